@@ -211,31 +211,7 @@ static struct bt_cel_value concatenate_lists(
 	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, (uint32_t)count}};
 }
 
-static struct bt_cel_value concatenate(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *left, const struct bt_cel_value *right)
-{
-	if (left->kind != right->kind) {
-		return bt_cel_error(BT_CEL_NO_OVERLOAD);
-	}
-	return left->kind == BT_CEL_LIST ? concatenate_lists(evaluation, left->list, right->list)
-					 : concatenate_texts(evaluation, left, right);
-}
-
 /* --- operators --- */
-
-static struct bt_cel_value number_arithmetic(enum bt_cel_operator operation,
-	const struct bt_cel_value *left, const struct bt_cel_value *right)
-{
-	if (left->kind != right->kind) {
-		return bt_cel_error(BT_CEL_NO_OVERLOAD);
-	}
-	if (left->kind == BT_CEL_INT) {
-		return int_arithmetic(operation, left->integer, right->integer);
-	}
-	return left->kind == BT_CEL_UINT
-		? uint_arithmetic(operation, left->uinteger, right->uinteger)
-		: double_arithmetic(operation, left->real, right->real);
-}
 
 struct bt_cel_value bt_cel_arithmetic(struct bt_cel_evaluation *evaluation,
 	enum bt_cel_operator operation, struct bt_str function, const struct bt_cel_value *left,
@@ -246,7 +222,12 @@ struct bt_cel_value bt_cel_arithmetic(struct bt_cel_evaluation *evaluation,
 	case BT_CEL_STRING:
 	case BT_CEL_BYTES:
 		if (operation == BT_CEL_OP_ADD) {
-			return concatenate(evaluation, left, right);
+			if (left->kind != right->kind) {
+				return bt_cel_error(BT_CEL_NO_OVERLOAD);
+			}
+			return left->kind == BT_CEL_LIST
+				? concatenate_lists(evaluation, left->list, right->list)
+				: concatenate_texts(evaluation, left, right);
 		}
 		return left->kind == BT_CEL_STRING ? bt_cel_error(BT_CEL_NO_OVERLOAD)
 						   : no_operation(evaluation, function);
@@ -259,7 +240,15 @@ struct bt_cel_value bt_cel_arithmetic(struct bt_cel_evaluation *evaluation,
 		if (!bt_cel_charge(evaluation, 1)) {
 			return evaluation->stop;
 		}
-		return number_arithmetic(operation, left, right);
+		if (left->kind != right->kind) {
+			return bt_cel_error(BT_CEL_NO_OVERLOAD);
+		}
+		if (left->kind == BT_CEL_INT) {
+			return int_arithmetic(operation, left->integer, right->integer);
+		}
+		return left->kind == BT_CEL_UINT
+			? uint_arithmetic(operation, left->uinteger, right->uinteger)
+			: double_arithmetic(operation, left->real, right->real);
 	case BT_CEL_DURATION:
 	case BT_CEL_TIMESTAMP:
 		if (!bt_cel_charge(evaluation, 1)) {

@@ -171,22 +171,6 @@ static const struct bt_cel_type *check_identifier(
 	return type;
 }
 
-static const struct bt_cel_type *device_field(
-	struct bt_cel_checker *checker, const struct bt_cel_node *node)
-{
-	const struct bt_cel_device_field_info *fields =
-		bt_cel_device_fields(checker->environment->accepts_dyn);
-
-	for (uint32_t i = 0; i < BT_CEL_DEVICE_FIELD__COUNT; i++) {
-		if (bt_str_equal_c(node->select.field, fields[i].name)) {
-			return &fields[i].type;
-		}
-	}
-	bt_cel_issue_add(checker->issues, node->position, "undefined field '%.*s'",
-		BT_STR_ARG(node->select.field));
-	return &bt_cel_types[BT_CEL_ERROR];
-}
-
 static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, const struct bt_cel_type *operand)
 {
@@ -197,7 +181,17 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 		return operand->of[1];
 	}
 	if (operand->kind == BT_CEL_DEVICE) {
-		return device_field(checker, node);
+		const struct bt_cel_device_field_info *fields =
+			bt_cel_device_fields(checker->environment->accepts_dyn);
+
+		for (uint32_t i = 0; i < BT_CEL_DEVICE_FIELD__COUNT; i++) {
+			if (bt_str_equal_c(node->select.field, fields[i].name)) {
+				return &fields[i].type;
+			}
+		}
+		bt_cel_issue_add(checker->issues, node->position, "undefined field '%.*s'",
+			BT_STR_ARG(node->select.field));
+		return &bt_cel_types[BT_CEL_ERROR];
 	}
 	if (operand->kind == BT_CEL_PARAMETER) {
 		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1); /* it was free */

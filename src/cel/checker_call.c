@@ -19,12 +19,6 @@ static bool is_function(struct bt_str name)
 	return false;
 }
 
-static void report_undeclared(struct bt_cel_checker *checker, uint32_t position, struct bt_str name)
-{
-	bt_cel_issue_add(checker->issues, position,
-		"undeclared reference to '%.*s' (in container '')", BT_STR_ARG(name));
-}
-
 /** `found no matching overload for 'f' applied to 'T0.(T1, T2)'` */
 static void report_no_overload(
 	struct bt_cel_checker *checker, const struct bt_cel_application *application)
@@ -49,13 +43,6 @@ static void report_no_overload(
 	bt_strbuf_finish(&types);
 }
 
-static uint8_t guarded_kind(const struct bt_cel_type *parameter)
-{
-	bool is_any = bt_cel_type_is_dyn(parameter) || parameter->kind == BT_CEL_PARAMETER;
-
-	return (uint8_t)(is_any ? BT_CEL_DYN : parameter->kind);
-}
-
 /** One overload more takes the arguments. */
 static void add_overload(struct bt_cel_checker *checker, const struct bt_cel_overload *row,
 	const struct bt_cel_signature *signature, struct bt_cel_resolution *resolution)
@@ -65,7 +52,10 @@ static void add_overload(struct bt_cel_checker *checker, const struct bt_cel_ove
 
 	BT_ASSERT(resolution->count < BT_CEL_OVERLOADS_MAX);
 	for (uint32_t i = 0; i < signature->count; i++) {
-		resolution->kinds[resolution->count][i] = guarded_kind(signature->parameters[i]);
+		const struct bt_cel_type *parameter = signature->parameters[i];
+		bool is_any = bt_cel_type_is_dyn(parameter) || parameter->kind == BT_CEL_PARAMETER;
+		resolution->kinds[resolution->count][i] =
+			(uint8_t)(is_any ? BT_CEL_DYN : parameter->kind);
 	}
 	resolution->overloads[resolution->count++] = row;
 	if (resolution->result == NULL) {
@@ -103,7 +93,10 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 		}
 	}
 	if (!is_declared) {
-		report_undeclared(checker, application->position, application->function);
+		uint32_t position = application->position;
+		struct bt_str name = application->function;
+		bt_cel_issue_add(checker->issues, position,
+			"undeclared reference to '%.*s' (in container '')", BT_STR_ARG(name));
 	} else if (out_resolution->count == 0) {
 		report_no_overload(checker, application);
 	}
@@ -145,22 +138,6 @@ static const struct bt_cel_type *check_logic(
 	return &bt_cel_types[is_right ? BT_CEL_BOOL : BT_CEL_ERROR];
 }
 
-static void keep_overloads(struct bt_arena *arena, const struct bt_cel_resolution *resolution,
-	struct bt_cel_node *node)
-{
-	uint32_t count = resolution->count;
-	const struct bt_cel_overload **overloads =
-		BT_ARENA_NEW_ARRAY(arena, const struct bt_cel_overload *, count);
-	uint8_t(*kinds)[BT_CEL_ARGUMENTS_MAX] =
-		bt_arena_alloc(arena, count * sizeof resolution->kinds[0]);
-
-	memcpy(overloads, resolution->overloads, count * sizeof resolution->overloads[0]);
-	memcpy(kinds, resolution->kinds, count * sizeof resolution->kinds[0]);
-	node->call.overloads = overloads;
-	node->call.kinds = (const uint8_t(*)[BT_CEL_ARGUMENTS_MAX])kinds;
-	node->call.overload_count = count;
-}
-
 const struct bt_cel_type *bt_cel_check_call(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
@@ -194,6 +171,17 @@ const struct bt_cel_type *bt_cel_check_call(
 	if (!bt_cel_resolve(checker, &application, &resolution)) {
 		return &bt_cel_types[BT_CEL_ERROR];
 	}
-	keep_overloads(checker->arena, &resolution, node);
+	struct bt_arena *arena = checker->arena;
+	uint32_t count = resolution.count;
+	const struct bt_cel_overload **overloads =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_cel_overload *, count);
+	uint8_t(*kinds)[BT_CEL_ARGUMENTS_MAX] =
+		bt_arena_alloc(arena, count * sizeof resolution.kinds[0]);
+
+	memcpy(overloads, resolution.overloads, count * sizeof resolution.overloads[0]);
+	memcpy(kinds, resolution.kinds, count * sizeof resolution.kinds[0]);
+	node->call.overloads = overloads;
+	node->call.kinds = (const uint8_t(*)[BT_CEL_ARGUMENTS_MAX])kinds;
+	node->call.overload_count = count;
 	return resolution.result;
 }

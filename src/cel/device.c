@@ -212,22 +212,6 @@ static int make_attributes(struct bt_str driver, const struct bt_device *device,
 	return 0;
 }
 
-static struct bt_cel_value make_capacity(
-	struct bt_str driver, const struct bt_device *device, struct bt_arena *arena)
-{
-	uint32_t count = device->capacity.count;
-	struct named *items = BT_ARENA_NEW_ARRAY(arena, struct named, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_device_capacity_entry *entry = &device->capacity.items[i];
-
-		items[i].value = (struct bt_cel_value){
-			.kind = BT_CEL_QUANTITY, .quantity = &entry->value.value};
-		split_name(&items[i], entry->key, driver);
-	}
-	return group(items, count, arena);
-}
-
 int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, bool list_attributes,
 	struct bt_arena *arena, struct bt_cel_value *out_value, struct berth_error *err)
 {
@@ -243,7 +227,17 @@ int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, boo
 	fields[BT_CEL_DEVICE_DRIVER] = bt_cel_string(driver);
 	fields[BT_CEL_DEVICE_ALLOW_MULTIPLE_ALLOCATIONS] =
 		bt_cel_bool(shared->present && shared->value);
-	fields[BT_CEL_DEVICE_CAPACITY] = make_capacity(driver, device, arena);
+	uint32_t count = device->capacity.count;
+	struct named *items = BT_ARENA_NEW_ARRAY(arena, struct named, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_device_capacity_entry *entry = &device->capacity.items[i];
+
+		items[i].value = (struct bt_cel_value){
+			.kind = BT_CEL_QUANTITY, .quantity = &entry->value.value};
+		split_name(&items[i], entry->key, driver);
+	}
+	fields[BT_CEL_DEVICE_CAPACITY] = group(items, count, arena);
 	*out_value = (struct bt_cel_value){.kind = BT_CEL_DEVICE, .fields = fields};
 	return 0;
 }
@@ -278,21 +272,6 @@ static const char *conversion_problem(enum bt_cel_kind kind)
 	}
 }
 
-static int fail_conversion(enum bt_cel_kind kind, struct berth_error *err)
-{
-	const char *name = bt_cel_kind_name(kind);
-	const char *problem = conversion_problem(kind);
-
-	if (problem != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"CEL result of type %s could not be converted to bool: %s", name, problem);
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"CEL result of type %s could not be converted to bool: type conversion error from "
-		"'%s' to 'bool'",
-		name, name);
-}
-
 int bt_cel_device_matches(const struct bt_cel_program *program, const struct bt_cel_value *device,
 	const struct bt_cel_limits *limits, struct bt_arena *arena, bool *out_matches,
 	struct berth_error *err)
@@ -308,7 +287,20 @@ int bt_cel_device_matches(const struct bt_cel_program *program, const struct bt_
 			BT_STR_ARG(result.text));
 	}
 	if (result.kind != BT_CEL_BOOL) {
-		return fail_conversion(result.kind, err);
+		enum bt_cel_kind kind = result.kind;
+		const char *name = bt_cel_kind_name(kind);
+		const char *problem = conversion_problem(kind);
+
+		if (problem != NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"CEL result of type %s could not be converted to bool: %s", name,
+				problem);
+		}
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"CEL result of type %s could not be converted to bool: type conversion "
+		        "error from "
+			"'%s' to 'bool'",
+			name, name);
 	}
 	*out_matches = result.boolean;
 	return 0;

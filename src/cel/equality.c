@@ -101,12 +101,6 @@ static bool order_numbers(
 	return true;
 }
 
-static int order_timestamps(struct bt_cel_timestamp a, struct bt_cel_timestamp b)
-{
-	return a.seconds != b.seconds ? order_int(a.seconds, b.seconds)
-				      : order_int(a.nanoseconds, b.nanoseconds);
-}
-
 static int sign(int order)
 {
 	return (order > 0) - (order < 0);
@@ -133,7 +127,9 @@ bool bt_cel_compare(
 		*out_order = order_int(left->integer, right->integer);
 		return true;
 	case BT_CEL_TIMESTAMP:
-		*out_order = order_timestamps(left->timestamp, right->timestamp);
+		*out_order = left->timestamp.seconds != right->timestamp.seconds
+			? order_int(left->timestamp.seconds, right->timestamp.seconds)
+			: order_int(left->timestamp.nanoseconds, right->timestamp.nanoseconds);
 		return true;
 	default:
 		return false;

@@ -38,23 +38,6 @@ static struct bt_cel_value evaluate_local(struct bt_cel_evaluation *evaluation, 
 	return evaluation->locals[slot].value;
 }
 
-static struct bt_cel_value evaluate_identifier(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	switch (node->identifier.reference) {
-	case BT_CEL_REFERENCE_VARIABLE:
-		return bt_cel_charge(evaluation, 1) ? evaluation->variables[node->identifier.index]
-						    : evaluation->stop;
-	case BT_CEL_REFERENCE_LOCAL:
-		return bt_cel_charge(evaluation, 1)
-			? evaluate_local(evaluation, node->identifier.index)
-			: evaluation->stop;
-	case BT_CEL_REFERENCE_TYPE:
-		break;
-	}
-	return (struct bt_cel_value){.kind = BT_CEL_TYPE, .type = node->identifier.type_value};
-}
-
 static struct bt_cel_value evaluate_select(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
@@ -130,12 +113,6 @@ static struct bt_cel_value evaluate_list(
 	return result;
 }
 
-static bool is_key(const struct bt_cel_value *value)
-{
-	return value->kind == BT_CEL_STRING || value->kind == BT_CEL_INT ||
-		value->kind == BT_CEL_UINT || value->kind == BT_CEL_BOOL;
-}
-
 /** Key and value of one entry; false: *out_value is an error, or the entry is left out. */
 static bool evaluate_entry(struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node,
 	uint32_t index, struct bt_cel_value *out_key, struct bt_cel_value *out_value)
@@ -149,7 +126,8 @@ static bool evaluate_entry(struct bt_cel_evaluation *evaluation, const struct bt
 	if (bt_cel_is_error(out_value)) {
 		return false;
 	}
-	if (!is_key(out_key)) {
+	if (!(out_key->kind == BT_CEL_STRING || out_key->kind == BT_CEL_INT ||
+		    out_key->kind == BT_CEL_UINT || out_key->kind == BT_CEL_BOOL)) {
 		*out_value = bt_cel_fail(
 			evaluation, "unsupported key type: %s", bt_cel_kind_name(out_key->kind));
 		return false;
@@ -217,7 +195,20 @@ struct bt_cel_value bt_cel_evaluate_node(
 	case BT_CEL_NODE_LITERAL:
 		return node->literal;
 	case BT_CEL_NODE_IDENTIFIER:
-		return evaluate_identifier(evaluation, node);
+		switch (node->identifier.reference) {
+		case BT_CEL_REFERENCE_VARIABLE:
+			return bt_cel_charge(evaluation, 1)
+				? evaluation->variables[node->identifier.index]
+				: evaluation->stop;
+		case BT_CEL_REFERENCE_LOCAL:
+			return bt_cel_charge(evaluation, 1)
+				? evaluate_local(evaluation, node->identifier.index)
+				: evaluation->stop;
+		case BT_CEL_REFERENCE_TYPE:
+			break;
+		}
+		return (struct bt_cel_value){
+			.kind = BT_CEL_TYPE, .type = node->identifier.type_value};
 	case BT_CEL_NODE_SELECT:
 		return evaluate_select(evaluation, node);
 	case BT_CEL_NODE_CALL:

@@ -104,30 +104,6 @@ static struct bt_cel_value search_constants(struct bt_cel_evaluation *evaluation
 	return bt_cel_bool(false);
 }
 
-static struct bt_cel_value search(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *value, const struct bt_cel_value *container)
-{
-	bool is_found = false;
-
-	if (container->kind == BT_CEL_MAP) {
-		if (!bt_cel_charge(evaluation, 1) ||
-			!bt_cel_charge_find(evaluation, container->map, value)) {
-			return evaluation->stop;
-		}
-		return bt_cel_bool(bt_cel_map_find(container->map, value) != NULL);
-	}
-	if (container->kind != BT_CEL_LIST) {
-		return bt_cel_error(BT_CEL_NO_OVERLOAD);
-	}
-	if (!bt_cel_charge(evaluation, container->list.count)) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < container->list.count && !is_found; i++) {
-		is_found = bt_cel_is_equal(evaluation, value, &container->list.items[i]);
-	}
-	return bt_cel_bool(is_found);
-}
-
 static struct bt_cel_value evaluate_in(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
@@ -142,7 +118,25 @@ static struct bt_cel_value evaluate_in(
 		return left;
 	}
 	if (!node->call.in_constants) {
-		return search(evaluation, &left, &right);
+		bool is_found = false;
+
+		if (right.kind == BT_CEL_MAP) {
+			if (!bt_cel_charge(evaluation, 1) ||
+				!bt_cel_charge_find(evaluation, right.map, &left)) {
+				return evaluation->stop;
+			}
+			return bt_cel_bool(bt_cel_map_find(right.map, &left) != NULL);
+		}
+		if (right.kind != BT_CEL_LIST) {
+			return bt_cel_error(BT_CEL_NO_OVERLOAD);
+		}
+		if (!bt_cel_charge(evaluation, right.list.count)) {
+			return evaluation->stop;
+		}
+		for (uint32_t i = 0; i < right.list.count && !is_found; i++) {
+			is_found = bt_cel_is_equal(evaluation, &left, &right.list.items[i]);
+		}
+		return bt_cel_bool(is_found);
 	}
 	if (!bt_cel_charge_work(evaluation, right.list.count)) {
 		return evaluation->stop;
@@ -243,15 +237,6 @@ static const struct bt_cel_overload *choose(
 	return NULL;
 }
 
-/** Upstream charges the calls of these overloads by the elements of the target, and panics when the
- * target is an error. */
-static bool counts_elements(const struct bt_cel_node *node)
-{
-	return node->call.overload_count == 1 &&
-		(node->call.overloads[0]->call == bt_cel_fn_distinct ||
-			node->call.overloads[0]->call == bt_cel_fn_sort);
-}
-
 static struct bt_cel_value evaluate_function(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
@@ -270,7 +255,12 @@ static struct bt_cel_value evaluate_function(
 		error = bt_cel_is_error(&arguments[i]) ? &arguments[i] : error;
 	}
 	if (error != NULL) {
-		return counts_elements(node) && error == &arguments[0]
+		/* Upstream charges the calls of these overloads by the elements of the target, and
+		 * panics when the target is an error. */
+		return (node->call.overload_count == 1 &&
+			       (node->call.overloads[0]->call == bt_cel_fn_distinct ||
+				       node->call.overloads[0]->call == bt_cel_fn_sort)) &&
+				error == &arguments[0]
 			? panic(evaluation,
 				  BT_STR("internal error: interface conversion: *types.Err is not "
 					 "traits.Lister: missing method Add"))

@@ -366,15 +366,6 @@ static struct bt_cel_value evaluate_sort_by(
 	return bt_cel_sort(evaluation, &loop.range.list, &(const struct bt_cel_list){keys, count});
 }
 
-/** cel.bind: the value waits for its first use. */
-static struct bt_cel_value evaluate_bind(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	evaluation->locals[node->macro.slots[0]] =
-		(struct bt_cel_local){.pending = node->macro.range};
-	return bt_cel_evaluate_node(evaluation, node->macro.result);
-}
-
 /** optMap, optFlatMap */
 static struct bt_cel_value evaluate_optional_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_flat)
@@ -423,7 +414,10 @@ static struct bt_cel_value evaluate(
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
 		return evaluate_map_macro(evaluation, node, true);
 	case BT_CEL_MACRO_BIND:
-		return evaluate_bind(evaluation, node);
+		/* cel.bind: the value waits for its first use. */
+		evaluation->locals[node->macro.slots[0]] =
+			(struct bt_cel_local){.pending = node->macro.range};
+		return bt_cel_evaluate_node(evaluation, node->macro.result);
 	case BT_CEL_MACRO_OPT_MAP:
 		return evaluate_optional_macro(evaluation, node, false);
 	case BT_CEL_MACRO_OPT_FLAT_MAP:

@@ -279,18 +279,6 @@ void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out)
 	bt_strbuf_append_char(out, 's');
 }
 
-static struct bt_cel_value string_of_bytes(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
-{
-	if (!bt_cel_charge_work(evaluation, value->text.length) ||
-		!bt_cel_charge_tenths(evaluation, value->text.length, 1)) {
-		return evaluation->stop;
-	}
-	return bt_utf8_is_valid(value->text.data, value->text.length)
-		? bt_cel_string(value->text)
-		: bt_cel_error(BT_STR("invalid UTF-8 in bytes, cannot convert to string"));
-}
-
 bool bt_cel_scalar_print(const struct bt_cel_value *value, struct bt_strbuf *out)
 {
 	switch ((int)value->kind) {
@@ -340,7 +328,13 @@ struct bt_cel_value bt_cel_fn_to_string(struct bt_cel_evaluation *evaluation,
 	struct bt_cel_output output = {.evaluation = evaluation};
 
 	if (value->kind == BT_CEL_BYTES) {
-		return string_of_bytes(evaluation, value);
+		if (!bt_cel_charge_work(evaluation, value->text.length) ||
+			!bt_cel_charge_tenths(evaluation, value->text.length, 1)) {
+			return evaluation->stop;
+		}
+		return bt_utf8_is_valid(value->text.data, value->text.length)
+			? bt_cel_string(value->text)
+			: bt_cel_error(BT_STR("invalid UTF-8 in bytes, cannot convert to string"));
 	}
 	if (!bt_cel_charge(evaluation, 1)) {
 		return evaluation->stop;

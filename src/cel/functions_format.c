@@ -213,42 +213,6 @@ static void format_string(struct printer *printer, const struct bt_cel_value *va
 
 /* --- numbers --- */
 
-/** The text of a number, with commas between thousands. */
-static void group(const char *text, struct bt_strbuf *out)
-{
-	const char *point = strchr(text, '.');
-	const char *end = point != NULL ? point : text + strlen(text);
-
-	if (*text == '-') {
-		bt_strbuf_append_char(out, *text++);
-	}
-	for (const char *p = text; p < end; p++) {
-		if (p != text && (end - p) % 3 == 0) {
-			bt_strbuf_append_char(out, ',');
-		}
-		bt_strbuf_append_char(out, *p);
-	}
-	bt_strbuf_append_c(out, end);
-}
-
-/** "2.718280e+05" as people write it: x 10 with a raised exponent, narrow spaces around. */
-static void raise_exponent(const char *text, struct bt_strbuf *out)
-{
-	static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
-		"\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
-	const char *p = strchr(text, 'e');
-
-	bt_strbuf_append(out, text, (size_t)(p - text));
-	bt_strbuf_append_c(out, "\u202f\u00d7\u202f10");
-	for (p++; *p != '\0'; p++) {
-		if (*p == '-') {
-			bt_strbuf_append_c(out, "\u207b");
-		} else if (*p != '+') {
-			bt_strbuf_append_c(out, raised[*p - '0']);
-		}
-	}
-}
-
 static void format_real(struct printer *printer, struct bt_cel_format_clause clause,
 	const struct bt_cel_value *value)
 {
@@ -268,10 +232,39 @@ static void format_real(struct printer *printer, struct bt_cel_format_clause cla
 	}
 	if (clause.verb == 'f') {
 		bt_strbuf_printf(&plain, "%.*f", clause.precision, value->real);
-		group(bt_strbuf_c(&plain), &pretty);
+		/* The text of a number, with commas between thousands. */
+		const char *text = bt_strbuf_c(&plain);
+		const char *point = strchr(text, '.');
+		const char *end = point != NULL ? point : text + strlen(text);
+
+		if (*text == '-') {
+			bt_strbuf_append_char(&pretty, *text++);
+		}
+		for (const char *p = text; p < end; p++) {
+			if (p != text && (end - p) % 3 == 0) {
+				bt_strbuf_append_char(&pretty, ',');
+			}
+			bt_strbuf_append_char(&pretty, *p);
+		}
+		bt_strbuf_append_c(&pretty, end);
 	} else {
 		bt_strbuf_printf(&plain, "%.*e", clause.precision, value->real);
-		raise_exponent(bt_strbuf_c(&plain), &pretty);
+		/* "2.718280e+05" as people write it: x 10 with a raised exponent, narrow spaces
+		 * around. */
+		const char *text = bt_strbuf_c(&plain);
+		static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3",
+			"\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+		const char *p = strchr(text, 'e');
+
+		bt_strbuf_append(&pretty, text, (size_t)(p - text));
+		bt_strbuf_append_c(&pretty, "\u202f\u00d7\u202f10");
+		for (p++; *p != '\0'; p++) {
+			if (*p == '-') {
+				bt_strbuf_append_c(&pretty, "\u207b");
+			} else if (*p != '+') {
+				bt_strbuf_append_c(&pretty, raised[*p - '0']);
+			}
+		}
 	}
 	bt_strbuf_finish(&plain);
 	(void)append_buffer(&printer->output, &pretty);

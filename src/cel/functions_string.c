@@ -260,14 +260,6 @@ struct bt_cel_value bt_cel_fn_upper_ascii(struct bt_cel_evaluation *evaluation,
 	return shift_letters(evaluation, arguments[0].text, 'a', 'z', 'A' - 'a');
 }
 
-/** Unicode's White_Space. */
-static bool is_space(uint32_t rune)
-{
-	return rune == ' ' || (rune >= '\t' && rune <= '\r') || rune == 0x85 || rune == 0xa0 ||
-		rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200a) || rune == 0x2028 ||
-		rune == 0x2029 || rune == 0x202f || rune == 0x205f || rune == 0x3000;
-}
-
 struct bt_cel_value bt_cel_fn_trim(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
 	struct bt_cel_regex *regex BT_UNUSED)
@@ -284,7 +276,11 @@ struct bt_cel_value bt_cel_fn_trim(struct bt_cel_evaluation *evaluation,
 		uint32_t size = bt_utf8_decode(text.data + i, text.length - i, &rune);
 
 		size = size != 0 ? size : 1;
-		if (!is_space(rune)) {
+		/* Unicode's White_Space. */
+		if (!(rune == ' ' || (rune >= '\t' && rune <= '\r') || rune == 0x85 ||
+			    rune == 0xa0 || rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200a) ||
+			    rune == 0x2028 || rune == 0x2029 || rune == 0x202f || rune == 0x205f ||
+			    rune == 0x3000)) {
 			start = i < start ? i : start;
 			end = i + size;
 		}

@@ -84,17 +84,6 @@ struct local {
 	int day;   /* from 1 */
 };
 
-static void to_local(
-	const struct bt_cel_timestamp *timestamp, int64_t offset_seconds, struct local *out)
-{
-	int64_t seconds = timestamp->seconds + offset_seconds;
-
-	out->days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);
-	out->second_of_day = seconds - out->days * SECONDS_PER_DAY;
-	out->nanoseconds = timestamp->nanoseconds;
-	bt_date_from_days(out->days, &out->year, &out->month, &out->day);
-}
-
 enum part {
 	PART_YEAR,
 	PART_MONTH,
@@ -166,7 +155,13 @@ static struct bt_cel_value get(struct bt_cel_evaluation *evaluation,
 	if (count > 1 && !parse_zone(arguments[1].text, &offset)) {
 		return bt_cel_fail_text(evaluation, "unknown time zone ", arguments[1].text, "");
 	}
-	to_local(&arguments[0].timestamp, offset, &local);
+	const struct bt_cel_timestamp *timestamp = &arguments[0].timestamp;
+	int64_t seconds = timestamp->seconds + offset;
+
+	local.days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);
+	local.second_of_day = seconds - local.days * SECONDS_PER_DAY;
+	local.nanoseconds = timestamp->nanoseconds;
+	bt_date_from_days(local.days, &local.year, &local.month, &local.day);
 	return bt_cel_int(part_of_local(&local, part));
 }
 

@@ -107,25 +107,6 @@ struct groups {
 	uint32_t gap_at; /* bytes in front of it */
 };
 
-static bool read_embedded_v4(struct reader *reader, struct groups *groups, struct bt_str text)
-{
-	if (!groups->has_gap && groups->count != IPV6_BYTES - 4) {
-		return fail_at(reader,
-			"embedded IPv4 address must replace the final 2 fields of the address",
-			text);
-	}
-	if (groups->count + 4 > IPV6_BYTES) {
-		return fail_at(reader,
-			"too many hex fields to fit an embedded IPv4 at the end of the address",
-			text);
-	}
-	if (!read_v4(reader, text, groups->bytes + groups->count)) {
-		return false;
-	}
-	groups->count += 4;
-	return true;
-}
-
 /** ":" or "::" between groups. */
 static bool read_colons(struct reader *reader, struct groups *groups, struct bt_str *text)
 {
@@ -162,7 +143,23 @@ static bool read_groups(struct reader *reader, struct groups *groups, struct bt_
 			struct bt_str v4 = *text;
 
 			*text = skip(*text, text->length);
-			return read_embedded_v4(reader, groups, v4);
+			if (!groups->has_gap && groups->count != IPV6_BYTES - 4) {
+				return fail_at(reader,
+					"embedded IPv4 address must replace the final 2 fields of "
+				        "the address",
+					v4);
+			}
+			if (groups->count + 4 > IPV6_BYTES) {
+				return fail_at(reader,
+					"too many hex fields to fit an embedded IPv4 at the end of "
+				        "the address",
+					v4);
+			}
+			if (!read_v4(reader, v4, groups->bytes + groups->count)) {
+				return false;
+			}
+			groups->count += 4;
+			return true;
 		}
 		groups->bytes[groups->count++] = (uint8_t)(value >> 8);
 		groups->bytes[groups->count++] = (uint8_t)value;
@@ -334,26 +331,6 @@ static uint32_t group_at(const struct bt_cel_ip *ip, uint32_t index)
 	return (uint32_t)group[0] << 8 | group[1];
 }
 
-/** The longest run of at least two zero groups, the first of several; count 0: none. */
-static uint32_t find_gap(const struct bt_cel_ip *ip, uint32_t *out_count)
-{
-	uint32_t best = 0;
-
-	*out_count = 0;
-	for (uint32_t start = 0; start < 8; start++) {
-		uint32_t end = start;
-
-		while (end < 8 && group_at(ip, end) == 0) {
-			end++;
-		}
-		if (end - start > 1 && end - start > *out_count) {
-			best = start;
-			*out_count = end - start;
-		}
-	}
-	return best;
-}
-
 void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 {
 	uint32_t gap_count;
@@ -364,7 +341,22 @@ void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 			out, "%u.%u.%u.%u", ip->bytes[0], ip->bytes[1], ip->bytes[2], ip->bytes[3]);
 		return;
 	}
-	gap = find_gap(ip, &gap_count);
+	/* The longest run of at least two zero groups, the first of several; count 0: none. */
+	uint32_t best = 0;
+
+	gap_count = 0;
+	for (uint32_t start = 0; start < 8; start++) {
+		uint32_t end = start;
+
+		while (end < 8 && group_at(ip, end) == 0) {
+			end++;
+		}
+		if (end - start > 1 && end - start > gap_count) {
+			best = start;
+			gap_count = end - start;
+		}
+	}
+	gap = best;
 	for (uint32_t i = 0; i < 8; i++) {
 		if (gap_count != 0 && i == gap) {
 			bt_strbuf_append_c(out, "::");

@@ -54,20 +54,6 @@ static uint32_t step(struct bt_str text, uint32_t offset)
 	return length != 0 ? length : 1;
 }
 
-static void go_to(struct place *place, struct bt_str source, uint32_t position)
-{
-	while (place->position < position && place->offset < source.length) {
-		bool is_end_of_line = source.data[place->offset] == '\n';
-		place->offset += step(source, place->offset);
-		place->position++;
-		if (is_end_of_line) {
-			place->line++;
-			place->line_position = place->position;
-			place->line_offset = place->offset;
-		}
-	}
-}
-
 /** The line with blanks for tabs and U+FFFD for what is no text. */
 static void append_line(struct bt_str line, struct bt_strbuf *out)
 {
@@ -85,20 +71,6 @@ static void append_line(struct bt_str line, struct bt_strbuf *out)
 	}
 }
 
-/** The dots and the caret below a line: full-width ones below characters of several bytes. */
-static void append_marks(struct bt_str line, uint32_t column, struct bt_strbuf *out)
-{
-	uint32_t offset = 0;
-	uint32_t size = 0;
-
-	for (uint32_t i = 0; i < column && offset < line.length; i++, offset += size) {
-		size = step(line, offset);
-		bt_strbuf_append_c(out, size > 1 ? "\xef\xbc\x8e" : ".");
-	}
-	bt_strbuf_append_c(
-		out, offset < line.length && step(line, offset) > 1 ? "\xef\xbc\xbe" : "^");
-}
-
 static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 	const struct place *place, struct bt_strbuf *out)
 {
@@ -114,7 +86,17 @@ static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 	bt_strbuf_append_c(out, "\n | ");
 	append_line(line, out);
 	bt_strbuf_append_c(out, "\n | ");
-	append_marks(line, column, out);
+	/* The dots and the caret below a line: full-width ones below characters of several bytes.
+	 */
+	uint32_t offset = 0;
+	uint32_t size = 0;
+
+	for (uint32_t i = 0; i < column && offset < line.length; i++, offset += size) {
+		size = step(line, offset);
+		bt_strbuf_append_c(out, size > 1 ? "\xef\xbc\x8e" : ".");
+	}
+	bt_strbuf_append_c(
+		out, offset < line.length && step(line, offset) > 1 ? "\xef\xbc\xbe" : "^");
 }
 
 void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out)
@@ -134,7 +116,18 @@ void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out)
 			bt_strbuf_append_str(out, issues->items.items[i].message);
 			continue;
 		}
-		go_to(&place, issues->source, issues->items.items[i].position);
+		struct bt_str source = issues->source;
+		uint32_t position = issues->items.items[i].position;
+		while (place.position < position && place.offset < source.length) {
+			bool is_end_of_line = source.data[place.offset] == '\n';
+			place.offset += step(source, place.offset);
+			place.position++;
+			if (is_end_of_line) {
+				place.line++;
+				place.line_position = place.position;
+				place.line_offset = place.offset;
+			}
+		}
 		append_issue(&issues->items.items[i], issues->source, &place, out);
 	}
 	if (count > ISSUES_SHOWN_MAX) {

@@ -64,24 +64,6 @@ static void advance(struct bt_cel_lexer *lexer, uint32_t offset)
 	}
 }
 
-static void skip_space(struct bt_cel_lexer *lexer)
-{
-	uint32_t i = lexer->offset;
-
-	for (;;) {
-		while (bt_cel_lexer_is_space(at(lexer, i))) {
-			i++;
-		}
-		if (at(lexer, i) != '/' || at(lexer, i + 1) != '/') {
-			break;
-		}
-		while (i < lexer->source.length && at(lexer, i) != '\n') {
-			i++;
-		}
-	}
-	advance(lexer, i);
-}
-
 static uint32_t digits_end(const struct bt_cel_lexer *lexer, uint32_t i)
 {
 	while (is_digit(at(lexer, i))) {
@@ -260,17 +242,6 @@ static bool is_back_quoted(char c)
 	return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
 }
 
-/** End of a name in back-quotes; 0: it is none. */
-static uint32_t scan_back_quoted(const struct bt_cel_lexer *lexer)
-{
-	uint32_t end = lexer->offset + 1;
-
-	while (is_back_quoted(at(lexer, end))) {
-		end++;
-	}
-	return at(lexer, end) == '`' && end != lexer->offset + 1 ? end + 1 : 0;
-}
-
 /** End of an operator or bracket; 0: there is none. */
 static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
@@ -334,7 +305,13 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	}
 	if (first == '`') {
 		*out_kind = BT_CEL_TOKEN_QUOTED;
-		return scan_back_quoted(lexer);
+		/* End of a name in back-quotes; 0: it is none. */
+		end = lexer->offset + 1;
+
+		while (is_back_quoted(at(lexer, end))) {
+			end++;
+		}
+		return at(lexer, end) == '`' && end != lexer->offset + 1 ? end + 1 : 0;
 	}
 	return scan_sign(lexer, out_kind);
 }
@@ -393,7 +370,20 @@ struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer)
 	uint32_t end = 0;
 
 	for (;;) {
-		skip_space(lexer);
+		uint32_t i = lexer->offset;
+
+		for (;;) {
+			while (bt_cel_lexer_is_space(at(lexer, i))) {
+				i++;
+			}
+			if (at(lexer, i) != '/' || at(lexer, i + 1) != '/') {
+				break;
+			}
+			while (i < lexer->source.length && at(lexer, i) != '\n') {
+				i++;
+			}
+		}
+		advance(lexer, i);
 		if (lexer->offset >= lexer->source.length || lexer->has_given_up) {
 			break;
 		}

@@ -156,13 +156,6 @@ static struct quoted unquote(struct bt_str text)
 	return quoted;
 }
 
-/** Nothing in it stands for something else. */
-static bool is_plain(struct quoted quoted)
-{
-	return bt_str_find_char(quoted.inner, '\r') < 0 &&
-		(quoted.is_raw || bt_str_find_char(quoted.inner, '\\') < 0);
-}
-
 /** false: a wrong escape. */
 static bool decode(struct quoted quoted, struct bt_arena *arena, struct bt_str *out_text)
 {
@@ -192,19 +185,6 @@ static bool decode(struct quoted quoted, struct bt_arena *arena, struct bt_str *
 	return true;
 }
 
-static struct bt_cel_value read_text(
-	const struct bt_cel_token *token, struct bt_cel_lexer *lexer, struct bt_arena *arena)
-{
-	struct quoted quoted = unquote(token->text);
-	struct bt_cel_value value = bt_cel_string(quoted.inner);
-
-	value.kind = quoted.is_bytes ? BT_CEL_BYTES : BT_CEL_STRING;
-	if (!is_plain(quoted) && !decode(quoted, arena, &value.text)) {
-		bt_cel_lexer_error(lexer, token->position, "invalid escape sequence");
-	}
-	return value;
-}
-
 struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool is_negative,
 	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena)
 {
@@ -213,7 +193,17 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 	bool is_right = false;
 
 	if (token->kind == BT_CEL_TOKEN_STRING || token->kind == BT_CEL_TOKEN_BYTES) {
-		return read_text(token, lexer, arena);
+		struct quoted quoted = unquote(token->text);
+		value = bt_cel_string(quoted.inner);
+
+		value.kind = quoted.is_bytes ? BT_CEL_BYTES : BT_CEL_STRING;
+		/* Nothing in it stands for something else. */
+		if (!(bt_str_find_char(quoted.inner, '\r') < 0 &&
+			    (quoted.is_raw || bt_str_find_char(quoted.inner, '\\') < 0)) &&
+			!decode(quoted, arena, &value.text)) {
+			bt_cel_lexer_error(lexer, token->position, "invalid escape sequence");
+		}
+		return value;
 	}
 	if (token->kind == BT_CEL_TOKEN_INT) {
 		value.kind = BT_CEL_INT;

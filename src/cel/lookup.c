@@ -61,19 +61,6 @@ static struct bt_cel_value no_such_key(
 	return bt_cel_error((struct bt_str){text, (uint32_t)length});
 }
 
-static const struct bt_cel_value *device_field(
-	const struct bt_cel_value *device, const struct bt_cel_value *key)
-{
-	const struct bt_cel_device_field_info *fields = bt_cel_device_fields(false);
-
-	for (uint32_t i = 0; key->kind == BT_CEL_STRING && i < BT_CEL_DEVICE_FIELD__COUNT; i++) {
-		if (bt_str_equal_c(key->text, fields[i].name)) {
-			return &device->fields[i];
-		}
-	}
-	return NULL;
-}
-
 /** What a map or the device has; NULL: nothing, or another kind. */
 static const struct bt_cel_value *member(
 	const struct bt_cel_value *container, const struct bt_cel_value *key)
@@ -81,7 +68,15 @@ static const struct bt_cel_value *member(
 	const struct bt_cel_value *found;
 
 	if (container->kind == BT_CEL_DEVICE) {
-		return device_field(container, key);
+		const struct bt_cel_device_field_info *fields = bt_cel_device_fields(false);
+
+		for (uint32_t i = 0; key->kind == BT_CEL_STRING && i < BT_CEL_DEVICE_FIELD__COUNT;
+			i++) {
+			if (bt_str_equal_c(key->text, fields[i].name)) {
+				return &container->fields[i];
+			}
+		}
+		return NULL;
 	}
 	if (container->kind != BT_CEL_MAP) {
 		return NULL;
@@ -105,26 +100,6 @@ static bool index_of(const struct bt_cel_value *key, int64_t *out_index)
 	return true;
 }
 
-static struct bt_cel_value list_item(struct bt_cel_evaluation *evaluation, struct bt_cel_list list,
-	const struct bt_cel_value *key)
-{
-	int64_t index;
-
-	if (!bt_cel_is_number(key)) {
-		return bt_cel_fail(evaluation, "unsupported index type '%s' in list",
-			bt_cel_kind_name(key->kind));
-	}
-	if (!index_of(key, &index)) {
-		return bt_cel_fail_with(
-			evaluation, BT_STR("unsupported index value "), key, BT_STR(" in list"));
-	}
-	if (index < 0 || index >= list.count) {
-		return bt_cel_fail_with(
-			evaluation, BT_STR("index out of bounds: "), key, BT_STR(""));
-	}
-	return list.items[index];
-}
-
 struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *container, const struct bt_cel_value *key)
 {
@@ -134,7 +109,22 @@ struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 		return bt_cel_lookup_optional(evaluation, container, key);
 	}
 	if (container->kind == BT_CEL_LIST) {
-		return list_item(evaluation, container->list, key);
+		struct bt_cel_list list = container->list;
+		int64_t index;
+
+		if (!bt_cel_is_number(key)) {
+			return bt_cel_fail(evaluation, "unsupported index type '%s' in list",
+				bt_cel_kind_name(key->kind));
+		}
+		if (!index_of(key, &index)) {
+			return bt_cel_fail_with(evaluation, BT_STR("unsupported index value "), key,
+				BT_STR(" in list"));
+		}
+		if (index < 0 || index >= list.count) {
+			return bt_cel_fail_with(
+				evaluation, BT_STR("index out of bounds: "), key, BT_STR(""));
+		}
+		return list.items[index];
 	}
 	if (container->kind == BT_CEL_MAP && !bt_cel_charge_find(evaluation, container->map, key)) {
 		return evaluation->stop;

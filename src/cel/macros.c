@@ -70,13 +70,6 @@ static const struct macro_row *find_row(const struct bt_cel_node *call)
 	return NULL;
 }
 
-/** Whether the variable goes over elements: the others are set once. */
-static bool is_iteration(enum bt_cel_macro macro)
-{
-	return macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
-		macro != BT_CEL_MACRO_OPT_FLAT_MAP;
-}
-
 static bool read_variable(const struct bt_cel_node *argument, enum bt_cel_macro macro,
 	struct bt_cel_issues *issues, struct bt_str *out_name)
 {
@@ -84,19 +77,16 @@ static bool read_variable(const struct bt_cel_node *argument, enum bt_cel_macro 
 		bt_cel_issue_add(issues, argument->position, "%s", not_a_name[macro]);
 		return false;
 	}
-	if (is_iteration(macro) && bt_str_equal_c(argument->identifier.name, "__result__")) {
+	/* Whether the variable goes over elements: the others are set once. */
+	if ((macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
+		    macro != BT_CEL_MACRO_OPT_FLAT_MAP) &&
+		bt_str_equal_c(argument->identifier.name, "__result__")) {
 		bt_cel_issue_add(issues, argument->position,
 			"iteration variable overwrites accumulator variable");
 		return false;
 	}
 	*out_name = argument->identifier.name;
 	return true;
-}
-
-/** What sortBy is called on. */
-static bool can_be_sorted(const struct bt_cel_node *target)
-{
-	return target->kind != BT_CEL_NODE_LITERAL && target->kind != BT_CEL_NODE_MAP;
 }
 
 static void expand(
@@ -118,7 +108,9 @@ static void expand(
 			BT_STR_ARG(names[1]));
 		return;
 	}
-	if (row->macro == BT_CEL_MACRO_SORT_BY && !can_be_sorted(range)) {
+	/* What sortBy is called on. */
+	if (row->macro == BT_CEL_MACRO_SORT_BY &&
+		!(range->kind != BT_CEL_NODE_LITERAL && range->kind != BT_CEL_NODE_MAP)) {
 		bt_cel_issue_add(issues, range->position,
 			"sortBy can only be applied to a list, identifier, comprehension, call or "
 			"select expression");
@@ -142,12 +134,6 @@ static void expand(
 	}
 }
 
-static bool is_has(const struct bt_cel_node *call)
-{
-	return call->call.target == NULL && !call->call.is_rooted && call->call.count == 1 &&
-		bt_str_equal_c(call->call.function, "has");
-}
-
 static void expand_has(struct bt_cel_node *node, struct bt_cel_issues *issues)
 {
 	const struct bt_cel_node *argument = node->call.arguments[0];
@@ -167,7 +153,8 @@ void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues)
 {
 	const struct macro_row *row;
 
-	if (is_has(call)) {
+	if (call->call.target == NULL && !call->call.is_rooted && call->call.count == 1 &&
+		bt_str_equal_c(call->call.function, "has")) {
 		expand_has(call, issues);
 		return;
 	}

@@ -228,19 +228,6 @@ static bool check_source(struct bt_str source, struct bt_cel_issues *issues)
 	return true;
 }
 
-static void read_tokens(struct bt_cel_parser *parser)
-{
-	struct bt_cel_token token;
-
-	do {
-		token = bt_cel_lexer_next(&parser->lexer);
-		bt_vec_push(&parser->tokens, token);
-	} while (token.kind != BT_CEL_TOKEN_END);
-	bt_vec_push(&parser->tokens, token);
-	parser->token = parser->tokens.items[0];
-	parser->following = parser->tokens.items[1];
-}
-
 struct bt_cel_node *bt_cel_parse(
 	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues)
 {
@@ -252,7 +239,15 @@ struct bt_cel_node *bt_cel_parse(
 	}
 	parser.lexer.source = bt_arena_str(arena, source);
 	parser.lexer.issues = issues;
-	read_tokens(&parser);
+	struct bt_cel_token token;
+
+	do {
+		token = bt_cel_lexer_next(&parser.lexer);
+		bt_vec_push(&parser.tokens, token);
+	} while (token.kind != BT_CEL_TOKEN_END);
+	bt_vec_push(&parser.tokens, token);
+	parser.token = parser.tokens.items[0];
+	parser.following = parser.tokens.items[1];
 	root = bt_cel_parse_expression(&parser);
 	if (root != NULL) {
 		(void)bt_cel_parser_expect(&parser, BT_CEL_TOKEN_END);

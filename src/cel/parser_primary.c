@@ -2,13 +2,6 @@
 /* Names, calls, literals and whatever stands in brackets. Spec: 12b section 5. */
 #include "cel/parser.h"
 
-static bool is_reserved(struct bt_str word)
-{
-	return bt_str_has_word(BT_STR("as break const continue else for function if import let "
-				      "loop package namespace return var void while"),
-		word);
-}
-
 /** Expressions up to the closing parenthesis, which is taken. */
 static bool parse_arguments(struct bt_cel_parser *parser)
 {
@@ -53,7 +46,9 @@ static struct bt_cel_node *parse_name(struct bt_cel_parser *parser)
 	if (!bt_cel_parser_expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
 		return NULL;
 	}
-	if (is_reserved(name.text)) {
+	if (bt_str_has_word(BT_STR("as break const continue else for function if import let "
+				   "loop package namespace return var void while"),
+		    name.text)) {
 		bt_cel_issue_add(parser->issues, name.position, "reserved identifier: %.*s",
 			BT_STR_ARG(name.text));
 	}

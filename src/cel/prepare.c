@@ -83,31 +83,6 @@ static void set_constant(struct bt_cel_program *program, struct bt_cel_node *nod
 	node->constant_cost = cost;
 }
 
-static int fold_call(struct bt_cel_program *program, struct bt_cel_node *node, bool is_conversion,
-	struct berth_error *err)
-{
-	uint32_t cost;
-	struct bt_cel_value value = evaluate_constant(program, node, &cost);
-
-	if (!bt_cel_is_error(&value)) {
-		set_constant(program, node, value, is_conversion ? 0 : cost);
-	} else if (is_conversion) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "program instantiation failed: %.*s",
-			BT_STR_ARG(value.text));
-	}
-	return 0;
-}
-
-static void fold_literal(struct bt_cel_program *program, struct bt_cel_node *node)
-{
-	uint32_t cost;
-	struct bt_cel_value value = evaluate_constant(program, node, &cost);
-
-	if (!bt_cel_is_error(&value)) {
-		set_constant(program, node, value, 0);
-	}
-}
-
 /** The argument that is a pattern; NULL: this is no function of patterns. */
 static const struct bt_cel_node *pattern_of(const struct bt_cel_node *node, bool *out_is_checked)
 {
@@ -194,7 +169,16 @@ static int prepare_call(
 
 	prepare_operator(node);
 	if (is_folded(node, &is_conversion) && has_free_children(node)) {
-		return fold_call(program, node, is_conversion, err);
+		uint32_t cost;
+		struct bt_cel_value value = evaluate_constant(program, node, &cost);
+
+		if (!bt_cel_is_error(&value)) {
+			set_constant(program, node, value, is_conversion ? 0 : cost);
+		} else if (is_conversion) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"program instantiation failed: %.*s", BT_STR_ARG(value.text));
+		}
+		return 0;
 	}
 	return compile_pattern(program, node, err);
 }
@@ -217,7 +201,12 @@ static int prepare(
 	case BT_CEL_NODE_LIST:
 	case BT_CEL_NODE_MAP:
 		if (has_free_children(node)) {
-			fold_literal(program, node);
+			uint32_t cost;
+			struct bt_cel_value value = evaluate_constant(program, node, &cost);
+
+			if (!bt_cel_is_error(&value)) {
+				set_constant(program, node, value, 0);
+			}
 		}
 		return 0;
 	case BT_CEL_NODE_CALL:

@@ -96,12 +96,6 @@ static bool is_amount(struct bt_str text)
 
 /** --- tokens --- */
 
-/** What the lexer takes. */
-static bool is_readable(struct bt_str source)
-{
-	return bt_utf8_is_valid(source.data, source.length) && source.length <= BT_CEL_SIZE_MAX;
-}
-
 static bool read_tokens(struct renamer *renamer, struct bt_str source)
 {
 	renamer->issues = (struct bt_cel_issues){.source = source, .arena = renamer->arena};
@@ -212,27 +206,6 @@ static void rename_pair(const struct renamer *renamer, struct bt_str domain, str
 	*out_name = bt_str_sub(whole, slash + 1, whole.length);
 }
 
-static bool append_literal(struct renamer *renamer, uint32_t index)
-{
-	bool is_bytes = renamer->tokens.items[index].kind == BT_CEL_TOKEN_BYTES;
-	bool is_argument = kind_at(renamer, index, -1) == BT_CEL_TOKEN_OPEN_PARENTHESIS;
-	struct bt_str text;
-	struct bt_str rest;
-	if (!read_literal(renamer, index, &text)) {
-		return false;
-	}
-	if (is_index(renamer, index)) {
-		int field = field_offset(renamer, index);
-		rename_pair(renamer, text, field != 0 ? text_at(renamer, index, field) : BT_STR(""),
-			&text, &rest);
-	} else if (!is_argument || !IS_AMONG(text_at(renamer, index, -2), of_amounts) ||
-		!is_amount(text)) {
-		text = rename_name(renamer, text);
-	}
-	append_quoted(renamer->out, text, is_bytes);
-	return true;
-}
-
 /** --- identifiers --- */
 
 /** The domain of a field that is written behind ["domain"]. */
@@ -320,7 +293,24 @@ static bool append_token(struct renamer *renamer, uint32_t index)
 {
 	const struct bt_cel_token *token = &renamer->tokens.items[index];
 	if (token->kind == BT_CEL_TOKEN_STRING || token->kind == BT_CEL_TOKEN_BYTES) {
-		return append_literal(renamer, index);
+		bool is_bytes = renamer->tokens.items[index].kind == BT_CEL_TOKEN_BYTES;
+		bool is_argument = kind_at(renamer, index, -1) == BT_CEL_TOKEN_OPEN_PARENTHESIS;
+		struct bt_str text;
+		struct bt_str rest;
+		if (!read_literal(renamer, index, &text)) {
+			return false;
+		}
+		if (is_index(renamer, index)) {
+			int field = field_offset(renamer, index);
+			rename_pair(renamer, text,
+				field != 0 ? text_at(renamer, index, field) : BT_STR(""), &text,
+				&rest);
+		} else if (!is_argument || !IS_AMONG(text_at(renamer, index, -2), of_amounts) ||
+			!is_amount(text)) {
+			text = rename_name(renamer, text);
+		}
+		append_quoted(renamer->out, text, is_bytes);
+		return true;
 	}
 	if (token->kind == BT_CEL_TOKEN_IDENTIFIER) {
 		bt_strbuf_append_str(renamer->out, rename_identifier(renamer, index));
@@ -357,8 +347,10 @@ bool bt_cel_rename(struct bt_str source, struct bt_cel_renaming *renaming, struc
 {
 	struct bt_strbuf text = {0};
 	struct renamer renamer = {.renaming = renaming, .arena = arena, .out = &text};
-	bool is_expression =
-		is_readable(source) && read_tokens(&renamer, source) && append_tokens(&renamer);
+	/* What the lexer takes. */
+	bool is_expression = (bt_utf8_is_valid(source.data, source.length) &&
+				     source.length <= BT_CEL_SIZE_MAX) &&
+		read_tokens(&renamer, source) && append_tokens(&renamer);
 	if (is_expression) {
 		bt_strbuf_append_str(out, bt_strbuf_str(&text));
 	}

@@ -55,24 +55,19 @@ static enum bt_cel_kind read_word(struct reader *reader)
 	return BT_CEL_PARAMETER;
 }
 
-static const struct bt_cel_type *read_parameter(struct reader *reader)
-{
-	uint32_t which = (uint32_t)(*reader->next++ - 'A');
-
-	BT_ASSERT(which < 2);
-	if (reader->named[which] == NULL) {
-		reader->named[which] = bt_cel_fresh_parameter(reader->inference);
-	}
-	return reader->named[which];
-}
-
 static const struct bt_cel_type *read_type(struct reader *reader)
 {
 	enum bt_cel_kind kind = read_word(reader);
 	const struct bt_cel_type *of[2] = {NULL, NULL};
 
 	if (kind == BT_CEL_PARAMETER) {
-		return read_parameter(reader);
+		uint32_t which = (uint32_t)(*reader->next++ - 'A');
+
+		BT_ASSERT(which < 2);
+		if (reader->named[which] == NULL) {
+			reader->named[which] = bt_cel_fresh_parameter(reader->inference);
+		}
+		return reader->named[which];
 	}
 	if (*reader->next != '(') {
 		return &bt_cel_types[kind];

@@ -89,35 +89,11 @@ static void parse_field_name(struct bt_cel_syntax *syntax, const struct bt_cel_s
 	bt_cel_syntax_leave(syntax, frame);
 }
 
-static void parse_optional_field(
-	struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
-{
-	if (BEGIN(syntax, FIELDS)) {
-		if (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_QUESTION) {
-			bt_cel_syntax_accept(syntax);
-		}
-		parse_field_name(syntax, &(struct bt_cel_syntax_frame){frame, 0, true});
-	}
-	bt_cel_syntax_leave(syntax, frame);
-}
-
 /** Another element, not a comma in front of the closing bracket. */
 static bool has_more(const struct bt_cel_syntax *syntax, uint64_t elements)
 {
 	return bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_COMMA &&
 		bt_cel_syntax_is_ahead(syntax, 1, elements);
-}
-
-static void parse_items(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
-{
-	const struct bt_cel_syntax_frame item = {frame, BT_CEL_TOKEN_BIT(COMMA), true};
-
-	parse_optional_expression(syntax, &item);
-	while (has_more(syntax, OPTIONAL_EXPRESSIONS)) {
-		bt_cel_syntax_accept(syntax);
-		parse_optional_expression(syntax, &item);
-	}
-	bt_cel_syntax_leave(syntax, frame);
 }
 
 /** Entries of a map, or fields of a message. */
@@ -132,7 +108,14 @@ static void parse_entries(
 		if (is_map) {
 			parse_optional_expression(syntax, &key);
 		} else {
-			parse_optional_field(syntax, &key);
+			if (BEGIN(syntax, FIELDS)) {
+				if (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_QUESTION) {
+					bt_cel_syntax_accept(syntax);
+				}
+				parse_field_name(
+					syntax, &(struct bt_cel_syntax_frame){&key, 0, true});
+			}
+			bt_cel_syntax_leave(syntax, &key);
 		}
 		if (!MATCH(syntax, COLON, EXPRESSIONS)) {
 			break;
@@ -159,7 +142,15 @@ static void parse_bracketed(struct bt_cel_syntax *syntax, const struct bt_cel_sy
 	}
 	if (bt_cel_syntax_is_ahead(syntax, 0, elements)) {
 		if (close == BT_CEL_TOKEN_CLOSE_BRACKET) {
-			parse_items(syntax, &inner);
+			const struct bt_cel_syntax_frame item = {
+				&inner, BT_CEL_TOKEN_BIT(COMMA), true};
+
+			parse_optional_expression(syntax, &item);
+			while (has_more(syntax, OPTIONAL_EXPRESSIONS)) {
+				bt_cel_syntax_accept(syntax);
+				parse_optional_expression(syntax, &item);
+			}
+			bt_cel_syntax_leave(syntax, &inner);
 		} else {
 			parse_entries(syntax, &inner, elements != FIELDS);
 		}
@@ -327,16 +318,6 @@ static bool probe_number(struct bt_cel_syntax *syntax, const struct bt_cel_synta
 	return false;
 }
 
-/** `!` any number of times. */
-static void parse_not(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
-{
-	do {
-		bt_cel_syntax_accept(syntax);
-		bt_cel_syntax_resume(syntax, EXPRESSIONS, frame);
-	} while (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_NOT);
-	parse_member(syntax, &(struct bt_cel_syntax_frame){frame, 0, true});
-}
-
 /** `-` any number of times. */
 static void parse_negation(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
@@ -363,7 +344,12 @@ static void parse_unary(struct bt_cel_syntax *syntax, const struct bt_cel_syntax
 		return;
 	}
 	if (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_NOT) {
-		parse_not(syntax, frame);
+		/* `!` any number of times. */
+		do {
+			bt_cel_syntax_accept(syntax);
+			bt_cel_syntax_resume(syntax, EXPRESSIONS, frame);
+		} while (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_NOT);
+		parse_member(syntax, &(struct bt_cel_syntax_frame){frame, 0, true});
 	} else if (!bt_cel_syntax_is_ahead(syntax, 0, MEMBERS)) {
 		bt_cel_syntax_fail(syntax, 0, __LINE__);
 	} else if (bt_cel_syntax_ahead(syntax, 0) != BT_CEL_TOKEN_MINUS) {

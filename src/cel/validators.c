@@ -142,16 +142,6 @@ static void validate_clauses(struct validator *validator, const struct bt_cel_no
 	}
 }
 
-static void validate_format(struct validator *validator, const struct bt_cel_node *call)
-{
-	const struct bt_cel_node *literal = literal_of(call->call.target, BT_CEL_STRING);
-	const struct bt_cel_node *list = call->call.arguments[0];
-
-	if (literal != NULL && list->kind == BT_CEL_NODE_LIST && list->list.is_optional == NULL) {
-		validate_clauses(validator, call, literal->literal.text, list);
-	}
-}
-
 static void validate_call(struct validator *validator, const struct bt_cel_node *call)
 {
 	if (call->call.count == 0) {
@@ -164,7 +154,13 @@ static void validate_call(struct validator *validator, const struct bt_cel_node 
 	} else if (is_call(call, "matches", false) || is_call(call, "matches", true)) {
 		validate_pattern(validator, call);
 	} else if (is_call(call, "format", true)) {
-		validate_format(validator, call);
+		const struct bt_cel_node *literal = literal_of(call->call.target, BT_CEL_STRING);
+		const struct bt_cel_node *list = call->call.arguments[0];
+
+		if (literal != NULL && list->kind == BT_CEL_NODE_LIST &&
+			list->list.is_optional == NULL) {
+			validate_clauses(validator, call, literal->literal.text, list);
+		}
 	}
 }
 
