@@ -67,21 +67,16 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	struct berth_error *err)
 {
 	struct bt_cluster_writes *writes = context;
-	struct bt_arena *arena = &writes->arena;
-	bt_arena_reset(arena);
+	bt_arena_reset(&writes->arena);
 	struct bt_api_request request = bt_cluster_writes_request(
 		bt_cluster_writes_builtin(writes, "", "pods"), pod->namespace_, pod->name);
 	request.verb = BT_VERB_CREATE;
 	request.subresource = BT_SUBRESOURCE_BINDING;
-	request.body = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, request.body, "metadata");
-	bt_json_set_str(arena, metadata, "name", pod->name);
-	bt_json_set_str(arena, metadata, "namespace", pod->namespace_);
-	bt_json_set_str(arena, metadata, "uid", pod->uid);
-	struct bt_json_value *target = bt_json_ensure_object(arena, request.body, "target");
-	bt_json_set_c(arena, target, "kind", "Node");
-	bt_json_set_str(arena, target, "name", node_name);
-	return bt_cluster_writes_perform(writes, &request, NULL, err);
+	bt_strbuf_reset(&writes->text);
+	bt_document_binding_json(pod, node_name, &writes->text);
+	int result = bt_json_parse(
+		&writes->arena, bt_strbuf_str(&writes->text), false, &request.body, err);
+	return result == 0 ? bt_cluster_writes_perform(writes, &request, NULL, err) : result;
 }
 
 int bt_cluster_writes_patch_pod_status(struct bt_cluster_writes *writes, struct bt_str namespace_,

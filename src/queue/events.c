@@ -6,11 +6,6 @@
 static const struct bt_str any_resource = BT_RESOURCE_ANY;
 static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
 
-static uint32_t rejector_of(const struct bt_event_hint *hint)
-{
-	return hint->plugin == NULL ? BT_REJECTOR_EXTENDER : hint->plugin->index;
-}
-
 static void find_listeners(const struct bt_event_hints *hints, const struct bt_cluster_event *event,
 	struct bt_queue_listeners *out)
 {
@@ -20,7 +15,8 @@ static void find_listeners(const struct bt_event_hints *hints, const struct bt_c
 		if (!bt_cluster_event_match(&listener.hint->event, event)) {
 			continue;
 		}
-		listener.rejector = rejector_of(listener.hint);
+		listener.rejector = listener.hint->plugin != NULL ? listener.hint->plugin->index
+								  : BT_REJECTOR_EXTENDER;
 		bt_vec_push(&out->items, listener);
 		bt_rejectors_add(&out->rejectors, listener.rejector);
 	}

@@ -192,11 +192,6 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 
 /* --- the pass --- */
 
-static int32_t priority_of(const struct bt_queue *queue, const struct bt_queue_group *group)
-{
-	return bt_pod_priority(bt_shape_at(&queue->state->shapes, group->shape_id)->pod);
-}
-
 /** Only a record with the uid's hash is woken for it. */
 static bool is_checked(
 	const struct pass *pass, const struct bt_queue_group *group, uint32_t entry_id)
@@ -207,7 +202,9 @@ static bool is_checked(
 	if (check == NULL) {
 		return true;
 	}
-	if (check->has_priority_max && priority_of(queue, group) > check->priority_max) {
+	if (check->has_priority_max &&
+		bt_pod_priority(bt_shape_at(&queue->state->shapes, group->shape_id)->pod) >
+			check->priority_max) {
 		return false;
 	}
 	return check->excluded_uid.length == 0 ||

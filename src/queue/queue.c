@@ -178,21 +178,15 @@ void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 
 /* --- update --- */
 
-/** The nominator looks at identity and nomination only. */
-static struct bt_pod_info nomination_of(const struct bt_pod *pod)
-{
-	return (struct bt_pod_info){
-		.name = pod->metadata.name,
-		.namespace_ = pod->metadata.namespace_,
-		.uid = pod->metadata.uid,
-		.nominated_node_name = pod->status.nominated_node_name,
-	};
-}
-
 static void swap_pod(struct bt_queue *queue, struct bt_queue_entry *entry,
 	const struct bt_pod *old_pod, struct bt_object *new_pod)
 {
-	struct bt_pod_info old_info = nomination_of(old_pod);
+	const struct bt_pod_info old_info = {
+		.name = old_pod->metadata.name,
+		.namespace_ = old_pod->metadata.namespace_,
+		.uid = old_pod->metadata.uid,
+		.nominated_node_name = old_pod->status.nominated_node_name,
+	};
 
 	if (!bt_str_equal(entry->pod.uid, new_pod->meta->uid)) {
 		bt_nominator_set_queued(queue->nominator, entry->pod.uid, NULL);

@@ -449,12 +449,6 @@ static void rank(const struct flat *flat, uint32_t node_count)
 	run->ranked_count = count;
 }
 
-static void take_only_node(const struct flat *flat, uint32_t cell)
-{
-	uint32_t slot = flat->slots[cell];
-	bt_cycle_set_scheduled(flat->run->result, slot, 0, 1, flat->snapshot->count - 1);
-}
-
 static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uint32_t node_count)
 {
 	struct bt_cycle_run *run = flat->run;
@@ -498,7 +492,8 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 	count_filters(&flat);
 	bt_keep_feasible_cells(&asked);
 	if (node_count == 1) {
-		take_only_node(&flat, asked.cells[0]);
+		bt_cycle_set_scheduled(
+			run->result, flat.slots[asked.cells[0]], 0, 1, flat.snapshot->count - 1);
 	} else {
 		take_best(&flat, &asked, node_count);
 	}

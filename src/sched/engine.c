@@ -87,15 +87,6 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 	return result;
 }
 
-static void create_batches(struct bt_engine *engine)
-{
-	uint32_t count = engine->profiles.frameworks.count;
-	engine->batches = BT_NEW_ARRAY(struct bt_batch, count);
-	for (uint32_t i = 0; i < count; i++) {
-		bt_batch_init(&engine->batches[i], &engine->state->symbols);
-	}
-}
-
 int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_engine **out_engine, struct berth_error *err)
 {
@@ -115,7 +106,11 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	engine->options.extenders = NULL;
 	if (result == 0 &&
 		bt_gate_enabled(bt_config_gates(config), BT_GATE_OPPORTUNISTIC_BATCHING)) {
-		create_batches(engine);
+		uint32_t count = engine->profiles.frameworks.count;
+		engine->batches = BT_NEW_ARRAY(struct bt_batch, count);
+		for (uint32_t i = 0; i < count; i++) {
+			bt_batch_init(&engine->batches[i], &engine->state->symbols);
+		}
 	}
 	if (options->extender_observer != NULL) {
 		engine->extenders.observer = *options->extender_observer;
@@ -328,8 +323,8 @@ static void cancel_binding(void *context, struct bt_str cause)
 	cycle->cancel_cause = bt_arena_str(cycle->arena, cause);
 }
 
-/** PreBind; preemption may stop the pod until it is over. */
-static struct bt_status pre_bind(const struct bt_pod_info *pod,
+/** PreBind plugins with work; preemption may stop the pod until they are through. */
+static struct bt_status run_pre_bind(const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
 {
 	struct bt_framework *framework = result->framework;
@@ -376,26 +371,6 @@ static struct bt_status bind(struct bt_engine *engine, const struct bt_pod_info 
 	return status;
 }
 
-/** The first call of a step begins it, the one that ends it is told of. */
-static struct bt_status timed_pre_bind(const struct bt_pod_info *pod,
-	const struct bt_status *pre_flights, struct bt_schedule_result *result,
-	struct bt_binding_progress *progress)
-{
-	struct bt_profile_metrics *metrics = result->framework->metrics;
-	struct bt_status status = BT_STATUS_OK;
-	if (!progress->started) {
-		progress->step_started_ns = bt_profile_now(metrics);
-	}
-	if (pre_flights->code != BT_STATUS_SKIP) { /* else no PreBind plugin has work */
-		status = pre_bind(pod, result, progress);
-	}
-	if (status.code != BT_STATUS_WAIT) {
-		progress->step_started_ns = bt_profile_point_ran(
-			metrics, BT_TIMED_PRE_BIND, status.code, progress->step_started_ns);
-	}
-	return status;
-}
-
 enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_status *pre_flights, struct bt_binding_progress *progress,
 	struct bt_schedule_result *result)
@@ -405,7 +380,16 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 	if (progress->pre_bound) {
 		status = BT_STATUS_OK;
 	} else if (status.code == BT_STATUS_SKIP || status.code == BT_STATUS_SUCCESS) {
-		status = timed_pre_bind(pod, pre_flights, result, progress);
+		struct bt_profile_metrics *metrics = result->framework->metrics;
+		if (!progress->started) {
+			progress->step_started_ns = bt_profile_now(metrics);
+		}
+		status = status.code == BT_STATUS_SKIP ? BT_STATUS_OK
+						       : run_pre_bind(pod, result, progress);
+		if (status.code != BT_STATUS_WAIT) {
+			progress->step_started_ns = bt_profile_point_ran(
+				metrics, BT_TIMED_PRE_BIND, status.code, progress->step_started_ns);
+		}
 	}
 	if (bt_status_is_success(&status)) {
 		progress->pre_bound = true;

@@ -358,12 +358,6 @@ struct filtering {
 	uint32_t *position_by_slot; /* of the nodes sent: position + 1 */
 };
 
-static bool answers_with_names(
-	const struct filtering *filtering, const struct bt_extender_filter_result *answer)
-{
-	return filtering->extender->config->node_cache_capable && answer->node_names.present;
-}
-
 static int claims_unknown(
 	const struct filtering *filtering, struct bt_str node_name, struct berth_error *err)
 {
@@ -412,7 +406,8 @@ static void mark_without_pods(
 static int read_nodes(struct filtering *filtering, struct bt_extender_candidates *candidates,
 	const struct bt_extender_filter_result *answer, struct berth_error *err)
 {
-	bool by_name = answers_with_names(filtering, answer);
+	bool by_name =
+		filtering->extender->config->node_cache_capable && answer->node_names.present;
 	uint32_t count = by_name ? answer->node_names.count : answer->nodes.count;
 	struct bt_extender_candidates left = {.without_pods = candidates->without_pods};
 

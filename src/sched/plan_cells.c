@@ -80,22 +80,16 @@ static void give_up(struct bt_plan_cells *cells, uint32_t pause)
 	cells->backoff = pause;
 }
 
-static void note_identities(
-	struct bt_plan_cells *cells, const struct bt_node_trait *traits, uint32_t trait_count)
-{
-	cells->trait_count = trait_count;
-	for (uint32_t i = 0; i < trait_count; i++) {
-		memcpy(cells->identities[i], traits[i].identity, sizeof(cells->identities[i]));
-	}
-}
-
 static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	const struct bt_node_trait *traits, uint32_t trait_count)
 {
 	struct bt_plan_cells *cells = &plan->cells;
 	uint64_t key[KEY_WORDS_MAX];
 	cells->raw_count = plan->scored ? plan->raw_count : 0;
-	note_identities(cells, traits, trait_count);
+	cells->trait_count = trait_count;
+	for (uint32_t i = 0; i < trait_count; i++) {
+		memcpy(cells->identities[i], traits[i].identity, sizeof(cells->identities[i]));
+	}
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint32_t key_words = KEY_RAWS + cells->raw_count + trait_count;
 	if (cells->tree == NULL) {

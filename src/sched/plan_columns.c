@@ -88,18 +88,15 @@ static void filter_part(void *argument, uint32_t part)
 	evaluate_filters(pass, bt_parts_range(&pass->parts, part));
 }
 
-static bool filter_splits(const struct bt_plan_filter *filter)
-{
-	return filter->form != BT_FILTER_COLUMN || filter->plugin->ops->columns_split;
-}
-
 /** All slots; filters in list order, neighbours that can be split together. */
 static void filter_all(struct pass *pass)
 {
 	const struct bt_plan *plan = pass->plan;
 	for (pass->from = 0; pass->from < plan->filter_count; pass->from = pass->to) {
 		pass->to = pass->from;
-		while (pass->to < plan->filter_count && filter_splits(&plan->filters[pass->to])) {
+		while (pass->to < plan->filter_count &&
+			(plan->filters[pass->to].form != BT_FILTER_COLUMN ||
+				plan->filters[pass->to].plugin->ops->columns_split)) {
 			pass->to++;
 		}
 		if (pass->to != pass->from) {

@@ -47,14 +47,6 @@ void bt_scheduler_warn_of_forget(
 	}
 }
 
-/** Before it waits or works, the pod's expected node is made known. */
-static void expect_node(struct bt_scheduler *scheduler, struct bt_object *pod,
-	const struct bt_schedule_result *result)
-{
-	struct bt_post_filter_result nomination = {true, BT_NOMINATING_OVERRIDE, result->node_name};
-	bt_scheduler_patch(scheduler, pod, NULL, &nomination);
-}
-
 static void set_node_name(struct bt_scheduler *scheduler, const struct bt_schedule_result *result,
 	struct bt_attempt *out_attempt)
 {
@@ -287,7 +279,10 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 			result->framework, result->cycle, &entry->pod, result->slot);
 		if (pre_flights.code == BT_STATUS_SUCCESS ||
 			(pre_flights.code == BT_STATUS_SKIP && result->wait_count != 0)) {
-			expect_node(scheduler, entry->object, result);
+			/* Before it waits or works, the pod's expected node is made known. */
+			struct bt_post_filter_result nomination = {
+				true, BT_NOMINATING_OVERRIDE, result->node_name};
+			bt_scheduler_patch(scheduler, entry->object, NULL, &nomination);
 		}
 	}
 	bool failed = pre_flights.code != BT_STATUS_SUCCESS && pre_flights.code != BT_STATUS_SKIP;

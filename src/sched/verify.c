@@ -73,19 +73,6 @@ static void check_status(const struct twin *twin, const char *what, uint32_t slo
 	}
 }
 
-static void twin_begin(struct twin *twin)
-{
-	bt_arena_reset(twin->arena);
-	bt_cycle_state_init(&twin->cycle, twin->arena, twin->framework->instances.count);
-	twin->cycle.plain = true;
-	twin->pre_filter = bt_run_pre_filter(twin->framework, &twin->cycle, twin->pod);
-}
-
-static void twin_finish(struct twin *twin)
-{
-	bt_cycle_state_finish(&twin->cycle);
-}
-
 static void twin_filter(struct twin *twin, uint32_t start_index)
 {
 	const uint32_t *slots;
@@ -248,7 +235,10 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	if (plan != NULL) {
 		bt_plan_refresh(plan, engine, pod); /* a search of few nodes does without */
 	}
-	twin_begin(&twin);
+	bt_arena_reset(twin.arena);
+	bt_cycle_state_init(&twin.cycle, twin.arena, framework->instances.count);
+	twin.cycle.plain = true;
+	twin.pre_filter = bt_run_pre_filter(framework, &twin.cycle, pod);
 	if (bt_status_is_success(&twin.pre_filter.status)) {
 		twin_filter(&twin, start_index);
 	}
@@ -272,7 +262,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	if (columns_are_whole(engine, plan) && bt_status_is_success(&twin.pre_filter.status)) {
 		check_verdicts(&twin, plan);
 	}
-	twin_finish(&twin);
+	bt_cycle_state_finish(&twin.cycle);
 	framework->metrics = metrics;
 }
 
