@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/storage.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "base/alloc.h"
 #include "bench/bench_perf_private.h"
 #include "cli/pod_claims.h"

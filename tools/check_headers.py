@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile every header alone: all as C, the public ones also as C++.
 
-Usage: check_headers.py SOURCE_ROOT CC [CXX]
+Usage: check_headers.py SOURCE_ROOT [-IFOLDER_OF_GENERATED_HEADERS] CC [CXX]
 """
 import os
 import subprocess
@@ -23,11 +23,12 @@ def headers_below(root, folder):
                 yield os.path.join(path, name)
 
 
-def compile_alone(root, compiler, language, standard, header):
+def compile_alone(root, generated, compiler, language, standard, header):
     """The compiler's complaints about a file that only includes header; empty when it is fine."""
     includes = ["-I" + os.path.join(root, "include")]
     if language == "c":
-        includes += ["-I" + os.path.join(root, folder) for folder in ("src", "tests", "")]
+        includes = (["-I" + os.path.join(root, folder) for folder in ("src", "tests", "")]
+                    + generated + includes)
     # Twice: a header without a working guard breaks here. The typedef keeps the file non-empty.
     text = '#include "%s"\n#include "%s"\ntypedef int not_empty;\n' % (header, header)
     result = subprocess.run(
@@ -39,24 +40,27 @@ def compile_alone(root, compiler, language, standard, header):
     return result.stderr or "compiler failed with status %d" % result.returncode
 
 
-def check(root, cc, cxx):
+def check(root, cc, cxx, generated=()):
     """(number of compilations, problems as text)."""
     public = list(headers_below(root, "include"))
+    generated = list(generated)
     internal = [header for folder in INTERNAL for header in headers_below(root, folder)]
-    work = [(root, cc, "c", "c17", header) for header in public + internal]
+    work = [(root, generated, cc, "c", "c17", header) for header in public + internal]
     if cxx:
-        work += [(root, cxx, "c++", "c++17", header) for header in public]
+        work += [(root, generated, cxx, "c++", "c++17", header) for header in public]
     with ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda job: compile_alone(*job), work))
     return len(work), [result for result in results if result]
 
 
 def main(arguments):
+    generated = [word for word in arguments if word.startswith("-I")]
+    arguments = [word for word in arguments if word not in generated]
     if len(arguments) not in (2, 3):
-        print("usage: check_headers.py SOURCE_ROOT CC [CXX]", file=sys.stderr)
+        print("usage: check_headers.py SOURCE_ROOT [-IFOLDER] CC [CXX]", file=sys.stderr)
         return 2
     count, problems = check(os.path.abspath(arguments[0]), arguments[1],
-                            arguments[2] if len(arguments) == 3 else None)
+                            arguments[2] if len(arguments) == 3 else None, generated)
     for problem in problems:
         print(problem)
     print("%d passed, %d failed" % (count - len(problems), len(problems)))

@@ -1,57 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Notes of events: upstream hands the text to a formatting function as the format itself, without
+ * arguments, so sequences with % come out as Go prints what it lacks. Spec 03 section 9, 11b
+ * section 8.3.
+ */
 #include "api/event.h"
+#include "base/unicode.h"
 
-#include "api/field_rows.h"
+/** Longer ones are cut. Spec 01 section 5.18. */
+#define NOTE_BYTES_MAX 1024
+#define NOTE_CUT BT_STR(" ...")
 
-static const struct bt_field event_series_rows[] = {
-	BT_ROW_I32_ALWAYS(bt_event_series, count, "count", 1),
-	BT_ROW_MICRO_TIME_ALWAYS(bt_event_series, last_observed_time, "lastObservedTime", 2),
-};
-static const struct bt_message event_series_message =
-	BT_MESSAGE(bt_event_series, "EventSeries", event_series_rows);
+/** Go takes no larger width or precision. */
+#define NUMBER_MAX 1000000
 
-static const struct bt_field event_rows[] = {
-	BT_ROW_MSG(bt_event, metadata, "metadata", 1, bt_object_meta, bt_object_meta_message),
-	BT_ROW_MICRO_TIME_ALWAYS(bt_event, event_time, "eventTime", 2),
-	BT_ROW_MSG_NULLABLE(bt_event, series, "series", 3, bt_event_series, event_series_message),
-	BT_ROW_STR(bt_event, reporting_controller, "reportingController", 4),
-	BT_ROW_STR(bt_event, reporting_instance, "reportingInstance", 5),
-	BT_ROW_STR(bt_event, action, "action", 6),
-	BT_ROW_STR(bt_event, reason, "reason", 7),
-	BT_ROW_MSG(bt_event, regarding, "regarding", 8, bt_object_reference,
-		bt_object_reference_message),
-	BT_ROW_MSG_NULLABLE(
-		bt_event, related, "related", 9, bt_object_reference, bt_object_reference_message),
-	BT_ROW_STR(bt_event, note, "note", 10),
-	BT_ROW_STR(bt_event, type, "type", 11),
-};
-const struct bt_message bt_event_message = BT_MESSAGE(bt_event, "Event", event_rows);
+static bool is_flag(char c)
+{
+	return c == '#' || c == '0' || c == '+' || c == '-' || c == ' ';
+}
 
-static const struct bt_field event_source_rows[] = {
-	BT_ROW_STR(bt_event_source, component, "component", 1),
-	BT_ROW_STR(bt_event_source, host, "host", 2),
-};
-static const struct bt_message event_source_message =
-	BT_MESSAGE(bt_event_source, "EventSource", event_source_rows);
+/** Past the digits at `at`; past everything when they say too much. */
+static uint32_t skip_number(struct bt_str text, uint32_t at)
+{
+	uint32_t number = 0;
+	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
+		number = number * 10 + (uint32_t)(text.data[at++] - '0');
+		if (number > NUMBER_MAX) {
+			return text.length;
+		}
+	}
+	return at;
+}
 
-static const struct bt_field core_event_rows[] = {
-	BT_ROW_MSG(bt_core_event, metadata, "metadata", 1, bt_object_meta, bt_object_meta_message),
-	BT_ROW_MSG(bt_core_event, involved_object, "involvedObject", 2, bt_object_reference,
-		bt_object_reference_message),
-	BT_ROW_STR(bt_core_event, reason, "reason", 3),
-	BT_ROW_STR(bt_core_event, message, "message", 4),
-	BT_ROW_MSG(bt_core_event, source, "source", 5, bt_event_source, event_source_message),
-	BT_ROW_TIME_ALWAYS(bt_core_event, first_timestamp, "firstTimestamp", 6),
-	BT_ROW_TIME_ALWAYS(bt_core_event, last_timestamp, "lastTimestamp", 7),
-	BT_ROW_I32(bt_core_event, count, "count", 8),
-	BT_ROW_STR(bt_core_event, type, "type", 9),
-	BT_ROW_MICRO_TIME_ALWAYS(bt_core_event, event_time, "eventTime", 10),
-	BT_ROW_MSG_NULLABLE(
-		bt_core_event, series, "series", 11, bt_event_series, event_series_message),
-	BT_ROW_STR(bt_core_event, action, "action", 12),
-	BT_ROW_MSG_NULLABLE(bt_core_event, related, "related", 13, bt_object_reference,
-		bt_object_reference_message),
-	BT_ROW_STR_ALWAYS(bt_core_event, reporting_component, "reportingComponent", 14),
-	BT_ROW_STR_ALWAYS(bt_core_event, reporting_instance, "reportingInstance", 15),
-};
-const struct bt_message bt_core_event_message = BT_MESSAGE(bt_core_event, "Event", core_event_rows);
+/** Past "[n]", the number of an argument that does not exist. */
+static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
+{
+	if (at >= text.length || text.data[at] != '[') {
+		return at;
+	}
+	*found = true;
+	for (uint32_t i = at + 1; i < text.length; i++) {
+		if (text.data[i] == ']') {
+			return i + 1;
+		}
+	}
+	return at + 1;
+}
+
+/** A width or precision: digits, or * for an argument that does not exist. */
+static uint32_t format_size(
+	struct bt_str text, uint32_t at, const char *complaint, struct bt_strbuf *out)
+{
+	if (at < text.length && text.data[at] == '*') {
+		bt_strbuf_append_c(out, complaint);
+		return at + 1;
+	}
+	return skip_number(text, at);
+}
+
+static uint32_t format_verb(struct bt_str text, uint32_t at, bool indexed, struct bt_strbuf *out)
+{
+	uint32_t rune;
+	uint32_t length = bt_utf8_decode(text.data + at, text.length - at, &rune);
+	if (text.data[at] == '%') {
+		bt_strbuf_append_char(out, '%');
+		return at + 1;
+	}
+	bt_strbuf_append_c(out, "%!");
+	if (length != 0) {
+		bt_strbuf_append(out, text.data + at, length);
+	} else {
+		bt_strbuf_append_c(out, "\xef\xbf\xbd"); /* U+FFFD */
+	}
+	bt_strbuf_append_c(out, indexed ? "(BADINDEX)" : "(MISSING)");
+	return at + (length != 0 ? length : 1);
+}
+
+/** What follows a percent sign. Returns where the plain text goes on. */
+static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbuf *out)
+{
+	bool indexed = false;
+	while (at < text.length && is_flag(text.data[at])) {
+		at++;
+	}
+	at = skip_index(text, at, &indexed);
+	at = format_size(text, at, "%!(BADWIDTH)", out);
+	if (at < text.length && text.data[at] == '.') {
+		at = skip_index(text, at + 1, &indexed);
+		at = format_size(text, at, "%!(BADPREC)", out);
+	}
+	at = skip_index(text, at, &indexed);
+	if (at >= text.length) {
+		bt_strbuf_append_c(out, "%!(NOVERB)");
+		return at;
+	}
+	return format_verb(text, at, indexed, out);
+}
+
+static void format(struct bt_str text, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < text.length;) {
+		const char *percent = memchr(text.data + i, '%', text.length - i);
+		uint32_t end = percent != NULL ? (uint32_t)(percent - text.data) : text.length;
+		bt_strbuf_append(out, text.data + i, end - i);
+		i = end < text.length ? format_sequence(text, end + 1, out) : end;
+	}
+}
+
+void bt_event_note(struct bt_str message, struct bt_strbuf *out)
+{
+	if (message.length <= NOTE_BYTES_MAX) {
+		format(message, out);
+		return;
+	}
+	struct bt_strbuf cut = {0};
+	bt_strbuf_append(&cut, message.data, NOTE_BYTES_MAX - NOTE_CUT.length);
+	bt_strbuf_append_str(&cut, NOTE_CUT);
+	format(bt_strbuf_str(&cut), out);
+	bt_strbuf_finish(&cut);
+}

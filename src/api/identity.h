@@ -43,8 +43,6 @@ bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod);
 /** preemptionPolicy is present and "Never". */
 bool bt_pod_never_preempts(const struct bt_pod *pod);
 
-typedef BT_LIST(struct bt_pod_condition) bt_pod_condition_list;
-
 /**
  * Spec 01 section 5.18: the conditions of status with condition set, in the arena; *out_changed
  * tells whether anything that counts differs. condition->last_transition_time is not read.

@@ -2,17 +2,13 @@
 #include "api/object.h"
 
 #include "api/event.h"
-#include "api/lease.h"
 #include "api/node.h"
 #include "api/object_private.h"
 #include "api/pod.h"
 #include "api/pod_common.h"
-#include "api/policy.h"
 #include "api/resource_claim.h"
-#include "api/resource_slice.h"
-#include "api/scheduling.h"
 #include "api/storage.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "codec/wire.h"
@@ -576,4 +572,27 @@ int bt_object_decode(struct bt_str json, struct bt_object **out_object, struct b
 	}
 	*out_object = object;
 	return 0;
+}
+
+const struct bt_pod_template *bt_workload_template(const struct bt_object *object)
+{
+	const void *value = object->value;
+	switch ((int)object->kind) {
+	case BT_KIND_DEPLOYMENT:
+		return &((const struct bt_deployment *)value)->spec.template_;
+	case BT_KIND_REPLICA_SET:
+		return &((const struct bt_replica_set *)value)->spec.template_;
+	case BT_KIND_REPLICATION_CONTROLLER:
+		return ((const struct bt_replication_controller *)value)->spec.template_;
+	case BT_KIND_STATEFUL_SET:
+		return &((const struct bt_stateful_set *)value)->spec.template_;
+	case BT_KIND_DAEMON_SET:
+		return &((const struct bt_daemon_set *)value)->spec.template_;
+	case BT_KIND_JOB:
+		return &((const struct bt_job *)value)->spec.template_;
+	case BT_KIND_CRON_JOB:
+		return &((const struct bt_cron_job *)value)->spec.job_template.spec.template_;
+	default:
+		return NULL;
+	}
 }

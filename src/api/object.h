@@ -17,6 +17,8 @@
 #include "codec/json.h"
 #include "codec/message.h"
 
+struct bt_pod_template;
+
 enum bt_kind {
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) BT_KIND_##id,
 #include "api/kinds.def"
@@ -128,4 +130,7 @@ BT_MUST_USE int bt_object_decode_reader(
 
 /** As one JSON object with apiVersion and kind. */
 void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_writer *writer);
+/** The template of a workload's pods; NULL: the kind makes no pods, or (ReplicationController)
+ * has no template. */
+const struct bt_pod_template *bt_workload_template(const struct bt_object *object);
 #endif

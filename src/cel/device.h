@@ -2,7 +2,7 @@
 #ifndef BT_CEL_DEVICE_H
 #define BT_CEL_DEVICE_H
 /** The variable `device` of device selectors. Spec: 12b sections 2 and 4. */
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "cel/cel.h"
 
 enum bt_cel_device_field {

@@ -3,8 +3,7 @@
 
 #include "api/defaulting.h"
 #include "api/resources.h"
-#include "api/scheduling.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "cluster/printable.h"
 
 #define SYSTEM_CLUSTER_CRITICAL 2000000000

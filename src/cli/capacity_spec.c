@@ -2,7 +2,7 @@
 #include "cli/capacity_spec.h"
 
 #include "api/pod.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "cli/admission.h"
 #include "cli/kind_hint.h"
 #include "cli/pod_reference.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/eviction.h"
 
-#include "api/policy.h"
 #include "api/selector.h"
+#include "api/types.h"
 #include "cli/pod_claims.h"
 #include "plugins/default_preemption.h"
 

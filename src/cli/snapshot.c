@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/int_or_string.h"
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "cel/rename.h"
 #include "config/text_set.h"
 

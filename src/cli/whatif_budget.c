@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What disruption budgets say about evictions. Spec: 14 section 17, 14b section 6.7. */
 #include "api/identity.h"
-#include "api/policy.h"
 #include "api/selector.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "cli/whatif_private.h"
 #include "config/text_set.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What changes of nodes and pods mean for the devices of nodes and the claims of pods. */
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "cli/pod_claims.h"
 #include "cli/whatif_private.h"
 

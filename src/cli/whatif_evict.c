@@ -3,7 +3,7 @@
 #include "api/identity.h"
 #include "api/selector.h"
 #include "api/toleration.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "cli/whatif_private.h"
 
 static void set_gone(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)

@@ -2,7 +2,7 @@
 /** Changes of workloads: --scale, and what a manifest of --with does to pods that run. */
 #include "api/defaulting.h"
 #include "api/deletion_order.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "cli/whatif_private.h"
 #include "cli/workload_private.h"
 

@@ -17,7 +17,7 @@
  * Paused and suspended workloads make no pods.
  */
 #include "api/pod.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "cli/manifests.h"
 
 /** Pods of all workloads together, and the memory they take. */

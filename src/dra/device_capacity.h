@@ -6,7 +6,7 @@
  * structures. Spec: 12 sections 9.6 and 9.7.
  */
 #include "api/resource_claim.h"
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "base/int128.h"
 #include "dra/allocated_devices.h"
 

@@ -2,7 +2,7 @@
 #ifndef BT_DRA_DEVICE_CLASS_MAP_H
 #define BT_DRA_DEVICE_CLASS_MAP_H
 /** Which DeviceClass stands behind an extended resource. Spec: 12 section 4.4 (and D8 of 21). */
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "base/vec.h"

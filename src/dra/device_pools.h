@@ -6,7 +6,7 @@
  * which pools matter to a node, and the verdict of each selector on each device. Spec: 12
  * sections 4.5, 9.1, 9.5 and 18.
  */
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "dra/device_ids.h"
 #include "state/object_store.h"
 

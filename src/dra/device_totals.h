@@ -9,7 +9,7 @@
  * Kept from cycle to cycle: the devices of a class by node, and those that every node reaches once
  * for all of them.
  */
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "dra/dra.h"
 
 struct bt_device_totals {

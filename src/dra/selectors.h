@@ -6,7 +6,7 @@
  * devices of a class (05 section 11.7). Spec: 12b section 2, 12 section 18.
  */
 #include "api/resource_claim.h"
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "base/arena.h"
 #include "base/error.h"
 

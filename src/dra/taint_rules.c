@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra/taint_rules.h"
 
-#include "api/resource_slice.h"
 #include "api/time.h"
+#include "api/types.h"
 #include "base/arena.h"
 #include "dra/device_pools.h"
 #include "dra/dra.h"

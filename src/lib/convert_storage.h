@@ -2,8 +2,8 @@
 #ifndef BT_LIB_CONVERT_STORAGE_H
 #define BT_LIB_CONVERT_STORAGE_H
 /** convert.h for volumes, claims, CSI objects and disruption budgets. */
-#include "api/policy.h"
 #include "api/storage.h"
+#include "api/types.h"
 #include "berth/csi_translator.h"
 #include "berth/storage.h"
 #include "lib/convert.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/common_affinity.h"
 
-#include "api/workload.h"
+#include "api/types.h"
 #include "state/affinity_index.h"
 #include "state/domain_counter.h"
 

@@ -2,8 +2,8 @@
 #ifndef BT_PLUGINS_COMMON_FIT_HINTS_H
 #define BT_PLUGINS_COMMON_FIT_HINTS_H
 /** Queueing hints of NodeResourcesFit. Spec: 05 section 11.9. */
-#include "api/resource_slice.h"
 #include "api/resources.h"
+#include "api/types.h"
 #include "framework/plugin.h"
 
 /**

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/pod_volume.h"
 #include "api/resources.h"
+#include "api/types.h"
 #include "codec/json.h"
 #include "codec/message.h"
 #include "dra/dra.h"

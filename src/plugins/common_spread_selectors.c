@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "api/workload.h"
+#include "api/types.h"
 #include "base/alloc.h"
 #include "state/topology_key.h"
 

@@ -5,7 +5,7 @@
  */
 #include "plugins/default_preemption.h"
 
-#include "api/scheduling.h"
+#include "api/types.h"
 #include "base/alloc.h"
 #include "framework/framework.h"
 #include "plugins/common_plugin.h"

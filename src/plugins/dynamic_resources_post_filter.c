@@ -3,7 +3,7 @@
  * PostFilter of DynamicResources: no node fits, and a claim that is allocated where the pod cannot
  * run holds its devices in vain. Spec: 12 section 10.
  */
-#include "api/scheduling.h"
+#include "api/types.h"
 #include "base/error.h"
 #include "plugins/common_pod_group.h"
 #include "plugins/dynamic_resources.h"

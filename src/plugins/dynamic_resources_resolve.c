@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Which claims a pod has, and whom they are reserved for. Spec: 12 section 6. */
-#include "api/scheduling.h"
+#include "api/types.h"
 #include "base/error.h"
 #include "plugins/dynamic_resources.h"
 

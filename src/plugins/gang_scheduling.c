@@ -7,7 +7,7 @@
  * implemented. Nothing is rejected yet, so the hints are never asked. Hints: 04 (hints) section
  * 6.17.
  */
-#include "api/scheduling.h"
+#include "api/types.h"
 #include "plugins/common_inert.h"
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"

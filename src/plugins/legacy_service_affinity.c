@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
+#include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "api/workload.h"
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
 

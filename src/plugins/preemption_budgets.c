@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "api/policy.h"
+#include "api/types.h"
 
 void bt_budgets_finish(struct bt_budgets *budgets)
 {

@@ -2,7 +2,7 @@
 #ifndef BT_PLUGINS_PREEMPTION_GROUP_H
 #define BT_PLUGINS_PREEMPTION_GROUP_H
 /** Preemption for a pod group, anywhere in the cluster. Spec: 08 section 14. */
-#include "api/scheduling.h"
+#include "api/types.h"
 #include "plugins/preemption_evaluator.h"
 
 /**

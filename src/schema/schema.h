@@ -3,12 +3,12 @@
 #define BT_SCHEMA_SCHEMA_H
 /**
  * The whole of the API's types: names, protobuf numbers, how lists merge. An API server must keep
- * every field of every object, so these tables are complete, where those of src/api name only what
- * a scheduler reads. Objects are JSON trees (codec/json.h) everywhere; the tables say what a tree
- * may hold and how it travels. Spec: 14 sections 8, 9.2, 9.3 and 12.
+ * every field of every object, so these tables are complete, where the structures of api/types.h
+ * have only what a scheduler reads. Objects are JSON trees (codec/json.h) everywhere; the tables
+ * say what a tree may hold and how it travels. Spec: 14 sections 8, 9.2, 9.3 and 12.
  *
- * The tables are made at build time from types/<group>_<version>.api by tools/gen_schema.py; the
- * format is described in types/README.md.
+ * The tables are made at build time from api/types/<group>_<version>.api by tools/gen_types.py; the
+ * format is described in api/types/README.md.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 /** What the parts of the schema layer share. */
 #include "schema/schema.h"
 
-/** Most members a message can have, those of inline messages included; tools/gen_schema.py. */
+/** Most members a message can have, those of inline messages included; tools/gen_types.py. */
 #define BT_SCHEMA_PLACES_MAX 250
 
 /** Where a member of a message is described. */

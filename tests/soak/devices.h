@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "base/strbuf.h"
 
 struct bt_sim;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/object.h"
 
-#include "api/policy.h"
-#include "api/resource_slice.h"
 #include "api/storage.h"
-#include "api/workload.h"
+#include "api/types.h"
 #include "api_test.h"
 #include "test_main.h"
 

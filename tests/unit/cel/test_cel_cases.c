@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The numbered cases of spec 12b section 18, each compiled and evaluated against its device. */
-#include "api/resource_slice.h"
+#include "api/types.h"
 #include "cel/device.h"
 #include "codec/json.h"
 #include "test_main.h"

@@ -3,7 +3,7 @@
 #include <check.h>
 
 #include "api/object.h"
-#include "api/policy.h"
+#include "api/types.h"
 #include "base/prng.h"
 #include "plugins/preemption_budgets.h"
 

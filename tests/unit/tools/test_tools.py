@@ -297,7 +297,7 @@ class EdgeCases(Tree):
 
 
 class Schema(Tree):
-    """tools/gen_schema.py: what is wrong is named with its file and line."""
+    """tools/gen_types.py: what is wrong is named with its file and line."""
 
     GOOD = "package a/v1\n\nkind X = a.io/v1 X\n\nmessage X\n\t1 name string\n"
 
@@ -305,20 +305,57 @@ class Schema(Tree):
         path = os.path.join(self.temporary.name, "a_v1.api")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        return subprocess.run([sys.executable, os.path.join(TOOLS, "gen_schema.py"), *options,
+        return subprocess.run([sys.executable, os.path.join(TOOLS, "gen_types.py"), *options,
             path], capture_output=True, text=True, check=False)
 
     def test_good_types_become_tables(self):
         output = os.path.join(self.temporary.name, "tables.c")
-        self.assertEqual(self.generate(self.GOOD, "--output", output).stderr, "")
+        self.assertEqual(self.generate(self.GOOD, "--tables", output).stderr, "")
         with open(output, encoding="utf-8") as file:
             text = file.read()
         self.assertIn('.name = "name", .name_length = 4, .type = BT_SCHEMA_STRING', text)
         self.assertIn('{"a.io", "v1", "X", &messages[0]}', text)
 
+    def test_fields_marked_c_become_structures(self):
+        header = os.path.join(self.temporary.name, "types.h")
+        rows = os.path.join(self.temporary.name, "types.c")
+        text = """package a/v1
+
+# An X.
+message X
+\t2 isSmall bool c # or not
+\t1 hostIP string always c
+\t3 operator int32 nullable c
+\t4 other string
+\t5 parts []Y c
+\t6 Z Z inline c=*
+message Y struct=bt_part
+\t1 name string nullable c
+message Z
+\t9 empty W nullable c
+message W struct
+"""
+        self.assertEqual(self.generate(text, "--header", header, "--rows", rows).stderr, "")
+        with open(header, encoding="utf-8") as file:
+            self.assertIn("""/** An X. */
+struct bt_x {
+\tstruct bt_str host_ip;
+\tbt_part_list parts;
+\tconst struct bt_w *empty;
+\tstruct bt_opt_i32 operator_;
+\tbool is_small; /* or not */
+};
+""", file.read())
+        with open(rows, encoding="utf-8") as file:
+            text = file.read()
+        self.assertLess(text.index('"isSmall"'), text.index('"hostIP"'))
+        self.assertIn('.flags = BT_FIELD_WRAPPED, .number = 9', text)
+        self.assertIn('.wrapper = 6', text)
+        self.assertNotIn("other", text)
+
     def test_mistakes_are_named(self):
         for line, wrong in (
-                ("\t1 other string", "number 1 does not ascend"),
+                ("\t1 other string", "number 1 used twice"),
                 ("\t2 name string", "field 'name' named twice"),
                 ("\t2 other strange", "bad type 'strange'"),
                 ("\t2 other Y", "no message a/v1.Y"),
@@ -329,6 +366,10 @@ class Schema(Tree):
                 ("\t2 other X inline nullable", "only a message without other flags"),
                 ("\t2 other []string nullable", "a list or map is never nullable"),
                 ("\t70000 other string", "number 70000 out of range"),
+                ("\t2 other bytes c", "'other' cannot be a member in C"),
+                ("\t2 other Y c\nmessage Y", "'other' cannot be a member in C"),
+                ("\t2 other string c=Other", "bad or repeated flag 'c=Other'"),
+                ("message Z odd", "bad flag 'odd'"),
                 ("\tother string", "expected '<number> <name> <type> [flags]'"),
                 ("message X", "message X described twice"),
                 ("nonsense", "cannot read 'nonsense'"),

@@ -1,0 +1,596 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Turn src/api/types/*.api into C: structures, their field tables, the tables of schema/schema.h.
+
+The format is described in src/api/types/README.md. Every mistake is reported as file:line: text
+and makes the run fail. A reference into a package of which there is no file is a mistake only with
+--strict; otherwise an empty message stands in.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+SCALARS = {
+    "string": "STRING",
+    "bool": "BOOL",
+    "int32": "INT32",
+    "int64": "INT64",
+    "bytes": "BYTES",
+    "quantity": "QUANTITY",
+    "intOrString": "INT_OR_STRING",
+    "time": "TIME",
+    "microTime": "MICRO_TIME",
+    "stringList": "STRING_LIST",
+    "rawJSON": "RAW_JSON",
+}
+MAP_VALUES = {"string", "quantity", "time", "bytes", "stringList"}
+LIST_ELEMENTS = {"string", "bool", "int32", "int64", "quantity", "intOrString"}
+FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set", "atomic",
+    "nullable"]
+FLAG_NAMES = {"set": "LIST_SET", "retainKeys": "RETAIN_KEYS"}
+PACKAGE = re.compile(r"^[a-z]+/v[0-9]+((alpha|beta)[0-9]+)?$")
+MESSAGE = re.compile(r"^[A-Z][A-Za-z0-9]*$")
+FIELD = re.compile(r"^[A-Za-z][A-Za-z0-9]*$")
+TYPE = re.compile(r"^(\[\]|map\[)?([A-Za-z0-9/.]+)(\])?$")
+NUMBER_MAX = 10000
+FIELDS_MAX = 250  # with those of inline messages: lookups count in a byte
+# Member names that C or C++ would read as a keyword end in "_".
+KEYWORDS = {"bool", "continue", "default", "int", "namespace", "operator", "template"}
+STRUCT = re.compile(r"^bt_[a-z0-9_]+$")
+MEMBER = re.compile(r"^([a-z][a-z0-9_]*|\*)$")
+# Type of the C member: alone, nullable; codec/message.h.
+C_TYPES = {
+    "STRING": ("STR", "struct bt_str", "struct bt_str"),
+    "BOOL": ("BOOL", "bool", "struct bt_opt_bool"),
+    "INT32": ("I32", "int32_t", "struct bt_opt_i32"),
+    "INT64": ("I64", "int64_t", "struct bt_opt_i64"),
+    "RAW_JSON": ("RAW_JSON", "struct bt_str", "struct bt_str"),
+    "QUANTITY": ("SCALAR", "struct bt_quantity", "const struct bt_quantity *"),
+    "INT_OR_STRING": ("SCALAR", "struct bt_int_or_string", "const struct bt_int_or_string *"),
+    "TIME": ("SCALAR", "struct bt_time", "const struct bt_time *"),
+    "MICRO_TIME": ("SCALAR", "struct bt_time", "const struct bt_time *"),
+}
+C_MAPS = {
+    "STRING": ("struct bt_str_map", "struct bt_str_pair", "value"),
+    "QUANTITY": ("struct bt_resource_list", "struct bt_resource_entry", "quantity"),
+    "TIME": ("BT_LIST(struct bt_time_entry)", "struct bt_time_entry", "value"),
+}
+C_ALIGNMENTS = {"bool": 1, "struct bt_opt_bool": 1, "int32_t": 4, "struct bt_opt_i32": 4}
+
+HEADER = """/* Made by tools/gen_types.py from src/api/types. */
+#ifndef BT_API_TYPES_H
+#define BT_API_TYPES_H
+/**
+ * The objects of the Kubernetes API, as far as the engine reads them, and their field tables
+ * (codec/message.h). Immutable once decoded; memory is the arena's. Nullable members: a pointer is
+ * NULL, a text has no data, when absent.
+ */
+#include "api/int_or_string.h"
+#include "api/quantity.h"
+#include "api/time.h"
+#include "codec/message.h"
+
+struct bt_time_entry {
+	struct bt_str key;
+	struct bt_time value;
+};
+
+"""
+
+
+class Field:
+    def __init__(self, place, number, name):
+        self.place = place
+        self.number = number
+        self.name = name
+        self.shape = "SINGLE"
+        self.type = None
+        self.message = None  # key of the message: "core/v1.Pod"
+        self.flags = set()
+        self.merge_key = None
+        self.keys = None
+        self.member = None  # of the C structure; "*": those of the inline message
+        self.comment = ""
+
+
+class Message:
+    def __init__(self, place, package, name, atomic):
+        self.place = place
+        self.package = package
+        self.name = name
+        self.atomic = atomic
+        self.fields = []
+        self.index = 0
+        self.comment = []
+        self.struct = None  # its C structure
+        self.symbol = None  # of its field table in C
+        self.wrapper = None  # the inline field whose members lie in this structure
+
+    @property
+    def key(self):
+        return f"{self.package}.{self.name}"
+
+
+class Tables:
+    def __init__(self):
+        self.errors = []
+        self.packages = {}
+        self.messages = {}
+        self.kinds = []  # place, message key, apiVersion, kind
+        self.flat = set()  # keys of messages that lie in the structure of another one
+
+    def complain(self, place, text):
+        self.errors.append(f"{place}: {text}")
+
+
+def c_name(name):
+    """hostIP: host_ip."""
+    name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
+def read_flag(tables, field, word):
+    """One flag of a field's line."""
+    name, equals, value = word.partition("=")
+    if name == "merge" and equals:
+        field.merge_key = value
+        field.flags.add("merge")
+    elif name == "keys" and equals and all(value.split(",")):
+        field.keys = value.split(",")
+    elif name == "c" and not field.member and (MEMBER.match(value) or not equals):
+        field.member = value or c_name(field.name)
+        field.member += "_" if field.member in KEYWORDS else ""
+    elif name in FLAGS and not equals and name not in field.flags:
+        field.flags.add(name)
+    else:
+        tables.complain(field.place, f"bad or repeated flag '{word}'")
+
+
+def read_type(tables, field, package, text):
+    match = TYPE.match(text)
+    if not match or (match[1] == "map[") != bool(match[3]):
+        tables.complain(field.place, f"bad type '{text}'")
+        return
+    field.shape = {"[]": "LIST", "map[": "MAP"}.get(match[1], "SINGLE")
+    base = match[2]
+    if base in SCALARS:
+        field.type = SCALARS[base]
+        allowed = {"LIST": LIST_ELEMENTS, "MAP": MAP_VALUES}.get(field.shape)
+        if allowed is not None and base not in allowed:
+            tables.complain(field.place, f"no {field.shape.lower()} of {base}")
+        return
+    field.type = "MESSAGE"
+    field.message = base if "/" in base else f"{package}.{base}"
+    if not MESSAGE.match(field.message.rpartition(".")[2]):
+        tables.complain(field.place, f"bad type '{text}'")
+
+
+def read_field(tables, place, message, words, comment):
+    if len(words) < 3 or not words[0].isdigit() or not FIELD.match(words[1]):
+        tables.complain(place, "expected '<number> <name> <type> [flags]'")
+        return
+    field = Field(place, int(words[0]), words[1])
+    if not 0 < field.number <= NUMBER_MAX:
+        tables.complain(place, f"number {field.number} out of range")
+    if any(other.number == field.number for other in message.fields):
+        tables.complain(place, f"number {field.number} used twice")
+    if any(other.name == field.name for other in message.fields):
+        tables.complain(place, f"field '{field.name}' named twice")
+    read_type(tables, field, message.package, words[2])
+    for word in words[3:]:
+        read_flag(tables, field, word)
+    field.comment = comment
+    message.fields.append(field)
+
+
+def read_message(tables, place, words, state):
+    message = Message(place, state["package"], words[1], "atomic" in words[2:])
+    message.comment = state["comment"]
+    for word in words[2:]:
+        name = word.partition("=")[2] or f"bt_{c_name(message.name)}"
+        if word == "struct" or (word.startswith("struct=") and STRUCT.match(name)):
+            message.struct = name
+        elif word != "atomic":
+            tables.complain(place, f"bad flag '{word}'")
+    if message.key in tables.messages:
+        tables.complain(place, f"message {words[1]} described twice")
+    tables.messages[message.key] = message
+    state["message"] = message
+
+
+def read_line(tables, place, line, state):
+    text, _, comment = line.partition("#")
+    words = text.split()
+    if not words:
+        state["comment"] = state["comment"] + [comment.strip()] if comment else []
+        return
+    if line[0] in " \t":
+        if state["message"] is None:
+            tables.complain(place, "a field outside of a message")
+        else:
+            read_field(tables, place, state["message"], words, comment.strip())
+        return
+    if words[0] == "package" and len(words) == 2 and PACKAGE.match(words[1]):
+        if state["package"] or words[1] in tables.packages:
+            tables.complain(place, "package named twice")
+        state["package"] = words[1]
+        tables.packages[words[1]] = place
+    elif not state["package"]:
+        tables.complain(place, "expected 'package <group>/<version>' first")
+    elif words[0] == "message" and MESSAGE.match((words + [""])[1]):
+        read_message(tables, place, words, state)
+    elif words[0] == "kind" and len(words) == 5 and words[2] == "=":
+        tables.kinds.append((place, f"{state['package']}.{words[1]}", words[3], words[4]))
+    else:
+        tables.complain(place, f"cannot read '{line.strip()}'")
+    state["comment"] = []
+
+
+def read_file(tables, path):
+    state = {"package": None, "message": None, "comment": []}
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        read_line(tables, f"{path}:{number}", line, state)
+    expected = f"{path.stem.replace('_', '/', 1)}"
+    if state["package"] != expected:
+        tables.complain(f"{path}:1", f"the package of this file must be {expected}")
+
+
+def resolve(tables, strict):
+    """Every message that is referred to exists."""
+    missing = {}
+    for message in list(tables.messages.values()):
+        for field in message.fields:
+            if field.message is None or field.message in tables.messages:
+                continue
+            package = field.message.rpartition(".")[0]
+            if strict or package in tables.packages:
+                tables.complain(field.place, f"no message {field.message}")
+            missing[field.message] = Message("", package, field.message.rpartition(".")[2],
+                False)
+    tables.messages.update(missing)
+    for place, key, version, kind in tables.kinds:
+        if key not in tables.messages:
+            tables.complain(place, f"no message {key}")
+
+
+def member_names(tables, message):
+    """JSON names of the fields, those of inline messages included."""
+    names = []
+    for field in message.fields:
+        if "inline" in field.flags:
+            names += [inner.name for inner in tables.messages[field.message].fields]
+        else:
+            names.append(field.name)
+    return names
+
+
+def check_field(tables, field):
+    flags = field.flags
+    scalar_list = field.shape == "LIST" and field.type != "MESSAGE"
+    message_list = field.shape == "LIST" and field.type == "MESSAGE"
+    single_message = field.shape == "SINGLE" and field.type == "MESSAGE"
+    rules = [
+        ("inline" in flags and not (single_message and flags == {"inline"}),
+            "only a message without other flags can be inline"),
+        ("merge" in flags and not (message_list if field.merge_key else scalar_list),
+            "'merge=key' is for lists of messages, 'merge' for other lists"),
+        (field.keys is not None and not message_list, "'keys=' is for lists of messages"),
+        ("set" in flags and not scalar_list, "'set' is for lists of scalars"),
+        ("atomic" in flags and not (single_message or field.shape == "MAP"),
+            "'atomic' is for messages and maps"),
+        ("replace" in flags and not single_message, "'replace' is for messages"),
+        ("retainKeys" in flags and not (single_message or field.merge_key),
+            "'retainKeys' is for messages and merged lists"),
+        ("nullable" in flags and field.shape != "SINGLE", "a list or map is never nullable"),
+    ]
+    for wrong, text in rules:
+        if wrong:
+            tables.complain(field.place, text)
+    if message_list and field.message in tables.messages:
+        target = tables.messages[field.message]
+        known = member_names(tables, target)
+        for key in (field.keys or []) + ([field.merge_key] if field.merge_key else []):
+            if target.place and key not in known:
+                tables.complain(field.place, f"{target.key} has no member '{key}'")
+
+
+def check(tables):
+    for message in tables.messages.values():
+        for field in message.fields:
+            if field.type == "MESSAGE" and field.message not in tables.messages:
+                continue
+            check_field(tables, field)
+            if field.type == "MESSAGE" and field.shape == "SINGLE":
+                if tables.messages[field.message].atomic:
+                    field.flags.add("atomic")
+            if "inline" in field.flags and any("inline" in inner.flags
+                    for inner in tables.messages[field.message].fields):
+                tables.complain(field.place, "an inline message within an inline message")
+        names = member_names(tables, message)
+        if len(set(names)) != len(names):
+            tables.complain(message.place, "an inline message repeats a member")
+        if len(names) + len(message.fields) > FIELDS_MAX:
+            tables.complain(message.place, "too many fields")
+    seen = set()
+    for place, _, version, kind in tables.kinds:
+        if (version, kind) in seen:
+            tables.complain(place, f"{version} {kind} served twice")
+        seen.add((version, kind))
+
+
+def name_structs(tables):
+    """Which messages have a C structure, and the symbol of each one's field table."""
+    for message in tables.messages.values():
+        for field in message.fields:
+            if field.member == "*":
+                message.wrapper = field
+                tables.flat.add(field.message)
+    users = {}
+    for message in tables.messages.values():
+        if message.key not in tables.flat and any(field.member for field in message.fields):
+            message.struct = message.struct or f"bt_{c_name(message.name)}"
+        if message.struct:
+            users.setdefault(message.struct, []).append(message)
+    for struct, messages in users.items():
+        owner = messages[0] if len(messages) == 1 else next((message for message in messages
+            if f"bt_{c_name(message.name)}" == struct), None)
+        for message in messages:
+            message.symbol = struct if message is owner else f"bt_{c_name(message.name)}"
+            if message.symbol == struct and message is not owner:
+                message.symbol = f"bt_{message.package.replace('/', '_')}{struct[2:]}"
+            message.symbol += "_message"
+
+
+def struct_fields(tables, message):
+    """(field, whether it comes from the inline message that has no structure)."""
+    for field in message.fields:
+        if field is message.wrapper:
+            yield from ((inner, True) for inner in tables.messages[field.message].fields
+                if inner.member)
+        elif field.member:
+            yield field, False
+
+
+def c_layout(tables, field):
+    """Type of the member and of its items, and their alignment; None: it cannot be in C."""
+    nullable = "nullable" in field.flags
+    if field.type == "MESSAGE":
+        struct = tables.messages[field.message].struct
+        alone = (f"struct {struct}", f"const struct {struct} *") if struct else None
+        lists = (f"{struct}_list", f"struct {struct}")
+        maps = (f"BT_LIST(struct {struct}_entry)", f"struct {struct}_entry", "value")
+    else:
+        kind = C_TYPES.get(field.type)
+        alone = kind[1:] if kind else None
+        lists = kind and ("bt_str_list" if kind[1] == "struct bt_str" else f"BT_LIST({kind[1]})",
+            kind[1])
+        maps = C_MAPS.get(field.type)
+    if alone is None or (field.shape == "MAP" and not maps):
+        return None
+    if field.shape == "MAP":
+        return maps[0], maps[1], maps[2]
+    if field.shape == "LIST":
+        return lists[0], lists[1], None
+    return alone[nullable], alone[nullable and not alone[1].endswith("*")], None
+
+
+class Struct:
+    """A C structure; several messages may share one."""
+
+    def __init__(self, name):
+        self.name = name
+        self.comment = []
+        self.members = {}  # name: (type, comment)
+        self.needs = []  # structures that must come before it
+        self.entries = []  # structures of which it has maps
+        self.listed = []  # structures of which it has lists
+
+    def alignment(self, structs, kind):
+        inner = structs.get(kind.removeprefix("struct "))
+        if inner is None:
+            return C_ALIGNMENTS.get(kind, 8)
+        return max((self.alignment(structs, member) for member, _ in inner.members.values()),
+            default=1)
+
+
+def collect_structs(tables):
+    structs = {}
+    for message in tables.messages.values():
+        if not message.struct:
+            continue
+        struct = structs.setdefault(message.struct, Struct(message.struct))
+        struct.comment = struct.comment or message.comment
+        for field, _ in struct_fields(tables, message):
+            layout = c_layout(tables, field)
+            if layout is None:
+                tables.complain(field.place, f"'{field.name}' cannot be a member in C")
+                continue
+            old = struct.members.get(field.member)
+            if old and old[0] != layout[0]:
+                tables.complain(field.place, f"struct {struct.name} has another {field.member}")
+            struct.members[field.member] = (layout[0], old and old[1] or field.comment)
+            if field.type == "MESSAGE":
+                inner = tables.messages[field.message].struct
+                struct.needs.append(inner)
+                if field.shape == "MAP":
+                    struct.entries.append(inner)
+                if field.shape == "LIST":
+                    struct.listed.append(inner)
+    return structs
+
+
+def in_order(structs):
+    """What a structure is made of comes first."""
+    done = {}
+
+    def add(name):
+        if name in done:
+            return
+        for inner in structs[name].needs:
+            add(inner)
+        done[name] = structs[name]
+    for name in structs:
+        add(name)
+    return list(done.values())
+
+
+def write_field(tables, field, key_lists):
+    flags = [f"BT_SCHEMA_{FLAG_NAMES.get(flag, flag.upper())}"
+        for flag in FLAGS if flag in field.flags]
+    row = [f'.name = "{field.name}"', f".name_length = {len(field.name)}",
+        f".type = BT_SCHEMA_{field.type}", f".shape = BT_SCHEMA_{field.shape}",
+        f".number = {field.number}"]
+    if flags:
+        row.append(f".flags = {' | '.join(flags)}")
+    if field.message:
+        row.append(f".message = &messages[{tables.messages[field.message].index}]")
+    if field.merge_key:
+        row.append(f'.merge_key = "{field.merge_key}"')
+    if field.keys:
+        row.append(f".list_keys = keys_{key_lists[tuple(field.keys)]}")
+    return "\t{" + ", ".join(row) + "},\n"
+
+
+def write_tables(tables, out):
+    messages = sorted(tables.messages.values(), key=lambda message: message.key)
+    for index, message in enumerate(messages):
+        message.index = index
+    key_lists = {}
+    for message in messages:
+        for field in message.fields:
+            if field.keys:
+                key_lists.setdefault(tuple(field.keys), len(key_lists))
+    out.write("/* Made by tools/gen_types.py. */\n#include <stddef.h>\n\n")
+    out.write('#include "schema/schema.h"\n\n')
+    for keys, index in key_lists.items():
+        names = ", ".join(f'"{key}"' for key in keys)
+        out.write(f"static const char *const keys_{index}[] = {{{names}, NULL}};\n")
+    out.write(f"static const struct bt_schema_message messages[{len(messages)}];\n\n")
+    for message in messages:
+        if message.fields:
+            out.write(f"/* {message.key} */\n")
+            out.write(f"static const struct bt_schema_field fields_{message.index}[] = {{\n")
+            for field in sorted(message.fields, key=lambda field: field.number):
+                out.write(write_field(tables, field, key_lists))
+            out.write("};\n")
+    out.write(f"\nstatic const struct bt_schema_message messages[{len(messages)}] = {{\n")
+    for message in messages:
+        fields = f"fields_{message.index}" if message.fields else "NULL"
+        out.write(f'\t{{"{message.name}", "{message.package}", ')
+        out.write(f"{len(message.fields)}, {fields}}},\n")
+    out.write("};\n\nconst struct bt_schema_kind bt_schema_kinds[] = {\n")
+    rows = []
+    for _, key, version, kind in tables.kinds:
+        group, _, name = version.rpartition("/")
+        rows.append((group, name, kind, tables.messages[key].index))
+    for group, version, kind, index in sorted(rows):
+        out.write(f'\t{{"{group}", "{version}", "{kind}", &messages[{index}]}},\n')
+    out.write("};\n")
+    out.write(f"const uint32_t bt_schema_kind_count = {len(rows)};\n")
+    out.write("const struct bt_schema_message *const bt_schema_messages = messages;\n")
+    out.write(f"const uint32_t bt_schema_message_count = {len(messages)};\n")
+
+
+def write_struct(struct, structs, out):
+    rows = sorted(struct.members.items(),
+        key=lambda item: -struct.alignment(structs, item[1][0]))  # no holes
+    if struct.comment:
+        out.write(f"/** {' '.join(struct.comment)} */\n")
+    out.write(f"struct {struct.name} {{\n")
+    for name, (kind, comment) in rows:
+        space = "" if kind.endswith("*") else " "
+        out.write(f"\t{kind}{space}{name};{f' /* {comment} */' if comment else ''}\n")
+    out.write("};\n\n" if rows else "\tchar unused;\n};\n\n")
+
+
+def write_header(tables, structs, out):
+    out.write(HEADER)
+    listed = {name for struct in structs.values() for name in struct.listed}
+    entries = {name for struct in structs.values() for name in struct.entries}
+    for struct in in_order(structs):
+        write_struct(struct, structs, out)
+        if struct.name in listed:
+            out.write(f"typedef BT_LIST(struct {struct.name}) {struct.name}_list;\n\n")
+        if struct.name in entries:
+            out.write(f"struct {struct.name}_entry {{\n\tstruct bt_str key;\n"
+                f"\tstruct {struct.name} value;\n}};\n\n")
+    for message in tables.messages.values():
+        if message.struct:
+            out.write(f"extern const struct bt_message {message.symbol};\n")
+    out.write("#endif\n")
+
+
+def write_row(tables, message, field, is_flat, out):
+    kind = C_TYPES[field.type][0] if field.type in C_TYPES else "MESSAGE"
+    _, item, value = c_layout(tables, field)
+    shape = "NULLABLE" if "nullable" in field.flags else field.shape
+    inline = "inline" in field.flags
+    # A structure that is all zero is left out: the engine sends none that Go would write as {}.
+    always = "always" in field.flags and not (kind == "MESSAGE" and field.shape == "SINGLE")
+    flags = [f"BT_FIELD_{name}" for name, holds in
+        (("INLINE", inline), ("ALWAYS", always), ("WRAPPED", is_flat)) if holds]
+    name = "" if inline else field.name
+    row = [f'.name = "{name}"', f".name_length = {len(name)}", f".type = BT_FIELD_{kind}",
+        f".shape = BT_SHAPE_{shape}", f".flags = {' | '.join(flags) or '0'}",
+        f".number = {field.number}", f".offset = offsetof(struct {message.struct}, {field.member})",
+        f".item_size = sizeof({item})"]
+    if value:
+        row.append(f".value_offset = offsetof({item}, {value})")
+    if kind == "MESSAGE":
+        row.append(f".message = &{tables.messages[field.message].symbol}")
+    elif kind == "SCALAR":
+        row.append(f".scalar = &bt_{field.type.lower()}_scalar")
+    out.write("\t{" + ", ".join(row) + "},\n")
+
+
+def write_rows(tables, out):
+    out.write('/* Made by tools/gen_types.py. */\n#include "api/types.h"\n')
+    for message in tables.messages.values():
+        if not message.struct:
+            continue
+        fields = list(struct_fields(tables, message))
+        rows = message.symbol.replace("_message", "_rows")
+        out.write(f"\n/* {message.key} */\n")
+        if fields:
+            out.write(f"static const struct bt_field {rows}[] = {{\n")
+            for field, is_flat in fields:
+                write_row(tables, message, field, is_flat, out)
+            out.write("};\n")
+        out.write(f'const struct bt_message {message.symbol} = {{\n\t.name = "{message.name}", '
+            f".size = sizeof(struct {message.struct}), .field_count = {len(fields)},\n"
+            f"\t.fields = {rows if fields else 'NULL'}, "
+            f".wrapper = {message.wrapper.number if message.wrapper else 0},\n}};\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--strict", action="store_true",
+        help="a reference to a missing package is a mistake")
+    parser.add_argument("--header", type=pathlib.Path, help="api/types.h: the structures")
+    parser.add_argument("--rows", type=pathlib.Path, help="C file of their field tables")
+    parser.add_argument("--tables", type=pathlib.Path, help="C file of schema/schema.h")
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    tables = Tables()
+    for path in sorted(options.files):
+        read_file(tables, path)
+    resolve(tables, options.strict)
+    check(tables)
+    name_structs(tables)
+    structs = collect_structs(tables)
+    if tables.errors:
+        print("\n".join(tables.errors), file=sys.stderr)
+        return 1
+    for path, write in ((options.header, lambda out: write_header(tables, structs, out)),
+            (options.rows, lambda out: write_rows(tables, out)),
+            (options.tables, lambda out: write_tables(tables, out))):
+        if path:
+            with open(path, "w", encoding="utf-8") as out:
+                write(out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
