@@ -23,7 +23,7 @@ const struct bt_field_set *bt_apply_last_applied(struct bt_arena *arena,
 	struct bt_str text = bt_json_find_str(annotations_of(live), name);
 	struct bt_json_value *object = NULL;
 	if (text.length == 0 || bt_json_parse(arena, text, true, &object, NULL) != 0 ||
-		bt_schema_normalise(writer->message, object, arena, NULL, NULL) != 0) {
+		bt_schema_normalise(writer->message, object, true, arena, NULL, NULL) != 0) {
 		return NULL; /* anybody can write anything there */
 	}
 	struct bt_spot root = bt_spot_root(writer->message);

@@ -285,7 +285,7 @@ static int take_member(struct bt_normalise *run, struct members *members,
 static int add_missing(struct bt_normalise *run, struct members *members,
 	const struct bt_schema_message *message, struct bt_normalise_at *at, uint32_t base)
 {
-	for (uint32_t i = 0; i < message->field_count; i++) {
+	for (uint32_t i = 0; !run->partial && i < message->field_count; i++) {
 		const struct bt_schema_field *field = &message->fields[i];
 		struct bt_json_value *value;
 
@@ -404,24 +404,23 @@ static bool take_text(void *context, const struct bt_schema_problem *problem)
 	return is_new;
 }
 
-static int run_on(const struct bt_schema_message *message, struct bt_json_value *object,
-	struct bt_arena *arena, const struct bt_schema_watcher *watcher, uint32_t problem_count,
-	struct berth_error *err)
+static int run_on(struct bt_normalise *run, const struct bt_schema_message *message,
+	struct bt_json_value *object)
 {
-	struct bt_normalise run = {
-		.arena = arena, .watcher = watcher, .problem_count = problem_count, .err = err};
-	int code = message != NULL ? take_message(&run, message, NULL, object)
-				   : take_custom(&run, object);
+	int code = message != NULL ? take_message(run, message, NULL, object)
+				   : take_custom(run, object);
 
-	bt_strbuf_finish(&run.scratch);
+	bt_strbuf_finish(&run->scratch);
 	return code;
 }
 
 int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_value *object,
-	struct bt_arena *arena, struct bt_json_value *out_problems, struct berth_error *err)
+	bool partial, struct bt_arena *arena, struct bt_json_value *out_problems,
+	struct berth_error *err)
 {
 	struct texts texts = {arena, out_problems};
 	const struct bt_schema_watcher watcher = {&texts, take_text};
+	struct bt_normalise run = {.arena = arena, .partial = partial, .err = err};
 
 	if (object->type != BT_JSON_OBJECT) {
 		const char *version = message != NULL ? strchr(message->package, '/') : NULL;
@@ -431,13 +430,18 @@ int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_
 			version != NULL ? "." : "",
 			message != NULL ? message->name : "map[string]interface {}");
 	}
-	return run_on(message, object, arena, out_problems != NULL ? &watcher : NULL,
-		out_problems != NULL ? out_problems->count : 0, err);
+	if (out_problems != NULL) {
+		run.watcher = &watcher;
+		run.problem_count = out_problems->count;
+	}
+	return run_on(&run, message, object);
 }
 
 int bt_schema_check(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena, const struct bt_schema_watcher *watcher, struct berth_error *err)
 {
+	struct bt_normalise run = {.arena = arena, .watcher = watcher, .err = err};
+
 	BT_ASSERT(object->type == BT_JSON_OBJECT);
-	return run_on(message, object, arena, watcher, 0, err);
+	return run_on(&run, message, object);
 }

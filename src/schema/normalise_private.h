@@ -23,6 +23,7 @@ struct bt_normalise {
 	struct bt_arena *arena;
 	const struct bt_schema_watcher *watcher; /* NULL: nobody listens */
 	uint32_t problem_count;                  /* that the watcher counts */
+	bool partial;                            /* missing ALWAYS members stay missing */
 	struct bt_strbuf scratch;
 	struct berth_error *err;
 };

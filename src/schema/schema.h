@@ -119,6 +119,9 @@ enum bt_field_validation {
  * element or map value that is null becomes the zero value. Memory comes from the arena; texts that
  * need no change stay.
  *
+ * partial: the object names what somebody has an opinion about, as an applied configuration does;
+ * ALWAYS members that are missing stay missing.
+ *
  * message NULL: a custom resource; its metadata is known, of the rest only nulls in objects go.
  *
  * out_problems (an array, may be NULL) receives `unknown field "spec.foo"` and `duplicate field
@@ -128,8 +131,8 @@ enum bt_field_validation {
  */
 #define BT_SCHEMA_PROBLEMS_MAX 100
 BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
-	struct bt_json_value *object, struct bt_arena *arena, struct bt_json_value *out_problems,
-	struct berth_error *err);
+	struct bt_json_value *object, bool partial, struct bt_arena *arena,
+	struct bt_json_value *out_problems, struct berth_error *err);
 
 /** A member that is unknown or repeated; borrowed for the call. */
 struct bt_schema_problem {

@@ -129,7 +129,7 @@ bool bt_call_is_refused(struct bt_call *call)
 static void normalise_own(
 	struct bt_call *call, const struct bt_api_resource *resource, struct bt_json_value *object)
 {
-	int result = bt_schema_normalise(resource->message, object, call->arena, NULL, NULL);
+	int result = bt_schema_normalise(resource->message, object, false, call->arena, NULL, NULL);
 	(void)result; /* every member was valid, under another name */
 }
 
@@ -275,7 +275,8 @@ static bool normalise(struct bt_call *call, const struct bt_schema_message *mess
 		bt_call_failed(call);
 		return false;
 	}
-	if (bt_schema_normalise(message, object, call->arena, problems, &err) != 0) {
+	if (bt_schema_normalise(
+		    message, object, source == BT_BODY_APPLIED, call->arena, problems, &err) != 0) {
 		struct bt_str text = bt_arena_printf(call->arena, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
 		if (source == BT_BODY_PATCHED) {
@@ -326,9 +327,9 @@ static bool decode(struct bt_call *call, struct bt_json_value *object, enum bt_b
 		accept_problems(call, problems, version, kind, source);
 }
 
-bool bt_call_decode_only(struct bt_call *call, struct bt_json_value *object)
+bool bt_call_decode_applied(struct bt_call *call, struct bt_json_value *object)
 {
-	return decode(call, object, BT_BODY_OBJECT);
+	return decode(call, object, BT_BODY_APPLIED);
 }
 
 bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source)

@@ -14,8 +14,7 @@ struct bt_json_value *bt_condition_find(const struct bt_json_value *conditions, 
 	return NULL;
 }
 
-bool bt_condition_is(
-	const struct bt_json_value *conditions, const char *type, const char *status)
+bool bt_condition_is(const struct bt_json_value *conditions, const char *type, const char *status)
 {
 	return bt_str_equal_c(
 		bt_json_text_at(bt_condition_find(conditions, type), "status"), status);
@@ -41,8 +40,8 @@ void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const
 		bt_json_set_c(arena, condition, "reason", reason);
 		bt_json_set_c(arena, condition, "message", message);
 	}
-	int result =
-		bt_schema_normalise(condition_message(call->api), condition, arena, NULL, NULL);
+	int result = bt_schema_normalise(
+		condition_message(call->api), condition, false, arena, NULL, NULL);
 	(void)result; /* it is ours */
 	struct bt_json_value *conditions = bt_json_ensure_array(
 		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");

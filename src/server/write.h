@@ -52,10 +52,11 @@ struct bt_stored *bt_call_find(struct bt_call *call);
 /** A stored text as a tree of the version that is asked for. */
 struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored *stored);
 
-/** Where a body comes from: how its errors are worded. */
+/** Where a body comes from: how its errors are worded, and whether it is a whole object. */
 enum bt_body_source {
 	BT_BODY_OBJECT,
 	BT_BODY_PATCHED,
+	BT_BODY_APPLIED, /* a configuration: what it does not name stays unnamed */
 };
 
 /**
@@ -63,8 +64,8 @@ enum bt_body_source {
  * members that the schema does not know go, defaults come. false: the answer says why not.
  */
 bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source);
-/** The same without defaults: an applied configuration. */
-bool bt_call_decode_only(struct bt_call *call, struct bt_json_value *object);
+/** The same without defaults, as BT_BODY_APPLIED. */
+bool bt_call_decode_applied(struct bt_call *call, struct bt_json_value *object);
 /** The same for a body of another kind than the resource's (Binding, Eviction, Scale ...), without
  * defaults. api_version: absent = any. */
 bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,

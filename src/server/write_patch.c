@@ -177,7 +177,7 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 	struct bt_apply_conflicts conflicts = {0};
 	struct bt_json_value *object = NULL;
 	struct bt_apply_writer writer = bt_call_apply_writer(call);
-	if (!check_configuration(call, applied) || !bt_call_decode_only(call, applied)) {
+	if (!check_configuration(call, applied) || !bt_call_decode_applied(call, applied)) {
 		return NULL;
 	}
 	int result = bt_apply(call->arena, &writer, call->request->force, live, applied, &object,

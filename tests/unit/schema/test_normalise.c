@@ -11,7 +11,8 @@ static const char *normalised(
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_json_value *tree = tree_of(&arena, json);
 
-	if (bt_schema_normalise(message_of(version, kind), tree, &arena, problems, &err) != 0) {
+	if (bt_schema_normalise(message_of(version, kind), tree, false, &arena, problems, &err) !=
+		0) {
 		struct bt_str text = bt_arena_printf(&arena, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
 		return text.data;
@@ -189,7 +190,7 @@ START_TEST(test_normalise__custom_resource)
 		"{\"kind\":\"X\",\"metadata\":{\"name\":\"a\",\"generation\":0},"
 		"\"spec\":{\"a\":null,\"b\":[null,{\"c\":null}],\"d\":\"\"}}");
 
-	ck_assert_int_eq(bt_schema_normalise(NULL, tree, &arena, NULL, NULL), 0);
+	ck_assert_int_eq(bt_schema_normalise(NULL, tree, false, &arena, NULL, NULL), 0);
 	ck_assert_str_eq(text_of(&arena, tree),
 		"{\"kind\":\"X\",\"metadata\":{\"name\":\"a\"},"
 		"\"spec\":{\"b\":[null,{}],\"d\":\"\"}}");

@@ -161,6 +161,46 @@ START_TEST(test_api__apply)
 }
 END_TEST
 
+/* What a configuration does not name is not its: required members that are missing in it stay. */
+START_TEST(test_api__apply_of_a_part_keeps_required_members)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	f.request.field_manager = BT_STR("a");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "networkpolicies.networking.k8s.io", "default/p",
+			"{'apiVersion':'networking.k8s.io/v1','kind':'NetworkPolicy',"
+			"'metadata':{'name':'p'},'spec':{'podSelector':{'matchLabels':"
+			"{'app':'web'}},'policyTypes':['Ingress']}}"),
+		201);
+	f.request.field_manager = BT_STR("b");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "networkpolicies.networking.k8s.io", "default/p",
+			"{'apiVersion':'networking.k8s.io/v1','kind':'NetworkPolicy',"
+			"'metadata':{'name':'p'},'spec':{'ingress':[{'from':"
+			"[{'podSelector':{'matchLabels':{'app':'db'}}}]}]}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "spec.podSelector"), "{'matchLabels':{'app':'web'}}");
+	ck_assert_uint_eq(bt_json_array_at(f.result, "metadata.managedFields")->count, 2);
+	f.request.field_manager = BT_STR("b");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "networkpolicies.networking.k8s.io", "default/p",
+			"{'apiVersion':'networking.k8s.io/v1','kind':'NetworkPolicy',"
+			"'metadata':{'name':'p'}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "spec.podSelector"), "{'matchLabels':{'app':'web'}}");
+	ck_assert_str_eq(api_json(&f, "spec.ingress"), "");
+	/* one that is named is its: it takes effect, and conflicts */
+	f.request.field_manager = BT_STR("b");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "networkpolicies.networking.k8s.io", "default/p",
+			"{'apiVersion':'networking.k8s.io/v1','kind':'NetworkPolicy',"
+			"'metadata':{'name':'p'},'spec':{'podSelector':{}}}"),
+		409);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__edge_14_31_status_update_erases_labels)
 {
 	struct api_fixture f;
@@ -231,5 +271,5 @@ END_TEST
 BT_TEST_MAIN("api_patch", test_api__patch_options, test_api__edge_14_21_missing_merge_key,
 	test_api__edge_14_22_finalizers_merge, test_api__edge_14_23_labels_replaced,
 	test_api__edge_14_24_json_patch_test_fails, test_api__edge_14_25_apply_options,
-	test_api__apply, test_api__edge_14_31_status_update_erases_labels,
-	test_api__status_patch_of_the_scheduler)
+	test_api__apply, test_api__apply_of_a_part_keeps_required_members,
+	test_api__edge_14_31_status_update_erases_labels, test_api__status_patch_of_the_scheduler)
