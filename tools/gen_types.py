@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turn src/api/types/*.api into C: structures, their field tables, the tables of schema/schema.h.
+"""Turn *.api files into C: structures, their field tables, the tables of schema/schema.h.
 
 The format is described in src/api/types/README.md. Every mistake is reported as file:line: text
 and makes the run fail. A reference into a package of which there is no file is a mistake only with
@@ -8,6 +8,7 @@ and makes the run fail. A reference into a package of which there is no file is 
 """
 
 import argparse
+import io
 import pathlib
 import re
 import sys
@@ -24,22 +25,26 @@ SCALARS = {
     "microTime": "MICRO_TIME",
     "stringList": "STRING_LIST",
     "rawJSON": "RAW_JSON",
+    "float32": "FLOAT32",
+    "duration": "DURATION",
+    "pluginArgs": "PLUGIN_ARGS",
 }
 MAP_VALUES = {"string", "quantity", "time", "bytes", "stringList"}
 LIST_ELEMENTS = {"string", "bool", "int32", "int64", "quantity", "intOrString"}
 FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set", "atomic",
     "nullable"]
+MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
 FLAG_NAMES = {"set": "LIST_SET", "retainKeys": "RETAIN_KEYS"}
 PACKAGE = re.compile(r"^[a-z]+/v[0-9]+((alpha|beta)[0-9]+)?$")
 MESSAGE = re.compile(r"^[A-Z][A-Za-z0-9]*$")
-FIELD = re.compile(r"^[A-Za-z][A-Za-z0-9]*$")
+FIELD = re.compile(r"^[A-Za-z][A-Za-z0-9-]*$")
 TYPE = re.compile(r"^(\[\]|map\[)?([A-Za-z0-9/.]+)(\])?$")
 NUMBER_MAX = 10000
 FIELDS_MAX = 250  # with those of inline messages: lookups count in a byte
 # Member names that C or C++ would read as a keyword end in "_".
 KEYWORDS = {"bool", "continue", "default", "int", "namespace", "operator", "template"}
 STRUCT = re.compile(r"^bt_[a-z0-9_]+$")
-MEMBER = re.compile(r"^([a-z][a-z0-9_]*|\*)$")
+MEMBER = re.compile(r"^([a-z][a-z0-9_]*(\[[A-Z_]+\])?|\*)$")
 # Type of the C member: alone, nullable; codec/message.h.
 C_TYPES = {
     "STRING": ("STR", "struct bt_str", "struct bt_str"),
@@ -52,12 +57,20 @@ C_TYPES = {
     "TIME": ("SCALAR", "struct bt_time", "const struct bt_time *"),
     "MICRO_TIME": ("SCALAR", "struct bt_time", "const struct bt_time *"),
 }
+# In configurations only.
+CONFIG_TYPES = {
+    "FLOAT32": ("F32", "float", None),
+    "DURATION": ("DURATION", "int64_t", "struct bt_opt_i64"),
+    "BYTES": ("BYTES", "struct bt_str", "struct bt_str"),
+    "PLUGIN_ARGS": ("ARGS", "struct bt_plugin_args", None),
+}
 C_MAPS = {
     "STRING": ("struct bt_str_map", "struct bt_str_pair", "value"),
     "QUANTITY": ("struct bt_resource_list", "struct bt_resource_entry", "quantity"),
     "TIME": ("BT_LIST(struct bt_time_entry)", "struct bt_time_entry", "value"),
 }
-C_ALIGNMENTS = {"bool": 1, "struct bt_opt_bool": 1, "int32_t": 4, "struct bt_opt_i32": 4}
+C_ALIGNMENTS = {"bool": 1, "struct bt_opt_bool": 1, "int32_t": 4, "struct bt_opt_i32": 4,
+    "float": 4}
 
 HEADER = """/* Made by tools/gen_types.py from src/api/types. */
 #ifndef BT_API_TYPES_H
@@ -79,6 +92,16 @@ struct bt_time_entry {
 
 """
 
+CONFIG_HEADER = """/* Made by tools/gen_types.py from src/config/types. */
+#ifndef BT_CONFIG_TYPES_H
+#define BT_CONFIG_TYPES_H
+/** The parts of a configuration, decoded and defaulted. Durations are nanoseconds. */
+#include "api/types.h"
+#include "codec/json.h"
+#include "config/extension_point.h"
+
+"""
+
 
 class Field:
     def __init__(self, place, number, name):
@@ -93,6 +116,8 @@ class Field:
         self.keys = None
         self.member = None  # of the C structure; "*": those of the inline message
         self.comment = ""
+        self.go_type = None  # of a text, where Go has a type of its own for it
+        self.hidden = False  # a member of the C structure only
 
 
 class Message:
@@ -104,6 +129,8 @@ class Message:
         self.fields = []
         self.index = 0
         self.comment = []
+        self.flags = set()
+        self.imported = False
         self.struct = None  # its C structure
         self.symbol = None  # of its field table in C
         self.wrapper = None  # the inline field whose members lie in this structure
@@ -119,6 +146,7 @@ class Tables:
         self.packages = {}
         self.messages = {}
         self.kinds = []  # place, message key, apiVersion, kind
+        self.c_types = C_TYPES
         self.flat = set()  # keys of messages that lie in the structure of another one
 
     def complain(self, place, text):
@@ -128,7 +156,7 @@ class Tables:
 def c_name(name):
     """hostIP: host_ip."""
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).replace("-", "_").lower()
 
 
 def read_flag(tables, field, word):
@@ -139,6 +167,10 @@ def read_flag(tables, field, word):
         field.flags.add("merge")
     elif name == "keys" and equals and all(value.split(",")):
         field.keys = value.split(",")
+    elif name == "type" and field.type == "STRING" and MESSAGE.match(value):
+        field.go_type = value
+    elif word == "hidden":
+        field.hidden = True
     elif name == "c" and not field.member and (MEMBER.match(value) or not equals):
         field.member = value or c_name(field.name)
         field.member += "_" if field.member in KEYWORDS else ""
@@ -192,7 +224,9 @@ def read_message(tables, place, words, state):
         name = word.partition("=")[2] or f"bt_{c_name(message.name)}"
         if word == "struct" or (word.startswith("struct=") and STRUCT.match(name)):
             message.struct = name
-        elif word != "atomic":
+        elif word in MESSAGE_FLAGS:
+            message.flags.add(word)
+        else:
             tables.complain(place, f"bad flag '{word}'")
     if message.key in tables.messages:
         tables.complain(place, f"message {words[1]} described twice")
@@ -362,12 +396,12 @@ def c_layout(tables, field):
         lists = (f"{struct}_list", f"struct {struct}")
         maps = (f"BT_LIST(struct {struct}_entry)", f"struct {struct}_entry", "value")
     else:
-        kind = C_TYPES.get(field.type)
+        kind = tables.c_types.get(field.type)
         alone = kind[1:] if kind else None
         lists = kind and ("bt_str_list" if kind[1] == "struct bt_str" else f"BT_LIST({kind[1]})",
             kind[1])
         maps = C_MAPS.get(field.type)
-    if alone is None or (field.shape == "MAP" and not maps):
+    if alone is None or alone[nullable] is None or (field.shape == "MAP" and not maps):
         return None
     if field.shape == "MAP":
         return maps[0], maps[1], maps[2]
@@ -386,6 +420,7 @@ class Struct:
         self.needs = []  # structures that must come before it
         self.entries = []  # structures of which it has maps
         self.listed = []  # structures of which it has lists
+        self.imported = False  # it is in another header
 
     def alignment(self, structs, kind):
         inner = structs.get(kind.removeprefix("struct "))
@@ -401,16 +436,20 @@ def collect_structs(tables):
         if not message.struct:
             continue
         struct = structs.setdefault(message.struct, Struct(message.struct))
+        struct.imported = message.imported
         struct.comment = struct.comment or message.comment
         for field, _ in struct_fields(tables, message):
             layout = c_layout(tables, field)
             if layout is None:
                 tables.complain(field.place, f"'{field.name}' cannot be a member in C")
                 continue
-            old = struct.members.get(field.member)
+            member = re.sub(r"\[(BT_[A-Z]+)_.*", r"[\1__COUNT]", field.member)
+            old = struct.members.get(member)
             if old and old[0] != layout[0]:
                 tables.complain(field.place, f"struct {struct.name} has another {field.member}")
-            struct.members[field.member] = (layout[0], old and old[1] or field.comment)
+            struct.members[member] = (layout[0], old and old[1] or field.comment)
+            if field.type == "PLUGIN_ARGS":
+                struct.needs.append("bt_plugin_args")
             if field.type == "MESSAGE":
                 inner = tables.messages[field.message].struct
                 struct.needs.append(inner)
@@ -418,6 +457,10 @@ def collect_structs(tables):
                     struct.entries.append(inner)
                 if field.shape == "LIST":
                     struct.listed.append(inner)
+    arguments = [message for message in tables.messages.values() if "pluginArgs" in message.flags]
+    if arguments:
+        union = structs["bt_plugin_args"] = Struct("bt_plugin_args")
+        union.needs = [message.struct for message in arguments]
     return structs
 
 
@@ -433,7 +476,7 @@ def in_order(structs):
         done[name] = structs[name]
     for name in structs:
         add(name)
-    return list(done.values())
+    return [struct for struct in done.values() if not struct.imported]
 
 
 def write_field(tables, field, key_lists):
@@ -505,11 +548,37 @@ def write_struct(struct, structs, out):
     out.write("};\n\n" if rows else "\tchar unused;\n};\n\n")
 
 
+def args_name(message):
+    """NodeAffinityArgs: node_affinity."""
+    return c_name(message.name).removesuffix("_args")
+
+
+def write_plugin_args(tables, out):
+    """Which arguments there are, and the structure that holds one of them."""
+    messages = [message for message in tables.messages.values() if "pluginArgs" in message.flags]
+    out.write("enum bt_plugin_args_kind {\n"
+        "\tBT_ARGS_NONE,  /* no arguments were given and none exist by default */\n"
+        "\tBT_ARGS_OTHER, /* arguments of an out-of-tree plugin: raw holds their JSON */\n")
+    for message in messages:
+        out.write(f"\tBT_ARGS_{args_name(message).upper()},\n")
+    out.write("\tBT_ARGS__COUNT,\n};\n\nstruct bt_plugin_args {\n"
+        "\tenum bt_plugin_args_kind kind;\n"
+        "\tstruct bt_str raw; /* BT_ARGS_OTHER: JSON text, absent = null */\n"
+        "\t/* Only while the document is being loaded, else NULL. */\n"
+        "\tconst struct bt_json_value *source;\n\tunion {\n")
+    for message in messages:
+        out.write(f"\t\tstruct {message.struct} {args_name(message)};\n")
+    out.write("\t};\n};\n\n")
+
+
 def write_header(tables, structs, out):
-    out.write(HEADER)
+    out.write(CONFIG_HEADER if tables.c_types is not C_TYPES else HEADER)
     listed = {name for struct in structs.values() for name in struct.listed}
     entries = {name for struct in structs.values() for name in struct.entries}
     for struct in in_order(structs):
+        if struct.name == "bt_plugin_args":
+            write_plugin_args(tables, out)
+            continue
         write_struct(struct, structs, out)
         if struct.name in listed:
             out.write(f"typedef BT_LIST(struct {struct.name}) {struct.name}_list;\n\n")
@@ -517,7 +586,7 @@ def write_header(tables, structs, out):
             out.write(f"struct {struct.name}_entry {{\n\tstruct bt_str key;\n"
                 f"\tstruct {struct.name} value;\n}};\n\n")
     for message in tables.messages.values():
-        if message.struct:
+        if message.struct and tables.c_types is C_TYPES:
             out.write(f"extern const struct bt_message {message.symbol};\n")
     out.write("#endif\n")
 
@@ -564,6 +633,75 @@ def write_rows(tables, out):
             f".wrapper = {message.wrapper.number if message.wrapper else 0},\n}};\n")
 
 
+def config_kind(tables, field):
+    if field.shape == "MAP":
+        return "STR_MAP"
+    if field.shape == "LIST":
+        return "LIST" if field.type == "MESSAGE" else "STR_LIST"
+    if field.type == "MESSAGE":
+        return "POINTER" if "nullable" in field.flags else "STRUCT"
+    return tables.c_types[field.type][0]
+
+
+def write_config_schema(tables, message, out):
+    """One table of config/schema.h, sorted by name."""
+    rows = []
+    version = message.package.rpartition("/")[2]
+    if message.flags & {"typeMeta", "pluginArgs"}:
+        for name, kind in (("apiVersion", "VERSION"), ("kind", "KIND")):
+            rows.append((name, [f".kind = BT_CONFIG_SCHEMA_{kind}",
+                ".flags = BT_CONFIG_SCHEMA_ALWAYS"]))
+    for field, _ in struct_fields(tables, message):
+        if field.hidden:
+            continue
+        kind, (member, _, _) = config_kind(tables, field), c_layout(tables, field)
+        place = f"offsetof(struct {message.struct}, {field.member}"
+        optional = member.startswith("struct bt_opt_")
+        flags = ["BT_CONFIG_SCHEMA_ALWAYS"] * ("always" in field.flags) + [
+            "BT_CONFIG_SCHEMA_PRESENT"] * optional
+        row = [f".kind = BT_CONFIG_SCHEMA_{kind}", f".flags = {' | '.join(flags) or '0'}",
+            f".offset = {place}{'.value' if optional else ''})"]
+        if optional:
+            row.append(f".present_offset = {place}.present)")
+        if field.go_type:
+            row.append(f'.go_type = "{version}.{field.go_type}"')
+        if field.type == "MESSAGE":
+            row.append(f".schema = &{tables.messages[field.message].struct}_schema")
+        rows.append((field.name, row))
+    out.write(f"\n/* {message.key} */\n")
+    out.write(f"static const struct bt_config_schema_field {message.struct}_fields[] = {{\n")
+    for name, row in sorted(rows):
+        out.write(f'\t{{.name = "{name}", {", ".join(row)}}},\n')
+    out.write(f'}};\nconst struct bt_config_schema {message.struct}_schema = {{\n'
+        f'\t.go_type = "{version}.{message.name}", .size = sizeof(struct {message.struct}),\n'
+        f"\t.field_count = {len(rows)}, .fields = {message.struct}_fields,\n}};\n")
+
+
+def write_config_schemas(tables, out):
+    reached = {}
+
+    def reach(message):
+        if message.key not in reached:
+            reached[message.key] = message
+            for field, _ in struct_fields(tables, message):
+                if field.type == "MESSAGE":
+                    reach(tables.messages[field.message])
+
+    own = [message for message in tables.messages.values() if not message.imported]
+    for message in own:
+        reach(message)
+    out.write('/* Made by tools/gen_types.py. */\n#include "config/schema.h"\n\n')
+    for message in reached.values():
+        out.write(f"extern const struct bt_config_schema {message.struct}_schema;\n")
+    for message in reached.values():
+        write_config_schema(tables, message, out)
+    out.write("\nconst struct bt_config_schema *const bt_config_args_schemas[BT_ARGS__COUNT] = {\n")
+    for message in own:
+        if "pluginArgs" in message.flags:
+            out.write(f"\t[BT_ARGS_{args_name(message).upper()}] = &{message.struct}_schema,\n")
+    out.write("};\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--strict", action="store_true",
@@ -571,11 +709,21 @@ def main():
     parser.add_argument("--header", type=pathlib.Path, help="api/types.h: the structures")
     parser.add_argument("--rows", type=pathlib.Path, help="C file of their field tables")
     parser.add_argument("--tables", type=pathlib.Path, help="C file of schema/schema.h")
+    parser.add_argument("--config", type=pathlib.Path,
+        help="C file of config/schema.h; --header is config/types.h then")
+    parser.add_argument("--import", type=pathlib.Path, nargs="*", default=[], dest="imports",
+        help="files that are only referred to")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     tables = Tables()
+    for path in sorted(options.imports):
+        read_file(tables, path)
+    for message in tables.messages.values():
+        message.imported = True
     for path in sorted(options.files):
         read_file(tables, path)
+    if options.config:
+        tables.c_types = C_TYPES | CONFIG_TYPES
     resolve(tables, options.strict)
     check(tables)
     name_structs(tables)
@@ -585,10 +733,13 @@ def main():
         return 1
     for path, write in ((options.header, lambda out: write_header(tables, structs, out)),
             (options.rows, lambda out: write_rows(tables, out)),
-            (options.tables, lambda out: write_tables(tables, out))):
+            (options.tables, lambda out: write_tables(tables, out)),
+            (options.config, lambda out: write_config_schemas(tables, out))):
         if path:
-            with open(path, "w", encoding="utf-8") as out:
-                write(out)
+            out = io.StringIO()
+            write(out)
+            if not path.exists() or path.read_text(encoding="utf-8") != out.getvalue():
+                path.write_text(out.getvalue(), encoding="utf-8")
     return 0
 
 

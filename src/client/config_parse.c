@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/field_rows.h"
 #include "client/config_private.h"
 #include "codec/base64.h"
 #include "codec/yaml.h"
@@ -12,113 +11,6 @@
 /* Upstream's scheme is named after the source line that makes it, and the name is part of the
  * message. */
 #define SCHEME_NAME "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
-
-static const struct bt_field extension_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_extension, name, "name", 1),
-	BT_ROW_RAW_JSON(bt_kubeconfig_extension, extension, "extension", 2),
-};
-static const struct bt_message extension_message =
-	BT_MESSAGE(bt_kubeconfig_extension, "NamedExtension", extension_rows);
-
-static const struct bt_field cluster_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_cluster, server, "server", 1),
-	BT_ROW_STR(bt_kubeconfig_cluster, tls_server_name, "tls-server-name", 2),
-	BT_ROW_BOOL(bt_kubeconfig_cluster, insecure, "insecure-skip-tls-verify", 3),
-	BT_ROW_STR(bt_kubeconfig_cluster, ca_file, "certificate-authority", 4),
-	BT_ROW_STR(bt_kubeconfig_cluster, ca_data, "certificate-authority-data", 5),
-	BT_ROW_STR(bt_kubeconfig_cluster, proxy_url, "proxy-url", 6),
-	BT_ROW_BOOL(bt_kubeconfig_cluster, disable_compression, "disable-compression", 7),
-	BT_ROW_MSG_LIST(bt_kubeconfig_cluster, extensions, "extensions", 8, bt_kubeconfig_extension,
-		extension_message),
-};
-static const struct bt_message cluster_message =
-	BT_MESSAGE(bt_kubeconfig_cluster, "Cluster", cluster_rows);
-
-static const struct bt_field env_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_env, name, "name", 1),
-	BT_ROW_STR(bt_kubeconfig_env, value, "value", 2),
-};
-static const struct bt_message env_message = BT_MESSAGE(bt_kubeconfig_env, "ExecEnvVar", env_rows);
-
-static const struct bt_field exec_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_exec, command, "command", 1),
-	BT_ROW_STR_LIST(bt_kubeconfig_exec, args, "args", 2),
-	BT_ROW_MSG_LIST(bt_kubeconfig_exec, env, "env", 3, bt_kubeconfig_env, env_message),
-	BT_ROW_STR(bt_kubeconfig_exec, api_version, "apiVersion", 4),
-	BT_ROW_STR(bt_kubeconfig_exec, install_hint, "installHint", 5),
-	BT_ROW_BOOL(bt_kubeconfig_exec, provide_cluster_info, "provideClusterInfo", 6),
-	BT_ROW_STR(bt_kubeconfig_exec, interactive_mode, "interactiveMode", 7),
-};
-static const struct bt_message exec_message =
-	BT_MESSAGE(bt_kubeconfig_exec, "ExecConfig", exec_rows);
-
-static const struct bt_field auth_provider_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_auth_provider, name, "name", 1),
-};
-static const struct bt_message auth_provider_message =
-	BT_MESSAGE(bt_kubeconfig_auth_provider, "AuthProviderConfig", auth_provider_rows);
-
-static const struct bt_field user_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_user, certificate_file, "client-certificate", 1),
-	BT_ROW_STR(bt_kubeconfig_user, certificate_data, "client-certificate-data", 2),
-	BT_ROW_STR(bt_kubeconfig_user, key_file, "client-key", 3),
-	BT_ROW_STR(bt_kubeconfig_user, key_data, "client-key-data", 4),
-	BT_ROW_STR(bt_kubeconfig_user, token, "token", 5),
-	BT_ROW_STR(bt_kubeconfig_user, token_file, "tokenFile", 6),
-	BT_ROW_STR(bt_kubeconfig_user, username, "username", 7),
-	BT_ROW_STR(bt_kubeconfig_user, password, "password", 8),
-	BT_ROW_STR(bt_kubeconfig_user, as, "as", 9),
-	BT_ROW_STR(bt_kubeconfig_user, as_uid, "as-uid", 10),
-	BT_ROW_STR_LIST(bt_kubeconfig_user, as_groups, "as-groups", 11),
-	BT_ROW_RAW_JSON(bt_kubeconfig_user, as_user_extra, "as-user-extra", 12),
-	BT_ROW_MSG_NULLABLE(bt_kubeconfig_user, exec, "exec", 13, bt_kubeconfig_exec, exec_message),
-	BT_ROW_MSG_NULLABLE(bt_kubeconfig_user, auth_provider, "auth-provider", 14,
-		bt_kubeconfig_auth_provider, auth_provider_message),
-};
-static const struct bt_message user_message = BT_MESSAGE(bt_kubeconfig_user, "AuthInfo", user_rows);
-
-static const struct bt_field context_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_context, cluster, "cluster", 1),
-	BT_ROW_STR(bt_kubeconfig_context, user, "user", 2),
-};
-static const struct bt_message context_message =
-	BT_MESSAGE(bt_kubeconfig_context, "Context", context_rows);
-
-static const struct bt_field named_cluster_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_named_cluster, name, "name", 1),
-	BT_ROW_MSG(bt_kubeconfig_named_cluster, cluster, "cluster", 2, bt_kubeconfig_cluster,
-		cluster_message),
-};
-static const struct bt_message named_cluster_message =
-	BT_MESSAGE(bt_kubeconfig_named_cluster, "NamedCluster", named_cluster_rows);
-
-static const struct bt_field named_user_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_named_user, name, "name", 1),
-	BT_ROW_MSG(bt_kubeconfig_named_user, user, "user", 2, bt_kubeconfig_user, user_message),
-};
-static const struct bt_message named_user_message =
-	BT_MESSAGE(bt_kubeconfig_named_user, "NamedAuthInfo", named_user_rows);
-
-static const struct bt_field named_context_rows[] = {
-	BT_ROW_STR(bt_kubeconfig_named_context, name, "name", 1),
-	BT_ROW_MSG(bt_kubeconfig_named_context, context, "context", 2, bt_kubeconfig_context,
-		context_message),
-};
-static const struct bt_message named_context_message =
-	BT_MESSAGE(bt_kubeconfig_named_context, "NamedContext", named_context_rows);
-
-static const struct bt_field file_rows[] = {
-	BT_ROW_STR(bt_kubeconfig, api_version, "apiVersion", 1),
-	BT_ROW_STR(bt_kubeconfig, kind, "kind", 2),
-	BT_ROW_STR(bt_kubeconfig, current_context, "current-context", 3),
-	BT_ROW_MSG_LIST(bt_kubeconfig, clusters, "clusters", 4, bt_kubeconfig_named_cluster,
-		named_cluster_message),
-	BT_ROW_MSG_LIST(
-		bt_kubeconfig, users, "users", 5, bt_kubeconfig_named_user, named_user_message),
-	BT_ROW_MSG_LIST(bt_kubeconfig, contexts, "contexts", 6, bt_kubeconfig_named_context,
-		named_context_message),
-};
-static const struct bt_message file_message = BT_MESSAGE(bt_kubeconfig, "Config", file_rows);
 
 /* --- what the file says --- */
 
@@ -415,7 +307,7 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 	} else if (code == 0 && json.length != 0) {
 		struct bt_json_reader reader;
 		bt_json_reader_init(&reader, bt_strbuf_str(&json));
-		code = bt_message_decode_json(&file_message, &reader, arena, &file, err);
+		code = bt_message_decode_json(&bt_kubeconfig_message, &reader, arena, &file, err);
 	}
 	bt_strbuf_finish_wiped(&json);
 	if (code == 0) {

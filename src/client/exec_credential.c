@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/exec_credential.h"
 
-#include "api/field_rows.h"
+#include "api/types.h"
 #include "base/nanoseconds.h"
 #include "client/pem.h"
 #include "codec/base64.h"
@@ -82,43 +82,15 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 
 /* --- what it answers --- */
 
-struct status {
-	const struct bt_time *expiration;
-	struct bt_str token;
-	struct bt_str certificate;
-	struct bt_str key;
-};
-
-struct answer {
-	struct bt_str api_version;
-	struct bt_str kind;
-	const struct status *status;
-};
-
-static const struct bt_field status_rows[] = {
-	BT_ROW_TIME_NULLABLE(status, expiration, "expirationTimestamp", 1),
-	BT_ROW_STR(status, token, "token", 2),
-	BT_ROW_STR(status, certificate, "clientCertificateData", 3),
-	BT_ROW_STR(status, key, "clientKeyData", 4),
-};
-static const struct bt_message status_message =
-	BT_MESSAGE(status, "ExecCredentialStatus", status_rows);
-
-static const struct bt_field answer_rows[] = {
-	BT_ROW_STR(answer, api_version, "apiVersion", 1),
-	BT_ROW_STR(answer, kind, "kind", 2),
-	BT_ROW_MSG_NULLABLE(answer, status, "status", 3, status, status_message),
-};
-static const struct bt_message answer_message = BT_MESSAGE(answer, "ExecCredential", answer_rows);
-
-static int decode(struct bt_str output, struct bt_arena *arena, struct answer *out_answer,
-	struct berth_error *err)
+static int decode(struct bt_str output, struct bt_arena *arena,
+	struct bt_exec_credential_answer *out_answer, struct berth_error *err)
 {
 	struct bt_json_reader reader;
 	int code;
 
 	bt_json_reader_init(&reader, output);
-	code = bt_message_decode_json(&answer_message, &reader, arena, out_answer, err);
+	code = bt_message_decode_json(
+		&bt_exec_credential_answer_message, &reader, arena, out_answer, err);
 	if (code == 0) {
 		code = bt_json_expect_end(&reader, err);
 	}
@@ -130,10 +102,10 @@ static int decode(struct bt_str output, struct bt_arena *arena, struct answer *o
 	return code != 0 ? bt_error_wrap(err, code, "decoding stdout") : 0;
 }
 
-static int check_answer(
-	const struct answer *answer, struct bt_str api_version, struct berth_error *err)
+static int check_answer(const struct bt_exec_credential_answer *answer, struct bt_str api_version,
+	struct berth_error *err)
 {
-	const struct status *status = answer->status;
+	const struct bt_exec_credential_status *status = answer->status;
 
 	if (!bt_str_equal(answer->api_version, api_version)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -145,12 +117,13 @@ static int check_answer(
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "exec plugin didn't return a status field");
 	}
-	if (status->token.length == 0 && status->certificate.length == 0 &&
-		status->key.length == 0) {
+	if (status->token.length == 0 && status->client_certificate_data.length == 0 &&
+		status->client_key_data.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"exec plugin didn't return a token or cert/key pair");
 	}
-	if ((status->certificate.length == 0) != (status->key.length == 0)) {
+	if ((status->client_certificate_data.length == 0) !=
+		(status->client_key_data.length == 0)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"exec plugin returned only certificate or key, not both");
 	}
@@ -165,20 +138,20 @@ static int64_t nanoseconds_of(const struct bt_time *time)
 	return BT_ADD_OVERFLOW(ns, time->nanoseconds, &sum) ? ns : sum;
 }
 
-static int take_answer(
-	const struct answer *answer, struct bt_exec_credential *out, struct berth_error *err)
+static int take_answer(const struct bt_exec_credential_answer *answer,
+	struct bt_exec_credential *out, struct berth_error *err)
 {
-	const struct status *status = answer->status;
+	const struct bt_exec_credential_status *status = answer->status;
 
 	out->token = bt_arena_str(&out->arena, status->token);
-	if (status->expiration != NULL && status->expiration->set) {
+	if (status->expiration_timestamp != NULL && status->expiration_timestamp->set) {
 		out->expires = true;
-		out->expiry_ns = nanoseconds_of(status->expiration);
+		out->expiry_ns = nanoseconds_of(status->expiration_timestamp);
 	}
-	if (status->certificate.length != 0) {
+	if (status->client_certificate_data.length != 0) {
 		int code;
-		out->certificate = bt_arena_str(&out->arena, status->certificate);
-		out->key = bt_arena_str(&out->arena, status->key);
+		out->certificate = bt_arena_str(&out->arena, status->client_certificate_data);
+		out->key = bt_arena_str(&out->arena, status->client_key_data);
 		code = bt_client_pem_check_pair(out->certificate, out->key, err);
 		if (code != 0) {
 			return bt_error_wrap(err, code, "failed parsing client key/certificate");
@@ -191,7 +164,7 @@ int bt_exec_credential_read(struct bt_str output, struct bt_str api_version,
 	struct bt_exec_credential *out_credential, struct berth_error *err)
 {
 	struct bt_exec_credential credential = {0};
-	struct answer answer = {0};
+	struct bt_exec_credential_answer answer = {0};
 	int code = decode(output, &credential.arena, &answer, err);
 
 	if (code == 0) {

@@ -1,74 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/watch_event.h"
 
-#include "api/field_rows.h"
-#include "api/meta.h"
 #include "codec/json.h"
 #include "codec/wire.h"
 #include "schema/schema.h"
 
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"
-
-/* --- tables of what is read besides objects --- */
-
-struct bookmark {
-	struct bt_object_meta metadata;
-};
-
-static const struct bt_field bookmark_rows[] = {
-	BT_ROW_MSG(bookmark, metadata, "metadata", 1, bt_object_meta, bt_object_meta_message),
-};
-static const struct bt_message bookmark_message = BT_MESSAGE(bookmark, "Bookmark", bookmark_rows);
-
-static const struct bt_field list_meta_rows[] = {
-	BT_ROW_STR(bt_list_meta, resource_version, "resourceVersion", 2),
-	BT_ROW_STR(bt_list_meta, continue_token, "continue", 3),
-};
-static const struct bt_message list_meta_message =
-	BT_MESSAGE(bt_list_meta, "ListMeta", list_meta_rows);
-
-struct cause {
-	struct bt_str reason;
-};
-
-static const struct bt_field cause_rows[] = {
-	BT_ROW_STR(cause, reason, "reason", 1),
-};
-static const struct bt_message cause_message = BT_MESSAGE(cause, "StatusCause", cause_rows);
-
-struct details {
-	BT_LIST(struct cause) causes;
-};
-
-static const struct bt_field details_rows[] = {
-	BT_ROW_MSG_LIST(details, causes, "causes", 4, cause, cause_message),
-};
-static const struct bt_message details_message = BT_MESSAGE(details, "StatusDetails", details_rows);
-
-struct status {
-	struct bt_str message;
-	struct bt_str reason;
-	struct details details;
-	int32_t code;
-};
-
-static const struct bt_field status_rows[] = {
-	BT_ROW_STR(status, message, "message", 3),
-	BT_ROW_STR(status, reason, "reason", 4),
-	BT_ROW_MSG(status, details, "details", 5, details, details_message),
-	BT_ROW_I32(status, code, "code", 6),
-};
-static const struct bt_message status_message = BT_MESSAGE(status, "Status", status_rows);
-
-struct type_meta {
-	struct bt_str kind;
-};
-
-static const struct bt_field type_meta_rows[] = {
-	BT_ROW_STR(type_meta, kind, "kind", 2),
-};
-static const struct bt_message type_meta_message =
-	BT_MESSAGE(type_meta, "TypeMeta", type_meta_rows);
 
 /** out: zeroed. */
 static int decode(const struct bt_message *message, struct bt_str bytes, bool is_protobuf,
@@ -231,10 +168,11 @@ int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *
 int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena *arena,
 	struct bt_watch_bookmark *out_bookmark, struct berth_error *err)
 {
-	struct bookmark *bookmark = BT_ARENA_NEW(arena, struct bookmark);
+	struct bt_partial_object_metadata *bookmark =
+		BT_ARENA_NEW(arena, struct bt_partial_object_metadata);
 	const struct bt_str *end;
-	int code =
-		decode(&bookmark_message, event->object, event->is_protobuf, arena, bookmark, err);
+	int code = decode(&bt_partial_object_metadata_message, event->object, event->is_protobuf,
+		arena, bookmark, err);
 
 	if (code != 0) {
 		return bt_error_wrap(err, code, "bookmark");
@@ -248,16 +186,17 @@ int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena 
 int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *arena,
 	struct bt_watch_failure *out_failure, struct berth_error *err)
 {
-	struct status status = {.code = 0};
-	int code = decode(&status_message, event->object, event->is_protobuf, arena, &status, err);
+	struct bt_api_status status = {.code = 0};
+	int code = decode(
+		&bt_api_status_message, event->object, event->is_protobuf, arena, &status, err);
 
 	if (code != 0) {
 		return bt_error_wrap(err, code, "Status");
 	}
 	*out_failure = (struct bt_watch_failure){
 		.message = status.message, .reason = status.reason, .code = status.code};
-	for (uint32_t i = 0; i < status.details.causes.count; i++) {
-		if (bt_str_equal(status.details.causes.items[i].reason,
+	for (uint32_t i = 0; status.details != NULL && i < status.details->causes.count; i++) {
+		if (bt_str_equal(status.details->causes.items[i].reason,
 			    BT_STR("ResourceVersionTooLarge"))) {
 			out_failure->too_large_resource_version = true;
 		}
@@ -272,13 +211,13 @@ int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *ar
 	struct bt_list_meta *out_meta, struct berth_error *err)
 {
 	*out_meta = (struct bt_list_meta){.continue_token = {NULL, 0}};
-	return decode(&list_meta_message, bytes, is_protobuf, arena, out_meta, err);
+	return decode(&bt_list_meta_message, bytes, is_protobuf, arena, out_meta, err);
 }
 
 int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_str *out_kind, struct berth_error *err)
 {
-	struct type_meta type_meta = {.kind = {NULL, 0}};
+	struct bt_str type_meta[2] = {{NULL, 0}, {NULL, 0}}; /* apiVersion, kind */
 	struct bt_json_reader reader;
 	int code;
 
@@ -286,7 +225,7 @@ int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *ar
 		bt_json_reader_init(&reader, bytes);
 		return bt_json_read_string(&reader, arena, out_kind, NULL, err);
 	}
-	code = decode(&type_meta_message, bytes, true, arena, &type_meta, err);
-	*out_kind = type_meta.kind;
+	code = read_pair(bytes, type_meta, err);
+	*out_kind = bt_arena_str(arena, type_meta[1]);
 	return code;
 }

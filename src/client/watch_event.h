@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/types.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -50,10 +51,6 @@ BT_MUST_USE int bt_watch_event_failure(const struct bt_watch_event *event, struc
 	struct bt_watch_failure *out_failure, struct berth_error *err);
 
 /** The metadata of a list. */
-struct bt_list_meta {
-	struct bt_str resource_version;
-	struct bt_str continue_token;
-};
 BT_MUST_USE int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_list_meta *out_meta, struct berth_error *err);
 /** BT_FRAME_KIND: "PodList". */

@@ -3,76 +3,30 @@
  * NodePreferAvoidPods (Score): a node's annotation names controllers whose pods it would rather not
  * get. Meant for a weight that dominates every other score (10000). Spec: 05b B8.
  */
-#include "api/field_rows.h"
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
 
-/* The annotation as far as it counts; what it holds besides is skipped. */
-
-struct avoid_controller {
-	struct bt_str kind;
-	struct bt_str uid;
-};
-
-struct avoid_signature {
-	const struct avoid_controller *pod_controller; /* NULL: the entry is ignored */
-};
-
-struct avoid_entry {
-	struct avoid_signature pod_signature;
-};
-
-struct avoid_pods {
-	BT_LIST(struct avoid_entry) entries;
-};
-
-static const struct bt_field controller_rows[] = {
-	BT_ROW_STR(avoid_controller, kind, "kind", 1),
-	BT_ROW_STR(avoid_controller, uid, "uid", 4),
-};
-static const struct bt_message controller_message =
-	BT_MESSAGE(avoid_controller, "OwnerReference", controller_rows);
-
-static const struct bt_field signature_rows[] = {
-	BT_ROW_MSG_NULLABLE(avoid_signature, pod_controller, "podController", 1, avoid_controller,
-		controller_message),
-};
-static const struct bt_message signature_message =
-	BT_MESSAGE(avoid_signature, "PodSignature", signature_rows);
-
-static const struct bt_field entry_rows[] = {
-	BT_ROW_MSG(
-		avoid_entry, pod_signature, "podSignature", 1, avoid_signature, signature_message),
-};
-static const struct bt_message entry_message =
-	BT_MESSAGE(avoid_entry, "PreferAvoidPodsEntry", entry_rows);
-
-static const struct bt_field avoid_pods_rows[] = {
-	BT_ROW_MSG_LIST(avoid_pods, entries, "preferAvoidPods", 1, avoid_entry, entry_message),
-};
-static const struct bt_message avoid_pods_message =
-	BT_MESSAGE(avoid_pods, "AvoidPods", avoid_pods_rows);
-
-static bool parse(struct bt_str annotation, struct bt_arena *arena, struct avoid_pods *out_avoid)
+static bool parse(struct bt_str annotation, struct bt_arena *arena, struct bt_avoid_pods *out_avoid)
 {
 	struct bt_json_reader reader;
 
 	bt_json_reader_init(&reader, annotation);
-	return bt_message_decode_json(&avoid_pods_message, &reader, arena, out_avoid, NULL) == 0 &&
+	return bt_message_decode_json(&bt_avoid_pods_message, &reader, arena, out_avoid, NULL) ==
+		0 &&
 		bt_json_expect_end(&reader, NULL) == 0;
 }
 
 static bool is_avoided(struct bt_str annotation, const struct bt_owner_reference *controller)
 {
 	struct bt_arena arena = {0};
-	struct avoid_pods avoid = {0};
+	struct bt_avoid_pods avoid = {0};
 	bool found = false;
 
 	/* A broken annotation never fails the cycle. */
 	if (parse(annotation, &arena, &avoid)) {
-		for (uint32_t i = 0; i < avoid.entries.count && !found; i++) {
-			const struct avoid_controller *entry =
-				avoid.entries.items[i].pod_signature.pod_controller;
+		for (uint32_t i = 0; i < avoid.prefer_avoid_pods.count && !found; i++) {
+			const struct bt_owner_reference *entry =
+				avoid.prefer_avoid_pods.items[i].pod_signature.pod_controller;
 
 			found = entry != NULL && bt_str_equal(entry->kind, controller->kind) &&
 				bt_str_equal(entry->uid, controller->uid);
