@@ -95,10 +95,12 @@ struct bt_time_entry {
 CONFIG_HEADER = """/* Made by tools/gen_types.py from src/config/types. */
 #ifndef BT_CONFIG_TYPES_H
 #define BT_CONFIG_TYPES_H
-/** The parts of a configuration, decoded and defaulted. Durations are nanoseconds. */
+/**
+ * The parts of a configuration, decoded and defaulted. Durations are nanoseconds. Include
+ * config/config.h, which has the enumeration of extension points that this needs.
+ */
 #include "api/types.h"
 #include "codec/json.h"
-#include "config/extension_point.h"
 
 """
 

@@ -108,16 +108,14 @@ static void default_volume_binding(
 static void default_dynamic_resources(
 	struct bt_dynamic_resources_args *args, const struct bt_gates *gates)
 {
-	if (!args->filter_timeout_set &&
+	if (!args->filter_timeout_ns.present &&
 		bt_gate_enabled(gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)) {
-		args->filter_timeout_set = true;
-		args->filter_timeout_ns = 10 * BT_NS_PER_SECOND;
+		args->filter_timeout_ns = (struct bt_opt_i64){true, 10 * BT_NS_PER_SECOND};
 	}
-	if (!args->binding_timeout_set &&
+	if (!args->binding_timeout_ns.present &&
 		bt_gate_enabled(gates, BT_GATE_DRA_DEVICE_BINDING_CONDITIONS) &&
 		bt_gate_enabled(gates, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS)) {
-		args->binding_timeout_set = true;
-		args->binding_timeout_ns = 600 * BT_NS_PER_SECOND;
+		args->binding_timeout_ns = (struct bt_opt_i64){true, 600 * BT_NS_PER_SECOND};
 	}
 }
 

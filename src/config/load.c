@@ -163,8 +163,8 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 		return fail_args(loader, place, fail_unregistered(&meta, &cause), &cause);
 	}
 	is_document = bt_str_equal_c(meta.kind, BT_CONFIG_KIND);
-	schema = is_document ? &bt_config_schema_document
-			     : bt_config_schema_args(bt_config_schema_args_kind_named(meta.kind));
+	schema = is_document ? &bt_config_document_schema
+			     : bt_config_args_schemas[bt_config_schema_args_kind_named(meta.kind)];
 	if (is_document) {
 		body = BT_ARENA_NEW(&loader->scratch, struct bt_config_document);
 	}
@@ -358,13 +358,13 @@ static int refuse_other_kind(
 {
 	enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta->kind);
 	struct bt_plugin_args args = {.kind = kind};
-	int code = bt_config_schema_decode(bt_config_schema_args(kind), value,
+	int code = bt_config_schema_decode(bt_config_args_schemas[kind], value,
 		&loader->config->arena, bt_plugin_args_body(&args), loader->err);
 	if (code != 0) {
 		return code;
 	}
 	bt_config_schema_complain(
-		bt_config_schema_args(kind), value, &loader->scratch, &loader->complaints);
+		bt_config_args_schemas[kind], value, &loader->scratch, &loader->complaints);
 	code = report_strict(loader);
 	if (code != 0) {
 		return code;
@@ -387,7 +387,7 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 		return refuse_other_kind(loader, value, &meta);
 	}
 	code = bt_config_schema_decode(
-		&bt_config_schema_document, value, &config->arena, &config->document, loader->err);
+		&bt_config_document_schema, value, &config->arena, &config->document, loader->err);
 	if (code != 0) {
 		return code;
 	}
@@ -396,7 +396,7 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 			"profiles: more than %d entries", BT_CONFIG_PROFILES_MAX);
 	}
 	bt_config_schema_complain(
-		&bt_config_schema_document, value, &loader->scratch, &loader->complaints);
+		&bt_config_document_schema, value, &loader->scratch, &loader->complaints);
 	code = decode_all_args(loader);
 	if (code != 0) {
 		return code;

@@ -3,7 +3,8 @@
 #define BT_CONFIG_SCHEMA_H
 /**
  * The shape of a configuration document: one table per structure, used to decode it strictly, to
- * find unknown and repeated fields, and to write it back. Spec: 10 sections 4.3, 4.4, 5 and 10.
+ * find unknown and repeated fields, and to write it back. Made by tools/gen_types.py from
+ * config/types and api/types. Spec: 10 sections 4.3, 4.4, 5 and 10.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -53,30 +54,15 @@ struct bt_config_schema {
 	const struct bt_config_schema_field *fields;
 };
 
-/** The document as decoded; pointers and lists as in the internal form. */
-struct bt_config_document {
-	int32_t parallelism;
-	struct bt_config_leader_election leader_election;
-	struct bt_config_client_connection client_connection;
-	bool enable_profiling;
-	struct bt_opt_bool enable_contention_profiling;
-	struct bt_opt_i32 percentage_of_nodes_to_score;
-	int64_t pod_initial_backoff_seconds;
-	int64_t pod_max_backoff_seconds;
-	BT_LIST(struct bt_config_profile) profiles;
-	BT_LIST(struct bt_config_extender) extenders;
-	bool delay_cache_until_active;
-};
-
 #define BT_CONFIG_API_VERSION "kubescheduler.config.k8s.io/v1"
 #define BT_CONFIG_KIND "KubeSchedulerConfiguration"
 
-extern const struct bt_config_schema bt_config_schema_document;
-extern const struct bt_config_schema bt_config_schema_profile;
-extern const struct bt_config_schema bt_config_schema_extender;
+extern const struct bt_config_schema bt_config_document_schema;
+extern const struct bt_config_schema bt_config_profile_schema;
+extern const struct bt_config_schema bt_config_extender_schema;
+/** NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
+extern const struct bt_config_schema *const bt_config_args_schemas[BT_ARGS__COUNT];
 
-/** Table of an args kind; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
-const struct bt_config_schema *bt_config_schema_args(enum bt_plugin_args_kind kind);
 /** The args kind called name ("NodeResourcesFitArgs"), or BT_ARGS_OTHER. */
 enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name);
 /** The args kind of a plugin: its name and "Args", or BT_ARGS_OTHER when there is none. */

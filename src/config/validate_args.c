@@ -170,7 +170,7 @@ static void check_node_affinity(const struct bt_node_affinity_args *args,
 	}
 }
 
-static void check_shape(const bt_shape_point_list *shape, const struct bt_path *path,
+static void check_shape(const bt_utilization_shape_point_list *shape, const struct bt_path *path,
 	struct bt_config_errors *errors)
 {
 	if (shape->count == 0) {
@@ -196,7 +196,7 @@ static void check_shape(const bt_shape_point_list *shape, const struct bt_path *
 }
 
 /* The internal form has capital names, which shows here. */
-static void refuse_shape(const bt_shape_point_list *shape, const struct bt_path *path,
+static void refuse_shape(const bt_utilization_shape_point_list *shape, const struct bt_path *path,
 	struct bt_config_errors *errors)
 {
 	struct bt_strbuf text = {0};
@@ -245,9 +245,9 @@ static void check_dynamic_resources(const struct bt_dynamic_resources_args *args
 {
 	const struct bt_path *filter_path = BT_PATH_NAME(path, "filterTimeout");
 	const struct bt_path *binding_path = BT_PATH_NAME(path, "bindingTimeout");
-	if (args->filter_timeout_set) {
-		check_duration(args->filter_timeout_ns, 0, "must be zero or positive", filter_path,
-			errors);
+	if (args->filter_timeout_ns.present) {
+		check_duration(args->filter_timeout_ns.value, 0, "must be zero or positive",
+			filter_path, errors);
 		if (!bt_gate_enabled(gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)) {
 			/* Upstream quirk, spec 10 section 8.5: the message has another name than
 			 * the gate. */
@@ -255,8 +255,8 @@ static void check_dynamic_resources(const struct bt_dynamic_resources_args *args
 				"Forbidden: DRASchedulingFilterTimeout feature gate is disabled");
 		}
 	}
-	if (args->binding_timeout_set) {
-		check_duration(args->binding_timeout_ns, BT_NS_PER_SECOND,
+	if (args->binding_timeout_ns.present) {
+		check_duration(args->binding_timeout_ns.value, BT_NS_PER_SECOND,
 			"must be at least 1 second", binding_path, errors);
 		if (!bt_gate_enabled(gates, BT_GATE_DRA_DEVICE_BINDING_CONDITIONS) ||
 			!bt_gate_enabled(gates, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS)) {

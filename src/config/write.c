@@ -67,7 +67,7 @@ static void write_struct(
 
 static void write_args(struct bt_json_writer *writer, const struct bt_plugin_args *args)
 {
-	const struct bt_config_schema *schema = bt_config_schema_args(args->kind);
+	const struct bt_config_schema *schema = bt_config_args_schemas[args->kind];
 	if (schema != NULL) {
 		write_struct(writer, schema, (const char *)&args->node_resources_fit);
 	} else {
@@ -328,7 +328,7 @@ static void write_document(const struct bt_config *config, bool captured, struct
 		}
 	}
 	bt_json_writer_init(&writer, out, 0);
-	write_struct(&writer, &bt_config_schema_document, (const char *)&document);
+	write_struct(&writer, &bt_config_document_schema, (const char *)&document);
 	bt_arena_finish(&arena);
 }
 

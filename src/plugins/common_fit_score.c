@@ -18,7 +18,8 @@ void bt_fit_scorer_init(struct bt_fit_scorer *scorer, const struct bt_scoring_st
 		scorer->strategy = BT_FIT_MOST_ALLOCATED;
 	}
 	if (bt_str_equal_c(strategy->type, "RequestedToCapacityRatio")) {
-		const bt_shape_point_list *shape = &strategy->requested_to_capacity_ratio->shape;
+		const bt_utilization_shape_point_list *shape =
+			&strategy->requested_to_capacity_ratio->shape;
 
 		scorer->strategy = BT_FIT_REQUESTED_TO_CAPACITY_RATIO;
 		scorer->shape = BT_NEW_ARRAY(struct bt_shape_point, shape->count);

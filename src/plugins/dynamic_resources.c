@@ -523,8 +523,9 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	instance->base.base.ops = &bt_dynamic_resources_plugin;
 	instance->base.handle = handle;
 	instance->dra = bt_dra_of(handle->state, handle->gates);
-	instance->filter_timeout_ns = args->dynamic_resources.filter_timeout_ns; /* 0: gate off */
-	instance->binding_timeout_ns = args->dynamic_resources.binding_timeout_ns;
+	instance->filter_timeout_ns =
+		args->dynamic_resources.filter_timeout_ns.value; /* 0: gate off */
+	instance->binding_timeout_ns = args->dynamic_resources.binding_timeout_ns.value;
 	*out_plugin = &instance->base.base;
 	return 0;
 }

@@ -47,7 +47,7 @@ static int64_t balanced(double cpu_fraction, double memory_fraction)
 }
 
 /** The broken line of spec 05 section 3.9 at p; points has at least one entry. */
-static int64_t line_at(const bt_shape_point_list *points, int64_t p)
+static int64_t line_at(const bt_utilization_shape_point_list *points, int64_t p)
 {
 	const struct bt_utilization_shape_point *point = points->items;
 
@@ -66,7 +66,7 @@ static int64_t line_at(const bt_shape_point_list *points, int64_t p)
 }
 
 static int64_t capacity_ratio(
-	const bt_shape_point_list *points, int64_t requested, int64_t capacity)
+	const bt_utilization_shape_point_list *points, int64_t requested, int64_t capacity)
 {
 	if (capacity == 0 || requested > capacity) {
 		return line_at(points, 100);
@@ -166,13 +166,14 @@ static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle
 struct capacity_ratio_plugin {
 	struct bt_plain_plugin base;
 	struct bt_arena arena; /* the shape */
-	bt_shape_point_list shape;
+	bt_utilization_shape_point_list shape;
 };
 
 static struct bt_status score_capacity_ratio(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const bt_shape_point_list *shape = &((struct capacity_ratio_plugin *)(void *)plugin)->shape;
+	const bt_utilization_shape_point_list *shape =
+		&((struct capacity_ratio_plugin *)(void *)plugin)->shape;
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
 	*out_score = mean(capacity_ratio(shape, total.cpu_milli, node->allocatable_cpu_milli),
@@ -202,7 +203,7 @@ static int read_point_field(const struct bt_json_value *point, const char *field
 }
 
 /** The rules of spec 05 section 11.1 point 6, first violation only. */
-static int check_shape(const bt_shape_point_list *shape, struct berth_error *err)
+static int check_shape(const bt_utilization_shape_point_list *shape, struct berth_error *err)
 {
 	if (shape->count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -235,7 +236,7 @@ static int check_shape(const bt_shape_point_list *shape, struct berth_error *err
 }
 
 static int read_shape(const struct bt_json_value *list, struct bt_arena *arena,
-	bt_shape_point_list *out_shape, struct berth_error *err)
+	bt_utilization_shape_point_list *out_shape, struct berth_error *err)
 {
 	if (list->type != BT_JSON_ARRAY) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s: shape: expected array, got %s",

@@ -116,8 +116,8 @@ START_TEST(test_config__default_args)
 	ck_assert_int_eq(args->volume_binding.bind_timeout_seconds.value, 600);
 	ck_assert(!args->volume_binding.shape.present);
 	args = test_args(config, "DynamicResources");
-	ck_assert_int_eq(args->dynamic_resources.filter_timeout_ns, 10 * BT_NS_PER_SECOND);
-	ck_assert_int_eq(args->dynamic_resources.binding_timeout_ns, 600 * BT_NS_PER_SECOND);
+	ck_assert_int_eq(args->dynamic_resources.filter_timeout_ns.value, 10 * BT_NS_PER_SECOND);
+	ck_assert_int_eq(args->dynamic_resources.binding_timeout_ns.value, 600 * BT_NS_PER_SECOND);
 	args = test_args(config, "NodeAffinity");
 	ck_assert_ptr_null(args->node_affinity.added_affinity);
 	bt_config_unref(config);
@@ -142,8 +142,8 @@ START_TEST(test_config__gates_change_defaults)
 	ck_assert_int_eq(args->volume_binding.shape.items[1].utilization, 100);
 	ck_assert_int_eq(args->volume_binding.shape.items[1].score, 0);
 	args = test_args(config, "DynamicResources");
-	ck_assert(!args->dynamic_resources.filter_timeout_set);
-	ck_assert(!args->dynamic_resources.binding_timeout_set);
+	ck_assert(!args->dynamic_resources.filter_timeout_ns.present);
+	ck_assert(!args->dynamic_resources.binding_timeout_ns.present);
 	bt_config_unref(config);
 
 	gates = test_gates(

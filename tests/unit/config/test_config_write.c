@@ -230,10 +230,10 @@ static void check_sorted(const struct bt_config_schema *schema)
 
 START_TEST(test_config__schemas_are_sorted)
 {
-	check_sorted(&bt_config_schema_document);
+	check_sorted(&bt_config_document_schema);
 	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
 		const struct bt_config_schema *schema =
-			bt_config_schema_args((enum bt_plugin_args_kind)i);
+			bt_config_args_schemas[i];
 		if (schema != NULL) {
 			check_sorted(schema);
 			ck_assert_int_eq(bt_config_schema_args_kind_named(

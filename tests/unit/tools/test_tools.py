@@ -353,6 +353,43 @@ struct bt_x {
         self.assertIn('.wrapper = 6', text)
         self.assertNotIn("other", text)
 
+    def test_configurations(self):
+        header = os.path.join(self.temporary.name, "types.h")
+        rows = os.path.join(self.temporary.name, "rows.c")
+        imported = os.path.join(self.temporary.name, "b_v2.api")
+        with open(imported, "w", encoding="utf-8") as file:
+            file.write("package b/v2\nmessage Y\n\t1 op string type=Operator always c\n"
+                "\t2 no bool\n")
+        text = """package a/v1
+message XArgs pluginArgs
+\t1 wait duration nullable c=wait_ns
+\t2 ys []b/v2.Y c
+\t3 old bool hidden c
+message Parts
+\t1 last Y always c=points[BT_POINT_LAST]
+\t2 first Y always c=points[BT_POINT_FIRST]
+\t3 args pluginArgs c
+message Y struct=bt_part
+\t1 weight float32 c
+"""
+        self.assertEqual(self.generate(text, "--import", imported, "--header", header, "--config",
+            rows, "--").stderr, "")
+        with open(header, encoding="utf-8") as file:
+            text = file.read()
+        self.assertNotIn("struct bt_y {", text)
+        self.assertIn("\tstruct bt_part points[BT_POINT__COUNT];\n", text)
+        self.assertIn("\tBT_ARGS_X,\n", text)
+        self.assertIn("\tstruct bt_opt_i64 wait_ns;\n\tbt_y_list ys;\n\tbool old;\n", text)
+        self.assertLess(text.index("struct bt_plugin_args {"), text.index("struct bt_parts {"))
+        with open(rows, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn('{.name = "op", .kind = BT_CONFIG_SCHEMA_STR, .flags = '
+            'BT_CONFIG_SCHEMA_ALWAYS, .offset = offsetof(struct bt_y, op), '
+            '.go_type = "v2.Operator"}', text)
+        self.assertNotIn('"old"', text)
+        self.assertLess(text.index('"first"'), text.index('"last"'))
+        self.assertIn("\t[BT_ARGS_X] = &bt_x_args_schema,\n", text)
+
     def test_mistakes_are_named(self):
         for line, wrong in (
                 ("\t1 other string", "number 1 used twice"),
