@@ -50,11 +50,9 @@ struct bt_http_handle {
 	struct bt_strbuf header_lines; /* what headers was made of */
 	struct curl_slist *connect_to;
 	struct bt_strbuf connect_to_text;
-	struct bt_strbuf url; /* CURLOPT_URL */
-	bool has_target;      /* CURLOPT_REQUEST_TARGET is set: url is the server alone */
-	char *method;         /* CURLOPT_CUSTOMREQUEST; NULL: none */
-	const char *proxy;    /* of the client's; NULL: none */
-	int64_t timeout_ms;   /* 0: none */
+	char *method;       /* CURLOPT_CUSTOMREQUEST; NULL: none */
+	const char *proxy;  /* of the client's; NULL: none */
+	int64_t timeout_ms; /* 0: none */
 	bool has_body;
 	bool is_head;
 	struct bt_http_handle *next; /* bt_http_client.spare */

@@ -207,7 +207,6 @@ void bt_http_handle_destroy(struct bt_http_handle *handle)
 	free_list(&handle->connect_to);
 	bt_strbuf_finish_wiped(&handle->header_lines);
 	bt_strbuf_finish(&handle->connect_to_text);
-	bt_strbuf_finish_wiped(&handle->url);
 	bt_free(handle->method);
 	bt_free(handle);
 }
@@ -359,44 +358,6 @@ static void set_method(struct bt_http_handle *handle, const struct bt_http_trans
 	}
 }
 
-/* Goes into a request line as it is. */
-static bool is_plain_target(struct bt_str rest)
-{
-	for (uint32_t i = 0; i < rest.length; i++) {
-		if (rest.data[i] <= ' ' || rest.data[i] > '~' || rest.data[i] == '#') {
-			return false;
-		}
-	}
-	return rest.length != 0 && rest.data[0] == '/';
-}
-
-/*
- * libcurl takes a URL apart and puts it together again for each transfer, byte by byte. So it gets
- * the server once, and for each transfer the path on its own. A redirect replaces the URL, and a
- * proxy for http wants all of it.
- */
-static void set_target(
-	struct bt_http_handle *handle, struct bt_strbuf *server, const struct bt_http_url *url)
-{
-	CURL *easy = handle->easy;
-	const struct bt_http_client *client = handle->pool->client;
-	bool has_target =
-		!client->follow_redirects && handle->proxy == NULL && is_plain_target(url->rest);
-	if (has_target) {
-		/* ends with the URL, or with one that is */
-		SET(CURLOPT_REQUEST_TARGET, url->rest.data);
-	} else if (handle->has_target) {
-		SET(CURLOPT_REQUEST_TARGET, NULL);
-	}
-	handle->has_target = has_target;
-	bt_strbuf_append_str(server, has_target ? BT_STR("/") : url->rest);
-	if (!same_text(server, &handle->url)) {
-		SET(CURLOPT_URL, bt_strbuf_c(server)); /* copied */
-		bt_strbuf_reset(&handle->url);
-		bt_strbuf_append(&handle->url, server->data, server->length);
-	}
-}
-
 /* Names and verifies another server than the URL does, and connects to the URL's. */
 static void set_server_name(struct bt_http_handle *handle, struct bt_http_transfer *transfer,
 	const struct bt_http_url *url)
@@ -426,7 +387,8 @@ static void set_server_name(struct bt_http_handle *handle, struct bt_http_transf
 	}
 	bt_strbuf_append_c(&text, "https://");
 	bt_http_url_append_address(&text, bt_str_from(handle->pool->server_name), url->port);
-	set_target(handle, &text, url);
+	bt_strbuf_append_str(&text, url->rest);
+	(void)curl_easy_setopt(handle->easy, CURLOPT_URL, bt_strbuf_c(&text)); /* copied */
 	bt_strbuf_finish(&text);
 }
 
@@ -434,7 +396,6 @@ static void set_url(struct bt_http_handle *handle, struct bt_http_transfer *tran
 	const struct bt_http_url *url)
 {
 	CURL *easy = handle->easy;
-	struct bt_strbuf server = {0};
 	const char *proxy = bt_http_proxies_find(&transfer->client->proxies, url);
 	if (proxy != handle->proxy) {
 		handle->proxy = proxy;
@@ -450,11 +411,7 @@ static void set_url(struct bt_http_handle *handle, struct bt_http_transfer *tran
 		free_list(&handle->connect_to);
 		bt_strbuf_reset(&handle->connect_to_text);
 	}
-	bt_strbuf_append_str(&server, url->scheme);
-	bt_strbuf_append_c(&server, "://");
-	bt_strbuf_append_str(&server, url->authority);
-	set_target(handle, &server, url);
-	bt_strbuf_finish_wiped(&server); /* a password */
+	SET(CURLOPT_URL, transfer->text.data + transfer->url_at);
 }
 
 void bt_http_handle_take(
