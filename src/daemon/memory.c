@@ -59,17 +59,18 @@ int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns)
 {
 	struct bt_daemon_idle_code *idle = context;
 	struct timespec time = {0};
-	/* the one thread that works uses no more processor time than goes by */
-	if (now_ns - idle->looked_ns < CPU_NS_PER_DROP) {
+	if (now_ns < idle->look_at_ns) {
 		return INT64_MAX;
 	}
-	idle->looked_ns = now_ns;
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time); /* cannot fail; a system call */
+	/* cannot fail for this clock, but is a system call */
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	int64_t used_ns = (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
 	if (used_ns - idle->dropped_ns >= CPU_NS_PER_DROP) {
 		idle->dropped_ns = used_ns;
 		drop_code();
 	}
+	/* one thread uses no more processor time than goes by */
+	idle->look_at_ns = now_ns + CPU_NS_PER_DROP - (used_ns - idle->dropped_ns);
 	return INT64_MAX;
 }
 

@@ -20,7 +20,7 @@ void bt_daemon_trim_memory(void);
  * not count. What opens connections is 2 MB, for example. context: struct bt_daemon_idle_code.
  */
 struct bt_daemon_idle_code {
-	int64_t looked_ns;  /* of the loop's clock */
+	int64_t look_at_ns; /* of the loop's clock */
 	int64_t dropped_ns; /* of processor time */
 };
 int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns);

@@ -114,6 +114,42 @@ static void expect_failure(struct result *result, enum bt_http_failure failure, 
 	ck_assert_str_eq(bt_strbuf_c(&result->message), message);
 }
 
+/* One handle of libcurl takes them in turn: what a path left behind shows in the next. */
+START_TEST(test_http_client__paths_one_after_the_other)
+{
+	static const struct {
+		const char *path;
+		const char *answer; /* NULL: refused */
+	} rows[] = {
+		{"/a?b=c", "GET /a?b=c \n"},
+		{"/a#part", "GET /a? \n"},
+		{"/longer/than/before", "GET /longer/than/before? \n"},
+		{"", "GET /? \n"},
+		{"?x=1", "GET /?x=1 \n"},
+		{"/a b", NULL},
+		{"/a\r\nX: y", NULL},
+		{"/\x7f", NULL},
+		{"/~a!$&'()*+,;=:@%7F", "GET /~a!$&'()*+,;=:@%7F? \n"},
+	};
+	struct pair pair = {0};
+	pair_start(&pair);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct result result = {0};
+		result_get(&result, pair.client, pair.server.loop, url_of(&pair, rows[i].path));
+		result_wait(&result);
+		ck_assert_msg((result.outcome.failure == BT_HTTP_FAILURE_NONE) ==
+				(rows[i].answer != NULL),
+			"row %zu: %s", i, bt_strbuf_c(&result.message));
+		ck_assert_msg(rows[i].answer == NULL ||
+				strcmp(bt_strbuf_c(&result.body), rows[i].answer) == 0,
+			"row %zu: %s", i, bt_strbuf_c(&result.body));
+		ck_assert_msg(rows[i].answer != NULL || !result.outcome.sent, "row %zu", i);
+		result_finish(&result);
+	}
+	pair_finish(&pair);
+}
+END_TEST
+
 START_TEST(test_http_client__nobody_listens)
 {
 	struct pair pair = {0};
@@ -678,8 +714,9 @@ START_TEST(test_http_client__redirects)
 }
 END_TEST
 
-BT_TEST_MAIN("http_client", test_http_client__methods, test_http_client__nobody_listens,
-	test_http_client__odd_answers, test_http_client__closed_between_requests,
+BT_TEST_MAIN("http_client", test_http_client__methods, test_http_client__paths_one_after_the_other,
+	test_http_client__nobody_listens, test_http_client__odd_answers,
+	test_http_client__closed_between_requests,
 	test_http_client__edge_13_34_closed_behind_the_request, test_http_client__timeouts,
 	test_http_client__silence, test_http_client__edge_13_44_peer_that_is_gone,
 	test_http_client__connect_timeout, test_http_client__streams, test_http_client__cancelled,
