@@ -53,24 +53,6 @@ int bt_authorization_set_token(
 	return 0;
 }
 
-static void set_basic(
-	struct bt_authorization *authorization, struct bt_str username, struct bt_str password)
-{
-	size_t length = (size_t)username.length + password.length + 1;
-	struct bt_strbuf pair = {0};
-	struct bt_strbuf value = {0};
-
-	bt_strbuf_reserve(&pair, length);
-	bt_strbuf_append_str(&pair, username);
-	bt_strbuf_append_char(&pair, ':');
-	bt_strbuf_append_str(&pair, password);
-	bt_strbuf_reserve(&value, length / 3 * 4 + 16);
-	bt_strbuf_append_c(&value, "Basic ");
-	bt_base64_encode(bt_strbuf_str(&pair), &value);
-	bt_strbuf_finish_wiped(&pair);
-	set_value(authorization, &value);
-}
-
 /* path ends with a zero. */
 static int read_token(struct bt_authorization *authorization, int64_t now_ns, const char *path,
 	struct berth_error *err)
@@ -125,7 +107,21 @@ static int init_value(
 			"username/password or bearer token may be set, but not both");
 	}
 	if (has_basic) {
-		set_basic(authorization, config->username, config->password);
+		struct bt_str username = config->username;
+		struct bt_str password = config->password;
+		size_t length = (size_t)username.length + password.length + 1;
+		struct bt_strbuf pair = {0};
+		struct bt_strbuf value = {0};
+
+		bt_strbuf_reserve(&pair, length);
+		bt_strbuf_append_str(&pair, username);
+		bt_strbuf_append_char(&pair, ':');
+		bt_strbuf_append_str(&pair, password);
+		bt_strbuf_reserve(&value, length / 3 * 4 + 16);
+		bt_strbuf_append_c(&value, "Basic ");
+		bt_base64_encode(bt_strbuf_str(&pair), &value);
+		bt_strbuf_finish_wiped(&pair);
+		set_value(authorization, &value);
 	} else if (config->token_file.length != 0) {
 		code = read_token(authorization, now_ns, config->token_file.data, err);
 		authorization->watches_file = code == 0;
@@ -137,13 +133,6 @@ static int init_value(
 
 /* --- impersonation --- */
 
-static bool is_header_name_char(unsigned char byte)
-{
-	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-		(byte >= 'A' && byte <= 'Z') ||
-		(byte != '\0' && byte != '%' && strchr("!#$&'*+-.^_`|~", byte) != NULL);
-}
-
 static const char *extra_name(struct bt_str key, struct bt_arena *arena)
 {
 	struct bt_strbuf name = {0};
@@ -152,7 +141,9 @@ static const char *extra_name(struct bt_str key, struct bt_arena *arena)
 	bt_strbuf_append_c(&name, "Impersonate-Extra-");
 	for (uint32_t i = 0; i < key.length; i++) {
 		unsigned char byte = (unsigned char)key.data[i];
-		if (is_header_name_char(byte)) {
+		if ((byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+			(byte >= 'A' && byte <= 'Z') ||
+			(byte != '\0' && byte != '%' && strchr("!#$&'*+-.^_`|~", byte) != NULL)) {
 			bt_strbuf_append_char(&name, (char)byte);
 		} else {
 			bt_strbuf_printf(&name, "%%%02X", byte);

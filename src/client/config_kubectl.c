@@ -135,18 +135,6 @@ static int read_where_kubectl_looks(struct merging *merging, struct berth_error 
 
 /* --- choosing --- */
 
-static void append_contexts(const struct bt_kubeconfig *file, struct bt_strbuf *out)
-{
-	for (uint32_t i = 0; i < file->contexts.count && i < CONTEXTS_SHOWN; i++) {
-		bt_strbuf_append_c(out, i == 0 ? " (it has " : ", ");
-		bt_strbuf_append_quoted(out, file->contexts.items[i].name);
-	}
-	if (file->contexts.count > CONTEXTS_SHOWN) {
-		bt_strbuf_printf(out, " and %u more", file->contexts.count - CONTEXTS_SHOWN);
-	}
-	bt_strbuf_append_c(out, file->contexts.count != 0 ? ")" : "");
-}
-
 static bool has_context(const struct bt_kubeconfig *file, struct bt_str name)
 {
 	for (uint32_t i = 0; i < file->contexts.count; i++) {
@@ -175,7 +163,15 @@ static int choose_context(struct merging *merging, const char *context, struct b
 		bt_strbuf_append_quoted(&text, file->current_context);
 	}
 	if (text.length != 0) {
-		append_contexts(file, &text);
+		for (uint32_t i = 0; i < file->contexts.count && i < CONTEXTS_SHOWN; i++) {
+			bt_strbuf_append_c(&text, i == 0 ? " (it has " : ", ");
+			bt_strbuf_append_quoted(&text, file->contexts.items[i].name);
+		}
+		if (file->contexts.count > CONTEXTS_SHOWN) {
+			bt_strbuf_printf(
+				&text, " and %u more", file->contexts.count - CONTEXTS_SHOWN);
+		}
+		bt_strbuf_append_c(&text, file->contexts.count != 0 ? ")" : "");
 		code = bt_error_set(err, BERTH_ERR_INVALID, "kubeconfig %s %s",
 			bt_strbuf_c(&merging->names), bt_strbuf_c(&text));
 	}

@@ -155,17 +155,6 @@ static int decode_all_data(
 
 /* --- relative paths --- */
 
-/* The last segment goes; nothing of "/". */
-static void drop_segment(struct bt_strbuf *path)
-{
-	while (path->length > 0 && path->data[path->length - 1] != '/') {
-		path->length--;
-	}
-	if (path->length > 0) {
-		path->length--;
-	}
-}
-
 /* Append the segments of more, "." and ".." resolved. out is absolute, "" for "/". */
 static void append_segments(struct bt_strbuf *out, struct bt_str more)
 {
@@ -181,7 +170,13 @@ static void append_segments(struct bt_strbuf *out, struct bt_str more)
 			continue;
 		}
 		if (bt_str_equal_c(segment, "..")) {
-			drop_segment(out);
+			/* The last segment goes; nothing of "/". */
+			while (out->length > 0 && out->data[out->length - 1] != '/') {
+				out->length--;
+			}
+			if (out->length > 0) {
+				out->length--;
+			}
 			continue;
 		}
 		bt_strbuf_append_char(out, '/');

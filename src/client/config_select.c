@@ -80,18 +80,6 @@ static void check_certificate(
 	check_file(problems, "client-key", user->key_file, name);
 }
 
-static bool is_interactive_mode(struct bt_str mode)
-{
-	return bt_str_equal_c(mode, "Never") || bt_str_equal_c(mode, "IfAvailable") ||
-		bt_str_equal_c(mode, "Always");
-}
-
-static bool is_old_exec_version(struct bt_str version)
-{
-	return bt_str_equal_c(version, "client.authentication.k8s.io/v1beta1") ||
-		bt_str_equal_c(version, "client.authentication.k8s.io/v1alpha1");
-}
-
 static void check_exec(
 	struct problems *problems, const struct bt_kubeconfig_user *user, struct bt_str name)
 {
@@ -122,51 +110,21 @@ static void check_exec(
 		}
 	}
 	if (exec->interactive_mode.length == 0) {
-		if (!is_old_exec_version(exec->api_version)) {
+		if (!(bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1beta1") ||
+			    bt_str_equal_c(
+				    exec->api_version, "client.authentication.k8s.io/v1alpha1"))) {
 			complain(problems, "interactiveMode must be specified for %.*s %s",
 				BT_STR_ARG(name), plugin);
 		}
-	} else if (!is_interactive_mode(exec->interactive_mode)) {
+	} else if (!(bt_str_equal_c(exec->interactive_mode, "Never") ||
+			   bt_str_equal_c(exec->interactive_mode, "IfAvailable") ||
+			   bt_str_equal_c(exec->interactive_mode, "Always"))) {
 		complain(problems, "invalid interactiveMode for %.*s: \"%.*s\"", BT_STR_ARG(name),
 			BT_STR_ARG(exec->interactive_mode));
 	}
 }
 
-static bool has_extra(const struct bt_kubeconfig_user *user)
-{
-	return user->as_user_extra.length != 0 && !bt_str_equal_c(user->as_user_extra, "null") &&
-		!bt_str_equal_c(user->as_user_extra, "{}");
-}
-
-static void check_user(
-	struct problems *problems, const struct bt_kubeconfig_user *user, struct bt_str name)
-{
-	check_certificate(problems, user, name);
-	check_exec(problems, user, name);
-	if (user->token.length != 0 && (user->username.length != 0 || user->password.length != 0)) {
-		complain(problems,
-			"more than one authentication method found for %.*s; found [token "
-			"basicAuth], only one is allowed",
-			BT_STR_ARG(name));
-	}
-	if (user->as.length == 0 &&
-		(user->as_uid.length != 0 || user->as_groups.count != 0 || has_extra(user))) {
-		complain(problems,
-			"requesting uid, groups or user-extra for %.*s without impersonating a "
-			"user",
-			BT_STR_ARG(name));
-	}
-}
-
 /* --- clusters --- */
-
-static bool is_empty_cluster(const struct bt_kubeconfig_cluster *cluster)
-{
-	return cluster->server.length == 0 && cluster->tls_server_name.length == 0 &&
-		!cluster->insecure && cluster->ca_file.length == 0 &&
-		cluster->ca_data.data == NULL && cluster->proxy_url.length == 0 &&
-		!cluster->disable_compression && cluster->extensions.count == 0;
-}
 
 static void check_cluster(
 	struct problems *problems, const struct bt_kubeconfig_cluster *cluster, struct bt_str name)
@@ -200,30 +158,6 @@ struct selection {
 	struct bt_kubeconfig_user user;
 };
 
-/* A missing entry counts as empty. false: current-context is unknown. */
-static bool find_context(const struct bt_kubeconfig *file, struct selection *out)
-{
-	bool found = file->current_context.length == 0;
-
-	for (uint32_t i = 0; i < file->contexts.count; i++) {
-		if (bt_str_equal(file->contexts.items[i].name, file->current_context)) {
-			out->context = file->contexts.items[i].context;
-			found = true;
-		}
-	}
-	for (uint32_t i = 0; i < file->clusters.count; i++) {
-		if (bt_str_equal(file->clusters.items[i].name, out->context.cluster)) {
-			out->cluster = file->clusters.items[i].cluster;
-		}
-	}
-	for (uint32_t i = 0; i < file->users.count; i++) {
-		if (bt_str_equal(file->users.items[i].name, out->context.user)) {
-			out->user = file->users.items[i].user;
-		}
-	}
-	return found;
-}
-
 static int check_selection(const struct bt_kubeconfig *file, const struct selection *selection,
 	bool context_is_known, bool *out_nothing, struct berth_error *err)
 {
@@ -235,8 +169,32 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 		complain(&problems, "context was not found for specified context: %.*s",
 			BT_STR_ARG(file->current_context));
 	}
-	check_user(&problems, &selection->user, selection->context.user);
-	if (is_empty_cluster(&selection->cluster)) {
+	const struct bt_kubeconfig_user *user = &selection->user;
+	struct bt_str name = selection->context.user;
+	check_certificate(&problems, user, name);
+	check_exec(&problems, user, name);
+	if (user->token.length != 0 && (user->username.length != 0 || user->password.length != 0)) {
+		complain(&problems,
+			"more than one authentication method found for %.*s; found [token "
+			"basicAuth], only one is allowed",
+			BT_STR_ARG(name));
+	}
+	if (user->as.length == 0 &&
+		(user->as_uid.length != 0 || user->as_groups.count != 0 ||
+			(user->as_user_extra.length != 0 &&
+				!bt_str_equal_c(user->as_user_extra, "null") &&
+				!bt_str_equal_c(user->as_user_extra, "{}")))) {
+		complain(&problems,
+			"requesting uid, groups or user-extra for %.*s without impersonating a "
+			"user",
+			BT_STR_ARG(name));
+	}
+	if (selection->cluster.server.length == 0 &&
+		selection->cluster.tls_server_name.length == 0 && !selection->cluster.insecure &&
+		selection->cluster.ca_file.length == 0 && selection->cluster.ca_data.data == NULL &&
+		selection->cluster.proxy_url.length == 0 &&
+		!selection->cluster.disable_compression &&
+		selection->cluster.extensions.count == 0) {
 		nothing = problems.count == 0;
 		complain(&problems, "%s",
 			nothing ? NO_CONFIGURATION : "cluster has no server defined");
@@ -358,7 +316,26 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err)
 {
 	struct selection selection = {0};
-	bool known = find_context(file, &selection);
+	/* A missing entry counts as empty. false: current-context is unknown. */
+	bool known = file->current_context.length == 0;
+
+	for (uint32_t i = 0; i < file->contexts.count; i++) {
+		if (bt_str_equal(file->contexts.items[i].name, file->current_context)) {
+			selection.context = file->contexts.items[i].context;
+			known = true;
+		}
+	}
+	for (uint32_t i = 0; i < file->clusters.count; i++) {
+		if (bt_str_equal(file->clusters.items[i].name, selection.context.cluster)) {
+			selection.cluster = file->clusters.items[i].cluster;
+		}
+	}
+	for (uint32_t i = 0; i < file->users.count; i++) {
+		if (bt_str_equal(file->users.items[i].name, selection.context.user)) {
+			selection.user = file->users.items[i].user;
+		}
+	}
+
 	struct bt_kubeconfig_cluster *cluster = &selection.cluster;
 	int code;
 

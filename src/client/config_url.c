@@ -83,14 +83,6 @@ static int fail_host(struct bt_str host, struct berth_error *err)
 	return code;
 }
 
-/* Without a scheme: https when something of TLS is configured. */
-static bool wants_tls(const struct bt_client_config *config)
-{
-	return config->ca.data.data != NULL || config->ca.file.length != 0 ||
-		config->certificate.data.data != NULL || config->certificate.file.length != 0 ||
-		config->insecure;
-}
-
 int bt_client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
 	struct parts parts = split(config->server);
@@ -107,7 +99,10 @@ int bt_client_config_derive_url(struct bt_client_config *config, struct berth_er
 		if (parts.path.length > 1) {
 			return fail_host(config->server, err);
 		}
-		config->is_tls = wants_tls(config);
+		/* Without a scheme: https when something of TLS is configured. */
+		config->is_tls = config->ca.data.data != NULL || config->ca.file.length != 0 ||
+			config->certificate.data.data != NULL ||
+			config->certificate.file.length != 0 || config->insecure;
 	} else if (bt_str_equal_without_case(parts.scheme, BT_STR("https"))) {
 		config->is_tls = true;
 	} else if (!bt_str_equal_without_case(parts.scheme, BT_STR("http"))) {

@@ -130,14 +130,6 @@ static int check_answer(const struct bt_exec_credential_answer *answer, struct b
 	return 0;
 }
 
-static int64_t nanoseconds_of(const struct bt_time *time)
-{
-	int64_t ns = bt_ns_of_seconds(time->seconds);
-	int64_t sum;
-
-	return BT_ADD_OVERFLOW(ns, time->nanoseconds, &sum) ? ns : sum;
-}
-
 static int take_answer(const struct bt_exec_credential_answer *answer,
 	struct bt_exec_credential *out, struct berth_error *err)
 {
@@ -146,7 +138,10 @@ static int take_answer(const struct bt_exec_credential_answer *answer,
 	out->token = bt_arena_str(&out->arena, status->token);
 	if (status->expiration_timestamp != NULL && status->expiration_timestamp->set) {
 		out->expires = true;
-		out->expiry_ns = nanoseconds_of(status->expiration_timestamp);
+		const struct bt_time *time = status->expiration_timestamp;
+		int64_t ns = bt_ns_of_seconds(time->seconds);
+		int64_t sum;
+		out->expiry_ns = BT_ADD_OVERFLOW(ns, time->nanoseconds, &sum) ? ns : sum;
 	}
 	if (status->client_certificate_data.length != 0) {
 		int code;

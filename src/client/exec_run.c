@@ -61,15 +61,6 @@ static void texts_finish(struct texts *texts)
 	bt_vec_finish(&texts->list);
 }
 
-static void make_arguments(const struct bt_client_exec *exec, struct texts *out)
-{
-	push_text(out, exec->command);
-	for (uint32_t i = 0; i < exec->args.count; i++) {
-		push_text(out, exec->args.items[i]);
-	}
-	bt_vec_push(&out->list, NULL);
-}
-
 /* Does something later set the variable of this entry? */
 static bool is_replaced(const struct bt_client_exec *exec, uint32_t first, struct bt_str name)
 {
@@ -231,7 +222,12 @@ static int spawn(
 	}
 	code = posix_spawnattr_init(&attributes);
 	if (code == 0) {
-		make_arguments(run->exec, &arguments);
+		const struct bt_client_exec *exec = run->exec;
+		push_text(&arguments, exec->command);
+		for (uint32_t i = 0; i < exec->args.count; i++) {
+			push_text(&arguments, exec->args.items[i]);
+		}
+		bt_vec_push(&arguments.list, NULL);
 		make_environment(run->exec, info, &environment);
 		code = prepare(&actions, &attributes, interactive, output);
 		if (code == 0) {
@@ -309,23 +305,6 @@ struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop, const struct bt_clie
 	return run;
 }
 
-/* The child has ended, and nothing more will come. */
-static void take_status(struct bt_exec_run *run)
-{
-	int code = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
-
-	run->pid = 0;
-	run->over = true;
-	if (run->err.code != 0) {
-		end_with(run, BT_EXEC_EXECUTION_ERROR);
-	} else if (code != 0) {
-		run->result = (struct bt_exec_result){BT_EXEC_EXECUTION_ERROR, code > 0 ? code : 1};
-		(void)bt_error_set(&run->err, BERTH_ERR_IO,
-			"exec: executable %.*s failed with exit code %d",
-			BT_STR_ARG(run->exec->command), code);
-	}
-}
-
 bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next_ns)
 {
 	pid_t result;
@@ -345,7 +324,19 @@ bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next
 	}
 	/* Somebody else took the status: then there is none. */
 	run->status = result == run->pid ? run->status : -1;
-	take_status(run);
+	/* The child has ended, and nothing more will come. */
+	int code = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
+
+	run->pid = 0;
+	run->over = true;
+	if (run->err.code != 0) {
+		end_with(run, BT_EXEC_EXECUTION_ERROR);
+	} else if (code != 0) {
+		run->result = (struct bt_exec_result){BT_EXEC_EXECUTION_ERROR, code > 0 ? code : 1};
+		(void)bt_error_set(&run->err, BERTH_ERR_IO,
+			"exec: executable %.*s failed with exit code %d",
+			BT_STR_ARG(run->exec->command), code);
+	}
 	return true;
 }
 

@@ -18,16 +18,6 @@
 
 /* --- logs --- */
 
-static void log_very_short(const struct bt_reflector *reflector)
-{
-	if (BT_LOG_ENABLED(4)) {
-		bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__,
-			"very short watch: %s: Unexpected watch close - watch lasted less than a "
-			"second and no items received",
-			reflector->options.name);
-	}
-}
-
 static void log_report(
 	const struct bt_reflector *reflector, enum bt_reflector_report report, const char *message)
 {
@@ -54,7 +44,13 @@ static void log_report(
 			BT_LOG_STR("err", text));
 		break;
 	case BT_REFLECTOR_REPORT_VERY_SHORT:
-		log_very_short(reflector);
+		if (BT_LOG_ENABLED(4)) {
+			bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__,
+				"very short watch: %s: Unexpected watch close - watch lasted less "
+			        "than a "
+				"second and no items received",
+				reflector->options.name);
+		}
 		break;
 	case BT_REFLECTOR_REPORT_WARNING:
 		BT_LOG_INFO(0, "Warning: watch ended with error",
@@ -133,16 +129,6 @@ static void request_ended(
 			&reflector->state.backoff, reflector->options.prng, now_ns);
 	}
 	next_request_at(reflector, now_ns);
-}
-
-/** All of a page has come. */
-static void page_ended(struct bt_reflector *reflector)
-{
-	if (!bt_reflector_state_listed(&reflector->state, bt_strbuf_str(&reflector->list_version),
-		    bt_strbuf_str(&reflector->continue_token))) {
-		bt_reflector_complete_copy(reflector);
-	}
-	next_request_at(reflector, bt_loop_now_ns(reflector->options.loop));
 }
 
 /* --- callbacks of the request --- */
@@ -258,7 +244,13 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	}
 	forget_request(reflector);
 	if (answer->class_ == BT_REST_OK && is_list && flaw == NULL) {
-		page_ended(reflector);
+		/* All of a page has come. */
+		if (!bt_reflector_state_listed(&reflector->state,
+			    bt_strbuf_str(&reflector->list_version),
+			    bt_strbuf_str(&reflector->continue_token))) {
+			bt_reflector_complete_copy(reflector);
+		}
+		next_request_at(reflector, bt_loop_now_ns(reflector->options.loop));
 		return;
 	}
 	if (answer->class_ == BT_REST_OK) {
@@ -357,26 +349,21 @@ static void end_silence(struct bt_reflector *reflector)
 	give_up(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
 }
 
-/** A request is under way. When to look again. */
-static int64_t watch_server(struct bt_reflector *reflector, int64_t now_ns)
-{
-	int64_t end_ns = patience_ends_ns(reflector);
-	int64_t next_ns;
-
-	if (now_ns >= end_ns) {
-		end_silence(reflector);
-		return reflector->due_ns;
-	}
-	next_ns = watch_silence(reflector, now_ns);
-	return next_ns < end_ns ? next_ns : end_ns;
-}
-
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_reflector *reflector = context;
 
 	if (reflector->call != NULL) {
-		return watch_server(reflector, now_ns);
+		/* A request is under way. When to look again. */
+		int64_t end_ns = patience_ends_ns(reflector);
+		int64_t next_ns;
+
+		if (now_ns >= end_ns) {
+			end_silence(reflector);
+			return reflector->due_ns;
+		}
+		next_ns = watch_silence(reflector, now_ns);
+		return next_ns < end_ns ? next_ns : end_ns;
 	}
 	if (now_ns < reflector->due_ns) {
 		return reflector->due_ns;
@@ -386,22 +373,6 @@ static int64_t work(void *context, int64_t now_ns)
 }
 
 /* --- life --- */
-
-static struct bt_metric_cell *make_version_cell(const struct bt_reflector_options *options)
-{
-	static const struct bt_metric_description description = {
-		.name = "informer_store_resource_version",
-		.help = "The 15 least significant digits of the resource version of the store.",
-		.type = BT_METRIC_GAUGE,
-		.stability = BT_METRIC_ALPHA,
-		.labels = {"name"},
-	};
-	struct bt_str name = bt_str_from(options->name);
-
-	return options->metrics == NULL
-		? NULL
-		: bt_metric_cell(bt_metrics_register(options->metrics, &description), &name);
-}
 
 static char *copy_text(struct bt_str text)
 {
@@ -420,7 +391,17 @@ struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *opti
 	bt_reflector_state_init(&reflector->state, options->streaming);
 	bt_reflector_store_init(&reflector->store, options->codec);
 	bt_reflector_store_init(&reflector->incoming, options->codec);
-	reflector->version_cell = make_version_cell(options);
+	static const struct bt_metric_description description = {
+		.name = "informer_store_resource_version",
+		.help = "The 15 least significant digits of the resource version of the store.",
+		.type = BT_METRIC_GAUGE,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"name"},
+	};
+	struct bt_str name = bt_str_from(options->name);
+	reflector->version_cell = options->metrics == NULL
+		? NULL
+		: bt_metric_cell(bt_metrics_register(options->metrics, &description), &name);
 	bt_loop_add_worker(options->loop, work, reflector);
 	next_request_at(reflector, bt_loop_now_ns(options->loop));
 	return reflector;

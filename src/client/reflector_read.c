@@ -251,26 +251,6 @@ static bool is_expected_kind(const struct bt_reflector *reflector, struct bt_str
 	return kind.length == 0 || dot == NULL || bt_str_equal_c(kind, dot + 1);
 }
 
-static int take_object(
-	struct bt_reflector *reflector, const struct bt_watch_event *event, struct berth_error *err)
-{
-	void *item;
-	int code;
-
-	if (!is_expected_kind(reflector, event->kind)) {
-		BT_LOG_ERROR("an object of another kind", "Unexpected watch event object",
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("expected", bt_reflector_type_name(reflector)),
-			BT_LOG_STR("actual", event->kind));
-		return 0;
-	}
-	code = decode_item(reflector, event->object, &item, err);
-	if (code == 0) {
-		take_change(reflector, event->type, item);
-	}
-	return code;
-}
-
 static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
 {
 	struct bt_watch_event event;
@@ -292,7 +272,20 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 	case BT_WATCH_ERROR:
 		return take_error(reflector, &event, err);
 	}
-	return take_object(reflector, &event, err);
+	void *item;
+
+	if (!is_expected_kind(reflector, event.kind)) {
+		BT_LOG_ERROR("an object of another kind", "Unexpected watch event object",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("expected", bt_reflector_type_name(reflector)),
+			BT_LOG_STR("actual", event.kind));
+		return 0;
+	}
+	code = decode_item(reflector, event.object, &item, err);
+	if (code == 0) {
+		take_change(reflector, event.type, item);
+	}
+	return code;
 }
 
 int bt_reflector_take_part(

@@ -250,35 +250,6 @@ void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer 
 
 /* --- clients --- */
 
-static void make_timeout_query(struct bt_rest_client *client)
-{
-	struct bt_strbuf text = {0};
-
-	client->timeout_query = BT_STR("");
-	if (client->timeout_ns > 0) {
-		bt_strbuf_append_c(&text, "timeout=");
-		bt_duration_format(client->timeout_ns, &text);
-		client->timeout_query = bt_arena_str(&client->arena, bt_strbuf_str(&text));
-	}
-	bt_strbuf_finish(&text);
-}
-
-static void make_headers(struct bt_rest_client *client, const struct bt_rest_options *options)
-{
-	struct bt_arena *arena = &client->arena;
-	struct bt_str type =
-		options->content_type.length != 0 ? options->content_type : BT_STR(BT_MEDIA_JSON);
-	struct bt_str accept = options->accept_content_types.length != 0
-		? bt_arena_str(arena, options->accept_content_types)
-		: bt_arena_printf(arena, "%.*s, */*", BT_STR_ARG(type));
-
-	client->headers[0] = (struct bt_http_header){
-		"User-Agent", bt_arena_str(arena, bt_str_from(options->user_agent))};
-	client->headers[1] = (struct bt_http_header){"Accept", accept};
-	client->headers[2] = (struct bt_http_header){"Content-Type", bt_arena_str(arena, type)};
-	client->writes_protobuf = bt_media_type_is(type, BT_MEDIA_PROTOBUF);
-}
-
 int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_client **out_client,
 	struct berth_error *err)
 {
@@ -295,8 +266,27 @@ int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_
 	client->timeout_ns = options->timeout_ns;
 	client->may_wait = options->may_wait;
 	client->may_wait_context = options->may_wait_context;
-	make_headers(client, options);
-	make_timeout_query(client);
+	struct bt_arena *arena = &client->arena;
+	struct bt_str type =
+		options->content_type.length != 0 ? options->content_type : BT_STR(BT_MEDIA_JSON);
+	struct bt_str accept = options->accept_content_types.length != 0
+		? bt_arena_str(arena, options->accept_content_types)
+		: bt_arena_printf(arena, "%.*s, */*", BT_STR_ARG(type));
+
+	client->headers[0] = (struct bt_http_header){
+		"User-Agent", bt_arena_str(arena, bt_str_from(options->user_agent))};
+	client->headers[1] = (struct bt_http_header){"Accept", accept};
+	client->headers[2] = (struct bt_http_header){"Content-Type", bt_arena_str(arena, type)};
+	client->writes_protobuf = bt_media_type_is(type, BT_MEDIA_PROTOBUF);
+	struct bt_strbuf text = {0};
+
+	client->timeout_query = BT_STR("");
+	if (client->timeout_ns > 0) {
+		bt_strbuf_append_c(&text, "timeout=");
+		bt_duration_format(client->timeout_ns, &text);
+		client->timeout_query = bt_arena_str(&client->arena, bt_strbuf_str(&text));
+	}
+	bt_strbuf_finish(&text);
 	bt_limiter_init(&client->limiter, (double)options->qps, options->burst,
 		bt_loop_now_ns(options->loop));
 	bt_heap_init(&client->delayed, NULL, NULL);

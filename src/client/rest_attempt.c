@@ -60,14 +60,6 @@ static void take_warning(void *context, struct bt_str value)
 	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "Warning: %s", bt_strbuf_c(text));
 }
 
-static void log_warnings(const struct bt_rest_call *call)
-{
-	struct bt_strbuf text = {0};
-
-	bt_transport_each_header(call->transport, "Warning", take_warning, &text);
-	bt_strbuf_finish(&text);
-}
-
 /* --- once more? spec 13 section 7.4 --- */
 
 /* Only whole seconds; dates are ignored. */
@@ -204,42 +196,6 @@ void bt_rest_refuse(struct bt_rest_call *call)
 	finish_failed(call, &outcome);
 }
 
-static void finish_answered(
-	struct bt_rest_call *call, const struct bt_http_outcome *outcome, struct bt_str body)
-{
-	const struct bt_status_subject subject = {call->method, call->resource, call->name};
-	struct bt_arena arena = {0};
-	struct bt_rest_answer answer = {
-		.code = outcome->code,
-		.sent = true,
-		.body = body,
-		.content_type = bt_transport_header(call->transport, "Content-Type"),
-	};
-
-	if (call->opened) {
-		answer.body = BT_STR("");
-	}
-	bt_status_classify(&subject, &arena, &answer);
-	log_refusal(call, &answer);
-	bt_rest_finish_call(call, &answer);
-	bt_arena_finish(&arena);
-}
-
-/* A watch that could not be opened because connections end counts as one that ended at once. */
-static void finish_watch(struct bt_rest_call *call)
-{
-	const struct bt_rest_answer answer = {.class_ = BT_REST_OK,
-		.code = 200,
-		.sent = true,
-		.content_type = BT_STR("application/json"),
-		.body = BT_STR(""),
-		.message = BT_STR(""),
-		.reason = BT_STR(""),
-		.continue_token = BT_STR("")};
-
-	bt_rest_finish_call(call, &answer);
-}
-
 static void count_attempt(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
 {
 	int64_t duration_ns =
@@ -263,15 +219,47 @@ static void attempt_done(
 	(void)transfer; /* headers come through the transport */
 	count_attempt(call, outcome);
 	if (!failed) {
-		log_warnings(call);
+		struct bt_strbuf text = {0};
+
+		bt_transport_each_header(call->transport, "Warning", take_warning, &text);
+		bt_strbuf_finish(&text);
 		if (call->opened || !resend_answered(call, outcome->code)) {
-			finish_answered(call, outcome,
-				call->handler.opened != NULL ? bt_strbuf_str(&call->error_body)
-							     : outcome->body);
+			struct bt_str body = call->handler.opened != NULL
+				? bt_strbuf_str(&call->error_body)
+				: outcome->body;
+			const struct bt_status_subject subject = {
+				call->method, call->resource, call->name};
+			struct bt_arena arena = {0};
+			struct bt_rest_answer answer = {
+				.code = outcome->code,
+				.sent = true,
+				.body = body,
+				.content_type =
+					bt_transport_header(call->transport, "Content-Type"),
+			};
+
+			if (call->opened) {
+				answer.body = BT_STR("");
+			}
+			bt_status_classify(&subject, &arena, &answer);
+			log_refusal(call, &answer);
+			bt_rest_finish_call(call, &answer);
+			bt_arena_finish(&arena);
 		}
 	} else if (call->opened || !resend_failed(call, outcome)) {
 		if (call->is_watch && !outcome->answered && is_end_of_file(call, outcome)) {
-			finish_watch(call);
+			/* A watch that could not be opened because connections end counts as one
+			 * that ended at once. */
+			const struct bt_rest_answer answer = {.class_ = BT_REST_OK,
+				.code = 200,
+				.sent = true,
+				.content_type = BT_STR("application/json"),
+				.body = BT_STR(""),
+				.message = BT_STR(""),
+				.reason = BT_STR(""),
+				.continue_token = BT_STR("")};
+
+			bt_rest_finish_call(call, &answer);
 		} else {
 			finish_failed(call, outcome);
 		}

@@ -88,27 +88,6 @@ static struct bt_json_value *new_text(struct bt_arena *arena, struct bt_str text
 	return value;
 }
 
-/* The object with kind and apiVersion in front, as its JSON form has them. */
-static struct bt_json_value *add_kind(struct bt_arena *arena, const struct bt_json_value *object,
-	const struct bt_envelope *envelope)
-{
-	struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
-
-	value->type = BT_JSON_OBJECT;
-	value->count = object->count + 2;
-	value->capacity = value->count;
-	value->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, value->count);
-	value->members[0] =
-		(struct bt_json_member){BT_STR("kind"), new_text(arena, envelope->kind)};
-	value->members[1] = (struct bt_json_member){
-		BT_STR("apiVersion"), new_text(arena, envelope->api_version)};
-	if (object->count != 0) {
-		memcpy(value->members + 2, object->members,
-			object->count * sizeof(*value->members));
-	}
-	return value;
-}
-
 static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
@@ -128,7 +107,22 @@ static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 	}
 	code = bt_schema_decode_protobuf(message, envelope.raw, arena, &object, err);
 	if (code == 0) {
-		*out_value = add_kind(arena, object, &envelope);
+		/* The object with kind and apiVersion in front, as its JSON form has them. */
+		struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
+
+		value->type = BT_JSON_OBJECT;
+		value->count = object->count + 2;
+		value->capacity = value->count;
+		value->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, value->count);
+		value->members[0] =
+			(struct bt_json_member){BT_STR("kind"), new_text(arena, envelope.kind)};
+		value->members[1] = (struct bt_json_member){
+			BT_STR("apiVersion"), new_text(arena, envelope.api_version)};
+		if (object->count != 0) {
+			memcpy(value->members + 2, object->members,
+				object->count * sizeof(*value->members));
+		}
+		*out_value = value;
 	}
 	return code;
 }

@@ -75,12 +75,6 @@ bool bt_media_type_is(struct bt_str content_type, const char *media_type)
 
 /* --- a Status in the body --- */
 
-/* Worth a look in a good answer? */
-static bool may_be_status(struct bt_str body)
-{
-	return body.length <= GOOD_STATUS_BYTES_MAX && bt_str_find(body, BT_STR("Status")) >= 0;
-}
-
 static struct bt_str text_at(
 	const struct bt_json_value *value, const char *name, struct bt_arena *arena)
 {
@@ -103,28 +97,6 @@ static bool has_too_large_cause(const struct bt_json_value *status)
 	return false;
 }
 
-static void take_status(
-	const struct bt_json_value *status, struct bt_arena *arena, struct bt_rest_answer *answer)
-{
-	const struct bt_json_value *code = bt_json_find(status, "code");
-	int64_t number = 0;
-
-	if (code == NULL || code->type != BT_JSON_NUMBER ||
-		!bt_json_number_int64(code->text, &number) || number == 0) {
-		number = answer->code;
-	}
-	answer->message = text_at(status, "message", arena);
-	answer->reason = text_at(status, "reason", arena);
-	answer->continue_token = text_at(bt_json_find(status, "metadata"), "continue", arena);
-	answer->class_ = class_of(answer->reason, number);
-	answer->too_large_resource_version = answer->class_ == BT_REST_TIMEOUT &&
-		(has_too_large_cause(status) ||
-			bt_str_find(answer->message, BT_STR("Too large resource version")) >= 0);
-	if (answer->message.length == 0) {
-		answer->message = answer->reason.length != 0 ? answer->reason : BT_STR("unknown");
-	}
-}
-
 /* true: the body is a Status that says no. */
 static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 {
@@ -135,7 +107,23 @@ static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 		bt_str_equal_c(bt_json_find_str(value, "status"), "Success")) {
 		return false;
 	}
-	take_status(value, arena, answer);
+	const struct bt_json_value *code = bt_json_find(value, "code");
+	int64_t number = 0;
+
+	if (code == NULL || code->type != BT_JSON_NUMBER ||
+		!bt_json_number_int64(code->text, &number) || number == 0) {
+		number = answer->code;
+	}
+	answer->message = text_at(value, "message", arena);
+	answer->reason = text_at(value, "reason", arena);
+	answer->continue_token = text_at(bt_json_find(value, "metadata"), "continue", arena);
+	answer->class_ = class_of(answer->reason, number);
+	answer->too_large_resource_version = answer->class_ == BT_REST_TIMEOUT &&
+		(has_too_large_cause(value) ||
+			bt_str_find(answer->message, BT_STR("Too large resource version")) >= 0);
+	if (answer->message.length == 0) {
+		answer->message = answer->reason.length != 0 ? answer->reason : BT_STR("unknown");
+	}
 	return true;
 }
 
@@ -181,26 +169,6 @@ static const char *fixed_text(uint16_t code)
 	}
 }
 
-static void append_text(const struct bt_rest_answer *answer, struct bt_strbuf *out)
-{
-	const char *fixed = fixed_text(answer->code);
-
-	if (fixed != NULL) {
-		bt_strbuf_append_c(out, fixed);
-	} else if (answer->code == 403 || answer->code == 406 || answer->code == 415) {
-		bt_strbuf_append_str(out, body_text(answer));
-	} else if (answer->code >= 500) {
-		bt_strbuf_append_c(out, "an error on the server (");
-		bt_strbuf_append_quoted(out, body_text(answer));
-		bt_strbuf_append_c(out, ") has prevented the request from succeeding");
-	} else {
-		bt_strbuf_printf(out,
-			"the server responded with the status code %d but did not return more "
-			"information",
-			answer->code);
-	}
-}
-
 static void append_subject(const struct bt_status_subject *subject, struct bt_strbuf *out)
 {
 	if (subject->resource.length == 0) {
@@ -217,24 +185,6 @@ static void append_subject(const struct bt_status_subject *subject, struct bt_st
 	bt_strbuf_append_char(out, ')');
 }
 
-static void make_generic(const struct bt_status_subject *subject, struct bt_arena *arena,
-	struct bt_rest_answer *answer)
-{
-	struct bt_strbuf text = {0};
-
-	append_text(answer, &text);
-	append_subject(subject, &text);
-	answer->message = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	answer->class_ = class_of(BT_STR(""), answer->code);
-	if (answer->code == 409 && bt_str_equal_c(bt_str_from(subject->method), "POST")) {
-		answer->class_ = BT_REST_ALREADY_EXISTS;
-	} else if (answer->class_ == BT_REST_OTHER && answer->code >= 500) {
-		answer->class_ = BT_REST_INTERNAL_ERROR;
-	}
-	answer->reason = reason_of(answer->class_);
-}
-
 void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena *arena,
 	struct bt_rest_answer *answer)
 {
@@ -244,10 +194,41 @@ void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena
 	answer->message = BT_STR("");
 	answer->reason = BT_STR("");
 	answer->continue_token = BT_STR("");
-	if (is_good && !may_be_status(answer->body)) {
+	/* Worth a look in a good answer? */
+	if (is_good &&
+		!(answer->body.length <= GOOD_STATUS_BYTES_MAX &&
+			bt_str_find(answer->body, BT_STR("Status")) >= 0)) {
 		return;
 	}
 	if (!read_status(arena, answer) && !is_good) {
-		make_generic(subject, arena, answer);
+		struct bt_strbuf text = {0};
+
+		const char *fixed = fixed_text(answer->code);
+
+		if (fixed != NULL) {
+			bt_strbuf_append_c(&text, fixed);
+		} else if (answer->code == 403 || answer->code == 406 || answer->code == 415) {
+			bt_strbuf_append_str(&text, body_text(answer));
+		} else if (answer->code >= 500) {
+			bt_strbuf_append_c(&text, "an error on the server (");
+			bt_strbuf_append_quoted(&text, body_text(answer));
+			bt_strbuf_append_c(&text, ") has prevented the request from succeeding");
+		} else {
+			bt_strbuf_printf(&text,
+				"the server responded with the status code %d but did not return "
+			        "more "
+				"information",
+				answer->code);
+		}
+		append_subject(subject, &text);
+		answer->message = bt_arena_str(arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		answer->class_ = class_of(BT_STR(""), answer->code);
+		if (answer->code == 409 && bt_str_equal_c(bt_str_from(subject->method), "POST")) {
+			answer->class_ = BT_REST_ALREADY_EXISTS;
+		} else if (answer->class_ == BT_REST_OTHER && answer->code >= 500) {
+			answer->class_ = BT_REST_INTERNAL_ERROR;
+		}
+		answer->reason = reason_of(answer->class_);
 	}
 }

@@ -129,17 +129,6 @@ static enum bt_tls_change ask_pair(struct bt_tls_material *material, int64_t now
 	return changed ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
 }
 
-static void delay_check(struct bt_tls_material *material, int64_t now_ns)
-{
-	int64_t backoff_ns = material->pair_backoff_ns * 2;
-
-	if (backoff_ns < BT_NS_PER_SECOND) {
-		backoff_ns = BT_NS_PER_SECOND;
-	}
-	material->pair_backoff_ns = backoff_ns < CHECK_NS ? backoff_ns : CHECK_NS;
-	material->pair_check_ns = now_ns + material->pair_backoff_ns;
-}
-
 enum bt_tls_change bt_tls_material_check(
 	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns)
 {
@@ -157,7 +146,13 @@ enum bt_tls_change bt_tls_material_check(
 			BT_LOG_ERROR_PLAIN(
 				berth_error_message(&cause), "Loading client cert failed");
 			berth_error_finish(&cause);
-			delay_check(material, now_ns);
+			int64_t backoff_ns = material->pair_backoff_ns * 2;
+
+			if (backoff_ns < BT_NS_PER_SECOND) {
+				backoff_ns = BT_NS_PER_SECOND;
+			}
+			material->pair_backoff_ns = backoff_ns < CHECK_NS ? backoff_ns : CHECK_NS;
+			material->pair_check_ns = now_ns + material->pair_backoff_ns;
 		} else {
 			berth_error_finish(&material->pair_error);
 			material->pair_backoff_ns = 0;

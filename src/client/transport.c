@@ -70,18 +70,6 @@ static void transfer_done(
 	end_call(call, transfer, outcome);
 }
 
-/* Instead of a start. */
-static void fail_call(struct bt_transport_call *call)
-{
-	const struct bt_http_outcome outcome = {
-		.failure = BT_HTTP_FAILURE_OTHER,
-		.body = BT_STR(""),
-		.message = bt_strbuf_c(&call->failure),
-	};
-
-	end_call(call, NULL, &outcome);
-}
-
 /* --- what changes --- */
 
 static void set_tls(struct bt_http_client *client, const struct bt_http_client_tls *tls, bool cut)
@@ -277,22 +265,19 @@ static void release(struct bt_transport_call *call, const struct berth_error *er
 			&call->failure, "getting credentials: %s", berth_error_message(err));
 	}
 	if (call->failure.length != 0) {
-		fail_call(call);
+		/* Instead of a start. */
+		const struct bt_http_outcome outcome = {
+			.failure = BT_HTTP_FAILURE_OTHER,
+			.body = BT_STR(""),
+			.message = bt_strbuf_c(&call->failure),
+		};
+
+		end_call(call, NULL, &outcome);
 		return;
 	}
 	begin(call, &call->request);
 	bt_free(call->texts);
 	call->texts = NULL;
-}
-
-/* Those that wait now; what their callbacks start waits for the next time. */
-static void release_waiting(struct bt_transport *transport, const struct berth_error *err)
-{
-	uint64_t last = transport->ticket;
-
-	while (transport->waiting.first != NULL && transport->waiting.first->ticket <= last) {
-		release(transport->waiting.first, err);
-	}
 }
 
 /* --- connections --- */
@@ -344,7 +329,13 @@ int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 		ready = bt_transport_exec_check(transport, now_ns, &exec_next_ns, &cause);
 	}
 	if (ready) {
-		release_waiting(transport, &cause);
+		/* Those that wait now; what their callbacks start waits for the next time. */
+		uint64_t last = transport->ticket;
+
+		while (transport->waiting.first != NULL &&
+			transport->waiting.first->ticket <= last) {
+			release(transport->waiting.first, &cause);
+		}
 	}
 	berth_error_finish(&cause);
 	idle_ns = close_unused(transport, now_ns);

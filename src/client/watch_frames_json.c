@@ -115,26 +115,22 @@ static size_t scan_plain(const char *at, const char *end, bool *out_done)
 	return (size_t)(at - from);
 }
 
-/** A member's name, with its quotes, decides what its value is for. */
-static void read_name(struct bt_frames *frames, struct bt_str quoted)
-{
-	frames->state = LIST_COLON;
-	frames->part = BT_FRAME_ITEM; /* nothing that is handed out */
-	frames->is_items = bt_str_equal(quoted, BT_STR("\"items\""));
-	if (bt_str_equal(quoted, BT_STR("\"metadata\""))) {
-		frames->part = BT_FRAME_METADATA;
-	} else if (bt_str_equal(quoted, BT_STR("\"kind\""))) {
-		frames->part = BT_FRAME_KIND;
-	}
-}
-
 static int end_name(
 	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
 	int code = bt_frames_hold(frames, bytes, length, err);
 
 	if (code == 0) {
-		read_name(frames, bt_strbuf_str(&frames->held));
+		/* A member's name, with its quotes, decides what its value is for. */
+		struct bt_str quoted = bt_strbuf_str(&frames->held);
+		frames->state = LIST_COLON;
+		frames->part = BT_FRAME_ITEM; /* nothing that is handed out */
+		frames->is_items = bt_str_equal(quoted, BT_STR("\"items\""));
+		if (bt_str_equal(quoted, BT_STR("\"metadata\""))) {
+			frames->part = BT_FRAME_METADATA;
+		} else if (bt_str_equal(quoted, BT_STR("\"kind\""))) {
+			frames->part = BT_FRAME_KIND;
+		}
 		bt_strbuf_reset(&frames->held);
 	}
 	return code;
@@ -157,20 +153,6 @@ static int end_value(
 		break;
 	}
 	return bt_frames_give(frames, bytes, length, err);
-}
-
-static int feed_value(
-	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
-{
-	const char *from = *at;
-	bool done = false;
-	size_t length = frames->value_kind == VALUE_PLAIN
-		? scan_plain(from, end, &done)
-		: scan_delimited(frames, from, end, &done);
-
-	*at = from + length;
-	return done ? end_value(frames, from, length, err)
-		    : bt_frames_hold(frames, from, length, err);
 }
 
 /** A value begins, or the member or element list ends with `close`; commas are passed over. */
@@ -209,7 +191,15 @@ int bt_frames_feed_json(
 	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
 {
 	if (frames->state == VALUE) {
-		return feed_value(frames, at, end, err);
+		const char *from = *at;
+		bool done = false;
+		size_t length = frames->value_kind == VALUE_PLAIN
+			? scan_plain(from, end, &done)
+			: scan_delimited(frames, from, end, &done);
+
+		*at = from + length;
+		return done ? end_value(frames, from, length, err)
+			    : bt_frames_hold(frames, from, length, err);
 	}
 	if (is_space(**at)) {
 		(*at)++;

@@ -27,16 +27,11 @@ enum {
 	LIST_ITEMS = 2,
 };
 
-static uint32_t big_endian(const char *bytes)
-{
-	const unsigned char *b = (const unsigned char *)bytes;
-
-	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
-
 static int begin_frame(struct bt_frames *frames, struct berth_error *err)
 {
-	frames->left = big_endian(frames->held.data);
+	const char *bytes = frames->held.data;
+	const unsigned char *b = (const unsigned char *)bytes;
+	frames->left = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 	frames->part = BT_FRAME_EVENT;
 	frames->is_wanted = true;
 	bt_strbuf_reset(&frames->held);
