@@ -100,23 +100,6 @@ static bool is_valid_at(gnutls_x509_crt_t certificate, int64_t now_seconds)
 	return from >= 0 && from <= now_seconds && until >= now_seconds;
 }
 
-static int check_times(const struct bt_certificate_authorities *authorities,
-	const struct chain *chain, int64_t now_seconds, struct berth_error *err)
-{
-	bool is_valid = true;
-	gnutls_x509_crt_t root = NULL;
-	for (unsigned int i = 0; i < chain->count; i++) {
-		is_valid = is_valid && is_valid_at(chain->items[i], now_seconds);
-	}
-	if (gnutls_x509_trust_list_get_issuer(
-		    authorities->list, chain->items[chain->count - 1], &root, 0) == 0) {
-		is_valid = is_valid && is_valid_at(root, now_seconds);
-	}
-	return is_valid ? 0
-			: bt_error_set(err, BERTH_ERR_INVALID,
-				  "x509: certificate has expired or is not yet valid");
-}
-
 static int check_chain(const struct bt_certificate_authorities *authorities, struct chain *chain,
 	struct berth_error *err)
 {
@@ -150,14 +133,6 @@ static bool has_oid(const gnutls_x509_ava_st *part, const char *oid)
 	return length == strlen(oid) && memcmp(part->oid.data, oid, length) == 0;
 }
 
-/* Texts of one byte a character, or UTF-8; nobody uses the others. */
-static bool is_text(const gnutls_x509_ava_st *part)
-{
-	return (part->value_tag == TAG_UTF8 || part->value_tag == TAG_PRINTABLE ||
-		       part->value_tag == TAG_IA5) &&
-		memchr(part->value.data, '\0', part->value.size) == NULL;
-}
-
 static struct bt_str copy_text(struct reading *reading, const gnutls_x509_ava_st *part)
 {
 	char *copy = bt_arena_alloc_bytes(reading->arena, part->value.size + 1U);
@@ -170,7 +145,11 @@ static struct bt_str copy_text(struct reading *reading, const gnutls_x509_ava_st
 static void take_part(struct reading *reading, const gnutls_x509_ava_st *part)
 {
 	struct bt_certificate_subject *subject = &reading->subject;
-	if (part->value.size == 0 || !is_text(part)) {
+	/* Texts of one byte a character, or UTF-8; nobody uses the others. */
+	if (part->value.size == 0 ||
+		!((part->value_tag == TAG_UTF8 || part->value_tag == TAG_PRINTABLE ||
+			  part->value_tag == TAG_IA5) &&
+			memchr(part->value.data, '\0', part->value.size) == NULL)) {
 		return;
 	}
 	/* the last one counts where there should be one */
@@ -205,20 +184,6 @@ static uint32_t walk_subject(gnutls_x509_crt_t certificate, struct reading *read
 	return count;
 }
 
-static void read_subject(gnutls_x509_crt_t certificate, struct bt_arena *arena,
-	struct bt_certificate_subject *out_subject)
-{
-	struct reading reading = {
-		.arena = arena,
-		.subject = {.common_name = BT_STR(""), .uid = BT_STR("")},
-		.organizations_max = walk_subject(certificate, NULL),
-	};
-	reading.subject.organizations.items =
-		bt_arena_alloc(arena, (reading.organizations_max + 1) * sizeof(struct bt_str));
-	(void)walk_subject(certificate, &reading); /* their number is known */
-	*out_subject = reading.subject;
-}
-
 int bt_certificate_verify_client(const struct bt_certificate_authorities *authorities,
 	const struct bt_str *chain, uint32_t count, int64_t now_seconds, struct bt_arena *arena,
 	struct bt_certificate_subject *out_subject, struct berth_error *err)
@@ -229,10 +194,30 @@ int bt_certificate_verify_client(const struct bt_certificate_authorities *author
 		result = check_chain(authorities, &read, err);
 	}
 	if (result == 0) {
-		result = check_times(authorities, &read, now_seconds, err);
+		bool is_valid = true;
+		gnutls_x509_crt_t root = NULL;
+		for (unsigned int i = 0; i < read.count; i++) {
+			is_valid = is_valid && is_valid_at(read.items[i], now_seconds);
+		}
+		if (gnutls_x509_trust_list_get_issuer(
+			    authorities->list, read.items[read.count - 1], &root, 0) == 0) {
+			is_valid = is_valid && is_valid_at(root, now_seconds);
+		}
+		result = is_valid ? 0
+				  : bt_error_set(err, BERTH_ERR_INVALID,
+					    "x509: certificate has expired or is not yet valid");
 	}
 	if (result == 0) {
-		read_subject(read.items[0], arena, out_subject);
+		gnutls_x509_crt_t certificate = read.items[0];
+		struct reading reading = {
+			.arena = arena,
+			.subject = {.common_name = BT_STR(""), .uid = BT_STR("")},
+			.organizations_max = walk_subject(certificate, NULL),
+		};
+		reading.subject.organizations.items = bt_arena_alloc(
+			arena, (reading.organizations_max + 1) * sizeof(struct bt_str));
+		(void)walk_subject(certificate, &reading); /* their number is known */
+		*out_subject = reading.subject;
 	}
 	return result;
 }

@@ -25,18 +25,6 @@ void bt_http_add_header(struct bt_http_exchange *exchange, const char *name, str
 	bt_strbuf_append_char(&exchange->headers, '\0');
 }
 
-static void copy_headers(struct bt_http_exchange *exchange)
-{
-	size_t next = 0;
-	while (next != exchange->headers.length) {
-		const char *name = exchange->headers.data + next;
-		const char *value = name + strlen(name) + 1;
-		next += strlen(name) + strlen(value) + 2;
-		/* refused only for lengths that we set, or an empty value: nothing to say then */
-		(void)MHD_add_response_header(exchange->response, name, value);
-	}
-}
-
 enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange)
 {
 	struct MHD_Response *response = exchange->response;
@@ -72,7 +60,14 @@ static void answer(struct bt_http_exchange *exchange, uint16_t code, struct MHD_
 	if (exchange->refused) {
 		bt_http_add_header(exchange, MHD_HTTP_HEADER_CONNECTION, BT_STR("close"));
 	}
-	copy_headers(exchange);
+	size_t next = 0;
+	while (next != exchange->headers.length) {
+		const char *name = exchange->headers.data + next;
+		const char *value = name + strlen(name) + 1;
+		next += strlen(name) + strlen(value) + 2;
+		/* refused only for lengths that we set, or an empty value: nothing to say then */
+		(void)MHD_add_response_header(exchange->response, name, value);
+	}
 	exchange->answered = true;
 	if (is_long && limits->stalled_timeout_seconds != limits->idle_timeout_seconds) {
 		exchange->connection->long_timeout = true;

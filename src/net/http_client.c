@@ -14,21 +14,6 @@
 /* A look that comes this late: the process was stopped, and the answers may be there by now. */
 #define AWAY_NS (5 * BT_NS_PER_SECOND)
 
-static void link_queued(struct bt_http_client *client, struct bt_http_transfer *transfer)
-{
-	transfer->previous = client->queue_last;
-	transfer->next = NULL;
-	if (client->queue_last != NULL) {
-		client->queue_last->next = transfer;
-	} else {
-		client->queue_first = transfer;
-	}
-	client->queue_last = transfer;
-	if (transfer->deadline_ns < client->queue_due_ns) {
-		client->queue_due_ns = transfer->deadline_ns;
-	}
-}
-
 static void unlink_queued(struct bt_http_client *client, struct bt_http_transfer *transfer)
 {
 	if (transfer->previous != NULL) {
@@ -43,30 +28,6 @@ static void unlink_queued(struct bt_http_client *client, struct bt_http_transfer
 	}
 }
 
-static void link_running(struct bt_http_client *client, struct bt_http_transfer *transfer)
-{
-	transfer->previous = NULL;
-	transfer->next = client->running;
-	if (client->running != NULL) {
-		client->running->previous = transfer;
-	}
-	client->running = transfer;
-	client->running_count++;
-}
-
-static void unlink_running(struct bt_http_client *client, struct bt_http_transfer *transfer)
-{
-	if (transfer->previous != NULL) {
-		transfer->previous->next = transfer->next;
-	} else {
-		client->running = transfer->next;
-	}
-	if (transfer->next != NULL) {
-		transfer->next->previous = transfer->previous;
-	}
-	client->running_count--;
-}
-
 static void free_transfer(struct bt_http_transfer *transfer)
 {
 	bt_strbuf_finish(&transfer->text);
@@ -78,8 +39,28 @@ static void free_transfer(struct bt_http_transfer *transfer)
 	bt_free(transfer);
 }
 
-static void keep_handle(struct bt_http_client *client, struct bt_http_handle *handle)
+/* Take a transfer from libcurl; a connection whose answer is not read to its end is closed. */
+static void detach(struct bt_http_transfer *transfer)
 {
+	struct bt_http_client *client = transfer->client;
+	struct bt_http_handle *handle = transfer->handle;
+	struct bt_http_pool *pool = handle->pool;
+	client->within_curl++;
+	(void)curl_multi_remove_handle(pool->multi, handle->easy); /* it is in there */
+	client->within_curl--;
+	if (transfer->previous != NULL) {
+		transfer->previous->next = transfer->next;
+	} else {
+		client->running = transfer->next;
+	}
+	if (transfer->next != NULL) {
+		transfer->next->previous = transfer->previous;
+	}
+	client->running_count--;
+	transfer->handle = NULL;
+	transfer->state = BT_HTTP_ENDED;
+	pool->running--;
+	bt_http_pool_resize(pool);
 	handle->transfer = NULL;
 	uint32_t spare_max = client->connections_max > SPARE_HANDLES_MAX ? client->connections_max
 									 : SPARE_HANDLES_MAX;
@@ -92,23 +73,6 @@ static void keep_handle(struct bt_http_client *client, struct bt_http_handle *ha
 	client->spare_count++;
 }
 
-/* Take a transfer from libcurl; a connection whose answer is not read to its end is closed. */
-static void detach(struct bt_http_transfer *transfer)
-{
-	struct bt_http_client *client = transfer->client;
-	struct bt_http_handle *handle = transfer->handle;
-	struct bt_http_pool *pool = handle->pool;
-	client->within_curl++;
-	(void)curl_multi_remove_handle(pool->multi, handle->easy); /* it is in there */
-	client->within_curl--;
-	unlink_running(client, transfer);
-	transfer->handle = NULL;
-	transfer->state = BT_HTTP_ENDED;
-	pool->running--;
-	bt_http_pool_resize(pool);
-	keep_handle(client, handle);
-}
-
 static void tell_end(struct bt_http_transfer *transfer, const struct bt_http_outcome *outcome)
 {
 	transfer->state = BT_HTTP_ENDED;
@@ -118,35 +82,11 @@ static void tell_end(struct bt_http_transfer *transfer, const struct bt_http_out
 	free_transfer(transfer);
 }
 
-static void refuse(struct bt_http_transfer *transfer)
-{
-	struct bt_http_outcome outcome = {
-		.failure = BT_HTTP_FAILURE_OTHER,
-		.message = bt_strbuf_c(&transfer->refusal),
-		.body = BT_STR(""),
-	};
-	tell_end(transfer, &outcome);
-}
-
-/* 0: it may be silent for ever. */
-static int64_t silence_max_ns(const struct bt_http_transfer *transfer)
-{
-	return transfer->is_answered ? transfer->body_silence_ns : transfer->head_silence_ns;
-}
-
 static void look_at(struct bt_http_client *client, int64_t silent_since_ns, int64_t max_ns)
 {
 	if (max_ns != 0 && silent_since_ns + max_ns < client->silence_due_ns) {
 		client->silence_due_ns = silent_since_ns + max_ns;
 	}
-}
-
-/* The transfer has its turn. */
-static void expect_to_hear(struct bt_http_client *client, struct bt_http_transfer *transfer)
-{
-	transfer->heard_ns = bt_loop_now_ns(client->loop);
-	look_at(client, transfer->heard_ns, transfer->head_silence_ns);
-	look_at(client, transfer->heard_ns, transfer->body_silence_ns);
 }
 
 static void start_running(struct bt_http_client *client, struct bt_http_transfer *transfer)
@@ -161,8 +101,17 @@ static void start_running(struct bt_http_client *client, struct bt_http_transfer
 	}
 	bt_http_handle_take(handle, pool, transfer);
 	transfer->state = BT_HTTP_RUNNING;
-	expect_to_hear(client, transfer);
-	link_running(client, transfer);
+	/* The transfer has its turn. */
+	transfer->heard_ns = bt_loop_now_ns(client->loop);
+	look_at(client, transfer->heard_ns, transfer->head_silence_ns);
+	look_at(client, transfer->heard_ns, transfer->body_silence_ns);
+	transfer->previous = NULL;
+	transfer->next = client->running;
+	if (client->running != NULL) {
+		client->running->previous = transfer;
+	}
+	client->running = transfer;
+	client->running_count++;
 	pool->running++;
 	bt_http_pool_resize(pool);
 	client->within_curl++;
@@ -219,20 +168,6 @@ static void end_old_pools(struct bt_http_client *client)
 	}
 }
 
-static void remove_cancelled(struct bt_http_client *client)
-{
-	client->has_cancelled = false;
-	struct bt_http_transfer *next = NULL;
-	for (struct bt_http_transfer *transfer = client->running; transfer != NULL;
-		transfer = next) {
-		next = transfer->next;
-		if (transfer->is_cancelled) {
-			detach(transfer);
-			free_transfer(transfer);
-		}
-	}
-}
-
 void bt_http_client_deliver(struct bt_http_client *client)
 {
 	client->delivering++;
@@ -253,23 +188,20 @@ void bt_http_client_deliver(struct bt_http_client *client)
 	}
 	client->delivering--;
 	if (client->has_cancelled) {
-		remove_cancelled(client);
+		client->has_cancelled = false;
+		struct bt_http_transfer *next = NULL;
+		for (struct bt_http_transfer *transfer = client->running; transfer != NULL;
+			transfer = next) {
+			next = transfer->next;
+			if (transfer->is_cancelled) {
+				detach(transfer);
+				free_transfer(transfer);
+			}
+		}
 	}
 	if (client->delivering == 0) {
 		end_old_pools(client);
 	}
-}
-
-static void end_queued(struct bt_http_client *client, struct bt_http_transfer *transfer)
-{
-	static const struct bt_http_outcome outcome = {
-		.failure = BT_HTTP_FAILURE_TIMEOUT,
-		.body = BT_STR_INIT(""),
-		.message = "context deadline exceeded (Client.Timeout exceeded while awaiting "
-			   "headers)",
-	};
-	unlink_queued(client, transfer);
-	tell_end(transfer, &outcome);
 }
 
 /* The first whose time is over; the time of the next one is noted. */
@@ -289,17 +221,6 @@ static struct bt_http_transfer *find_late(struct bt_http_client *client, int64_t
 	return NULL;
 }
 
-/* Those that waited too long for a connection. Their callbacks may change the queue. */
-static void end_late(struct bt_http_client *client, int64_t now_ns)
-{
-	while (client->queue_due_ns <= now_ns) {
-		struct bt_http_transfer *late = find_late(client, now_ns);
-		if (late != NULL) {
-			end_queued(client, late);
-		}
-	}
-}
-
 static bool has_room(const struct bt_http_client *client)
 {
 	return client->connections_max == 0 || client->running_count < client->connections_max;
@@ -311,7 +232,12 @@ static void start_queued(struct bt_http_client *client)
 		struct bt_http_transfer *transfer = client->queue_first;
 		unlink_queued(client, transfer);
 		if (transfer->refusal.length != 0) {
-			refuse(transfer);
+			struct bt_http_outcome outcome = {
+				.failure = BT_HTTP_FAILURE_OTHER,
+				.message = bt_strbuf_c(&transfer->refusal),
+				.body = BT_STR(""),
+			};
+			tell_end(transfer, &outcome);
 		} else {
 			start_running(client, transfer);
 		}
@@ -332,7 +258,9 @@ static void find_silent(struct bt_http_client *client, int64_t now_ns)
 	client->silence_due_ns = INT64_MAX;
 	for (struct bt_http_transfer *transfer = client->running; transfer != NULL;
 		transfer = transfer->next) {
-		int64_t max_ns = silence_max_ns(transfer);
+		/* 0: it may be silent for ever. */
+		int64_t max_ns = transfer->is_answered ? transfer->body_silence_ns
+						       : transfer->head_silence_ns;
 		if (was_away) {
 			transfer->heard_ns = now_ns;
 		}
@@ -369,7 +297,21 @@ static int64_t work(void *context, int64_t now_ns)
 	if (client->within_curl != 0) {
 		return INT64_MAX;
 	}
-	end_late(client, now_ns);
+	/* Those that waited too long for a connection. Their callbacks may change the queue. */
+	while (client->queue_due_ns <= now_ns) {
+		struct bt_http_transfer *late = find_late(client, now_ns);
+		if (late != NULL) {
+			static const struct bt_http_outcome outcome = {
+				.failure = BT_HTTP_FAILURE_TIMEOUT,
+				.body = BT_STR_INIT(""),
+				.message = "context deadline exceeded (Client.Timeout exceeded "
+			                   "while awaiting "
+					   "headers)",
+			};
+			unlink_queued(client, late);
+			tell_end(late, &outcome);
+		}
+	}
 	find_silent(client, now_ns);
 	end_cut(client);
 	start_queued(client);
@@ -515,27 +457,6 @@ static bool is_header_safe(struct bt_str text)
 	return true;
 }
 
-static void take_headers(
-	struct bt_http_transfer *transfer, const struct bt_http_client_request *request)
-{
-	for (uint32_t i = 0; i < request->header_count; i++) {
-		const struct bt_http_header *header = &request->headers[i];
-		if (!is_header_safe(header->value)) {
-			if (transfer->refusal.length == 0) {
-				bt_strbuf_printf(&transfer->refusal,
-					"net/http: invalid header field value for \"%s\"",
-					header->name);
-			}
-			continue;
-		}
-		/* without a value libcurl wants to hear it so */
-		bt_strbuf_append_c(&transfer->header_lines, header->name);
-		bt_strbuf_append_c(&transfer->header_lines, header->value.length != 0 ? ": " : ";");
-		bt_strbuf_append_str(&transfer->header_lines, header->value);
-		bt_strbuf_append_char(&transfer->header_lines, '\0');
-	}
-}
-
 struct bt_http_transfer *bt_http_client_start(
 	struct bt_http_client *client, const struct bt_http_client_request *request)
 {
@@ -558,7 +479,22 @@ struct bt_http_transfer *bt_http_client_start(
 	bt_strbuf_append(&transfer->text, request->method, method_bytes);
 	transfer->url_at = (uint32_t)transfer->text.length;
 	bt_strbuf_append(&transfer->text, request->url, strlen(request->url) + 1);
-	take_headers(transfer, request);
+	for (uint32_t i = 0; i < request->header_count; i++) {
+		const struct bt_http_header *header = &request->headers[i];
+		if (!is_header_safe(header->value)) {
+			if (transfer->refusal.length == 0) {
+				bt_strbuf_printf(&transfer->refusal,
+					"net/http: invalid header field value for \"%s\"",
+					header->name);
+			}
+			continue;
+		}
+		/* without a value libcurl wants to hear it so */
+		bt_strbuf_append_c(&transfer->header_lines, header->name);
+		bt_strbuf_append_c(&transfer->header_lines, header->value.length != 0 ? ": " : ";");
+		bt_strbuf_append_str(&transfer->header_lines, header->value);
+		bt_strbuf_append_char(&transfer->header_lines, '\0');
+	}
 	if (transfer->refusal.length == 0 && !bt_http_url_split(bt_str_from(request->url), &url)) {
 		bt_strbuf_append_c(
 			&transfer->refusal, "unsupported protocol scheme, or invalid URL ");
@@ -568,7 +504,17 @@ struct bt_http_transfer *bt_http_client_start(
 		bt_strbuf_reserve(&transfer->body, request->body.length);
 		bt_strbuf_append_str(&transfer->body, request->body);
 	}
-	link_queued(client, transfer);
+	transfer->previous = client->queue_last;
+	transfer->next = NULL;
+	if (client->queue_last != NULL) {
+		client->queue_last->next = transfer;
+	} else {
+		client->queue_first = transfer;
+	}
+	client->queue_last = transfer;
+	if (transfer->deadline_ns < client->queue_due_ns) {
+		client->queue_due_ns = transfer->deadline_ns;
+	}
 	bt_loop_call_at(client->loop, 0);
 	return transfer;
 }

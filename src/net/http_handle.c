@@ -62,11 +62,6 @@ static uint16_t parse_code(const char *line, size_t length)
 	return (uint16_t)code;
 }
 
-static bool has_location(const struct bt_http_transfer *transfer)
-{
-	return bt_http_transfer_header(transfer, "Location").length != 0;
-}
-
 /* The headers of a response are complete. */
 static void end_head(struct bt_http_transfer *transfer)
 {
@@ -74,7 +69,7 @@ static void end_head(struct bt_http_transfer *transfer)
 		return; /* 100 Continue and the like: another one follows */
 	}
 	transfer->is_redirect = transfer->client->follow_redirects && transfer->code >= 300 &&
-		transfer->code < 400 && has_location(transfer);
+		transfer->code < 400 && (bt_http_transfer_header(transfer, "Location").length != 0);
 	if (transfer->is_redirect) {
 		return;
 	}
@@ -214,29 +209,6 @@ void bt_http_handle_destroy(struct bt_http_handle *handle)
 /* Options exist in every libcurl that we accept, and memory never runs out: no result is of use. */
 #define SET(option, value) (void)curl_easy_setopt(easy, option, value)
 
-static void set_tls(CURL *easy, const struct bt_http_pool *pool)
-{
-	const char *roots = pool->ca_path != NULL ? pool->ca_path : system_roots();
-	long verify = pool->insecure ? 0L : 1L;
-	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(CURLOPT_SSL_VERIFYPEER, verify);
-	SET(CURLOPT_SSL_VERIFYHOST, 2L * verify);
-	SET(CURLOPT_SSL_SESSIONID_CACHE, 0L);
-	SET(CURLOPT_CAINFO, pool->insecure ? NULL : roots);
-	SET(CURLOPT_CAPATH, NULL);
-	SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(CURLOPT_PROXY_SSL_VERIFYPEER, verify);
-	SET(CURLOPT_PROXY_SSL_VERIFYHOST, 2L * verify);
-	SET(CURLOPT_PROXY_CAINFO, pool->insecure ? NULL : roots);
-	SET(CURLOPT_PROXY_CAPATH, NULL);
-	if (pool->certificate_path != NULL) {
-		SET(CURLOPT_SSLCERTTYPE, "PEM");
-		SET(CURLOPT_SSLCERT, pool->certificate_path);
-		SET(CURLOPT_SSLKEYTYPE, "PEM");
-		SET(CURLOPT_SSLKEY, pool->key_path);
-	}
-}
-
 /* What stays the same from one transfer to the next. */
 static void set_up(struct bt_http_handle *handle, struct bt_http_pool *pool)
 {
@@ -274,7 +246,25 @@ static void set_up(struct bt_http_handle *handle, struct bt_http_pool *pool)
 	/* the environment is read by us */
 	SET(CURLOPT_PROXY, "");
 	SET(CURLOPT_NOPROXY, "");
-	set_tls(easy, pool);
+	const char *roots = pool->ca_path != NULL ? pool->ca_path : system_roots();
+	long verify = pool->insecure ? 0L : 1L;
+	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(CURLOPT_SSL_VERIFYPEER, verify);
+	SET(CURLOPT_SSL_VERIFYHOST, 2L * verify);
+	SET(CURLOPT_SSL_SESSIONID_CACHE, 0L);
+	SET(CURLOPT_CAINFO, pool->insecure ? NULL : roots);
+	SET(CURLOPT_CAPATH, NULL);
+	SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(CURLOPT_PROXY_SSL_VERIFYPEER, verify);
+	SET(CURLOPT_PROXY_SSL_VERIFYHOST, 2L * verify);
+	SET(CURLOPT_PROXY_CAINFO, pool->insecure ? NULL : roots);
+	SET(CURLOPT_PROXY_CAPATH, NULL);
+	if (pool->certificate_path != NULL) {
+		SET(CURLOPT_SSLCERTTYPE, "PEM");
+		SET(CURLOPT_SSLCERT, pool->certificate_path);
+		SET(CURLOPT_SSLKEYTYPE, "PEM");
+		SET(CURLOPT_SSLKEY, pool->key_path);
+	}
 	handle->pool = pool;
 	handle->proxy = NULL;
 	handle->timeout_ms = 0;

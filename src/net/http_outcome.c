@@ -103,22 +103,6 @@ static void append_dial(const struct report *report)
 	}
 }
 
-/* "read tcp 10.0.0.1:40000->10.0.0.2:443" */
-static void append_ends(const struct report *report, const char *what)
-{
-	const char *local = get_text(report, CURLINFO_LOCAL_IP);
-	const char *remote = get_text(report, CURLINFO_PRIMARY_IP);
-	bt_strbuf_printf(report->text, "%s tcp ", what);
-	if (*local != '\0' && *remote != '\0') {
-		bt_http_url_append_address(report->text, bt_str_from(local),
-			(uint16_t)get_long(report, CURLINFO_LOCAL_PORT));
-		bt_strbuf_append_c(report->text, "->");
-		bt_http_url_append_address(report->text, bt_str_from(remote),
-			(uint16_t)get_long(report, CURLINFO_PRIMARY_PORT));
-	}
-	bt_strbuf_printf(report->text, ": %s: ", what);
-}
-
 static void word_resolve(struct report *report)
 {
 	struct bt_http_url url = {0};
@@ -192,7 +176,18 @@ static void word_broken(struct report *report, const char *what)
 		return;
 	}
 	report->failure = BT_HTTP_FAILURE_RESET;
-	append_ends(report, what);
+	/* "read tcp 10.0.0.1:40000->10.0.0.2:443" */
+	const char *local = get_text(report, CURLINFO_LOCAL_IP);
+	const char *remote = get_text(report, CURLINFO_PRIMARY_IP);
+	bt_strbuf_printf(report->text, "%s tcp ", what);
+	if (*local != '\0' && *remote != '\0') {
+		bt_http_url_append_address(report->text, bt_str_from(local),
+			(uint16_t)get_long(report, CURLINFO_LOCAL_PORT));
+		bt_strbuf_append_c(report->text, "->");
+		bt_http_url_append_address(report->text, bt_str_from(remote),
+			(uint16_t)get_long(report, CURLINFO_PRIMARY_PORT));
+	}
+	bt_strbuf_printf(report->text, ": %s: ", what);
 	if (code == 0 && says(report, "Broken pipe")) {
 		code = EPIPE;
 	}

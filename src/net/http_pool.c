@@ -66,20 +66,6 @@ static void run_socket(struct bt_http_socket *entry, uint32_t directions)
 
 static void arm(struct bt_http_socket *entry, uint32_t directions);
 
-/*
- * Nobody reads from a connection between transfers. GnuTLS cannot tell libcurl that it was closed,
- * and a request that is written to such a connection is lost.
- */
-static void on_idle(struct bt_http_socket *entry, uint32_t directions)
-{
-	if ((directions & BT_LOOP_HANGUP) != 0 && !entry->is_dead) {
-		entry->is_dead = true;
-		entry->pool->dead_count++;
-	}
-	/* words of TLS may wait for the next transfer */
-	arm(entry, entry->is_dead ? 0 : BT_LOOP_HANGUP);
-}
-
 static void on_socket(void *context, uint32_t directions)
 {
 	struct bt_http_socket *entry = context;
@@ -87,7 +73,16 @@ static void on_socket(void *context, uint32_t directions)
 		return; /* turns from within a callback of libcurl: later */
 	}
 	if (entry->wanted == 0) {
-		on_idle(entry, directions);
+		/*
+		 * Nobody reads from a connection between transfers. GnuTLS cannot tell libcurl that
+		 * it was closed, and a request that is written to such a connection is lost.
+		 */
+		if ((directions & BT_LOOP_HANGUP) != 0 && !entry->is_dead) {
+			entry->is_dead = true;
+			entry->pool->dead_count++;
+		}
+		/* words of TLS may wait for the next transfer */
+		arm(entry, entry->is_dead ? 0 : BT_LOOP_HANGUP);
 		return;
 	}
 	if ((directions & entry->wanted) != 0) {

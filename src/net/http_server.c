@@ -78,21 +78,6 @@ static int socket_of(struct MHD_Connection *handle)
 	return info != NULL ? info->connect_fd : -1;
 }
 
-/* Peers that vanished without a word are found by the kernel, also while a stream waits. */
-static void set_socket_options(struct bt_http_server *server, int fd)
-{
-	int on = 1;
-	int idle = KEEPALIVE_IDLE_SECONDS;
-	unsigned int silent_ms = 2 * server->limits.stalled_timeout_seconds * 1000;
-	/* nothing depends on them; without the first one handshakes wait for delayed
-	 * acknowledgements */
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent_ms, sizeof(silent_ms));
-}
-
 /* libmicrohttpd does not tell the end of requests that it gave up before their headers were
  * complete. */
 static void end_forgotten_exchange(struct bt_http_connection *connection)
@@ -113,7 +98,19 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		connection->handle = handle;
 		server->connection_count++;
 		arriving_append(server, connection);
-		set_socket_options(server, socket_of(handle));
+		/* Peers that vanished without a word are found by the kernel, also while a stream
+		 * waits. */
+		int fd = socket_of(handle);
+		int on = 1;
+		int idle = KEEPALIVE_IDLE_SECONDS;
+		unsigned int silent_ms = 2 * server->limits.stalled_timeout_seconds * 1000;
+		/* nothing depends on them; without the first one handshakes wait for delayed
+		 * acknowledgements */
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent_ms, sizeof(silent_ms));
 		bt_http_tls_begin(server, connection);
 		*socket_context = connection;
 		return;
@@ -351,28 +348,6 @@ static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 }
 
 /*
- * A TLS client has the last word of the handshake, and its first request may wait until that is
- * acknowledged: 40 ms, if the kernel hopes for something to send along. Clients that come for one
- * request each would feel it.
- */
-static void acknowledge_handshakes(struct bt_http_server *server, int64_t now_ns)
-{
-	struct bt_http_connection *connection = server->arriving_last;
-	int on = 1;
-	for (int i = 0; i < HANDSHAKES_SEEN_MAX && connection != NULL; i++) {
-		if (connection->since_ns + BT_NS_PER_SECOND < now_ns) {
-			break;
-		}
-		if (!connection->asked) {
-			/* nothing depends on it */
-			(void)setsockopt(socket_of(connection->handle), IPPROTO_TCP, TCP_QUICKACK,
-				&on, sizeof(on));
-		}
-		connection = connection->previous;
-	}
-}
-
-/*
  * While a TLS handshake is under way libmicrohttpd wants to be run again at once, whether there is
  * something to read or not. Events come by its descriptor, so when such runs achieve nothing, the
  * next one can wait a little.
@@ -386,19 +361,6 @@ static int64_t rest_ns(const struct bt_http_server *server)
 	return server->active_count == 0 ? REST_NS : REST_ACTIVE_NS;
 }
 
-static void run(struct bt_http_server *server, int64_t now_ns)
-{
-	bool is_idle = !server->ready && !server->resumed;
-	server->ready = false;
-	server->resumed = false;
-	server->progress = false;
-	(void)MHD_run(server->daemon); /* fails only when it is shut down */
-	server->idle_runs = is_idle && !server->progress ? server->idle_runs + 1 : 0;
-	if (server->ticket_key.data != NULL) {
-		acknowledge_handshakes(server, now_ns);
-	}
-}
-
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_http_server *server = context;
@@ -407,7 +369,33 @@ static int64_t work(void *context, int64_t now_ns)
 	}
 	int64_t cut_ns = cut_late_requests(server, now_ns);
 	if (server->ready || server->resumed || server->run_at_ns <= now_ns) {
-		run(server, now_ns);
+		bool is_idle = !server->ready && !server->resumed;
+		server->ready = false;
+		server->resumed = false;
+		server->progress = false;
+		(void)MHD_run(server->daemon); /* fails only when it is shut down */
+		server->idle_runs = is_idle && !server->progress ? server->idle_runs + 1 : 0;
+		if (server->ticket_key.data != NULL) {
+			/*
+			 * A TLS client has the last word of the handshake, and its first request
+			 * may wait until that is acknowledged: 40 ms, if the kernel hopes for
+			 * something to send along. Clients that come for one request each would
+			 * feel it.
+			 */
+			struct bt_http_connection *connection = server->arriving_last;
+			int on = 1;
+			for (int i = 0; i < HANDSHAKES_SEEN_MAX && connection != NULL; i++) {
+				if (connection->since_ns + BT_NS_PER_SECOND < now_ns) {
+					break;
+				}
+				if (!connection->asked) {
+					/* nothing depends on it */
+					(void)setsockopt(socket_of(connection->handle), IPPROTO_TCP,
+						TCP_QUICKACK, &on, sizeof(on));
+				}
+				connection = connection->previous;
+			}
+		}
 	}
 	if (server->resumed) {
 		return now_ns;

@@ -9,24 +9,20 @@
 /* Longer ones are no host names. */
 #define NAME_BYTES_MAX 256
 
-static void free_pair(struct bt_http_tls_pair *pair)
-{
-	if (pair->credentials != NULL) {
-		gnutls_certificate_free_credentials(pair->credentials);
-	}
-	if (pair->leaf != NULL) {
-		gnutls_x509_crt_deinit(pair->leaf);
-	}
-	bt_strbuf_finish(&pair->names);
-}
-
 void bt_http_tls_set_free(struct bt_http_tls_set *set)
 {
 	if (set == NULL) {
 		return;
 	}
 	for (uint32_t i = 0; i < set->pair_count; i++) {
-		free_pair(&set->pairs[i]);
+		struct bt_http_tls_pair *pair = &set->pairs[i];
+		if (pair->credentials != NULL) {
+			gnutls_certificate_free_credentials(pair->credentials);
+		}
+		if (pair->leaf != NULL) {
+			gnutls_x509_crt_deinit(pair->leaf);
+		}
+		bt_strbuf_finish(&pair->names);
 	}
 	bt_free(set->pairs);
 	bt_free(set);

@@ -158,20 +158,6 @@ static int add_suites(const struct bt_tls_options *options, struct bt_strbuf *ou
 	return 0;
 }
 
-static void add_versions(const struct bt_tls_options *options, struct bt_strbuf *out, size_t start,
-	bool has_old_suites)
-{
-	enum bt_tls_version min = options->min_version != BT_TLS_VERSION_DEFAULT
-		? options->min_version
-		: BT_TLS_VERSION_12;
-	if (!has_old_suites) {
-		min = BT_TLS_VERSION_13;
-	}
-	for (uint32_t i = BT_TLS_VERSION_13; i >= (uint32_t)min; i--) {
-		add_word(out, start, "VERS-", version_names[i]);
-	}
-}
-
 static int add_groups(const struct bt_tls_options *options, struct bt_strbuf *out, size_t start,
 	struct berth_error *err)
 {
@@ -204,7 +190,15 @@ int bt_tls_priorities(
 	if (options->cipher_suite_count != 0) {
 		result = add_suites(options, out, start, &has_old_suites, err);
 	}
-	add_versions(options, out, start, has_old_suites);
+	enum bt_tls_version min = options->min_version != BT_TLS_VERSION_DEFAULT
+		? options->min_version
+		: BT_TLS_VERSION_12;
+	if (!has_old_suites) {
+		min = BT_TLS_VERSION_13;
+	}
+	for (uint32_t i = BT_TLS_VERSION_13; i >= (uint32_t)min; i--) {
+		add_word(out, start, "VERS-", version_names[i]);
+	}
 	if (result == 0) {
 		result = add_groups(options, out, start, err);
 	}
