@@ -44,9 +44,18 @@ void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *ta
 
 /** --- bindings: spec 11b section 6.1 --- */
 
-static void start_binding(
-	struct bt_api_writes *writes, const struct bt_pod_info *pod, struct bt_str node_name)
+static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
+	struct berth_error *err)
 {
+	struct bt_api_writes *writes = context;
+	struct bt_write *known = bt_write_find(writes, BT_WRITE_BINDING, pod->uid, node_name);
+	if (known != NULL) {
+		return known->state >= BT_WRITE_ANSWERED ? bt_write_take(known, err)
+							 : BT_WRITE_PENDING;
+	}
+	if (!bt_api_writes_may_write(writes, err)) {
+		return BERTH_ERR_STATE;
+	}
 	struct bt_write *write =
 		bt_write_create(writes, BT_WRITE_BINDING, pod->uid, pod->namespace_, pod->name);
 	BT_LOG_INFO(3, "Attempting to bind pod to node",
@@ -64,21 +73,6 @@ static void start_binding(
 	}
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 	bt_write_start(write);
-}
-
-static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
-	struct berth_error *err)
-{
-	struct bt_api_writes *writes = context;
-	struct bt_write *known = bt_write_find(writes, BT_WRITE_BINDING, pod->uid, node_name);
-	if (known != NULL) {
-		return known->state >= BT_WRITE_ANSWERED ? bt_write_take(known, err)
-							 : BT_WRITE_PENDING;
-	}
-	if (!bt_api_writes_may_write(writes, err)) {
-		return BERTH_ERR_STATE;
-	}
-	start_binding(writes, pod, node_name);
 	return BT_WRITE_PENDING;
 }
 

@@ -20,21 +20,9 @@ struct call {
 
 /** --- answers --- */
 
-static void log_failure(const struct bt_write *write, const struct berth_error *err)
-{
-	BT_LOG_ERROR(berth_error_message(err), "unreserve",
-		BT_LOG_REF(
-			"resourceclaim", bt_str_from(write->namespace_), bt_str_from(write->name)));
-}
-
 static bool is_method(const struct bt_write *write, const char *method)
 {
 	return strcmp(write->method, method) == 0;
-}
-
-static bool is_unreserve(const struct bt_write *write)
-{
-	return is_method(write, "PATCH") && write->target == BT_KIND_RESOURCE_CLAIM;
 }
 
 void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer *answer)
@@ -49,8 +37,10 @@ void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer
 		result = codec->decode_json(codec->context, answer->body, &object, &err);
 		write->object = object;
 	}
-	if (result < 0 && is_unreserve(write)) {
-		log_failure(write, &err);
+	if (result < 0 && (is_method(write, "PATCH") && write->target == BT_KIND_RESOURCE_CLAIM)) {
+		BT_LOG_ERROR(berth_error_message(&err), "unreserve",
+			BT_LOG_REF("resourceclaim", bt_str_from(write->namespace_),
+				bt_str_from(write->name)));
 	}
 	bt_write_end(write, result, &err);
 }

@@ -137,33 +137,6 @@ static void release_followers(struct bt_api_writes *writes, uint64_t sequence)
 
 /** --- answers --- */
 
-static bool may_retry(const struct bt_write *write, const struct bt_rest_answer *answer)
-{
-	return write->retries && write->tries < TRIES_MAX &&
-		(answer->class_ == BT_REST_INTERNAL_ERROR ||
-			answer->class_ == BT_REST_SERVICE_UNAVAILABLE ||
-			answer->class_ == BT_REST_CONFLICT ||
-			(answer->class_ == BT_REST_TRANSPORT &&
-				answer->failure == BT_HTTP_FAILURE_REFUSED));
-}
-
-static void pause_until_retry(struct bt_write *write)
-{
-	struct bt_api_writes *writes = write->writes;
-	int64_t wait_ns = FIRST_WAIT_NS;
-	for (uint32_t i = 1; i < write->tries; i++) {
-		wait_ns *= WAIT_FACTOR;
-	}
-	wait_ns += (int64_t)bt_prng_below(&writes->prng, (uint64_t)wait_ns / 10 + 1);
-	write->state = BT_WRITE_PAUSED;
-	write->due_ns = bt_loop_now_ns(writes->options.loop) + wait_ns;
-	writes->paused++;
-	if (write->due_ns < writes->next_due_ns) {
-		writes->next_due_ns = write->due_ns;
-	}
-	bt_loop_call_at(writes->options.loop, write->due_ns);
-}
-
 void bt_write_end(struct bt_write *write, int result, struct berth_error *err)
 {
 	struct bt_api_writes *writes = write->writes;
@@ -189,8 +162,25 @@ static void done(
 	struct bt_write *write = context;
 	struct berth_error err = BERTH_ERROR_INIT;
 	write->call = NULL;
-	if (may_retry(write, answer)) {
-		pause_until_retry(write);
+	if (write->retries && write->tries < TRIES_MAX &&
+		(answer->class_ == BT_REST_INTERNAL_ERROR ||
+			answer->class_ == BT_REST_SERVICE_UNAVAILABLE ||
+			answer->class_ == BT_REST_CONFLICT ||
+			(answer->class_ == BT_REST_TRANSPORT &&
+				answer->failure == BT_HTTP_FAILURE_REFUSED))) {
+		struct bt_api_writes *writes = write->writes;
+		int64_t wait_ns = FIRST_WAIT_NS;
+		for (uint32_t i = 1; i < write->tries; i++) {
+			wait_ns *= WAIT_FACTOR;
+		}
+		wait_ns += (int64_t)bt_prng_below(&writes->prng, (uint64_t)wait_ns / 10 + 1);
+		write->state = BT_WRITE_PAUSED;
+		write->due_ns = bt_loop_now_ns(writes->options.loop) + wait_ns;
+		writes->paused++;
+		if (write->due_ns < writes->next_due_ns) {
+			writes->next_due_ns = write->due_ns;
+		}
+		bt_loop_call_at(writes->options.loop, write->due_ns);
 	} else if (write->kind == BT_WRITE_VOLUME) {
 		bt_write_volume_answered(write, answer);
 	} else if (write->kind == BT_WRITE_CLAIM) {

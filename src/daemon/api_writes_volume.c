@@ -8,25 +8,6 @@
 #include "daemon/api_writes_private.h"
 #include "daemon/write_documents.h"
 
-static void change_object(
-	const struct bt_write *write, struct bt_arena *arena, struct bt_json_value *object)
-{
-	const struct bt_persistent_volume_claim *claim =
-		bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
-	struct bt_str version = claim->metadata.resource_version;
-	if (write->volume != NULL) {
-		const struct bt_persistent_volume *volume =
-			bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
-		version = volume->metadata.resource_version;
-		bt_document_bind_volume(arena, object, volume);
-	} else {
-		bt_document_select_node(arena, object, bt_str_from(write->subject));
-	}
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
-	(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its own */
-	bt_json_set_str(arena, metadata, "resourceVersion", version);
-}
-
 /** The object came: write it back changed. */
 static void write_back(struct bt_write *write, const struct bt_rest_answer *answer)
 {
@@ -42,7 +23,20 @@ static void write_back(struct bt_write *write, const struct bt_rest_answer *answ
 		bt_write_end(write, result, &err);
 	} else {
 		struct bt_json_writer writer;
-		change_object(write, &arena, object);
+		const struct bt_persistent_volume_claim *claim =
+			bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+		struct bt_str version = claim->metadata.resource_version;
+		if (write->volume != NULL) {
+			const struct bt_persistent_volume *volume =
+				bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
+			version = volume->metadata.resource_version;
+			bt_document_bind_volume(&arena, object, volume);
+		} else {
+			bt_document_select_node(&arena, object, bt_str_from(write->subject));
+		}
+		struct bt_json_value *metadata = bt_json_ensure_object(&arena, object, "metadata");
+		(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its own */
+		bt_json_set_str(&arena, metadata, "resourceVersion", version);
 		/* As JSON, whatever the client's type is: protobuf would lose what we do not know.
 		 */
 		bt_strbuf_reset(&writes->scratch);
@@ -56,20 +50,6 @@ static void write_back(struct bt_write *write, const struct bt_rest_answer *answ
 	bt_arena_finish(&arena);
 }
 
-static void note_version(struct bt_write *write, const struct bt_rest_answer *answer)
-{
-	struct bt_arena arena = {0};
-	struct bt_json_value *object;
-	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_rest_decode_body(answer, &arena, &object, &err);
-	if (result == 0) {
-		bt_write_set_text(&write->resource_version,
-			bt_json_text_at(object, "metadata.resourceVersion"));
-	}
-	bt_write_end(write, result, &err);
-	bt_arena_finish(&arena);
-}
-
 void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answer *answer)
 {
 	if (answer->class_ != BT_REST_OK) {
@@ -77,7 +57,16 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 		int result = bt_rest_answer_error(answer, &err);
 		bt_write_end(write, result, &err);
 	} else if (write->was_read) {
-		note_version(write, answer);
+		struct bt_arena arena = {0};
+		struct bt_json_value *object;
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result = bt_rest_decode_body(answer, &arena, &object, &err);
+		if (result == 0) {
+			bt_write_set_text(&write->resource_version,
+				bt_json_text_at(object, "metadata.resourceVersion"));
+		}
+		bt_write_end(write, result, &err);
+		bt_arena_finish(&arena);
 	} else {
 		write_back(write, answer);
 	}

@@ -268,30 +268,6 @@ static void ask_for_token(struct bt_authentication *authentication, struct bt_st
 	bt_arena_finish_wiped(&arena);
 }
 
-static void try_token(struct bt_authentication *authentication, const struct shown *shown)
-{
-	struct bt_arena arena;
-	struct bt_str token = BT_STR("");
-	if (authentication->authenticator->reviewer == NULL) {
-		conclude(authentication);
-		return;
-	}
-	bt_arena_init(&arena, 0);
-	switch (bt_bearer_find(shown->exchange, &arena, &token)) {
-	case BT_BEARER_NONE:
-		conclude(authentication);
-		break;
-	case BT_BEARER_INVALID:
-		remember(authentication, "invalid bearer token");
-		conclude(authentication);
-		break;
-	case BT_BEARER_TOKEN:
-		ask_for_token(authentication, token);
-		break;
-	}
-	bt_arena_finish_wiped(&arena);
-}
-
 static int64_t ttl_ns(void *context, const struct bt_json_value *status)
 {
 	const struct bt_authenticator *authenticator = context;
@@ -312,7 +288,26 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 		accept_user(authentication);
 		return;
 	}
-	try_token(authentication, &shown);
+	struct bt_arena arena;
+	struct bt_str token = BT_STR("");
+	if (authentication->authenticator->reviewer == NULL) {
+		conclude(authentication);
+		return;
+	}
+	bt_arena_init(&arena, 0);
+	switch (bt_bearer_find(shown.exchange, &arena, &token)) {
+	case BT_BEARER_NONE:
+		conclude(authentication);
+		break;
+	case BT_BEARER_INVALID:
+		remember(authentication, "invalid bearer token");
+		conclude(authentication);
+		break;
+	case BT_BEARER_TOKEN:
+		ask_for_token(authentication, token);
+		break;
+	}
+	bt_arena_finish_wiped(&arena);
 }
 
 void bt_authentication_finish(struct bt_authentication *authentication)

@@ -26,12 +26,6 @@ static bool has_item(struct bt_str list, struct bt_str word)
 	return false;
 }
 
-static bool is_websocket(const struct bt_http_exchange *exchange)
-{
-	return has_item(bt_http_header(exchange, "Connection"), BT_STR("upgrade")) &&
-		has_item(bt_http_header(exchange, "Upgrade"), BT_STR("websocket"));
-}
-
 /** Base64 for URLs, without padding, strict. */
 static bool decode_url(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
 {
@@ -86,7 +80,8 @@ enum bt_bearer bt_bearer_find(
 		*out_token = bt_arena_str(arena, token);
 		return BT_BEARER_TOKEN;
 	}
-	if (!is_websocket(exchange)) {
+	if (!(has_item(bt_http_header(exchange, "Connection"), BT_STR("upgrade")) &&
+		    has_item(bt_http_header(exchange, "Upgrade"), BT_STR("websocket")))) {
 		return BT_BEARER_NONE;
 	}
 	struct protocols protocols = {.arena = arena};

@@ -153,20 +153,6 @@ static void write_path(enum bt_kind kind, struct bt_strbuf *out)
 	bt_strbuf_printf(out, "/%s", info->resource);
 }
 
-/** "*v1.Pod" */
-static void write_type_name(const struct bt_kind_info *info, struct source *source)
-{
-	struct bt_strbuf text = {0};
-	struct bt_str versions = bt_str_from(info->versions);
-	int64_t blank = bt_str_find_char(versions, ' ');
-	bt_strbuf_printf(&text, "*%.*s.%s",
-		BT_STR_ARG(bt_str_sub(versions, 0, blank < 0 ? BT_STR_MAX : (uint32_t)blank)),
-		info->name);
-	struct bt_str name = bt_str_sub(bt_strbuf_str(&text), 0, sizeof(source->type_name) - 1);
-	memcpy(source->type_name, name.data, name.length);
-	bt_strbuf_finish(&text);
-}
-
 static const struct bt_reflector_codec *codec_of(const struct source *source)
 {
 	const struct bt_whole_object_needs *whole = &source->feed->options.whole;
@@ -186,7 +172,16 @@ static void start_source(struct source *source)
 	const struct bt_kind_info *info = bt_kind_info(source->watched->kind);
 	struct bt_strbuf path = {0};
 	write_path(source->watched->kind, &path);
-	write_type_name(info, source);
+	/* "*v1.Pod" */
+	struct bt_strbuf text = {0};
+	struct bt_str versions = bt_str_from(info->versions);
+	int64_t blank = bt_str_find_char(versions, ' ');
+	bt_strbuf_printf(&text, "*%.*s.%s",
+		BT_STR_ARG(bt_str_sub(versions, 0, blank < 0 ? BT_STR_MAX : (uint32_t)blank)),
+		info->name);
+	struct bt_str name = bt_str_sub(bt_strbuf_str(&text), 0, sizeof(source->type_name) - 1);
+	memcpy(source->type_name, name.data, name.length);
+	bt_strbuf_finish(&text);
 	struct bt_reflector_options options = {
 		.client = feed->client,
 		.loop = feed->loop,

@@ -39,29 +39,6 @@ int64_t bt_daemon_loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns
 
 /** --- signals: spec 11 section 6.4 --- */
 
-/** What the daemon knows of credentials is in its memory: no core file, no other reader. */
-static void keep_secrets(void)
-{
-	static const struct rlimit none = {0, 0};
-	const char *allowed = getenv("BERTH_ALLOW_CORE");
-	if (allowed == NULL || strcmp(allowed, "1") != 0) {
-		(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
-		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	}
-}
-
-static void begin_to_stop(struct bt_daemon *daemon)
-{
-	daemon->stopping = true;
-	daemon->leads = false;
-	if (daemon->election_started) {
-		bt_leader_election_stop(daemon->election);
-		return;
-	}
-	daemon->has_terminated = true;
-	bt_loop_stop(daemon->loop);
-}
-
 static void take_signal(void *context, int number)
 {
 	struct bt_daemon *daemon = context;
@@ -78,7 +55,14 @@ static void take_signal(void *context, int number)
 		bt_klog_finish();
 		_exit(EXIT_CODE_FAILED);
 	}
-	begin_to_stop(daemon);
+	daemon->stopping = true;
+	daemon->leads = false;
+	if (daemon->election_started) {
+		bt_leader_election_stop(daemon->election);
+		return;
+	}
+	daemon->has_terminated = true;
+	bt_loop_stop(daemon->loop);
 }
 
 /** --- ends: spec 11 sections 6.2, 6.3, 6.5 --- */
@@ -100,19 +84,14 @@ static int command_failed(struct berth_error *err)
 	return EXIT_CODE_FAILED;
 }
 
-static void shut_server_down(struct bt_daemon *daemon)
-{
-	if (daemon->endpoints != NULL) {
-		bt_endpoints_shut_down(daemon->endpoints);
-	}
-}
-
 static int end(struct bt_daemon *daemon)
 {
 	if (daemon->failed) {
 		return command_failed(&daemon->err);
 	}
-	shut_server_down(daemon);
+	if (daemon->endpoints != NULL) {
+		bt_endpoints_shut_down(daemon->endpoints);
+	}
 	if (daemon->lost) {
 		BT_LOG_ERROR_PLAIN(NULL, "Leaderelection lost");
 		return EXIT_CODE_FAILED;
@@ -179,7 +158,13 @@ int bt_daemon_main(int argc, char **argv)
 	int exit_code = 0;
 	daemon.steady_offset_ns = daemon.started_ns - bt_clock_steady_ns();
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
-	keep_secrets();
+	/* What the daemon knows of credentials is in its memory: no core file, no other reader. */
+	static const struct rlimit none = {0, 0};
+	const char *allowed = getenv("BERTH_ALLOW_CORE");
+	if (allowed == NULL || strcmp(allowed, "1") != 0) {
+		(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
+		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	}
 	bt_daemon_tune_memory();
 	switch (bt_daemon_options_parse(argc, argv, &daemon.options)) {
 	case BT_OPTIONS_GO_ON:

@@ -94,19 +94,6 @@ static void list_known(const struct bt_reflector *reflector,
 	}
 }
 
-static void compare_nodes(const struct bt_state *state, const struct bt_reflector *known)
-{
-	struct texts api = {0};
-	struct texts cache = {0};
-	list_known(known, add_name, &api);
-	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-		if (state->nodes.rows[slot].in_cache) {
-			bt_vec_push(&cache.list, bt_node_table_name(&state->nodes, slot));
-		}
-	}
-	report(&api, &cache, "missedNodes", "redundantNodes");
-}
-
 static void compare_pods(
 	const struct bt_state *state, struct bt_queue *queue, const struct bt_reflector *known)
 {
@@ -130,7 +117,15 @@ void bt_daemon_compare_cache(struct bt_scheduler *scheduler, const struct bt_ref
 {
 	const struct bt_state *state = bt_scheduler_engine(scheduler)->state;
 	BT_LOG_INFO_PLAIN(3, "Cache comparer started");
-	compare_nodes(state, nodes);
+	struct texts api = {0};
+	struct texts cache = {0};
+	list_known(nodes, add_name, &api);
+	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
+		if (state->nodes.rows[slot].in_cache) {
+			bt_vec_push(&cache.list, bt_node_table_name(&state->nodes, slot));
+		}
+	}
+	report(&api, &cache, "missedNodes", "redundantNodes");
 	compare_pods(state, bt_scheduler_queue(scheduler), pods);
 	BT_LOG_INFO_PLAIN(3, "Cache comparer finished");
 }
@@ -258,15 +253,6 @@ static void write_nodes(struct bt_scheduler *scheduler, struct bt_strbuf *out)
 	}
 }
 
-/** A line per queued pod. */
-static void write_queue(struct bt_scheduler *scheduler, struct bt_strbuf *out)
-{
-	struct dump dump = {.scheduler = scheduler, .out = out};
-	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
-		bt_queue_for_each(bt_scheduler_queue(scheduler), place, write_queued, &dump);
-	}
-}
-
 void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 {
 	struct bt_strbuf nodes = {0};
@@ -274,7 +260,11 @@ void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 	struct bt_strbuf pods = {0};
 	write_nodes(scheduler, &nodes);
 	bt_queue_summary(bt_scheduler_queue(scheduler), &summary);
-	write_queue(scheduler, &pods);
+	/* A line per queued pod. */
+	struct dump dump = {.scheduler = scheduler, .out = &pods};
+	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
+		bt_queue_for_each(bt_scheduler_queue(scheduler), place, write_queued, &dump);
+	}
 	BT_LOG_INFO(0, "Dump of cached NodeInfo", BT_LOG_STR("nodes", bt_strbuf_str(&nodes)));
 	BT_LOG_INFO(0, "Dump of scheduling queue", BT_LOG_STR("summary", bt_strbuf_str(&summary)),
 		BT_LOG_STR("pods", bt_strbuf_str(&pods)));

@@ -40,19 +40,15 @@ static void lease_event(void *context, const struct bt_object_meta *lease, struc
 
 /** --- leading --- */
 
-static void run_scheduling(struct bt_daemon *daemon)
+static void started_leading(void *context)
 {
+	struct bt_daemon *daemon = context;
 	if (!bt_config_delay_cache_until_active(daemon->config) || daemon->election == NULL) {
 		bt_daemon_lead(daemon);
 		return;
 	}
 	BT_LOG_INFO_PLAIN(0, "Starting informers and waiting for sync...");
 	bt_cluster_feed_start(daemon->feed);
-}
-
-static void started_leading(void *context)
-{
-	run_scheduling(context);
 }
 
 static void stopped_leading(void *context, bool was_leading BT_UNUSED, bool lost)
@@ -283,28 +279,6 @@ static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 	return bt_leader_election_create(&options, &daemon->election, err);
 }
 
-static void create_writes(struct bt_daemon *daemon)
-{
-	struct bt_api_writes_options options = {
-		.client = daemon->client,
-		.loop = daemon->loop,
-		.events = bt_event_sender_recorder(daemon->events),
-		.may_write = bt_daemon_may_act,
-		.is_stopping = is_stopping,
-		.now_ns = bt_daemon_wall_ns,
-		.context = daemon,
-		.in_flight_max = bt_transport_calls_max(daemon->server.transport),
-		.seed = bt_prng_next(&daemon->prng),
-	};
-	daemon->writes = bt_api_writes_create(&options);
-}
-
-static bool must_verify(void)
-{
-	const char *value = getenv("BERTH_VERIFY");
-	return value != NULL && strcmp(value, "1") == 0;
-}
-
 static int64_t max_pd_volumes(void)
 {
 	int64_t number;
@@ -325,7 +299,8 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	daemon->extenders = bt_extender_http_create(&extenders);
 	options.tie_policy = BT_TIE_HEAP;
 	options.seed = bt_prng_next(&daemon->prng);
-	options.verify = must_verify();
+	const char *value = getenv("BERTH_VERIFY");
+	options.verify = value != NULL && strcmp(value, "1") == 0;
 	options.max_pd_volumes = max_pd_volumes();
 	options.extenders = bt_extender_http_factory(daemon->extenders);
 	options.extender_observer = bt_extender_http_log_observer;
@@ -338,28 +313,6 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 		bt_api_writes_attach(daemon->writes, daemon->scheduler);
 	}
 	return result;
-}
-
-static void create_feed(struct bt_daemon *daemon)
-{
-	const struct bt_gates *gates = bt_config_gates(daemon->config);
-	const char *veto = getenv("KUBE_FEATURE_WatchListClient");
-	struct bt_cluster_feed_options options = {
-		.client = daemon->client,
-		.loop = daemon->loop,
-		.prng = &daemon->prng,
-		.scheduler = daemon->scheduler,
-		.gates = gates,
-		.metrics = daemon->metrics,
-		.whole = bt_whole_object_needs(daemon->config),
-		.streaming = bt_gate_enabled(gates, BT_GATE_WATCH_LIST_CLIENT) &&
-			(veto == NULL || strcmp(veto, "false") != 0),
-		.now_ns = bt_daemon_steady_ns,
-		.context = daemon,
-		.synced = synced,
-		.failed = feed_failed,
-	};
-	daemon->feed = bt_cluster_feed_create(&options);
 }
 
 int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
@@ -380,11 +333,39 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	create_events(daemon, host);
 	result = create_election(daemon, err);
 	if (result == 0) {
-		create_writes(daemon);
+		struct bt_api_writes_options options = {
+			.client = daemon->client,
+			.loop = daemon->loop,
+			.events = bt_event_sender_recorder(daemon->events),
+			.may_write = bt_daemon_may_act,
+			.is_stopping = is_stopping,
+			.now_ns = bt_daemon_wall_ns,
+			.context = daemon,
+			.in_flight_max = bt_transport_calls_max(daemon->server.transport),
+			.seed = bt_prng_next(&daemon->prng),
+		};
+		daemon->writes = bt_api_writes_create(&options);
 		result = create_scheduler(daemon, err);
 	}
 	if (result == 0) {
-		create_feed(daemon);
+		const struct bt_gates *gates = bt_config_gates(daemon->config);
+		const char *veto = getenv("KUBE_FEATURE_WatchListClient");
+		struct bt_cluster_feed_options options = {
+			.client = daemon->client,
+			.loop = daemon->loop,
+			.prng = &daemon->prng,
+			.scheduler = daemon->scheduler,
+			.gates = gates,
+			.metrics = daemon->metrics,
+			.whole = bt_whole_object_needs(daemon->config),
+			.streaming = bt_gate_enabled(gates, BT_GATE_WATCH_LIST_CLIENT) &&
+				(veto == NULL || strcmp(veto, "false") != 0),
+			.now_ns = bt_daemon_steady_ns,
+			.context = daemon,
+			.synced = synced,
+			.failed = feed_failed,
+		};
+		daemon->feed = bt_cluster_feed_create(&options);
 		bt_daemon_options_log_config(daemon->config);
 		bt_daemon_add_worker(daemon);
 	}

@@ -28,44 +28,6 @@ static void answer_verbosity(const struct bt_page_request *request, struct bt_re
 	bt_strbuf_printf(&reply->body, "successfully set klog.logging.verbosity to %d", (int)value);
 }
 
-static void answer_flags_index(struct bt_reply *reply)
-{
-	reply->code = 200;
-	bt_reply_add_header(reply, "Content-Type", BT_STR("text/html; charset=utf-8"));
-	bt_reply_add_header(reply, "X-Content-Type-Options", BT_STR("nosniff"));
-	bt_strbuf_append_c(&reply->body,
-		"<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n"
-		"/debug/flags/<br>\n<br>\nflags:<br>\n<table>\n"
-		"<tr>\n<td align=right></td>\n<td><a href=\"/debug/flags/v\">v</a></td>\n</tr>\n"
-		"</table>\n<br>\nfull flags configurable<br>\n</body>\n</html>\n");
-}
-
-static void redirect_to_pprof(const struct bt_page_request *request, struct bt_reply *reply)
-{
-	reply->code = 302;
-	bt_reply_add_header(reply, "Location", pprof_index);
-	if (bt_str_equal(request->method, BT_STR("GET")) ||
-		bt_str_equal(request->method, BT_STR("HEAD"))) {
-		bt_reply_add_header(reply, "Content-Type", BT_STR("text/html; charset=utf-8"));
-		bt_strbuf_append_c(&reply->body, "<a href=\"/debug/pprof/\">Found</a>.\n\n");
-	}
-}
-
-/* There is no Go runtime to look into: tools of the system see everything. */
-static void answer_pprof_index(struct bt_reply *reply)
-{
-	bt_reply_plain(reply, 200);
-	bt_strbuf_append_c(&reply->body,
-		"/debug/pprof/\n\n"
-		"berth has no Go runtime, hence no profiles in pprof's format. Instead:\n"
-		"  CPU      perf record -g -p <pid>\n"
-		"  memory   /metrics: process_resident_memory_bytes, process_virtual_memory_bytes\n"
-		"  time     /metrics: scheduler_scheduling_algorithm_duration_seconds, "
-		"scheduler_plugin_execution_duration_seconds\n"
-		"  state    SIGUSR2 writes cache and queue to the log\n"
-		"  log      PUT /debug/flags/v\n");
-}
-
 bool bt_debug_answer(const struct bt_page_request *request, struct bt_reply *reply)
 {
 	struct bt_str path = request->path;
@@ -75,15 +37,42 @@ bool bt_debug_answer(const struct bt_page_request *request, struct bt_reply *rep
 	}
 	if (bt_str_equal(path, BT_STR("/debug/flags")) ||
 		bt_str_equal(path, BT_STR("/debug/flags/"))) {
-		answer_flags_index(reply);
+		reply->code = 200;
+		bt_reply_add_header(reply, "Content-Type", BT_STR("text/html; charset=utf-8"));
+		bt_reply_add_header(reply, "X-Content-Type-Options", BT_STR("nosniff"));
+		bt_strbuf_append_c(&reply->body,
+			"<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n"
+			"/debug/flags/<br>\n<br>\nflags:<br>\n<table>\n"
+			"<tr>\n<td align=right></td>\n<td><a "
+		        "href=\"/debug/flags/v\">v</a></td>\n</tr>\n"
+			"</table>\n<br>\nfull flags configurable<br>\n</body>\n</html>\n");
 		return true;
 	}
 	if (bt_str_equal(path, BT_STR("/debug/pprof"))) {
-		redirect_to_pprof(request, reply);
+		reply->code = 302;
+		bt_reply_add_header(reply, "Location", pprof_index);
+		if (bt_str_equal(request->method, BT_STR("GET")) ||
+			bt_str_equal(request->method, BT_STR("HEAD"))) {
+			bt_reply_add_header(
+				reply, "Content-Type", BT_STR("text/html; charset=utf-8"));
+			bt_strbuf_append_c(
+				&reply->body, "<a href=\"/debug/pprof/\">Found</a>.\n\n");
+		}
 		return true;
 	}
 	if (bt_str_equal(path, pprof_index)) {
-		answer_pprof_index(reply);
+		/* There is no Go runtime to look into: tools of the system see everything. */
+		bt_reply_plain(reply, 200);
+		bt_strbuf_append_c(&reply->body,
+			"/debug/pprof/\n\n"
+			"berth has no Go runtime, hence no profiles in pprof's format. Instead:\n"
+			"  CPU      perf record -g -p <pid>\n"
+			"  memory   /metrics: process_resident_memory_bytes, "
+		        "process_virtual_memory_bytes\n"
+			"  time     /metrics: scheduler_scheduling_algorithm_duration_seconds, "
+			"scheduler_plugin_execution_duration_seconds\n"
+			"  state    SIGUSR2 writes cache and queue to the log\n"
+			"  log      PUT /debug/flags/v\n");
 		return true;
 	}
 	if (bt_str_has_prefix(path, pprof_index)) {

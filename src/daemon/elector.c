@@ -128,25 +128,6 @@ static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 	}
 }
 
-static void begin_try(struct bt_elector *elector, const struct bt_elector_time *now)
-{
-	elector->started_ns = now->steady_ns;
-	elector->proposal = (struct bt_lease_record){
-		.holder = elector->options.identity,
-		.duration_seconds = elector->options.lease_duration_ns / BT_NS_PER_SECOND,
-		.acquire_us = now->wall_us,
-		.renew_us = now->wall_us,
-	};
-	if (!elector->options.coordinated && is_mine(elector, &elector->observed) &&
-		!has_expired(elector, now->steady_ns)) {
-		elector->proposal.acquire_us = elector->observed.acquire_us;
-		elector->proposal.transitions = elector->observed.transitions;
-		elector->wanted = BT_ELECTOR_REQUEST_OPTIMISTIC;
-	} else {
-		elector->wanted = BT_ELECTOR_REQUEST_GET;
-	}
-}
-
 static void keep_terms(struct bt_elector *elector)
 {
 	elector->proposal.acquire_us = elector->fetched.acquire_us;
@@ -193,22 +174,17 @@ static bool may_renew_coordinated(struct bt_elector *elector)
 	return true;
 }
 
-static void take_fetched(
-	struct bt_elector *elector, const struct bt_lease_record *record, int64_t now_ns)
-{
-	bool changed = !elector->has_fetched || !bt_lease_record_equal(&elector->fetched, record);
-	keep(&elector->fetched_arena, &elector->fetched, record);
-	elector->has_fetched = true;
-	if (changed) {
-		observe(elector, record, now_ns);
-	}
-}
-
 static void answer_get(struct bt_elector *elector, enum bt_elector_result result,
 	const struct bt_lease_record *record, const char *error, int64_t now_ns)
 {
 	if (result == BT_ELECTOR_OK) {
-		take_fetched(elector, record, now_ns);
+		bool changed =
+			!elector->has_fetched || !bt_lease_record_equal(&elector->fetched, record);
+		keep(&elector->fetched_arena, &elector->fetched, record);
+		elector->has_fetched = true;
+		if (changed) {
+			observe(elector, record, now_ns);
+		}
 		if (elector->options.coordinated ? may_renew_coordinated(elector)
 						 : may_take(elector)) {
 			elector->wanted = BT_ELECTOR_REQUEST_UPDATE;
@@ -309,19 +285,6 @@ static void abandon(struct bt_elector *elector, struct bt_elector_order *order)
 	elector->wanted = BT_ELECTOR_REQUEST_NONE;
 }
 
-static void leave(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
-{
-	BT_LOG_INFO(0, "Failed to renew lease", BT_LOG_STR("lock", elector->options.lock),
-		BT_LOG_CSTR("err", elector->stopping ? CANCELLED : DEADLINE_EXCEEDED));
-	abandon(elector, order);
-	elector->was_leading = true;
-	elector->lost = !elector->stopping;
-	elector->phase = BT_ELECTOR_PHASE_RELEASE;
-	elector->deadline_ns = now_ns + elector->options.renew_deadline_ns;
-	elector->wanted = BT_ELECTOR_REQUEST_RELEASE_GET;
-	order->news = BT_ELECTOR_LEFT;
-}
-
 /** Ends a phase whose time is over. */
 static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
 {
@@ -333,7 +296,15 @@ static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elec
 		elector->phase = BT_ELECTOR_PHASE_OVER;
 	} else if (elector->phase == BT_ELECTOR_PHASE_RENEW &&
 		(elector->stopping || (elector->polling && is_late))) {
-		leave(elector, now_ns, order);
+		BT_LOG_INFO(0, "Failed to renew lease", BT_LOG_STR("lock", elector->options.lock),
+			BT_LOG_CSTR("err", elector->stopping ? CANCELLED : DEADLINE_EXCEEDED));
+		abandon(elector, order);
+		elector->was_leading = true;
+		elector->lost = !elector->stopping;
+		elector->phase = BT_ELECTOR_PHASE_RELEASE;
+		elector->deadline_ns = now_ns + elector->options.renew_deadline_ns;
+		elector->wanted = BT_ELECTOR_REQUEST_RELEASE_GET;
+		order->news = BT_ELECTOR_LEFT;
 	} else if (elector->phase == BT_ELECTOR_PHASE_RELEASE && is_late) {
 		abandon(elector, order);
 		log_failure(elector, "Failed to release lease", DEADLINE_EXCEEDED);
@@ -376,17 +347,21 @@ static void begin_try_if_due(struct bt_elector *elector, const struct bt_elector
 		elector->polling = true;
 		elector->deadline_ns = now->steady_ns + elector->options.renew_deadline_ns;
 	}
-	begin_try(elector, now);
-}
-
-static int64_t wait_until(const struct bt_elector *elector)
-{
-	int64_t until_ns = is_between_tries(elector) ? elector->try_ns : INT64_MAX;
-	if ((elector->polling || elector->phase == BT_ELECTOR_PHASE_RELEASE) &&
-		elector->deadline_ns < until_ns) {
-		until_ns = elector->deadline_ns;
+	elector->started_ns = now->steady_ns;
+	elector->proposal = (struct bt_lease_record){
+		.holder = elector->options.identity,
+		.duration_seconds = elector->options.lease_duration_ns / BT_NS_PER_SECOND,
+		.acquire_us = now->wall_us,
+		.renew_us = now->wall_us,
+	};
+	if (!elector->options.coordinated && is_mine(elector, &elector->observed) &&
+		!has_expired(elector, now->steady_ns)) {
+		elector->proposal.acquire_us = elector->observed.acquire_us;
+		elector->proposal.transitions = elector->observed.transitions;
+		elector->wanted = BT_ELECTOR_REQUEST_OPTIMISTIC;
+	} else {
+		elector->wanted = BT_ELECTOR_REQUEST_GET;
 	}
-	return until_ns;
 }
 
 void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *now,
@@ -400,7 +375,12 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 	}
 	order.slow_path = elector->slow_path;
 	elector->slow_path = false;
-	order.until_ns = wait_until(elector);
+	int64_t until_ns = is_between_tries(elector) ? elector->try_ns : INT64_MAX;
+	if ((elector->polling || elector->phase == BT_ELECTOR_PHASE_RELEASE) &&
+		elector->deadline_ns < until_ns) {
+		until_ns = elector->deadline_ns;
+	}
+	order.until_ns = until_ns;
 	if (elector->phase == BT_ELECTOR_PHASE_OVER) {
 		order.want = BT_ELECTOR_OVER;
 	} else if (elector->wanted != BT_ELECTOR_REQUEST_NONE) {

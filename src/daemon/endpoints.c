@@ -29,23 +29,6 @@ static void on_trust_changed(void *context)
 	bt_loop_call_at(endpoints->options.loop, 0);
 }
 
-static void show_certificates(struct bt_endpoints *endpoints)
-{
-	struct bt_http_certificates certificates;
-	struct bt_strbuf authorities = {0};
-	struct berth_error err = BERTH_ERROR_INIT;
-	bt_serving_tls_certificates(endpoints->serving, &certificates);
-	/* clients choose a certificate by the names of these */
-	bt_trust_write_pem(endpoints->trust, &authorities);
-	if (bt_http_server_set_certificates(endpoints->server, &certificates,
-		    authorities.length != 0 ? bt_strbuf_c(&authorities) : NULL, &err) != 0) {
-		BT_LOG_ERROR_PLAIN(
-			berth_error_message(&err), "Failed to replace serving certificates");
-		berth_error_finish(&err);
-	}
-	bt_strbuf_finish(&authorities);
-}
-
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_endpoints *endpoints = context;
@@ -64,7 +47,20 @@ static int64_t work(void *context, int64_t now_ns)
 	}
 	if (endpoints->certificates_changed) {
 		endpoints->certificates_changed = false;
-		show_certificates(endpoints);
+		struct bt_http_certificates certificates;
+		struct bt_strbuf authorities = {0};
+		struct berth_error err = BERTH_ERROR_INIT;
+		bt_serving_tls_certificates(endpoints->serving, &certificates);
+		/* clients choose a certificate by the names of these */
+		bt_trust_write_pem(endpoints->trust, &authorities);
+		if (bt_http_server_set_certificates(endpoints->server, &certificates,
+			    authorities.length != 0 ? bt_strbuf_c(&authorities) : NULL,
+			    &err) != 0) {
+			BT_LOG_ERROR_PLAIN(berth_error_message(&err),
+				"Failed to replace serving certificates");
+			berth_error_finish(&err);
+		}
+		bt_strbuf_finish(&authorities);
 	}
 	return has_files ? endpoints->check_ns : INT64_MAX;
 }
@@ -111,15 +107,6 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 		bt_strbuf_c(&address));
 	bt_strbuf_finish(&address);
 	return result;
-}
-
-static void name_listener(struct bt_endpoints *endpoints)
-{
-	struct bt_strbuf text = {0};
-	bool is_any = strcmp(endpoints->host, "0.0.0.0") == 0;
-	append_address(
-		&text, is_any ? "::" : endpoints->host, bt_http_server_port(endpoints->server));
-	endpoints->listening = bt_strbuf_steal(&text);
 }
 
 /** --- who may ask --- */
@@ -178,7 +165,11 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 	if (result != 0) {
 		return result;
 	}
-	name_listener(endpoints);
+	struct bt_strbuf text = {0};
+	bool is_any = strcmp(endpoints->host, "0.0.0.0") == 0;
+	append_address(
+		&text, is_any ? "::" : endpoints->host, bt_http_server_port(endpoints->server));
+	endpoints->listening = bt_strbuf_steal(&text);
 	endpoints->pages = bt_pages_create(&endpoints->options, seed);
 	endpoints->certificates_changed = bt_trust_client_ca(endpoints->trust) != NULL ||
 		bt_trust_front_ca(endpoints->trust) != NULL;

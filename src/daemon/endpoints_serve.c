@@ -79,14 +79,6 @@ static void answer(struct call *call, struct bt_reply *reply)
 
 /** --- verdicts --- */
 
-static void answer_unauthorized(struct call *call)
-{
-	struct bt_page_request request = request_of(call);
-	struct bt_reply reply = {.code = 0};
-	bt_reply_status(&reply, &request, 401, "Unauthorized", BT_STR("Unauthorized"), false);
-	answer(call, &reply);
-}
-
 static void answer_forbidden(struct call *call, struct bt_str reason)
 {
 	struct bt_page_request request = request_of(call);
@@ -148,7 +140,11 @@ static void on_authenticated(void *context, bool is_known)
 {
 	struct call *call = context;
 	if (!is_known) {
-		answer_unauthorized(call);
+		struct bt_page_request request = request_of(call);
+		struct bt_reply reply = {.code = 0};
+		bt_reply_status(
+			&reply, &request, 401, "Unauthorized", BT_STR("Unauthorized"), false);
+		answer(call, &reply);
 		return;
 	}
 	bt_authorize(call->endpoints->authorizer, &call->caller, bt_strbuf_str(&call->verb),

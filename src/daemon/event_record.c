@@ -167,17 +167,6 @@ static void write_reference(
 	bt_json_end_object(writer);
 }
 
-static void write_instance(
-	struct bt_json_writer *writer, const struct bt_event_record *record, struct bt_str host)
-{
-	struct bt_strbuf instance = {0};
-	bt_strbuf_append_str(&instance, bt_event_record_part(record, BT_EVENT_CONTROLLER));
-	bt_strbuf_append_char(&instance, '-');
-	bt_strbuf_append_str(&instance, host);
-	bt_json_write_member(writer, "reportingInstance", bt_strbuf_str(&instance));
-	bt_strbuf_finish(&instance);
-}
-
 void bt_event_record_write(const struct bt_event_record *record, struct bt_str host,
 	uint32_t series_count, int64_t series_ns, struct bt_strbuf *out)
 {
@@ -194,7 +183,12 @@ void bt_event_record_write(const struct bt_event_record *record, struct bt_str h
 		write_series_member(&writer, series_count, series_ns);
 	}
 	write_part(&writer, "reportingController", record, BT_EVENT_CONTROLLER);
-	write_instance(&writer, record, host);
+	struct bt_strbuf instance = {0};
+	bt_strbuf_append_str(&instance, bt_event_record_part(record, BT_EVENT_CONTROLLER));
+	bt_strbuf_append_char(&instance, '-');
+	bt_strbuf_append_str(&instance, host);
+	bt_json_write_member(&writer, "reportingInstance", bt_strbuf_str(&instance));
+	bt_strbuf_finish(&instance);
 	write_part(&writer, "action", record, BT_EVENT_ACTION);
 	write_part(&writer, "reason", record, BT_EVENT_REASON);
 	write_reference(&writer, "regarding", record);

@@ -116,16 +116,6 @@ static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_e
 	return NONE;
 }
 
-static void forget(struct bt_event_recorder *recorder, uint32_t index)
-{
-	struct series *series = at(recorder, index);
-	unlink_place(recorder, index);
-	(void)bt_map_remove(&recorder->by_key, series->hash, index);
-	bt_event_record_release(series->record);
-	*series = (struct series){.older = recorder->free};
-	recorder->free = index;
-}
-
 /** PATCH with the count as it is; an event that is gone is posted again, series included. */
 static void tell(struct bt_event_recorder *recorder, const struct series *series)
 {
@@ -140,7 +130,13 @@ static void forget_oldest(struct bt_event_recorder *recorder)
 	if (at(recorder, recorder->oldest)->count > 1) {
 		tell(recorder, at(recorder, recorder->oldest));
 	}
-	forget(recorder, recorder->oldest);
+	uint32_t index = recorder->oldest;
+	struct series *series = at(recorder, index);
+	unlink_place(recorder, index);
+	(void)bt_map_remove(&recorder->by_key, series->hash, index);
+	bt_event_record_release(series->record);
+	*series = (struct series){.older = recorder->free};
+	recorder->free = index;
 }
 
 static void remember(
@@ -169,18 +165,6 @@ static void remember(
 
 /** --- events --- */
 
-static void count_again(struct bt_event_recorder *recorder, uint32_t index, int64_t now_ns)
-{
-	struct series *series = at(recorder, index);
-	series->count++;
-	series->last_ns = now_ns;
-	unlink_place(recorder, index);
-	link_newest(recorder, index);
-	if (series->count == 2) {
-		tell(recorder, series);
-	}
-}
-
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record)
 {
 	struct bt_event_delivery event = {.record = record};
@@ -188,7 +172,15 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 		uint64_t hash = bt_event_record_series_hash(record);
 		uint32_t index = find(recorder, record, hash);
 		if (index != NONE) {
-			count_again(recorder, index, record->time_ns);
+			int64_t now_ns = record->time_ns;
+			struct series *series = at(recorder, index);
+			series->count++;
+			series->last_ns = now_ns;
+			unlink_place(recorder, index);
+			link_newest(recorder, index);
+			if (series->count == 2) {
+				tell(recorder, series);
+			}
 			return;
 		}
 		remember(recorder, record, hash);

@@ -170,66 +170,7 @@ static bool is_patch(const struct waiting *waiting)
 	return waiting->form == FORM_PATCH || waiting->form == FORM_CORE_PATCH;
 }
 
-static void write_path(struct bt_event_sender *sender, const struct waiting *waiting)
-{
-	bool is_core = waiting->form == FORM_CORE_POST || waiting->form == FORM_CORE_PATCH;
-	bt_strbuf_reset(&sender->path);
-	bt_strbuf_append_c(&sender->path, is_core ? "/api/v1" : GROUP_VERSION);
-	bt_strbuf_append_c(&sender->path, "/namespaces/");
-	bt_rest_append_segment(&sender->path, bt_event_record_namespace(waiting->record));
-	bt_strbuf_append_c(&sender->path, "/events");
-	if (is_patch(waiting)) {
-		struct bt_strbuf name = {0};
-		append_name(waiting, &name);
-		bt_strbuf_append_char(&sender->path, '/');
-		bt_rest_append_segment(&sender->path, bt_strbuf_str(&name));
-		bt_strbuf_finish(&name);
-	}
-}
-
-static void write_core_body(struct bt_event_sender *sender, const struct waiting *waiting)
-{
-	struct bt_strbuf combined = {0};
-	struct bt_event_counts counts = {
-		.message = bt_event_record_part(waiting->record, BT_EVENT_NOTE),
-		.first_ns = waiting->first_ns,
-		.last_ns = waiting->last_ns,
-		.count = waiting->count,
-	};
-	if (waiting->is_combined) {
-		bt_strbuf_append_c(&combined, BT_EVENT_COMBINED_PREFIX);
-		bt_strbuf_append_str(&combined, counts.message);
-		counts.message = bt_strbuf_str(&combined);
-	}
-	if (waiting->form == FORM_CORE_PATCH) {
-		bt_event_record_write_counts(&counts, waiting->is_combined, &sender->body);
-	} else {
-		bt_event_record_write_core(
-			waiting->record, bt_str_from(waiting->name), &counts, &sender->body);
-	}
-	bt_strbuf_finish(&combined);
-}
-
-static void write_body(struct bt_event_sender *sender, const struct waiting *waiting)
-{
-	bt_strbuf_reset(&sender->body);
-	if (waiting->form == FORM_POST) {
-		bt_event_record_write(waiting->record, bt_str_from(sender->host), waiting->count,
-			waiting->last_ns, &sender->body);
-	} else if (waiting->form == FORM_PATCH) {
-		bt_event_record_write_series(waiting->count, waiting->last_ns, &sender->body);
-	} else {
-		write_core_body(sender, waiting);
-	}
-}
-
 /** --- answers --- */
-
-static void retry_later(struct bt_event_sender *sender)
-{
-	sender->retry_at_ns = bt_loop_now_ns(sender->options.loop) + RETRY_NS +
-		(int64_t)bt_prng_below(sender->options.prng, RETRY_JITTER_NS);
-}
 
 static void answer_without_response(struct bt_event_sender *sender, const char *error)
 {
@@ -244,22 +185,8 @@ static void answer_without_response(struct bt_event_sender *sender, const char *
 	} else {
 		BT_LOG_ERROR(error, "Unable to write event (may retry after sleeping)",
 			BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
-		retry_later(sender);
-	}
-	bt_strbuf_finish(&name);
-}
-
-static void log_rejection(const struct waiting *waiting, bool exists, const char *error)
-{
-	static const char message[] = "Server rejected event (will not retry!)";
-	struct bt_str namespace_ = bt_event_record_namespace(waiting->record);
-	struct bt_strbuf name = {0};
-	append_name(waiting, &name);
-	if (exists) {
-		BT_LOG_INFO(5, message, BT_LOG_CSTR("err", error),
-			BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
-	} else {
-		BT_LOG_ERROR(error, message, BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
+		sender->retry_at_ns = bt_loop_now_ns(sender->options.loop) + RETRY_NS +
+			(int64_t)bt_prng_below(sender->options.prng, RETRY_JITTER_NS);
 	}
 	bt_strbuf_finish(&name);
 }
@@ -276,7 +203,18 @@ static void answer_refusal(
 		waiting->form = FORM_PATCH;
 		answer_without_response(sender, error);
 	} else {
-		log_rejection(waiting, exists, error);
+		static const char message[] = "Server rejected event (will not retry!)";
+		struct bt_str namespace_ = bt_event_record_namespace(waiting->record);
+		struct bt_strbuf name = {0};
+		append_name(waiting, &name);
+		if (exists) {
+			BT_LOG_INFO(5, message, BT_LOG_CSTR("err", error),
+				BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
+		} else {
+			BT_LOG_ERROR(error, message,
+				BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
+		}
+		bt_strbuf_finish(&name);
 		pop(sender);
 	}
 }
@@ -324,8 +262,46 @@ static void send_first(struct bt_event_sender *sender)
 {
 	const struct waiting *waiting = sender->first;
 	struct bt_str content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
-	write_path(sender, waiting);
-	write_body(sender, waiting);
+	bool is_core = waiting->form == FORM_CORE_POST || waiting->form == FORM_CORE_PATCH;
+	bt_strbuf_reset(&sender->path);
+	bt_strbuf_append_c(&sender->path, is_core ? "/api/v1" : GROUP_VERSION);
+	bt_strbuf_append_c(&sender->path, "/namespaces/");
+	bt_rest_append_segment(&sender->path, bt_event_record_namespace(waiting->record));
+	bt_strbuf_append_c(&sender->path, "/events");
+	if (is_patch(waiting)) {
+		struct bt_strbuf name = {0};
+		append_name(waiting, &name);
+		bt_strbuf_append_char(&sender->path, '/');
+		bt_rest_append_segment(&sender->path, bt_strbuf_str(&name));
+		bt_strbuf_finish(&name);
+	}
+	bt_strbuf_reset(&sender->body);
+	if (waiting->form == FORM_POST) {
+		bt_event_record_write(waiting->record, bt_str_from(sender->host), waiting->count,
+			waiting->last_ns, &sender->body);
+	} else if (waiting->form == FORM_PATCH) {
+		bt_event_record_write_series(waiting->count, waiting->last_ns, &sender->body);
+	} else {
+		struct bt_strbuf combined = {0};
+		struct bt_event_counts counts = {
+			.message = bt_event_record_part(waiting->record, BT_EVENT_NOTE),
+			.first_ns = waiting->first_ns,
+			.last_ns = waiting->last_ns,
+			.count = waiting->count,
+		};
+		if (waiting->is_combined) {
+			bt_strbuf_append_c(&combined, BT_EVENT_COMBINED_PREFIX);
+			bt_strbuf_append_str(&combined, counts.message);
+			counts.message = bt_strbuf_str(&combined);
+		}
+		if (waiting->form == FORM_CORE_PATCH) {
+			bt_event_record_write_counts(&counts, waiting->is_combined, &sender->body);
+		} else {
+			bt_event_record_write_core(waiting->record, bt_str_from(waiting->name),
+				&counts, &sender->body);
+		}
+		bt_strbuf_finish(&combined);
+	}
 	if (!is_patch(waiting)) {
 		content_type = encode_body(sender);
 	}

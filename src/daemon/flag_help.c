@@ -73,13 +73,6 @@ static void write_default(const struct bt_flag_row *row, struct bt_strbuf *out)
 	}
 }
 
-static void write_gate(
-	const char *name, enum bt_gate_stage stage, bool value, struct bt_strbuf *out)
-{
-	bt_strbuf_printf(out, "        kube:%s=true|false (%s - default=%s)\n", name,
-		bt_gate_stage_name(stage), value ? "true" : "false");
-}
-
 struct gate_line {
 	const char *name;
 	enum bt_gate_stage stage;
@@ -108,7 +101,11 @@ static void write_gates(struct bt_strbuf *out)
 	}
 	qsort(lines, count, sizeof(lines[0]), compare_gates);
 	for (size_t i = 0; i < count; i++) {
-		write_gate(lines[i].name, lines[i].stage, lines[i].value, out);
+		const char *name = lines[i].name;
+		enum bt_gate_stage stage = lines[i].stage;
+		bool value = lines[i].value;
+		bt_strbuf_printf(out, "        kube:%s=true|false (%s - default=%s)\n", name,
+			bt_gate_stage_name(stage), value ? "true" : "false");
 	}
 }
 

@@ -110,9 +110,12 @@ static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
 	}
 }
 
-/** Month, day and time of day in local time; worked out once a second. */
-static void append_time(struct bt_strbuf *out, int64_t now_ns)
+static void format_text(
+	const struct bt_log_record *record, int64_t now_ns, int thread_id, struct bt_strbuf *out)
 {
+	struct bt_str file = file_name(record->file);
+	bt_strbuf_append_char(out, severity_letters[record->severity]);
+	/* Month, day and time of day in local time; worked out once a second. */
 	static struct tm parts;
 	static time_t known = -1;
 	time_t seconds = (time_t)(now_ns / BT_NS_PER_SECOND);
@@ -124,14 +127,6 @@ static void append_time(struct bt_strbuf *out, int64_t now_ns)
 	}
 	bt_strbuf_printf(out, "%02d%02d %02d:%02d:%02d.%06d", parts.tm_mon + 1, parts.tm_mday,
 		parts.tm_hour, parts.tm_min, parts.tm_sec, (int)(now_ns % BT_NS_PER_SECOND / 1000));
-}
-
-static void format_text(
-	const struct bt_log_record *record, int64_t now_ns, int thread_id, struct bt_strbuf *out)
-{
-	struct bt_str file = file_name(record->file);
-	bt_strbuf_append_char(out, severity_letters[record->severity]);
-	append_time(out, now_ns);
 	bt_strbuf_printf(out, " %7d %.*s:%d] ", thread_id, BT_STR_ARG(file), record->line);
 	if (!record->structured) {
 		bt_strbuf_append_str(out, record->message);
@@ -202,15 +197,6 @@ static void write_milliseconds(struct bt_json_writer *writer, int64_t now_ns)
 	bt_strbuf_finish(&text);
 }
 
-static void write_caller(struct bt_json_writer *writer, const struct bt_log_record *record)
-{
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_str(&text, file_name(record->file));
-	bt_strbuf_printf(&text, ":%d", record->line);
-	bt_json_write_str(writer, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-}
-
 static void format_json(const struct bt_log_record *record, int64_t now_ns, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
@@ -224,7 +210,11 @@ static void format_json(const struct bt_log_record *record, int64_t now_ns, stru
 	bt_json_write_name_c(&writer, "ts");
 	write_milliseconds(&writer, now_ns);
 	bt_json_write_name_c(&writer, "caller");
-	write_caller(&writer, record);
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_str(&text, file_name(record->file));
+	bt_strbuf_printf(&text, ":%d", record->line);
+	bt_json_write_str(&writer, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
 	bt_json_write_member(&writer, "msg", message);
 	if (record->severity == BT_LOG_SEVERITY_INFO) {
 		bt_json_write_name_c(&writer, "v");

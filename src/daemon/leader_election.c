@@ -208,14 +208,6 @@ static void tell_stopped(struct bt_leader_election *election)
 	handler->stopped(handler->context, election->elector.was_leading, election->elector.lost);
 }
 
-static void count_slow_path(const struct bt_leader_election *election)
-{
-	const struct bt_str label = LEASE_LABEL;
-	if (election->slow_paths != NULL) {
-		bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
-	}
-}
-
 /** --- orders --- */
 
 static void perform(struct bt_leader_election *election, const struct bt_elector_order *order)
@@ -225,7 +217,10 @@ static void perform(struct bt_leader_election *election, const struct bt_elector
 		election->call = NULL;
 	}
 	if (order->slow_path) {
-		count_slow_path(election);
+		const struct bt_str label = LEASE_LABEL;
+		if (election->slow_paths != NULL) {
+			bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
+		}
 	}
 	tell(election, order->news);
 	switch (order->want) {
@@ -296,26 +291,6 @@ static int check_lock(struct bt_str lock, struct berth_error *err)
 		"couldn't create resource lock: Invalid lock-type %.*s", BT_STR_ARG(lock));
 }
 
-/** Spec 11 section 8.2. */
-static int check_durations(const struct bt_config_leader_election *config, struct berth_error *err)
-{
-	const char *message = NULL;
-	if (config->lease_duration_ns <= config->renew_deadline_ns) {
-		message = "leaseDuration must be greater than renewDeadline";
-	} else if ((double)config->renew_deadline_ns <= 1.2 * (double)config->retry_period_ns) {
-		message = "renewDeadline must be greater than retryPeriod*JitterFactor";
-	} else if (config->lease_duration_ns < 1) {
-		message = "leaseDuration must be greater than zero";
-	} else if (config->renew_deadline_ns < 1) {
-		message = "renewDeadline must be greater than zero";
-	} else if (config->retry_period_ns < 1) {
-		message = "retryPeriod must be greater than zero";
-	}
-	return message == NULL ? 0
-			       : bt_error_set(err, BERTH_ERR_INVALID,
-					 "couldn't create leader elector: %s", message);
-}
-
 static void make_paths(struct bt_leader_election *election)
 {
 	const struct bt_config_leader_election *config = election->options.config;
@@ -374,7 +349,23 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	const struct bt_config_leader_election *config = options->config;
 	int result = check_lock(config->resource_lock, err);
 	if (result == 0) {
-		result = check_durations(config, err);
+		/* Spec 11 section 8.2. */
+		const char *message = NULL;
+		if (config->lease_duration_ns <= config->renew_deadline_ns) {
+			message = "leaseDuration must be greater than renewDeadline";
+		} else if ((double)config->renew_deadline_ns <=
+			1.2 * (double)config->retry_period_ns) {
+			message = "renewDeadline must be greater than retryPeriod*JitterFactor";
+		} else if (config->lease_duration_ns < 1) {
+			message = "leaseDuration must be greater than zero";
+		} else if (config->renew_deadline_ns < 1) {
+			message = "renewDeadline must be greater than zero";
+		} else if (config->retry_period_ns < 1) {
+			message = "retryPeriod must be greater than zero";
+		}
+		result = message == NULL ? 0
+					 : bt_error_set(err, BERTH_ERR_INVALID,
+						   "couldn't create leader elector: %s", message);
 	}
 	if (result < 0) {
 		return result;

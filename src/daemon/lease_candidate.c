@@ -89,48 +89,10 @@ static void send(struct bt_lease_candidate *candidate, const char *method, struc
 	bt_strbuf_finish(&body);
 }
 
-static void create_candidate(struct bt_lease_candidate *candidate)
-{
-	const struct bt_lease_candidate_options *options = &candidate->options;
-	struct bt_arena arena = {0};
-	struct bt_json_value *value = bt_json_new(&arena, BT_JSON_OBJECT);
-	bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
-	bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
-	struct bt_json_value *metadata = bt_json_ensure_object(&arena, value, "metadata");
-	bt_json_set_str(&arena, metadata, "name", options->identity);
-	bt_json_set_c(&arena, metadata, "namespace", "kube-system");
-	struct bt_json_value *spec = bt_json_ensure_object(&arena, value, "spec");
-	bt_json_set_c(&arena, spec, "leaseName", "kube-scheduler");
-	bt_json_set_str(&arena, spec, "renewTime", now_text(candidate, &arena));
-	bt_json_set_str(&arena, spec, "binaryVersion", options->binary_version);
-	bt_json_set_str(&arena, spec, "emulationVersion", options->emulation_version);
-	bt_json_set_c(&arena, spec, "strategy", "OldestEmulationVersion");
-	send(candidate, "POST", BT_STR(COLLECTION), value);
-	bt_arena_finish(&arena);
-}
-
 static void forget_renewed(struct bt_lease_candidate *candidate)
 {
 	bt_json_item_release(candidate->renewed);
 	candidate->renewed = NULL;
-}
-
-static void renew_candidate(struct bt_lease_candidate *candidate, struct bt_json_item *item)
-{
-	struct bt_arena arena = {0};
-	struct bt_strbuf path = {0};
-	struct bt_json_value *value = bt_json_clone(&arena, item->document, false);
-	bt_strbuf_append_c(&path, COLLECTION "/");
-	bt_rest_append_segment(&path, candidate->options.identity);
-	forget_renewed(candidate);
-	candidate->renewed = bt_json_item_share(item);
-	bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
-	bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
-	bt_json_set_str(&arena, bt_json_ensure_object(&arena, value, "spec"), "renewTime",
-		now_text(candidate, &arena));
-	send(candidate, "PUT", bt_strbuf_str(&path), value);
-	bt_strbuf_finish(&path);
-	bt_arena_finish(&arena);
 }
 
 /** --- when --- */
@@ -150,11 +112,41 @@ static int64_t work(void *context, int64_t now_ns)
 		/* Made, and not seen yet: the copy will tell. Deleted by someone: changed() does.
 		 */
 		if (candidate->due_ns == 0 || candidate->retry_at_ns != 0) {
-			create_candidate(candidate);
+			const struct bt_lease_candidate_options *options = &candidate->options;
+			struct bt_arena arena = {0};
+			struct bt_json_value *value = bt_json_new(&arena, BT_JSON_OBJECT);
+			bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
+			bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
+			struct bt_json_value *metadata =
+				bt_json_ensure_object(&arena, value, "metadata");
+			bt_json_set_str(&arena, metadata, "name", options->identity);
+			bt_json_set_c(&arena, metadata, "namespace", "kube-system");
+			struct bt_json_value *spec = bt_json_ensure_object(&arena, value, "spec");
+			bt_json_set_c(&arena, spec, "leaseName", "kube-scheduler");
+			bt_json_set_str(&arena, spec, "renewTime", now_text(candidate, &arena));
+			bt_json_set_str(&arena, spec, "binaryVersion", options->binary_version);
+			bt_json_set_str(
+				&arena, spec, "emulationVersion", options->emulation_version);
+			bt_json_set_c(&arena, spec, "strategy", "OldestEmulationVersion");
+			send(candidate, "POST", BT_STR(COLLECTION), value);
+			bt_arena_finish(&arena);
 		}
 	} else if (now_ns >= candidate->due_ns || candidate->retry_at_ns != 0 ||
 		(item != candidate->renewed && is_pinged(item))) {
-		renew_candidate(candidate, item);
+		struct bt_arena arena = {0};
+		struct bt_strbuf path = {0};
+		struct bt_json_value *value = bt_json_clone(&arena, item->document, false);
+		bt_strbuf_append_c(&path, COLLECTION "/");
+		bt_rest_append_segment(&path, candidate->options.identity);
+		forget_renewed(candidate);
+		candidate->renewed = bt_json_item_share(item);
+		bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
+		bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
+		bt_json_set_str(&arena, bt_json_ensure_object(&arena, value, "spec"), "renewTime",
+			now_text(candidate, &arena));
+		send(candidate, "PUT", bt_strbuf_str(&path), value);
+		bt_strbuf_finish(&path);
+		bt_arena_finish(&arena);
 	}
 	return candidate->call != NULL || item == NULL ? INT64_MAX : candidate->due_ns;
 }

@@ -24,28 +24,6 @@ static int set_value(void *context, const char *text, struct berth_error *err)
 	return bt_flag_value_set(context, text, err);
 }
 
-static void init_line(struct command_line *line, struct bt_arena *arena)
-{
-	*line = (struct command_line){0};
-	bt_flag_values_init(line->values, arena);
-	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
-		const struct bt_flag_row *row = &bt_flag_rows[i];
-		bool bare = row->kind == BT_FLAG_KIND_BOOL || row->kind == BT_FLAG_KIND_VERSION;
-		line->setters[i] =
-			(struct bt_flag_setter){set_value, &line->values[i], bare ? "true" : NULL};
-		line->flags[i] = (struct bt_flag){.name = row->name,
-			.shorthand = row->shorthand,
-			.type = BT_FLAG_SETTER,
-			.target = &line->setters[i]};
-	}
-}
-
-static void finish_line(struct command_line *line)
-{
-	bt_flag_values_finish(line->values);
-	bt_vec_finish(&line->arguments.list);
-}
-
 /* --- what is said before there is a log --- */
 
 static void print_help(bool with_intro, FILE *stream)
@@ -140,23 +118,6 @@ static void print_version(const struct bt_daemon_options *options, bool raw)
 
 /* --- log --- */
 
-static void log_start(const struct bt_daemon_options *options, const bt_gate_warning_list *warnings)
-{
-	for (uint32_t i = 0; i < warnings->count; i++) {
-		const struct bt_gate_warning *warning = &warnings->items[i];
-		BT_LOG_INFO(0, bt_gate_warning_text(warning->kind),
-			BT_LOG_STR("featureGate", warning->gate),
-			BT_LOG_BOOL("value", warning->value));
-	}
-	for (uint32_t i = 0; i < options->flags.count && BT_LOG_ENABLED(1); i++) {
-		struct bt_strbuf quoted = {0};
-		bt_strbuf_append_quoted(&quoted, options->flags.items[i].value);
-		bt_log_text(BT_LOG_SEVERITY_INFO, 1, __FILE__, __LINE__, "FLAG: --%s=%s",
-			options->flags.items[i].name, bt_strbuf_c(&quoted));
-		bt_strbuf_finish(&quoted);
-	}
-}
-
 static enum bt_options_next fail(struct berth_error *err)
 {
 	BT_LOG_ERROR_PLAIN(berth_error_message(err), "command failed");
@@ -197,7 +158,19 @@ static enum bt_options_next apply(
 		return BT_OPTIONS_EXIT_FAILURE;
 	}
 	bt_klog_start(&options->log);
-	log_start(options, &warnings);
+	for (uint32_t i = 0; i < warnings.count; i++) {
+		const struct bt_gate_warning *warning = &warnings.items[i];
+		BT_LOG_INFO(0, bt_gate_warning_text(warning->kind),
+			BT_LOG_STR("featureGate", warning->gate),
+			BT_LOG_BOOL("value", warning->value));
+	}
+	for (uint32_t i = 0; i < options->flags.count && BT_LOG_ENABLED(1); i++) {
+		struct bt_strbuf quoted = {0};
+		bt_strbuf_append_quoted(&quoted, options->flags.items[i].value);
+		bt_log_text(BT_LOG_SEVERITY_INFO, 1, __FILE__, __LINE__, "FLAG: --%s=%s",
+			options->flags.items[i].name, bt_strbuf_c(&quoted));
+		bt_strbuf_finish(&quoted);
+	}
 	return validate(options, line, &err) != 0 ? fail(&err) : BT_OPTIONS_GO_ON;
 }
 
@@ -207,13 +180,25 @@ enum bt_options_next bt_daemon_options_parse(
 	struct command_line line;
 	enum bt_options_next next;
 	*out_options = (struct bt_daemon_options){0};
-	init_line(&line, &out_options->arena);
+	line = (struct command_line){0};
+	bt_flag_values_init(line.values, &out_options->arena);
+	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+		const struct bt_flag_row *row = &bt_flag_rows[i];
+		bool bare = row->kind == BT_FLAG_KIND_BOOL || row->kind == BT_FLAG_KIND_VERSION;
+		line.setters[i] =
+			(struct bt_flag_setter){set_value, &line.values[i], bare ? "true" : NULL};
+		line.flags[i] = (struct bt_flag){.name = row->name,
+			.shorthand = row->shorthand,
+			.type = BT_FLAG_SETTER,
+			.target = &line.setters[i]};
+	}
 	next = read_line(&line, argc, argv);
 	if (next == BT_OPTIONS_GO_ON) {
 		bt_daemon_options_take(out_options, line.values);
 		next = apply(out_options, &line);
 	}
-	finish_line(&line);
+	bt_flag_values_finish(line.values);
+	bt_vec_finish(&line.arguments.list);
 	return next;
 }
 

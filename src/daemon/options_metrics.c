@@ -20,18 +20,14 @@ struct allow_rules {
 	uint32_t count;
 };
 
-static bool is_letter(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
-}
-
 /** [a-zA-Z_][a-zA-Z0-9_]*, with colons as letters in metrics' names. */
 static bool is_name(struct bt_str text, bool colons)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
 		char byte = text.data[i];
-		if (!is_letter(byte) && !(colons && byte == ':') &&
-			!(i > 0 && byte >= '0' && byte <= '9')) {
+		if (!((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+			    byte == '_') &&
+			!(colons && byte == ':') && !(i > 0 && byte >= '0' && byte <= '9')) {
 			return false;
 		}
 	}
@@ -162,22 +158,6 @@ static int read_rules(struct bt_str json, struct bt_arena *arena, struct allow_r
 	return 0;
 }
 
-static void use_manifest(struct bt_daemon_options *options, const struct allow_rules *rules,
-	struct bt_str path, struct bt_config_errors *errors)
-{
-	struct bt_strbuf bad = {0};
-	if (describe_bad_keys(rules, &bad)) {
-		struct bt_strbuf list = {0};
-		bt_strbuf_printf(&list, "[%s]", bt_strbuf_c(&bad));
-		add_manifest_error(
-			errors, path, "invalid allow list mapping in manifest", bt_strbuf_c(&list));
-		bt_strbuf_finish(&list);
-	} else {
-		use_rules(options, rules);
-	}
-	bt_strbuf_finish(&bad);
-}
-
 static void take_manifest(
 	struct bt_daemon_options *options, struct bt_str path, struct bt_config_errors *errors)
 {
@@ -195,7 +175,17 @@ static void take_manifest(
 		code = read_rules(bt_strbuf_str(&json), &options->arena, &rules, &err);
 	}
 	if (code == 0) {
-		use_manifest(options, &rules, path, errors);
+		struct bt_strbuf bad = {0};
+		if (describe_bad_keys(&rules, &bad)) {
+			struct bt_strbuf list = {0};
+			bt_strbuf_printf(&list, "[%s]", bt_strbuf_c(&bad));
+			add_manifest_error(errors, path, "invalid allow list mapping in manifest",
+				bt_strbuf_c(&list));
+			bt_strbuf_finish(&list);
+		} else {
+			use_rules(options, &rules);
+		}
+		bt_strbuf_finish(&bad);
 	} else {
 		add_manifest_error(errors, path, what, berth_error_message(&err));
 	}
@@ -205,38 +195,6 @@ static void take_manifest(
 }
 
 /* --- the flags --- */
-
-static void take_allow_flag(struct bt_daemon_options *options,
-	const struct bt_daemon_flag_value *flag, struct bt_config_errors *errors)
-{
-	struct allow_rules rules = {
-		BT_ARENA_NEW_ARRAY(&options->arena, struct allow_rule, flag->list.count),
-		flag->list.count};
-	struct bt_strbuf bad = {0};
-	for (uint32_t i = 0; i < rules.count; i++) {
-		rules.items[i] =
-			(struct allow_rule){flag->list.items[i].text, flag->list.items[i].second};
-	}
-	if (rules.count > 1) {
-		qsort(rules.items, rules.count, sizeof(*rules.items), compare_rules);
-	}
-	if (describe_bad_keys(&rules, &bad)) {
-		bt_config_errors_add_text(errors, bt_strbuf_str(&bad));
-	} else if (rules.count > 0) {
-		use_rules(options, &rules);
-	}
-	bt_strbuf_finish(&bad);
-}
-
-static void validate_hidden(struct bt_str version, struct bt_config_errors *errors)
-{
-	if (version.length > 0 && !bt_str_equal_c(version, "1.35")) {
-		bt_config_errors_add(errors, NULL,
-			"metrics.showHiddenMetricsForVersion: Invalid value: %s: must be omitted "
-			"or have the value '1.%d'; only the previous minor version is allowed",
-			bt_config_errors_quote(errors, version), BT_KUBERNETES_MINOR - 1);
-	}
-}
 
 static void validate_disabled(const bt_str_list *disabled, struct bt_config_errors *errors)
 {
@@ -267,9 +225,31 @@ void bt_metrics_flags_take(struct bt_daemon_options *options,
 {
 	const struct bt_daemon_flag_value *allowed = &values[BT_DAEMON_FLAG_ALLOW_METRIC_LABELS];
 	struct bt_str manifest = values[BT_DAEMON_FLAG_ALLOW_METRIC_LABELS_MANIFEST].text;
-	validate_hidden(options->metrics.show_hidden_for_version, errors);
+	struct bt_str version = options->metrics.show_hidden_for_version;
+	if (version.length > 0 && !bt_str_equal_c(version, "1.35")) {
+		bt_config_errors_add(errors, NULL,
+			"metrics.showHiddenMetricsForVersion: Invalid value: %s: must be omitted "
+			"or have the value '1.%d'; only the previous minor version is allowed",
+			bt_config_errors_quote(errors, version), BT_KUBERNETES_MINOR - 1);
+	}
 	validate_disabled(&options->metrics.disabled, errors);
-	take_allow_flag(options, allowed, errors);
+	struct allow_rules rules = {
+		BT_ARENA_NEW_ARRAY(&options->arena, struct allow_rule, allowed->list.count),
+		allowed->list.count};
+	struct bt_strbuf bad = {0};
+	for (uint32_t i = 0; i < rules.count; i++) {
+		rules.items[i] = (struct allow_rule){
+			allowed->list.items[i].text, allowed->list.items[i].second};
+	}
+	if (rules.count > 1) {
+		qsort(rules.items, rules.count, sizeof(*rules.items), compare_rules);
+	}
+	if (describe_bad_keys(&rules, &bad)) {
+		bt_config_errors_add_text(errors, bt_strbuf_str(&bad));
+	} else if (rules.count > 0) {
+		use_rules(options, &rules);
+	}
+	bt_strbuf_finish(&bad);
 	if (manifest.length > 0) {
 		take_manifest(options, manifest, errors);
 	}

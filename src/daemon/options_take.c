@@ -99,19 +99,6 @@ static void take_authentication(
 		&values[BT_DAEMON_FLAG_REQUESTHEADER_ALLOWED_NAMES]);
 }
 
-static void take_authorization(
-	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
-{
-	struct bt_authorization_options *authorization = &options->authorization;
-	authorization->kubeconfig = values[BT_DAEMON_FLAG_AUTHORIZATION_KUBECONFIG].text;
-	authorization->allow_cache_ttl_ns =
-		values[BT_DAEMON_FLAG_AUTHORIZATION_ALLOW_CACHE_TTL].number;
-	authorization->deny_cache_ttl_ns =
-		values[BT_DAEMON_FLAG_AUTHORIZATION_DENY_CACHE_TTL].number;
-	TAKE_LIST(authorization->always_allow_paths,
-		&values[BT_DAEMON_FLAG_AUTHORIZATION_ALWAYS_ALLOW_PATHS]);
-}
-
 /* --- what lies over the configuration --- */
 
 static struct bt_opt_bool given_bool(const struct bt_daemon_flag_value *value)
@@ -152,8 +139,28 @@ static void take_config_flags(
 
 /* --- the rest --- */
 
-static void take_log(struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
+void bt_daemon_options_take(
+	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
 {
+	const struct bt_daemon_flag_value *version = &values[BT_DAEMON_FLAG_VERSION];
+	options->config_file = values[BT_DAEMON_FLAG_CONFIG].text;
+	options->write_config_to = values[BT_DAEMON_FLAG_WRITE_CONFIG_TO].text;
+	options->master = values[BT_DAEMON_FLAG_MASTER].text;
+	options->pod_max_in_unschedulable_ns =
+		values[BT_DAEMON_FLAG_POD_MAX_IN_UNSCHEDULABLE].number;
+	take_config_flags(&options->config_flags, values);
+	take_serving(options, values);
+	take_authentication(options, values);
+	struct bt_authorization_options *authorization = &options->authorization;
+	authorization->kubeconfig = values[BT_DAEMON_FLAG_AUTHORIZATION_KUBECONFIG].text;
+	authorization->allow_cache_ttl_ns =
+		values[BT_DAEMON_FLAG_AUTHORIZATION_ALLOW_CACHE_TTL].number;
+	authorization->deny_cache_ttl_ns =
+		values[BT_DAEMON_FLAG_AUTHORIZATION_DENY_CACHE_TTL].number;
+	TAKE_LIST(authorization->always_allow_paths,
+		&values[BT_DAEMON_FLAG_AUTHORIZATION_ALWAYS_ALLOW_PATHS]);
+	options->metrics.show_hidden_for_version = values[BT_DAEMON_FLAG_SHOW_HIDDEN_METRICS].text;
+	TAKE_LIST(options->metrics.disabled, &values[BT_DAEMON_FLAG_DISABLED_METRICS]);
 	struct bt_klog_options *log = &options->log;
 	struct bt_str rest = values[BT_DAEMON_FLAG_VMODULE].text;
 	struct bt_str item;
@@ -173,11 +180,7 @@ static void take_log(struct bt_daemon_options *options, const struct bt_daemon_f
 		log->modules.items[log->modules.count++] =
 			(struct bt_klog_module){bt_str_sub(item, 0, equals), (int)level};
 	}
-}
-
-/** Insertion sort: the rows come in sections that are sorted. */
-static void take_flags(struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
-{
+	/* Insertion sort: the rows come in sections that are sorted. */
 	struct bt_flag_value *items =
 		BT_ARENA_NEW_ARRAY(&options->arena, struct bt_flag_value, BT_DAEMON_FLAG__COUNT);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
@@ -194,25 +197,6 @@ static void take_flags(struct bt_daemon_options *options, const struct bt_daemon
 	}
 	options->flags.items = items;
 	options->flags.count = BT_DAEMON_FLAG__COUNT;
-}
-
-void bt_daemon_options_take(
-	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
-{
-	const struct bt_daemon_flag_value *version = &values[BT_DAEMON_FLAG_VERSION];
-	options->config_file = values[BT_DAEMON_FLAG_CONFIG].text;
-	options->write_config_to = values[BT_DAEMON_FLAG_WRITE_CONFIG_TO].text;
-	options->master = values[BT_DAEMON_FLAG_MASTER].text;
-	options->pod_max_in_unschedulable_ns =
-		values[BT_DAEMON_FLAG_POD_MAX_IN_UNSCHEDULABLE].number;
-	take_config_flags(&options->config_flags, values);
-	take_serving(options, values);
-	take_authentication(options, values);
-	take_authorization(options, values);
-	options->metrics.show_hidden_for_version = values[BT_DAEMON_FLAG_SHOW_HIDDEN_METRICS].text;
-	TAKE_LIST(options->metrics.disabled, &values[BT_DAEMON_FLAG_DISABLED_METRICS]);
-	take_log(options, values);
-	take_flags(options, values);
 	options->versions = bt_versions_default();
 	options->gates = bt_gates_default();
 	if (version->list.count > 0) {

@@ -104,15 +104,6 @@ static void answer_registry(
 	finish_metrics(request, is_open, reply);
 }
 
-static void answer_resources(const struct bt_endpoints_options *options,
-	const struct bt_page_request *request, struct bt_reply *reply)
-{
-	if (options->write_pod_resources != NULL) {
-		options->write_pod_resources(options->context, &reply->body);
-	}
-	finish_metrics(request, false, reply);
-}
-
 static void answer_metrics(
 	struct bt_pages *pages, const struct bt_page_request *request, struct bt_reply *reply)
 {
@@ -126,16 +117,6 @@ static void answer_metrics(
 }
 
 /** --- the rest --- */
-
-static void answer_config(struct bt_pages *pages, struct bt_reply *reply)
-{
-	reply->code = 200;
-	bt_reply_add_header(reply, "Content-Type", BT_STR("application/json"));
-	bt_reply_add_header(reply, "X-Content-Type-Options", BT_STR("nosniff"));
-	bt_strbuf_append_c(&reply->body, "{\"componentconfig\":");
-	pages->options->write_config(pages->options->context, &reply->body);
-	bt_strbuf_append_char(&reply->body, '}');
-}
 
 /** "/healthz" or "/healthz/<check>"; false: neither. */
 static bool answer_health(const struct bt_health *health, const struct bt_page_request *request,
@@ -176,7 +157,12 @@ static bool answer_known(struct bt_pages *pages, const struct bt_page_request *r
 {
 	const struct bt_endpoints_options *options = pages->options;
 	if (bt_str_equal(request->path, BT_STR("/configz"))) {
-		answer_config(pages, reply);
+		reply->code = 200;
+		bt_reply_add_header(reply, "Content-Type", BT_STR("application/json"));
+		bt_reply_add_header(reply, "X-Content-Type-Options", BT_STR("nosniff"));
+		bt_strbuf_append_c(&reply->body, "{\"componentconfig\":");
+		pages->options->write_config(pages->options->context, &reply->body);
+		bt_strbuf_append_char(&reply->body, '}');
 		return true;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics"))) {
@@ -184,7 +170,10 @@ static bool answer_known(struct bt_pages *pages, const struct bt_page_request *r
 		return true;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics/resources"))) {
-		answer_resources(options, request, reply);
+		if (options->write_pod_resources != NULL) {
+			options->write_pod_resources(options->context, &reply->body);
+		}
+		finish_metrics(request, false, reply);
 		return true;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics/slis"))) {

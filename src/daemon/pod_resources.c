@@ -26,13 +26,6 @@ struct pod_list {
 	struct bt_strbuf text;
 };
 
-static bool is_over(const struct bt_pod *pod)
-{
-	return pod->spec.node_name.length != 0 &&
-		(bt_str_equal(pod->status.phase, BT_STR("Succeeded")) ||
-			bt_str_equal(pod->status.phase, BT_STR("Failed")));
-}
-
 /** In the order in which the labels are written. */
 static int compare_pods(const void *a, const void *b)
 {
@@ -65,35 +58,10 @@ static const char *unit_of(struct bt_str resource)
 	return bt_resource_is_attachable_volume(resource) ? "integer" : "";
 }
 
-static double value_of(const struct bt_resource_entry *entry)
-{
-	return bt_str_equal(entry->name, BT_STR("cpu"))
-		? (double)bt_quantity_milli(&entry->quantity) / 1000
-		: (double)bt_quantity_value(&entry->quantity);
-}
-
 static void write_label(struct bt_strbuf *out, const char *before, struct bt_str value)
 {
 	bt_strbuf_append_c(out, before);
 	bt_metrics_append_label_value(out, value);
-}
-
-static void write_sample(const struct bt_pod *pod, const char *name,
-	const struct bt_resource_entry *entry, struct bt_strbuf *out)
-{
-	bt_strbuf_append_c(out, name);
-	write_label(out, "{namespace=\"", pod->metadata.namespace_);
-	write_label(out, "\",node=\"", pod->spec.node_name);
-	write_label(out, "\",pod=\"", pod->metadata.name);
-	bt_strbuf_append_c(out, "\",priority=\"");
-	if (pod->spec.priority.present) {
-		bt_strbuf_printf(out, "%d", (int)pod->spec.priority.value);
-	}
-	write_label(out, "\",resource=\"", entry->name);
-	write_label(out, "\",scheduler=\"", pod->spec.scheduler_name);
-	bt_strbuf_printf(out, "\",unit=\"%s\"} ", unit_of(entry->name));
-	bt_metrics_append_number(out, value_of(entry));
-	bt_strbuf_append_char(out, '\n');
 }
 
 static struct bt_str write_samples(struct pod_list *list, const struct bt_pod *pod,
@@ -102,7 +70,24 @@ static struct bt_str write_samples(struct pod_list *list, const struct bt_pod *p
 	bt_strbuf_reset(&list->text);
 	for (uint32_t i = 0; i < amounts->count; i++) {
 		if (!bt_quantity_is_zero(&amounts->items[i].quantity)) {
-			write_sample(pod, name, &amounts->items[i], &list->text);
+			const struct bt_resource_entry *entry = &amounts->items[i];
+			struct bt_strbuf *out = &list->text;
+			bt_strbuf_append_c(out, name);
+			write_label(out, "{namespace=\"", pod->metadata.namespace_);
+			write_label(out, "\",node=\"", pod->spec.node_name);
+			write_label(out, "\",pod=\"", pod->metadata.name);
+			bt_strbuf_append_c(out, "\",priority=\"");
+			if (pod->spec.priority.present) {
+				bt_strbuf_printf(out, "%d", (int)pod->spec.priority.value);
+			}
+			write_label(out, "\",resource=\"", entry->name);
+			write_label(out, "\",scheduler=\"", pod->spec.scheduler_name);
+			bt_strbuf_printf(out, "\",unit=\"%s\"} ", unit_of(entry->name));
+			bt_metrics_append_number(out,
+				bt_str_equal(entry->name, BT_STR("cpu"))
+					? (double)bt_quantity_milli(&entry->quantity) / 1000
+					: (double)bt_quantity_value(&entry->quantity));
+			bt_strbuf_append_char(out, '\n');
 		}
 	}
 	return bt_arena_str(&list->arena, bt_strbuf_str(&list->text));
@@ -115,7 +100,9 @@ static void add_pod(void *visitor, const struct bt_pod *pod)
 	struct pod_samples samples;
 	struct bt_resource_list amounts;
 
-	if (is_over(pod)) {
+	if (pod->spec.node_name.length != 0 &&
+		(bt_str_equal(pod->status.phase, BT_STR("Succeeded")) ||
+			bt_str_equal(pod->status.phase, BT_STR("Failed")))) {
 		return;
 	}
 	bt_arena_reset(&list->scratch);

@@ -153,8 +153,14 @@ static double limit_value(rlim_t limit)
 	return limit == RLIM_INFINITY ? (double)UINT64_MAX : (double)limit;
 }
 
-static void set_limits(struct bt_metrics *metrics)
+static void collect_process(void *context)
 {
+	struct bt_metrics *metrics = context;
+	double ticks = (double)sysconf(_SC_CLK_TCK);
+	struct process_status status;
+	uint32_t open_files;
+	double boot;
+
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -165,17 +171,6 @@ static void set_limits(struct bt_metrics *metrics)
 		bt_metric_set(
 			process_cell(metrics, PROCESS_MAX_VIRTUAL), limit_value(limit.rlim_cur));
 	}
-}
-
-static void collect_process(void *context)
-{
-	struct bt_metrics *metrics = context;
-	double ticks = (double)sysconf(_SC_CLK_TCK);
-	struct process_status status;
-	uint32_t open_files;
-	double boot;
-
-	set_limits(metrics);
 	if (count_open_files(&open_files)) {
 		bt_metric_set(process_cell(metrics, PROCESS_OPEN_FILES), open_files);
 	}
@@ -226,26 +221,6 @@ static const struct bt_metric_description feature_family = {
 	.is_constant = true,
 };
 
-static void set_build(struct bt_metrics *metrics, const struct bt_build *build,
-	const struct bt_versions *versions)
-{
-	char minor[16];
-	int length = snprintf(minor, sizeof(minor), "%d", BT_KUBERNETES_MINOR);
-	const struct bt_str values[] = {
-		BT_STR("1"),
-		{minor, (uint32_t)length},
-		versions->git_version,
-		bt_str_from(build->git_commit),
-		bt_str_from(build->git_tree_state),
-		build->build_date,
-		bt_str_from(build->toolchain),
-		bt_str_from(build->compiler),
-		bt_str_from(build->platform),
-	};
-
-	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &build_family), values), 1);
-}
-
 static void set_version(struct bt_metrics *metrics, const struct bt_versions *versions)
 {
 	char emulation[16];
@@ -295,7 +270,21 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 		(void)bt_metrics_register(metrics, &process_families[i]);
 	}
 	bt_metrics_add_collector(metrics, collect_process, metrics);
-	set_build(metrics, build, versions);
+	char minor[16];
+	int length = snprintf(minor, sizeof(minor), "%d", BT_KUBERNETES_MINOR);
+	const struct bt_str values[] = {
+		BT_STR("1"),
+		{minor, (uint32_t)length},
+		versions->git_version,
+		bt_str_from(build->git_commit),
+		bt_str_from(build->git_tree_state),
+		build->build_date,
+		bt_str_from(build->toolchain),
+		bt_str_from(build->compiler),
+		bt_str_from(build->platform),
+	};
+
+	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &build_family), values), 1);
 	set_version(metrics, versions);
 	set_features(metrics, versions, gates);
 }

@@ -158,31 +158,28 @@ static uint32_t parse_quality(struct bt_str text)
 	return text.length == 0 || value > 1000 ? 1000 : value;
 }
 
-static void parse_clause(struct bt_accept_clause *clause, struct bt_str text)
-{
-	clause->type = bt_str_trim(bt_str_cut(&text, ';'), " \t");
-	clause->quality = 1000;
-	while (text.length != 0) {
-		struct bt_str value = bt_str_cut(&text, ';');
-		struct bt_str name = bt_str_trim(bt_str_cut(&value, '='), " \t");
-		value = bt_str_trim(value, " \t");
-		if (value.length >= 2 && value.data[0] == '"') {
-			value = bt_str_sub(value, 1, value.length - 2);
-		}
-		if (bt_str_equal_without_case(name, BT_STR("q"))) {
-			clause->quality = parse_quality(value);
-		} else if (name.length != 0 && clause->parameter_count < BT_ACCEPT_PARAMETERS_MAX) {
-			clause->parameters[clause->parameter_count++] =
-				(struct bt_accept_parameter){name, value};
-		}
-	}
-}
-
 void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
 {
 	while (header.length != 0 && accept->clauses.count < BT_ACCEPT_CLAUSES_MAX) {
 		struct bt_accept_clause clause = {.quality = 0};
-		parse_clause(&clause, bt_str_cut(&header, ','));
+		struct bt_str text = bt_str_cut(&header, ',');
+		clause.type = bt_str_trim(bt_str_cut(&text, ';'), " \t");
+		clause.quality = 1000;
+		while (text.length != 0) {
+			struct bt_str value = bt_str_cut(&text, ';');
+			struct bt_str name = bt_str_trim(bt_str_cut(&value, '='), " \t");
+			value = bt_str_trim(value, " \t");
+			if (value.length >= 2 && value.data[0] == '"') {
+				value = bt_str_sub(value, 1, value.length - 2);
+			}
+			if (bt_str_equal_without_case(name, BT_STR("q"))) {
+				clause.quality = parse_quality(value);
+			} else if (name.length != 0 &&
+				clause.parameter_count < BT_ACCEPT_PARAMETERS_MAX) {
+				clause.parameters[clause.parameter_count++] =
+					(struct bt_accept_parameter){name, value};
+			}
+		}
 		if (clause.type.length == 0) {
 			continue;
 		}

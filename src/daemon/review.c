@@ -198,27 +198,6 @@ static void finish(struct bt_review *review, struct bt_json_value *status, const
 
 /** --- asking --- */
 
-static void count_request(struct bt_review *review, const struct bt_rest_answer *answer)
-{
-	const struct bt_reviewer_options *options = &review->reviewer->options;
-	struct bt_strbuf code = {0};
-	int64_t took_ns = bt_loop_now_ns(options->loop) - review->asked_ns;
-	if (answer->code != 0) {
-		bt_strbuf_printf(&code, "%u", (unsigned int)answer->code);
-	} else {
-		bt_strbuf_append_c(&code, "<error>");
-	}
-	struct bt_str label = bt_strbuf_str(&code);
-	if (options->request_count != NULL) {
-		bt_metric_add(bt_metric_cell(options->request_count, &label), 1);
-	}
-	if (options->request_seconds != NULL) {
-		bt_metric_observe(bt_metric_cell(options->request_seconds, &label),
-			(double)took_ns / (double)BT_NS_PER_SECOND);
-	}
-	bt_strbuf_finish(&code);
-}
-
 static bool may_ask_again(const struct bt_rest_answer *answer)
 {
 	switch (answer->class_) {
@@ -251,17 +230,6 @@ static bool may_ask_again(const struct bt_rest_answer *answer)
 	return false;
 }
 
-static void ask_again_later(struct bt_review *review)
-{
-	struct bt_reviewer *reviewer = review->reviewer;
-	/* up to a fifth more */
-	int64_t jitter_ns =
-		(int64_t)bt_prng_below(&reviewer->prng, (uint64_t)review->delay_ns / 5 + 1);
-	review->retry_ns = bt_loop_now_ns(reviewer->options.loop) + review->delay_ns + jitter_ns;
-	review->delay_ns += review->delay_ns / 2;
-	bt_loop_call_at(reviewer->options.loop, review->retry_ns);
-}
-
 static void on_answer(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
 	struct bt_review *review = context;
@@ -269,9 +237,32 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 	struct berth_error err = BERTH_ERROR_INIT;
 	(void)call; /* ends with this */
 	review->call = NULL;
-	count_request(review, answer);
+	const struct bt_reviewer_options *options = &review->reviewer->options;
+	struct bt_strbuf code = {0};
+	int64_t took_ns = bt_loop_now_ns(options->loop) - review->asked_ns;
+	if (answer->code != 0) {
+		bt_strbuf_printf(&code, "%u", (unsigned int)answer->code);
+	} else {
+		bt_strbuf_append_c(&code, "<error>");
+	}
+	struct bt_str label = bt_strbuf_str(&code);
+	if (options->request_count != NULL) {
+		bt_metric_add(bt_metric_cell(options->request_count, &label), 1);
+	}
+	if (options->request_seconds != NULL) {
+		bt_metric_observe(bt_metric_cell(options->request_seconds, &label),
+			(double)took_ns / (double)BT_NS_PER_SECOND);
+	}
+	bt_strbuf_finish(&code);
 	if (may_ask_again(answer) && review->attempts < ATTEMPTS_MAX) {
-		ask_again_later(review);
+		struct bt_reviewer *reviewer = review->reviewer;
+		/* up to a fifth more */
+		int64_t jitter_ns =
+			(int64_t)bt_prng_below(&reviewer->prng, (uint64_t)review->delay_ns / 5 + 1);
+		review->retry_ns =
+			bt_loop_now_ns(reviewer->options.loop) + review->delay_ns + jitter_ns;
+		review->delay_ns += review->delay_ns / 2;
+		bt_loop_call_at(reviewer->options.loop, review->retry_ns);
 		return;
 	}
 	int result = bt_rest_answer_error(answer, &err);

@@ -44,16 +44,6 @@ static char *copy_text(struct bt_str text)
 
 /** --- reading --- */
 
-/** Flags are named, so that people know where to look. */
-static int wrap(const struct pair *pair, int result, struct berth_error *err)
-{
-	return pair->is_sni ? bt_error_wrap(err, result, "--tls-sni-cert-key \"%s,%s\"",
-				      pair->certificate_file, pair->key_file)
-			    : bt_error_wrap(err, result,
-				      "--tls-cert-file \"%s\", --tls-private-key-file \"%s\"",
-				      pair->certificate_file, pair->key_file);
-}
-
 static int read_files(
 	const struct pair *pair, struct bt_certificate_pair *out_pem, struct berth_error *err)
 {
@@ -69,7 +59,13 @@ static int read_files(
 	}
 	if (result != 0) {
 		bt_certificate_pair_finish(&pem);
-		return wrap(pair, result, err);
+		/* Flags are named, so that people know where to look. */
+		return pair->is_sni
+			? bt_error_wrap(err, result, "--tls-sni-cert-key \"%s,%s\"",
+				  pair->certificate_file, pair->key_file)
+			: bt_error_wrap(err, result,
+				  "--tls-cert-file \"%s\", --tls-private-key-file \"%s\"",
+				  pair->certificate_file, pair->key_file);
 	}
 	*out_pem = pem;
 	return 0;
@@ -80,12 +76,6 @@ static void stamp(const struct pair *pair, struct bt_client_file_stamp *out_cert
 {
 	*out_certificate = bt_client_file_stamp(pair->certificate_file);
 	*out_key = bt_client_file_stamp(pair->key_file);
-}
-
-static bool is_same_pem(const struct bt_certificate_pair *a, const struct bt_certificate_pair *b)
-{
-	return bt_str_equal(bt_strbuf_str(&a->certificate), bt_strbuf_str(&b->certificate)) &&
-		bt_str_equal(bt_strbuf_str(&a->key), bt_strbuf_str(&b->key));
 }
 
 /** *out_changed: the pair is another one. */
@@ -101,7 +91,9 @@ static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *e
 	}
 	pair->certificate_stamp = certificate_stamp;
 	pair->key_stamp = key_stamp;
-	*out_changed = !is_same_pem(&pair->pem, &pem);
+	*out_changed = !(bt_str_equal(bt_strbuf_str(&pair->pem.certificate),
+				 bt_strbuf_str(&pem.certificate)) &&
+		bt_str_equal(bt_strbuf_str(&pair->pem.key), bt_strbuf_str(&pem.key)));
 	if (*out_changed) {
 		bt_certificate_pair_finish(&pair->pem);
 		pair->pem = pem;

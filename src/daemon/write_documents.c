@@ -160,30 +160,6 @@ static const struct bt_pod_condition *find_condition(
 	return NULL;
 }
 
-static void write_conditions(struct bt_json_writer *writer, const struct bt_pod_status *status,
-	const bt_pod_condition_list *after, struct bt_str changed)
-{
-	if (status->conditions.count != 0) {
-		bt_json_write_name_c(writer, "$setElementOrder/conditions");
-		bt_json_begin_array(writer);
-		for (uint32_t i = 0; i < after->count; i++) {
-			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "type", after->items[i].type);
-			bt_json_end_object(writer);
-		}
-		bt_json_end_array(writer);
-	}
-	bt_json_write_name_c(writer, "conditions");
-	bt_json_begin_array(writer);
-	for (uint32_t i = 0; i < after->count; i++) {
-		if (bt_str_equal(after->items[i].type, changed)) {
-			write_condition(writer, find_condition(status, changed), &after->items[i]);
-			break;
-		}
-	}
-	bt_json_end_array(writer);
-}
-
 bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_strbuf *out)
 {
@@ -205,7 +181,28 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 		bt_json_write_name_c(&writer, "status");
 		bt_json_begin_object(&writer);
 		if (has_condition) {
-			write_conditions(&writer, &pod->status, &after, condition->type);
+			struct bt_str changed = condition->type;
+			if (pod->status.conditions.count != 0) {
+				bt_json_write_name_c(&writer, "$setElementOrder/conditions");
+				bt_json_begin_array(&writer);
+				for (uint32_t i = 0; i < after.count; i++) {
+					bt_json_begin_object(&writer);
+					bt_json_write_member(&writer, "type", after.items[i].type);
+					bt_json_end_object(&writer);
+				}
+				bt_json_end_array(&writer);
+			}
+			bt_json_write_name_c(&writer, "conditions");
+			bt_json_begin_array(&writer);
+			for (uint32_t i = 0; i < after.count; i++) {
+				if (bt_str_equal(after.items[i].type, changed)) {
+					write_condition(&writer,
+						find_condition(&pod->status, changed),
+						&after.items[i]);
+					break;
+				}
+			}
+			bt_json_end_array(&writer);
 		}
 		if (has_nomination) {
 			write_change(&writer, "nominatedNodeName", pod->status.nominated_node_name,

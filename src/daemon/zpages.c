@@ -58,12 +58,6 @@ static bool is_structured(const struct bt_zpage_facts *facts, const struct bt_ac
 		(out_wanted->is_old || bt_str_equal(version, BT_STR("v1beta1")));
 }
 
-static bool is_text(struct bt_str type)
-{
-	return bt_str_equal_without_case(type, BT_STR("text/plain")) ||
-		bt_str_equal(type, BT_STR("text/*")) || bt_str_equal(type, BT_STR("*/*"));
-}
-
 /** false: nothing that there is. */
 static bool negotiate(const struct bt_zpage_facts *facts, struct bt_str header, const char *kind,
 	struct wanted *out_wanted)
@@ -79,7 +73,10 @@ static bool negotiate(const struct bt_zpage_facts *facts, struct bt_str header, 
 		const struct bt_accept_clause *clause = &accept.clauses.items[i];
 		struct wanted wanted = {FORM_TEXT, false};
 		found = clause->quality != 0 &&
-			(is_text(clause->type) || is_structured(facts, clause, kind, &wanted));
+			((bt_str_equal_without_case(clause->type, BT_STR("text/plain")) ||
+				 bt_str_equal(clause->type, BT_STR("text/*")) ||
+				 bt_str_equal(clause->type, BT_STR("*/*"))) ||
+				is_structured(facts, clause, kind, &wanted));
 		*out_wanted = found ? wanted : *out_wanted;
 	}
 	bt_accept_finish(&accept);
@@ -384,30 +381,6 @@ static void write_statusz_text(const struct bt_zpage_facts *facts, struct bt_are
 	bt_strbuf_finish(&joined);
 }
 
-static void write_statusz_document(const struct bt_zpage_facts *facts, struct bt_arena *arena,
-	int64_t up_seconds, bool is_old, struct bt_strbuf *out)
-{
-	const struct bt_daemon_options *options = facts->options;
-	const char *paths[PATHS_MAX];
-	uint32_t count = list_paths(&options->gates, paths);
-	struct bt_json_writer writer;
-	begin_document(&writer, "Statusz", is_old, out);
-	bt_json_write_member(&writer, "startTime", bt_time_text(arena, facts->started_ns));
-	bt_json_write_name_c(&writer, "uptimeSeconds");
-	bt_json_write_int64(&writer, up_seconds);
-	bt_json_write_member_c(&writer, "goVersion", bt_build_about(arena).toolchain);
-	bt_json_write_member(&writer, "binaryVersion", bt_versions_binary(&options->versions));
-	bt_json_write_member(&writer, "emulationVersion",
-		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
-	bt_json_write_name_c(&writer, "paths");
-	bt_json_begin_array(&writer);
-	for (uint32_t i = 0; i < count; i++) {
-		bt_json_write_c(&writer, paths[i]);
-	}
-	bt_json_end_array(&writer);
-	bt_json_end_object(&writer);
-}
-
 void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_request *request,
 	int64_t wall_now_ns, struct bt_reply *reply)
 {
@@ -425,6 +398,26 @@ void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_reques
 		write_statusz_text(facts, request->arena, up_seconds, &reply->body);
 		return;
 	}
-	write_statusz_document(facts, request->arena, up_seconds, wanted.is_old, &json);
+	struct bt_arena *arena = request->arena;
+	bool is_old = wanted.is_old;
+	const struct bt_daemon_options *options = facts->options;
+	const char *paths[PATHS_MAX];
+	uint32_t count = list_paths(&options->gates, paths);
+	struct bt_json_writer writer;
+	begin_document(&writer, "Statusz", is_old, &json);
+	bt_json_write_member(&writer, "startTime", bt_time_text(arena, facts->started_ns));
+	bt_json_write_name_c(&writer, "uptimeSeconds");
+	bt_json_write_int64(&writer, up_seconds);
+	bt_json_write_member_c(&writer, "goVersion", bt_build_about(arena).toolchain);
+	bt_json_write_member(&writer, "binaryVersion", bt_versions_binary(&options->versions));
+	bt_json_write_member(&writer, "emulationVersion",
+		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
+	bt_json_write_name_c(&writer, "paths");
+	bt_json_begin_array(&writer);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_json_write_c(&writer, paths[i]);
+	}
+	bt_json_end_array(&writer);
+	bt_json_end_object(&writer);
 	answer_document(wanted, request, "statusz", &json, reply);
 }
