@@ -104,31 +104,6 @@ static void sift(struct bt_batch *batch, uint32_t at, uint32_t count)
 	}
 }
 
-/** The chosen node leaves first; the others follow as the heap would give them. */
-static void rank(struct bt_batch *batch)
-{
-	uint32_t count = batch->nodes.count;
-
-	for (uint32_t i = count / 2; i-- > 0;) {
-		sift(batch, i, count);
-	}
-	for (uint32_t left = count; left-- > 1;) {
-		swap(batch, 0, left);
-		sift(batch, 0, left);
-	}
-	for (uint32_t i = 0; i < count / 2; i++) {
-		swap(batch, i, count - 1 - i);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_sym_equal(batch->nodes.items[i], batch->ranked_without)) {
-			bt_symbol_unref(batch->symbols, batch->nodes.items[i]);
-			bt_vec_remove_ordered(&batch->nodes, i);
-			break;
-		}
-	}
-	batch->totals.count = 0;
-}
-
 /* --- hints --- */
 
 /** The tests that need no node, in upstream's order. */
@@ -183,7 +158,27 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 		return BT_STR("");
 	}
 	if (batch->totals.count != 0) {
-		rank(batch);
+		/* The chosen node leaves first; the others follow as the heap would give them. */
+		uint32_t count = batch->nodes.count;
+
+		for (uint32_t i = count / 2; i-- > 0;) {
+			sift(batch, i, count);
+		}
+		for (uint32_t left = count; left-- > 1;) {
+			swap(batch, 0, left);
+			sift(batch, 0, left);
+		}
+		for (uint32_t i = 0; i < count / 2; i++) {
+			swap(batch, i, count - 1 - i);
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			if (bt_sym_equal(batch->nodes.items[i], batch->ranked_without)) {
+				bt_symbol_unref(batch->symbols, batch->nodes.items[i]);
+				bt_vec_remove_ordered(&batch->nodes, i);
+				break;
+			}
+		}
+		batch->totals.count = 0;
 	}
 	return bt_symbol_text(batch->symbols, batch->nodes.items[batch->next++]);
 }

@@ -3,24 +3,19 @@
 
 #include "base/assert.h"
 
-/** floor(sqrt(value)), bit by bit: exact on every machine. */
-static uint32_t integer_root(uint32_t value)
-{
-	uint32_t root = 0;
-
-	for (uint32_t bit = UINT32_C(1) << 15; bit != 0; bit >>= 1) {
-		uint32_t next = root | bit;
-
-		if (next <= value / next) {
-			root = next;
-		}
-	}
-	return root;
-}
-
 uint32_t bt_chunk_size(uint32_t piece_count, uint32_t parallelism)
 {
-	uint32_t size = integer_root(piece_count);
+	/* floor(sqrt(value)), bit by bit: exact on every machine. */
+	uint32_t size = 0;
+
+	for (uint32_t bit = UINT32_C(1) << 15; bit != 0; bit >>= 1) {
+		uint32_t next = size | bit;
+
+		if (next <= piece_count / next) {
+			size = next;
+		}
+	}
+
 	uint32_t share;
 
 	BT_ASSERT(parallelism > 0);

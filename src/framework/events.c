@@ -90,12 +90,6 @@ bool bt_cluster_event_match(
 		incoming->action <= registered->action;
 }
 
-static bool takes_part(const struct bt_plugin_ops *ops)
-{
-	return ops->pre_enqueue != NULL || ops->pre_filter != NULL || ops->filter != NULL ||
-		bt_plugin_implements(ops, BT_POINT_RESERVE) || ops->permit != NULL;
-}
-
 static void add_hint(struct bt_event_hints *hints, struct bt_plugin *plugin,
 	struct bt_cluster_event event, bt_hint_function function)
 {
@@ -161,7 +155,10 @@ int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_
 		struct bt_plugin *plugin = framework->instances.items[i];
 		struct berth_error cause = BERTH_ERROR_INIT;
 
-		if (!takes_part(plugin->ops)) {
+		if (!(plugin->ops->pre_enqueue != NULL || plugin->ops->pre_filter != NULL ||
+			    plugin->ops->filter != NULL ||
+			    bt_plugin_implements(plugin->ops, BT_POINT_RESERVE) ||
+			    plugin->ops->permit != NULL)) {
 			continue;
 		}
 		if (plugin->ops->events_to_register == NULL) {

@@ -102,28 +102,23 @@ static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_st
 	return count;
 }
 
-static uint32_t list_groups(const struct bt_node_statuses *statuses, enum bt_status_code code,
-	const struct bt_state *state, uint32_t *out_slots)
-{
-	const struct bt_status_groups *groups = statuses->groups;
-	const struct bt_snapshot *snapshot = &state->snapshot;
-	uint32_t start = statuses->absent.code == code ? 0 : groups->start;
-	uint32_t count;
-
-	if (bt_node_statuses_count_for_code(statuses, code, state) == 0) {
-		return 0;
-	}
-	count = list_positions(groups, code, snapshot->list, start, snapshot->count, out_slots);
-	return count + list_positions(groups, code, snapshot->list, 0, start, &out_slots[count]);
-}
-
 uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state, uint32_t *out_slots)
 {
 	uint32_t count = 0;
 
 	if (statuses->groups != NULL) {
-		return list_groups(statuses, code, state, out_slots);
+		const struct bt_status_groups *groups = statuses->groups;
+		const struct bt_snapshot *snapshot = &state->snapshot;
+		uint32_t start = statuses->absent.code == code ? 0 : groups->start;
+
+		if (bt_node_statuses_count_for_code(statuses, code, state) == 0) {
+			return 0;
+		}
+		count = list_positions(
+			groups, code, snapshot->list, start, snapshot->count, out_slots);
+		return count +
+			list_positions(groups, code, snapshot->list, 0, start, &out_slots[count]);
 	}
 	if (statuses->absent.code == code) {
 		return list_all_but(statuses, code, state, out_slots);

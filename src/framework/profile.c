@@ -83,19 +83,6 @@ void bt_framework_clone_cycle(const struct bt_framework *framework,
 	}
 }
 
-/** Names that some list of the profile enables. */
-static void collect_needed(const struct bt_config_plugins *plugins, struct bt_text_set *out_needed)
-{
-	for (int p = 0; p <= BT_POINT__COUNT; p++) {
-		const struct bt_config_plugin_set *set =
-			p < BT_POINT__COUNT ? &plugins->points[p] : &plugins->multi_point;
-
-		for (uint32_t i = 0; i < set->enabled.count; i++) {
-			(void)bt_text_set_add(out_needed, set->enabled.items[i].name);
-		}
-	}
-}
-
 static int check_plugin_config_unique(
 	const struct bt_config_profile *profile, struct berth_error *err)
 {
@@ -293,7 +280,16 @@ static int build(
 	if (framework->profile->plugins == NULL) {
 		return BERTH_OK;
 	}
-	collect_needed(framework->profile->plugins, &needed);
+	/* Names that some list of the profile enables. */
+	const struct bt_config_plugins *plugins = framework->profile->plugins;
+	for (int p = 0; p <= BT_POINT__COUNT; p++) {
+		const struct bt_config_plugin_set *set =
+			p < BT_POINT__COUNT ? &plugins->points[p] : &plugins->multi_point;
+
+		for (uint32_t i = 0; i < set->enabled.count; i++) {
+			(void)bt_text_set_add(&needed, set->enabled.items[i].name);
+		}
+	}
 	code = check_plugin_config_unique(framework->profile, err);
 	if (code == BERTH_OK) {
 		code = create_instances(framework, registry, &needed, err);

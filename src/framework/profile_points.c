@@ -183,12 +183,6 @@ int bt_profile_build_points(struct bt_framework *framework, struct berth_error *
 	return code;
 }
 
-/** 2^63-1 - total as Go computes it. */
-static int64_t wrapping_rest(int64_t total)
-{
-	return (int64_t)((uint64_t)BT_TOTAL_SCORE_MAX - (uint64_t)total);
-}
-
 int bt_profile_set_weights(struct bt_framework *framework, enum bt_extension_point point,
 	const char *prefix, struct berth_error *err)
 {
@@ -212,7 +206,9 @@ int bt_profile_set_weights(struct bt_framework *framework, enum bt_extension_poi
 			}
 			/* Upstream quirk, spec 02 section 8.6: after a negative total the right
 			 * side wraps around and every further plugin is refused. */
-			if (weight * BT_SCORE_MAX > wrapping_rest(total)) {
+			/* 2^63-1 - total as Go computes it. */
+			if (weight * BT_SCORE_MAX >
+				(int64_t)((uint64_t)BT_TOTAL_SCORE_MAX - (uint64_t)total)) {
 				return bt_error_set(err, BERTH_ERR_INVALID,
 					"%s: total score of Score plugins could overflow", prefix);
 			}

@@ -45,13 +45,6 @@ static struct bt_pre_filter_result intersect(const struct bt_pre_filter_result *
 	return (struct bt_pre_filter_result){.restricted = true, .count = count, .names = names};
 }
 
-/** Spec 02 section 2, Merge; b is restricted. */
-static struct bt_pre_filter_result merge(const struct bt_pre_filter_result *a,
-	const struct bt_pre_filter_result *b, struct bt_arena *arena)
-{
-	return a->restricted ? intersect(a, b, arena) : *b;
-}
-
 void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 	const struct bt_plugin_set *plugins, struct bt_strbuf *text)
 {
@@ -147,7 +140,10 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 	}
 	if (result->restricted) {
 		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
-		outcome->result = merge(&outcome->result, result, cycle->arena);
+		/* Spec 02 section 2, Merge; b is restricted. */
+		outcome->result = outcome->result.restricted
+			? intersect(&outcome->result, result, cycle->arena)
+			: *result;
 	}
 	if (outcome->result.restricted && outcome->result.count == 0) {
 		outcome->status =
