@@ -142,25 +142,6 @@ static struct bt_rejectors translate(const struct bt_queue *queue, const struct 
 	return translated;
 }
 
-/** The API does not let schedulerName change; should it do so, plugins are known by name. */
-static void change_profile(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t profile)
-{
-	uint32_t before = entry->profile;
-
-	entry->unschedulable_plugins =
-		translate(queue, &entry->unschedulable_plugins, before, profile);
-	entry->pending_plugins = translate(queue, &entry->pending_plugins, before, profile);
-	if (bt_queue_entry_is_gated(entry)) {
-		struct bt_rejectors gate = {{0}};
-
-		bt_rejectors_add(&gate, entry->gating_plugin);
-		gate = translate(queue, &gate, before, profile);
-		entry->gating_plugin =
-			bt_rejectors_is_empty(&gate) ? BT_QUEUE_NONE : bt_rejectors_next(&gate, 0);
-	}
-	entry->profile = profile;
-}
-
 void bt_queue_entry_set_pod(
 	struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod)
 {
@@ -175,7 +156,23 @@ void bt_queue_entry_set_pod(
 	bt_pod_info_finish_pending(queue->state, &old_pod);
 	bt_object_release(old_object);
 	if (profile != entry->profile) {
-		change_profile(queue, entry, profile);
+		/* The API does not let schedulerName change; should it do so, plugins are known by
+		 * name. */
+		uint32_t before = entry->profile;
+
+		entry->unschedulable_plugins =
+			translate(queue, &entry->unschedulable_plugins, before, profile);
+		entry->pending_plugins = translate(queue, &entry->pending_plugins, before, profile);
+		if (bt_queue_entry_is_gated(entry)) {
+			struct bt_rejectors gate = {{0}};
+
+			bt_rejectors_add(&gate, entry->gating_plugin);
+			gate = translate(queue, &gate, before, profile);
+			entry->gating_plugin = bt_rejectors_is_empty(&gate)
+				? BT_QUEUE_NONE
+				: bt_rejectors_next(&gate, 0);
+		}
+		entry->profile = profile;
 	}
 }
 

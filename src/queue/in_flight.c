@@ -81,17 +81,6 @@ bool bt_queue_take_off(struct bt_queue *queue, struct bt_queue_entry *entry)
 	return true;
 }
 
-static void drop_log_head(struct bt_queue *queue)
-{
-	struct bt_queue_log_entry *head = &queue->log.items[queue->log_head];
-
-	queue->events.items[head->event].in_flight--;
-	bt_object_release(head->old_object);
-	bt_object_release(head->new_object);
-	queue->log_head++;
-	queue->log_head_position++;
-}
-
 /** Entries that everybody in flight has behind them. */
 static void trim_log(struct bt_queue *queue)
 {
@@ -100,7 +89,13 @@ static void trim_log(struct bt_queue *queue)
 		: queue->in_flight.items[queue->first_in_flight].log_position;
 
 	while (queue->log_head_position < needed) {
-		drop_log_head(queue);
+		struct bt_queue_log_entry *head = &queue->log.items[queue->log_head];
+
+		queue->events.items[head->event].in_flight--;
+		bt_object_release(head->old_object);
+		bt_object_release(head->new_object);
+		queue->log_head++;
+		queue->log_head_position++;
 	}
 	if (queue->log_head == queue->log.count) {
 		queue->log_head = 0;

@@ -221,20 +221,6 @@ static void add_departure(
 	bt_vec_push(&queue->departures, departure);
 }
 
-/** What a member's own hints make of `best`. */
-static enum bt_queue_strategy ask_member(const struct pass *pass, uint32_t entry_id,
-	enum bt_queue_strategy best, struct label_memo *memo)
-{
-	uint32_t label_set = bt_queue_entry_at(pass->queue, entry_id)->label_set;
-
-	if (!memo->usable || !memo->filled || label_set != memo->label_set) {
-		memo->strategy = ask(pass, bt_queue_wake(pass->queue, entry_id), ASK_OWN, best);
-		memo->filled = true;
-		memo->label_set = label_set;
-	}
-	return memo->strategy;
-}
-
 /** The least that the members of an entry's group share for the hints of their rejectors. */
 static enum bt_hint_scope least_scope(const struct pass *pass, const struct bt_queue_entry *entry)
 {
@@ -312,7 +298,16 @@ static void judge_group(const struct pass *pass, const struct bt_queue_group *gr
 		if (bt_queue_entry_at(queue, id) == pass->self) {
 			strategy = ask(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
 		} else if (has_own && !is_final(&pending, strategy)) {
-			strategy = ask_member(pass, id, strategy, &memo);
+			/* What a member's own hints make of `best`. */
+			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
+
+			if (!memo.usable || !memo.filled || label_set != memo.label_set) {
+				memo.strategy = ask(
+					pass, bt_queue_wake(pass->queue, id), ASK_OWN, strategy);
+				memo.filled = true;
+				memo.label_set = label_set;
+			}
+			strategy = memo.strategy;
 			if (queue->awake.count > BT_QUEUE_AWAKE_MAX) {
 				bt_queue_settle_but(queue, pass->self);
 			}

@@ -21,15 +21,6 @@ static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *
 		!bt_nominator_find(queue->nominator, entry->pod.uid, &node_name);
 }
 
-static void park(const struct bt_queue *queue, struct bt_queue_entry *entry)
-{
-	struct bt_object *object = entry->object;
-
-	entry->parked = true;
-	queue->entries.items[entry->id] = bt_realloc_array(entry, 1, PARKED_BYTES);
-	bt_object_rest(object);
-}
-
 static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	uint32_t id = entry->id;
@@ -77,7 +68,11 @@ void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *he
 		if (entry == held) {
 			queue->awake.items[kept++] = id;
 		} else {
-			park(queue, entry);
+			struct bt_object *object = entry->object;
+
+			entry->parked = true;
+			queue->entries.items[entry->id] = bt_realloc_array(entry, 1, PARKED_BYTES);
+			bt_object_rest(object);
 		}
 	}
 	queue->awake.count = kept;

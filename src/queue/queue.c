@@ -55,41 +55,6 @@ static int create_hints(struct bt_queue *queue, struct berth_error *err)
 	return result;
 }
 
-static void find_measuring(struct bt_queue *queue)
-{
-	uint32_t count = queue->profiles->frameworks.count;
-
-	queue->measuring = bt_calloc(count, sizeof(*queue->measuring));
-	for (uint32_t p = 0; p < count; p++) {
-		const struct bt_framework *framework = queue->profiles->frameworks.items[p];
-
-		for (uint32_t i = 0; i < framework->instances.count; i++) {
-			struct bt_plugin *plugin = framework->instances.items[i];
-
-			if (plugin->ops->hint_needs != NULL && queue->measuring[p] == NULL) {
-				queue->measuring[p] = plugin;
-			}
-		}
-	}
-}
-
-static void init_gates(struct bt_queue *queue)
-{
-	const struct bt_gates *gates = queue->options.gates;
-
-	queue->pops_backoff = bt_gate_enabled(gates, BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q);
-	queue->asks_hints = bt_gate_enabled(gates, BT_GATE_SCHEDULER_QUEUEING_HINTS);
-	queue->has_groups = bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD);
-	queue->has_signatures = bt_gate_enabled(gates, BT_GATE_OPPORTUNISTIC_BATCHING);
-	queue->change_gates = (struct bt_change_gates){
-		.dynamic_resource_allocation =
-			bt_gate_enabled(gates, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION),
-		.in_place_pod_level_resources = bt_gate_enabled(
-			gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
-		.node_declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
-	};
-}
-
 int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
 	struct bt_queue **out_queue, struct berth_error *err)
@@ -108,8 +73,33 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 	queue->sort = first->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
 	queue->unschedulable_gauge =
 		BT_NEW_ARRAY(int64_t, (size_t)profiles->frameworks.count * BT_REJECTOR__COUNT);
-	init_gates(queue);
-	find_measuring(queue);
+	const struct bt_gates *gates = queue->options.gates;
+
+	queue->pops_backoff = bt_gate_enabled(gates, BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q);
+	queue->asks_hints = bt_gate_enabled(gates, BT_GATE_SCHEDULER_QUEUEING_HINTS);
+	queue->has_groups = bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD);
+	queue->has_signatures = bt_gate_enabled(gates, BT_GATE_OPPORTUNISTIC_BATCHING);
+	queue->change_gates = (struct bt_change_gates){
+		.dynamic_resource_allocation =
+			bt_gate_enabled(gates, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION),
+		.in_place_pod_level_resources = bt_gate_enabled(
+			gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
+		.node_declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
+	};
+	uint32_t count = queue->profiles->frameworks.count;
+
+	queue->measuring = bt_calloc(count, sizeof(*queue->measuring));
+	for (uint32_t p = 0; p < count; p++) {
+		const struct bt_framework *framework = queue->profiles->frameworks.items[p];
+
+		for (uint32_t i = 0; i < framework->instances.count; i++) {
+			struct bt_plugin *plugin = framework->instances.items[i];
+
+			if (plugin->ops->hint_needs != NULL && queue->measuring[p] == NULL) {
+				queue->measuring[p] = plugin;
+			}
+		}
+	}
 	bt_queue_entries_init(queue);
 	bt_heap_init(&queue->active_queue,
 		queue->sort->ops->less_is_priority_then_time ? NULL : bt_queue_sorts_before, queue);
@@ -384,20 +374,6 @@ void bt_queue_refresh(struct bt_queue *queue, struct bt_queue_entry *entry, stru
 	}
 }
 
-static int refuse_second(
-	struct bt_queue *queue, const struct bt_queue_entry *present, struct berth_error *err)
-{
-	static const char *const names[BT_QUEUE__PLACES] = {
-		[BT_QUEUE_ACTIVE] = "the active queue",
-		[BT_QUEUE_BACKOFF] = "the backoff queue",
-		[BT_QUEUE_ERROR_BACKOFF] = "the backoff queue",
-		[BT_QUEUE_UNSCHEDULABLE] = "unschedulable queue",
-	};
-
-	return bt_error_set(err, BERTH_ERR_EXISTS, "Pod %s is already present in %s",
-		bt_queue_pod_text(queue, &present->pod), names[present->place]);
-}
-
 int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue, struct bt_queue_entry *entry,
 	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err)
 {
@@ -409,7 +385,15 @@ int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue, struct bt_
 	BT_ASSERT(entry->place == BT_QUEUE_OUT && entry->object != NULL);
 	if (present != NULL) {
 		bt_queue_done(queue, entry->pod.uid);
-		return refuse_second(queue, present, err);
+		static const char *const names[BT_QUEUE__PLACES] = {
+			[BT_QUEUE_ACTIVE] = "the active queue",
+			[BT_QUEUE_BACKOFF] = "the backoff queue",
+			[BT_QUEUE_ERROR_BACKOFF] = "the backoff queue",
+			[BT_QUEUE_UNSCHEDULABLE] = "unschedulable queue",
+		};
+
+		return bt_error_set(err, BERTH_ERR_EXISTS, "Pod %s is already present in %s",
+			bt_queue_pod_text(queue, &present->pod), names[present->place]);
 	}
 	entry->unschedulable_plugins =
 		(rejection != NULL ? rejection : &none)->unschedulable_plugins;

@@ -15,24 +15,6 @@ static const struct bt_shape *shape_of(
 	return bt_shape_at(&queue->state->shapes, group->shape_id);
 }
 
-/** PreEnqueue would let every one of them pass. */
-static bool passes_pre_enqueue(
-	const struct bt_queue *queue, uint32_t profile, const struct bt_shape *shape)
-{
-	const struct bt_framework *framework = queue->profiles->frameworks.items[profile];
-	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_ENQUEUE];
-
-	for (uint32_t i = 0; i < point->entries.count; i++) {
-		struct bt_plugin *plugin = point->entries.items[i].plugin;
-
-		if (plugin->ops->pre_enqueue_passes == NULL ||
-			!plugin->ops->pre_enqueue_passes(plugin, shape)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy, int64_t now_ns)
 {
@@ -47,7 +29,21 @@ bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_g
 		bt_is_backing_off(group->latest_expiration_ns, now_ns, queue->pops_backoff)) {
 		return false;
 	}
-	return passes_pre_enqueue(queue, class->profile, shape_of(queue, group));
+	/* PreEnqueue would let every one of them pass. */
+	uint32_t profile = class->profile;
+	const struct bt_shape *shape = shape_of(queue, group);
+	const struct bt_framework *framework = queue->profiles->frameworks.items[profile];
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_ENQUEUE];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+		if (plugin->ops->pre_enqueue_passes == NULL ||
+			!plugin->ops->pre_enqueue_passes(plugin, shape)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 void bt_queue_go_whole(struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns)

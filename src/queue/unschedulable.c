@@ -187,15 +187,6 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_vec_push(&queue->awake, entry->id);
 }
 
-static void drop_class(struct bt_queue *queue, uint32_t class_id)
-{
-	bool found = bt_map_remove(
-		&queue->class_map, hash_class(&queue->classes.items[class_id]), class_id);
-
-	BT_ASSERT(found);
-	bt_vec_push(&queue->free_classes, class_id);
-}
-
 void bt_queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
@@ -223,7 +214,12 @@ static void drop_group(struct bt_queue *queue, uint32_t group_id)
 	}
 	bt_symbol_unref(&queue->state->symbols, group->namespace_);
 	if (--queue->classes.items[group->class_id].group_count == 0) {
-		drop_class(queue, group->class_id);
+		uint32_t class_id = group->class_id;
+		bool found = bt_map_remove(
+			&queue->class_map, hash_class(&queue->classes.items[class_id]), class_id);
+
+		BT_ASSERT(found);
+		bt_vec_push(&queue->free_classes, class_id);
 	}
 	bt_vec_push(&queue->free_groups, group_id);
 }
