@@ -29,25 +29,6 @@ static uint32_t padded(uint32_t count)
 	return (count + BT_CELLS_BLOCK - 1) / BT_CELLS_BLOCK * BT_CELLS_BLOCK;
 }
 
-static void lay_out_levels(struct bt_cells *cells, uint32_t position_count)
-{
-	cells->position_count = position_count;
-	cells->level_size[0] = position_count;
-	cells->first_node[0] = 0;
-	uint32_t level = 0;
-	uint32_t node = 0;
-	uint32_t size = position_count;
-	do {
-		size = size == 0 ? 1 : padded(size) / BT_CELLS_BLOCK;
-		level++;
-		cells->level_size[level] = size;
-		cells->first_node[level] = node;
-		node += size == 1 ? 1 : padded(size);
-	} while (size > 1);
-	cells->level_count = level;
-	cells->node_count = node;
-}
-
 static void free_cell_memory(struct bt_cells *cells)
 {
 	for (uint32_t i = 0; i < cells->cell_capacity; i++) {
@@ -83,7 +64,21 @@ void bt_cells_destroy(struct bt_cells *cells)
 void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t key_words)
 {
 	BT_ASSERT(position_count <= UINT32_MAX - BT_CELLS_BLOCK);
-	lay_out_levels(cells, position_count);
+	cells->position_count = position_count;
+	cells->level_size[0] = position_count;
+	cells->first_node[0] = 0;
+	uint32_t level = 0;
+	uint32_t node = 0;
+	uint32_t size = position_count;
+	do {
+		size = size == 0 ? 1 : padded(size) / BT_CELLS_BLOCK;
+		level++;
+		cells->level_size[level] = size;
+		cells->first_node[level] = node;
+		node += size == 1 ? 1 : padded(size);
+	} while (size > 1);
+	cells->level_count = level;
+	cells->node_count = node;
 	if (cells->node_count > cells->node_capacity) {
 		free_cell_memory(cells);
 		cells->node_capacity = cells->node_count;
@@ -134,23 +129,6 @@ static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 	cell->some_member = 0;
 }
 
-static void grow_cells(struct bt_cells *cells)
-{
-	uint32_t capacity = cells->cell_capacity == 0 ? 8 : 2 * cells->cell_capacity;
-	if (cells->cell_count == cells->cell_capacity) {
-		cells->cells = bt_realloc_array(cells->cells, capacity, sizeof(*cells->cells));
-		cells->hashes = bt_realloc_array(cells->hashes, capacity, sizeof(*cells->hashes));
-		memset(cells->cells + cells->cell_capacity, 0,
-			(capacity - cells->cell_capacity) * sizeof(*cells->cells));
-		cells->cell_capacity = capacity;
-	}
-	size_t words = (size_t)cells->cell_capacity * cells->key_words;
-	if (words > cells->key_capacity) {
-		cells->keys = bt_realloc_array(cells->keys, words, sizeof(*cells->keys));
-		cells->key_capacity = words;
-	}
-}
-
 /* A number for a new key: one that lost its members, or the next. */
 static uint32_t take_number(struct bt_cells *cells)
 {
@@ -166,7 +144,19 @@ static uint32_t take_number(struct bt_cells *cells)
 	if (cells->cell_count == BT_CELLS_MAX) {
 		return BT_CELL_NONE;
 	}
-	grow_cells(cells);
+	uint32_t capacity = cells->cell_capacity == 0 ? 8 : 2 * cells->cell_capacity;
+	if (cells->cell_count == cells->cell_capacity) {
+		cells->cells = bt_realloc_array(cells->cells, capacity, sizeof(*cells->cells));
+		cells->hashes = bt_realloc_array(cells->hashes, capacity, sizeof(*cells->hashes));
+		memset(cells->cells + cells->cell_capacity, 0,
+			(capacity - cells->cell_capacity) * sizeof(*cells->cells));
+		cells->cell_capacity = capacity;
+	}
+	size_t words = (size_t)cells->cell_capacity * cells->key_words;
+	if (words > cells->key_capacity) {
+		cells->keys = bt_realloc_array(cells->keys, words, sizeof(*cells->keys));
+		cells->key_capacity = words;
+	}
 	clear_nodes(cells, &cells->cells[cells->cell_count]);
 	return cells->cell_count++;
 }
@@ -273,19 +263,6 @@ void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int3
 	cells->local_of[position] = local;
 }
 
-static void fill_one(struct bt_cells *cells, uint32_t position)
-{
-	struct bt_cell *cell = &cells->cells[cells->cell_of[position]];
-	uint32_t node = position / BT_CELLS_BLOCK;
-	int32_t local = cells->local_of[position];
-	cell->members[node]++;
-	if (local > cell->best[node]) {
-		cell->best[node] = local;
-		cell->ties[node] = 0;
-	}
-	cell->ties[node] += local == cell->best[node];
-}
-
 static void fill_block(struct bt_cells *cells, uint32_t block)
 {
 	/* A block of few cells is scanned for each; of many, position by position. */
@@ -304,7 +281,16 @@ static void fill_block(struct bt_cells *cells, uint32_t block)
 		left &= ~members;
 	}
 	for (; left != 0; left &= left - 1) {
-		fill_one(cells, first + BT_CTZ64(left));
+		uint32_t position = first + BT_CTZ64(left);
+		struct bt_cell *cell = &cells->cells[cells->cell_of[position]];
+		uint32_t node = position / BT_CELLS_BLOCK;
+		int32_t local = cells->local_of[position];
+		cell->members[node]++;
+		if (local > cell->best[node]) {
+			cell->best[node] = local;
+			cell->ties[node] = 0;
+		}
+		cell->ties[node] += local == cell->best[node];
 	}
 }
 

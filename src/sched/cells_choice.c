@@ -317,9 +317,18 @@ static uint32_t count_before(struct search *search, uint32_t position)
 	return before;
 }
 
-/* The feasible position with `before` feasible ones before it in list order. */
-static uint32_t select_feasible(struct search *search, uint32_t before)
+static uint32_t rank_of(struct search *search, uint32_t position)
 {
+	uint32_t before = count_before(search, position);
+	return position >= search->start ? before - search->before_start
+					 : search->feasible_count - search->before_start + before;
+}
+
+static uint32_t position_of_rank(struct search *search, uint32_t rank)
+{
+	uint32_t from_start = search->feasible_count - search->before_start;
+	/* The feasible position with `before` feasible ones before it in list order. */
+	uint32_t before = rank < from_start ? rank + search->before_start : rank - from_start;
 	if (search->counted_count == 0) {
 		return before;
 	}
@@ -334,20 +343,6 @@ static uint32_t select_feasible(struct search *search, uint32_t before)
 		node = node * BT_CELLS_BLOCK + child;
 	}
 	return node * BT_CELLS_BLOCK + nth_bit(feasible_in_block(search, node), before);
-}
-
-static uint32_t rank_of(struct search *search, uint32_t position)
-{
-	uint32_t before = count_before(search, position);
-	return position >= search->start ? before - search->before_start
-					 : search->feasible_count - search->before_start + before;
-}
-
-static uint32_t position_of_rank(struct search *search, uint32_t rank)
-{
-	uint32_t from_start = search->feasible_count - search->before_start;
-	return select_feasible(
-		search, rank < from_start ? rank + search->before_start : rank - from_start);
 }
 
 /* First tie at `from` or later in search order, which ends before start. */

@@ -40,16 +40,11 @@ struct table_entry {
 	uint32_t cell; /* + 1; 0: free */
 };
 
-static uint32_t hash(uint64_t value, uint32_t before)
-{
-	uint64_t mixed = (value ^ (uint64_t)before << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(mixed >> 40) & (TABLE_SIZE - 1);
-}
-
 /** The entry of a value in a cell so far; it may be free. */
 static struct table_entry *entry_of(struct table_entry *table, uint64_t value, uint32_t before)
 {
-	uint32_t i = hash(value, before);
+	uint64_t mixed = (value ^ (uint64_t)before << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t i = (uint32_t)(mixed >> 40) & (TABLE_SIZE - 1);
 	while (table[i].cell != 0 && (table[i].value != value || table[i].before != before)) {
 		i = (i + 1) & (TABLE_SIZE - 1);
 	}
@@ -359,31 +354,6 @@ static struct gaps find_gaps(const struct flat *flat, uint32_t *slots)
 	return gaps;
 }
 
-/** Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
- * pre-order. */
-static uint32_t choose_by_heap(
-	const struct flat *flat, const uint32_t *ties, uint32_t tie_count, bool all_feasible)
-{
-	struct gaps gaps = {0};
-	uint64_t best_order = UINT64_MAX;
-	uint32_t best = ties[0];
-	if (!all_feasible) {
-		gaps = find_gaps(flat, flat->cache->detail);
-	}
-	for (uint32_t i = 0; i < tie_count; i++) {
-		uint32_t rank = distance(flat, ties[i]);
-		if (!all_feasible) {
-			uint64_t below = (UINT64_C(1) << (rank % 64)) - 1;
-			rank -= gaps.before[rank / 64] +
-				BT_POPCOUNT64(gaps.words[rank / 64] & below);
-		}
-		uint64_t order = bt_heap_order(rank);
-		best = order < best_order ? ties[i] : best;
-		best_order = order < best_order ? order : best_order;
-	}
-	return best;
-}
-
 static uint32_t choose_by_name(
 	const struct bt_node_table *nodes, const uint32_t *ties, uint32_t tie_count)
 {
@@ -425,7 +395,27 @@ static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t nod
 	case BT_TIE_RANDOM:
 		return choose_at_random(flat, best_total, tie_count);
 	}
-	return choose_by_heap(flat, ties, tie_count, node_count == flat->snapshot->count);
+	/* Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
+	 * pre-order. */
+	bool all_feasible = node_count == flat->snapshot->count;
+	struct gaps gaps = {0};
+	uint64_t best_order = UINT64_MAX;
+	uint32_t best = ties[0];
+	if (!all_feasible) {
+		gaps = find_gaps(flat, flat->cache->detail);
+	}
+	for (uint32_t i = 0; i < tie_count; i++) {
+		uint32_t rank = distance(flat, ties[i]);
+		if (!all_feasible) {
+			uint64_t below = (UINT64_C(1) << (rank % 64)) - 1;
+			rank -= gaps.before[rank / 64] +
+				BT_POPCOUNT64(gaps.words[rank / 64] & below);
+		}
+		uint64_t order = bt_heap_order(rank);
+		best = order < best_order ? ties[i] : best;
+		best_order = order < best_order ? order : best_order;
+	}
+	return best;
 }
 
 /** What a list would have shown: the feasible nodes in search order. */

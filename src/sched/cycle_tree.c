@@ -19,23 +19,6 @@ static struct bt_asked_cells list_cells(const struct bt_cycle_run *run, struct b
 	return asked;
 }
 
-/** A cell is a group; without cells all nodes were taken out. */
-static void fail(
-	struct bt_cycle_run *run, const struct bt_cells *tree, const struct bt_asked_cells *asked)
-{
-	uint32_t count = asked->count != 0 ? bt_cells_count(tree) : 0;
-	uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
-	uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));
-	for (uint32_t cell = 0; cell < count; cell++) {
-		verdicts[cell] = asked->verdicts[0]; /* of those without nodes: any */
-	}
-	for (uint32_t i = 0; i < asked->count; i++) {
-		sizes[asked->cells[i]] = asked->sizes[i];
-		verdicts[asked->cells[i]] = asked->verdicts[i];
-	}
-	bt_fail_in_groups(run, verdicts, sizes, count, bt_cells_by_position(tree));
-}
-
 static uint32_t choose_by_name(
 	const struct bt_engine *engine, struct bt_cells *tree, const struct bt_cells_choice *choice)
 {
@@ -143,7 +126,18 @@ void bt_decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_count_verdicts(run, asked.verdicts, asked.sizes, asked.count);
 	uint32_t node_count = bt_feasible_nodes(&asked);
 	if (node_count == 0) {
-		fail(run, tree, &asked);
+		/* A cell is a group; without cells all nodes were taken out. */
+		uint32_t count = asked.count != 0 ? bt_cells_count(tree) : 0;
+		uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
+		uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));
+		for (uint32_t cell = 0; cell < count; cell++) {
+			verdicts[cell] = asked.verdicts[0]; /* of those without nodes: any */
+		}
+		for (uint32_t i = 0; i < asked.count; i++) {
+			sizes[asked.cells[i]] = asked.sizes[i];
+			verdicts[asked.cells[i]] = asked.verdicts[i];
+		}
+		bt_fail_in_groups(run, verdicts, sizes, count, bt_cells_by_position(tree));
 		return;
 	}
 	bt_keep_feasible_cells(&asked);

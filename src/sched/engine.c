@@ -165,30 +165,6 @@ static void fail_with_status(struct bt_schedule_result *result, const struct bt_
 	result->status = *status;
 }
 
-/** A rejection by Reserve or Permit is reported as a FitError of one node. */
-static void fail_on_node(
-	struct bt_engine *engine, struct bt_schedule_result *result, const struct bt_status *status)
-{
-	struct bt_arena *arena = result->cycle->arena;
-	struct bt_diagnosis *diagnosis = &result->diagnosis;
-	diagnosis->statuses.entries.count = 0;
-	struct bt_node_status_entry entry = {result->slot, *status};
-	bt_vec_push(&diagnosis->statuses.entries, entry);
-	engine->statuses = diagnosis->statuses; /* the list may have moved */
-	diagnosis->unschedulable_plugins = (struct bt_plugin_set){0};
-	diagnosis->pending_plugins = (struct bt_plugin_set){0};
-	diagnosis->rejected_by_extender = false;
-	bt_diagnosis_add_plugin(diagnosis, status);
-	diagnosis->node_count = 1;
-	struct bt_strbuf text = {0};
-	bt_diagnosis_message(diagnosis, &text);
-	struct bt_status failure = bt_status_error_text(arena, bt_strbuf_str(&text));
-	failure.code = status->code;
-	bt_strbuf_finish(&text);
-	fail_with_status(result, &failure);
-	result->outcome = BT_OUTCOME_FIT_ERROR;
-}
-
 static struct bt_status reserve_and_permit(
 	const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
@@ -228,7 +204,25 @@ static void fail_undone(
 	struct bt_engine *engine, struct bt_schedule_result *result, const struct bt_status *status)
 {
 	if (bt_status_is_rejected(status)) {
-		fail_on_node(engine, result, status);
+		/* A rejection by Reserve or Permit is reported as a FitError of one node. */
+		struct bt_arena *arena = result->cycle->arena;
+		struct bt_diagnosis *diagnosis = &result->diagnosis;
+		diagnosis->statuses.entries.count = 0;
+		struct bt_node_status_entry entry = {result->slot, *status};
+		bt_vec_push(&diagnosis->statuses.entries, entry);
+		engine->statuses = diagnosis->statuses; /* the list may have moved */
+		diagnosis->unschedulable_plugins = (struct bt_plugin_set){0};
+		diagnosis->pending_plugins = (struct bt_plugin_set){0};
+		diagnosis->rejected_by_extender = false;
+		bt_diagnosis_add_plugin(diagnosis, status);
+		diagnosis->node_count = 1;
+		struct bt_strbuf text = {0};
+		bt_diagnosis_message(diagnosis, &text);
+		struct bt_status failure = bt_status_error_text(arena, bt_strbuf_str(&text));
+		failure.code = status->code;
+		bt_strbuf_finish(&text);
+		fail_with_status(result, &failure);
+		result->outcome = BT_OUTCOME_FIT_ERROR;
 	} else {
 		fail_with_status(result, status);
 	}
@@ -253,21 +247,15 @@ static int assume_with_status(struct bt_engine *engine, const struct bt_pod_info
 	return bt_state_assume_pod(engine->state, &assumed, err);
 }
 
-static int assume(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, struct berth_error *err)
-{
-	return engine->state->gates.dra_node_allocatable_resources
-		? assume_with_status(engine, pod, result, err)
-		: bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set,
-			  result->slot, err);
-}
-
 bool bt_engine_reserve(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
 	struct bt_cycle_state *cycle = result->cycle;
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (assume(engine, pod, result, &err) < 0) {
+	if ((engine->state->gates.dra_node_allocatable_resources
+			    ? assume_with_status(engine, pod, result, &err)
+			    : bt_state_assume_shaped(engine->state, pod->object, pod->shape->id,
+				      pod->label_set, result->slot, &err)) < 0) {
 		struct bt_status status = bt_status_from_error(cycle->arena, &err);
 		fail_with_status(result, &status);
 		return false;
@@ -411,26 +399,6 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 	return BT_BINDING_BOUND;
 }
 
-/** Where nobody will ever answer: what waits counts as done. */
-static bool bind_at_once(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_status *pre_flights, struct bt_schedule_result *result)
-{
-	struct bt_binding_progress progress = {0};
-	enum bt_binding_outcome outcome =
-		bt_engine_bind(engine, pod, pre_flights, &progress, result);
-	if (outcome == BT_BINDING_PENDING && !progress.pre_bound) {
-		if (result->framework->handle.binding_pods != NULL) {
-			bt_binding_pods_remove(result->framework->handle.binding_pods, pod->uid);
-		}
-		progress.pre_bound = true;
-		outcome = bt_engine_bind(engine, pod, pre_flights, &progress, result);
-	}
-	if (outcome == BT_BINDING_PENDING) {
-		bt_run_post_bind(result->framework, result->cycle, pod, result->slot);
-	}
-	return outcome != BT_BINDING_FAILED;
-}
-
 bool bt_engine_place(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
@@ -443,5 +411,19 @@ bool bt_engine_finish_place(
 {
 	struct bt_status pre_flights =
 		bt_run_pre_bind_pre_flights(result->framework, result->cycle, pod, result->slot);
-	return bind_at_once(engine, pod, &pre_flights, result);
+	/* Where nobody will ever answer: what waits counts as done. */
+	struct bt_binding_progress progress = {0};
+	enum bt_binding_outcome outcome =
+		bt_engine_bind(engine, pod, &pre_flights, &progress, result);
+	if (outcome == BT_BINDING_PENDING && !progress.pre_bound) {
+		if (result->framework->handle.binding_pods != NULL) {
+			bt_binding_pods_remove(result->framework->handle.binding_pods, pod->uid);
+		}
+		progress.pre_bound = true;
+		outcome = bt_engine_bind(engine, pod, &pre_flights, &progress, result);
+	}
+	if (outcome == BT_BINDING_PENDING) {
+		bt_run_post_bind(result->framework, result->cycle, pod, result->slot);
+	}
+	return outcome != BT_BINDING_FAILED;
 }

@@ -88,29 +88,6 @@ static int add_pod_to_cache(struct bt_scheduler *scheduler, struct bt_object *po
 	return result;
 }
 
-static int update_pod_in_cache(struct bt_scheduler *scheduler, struct bt_object *old_pod,
-	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
-{
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	struct berth_error failure = BERTH_ERROR_INIT;
-	bt_api_calls_sync(&scheduler->calls, new_pod);
-	int result = bt_state_update_pod(
-		scheduler->engine->state, old_pod->value, new_pod->value, &failure);
-	result = cache_result(scheduler, result, &failure, err);
-	struct bt_change_events events = bt_pod_change_events(
-		old_pod->value, new_pod->value, &scheduler->change_gates, &scheduler->scratch);
-	int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
-	for (uint32_t i = 0; i < events.count; i++) {
-		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
-		move_all(scheduler, resource_assigned_pod, events.actions[i], old_pod, new_pod,
-			NULL, now_ns);
-		bt_scheduler_event_handled(scheduler, resource_assigned_pod, events.actions[i],
-			pass_started_ns - cached_ns);
-	}
-	bt_scheduler_event_handled(scheduler, resource_assigned_pod, BT_ACTION_UPDATE, started_ns);
-	return result;
-}
-
 /** Where the cache has the pod, in memory of the event; "" when it has not. */
 static struct bt_str node_name_of_cached(
 	struct bt_scheduler *scheduler, const struct bt_object *pod)
@@ -279,7 +256,25 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
 {
 	if (bt_pod_is_assigned(old_pod->value)) {
-		return update_pod_in_cache(scheduler, old_pod, new_pod, now_ns, err);
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		struct berth_error failure = BERTH_ERROR_INIT;
+		bt_api_calls_sync(&scheduler->calls, new_pod);
+		int result = bt_state_update_pod(
+			scheduler->engine->state, old_pod->value, new_pod->value, &failure);
+		result = cache_result(scheduler, result, &failure, err);
+		struct bt_change_events events = bt_pod_change_events(old_pod->value,
+			new_pod->value, &scheduler->change_gates, &scheduler->scratch);
+		int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
+		for (uint32_t i = 0; i < events.count; i++) {
+			int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
+			move_all(scheduler, resource_assigned_pod, events.actions[i], old_pod,
+				new_pod, NULL, now_ns);
+			bt_scheduler_event_handled(scheduler, resource_assigned_pod,
+				events.actions[i], pass_started_ns - cached_ns);
+		}
+		bt_scheduler_event_handled(
+			scheduler, resource_assigned_pod, BT_ACTION_UPDATE, started_ns);
+		return result;
 	}
 	if (bt_pod_is_assigned(new_pod->value)) {
 		int result = add_pod_to_cache(scheduler, new_pod, now_ns, err);
@@ -292,29 +287,6 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 		update_pod_in_scheduling_queue(scheduler, old_pod, new_pod, now_ns);
 	}
 	return 0;
-}
-
-static int delete_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
-	struct berth_error *err)
-{
-	if (bt_pod_is_assigned(pod->value)) {
-		return delete_pod_from_cache(scheduler, pod, now_ns, err);
-	}
-	if (is_responsible_for_pod(scheduler, pod)) {
-		delete_pod_from_scheduling_queue(scheduler, pod, false, now_ns);
-	}
-	return 0;
-}
-
-/** What is known of it may be older than its binding. */
-static int delete_lost_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
-	struct berth_error *err)
-{
-	int result = delete_pod_from_cache(scheduler, pod, now_ns, err);
-	if (is_responsible_for_pod(scheduler, pod)) {
-		delete_pod_from_scheduling_queue(scheduler, pod, false, now_ns);
-	}
-	return result;
 }
 
 /** A terminal pod is one that is gone: spec 01 section 5.17. */
@@ -345,37 +317,16 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 	}
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, old_pod->meta->namespace_,
 		old_pod->meta->name); /* a pod that came terminal was never there */
-	return delete_pod(scheduler, old_pod, now_ns, err);
+	if (bt_pod_is_assigned(old_pod->value)) {
+		return delete_pod_from_cache(scheduler, old_pod, now_ns, err);
+	}
+	if (is_responsible_for_pod(scheduler, old_pod)) {
+		delete_pod_from_scheduling_queue(scheduler, old_pod, false, now_ns);
+	}
+	return 0;
 }
 
 /** --- nodes: spec 03 section 10.5 --- */
-
-static void add_node_to_cache(
-	struct bt_scheduler *scheduler, struct bt_object *node, int64_t now_ns)
-{
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	log_node("Add event for node", node);
-	bt_state_add_node(scheduler->engine->state, node->value);
-	move_all(scheduler, resource_node, BT_ACTION_ADD, NULL, node, NULL, now_ns);
-	bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
-}
-
-static void update_node_in_cache(struct bt_scheduler *scheduler, struct bt_object *old_node,
-	struct bt_object *new_node, int64_t now_ns)
-{
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	bt_state_update_node(scheduler->engine->state, old_node->value, new_node->value);
-	struct bt_change_events events = bt_node_change_events(
-		old_node->value, new_node->value, &scheduler->change_gates, &scheduler->scratch);
-	int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
-	for (uint32_t i = 0; i < events.count; i++) {
-		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
-		move_all(scheduler, resource_node, events.actions[i], old_node, new_node, NULL,
-			now_ns);
-		bt_scheduler_event_handled(
-			scheduler, resource_node, events.actions[i], pass_started_ns - cached_ns);
-	}
-}
 
 static void delete_node_from_cache(
 	struct bt_scheduler *scheduler, struct bt_object *node, int64_t now_ns)
@@ -514,7 +465,12 @@ int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *
 	bt_scheduler_set_now(scheduler, now_ns);
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, last_known->meta->namespace_,
 		last_known->meta->name); /* terminal already: it was not there */
-	return delete_lost_pod(scheduler, last_known, now_ns, err);
+	/* What is known of it may be older than its binding. */
+	int result = delete_pod_from_cache(scheduler, last_known, now_ns, err);
+	if (is_responsible_for_pod(scheduler, last_known)) {
+		delete_pod_from_scheduling_queue(scheduler, last_known, false, now_ns);
+	}
+	return result;
 }
 
 int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_object,
@@ -530,11 +486,27 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 	} else if (kind != BT_KIND_NODE) {
 		observe_other(scheduler, old_object, new_object, now_ns);
 	} else if (old_object == NULL) {
-		add_node_to_cache(scheduler, new_object, now_ns);
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		log_node("Add event for node", new_object);
+		bt_state_add_node(scheduler->engine->state, new_object->value);
+		move_all(scheduler, resource_node, BT_ACTION_ADD, NULL, new_object, NULL, now_ns);
+		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
 	} else if (new_object == NULL) {
 		delete_node_from_cache(scheduler, old_object, now_ns);
 	} else {
-		update_node_in_cache(scheduler, old_object, new_object, now_ns);
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		bt_state_update_node(
+			scheduler->engine->state, old_object->value, new_object->value);
+		struct bt_change_events events = bt_node_change_events(old_object->value,
+			new_object->value, &scheduler->change_gates, &scheduler->scratch);
+		int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
+		for (uint32_t i = 0; i < events.count; i++) {
+			int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
+			move_all(scheduler, resource_node, events.actions[i], old_object,
+				new_object, NULL, now_ns);
+			bt_scheduler_event_handled(scheduler, resource_node, events.actions[i],
+				pass_started_ns - cached_ns);
+		}
 	}
 	return result;
 }

@@ -175,11 +175,6 @@ static int64_t wrapping_product(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-static int64_t wrapping_sum(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 /** First position of each candidate by slot, and from there the next of the same slot. */
 struct positions {
 	const struct bt_state *state;
@@ -215,7 +210,7 @@ static void add_scores(const struct positions *positions, const bt_host_priority
 		int64_t score = wrapping_product(
 			wrapping_product(priority->score, weight), BT_EXTENDER_SCORE_FACTOR);
 		for (uint32_t at = positions->first[slot]; at != 0; at = positions->next[at - 1]) {
-			totals[at - 1] = wrapping_sum(totals[at - 1], score);
+			totals[at - 1] = (int64_t)((uint64_t)totals[at - 1] + (uint64_t)score);
 			scored[at - 1] = true;
 		}
 	}
@@ -358,21 +353,6 @@ struct filtering {
 	uint32_t *position_by_slot; /* of the nodes sent: position + 1 */
 };
 
-static int claims_unknown(
-	const struct filtering *filtering, struct bt_str node_name, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_c(&text, "extender ");
-	bt_strbuf_append_quoted(&text, filtering->extender->config->url_prefix);
-	bt_strbuf_append_c(&text, " claims a filtered node ");
-	bt_strbuf_append_quoted(&text, node_name);
-	bt_strbuf_append_c(&text, " which is not found in the input node list");
-	(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return BERTH_ERR_NOT_FOUND;
-}
-
 static void index_candidates(
 	struct filtering *filtering, const struct bt_extender_candidates *candidates)
 {
@@ -386,16 +366,6 @@ static void index_candidates(
 	for (uint32_t i = 0; i < candidates->count; i++) {
 		filtering->position_by_slot[candidates->slots[i]] = i + 1;
 	}
-}
-
-static void mark_without_pods(
-	const struct filtering *filtering, struct bt_extender_candidates *candidates, uint32_t slot)
-{
-	if (candidates->without_pods == NULL) {
-		candidates->without_pods = BT_ARENA_NEW_ARRAY(
-			filtering->arena, uint8_t, filtering->extenders->state->nodes.slot_count);
-	}
-	candidates->without_pods[slot] = 1;
 }
 
 /**
@@ -426,13 +396,26 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 		uint32_t slot = bt_state_snapshot_find(filtering->extenders->state, name);
 		uint32_t position = slot == BT_SLOT_NONE ? 0 : filtering->position_by_slot[slot];
 		if (position == 0) {
-			return claims_unknown(filtering, name, err);
+			struct bt_strbuf text = {0};
+
+			bt_strbuf_append_c(&text, "extender ");
+			bt_strbuf_append_quoted(&text, filtering->extender->config->url_prefix);
+			bt_strbuf_append_c(&text, " claims a filtered node ");
+			bt_strbuf_append_quoted(&text, name);
+			bt_strbuf_append_c(&text, " which is not found in the input node list");
+			(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
+			bt_strbuf_finish(&text);
+			return BERTH_ERR_NOT_FOUND;
 		}
 		left.nodes[left.count] = candidates->nodes[position - 1];
 		left.slots[left.count++] = slot;
 		if (!by_name) {
 			left.nodes[left.count - 1].json = answer->nodes.items[i].json;
-			mark_without_pods(filtering, &left, slot);
+			if (left.without_pods == NULL) {
+				left.without_pods = BT_ARENA_NEW_ARRAY(filtering->arena, uint8_t,
+					filtering->extenders->state->nodes.slot_count);
+			}
+			left.without_pods[slot] = 1;
 		}
 	}
 	*candidates = left;

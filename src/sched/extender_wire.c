@@ -136,21 +136,6 @@ static void write_known_node(
 	bt_arena_finish(&arena);
 }
 
-static void write_node(struct bt_json_writer *writer, const struct bt_state *state,
-	const struct bt_extender_node *node, const struct bt_extender_objects *objects)
-{
-	struct bt_strbuf json = {0};
-	if (node->json.data != NULL) {
-		bt_json_write_raw(writer, node->json);
-	} else if (objects != NULL && objects->append_node != NULL &&
-		objects->append_node(objects->context, node->name, &json)) {
-		bt_json_write_raw(writer, bt_strbuf_str(&json));
-	} else {
-		write_known_node(writer, state, node->name);
-	}
-	bt_strbuf_finish(&json);
-}
-
 /** --- questions --- */
 
 static void begin_node_list(struct bt_json_writer *writer)
@@ -188,7 +173,18 @@ void bt_extender_encode_args(const struct bt_extender_args *args,
 		bt_json_write_name_c(&writer, "Nodes");
 		begin_node_list(&writer);
 		for (uint32_t i = 0; i < args->node_count; i++) {
-			write_node(&writer, args->state, &args->nodes[i], objects);
+			const struct bt_state *state = args->state;
+			const struct bt_extender_node *node = &args->nodes[i];
+			struct bt_strbuf json = {0};
+			if (node->json.data != NULL) {
+				bt_json_write_raw(&writer, node->json);
+			} else if (objects != NULL && objects->append_node != NULL &&
+				objects->append_node(objects->context, node->name, &json)) {
+				bt_json_write_raw(&writer, bt_strbuf_str(&json));
+			} else {
+				write_known_node(&writer, state, node->name);
+			}
+			bt_strbuf_finish(&json);
 		}
 		end_node_list(&writer);
 		write_member_null(&writer, "NodeNames");

@@ -157,25 +157,6 @@ static void unlink_plan(struct bt_plan *plan)
 	queue->bytes -= plan->bytes;
 }
 
-/** block_slots: of columns that are made now. */
-static void link_newest(struct plan_queue *queue, struct bt_plan *plan, uint32_t block_slots)
-{
-	plan->queue = queue;
-	plan->newer = NULL;
-	plan->older = queue->newest;
-	if (queue->newest != NULL) {
-		queue->newest->newer = plan;
-	} else {
-		queue->oldest = plan;
-	}
-	queue->newest = plan;
-	queue->count++;
-	/* Columns may still be made in this cycle: count them as if they were there. */
-	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
-		(2 + (size_t)plan->raw_count) * block_slots * 4 + bt_plan_cells_bytes(&plan->cells);
-	queue->bytes += plan->bytes;
-}
-
 static void cache_remove(struct bt_plan_cache *cache, struct bt_plan *plan)
 {
 	struct bt_plan **link = &cache->by_shape.items[plan->shape].plans;
@@ -208,16 +189,6 @@ void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan)
 	plan->pin_count--;
 	if (plan->pin_count == 0 && plan->removed) {
 		plan_destroy(cache, plan);
-	}
-}
-
-static void make_room(struct bt_plan_cache *cache)
-{
-	while (cache->once.count > NEW_PLANS_MAX) {
-		cache_remove(cache, cache->once.oldest);
-	}
-	while (cache->recurring.bytes > cache->bytes_max && cache->recurring.count > 1) {
-		cache_remove(cache, cache->recurring.oldest);
 	}
 }
 
@@ -269,7 +240,28 @@ struct bt_plan *bt_plan_get(
 		unlink_plan(plan);
 	}
 	plan->recurring = seen_before;
-	link_newest(seen_before ? &cache->recurring : &cache->once, plan, cache->block_slots);
-	make_room(cache);
+	/* block_slots: of columns that are made now. */
+	struct plan_queue *queue = seen_before ? &cache->recurring : &cache->once;
+	uint32_t block_slots = cache->block_slots;
+	plan->queue = queue;
+	plan->newer = NULL;
+	plan->older = queue->newest;
+	if (queue->newest != NULL) {
+		queue->newest->newer = plan;
+	} else {
+		queue->oldest = plan;
+	}
+	queue->newest = plan;
+	queue->count++;
+	/* Columns may still be made in this cycle: count them as if they were there. */
+	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
+		(2 + (size_t)plan->raw_count) * block_slots * 4 + bt_plan_cells_bytes(&plan->cells);
+	queue->bytes += plan->bytes;
+	while (cache->once.count > NEW_PLANS_MAX) {
+		cache_remove(cache, cache->once.oldest);
+	}
+	while (cache->recurring.bytes > cache->bytes_max && cache->recurring.count > 1) {
+		cache_remove(cache, cache->recurring.oldest);
+	}
 	return plan;
 }

@@ -21,16 +21,6 @@ const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void)
 	return &bt_plan_kernels_plain;
 }
 
-static void reserve_columns(struct bt_plan_cache *cache, struct bt_plan *plan, uint32_t slot_count)
-{
-	if (plan->verdict == NULL || plan->block_slots < slot_count) {
-		bt_plan_drop_columns(cache, plan);
-		plan->block_slots = cache->block_slots;
-		plan->verdict = bt_plan_take_block(cache);
-	}
-	plan->slot_count = slot_count;
-}
-
 /** What a pass over slots works at. */
 struct pass {
 	struct bt_plan *plan;
@@ -136,7 +126,13 @@ static void recompute_verdicts(
 {
 	const struct bt_snapshot *snapshot = &engine->state->snapshot;
 	uint32_t slot_count = engine->state->nodes.slot_count;
-	reserve_columns(engine->plans, plan, slot_count);
+	struct bt_plan_cache *cache = engine->plans;
+	if (plan->verdict == NULL || plan->block_slots < slot_count) {
+		bt_plan_drop_columns(cache, plan);
+		plan->block_slots = cache->block_slots;
+		plan->verdict = bt_plan_take_block(cache);
+	}
+	plan->slot_count = slot_count;
 	if (snapshot->count == slot_count) {
 		memset(plan->verdict, 0, (size_t)slot_count * sizeof(*plan->verdict));
 	} else {
@@ -207,47 +203,6 @@ static void score_part(void *argument, uint32_t part)
 	evaluate_scores(pass, range);
 }
 
-static void recompute_scores(
-	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
-{
-	if (plan->local == NULL) {
-		plan->local = bt_plan_take_block(engine->plans);
-		for (uint32_t i = 0; i < plan->raw_count; i++) {
-			plan->raws[i].values = bt_plan_take_block(engine->plans);
-		}
-	}
-	struct pass pass = {plan, engine, pod, .parts = bt_parts_of(engine, plan->slot_count)};
-	pass.scores = SCORES_THAT_SPLIT;
-	bt_parts_run(&pass.parts, score_part, &pass);
-	pass.scores = SCORES_THAT_DO_NOT;
-	evaluate_scores(&pass, (struct bt_slot_range){.count = plan->slot_count});
-	plan->node_count = engine->state->snapshot.count;
-	plan->scored = true;
-	plan->columns_version++;
-}
-
-static void repair_slots(struct bt_plan *plan, struct bt_engine *engine,
-	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t count)
-{
-	struct bt_slot_range range = {.slots = slots, .count = count};
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t *verdict = &plan->verdict[slots[i]];
-		plan->feasible_count -= *verdict == 0;
-		count_rejection(plan, *verdict, -1);
-		*verdict = engine->state->nodes.rows[slots[i]].in_snapshot ? 0 : BT_VERDICT_OUTSIDE;
-	}
-	struct pass pass = {plan, engine, pod, .to = plan->filter_count};
-	evaluate_filters(&pass, range);
-	for (uint32_t i = 0; i < count; i++) {
-		plan->feasible_count += plan->verdict[slots[i]] == 0;
-		count_rejection(plan, plan->verdict[slots[i]], 1);
-	}
-	if (plan->scored) {
-		bt_fill_scores(range, plan->local, (int32_t)plan->constant_score);
-		evaluate_scores(&pass, range);
-	}
-}
-
 uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict)
 {
 	uint32_t before = plan->verdict[slot];
@@ -288,7 +243,26 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		uint32_t count = bt_plan_changed_slots(
 			engine->plans, log, plan->log_sequence, plan->reads | BT_CHANGE_EXISTENCE);
 		if (count != 0) {
-			repair_slots(plan, engine, pod, engine->plans->changed, count);
+			const uint32_t *slots = engine->plans->changed;
+			struct bt_slot_range range = {.slots = slots, .count = count};
+			for (uint32_t i = 0; i < count; i++) {
+				uint32_t *verdict = &plan->verdict[slots[i]];
+				plan->feasible_count -= *verdict == 0;
+				count_rejection(plan, *verdict, -1);
+				*verdict = engine->state->nodes.rows[slots[i]].in_snapshot
+					? 0
+					: BT_VERDICT_OUTSIDE;
+			}
+			struct pass pass = {plan, engine, pod, .to = plan->filter_count};
+			evaluate_filters(&pass, range);
+			for (uint32_t i = 0; i < count; i++) {
+				plan->feasible_count += plan->verdict[slots[i]] == 0;
+				count_rejection(plan, plan->verdict[slots[i]], 1);
+			}
+			if (plan->scored) {
+				bt_fill_scores(range, plan->local, (int32_t)plan->constant_score);
+				evaluate_scores(&pass, range);
+			}
 		}
 	}
 	plan->log_sequence = log->sequence;
@@ -300,7 +274,21 @@ void bt_plan_score_columns(
 {
 	if (!plan->scored ||
 		(plan->reads_node_count && plan->node_count != engine->state->snapshot.count)) {
-		recompute_scores(plan, engine, pod);
+		if (plan->local == NULL) {
+			plan->local = bt_plan_take_block(engine->plans);
+			for (uint32_t i = 0; i < plan->raw_count; i++) {
+				plan->raws[i].values = bt_plan_take_block(engine->plans);
+			}
+		}
+		struct pass pass = {
+			plan, engine, pod, .parts = bt_parts_of(engine, plan->slot_count)};
+		pass.scores = SCORES_THAT_SPLIT;
+		bt_parts_run(&pass.parts, score_part, &pass);
+		pass.scores = SCORES_THAT_DO_NOT;
+		evaluate_scores(&pass, (struct bt_slot_range){.count = plan->slot_count});
+		plan->node_count = engine->state->snapshot.count;
+		plan->scored = true;
+		plan->columns_version++;
 	}
 }
 

@@ -188,18 +188,6 @@ static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batc
 	return flush;
 }
 
-/** Leave the ranking for the next attempt. */
-static void leave_ranking(struct bt_cycle_run *run)
-{
-	struct bt_profile_metrics *metrics = run->framework->metrics;
-	struct bt_batch *batch = batch_of(run);
-	if (batch != NULL) {
-		int64_t started_ns = bt_profile_now(metrics);
-		bt_profile_batch_flushed(metrics, store(run, batch));
-		bt_profile_results_stored(metrics, started_ns);
-	}
-}
-
 /** --- the search of spec 03 section 3.4 --- */
 
 /** The nominated or hinted node if it is one of those that are searched; BT_SLOT_NONE otherwise. */
@@ -392,19 +380,6 @@ static void begin_result(struct bt_engine *engine, struct bt_framework *framewor
 		bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 }
 
-/** Counters go on counting and may be given up: who goes on with the cycle must not find them. */
-static void stop_borrowing(const struct bt_framework *framework, struct bt_cycle_state *cycle)
-{
-	cycle->borrows_counters = false;
-	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		const struct bt_plugin_ops *ops = framework->instances.items[i]->ops;
-		if (ops->columns_per_cycle && !ops->keeps_cycle_data) {
-			cycle->pre_filter_data[i] = NULL;
-			cycle->pre_score_data[i] = NULL;
-		}
-	}
-}
-
 void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
 	struct bt_schedule_result *out_result)
@@ -466,9 +441,26 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	out_result->extended = run.extension.active;
 	schedule_pod(&run);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
-		leave_ranking(&run);
+		/* Leave the ranking for the next attempt. */
+		struct bt_profile_metrics *metrics = run.framework->metrics;
+		struct bt_batch *batch = batch_of(&run);
+		if (batch != NULL) {
+			int64_t started_ns = bt_profile_now(metrics);
+			bt_profile_batch_flushed(metrics, store(&run, batch));
+			bt_profile_results_stored(metrics, started_ns);
+		}
 	}
-	stop_borrowing(framework, run.cycle);
+	/* Counters go on counting and may be given up: who goes on with the cycle must not find
+	 * them. */
+	struct bt_cycle_state *cycle = run.cycle;
+	cycle->borrows_counters = false;
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		const struct bt_plugin_ops *ops = framework->instances.items[i]->ops;
+		if (ops->columns_per_cycle && !ops->keeps_cycle_data) {
+			cycle->pre_filter_data[i] = NULL;
+			cycle->pre_score_data[i] = NULL;
+		}
+	}
 	bt_cycle_extension_finish(&run);
 	/* The list may have moved while it grew; the engine keeps it for the next cycle. */
 	engine->statuses = out_result->diagnosis.statuses;

@@ -50,19 +50,6 @@ static void record_event(void *context, const struct bt_pod_info *pod, const cha
 	}
 }
 
-static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *handle)
-{
-	handle->binder = &scheduler->binder;
-	handle->pods = &scheduler->lister;
-	handle->waiting_pods = &scheduler->waiting;
-	handle->binding_pods = &scheduler->binding;
-	handle->preemption_writer =
-		scheduler->writer.delete_pod != NULL ? &scheduler->preemption : NULL;
-	handle->services = &scheduler->services;
-	handle->volume_writer = scheduler->writer.volumes;
-	handle->claim_writer = scheduler->writer.claims;
-}
-
 static int create_parts(struct bt_scheduler *scheduler, struct bt_config *config,
 	const struct bt_engine_options *options, struct berth_error *err)
 {
@@ -72,7 +59,16 @@ static int create_parts(struct bt_scheduler *scheduler, struct bt_config *config
 	}
 	struct bt_engine *engine = scheduler->engine;
 	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
-		connect_handle(scheduler, &engine->profiles.frameworks.items[i]->handle);
+		struct bt_handle *handle = &engine->profiles.frameworks.items[i]->handle;
+		handle->binder = &scheduler->binder;
+		handle->pods = &scheduler->lister;
+		handle->waiting_pods = &scheduler->waiting;
+		handle->binding_pods = &scheduler->binding;
+		handle->preemption_writer =
+			scheduler->writer.delete_pod != NULL ? &scheduler->preemption : NULL;
+		handle->services = &scheduler->services;
+		handle->volume_writer = scheduler->writer.volumes;
+		handle->claim_writer = scheduler->writer.claims;
 	}
 	scheduler->metrics = options->metrics;
 	struct bt_queue_options queue_options = bt_queue_options_from_config(config);
@@ -204,19 +200,6 @@ static void send_failed_scheduling(
 	bt_strbuf_finish(&note);
 }
 
-static void patch_condition(struct bt_scheduler *scheduler, struct bt_object *pod,
-	const struct bt_schedule_result *result, struct bt_str reason, struct bt_str message)
-{
-	struct bt_pod_condition condition = {
-		.type = BT_STR("PodScheduled"),
-		.status = BT_STR("False"),
-		.reason = reason,
-		.message = message,
-		.observed_generation = pod->meta->generation,
-	};
-	bt_scheduler_patch(scheduler, pod, &condition, &result->nomination);
-}
-
 /** Back into the queue with what rejected it; false when the entry is no longer needed. */
 static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns)
@@ -323,7 +306,15 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	/* Bind plugins that all skip give no error to tell of. */
 	if (result->status.code != BT_STATUS_SKIP) {
 		send_failed_scheduling(scheduler, pod->value, out_attempt->message);
-		patch_condition(scheduler, pod, result, reason, out_attempt->message);
+		struct bt_str message = out_attempt->message;
+		struct bt_pod_condition condition = {
+			.type = BT_STR("PodScheduled"),
+			.status = BT_STR("False"),
+			.reason = reason,
+			.message = message,
+			.observed_generation = pod->meta->generation,
+		};
+		bt_scheduler_patch(scheduler, pod, &condition, &result->nomination);
 	}
 	bt_object_release(pod);
 }

@@ -74,35 +74,31 @@ static void report_bound(struct bt_scheduler *scheduler, const struct bt_pod *po
 	bt_strbuf_finish(&note);
 }
 
-/**
- * Spec 03 section 6.1: the assumed pod's resources are free again. Others hear of it before the pod
- * is queued again, or after it when the pod was rejected.
- */
-static void handle_binding_cycle_error(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
-{
-	struct bt_object *pod = bt_object_share(entry->object);
-	bool rejected = bt_status_is_rejected(&result->status);
-	bool freed = result->forget_error.length == 0;
-	struct bt_queue_check others = {.excluded_uid = pod->meta->uid};
-	bt_scheduler_warn_of_forget(scheduler, result);
-	if (freed && !rejected) {
-		bt_scheduler_announce_freed(scheduler, pod, result->node_name, NULL, now_ns);
-	}
-	bt_handle_scheduling_failure(scheduler, entry, result, now_ns, out_attempt);
-	if (freed && rejected) {
-		bt_scheduler_announce_freed(scheduler, pod, result->node_name, &others, now_ns);
-	}
-	bt_object_release(pod);
-}
-
 /** The binding is over, one way or the other. entry is consumed. */
 static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	enum bt_binding_outcome outcome, const struct bt_schedule_result *result, int64_t now_ns,
 	struct bt_attempt *out_attempt)
 {
 	if (outcome == BT_BINDING_FAILED) {
-		handle_binding_cycle_error(scheduler, entry, result, now_ns, out_attempt);
+		/*
+		 * Spec 03 section 6.1: the assumed pod's resources are free again. Others hear of
+		 * it before the pod is queued again, or after it when the pod was rejected.
+		 */
+		struct bt_object *pod = bt_object_share(entry->object);
+		bool rejected = bt_status_is_rejected(&result->status);
+		bool freed = result->forget_error.length == 0;
+		struct bt_queue_check others = {.excluded_uid = pod->meta->uid};
+		bt_scheduler_warn_of_forget(scheduler, result);
+		if (freed && !rejected) {
+			bt_scheduler_announce_freed(
+				scheduler, pod, result->node_name, NULL, now_ns);
+		}
+		bt_handle_scheduling_failure(scheduler, entry, result, now_ns, out_attempt);
+		if (freed && rejected) {
+			bt_scheduler_announce_freed(
+				scheduler, pod, result->node_name, &others, now_ns);
+		}
+		bt_object_release(pod);
 		return;
 	}
 	report_bound(scheduler, entry->pod.object, result, out_attempt);
@@ -191,14 +187,6 @@ static void add_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held
 	set_alarm(scheduler, held);
 }
 
-static void remove_binding(struct bt_scheduler *scheduler, const struct bt_held_pod *held)
-{
-	uint32_t id = find_binding(scheduler, held->entry->pod.uid);
-	(void)bt_map_remove(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
-	scheduler->bindings.items[id] = NULL;
-	bt_vec_push(&scheduler->free_bindings, id);
-}
-
 static struct bt_held_pod *hold(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_status *pre_flights, const struct bt_binding_progress *progress,
 	const struct bt_schedule_result *result)
@@ -255,20 +243,6 @@ static void bind_now(struct bt_scheduler *scheduler, struct bt_queue_entry *entr
 	add_binding(scheduler, hold(scheduler, entry, pre_flights, &progress, result));
 }
 
-static void wait_on_permit(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	const struct bt_status *pre_flights, const struct bt_schedule_result *result,
-	int64_t now_ns, struct bt_attempt *out_attempt)
-{
-	static const struct bt_binding_progress nothing_yet = {0};
-	struct bt_held_pod *held = hold(scheduler, entry, pre_flights, &nothing_yet, result);
-	held->permit_started_ns = bt_metrics_now(scheduler->metrics);
-	(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
-		result->waits, result->wait_count, now_ns);
-	bt_vec_push(&scheduler->permitted, held);
-	set_node_name(scheduler, result, out_attempt);
-	out_attempt->outcome = BT_ATTEMPT_WAITING;
-}
-
 void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -287,7 +261,15 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 	}
 	bool failed = pre_flights.code != BT_STATUS_SUCCESS && pre_flights.code != BT_STATUS_SKIP;
 	if (result->wait_count != 0 && !failed) {
-		wait_on_permit(scheduler, entry, &pre_flights, result, now_ns, out_attempt);
+		static const struct bt_binding_progress nothing_yet = {0};
+		struct bt_held_pod *held =
+			hold(scheduler, entry, &pre_flights, &nothing_yet, result);
+		held->permit_started_ns = bt_metrics_now(scheduler->metrics);
+		(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
+			result->waits, result->wait_count, now_ns);
+		bt_vec_push(&scheduler->permitted, held);
+		set_node_name(scheduler, result, out_attempt);
+		out_attempt->outcome = BT_ATTEMPT_WAITING;
 	} else {
 		bind_now(scheduler, entry, &pre_flights, result, now_ns, out_attempt);
 	}
@@ -345,7 +327,10 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 		set_alarm(scheduler, held);
 		return false;
 	}
-	remove_binding(scheduler, held);
+	uint32_t id = find_binding(scheduler, held->entry->pod.uid);
+	(void)bt_map_remove(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
+	scheduler->bindings.items[id] = NULL;
+	bt_vec_push(&scheduler->free_bindings, id);
 	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
 	release_held(scheduler, held);
 	return true;

@@ -174,24 +174,6 @@ int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_p
 	return BT_WRITE_PENDING;
 }
 
-/** What is so already is not asked for. */
-static void patch_now(struct bt_scheduler *scheduler, struct bt_object *pod,
-	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_api_call call = {.type = BT_API_CALL_POD_STATUS_PATCH, .pod = pod};
-	call.nomination = *nomination;
-	if (condition != NULL) {
-		call.has_condition = true;
-		call.condition = *condition;
-	}
-	if (!bt_api_call_is_no_op(&call) &&
-		scheduler->writer.patch_status(
-			scheduler->writer.context, pod->value, condition, nomination, &err) < 0) {
-		bt_scheduler_warn(scheduler, &err);
-	}
-}
-
 void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination)
 {
@@ -203,7 +185,19 @@ void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 		(void)bt_api_calls_add(
 			&scheduler->calls, bt_api_call_create_patch(pod, condition, nomination));
 	} else {
-		patch_now(scheduler, pod, condition, nomination);
+		/* What is so already is not asked for. */
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct bt_api_call call = {.type = BT_API_CALL_POD_STATUS_PATCH, .pod = pod};
+		call.nomination = *nomination;
+		if (condition != NULL) {
+			call.has_condition = true;
+			call.condition = *condition;
+		}
+		if (!bt_api_call_is_no_op(&call) &&
+			scheduler->writer.patch_status(scheduler->writer.context, pod->value,
+				condition, nomination, &err) < 0) {
+			bt_scheduler_warn(scheduler, &err);
+		}
 	}
 }
 

@@ -43,26 +43,23 @@ static void collect_pending(struct bt_scheduler *scheduler)
 
 /** --- by event --- */
 
-static void find_label_cells(
-	struct bt_scheduler_metrics *metrics, struct bt_str event, struct bt_collected_label *label)
-{
-	static const struct bt_str queues[] = {
-		BT_STR_INIT("active"), BT_STR_INIT("backoff"), BT_STR_INIT("unschedulable")};
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(queues); i++) {
-		const struct bt_str values[] = {queues[i], event};
-		label->incoming[i].cell =
-			bt_scheduler_cell(metrics, BT_FAMILY_QUEUE_INCOMING, values);
-	}
-	label->in_flight.cell = bt_scheduler_cell(metrics, BT_FAMILY_INFLIGHT_EVENTS, &event);
-}
-
 static void collect_label(void *context, const struct bt_queue_event_counters *counters)
 {
 	struct bt_scheduler *scheduler = context;
 	struct bt_collected *collected = &scheduler->collected;
 	if (collected->visited == collected->labels.count) {
 		struct bt_collected_label label = {0};
-		find_label_cells(scheduler->metrics, counters->label, &label);
+		struct bt_scheduler_metrics *metrics = scheduler->metrics;
+		struct bt_str event = counters->label;
+		static const struct bt_str queues[] = {BT_STR_INIT("active"),
+			BT_STR_INIT("backoff"), BT_STR_INIT("unschedulable")};
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(queues); i++) {
+			const struct bt_str values[] = {queues[i], event};
+			label.incoming[i].cell =
+				bt_scheduler_cell(metrics, BT_FAMILY_QUEUE_INCOMING, values);
+		}
+		label.in_flight.cell =
+			bt_scheduler_cell(metrics, BT_FAMILY_INFLIGHT_EVENTS, &event);
 		bt_vec_push(&collected->labels, label);
 	}
 	struct bt_collected_label *label = &collected->labels.items[collected->visited++];
@@ -72,18 +69,6 @@ static void collect_label(void *context, const struct bt_queue_event_counters *c
 	if (counters->in_flight != 0 || label->in_flight.cell->is_recorded) {
 		show(&label->in_flight, counters->in_flight);
 	}
-}
-
-static void collect_events(struct bt_scheduler *scheduler)
-{
-	struct bt_collected *collected = &scheduler->collected;
-	collected->visited = 0;
-	bt_queue_for_each_label(scheduler->queue, collect_label, scheduler);
-	if (collected->pods_popped.cell == NULL) {
-		collected->pods_popped.cell = bt_scheduler_cell_of(
-			scheduler->metrics, BT_FAMILY_INFLIGHT_EVENTS, "PodPopped");
-	}
-	show(&collected->pods_popped, bt_queue_in_flight_count(scheduler->queue));
 }
 
 /** --- by plugin --- */
@@ -132,8 +117,19 @@ static void set(struct bt_scheduler *scheduler, enum bt_scheduler_family family,
 	bt_metric_set(bt_scheduler_cell_of(scheduler->metrics, family, label), to);
 }
 
-static void collect_work(struct bt_scheduler *scheduler)
+static void collect(void *source)
 {
+	struct bt_scheduler *scheduler = source;
+	collect_pending(scheduler);
+	struct bt_collected *collected = &scheduler->collected;
+	collected->visited = 0;
+	bt_queue_for_each_label(scheduler->queue, collect_label, scheduler);
+	if (collected->pods_popped.cell == NULL) {
+		collected->pods_popped.cell = bt_scheduler_cell_of(
+			scheduler->metrics, BT_FAMILY_INFLIGHT_EVENTS, "PodPopped");
+	}
+	show(&collected->pods_popped, bt_queue_in_flight_count(scheduler->queue));
+	collect_unschedulable(scheduler);
 	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -
 		scheduler->free_bindings.count;
 	set(scheduler, BT_FAMILY_GOROUTINES, "binding", bindings);
@@ -141,18 +137,10 @@ static void collect_work(struct bt_scheduler *scheduler)
 	 * written. */
 	set(scheduler, BT_FAMILY_GOROUTINES, "Filter", 0);
 	set(scheduler, BT_FAMILY_GOROUTINES, "Score", 0);
-}
-
-static void collect_cache(struct bt_scheduler *scheduler)
-{
 	const struct bt_state *state = scheduler->engine->state;
 	set(scheduler, BT_FAMILY_CACHE_SIZE, "nodes", state->node_entry_count);
 	set(scheduler, BT_FAMILY_CACHE_SIZE, "pods", bt_state_pod_count(state));
 	set(scheduler, BT_FAMILY_CACHE_SIZE, "assumed_pods", state->pods.assumed_count);
-}
-
-static void collect_calls(struct bt_scheduler *scheduler)
-{
 	for (uint32_t i = 0; scheduler->queues_calls && i < BT_API_CALL__COUNT; i++) {
 		struct bt_collected_value *value = &scheduler->collected.pending_calls[i];
 		if (value->cell == NULL) {
@@ -162,17 +150,6 @@ static void collect_calls(struct bt_scheduler *scheduler)
 		}
 		show(value, scheduler->calls.counters[i].pending);
 	}
-}
-
-static void collect(void *source)
-{
-	struct bt_scheduler *scheduler = source;
-	collect_pending(scheduler);
-	collect_events(scheduler);
-	collect_unschedulable(scheduler);
-	collect_work(scheduler);
-	collect_cache(scheduler);
-	collect_calls(scheduler);
 }
 
 void bt_scheduler_start_collecting(struct bt_scheduler *scheduler)

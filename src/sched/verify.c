@@ -102,19 +102,6 @@ static void twin_filter(struct twin *twin, uint32_t start_index)
 	}
 }
 
-static void twin_score(struct twin *twin)
-{
-	struct bt_score_table table = {0};
-	struct bt_status status = bt_run_pre_score(
-		twin->framework, &twin->cycle, twin->pod, twin->feasible, twin->feasible_count);
-	if (bt_status_is_success(&status)) {
-		status = bt_run_score(twin->framework, &twin->cycle, twin->pod, twin->feasible,
-			twin->feasible_count, &table);
-	}
-	twin->error = status;
-	twin->totals = table.totals;
-}
-
 static void check_choice(struct twin *twin, const struct bt_schedule_result *result)
 {
 	int64_t best = twin->totals[0];
@@ -141,22 +128,6 @@ static void check_choice(struct twin *twin, const struct bt_schedule_result *res
 					&twin->engine->state->nodes, twin->feasible[expected]),
 				bt_node_table_name(&twin->engine->state->nodes, result->slot));
 		}
-	}
-}
-
-static void check_verdicts(struct twin *twin, const struct bt_plan *plan)
-{
-	for (uint32_t i = 0; i < twin->examined; i++) {
-		uint32_t slot = twin->slots[i];
-		struct bt_status got = BT_STATUS_OK;
-		if (plan->verdict[slot] == BT_VERDICT_OUTSIDE) {
-			got = bt_status_text(
-				BT_STATUS_ERROR, twin->arena, BT_STR("slot outside the snapshot"));
-		} else if (plan->verdict[slot] != 0) {
-			got = bt_plan_verdict_status(
-				plan, &twin->cycle, twin->pod, plan->verdict[slot], twin->arena);
-		}
-		check_status(twin, "filter verdict", slot, &twin->statuses[i], &got);
 	}
 }
 
@@ -189,7 +160,15 @@ static void check_scheduled(
 			twin, "only feasible node", result->slot, twin->feasible[0], result->slot);
 		return;
 	}
-	twin_score(twin);
+	struct bt_score_table table = {0};
+	struct bt_status status = bt_run_pre_score(
+		twin->framework, &twin->cycle, twin->pod, twin->feasible, twin->feasible_count);
+	if (bt_status_is_success(&status)) {
+		status = bt_run_score(twin->framework, &twin->cycle, twin->pod, twin->feasible,
+			twin->feasible_count, &table);
+	}
+	twin->error = status;
+	twin->totals = table.totals;
 	if (!bt_status_is_success(&twin->error)) {
 		check_status(twin, "score", BT_SLOT_NONE, &twin->error, &BT_STATUS_OK);
 	}
@@ -260,7 +239,18 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 		break;
 	}
 	if (columns_are_whole(engine, plan) && bt_status_is_success(&twin.pre_filter.status)) {
-		check_verdicts(&twin, plan);
+		for (uint32_t i = 0; i < twin.examined; i++) {
+			uint32_t slot = twin.slots[i];
+			struct bt_status got = BT_STATUS_OK;
+			if (plan->verdict[slot] == BT_VERDICT_OUTSIDE) {
+				got = bt_status_text(BT_STATUS_ERROR, twin.arena,
+					BT_STR("slot outside the snapshot"));
+			} else if (plan->verdict[slot] != 0) {
+				got = bt_plan_verdict_status(plan, &twin.cycle, twin.pod,
+					plan->verdict[slot], twin.arena);
+			}
+			check_status(&twin, "filter verdict", slot, &twin.statuses[i], &got);
+		}
 	}
 	bt_cycle_state_finish(&twin.cycle);
 	framework->metrics = metrics;
