@@ -120,6 +120,7 @@ class Field:
         self.comment = ""
         self.go_type = None  # of a text, where Go has a type of its own for it
         self.hidden = False  # a member of the C structure only
+        self.empty = False  # a structure that the engine writes as {} when it is all zero
 
 
 class Message:
@@ -176,6 +177,8 @@ def read_flag(tables, field, word):
     elif name == "c" and not field.member and (MEMBER.match(value) or not equals):
         field.member = value or c_name(field.name)
         field.member += "_" if field.member in KEYWORDS else ""
+    elif word == "empty" and field.member:
+        field.empty = True
     elif name in FLAGS and not equals and name not in field.flags:
         field.flags.add(name)
     else:
@@ -598,8 +601,9 @@ def write_row(tables, message, field, is_flat, out):
     _, item, value = c_layout(tables, field)
     shape = "NULLABLE" if "nullable" in field.flags else field.shape
     inline = "inline" in field.flags
-    # A structure that is all zero is left out: the engine sends none that Go would write as {}.
-    always = "always" in field.flags and not (kind == "MESSAGE" and field.shape == "SINGLE")
+    # A structure that is all zero is left out unless the flag "empty" asks for {}.
+    is_single = kind == "MESSAGE" and field.shape == "SINGLE"
+    always = field.empty if is_single else "always" in field.flags
     flags = [f"BT_FIELD_{name}" for name, holds in
         (("INLINE", inline), ("ALWAYS", always), ("WRAPPED", is_flat)) if holds]
     name = "" if inline else field.name
