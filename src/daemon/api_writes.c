@@ -175,14 +175,15 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;
-	uint32_t in_flight_max = writes->options.in_flight_max;
+	const struct bt_api_writes_options *options = &writes->options;
 	for (uint32_t i = 0; i < writes->list.count && writes->told != 0; i++) {
 		struct bt_write *write = writes->list.items[i];
 		if (write != NULL && write->state == BT_WRITE_TOLD) {
 			bt_write_destroy(write);
 		}
 	}
-	return (in_flight_max == 0 || writes->in_flight < in_flight_max) &&
+	return (options->in_flight_max == NULL ||
+		       writes->in_flight < options->in_flight_max(options->context)) &&
 		bt_api_writes_may_write(writes, NULL);
 }
 

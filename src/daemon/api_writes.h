@@ -33,9 +33,10 @@ struct bt_api_writes_options {
 	/**
 	 * No pod is tried while so many writes have no answer. Each held binding keeps its cycle,
 	 * and a longer queue of them would only grow when the API server or the limiter is slower
-	 * than the decisions are. 0: unlimited.
+	 * than the decisions are. Asked before each attempt, because the number of connections
+	 * changes with the pace of the API server. NULL: unlimited.
 	 */
-	uint32_t in_flight_max;
+	uint32_t (*in_flight_max)(void *context);
 	uint64_t seed; /* jitter of retries */
 };
 

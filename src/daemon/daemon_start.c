@@ -26,6 +26,13 @@ static bool append_node(void *context, struct bt_str name, struct bt_strbuf *out
 	return bt_cluster_feed_append_node(daemon->feed, name, out);
 }
 
+/** No more writes than there are connections to send them on. */
+static uint32_t calls_max(void *context)
+{
+	struct bt_daemon *daemon = context;
+	return bt_transport_calls_max(daemon->server.transport);
+}
+
 static bool is_stopping(void *context)
 {
 	const struct bt_daemon *daemon = context;
@@ -341,7 +348,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 			.is_stopping = is_stopping,
 			.now_ns = bt_daemon_wall_ns,
 			.context = daemon,
-			.in_flight_max = bt_transport_calls_max(daemon->server.transport),
+			.in_flight_max = calls_max,
 			.seed = bt_prng_next(&daemon->prng),
 		};
 		daemon->writes = bt_api_writes_create(&options);

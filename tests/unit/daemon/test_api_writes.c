@@ -96,12 +96,11 @@ END_TEST
 
 START_TEST(test_api_writes__no_pod_is_tried_while_too_many_writes_wait)
 {
-	struct script script = {{{"POST", 1, {.hangs = true}}}, 1};
-	struct writes_world_options options = {
-		.answer = writes_world_answer_by_script, .context = &script, .in_flight_max = 1};
+	struct script script = {{{"POST", 1, {.hangs = true}}, {"POST", 1, CREATED}}, 2};
 	struct writes_world world;
 	struct bt_attempt attempt;
-	writes_world_init(&world, &options);
+	begin(&world, &script, NULL);
+	world.in_flight_max = 1;
 	writes_world_node(&world, "wn1");
 	writes_world_observe(&world, BT_KIND_POD, pod_s1);
 	writes_world_observe(&world, BT_KIND_POD,
@@ -113,6 +112,11 @@ START_TEST(test_api_writes__no_pod_is_tried_while_too_many_writes_wait)
 	writes_world_turn(&world, &attempt);
 	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_IDLE);
 	ck_assert(bt_queue_can_pop(bt_scheduler_queue(world.scheduler)));
+	/* The pace of the API server has changed. */
+	world.in_flight_max = 2;
+	writes_world_turn(&world, &attempt);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_WAITING);
+	ck_assert(!bt_queue_can_pop(bt_scheduler_queue(world.scheduler)));
 	scripted_server_answer_hanging(
 		&world.server, &(struct scripted_answer){.code = 201, .body = BT_STR("{}")});
 	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);

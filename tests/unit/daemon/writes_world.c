@@ -16,6 +16,12 @@ static void replace_quotes(char *text)
 	}
 }
 
+static uint32_t in_flight_max(void *context)
+{
+	const struct writes_world *world = context;
+	return world->in_flight_max != 0 ? world->in_flight_max : UINT32_MAX;
+}
+
 static int64_t now_of(void *context)
 {
 	const struct writes_world *world = context;
@@ -119,7 +125,7 @@ void writes_world_init(struct writes_world *world, const struct writes_world_opt
 		.may_write = may_write,
 		.now_ns = now_of,
 		.context = world,
-		.in_flight_max = options->in_flight_max,
+		.in_flight_max = in_flight_max,
 		.seed = 1,
 	};
 	world->writes = bt_api_writes_create(&writes);

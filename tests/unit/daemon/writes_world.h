@@ -26,12 +26,12 @@ struct writes_world {
 	int64_t now_ns;
 	uint32_t version;
 	bool may_write;
-	bool loses_lease; /* after the next question */
+	uint32_t in_flight_max; /* 0: unlimited */
+	bool loses_lease;       /* after the next question */
 };
 
 struct writes_world_options {
 	const char *content_type; /* NULL: application/json */
-	uint32_t in_flight_max;   /* 0: unlimited */
 	const char *gates;        /* as --feature-gates; NULL: the defaults */
 	void (*answer)(void *context, const struct scripted_request *request,
 		struct scripted_answer *out_answer);
