@@ -4,7 +4,7 @@
 #include "codec/json_scan.h"
 #include "codec/message_collect.h"
 #include "codec/message_layout.h"
-#include "codec/message_path.h"
+#include "codec/path.h"
 #include "codec/message_sort.h"
 
 /** Longest field name a table can hold, and the longest source text that can spell it. */
@@ -219,7 +219,7 @@ static int decode_list(struct decoder *decoder, const struct bt_field *field, vo
 	}
 	struct bt_collector collector;
 	bt_collector_init(&collector, &decoder->scratch, field->item_size);
-	struct bt_path item_path = {.parent = path, .kind = BT_PATH_INDEX};
+	struct bt_path item_path = {.parent = path, .step = BT_STEP_INDEX};
 	bool first = true;
 	for (;;) {
 		bool more = false;
@@ -291,7 +291,7 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 		}
 		memcpy(entry, bt_list_item(field, &earlier, i), field->item_size);
 	}
-	struct bt_path item_path = {.parent = path, .kind = BT_PATH_KEY};
+	struct bt_path item_path = {.parent = path, .step = BT_STEP_KEY};
 	bool first = true;
 	for (;;) {
 		bool more = false;
@@ -347,8 +347,9 @@ static int decode_null(struct decoder *decoder, const struct bt_field *field, vo
 static int decode_field(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *parent)
 {
-	struct bt_path path = {
-		.parent = parent, .kind = BT_PATH_FIELD, .name = {field->name, field->name_length}};
+	struct bt_path path = {.parent = parent,
+		.step = BT_STEP_MEMBER,
+		.name = {field->name, field->name_length}};
 	enum bt_json_type type;
 	int result = bt_json_peek(decoder->reader, &type, decoder->err);
 	if (result != 0) {
@@ -444,7 +445,7 @@ static int decode_member(struct decoder *decoder, const struct bt_message *messa
 	if (result == 0) {
 		return 0;
 	}
-	struct bt_path unknown = {.parent = path, .kind = BT_PATH_FIELD, .name = name};
+	struct bt_path unknown = {.parent = path, .step = BT_STEP_MEMBER, .name = name};
 	return fail_at(decoder, &unknown, result);
 }
 

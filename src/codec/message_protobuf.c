@@ -2,7 +2,7 @@
 #include "codec/message.h"
 
 #include "codec/message_layout.h"
-#include "codec/message_path.h"
+#include "codec/path.h"
 #include "codec/message_sort.h"
 #include "codec/wire.h"
 
@@ -373,7 +373,7 @@ static int decode_entry(struct decoder *decoder, const struct bt_field *field, s
 {
 	struct bt_str key = BT_STR("");
 	struct bt_str bytes;
-	struct bt_path item_path = {.parent = path, .kind = BT_PATH_KEY};
+	struct bt_path item_path = {.parent = path, .step = BT_STEP_KEY};
 	int code = read_bytes(decoder, wire, &bytes);
 	struct bt_wire inner = bt_wire_from(code == 0 ? bytes : BT_STR(""));
 	while (code == 0 && inner.at < inner.end) {
@@ -409,7 +409,7 @@ static int decode_entry(struct decoder *decoder, const struct bt_field *field, s
 static int decode_element(struct decoder *decoder, const struct bt_field *field,
 	struct bt_wire *wire, uint32_t type, struct bt_any_list *list, const struct bt_path *path)
 {
-	struct bt_path item_path = {.parent = path, .kind = BT_PATH_INDEX, .index = list->count};
+	struct bt_path item_path = {.parent = path, .step = BT_STEP_INDEX, .index = list->count};
 	if (type == BT_WIRE_BYTES && is_varint_list(field)) {
 		int code = decode_packed(decoder, field, wire, list);
 		return code == 0 ? 0 : fail_at(decoder, path, code);
@@ -535,7 +535,7 @@ static int decode_rows(struct decoder *decoder, const struct bt_message *message
 		} else {
 			struct bt_path field_path = {
 				.parent = path,
-				.kind = BT_PATH_FIELD,
+				.step = BT_STEP_MEMBER,
 				.name = {field->name, field->name_length},
 			};
 			bool is_inline = (field->flags & BT_FIELD_INLINE) != 0;

@@ -37,7 +37,7 @@ static int fail_mismatch(
 	if (decoder->path != NULL) {
 		bt_strbuf_printf(
 			&message, "struct field %s.", bt_config_schema_name(decoder->owner));
-		bt_path_render_names(decoder->path, &message);
+		bt_path_render_members(decoder->path, &message);
 	} else {
 		bt_strbuf_append_c(&message, "value");
 	}
@@ -354,7 +354,7 @@ static int decode_struct(const struct decoder *decoder, const struct bt_config_s
 		const struct bt_json_member *member = &value->members[i];
 		const struct bt_config_schema_field *field =
 			bt_config_schema_find(schema, member->name);
-		const struct bt_path path = {decoder->path, member->name, 0};
+		const struct bt_path path = {.parent = decoder->path, .name = member->name};
 		const struct decoder inner = {decoder->arena, decoder->err, schema, &path};
 		if (field != NULL && member->value->type != BT_JSON_NULL) {
 			code = decode_field(&inner, field, member->value, out);
@@ -425,7 +425,7 @@ static void review_struct(const struct critic *critic, const struct bt_config_sc
 		const struct bt_json_value *inner = value->members[i].value;
 		const struct bt_config_schema_field *field =
 			bt_config_schema_find(schema, value->members[i].name);
-		const struct bt_path here = {path, value->members[i].name, 0};
+		const struct bt_path here = {.parent = path, .name = value->members[i].name};
 		uint32_t bit;
 		if (field == NULL) {
 			complain(critic, "unknown", &here);

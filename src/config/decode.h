@@ -3,7 +3,7 @@
 #define BT_CONFIG_DECODE_H
 /** JSON values into structures as their schema says, with Go's complaints. Spec: 10 sections 4.3
  * and 4.4. */
-#include "config/path.h"
+#include "codec/path.h"
 #include "config/schema.h"
 
 /**

@@ -7,14 +7,14 @@
 
 static bool is_full(const struct bt_config_errors *errors)
 {
-	return errors->texts.items.count >= BT_CONFIG_ERRORS_MAX;
+	return errors->texts.count >= BT_CONFIG_ERRORS_MAX;
 }
 
 void bt_config_errors_add_text(struct bt_config_errors *errors, struct bt_str text)
 {
-	if (!is_full(errors) && !bt_text_set_has(&errors->texts, text)) {
-		(void)bt_text_set_add(&errors->texts,
-			bt_arena_str(&errors->arena, text)); /* new, as just tested */
+	if (!is_full(errors)) {
+		bt_error_list_add(
+			&errors->texts, &errors->arena, bt_arena_str(&errors->arena, text));
 	}
 }
 
@@ -69,19 +69,11 @@ const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct 
 
 int bt_config_errors_finish(struct bt_config_errors *errors, struct berth_error *err)
 {
-	const struct bt_text_set *texts = &errors->texts;
-	struct bt_strbuf message = {0};
 	int code = 0;
-	for (uint32_t i = 0; i < texts->items.count; i++) {
-		bt_strbuf_append_c(&message, i > 0 ? ", " : texts->items.count > 1 ? "[" : "");
-		bt_strbuf_append_str(&message, texts->items.items[i]);
+	if (errors->texts.count > 0) {
+		struct bt_str text = bt_error_list_text(&errors->texts, &errors->arena);
+		code = bt_error_set(err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text));
 	}
-	if (texts->items.count > 0) {
-		bt_strbuf_append_c(&message, texts->items.count > 1 ? "]" : "");
-		code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
-	}
-	bt_strbuf_finish(&message);
-	bt_text_set_finish(&errors->texts);
 	bt_arena_finish(&errors->arena);
 	return code;
 }

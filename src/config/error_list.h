@@ -5,10 +5,10 @@
  * Validation messages of a whole document, aggregated as upstream prints them: equal texts once,
  * one text bare, several as "[e1, e2]". Spec: 10 section 8.1.
  */
+#include "api/selector.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "config/path.h"
-#include "config/text_set.h"
+#include "codec/path.h"
 
 /** Further errors of a document are dropped: it is refused anyway, and the message stays bounded.
  */
@@ -16,7 +16,7 @@
 
 struct bt_config_errors {
 	struct bt_arena arena;
-	struct bt_text_set texts;
+	struct bt_error_list texts;
 };
 
 #define BT_CONFIG_ERRORS_INIT \

@@ -3,6 +3,7 @@
 
 #include "api/resources.h"
 #include "base/duration.h"
+#include "config/text_set.h"
 #include "config/write.h"
 
 /* --- leader election, spec 10 section 8.2 --- */

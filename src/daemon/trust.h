@@ -7,6 +7,7 @@
  * Spec: 11 sections 4.4 and 9.2.
  */
 #include "base/prng.h"
+#include "base/vec.h"
 #include "client/file.h"
 #include "client/reflector.h"
 #include "daemon/options.h"

@@ -53,7 +53,7 @@ static void validate(const struct bt_write *write, const struct bt_json_value *o
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
 	const struct bt_json_value *target = bt_json_object_at(spec, "scaleTargetRef");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	int64_t least = bt_json_int64_at(spec, "minReplicas", 1);
 	int64_t most = bt_json_int64_at(spec, "maxReplicas", 0);
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
@@ -61,19 +61,19 @@ static void validate(const struct bt_write *write, const struct bt_json_value *o
 		return;
 	}
 	if (least < 1) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "minReplicas"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "minReplicas"),
 			bt_json_find(spec, "minReplicas"), "must be greater than or equal to 1");
 	}
 	if (most < 1) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "maxReplicas"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxReplicas"),
 			bt_kinds_int_value(errors, most), "must be greater than 0");
 	} else if (most < least) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "maxReplicas"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxReplicas"),
 			bt_json_find(spec, "maxReplicas"),
 			"must be greater than or equal to `minReplicas`");
 	}
-	(void)bt_kinds_check_given(errors, BT_PLACE(place, "scaleTargetRef"), target, "kind");
-	(void)bt_kinds_check_given(errors, BT_PLACE(place, "scaleTargetRef"), target, "name");
+	(void)bt_kinds_check_given(errors, BT_PATH_NAME(place, "scaleTargetRef"), target, "kind");
+	(void)bt_kinds_check_given(errors, BT_PATH_NAME(place, "scaleTargetRef"), target, "name");
 }
 
 static const struct bt_json_value *find_cpu(const struct bt_json_value *metrics)

@@ -8,29 +8,10 @@
 
 const char *const bt_kinds_taint_effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
 
-struct bt_str bt_kinds_path(struct bt_arena *arena, const struct bt_place *place)
-{
-	struct bt_str parent;
-	bool at_start;
-	if (place == NULL) {
-		return BT_STR("");
-	}
-	parent = bt_kinds_path(arena, place->parent);
-	at_start = parent.length == 0;
-	if (place->name != NULL) {
-		return bt_arena_printf(
-			arena, "%.*s%s%s", BT_STR_ARG(parent), at_start ? "" : ".", place->name);
-	}
-	if (place->index >= 0) {
-		return bt_arena_printf(
-			arena, "%.*s[%lld]", BT_STR_ARG(parent), (long long)place->index);
-	}
-	return bt_arena_printf(arena, "%.*s[%.*s]", BT_STR_ARG(parent), BT_STR_ARG(place->key));
-}
-
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
-	const struct bt_place *place, const struct bt_json_value *value, const char *format, ...)
+	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...)
 {
+	struct bt_strbuf path = {0};
 	struct bt_strbuf detail = {0};
 	struct bt_str text;
 	va_list arguments;
@@ -41,17 +22,19 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 	bt_strbuf_vprintf(&detail, format, arguments);
 	va_end(arguments);
 	text = bt_strbuf_str(&detail);
-	bt_field_errors_add(
-		errors, type, bt_kinds_path(errors->arena, place), value, "%.*s", BT_STR_ARG(text));
+	bt_path_render(place, &path);
+	bt_field_errors_add(errors, type, bt_arena_str(errors->arena, bt_strbuf_str(&path)), value,
+		"%.*s", BT_STR_ARG(text));
+	bt_strbuf_finish(&path);
 	bt_strbuf_finish(&detail);
 }
 
-void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_place *place)
+void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place)
 {
 	bt_kinds_error(errors, BT_FIELD_REQUIRED, place, NULL, "%s", "");
 }
 
-void bt_kinds_error_duplicate(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_error_duplicate(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value)
 {
 	bt_kinds_error(errors, BT_FIELD_DUPLICATE, place, value, "%s", "");
@@ -154,7 +137,7 @@ static void join_quoted(struct bt_strbuf *out, const char *const *texts)
 	}
 }
 
-void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name, const char *const *texts,
 	bool required)
 {
@@ -162,7 +145,7 @@ void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_plac
 	struct bt_strbuf supported = {0};
 	if (text.length == 0) {
 		if (required) {
-			bt_kinds_error_required(errors, BT_PLACE(parent, name));
+			bt_kinds_error_required(errors, BT_PATH_NAME(parent, name));
 		}
 		return;
 	}
@@ -172,27 +155,27 @@ void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_plac
 		}
 	}
 	join_quoted(&supported, texts);
-	bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, BT_PLACE(parent, name),
+	bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, BT_PATH_NAME(parent, name),
 		bt_json_find(object, name), "%s", bt_strbuf_c(&supported));
 	bt_strbuf_finish(&supported);
 }
 
-void bt_kinds_check_not_negative(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_not_negative(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name)
 {
 	if (bt_json_int64_at(object, name, 0) < 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(parent, name),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(parent, name),
 			bt_json_find(object, name), "must be greater than or equal to 0");
 	}
 }
 
-bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_place *parent,
+bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name)
 {
 	if (bt_kinds_text(object, name).length != 0) {
 		return true;
 	}
-	bt_kinds_error_required(errors, BT_PLACE(parent, name));
+	bt_kinds_error_required(errors, BT_PATH_NAME(parent, name));
 	return false;
 }
 
@@ -211,7 +194,7 @@ bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b)
 	return bt_json_equal(a, b);
 }
 
-void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
 	const char *name)
 {
@@ -219,7 +202,7 @@ void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_pl
 	if (!bt_kinds_same(bt_json_find(old_parent, name), value)) {
 		const struct bt_json_value *shown =
 			value != NULL ? value : bt_json_new(errors->arena, BT_JSON_NULL);
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(parent, name), shown,
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(parent, name), shown,
 			"field is immutable");
 	}
 }

@@ -2,39 +2,22 @@
 #ifndef BT_SERVER_KINDS_COMMON_H
 #define BT_SERVER_KINDS_COMMON_H
 /**
- * What the kinds share: paths that are rendered for an error only, setting of defaults, checks of
+ * What the kinds share: setting of defaults, checks of
  * names, labels, selectors and quantities. Spec: 14b sections 3 and 5.
  */
 #include "api/quantity.h"
 #include "codec/json_edit.h"
+#include "codec/path.h"
 #include "server/strategy.h"
 
-/** Where a value stands; the last of a chain of places on the stack. */
-struct bt_place {
-	const struct bt_place *parent;
-	const char *name;  /* "containers" */
-	struct bt_str key; /* present: "[key]" */
-	int64_t index;     /* >= 0: "[index]" */
-};
-
-#define BT_PLACE(parent_, name_) \
-	(&(const struct bt_place){.parent = (parent_), .name = (name_), .index = -1})
-#define BT_PLACE_AT(parent_, index_) \
-	(&(const struct bt_place){.parent = (parent_), .index = (int64_t)(index_)})
-#define BT_PLACE_KEY(parent_, key_) \
-	(&(const struct bt_place){.parent = (parent_), .key = (key_), .index = -1})
-
-/** "spec.containers[0].resources.limits[cpu]" */
-struct bt_str bt_kinds_path(struct bt_arena *arena, const struct bt_place *place);
-
-/** bt_field_errors_add with the path of place. */
+/** bt_field_errors_add with the path. */
 BT_PRINTF(5, 6)
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
-	const struct bt_place *place, const struct bt_json_value *value, const char *format, ...);
+	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...);
 /** "Required value". */
-void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_place *place);
+void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place);
 /** "Duplicate value: <value>". */
-void bt_kinds_error_duplicate(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_error_duplicate(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value);
 /** An int64 or text as value of an error. */
 struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value);
@@ -102,38 +85,38 @@ bool bt_kinds_is_subdomain(struct bt_str name);
 /** Name, labels, annotations, owners, finalizers of metadata. */
 void bt_kinds_check_metadata(
 	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors);
-void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule);
 /** Keys and values of a map of labels. */
-void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *labels);
 /** Messages of a key that is no qualified name, at place. */
 void bt_kinds_check_label_key(
-	struct bt_field_errors *errors, const struct bt_place *place, struct bt_str key);
+	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
 /** metav1.LabelSelector; NULL is valid. */
-void bt_kinds_check_label_selector(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_label_selector(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *selector);
 /** A label selector matches these labels (selector NULL: nothing; empty: everything). */
 bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
 	const struct bt_json_value *labels);
 /** The member's text is one of the texts (ends with NULL), or absent unless required. */
-void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name, const char *const *texts,
 	bool required);
 /** The member, if it is there, is at least 0. */
-void bt_kinds_check_not_negative(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_not_negative(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
 /** "Required value" unless the member is a text that is not empty. */
-bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_place *parent,
+bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
 /** The member, if it is there, is a number of at least 0 or a percentage. */
-void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
 /** spec.selector of a workload is there and not empty. */
 void bt_kinds_check_workload_selector(struct bt_field_errors *errors,
-	const struct bt_place *spec_place, const struct bt_json_value *spec);
+	const struct bt_path *spec_place, const struct bt_json_value *spec);
 /** The member is what it was: "field is immutable". */
-void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
 	const char *name);
 /** bt_json_equal with NULL allowed; absent, {} and [] are alike. */
@@ -163,40 +146,40 @@ void bt_kinds_default_pod_spec(
 	struct bt_arena *arena, struct bt_json_value *spec, bool is_template);
 /** template of a workload: metadata and spec. */
 void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value *holder);
-void bt_kinds_validate_pod_spec(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_pod_spec(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, bool is_template);
 /** selector: of the workload, must match the template's labels; NULL: not looked at. */
-void bt_kinds_validate_pod_template(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_pod_template(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *template_, const struct bt_json_value *selector);
 /** Requests (or limits) of all containers together: spec 01b section 3.2. */
 struct bt_json_value *bt_kinds_container_sum(
 	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
 /** Parts of the pod's validation. */
-void bt_kinds_validate_resources(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_resources(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *resources);
-void bt_kinds_validate_pod_resources(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_pod_resources(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec);
-void bt_kinds_validate_scheduling(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_scheduling(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec);
-void bt_kinds_validate_tolerations(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_tolerations(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *tolerations);
-void bt_kinds_validate_volumes(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_volumes(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *volumes);
-void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *modes);
 /** amounts.storage is given and above zero. */
-void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *amounts);
-void bt_kinds_check_volume_mode(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_volume_mode(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec);
-void bt_kinds_validate_claim_spec(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_claim_spec(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec);
-void bt_kinds_validate_containers(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_containers(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec);
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 /** v1.NodeSelector. */
-void bt_kinds_validate_node_selector(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_node_selector(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *selector);
 void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object);
 /** Guaranteed, BestEffort or Burstable. 14b section 2.2. */

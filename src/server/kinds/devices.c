@@ -24,7 +24,7 @@ static const char *const taint_effects[] = {"NoExecute", "NoSchedule", "None", N
 
 /** --- shared --- */
 
-void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, uint32_t max)
 {
 	if (list->count > max) {
@@ -34,24 +34,24 @@ void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_place 
 	}
 }
 
-void bt_kinds_check_unique_label(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_unique_label(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *element, struct bt_names *seen)
 {
 	if (!bt_kinds_check_given(errors, place, element, "name")) {
 		return;
 	}
 	bt_kinds_check_name(
-		errors, BT_PLACE(place, "name"), bt_json_find(element, "name"), BT_NAME_LABEL);
+		errors, BT_PATH_NAME(place, "name"), bt_json_find(element, "name"), BT_NAME_LABEL);
 	if (!bt_names_add(seen, bt_kinds_text(element, "name"))) {
 		bt_kinds_error_duplicate(
-			errors, BT_PLACE(place, "name"), bt_json_find(element, "name"));
+			errors, BT_PATH_NAME(place, "name"), bt_json_find(element, "name"));
 	}
 }
 
-static void check_expression(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_expression(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *cel)
 {
-	const struct bt_place *at = BT_PLACE(place, "expression");
+	const struct bt_path *at = BT_PATH_NAME(place, "expression");
 	struct bt_str expression = bt_kinds_text(cel, "expression");
 	struct bt_cel_program *program = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -79,27 +79,27 @@ static void check_expression(struct bt_field_errors *errors, const struct bt_pla
 	berth_error_finish(&err);
 }
 
-void bt_kinds_check_device_selectors(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_device_selectors(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object)
 {
 	const struct bt_json_value *selectors = bt_json_array_at(object, "selectors");
-	const struct bt_place *place = BT_PLACE(parent, "selectors");
+	const struct bt_path *place = BT_PATH_NAME(parent, "selectors");
 	bt_kinds_check_count(errors, place, selectors, SELECTORS_MAX);
 	for (uint32_t i = 0; i < selectors->count && i < SELECTORS_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		const struct bt_json_value *cel = bt_kinds_object(selectors->elements[i], "cel");
 		if (cel == NULL) {
-			bt_kinds_error_required(errors, BT_PLACE(&at, "cel"));
+			bt_kinds_error_required(errors, BT_PATH_NAME(&at, "cel"));
 		} else {
-			check_expression(errors, BT_PLACE(&at, "cel"), cel);
+			check_expression(errors, BT_PATH_NAME(&at, "cel"), cel);
 		}
 	}
 }
 
-void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object)
 {
-	const struct bt_place *place = BT_PLACE(parent, "driver");
+	const struct bt_path *place = BT_PATH_NAME(parent, "driver");
 	if (!bt_kinds_check_given(errors, parent, object, "driver")) {
 		return;
 	}
@@ -111,11 +111,11 @@ void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_place
 	bt_kinds_check_name(errors, place, bt_json_find(object, "driver"), BT_NAME_SUBDOMAIN);
 }
 
-static void check_opaque(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_opaque(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *opaque)
 {
 	const struct bt_json_value *parameters = bt_json_find(opaque, "parameters");
-	const struct bt_place *at = BT_PLACE(place, "parameters");
+	const struct bt_path *at = BT_PATH_NAME(place, "parameters");
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
 	bt_kinds_check_driver(errors, place, opaque);
@@ -135,14 +135,14 @@ static void check_opaque(struct bt_field_errors *errors, const struct bt_place *
 	bt_strbuf_finish(&text);
 }
 
-void bt_kinds_check_request_names(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_request_names(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const struct bt_names *requests)
 {
 	const struct bt_json_value *names = bt_json_array_at(object, "requests");
-	const struct bt_place *place = BT_PLACE(parent, "requests");
+	const struct bt_path *place = BT_PATH_NAME(parent, "requests");
 	struct bt_names seen = {.arena = errors->arena};
 	for (uint32_t i = 0; i < names->count; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		if (bt_names_find(requests, names->elements[i]->text) == BT_NAMES_NONE) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, &at, names->elements[i],
 				"must be the name of a request in the claim or the name of a "
@@ -154,23 +154,23 @@ void bt_kinds_check_request_names(struct bt_field_errors *errors, const struct b
 	}
 }
 
-void bt_kinds_check_device_config(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_device_config(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const struct bt_names *requests)
 {
 	const struct bt_json_value *configs = bt_json_array_at(object, "config");
-	const struct bt_place *place = BT_PLACE(parent, "config");
+	const struct bt_path *place = BT_PATH_NAME(parent, "config");
 	bt_kinds_check_count(errors, place, configs, CONFIGS_MAX);
 	for (uint32_t i = 0; i < configs->count && i < CONFIGS_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		const struct bt_json_value *opaque =
 			bt_kinds_object(configs->elements[i], "opaque");
 		if (requests != NULL) {
 			bt_kinds_check_request_names(errors, &at, configs->elements[i], requests);
 		}
 		if (opaque == NULL) {
-			bt_kinds_error_required(errors, BT_PLACE(&at, "opaque"));
+			bt_kinds_error_required(errors, BT_PATH_NAME(&at, "opaque"));
 		} else {
-			check_opaque(errors, BT_PLACE(&at, "opaque"), opaque);
+			check_opaque(errors, BT_PATH_NAME(&at, "opaque"), opaque);
 		}
 	}
 }
@@ -188,7 +188,7 @@ static bool is_identifier(struct bt_str text)
 	return text.length != 0 && text.length <= IDENTIFIER_BYTES_MAX;
 }
 
-void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
 	struct bt_str name, bool needs_domain)
 {
 	int64_t slash = bt_str_find_char(name, '/');
@@ -211,7 +211,7 @@ void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-void bt_kinds_check_amount(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_amount(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value)
 {
 	struct bt_quantity quantity;
@@ -224,12 +224,12 @@ void bt_kinds_check_amount(struct bt_field_errors *errors, const struct bt_place
 	}
 }
 
-void bt_kinds_check_device_taint(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_device_taint(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *taint)
 {
 	if (bt_kinds_check_given(errors, place, taint, "key")) {
 		bt_kinds_check_label_key(
-			errors, BT_PLACE(place, "key"), bt_kinds_text(taint, "key"));
+			errors, BT_PATH_NAME(place, "key"), bt_kinds_text(taint, "key"));
 	}
 	bt_kinds_check_text_in(errors, place, taint, "effect", taint_effects, true);
 }
@@ -240,14 +240,15 @@ static void validate_class(const struct bt_write *write, const struct bt_json_va
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	struct bt_str resource = bt_kinds_text(spec, "extendedResourceName");
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	bt_kinds_check_device_selectors(errors, place, spec);
 	bt_kinds_check_device_config(errors, place, spec, NULL);
 	if (resource.length != 0) {
-		bt_kinds_check_label_key(errors, BT_PLACE(place, "extendedResourceName"), resource);
+		bt_kinds_check_label_key(
+			errors, BT_PATH_NAME(place, "extendedResourceName"), resource);
 	}
 }
 
@@ -276,16 +277,16 @@ static void validate_rule(const struct bt_write *write, const struct bt_json_val
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
 	const struct bt_json_value *selector = bt_kinds_object(spec, "deviceSelector");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
 	if (selector != NULL && bt_json_find(selector, "driver") != NULL) {
-		bt_kinds_check_driver(errors, BT_PLACE(place, "deviceSelector"), selector);
+		bt_kinds_check_driver(errors, BT_PATH_NAME(place, "deviceSelector"), selector);
 	}
 	bt_kinds_check_device_taint(
-		errors, BT_PLACE(place, "taint"), bt_json_object_at(spec, "taint"));
+		errors, BT_PATH_NAME(place, "taint"), bt_json_object_at(spec, "taint"));
 }
 
 const struct bt_strategy bt_strategy_device_taint_rule = {

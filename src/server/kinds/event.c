@@ -85,12 +85,12 @@ static void validate_event(const struct bt_write *write, const struct bt_json_va
 		check_required(errors, object);
 	}
 	if (note.length > NOTE_BYTES_MAX) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(NULL, "note"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(NULL, "note"),
 			bt_json_find(object, "note"), "can have at most %d bytes", NOTE_BYTES_MAX);
 	}
 	if (series != NULL && bt_json_int64_at(series, "count", 0) < 2) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PLACE(BT_PLACE(NULL, "series"), "count"),
+			BT_PATH_NAME(BT_PATH_NAME(NULL, "series"), "count"),
 			bt_kinds_int_value(errors, bt_json_int64_at(series, "count", 0)),
 			"should be at least 2");
 	}

@@ -75,27 +75,28 @@ static void prepare_job(const struct bt_write *write, struct bt_json_value *obje
 		CONTROLLER_UID_LABEL, uid);
 }
 
-static void validate_job_spec(struct bt_field_errors *errors, const struct bt_place *place,
+static void validate_job_spec(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector)
 {
 	static const char *const counters[] = {"parallelism", "completions", "backoffLimit",
 		"activeDeadlineSeconds", "ttlSecondsAfterFinished"};
 	const struct bt_json_value *template_ = bt_json_object_at(spec, "template");
 	const struct bt_json_value *pod = bt_json_object_at(template_, "spec");
-	const struct bt_place *pod_place = BT_PLACE(BT_PLACE(place, "template"), "spec");
+	const struct bt_path *pod_place = BT_PATH_NAME(BT_PATH_NAME(place, "template"), "spec");
 	for (uint32_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		bt_kinds_check_not_negative(errors, place, spec, counters[i]);
 	}
 	bt_kinds_check_text_in(errors, place, spec, "completionMode", completion_modes, false);
 	if (bt_str_equal_c(bt_kinds_text(spec, "completionMode"), "Indexed") &&
 		bt_json_find(spec, "completions") == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PLACE(place, "completions"), NULL,
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "completions"), NULL,
 			"when completion mode is Indexed");
 	}
-	bt_kinds_validate_pod_template(errors, BT_PLACE(place, "template"), template_, selector);
+	bt_kinds_validate_pod_template(
+		errors, BT_PATH_NAME(place, "template"), template_, selector);
 	/* "Always" may be the default: then the sender has left the choice open. */
 	if (bt_str_equal_c(bt_kinds_text(pod, "restartPolicy"), "Always")) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PLACE(pod_place, "restartPolicy"),
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(pod_place, "restartPolicy"),
 			NULL, "valid values: \"OnFailure\", \"Never\"");
 	} else {
 		bt_kinds_check_text_in(
@@ -107,16 +108,16 @@ static void validate_job(const struct bt_write *write, const struct bt_json_valu
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
 	if (bt_kinds_object(spec, "selector") == NULL) {
-		bt_kinds_error_required(errors, BT_PLACE(place, "selector"));
+		bt_kinds_error_required(errors, BT_PATH_NAME(place, "selector"));
 	}
 	bt_kinds_check_label_selector(
-		errors, BT_PLACE(place, "selector"), bt_kinds_object(spec, "selector"));
+		errors, BT_PATH_NAME(place, "selector"), bt_kinds_object(spec, "selector"));
 	validate_job_spec(errors, place, spec, bt_kinds_object(spec, "selector"));
 }
 
@@ -132,7 +133,7 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 {
 	const struct bt_json_value *before = bt_json_object_at(old, "spec");
 	const struct bt_json_value *after = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
@@ -189,7 +190,7 @@ static void validate_cron_job(const struct bt_write *write, const struct bt_json
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	struct bt_str schedule = bt_kinds_text(spec, "schedule");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
@@ -197,7 +198,7 @@ static void validate_cron_job(const struct bt_write *write, const struct bt_json
 	}
 	if (bt_kinds_check_given(errors, place, spec, "schedule") && schedule.data[0] != '@' &&
 		word_count(schedule) != 5) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "schedule"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "schedule"),
 			bt_json_find(spec, "schedule"),
 			"expected exactly 5 fields, found %u: [%.*s]", word_count(schedule),
 			BT_STR_ARG(schedule));
@@ -207,7 +208,7 @@ static void validate_cron_job(const struct bt_write *write, const struct bt_json
 	bt_kinds_check_not_negative(errors, place, spec, "startingDeadlineSeconds");
 	bt_kinds_check_not_negative(errors, place, spec, "successfulJobsHistoryLimit");
 	bt_kinds_check_not_negative(errors, place, spec, "failedJobsHistoryLimit");
-	validate_job_spec(errors, BT_PLACE(BT_PLACE(place, "jobTemplate"), "spec"),
+	validate_job_spec(errors, BT_PATH_NAME(BT_PATH_NAME(place, "jobTemplate"), "spec"),
 		bt_json_object_at(spec, "jobTemplate.spec"), NULL);
 }
 

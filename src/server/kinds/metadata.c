@@ -24,7 +24,7 @@ bool bt_kinds_is_subdomain(struct bt_str name)
 	return name.length <= SUBDOMAIN_BYTES_MAX && bt_label_prefix_matches(name);
 }
 
-static void check_length(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_length(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, uint32_t bytes_max)
 {
 	if (value->text.length > bytes_max) {
@@ -33,7 +33,7 @@ static void check_length(struct bt_field_errors *errors, const struct bt_place *
 	}
 }
 
-static void check_path_segment(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_path_segment(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value)
 {
 	check_length(errors, place, value, SUBDOMAIN_BYTES_MAX); /* keys of the store have an end */
@@ -50,7 +50,7 @@ static void check_path_segment(struct bt_field_errors *errors, const struct bt_p
 	}
 }
 
-void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule)
 {
 	if (value == NULL || value->type != BT_JSON_STRING) {
@@ -85,8 +85,8 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_place *
 	}
 }
 
-static void add_all(struct bt_field_errors *errors, const struct bt_place *place,
-	struct bt_str text, const struct bt_error_list *list)
+static void add_all(struct bt_field_errors *errors, const struct bt_path *place, struct bt_str text,
+	const struct bt_error_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, place, bt_kinds_text_value(errors, text),
@@ -95,7 +95,7 @@ static void add_all(struct bt_field_errors *errors, const struct bt_place *place
 }
 
 void bt_kinds_check_label_key(
-	struct bt_field_errors *errors, const struct bt_place *place, struct bt_str key)
+	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key)
 {
 	if (!bt_label_key_is_valid(key)) {
 		struct bt_error_list list = {0};
@@ -105,7 +105,7 @@ void bt_kinds_check_label_key(
 }
 
 static void check_label_value(
-	struct bt_field_errors *errors, const struct bt_place *place, struct bt_str value)
+	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str value)
 {
 	if (!bt_label_value_is_valid(value)) {
 		struct bt_error_list list = {0};
@@ -114,7 +114,7 @@ static void check_label_value(
 	}
 }
 
-void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *labels)
 {
 	for (uint32_t i = 0; labels != NULL && i < labels->count; i++) {
@@ -137,7 +137,7 @@ static struct bt_str lowered(struct bt_arena *arena, struct bt_str text)
 	return (struct bt_str){copy, text.length};
 }
 
-static void check_annotations(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_annotations(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *annotations)
 {
 	uint64_t bytes = 0;
@@ -155,7 +155,7 @@ static void check_annotations(struct bt_field_errors *errors, const struct bt_pl
 	}
 }
 
-static void check_owners(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_owners(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *owners)
 {
 	static const char *const needed[] = {"apiVersion", "kind", "name", "uid"};
@@ -165,7 +165,7 @@ static void check_owners(struct bt_field_errors *errors, const struct bt_place *
 		for (uint32_t n = 0; n < sizeof(needed) / sizeof(needed[0]); n++) {
 			if (bt_kinds_text(owner, needed[n]).length == 0) {
 				bt_kinds_error(errors, BT_FIELD_INVALID,
-					BT_PLACE(BT_PLACE_AT(place, i), needed[n]),
+					BT_PATH_NAME(BT_PATH_INDEX(place, i), needed[n]),
 					bt_kinds_text_value(errors, BT_STR("")),
 					"must not be empty");
 			}
@@ -179,13 +179,13 @@ static void check_owners(struct bt_field_errors *errors, const struct bt_place *
 	}
 }
 
-static void check_finalizers(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_finalizers(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *finalizers)
 {
 	for (uint32_t i = 0; finalizers != NULL && i < finalizers->count; i++) {
 		const struct bt_json_value *finalizer = finalizers->elements[i];
 		if (finalizer->type == BT_JSON_STRING) {
-			bt_kinds_check_label_key(errors, BT_PLACE_AT(place, i), finalizer->text);
+			bt_kinds_check_label_key(errors, BT_PATH_INDEX(place, i), finalizer->text);
 		}
 	}
 }
@@ -194,65 +194,67 @@ void bt_kinds_check_metadata(
 	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors)
 {
 	const struct bt_json_value *metadata = bt_kinds_object(object, "metadata");
-	const struct bt_place place = {.name = "metadata", .index = -1};
+	const struct bt_path place = {.name = BT_STR_INIT("metadata")};
 	if (metadata == NULL) {
 		return;
 	}
 	if (bt_kinds_text(metadata, "name").length != 0) {
 		bt_kinds_check_name(
-			errors, BT_PLACE(&place, "name"), bt_json_find(metadata, "name"), rule);
+			errors, BT_PATH_NAME(&place, "name"), bt_json_find(metadata, "name"), rule);
 	}
 	bt_kinds_check_labels(
-		errors, BT_PLACE(&place, "labels"), bt_kinds_object(metadata, "labels"));
-	check_annotations(
-		errors, BT_PLACE(&place, "annotations"), bt_kinds_object(metadata, "annotations"));
-	check_owners(errors, BT_PLACE(&place, "ownerReferences"),
+		errors, BT_PATH_NAME(&place, "labels"), bt_kinds_object(metadata, "labels"));
+	check_annotations(errors, BT_PATH_NAME(&place, "annotations"),
+		bt_kinds_object(metadata, "annotations"));
+	check_owners(errors, BT_PATH_NAME(&place, "ownerReferences"),
 		bt_kinds_array(metadata, "ownerReferences"));
 	check_finalizers(
-		errors, BT_PLACE(&place, "finalizers"), bt_kinds_array(metadata, "finalizers"));
+		errors, BT_PATH_NAME(&place, "finalizers"), bt_kinds_array(metadata, "finalizers"));
 }
 
-static void check_selector_expression(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_selector_expression(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *expression)
 {
 	struct bt_str operator_ = bt_kinds_text(expression, "operator");
 	const struct bt_json_value *values = bt_json_array_at(expression, "values");
 	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
 		if (values->count == 0) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PLACE(place, "values"), NULL,
-				"must be specified when `operator` is 'In' or 'NotIn'");
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "values"),
+				NULL, "must be specified when `operator` is 'In' or 'NotIn'");
 		}
 	} else if (bt_str_equal_c(operator_, "Exists") ||
 		bt_str_equal_c(operator_, "DoesNotExist")) {
 		if (values->count != 0) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(place, "values"), NULL,
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "values"),
+				NULL,
 				"may not be specified when `operator` is 'Exists' or "
 				"'DoesNotExist'");
 		}
 	} else {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "operator"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "operator"),
 			bt_kinds_text_value(errors, operator_), "not a valid selector operator");
 	}
-	bt_kinds_check_label_key(errors, BT_PLACE(place, "key"), bt_kinds_text(expression, "key"));
+	bt_kinds_check_label_key(
+		errors, BT_PATH_NAME(place, "key"), bt_kinds_text(expression, "key"));
 	for (uint32_t i = 0; i < values->count; i++) {
-		check_label_value(errors, BT_PLACE_AT(BT_PLACE(place, "values"), i),
+		check_label_value(errors, BT_PATH_INDEX(BT_PATH_NAME(place, "values"), i),
 			values->elements[i]->text);
 	}
 }
 
-void bt_kinds_check_label_selector(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_check_label_selector(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *selector)
 {
 	const struct bt_json_value *expressions;
 	if (selector == NULL) {
 		return;
 	}
-	bt_kinds_check_labels(
-		errors, BT_PLACE(place, "matchLabels"), bt_kinds_object(selector, "matchLabels"));
+	bt_kinds_check_labels(errors, BT_PATH_NAME(place, "matchLabels"),
+		bt_kinds_object(selector, "matchLabels"));
 	expressions = bt_json_array_at(selector, "matchExpressions");
 	for (uint32_t i = 0; i < expressions->count; i++) {
 		check_selector_expression(errors,
-			BT_PLACE_AT(BT_PLACE(place, "matchExpressions"), i),
+			BT_PATH_INDEX(BT_PATH_NAME(place, "matchExpressions"), i),
 			expressions->elements[i]);
 	}
 }

@@ -59,13 +59,13 @@ static void check_frozen(struct bt_field_errors *errors, const struct bt_json_va
 		return;
 	}
 	if (!bt_json_bool_at(object, "immutable", false)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, "immutable"), NULL,
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "immutable"), NULL,
 			"field is immutable when `immutable` is set");
 	}
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!bt_kinds_same(bt_json_find(old, names[i]), bt_json_find(object, names[i]))) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, names[i]), NULL,
-				"field is immutable when `immutable` is set");
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, names[i]),
+				NULL, "field is immutable when `immutable` is set");
 		}
 	}
 }
@@ -87,7 +87,7 @@ static uint64_t data_bytes(const struct bt_json_value *data, bool is_base64)
 }
 
 static void check_data_bytes(
-	struct bt_field_errors *errors, const struct bt_place *place, uint64_t bytes)
+	struct bt_field_errors *errors, const struct bt_path *place, uint64_t bytes)
 {
 	if (bytes > DATA_BYTES_MAX) {
 		bt_kinds_error(errors, BT_FIELD_TOO_LONG, place, NULL,
@@ -100,7 +100,7 @@ static void validate_secret(const struct bt_write *write, const struct bt_json_v
 {
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	check_data_bytes(errors, BT_PLACE(NULL, "data"),
+	check_data_bytes(errors, BT_PATH_NAME(NULL, "data"),
 		data_bytes(bt_json_object_at(object, "data"), true));
 }
 
@@ -110,7 +110,7 @@ static void validate_config_map(const struct bt_write *write, const struct bt_js
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	/* the two maps together: the error's field is no name, "[]" */
-	check_data_bytes(errors, BT_PLACE_KEY(NULL, BT_STR("")),
+	check_data_bytes(errors, BT_PATH_KEY(NULL, BT_STR("")),
 		data_bytes(bt_json_object_at(object, "data"), false) +
 			data_bytes(bt_json_object_at(object, "binaryData"), true));
 }
@@ -174,7 +174,7 @@ static void default_limit_range(const struct bt_write *write, struct bt_json_val
 	}
 }
 
-static void check_order(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_order(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *item, const char *small, const char *large)
 {
 	const struct bt_json_value *lower = bt_json_object_at(item, small);
@@ -188,8 +188,8 @@ static void check_order(struct bt_field_errors *errors, const struct bt_place *p
 			bt_kinds_quantity(bound, errors->arena, &b) &&
 			bt_quantity_compare(&a, &b) > 0) {
 			bt_kinds_error(errors, BT_FIELD_INVALID,
-				BT_PLACE_KEY(BT_PLACE(place, small), member->name), member->value,
-				"%s value %.*s is greater than %s value %.*s", small,
+				BT_PATH_KEY(BT_PATH_NAME(place, small), member->name),
+				member->value, "%s value %.*s is greater than %s value %.*s", small,
 				BT_STR_ARG(member->value->text), large, BT_STR_ARG(bound->text));
 		}
 	}
@@ -199,17 +199,17 @@ static void validate_limit_range(const struct bt_write *write, const struct bt_j
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *limits = bt_json_array_at(object, "spec.limits");
-	const struct bt_place *place = BT_PLACE(BT_PLACE(NULL, "spec"), "limits");
+	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "limits");
 	struct bt_names seen = {.arena = errors->arena};
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	for (uint32_t i = 0; i < limits->count; i++) {
 		const struct bt_json_value *item = limits->elements[i];
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		if (bt_kinds_check_given(errors, &at, item, "type") &&
 			!bt_names_add(&seen, bt_kinds_text(item, "type"))) {
 			bt_kinds_error_duplicate(
-				errors, BT_PLACE(&at, "type"), bt_json_find(item, "type"));
+				errors, BT_PATH_NAME(&at, "type"), bt_json_find(item, "type"));
 		}
 		check_order(errors, &at, item, "min", "max");
 		check_order(errors, &at, item, "defaultRequest", "default");
@@ -229,11 +229,12 @@ static void validate_lease(const struct bt_write *write, const struct bt_json_va
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_json_int64_at(spec, "leaseDurationSeconds", 1) <= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "leaseDurationSeconds"),
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(place, "leaseDurationSeconds"),
 			bt_json_find(spec, "leaseDurationSeconds"), "must be greater than 0");
 	}
 	bt_kinds_check_not_negative(errors, place, spec, "leaseTransitions");

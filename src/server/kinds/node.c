@@ -24,16 +24,16 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	}
 }
 
-static void check_taints(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_taints(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *taints)
 {
 	struct bt_names seen = {.arena = errors->arena};
 	for (uint32_t i = 0; i < taints->count; i++) {
 		const struct bt_json_value *taint = taints->elements[i];
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		struct bt_str key = bt_kinds_text(taint, "key");
 		struct bt_str effect = bt_kinds_text(taint, "effect");
-		bt_kinds_check_label_key(errors, BT_PLACE(&at, "key"), key);
+		bt_kinds_check_label_key(errors, BT_PATH_NAME(&at, "key"), key);
 		bt_kinds_check_text_in(errors, &at, taint, "effect", bt_kinds_taint_effects, true);
 		if (!bt_names_add(&seen,
 			    bt_arena_printf(errors->arena, "%.*s:%.*s", BT_STR_ARG(key),
@@ -44,7 +44,7 @@ static void check_taints(struct bt_field_errors *errors, const struct bt_place *
 	}
 }
 
-static void check_quantities(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *map)
 {
 	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
@@ -53,7 +53,7 @@ static void check_quantities(struct bt_field_errors *errors, const struct bt_pla
 		if (bt_kinds_quantity(map->members[i].value, errors->arena, &quantity) &&
 			bt_quantity_compare(&quantity, &zero) < 0) {
 			bt_kinds_error(errors, BT_FIELD_INVALID,
-				BT_PLACE_KEY(place, map->members[i].name), map->members[i].value,
+				BT_PATH_KEY(place, map->members[i].name), map->members[i].value,
 				"must be greater than or equal to 0");
 		}
 	}
@@ -64,16 +64,16 @@ static void validate(const struct bt_write *write, const struct bt_json_value *o
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
 	const struct bt_json_value *status = bt_json_object_at(object, "status");
-	const struct bt_place *spec_place = BT_PLACE(NULL, "spec");
-	const struct bt_place *status_place = BT_PLACE(NULL, "status");
+	const struct bt_path *spec_place = BT_PATH_NAME(NULL, "spec");
+	const struct bt_path *status_place = BT_PATH_NAME(NULL, "status");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (!bt_kinds_keeps_spec(write)) {
-		check_taints(
-			errors, BT_PLACE(spec_place, "taints"), bt_json_array_at(spec, "taints"));
+		check_taints(errors, BT_PATH_NAME(spec_place, "taints"),
+			bt_json_array_at(spec, "taints"));
 	}
-	check_quantities(
-		errors, BT_PLACE(status_place, "capacity"), bt_kinds_object(status, "capacity"));
-	check_quantities(errors, BT_PLACE(status_place, "allocatable"),
+	check_quantities(errors, BT_PATH_NAME(status_place, "capacity"),
+		bt_kinds_object(status, "capacity"));
+	check_quantities(errors, BT_PATH_NAME(status_place, "allocatable"),
 		bt_kinds_object(status, "allocatable"));
 }
 
@@ -86,13 +86,13 @@ static void validate_update(const struct bt_write *write, const struct bt_json_v
 	if (cidrs != NULL && cidrs->count != 0 &&
 		!bt_kinds_same(cidrs, bt_json_find_path(object, "spec.podCIDRs"))) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-			BT_PLACE(BT_PLACE(NULL, "spec"), "podCIDRs"), NULL,
+			BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "podCIDRs"), NULL,
 			"node updates may not change podCIDR except from \"\" to valid");
 	}
 	if (provider.length != 0 &&
 		!bt_str_equal(provider, bt_json_text_at(object, "spec.providerID"))) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-			BT_PLACE(BT_PLACE(NULL, "spec"), "providerID"), NULL,
+			BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "providerID"), NULL,
 			"node updates may not change providerID except from \"\" to valid");
 	}
 }

@@ -18,7 +18,7 @@ static bool is_too_long(const struct bt_json_value *list)
 	return list != NULL && list->count > BT_KINDS_RESOURCES_MAX;
 }
 
-static void check_list(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_list(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list)
 {
 	if (is_too_long(list)) {
@@ -28,7 +28,7 @@ static void check_list(struct bt_field_errors *errors, const struct bt_place *pl
 	}
 	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
 		const struct bt_json_member *member = &list->members[i];
-		const struct bt_place at = *BT_PLACE_KEY(place, member->name);
+		const struct bt_path at = *BT_PATH_KEY(place, member->name);
 		struct bt_quantity quantity;
 		if (!is_container_resource(member->name)) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, &at,
@@ -49,7 +49,7 @@ static void check_list(struct bt_field_errors *errors, const struct bt_place *pl
 	}
 }
 
-static void check_request(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_request(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_member *member, const struct bt_json_value *limits)
 {
 	const struct bt_json_value *limit_value = bt_json_get(limits, member->name);
@@ -59,8 +59,8 @@ static void check_request(struct bt_field_errors *errors, const struct bt_place 
 	int order;
 	if (limit_value == NULL) {
 		if (!may_overcommit) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PLACE(place, "limits"), NULL,
-				"Limit must be set for non overcommitable resources");
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "limits"),
+				NULL, "Limit must be set for non overcommitable resources");
 		}
 		return;
 	}
@@ -70,12 +70,12 @@ static void check_request(struct bt_field_errors *errors, const struct bt_place 
 	}
 	order = bt_quantity_compare(&request, &limit);
 	if (!may_overcommit && order != 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "requests"), member->value,
-			"must be equal to %.*s limit of %.*s", BT_STR_ARG(member->name),
-			BT_STR_ARG(limit_value->text));
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "requests"),
+			member->value, "must be equal to %.*s limit of %.*s",
+			BT_STR_ARG(member->name), BT_STR_ARG(limit_value->text));
 	} else if (order > 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "requests"), member->value,
-			"must be less than or equal to %.*s limit of %.*s",
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "requests"),
+			member->value, "must be less than or equal to %.*s limit of %.*s",
 			BT_STR_ARG(member->name), BT_STR_ARG(limit_value->text));
 	}
 }
@@ -90,15 +90,15 @@ static bool has_huge_pages(const struct bt_json_value *list)
 	return false;
 }
 
-void bt_kinds_validate_resources(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_resources(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *resources)
 {
 	const struct bt_json_value *requests = bt_kinds_object(resources, "requests");
 	const struct bt_json_value *limits = bt_kinds_object(resources, "limits");
 	bool base = bt_json_find(requests, "cpu") != NULL || bt_json_find(limits, "cpu") != NULL ||
 		bt_json_find(requests, "memory") != NULL || bt_json_find(limits, "memory") != NULL;
-	check_list(errors, BT_PLACE(place, "limits"), limits);
-	check_list(errors, BT_PLACE(place, "requests"), requests);
+	check_list(errors, BT_PATH_NAME(place, "limits"), limits);
+	check_list(errors, BT_PATH_NAME(place, "requests"), requests);
 	if (is_too_long(limits) || is_too_long(requests)) {
 		return;
 	}
@@ -112,7 +112,7 @@ void bt_kinds_validate_resources(struct bt_field_errors *errors, const struct bt
 }
 
 /** At pod level a request covers what the containers ask for together. */
-static void check_covered(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_covered(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *requests, const struct bt_json_value *sum)
 {
 	for (uint32_t i = 0; requests != NULL && i < requests->count; i++) {
@@ -122,7 +122,7 @@ static void check_covered(struct bt_field_errors *errors, const struct bt_place 
 		if (bt_kinds_quantity(bt_json_get(sum, member->name), errors->arena, &together) &&
 			bt_kinds_quantity(member->value, errors->arena, &own) &&
 			bt_quantity_compare(&together, &own) > 0) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE_KEY(place, member->name),
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_KEY(place, member->name),
 				member->value,
 				"must be greater than or equal to aggregate container requests of "
 				"%.*s",
@@ -131,12 +131,12 @@ static void check_covered(struct bt_field_errors *errors, const struct bt_place 
 	}
 }
 
-void bt_kinds_validate_pod_resources(struct bt_field_errors *errors, const struct bt_place *place,
+void bt_kinds_validate_pod_resources(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)
 {
 	static const char *const lists[] = {"limits", "requests"};
 	const struct bt_json_value *resources = bt_kinds_object(spec, "resources");
-	const struct bt_place *at = BT_PLACE(place, "resources");
+	const struct bt_path *at = BT_PATH_NAME(place, "resources");
 	if (resources == NULL || resources->count == 0) {
 		return;
 	}
@@ -145,13 +145,14 @@ void bt_kinds_validate_pod_resources(struct bt_field_errors *errors, const struc
 		for (uint32_t i = 0; i < list->count; i++) {
 			if (!bt_resource_is_pod_level_supported(list->members[i].name)) {
 				bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED,
-					BT_PLACE_KEY(BT_PLACE(at, lists[n]), list->members[i].name),
+					BT_PATH_KEY(
+						BT_PATH_NAME(at, lists[n]), list->members[i].name),
 					bt_kinds_text_value(errors, list->members[i].name),
 					"\"cpu\", \"hugepages-\", \"memory\"");
 			}
 		}
 	}
 	bt_kinds_validate_resources(errors, at, resources);
-	check_covered(errors, BT_PLACE(at, "requests"), bt_kinds_object(resources, "requests"),
+	check_covered(errors, BT_PATH_NAME(at, "requests"), bt_kinds_object(resources, "requests"),
 		bt_kinds_container_sum(errors->arena, spec, "requests"));
 }

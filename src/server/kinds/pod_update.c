@@ -95,7 +95,7 @@ static bool has_gates(const struct bt_json_value *spec)
 	return bt_json_array_at(spec, "schedulingGates")->count != 0;
 }
 
-static void check_gates(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_gates(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *old, const struct bt_json_value *spec)
 {
 	const struct bt_json_value *gates = bt_json_array_at(spec, "schedulingGates");
@@ -104,16 +104,16 @@ static void check_gates(struct bt_field_errors *errors, const struct bt_place *p
 	for (uint32_t i = 0; i < gates->count; i++) {
 		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
 		if (bt_names_find(&known, name) == BT_NAMES_NONE) {
-			const struct bt_place *at =
-				BT_PLACE_AT(BT_PLACE(place, "schedulingGates"), i);
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(at, "name"), NULL,
+			const struct bt_path *at =
+				BT_PATH_INDEX(BT_PATH_NAME(place, "schedulingGates"), i);
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(at, "name"), NULL,
 				"only deletion is allowed, but found new scheduling gate '%.*s'",
 				BT_STR_ARG(name));
 		}
 	}
 }
 
-static void check_node_selector(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_node_selector(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *old, const struct bt_json_value *spec)
 {
 	const struct bt_json_value *before = bt_json_object_at(old, "nodeSelector");
@@ -123,7 +123,8 @@ static void check_node_selector(struct bt_field_errors *errors, const struct bt_
 		uint32_t index = bt_names_find(&keys, before->members[i].name);
 		if (index == BT_NAMES_NONE ||
 			!bt_json_equal(after->members[index].value, before->members[i].value)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "nodeSelector"),
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(place, "nodeSelector"),
 				bt_json_object_at(spec, "nodeSelector"),
 				"only additions to spec.nodeSelector are allowed (no mutations or "
 				"deletions)");
@@ -140,16 +141,16 @@ static const struct bt_json_value *required_terms(const struct bt_json_value *sp
 }
 
 /** Terms may only gain expressions: fewer nodes fit, never others. */
-static void check_node_affinity(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_node_affinity(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *old, const struct bt_json_value *spec)
 {
 	const struct bt_json_value *before = required_terms(old);
 	const struct bt_json_value *after = required_terms(spec);
-	const struct bt_place *at =
-		BT_PLACE(BT_PLACE(BT_PLACE(BT_PLACE(place, "affinity"), "nodeAffinity"),
-				 "requiredDuringSchedulingIgnoredDuring"
-				 "Execution"),
-			"nodeSelectorTerms");
+	const struct bt_path *at = BT_PATH_NAME(
+		BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "affinity"), "nodeAffinity"),
+			"requiredDuringSchedulingIgnoredDuring"
+			"Execution"),
+		"nodeSelectorTerms");
 	if (before->count == 0) {
 		return;
 	}
@@ -165,17 +166,17 @@ static void check_node_affinity(struct bt_field_errors *errors, const struct bt_
 			    bt_json_array_at(is, "matchExpressions")) ||
 			!only_additions(bt_json_array_at(was, "matchFields"),
 				bt_json_array_at(is, "matchFields"))) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE_AT(at, i), is,
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_INDEX(at, i), is,
 				"only additions are allowed (no mutations or deletions)");
 		}
 	}
 }
 
-static void check_deadline(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_deadline(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *old, const struct bt_json_value *spec)
 {
 	const struct bt_json_value *value = bt_json_find(spec, "activeDeadlineSeconds");
-	const struct bt_place *at = BT_PLACE(place, "activeDeadlineSeconds");
+	const struct bt_path *at = BT_PATH_NAME(place, "activeDeadlineSeconds");
 	if (bt_json_find(old, "activeDeadlineSeconds") == NULL) {
 		return;
 	}
@@ -271,14 +272,14 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 {
 	const struct bt_json_value *before = bt_json_object_at(old, "spec");
 	const struct bt_json_value *after = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	struct bt_json_value *munged;
 	if (bt_kinds_keeps_spec(write) || bt_json_equal(before, after)) {
 		return;
 	}
 	if (bt_json_array_at(before, "containers")->count !=
 		bt_json_array_at(after, "containers")->count) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(place, "containers"), NULL,
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "containers"), NULL,
 			"pod updates may not add or remove containers");
 		return;
 	}

@@ -30,7 +30,7 @@ static void validate(const struct bt_write *write, const struct bt_json_value *o
 {
 	static const char *const policies[] = {"AlwaysAllow", "IfHealthyBudget", NULL};
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
 		return;
@@ -43,7 +43,7 @@ static void validate(const struct bt_write *write, const struct bt_json_value *o
 	bt_kinds_check_int_or_percent(errors, place, spec, "minAvailable");
 	bt_kinds_check_int_or_percent(errors, place, spec, "maxUnavailable");
 	bt_kinds_check_label_selector(
-		errors, BT_PLACE(place, "selector"), bt_kinds_object(spec, "selector"));
+		errors, BT_PATH_NAME(place, "selector"), bt_kinds_object(spec, "selector"));
 	bt_kinds_check_text_in(errors, place, spec, "unhealthyPodEvictionPolicy", policies, false);
 }
 

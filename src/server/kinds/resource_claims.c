@@ -65,26 +65,26 @@ struct spec_check {
 	struct bt_names requests; /* and "request/subrequest" */
 };
 
-static void check_tolerations(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_tolerations(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *request)
 {
 	const struct bt_json_value *tolerations = bt_json_array_at(request, "tolerations");
-	const struct bt_place *place = BT_PLACE(parent, "tolerations");
+	const struct bt_path *place = BT_PATH_NAME(parent, "tolerations");
 	bt_kinds_check_count(errors, place, tolerations, TOLERATIONS_MAX);
 	for (uint32_t i = 0; i < tolerations->count && i < TOLERATIONS_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		const struct bt_json_value *toleration = tolerations->elements[i];
 		bool exists = bt_str_equal_c(bt_kinds_text(toleration, "operator"), "Exists");
 		if (bt_kinds_text(toleration, "key").length != 0) {
 			bt_kinds_check_label_key(
-				errors, BT_PLACE(&at, "key"), bt_kinds_text(toleration, "key"));
+				errors, BT_PATH_NAME(&at, "key"), bt_kinds_text(toleration, "key"));
 		} else if (!exists) {
-			bt_kinds_error_required(errors, BT_PLACE(&at, "key"));
+			bt_kinds_error_required(errors, BT_PATH_NAME(&at, "key"));
 		}
 		bt_kinds_check_text_in(
 			errors, &at, toleration, "operator", toleration_operators, true);
 		if (exists && bt_kinds_text(toleration, "value").length != 0) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(&at, "value"),
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "value"),
 				bt_json_find(toleration, "value"),
 				"must be empty for operator `Exists`");
 		}
@@ -93,34 +93,34 @@ static void check_tolerations(struct bt_field_errors *errors, const struct bt_pl
 	}
 }
 
-static void check_capacity(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_capacity(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *request)
 {
 	const struct bt_json_value *amounts = bt_json_object_at(request, "capacity.requests");
-	const struct bt_place *place = BT_PLACE(BT_PLACE(parent, "capacity"), "requests");
+	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(parent, "capacity"), "requests");
 	for (uint32_t i = 0; i < amounts->count; i++) {
-		const struct bt_place at = *BT_PLACE_KEY(place, amounts->members[i].name);
+		const struct bt_path at = *BT_PATH_KEY(place, amounts->members[i].name);
 		bt_kinds_check_device_name(errors, &at, amounts->members[i].name, false);
 		bt_kinds_check_amount(errors, &at, amounts->members[i].value);
 	}
 }
 
-static void check_request(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_request(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *request)
 {
 	struct bt_str mode = bt_kinds_text(request, "allocationMode");
 	int64_t count = bt_json_int64_at(request, "count", 0);
 	if (bt_kinds_check_given(errors, place, request, "deviceClassName")) {
-		bt_kinds_check_name(errors, BT_PLACE(place, "deviceClassName"),
+		bt_kinds_check_name(errors, BT_PATH_NAME(place, "deviceClassName"),
 			bt_json_find(request, "deviceClassName"), BT_NAME_SUBDOMAIN);
 	}
 	bt_kinds_check_device_selectors(errors, place, request);
 	bt_kinds_check_text_in(errors, place, request, "allocationMode", allocation_modes, false);
 	if (bt_str_equal_c(mode, "ExactCount") && count <= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "count"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "count"),
 			bt_kinds_int_value(errors, count), "must be greater than zero");
 	} else if (bt_str_equal_c(mode, "All") && count != 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "count"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "count"),
 			bt_kinds_int_value(errors, count),
 			"must not be specified when allocationMode is 'All'");
 	}
@@ -129,7 +129,7 @@ static void check_request(struct bt_field_errors *errors, const struct bt_place 
 }
 
 /** Devices that others use: only where the namespace says so. */
-static void check_admin_access(const struct spec_check *check, const struct bt_place *place,
+static void check_admin_access(const struct spec_check *check, const struct bt_path *place,
 	const struct bt_json_value *request)
 {
 	const struct bt_write *write = check->write;
@@ -143,22 +143,22 @@ static void check_admin_access(const struct spec_check *check, const struct bt_p
 	if (!bt_str_equal_c(
 		    bt_kinds_text(bt_json_object_at(namespace_, "metadata.labels"), ADMIN_ACCESS),
 		    "true")) {
-		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, BT_PLACE(place, "adminAccess"),
-			NULL,
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN,
+			BT_PATH_NAME(place, "adminAccess"), NULL,
 			"admin access to devices requires the `" ADMIN_ACCESS
 			": true` label on the containing namespace");
 	}
 }
 
-static void check_alternatives(struct spec_check *check, const struct bt_place *parent,
-	const struct bt_json_value *request)
+static void check_alternatives(
+	struct spec_check *check, const struct bt_path *parent, const struct bt_json_value *request)
 {
 	const struct bt_json_value *alternatives = bt_json_array_at(request, "firstAvailable");
-	const struct bt_place *place = BT_PLACE(parent, "firstAvailable");
+	const struct bt_path *place = BT_PATH_NAME(parent, "firstAvailable");
 	struct bt_names seen = {.arena = check->errors->arena};
 	bt_kinds_check_count(check->errors, place, alternatives, ALTERNATIVES_MAX);
 	for (uint32_t i = 0; i < alternatives->count && i < ALTERNATIVES_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		const struct bt_json_value *alternative = alternatives->elements[i];
 		bt_kinds_check_unique_label(check->errors, &at, alternative, &seen);
 		check_request(check->errors, &at, alternative);
@@ -169,14 +169,14 @@ static void check_alternatives(struct spec_check *check, const struct bt_place *
 	}
 }
 
-static void check_requests(struct spec_check *check, const struct bt_place *place,
-	const struct bt_json_value *requests)
+static void check_requests(
+	struct spec_check *check, const struct bt_path *place, const struct bt_json_value *requests)
 {
 	struct bt_field_errors *errors = check->errors;
 	bt_kinds_check_count(errors, place, requests, REQUESTS_MAX);
 	for (uint32_t i = 0; i < requests->count && i < REQUESTS_MAX; i++) {
 		const struct bt_json_value *request = requests->elements[i];
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		const struct bt_json_value *exactly = bt_kinds_object(request, "exactly");
 		bool has_alternatives = bt_json_array_at(request, "firstAvailable")->count != 0;
 		bt_kinds_check_unique_label(errors, &at, request, &check->requests);
@@ -187,20 +187,20 @@ static void check_requests(struct spec_check *check, const struct bt_place *plac
 				"exactly one of `exactly` or `firstAvailable` is required");
 		}
 		if (exactly != NULL) {
-			check_request(errors, BT_PLACE(&at, "exactly"), exactly);
-			check_admin_access(check, BT_PLACE(&at, "exactly"), exactly);
+			check_request(errors, BT_PATH_NAME(&at, "exactly"), exactly);
+			check_admin_access(check, BT_PATH_NAME(&at, "exactly"), exactly);
 		}
 		check_alternatives(check, &at, request);
 	}
 }
 
-static void check_constraints(struct spec_check *check, const struct bt_place *place,
+static void check_constraints(struct spec_check *check, const struct bt_path *place,
 	const struct bt_json_value *constraints)
 {
 	static const char *const names[] = {"matchAttribute", "distinctAttribute"};
 	bt_kinds_check_count(check->errors, place, constraints, CONSTRAINTS_MAX);
 	for (uint32_t i = 0; i < constraints->count && i < CONSTRAINTS_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		uint32_t given = 0;
 		bt_kinds_check_request_names(
 			check->errors, &at, constraints->elements[i], &check->requests);
@@ -209,7 +209,7 @@ static void check_constraints(struct spec_check *check, const struct bt_place *p
 			if (name.length != 0) {
 				given++;
 				bt_kinds_check_device_name(
-					check->errors, BT_PLACE(&at, names[n]), name, true);
+					check->errors, BT_PATH_NAME(&at, names[n]), name, true);
 			}
 		}
 		if (given != 1) {
@@ -223,36 +223,36 @@ static void check_constraints(struct spec_check *check, const struct bt_place *p
 }
 
 static void check_spec(const struct bt_write *write, struct bt_field_errors *errors,
-	const struct bt_place *place, const struct bt_json_value *spec)
+	const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct spec_check check = {
 		.write = write, .errors = errors, .requests = {.arena = errors->arena}};
 	const struct bt_json_value *devices = bt_json_object_at(spec, "devices");
-	const struct bt_place *at = BT_PLACE(place, "devices");
-	check_requests(&check, BT_PLACE(at, "requests"), bt_json_array_at(devices, "requests"));
+	const struct bt_path *at = BT_PATH_NAME(place, "devices");
+	check_requests(&check, BT_PATH_NAME(at, "requests"), bt_json_array_at(devices, "requests"));
 	check_constraints(
-		&check, BT_PLACE(at, "constraints"), bt_json_array_at(devices, "constraints"));
+		&check, BT_PATH_NAME(at, "constraints"), bt_json_array_at(devices, "constraints"));
 	bt_kinds_check_device_config(errors, at, devices, &check.requests);
 }
 
 /** --- status --- */
 
-static void check_consumers(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_consumers(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *status)
 {
 	const struct bt_json_value *consumers = bt_json_array_at(status, "reservedFor");
-	const struct bt_place *place = BT_PLACE(parent, "reservedFor");
+	const struct bt_path *place = BT_PATH_NAME(parent, "reservedFor");
 	struct bt_names seen = {.arena = errors->arena};
 	bt_kinds_check_count(errors, place, consumers, CONSUMERS_MAX);
 	for (uint32_t i = 0; i < consumers->count && i < CONSUMERS_MAX; i++) {
 		static const char *const required[] = {"resource", "name", "uid"};
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
 			(void)bt_kinds_check_given(
 				errors, &at, consumers->elements[i], required[n]);
 		}
 		if (!bt_names_add(&seen, bt_kinds_text(consumers->elements[i], "uid"))) {
-			bt_kinds_error_duplicate(errors, BT_PLACE(&at, "uid"),
+			bt_kinds_error_duplicate(errors, BT_PATH_NAME(&at, "uid"),
 				bt_json_find(consumers->elements[i], "uid"));
 		}
 	}
@@ -262,15 +262,15 @@ static void check_consumers(struct bt_field_errors *errors, const struct bt_plac
 	}
 }
 
-static void check_results(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_results(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *allocation)
 {
 	const struct bt_json_value *results = bt_json_array_at(allocation, "devices.results");
-	const struct bt_place *place = BT_PLACE(BT_PLACE(parent, "devices"), "results");
+	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(parent, "devices"), "results");
 	bt_kinds_check_count(errors, place, results, RESULTS_MAX);
 	for (uint32_t i = 0; i < results->count && i < RESULTS_MAX; i++) {
 		static const char *const required[] = {"request", "pool", "device"};
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		bt_kinds_check_driver(errors, &at, results->elements[i]);
 		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
 			(void)bt_kinds_check_given(errors, &at, results->elements[i], required[n]);
@@ -281,7 +281,7 @@ static void check_results(struct bt_field_errors *errors, const struct bt_place 
 static void check_status(struct bt_field_errors *errors, const struct bt_json_value *old,
 	const struct bt_json_value *status)
 {
-	const struct bt_place *place = BT_PLACE(NULL, "status");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "status");
 	const struct bt_json_value *before = bt_kinds_object(old, "allocation");
 	const struct bt_json_value *allocation = bt_kinds_object(status, "allocation");
 	check_consumers(errors, place, status);
@@ -291,7 +291,7 @@ static void check_status(struct bt_field_errors *errors, const struct bt_json_va
 	if (before != NULL) {
 		bt_kinds_check_immutable(errors, place, old, status, "allocation");
 	} else {
-		check_results(errors, BT_PLACE(place, "allocation"), allocation);
+		check_results(errors, BT_PATH_NAME(place, "allocation"), allocation);
 	}
 }
 
@@ -333,8 +333,8 @@ static void validate_claim(const struct bt_write *write, const struct bt_json_va
 {
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (!bt_kinds_keeps_spec(write)) {
-		check_spec(
-			write, errors, BT_PLACE(NULL, "spec"), bt_json_object_at(object, "spec"));
+		check_spec(write, errors, BT_PATH_NAME(NULL, "spec"),
+			bt_json_object_at(object, "spec"));
 	}
 }
 
@@ -377,7 +377,7 @@ static void validate_template(const struct bt_write *write, const struct bt_json
 	struct bt_field_errors *errors)
 {
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	check_spec(write, errors, BT_PLACE(BT_PLACE(NULL, "spec"), "spec"),
+	check_spec(write, errors, BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "spec"),
 		bt_json_object_at(object, "spec.spec"));
 }
 

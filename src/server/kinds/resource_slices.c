@@ -44,23 +44,23 @@ static uint32_t count_node_choices(const struct bt_json_value *holder)
 		(bt_json_bool_at(holder, "allNodes", false) ? 1U : 0U);
 }
 
-static void check_node_selector(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_node_selector(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *holder)
 {
 	const struct bt_json_value *selector = bt_kinds_object(holder, "nodeSelector");
-	const struct bt_place *place = BT_PLACE(parent, "nodeSelector");
+	const struct bt_path *place = BT_PATH_NAME(parent, "nodeSelector");
 	if (selector == NULL) {
 		return;
 	}
 	bt_kinds_validate_node_selector(errors, place, selector);
 	if (bt_json_array_at(selector, "nodeSelectorTerms")->count > 1) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "nodeSelectorTerms"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "nodeSelectorTerms"),
 			bt_json_find(selector, "nodeSelectorTerms"),
 			"must have exactly one node selector term");
 	}
 }
 
-static void check_node_choice(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_node_choice(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *holder, bool per_device)
 {
 	uint32_t count = count_node_choices(holder) + (per_device ? 1U : 0U);
@@ -75,7 +75,7 @@ static void check_node_choice(struct bt_field_errors *errors, const struct bt_pl
 
 /** --- devices --- */
 
-static void check_attribute(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_attribute(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *attribute)
 {
 	static const char *const texts[] = {"string", "version"};
@@ -87,8 +87,8 @@ static void check_attribute(struct bt_field_errors *errors, const struct bt_plac
 		}
 		count++;
 		if (bt_kinds_text(attribute, texts[i]).length > ATTRIBUTE_BYTES_MAX) {
-			bt_kinds_error(errors, BT_FIELD_TOO_LONG, BT_PLACE(place, texts[i]), NULL,
-				"may not be more than %d bytes", ATTRIBUTE_BYTES_MAX);
+			bt_kinds_error(errors, BT_FIELD_TOO_LONG, BT_PATH_NAME(place, texts[i]),
+				NULL, "may not be more than %d bytes", ATTRIBUTE_BYTES_MAX);
 		}
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(others); i++) {
@@ -100,7 +100,7 @@ static void check_attribute(struct bt_field_errors *errors, const struct bt_plac
 	}
 }
 
-static void check_properties(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_properties(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *device)
 {
 	const struct bt_json_value *attributes = bt_json_object_at(device, "attributes");
@@ -114,25 +114,26 @@ static void check_properties(struct bt_field_errors *errors, const struct bt_pla
 	}
 	for (uint32_t i = 0; i < attributes->count; i++) {
 		const struct bt_json_member *member = &attributes->members[i];
-		const struct bt_place at =
-			*BT_PLACE_KEY(BT_PLACE(place, "attributes"), member->name);
+		const struct bt_path at =
+			*BT_PATH_KEY(BT_PATH_NAME(place, "attributes"), member->name);
 		bt_kinds_check_device_name(errors, &at, member->name, false);
 		check_attribute(errors, &at, member->value);
 	}
 	for (uint32_t i = 0; i < capacity->count; i++) {
 		const struct bt_json_member *member = &capacity->members[i];
-		const struct bt_place at = *BT_PLACE_KEY(BT_PLACE(place, "capacity"), member->name);
+		const struct bt_path at =
+			*BT_PATH_KEY(BT_PATH_NAME(place, "capacity"), member->name);
 		bt_kinds_check_device_name(errors, &at, member->name, false);
 		bt_kinds_check_amount(
-			errors, BT_PLACE(&at, "value"), bt_json_find(member->value, "value"));
+			errors, BT_PATH_NAME(&at, "value"), bt_json_find(member->value, "value"));
 	}
 }
 
-static void check_counters(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_counters(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *holder)
 {
 	const struct bt_json_value *counters = bt_json_object_at(holder, "counters");
-	const struct bt_place *place = BT_PLACE(parent, "counters");
+	const struct bt_path *place = BT_PATH_NAME(parent, "counters");
 	if (counters->count == 0) {
 		bt_kinds_error_required(errors, place);
 	} else if (counters->count > COUNTERS_MAX) {
@@ -142,44 +143,44 @@ static void check_counters(struct bt_field_errors *errors, const struct bt_place
 	}
 	for (uint32_t i = 0; i < counters->count && i < COUNTERS_MAX; i++) {
 		const struct bt_json_member *member = &counters->members[i];
-		const struct bt_place at = *BT_PLACE_KEY(place, member->name);
+		const struct bt_path at = *BT_PATH_KEY(place, member->name);
 		bt_kinds_check_amount(
-			errors, BT_PLACE(&at, "value"), bt_json_find(member->value, "value"));
+			errors, BT_PATH_NAME(&at, "value"), bt_json_find(member->value, "value"));
 	}
 }
 
-static void check_consumptions(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_consumptions(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *device)
 {
 	const struct bt_json_value *list = bt_json_array_at(device, "consumesCounters");
-	const struct bt_place *place = BT_PLACE(parent, "consumesCounters");
+	const struct bt_path *place = BT_PATH_NAME(parent, "consumesCounters");
 	struct bt_names seen = {.arena = errors->arena};
 	bt_kinds_check_count(errors, place, list, CONSUMPTIONS_MAX);
 	for (uint32_t i = 0; i < list->count && i < CONSUMPTIONS_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		if (bt_kinds_check_given(errors, &at, list->elements[i], "counterSet") &&
 			!bt_names_add(&seen, bt_kinds_text(list->elements[i], "counterSet"))) {
-			bt_kinds_error_duplicate(errors, BT_PLACE(&at, "counterSet"),
+			bt_kinds_error_duplicate(errors, BT_PATH_NAME(&at, "counterSet"),
 				bt_json_find(list->elements[i], "counterSet"));
 		}
 		check_counters(errors, &at, list->elements[i]);
 	}
 }
 
-static void check_device(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_device(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *device, bool per_device)
 {
 	static const char *const conditions[] = {"bindingConditions", "bindingFailureConditions"};
 	const struct bt_json_value *taints = bt_json_array_at(device, "taints");
 	check_properties(errors, place, device);
 	check_consumptions(errors, place, device);
-	bt_kinds_check_count(errors, BT_PLACE(place, "taints"), taints, TAINTS_MAX);
+	bt_kinds_check_count(errors, BT_PATH_NAME(place, "taints"), taints, TAINTS_MAX);
 	for (uint32_t i = 0; i < taints->count && i < TAINTS_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(BT_PLACE(place, "taints"), i);
+		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(place, "taints"), i);
 		bt_kinds_check_device_taint(errors, &at, taints->elements[i]);
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(conditions); i++) {
-		bt_kinds_check_count(errors, BT_PLACE(place, conditions[i]),
+		bt_kinds_check_count(errors, BT_PATH_NAME(place, conditions[i]),
 			bt_json_array_at(device, conditions[i]), BINDING_CONDITIONS_MAX);
 	}
 	if (per_device && count_node_choices(device) != 1) {
@@ -205,30 +206,30 @@ static bool has_extras(const struct bt_json_value *devices)
 	return false;
 }
 
-static void check_devices(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_devices(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *spec, bool per_device)
 {
 	const struct bt_json_value *devices = bt_json_array_at(spec, "devices");
-	const struct bt_place *place = BT_PLACE(parent, "devices");
+	const struct bt_path *place = BT_PATH_NAME(parent, "devices");
 	uint32_t max = has_extras(devices) ? DEVICES_WITH_EXTRAS_MAX : DEVICES_MAX;
 	struct bt_names seen = {.arena = errors->arena};
 	bt_kinds_check_count(errors, place, devices, max);
 	for (uint32_t i = 0; i < devices->count && i < max; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		bt_kinds_check_unique_label(errors, &at, devices->elements[i], &seen);
 		check_device(errors, &at, devices->elements[i], per_device);
 	}
 }
 
-static void check_counter_sets(struct bt_field_errors *errors, const struct bt_place *parent,
+static void check_counter_sets(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *spec)
 {
 	const struct bt_json_value *sets = bt_json_array_at(spec, "sharedCounters");
-	const struct bt_place *place = BT_PLACE(parent, "sharedCounters");
+	const struct bt_path *place = BT_PATH_NAME(parent, "sharedCounters");
 	struct bt_names seen = {.arena = errors->arena};
 	bt_kinds_check_count(errors, place, sets, COUNTER_SETS_MAX);
 	for (uint32_t i = 0; i < sets->count && i < COUNTER_SETS_MAX; i++) {
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		bt_kinds_check_unique_label(errors, &at, sets->elements[i], &seen);
 		check_counters(errors, &at, sets->elements[i]);
 	}
@@ -254,20 +255,20 @@ static bool is_pool_name(struct bt_str name)
 	return true;
 }
 
-static void check_pool(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_pool(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *pool)
 {
 	struct bt_str name = bt_kinds_text(pool, "name");
 	if (bt_kinds_check_given(errors, place, pool, "name") &&
 		(name.length > POOL_NAME_BYTES_MAX || !is_pool_name(name))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "name"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "name"),
 			bt_json_find(pool, "name"),
 			"must be one or more DNS subdomains separated by '/', of at most %d bytes",
 			POOL_NAME_BYTES_MAX);
 	}
 	bt_kinds_check_not_negative(errors, place, pool, "generation");
 	if (bt_json_int64_at(pool, "resourceSliceCount", 0) <= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "resourceSliceCount"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "resourceSliceCount"),
 			bt_kinds_int_value(errors, bt_json_int64_at(pool, "resourceSliceCount", 0)),
 			"must be greater than zero");
 	}
@@ -279,12 +280,12 @@ static void validate_slice(const struct bt_write *write, const struct bt_json_va
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bool per_device = bt_json_bool_at(spec, "perDeviceNodeSelection", false);
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	bt_kinds_check_driver(errors, place, spec);
-	check_pool(errors, BT_PLACE(place, "pool"), bt_json_object_at(spec, "pool"));
+	check_pool(errors, BT_PATH_NAME(place, "pool"), bt_json_object_at(spec, "pool"));
 	check_node_choice(errors, place, spec, per_device);
 	check_devices(errors, place, spec, per_device);
 	check_counter_sets(errors, place, spec);
@@ -295,11 +296,11 @@ static void validate_slice_update(const struct bt_write *write, const struct bt_
 {
 	const struct bt_json_value *before = bt_json_object_at(old, "spec");
 	const struct bt_json_value *after = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	(void)write;
 	bt_kinds_check_immutable(errors, place, before, after, "driver");
-	bt_kinds_check_immutable(errors, BT_PLACE(place, "pool"), bt_json_object_at(before, "pool"),
-		bt_json_object_at(after, "pool"), "name");
+	bt_kinds_check_immutable(errors, BT_PATH_NAME(place, "pool"),
+		bt_json_object_at(before, "pool"), bt_json_object_at(after, "pool"), "name");
 	bt_kinds_check_immutable(errors, place, before, after, "nodeName");
 }
 

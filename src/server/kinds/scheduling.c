@@ -44,12 +44,13 @@ static void validate_class(const struct bt_write *write, const struct bt_json_va
 	if (!is_system_class(name, value)) {
 		if (bt_str_has_prefix(name, BT_STR("system-"))) {
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PLACE(BT_PLACE(NULL, "metadata"), "name"), NULL,
+				BT_PATH_NAME(BT_PATH_NAME(NULL, "metadata"), "name"), NULL,
 				"priority class names with 'system-' prefix are reserved for "
 				"system use only");
 		}
 		if (value > PRIORITY_USER_MAX) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, "value"), NULL,
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "value"),
+				NULL,
 				"maximum allowed value of a user defined priority is 1000000000");
 		}
 	}
@@ -62,7 +63,7 @@ static void validate_class_update(const struct bt_write *write, const struct bt_
 {
 	(void)write;
 	if (bt_json_int64_at(old, "value", 0) != bt_json_int64_at(object, "value", 0)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, "value"), NULL,
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "value"), NULL,
 			"may not be changed in an update.");
 	}
 	bt_kinds_check_immutable(errors, NULL, old, object, "preemptionPolicy");
@@ -89,11 +90,11 @@ static void prepare_group(const struct bt_write *write, struct bt_json_value *ob
 }
 
 /** Of a group, and of a group's template in a workload. */
-static void check_group(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_group(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)
 {
 	const struct bt_json_value *policy = bt_kinds_object(spec, "schedulingPolicy");
-	const struct bt_place *at = BT_PLACE(place, "schedulingPolicy");
+	const struct bt_path *at = BT_PATH_NAME(place, "schedulingPolicy");
 	const struct bt_json_value *gang = bt_kinds_object(policy, "gang");
 	bool basic = bt_kinds_object(policy, "basic") != NULL;
 	if (!basic && gang == NULL) {
@@ -105,13 +106,14 @@ static void check_group(struct bt_field_errors *errors, const struct bt_place *p
 			"must specify exactly one of: `basic`, `gang`");
 	}
 	if (gang != NULL && bt_json_int64_at(gang, "minCount", 0) < 1) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(BT_PLACE(at, "gang"), "minCount"),
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(BT_PATH_NAME(at, "gang"), "minCount"),
 			bt_kinds_int_value(errors, bt_json_int64_at(gang, "minCount", 0)),
 			"must be greater than or equal to 1");
 	}
 	bt_kinds_check_text_in(errors, place, spec, "disruptionMode", disruption_modes, false);
 	if (bt_kinds_text(spec, "priorityClassName").length != 0) {
-		bt_kinds_check_name(errors, BT_PLACE(place, "priorityClassName"),
+		bt_kinds_check_name(errors, BT_PATH_NAME(place, "priorityClassName"),
 			bt_json_find(spec, "priorityClassName"), BT_NAME_SUBDOMAIN);
 	}
 }
@@ -122,15 +124,15 @@ static void validate_group(const struct bt_write *write, const struct bt_json_va
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
 	const struct bt_json_value *reference =
 		bt_kinds_object(bt_kinds_object(spec, "podGroupTemplateRef"), "workload");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
 	check_group(errors, place, spec);
 	if (reference != NULL) {
-		const struct bt_place *at =
-			BT_PLACE(BT_PLACE(place, "podGroupTemplateRef"), "workload");
+		const struct bt_path *at =
+			BT_PATH_NAME(BT_PATH_NAME(place, "podGroupTemplateRef"), "workload");
 		(void)bt_kinds_check_given(errors, at, reference, "workloadName");
 		(void)bt_kinds_check_given(errors, at, reference, "podGroupTemplateName");
 	}
@@ -147,7 +149,8 @@ static void validate_group_update(const struct bt_write *write, const struct bt_
 		return;
 	}
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		bt_kinds_check_immutable(errors, BT_PLACE(NULL, "spec"), before, after, names[i]);
+		bt_kinds_check_immutable(
+			errors, BT_PATH_NAME(NULL, "spec"), before, after, names[i]);
 	}
 }
 
@@ -177,7 +180,7 @@ static void validate_workload(const struct bt_write *write, const struct bt_json
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
 	const struct bt_json_value *templates = bt_json_array_at(spec, "podGroupTemplates");
-	const struct bt_place *place = BT_PLACE(BT_PLACE(NULL, "spec"), "podGroupTemplates");
+	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "podGroupTemplates");
 	struct bt_names seen = {.arena = errors->arena};
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
@@ -189,12 +192,12 @@ static void validate_workload(const struct bt_write *write, const struct bt_json
 	}
 	for (uint32_t i = 0; i < templates->count; i++) {
 		const struct bt_json_value *template_ = templates->elements[i];
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		if (bt_kinds_check_given(errors, &at, template_, "name")) {
-			bt_kinds_check_name(errors, BT_PLACE(&at, "name"),
+			bt_kinds_check_name(errors, BT_PATH_NAME(&at, "name"),
 				bt_json_find(template_, "name"), BT_NAME_LABEL);
 			if (!bt_names_add(&seen, bt_kinds_text(template_, "name"))) {
-				bt_kinds_error_duplicate(errors, BT_PLACE(&at, "name"),
+				bt_kinds_error_duplicate(errors, BT_PATH_NAME(&at, "name"),
 					bt_json_find(template_, "name"));
 			}
 		}
@@ -206,7 +209,7 @@ static void validate_workload_update(const struct bt_write *write, const struct 
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	(void)write;
-	bt_kinds_check_immutable(errors, BT_PLACE(NULL, "spec"), bt_json_find(old, "spec"),
+	bt_kinds_check_immutable(errors, BT_PATH_NAME(NULL, "spec"), bt_json_find(old, "spec"),
 		bt_json_find(object, "spec"), "podGroupTemplates");
 }
 

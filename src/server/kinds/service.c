@@ -163,25 +163,25 @@ static void prepare_update(
 	set_addresses(write, spec);
 }
 
-static void check_ports(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_ports(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *ports)
 {
 	struct bt_names seen = {.arena = errors->arena};
 	for (uint32_t i = 0; i < ports->count; i++) {
 		const struct bt_json_value *port = ports->elements[i];
-		const struct bt_place at = *BT_PLACE_AT(place, i);
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		int64_t number = bt_json_int64_at(port, "port", 0);
 		struct bt_str name = bt_kinds_text(port, "name");
 		if (number < 1 || number > 65535) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(&at, "port"),
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "port"),
 				bt_kinds_int_value(errors, number),
 				"must be between 1 and 65535, inclusive");
 		}
 		if (ports->count > 1 && name.length == 0) {
-			bt_kinds_error_required(errors, BT_PLACE(&at, "name"));
+			bt_kinds_error_required(errors, BT_PATH_NAME(&at, "name"));
 		} else if (name.length != 0 && !bt_names_add(&seen, name)) {
 			bt_kinds_error_duplicate(
-				errors, BT_PLACE(&at, "name"), bt_json_find(port, "name"));
+				errors, BT_PATH_NAME(&at, "name"), bt_json_find(port, "name"));
 		}
 	}
 }
@@ -191,20 +191,20 @@ static void validate(const struct bt_write *write, const struct bt_json_value *o
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bt_kinds_check_metadata(object, BT_NAME_SERVICE, errors);
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
 	if (ports->count == 0 && !has_type(spec, "ExternalName") &&
 		!bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None")) {
-		bt_kinds_error_required(errors, BT_PLACE(place, "ports"));
+		bt_kinds_error_required(errors, BT_PATH_NAME(place, "ports"));
 	}
-	check_ports(errors, BT_PLACE(place, "ports"), ports);
+	check_ports(errors, BT_PATH_NAME(place, "ports"), ports);
 	bt_kinds_check_text_in(errors, place, spec, "sessionAffinity", affinities, true);
 	bt_kinds_check_text_in(errors, place, spec, "type", types, true);
 	bt_kinds_check_labels(
-		errors, BT_PLACE(place, "selector"), bt_kinds_object(spec, "selector"));
+		errors, BT_PATH_NAME(place, "selector"), bt_kinds_object(spec, "selector"));
 	if (has_type(spec, "ExternalName")) {
 		(void)bt_kinds_check_given(errors, place, spec, "externalName");
 	}
@@ -218,7 +218,7 @@ static void validate_update(const struct bt_write *write, const struct bt_json_v
 	if (!bt_kinds_keeps_spec(write) && before.length != 0 && !has_type(spec, "ExternalName") &&
 		!bt_str_equal(before, bt_kinds_text(spec, "clusterIP"))) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PLACE_AT(BT_PLACE(BT_PLACE(NULL, "spec"), "clusterIPs"), 0),
+			BT_PATH_INDEX(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "clusterIPs"), 0),
 			bt_json_array_at(spec, "clusterIPs"), "may not change once set");
 	}
 }

@@ -54,7 +54,7 @@ static void prepare_volume_update(
 	}
 }
 
-static void check_source(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_source(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)
 {
 	uint32_t count = 0;
@@ -64,7 +64,7 @@ static void check_source(struct bt_field_errors *errors, const struct bt_place *
 		}
 		if (count++ != 0) {
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PLACE(place, volume_sources[i]), NULL,
+				BT_PATH_NAME(place, volume_sources[i]), NULL,
 				"may not specify more than 1 volume type");
 		}
 	}
@@ -78,31 +78,31 @@ static void validate_volume(const struct bt_write *write, const struct bt_json_v
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	const struct bt_json_value *affinity = bt_kinds_object(spec, "nodeAffinity");
 	const struct bt_json_value *required = bt_kinds_object(affinity, "required");
-	const struct bt_place *affinity_place = BT_PLACE(place, "nodeAffinity");
+	const struct bt_path *affinity_place = BT_PATH_NAME(place, "nodeAffinity");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
 	bt_kinds_check_access_modes(
-		errors, BT_PLACE(place, "accessModes"), bt_json_array_at(spec, "accessModes"));
+		errors, BT_PATH_NAME(place, "accessModes"), bt_json_array_at(spec, "accessModes"));
 	bt_kinds_check_storage_amount(
-		errors, BT_PLACE(place, "capacity"), bt_json_object_at(spec, "capacity"));
+		errors, BT_PATH_NAME(place, "capacity"), bt_json_object_at(spec, "capacity"));
 	bt_kinds_check_text_in(
 		errors, place, spec, "persistentVolumeReclaimPolicy", reclaim_policies, false);
 	if (affinity != NULL && required == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PLACE(affinity_place, "required"),
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(affinity_place, "required"),
 			NULL, "must specify required node constraints");
 	} else if (affinity != NULL) {
 		bt_kinds_validate_node_selector(
-			errors, BT_PLACE(affinity_place, "required"), required);
+			errors, BT_PATH_NAME(affinity_place, "required"), required);
 	}
 	check_source(errors, place, spec);
 	if (bt_json_find(spec, "local") != NULL) {
-		(void)bt_kinds_check_given(
-			errors, BT_PLACE(place, "local"), bt_kinds_object(spec, "local"), "path");
+		(void)bt_kinds_check_given(errors, BT_PATH_NAME(place, "local"),
+			bt_kinds_object(spec, "local"), "path");
 		if (affinity == NULL) {
 			bt_kinds_error(errors, BT_FIELD_REQUIRED, affinity_place, NULL,
 				"Local volume requires node affinity");
@@ -110,12 +110,12 @@ static void validate_volume(const struct bt_write *write, const struct bt_json_v
 	}
 	if (bt_json_find(spec, "csi") != NULL) {
 		const struct bt_json_value *csi = bt_kinds_object(spec, "csi");
-		(void)bt_kinds_check_given(errors, BT_PLACE(place, "csi"), csi, "driver");
-		(void)bt_kinds_check_given(errors, BT_PLACE(place, "csi"), csi, "volumeHandle");
+		(void)bt_kinds_check_given(errors, BT_PATH_NAME(place, "csi"), csi, "driver");
+		(void)bt_kinds_check_given(errors, BT_PATH_NAME(place, "csi"), csi, "volumeHandle");
 	}
 	bt_kinds_check_volume_mode(errors, place, spec);
 	if (bt_kinds_text(spec, "storageClassName").length != 0) {
-		bt_kinds_check_name(errors, BT_PLACE(place, "storageClassName"),
+		bt_kinds_check_name(errors, BT_PATH_NAME(place, "storageClassName"),
 			bt_json_find(spec, "storageClassName"), BT_NAME_SUBDOMAIN);
 	}
 }
@@ -125,7 +125,7 @@ static void validate_volume_update(const struct bt_write *write, const struct bt
 {
 	const struct bt_json_value *before = bt_json_object_at(old, "spec");
 	const struct bt_json_value *after = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
@@ -133,7 +133,7 @@ static void validate_volume_update(const struct bt_write *write, const struct bt
 		if (!bt_kinds_same(bt_json_find(before, volume_sources[i]),
 			    bt_json_find(after, volume_sources[i]))) {
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PLACE(place, "persistentvolumesource"), NULL,
+				BT_PATH_NAME(place, "persistentvolumesource"), NULL,
 				"spec.persistentvolumesource is immutable after creation");
 			break;
 		}
@@ -178,7 +178,7 @@ static void validate_claim(const struct bt_write *write, const struct bt_json_va
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (!bt_kinds_keeps_spec(write)) {
 		bt_kinds_validate_claim_spec(
-			errors, BT_PLACE(NULL, "spec"), bt_json_object_at(object, "spec"));
+			errors, BT_PATH_NAME(NULL, "spec"), bt_json_object_at(object, "spec"));
 	}
 }
 
@@ -186,8 +186,9 @@ static void check_claim_growth(struct bt_field_errors *errors, const struct bt_j
 	const struct bt_json_value *object)
 {
 	static const char path[] = "spec.resources.requests.storage";
-	const struct bt_place *place = BT_PLACE(
-		BT_PLACE(BT_PLACE(BT_PLACE(NULL, "spec"), "resources"), "requests"), "storage");
+	const struct bt_path *place = BT_PATH_NAME(
+		BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "resources"), "requests"),
+		"storage");
 	struct bt_quantity before;
 	struct bt_quantity after;
 	int order;
@@ -200,7 +201,7 @@ static void check_claim_growth(struct bt_field_errors *errors, const struct bt_j
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
 			"field can not be less than status.capacity");
 	} else if (order > 0 && !bt_str_equal_c(bt_json_text_at(old, "status.phase"), "Bound")) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, "spec"), NULL,
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "spec"), NULL,
 			"spec is immutable after creation except resources.requests and "
 			"volumeAttributesClassName for bound claims");
 	}
@@ -235,7 +236,7 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	(void)bt_json_remove_c(before, "resources");
 	(void)bt_json_remove_c(after, "resources");
 	if (!bt_json_equal(before, after)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, "spec"), NULL,
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "spec"), NULL,
 			"spec is immutable after creation except resources.requests and "
 			"volumeAttributesClassName for bound claims");
 	} else {
@@ -276,8 +277,8 @@ static void validate_class_update(const struct bt_write *write, const struct bt_
 	(void)write;
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!bt_kinds_same(bt_json_find(old, names[i]), bt_json_find(object, names[i]))) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, names[i]), NULL,
-				"updates to %s are forbidden.", names[i]);
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, names[i]),
+				NULL, "updates to %s are forbidden.", names[i]);
 		}
 	}
 }
@@ -334,7 +335,7 @@ static void validate_attachment(const struct bt_write *write, const struct bt_js
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (!bt_kinds_keeps_spec(write)) {
 		(void)bt_kinds_check_given(errors, place, spec, "attacher");

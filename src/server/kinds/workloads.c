@@ -40,7 +40,7 @@ static void default_rolling(struct bt_arena *arena, struct bt_json_value *spec, 
 }
 
 /** "25%" or a number, not negative; at most 100%. */
-void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_place *parent,
+void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name)
 {
 	const struct bt_json_value *value = bt_json_find(object, name);
@@ -59,21 +59,21 @@ void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct 
 		digits.data[0] >= '0' && digits.data[0] <= '9' &&
 		bt_str_parse_int64(digits, &number);
 	if (!percent) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(parent, name), value,
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(parent, name), value,
 			"a valid percent string must be a numeric string followed by an ending "
 			"'%%' (e.g. '1%%',  or '93%%', regex used for validation is '[0-9]+%%')");
 	} else if (number > 100) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(parent, name), value,
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(parent, name), value,
 			"must not be greater than 100%%");
 	}
 }
 
 /** The selector is required, not empty, and that of the template's labels. */
 void bt_kinds_check_workload_selector(struct bt_field_errors *errors,
-	const struct bt_place *spec_place, const struct bt_json_value *spec)
+	const struct bt_path *spec_place, const struct bt_json_value *spec)
 {
 	const struct bt_json_value *selector = bt_kinds_object(spec, "selector");
-	const struct bt_place *place = BT_PLACE(spec_place, "selector");
+	const struct bt_path *place = BT_PATH_NAME(spec_place, "selector");
 	if (selector == NULL) {
 		bt_kinds_error_required(errors, place);
 		return;
@@ -85,13 +85,13 @@ void bt_kinds_check_workload_selector(struct bt_field_errors *errors,
 	}
 }
 
-static void validate_template(struct bt_field_errors *errors, const struct bt_place *spec_place,
+static void validate_template(struct bt_field_errors *errors, const struct bt_path *spec_place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector)
 {
-	const struct bt_place *place = BT_PLACE(spec_place, "template");
+	const struct bt_path *place = BT_PATH_NAME(spec_place, "template");
 	const struct bt_json_value *template_ = bt_json_object_at(spec, "template");
 	bt_kinds_validate_pod_template(errors, place, template_, selector);
-	bt_kinds_check_text_in(errors, BT_PLACE(place, "spec"),
+	bt_kinds_check_text_in(errors, BT_PATH_NAME(place, "spec"),
 		bt_json_object_at(template_, "spec"), "restartPolicy", always_only, false);
 }
 
@@ -100,7 +100,7 @@ static const struct bt_json_value *validate_common(const struct bt_write *write,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
 		return NULL;
@@ -117,8 +117,8 @@ static void validate_same_selector(const struct bt_write *write, const struct bt
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	if (!bt_kinds_keeps_spec(write)) {
-		bt_kinds_check_immutable(errors, BT_PLACE(NULL, "spec"), bt_json_find(old, "spec"),
-			bt_json_find(object, "spec"), "selector");
+		bt_kinds_check_immutable(errors, BT_PATH_NAME(NULL, "spec"),
+			bt_json_find(old, "spec"), bt_json_find(object, "spec"), "selector");
 	}
 }
 
@@ -158,11 +158,11 @@ static bool is_zero(const struct bt_json_value *object, const char *name)
 		bt_str_equal_c(value->text, "0%");
 }
 
-static void check_rolling(struct bt_field_errors *errors, const struct bt_place *place,
+static void check_rolling(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *strategy)
 {
 	const struct bt_json_value *rolling = bt_kinds_object(strategy, "rollingUpdate");
-	const struct bt_place *at = BT_PLACE(place, "rollingUpdate");
+	const struct bt_path *at = BT_PATH_NAME(place, "rollingUpdate");
 	if (rolling == NULL) {
 		return;
 	}
@@ -174,7 +174,7 @@ static void check_rolling(struct bt_field_errors *errors, const struct bt_place 
 	bt_kinds_check_int_or_percent(errors, at, rolling, "maxUnavailable");
 	bt_kinds_check_int_or_percent(errors, at, rolling, "maxSurge");
 	if (is_zero(rolling, "maxUnavailable") && is_zero(rolling, "maxSurge")) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(at, "maxUnavailable"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "maxUnavailable"),
 			bt_json_find(rolling, "maxUnavailable"),
 			"may not be 0 when `maxSurge` is 0");
 	}
@@ -184,17 +184,18 @@ static void validate_deployment(const struct bt_write *write, const struct bt_js
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = validate_common(write, object, errors);
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	if (spec == NULL) {
 		return;
 	}
-	bt_kinds_check_text_in(errors, BT_PLACE(place, "strategy"),
+	bt_kinds_check_text_in(errors, BT_PATH_NAME(place, "strategy"),
 		bt_json_object_at(spec, "strategy"), "type", deployment_strategies, false);
-	check_rolling(errors, BT_PLACE(place, "strategy"), bt_json_object_at(spec, "strategy"));
+	check_rolling(errors, BT_PATH_NAME(place, "strategy"), bt_json_object_at(spec, "strategy"));
 	bt_kinds_check_not_negative(errors, place, spec, "progressDeadlineSeconds");
 	if (bt_json_int64_at(spec, "progressDeadlineSeconds", INT64_MAX) <=
 		bt_json_int64_at(spec, "minReadySeconds", 0)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "progressDeadlineSeconds"),
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(place, "progressDeadlineSeconds"),
 			bt_json_find(spec, "progressDeadlineSeconds"),
 			"must be greater than minReadySeconds");
 	}
@@ -264,7 +265,7 @@ static void validate_replication_controller(const struct bt_write *write,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	struct bt_json_value *selector;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_kinds_keeps_spec(write)) {
@@ -273,10 +274,10 @@ static void validate_replication_controller(const struct bt_write *write,
 	bt_kinds_check_not_negative(errors, place, spec, "replicas");
 	bt_kinds_check_not_negative(errors, place, spec, "minReadySeconds");
 	if (bt_json_object_at(spec, "selector")->count == 0) {
-		bt_kinds_error_required(errors, BT_PLACE(place, "selector"));
+		bt_kinds_error_required(errors, BT_PATH_NAME(place, "selector"));
 	}
 	if (bt_json_find(spec, "template") == NULL) {
-		bt_kinds_error_required(errors, BT_PLACE(place, "template"));
+		bt_kinds_error_required(errors, BT_PATH_NAME(place, "template"));
 		return;
 	}
 	selector = bt_json_new(errors->arena, BT_JSON_OBJECT);
@@ -343,16 +344,16 @@ static void validate_stateful_set(const struct bt_write *write, const struct bt_
 	struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = validate_common(write, object, errors);
-	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	if (spec == NULL) {
 		return;
 	}
 	bt_kinds_check_text_in(
 		errors, place, spec, "podManagementPolicy", pod_management_policies, true);
-	bt_kinds_check_text_in(errors, BT_PLACE(place, "updateStrategy"),
+	bt_kinds_check_text_in(errors, BT_PATH_NAME(place, "updateStrategy"),
 		bt_json_object_at(spec, "updateStrategy"), "type", update_strategies, true);
-	bt_kinds_check_not_negative(
-		errors, BT_PLACE(place, "ordinals"), bt_json_object_at(spec, "ordinals"), "start");
+	bt_kinds_check_not_negative(errors, BT_PATH_NAME(place, "ordinals"),
+		bt_json_object_at(spec, "ordinals"), "start");
 }
 
 static void validate_stateful_set_update(const struct bt_write *write,
@@ -374,7 +375,7 @@ static void validate_stateful_set_update(const struct bt_write *write,
 		(void)bt_json_remove_c(after, changeable[i]);
 	}
 	if (!bt_json_equal(before, after)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, "spec"), NULL,
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "spec"), NULL,
 			"updates to statefulset spec for fields other than 'replicas', "
 			"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
 			"'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are "
@@ -416,14 +417,14 @@ static void validate_daemon_set(const struct bt_write *write, const struct bt_js
 {
 	const struct bt_json_value *spec = validate_common(write, object, errors);
 	const struct bt_json_value *update = bt_json_object_at(spec, "updateStrategy");
-	const struct bt_place *place = BT_PLACE(BT_PLACE(NULL, "spec"), "updateStrategy");
+	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "updateStrategy");
 	const struct bt_json_value *rolling = bt_kinds_object(update, "rollingUpdate");
 	if (spec == NULL) {
 		return;
 	}
 	bt_kinds_check_text_in(errors, place, update, "type", update_strategies, true);
 	if (rolling != NULL) {
-		const struct bt_place *at = BT_PLACE(place, "rollingUpdate");
+		const struct bt_path *at = BT_PATH_NAME(place, "rollingUpdate");
 		bt_kinds_check_int_or_percent(errors, at, rolling, "maxUnavailable");
 		bt_kinds_check_int_or_percent(errors, at, rolling, "maxSurge");
 	}
