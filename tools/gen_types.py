@@ -39,6 +39,12 @@ PACKAGE = re.compile(r"^[a-z]+/v[0-9]+((alpha|beta)[0-9]+)?$")
 MESSAGE = re.compile(r"^[A-Z][A-Za-z0-9]*$")
 FIELD = re.compile(r"^[A-Za-z][A-Za-z0-9-]*$")
 TYPE = re.compile(r"^(\[\]|map\[)?([A-Za-z0-9/.]+)(\])?$")
+DEFAULTS = {
+    "STRING": re.compile(r"^[^\"\\]*$"),
+    "BOOL": re.compile(r"^(true|false)$"),
+    "INT32": re.compile(r"^[0-9]+$"),
+    "INT64": re.compile(r"^[0-9]+$"),
+}
 NUMBER_MAX = 10000
 FIELDS_MAX = 250  # with those of inline messages: lookups count in a byte
 # Member names that C or C++ would read as a keyword end in "_".
@@ -121,6 +127,7 @@ class Field:
         self.go_type = None  # of a text, where Go has a type of its own for it
         self.hidden = False  # a member of the C structure only
         self.empty = False  # a structure that the engine writes as {} when it is all zero
+        self.default = None
 
 
 class Message:
@@ -172,6 +179,8 @@ def read_flag(tables, field, word):
         field.keys = value.split(",")
     elif name == "type" and field.type == "STRING" and MESSAGE.match(value):
         field.go_type = value
+    elif name == "default" and equals and field.default is None:
+        field.default = value
     elif word == "hidden":
         field.hidden = True
     elif name == "c" and not field.member and (MEMBER.match(value) or not equals):
@@ -323,6 +332,8 @@ def check_field(tables, field):
         ("retainKeys" in flags and not (single_message or field.merge_key),
             "'retainKeys' is for messages and merged lists"),
         ("nullable" in flags and field.shape != "SINGLE", "a list or map is never nullable"),
+        (field.default is not None and (field.shape != "SINGLE" or not DEFAULTS.get(field.type,
+            re.compile("$.")).match(field.default)), "the default does not fit the type"),
     ]
     for wrong, text in rules:
         if wrong:
@@ -452,7 +463,10 @@ def collect_structs(tables):
             old = struct.members.get(member)
             if old and old[0] != layout[0]:
                 tables.complain(field.place, f"struct {struct.name} has another {field.member}")
-            struct.members[member] = (layout[0], old and old[1] or field.comment)
+            comment = field.comment
+            if field.default is not None and not comment:
+                comment = f"default: {field.default}"
+            struct.members[member] = (layout[0], old and old[1] or comment)
             if field.type == "PLUGIN_ARGS":
                 struct.needs.append("bt_plugin_args")
             if field.type == "MESSAGE":
@@ -498,7 +512,20 @@ def write_field(tables, field, key_lists):
         row.append(f'.merge_key = "{field.merge_key}"')
     if field.keys:
         row.append(f".list_keys = keys_{key_lists[tuple(field.keys)]}")
+    if field.default is not None:
+        row.append(f'.default_text = "{field.default}"')
     return "\t{" + ", ".join(row) + "},\n"
+
+
+def with_defaults(tables):
+    """Keys of the messages in which, or in whose parts, a field has a default."""
+    found = set()
+    while True:
+        more = {key for key, message in tables.messages.items() if any(
+            field.default is not None or field.message in found for field in message.fields)}
+        if more == found:
+            return found
+        found = more
 
 
 def write_tables(tables, out):
@@ -523,11 +550,12 @@ def write_tables(tables, out):
             for field in sorted(message.fields, key=lambda field: field.number):
                 out.write(write_field(tables, field, key_lists))
             out.write("};\n")
+    defaulted = with_defaults(tables)
     out.write(f"\nstatic const struct bt_schema_message messages[{len(messages)}] = {{\n")
     for message in messages:
         fields = f"fields_{message.index}" if message.fields else "NULL"
         out.write(f'\t{{"{message.name}", "{message.package}", ')
-        out.write(f"{len(message.fields)}, {fields}}},\n")
+        out.write(f"{len(message.fields)}, {str(message.key in defaulted).lower()}, {fields}}},\n")
     out.write("};\n\nconst struct bt_schema_kind bt_schema_kinds[] = {\n")
     rows = []
     for _, key, version, kind in tables.kinds:
@@ -590,6 +618,11 @@ def write_header(tables, structs, out):
         if struct.name in entries:
             out.write(f"struct {struct.name}_entry {{\n\tstruct bt_str key;\n"
                 f"\tstruct {struct.name} value;\n}};\n\n")
+    defaults = {f"{message.struct}_{field.member}".removeprefix("bt_").upper(): field.default
+        for message in tables.messages.values() for field in message.fields
+        if field.member and field.type == "STRING" and field.default is not None}
+    for name, text in defaults.items():
+        out.write(f'#define BT_DEFAULT_{name} BT_STR("{text}")\n')
     for message in tables.messages.values():
         if message.struct and tables.c_types is C_TYPES:
             out.write(f"extern const struct bt_message {message.symbol};\n")

@@ -129,7 +129,7 @@ static void default_ports(struct bt_container *container, bool host_network, str
 	memcpy(ports, container->ports.items, count * sizeof(ports[0]));
 	for (uint32_t i = 0; i < count; i++) {
 		if (ports[i].protocol.length == 0) {
-			ports[i].protocol = BT_STR("TCP");
+			ports[i].protocol = BT_DEFAULT_CONTAINER_PORT_PROTOCOL;
 		}
 		if (host_network && ports[i].host_port == 0) {
 			ports[i].host_port = ports[i].container_port;
@@ -213,7 +213,7 @@ void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_are
 		default_pod_level(spec, arena);
 	}
 	if (spec->scheduler_name.length == 0) {
-		spec->scheduler_name = BT_STR("default-scheduler");
+		spec->scheduler_name = BT_DEFAULT_POD_SPEC_SCHEDULER_NAME;
 	}
 }
 

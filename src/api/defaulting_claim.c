@@ -6,7 +6,8 @@
 #define DEFAULT_MODE(request) \
 	do { \
 		if ((request)->allocation_mode.length == 0) { \
-			(request)->allocation_mode = BT_STR("ExactCount"); \
+			(request)->allocation_mode = \
+				BT_DEFAULT_EXACT_DEVICE_REQUEST_ALLOCATION_MODE; \
 		} \
 		if (bt_str_equal_c((request)->allocation_mode, "ExactCount") && \
 			(request)->count == 0) { \

@@ -34,8 +34,9 @@ static uint32_t collect(
 			if (out != NULL) {
 				out[count].ip = port->host_ip.length != 0 ? port->host_ip
 									  : BT_STR("0.0.0.0");
-				out[count].protocol =
-					port->protocol.length != 0 ? port->protocol : BT_STR("TCP");
+				out[count].protocol = port->protocol.length != 0
+					? port->protocol
+					: BT_DEFAULT_CONTAINER_PORT_PROTOCOL;
 				out[count].port = port->host_port;
 			}
 			count++;

@@ -67,12 +67,14 @@ struct bt_schema_field {
 	const struct bt_schema_message *message; /* BT_SCHEMA_MESSAGE */
 	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
 	const char *const *list_keys;            /* server-side apply; ends with NULL; or NULL */
+	const char *default_text;                /* of texts, numbers, bools; or NULL */
 };
 
 struct bt_schema_message {
 	const char *name;    /* "Container"; unique within a package */
 	const char *package; /* "core/v1", "meta/v1", ... */
 	uint16_t field_count;
+	bool has_defaults;                    /* here or in the parts */
 	const struct bt_schema_field *fields; /* ascending number */
 };
 
@@ -133,6 +135,14 @@ enum bt_field_validation {
 BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
 	struct bt_json_value *object, bool partial, struct bt_arena *arena,
 	struct bt_json_value *out_problems, struct berth_error *err);
+
+/**
+ * Give the members of a normalised object that are missing their defaults, where the parts that
+ * they belong to are there. A zero value is as good as a missing one unless the schema says
+ * NULLABLE. Spec: 14b section 3.
+ */
+void bt_schema_default(const struct bt_schema_message *message, struct bt_json_value *object,
+	struct bt_arena *arena);
 
 /** A member that is unknown or repeated; borrowed for the call. */
 struct bt_schema_problem {

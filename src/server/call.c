@@ -338,6 +338,9 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 	if (!decode(call, object, source)) {
 		return false;
 	}
+	if (call->write.resource->message != NULL) {
+		bt_schema_default(call->write.resource->message, object, call->arena);
+	}
 	if (strategy->set_defaults != NULL) {
 		strategy->set_defaults(&call->write, object);
 	}

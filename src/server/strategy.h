@@ -27,7 +27,7 @@ struct bt_write {
 
 /** NULL functions do nothing. */
 struct bt_strategy {
-	/** At every decode, also of a patch's result. */
+	/** At every decode, also of a patch's result; after those of the schema. */
 	void (*set_defaults)(const struct bt_write *write, struct bt_json_value *object);
 	/** Before admission's mutations are validated: status reset, derived fields. 14b 2.2, 3.2.
 	 */

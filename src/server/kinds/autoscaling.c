@@ -10,8 +10,6 @@
 
 static void set_min_replicas(const struct bt_write *write, struct bt_json_value *object)
 {
-	bt_kinds_default_int(write->arena, bt_json_ensure_object(write->arena, object, "spec"),
-		"minReplicas", 1);
 	(void)bt_json_ensure_object(write->arena, object, "status");
 }
 

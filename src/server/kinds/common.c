@@ -73,14 +73,6 @@ void bt_kinds_default_int(
 	}
 }
 
-void bt_kinds_default_positive(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value)
-{
-	if (bt_json_int64_at(object, name, 0) == 0) {
-		bt_json_set_int64(arena, object, name, value);
-	}
-}
-
 void bt_kinds_default_bool(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value)
 {

@@ -31,9 +31,6 @@ void bt_kinds_default_str(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text);
 void bt_kinds_default_int(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
-/** Also when it is 0. */
-void bt_kinds_default_positive(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
 void bt_kinds_default_bool(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value);
 /** The member if it is an object (array), else NULL. */

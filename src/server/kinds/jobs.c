@@ -162,10 +162,6 @@ static void default_cron_job(const struct bt_write *write, struct bt_json_value 
 	struct bt_json_value *job = bt_json_ensure_object(arena, template_, "spec");
 	(void)bt_json_ensure_object(arena, object, "status");
 	(void)bt_json_ensure_object(arena, template_, "metadata");
-	bt_kinds_default_c(arena, spec, "concurrencyPolicy", "Allow");
-	bt_kinds_default_bool(arena, spec, "suspend", false);
-	bt_kinds_default_int(arena, spec, "successfulJobsHistoryLimit", 3);
-	bt_kinds_default_int(arena, spec, "failedJobsHistoryLimit", 1);
 	/* A job's own defaults come with each job. */
 	bt_kinds_default_pod_template(arena, job);
 }

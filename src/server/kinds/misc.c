@@ -48,7 +48,6 @@ static void merge_string_data(struct bt_arena *arena, struct bt_json_value *obje
 static void default_secret(const struct bt_write *write, struct bt_json_value *object)
 {
 	merge_string_data(write->arena, object);
-	bt_kinds_default_c(write->arena, object, "type", "Opaque");
 }
 
 static void check_frozen(struct bt_field_errors *errors, const struct bt_json_value *old,

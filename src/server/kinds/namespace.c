@@ -8,14 +8,12 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
 	struct bt_str name = bt_kinds_text(metadata, "name");
-	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
 	(void)bt_json_ensure_object(arena, object, "spec");
 	/* generateName: the name is not known yet; prepare_create comes back to it */
 	if (name.length != 0) {
 		bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "labels"),
 			"kubernetes.io/metadata.name", name);
 	}
-	bt_kinds_default_c(arena, status, "phase", "Active");
 }
 
 static void prepare_create(const struct bt_write *write, struct bt_json_value *object)

@@ -5,10 +5,6 @@
 
 /* Defaults of pods and pod templates. Spec: 14b section 3.1. */
 
-#define DEFAULT_FILE_MODE 420
-#define DEFAULT_GRACE_SECONDS 30
-#define DEFAULT_TOKEN_SECONDS 3600
-
 static const char *const container_lists[] = {
 	"initContainers", "containers", "ephemeralContainers"};
 
@@ -26,58 +22,15 @@ static const char *pull_policy(struct bt_str image)
 	return at >= 0 ? "IfNotPresent" : "Always";
 }
 
-static void default_http_get(struct bt_arena *arena, const struct bt_json_value *handler)
-{
-	struct bt_json_value *get = bt_kinds_object(handler, "httpGet");
-	if (get != NULL) {
-		bt_kinds_default_c(arena, get, "path", "/");
-		bt_kinds_default_c(arena, get, "scheme", "HTTP");
-	}
-}
-
-static void default_probe(struct bt_arena *arena, struct bt_json_value *container, const char *name)
-{
-	struct bt_json_value *probe = bt_kinds_object(container, name);
-	struct bt_json_value *grpc;
-	if (probe == NULL) {
-		return;
-	}
-	bt_kinds_default_positive(arena, probe, "timeoutSeconds", 1);
-	bt_kinds_default_positive(arena, probe, "periodSeconds", 10);
-	bt_kinds_default_positive(arena, probe, "successThreshold", 1);
-	bt_kinds_default_positive(arena, probe, "failureThreshold", 3);
-	default_http_get(arena, probe);
-	grpc = bt_kinds_object(probe, "grpc");
-	if (grpc != NULL && bt_json_find(grpc, "service") == NULL) {
-		bt_json_set_c(arena, grpc, "service", "");
-	}
-}
-
-static void default_ports(
-	struct bt_arena *arena, const struct bt_json_value *container, bool host_network)
+/** What a container of a pod on the host's network listens on, the host does. */
+static void default_ports(struct bt_arena *arena, const struct bt_json_value *container)
 {
 	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
 	for (uint32_t i = 0; i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		int64_t number = bt_json_int64_at(port, "containerPort", 0);
-		if (port->type != BT_JSON_OBJECT) {
-			continue;
-		}
-		bt_kinds_default_c(arena, port, "protocol", "TCP");
-		if (host_network && number != 0) {
-			bt_kinds_default_positive(arena, port, "hostPort", number);
-		}
-	}
-}
-
-static void default_field_refs(struct bt_arena *arena, const struct bt_json_value *container)
-{
-	const struct bt_json_value *env = bt_json_array_at(container, "env");
-	for (uint32_t i = 0; i < env->count; i++) {
-		struct bt_json_value *source = bt_kinds_object(env->elements[i], "valueFrom");
-		struct bt_json_value *field = bt_kinds_object(source, "fieldRef");
-		if (field != NULL) {
-			bt_kinds_default_c(arena, field, "apiVersion", "v1");
+		if (number != 0 && bt_json_int64_at(port, "hostPort", 0) == 0) {
+			bt_json_set_int64(arena, port, "hostPort", number);
 		}
 	}
 }
@@ -110,67 +63,11 @@ static void default_container(struct bt_arena *arena, struct bt_json_value *cont
 	if (container->type != BT_JSON_OBJECT) {
 		return;
 	}
-	bt_kinds_default_c(arena, container, "terminationMessagePath", "/dev/termination-log");
-	bt_kinds_default_c(arena, container, "terminationMessagePolicy", "File");
 	bt_kinds_default_c(arena, container, "imagePullPolicy",
 		pull_policy(bt_kinds_text(container, "image")));
 	default_resources(arena, container, is_template || is_ephemeral);
-	default_ports(arena, container, host_network && !is_template && !is_ephemeral);
-	default_field_refs(arena, container);
-	default_probe(arena, container, "livenessProbe");
-	default_probe(arena, container, "readinessProbe");
-	default_probe(arena, container, "startupProbe");
-	struct bt_json_value *lifecycle = bt_kinds_object(container, "lifecycle");
-	if (lifecycle != NULL) {
-		default_http_get(arena, bt_kinds_object(lifecycle, "postStart"));
-		default_http_get(arena, bt_kinds_object(lifecycle, "preStop"));
-	}
-}
-
-static void default_projected(struct bt_arena *arena, struct bt_json_value *projected)
-{
-	const struct bt_json_value *sources = bt_json_array_at(projected, "sources");
-	bt_kinds_default_int(arena, projected, "defaultMode", DEFAULT_FILE_MODE);
-	for (uint32_t i = 0; i < sources->count; i++) {
-		struct bt_json_value *token =
-			bt_kinds_object(sources->elements[i], "serviceAccountToken");
-		if (token != NULL) {
-			bt_kinds_default_int(
-				arena, token, "expirationSeconds", DEFAULT_TOKEN_SECONDS);
-		}
-	}
-}
-
-static void default_volume(struct bt_arena *arena, struct bt_json_value *volume)
-{
-	static const char *const file_sources[] = {"secret", "configMap", "downwardAPI"};
-	struct bt_json_value *source;
-	if (volume->type != BT_JSON_OBJECT) {
-		return;
-	}
-	if (volume->count <= (bt_json_find(volume, "name") != NULL ? 1U : 0U)) {
-		bt_json_set_value(arena, volume, "emptyDir", bt_json_new(arena, BT_JSON_OBJECT));
-		return;
-	}
-	for (uint32_t i = 0; i < sizeof(file_sources) / sizeof(file_sources[0]); i++) {
-		source = bt_kinds_object(volume, file_sources[i]);
-		if (source != NULL) {
-			bt_kinds_default_int(arena, source, "defaultMode", DEFAULT_FILE_MODE);
-		}
-	}
-	source = bt_kinds_object(volume, "projected");
-	if (source != NULL) {
-		default_projected(arena, source);
-	}
-	source = bt_kinds_object(volume, "hostPath");
-	if (source != NULL && bt_json_find(source, "type") == NULL) {
-		bt_json_set_c(arena, source, "type", "");
-	}
-	source = bt_kinds_object(
-		bt_kinds_object(bt_kinds_object(volume, "ephemeral"), "volumeClaimTemplate"),
-		"spec");
-	if (source != NULL) {
-		bt_kinds_default_c(arena, source, "volumeMode", "Filesystem");
+	if (host_network && !is_template && !is_ephemeral) {
+		default_ports(arena, container);
 	}
 }
 
@@ -283,18 +180,18 @@ void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spe
 				arena, list->elements[i], is_template, host_network, n == 2);
 		}
 	}
-	bt_kinds_default_c(arena, spec, "restartPolicy", "Always");
-	bt_kinds_default_int(arena, spec, "terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS);
-	bt_kinds_default_c(arena, spec, "dnsPolicy", "ClusterFirst");
 	(void)bt_json_ensure_object(arena, spec, "securityContext");
-	bt_kinds_default_c(arena, spec, "schedulerName", "default-scheduler");
 	if (!is_template) {
 		bt_kinds_default_bool(arena, spec, "enableServiceLinks", true);
 		default_pod_resources(arena, spec);
 	}
 	mirror_service_account(arena, spec);
 	for (uint32_t i = 0; i < volumes->count; i++) {
-		default_volume(arena, volumes->elements[i]);
+		struct bt_json_value *volume = volumes->elements[i];
+		if (volume->count <= (bt_json_find(volume, "name") != NULL ? 1U : 0U)) {
+			bt_json_set_value(
+				arena, volume, "emptyDir", bt_json_new(arena, BT_JSON_OBJECT));
+		}
 	}
 	bt_kinds_round_quantities(arena, bt_kinds_object(spec, "overhead"));
 }

@@ -22,20 +22,9 @@ static void default_request(struct bt_arena *arena, struct bt_json_value *reques
 	if (request == NULL || request->type != BT_JSON_OBJECT) {
 		return;
 	}
-	bt_kinds_default_c(arena, request, "allocationMode", "ExactCount");
 	if (bt_str_equal_c(bt_kinds_text(request, "allocationMode"), "ExactCount") &&
 		bt_json_int64_at(request, "count", 0) == 0) {
 		bt_json_set_int64(arena, request, "count", 1);
-	}
-}
-
-static void default_tolerations(struct bt_arena *arena, const struct bt_json_value *request)
-{
-	const struct bt_json_value *tolerations = bt_json_array_at(request, "tolerations");
-	for (uint32_t i = 0; i < tolerations->count; i++) {
-		if (tolerations->elements[i]->type == BT_JSON_OBJECT) {
-			bt_kinds_default_c(arena, tolerations->elements[i], "operator", "Equal");
-		}
 	}
 }
 
@@ -48,10 +37,8 @@ static void default_spec(struct bt_arena *arena, struct bt_json_value *spec)
 		const struct bt_json_value *alternatives =
 			bt_json_array_at(requests->elements[i], "firstAvailable");
 		default_request(arena, exactly);
-		default_tolerations(arena, exactly);
 		for (uint32_t n = 0; n < alternatives->count; n++) {
 			default_request(arena, alternatives->elements[n]);
-			default_tolerations(arena, alternatives->elements[n]);
 		}
 	}
 }

@@ -17,12 +17,6 @@ static const struct {
 	{"system-node-critical", 2000001000},
 };
 
-static void default_class(const struct bt_write *write, struct bt_json_value *object)
-{
-	bt_kinds_default_c(write->arena, object, "preemptionPolicy", "PreemptLowerPriority");
-	bt_kinds_default_int(write->arena, object, "value", 0);
-}
-
 static bool is_system_class(struct bt_str name, int64_t value)
 {
 	for (uint32_t i = 0; i < sizeof(system_classes) / sizeof(system_classes[0]); i++) {
@@ -70,7 +64,6 @@ static void validate_class_update(const struct bt_write *write, const struct bt_
 }
 
 const struct bt_strategy bt_strategy_priority_class = {
-	.set_defaults = default_class,
 	.validate = validate_class,
 	.validate_update = validate_class_update,
 };
@@ -79,8 +72,6 @@ const struct bt_strategy bt_strategy_priority_class = {
 
 static void default_group(const struct bt_write *write, struct bt_json_value *object)
 {
-	bt_kinds_default_c(write->arena, bt_json_ensure_object(write->arena, object, "spec"),
-		"disruptionMode", "Pod");
 	(void)bt_json_ensure_object(write->arena, object, "status");
 }
 
@@ -163,18 +154,6 @@ const struct bt_strategy bt_strategy_pod_group = {
 
 /** --- Workload --- */
 
-static void default_workload(const struct bt_write *write, struct bt_json_value *object)
-{
-	const struct bt_json_value *templates = bt_json_array_at(
-		bt_json_ensure_object(write->arena, object, "spec"), "podGroupTemplates");
-	for (uint32_t i = 0; i < templates->count; i++) {
-		if (templates->elements[i]->type == BT_JSON_OBJECT) {
-			bt_kinds_default_c(
-				write->arena, templates->elements[i], "disruptionMode", "Pod");
-		}
-	}
-}
-
 static void validate_workload(const struct bt_write *write, const struct bt_json_value *object,
 	struct bt_field_errors *errors)
 {
@@ -214,7 +193,6 @@ static void validate_workload_update(const struct bt_write *write, const struct 
 }
 
 const struct bt_strategy bt_strategy_workload = {
-	.set_defaults = default_workload,
 	.validate = validate_workload,
 	.validate_update = validate_workload_update,
 };

@@ -26,15 +26,12 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	(void)bt_json_ensure_object(arena, status, "loadBalancer");
-	bt_kinds_default_c(arena, spec, "sessionAffinity", "None");
-	bt_kinds_default_c(arena, spec, "type", "ClusterIP");
 	for (uint32_t i = 0; i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		const struct bt_json_value *target = bt_json_find(port, "targetPort");
 		if (port->type != BT_JSON_OBJECT) {
 			continue;
 		}
-		bt_kinds_default_c(arena, port, "protocol", "TCP");
 		if (target == NULL || bt_str_equal_c(target->text, "0") ||
 			target->text.length == 0) {
 			bt_json_set_int64(

@@ -22,15 +22,7 @@ static void default_volume(const struct bt_write *write, struct bt_json_value *o
 {
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	struct bt_json_value *host_path = bt_kinds_object(spec, "hostPath");
-	bt_kinds_default_c(arena, spec, "persistentVolumeReclaimPolicy", "Retain");
-	bt_kinds_default_c(arena, spec, "volumeMode", "Filesystem");
-	bt_kinds_default_c(
-		arena, bt_json_ensure_object(arena, object, "status"), "phase", "Pending");
 	bt_kinds_round_quantities(arena, bt_kinds_object(spec, "capacity"));
-	if (host_path != NULL && bt_json_find(host_path, "type") == NULL) {
-		bt_json_set_c(arena, host_path, "type", "");
-	}
 }
 
 static void prepare_volume(const struct bt_write *write, struct bt_json_value *object)
@@ -159,9 +151,6 @@ static void default_claim(const struct bt_write *write, struct bt_json_value *ob
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	struct bt_json_value *resources = bt_json_ensure_object(arena, spec, "resources");
-	bt_kinds_default_c(arena, spec, "volumeMode", "Filesystem");
-	bt_kinds_default_c(
-		arena, bt_json_ensure_object(arena, object, "status"), "phase", "Pending");
 	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
 }
 
@@ -253,12 +242,6 @@ const struct bt_strategy bt_strategy_persistent_volume_claim = {
 
 /** --- StorageClass, CSIDriver, VolumeAttachment --- */
 
-static void default_class(const struct bt_write *write, struct bt_json_value *object)
-{
-	bt_kinds_default_c(write->arena, object, "reclaimPolicy", "Delete");
-	bt_kinds_default_c(write->arena, object, "volumeBindingMode", "Immediate");
-}
-
 static void validate_class(const struct bt_write *write, const struct bt_json_value *object,
 	struct bt_field_errors *errors)
 {
@@ -284,26 +267,18 @@ static void validate_class_update(const struct bt_write *write, const struct bt_
 }
 
 const struct bt_strategy bt_strategy_storage_class = {
-	.set_defaults = default_class,
 	.validate = validate_class,
 	.validate_update = validate_class_update,
 };
 
 static void default_driver(const struct bt_write *write, struct bt_json_value *object)
 {
-	static const char *const off[] = {
-		"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"};
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	struct bt_json_value *modes = bt_json_ensure_array(arena, spec, "volumeLifecycleModes");
-	bt_kinds_default_bool(arena, spec, "attachRequired", true);
-	for (uint32_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
-		bt_kinds_default_bool(arena, spec, off[i], false);
-	}
 	if (modes->count == 0) {
 		bt_json_append(arena, modes, bt_json_new_c(arena, "Persistent"));
 	}
-	bt_kinds_default_c(arena, spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
 }
 
 static void validate_driver(const struct bt_write *write, const struct bt_json_value *object,

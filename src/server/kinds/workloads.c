@@ -6,9 +6,6 @@
  * 2.3, 3.3 and 5.
  */
 
-#define DEFAULT_HISTORY 10
-#define DEFAULT_PROGRESS_SECONDS 600
-
 static const char *const deployment_strategies[] = {"Recreate", "RollingUpdate", NULL};
 static const char *const update_strategies[] = {"RollingUpdate", "OnDelete", NULL};
 static const char *const pod_management_policies[] = {"OrderedReady", "Parallel", NULL};
@@ -26,7 +23,6 @@ static void default_rolling(struct bt_arena *arena, struct bt_json_value *spec, 
 {
 	struct bt_json_value *strategy = bt_json_ensure_object(arena, spec, name);
 	struct bt_json_value *rolling;
-	bt_kinds_default_c(arena, strategy, "type", "RollingUpdate");
 	if (!bt_str_equal_c(bt_kinds_text(strategy, "type"), "RollingUpdate")) {
 		return;
 	}
@@ -138,11 +134,8 @@ static void default_deployment(const struct bt_write *write, struct bt_json_valu
 {
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = spec_of(write, object);
-	bt_kinds_default_int(arena, spec, "replicas", 1);
 	default_rolling(
 		arena, spec, "strategy", bt_json_new_c(arena, "25%"), bt_json_new_c(arena, "25%"));
-	bt_kinds_default_int(arena, spec, "revisionHistoryLimit", DEFAULT_HISTORY);
-	bt_kinds_default_int(arena, spec, "progressDeadlineSeconds", DEFAULT_PROGRESS_SECONDS);
 	bt_kinds_default_pod_template(arena, spec);
 }
 
@@ -213,7 +206,6 @@ const struct bt_strategy bt_strategy_deployment = {
 static void default_replica_set(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = spec_of(write, object);
-	bt_kinds_default_int(write->arena, spec, "replicas", 1);
 	bt_kinds_default_pod_template(write->arena, spec);
 }
 
@@ -245,7 +237,6 @@ static void default_replication_controller(
 	struct bt_json_value *spec = spec_of(write, object);
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
 	const struct bt_json_value *labels = bt_json_object_at(spec, "template.metadata.labels");
-	bt_kinds_default_int(arena, spec, "replicas", 1);
 	if (bt_json_find(spec, "template") != NULL) {
 		bt_kinds_default_pod_template(arena, spec);
 	}
@@ -306,10 +297,6 @@ static void default_claim_templates(struct bt_arena *arena, const struct bt_json
 		}
 		bt_kinds_default_c(arena, claim, "kind", "PersistentVolumeClaim");
 		bt_kinds_default_c(arena, claim, "apiVersion", "v1");
-		bt_kinds_default_c(arena, bt_json_ensure_object(arena, claim, "spec"), "volumeMode",
-			"Filesystem");
-		bt_kinds_default_c(
-			arena, bt_json_ensure_object(arena, claim, "status"), "phase", "Pending");
 	}
 }
 
@@ -320,14 +307,10 @@ static void default_stateful_set(const struct bt_write *write, struct bt_json_va
 	struct bt_json_value *update = bt_json_ensure_object(arena, spec, "updateStrategy");
 	struct bt_json_value *retention =
 		bt_json_ensure_object(arena, spec, "persistentVolumeClaimRetentionPolicy");
-	bt_kinds_default_int(arena, spec, "replicas", 1);
-	bt_kinds_default_c(arena, spec, "podManagementPolicy", "OrderedReady");
-	bt_kinds_default_c(arena, update, "type", "RollingUpdate");
 	if (bt_str_equal_c(bt_kinds_text(update, "type"), "RollingUpdate")) {
 		bt_kinds_default_int(arena, bt_json_ensure_object(arena, update, "rollingUpdate"),
 			"partition", 0);
 	}
-	bt_kinds_default_int(arena, spec, "revisionHistoryLimit", DEFAULT_HISTORY);
 	bt_kinds_default_c(arena, retention, "whenDeleted", "Retain");
 	bt_kinds_default_c(arena, retention, "whenScaled", "Retain");
 	default_claim_templates(arena, spec);
@@ -400,7 +383,6 @@ static void default_daemon_set(const struct bt_write *write, struct bt_json_valu
 		arena, bt_json_ensure_object(arena, object, "metadata"), "annotations");
 	default_rolling(arena, spec, "updateStrategy", bt_json_new_int64(arena, 1),
 		bt_json_new_int64(arena, 0));
-	bt_kinds_default_int(arena, spec, "revisionHistoryLimit", DEFAULT_HISTORY);
 	bt_kinds_default_c(arena, annotations, "deprecated.daemonset.template.generation", "1");
 	bt_kinds_default_pod_template(arena, spec);
 }

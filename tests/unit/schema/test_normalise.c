@@ -198,7 +198,56 @@ START_TEST(test_normalise__custom_resource)
 }
 END_TEST
 
+START_TEST(test_normalise__defaults)
+{
+	static const struct {
+		const char *version;
+		const char *kind;
+		const char *json;
+		const char *expected;
+	} rows[] = {
+		/* texts, missing and empty; elements of lists; what is there stays */
+		{"v1", "Service",
+			"{\"spec\":{\"type\":\"\",\"sessionAffinity\":\"ClientIP\",\"ports\":"
+			"[{\"port\":1},{\"port\":2,\"protocol\":\"UDP\"}]}}",
+			"{\"spec\":{\"type\":\"ClusterIP\",\"sessionAffinity\":\"ClientIP\","
+			"\"ports\":[{\"port\":1,\"protocol\":\"TCP\"},"
+			"{\"port\":2,\"protocol\":\"UDP\"}]}}"},
+		/* parts that are missing stay missing */
+		{"v1", "Service", "{\"metadata\":{}}", "{\"metadata\":{}}"},
+		/* a zero that was given stays where there is a pointer */
+		{"apps/v1", "ReplicaSet", "{\"spec\":{\"replicas\":0}}",
+			"{\"spec\":{\"replicas\":0}}"},
+		{"apps/v1", "ReplicaSet", "{\"spec\":{}}", "{\"spec\":{\"replicas\":1}}"},
+		/* bools; members of inline messages, with an empty default */
+		{"storage.k8s.io/v1", "CSIDriver",
+			"{\"spec\":{\"attachRequired\":false,\"podInfoOnMount\":true,"
+			"\"storageCapacity\":true,\"fsGroupPolicy\":\"None\","
+			"\"requiresRepublish\":true}}",
+			"{\"spec\":{\"attachRequired\":false,\"podInfoOnMount\":true,"
+			"\"storageCapacity\":true,\"fsGroupPolicy\":\"None\","
+			"\"requiresRepublish\":true,\"seLinuxMount\":false}}"},
+		{"v1", "PersistentVolume",
+			"{\"spec\":{\"volumeMode\":\"Block\",\"hostPath\":{\"path\":\"/\"},"
+			"\"persistentVolumeReclaimPolicy\":\"Delete\"}}",
+			"{\"spec\":{\"volumeMode\":\"Block\",\"hostPath\":{\"path\":\"/\","
+			"\"type\":\"\"},\"persistentVolumeReclaimPolicy\":\"Delete\"}}"},
+		{"v1", "ConfigMap", "{\"data\":{\"a\":\"\"}}", "{\"data\":{\"a\":\"\"}}"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bt_json_value *tree = tree_of(&arena, rows[i].json);
+		bt_schema_default(message_of(rows[i].version, rows[i].kind), tree, &arena);
+		ck_assert_str_eq(text_of(&arena, tree), rows[i].expected);
+		/* once is enough */
+		bt_schema_default(message_of(rows[i].version, rows[i].kind), tree, &arena);
+		ck_assert_str_eq(text_of(&arena, tree), rows[i].expected);
+	}
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 BT_TEST_MAIN("normalise", test_normalise__canonical_values,
 	test_normalise__edge_14_43_null_is_absent, test_normalise__edge_14_20_unknown_and_repeated,
 	test_normalise__problems_are_bounded, test_normalise__wrong_types,
-	test_normalise__custom_resource)
+	test_normalise__custom_resource, test_normalise__defaults)

@@ -324,7 +324,7 @@ class Schema(Tree):
 # An X.
 message X
 \t2 isSmall bool c # or not
-\t1 hostIP string always c
+\t1 hostIP string default=::1 always c
 \t3 operator int32 nullable c
 \t4 other string
 \t5 parts []Y c
@@ -339,13 +339,14 @@ message W struct
         with open(header, encoding="utf-8") as file:
             self.assertIn("""/** An X. */
 struct bt_x {
-\tstruct bt_str host_ip;
+\tstruct bt_str host_ip; /* default: ::1 */
 \tbt_part_list parts;
 \tconst struct bt_w *empty;
 \tstruct bt_opt_i32 operator_;
 \tbool is_small; /* or not */
 };
-""", file.read())
+""", text := file.read())
+            self.assertIn('#define BT_DEFAULT_X_HOST_IP BT_STR("::1")\n', text)
         with open(rows, encoding="utf-8") as file:
             text = file.read()
         self.assertLess(text.index('"isSmall"'), text.index('"hostIP"'))
@@ -407,6 +408,8 @@ message Y struct=bt_part
                 ("\t2 other Y c\nmessage Y", "'other' cannot be a member in C"),
                 ("\t2 other string c=Other", "bad or repeated flag 'c=Other'"),
                 ("message Z odd", "bad flag 'odd'"),
+                ("\t2 other bool default=1", "the default does not fit the type"),
+                ("\t2 other []string default=a", "the default does not fit the type"),
                 ("\tother string", "expected '<number> <name> <type> [flags]'"),
                 ("message X", "message X described twice"),
                 ("nonsense", "cannot read 'nonsense'"),
