@@ -2,7 +2,7 @@
 #ifndef BT_CLI_COMMAND_H
 #define BT_CLI_COMMAND_H
 /**
- * Subcommands: one file each, listed in main.c. A test program that takes flags as they do
+ * Subcommands: one folder each, listed in main.c. A test program that takes flags as they do
  * ("berth-soak") is a command, too: is_program.
  */
 #include <stdbool.h>

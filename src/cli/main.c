@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "cli/command.h"
-#include "cli/complete.h"
+#include "cli/completion/complete.h"
 #include "cli/suggest.h"
 
 static const struct bt_command *const commands[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/capacity.h"
+#include "cli/capacity/capacity.h"
 #include "cli_test.h"
 
 #define NODE(name, cpu) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Changes in words, as commands and in JSON, and a table of a hand-made explanation. */
-#include "cli/explain_change.h"
-#include "cli/explain_report.h"
+#include "cli/explain/explain_change.h"
+#include "cli/explain/explain_report.h"
 #include "test_main.h"
 
 static struct bt_pod make_pod(void)

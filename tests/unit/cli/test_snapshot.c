@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/snapshot.h"
+#include "cli/snapshot/snapshot.h"
 
 #include <string.h>
 
@@ -34,7 +34,8 @@ static void walk_message(struct walk *walk, const struct bt_message *message)
 		if (has_texts(field)) {
 			walk->text_count++;
 			ck_assert_msg(bt_snapshot_find_action(message->name, field->name, &action),
-				"%s.%s has no row in src/cli/snapshot_fields.def: is a name in it?",
+				"%s.%s has no row in src/cli/snapshot/snapshot_fields.def: is a "
+			        "name in it?",
 				message->name, field->name);
 			ck_assert_msg(
 				field->type != BT_FIELD_RAW_JSON || action == BT_SNAPSHOT_DROP,

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/up_identity.h"
+#include "cli/up/up_identity.h"
 #include "test_main.h"
 
 static char folder[] = "/tmp/berth-identity-XXXXXX";

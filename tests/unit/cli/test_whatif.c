@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/manifests.h"
 #include "cli/node_reference.h"
-#include "cli/whatif.h"
+#include "cli/whatif/whatif.h"
 #include "test_main.h"
 
 /** --- what the command line says --- */

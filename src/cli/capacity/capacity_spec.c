@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/capacity/capacity_spec.h"
+
+#include "api/pod.h"
+#include "api/types.h"
+#include "cli/admission.h"
+#include "cli/kind_hint.h"
+#include "cli/pod_reference.h"
+#include "cluster/printable.h"
+
+#define KINDS_SENTENCE \
+	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \
+	"ReplicationController are taken"
+
+void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster)
+{
+	*specs = (struct bt_capacity_specs){.cluster = cluster};
+	bt_arena_init(&specs->arena, 0);
+}
+
+void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
+{
+	for (uint32_t i = 0; i < specs->list.count; i++) {
+		bt_object_release(specs->list.items[i].object);
+	}
+	bt_vec_finish(&specs->list);
+	bt_strbuf_finish(&specs->skipped);
+	bt_arena_finish(&specs->arena);
+}
+
+bool bt_capacity_spec_has_own_claims(const struct bt_capacity_spec *spec)
+{
+	if (spec->object->kind != BT_KIND_STATEFUL_SET) {
+		return false;
+	}
+	const struct bt_stateful_set *set = bt_object_value(spec->object, BT_KIND_STATEFUL_SET);
+	return set->spec.volume_claim_templates.count != 0;
+}
+
+/** --- from an object to what is copied --- */
+
+/** The identity and the history of one pod are not its copies'. */
+static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
+	const struct bt_object_meta *metadata, const struct bt_pod_spec *pod_spec)
+{
+	struct bt_pod pod = {.metadata = *metadata, .spec = *pod_spec};
+	pod.metadata.name = spec->name;
+	pod.metadata.generate_name = BT_STR("");
+	pod.metadata.namespace_ = spec->namespace_;
+	pod.metadata.uid = BT_STR("");
+	pod.metadata.creation_timestamp = (struct bt_time){0};
+	pod.metadata.deletion_timestamp = NULL;
+	pod.spec.node_name = BT_STR("");
+	return bt_object_create(BT_KIND_POD, &pod);
+}
+
+static bool is_pod_maker(enum bt_kind kind)
+{
+	return kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
+		kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_REPLICATION_CONTROLLER;
+}
+
+/**
+ * A workload that is going away makes no pods, and the cluster takes none without a name; their
+ * copies are asked for all the same.
+ */
+static struct bt_object *make_maker(
+	const struct bt_capacity_spec *spec, const struct bt_object *object)
+{
+	if (object->meta->deletion_timestamp == NULL && object->meta->name.length != 0) {
+		struct bt_object *shared = (struct bt_object *)(uintptr_t)object;
+		return bt_object_share(shared);
+	}
+	struct bt_arena arena = {0};
+	size_t size = bt_kind_info(object->kind)->size;
+	void *copy = bt_arena_alloc(&arena, size);
+	memcpy(copy, object->value, size);
+	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
+	meta->deletion_timestamp = NULL;
+	meta->name = spec->name;
+	struct bt_object *made = bt_object_create(object->kind, copy);
+	bt_arena_finish(&arena);
+	return made;
+}
+
+/** is_file: the object is a manifest, not taken from the cluster. */
+static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
+	struct bt_str namespace_, struct bt_str name, struct bt_origin origin, bool is_file,
+	struct berth_error *err)
+{
+	if (specs->list.count >= BT_CAPACITY_SPECS_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_TOO_LARGE, "more than %d pod specs", BT_CAPACITY_SPECS_MAX);
+	}
+	struct bt_capacity_spec spec = {
+		.namespace_ = bt_arena_str(&specs->arena, namespace_),
+		.name = bt_arena_str(&specs->arena, name),
+		.kind = object->kind,
+		.origin = origin,
+		.weight = 1,
+	};
+	const struct bt_pod_template *template_ = bt_workload_template(object);
+	if (object->kind == BT_KIND_POD) {
+		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+		if (is_file && pod->spec.node_name.length != 0) {
+			struct bt_strbuf shown = {0};
+			bt_printable_append_name(&shown, spec.namespace_, spec.name);
+			bt_manifests_warn(specs->cluster,
+				"Pod %s: its spec.nodeName is ignored: the scheduler places the "
+				"copies",
+				bt_strbuf_c(&shown));
+			bt_strbuf_finish(&shown);
+		}
+		spec.object = make_pod(&spec, &pod->metadata, &pod->spec);
+	} else if (!is_pod_maker(object->kind)) {
+		spec.object = make_pod(&spec, &template_->metadata, &template_->spec);
+	} else {
+		spec.object = make_maker(&spec, object);
+	}
+	bt_vec_push(&specs->list, spec);
+	return 0;
+}
+
+/** --- files --- */
+
+/** Manifests for this purpose have no name now and then. */
+static struct bt_str name_of(const struct bt_object_meta *meta)
+{
+	if (meta->name.length != 0) {
+		return meta->name;
+	}
+	struct bt_str name = meta->generate_name;
+	if (name.length != 0 && name.data[name.length - 1] == '-') {
+		name.length--;
+	}
+	return name.length != 0 ? name : BT_STR("pod");
+}
+
+static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
+	const struct bt_object *object, struct berth_error *err)
+{
+	const struct bt_object_meta *meta = object->meta;
+	struct bt_str name = name_of(meta);
+	struct bt_str namespace_ =
+		meta->namespace_.length != 0 ? meta->namespace_ : BT_STR("default");
+	if (name.length > BT_MANIFESTS_NAME_BYTES_MAX ||
+		namespace_.length > BT_MANIFESTS_NAME_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"metadata: name and namespace may have at most %d bytes",
+			BT_MANIFESTS_NAME_BYTES_MAX);
+	}
+	int result = bt_admission_validate(object, err);
+	if (result < 0) {
+		struct bt_strbuf shown = {0};
+		bt_printable_append_name(&shown, namespace_, name);
+		result = bt_error_wrap(err, result, "%s %s", bt_kind_info(object->kind)->name,
+			bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+		return result;
+	}
+	return add(specs, object, namespace_, name, origin, true, err);
+}
+
+static int take(
+	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
+{
+	struct bt_capacity_specs *specs = context;
+	if (!(object->kind == BT_KIND_POD || object->kind == BT_KIND_DAEMON_SET ||
+		    object->kind == BT_KIND_JOB || object->kind == BT_KIND_CRON_JOB ||
+		    is_pod_maker(object->kind))) {
+		return bt_manifests_take(specs->cluster, origin, object, err);
+	}
+	int result = take_spec(specs, origin, object, err);
+	bt_object_release(object);
+	return result;
+}
+
+/** Told only when there is nothing else to be counted. */
+static void take_skipped(
+	void *context, struct bt_origin origin, struct bt_str api_version, struct bt_str kind)
+{
+	struct bt_capacity_specs *specs = context;
+	struct bt_strbuf hint = {0};
+	(void)origin; /* the file is named */
+	if (specs->skipped.length != 0) {
+		return;
+	}
+	bt_printable_append(
+		&specs->skipped, bt_str_sub(api_version, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	bt_strbuf_append_char(&specs->skipped, ' ');
+	bt_printable_append(&specs->skipped, bt_str_sub(kind, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	if (bt_str_equal_c(kind, "PodTemplate")) {
+		bt_strbuf_append_c(&specs->skipped, " (write its template as a Pod)");
+	} else if (bt_kind_hint(api_version, kind, &hint)) {
+		bt_strbuf_printf(&specs->skipped, " (%s)", bt_strbuf_c(&hint));
+	}
+	bt_strbuf_finish(&hint);
+}
+
+static void taken(void *context, struct bt_origin origin, struct bt_str json)
+{
+	const struct bt_capacity_specs *specs = context;
+	bt_manifests_check_fields(specs->cluster, origin, json);
+}
+
+int bt_capacity_specs_read(
+	struct bt_capacity_specs *specs, const char *path, struct berth_error *err)
+{
+	struct bt_input *input = &specs->cluster->input;
+	uint32_t count = specs->list.count;
+	bt_strbuf_reset(&specs->skipped);
+	input->sink = (struct bt_input_sink){
+		.context = specs, .take = take, .skipped = take_skipped, .taken = taken};
+	int result = bt_input_read(input, path, err);
+	if (result == 0 && specs->list.count == count) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: no pod spec in it%s%s: " KINDS_SENTENCE,
+			strcmp(path, "-") == 0 ? "standard input" : path,
+			specs->skipped.length != 0 ? ", but " : "", bt_strbuf_c(&specs->skipped));
+	}
+	return result;
+}
+
+/** --- the cluster's own --- */
+
+static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
+	uint32_t elsewhere, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str name = bt_str_sub(wanted->name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
+	const char *near = bt_manifests_suggest(
+		specs->cluster, wanted->kind, NULL, name, NULL, NULL, &specs->arena, NULL);
+	bt_strbuf_printf(&text, "no %s ", bt_kind_info(wanted->kind)->name);
+	bt_printable_append(&text, name);
+	bt_strbuf_append_c(&text, " is in the input");
+	if (wanted->namespace_.length != 0) {
+		bt_strbuf_append_c(&text, ", in namespace ");
+		bt_printable_append(
+			&text, bt_str_sub(wanted->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	}
+	if (elsewhere > 1) {
+		bt_strbuf_reset(&text);
+		bt_strbuf_printf(&text, "%u namespaces have a %s ", elsewhere,
+			bt_kind_info(wanted->kind)->name);
+		bt_printable_append(&text, name);
+		bt_strbuf_append_c(&text, ": name one with -n");
+	} else if (near != NULL && !bt_str_equal_c(name, near)) {
+		bt_strbuf_append_c(&text, "; did you mean ");
+		bt_printable_append(&text, bt_str_from(near));
+		bt_strbuf_append_char(&text, '?');
+	}
+	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_pod_reference *wanted,
+	uint32_t *out_elsewhere)
+{
+	struct bt_str namespace_ =
+		wanted->namespace_.length != 0 ? wanted->namespace_ : BT_STR("default");
+	uint32_t index = bt_manifests_find(cluster, wanted->kind, namespace_, wanted->name);
+	*out_elsewhere = 0;
+	if (index == BT_MANIFESTS_NONE && wanted->namespace_.length == 0) {
+		/* The only object of this kind and name, wherever it is; BT_MANIFESTS_NONE: none,
+		 * or several. */
+		enum bt_kind kind = wanted->kind;
+		struct bt_str name = wanted->name;
+		uint32_t found = BT_MANIFESTS_NONE;
+		*out_elsewhere = 0;
+		for (uint32_t i = 0; i < cluster->objects.count; i++) {
+			const struct bt_manifests_object *object = &cluster->objects.items[i];
+			if (object->kind == kind && bt_str_equal(object->name, name)) {
+				found = i;
+				(*out_elsewhere)++;
+			}
+		}
+		index = *out_elsewhere == 1 ? found : BT_MANIFESTS_NONE;
+	}
+	if (index == BT_MANIFESTS_NONE && wanted->other_namespace.length != 0) {
+		index = bt_manifests_find(
+			cluster, BT_KIND_POD, wanted->other_namespace, wanted->name);
+	}
+	return index;
+}
+
+int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
+	const char *namespace_, struct berth_error *err)
+{
+	struct bt_pod_reference wanted;
+	int result = bt_pod_reference_parse(text, namespace_, &wanted, err);
+	if (result < 0) {
+		return bt_error_wrap(err, result, "--like");
+	}
+	uint32_t elsewhere;
+	uint32_t index = find_like(specs->cluster, &wanted, &elsewhere);
+	if (index == BT_MANIFESTS_NONE) {
+		result = not_found(specs, &wanted, elsewhere, err);
+		return bt_error_wrap(err, result, "--like");
+	}
+	const struct bt_manifests_object *entry = &specs->cluster->objects.items[index];
+	result = add(
+		specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
+	if (result == 0) {
+		specs->list.items[specs->list.count - 1].pods_exist = entry->pods_exist;
+	}
+	return result;
+}
+
+/** --- weights --- */
+
+static int unknown_member(
+	const struct bt_capacity_specs *specs, struct bt_str name, struct berth_error *err)
+{
+	struct bt_strbuf known = {0};
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	for (uint32_t i = 0; i < specs->list.count && i < 10; i++) {
+		bt_strbuf_append_c(&known, i == 0 ? "" : ", ");
+		bt_printable_append(&known, specs->list.items[i].name);
+	}
+	int result = bt_error_set(err, BERTH_ERR_INVALID,
+		"--mix: %s is the name of no pod spec (there are: %s%s)", bt_strbuf_c(&shown),
+		bt_strbuf_c(&known), specs->list.count > 10 ? ", ..." : "");
+	bt_strbuf_finish(&known);
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
+static bool is_called(const struct bt_capacity_spec *spec, struct bt_str text)
+{
+	struct bt_str name = text;
+	if (bt_str_find_char(text, '/') < 0) {
+		return bt_str_equal(spec->name, text);
+	}
+	struct bt_str namespace_ = bt_str_cut(&name, '/');
+	return bt_str_equal(spec->namespace_, namespace_) && bt_str_equal(spec->name, name);
+}
+
+static int weigh_one(struct bt_capacity_specs *specs, struct bt_str text, struct berth_error *err)
+{
+	struct bt_str amount = text;
+	struct bt_str name = bt_str_cut(&amount, '=');
+	int64_t weight;
+	bool found = false;
+	if (!bt_str_parse_int64(amount, &weight) || weight < 1 || weight > BT_CAPACITY_WEIGHT_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--mix: weights are given as NAME=N with N from 1 to %d",
+			BT_CAPACITY_WEIGHT_MAX);
+	}
+	for (uint32_t i = 0; i < specs->list.count; i++) {
+		if (is_called(&specs->list.items[i], name)) {
+			specs->list.items[i].weight = weight;
+			found = true;
+		}
+	}
+	return found ? 0 : unknown_member(specs, name, err);
+}
+
+int bt_capacity_specs_weigh(
+	struct bt_capacity_specs *specs, const char *text, struct berth_error *err)
+{
+	struct bt_str rest = bt_str_from(text);
+	int result = 0;
+	while (rest.length != 0 && result == 0) {
+		result = weigh_one(specs, bt_str_cut(&rest, ','), err);
+	}
+	return result;
+}

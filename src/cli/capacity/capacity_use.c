@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What copies request, what nodes have left, and what stops most of them. */
+#include "api/amount.h"
+#include "cli/capacity/capacity_output.h"
+#include "cli/capacity/capacity_private.h"
+
+/** --- requests --- */
+
+void bt_capacity_describe_requests(
+	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
+{
+	struct bt_capacity_answer *answer = session->answer;
+	struct bt_capacity_member *member = runner->member;
+	struct bt_state *state = session->engine->state;
+	struct bt_pod_info info;
+	bt_pod_info_init_pending(state, &runner->prototype, &info);
+	const struct bt_shape *shape = info.shape;
+	const struct bt_capacity_request fixed[] = {
+		{BT_STR("cpu"), shape->requested_cpu_milli},
+		{BT_STR("memory"), shape->requested_memory_bytes},
+		{BT_STR("ephemeral-storage"), shape->requested_ephemeral_bytes},
+	};
+	struct bt_capacity_request *requests = BT_ARENA_NEW_ARRAY(&answer->arena,
+		struct bt_capacity_request, BT_ARRAY_LENGTH(fixed) + (size_t)shape->scalar_count);
+	uint32_t count = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(fixed); i++) {
+		if (fixed[i].amount > 0) {
+			requests[count++] = fixed[i];
+		}
+	}
+	for (uint32_t i = 0; i < shape->scalar_count; i++) {
+		const struct bt_scalar_column *column =
+			&state->nodes.scalars.items[shape->scalars[i].resource];
+		if (shape->scalars[i].value > 0) {
+			requests[count].resource = bt_arena_str(
+				&answer->arena, bt_symbol_text(&state->symbols, column->name));
+			requests[count++].amount = shape->scalars[i].value;
+		}
+	}
+	member->requests.items = requests;
+	member->requests.count = count;
+	bt_pod_info_finish_pending(state, &info);
+	const struct bt_str_map *selector = &runner->prototype.spec.node_selector;
+	struct bt_str_pair *pairs =
+		BT_ARENA_NEW_ARRAY(&answer->arena, struct bt_str_pair, selector->count);
+	for (uint32_t i = 0; i < selector->count; i++) {
+		pairs[i].key = bt_arena_str(&answer->arena, selector->items[i].key);
+		pairs[i].value = bt_arena_str(&answer->arena, selector->items[i].value);
+	}
+	member->node_selector = (struct bt_str_map){pairs, selector->count, true};
+}
+
+/** --- amounts of one resource --- */
+
+struct amounts {
+	const int64_t *requested;
+	const int64_t *allocatable;
+};
+
+/** requested NULL: no node knows the resource. */
+static struct amounts find_amounts(const struct bt_node_table *table, struct bt_str resource)
+{
+	if (bt_str_equal_c(resource, "pods")) {
+		return (struct amounts){table->pod_count, table->allocatable_pods};
+	}
+	if (bt_str_equal_c(resource, "cpu")) {
+		return (struct amounts){table->requested_cpu_milli, table->allocatable_cpu_milli};
+	}
+	if (bt_str_equal_c(resource, "memory")) {
+		return (struct amounts){
+			table->requested_memory_bytes, table->allocatable_memory_bytes};
+	}
+	if (bt_str_equal_c(resource, "ephemeral-storage")) {
+		return (struct amounts){
+			table->requested_ephemeral_bytes, table->allocatable_ephemeral_bytes};
+	}
+	uint32_t column = bt_node_table_find_scalar(table, resource);
+	if (column == UINT32_MAX) {
+		return (struct amounts){NULL, NULL};
+	}
+	return (struct amounts){
+		table->scalars.items[column].requested, table->scalars.items[column].allocatable};
+}
+
+static int64_t add_clamped(int64_t a, int64_t b)
+{
+	int64_t sum;
+	if (BT_ADD_OVERFLOW(a, b, &sum)) {
+		return a > 0 ? INT64_MAX : INT64_MIN;
+	}
+	return sum;
+}
+
+/** What is free, 0 where more is requested than there is. */
+static int64_t free_of(const struct amounts *amounts, uint32_t slot)
+{
+	int64_t requested = amounts->requested[slot];
+	int64_t rest;
+	if (BT_SUB_OVERFLOW(amounts->allocatable[slot], requested, &rest) || rest < 0) {
+		return 0;
+	}
+	return rest;
+}
+
+/** --- the tightest resource --- */
+
+struct shortage {
+	struct bt_capacity_request request;
+	uint64_t reason_count; /* nodes of which the scheduler said so */
+	uint32_t node_count;   /* with less than a copy needs */
+	int64_t free_total;    /* on these nodes */
+	int64_t free_most;     /* on one of them */
+};
+
+static struct shortage measure_shortage(
+	const struct bt_capacity_session *session, const struct bt_capacity_request *request)
+{
+	struct amounts amounts = find_amounts(&session->engine->state->nodes, request->resource);
+	struct shortage shortage = {.request = *request};
+	if (amounts.requested == NULL) {
+		shortage.node_count = session->answer->node_count;
+		return shortage;
+	}
+	for (uint32_t i = 0; i < session->answer->node_count; i++) {
+		int64_t rest = free_of(&amounts, session->slots[i]);
+		if (rest < request->amount) {
+			shortage.node_count++;
+			shortage.free_total = add_clamped(shortage.free_total, rest);
+			shortage.free_most = rest > shortage.free_most ? rest : shortage.free_most;
+		}
+	}
+	return shortage;
+}
+
+/** Short on more nodes, or with fewer copies' worth left on them. */
+static bool is_tighter(const struct shortage *a, const struct shortage *b)
+{
+	if (a->node_count != b->node_count) {
+		return a->node_count > b->node_count;
+	}
+	return (double)a->free_total / (double)a->request.amount <
+		(double)b->free_total / (double)b->request.amount;
+}
+
+/** What a reason of the scheduler says is short; NULL: it speaks of something else. */
+static const struct bt_capacity_request *short_resource(
+	const struct bt_capacity_member *member, struct bt_str reason)
+{
+	static const struct bt_capacity_request pods = {{"pods", 4}, 1};
+	struct bt_str insufficient = BT_STR("Insufficient ");
+	if (bt_str_equal_c(reason, "Too many pods")) {
+		return &pods;
+	}
+	if (!bt_str_has_prefix(reason, insufficient)) {
+		return NULL;
+	}
+	struct bt_str resource = bt_str_sub(reason, insufficient.length, reason.length);
+	for (uint32_t i = 0; i < member->requests.count; i++) {
+		if (bt_str_equal(member->requests.items[i].resource, resource)) {
+			return &member->requests.items[i];
+		}
+	}
+	return NULL;
+}
+
+static void append_shortage(const struct bt_capacity_session *session,
+	const struct shortage *shortage, struct bt_strbuf *text)
+{
+	struct bt_str resource = shortage->request.resource;
+	bt_strbuf_append_str(text, resource);
+	if (bt_str_equal_c(resource, "pods")) {
+		bt_strbuf_append_c(text, ": no place for one more is left");
+	} else {
+		bt_strbuf_append_c(text, ": less than ");
+		bt_amount_append_of(text, resource, shortage->request.amount, BT_AMOUNT_NEAREST);
+		bt_strbuf_append_c(text, " is left");
+	}
+	bt_strbuf_append_c(text, " on ");
+	bt_amount_append_count(text, shortage->node_count);
+	bt_strbuf_append_c(text, " of ");
+	bt_amount_append_count(text, session->answer->node_count);
+	bt_strbuf_append_c(text, " nodes");
+	if (shortage->free_total > 0) {
+		bt_strbuf_append_c(text, " (");
+		bt_amount_append_of(text, resource, shortage->free_total, BT_AMOUNT_NEAREST);
+		bt_strbuf_append_c(text, " together, at most ");
+		bt_amount_append_of(text, resource, shortage->free_most, BT_AMOUNT_NEAREST);
+		bt_strbuf_append_c(text, " on one)");
+	}
+}
+
+/** How many nodes said so; 0: none did. */
+static uint64_t count_reason(const struct bt_capacity_member *member, const char *text)
+{
+	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
+		if (bt_str_equal_c(member->stop.reasons.items[i].text, text)) {
+			return member->stop.reasons.items[i].node_count;
+		}
+	}
+	return 0;
+}
+
+/** The reason of most nodes, where it is one of several, and the amounts behind a shortage. */
+static void tell_tightest(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
+{
+	struct bt_capacity_member *member = runner->member;
+	struct bt_strbuf text = {0};
+	/*
+	 * The shortage that stops most nodes; node_count 0: none does. What the scheduler found
+	 * short on more nodes than the requests explain (nominated pods hold room as well) is left
+	 * to its words.
+	 */
+	struct shortage tightest = {0};
+	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
+		const struct bt_capacity_reason *reason = &member->stop.reasons.items[i];
+		const struct bt_capacity_request *request = short_resource(member, reason->text);
+		if (request == NULL || reason->node_count < tightest.reason_count) {
+			continue;
+		}
+		struct shortage other = measure_shortage(session, request);
+		if (other.node_count >= reason->node_count &&
+			(tightest.node_count == 0 || is_tighter(&other, &tightest))) {
+			tightest = other;
+			tightest.reason_count = reason->node_count;
+		}
+	}
+	struct shortage shortage = tightest;
+	uint64_t without_devices = count_reason(member, "cannot allocate all claims");
+	bool is_devices = without_devices > shortage.reason_count;
+	if (is_devices) {
+		shortage = (struct shortage){.reason_count = without_devices};
+	}
+	const struct bt_capacity_reason *first =
+		member->stop.reasons.count > 1 ? &member->stop.reasons.items[0] : NULL;
+	if (first != NULL && shortage.reason_count < first->node_count) {
+		bt_strbuf_append_str(&text, first->text);
+		bt_strbuf_printf(&text, " (%llu of %u nodes)",
+			(unsigned long long)first->node_count, session->answer->node_count);
+	}
+	if (shortage.node_count != 0) {
+		bt_strbuf_append_c(&text, text.length != 0 ? "; " : "");
+		append_shortage(session, &shortage, &text);
+	} else if (is_devices) {
+		struct bt_strbuf devices = {0};
+		bt_capacity_append_device_shortage(session, runner, &devices);
+		bt_strbuf_append_c(&text, text.length != 0 && devices.length != 0 ? "; " : "");
+		bt_strbuf_append_str(&text, bt_strbuf_str(&devices));
+		bt_strbuf_finish(&devices);
+	}
+	member->stop.hint = bt_arena_str(&member->stop_arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+void bt_capacity_tell_tightest(struct bt_capacity_session *session)
+{
+	for (uint32_t i = 0; i < session->answer->member_count; i++) {
+		tell_tightest(session, &session->runners[i]);
+	}
+}
+
+/** --- use --- */
+
+static struct bt_capacity_use use_of(const struct bt_node_table *table, uint32_t slot)
+{
+	return (struct bt_capacity_use){
+		.pods = table->pod_count[slot],
+		.cpu_milli = table->requested_cpu_milli[slot],
+		.memory_bytes = table->requested_memory_bytes[slot],
+	};
+}
+
+static void list_total(struct bt_capacity_answer *answer, struct bt_str resource)
+{
+	for (uint32_t i = 0; i < answer->total_count; i++) {
+		if (bt_str_equal(answer->totals[i].resource, resource)) {
+			return;
+		}
+	}
+	if (answer->total_count < BT_CAPACITY_TOTALS_MAX) {
+		answer->totals[answer->total_count++].resource = resource;
+	}
+}
+
+static void list_totals(struct bt_capacity_answer *answer)
+{
+	answer->totals = BT_ARENA_NEW_ARRAY(
+		&answer->arena, struct bt_capacity_total, BT_CAPACITY_TOTALS_MAX);
+	list_total(answer, BT_STR("pods"));
+	list_total(answer, BT_STR("cpu"));
+	list_total(answer, BT_STR("memory"));
+	for (uint32_t i = 0; i < answer->member_count; i++) {
+		const struct bt_capacity_member *member = &answer->members[i];
+		for (uint32_t r = 0; r < member->requests.count; r++) {
+			list_total(answer, member->requests.items[r].resource);
+		}
+	}
+}
+
+static void measure_total(
+	const struct bt_capacity_session *session, struct bt_capacity_total *total, bool after)
+{
+	struct amounts amounts = find_amounts(&session->engine->state->nodes, total->resource);
+	int64_t requested = 0;
+	int64_t allocatable = 0;
+	for (uint32_t i = 0; amounts.requested != NULL && i < session->answer->node_count; i++) {
+		uint32_t slot = session->slots[i];
+		requested = add_clamped(requested, amounts.requested[slot]);
+		allocatable = add_clamped(allocatable, amounts.allocatable[slot]);
+	}
+	if (after) {
+		total->after = requested;
+	} else {
+		total->before = requested;
+	}
+	total->allocatable = allocatable;
+}
+
+void bt_capacity_measure(struct bt_capacity_session *session, bool after)
+{
+	struct bt_capacity_answer *answer = session->answer;
+	const struct bt_node_table *table = &session->engine->state->nodes;
+	for (uint32_t i = 0; i < answer->node_count; i++) {
+		uint32_t slot = session->slots[i];
+		struct bt_capacity_node *node = &answer->nodes[i];
+		if (after) {
+			node->after = use_of(table, slot);
+			continue;
+		}
+		node->before = use_of(table, slot);
+		node->allocatable = (struct bt_capacity_use){
+			.pods = table->allocatable_pods[slot],
+			.cpu_milli = table->allocatable_cpu_milli[slot],
+			.memory_bytes = table->allocatable_memory_bytes[slot],
+		};
+	}
+	if (!after) {
+		list_totals(answer);
+	}
+	for (uint32_t i = 0; i < answer->total_count; i++) {
+		measure_total(session, &answer->totals[i], after);
+	}
+}

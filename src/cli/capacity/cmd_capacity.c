@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "api/node.h"
+#include "api/pod.h"
+#include "cli/capacity/capacity_output.h"
+#include "cli/command.h"
+#include "cli/node_reference.h"
+#include "cluster/printable.h"
+#include "cli/progress.h"
+#include "cli/source.h"
+#include "cli/warnings.h"
+
+struct options {
+	struct bt_setup setup;
+	struct bt_source source;
+	struct bt_arguments pods;
+	struct bt_arguments likes;
+	struct bt_arguments excluded;
+	const char *namespace_;
+	bool is_mix;
+	const char *weights; /* "": all alike */
+	int64_t max;         /* 0: BT_CAPACITY_COPIES_MAX */
+	int64_t need;
+	bool after_queue;
+	const char *format_name;
+	enum bt_output_format format;
+};
+
+/** One run of the command, from the flags to the answers. */
+struct run {
+	const struct bt_command *command;
+	const struct options *options;
+	struct bt_manifests cluster;
+	struct bt_capacity_specs specs;
+	bool *left_out; /* by object index */
+	struct bt_capacity_answer *answers;
+	uint32_t answer_count;
+};
+
+/** --- nodes that are left out --- */
+
+static int exclude(struct run *run, struct bt_str reference, struct berth_error *err)
+{
+	const struct bt_manifests *cluster = &run->cluster;
+	if (bt_node_reference_of(reference) == BT_NODE_NAME) {
+		uint32_t index = bt_manifests_find(cluster, BT_KIND_NODE, BT_STR(""), reference);
+		if (index == BT_MANIFESTS_NONE) {
+			struct bt_str name = reference;
+			struct bt_arena arena = {0};
+			struct bt_strbuf text = {0};
+			name = bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
+			const char *near = bt_manifests_suggest(
+				cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena, NULL);
+			bt_strbuf_append_c(&text, "no node of the input is called ");
+			bt_printable_append(&text, name);
+			if (near != NULL) {
+				bt_strbuf_append_c(&text, "; did you mean ");
+				bt_printable_append(&text, bt_str_from(near));
+				bt_strbuf_append_char(&text, '?');
+			} else if (bt_str_find_char(name, '=') >= 0) {
+				bt_strbuf_append_c(&text,
+					"; a label selector stands in brackets: '[key=value]'");
+			}
+			int result =
+				bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
+			bt_strbuf_finish(&text);
+			bt_arena_finish(&arena);
+			return result;
+		}
+		run->left_out[index] = true;
+		return 0;
+	}
+	int64_t count = bt_node_reference_match(cluster, reference, NULL, NULL, run->left_out, err);
+	if (count == 0) {
+		struct bt_strbuf shown = {0};
+		bt_printable_append(&shown, reference);
+		bt_manifests_warn(
+			cluster, "--exclude-nodes: no node matches %s", bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+	}
+	return count < 0 ? (int)count : 0;
+}
+
+static int exclude_list(struct run *run, struct bt_str list, struct berth_error *err)
+{
+	int result;
+	do {
+		struct bt_str reference;
+		result = bt_node_reference_cut(&list, ',', &reference, err);
+		if (result == 0) {
+			result = exclude(run, reference, err);
+		}
+	} while (result == 0 && list.length != 0);
+	return result;
+}
+
+/** As if the nodes and the pods on them were not there. */
+static int exclude_nodes(struct run *run, struct berth_error *err)
+{
+	const struct bt_arguments *excluded = &run->options->excluded;
+	const struct bt_manifests *cluster = &run->cluster;
+	if (excluded->list.count == 0) {
+		return 0;
+	}
+	run->left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
+	for (uint32_t i = 0; i < excluded->list.count; i++) {
+		int result = exclude_list(run, bt_str_from(excluded->list.items[i]), err);
+		if (result < 0) {
+			return bt_error_wrap(err, result, "--exclude-nodes");
+		}
+	}
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *entry = &cluster->objects.items[i];
+		if (entry->kind == BT_KIND_POD) {
+			const struct bt_pod *pod = bt_object_value(entry->object, BT_KIND_POD);
+			uint32_t node = bt_manifests_find(
+				cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
+			run->left_out[i] = node != BT_MANIFESTS_NONE && run->left_out[node];
+		}
+	}
+	return 0;
+}
+
+/** --- the run --- */
+
+static int read_input(struct run *run, struct berth_error *err)
+{
+	const struct options *options = run->options;
+	int result = bt_source_read(&options->source, &run->cluster, err);
+	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
+		result = bt_capacity_specs_read(&run->specs, options->pods.list.items[i], err);
+	}
+	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
+		result = bt_capacity_specs_like(
+			&run->specs, options->likes.list.items[i], options->namespace_, err);
+	}
+	if (result == 0 && options->is_mix) {
+		result = bt_capacity_specs_weigh(&run->specs, options->weights, err);
+	}
+	return result == 0 ? exclude_nodes(run, err) : result;
+}
+
+static int ask_all(struct run *run, struct berth_error *err)
+{
+	const struct options *options = run->options;
+	uint32_t spec_count = run->specs.list.count;
+	uint32_t question_count = options->is_mix ? 1 : spec_count;
+	int result = 0;
+	run->answers = BT_NEW_ARRAY(struct bt_capacity_answer, question_count);
+	for (uint32_t i = 0; result == 0 && i < question_count; i++) {
+		struct bt_progress progress;
+		struct bt_capacity_question question = {
+			.cluster = &run->cluster,
+			.left_out = run->left_out,
+			.setup = &options->setup,
+			.specs = &run->specs.list.items[i],
+			.spec_count = options->is_mix ? spec_count : 1,
+			.max = options->max != 0 ? (uint32_t)options->max : BT_CAPACITY_COPIES_MAX,
+			.after_queue = options->after_queue,
+			.quiet = i != 0,
+			.progress = bt_progress_show,
+			.progress_context = &progress,
+		};
+		bt_progress_start(&progress, "placing copies", true);
+		result = bt_capacity_ask(&question, &run->answers[i], err);
+		bt_progress_end(&progress);
+		run->answer_count += result == 0;
+	}
+	return result;
+}
+
+/** Tell of every pod spec that has fewer copies than are needed. */
+static int judge(const struct run *run)
+{
+	int exit_status = BT_EXIT_OK;
+	for (uint32_t a = 0; a < run->answer_count; a++) {
+		for (uint32_t i = 0; i < run->answers[a].member_count; i++) {
+			const struct bt_capacity_member *member = &run->answers[a].members[i];
+			if (member->copies >= run->options->need) {
+				continue;
+			}
+			struct bt_strbuf shown = {0};
+			bt_printable_append_name(
+				&shown, member->spec->namespace_, member->spec->name);
+			(void)fprintf(stderr, "berth %s: %s: %lld copies are needed, %u fit\n",
+				run->command->name, bt_strbuf_c(&shown),
+				(long long)run->options->need, member->copies);
+			bt_strbuf_finish(&shown);
+			exit_status = BT_EXIT_FINDING;
+		}
+	}
+	return exit_status;
+}
+
+static int answer(struct run *run, struct berth_error *err)
+{
+	struct bt_strbuf out = {0};
+	int result = read_input(run, err);
+	if (result == 0) {
+		result = ask_all(run, err);
+	}
+	if (result == 0) {
+		result = bt_capacity_write(
+			run->answers, run->answer_count, run->options->format, &out, err);
+	}
+	if (result == 0) {
+		bt_output_print(&out);
+	}
+	bt_strbuf_finish(&out);
+	return result;
+}
+
+static int run_with_options(const struct bt_command *command, const struct options *options)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_warnings warnings = {.command = command};
+	struct run run = {.command = command, .options = options};
+	bt_manifests_init(&run.cluster);
+	run.cluster.warn = bt_warnings_take;
+	run.cluster.warn_context = &warnings;
+	bt_capacity_specs_init(&run.specs, &run.cluster);
+	int exit_status = answer(&run, &err) < 0 ? bt_command_fail(command, &err) : judge(&run);
+	bt_warnings_end(&warnings);
+	for (uint32_t i = 0; i < run.answer_count; i++) {
+		bt_capacity_answer_finish(&run.answers[i]);
+	}
+	bt_free(run.answers);
+	bt_free(run.left_out);
+	bt_capacity_specs_finish(&run.specs);
+	bt_manifests_finish(&run.cluster);
+	return exit_status;
+}
+
+/** --- the command line --- */
+
+static int set_mix(void *context, const char *text, struct berth_error *err)
+{
+	struct options *options = context;
+	(void)err; /* names are looked at once they are known */
+	options->is_mix = true;
+	options->weights = text;
+	return 0;
+}
+
+static int check_numbers(const struct options *options, struct berth_error *err)
+{
+	if (options->max < 0 || options->max > BT_CAPACITY_COPIES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--max: give a number from 1 to %d",
+			BT_CAPACITY_COPIES_MAX);
+	}
+	if (options->need < 0 || options->need > BT_CAPACITY_COPIES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--need: give a number from 1 to %d",
+			BT_CAPACITY_COPIES_MAX);
+	}
+	if (options->max != 0 && options->need > options->max) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--need %lld cannot be met: --max stops at %lld", (long long)options->need,
+			(long long)options->max);
+	}
+	return 0;
+}
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count != 0 && options->is_mix && options->weights[0] == '\0') {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unexpected argument %s: weights follow behind \"=\", as in --mix=web=3",
+			arguments->list.items[0]);
+	}
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unexpected argument %s: pod specs are named with --pod, the cluster with "
+			"-f",
+			arguments->list.items[0]);
+	}
+	if (options->pods.list.count == 0 && options->likes.list.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no pod spec: name a file with --pod, or something of the cluster with "
+			"--like");
+	}
+	int result = bt_source_check(&options->source, &bt_command_capacity, err);
+	if (result < 0) {
+		return result;
+	}
+	result = bt_output_format_parse(options->format_name, false, &options->format, err);
+	return result < 0 ? result : check_numbers(options, err);
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table", .weights = ""};
+	struct bt_arguments arguments = {0};
+	struct bt_flag_setter mix = {set_mix, &options, ""};
+	const struct bt_flag flags[] = {
+		{"pod", 0, BT_FLAG_STRINGS, &options.pods, "FILE|DIR|-",
+			"pods and workloads whose copies are counted; may be given several times"},
+		{"like", 0, BT_FLAG_STRINGS, &options.likes, "KIND/NAME",
+			"count more of a pod or workload that the cluster has"},
+		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
+			"where --like looks"},
+		{"mix", 0, BT_FLAG_SETTER, &mix, "NAME=N,...",
+			"all pod specs together, taking turns; --mix=web=3: 3 copies of web a "
+			"round"},
+		{"max", 0, BT_FLAG_INT, &options.max, "N", "stop after N copies"},
+		{"need", 0, BT_FLAG_INT, &options.need, "N",
+			"exit with 1 when fewer than N copies of a pod spec fit"},
+		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
+			"place the pending pods of the input first"},
+		{"exclude-nodes", 0, BT_FLAG_STRINGS, &options.excluded, "NODE,...",
+			"count without these nodes and their pods: names, patterns, '[key=value]'"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
+			"how the answer is written (default table)"},
+		BT_SOURCE_FLAGS(&options.source),
+		BT_SETUP_FLAGS(&options.setup),
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		options.setup.verify = bt_command_verify();
+		if (check_usage(&options, &arguments, &err) < 0 ||
+			bt_setup_start(command, &options.setup, &err) < 0) {
+			exit_status = bt_command_fail(command, &err);
+		} else {
+			exit_status = run_with_options(command, &options);
+		}
+	}
+	bt_setup_finish(&options.setup);
+	bt_source_finish(&options.source);
+	bt_vec_finish(&options.pods.list);
+	bt_vec_finish(&options.likes.list);
+	bt_vec_finish(&options.excluded.list);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_capacity = {
+	.name = "capacity",
+	.group = BT_COMMAND_ASK,
+	.summary = "Say how many more copies of a pod fit, where, and what stops the next one.",
+	.usage = "berth capacity --pod FILE -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
+	.help = "Copies of the pod are scheduled one by one onto the cluster as it is, each "
+		"counting\n"
+		"for the next, until one finds no node: its message, the scheduler's own, says "
+		"why.\n"
+		"Nothing is written anywhere, and nobody is evicted for a copy.\n"
+		"\n"
+		"A pod spec is a Pod, or a Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,\n"
+		"CronJob or ReplicationController, of which the pods are copied. Of several specs\n"
+		"each is answered on its own from the same start; with --mix they share the\n"
+		"cluster: they take turns, and whose next copy does not fit is passed over.\n"
+		"\n"
+		"Pending pods of the input take no room unless --after-queue places them first.\n",
+	.examples =
+		"  # How many more of this pod?\n"
+		"  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
+		"  berth capacity --pod pod.yaml -f cluster.yaml\n"
+		"\n"
+		"  # How many more replicas of a Deployment that runs already?\n"
+		"  berth capacity --like deployment/web -n shop --kubeconfig ~/.kube/config\n"
+		"\n"
+		"  # Three web pods to each worker, together\n"
+		"  berth capacity --pod web.yaml --pod worker.yaml --mix=web=3 -f cluster.yaml\n"
+		"\n"
+		"  # In CI: is there room for 20, without the spot nodes?\n"
+		"  berth capacity --pod pod.yaml -f cluster.yaml --need 20 --exclude-nodes "
+		"'[pool=spot]'\n",
+	.exit_status = "  0  the question was answered\n"
+		       "  1  fewer copies fit than --need asks for\n"
+		       "  2  the input or the flags are wrong\n",
+	.run = run,
+};

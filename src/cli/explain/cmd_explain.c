@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/defaulting.h"
+#include "api/identity.h"
+#include "cli/admission.h"
+#include "cli/command.h"
+#include "cli/explain/explain_report.h"
+#include "cli/pod_claims.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include "cli/simulation_ask.h"
+#include "cli/source.h"
+
+#define PROPOSALS_DEFAULT 3
+#define PROPOSALS_MAX 100
+
+struct options {
+	struct bt_setup setup;
+	struct bt_source source;
+	const char *argument; /* NULL: the only pending pod */
+	const char *namespace_;
+	struct bt_pod_reference reference;
+	bool after_queue;
+	int64_t proposals;
+	const char *format_name;
+	enum bt_output_format format;
+};
+
+/** --- nodes as the state has them --- */
+
+struct node_objects {
+	const struct bt_manifests *cluster;
+	const struct bt_node **nodes; /* by index in the cluster; NULL: not asked for yet */
+	struct bt_arena arena;
+};
+
+static const struct bt_node *node_object(void *context, struct bt_str name)
+{
+	struct node_objects *objects = context;
+	uint32_t index = bt_manifests_find(objects->cluster, BT_KIND_NODE, BT_STR(""), name);
+	if (index == BT_MANIFESTS_NONE) {
+		return NULL;
+	}
+	if (objects->nodes[index] == NULL) {
+		const struct bt_manifests_object *object = &objects->cluster->objects.items[index];
+		struct bt_node *node = BT_ARENA_NEW(&objects->arena, struct bt_node);
+		*node = *(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
+		node->metadata.name = object->name;
+		node->metadata.uid = object->uid;
+		bt_node_default(node, &objects->arena);
+		objects->nodes[index] = node;
+	}
+	return objects->nodes[index];
+}
+
+/** --- the pod --- */
+
+/** A running pod leaves the cluster, and looks as if it had never been placed. */
+static int take_out(struct bt_simulation *simulation, uint32_t object_index, struct bt_pod *pod,
+	struct bt_str *out_node, struct berth_error *err)
+{
+	const struct bt_manifests *cluster = simulation->cluster;
+	const struct bt_manifests_object *object = &cluster->objects.items[object_index];
+	struct bt_admission admission;
+	*pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
+	pod->metadata.name = object->name;
+	pod->metadata.namespace_ = object->namespace_;
+	pod->metadata.uid = object->uid;
+	bt_admission_init(&admission, cluster,
+		bt_gate_enabled(
+			bt_config_gates(simulation->engine->config), BT_GATE_POD_LEVEL_RESOURCES));
+	int result = bt_admission_admit(&admission, pod, &simulation->arena, err);
+	if (result == 0) {
+		result = bt_state_remove_pod(simulation->engine->state, pod, err);
+	}
+	bt_pod_claims_unplace(simulation->engine->state, pod->metadata.uid);
+	*out_node = pod->spec.node_name;
+	pod->spec.node_name = BT_STR("");
+	pod->status.nominated_node_name = BT_STR("");
+	return result;
+}
+
+/** The scheduler would try it: no gate holds it, it stays, and some profile has its name. */
+static bool is_queued(const struct bt_simulation *simulation, const struct bt_pod *pod)
+{
+	return pod->spec.scheduling_gates.count == 0 && !bt_pod_is_terminating(pod) &&
+		bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL;
+}
+
+/** API servers give new pods two tolerations, unless they are told not to. */
+static bool lacks_tolerations(const struct bt_manifests_object *object)
+{
+	if (!object->uid_is_given || object->object == NULL) {
+		return false;
+	}
+	const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+	return pod->spec.tolerations.count == 0;
+}
+
+/** pod: memory for a running one. */
+static int prepare(const struct options *options, struct bt_simulation *simulation,
+	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,
+	struct berth_error *err)
+{
+	const struct bt_manifests *cluster = simulation->cluster;
+	report->choice = choice;
+	report->nodes = &simulation->engine->state->nodes;
+	report->pending_count = simulation->pods.count;
+	report->proposals_wanted = options->proposals != 0;
+	if (choice->pending != UINT32_MAX) {
+		report->pod = simulation->pods.items[choice->pending].pod;
+	} else {
+		int result = take_out(simulation, choice->object, pod, &report->running_on, err);
+		if (result < 0) {
+			return bt_manifests_wrap(cluster, choice->object, result, err);
+		}
+		report->pod = pod;
+	}
+	uint32_t index = bt_manifests_find(
+		cluster, BT_KIND_POD, report->pod->metadata.namespace_, report->pod->metadata.name);
+	report->in_input = index != BT_MANIFESTS_NONE;
+	report->lacks_tolerations =
+		report->in_input && lacks_tolerations(&cluster->objects.items[index]);
+	uint32_t position = bt_simulation_position(simulation, report->pod);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < position; i++) {
+		count += is_queued(simulation, simulation->pods.items[i].pod);
+	}
+	report->ahead_count = count;
+	if (options->after_queue) {
+		struct bt_progress progress;
+		bt_progress_start(&progress, "placing the pods before it", true);
+		simulation->progress = bt_progress_show;
+		simulation->progress_context = &progress;
+		bt_simulation_run_first(simulation, position);
+		bt_progress_end(&progress);
+		report->after_queue = true;
+		report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
+	}
+	return 0;
+}
+
+/** --- the run --- */
+
+static int explain(const struct options *options, struct bt_simulation *simulation,
+	struct bt_explain_report *report, struct bt_strbuf *out, struct berth_error *err)
+{
+	const struct bt_manifests *cluster = simulation->cluster;
+	struct node_objects objects = {.cluster = cluster};
+	const struct bt_explain_options explain_options = {
+		.proposals_max = (uint32_t)options->proposals,
+		.preemption = true,
+		.objects = {.node = node_object, .context = &objects},
+	};
+	struct bt_explanation explanation;
+	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, cluster->objects.count);
+	bt_arena_init(&objects.arena, 0);
+	int result =
+		bt_explain(simulation->engine, report->pod, &explain_options, &explanation, err);
+	if (result == 0) {
+		report->explanation = &explanation;
+		result = bt_explain_report_write(report, options->format, out, err);
+		report->explanation = NULL;
+	}
+	if (result == 0 && explanation.fate != BT_EXPLAINED_FITS) {
+		result = BT_EXIT_FINDING;
+	}
+	bt_explanation_finish(&explanation);
+	bt_arena_finish(&objects.arena);
+	bt_free(objects.nodes);
+	return result;
+}
+
+static int answer(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
+	struct berth_error *err)
+{
+	const struct options *options = context;
+	struct bt_pod_choice choice;
+	struct bt_explain_report report = {0};
+	struct bt_pod pod;
+	simulation->keep_bound = true;
+	int result = bt_simulation_load(simulation, err);
+	if (result == 0) {
+		result = bt_pod_choose(simulation,
+			options->argument != NULL ? &options->reference : NULL, options->namespace_,
+			&choice, err);
+	}
+	if (result == 0) {
+		result = prepare(options, simulation, &choice, &pod, &report, err);
+	}
+	if (result == 0) {
+		if (report.in_input) {
+			bt_explain_events_read(
+				&report.events, &options->source, &report.pod->metadata);
+		}
+		result = explain(options, simulation, &report, out, err);
+	}
+	bt_explain_events_finish(&report.events);
+	if (result == BT_EXIT_FINDING && report.running_on.length != 0) {
+		return BT_EXIT_OK;
+	}
+	if (result == BT_EXIT_OK && bt_pod_is_terminating(report.pod) &&
+		report.running_on.length == 0) {
+		return BT_EXIT_FINDING;
+	}
+	return result;
+}
+
+/** --- the command line --- */
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count > 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%u pods are named: one at a time can be explained", arguments->list.count);
+	}
+	if (arguments->list.count == 1) {
+		options->argument = arguments->list.items[0];
+		int result = bt_pod_reference_parse(
+			options->argument, options->namespace_, &options->reference, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	if (options->proposals < 0 || options->proposals > PROPOSALS_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--proposals: from 0 to %d can be asked for", PROPOSALS_MAX);
+	}
+	int result = bt_output_format_parse(options->format_name, false, &options->format, err);
+	if (result < 0) {
+		return result;
+	}
+	return bt_source_check(&options->source, &bt_command_explain, err);
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {
+		.setup = BT_SETUP_INIT, .proposals = PROPOSALS_DEFAULT, .format_name = "table"};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
+			"where the pod is (default: wherever there is one)"},
+		BT_SOURCE_FLAGS(&options.source),
+		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
+			"place the pending pods that come before it first"},
+		{"proposals", 0, BT_FLAG_INT, &options.proposals, "N",
+			"seek so many changes that let it in (default 3, 0: none)"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
+			"how the answer is written (default table)"},
+		BT_SETUP_FLAGS(&options.setup),
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		options.setup.verify = bt_command_verify();
+		if (check_usage(&options, &arguments, &err) < 0 ||
+			bt_setup_start(command, &options.setup, &err) < 0) {
+			exit_status = bt_command_fail(command, &err);
+		} else {
+			exit_status = bt_simulation_ask(
+				command, &options.setup, &options.source, answer, &options);
+		}
+	}
+	bt_setup_finish(&options.setup);
+	bt_source_finish(&options.source);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_explain = {
+	.name = "explain",
+	.group = BT_COMMAND_ASK,
+	.summary = "Say why a pod is pending, or where it would go, node by node.",
+	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
+	.arguments = "POD",
+	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME. Of a workload\n"
+		"(deployment/web, sts/shop/db: kubectl's names) the first pending pod is taken.\n"
+		"Without POD: the only pod that is pending.\n"
+		"\n"
+		"Prints what the scheduler would say; the nodes by what is in the way there, the\n"
+		"nearest first, with what they lack; the smallest changes that would let the pod\n"
+		"in, each of them tried out; whom it could evict; what comes before it. Of a pod\n"
+		"that fits: the best nodes, with their scores by plugin. A running pod is looked\n"
+		"at as if it were pending and not there.\n"
+		"\n"
+		"Other pending pods are not placed, as in the scheduler's next attempt at this\n"
+		"one; what preemption promised to them stays promised. --after-queue places those\n"
+		"that come before it first.\n",
+	.examples = "  # Why is this pod pending? Nothing is written to the cluster\n"
+		    "  berth explain shop/checkout-7d9f-x2k5p --kubeconfig ~/.kube/config\n"
+		    "\n"
+		    "  # The same from a dump, about a Deployment, every node on a line\n"
+		    "  kubectl get nodes,pods,rs,deployments,pc,pdb,pv,pvc,sc,csinodes -A -o yaml "
+		    "> dump.yaml\n"
+		    "  berth explain deployment/checkout -n shop -f dump.yaml -o wide\n"
+		    "\n"
+		    "  # Would it fit if the cluster looked as new.yaml says?\n"
+		    "  berth explain shop/checkout-7d9f-x2k5p -f dump.yaml -f new.yaml\n"
+		    "\n"
+		    "  # For a program: the changes that would help\n"
+		    "  berth explain shop/checkout -f examples/pending.yaml -o json | jq "
+		    ".proposals\n",
+	.exit_status = "  0  it fits, or runs already\n"
+		       "  1  it does not fit, or nobody will try it\n"
+		       "  2  the input or the flags are wrong\n",
+	.run = run,
+};

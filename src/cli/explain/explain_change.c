@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/amount.h"
+#include "cli/explain/explain_change.h"
+
+#include "cli/json_members.h"
+#include "cluster/printable.h"
+#include "explain/advice.h"
+
+/** --- words --- */
+
+static void append_taint(struct bt_strbuf *out, const struct bt_remedy *change)
+{
+	bt_printable_append(out, change->key.length != 0 ? change->key : BT_STR("(any)"));
+	if (change->value.length != 0) {
+		bt_strbuf_append_char(out, '=');
+		bt_printable_append(out, change->value);
+	}
+	if (change->effect.length != 0) {
+		bt_strbuf_append_char(out, ':');
+		bt_printable_append(out, change->effect);
+	}
+}
+
+static void append_word(struct bt_strbuf *out, const char *before, struct bt_str word)
+{
+	bt_strbuf_append_c(out, before);
+	bt_printable_append(out, word);
+}
+
+/** --- nodes --- */
+
+struct stock {
+	int64_t used;
+	int64_t allocatable;
+};
+
+static struct stock stock_of(
+	const struct bt_node_table *nodes, uint32_t slot, struct bt_str resource)
+{
+	if (bt_str_equal_c(resource, "cpu")) {
+		return (struct stock){
+			nodes->requested_cpu_milli[slot], nodes->allocatable_cpu_milli[slot]};
+	}
+	if (bt_str_equal_c(resource, "memory")) {
+		return (struct stock){
+			nodes->requested_memory_bytes[slot], nodes->allocatable_memory_bytes[slot]};
+	}
+	if (bt_str_equal_c(resource, "ephemeral-storage")) {
+		return (struct stock){nodes->requested_ephemeral_bytes[slot],
+			nodes->allocatable_ephemeral_bytes[slot]};
+	}
+	if (bt_str_equal_c(resource, "pods")) {
+		return (struct stock){nodes->pod_count[slot], nodes->allocatable_pods[slot]};
+	}
+	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+		const struct bt_scalar_column *column = &nodes->scalars.items[i];
+		if (bt_str_equal(bt_symbol_text(nodes->symbols, column->name), resource)) {
+			return (struct stock){column->requested[slot], column->allocatable[slot]};
+		}
+	}
+	return (struct stock){0};
+}
+
+/**
+ * Nobody's leaving would free as much: "replace node-7 by a node with 16 cpu (it has 8)". Nothing
+ * when the node itself is large enough, or not known.
+ */
+static bool append_larger(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_node_table *nodes)
+{
+	uint32_t slot = nodes != NULL ? bt_node_table_find(nodes, change->node) : BT_SLOT_NONE;
+	struct stock stock;
+	int64_t wanted;
+	if (slot == BT_SLOT_NONE) {
+		return false;
+	}
+	stock = stock_of(nodes, slot, change->resource);
+	if (change->amount <= stock.used ||
+		BT_ADD_OVERFLOW(stock.allocatable, change->amount, &wanted)) {
+		return false;
+	}
+	append_word(out, "replace ", change->node);
+	bt_strbuf_append_c(out, " by a node with ");
+	bt_amount_append_of(out, change->resource, wanted, BT_AMOUNT_UP);
+	append_word(out, " ", change->resource);
+	bt_strbuf_append_c(out, " (it has ");
+	if (stock.allocatable == 0) {
+		bt_strbuf_append_c(out, "none)");
+	} else {
+		bt_amount_append_of(out, change->resource, stock.allocatable, BT_AMOUNT_DOWN);
+		bt_strbuf_append_char(out, ')');
+	}
+	return true;
+}
+
+/** "free 250m cpu on node-7" */
+static void append_free(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_node_table *nodes)
+{
+	if (append_larger(out, change, nodes)) {
+		return;
+	}
+	if (bt_str_equal_c(change->resource, "pods")) {
+		bt_strbuf_printf(out, "make room for %lld more pod%s", (long long)change->amount,
+			change->amount == 1 ? "" : "s");
+	} else {
+		bt_strbuf_append_c(out, "free ");
+		bt_amount_append_of(out, change->resource, change->amount, BT_AMOUNT_UP);
+		append_word(out, " ", change->resource);
+	}
+	append_word(out, " on ", change->node);
+}
+
+/** "ask for 7.9 cpu instead of 64" */
+static void append_lower(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
+{
+	int64_t requested = bt_remedy_requested_of(pod, change->resource);
+
+	bt_strbuf_append_c(out, "ask for ");
+	if (change->amount >= requested) {
+		bt_amount_append_of(out, change->resource, change->amount, BT_AMOUNT_UP);
+		append_word(out, " less ", change->resource);
+		return;
+	}
+	bt_amount_append_of(out, change->resource, requested - change->amount, BT_AMOUNT_DOWN);
+	append_word(out, " ", change->resource);
+	bt_strbuf_append_c(out, " instead of ");
+	bt_amount_append_of(out, change->resource, requested, BT_AMOUNT_UP);
+}
+
+/** "topologySpreadConstraints[1] (topology.kubernetes.io/zone)" */
+static void append_constraint(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
+{
+	bt_strbuf_printf(out, "topologySpreadConstraints[%u]", change->index);
+	if (change->index < pod->spec.topology_spread_constraints.count) {
+		append_word(out, " (",
+			pod->spec.topology_spread_constraints.items[change->index].topology_key);
+		bt_strbuf_append_char(out, ')');
+	}
+}
+
+static void append_pod_affinity(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
+{
+	bool anti = change->kind == BT_REMEDY_DROP_POD_ANTI_AFFINITY;
+	const struct bt_affinity *affinity = pod->spec.affinity;
+	const struct bt_pod_affinity *terms = NULL;
+	if (affinity != NULL) {
+		terms = anti ? affinity->pod_anti_affinity : affinity->pod_affinity;
+	}
+	bt_strbuf_printf(out, "drop required term [%u] of the pod's %s", change->index,
+		anti ? "podAntiAffinity" : "podAffinity");
+	if (terms != NULL && change->index < terms->required.count) {
+		append_word(out, " (", terms->required.items[change->index].topology_key);
+		bt_strbuf_append_char(out, ')');
+	}
+}
+
+void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_strbuf *out)
+{
+	switch (change->kind) {
+	case BT_REMEDY_FREE_RESOURCE:
+		append_free(out, change, nodes);
+		return;
+	case BT_REMEDY_REMOVE_POD:
+		append_word(out, "delete pod ", change->pod_namespace);
+		append_word(out, "/", change->pod_name);
+		append_word(out, " from ", change->node);
+		return;
+	case BT_REMEDY_TOLERATE:
+		bt_strbuf_append_c(out, "let the pod tolerate taint ");
+		append_taint(out, change);
+		return;
+	case BT_REMEDY_UNCORDON:
+		append_word(out, "uncordon ", change->node);
+		return;
+	case BT_REMEDY_SET_LABEL:
+		append_word(out, "label ", change->node);
+		append_word(out, " with ", change->key);
+		append_word(out, "=", change->value);
+		return;
+	case BT_REMEDY_REMOVE_LABEL:
+		append_word(out, "take label ", change->key);
+		append_word(out, " from ", change->node);
+		return;
+	case BT_REMEDY_DROP_NODE_SELECTOR:
+		append_word(out, "drop ", change->key);
+		bt_strbuf_append_c(out, " from the pod's nodeSelector");
+		return;
+	case BT_REMEDY_DROP_NODE_AFFINITY:
+		bt_strbuf_append_c(out, "drop the pod's required node affinity");
+		return;
+	case BT_REMEDY_DROP_POD_AFFINITY:
+	case BT_REMEDY_DROP_POD_ANTI_AFFINITY:
+		append_pod_affinity(out, change, pod);
+		return;
+	case BT_REMEDY_RAISE_MAX_SKEW:
+		bt_strbuf_append_c(out, "raise maxSkew of the pod's ");
+		append_constraint(out, change, pod);
+		bt_strbuf_printf(out, " to %lld", (long long)change->amount);
+		return;
+	case BT_REMEDY_ALLOW_SKEW:
+		bt_strbuf_append_c(out, "set whenUnsatisfiable of the pod's ");
+		append_constraint(out, change, pod);
+		bt_strbuf_append_c(out, " to ScheduleAnyway");
+		return;
+	case BT_REMEDY_DROP_HOST_PORT:
+		bt_strbuf_printf(out, "do without host port %lld", (long long)change->amount);
+		append_word(out, "/", change->value);
+		return;
+	case BT_REMEDY_DROP_VOLUME:
+		append_word(out, "do without the pod's volume ", change->key);
+		return;
+	case BT_REMEDY_LOWER_REQUEST:
+		append_lower(out, change, pod);
+		return;
+	case BT_REMEDY_REMOVE_GATE:
+		append_word(out, "remove the pod's scheduling gate ", change->key);
+		return;
+	case BT_REMEDY_SET_SCHEDULER_NAME:
+		append_word(out, "set the pod's schedulerName to ", change->value);
+		return;
+	case BT_REMEDY__COUNT:
+		return;
+	}
+}
+
+/** --- commands --- */
+
+static bool is_plain(struct bt_str word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-_./:=@%+,";
+	for (uint32_t i = 0; i < word.length; i++) {
+		if (word.data[i] == '\0' || strchr(plain, word.data[i]) == NULL) {
+			return false;
+		}
+	}
+	return word.length != 0;
+}
+
+/** A word of a command. Names of an API server are plain; files may hold anything. */
+static void append_quoted(struct bt_strbuf *out, struct bt_str word)
+{
+	if (is_plain(word)) {
+		bt_strbuf_append_str(out, word);
+		return;
+	}
+	bt_strbuf_append_char(out, '\'');
+	for (uint32_t i = 0; i < word.length; i++) {
+		if (word.data[i] == '\'') {
+			bt_strbuf_append_c(out, "'\\''");
+		} else {
+			bt_strbuf_append_char(out, word.data[i]);
+		}
+	}
+	bt_strbuf_append_char(out, '\'');
+}
+
+/** Nobody could copy it from a terminal, or kubectl would take it for a flag. */
+static bool is_fit_for_commands(struct bt_str word)
+{
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, word);
+	bool same = bt_str_equal(bt_strbuf_str(&shown), word);
+	bt_strbuf_finish(&shown);
+	return same && (word.length == 0 || word.data[0] != '-');
+}
+
+static bool has_fit_words(const struct bt_remedy *change, const struct bt_pod *pod)
+{
+	const struct bt_str words[] = {change->node, change->pod_namespace, change->pod_name,
+		change->key, change->value, change->effect, pod->metadata.namespace_,
+		pod->metadata.name};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		if (!is_fit_for_commands(words[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void append_patch(struct bt_strbuf *out, const struct bt_pod *pod, const char *type,
+	const struct bt_strbuf *patch)
+{
+	bt_strbuf_append_c(out, "kubectl patch pod ");
+	append_quoted(out, pod->metadata.name);
+	bt_strbuf_append_c(out, " -n ");
+	append_quoted(out, pod->metadata.namespace_);
+	bt_strbuf_append_c(out, type);
+	bt_strbuf_append_c(out, " -p ");
+	append_quoted(out, bt_strbuf_str(patch));
+}
+
+/** lacks: there is no list yet that one could be appended to. */
+static void append_toleration_patch(
+	const struct bt_remedy *change, const struct bt_pod *pod, bool lacks, struct bt_strbuf *out)
+{
+	struct bt_strbuf patch = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &patch, 0);
+	bt_json_begin_array(&writer);
+	bt_json_begin_object(&writer);
+	bt_json_write_member_c(&writer, "op", "add");
+	bt_json_write_member_c(
+		&writer, "path", lacks ? "/spec/tolerations" : "/spec/tolerations/-");
+	bt_json_write_name_c(&writer, "value");
+	if (lacks) {
+		bt_json_begin_array(&writer);
+	}
+	bt_json_begin_object(&writer);
+	if (change->key.length != 0) {
+		bt_json_write_member(&writer, "key", change->key);
+	}
+	bt_json_write_member_c(&writer, "operator", change->value.length != 0 ? "Equal" : "Exists");
+	if (change->value.length != 0) {
+		bt_json_write_member(&writer, "value", change->value);
+	}
+	if (change->effect.length != 0) {
+		bt_json_write_member(&writer, "effect", change->effect);
+	}
+	bt_json_end_object(&writer);
+	if (lacks) {
+		bt_json_end_array(&writer);
+	}
+	bt_json_end_object(&writer);
+	bt_json_end_array(&writer);
+	append_patch(out, pod, " --type=json", &patch);
+	bt_strbuf_finish(&patch);
+}
+
+bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
+	bool in_input, bool lacks_tolerations, struct bt_strbuf *out)
+{
+	size_t length = out->length;
+	if (!has_fit_words(change, pod)) {
+		return false;
+	}
+	if (change->kind == BT_REMEDY_UNCORDON) {
+		bt_strbuf_append_c(out, "kubectl uncordon ");
+		append_quoted(out, change->node);
+	} else if (change->kind == BT_REMEDY_SET_LABEL || change->kind == BT_REMEDY_REMOVE_LABEL) {
+		struct bt_strbuf word = {0};
+		bt_strbuf_append_c(out, "kubectl label node ");
+		append_quoted(out, change->node);
+		bt_strbuf_append_char(out, ' ');
+		bt_strbuf_append_str(&word, change->key);
+		if (change->kind == BT_REMEDY_SET_LABEL) {
+			bt_strbuf_append_char(&word, '=');
+			bt_strbuf_append_str(&word, change->value);
+		} else {
+			bt_strbuf_append_char(&word, '-');
+		}
+		append_quoted(out, bt_strbuf_str(&word));
+		if (change->kind == BT_REMEDY_SET_LABEL) {
+			bt_strbuf_append_c(out, " --overwrite");
+		}
+		bt_strbuf_finish(&word);
+	} else if (change->kind == BT_REMEDY_REMOVE_POD) {
+		bt_strbuf_append_c(out, "kubectl delete pod ");
+		append_quoted(out, change->pod_name);
+		bt_strbuf_append_c(out, " -n ");
+		append_quoted(out, change->pod_namespace);
+	} else if (change->kind == BT_REMEDY_TOLERATE && in_input) {
+		append_toleration_patch(change, pod, lacks_tolerations, out);
+	} else if (change->kind == BT_REMEDY_REMOVE_GATE && in_input) {
+		/* By name, so that several gates can be removed one after another. */
+		struct bt_strbuf patch = {0};
+		struct bt_json_writer writer;
+		bt_strbuf_append_c(&patch, "{\"spec\":{\"schedulingGates\":[");
+		bt_json_writer_init(&writer, &patch, 0);
+		bt_json_begin_object(&writer);
+		bt_json_write_member_c(&writer, "$patch", "delete");
+		bt_json_write_member(&writer, "name", change->key);
+		bt_json_end_object(&writer);
+		bt_strbuf_append_c(&patch, "]}}");
+		append_patch(out, pod, "", &patch);
+		bt_strbuf_finish(&patch);
+	}
+	return out->length != length;
+}
+
+bool bt_change_append_alternative(
+	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out)
+{
+	struct bt_strbuf word = {0};
+	/* Taints of these names are put back by their controller as long as it sees a reason. */
+	if (change->kind != BT_REMEDY_TOLERATE || change->key.length == 0 || node.length == 0 ||
+		bt_str_has_prefix(change->key, BT_STR("node.kubernetes.io/")) ||
+		!is_fit_for_commands(change->key) || !is_fit_for_commands(change->effect) ||
+		!is_fit_for_commands(node)) {
+		return false;
+	}
+	bt_strbuf_append_c(out, "kubectl taint node ");
+	append_quoted(out, node);
+	bt_strbuf_append_char(out, ' ');
+	bt_strbuf_append_str(&word, change->key);
+	if (change->effect.length != 0) {
+		bt_strbuf_append_char(&word, ':');
+		bt_strbuf_append_str(&word, change->effect);
+	}
+	bt_strbuf_append_char(&word, '-');
+	append_quoted(out, bt_strbuf_str(&word));
+	bt_strbuf_finish(&word);
+	return true;
+}
+
+/** --- JSON --- */
+
+void bt_change_write_json(const struct bt_remedy *change, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_json_writer *writer)
+{
+	uint32_t members = bt_remedy_members(change->kind);
+	const struct {
+		uint32_t member;
+		const char *name;
+		struct bt_str text;
+	} texts[] = {
+		{BT_REMEDY_HAS_NODE, "node", change->node},
+		{BT_REMEDY_HAS_RESOURCE, "resource", change->resource},
+		{BT_REMEDY_HAS_KEY, "key", change->key},
+		{BT_REMEDY_HAS_VALUE, "value", change->value},
+		{BT_REMEDY_HAS_EFFECT, "effect", change->effect},
+	};
+	bt_json_begin_object(writer);
+	bt_json_write_member_c(writer, "type", bt_remedy_kind_name(change->kind));
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		if ((members & texts[i].member) != 0) {
+			bt_json_write_member(writer, texts[i].name, texts[i].text);
+		}
+	}
+	if ((members & BT_REMEDY_HAS_AMOUNT) != 0) {
+		bt_json_write_member_int64(writer, "amount", change->amount);
+	}
+	if ((members & BT_REMEDY_HAS_INDEX) != 0) {
+		bt_json_write_member_int64(writer, "index", change->index);
+	}
+	if ((members & BT_REMEDY_HAS_POD) != 0) {
+		bt_json_begin_member_object(writer, "pod");
+		bt_json_write_member(writer, "namespace", change->pod_namespace);
+		bt_json_write_member(writer, "name", change->pod_name);
+		bt_json_end_object(writer);
+	}
+	struct bt_strbuf text = {0};
+	bt_change_append_text(change, pod, nodes, &text);
+	bt_json_write_member(writer, "text", bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	bt_json_end_object(writer);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/explain/explain_change.h"
+#include "cli/explain/explain_report.h"
+#include "cli/json_members.h"
+
+#define JSON_INDENT 2
+
+const char *bt_explained_fate_name(enum bt_explained_fate fate)
+{
+	switch (fate) {
+	case BT_EXPLAINED_FITS:
+		return "Fits";
+	case BT_EXPLAINED_UNSCHEDULABLE:
+		return "Unschedulable";
+	case BT_EXPLAINED_NO_NODES:
+		return "NoNodes";
+	case BT_EXPLAINED_GATED:
+		return "Gated";
+	case BT_EXPLAINED_NOT_HANDLED:
+		return "NotHandled";
+	case BT_EXPLAINED_ERROR:
+		return "Error";
+	}
+	return "";
+}
+
+static void write_changes(const struct bt_explain_report *report, const char *name,
+	const struct bt_remedy *changes, uint32_t count, struct bt_json_writer *writer)
+{
+	bt_json_begin_member_array(writer, name);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_change_write_json(&changes[i], report->pod, report->nodes, writer);
+	}
+	bt_json_end_array(writer);
+}
+
+/** --- the pod and where it waits --- */
+
+static void write_queue(const struct bt_explain_report *report, struct bt_json_writer *writer)
+{
+	const struct bt_pod *pod = report->pod;
+	const struct bt_pod_condition *condition = bt_explain_condition(pod);
+	bt_json_begin_member_object(writer, "queue");
+	bt_json_write_member_int64(writer, "pendingPods", report->pending_count);
+	bt_json_write_member_int64(writer, "podsBefore", report->ahead_count);
+	bt_json_write_member_bool(writer, "afterQueue", report->after_queue);
+	bt_json_write_member_int64(writer, "placedBefore", report->placed_count);
+	bt_json_begin_member_array(writer, "gates");
+	for (uint32_t i = 0; i < pod->spec.scheduling_gates.count; i++) {
+		bt_json_write_str(writer, pod->spec.scheduling_gates.items[i].name);
+	}
+	bt_json_end_array(writer);
+	bt_json_write_member(writer, "nominatedNode", pod->status.nominated_node_name);
+	bt_json_write_member_bool(writer, "deleting", pod->metadata.deletion_timestamp != NULL);
+	if (condition != NULL) {
+		bt_json_begin_member_object(writer, "condition");
+		bt_json_write_member(writer, "status", condition->status);
+		bt_json_write_member(writer, "reason", condition->reason);
+		bt_json_write_member(writer, "message", condition->message);
+		bt_json_write_member_time(writer, "since", &condition->last_transition_time);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_object(writer);
+}
+
+/** --- nodes --- */
+
+static void write_group(const struct bt_explanation *explanation,
+	const struct bt_explained_group *group, struct bt_json_writer *writer)
+{
+	bt_json_begin_object(writer);
+	bt_json_write_member_c(writer, "code", bt_status_code_name(group->code));
+	bt_json_write_member(writer, "plugin", group->plugin);
+	bt_json_begin_member_array(writer, "reasons");
+	for (uint32_t i = 0; i < group->reasons.count; i++) {
+		bt_json_write_str(writer, group->reasons.items[i]);
+	}
+	bt_json_end_array(writer);
+	bt_json_write_member_bool(writer, "preFilter", group->in_pre_filter);
+	bt_json_write_member_int64(writer, "count", group->nodes.count);
+	bt_json_begin_member_array(writer, "nodes");
+	for (uint32_t i = 0; i < group->nodes.count; i++) {
+		bt_json_write_str(writer, explanation->nodes.items[group->nodes.items[i]].name);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+static void write_devices(const struct bt_allocation_report *report, struct bt_json_writer *writer)
+{
+	bt_json_begin_member_object(writer, "devices");
+	bt_json_begin_member_array(writer, "requests");
+	for (uint32_t i = 0; i < report->count; i++) {
+		const struct bt_request_report *request = &report->requests[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "claim", request->claim);
+		bt_json_write_member(writer, "request", request->request);
+		bt_json_write_member(writer, "deviceClass", request->device_class);
+		bt_json_write_member_bool(writer, "all", request->wants_all);
+		bt_json_write_member_int64(writer, "wanted", request->wanted);
+		bt_json_write_member_int64(writer, "devices", request->considered);
+		bt_json_write_member_int64(writer, "usable", request->usable);
+		bt_json_write_member_int64(writer, "inUse", request->in_use);
+		bt_json_write_member_int64(writer, "refusedByClass", request->class_refused);
+		bt_json_write_member_int64(writer, "refusedByRequest", request->request_refused);
+		bt_json_write_member_int64(writer, "ofOtherNodes", request->other_node);
+		bt_json_write_member_int64(writer, "tainted", request->tainted);
+		bt_json_write_member_int64(writer, "withoutCapacity", request->no_capacity);
+		bt_json_write_member_int64(writer, "withoutCounters", request->no_counters);
+		bt_json_write_member_int64(writer, "unsupported", request->unsupported);
+		bt_json_write_member(writer, "selector", request->selector);
+		bt_json_write_member(writer, "taint", request->taint);
+		bt_json_write_member(writer, "error", request->error);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_write_member_int64(writer, "incompletePools", report->incomplete_pools);
+	bt_json_write_member_int64(writer, "invalidPools", report->invalid_pools);
+	bt_json_write_member_bool(writer, "eachFindsEnough", report->is_joint);
+	bt_json_end_object(writer);
+}
+
+static void write_node(const struct bt_explain_report *report, const struct bt_explained_node *node,
+	struct bt_json_writer *writer)
+{
+	bool fits = node->group == BT_EXPLAIN_GROUP_NONE;
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "name", node->name);
+	bt_json_write_member_bool(writer, "fits", fits);
+	if (fits) {
+		bt_json_write_member_int64(writer, "total", node->total_score);
+		bt_json_begin_member_object(writer, "scores");
+		for (uint32_t i = 0; i < node->scores.count; i++) {
+			bt_json_write_name(writer, node->scores.items[i].plugin);
+			bt_json_write_int64(writer, node->scores.items[i].score);
+		}
+		bt_json_end_object(writer);
+	} else {
+		bt_json_begin_member_array(writer, "obstacles");
+		for (uint32_t i = 0; i < node->obstacles.count; i++) {
+			const struct bt_obstacle *obstacle = &node->obstacles.items[i];
+			bt_json_begin_object(writer);
+			bt_json_write_member(writer, "plugin", obstacle->plugin);
+			bt_json_write_member(writer, "reasons", obstacle->reasons);
+			bt_json_write_member(writer, "hint", obstacle->hint);
+			if (obstacle->devices != NULL) {
+				write_devices(obstacle->devices, writer);
+			}
+			bt_json_end_object(writer);
+		}
+		bt_json_end_array(writer);
+		bt_json_write_member_bool(writer, "final", node->is_final);
+		write_changes(
+			report, "changes", node->remedies.items, node->remedies.count, writer);
+	}
+	bt_json_end_object(writer);
+}
+
+/** --- what may be done --- */
+
+static void write_proposals(const struct bt_explain_report *report, struct bt_json_writer *writer)
+{
+	const struct bt_explanation *explanation = report->explanation;
+	bt_json_begin_member_array(writer, "proposals");
+	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
+		const struct bt_proposal *proposal = &explanation->proposals.items[i];
+		bt_json_begin_object(writer);
+		write_changes(report, "changes", proposal->remedies.items, proposal->remedies.count,
+			writer);
+		bt_json_write_member(writer, "node", proposal->node);
+		bt_json_write_member_int64(writer, "opens", proposal->opened_count);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_write_member_int64(writer, "untriedNodes", explanation->untried_count);
+	write_changes(report, "entryChanges", explanation->entry_remedies.items,
+		explanation->entry_remedies.count, writer);
+}
+
+static void write_candidate(
+	const struct bt_explained_candidate *candidate, struct bt_json_writer *writer)
+{
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "node", candidate->node);
+	bt_json_write_member_bool(writer, "selected", candidate->selected);
+	bt_json_write_member_int64(writer, "budgetViolations", candidate->pdb_violations);
+	bt_json_begin_member_array(writer, "victims");
+	for (uint32_t i = 0; i < candidate->victims.count; i++) {
+		const struct bt_explained_victim *victim = &candidate->victims.items[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "namespace", victim->namespace_);
+		bt_json_write_member(writer, "name", victim->name);
+		bt_json_write_member_int64(writer, "priority", victim->priority);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+static void write_preemption(
+	const struct bt_explained_preemption *preemption, struct bt_json_writer *writer)
+{
+	bt_json_begin_member_object(writer, "preemption");
+	bt_json_write_member_bool(writer, "ran", preemption->ran);
+	bt_json_write_member(writer, "message", preemption->message);
+	bt_json_write_member(writer, "node", preemption->node);
+	bt_json_begin_member_array(writer, "candidates");
+	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
+		write_candidate(&preemption->candidates.items[i], writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_begin_member_array(writer, "refusals");
+	for (uint32_t i = 0; i < preemption->refusals.count; i++) {
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "reason", preemption->refusals.items[i].reason);
+		bt_json_write_member_int64(
+			writer, "nodes", preemption->refusals.items[i].node_count);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+void bt_explain_report_write_json(
+	const struct bt_explain_report *report, uint32_t indent, struct bt_strbuf *out)
+{
+	const struct bt_explanation *explanation = report->explanation;
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, indent);
+	bt_json_begin_object(&writer);
+	const struct bt_pod *pod = report->pod;
+	bt_json_begin_member_object(&writer, "pod");
+	bt_json_write_member(&writer, "namespace", pod->metadata.namespace_);
+	bt_json_write_member(&writer, "name", pod->metadata.name);
+	bt_json_write_member(&writer, "node", report->running_on);
+	bt_json_write_member_int64(&writer, "priority", bt_pod_priority(pod));
+	bt_json_write_member(&writer, "schedulerName", pod->spec.scheduler_name);
+	if (report->choice->of_workload) {
+		bt_json_begin_member_object(&writer, "workload");
+		bt_json_write_member_c(
+			&writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
+		bt_json_write_member(&writer, "namespace", report->choice->workload_namespace);
+		bt_json_write_member(&writer, "name", report->choice->workload_name);
+		bt_json_write_member_int64(&writer, "pods", report->choice->workload_pods);
+		bt_json_write_member_int64(
+			&writer, "pendingPods", report->choice->workload_pending);
+		bt_json_end_object(&writer);
+	}
+	bt_json_end_object(&writer);
+	bt_json_write_member_c(&writer, "fate", bt_explained_fate_name(explanation->fate));
+	bt_json_write_member(&writer, "message", explanation->message);
+	bt_json_write_member(&writer, "profile", explanation->profile);
+	bt_json_write_member_int64(&writer, "nodeCount", explanation->node_count);
+	bt_json_write_member_int64(&writer, "feasibleCount", explanation->feasible_count);
+	bt_json_write_member(&writer, "bestNode", explanation->best_node);
+	bt_json_begin_member_array(&writer, "groups");
+	for (uint32_t i = 0; i < explanation->groups.count; i++) {
+		write_group(explanation, &explanation->groups.items[i], &writer);
+	}
+	bt_json_end_array(&writer);
+	bt_json_begin_member_array(&writer, "nodes");
+	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
+		write_node(report, &explanation->nodes.items[i], &writer);
+	}
+	bt_json_end_array(&writer);
+	write_proposals(report, &writer);
+	write_preemption(&explanation->preemption, &writer);
+	write_queue(report, &writer);
+	bt_json_write_name_c(&writer, "events");
+	bt_explain_write_events_json(&report->events, &writer);
+	bt_json_end_object(&writer);
+}
+
+int bt_explain_report_write(const struct bt_explain_report *report, enum bt_output_format format,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	if (format == BT_OUTPUT_YAML) {
+		struct bt_strbuf json = {0};
+		bt_explain_report_write_json(report, 0, &json);
+		int result = bt_output_yaml_from_json(bt_strbuf_str(&json), out, err);
+		bt_strbuf_finish(&json);
+		return result;
+	}
+	if (format == BT_OUTPUT_JSON) {
+		bt_explain_report_write_json(report, JSON_INDENT, out);
+		bt_strbuf_append_char(out, '\n');
+	} else {
+		bt_explain_report_write_table(report, format == BT_OUTPUT_WIDE, out);
+	}
+	return 0;
+}

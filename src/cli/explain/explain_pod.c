@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/explain/explain_pod.h"
+
+#include <string.h>
+
+#include "api/identity.h"
+#include "cluster/printable.h"
+#include "cli/suggest.h"
+
+/** Names that one message lists. */
+#define LISTED_MAX 8
+/** Words that a misspelt one is compared with. */
+#define WORDS_MAX 100000
+/** Pod, ReplicaSet or Job, Deployment or CronJob. */
+#define OWNERS_MAX 3
+
+struct candidate {
+	struct bt_str namespace_;
+	struct bt_str name;
+	uint32_t pending; /* UINT32_MAX: it is bound, or over */
+	uint32_t object;
+	bool over;
+	bool leaving;
+};
+
+struct search {
+	const struct bt_simulation *simulation;
+	const struct bt_pod_reference *reference;
+	struct bt_str namespace_;       /* "": any */
+	BT_VEC(struct candidate) found; /* pending ones in the order of the queue first */
+	uint32_t pod_count;             /* all pods there are in these namespaces */
+	uint32_t pending_count;
+};
+
+/** --- going over the pods --- */
+
+/** "NAME-" and something behind it, which is returned; "" otherwise. */
+static struct bt_str ending_of(struct bt_str made, struct bt_str name)
+{
+	if (made.length < name.length + 2 || !bt_str_has_prefix(made, name) ||
+		made.data[name.length] != '-') {
+		return BT_STR("");
+	}
+	return bt_str_sub(made, name.length + 1, BT_STR_MAX);
+}
+
+static bool is_number(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		if (text.data[i] < '0' || text.data[i] > '9') {
+			return false;
+		}
+	}
+	return text.length != 0;
+}
+
+static bool belongs(const struct bt_manifests *cluster, const struct bt_object_meta *pod,
+	const struct bt_pod_reference *reference)
+{
+	const struct bt_object_meta *owned = pod;
+	for (int i = 0; i < OWNERS_MAX; i++) {
+		const struct bt_owner_reference *controller = bt_object_controller(owned);
+		if (controller == NULL) {
+			return false;
+		}
+		if (bt_str_equal_c(controller->kind, bt_kind_info(reference->kind)->name) &&
+			bt_str_equal(controller->name, reference->name)) {
+			return true;
+		}
+		bool is_job = bt_str_equal_c(controller->kind, "Job");
+		if (!is_job && !bt_str_equal_c(controller->kind, "ReplicaSet")) {
+			return false;
+		}
+		uint32_t owner =
+			bt_manifests_find(cluster, is_job ? BT_KIND_JOB : BT_KIND_REPLICA_SET,
+				pod->namespace_, controller->name);
+		if (owner == BT_MANIFESTS_NONE) {
+			/* Controllers name what they make after themselves: for owners that are not
+			 * in the input. */
+			if (reference->kind == BT_KIND_DEPLOYMENT) {
+				struct bt_str deployment =
+					bt_manifests_deployment_of(pod, controller->name);
+				return bt_str_equal_c(controller->kind, "ReplicaSet") &&
+					deployment.length != 0 &&
+					bt_str_equal(deployment, reference->name);
+			}
+			return reference->kind == BT_KIND_CRON_JOB &&
+				bt_str_equal_c(controller->kind, "Job") &&
+				is_number(ending_of(controller->name, reference->name));
+		}
+		owned = cluster->objects.items[owner].object->meta;
+	}
+	return false;
+}
+
+static void consider(struct search *search, const struct bt_pod *pod, struct candidate candidate)
+{
+	const struct bt_pod_reference *reference = search->reference;
+	if (search->namespace_.length != 0 &&
+		!bt_str_equal(search->namespace_, candidate.namespace_)) {
+		return;
+	}
+	candidate.leaving = bt_pod_is_terminating(pod);
+	search->pod_count++;
+	search->pending_count += candidate.pending != UINT32_MAX;
+	bool wanted;
+	if (reference == NULL) {
+		wanted = candidate.pending != UINT32_MAX && !candidate.leaving;
+	} else if (reference->kind == BT_KIND_POD) {
+		wanted = bt_str_equal(candidate.name, reference->name);
+	} else {
+		/* The namespace of a pod in the input may only be known to the cluster. */
+		struct bt_object_meta meta = pod->metadata;
+		meta.namespace_ = candidate.namespace_;
+		wanted = belongs(search->simulation->cluster, &meta, reference);
+	}
+	if (wanted) {
+		bt_vec_push(&search->found, candidate);
+	}
+}
+
+static void look(struct search *search)
+{
+	const struct bt_simulation *simulation = search->simulation;
+	const struct bt_manifests *cluster = simulation->cluster;
+	search->found.count = 0;
+	search->pod_count = 0;
+	search->pending_count = 0;
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_pod *pod = simulation->pods.items[i].pod;
+		consider(search, pod,
+			(struct candidate){.namespace_ = pod->metadata.namespace_,
+				.name = pod->metadata.name,
+				.pending = i});
+	}
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_POD) {
+			continue;
+		}
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+		bool over = bt_pod_is_terminal(pod);
+		if (over || bt_pod_is_assigned(pod)) {
+			consider(search, pod,
+				(struct candidate){.namespace_ = object->namespace_,
+					.name = object->name,
+					.pending = UINT32_MAX,
+					.object = i,
+					.over = over});
+		}
+	}
+}
+
+/** --- messages --- */
+
+static void append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name)
+{
+	if (namespace_.length != 0) {
+		bt_printable_append(out, bt_str_sub(namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_strbuf_append_char(out, '/');
+	}
+	bt_printable_append(out, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+}
+
+static int fail(struct bt_strbuf *text, struct berth_error *err)
+{
+	int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(text));
+	bt_strbuf_finish(text);
+	return result;
+}
+
+/** "48 pods, 12 of them pending" */
+static void append_counts(const struct search *search, struct bt_strbuf *text)
+{
+	bt_strbuf_printf(text, "%u %s, %u of them pending", search->pod_count,
+		search->pod_count == 1 ? "pod" : "pods", search->pending_count);
+	if (search->namespace_.length != 0) {
+		bt_strbuf_append_c(text, ", in namespace ");
+		append_name(text, BT_STR(""), search->namespace_);
+	}
+}
+
+static void append_list(
+	const struct search *search, bool namespaces_only, uint32_t count, struct bt_strbuf *text)
+{
+	for (uint32_t i = 0; i < count && i < LISTED_MAX; i++) {
+		const struct candidate *candidate = &search->found.items[i];
+		bt_strbuf_append_c(text, i != 0 ? ", " : "");
+		append_name(text, namespaces_only ? BT_STR("") : candidate->namespace_,
+			namespaces_only ? candidate->namespace_ : candidate->name);
+	}
+	if (count > LISTED_MAX) {
+		bt_strbuf_printf(text, " and %u more", count - LISTED_MAX);
+	}
+}
+
+/** Objects of a kind by name: pods as the simulation knows them, workloads as the cluster does. */
+struct words {
+	BT_VEC(const char *) list;
+	BT_VEC(struct candidate) objects; /* likewise */
+};
+
+static void add_word(struct words *words, struct bt_str namespace_, struct bt_str name)
+{
+	if (words->list.count < WORDS_MAX) {
+		struct candidate object = {.namespace_ = namespace_, .name = name};
+		bt_vec_push(&words->list, name.data); /* copies, so there is a zero behind them */
+		bt_vec_push(&words->objects, object);
+	}
+}
+
+/** One that is spelt alike, in any namespace: the same name elsewhere is the closest there is. */
+static const struct candidate *find_alike(const struct words *words, struct bt_str name)
+{
+	char *given = bt_strndup(name.data != NULL ? name.data : "", name.length);
+	const char *close = bt_suggest(given, words->list.items, words->list.count);
+	const struct candidate *alike = NULL;
+	bt_free(given);
+	for (uint32_t i = 0; i < words->list.count && alike == NULL; i++) {
+		struct bt_str word = words->objects.items[i].name;
+		if (bt_str_equal(word, name) || (close != NULL && bt_str_equal_c(word, close))) {
+			alike = &words->objects.items[i];
+		}
+	}
+	for (uint32_t i = 0; i < words->list.count && alike == NULL; i++) {
+		if (bt_str_has_prefix(words->objects.items[i].name, name)) {
+			alike = &words->objects.items[i];
+		}
+	}
+	return alike;
+}
+
+/** A workload of exactly this name: people name those when they mean their pods. */
+static const struct bt_manifests_object *find_workload(
+	const struct bt_manifests *cluster, struct bt_str namespace_, struct bt_str name)
+{
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		bool has_pods = object->kind == BT_KIND_DEPLOYMENT ||
+			object->kind == BT_KIND_STATEFUL_SET ||
+			object->kind == BT_KIND_DAEMON_SET || object->kind == BT_KIND_JOB ||
+			object->kind == BT_KIND_CRON_JOB || object->kind == BT_KIND_REPLICA_SET ||
+			object->kind == BT_KIND_REPLICATION_CONTROLLER;
+		if (has_pods && bt_str_equal(object->name, name) &&
+			(namespace_.length == 0 || bt_str_equal(object->namespace_, namespace_))) {
+			return object;
+		}
+	}
+	return NULL;
+}
+
+static void append_suggestion(const struct search *search, struct bt_strbuf *text)
+{
+	const struct bt_simulation *simulation = search->simulation;
+	const struct bt_pod_reference *reference = search->reference;
+	const struct bt_manifests_object *workload = reference->kind == BT_KIND_POD
+		? find_workload(simulation->cluster, search->namespace_, reference->name)
+		: NULL;
+	if (workload != NULL) {
+		bt_strbuf_append_c(text, "; did you mean ");
+		bt_strbuf_append_lower(text, bt_str_from(bt_kind_info(workload->kind)->name));
+		bt_strbuf_append_char(text, '/');
+		append_name(text, workload->namespace_, workload->name);
+		bt_strbuf_append_char(text, '?');
+		return;
+	}
+	struct words words = {0};
+	enum bt_kind kind = reference->kind;
+	const struct bt_manifests *cluster = simulation->cluster;
+	for (uint32_t i = 0; kind == BT_KIND_POD && i < simulation->pods.count; i++) {
+		const struct bt_object_meta *meta = &simulation->pods.items[i].pod->metadata;
+		add_word(&words, meta->namespace_, meta->name);
+	}
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind == kind) {
+			add_word(&words, object->namespace_, object->name);
+		}
+	}
+	const struct candidate *alike = find_alike(&words, reference->name);
+	if (alike != NULL) {
+		bt_strbuf_append_c(text, "; did you mean ");
+		append_name(text, alike->namespace_, alike->name);
+		bt_strbuf_append_char(text, '?');
+	}
+	bt_vec_finish(&words.list);
+	bt_vec_finish(&words.objects);
+}
+
+static int not_found(const struct search *search, struct berth_error *err)
+{
+	const struct bt_pod_reference *reference = search->reference;
+	struct bt_strbuf text = {0};
+	const struct bt_manifests_object *workload = reference->kind != BT_KIND_POD
+		? find_workload(search->simulation->cluster, search->namespace_, reference->name)
+		: NULL;
+	if (workload != NULL && workload->kind == reference->kind) {
+		bt_strbuf_printf(&text, "%s ", bt_kind_info(workload->kind)->name);
+		append_name(&text, workload->namespace_, workload->name);
+		bt_strbuf_append_c(&text,
+			" has no pods: it wants none, is paused or suspended, or no node matches");
+		return fail(&text, err);
+	}
+	bt_strbuf_append_c(&text, "there is no ");
+	if (reference->kind == BT_KIND_POD) {
+		bt_strbuf_append_c(&text, "pod ");
+	} else {
+		bt_strbuf_printf(&text, "%s ", bt_kind_info(reference->kind)->name);
+	}
+	append_name(&text, search->namespace_, reference->name);
+	bt_strbuf_append_c(&text, " among the objects read (");
+	append_counts(search, &text);
+	bt_strbuf_append_char(&text, ')');
+	append_suggestion(search, &text);
+	return fail(&text, err);
+}
+
+/** --- choosing --- */
+
+static int is_over(const struct search *search, struct berth_error *err)
+{
+	const struct candidate *candidate = &search->found.items[0];
+	const struct bt_pod *pod = bt_object_value(
+		search->simulation->cluster->objects.items[candidate->object].object, BT_KIND_POD);
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "Pod ");
+	append_name(&text, candidate->namespace_, candidate->name);
+	bt_strbuf_printf(&text, " has %s: nothing of it is left to schedule",
+		bt_str_equal_c(pod->status.phase, "Failed") ? "failed" : "succeeded");
+	return fail(&text, err);
+}
+
+/** Of the only pod, or of nobody's: which namespaces the pods are in, each once, stays in found. */
+static uint32_t keep_one_of_each_namespace(struct search *search)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < search->found.count; i++) {
+		bool seen = false;
+		for (uint32_t k = 0; k < kept && k <= LISTED_MAX && !seen; k++) {
+			seen = bt_str_equal(search->found.items[k].namespace_,
+				search->found.items[i].namespace_);
+		}
+		if (!seen) {
+			search->found.items[kept++] = search->found.items[i];
+		}
+	}
+	return kept;
+}
+
+static int in_several_namespaces(
+	const struct search *search, uint32_t namespace_count, struct berth_error *err)
+{
+	const struct bt_pod_reference *reference = search->reference;
+	struct bt_strbuf text = {0};
+	if (reference->kind == BT_KIND_POD) {
+		bt_strbuf_append_c(&text, "pods named ");
+	} else {
+		bt_strbuf_printf(&text, "pods of a %s named ", bt_kind_info(reference->kind)->name);
+	}
+	append_name(&text, BT_STR(""), reference->name);
+	bt_strbuf_append_c(&text, " are in several namespaces, say which with -n: ");
+	append_list(search, true, namespace_count, &text);
+	return fail(&text, err);
+}
+
+static void take(const struct candidate *candidate, struct bt_pod_choice *out)
+{
+	out->pending = candidate->pending;
+	out->object = candidate->object;
+}
+
+/** The best one of a workload: see the header; pods that are going away come last. */
+static const struct candidate *best_of(const struct search *search)
+{
+	const struct candidate *best = NULL;
+	uint32_t best_rank = UINT32_MAX;
+	for (uint32_t i = 0; i < search->found.count; i++) {
+		const struct candidate *candidate = &search->found.items[i];
+		uint32_t rank = candidate->over ? 3 : 0;
+		rank += candidate->leaving ? 2 : 0;
+		rank += candidate->pending == UINT32_MAX ? 1 : 0;
+		if (rank < best_rank) {
+			best = candidate;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+static int choose_the_only_one(
+	const struct search *search, struct bt_pod_choice *out, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	if (search->found.count == 1) {
+		take(&search->found.items[0], out);
+		return 0;
+	}
+	if (search->pod_count == 0) {
+		bt_strbuf_append_c(&text, "there are no pods");
+		if (search->namespace_.length != 0) {
+			bt_strbuf_append_c(&text, " in namespace ");
+			append_name(&text, BT_STR(""), search->namespace_);
+		}
+	} else if (search->found.count == 0) {
+		bt_strbuf_append_c(&text, "no pod waits for a node (");
+		append_counts(search, &text);
+		bt_strbuf_append_c(&text, "): name one to see where it would go");
+	} else {
+		bt_strbuf_printf(
+			&text, "%u pods wait for a node, name one of them: ", search->found.count);
+		append_list(search, false, search->found.count, &text);
+	}
+	return fail(&text, err);
+}
+
+static int choose(struct search *search, struct bt_pod_choice *out, struct berth_error *err)
+{
+	if (search->found.count == 0) {
+		return not_found(search, err);
+	}
+	if (search->reference->kind != BT_KIND_POD) {
+		const struct candidate best = *best_of(search);
+		uint32_t namespace_count;
+		out->of_workload = true;
+		out->workload_kind = search->reference->kind;
+		out->workload_namespace = best.namespace_;
+		out->workload_name = search->reference->name;
+		for (uint32_t i = 0; i < search->found.count; i++) {
+			out->workload_pods += !search->found.items[i].over;
+			out->workload_pending += search->found.items[i].pending != UINT32_MAX;
+		}
+		take(&best, out);
+		namespace_count = keep_one_of_each_namespace(search);
+		if (namespace_count > 1) {
+			return in_several_namespaces(search, namespace_count, err);
+		}
+		search->found.items[0] = best;
+		return best.over ? is_over(search, err) : 0;
+	}
+	if (search->found.count > 1) {
+		return in_several_namespaces(search, search->found.count, err);
+	}
+	take(&search->found.items[0], out);
+	return search->found.items[0].over ? is_over(search, err) : 0;
+}
+
+int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_reference *reference,
+	const char *namespace_, struct bt_pod_choice *out, struct berth_error *err)
+{
+	struct search search = {.simulation = simulation,
+		.reference = reference,
+		.namespace_ = bt_str_from(namespace_ != NULL ? namespace_ : "")};
+	int result;
+	*out = (struct bt_pod_choice){.pending = UINT32_MAX};
+	if (reference == NULL) {
+		look(&search);
+		result = choose_the_only_one(&search, out, err);
+	} else {
+		search.namespace_ = reference->namespace_;
+		look(&search);
+		if (search.found.count == 0 && reference->other_namespace.length != 0) {
+			struct bt_pod_reference other = {.kind = BT_KIND_POD,
+				.namespace_ = reference->other_namespace,
+				.name = reference->name};
+			struct search second = {.simulation = simulation,
+				.reference = &other,
+				.namespace_ = other.namespace_};
+			look(&second);
+			result = second.found.count != 0 ? choose(&second, out, err)
+							 : choose(&search, out, err);
+			bt_vec_finish(&second.found);
+		} else {
+			result = choose(&search, out, err);
+		}
+	}
+	bt_vec_finish(&search.found);
+	return result;
+}

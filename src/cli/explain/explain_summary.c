@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The first sentence of an explanation, in plain words, and the scheduler's own. */
+#include <stdlib.h>
+
+#include "cli/explain/explain_report.h"
+#include "cluster/printable.h"
+
+/** Groups that the sentence names; one more is not worth "other reasons". */
+#define NAMED_GROUPS_MAX 5
+/** Reasons of one group that it names; the groups below have all of them. */
+#define NAMED_REASONS_MAX 3
+
+/** What the scheduler's reasons mean, behind "1 node" and behind "7 nodes". */
+static const struct {
+	enum bt_reason reason;
+	const char *one;
+	const char *many;
+} plain_words[] = {
+	{BT_REASON_NODE_NAME, "is not the one it names", "are not the one it names"},
+	{BT_REASON_NODE_UNSCHEDULABLE, "is cordoned", "are cordoned"},
+	{BT_REASON_UNTOLERATED_TAINT, "has a taint it does not tolerate",
+		"have taints it does not tolerate"},
+	{BT_REASON_ENFORCED_NODE_AFFINITY, "is not what the profile's affinity asks for",
+		"are not what the profile's affinity asks for"},
+	{BT_REASON_NODE_AFFINITY, "is not what its node selector or affinity asks for",
+		"are not what its node selector or affinity asks for"},
+	{BT_REASON_NODE_PORTS, "has a host port taken that it needs",
+		"have a host port taken that it needs"},
+	{BT_REASON_TOO_MANY_PODS, "has as many pods as it may have",
+		"have as many pods as they may have"},
+	{BT_REASON_DECLARED_FEATURES, "lacks a kubelet feature it needs",
+		"lack a kubelet feature it needs"},
+	{BT_REASON_VOLUME_NODE_CONFLICT, "is out of reach of its volume",
+		"are out of reach of its volume"},
+	{BT_REASON_VOLUME_BIND_CONFLICT, "offers no volume for its claim",
+		"offer no volume for its claim"},
+	{BT_REASON_VOLUME_NOT_ENOUGH_SPACE, "has too little storage left",
+		"have too little storage left"},
+	{BT_REASON_VOLUME_DISK_CONFLICT, "has its disk in use by another pod",
+		"have its disk in use by another pod"},
+	{BT_REASON_VOLUME_ZONE_CONFLICT, "is in another zone than its volume",
+		"are in other zones than its volume"},
+	{BT_REASON_VOLUME_MAX_COUNT, "can attach no more volumes", "can attach no more volumes"},
+	{BT_REASON_TOPOLOGY_SPREAD_LABEL, "lacks a label that its spread constraints name",
+		"lack a label that its spread constraints name"},
+	{BT_REASON_TOPOLOGY_SPREAD, "would make its spread too uneven",
+		"would make its spread too uneven"},
+	{BT_REASON_POD_AFFINITY, "is not near the pods its affinity asks for",
+		"are not near the pods its affinity asks for"},
+	{BT_REASON_POD_ANTI_AFFINITY, "is near a pod its anti-affinity avoids",
+		"are near pods its anti-affinity avoids"},
+	{BT_REASON_EXISTING_ANTI_AFFINITY, "is near a pod whose anti-affinity avoids it",
+		"are near pods whose anti-affinity avoids it"},
+	{BT_REASON_CLAIMS_NOT_ALLOCATABLE, "lacks devices for its claims",
+		"lack devices for its claims"},
+	{BT_REASON_CLAIM_NOT_AVAILABLE, "is out of reach of the devices of its claim",
+		"are out of reach of the devices of its claim"},
+	{BT_REASON_INVALID_RESOURCE_POOLS, "has devices that its driver publishes wrongly",
+		"have devices that their drivers publish wrongly"},
+};
+
+void bt_explain_append_count(struct bt_strbuf *out, uint64_t count)
+{
+	if (count >= 1000) {
+		bt_explain_append_count(out, count / 1000);
+		bt_strbuf_printf(out, ",%03u", (unsigned int)(count % 1000));
+	} else {
+		bt_strbuf_printf(out, "%u", (unsigned int)count);
+	}
+}
+
+void bt_explain_append_counted(
+	struct bt_strbuf *out, uint64_t count, const char *one, const char *many)
+{
+	bt_explain_append_count(out, count);
+	bt_strbuf_append_char(out, ' ');
+	bt_strbuf_append_c(out, count == 1 ? one : many);
+}
+
+const struct bt_pod_condition *bt_explain_condition(const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		if (bt_str_equal_c(pod->status.conditions.items[i].type, "PodScheduled")) {
+			return &pod->status.conditions.items[i];
+		}
+	}
+	return NULL;
+}
+
+/** --- reasons in plain words --- */
+
+static bool append_plain(struct bt_strbuf *out, struct bt_str reason, bool one)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(plain_words); i++) {
+		if (bt_str_equal(reason, bt_reason_texts[plain_words[i].reason])) {
+			bt_strbuf_append_c(out, one ? plain_words[i].one : plain_words[i].many);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_shortage(struct bt_str reason)
+{
+	return bt_str_has_prefix(reason, BT_STR("Insufficient "));
+}
+
+bool bt_explain_is_of_filter(struct bt_str reason)
+{
+	struct bt_strbuf unused = {0};
+	bool known = is_shortage(reason) || append_plain(&unused, reason, true);
+	bt_strbuf_finish(&unused);
+	return known;
+}
+
+/** "cpu and memory" of "Insufficient cpu", "Insufficient memory" */
+static void append_shortages(struct bt_strbuf *out, const struct bt_explained_group *group)
+{
+	uint32_t named = 0;
+	bt_strbuf_append_c(out, group->nodes.count == 1 ? "has" : "have");
+	bt_strbuf_append_c(out, " too little ");
+	for (uint32_t i = 0; i < group->reasons.count && named < NAMED_REASONS_MAX; i++) {
+		struct bt_str reason = group->reasons.items[i];
+		if (is_shortage(reason)) {
+			bt_strbuf_append_c(out, named++ != 0 ? " and " : "");
+			bt_printable_append(
+				out, bt_str_sub(reason, sizeof("Insufficient ") - 1, BT_STR_MAX));
+		}
+	}
+	bt_strbuf_append_c(out, " left");
+}
+
+/** Behind "7 nodes ". */
+static void append_reasons(struct bt_strbuf *out, const struct bt_explained_group *group)
+{
+	bool shortages = false;
+	uint32_t named = 0;
+	for (uint32_t i = 0; i < group->reasons.count && named < NAMED_REASONS_MAX; i++) {
+		struct bt_str reason = group->reasons.items[i];
+		if (is_shortage(reason) && shortages) {
+			continue;
+		}
+		bt_strbuf_append_c(out, named++ != 0 ? " and " : "");
+		if (is_shortage(reason)) {
+			shortages = true;
+			append_shortages(out, group);
+		} else if (!append_plain(out, reason, group->nodes.count == 1)) {
+			bt_strbuf_append_c(
+				out, group->nodes.count == 1 ? "is rejected (" : "are rejected (");
+			bt_printable_append(out, reason);
+			bt_strbuf_append_char(out, ')');
+		}
+	}
+	if (group->reasons.count == 0) {
+		bt_strbuf_append_c(
+			out, group->nodes.count == 1 ? "is rejected by " : "are rejected by ");
+		bt_printable_append(
+			out, group->plugin.length != 0 ? group->plugin : BT_STR("no plugin"));
+	}
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct bt_explained_group *x = *(const struct bt_explained_group *const *)a;
+	const struct bt_explained_group *y = *(const struct bt_explained_group *const *)b;
+	if (x->nodes.count != y->nodes.count) {
+		return x->nodes.count > y->nodes.count ? -1 : 1;
+	}
+	return x < y ? -1 : x > y;
+}
+
+/** Most nodes first: what keeps the pod from most of the cluster. */
+static const struct bt_explained_group **by_size(const struct bt_explanation *explanation)
+{
+	const struct bt_explained_group **groups =
+		BT_NEW_ARRAY(const struct bt_explained_group *, explanation->groups.count);
+	for (uint32_t i = 0; i < explanation->groups.count; i++) {
+		groups[i] = &explanation->groups.items[i];
+	}
+	if (explanation->groups.count != 0) {
+		qsort(groups, explanation->groups.count, sizeof(groups[0]), compare_sizes);
+	}
+	return groups;
+}
+
+/** ": 4,812 nodes have too little cpu left, 150 are cordoned" */
+static void append_why_not(struct bt_strbuf *out, const struct bt_explanation *explanation)
+{
+	const struct bt_explained_group **groups = by_size(explanation);
+	uint32_t others = 0;
+	for (uint32_t i = 0; i < explanation->groups.count; i++) {
+		const struct bt_explained_group *group = groups[i];
+		bool is_whole = group->in_pre_filter &&
+			group->nodes.count == explanation->nodes.count && group->reasons.count == 1;
+		if (i >= NAMED_GROUPS_MAX && explanation->groups.count > NAMED_GROUPS_MAX + 1) {
+			others += group->nodes.count;
+			continue;
+		}
+		bt_strbuf_append_c(out, i == 0 ? ": " : ", ");
+		if (is_whole) {
+			bt_printable_append(out, group->reasons.items[0]);
+			continue;
+		}
+		bt_explain_append_count(out, group->nodes.count);
+		bt_strbuf_append_char(out, ' ');
+		append_reasons(out, group);
+	}
+	if (others != 0) {
+		bt_strbuf_append_c(out, ", ");
+		bt_explain_append_count(out, others);
+		bt_strbuf_append_c(out, " for other reasons");
+	}
+	bt_free(groups);
+}
+
+/** --- the sentence --- */
+
+static void append_fit(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_explanation *explanation = report->explanation;
+	if (explanation->feasible_count == 0) {
+		bt_strbuf_append_c(out, "none of ");
+		bt_explain_append_counted(out, explanation->node_count, "node", "nodes");
+		append_why_not(out, explanation);
+		return;
+	}
+	bt_explain_append_count(out, explanation->feasible_count);
+	bt_strbuf_append_c(out, " of ");
+	bt_explain_append_counted(out, explanation->node_count, "node", "nodes");
+	if (explanation->best_node.length != 0) {
+		bt_strbuf_append_c(out, explanation->feasible_count == 1 ? ": " : ", best on ");
+		bt_printable_append(out, explanation->best_node);
+	}
+}
+
+static void append_gates(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_pod_spec *spec = &report->pod->spec;
+	const struct bt_explanation *explanation = report->explanation;
+	bt_strbuf_append_c(out, " is not tried on any node");
+	if (spec->scheduling_gates.count != 0) {
+		bt_strbuf_append_c(out, " before its scheduling ");
+		bt_strbuf_append_c(out, spec->scheduling_gates.count == 1 ? "gate " : "gates ");
+	}
+	for (uint32_t i = 0; i < spec->scheduling_gates.count; i++) {
+		bt_strbuf_append_c(out, i != 0 ? ", " : "");
+		bt_printable_append(out, spec->scheduling_gates.items[i].name);
+	}
+	if (spec->scheduling_gates.count != 0) {
+		bt_strbuf_append_c(
+			out, spec->scheduling_gates.count == 1 ? " is removed" : " are removed");
+	}
+	bt_strbuf_append_c(out, "; then it ");
+	bt_strbuf_append_c(out, explanation->node_count == 0 ? "finds no nodes" : "fits on ");
+	if (explanation->node_count != 0) {
+		append_fit(report, out);
+	}
+}
+
+static void append_not_handled(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_explanation *explanation = report->explanation;
+	bt_strbuf_append_c(out, " asks for the scheduler ");
+	bt_printable_append(out, report->pod->spec.scheduler_name);
+	bt_strbuf_append_c(out, ", which no profile is named after; with ");
+	bt_printable_append(out, explanation->profile);
+	bt_strbuf_append_c(
+		out, explanation->node_count == 0 ? " it finds no nodes" : " it fits on ");
+	if (explanation->node_count != 0) {
+		append_fit(report, out);
+	}
+}
+
+static void append_sentence(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_pod *pod = report->pod;
+	const struct bt_pod_choice *choice = report->choice;
+	bt_strbuf_append_c(out, "Pod ");
+	bt_printable_append_name(out, pod->metadata.namespace_, pod->metadata.name);
+	if (choice->of_workload) {
+		bt_strbuf_printf(out, " (of %s ", bt_kind_info(choice->workload_kind)->name);
+		bt_printable_append(out, choice->workload_name);
+		bt_strbuf_append_c(out, ", ");
+		bt_explain_append_count(out, choice->workload_pending);
+		bt_strbuf_append_c(out, " of ");
+		bt_explain_append_counted(out, choice->workload_pods, "pod", "pods");
+		bt_strbuf_append_c(out, " pending)");
+	}
+	if (report->running_on.length != 0) {
+		bt_strbuf_append_c(out, " runs on ");
+		bt_printable_append(out, report->running_on);
+		bt_strbuf_append_c(out, "; were it pending, and not there, it");
+	}
+	switch (report->explanation->fate) {
+	case BT_EXPLAINED_FITS:
+	case BT_EXPLAINED_UNSCHEDULABLE:
+		bt_strbuf_append_c(
+			out, report->running_on.length != 0 ? " would fit on " : " fits on ");
+		append_fit(report, out);
+		break;
+	case BT_EXPLAINED_NO_NODES:
+		bt_strbuf_append_c(out,
+			report->running_on.length != 0 ? " would fit nowhere" : " fits nowhere");
+		bt_strbuf_append_c(out, ": the cluster has no nodes");
+		break;
+	case BT_EXPLAINED_GATED:
+		append_gates(report, out);
+		break;
+	case BT_EXPLAINED_NOT_HANDLED:
+		append_not_handled(report, out);
+		break;
+	case BT_EXPLAINED_ERROR:
+		bt_strbuf_append_c(out, " cannot be scheduled: a plugin failed");
+		break;
+	}
+	bt_strbuf_append_c(out, ".\n");
+}
+
+void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	append_sentence(report, out);
+	if (report->pod->metadata.deletion_timestamp != NULL) {
+		bt_strbuf_append_c(out,
+			report->running_on.length != 0
+				? "It is being deleted.\n"
+				: "It is being deleted: schedulers leave it alone.\n");
+	}
+	if (report->explanation->message.length != 0) {
+		bt_strbuf_append_c(out, "\nThe scheduler says:\n  ");
+		bt_printable_append(out, report->explanation->message);
+		bt_strbuf_append_char(out, '\n');
+	}
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/snapshot/snapshot.h"
+#include "cli/snapshot/snapshot_file.h"
+#include "cli/source.h"
+#include "cli/warnings.h"
+
+struct options {
+	struct bt_source source;
+	const char *output_path; /* NULL: standard output */
+	const char *map_path;    /* NULL: the mapping is not kept */
+	bool strip_names;
+	bool no_gzip;
+};
+
+/** --- the run --- */
+
+static int write_map(struct bt_snapshot_file *file, const struct bt_neutral_names *names,
+	struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	bt_neutral_names_append_map(names, &text);
+	int result = bt_snapshot_file_write(file, bt_strbuf_str(&text), err);
+	if (result == 0) {
+		result = bt_snapshot_file_close(file, err);
+	}
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+/** Both files appear, or none does. */
+static int write_both(const struct options *options, struct bt_manifests *cluster,
+	const struct bt_neutral_names *names, struct bt_snapshot_file *snapshot,
+	struct bt_snapshot_file *map, struct berth_error *err)
+{
+	const char *map_path = options->map_path;
+	int result = bt_snapshot_file_open(options->output_path,
+		!options->no_gzip &&
+			(options->output_path == NULL ||
+				bt_str_has_suffix(
+					bt_str_from(options->output_path), BT_STR(".gz"))),
+		false, snapshot, err);
+	if (result == 0 && map_path != NULL) {
+		bool gzip = bt_str_has_suffix(bt_str_from(map_path), BT_STR(".gz"));
+		result = bt_snapshot_file_open(map_path, gzip, true, map, err);
+	}
+	if (result == 0) {
+		result = bt_snapshot_write(cluster, names, bt_snapshot_file_write, snapshot, err);
+	}
+	if (result == 0 && map_path != NULL) {
+		result = write_map(map, names, err);
+	}
+	if (result == 0) {
+		result = bt_snapshot_file_close(snapshot, err);
+	}
+	if (result == 0 && map_path != NULL) {
+		result = bt_snapshot_file_publish(map, err);
+	}
+	return result == 0 ? bt_snapshot_file_publish(snapshot, err) : result;
+}
+
+static int write_snapshot(const struct options *options, struct bt_manifests *cluster,
+	const struct bt_neutral_names *names, struct berth_error *err)
+{
+	struct bt_snapshot_file snapshot = {0};
+	struct bt_snapshot_file map = {0};
+	struct bt_snapshot_signals signals;
+	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
+	if (may_leave_something) {
+		bt_snapshot_signals_hold(&signals);
+	}
+	int result = write_both(options, cluster, names, &snapshot, &map, err);
+	bt_snapshot_file_finish(&map);
+	bt_snapshot_file_finish(&snapshot);
+	if (may_leave_something) {
+		bt_snapshot_signals_let_go(&signals);
+	}
+	return result;
+}
+
+static int take_snapshot(
+	const struct options *options, struct bt_manifests *cluster, struct berth_error *err)
+{
+	struct bt_neutral_names names;
+	uint32_t node_count;
+	uint32_t pod_count;
+	int result = bt_source_read(&options->source, cluster, err);
+	if (result < 0) {
+		return result;
+	}
+	node_count = 0;
+	pod_count = 0;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		node_count += cluster->objects.items[i].kind == BT_KIND_NODE;
+		pod_count += cluster->objects.items[i].kind == BT_KIND_POD;
+	}
+	bt_neutral_names_init(&names);
+	if (options->strip_names) {
+		bt_snapshot_collect_names(cluster, &names);
+	}
+	result = write_snapshot(options, cluster, options->strip_names ? &names : NULL, err);
+	bt_neutral_names_finish(&names);
+	if (result == 0 && options->output_path != NULL) {
+		(void)printf("%s: %u nodes, %u pods, %u objects in all\n", options->output_path,
+			node_count, pod_count, cluster->objects.count);
+	}
+	return result;
+}
+
+static int run_with_options(const struct bt_command *command, const struct options *options)
+{
+	struct bt_warnings warnings = {.command = command};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_manifests cluster;
+	bt_manifests_init(&cluster);
+	cluster.warn = bt_warnings_take;
+	cluster.warn_context = &warnings;
+	int result = take_snapshot(options, &cluster, &err);
+	bt_warnings_end(&warnings);
+	bt_manifests_finish(&cluster);
+	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+}
+
+/** --- the command line --- */
+
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat status;
+	struct stat of_other;
+	return strcmp(one, other) == 0 ||
+		(stat(one, &status) == 0 && stat(other, &of_other) == 0 &&
+			status.st_dev == of_other.st_dev && status.st_ino == of_other.st_ino);
+}
+
+static int check_map(const struct options *options, struct berth_error *err)
+{
+	const char *map = options->map_path;
+	if (map == NULL) {
+		return 0;
+	}
+	if (!options->strip_names) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--map: there is none without --strip-names");
+	}
+	if (strcmp(map, "-") == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--map: name a file; whoever has it can undo --strip-names");
+	}
+	bool is_taken = options->output_path != NULL && is_same_file(map, options->output_path);
+	for (uint32_t i = 0; i < options->source.files.list.count && !is_taken; i++) {
+		is_taken = is_same_file(map, options->source.files.list.items[i]);
+	}
+	return is_taken ? bt_error_set(err, BERTH_ERR_INVALID,
+				  "--map: %s is the input or the output; name another file", map)
+			: 0;
+}
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unexpected argument %s: files are named with -f, the output with -o",
+			arguments->list.items[0]);
+	}
+	if (check_map(options, err) < 0) {
+		return BERTH_ERR_INVALID;
+	}
+	if (options->output_path != NULL && strcmp(options->output_path, "-") == 0) {
+		options->output_path = NULL;
+	}
+	if (options->output_path == NULL && !options->no_gzip && isatty(STDOUT_FILENO) == 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"a snapshot is gzipped, and standard output is a terminal: add > "
+			"cluster.json.gz, -o FILE or --no-gzip");
+	}
+	return bt_source_check(&options->source, &bt_command_snapshot, err);
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {0};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		BT_SOURCE_FLAGS(&options.source),
+		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
+			"where the snapshot goes, gzipped when it ends with .gz (default -, "
+			"gzipped)"},
+		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON"},
+		{"strip-names", 0, BT_FLAG_BOOL, &options.strip_names, NULL,
+			"put neutral names in place of all names"},
+		{"map", 0, BT_FLAG_STRING, &options.map_path, "FILE",
+			"with --strip-names: keep there which neutral word stands for which"},
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		exit_status = check_usage(&options, &arguments, &err) < 0
+			? bt_command_fail(command, &err)
+			: run_with_options(command, &options);
+	}
+	bt_source_finish(&options.source);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_snapshot = {
+	.name = "snapshot",
+	.group = BT_COMMAND_ASK,
+	.summary = "Keep a cluster in a file that every command reads, names stripped if need be.",
+	.usage = "berth snapshot --kubeconfig FILE [FLAGS] > cluster.json.gz",
+	.help = "Collects what a scheduler reads of a cluster: nodes, pods, what pods refer to "
+		"and\n"
+		"who owns them, as one JSON List. Nothing else gets into it: no environment\n"
+		"variables, no commands, no secrets, no annotations but those that decide. With "
+		"-f\n"
+		"it converts or strips what was dumped before.\n"
+		"\n"
+		"With --strip-names every name becomes a neutral one, the same everywhere, such "
+		"that\n"
+		"all decisions stay the same.\n",
+	.examples =
+		"  # The cluster that kubectl uses, into a file; then a question about it\n"
+		"  berth snapshot --kubeconfig ~/.kube/config -o cluster.json.gz\n"
+		"  berth simulate -f cluster.json.gz -f new-deployment.yaml\n"
+		"\n"
+		"  # For somebody else: no names in it, and who is who stays here\n"
+		"  berth snapshot --kubeconfig ~/.kube/config --strip-names --map names.json \\\n"
+		"    -o stripped.json.gz\n",
+	.exit_status = "  0  the snapshot is written\n"
+		       "  2  the input, the server or the flags are wrong\n",
+	.run = run,
+};

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "base/nanoseconds.h"
+#include "cli/command.h"
+#include "cli/setup.h"
+#include "cli/up/up_identity.h"
+#include "cluster/cluster.h"
+#include "net/clock.h"
+#include "server/front.h"
+
+#define NODES_MAX 100000
+#define TIME_SCALE_MAX 100000
+#define DEFAULT_PORT 6443
+#define DEFAULT_KUBECONFIG "berth.kubeconfig"
+/** Below the connections, so that others have some left. */
+#define WATCHES_MAX 3000
+
+struct options {
+	int64_t nodes;
+	int64_t zones;
+	const char *node_cpu;
+	const char *node_memory;
+	const char *node_pods;
+	struct bt_arguments files;
+	const char *listen;
+	const char *data_dir;
+	const char *kubeconfig;
+	const char *tls;
+	const char *certificate_path;
+	const char *key_path;
+	const char *time_scale_text;
+	const char *start_delay_text;
+	const char *stop_delay_text;
+	const char *job_time_text;
+	struct bt_arguments controllers;
+	bool no_scheduler;
+	struct bt_setup setup;
+	/* Read from the texts above. */
+	char address[64];
+	uint16_t port;
+	double time_scale;
+};
+
+struct up {
+	struct options options;
+	struct bt_loop *loop;
+	struct bt_manifests *cluster;
+	struct bt_up_identity identity;
+	struct bt_front *front;
+	int64_t started_ns;
+	int result; /* why the loop was stopped: 0, or BERTH_ERR_* with err */
+	struct berth_error err;
+};
+
+/** --- flags --- */
+
+static bool parse_scale(const char *text, double *out_scale)
+{
+	char *end;
+	errno = 0;
+	*out_scale = strtod(text, &end);
+	return errno == 0 && end != text && *end == '\0' && *out_scale > 0 &&
+		*out_scale <= TIME_SCALE_MAX;
+}
+
+/** "127.0.0.1:6443", "[::1]:6443", ":6443" (every address), "127.0.0.1". */
+static int parse_listen(struct options *options, struct berth_error *err)
+{
+	struct bt_str text = bt_str_from(options->listen);
+	struct bt_str host = text;
+	int64_t port = DEFAULT_PORT;
+	int64_t colon = bt_str_find_last_char(text, ':');
+	bool is_bare_v6 = colon >= 0 && text.data[0] != '[' && bt_str_find_char(text, ':') != colon;
+	if (colon >= 0 && !is_bare_v6 && text.data[text.length - 1] != ']') {
+		struct bt_str digits = bt_str_sub(text, (uint32_t)colon + 1, UINT32_MAX);
+		host = bt_str_sub(text, 0, (uint32_t)colon);
+		if (!bt_str_parse_int64(digits, &port) || port < 0 || port > UINT16_MAX) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"--listen: %s: the port must be 0 to 65535", options->listen);
+		}
+	}
+	if (host.length >= 2 && host.data[0] == '[' && host.data[host.length - 1] == ']') {
+		host = bt_str_sub(host, 1, host.length - 2);
+	}
+	if (host.length == 0) {
+		host = BT_STR("0.0.0.0");
+	} else if (bt_str_equal_c(host, "localhost")) {
+		host = BT_STR("127.0.0.1");
+	}
+	if (host.length >= sizeof(options->address)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--listen: %s: expected ADDRESS:PORT",
+			options->listen);
+	}
+	(void)snprintf(options->address, sizeof(options->address), "%.*s", BT_STR_ARG(host));
+	options->port = (uint16_t)port;
+	return 0;
+}
+
+static bool is_plain(const struct options *options)
+{
+	return strcmp(options->tls, "off") == 0;
+}
+
+static int check_tls(const struct options *options, struct berth_error *err)
+{
+	if (strcmp(options->tls, "on") != 0 && !is_plain(options)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--tls: must be on or off");
+	}
+	if (is_plain(options) &&
+		!(strncmp(options->address, "127.", 4) == 0 ||
+			strcmp(options->address, "::1") == 0)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--tls=off: everybody who reaches the server is its admin then, so it must "
+			"listen on loopback, not on %s",
+			options->address);
+	}
+	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--tls-cert-file and --tls-private-key-file come together");
+	}
+	return 0;
+}
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"takes no arguments; files are given with -f (see \"berth up --help\")");
+	}
+	if (options->nodes < 0 || options->nodes > NODES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--nodes: must be 0 to %d", NODES_MAX);
+	}
+	if (options->zones < 0 || options->zones > NODES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--zones: must be 0 to %d", NODES_MAX);
+	}
+	if (!parse_scale(options->time_scale_text, &options->time_scale)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
+	}
+	int result = parse_listen(options, err);
+	return result < 0 ? result : check_tls(options, err);
+}
+
+static int read_duration(
+	const char *flag, const char *text, int64_t *out_ns, struct berth_error *err)
+{
+	int result = bt_duration_parse(bt_str_from(text), out_ns, err);
+	if (result == 0 && *out_ns < 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "must not be negative");
+	}
+	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
+}
+
+static int controllers_options(const struct options *options,
+	struct bt_controllers_options *out_options, struct berth_error *err)
+{
+	*out_options = bt_controllers_default_options;
+	if (options->controllers.list.count != 0) {
+		out_options->names = options->controllers.list.items;
+		out_options->name_count = options->controllers.list.count;
+	}
+	int result = read_duration("pod-start-delay", options->start_delay_text,
+		&out_options->pod_start_delay_ns, err);
+	if (result == 0) {
+		result = read_duration("pod-stop-delay", options->stop_delay_text,
+			&out_options->pod_stop_delay_ns, err);
+	}
+	if (result == 0) {
+		result = read_duration(
+			"job-run-time", options->job_time_text, &out_options->job_run_time_ns, err);
+	}
+	return result;
+}
+
+/** --- building --- */
+
+static uint64_t draw_seed(void)
+{
+	uint64_t seed = 0;
+	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
+		seed = (uint64_t)bt_clock_wall_ns();
+	}
+	return seed;
+}
+
+static int load_objects(struct up *up, struct berth_error *err)
+{
+	if (up->options.files.list.count == 0) {
+		return 0;
+	}
+	if (bt_cluster_is_continued(up->cluster)) {
+		(void)fprintf(stderr, "berth up: %s has a cluster already: -f is not read again\n",
+			up->options.data_dir);
+		return 0;
+	}
+	struct bt_cluster_load_report report;
+	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options.files, &report, err);
+	if (result < 0) {
+		return result;
+	}
+	(void)fprintf(stderr, "berth up: loaded %" PRIu64 " objects", report.object_count);
+	if (report.namespace_count != 0) {
+		(void)fprintf(stderr, ", made %" PRIu64 " namespaces that they name",
+			report.namespace_count);
+	}
+	if (report.orphan_count != 0) {
+		(void)fprintf(stderr,
+			"; %" PRIu64 " have owners that are not among them: references dropped",
+			report.orphan_count);
+	}
+	(void)fputc('\n', stderr);
+	return 0;
+}
+
+static int create_cluster(struct up *up, struct berth_error *err)
+{
+	const struct options *options = &up->options;
+	struct bt_cluster_options cluster = {
+		.data_dir = options->data_dir,
+		.time_scale = options->time_scale,
+		.nodes = {.count = (uint32_t)options->nodes,
+			.zone_count = (uint32_t)options->zones,
+			.cpu = options->node_cpu,
+			.memory = options->node_memory,
+			.pods = options->node_pods,
+			.name_prefix = "node-"},
+		.seed = draw_seed(),
+	};
+	int result = controllers_options(options, &cluster.controllers, err);
+	cluster.controllers.seed = draw_seed();
+	if (result == 0 && !options->no_scheduler) {
+		result = bt_setup_start(&bt_command_up, &up->options.setup, err);
+		if (result == 0) {
+			result = bt_setup_engine_options(&options->setup, &cluster.engine, err);
+		}
+		if (result == 0) {
+			result = bt_setup_load_config(&options->setup, &cluster.config, err);
+		}
+		cluster.engine.seed = draw_seed();
+	}
+	if (result == 0) {
+		result = bt_cluster_create(&cluster, &up->cluster, err);
+	}
+	bt_config_unref(cluster.config);
+	return result;
+}
+
+static int create_front(struct up *up, struct berth_error *err)
+{
+	static const struct bt_str masters[] = {BT_STR_INIT("system:masters")};
+	const struct options *options = &up->options;
+	struct bt_up_identity_options identity = {
+		.is_plain = is_plain(options),
+		.certificate_path = options->certificate_path,
+		.key_path = options->key_path,
+		.data_dir = options->data_dir,
+		.address = options->address,
+		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
+	};
+	int result = bt_up_identity_create(&identity, &up->identity, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_front_token token = {
+		.token = bt_strbuf_c(&up->identity.token),
+		.user = {.name = BT_STR("admin"), .group_count = 1, .groups = masters},
+	};
+	struct bt_front_options front = {
+		.api = bt_cluster_api(up->cluster),
+		.address = options->address,
+		.port = options->port,
+		.certificate_pem =
+			identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.certificate),
+		.key_pem = identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.key),
+		.tokens = &token,
+		.token_count = identity.is_plain ? 0 : 1,
+		.limits = bt_http_default_limits,
+		.watches_max = WATCHES_MAX,
+	};
+	result = bt_front_create(up->loop, &front, &up->front, err);
+	return result < 0 ? bt_error_wrap(err, result, "--listen") : 0;
+}
+
+/** --- turns of the loop --- */
+
+static void stop_with(struct up *up, int result)
+{
+	if (up->result == 0) {
+		up->result = result;
+	}
+	bt_loop_stop(up->loop);
+}
+
+static int64_t settle(void *context, int64_t now_ns BT_UNUSED)
+{
+	struct up *up = context;
+	if (up->result == 0) {
+		int result = bt_front_settle(up->front, &up->err);
+		if (result < 0) {
+			stop_with(up, result);
+		}
+	}
+	return INT64_MAX;
+}
+
+static int64_t run_cluster(void *context, int64_t now_ns BT_UNUSED)
+{
+	struct up *up = context;
+	int64_t next_ns = INT64_MAX;
+	if (up->result == 0) {
+		int result = bt_cluster_run(up->cluster, &next_ns, &up->err);
+		if (result < 0) {
+			stop_with(up, result);
+		}
+	}
+	return bt_cluster_clock_monotonic_of(bt_cluster_get_clock(up->cluster), next_ns);
+}
+
+static int64_t save_clock(void *context, int64_t now_ns BT_UNUSED)
+{
+	struct up *up = context;
+	return bt_cluster_clock_save(bt_cluster_get_clock(up->cluster));
+}
+
+static void take_signal(void *context, int number BT_UNUSED)
+{
+	struct up *up = context;
+	bt_loop_stop(up->loop);
+}
+
+/** --- the words --- */
+
+static int tell_where(struct up *up, struct berth_error *err)
+{
+	const char *path = up->options.kubeconfig;
+	struct bt_strbuf url = {0};
+	const char *address = up->options.address;
+	bool is_any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
+	const char *host = is_any ? "127.0.0.1" : address;
+	bool is_v6 = strchr(host, ':') != NULL;
+	bt_strbuf_printf(&url, "%s://%s%s%s:%u", is_plain(&up->options) ? "http" : "https",
+		is_v6 ? "[" : "", host, is_v6 ? "]" : "", bt_front_port(up->front));
+	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
+	if (result == 0) {
+		double seconds = (double)(bt_clock_steady_ns() - up->started_ns) / 1e9;
+		(void)printf("berth up: Kubernetes API at %s, %" PRIu64
+			     " nodes, ready after %.2f s\n"
+			     "\n"
+			     "  export KUBECONFIG=%s\n"
+			     "  kubectl get nodes\n"
+			     "  kubectl create deployment web --image=nginx --replicas=3\n"
+			     "\n"
+			     "Ctrl-C ends it%s.\n",
+			bt_strbuf_c(&url), bt_cluster_node_count(up->cluster), seconds, path,
+			up->options.data_dir != NULL ? "; its state is kept" : "; nothing is kept");
+		(void)fflush(stdout); /* looked at when the program ends */
+	}
+	bt_strbuf_finish(&url);
+	return result < 0 ? bt_error_wrap(err, result, "--kubeconfig-out") : 0;
+}
+
+/** --- life --- */
+
+static void finish(struct up *up)
+{
+	bt_front_destroy(up->front);
+	bt_cluster_destroy(up->cluster);
+	bt_up_identity_finish(&up->identity);
+	bt_loop_destroy(up->loop);
+	bt_vec_finish(&up->options.files.list);
+	bt_vec_finish(&up->options.controllers.list);
+	bt_setup_finish(&up->options.setup);
+}
+
+static int serve(struct up *up, struct berth_error *err)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	(void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is an error like others */
+	int result = bt_loop_create(&up->loop, err);
+	if (result == 0) {
+		result = create_cluster(up, err);
+	}
+	if (result == 0) {
+		result = load_objects(up, err);
+	}
+	if (result == 0) {
+		result = bt_cluster_start(up->cluster, err);
+	}
+	if (result == 0) {
+		result = create_front(up, err);
+	}
+	if (result == 0) {
+		result = bt_loop_on_signals(up->loop, signals, take_signal, up, err);
+	}
+	if (result == 0) {
+		result = bt_store_sync(bt_cluster_store(up->cluster), err);
+	}
+	if (result == 0) {
+		/*
+		 * Requests are answered before controllers and scheduler react to them, so that
+		 * nobody waits for what he did not ask for; what those write is made durable and
+		 * shown to watches after.
+		 */
+		bt_loop_add_worker(up->loop, save_clock, up);
+		bt_loop_add_worker(up->loop, settle, up);
+		bt_loop_add_worker(up->loop, run_cluster, up);
+		bt_loop_add_worker(up->loop, settle, up);
+		bt_front_set_ready(up->front);
+		result = tell_where(up, err);
+	}
+	if (result == 0) {
+		result = bt_loop_run(up->loop, err);
+	}
+	if (result == 0) {
+		/* the last answers leave in the turn after the one that gave them */
+		result = bt_loop_turn(up->loop, 0, err);
+	}
+	if (result == 0 && up->result < 0) {
+		(void)bt_error_move(err, &up->err);
+		result = up->result;
+	}
+	if (result == 0) {
+		result = bt_store_sync(bt_cluster_store(up->cluster), err);
+	}
+	return result;
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct up up = {
+		.started_ns = bt_clock_steady_ns(),
+		.options = {.listen = "127.0.0.1:6443",
+			.kubeconfig = DEFAULT_KUBECONFIG,
+			.tls = "on",
+			.node_cpu = "8",
+			.node_memory = "32Gi",
+			.node_pods = "110",
+			.time_scale_text = "1",
+			.start_delay_text = "1s",
+			.stop_delay_text = "1s",
+			.job_time_text = "5s",
+			.setup = BT_SETUP_INIT},
+		.err = BERTH_ERROR_INIT,
+	};
+	struct options *options = &up.options;
+	const struct bt_flag flags[] = {
+		{"nodes", 0, BT_FLAG_INT, &options->nodes, "N", "simulated nodes to begin with"},
+		{"zones", 0, BT_FLAG_INT, &options->zones, "N",
+			"spread those nodes over so many zones (default: no zone labels)"},
+		{"node-cpu", 0, BT_FLAG_STRING, &options->node_cpu, "QUANTITY",
+			"cpu of such a node (default 8)"},
+		{"node-memory", 0, BT_FLAG_STRING, &options->node_memory, "QUANTITY",
+			"memory of such a node (default 32Gi)"},
+		{"node-pods", 0, BT_FLAG_STRING, &options->node_pods, "N",
+			"pods of such a node (default 110)"},
+		{"filename", 'f', BT_FLAG_STRINGS, &options->files, "FILE|DIR|-",
+			"objects to begin with: manifests, a dump of a cluster"},
+		{"listen", 0, BT_FLAG_STRING, &options->listen, "ADDRESS:PORT",
+			"where to listen; port 0: any free one (default 127.0.0.1:6443)"},
+		{"data-dir", 0, BT_FLAG_STRING, &options->data_dir, "DIR",
+			"keep everything there; a restart continues where it was"},
+		{"kubeconfig-out", 0, BT_FLAG_STRING, &options->kubeconfig, "FILE",
+			"write a kubeconfig (default " DEFAULT_KUBECONFIG ")"},
+		{"tls", 0, BT_FLAG_STRING, &options->tls, "on|off",
+			"off: plain HTTP without token, on loopback only (default on)"},
+		{"tls-cert-file", 0, BT_FLAG_STRING, &options->certificate_path, "FILE",
+			"serving certificate, PEM (default: made, with a CA)"},
+		{"tls-private-key-file", 0, BT_FLAG_STRING, &options->key_path, "FILE", "its key"},
+		{"no-scheduler", 0, BT_FLAG_BOOL, &options->no_scheduler, NULL,
+			"leave scheduling to somebody else"},
+		{"controllers", 0, BT_FLAG_STRINGS, &options->controllers, "NAME,...",
+			"as kube-controller-manager's: \"*\" all, \"-foo\" all but foo"},
+		{"time-scale", 0, BT_FLAG_STRING, &options->time_scale_text, "X",
+			"the cluster's clock runs X times as fast (default 1)"},
+		{"pod-start-delay", 0, BT_FLAG_STRING, &options->start_delay_text, "DURATION",
+			"from binding to Running (default 1s)"},
+		{"pod-stop-delay", 0, BT_FLAG_STRING, &options->stop_delay_text, "DURATION",
+			"from deletion to gone, within the pod's grace period (default 1s)"},
+		{"job-run-time", 0, BT_FLAG_STRING, &options->job_time_text, "DURATION",
+			"how long pods run that are to end (default 5s)"},
+		BT_SETUP_FLAGS(&options->setup),
+	};
+	struct bt_arguments arguments = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	int exit_status = BT_EXIT_OK;
+	if (!bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		bt_vec_finish(&arguments.list);
+		finish(&up);
+		return exit_status;
+	}
+	options->setup.verify = bt_command_verify();
+	int result = check_usage(options, &arguments, &err);
+	if (result == 0) {
+		result = serve(&up, &err);
+	}
+	if (result < 0) {
+		exit_status = bt_command_fail(command, &err);
+	}
+	bt_vec_finish(&arguments.list);
+	finish(&up);
+	berth_error_finish(&up.err);
+	return exit_status;
+}
+
+const struct bt_command bt_command_up = {
+	.name = "up",
+	.group = BT_COMMAND_RUN,
+	.summary = "Run a cluster in one process: API server, scheduler, simulated nodes.",
+	.usage = "berth up [--nodes N] [-f FILE]... [FLAGS]",
+	.help = "Serves the Kubernetes API to kubectl and to any client library, runs the\n"
+		"controllers behind it (deployments, jobs, volumes, disruption budgets, ...),\n"
+		"stands in for the kubelets of its nodes, and schedules. Containers do not run:\n"
+		"pods become Running after a while, and end when they are deleted.\n"
+		"\n"
+		"A kubeconfig is written with the server's CA and a token. Without --data-dir\n"
+		"everything is in memory.\n",
+	.examples = "  berth up --nodes 5 --zones 2\n"
+		    "\n"
+		    "  # For a scheduler of your own\n"
+		    "  berth up -f dump.yaml --no-scheduler\n"
+		    "\n"
+		    "  berth up --nodes 100 --data-dir ~/.local/share/berth --listen :6443\n",
+	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
+		       "  2  the flags or files are wrong, or the address is taken\n",
+	.run = run,
+};

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/up/up_identity.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster/file.h"
+#include "codec/base64.h"
+#include "net/file_replace.h"
+
+#define PEM_BYTES_MAX ((size_t)1 << 20)
+#define TOKEN_BYTES 24
+#define TOKEN_LENGTH_MIN 16
+
+/** --- files --- */
+
+static int write_private_file(const char *path, struct bt_str content, struct berth_error *err)
+{
+	int number = bt_file_replace(path, 0600, content);
+	return number == 0 ? 0 : bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(number));
+}
+
+static int read_text_file(const char *path, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_file file;
+	int result = bt_file_read(path, PEM_BYTES_MAX, &file, err);
+	if (result < 0) {
+		return bt_error_wrap(err, result, "%s", path);
+	}
+	bt_strbuf_append(out, file.data, file.length);
+	bt_file_finish(&file);
+	return 0;
+}
+
+static bool exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/** --- what is kept in a data folder --- */
+
+/** Its texts point into one buffer of paths. */
+struct kept_files {
+	struct bt_strbuf ca_certificate;
+	struct bt_strbuf ca_key;
+	struct bt_strbuf certificate;
+	struct bt_strbuf key;
+	struct bt_strbuf token;
+};
+
+static int read_pair(const struct bt_strbuf *certificate_path, const struct bt_strbuf *key_path,
+	struct bt_certificate_pair *out_pair, struct berth_error *err)
+{
+	int result = read_text_file(bt_strbuf_c(certificate_path), &out_pair->certificate, err);
+	return result < 0 ? result : read_text_file(bt_strbuf_c(key_path), &out_pair->key, err);
+}
+
+static int write_pair(const struct bt_strbuf *certificate_path, const struct bt_strbuf *key_path,
+	const struct bt_certificate_pair *pair, struct berth_error *err)
+{
+	/* The key first: a certificate without its key would be taken for a broken pair. */
+	int result = write_private_file(bt_strbuf_c(key_path), bt_strbuf_str(&pair->key), err);
+	return result < 0 ? result
+			  : write_private_file(bt_strbuf_c(certificate_path),
+				    bt_strbuf_str(&pair->certificate), err);
+}
+
+/** --- making --- */
+
+static int make_authority(const struct bt_up_identity_options *options,
+	const struct kept_files *files, struct bt_up_identity *identity, struct berth_error *err)
+{
+	if (options->data_dir != NULL && exists(bt_strbuf_c(&files->ca_certificate))) {
+		return read_pair(&files->ca_certificate, &files->ca_key, &identity->ca, err);
+	}
+	int result = bt_certificate_make_ca("berth", options->now_seconds, &identity->ca, err);
+	if (result == 0 && options->data_dir != NULL) {
+		result = write_pair(&files->ca_certificate, &files->ca_key, &identity->ca, err);
+	}
+	return result;
+}
+
+/** The pair of the last run is kept while it is good: clients may have pinned it. */
+static int make_pair(const struct bt_up_identity_options *options, const struct kept_files *files,
+	struct bt_up_identity *identity, struct berth_error *err)
+{
+	int result = make_authority(options, files, identity, err);
+	if (result < 0) {
+		return result;
+	}
+	if (options->data_dir != NULL && exists(bt_strbuf_c(&files->certificate))) {
+		result = read_pair(&files->certificate, &files->key, &identity->server, err);
+		if (result < 0 ||
+			bt_certificate_check(&identity->server, options->now_seconds, NULL) == 0) {
+			return result;
+		}
+		bt_certificate_pair_finish(&identity->server);
+		identity->server = (struct bt_certificate_pair){0};
+	}
+	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
+		"kubernetes.default.svc", options->address};
+	/* Every address is none to be named. */
+	bool is_any =
+		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
+	char host[256] = "localhost";
+	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
+	names[BT_ARRAY_LENGTH(names) - 1] = is_any ? host : options->address;
+	result = bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
+		options->now_seconds, &identity->server, err);
+	if (result == 0 && options->data_dir != NULL) {
+		result = write_pair(&files->certificate, &files->key, &identity->server, err);
+	}
+	return result;
+}
+
+/** The user's own certificate; clients trust what signed it, or itself. */
+static int read_given_pair(const struct bt_up_identity_options *options,
+	struct bt_up_identity *identity, struct berth_error *err)
+{
+	int result = read_text_file(options->certificate_path, &identity->server.certificate, err);
+	if (result == 0) {
+		result = read_text_file(options->key_path, &identity->server.key, err);
+	}
+	if (result == 0) {
+		result = bt_certificate_check(&identity->server, options->now_seconds, err);
+		result = result < 0 ? bt_error_wrap(err, result, "%s", options->certificate_path)
+				    : 0;
+	}
+	if (result == 0) {
+		bt_strbuf_append_str(
+			&identity->ca.certificate, bt_strbuf_str(&identity->server.certificate));
+	}
+	return result;
+}
+
+/** It stands in headers and in the kubeconfig; an empty one would let everybody in. */
+static int read_token(const char *path, struct bt_strbuf *out, struct berth_error *err)
+{
+	int result = read_text_file(path, out, err);
+	if (result < 0) {
+		return result;
+	}
+	while (out->length != 0 && out->data[out->length - 1] == '\n') {
+		out->data[--out->length] = '\0';
+	}
+	bool is_good = out->length >= TOKEN_LENGTH_MIN;
+	for (uint32_t i = 0; i < out->length; i++) {
+		is_good = is_good && isalnum((unsigned char)out->data[i]) != 0;
+	}
+	return is_good ? 0
+		       : bt_error_set(err, BERTH_ERR_INVALID,
+				 "%s: not a token of at least %d letters and digits; remove the "
+				 "file to get a new one",
+				 path, TOKEN_LENGTH_MIN);
+}
+
+static int make_token(const struct bt_up_identity_options *options, const struct kept_files *files,
+	struct bt_up_identity *identity, struct berth_error *err)
+{
+	const char *path = bt_strbuf_c(&files->token);
+	if (options->data_dir != NULL && exists(path)) {
+		return read_token(path, &identity->token, err);
+	}
+	int result = bt_random_hex(TOKEN_BYTES, &identity->token, err);
+	if (result == 0 && options->data_dir != NULL) {
+		result = write_private_file(path, bt_strbuf_str(&identity->token), err);
+	}
+	return result;
+}
+
+int bt_up_identity_create(const struct bt_up_identity_options *options,
+	struct bt_up_identity *out_identity, struct berth_error *err)
+{
+	struct bt_up_identity identity = {0};
+	struct kept_files files = {0};
+	int result = 0;
+	if (options->is_plain) {
+		*out_identity = identity;
+		return 0;
+	}
+	if (options->data_dir != NULL) {
+		const char *data_dir = options->data_dir;
+		bt_strbuf_printf(&files.ca_certificate, "%s/ca.crt", data_dir);
+		bt_strbuf_printf(&files.ca_key, "%s/ca.key", data_dir);
+		bt_strbuf_printf(&files.certificate, "%s/apiserver.crt", data_dir);
+		bt_strbuf_printf(&files.key, "%s/apiserver.key", data_dir);
+		bt_strbuf_printf(&files.token, "%s/token", data_dir);
+	}
+	result = options->certificate_path != NULL ? read_given_pair(options, &identity, err)
+						   : make_pair(options, &files, &identity, err);
+	if (result == 0) {
+		result = make_token(options, &files, &identity, err);
+	}
+	bt_strbuf_finish(&files.ca_certificate);
+	bt_strbuf_finish(&files.ca_key);
+	bt_strbuf_finish(&files.certificate);
+	bt_strbuf_finish(&files.key);
+	bt_strbuf_finish(&files.token);
+	if (result < 0) {
+		bt_up_identity_finish(&identity);
+		return result;
+	}
+	*out_identity = identity;
+	return 0;
+}
+
+void bt_up_identity_finish(struct bt_up_identity *identity)
+{
+	bt_certificate_pair_finish(&identity->ca);
+	bt_certificate_pair_finish(&identity->server);
+	bt_strbuf_finish(&identity->token);
+}
+
+/** --- kubeconfig --- */
+
+int bt_up_kubeconfig_write(const struct bt_up_identity *identity, const char *server,
+	const char *path, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text,
+		"apiVersion: v1\n"
+		"kind: Config\n"
+		"current-context: berth\n"
+		"clusters:\n"
+		"- name: berth\n"
+		"  cluster:\n"
+		"    server: %s\n",
+		server);
+	if (identity->ca.certificate.length != 0) {
+		bt_strbuf_append_c(&text, "    certificate-authority-data: ");
+		bt_base64_encode(bt_strbuf_str(&identity->ca.certificate), &text);
+		bt_strbuf_append_char(&text, '\n');
+	} else {
+		/* Plain HTTP; without this the JavaScript client refuses it. */
+		bt_strbuf_append_c(&text, "    insecure-skip-tls-verify: true\n");
+	}
+	bt_strbuf_append_c(&text,
+		"contexts:\n"
+		"- name: berth\n"
+		"  context:\n"
+		"    cluster: berth\n"
+		"    user: admin\n"
+		"users:\n"
+		"- name: admin\n");
+	if (identity->token.length != 0) {
+		bt_strbuf_printf(&text, "  user:\n    token: %s\n", bt_strbuf_c(&identity->token));
+	} else {
+		bt_strbuf_append_c(&text, "  user: {}\n");
+	}
+	int result = write_private_file(path, bt_strbuf_str(&text), err);
+	bt_strbuf_finish(&text);
+	return result;
+}

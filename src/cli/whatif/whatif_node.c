@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Changes of nodes. */
+#include "api/identity.h"
+#include "api/storage.h"
+#include "cli/node_reference.h"
+#include "cluster/printable.h"
+#include "cli/whatif/whatif_private.h"
+
+#define TAINT_UNSCHEDULABLE "node.kubernetes.io/unschedulable"
+#define LABEL_HOSTNAME "kubernetes.io/hostname"
+
+/** --- which nodes --- */
+
+static int select_nodes(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
+	bool *selected, struct berth_error *err)
+{
+	if (bt_node_reference_of(change->target) == BT_NODE_NAME) {
+		uint32_t index =
+			bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
+		if (index == BT_MANIFESTS_NONE) {
+			return bt_whatif_unknown(
+				whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
+		}
+		if (whatif->marks.items[index].gone) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"an earlier --remove takes the node away: changes apply in the "
+				"order they "
+				"are given");
+		}
+		if (change->kind == BT_WHATIF_DRAIN && whatif->marks.items[index].drained) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"an earlier --drain empties the node already");
+		}
+		selected[index] = true;
+		return 0;
+	}
+	int64_t count = bt_node_reference_match(
+		&whatif->work, change->target, bt_whatif_is_there, whatif, selected, err);
+	if (count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "no node matches");
+	}
+	return count < 0 ? (int)count : 0;
+}
+
+/** --- one node --- */
+
+static bool is_taint(const struct bt_taint *taint, struct bt_str key, struct bt_str effect)
+{
+	return bt_str_equal(taint->key, key) &&
+		(effect.length == 0 || bt_str_equal(taint->effect, effect));
+}
+
+/** All taints but those of the key, and of the effect when one is given. */
+static void drop_taints(
+	struct bt_node *node, struct bt_str key, struct bt_str effect, struct bt_arena *arena)
+{
+	uint32_t count = 0;
+	struct bt_taint *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_taint, (size_t)node->spec.taints.count + 1);
+	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
+		if (!is_taint(&node->spec.taints.items[i], key, effect)) {
+			items[count++] = node->spec.taints.items[i];
+		}
+	}
+	node->spec.taints.items = items;
+	node->spec.taints.count = count;
+	node->spec.taints.present = count != 0;
+}
+
+/** As kubectl taint --overwrite: a taint of the same key and effect gets the new value. */
+static void set_taint(
+	struct bt_node *node, const struct bt_whatif_change *change, struct bt_arena *arena)
+{
+	struct bt_taint taint = {
+		.key = change->key, .value = change->value, .effect = change->effect};
+	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
+		const struct bt_taint *old = &node->spec.taints.items[i];
+		if (is_taint(old, change->key, change->effect) &&
+			bt_str_equal(old->value, change->value)) {
+			return;
+		}
+	}
+	drop_taints(node, change->key, change->effect, arena);
+	node->spec.taints.items[node->spec.taints.count++] = taint;
+	node->spec.taints.present = true;
+}
+
+static void set_label(struct bt_str_map *labels, struct bt_str key, const struct bt_str *value,
+	struct bt_arena *arena)
+{
+	uint32_t count = 0;
+	bool placed = value == NULL;
+	struct bt_str_pair *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)labels->count + 1);
+	for (uint32_t i = 0; i < labels->count; i++) {
+		int order = bt_str_compare(labels->items[i].key, key);
+		if (order >= 0 && !placed) {
+			items[count++] = (struct bt_str_pair){key, *value};
+			placed = true;
+		}
+		if (order != 0) {
+			items[count++] = labels->items[i];
+		}
+	}
+	if (!placed) {
+		items[count++] = (struct bt_str_pair){key, *value};
+	}
+	*labels = (struct bt_str_map){items, count, true};
+}
+
+static void edit_node(
+	struct bt_node *node, const struct bt_whatif_change *change, struct bt_arena *arena)
+{
+	switch (change->kind) {
+	case BT_WHATIF_DRAIN:
+	case BT_WHATIF_CORDON:
+		node->spec.unschedulable = true;
+		break;
+	case BT_WHATIF_UNCORDON:
+		node->spec.unschedulable = false;
+		drop_taints(node, BT_STR(TAINT_UNSCHEDULABLE), BT_STR(""), arena);
+		break;
+	case BT_WHATIF_TAINT:
+		if (change->removes) {
+			drop_taints(node, change->key, change->effect, arena);
+		} else {
+			set_taint(node, change, arena);
+		}
+		break;
+	case BT_WHATIF_LABEL:
+		set_label(&node->metadata.labels, change->key,
+			change->removes ? NULL : &change->value, arena);
+		break;
+	case BT_WHATIF_REMOVE:
+	case BT_WHATIF_ADD:
+	case BT_WHATIF_SCALE:
+	case BT_WHATIF_WITH:
+	case BT_WHATIF__COUNT:
+		break;
+	}
+}
+
+/** --- the selected ones --- */
+
+/** Returns how many differ afterwards. */
+static uint32_t edit_nodes(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, const bool *selected)
+{
+	uint32_t changed = 0;
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		if (!selected[i]) {
+			continue;
+		}
+		const struct bt_node *old =
+			bt_object_value(whatif->work.objects.items[i].object, BT_KIND_NODE);
+		struct bt_node node = *old;
+		edit_node(&node, change, &whatif->arena);
+		if (!bt_message_equal(&bt_node_message, old, &node)) {
+			bt_manifests_exchange(
+				&whatif->work, i, bt_object_create(BT_KIND_NODE, &node));
+			changed++;
+		}
+		if (change->kind == BT_WHATIF_DRAIN) {
+			changed += !whatif->marks.items[i].drained;
+			whatif->marks.items[i].drained = true;
+		}
+		if (change->kind == BT_WHATIF_UNCORDON) {
+			whatif->marks.items[i].drained = false;
+		}
+	}
+	return changed;
+}
+
+/** What the selected nodes are, to be compared with what they become; owned. */
+static struct bt_object **keep_nodes(const struct bt_whatif *whatif, const bool *selected)
+{
+	struct bt_object **nodes = BT_NEW_ARRAY(struct bt_object *, whatif->work.objects.count);
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		nodes[i] =
+			selected[i] ? bt_object_share(whatif->work.objects.items[i].object) : NULL;
+	}
+	return nodes;
+}
+
+static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+	const bool *selected, struct berth_error *err)
+{
+	int result = 0;
+	struct bt_object **old_nodes = keep_nodes(whatif, selected);
+	if (edit_nodes(whatif, change, selected) == 0) {
+		struct bt_strbuf shown = {0};
+		bt_printable_append(&shown, bt_str_from(change->text));
+		bt_manifests_warn(&whatif->work, "--%s %s changes nothing: it is so already",
+			bt_whatif_kind_name(change->kind), bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+	} else if (change->kind == BT_WHATIF_DRAIN) {
+		result = bt_whatif_drain_pods(whatif, selected, err);
+	} else if (change->kind == BT_WHATIF_TAINT) {
+		bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
+	} else if (change->kind == BT_WHATIF_LABEL) {
+		bt_whatif_evict_unselected(whatif, selected);
+	}
+	uint32_t count = whatif->work.objects.count;
+	for (uint32_t i = 0; i < count; i++) {
+		bt_object_release(old_nodes[i]);
+	}
+	bt_free(old_nodes);
+	return result;
+}
+
+int bt_whatif_change_nodes(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
+{
+	bool *selected = BT_NEW_ARRAY(bool, whatif->work.objects.count);
+	int result = select_nodes(whatif, change, selected, err);
+	if (result == 0 && change->kind == BT_WHATIF_REMOVE) {
+		for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+			if (selected[i]) {
+				whatif->marks.items[i].gone = true;
+			}
+		}
+		bt_whatif_remove_pods(whatif, selected);
+	} else if (result == 0) {
+		result = edit_selected(whatif, change, selected, err);
+	}
+	bt_free(selected);
+	return result;
+}
+
+/** --- new nodes --- */
+
+/** A healthy one, empty and with no images on its disk yet. */
+static struct bt_node fresh_node(
+	const struct bt_node *model, struct bt_str name, struct bt_arena *arena)
+{
+	struct bt_node node = *model;
+	node.metadata.name = name;
+	node.metadata.uid = BT_STR("");
+	node.metadata.generate_name = BT_STR("");
+	node.metadata.creation_timestamp = (struct bt_time){0};
+	node.spec.unschedulable = false;
+	node.status.images.count = 0;
+	node.spec.taints.items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_taint, (size_t)model->spec.taints.count + 1);
+	node.spec.taints.count = 0;
+	for (uint32_t i = 0; i < model->spec.taints.count; i++) {
+		if (!bt_str_has_prefix(
+			    model->spec.taints.items[i].key, BT_STR("node.kubernetes.io/"))) {
+			node.spec.taints.items[node.spec.taints.count++] =
+				model->spec.taints.items[i];
+		}
+	}
+	if (bt_str_map_find(&node.metadata.labels, BT_STR(LABEL_HOSTNAME)) != NULL) {
+		set_label(&node.metadata.labels, BT_STR(LABEL_HOSTNAME), &name, arena);
+	}
+	return node;
+}
+
+/** How many volumes of a driver fit on a node is told by an object beside it. */
+static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+	struct bt_str name, struct berth_error *err)
+{
+	uint32_t index =
+		bt_manifests_find(&whatif->work, BT_KIND_CSI_NODE, BT_STR(""), change->target);
+	if (index == BT_MANIFESTS_NONE ||
+		bt_manifests_find(&whatif->work, BT_KIND_CSI_NODE, BT_STR(""), name) !=
+			BT_MANIFESTS_NONE) {
+		return 0;
+	}
+	struct bt_csi_node copy = *(const struct bt_csi_node *)bt_object_value(
+		whatif->work.objects.items[index].object, BT_KIND_CSI_NODE);
+	copy.metadata.name = name;
+	copy.metadata.uid = BT_STR("");
+	return bt_whatif_put(whatif, change, BT_KIND_CSI_NODE, &copy, err);
+}
+
+/** Pods of the model whose DaemonSets are not in the input themselves: others make their own. */
+struct daemon_pods {
+	BT_VEC(struct bt_object *) list;
+	BT_VEC(struct bt_str) namespaces;
+};
+
+static void collect_daemon_pods(
+	const struct bt_whatif *whatif, struct bt_str model, struct daemon_pods *out)
+{
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		if (object->kind != BT_KIND_POD ||
+			whatif->marks.items[i].departure == BT_DEPARTURE_TAINTED) {
+			continue;
+		}
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+		if (bt_pod_is_terminal(pod) || bt_pod_is_terminating(pod) ||
+			!bt_str_equal(pod->spec.node_name, model) ||
+			bt_pod_keeper_of(pod) != BT_KEEPER_DAEMON_SET ||
+			bt_whatif_find(whatif, BT_KIND_DAEMON_SET, object->namespace_,
+				bt_object_controller(&pod->metadata)->name) != BT_MANIFESTS_NONE) {
+			continue;
+		}
+		bt_vec_push(&out->list, bt_object_share(object->object));
+		bt_vec_push(&out->namespaces, object->namespace_);
+	}
+}
+
+static void release_daemon_pods(struct daemon_pods *pods)
+{
+	for (uint32_t i = 0; i < pods->list.count; i++) {
+		bt_object_release(pods->list.items[i]);
+	}
+	bt_vec_finish(&pods->list);
+	bt_vec_finish(&pods->namespaces);
+}
+
+static int add_daemon_pods(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+	const struct daemon_pods *pods, struct bt_str node_name, struct berth_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < pods->list.count && result == 0; i++) {
+		const struct bt_pod *pod = bt_object_value(pods->list.items[i], BT_KIND_POD);
+		struct bt_pod copy = bt_pod_recreated(pod);
+		struct bt_str namespace_ = pods->namespaces.items[i];
+		copy.metadata.name = bt_arena_printf(&whatif->arena, "%.*s-%.*s",
+			BT_STR_ARG(bt_object_controller(&pod->metadata)->name),
+			BT_STR_ARG(node_name));
+		copy.metadata.namespace_ = namespace_;
+		copy.metadata.uid = BT_STR("");
+		copy.spec.node_name = node_name;
+		if (bt_manifests_find(&whatif->work, BT_KIND_POD, namespace_, copy.metadata.name) ==
+			BT_MANIFESTS_NONE) {
+			result = bt_whatif_put(whatif, change, BT_KIND_POD, &copy, err);
+		}
+	}
+	return result;
+}
+
+static int add_node(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+	const struct bt_node *model, const struct daemon_pods *daemons, struct bt_str name,
+	struct berth_error *err)
+{
+	struct bt_node node = fresh_node(model, name, &whatif->arena);
+	int result = bt_whatif_put(whatif, change, BT_KIND_NODE, &node, err);
+	if (result == 0) {
+		result = add_csi_node(whatif, change, name, err);
+	}
+	return result == 0 ? add_daemon_pods(whatif, change, daemons, name, err) : result;
+}
+
+int bt_whatif_add_nodes(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
+{
+	uint32_t index = bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
+	if (index == BT_MANIFESTS_NONE) {
+		return bt_whatif_unknown(whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
+	}
+	/* Not touched while objects are added: the model may have been removed, too. */
+	struct bt_object *model = bt_object_share(whatif->work.objects.items[index].object);
+	struct daemon_pods daemons = {0};
+	struct bt_whatif_slices slices = {0};
+	int64_t number = 1;
+	int result = 0;
+	collect_daemon_pods(whatif, change->target, &daemons);
+	bt_whatif_slices_collect(whatif, change->target, &slices);
+	for (int64_t i = 0; i < change->count && result == 0; i++) {
+		struct bt_str name;
+		do {
+			name = bt_arena_printf(&whatif->arena, "%.*s-%lld",
+				BT_STR_ARG(change->target), (long long)number++);
+		} while (bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), name) !=
+			BT_MANIFESTS_NONE);
+		result = add_node(
+			whatif, change, bt_object_value(model, BT_KIND_NODE), &daemons, name, err);
+		if (result == 0) {
+			result = bt_whatif_add_slices(whatif, change, &slices, name, err);
+		}
+	}
+	bt_whatif_slices_release(&slices);
+	release_daemon_pods(&daemons);
+	bt_object_release(model);
+	return result;
+}

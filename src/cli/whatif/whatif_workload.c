@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Changes of workloads: --scale, and what a manifest of --with does to pods that run. */
+#include "api/defaulting.h"
+#include "api/deletion_order.h"
+#include "api/types.h"
+#include "cli/whatif/whatif_private.h"
+#include "cli/workload_private.h"
+
+/** --- the pods of a workload --- */
+
+/** Active pods, each with its index in the cluster. */
+struct workload_pods {
+	BT_VEC(struct bt_deletion_candidate) list;
+	int64_t now_seconds;
+};
+
+static uint32_t index_of(const struct bt_whatif *whatif, const struct bt_deletion_candidate *pod)
+{
+	const struct bt_manifests_object *object = pod->pod;
+	return (uint32_t)(object - whatif->work.objects.items);
+}
+
+static enum bt_deletion_phase phase_of(const struct bt_pod *pod)
+{
+	if (bt_str_equal_c(pod->status.phase, "Pending")) {
+		return BT_DELETION_PENDING;
+	}
+	return bt_str_equal_c(pod->status.phase, "Unknown") ? BT_DELETION_UNKNOWN
+							    : BT_DELETION_OTHER;
+}
+
+static int64_t deletion_cost_of(const struct bt_pod *pod)
+{
+	const struct bt_str *text = bt_str_map_find(
+		&pod->metadata.annotations, BT_STR("controller.kubernetes.io/pod-deletion-cost"));
+	int64_t cost;
+	return text != NULL && bt_str_parse_int64(*text, &cost) && cost >= INT32_MIN &&
+			cost <= INT32_MAX
+		? cost
+		: 0;
+}
+
+static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_pods *pods)
+{
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
+	if (object->kind != BT_KIND_POD || whatif->marks.items[index].gone) {
+		return;
+	}
+	const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+	if (!bt_pod_is_active(pod)) {
+		return;
+	}
+	struct bt_deletion_candidate entry = {
+		.pod = object,
+		.uid = object->uid,
+		.node_name = pod->spec.node_name,
+		.phase = phase_of(pod),
+		.deletion_cost = deletion_cost_of(pod),
+		/* Without a time: created just now. */
+		.created_seconds = pod->metadata.creation_timestamp.set
+			? pod->metadata.creation_timestamp.seconds
+			: pods->now_seconds,
+	};
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		const struct bt_pod_condition *condition = &pod->status.conditions.items[i];
+		if (bt_str_equal_c(condition->type, "Ready")) {
+			entry.ready = bt_str_equal_c(condition->status, "True");
+			entry.ready_since_seconds = condition->last_transition_time.seconds;
+		}
+	}
+	bt_vec_push(&pods->list, entry);
+}
+
+/** Which of a workload's pods: of a Deployment's ReplicaSets all but the newest, or that one. */
+enum part {
+	PART_OLD,
+	PART_NEW,
+	PART_ALL,
+};
+
+/** Those that the workload's controller counts. */
+static void collect_pods(
+	struct bt_whatif *whatif, uint32_t owner, enum part part, struct workload_pods *pods)
+{
+	struct bt_expansion walk = {.cluster = &whatif->work};
+	bt_manifests_index_owners(&whatif->work);
+	uint32_t newest = bt_expansion_newest_set(&walk, owner);
+	BT_FOR_EACH_OWNED(&walk, owner, index)
+	{
+		if (part == PART_ALL || (part == PART_NEW) == (newest == BT_MANIFESTS_NONE)) {
+			add_pod(whatif, index, pods);
+		}
+		if (whatif->work.objects.items[index].kind != BT_KIND_REPLICA_SET ||
+			(part != PART_ALL && (part == PART_NEW) != (index == newest))) {
+			continue;
+		}
+		BT_FOR_EACH_OWNED(&walk, index, inner)
+		{
+			add_pod(whatif, inner, pods);
+		}
+	}
+}
+
+static void drop_pod(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
+{
+	whatif->marks.items[index].gone = true;
+	whatif->marks.items[index].departure = (uint8_t)departure;
+}
+
+/** --- which pods go --- */
+
+/** The newest point in time that the input knows: what ages are reckoned from. */
+static int64_t newest_seconds(const struct bt_manifests *cluster)
+{
+	int64_t newest = 0;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		int64_t seconds = object->object->meta->creation_timestamp.seconds;
+		newest = seconds > newest ? seconds : newest;
+		if (object->kind != BT_KIND_POD) {
+			continue;
+		}
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+		for (uint32_t c = 0; c < pod->status.conditions.count; c++) {
+			seconds = pod->status.conditions.items[c].last_transition_time.seconds;
+			newest = seconds > newest ? seconds : newest;
+		}
+	}
+	return newest;
+}
+
+static uint32_t drop_first(
+	struct bt_whatif *whatif, const struct workload_pods *pods, uint32_t wanted)
+{
+	uint32_t count = wanted < pods->list.count ? wanted : pods->list.count;
+	for (uint32_t i = 0; i < count; i++) {
+		drop_pod(whatif, index_of(whatif, &pods->list.items[i]), BT_DEPARTURE_SCALED_DOWN);
+	}
+	return count;
+}
+
+/** Pods NAME-N beyond the last one that is wanted. */
+static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
+{
+	struct workload_pods pods = {0};
+	collect_pods(whatif, owner, PART_ALL, &pods);
+	for (uint32_t i = 0; i < pods.list.count; i++) {
+		uint32_t index = index_of(whatif, &pods.list.items[i]);
+		struct bt_str name = whatif->work.objects.items[index].name;
+		int64_t dash = bt_str_find_last_char(name, '-');
+		int64_t ordinal;
+		if (dash >= 0 &&
+			bt_str_parse_int64(
+				bt_str_sub(name, (uint32_t)dash + 1, name.length), &ordinal) &&
+			ordinal >= end) {
+			drop_pod(whatif, index, BT_DEPARTURE_SCALED_DOWN);
+		}
+	}
+	bt_vec_finish(&pods.list);
+}
+
+const struct bt_opt_i32 *bt_whatif_replicas_of(const struct bt_object *object)
+{
+	if (object->kind == BT_KIND_DEPLOYMENT) {
+		return &((const struct bt_deployment *)object->value)->spec.replicas;
+	}
+	if (object->kind == BT_KIND_REPLICA_SET) {
+		return &((const struct bt_replica_set *)object->value)->spec.replicas;
+	}
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		return &((const struct bt_stateful_set *)object->value)->spec.replicas;
+	}
+	if (object->kind == BT_KIND_REPLICATION_CONTROLLER) {
+		return &((const struct bt_replication_controller *)object->value)->spec.replicas;
+	}
+	return NULL;
+}
+
+uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
+	const struct bt_owner_reference *controller, struct bt_str namespace_)
+{
+	static const enum bt_kind kinds[] = {BT_KIND_DEPLOYMENT, BT_KIND_REPLICA_SET,
+		BT_KIND_STATEFUL_SET, BT_KIND_REPLICATION_CONTROLLER};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
+		if (bt_str_equal_c(controller->kind, bt_kind_info(kinds[i])->name)) {
+			return bt_whatif_find(whatif, kinds[i], namespace_, controller->name);
+		}
+	}
+	return BT_MANIFESTS_NONE;
+}
+
+/** After a change of the workload at index: pods that its controller would take away. */
+static void shrink(struct bt_whatif *whatif, uint32_t index)
+{
+	const struct bt_object *object = whatif->work.objects.items[index].object;
+	const struct bt_opt_i32 *replicas = bt_whatif_replicas_of(object);
+	if (replicas == NULL) {
+		return;
+	}
+	int64_t count = replicas->present ? replicas->value : 1;
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		const struct bt_stateful_set *set = object->value;
+		int64_t start = set->spec.ordinals != NULL ? set->spec.ordinals->start : 0;
+		shrink_stateful_set(whatif, index, start + count);
+	} else {
+		/*
+		 * Down to this many; what is missing is made when the workload is expanded. Of a
+		 * rollout under way the old pods go first: they have to go anyway.
+		 */
+		int64_t now = newest_seconds(&whatif->work);
+		struct workload_pods parts[] = {{.now_seconds = now}, {.now_seconds = now}};
+		collect_pods(whatif, index, PART_OLD, &parts[0]);
+		collect_pods(whatif, index, PART_NEW, &parts[1]);
+		int64_t excess = (int64_t)parts[0].list.count + parts[1].list.count - count;
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
+			if (excess > 0) {
+				bt_deletion_order_sort(
+					parts[i].list.items, parts[i].list.count, now);
+				excess -= drop_first(whatif, &parts[i], (uint32_t)excess);
+			}
+			bt_vec_finish(&parts[i].list);
+		}
+	}
+}
+
+/** --- scaling --- */
+
+static struct bt_object *rescaled(const struct bt_object *object, int64_t replicas)
+{
+	struct bt_opt_i32 wanted = {true, (int32_t)replicas};
+	if (object->kind == BT_KIND_DEPLOYMENT) {
+		struct bt_deployment copy = *(const struct bt_deployment *)object->value;
+		copy.spec.replicas = wanted;
+		return bt_object_create(object->kind, &copy);
+	}
+	if (object->kind == BT_KIND_REPLICA_SET) {
+		struct bt_replica_set copy = *(const struct bt_replica_set *)object->value;
+		copy.spec.replicas = wanted;
+		return bt_object_create(object->kind, &copy);
+	}
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		struct bt_stateful_set copy = *(const struct bt_stateful_set *)object->value;
+		copy.spec.replicas = wanted;
+		return bt_object_create(object->kind, &copy);
+	}
+	struct bt_replication_controller copy =
+		*(const struct bt_replication_controller *)object->value;
+	copy.spec.replicas = wanted;
+	return bt_object_create(object->kind, &copy);
+}
+
+/** A pause stops rollouts, not scaling. */
+static void resume(struct bt_whatif *whatif, uint32_t index)
+{
+	const struct bt_object *object = whatif->work.objects.items[index].object;
+	if (object->kind == BT_KIND_DEPLOYMENT) {
+		struct bt_deployment copy = *(const struct bt_deployment *)object->value;
+		copy.spec.paused = false;
+		bt_manifests_exchange(&whatif->work, index, bt_object_create(object->kind, &copy));
+	}
+}
+
+int bt_whatif_scale(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
+{
+	uint32_t index =
+		bt_whatif_find(whatif, change->workload, change->namespace_, change->target);
+	if (index == BT_MANIFESTS_NONE) {
+		return bt_whatif_unknown(
+			whatif, change->workload, change->namespace_, change->target, err);
+	}
+	if (whatif->marks.items[index].scaled) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "an earlier --scale scales this workload already");
+	}
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
+	const struct bt_owner_reference *controller = bt_object_controller(object->object->meta);
+	if (controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
+		bt_whatif_find(whatif, BT_KIND_DEPLOYMENT, object->namespace_, controller->name) !=
+			BT_MANIFESTS_NONE) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"the ReplicaSet belongs to a Deployment, which would set it back: scale "
+			"the Deployment");
+	}
+	bt_manifests_exchange(&whatif->work, index, rescaled(object->object, change->count));
+	resume(whatif, index);
+	/* Also of a live cluster: its controller is yet to see this. */
+	whatif->work.objects.items[index].pods_exist = false;
+	whatif->marks.items[index].scaled = true;
+	shrink(whatif, index);
+	return 0;
+}
+
+/** --- manifests --- */
+
+/** Whether the controller brings its pods in line with the template by itself. */
+static bool rolls_out(const struct bt_object *object)
+{
+	const struct bt_str *strategy = NULL;
+	if (object->kind == BT_KIND_DEPLOYMENT) {
+		return !((const struct bt_deployment *)object->value)->spec.paused;
+	}
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		strategy =
+			&((const struct bt_stateful_set *)object->value)->spec.update_strategy.type;
+	} else if (object->kind == BT_KIND_DAEMON_SET) {
+		strategy =
+			&((const struct bt_daemon_set *)object->value)->spec.update_strategy.type;
+	}
+	/* Those of a ReplicaSet or ReplicationController stay as they are. */
+	return strategy != NULL && !bt_str_equal_c(*strategy, "OnDelete");
+}
+
+/** Equal for a scheduler, once the defaults are filled in. */
+static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_object,
+	const struct bt_object *new_object)
+{
+	const struct bt_pod_template *old_template = bt_workload_template(old_object);
+	const struct bt_pod_template *new_template = bt_workload_template(new_object);
+	if (old_template == NULL || new_template == NULL) {
+		return true;
+	}
+	struct bt_arena scratch;
+	bt_arena_init(&scratch, 0);
+	struct bt_pod_spec old_spec = old_template->spec;
+	struct bt_pod_spec new_spec = new_template->spec;
+	bt_pod_spec_default(&old_spec, whatif->pod_level, &scratch);
+	bt_pod_spec_default(&new_spec, whatif->pod_level, &scratch);
+	bool same = bt_message_equal(&bt_pod_spec_message, &old_spec, &new_spec);
+	bt_arena_finish(&scratch);
+	const struct bt_str_map *a = &old_template->metadata.labels;
+	const struct bt_str_map *b = &new_template->metadata.labels;
+	same = same && a->count == b->count;
+	for (uint32_t i = 0; same && i < a->count; i++) {
+		same = bt_str_equal(a->items[i].key, b->items[i].key) &&
+			bt_str_equal(a->items[i].value, b->items[i].value);
+	}
+	return same;
+}
+
+/** A manifest leaves the number out where something else sets it, such as an autoscaler. */
+static void keep_replicas(
+	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
+{
+	const struct bt_object *new_object = whatif->work.objects.items[index].object;
+	const struct bt_opt_i32 *wanted = bt_whatif_replicas_of(new_object);
+	const struct bt_opt_i32 *had = bt_whatif_replicas_of(old_object);
+	if (wanted != NULL && !wanted->present && had->present) {
+		bt_manifests_exchange(&whatif->work, index, rescaled(new_object, had->value));
+	}
+}
+
+static void take_replaced(
+	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
+{
+	struct bt_whatif_mark *mark = &whatif->marks.items[index];
+	const struct bt_object *new_object = whatif->work.objects.items[index].object;
+	bool was_gone = mark->gone;
+	bool is_budget = new_object->kind == BT_KIND_POD_DISRUPTION_BUDGET;
+	*mark = (struct bt_whatif_mark){
+		.scaled = mark->scaled, .budget = is_budget ? mark->budget : 0};
+	if (was_gone) {
+		return;
+	}
+	keep_replicas(whatif, index, old_object);
+	new_object = whatif->work.objects.items[index].object;
+	if (rolls_out(new_object) && !same_template(whatif, old_object, new_object)) {
+		/* The rollout of another template is over: its pods are there, all others are gone.
+		 */
+		struct workload_pods pods = {0};
+		collect_pods(whatif, index, PART_ALL, &pods);
+		for (uint32_t i = 0; i < pods.list.count; i++) {
+			drop_pod(whatif, index_of(whatif, &pods.list.items[i]),
+				BT_DEPARTURE_REPLACED);
+		}
+		bt_vec_finish(&pods.list);
+	} else {
+		shrink(whatif, index);
+	}
+}
+
+/** From nodes that came with new taints or labels. count: of old_objects. */
+static void leave_nodes(
+	struct bt_whatif *whatif, struct bt_object *const *old_objects, uint32_t count)
+{
+	bool *changed = BT_NEW_ARRAY(bool, whatif->work.objects.count);
+	const struct bt_object **old_nodes =
+		BT_NEW_ARRAY(const struct bt_object *, whatif->work.objects.count);
+	for (uint32_t i = 0; i < count; i++) {
+		old_nodes[i] = old_objects[i]->kind == BT_KIND_NODE ? old_objects[i] : NULL;
+		changed[i] = old_nodes[i] != NULL &&
+			old_nodes[i] != whatif->work.objects.items[i].object;
+	}
+	bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
+	bt_whatif_evict_unselected(whatif, changed);
+	bt_free(old_nodes);
+	bt_free(changed);
+}
+
+int bt_whatif_with(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
+{
+	uint32_t count = whatif->work.objects.count;
+	struct bt_object **old_objects = BT_NEW_ARRAY(struct bt_object *, count);
+	for (uint32_t i = 0; i < count; i++) {
+		old_objects[i] = bt_object_share(whatif->work.objects.items[i].object);
+	}
+	whatif->work.replaces = true; /* that is what the file is for */
+	int result = bt_manifests_read(&whatif->work, change->text, err);
+	whatif->work.replaces = false;
+	bt_whatif_sync_marks(whatif);
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		if (whatif->work.objects.items[i].object != old_objects[i]) {
+			take_replaced(whatif, i, old_objects[i]);
+		}
+	}
+	if (result == 0) {
+		leave_nodes(whatif, old_objects, count);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		bt_object_release(old_objects[i]);
+	}
+	bt_free(old_objects);
+	return result;
+}
