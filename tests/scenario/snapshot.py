@@ -85,7 +85,9 @@ def comparable(answer, names):
     """Decisions with original names, without the order of names."""
     answer = words_back(answer, names)
     for pod in answer["pods"]:
-        pod["message"] = sorted(re.split(r"[,:.] ?", pod["message"]))
+        # An error of CEL shows the line with a mark below: its width depends on the names.
+        message = re.sub(r"<input>:\d+:\d+|[ .]*\^", "", pod["message"])
+        pod["message"] = sorted(re.split(r"[,:.] ?", message))
     answer["nodes"] = sorted(answer["nodes"], key=lambda node: node["name"])
     return answer
 
@@ -175,7 +177,7 @@ def check_no_names(path, names, case):
         spec = item.get("spec", {})
         texts += [spec.get("nodeName") or "", *spec.get("nodeSelector", {}).values()]
         texts += [taint.get("value", "") for taint in spec.get("taints", [])]
-        for text in texts:
+        for text in filter(lambda value: isinstance(value, str), texts):
             left = originals.intersection(WORD.findall(text))
             assert not left or text in KNOWN, (case, text, left)
 
