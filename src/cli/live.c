@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live_private.h"
+#include <stdlib.h>
 
+#include "api/event.h"
 #include "base/nanoseconds.h"
+#include "cli/live_private.h"
+#include "cli/manifests.h"
 #include "cluster/printable.h"
 
 #define CONNECT_TIMEOUT_NS (10 * BT_NS_PER_SECOND)
@@ -98,7 +101,8 @@ static int64_t silence_max_ns(const struct bt_live *live)
 	return live->config.exec != NULL ? LOGIN_SILENCE_NS : FIRST_SILENCE_NS;
 }
 
-int bt_live_wait(struct bt_live *live, struct berth_error *err)
+/** Turn the loop until something came or the server was silent for too long, which is an error. */
+static int live_wait(struct bt_live *live, struct berth_error *err)
 {
 	int64_t silent_ns = bt_loop_now_ns(live->loop) - live->heard_ns;
 	int64_t left_ns = silence_max_ns(live) - silent_ns;
@@ -194,4 +198,308 @@ int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *
 	}
 	bt_strbuf_finish(&text);
 	return result;
+}
+
+/* All kinds: the nodes' first page tells which state of the server the other lists are to be of. */
+
+/** Requests in flight; streams have a connection each. */
+#define LISTS_AT_ONCE 4
+
+/** What it means when a kind cannot be read. */
+struct wanted {
+	enum bt_kind kind;
+	bool is_needed;
+	bool is_optional; /* clusters without it are common, and have none of it */
+	const char *without;
+};
+
+/* The largest lists first: the others fit in beside them. */
+static const struct wanted wanted[] = {
+	{BT_KIND_NODE, true, false, ""},
+	{BT_KIND_POD, true, false, ""},
+	{BT_KIND_NAMESPACE, false, false,
+		"affinity terms with a namespaceSelector are decided as if namespaces had no "
+		"labels"},
+	{BT_KIND_SERVICE, false, false, "pods of services are not spread by default constraints"},
+	{BT_KIND_REPLICATION_CONTROLLER, false, false,
+		"their pods are not spread by default constraints"},
+	{BT_KIND_REPLICA_SET, false, false, "their pods are not spread by default constraints"},
+	{BT_KIND_STATEFUL_SET, false, false, "their pods are not spread by default constraints"},
+	{BT_KIND_DEPLOYMENT, false, false, "they cannot be named or scaled"},
+	{BT_KIND_DAEMON_SET, false, false, "they cannot be named or scaled"},
+	{BT_KIND_JOB, false, false, "they cannot be named or scaled"},
+	{BT_KIND_CRON_JOB, false, false, "they cannot be named"},
+	{BT_KIND_PERSISTENT_VOLUME, false, false,
+		"pods with bound claims are decided as if their volumes did not exist"},
+	{BT_KIND_PERSISTENT_VOLUME_CLAIM, false, false,
+		"pods with claims stay pending: their claims are not found"},
+	{BT_KIND_STORAGE_CLASS, false, false,
+		"unbound claims are decided as if their classes did not exist"},
+	{BT_KIND_CSI_NODE, false, false, "limits of attached volumes are not respected"},
+	{BT_KIND_CSI_DRIVER, false, false, "storage capacity is not respected"},
+	{BT_KIND_CSI_STORAGE_CAPACITY, false, false,
+		"volumes that are to be made with capacity tracking find no room"},
+	{BT_KIND_VOLUME_ATTACHMENT, false, false,
+		"volumes attached for no running pod do not count to limits"},
+	{BT_KIND_POD_DISRUPTION_BUDGET, false, false, "preemption and drains ignore them"},
+	{BT_KIND_PRIORITY_CLASS, false, false,
+		"new pods cannot name one; those of the cluster carry their priority"},
+	{BT_KIND_RESOURCE_CLAIM, false, true, "pods with resource claims stay pending"},
+	{BT_KIND_RESOURCE_CLAIM_TEMPLATE, false, true, "pods with resource claims stay pending"},
+	{BT_KIND_RESOURCE_SLICE, false, true, "no devices are known"},
+	{BT_KIND_DEVICE_CLASS, false, true, "pods with resource claims stay pending"},
+	{BT_KIND_DEVICE_TAINT_RULE, false, true, "taints that they give to devices are not known"},
+	{BT_KIND_POD_GROUP, false, true, "pods of groups stay pending"},
+	{BT_KIND_WORKLOAD, false, true, "pods of workloads are decided one by one"},
+};
+
+struct reading {
+	struct bt_live *live;
+	const struct bt_live_sink *sink;
+	struct bt_live_list lists[BT_ARRAY_LENGTH(wanted)];
+	uint32_t started;
+	struct bt_strbuf version;               /* of the first list, for the others */
+	uint32_t told[BT_ARRAY_LENGTH(wanted)]; /* counts, of progress */
+};
+
+/** More lists, when others are over; the first one is alone until it knows its version. */
+static bool start_more(struct reading *reading)
+{
+	uint32_t running = 0;
+	for (uint32_t i = 0; i < reading->started; i++) {
+		running += !reading->lists[i].is_over;
+	}
+	if (reading->version.length == 0) {
+		bt_strbuf_append_str(&reading->version, bt_strbuf_str(&reading->lists[0].version));
+	}
+	bool may_start =
+		reading->started == 0 || reading->version.length != 0 || reading->lists[0].is_over;
+	while (may_start && running < LISTS_AT_ONCE && reading->started < BT_ARRAY_LENGTH(wanted)) {
+		struct bt_live_list *list = &reading->lists[reading->started];
+		list->live = reading->live;
+		list->kind = wanted[reading->started].kind;
+		list->objects_max = BT_MANIFESTS_OBJECTS_MAX + 1;
+		if (reading->started != 0) {
+			list->at_version = bt_strbuf_str(&reading->version);
+		}
+		reading->started++;
+		bt_live_list_start(list);
+		running++;
+		may_start = reading->started > 1;
+	}
+	return running != 0;
+}
+
+/** Of the list that has grown, a line. */
+static void tell_progress(struct reading *reading)
+{
+	for (uint32_t i = 0; i < reading->started && reading->sink->progress != NULL; i++) {
+		const struct bt_live_list *list = &reading->lists[i];
+		if (!list->is_over && list->objects.count != reading->told[i]) {
+			reading->told[i] = list->objects.count;
+			reading->sink->progress(reading->sink->context,
+				bt_kind_info(list->kind)->resource, list->objects.count);
+			return;
+		}
+	}
+}
+
+static void warn_left_out(const struct reading *reading, uint32_t index)
+{
+	const struct bt_live_list *list = &reading->lists[index];
+	struct bt_strbuf line = {0};
+	if (reading->sink->warn == NULL ||
+		(list->end == BT_LIVE_ABSENT && wanted[index].is_optional)) {
+		return;
+	}
+	bt_strbuf_printf(&line, "%s: %s %s: left out, %s", bt_live_server(reading->live),
+		bt_strbuf_c(&list->resource),
+		list->end == BT_LIVE_ABSENT ? "are not served" : "may not be listed",
+		wanted[index].without);
+	reading->sink->warn(reading->sink->context, bt_strbuf_c(&line));
+	bt_strbuf_finish(&line);
+}
+
+/** Lists that are over: may it go on? */
+static int check_ends(struct reading *reading, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < reading->started; i++) {
+		struct bt_live_list *list = &reading->lists[i];
+		if (list->end == BT_LIVE_FAILED ||
+			(list->end == BT_LIVE_FORBIDDEN && wanted[i].is_needed)) {
+			return bt_error_move(err, &list->err);
+		}
+		if (list->end == BT_LIVE_ABSENT && wanted[i].is_needed) {
+			return bt_error_set(err, BERTH_ERR_IO,
+				"the API server %s has no %s: is it a Kubernetes API server?",
+				bt_live_server(reading->live), bt_strbuf_c(&list->resource));
+		}
+	}
+	return 0;
+}
+
+static int read_lists(struct reading *reading, struct berth_error *err)
+{
+	int result = 0;
+	reading->live->heard_ns = bt_loop_now_ns(reading->live->loop);
+	while (result == 0 && start_more(reading)) {
+		result = live_wait(reading->live, err);
+		if (result == 0) {
+			tell_progress(reading);
+			result = check_ends(reading, err);
+		}
+	}
+	return result;
+}
+
+static int hand_over(struct reading *reading, uint32_t index, struct berth_error *err)
+{
+	struct bt_live_list *list = &reading->lists[index];
+	int result = 0;
+	if (list->end != BT_LIVE_COMPLETE) {
+		warn_left_out(reading, index);
+	}
+	for (uint32_t i = 0; i < list->objects.count; i++) {
+		struct bt_object *object = list->objects.items[i];
+		if (result == 0) {
+			result = reading->sink->take(reading->sink->context, object, err);
+		} else {
+			bt_object_release(object);
+		}
+	}
+	list->objects.count = 0; /* consumed */
+	return result;
+}
+
+int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct berth_error *err)
+{
+	struct reading *reading = BT_NEW(struct reading);
+	reading->live = live;
+	reading->sink = sink;
+	int result = read_lists(reading, err);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(wanted) && result == 0; i++) {
+		result = hand_over(reading, i, err);
+	}
+	for (uint32_t i = 0; i < reading->started; i++) {
+		bt_live_list_finish(&reading->lists[i]);
+	}
+	bt_strbuf_finish(&reading->version);
+	bt_free(reading);
+	return result;
+}
+
+/* What a cluster says about one pod. */
+
+static struct bt_time last_of(const struct bt_core_event *event)
+{
+	const struct bt_time *times[] = {
+		event->series != NULL ? &event->series->last_observed_time : NULL,
+		&event->last_timestamp, &event->event_time, &event->first_timestamp};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(times); i++) {
+		if (times[i] != NULL && times[i]->set) {
+			return *times[i];
+		}
+	}
+	return event->metadata.creation_timestamp;
+}
+
+static struct bt_time first_of(const struct bt_core_event *event)
+{
+	const struct bt_time *times[] = {&event->first_timestamp, &event->event_time};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(times); i++) {
+		if (times[i]->set) {
+			return *times[i];
+		}
+	}
+	return event->metadata.creation_timestamp;
+}
+
+static int64_t count_of(const struct bt_core_event *event)
+{
+	int64_t count = event->series != NULL ? event->series->count : event->count;
+	return count > 1 ? count : 1;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct bt_live_event *first = a;
+	const struct bt_live_event *second = b;
+	int order = bt_time_compare(&first->last, &second->last);
+	if (order == 0) {
+		order = bt_str_compare(first->reason, second->reason);
+	}
+	return order != 0 ? order : bt_str_compare(first->message, second->message);
+}
+
+static int run(struct bt_live_list *list, struct berth_error *err)
+{
+	int result = 0;
+	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
+	bt_live_list_start(list);
+	while (result == 0 && !list->is_over) {
+		result = live_wait(list->live, err);
+	}
+	if (result == 0 && list->err.code != 0) {
+		result = bt_error_move(err, &list->err);
+	}
+	return result;
+}
+
+int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt_str name,
+	struct bt_str uid, struct bt_live_events *out_events, struct berth_error *err)
+{
+	struct bt_strbuf selector = {0};
+	bt_strbuf_printf(&selector,
+		"involvedObject.kind=Pod,involvedObject.name=%.*s,involvedObject.namespace=%.*s",
+		BT_STR_ARG(name), BT_STR_ARG(namespace_));
+	if (uid.length != 0) {
+		bt_strbuf_printf(&selector, ",involvedObject.uid=%.*s", BT_STR_ARG(uid));
+	}
+	struct bt_live_list list = {
+		.live = live,
+		.kind = BT_KIND_CORE_EVENT,
+		.namespace_ = namespace_,
+		.field_selector = bt_strbuf_str(&selector),
+		.objects_max = BT_LIVE_EVENTS_MAX,
+		.err = BERTH_ERROR_INIT,
+	};
+	*out_events = (struct bt_live_events){0};
+	bt_arena_init(&out_events->arena, 0);
+	int result = run(&list, err);
+	if (result == 0) {
+		out_events->items = BT_ARENA_NEW_ARRAY(
+			&out_events->arena, struct bt_live_event, list.objects.count);
+		out_events->count = list.objects.count;
+		out_events->is_cut = list.is_cut;
+		for (uint32_t i = 0; i < out_events->count; i++) {
+			const struct bt_core_event *event =
+				bt_object_value(list.objects.items[i], BT_KIND_CORE_EVENT);
+			struct bt_arena *arena = &out_events->arena;
+			struct bt_str source = event->reporting_component.length != 0
+				? event->reporting_component
+				: event->source.component;
+			out_events->items[i] = (struct bt_live_event){
+				.type = bt_arena_str(arena, event->type),
+				.reason = bt_arena_str(arena, event->reason),
+				.message = bt_arena_str(arena, event->message),
+				.source = bt_arena_str(arena, source),
+				.count = count_of(event),
+				.first = first_of(event),
+				.last = last_of(event),
+			};
+		}
+		if (out_events->count > 1) {
+			qsort(out_events->items, out_events->count, sizeof(out_events->items[0]),
+				compare_events);
+		}
+	}
+	bt_live_list_finish(&list);
+	bt_strbuf_finish(&selector);
+	return result;
+}
+
+void bt_live_events_finish(struct bt_live_events *events)
+{
+	bt_arena_finish(&events->arena);
+	*events = (struct bt_live_events){0};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_LIVE_PRIVATE_H
 #define BT_CLI_LIVE_PRIVATE_H
-/** Inside of a live connection. Shared by live.c (connection, errors, one list), live_read.c (all
- * kinds) and live_events.c. */
+/** Inside of a live connection. Shared by live.c (connection, errors, all kinds,
+ * events) and live_list.c (one list). */
 #include "base/vec.h"
 #include "cli/live.h"
 #include "client/rest.h"
@@ -65,8 +65,6 @@ struct bt_live_list {
 void bt_live_list_start(struct bt_live_list *list);
 /** Cancels what is under way, releases what came. Zero memory accepted. */
 void bt_live_list_finish(struct bt_live_list *list);
-/** Turn the loop until something came or the server was silent for too long, which is an error. */
-BT_MUST_USE int bt_live_wait(struct bt_live *live, struct berth_error *err);
 /** The sentence for an answer that is none. Returns its code. */
 int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *list,
 	const struct bt_rest_answer *answer, struct berth_error *err);

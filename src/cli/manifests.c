@@ -3,9 +3,9 @@
 
 #include "api/pod.h"
 #include "cli/admission.h"
-#include "cli/kind_hint.h"
+#include "cli/suggest.h"
 #include "cluster/printable.h"
-#include "cli/suffix.h"
+#include "cli/workload.h"
 #if BT_HAVE_SERVER
 #include "cli/unknown_field.h"
 #endif

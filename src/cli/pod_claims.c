@@ -3,7 +3,7 @@
 
 #include "api/defaulting.h"
 #include "cluster/printable.h"
-#include "cli/suffix.h"
+#include "cli/workload.h"
 #include "dra/dra.h"
 
 /** Of a name, where an ending is made up for it: as an API server does it. */

@@ -3,7 +3,6 @@
 
 #include "base/thread_pool.h"
 #include "cli/command.h"
-#include "cli/warnings.h"
 #include "cluster/file.h"
 #include "lib/document.h"
 #include "lib/registry.h"

@@ -15,9 +15,13 @@
  * Pods that a plugin makes wait on Permit hold their nodes until it allows or rejects them. When
  * all pods were tried, time passes until each wait is over.
  */
+#include "cli/command.h"
+#include "cli/setup.h"
+#include "cli/source.h"
 #include "cli/workload.h"
 #include "framework/waiting_pods.h"
 #include "sched/engine.h"
+#include "state/state.h"
 
 /** Pods to be placed, as far as defaults made them differ from their templates. */
 #define BT_SIMULATION_POD_BYTES_MAX ((size_t)4 << 30)
@@ -122,4 +126,52 @@ void bt_simulation_run(struct bt_simulation *simulation);
 void bt_simulation_run_first(struct bt_simulation *simulation, uint32_t count);
 /** How many of the pods come before this one in the queue, which need not be one of them. */
 uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod);
+
+/**
+ * Preemption carried out on a state that nobody else changes: what an API server, kubelets and
+ * watches would do over time is done at once. Spec: 08 section 11.
+ */
+
+/** Called for each victim before it goes. */
+typedef void (*bt_eviction_visit)(void *context, const struct bt_pod_info *victim);
+
+/**
+ * A cycle ended without a node for the pod: remove the victims it chose, and those of an earlier
+ * attempt that are still on their way out, from the state. Returns how many, 0 when preemption
+ * cannot help. result is of the last cycle; the state may change only afterwards. visit may be
+ * NULL.
+ */
+uint32_t bt_eviction_run(struct bt_engine *engine, const struct bt_pod_info *preemptor,
+	const struct bt_schedule_result *result, bt_eviction_visit visit, void *context);
+
+/** --- the run of a command that asks one simulation of one cluster --- */
+
+/**
+ * Load the simulation, which has its cluster and engine already, and append the answer to out.
+ * Returns the exit status, or a negative error: then nothing is printed but that.
+ */
+typedef int bt_simulation_answer_fn(const void *context, struct bt_simulation *simulation,
+	struct bt_strbuf *out, struct berth_error *err);
+
+/**
+ * Make the engine, read the cluster, let answer find out, print. Warnings and errors go to standard
+ * error. Returns the exit status.
+ */
+int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *setup,
+	const struct bt_source *source, bt_simulation_answer_fn *answer, const void *context);
+
+/**
+ * Everything but pods and nodes that plugins look up: services, volumes, claims, classes, owners of
+ * pods. What an API server and its controllers would have added to manifests is added here:
+ * namespaces that pods are in, with their name as a label; the ReplicaSets of Deployments; the
+ * claims of StatefulSets; the default storage class of claims; immediate binding of storage classes
+ * that say nothing; how many devices a ResourceClaim asks for.
+ */
+
+/**
+ * Workloads are expanded, and no object is released yet. BERTH_ERR_TOO_LARGE: the claims of
+ * StatefulSets take more than BT_WORKLOAD_BYTES_MAX.
+ */
+BT_MUST_USE int bt_surroundings_load(struct bt_manifests *cluster,
+	const struct bt_expansion *expansion, struct bt_state *state, struct berth_error *err);
 #endif

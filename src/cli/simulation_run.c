@@ -1,8 +1,218 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/identity.h"
-#include "cli/eviction.h"
+#include "api/types.h"
+#include "api/selector.h"
+#include "base/alloc.h"
 #include "cli/pod_claims.h"
-#include "cli/simulation_private.h"
+#include "cli/simulation.h"
+#include "plugins/default_preemption.h"
+
+static void evict(struct bt_engine *engine, uint32_t pod_id, bt_eviction_visit visit, void *context)
+{
+	struct bt_pod_info victim;
+	bt_pod_info_from_record(engine->state, pod_id, &victim);
+	if (visit != NULL) {
+		visit(context, &victim);
+	}
+	struct bt_strbuf uid = {0};
+	bt_strbuf_append_str(&uid, victim.uid); /* the state's own goes with the pod */
+	struct bt_pod pod = {
+		.metadata = {.name = victim.name,
+			.namespace_ = victim.namespace_,
+			.uid = victim.uid},
+		.spec.node_name = victim.node_name,
+	};
+	int result = bt_state_remove_pod(engine->state, &pod, NULL);
+	BT_ASSERT(result == 0); /* it was found on this node a moment ago */
+	bt_pod_claims_release(engine->state, bt_strbuf_str(&uid));
+	bt_strbuf_finish(&uid);
+}
+
+/** The candidate that the last cycle nominated, or NULL. */
+static const struct bt_preemption_candidate *chosen_candidate(
+	const struct bt_schedule_result *result)
+{
+	const struct bt_post_filter_result *nomination = &result->nomination;
+	if (result->outcome != BT_OUTCOME_FIT_ERROR || !nomination->present ||
+		nomination->mode != BT_NOMINATING_OVERRIDE ||
+		nomination->nominated_node_name.length == 0) {
+		return NULL;
+	}
+	const struct bt_preemption_decision *decision =
+		bt_default_preemption_decision(result->framework, result->cycle);
+	return decision != NULL && decision->selected < decision->candidate_count
+		? &decision->candidates[decision->selected]
+		: NULL;
+}
+
+/** Victims of an earlier attempt of the same pod: it does not preempt again while they are there.
+ */
+static uint32_t evict_terminating(struct bt_engine *engine, const struct bt_pod_info *preemptor,
+	bt_eviction_visit visit, void *context)
+{
+	const struct bt_state *state = engine->state;
+	uint32_t slot = preemptor->nominated_node_name.length != 0
+		? bt_state_snapshot_find(state, preemptor->nominated_node_name)
+		: BT_SLOT_NONE;
+	uint32_t count = 0;
+	uint32_t i = 0;
+	while (slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count) {
+		uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
+		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+		if (record->preempted && record->priority < preemptor->priority) {
+			evict(engine, pod_id, visit, context);
+			count++; /* the last of the list has come to its place */
+		} else {
+			i++;
+		}
+	}
+	return count;
+}
+
+uint32_t bt_eviction_run(struct bt_engine *engine, const struct bt_pod_info *preemptor,
+	const struct bt_schedule_result *result, bt_eviction_visit visit, void *context)
+{
+	const struct bt_preemption_candidate *chosen = chosen_candidate(result);
+	if (chosen == NULL) {
+		return result->outcome == BT_OUTCOME_FIT_ERROR
+			? evict_terminating(engine, preemptor, visit, context)
+			: 0;
+	}
+	for (uint32_t i = 0; i < chosen->victim_count; i++) {
+		evict(engine, chosen->victims[i], visit, context);
+	}
+	return chosen->victim_count;
+}
+
+static bool allows_less_without(const struct bt_pod_disruption_budget *budget,
+	const struct bt_pod_info *victim, struct bt_arena *arena)
+{
+	struct bt_selector selector;
+	return budget->status.disruptions_allowed > 0 &&
+		bt_selector_from_label_selector(budget->spec.selector, arena, &selector, NULL) ==
+		0 &&
+		bt_selector_matches(&selector, victim->labels);
+}
+
+/**
+ * What the controller of disruption budgets would do when the pod has gone: each budget that covers
+ * it allows one disruption less, down to none.
+ */
+static void eviction_charge_budgets(struct bt_state *state, const struct bt_pod_info *victim)
+{
+	struct bt_arena arena;
+	BT_VEC(struct bt_object *) changed = {0};
+	const struct bt_pod_disruption_budget *budget;
+	uint32_t cursor = 0;
+	bt_arena_init(&arena, 0);
+	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
+			victim->namespace_, &cursor)) != NULL) {
+		if (allows_less_without(budget, victim, &arena)) {
+			struct bt_pod_disruption_budget copy = *budget;
+			copy.status.disruptions_allowed--;
+			bt_vec_push(
+				&changed, bt_object_create(BT_KIND_POD_DISRUPTION_BUDGET, &copy));
+		}
+	}
+	for (uint32_t i = 0; i < changed.count; i++) {
+		bt_object_store_put(&state->objects, changed.items[i]);
+	}
+	bt_vec_finish(&changed);
+	bt_arena_finish(&arena);
+}
+
+/** --- pods that a plugin makes wait on Permit: spec 02 sections 5.9 and 5.14 --- */
+
+static void simulation_wait(
+	struct bt_simulation *simulation, uint32_t index, const struct bt_schedule_result *result)
+{
+	struct bt_simulated_pod *entry = &simulation->pods.items[index];
+	struct bt_simulated_wait *wait = BT_NEW(struct bt_simulated_wait);
+	wait->index = index;
+	wait->result = *result;
+	bt_engine_hold(simulation->engine, &wait->result, &wait->held);
+	(void)bt_waiting_pods_add(&simulation->waiting, result->framework, &entry->info,
+		wait->result.waits, wait->result.wait_count, simulation->now_ns);
+	bt_vec_push(&simulation->waits, wait);
+	entry->waiting = true;
+}
+
+/** The first one that is decided leaves the list; NULL: there is none. */
+static struct bt_simulated_wait *take_decided(
+	struct bt_simulation *simulation, struct bt_status *out_decision)
+{
+	for (uint32_t i = 0; i < simulation->waits.count; i++) {
+		struct bt_simulated_wait *wait = simulation->waits.items[i];
+		if (bt_waiting_pods_poll(&simulation->waiting,
+			    simulation->pods.items[wait->index].info.uid, &wait->held.arena,
+			    out_decision) != BT_WAIT_PENDING) {
+			bt_vec_remove_ordered(&simulation->waits, i);
+			return wait;
+		}
+	}
+	return NULL;
+}
+
+static void simulation_set_placed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+	const struct bt_schedule_result *result);
+
+static void simulation_set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+	const struct bt_schedule_result *result, struct bt_arena *arena);
+
+static void simulation_record(
+	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_str *last);
+
+static void settle(struct bt_simulation *simulation, struct bt_simulated_wait *wait,
+	const struct bt_status *decision, struct bt_arena *arena, struct bt_str *last)
+{
+	struct bt_engine *engine = simulation->engine;
+	struct bt_simulated_pod *entry = &simulation->pods.items[wait->index];
+	bool placed = false;
+	entry->waiting = false;
+	if (bt_status_is_success(decision)) {
+		placed = bt_engine_finish_place(engine, &entry->info, &wait->result);
+	} else {
+		bt_engine_reject_waiting(engine, &entry->info, decision, &wait->result);
+	}
+	if (placed) {
+		simulation_set_placed(simulation, entry, &wait->result);
+	} else {
+		simulation->release_count++;
+		simulation_set_failed(simulation, entry, &wait->result, arena);
+	}
+	simulation_record(simulation, entry, last);
+	/* A gang that was given up would only take the room again that it left to others. */
+	entry->release_count = UINT32_MAX;
+	bt_engine_release_held(engine, &wait->held);
+	bt_free(wait);
+	bt_arena_reset(arena);
+}
+
+/** Place or give up the pods about which a plugin has decided. */
+static void simulation_settle_waits(
+	struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
+{
+	struct bt_simulated_wait *wait;
+	struct bt_status decision;
+	while ((wait = take_decided(simulation, &decision)) != NULL) {
+		settle(simulation, wait, &decision, arena, last);
+	}
+}
+
+/** Let the time pass until nobody waits any longer. */
+static void simulation_end_waits(
+	struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
+{
+	while (simulation->waits.count != 0) {
+		int64_t now_ns = bt_waiting_pods_next_deadline_ns(&simulation->waiting);
+		simulation->now_ns = now_ns;
+		for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
+			simulation->engine->profiles.frameworks.items[i]->handle.now_ns = now_ns;
+		}
+		bt_waiting_pods_expire(&simulation->waiting, simulation->now_ns);
+		simulation_settle_waits(simulation, arena, last);
+	}
+}
 
 /** A message beyond the budget of all messages. */
 #define CUT_MESSAGE_BYTES 256
@@ -62,7 +272,7 @@ static void record_eviction(void *context, const struct bt_pod_info *victim)
 	};
 	bt_vec_push(&simulation->evictions, eviction);
 	simulation->release_count++;
-	bt_eviction_charge_budgets(simulation->engine->state, victim);
+	eviction_charge_budgets(simulation->engine->state, victim);
 }
 
 struct lower_nominations {
@@ -118,7 +328,7 @@ static bool preempt(
 
 /** --- one pod --- */
 
-void bt_simulation_set_placed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+static void simulation_set_placed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
 	const struct bt_schedule_result *result)
 {
 	entry->fate = BT_FATE_SCHEDULED;
@@ -128,7 +338,8 @@ void bt_simulation_set_placed(struct bt_simulation *simulation, struct bt_simula
 	let_go(simulation, entry);
 }
 
-void bt_simulation_set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+/** The attempt failed; the message lives in arena until it is recorded. */
+static void simulation_set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
 	const struct bt_schedule_result *result, struct bt_arena *arena)
 {
 	enum bt_fate fate = bt_status_is_rejected(&result->status) ? BT_FATE_UNSCHEDULABLE
@@ -165,13 +376,13 @@ static bool try_to_place(
 		return false;
 	}
 	if (result->wait_count != 0) {
-		bt_simulation_wait(simulation, index, result);
+		simulation_wait(simulation, index, result);
 		return true;
 	}
 	if (!bt_engine_finish_place(engine, &entry->info, result)) {
 		return false;
 	}
-	bt_simulation_set_placed(simulation, entry, result);
+	simulation_set_placed(simulation, entry, result);
 	return true;
 }
 
@@ -194,7 +405,7 @@ static void schedule(struct bt_simulation *simulation, struct bt_framework *fram
 			break;
 		}
 	}
-	bt_simulation_set_failed(simulation, entry, &result, arena);
+	simulation_set_failed(simulation, entry, &result, arena);
 }
 
 static void decide(
@@ -238,7 +449,7 @@ static void decide(
 
 /** --- all pods --- */
 
-void bt_simulation_record(
+static void simulation_record(
 	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_str *last)
 {
 	entry->release_count = simulation->release_count;
@@ -257,10 +468,10 @@ static void decide_and_keep(struct bt_simulation *simulation, uint32_t index, bo
 	struct bt_simulated_pod *entry = &simulation->pods.items[index];
 	decide(simulation, index, may_preempt, arena);
 	if (!entry->waiting) {
-		bt_simulation_record(simulation, entry, last);
+		simulation_record(simulation, entry, last);
 	}
 	bt_arena_reset(arena);
-	bt_simulation_settle_waits(simulation, arena, last);
+	simulation_settle_waits(simulation, arena, last);
 }
 
 static void decide_first(struct bt_simulation *simulation, uint32_t count, struct bt_arena *arena,
@@ -273,7 +484,7 @@ static void decide_first(struct bt_simulation *simulation, uint32_t count, struc
 		}
 		decide_and_keep(simulation, i, simulation->preempt, arena, last);
 	}
-	bt_simulation_end_waits(simulation, arena, last);
+	simulation_end_waits(simulation, arena, last);
 }
 
 void bt_simulation_run(struct bt_simulation *simulation)
@@ -292,7 +503,7 @@ void bt_simulation_run(struct bt_simulation *simulation)
 			decide_and_keep(simulation, i, false, &arena, &last);
 		}
 	}
-	bt_simulation_end_waits(simulation, &arena, &last);
+	simulation_end_waits(simulation, &arena, &last);
 	bt_arena_finish(&arena);
 }
 

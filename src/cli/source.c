@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cli/live.h"
-#include "cli/progress.h"
+#include "cli/command.h"
 #endif
 
 int bt_source_check(

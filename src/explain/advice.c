@@ -2,6 +2,241 @@
 #include "explain/advice.h"
 
 #include "api/amount.h"
+#include "base/strbuf.h"
+
+/** A selector's text is cut here. */
+#define SELECTOR_BYTES_MAX 80
+
+struct bt_str bt_advice_domain_name(
+	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain)
+{
+	return bt_arena_str(advice->arena,
+		bt_symbol_text(&advice->engine->state->symbols, column->dictionary.items[domain]));
+}
+
+struct bt_str bt_advice_domain_text(
+	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain)
+{
+	struct bt_str key = bt_symbol_text(&advice->engine->state->symbols, column->key);
+	struct bt_str value = bt_advice_domain_name(advice, column, domain);
+	int64_t slash = bt_str_find_last_char(key, '/');
+	struct bt_str what = bt_str_sub(key, (uint32_t)(slash + 1), key.length);
+
+	if (bt_str_equal_c(what, "hostname") || bt_str_find(value, what) >= 0) {
+		return value;
+	}
+	return bt_arena_printf(advice->arena, "%.*s %.*s", BT_STR_ARG(what), BT_STR_ARG(value));
+}
+
+static void append_values(struct bt_strbuf *out, const struct bt_requirement *requirement)
+{
+	bt_strbuf_append_char(out, '(');
+	for (uint32_t i = 0; i < requirement->value_count && out->length <= SELECTOR_BYTES_MAX;
+		i++) {
+		if (i != 0) {
+			bt_strbuf_append_char(out, ',');
+		}
+		bt_strbuf_append_str(out, requirement->values[i]);
+	}
+	bt_strbuf_append_char(out, ')');
+}
+
+static void append_requirement(struct bt_strbuf *out, const struct bt_requirement *requirement)
+{
+	if (requirement->operator_ == BT_SELECTOR_DOES_NOT_EXIST) {
+		bt_strbuf_append_char(out, '!');
+	}
+	bt_strbuf_append_str(out, requirement->key);
+	switch (requirement->operator_) {
+	case BT_SELECTOR_IN:
+		if (requirement->value_count == 1) {
+			bt_strbuf_append_char(out, '=');
+			bt_strbuf_append_str(out, requirement->values[0]);
+			return;
+		}
+		bt_strbuf_append_c(out, " in ");
+		append_values(out, requirement);
+		return;
+	case BT_SELECTOR_NOT_IN:
+		bt_strbuf_append_c(out, " notin ");
+		append_values(out, requirement);
+		return;
+	case BT_SELECTOR_GT:
+		bt_strbuf_printf(out, ">%lld", (long long)requirement->operand);
+		return;
+	case BT_SELECTOR_LT:
+		bt_strbuf_printf(out, "<%lld", (long long)requirement->operand);
+		return;
+	case BT_SELECTOR_EXISTS:
+	case BT_SELECTOR_DOES_NOT_EXIST:
+		return;
+	}
+}
+
+/** Not in the middle of a character. */
+static uint32_t cut_length(struct bt_str text, uint32_t length)
+{
+	while (length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80) {
+		length--;
+	}
+	return length;
+}
+
+struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_selector *selector)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str shown;
+
+	if (selector->nothing) {
+		return BT_STR("no pod at all");
+	}
+	if (selector->requirement_count == 0) {
+		return BT_STR("every pod");
+	}
+	for (uint32_t i = 0; i < selector->requirement_count && text.length <= SELECTOR_BYTES_MAX;
+		i++) {
+		if (i != 0) {
+			bt_strbuf_append_char(&text, ',');
+		}
+		append_requirement(&text, &selector->requirements[i]);
+	}
+	shown = bt_strbuf_str(&text);
+	if (shown.length > SELECTOR_BYTES_MAX) {
+		shown = bt_arena_printf(advice->arena, "%.*s...",
+			(int)cut_length(shown, SELECTOR_BYTES_MAX), shown.data);
+	} else {
+		shown = bt_arena_str(advice->arena, shown);
+	}
+	bt_strbuf_finish(&text);
+	return shown;
+}
+
+bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason)
+{
+	uint32_t count = bt_status_all_reason_count(advice->status);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal(
+			    bt_status_all_reason_at(advice->status, i), bt_reason_texts[reason])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	struct bt_plugin *plugin = (struct bt_plugin *)(uintptr_t)advice->plugin;
+	struct bt_pre_filter_result narrowed = {0};
+	struct bt_cycle_state cycle;
+	struct bt_arena arena;
+	struct bt_status status = BT_STATUS_OK;
+
+	bt_arena_init(&arena, 0);
+	bt_cycle_state_init(&cycle, &arena, advice->cycle->plugin_count);
+	if (plugin->ops->pre_filter != NULL) {
+		status = plugin->ops->pre_filter(plugin, &cycle, pod, &narrowed);
+	}
+	if ((status.code == BT_STATUS_SUCCESS) && node != NULL && plugin->ops->filter != NULL) {
+		status = plugin->ops->filter(plugin, &cycle, pod, node);
+	}
+	bt_cycle_state_finish(&cycle);
+	bt_arena_finish(&arena);
+	return status.code == BT_STATUS_SUCCESS || status.code == BT_STATUS_SKIP;
+}
+
+struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uint32_t bytes_max)
+{
+	struct bt_strbuf line = {0};
+	struct bt_str shown;
+	bool space = false;
+
+	for (uint32_t i = 0; i < text.length && line.length <= bytes_max; i++) {
+		bool is_space = text.data[i] == ' ' || text.data[i] == '\n' ||
+			text.data[i] == '\t' || text.data[i] == '\r';
+
+		if (!is_space) {
+			bt_strbuf_append_c(&line, space && line.length != 0 ? " " : "");
+			bt_strbuf_append_char(&line, text.data[i]);
+		}
+		space = is_space;
+	}
+	shown = bt_strbuf_str(&line);
+	shown = shown.length > bytes_max
+		? bt_arena_printf(arena, "%.*s...", (int)cut_length(shown, bytes_max), shown.data)
+		: bt_arena_str(arena, shown);
+	bt_strbuf_finish(&line);
+	return shown;
+}
+
+struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id)
+{
+	struct bt_pod_info pod;
+
+	bt_pod_info_from_record(advice->engine->state, pod_id, &pod);
+	return bt_arena_printf(
+		advice->arena, "%.*s/%.*s", BT_STR_ARG(pod.namespace_), BT_STR_ARG(pod.name));
+}
+
+/** false: it is there already. */
+static bool add_once(struct bt_advice *advice, const struct bt_remedy *remedy)
+{
+	for (uint32_t i = 0; i < advice->remedies.count; i++) {
+		if (bt_remedy_equal(&advice->remedies.items[i], remedy)) {
+			return false;
+		}
+	}
+	bt_advice_add(advice, remedy);
+	return true;
+}
+
+void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value)
+{
+	struct bt_remedy remedy = {.kind = BT_REMEDY_SET_LABEL,
+		.node = bt_arena_str(advice->arena, bt_node_info_name(advice->node)),
+		.key = bt_arena_str(advice->arena, key),
+		.value = bt_arena_str(advice->arena, value)};
+
+	if (add_once(advice, &remedy)) {
+		advice->distance += 0.1;
+	}
+}
+
+void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)
+{
+	struct bt_state *state = advice->engine->state;
+	struct bt_remedy remedy = {.kind = BT_REMEDY_REMOVE_POD};
+	struct bt_pod_info pod;
+
+	bt_pod_info_from_record(state, pod_id, &pod);
+	remedy.node = bt_arena_str(advice->arena, pod.node_name);
+	remedy.pod_namespace = bt_arena_str(advice->arena, pod.namespace_);
+	remedy.pod_name = bt_arena_str(advice->arena, pod.name);
+	if (add_once(advice, &remedy)) {
+		advice->distance += 0.25;
+	}
+}
+
+void bt_advice_give_up(struct bt_advice *advice, const struct bt_remedy *remedy)
+{
+	if (add_once(advice, remedy)) {
+		advice->distance += 1;
+	}
+	bt_advice_add_of_pod(advice, remedy);
+}
+
+void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible)
+{
+	bool all_of_pod = true;
+
+	for (uint32_t i = 0; i < advice->remedies.count; i++) {
+		all_of_pod = all_of_pod && bt_remedy_is_of_pod(advice->remedies.items[i].kind);
+	}
+	if (all_of_pod || !possible) {
+		advice->pod_remedies.count = 0;
+	}
+}
 
 /** A node that needs more changes than this is no answer to anybody. */
 #define REMEDIES_MAX 12

@@ -3,10 +3,298 @@
  * DynamicResources: which claim of the pod is not ready, or which request of it found how many
  * devices on a node and why no others. Spec: 12 sections 6 to 9.
  */
+#include <stdlib.h>
+
 #include "api/resource_claim.h"
-#include "explain/advice_devices.h"
-#include "explain/advice_text.h"
+#include "dra/trial.h"
+#include "explain/advice.h"
 #include "plugins/dynamic_resources.h"
+
+/** Claims that keep a pod from every node: which is not ready, and what to do. Spec: 12 section 6.
+ */
+
+static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = entry->resource_claim_template_name;
+
+	if (name.data == NULL) {
+		bt_advice_hint(advice,
+			"its claim %.*s names neither a ResourceClaim nor a template: correct the "
+			"pod",
+			BT_STR_ARG(entry->name));
+	} else if (bt_object_store_find(&advice->engine->state->objects,
+			   BT_KIND_RESOURCE_CLAIM_TEMPLATE, advice->pod->namespace_,
+			   name) == NULL) {
+		bt_advice_hint(advice,
+			"ResourceClaimTemplate %.*s/%.*s does not exist: create it, and the claim "
+			"is made from it",
+			BT_STR_ARG(advice->pod->namespace_), BT_STR_ARG(name));
+	} else {
+		bt_advice_hint(advice,
+			"the claim of template %.*s is not made yet: wait for the controller of "
+			"claims in kube-controller-manager, or look into its log",
+			BT_STR_ARG(name));
+	}
+}
+
+static void hint_missing_class(struct bt_advice *advice, struct bt_str claim, struct bt_str request,
+	struct bt_str class_name)
+{
+	if (class_name.length != 0 &&
+		bt_object_store_find(&advice->engine->state->objects, BT_KIND_DEVICE_CLASS,
+			BT_STR(""), class_name) == NULL) {
+		bt_advice_hint(advice,
+			"DeviceClass %.*s does not exist: create it, or let request %.*s of claim "
+			"%.*s name another",
+			BT_STR_ARG(class_name), BT_STR_ARG(request), BT_STR_ARG(claim));
+	}
+}
+
+/** generated: made from a template, so that it has to be the pod's own. */
+static void hint_claim(struct bt_advice *advice, struct bt_str name, bool generated)
+{
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(advice->plugin);
+	const struct bt_pod *pod = advice->pod->object;
+	struct bt_str namespace_ = pod->metadata.namespace_;
+	const struct bt_object *object =
+		bt_claim_cache_find(&instance->dra->claims, namespace_, name);
+	const struct bt_resource_claim *claim =
+		object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
+	const struct bt_owner_reference *owner =
+		claim != NULL ? bt_object_controller(&claim->metadata) : NULL;
+
+	if (claim == NULL) {
+		bt_advice_hint(advice, "ResourceClaim %.*s/%.*s does not exist: create it",
+			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(name));
+	} else if (claim->metadata.deletion_timestamp != NULL) {
+		bt_advice_hint(advice,
+			"claim %.*s is being deleted: once the pods that use it are gone, create "
+			"it "
+			"again",
+			BT_STR_ARG(name));
+	} else if (generated && (owner == NULL || !bt_str_equal(owner->uid, pod->metadata.uid))) {
+		bt_advice_hint(advice,
+			"claim %.*s belongs to another pod%s%.*s: delete the one that is not "
+			"needed",
+			BT_STR_ARG(name), owner != NULL ? ", " : "",
+			(int)(owner != NULL ? owner->name.length : 0),
+			owner != NULL ? owner->name.data : "");
+	} else if (claim->status.allocation == NULL &&
+		bt_claim_cache_pending(&instance->dra->claims, claim->metadata.uid) != NULL) {
+		bt_advice_hint(advice,
+			"claim %.*s is just being allocated for another pod: the pod is tried "
+			"again when that is done",
+			BT_STR_ARG(name));
+	} else if (claim->status.allocation == NULL) {
+		for (uint32_t i = 0;
+			i < claim->spec.devices.requests.count && advice->hint.length == 0; i++) {
+			const struct bt_device_request *request =
+				&claim->spec.devices.requests.items[i];
+
+			if (request->exactly != NULL) {
+				hint_missing_class(advice, claim->metadata.name, request->name,
+					request->exactly->device_class_name);
+			}
+			for (uint32_t k = 0; request->exactly == NULL &&
+				k < request->first_available.count && advice->hint.length == 0;
+				k++) {
+				hint_missing_class(advice, claim->metadata.name, request->name,
+					request->first_available.items[k].device_class_name);
+			}
+		}
+	}
+}
+
+/** What PreEnqueue or PreFilter has against a claim of the pod; nothing known lifts it. */
+static void advise_claims(struct bt_advice *advice)
+{
+	const struct bt_pod *pod = advice->pod->object;
+
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count && advice->hint.length == 0; i++) {
+		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct bt_str name;
+		bool generated;
+
+		if (bt_dynamic_entry_name(pod, entry, &name, &generated, &err) != 0) {
+			hint_not_created(advice, entry);
+		} else if (name.data != NULL) {
+			hint_claim(advice, name, generated);
+		}
+		berth_error_finish(&err);
+	}
+	advice->is_final = true;
+}
+
+/** --- pods whose leaving gives back the devices that a pod lacks: each is tried --- */
+
+/** Pods of a node that are tried one by one. */
+#define LEAVERS_TRIED_MAX 8
+
+/** Whoever gives devices back by leaving: allocated claims that are one pod's alone. */
+struct reservation {
+	uint64_t hash; /* of the pod's uid */
+	struct bt_object *claim;
+};
+
+struct reservations {
+	struct reservation *items; /* ascending by hash */
+	uint32_t count;
+};
+
+static int compare_reservations(const void *a, const void *b)
+{
+	const struct reservation *x = a;
+	const struct reservation *y = b;
+
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static bool has_one_pod(const struct bt_object *object)
+{
+	const struct bt_resource_claim *claim = bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
+
+	return claim->status.allocation != NULL && claim->status.reserved_for.count == 1;
+}
+
+static struct reservations *list_reservations(
+	const struct bt_claim_cache *cache, struct bt_arena *arena)
+{
+	struct reservations *list = BT_ARENA_NEW(arena, struct reservations);
+	uint32_t cursor = 0;
+	struct bt_object *object;
+
+	list->items = BT_ARENA_NEW_ARRAY(arena, struct reservation, cache->claims.count);
+	while ((object = bt_claim_cache_next(cache, &cursor)) != NULL) {
+		if (has_one_pod(object)) {
+			const struct bt_resource_claim *claim =
+				bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
+
+			list->items[list->count++] = (struct reservation){
+				bt_str_hash(claim->status.reserved_for.items[0].uid), object};
+		}
+	}
+	if (list->count != 0) {
+		qsort(list->items, list->count, sizeof(list->items[0]), compare_reservations);
+	}
+	return list;
+}
+
+/** Found once in a cycle: they are the same for all nodes. */
+static const struct reservations *reservations_of(const struct bt_advice *advice)
+{
+	struct bt_str key = BT_STR("berth.dev/explain/DynamicResources");
+	struct reservations *list;
+	void *known;
+
+	if (bt_cycle_state_read(advice->cycle, key, &known, NULL) == 0) {
+		return known;
+	}
+	list = list_reservations(
+		&bt_dynamic_resources_of(advice->plugin)->dra->claims, advice->cycle->arena);
+	bt_cycle_state_write(advice->cycle, key, list, NULL);
+	return list;
+}
+
+/** The first reservation that may be the pod's, or count. */
+static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
+{
+	uint32_t low = 0;
+	uint32_t high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (list->items[middle].hash < hash) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < list->count && list->items[low].hash == hash ? low : list->count;
+}
+
+/** The plugin would take the node if the pod left. */
+static bool helps(const struct bt_advice *advice, struct bt_str pod_uid)
+{
+	const struct reservations *list = reservations_of(advice);
+	uint64_t hash = bt_str_hash(pod_uid);
+	struct bt_dra_trial trial;
+	bool enough = true;
+
+	bt_dra_trial_begin(&trial, advice->engine->state->dra);
+	for (uint32_t i = find_reservation(list, hash);
+		i < list->count && list->items[i].hash == hash && enough; i++) {
+		enough = bt_dra_trial_release(&trial, list->items[i].claim, pod_uid);
+	}
+	enough = enough && bt_advice_accepts(advice, advice->pod, advice->node);
+	bt_dra_trial_end(&trial);
+	return enough;
+}
+
+struct leaver {
+	uint32_t pod_id;
+	int32_t priority;
+};
+
+/** Those of the least priority, in the order of the node's pods. */
+static void note_leaver(struct leaver *leavers, uint32_t *count, const struct bt_pod_info *pod)
+{
+	uint32_t at = *count;
+
+	if (at == LEAVERS_TRIED_MAX) {
+		if (leavers[--at].priority <= pod->priority) {
+			return;
+		}
+	} else {
+		++*count;
+	}
+	for (; at > 0 && leavers[at - 1].priority > pod->priority; at--) {
+		leavers[at] = leavers[at - 1];
+	}
+	leavers[at] = (struct leaver){pod->pod_id, pod->priority};
+}
+
+/** One pod of the node whose leaving is enough, if there is one: it lifts the rejection. */
+static void advise_leaver(struct bt_advice *advice)
+{
+	const struct reservations *list = reservations_of(advice);
+	uint32_t pod_count = bt_node_info_pod_count(advice->node);
+	struct leaver leavers[LEAVERS_TRIED_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < pod_count && list->count != 0; i++) {
+		struct bt_pod_info pod;
+
+		bt_node_info_pod_at(advice->node, i, &pod);
+		if (pod.pod_id != BT_POD_NONE &&
+			find_reservation(list, bt_str_hash(pod.uid)) != list->count) {
+			note_leaver(leavers, &count, &pod);
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_pod_info pod;
+
+		bt_pod_info_from_record(advice->engine->state, leavers[i].pod_id, &pod);
+		if (helps(advice, pod.uid)) {
+			bt_advice_remove_pod(advice, leavers[i].pod_id);
+			advice->is_final = false;
+			return;
+		}
+	}
+}
+
+/** The same for the one pod that keeps an allocated claim where it is. */
+static void advise_holder(struct bt_advice *advice, const struct bt_resource_claim *claim)
+{
+	struct bt_str uid = claim->status.reserved_for.items[0].uid;
+	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
+
+	if (pod_id != BT_POD_NONE && claim->status.reserved_for.count == 1 && helps(advice, uid)) {
+		bt_advice_remove_pod(advice, pod_id);
+		advice->is_final = false;
+	}
+}
 
 /** Of an expression, a name or an error in a report. */
 #define TEXT_BYTES_MAX 120
@@ -28,7 +316,7 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	}
 	bt_advice_hint(advice, "claim %.*s is allocated elsewhere, where %u other pod%s it",
 		BT_STR_ARG(name), others, others == 1 ? " has" : "s have");
-	bt_advise_holder(advice, claim);
+	advise_holder(advice, claim);
 }
 
 /** Conditions that drivers set on devices before they may be used. */
@@ -252,7 +540,7 @@ static void advise_devices(struct bt_advice *advice, const struct bt_dynamic_cyc
 			advice->distance += distance_of(&advice->devices->requests[i]);
 		}
 	}
-	bt_advise_leaver(advice);
+	advise_leaver(advice);
 }
 
 static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle *data)
@@ -290,7 +578,7 @@ static void advise(struct bt_advice *advice)
 		advice->node != NULL ? bt_dynamic_cycle_of(advice->plugin, advice->cycle) : NULL;
 
 	if (data == NULL) {
-		bt_advise_claims(advice);
+		advise_claims(advice);
 	} else {
 		advise_node(advice, data);
 	}

@@ -1,8 +1,429 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Plugins that look at the node alone: its name, whether it is cordoned, taints, features; and the
- * gates before all nodes. Node affinity: advice_node_labels.c. */
+ * gates before all nodes. Node affinity. */
+#include <inttypes.h>
+
 #include "api/toleration.h"
-#include "explain/advice_text.h"
+#include "explain/advice.h"
+
+/**
+ * NodeAffinity: the fewest labels that would make a node match. Of the terms, which are
+ * alternatives, the one with the fewest changes; nodeSelector holds beside each of them. Spec: 01
+ * section 5.8, 05 section 9.
+ */
+
+/** Work per node: the pod's owner may write as many of each as the API server takes. */
+#define TERMS_MAX 16
+#define REQUIREMENTS_MAX 16
+#define VALUES_MAX 8
+#define VALUES_SHOWN 4
+
+/** Labels that tell what a machine is. To change them would be a lie. */
+static const char *const facts[] = {
+	"kubernetes.io/hostname",
+	"kubernetes.io/arch",
+	"kubernetes.io/os",
+	"node.kubernetes.io/instance-type",
+	"topology.kubernetes.io/region",
+	"topology.kubernetes.io/zone",
+	"failure-domain.beta.kubernetes.io/region",
+	"failure-domain.beta.kubernetes.io/zone",
+};
+
+static bool is_fact(struct bt_str key)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(facts); i++) {
+		if (bt_str_equal_c(key, facts[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** All that must hold at once. */
+struct demands {
+	struct bt_requirement items[REQUIREMENTS_MAX];
+	uint32_t count;
+	bool too_many;
+};
+
+struct label_change {
+	struct bt_str key;
+	bool remove;
+	struct bt_str value;
+	struct bt_requirement first; /* that is not met */
+};
+
+/** Changes that meet all demands. */
+struct plan {
+	struct label_change items[REQUIREMENTS_MAX];
+	uint32_t count;
+};
+
+static void demand(struct demands *demands, const struct bt_requirement *requirement)
+{
+	if (demands->count == REQUIREMENTS_MAX) {
+		demands->too_many = true;
+		return;
+	}
+	demands->items[demands->count++] = *requirement;
+}
+
+static bool meets(const struct demands *demands, struct bt_str key, const struct bt_str *value)
+{
+	for (uint32_t i = 0; i < demands->count; i++) {
+		if (bt_str_equal(demands->items[i].key, key) &&
+			!bt_requirement_matches(&demands->items[i], value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** value: one that the requirement allows, number `index`. */
+static bool value_for(const struct bt_requirement *requirement, uint32_t index,
+	struct bt_arena *arena, struct bt_str *value)
+{
+	if (requirement->operator_ == BT_SELECTOR_IN) {
+		if (index >= requirement->value_count || index >= VALUES_MAX) {
+			return false;
+		}
+		*value = requirement->values[index];
+		return true;
+	}
+	if (index != 0) {
+		return false;
+	}
+	switch (requirement->operator_) {
+	case BT_SELECTOR_EXISTS:
+		*value = BT_STR("");
+		return true;
+	case BT_SELECTOR_GT:
+		*value = bt_arena_printf(arena, "%" PRId64,
+			requirement->operand < INT64_MAX ? requirement->operand + 1 : INT64_MAX);
+		return true;
+	case BT_SELECTOR_LT:
+		*value = bt_arena_printf(arena, "%" PRId64,
+			requirement->operand > INT64_MIN ? requirement->operand - 1 : INT64_MIN);
+		return true;
+	case BT_SELECTOR_IN:
+	case BT_SELECTOR_NOT_IN:
+	case BT_SELECTOR_DOES_NOT_EXIST:
+		break;
+	}
+	return false;
+}
+
+/** What to do with one label so that every demand on its key is met. */
+static bool solve_key(const struct demands *demands, struct label_change *change,
+	const struct bt_str *now, struct bt_arena *arena)
+{
+	if (is_fact(change->key)) {
+		return false;
+	}
+	if (now != NULL && meets(demands, change->key, NULL)) {
+		change->remove = true;
+		return true;
+	}
+	for (uint32_t i = 0; i < demands->count; i++) {
+		if (!bt_str_equal(demands->items[i].key, change->key)) {
+			continue;
+		}
+		for (uint32_t k = 0; value_for(&demands->items[i], k, arena, &change->value); k++) {
+			if (meets(demands, change->key, &change->value)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool has_key(const struct plan *plan, struct bt_str key)
+{
+	for (uint32_t i = 0; i < plan->count; i++) {
+		if (bt_str_equal(plan->items[i].key, key)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** false: fewer than `limit` labels cannot help. plan->count 0: nothing is missing. */
+static bool solve(const struct demands *demands, const struct bt_str_map *labels, uint32_t limit,
+	struct bt_arena *arena, struct plan *plan)
+{
+	plan->count = 0;
+	if (demands->too_many) {
+		return false;
+	}
+	for (uint32_t i = 0; i < demands->count; i++) {
+		const struct bt_requirement *requirement = &demands->items[i];
+		const struct bt_str *now = bt_str_map_find(labels, requirement->key);
+		struct label_change change = {.key = requirement->key, .first = *requirement};
+
+		if (bt_requirement_matches(requirement, now) || has_key(plan, requirement->key)) {
+			continue;
+		}
+		if (plan->count + 1 >= limit || !solve_key(demands, &change, now, arena)) {
+			return false;
+		}
+		plan->items[plan->count++] = change;
+	}
+	return true;
+}
+
+/** --- words --- */
+
+/** "lacks label disk=ssd", "label disk is hdd, not ssd", "has label spot" */
+static void hint_requirement(struct bt_advice *advice, const struct bt_requirement *requirement,
+	const struct bt_str *now)
+{
+	struct bt_strbuf text = {0};
+
+	if (now == NULL) {
+		bt_strbuf_printf(&text, "lacks label %.*s", BT_STR_ARG(requirement->key));
+	} else {
+		bt_strbuf_printf(&text, "label %.*s is %.*s", BT_STR_ARG(requirement->key),
+			BT_STR_ARG(*now));
+	}
+	switch (requirement->operator_) {
+	case BT_SELECTOR_IN:
+		bt_strbuf_append_c(&text, now == NULL ? "=" : ", not ");
+		for (uint32_t i = 0; i < requirement->value_count && i < VALUES_SHOWN; i++) {
+			bt_strbuf_append_c(&text, i == 0 ? "" : " or ");
+			bt_strbuf_append_str(&text, requirement->values[i]);
+		}
+		if (requirement->value_count > VALUES_SHOWN) {
+			bt_strbuf_printf(&text, " or %u others",
+				(unsigned int)requirement->value_count - VALUES_SHOWN);
+		}
+		break;
+	case BT_SELECTOR_GT:
+		bt_strbuf_printf(&text, "%s%" PRId64, now == NULL ? ">" : ", not above ",
+			requirement->operand);
+		break;
+	case BT_SELECTOR_LT:
+		bt_strbuf_printf(&text, "%s%" PRId64, now == NULL ? "<" : ", not below ",
+			requirement->operand);
+		break;
+	case BT_SELECTOR_EXISTS:
+		break;
+	case BT_SELECTOR_NOT_IN:
+		bt_strbuf_append_c(&text, ", which the pod avoids");
+		break;
+	case BT_SELECTOR_DOES_NOT_EXIST:
+		bt_strbuf_reset(&text);
+		bt_strbuf_printf(&text, "has label %.*s, which the pod avoids",
+			BT_STR_ARG(requirement->key));
+		break;
+	}
+	bt_advice_hint(advice, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+}
+
+static void take_plan(struct bt_advice *advice, const struct plan *plan)
+{
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct label_change *change = &plan->items[i];
+
+		hint_requirement(advice, &change->first, bt_str_map_find(labels, change->key));
+		if (!change->remove) {
+			bt_advice_set_label(advice, change->key, change->value);
+			continue;
+		}
+		bt_advice_add(advice,
+			&(struct bt_remedy){.kind = BT_REMEDY_REMOVE_LABEL,
+				.node = bt_arena_str(
+					advice->arena, bt_node_info_name(advice->node)),
+				.key = bt_arena_str(advice->arena, change->key)});
+		advice->distance += 0.1;
+	}
+}
+
+/** --- terms --- */
+
+static bool fields_match(const struct bt_advice *advice, const struct bt_node_term *term)
+{
+	struct bt_node_term fields = *term;
+
+	fields.label_count = 0;
+	return fields.errors.count == 0 &&
+		(fields.field_count == 0 ||
+			bt_node_term_matches(&fields, bt_node_info_name(advice->node),
+				bt_node_info_labels(advice->node)));
+}
+
+/** The term with the fewest changes, beside the demands that hold anyway. */
+static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_selector *selector,
+	const struct demands *always, struct plan *best)
+{
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+	bool found = false;
+
+	for (uint32_t i = 0; i < selector->term_count && i < TERMS_MAX; i++) {
+		const struct bt_node_term *term = &selector->terms[i];
+		struct demands demands = *always;
+		struct plan plan;
+
+		if (!fields_match(advice, term)) {
+			continue;
+		}
+		for (uint32_t k = 0; k < term->label_count; k++) {
+			demand(&demands, &term->label_requirements[k]);
+		}
+		if (!solve(&demands, labels, found ? best->count : UINT32_MAX, advice->arena,
+			    &plan)) {
+			continue;
+		}
+		*best = plan;
+		found = true;
+	}
+	return found;
+}
+
+/** --- the pod's own --- */
+
+/** Pairs of nodeSelector that the node does not have; labels_help: it may get them. */
+static void drop_selectors(
+	struct bt_advice *advice, const struct bt_str_map *selector, bool of_pod_only)
+{
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+
+	for (uint32_t i = 0; i < selector->count; i++) {
+		const struct bt_str *now = bt_str_map_find(labels, selector->items[i].key);
+		const struct bt_requirement wanted = {.key = selector->items[i].key,
+			.operator_ = BT_SELECTOR_IN,
+			.value_count = 1,
+			.values = &selector->items[i].value};
+		const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_SELECTOR,
+			.key = bt_arena_str(advice->arena, wanted.key)};
+
+		if (bt_requirement_matches(&wanted, now)) {
+			continue;
+		}
+		bt_advice_add_of_pod(advice, &drop);
+		if (!of_pod_only) {
+			hint_requirement(advice, &wanted, now);
+			bt_advice_add(advice, &drop);
+			advice->distance += 0.5;
+		}
+	}
+}
+
+/** Parsed once a cycle. */
+struct affinities {
+	struct bt_required_node_affinity own;
+	bool has_added; /* the profile's arguments demand something */
+	struct bt_parsed_node_selector added;
+};
+
+static const struct affinities *affinities_of(struct bt_advice *advice)
+{
+	static const struct bt_str key = BT_STR_INIT("explain/NodeAffinity");
+	const struct bt_plugin_args *args =
+		bt_config_profile_find_args(advice->framework->profile, BT_STR("NodeAffinity"));
+	const struct bt_node_affinity *added =
+		args != NULL ? args->node_affinity.added_affinity : NULL;
+	struct bt_arena *arena = advice->cycle->arena;
+	struct affinities *affinities;
+	void *known;
+
+	if (bt_cycle_state_read(advice->cycle, key, &known, NULL) == 0) {
+		return known;
+	}
+	affinities = BT_ARENA_NEW(arena, struct affinities);
+	affinities->own = bt_required_node_affinity_parse(&advice->pod->shape->pod->spec, arena);
+	affinities->has_added = added != NULL && added->required != NULL;
+	if (affinities->has_added) {
+		affinities->added = bt_node_selector_parse(added->required, BT_STR(""), arena);
+	}
+	bt_cycle_state_write(advice->cycle, key, affinities, NULL);
+	return affinities;
+}
+
+static void advise_own(struct bt_advice *advice)
+{
+	struct bt_required_node_affinity required = affinities_of(advice)->own;
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+	struct demands demands = {0};
+	struct plan plan = {0};
+	bool labels_help;
+	bool affinity_fails = required.has_affinity &&
+		!bt_node_selector_matches(
+			&required.affinity, bt_node_info_name(advice->node), labels, NULL, NULL);
+
+	const struct bt_str_map *selector = required.node_selector;
+	for (uint32_t i = 0; i < selector->count; i++) {
+		demand(&demands,
+			&(struct bt_requirement){.key = selector->items[i].key,
+				.operator_ = BT_SELECTOR_IN,
+				.value_count = 1,
+				.values = &selector->items[i].value});
+	}
+	labels_help = required.has_affinity
+		? solve_terms(advice, &required.affinity, &demands, &plan)
+		: solve(&demands, labels, UINT32_MAX, advice->arena, &plan);
+	if (labels_help) {
+		take_plan(advice, &plan);
+	}
+	drop_selectors(advice, required.node_selector, labels_help);
+	if (affinity_fails) {
+		if (!labels_help) {
+			bt_advice_hint(advice, "no term of the pod's node affinity can match");
+		}
+		const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_AFFINITY};
+
+		bt_advice_add_of_pod(advice, &drop);
+		if (!labels_help) {
+			bt_advice_add(advice, &drop);
+			advice->distance += 0.5;
+		}
+	}
+}
+
+/** --- the profile's --- */
+
+/** Arguments' affinity holds for every pod of the profile: only the node can follow. */
+static bool advise_added(struct bt_advice *advice)
+{
+	const struct affinities *affinities = affinities_of(advice);
+	struct demands none = {0};
+	struct plan plan = {0};
+
+	if (!affinities->has_added ||
+		bt_node_selector_matches(&affinities->added, bt_node_info_name(advice->node),
+			bt_node_info_labels(advice->node), NULL, NULL)) {
+		return true;
+	}
+	if (solve_terms(advice, &affinities->added, &none, &plan)) {
+		take_plan(advice, &plan);
+		return true;
+	}
+	bt_advice_hint(advice, "no term of the profile's addedAffinity can match");
+	advice->is_final = true;
+	return false;
+}
+
+static void advise_node_affinity(struct bt_advice *advice)
+{
+	if (advice->node == NULL) {
+		bt_advice_hint(advice, "the pod's node affinity names other nodes");
+		bt_advice_add(advice, &(struct bt_remedy){.kind = BT_REMEDY_DROP_NODE_AFFINITY});
+		advice->distance += 0.5;
+		return;
+	}
+	if (advise_added(advice)) {
+		bool added_is_met = advice->remedies.count == 0;
+
+		advise_own(advice);
+		if (!added_is_met) {
+			/* The pod cannot help with the profile's part. */
+			advice->pod_remedies.count = 0;
+		}
+	}
+}
 
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
 
@@ -99,7 +520,7 @@ static void advise_gates(struct bt_advice *advice)
 }
 
 const struct bt_adviser bt_advisers_nodes[] = {
-	{"NodeAffinity", bt_advise_node_affinity},
+	{"NodeAffinity", advise_node_affinity},
 	{"NodeDeclaredFeatures", advise_features},
 	{"NodeName", advise_node_name},
 	{"NodeUnschedulable", advise_unschedulable},

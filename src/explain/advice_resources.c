@@ -2,7 +2,7 @@
 /** NodeResourcesFit and NodePorts: what a node has too little of, and who has taken it. */
 #include "api/amount.h"
 #include "api/resources.h"
-#include "explain/advice_text.h"
+#include "explain/advice.h"
 
 /** --- NodeResourcesFit --- */
 

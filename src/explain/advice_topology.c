@@ -1,12 +1,407 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * PodTopologySpread: which constraint is in the way, and how far. InterPodAffinity:
- * advice_affinity.c. Spec: 06 section 2.
+ * PodTopologySpread: which constraint is in the way, and how far. InterPodAffinity: which terms.
+ * Spec: 06 section 2.
  */
 #include "explain/advice.h"
-
-#include "explain/advice_text.h"
+#include "plugins/common_affinity.h"
 #include "plugins/common_spread_plugin.h"
+
+/**
+ * InterPodAffinity: which term finds no pod near the node, and which pods are in the way. Spec: 06
+ * section 3.
+ */
+
+/** Pods in the way that a domain remembers. */
+#define BLOCKERS_MAX 8
+/** And that a hint names. */
+#define SHOWN_MAX 3
+/** Terms that a domain remembers by bit. */
+#define TERMS_MAX 64
+/** Keys that blockers are kept for: memory is keys x values. */
+#define KEYS_MAX 16
+
+/** Pods of one domain that keep the pod away. */
+struct blocked_domain {
+	uint64_t terms; /* of the pod's own anti-affinity */
+	uint32_t count;
+	uint32_t pods[BLOCKERS_MAX]; /* ids */
+};
+
+/** One key: by domain of its column. */
+struct blocked_key {
+	const struct bt_label_column *column;
+	struct blocked_domain *domains;
+};
+
+struct blocked_keys {
+	uint32_t count;
+	struct blocked_key items[KEYS_MAX];
+};
+
+/** What is found once in a cycle by a walk over the pods, for all its nodes. */
+struct affinity_survey {
+	struct blocked_keys apart;    /* by the pod's own anti-affinity */
+	struct blocked_keys existing; /* by that of others */
+};
+
+struct affinity_view {
+	struct bt_advice *advice;
+	const struct bt_affinity_filter_data *data;
+	const struct affinity_survey *survey;
+};
+
+/* --- the survey --- */
+
+static struct blocked_key *key_of(
+	struct blocked_keys *keys, const struct bt_label_column *column, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < keys->count; i++) {
+		if (keys->items[i].column == column) {
+			return &keys->items[i];
+		}
+	}
+	if (keys->count == KEYS_MAX) {
+		return NULL;
+	}
+	keys->items[keys->count] = (struct blocked_key){
+		column, BT_ARENA_NEW_ARRAY(arena, struct blocked_domain, column->dictionary.count)};
+	return &keys->items[keys->count++];
+}
+
+static void note_blocker(struct blocked_keys *keys, const struct bt_label_column *column,
+	struct bt_arena *arena, const struct bt_pod_info *pod, uint32_t slot, uint64_t term)
+{
+	uint32_t value = bt_topology_domain(column, slot);
+	struct blocked_key *key = value != 0 ? key_of(keys, column, arena) : NULL;
+	struct blocked_domain *domain;
+
+	if (key == NULL) {
+		return;
+	}
+	domain = &key->domains[value];
+	domain->terms |= term;
+	if (domain->count != 0 && domain->count <= BLOCKERS_MAX &&
+		domain->pods[domain->count - 1] == pod->pod_id) {
+		return; /* another term of the same pod */
+	}
+	if (domain->count < BLOCKERS_MAX) {
+		domain->pods[domain->count] = pod->pod_id;
+	}
+	domain->count++;
+}
+
+static void survey_pod(const struct affinity_view *view, struct affinity_survey *survey,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	const struct bt_affinity_filter_data *data = view->data;
+	struct bt_arena *arena = view->advice->cycle->arena;
+
+	for (uint32_t i = 0; i < data->anti_affinity.count && i < TERMS_MAX; i++) {
+		const struct bt_incoming_term *term = &data->anti_affinity.items[i];
+
+		if (term->table != BT_NO_TABLE &&
+			bt_incoming_term_matches(term, pod->namespace_, pod->labels)) {
+			note_blocker(&survey->apart, data->apart.items[term->table].column, arena,
+				pod, slot, UINT64_C(1) << i);
+		}
+	}
+}
+
+static void survey_existing(const struct affinity_view *view, struct affinity_survey *survey,
+	const struct bt_pod_info *other, uint32_t slot)
+{
+	const struct bt_pod_info *pod = view->advice->pod;
+	struct bt_affinity_term_list list =
+		bt_affinity_group_of(bt_affinity_terms_of(other), BT_ANTI_AFFINITY_REQUIRED);
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct bt_label_column *column;
+
+		if (!bt_affinity_term_matches(&list.items[i], other->namespace_, pod->namespace_,
+			    pod->labels, view->data->namespace_labels)) {
+			continue;
+		}
+		column = bt_state_label_column(
+			view->advice->engine->state, list.items[i].topology_key);
+		if (column != NULL) {
+			note_blocker(&survey->existing, column, view->advice->cycle->arena, other,
+				slot, 0);
+		}
+	}
+}
+
+static const struct affinity_survey *survey_of(const struct affinity_view *view)
+{
+	struct bt_str key = BT_STR("berth.dev/explain/InterPodAffinity");
+	struct bt_cycle_state *cycle = view->advice->cycle;
+	struct affinity_survey *survey;
+	void *known;
+
+	if (bt_cycle_state_read(cycle, key, &known, NULL) == 0) {
+		return known;
+	}
+	survey = BT_ARENA_NEW(cycle->arena, struct affinity_survey);
+	const struct bt_state *state = view->advice->engine->state;
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	struct bt_pod_info pod;
+
+	for (uint32_t n = 0; n < snapshot->count; n++) {
+		uint32_t slot = snapshot->list[n];
+		const struct bt_node_row *row = &state->nodes.rows[slot];
+
+		for (uint32_t i = 0; view->data->anti_affinity.count != 0 && i < row->pods.count;
+			i++) {
+			bt_pod_info_from_record(state, row->pods.items[i], &pod);
+			survey_pod(view, survey, &pod, slot);
+		}
+		for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
+			bt_pod_info_from_record(
+				state, row->pods_with_required_anti_affinity.items[i], &pod);
+			survey_existing(view, survey, &pod, slot);
+		}
+	}
+	bt_cycle_state_write(cycle, key, survey, NULL);
+	return survey;
+}
+
+/* --- the pod's affinity --- */
+
+static bool is_hostname(struct bt_str key)
+{
+	return bt_str_equal_c(key, "kubernetes.io/hostname");
+}
+
+/** "in zone-a", "on this node" */
+static struct bt_str place_text(const struct affinity_view *view, struct bt_str key,
+	const struct bt_label_column *column, uint32_t domain)
+{
+	if (is_hostname(key)) {
+		return BT_STR("on this node");
+	}
+	return bt_arena_printf(view->advice->arena, "in %.*s",
+		BT_STR_ARG(bt_advice_domain_text(view->advice, column, domain)));
+}
+
+/**
+ * A value of the key that satisfies the affinity terms with it, for a node that lacks the label; ""
+ * when there is none.
+ */
+static struct bt_str helpful_value(const struct affinity_view *view, uint32_t table)
+{
+	const struct bt_label_column *column;
+	bool first = bt_affinity_is_first_of_its_kind(view->data);
+
+	if (table == BT_NO_TABLE) {
+		return (struct bt_str){0};
+	}
+	column = view->data->near.items[table].column;
+	for (uint32_t i = 1; i < column->dictionary.count; i++) {
+		if (column->value_counts.items[i] != 0 &&
+			(first || bt_affinity_tables_at(&view->data->near, table, i) > 0)) {
+			return bt_advice_domain_name(view->advice, column, i);
+		}
+	}
+	return (struct bt_str){0};
+}
+
+static void drop_term(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
+{
+	bt_advice_give_up(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
+}
+
+/** Where the cluster changes for it: the term goes if the pod is to be changed alone. */
+static void drop_instead(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
+{
+	bt_advice_add_of_pod(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
+}
+
+static void advise_lacking(const struct affinity_view *view, uint32_t index)
+{
+	const struct bt_incoming_term *term = &view->data->affinity.items[index];
+	struct bt_str key = term->term->topology_key;
+	struct bt_str value = {0};
+
+	if (view->advice->hint.length == 0) {
+		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
+	}
+	if (!is_hostname(key)) {
+		value = helpful_value(view, term->table);
+	} else if (bt_affinity_is_first_of_its_kind(view->data)) {
+		value = bt_node_info_name(view->advice->node);
+	}
+	if (value.length != 0) {
+		bt_advice_set_label(view->advice, key, value);
+		drop_instead(view, BT_REMEDY_DROP_POD_AFFINITY, index);
+	} else {
+		drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, index);
+	}
+}
+
+static void advise_affinity(const struct affinity_view *view)
+{
+	const struct bt_affinity_filter_data *data = view->data;
+	uint32_t slot = view->advice->node->slot;
+	bool first = bt_affinity_is_first_of_its_kind(data);
+
+	/* Who writes terms without end gets no advice, and costs no time. */
+	for (uint32_t i = 0; i < data->affinity.count && !view->advice->is_final; i++) {
+		const struct bt_incoming_term *term = &data->affinity.items[i];
+		const struct bt_label_column *column =
+			term->table != BT_NO_TABLE ? data->near.items[term->table].column : NULL;
+		uint32_t domain = bt_topology_domain(column, slot);
+		struct bt_str selector;
+
+		if (domain == 0) {
+			advise_lacking(view, i);
+			continue;
+		}
+		if (first || bt_affinity_tables_at(&data->near, term->table, domain) > 0) {
+			continue;
+		}
+		if (view->advice->hint.length == 0) {
+			selector = bt_advice_selector_text(view->advice, &term->term->selector);
+			bt_advice_hint(view->advice, "no pod matching %.*s%s %.*s",
+				BT_STR_ARG(selector),
+				data->affinity.count > 1 ? " and its other terms" : "",
+				BT_STR_ARG(place_text(
+					view, term->term->topology_key, column, domain)));
+		}
+		drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, i);
+	}
+}
+
+/* --- pods in the way --- */
+
+static void hint_blockers(const struct affinity_view *view, const struct blocked_domain *domain,
+	struct bt_str place, bool is_own)
+{
+	struct bt_strbuf text = {0};
+
+	if (view->advice->hint.length != 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < domain->count && i < SHOWN_MAX; i++) {
+		bt_strbuf_append_c(&text, i == 0 ? "" : ", ");
+		bt_strbuf_append_str(&text, bt_advice_pod_text(view->advice, domain->pods[i]));
+	}
+	if (domain->count > SHOWN_MAX) {
+		bt_strbuf_printf(&text, " and %u more", domain->count - SHOWN_MAX);
+	}
+	if (is_own) {
+		bt_advice_hint(view->advice, "its anti-affinity keeps it from %s %.*s",
+			bt_strbuf_c(&text), BT_STR_ARG(place));
+	} else {
+		bt_advice_hint(view->advice, "the anti-affinity of %s %.*s keeps it away",
+			bt_strbuf_c(&text), BT_STR_ARG(place));
+	}
+	bt_strbuf_finish(&text);
+}
+
+static struct bt_str place_of_key(
+	const struct affinity_view *view, const struct bt_label_column *column, uint32_t value)
+{
+	struct bt_str key = bt_symbol_text(&view->advice->engine->state->symbols, column->key);
+
+	return place_text(view, key, column, value);
+}
+
+/** One pod leaves; of several the pod's own term gives way. */
+static void advise_apart(const struct affinity_view *view)
+{
+	for (uint32_t k = 0; k < view->survey->apart.count; k++) {
+		const struct blocked_key *key = &view->survey->apart.items[k];
+		uint32_t value = bt_topology_domain(key->column, view->advice->node->slot);
+		const struct blocked_domain *domain = &key->domains[value];
+
+		if (value == 0 || domain->count == 0) {
+			continue;
+		}
+		hint_blockers(view, domain, place_of_key(view, key->column, value), true);
+		if (domain->count == 1) {
+			bt_advice_remove_pod(view->advice, domain->pods[0]);
+		}
+		for (uint32_t i = 0; i < TERMS_MAX; i++) {
+			if ((domain->terms >> i & 1) == 0) {
+				continue;
+			}
+			if (domain->count == 1) {
+				drop_instead(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+			} else {
+				drop_term(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+			}
+		}
+	}
+}
+
+/** Pods nominated to this node count as if they were there, and cannot be removed from it. */
+static void advise_nominated(const struct affinity_view *view)
+{
+	const struct bt_node_info *node = view->advice->node;
+	const struct bt_affinity_filter_data *data = view->data;
+	uint64_t dropped = 0;
+
+	for (uint32_t n = 0; n < node->added_pods.count; n++) {
+		const struct bt_pod_info *pod = &node->added_pods.items[n];
+		struct bt_affinity_term_list list =
+			bt_affinity_group_of(bt_affinity_terms_of(pod), BT_ANTI_AFFINITY_REQUIRED);
+
+		for (uint32_t i = 0; i < data->anti_affinity.count && i < TERMS_MAX; i++) {
+			if ((dropped >> i & 1) == 0 &&
+				bt_incoming_term_matches(&data->anti_affinity.items[i],
+					pod->namespace_, pod->labels)) {
+				dropped |= UINT64_C(1) << i;
+				drop_term(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+			}
+		}
+		for (uint32_t i = 0; i < list.count; i++) {
+			view->advice->is_final = view->advice->is_final ||
+				bt_affinity_term_matches(&list.items[i], pod->namespace_,
+					view->advice->pod->namespace_, view->advice->pod->labels,
+					data->namespace_labels);
+		}
+	}
+}
+
+static void advise_pod_affinity(struct bt_advice *advice)
+{
+	struct affinity_view view = {
+		.advice = advice, .data = bt_plugin_pre_filter_data(advice->plugin, advice->cycle)};
+	bool existing;
+
+	if (advice->node == NULL || view.data == NULL) {
+		advice->is_final = true;
+		return;
+	}
+	view.survey = survey_of(&view);
+	advise_affinity(&view);
+	advise_apart(&view);
+	/* false: there are none. */
+	bool found = false;
+
+	for (uint32_t k = 0; k < view.survey->existing.count; k++) {
+		const struct blocked_key *key = &view.survey->existing.items[k];
+		uint32_t value = bt_topology_domain(key->column, view.advice->node->slot);
+		const struct blocked_domain *domain = &key->domains[value];
+
+		if (value == 0 || domain->count == 0) {
+			continue;
+		}
+		found = true;
+		hint_blockers(&view, domain, place_of_key(&view, key->column, value), false);
+		if (domain->count > BLOCKERS_MAX) {
+			view.advice->is_final = true;
+		}
+		for (uint32_t i = 0; i < domain->count && i < BLOCKERS_MAX; i++) {
+			bt_advice_remove_pod(view.advice, domain->pods[i]);
+		}
+	}
+	existing = found;
+	if (advice->remedies.count == 0) {
+		advise_nominated(&view);
+	}
+	bt_advice_close_pod_remedies(advice, !existing);
+}
 
 /** The hard constraints of a pod on one node. */
 struct spread_view {
@@ -205,8 +600,8 @@ static void advise_spread(struct bt_advice *advice)
 }
 
 const struct bt_adviser bt_advisers_topology[] = {
-	{"InterPodAffinity", bt_advise_pod_affinity},
-	{"MatchInterPodAffinity", bt_advise_pod_affinity},
+	{"InterPodAffinity", advise_pod_affinity},
+	{"MatchInterPodAffinity", advise_pod_affinity},
 	{"PodTopologySpread", advise_spread},
 	{NULL, NULL},
 };

@@ -3,7 +3,7 @@
  * Volume plugins: which volumes they object to, found by asking them about the pod with fewer of
  * its volumes, and who holds what it wants. Spec: 07, 07b, 05b B9.
  */
-#include "explain/advice_text.h"
+#include "explain/advice.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_volume.h"
 

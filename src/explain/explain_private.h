@@ -33,13 +33,6 @@ struct bt_explain_run {
 	bool entry_is_final;         /* nothing known opens the way to the nodes */
 };
 
-/* explain_writes.c */
-
-/** Until restore nothing that plugins write reaches anybody. Returns what was there: owned. */
-BT_MUST_USE const struct bt_claim_writer **bt_explain_silence_writes(struct bt_engine *engine);
-/** writers: consumed. */
-void bt_explain_restore_writes(struct bt_engine *engine, const struct bt_claim_writer **writers);
-
 /* explain_preemption.c */
 
 /**
@@ -50,7 +43,7 @@ void bt_explain_restore_writes(struct bt_engine *engine, const struct bt_claim_w
 BT_MUST_USE int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct berth_error *err);
 
-/* explain_needs.c: what all plugins say of one node */
+/* explain.c: what all plugins say of one node */
 
 struct bt_needs {
 	struct bt_explain_run *run;
@@ -73,9 +66,6 @@ struct bt_needs {
 
 void bt_needs_finish(struct bt_needs *needs);
 void bt_needs_reset(struct bt_needs *needs);
-/** One more obstacle: its words, hint and remedies. */
-void bt_needs_add(
-	struct bt_needs *needs, const struct bt_plugin *plugin, const struct bt_status *status);
 /** All that keeps the pod from a node that rejects it; PreFilter has succeeded in needs->cycle. */
 void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot);
 /** What kept PreFilter from naming some or all nodes. */
@@ -92,7 +82,7 @@ bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, ui
 BT_MUST_USE int bt_explain_nodes(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err);
 
-/* explain_groups.c */
+/* explain_nodes.c: groups */
 
 struct bt_explain_groups {
 	struct bt_explain_run *run;
@@ -101,14 +91,6 @@ struct bt_explain_groups {
 	BT_VEC(struct bt_explained_group) groups;
 	BT_VEC(uint64_t) hashes;
 };
-
-void bt_explain_groups_init(struct bt_explain_groups *groups, struct bt_explain_run *run);
-void bt_explain_groups_finish(struct bt_explain_groups *groups);
-/** The group of a status, made when it is new. */
-uint32_t bt_explain_groups_find(
-	struct bt_explain_groups *groups, const struct bt_status *status, bool in_pre_filter);
-/** Members and order, when every node is complete. node->group becomes an index in out->groups. */
-void bt_explain_groups_close(struct bt_explain_groups *groups);
 
 /* explain_world.c: the cluster with some changes */
 

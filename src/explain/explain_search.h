@@ -60,12 +60,6 @@ void bt_candidates_collect(struct bt_explain_search *search);
 /** It grew: put it where it belongs among those that are left. */
 void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate);
 
-/** More of them for the queue. */
-void bt_candidates_insert(
-	struct bt_explain_search *search, struct bt_candidate *const *candidates, uint32_t count);
-
-/* explain_removals.c */
-
 /**
  * Queue sets of fewer than `limit` changes, one pod's leaving among them, that open a node as far
  * as its filters say. Once in a search.
@@ -73,16 +67,6 @@ void bt_candidates_insert(
 BT_MUST_USE int bt_search_removals(
 	struct bt_explain_search *search, uint32_t limit, struct berth_error *err);
 
-/* explain_minimal.c */
-
-/** Does any node take the pod? *out_fits false also when there is no more time to try. */
-BT_MUST_USE int bt_search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies,
-	bool *out_fits, struct berth_error *err);
-/** Leave out what is not needed, and no amount is larger than it must be. */
-BT_MUST_USE int bt_search_minimise(
-	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err);
-/** What this pod's trials cost: who writes terms without end gets fewer of them. */
-void bt_search_weigh(struct bt_explain_search *search);
 /** One trial that looked at so many nodes. */
 void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count);
 #endif

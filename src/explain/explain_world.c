@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The cluster as some remedies would make it, for as long as somebody looks at it. */
 #include "explain/explain_private.h"
-#include "explain/proposal.h"
+#include "explain/explain.h"
 #include "sched/cycle.h"
 
 /** --- applying changes --- */

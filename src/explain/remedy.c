@@ -74,3 +74,347 @@ int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
 	return bt_str_equal_c(resource, "cpu") ? bt_quantity_milli(request)
 					       : bt_quantity_value(request);
 }
+
+/** --- what remedies do to a pod and to a node; remedies.def says it in words --- */
+
+#define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
+
+/** A copy of the list with room for one more. */
+#define COPY_LIST(arena, list, type) \
+	do { \
+		type *copied_items = BT_ARENA_NEW_ARRAY((arena), type, (size_t)(list)->count + 1); \
+		for (uint32_t copied = 0; copied < (list)->count; copied++) { \
+			copied_items[copied] = (list)->items[copied]; \
+		} \
+		(list)->items = copied_items; \
+	} while (0)
+
+/** Without the element; the list is a copy already. */
+#define REMOVE_AT(list, at) \
+	do { \
+		for (uint32_t moved = (at) + 1; moved < (list)->count; moved++) { \
+			(list)->items[moved - 1] = (list)->items[moved]; \
+		} \
+		(list)->count--; \
+	} while (0)
+
+static bool has_index(
+	const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind, uint32_t index)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (remedies[i].kind == kind && remedies[i].index == index) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_kind(const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (remedies[i].kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** --- affinity --- */
+
+/** Of a map that is a copy already. */
+static void map_remove(struct bt_str_map *map, struct bt_str key)
+{
+	for (uint32_t i = 0; i < map->count; i++) {
+		if (bt_str_equal(map->items[i].key, key)) {
+			REMOVE_AT(map, i);
+			return;
+		}
+	}
+}
+
+static void map_set(
+	struct bt_str_map *map, struct bt_str key, struct bt_str value, struct bt_arena *arena)
+{
+	uint32_t at = 0;
+
+	COPY_LIST(arena, map, struct bt_str_pair);
+	while (at < map->count && bt_str_compare(map->items[at].key, key) < 0) {
+		at++;
+	}
+	if (at == map->count || !bt_str_equal(map->items[at].key, key)) {
+		for (uint32_t i = map->count; i > at; i--) {
+			map->items[i] = map->items[i - 1];
+		}
+		map->count++;
+	}
+	map->present = true;
+	map->items[at] = (struct bt_str_pair){key, value};
+}
+
+/** The terms that no remedy takes away. */
+static const struct bt_pod_affinity *without_terms(const struct bt_pod_affinity *affinity,
+	const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind,
+	struct bt_arena *arena)
+{
+	struct bt_pod_affinity *copy;
+	uint32_t kept = 0;
+
+	if (affinity == NULL || !has_kind(remedies, count, kind)) {
+		return affinity;
+	}
+	copy = BT_ARENA_NEW(arena, struct bt_pod_affinity);
+	*copy = *affinity;
+	COPY_LIST(arena, &copy->required, struct bt_pod_affinity_term);
+	for (uint32_t i = 0; i < affinity->required.count; i++) {
+		if (!has_index(remedies, count, kind, i)) {
+			copy->required.items[kept++] = affinity->required.items[i];
+		}
+	}
+	copy->required.count = kept;
+	return copy;
+}
+
+static const struct bt_node_affinity *without_required(
+	const struct bt_node_affinity *affinity, struct bt_arena *arena)
+{
+	struct bt_node_affinity *copy;
+
+	if (affinity == NULL) {
+		return NULL;
+	}
+	copy = BT_ARENA_NEW(arena, struct bt_node_affinity);
+	*copy = *affinity;
+	copy->required = NULL;
+	return copy;
+}
+
+/** --- other parts of the pod --- */
+
+static void tolerate(
+	const struct bt_remedy *remedy, bt_toleration_list *tolerations, struct bt_arena *arena)
+{
+	COPY_LIST(arena, tolerations, struct bt_toleration);
+	tolerations->present = true;
+	tolerations->items[tolerations->count++] = (struct bt_toleration){
+		.key = remedy->key,
+		.operator_ = remedy->value.length == 0 ? BT_STR("Exists") : BT_STR("Equal"),
+		.value = remedy->value,
+		.effect = remedy->effect,
+	};
+}
+
+static bool is_port(const struct bt_container_port *port, const struct bt_remedy *remedy)
+{
+	struct bt_str protocol = port->protocol.length != 0 ? port->protocol : BT_STR("TCP");
+
+	return port->host_port == remedy->amount && bt_str_equal(protocol, remedy->value);
+}
+
+static void drop_port(
+	const struct bt_remedy *remedy, bt_container_list *containers, struct bt_arena *arena)
+{
+	COPY_LIST(arena, containers, struct bt_container);
+	for (uint32_t i = 0; i < containers->count; i++) {
+		struct bt_container *container = &containers->items[i];
+
+		COPY_LIST(arena, &container->ports, struct bt_container_port);
+		for (uint32_t k = container->ports.count; k-- > 0;) {
+			if (is_port(&container->ports.items[k], remedy)) {
+				REMOVE_AT(&container->ports, k);
+			}
+		}
+	}
+}
+
+static void drop_volume(struct bt_pod_spec *spec, struct bt_str name, struct bt_arena *arena)
+{
+	COPY_LIST(arena, &spec->volumes, struct bt_volume);
+	for (uint32_t i = spec->volumes.count; i-- > 0;) {
+		if (bt_str_equal(spec->volumes.items[i].name, name)) {
+			REMOVE_AT(&spec->volumes, i);
+		}
+	}
+}
+
+static void remove_gate(struct bt_pod_spec *spec, struct bt_str name, struct bt_arena *arena)
+{
+	COPY_LIST(arena, &spec->scheduling_gates, struct bt_pod_scheduling_gate);
+	for (uint32_t i = spec->scheduling_gates.count; i-- > 0;) {
+		if (bt_str_equal(spec->scheduling_gates.items[i].name, name)) {
+			REMOVE_AT(&spec->scheduling_gates, i);
+		}
+	}
+}
+
+static void relax_spread(
+	const struct bt_remedy *remedy, struct bt_pod_spec *spec, struct bt_arena *arena)
+{
+	struct bt_topology_spread_constraint *constraint;
+
+	if (remedy->index >= spec->topology_spread_constraints.count) {
+		return;
+	}
+	COPY_LIST(arena, &spec->topology_spread_constraints, struct bt_topology_spread_constraint);
+	constraint = &spec->topology_spread_constraints.items[remedy->index];
+	if (remedy->kind == BT_REMEDY_ALLOW_SKEW) {
+		constraint->when_unsatisfiable = BT_STR("ScheduleAnyway");
+	} else {
+		constraint->max_skew =
+			remedy->amount < INT32_MAX ? (int32_t)remedy->amount : INT32_MAX;
+	}
+}
+
+/** An amount of the resource as it stands in lists. */
+static struct bt_quantity quantity_of(const struct bt_remedy *remedy)
+{
+	return bt_quantity_make(remedy->amount, bt_str_equal_c(remedy->resource, "cpu") ? -3 : 0,
+		BT_QUANTITY_DECIMAL_SI);
+}
+
+static void lower_request(
+	const struct bt_remedy *remedy, struct bt_pod *pod, struct bt_arena *arena)
+{
+	struct bt_quantity amount = quantity_of(remedy);
+	struct bt_resource_list *requests;
+
+	if (remedy->amount >= bt_remedy_requested_of(pod, remedy->resource)) {
+		return;
+	}
+	COPY_LIST(arena, &pod->spec.containers, struct bt_container);
+	requests = &pod->spec.containers.items[0].resources.requests;
+	COPY_LIST(arena, requests, struct bt_resource_entry);
+	for (uint32_t i = 0; i < requests->count; i++) {
+		if (bt_str_equal(requests->items[i].name, remedy->resource)) {
+			bt_quantity_sub(&requests->items[i].quantity, &amount, arena);
+		}
+	}
+}
+
+static void apply_one_to_pod(
+	const struct bt_remedy *remedy, struct bt_pod *pod, struct bt_arena *arena)
+{
+	struct bt_pod_spec *spec = &pod->spec;
+
+	switch (remedy->kind) {
+	case BT_REMEDY_TOLERATE:
+		tolerate(remedy, &spec->tolerations, arena);
+		break;
+	case BT_REMEDY_DROP_NODE_SELECTOR:
+		COPY_LIST(arena, &spec->node_selector, struct bt_str_pair);
+		map_remove(&spec->node_selector, remedy->key);
+		break;
+	case BT_REMEDY_RAISE_MAX_SKEW:
+	case BT_REMEDY_ALLOW_SKEW:
+		relax_spread(remedy, spec, arena);
+		break;
+	case BT_REMEDY_DROP_HOST_PORT:
+		drop_port(remedy, &spec->containers, arena);
+		drop_port(remedy, &spec->init_containers, arena);
+		break;
+	case BT_REMEDY_DROP_VOLUME:
+		drop_volume(spec, remedy->key, arena);
+		break;
+	case BT_REMEDY_LOWER_REQUEST:
+		lower_request(remedy, pod, arena);
+		break;
+	case BT_REMEDY_REMOVE_GATE:
+		remove_gate(spec, remedy->key, arena);
+		break;
+	case BT_REMEDY_SET_SCHEDULER_NAME:
+		spec->scheduler_name = remedy->value;
+		break;
+	/* All at once, further down. */
+	case BT_REMEDY_DROP_NODE_AFFINITY:
+	case BT_REMEDY_DROP_POD_AFFINITY:
+	case BT_REMEDY_DROP_POD_ANTI_AFFINITY:
+	/* Not of the pod. */
+	case BT_REMEDY_FREE_RESOURCE:
+	case BT_REMEDY_REMOVE_POD:
+	case BT_REMEDY_UNCORDON:
+	case BT_REMEDY_SET_LABEL:
+	case BT_REMEDY_REMOVE_LABEL:
+	case BT_REMEDY__COUNT:
+		break;
+	}
+}
+
+void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
+	struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		apply_one_to_pod(&remedies[i], pod, arena);
+	}
+	struct bt_affinity *copy;
+
+	if (pod->spec.affinity == NULL) {
+		return;
+	}
+	copy = BT_ARENA_NEW(arena, struct bt_affinity);
+	*copy = *pod->spec.affinity;
+	if (has_kind(remedies, count, BT_REMEDY_DROP_NODE_AFFINITY)) {
+		copy->node_affinity = without_required(copy->node_affinity, arena);
+	}
+	copy->pod_affinity = without_terms(
+		copy->pod_affinity, remedies, count, BT_REMEDY_DROP_POD_AFFINITY, arena);
+	copy->pod_anti_affinity = without_terms(
+		copy->pod_anti_affinity, remedies, count, BT_REMEDY_DROP_POD_ANTI_AFFINITY, arena);
+	pod->spec.affinity = copy;
+}
+
+/** --- the node --- */
+
+static void free_resource(
+	const struct bt_remedy *remedy, struct bt_resource_list *list, struct bt_arena *arena)
+{
+	struct bt_quantity amount = quantity_of(remedy);
+	uint32_t at = 0;
+
+	COPY_LIST(arena, list, struct bt_resource_entry);
+	while (at < list->count && bt_str_compare(list->items[at].name, remedy->resource) < 0) {
+		at++;
+	}
+	if (at < list->count && bt_str_equal(list->items[at].name, remedy->resource)) {
+		bt_quantity_add(&list->items[at].quantity, &amount, arena);
+		return;
+	}
+	for (uint32_t i = list->count; i > at; i--) {
+		list->items[i] = list->items[i - 1];
+	}
+	list->items[at] = (struct bt_resource_entry){remedy->resource, amount};
+	list->count++;
+	list->present = true;
+}
+
+static void uncordon(struct bt_node_spec *spec, struct bt_arena *arena)
+{
+	spec->unschedulable = false;
+	COPY_LIST(arena, &spec->taints, struct bt_taint);
+	for (uint32_t i = spec->taints.count; i-- > 0;) {
+		if (bt_str_equal_c(spec->taints.items[i].key, UNSCHEDULABLE_TAINT)) {
+			REMOVE_AT(&spec->taints, i);
+		}
+	}
+}
+
+void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,
+	struct bt_node *node, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_remedy *remedy = &remedies[i];
+
+		if (bt_remedy_is_of_pod(remedy->kind) ||
+			!bt_str_equal(remedy->node, node->metadata.name)) {
+			continue;
+		}
+		if (remedy->kind == BT_REMEDY_FREE_RESOURCE) {
+			free_resource(remedy, &node->status.allocatable, arena);
+		} else if (remedy->kind == BT_REMEDY_UNCORDON) {
+			uncordon(&node->spec, arena);
+		} else if (remedy->kind == BT_REMEDY_SET_LABEL) {
+			map_set(&node->metadata.labels, remedy->key, remedy->value, arena);
+		} else if (remedy->kind == BT_REMEDY_REMOVE_LABEL) {
+			COPY_LIST(arena, &node->metadata.labels, struct bt_str_pair);
+			map_remove(&node->metadata.labels, remedy->key);
+		}
+	}
+}

@@ -38,15 +38,9 @@ struct bt_capacity_session {
 	bool ran_dry;               /* a member has no pods of its own left */
 };
 
-/** Attempts until the question is answered, or a member ran dry. */
-void bt_capacity_place_all(struct bt_capacity_session *session);
-
 /** What a member asks for; before the first copy. */
 void bt_capacity_describe_requests(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner);
-/** How far devices are from what one more copy asks for, a half-sentence; "" when they are not. */
-void bt_capacity_append_device_shortage(struct bt_capacity_session *session,
-	struct bt_capacity_runner *runner, struct bt_strbuf *text);
 /** The pod of one more copy, in copy_arena; false: the workload was not asked for that many. */
 bool bt_capacity_next_copy(
 	struct bt_capacity_session *session, uint32_t index, struct bt_pod *out_copy);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/capacity/capacity_spec.h"
+#include "cli/capacity/capacity.h"
 
 #include "api/pod.h"
 #include "api/types.h"
 #include "cli/admission.h"
-#include "cli/kind_hint.h"
-#include "cli/pod_reference.h"
+#include "cli/suggest.h"
+#include "cli/reference.h"
 #include "cluster/printable.h"
 
 #define KINDS_SENTENCE \

@@ -3,13 +3,11 @@
 
 #include "api/node.h"
 #include "api/pod.h"
-#include "cli/capacity/capacity_output.h"
+#include "cli/capacity/capacity.h"
 #include "cli/command.h"
-#include "cli/node_reference.h"
+#include "cli/reference.h"
 #include "cluster/printable.h"
-#include "cli/progress.h"
 #include "cli/source.h"
-#include "cli/warnings.h"
 
 struct options {
 	struct bt_setup setup;

@@ -3,11 +3,304 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "api/pod.h"
 #include "base/str.h"
-#include "cli/completion/complete_private.h"
+#include "cli/manifests.h"
+#include "config/gates.h"
 
-void bt_complete_offer(struct bt_complete *complete, const struct bt_complete_word *word,
+/** What of the current word is replaced. Texts are borrowed. */
+struct bt_complete_word {
+	struct bt_str prefix; /* stays: "--output=", "-o", "" */
+	const char *text;     /* what a candidate must begin with */
+	const char *suffix;   /* put behind it; NULL: nothing */
+};
+
+struct bt_complete {
+	const struct bt_command *const *commands;
+	size_t command_count;
+	const struct bt_command *command; /* NULL: its name is being typed */
+	struct bt_arguments words;        /* behind the command, before the current one */
+	const char *current;
+	/* Found in words. */
+	BT_VEC(const struct bt_flag *) given;
+	struct bt_arguments files;     /* values of --filename */
+	const char *namespace_;        /* value of --namespace; NULL: not given */
+	const struct bt_flag *waiting; /* the last word is a flag without its value */
+	bool only_arguments;           /* "--" came */
+	struct bt_strbuf out;
+};
+
+/** Somebody waits with a finger on the key: about a second of reading, less for what is packed. */
+#define BYTES_MAX ((off_t)16 << 20)
+#define PACKED_BYTES_MAX ((off_t)2 << 20)
+
+/** Regular files only, and few bytes: all of it is read again with every press of the key. */
+static bool is_quick(const struct bt_arguments *files)
+{
+	off_t bytes = 0;
+	for (uint32_t i = 0; i < files->list.count; i++) {
+		const char *path = files->list.items[i];
+		struct stat status;
+		if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
+			return false;
+		}
+		size_t length = strlen(path);
+		bool is_packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
+		if (status.st_size > (is_packed ? PACKED_BYTES_MAX : BYTES_MAX)) {
+			return false;
+		}
+		bytes += is_packed ? status.st_size * (BYTES_MAX / PACKED_BYTES_MAX)
+				   : status.st_size;
+	}
+	return bytes <= BYTES_MAX;
+}
+
+/** Shells put candidates onto the line as they are, where other bytes could mean something. */
+static bool is_plain(struct bt_str name)
+{
+	for (uint32_t i = 0; i < name.length; i++) {
+		char byte = name.data[i];
+		bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+		bool is_digit = byte >= '0' && byte <= '9';
+		if (!is_letter && !is_digit && (i == 0 || (byte != '-' && byte != '.'))) {
+			return false;
+		}
+	}
+	return name.length != 0;
+}
+
+static void complete_offer(struct bt_complete *complete, const struct bt_complete_word *word,
+	struct bt_str candidate, const char *description);
+
+static void offer_pod(struct bt_complete *complete, const struct bt_complete_word *word,
+	const struct bt_manifests_object *object)
+{
+	const struct bt_pod *pod = object->object->value;
+	const char *given = complete->namespace_;
+	struct bt_strbuf name = {0};
+	if (!is_plain(object->name) || !is_plain(object->namespace_) ||
+		(given != NULL && !bt_str_equal_c(object->namespace_, given))) {
+		return;
+	}
+	if (given == NULL && !bt_str_equal_c(object->namespace_, "default")) {
+		bt_strbuf_append_str(&name, object->namespace_);
+		bt_strbuf_append_char(&name, '/');
+	}
+	bt_strbuf_append_str(&name, object->name);
+	complete_offer(complete, word, bt_strbuf_str(&name),
+		pod->spec.node_name.length == 0 ? "pod without a node" : "pod on a node");
+	bt_strbuf_finish(&name);
+}
+
+static void offer_objects(
+	struct bt_complete *complete, const struct bt_complete_word *word, enum bt_kind kind)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_manifests cluster;
+	int result = 0;
+	if (!is_quick(&complete->files)) {
+		return;
+	}
+	bt_manifests_init(&cluster);
+	for (uint32_t i = 0; i < complete->files.list.count && result == 0; i++) {
+		result = bt_manifests_read(&cluster, complete->files.list.items[i], &err);
+	}
+	for (uint32_t i = 0; i < cluster.objects.count && result == 0; i++) {
+		const struct bt_manifests_object *object = &cluster.objects.items[i];
+		if (object->kind != kind || object->object == NULL) {
+			continue;
+		}
+		if (kind == BT_KIND_NODE) {
+			if (is_plain(object->name)) {
+				complete_offer(complete, word, object->name, "node");
+			}
+		} else {
+			offer_pod(complete, word, object);
+		}
+	}
+	berth_error_finish(&err);
+	bt_manifests_finish(&cluster);
+}
+
+/** Names of nodes or pods in the files of -f; none when reading them would take long. */
+static void complete_nodes(struct bt_complete *complete, const struct bt_complete_word *word)
+{
+	offer_objects(complete, word, BT_KIND_NODE);
+}
+
+static void complete_pods(struct bt_complete *complete, const struct bt_complete_word *word)
+{
+	offer_objects(complete, word, BT_KIND_POD);
+}
+
+static void complete_tell_shell(struct bt_complete *complete, const char *instruction);
+
+static void offer_files(struct bt_complete *complete, const struct bt_complete_word *word)
+{
+	(void)word;
+	complete_tell_shell(complete, ":files");
+}
+
+static void offer_folders(struct bt_complete *complete, const struct bt_complete_word *word)
+{
+	(void)word;
+	complete_tell_shell(complete, ":dirs");
+}
+
+static void offer_workloads(struct bt_complete *complete, const struct bt_complete_word *word)
+{
+	const struct bt_command *command = complete->command;
+	const char *summary;
+	const char *name;
+	for (uint32_t i = 0;
+		command->workload_at != NULL && (name = command->workload_at(i, &summary)) != NULL;
+		i++) {
+		complete_offer(complete, word, bt_str_from(name), summary);
+	}
+}
+
+/** "A=true,B=fa": what is typed of the last entry is completed. */
+static void offer_gates(struct bt_complete *complete, const struct bt_complete_word *word)
+{
+	const char *comma = strrchr(word->text, ',');
+	const char *entry = comma != NULL ? comma + 1 : word->text;
+	const char *equals = strchr(entry, '=');
+	const char *typed = equals != NULL ? equals + 1 : entry;
+	struct bt_strbuf prefix = {0};
+	bt_strbuf_append_str(&prefix, word->prefix);
+	bt_strbuf_append(&prefix, word->text, (size_t)(typed - word->text));
+	struct bt_complete_word part = {.prefix = bt_strbuf_str(&prefix), .text = typed};
+	if (equals != NULL) {
+		complete_offer(complete, &part, BT_STR("true"), "");
+		complete_offer(complete, &part, BT_STR("false"), "");
+	} else {
+		struct bt_strbuf text = {0};
+		struct bt_strbuf description = {0};
+		complete_offer(complete, &part, BT_STR("AllAlpha="), "every gate that is alpha");
+		complete_offer(complete, &part, BT_STR("AllBeta="), "every gate that is beta");
+		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+			enum bt_gate gate = (enum bt_gate)i;
+			if (bt_gate_is_locked(gate)) {
+				continue;
+			}
+			bt_strbuf_reset(&text);
+			bt_strbuf_reset(&description);
+			bt_strbuf_printf(&text, "%s=", bt_gate_name(gate));
+			bt_strbuf_printf(&description, "default %s",
+				bt_gate_default(gate) ? "true" : "false");
+			complete_offer(
+				complete, &part, bt_strbuf_str(&text), bt_strbuf_c(&description));
+		}
+		bt_strbuf_finish(&text);
+		bt_strbuf_finish(&description);
+		complete_tell_shell(complete, ":nospace");
+	}
+	bt_strbuf_finish(&prefix);
+}
+
+/** Words in value names that stand for what can be listed. */
+static const struct {
+	const char *name;
+	void (*offer)(struct bt_complete *complete, const struct bt_complete_word *word);
+} placeholders[] = {
+	{"DIR", offer_folders},
+	{"FILE", offer_files},
+	{"NAME=BOOL,...", offer_gates},
+	{"NODE", complete_nodes},
+	{"POD", complete_pods},
+	{"WORKLOAD", offer_workloads},
+};
+
+static bool is_placeholder(struct bt_str name)
+{
+	bool has_capital = false;
+	for (uint32_t i = 0; i < name.length; i++) {
+		if (name.data[i] >= 'a' && name.data[i] <= 'z') {
+			return false;
+		}
+		has_capital = has_capital || (name.data[i] >= 'A' && name.data[i] <= 'Z');
+	}
+	return has_capital;
+}
+
+static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
+	struct bt_str left, struct bt_str right);
+static void offer_last_of_list(
+	struct bt_complete *complete, const struct bt_complete_word *word, struct bt_str entry);
+
+static void offer_alternative(struct bt_complete *complete, const struct bt_complete_word *word,
+	struct bt_str alternative)
+{
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(placeholders); i++) {
+		if (bt_str_equal_c(alternative, placeholders[i].name)) {
+			placeholders[i].offer(complete, word);
+			return;
+		}
+	}
+	int64_t equals = bt_str_find_char(alternative, '=');
+	if (bt_str_has_suffix(alternative, BT_STR(",..."))) {
+		offer_last_of_list(
+			complete, word, bt_str_sub(alternative, 0, alternative.length - 4));
+	} else if (equals > 0) {
+		offer_pair(complete, word, bt_str_sub(alternative, 0, (uint32_t)equals),
+			bt_str_sub(alternative, (uint32_t)equals + 1, UINT32_MAX));
+	} else if (!is_placeholder(alternative)) {
+		complete_offer(complete, word, alternative, "");
+	}
+}
+
+/** The candidates, with the first bytes of the typed text in front of them. */
+static void offer_behind(struct bt_complete *complete, const struct bt_complete_word *word,
+	const char *typed, struct bt_str alternative)
+{
+	struct bt_complete_word part = *word;
+	struct bt_strbuf prefix = {0};
+	bt_strbuf_append_str(&prefix, word->prefix);
+	bt_strbuf_append(&prefix, word->text, (size_t)(typed - word->text));
+	part.prefix = bt_strbuf_str(&prefix);
+	part.text = typed;
+	offer_alternative(complete, &part, alternative);
+	bt_strbuf_finish(&prefix);
+}
+
+static void offer_last_of_list(
+	struct bt_complete *complete, const struct bt_complete_word *word, struct bt_str entry)
+{
+	const char *comma = strrchr(word->text, ',');
+	offer_behind(complete, word, comma != NULL ? comma + 1 : word->text, entry);
+}
+
+/** "NODE=TAINT": what stands before the sign, with the sign, until it is typed. */
+static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
+	struct bt_str left, struct bt_str right)
+{
+	const char *equals = strchr(word->text, '=');
+	if (equals != NULL) {
+		offer_behind(complete, word, equals + 1, right);
+		return;
+	}
+	struct bt_complete_word part = *word;
+	part.suffix = "=";
+	offer_alternative(complete, &part, left);
+	complete_tell_shell(complete, ":nospace");
+}
+
+/** Everything that value_name (see bt_flag) allows. */
+static void complete_value(
+	struct bt_complete *complete, const struct bt_complete_word *word, const char *value_name)
+{
+	while (*value_name != '\0') {
+		size_t length = strcspn(value_name, "|");
+		offer_alternative(complete, word, (struct bt_str){value_name, (uint32_t)length});
+		value_name += length;
+		value_name += *value_name == '|';
+	}
+}
+
+/** A line for candidate, if it begins as the word does. description: "" for none. */
+static void complete_offer(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str candidate, const char *description)
 {
 	size_t length = strlen(word->text);
@@ -23,7 +316,8 @@ void bt_complete_offer(struct bt_complete *complete, const struct bt_complete_wo
 	bt_strbuf_append_char(&complete->out, '\n');
 }
 
-void bt_complete_tell_shell(struct bt_complete *complete, const char *instruction)
+/** ":files", ":dirs" or ":nospace". */
+static void complete_tell_shell(struct bt_complete *complete, const char *instruction)
 {
 	bt_strbuf_printf(&complete->out, "%s\n", instruction);
 }
@@ -34,7 +328,7 @@ static void offer_commands(struct bt_complete *complete)
 {
 	struct bt_complete_word word = {.text = complete->current};
 	for (size_t i = 0; i < complete->command_count; i++) {
-		bt_complete_offer(complete, &word, bt_str_from(complete->commands[i]->name),
+		complete_offer(complete, &word, bt_str_from(complete->commands[i]->name),
 			complete->commands[i]->summary);
 	}
 }
@@ -156,12 +450,12 @@ static void offer_flags(struct bt_complete *complete, const struct flag_table *t
 		if (may_come_again(complete, flag)) {
 			bt_strbuf_reset(&name);
 			bt_strbuf_printf(&name, "--%s", flag->name);
-			bt_complete_offer(complete, &word, bt_strbuf_str(&name), flag->help);
+			complete_offer(complete, &word, bt_strbuf_str(&name), flag->help);
 		}
 	}
 	bt_strbuf_finish(&name);
 	if (find_long(table, BT_STR("help")) == NULL) {
-		bt_complete_offer(complete, &word, BT_STR("--help"), "show how to use it");
+		complete_offer(complete, &word, BT_STR("--help"), "show how to use it");
 	}
 }
 
@@ -194,7 +488,7 @@ static bool complete_inline_value(struct bt_complete *complete, const struct fla
 	}
 	struct bt_complete_word word = {
 		.prefix = {current, (uint32_t)(value - current)}, .text = value};
-	bt_complete_value(complete, &word, flag->value_name);
+	complete_value(complete, &word, flag->value_name);
 	return true;
 }
 
@@ -208,12 +502,12 @@ static void visit(void *context, const struct bt_flag *flags, uint32_t flag_coun
 	if (complete->waiting != NULL) {
 		struct bt_complete_word word = {.text = complete->current};
 		if (complete->waiting->value_name != NULL) {
-			bt_complete_value(complete, &word, complete->waiting->value_name);
+			complete_value(complete, &word, complete->waiting->value_name);
 		}
 	} else if (complete->only_arguments || complete->current[0] != '-') {
 		struct bt_complete_word word = {.text = complete->current};
 		if (complete->command->arguments != NULL) {
-			bt_complete_value(complete, &word, complete->command->arguments);
+			complete_value(complete, &word, complete->command->arguments);
 		} else if (!complete->only_arguments) {
 			offer_flags(complete, &table);
 		}
@@ -230,11 +524,10 @@ static void complete_line(struct bt_complete *complete, int argc, char **argv)
 	if (argc <= 1) {
 		struct bt_complete_word word = {.text = complete->current};
 		offer_commands(complete);
-		bt_complete_offer(complete, &word, BT_STR("help"), "Explain a command.");
+		complete_offer(complete, &word, BT_STR("help"), "Explain a command.");
 		if (complete->current[0] == '-') {
-			bt_complete_offer(complete, &word, BT_STR("--help"), "list the commands");
-			bt_complete_offer(
-				complete, &word, BT_STR("--version"), "print the version");
+			complete_offer(complete, &word, BT_STR("--help"), "list the commands");
+			complete_offer(complete, &word, BT_STR("--version"), "print the version");
 		}
 		return;
 	}

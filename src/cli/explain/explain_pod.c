@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/explain/explain_pod.h"
+#include "cli/explain/explain_report.h"
 
 #include <string.h>
 

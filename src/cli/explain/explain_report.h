@@ -2,11 +2,53 @@
 #ifndef BT_CLI_EXPLAIN_REPORT_H
 #define BT_CLI_EXPLAIN_REPORT_H
 /** The answer of "berth explain", for people and for programs. */
-#include "cli/explain/explain_events.h"
-#include "cli/explain/explain_pod.h"
+#include "cli/live.h"
 #include "cli/output.h"
+#include "cli/reference.h"
+#include "cli/simulation.h"
+#include "cli/source.h"
 #include "codec/json.h"
 #include "explain/explain.h"
+
+/** --- what a live cluster has said about the pod so far --- */
+
+struct bt_explain_events {
+	bool asked;               /* there is a server, and the pod is there */
+	struct bt_strbuf problem; /* why they could not be read; "": they could */
+	struct bt_live_events list;
+};
+
+/** Part of the table, with a blank line in front, or nothing. */
+void bt_explain_write_events(const struct bt_explain_events *events, struct bt_strbuf *out);
+/** The list. */
+void bt_explain_write_events_json(
+	const struct bt_explain_events *events, struct bt_json_writer *writer);
+
+/**
+ * Which pod is meant. Of a workload the first pending pod in the order of the queue counts, else
+ * its first one. Nothing given: the only pending pod.
+ */
+
+struct bt_pod_choice {
+	uint32_t pending; /* index in bt_simulation.pods; UINT32_MAX: it runs */
+	uint32_t object;  /* of a running pod: index in the cluster's objects */
+	/* Of a workload. */
+	bool of_workload;
+	enum bt_kind workload_kind;
+	struct bt_str workload_namespace;
+	struct bt_str workload_name;
+	uint32_t workload_pods; /* all but those that are over */
+	uint32_t workload_pending;
+};
+
+/**
+ * Find the pod in a loaded simulation that keeps its bound pods. reference NULL: the only pending
+ * pod (of namespace_, unless that is NULL). BERTH_ERR_INVALID: one sentence that says what there is
+ * instead.
+ */
+BT_MUST_USE int bt_pod_choose(const struct bt_simulation *simulation,
+	const struct bt_pod_reference *reference, const char *namespace_, struct bt_pod_choice *out,
+	struct berth_error *err);
 
 struct bt_explain_report {
 	const struct bt_pod *pod; /* as it was explained: defaulted, without a node */
@@ -40,14 +82,8 @@ void bt_explain_report_write_table(
 
 /* Parts of the table, each with a blank line in front, or nothing. */
 
-/** explain_summary.c: the first sentence, the scheduler's message. */
+/** The first sentence, the scheduler's message. */
 void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_strbuf *out);
-/** explain_groups.c: why not, nearest nodes first. */
-void bt_explain_write_groups(const struct bt_explain_report *report, struct bt_strbuf *out);
-/** explain_outlook.c: what would let the pod in, whom it could evict, what it waits for. */
-void bt_explain_write_proposals(const struct bt_explain_report *report, struct bt_strbuf *out);
-void bt_explain_write_preemption(const struct bt_explain_report *report, struct bt_strbuf *out);
-void bt_explain_write_queue(const struct bt_explain_report *report, struct bt_strbuf *out);
 
 /* Words. */
 
@@ -56,9 +92,6 @@ void bt_explain_append_count(struct bt_strbuf *out, uint64_t count);
 /** "1 node", "4,812 nodes" */
 void bt_explain_append_counted(
 	struct bt_strbuf *out, uint64_t count, const char *one, const char *many);
-/** "NodeResourcesFit: needs 250m more cpu; NodePorts: ..."; without plugins: the hints alone. */
-void bt_explain_append_obstacles(
-	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins);
 /** One of the reasons that the usual filters give. */
 bool bt_explain_is_of_filter(struct bt_str reason);
 /** Condition PodScheduled of the pod's status, or NULL. */

@@ -2,9 +2,446 @@
 /** An explanation for people: sentences first, then nodes. */
 #include <stdlib.h>
 
+#include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
-#include "cluster/printable.h"
 #include "cli/table.h"
+#include "cluster/printable.h"
+
+/** --- why not: the nodes that reject the pod, alike ones together, nearest first --- */
+
+#define GROUPS_MAX 8
+/** Lines of a group. */
+#define LINES_MAX 3
+/** Lines that a group's nodes are sorted into before the first ones are shown. */
+#define KINDS_MAX 32
+/** Node names on a line: as many as that, and only one when they are long. */
+#define NAMES_MAX 3
+#define NAMES_BYTES_MAX 45
+/** The taint that comes with a cordon. */
+#define CORDON_TAINT "has taint node.kubernetes.io/unschedulable:NoSchedule"
+
+/** Nodes of a group about which the same is to be said. */
+struct line {
+	struct bt_strbuf text;
+	uint32_t names[NAMES_MAX]; /* the first ones: indices of explanation->nodes */
+	uint32_t node_count;
+};
+
+struct lines {
+	struct line items[KINDS_MAX];
+	uint32_t count;
+};
+
+static bool says_more(const struct bt_explained_node *node)
+{
+	for (uint32_t i = 0; i < node->obstacles.count; i++) {
+		if (node->obstacles.items[i].hint.length != 0) {
+			return true;
+		}
+	}
+	return node->obstacles.count > 1;
+}
+
+/** Behind the cordon itself, its taint says nothing new; taints are told with ", " between them. */
+static struct bt_str news_of(const struct bt_explained_node *node, uint32_t index)
+{
+	static const struct bt_str taint = BT_STR_INIT(CORDON_TAINT);
+	static const struct bt_str behind = BT_STR_INIT(", " CORDON_TAINT);
+	struct bt_str hint = node->obstacles.items[index].hint;
+	if (index == 0 || !bt_str_equal_c(node->obstacles.items[0].plugin, "NodeUnschedulable")) {
+		return hint;
+	}
+	if (bt_str_equal(hint, taint)) {
+		return BT_STR("");
+	}
+	return bt_str_has_suffix(hint, behind) ? bt_str_sub(hint, 0, hint.length - behind.length)
+					       : hint;
+}
+
+/** "NodeResourcesFit: needs 250m more cpu; NodePorts: ..."; without plugins: the hints alone. */
+static void explain_append_obstacles(
+	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins)
+{
+	for (uint32_t i = 0; i < node->obstacles.count; i++) {
+		const struct bt_obstacle *obstacle = &node->obstacles.items[i];
+		struct bt_str hint = with_plugins ? obstacle->hint : news_of(node, i);
+		if (hint.length == 0 && obstacle->hint.length != 0) {
+			continue;
+		}
+		bt_strbuf_append_c(out, i != 0 ? "; " : "");
+		if (with_plugins && obstacle->plugin.length != 0) {
+			bt_printable_append(out, obstacle->plugin);
+			bt_strbuf_append_c(out, ": ");
+		}
+		bt_printable_append(out, hint.length != 0 ? hint : obstacle->reasons);
+	}
+}
+
+/** Nodes beyond the kinds of lines there may be are in none. */
+static void sort_in(struct lines *lines, const struct bt_explained_node *node, uint32_t index)
+{
+	struct bt_strbuf text = {0};
+	struct line *line = NULL;
+	if (says_more(node)) {
+		explain_append_obstacles(&text, node, false);
+	}
+	for (uint32_t i = 0; i < lines->count && line == NULL; i++) {
+		if (bt_str_equal(bt_strbuf_str(&lines->items[i].text), bt_strbuf_str(&text))) {
+			line = &lines->items[i];
+		}
+	}
+	if (line == NULL && lines->count < KINDS_MAX) {
+		line = &lines->items[lines->count++];
+		*line = (struct line){.text = text};
+		text = (struct bt_strbuf){0};
+	}
+	if (line != NULL) {
+		if (line->node_count < NAMES_MAX) {
+			line->names[line->node_count] = index;
+		}
+		line->node_count++;
+	}
+	bt_strbuf_finish(&text);
+}
+
+static void write_line(
+	const struct bt_explanation *explanation, const struct line *line, struct bt_strbuf *out)
+{
+	uint32_t named = 0;
+	size_t bytes = 0;
+	bt_strbuf_append_c(out, "    ");
+	while (named < line->node_count && named < NAMES_MAX) {
+		struct bt_str name = explanation->nodes.items[line->names[named]].name;
+		bytes += name.length;
+		if (named != 0 && bytes > NAMES_BYTES_MAX) {
+			break;
+		}
+		bt_strbuf_append_c(out, named++ != 0 ? ", " : "");
+		bt_printable_append(out, name);
+	}
+	if (line->node_count > named) {
+		bt_strbuf_append_c(out, " and ");
+		bt_explain_append_count(out, line->node_count - named);
+		bt_strbuf_append_c(out, " more");
+	}
+	if (line->text.length != 0) {
+		bt_strbuf_append_c(out, ": ");
+		bt_strbuf_append_str(out, bt_strbuf_str(&line->text));
+	}
+	bt_strbuf_append_char(out, '\n');
+}
+
+static void write_heading(const struct bt_explained_group *group, struct bt_strbuf *out)
+{
+	bt_strbuf_append_c(out, "  ");
+	bt_explain_append_counted(out, group->nodes.count, "node", "nodes");
+	bt_strbuf_append_c(out, ": ");
+	for (uint32_t i = 0; i < group->reasons.count; i++) {
+		bt_strbuf_append_c(out, i != 0 ? ", " : "");
+		bt_printable_append(out, group->reasons.items[i]);
+	}
+	if (group->plugin.length != 0) {
+		bt_strbuf_append_c(out, group->reasons.count != 0 ? " (" : "(");
+		bt_printable_append(out, group->plugin);
+		bt_strbuf_append_char(out, ')');
+	}
+	bt_strbuf_append_char(out, '\n');
+}
+
+static void write_group(const struct bt_explanation *explanation,
+	const struct bt_explained_group *group, struct bt_strbuf *out)
+{
+	struct lines lines = {.count = 0};
+	uint32_t shown = 0;
+	for (uint32_t i = 0; i < group->nodes.count; i++) {
+		uint32_t index = group->nodes.items[i];
+		sort_in(&lines, &explanation->nodes.items[index], index);
+	}
+	write_heading(group, out);
+	for (uint32_t i = 0; i < lines.count; i++) {
+		if (i < LINES_MAX) {
+			write_line(explanation, &lines.items[i], out);
+			shown += lines.items[i].node_count;
+		}
+		bt_strbuf_finish(&lines.items[i].text);
+	}
+	if (shown < group->nodes.count) {
+		bt_strbuf_append_c(out, "    and ");
+		bt_explain_append_count(out, group->nodes.count - shown);
+		bt_strbuf_append_c(out, " more, none of them nearer\n");
+	}
+}
+
+/** Why not, nearest nodes first. */
+static void explain_write_groups(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_explanation *explanation = report->explanation;
+	uint32_t others = 0;
+	if (explanation->groups.count == 0) {
+		return;
+	}
+	bt_strbuf_append_c(out,
+		explanation->feasible_count == 0 ? "\nWhy not, nearest nodes first:\n"
+						 : "\nWhy not on the others, nearest first:\n");
+	for (uint32_t i = 0; i < explanation->groups.count; i++) {
+		if (i < GROUPS_MAX) {
+			write_group(explanation, &explanation->groups.items[i], out);
+		} else {
+			others += explanation->groups.items[i].nodes.count;
+		}
+	}
+	if (others != 0) {
+		bt_strbuf_append_c(out, "  and ");
+		bt_explain_append_counted(out, others, "node", "nodes");
+		bt_strbuf_printf(
+			out, " for %u more reasons\n", explanation->groups.count - GROUPS_MAX);
+	}
+}
+
+/** --- what would let the pod in, whom it could evict, what it waits for --- */
+
+/** Victims and candidates that are listed. */
+#define VICTIMS_MAX 5
+#define CANDIDATES_MAX 3
+
+static void end_list(uint32_t shown, uint32_t count, const char *indent, struct bt_strbuf *out)
+{
+	if (shown < count) {
+		bt_strbuf_append_c(out, indent);
+		bt_strbuf_append_c(out, "and ");
+		bt_explain_append_count(out, count - shown);
+		bt_strbuf_append_c(out, " more\n");
+	}
+}
+
+/** --- proposals --- */
+
+static void write_commands(const struct bt_explain_report *report,
+	const struct bt_proposal *proposal, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
+		const struct bt_remedy *change = &proposal->remedies.items[i];
+		struct bt_strbuf command = {0};
+		if (bt_change_append_command(change, report->pod, report->in_input,
+			    report->lacks_tolerations, &command)) {
+			bt_strbuf_printf(out, "       %s\n", bt_strbuf_c(&command));
+		}
+		bt_strbuf_reset(&command);
+		if (bt_change_append_alternative(change, proposal->node, &command)) {
+			bt_strbuf_printf(out, "       or: %s\n", bt_strbuf_c(&command));
+		}
+		bt_strbuf_finish(&command);
+	}
+}
+
+/** ": then it fits on node-7" */
+static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; proposal->opened_count == 1 && i < proposal->remedies.count; i++) {
+		if (proposal->node.length != 0 &&
+			bt_str_equal(proposal->remedies.items[i].node, proposal->node)) {
+			bt_strbuf_append_c(out, ": then it fits there");
+			return;
+		}
+	}
+	bt_strbuf_append_c(out, ": then it fits on ");
+	if (proposal->opened_count == 1 && proposal->node.length != 0) {
+		bt_printable_append(out, proposal->node);
+	} else {
+		bt_explain_append_counted(out, proposal->opened_count, "node", "nodes");
+	}
+}
+
+/** What would let the pod in, whom it could evict, what it waits for. */
+static void explain_write_proposals(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_explanation *explanation = report->explanation;
+	if (explanation->proposals.count == 0) {
+		if (explanation->feasible_count == 0 && explanation->node_count != 0 &&
+			report->proposals_wanted) {
+			bt_strbuf_append_c(out,
+				"\nWhat would let it in:\n  no change that was tried; see why "
+				"not, above\n");
+		}
+		return;
+	}
+	bt_strbuf_append_c(out, "\nWhat would let it in:\n");
+	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
+		const struct bt_proposal *proposal = &explanation->proposals.items[i];
+		bt_strbuf_printf(out, "  %u. ", i + 1);
+		for (uint32_t r = 0; r < proposal->remedies.count; r++) {
+			bt_strbuf_append_c(out, r != 0 ? ", and " : "");
+			bt_change_append_text(
+				&proposal->remedies.items[r], report->pod, report->nodes, out);
+		}
+		append_effect(proposal, out);
+		bt_strbuf_append_char(out, '\n');
+		write_commands(report, proposal, out);
+	}
+}
+
+/** --- preemption --- */
+
+static void write_selected(const struct bt_explained_candidate *candidate, struct bt_strbuf *out)
+{
+	bt_strbuf_append_c(out, "  it can make room on ");
+	bt_printable_append(out, candidate->node);
+	bt_strbuf_append_c(out, " by evicting ");
+	bt_explain_append_counted(out, candidate->victims.count, "pod", "pods");
+	bt_strbuf_append_c(out, " of lower priority");
+	if (candidate->pdb_violations != 0) {
+		bt_strbuf_append_c(out, ", against a disruption budget for ");
+		bt_explain_append_count(out, (uint64_t)candidate->pdb_violations);
+		bt_strbuf_append_c(out, " of them");
+	}
+	bt_strbuf_append_c(out, ":\n");
+	for (uint32_t i = 0; i < candidate->victims.count && i < VICTIMS_MAX; i++) {
+		const struct bt_explained_victim *victim = &candidate->victims.items[i];
+		bt_strbuf_append_c(out, "    ");
+		bt_printable_append_name(out, victim->namespace_, victim->name);
+		bt_strbuf_printf(out, " (priority %d)\n", victim->priority);
+	}
+	end_list(VICTIMS_MAX, candidate->victims.count, "    ", out);
+}
+
+static void write_other_candidates(
+	const struct bt_explained_preemption *preemption, struct bt_strbuf *out)
+{
+	uint32_t others = 0;
+	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
+		const struct bt_explained_candidate *candidate = &preemption->candidates.items[i];
+		if (candidate->selected) {
+			continue;
+		}
+		if (others++ < CANDIDATES_MAX) {
+			bt_strbuf_append_c(out, "  also possible: ");
+			bt_printable_append(out, candidate->node);
+			bt_strbuf_append_c(out, ", with ");
+			bt_explain_append_counted(
+				out, candidate->victims.count, "victim", "victims");
+			if (candidate->pdb_violations != 0) {
+				bt_strbuf_append_c(out, ", budgets violated for ");
+				bt_explain_append_count(out, (uint64_t)candidate->pdb_violations);
+			}
+			bt_strbuf_append_char(out, '\n');
+		}
+	}
+	end_list(CANDIDATES_MAX, others, "  ", out);
+}
+
+static void write_refusals(const struct bt_explained_preemption *preemption, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < preemption->refusals.count; i++) {
+		const struct bt_explained_refusal *refusal = &preemption->refusals.items[i];
+		bt_strbuf_append_c(out, "  ");
+		bt_explain_append_counted(out, refusal->node_count, "node", "nodes");
+		bt_strbuf_append_c(out, ": ");
+		bt_printable_append(out, refusal->reason);
+		if (bt_str_equal(
+			    refusal->reason, bt_reason_texts[BT_REASON_NO_PREEMPTION_VICTIMS])) {
+			bt_strbuf_append_c(out, " (too few pods of lower priority to make room)");
+		} else if (bt_str_equal(refusal->reason,
+				   bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL])) {
+			bt_strbuf_append_c(out, " (no pod's leaving would change the reason)");
+		} else if (bt_str_equal_c(refusal->reason, "not found")) {
+			bt_strbuf_append_c(out, " (the pod was rejected for all nodes at once)");
+		} else if (bt_explain_is_of_filter(refusal->reason)) {
+			bt_strbuf_append_c(out, " (even without the pods of lower priority)");
+		}
+		bt_strbuf_append_char(out, '\n');
+	}
+}
+
+static void explain_write_preemption(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_explained_preemption *preemption = &report->explanation->preemption;
+	bool selected = false;
+	if (!preemption->ran && preemption->message.length == 0) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\nPreemption:\n");
+	for (uint32_t i = 0; i < preemption->candidates.count && !selected; i++) {
+		if (preemption->candidates.items[i].selected) {
+			write_selected(&preemption->candidates.items[i], out);
+			selected = true;
+		}
+	}
+	if (!selected && preemption->refusals.count == 0) {
+		bt_strbuf_append_c(out, "  ");
+		bt_printable_append(out,
+			preemption->message.length != 0 ? preemption->message
+							: BT_STR("helps on no node"));
+		bt_strbuf_append_char(out, '\n');
+	}
+	write_other_candidates(preemption, out);
+	if (!selected) {
+		write_refusals(preemption, out);
+	}
+}
+
+/** --- the queue --- */
+
+static void write_position(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	bt_strbuf_append_c(out, "  ");
+	if (report->ahead_count == 0) {
+		bt_strbuf_append_c(out, "no pending pod comes before it\n");
+		return;
+	}
+	bt_explain_append_counted(
+		out, report->ahead_count, "pending pod comes", "pending pods come");
+	bt_strbuf_append_c(out, " before it, and ");
+	bt_strbuf_append_c(out, report->ahead_count == 1 ? "is" : "are");
+	if (report->after_queue) {
+		bt_strbuf_append_c(out, " placed first in this answer: ");
+		bt_explain_append_count(out, report->placed_count);
+		bt_strbuf_append_c(out, " found a node\n");
+	} else {
+		bt_strbuf_append_c(out, " not placed in this answer (--after-queue does that)\n");
+	}
+}
+
+static void explain_write_queue(const struct bt_explain_report *report, struct bt_strbuf *out)
+{
+	const struct bt_pod *pod = report->pod;
+	if (report->running_on.length != 0) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\nQueue:\n");
+	bt_strbuf_printf(out, "  priority %d", bt_pod_priority(pod));
+	if (pod->spec.priority_class_name.length != 0) {
+		bt_strbuf_append_c(out, " (");
+		bt_printable_append(out, pod->spec.priority_class_name);
+		bt_strbuf_append_char(out, ')');
+	}
+	bt_strbuf_append_char(out, '\n');
+	write_position(report, out);
+	if (pod->status.nominated_node_name.length != 0) {
+		bt_strbuf_append_c(out, "  nominated to ");
+		bt_printable_append(out, pod->status.nominated_node_name);
+		bt_strbuf_append_c(out, " by an earlier attempt\n");
+	}
+	/* When the last attempt said what this one says, it is not repeated. */
+	const struct bt_pod_condition *condition = bt_explain_condition(report->pod);
+	if (condition == NULL || bt_str_equal_c(condition->status, "True")) {
+		return;
+	}
+	bt_strbuf_append_c(out, "  status says ");
+	bt_printable_append(
+		out, condition->reason.length != 0 ? condition->reason : condition->status);
+	if (condition->last_transition_time.set) {
+		bt_strbuf_append_c(out, " since ");
+		bt_time_format(&condition->last_transition_time, out);
+	}
+	if (condition->message.length != 0 &&
+		bt_str_equal(condition->message, report->explanation->message)) {
+		bt_strbuf_append_c(out, ", with the same message");
+	} else if (condition->message.length != 0) {
+		bt_strbuf_append_c(out, ": ");
+		bt_printable_append(out, condition->message);
+	}
+	bt_strbuf_append_char(out, '\n');
+}
 
 /** Nodes that fit and are listed when not all are asked for. */
 #define BEST_MAX 5
@@ -139,7 +576,7 @@ static void write_all_obstacles(const struct bt_explanation *explanation, struct
 				&explanation->nodes.items[group->nodes.items[i]];
 			bt_strbuf_append_c(&table.text, "  ");
 			bt_table_add(&table, node->name);
-			bt_explain_append_obstacles(&table.text, node, true);
+			explain_append_obstacles(&table.text, node, true);
 			bt_table_end_cell(&table);
 		}
 	}
@@ -155,10 +592,10 @@ void bt_explain_report_write_table(
 	if (wide) {
 		write_all_obstacles(report->explanation, out);
 	} else {
-		bt_explain_write_groups(report, out);
+		explain_write_groups(report, out);
 	}
-	bt_explain_write_proposals(report, out);
-	bt_explain_write_preemption(report, out);
-	bt_explain_write_queue(report, out);
+	explain_write_proposals(report, out);
+	explain_write_preemption(report, out);
+	explain_write_queue(report, out);
 	bt_explain_write_events(&report->events, out);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/setup.h"
-#include "cli/simulation_ask.h"
+#include "cli/simulation.h"
 #include "cli/source.h"
 
 struct options {

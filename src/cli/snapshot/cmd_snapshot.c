@@ -1,14 +1,181 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strbuf.h"
 #include "cli/command.h"
 #include "cli/snapshot/snapshot.h"
-#include "cli/snapshot/snapshot_file.h"
 #include "cli/source.h"
-#include "cli/warnings.h"
+
+/** Output that may be gzipped; a file appears whole or not at all. */
+struct snapshot_file {
+	const char *path;           /* NULL: standard output */
+	struct bt_strbuf temporary; /* beside path; empty: written in place */
+	void *stream;               /* gzFile; NULL: closed */
+};
+
+#define CHUNK_BYTES 131072
+
+static int failed(const struct snapshot_file *file, int number, struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_IO, "writing %s: %s",
+		file->path != NULL ? file->path : "standard output",
+		number != 0 ? strerror(number) : "failed");
+}
+
+static int open_descriptor(struct snapshot_file *file, bool is_private)
+{
+	struct stat status;
+	if (file->path == NULL) {
+		return dup(STDOUT_FILENO);
+	}
+	bool is_there = stat(file->path, &status) == 0;
+	if (is_there && !S_ISREG(status.st_mode)) {
+		/* A device or a pipe must not be replaced by a file. */
+		return open(file->path, O_WRONLY | O_CLOEXEC);
+	}
+	mode_t mode = is_private ? S_IRUSR | S_IWUSR : 0666;
+	bt_strbuf_printf(&file->temporary, "%s.%ld.tmp", file->path, (long)getpid());
+	int descriptor =
+		open(bt_strbuf_c(&file->temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (descriptor < 0) {
+		bt_strbuf_reset(&file->temporary); /* nothing to remove */
+	} else if (is_there && !is_private) {
+		(void)fchmod(descriptor, status.st_mode & 0777); /* its own would do */
+	}
+	return descriptor;
+}
+
+/**
+ * path NULL: standard output. Something that is no regular file is written in place. A file that is
+ * replaced hands its permissions on, unless is_private: that one is for its owner alone.
+ */
+static int snapshot_file_open(const char *path, bool gzip, bool is_private,
+	struct snapshot_file *out_file, struct berth_error *err)
+{
+	*out_file = (struct snapshot_file){.path = path};
+	int descriptor = open_descriptor(out_file, is_private);
+	if (descriptor < 0) {
+		return failed(out_file, errno, err);
+	}
+	/* Transparent writing is zlib's word for none of its own. */
+	out_file->stream = gzdopen(descriptor, gzip ? "wb6" : "wbT");
+	if (out_file->stream == NULL) {
+		(void)close(descriptor); /* nothing was written */
+		return failed(out_file, ENOMEM, err);
+	}
+	(void)gzbuffer(out_file->stream, CHUNK_BYTES); /* only a hint */
+	return 0;
+}
+
+/** --- signals --- */
+
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
+
+/**
+ * While files are under way, signals that end the program wait: writing fails when there is one, so
+ * that nothing is left behind. Returns a bit for each signal that was not held before.
+ */
+static uint32_t hold_signals(void)
+{
+	sigset_t held;
+	sigset_t before;
+	(void)sigemptyset(&held); /* cannot fail, as all below */
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		struct sigaction action;
+		if (sigaction(ending_signals[i], NULL, &action) == 0 &&
+			action.sa_handler == SIG_DFL) {
+			(void)sigaddset(&held, ending_signals[i]);
+		}
+	}
+	(void)pthread_sigmask(SIG_BLOCK, &held, &before);
+	uint32_t held_now = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		if (sigismember(&held, ending_signals[i]) == 1 &&
+			sigismember(&before, ending_signals[i]) == 0) {
+			held_now |= 1U << i;
+		}
+	}
+	return held_now;
+}
+
+/** Does not return when one has come. */
+static void release_signals(uint32_t held_now)
+{
+	sigset_t held;
+	(void)sigemptyset(&held);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		if ((held_now & 1U << i) != 0) {
+			(void)sigaddset(&held, ending_signals[i]);
+		}
+	}
+	(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL);
+}
+
+static bool has_signal(void)
+{
+	sigset_t pending;
+	bool found = false;
+	(void)sigpending(&pending);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		found = found || sigismember(&pending, ending_signals[i]) == 1;
+	}
+	return found;
+}
+
+/** --- writing --- */
+
+static int snapshot_file_write(void *context, struct bt_str text, struct berth_error *err)
+{
+	struct snapshot_file *file = context;
+	if (has_signal()) {
+		return failed(file, EINTR, err);
+	}
+	errno = 0;
+	return text.length != 0 && gzwrite(file->stream, text.data, text.length) <= 0
+		? failed(file, errno, err)
+		: 0;
+}
+
+/** Everything is written, as far as the system says. */
+static int snapshot_file_close(struct snapshot_file *file, struct berth_error *err)
+{
+	errno = 0;
+	int code = gzclose(file->stream);
+	file->stream = NULL;
+	return code != Z_OK ? failed(file, errno, err) : 0;
+}
+
+/** After it was closed: now it is there. */
+static int snapshot_file_publish(struct snapshot_file *file, struct berth_error *err)
+{
+	if (file->temporary.length != 0 && rename(bt_strbuf_c(&file->temporary), file->path) != 0) {
+		return failed(file, errno, err);
+	}
+	bt_strbuf_reset(&file->temporary);
+	return 0;
+}
+
+/** What was not committed is removed. Zero memory accepted. */
+static void snapshot_file_finish(struct snapshot_file *file)
+{
+	if (file->stream != NULL) {
+		(void)gzclose(file->stream); /* it is thrown away */
+	}
+	if (file->temporary.length != 0) {
+		(void)unlink(bt_strbuf_c(&file->temporary)); /* nothing more can be done */
+	}
+	bt_strbuf_finish(&file->temporary);
+	*file = (struct snapshot_file){0};
+}
 
 struct options {
 	struct bt_source source;
@@ -20,14 +187,14 @@ struct options {
 
 /** --- the run --- */
 
-static int write_map(struct bt_snapshot_file *file, const struct bt_neutral_names *names,
-	struct berth_error *err)
+static int write_map(
+	struct snapshot_file *file, const struct bt_neutral_names *names, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
 	bt_neutral_names_append_map(names, &text);
-	int result = bt_snapshot_file_write(file, bt_strbuf_str(&text), err);
+	int result = snapshot_file_write(file, bt_strbuf_str(&text), err);
 	if (result == 0) {
-		result = bt_snapshot_file_close(file, err);
+		result = snapshot_file_close(file, err);
 	}
 	bt_strbuf_finish(&text);
 	return result;
@@ -35,11 +202,11 @@ static int write_map(struct bt_snapshot_file *file, const struct bt_neutral_name
 
 /** Both files appear, or none does. */
 static int write_both(const struct options *options, struct bt_manifests *cluster,
-	const struct bt_neutral_names *names, struct bt_snapshot_file *snapshot,
-	struct bt_snapshot_file *map, struct berth_error *err)
+	const struct bt_neutral_names *names, struct snapshot_file *snapshot,
+	struct snapshot_file *map, struct berth_error *err)
 {
 	const char *map_path = options->map_path;
-	int result = bt_snapshot_file_open(options->output_path,
+	int result = snapshot_file_open(options->output_path,
 		!options->no_gzip &&
 			(options->output_path == NULL ||
 				bt_str_has_suffix(
@@ -47,38 +214,38 @@ static int write_both(const struct options *options, struct bt_manifests *cluste
 		false, snapshot, err);
 	if (result == 0 && map_path != NULL) {
 		bool gzip = bt_str_has_suffix(bt_str_from(map_path), BT_STR(".gz"));
-		result = bt_snapshot_file_open(map_path, gzip, true, map, err);
+		result = snapshot_file_open(map_path, gzip, true, map, err);
 	}
 	if (result == 0) {
-		result = bt_snapshot_write(cluster, names, bt_snapshot_file_write, snapshot, err);
+		result = bt_snapshot_write(cluster, names, snapshot_file_write, snapshot, err);
 	}
 	if (result == 0 && map_path != NULL) {
 		result = write_map(map, names, err);
 	}
 	if (result == 0) {
-		result = bt_snapshot_file_close(snapshot, err);
+		result = snapshot_file_close(snapshot, err);
 	}
 	if (result == 0 && map_path != NULL) {
-		result = bt_snapshot_file_publish(map, err);
+		result = snapshot_file_publish(map, err);
 	}
-	return result == 0 ? bt_snapshot_file_publish(snapshot, err) : result;
+	return result == 0 ? snapshot_file_publish(snapshot, err) : result;
 }
 
 static int write_snapshot(const struct options *options, struct bt_manifests *cluster,
 	const struct bt_neutral_names *names, struct berth_error *err)
 {
-	struct bt_snapshot_file snapshot = {0};
-	struct bt_snapshot_file map = {0};
-	struct bt_snapshot_signals signals;
+	struct snapshot_file snapshot = {0};
+	struct snapshot_file map = {0};
+	uint32_t held_signals = 0;
 	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
 	if (may_leave_something) {
-		bt_snapshot_signals_hold(&signals);
+		held_signals = hold_signals();
 	}
 	int result = write_both(options, cluster, names, &snapshot, &map, err);
-	bt_snapshot_file_finish(&map);
-	bt_snapshot_file_finish(&snapshot);
+	snapshot_file_finish(&map);
+	snapshot_file_finish(&snapshot);
 	if (may_leave_something) {
-		bt_snapshot_signals_let_go(&signals);
+		release_signals(held_signals);
 	}
 	return result;
 }

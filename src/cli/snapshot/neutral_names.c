@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/snapshot/neutral_names.h"
+#include "cli/snapshot/snapshot.h"
 
 #include <stdlib.h>
 

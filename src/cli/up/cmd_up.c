@@ -54,7 +54,7 @@ struct options {
 struct up {
 	struct options options;
 	struct bt_loop *loop;
-	struct bt_manifests *cluster;
+	struct bt_cluster *cluster;
 	struct bt_up_identity identity;
 	struct bt_front *front;
 	int64_t started_ns;

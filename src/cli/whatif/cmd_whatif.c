@@ -2,7 +2,6 @@
 #include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/source.h"
-#include "cli/warnings.h"
 #include "cli/whatif/whatif_report.h"
 
 /** Where a flag's changes go, and what kind they are. */

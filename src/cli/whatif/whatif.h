@@ -11,10 +11,63 @@
  * it can be followed; a bare pod is gone, unless recreate_bare is set.
  *
  * A run: bt_whatif_init on a cluster that was read, bt_whatif_apply for each change, a
- * bt_whatif_side for each side (whatif_side.h), bt_whatif_compare (whatif_report.h).
+ * bt_whatif_side for each side (whatif_report.h), bt_whatif_compare (whatif_report.h).
  */
+#include "api/object.h"
+#include "base/vec.h"
 #include "cli/manifests.h"
-#include "cli/whatif/whatif_change.h"
+
+/**
+ * What `berth whatif` is asked to change, as the command line writes it. Nothing is looked up here:
+ * whether a node exists is found out when the change is made.
+ */
+
+enum bt_whatif_kind {
+	BT_WHATIF_DRAIN,
+	BT_WHATIF_REMOVE,
+	BT_WHATIF_ADD,
+	BT_WHATIF_CORDON,
+	BT_WHATIF_UNCORDON,
+	BT_WHATIF_TAINT,
+	BT_WHATIF_LABEL,
+	BT_WHATIF_SCALE,
+	BT_WHATIF_WITH,
+	BT_WHATIF__COUNT,
+};
+
+/** Nodes of one --add, and pods of one --scale. */
+#define BT_WHATIF_ADDED_MAX 100000
+#define BT_WHATIF_REPLICAS_MAX 1000000
+
+/** Texts are borrowed from the command line. */
+struct bt_whatif_change {
+	enum bt_whatif_kind kind;
+	const char *text; /* the flag's value */
+	/** Node changes: nodes (cli/node_reference.h). ADD: a name.
+	 * SCALE: the workload's. WITH: a file. */
+	struct bt_str target;
+	struct bt_str namespace_; /* SCALE; "default" when none is given */
+	enum bt_kind workload;    /* SCALE */
+	int64_t count;            /* ADD, SCALE */
+	struct bt_str key;        /* TAINT, LABEL */
+	struct bt_str value;
+	struct bt_str effect; /* TAINT; "" with removes: whatever the effect is */
+	bool removes;         /* TAINT, LABEL: with a "-" at the end */
+};
+
+/** In the order of the command line. */
+struct bt_whatif_changes {
+	BT_VEC(struct bt_whatif_change) list;
+};
+
+/** "drain": the flag without its dashes. */
+const char *bt_whatif_kind_name(enum bt_whatif_kind kind);
+/**
+ * Read a flag's value. BERTH_ERR_INVALID: one sentence that says what is wrong and what would be
+ * right. text: borrowed.
+ */
+BT_MUST_USE int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,
+	struct bt_whatif_change *out_change, struct berth_error *err);
 
 /** Why a pod left its node, or is gone. */
 enum bt_departure {

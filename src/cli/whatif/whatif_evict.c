@@ -1,10 +1,317 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Pods that have to leave. */
 #include "api/identity.h"
+#include "api/types.h"
 #include "api/selector.h"
 #include "api/toleration.h"
-#include "api/types.h"
 #include "cli/whatif/whatif_private.h"
+#include "config/text_set.h"
+
+/** --- what disruption budgets say about evictions. Spec: 14 section 17, 14b section 6.7 --- */
+
+/** Looks at one pod for one budget, all drains together. */
+#define CHECKS_MAX 500000000
+
+/** --- pods --- */
+
+/** Ready, or nothing is known of that: manifests that people write have no conditions. */
+static bool is_healthy(const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		if (bt_str_equal_c(pod->status.conditions.items[i].type, "Ready")) {
+			return bt_str_equal_c(pod->status.conditions.items[i].status, "True");
+		}
+	}
+	return pod->status.conditions.count == 0 && bt_pod_is_assigned(pod) &&
+		!bt_str_equal_c(pod->status.phase, "Pending");
+}
+
+static int count_check(struct bt_whatif *whatif, struct berth_error *err)
+{
+	return ++whatif->budget_checks <= CHECKS_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			  "more than %d pairs of PodDisruptionBudget and pod have to be looked at",
+			  CHECKS_MAX);
+}
+
+/** --- what a budget allows when its status does not say --- */
+
+/** The replicas of the pod's controller, of which each counts once; of one that is not in the input
+ * its pods. */
+static int64_t scale_of(
+	const struct bt_whatif *whatif, const struct bt_pod *pod, struct bt_text_set *owners)
+{
+	const struct bt_manifests_object *objects = whatif->work.objects.items;
+	const struct bt_owner_reference *controller = bt_object_controller(&pod->metadata);
+	struct bt_str namespace_ =
+		pod->metadata.namespace_.length != 0 ? pod->metadata.namespace_ : BT_STR("default");
+	uint32_t owner = controller != NULL
+		? bt_whatif_find_workload(whatif, controller, namespace_)
+		: BT_MANIFESTS_NONE;
+	if (owner == BT_MANIFESTS_NONE) {
+		return controller != NULL;
+	}
+	if (objects[owner].kind == BT_KIND_REPLICA_SET) {
+		controller = bt_object_controller(objects[owner].object->meta);
+		uint32_t above = controller != NULL
+			? bt_whatif_find_workload(whatif, controller, namespace_)
+			: BT_MANIFESTS_NONE;
+		owner = above != BT_MANIFESTS_NONE ? above : owner;
+	}
+	if (!bt_text_set_add(owners, objects[owner].uid)) {
+		return 0;
+	}
+	const struct bt_opt_i32 *replicas = bt_whatif_replicas_of(objects[owner].object);
+	return replicas == NULL ? 0 : replicas->present ? replicas->value : 1;
+}
+
+struct headcount {
+	int64_t pods;
+	int64_t scale;
+	int32_t healthy;
+};
+
+/** The first budget of the namespace, which next leads on from; UINT32_MAX: none. */
+static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str namespace_)
+{
+	uint64_t hash = bt_str_hash(namespace_);
+	for (uint32_t at = bt_map_first(&whatif->budget_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&whatif->budget_map, hash, at)) {
+		uint32_t index = bt_map_value(&whatif->budget_map, at);
+		if (bt_str_equal(whatif->budgets.items[index].namespace_, namespace_)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static int count_pods(struct bt_whatif *whatif, const struct bt_whatif_budget *budget,
+	struct headcount *out_count, struct berth_error *err)
+{
+	struct bt_text_set owners = {0};
+	int result = 0;
+	*out_count = (struct headcount){0};
+	uint32_t first = whatif->budgets.items[first_budget(whatif, budget->namespace_)].first_pod;
+	for (uint32_t i = first; i != BT_MANIFESTS_NONE && result == 0; i = whatif->pod_next[i]) {
+		const struct bt_pod *pod = whatif->work.objects.items[i].object->value;
+		result = count_check(whatif, err);
+		if (whatif->marks.items[i].gone || bt_pod_is_terminal(pod) ||
+			!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
+			continue;
+		}
+		out_count->pods++;
+		out_count->healthy += is_healthy(pod) && !bt_pod_is_terminating(pod);
+		out_count->scale += scale_of(whatif, pod, &owners);
+	}
+	bt_text_set_finish(&owners);
+	return result;
+}
+
+static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
+{
+	int32_t part;
+	return bt_int_or_string_scaled(value, total > INT32_MAX ? INT32_MAX : (int32_t)total, true,
+		       &part, NULL) == 0
+		? part
+		: 0;
+}
+
+/** As the controller does it, from the pods and workloads of the input. */
+static int work_out(
+	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
+{
+	const struct bt_pod_disruption_budget_spec *spec =
+		&((const struct bt_pod_disruption_budget *)budget->object->value)->spec;
+	struct headcount count;
+	int result = count_pods(whatif, budget, &count, err);
+	if (result < 0) {
+		return result;
+	}
+	int64_t expected = count.pods;
+	int64_t desired = 0;
+	if (spec->max_unavailable != NULL) {
+		expected = count.scale;
+		desired = count.scale - part_of(spec->max_unavailable, count.scale);
+	} else if (spec->min_available != NULL && spec->min_available->is_string) {
+		expected = count.scale;
+		desired = part_of(spec->min_available, count.scale);
+	} else if (spec->min_available != NULL) {
+		desired = spec->min_available->number;
+	}
+	desired = desired > 0 ? desired : 0;
+	budget->is_met = desired > 0 && count.healthy >= desired;
+	budget->allowed =
+		expected > 0 && count.healthy > desired ? count.healthy - (int32_t)desired : 0;
+	return 0;
+}
+
+/** --- the list --- */
+
+/** Before the first eviction that it covers: later ones change what there is to count. */
+static int read_status(
+	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
+{
+	const struct bt_pod_disruption_budget *value = budget->object->value;
+	const struct bt_pod_disruption_budget_status *status = &value->status;
+	if (status->disruptions_allowed == 0 && status->current_healthy == 0 &&
+		status->desired_healthy == 0 && status->expected_pods == 0) {
+		return work_out(whatif, budget, err);
+	}
+	budget->allowed = status->disruptions_allowed;
+	budget->is_met =
+		status->desired_healthy > 0 && status->current_healthy >= status->desired_healthy;
+	return 0;
+}
+
+static uint64_t namespace_hash_of(const void *owner, uint32_t value)
+{
+	const struct bt_whatif *whatif = owner;
+	return bt_str_hash(whatif->budgets.items[value].namespace_);
+}
+
+void bt_whatif_budgets_init(struct bt_whatif *whatif)
+{
+	bt_map_init(&whatif->budget_map, namespace_hash_of, whatif);
+}
+
+void bt_whatif_budgets_finish(struct bt_whatif *whatif)
+{
+	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
+		bt_object_release(whatif->budgets.items[i].object);
+	}
+	bt_vec_finish(&whatif->budgets);
+	bt_map_finish(&whatif->budget_map);
+	bt_free(whatif->pod_next);
+}
+
+/** What --with may replace. */
+static void take_object(
+	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct bt_object *object)
+{
+	const struct bt_pod_disruption_budget *value = object->value;
+	bt_object_release(budget->object);
+	budget->object = bt_object_share(object);
+	budget->selector = BT_ARENA_NEW(&whatif->arena, struct bt_selector);
+	budget->is_read = false;
+	if (bt_selector_from_label_selector(
+		    value->spec.selector, &whatif->arena, budget->selector, NULL) < 0) {
+		budget->selector->nothing = true;
+	}
+}
+
+/** All pods of the namespaces that have budgets: each list hangs on the first budget. */
+static void list_pods(struct bt_whatif *whatif)
+{
+	bt_free(whatif->pod_next);
+	whatif->pod_next = BT_NEW_ARRAY(uint32_t, whatif->work.objects.count);
+	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
+		whatif->budgets.items[i].first_pod = BT_MANIFESTS_NONE;
+	}
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		uint32_t budget = object->kind == BT_KIND_POD
+			? first_budget(whatif, object->namespace_)
+			: UINT32_MAX;
+		if (budget != UINT32_MAX) {
+			whatif->pod_next[i] = whatif->budgets.items[budget].first_pod;
+			whatif->budgets.items[budget].first_pod = i;
+		}
+	}
+}
+
+/** Those that are new or replaced since an earlier drain are taken in. */
+static void whatif_list_budgets(struct bt_whatif *whatif)
+{
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		struct bt_whatif_mark *mark = &whatif->marks.items[i];
+		if (object->kind != BT_KIND_POD_DISRUPTION_BUDGET) {
+			continue;
+		}
+		if (mark->budget == 0) {
+			struct bt_whatif_budget entry = {
+				.namespace_ = bt_arena_str(&whatif->arena, object->namespace_),
+				.name = bt_arena_str(&whatif->arena, object->name),
+				.next = UINT32_MAX,
+			};
+			take_object(whatif, &entry, object->object);
+			uint32_t first = first_budget(whatif, entry.namespace_);
+			uint32_t index = whatif->budgets.count;
+			if (first != UINT32_MAX) {
+				entry.next = whatif->budgets.items[first].next;
+				whatif->budgets.items[first].next = index;
+			}
+			bt_vec_push(&whatif->budgets, entry);
+			if (first == UINT32_MAX) {
+				bt_map_insert(
+					&whatif->budget_map, bt_str_hash(entry.namespace_), index);
+			}
+			mark->budget = whatif->budgets.count;
+		} else if (whatif->budgets.items[mark->budget - 1].object != object->object) {
+			take_object(
+				whatif, &whatif->budgets.items[mark->budget - 1], object->object);
+		}
+	}
+	list_pods(whatif);
+}
+
+/** --- evictions --- */
+
+static int cover(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
+	const struct bt_pod *pod, struct berth_error *err)
+{
+	const struct bt_pod_disruption_budget *value = budget->object->value;
+	int result = budget->is_read ? 0 : read_status(whatif, budget, err);
+	if (result < 0) {
+		return result;
+	}
+	budget->is_read = true;
+	budget->evictions++;
+	/* Pods that are not ready anyway are no disruption. */
+	bool is_free = !is_healthy(pod) &&
+		(budget->is_met ||
+			bt_str_equal_c(value->spec.unhealthy_pod_eviction_policy, "AlwaysAllow"));
+	budget->taken += !is_free;
+	budget->held +=
+		!is_free && budget->taken > (budget->allowed > 0 ? (uint32_t)budget->allowed : 0);
+	return 0;
+}
+
+/** Note what the budgets say about evicting the pod at index. An error: it is too much to look at.
+ */
+static int whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
+{
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
+	const struct bt_pod *pod = object->object->value;
+	struct bt_whatif_budget *first = NULL;
+	/* Nobody asks about pods that never ran, or that are going. */
+	uint32_t next =
+		(!bt_pod_is_terminating(pod) && !bt_str_equal_c(pod->status.phase, "Pending"))
+		? first_budget(whatif, object->namespace_)
+		: UINT32_MAX;
+	while (next != UINT32_MAX) {
+		struct bt_whatif_budget *budget = &whatif->budgets.items[next];
+		next = budget->next;
+		int result = count_check(whatif, err);
+		if (result == 0 && bt_selector_matches(budget->selector, &pod->metadata.labels)) {
+			result = cover(whatif, budget, pod, err);
+			budget->shared += first != NULL;
+			if (first == NULL) {
+				first = budget;
+				whatif->marks.items[index].budget =
+					1 + (uint32_t)(budget - whatif->budgets.items);
+			} else if (!whatif->marks.items[index].is_shared) {
+				whatif->marks.items[index].is_shared = true;
+				first->shared++;
+			}
+		}
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
 
 static void set_gone(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
@@ -47,7 +354,7 @@ static uint32_t selected_node(
 int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct berth_error *err)
 {
 	int result = 0;
-	bt_whatif_list_budgets(whatif);
+	whatif_list_budgets(whatif);
 	for (uint32_t i = 0; i < whatif->work.objects.count && result == 0; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
 		if (pod == NULL || selected_node(whatif, pod, selected) == BT_MANIFESTS_NONE) {
@@ -55,7 +362,7 @@ int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct 
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		if (keeper != BT_KEEPER_DAEMON_SET && keeper != BT_KEEPER_NODE) {
-			result = bt_whatif_ask_budgets(whatif, i, err);
+			result = whatif_ask_budgets(whatif, i, err);
 			evict(whatif, i, BT_DEPARTURE_DRAINED);
 		}
 	}

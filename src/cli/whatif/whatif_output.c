@@ -1,8 +1,458 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The report for programs: JSON and YAML; its members are documented in berth-whatif(1). */
+#include "api/amount.h"
 #include "base/assert.h"
 #include "cli/json_members.h"
+#include "cli/table.h"
 #include "cli/whatif/whatif_report.h"
+#include "config/text_set.h"
+
+/** --- the report for people --- */
+
+/** More pods than these are told by workload, more workloads and nodes are counted: -o wide shows
+ * all. */
+#define POD_ROWS_MAX 40
+#define WORKLOAD_ROWS_MAX 60
+#define NODE_ROWS_MAX 40
+
+/** --- pods --- */
+
+static void append_status(struct bt_strbuf *out, const struct bt_whatif_difference *difference)
+{
+	const struct bt_whatif_pod *after = difference->after;
+	switch (difference->effect) {
+	case BT_EFFECT_PENDING:
+		bt_strbuf_append_c(out, bt_fate_name(after->fate));
+		bt_strbuf_append_c(out, ": ");
+		bt_strbuf_append_str(out, after->message);
+		return;
+	case BT_EFFECT_LOST:
+		bt_strbuf_append_c(out, difference->reason);
+		bt_strbuf_append_c(out, ", and nobody recreates it");
+		return;
+	case BT_EFFECT_PREEMPTED:
+		bt_strbuf_append_c(out, "for ");
+		bt_strbuf_append_str(out, after->preemptor_namespace);
+		bt_strbuf_append_char(out, '/');
+		bt_strbuf_append_str(out, after->preemptor_name);
+		return;
+	case BT_EFFECT_PLACED:
+		bt_strbuf_append_c(out,
+			difference->reason[0] != 0           ? difference->reason
+				: difference->before == NULL ? "it is new"
+							     : "it was pending");
+		return;
+	case BT_EFFECT_MOVED:
+	case BT_EFFECT_REPLANNED:
+	case BT_EFFECT_GONE:
+	case BT_EFFECT__COUNT:
+		break;
+	}
+	bt_strbuf_append_c(out, difference->reason);
+}
+
+static struct bt_str node_before(const struct bt_whatif_difference *difference)
+{
+	const struct bt_whatif_pod *pod = difference->before;
+	return pod != NULL && pod->node_name.length != 0 ? pod->node_name : BT_STR("-");
+}
+
+static struct bt_str node_after(const struct bt_whatif_difference *difference)
+{
+	const struct bt_whatif_pod *pod = difference->after;
+	return pod != NULL && !pod->preempted && pod->node_name.length != 0 ? pod->node_name
+									    : BT_STR("-");
+}
+
+static const struct bt_whatif_pod *pod_of(const struct bt_whatif_difference *difference)
+{
+	return difference->after != NULL ? difference->after : difference->before;
+}
+
+/** Alike for people: the same workload, and the same happens for the same reason. */
+static bool same_group(
+	const struct bt_whatif_difference *first, const struct bt_whatif_difference *second)
+{
+	const struct bt_whatif_pod *a = pod_of(first);
+	const struct bt_whatif_pod *b = pod_of(second);
+	return first->effect == second->effect && a->owner_name.length != 0 &&
+		bt_str_equal(a->namespace_, b->namespace_) &&
+		bt_str_equal(a->owner_kind, b->owner_kind) &&
+		bt_str_equal(a->owner_name, b->owner_name) &&
+		strcmp(first->reason, second->reason) == 0 && a->fate == b->fate &&
+		bt_str_equal(a->message, b->message) &&
+		bt_str_equal(a->preemptor_name, b->preemptor_name);
+}
+
+/** The node that all of them have, or how many these are. */
+static void add_nodes(struct bt_table *table, const struct bt_whatif_difference *group,
+	uint32_t count, struct bt_str (*node_of)(const struct bt_whatif_difference *))
+{
+	struct bt_text_set names = {0};
+	uint32_t name_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		name_count += bt_text_set_add(&names, node_of(&group[i]));
+	}
+	bt_text_set_finish(&names);
+	if (name_count > 1) {
+		bt_strbuf_printf(&table->text, "%u nodes", name_count);
+		bt_table_end_cell(table);
+	} else {
+		bt_table_add(table, node_of(&group[0]));
+	}
+}
+
+static void add_pods(
+	struct bt_table *table, const struct bt_whatif_difference *group, uint32_t count, bool wide)
+{
+	const struct bt_whatif_pod *pod = pod_of(&group[0]);
+	struct bt_strbuf why = {0};
+	bt_table_add_c(table, bt_whatif_effect_name(group[0].effect));
+	struct bt_strbuf cell = {0};
+	bt_strbuf_append_str(&cell, pod->namespace_);
+	bt_strbuf_append_char(&cell, '/');
+	if (count == 1) {
+		bt_strbuf_append_str(&cell, pod->name);
+	} else {
+		bt_strbuf_append_str(&cell, pod->owner_name);
+		bt_strbuf_printf(&cell, " (%u pods of ", count);
+		bt_strbuf_append_str(&cell, pod->owner_kind);
+		bt_strbuf_append_char(&cell, ')');
+	}
+	bt_table_add(table, bt_strbuf_str(&cell));
+	bt_strbuf_finish(&cell);
+	add_nodes(table, group, count, node_before);
+	add_nodes(table, group, count, node_after);
+	if (wide) {
+		bt_strbuf_printf(&table->text, "%d", pod->priority);
+		bt_table_end_cell(table);
+		bt_strbuf_append_str(&why, pod->owner_kind);
+		bt_strbuf_append_c(&why, pod->owner_kind.length != 0 ? "/" : "-");
+		bt_strbuf_append_str(&why, pod->owner_name);
+		bt_table_add(table, bt_strbuf_str(&why));
+		bt_strbuf_reset(&why);
+	}
+	append_status(&why, &group[0]);
+	bt_table_add(table, bt_strbuf_str(&why));
+	bt_strbuf_finish(&why);
+}
+
+static void write_pods(const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
+{
+	static const char *const headings[] = {
+		"CHANGE", "POD", "FROM", "TO", "PRIORITY", "OWNER", "WHY"};
+	struct bt_table table = {.column_count = wide ? 7 : 5};
+	bool grouped = !wide && report->pods.count > POD_ROWS_MAX;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+		if (wide || i < 4 || i + 1 == BT_ARRAY_LENGTH(headings)) {
+			bt_table_add_c(&table, headings[i]);
+		}
+	}
+	uint32_t end = 0;
+	for (uint32_t rows = 0; end < report->pods.count && (!grouped || rows < WORKLOAD_ROWS_MAX);
+		rows++) {
+		const struct bt_whatif_difference *first = &report->pods.items[end];
+		uint32_t i = end++;
+		while (grouped && end < report->pods.count &&
+			same_group(first, &report->pods.items[end])) {
+			end++;
+		}
+		add_pods(&table, first, end - i, wide);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+	if (end < report->pods.count) {
+		bt_strbuf_printf(out, "%u more pods fare differently: -o wide lists them\n",
+			report->pods.count - end);
+	}
+}
+
+/** --- budgets --- */
+
+static void append_verdict(struct bt_strbuf *out, const struct bt_whatif_budget *budget)
+{
+	if (budget->shared != 0) {
+		bt_strbuf_printf(out,
+			"refused for %u that several budgets cover: none is ever evicted",
+			budget->shared);
+	} else if (budget->held == 0) {
+		bt_strbuf_append_c(out, "all at once");
+	} else if (budget->allowed <= 0) {
+		bt_strbuf_append_c(out, "refused until the budget allows a disruption");
+	} else {
+		bt_strbuf_printf(out, "%u wait until replacements are ready", budget->held);
+	}
+	if (budget->held != 0 && budget->still_pending != 0) {
+		bt_strbuf_printf(out, "; %u replacements stay pending, so the drain may not end",
+			budget->still_pending);
+	}
+}
+
+static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf *out)
+{
+	struct bt_table table = {.column_count = 4};
+	bool any = false;
+	bt_table_add_c(&table, "BUDGET");
+	bt_table_add_c(&table, "ALLOWS");
+	bt_table_add_c(&table, "EVICTIONS");
+	bt_table_add_c(&table, "THE DRAIN");
+	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
+		const struct bt_whatif_budget *budget = &whatif->budgets.items[i];
+		if (budget->evictions == 0) {
+			continue;
+		}
+		any = true;
+		struct bt_strbuf cell = {0};
+		bt_strbuf_append_str(&cell, budget->namespace_);
+		bt_strbuf_append_char(&cell, '/');
+		bt_strbuf_append_str(&cell, budget->name);
+		bt_table_add(&table, bt_strbuf_str(&cell));
+		bt_strbuf_finish(&cell);
+		bt_strbuf_printf(&table.text, "%d", budget->allowed);
+		bt_table_end_cell(&table);
+		bt_strbuf_printf(&table.text, "%u", budget->evictions);
+		bt_table_end_cell(&table);
+		append_verdict(&table.text, budget);
+		bt_table_end_cell(&table);
+	}
+	if (any) {
+		bt_table_write(&table, out);
+	}
+	bt_table_finish(&table);
+	return any;
+}
+
+/** --- nodes --- */
+
+typedef void (*append_amount)(struct bt_strbuf *out, int64_t amount);
+
+static void append_share(struct bt_strbuf *out, struct bt_whatif_amount amount)
+{
+	if (amount.allocatable > 0) {
+		bt_strbuf_printf(out, "%.0f%%",
+			100.0 * (double)amount.requested / (double)amount.allocatable);
+	} else {
+		bt_strbuf_append_char(out, '-');
+	}
+}
+
+static void append_side(
+	struct bt_strbuf *out, const struct bt_whatif_amount *amount, append_amount append)
+{
+	if (amount == NULL) {
+		bt_strbuf_append_char(out, '-');
+		return;
+	}
+	append(out, amount->requested);
+	bt_strbuf_append_c(out, " of ");
+	append(out, amount->allocatable);
+}
+
+/** "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side has none. */
+static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *before,
+	const struct bt_whatif_amount *after, append_amount append, bool shares)
+{
+	/* "500m -> 3.5 of 4"; "500m of 4 -> 500m of 8" */
+	if (before != NULL && after != NULL && before->allocatable == after->allocatable) {
+		if (before->requested != after->requested) {
+			append(out, before->requested);
+			bt_strbuf_append_c(out, " -> ");
+		}
+	} else {
+		append_side(out, before, append);
+		bt_strbuf_append_c(out, " -> ");
+	}
+	append_side(out, after, append);
+	if (!shares) {
+		return;
+	}
+	bt_strbuf_append_c(out, " (");
+	if (before != NULL) {
+		append_share(out, *before);
+	}
+	if (before != NULL && after != NULL &&
+		(before->requested != after->requested ||
+			before->allocatable != after->allocatable)) {
+		bt_strbuf_append_c(out, " -> ");
+	}
+	if (after != NULL &&
+		(before == NULL || before->requested != after->requested ||
+			before->allocatable != after->allocatable)) {
+		append_share(out, *after);
+	}
+	bt_strbuf_append_char(out, ')');
+}
+
+static void add_usages(struct bt_table *table, const struct bt_whatif_usage *before,
+	const struct bt_whatif_usage *after)
+{
+	append_change(&table->text, before != NULL ? &before->pods : NULL,
+		after != NULL ? &after->pods : NULL, bt_amount_append_count, false);
+	bt_table_end_cell(table);
+	append_change(&table->text, before != NULL ? &before->cpu_milli : NULL,
+		after != NULL ? &after->cpu_milli : NULL, bt_amount_append_cpu, true);
+	bt_table_end_cell(table);
+	append_change(&table->text, before != NULL ? &before->memory_bytes : NULL,
+		after != NULL ? &after->memory_bytes : NULL, bt_amount_append_bytes, true);
+	bt_table_end_cell(table);
+}
+
+static void append_other(struct bt_strbuf *cell, struct bt_str name, struct bt_whatif_amount before,
+	struct bt_whatif_amount after)
+{
+	if (before.requested == 0 && before.allocatable == 0 && after.requested == 0 &&
+		after.allocatable == 0) {
+		return;
+	}
+	bt_strbuf_append_c(cell, cell->length != 0 ? ", " : "");
+	bt_strbuf_append_str(cell, name);
+	bt_strbuf_append_char(cell, ' ');
+	append_change(cell, &before, &after, bt_amount_append_count, false);
+}
+
+static void append_word(struct bt_strbuf *cell, bool holds, const char *word)
+{
+	if (holds) {
+		bt_strbuf_append_c(cell, cell->length != 0 ? ", " : "");
+		bt_strbuf_append_c(cell, word);
+	}
+}
+
+static void add_node(struct bt_table *table, const struct bt_whatif_report *report,
+	const struct bt_whatif_node *node)
+{
+	bool had = node->before_slot != BT_SLOT_NONE;
+	bool has = node->after_slot != BT_SLOT_NONE;
+	struct bt_whatif_usage before = {0};
+	struct bt_whatif_usage after = {0};
+	struct bt_strbuf cell = {0};
+	bt_table_add(table, node->name);
+	append_word(&cell, !had, "added");
+	append_word(&cell, !has, "removed");
+	append_word(&cell, node->drained, "drained");
+	append_word(&cell, node->cordoned && !node->drained, "cordoned");
+	append_word(&cell, node->uncordoned, "uncordoned");
+	append_word(&cell, node->taints, "taints");
+	append_word(&cell, node->labels, "labels");
+	append_word(&cell, node->other, "other");
+	bt_table_add(table, cell.length != 0 ? bt_strbuf_str(&cell) : BT_STR("-"));
+	if (had) {
+		before = bt_whatif_usage_of(report->before, node->before_slot);
+	}
+	if (has) {
+		after = bt_whatif_usage_of(report->after, node->after_slot);
+	}
+	add_usages(table, had ? &before : NULL, has ? &after : NULL);
+	bt_strbuf_reset(&cell);
+	for (uint32_t i = 0; i < report->resources.count; i++) {
+		const struct bt_whatif_resource *resource = &report->resources.items[i];
+		append_other(&cell, resource->name,
+			bt_whatif_amount_of(resource->before, node->before_slot),
+			bt_whatif_amount_of(resource->after, node->after_slot));
+	}
+	bt_table_add(table, bt_strbuf_str(&cell));
+	bt_strbuf_finish(&cell);
+}
+
+static void add_total(struct bt_table *table, const struct bt_whatif_report *report)
+{
+	struct bt_strbuf cell = {0};
+	bt_table_add_c(table, "all");
+	if (report->node_count_before != report->node_count_after) {
+		bt_strbuf_printf(&table->text, "%u -> %u nodes", report->node_count_before,
+			report->node_count_after);
+	} else {
+		bt_strbuf_printf(&table->text, "%u nodes", report->node_count_after);
+	}
+	bt_table_end_cell(table);
+	add_usages(table, &report->total_before, &report->total_after);
+	for (uint32_t i = 0; i < report->resources.count; i++) {
+		const struct bt_whatif_resource *resource = &report->resources.items[i];
+		append_other(&cell, resource->name, resource->total_before, resource->total_after);
+	}
+	bt_table_add(table, bt_strbuf_str(&cell));
+	bt_strbuf_finish(&cell);
+}
+
+static void write_nodes_table(
+	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
+{
+	static const char *const headings[] = {"NODE", "CHANGE", "PODS", "CPU", "MEMORY", "OTHER"};
+	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
+	uint32_t rows = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+		bool empty = i + 1 == BT_ARRAY_LENGTH(headings) && report->resources.count == 0;
+		bt_table_add_c(&table, empty ? "" : headings[i]);
+	}
+	/* What was asked for comes first: it is never among the rows left out for others. */
+	for (int told = 1; told >= 0; told--) {
+		for (uint32_t i = 0; i < report->nodes.count; i++) {
+			const struct bt_whatif_node *node = &report->nodes.items[i];
+			if ((node->before_slot == BT_SLOT_NONE ||
+				    node->after_slot == BT_SLOT_NONE || node->drained ||
+				    node->cordoned || node->uncordoned || node->taints ||
+				    node->labels || node->other) == (told == 1) &&
+				(wide || rows < NODE_ROWS_MAX)) {
+				add_node(&table, report, node);
+				rows++;
+			}
+		}
+	}
+	add_total(&table, report);
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+	if (rows < report->nodes.count) {
+		bt_strbuf_printf(out, "%u more nodes differ: -o wide lists them\n",
+			report->nodes.count - rows);
+	}
+}
+
+/** --- all of it --- */
+
+static void write_summary(const struct bt_whatif_report *report, struct bt_strbuf *out)
+{
+	static const struct {
+		enum bt_whatif_effect effect;
+		const char *words;
+	} rows[] = {
+		{BT_EFFECT_PENDING, "newly pending"},
+		{BT_EFFECT_LOST, "lost"},
+		{BT_EFFECT_PREEMPTED, "preempted"},
+		{BT_EFFECT_MOVED, "moved"},
+		{BT_EFFECT_PLACED, "newly placed"},
+		{BT_EFFECT_REPLANNED, "pending placed elsewhere"},
+		{BT_EFFECT_GONE, "gone as asked for"},
+	};
+	bool any = false;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		uint32_t count = report->counts[rows[i].effect];
+		if (count != 0) {
+			bt_strbuf_printf(out, "%s%u %s", any ? ", " : "", count, rows[i].words);
+			any = true;
+		}
+	}
+	if (!any) {
+		bt_strbuf_append_c(out, "no pod is affected");
+	}
+	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
+		report->before->pending_count, report->before->pending_count == 1 ? "" : "s",
+		report->after->pending_count);
+}
+
+static void whatif_write_tables(
+	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
+{
+	if (report->pods.count != 0) {
+		write_pods(report, wide, out);
+		bt_strbuf_append_char(out, '\n');
+	}
+	if (write_budgets_table(report->whatif, out)) {
+		bt_strbuf_append_char(out, '\n');
+	}
+	write_nodes_table(report, wide, out);
+	bt_strbuf_append_char(out, '\n');
+	write_summary(report, out);
+}
 
 #define JSON_INDENT 2
 
@@ -241,7 +691,7 @@ int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format
 	case BT_OUTPUT_TABLE:
 	case BT_OUTPUT_WIDE:
 	case BT_OUTPUT_NAME:
-		bt_whatif_write_tables(report, format == BT_OUTPUT_WIDE, out);
+		whatif_write_tables(report, format == BT_OUTPUT_WIDE, out);
 		break;
 	}
 	bt_strbuf_finish(&json);

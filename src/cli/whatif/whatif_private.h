@@ -45,15 +45,8 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 /** Those of DaemonSets that do not select their node any more. */
 void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 
-/** whatif_budget.c */
 void bt_whatif_budgets_init(struct bt_whatif *whatif);
 void bt_whatif_budgets_finish(struct bt_whatif *whatif);
-/** Before evictions are asked for: take in all budgets that there are now. */
-void bt_whatif_list_budgets(struct bt_whatif *whatif);
-/** Note what the budgets say about evicting the pod at index. An error: it is too much to look at.
- */
-BT_MUST_USE int bt_whatif_ask_budgets(
-	struct bt_whatif *whatif, uint32_t index, struct berth_error *err);
 
 /** whatif_node.c */
 BT_MUST_USE int bt_whatif_change_nodes(
@@ -61,18 +54,10 @@ BT_MUST_USE int bt_whatif_change_nodes(
 BT_MUST_USE int bt_whatif_add_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
 
-/** whatif_device.c */
 /** ResourceSlices of one node. All-zero memory has none. */
 struct bt_whatif_slices {
 	BT_VEC(struct bt_object *) list; /* references held */
 };
-void bt_whatif_slices_collect(
-	const struct bt_whatif *whatif, struct bt_str node_name, struct bt_whatif_slices *out);
-void bt_whatif_slices_release(struct bt_whatif_slices *slices);
-/** A new node has devices like those, in pools of its own. */
-BT_MUST_USE int bt_whatif_add_slices(struct bt_whatif *whatif,
-	const struct bt_whatif_change *change, const struct bt_whatif_slices *slices,
-	struct bt_str node_name, struct berth_error *err);
 /** Devices go with their nodes. gone: by index in work, is added to. */
 void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone);
 /** cluster: the after side's. Pods that left their node have given their devices back; one that

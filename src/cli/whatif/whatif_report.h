@@ -45,9 +45,6 @@ void bt_whatif_side_finish(struct bt_whatif_side *side);
 BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what,
 	struct berth_error *err);
-/** The pod of the same name (or the same DaemonSet and node), or NULL. */
-const struct bt_whatif_pod *bt_whatif_side_find(
-	const struct bt_whatif_side *side, const struct bt_whatif_pod *pod);
 
 /** How a pod differs, worst first. */
 enum bt_whatif_effect {
@@ -132,12 +129,7 @@ bool bt_whatif_is_worse(const struct bt_whatif_report *report);
 BT_MUST_USE int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err);
 
-/** whatif_nodes.c: fill the parts about nodes. */
-void bt_whatif_compare_nodes(struct bt_whatif_report *report);
 struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot);
 /** column may be NULL, slot BT_SLOT_NONE: then nothing. */
 struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *column, uint32_t slot);
-/** whatif_table.c */
-void bt_whatif_write_tables(
-	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out);
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "cluster/printable.h"
-#include "cli/suffix.h"
+#include "cli/workload.h"
 #include "cli/table.h"
 #include "test_main.h"
 

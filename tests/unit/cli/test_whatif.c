@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/manifests.h"
-#include "cli/node_reference.h"
+#include "cli/reference.h"
 #include "cli/whatif/whatif.h"
 #include "test_main.h"
 

@@ -3,7 +3,6 @@
 #define BT_TESTS_UNIT_EXPLAIN_TOWN_H
 /** A world (sched_world.h) that remembers its nodes, and words for what explanations say. */
 #include "explain/explain.h"
-#include "explain/proposal.h"
 #include "sched_world.h"
 
 struct town {
