@@ -263,31 +263,6 @@ static void default_namespace(struct loading *loading, struct bt_namespace *name
 		bt_labels_with(&namespace_->metadata.labels, &pair, 1, &loading->arena);
 }
 
-static void load_object(struct loading *loading, const struct bt_manifests_object *object)
-{
-	const struct bt_kind_info *info = bt_kind_info(object->kind);
-	void *copy = bt_arena_alloc(&loading->arena, info->size);
-	memcpy(copy, object->object->value, info->size);
-	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
-	meta->name = object->name;
-	meta->namespace_ = object->namespace_;
-	meta->uid = object->uid;
-	if (object->kind == BT_KIND_NAMESPACE) {
-		default_namespace(loading, copy);
-	} else if (object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
-		default_claim(loading, copy);
-	} else if (object->kind == BT_KIND_RESOURCE_CLAIM) {
-		struct bt_resource_claim *claim = copy;
-		bt_device_claim_default(&claim->spec.devices, &loading->arena);
-	} else if (object->kind == BT_KIND_STORAGE_CLASS) {
-		struct bt_storage_class *class = copy;
-		if (class->volume_binding_mode.data == NULL) {
-			class->volume_binding_mode = BT_STR("Immediate");
-		}
-	}
-	put(loading, object->kind, copy);
-}
-
 static void load_claims(struct loading *loading, const struct bt_workload_pod *entry)
 {
 	const struct bt_manifests_object *owner = &loading->cluster->objects.items[entry->owner];
@@ -347,7 +322,28 @@ int bt_surroundings_load(struct bt_manifests *cluster, const struct bt_expansion
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_POD && object->kind != BT_KIND_NODE) {
-			load_object(&loading, object);
+			const struct bt_kind_info *info = bt_kind_info(object->kind);
+			void *copy = bt_arena_alloc(&loading.arena, info->size);
+			memcpy(copy, object->object->value, info->size);
+			struct bt_object_meta *meta =
+				copy; /* every kind starts with its metadata */
+			meta->name = object->name;
+			meta->namespace_ = object->namespace_;
+			meta->uid = object->uid;
+			if (object->kind == BT_KIND_NAMESPACE) {
+				default_namespace(&loading, copy);
+			} else if (object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
+				default_claim(&loading, copy);
+			} else if (object->kind == BT_KIND_RESOURCE_CLAIM) {
+				struct bt_resource_claim *claim = copy;
+				bt_device_claim_default(&claim->spec.devices, &loading.arena);
+			} else if (object->kind == BT_KIND_STORAGE_CLASS) {
+				struct bt_storage_class *class = copy;
+				if (class->volume_binding_mode.data == NULL) {
+					class->volume_binding_mode = BT_STR("Immediate");
+				}
+			}
+			put(&loading, object->kind, copy);
 		}
 		if (object->namespace_.length != 0) {
 			load_namespace(&loading, &namespaces, object->namespace_);

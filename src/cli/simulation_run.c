@@ -94,33 +94,6 @@ static bool allows_less_without(const struct bt_pod_disruption_budget *budget,
 		bt_selector_matches(&selector, victim->labels);
 }
 
-/**
- * What the controller of disruption budgets would do when the pod has gone: each budget that covers
- * it allows one disruption less, down to none.
- */
-static void eviction_charge_budgets(struct bt_state *state, const struct bt_pod_info *victim)
-{
-	struct bt_arena arena;
-	BT_VEC(struct bt_object *) changed = {0};
-	const struct bt_pod_disruption_budget *budget;
-	uint32_t cursor = 0;
-	bt_arena_init(&arena, 0);
-	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
-			victim->namespace_, &cursor)) != NULL) {
-		if (allows_less_without(budget, victim, &arena)) {
-			struct bt_pod_disruption_budget copy = *budget;
-			copy.status.disruptions_allowed--;
-			bt_vec_push(
-				&changed, bt_object_create(BT_KIND_POD_DISRUPTION_BUDGET, &copy));
-		}
-	}
-	for (uint32_t i = 0; i < changed.count; i++) {
-		bt_object_store_put(&state->objects, changed.items[i]);
-	}
-	bt_vec_finish(&changed);
-	bt_arena_finish(&arena);
-}
-
 /** --- pods that a plugin makes wait on Permit: spec 02 sections 5.9 and 5.14 --- */
 
 static void simulation_wait(
@@ -162,32 +135,6 @@ static void simulation_set_failed(struct bt_simulation *simulation, struct bt_si
 static void simulation_record(
 	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_str *last);
 
-static void settle(struct bt_simulation *simulation, struct bt_simulated_wait *wait,
-	const struct bt_status *decision, struct bt_arena *arena, struct bt_str *last)
-{
-	struct bt_engine *engine = simulation->engine;
-	struct bt_simulated_pod *entry = &simulation->pods.items[wait->index];
-	bool placed = false;
-	entry->waiting = false;
-	if (bt_status_is_success(decision)) {
-		placed = bt_engine_finish_place(engine, &entry->info, &wait->result);
-	} else {
-		bt_engine_reject_waiting(engine, &entry->info, decision, &wait->result);
-	}
-	if (placed) {
-		simulation_set_placed(simulation, entry, &wait->result);
-	} else {
-		simulation->release_count++;
-		simulation_set_failed(simulation, entry, &wait->result, arena);
-	}
-	simulation_record(simulation, entry, last);
-	/* A gang that was given up would only take the room again that it left to others. */
-	entry->release_count = UINT32_MAX;
-	bt_engine_release_held(engine, &wait->held);
-	bt_free(wait);
-	bt_arena_reset(arena);
-}
-
 /** Place or give up the pods about which a plugin has decided. */
 static void simulation_settle_waits(
 	struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
@@ -195,7 +142,28 @@ static void simulation_settle_waits(
 	struct bt_simulated_wait *wait;
 	struct bt_status decision;
 	while ((wait = take_decided(simulation, &decision)) != NULL) {
-		settle(simulation, wait, &decision, arena, last);
+		struct bt_engine *engine = simulation->engine;
+		struct bt_simulated_pod *entry = &simulation->pods.items[wait->index];
+		bool placed = false;
+		entry->waiting = false;
+		if (bt_status_is_success(&decision)) {
+			placed = bt_engine_finish_place(engine, &entry->info, &wait->result);
+		} else {
+			bt_engine_reject_waiting(engine, &entry->info, &decision, &wait->result);
+		}
+		if (placed) {
+			simulation_set_placed(simulation, entry, &wait->result);
+		} else {
+			simulation->release_count++;
+			simulation_set_failed(simulation, entry, &wait->result, arena);
+		}
+		simulation_record(simulation, entry, last);
+		/* A gang that was given up would only take the room again that it left to others.
+		 */
+		entry->release_count = UINT32_MAX;
+		bt_engine_release_held(engine, &wait->held);
+		bt_free(wait);
+		bt_arena_reset(arena);
 	}
 }
 
@@ -272,7 +240,30 @@ static void record_eviction(void *context, const struct bt_pod_info *victim)
 	};
 	bt_vec_push(&simulation->evictions, eviction);
 	simulation->release_count++;
-	eviction_charge_budgets(simulation->engine->state, victim);
+	/*
+	 * What the controller of disruption budgets would do when the pod has gone: each budget
+	 * that covers it allows one disruption less, down to none.
+	 */
+	struct bt_state *state = simulation->engine->state;
+	struct bt_arena arena;
+	BT_VEC(struct bt_object *) changed = {0};
+	const struct bt_pod_disruption_budget *budget;
+	uint32_t cursor = 0;
+	bt_arena_init(&arena, 0);
+	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
+			victim->namespace_, &cursor)) != NULL) {
+		if (allows_less_without(budget, victim, &arena)) {
+			struct bt_pod_disruption_budget copy = *budget;
+			copy.status.disruptions_allowed--;
+			bt_vec_push(
+				&changed, bt_object_create(BT_KIND_POD_DISRUPTION_BUDGET, &copy));
+		}
+	}
+	for (uint32_t i = 0; i < changed.count; i++) {
+		bt_object_store_put(&state->objects, changed.items[i]);
+	}
+	bt_vec_finish(&changed);
+	bt_arena_finish(&arena);
 }
 
 struct lower_nominations {

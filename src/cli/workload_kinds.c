@@ -41,41 +41,6 @@ static const struct bt_toleration daemon_tolerations[] = {
 		.effect = BT_STR_INIT("NoSchedule")},
 };
 
-/** Required node affinity for exactly this node, in place of the template's. Everything else stays.
- */
-static const struct bt_affinity *pin_to_node(
-	const struct bt_affinity *old, struct bt_str node_name, struct bt_arena *arena)
-{
-	struct bt_affinity *affinity = BT_ARENA_NEW(arena, struct bt_affinity);
-	struct bt_node_affinity *node_affinity = BT_ARENA_NEW(arena, struct bt_node_affinity);
-	struct bt_node_selector *selector = BT_ARENA_NEW(arena, struct bt_node_selector);
-	struct bt_node_selector_term *term = BT_ARENA_NEW(arena, struct bt_node_selector_term);
-	struct bt_node_selector_requirement *field =
-		BT_ARENA_NEW(arena, struct bt_node_selector_requirement);
-	struct bt_str *value = BT_ARENA_NEW(arena, struct bt_str);
-	if (old != NULL) {
-		*affinity = *old;
-		if (old->node_affinity != NULL) {
-			*node_affinity = *old->node_affinity;
-		}
-	}
-	*value = node_name;
-	field->key = BT_STR("metadata.name");
-	field->operator_ = BT_STR("In");
-	field->values.items = value;
-	field->values.count = 1;
-	field->values.present = true;
-	term->match_fields.items = field;
-	term->match_fields.count = 1;
-	term->match_fields.present = true;
-	selector->terms.items = term;
-	selector->terms.count = 1;
-	selector->terms.present = true;
-	node_affinity->required = selector;
-	affinity->node_affinity = node_affinity;
-	return affinity;
-}
-
 /** The node that a daemon pod was made for: it is bound, or its affinity names the node. */
 static struct bt_str target_node(const struct bt_pod *pod)
 {
@@ -142,8 +107,42 @@ static int visit_node(struct daemon *daemon, uint32_t index, struct berth_error 
 	struct bt_str name = bt_pod_maker_next_name(expansion, &daemon->maker);
 	int result = bt_expansion_add(expansion, &daemon->maker, name, &pod, err);
 	if (result == 0) {
-		pod->spec.affinity =
-			pin_to_node(daemon->spec.affinity, node->metadata.name, &expansion->arena);
+		/* Required node affinity for exactly this node, in place of the template's.
+		 * Everything else stays.
+		 */
+		const struct bt_affinity *old = daemon->spec.affinity;
+		struct bt_str node_name = node->metadata.name;
+		struct bt_arena *arena = &expansion->arena;
+		struct bt_affinity *affinity = BT_ARENA_NEW(arena, struct bt_affinity);
+		struct bt_node_affinity *node_affinity =
+			BT_ARENA_NEW(arena, struct bt_node_affinity);
+		struct bt_node_selector *selector = BT_ARENA_NEW(arena, struct bt_node_selector);
+		struct bt_node_selector_term *term =
+			BT_ARENA_NEW(arena, struct bt_node_selector_term);
+		struct bt_node_selector_requirement *field =
+			BT_ARENA_NEW(arena, struct bt_node_selector_requirement);
+		struct bt_str *value = BT_ARENA_NEW(arena, struct bt_str);
+		if (old != NULL) {
+			*affinity = *old;
+			if (old->node_affinity != NULL) {
+				*node_affinity = *old->node_affinity;
+			}
+		}
+		*value = node_name;
+		field->key = BT_STR("metadata.name");
+		field->operator_ = BT_STR("In");
+		field->values.items = value;
+		field->values.count = 1;
+		field->values.present = true;
+		term->match_fields.items = field;
+		term->match_fields.count = 1;
+		term->match_fields.present = true;
+		selector->terms.items = term;
+		selector->terms.count = 1;
+		selector->terms.present = true;
+		node_affinity->required = selector;
+		affinity->node_affinity = node_affinity;
+		pod->spec.affinity = affinity;
 	}
 	return result;
 }
@@ -332,32 +331,6 @@ static int compare_int64(const void *a, const void *b)
 	return (*first > *second) - (*first < *second);
 }
 
-/** Count what exists of a Job in the input. */
-static void survey(struct job *job)
-{
-	int64_t succeeded = 0;
-	BT_FOR_EACH_OWNED(job->expansion, job->maker.owner, index)
-	{
-		const struct bt_pod *pod = bt_expansion_pod_at(job->expansion, index);
-		if (pod == NULL) {
-			continue;
-		}
-		bool has_succeeded = bt_str_equal_c(pod->status.phase, "Succeeded");
-		succeeded += has_succeeded;
-		job->active += bt_pod_is_active(pod);
-		if (has_succeeded || bt_pod_is_active(pod)) {
-			bt_vec_push(&job->used_indexes, index_of(&pod->metadata));
-		}
-	}
-	if (succeeded > job->succeeded) {
-		job->succeeded = succeeded;
-	}
-	if (job->used_indexes.count > 1) {
-		qsort(job->used_indexes.items, job->used_indexes.count, sizeof(int64_t),
-			compare_int64);
-	}
-}
-
 /** --- indexes --- */
 
 /** "1,3-5,7": ascending. Takes the next range off the text; false at its end. */
@@ -495,7 +468,28 @@ int bt_expand_job(struct bt_expansion *expansion, uint32_t owner, struct berth_e
 		.completed_indexes = value->status.completed_indexes,
 		.succeeded = value->status.succeeded,
 	};
-	survey(&job);
+	/* Count what exists of a Job in the input. */
+	int64_t succeeded = 0;
+	BT_FOR_EACH_OWNED(job.expansion, job.maker.owner, index)
+	{
+		const struct bt_pod *pod = bt_expansion_pod_at(job.expansion, index);
+		if (pod == NULL) {
+			continue;
+		}
+		bool has_succeeded = bt_str_equal_c(pod->status.phase, "Succeeded");
+		succeeded += has_succeeded;
+		job.active += bt_pod_is_active(pod);
+		if (has_succeeded || bt_pod_is_active(pod)) {
+			bt_vec_push(&job.used_indexes, index_of(&pod->metadata));
+		}
+	}
+	if (succeeded > job.succeeded) {
+		job.succeeded = succeeded;
+	}
+	if (job.used_indexes.count > 1) {
+		qsort(job.used_indexes.items, job.used_indexes.count, sizeof(int64_t),
+			compare_int64);
+	}
 	int result = add_pods(&job, err);
 	bt_vec_finish(&job.used_indexes);
 	return result;

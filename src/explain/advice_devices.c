@@ -105,27 +105,6 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 	}
 }
 
-/** What PreEnqueue or PreFilter has against a claim of the pod; nothing known lifts it. */
-static void advise_claims(struct bt_advice *advice)
-{
-	const struct bt_pod *pod = advice->pod->object;
-
-	for (uint32_t i = 0; i < pod->spec.resource_claims.count && advice->hint.length == 0; i++) {
-		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
-		struct berth_error err = BERTH_ERROR_INIT;
-		struct bt_str name;
-		bool generated;
-
-		if (bt_dynamic_entry_name(pod, entry, &name, &generated, &err) != 0) {
-			hint_not_created(advice, entry);
-		} else if (name.data != NULL) {
-			hint_claim(advice, name, generated);
-		}
-		berth_error_finish(&err);
-	}
-	advice->is_final = true;
-}
-
 /** --- pods whose leaving gives back the devices that a pod lacks: each is tried --- */
 
 /** Pods of a node that are tried one by one. */
@@ -284,18 +263,6 @@ static void advise_leaver(struct bt_advice *advice)
 	}
 }
 
-/** The same for the one pod that keeps an allocated claim where it is. */
-static void advise_holder(struct bt_advice *advice, const struct bt_resource_claim *claim)
-{
-	struct bt_str uid = claim->status.reserved_for.items[0].uid;
-	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
-
-	if (pod_id != BT_POD_NONE && claim->status.reserved_for.count == 1 && helps(advice, uid)) {
-		bt_advice_remove_pod(advice, pod_id);
-		advice->is_final = false;
-	}
-}
-
 /** Of an expression, a name or an error in a report. */
 #define TEXT_BYTES_MAX 120
 
@@ -316,7 +283,14 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	}
 	bt_advice_hint(advice, "claim %.*s is allocated elsewhere, where %u other pod%s it",
 		BT_STR_ARG(name), others, others == 1 ? " has" : "s have");
-	advise_holder(advice, claim);
+	/* The same for the one pod that keeps an allocated claim where it is. */
+	struct bt_str uid = claim->status.reserved_for.items[0].uid;
+	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
+
+	if (pod_id != BT_POD_NONE && claim->status.reserved_for.count == 1 && helps(advice, uid)) {
+		bt_advice_remove_pod(advice, pod_id);
+		advice->is_final = false;
+	}
 }
 
 /** Conditions that drivers set on devices before they may be used. */
@@ -380,64 +354,6 @@ static void append_count(struct bt_strbuf *out, uint32_t count, const char *one,
 	}
 }
 
-static void append_reasons(struct bt_strbuf *out, const struct bt_request_report *request)
-{
-	append_count(
-		out, request->in_use, "is in use by another claim", "are in use by other claims");
-	/* The selector behind the last of what it refused. */
-	append_count(out, request->class_refused, "is not what the class selects",
-		"are not what the class selects");
-	append_count(out, request->request_refused, "is not what the request selects",
-		"are not what the request selects");
-	if (request->selector.length != 0) {
-		bt_strbuf_printf(out, " (%.*s)", BT_STR_ARG(request->selector));
-	}
-	append_count(out, request->tainted, "has a taint that is not tolerated",
-		"have a taint that is not tolerated");
-	if (request->taint.length != 0) {
-		bt_strbuf_printf(out, " (%.*s)", BT_STR_ARG(request->taint));
-	}
-	append_count(out, request->no_capacity, "has too little capacity left",
-		"have too little capacity left");
-	append_count(out, request->no_counters, "has too little left of what it shares with others",
-		"have too little left of what they share with others");
-	append_count(out, request->other_node, "belongs to another node", "belong to other nodes");
-	append_count(out, request->unsupported, "waits for conditions, which is switched off",
-		"wait for conditions, which is switched off");
-}
-
-static void hint_request(struct bt_advice *advice, const struct bt_request_report *request)
-{
-	struct bt_strbuf text = {0};
-
-	/* "request gpus of claim train" */
-	struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
-
-	bt_strbuf_printf(&text, "request %.*s of ", BT_STR_ARG(request->request));
-	if (bt_extended_is_in_memory(&claim)) {
-		bt_strbuf_printf(&text, "its extended resources (class %.*s)",
-			BT_STR_ARG(request->device_class));
-	} else {
-		bt_strbuf_printf(&text, "claim %.*s", BT_STR_ARG(claim.metadata.name));
-	}
-	if (request->error.length != 0) {
-		bt_strbuf_printf(&text, " cannot be answered: %.*s", BT_STR_ARG(request->error));
-	} else if (request->considered == 0) {
-		bt_strbuf_append_c(&text, " finds no devices here");
-	} else {
-		if (request->wants_all) {
-			bt_strbuf_append_c(&text, " wants all that match");
-		} else {
-			bt_strbuf_printf(&text, " wants %u", request->wanted);
-		}
-		bt_strbuf_printf(&text, " and can have %u of %u device%s", request->usable,
-			request->considered, request->considered == 1 ? "" : "s");
-		append_reasons(&text, request);
-	}
-	bt_advice_hint(advice, "%.*s", BT_STR_ARG(bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
-}
-
 /** 0 to 1: devices that only have to be given back are nearer than those that are not there. */
 static double distance_of(const struct bt_request_report *request)
 {
@@ -456,7 +372,68 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 
 	for (uint32_t i = 0; i < report->count; i++) {
 		if (!is_served(report, i)) {
-			hint_request(advice, &report->requests[i]);
+			const struct bt_request_report *request = &report->requests[i];
+			struct bt_strbuf text = {0};
+
+			/* "request gpus of claim train" */
+			struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
+
+			bt_strbuf_printf(&text, "request %.*s of ", BT_STR_ARG(request->request));
+			if (bt_extended_is_in_memory(&claim)) {
+				bt_strbuf_printf(&text, "its extended resources (class %.*s)",
+					BT_STR_ARG(request->device_class));
+			} else {
+				bt_strbuf_printf(
+					&text, "claim %.*s", BT_STR_ARG(claim.metadata.name));
+			}
+			if (request->error.length != 0) {
+				bt_strbuf_printf(&text, " cannot be answered: %.*s",
+					BT_STR_ARG(request->error));
+			} else if (request->considered == 0) {
+				bt_strbuf_append_c(&text, " finds no devices here");
+			} else {
+				if (request->wants_all) {
+					bt_strbuf_append_c(&text, " wants all that match");
+				} else {
+					bt_strbuf_printf(&text, " wants %u", request->wanted);
+				}
+				bt_strbuf_printf(&text, " and can have %u of %u device%s",
+					request->usable, request->considered,
+					request->considered == 1 ? "" : "s");
+				append_count(&text, request->in_use, "is in use by another claim",
+					"are in use by other claims");
+				/* The selector behind the last of what it refused. */
+				append_count(&text, request->class_refused,
+					"is not what the class selects",
+					"are not what the class selects");
+				append_count(&text, request->request_refused,
+					"is not what the request selects",
+					"are not what the request selects");
+				if (request->selector.length != 0) {
+					bt_strbuf_printf(
+						&text, " (%.*s)", BT_STR_ARG(request->selector));
+				}
+				append_count(&text, request->tainted,
+					"has a taint that is not tolerated",
+					"have a taint that is not tolerated");
+				if (request->taint.length != 0) {
+					bt_strbuf_printf(
+						&text, " (%.*s)", BT_STR_ARG(request->taint));
+				}
+				append_count(&text, request->no_capacity,
+					"has too little capacity left",
+					"have too little capacity left");
+				append_count(&text, request->no_counters,
+					"has too little left of what it shares with others",
+					"have too little left of what they share with others");
+				append_count(&text, request->other_node, "belongs to another node",
+					"belong to other nodes");
+				append_count(&text, request->unsupported,
+					"waits for conditions, which is switched off",
+					"wait for conditions, which is switched off");
+			}
+			bt_advice_hint(advice, "%.*s", BT_STR_ARG(bt_strbuf_str(&text)));
+			bt_strbuf_finish(&text);
 			any = true;
 		}
 	}
@@ -515,34 +492,6 @@ static uint32_t collect_todo(const struct bt_dynamic_cycle *data,
 	return count;
 }
 
-static void advise_devices(struct bt_advice *advice, const struct bt_dynamic_cycle *data)
-{
-	struct bt_arena arena = {0};
-	const struct bt_resource_claim **claims =
-		BT_ARENA_NEW_ARRAY(&arena, const struct bt_resource_claim *, data->count);
-	struct bt_dynamic_node node = {0};
-	struct bt_allocation_report report;
-	uint32_t count;
-
-	if (data->extended != NULL) {
-		(void)bt_extended_for_node(bt_dynamic_resources_of(advice->plugin), data->extended,
-			advice->pod, advice->node, data->user_count != 0, advice->cycle->arena,
-			&node.special); /* it has accepted the node before */
-	}
-	count = collect_todo(data, &node, claims);
-	bt_allocator_report(data->allocator, advice->node, claims, count, &arena, &report);
-	advice->devices = keep_report(&report, advice->arena);
-	bt_arena_finish(&arena);
-	hint_report(advice, advice->devices);
-	advice->distance = 0;
-	for (uint32_t i = 0; i < advice->devices->count; i++) {
-		if (!is_served(advice->devices, i)) {
-			advice->distance += distance_of(&advice->devices->requests[i]);
-		}
-	}
-	advise_leaver(advice);
-}
-
 static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle *data)
 {
 	advice->is_final = true;
@@ -568,7 +517,31 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 	} else if (data->allocator != NULL &&
 		(bt_advice_has_reason(advice, BT_REASON_CLAIMS_NOT_ALLOCATABLE) ||
 			bt_advice_has_reason(advice, BT_REASON_INVALID_RESOURCE_POOLS))) {
-		advise_devices(advice, data);
+		struct bt_arena arena = {0};
+		const struct bt_resource_claim **claims =
+			BT_ARENA_NEW_ARRAY(&arena, const struct bt_resource_claim *, data->count);
+		struct bt_dynamic_node node = {0};
+		struct bt_allocation_report report;
+		uint32_t count;
+
+		if (data->extended != NULL) {
+			(void)bt_extended_for_node(bt_dynamic_resources_of(advice->plugin),
+				data->extended, advice->pod, advice->node, data->user_count != 0,
+				advice->cycle->arena,
+				&node.special); /* it has accepted the node before */
+		}
+		count = collect_todo(data, &node, claims);
+		bt_allocator_report(data->allocator, advice->node, claims, count, &arena, &report);
+		advice->devices = keep_report(&report, advice->arena);
+		bt_arena_finish(&arena);
+		hint_report(advice, advice->devices);
+		advice->distance = 0;
+		for (uint32_t i = 0; i < advice->devices->count; i++) {
+			if (!is_served(advice->devices, i)) {
+				advice->distance += distance_of(&advice->devices->requests[i]);
+			}
+		}
+		advise_leaver(advice);
 	}
 }
 
@@ -578,7 +551,26 @@ static void advise(struct bt_advice *advice)
 		advice->node != NULL ? bt_dynamic_cycle_of(advice->plugin, advice->cycle) : NULL;
 
 	if (data == NULL) {
-		advise_claims(advice);
+		/* What PreEnqueue or PreFilter has against a claim of the pod; nothing known lifts
+		 * it. */
+		const struct bt_pod *pod = advice->pod->object;
+
+		for (uint32_t i = 0;
+			i < pod->spec.resource_claims.count && advice->hint.length == 0; i++) {
+			const struct bt_pod_resource_claim *entry =
+				&pod->spec.resource_claims.items[i];
+			struct berth_error err = BERTH_ERROR_INIT;
+			struct bt_str name;
+			bool generated;
+
+			if (bt_dynamic_entry_name(pod, entry, &name, &generated, &err) != 0) {
+				hint_not_created(advice, entry);
+			} else if (name.data != NULL) {
+				hint_claim(advice, name, generated);
+			}
+			berth_error_finish(&err);
+		}
+		advice->is_final = true;
 	} else {
 		advise_node(advice, data);
 	}

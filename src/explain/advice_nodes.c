@@ -343,46 +343,6 @@ static const struct affinities *affinities_of(struct bt_advice *advice)
 	return affinities;
 }
 
-static void advise_own(struct bt_advice *advice)
-{
-	struct bt_required_node_affinity required = affinities_of(advice)->own;
-	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
-	struct demands demands = {0};
-	struct plan plan = {0};
-	bool labels_help;
-	bool affinity_fails = required.has_affinity &&
-		!bt_node_selector_matches(
-			&required.affinity, bt_node_info_name(advice->node), labels, NULL, NULL);
-
-	const struct bt_str_map *selector = required.node_selector;
-	for (uint32_t i = 0; i < selector->count; i++) {
-		demand(&demands,
-			&(struct bt_requirement){.key = selector->items[i].key,
-				.operator_ = BT_SELECTOR_IN,
-				.value_count = 1,
-				.values = &selector->items[i].value});
-	}
-	labels_help = required.has_affinity
-		? solve_terms(advice, &required.affinity, &demands, &plan)
-		: solve(&demands, labels, UINT32_MAX, advice->arena, &plan);
-	if (labels_help) {
-		take_plan(advice, &plan);
-	}
-	drop_selectors(advice, required.node_selector, labels_help);
-	if (affinity_fails) {
-		if (!labels_help) {
-			bt_advice_hint(advice, "no term of the pod's node affinity can match");
-		}
-		const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_AFFINITY};
-
-		bt_advice_add_of_pod(advice, &drop);
-		if (!labels_help) {
-			bt_advice_add(advice, &drop);
-			advice->distance += 0.5;
-		}
-	}
-}
-
 /** --- the profile's --- */
 
 /** Arguments' affinity holds for every pod of the profile: only the node can follow. */
@@ -417,7 +377,43 @@ static void advise_node_affinity(struct bt_advice *advice)
 	if (advise_added(advice)) {
 		bool added_is_met = advice->remedies.count == 0;
 
-		advise_own(advice);
+		struct bt_required_node_affinity required = affinities_of(advice)->own;
+		const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+		struct demands demands = {0};
+		struct plan plan = {0};
+		bool labels_help;
+		bool affinity_fails = required.has_affinity &&
+			!bt_node_selector_matches(&required.affinity,
+				bt_node_info_name(advice->node), labels, NULL, NULL);
+
+		const struct bt_str_map *selector = required.node_selector;
+		for (uint32_t i = 0; i < selector->count; i++) {
+			demand(&demands,
+				&(struct bt_requirement){.key = selector->items[i].key,
+					.operator_ = BT_SELECTOR_IN,
+					.value_count = 1,
+					.values = &selector->items[i].value});
+		}
+		labels_help = required.has_affinity
+			? solve_terms(advice, &required.affinity, &demands, &plan)
+			: solve(&demands, labels, UINT32_MAX, advice->arena, &plan);
+		if (labels_help) {
+			take_plan(advice, &plan);
+		}
+		drop_selectors(advice, required.node_selector, labels_help);
+		if (affinity_fails) {
+			if (!labels_help) {
+				bt_advice_hint(
+					advice, "no term of the pod's node affinity can match");
+			}
+			const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_AFFINITY};
+
+			bt_advice_add_of_pod(advice, &drop);
+			if (!labels_help) {
+				bt_advice_add(advice, &drop);
+				advice->distance += 0.5;
+			}
+		}
 		if (!added_is_met) {
 			/* The pod cannot help with the profile's part. */
 			advice->pod_remedies.count = 0;

@@ -14,9 +14,23 @@ struct need {
 	int64_t used;
 };
 
-/** "needs 250m more cpu", "has only 15.91 of 16 cpu in all", "has no example.com/gpu" */
-static void hint_need(struct bt_advice *advice, const struct need *need, int64_t missing)
+/** Sums of hostile amounts wrap: what is missing is computed as the filter does it. */
+static void advise_need(struct bt_advice *advice, const struct need *need)
 {
+	int64_t free = (int64_t)((uint64_t)need->allocatable - (uint64_t)need->used);
+	int64_t missing;
+	int64_t enlarged;
+
+	if (need->request <= free) {
+		return;
+	}
+	/* No node has more than int64 holds. */
+	if (BT_SUB_OVERFLOW(need->request, free, &missing) ||
+		BT_ADD_OVERFLOW(need->allocatable, missing, &enlarged)) {
+		advice->is_final = true;
+		return;
+	}
+	/* "needs 250m more cpu", "has only 15.91 of 16 cpu in all", "has no example.com/gpu" */
 	struct bt_strbuf text = {0};
 
 	if (need->allocatable <= 0) {
@@ -38,25 +52,6 @@ static void hint_need(struct bt_advice *advice, const struct need *need, int64_t
 	}
 	bt_advice_hint(advice, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
-}
-
-/** Sums of hostile amounts wrap: what is missing is computed as the filter does it. */
-static void advise_need(struct bt_advice *advice, const struct need *need)
-{
-	int64_t free = (int64_t)((uint64_t)need->allocatable - (uint64_t)need->used);
-	int64_t missing;
-	int64_t enlarged;
-
-	if (need->request <= free) {
-		return;
-	}
-	/* No node has more than int64 holds. */
-	if (BT_SUB_OVERFLOW(need->request, free, &missing) ||
-		BT_ADD_OVERFLOW(need->allocatable, missing, &enlarged)) {
-		advice->is_final = true;
-		return;
-	}
-	hint_need(advice, need, missing);
 	advice->is_too_small = advice->is_too_small || need->request > need->allocatable;
 	bt_advice_add(advice,
 		&(struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
@@ -222,36 +217,6 @@ static uint32_t count_holders(const struct bt_node_info *node, const struct bt_h
 	return count;
 }
 
-static void advise_port(struct bt_advice *advice, const struct bt_host_port *wanted)
-{
-	struct bt_pod_info holder = {.pod_id = BT_POD_NONE};
-	uint32_t count = count_holders(advice->node, wanted, &holder);
-	const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_HOST_PORT,
-		.amount = wanted->port,
-		.value = bt_arena_str(advice->arena, wanted->protocol)};
-
-	if (count == 0) {
-		bt_advice_hint(advice, "host port %d/%.*s is taken", wanted->port,
-			BT_STR_ARG(wanted->protocol));
-	} else if (count == 1) {
-		bt_advice_hint(advice, "host port %d/%.*s is taken by %.*s/%.*s", wanted->port,
-			BT_STR_ARG(wanted->protocol), BT_STR_ARG(holder.namespace_),
-			BT_STR_ARG(holder.name));
-	} else {
-		bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods", wanted->port,
-			BT_STR_ARG(wanted->protocol), count);
-	}
-	/* A nominated pod has no place yet that it could leave. */
-	if (count == 1 && holder.pod_id != BT_POD_NONE) {
-		bt_advice_remove_pod(advice, holder.pod_id);
-		bt_advice_add_of_pod(advice, &drop);
-	} else {
-		bt_advice_add(advice, &drop);
-		bt_advice_add_of_pod(advice, &drop);
-		advice->distance += 0.5;
-	}
-}
-
 static void advise_ports(struct bt_advice *advice)
 {
 	const struct bt_shape *shape = advice->pod->shape;
@@ -262,7 +227,33 @@ static void advise_ports(struct bt_advice *advice)
 	}
 	for (uint32_t i = 0; i < shape->host_ports.count && !advice->is_final; i++) {
 		if (bt_node_info_port_conflicts(advice->node, &shape->host_ports.items[i])) {
-			advise_port(advice, &shape->host_ports.items[i]);
+			const struct bt_host_port *wanted = &shape->host_ports.items[i];
+			struct bt_pod_info holder = {.pod_id = BT_POD_NONE};
+			uint32_t count = count_holders(advice->node, wanted, &holder);
+			const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_HOST_PORT,
+				.amount = wanted->port,
+				.value = bt_arena_str(advice->arena, wanted->protocol)};
+
+			if (count == 0) {
+				bt_advice_hint(advice, "host port %d/%.*s is taken", wanted->port,
+					BT_STR_ARG(wanted->protocol));
+			} else if (count == 1) {
+				bt_advice_hint(advice, "host port %d/%.*s is taken by %.*s/%.*s",
+					wanted->port, BT_STR_ARG(wanted->protocol),
+					BT_STR_ARG(holder.namespace_), BT_STR_ARG(holder.name));
+			} else {
+				bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods",
+					wanted->port, BT_STR_ARG(wanted->protocol), count);
+			}
+			/* A nominated pod has no place yet that it could leave. */
+			if (count == 1 && holder.pod_id != BT_POD_NONE) {
+				bt_advice_remove_pod(advice, holder.pod_id);
+				bt_advice_add_of_pod(advice, &drop);
+			} else {
+				bt_advice_add(advice, &drop);
+				bt_advice_add_of_pod(advice, &drop);
+				advice->distance += 0.5;
+			}
 		}
 	}
 }

@@ -334,35 +334,6 @@ static void advise_apart(const struct affinity_view *view)
 	}
 }
 
-/** Pods nominated to this node count as if they were there, and cannot be removed from it. */
-static void advise_nominated(const struct affinity_view *view)
-{
-	const struct bt_node_info *node = view->advice->node;
-	const struct bt_affinity_filter_data *data = view->data;
-	uint64_t dropped = 0;
-
-	for (uint32_t n = 0; n < node->added_pods.count; n++) {
-		const struct bt_pod_info *pod = &node->added_pods.items[n];
-		struct bt_affinity_term_list list =
-			bt_affinity_group_of(bt_affinity_terms_of(pod), BT_ANTI_AFFINITY_REQUIRED);
-
-		for (uint32_t i = 0; i < data->anti_affinity.count && i < TERMS_MAX; i++) {
-			if ((dropped >> i & 1) == 0 &&
-				bt_incoming_term_matches(&data->anti_affinity.items[i],
-					pod->namespace_, pod->labels)) {
-				dropped |= UINT64_C(1) << i;
-				drop_term(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
-			}
-		}
-		for (uint32_t i = 0; i < list.count; i++) {
-			view->advice->is_final = view->advice->is_final ||
-				bt_affinity_term_matches(&list.items[i], pod->namespace_,
-					view->advice->pod->namespace_, view->advice->pod->labels,
-					data->namespace_labels);
-		}
-	}
-}
-
 static void advise_pod_affinity(struct bt_advice *advice)
 {
 	struct affinity_view view = {
@@ -398,7 +369,32 @@ static void advise_pod_affinity(struct bt_advice *advice)
 	}
 	existing = found;
 	if (advice->remedies.count == 0) {
-		advise_nominated(&view);
+		/* Pods nominated to this node count as if they were there, and cannot be removed
+		 * from it. */
+		const struct bt_node_info *node = view.advice->node;
+		const struct bt_affinity_filter_data *data = view.data;
+		uint64_t dropped = 0;
+
+		for (uint32_t n = 0; n < node->added_pods.count; n++) {
+			const struct bt_pod_info *pod = &node->added_pods.items[n];
+			struct bt_affinity_term_list list = bt_affinity_group_of(
+				bt_affinity_terms_of(pod), BT_ANTI_AFFINITY_REQUIRED);
+
+			for (uint32_t i = 0; i < data->anti_affinity.count && i < TERMS_MAX; i++) {
+				if ((dropped >> i & 1) == 0 &&
+					bt_incoming_term_matches(&data->anti_affinity.items[i],
+						pod->namespace_, pod->labels)) {
+					dropped |= UINT64_C(1) << i;
+					drop_term(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+				}
+			}
+			for (uint32_t i = 0; i < list.count; i++) {
+				view.advice->is_final = view.advice->is_final ||
+					bt_affinity_term_matches(&list.items[i], pod->namespace_,
+						view.advice->pod->namespace_,
+						view.advice->pod->labels, data->namespace_labels);
+			}
+		}
 	}
 	bt_advice_close_pod_remedies(advice, !existing);
 }

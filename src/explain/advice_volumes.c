@@ -80,35 +80,6 @@ static void hint_bound(
 	}
 }
 
-static void hint_unbound(struct bt_advice *advice, const struct bt_persistent_volume_claim *claim)
-{
-	struct bt_str name = claim->metadata.name;
-	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
-	const struct bt_str *selected = bt_claim_selected_node(claim);
-	const struct bt_storage_class *storage_class = class_name.length != 0
-		? bt_find_storage_class(advice->engine->state, class_name)
-		: NULL;
-
-	if (class_name.length == 0) {
-		bt_advice_hint(advice, "claim %.*s is not bound and has no storage class",
-			BT_STR_ARG(name));
-	} else if (storage_class == NULL) {
-		bt_advice_hint(advice, "claim %.*s wants StorageClass %.*s, which does not exist",
-			BT_STR_ARG(name), BT_STR_ARG(class_name));
-	} else if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
-		bt_advice_hint(advice, "claim %.*s of StorageClass %.*s is not bound yet",
-			BT_STR_ARG(name), BT_STR_ARG(class_name));
-	} else if (selected != NULL && advice->node != NULL &&
-		!bt_str_equal(*selected, bt_node_info_name(advice->node))) {
-		bt_advice_hint(advice, "the volume of claim %.*s is being made for node %.*s",
-			BT_STR_ARG(name), BT_STR_ARG(*selected));
-	} else {
-		bt_advice_hint(advice,
-			"no volume of StorageClass %.*s can be had here for claim %.*s",
-			BT_STR_ARG(class_name), BT_STR_ARG(name));
-	}
-}
-
 static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
 {
 	struct bt_volume_claim named;
@@ -133,7 +104,37 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 		} else if (claim->spec.volume_name.length != 0) {
 			hint_bound(advice, named.name, claim->spec.volume_name);
 		} else {
-			hint_unbound(advice, claim);
+			struct bt_str name = claim->metadata.name;
+			struct bt_str class_name = bt_persistent_volume_claim_class(claim);
+			const struct bt_str *selected = bt_claim_selected_node(claim);
+			const struct bt_storage_class *storage_class = class_name.length != 0
+				? bt_find_storage_class(advice->engine->state, class_name)
+				: NULL;
+
+			if (class_name.length == 0) {
+				bt_advice_hint(advice,
+					"claim %.*s is not bound and has no storage class",
+					BT_STR_ARG(name));
+			} else if (storage_class == NULL) {
+				bt_advice_hint(advice,
+					"claim %.*s wants StorageClass %.*s, which does not exist",
+					BT_STR_ARG(name), BT_STR_ARG(class_name));
+			} else if (!bt_str_equal(storage_class->volume_binding_mode,
+					   BT_WAIT_FOR_FIRST_CONSUMER)) {
+				bt_advice_hint(advice,
+					"claim %.*s of StorageClass %.*s is not bound yet",
+					BT_STR_ARG(name), BT_STR_ARG(class_name));
+			} else if (selected != NULL && advice->node != NULL &&
+				!bt_str_equal(*selected, bt_node_info_name(advice->node))) {
+				bt_advice_hint(advice,
+					"the volume of claim %.*s is being made for node %.*s",
+					BT_STR_ARG(name), BT_STR_ARG(*selected));
+			} else {
+				bt_advice_hint(advice,
+					"no volume of StorageClass %.*s can be had here for claim "
+				        "%.*s",
+					BT_STR_ARG(class_name), BT_STR_ARG(name));
+			}
 		}
 	} else {
 		bt_advice_hint(

@@ -50,15 +50,6 @@ static const struct bt_claim_writer **explain_silence_writes(struct bt_engine *e
 	return writers;
 }
 
-/** writers: consumed. */
-static void explain_restore_writes(struct bt_engine *engine, const struct bt_claim_writer **writers)
-{
-	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
-		engine->profiles.frameworks.items[i]->handle.claim_writer = writers[i];
-	}
-	bt_free(writers);
-}
-
 /** More changes than this are no answer to anybody, and every one of them costs a trial. */
 #define REMEDIES_MAX 12
 /** Of one obstacle's words: those of plugins may be any length. */
@@ -140,39 +131,6 @@ bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, ui
 	return true;
 }
 
-static void take_remedies(struct bt_needs *needs, const struct bt_advice *advice)
-{
-	const bt_remedy_list of_node = {advice->remedies.items, advice->remedies.count, true};
-	bt_remedy_list of_pod = of_node;
-	const bt_remedy_list *fewest = &of_node;
-	bool has_pod_side = advice->pod_remedies.count != 0;
-	bool pod_is_too_small = has_pod_side ? advice->pod_is_too_small : advice->is_too_small;
-
-	if (has_pod_side) {
-		of_pod.items = advice->pod_remedies.items;
-		of_pod.count = advice->pod_remedies.count;
-	}
-	if (of_pod.count < of_node.count ||
-		(of_pod.count == of_node.count && advice->is_too_small && !pod_is_too_small)) {
-		fewest = &of_pod;
-	}
-	needs->is_final = needs->is_final || advice->is_final || of_node.count == 0 ||
-		!bt_remedies_unite(&needs->remedies, of_node.items, of_node.count) ||
-		!bt_remedies_unite(&needs->of_pod, of_pod.items, of_pod.count) ||
-		!bt_remedies_unite(&needs->fewest, fewest->items, fewest->count);
-	needs->is_too_small = needs->is_too_small || advice->is_too_small;
-	needs->of_pod_is_too_small = needs->of_pod_is_too_small || pod_is_too_small;
-	needs->fewest_is_too_small = needs->fewest_is_too_small ||
-		(fewest == &of_pod ? pod_is_too_small : advice->is_too_small);
-	needs->distance += advice->distance;
-	/* What changes the pod holds for all nodes: how far this one was does not matter. */
-	if (!has_pod_side) {
-		needs->of_pod_distance += advice->distance;
-	} else {
-		needs->of_pod_distance += advice->pod_distance > 0 ? advice->pod_distance : 0.2;
-	}
-}
-
 /** One more obstacle: its words, hint and remedies. */
 static void needs_add(
 	struct bt_needs *needs, const struct bt_plugin *plugin, const struct bt_status *status)
@@ -203,7 +161,35 @@ static void needs_add(
 	obstacle.hint = advice.hint.data != NULL ? advice.hint : BT_STR("");
 	obstacle.devices = advice.devices;
 	bt_vec_push(&needs->obstacles, obstacle);
-	take_remedies(needs, &advice);
+	const bt_remedy_list of_node = {advice.remedies.items, advice.remedies.count, true};
+	bt_remedy_list of_pod = of_node;
+	const bt_remedy_list *fewest = &of_node;
+	bool has_pod_side = advice.pod_remedies.count != 0;
+	bool pod_is_too_small = has_pod_side ? advice.pod_is_too_small : advice.is_too_small;
+
+	if (has_pod_side) {
+		of_pod.items = advice.pod_remedies.items;
+		of_pod.count = advice.pod_remedies.count;
+	}
+	if (of_pod.count < of_node.count ||
+		(of_pod.count == of_node.count && advice.is_too_small && !pod_is_too_small)) {
+		fewest = &of_pod;
+	}
+	needs->is_final = needs->is_final || advice.is_final || of_node.count == 0 ||
+		!bt_remedies_unite(&needs->remedies, of_node.items, of_node.count) ||
+		!bt_remedies_unite(&needs->of_pod, of_pod.items, of_pod.count) ||
+		!bt_remedies_unite(&needs->fewest, fewest->items, fewest->count);
+	needs->is_too_small = needs->is_too_small || advice.is_too_small;
+	needs->of_pod_is_too_small = needs->of_pod_is_too_small || pod_is_too_small;
+	needs->fewest_is_too_small = needs->fewest_is_too_small ||
+		(fewest == &of_pod ? pod_is_too_small : advice.is_too_small);
+	needs->distance += advice.distance;
+	/* What changes the pod holds for all nodes: how far this one was does not matter. */
+	if (!has_pod_side) {
+		needs->of_pod_distance += advice.distance;
+	} else {
+		needs->of_pod_distance += advice.pod_distance > 0 ? advice.pod_distance : 0.2;
+	}
 	bt_vec_finish(&advice.remedies);
 	bt_vec_finish(&advice.pod_remedies);
 }
@@ -419,7 +405,12 @@ int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	bt_pod_info_finish_pending(engine->state, &info);
 	engine->prng = memory.prng;
 	engine->next_start_node_index = memory.next_start_node_index;
-	explain_restore_writes(engine, memory.claim_writers);
+	/* writers: consumed. */
+	const struct bt_claim_writer **writers = memory.claim_writers;
+	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
+		engine->profiles.frameworks.items[i]->handle.claim_writer = writers[i];
+	}
+	bt_free(writers);
 	return result;
 }
 

@@ -11,20 +11,6 @@ static uint64_t group_hash(const void *owner, uint32_t value)
 	return ((const struct bt_explain_groups *)owner)->hashes.items[value];
 }
 
-static void explain_groups_init(struct bt_explain_groups *groups, struct bt_explain_run *run)
-{
-	*groups = (struct bt_explain_groups){.run = run};
-	bt_map_init(&groups->map, group_hash, groups);
-}
-
-static void explain_groups_finish(struct bt_explain_groups *groups)
-{
-	bt_map_finish(&groups->map);
-	bt_vec_finish(&groups->statuses);
-	bt_vec_finish(&groups->groups);
-	bt_vec_finish(&groups->hashes);
-}
-
 static uint64_t hash_of(const struct bt_status *status, bool in_pre_filter)
 {
 	uint64_t hash = bt_hash_u64(status->code, (uint64_t)status->plugin * 2 + in_pre_filter);
@@ -200,35 +186,6 @@ static void sort_members(struct bt_explain_groups *groups, struct bt_explained_g
 	bt_free(ranked);
 }
 
-/** Members and order, when every node is complete. node->group becomes an index in out->groups. */
-static void explain_groups_close(struct bt_explain_groups *groups)
-{
-	struct bt_explanation *out = groups->run->out;
-	uint32_t count = groups->groups.count;
-	struct ranked_group *ranked = BT_NEW_ARRAY(struct ranked_group, count);
-
-	add_members(groups);
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_explained_group *group = &groups->groups.items[i];
-
-		sort_members(groups, group);
-		ranked[i] = (struct ranked_group){group, &out->nodes.items[group->nodes.items[0]]};
-	}
-	qsort(ranked, count, sizeof(ranked[0]), compare_groups);
-	out->groups.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_group, count);
-	out->groups.count = count;
-	out->groups.present = true;
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_explained_group *group = &out->groups.items[i];
-
-		*group = *ranked[i].group;
-		for (uint32_t k = 0; k < group->nodes.count; k++) {
-			out->nodes.items[group->nodes.items[k]].group = i;
-		}
-	}
-	bt_free(ranked);
-}
-
 /** How often PreFilter is asked again with what kept it from naming nodes out of the way. */
 #define LEVELS_MAX 4
 
@@ -314,53 +271,6 @@ static void append_obstacles(
 	node->obstacles.present = true;
 }
 
-/** What the filters said; base: what had to be changed before they were asked. */
-static void keep_needs(struct bt_explain_run *run, uint32_t index, const struct bt_needs *needs,
-	const struct bt_needs *base)
-{
-	struct bt_arena *arena = &run->out->arena;
-	struct bt_explained_node *node = &run->out->nodes.items[index];
-	struct bt_outlook *outlook = &run->outlooks[index];
-	bt_remedy_vec remedies = {0};
-	bt_remedy_vec of_pod = {0};
-	bt_remedy_vec fewest = {0};
-
-	append_obstacles(arena, node, needs);
-	node->is_final = needs->is_final || base->is_final;
-	node->is_too_small = needs->is_too_small;
-	node->distance = base->distance + needs->distance;
-	outlook->known = true;
-	outlook->of_pod_is_too_small = needs->of_pod_is_too_small;
-	outlook->of_pod_distance = base->of_pod_distance + needs->of_pod_distance;
-	if (!bt_remedies_unite(&remedies, base->remedies.items, base->remedies.count) ||
-		!bt_remedies_unite(&remedies, needs->remedies.items, needs->remedies.count) ||
-		!bt_remedies_unite(&of_pod, base->remedies.items, base->remedies.count) ||
-		!bt_remedies_unite(&of_pod, needs->of_pod.items, needs->of_pod.count) ||
-		!bt_remedies_unite(&fewest, base->remedies.items, base->remedies.count) ||
-		!bt_remedies_unite(&fewest, needs->fewest.items, needs->fewest.count)) {
-		node->is_final = true;
-	}
-	if (!node->is_final) {
-		/* Mostly the same, and there may be many nodes. */
-		if (!same_remedies(&remedies, &of_pod)) {
-			outlook->of_pod = keep_remedies(arena, &of_pod);
-		}
-		if (fewest.count < of_pod.count &&
-			(fewest.count < remedies.count ||
-				(needs->is_too_small && !needs->fewest_is_too_small))) {
-			outlook->fewest = keep_remedies(arena, &fewest);
-			outlook->fewest_is_too_small = needs->fewest_is_too_small;
-		}
-		bt_remedy_list kept = keep_remedies(arena, &remedies);
-		node->remedies.items = kept.items;
-		node->remedies.count = kept.count;
-		node->remedies.present = true;
-	}
-	bt_vec_finish(&remedies);
-	bt_vec_finish(&of_pod);
-	bt_vec_finish(&fewest);
-}
-
 static void keep_scores(struct bt_explain_run *run, const struct bt_evaluation *evaluation)
 {
 	struct bt_explanation *out = run->out;
@@ -425,7 +335,48 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 {
 	bt_needs_reset(needs);
 	bt_needs_of_slot(needs, run->out->nodes.items[index].slot);
-	keep_needs(run, index, needs, base);
+	/* What the filters said; base: what had to be changed before they were asked. */
+	struct bt_arena *arena = &run->out->arena;
+	struct bt_explained_node *node = &run->out->nodes.items[index];
+	struct bt_outlook *outlook = &run->outlooks[index];
+	bt_remedy_vec remedies = {0};
+	bt_remedy_vec of_pod = {0};
+	bt_remedy_vec fewest = {0};
+
+	append_obstacles(arena, node, needs);
+	node->is_final = needs->is_final || base->is_final;
+	node->is_too_small = needs->is_too_small;
+	node->distance = base->distance + needs->distance;
+	outlook->known = true;
+	outlook->of_pod_is_too_small = needs->of_pod_is_too_small;
+	outlook->of_pod_distance = base->of_pod_distance + needs->of_pod_distance;
+	if (!bt_remedies_unite(&remedies, base->remedies.items, base->remedies.count) ||
+		!bt_remedies_unite(&remedies, needs->remedies.items, needs->remedies.count) ||
+		!bt_remedies_unite(&of_pod, base->remedies.items, base->remedies.count) ||
+		!bt_remedies_unite(&of_pod, needs->of_pod.items, needs->of_pod.count) ||
+		!bt_remedies_unite(&fewest, base->remedies.items, base->remedies.count) ||
+		!bt_remedies_unite(&fewest, needs->fewest.items, needs->fewest.count)) {
+		node->is_final = true;
+	}
+	if (!node->is_final) {
+		/* Mostly the same, and there may be many nodes. */
+		if (!same_remedies(&remedies, &of_pod)) {
+			outlook->of_pod = keep_remedies(arena, &of_pod);
+		}
+		if (fewest.count < of_pod.count &&
+			(fewest.count < remedies.count ||
+				(needs->is_too_small && !needs->fewest_is_too_small))) {
+			outlook->fewest = keep_remedies(arena, &fewest);
+			outlook->fewest_is_too_small = needs->fewest_is_too_small;
+		}
+		bt_remedy_list kept = keep_remedies(arena, &remedies);
+		node->remedies.items = kept.items;
+		node->remedies.count = kept.count;
+		node->remedies.present = true;
+	}
+	bt_vec_finish(&remedies);
+	bt_vec_finish(&of_pod);
+	bt_vec_finish(&fewest);
 }
 
 /** The nodes that PreFilter left out, with what it said about them. true: there are some. */
@@ -536,10 +487,39 @@ int bt_explain_nodes(
 	struct bt_needs base = {.run = run};
 	int result;
 
-	explain_groups_init(&groups, run);
+	groups = (struct bt_explain_groups){.run = run};
+	bt_map_init(&groups.map, group_hash, &groups);
 	result = fill(run, pod, &groups, &needs, &base, err);
-	explain_groups_close(&groups);
-	explain_groups_finish(&groups);
+	/* Members and order, when every node is complete. node->group becomes an index in
+	 * out->groups. */
+	struct bt_explanation *out = groups.run->out;
+	uint32_t count = groups.groups.count;
+	struct ranked_group *ranked = BT_NEW_ARRAY(struct ranked_group, count);
+
+	add_members(&groups);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_explained_group *group = &groups.groups.items[i];
+
+		sort_members(&groups, group);
+		ranked[i] = (struct ranked_group){group, &out->nodes.items[group->nodes.items[0]]};
+	}
+	qsort(ranked, count, sizeof(ranked[0]), compare_groups);
+	out->groups.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_group, count);
+	out->groups.count = count;
+	out->groups.present = true;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_explained_group *group = &out->groups.items[i];
+
+		*group = *ranked[i].group;
+		for (uint32_t k = 0; k < group->nodes.count; k++) {
+			out->nodes.items[group->nodes.items[k]].group = i;
+		}
+	}
+	bt_free(ranked);
+	bt_map_finish(&groups.map);
+	bt_vec_finish(&groups.statuses);
+	bt_vec_finish(&groups.groups);
+	bt_vec_finish(&groups.hashes);
 	bt_needs_finish(&needs);
 	bt_needs_finish(&base);
 	return result;

@@ -329,38 +329,6 @@ static void ask_for_more(struct bt_explain_search *search, struct bt_explain_wor
 
 /** --- a candidate that works --- */
 
-static void keep(struct bt_explain_search *search, const struct bt_candidate *candidate,
-	const bt_remedy_list *remedies, const struct bt_scan *scan)
-{
-	struct bt_explanation *out = search->run->out;
-	struct bt_proposal proposal = {.opened_count = scan->feasible_count};
-	uint32_t node =
-		scan->slot_fits ? candidate->node : search->run->node_of_slot[scan->first_slot];
-
-	proposal.node = out->nodes.items[node].name;
-	proposal.remedies.items =
-		BT_ARENA_NEW_ARRAY(&out->arena, struct bt_remedy, remedies->count);
-	proposal.remedies.count = remedies->count;
-	proposal.remedies.present = true;
-	for (uint32_t i = 0; i < remedies->count; i++) {
-		struct bt_arena *arena = &out->arena;
-		const struct bt_remedy *remedy = &remedies->items[i];
-		struct bt_remedy copy = *remedy;
-
-		copy.node = bt_arena_str(arena, remedy->node);
-		copy.resource = bt_arena_str(arena, remedy->resource);
-		copy.pod_namespace = bt_arena_str(arena, remedy->pod_namespace);
-		copy.pod_name = bt_arena_str(arena, remedy->pod_name);
-		copy.key = bt_arena_str(arena, remedy->key);
-		copy.value = bt_arena_str(arena, remedy->value);
-		copy.effect = bt_arena_str(arena, remedy->effect);
-		proposal.remedies.items[i] = copy;
-	}
-	bt_vec_push(&search->found, proposal);
-	bt_vec_push(&search->distances, candidate->distance / (double)scan->feasible_count);
-	bt_vec_push(&search->too_small, candidate->is_too_small);
-}
-
 static bool is_known(const struct bt_explain_search *search, const bt_remedy_list *remedies)
 {
 	for (uint32_t i = 0; i < search->found.count; i++) {
@@ -397,7 +365,33 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 	scan = bt_explain_world_scan(&world, run->out->nodes.items[candidate->node].slot, false);
 	bt_search_charge(search, scan.asked_count);
 	if (scan.feasible_count != 0) {
-		keep(search, candidate, &remedies, &scan);
+		struct bt_explanation *out = search->run->out;
+		struct bt_proposal proposal = {.opened_count = scan.feasible_count};
+		uint32_t node = scan.slot_fits ? candidate->node
+					       : search->run->node_of_slot[scan.first_slot];
+
+		proposal.node = out->nodes.items[node].name;
+		proposal.remedies.items =
+			BT_ARENA_NEW_ARRAY(&out->arena, struct bt_remedy, remedies.count);
+		proposal.remedies.count = remedies.count;
+		proposal.remedies.present = true;
+		for (uint32_t i = 0; i < remedies.count; i++) {
+			struct bt_arena *arena = &out->arena;
+			const struct bt_remedy *remedy = &remedies.items[i];
+			struct bt_remedy copy = *remedy;
+
+			copy.node = bt_arena_str(arena, remedy->node);
+			copy.resource = bt_arena_str(arena, remedy->resource);
+			copy.pod_namespace = bt_arena_str(arena, remedy->pod_namespace);
+			copy.pod_name = bt_arena_str(arena, remedy->pod_name);
+			copy.key = bt_arena_str(arena, remedy->key);
+			copy.value = bt_arena_str(arena, remedy->value);
+			copy.effect = bt_arena_str(arena, remedy->effect);
+			proposal.remedies.items[i] = copy;
+		}
+		bt_vec_push(&search->found, proposal);
+		bt_vec_push(&search->distances, candidate->distance / (double)scan.feasible_count);
+		bt_vec_push(&search->too_small, candidate->is_too_small);
 	}
 	return bt_explain_world_close(&world, err);
 }

@@ -290,59 +290,54 @@ static void lower_request(
 	}
 }
 
-static void apply_one_to_pod(
-	const struct bt_remedy *remedy, struct bt_pod *pod, struct bt_arena *arena)
-{
-	struct bt_pod_spec *spec = &pod->spec;
-
-	switch (remedy->kind) {
-	case BT_REMEDY_TOLERATE:
-		tolerate(remedy, &spec->tolerations, arena);
-		break;
-	case BT_REMEDY_DROP_NODE_SELECTOR:
-		COPY_LIST(arena, &spec->node_selector, struct bt_str_pair);
-		map_remove(&spec->node_selector, remedy->key);
-		break;
-	case BT_REMEDY_RAISE_MAX_SKEW:
-	case BT_REMEDY_ALLOW_SKEW:
-		relax_spread(remedy, spec, arena);
-		break;
-	case BT_REMEDY_DROP_HOST_PORT:
-		drop_port(remedy, &spec->containers, arena);
-		drop_port(remedy, &spec->init_containers, arena);
-		break;
-	case BT_REMEDY_DROP_VOLUME:
-		drop_volume(spec, remedy->key, arena);
-		break;
-	case BT_REMEDY_LOWER_REQUEST:
-		lower_request(remedy, pod, arena);
-		break;
-	case BT_REMEDY_REMOVE_GATE:
-		remove_gate(spec, remedy->key, arena);
-		break;
-	case BT_REMEDY_SET_SCHEDULER_NAME:
-		spec->scheduler_name = remedy->value;
-		break;
-	/* All at once, further down. */
-	case BT_REMEDY_DROP_NODE_AFFINITY:
-	case BT_REMEDY_DROP_POD_AFFINITY:
-	case BT_REMEDY_DROP_POD_ANTI_AFFINITY:
-	/* Not of the pod. */
-	case BT_REMEDY_FREE_RESOURCE:
-	case BT_REMEDY_REMOVE_POD:
-	case BT_REMEDY_UNCORDON:
-	case BT_REMEDY_SET_LABEL:
-	case BT_REMEDY_REMOVE_LABEL:
-	case BT_REMEDY__COUNT:
-		break;
-	}
-}
-
 void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
 	struct bt_arena *arena)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		apply_one_to_pod(&remedies[i], pod, arena);
+		const struct bt_remedy *remedy = &remedies[i];
+		struct bt_pod_spec *spec = &pod->spec;
+
+		switch (remedy->kind) {
+		case BT_REMEDY_TOLERATE:
+			tolerate(remedy, &spec->tolerations, arena);
+			break;
+		case BT_REMEDY_DROP_NODE_SELECTOR:
+			COPY_LIST(arena, &spec->node_selector, struct bt_str_pair);
+			map_remove(&spec->node_selector, remedy->key);
+			break;
+		case BT_REMEDY_RAISE_MAX_SKEW:
+		case BT_REMEDY_ALLOW_SKEW:
+			relax_spread(remedy, spec, arena);
+			break;
+		case BT_REMEDY_DROP_HOST_PORT:
+			drop_port(remedy, &spec->containers, arena);
+			drop_port(remedy, &spec->init_containers, arena);
+			break;
+		case BT_REMEDY_DROP_VOLUME:
+			drop_volume(spec, remedy->key, arena);
+			break;
+		case BT_REMEDY_LOWER_REQUEST:
+			lower_request(remedy, pod, arena);
+			break;
+		case BT_REMEDY_REMOVE_GATE:
+			remove_gate(spec, remedy->key, arena);
+			break;
+		case BT_REMEDY_SET_SCHEDULER_NAME:
+			spec->scheduler_name = remedy->value;
+			break;
+		/* All at once, further down. */
+		case BT_REMEDY_DROP_NODE_AFFINITY:
+		case BT_REMEDY_DROP_POD_AFFINITY:
+		case BT_REMEDY_DROP_POD_ANTI_AFFINITY:
+		/* Not of the pod. */
+		case BT_REMEDY_FREE_RESOURCE:
+		case BT_REMEDY_REMOVE_POD:
+		case BT_REMEDY_UNCORDON:
+		case BT_REMEDY_SET_LABEL:
+		case BT_REMEDY_REMOVE_LABEL:
+		case BT_REMEDY__COUNT:
+			break;
+		}
 	}
 	struct bt_affinity *copy;
 

@@ -388,32 +388,6 @@ static const struct bt_capacity_request *short_resource(
 	return NULL;
 }
 
-static void append_shortage(const struct bt_capacity_session *session,
-	const struct shortage *shortage, struct bt_strbuf *text)
-{
-	struct bt_str resource = shortage->request.resource;
-	bt_strbuf_append_str(text, resource);
-	if (bt_str_equal_c(resource, "pods")) {
-		bt_strbuf_append_c(text, ": no place for one more is left");
-	} else {
-		bt_strbuf_append_c(text, ": less than ");
-		bt_amount_append_of(text, resource, shortage->request.amount, BT_AMOUNT_NEAREST);
-		bt_strbuf_append_c(text, " is left");
-	}
-	bt_strbuf_append_c(text, " on ");
-	bt_amount_append_count(text, shortage->node_count);
-	bt_strbuf_append_c(text, " of ");
-	bt_amount_append_count(text, session->answer->node_count);
-	bt_strbuf_append_c(text, " nodes");
-	if (shortage->free_total > 0) {
-		bt_strbuf_append_c(text, " (");
-		bt_amount_append_of(text, resource, shortage->free_total, BT_AMOUNT_NEAREST);
-		bt_strbuf_append_c(text, " together, at most ");
-		bt_amount_append_of(text, resource, shortage->free_most, BT_AMOUNT_NEAREST);
-		bt_strbuf_append_c(text, " on one)");
-	}
-}
-
 /** How many nodes said so; 0: none did. */
 static uint64_t count_reason(const struct bt_capacity_member *member, const char *text)
 {
@@ -464,7 +438,29 @@ static void tell_tightest(struct bt_capacity_session *session, struct bt_capacit
 	}
 	if (shortage.node_count != 0) {
 		bt_strbuf_append_c(&text, text.length != 0 ? "; " : "");
-		append_shortage(session, &shortage, &text);
+		struct bt_str resource = shortage.request.resource;
+		bt_strbuf_append_str(&text, resource);
+		if (bt_str_equal_c(resource, "pods")) {
+			bt_strbuf_append_c(&text, ": no place for one more is left");
+		} else {
+			bt_strbuf_append_c(&text, ": less than ");
+			bt_amount_append_of(
+				&text, resource, shortage.request.amount, BT_AMOUNT_NEAREST);
+			bt_strbuf_append_c(&text, " is left");
+		}
+		bt_strbuf_append_c(&text, " on ");
+		bt_amount_append_count(&text, shortage.node_count);
+		bt_strbuf_append_c(&text, " of ");
+		bt_amount_append_count(&text, session->answer->node_count);
+		bt_strbuf_append_c(&text, " nodes");
+		if (shortage.free_total > 0) {
+			bt_strbuf_append_c(&text, " (");
+			bt_amount_append_of(
+				&text, resource, shortage.free_total, BT_AMOUNT_NEAREST);
+			bt_strbuf_append_c(&text, " together, at most ");
+			bt_amount_append_of(&text, resource, shortage.free_most, BT_AMOUNT_NEAREST);
+			bt_strbuf_append_c(&text, " on one)");
+		}
 	} else if (is_devices) {
 		struct bt_strbuf devices = {0};
 		capacity_append_device_shortage(session, runner, &devices);

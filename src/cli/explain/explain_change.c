@@ -8,19 +8,6 @@
 
 /** --- words --- */
 
-static void append_taint(struct bt_strbuf *out, const struct bt_remedy *change)
-{
-	bt_printable_append(out, change->key.length != 0 ? change->key : BT_STR("(any)"));
-	if (change->value.length != 0) {
-		bt_strbuf_append_char(out, '=');
-		bt_printable_append(out, change->value);
-	}
-	if (change->effect.length != 0) {
-		bt_strbuf_append_char(out, ':');
-		bt_printable_append(out, change->effect);
-	}
-}
-
 static void append_word(struct bt_strbuf *out, const char *before, struct bt_str word)
 {
 	bt_strbuf_append_c(out, before);
@@ -172,7 +159,15 @@ void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *
 		return;
 	case BT_REMEDY_TOLERATE:
 		bt_strbuf_append_c(out, "let the pod tolerate taint ");
-		append_taint(out, change);
+		bt_printable_append(out, change->key.length != 0 ? change->key : BT_STR("(any)"));
+		if (change->value.length != 0) {
+			bt_strbuf_append_char(out, '=');
+			bt_printable_append(out, change->value);
+		}
+		if (change->effect.length != 0) {
+			bt_strbuf_append_char(out, ':');
+			bt_printable_append(out, change->effect);
+		}
 		return;
 	case BT_REMEDY_UNCORDON:
 		append_word(out, "uncordon ", change->node);

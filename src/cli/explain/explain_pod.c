@@ -287,34 +287,6 @@ static void append_suggestion(const struct search *search, struct bt_strbuf *tex
 	bt_vec_finish(&words.objects);
 }
 
-static int not_found(const struct search *search, struct berth_error *err)
-{
-	const struct bt_pod_reference *reference = search->reference;
-	struct bt_strbuf text = {0};
-	const struct bt_manifests_object *workload = reference->kind != BT_KIND_POD
-		? find_workload(search->simulation->cluster, search->namespace_, reference->name)
-		: NULL;
-	if (workload != NULL && workload->kind == reference->kind) {
-		bt_strbuf_printf(&text, "%s ", bt_kind_info(workload->kind)->name);
-		append_name(&text, workload->namespace_, workload->name);
-		bt_strbuf_append_c(&text,
-			" has no pods: it wants none, is paused or suspended, or no node matches");
-		return fail(&text, err);
-	}
-	bt_strbuf_append_c(&text, "there is no ");
-	if (reference->kind == BT_KIND_POD) {
-		bt_strbuf_append_c(&text, "pod ");
-	} else {
-		bt_strbuf_printf(&text, "%s ", bt_kind_info(reference->kind)->name);
-	}
-	append_name(&text, search->namespace_, reference->name);
-	bt_strbuf_append_c(&text, " among the objects read (");
-	append_counts(search, &text);
-	bt_strbuf_append_char(&text, ')');
-	append_suggestion(search, &text);
-	return fail(&text, err);
-}
-
 /** --- choosing --- */
 
 static int is_over(const struct search *search, struct berth_error *err)
@@ -416,7 +388,32 @@ static int choose_the_only_one(
 static int choose(struct search *search, struct bt_pod_choice *out, struct berth_error *err)
 {
 	if (search->found.count == 0) {
-		return not_found(search, err);
+		const struct bt_pod_reference *reference = search->reference;
+		struct bt_strbuf text = {0};
+		const struct bt_manifests_object *workload = reference->kind != BT_KIND_POD
+			? find_workload(
+				  search->simulation->cluster, search->namespace_, reference->name)
+			: NULL;
+		if (workload != NULL && workload->kind == reference->kind) {
+			bt_strbuf_printf(&text, "%s ", bt_kind_info(workload->kind)->name);
+			append_name(&text, workload->namespace_, workload->name);
+			bt_strbuf_append_c(&text,
+				" has no pods: it wants none, is paused or suspended, or no node "
+			        "matches");
+			return fail(&text, err);
+		}
+		bt_strbuf_append_c(&text, "there is no ");
+		if (reference->kind == BT_KIND_POD) {
+			bt_strbuf_append_c(&text, "pod ");
+		} else {
+			bt_strbuf_printf(&text, "%s ", bt_kind_info(reference->kind)->name);
+		}
+		append_name(&text, search->namespace_, reference->name);
+		bt_strbuf_append_c(&text, " among the objects read (");
+		append_counts(search, &text);
+		bt_strbuf_append_char(&text, ')');
+		append_suggestion(search, &text);
+		return fail(&text, err);
 	}
 	if (search->reference->kind != BT_KIND_POD) {
 		const struct candidate best = *best_of(search);

@@ -183,36 +183,6 @@ static const struct bt_explained_group **by_size(const struct bt_explanation *ex
 	return groups;
 }
 
-/** ": 4,812 nodes have too little cpu left, 150 are cordoned" */
-static void append_why_not(struct bt_strbuf *out, const struct bt_explanation *explanation)
-{
-	const struct bt_explained_group **groups = by_size(explanation);
-	uint32_t others = 0;
-	for (uint32_t i = 0; i < explanation->groups.count; i++) {
-		const struct bt_explained_group *group = groups[i];
-		bool is_whole = group->in_pre_filter &&
-			group->nodes.count == explanation->nodes.count && group->reasons.count == 1;
-		if (i >= NAMED_GROUPS_MAX && explanation->groups.count > NAMED_GROUPS_MAX + 1) {
-			others += group->nodes.count;
-			continue;
-		}
-		bt_strbuf_append_c(out, i == 0 ? ": " : ", ");
-		if (is_whole) {
-			bt_printable_append(out, group->reasons.items[0]);
-			continue;
-		}
-		bt_explain_append_count(out, group->nodes.count);
-		bt_strbuf_append_char(out, ' ');
-		append_reasons(out, group);
-	}
-	if (others != 0) {
-		bt_strbuf_append_c(out, ", ");
-		bt_explain_append_count(out, others);
-		bt_strbuf_append_c(out, " for other reasons");
-	}
-	bt_free(groups);
-}
-
 /** --- the sentence --- */
 
 static void append_fit(const struct bt_explain_report *report, struct bt_strbuf *out)
@@ -221,7 +191,34 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 	if (explanation->feasible_count == 0) {
 		bt_strbuf_append_c(out, "none of ");
 		bt_explain_append_counted(out, explanation->node_count, "node", "nodes");
-		append_why_not(out, explanation);
+		/* ": 4,812 nodes have too little cpu left, 150 are cordoned" */
+		const struct bt_explained_group **groups = by_size(explanation);
+		uint32_t others = 0;
+		for (uint32_t i = 0; i < explanation->groups.count; i++) {
+			const struct bt_explained_group *group = groups[i];
+			bool is_whole = group->in_pre_filter &&
+				group->nodes.count == explanation->nodes.count &&
+				group->reasons.count == 1;
+			if (i >= NAMED_GROUPS_MAX &&
+				explanation->groups.count > NAMED_GROUPS_MAX + 1) {
+				others += group->nodes.count;
+				continue;
+			}
+			bt_strbuf_append_c(out, i == 0 ? ": " : ", ");
+			if (is_whole) {
+				bt_printable_append(out, group->reasons.items[0]);
+				continue;
+			}
+			bt_explain_append_count(out, group->nodes.count);
+			bt_strbuf_append_char(out, ' ');
+			append_reasons(out, group);
+		}
+		if (others != 0) {
+			bt_strbuf_append_c(out, ", ");
+			bt_explain_append_count(out, others);
+			bt_strbuf_append_c(out, " for other reasons");
+		}
+		bt_free(groups);
 		return;
 	}
 	bt_explain_append_count(out, explanation->feasible_count);
@@ -271,7 +268,7 @@ static void append_not_handled(const struct bt_explain_report *report, struct bt
 	}
 }
 
-static void append_sentence(const struct bt_explain_report *report, struct bt_strbuf *out)
+void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_pod *pod = report->pod;
 	const struct bt_pod_choice *choice = report->choice;
@@ -314,11 +311,6 @@ static void append_sentence(const struct bt_explain_report *report, struct bt_st
 		break;
 	}
 	bt_strbuf_append_c(out, ".\n");
-}
-
-void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_strbuf *out)
-{
-	append_sentence(report, out);
 	if (report->pod->metadata.deletion_timestamp != NULL) {
 		bt_strbuf_append_c(out,
 			report->running_on.length != 0

@@ -104,33 +104,6 @@ static void sort_in(struct lines *lines, const struct bt_explained_node *node, u
 	bt_strbuf_finish(&text);
 }
 
-static void write_line(
-	const struct bt_explanation *explanation, const struct line *line, struct bt_strbuf *out)
-{
-	uint32_t named = 0;
-	size_t bytes = 0;
-	bt_strbuf_append_c(out, "    ");
-	while (named < line->node_count && named < NAMES_MAX) {
-		struct bt_str name = explanation->nodes.items[line->names[named]].name;
-		bytes += name.length;
-		if (named != 0 && bytes > NAMES_BYTES_MAX) {
-			break;
-		}
-		bt_strbuf_append_c(out, named++ != 0 ? ", " : "");
-		bt_printable_append(out, name);
-	}
-	if (line->node_count > named) {
-		bt_strbuf_append_c(out, " and ");
-		bt_explain_append_count(out, line->node_count - named);
-		bt_strbuf_append_c(out, " more");
-	}
-	if (line->text.length != 0) {
-		bt_strbuf_append_c(out, ": ");
-		bt_strbuf_append_str(out, bt_strbuf_str(&line->text));
-	}
-	bt_strbuf_append_char(out, '\n');
-}
-
 static void write_heading(const struct bt_explained_group *group, struct bt_strbuf *out)
 {
 	bt_strbuf_append_c(out, "  ");
@@ -160,7 +133,30 @@ static void write_group(const struct bt_explanation *explanation,
 	write_heading(group, out);
 	for (uint32_t i = 0; i < lines.count; i++) {
 		if (i < LINES_MAX) {
-			write_line(explanation, &lines.items[i], out);
+			const struct line *line = &lines.items[i];
+			uint32_t named = 0;
+			size_t bytes = 0;
+			bt_strbuf_append_c(out, "    ");
+			while (named < line->node_count && named < NAMES_MAX) {
+				struct bt_str name =
+					explanation->nodes.items[line->names[named]].name;
+				bytes += name.length;
+				if (named != 0 && bytes > NAMES_BYTES_MAX) {
+					break;
+				}
+				bt_strbuf_append_c(out, named++ != 0 ? ", " : "");
+				bt_printable_append(out, name);
+			}
+			if (line->node_count > named) {
+				bt_strbuf_append_c(out, " and ");
+				bt_explain_append_count(out, line->node_count - named);
+				bt_strbuf_append_c(out, " more");
+			}
+			if (line->text.length != 0) {
+				bt_strbuf_append_c(out, ": ");
+				bt_strbuf_append_str(out, bt_strbuf_str(&line->text));
+			}
+			bt_strbuf_append_char(out, '\n');
 			shown += lines.items[i].node_count;
 		}
 		bt_strbuf_finish(&lines.items[i].text);
@@ -529,35 +525,6 @@ static void write_scores(const struct ranking *ranking, uint32_t shown, struct b
 	bt_table_finish(&table);
 }
 
-static void write_fits(const struct bt_explanation *explanation, bool all, struct bt_strbuf *out)
-{
-	struct ranking ranking = {0};
-	rank(explanation, &ranking);
-	if (ranking.count != 0) {
-		uint32_t shown = all || ranking.count < BEST_MAX ? ranking.count : BEST_MAX;
-		bt_strbuf_append_c(out, "\nScores, best nodes first:\n");
-		write_scores(&ranking, shown, out);
-		if (shown < ranking.count) {
-			bt_strbuf_append_c(out, "  and ");
-			bt_explain_append_count(out, ranking.count - shown);
-			bt_strbuf_append_c(out, " more\n");
-		}
-		const struct bt_explained_node *best = ranking.nodes[0];
-		bool any = false;
-		for (uint32_t c = 0; c < best->scores.count && ranking.count > 1; c++) {
-			if (best->scores.items[c].score != 0 && is_equal_everywhere(&ranking, c)) {
-				bt_strbuf_append_c(out, any ? ", " : "  the same on all: ");
-				bt_printable_append(out, best->scores.items[c].plugin);
-				bt_strbuf_printf(
-					out, " %lld", (long long)best->scores.items[c].score);
-				any = true;
-			}
-		}
-		bt_strbuf_append_c(out, any ? "\n" : "");
-	}
-	bt_free(ranking.nodes);
-}
-
 /** --- all nodes that do not --- */
 
 static void write_all_obstacles(const struct bt_explanation *explanation, struct bt_strbuf *out)
@@ -588,7 +555,32 @@ void bt_explain_report_write_table(
 	const struct bt_explain_report *report, bool wide, struct bt_strbuf *out)
 {
 	bt_explain_write_summary(report, out);
-	write_fits(report->explanation, wide, out);
+	const struct bt_explanation *explanation = report->explanation;
+	struct ranking ranking = {0};
+	rank(explanation, &ranking);
+	if (ranking.count != 0) {
+		uint32_t shown = wide || ranking.count < BEST_MAX ? ranking.count : BEST_MAX;
+		bt_strbuf_append_c(out, "\nScores, best nodes first:\n");
+		write_scores(&ranking, shown, out);
+		if (shown < ranking.count) {
+			bt_strbuf_append_c(out, "  and ");
+			bt_explain_append_count(out, ranking.count - shown);
+			bt_strbuf_append_c(out, " more\n");
+		}
+		const struct bt_explained_node *best = ranking.nodes[0];
+		bool any = false;
+		for (uint32_t c = 0; c < best->scores.count && ranking.count > 1; c++) {
+			if (best->scores.items[c].score != 0 && is_equal_everywhere(&ranking, c)) {
+				bt_strbuf_append_c(out, any ? ", " : "  the same on all: ");
+				bt_printable_append(out, best->scores.items[c].plugin);
+				bt_strbuf_printf(
+					out, " %lld", (long long)best->scores.items[c].score);
+				any = true;
+			}
+		}
+		bt_strbuf_append_c(out, any ? "\n" : "");
+	}
+	bt_free(ranking.nodes);
 	if (wide) {
 		write_all_obstacles(report->explanation, out);
 	} else {

@@ -80,46 +80,6 @@ static int snapshot_file_open(const char *path, bool gzip, bool is_private,
 
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
 
-/**
- * While files are under way, signals that end the program wait: writing fails when there is one, so
- * that nothing is left behind. Returns a bit for each signal that was not held before.
- */
-static uint32_t hold_signals(void)
-{
-	sigset_t held;
-	sigset_t before;
-	(void)sigemptyset(&held); /* cannot fail, as all below */
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
-		struct sigaction action;
-		if (sigaction(ending_signals[i], NULL, &action) == 0 &&
-			action.sa_handler == SIG_DFL) {
-			(void)sigaddset(&held, ending_signals[i]);
-		}
-	}
-	(void)pthread_sigmask(SIG_BLOCK, &held, &before);
-	uint32_t held_now = 0;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
-		if (sigismember(&held, ending_signals[i]) == 1 &&
-			sigismember(&before, ending_signals[i]) == 0) {
-			held_now |= 1U << i;
-		}
-	}
-	return held_now;
-}
-
-/** Does not return when one has come. */
-static void release_signals(uint32_t held_now)
-{
-	sigset_t held;
-	(void)sigemptyset(&held);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
-		if ((held_now & 1U << i) != 0) {
-			(void)sigaddset(&held, ending_signals[i]);
-		}
-	}
-	(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL);
-}
-
 static bool has_signal(void)
 {
 	sigset_t pending;
@@ -239,13 +199,44 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 	uint32_t held_signals = 0;
 	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
 	if (may_leave_something) {
-		held_signals = hold_signals();
+		/*
+		 * While files are under way, signals that end the program wait: writing fails when
+		 * there is one, so that nothing is left behind. Returns a bit for each signal that
+		 * was not held before.
+		 */
+		sigset_t held;
+		sigset_t before;
+		(void)sigemptyset(&held); /* cannot fail, as all below */
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+			struct sigaction action;
+			if (sigaction(ending_signals[i], NULL, &action) == 0 &&
+				action.sa_handler == SIG_DFL) {
+				(void)sigaddset(&held, ending_signals[i]);
+			}
+		}
+		(void)pthread_sigmask(SIG_BLOCK, &held, &before);
+		uint32_t held_now = 0;
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+			if (sigismember(&held, ending_signals[i]) == 1 &&
+				sigismember(&before, ending_signals[i]) == 0) {
+				held_now |= 1U << i;
+			}
+		}
+		held_signals = held_now;
 	}
 	int result = write_both(options, cluster, names, &snapshot, &map, err);
 	snapshot_file_finish(&map);
 	snapshot_file_finish(&snapshot);
 	if (may_leave_something) {
-		release_signals(held_signals);
+		/* Does not return when one has come. */
+		sigset_t held;
+		(void)sigemptyset(&held);
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+			if ((held_signals & 1U << i) != 0) {
+				(void)sigaddset(&held, ending_signals[i]);
+			}
+		}
+		(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL);
 	}
 	return result;
 }

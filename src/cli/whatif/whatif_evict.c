@@ -117,35 +117,6 @@ static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
 		: 0;
 }
 
-/** As the controller does it, from the pods and workloads of the input. */
-static int work_out(
-	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
-{
-	const struct bt_pod_disruption_budget_spec *spec =
-		&((const struct bt_pod_disruption_budget *)budget->object->value)->spec;
-	struct headcount count;
-	int result = count_pods(whatif, budget, &count, err);
-	if (result < 0) {
-		return result;
-	}
-	int64_t expected = count.pods;
-	int64_t desired = 0;
-	if (spec->max_unavailable != NULL) {
-		expected = count.scale;
-		desired = count.scale - part_of(spec->max_unavailable, count.scale);
-	} else if (spec->min_available != NULL && spec->min_available->is_string) {
-		expected = count.scale;
-		desired = part_of(spec->min_available, count.scale);
-	} else if (spec->min_available != NULL) {
-		desired = spec->min_available->number;
-	}
-	desired = desired > 0 ? desired : 0;
-	budget->is_met = desired > 0 && count.healthy >= desired;
-	budget->allowed =
-		expected > 0 && count.healthy > desired ? count.healthy - (int32_t)desired : 0;
-	return 0;
-}
-
 /** --- the list --- */
 
 /** Before the first eviction that it covers: later ones change what there is to count. */
@@ -156,7 +127,31 @@ static int read_status(
 	const struct bt_pod_disruption_budget_status *status = &value->status;
 	if (status->disruptions_allowed == 0 && status->current_healthy == 0 &&
 		status->desired_healthy == 0 && status->expected_pods == 0) {
-		return work_out(whatif, budget, err);
+		/* As the controller does it, from the pods and workloads of the input. */
+		const struct bt_pod_disruption_budget_spec *spec =
+			&((const struct bt_pod_disruption_budget *)budget->object->value)->spec;
+		struct headcount count;
+		int result = count_pods(whatif, budget, &count, err);
+		if (result < 0) {
+			return result;
+		}
+		int64_t expected = count.pods;
+		int64_t desired = 0;
+		if (spec->max_unavailable != NULL) {
+			expected = count.scale;
+			desired = count.scale - part_of(spec->max_unavailable, count.scale);
+		} else if (spec->min_available != NULL && spec->min_available->is_string) {
+			expected = count.scale;
+			desired = part_of(spec->min_available, count.scale);
+		} else if (spec->min_available != NULL) {
+			desired = spec->min_available->number;
+		}
+		desired = desired > 0 ? desired : 0;
+		budget->is_met = desired > 0 && count.healthy >= desired;
+		budget->allowed = expected > 0 && count.healthy > desired
+			? count.healthy - (int32_t)desired
+			: 0;
+		return 0;
 	}
 	budget->allowed = status->disruptions_allowed;
 	budget->is_met =

@@ -210,38 +210,6 @@ static void set_label(struct bt_str_map *labels, struct bt_str key, const struct
 	*labels = (struct bt_str_map){items, count, true};
 }
 
-static void edit_node(
-	struct bt_node *node, const struct bt_whatif_change *change, struct bt_arena *arena)
-{
-	switch (change->kind) {
-	case BT_WHATIF_DRAIN:
-	case BT_WHATIF_CORDON:
-		node->spec.unschedulable = true;
-		break;
-	case BT_WHATIF_UNCORDON:
-		node->spec.unschedulable = false;
-		drop_taints(node, BT_STR(TAINT_UNSCHEDULABLE), BT_STR(""), arena);
-		break;
-	case BT_WHATIF_TAINT:
-		if (change->removes) {
-			drop_taints(node, change->key, change->effect, arena);
-		} else {
-			set_taint(node, change, arena);
-		}
-		break;
-	case BT_WHATIF_LABEL:
-		set_label(&node->metadata.labels, change->key,
-			change->removes ? NULL : &change->value, arena);
-		break;
-	case BT_WHATIF_REMOVE:
-	case BT_WHATIF_ADD:
-	case BT_WHATIF_SCALE:
-	case BT_WHATIF_WITH:
-	case BT_WHATIF__COUNT:
-		break;
-	}
-}
-
 /** --- the selected ones --- */
 
 /** Returns how many differ afterwards. */
@@ -256,7 +224,34 @@ static uint32_t edit_nodes(
 		const struct bt_node *old =
 			bt_object_value(whatif->work.objects.items[i].object, BT_KIND_NODE);
 		struct bt_node node = *old;
-		edit_node(&node, change, &whatif->arena);
+		struct bt_arena *arena = &whatif->arena;
+		switch (change->kind) {
+		case BT_WHATIF_DRAIN:
+		case BT_WHATIF_CORDON:
+			node.spec.unschedulable = true;
+			break;
+		case BT_WHATIF_UNCORDON:
+			node.spec.unschedulable = false;
+			drop_taints(&node, BT_STR(TAINT_UNSCHEDULABLE), BT_STR(""), arena);
+			break;
+		case BT_WHATIF_TAINT:
+			if (change->removes) {
+				drop_taints(&node, change->key, change->effect, arena);
+			} else {
+				set_taint(&node, change, arena);
+			}
+			break;
+		case BT_WHATIF_LABEL:
+			set_label(&node.metadata.labels, change->key,
+				change->removes ? NULL : &change->value, arena);
+			break;
+		case BT_WHATIF_REMOVE:
+		case BT_WHATIF_ADD:
+		case BT_WHATIF_SCALE:
+		case BT_WHATIF_WITH:
+		case BT_WHATIF__COUNT:
+			break;
+		}
 		if (!bt_message_equal(&bt_node_message, old, &node)) {
 			bt_manifests_exchange(
 				&whatif->work, i, bt_object_create(BT_KIND_NODE, &node));

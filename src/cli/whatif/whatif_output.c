@@ -102,41 +102,6 @@ static void add_nodes(struct bt_table *table, const struct bt_whatif_difference 
 	}
 }
 
-static void add_pods(
-	struct bt_table *table, const struct bt_whatif_difference *group, uint32_t count, bool wide)
-{
-	const struct bt_whatif_pod *pod = pod_of(&group[0]);
-	struct bt_strbuf why = {0};
-	bt_table_add_c(table, bt_whatif_effect_name(group[0].effect));
-	struct bt_strbuf cell = {0};
-	bt_strbuf_append_str(&cell, pod->namespace_);
-	bt_strbuf_append_char(&cell, '/');
-	if (count == 1) {
-		bt_strbuf_append_str(&cell, pod->name);
-	} else {
-		bt_strbuf_append_str(&cell, pod->owner_name);
-		bt_strbuf_printf(&cell, " (%u pods of ", count);
-		bt_strbuf_append_str(&cell, pod->owner_kind);
-		bt_strbuf_append_char(&cell, ')');
-	}
-	bt_table_add(table, bt_strbuf_str(&cell));
-	bt_strbuf_finish(&cell);
-	add_nodes(table, group, count, node_before);
-	add_nodes(table, group, count, node_after);
-	if (wide) {
-		bt_strbuf_printf(&table->text, "%d", pod->priority);
-		bt_table_end_cell(table);
-		bt_strbuf_append_str(&why, pod->owner_kind);
-		bt_strbuf_append_c(&why, pod->owner_kind.length != 0 ? "/" : "-");
-		bt_strbuf_append_str(&why, pod->owner_name);
-		bt_table_add(table, bt_strbuf_str(&why));
-		bt_strbuf_reset(&why);
-	}
-	append_status(&why, &group[0]);
-	bt_table_add(table, bt_strbuf_str(&why));
-	bt_strbuf_finish(&why);
-}
-
 static void write_pods(const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
 {
 	static const char *const headings[] = {
@@ -157,7 +122,37 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 			same_group(first, &report->pods.items[end])) {
 			end++;
 		}
-		add_pods(&table, first, end - i, wide);
+		uint32_t count = end - i;
+		const struct bt_whatif_pod *pod = pod_of(&first[0]);
+		struct bt_strbuf why = {0};
+		bt_table_add_c(&table, bt_whatif_effect_name(first[0].effect));
+		struct bt_strbuf cell = {0};
+		bt_strbuf_append_str(&cell, pod->namespace_);
+		bt_strbuf_append_char(&cell, '/');
+		if (count == 1) {
+			bt_strbuf_append_str(&cell, pod->name);
+		} else {
+			bt_strbuf_append_str(&cell, pod->owner_name);
+			bt_strbuf_printf(&cell, " (%u pods of ", count);
+			bt_strbuf_append_str(&cell, pod->owner_kind);
+			bt_strbuf_append_char(&cell, ')');
+		}
+		bt_table_add(&table, bt_strbuf_str(&cell));
+		bt_strbuf_finish(&cell);
+		add_nodes(&table, first, count, node_before);
+		add_nodes(&table, first, count, node_after);
+		if (wide) {
+			bt_strbuf_printf(&table.text, "%d", pod->priority);
+			bt_table_end_cell(&table);
+			bt_strbuf_append_str(&why, pod->owner_kind);
+			bt_strbuf_append_c(&why, pod->owner_kind.length != 0 ? "/" : "-");
+			bt_strbuf_append_str(&why, pod->owner_name);
+			bt_table_add(&table, bt_strbuf_str(&why));
+			bt_strbuf_reset(&why);
+		}
+		append_status(&why, &first[0]);
+		bt_table_add(&table, bt_strbuf_str(&why));
+		bt_strbuf_finish(&why);
 	}
 	bt_table_write(&table, out);
 	bt_table_finish(&table);
@@ -409,8 +404,18 @@ static void write_nodes_table(
 
 /** --- all of it --- */
 
-static void write_summary(const struct bt_whatif_report *report, struct bt_strbuf *out)
+static void whatif_write_tables(
+	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
 {
+	if (report->pods.count != 0) {
+		write_pods(report, wide, out);
+		bt_strbuf_append_char(out, '\n');
+	}
+	if (write_budgets_table(report->whatif, out)) {
+		bt_strbuf_append_char(out, '\n');
+	}
+	write_nodes_table(report, wide, out);
+	bt_strbuf_append_char(out, '\n');
 	static const struct {
 		enum bt_whatif_effect effect;
 		const char *words;
@@ -439,21 +444,6 @@ static void write_summary(const struct bt_whatif_report *report, struct bt_strbu
 		report->after->pending_count);
 }
 
-static void whatif_write_tables(
-	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
-{
-	if (report->pods.count != 0) {
-		write_pods(report, wide, out);
-		bt_strbuf_append_char(out, '\n');
-	}
-	if (write_budgets_table(report->whatif, out)) {
-		bt_strbuf_append_char(out, '\n');
-	}
-	write_nodes_table(report, wide, out);
-	bt_strbuf_append_char(out, '\n');
-	write_summary(report, out);
-}
-
 #define JSON_INDENT 2
 
 static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_report *report)
@@ -476,39 +466,6 @@ static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_
 }
 
 /** --- pods --- */
-
-static void write_pod(struct bt_json_writer *writer, const struct bt_whatif_difference *difference)
-{
-	const struct bt_whatif_pod *before = difference->before;
-	const struct bt_whatif_pod *after = difference->after;
-	const struct bt_whatif_pod *pod = after != NULL ? after : before;
-	bool placed = after != NULL && !after->preempted;
-	bool pending = placed && after->node_name.length == 0;
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "namespace", pod->namespace_);
-	bt_json_write_member(writer, "name", pod->name);
-	bt_json_write_member_c(writer, "change", bt_whatif_effect_name(difference->effect));
-	bt_json_write_member(writer, "nodeBefore",
-		before != NULL && !before->preempted ? before->node_name : BT_STR(""));
-	bt_json_write_member(writer, "nodeAfter", placed ? after->node_name : BT_STR(""));
-	bt_json_write_member_bool(writer, "isNew", before == NULL);
-	bt_json_write_member_c(writer, "cause", difference->reason);
-	bt_json_write_member_c(writer, "reason", pending ? bt_fate_name(after->fate) : "");
-	bt_json_write_member(writer, "message", pending ? after->message : BT_STR(""));
-	bt_json_write_member_int64(writer, "priority", pod->priority);
-	bt_json_begin_member_object(writer, "owner");
-	bt_json_write_member(writer, "kind", pod->owner_kind);
-	bt_json_write_member(writer, "name", pod->owner_name);
-	bt_json_end_object(writer);
-	if (difference->effect == BT_EFFECT_PREEMPTED) {
-		BT_ASSERT(after != NULL);
-		bt_json_begin_member_object(writer, "preemptor");
-		bt_json_write_member(writer, "namespace", after->preemptor_namespace);
-		bt_json_write_member(writer, "name", after->preemptor_name);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_object(writer);
-}
 
 static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif *whatif)
 {
@@ -662,7 +619,37 @@ static void write_json(
 	bt_json_end_object(&writer);
 	bt_json_begin_member_array(&writer, "pods");
 	for (uint32_t i = 0; i < report->pods.count; i++) {
-		write_pod(&writer, &report->pods.items[i]);
+		const struct bt_whatif_difference *difference = &report->pods.items[i];
+		const struct bt_whatif_pod *before = difference->before;
+		const struct bt_whatif_pod *after = difference->after;
+		const struct bt_whatif_pod *pod = after != NULL ? after : before;
+		bool placed = after != NULL && !after->preempted;
+		bool pending = placed && after->node_name.length == 0;
+		bt_json_begin_object(&writer);
+		bt_json_write_member(&writer, "namespace", pod->namespace_);
+		bt_json_write_member(&writer, "name", pod->name);
+		bt_json_write_member_c(
+			&writer, "change", bt_whatif_effect_name(difference->effect));
+		bt_json_write_member(&writer, "nodeBefore",
+			before != NULL && !before->preempted ? before->node_name : BT_STR(""));
+		bt_json_write_member(&writer, "nodeAfter", placed ? after->node_name : BT_STR(""));
+		bt_json_write_member_bool(&writer, "isNew", before == NULL);
+		bt_json_write_member_c(&writer, "cause", difference->reason);
+		bt_json_write_member_c(&writer, "reason", pending ? bt_fate_name(after->fate) : "");
+		bt_json_write_member(&writer, "message", pending ? after->message : BT_STR(""));
+		bt_json_write_member_int64(&writer, "priority", pod->priority);
+		bt_json_begin_member_object(&writer, "owner");
+		bt_json_write_member(&writer, "kind", pod->owner_kind);
+		bt_json_write_member(&writer, "name", pod->owner_name);
+		bt_json_end_object(&writer);
+		if (difference->effect == BT_EFFECT_PREEMPTED) {
+			BT_ASSERT(after != NULL);
+			bt_json_begin_member_object(&writer, "preemptor");
+			bt_json_write_member(&writer, "namespace", after->preemptor_namespace);
+			bt_json_write_member(&writer, "name", after->preemptor_name);
+			bt_json_end_object(&writer);
+		}
+		bt_json_end_object(&writer);
 	}
 	bt_json_end_array(&writer);
 	write_budgets(&writer, report->whatif);

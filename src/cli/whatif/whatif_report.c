@@ -277,41 +277,6 @@ static int compare_resources(const void *left, const void *right)
 	return bt_str_compare(a->name, b->name);
 }
 
-/** Those of both sides, by name; one that both know stands there once. */
-static void list_resources(struct bt_whatif_report *report)
-{
-	const struct bt_whatif_side *sides[] = {report->before, report->after};
-	for (size_t side = 0; side < BT_ARRAY_LENGTH(sides); side++) {
-		const struct bt_node_table *table = table_of(sides[side]);
-		for (uint32_t i = 0; i < table->scalars.count; i++) {
-			const struct bt_scalar_column *column = &table->scalars.items[i];
-			struct bt_whatif_resource resource = {
-				.name = bt_symbol_text(table->symbols, column->name),
-				.before = side == 0 ? column : NULL,
-				.after = side == 1 ? column : NULL,
-			};
-			bt_vec_push(&report->resources, resource);
-		}
-	}
-	if (report->resources.count > 1) {
-		qsort(report->resources.items, report->resources.count,
-			sizeof(report->resources.items[0]), compare_resources);
-	}
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < report->resources.count; i++) {
-		struct bt_whatif_resource resource = report->resources.items[i];
-		struct bt_whatif_resource *last =
-			count != 0 ? &report->resources.items[count - 1] : NULL;
-		if (last != NULL && bt_str_equal(last->name, resource.name)) {
-			last->before = resource.before != NULL ? resource.before : last->before;
-			last->after = resource.after != NULL ? resource.after : last->after;
-		} else {
-			report->resources.items[count++] = resource;
-		}
-	}
-	report->resources.count = count;
-}
-
 /** --- one node --- */
 
 static void compare_objects(struct bt_whatif_report *report, struct bt_whatif_node *entry)
@@ -387,7 +352,37 @@ static int compare_names(
 /** Fill the parts about nodes. */
 static void whatif_compare_nodes(struct bt_whatif_report *report)
 {
-	list_resources(report);
+	/* Those of both sides, by name; one that both know stands there once. */
+	const struct bt_whatif_side *sides[] = {report->before, report->after};
+	for (size_t side = 0; side < BT_ARRAY_LENGTH(sides); side++) {
+		const struct bt_node_table *table = table_of(sides[side]);
+		for (uint32_t i = 0; i < table->scalars.count; i++) {
+			const struct bt_scalar_column *column = &table->scalars.items[i];
+			struct bt_whatif_resource resource = {
+				.name = bt_symbol_text(table->symbols, column->name),
+				.before = side == 0 ? column : NULL,
+				.after = side == 1 ? column : NULL,
+			};
+			bt_vec_push(&report->resources, resource);
+		}
+	}
+	if (report->resources.count > 1) {
+		qsort(report->resources.items, report->resources.count,
+			sizeof(report->resources.items[0]), compare_resources);
+	}
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < report->resources.count; i++) {
+		struct bt_whatif_resource resource = report->resources.items[i];
+		struct bt_whatif_resource *last =
+			count != 0 ? &report->resources.items[count - 1] : NULL;
+		if (last != NULL && bt_str_equal(last->name, resource.name)) {
+			last->before = resource.before != NULL ? resource.before : last->before;
+			last->after = resource.after != NULL ? resource.after : last->after;
+		} else {
+			report->resources.items[count++] = resource;
+		}
+	}
+	report->resources.count = count;
 	uint32_t *before = bt_output_node_slots(&report->before->simulation);
 	uint32_t *after = bt_output_node_slots(&report->after->simulation);
 	report->node_count_before = report->before->simulation.node_count;
