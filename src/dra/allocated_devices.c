@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dra/allocated_devices.h"
-
-#include "dra/allocated_devices_private.h"
 #include "dra/dra.h"
+
+#include "api/change.h"
+#include "api/quantity_decimal.h"
+#include "base/alloc.h"
+#include "base/arena.h"
 
 static uint64_t shared_hash(const void *owner, uint32_t index)
 {
@@ -23,6 +25,8 @@ void bt_allocated_devices_init(struct bt_allocated_devices *allocated, struct bt
 	bt_map_init(&allocated->share_map, share_hash, allocated);
 }
 
+static void allocated_finish_shared(struct bt_allocated_devices *allocated);
+
 void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 {
 	struct bt_device_ids *ids = &allocated->dra->ids;
@@ -36,7 +40,7 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 			bt_device_ids_unref(ids, id);
 		}
 	}
-	bt_allocated_finish_shared(allocated);
+	allocated_finish_shared(allocated);
 	bt_vec_finish(&allocated->api_results);
 	bt_bitset_finish(&allocated->history);
 	bt_bitset_finish(&allocated->dedicated);
@@ -75,12 +79,15 @@ static void make_room(struct bt_allocated_devices *allocated, uint32_t id)
 	}
 }
 
+static struct bt_shared_device *allocated_find_shared(
+	const struct bt_allocated_devices *allocated, uint32_t device_id);
+
 /** What is kept of the device has changed. */
 static void changed(struct bt_allocated_devices *allocated, uint32_t id)
 {
 	uint32_t pool = bt_device_ids_pool_of(&allocated->dra->ids, id);
 	bool held = bt_bitset_get(&allocated->dedicated, id) ||
-		bt_allocated_find_shared(allocated, id) != NULL;
+		allocated_find_shared(allocated, id) != NULL;
 
 	bt_bitset_assign(&allocated->held, id, held);
 	while (allocated->pool_versions.count <= pool) {
@@ -89,7 +96,8 @@ static void changed(struct bt_allocated_devices *allocated, uint32_t id)
 	allocated->pool_versions.items[pool] = ++allocated->version;
 }
 
-void bt_allocated_set_history(struct bt_allocated_devices *allocated, uint32_t device_id)
+/** Until no claim of the API holds the device. */
+static void allocated_set_history(struct bt_allocated_devices *allocated, uint32_t device_id)
 {
 	allocated->history_count += !bt_bitset_get(&allocated->history, device_id);
 	bt_bitset_assign(&allocated->history, device_id, true);
@@ -109,25 +117,6 @@ static void drop_api_result(struct bt_allocated_devices *allocated, uint32_t id)
 		allocated->history_count -= bt_bitset_get(&allocated->history, id);
 		bt_bitset_assign(&allocated->history, id, false);
 		bt_device_ids_unref(&allocated->dra->ids, id);
-	}
-}
-
-static void add_dedicated(struct bt_allocated_devices *allocated, uint32_t id, bool in_flight)
-{
-	bool was_there = bt_bitset_get(&allocated->dedicated, id);
-
-	if (in_flight) {
-		allocated->in_flight.items[id]++;
-	} else {
-		if (bt_bitset_get(&allocated->api, id)) {
-			bt_allocated_set_history(allocated, id);
-		}
-		bt_bitset_assign(&allocated->api, id, true);
-	}
-	if (!was_there) {
-		(void)bt_device_ids_share(&allocated->dra->ids, id);
-		bt_bitset_assign(&allocated->dedicated, id, true);
-		changed(allocated, id);
 	}
 }
 
@@ -176,6 +165,9 @@ static bool is_share(const struct bt_allocated_devices *allocated,
 		bt_gate_enabled(allocated->dra->gates, BT_GATE_DRA_CONSUMABLE_CAPACITY);
 }
 
+static void allocated_add_shared(struct bt_allocated_devices *allocated, uint32_t device_id,
+	const struct bt_device_request_allocation_result *result, bool in_flight);
+
 static void add_result(struct bt_allocated_devices *allocated, uint32_t id,
 	const struct bt_device_request_allocation_result *result, bool in_flight)
 {
@@ -183,18 +175,35 @@ static void add_result(struct bt_allocated_devices *allocated, uint32_t id,
 		count_api_result(allocated, id);
 	}
 	if (is_share(allocated, result)) {
-		bt_allocated_add_shared(allocated, id, result, in_flight);
+		allocated_add_shared(allocated, id, result, in_flight);
 		changed(allocated, id);
 	} else {
-		add_dedicated(allocated, id, in_flight);
+		bool was_there = bt_bitset_get(&allocated->dedicated, id);
+
+		if (in_flight) {
+			allocated->in_flight.items[id]++;
+		} else {
+			if (bt_bitset_get(&allocated->api, id)) {
+				allocated_set_history(allocated, id);
+			}
+			bt_bitset_assign(&allocated->api, id, true);
+		}
+		if (!was_there) {
+			(void)bt_device_ids_share(&allocated->dra->ids, id);
+			bt_bitset_assign(&allocated->dedicated, id, true);
+			changed(allocated, id);
+		}
 	}
 }
+
+static void allocated_remove_shared(struct bt_allocated_devices *allocated, uint32_t device_id,
+	const struct bt_device_request_allocation_result *result, bool in_flight);
 
 static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 	const struct bt_device_request_allocation_result *result, bool in_flight)
 {
 	if (is_share(allocated, result)) {
-		bt_allocated_remove_shared(allocated, id, result, in_flight);
+		allocated_remove_shared(allocated, id, result, in_flight);
 		changed(allocated, id);
 	} else {
 		remove_dedicated(allocated, id, in_flight);
@@ -221,36 +230,13 @@ static void change_results(struct bt_allocated_devices *allocated,
 	}
 }
 
-/**
- * Upstream does not look at the new devices: the old ones stay, and the new ones will be given back
- * without ever having been taken. What is kept of them is never sure again.
- */
-static void replace(struct bt_allocated_devices *allocated,
-	const struct bt_allocation_result *before, const struct bt_allocation_result *after)
-{
-	for (uint32_t i = 0; i < before->devices.results.count + after->devices.results.count;
-		i++) {
-		bool is_new = i >= before->devices.results.count;
-		const struct bt_device_request_allocation_result *result = is_new
-			? &after->devices.results.items[i - before->devices.results.count]
-			: &before->devices.results.items[i];
-		if (is_ignored(result)) {
-			continue;
-		}
-		uint32_t id = take_id(allocated, result);
-		count_api_result(allocated, id);
-		if (is_new) {
-			count_api_result(allocated, id); /* the one that will be given back */
-		}
-		bt_allocated_set_history(allocated, id);
-		bt_device_ids_unref(&allocated->dra->ids, id);
-	}
-}
-
 static const struct bt_allocation_result *allocation_of(const struct bt_resource_claim *claim)
 {
 	return claim != NULL ? claim->status.allocation : NULL;
 }
+
+static bool allocated_are_same_devices(
+	const struct bt_allocation_result *a, const struct bt_allocation_result *b);
 
 void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *new_claim)
@@ -262,8 +248,30 @@ void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
 		change_results(allocated, after, false, add_result);
 	} else if (before != NULL && after == NULL) {
 		change_results(allocated, before, false, remove_result);
-	} else if (before != NULL && !bt_allocated_are_same_devices(before, after)) {
-		replace(allocated, before, after);
+	} else if (before != NULL && !allocated_are_same_devices(before, after)) {
+		/*
+		 * Upstream does not look at the new devices: the old ones stay, and the new ones
+		 * will be given back without ever having been taken. What is kept of them is never
+		 * sure again.
+		 */
+		for (uint32_t i = 0;
+			i < before->devices.results.count + after->devices.results.count; i++) {
+			bool is_new = i >= before->devices.results.count;
+			const struct bt_device_request_allocation_result *result = is_new
+				? &after->devices.results.items[i - before->devices.results.count]
+				: &before->devices.results.items[i];
+			if (is_ignored(result)) {
+				continue;
+			}
+			uint32_t id = take_id(allocated, result);
+			count_api_result(allocated, id);
+			if (is_new) {
+				count_api_result(
+					allocated, id); /* the one that will be given back */
+			}
+			allocated_set_history(allocated, id);
+			bt_device_ids_unref(&allocated->dra->ids, id);
+		}
 	}
 }
 
@@ -277,4 +285,455 @@ void bt_allocated_devices_land(
 	struct bt_allocated_devices *allocated, const struct bt_allocation_result *allocation)
 {
 	change_results(allocated, allocation, true, remove_result);
+}
+
+/* --- devices --- */
+
+static uint32_t find_shared(const struct bt_allocated_devices *allocated, uint32_t device_id)
+{
+	uint64_t hash = bt_hash_u64(0, device_id);
+
+	for (uint32_t at = bt_map_first(&allocated->shared_by_device, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&allocated->shared_by_device, hash, at)) {
+		uint32_t index = bt_map_value(&allocated->shared_by_device, at);
+		if (allocated->shared.items[index].device == device_id) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+/** What is kept of a shared device; NULL: nothing. */
+static struct bt_shared_device *allocated_find_shared(
+	const struct bt_allocated_devices *allocated, uint32_t device_id)
+{
+	uint32_t index = find_shared(allocated, device_id);
+
+	return index != UINT32_MAX ? &allocated->shared.items[index] : NULL;
+}
+
+static struct bt_shared_device *get_shared(
+	struct bt_allocated_devices *allocated, uint32_t device_id)
+{
+	struct bt_shared_device added = {.device = device_id};
+	uint32_t index = find_shared(allocated, device_id);
+
+	if (index != UINT32_MAX) {
+		return &allocated->shared.items[index];
+	}
+	(void)bt_device_ids_share(&allocated->dra->ids, device_id);
+	if (allocated->shared_free.count != 0) {
+		index = allocated->shared_free.items[--allocated->shared_free.count];
+		allocated->shared.items[index] = added;
+	} else {
+		index = allocated->shared.count;
+		bt_vec_push(&allocated->shared, added);
+	}
+	bt_map_insert(&allocated->shared_by_device, bt_hash_u64(0, device_id), index);
+	return &allocated->shared.items[index];
+}
+
+static void drop_consumed(
+	struct bt_allocated_devices *allocated, struct bt_shared_device *shared, uint32_t index)
+{
+	struct bt_consumed_capacity *consumed = &shared->consumed.items[index];
+
+	bt_symbol_unref(allocated->dra->ids.symbols, consumed->symbol);
+	bt_free((void *)(uintptr_t)consumed->quantity.big);
+	bt_free((void *)(uintptr_t)consumed->api.big);
+	bt_vec_remove_swap(&shared->consumed, index);
+}
+
+static void finish_shared(struct bt_allocated_devices *allocated, struct bt_shared_device *shared)
+{
+	while (shared->consumed.count != 0) {
+		drop_consumed(allocated, shared, shared->consumed.count - 1);
+	}
+	bt_vec_finish(&shared->consumed);
+	bt_device_ids_unref(&allocated->dra->ids, shared->device);
+	shared->device = BT_DEVICE_NONE;
+}
+
+/** Nothing is kept of a device that nobody shares any more. */
+static void settle_shared(struct bt_allocated_devices *allocated, uint32_t device_id)
+{
+	uint32_t index = find_shared(allocated, device_id);
+
+	if (index == UINT32_MAX) {
+		return;
+	}
+	struct bt_shared_device *shared = &allocated->shared.items[index];
+	if (shared->share_count == 0 && !shared->api_consumes && shared->in_flight_consumes == 0) {
+		(void)bt_map_remove(&allocated->shared_by_device, bt_hash_u64(0, device_id),
+			index); /* it was found just now */
+		finish_shared(allocated, shared);
+		bt_vec_push(&allocated->shared_free, index);
+	}
+}
+
+/** Let go of everything; the vectors stay. */
+static void allocated_finish_shared(struct bt_allocated_devices *allocated)
+{
+	for (uint32_t i = 0; i < allocated->shared.count; i++) {
+		if (allocated->shared.items[i].device != BT_DEVICE_NONE) {
+			finish_shared(allocated, &allocated->shared.items[i]);
+		}
+	}
+	for (uint32_t i = 0; i < allocated->shares.count; i++) {
+		const struct bt_device_share *share = &allocated->shares.items[i];
+		if (share->device != BT_DEVICE_NONE) {
+			bt_symbol_unref(allocated->dra->ids.symbols, share->share_id);
+			bt_device_ids_unref(&allocated->dra->ids, share->device);
+		}
+	}
+}
+
+/* --- shares --- */
+
+static uint32_t find_share(
+	const struct bt_allocated_devices *allocated, uint32_t device_id, bt_sym share_id)
+{
+	uint64_t hash = bt_hash_u64(bt_hash_u64(0, device_id), share_id.id);
+
+	for (uint32_t at = bt_map_first(&allocated->share_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&allocated->share_map, hash, at)) {
+		uint32_t index = bt_map_value(&allocated->share_map, at);
+		const struct bt_device_share *share = &allocated->shares.items[index];
+		if (share->device == device_id && bt_sym_equal(share->share_id, share_id)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static struct bt_device_share *get_share(
+	struct bt_allocated_devices *allocated, uint32_t device_id, struct bt_str text)
+{
+	bt_sym share_id = bt_symbol_ref_str(allocated->dra->ids.symbols, text);
+	uint32_t index = find_share(allocated, device_id, share_id);
+	struct bt_device_share share = {
+		.device = device_id,
+		.share_id = share_id,
+		.hash = bt_hash_u64(bt_hash_u64(0, device_id), share_id.id),
+	};
+
+	if (index != UINT32_MAX) {
+		bt_symbol_unref(allocated->dra->ids.symbols, share_id);
+		return &allocated->shares.items[index];
+	}
+	(void)bt_device_ids_share(&allocated->dra->ids, device_id);
+	if (allocated->share_free.count != 0) {
+		index = allocated->share_free.items[--allocated->share_free.count];
+		allocated->shares.items[index] = share;
+	} else {
+		index = allocated->shares.count;
+		bt_vec_push(&allocated->shares, share);
+	}
+	bt_map_insert(&allocated->share_map, share.hash, index);
+	return &allocated->shares.items[index];
+}
+
+static void remove_share(struct bt_allocated_devices *allocated, uint32_t device_id,
+	struct bt_str text, bool in_flight)
+{
+	bt_sym share_id = bt_symbol_find(allocated->dra->ids.symbols, text);
+	uint32_t index = find_share(allocated, device_id, share_id);
+
+	if (index == UINT32_MAX) {
+		return;
+	}
+	struct bt_device_share *share = &allocated->shares.items[index];
+	if (in_flight) {
+		BT_ASSERT(share->in_flight != 0);
+		share->in_flight--;
+	} else {
+		share->api = false;
+	}
+	if (!share->api && share->in_flight == 0) {
+		(void)bt_map_remove(
+			&allocated->share_map, share->hash, index); /* it was found just now */
+		get_shared(allocated, device_id)->share_count--;
+		bt_symbol_unref(allocated->dra->ids.symbols, share_id);
+		bt_device_ids_unref(&allocated->dra->ids, device_id);
+		share->device = BT_DEVICE_NONE;
+		bt_vec_push(&allocated->share_free, index);
+	}
+}
+
+/* --- consumed capacity --- */
+
+/** A sum that outlives every arena: digits beyond int64 are in a block of its own. */
+static void accumulate(struct bt_quantity *sum, const struct bt_quantity *addend, bool subtract)
+{
+	max_align_t memory[64];
+	struct bt_arena arena;
+	struct bt_quantity result = *sum;
+
+	bt_arena_init_with(&arena, memory, sizeof(memory));
+	if (subtract) {
+		bt_quantity_sub(&result, addend, &arena);
+	} else {
+		bt_quantity_add(&result, addend, &arena);
+	}
+	if (result.big != NULL && result.big != sum->big) {
+		size_t size = sizeof(*result.big) +
+			(size_t)result.big->limb_count * sizeof(result.big->limbs[0]);
+		struct bt_big_decimal *big = bt_malloc(size);
+		memcpy(big, result.big, size);
+		result.big = big;
+	}
+	if (result.big != sum->big) {
+		bt_free((void *)(uintptr_t)sum->big);
+	}
+	*sum = result;
+	bt_arena_finish(&arena);
+}
+
+static uint32_t find_consumed(const struct bt_shared_device *shared, struct bt_str name)
+{
+	for (uint32_t i = 0; i < shared->consumed.count; i++) {
+		if (bt_str_equal(shared->consumed.items[i].name, name)) {
+			return i;
+		}
+	}
+	return UINT32_MAX;
+}
+
+const struct bt_quantity *bt_shared_device_consumed(
+	const struct bt_shared_device *shared, struct bt_str capacity)
+{
+	uint32_t index = find_consumed(shared, capacity);
+
+	return index != UINT32_MAX ? &shared->consumed.items[index].quantity : NULL;
+}
+
+static bool api_consumes_nothing(const struct bt_shared_device *shared)
+{
+	for (uint32_t i = 0; i < shared->consumed.count; i++) {
+		if (!bt_quantity_is_zero(&shared->consumed.items[i].api)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void change_all_consumed(struct bt_allocated_devices *allocated,
+	struct bt_shared_device *shared, const struct bt_resource_list *amounts, bool subtract,
+	bool in_flight)
+{
+	for (uint32_t i = 0; i < amounts->count; i++) {
+		/* A name of which nothing is consumed is as good as none. */
+		const struct bt_resource_entry *entry = &amounts->items[i];
+		uint32_t index = find_consumed(shared, entry->name);
+
+		if (index == UINT32_MAX) {
+			struct bt_consumed_capacity added = {
+				.symbol = bt_symbol_ref_str(
+					allocated->dra->ids.symbols, entry->name)};
+			added.name = bt_symbol_text(allocated->dra->ids.symbols, added.symbol);
+			index = shared->consumed.count;
+			bt_vec_push(&shared->consumed, added);
+		}
+		struct bt_consumed_capacity *consumed = &shared->consumed.items[index];
+		accumulate(&consumed->quantity, &entry->quantity, subtract);
+		if (!in_flight) {
+			accumulate(&consumed->api, &entry->quantity, subtract);
+		}
+		if (bt_quantity_is_zero(&consumed->quantity) &&
+			bt_quantity_is_zero(&consumed->api)) {
+			drop_consumed(allocated, shared, index);
+		}
+	}
+}
+
+static void allocated_add_shared(struct bt_allocated_devices *allocated, uint32_t device_id,
+	const struct bt_device_request_allocation_result *result, bool in_flight)
+{
+	struct bt_str text = result->share_id;
+	struct bt_device_share *share = get_share(allocated, device_id, text);
+
+	if (!share->api && share->in_flight == 0) {
+		get_shared(allocated, device_id)->share_count++;
+	}
+	if (in_flight) {
+		share->in_flight++;
+	} else {
+		if (share->api) {
+			allocated_set_history(allocated, device_id);
+		}
+		share->api = true;
+	}
+	if (result->consumed_capacity.count == 0) {
+		return;
+	}
+	struct bt_shared_device *shared = get_shared(allocated, device_id);
+	if (in_flight) {
+		shared->in_flight_consumes++;
+	} else {
+		shared->api_consumes = true;
+	}
+	change_all_consumed(allocated, shared, &result->consumed_capacity, false, in_flight);
+}
+
+static void allocated_remove_shared(struct bt_allocated_devices *allocated, uint32_t device_id,
+	const struct bt_device_request_allocation_result *result, bool in_flight)
+{
+	struct bt_shared_device *shared;
+
+	remove_share(allocated, device_id, result->share_id, in_flight);
+	shared = allocated_find_shared(allocated, device_id);
+	if (shared != NULL && result->consumed_capacity.count != 0 &&
+		(in_flight || shared->api_consumes)) {
+		change_all_consumed(allocated, shared, &result->consumed_capacity, true, in_flight);
+		if (in_flight) {
+			BT_ASSERT(shared->in_flight_consumes != 0);
+			shared->in_flight_consumes--;
+		} else {
+			shared->api_consumes = !api_consumes_nothing(shared);
+			/* Others may be left that consume an amount of 0. */
+			if (!shared->api_consumes && allocated->api_results.items[device_id] > 1) {
+				allocated_set_history(allocated, device_id);
+			}
+		}
+	}
+	settle_shared(allocated, device_id);
+}
+
+const struct bt_shared_device *bt_allocated_consumed(
+	const struct bt_allocated_devices *allocated, uint32_t device_id)
+{
+	const struct bt_shared_device *shared = allocated_find_shared(allocated, device_id);
+
+	return shared != NULL && (shared->api_consumes || shared->in_flight_consumes != 0) ? shared
+											   : NULL;
+}
+
+static bool are_same_results(const struct bt_device_request_allocation_result *a,
+	const struct bt_device_request_allocation_result *b)
+{
+	return bt_str_equal(a->driver, b->driver) && bt_str_equal(a->pool, b->pool) &&
+		bt_str_equal(a->device, b->device) &&
+		(a->share_id.data != NULL) == (b->share_id.data != NULL) &&
+		bt_str_equal(a->share_id, b->share_id) &&
+		a->admin_access.value == b->admin_access.value &&
+		bt_resource_list_equal(&a->consumed_capacity, &b->consumed_capacity);
+}
+
+/** Whether removing the one undoes adding the other. */
+static bool allocated_are_same_devices(
+	const struct bt_allocation_result *a, const struct bt_allocation_result *b)
+{
+	if (a->devices.results.count != b->devices.results.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->devices.results.count; i++) {
+		if (!are_same_results(&a->devices.results.items[i], &b->devices.results.items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- made anew --- */
+
+static bool are_same_shared(const struct bt_shared_device *a, const struct bt_shared_device *b)
+{
+	if (a == NULL || b == NULL) {
+		return a == b;
+	}
+	if (a->share_count != b->share_count || a->api_consumes != b->api_consumes ||
+		a->in_flight_consumes != b->in_flight_consumes ||
+		a->consumed.count != b->consumed.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->consumed.count; i++) {
+		const struct bt_quantity *other =
+			bt_shared_device_consumed(b, a->consumed.items[i].name);
+		if (other == NULL ||
+			bt_quantity_compare(&a->consumed.items[i].quantity, other) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint32_t results_of(const struct bt_allocated_devices *allocated, uint32_t device_id)
+{
+	return device_id < allocated->api_results.count ? allocated->api_results.items[device_id]
+							: 0;
+}
+
+static bool are_same(const struct bt_allocated_devices *a, const struct bt_allocated_devices *b,
+	uint32_t device_id)
+{
+	uint32_t a_in_flight = device_id < a->in_flight.count ? a->in_flight.items[device_id] : 0;
+	uint32_t b_in_flight = device_id < b->in_flight.count ? b->in_flight.items[device_id] : 0;
+
+	return results_of(a, device_id) == results_of(b, device_id) &&
+		bt_bitset_get(&a->api, device_id) == bt_bitset_get(&b->api, device_id) &&
+		a_in_flight == b_in_flight &&
+		bt_allocated_is_dedicated(a, device_id) ==
+		bt_allocated_is_dedicated(b, device_id) &&
+		bt_allocated_is_held(a, device_id) == bt_allocated_is_held(b, device_id) &&
+		are_same_shared(
+			allocated_find_shared(a, device_id), allocated_find_shared(b, device_id));
+}
+
+bool bt_allocated_devices_validate(
+	const struct bt_allocated_devices *allocated, struct bt_strbuf *out_reason)
+{
+	struct bt_dra *dra = allocated->dra;
+	struct bt_allocated_devices fresh;
+	uint32_t id = 0;
+
+	bt_allocated_devices_init(&fresh, dra);
+	uint32_t cursor = 0;
+	const struct bt_object *object;
+
+	while ((object = bt_claim_cache_next(&dra->claims, &cursor)) != NULL) {
+		bt_allocated_devices_follow(
+			&fresh, NULL, bt_object_value(object, BT_KIND_RESOURCE_CLAIM));
+	}
+	for (uint32_t i = 0; i < dra->claims.in_flight.count; i++) {
+		object = dra->claims.in_flight.items[i].claim;
+		if (object != NULL) {
+			const struct bt_resource_claim *claim =
+				bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
+			bt_allocated_devices_signal(&fresh, claim->status.allocation);
+		}
+	}
+	while (id < dra->ids.items.count &&
+		(bt_bitset_get(&allocated->history, id) || are_same(allocated, &fresh, id))) {
+		id++;
+	}
+	bool valid = id == dra->ids.items.count;
+	if (!valid) {
+		const struct bt_device_identity *item = &dra->ids.items.items[id];
+		bt_strbuf_printf(out_reason, "allocated state of device %.*s/%.*s/%.*s is stale",
+			BT_STR_ARG(bt_symbol_text(dra->ids.symbols, item->driver)),
+			BT_STR_ARG(bt_symbol_text(dra->ids.symbols, item->pool)),
+			BT_STR_ARG(bt_symbol_text(dra->ids.symbols, item->device)));
+	}
+	bt_allocated_devices_finish(&fresh);
+	return valid;
+}
+
+size_t bt_allocated_devices_memory_bytes(const struct bt_allocated_devices *allocated)
+{
+	size_t bytes = (allocated->dedicated.word_count + allocated->held.word_count +
+			       allocated->api.word_count + allocated->history.word_count) *
+		sizeof(uint64_t);
+
+	bytes += allocated->in_flight.capacity * sizeof(uint32_t);
+	bytes += allocated->api_results.capacity * sizeof(uint32_t);
+	bytes += allocated->shared_by_device.capacity * sizeof(struct bt_map_slot);
+	bytes += allocated->shared.capacity * sizeof(struct bt_shared_device);
+	bytes += allocated->share_map.capacity * sizeof(struct bt_map_slot);
+	bytes += allocated->shares.capacity * sizeof(struct bt_device_share);
+	bytes += allocated->pool_versions.capacity * sizeof(uint64_t);
+	for (uint32_t i = 0; i < allocated->shared.count; i++) {
+		bytes += allocated->shared.items[i].consumed.capacity *
+			sizeof(struct bt_consumed_capacity);
+	}
+	return bytes;
 }

@@ -3,6 +3,170 @@
 
 #include "dra/allocator_private.h"
 
+/*
+ * The ordinary question, one device for one claim, without a search: the first free device of the
+ * node that the selectors let pass. Whatever could make a difference is left to the search
+ * (allocator_search.c): it is asked when a node or a device is out of the ordinary, and for
+ * verdicts that are not known yet or are errors.
+ */
+
+/** The search asks its owner whether it is over in nodes that have more devices. */
+#define QUICK_DEVICES_MAX 255U
+/** What an ordinary device may have. */
+#define ORDINARY_FLAGS ((uint32_t)(BT_DEVICE_CAPACITY | BT_DEVICE_CAPACITY_FITS))
+
+bool bt_prepared_is_ordinary(const struct bt_prepared *prepared)
+{
+	const struct bt_option *option = prepared->options;
+
+	return prepared->count == 1 && prepared->items[0].request_count == 1 &&
+		!prepared->requests[0].has_alternatives && !prepared->needs_walk &&
+		!prepared->has_constraints && option->count == 1 && !option->is_admin &&
+		option->capacity == NULL;
+}
+
+/** TRUE: it can be had; UNKNOWN: the search must tell. */
+static enum bt_verdict judge(const struct bt_device_pools *pools, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	const struct bt_allocated_devices *allocated = &pools->dra->allocated;
+	bool has_capacity = (device->flags & BT_DEVICE_CAPACITY) != 0;
+
+	if ((device->flags & ~ORDINARY_FLAGS) != 0) {
+		return BT_VERDICT_UNKNOWN;
+	}
+	if (bt_allocated_is_dedicated(allocated, device->id)) {
+		return BT_VERDICT_FALSE;
+	}
+	for (uint32_t i = 0; i < option->program_count; i++) {
+		const struct bt_selector_program *program =
+			&pools->programs.items[option->programs[i]];
+		enum bt_verdict verdict = device->row < program->row_capacity
+			? bt_selector_known(program, device->row)
+			: BT_VERDICT_UNKNOWN;
+		if (verdict != BT_VERDICT_TRUE) {
+			return verdict == BT_VERDICT_FALSE ? verdict : BT_VERDICT_UNKNOWN;
+		}
+	}
+	if (has_capacity && bt_allocated_is_held(allocated, device->id)) {
+		return BT_VERDICT_UNKNOWN; /* by claims from a time when it was shared */
+	}
+	return !has_capacity || (device->flags & BT_DEVICE_CAPACITY_FITS) != 0 ? BT_VERDICT_TRUE
+									       : BT_VERDICT_FALSE;
+}
+
+/** What the search would answer to an ordinary question; *out_row: of the device. */
+static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools,
+	const struct bt_prepared *prepared, const struct bt_node_pools *node, uint32_t *out_row)
+{
+	if (node->has_problem || node->device_count > QUICK_DEVICES_MAX) {
+		return BT_QUICK_UNKNOWN;
+	}
+	for (uint32_t v = 0; v < node->items.count; v++) {
+		const struct bt_pool_view *view = node->items.items[v].view;
+		for (uint32_t i = 0; i < view->devices.count; i++) {
+			const struct bt_pool_device *device = &view->devices.items[i];
+			switch (judge(pools, prepared->options, device)) {
+			case BT_VERDICT_FALSE:
+				break;
+			case BT_VERDICT_TRUE:
+				*out_row = device->row;
+				return BT_QUICK_FOUND;
+			case BT_VERDICT_UNKNOWN:
+			case BT_VERDICT_ERROR:
+				return BT_QUICK_UNKNOWN;
+			}
+		}
+	}
+	return BT_QUICK_NONE;
+}
+
+/* What a search on a node reads that was kept, against the same computed anew (BERTH_VERIFY=1). */
+
+static bool verify_verdict(struct bt_search *search, uint32_t program,
+	const struct bt_pool_device *device, struct bt_strbuf *out_reason)
+{
+	struct bt_device_pools *pools = search->pools;
+	const struct bt_selector_program *item = &pools->programs.items[program];
+	const struct bt_device_row *row = &pools->rows.items[device->row];
+	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+	enum bt_verdict kept = device->row < item->row_capacity
+		? bt_selector_known(item, device->row)
+		: BT_VERDICT_UNKNOWN;
+
+	if (kept == BT_VERDICT_UNKNOWN ||
+		kept ==
+			bt_selector_compute(pools, item,
+				bt_pool_slice_value(pools, row->slice)->spec.driver, row->spec,
+				&limits, NULL)) {
+		return true;
+	}
+	bt_strbuf_printf(out_reason, "the verdict of %.*s on device %.*s is not what was kept",
+		(int)item->length, item->text, BT_STR_ARG(row->spec->name));
+	return false;
+}
+
+static bool verify_device(
+	struct bt_search *search, const struct bt_pool_device *device, struct bt_strbuf *out_reason)
+{
+	for (uint32_t o = 0; o < search->prepared->option_count; o++) {
+		const struct bt_option *option = &search->prepared->options[o];
+		for (uint32_t i = 0; i < option->program_count; i++) {
+			if (!verify_verdict(search, option->programs[i], device, out_reason)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/** A refresh changes nothing when the version says that nothing has happened. */
+static bool verify_counters(
+	struct bt_search *search, const struct bt_pool_view *view, struct bt_strbuf *out_reason)
+{
+	struct bt_device_pools *pools = search->pools;
+	struct bt_pool_counters *counters = view->counters;
+	uint32_t count = counters->counters.count;
+	bt_int128 *kept = bt_calloc(count, sizeof(*kept));
+	bool is_same = true;
+
+	for (uint32_t i = 0; i < count; i++) {
+		kept[i] = counters->counters.items[i].available;
+	}
+	bt_pool_counters_refresh(pools, view->pool, counters);
+	for (uint32_t i = 0; i < count; i++) {
+		is_same = is_same && kept[i] == counters->counters.items[i].available;
+	}
+	bt_free(kept);
+	if (!is_same) {
+		bt_strbuf_printf(out_reason, "counters of pool %.*s/%.*s are not what was kept",
+			BT_STR_ARG(bt_pool_driver(pools, view->pool)),
+			BT_STR_ARG(bt_pool_name(pools, view->pool)));
+	}
+	return is_same;
+}
+
+/** Verdicts and counters of the node's devices against the same computed anew. */
+static bool search_verify_devices(struct bt_search *search, struct bt_strbuf *out_reason)
+{
+	for (uint32_t v = 0; v < search->node->items.count; v++) {
+		const struct bt_pool_view *view = search->node->items.items[v].view;
+		for (uint32_t i = 0; i < view->devices.count; i++) {
+			if (!verify_device(search, &view->devices.items[i], out_reason)) {
+				return false;
+			}
+		}
+		if (view->counters != NULL && view->counters->is_fresh &&
+			view->counters->version ==
+				bt_allocated_pool_version(&search->pools->dra->allocated,
+					search->pools->pools.items[view->pool].id) &&
+			!verify_counters(search, view, out_reason)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 struct bt_allocator *bt_allocator_create(
 	struct bt_dra *dra, const struct bt_allocator_options *options, struct bt_arena *arena)
 {
@@ -71,54 +235,6 @@ static struct bt_allocation_choice *create_choice(struct bt_allocator *allocator
 	return choice;
 }
 
-static const struct bt_allocation_choice *make_choice(const struct bt_search *search)
-{
-	const struct bt_search_memory *memory = search->memory;
-	struct bt_allocation_choice *choice = create_choice(
-		search->allocator, search->prepared, search->slot, memory->taken.count);
-
-	for (uint32_t i = 0; i < memory->taken.count; i++) {
-		choice->devices[i].row = memory->taken.items[i].row;
-		choice->devices[i].option = memory->taken.items[i].option;
-	}
-	return choice;
-}
-
-static void reset_constraints(const struct bt_prepared *prepared)
-{
-	for (uint32_t c = 0; c < prepared->count; c++) {
-		for (uint32_t i = 0; i < prepared->items[c].constraint_count; i++) {
-			struct bt_prepared_constraint *constraint =
-				&prepared->items[c].constraints[i];
-			constraint->count = 0;
-			constraint->value = NULL;
-			for (uint32_t k = 0; k < constraint->seen_count; k++) {
-				constraint->seen[k] = NULL;
-			}
-		}
-	}
-}
-
-/** Nothing is taken: as before the search. */
-static void give_all_back(struct bt_search *search)
-{
-	while (search->memory->taken.count != 0) {
-		bt_search_give_back(search);
-	}
-}
-
-static void verify_node(struct bt_search *search)
-{
-	struct bt_strbuf reason = {0};
-
-	bt_device_pools_verify_node(search->pools, search->slot);
-	if (!bt_search_verify_devices(search, &reason)) {
-		bt_panic("allocator: %s", bt_strbuf_c(&reason));
-	}
-	bt_strbuf_finish(&reason);
-	search->node = bt_device_pools_of_node(search->pools, search->slot);
-}
-
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err)
 {
@@ -133,7 +249,18 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	};
 	search->pools->call++;
 	if (search->prepared->has_constraints) {
-		reset_constraints(search->prepared);
+		const struct bt_prepared *prepared = search->prepared;
+		for (uint32_t c = 0; c < prepared->count; c++) {
+			for (uint32_t i = 0; i < prepared->items[c].constraint_count; i++) {
+				struct bt_prepared_constraint *constraint =
+					&prepared->items[c].constraints[i];
+				constraint->count = 0;
+				constraint->value = NULL;
+				for (uint32_t k = 0; k < constraint->seen_count; k++) {
+					constraint->seen[k] = NULL;
+				}
+			}
+		}
 	}
 }
 
@@ -148,7 +275,14 @@ static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, ui
 	*out_choice = NULL;
 	bt_search_begin(&search, allocator, slot, claims, count, err);
 	if (BT_UNLIKELY(allocator->options.verify)) {
-		verify_node(&search);
+		struct bt_strbuf reason = {0};
+
+		bt_device_pools_verify_node(search.pools, search.slot);
+		if (!search_verify_devices(&search, &reason)) {
+			bt_panic("allocator: %s", bt_strbuf_c(&reason));
+		}
+		bt_strbuf_finish(&reason);
+		search.node = bt_device_pools_of_node(search.pools, search.slot);
 	}
 	if (BT_UNLIKELY(search.node->has_problem) && has_broken_pool(&search)) {
 		return BT_ALLOCATION_ERROR;
@@ -160,9 +294,20 @@ static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, ui
 		result = bt_search_run(&search);
 	}
 	if (result == BT_SEARCH_YES) {
-		*out_choice = make_choice(&search);
+		const struct bt_search_memory *memory = search.memory;
+		struct bt_allocation_choice *choice = create_choice(
+			search.allocator, search.prepared, search.slot, memory->taken.count);
+
+		for (uint32_t i = 0; i < memory->taken.count; i++) {
+			choice->devices[i].row = memory->taken.items[i].row;
+			choice->devices[i].option = memory->taken.items[i].option;
+		}
+		*out_choice = choice;
 	}
-	give_all_back(&search);
+	/* Nothing is taken: as before the search. */
+	while (search.memory->taken.count != 0) {
+		bt_search_give_back(&search);
+	}
 	switch (result) {
 	case BT_SEARCH_YES:
 		return BT_ALLOCATION_FOUND;
@@ -204,7 +349,7 @@ enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
 	uint32_t row = BT_DEVICE_NONE;
 
 	if (prepared->is_ordinary) {
-		answer = bt_allocate_quickly(allocator->pools, prepared,
+		answer = allocate_quickly(allocator->pools, prepared,
 			bt_device_pools_of_node(allocator->pools, node->slot), &row);
 	}
 	if (answer == BT_QUICK_UNKNOWN) {

@@ -20,41 +20,6 @@ struct option_source {
 	const struct bt_capacity_requirements *capacity;
 };
 
-static struct option_source source_of_exact(const struct bt_device_request *request)
-{
-	const struct bt_exact_device_request *exactly = request->exactly;
-
-	return (struct option_source){
-		.base = request->name,
-		.device_class_name = exactly->device_class_name,
-		.selectors = exactly->selectors.items,
-		.selector_count = exactly->selectors.count,
-		.mode = exactly->allocation_mode,
-		.count = exactly->count,
-		.admin_access = exactly->admin_access,
-		.tolerations = exactly->tolerations.items,
-		.toleration_count = exactly->tolerations.count,
-		.capacity = exactly->capacity,
-	};
-}
-
-static struct option_source source_of_sub(
-	const struct bt_device_request *request, const struct bt_device_sub_request *sub)
-{
-	return (struct option_source){
-		.base = request->name,
-		.sub = sub->name.data != NULL ? sub->name : BT_STR(""),
-		.device_class_name = sub->device_class_name,
-		.selectors = sub->selectors.items,
-		.selector_count = sub->selectors.count,
-		.mode = sub->allocation_mode,
-		.count = sub->count,
-		.tolerations = sub->tolerations.items,
-		.toleration_count = sub->tolerations.count,
-		.capacity = sub->capacity,
-	};
-}
-
 static struct bt_str bare_name(const struct option_source *source)
 {
 	return source->sub.data != NULL ? source->sub : source->base;
@@ -105,24 +70,6 @@ static struct bt_str find_problem(struct bt_allocator *allocator, struct bt_str 
 static struct bt_str expression_of(const struct bt_device_selector *selector)
 {
 	return selector->cel != NULL ? selector->cel->expression : BT_STR("");
-}
-
-static void intern_programs(struct bt_allocator *allocator, struct bt_option *option,
-	const struct option_source *source)
-{
-	const struct bt_device_class *device_class = option->device_class;
-
-	option->class_program_count = device_class->spec.selectors.count;
-	option->program_count = option->class_program_count + source->selector_count;
-	option->programs = BT_ARENA_NEW_ARRAY(allocator->arena, uint32_t, option->program_count);
-	for (uint32_t i = 0; i < option->class_program_count; i++) {
-		option->programs[i] = bt_selector_intern(
-			allocator->pools, expression_of(&device_class->spec.selectors.items[i]));
-	}
-	for (uint32_t i = 0; i < source->selector_count; i++) {
-		option->programs[option->class_program_count + i] =
-			bt_selector_intern(allocator->pools, expression_of(&source->selectors[i]));
-	}
 }
 
 static bool is_listed(const bt_str_list *names, struct bt_str name)
@@ -194,7 +141,20 @@ static void prepare_option(struct bt_allocator *allocator, struct bt_option *opt
 		? request_problem
 		: find_problem(allocator, claim->key, source, option->device_class);
 	if (option->problem.data == NULL) {
-		intern_programs(allocator, option, source);
+		const struct bt_device_class *device_class = option->device_class;
+
+		option->class_program_count = device_class->spec.selectors.count;
+		option->program_count = option->class_program_count + source->selector_count;
+		option->programs =
+			BT_ARENA_NEW_ARRAY(allocator->arena, uint32_t, option->program_count);
+		for (uint32_t i = 0; i < option->class_program_count; i++) {
+			option->programs[i] = bt_selector_intern(allocator->pools,
+				expression_of(&device_class->spec.selectors.items[i]));
+		}
+		for (uint32_t i = 0; i < source->selector_count; i++) {
+			option->programs[option->class_program_count + i] = bt_selector_intern(
+				allocator->pools, expression_of(&source->selectors[i]));
+		}
 	}
 	find_constraints(allocator, claim->claim, option);
 }
@@ -249,9 +209,34 @@ static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *
 		struct option_source source = {.base = request->name};
 		struct bt_option *option = &prepared->options[prepared->option_count++];
 		if (item->has_alternatives) {
-			source = source_of_sub(request, &request->first_available.items[i]);
+			const struct bt_device_sub_request *sub =
+				&request->first_available.items[i];
+			source = (struct option_source){
+				.base = request->name,
+				.sub = sub->name.data != NULL ? sub->name : BT_STR(""),
+				.device_class_name = sub->device_class_name,
+				.selectors = sub->selectors.items,
+				.selector_count = sub->selectors.count,
+				.mode = sub->allocation_mode,
+				.count = sub->count,
+				.tolerations = sub->tolerations.items,
+				.toleration_count = sub->tolerations.count,
+				.capacity = sub->capacity,
+			};
 		} else if (request->exactly != NULL) {
-			source = source_of_exact(request);
+			const struct bt_exact_device_request *exactly = request->exactly;
+			source = (struct option_source){
+				.base = request->name,
+				.device_class_name = exactly->device_class_name,
+				.selectors = exactly->selectors.items,
+				.selector_count = exactly->selectors.count,
+				.mode = exactly->allocation_mode,
+				.count = exactly->count,
+				.admin_access = exactly->admin_access,
+				.tolerations = exactly->tolerations.items,
+				.toleration_count = exactly->tolerations.count,
+				.capacity = exactly->capacity,
+			};
 		}
 		option->claim = claim;
 		option->request = number;
@@ -306,36 +291,6 @@ static uint32_t count_requests(
 	return requests;
 }
 
-static void prepare_claim(struct bt_allocator *allocator, struct bt_prepared *prepared,
-	uint32_t number, uint32_t first_request)
-{
-	struct bt_prepared_claim *item = &prepared->items[number];
-	const struct bt_object_meta *meta;
-	int64_t total = 0;
-
-	item->claim = prepared->claims[number];
-	meta = &item->claim->metadata;
-	item->key = bt_arena_printf(allocator->arena, "%.*s/%.*s", BT_STR_ARG(meta->namespace_),
-		BT_STR_ARG(meta->name));
-	item->first_request = first_request;
-	item->request_count = item->claim->spec.devices.requests.count;
-	prepare_constraints(allocator, item);
-	for (uint32_t r = 0; r < item->request_count; r++) {
-		const struct bt_prepared_request *request = &prepared->requests[first_request + r];
-		int64_t least = INT64_MAX;
-		prepare_request(allocator, prepared, number, r);
-		for (uint32_t i = 0; i < request->option_count; i++) {
-			int64_t wanted = prepared->options[request->first_option + i].count;
-			wanted = wanted < 0 ? 0 : wanted;
-			least = wanted < least ? wanted : least;
-		}
-		total += least > BT_CLAIM_DEVICES_MAX ? BT_CLAIM_DEVICES_MAX + 1 : least;
-		prepared->needs_walk = prepared->needs_walk || total > BT_CLAIM_DEVICES_MAX;
-	}
-	prepared->has_constraints = prepared->has_constraints || item->constraint_count != 0;
-	prepared->needs_walk = prepared->needs_walk || item->constraint_problem.data != NULL;
-}
-
 static struct bt_prepared *prepare(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count)
 {
@@ -354,7 +309,34 @@ static struct bt_prepared *prepare(struct bt_allocator *allocator,
 	prepared->options = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_option, option_count);
 	for (uint32_t c = 0; c < count; c++) {
 		prepared->claims[c] = claims[c];
-		prepare_claim(allocator, prepared, c, first_request);
+		struct bt_prepared_claim *item = &prepared->items[c];
+		const struct bt_object_meta *meta;
+		int64_t total = 0;
+
+		item->claim = prepared->claims[c];
+		meta = &item->claim->metadata;
+		item->key = bt_arena_printf(allocator->arena, "%.*s/%.*s",
+			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+		item->first_request = first_request;
+		item->request_count = item->claim->spec.devices.requests.count;
+		prepare_constraints(allocator, item);
+		for (uint32_t r = 0; r < item->request_count; r++) {
+			const struct bt_prepared_request *request =
+				&prepared->requests[first_request + r];
+			int64_t least = INT64_MAX;
+			prepare_request(allocator, prepared, c, r);
+			for (uint32_t i = 0; i < request->option_count; i++) {
+				int64_t wanted = prepared->options[request->first_option + i].count;
+				wanted = wanted < 0 ? 0 : wanted;
+				least = wanted < least ? wanted : least;
+			}
+			total += least > BT_CLAIM_DEVICES_MAX ? BT_CLAIM_DEVICES_MAX + 1 : least;
+			prepared->needs_walk = prepared->needs_walk || total > BT_CLAIM_DEVICES_MAX;
+		}
+		prepared->has_constraints =
+			prepared->has_constraints || item->constraint_count != 0;
+		prepared->needs_walk =
+			prepared->needs_walk || item->constraint_problem.data != NULL;
 		first_request += prepared->items[c].request_count;
 	}
 	prepared->drop_count = allocator->pools->drop_count;

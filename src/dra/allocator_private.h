@@ -76,7 +76,7 @@ struct bt_prepared {
 	uint64_t drop_count; /* of programs, when they were interned */
 	bool has_constraints;
 	bool needs_walk;  /* the validation pass has something to do on every node */
-	bool is_ordinary; /* see allocator_quick.c */
+	bool is_ordinary; /* see bt_prepared_is_ordinary */
 };
 
 struct bt_allocator {
@@ -184,8 +184,6 @@ bool bt_names_option(const bt_str_list *names, const struct bt_option *option, s
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
 
-/* allocator_quick.c */
-
 /** One device for one claim, and nothing else is asked for. */
 bool bt_prepared_is_ordinary(const struct bt_prepared *prepared);
 enum bt_quick_answer {
@@ -193,14 +191,6 @@ enum bt_quick_answer {
 	BT_QUICK_FOUND,
 	BT_QUICK_NONE,
 };
-/** What the search would answer to an ordinary question; *out_row: of the device. */
-enum bt_quick_answer bt_allocate_quickly(const struct bt_device_pools *pools,
-	const struct bt_prepared *prepared, const struct bt_node_pools *node, uint32_t *out_row);
-
-/* allocator_verify.c */
-
-/** Verdicts and counters of the node's devices against the same computed anew. */
-bool bt_search_verify_devices(struct bt_search *search, struct bt_strbuf *out_reason);
 
 /* allocator_take.c */
 

@@ -57,29 +57,6 @@ static bool is_same_taint(const struct bt_device_taint *a, const struct bt_devic
 		bt_str_equal(a->effect, b->effect);
 }
 
-static void count_taint(struct tally *tally, const struct bt_pool_device *device)
-{
-	const struct bt_device *spec = tally->search->pools->rows.items[device->row].spec;
-	const struct bt_device_taint *taint = NULL;
-	uint32_t i;
-
-	for (i = 0; i < spec->taints.count && taint == NULL; i++) {
-		const struct bt_device_taint *each = &spec->taints.items[i];
-		if (bt_device_taint_blocks(each) &&
-			!bt_device_taint_is_tolerated(each, tally->option->tolerations,
-				tally->option->toleration_count)) {
-			taint = each;
-		}
-	}
-	for (i = 0; i < tally->taint_count && !is_same_taint(tally->taints[i], taint); i++) {
-	}
-	if (i < TAINTS_MAX) {
-		tally->taints[i] = taint;
-		tally->taint_count = i == tally->taint_count ? i + 1 : tally->taint_count;
-		tally->taint_counts[i]++;
-	}
-}
-
 static bool has_counters(
 	struct tally *tally, const struct bt_pool_view *view, const struct bt_pool_device *device)
 {
@@ -113,7 +90,26 @@ static void count_selected(
 		report->no_counters++;
 	} else if (!bt_search_is_tolerated(search, tally->option, device)) {
 		report->tainted++;
-		count_taint(tally, device);
+		const struct bt_device *spec = tally->search->pools->rows.items[device->row].spec;
+		const struct bt_device_taint *taint = NULL;
+		uint32_t i;
+
+		for (i = 0; i < spec->taints.count && taint == NULL; i++) {
+			const struct bt_device_taint *each = &spec->taints.items[i];
+			if (bt_device_taint_blocks(each) &&
+				!bt_device_taint_is_tolerated(each, tally->option->tolerations,
+					tally->option->toleration_count)) {
+				taint = each;
+			}
+		}
+		for (i = 0; i < tally->taint_count && !is_same_taint(tally->taints[i], taint);
+			i++) {
+		}
+		if (i < TAINTS_MAX) {
+			tally->taints[i] = taint;
+			tally->taint_count = i == tally->taint_count ? i + 1 : tally->taint_count;
+			tally->taint_counts[i]++;
+		}
 	} else {
 		report->usable++;
 	}

@@ -11,24 +11,6 @@ struct making {
 	struct bt_arena *arena;
 };
 
-/** The claim's devices: from *first, so many. */
-static uint32_t devices_of_claim(const struct bt_allocation_choice *choice, uint32_t claim,
-	const struct bt_chosen_device **out_first)
-{
-	uint32_t first = 0;
-	uint32_t end;
-
-	while (first < choice->device_count && choice->devices[first].option->claim != claim) {
-		first++;
-	}
-	end = first;
-	while (end < choice->device_count && choice->devices[end].option->claim == claim) {
-		end++;
-	}
-	*out_first = &choice->devices[first];
-	return end - first;
-}
-
 /* --- devices --- */
 
 static struct bt_str make_share_id(const struct making *making)
@@ -191,23 +173,6 @@ static void add_claim_configs(const struct making *making, configuration_vec *ou
 	}
 }
 
-static void make_configs(const struct making *making, struct bt_device_allocation_result *out)
-{
-	configuration_vec configs = {0};
-	size_t bytes;
-
-	add_class_configs(making, &configs);
-	add_claim_configs(making, &configs);
-	if (configs.count != 0) {
-		bytes = configs.count * sizeof(configs.items[0]);
-		out->config.items = bt_arena_alloc(making->arena, bytes);
-		memcpy(out->config.items, configs.items, bytes);
-		out->config.count = configs.count;
-		out->config.present = true;
-	}
-	bt_vec_finish(&configs);
-}
-
 /* --- node selector --- */
 
 typedef BT_VEC(struct bt_node_selector_requirement) requirement_vec;
@@ -361,7 +326,19 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	};
 	struct bt_allocation_result result = {0};
 	const struct bt_chosen_device *devices;
-	uint32_t count = devices_of_claim(choice, claim, &devices);
+	/* The claim's devices: from *first, so many. */
+	uint32_t first = 0;
+	uint32_t end;
+
+	while (first < choice->device_count && choice->devices[first].option->claim != claim) {
+		first++;
+	}
+	end = first;
+	while (end < choice->device_count && choice->devices[end].option->claim == claim) {
+		end++;
+	}
+	devices = &choice->devices[first];
+	uint32_t count = end - first;
 	int code;
 
 	if (count != 0) {
@@ -373,7 +350,20 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	for (uint32_t i = 0; i < count; i++) {
 		make_device(&making, &devices[i], &result.devices.results.items[i]);
 	}
-	make_configs(&making, &result.devices);
+	struct bt_device_allocation_result *out = &result.devices;
+	configuration_vec configs = {0};
+	size_t bytes;
+
+	add_class_configs(&making, &configs);
+	add_claim_configs(&making, &configs);
+	if (configs.count != 0) {
+		bytes = configs.count * sizeof(configs.items[0]);
+		out->config.items = bt_arena_alloc(making.arena, bytes);
+		memcpy(out->config.items, configs.items, bytes);
+		out->config.count = configs.count;
+		out->config.present = true;
+	}
+	bt_vec_finish(&configs);
 	code = make_node_selector(&making, devices, count, &result.node_selector, err);
 	if (code == 0) {
 		*out_result = result;

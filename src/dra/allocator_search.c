@@ -21,21 +21,6 @@ bool bt_search_is_over(struct bt_search *search)
 
 /* --- validation --- */
 
-/** An All request and a pool that is not complete. */
-static enum bt_search_result fail_pool(
-	struct bt_search *search, const struct bt_option *option, const struct bt_pool_view *view)
-{
-	(void)bt_error_set(search->err, BERTH_ERR_INVALID,
-		"claim %.*s, request %.*s: asks for all devices, but resource pool %.*s/%.*s is "
-		"currently %s",
-		BT_STR_ARG(search->prepared->items[option->claim].key),
-		BT_STR_ARG(option->sub.data != NULL ? option->sub : option->base),
-		BT_STR_ARG(bt_pool_driver(search->pools, view->pool)),
-		BT_STR_ARG(bt_pool_name(search->pools, view->pool)),
-		view->state == BT_POOL_INCOMPLETE ? "being updated" : "invalid");
-	return BT_SEARCH_ERROR;
-}
-
 /** The devices that an All request must get. */
 static enum bt_search_result collect_all(struct bt_search *search, struct bt_option *option)
 {
@@ -45,7 +30,17 @@ static enum bt_search_result collect_all(struct bt_search *search, struct bt_opt
 	for (uint32_t v = 0; v < search->node->items.count; v++) {
 		const struct bt_pool_view *view = search->node->items.items[v].view;
 		if (view->state != BT_POOL_COMPLETE) {
-			return fail_pool(search, option, view);
+			/* An All request and a pool that is not complete. */
+			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+				"claim %.*s, request %.*s: asks for all devices, but resource pool "
+				"%.*s/%.*s is "
+				"currently %s",
+				BT_STR_ARG(search->prepared->items[option->claim].key),
+				BT_STR_ARG(option->sub.data != NULL ? option->sub : option->base),
+				BT_STR_ARG(bt_pool_driver(search->pools, view->pool)),
+				BT_STR_ARG(bt_pool_name(search->pools, view->pool)),
+				view->state == BT_POOL_INCOMPLETE ? "being updated" : "invalid");
+			return BT_SEARCH_ERROR;
 		}
 		for (uint32_t i = 0; i < view->devices.count; i++) {
 			const struct bt_pool_device *device = &view->devices.items[i];
@@ -235,20 +230,6 @@ static void push_choice(struct bt_search *search, const struct position *at, uin
 	bt_vec_push(&search->memory->frames, frame);
 }
 
-static void push_device(struct bt_search *search, const struct position *at)
-{
-	struct bt_search_frame frame = {
-		.claim = at->claim,
-		.request = at->request,
-		.option = at->option,
-		.number = at->number,
-		.view = at->view,
-		.device = at->device,
-	};
-
-	bt_vec_push(&search->memory->frames, frame);
-}
-
 static struct position start_of(uint32_t claim, uint32_t request)
 {
 	return (struct position){.claim = claim, .request = request, .option = BT_DEVICE_NONE};
@@ -293,7 +274,16 @@ static bool enter(struct bt_search *search, struct position *at, struct outcome 
 			out_outcome->result = BT_SEARCH_TOO_MANY;
 			return false;
 		}
-		push_device(search, at);
+		struct bt_search_frame frame = {
+			.claim = at->claim,
+			.request = at->request,
+			.option = at->option,
+			.number = at->number,
+			.view = at->view,
+			.device = at->device,
+		};
+
+		bt_vec_push(&search->memory->frames, frame);
 		return true;
 	}
 }

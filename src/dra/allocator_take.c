@@ -2,7 +2,6 @@
 /* One device: may a request have it, taking it, giving it back. Spec: 12 sections 9.2, 9.5 to 9.9.
  */
 #include "dra/allocator_private.h"
-#include "dra/device_amount.h"
 #include "dra/device_capacity.h"
 
 /* --- selectors --- */
@@ -118,17 +117,13 @@ static bool is_taken_for(const struct bt_search *search, uint32_t id, uint32_t c
 	return false;
 }
 
-static bool is_in_use(const struct bt_search *search, uint32_t id)
-{
-	return bt_allocated_is_dedicated(&search->pools->dra->allocated, id) ||
-		is_taken(search, id);
-}
-
 bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
-	return option->is_admin ? is_taken_for(search, device->id, option->claim)
-				: is_in_use(search, device->id);
+	return option->is_admin
+		? is_taken_for(search, device->id, option->claim)
+		: (bt_allocated_is_dedicated(&search->pools->dra->allocated, device->id) ||
+			  is_taken(search, device->id));
 }
 
 /* --- capacity --- */
@@ -176,34 +171,6 @@ static bt_int128 amount_of(
 		&entry->value);
 
 	return bt_device_amount(&amount);
-}
-
-/** Capacity for one more share; returns where it is counted. */
-static uint32_t add_share(struct bt_search *search, const struct bt_option *option,
-	const struct bt_pool_device *device)
-{
-	struct bt_search_memory *memory = search->memory;
-	const struct bt_device *spec = search->pools->rows.items[device->row].spec;
-	const struct bt_own_capacity *found = find_own(search, device->id);
-	uint32_t at;
-
-	if (found == NULL) {
-		struct bt_own_capacity own = {.id = device->id, .first = memory->own_amounts.count};
-		for (uint32_t i = 0; i < spec->capacity.count; i++) {
-			bt_vec_push(&memory->own_amounts, 0);
-		}
-		at = memory->own.count;
-		bt_vec_push(&memory->own, own);
-	} else {
-		at = (uint32_t)(found - memory->own.items);
-	}
-	memory->own.items[at].share_count++;
-	memory->own.items[at].is_consuming = spec->capacity.count != 0;
-	for (uint32_t i = 0; i < spec->capacity.count; i++) {
-		memory->own_amounts.items[memory->own.items[at].first + i] +=
-			amount_of(option, &spec->capacity.items[i]);
-	}
-	return at;
 }
 
 static void remove_share(struct bt_search *search, const struct bt_taken_device *taken)
@@ -308,12 +275,6 @@ static bool is_same_value(const struct bt_device_attribute *a, const struct bt_d
 		bt_str_equal(a->version, b->version);
 }
 
-static bool has_single_value(const struct bt_device_attribute *attribute)
-{
-	return attribute->string.data != NULL || attribute->int_.present ||
-		attribute->bool_.present || attribute->version.data != NULL;
-}
-
 /** The claim's first request of the same name: what a distinct constraint remembers by. */
 static uint32_t seen_index(const struct bt_search *search, const struct bt_option *option)
 {
@@ -336,7 +297,8 @@ static bool add_distinct(const struct bt_search *search, const struct bt_option 
 	if (value == NULL) {
 		return false;
 	}
-	can_differ = has_single_value(value);
+	can_differ = value->string.data != NULL || value->int_.present || value->bool_.present ||
+		value->version.data != NULL;
 	for (uint32_t i = 0; i < constraint->seen_count; i++) {
 		if (constraint->seen[i] != NULL &&
 			(!can_differ || is_same_value(constraint->seen[i], value))) {
@@ -422,36 +384,7 @@ static bool add_constraints(struct bt_search *search, const struct bt_option *op
 	return true;
 }
 
-static enum bt_search_result refuse(
-	struct bt_search *search, const struct bt_option *option, uint32_t row, bool must)
-{
-	const struct bt_device_row *item = &search->pools->rows.items[row];
-	const struct bt_resource_slice *slice = bt_pool_slice_value(search->pools, item->slice);
-
-	if (!must) {
-		return BT_SEARCH_NO;
-	}
-	(void)bt_error_set(search->err, BERTH_ERR_INVALID,
-		"claim %.*s, request %.*s: cannot add device %.*s/%.*s/%.*s because a claim "
-		"constraint would not be satisfied",
-		BT_STR_ARG(search->prepared->items[option->claim].key),
-		BT_STR_ARG(option->sub.data != NULL ? option->sub : option->base),
-		BT_STR_ARG(slice->spec.driver), BT_STR_ARG(slice->spec.pool.name),
-		BT_STR_ARG(item->spec->name));
-	return BT_SEARCH_ERROR;
-}
-
 /* --- taking and giving back --- */
-
-static void mark(struct bt_search *search, uint32_t id)
-{
-	struct bt_search_memory *memory = search->memory;
-
-	while (memory->taken_counts.count <= id) {
-		bt_vec_push(&memory->taken_counts, 0);
-	}
-	memory->taken_counts.items[id]++;
-}
 
 static bool take_counters(struct bt_search *search, const struct bt_pool_view *view,
 	const struct bt_pool_device *device)
@@ -494,7 +427,23 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		return BT_SEARCH_NO;
 	}
 	if (option->constraints != NULL && !add_constraints(search, option, device->row)) {
-		return refuse(search, option, device->row, must);
+		uint32_t row = device->row;
+		const struct bt_device_row *item = &search->pools->rows.items[row];
+		const struct bt_resource_slice *slice =
+			bt_pool_slice_value(search->pools, item->slice);
+
+		if (!must) {
+			return BT_SEARCH_NO;
+		}
+		(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+			"claim %.*s, request %.*s: cannot add device %.*s/%.*s/%.*s because a "
+			"claim "
+			"constraint would not be satisfied",
+			BT_STR_ARG(search->prepared->items[option->claim].key),
+			BT_STR_ARG(option->sub.data != NULL ? option->sub : option->base),
+			BT_STR_ARG(slice->spec.driver), BT_STR_ARG(slice->spec.pool.name),
+			BT_STR_ARG(item->spec->name));
+		return BT_SEARCH_ERROR;
 	}
 	if (!bt_search_capacity_fits(search, option, device)) {
 		if (option->constraints != NULL) {
@@ -504,9 +453,38 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		return BT_SEARCH_NO;
 	}
 	if (is_shareable) {
-		taken.own = add_share(search, option, device);
+		/* Capacity for one more share; returns where it is counted. */
+		struct bt_search_memory *memory = search->memory;
+		const struct bt_device *spec = search->pools->rows.items[device->row].spec;
+		const struct bt_own_capacity *found = find_own(search, device->id);
+		uint32_t at;
+
+		if (found == NULL) {
+			struct bt_own_capacity own = {
+				.id = device->id, .first = memory->own_amounts.count};
+			for (uint32_t i = 0; i < spec->capacity.count; i++) {
+				bt_vec_push(&memory->own_amounts, 0);
+			}
+			at = memory->own.count;
+			bt_vec_push(&memory->own, own);
+		} else {
+			at = (uint32_t)(found - memory->own.items);
+		}
+		memory->own.items[at].share_count++;
+		memory->own.items[at].is_consuming = spec->capacity.count != 0;
+		for (uint32_t i = 0; i < spec->capacity.count; i++) {
+			memory->own_amounts.items[memory->own.items[at].first + i] +=
+				amount_of(option, &spec->capacity.items[i]);
+		}
+		taken.own = at;
 	} else {
-		mark(search, device->id);
+		uint32_t id = device->id;
+		struct bt_search_memory *memory = search->memory;
+
+		while (memory->taken_counts.count <= id) {
+			bt_vec_push(&memory->taken_counts, 0);
+		}
+		memory->taken_counts.items[id]++;
 	}
 	search->memory->claim_counts.items[option->claim]++;
 	bt_vec_push(&search->memory->taken, taken);

@@ -1,7 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra/device_capacity.h"
 
-#include "dra/device_amount.h"
+#include "api/quantity_decimal.h"
+
+/** Digits behind the point. */
+#define SCALE 9
+/** Of the highest of four limbs: their value can be multiplied by ten. */
+#define LIMB_MAX UINT32_C(0x0bffffff)
+
+static bt_int128 clamp(bt_int128 amount)
+{
+	if (amount > BT_DEVICE_AMOUNT_MAX) {
+		return BT_DEVICE_AMOUNT_MAX;
+	}
+	return amount < -BT_DEVICE_AMOUNT_MAX ? -BT_DEVICE_AMOUNT_MAX : amount;
+}
+
+/** value x 10^exponent; rounded away from zero, as quantities are when they are parsed. */
+static bt_int128 shift(bt_int128 value, int64_t exponent)
+{
+	for (; exponent > 0 && value != 0 && value < BT_DEVICE_AMOUNT_MAX &&
+		value > -BT_DEVICE_AMOUNT_MAX;
+		exponent--) {
+		value *= 10;
+	}
+	for (; exponent < 0 && value != 0; exponent++) {
+		bt_int128 rest = value % 10;
+		value = value / 10 + (rest > 0) - (rest < 0);
+	}
+	return clamp(value);
+}
+
+bt_int128 bt_device_amount(const struct bt_quantity *quantity)
+{
+	if (quantity->big != NULL) {
+		struct bt_decimal decimal;
+		bt_int128 value = 0;
+
+		bt_decimal_load(&decimal, quantity);
+		if (decimal.scale > SCALE) {
+			bool has_rest = bt_wide_divide_power10(
+				&decimal.magnitude, (uint64_t)(decimal.scale - SCALE));
+			decimal.scale = SCALE;
+			value = has_rest ? 1 : 0;
+		}
+		if (decimal.magnitude.count > 4 ||
+			(decimal.magnitude.count == 4 && decimal.magnitude.limbs[3] > LIMB_MAX)) {
+			value = BT_DEVICE_AMOUNT_MAX;
+		} else {
+			bt_int128 whole = 0;
+			for (uint32_t i = decimal.magnitude.count; i > 0; i--) {
+				whole = whole << 32 | decimal.magnitude.limbs[i - 1];
+			}
+			value = shift(whole, SCALE - decimal.scale) + value;
+		}
+		return clamp(decimal.negative ? -value : value);
+	}
+	return shift(quantity->mantissa, (int64_t)quantity->exponent + SCALE);
+}
 
 static bt_int128 ceiling(const struct bt_quantity *quantity)
 {
@@ -52,25 +108,6 @@ struct bt_quantity bt_device_capacity_consumed(
 	return *request;
 }
 
-static bool violates_range(
-	const struct bt_quantity *amount, const struct bt_capacity_request_policy_range *range)
-{
-	bt_int128 step;
-
-	if (range->max != NULL && bt_quantity_compare(amount, range->max) > 0) {
-		return true;
-	}
-	if (range->step == NULL) {
-		return false;
-	}
-	step = bt_device_amount(range->step);
-	return step != 0 &&
-		(bt_device_amount(amount) -
-			(range->min != NULL ? bt_device_amount(range->min) : 0)) %
-			step !=
-		0;
-}
-
 static bool violates(
 	const struct bt_quantity *amount, const struct bt_capacity_request_policy *policy)
 {
@@ -79,7 +116,21 @@ static bool violates(
 		return false;
 	}
 	if (policy->valid_range != NULL) {
-		return violates_range(amount, policy->valid_range);
+		const struct bt_capacity_request_policy_range *range = policy->valid_range;
+		bt_int128 step;
+
+		if (range->max != NULL && bt_quantity_compare(amount, range->max) > 0) {
+			return true;
+		}
+		if (range->step == NULL) {
+			return false;
+		}
+		step = bt_device_amount(range->step);
+		return step != 0 &&
+			(bt_device_amount(amount) -
+				(range->min != NULL ? bt_device_amount(range->min) : 0)) %
+				step !=
+			0;
 	}
 	for (uint32_t i = 0; i < policy->valid_values.count; i++) {
 		if (bt_quantity_compare(amount, &policy->valid_values.items[i]) == 0) {

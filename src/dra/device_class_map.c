@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dra/device_class_map.h"
+#include "dra/dra.h"
 
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "dra/dra.h"
 
 static uint64_t mapping_hash(const void *owner, uint32_t id)
 {

@@ -1,7 +1,361 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra/device_pools.h"
 
+#include "dra/device_capacity.h"
 #include "dra/device_pools_private.h"
+
+/* Node names and node selectors of slices and devices, parsed once. Spec: 12 section 9.1. */
+
+static uint64_t hash_of(enum bt_node_scope_kind kind, struct bt_str node_name,
+	const struct bt_node_selector *selector)
+{
+	uint64_t hash = bt_hash_u64(0, (uint64_t)kind);
+
+	if (kind == BT_NODE_SCOPE_NAME) {
+		return bt_hash_u64(hash, bt_str_hash(node_name));
+	}
+	return selector != NULL ? bt_message_hash(&bt_node_selector_message, hash, selector) : hash;
+}
+
+/** SELECTOR: parsed, it may turn out broken. */
+static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kind kind,
+	uint64_t hash, struct bt_str node_name, const struct bt_node_selector *selector)
+{
+	for (uint32_t at = bt_map_first(&pools->scope_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&pools->scope_map, hash, at)) {
+		uint32_t id = bt_map_value(&pools->scope_map, at);
+		const struct bt_node_scope *scope = &pools->scopes.items[id];
+		if (scope->hash != hash) {
+			continue;
+		}
+		if (kind == BT_NODE_SCOPE_SELECTOR
+				? (scope->selector != NULL &&
+					  bt_message_equal(&bt_node_selector_message,
+						  scope->selector, selector))
+				: (scope->kind == kind &&
+					  (kind != BT_NODE_SCOPE_NAME ||
+						  bt_str_equal(node_name,
+							  bt_symbol_text(pools->dra->ids.symbols,
+								  scope->name))))) {
+			return id;
+		}
+	}
+	return BT_POOL_NONE;
+}
+
+static uint32_t add(struct bt_device_pools *pools, const struct bt_node_scope *scope)
+{
+	uint32_t id;
+
+	if (pools->free_scopes.count != 0) {
+		id = pools->free_scopes.items[--pools->free_scopes.count];
+		pools->scopes.items[id] = *scope;
+	} else {
+		id = pools->scopes.count;
+		bt_vec_push(&pools->scopes, *scope);
+	}
+	bt_map_insert(&pools->scope_map, scope->hash, id);
+	return id;
+}
+
+/** One reference taken. */
+static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node_name,
+	const struct bt_opt_bool *all_nodes, const struct bt_node_selector *selector)
+{
+	struct bt_node_scope scope = {.kind = BT_NODE_SCOPE_NOWHERE, .name = BT_SYM_NONE};
+	uint32_t id;
+
+	if (node_name.length != 0) {
+		scope.kind = BT_NODE_SCOPE_NAME;
+	} else if (all_nodes->present && all_nodes->value) {
+		scope.kind = BT_NODE_SCOPE_EVERYWHERE;
+	} else if (selector != NULL) {
+		scope.kind = BT_NODE_SCOPE_SELECTOR;
+	}
+	if (scope.kind != BT_NODE_SCOPE_SELECTOR) {
+		selector = NULL;
+	}
+	scope.hash = hash_of(scope.kind, node_name, selector);
+	id = find(pools, scope.kind, scope.hash, node_name, selector);
+	if (id == BT_POOL_NONE) {
+		scope.asked_slot = BT_SLOT_NONE;
+		if (scope.kind == BT_NODE_SCOPE_NAME) {
+			scope.name = bt_symbol_ref_str(pools->dra->ids.symbols, node_name);
+		} else if (selector != NULL) {
+			struct bt_error_list errors = {0};
+			struct bt_node_selector *copy;
+
+			bt_arena_init(&scope.arena, 512);
+			copy = BT_ARENA_NEW(&scope.arena, struct bt_node_selector);
+			bt_message_copy(&bt_node_selector_message, copy, selector, &scope.arena);
+			scope.selector = copy;
+			scope.parsed = bt_node_selector_parse(copy, BT_STR(""), &scope.arena);
+			bt_node_selector_errors(&scope.parsed, &scope.arena, &errors);
+			if (errors.count != 0) {
+				scope.kind = BT_NODE_SCOPE_BROKEN;
+				scope.problem = bt_error_list_text(&errors, &scope.arena);
+			}
+		}
+		id = add(pools, &scope);
+	}
+	pools->scopes.items[id].ref_count++;
+	return id;
+}
+
+static void node_scope_unref(struct bt_device_pools *pools, uint32_t id)
+{
+	struct bt_node_scope *scope = &pools->scopes.items[id];
+
+	if (--scope->ref_count != 0) {
+		return;
+	}
+	(void)bt_map_remove(&pools->scope_map, scope->hash, id); /* it is there */
+	bt_symbol_unref(pools->dra->ids.symbols, scope->name);
+	bt_arena_finish(&scope->arena);
+	scope->selector = NULL;
+	bt_vec_push(&pools->free_scopes, id);
+}
+
+bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t id, uint32_t slot)
+{
+	struct bt_node_scope *scope = &pools->scopes.items[id];
+	const struct bt_node_row *row = &pools->dra->state->nodes.rows[slot];
+
+	switch (scope->kind) {
+	case BT_NODE_SCOPE_EVERYWHERE:
+		return true;
+	case BT_NODE_SCOPE_NAME:
+		return bt_sym_equal(scope->name, row->name);
+	case BT_NODE_SCOPE_SELECTOR:
+		break;
+	case BT_NODE_SCOPE_NOWHERE:
+	case BT_NODE_SCOPE_BROKEN:
+		return false;
+	}
+	if (scope->asked_slot != slot || scope->asked_epoch != pools->node_epoch) {
+		scope->answer = bt_node_selector_matches(&scope->parsed,
+			bt_symbol_text(pools->dra->ids.symbols, row->name), &row->labels,
+			&pools->arena, NULL);
+		scope->asked_slot = slot;
+		scope->asked_epoch = pools->node_epoch;
+	}
+	return scope->answer;
+}
+
+/* Published devices. Spec: 12 sections 9.1 and 18. */
+
+/** What a selector reads of both is equal; the driver is the same. */
+static bool has_same_content(const struct bt_device *a, const struct bt_device *b)
+{
+	struct bt_device left = {0};
+	struct bt_device right = {0};
+
+	left.attributes = a->attributes;
+	left.capacity = a->capacity;
+	left.allow_multiple_allocations = a->allow_multiple_allocations;
+	right.attributes = b->attributes;
+	right.capacity = b->capacity;
+	right.allow_multiple_allocations = b->allow_multiple_allocations;
+	return bt_message_equal(&bt_device_message, &left, &right);
+}
+
+static bool is_tainted(const struct bt_device *device)
+{
+	for (uint32_t i = 0; i < device->taints.count; i++) {
+		if (bt_device_taint_blocks(&device->taints.items[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t flags_of(const struct bt_device_pools *pools, const struct bt_device *device)
+{
+	uint32_t flags = 0;
+
+	if (pools->with_capacity && device->allow_multiple_allocations.present &&
+		device->allow_multiple_allocations.value) {
+		flags |= BT_DEVICE_SHAREABLE;
+	}
+	if (pools->with_capacity && device->capacity.count != 0) {
+		flags |= BT_DEVICE_CAPACITY;
+		if (bt_device_capacity_fits(device, NULL, NULL, NULL)) {
+			flags |= BT_DEVICE_CAPACITY_FITS;
+		}
+	}
+	if (device->consumes_counters.count != 0) {
+		flags |= BT_DEVICE_COUNTERS;
+	}
+	if (pools->with_taints && is_tainted(device)) {
+		flags |= BT_DEVICE_TAINTED;
+	}
+	if (device->binding_conditions.present) {
+		flags |= BT_DEVICE_BINDING;
+	}
+	if (!pools->with_binding && device->binding_conditions.count != 0) {
+		flags |= BT_DEVICE_NEVER;
+	}
+	return flags;
+}
+
+static void set_first_row(struct bt_device_pools *pools, uint32_t id, uint32_t row)
+{
+	while (pools->row_of_id.count <= id) {
+		bt_vec_push(&pools->row_of_id, BT_DEVICE_NONE);
+	}
+	pools->row_of_id.items[id] = row;
+}
+
+static uint32_t first_row(const struct bt_device_pools *pools, uint32_t id)
+{
+	return id < pools->row_of_id.count ? pools->row_of_id.items[id] : BT_DEVICE_NONE;
+}
+
+static uint32_t add_row(struct bt_device_pools *pools, uint32_t id)
+{
+	struct bt_device_row item = {.id = id, .next = first_row(pools, id)};
+	uint32_t row;
+
+	if (pools->free_rows.count != 0) {
+		row = pools->free_rows.items[--pools->free_rows.count];
+		pools->rows.items[row] = item;
+	} else {
+		row = pools->rows.count;
+		bt_vec_push(&pools->rows, item);
+	}
+	set_first_row(pools, id, row);
+	return row;
+}
+
+static void device_rows_drop(struct bt_device_pools *pools, uint32_t row)
+{
+	struct bt_device_row *item = &pools->rows.items[row];
+	uint32_t at = first_row(pools, item->id);
+
+	bt_selectors_forget_row(pools, row);
+	if (at == row) {
+		set_first_row(pools, item->id, item->next);
+	} else {
+		while (pools->rows.items[at].next != row) {
+			at = pools->rows.items[at].next;
+		}
+		pools->rows.items[at].next = item->next;
+	}
+	if ((item->flags & BT_DEVICE_OWN_SCOPE) != 0) {
+		node_scope_unref(pools, item->scope);
+	}
+	bt_device_ids_unref(&pools->dra->ids, item->id);
+	item->spec = NULL;
+	bt_vec_push(&pools->free_rows, row);
+}
+
+/**
+ * The old row of the slice for this identity, taken out of old_rows; position: where it was as long
+ * as nothing was inserted before it.
+ */
+static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t id,
+	uint32_t *old_rows, uint32_t old_count, uint32_t position)
+{
+	uint32_t row = position < old_count ? old_rows[position] : BT_DEVICE_NONE;
+
+	if (row != BT_DEVICE_NONE && pools->rows.items[row].id == id) {
+		old_rows[position] = BT_DEVICE_NONE;
+		return row;
+	}
+	for (row = first_row(pools, id); row != BT_DEVICE_NONE; row = pools->rows.items[row].next) {
+		if (pools->rows.items[row].slice != slice) {
+			continue;
+		}
+		for (uint32_t i = 0; i < old_count; i++) {
+			if (old_rows[i] == row) {
+				old_rows[i] = BT_DEVICE_NONE;
+				return row;
+			}
+		}
+	}
+	return BT_DEVICE_NONE;
+}
+
+/**
+ * Rows for the devices of a slice that has its new object, scope and no rows. Those of its old
+ * object, which still lives, are taken over where the device is still there, with their verdicts
+ * where its content is the same; the others are dropped. old_rows: is written to.
+ */
+static void device_rows_make(
+	struct bt_device_pools *pools, uint32_t slice, uint32_t *old_rows, uint32_t old_count)
+{
+	const struct bt_resource_slice *value = bt_pool_slice_value(pools, slice);
+
+	for (uint32_t i = 0; i < value->spec.devices.count; i++) {
+		const struct bt_device *device = &value->spec.devices.items[i];
+		uint32_t id = bt_device_ids_ref(
+			&pools->dra->ids, value->spec.driver, value->spec.pool.name, device->name);
+		uint32_t row = take_old(pools, slice, id, old_rows, old_count, i);
+		if (row == BT_DEVICE_NONE) {
+			row = add_row(pools, id);
+		} else {
+			bt_device_ids_unref(&pools->dra->ids, id);
+			if (!has_same_content(pools->rows.items[row].spec, device)) {
+				bt_selectors_forget_row(pools, row);
+			}
+		}
+		bool per_device = pools->slices.items[slice].per_device;
+		uint32_t scope = per_device ? node_scope_ref(pools, device->node_name,
+						      &device->all_nodes, device->node_selector)
+					    : 0;
+		struct bt_device_row *item = &pools->rows.items[row];
+
+		if ((item->flags & BT_DEVICE_OWN_SCOPE) != 0) {
+			node_scope_unref(pools, item->scope);
+		}
+		item->spec = device;
+		item->slice = slice;
+		item->scope = scope;
+		item->flags = flags_of(pools, device) | (per_device ? BT_DEVICE_OWN_SCOPE : 0U);
+		bt_vec_push(&pools->slices.items[slice].rows, row);
+	}
+	for (uint32_t i = 0; i < old_count; i++) {
+		if (old_rows[i] != BT_DEVICE_NONE) {
+			device_rows_drop(pools, old_rows[i]);
+		}
+	}
+}
+
+uint32_t bt_device_rows_find(
+	const struct bt_device_pools *pools, uint32_t id, const struct bt_device *spec)
+{
+	uint32_t row = first_row(pools, id);
+
+	while (row != BT_DEVICE_NONE && pools->rows.items[row].spec != spec) {
+		row = pools->rows.items[row].next;
+	}
+	return row;
+}
+
+static const struct bt_device *find_of_any_driver(
+	const struct bt_device_pools *pools, struct bt_str pool, struct bt_str device)
+{
+	for (uint32_t row = 0; row < pools->rows.count; row++) {
+		const struct bt_device_row *item = &pools->rows.items[row];
+
+		if (item->spec != NULL && bt_str_equal(item->spec->name, device) &&
+			bt_str_equal(
+				bt_pool_slice_value(pools, item->slice)->spec.pool.name, pool)) {
+			return item->spec;
+		}
+	}
+	return NULL;
+}
+
+const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools *pools,
+	struct bt_str driver, struct bt_str pool, struct bt_str device)
+{
+	uint32_t id = bt_device_ids_find(&pools->dra->ids, driver, pool, device);
+	uint32_t row = id < pools->row_of_id.count ? pools->row_of_id.items[id] : BT_DEVICE_NONE;
+
+	return row != BT_DEVICE_NONE ? pools->rows.items[row].spec
+				     : find_of_any_driver(pools, pool, device);
+}
 
 /* --- life --- */
 
@@ -268,14 +622,14 @@ static void enter(
 	struct bt_pool_slice *slice = &pools->slices.items[id];
 
 	slice->pool = pool;
-	slice->scope = bt_node_scope_ref(
+	slice->scope = node_scope_ref(
 		pools, value->spec.node_name, &value->spec.all_nodes, value->spec.node_selector);
 	slice->per_device = value->spec.per_device_node_selection.present &&
 		value->spec.per_device_node_selection.value;
 	slice->has_counters = value->spec.shared_counters.count != 0;
 	bt_vec_push(&pools->pools.items[pool].slices, id);
 	index_slice(pools, slice, true);
-	bt_device_rows_make(pools, id, old_rows, old_count);
+	device_rows_make(pools, id, old_rows, old_count);
 	bt_device_pools_changed(pools, pool);
 }
 
@@ -288,7 +642,7 @@ static void leave(struct bt_device_pools *pools, uint32_t id)
 	bt_device_pools_changed(pools, slice->pool);
 	remove_value(pool->slices.items, &pool->slices.count, id);
 	index_slice(pools, slice, false);
-	bt_node_scope_unref(pools, slice->scope);
+	node_scope_unref(pools, slice->scope);
 }
 
 static void remove_slice(struct bt_device_pools *pools, uint32_t id)
@@ -297,7 +651,7 @@ static void remove_slice(struct bt_device_pools *pools, uint32_t id)
 
 	leave(pools, id);
 	for (uint32_t i = 0; i < slice->rows.count; i++) {
-		bt_device_rows_drop(pools, slice->rows.items[i]);
+		device_rows_drop(pools, slice->rows.items[i]);
 	}
 	slice->rows.count = 0;
 	drop_pool_if_empty(pools, slice->pool);
@@ -323,25 +677,6 @@ static void add_slice(struct bt_device_pools *pools, struct bt_object *object, u
 	enter(pools, id, NULL, 0);
 }
 
-static void update_slice(struct bt_device_pools *pools, uint32_t id, struct bt_object *object)
-{
-	struct bt_pool_slice *slice = &pools->slices.items[id];
-	struct bt_object *old_object = slice->object;
-	uint32_t old_pool = slice->pool;
-	uint32_t *old_rows = slice->rows.items;
-	uint32_t old_count = slice->rows.count;
-
-	leave(pools, id);
-	slice->rows.items = NULL;
-	slice->rows.count = 0;
-	slice->rows.capacity = 0;
-	slice->object = bt_object_share(object);
-	enter(pools, id, old_rows, old_count);
-	drop_pool_if_empty(pools, old_pool);
-	bt_free(old_rows);
-	bt_object_release(old_object);
-}
-
 void bt_device_pools_follow(
 	struct bt_device_pools *pools, struct bt_object *old_slice, struct bt_object *new_slice)
 {
@@ -356,7 +691,21 @@ void bt_device_pools_follow(
 	} else if (id == BT_POOL_NONE) {
 		add_slice(pools, new_slice, hash);
 	} else {
-		update_slice(pools, id, new_slice);
+		struct bt_pool_slice *slice = &pools->slices.items[id];
+		struct bt_object *old_object = slice->object;
+		uint32_t old_pool = slice->pool;
+		uint32_t *old_rows = slice->rows.items;
+		uint32_t old_count = slice->rows.count;
+
+		leave(pools, id);
+		slice->rows.items = NULL;
+		slice->rows.count = 0;
+		slice->rows.capacity = 0;
+		slice->object = bt_object_share(new_slice);
+		enter(pools, id, old_rows, old_count);
+		drop_pool_if_empty(pools, old_pool);
+		bt_free(old_rows);
+		bt_object_release(old_object);
 	}
 }
 

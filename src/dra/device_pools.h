@@ -7,7 +7,9 @@
  * sections 4.5, 9.1, 9.5 and 18.
  */
 #include "api/types.h"
-#include "dra/device_ids.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "dra/dra.h"
 #include "state/object_store.h"
 
 struct bt_dra;
@@ -39,4 +41,27 @@ struct bt_verdict_figures {
 	uint64_t kept;
 };
 struct bt_verdict_figures bt_device_pools_figures(const struct bt_device_pools *pools);
+
+/* --- selectors --- */
+
+/*
+ * Device selectors, compiled once for each text. Shared by the allocator and by whoever counts
+ * devices of a class (05 section 11.7). Spec: 12b section 2, 12 section 18.
+ */
+
+enum bt_verdict {
+	BT_VERDICT_UNKNOWN, /* not asked yet */
+	BT_VERDICT_FALSE,
+	BT_VERDICT_TRUE,
+	BT_VERDICT_ERROR,
+};
+
+/**
+ * The verdict of one expression on a published device (its id), kept until the device's content
+ * changes. Of an error err is `CEL compile error: <e>` or `CEL runtime error: <e>`, without what
+ * the caller puts before it.
+ */
+enum bt_verdict bt_dra_select(struct bt_dra *dra, struct bt_str expression,
+	const struct bt_resource_slice *slice, const struct bt_device *device, uint32_t device_id,
+	struct berth_error *err);
 #endif

@@ -20,7 +20,6 @@
 #include "cel/cel.h"
 #include "dra/device_pools.h"
 #include "dra/dra.h"
-#include "dra/selectors.h"
 
 #define BT_POOL_NONE UINT32_MAX
 
@@ -255,16 +254,8 @@ struct bt_str bt_pool_name(const struct bt_device_pools *pools, uint32_t pool);
 /** In named; BT_POOL_NONE: no slice is for a node of this name. */
 uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name);
 
-/* device_scopes.c */
-
-/** One reference taken. */
-uint32_t bt_node_scope_ref(struct bt_device_pools *pools, struct bt_str node_name,
-	const struct bt_opt_bool *all_nodes, const struct bt_node_selector *selector);
-void bt_node_scope_unref(struct bt_device_pools *pools, uint32_t scope);
 /** Not for a broken one. */
 bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t scope, uint32_t slot);
-
-/* device_rows.c */
 
 static inline const struct bt_resource_slice *bt_pool_slice_value(
 	const struct bt_device_pools *pools, uint32_t slice)
@@ -272,14 +263,6 @@ static inline const struct bt_resource_slice *bt_pool_slice_value(
 	return pools->slices.items[slice].object->value;
 }
 
-/**
- * Rows for the devices of a slice that has its new object, scope and no rows. Those of its old
- * object, which still lives, are taken over where the device is still there, with their verdicts
- * where its content is the same; the others are dropped. old_rows: is written to.
- */
-void bt_device_rows_make(
-	struct bt_device_pools *pools, uint32_t slice, uint32_t *old_rows, uint32_t old_count);
-void bt_device_rows_drop(struct bt_device_pools *pools, uint32_t row);
 /** The row of a device in the vector behind its slice; BT_DEVICE_NONE: it is not published. */
 uint32_t bt_device_rows_find(
 	const struct bt_device_pools *pools, uint32_t id, const struct bt_device *spec);
@@ -315,14 +298,6 @@ void bt_node_pools_finish(struct bt_node_pools *node);
 /** Ends the process when a node's pools are not those computed anew. */
 void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
 
-/* device_counters.c */
-
-/** The counters of these slices of a pool (ascending), made once. */
-struct bt_pool_counters *bt_pool_counters_of(
-	struct bt_device_pools *pools, uint32_t pool, const uint32_t *slices, uint32_t count);
-void bt_pool_counters_destroy(struct bt_pool_counters *counters);
-/** Index in consumers; BT_DEVICE_NONE. */
-uint32_t bt_pool_counters_find(const struct bt_pool_counters *counters, uint32_t row);
 /** Room for what the device consumes, beside the allocated devices and this call's: taken. */
 bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	struct bt_pool_counters *counters, uint32_t consumption);

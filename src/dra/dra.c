@@ -5,6 +5,96 @@
 #include "dra/device_pools.h"
 #include "dra/device_totals.h"
 
+static uint64_t identity_hash(bt_sym driver, bt_sym pool, bt_sym device)
+{
+	return bt_hash_u64(bt_hash_u64(bt_hash_u64(0, driver.id), pool.id), device.id);
+}
+
+static uint64_t stored_identity_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_device_ids *)owner)->items.items[id].hash;
+}
+
+static uint32_t find_identity(
+	const struct bt_device_ids *ids, bt_sym driver, bt_sym pool, bt_sym device)
+{
+	uint64_t hash = identity_hash(driver, pool, device);
+
+	for (uint32_t at = bt_map_first(&ids->map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&ids->map, hash, at)) {
+		uint32_t id = bt_map_value(&ids->map, at);
+		const struct bt_device_identity *item = &ids->items.items[id];
+		if (item->driver.id == driver.id && item->pool.id == pool.id &&
+			item->device.id == device.id) {
+			return id;
+		}
+	}
+	return BT_DEVICE_NONE;
+}
+
+uint32_t bt_device_ids_find(const struct bt_device_ids *ids, struct bt_str driver,
+	struct bt_str pool, struct bt_str device)
+{
+	/* A text that is not interned is in no identity: no number is BT_SYM_NONE. */
+	return find_identity(ids, bt_symbol_find(ids->symbols, driver),
+		bt_symbol_find(ids->symbols, pool), bt_symbol_find(ids->symbols, device));
+}
+
+/** References to the symbols are taken over. */
+static uint32_t add_identity(struct bt_device_ids *ids, const struct bt_device_identity *item)
+{
+	uint32_t id;
+
+	if (ids->free_ids.count != 0) {
+		id = ids->free_ids.items[--ids->free_ids.count];
+		ids->items.items[id] = *item;
+	} else {
+		id = ids->items.count;
+		bt_vec_push(&ids->items, *item);
+	}
+	bt_map_insert(&ids->map, item->hash, id);
+	return id;
+}
+
+uint32_t bt_device_ids_ref(
+	struct bt_device_ids *ids, struct bt_str driver, struct bt_str pool, struct bt_str device)
+{
+	uint32_t id = bt_device_ids_find(ids, driver, pool, device);
+
+	if (id == BT_DEVICE_NONE) {
+		struct bt_device_identity item = {
+			.driver = bt_symbol_ref_str(ids->symbols, driver),
+			.pool = bt_symbol_ref_str(ids->symbols, pool),
+			.device = bt_symbol_ref_str(ids->symbols, device),
+			.pool_id = BT_DEVICE_NONE,
+		};
+		item.hash = identity_hash(item.driver, item.pool, item.device);
+		if (device.length != 0) {
+			item.pool_id = bt_device_ids_ref(ids, driver, pool, BT_STR(""));
+		}
+		id = add_identity(ids, &item);
+	}
+	ids->items.items[id].ref_count++;
+	return id;
+}
+
+void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
+{
+	struct bt_device_identity item = ids->items.items[id];
+
+	if (--ids->items.items[id].ref_count != 0) {
+		return;
+	}
+	(void)bt_map_remove(&ids->map, item.hash, id); /* it is there */
+	bt_symbol_unref(ids->symbols, item.driver);
+	bt_symbol_unref(ids->symbols, item.pool);
+	bt_symbol_unref(ids->symbols, item.device);
+	bt_vec_push(&ids->free_ids, id);
+	if (item.pool_id != BT_DEVICE_NONE) {
+		bt_device_ids_unref(ids, item.pool_id);
+	}
+}
+
 static void claim_changed(void *context, struct bt_object *old_claim, struct bt_object *new_claim)
 {
 	bt_claim_cache_follow(&((struct bt_dra *)context)->claims, old_claim, new_claim);
@@ -39,19 +129,6 @@ static const struct {
 	{BT_KIND_RESOURCE_CLAIM, claim_changed},
 };
 
-static void read_kind(struct bt_dra *dra, enum bt_kind kind, bt_object_changed changed)
-{
-	struct bt_object_store *store = &dra->state->objects;
-	const struct bt_object_meta *meta; /* every structure of a kind starts with it */
-	uint32_t cursor = 0;
-
-	while ((meta = bt_object_store_next(store, kind, (struct bt_str){NULL, 0}, &cursor)) !=
-		NULL) {
-		changed(dra, NULL,
-			bt_object_store_find_object(store, kind, meta->namespace_, meta->name));
-	}
-}
-
 static void destroy(struct bt_dra *dra)
 {
 	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++) {
@@ -64,7 +141,9 @@ static void destroy(struct bt_dra *dra)
 	bt_device_class_map_finish(&dra->classes);
 	bt_allocated_devices_finish(&dra->allocated);
 	bt_claim_cache_finish(&dra->claims);
-	bt_device_ids_finish(&dra->ids);
+	bt_map_finish(&dra->ids.map);
+	bt_vec_finish(&dra->ids.items);
+	bt_vec_finish(&dra->ids.free_ids);
 	bt_free(dra);
 }
 
@@ -91,7 +170,8 @@ struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
 	dra->state = state;
 	dra->own_gates = *gates;
 	dra->gates = &dra->own_gates;
-	bt_device_ids_init(&dra->ids, &state->symbols);
+	dra->ids = (struct bt_device_ids){.symbols = &state->symbols};
+	bt_map_init(&dra->ids.map, stored_identity_hash, &dra->ids);
 	bt_claim_cache_init(&dra->claims, dra);
 	bt_allocated_devices_init(&dra->allocated, dra);
 	bt_device_class_map_init(&dra->classes, dra);
@@ -101,7 +181,18 @@ struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
 	state->destroy_dra = destroy;
 	state->dra_memory_bytes = memory_bytes;
 	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++) {
-		read_kind(dra, followed[i].kind, followed[i].changed);
+		enum bt_kind kind = followed[i].kind;
+		bt_object_changed changed = followed[i].changed;
+		struct bt_object_store *store = &dra->state->objects;
+		const struct bt_object_meta *meta; /* every structure of a kind starts with it */
+		uint32_t cursor = 0;
+
+		while ((meta = bt_object_store_next(
+				store, kind, (struct bt_str){NULL, 0}, &cursor)) != NULL) {
+			changed(dra, NULL,
+				bt_object_store_find_object(
+					store, kind, meta->namespace_, meta->name));
+		}
 		bt_object_store_listen(&state->objects, followed[i].kind,
 			(struct bt_object_listener){followed[i].changed, dra});
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions and their verdicts. An error's text is not kept: who needs it computes it again. */
-#include "dra/selectors.h"
+#include "dra/device_pools.h"
 
 #include "cel/device.h"
 #include "dra/device_pools_private.h"
@@ -65,28 +65,6 @@ static void make_room(struct bt_device_pools *pools)
 	}
 }
 
-static struct bt_selector_program make(
-	const struct bt_device_pools *pools, struct bt_str text, uint64_t hash)
-{
-	struct berth_error err = {0};
-	struct bt_selector_program program = {
-		.text = bt_strndup(text.data, text.length),
-		.length = text.length,
-		.hash = hash,
-	};
-
-	if (bt_cel_compile((struct bt_str){program.text, program.length},
-		    bt_cel_device_environment(pools->with_list_attributes), &program.program,
-		    &err) != 0) {
-		program.problem =
-			bt_strndup(berth_error_message(&err), strlen(berth_error_message(&err)));
-		berth_error_finish(&err);
-	}
-	program.bytes = sizeof(program) + text.length +
-		(program.program != NULL ? bt_cel_program_bytes(program.program) : 0);
-	return program;
-}
-
 uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str text)
 {
 	uint64_t hash = bt_str_hash(text);
@@ -100,7 +78,23 @@ uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str text)
 			id = pools->programs.count;
 			bt_vec_push(&pools->programs, (struct bt_selector_program){0});
 		}
-		pools->programs.items[id] = make(pools, text, hash);
+		struct berth_error err = {0};
+		struct bt_selector_program program = {
+			.text = bt_strndup(text.data, text.length),
+			.length = text.length,
+			.hash = hash,
+		};
+
+		if (bt_cel_compile((struct bt_str){program.text, program.length},
+			    bt_cel_device_environment(pools->with_list_attributes),
+			    &program.program, &err) != 0) {
+			program.problem = bt_strndup(
+				berth_error_message(&err), strlen(berth_error_message(&err)));
+			berth_error_finish(&err);
+		}
+		program.bytes = sizeof(program) + text.length +
+			(program.program != NULL ? bt_cel_program_bytes(program.program) : 0);
+		pools->programs.items[id] = program;
 		pools->program_bytes += pools->programs.items[id].bytes;
 		pools->program_count++;
 		bt_map_insert(&pools->program_map, hash, id);
@@ -154,20 +148,6 @@ enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 	return BT_VERDICT_ERROR;
 }
 
-static void grow(struct bt_device_pools *pools, struct bt_selector_program *program)
-{
-	uint32_t capacity = (pools->rows.count + pools->rows.count / 4 + 31) & ~UINT32_C(31);
-	uint32_t old_words = program->row_capacity / 32;
-	uint32_t words = capacity / 32;
-
-	program->verdicts =
-		bt_realloc_array(program->verdicts, words, sizeof(program->verdicts[0]));
-	memset(&program->verdicts[old_words], 0, (words - old_words) * sizeof(uint64_t));
-	program->row_capacity = capacity;
-	program->bytes += (words - old_words) * sizeof(uint64_t);
-	pools->program_bytes += (words - old_words) * sizeof(uint64_t);
-}
-
 enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t id, uint32_t row,
 	const struct bt_cel_limits *limits)
 {
@@ -176,7 +156,17 @@ enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t id,
 	enum bt_verdict verdict;
 
 	if (row >= program->row_capacity) {
-		grow(pools, program);
+		uint32_t capacity =
+			(pools->rows.count + pools->rows.count / 4 + 31) & ~UINT32_C(31);
+		uint32_t old_words = program->row_capacity / 32;
+		uint32_t words = capacity / 32;
+
+		program->verdicts =
+			bt_realloc_array(program->verdicts, words, sizeof(program->verdicts[0]));
+		memset(&program->verdicts[old_words], 0, (words - old_words) * sizeof(uint64_t));
+		program->row_capacity = capacity;
+		program->bytes += (words - old_words) * sizeof(uint64_t);
+		pools->program_bytes += (words - old_words) * sizeof(uint64_t);
 	}
 	verdict = bt_selector_compute(pools, program,
 		bt_pool_slice_value(pools, item->slice)->spec.driver, item->spec, limits, NULL);

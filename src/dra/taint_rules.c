@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dra/taint_rules.h"
+#include "dra/dra.h"
 
 #include "api/time.h"
 #include "api/types.h"
 #include "base/arena.h"
 #include "dra/device_pools.h"
-#include "dra/dra.h"
 
 static uint64_t patched_hash(const void *owner, uint32_t id)
 {
@@ -57,32 +56,6 @@ static bool matches_device(const struct bt_device_taint_rule *rule, const struct
 	return selector == NULL || is_named(selector->device, device->name);
 }
 
-static const struct bt_device_taint_rule *next_rule(
-	const struct bt_taint_rules *rules, uint32_t *cursor)
-{
-	return bt_object_store_next(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE,
-		(struct bt_str){NULL, 0}, cursor);
-}
-
-/** Rules of the slice's pool, in the order of their names; *out_rules is in the arena. */
-static uint32_t rules_of(const struct bt_taint_rules *rules, const struct bt_resource_slice *slice,
-	struct bt_arena *arena, const struct bt_device_taint_rule ***out_rules)
-{
-	uint32_t all =
-		bt_object_store_count(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE);
-	const struct bt_device_taint_rule *rule;
-	uint32_t count = 0;
-	uint32_t cursor = 0;
-
-	*out_rules = BT_ARENA_NEW_ARRAY(arena, const struct bt_device_taint_rule *, all);
-	while ((rule = next_rule(rules, &cursor)) != NULL) {
-		if (matches_pool(rule, slice)) {
-			(*out_rules)[count++] = rule;
-		}
-	}
-	return count;
-}
-
 static bool patch_device(struct bt_device *device, const struct bt_device_taint_rule *const *rules,
 	uint32_t rule_count, struct bt_arena *arena)
 {
@@ -115,7 +88,21 @@ static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_obj
 	bool patched = false;
 
 	bt_arena_init(&arena, 4096);
-	uint32_t rule_count = rules_of(rules, &slice, &arena, &matching);
+	/* Rules of the slice's pool, in the order of their names; *out_rules is in the arena. */
+	uint32_t all =
+		bt_object_store_count(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE);
+	const struct bt_device_taint_rule *rule;
+	uint32_t rule_count = 0;
+	uint32_t cursor = 0;
+
+	matching = BT_ARENA_NEW_ARRAY(&arena, const struct bt_device_taint_rule *, all);
+	while ((rule = bt_object_store_next(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (matches_pool(rule, &slice)) {
+			(matching)[rule_count++] = rule;
+		}
+	}
+
 	if (rule_count != 0 && slice.spec.devices.count != 0) {
 		struct bt_device *devices =
 			BT_ARENA_NEW_ARRAY(&arena, struct bt_device, slice.spec.devices.count);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "api/resource_claim.h"
-#include "dra/trial.h"
+#include "dra/dra.h"
 #include "explain/advice.h"
 #include "plugins/dynamic_resources.h"
 

@@ -3,7 +3,7 @@
 #define BT_EXPLAIN_EXPLAIN_PRIVATE_H
 /** Between the files of src/explain that make up bt_explain. */
 #include "base/vec.h"
-#include "dra/trial.h"
+#include "dra/dra.h"
 #include "explain/explain.h"
 #include "state/trial.h"
 

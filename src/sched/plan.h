@@ -85,8 +85,10 @@ struct bt_plan {
 	uint32_t cycle_score_count;
 	const void **column_data; /* by plugin index: data of score columns without PreScore */
 	bool wide_values; /* node_table.h has_wide_values when the column forms were chosen */
-	/** dra/device_class_map.h version: resources that devices stand behind make some plugins
-	 * depend on more than shape and node. */
+	/**
+	 * version of the dra's bt_device_class_map: resources that devices stand behind make some
+	 * plugins depend on more than shape and node.
+	 */
 	uint64_t class_version;
 	int64_t constant_score; /* weighted scores that are equal on every node */
 	bool reads_node_count;

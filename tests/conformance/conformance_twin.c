@@ -3,7 +3,7 @@
 #include "conformance/conformance_explain.h"
 
 #include "codec/json_edit.h"
-#include "dra/trial.h"
+#include "dra/dra.h"
 
 /* --- loading --- */
 

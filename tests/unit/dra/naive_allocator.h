@@ -9,7 +9,7 @@
 
 #include "allocator_fixture.h"
 #include "api/selector.h"
-#include "dra/selectors.h"
+#include "dra/device_pools.h"
 
 #define NAIVE_MAX 32U
 #define NAIVE_STEPS_MAX 400000U

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Claims without some of their pods for a moment: who gives back what, and no trace at the end. */
 #include "base/prng.h"
-#include "dra/trial.h"
+#include "dra/dra.h"
 #include "dra_fixture.h"
 #include "test_main.h"
 
