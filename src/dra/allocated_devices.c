@@ -56,29 +56,6 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 	bt_vec_finish(&allocated->pool_versions);
 }
 
-static void make_room(struct bt_allocated_devices *allocated, uint32_t id)
-{
-	uint32_t room = allocated->dedicated.bit_count;
-
-	if (id < room) {
-		return;
-	}
-	room = room < 64 ? 64 : room;
-	while (room <= id) {
-		room *= 2;
-	}
-	bt_bitset_resize(&allocated->dedicated, room);
-	bt_bitset_resize(&allocated->held, room);
-	bt_bitset_resize(&allocated->api, room);
-	bt_bitset_resize(&allocated->history, room);
-	bt_vec_reserve(&allocated->in_flight, room);
-	bt_vec_reserve(&allocated->api_results, room);
-	while (allocated->in_flight.count < room) {
-		bt_vec_push(&allocated->in_flight, 0);
-		bt_vec_push(&allocated->api_results, 0);
-	}
-}
-
 static struct bt_shared_device *allocated_find_shared(
 	const struct bt_allocated_devices *allocated, uint32_t device_id);
 
@@ -110,36 +87,6 @@ static void count_api_result(struct bt_allocated_devices *allocated, uint32_t id
 	}
 }
 
-static void drop_api_result(struct bt_allocated_devices *allocated, uint32_t id)
-{
-	BT_ASSERT(allocated->api_results.items[id] != 0);
-	if (--allocated->api_results.items[id] == 0) {
-		allocated->history_count -= bt_bitset_get(&allocated->history, id);
-		bt_bitset_assign(&allocated->history, id, false);
-		bt_device_ids_unref(&allocated->dra->ids, id);
-	}
-}
-
-/* Upstream joins the set of the API's claims, from which a device goes with the first claim that
- * lets it go, with the devices of every claim in flight. */
-static void remove_dedicated(struct bt_allocated_devices *allocated, uint32_t id, bool in_flight)
-{
-	if (!bt_bitset_get(&allocated->dedicated, id)) {
-		return;
-	}
-	if (in_flight) {
-		BT_ASSERT(allocated->in_flight.items[id] != 0);
-		allocated->in_flight.items[id]--;
-	} else {
-		bt_bitset_assign(&allocated->api, id, false);
-	}
-	if (!bt_bitset_get(&allocated->api, id) && allocated->in_flight.items[id] == 0) {
-		bt_bitset_assign(&allocated->dedicated, id, false);
-		changed(allocated, id);
-		bt_device_ids_unref(&allocated->dra->ids, id);
-	}
-}
-
 /** Nobody holds it alone, and no slice publishes a device without a name. */
 static bool is_ignored(const struct bt_device_request_allocation_result *result)
 {
@@ -153,7 +100,24 @@ static uint32_t take_id(struct bt_allocated_devices *allocated,
 	uint32_t id = bt_device_ids_ref(
 		&allocated->dra->ids, result->driver, result->pool, result->device);
 
-	make_room(allocated, id);
+	uint32_t room = allocated->dedicated.bit_count;
+
+	if (id >= room) {
+		room = room < 64 ? 64 : room;
+		while (room <= id) {
+			room *= 2;
+		}
+		bt_bitset_resize(&allocated->dedicated, room);
+		bt_bitset_resize(&allocated->held, room);
+		bt_bitset_resize(&allocated->api, room);
+		bt_bitset_resize(&allocated->history, room);
+		bt_vec_reserve(&allocated->in_flight, room);
+		bt_vec_reserve(&allocated->api_results, room);
+		while (allocated->in_flight.count < room) {
+			bt_vec_push(&allocated->in_flight, 0);
+			bt_vec_push(&allocated->api_results, 0);
+		}
+	}
 	return id;
 }
 
@@ -206,10 +170,30 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 		allocated_remove_shared(allocated, id, result, in_flight);
 		changed(allocated, id);
 	} else {
-		remove_dedicated(allocated, id, in_flight);
+		/* Upstream joins the set of the API's claims, from which a device goes with the
+		 * first claim that lets it go, with the devices of every claim in flight. */
+		if (bt_bitset_get(&allocated->dedicated, id)) {
+			if (in_flight) {
+				BT_ASSERT(allocated->in_flight.items[id] != 0);
+				allocated->in_flight.items[id]--;
+			} else {
+				bt_bitset_assign(&allocated->api, id, false);
+			}
+			if (!bt_bitset_get(&allocated->api, id) &&
+				allocated->in_flight.items[id] == 0) {
+				bt_bitset_assign(&allocated->dedicated, id, false);
+				changed(allocated, id);
+				bt_device_ids_unref(&allocated->dra->ids, id);
+			}
+		}
 	}
 	if (!in_flight) {
-		drop_api_result(allocated, id);
+		BT_ASSERT(allocated->api_results.items[id] != 0);
+		if (--allocated->api_results.items[id] == 0) {
+			allocated->history_count -= bt_bitset_get(&allocated->history, id);
+			bt_bitset_assign(&allocated->history, id, false);
+			bt_device_ids_unref(&allocated->dra->ids, id);
+		}
 	}
 }
 
@@ -354,23 +338,6 @@ static void finish_shared(struct bt_allocated_devices *allocated, struct bt_shar
 	shared->device = BT_DEVICE_NONE;
 }
 
-/** Nothing is kept of a device that nobody shares any more. */
-static void settle_shared(struct bt_allocated_devices *allocated, uint32_t device_id)
-{
-	uint32_t index = find_shared(allocated, device_id);
-
-	if (index == UINT32_MAX) {
-		return;
-	}
-	struct bt_shared_device *shared = &allocated->shared.items[index];
-	if (shared->share_count == 0 && !shared->api_consumes && shared->in_flight_consumes == 0) {
-		(void)bt_map_remove(&allocated->shared_by_device, bt_hash_u64(0, device_id),
-			index); /* it was found just now */
-		finish_shared(allocated, shared);
-		bt_vec_push(&allocated->shared_free, index);
-	}
-}
-
 /** Let go of everything; the vectors stay. */
 static void allocated_finish_shared(struct bt_allocated_devices *allocated)
 {
@@ -439,24 +406,23 @@ static void remove_share(struct bt_allocated_devices *allocated, uint32_t device
 	bt_sym share_id = bt_symbol_find(allocated->dra->ids.symbols, text);
 	uint32_t index = find_share(allocated, device_id, share_id);
 
-	if (index == UINT32_MAX) {
-		return;
-	}
-	struct bt_device_share *share = &allocated->shares.items[index];
-	if (in_flight) {
-		BT_ASSERT(share->in_flight != 0);
-		share->in_flight--;
-	} else {
-		share->api = false;
-	}
-	if (!share->api && share->in_flight == 0) {
-		(void)bt_map_remove(
-			&allocated->share_map, share->hash, index); /* it was found just now */
-		get_shared(allocated, device_id)->share_count--;
-		bt_symbol_unref(allocated->dra->ids.symbols, share_id);
-		bt_device_ids_unref(&allocated->dra->ids, device_id);
-		share->device = BT_DEVICE_NONE;
-		bt_vec_push(&allocated->share_free, index);
+	if (index != UINT32_MAX) {
+		struct bt_device_share *share = &allocated->shares.items[index];
+		if (in_flight) {
+			BT_ASSERT(share->in_flight != 0);
+			share->in_flight--;
+		} else {
+			share->api = false;
+		}
+		if (!share->api && share->in_flight == 0) {
+			(void)bt_map_remove(&allocated->share_map, share->hash,
+				index); /* it was found just now */
+			get_shared(allocated, device_id)->share_count--;
+			bt_symbol_unref(allocated->dra->ids.symbols, share_id);
+			bt_device_ids_unref(&allocated->dra->ids, device_id);
+			share->device = BT_DEVICE_NONE;
+			bt_vec_push(&allocated->share_free, index);
+		}
 	}
 }
 
@@ -596,7 +562,19 @@ static void allocated_remove_shared(struct bt_allocated_devices *allocated, uint
 			}
 		}
 	}
-	settle_shared(allocated, device_id);
+	/* Nothing is kept of a device that nobody shares any more. */
+	uint32_t index = find_shared(allocated, device_id);
+
+	if (index != UINT32_MAX) {
+		struct bt_shared_device *kept = &allocated->shared.items[index];
+		if (kept->share_count == 0 && !kept->api_consumes &&
+			kept->in_flight_consumes == 0) {
+			(void)bt_map_remove(&allocated->shared_by_device, bt_hash_u64(0, device_id),
+				index); /* it was found just now */
+			finish_shared(allocated, kept);
+			bt_vec_push(&allocated->shared_free, index);
+		}
+	}
 }
 
 const struct bt_shared_device *bt_allocated_consumed(

@@ -120,45 +120,6 @@ struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *ar
 		arena, "%.*s/%.*s", BT_STR_ARG(option->base), BT_STR_ARG(option->sub));
 }
 
-static void prepare_option(struct bt_allocator *allocator, struct bt_option *option,
-	const struct bt_prepared_claim *claim, const struct option_source *source,
-	struct bt_str request_problem)
-{
-	option->base = source->base;
-	option->sub = source->sub;
-	option->selectors = source->selectors;
-	option->tolerations = source->tolerations;
-	option->toleration_count = source->toleration_count;
-	option->capacity = source->capacity != NULL && source->capacity->requests.count != 0
-		? &source->capacity->requests
-		: NULL;
-	option->is_admin = source->admin_access.present && source->admin_access.value;
-	option->wants_all = bt_str_equal(source->mode, BT_STR("All"));
-	option->count = source->count;
-	option->device_class = bt_object_store_find(&allocator->pools->dra->state->objects,
-		BT_KIND_DEVICE_CLASS, BT_STR(""), source->device_class_name);
-	option->problem = request_problem.data != NULL
-		? request_problem
-		: find_problem(allocator, claim->key, source, option->device_class);
-	if (option->problem.data == NULL) {
-		const struct bt_device_class *device_class = option->device_class;
-
-		option->class_program_count = device_class->spec.selectors.count;
-		option->program_count = option->class_program_count + source->selector_count;
-		option->programs =
-			BT_ARENA_NEW_ARRAY(allocator->arena, uint32_t, option->program_count);
-		for (uint32_t i = 0; i < option->class_program_count; i++) {
-			option->programs[i] = bt_selector_intern(allocator->pools,
-				expression_of(&device_class->spec.selectors.items[i]));
-		}
-		for (uint32_t i = 0; i < source->selector_count; i++) {
-			option->programs[option->class_program_count + i] = bt_selector_intern(
-				allocator->pools, expression_of(&source->selectors[i]));
-		}
-	}
-	find_constraints(allocator, claim->claim, option);
-}
-
 /** Spec 12 section 9.3, 1 and 2: features that the request uses as a whole. */
 static struct bt_str find_request_problem(
 	struct bt_allocator *allocator, struct bt_str key, const struct bt_device_request *request)
@@ -240,37 +201,42 @@ static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *
 		}
 		option->claim = claim;
 		option->request = number;
-		prepare_option(allocator, option, owner, &source, problem);
+		option->base = source.base;
+		option->sub = source.sub;
+		option->selectors = source.selectors;
+		option->tolerations = source.tolerations;
+		option->toleration_count = source.toleration_count;
+		option->capacity = source.capacity != NULL && source.capacity->requests.count != 0
+			? &source.capacity->requests
+			: NULL;
+		option->is_admin = source.admin_access.present && source.admin_access.value;
+		option->wants_all = bt_str_equal(source.mode, BT_STR("All"));
+		option->count = source.count;
+		option->device_class = bt_object_store_find(&allocator->pools->dra->state->objects,
+			BT_KIND_DEVICE_CLASS, BT_STR(""), source.device_class_name);
+		option->problem = problem.data != NULL
+			? problem
+			: find_problem(allocator, owner->key, &source, option->device_class);
+		if (option->problem.data == NULL) {
+			const struct bt_device_class *device_class = option->device_class;
+
+			option->class_program_count = device_class->spec.selectors.count;
+			option->program_count = option->class_program_count + source.selector_count;
+			option->programs = BT_ARENA_NEW_ARRAY(
+				allocator->arena, uint32_t, option->program_count);
+			for (uint32_t k = 0; k < option->class_program_count; k++) {
+				option->programs[k] = bt_selector_intern(allocator->pools,
+					expression_of(&device_class->spec.selectors.items[k]));
+			}
+			for (uint32_t k = 0; k < source.selector_count; k++) {
+				option->programs[option->class_program_count + k] =
+					bt_selector_intern(allocator->pools,
+						expression_of(&source.selectors[k]));
+			}
+		}
+		find_constraints(allocator, owner->claim, option);
 		prepared->needs_walk =
 			prepared->needs_walk || option->wants_all || option->problem.data != NULL;
-	}
-}
-
-static void prepare_constraints(struct bt_allocator *allocator, struct bt_prepared_claim *item)
-{
-	const struct bt_resource_claim *claim = item->claim;
-
-	item->constraint_count = claim->spec.devices.constraints.count;
-	item->constraints = BT_ARENA_NEW_ARRAY(
-		allocator->arena, struct bt_prepared_constraint, item->constraint_count);
-	for (uint32_t i = 0; i < item->constraint_count; i++) {
-		struct bt_prepared_constraint *constraint = &item->constraints[i];
-		const struct bt_device_constraint *spec = &claim->spec.devices.constraints.items[i];
-		constraint->spec = spec;
-		constraint->is_match = spec->match_attribute.data != NULL;
-		if (!constraint->is_match) {
-			constraint->seen_count = item->request_count;
-			constraint->seen = BT_ARENA_NEW_ARRAY(allocator->arena,
-				const struct bt_device_attribute *, constraint->seen_count);
-		}
-		if (item->constraint_problem.data == NULL && !constraint->is_match &&
-			(spec->distinct_attribute.data == NULL ||
-				!allocator->pools->with_capacity)) {
-			item->constraint_problem = bt_arena_printf(allocator->arena,
-				"claim %.*s, constraint #%u: empty constraint (unsupported "
-				"constraint type?)",
-				BT_STR_ARG(item->key), i);
-		}
 	}
 }
 
@@ -319,7 +285,31 @@ static struct bt_prepared *prepare(struct bt_allocator *allocator,
 			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 		item->first_request = first_request;
 		item->request_count = item->claim->spec.devices.requests.count;
-		prepare_constraints(allocator, item);
+		const struct bt_resource_claim *claim = item->claim;
+
+		item->constraint_count = claim->spec.devices.constraints.count;
+		item->constraints = BT_ARENA_NEW_ARRAY(
+			allocator->arena, struct bt_prepared_constraint, item->constraint_count);
+		for (uint32_t k = 0; k < item->constraint_count; k++) {
+			struct bt_prepared_constraint *constraint = &item->constraints[k];
+			const struct bt_device_constraint *spec =
+				&claim->spec.devices.constraints.items[k];
+			constraint->spec = spec;
+			constraint->is_match = spec->match_attribute.data != NULL;
+			if (!constraint->is_match) {
+				constraint->seen_count = item->request_count;
+				constraint->seen = BT_ARENA_NEW_ARRAY(allocator->arena,
+					const struct bt_device_attribute *, constraint->seen_count);
+			}
+			if (item->constraint_problem.data == NULL && !constraint->is_match &&
+				(spec->distinct_attribute.data == NULL ||
+					!allocator->pools->with_capacity)) {
+				item->constraint_problem = bt_arena_printf(allocator->arena,
+					"claim %.*s, constraint #%u: empty constraint (unsupported "
+					"constraint type?)",
+					BT_STR_ARG(item->key), k);
+			}
+		}
 		for (uint32_t r = 0; r < item->request_count; r++) {
 			const struct bt_prepared_request *request =
 				&prepared->requests[first_request + r];

@@ -32,27 +32,6 @@ static struct bt_str make_share_id(const struct making *making)
 	return share_id;
 }
 
-static void set_consumed(const struct making *making, const struct bt_option *option,
-	const struct bt_device *device, struct bt_resource_list *out_list)
-{
-	uint32_t count = device->capacity.count;
-
-	if (count == 0) {
-		return;
-	}
-	out_list->items = BT_ARENA_NEW_ARRAY(making->arena, struct bt_resource_entry, count);
-	out_list->count = count;
-	out_list->present = true;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_device_capacity_entry *entry = &device->capacity.items[i];
-		out_list->items[i].name = entry->key;
-		out_list->items[i].quantity = bt_device_capacity_consumed(option->capacity != NULL
-				? bt_resource_list_find(option->capacity, entry->key)
-				: NULL,
-			&entry->value);
-	}
-}
-
 static void make_device(const struct making *making, const struct bt_chosen_device *chosen,
 	struct bt_device_request_allocation_result *out)
 {
@@ -73,7 +52,27 @@ static void make_device(const struct making *making, const struct bt_chosen_devi
 	out->tolerations.present = option->toleration_count != 0;
 	if ((row->flags & BT_DEVICE_SHAREABLE) != 0) {
 		out->share_id = make_share_id(making);
-		set_consumed(making, option, row->spec, &out->consumed_capacity);
+		const struct bt_device *device = row->spec;
+		struct bt_resource_list *out_list = &out->consumed_capacity;
+		uint32_t count = device->capacity.count;
+
+		if (count != 0) {
+			out_list->items =
+				BT_ARENA_NEW_ARRAY(making->arena, struct bt_resource_entry, count);
+			out_list->count = count;
+			out_list->present = true;
+			for (uint32_t i = 0; i < count; i++) {
+				const struct bt_device_capacity_entry *entry =
+					&device->capacity.items[i];
+				out_list->items[i].name = entry->key;
+				out_list->items[i].quantity =
+					bt_device_capacity_consumed(option->capacity != NULL
+							? bt_resource_list_find(
+								  option->capacity, entry->key)
+							: NULL,
+						&entry->value);
+			}
+		}
 	}
 	if (pools->with_binding) {
 		out->binding_conditions = row->spec->binding_conditions;
@@ -128,25 +127,6 @@ static bool is_first_of_class(const struct making *making, uint32_t request)
 }
 
 typedef BT_VEC(struct bt_device_allocation_configuration) configuration_vec;
-
-static void add_class_configs(const struct making *making, configuration_vec *out)
-{
-	for (uint32_t r = 0; r < making->claim->request_count; r++) {
-		const struct bt_device_class *device_class =
-			option_of_request(making, r)->device_class;
-		if (device_class->spec.config.count == 0 || !is_first_of_class(making, r)) {
-			continue;
-		}
-		for (uint32_t i = 0; i < device_class->spec.config.count; i++) {
-			struct bt_device_allocation_configuration entry = {
-				.source = BT_STR("FromClass"),
-				.requests = requests_of_class(making, device_class),
-				.configuration = device_class->spec.config.items[i].configuration,
-			};
-			bt_vec_push(out, entry);
-		}
-	}
-}
 
 static void add_claim_configs(const struct making *making, configuration_vec *out)
 {
@@ -354,7 +334,21 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	configuration_vec configs = {0};
 	size_t bytes;
 
-	add_class_configs(&making, &configs);
+	for (uint32_t r = 0; r < making.claim->request_count; r++) {
+		const struct bt_device_class *device_class =
+			option_of_request(&making, r)->device_class;
+		if (device_class->spec.config.count == 0 || !is_first_of_class(&making, r)) {
+			continue;
+		}
+		for (uint32_t k = 0; k < device_class->spec.config.count; k++) {
+			struct bt_device_allocation_configuration entry = {
+				.source = BT_STR("FromClass"),
+				.requests = requests_of_class(&making, device_class),
+				.configuration = device_class->spec.config.items[k].configuration,
+			};
+			bt_vec_push(&configs, entry);
+		}
+	}
 	add_claim_configs(&making, &configs);
 	if (configs.count != 0) {
 		bytes = configs.count * sizeof(configs.items[0]);

@@ -416,17 +416,6 @@ static enum backtrack_result backtrack(
 	return BACKTRACK_END;
 }
 
-static void begin(struct bt_search *search)
-{
-	struct bt_search_memory *memory = search->memory;
-
-	memory->frames.count = 0;
-	memory->claim_counts.count = 0;
-	for (uint32_t c = 0; c < search->prepared->count; c++) {
-		bt_vec_push(&memory->claim_counts, 0);
-	}
-}
-
 enum bt_search_result bt_search_run(struct bt_search *search)
 {
 	struct bt_search_memory *memory = search->memory;
@@ -434,7 +423,11 @@ enum bt_search_result bt_search_run(struct bt_search *search)
 	struct outcome outcome = {0};
 	bool is_entering = true;
 
-	begin(search);
+	memory->frames.count = 0;
+	memory->claim_counts.count = 0;
+	for (uint32_t c = 0; c < search->prepared->count; c++) {
+		bt_vec_push(&memory->claim_counts, 0);
+	}
 	for (;;) {
 		if (is_entering) {
 			if (!enter(search, &at, &outcome)) {

@@ -173,27 +173,6 @@ static bt_int128 amount_of(
 	return bt_device_amount(&amount);
 }
 
-static void remove_share(struct bt_search *search, const struct bt_taken_device *taken)
-{
-	struct bt_search_memory *memory = search->memory;
-	const struct bt_device *spec = search->pools->rows.items[taken->row].spec;
-	struct bt_own_capacity *own = &memory->own.items[taken->own];
-
-	own->is_consuming = false;
-	for (uint32_t i = 0; i < spec->capacity.count; i++) {
-		bt_int128 *amount = &memory->own_amounts.items[own->first + i];
-
-		*amount -= amount_of(taken->option, &spec->capacity.items[i]);
-		own->is_consuming = own->is_consuming || *amount != 0;
-	}
-	own->share_count--;
-	/* Shares are given back in the opposite order: a device's sums are the last ones. */
-	if (own->share_count == 0) {
-		memory->own_amounts.count = own->first;
-		memory->own.count = taken->own;
-	}
-}
-
 /** "capInUse". */
 static bool has_consumed_capacity(
 	const struct bt_search *search, const struct bt_pool_device *device)
@@ -502,7 +481,23 @@ void bt_search_give_back(struct bt_search *search)
 			search->prepared->items[taken.option->claim].constraint_count);
 	}
 	if ((taken.flags & BT_DEVICE_SHAREABLE) != 0) {
-		remove_share(search, &taken);
+		const struct bt_device *spec = search->pools->rows.items[taken.row].spec;
+		struct bt_own_capacity *own = &memory->own.items[taken.own];
+
+		own->is_consuming = false;
+		for (uint32_t i = 0; i < spec->capacity.count; i++) {
+			bt_int128 *amount = &memory->own_amounts.items[own->first + i];
+
+			*amount -= amount_of(taken.option, &spec->capacity.items[i]);
+			own->is_consuming = own->is_consuming || *amount != 0;
+		}
+		own->share_count--;
+		/* Shares are given back in the opposite order: a device's sums are the last ones.
+		 */
+		if (own->share_count == 0) {
+			memory->own_amounts.count = own->first;
+			memory->own.count = taken.own;
+		}
 		return;
 	}
 	memory->taken_counts.items[taken.id]--;

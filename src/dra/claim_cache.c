@@ -196,27 +196,6 @@ static bool is_newer(const struct bt_object *object, const struct bt_object *tha
 	return !version_of(object, &version) || !version_of(than, &other) || version > other;
 }
 
-/**
- * What this scheduler wrote and assumed comes back from the watch: the same, so nobody is told, but
- * one copy of it is enough, and the watch keeps its own.
- */
-static void share_copy(struct bt_cached_claim *claim, struct bt_object *object)
-{
-	struct bt_object *api = claim->api;
-	struct bt_object *latest = claim->latest;
-
-	if (object != latest &&
-		(!bt_str_equal(object->meta->resource_version, latest->meta->resource_version) ||
-			!bt_message_equal(
-				&bt_resource_claim_message, claim_of(object), claim_of(latest)))) {
-		return;
-	}
-	claim->api = bt_object_share(object);
-	claim->latest = bt_object_share(object);
-	bt_object_release(api);
-	bt_object_release(latest);
-}
-
 void bt_claim_cache_follow(
 	struct bt_claim_cache *cache, struct bt_object *old_claim, struct bt_object *new_claim)
 {
@@ -243,7 +222,24 @@ void bt_claim_cache_follow(
 		cache->claims.items[id].api = bt_object_share(new_claim);
 		replace_latest(cache, id, new_claim);
 	} else {
-		share_copy(&cache->claims.items[id], new_claim);
+		/*
+		 * The watch confirms what this scheduler wrote and assumed: no listener is called,
+		 * but the cache shares the watch's copy instead of keeping one of its own.
+		 */
+		struct bt_cached_claim *claim = &cache->claims.items[id];
+		struct bt_object *api = claim->api;
+		struct bt_object *latest = claim->latest;
+
+		if (new_claim == latest ||
+			(bt_str_equal(new_claim->meta->resource_version,
+				 latest->meta->resource_version) &&
+				bt_message_equal(&bt_resource_claim_message, claim_of(new_claim),
+					claim_of(latest)))) {
+			claim->api = bt_object_share(new_claim);
+			claim->latest = bt_object_share(new_claim);
+			bt_object_release(api);
+			bt_object_release(latest);
+		}
 	}
 }
 

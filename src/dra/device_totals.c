@@ -32,19 +32,15 @@ struct bt_device_totals_cache {
 
 /* --- memory --- */
 
-static void finish_class(struct class_totals *totals)
-{
-	bt_vec_finish(&totals->everywhere.ids);
-	for (uint32_t i = 0; i < totals->nodes.count; i++) {
-		bt_vec_finish(&totals->nodes.items[i].ids);
-	}
-	bt_vec_finish(&totals->nodes);
-}
-
 static void forget_classes(struct bt_device_totals_cache *cache)
 {
 	for (uint32_t i = 0; i < cache->classes.count; i++) {
-		finish_class(&cache->classes.items[i]);
+		struct class_totals *totals = &cache->classes.items[i];
+		bt_vec_finish(&totals->everywhere.ids);
+		for (uint32_t k = 0; k < totals->nodes.count; k++) {
+			bt_vec_finish(&totals->nodes.items[k].ids);
+		}
+		bt_vec_finish(&totals->nodes);
 	}
 	cache->classes.count = 0;
 }
@@ -141,18 +137,6 @@ static void intern_selectors(struct bt_dra *dra, const struct bt_device_class *d
 	}
 }
 
-static enum bt_verdict judge(struct bt_dra *dra, uint32_t row)
-{
-	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
-	const struct bt_device_totals_cache *cache = dra->totals;
-	enum bt_verdict verdict = BT_VERDICT_TRUE;
-
-	for (uint32_t i = 0; verdict == BT_VERDICT_TRUE && i < cache->programs.count; i++) {
-		verdict = bt_selector_verdict(dra->pools, cache->programs.items[i], row, &limits);
-	}
-	return verdict;
-}
-
 /** slot BT_SLOT_NONE: of a slice that every node reaches. */
 static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uint32_t slot,
 	struct reached_devices *reached)
@@ -167,7 +151,13 @@ static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uin
 			!reaches_device(pools, &pools->rows.items[row], slot, reached)) {
 			continue;
 		}
-		verdict = judge(dra, row);
+		const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+		const struct bt_device_totals_cache *cache = dra->totals;
+		verdict = BT_VERDICT_TRUE;
+		for (uint32_t k = 0; verdict == BT_VERDICT_TRUE && k < cache->programs.count; k++) {
+			verdict = bt_selector_verdict(
+				dra->pools, cache->programs.items[k], row, &limits);
+		}
 		if (verdict == BT_VERDICT_TRUE) {
 			bt_vec_push(&reached->ids, pools->rows.items[row].id);
 		} else if (verdict != BT_VERDICT_FALSE) {

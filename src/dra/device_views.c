@@ -30,29 +30,6 @@ static int compare_consumers(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/** Counter sets of a slice; false: a set of that name is there already. */
-static bool add_sets(struct bt_pool_counters *counters, const struct bt_resource_slice *slice)
-{
-	for (uint32_t i = 0; i < slice->spec.shared_counters.count; i++) {
-		const struct bt_counter_set *set = &slice->spec.shared_counters.items[i];
-		for (uint32_t k = 0; k < counters->set_names.count; k++) {
-			if (bt_str_equal(counters->set_names.items[k], set->name)) {
-				return false;
-			}
-		}
-		bt_vec_push(&counters->set_names, set->name);
-		for (uint32_t k = 0; k < set->counters.count; k++) {
-			struct bt_pool_counter counter = {
-				.set = set->name,
-				.name = set->counters.items[k].key,
-				.value = bt_device_amount(&set->counters.items[k].value.value),
-			};
-			bt_vec_push(&counters->counters, counter);
-		}
-	}
-	return true;
-}
-
 static uint32_t find_counter(
 	const struct bt_pool_counters *counters, struct bt_str set, struct bt_str name)
 {
@@ -111,33 +88,29 @@ static bool add_uses(struct bt_pool_counters *counters, const struct bt_device *
 	return true;
 }
 
-static bool add_consumers(const struct bt_device_pools *pools, struct bt_pool_counters *counters,
-	const struct bt_pool_slice *slice)
-{
-	for (uint32_t i = 0; i < slice->rows.count; i++) {
-		const struct bt_device_row *row = &pools->rows.items[slice->rows.items[i]];
-		struct bt_counter_consumer consumer = {
-			.row = slice->rows.items[i],
-			.id = row->id,
-			.first = counters->uses.count,
-		};
-		if ((row->flags & BT_DEVICE_COUNTERS) == 0) {
-			continue;
-		}
-		if (!add_uses(counters, row->spec)) {
-			return false;
-		}
-		consumer.count = counters->uses.count - consumer.first;
-		bt_vec_push(&counters->consumers, consumer);
-	}
-	return true;
-}
-
 static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters *counters)
 {
 	for (uint32_t i = 0; i < counters->slices.count; i++) {
-		if (!add_sets(counters, bt_pool_slice_value(pools, counters->slices.items[i]))) {
-			return false;
+		/* Two sets of one name: invalid. */
+		const struct bt_resource_slice *slice =
+			bt_pool_slice_value(pools, counters->slices.items[i]);
+		for (uint32_t n = 0; n < slice->spec.shared_counters.count; n++) {
+			const struct bt_counter_set *set = &slice->spec.shared_counters.items[n];
+			for (uint32_t k = 0; k < counters->set_names.count; k++) {
+				if (bt_str_equal(counters->set_names.items[k], set->name)) {
+					return false;
+				}
+			}
+			bt_vec_push(&counters->set_names, set->name);
+			for (uint32_t k = 0; k < set->counters.count; k++) {
+				struct bt_pool_counter counter = {
+					.set = set->name,
+					.name = set->counters.items[k].key,
+					.value = bt_device_amount(
+						&set->counters.items[k].value.value),
+				};
+				bt_vec_push(&counters->counters, counter);
+			}
 		}
 	}
 	if (counters->counters.count != 0) {
@@ -146,8 +119,24 @@ static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters
 	}
 	for (uint32_t i = 0; i < counters->slices.count; i++) {
 		const struct bt_pool_slice *slice = &pools->slices.items[counters->slices.items[i]];
-		if (!slice->has_counters && !add_consumers(pools, counters, slice)) {
-			return false;
+		if (!slice->has_counters) {
+			for (uint32_t k = 0; k < slice->rows.count; k++) {
+				const struct bt_device_row *row =
+					&pools->rows.items[slice->rows.items[k]];
+				struct bt_counter_consumer consumer = {
+					.row = slice->rows.items[k],
+					.id = row->id,
+					.first = counters->uses.count,
+				};
+				if ((row->flags & BT_DEVICE_COUNTERS) == 0) {
+					continue;
+				}
+				if (!add_uses(counters, row->spec)) {
+					return false;
+				}
+				consumer.count = counters->uses.count - consumer.first;
+				bt_vec_push(&counters->consumers, consumer);
+			}
 		}
 	}
 	if (counters->consumers.count != 0) {
@@ -225,31 +214,24 @@ void bt_pool_counters_refresh(
 	counters->version = bt_allocated_pool_version(allocated, pools->pools.items[pool].id);
 }
 
-/** As of this call of the allocator. */
-static void prepare_counters(
-	const struct bt_device_pools *pools, uint32_t pool, struct bt_pool_counters *counters)
-{
-	if (counters->call == pools->call) {
-		return;
-	}
-	counters->call = pools->call;
-	if (!counters->is_fresh ||
-		counters->version !=
-			bt_allocated_pool_version(
-				&pools->dra->allocated, pools->pools.items[pool].id)) {
-		bt_pool_counters_refresh(pools, pool, counters);
-	}
-	for (uint32_t i = 0; i < counters->counters.count; i++) {
-		counters->counters.items[i].used = 0;
-	}
-}
-
 bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	struct bt_pool_counters *counters, uint32_t consumption)
 {
 	const struct bt_counter_consumer *consumer = &counters->consumers.items[consumption];
 
-	prepare_counters(pools, pool, counters);
+	/* As of this call of the allocator. */
+	if (counters->call != pools->call) {
+		counters->call = pools->call;
+		if (!counters->is_fresh ||
+			counters->version !=
+				bt_allocated_pool_version(
+					&pools->dra->allocated, pools->pools.items[pool].id)) {
+			bt_pool_counters_refresh(pools, pool, counters);
+		}
+		for (uint32_t k = 0; k < counters->counters.count; k++) {
+			counters->counters.items[k].used = 0;
+		}
+	}
 	for (uint32_t i = 0; i < consumer->count; i++) {
 		const struct bt_counter_use *use = &counters->uses.items[consumer->first + i];
 		counters->counters.items[use->counter].used += use->amount;
@@ -356,22 +338,6 @@ static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	return count == wanted ? BT_POOL_COMPLETE : BT_POOL_INCOMPLETE;
 }
 
-static void add_devices(
-	struct bt_device_pools *pools, struct bt_pool_view *view, const struct bt_pool_slice *slice)
-{
-	for (uint32_t i = 0; i < slice->rows.count; i++) {
-		const struct bt_device_row *row = &pools->rows.items[slice->rows.items[i]];
-		struct bt_pool_device device = {
-			.row = slice->rows.items[i],
-			.id = row->id,
-			.flags = row->flags,
-			.consumption = BT_DEVICE_NONE,
-		};
-		view->is_binding = view->is_binding || (row->flags & BT_DEVICE_BINDING) != 0;
-		bt_vec_push(&view->devices, device);
-	}
-}
-
 static bool has_duplicate(struct bt_device_pools *pools, const struct bt_pool_view *view)
 {
 	uint32_t mark = ++pools->id_mark;
@@ -409,7 +375,19 @@ static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_pool_slice *slice = &pools->slices.items[order[i]];
 		if (!pools->with_partitions || !slice->has_counters) {
-			add_devices(pools, view, slice);
+			for (uint32_t k = 0; k < slice->rows.count; k++) {
+				const struct bt_device_row *row =
+					&pools->rows.items[slice->rows.items[k]];
+				struct bt_pool_device device = {
+					.row = slice->rows.items[k],
+					.id = row->id,
+					.flags = row->flags,
+					.consumption = BT_DEVICE_NONE,
+				};
+				view->is_binding =
+					view->is_binding || (row->flags & BT_DEVICE_BINDING) != 0;
+				bt_vec_push(&view->devices, device);
+			}
 		}
 	}
 	bt_free(order);

@@ -33,18 +33,6 @@ static void release(struct bt_selector_program *program)
 	*program = (struct bt_selector_program){0};
 }
 
-static void drop(struct bt_device_pools *pools, uint32_t id)
-{
-	struct bt_selector_program *program = &pools->programs.items[id];
-
-	(void)bt_map_remove(&pools->program_map, program->hash, id); /* it is there */
-	pools->program_bytes -= program->bytes;
-	pools->program_count--;
-	pools->drop_count++;
-	release(program);
-	bt_vec_push(&pools->free_programs, id);
-}
-
 /** What this tick uses stays. */
 static void make_room(struct bt_device_pools *pools)
 {
@@ -61,7 +49,14 @@ static void make_room(struct bt_device_pools *pools)
 		if (oldest == BT_DEVICE_NONE) {
 			return;
 		}
-		drop(pools, oldest);
+		struct bt_selector_program *dropped = &pools->programs.items[oldest];
+
+		(void)bt_map_remove(&pools->program_map, dropped->hash, oldest); /* it is there */
+		pools->program_bytes -= dropped->bytes;
+		pools->program_count--;
+		pools->drop_count++;
+		release(dropped);
+		bt_vec_push(&pools->free_programs, oldest);
 	}
 }
 

@@ -156,28 +156,23 @@ static void forget(struct bt_taint_rules *rules, struct bt_str name)
 	}
 }
 
-static void remember(struct bt_taint_rules *rules, struct bt_object *slice)
-{
-	struct bt_patched_slice patched = {
-		.slice = bt_object_share(slice), .hash = bt_str_hash(slice->meta->name)};
-	uint32_t id;
-
-	forget(rules, slice->meta->name);
-	if (rules->free_ids.count != 0) {
-		id = rules->free_ids.items[--rules->free_ids.count];
-		rules->patched.items[id] = patched;
-	} else {
-		id = rules->patched.count;
-		bt_vec_push(&rules->patched, patched);
-	}
-	bt_map_insert(&rules->map, patched.hash, id);
-}
-
 /** slice is what is seen now of stored. */
 static void keep(struct bt_taint_rules *rules, struct bt_object *stored, struct bt_object *slice)
 {
 	if (slice != stored) {
-		remember(rules, slice);
+		struct bt_patched_slice patched = {
+			.slice = bt_object_share(slice), .hash = bt_str_hash(slice->meta->name)};
+		uint32_t id;
+
+		forget(rules, slice->meta->name);
+		if (rules->free_ids.count != 0) {
+			id = rules->free_ids.items[--rules->free_ids.count];
+			rules->patched.items[id] = patched;
+		} else {
+			id = rules->patched.count;
+			bt_vec_push(&rules->patched, patched);
+		}
+		bt_map_insert(&rules->map, patched.hash, id);
 	} else {
 		forget(rules, stored->meta->name);
 	}
