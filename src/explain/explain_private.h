@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "dra/dra.h"
 #include "explain/explain.h"
-#include "state/trial.h"
+#include "state/state.h"
 
 typedef BT_LIST(struct bt_remedy) bt_remedy_list;
 typedef BT_VEC(struct bt_remedy) bt_remedy_vec;

@@ -8,7 +8,7 @@
 #include "lib/aggregate.h"
 #include "lib/convert.h"
 #include "lib/resource.h"
-#include "state/node_conditions.h"
+#include "state/node_table.h"
 
 /* --- the node object --- */
 

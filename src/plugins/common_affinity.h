@@ -5,7 +5,7 @@
  * what a cycle knows, and the slots that are not in its main file. */
 #include "plugins/common_affinity_tables.h"
 #include "plugins/common_plugin.h"
-#include "state/affinity_terms.h"
+#include "state/shape.h"
 
 struct bt_affinity_plugin {
 	struct bt_plugin base;

@@ -6,9 +6,9 @@
  */
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
-#include "state/node_conditions.h"
+#include "state/node_table.h"
 
-/* --- cores: on the digest of state/node_conditions.h --- */
+/* --- cores: on bt_node_conditions_digest (state/node_table.h) --- */
 
 /** The condition keeps pods away; *out_reason says why. */
 static bool condition_fails(char type, char status, enum bt_reason *out_reason)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "state/affinity_terms.h"
+#include "state/shape.h"
 #include "state/domain_tally.h"
 #include "state/state.h"
 

@@ -283,35 +283,6 @@ static uint32_t requirement_rank(const struct bt_requirement *requirement)
 	return requirement->operator_ == BT_SELECTOR_EXISTS ? LISTS_MAX + 1 : UINT32_MAX;
 }
 
-static void post(struct bt_affinity_index *index, uint32_t id)
-{
-	const struct bt_affinity_term *term = &index->terms.items[id]->term;
-	/* The requirement that the fewest pods are likely to meet; NULL: none asks for a label. */
-	const struct bt_requirement *label = NULL;
-
-	for (uint32_t i = 0; i < term->selector.requirement_count; i++) {
-		const struct bt_requirement *requirement = &term->selector.requirements[i];
-		uint32_t rank = requirement_rank(requirement);
-
-		if (rank != UINT32_MAX && (label == NULL || rank < requirement_rank(label))) {
-			label = requirement;
-		}
-	}
-
-	struct bt_str none = BT_STR("");
-
-	if (label != NULL && requirement_rank(label) <= LISTS_MAX) {
-		post_under(index, id, POSTING_VALUE, label->key, label->values, label->value_count);
-	} else if (label != NULL) {
-		post_under(index, id, POSTING_KEY, label->key, &none, 1);
-	} else if (term->namespace_selector.nothing && term->namespace_count <= LISTS_MAX) {
-		post_under(index, id, POSTING_NAMESPACE, none, term->namespaces,
-			term->namespace_count);
-	} else {
-		post_under(index, id, POSTING_ANY, none, &none, 1);
-	}
-}
-
 /* --- terms --- */
 
 static uint64_t term_hash(const void *owner, uint32_t id)
@@ -376,7 +347,31 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 		bt_vec_push(&index->terms, indexed);
 	}
 	bt_map_insert(&index->term_map, indexed->hash, id);
-	post(index, id);
+	const struct bt_affinity_term *term = &index->terms.items[id]->term;
+	/* The requirement that the fewest pods are likely to meet; NULL: none asks for a label. */
+	const struct bt_requirement *label = NULL;
+
+	for (uint32_t i = 0; i < term->selector.requirement_count; i++) {
+		const struct bt_requirement *requirement = &term->selector.requirements[i];
+		uint32_t rank = requirement_rank(requirement);
+
+		if (rank != UINT32_MAX && (label == NULL || rank < requirement_rank(label))) {
+			label = requirement;
+		}
+	}
+
+	struct bt_str none = BT_STR("");
+
+	if (label != NULL && requirement_rank(label) <= LISTS_MAX) {
+		post_under(index, id, POSTING_VALUE, label->key, label->values, label->value_count);
+	} else if (label != NULL) {
+		post_under(index, id, POSTING_KEY, label->key, &none, 1);
+	} else if (term->namespace_selector.nothing && term->namespace_count <= LISTS_MAX) {
+		post_under(index, id, POSTING_NAMESPACE, none, term->namespaces,
+			term->namespace_count);
+	} else {
+		post_under(index, id, POSTING_ANY, none, &none, 1);
+	}
 	return id;
 }
 
@@ -453,24 +448,6 @@ struct search {
 	void *context;
 };
 
-static void try_term(const struct search *search, const struct indexed_term *indexed)
-{
-	struct bt_affinity_hit hit;
-
-	if (!bt_affinity_term_matches(&indexed->term, BT_STR(""), search->namespace_,
-		    search->labels, search->namespace_labels)) {
-		return;
-	}
-	hit = (struct bt_affinity_hit){
-		.group = indexed->group,
-		.weight = indexed->term.weight,
-		.serial = indexed->serial,
-		.column = search->index->keys.items[indexed->key].column,
-		.pods = &indexed->pods,
-	};
-	search->function(search->context, &hit);
-}
-
 static void try_list(const struct search *search, enum posting_kind kind,
 	enum bt_affinity_group group, struct bt_str key, struct bt_str value, uint64_t hash)
 {
@@ -478,7 +455,22 @@ static void try_list(const struct search *search, enum posting_kind kind,
 	uint32_t id = find_list(index, kind, group, key, value, hash);
 
 	for (uint32_t i = 0; id != UINT32_MAX && i < index->lists.items[id].postings.count; i++) {
-		try_term(search, index->terms.items[index->lists.items[id].postings.items[i].term]);
+		const struct indexed_term *indexed =
+			index->terms.items[index->lists.items[id].postings.items[i].term];
+		struct bt_affinity_hit hit;
+
+		if (!bt_affinity_term_matches(&indexed->term, BT_STR(""), search->namespace_,
+			    search->labels, search->namespace_labels)) {
+			continue;
+		}
+		hit = (struct bt_affinity_hit){
+			.group = indexed->group,
+			.weight = indexed->term.weight,
+			.serial = indexed->serial,
+			.column = search->index->keys.items[indexed->key].column,
+			.pods = &indexed->pods,
+		};
+		search->function(search->context, &hit);
 	}
 }
 

@@ -1,11 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pods a domain counter counts, and how it follows pods and nodes. */
+#include "base/alloc.h"
 #include "state/domain_counter_private.h"
 #include "state/pod_index.h"
 
+/* Numbers of a domain counter: sums by domain, and the least of them without a walk. */
+
+/** Buckets of a histogram; domains with as many pods or more are looked at one by one. */
+#define BUCKETS_MAX 4096U
+
+/* --- histogram --- */
+
+static void count_bucket(struct domain_histogram *histogram, uint32_t pods, bool more)
+{
+	uint32_t step = more ? 1 : UINT32_MAX;
+
+	if (pods >= BUCKETS_MAX) {
+		histogram->beyond += step;
+		return;
+	}
+	while (histogram->buckets.count <= pods) {
+		bt_vec_push(&histogram->buckets, 0);
+	}
+	histogram->buckets.items[pods] += step;
+	if (more && pods < histogram->low) {
+		histogram->low = pods;
+	}
+}
+
+/** The first bucket from `from` on that has a domain; the count of buckets when none has. */
+static uint32_t next_bucket(const struct domain_histogram *histogram, uint32_t from)
+{
+	uint32_t at = from;
+
+	while (at < histogram->buckets.count && histogram->buckets.items[at] == 0) {
+		at++;
+	}
+	return at;
+}
+
+/** No pods; the domains are those of the eligibility. */
+static void domain_counter_clear(struct bt_domain_counter *counter)
+{
+	struct domain_histogram *histogram = &counter->histogram;
+
+	bt_sparse_counts_clear(&counter->pods);
+	counter->pod_total = 0;
+	counter->occupied_count = 0;
+	counter->extremes_stale = true;
+	counter->uses_histogram = counter->eligibility->size > BT_DOMAINS_TO_SCAN;
+	histogram->buckets.count = 0;
+	histogram->beyond = 0;
+	histogram->low = 0;
+	if (counter->uses_histogram) {
+		bt_vec_push(&histogram->buckets, counter->eligibility->eligible_count);
+	}
+}
+
+/** delta more pods in an eligible domain. */
+static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, uint32_t delta)
+{
+	uint32_t *pods;
+	uint32_t before;
+
+	if (delta == 0) {
+		return;
+	}
+	pods = bt_sparse_counts_at(&counter->pods, domain);
+	before = *pods;
+	*pods = before + delta;
+	if (domain == 0) {
+		return;
+	}
+	counter->pod_total += (uint64_t)*pods - before;
+	counter->occupied_count += (*pods != 0) - (uint32_t)(before != 0);
+	counter->extremes_stale = true;
+	if (counter->uses_histogram) {
+		count_bucket(&counter->histogram, before, false);
+		count_bucket(&counter->histogram, *pods, true);
+	}
+}
+
+/** The domain got its first eligible node, or lost its last. It has no pods then. */
+static void domain_counter_enter(struct bt_domain_counter *counter, uint32_t domain)
+{
+	if (domain == 0) {
+		return;
+	}
+	counter->extremes_stale = true;
+	if (counter->uses_histogram) {
+		count_bucket(&counter->histogram, 0, true);
+	}
+}
+
+static void domain_counter_leave(struct bt_domain_counter *counter, uint32_t domain)
+{
+	if (domain == 0) {
+		return;
+	}
+	counter->extremes_stale = true;
+	if (counter->uses_histogram) {
+		count_bucket(&counter->histogram, 0, false);
+	}
+}
+
+/* --- the least --- */
+
+/** By looking at the domains with at least `from` pods. */
+static void scan(struct bt_domain_counter *counter, uint32_t from)
+{
+	const struct bt_eligibility *eligibility = counter->eligibility;
+
+	counter->least = UINT32_MAX;
+	counter->second_least = UINT32_MAX;
+	counter->least_count = 0;
+	for (uint32_t domain = 1; domain < eligibility->size; domain++) {
+		uint32_t pods = bt_sparse_count(&counter->pods, domain);
+
+		if (eligibility->nodes[domain] == 0 || pods < from) {
+			continue;
+		}
+		if (pods < counter->least) {
+			counter->second_least = counter->least;
+			counter->least = pods;
+			counter->least_count = 1;
+		} else if (pods == counter->least) {
+			counter->least_count++;
+		} else if (pods < counter->second_least) {
+			counter->second_least = pods;
+		}
+	}
+}
+
+/** least, least_count and second_least. */
+static void domain_counter_find_extremes(struct bt_domain_counter *counter)
+{
+	struct domain_histogram *histogram = &counter->histogram;
+	uint32_t first;
+	uint32_t second;
+
+	counter->extremes_stale = false;
+	if (!counter->uses_histogram) {
+		scan(counter, 0);
+		return;
+	}
+	first = next_bucket(histogram, histogram->low);
+	histogram->low = first;
+	if (first == histogram->buckets.count) {
+		scan(counter, BUCKETS_MAX);
+		return;
+	}
+	second = next_bucket(histogram, first + 1);
+	if (second == histogram->buckets.count) {
+		second = UINT32_MAX;
+		if (histogram->beyond != 0) {
+			scan(counter, BUCKETS_MAX);
+			second = counter->least;
+		}
+	}
+	counter->least = first;
+	counter->least_count = histogram->buckets.items[first];
+	counter->second_least = second;
+}
+
+/* Which pods a domain counter counts, and how it follows pods and nodes. */
+
 /* --- which pods count --- */
 
-bool bt_counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_)
+static bool counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_)
 {
 	uint32_t low = 0;
 	uint32_t high = term->namespace_count;
@@ -62,7 +223,7 @@ static bool counts_record(
 		return false;
 	}
 	for (uint32_t i = 0; i < counter->term_count; i++) {
-		if (!bt_counted_term_has_namespace(&counter->terms[i], record->namespace_)) {
+		if (!counted_term_has_namespace(&counter->terms[i], record->namespace_)) {
 			return false;
 		}
 	}
@@ -106,7 +267,7 @@ static void count_set(struct bt_domain_counter *counter, const struct bt_state *
 		++*bt_sparse_counts_at(&counter->own, record->node);
 		domain = bt_eligibility_domain(counter->eligibility, record->node);
 		if (domain != BT_NO_DOMAIN) {
-			bt_domain_counter_add(counter, domain, 1);
+			domain_counter_add(counter, domain, 1);
 		}
 	}
 }
@@ -139,7 +300,7 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 	struct bt_id_list sets = {0};
 
 	bt_sparse_counts_clear(&counter->own);
-	bt_domain_counter_clear(counter);
+	domain_counter_clear(counter);
 	counter->visited_count = 0;
 	if (counter->term_count == 0) {
 		return;
@@ -166,14 +327,14 @@ static void follow_nodes(struct bt_domain_counter *counter)
 		/* The sums by domain anew, from the pods of each slot. */
 		const struct bt_sparse_counts *own = &counter->own;
 
-		bt_domain_counter_clear(counter);
+		domain_counter_clear(counter);
 		for (uint32_t page = 0; page < own->page_count; page++) {
 			for (uint32_t i = 0; own->pages[page] != NULL && i < BT_COUNTS_PAGE; i++) {
 				uint32_t slot = page * BT_COUNTS_PAGE + i;
 				uint32_t domain = bt_eligibility_domain(counter->eligibility, slot);
 
 				if (domain != BT_NO_DOMAIN) {
-					bt_domain_counter_add(counter, domain, own->pages[page][i]);
+					domain_counter_add(counter, domain, own->pages[page][i]);
 				}
 			}
 		}
@@ -185,16 +346,16 @@ static void follow_nodes(struct bt_domain_counter *counter)
 			uint32_t own = bt_sparse_count(&counter->own, move->slot);
 
 			if (move->from != BT_NO_DOMAIN) {
-				bt_domain_counter_add(counter, move->from, 0U - own);
+				domain_counter_add(counter, move->from, 0U - own);
 				if (move->emptied) {
-					bt_domain_counter_leave(counter, move->from);
+					domain_counter_leave(counter, move->from);
 				}
 			}
 			if (move->to != BT_NO_DOMAIN) {
 				if (move->entered) {
-					bt_domain_counter_enter(counter, move->to);
+					domain_counter_enter(counter, move->to);
 				}
-				bt_domain_counter_add(counter, move->to, own);
+				domain_counter_add(counter, move->to, own);
 			}
 		}
 	}
@@ -213,7 +374,7 @@ static void recount_slot(
 	*bt_sparse_counts_at(&counter->own, slot) = count;
 	domain = bt_eligibility_domain(counter->eligibility, slot);
 	if (domain != BT_NO_DOMAIN) {
-		bt_domain_counter_add(counter, domain, count - before);
+		domain_counter_add(counter, domain, count - before);
 	}
 }
 
@@ -252,11 +413,145 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	counter->move_count = eligibility->move_count;
 	counter->log_sequence = state->log.sequence;
 	if (counter->extremes_stale) {
-		bt_domain_counter_find_extremes(counter);
+		domain_counter_find_extremes(counter);
 	}
 	counters->bytes -= counter->bytes;
 	counter->bytes = sizeof(*counter) + counter->arena.total_bytes +
 		bt_sparse_counts_bytes(&counter->own) + bt_sparse_counts_bytes(&counter->pods) +
 		counter->histogram.buckets.capacity * sizeof(uint32_t);
 	counters->bytes += counter->bytes;
+}
+
+/* The rebuild twin of the domain counters: pod by pod and node by node, with no index. */
+
+struct twin {
+	uint64_t *own;   /* by slot */
+	uint64_t *pods;  /* by domain */
+	uint32_t *nodes; /* by domain */
+	struct bt_domain_sums sums;
+};
+
+static bool counts(const struct bt_domain_counter *counter, const struct bt_state *state,
+	const struct bt_pod_record *record)
+{
+	const struct bt_str_map *labels = &state->label_sets.sets.items[record->label_set].labels;
+
+	if (!record->in_use || (counter->live_only && record->terminating)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < counter->term_count; i++) {
+		if (!counted_term_has_namespace(&counter->terms[i], record->namespace_) ||
+			!bt_selector_matches(&counter->terms[i].selector, labels)) {
+			return false;
+		}
+	}
+	return counter->term_count != 0;
+}
+
+static void sum_domains(struct twin *twin, uint32_t size)
+{
+	struct bt_domain_sums *sums = &twin->sums;
+
+	sums->least = UINT32_MAX;
+	sums->second_least = UINT32_MAX;
+	for (uint32_t domain = 1; domain < size; domain++) {
+		uint32_t pods = (uint32_t)twin->pods[domain];
+
+		sums->pod_total += pods;
+		sums->occupied_count += pods != 0;
+		if (twin->nodes[domain] == 0) {
+			continue;
+		}
+		sums->eligible_count++;
+		sums->least = pods < sums->least ? pods : sums->least;
+	}
+	for (uint32_t domain = 1; domain < size; domain++) {
+		uint32_t pods = (uint32_t)twin->pods[domain];
+
+		if (twin->nodes[domain] != 0) {
+			sums->least_count += pods == sums->least;
+			if (pods > sums->least && pods < sums->second_least) {
+				sums->second_least = pods;
+			}
+		}
+	}
+}
+
+static const char *difference(
+	const struct bt_domain_counter *counter, const struct twin *twin, uint32_t slots)
+{
+	struct bt_domain_sums sums = bt_domain_counter_sums(counter);
+
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		if (bt_domain_own(&sums, slot) != twin->own[slot]) {
+			return "pods of a slot";
+		}
+	}
+	for (uint32_t domain = 0; domain < sums.size; domain++) {
+		if (bt_domain_pods(&sums, domain) != twin->pods[domain]) {
+			return "pods of a domain";
+		}
+		if (bt_domain_nodes(&sums, domain) != twin->nodes[domain]) {
+			return "nodes of a domain";
+		}
+	}
+	if (sums.pod_total != twin->sums.pod_total) {
+		return "sum of pods";
+	}
+	if (sums.occupied_count != twin->sums.occupied_count ||
+		sums.eligible_count != twin->sums.eligible_count) {
+		return "number of domains";
+	}
+	if (sums.least != twin->sums.least || sums.least_count != twin->sums.least_count ||
+		sums.second_least != twin->sums.second_least) {
+		return "least number of pods";
+	}
+	return NULL;
+}
+
+bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_reason)
+{
+	struct bt_domain_counters *counters = bt_domain_counters_of(state);
+
+	for (struct bt_domain_counter *counter = counters->newest; counter != NULL;
+		counter = counter->older) {
+		struct twin twin;
+		const char *what;
+
+		bt_domain_counter_catch_up(counters, counter, state);
+		uint32_t slots = state->nodes.slot_count;
+
+		twin = (struct twin){
+			.own = BT_NEW_ARRAY(uint64_t, slots),
+			.pods = BT_NEW_ARRAY(uint64_t, counter->eligibility->size),
+			.nodes = BT_NEW_ARRAY(uint32_t, counter->eligibility->size),
+		};
+		for (uint32_t i = 0; i < state->pods.records.count; i++) {
+			const struct bt_pod_record *record = bt_state_pod_at(state, i);
+
+			if (counts(counter, state, record)) {
+				twin.own[record->node]++;
+			}
+		}
+		for (uint32_t slot = 0; slot < slots; slot++) {
+			uint32_t domain = bt_eligibility_judge(
+				&counters->eligibilities, state, counter->eligibility, slot);
+
+			if (domain != BT_NO_DOMAIN) {
+				twin.pods[domain] += twin.own[slot];
+				twin.nodes[domain]++;
+			}
+		}
+		sum_domains(&twin, counter->eligibility->size);
+		what = difference(counter, &twin, state->nodes.slot_count);
+		bt_free(twin.own);
+		bt_free(twin.pods);
+		bt_free(twin.nodes);
+		if (what != NULL) {
+			bt_strbuf_printf(out_reason, "counter of key %.*s: %s differs from a count",
+				BT_STR_ARG(counter->eligibility->topology_key), what);
+			return false;
+		}
+	}
+	return true;
 }

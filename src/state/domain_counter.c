@@ -1,9 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "state/domain_counter.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "state/domain_counter_private.h"
 #include "state/topology_key.h"
+
+/** So many pages are cleared and kept, more are given back: they may be needed no more. */
+#define KEPT_PAGES 64U
+
+static void sparse_counts_finish(struct bt_sparse_counts *counts)
+{
+	for (uint32_t i = 0; i < counts->page_count; i++) {
+		bt_free(counts->pages[i]);
+	}
+	bt_free(counts->pages);
+	*counts = (struct bt_sparse_counts){0};
+}
+
+void bt_sparse_counts_clear(struct bt_sparse_counts *counts)
+{
+	bool keeps = counts->used_pages <= KEPT_PAGES;
+
+	for (uint32_t i = 0; counts->used_pages != 0 && i < counts->page_count; i++) {
+		if (counts->pages[i] == NULL) {
+			continue;
+		}
+		if (keeps) {
+			memset(counts->pages[i], 0, BT_COUNTS_PAGE * sizeof(uint32_t));
+		} else {
+			bt_free(counts->pages[i]);
+			counts->pages[i] = NULL;
+			counts->used_pages--;
+		}
+	}
+}
+
+void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size)
+{
+	uint32_t wanted = (size + BT_COUNTS_PAGE - 1) >> BT_COUNTS_PAGE_BITS;
+	uint32_t old = counts->page_count;
+
+	if (wanted <= old) {
+		return;
+	}
+	counts->pages = bt_realloc_array(counts->pages, wanted, sizeof(*counts->pages));
+	memset(counts->pages + old, 0, (wanted - old) * sizeof(*counts->pages));
+	counts->page_count = wanted;
+}
+
+uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index)
+{
+	uint32_t **page = &counts->pages[index >> BT_COUNTS_PAGE_BITS];
+
+	BT_ASSERT_SLOW((index >> BT_COUNTS_PAGE_BITS) < counts->page_count);
+	if (*page == NULL) {
+		*page = BT_NEW_ARRAY(uint32_t, BT_COUNTS_PAGE);
+		counts->used_pages++;
+	}
+	return &(*page)[index & (BT_COUNTS_PAGE - 1)];
+}
+
+size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts)
+{
+	return counts->page_count * sizeof(*counts->pages) +
+		(size_t)counts->used_pages * BT_COUNTS_PAGE * sizeof(uint32_t);
+}
 
 /** Counters and eligibilities kept. */
 #define BYTES_MAX ((size_t)64 * 1024 * 1024)
@@ -30,52 +96,6 @@ static int compare_symbols(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/** The requirements that say `key == value`, as symbols. */
-static void collect_pairs(
-	struct bt_state *state, struct bt_domain_counter *counter, struct counted_term *term)
-{
-	const struct bt_selector *selector = &term->selector;
-
-	term->pairs = BT_ARENA_NEW_ARRAY(
-		&counter->arena, struct bt_label_pair, selector->requirement_count);
-	for (uint32_t i = 0; i < selector->requirement_count; i++) {
-		const struct bt_requirement *requirement = &selector->requirements[i];
-
-		if (requirement->operator_ == BT_SELECTOR_IN && requirement->value_count == 1) {
-			term->pairs[term->pair_count++] = (struct bt_label_pair){
-				bt_symbol_ref_str(&state->symbols, requirement->key),
-				bt_symbol_ref_str(&state->symbols, requirement->values[0]),
-			};
-		}
-	}
-	term->pairs_are_all = !selector->nothing && term->pair_count == selector->requirement_count;
-}
-
-static void copy_term(struct bt_state *state, struct bt_domain_counter *counter,
-	const struct bt_counted_term *source, struct counted_term *term)
-{
-	term->in_every_namespace = source->in_every_namespace;
-	term->namespace_count = source->namespace_count;
-	term->namespaces = BT_ARENA_NEW_ARRAY(&counter->arena, bt_sym, source->namespace_count);
-	for (uint32_t i = 0; i < source->namespace_count; i++) {
-		term->namespaces[i] = bt_symbol_ref_str(&state->symbols, source->namespaces[i]);
-	}
-	qsort(term->namespaces, term->namespace_count, sizeof(bt_sym), compare_symbols);
-	term->selector = bt_selector_copy(source->selector, &counter->arena);
-	collect_pairs(state, counter, term);
-}
-
-static void release_term(struct bt_state *state, const struct counted_term *term)
-{
-	for (uint32_t i = 0; i < term->namespace_count; i++) {
-		bt_symbol_unref(&state->symbols, term->namespaces[i]);
-	}
-	for (uint32_t i = 0; i < term->pair_count; i++) {
-		bt_symbol_unref(&state->symbols, term->pairs[i].key);
-		bt_symbol_unref(&state->symbols, term->pairs[i].value);
-	}
-}
-
 static struct bt_domain_counter *create_counter(struct bt_state *state,
 	struct bt_domain_counters *counters, const struct bt_counter_spec *spec,
 	struct bt_str identity, uint64_t hash)
@@ -89,7 +109,36 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 	counter->term_count = spec->term_count;
 	counter->terms = BT_ARENA_NEW_ARRAY(&counter->arena, struct counted_term, spec->term_count);
 	for (uint32_t i = 0; i < spec->term_count; i++) {
-		copy_term(state, counter, &spec->terms[i], &counter->terms[i]);
+		const struct bt_counted_term *source = &spec->terms[i];
+		struct counted_term *term = &counter->terms[i];
+		term->in_every_namespace = source->in_every_namespace;
+		term->namespace_count = source->namespace_count;
+		term->namespaces =
+			BT_ARENA_NEW_ARRAY(&counter->arena, bt_sym, source->namespace_count);
+		for (uint32_t k = 0; k < source->namespace_count; k++) {
+			term->namespaces[k] =
+				bt_symbol_ref_str(&state->symbols, source->namespaces[k]);
+		}
+		qsort(term->namespaces, term->namespace_count, sizeof(bt_sym), compare_symbols);
+		term->selector = bt_selector_copy(source->selector, &counter->arena);
+		/* The requirements that say `key == value`, as symbols. */
+		const struct bt_selector *selector = &term->selector;
+
+		term->pairs = BT_ARENA_NEW_ARRAY(
+			&counter->arena, struct bt_label_pair, selector->requirement_count);
+		for (uint32_t n = 0; n < selector->requirement_count; n++) {
+			const struct bt_requirement *requirement = &selector->requirements[n];
+
+			if (requirement->operator_ == BT_SELECTOR_IN &&
+				requirement->value_count == 1) {
+				term->pairs[term->pair_count++] = (struct bt_label_pair){
+					bt_symbol_ref_str(&state->symbols, requirement->key),
+					bt_symbol_ref_str(&state->symbols, requirement->values[0]),
+				};
+			}
+		}
+		term->pairs_are_all =
+			!selector->nothing && term->pair_count == selector->requirement_count;
 	}
 	counter->live_only = spec->live_only;
 	counter->eligibility = bt_eligibility_ref(&counters->eligibilities, &spec->nodes);
@@ -130,11 +179,18 @@ static void drop_counter(struct bt_state *state, struct bt_domain_counter *count
 	counters->items.items[counter->id] = NULL;
 	bt_vec_push(&counters->free_ids, counter->id);
 	for (uint32_t i = 0; i < counter->term_count; i++) {
-		release_term(state, &counter->terms[i]);
+		const struct counted_term *term = &counter->terms[i];
+		for (uint32_t k = 0; k < term->namespace_count; k++) {
+			bt_symbol_unref(&state->symbols, term->namespaces[k]);
+		}
+		for (uint32_t k = 0; k < term->pair_count; k++) {
+			bt_symbol_unref(&state->symbols, term->pairs[k].key);
+			bt_symbol_unref(&state->symbols, term->pairs[k].value);
+		}
 	}
 	bt_eligibility_unref(&counters->eligibilities, counter->eligibility);
-	bt_sparse_counts_finish(&counter->own);
-	bt_sparse_counts_finish(&counter->pods);
+	sparse_counts_finish(&counter->own);
+	sparse_counts_finish(&counter->pods);
 	bt_vec_finish(&counter->histogram.buckets);
 	bt_arena_finish(&counter->arena);
 	bt_free(counter);
@@ -153,18 +209,6 @@ static struct bt_domain_counter *find_counter(
 		}
 	}
 	return NULL;
-}
-
-static void add_counter(struct bt_domain_counters *counters, struct bt_domain_counter *counter)
-{
-	if (counters->free_ids.count != 0) {
-		counter->id = counters->free_ids.items[--counters->free_ids.count];
-		counters->items.items[counter->id] = counter;
-	} else {
-		counter->id = counters->items.count;
-		bt_vec_push(&counters->items, counter);
-	}
-	bt_map_insert(&counters->map, counter->hash, counter->id);
 }
 
 struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state)
@@ -187,10 +231,10 @@ const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_state *state, const struct bt_counter_spec *spec)
 {
 	struct bt_domain_counters *counters = bt_domain_counters_of(state);
+	struct bt_strbuf *key = &counters->key;
 	struct bt_domain_counter *counter;
 	uint64_t hash;
 
-	struct bt_strbuf *key = &counters->key;
 	bt_strbuf_reset(key);
 	bt_key_append_u32(key, spec->term_count);
 	for (uint32_t i = 0; i < spec->term_count; i++) {
@@ -217,7 +261,14 @@ const struct bt_domain_counter *bt_domain_counter_get(
 		}
 		counter =
 			create_counter(state, counters, spec, bt_strbuf_str(&counters->key), hash);
-		add_counter(counters, counter);
+		if (counters->free_ids.count != 0) {
+			counter->id = counters->free_ids.items[--counters->free_ids.count];
+			counters->items.items[counter->id] = counter;
+		} else {
+			counter->id = counters->items.count;
+			bt_vec_push(&counters->items, counter);
+		}
+		bt_map_insert(&counters->map, counter->hash, counter->id);
 	} else {
 		unlink_counter(counters, counter);
 	}

@@ -76,17 +76,7 @@ struct bt_domain_counters {
 struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state);
 void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_domain_counter *counter, struct bt_state *state);
-bool bt_counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_);
 
 /* domain_count.c: numbers of one counter */
 
-/** delta more pods in an eligible domain. */
-void bt_domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, uint32_t delta);
-/** The domain got its first eligible node, or lost its last. It has no pods then. */
-void bt_domain_counter_enter(struct bt_domain_counter *counter, uint32_t domain);
-void bt_domain_counter_leave(struct bt_domain_counter *counter, uint32_t domain);
-/** No pods; the domains are those of the eligibility. */
-void bt_domain_counter_clear(struct bt_domain_counter *counter);
-/** least, least_count and second_least. */
-void bt_domain_counter_find_extremes(struct bt_domain_counter *counter);
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "state/eligibility.h"
+#include "state/domain_counter.h"
 
 #include "api/toleration.h"
 #include "base/alloc.h"
-#include "state/domain_counter.h"
 #include "state/node_table_edit.h"
 #include "state/topology_key.h"
 
@@ -82,33 +81,6 @@ void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligi
 	}
 }
 
-/** What node eligibility reads of the pod's spec is copied, so that no shape has to stay. */
-static void copy_node_rules(
-	struct bt_eligibility *eligibility, const struct bt_eligibility_spec *spec)
-{
-	struct bt_pod_spec view = {0};
-	struct bt_affinity affinity = {0};
-
-	if (spec->affinity_of != NULL) {
-		view.node_selector = spec->affinity_of->node_selector;
-		if (spec->affinity_of->affinity != NULL) {
-			affinity.node_affinity = spec->affinity_of->affinity->node_affinity;
-			view.affinity = &affinity;
-		}
-	}
-	if (spec->tolerations_of != NULL) {
-		view.tolerations = *spec->tolerations_of;
-	}
-	eligibility->spec = BT_ARENA_NEW(&eligibility->arena, struct bt_pod_spec);
-	bt_message_copy(&bt_pod_spec_message, eligibility->spec, &view, &eligibility->arena);
-	eligibility->has_affinity = spec->affinity_of != NULL;
-	eligibility->affinity =
-		bt_required_node_affinity_parse(eligibility->spec, &eligibility->arena);
-	eligibility->tolerations =
-		spec->tolerations_of != NULL ? &eligibility->spec->tolerations : NULL;
-	eligibility->allow_comparison = spec->allow_comparison;
-}
-
 static struct bt_eligibility *find_stored(
 	const struct bt_eligibility_table *table, struct bt_str identity, uint64_t hash)
 {
@@ -148,7 +120,28 @@ struct bt_eligibility *bt_eligibility_ref(
 	eligibility->label_count = spec->label_count;
 	eligibility->labels =
 		bt_str_array_copy(spec->labels, spec->label_count, &eligibility->arena);
-	copy_node_rules(eligibility, spec);
+	/* What node eligibility reads of the pod's spec is copied, so that no shape has to stay. */
+	struct bt_pod_spec view = {0};
+	struct bt_affinity affinity = {0};
+
+	if (spec->affinity_of != NULL) {
+		view.node_selector = spec->affinity_of->node_selector;
+		if (spec->affinity_of->affinity != NULL) {
+			affinity.node_affinity = spec->affinity_of->affinity->node_affinity;
+			view.affinity = &affinity;
+		}
+	}
+	if (spec->tolerations_of != NULL) {
+		view.tolerations = *spec->tolerations_of;
+	}
+	eligibility->spec = BT_ARENA_NEW(&eligibility->arena, struct bt_pod_spec);
+	bt_message_copy(&bt_pod_spec_message, eligibility->spec, &view, &eligibility->arena);
+	eligibility->has_affinity = spec->affinity_of != NULL;
+	eligibility->affinity =
+		bt_required_node_affinity_parse(eligibility->spec, &eligibility->arena);
+	eligibility->tolerations =
+		spec->tolerations_of != NULL ? &eligibility->spec->tolerations : NULL;
+	eligibility->allow_comparison = spec->allow_comparison;
 	eligibility->ref_count = 1;
 	if (table->free_ids.count != 0) {
 		eligibility->id = table->free_ids.items[--table->free_ids.count];
@@ -260,52 +253,6 @@ static void reserve(struct bt_eligibility_table *table, struct bt_eligibility *e
 	table->bytes += eligibility->bytes;
 }
 
-/** Everything anew. The snapshot's list has the slots that can count. */
-static void fill(struct bt_eligibility_table *table, struct bt_eligibility *eligibility,
-	const struct bt_state *state, const struct bt_label_column *const *columns)
-{
-	memset(eligibility->nodes, 0, eligibility->size * sizeof(*eligibility->nodes));
-	if (eligibility->slot_count != 0) {
-		memset(eligibility->domains, 0xff,
-			eligibility->slot_count * sizeof(*eligibility->domains));
-	}
-	eligibility->eligible_count = 0;
-	for (uint32_t i = 0; i < state->snapshot.count; i++) {
-		uint32_t slot = state->snapshot.list[i];
-		uint32_t domain = domain_of_slot(eligibility, state, columns, slot);
-
-		eligibility->domains[slot] = domain;
-		if (domain != BT_NO_DOMAIN) {
-			eligibility->eligible_count +=
-				eligibility->nodes[domain]++ == 0 && domain != 0;
-		}
-	}
-	eligibility->epoch = ++table->next_epoch;
-	eligibility->move_count = 0;
-}
-
-static void move_slot(struct bt_eligibility *eligibility, uint32_t slot, uint32_t to)
-{
-	struct bt_domain_move move = {.slot = slot, .from = eligibility->domains[slot], .to = to};
-
-	if (move.from == to) {
-		return;
-	}
-	if (move.from != BT_NO_DOMAIN) {
-		move.emptied = --eligibility->nodes[move.from] == 0;
-		eligibility->eligible_count -= move.emptied && move.from != 0;
-	}
-	if (to != BT_NO_DOMAIN) {
-		move.entered = eligibility->nodes[to]++ == 0;
-		eligibility->eligible_count += move.entered && to != 0;
-	}
-	eligibility->domains[slot] = to;
-	if (eligibility->moves == NULL) {
-		eligibility->moves = BT_NEW_ARRAY(struct bt_domain_move, BT_MOVES_MAX);
-	}
-	eligibility->moves[eligibility->move_count++ & (BT_MOVES_MAX - 1)] = move;
-}
-
 void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state *state,
 	struct bt_eligibility *eligibility)
 {
@@ -325,15 +272,52 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	if (!eligibility->filled || rebuild_count != eligibility->rebuild_count ||
 		eligibility->node_sequence < table->lost_before || behind > CHANGES_MAX ||
 		behind > 16 + state->nodes.slot_count / REPAIR_SHARE) {
-		fill(table, eligibility, state, columns);
+		/* Everything anew. The snapshot's list has the slots that can count. */
+		memset(eligibility->nodes, 0, eligibility->size * sizeof(*eligibility->nodes));
+		if (eligibility->slot_count != 0) {
+			memset(eligibility->domains, 0xff,
+				eligibility->slot_count * sizeof(*eligibility->domains));
+		}
+		eligibility->eligible_count = 0;
+		for (uint32_t i = 0; i < state->snapshot.count; i++) {
+			uint32_t slot = state->snapshot.list[i];
+			uint32_t domain = domain_of_slot(eligibility, state, columns, slot);
+
+			eligibility->domains[slot] = domain;
+			if (domain != BT_NO_DOMAIN) {
+				eligibility->eligible_count +=
+					eligibility->nodes[domain]++ == 0 && domain != 0;
+			}
+		}
+		eligibility->epoch = ++table->next_epoch;
+		eligibility->move_count = 0;
 	} else {
 		for (uint64_t i = eligibility->node_sequence; i < table->node_sequence; i++) {
 			uint32_t slot = table->changed_slots[i & (CHANGES_MAX - 1)];
 
-			move_slot(eligibility, slot,
-				state->nodes.rows[slot].in_snapshot
-					? domain_of_slot(eligibility, state, columns, slot)
-					: BT_NO_DOMAIN);
+			uint32_t to = state->nodes.rows[slot].in_snapshot
+				? domain_of_slot(eligibility, state, columns, slot)
+				: BT_NO_DOMAIN;
+			struct bt_domain_move move = {
+				.slot = slot, .from = eligibility->domains[slot], .to = to};
+
+			if (move.from == to) {
+				continue;
+			}
+			if (move.from != BT_NO_DOMAIN) {
+				move.emptied = --eligibility->nodes[move.from] == 0;
+				eligibility->eligible_count -= move.emptied && move.from != 0;
+			}
+			if (to != BT_NO_DOMAIN) {
+				move.entered = eligibility->nodes[to]++ == 0;
+				eligibility->eligible_count += move.entered && to != 0;
+			}
+			eligibility->domains[slot] = to;
+			if (eligibility->moves == NULL) {
+				eligibility->moves =
+					BT_NEW_ARRAY(struct bt_domain_move, BT_MOVES_MAX);
+			}
+			eligibility->moves[eligibility->move_count++ & (BT_MOVES_MAX - 1)] = move;
 		}
 	}
 	eligibility->filled = true;

@@ -76,18 +76,6 @@ static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 	return index;
 }
 
-static void free_image(struct bt_state *state, uint32_t index)
-{
-	struct bt_image_table *table = &state->images;
-	struct bt_image *image = &table->images.items[index];
-	bool removed = bt_map_remove(&table->map, bt_sym_hash(image->name), index);
-
-	BT_ASSERT(removed);
-	bt_symbol_unref(&state->symbols, image->name);
-	*image = (struct bt_image){0};
-	bt_vec_push(&table->free_ids, index);
-}
-
 /*
  * The usual case of a node update: the same names in the same order. Removing and adding the
  * contribution then changes only records that no other node holds: they are made anew with this
@@ -141,32 +129,6 @@ static uint32_t count_names(const struct bt_node *node)
 	return (uint32_t)count;
 }
 
-static void add_contribution(
-	struct bt_state *state, struct bt_node_row *row, const struct bt_node *node)
-{
-	struct bt_image_table *table = &state->images;
-	uint64_t mark = ++table->mark;
-
-	for (uint32_t i = 0; i < node->status.images.count; i++) {
-		const struct bt_container_image *reported = &node->status.images.items[i];
-		for (uint32_t k = 0; k < reported->names.count; k++) {
-			uint32_t index = ref_image(state, reported->names.items[k]);
-			struct bt_image *image = &table->images.items[index];
-			struct bt_node_image entry;
-			if (image->mark == mark) {
-				continue;
-			}
-			image->mark = mark;
-			/* The first node that reports a name decides its size. */
-			if (image->node_count++ == 0) {
-				image->size_bytes = reported->size_bytes;
-			}
-			entry = (struct bt_node_image){index, image->node_count};
-			bt_vec_push(&row->images, entry);
-		}
-	}
-}
-
 bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_node *node)
 {
 	struct bt_image_table *table = &state->images;
@@ -190,11 +152,38 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 		/* Exactly: these lists are most of a node's memory. */
 		row->images.items = bt_realloc_array(NULL, count, sizeof(*row->images.items));
 		row->images.capacity = count;
-		add_contribution(state, row, node);
+		uint64_t mark = ++table->mark;
+
+		for (uint32_t n = 0; n < node->status.images.count; n++) {
+			const struct bt_container_image *reported = &node->status.images.items[n];
+			for (uint32_t k = 0; k < reported->names.count; k++) {
+				uint32_t index = ref_image(state, reported->names.items[k]);
+				struct bt_image *image = &table->images.items[index];
+				struct bt_node_image entry;
+				if (image->mark == mark) {
+					continue;
+				}
+				image->mark = mark;
+				/* The first node that reports a name decides its size. */
+				if (image->node_count++ == 0) {
+					image->size_bytes = reported->size_bytes;
+				}
+				entry = (struct bt_node_image){index, image->node_count};
+				bt_vec_push(&row->images, entry);
+			}
+		}
 	}
 	for (uint32_t i = 0; i < old.images.count; i++) {
 		if (table->images.items[old.images.items[i].image].node_count == 0) {
-			free_image(state, old.images.items[i].image);
+			uint32_t index = old.images.items[i].image;
+
+			struct bt_image *image = &table->images.items[index];
+			bool removed = bt_map_remove(&table->map, bt_sym_hash(image->name), index);
+
+			BT_ASSERT(removed);
+			bt_symbol_unref(&state->symbols, image->name);
+			*image = (struct bt_image){0};
+			bt_vec_push(&table->free_ids, index);
 		}
 	}
 	bt_vec_finish(&old.images);

@@ -67,7 +67,7 @@ struct bt_str bt_node_info_name(const struct bt_node_info *info);
 const struct bt_str_map *bt_node_info_labels(const struct bt_node_info *info);
 const bt_taint_list *bt_node_info_taints(const struct bt_node_info *info);
 bool bt_node_info_unschedulable(const struct bt_node_info *info);
-/** Digest of status.conditions: node_conditions.h. */
+/** Digest of status.conditions: bt_node_conditions_digest. */
 struct bt_str bt_node_info_conditions(const struct bt_node_info *info);
 /** Annotation scheduler.alpha.kubernetes.io/preferAvoidPods; "" when it is absent. */
 struct bt_str bt_node_info_prefer_avoid_pods(const struct bt_node_info *info);

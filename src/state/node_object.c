@@ -1,7 +1,163 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/change_log.h"
-#include "state/node_conditions.h"
+#include "state/node_table.h"
 #include "state/node_table_edit.h"
+
+#define FIRST_CHUNK_BYTES 256
+
+static uint64_t set_hash(const void *owner, uint32_t id)
+{
+	const struct bt_node_table *table = owner;
+
+	return table->taint_sets.items[id].hash;
+}
+
+void bt_taint_sets_init(struct bt_node_table *table)
+{
+	struct bt_taint_set none = {.ref_count = 1};
+
+	/* Number 0, the empty list: never counted, never looked up. */
+	bt_vec_push(&table->taint_sets, none);
+	bt_map_init(&table->taint_set_index, set_hash, table);
+}
+
+void bt_taint_sets_finish(struct bt_node_table *table)
+{
+	for (uint32_t i = 0; i < table->taint_sets.count; i++) {
+		bt_arena_finish(&table->taint_sets.items[i].arena);
+	}
+	bt_vec_finish(&table->taint_sets);
+	bt_vec_finish(&table->free_taint_sets);
+	bt_map_finish(&table->taint_set_index);
+}
+
+static uint64_t hash_taints(const bt_taint_list *taints)
+{
+	uint64_t hash = taints->count;
+
+	for (uint32_t i = 0; i < taints->count; i++) {
+		hash = bt_hash_u64(hash, bt_str_hash(taints->items[i].key));
+		hash = bt_hash_u64(hash, bt_str_hash(taints->items[i].value));
+		hash = bt_hash_u64(hash, bt_str_hash(taints->items[i].effect));
+	}
+	return hash;
+}
+
+static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
+{
+	if (a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->items[i].key, b->items[i].key) ||
+			!bt_str_equal(a->items[i].value, b->items[i].value) ||
+			!bt_str_equal(a->items[i].effect, b->items[i].effect)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint32_t add_set(struct bt_node_table *table, const bt_taint_list *taints, uint64_t hash)
+{
+	struct bt_taint_set set = {.ref_count = 1, .hash = hash};
+	uint32_t id;
+
+	bt_arena_init(&set.arena, FIRST_CHUNK_BYTES);
+	set.taints.items = BT_ARENA_NEW_ARRAY(&set.arena, struct bt_taint, taints->count);
+	set.taints.count = taints->count;
+	set.taints.present = true;
+	for (uint32_t i = 0; i < taints->count; i++) {
+		set.taints.items[i].key = bt_arena_str(&set.arena, taints->items[i].key);
+		set.taints.items[i].value = bt_arena_str(&set.arena, taints->items[i].value);
+		set.taints.items[i].effect = bt_arena_str(&set.arena, taints->items[i].effect);
+	}
+	if (table->free_taint_sets.count != 0) {
+		id = table->free_taint_sets.items[--table->free_taint_sets.count];
+		table->taint_sets.items[id] = set;
+	} else {
+		id = table->taint_sets.count;
+		bt_vec_push(&table->taint_sets, set);
+	}
+	bt_map_insert(&table->taint_set_index, hash, id);
+	return id;
+}
+
+/** The set of these taints, one reference taken; timeAdded does not count (spec 01 section 5.12
+ * never reads it). */
+static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints)
+{
+	uint64_t hash;
+	uint32_t at;
+
+	if (taints->count == 0) {
+		return 0;
+	}
+	hash = hash_taints(taints);
+	at = bt_map_first(&table->taint_set_index, hash);
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->taint_set_index, hash, at)) {
+		uint32_t id = bt_map_value(&table->taint_set_index, at);
+		struct bt_taint_set *set = &table->taint_sets.items[id];
+		if (set->hash == hash && taints_equal(&set->taints, taints)) {
+			set->ref_count++;
+			return id;
+		}
+	}
+	return add_set(table, taints, hash);
+}
+
+void bt_taint_set_unref(struct bt_node_table *table, uint32_t id)
+{
+	struct bt_taint_set *set = &table->taint_sets.items[id];
+	bool removed;
+
+	if (id == 0) {
+		return;
+	}
+	BT_ASSERT(set->ref_count != 0);
+	if (--set->ref_count != 0) {
+		return;
+	}
+	removed = bt_map_remove(&table->taint_set_index, set->hash, id);
+	BT_ASSERT(removed);
+	bt_arena_finish(&set->arena);
+	*set = (struct bt_taint_set){0};
+	bt_vec_push(&table->free_taint_sets, id);
+}
+
+static const struct {
+	struct bt_str type;
+	char letter;
+} condition_types[] = {
+	{BT_STR_INIT("Ready"), BT_CONDITION_READY},
+	{BT_STR_INIT("OutOfDisk"), BT_CONDITION_OUT_OF_DISK},
+	{BT_STR_INIT("NetworkUnavailable"), BT_CONDITION_NETWORK_UNAVAILABLE},
+	{BT_STR_INIT("MemoryPressure"), BT_CONDITION_MEMORY_PRESSURE},
+	{BT_STR_INIT("DiskPressure"), BT_CONDITION_DISK_PRESSURE},
+	{BT_STR_INIT("PIDPressure"), BT_CONDITION_PID_PRESSURE},
+};
+
+static char status_letter(struct bt_str status)
+{
+	if (bt_str_equal(status, BT_STR("True"))) {
+		return BT_CONDITION_TRUE;
+	}
+	return bt_str_equal(status, BT_STR("False")) ? BT_CONDITION_FALSE : BT_CONDITION_UNKNOWN;
+}
+
+void bt_node_conditions_digest(const struct bt_node_status *status, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < status->conditions.count; i++) {
+		const struct bt_node_condition *condition = &status->conditions.items[i];
+
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(condition_types); k++) {
+			if (bt_str_equal(condition->type, condition_types[k].type)) {
+				bt_strbuf_append_char(out, condition_types[k].letter);
+				bt_strbuf_append_char(out, status_letter(condition->status));
+			}
+		}
+	}
+}
 
 /* --- allocatable --- */
 
@@ -101,34 +257,6 @@ static bool has_same_keys(const struct bt_str_map *a, const struct bt_str_map *b
 	return true;
 }
 
-/** The keys are what they were: values that differ change in place. */
-static uint32_t set_values(struct bt_node_table *table, uint32_t slot,
-	const struct bt_str_map *labels, struct bt_strbuf *text)
-{
-	struct bt_node_row *row = &table->rows[slot];
-	bool zone_differs = false;
-	uint32_t differing = 0;
-
-	for (uint32_t i = 0; i < labels->count; i++) {
-		struct bt_label_pair *pair = &row->label_symbols[i];
-		bt_sym before = pair->value;
-
-		if (bt_str_equal(row->labels.items[i].value, labels->items[i].value)) {
-			continue;
-		}
-		pair->value = bt_symbol_ref_str(table->symbols, labels->items[i].value);
-		row->labels.items[i].value = bt_symbol_text(table->symbols, pair->value);
-		bt_label_columns_set(table, slot, *pair);
-		bt_symbol_unref(table->symbols, before);
-		zone_differs = zone_differs || bt_node_is_zone_label(labels->items[i].key);
-		differing++;
-	}
-	if (zone_differs) {
-		set_zone_key(table, row, labels, text);
-	}
-	return differing;
-}
-
 static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	const struct bt_str_map *labels, struct bt_strbuf *text)
 {
@@ -138,7 +266,29 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	struct bt_label_pair *pairs = NULL;
 
 	if (has_same_keys(&row->labels, labels)) {
-		return set_values(table, slot, labels, text);
+		/* The keys are what they were: values that differ change in place. */
+		row = &table->rows[slot];
+		bool zone_differs = false;
+		uint32_t differing = 0;
+
+		for (uint32_t k = 0; k < labels->count; k++) {
+			struct bt_label_pair *pair = &row->label_symbols[k];
+			bt_sym before = pair->value;
+
+			if (bt_str_equal(row->labels.items[k].value, labels->items[k].value)) {
+				continue;
+			}
+			pair->value = bt_symbol_ref_str(table->symbols, labels->items[k].value);
+			row->labels.items[k].value = bt_symbol_text(table->symbols, pair->value);
+			bt_label_columns_set(table, slot, *pair);
+			bt_symbol_unref(table->symbols, before);
+			zone_differs = zone_differs || bt_node_is_zone_label(labels->items[k].key);
+			differing++;
+		}
+		if (zone_differs) {
+			set_zone_key(table, row, labels, text);
+		}
+		return differing;
 	}
 	if (labels->count != 0) {
 		map.items = BT_NEW_ARRAY(struct bt_str_pair, labels->count);
@@ -169,7 +319,7 @@ static uint32_t set_taints(
 	struct bt_node_table *table, uint32_t slot, const struct bt_node_spec *spec)
 {
 	uint32_t old_set = table->taint_set[slot];
-	uint32_t new_set = bt_taint_set_ref_list(table, &spec->taints);
+	uint32_t new_set = taint_set_ref_list(table, &spec->taints);
 	uint8_t unschedulable = spec->unschedulable ? 1 : 0;
 	uint32_t differing = (uint32_t)(new_set != old_set) +
 		(uint32_t)(unschedulable != table->unschedulable[slot]);

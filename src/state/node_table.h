@@ -13,6 +13,7 @@
 #include "api/resources.h"
 #include "base/bitset.h"
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "base/symbol.h"
 #include "base/vec.h"
 
@@ -93,7 +94,7 @@ struct bt_node_row {
 	bt_sym name;
 	bt_sym uid;
 	bt_sym zone_key;
-	bt_sym conditions;                   /* digest: node_conditions.h */
+	bt_sym conditions;                   /* digest: bt_node_conditions_digest */
 	bt_sym prefer_avoid_pods;            /* annotation of that name, for spec 05b B8 */
 	struct bt_str_map labels;            /* sorted; text lives in the symbol table */
 	struct bt_label_pair *label_symbols; /* same order as labels */
@@ -187,4 +188,28 @@ static inline bool bt_label_column_is_unique(const struct bt_label_column *colum
 uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name);
 struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);
 const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot);
+
+/* --- conditions --- */
+
+/*
+ * What is kept of a node's status.conditions: the six types that legacy predicates read (spec 05b
+ * B1, B2), in list order, repeats included, two characters each: type, then status. Nodes with the
+ * same conditions share the text as a symbol.
+ */
+
+/** First character: the type. Other types are left out. */
+#define BT_CONDITION_READY 'R'
+#define BT_CONDITION_OUT_OF_DISK 'O'
+#define BT_CONDITION_NETWORK_UNAVAILABLE 'N'
+#define BT_CONDITION_MEMORY_PRESSURE 'M'
+#define BT_CONDITION_DISK_PRESSURE 'D'
+#define BT_CONDITION_PID_PRESSURE 'P'
+
+/** Second character: the status. */
+#define BT_CONDITION_TRUE 'T'
+#define BT_CONDITION_FALSE 'F'
+#define BT_CONDITION_UNKNOWN 'U' /* and any other text */
+
+/** Append the digest of a node's conditions to out. */
+void bt_node_conditions_digest(const struct bt_node_status *status, struct bt_strbuf *out);
 #endif

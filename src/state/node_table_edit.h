@@ -36,27 +36,14 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 	const struct bt_node *node, bool with_declared_features, struct bt_arena *scratch,
 	struct bt_strbuf *text);
 
-/* label_column.c */
-
-void bt_label_keys_init(struct bt_node_table *table);
 /** Labels of the slot change from its row's label_symbols to these. */
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	const struct bt_label_pair *labels, uint32_t count);
 /** One label of the slot has another value. */
 void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label);
-/** Of columns and keys. */
-void bt_label_columns_finish(struct bt_node_table *table);
-/** The columns got longer; old_zeros is where unused ones pointed before. */
-void bt_label_columns_grow(
-	struct bt_node_table *table, const uint32_t *old_zeros, uint32_t old_capacity);
-
-/* taint_set.c */
 
 void bt_taint_sets_init(struct bt_node_table *table);
 void bt_taint_sets_finish(struct bt_node_table *table);
-/** The set of these taints, one reference taken; timeAdded does not count (spec 01 section 5.12
- * never reads it). */
-uint32_t bt_taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints);
 void bt_taint_set_unref(struct bt_node_table *table, uint32_t id);
 
 /** Sum of two amounts as upstream's int64: wraps. */

@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "state/state_private.h"
+
 /*
  * The per-cycle snapshot: spec 03b section 7.2. Aggregates are the live columns, so a refresh has
  * three things to do: which names the snapshot knows, the order of its list, and what is frozen in
  * a copy (image node counts).
  */
-#include "state/state_private.h"
 
 /** More changed nodes than this, and the affinity lists are computed anew instead of edited. */
 #define EDITS_MAX 64
-
-static void reserve_list(struct bt_state *state)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-	uint32_t capacity = state->nodes.slot_capacity;
-
-	if (snapshot->capacity < capacity) {
-		snapshot->capacity = capacity;
-		snapshot->list = bt_realloc_array(snapshot->list, capacity, sizeof(uint32_t));
-		snapshot->spare = bt_realloc_array(snapshot->spare, capacity, sizeof(uint32_t));
-		snapshot->position =
-			bt_realloc_array(snapshot->position, capacity, sizeof(uint32_t));
-	}
-}
 
 /* --- entering and leaving --- */
 
@@ -73,49 +60,6 @@ static void rotate_to(uint32_t *items, uint32_t count, uint32_t at, uint32_t slo
 {
 	memmove(&items[at + 1], &items[at], (count - 1 - at) * sizeof(*items));
 	items[at] = slot;
-}
-
-static void update_affinity_lists(struct bt_state *state, uint32_t slot)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-	struct bt_node_row *row = &state->nodes.rows[slot];
-	bool affinity = row->pods_with_affinity.count != 0;
-	bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
-
-	if (!row->in_snapshot ||
-		(affinity == row->in_affinity_list &&
-			anti_affinity == row->in_anti_affinity_list)) {
-		return;
-	}
-	if (snapshot->changed_slots.count > EDITS_MAX) {
-		snapshot->lists_stale = true;
-		return;
-	}
-	if (affinity != row->in_affinity_list) {
-		uint32_t at = position_of(snapshot, snapshot->affinity_list.items,
-			snapshot->affinity_list.count, slot);
-		if (affinity) {
-			bt_vec_push(&snapshot->affinity_list, slot);
-			rotate_to(snapshot->affinity_list.items, snapshot->affinity_list.count, at,
-				slot);
-		} else {
-			bt_vec_remove_ordered(&snapshot->affinity_list, at);
-		}
-		row->in_affinity_list = affinity;
-	}
-	if (anti_affinity != row->in_anti_affinity_list) {
-		uint32_t at = position_of(snapshot, snapshot->anti_affinity_list.items,
-			snapshot->anti_affinity_list.count, slot);
-		if (anti_affinity) {
-			bt_vec_push(&snapshot->anti_affinity_list, slot);
-			rotate_to(snapshot->anti_affinity_list.items,
-				snapshot->anti_affinity_list.count, at, slot);
-		} else {
-			bt_vec_remove_ordered(&snapshot->anti_affinity_list, at);
-		}
-		row->in_anti_affinity_list = anti_affinity;
-	}
-	bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
 }
 
 /* Slots of the old list that have no such pods any more. Those that left the snapshot have no
@@ -193,25 +137,46 @@ static bool copy_changed(struct bt_state *state)
 			snapshot->name_count++;
 			names_added = true;
 		}
-		update_affinity_lists(state, slot);
+		bool affinity = row->pods_with_affinity.count != 0;
+		bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
+
+		if (!row->in_snapshot ||
+			(affinity == row->in_affinity_list &&
+				anti_affinity == row->in_anti_affinity_list)) {
+			continue;
+		}
+		if (snapshot->changed_slots.count > EDITS_MAX) {
+			snapshot->lists_stale = true;
+			continue;
+		}
+		if (affinity != row->in_affinity_list) {
+			uint32_t at = position_of(snapshot, snapshot->affinity_list.items,
+				snapshot->affinity_list.count, slot);
+			if (affinity) {
+				bt_vec_push(&snapshot->affinity_list, slot);
+				rotate_to(snapshot->affinity_list.items,
+					snapshot->affinity_list.count, at, slot);
+			} else {
+				bt_vec_remove_ordered(&snapshot->affinity_list, at);
+			}
+			row->in_affinity_list = affinity;
+		}
+		if (anti_affinity != row->in_anti_affinity_list) {
+			uint32_t at = position_of(snapshot, snapshot->anti_affinity_list.items,
+				snapshot->anti_affinity_list.count, slot);
+			if (anti_affinity) {
+				bt_vec_push(&snapshot->anti_affinity_list, slot);
+				rotate_to(snapshot->anti_affinity_list.items,
+					snapshot->anti_affinity_list.count, at, slot);
+			} else {
+				bt_vec_remove_ordered(&snapshot->anti_affinity_list, at);
+			}
+			row->in_anti_affinity_list = anti_affinity;
+		}
+		bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
 	}
 	snapshot->changed_slots.count = 0;
 	return names_added;
-}
-
-static void drop_removed_names(struct bt_state *state)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-	uint32_t slot = bt_bitset_next(&snapshot->nameless, 0);
-
-	for (; slot != UINT32_MAX; slot = bt_bitset_next(&snapshot->nameless, slot + 1)) {
-		const struct bt_node_row *row = &state->nodes.rows[slot];
-		/* The node may have come back. */
-		if (!row->in_cache || !row->has_node) {
-			bt_bitset_assign(&snapshot->names, slot, false);
-			snapshot->name_count--;
-		}
-	}
 }
 
 /* Slots of one set that the other does not have. */
@@ -258,7 +223,15 @@ static void rebuild_list(struct bt_state *state)
 	struct bt_snapshot *snapshot = &state->snapshot;
 	struct bt_bitset listed = {0};
 
-	reserve_list(state);
+	uint32_t capacity = state->nodes.slot_capacity;
+
+	if (snapshot->capacity < capacity) {
+		snapshot->capacity = capacity;
+		snapshot->list = bt_realloc_array(snapshot->list, capacity, sizeof(uint32_t));
+		snapshot->spare = bt_realloc_array(snapshot->spare, capacity, sizeof(uint32_t));
+		snapshot->position =
+			bt_realloc_array(snapshot->position, capacity, sizeof(uint32_t));
+	}
 	bt_bitset_resize(&listed, state->nodes.slot_count);
 	bt_bitset_resize(&snapshot->listed, state->nodes.slot_count);
 	if (write_list(state, &listed)) {
@@ -271,6 +244,8 @@ static void rebuild_list(struct bt_state *state)
 	rebuild_affinity_lists(state);
 }
 
+static void snapshot_forget_leftovers(struct bt_state *state);
+
 int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
@@ -280,11 +255,20 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	int result = 0;
 
 	snapshot->refresh_count++;
-	bt_snapshot_forget_leftovers(state);
+	snapshot_forget_leftovers(state);
 	rebuild = copy_changed(state);
 	names_dropped = snapshot->name_count > state->order.count;
 	if (names_dropped) {
-		drop_removed_names(state);
+		uint32_t slot = bt_bitset_next(&snapshot->nameless, 0);
+
+		for (; slot != UINT32_MAX; slot = bt_bitset_next(&snapshot->nameless, slot + 1)) {
+			const struct bt_node_row *row = &state->nodes.rows[slot];
+			/* The node may have come back. */
+			if (!row->in_cache || !row->has_node) {
+				bt_bitset_assign(&snapshot->names, slot, false);
+				snapshot->name_count--;
+			}
+		}
 	}
 	if (rebuild || names_dropped) {
 		rebuild_list(state);
@@ -296,10 +280,10 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 		rebuild_list(state);
 		result = bt_error_set(err, BERTH_ERR_STATE,
 			"snapshot state is not consistent, length of NodeInfoList=%lu not equal to "
-		        "length "
+			"length "
 			"of nodes in tree=%lu "
 			", length of NodeInfoMap=%lu, length of nodes in cache=%lu, trying to "
-		        "recover",
+			"recover",
 			(unsigned long)list_count, (unsigned long)state->order.count,
 			(unsigned long)state->snapshot.name_count,
 			(unsigned long)state->node_entry_count);
@@ -325,4 +309,164 @@ uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node
 
 	return slot != BT_SLOT_NONE && bt_snapshot_has_name(&state->snapshot, slot) ? slot
 										    : BT_SLOT_NONE;
+}
+
+/* What a pod group cycle changes in the snapshot: spec 03b section 7.3. */
+
+/* Index in assumed_pods, or their number. */
+static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
+{
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	bt_sym symbol = bt_symbol_find(&state->symbols, uid);
+	uint32_t at = 0;
+
+	while (at < snapshot->assumed_pods.count &&
+		!bt_sym_equal(
+			bt_state_pod_at(state, snapshot->assumed_pods.items[at])->uid, symbol)) {
+		at++;
+	}
+	return at;
+}
+
+int bt_snapshot_assume_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
+{
+	struct bt_pod_record record = {.snapshot_only = true};
+	uint32_t pod_id;
+
+	if (pod->metadata.uid.length == 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
+	}
+	if (find_assumed(state, pod->metadata.uid) != state->snapshot.assumed_pods.count) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"pod \"%.*s\" is already assumed in the snapshot",
+			BT_STR_ARG(pod->metadata.uid));
+	}
+	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
+	bt_pod_record_fill(state, &record, pod);
+	record.shape = bt_shape_ref_pod(&state->shapes, pod, false);
+	record.label_set = bt_label_set_ref_map(&state->label_sets, &pod->metadata.labels);
+	record.node = bt_node_table_acquire(&state->nodes, pod->spec.node_name);
+	pod_id = bt_pod_table_add(&state->pods, &record);
+	bt_state_attach_pod(state, pod_id);
+	bt_vec_push(&state->snapshot.assumed_pods, pod_id);
+	return 0;
+}
+
+static void forget_at(struct bt_state *state, uint32_t at)
+{
+	uint32_t pod_id = state->snapshot.assumed_pods.items[at];
+	uint32_t slot = bt_state_pod_at(state, pod_id)->node;
+
+	bt_vec_remove_swap(&state->snapshot.assumed_pods, at);
+	bt_state_detach_pod(state, pod_id);
+	bt_pod_table_remove(&state->pods, pod_id);
+	bt_pod_record_drop(state, &state->pods.records.items[pod_id]);
+	bt_state_drop_empty_entry(state, slot);
+}
+
+int bt_snapshot_forget_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
+{
+	uint32_t at = find_assumed(state, pod->metadata.uid);
+
+	if (at == state->snapshot.assumed_pods.count) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"assumed pod \"%.*s\" not found in the snapshot",
+			BT_STR_ARG(pod->metadata.uid));
+	}
+	forget_at(state, at);
+	return 0;
+}
+
+/** Undo what a pod group cycle left behind (start of a refresh). */
+static void snapshot_forget_leftovers(struct bt_state *state)
+{
+	struct bt_snapshot *snapshot = &state->snapshot;
+
+	if (snapshot->assumed_pods.count != 0) {
+		bt_state_warn(state, "%lu pods were left assumed in the snapshot",
+			(unsigned long)snapshot->assumed_pods.count);
+	}
+	while (snapshot->assumed_pods.count != 0) {
+		forget_at(state, snapshot->assumed_pods.count - 1);
+	}
+	if (snapshot->has_placement) {
+		bt_state_warn(state, "a placement was left set in the snapshot");
+		bt_snapshot_forget_placement(state);
+	}
+}
+
+/* --- placement --- */
+
+struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state, uint32_t slot)
+{
+	return (struct bt_placement_node){
+		.name = bt_node_table_name(&state->nodes, slot),
+		.slot = slot,
+		.instance = state->nodes.rows[slot].instance,
+	};
+}
+
+int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placement_node *nodes,
+	uint32_t count, struct berth_error *err)
+{
+	struct bt_snapshot *snapshot = &state->snapshot;
+
+	bt_snapshot_forget_placement(state);
+	if (count == snapshot->count) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = bt_state_snapshot_find(state, nodes[i].name);
+		if (slot == BT_SLOT_NONE) {
+			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				"node %.*s in placement is not present in snapshot",
+				BT_STR_ARG(nodes[i].name));
+		}
+		if (slot != nodes[i].slot ||
+			state->nodes.rows[slot].instance != nodes[i].instance) {
+			return bt_error_set(err, BERTH_ERR_STATE,
+				"node %.*s in placement is not the same instance as in the "
+				"snapshot",
+				BT_STR_ARG(nodes[i].name));
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		bt_vec_push(&snapshot->placement_slots, nodes[i].slot);
+	}
+	snapshot->has_placement = true;
+	return 0;
+}
+
+void bt_snapshot_forget_placement(struct bt_state *state)
+{
+	state->snapshot.placement_slots.count = 0;
+	state->snapshot.has_placement = false;
+}
+
+uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_t **out_slots)
+{
+	const struct bt_snapshot *snapshot = &state->snapshot;
+
+	*out_slots = snapshot->has_placement ? snapshot->placement_slots.items : snapshot->list;
+	return snapshot->has_placement ? snapshot->placement_slots.count : snapshot->count;
+}
+
+int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
+	uint32_t *out_slot, struct berth_error *err)
+{
+	uint32_t slot = bt_state_snapshot_find(state, node_name);
+	const uint32_t *slots;
+	uint32_t count = bt_snapshot_placement_slots(state, &slots);
+
+	for (uint32_t i = 0; i < count && slot != BT_SLOT_NONE; i++) {
+		if (slots[i] == slot) {
+			*out_slot = slot;
+			return 0;
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "node \"%.*s\" not found in placement",
+		BT_STR_ARG(node_name));
 }

@@ -13,13 +13,44 @@
 #include "api/pod.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "base/strbuf.h"
 #include "base/symbol.h"
+#include "base/vec.h"
 #include "state/change_log.h"
-#include "state/node_order.h"
 #include "state/node_table.h"
 #include "state/object_store.h"
 #include "state/shape.h"
+
+/* --- order of nodes --- */
+
+/* The zone tree: nodes listed round-robin over zones. Spec: 03b section 6. */
+
+struct bt_zone {
+	bt_sym key;             /* reference held */
+	BT_VEC(uint32_t) slots; /* in order of addition */
+};
+
+struct bt_node_order {
+	BT_VEC(struct bt_zone) zones; /* in order of first appearance */
+	uint32_t count;
+	struct bt_symbol_table *symbols;
+};
+
+void bt_node_order_init(struct bt_node_order *order, struct bt_symbol_table *symbols);
+void bt_node_order_finish(struct bt_node_order *order);
+/** Append to its zone; nothing when it is there already. */
+void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_key);
+/** node_name only for the message `node "<name>" in group "<zone key>" was not found`
+ * (BERTH_ERR_NOT_FOUND). */
+BT_MUST_USE int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
+	struct bt_str node_name, struct berth_error *err);
+void bt_node_order_update(
+	struct bt_node_order *order, uint32_t slot, bt_sym old_zone_key, bt_sym new_zone_key);
+/** Write count slots, round-robin over zones. O(count + zones). */
+void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots);
+
+/* --- the cache --- */
 
 #define BT_POD_NONE UINT32_MAX
 
@@ -287,4 +318,50 @@ BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, stru
 bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
 /** Bytes of heap memory held, by a walk over all structures. */
 size_t bt_state_memory_bytes(const struct bt_state *state);
+
+/* --- trials --- */
+
+/*
+ * Changes of nodes and pods for a moment, to see what the scheduler would make of them. Ending the
+ * trial takes them back so that nothing is left that a decision could depend on: not only what
+ * nodes and pods are, but also the order of nodes, zones and pods, and what the snapshot knows of
+ * images. While it lasts, nothing else may change the state.
+ */
+
+/** What a node had that adding everything again would not give back. */
+struct bt_trial_slot {
+	uint32_t slot;
+	const struct bt_node *node; /* set at the end; NULL: the node was left alone */
+	BT_VEC(uint32_t) pods;
+	BT_VEC(uint32_t) pods_with_affinity;
+	BT_VEC(uint32_t) pods_with_required_anti_affinity;
+	bt_host_port_list ports; /* texts are the symbol table's */
+	uint32_t *image_counts;
+	uint64_t images_version;
+};
+
+struct bt_state_trial {
+	struct bt_state *state;
+	struct bt_arena arena;
+	BT_VEC(struct bt_trial_slot) slots;
+	BT_VEC(uint32_t) pods; /* taken away, in this order */
+};
+
+/** Refreshes the snapshot. On failure nothing is to be ended. */
+BT_MUST_USE int bt_state_trial_begin(
+	struct bt_state_trial *trial, struct bt_state *state, struct berth_error *err);
+/**
+ * The node, which is in the snapshot, becomes another: everything but its name, images and place in
+ * the order of nodes. was: the node as it was put into the state, borrowed until the end.
+ */
+void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const struct bt_node *was,
+	const struct bt_node *now);
+/**
+ * The pod, which is on a node of the snapshot, does not count any more: as if it had never been
+ * there, so that other pods keep ports they share with it. Each only once.
+ */
+void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id);
+/** What bt_state_trial_set_node and _take_pod did is seen by the next cycle only after this. */
+BT_MUST_USE int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err);
+BT_MUST_USE int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err);
 #endif

@@ -64,29 +64,14 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id);
 /** Lists after detaching and attaching the pod again, without touching any sum. */
 void bt_state_requeue_pod(struct bt_state *state, uint32_t pod_id);
 
-/* claims.c */
-
-/** "namespace/claim" in state->text; borrowed until its next use. */
-struct bt_str bt_state_claim_key(
-	struct bt_state *state, struct bt_str namespace_, struct bt_str claim);
 void bt_used_claims_init(struct bt_state *state);
 void bt_used_claims_finish(struct bt_state *state);
 void bt_used_claims_add(struct bt_state *state, bt_sym claim);
 void bt_used_claims_remove(struct bt_state *state, bt_sym claim);
-/** One reference more or less in a row; the cluster-wide set follows when the row is in the
- * snapshot. */
-void bt_row_claim_add(struct bt_state *state, struct bt_node_row *row, struct bt_str key);
-void bt_row_claim_remove(struct bt_state *state, struct bt_node_row *row, struct bt_str key);
-
-/* port_set.c */
 
 void bt_row_port_add(
 	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
 void bt_row_port_remove(
 	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
 
-/* snapshot_pods.c */
-
-/** Undo what a pod group cycle left behind (start of a refresh). */
-void bt_snapshot_forget_leftovers(struct bt_state *state);
 #endif

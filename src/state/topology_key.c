@@ -41,18 +41,6 @@ static void append_node_requirement(
 	append_strs(key, requirement->values.items, requirement->values.count);
 }
 
-static void append_node_term(struct bt_strbuf *key, const struct bt_node_selector_term *term)
-{
-	bt_key_append_u32(key, term->match_expressions.count);
-	for (uint32_t i = 0; i < term->match_expressions.count; i++) {
-		append_node_requirement(key, &term->match_expressions.items[i]);
-	}
-	bt_key_append_u32(key, term->match_fields.count);
-	for (uint32_t i = 0; i < term->match_fields.count; i++) {
-		append_node_requirement(key, &term->match_fields.items[i]);
-	}
-}
-
 void bt_key_append_node_affinity(struct bt_strbuf *key, const struct bt_pod_spec *spec)
 {
 	const struct bt_node_selector *required =
@@ -67,7 +55,15 @@ void bt_key_append_node_affinity(struct bt_strbuf *key, const struct bt_pod_spec
 	}
 	bt_key_append_u32(key, required != NULL);
 	for (uint32_t i = 0; required != NULL && i < required->terms.count; i++) {
-		append_node_term(key, &required->terms.items[i]);
+		const struct bt_node_selector_term *term = &required->terms.items[i];
+		bt_key_append_u32(key, term->match_expressions.count);
+		for (uint32_t k = 0; k < term->match_expressions.count; k++) {
+			append_node_requirement(key, &term->match_expressions.items[k]);
+		}
+		bt_key_append_u32(key, term->match_fields.count);
+		for (uint32_t k = 0; k < term->match_fields.count; k++) {
+			append_node_requirement(key, &term->match_fields.items[k]);
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "state/trial.h"
+#include "state/state.h"
 
 #include "state/state_private.h"
 
@@ -18,26 +18,6 @@ int bt_state_trial_begin(
 		} \
 	} while (0)
 
-static void remember_ports(
-	struct bt_state_trial *trial, struct bt_trial_slot *saved, const struct bt_node_row *row)
-{
-	const struct bt_symbol_table *symbols = &trial->state->symbols;
-
-	saved->ports.items =
-		BT_ARENA_NEW_ARRAY(&trial->arena, struct bt_host_port, row->ports.count);
-	for (uint32_t i = 0; i < row->ports.count; i++) {
-		const struct bt_used_port *used = &row->ports.items[i];
-
-		/* Taking a pod may release the symbols. */
-		saved->ports.items[saved->ports.count++] = (struct bt_host_port){
-			.ip = bt_arena_str(&trial->arena, bt_symbol_text(symbols, used->ip)),
-			.protocol = bt_arena_str(
-				&trial->arena, bt_symbol_text(symbols, used->protocol)),
-			.port = used->port,
-		};
-	}
-}
-
 /** What is known of the slot from before the trial. */
 static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slot)
 {
@@ -52,7 +32,21 @@ static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slo
 	COPY_LIST(&saved.pods, &row->pods);
 	COPY_LIST(&saved.pods_with_affinity, &row->pods_with_affinity);
 	COPY_LIST(&saved.pods_with_required_anti_affinity, &row->pods_with_required_anti_affinity);
-	remember_ports(trial, &saved, row);
+	const struct bt_symbol_table *symbols = &trial->state->symbols;
+
+	saved.ports.items =
+		BT_ARENA_NEW_ARRAY(&trial->arena, struct bt_host_port, row->ports.count);
+	for (uint32_t k = 0; k < row->ports.count; k++) {
+		const struct bt_used_port *used = &row->ports.items[k];
+
+		/* Taking a pod may release the symbols. */
+		saved.ports.items[saved.ports.count++] = (struct bt_host_port){
+			.ip = bt_arena_str(&trial->arena, bt_symbol_text(symbols, used->ip)),
+			.protocol = bt_arena_str(
+				&trial->arena, bt_symbol_text(symbols, used->protocol)),
+			.port = used->port,
+		};
+	}
 	saved.image_counts = BT_ARENA_NEW_ARRAY(&trial->arena, uint32_t, row->images.count);
 	for (uint32_t i = 0; i < row->images.count; i++) {
 		saved.image_counts[i] = row->images.items[i].node_count;
@@ -124,61 +118,6 @@ static bool has_port(const bt_host_port_list *ports, const struct bt_host_port *
 	return false;
 }
 
-/** Pods that share a port: the set had it once, or not any more. It depends on who came and went,
- * so it is set as it was. */
-static void restore_ports(struct bt_state *state, const struct bt_trial_slot *saved)
-{
-	struct bt_node_row *row = &state->nodes.rows[saved->slot];
-
-	for (uint32_t i = row->ports.count; i-- > 0;) {
-		struct bt_host_port port = {
-			.ip = bt_symbol_text(&state->symbols, row->ports.items[i].ip),
-			.protocol = bt_symbol_text(&state->symbols, row->ports.items[i].protocol),
-			.port = row->ports.items[i].port,
-		};
-
-		if (!has_port(&saved->ports, &port)) {
-			bt_row_port_remove(&state->symbols, row, &port);
-		}
-	}
-	for (uint32_t i = 0; i < saved->ports.count; i++) {
-		bt_row_port_add(&state->symbols, row, &saved->ports.items[i]);
-	}
-}
-
-/** The same pods are on the node again, at other places of its lists. */
-static void restore_pods(struct bt_state *state, const struct bt_trial_slot *saved)
-{
-	struct bt_node_row *row = &state->nodes.rows[saved->slot];
-
-	BT_ASSERT(row->pods.count == saved->pods.count);
-	for (uint32_t i = 0; i < saved->pods.count; i++) {
-		row->pods.items[i] = saved->pods.items[i];
-		state->pods.records.items[saved->pods.items[i]].position = i;
-	}
-	row->pods_with_affinity.count = 0;
-	COPY_LIST(&row->pods_with_affinity, &saved->pods_with_affinity);
-	row->pods_with_required_anti_affinity.count = 0;
-	COPY_LIST(&row->pods_with_required_anti_affinity, &saved->pods_with_required_anti_affinity);
-	restore_ports(state, saved);
-}
-
-/** Upstream's snapshot keeps old counts for nodes that nothing happens to. */
-static void restore_images(struct bt_state *state, const struct bt_trial_slot *saved)
-{
-	struct bt_node_row *row = &state->nodes.rows[saved->slot];
-	bool differs = false;
-
-	for (uint32_t i = 0; i < row->images.count; i++) {
-		differs = differs || row->images.items[i].node_count != saved->image_counts[i];
-		row->images.items[i].node_count = saved->image_counts[i];
-	}
-	row->images_version = saved->images_version;
-	if (differs) {
-		bt_change_log_append(&state->log, saved->slot, BT_CHANGE_IMAGES);
-	}
-}
-
 int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 {
 	struct bt_state *state = trial->state;
@@ -193,13 +132,56 @@ int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 		if (saved->node != NULL) {
 			set_node(state, saved->slot, saved->node);
 		}
-		restore_pods(state, saved);
+		/* The same pods are on the node again, at other places of its lists. */
+		struct bt_node_row *row = &state->nodes.rows[saved->slot];
+
+		BT_ASSERT(row->pods.count == saved->pods.count);
+		for (uint32_t n = 0; n < saved->pods.count; n++) {
+			row->pods.items[n] = saved->pods.items[n];
+			state->pods.records.items[saved->pods.items[n]].position = n;
+		}
+		row->pods_with_affinity.count = 0;
+		COPY_LIST(&row->pods_with_affinity, &saved->pods_with_affinity);
+		row->pods_with_required_anti_affinity.count = 0;
+		COPY_LIST(&row->pods_with_required_anti_affinity,
+			&saved->pods_with_required_anti_affinity);
+		/*
+		 * Pods that share a port: whether the set still has it depends on which pods came
+		 * and went, so it is set as it was.
+		 */
+		for (uint32_t k = row->ports.count; k-- > 0;) {
+			struct bt_host_port port = {
+				.ip = bt_symbol_text(&state->symbols, row->ports.items[k].ip),
+				.protocol = bt_symbol_text(
+					&state->symbols, row->ports.items[k].protocol),
+				.port = row->ports.items[k].port,
+			};
+
+			if (!has_port(&saved->ports, &port)) {
+				bt_row_port_remove(&state->symbols, row, &port);
+			}
+		}
+		for (uint32_t k = 0; k < saved->ports.count; k++) {
+			bt_row_port_add(&state->symbols, row, &saved->ports.items[k]);
+		}
 	}
 	result = bt_state_refresh_snapshot(state, err);
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
 		struct bt_trial_slot *saved = &trial->slots.items[i];
 
-		restore_images(state, saved);
+		/* Upstream's snapshot keeps old counts for nodes that nothing happens to. */
+		struct bt_node_row *row = &state->nodes.rows[saved->slot];
+		bool differs = false;
+
+		for (uint32_t k = 0; k < row->images.count; k++) {
+			differs = differs ||
+				row->images.items[k].node_count != saved->image_counts[k];
+			row->images.items[k].node_count = saved->image_counts[k];
+		}
+		row->images_version = saved->images_version;
+		if (differs) {
+			bt_change_log_append(&state->log, saved->slot, BT_CHANGE_IMAGES);
+		}
 		bt_vec_finish(&saved->pods);
 		bt_vec_finish(&saved->pods_with_affinity);
 		bt_vec_finish(&saved->pods_with_required_anti_affinity);

@@ -2,7 +2,7 @@
 /** Trials (state/trial.h) take back what adding everything again would not give back. */
 #include "base/error.h"
 #include "base/prng.h"
-#include "state/trial.h"
+#include "state/state.h"
 #include "test_main.h"
 #include "town.h"
 

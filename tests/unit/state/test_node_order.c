@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The zone tree: spec 03b section 6. */
-#include "state/node_order.h"
+#include "state/state.h"
 
 #include "test_main.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What makes two pods share a shape, and what a shape knows. */
-#include "state/affinity_terms.h"
+#include "state/shape.h"
 #include "state_fixture.h"
 
 #include "test_main.h"
