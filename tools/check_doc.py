@@ -26,8 +26,9 @@ def run_doxygen(root, output):
 
 def check(root, output):
     """(number of headers, names of those with problems, problems as printable text)."""
-    folder = os.path.join(root, "include", "berth")
-    headers = sorted(name for name in os.listdir(folder) if name.endswith(".h"))
+    headers = sorted(name for folder in ("include/berth", "include/berth-compat/berth")
+                     if os.path.isdir(os.path.join(root, folder))
+                     for name in os.listdir(os.path.join(root, folder)) if name.endswith(".h"))
     complaints = run_doxygen(root, output).strip()
     bad = [name for name in headers if "/" + name + ":" in complaints]
     if complaints and not bad:

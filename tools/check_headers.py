@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wundef", "-Wwrite-strings",
             "-Wconversion"]
 
+# Above the folder berth/ of libberth and of libberth-compat.
+PUBLIC = ("include", os.path.join("include", "berth-compat"))
 INTERNAL = ("src", "bench", "tests/soak", "tests/conformance")
 
 
@@ -25,7 +27,7 @@ def headers_below(root, folder):
 
 def compile_alone(root, generated, compiler, language, standard, header):
     """The compiler's complaints about a file that only includes header; empty when it is fine."""
-    includes = ["-I" + os.path.join(root, "include")]
+    includes = ["-I" + os.path.join(root, folder) for folder in PUBLIC]
     if language == "c":
         includes = (["-I" + os.path.join(root, folder) for folder in ("src", "tests", "")]
                     + generated + includes)

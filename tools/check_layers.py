@@ -11,6 +11,11 @@ import sys
 # Layers outside of src, and their folders.
 OUTSIDE = {"bench": "bench", "soak": "tests/soak", "conformance": "tests/conformance"}
 
+# The layer of the scheduler's older names: libberth-compat. It has public headers of its own, in
+# the folder berth/ below COMPAT_HEADERS; other layers may use neither.
+COMPAT = "compat"
+COMPAT_HEADERS = os.path.join("include", "berth-compat")
+
 # layer -> the layers it may include besides itself and include/berth.
 LAYERS = {
     "base": [],
@@ -30,6 +35,8 @@ LAYERS = {
                 "metrics", "api", "codec", "base"],
     "lib": ["sched", "queue", "plugins", "framework", "dra", "cel", "state", "config",
             "metrics", "api", "codec", "base"],
+    "compat": ["lib", "sched", "queue", "plugins", "framework", "dra", "cel", "state", "config",
+               "metrics", "api", "codec", "base"],
     "schema": ["api", "codec", "base"],
     "net": ["codec", "base"],
     "client": ["net", "schema", "metrics", "api", "codec", "base"],
@@ -57,12 +64,14 @@ def included(path):
         yield text.count("\n", 0, match.start(2)) + 1, match.group(1), match.group(2)
 
 
-def problem_of(layer, bracket, name):
+def problem_of(layer, bracket, name, compat_headers=()):
     """Why this include is not allowed in layer, or None."""
     first = name.split("/")[0]
     if ".." in name.split("/"):
         return 'includes are written from src/, without ".."'
     if first == "berth":
+        if layer != COMPAT and name in compat_headers:
+            return "the headers of libberth-compat are for layer '%s'" % COMPAT
         return None
     if bracket == "<":
         if first in LAYERS and "/" in name:
@@ -99,13 +108,20 @@ def layered_sources(root):
 def check(root):
     """All problems of the tree as printable lines."""
     problems = []
+    headers = {folder: {os.path.relpath(path, os.path.join(root, folder))
+                        for path in sources_below(os.path.join(root, folder, "berth"))}
+               for folder in ("include", COMPAT_HEADERS)}
+    compat_headers = headers[COMPAT_HEADERS]
+    for name in sorted(headers["include"] & compat_headers):
+        problems.append("%s:1: libberth has a header of this name"
+                        % os.path.join(COMPAT_HEADERS, name))
     for layer, path in layered_sources(root):
         relative = os.path.relpath(path, root)
         if layer not in LAYERS:
             problems.append("%s:1: folder is no known layer" % relative)
             continue
         for line, bracket, name in included(path):
-            problem = problem_of(layer, bracket, name)
+            problem = problem_of(layer, bracket, name, compat_headers)
             if problem:
                 problems.append("%s:%d: %s (includes %s)" % (relative, line, problem, name))
     for path in sources_below(os.path.join(root, "include")):
@@ -113,6 +129,9 @@ def check(root):
         for line, bracket, name in included(path):
             if bracket == '"' and not name.startswith("berth/"):
                 problems.append("%s:%d: public headers include only public headers (includes %s)"
+                                % (relative, line, name))
+            elif name in compat_headers and not relative.startswith(COMPAT_HEADERS):
+                problems.append("%s:%d: libberth does not use libberth-compat (includes %s)"
                                 % (relative, line, name))
     return problems
 

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold the public headers and the shared library to docs/seed-map/seed-map.md.
 
-Usage: check_seed_map.py SOURCE_ROOT LIBBERTH_SO
+Usage: check_seed_map.py SOURCE_ROOT LIBBERTH_COMPAT_SO
 
-Every C name of a row must be declared in include/berth/ with a documentation comment; functions
-must be exported by the shared library. Rows that docs/seed-map/not-built.txt names are passed
-over: one per line, "003.27", "003.27-003.31", or "003." for all that begin so.
+Every C name of a row must be declared in include/berth/ or include/berth-compat/berth/ with a
+documentation comment; functions must be exported by the shared library. Rows that
+docs/seed-map/not-built.txt names are passed over: one per line, "003.27", "003.27-003.31", or
+"003." for all that begin so.
 Prints "N passed, N failed", N counting rows.
 """
 import os
@@ -94,7 +95,7 @@ def problem_of(headers, exported, name):
         if found is None:
             found = headers.find(r"\b%s\s*;|\(\*%s\)" % (first, first))
     if found is None:
-        return "is not declared in include/berth"
+        return "is not declared in the public headers"
     if not found:
         return "has no documentation comment"
     if needs_export and first not in exported:
@@ -146,11 +147,11 @@ def exported_names(library):
 
 def check(root, library):
     """(rows that are fine, rows that are not, rows passed over, problems as printable lines)."""
-    folder = os.path.join(root, "include", "berth")
     texts = []
-    for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            texts.append(file.read())
+    for folder in ("include/berth", "include/berth-compat/berth"):
+        for name in sorted(os.listdir(os.path.join(root, folder))):
+            with open(os.path.join(root, folder, name), encoding="utf-8") as file:
+                texts.append(file.read())
     headers = Headers(texts)
     exported = exported_names(library)
     not_built = read_not_built(os.path.join(root, "docs", "seed-map", "not-built.txt"))
@@ -169,7 +170,7 @@ def check(root, library):
 
 def main(arguments):
     if len(arguments) != 2:
-        print("usage: check_seed_map.py SOURCE_ROOT LIBBERTH_SO", file=sys.stderr)
+        print("usage: check_seed_map.py SOURCE_ROOT LIBBERTH_COMPAT_SO", file=sys.stderr)
         return 2
     passed, failed, skipped, printable = check(arguments[0], arguments[1])
     for line in printable:

@@ -10,6 +10,7 @@
  * registry.h, an explicit call, opens files); times are parameters in nanoseconds. One thread at a
  * time may use objects that belong together. Running out of memory ends the process.
  */
+#include <stdint.h>
 
 /** The function is exported by the library. Plugin objects use it on what they export, too. */
 #define BERTH_API __attribute__((visibility("default")))
@@ -20,4 +21,28 @@
 /** Arguments are checked against the format as for printf. */
 #define BERTH_PRINTF(format_index, first_argument) \
 	__attribute__((format(printf, format_index, first_argument)))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BERTH_VERSION_MAJOR 0 /**< of the headers */
+#define BERTH_VERSION_MINOR 1 /**< of the headers */
+#define BERTH_VERSION_PATCH 0 /**< of the headers */
+
+/** "0.1.0": the library that is running, which need not be the one the headers came with. */
+BERTH_API const char *berth_version(void);
+
+/** "v1.36": the Kubernetes release whose rules it follows. */
+BERTH_API const char *berth_kubernetes_version(void);
+
+/**
+ * Tables are hashed with this; give a random number, before anything else is called, where names
+ * may come from somebody who would choose them to collide. Results do not depend on it.
+ */
+BERTH_API void berth_set_hash_secret(uint64_t secret);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -19,12 +19,11 @@
 #include <stdint.h>
 
 #include "berth/api.h"
-#include "berth/arena.h"
 #include "berth/config.h"
 #include "berth/error.h"
 #include "berth/node_info.h"
 #include "berth/object.h"
-#include "berth/queued_pod.h"
+#include "berth/pod_info.h"
 #include "berth/registry.h"
 #include "berth/str.h"
 
@@ -51,7 +50,46 @@ typedef void (*berth_warn_fn)(void *context, struct berth_str line);
  */
 typedef void (*berth_log_fn)(void *context, int verbosity, struct berth_str line);
 
-struct berth_extender_transport;
+/* Extenders: how the questions of a configuration's extenders travel. Spec 11b section 9. */
+
+/** tlsConfig of an extender; data wins over files. */
+struct berth_extender_tls {
+	bool insecure;                /**< the server's certificate is not verified */
+	struct berth_str server_name; /**< expected of the server; "": the URL's host */
+	struct berth_str cert_file;   /**< client certificate */
+	struct berth_str key_file;    /**< its key */
+	struct berth_str ca_file;     /**< whom to trust */
+	struct berth_str cert_data;   /**< in place of cert_file */
+	struct berth_str key_data;    /**< in place of key_file */
+	struct berth_str ca_data;     /**< in place of ca_file */
+};
+
+/** A question on its way. Borrowed for the call. */
+struct berth_extender_request {
+	struct berth_str url;                 /**< urlPrefix and verb */
+	struct berth_str body;                /**< JSON */
+	int64_t timeout_ns;                   /**< for the whole exchange */
+	bool enable_https;                    /**< enableHTTPS */
+	const struct berth_extender_tls *tls; /**< NULL: no tlsConfig */
+};
+
+/** What came back. */
+struct berth_extender_response {
+	int status;            /**< of HTTP; anything but 200 is an error */
+	struct berth_str body; /**< in the arena, or longer lived; JSON when the status is 200 */
+};
+
+/** How questions travel; see berth_engine_options.extender_transport. */
+struct berth_extender_transport {
+	/**
+	 * POST the body as Content-Type application/json and return with the response, whatever its
+	 * status. May block; must not touch the engine. Negative with err set when there is none.
+	 */
+	int (*post)(void *context, const struct berth_extender_request *request,
+		struct berth_arena *arena, struct berth_extender_response *out_response,
+		struct berth_error *err);
+	void *context; /**< handed to post; must outlive the engine */
+};
 
 /** Start from BERTH_ENGINE_OPTIONS_INIT. */
 struct berth_engine_options {
@@ -68,7 +106,7 @@ struct berth_engine_options {
 	void *warn_context; /**< handed to warn */
 	berth_log_fn log;   /**< NULL: nobody listens */
 	void *log_context;  /**< handed to log */
-	/** How the configuration's extenders are asked (extender.h); NULL: pods are scheduled as if
+	/** How the configuration's extenders are asked ; NULL: pods are scheduled as if
 	 * there were none. Copied. */
 	const struct berth_extender_transport *extender_transport;
 };

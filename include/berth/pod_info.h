@@ -50,6 +50,27 @@ BERTH_API int64_t berth_pod_info_ephemeral_storage_bytes(const struct berth_pod_
 /** The whole object of a pod that is being scheduled; NULL for other pods. */
 BERTH_API const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod);
 
+/* Queue entries. */
+
+/** Value of a time that is not set. */
+#define BERTH_TIME_UNSET INT64_MIN
+
+/** Times count on the queue owner's clock. */
+struct berth_queued_pod {
+	const struct berth_pod_info *pod; /**< borrowed */
+	int64_t timestamp_ns;             /**< when it last entered the queue */
+	uint32_t attempts;                /**< scheduling attempts so far */
+	/** First entry into the active queue; BERTH_TIME_UNSET before. Set once. */
+	int64_t initial_attempt_timestamp_ns;
+};
+
+/**
+ * DeepCopy: an independent copy in the arena, which outlives the queue and the cluster. Its pod
+ * answers all questions of pod_info.h but for the whole object, and is not for plugins.
+ */
+BERTH_API struct berth_queued_pod *berth_queued_pod_deep_copy(
+	const struct berth_queued_pod *pod, struct berth_arena *arena);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "berth/api.h"
-#include "berth/arena.h"
 #include "berth/error.h"
 #include "berth/str.h"
 

@@ -10,8 +10,8 @@ out=$3
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 architecture=$(dpkg --print-architecture)
 
-# The library for other programs and its headers are not what a cluster's machine needs.
-rm -rf "${root:?}/usr/include" "$root"/usr/lib/*/libberth.* "$root"/usr/lib/*/pkgconfig
+# The libraries for other programs and their headers are not what a cluster's machine needs.
+rm -rf "${root:?}/usr/include" "$root"/usr/lib/*/libberth*.* "$root"/usr/lib/*/pkgconfig
 find "$root/usr/lib" -type d -empty -delete 2>/dev/null || true
 
 # A unit that is not enabled: whoever installs a package does not yet want a second scheduler.

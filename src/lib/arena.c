@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "berth/arena.h"
+#include "berth/str.h"
 
 #include <stdarg.h>
 

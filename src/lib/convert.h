@@ -9,7 +9,7 @@
  */
 #include "api/object.h"
 #include "base/arena.h"
-#include "berth/arena.h"
+#include "berth/str.h"
 #include "berth/config.h"
 #include "berth/cycle_state.h"
 #include "berth/handle.h"

@@ -4,7 +4,6 @@
 /** The public engine: the living scheduler with its owner's objects and requests. */
 #include "base/map.h"
 #include "berth/engine.h"
-#include "berth/scheduling_cycle.h"
 #include "lib/extender.h"
 #include "lib/requests.h"
 #include "sched/scheduler.h"
@@ -22,7 +21,9 @@ struct berth_engine {
 	BT_VEC(struct bt_failure_note) notes;
 	BT_VEC(uint32_t) free_notes;
 	struct bt_map notes_by_key;
-	struct berth_trace trace;
+	/** Receives the steps of a cycle as they begin; NULL: nobody listens. */
+	void (*trace_step)(void *context, const char *text);
+	void *trace_context;
 	struct bt_lib_extenders extenders;
 };
 

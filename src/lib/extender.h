@@ -3,7 +3,7 @@
 #define BT_LIB_EXTENDER_H
 /** Extenders as the public engine has them. */
 #include "base/vec.h"
-#include "berth/extender.h"
+#include "berth/engine.h"
 #include "sched/engine.h"
 #include "sched/extender.h"
 #include "sched/extender_post.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "berth/host_port.h"
+#include "berth/node_info.h"
 
 #include "api/resources.h"
 #include "base/vec.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "berth/plugin_args.h"
+#include "berth/plugin.h"
 
 #include <stdlib.h>
 

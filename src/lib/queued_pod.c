@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "berth/queued_pod.h"
+#include "berth/pod_info.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "berth/version.h"
+#include "berth/api.h"
 
 #include "base/str.h"
 

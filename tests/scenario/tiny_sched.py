@@ -62,25 +62,65 @@ def test_it_is_short(program):
         assert len(file.readlines()) < 200
 
 
-def test_it_builds_against_an_installed_berth(program):
-    if program.sanitized:
-        return  # the library then needs the sanitizers' own runtime
+def build_installed(program, library, source):
+    """Builds source against an installed library; the program's path and its environment."""
     root = os.path.join(program.folder, "root")
     subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
                     "--destdir", root], check=True, capture_output=True)
-    found = glob.glob(os.path.join(root, "**", "libberth.pc"), recursive=True)
+    found = glob.glob(os.path.join(root, "**", library + ".pc"), recursive=True)
     assert len(found) == 1, found
     environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(found[0]),
                        PKG_CONFIG_SYSROOT_DIR=root)
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libberth"], check=True,
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", library], check=True,
                            capture_output=True, text=True, env=environment).stdout.split()
-    path = os.path.join(program.folder, "tiny_sched")
-    subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror",
-                    os.path.join(scenario.EXAMPLES, "tiny_sched.c"), "-o", path] + flags,
+    path = os.path.join(program.folder, "built")
+    subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", source, "-o", path] + flags,
                    check=True)
-    library = os.path.dirname(glob.glob(os.path.join(root, "**", "libberth.so"),
-                                        recursive=True)[0])
-    schedule(path, dict(os.environ, LD_LIBRARY_PATH=library))
+    shared = glob.glob(os.path.join(root, "**", library + ".so"), recursive=True)[0]
+    return path, dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(shared))
+
+
+def test_it_builds_against_an_installed_berth(program):
+    if program.sanitized:
+        return  # the library then needs the sanitizers' own runtime
+    schedule(*build_installed(program, "libberth",
+                              os.path.join(scenario.EXAMPLES, "tiny_sched.c")))
+
+
+def test_older_names_build_against_an_installed_libberth_compat(program):
+    if program.sanitized:
+        return
+    source = os.path.join(program.folder, "older.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('''
+#include <stdio.h>
+
+#include "berth/arena.h"
+#include "berth/berth.h"
+#include "berth/cache.h"
+
+int main(void)
+{
+	struct berth_cache *cache = berth_cache_create(NULL);
+	struct berth_object *node = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (berth_object_decode(BERTH_STR("{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"Node\\","
+					  "\\"metadata\\":{\\"name\\":\\"n1\\"}}"),
+		    &node, &err) != 0 ||
+		berth_cache_add_node(cache, node, &err) != 0) {
+		printf("%s\\n", berth_error_message(&err));
+		return 1;
+	}
+	printf("%u nodes\\n", berth_cache_node_count(cache));
+	berth_object_release(node);
+	berth_cache_destroy(cache);
+	return 0;
+}
+''')
+    path, environment = build_installed(program, "libberth-compat", source)
+    result = subprocess.run([path], check=True, capture_output=True, text=True, env=environment)
+    assert result.stdout == "1 nodes\n", result.stdout
 
 
 if __name__ == "__main__":

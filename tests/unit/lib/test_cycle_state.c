@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "berth/version.h"
+#include "berth/api.h"
 
 #include "test_main.h"
 

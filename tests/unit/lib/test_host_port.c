@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Spec 01b section 7. */
-#include "berth/host_port.h"
+#include "berth/node_info.h"
 
 #include "objects.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Spec 02 section 7: DecodeInto. */
-#include "berth/plugin_args.h"
+#include "berth/plugin.h"
 
 #include <string.h>
 

@@ -60,6 +60,8 @@ class Layers(Tree):
             "bench/bench_run.c": '#include "bench/bench_run.h"\n#include "cli/setup.h"\n',
             "tests/soak/run.c": '#include "soak/world.h"\n#include "sched/scheduler.h"\n',
             "tests/conformance/life.c": '#include "conformance/life.h"\n',
+            "src/compat/cache.c": '#include "berth/cache.h"\n#include "lib/convert.h"\n',
+            "include/berth-compat/berth/cache.h": '#include "berth/a.h"\n',
             "include/berth/a.h": '#include "berth/b.h"\n#include <stdint.h>\n'}))
 
     def test_wrong_ways_fail(self):
@@ -73,6 +75,7 @@ class Layers(Tree):
             '#include <base/str.h>\n': "src/base/z.c",
             '#include "nowhere/x.h"\n': "src/base/w.c",
             '#include "base/str.h"\n': "include/berth/x.h",
+            '#include "compat/cache.h"\n': "src/cli/x.c",
             '#include "bench/bench_run.h"\n': "src/cli/x.c",
             '#include "soak/world.h"\n': "src/sched/x.c",
             '#include "conformance/life.h"\n': "tests/soak/x.c",
@@ -85,6 +88,15 @@ class Layers(Tree):
                 os.makedirs(os.path.join(root, "src"))
                 tree(root, {path: "int x;\n" + text})
                 self.assertEqual(1, len(check_layers.check(root)), path)
+
+    def test_only_compat_uses_the_headers_of_compat(self):
+        for path in ("src/lib/x.c", "src/cli/x.c", "include/berth/x.h"):
+            with tempfile.TemporaryDirectory() as root:
+                tree(root, {"src/base/x.c": "int x;\n", path: '#include "berth/cache.h"\n',
+                            "include/berth-compat/berth/cache.h": "int y;\n"})
+                self.assertEqual(1, len(check_layers.check(root)), path)
+        self.assertEqual(1, len(self.problems({
+            "include/berth/str.h": "int x;\n", "include/berth-compat/berth/str.h": "int y;\n"})))
 
     def test_a_problem_fails_the_command_and_leaves_no_stamp(self):
         tree(self.root, {"src/base/x.c": '\n#include "cli/x.h"\n'})
@@ -195,7 +207,7 @@ typedef int (*berth_take_fn)(void *context);
     def test_not_declared(self):
         for name in ("struct berth_c", "enum berth_a", "berth_b.none", "berth_none.after",
                      "BERTH_THREE", "berth_comment", "berth_none"):
-            self.assertEqual("is not declared in include/berth", self.problem(name), name)
+            self.assertEqual("is not declared in the public headers", self.problem(name), name)
 
     def test_not_exported(self):
         self.assertEqual("is not exported by the library",

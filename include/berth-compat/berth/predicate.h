@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_PREDICATE_H
+#define BERTH_PREDICATE_H
+/**
+ * @file
+ * The fit predicates of v1.12 as functions of a pod, metadata and a node aggregate, over the
+ * plugins that answer for them today or keep their rules. Spec 05b, 03 section 16.
+ *
+ * The same predicates are filter plugins for profiles. A predicate that today's plugin answers for
+ * has today's rules and texts; the others have those of v1.12.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "berth/api.h"
+#include "berth/cache.h"
+#include "berth/config.h"
+#include "berth/error.h"
+#include "berth/handle.h"
+#include "berth/node_info.h"
+#include "berth/object.h"
+#include "berth/resource.h"
+#include "berth/str.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** predicatesOrdering: the predicates in the order in which they are evaluated (spec 05b A1). */
+enum berth_predicate {
+	BERTH_PREDICATE_CHECK_NODE_CONDITION, /**< CheckNodeConditionPred ("CheckNodeCondition") */
+	BERTH_PREDICATE_CHECK_NODE_UNSCHEDULABLE, /**< CheckNodeUnschedulablePred
+	                                             ("CheckNodeUnschedulable") */
+	BERTH_PREDICATE_GENERAL,                  /**< GeneralPred ("GeneralPredicates") */
+	BERTH_PREDICATE_HOST_NAME,                /**< HostNamePred ("HostName") */
+	BERTH_PREDICATE_POD_FITS_HOST_PORTS,      /**< PodFitsHostPortsPred ("PodFitsHostPorts") */
+	BERTH_PREDICATE_MATCH_NODE_SELECTOR, /**< MatchNodeSelectorPred ("MatchNodeSelector") */
+	BERTH_PREDICATE_POD_FITS_RESOURCES,  /**< PodFitsResourcesPred ("PodFitsResources") */
+	BERTH_PREDICATE_NO_DISK_CONFLICT,    /**< NoDiskConflictPred ("NoDiskConflict") */
+	BERTH_PREDICATE_POD_TOLERATES_NODE_TAINTS,            /**< PodToleratesNodeTaintsPred
+	                                                         ("PodToleratesNodeTaints") */
+	BERTH_PREDICATE_POD_TOLERATES_NODE_NO_EXECUTE_TAINTS, /**<
+	                                                         PodToleratesNodeNoExecuteTaintsPred
+	                                                         ("PodToleratesNodeNoExecuteTaints")
+	                                                       */
+	BERTH_PREDICATE_CHECK_NODE_LABEL_PRESENCE,            /**< CheckNodeLabelPresencePred
+	                                                         ("CheckNodeLabelPresence") */
+	BERTH_PREDICATE_CHECK_SERVICE_AFFINITY,               /**< CheckServiceAffinityPred
+	                                                         ("CheckServiceAffinity") */
+	BERTH_PREDICATE_MAX_EBS_VOLUME_COUNT,    /**< MaxEBSVolumeCountPred ("MaxEBSVolumeCount") */
+	BERTH_PREDICATE_MAX_GCE_PD_VOLUME_COUNT, /**< MaxGCEPDVolumeCountPred
+	                                            ("MaxGCEPDVolumeCount") */
+	BERTH_PREDICATE_MAX_CSI_VOLUME_COUNT, /**< MaxCSIVolumeCountPred ("MaxCSIVolumeCountPred")
+	                                       */
+	BERTH_PREDICATE_MAX_AZURE_DISK_VOLUME_COUNT, /**< MaxAzureDiskVolumeCountPred
+	                                                ("MaxAzureDiskVolumeCount") */
+	BERTH_PREDICATE_CHECK_VOLUME_BINDING, /**< CheckVolumeBindingPred ("CheckVolumeBinding") */
+	BERTH_PREDICATE_NO_VOLUME_ZONE_CONFLICT,    /**< NoVolumeZoneConflictPred
+	                                               ("NoVolumeZoneConflict") */
+	BERTH_PREDICATE_CHECK_NODE_MEMORY_PRESSURE, /**< CheckNodeMemoryPressurePred
+	                                               ("CheckNodeMemoryPressure") */
+	BERTH_PREDICATE_CHECK_NODE_PID_PRESSURE,    /**< CheckNodePIDPressurePred
+	                                               ("CheckNodePIDPressure") */
+	BERTH_PREDICATE_CHECK_NODE_DISK_PRESSURE,   /**< CheckNodeDiskPressurePred
+	                                               ("CheckNodeDiskPressure") */
+	BERTH_PREDICATE_MATCH_INTER_POD_AFFINITY,   /**< MatchInterPodAffinityPred
+	                                               ("MatchInterPodAffinity") */
+	BERTH_PREDICATE__COUNT,                     /**< how many there are */
+};
+
+/** The name of a predicate; NULL for a number that is none. */
+BERTH_API const char *berth_predicate_name(enum berth_predicate predicate);
+/** Ordering: all names in the order of evaluation, BERTH_PREDICATE__COUNT entries; constant. */
+BERTH_API const char *const *berth_predicate_ordering(void);
+
+/* Reasons. */
+
+/** InsufficientResourceError: the four numbers behind "Insufficient cpu". */
+struct berth_insufficient_resource {
+	struct berth_str resource_name; /**< "pods", "cpu", "example.com/gpu" */
+	int64_t requested;              /**< by the pod; cpu in thousandths; 1 for pods */
+	int64_t used;                   /**< by the pods on the node */
+	int64_t capacity;               /**< allocatable of the node */
+};
+
+/** NewInsufficientResourceError. The name is borrowed. */
+BERTH_API struct berth_insufficient_resource berth_insufficient_resource_make(
+	struct berth_str resource_name, int64_t requested, int64_t used, int64_t capacity);
+/** GetReason: "Insufficient cpu", in the arena. */
+BERTH_API struct berth_str berth_insufficient_resource_reason(
+	const struct berth_insufficient_resource *insufficient, struct berth_arena *arena);
+/** Error: "Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2", in the
+ * arena. */
+BERTH_API struct berth_str berth_insufficient_resource_error(
+	const struct berth_insufficient_resource *insufficient, struct berth_arena *arena);
+
+/** PredicateFailureReason: why a pod does not fit. */
+struct berth_predicate_failure_reason {
+	struct berth_str text; /**< GetReason, for people */
+	bool unresolvable;     /**< removing pods from the node would not help (spec 05b A2) */
+	bool is_insufficient_resource;                   /**< the next member is set */
+	struct berth_insufficient_resource insufficient; /**< PodFitsResources, GeneralPredicates */
+};
+
+/** NewFailureReason: a reason with a text of its own (copied), as extenders give. */
+BERTH_API struct berth_predicate_failure_reason berth_predicate_failure_reason_make(
+	struct berth_str text, struct berth_arena *arena);
+
+/** What a predicate says. Lists and texts are in the arena given to it. */
+struct berth_predicate_result {
+	bool fits;                                            /**< no reason against it */
+	const struct berth_predicate_failure_reason *reasons; /**< in the order of the checks */
+	uint32_t reason_count;                                /**< 0 when it fits */
+};
+
+/* The cluster. */
+
+/** Predicates by name, and the cluster they look at. Opaque. */
+struct berth_predicates;
+
+/** Start from BERTH_PREDICATE_OPTIONS_INIT. */
+struct berth_predicate_options {
+	size_t size; /**< sizeof(struct berth_predicate_options) */
+	/** The cluster as a snapshot; must outlive the predicates. */
+	const struct berth_shared_lister *snapshot;
+	/** The cluster as a map of aggregates, read once; when there is no snapshot. NULL: none. */
+	const struct berth_node_name_to_info_map *node_infos;
+	/**
+	 * Arguments of plugins (NodeLabel, ServiceAffinity, ...) in its first profile, resources
+	 * that its extenders have ignored, feature gates. Shared. NULL: the default configuration.
+	 */
+	struct berth_config *config;
+	int64_t max_pd_volumes; /**< what KUBE_MAX_PD_VOLS says; 0: nothing */
+};
+
+/** The defaults: an empty cluster. */
+#define BERTH_PREDICATE_OPTIONS_INIT \
+	{ \
+		sizeof(struct berth_predicate_options), 0, 0, 0, 0 \
+	}
+
+/** @p options NULL: the defaults. owned: berth_predicates_destroy(). */
+BERTH_API struct berth_predicates *berth_predicates_create(
+	const struct berth_predicate_options *options);
+/** After all metadata. NULL is accepted. */
+BERTH_API void berth_predicates_destroy(struct berth_predicates *predicates);
+
+/** What is computed of a pod once for all nodes: today's PreFilter. */
+struct berth_predicate_metadata {
+	const struct berth_pod *pod; /**< borrowed from the object that was given */
+	/** podRequest: per name the larger of the sum over the containers and each init container
+	 * (spec 05b B4). To be read only. */
+	struct berth_resource pod_request;
+	/** ignoredExtendedResources: names that extenders handle. */
+	const struct berth_str *ignored_extended_resources;
+	uint32_t ignored_extended_resource_count; /**< entries */
+	struct berth_predicates *predicates;      /**< whose cluster it is about */
+	struct berth_predicate_data *data;        /**< private */
+};
+
+/** predicateMetaProducer: metadata of a pod (an object of kind Pod, shared). owned:
+ * berth_predicate_metadata_destroy(). */
+BERTH_API struct berth_predicate_metadata *berth_predicate_metadata_produce(
+	struct berth_predicates *predicates, struct berth_object *pod);
+/** NULL is accepted. */
+BERTH_API void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata);
+
+/* Predicates. */
+
+/**
+ * Parameters of a predicate: @p pod; @p metadata of the same pod, or NULL: it is computed for this
+ * call; @p node: a node of the cluster, a what-if of one, or an aggregate that stands alone, which
+ * without metadata is the whole cluster; @p arena of the result.
+ */
+#define BERTH_PREDICATE_PARAMETERS \
+	const struct berth_pod *pod, const struct berth_predicate_metadata *metadata, \
+		const struct berth_node_info *node, struct berth_arena *arena, \
+		struct berth_predicate_result *out_result, struct berth_error *err
+
+/**
+ * FitPredicate. 0 with a result; BERTH_ERR_NODE_NOT_FOUND: `node not found`, the aggregate has no
+ * node object; BERTH_ERR_INVALID: the metadata is not about this pod or this cluster;
+ * BERTH_ERR_INTERNAL: the check failed.
+ */
+typedef int (*berth_predicate_fn)(BERTH_PREDICATE_PARAMETERS);
+
+/**
+ * CheckNodeCondition: the node is Ready, not OutOfDisk, has its network and is schedulable (spec
+ * 05b B1).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_node_condition(BERTH_PREDICATE_PARAMETERS);
+/**
+ * CheckNodeUnschedulable: spec.unschedulable, unless tolerated; today NodeUnschedulable (spec 05
+ * section 7).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_node_unschedulable(BERTH_PREDICATE_PARAMETERS);
+/**
+ * GeneralPredicates: resources, host name, host ports and node selector; all reasons (spec 05b
+ * B5).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_general(BERTH_PREDICATE_PARAMETERS);
+/** HostName: spec.nodeName names the node (spec 05 section 6). */
+BERTH_API BERTH_MUST_USE int berth_predicate_host_name(BERTH_PREDICATE_PARAMETERS);
+/** PodFitsHostPorts: host ports are free (spec 05 section 10). */
+BERTH_API BERTH_MUST_USE int berth_predicate_pod_fits_host_ports(BERTH_PREDICATE_PARAMETERS);
+/** MatchNodeSelector: nodeSelector and required node affinity (spec 05 section 9). */
+BERTH_API BERTH_MUST_USE int berth_predicate_match_node_selector(BERTH_PREDICATE_PARAMETERS);
+/** PodFitsResources: room for one more pod and its requests (spec 05b B4). */
+BERTH_API BERTH_MUST_USE int berth_predicate_pod_fits_resources(BERTH_PREDICATE_PARAMETERS);
+/**
+ * NoDiskConflict: inline disks are not shared; today VolumeRestrictions (spec 07b section 2.2).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_no_disk_conflict(BERTH_PREDICATE_PARAMETERS);
+/** PodToleratesNodeTaints: NoSchedule and NoExecute taints are tolerated (spec 05 section 8.1). */
+BERTH_API BERTH_MUST_USE int berth_predicate_pod_tolerates_node_taints(BERTH_PREDICATE_PARAMETERS);
+/** PodToleratesNodeNoExecuteTaints: NoExecute taints are tolerated (spec 05b B3). */
+BERTH_API BERTH_MUST_USE int berth_predicate_pod_tolerates_node_no_execute_taints(
+	BERTH_PREDICATE_PARAMETERS);
+/**
+ * CheckNodeLabelPresence: required and forbidden label keys, of plugin NodeLabel's arguments
+ * (spec 05b B6).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_node_label_presence(BERTH_PREDICATE_PARAMETERS);
+/**
+ * CheckServiceAffinity: pods of a service on nodes that agree in labels, of plugin
+ * ServiceAffinity's arguments (spec 05b B7).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_service_affinity(BERTH_PREDICATE_PARAMETERS);
+/** MaxEBSVolumeCount: EBS volumes per node (spec 05b B9). */
+BERTH_API BERTH_MUST_USE int berth_predicate_max_ebs_volume_count(BERTH_PREDICATE_PARAMETERS);
+/** MaxGCEPDVolumeCount: GCE disks per node (spec 05b B9). */
+BERTH_API BERTH_MUST_USE int berth_predicate_max_gce_pd_volume_count(BERTH_PREDICATE_PARAMETERS);
+/**
+ * MaxCSIVolumeCountPred: CSI volumes per driver and node; today NodeVolumeLimits (spec 07b
+ * section 1).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_max_csi_volume_count(BERTH_PREDICATE_PARAMETERS);
+/** MaxAzureDiskVolumeCount: Azure disks per node (spec 05b B9). */
+BERTH_API BERTH_MUST_USE int berth_predicate_max_azure_disk_volume_count(
+	BERTH_PREDICATE_PARAMETERS);
+/**
+ * CheckVolumeBinding: claims are bound here or can be; today VolumeBinding (spec 07 section
+ * 5.2).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_volume_binding(BERTH_PREDICATE_PARAMETERS);
+/**
+ * NoVolumeZoneConflict: zone labels of volumes match the node; today VolumeZone (spec 07b
+ * section 3).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_no_volume_zone_conflict(BERTH_PREDICATE_PARAMETERS);
+/** CheckNodeMemoryPressure: BestEffort pods avoid MemoryPressure (spec 05b B2). */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_node_memory_pressure(BERTH_PREDICATE_PARAMETERS);
+/** CheckNodePIDPressure: PIDPressure (spec 05b B2). */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_node_pid_pressure(BERTH_PREDICATE_PARAMETERS);
+/** CheckNodeDiskPressure: DiskPressure (spec 05b B2). */
+BERTH_API BERTH_MUST_USE int berth_predicate_check_node_disk_pressure(BERTH_PREDICATE_PARAMETERS);
+/**
+ * MatchInterPodAffinity: required pod affinity and anti-affinity, both directions; today
+ * InterPodAffinity (spec 06 section 3.7).
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_match_inter_pod_affinity(BERTH_PREDICATE_PARAMETERS);
+
+/** RegisterFitPredicate: adds a predicate by name or replaces one. BERTH_ERR_INVALID: no name or no
+ * function. */
+BERTH_API int berth_predicate_register(struct berth_predicates *predicates, const char *name,
+	berth_predicate_fn predicate, struct berth_error *err);
+/** The predicate of a name: one that was registered, one of the 22, or what PodFitsPorts stands
+ * for; NULL: none. @p predicates may be NULL. */
+BERTH_API berth_predicate_fn berth_predicate_find(
+	const struct berth_predicates *predicates, const char *name);
+/**
+ * The predicates of @p names (NULL: the default set of v1.12, spec 05b A1, and what was registered
+ * under names of its own) on one node: in the order of evaluation, others behind them in the order
+ * given. Up to the first that fails, or with @p always_check_all all of them, reasons collected.
+ * BERTH_ERR_NOT_FOUND: no such predicate; other errors as in berth_predicate_fn.
+ */
+BERTH_API BERTH_MUST_USE int berth_predicate_run_all(struct berth_predicates *predicates,
+	const char *const *names, uint32_t name_count, bool always_check_all,
+	BERTH_PREDICATE_PARAMETERS);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_VOLUME_BINDER_H
+#define BERTH_VOLUME_BINDER_H
+/**
+ * @file
+ * The volume binder: which volumes the claims of a pod can get on a node, and what must be written
+ * to give them to it. SchedulerVolumeBinder. Spec 07 sections 6 to 9 and 16, upstream v1.36.
+ *
+ * Results live in the arena that a function takes, and are valid while it is and nothing changes in
+ * what the scheduler knows: for a scheduling cycle that is berth_cycle_state_arena().
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "berth/api.h"
+#include "berth/error.h"
+#include "berth/handle.h"
+#include "berth/lister.h"
+#include "berth/node_info.h"
+#include "berth/plugin.h"
+#include "berth/pod_info.h"
+#include "berth/storage.h"
+#include "berth/str.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why a node cannot hold a pod's volumes, spec 07 section 13. */
+
+/** ConflictReason. */
+enum berth_conflict_reason {
+	/** `node(s) didn't find available persistent volumes to bind` (VolumeBindingNoMatch). */
+	BERTH_CONFLICT_REASON_BIND_CONFLICT,
+	/** `node(s) didn't match PersistentVolume's node affinity` (VolumeNodeAffinityConflict);
+	 * until v1.32 `node(s) had volume node affinity conflict`. */
+	BERTH_CONFLICT_REASON_NODE_CONFLICT,
+	/** `node(s) did not have enough free storage`. */
+	BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE,
+	/** `node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)`. */
+	BERTH_CONFLICT_REASON_PV_NOT_EXIST,
+};
+
+/** Number of reasons. */
+#define BERTH_CONFLICT_REASONS_MAX 4
+
+/** The text users see. */
+BERTH_API const char *berth_conflict_reason_text(enum berth_conflict_reason reason);
+
+/** ConflictReasons: none means that the node will do. */
+struct berth_conflict_reasons {
+	enum berth_conflict_reason items[BERTH_CONFLICT_REASONS_MAX]; /**< each at most once */
+	uint32_t count;                                               /**< entries of items */
+};
+
+/** Number of reasons. */
+BERTH_API uint32_t berth_conflict_reasons_len(const struct berth_conflict_reasons *reasons);
+/** The text of reason @p i comes before that of reason @p j, byte by byte. */
+BERTH_API bool berth_conflict_reasons_less(
+	const struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j);
+/** Exchanges two. */
+BERTH_API void berth_conflict_reasons_swap(
+	struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j);
+
+/* What is decided for a pod. */
+
+/** Claims; the list is in an arena. */
+struct berth_pvc_list {
+	const struct berth_pvc *const *items; /**< in the order of the pod's volumes */
+	uint32_t count;                       /**< entries of items */
+};
+
+/** Volumes of a storage class. */
+struct berth_class_volumes {
+	struct berth_str storage_class;        /**< name of the class */
+	const struct berth_pv *const *volumes; /**< as assumed, in no order */
+	uint32_t volume_count;                 /**< entries of volumes */
+};
+
+/** PodVolumeClaims: claims of a pod by what they need (spec 07 section 6). */
+struct berth_pod_volume_claims {
+	struct berth_pvc_list bound;     /**< they have their volumes */
+	struct berth_pvc_list delayed;   /**< unbound, bound when the pod has a node */
+	struct berth_pvc_list immediate; /**< unbound, and not waiting for a pod */
+	const struct berth_class_volumes *volumes_by_class; /**< of the classes of delayed */
+	uint32_t class_count;                               /**< entries of volumes_by_class */
+	/** The binder's own. NULL in claims that somebody else puts together. */
+	void *work;
+};
+
+/** BindingInfo: a volume for a claim. */
+struct berth_binding_info {
+	const struct berth_pvc *claim; /**< who gets it */
+	const struct berth_pv *volume; /**< what it gets */
+};
+
+/** StorageResource, in bytes. */
+struct berth_storage_resource {
+	int64_t requested; /**< by the claim */
+	int64_t capacity;  /**< of the volume */
+};
+
+/** spec.storageClassName of the volume: the field, not the annotation. */
+BERTH_API struct berth_str berth_binding_info_storage_class_name(
+	const struct berth_binding_info *binding);
+/** What the claim requests and what the volume offers. */
+BERTH_API struct berth_storage_resource berth_binding_info_storage_resource(
+	const struct berth_binding_info *binding);
+
+/** DynamicProvision: a claim whose volume is to be made. */
+struct berth_dynamic_provision {
+	const struct berth_pvc *claim; /**< who gets it */
+	/** Where the driver reports free storage; NULL: not limited, or assumed already. */
+	const struct berth_csi_storage_capacity *node_capacity;
+};
+
+/** PodVolumes: what a pod needs on one node. */
+struct berth_pod_volumes {
+	const struct berth_binding_info *static_bindings;         /**< volumes that there are */
+	uint32_t static_count;                                    /**< entries of static_bindings */
+	const struct berth_dynamic_provision *dynamic_provisions; /**< volumes to be made */
+	uint32_t dynamic_count; /**< entries of dynamic_provisions */
+	/** BERTH_VOLUMES_PENDING: when to call again at the latest; 0: an answer is waited for. */
+	int64_t next_check_ns;
+	/** The binder's own. NULL in volumes that somebody else puts together. */
+	void *work;
+};
+
+/* The binder. */
+
+/** Result of berth_volume_binder_bind_pod_volumes(): not finished, call again. */
+#define BERTH_VOLUMES_PENDING 1
+
+struct berth_volume_binder;
+
+/**
+ * What a binder does; users may make their own. Slots are as the functions of the same name below;
+ * errors become errors of VolumeBinding's extension points. get_eligible_nodes may be NULL: no
+ * restriction. destroy may be NULL.
+ */
+struct berth_volume_binder_ops {
+	/** Releases the binder. */
+	void (*destroy)(struct berth_volume_binder *binder);
+	/** Sorts the claims of a pod. */
+	int (*get_pod_volume_claims)(struct berth_volume_binder *binder,
+		const struct berth_pod_info *pod, struct berth_arena *arena,
+		struct berth_pod_volume_claims *out_claims, struct berth_error *err);
+	/** Narrows the nodes by the volumes of bound claims. */
+	void (*get_eligible_nodes)(struct berth_volume_binder *binder,
+		const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
+		struct berth_pre_filter_result *out_nodes);
+	/** Looks for volumes on one node. */
+	int (*find_pod_volumes)(struct berth_volume_binder *binder,
+		const struct berth_pod_info *pod, struct berth_pod_volume_claims *claims,
+		const struct berth_node_info *node, struct berth_arena *arena,
+		struct berth_pod_volumes **out_volumes, struct berth_conflict_reasons *out_reasons,
+		struct berth_error *err);
+	/** Reserves them. @p volumes may be NULL when find_pod_volumes gave none. */
+	int (*assume_pod_volumes)(struct berth_volume_binder *binder,
+		const struct berth_pod_info *pod, struct berth_str node_name,
+		struct berth_pod_volumes *volumes, struct berth_arena *arena, bool *out_all_bound,
+		struct berth_error *err);
+	/** Gives them back. */
+	void (*revert_assumed_pod_volumes)(
+		struct berth_volume_binder *binder, const struct berth_pod_volumes *volumes);
+	/** Writes, and waits. @p volumes may be NULL when find_pod_volumes gave none. */
+	int (*bind_pod_volumes)(struct berth_volume_binder *binder,
+		const struct berth_pod_info *pod, struct berth_str node_name,
+		struct berth_pod_volumes *volumes, struct berth_arena *arena,
+		struct berth_error *err);
+};
+
+/** Base of every binder; first member of its structure. */
+struct berth_volume_binder {
+	const struct berth_volume_binder_ops *ops; /**< its functions */
+};
+
+/** CapacityCheck: what free storage is known by (spec 07 section 7.6). */
+struct berth_capacity_check {
+	struct berth_lister csi_driver_lister;           /**< const struct berth_csi_driver * */
+	struct berth_lister csi_storage_capacity_lister; /**< ..._csi_storage_capacity * */
+};
+
+/**
+ * What a binder knows and where it writes: the API client and informers of NewVolumeBinder. A
+ * member without functions is what the scheduler behind the handle has. The pods' lister says
+ * whether the pod still exists while its volumes are bound; nodes cannot be listed by a handle.
+ */
+struct berth_volume_binder_listers {
+	struct berth_lister pods;            /**< const struct berth_pod *; only get is called */
+	struct berth_lister nodes;           /**< const struct berth_node * */
+	struct berth_lister csi_nodes;       /**< const struct berth_csi_node * */
+	struct berth_lister pvcs;            /**< const struct berth_pvc * */
+	struct berth_lister pvs;             /**< const struct berth_pv * */
+	struct berth_lister storage_classes; /**< const struct berth_storage_class * */
+	void *client_context;                /**< handed to the two functions below */
+	/**
+	 * Writes spec.claimRef (and the annotation bound-by-controller) of @p pv for @p claim.
+	 * @p in_out_version: the version the write depends on; receives the one it led to,
+	 * borrowed until the next call. BERTH_VOLUMES_PENDING: no answer yet, ask again. NULL:
+	 * the engine's requests.
+	 */
+	int (*bind_volume)(void *client_context, const struct berth_pv *pv,
+		const struct berth_pvc *claim, struct berth_str *in_out_version,
+		struct berth_error *err);
+	/** Writes the annotation volume.kubernetes.io/selected-node; likewise. Both or none. */
+	int (*select_node)(void *client_context, const struct berth_pvc *claim,
+		struct berth_str node_name, struct berth_str *in_out_version,
+		struct berth_error *err);
+};
+
+/** Start from BERTH_VOLUME_BINDER_OPTIONS_INIT. */
+struct berth_volume_binder_options {
+	size_t size; /**< sizeof(struct berth_volume_binder_options) */
+	/** How long bind_pod_volumes waits; rounded down to seconds. 0: not at all. */
+	int64_t bind_timeout_ns;
+};
+
+/** Ten minutes. */
+#define BERTH_VOLUME_BINDER_OPTIONS_INIT \
+	{ \
+		sizeof(struct berth_volume_binder_options), INT64_C(600000000000) \
+	}
+
+/**
+ * NewVolumeBinder: the real one. The handle's clock counts, and its API requests; @p listers,
+ * @p capacity_check and @p options may be NULL: what the handle has, the defaults. With listers of
+ * the caller's, berth_volume_binder_get_pod_volume_claims() and
+ * berth_volume_binder_bind_pod_volumes() read all of their objects. owned:
+ * berth_volume_binder_destroy(), before the handle goes.
+ */
+BERTH_API struct berth_volume_binder *berth_volume_binder_create(const struct berth_handle *handle,
+	const struct berth_volume_binder_listers *listers,
+	const struct berth_capacity_check *capacity_check,
+	const struct berth_volume_binder_options *options);
+/** Calls the binder's own destroy. NULL is accepted. */
+BERTH_API void berth_volume_binder_destroy(struct berth_volume_binder *binder);
+
+/**
+ * GetPodVolumeClaims (spec 07 section 6). BERTH_ERR_NOT_FOUND: a claim that there is not; others
+ * as the spec says. @p out_claims is used by one cycle.
+ */
+BERTH_API int berth_volume_binder_get_pod_volume_claims(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_arena *arena,
+	struct berth_pod_volume_claims *out_claims, struct berth_error *err);
+/**
+ * GetEligibleNodes (spec 07 section 16.2): the nodes of the snapshot that the volumes of bound
+ * claims admit, restricted == false when nothing narrows them or a volume is missing. Gone
+ * upstream; here it is exact: find_pod_volumes gives
+ * BERTH_CONFLICT_REASON_NODE_CONFLICT on every other node. O(nodes times claims).
+ */
+BERTH_API void berth_volume_binder_get_eligible_nodes(struct berth_volume_binder *binder,
+	const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
+	struct berth_pre_filter_result *out_nodes);
+/**
+ * FindPodVolumes (spec 07 section 7). @p out_reasons: why the node will not do; none, with
+ * @p out_volumes (in the arena, may be NULL), when it will.
+ */
+BERTH_API int berth_volume_binder_find_pod_volumes(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_pod_volume_claims *claims,
+	const struct berth_node_info *node, struct berth_arena *arena,
+	struct berth_pod_volumes **out_volumes, struct berth_conflict_reasons *out_reasons,
+	struct berth_error *err);
+/**
+ * AssumePodVolumes (spec 07 section 8): @p volumes then holds what was assumed. @p out_all_bound:
+ * every claim was bound, nothing was assumed. On failure nothing is assumed.
+ */
+BERTH_API int berth_volume_binder_assume_pod_volumes(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_str node_name,
+	struct berth_pod_volumes *volumes, struct berth_arena *arena, bool *out_all_bound,
+	struct berth_error *err);
+/** RevertAssumedPodVolumes: takes the assumptions back. */
+BERTH_API void berth_volume_binder_revert_assumed_pod_volumes(
+	struct berth_volume_binder *binder, const struct berth_pod_volumes *volumes);
+/**
+ * BindPodVolumes (spec 07 section 9): 0 when everything is bound, or BERTH_VOLUMES_PENDING: call
+ * again with the same arguments when a write was answered or volumes->next_check_ns has come, at
+ * the latest. Errors read `binding volumes: ...` or as the API's. Without API requests volumes
+ * count as bound once they are assumed.
+ */
+BERTH_API int berth_volume_binder_bind_pod_volumes(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_str node_name,
+	struct berth_pod_volumes *volumes, struct berth_arena *arena, struct berth_error *err);
+
+/** An operation of the metric volume_scheduling_stage_error_total. */
+enum berth_volume_stage {
+	BERTH_VOLUME_STAGE_PREDICATE, /**< find_pod_volumes */
+	BERTH_VOLUME_STAGE_ASSUME,    /**< assume_pod_volumes */
+	BERTH_VOLUME_STAGE_BIND,      /**< bind_pod_volumes */
+};
+
+/** Failures so far of a binder of berth_volume_binder_create(); 0 for other binders. */
+BERTH_API uint64_t berth_volume_binder_stage_errors(
+	const struct berth_volume_binder *binder, enum berth_volume_stage stage);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_VOLUME_BINDING_H
+#define BERTH_VOLUME_BINDING_H
+/**
+ * @file
+ * The plugin VolumeBinding as an object: the claims of a pod are bound, or can be bound on the
+ * node; and the binding itself. Spec 07 sections 5 and 16, upstream v1.36.
+ *
+ * An engine's profiles have their own VolumeBinding, enabled by the configuration; this one is for
+ * programs that call it themselves, or register a changed one under a name of their own.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "berth/api.h"
+#include "berth/cycle_state.h"
+#include "berth/error.h"
+#include "berth/handle.h"
+#include "berth/lister.h"
+#include "berth/node_info.h"
+#include "berth/plugin.h"
+#include "berth/pod_info.h"
+#include "berth/status.h"
+#include "berth/str.h"
+#include "berth/volume_binder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Name: as configurations write it, and the key of its data in a cycle state. */
+#define BERTH_PLUGIN_VOLUME_BINDING "VolumeBinding"
+
+/** feature.Features: the gates the plugin reads (spec 07 section 11.2; others are locked). */
+struct berth_features {
+	bool enable_storage_capacity_scoring; /**< StorageCapacityScoring: it scores */
+};
+
+/** The gates of the handle's configuration. */
+BERTH_API struct berth_features berth_handle_features(const struct berth_handle *handle);
+
+/** A point of the function from utilization to score. */
+struct berth_utilization_shape_point {
+	int32_t utilization; /**< 0..100, increasing */
+	int32_t score;       /**< 0..10 */
+};
+
+/** VolumeBindingArgs (spec 07 section 11.1). Start from BERTH_VOLUME_BINDING_ARGS_INIT. */
+struct berth_volume_binding_args {
+	size_t size;                  /**< sizeof(struct berth_volume_binding_args) */
+	int64_t bind_timeout_seconds; /**< how long PreBind waits */
+	/** With the gate only: NULL: the default [{0, 10}, {100, 0}]; without it must be NULL. */
+	const struct berth_utilization_shape_point *shape;
+	uint32_t shape_count; /**< entries of shape */
+};
+
+/** The defaults. */
+#define BERTH_VOLUME_BINDING_ARGS_INIT \
+	{ \
+		sizeof(struct berth_volume_binding_args), 600, 0, 0 \
+	}
+
+/** The plugin. */
+struct berth_volume_binding {
+	/** First: this is a plugin like others, its ops are those of the functions below. */
+	struct berth_plugin base;
+	/**
+	 * Whom it asks; may be replaced between cycles. What berth_volume_binding_create() put here
+	 * is destroyed with the plugin, whatever stands here then; another one is its owner's.
+	 */
+	struct berth_volume_binder *binder;
+	/** PVCLister: const struct berth_pvc *, only get is called; the claims that PreFilter sees.
+	 * May be replaced. */
+	struct berth_lister pvc_lister;
+};
+
+/**
+ * New: the plugin with a binder of its own over what the handle has. @p features NULL: those of the
+ * handle. @p out_plugin is owned: berth_volume_binding_destroy(). BERTH_ERR_INVALID: `want args to
+ * be of type VolumeBindingArgs, got <nil>`, or what is wrong with the arguments (spec 07 section
+ * 11.1).
+ */
+BERTH_API BERTH_MUST_USE int berth_volume_binding_create(
+	const struct berth_volume_binding_args *args, const struct berth_handle *handle,
+	const struct berth_features *features, struct berth_volume_binding **out_plugin,
+	struct berth_error *err);
+/** Releases the plugin and the binder it was made with. NULL is accepted. */
+BERTH_API void berth_volume_binding_destroy(struct berth_volume_binding *plugin);
+/**
+ * Puts a binder in the place of the one that the framework's own VolumeBinding has. consumed: it is
+ * destroyed with the framework. BERTH_ERR_NOT_FOUND: the profile has no VolumeBinding.
+ */
+BERTH_API int berth_volume_binding_replace_binder(struct berth_framework *framework,
+	struct berth_volume_binder *binder, struct berth_error *err);
+
+/** "VolumeBinding". */
+BERTH_API const char *berth_volume_binding_name(const struct berth_volume_binding *plugin);
+
+/** framework.ClusterEventWithHint. */
+struct berth_cluster_event_with_hint {
+	struct berth_cluster_event event; /**< which */
+	/** Takes &plugin->base; NULL: always QUEUE. */
+	berth_queueing_hint_fn queueing_hint;
+};
+
+/** EventsToRegister (spec 07 section 12); borrowed from the plugin. */
+BERTH_API const struct berth_cluster_event_with_hint *berth_volume_binding_events_to_register(
+	const struct berth_volume_binding *plugin, uint32_t *out_count);
+
+/**
+ * PreFilter: Skip without claims; UnschedulableAndUnresolvable: a claim is missing, lost, or
+ * unbound although it should not wait for a pod; Error. Never narrows the nodes. What it finds
+ * stays in the state, for what follows.
+ */
+BERTH_API struct berth_status berth_volume_binding_pre_filter(struct berth_volume_binding *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_pre_filter_result *out_result);
+/** NULL: other pods on a node do not matter. */
+BERTH_API const struct berth_pre_filter_extensions *berth_volume_binding_pre_filter_extensions(
+	const struct berth_volume_binding *plugin);
+/** Filter: UnschedulableAndUnresolvable with the texts of enum berth_conflict_reason; Error. */
+BERTH_API struct berth_status berth_volume_binding_filter(struct berth_volume_binding *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *node);
+/** PreScore: Skip without the gate StorageCapacityScoring. */
+BERTH_API struct berth_status berth_volume_binding_pre_score(struct berth_volume_binding *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *const *nodes, uint32_t node_count);
+/** Score: by the utilization of the storage on a node that passed Filter, 0..100; 0 without the
+ * gate. */
+BERTH_API struct berth_status berth_volume_binding_score(struct berth_volume_binding *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *node, int64_t *out_score);
+/** NULL: scores are not normalised. */
+BERTH_API const struct berth_score_extensions *berth_volume_binding_score_extensions(
+	const struct berth_volume_binding *plugin);
+/** Reserve: assumes the volumes that Filter found for the node. */
+BERTH_API struct berth_status berth_volume_binding_reserve(struct berth_volume_binding *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name);
+/** PreBindPreFlight: Skip when everything is bound. */
+BERTH_API struct berth_status berth_volume_binding_pre_bind_pre_flight(
+	struct berth_volume_binding *plugin, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod, struct berth_str node_name, bool *out_allow_parallel);
+/** PreBind: writes, and Wait until everything is bound: call again as berth_plugin_ops says. */
+BERTH_API struct berth_status berth_volume_binding_pre_bind(struct berth_volume_binding *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name);
+/** Unreserve: takes the assumptions back; any number of times. */
+BERTH_API void berth_volume_binding_unreserve(struct berth_volume_binding *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name);
+
+/**
+ * PreFilterResult.Merge: the nodes that both results leave, in the order of @p a; all nodes when
+ * neither narrows. In the arena. Spec 02 section 2.
+ */
+BERTH_API struct berth_pre_filter_result berth_pre_filter_result_merge(
+	const struct berth_pre_filter_result *a, const struct berth_pre_filter_result *b,
+	struct berth_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_BERTH_H
+#define BERTH_BERTH_H
+/**
+ * @file
+ * All of libberth: Kubernetes' scheduling decisions as a library.
+ *
+ * - Values: str.h (texts, arenas), error.h, status.h (verdicts), api.h (marks, the version).
+ * - The cluster: object.h, resource.h, pod_info.h, node_info.h.
+ * - A scheduler: config.h, engine.h.
+ * - Plugins: plugin.h, handle.h, cycle_state.h, registry.h.
+ *
+ * The scheduler's names of v1.4 to v1.32 (predicates, the scheduler cache, the equivalence cache,
+ * ...) are a library over this one: libberth-compat, headers in include/berth-compat.
+ */
+#include "berth/api.h"
+#include "berth/config.h"
+#include "berth/cycle_state.h"
+#include "berth/engine.h"
+#include "berth/error.h"
+#include "berth/handle.h"
+#include "berth/node_info.h"
+#include "berth/object.h"
+#include "berth/plugin.h"
+#include "berth/pod_info.h"
+#include "berth/registry.h"
+#include "berth/resource.h"
+#include "berth/status.h"
+#include "berth/str.h"
+#endif

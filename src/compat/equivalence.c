@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "berth/equivalence.h"
+
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "lib/aggregate.h"
+#include "compat/predicate.h"
+
+/** What the pods of a class have in common; references in the cache's tables. */
+struct pod_class {
+	uint32_t shape;
+	uint32_t label_set;
+	bt_sym scope; /* namespace and QoS class */
+};
+
+/** What a predicate said of a class. */
+struct answer {
+	uint32_t predicate;
+	uint32_t class_id;
+	struct berth_predicate_result result; /* in the arena of the node */
+};
+
+struct berth_equivalence_node_cache {
+	struct bt_str name;           /* owned */
+	const struct bt_state *state; /* what generation counts in; NULL: of aggregates */
+	int64_t generation;
+	struct bt_arena arena;
+	BT_VEC(struct answer) answers;
+	struct bt_map by_key;
+};
+
+struct berth_equivalence_cache {
+	bool verify;
+	struct bt_state *tables; /* shapes, labels and symbols of the classes; no nodes, no pods */
+	BT_VEC(struct pod_class) classes;
+	struct bt_map class_by_key;
+	uint64_t serial;
+	BT_VEC(struct berth_equivalence_node_cache *) nodes;
+	struct bt_map node_by_name;
+	uint64_t hits;
+	uint64_t misses;
+};
+
+/* --- classes --- */
+
+static uint64_t hash_of_class(const struct pod_class *class)
+{
+	return bt_hash_u64(
+		bt_hash_u64(bt_hash_u64(0, class->shape), class->label_set), class->scope.id);
+}
+
+static uint64_t class_hash(const void *owner, uint32_t id)
+{
+	return hash_of_class(&((const struct berth_equivalence_cache *)owner)->classes.items[id]);
+}
+
+static void release_class(struct berth_equivalence_cache *cache, const struct pod_class *class)
+{
+	bt_shape_unref(&cache->tables->shapes, class->shape);
+	bt_label_set_unref(&cache->tables->label_sets, class->label_set);
+	bt_symbol_unref(&cache->tables->symbols, class->scope);
+}
+
+static void forget_answers(struct berth_equivalence_node_cache *node)
+{
+	node->answers.count = 0;
+	bt_map_reset(&node->by_key);
+	bt_arena_reset(&node->arena);
+}
+
+static void forget_all(struct berth_equivalence_cache *cache)
+{
+	for (uint32_t i = 0; i < cache->classes.count; i++) {
+		release_class(cache, &cache->classes.items[i]);
+	}
+	cache->classes.count = 0;
+	bt_map_reset(&cache->class_by_key);
+	for (uint32_t i = 0; i < cache->nodes.count; i++) {
+		forget_answers(cache->nodes.items[i]);
+	}
+	cache->serial++;
+}
+
+/** What the predicates that are kept read of a pod besides its shape and labels. */
+static bt_sym scope_of(struct berth_equivalence_cache *cache, const struct bt_pod *pod)
+{
+	struct bt_strbuf text = {0};
+
+	bt_strbuf_append_str(&text, pod->metadata.namespace_);
+	bt_strbuf_append_char(&text, '/');
+	bt_strbuf_append_str(&text, pod->status.qos_class);
+	bt_sym scope = bt_symbol_ref_str(&cache->tables->symbols, bt_strbuf_str(&text));
+
+	bt_strbuf_finish(&text);
+	return scope;
+}
+
+struct berth_equivalence_class berth_equivalence_class_of(
+	struct berth_equivalence_cache *cache, const struct berth_pod *outside)
+{
+	const struct bt_pod *pod = bt_const_pod_of(outside);
+
+	if (cache->classes.count == BERTH_EQUIVALENCE_CLASSES_MAX) {
+		forget_all(cache);
+	}
+	struct pod_class class = {
+		.shape = bt_shape_ref_pod(&cache->tables->shapes, pod, true),
+		.label_set =
+			bt_label_set_ref_map(&cache->tables->label_sets, &pod->metadata.labels),
+		.scope = scope_of(cache, pod),
+	};
+	uint64_t hash = hash_of_class(&class);
+
+	for (uint32_t it = bt_map_first(&cache->class_by_key, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&cache->class_by_key, hash, it)) {
+		uint32_t id = bt_map_value(&cache->class_by_key, it);
+		const struct pod_class *known = &cache->classes.items[id];
+
+		if (known->shape == class.shape && known->label_set == class.label_set &&
+			bt_sym_equal(known->scope, class.scope)) {
+			release_class(cache, &class);
+			return (struct berth_equivalence_class){id, cache->serial};
+		}
+	}
+	bt_vec_push(&cache->classes, class);
+	bt_map_insert(&cache->class_by_key, hash, cache->classes.count - 1);
+	return (struct berth_equivalence_class){cache->classes.count - 1, cache->serial};
+}
+
+/* --- nodes --- */
+
+static uint64_t node_hash(const void *owner, uint32_t index)
+{
+	return bt_str_hash(
+		((const struct berth_equivalence_cache *)owner)->nodes.items[index]->name);
+}
+
+static uint64_t hash_of_answer(uint32_t predicate, uint32_t class_id)
+{
+	return bt_hash_u64(bt_hash_u64(0, predicate), class_id);
+}
+
+static uint64_t answer_hash(const void *owner, uint32_t index)
+{
+	const struct berth_equivalence_node_cache *node = owner;
+
+	return hash_of_answer(
+		node->answers.items[index].predicate, node->answers.items[index].class_id);
+}
+
+static struct berth_equivalence_node_cache *find_node(
+	const struct berth_equivalence_cache *cache, struct bt_str name)
+{
+	uint64_t hash = bt_str_hash(name);
+
+	for (uint32_t it = bt_map_first(&cache->node_by_name, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&cache->node_by_name, hash, it)) {
+		struct berth_equivalence_node_cache *node =
+			cache->nodes.items[bt_map_value(&cache->node_by_name, it)];
+
+		if (bt_str_equal(node->name, name)) {
+			return node;
+		}
+	}
+	return NULL;
+}
+
+struct berth_equivalence_node_cache *berth_equivalence_cache_get_node_cache(
+	struct berth_equivalence_cache *cache, struct berth_str node_name)
+{
+	struct berth_equivalence_node_cache *node = find_node(cache, node_name);
+
+	if (node != NULL) {
+		return node;
+	}
+	node = BT_NEW(struct berth_equivalence_node_cache);
+	node->name = (struct bt_str){
+		bt_strndup(node_name.data != NULL ? node_name.data : "", node_name.length),
+		node_name.length};
+	bt_map_init(&node->by_key, answer_hash, node);
+	bt_vec_push(&cache->nodes, node);
+	bt_map_insert(&cache->node_by_name, bt_str_hash(node_name), cache->nodes.count - 1);
+	return node;
+}
+
+void berth_equivalence_cache_invalidate(
+	struct berth_equivalence_cache *cache, struct berth_str node_name)
+{
+	struct berth_equivalence_node_cache *node = find_node(cache, node_name);
+
+	if (node != NULL) {
+		forget_answers(node);
+	}
+}
+
+/* --- life --- */
+
+struct berth_equivalence_cache *berth_equivalence_cache_create(bool verify)
+{
+	struct berth_equivalence_cache *cache = BT_NEW(struct berth_equivalence_cache);
+	struct bt_state_options options = {.resource_gates = bt_aggregate_default_gates};
+
+	cache->verify = verify;
+	cache->tables = bt_state_create(&options);
+	bt_map_init(&cache->class_by_key, class_hash, cache);
+	bt_map_init(&cache->node_by_name, node_hash, cache);
+	return cache;
+}
+
+void berth_equivalence_cache_destroy(struct berth_equivalence_cache *cache)
+{
+	if (cache == NULL) {
+		return;
+	}
+	forget_all(cache);
+	for (uint32_t i = 0; i < cache->nodes.count; i++) {
+		struct berth_equivalence_node_cache *node = cache->nodes.items[i];
+
+		bt_vec_finish(&node->answers);
+		bt_map_finish(&node->by_key);
+		bt_arena_finish(&node->arena);
+		bt_free((void *)(uintptr_t)node->name.data);
+		bt_free(node);
+	}
+	bt_vec_finish(&cache->nodes);
+	bt_map_finish(&cache->node_by_name);
+	bt_vec_finish(&cache->classes);
+	bt_map_finish(&cache->class_by_key);
+	bt_state_destroy(cache->tables);
+	bt_free(cache);
+}
+
+void berth_equivalence_cache_counters(
+	const struct berth_equivalence_cache *cache, uint64_t *out_hits, uint64_t *out_misses)
+{
+	*out_hits = cache->hits;
+	*out_misses = cache->misses;
+}
+
+/* --- answers --- */
+
+bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *cache,
+	const struct berth_equivalence_class *equivalence_class,
+	const struct berth_equivalence_node_cache *node_cache, bool pods_added)
+{
+	return equivalence_class != NULL && node_cache != NULL && !pods_added &&
+		equivalence_class->serial == cache->serial &&
+		equivalence_class->id < cache->classes.count;
+}
+
+/** The predicate looks at nothing but the pod and its node. */
+static bool is_local(enum berth_predicate predicate)
+{
+	switch (predicate) {
+	case BERTH_PREDICATE_CHECK_NODE_CONDITION:
+	case BERTH_PREDICATE_CHECK_NODE_UNSCHEDULABLE:
+	case BERTH_PREDICATE_GENERAL:
+	case BERTH_PREDICATE_HOST_NAME:
+	case BERTH_PREDICATE_POD_FITS_HOST_PORTS:
+	case BERTH_PREDICATE_MATCH_NODE_SELECTOR:
+	case BERTH_PREDICATE_POD_FITS_RESOURCES:
+	case BERTH_PREDICATE_POD_TOLERATES_NODE_TAINTS:
+	case BERTH_PREDICATE_POD_TOLERATES_NODE_NO_EXECUTE_TAINTS:
+	case BERTH_PREDICATE_CHECK_NODE_LABEL_PRESENCE:
+	case BERTH_PREDICATE_CHECK_NODE_MEMORY_PRESSURE:
+	case BERTH_PREDICATE_CHECK_NODE_PID_PRESSURE:
+	case BERTH_PREDICATE_CHECK_NODE_DISK_PRESSURE:
+		return true;
+	case BERTH_PREDICATE_NO_DISK_CONFLICT:
+	case BERTH_PREDICATE_CHECK_SERVICE_AFFINITY:
+	case BERTH_PREDICATE_MAX_EBS_VOLUME_COUNT:
+	case BERTH_PREDICATE_MAX_GCE_PD_VOLUME_COUNT:
+	case BERTH_PREDICATE_MAX_CSI_VOLUME_COUNT:
+	case BERTH_PREDICATE_MAX_AZURE_DISK_VOLUME_COUNT:
+	case BERTH_PREDICATE_CHECK_VOLUME_BINDING:
+	case BERTH_PREDICATE_NO_VOLUME_ZONE_CONFLICT:
+	case BERTH_PREDICATE_MATCH_INTER_POD_AFFINITY:
+	case BERTH_PREDICATE__COUNT:
+		break;
+	}
+	return false;
+}
+
+/** Drops what is out of date. false: the node is not this cache's. */
+static bool open_node(
+	struct berth_equivalence_node_cache *node_cache, const struct berth_node_info *node)
+{
+	const struct bt_state *state = bt_const_node_info_of(node)->state;
+	int64_t generation = berth_node_info_generation(node);
+
+	/* The node's own content has a number; a what-if inside the scheduler has only its
+	 * original's. */
+	if (!(bt_aggregate_of(node) != NULL || bt_const_node_info_of(node)->arena == NULL) ||
+		!bt_str_equal(node_cache->name, berth_node_info_name(node))) {
+		return false;
+	}
+	if (node_cache->state != state || node_cache->generation != generation ||
+		node_cache->answers.count >= BERTH_EQUIVALENCE_ANSWERS_MAX) {
+		forget_answers(node_cache);
+		node_cache->state = state;
+		node_cache->generation = generation;
+	}
+	return true;
+}
+
+static struct berth_predicate_result copy_result(
+	const struct berth_predicate_result *result, struct bt_arena *arena)
+{
+	struct berth_predicate_failure_reason *reasons = BT_ARENA_NEW_ARRAY(
+		arena, struct berth_predicate_failure_reason, result->reason_count);
+
+	for (uint32_t i = 0; i < result->reason_count; i++) {
+		reasons[i] = result->reasons[i];
+		reasons[i].text = bt_arena_str(arena, reasons[i].text);
+		reasons[i].insufficient.resource_name =
+			bt_arena_str(arena, reasons[i].insufficient.resource_name);
+	}
+	return (struct berth_predicate_result){result->fits, reasons, result->reason_count};
+}
+
+static const struct answer *find_answer(
+	const struct berth_equivalence_node_cache *node, uint32_t predicate, uint32_t class_id)
+{
+	uint64_t hash = hash_of_answer(predicate, class_id);
+
+	for (uint32_t it = bt_map_first(&node->by_key, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&node->by_key, hash, it)) {
+		const struct answer *answer = &node->answers.items[bt_map_value(&node->by_key, it)];
+
+		if (answer->predicate == predicate && answer->class_id == class_id) {
+			return answer;
+		}
+	}
+	return NULL;
+}
+
+static void expect_equal(const char *name, const struct berth_predicate_result *kept,
+	const struct berth_predicate_result *computed)
+{
+	bool equal = kept->fits == computed->fits && kept->reason_count == computed->reason_count;
+
+	for (uint32_t i = 0; equal && i < kept->reason_count; i++) {
+		equal = bt_str_equal(kept->reasons[i].text, computed->reasons[i].text);
+	}
+	if (!equal) {
+		bt_panic("equivalence cache: %s answers differently now", name);
+	}
+}
+
+int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
+	struct berth_equivalence_node_cache *node_cache,
+	const struct berth_equivalence_class *equivalence_class, const char *name,
+	BERTH_PREDICATE_PARAMETERS)
+{
+	const struct berth_predicates *predicates = metadata != NULL ? metadata->predicates : NULL;
+	berth_predicate_fn predicate = berth_predicate_find(predicates, name);
+	uint32_t index = bt_predicate_index(name);
+	const struct answer *kept = NULL;
+
+	if (predicate == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "no predicate named %s exists", name);
+	}
+	bool keeps =
+		berth_equivalence_cache_is_available(cache, equivalence_class, node_cache, false) &&
+		is_local((enum berth_predicate)index) &&
+		(predicates == NULL || bt_predicate_find_registered(predicates, name) == NULL) &&
+		open_node(node_cache, node);
+
+	if (keeps) {
+		kept = find_answer(node_cache, index, equivalence_class->id);
+		cache->hits += kept != NULL;
+		cache->misses += kept == NULL;
+	}
+	if (kept != NULL && !cache->verify) {
+		*out_result = copy_result(&kept->result, bt_arena_of(arena));
+		return BERTH_OK;
+	}
+	int result = predicate(pod, metadata, node, arena, out_result, err);
+
+	if (result == BERTH_OK && kept != NULL) {
+		expect_equal(name, &kept->result, out_result);
+	} else if (result == BERTH_OK && keeps) {
+		struct answer answer = {
+			index, equivalence_class->id, copy_result(out_result, &node_cache->arena)};
+
+		bt_vec_push(&node_cache->answers, answer);
+		bt_map_insert(&node_cache->by_key, hash_of_answer(index, equivalence_class->id),
+			node_cache->answers.count - 1);
+	}
+	return result;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compat/label_selector.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "lib/convert.h"
+#include "lib/document.h"
+
+/** The LabelSelector of a JSON text; NULL for null. */
+static int decode(struct bt_str json, struct bt_arena *arena,
+	const struct bt_label_selector **out_selector, struct berth_error *err)
+{
+	struct bt_label_selector *selector = BT_ARENA_NEW(arena, struct bt_label_selector);
+	struct bt_json_reader reader;
+	enum bt_json_type type;
+	int result;
+
+	bt_json_reader_init(&reader, json);
+	result = bt_json_peek(&reader, &type, err);
+	if (result == BERTH_OK) {
+		/* null leaves the structure as it is. */
+		result = bt_message_decode_json(
+			&bt_label_selector_message, &reader, arena, selector, err);
+	}
+	if (result == BERTH_OK) {
+		result = bt_json_expect_end(&reader, err);
+	}
+	*out_selector = result == BERTH_OK && type != BT_JSON_NULL ? selector : NULL;
+	return result;
+}
+
+int berth_label_selector_parse(
+	struct berth_str text, struct berth_label_selector **out_selector, struct berth_error *err)
+{
+	struct berth_label_selector *selector;
+	const struct bt_label_selector *decoded = NULL;
+	struct bt_strbuf json = {0};
+	int result = BERTH_OK;
+
+	if (text.length > BERTH_OBJECT_BYTES_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_TOO_LARGE, "more than %u bytes", BERTH_OBJECT_BYTES_MAX);
+	}
+	selector = BT_NEW(struct berth_label_selector);
+	if (!bt_document_is_json(text)) {
+		result = bt_document_from_yaml(text, NULL, &json, err);
+		text = bt_strbuf_str(&json);
+	}
+	if (result == BERTH_OK) {
+		result = decode(text, &selector->arena, &decoded, err);
+	}
+	if (result == BERTH_OK) {
+		result = bt_selector_from_label_selector(
+			decoded, &selector->arena, &selector->selector, err);
+	}
+	bt_strbuf_finish(&json);
+	if (result == BERTH_OK) {
+		*out_selector = selector;
+	} else {
+		berth_label_selector_destroy(selector);
+	}
+	return result;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return bt_str_compare(
+		((const struct bt_str_pair *)a)->key, ((const struct bt_str_pair *)b)->key);
+}
+
+/** A map, sorted as decoded ones are. Texts are copied when copy is set. */
+static struct bt_str_map sorted(
+	const struct berth_label *labels, uint32_t count, struct bt_arena *arena, bool copy)
+{
+	struct bt_str_map map = {.count = count, .present = true};
+
+	if (count == 0) {
+		return map;
+	}
+	map.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, count);
+	for (uint32_t i = 0; i < count; i++) {
+		map.items[i].key = copy ? bt_arena_str(arena, labels[i].key) : labels[i].key;
+		map.items[i].value = copy ? bt_arena_str(arena, labels[i].value) : labels[i].value;
+	}
+	qsort(map.items, count, sizeof(*map.items), compare_keys);
+	return map;
+}
+
+struct berth_label_selector *berth_label_selector_from_map(
+	const struct berth_label *labels, uint32_t count)
+{
+	struct berth_label_selector *selector = BT_NEW(struct berth_label_selector);
+	struct bt_str_map map = sorted(labels, count, &selector->arena, true);
+
+	selector->selector = bt_selector_from_map(&map, &selector->arena);
+	return selector;
+}
+
+void berth_label_selector_destroy(struct berth_label_selector *selector)
+{
+	if (selector == NULL) {
+		return;
+	}
+	bt_arena_finish(&selector->arena);
+	bt_free(selector);
+}
+
+bool berth_label_selector_matches(const struct berth_label_selector *selector,
+	const struct berth_label *labels, uint32_t count)
+{
+	struct bt_arena arena = {0};
+	struct bt_str_map map;
+	bool matches;
+
+	if (selector == NULL) {
+		return false;
+	}
+	map = sorted(labels, count, &arena, false);
+	matches = bt_selector_matches(&selector->selector, &map);
+	bt_arena_finish(&arena);
+	return matches;
+}
+
+bool berth_label_selector_matches_object(
+	const struct berth_label_selector *selector, const struct berth_object *object)
+{
+	return selector != NULL &&
+		bt_selector_matches(&selector->selector, &bt_const_object_of(object)->meta->labels);
+}
+
+bool berth_label_selector_is_empty(const struct berth_label_selector *selector)
+{
+	return selector != NULL && bt_selector_is_empty(&selector->selector);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maps of node name to aggregate. Spec 01b section 16.1, 03b section 12. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "compat/cache.h"
+#include "lib/convert.h"
+
+struct entry {
+	struct bt_str name;             /* owned */
+	struct bt_aggregate *aggregate; /* owned */
+};
+
+struct berth_node_name_to_info_map {
+	BT_VEC(struct entry) entries; /* ascending by name */
+};
+
+static void free_entry(struct entry *entry)
+{
+	bt_aggregate_destroy(entry->aggregate);
+	bt_free((void *)(uintptr_t)entry->name.data);
+}
+
+/** Names come in ascending order. The aggregate is consumed. */
+static void push(
+	struct berth_node_name_to_info_map *map, struct bt_str name, struct bt_aggregate *aggregate)
+{
+	struct entry entry = {
+		{bt_strndup(name.data != NULL ? name.data : "", name.length), name.length},
+		aggregate};
+
+	bt_vec_push(&map->entries, entry);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+static int compare_entry(const void *name, const void *entry)
+{
+	return bt_str_compare(*(const struct bt_str *)name, ((const struct entry *)entry)->name);
+}
+
+static struct entry *find(const struct berth_node_name_to_info_map *map, struct bt_str name)
+{
+	return map->entries.count == 0 ? NULL
+				       : bsearch(&name, map->entries.items, map->entries.count,
+						 sizeof(struct entry), compare_entry);
+}
+
+/* --- from lists --- */
+
+static int check_kinds(struct berth_object *const *objects, uint32_t count, enum bt_kind kind,
+	struct berth_error *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (objects[i] == NULL || bt_object_of(objects[i])->kind != kind) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "object %lu is no %s",
+				(unsigned long)i, bt_kind_info(kind)->name);
+		}
+	}
+	return BERTH_OK;
+}
+
+static struct bt_str node_name_of(const struct berth_object *pod)
+{
+	struct bt_str name = berth_pod_node_name(berth_object_pod(pod));
+
+	return name.data != NULL ? name : BT_STR("");
+}
+
+/** An empty aggregate for each name that occurs. */
+static void make_entries(struct berth_node_name_to_info_map *map, struct berth_object *const *pods,
+	uint32_t pod_count, struct berth_object *const *nodes, uint32_t node_count)
+{
+	size_t count = (size_t)pod_count + node_count;
+	struct bt_str *names = BT_NEW_ARRAY(struct bt_str, count + 1);
+
+	for (uint32_t i = 0; i < pod_count; i++) {
+		names[i] = node_name_of(pods[i]);
+	}
+	for (uint32_t i = 0; i < node_count; i++) {
+		names[pod_count + i] = berth_object_name(nodes[i]);
+	}
+	qsort(names, count, sizeof(*names), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || !bt_str_equal(names[i], names[i - 1])) {
+			push(map, names[i], bt_aggregate_create());
+		}
+	}
+	bt_free(names);
+}
+
+/** A name that a node reports. */
+struct report {
+	struct bt_str image;
+	uint32_t entry;
+	uint32_t sequence; /* within the node */
+	int64_t size_bytes;
+};
+
+struct report_list {
+	BT_VEC(struct report) reports;
+};
+
+static int compare_reports(const void *left, const void *right)
+{
+	const struct report *a = left;
+	const struct report *b = right;
+	int order = bt_str_compare(a->image, b->image);
+
+	if (order == 0) {
+		order = (a->entry > b->entry) - (a->entry < b->entry);
+	}
+	return order != 0 ? order : (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static void collect_reports(struct report_list *list, const struct bt_node *node, uint32_t entry)
+{
+	uint32_t sequence = 0;
+
+	for (uint32_t i = 0; i < node->status.images.count; i++) {
+		const struct bt_container_image *image = &node->status.images.items[i];
+
+		for (uint32_t k = 0; k < image->names.count; k++) {
+			struct report report = {
+				image->names.items[k], entry, sequence++, image->size_bytes};
+
+			bt_vec_push(&list->reports, report);
+		}
+	}
+}
+
+/** Is this the last thing a node says of an image? */
+static bool is_last_word(const struct report_list *list, uint32_t at)
+{
+	return at + 1 == list->reports.count ||
+		list->reports.items[at].entry != list->reports.items[at + 1].entry ||
+		!bt_str_equal(list->reports.items[at].image, list->reports.items[at + 1].image);
+}
+
+/** Sizes are each node's own, counts go over the nodes that were given. */
+static void count_images(struct berth_node_name_to_info_map *map)
+{
+	struct report_list list = {0};
+	uint32_t end;
+
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		const struct bt_node *node = bt_aggregate_node(map->entries.items[i].aggregate);
+		if (node != NULL) {
+			collect_reports(&list, node, i);
+		}
+	}
+	if (list.reports.count != 0) {
+		qsort(list.reports.items, list.reports.count, sizeof(*list.reports.items),
+			compare_reports);
+	}
+	for (uint32_t i = 0; i < list.reports.count; i = end) {
+		struct berth_image_state state = {0};
+
+		for (end = i; end < list.reports.count &&
+			bt_str_equal(list.reports.items[i].image, list.reports.items[end].image);
+			end++) {
+			state.node_count += is_last_word(&list, end);
+		}
+		for (uint32_t k = i; k < end; k++) {
+			const struct report *report = &list.reports.items[k];
+
+			if (is_last_word(&list, k)) {
+				state.size_bytes = report->size_bytes;
+				bt_aggregate_push_image(map->entries.items[report->entry].aggregate,
+					report->image, &state);
+			}
+		}
+	}
+	bt_vec_finish(&list.reports);
+}
+
+int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_t pod_count,
+	struct berth_object *const *nodes, uint32_t node_count,
+	struct berth_node_name_to_info_map **out_map, struct berth_error *err)
+{
+	struct berth_node_name_to_info_map *map;
+	int result = check_kinds(pods, pod_count, BT_KIND_POD, err);
+
+	if (result == BERTH_OK) {
+		result = check_kinds(nodes, node_count, BT_KIND_NODE, err);
+	}
+	if (result != BERTH_OK) {
+		return result;
+	}
+	map = BT_NEW(struct berth_node_name_to_info_map);
+	make_entries(map, pods, pod_count, nodes, node_count);
+	for (uint32_t i = 0; i < pod_count; i++) {
+		struct bt_aggregate_pod *pod =
+			bt_aggregate_pod_create(bt_object_of(pods[i]), &bt_aggregate_default_gates);
+
+		bt_aggregate_add(find(map, node_name_of(pods[i]))->aggregate, pod);
+		bt_aggregate_pod_release(pod);
+	}
+	for (uint32_t i = 0; i < node_count; i++) {
+		bt_aggregate_set_node(
+			find(map, berth_object_name(nodes[i]))->aggregate, bt_object_of(nodes[i]));
+	}
+	count_images(map);
+	*out_map = map;
+	return BERTH_OK;
+}
+
+void berth_node_name_to_info_map_destroy(struct berth_node_name_to_info_map *map)
+{
+	if (map == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		free_entry(&map->entries.items[i]);
+	}
+	bt_vec_finish(&map->entries);
+	bt_free(map);
+}
+
+/* --- reading --- */
+
+struct berth_node_info *berth_node_name_to_info_map_find(
+	const struct berth_node_name_to_info_map *map, struct berth_str node_name)
+{
+	struct entry *entry = find(map, node_name);
+
+	return entry != NULL ? berth_node_info_of_aggregate(entry->aggregate) : NULL;
+}
+
+uint32_t berth_node_name_to_info_map_count(const struct berth_node_name_to_info_map *map)
+{
+	return map->entries.count;
+}
+
+struct berth_node_info *berth_node_name_to_info_map_at(
+	const struct berth_node_name_to_info_map *map, uint32_t index, struct berth_str *out_name)
+{
+	BT_ASSERT(index < map->entries.count);
+	if (out_name != NULL) {
+		*out_name = map->entries.items[index].name;
+	}
+	return berth_node_info_of_aggregate(map->entries.items[index].aggregate);
+}
+
+/* --- from a cache --- */
+
+/** Names of the nodes a snapshot would list, ascending; their number. */
+static uint32_t listed_names(const struct bt_state *state, struct bt_str *out_names)
+{
+	uint32_t count = 0;
+
+	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
+		if (state->nodes.rows[slot].in_cache && state->nodes.rows[slot].has_node) {
+			out_names[count++] = bt_node_table_name(&state->nodes, slot);
+		}
+	}
+	qsort(out_names, count, sizeof(*out_names), compare_names);
+	return count;
+}
+
+void berth_cache_update_node_name_to_info_map(
+	struct berth_cache *cache, struct berth_node_name_to_info_map *map)
+{
+	struct berth_node_name_to_info_map fresh = {0};
+	struct bt_str *names =
+		BT_NEW_ARRAY(struct bt_str, (size_t)cache->state->nodes.slot_count + 1);
+	uint32_t count = listed_names(cache->state, names);
+
+	bt_vec_reserve(&fresh.entries, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = bt_node_table_find(&cache->state->nodes, names[i]);
+		struct entry *known = find(map, names[i]);
+		struct bt_aggregate *aggregate;
+
+		if (known != NULL &&
+			known->aggregate->generation == bt_cache_generation(cache, slot)) {
+			aggregate = known->aggregate;
+			known->aggregate = NULL;
+		} else {
+			aggregate = bt_cache_copy_node(cache, slot);
+		}
+		push(&fresh, names[i], aggregate);
+	}
+	bt_free(names);
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		free_entry(&map->entries.items[i]);
+	}
+	bt_vec_finish(&map->entries);
+	*map = fresh;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_COMPAT_PREDICATE_H
+#define BT_COMPAT_PREDICATE_H
+/** Shared by the files of the predicates. */
+#include "base/vec.h"
+#include "berth/predicate.h"
+#include "framework/framework.h"
+#include "lib/convert.h"
+
+/** Which plugin answers, by enum berth_predicate. */
+extern const struct bt_plugin_ops *const bt_predicate_plugins[BERTH_PREDICATE__COUNT];
+
+/** What somebody registered. */
+struct bt_registered_predicate {
+	char *name; /* owned */
+	berth_predicate_fn predicate;
+};
+
+struct berth_predicates {
+	struct bt_state *state;
+	bool owns_state;
+	struct bt_config *config; /* reference held */
+	/** Only so much of a framework as plugins ask of it: the configuration. */
+	struct bt_framework framework;
+	struct bt_handle handle;
+	struct bt_plugin *plugins[BERTH_PREDICATE__COUNT]; /* made when first asked */
+	BT_VEC(struct bt_registered_predicate) registered;
+	BT_VEC(struct bt_str) ignored; /* in the configuration's memory */
+	BT_VEC(int64_t) generations;   /* owned state: of the aggregate behind each slot */
+};
+
+/** The private part of metadata. */
+struct berth_predicate_data {
+	struct bt_object *object; /* reference held; NULL: the caller's pod */
+	struct bt_pod_info info;
+	struct bt_arena arena;
+	struct bt_cycle_state cycle;
+	/* PreFilter of each plugin, when it was run. */
+	bool asked[BERTH_PREDICATE__COUNT];
+	struct bt_status answers[BERTH_PREDICATE__COUNT];
+};
+
+/** Index in the order of evaluation; BERTH_PREDICATE__COUNT: no such name. */
+uint32_t bt_predicate_index(const char *name);
+/** NULL: nobody registered the name. */
+berth_predicate_fn bt_predicate_find_registered(
+	const struct berth_predicates *predicates, const char *name);
+/** Predicates over the cluster that a node belongs to, an aggregate's being itself. owned. */
+struct berth_predicates *bt_predicates_create_around(const struct berth_node_info *node);
+/** Puts an aggregate's node into the owned state, or brings it up to date there. Slot. */
+uint32_t bt_predicates_put_node(
+	struct berth_predicates *predicates, const struct berth_node_info *aggregate);
+/** Metadata of a pod whose object the caller keeps. */
+struct berth_predicate_metadata *bt_predicate_metadata_create(
+	struct berth_predicates *predicates, const struct berth_pod *pod);
+int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS);
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compat/preemption.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "framework/fit_error.h"
+#include "compat/framework.h"
+#include "lib/plugin_adapter.h"
+#include "compat/volume_binder.h"
+
+/* --- life --- */
+
+static const struct berth_preemption_ops default_ops;
+
+struct berth_preemption *berth_preemption_create(const char *plugin_name,
+	const struct berth_handle *handle, const struct berth_preemption_ops *ops,
+	const struct berth_preemption_options *given)
+{
+	struct berth_preemption_options options = BERTH_PREEMPTION_OPTIONS_INIT;
+	struct bt_default_preemption_args args = {0};
+	struct bt_own_preemption *own = BT_NEW(struct bt_own_preemption);
+
+	if (given != NULL) {
+		memcpy(&options, given,
+			given->size < sizeof(options) ? given->size : sizeof(options));
+	}
+	args.min_candidate_nodes_percentage.value = options.min_candidate_nodes_percentage;
+	args.min_candidate_nodes_absolute.value = options.min_candidate_nodes_absolute;
+	bt_evaluator_init(&own->evaluator, bt_const_handle_of(handle), &args, plugin_name);
+	own->outside = (struct berth_preemption){
+		.plugin_name = bt_str_from(plugin_name),
+		.handle = handle,
+		.pod_lister = berth_handle_lister(handle, "Pod"),
+		.pdb_lister = berth_handle_lister(handle, "PodDisruptionBudget"),
+		.ops = ops != NULL ? ops : &default_ops,
+	};
+	return &own->outside;
+}
+
+void berth_preemption_destroy(struct berth_preemption *preemption)
+{
+	if (preemption != NULL) {
+		bt_evaluator_finish(&bt_own_preemption_of(preemption)->evaluator);
+		bt_free(preemption);
+	}
+}
+
+struct bt_evaluator *bt_lib_evaluator(const struct berth_preemption *preemption)
+{
+	struct bt_evaluator *evaluator = &bt_own_preemption_of(preemption)->evaluator;
+
+	evaluator->handle = bt_const_handle_of(preemption->handle);
+	evaluator->executor.handle = evaluator->handle;
+	evaluator->executor.plugin_name = preemption->plugin_name;
+	return evaluator;
+}
+
+bool berth_preemption_is_pod_running(const struct berth_preemption *preemption, berth_uid pod_uid)
+{
+	return bt_preemption_is_running(&bt_lib_evaluator(preemption)->executor, pod_uid);
+}
+
+/* --- choice --- */
+
+/** Index of the best entry by the caller's criteria. */
+static uint32_t best_by_functions(struct berth_preemption *preemption,
+	const berth_preemption_score_fn *scores, uint32_t score_count,
+	const struct berth_node_victims *entries, uint32_t count, struct bt_arena *arena)
+{
+	uint32_t *choices = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		choices[i] = i;
+	}
+	for (uint32_t s = 0; s < score_count && count > 1; s++) {
+		int64_t best = INT64_MIN;
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < count; i++) {
+			int64_t value = scores[s](preemption, &entries[choices[i]]);
+
+			if (value > best) {
+				best = value;
+				kept = 0;
+			}
+			if (value == best) {
+				choices[kept++] = choices[i];
+			}
+		}
+		count = kept;
+	}
+	return choices[0];
+}
+
+static uint32_t best_by_default(struct berth_preemption *preemption,
+	const struct berth_node_victims *entries, uint32_t count, struct bt_arena *arena)
+{
+	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
+	struct bt_preemption_candidate *candidates =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
+	struct bt_preemption_decision decision = {
+		.candidates = candidates, .candidate_count = count};
+
+	for (uint32_t i = 0; i < count; i++) {
+		candidates[i] = bt_lib_candidate_of(
+			evaluator->handle->state, entries[i].node_name, &entries[i].victims, arena);
+	}
+	bt_evaluator_select(evaluator, arena, &decision);
+	return decision.selected;
+}
+
+const struct berth_preemption_candidate *berth_preemption_select_candidate(
+	struct berth_preemption *preemption, const struct berth_preemption_candidate *candidates,
+	uint32_t count, struct berth_arena *arena)
+{
+	struct berth_preemption_candidate *winner;
+	struct berth_node_victims *entries;
+	const berth_preemption_score_fn *scores = NULL;
+	uint32_t entry_count = 0;
+	uint32_t score_count = 0;
+	uint32_t best;
+
+	if (count < 2) {
+		return count != 0 ? candidates : NULL;
+	}
+	entries = bt_lib_victims_map(preemption, candidates, count, arena, &entry_count);
+	if (entry_count == 0) {
+		return candidates;
+	}
+	if (preemption->ops->ordered_score_funcs != NULL) {
+		scores = preemption->ops->ordered_score_funcs(
+			preemption, entries, entry_count, &score_count);
+	}
+	best = score_count != 0
+		? best_by_functions(
+			  preemption, scores, score_count, entries, entry_count, bt_arena_of(arena))
+		: best_by_default(preemption, entries, entry_count, bt_arena_of(arena));
+	winner = BT_ARENA_NEW(bt_arena_of(arena), struct berth_preemption_candidate);
+	winner->name = entries[best].node_name;
+	winner->victims = entries[best].victims;
+	return winner;
+}
+
+/* --- the whole of it --- */
+
+/** One attempt. */
+struct attempt {
+	struct berth_preemption *preemption;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	const struct berth_node_to_status *statuses;
+	struct berth_post_filter_result *out_result;
+	const struct berth_preemption_candidate *candidates;
+	uint32_t candidate_count;
+};
+
+static void nominate(struct attempt *attempt, struct bt_str node_name)
+{
+	*attempt->out_result = (struct berth_post_filter_result){
+		.present = true,
+		.mode = BERTH_NOMINATING_OVERRIDE,
+		.nominated_node_name = node_name,
+	};
+}
+
+/** "0/5 nodes are available: ..." about the dry run. */
+static struct bt_status no_candidates(
+	struct attempt *attempt, const struct berth_preemption_dry_run_result *found)
+{
+	const struct bt_state *state = bt_lib_evaluator(attempt->preemption)->handle->state;
+	struct bt_node_statuses statuses = {
+		.absent = bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			BT_REASON_PREEMPTION_NOT_HELPFUL)};
+	struct bt_strbuf text = {0};
+	struct bt_status status;
+
+	for (uint32_t i = 0; i < found->status_count; i++) {
+		struct bt_node_status_entry entry = {
+			bt_state_snapshot_find(state, found->statuses[i].plugin),
+			found->statuses[i].status};
+
+		bt_vec_push(&statuses.entries, entry);
+	}
+	bt_strbuf_printf(&text, "0/%u nodes are available:", state->snapshot.count);
+	bt_fit_error_append_reasons(&statuses, state->snapshot.count, &text);
+	status = bt_status_text(
+		BT_STATUS_UNSCHEDULABLE, attempt->cycle->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	bt_vec_finish(&statuses.entries);
+	return status;
+}
+
+/** Spec 08 section 10: what they leave of the candidates. */
+static struct bt_status ask_extenders(struct attempt *attempt)
+{
+	struct bt_evaluator *evaluator = bt_lib_evaluator(attempt->preemption);
+	const struct bt_state *state = evaluator->handle->state;
+	struct bt_arena *arena = attempt->cycle->arena;
+	struct bt_preemption_candidate *inside;
+	struct berth_preemption_candidate *left;
+	struct berth_node_victims *entries;
+	uint32_t count = 0;
+
+	if (evaluator->handle->preemption_extender_count == 0) {
+		return BT_STATUS_OK;
+	}
+	entries = bt_lib_victims_map(attempt->preemption, attempt->candidates,
+		attempt->candidate_count, berth_arena_of(arena), &count);
+	inside = BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
+	for (uint32_t i = 0; i < count; i++) {
+		inside[i] = bt_lib_candidate_of(
+			state, entries[i].node_name, &entries[i].victims, arena);
+		if (inside[i].slot == BT_SLOT_NONE) {
+			return bt_status_printf(BT_STATUS_ERROR, arena,
+				"nodeinfo not found for node name \"%.*s\"",
+				BT_STR_ARG(entries[i].node_name));
+		}
+	}
+	struct bt_status status =
+		bt_evaluator_ask_extenders(evaluator, attempt->pod, arena, &inside, &count);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	left = BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, count);
+	for (uint32_t i = 0; i < count; i++) {
+		left[i].name =
+			bt_arena_str(arena, bt_node_table_name(&state->nodes, inside[i].slot));
+		left[i].victims = bt_lib_victims_of(state, &inside[i], arena);
+	}
+	attempt->candidates = left;
+	attempt->candidate_count = count;
+	return BT_STATUS_OK;
+}
+
+static bool is_eligible(struct attempt *attempt, struct bt_str *out_reason)
+{
+	struct berth_preemption *preemption = attempt->preemption;
+	struct berth_arena *arena = berth_arena_of(attempt->cycle->arena);
+	const struct berth_pod_info *pod = berth_const_pod_info_of(attempt->pod);
+	struct bt_status nominated =
+		berth_node_to_status_get(attempt->statuses, attempt->pod->nominated_node_name);
+
+	return preemption->ops->pod_eligible_to_preempt_others != NULL
+		? preemption->ops->pod_eligible_to_preempt_others(
+			  preemption, pod, &nominated, arena, out_reason)
+		: berth_preemption_pod_eligible_to_preempt_others(
+			  preemption, pod, &nominated, arena, out_reason);
+}
+
+/** Spec 08 section 7. */
+static void find_candidates(
+	struct attempt *attempt, struct berth_preemption_dry_run_result *out_found)
+{
+	struct berth_preemption *preemption = attempt->preemption;
+	struct berth_arena *arena = berth_arena_of(attempt->cycle->arena);
+	uint32_t node_count = 0;
+	uint32_t pdb_count = 0;
+	uint32_t offset = 0;
+	uint32_t candidates_num = 0;
+	const struct berth_node_info *const *nodes =
+		berth_preemption_potential_nodes(preemption, attempt->statuses, arena, &node_count);
+	const struct berth_pdb *const *pdbs;
+
+	*out_found = (struct berth_preemption_dry_run_result){0};
+	if (node_count == 0) {
+		return;
+	}
+	pdbs = berth_preemption_pdbs(preemption, arena, &pdb_count);
+	if (preemption->ops->get_offset_and_num_candidates != NULL) {
+		preemption->ops->get_offset_and_num_candidates(
+			preemption, node_count, &offset, &candidates_num);
+	} else {
+		berth_preemption_get_offset_and_num_candidates(
+			preemption, node_count, &offset, &candidates_num);
+	}
+	berth_preemption_dry_run(preemption, berth_cycle_state_of(attempt->cycle),
+		berth_const_pod_info_of(attempt->pod), nodes, node_count, pdbs, pdb_count, offset,
+		candidates_num, out_found);
+}
+
+static struct bt_status preempt(struct attempt *attempt)
+{
+	struct bt_arena *arena = attempt->cycle->arena;
+	struct berth_preemption_dry_run_result found;
+	struct bt_str reason = BT_STR("");
+
+	if (!is_eligible(attempt, &reason)) {
+		return bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, reason);
+	}
+	if (bt_lib_evaluator(attempt->preemption)->handle->state->snapshot.count == 0) {
+		return bt_status_error_text(arena, BT_STR("no nodes available"));
+	}
+	find_candidates(attempt, &found);
+	if (found.candidate_count == 0 && found.error_text.data != NULL) {
+		return bt_status_error_text(arena, found.error_text);
+	}
+	if (found.candidate_count == 0) {
+		nominate(attempt, BT_STR(""));
+		return no_candidates(attempt, &found);
+	}
+	attempt->candidates = found.candidates;
+	attempt->candidate_count = found.candidate_count;
+	arena = attempt->cycle->arena;
+	const struct berth_preemption_candidate *chosen;
+	struct bt_status status = ask_extenders(attempt);
+
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	chosen = berth_preemption_select_candidate(attempt->preemption, attempt->candidates,
+		attempt->candidate_count, berth_arena_of(arena));
+	if (chosen == NULL || chosen->name.length == 0) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
+	}
+	status = bt_lib_evict(attempt->preemption, attempt->pod, chosen, arena);
+	if (bt_status_is_success(&status)) {
+		nominate(attempt, bt_arena_str(arena, chosen->name));
+	}
+	return status;
+}
+
+static struct bt_status pod_not_found(struct bt_str name, struct bt_arena *arena)
+{
+	struct bt_strbuf text = {0};
+
+	bt_strbuf_append_c(&text, "pod ");
+	bt_strbuf_append_quoted(&text, name);
+	bt_strbuf_append_c(&text, " not found");
+	struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+/** A handle without a scheduler behind it knows no newer versions. */
+static bool has_pods(const struct berth_preemption *preemption, const struct bt_handle *handle)
+{
+	struct berth_lister handles = berth_handle_lister(preemption->handle, "Pod");
+
+	return preemption->pod_lister.get != NULL &&
+		(preemption->pod_lister.get != handles.get || handle->pods != NULL);
+}
+
+struct berth_status berth_preemption_preempt(struct berth_preemption *preemption,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_to_status *statuses, struct berth_post_filter_result *out_result)
+{
+	const struct bt_handle *handle = bt_lib_evaluator(preemption)->handle;
+	struct attempt attempt = {
+		.preemption = preemption,
+		.cycle = bt_lib_adopt_cycle(handle->framework, state),
+		.pod = bt_const_pod_info_of(pod),
+		.statuses = statuses,
+		.out_result = out_result,
+	};
+	const struct bt_pod *newest = attempt.pod->object;
+	struct bt_pod_info info;
+
+	*out_result = (struct berth_post_filter_result){0};
+	bt_lib_evaluator(preemption)->attempt_count++;
+	if (has_pods(preemption, handle)) {
+		newest = berth_lister_get(
+			&preemption->pod_lister, attempt.pod->namespace_, attempt.pod->name);
+		if (newest == NULL) {
+			return pod_not_found(attempt.pod->name, attempt.cycle->arena);
+		}
+	}
+	if (newest == NULL || newest == attempt.pod->object) {
+		return preempt(&attempt);
+	}
+	/* From here on the newest version counts; the cycle still belongs to the queued one. */
+	bt_pod_info_init_pending(handle->state, newest, &info);
+	attempt.pod = &info;
+	struct bt_status status = preempt(&attempt);
+	bt_pod_info_finish_pending(handle->state, &info);
+	return status;
+}

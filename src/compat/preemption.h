@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_COMPAT_PREEMPTION_H
+#define BT_COMPAT_PREEMPTION_H
+/** Shared by the files of the public preemption. */
+#include "berth/preemption.h"
+#include "framework/framework.h"
+#include "compat/convert_storage.h"
+#include "plugins/preemption_evaluator.h"
+
+struct bt_own_preemption {
+	struct berth_preemption outside; /* first: what the caller has */
+	struct bt_evaluator evaluator;
+	/* The budgets that a dry run has had parsed; NULL: none has. */
+	const struct berth_pdb *const *loaded;
+	uint32_t loaded_count;
+};
+
+static inline struct bt_own_preemption *bt_own_preemption_of(
+	const struct berth_preemption *preemption)
+{
+	return (struct bt_own_preemption *)(uintptr_t)preemption;
+}
+
+/** The evaluator with the handle and the name that the public members have now. */
+struct bt_evaluator *bt_lib_evaluator(const struct berth_preemption *preemption);
+/** The evaluator counts with these budgets from now on. */
+void bt_lib_load_budgets(
+	struct berth_preemption *preemption, const struct berth_pdb *const *pdbs, uint32_t count);
+/** Victims in the arena. */
+struct berth_victims bt_lib_victims_of(const struct bt_state *state,
+	const struct bt_preemption_candidate *candidate, struct bt_arena *arena);
+/** Pods that the state does not have are left out. */
+struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
+	struct bt_str node_name, const struct berth_victims *victims, struct bt_arena *arena);
+
+/* Decisions: the slot, or the default. */
+
+struct berth_node_victims *bt_lib_victims_map(struct berth_preemption *preemption,
+	const struct berth_preemption_candidate *candidates, uint32_t count,
+	struct berth_arena *arena, uint32_t *out_count);
+struct berth_status bt_lib_select_victims(struct berth_preemption *preemption,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *node, const struct berth_pdb *const *pdbs, uint32_t pdb_count,
+	struct berth_victims *out_victims);
+
+/** Removes the victims: by the caller's function, or by the executor. Success, or Error. */
+struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
+	const struct berth_preemption_candidate *candidate, struct bt_arena *arena);
+#endif

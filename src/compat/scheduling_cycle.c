@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** One decision, as a whole and step by step. */
+#include "berth/scheduling_cycle.h"
+
+#include <stddef.h>
+
+#include "framework/fit_error.h"
+#include "lib/engine.h"
+#include "compat/framework.h"
+#include "lib/node_to_status.h"
+#include "sched/cycle.h"
+
+static struct bt_engine *inside_of(const struct berth_engine *engine)
+{
+	return bt_scheduler_engine(engine->scheduler);
+}
+
+struct berth_framework *berth_engine_framework(
+	struct berth_engine *engine, struct berth_str scheduler_name)
+{
+	return berth_framework_of(bt_engine_profile(inside_of(engine), scheduler_name));
+}
+
+const struct berth_shared_lister *berth_engine_snapshot_shared_lister(
+	struct berth_engine *engine, struct berth_error *err)
+{
+	struct bt_engine *inside = inside_of(engine);
+
+	if (bt_state_refresh_snapshot(inside->state, err) < 0) {
+		return NULL;
+	}
+	return berth_const_shared_lister_of(&inside->profiles.frameworks.items[0]->handle.snapshot);
+}
+
+void berth_engine_set_trace(struct berth_engine *engine, const struct berth_trace *trace)
+{
+	engine->trace_step = trace != NULL ? trace->step : NULL;
+	engine->trace_context = trace != NULL ? trace->context : NULL;
+}
+
+static void trace_step(const struct berth_engine *engine, const char *text)
+{
+	const struct berth_trace trace = {engine->trace_step, engine->trace_context};
+
+	berth_trace_step(&trace, text);
+}
+
+/* --- why not --- */
+
+struct berth_str berth_fit_error_text(
+	const struct berth_fit_error *fit_error, struct berth_arena *arena)
+{
+	const struct berth_node_to_status *map = fit_error->node_to_status;
+	struct bt_node_statuses memory = {0};
+	struct bt_diagnosis diagnosis = {
+		.pre_filter_message = fit_error->pre_filter_message,
+		.post_filter_message = fit_error->post_filter_message,
+		.node_count = fit_error->num_all_nodes,
+	};
+	struct bt_strbuf text = {0};
+
+	if (map != NULL && map->statuses != NULL) {
+		diagnosis.statuses = *map->statuses;
+	} else if (map != NULL) {
+		/* Only reasons are counted: which node is whose does not matter. */
+		memory.absent = map->absent;
+		for (uint32_t i = 0; i < map->entries.count; i++) {
+			struct bt_node_status_entry entry = {i, map->entries.items[i].status};
+
+			bt_vec_push(&memory.entries, entry);
+		}
+		diagnosis.statuses = memory;
+	}
+	bt_diagnosis_message(&diagnosis, &text);
+	struct berth_str result = bt_arena_str(bt_arena_of(arena), bt_strbuf_str(&text));
+
+	bt_strbuf_finish(&text);
+	bt_vec_finish(&memory.entries);
+	return result;
+}
+
+/** A read-only map over statuses that live in the arena or in the engine. */
+static const struct berth_node_to_status *make_view(const struct bt_state *state,
+	const struct bt_node_statuses *statuses, struct bt_arena *arena)
+{
+	struct berth_node_to_status *view = BT_ARENA_NEW(arena, struct berth_node_to_status);
+	struct bt_node_statuses *copy = BT_ARENA_NEW(arena, struct bt_node_statuses);
+
+	*copy = *statuses;
+	view->state = state;
+	view->statuses = copy;
+	return view;
+}
+
+/* --- schedule --- */
+
+int berth_engine_schedule(struct berth_engine *engine, struct berth_framework *framework,
+	const struct berth_pod_info *pod, struct berth_schedule_result *out_result,
+	struct berth_fit_error *out_fit_error, struct berth_error *err)
+{
+	struct bt_engine *inside = inside_of(engine);
+	struct bt_framework *profile = bt_framework_of(framework);
+	struct bt_framework_point *post_filter = &profile->points[BT_POINT_POST_FILTER];
+	uint32_t post_filter_count = post_filter->entries.count;
+	struct bt_schedule_result result;
+
+	trace_step(engine, "Computing predicates");
+	/* A decision only: nobody is to be evicted for it. */
+	post_filter->entries.count = 0;
+	bt_engine_schedule(inside, profile, bt_const_pod_info_of(pod), &result);
+	post_filter->entries.count = post_filter_count;
+	switch (result.outcome) {
+	case BT_OUTCOME_SCHEDULED:
+		*out_result = (struct berth_schedule_result){
+			bt_node_table_name(&inside->state->nodes, result.slot),
+			result.evaluated_count, result.feasible_count};
+		return BERTH_OK;
+	case BT_OUTCOME_NO_NODES:
+		return bt_error_set(
+			err, BERTH_ERR_NO_NODES_AVAILABLE, "no nodes available to schedule pods");
+	case BT_OUTCOME_FIT_ERROR:
+		if (out_fit_error != NULL) {
+			*out_fit_error = (struct berth_fit_error){pod, result.diagnosis.node_count,
+				make_view(inside->state, &result.diagnosis.statuses,
+					result.cycle->arena),
+				result.diagnosis.pre_filter_message, BT_STR("")};
+		}
+		break;
+	case BT_OUTCOME_ERROR:
+		break;
+	}
+	return bt_error_set(err,
+		result.outcome == BT_OUTCOME_FIT_ERROR ? BERTH_ERR_FIT : BERTH_ERR_INTERNAL, "%.*s",
+		BT_STR_ARG(bt_status_message_str(&result.status, result.cycle->arena)));
+}
+
+/* --- the search, step by step --- */
+
+uint32_t berth_engine_num_feasible_nodes_to_find(const struct berth_engine *engine,
+	const struct berth_framework *framework, uint32_t num_all_nodes)
+{
+	uint32_t limit =
+		bt_search_limit(inside_of(engine), bt_const_framework_of(framework), num_all_nodes);
+
+	return limit < num_all_nodes ? limit : num_all_nodes;
+}
+
+struct berth_status berth_engine_pod_fits_on_node(struct berth_engine *engine,
+	struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod, const struct berth_node_info *node)
+{
+	(void)engine; /* whose nominations the framework knows */
+	return berth_framework_run_filter_plugins_with_nominated_pods(framework, state, pod, node);
+}
+
+/** The verdict on a slot. */
+static struct bt_status check_slot(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_node_info node;
+
+	if (framework->points[BT_POINT_FILTER].entries.count == 0) {
+		return BT_STATUS_OK;
+	}
+	bt_node_info_init(&node, framework->handle.state, slot);
+	return bt_run_filter_with_nominated_pods(framework, cycle, pod, &node);
+}
+
+struct berth_status berth_engine_check_node(struct berth_engine *engine,
+	struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod, uint32_t index, struct berth_str *out_node_name)
+{
+	struct bt_engine *inside = inside_of(engine);
+	struct bt_framework *profile = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(profile, state);
+	const struct bt_snapshot *snapshot = &inside->state->snapshot;
+
+	BT_ASSERT(index < snapshot->count);
+	uint64_t position = (uint64_t)inside->next_start_node_index + index;
+	uint32_t slot = snapshot->list[position % snapshot->count];
+
+	if (out_node_name != NULL) {
+		*out_node_name = bt_node_table_name(&inside->state->nodes, slot);
+	}
+	return check_slot(profile, cycle, bt_const_pod_info_of(pod), slot);
+}
+
+/** What the steps of one search share. */
+struct search {
+	struct bt_engine *engine;
+	struct bt_framework *framework;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	struct bt_node_statuses statuses; /* entries in the arena, room for every node */
+	uint32_t *entry_by_slot;          /* in statuses: position + 1 */
+	uint32_t *feasible;               /* slots */
+	uint32_t feasible_count;
+};
+
+static void set_status(struct search *search, uint32_t slot, const struct bt_status *status)
+{
+	struct bt_node_status_entry entry = {slot, *status};
+
+	if (search->entry_by_slot[slot] != 0) {
+		search->statuses.entries.items[search->entry_by_slot[slot] - 1] = entry;
+		return;
+	}
+	search->statuses.entries.items[search->statuses.entries.count++] = entry;
+	search->entry_by_slot[slot] = search->statuses.entries.count;
+}
+
+/** Success, or the Error that ended the search. */
+static struct bt_status search_slots(struct search *search, const uint32_t *slots, uint32_t count,
+	uint32_t start, uint32_t limit)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = slots[((uint64_t)start + i) % count];
+		struct bt_status status =
+			check_slot(search->framework, search->cycle, search->pod, slot);
+
+		if (bt_status_is_success(&status)) {
+			if (search->feasible_count == limit) {
+				break; /* one too many: forgotten */
+			}
+			search->feasible[search->feasible_count++] = slot;
+		} else if (bt_status_is_rejected(&status)) {
+			set_status(search, slot, &status);
+		} else {
+			return status;
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+static void reject(void *context, uint32_t slot, struct bt_str node_name BT_UNUSED,
+	enum bt_status_code code, struct bt_str reason)
+{
+	struct search *search = context;
+	struct bt_status status = bt_status_text(code, search->cycle->arena, reason);
+
+	if (slot != BT_SLOT_NONE) {
+		set_status(search, slot, &status);
+	}
+}
+
+static struct bt_status ask_extenders(struct search *search)
+{
+	struct bt_extender_candidates candidates = {
+		.nodes = BT_ARENA_NEW_ARRAY(
+			search->cycle->arena, struct bt_extender_node, search->feasible_count),
+		.slots = search->feasible,
+		.count = search->feasible_count,
+	};
+	struct bt_extender_sink sink = {reject, search};
+
+	for (uint32_t i = 0; i < candidates.count; i++) {
+		candidates.nodes[i].name =
+			bt_node_table_name(&search->engine->state->nodes, candidates.slots[i]);
+	}
+	struct bt_status status = bt_extenders_filter(
+		&search->engine->extenders, search->pod, search->cycle->arena, &candidates, &sink);
+
+	search->feasible = candidates.slots;
+	search->feasible_count = candidates.count;
+	return status;
+}
+
+/** The node that the pod's status names goes first and alone (spec 03 section 3.7). */
+static bool try_nominated_node(struct search *search)
+{
+	struct bt_str name = search->pod->nominated_node_name;
+	uint32_t slot = name.length != 0 ? bt_state_snapshot_find(search->engine->state, name)
+					 : BT_SLOT_NONE;
+
+	if (slot == BT_SLOT_NONE) {
+		return false;
+	}
+	struct bt_status status = search_slots(search, &slot, 1, 0, 1);
+
+	if (bt_status_is_success(&status)) {
+		status = ask_extenders(search);
+	}
+	if (!bt_status_is_success(&status)) {
+		search->feasible_count = 0; /* upstream logs it and searches all nodes */
+	}
+	return search->feasible_count != 0;
+}
+
+static struct bt_status find_nodes(struct search *search, struct berth_fit_error *out_diagnosis)
+{
+	struct bt_pre_filter_outcome pre_filter =
+		bt_run_pre_filter(search->framework, search->cycle, search->pod);
+
+	if (bt_status_is_rejected(&pre_filter.status)) {
+		search->statuses.absent = pre_filter.status;
+		out_diagnosis->pre_filter_message =
+			bt_status_message_str(&pre_filter.status, search->cycle->arena);
+		return BT_STATUS_OK;
+	}
+	if (!bt_status_is_success(&pre_filter.status)) {
+		return pre_filter.status;
+	}
+	if (search->engine->state->snapshot.count == 0 || try_nominated_node(search)) {
+		return BT_STATUS_OK;
+	}
+	struct bt_engine *engine = search->engine;
+	const uint32_t *slots = NULL;
+	uint32_t count = 0;
+
+	bt_search_candidates(engine, &pre_filter.result, search->cycle->arena, &slots, &count);
+	if (pre_filter.result.restricted) {
+		search->statuses.absent = bt_narrowed_status(
+			search->framework, &pre_filter.plugins_with_nodes, search->cycle->arena);
+	}
+	struct bt_status status = search_slots(search, slots, count, engine->next_start_node_index,
+		bt_search_limit(engine, search->framework, count));
+	uint64_t advanced = (uint64_t)engine->next_start_node_index + search->feasible_count +
+		search->statuses.entries.count;
+
+	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
+	return bt_status_is_success(&status) ? ask_extenders(search) : status;
+}
+
+int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_feasible_nodes *out_nodes, struct berth_error *err)
+{
+	struct bt_engine *inside = inside_of(engine);
+	struct bt_framework *profile = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(profile, state);
+	struct berth_feasible_nodes found = {0};
+
+	trace_step(engine, "Computing predicates");
+	if (bt_state_refresh_snapshot(inside->state, err) < 0) {
+		return BERTH_ERR_INTERNAL;
+	}
+	uint32_t node_count = inside->state->snapshot.count;
+	struct search search = {
+		.engine = inside,
+		.framework = profile,
+		.cycle = cycle,
+		.pod = bt_const_pod_info_of(pod),
+		.entry_by_slot =
+			BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, inside->state->nodes.slot_count),
+		.feasible = BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, node_count + 1),
+	};
+
+	search.statuses.entries.items =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_node_status_entry, node_count);
+	search.statuses.absent = bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
+	struct bt_status status = find_nodes(&search, &found.diagnosis);
+
+	if (!bt_status_is_success(&status)) {
+		return bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s",
+			BT_STR_ARG(bt_status_message_str(&status, cycle->arena)));
+	}
+	struct berth_str *names =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct berth_str, search.feasible_count);
+
+	for (uint32_t i = 0; i < search.feasible_count; i++) {
+		names[i] = bt_node_table_name(&inside->state->nodes, search.feasible[i]);
+	}
+	found.names = names;
+	found.count = search.feasible_count;
+	found.diagnosis.pod = pod;
+	found.diagnosis.num_all_nodes = node_count;
+	found.diagnosis.node_to_status = make_view(inside->state, &search.statuses, cycle->arena);
+	*out_nodes = found;
+	return BERTH_OK;
+}
+
+/* --- nominated pods --- */
+
+void berth_engine_add_nominated_pods(struct berth_engine *engine, struct berth_framework *framework,
+	const struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *node, struct berth_nominated_view *out_view)
+{
+	struct bt_framework *profile = bt_framework_of(framework);
+	const struct bt_cycle_state *cycle = bt_const_cycle_state_of(state);
+	struct bt_nominated_view *view = BT_ARENA_NEW(cycle->arena, struct bt_nominated_view);
+
+	(void)engine; /* whose nominations the framework knows */
+	*out_view = (struct berth_nominated_view){0};
+	bt_add_nominated_pods(
+		profile, cycle, bt_const_pod_info_of(pod), bt_const_node_info_of(node), view);
+	if (view->added) {
+		*out_view =
+			(struct berth_nominated_view){true, berth_const_node_info_of(&view->node),
+				berth_cycle_state_of(&view->cycle), view->status};
+	}
+}
+
+void berth_nominated_view_finish(struct berth_nominated_view *view)
+{
+	if (view->added) {
+		bt_cycle_state_finish(bt_cycle_state_of(view->state));
+	}
+	*view = (struct berth_nominated_view){0};
+}
+
+const struct berth_queue *berth_engine_queue(const struct berth_engine *engine)
+{
+	/* Nominations are the engine's, the queue's pods stand behind them. */
+	return (const struct berth_queue *)(const void *)engine;
+}
+
+/** A list that grows in the heap until its end is known. */
+struct nominated_list {
+	BT_VEC(const struct berth_pod_info *) pods;
+};
+
+static bool list_pod(void *context, const struct bt_pod_info *pod)
+{
+	struct nominated_list *list = context;
+
+	bt_vec_push(&list->pods, berth_const_pod_info_of(pod));
+	return true;
+}
+
+const struct berth_pod_info *const *berth_queue_nominated_pods_for_node(
+	const struct berth_queue *queue, struct berth_str node_name, struct berth_arena *arena,
+	uint32_t *out_count)
+{
+	const struct berth_engine *engine = (const struct berth_engine *)(const void *)queue;
+	struct nominated_list list = {0};
+
+	bt_nominator_for_node(&inside_of(engine)->nominator, node_name, list_pod, &list);
+	const struct berth_pod_info **pods = BT_ARENA_NEW_ARRAY(
+		bt_arena_of(arena), const struct berth_pod_info *, list.pods.count);
+
+	for (uint32_t i = 0; i < list.pods.count; i++) {
+		pods[i] = list.pods.items[i];
+	}
+	*out_count = list.pods.count;
+	bt_vec_finish(&list.pods);
+	return pods;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "berth/storage.h"
+
+#include <stdlib.h>
+
+#include "api/selector.h"
+#include "compat/convert_storage.h"
+#include "plugins/common_volume.h"
+#include "plugins/volume_binder_private.h"
+
+static const void *value_as(const struct berth_object *object, enum bt_kind kind)
+{
+	const struct bt_object *inside = bt_const_object_of(object);
+
+	return inside != NULL && inside->kind == kind ? inside->value : NULL;
+}
+
+const struct berth_pv *berth_object_pv(const struct berth_object *object)
+{
+	return berth_const_pv_of(value_as(object, BT_KIND_PERSISTENT_VOLUME));
+}
+
+const struct berth_pvc *berth_object_pvc(const struct berth_object *object)
+{
+	return berth_const_pvc_of(value_as(object, BT_KIND_PERSISTENT_VOLUME_CLAIM));
+}
+
+const struct berth_storage_class *berth_object_storage_class(const struct berth_object *object)
+{
+	return berth_const_storage_class_of(value_as(object, BT_KIND_STORAGE_CLASS));
+}
+
+const struct berth_csi_node *berth_object_csi_node(const struct berth_object *object)
+{
+	return berth_const_csi_node_of(value_as(object, BT_KIND_CSI_NODE));
+}
+
+const struct berth_csi_driver *berth_object_csi_driver(const struct berth_object *object)
+{
+	return berth_const_csi_driver_of(value_as(object, BT_KIND_CSI_DRIVER));
+}
+
+const struct berth_csi_storage_capacity *berth_object_csi_storage_capacity(
+	const struct berth_object *object)
+{
+	return berth_const_csi_storage_capacity_of(value_as(object, BT_KIND_CSI_STORAGE_CAPACITY));
+}
+
+/** The value of key, or absent. */
+static struct bt_str find(const struct bt_str_map *map, struct bt_str key)
+{
+	const struct bt_str *value = bt_str_map_find(map, key);
+
+	return value != NULL ? *value : (struct bt_str){NULL, 0};
+}
+
+/* --- volumes --- */
+
+struct berth_str berth_pv_name(const struct berth_pv *pv)
+{
+	return bt_const_pv_of(pv)->metadata.name;
+}
+
+struct berth_str berth_pv_resource_version(const struct berth_pv *pv)
+{
+	return bt_const_pv_of(pv)->metadata.resource_version;
+}
+
+struct berth_str berth_pv_label(const struct berth_pv *pv, struct berth_str key)
+{
+	return find(&bt_const_pv_of(pv)->metadata.labels, key);
+}
+
+struct berth_str berth_pv_annotation(const struct berth_pv *pv, struct berth_str key)
+{
+	return find(&bt_const_pv_of(pv)->metadata.annotations, key);
+}
+
+struct berth_str berth_pv_class(const struct berth_pv *pv)
+{
+	return bt_persistent_volume_class(bt_const_pv_of(pv));
+}
+
+int64_t berth_pv_capacity_bytes(const struct berth_pv *pv)
+{
+	return bt_quantity_value(bt_volume_capacity(bt_const_pv_of(pv)));
+}
+
+void berth_pv_claim(const struct berth_pv *pv, struct berth_str *out_namespace,
+	struct berth_str *out_name, berth_uid *out_uid)
+{
+	static const struct bt_object_reference none = {0};
+	const struct bt_object_reference *reference = bt_const_pv_of(pv)->spec.claim_ref;
+
+	reference = reference != NULL ? reference : &none;
+	if (out_namespace != NULL) {
+		*out_namespace = reference->namespace_;
+	}
+	if (out_name != NULL) {
+		*out_name = reference->name;
+	}
+	if (out_uid != NULL) {
+		*out_uid = reference->uid;
+	}
+}
+
+bool berth_pv_csi(const struct berth_pv *pv, struct berth_str *out_driver,
+	struct berth_str *out_volume_handle)
+{
+	const struct bt_csi_volume_source *csi = bt_const_pv_of(pv)->spec.source.csi;
+
+	if (csi == NULL) {
+		return false;
+	}
+	if (out_driver != NULL) {
+		*out_driver = csi->driver;
+	}
+	if (out_volume_handle != NULL) {
+		*out_volume_handle = csi->volume_handle;
+	}
+	return true;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct bt_str_pair *left = a;
+	const struct bt_str_pair *right = b;
+
+	return bt_str_compare(left->key, right->key);
+}
+
+bool berth_pv_admits_labels(const struct berth_pv *pv, const struct berth_str *keys,
+	const struct berth_str *values, uint32_t count)
+{
+	const struct bt_volume_node_affinity *affinity = bt_const_pv_of(pv)->spec.node_affinity;
+	struct bt_arena arena = {0};
+	struct bt_str_pair *pairs = BT_ARENA_NEW_ARRAY(&arena, struct bt_str_pair, count);
+	struct bt_str_map labels = {.items = pairs, .count = count, .present = true};
+
+	for (uint32_t i = 0; i < count; i++) {
+		pairs[i].key = keys[i];
+		pairs[i].value = values[i];
+	}
+	if (count > 1) {
+		qsort(pairs, count, sizeof(pairs[0]), compare_keys);
+	}
+	struct bt_volume_affinity parsed =
+		bt_volume_affinity_parse(affinity != NULL ? affinity->required : NULL, &arena);
+	bool admits = bt_volume_affinity_matches(&parsed, &labels);
+
+	bt_arena_finish(&arena);
+	return admits;
+}
+
+/* --- claims --- */
+
+struct berth_str berth_pvc_name(const struct berth_pvc *pvc)
+{
+	return bt_const_pvc_of(pvc)->metadata.name;
+}
+
+struct berth_str berth_pvc_namespace(const struct berth_pvc *pvc)
+{
+	return bt_const_pvc_of(pvc)->metadata.namespace_;
+}
+
+berth_uid berth_pvc_uid(const struct berth_pvc *pvc)
+{
+	return bt_const_pvc_of(pvc)->metadata.uid;
+}
+
+struct berth_str berth_pvc_resource_version(const struct berth_pvc *pvc)
+{
+	return bt_const_pvc_of(pvc)->metadata.resource_version;
+}
+
+struct berth_str berth_pvc_annotation(const struct berth_pvc *pvc, struct berth_str key)
+{
+	return find(&bt_const_pvc_of(pvc)->metadata.annotations, key);
+}
+
+struct berth_str berth_pvc_class(const struct berth_pvc *pvc)
+{
+	return bt_persistent_volume_claim_class(bt_const_pvc_of(pvc));
+}
+
+struct berth_str berth_pvc_volume_name(const struct berth_pvc *pvc)
+{
+	return bt_const_pvc_of(pvc)->spec.volume_name;
+}
+
+int64_t berth_pvc_request_bytes(const struct berth_pvc *pvc)
+{
+	const struct bt_quantity *request = bt_claim_request(bt_const_pvc_of(pvc));
+
+	return request != NULL ? bt_quantity_value(request) : 0;
+}
+
+bool berth_pvc_is_fully_bound(const struct berth_pvc *pvc)
+{
+	return bt_claim_is_fully_bound(bt_const_pvc_of(pvc));
+}
+
+/* --- classes and CSI objects --- */
+
+struct berth_str berth_storage_class_name(const struct berth_storage_class *class_)
+{
+	return bt_const_storage_class_of(class_)->metadata.name;
+}
+
+struct berth_str berth_storage_class_provisioner(const struct berth_storage_class *class_)
+{
+	return bt_const_storage_class_of(class_)->provisioner;
+}
+
+struct berth_str berth_storage_class_volume_binding_mode(const struct berth_storage_class *class_)
+{
+	return bt_const_storage_class_of(class_)->volume_binding_mode;
+}
+
+struct berth_str berth_csi_node_name(const struct berth_csi_node *csi_node)
+{
+	return bt_const_csi_node_of(csi_node)->metadata.name;
+}
+
+struct berth_str berth_csi_driver_name(const struct berth_csi_driver *driver)
+{
+	return bt_const_csi_driver_of(driver)->metadata.name;
+}
+
+bool berth_csi_driver_storage_capacity(const struct berth_csi_driver *driver)
+{
+	const struct bt_csi_driver_spec *spec = &bt_const_csi_driver_of(driver)->spec;
+
+	return spec->storage_capacity.present && spec->storage_capacity.value;
+}
+
+struct berth_str berth_csi_storage_capacity_name(const struct berth_csi_storage_capacity *capacity)
+{
+	return bt_const_csi_storage_capacity_of(capacity)->metadata.name;
+}
+
+struct berth_str berth_csi_storage_capacity_namespace(
+	const struct berth_csi_storage_capacity *capacity)
+{
+	return bt_const_csi_storage_capacity_of(capacity)->metadata.namespace_;
+}
+
+struct berth_str berth_csi_storage_capacity_class(const struct berth_csi_storage_capacity *capacity)
+{
+	return bt_const_csi_storage_capacity_of(capacity)->storage_class_name;
+}
+
+int64_t berth_csi_storage_capacity_bytes(const struct berth_csi_storage_capacity *capacity)
+{
+	const struct bt_quantity *bytes = bt_const_csi_storage_capacity_of(capacity)->capacity;
+
+	return bytes != NULL ? bt_quantity_value(bytes) : 0;
+}

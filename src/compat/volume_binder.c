@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compat/volume_binder.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "compat/convert_storage.h"
+
+/* --- reasons --- */
+
+const char *berth_conflict_reason_text(enum berth_conflict_reason reason)
+{
+	switch (reason) {
+	case BERTH_CONFLICT_REASON_BIND_CONFLICT:
+		return bt_reason_texts[BT_REASON_VOLUME_BIND_CONFLICT].data;
+	case BERTH_CONFLICT_REASON_NODE_CONFLICT:
+		return bt_reason_texts[BT_REASON_VOLUME_NODE_CONFLICT].data;
+	case BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE:
+		return bt_reason_texts[BT_REASON_VOLUME_NOT_ENOUGH_SPACE].data;
+	case BERTH_CONFLICT_REASON_PV_NOT_EXIST:
+		return bt_reason_texts[BT_REASON_VOLUME_NOT_EXIST].data;
+	}
+	return "";
+}
+
+uint32_t berth_conflict_reasons_len(const struct berth_conflict_reasons *reasons)
+{
+	return reasons->count;
+}
+
+bool berth_conflict_reasons_less(
+	const struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j)
+{
+	BT_ASSERT(i < reasons->count && j < reasons->count);
+	return strcmp(berth_conflict_reason_text(reasons->items[i]),
+		       berth_conflict_reason_text(reasons->items[j])) < 0;
+}
+
+void berth_conflict_reasons_swap(struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j)
+{
+	enum berth_conflict_reason kept;
+
+	BT_ASSERT(i < reasons->count && j < reasons->count);
+	kept = reasons->items[i];
+	reasons->items[i] = reasons->items[j];
+	reasons->items[j] = kept;
+}
+
+/* --- bindings --- */
+
+struct berth_str berth_binding_info_storage_class_name(const struct berth_binding_info *binding)
+{
+	return bt_const_pv_of(binding->volume)->spec.storage_class_name;
+}
+
+struct berth_storage_resource berth_binding_info_storage_resource(
+	const struct berth_binding_info *binding)
+{
+	return (struct berth_storage_resource){
+		.requested = berth_pvc_request_bytes(binding->claim),
+		.capacity = berth_pv_capacity_bytes(binding->volume),
+	};
+}
+
+/* --- the real binder --- */
+
+static struct bt_lib_binder *own_of(struct berth_volume_binder *binder)
+{
+	struct bt_lib_binder *own = (struct bt_lib_binder *)(void *)binder;
+
+	bt_lib_binder_follow_handle(own);
+	return own;
+}
+
+static void destroy(struct berth_volume_binder *binder)
+{
+	struct bt_lib_binder *own = own_of(binder);
+
+	own->inside->ops->destroy(own->inside);
+	bt_lib_binder_finish_source(own);
+	bt_free(own);
+}
+
+/** Volumes of the class of a claim, as assumed. */
+static struct berth_class_volumes class_volumes(
+	struct bt_lib_binder *own, struct bt_str class_name, struct bt_arena *arena)
+{
+	struct bt_real_binder *real = bt_real_binder_of(own->inside);
+	uint32_t count = 0;
+	const struct bt_class_volume *found = bt_class_index_find(real, class_name, &count);
+	const struct berth_pv **list = BT_ARENA_NEW_ARRAY(arena, const struct berth_pv *, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		list[i] = berth_const_pv_of(bt_assume_cache_view(&real->volumes, found[i].stored));
+	}
+	return (struct berth_class_volumes){
+		.storage_class = class_name, .volumes = list, .volume_count = count};
+}
+
+static int get_pod_volume_claims(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_arena *arena,
+	struct berth_pod_volume_claims *out_claims, struct berth_error *err)
+{
+	struct bt_lib_binder *own = own_of(binder);
+	struct bt_arena *memory = bt_arena_of(arena);
+	struct bt_pod_volume_claims *inside = BT_ARENA_NEW(memory, struct bt_pod_volume_claims);
+	int result;
+
+	bt_lib_binder_follow_listers(own);
+	result = own->inside->ops->get_pod_volume_claims(
+		own->inside, bt_const_pod_info_of(pod), memory, inside, err);
+	if (result != BERTH_OK) {
+		return result;
+	}
+	*out_claims = (struct berth_pod_volume_claims){
+		.bound = bt_lib_pvc_list(&inside->bound, memory),
+		.delayed = bt_lib_pvc_list(&inside->delayed, memory),
+		.immediate = bt_lib_pvc_list(&inside->immediate, memory),
+		.work = inside,
+	};
+	struct berth_class_volumes *classes =
+		BT_ARENA_NEW_ARRAY(memory, struct berth_class_volumes, inside->delayed.count);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < inside->delayed.count; i++) {
+		struct bt_str class_name =
+			bt_persistent_volume_claim_class(inside->delayed.items[i]);
+		uint32_t known = 0;
+
+		while (known < count && !bt_str_equal(classes[known].storage_class, class_name)) {
+			known++;
+		}
+		if (known == count) {
+			classes[count++] = class_volumes(own, class_name, memory);
+		}
+	}
+	out_claims->volumes_by_class = classes;
+	out_claims->class_count = count;
+	return BERTH_OK;
+}
+
+/** Claims that somebody else put together have no work yet. */
+static struct bt_pod_volume_claims *claims_of(
+	struct berth_pod_volume_claims *claims, struct bt_arena *arena)
+{
+	if (claims->work == NULL) {
+		struct bt_pod_volume_claims *inside =
+			BT_ARENA_NEW(arena, struct bt_pod_volume_claims);
+
+		inside->bound = bt_lib_claim_list(&claims->bound, arena);
+		inside->delayed = bt_lib_claim_list(&claims->delayed, arena);
+		inside->immediate = bt_lib_claim_list(&claims->immediate, arena);
+		claims->work = inside;
+	}
+	return claims->work;
+}
+
+static int find_pod_volumes(struct berth_volume_binder *binder, const struct berth_pod_info *pod,
+	struct berth_pod_volume_claims *claims, const struct berth_node_info *node,
+	struct berth_arena *arena, struct berth_pod_volumes **out_volumes,
+	struct berth_conflict_reasons *out_reasons, struct berth_error *err)
+{
+	struct bt_lib_binder *own = own_of(binder);
+	struct bt_arena *memory = bt_arena_of(arena);
+	struct bt_pod_volumes *inside = NULL;
+	uint32_t conflicts = 0;
+	struct bt_node_info buffer;
+	const struct bt_node_info *view = bt_lib_node_view(own->handle, node, &buffer);
+	int result;
+
+	if (view == NULL) {
+		struct bt_str name = berth_node_info_name(node);
+
+		return bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "node \"%.*s\" not found", BT_STR_ARG(name));
+	}
+	result = own->inside->ops->find_pod_volumes(own->inside, bt_const_pod_info_of(pod),
+		claims_of(claims, memory), view, memory, &inside, &conflicts, err);
+	if (result != BERTH_OK) {
+		return result;
+	}
+	*out_volumes = NULL;
+	/* In the order of spec 07 section 7.1. */
+	static const struct {
+		enum bt_volume_conflict conflict;
+		enum berth_conflict_reason reason;
+	} table[] = {
+		{BT_VOLUME_CONFLICT_NODE, BERTH_CONFLICT_REASON_NODE_CONFLICT},
+		{BT_VOLUME_CONFLICT_BIND, BERTH_CONFLICT_REASON_BIND_CONFLICT},
+		{BT_VOLUME_CONFLICT_SPACE, BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE},
+		{BT_VOLUME_CONFLICT_NOT_EXIST, BERTH_CONFLICT_REASON_PV_NOT_EXIST},
+	};
+	struct berth_conflict_reasons reasons = {.count = 0};
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(table); i++) {
+		if ((conflicts & (uint32_t)table[i].conflict) != 0) {
+			reasons.items[reasons.count++] = table[i].reason;
+		}
+	}
+	*out_reasons = reasons;
+	if (inside != NULL) {
+		*out_volumes = BT_ARENA_NEW(memory, struct berth_pod_volumes);
+		bt_lib_show_volumes(inside, *out_volumes, memory);
+		(*out_volumes)->work = inside;
+	}
+	return BERTH_OK;
+}
+
+/** Volumes that somebody else put together have no work yet. NULL: nothing is needed. */
+static struct bt_pod_volumes *volumes_of(struct berth_pod_volumes *volumes, struct bt_arena *arena)
+{
+	struct bt_pod_volumes *inside = volumes != NULL ? volumes->work : NULL;
+
+	if (inside == NULL) {
+		inside = BT_ARENA_NEW(arena, struct bt_pod_volumes);
+		if (volumes != NULL) {
+			bt_lib_read_volumes(volumes, inside, arena);
+			volumes->work = inside;
+		}
+	}
+	return inside;
+}
+
+static int assume_pod_volumes(struct berth_volume_binder *binder, const struct berth_pod_info *pod,
+	struct berth_str node_name, struct berth_pod_volumes *volumes, struct berth_arena *arena,
+	bool *out_all_bound, struct berth_error *err)
+{
+	struct bt_lib_binder *own = own_of(binder);
+	struct bt_pod_volumes *inside = volumes_of(volumes, bt_arena_of(arena));
+	int result = own->inside->ops->assume_pod_volumes(own->inside, bt_const_pod_info_of(pod),
+		node_name, inside, bt_arena_of(arena), out_all_bound, err);
+
+	if (result == BERTH_OK && volumes != NULL) {
+		bt_lib_show_volumes(inside, volumes, bt_arena_of(arena));
+	}
+	return result;
+}
+
+static void revert_assumed_pod_volumes(
+	struct berth_volume_binder *binder, const struct berth_pod_volumes *volumes)
+{
+	struct bt_lib_binder *own = own_of(binder);
+	struct bt_arena arena = {0};
+	struct bt_pod_volumes read = {0};
+	const struct bt_pod_volumes *inside = volumes->work;
+
+	if (inside == NULL) {
+		bt_lib_read_volumes(volumes, &read, &arena);
+		inside = &read;
+	}
+	own->inside->ops->revert_assumed_pod_volumes(own->inside, inside);
+	bt_arena_finish(&arena);
+}
+
+static int bind_pod_volumes(struct berth_volume_binder *binder, const struct berth_pod_info *pod,
+	struct berth_str node_name, struct berth_pod_volumes *volumes, struct berth_arena *arena,
+	struct berth_error *err)
+{
+	struct bt_lib_binder *own = own_of(binder);
+	struct bt_pod_volumes *inside = volumes_of(volumes, bt_arena_of(arena));
+	int result;
+
+	bt_lib_binder_follow_listers(own);
+	result = own->inside->ops->bind_pod_volumes(
+		own->inside, bt_const_pod_info_of(pod), node_name, inside, bt_arena_of(arena), err);
+	if (volumes != NULL) {
+		volumes->next_check_ns = inside->progress.next_check_ns;
+	}
+	return result;
+}
+
+/* --- nodes that the volumes of bound claims admit, spec 07 section 16.2 --- */
+
+/** A volume: affinity as it is, and on nodes that list its plugin as migrated. */
+struct narrowing {
+	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: of no interest */
+	struct bt_volume_affinity plain;
+	struct bt_volume_affinity translated;
+};
+
+/** false: nothing can be said of the volume. */
+static bool read_narrowing(const struct bt_persistent_volume *volume, struct bt_arena *arena,
+	struct narrowing *out_narrowing)
+{
+	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
+	enum bt_in_tree_driver driver = bt_in_tree_of_volume(volume);
+	struct bt_str volume_handle;
+
+	out_narrowing->plain =
+		bt_volume_affinity_parse(affinity != NULL ? affinity->required : NULL, arena);
+	out_narrowing->driver = BT_IN_TREE__COUNT;
+	if (driver != BT_IN_TREE__COUNT && bt_in_tree_is_migrated(driver)) {
+		if (bt_in_tree_volume_handle(volume, arena, &volume_handle, NULL) != 0) {
+			return false;
+		}
+		out_narrowing->driver = driver;
+		out_narrowing->translated =
+			bt_volume_affinity_parse(bt_in_tree_node_affinity(volume, arena), arena);
+	}
+	return true;
+}
+
+static bool admits(const struct narrowing *narrowing, const struct bt_csi_node *csi_node,
+	const struct bt_str_map *labels)
+{
+	bool translated = narrowing->driver != BT_IN_TREE__COUNT &&
+		bt_csi_node_lists_migrated(csi_node, narrowing->driver);
+
+	return bt_volume_affinity_matches(
+		translated ? &narrowing->translated : &narrowing->plain, labels);
+}
+
+static void list_admitted(const struct bt_lib_binder *own, const struct narrowing *narrowings,
+	uint32_t count, struct bt_arena *arena, struct berth_pre_filter_result *out_nodes)
+{
+	const struct bt_state *state = own->handle->state;
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, state->snapshot.count);
+
+	out_nodes->restricted = true;
+	out_nodes->names = names;
+	for (uint32_t i = 0; i < state->snapshot.count; i++) {
+		uint32_t slot = state->snapshot.list[i];
+		struct bt_str name = bt_node_table_name(&state->nodes, slot);
+		const struct bt_csi_node *csi_node = bt_find_csi_node(own->own_handle.state, name);
+		uint32_t passed = 0;
+
+		while (passed < count &&
+			admits(&narrowings[passed], csi_node, &state->nodes.rows[slot].labels)) {
+			passed++;
+		}
+		if (passed == count) {
+			names[out_nodes->count++] = bt_arena_str(arena, name);
+		}
+	}
+}
+
+static void get_eligible_nodes(struct berth_volume_binder *binder,
+	const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
+	struct berth_pre_filter_result *out_nodes)
+{
+	struct bt_lib_binder *own = own_of(binder);
+	struct bt_arena *memory = bt_arena_of(arena);
+	struct narrowing *narrowings =
+		BT_ARENA_NEW_ARRAY(memory, struct narrowing, bound_claims->count);
+	uint32_t count = 0;
+
+	*out_nodes = (struct berth_pre_filter_result){0};
+	for (uint32_t i = 0; i < bound_claims->count; i++) {
+		const struct bt_persistent_volume *volume =
+			bt_assume_cache_find(&bt_real_binder_of(own->inside)->volumes, BT_STR(""),
+				bt_const_pvc_of(bound_claims->items[i])->spec.volume_name);
+
+		if (volume == NULL || !read_narrowing(volume, memory, &narrowings[count])) {
+			return;
+		}
+		count += narrowings[count].plain.restricted ||
+			(narrowings[count].driver != BT_IN_TREE__COUNT &&
+				narrowings[count].translated.restricted);
+	}
+	if (count != 0) {
+		list_admitted(own, narrowings, count, memory, out_nodes);
+	}
+}
+
+static const struct berth_volume_binder_ops real_ops = {
+	.destroy = destroy,
+	.get_pod_volume_claims = get_pod_volume_claims,
+	.get_eligible_nodes = get_eligible_nodes,
+	.find_pod_volumes = find_pod_volumes,
+	.assume_pod_volumes = assume_pod_volumes,
+	.revert_assumed_pod_volumes = revert_assumed_pod_volumes,
+	.bind_pod_volumes = bind_pod_volumes,
+};
+
+struct berth_volume_binder *berth_volume_binder_create(const struct berth_handle *handle,
+	const struct berth_volume_binder_listers *listers,
+	const struct berth_capacity_check *capacity_check,
+	const struct berth_volume_binder_options *given)
+{
+	struct berth_volume_binder_options options = BERTH_VOLUME_BINDER_OPTIONS_INIT;
+	struct bt_lib_binder *own = BT_NEW(struct bt_lib_binder);
+
+	if (given != NULL) {
+		memcpy(&options, given,
+			given->size < sizeof(options) ? given->size : sizeof(options));
+	}
+	own->base.ops = &real_ops;
+	own->handle = bt_const_handle_of(handle);
+	if (listers != NULL) {
+		own->listers = *listers;
+	}
+	if (capacity_check != NULL) {
+		own->capacity = *capacity_check;
+	}
+	bt_lib_binder_init_source(own);
+	own->inside = bt_volume_binder_create(
+		&own->own_handle, options.bind_timeout_ns / INT64_C(1000000000));
+	return &own->base;
+}
+
+void berth_volume_binder_destroy(struct berth_volume_binder *binder)
+{
+	if (binder != NULL && binder->ops->destroy != NULL) {
+		binder->ops->destroy(binder);
+	}
+}
+
+#define SAME_STAGE(name) \
+	_Static_assert((int)BERTH_VOLUME_STAGE_##name == (int)BT_VOLUME_STAGE_##name, \
+		"one list of stages")
+SAME_STAGE(PREDICATE);
+SAME_STAGE(ASSUME);
+SAME_STAGE(BIND);
+
+uint64_t berth_volume_binder_stage_errors(
+	const struct berth_volume_binder *binder, enum berth_volume_stage stage)
+{
+	const struct bt_lib_binder *own = (const struct bt_lib_binder *)(const void *)binder;
+
+	return binder->ops == &real_ops
+		? bt_volume_binder_stage_errors(own->inside, (enum bt_volume_stage)stage)
+		: 0;
+}
+
+/* --- whatever binder it is --- */
+
+int berth_volume_binder_get_pod_volume_claims(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_arena *arena,
+	struct berth_pod_volume_claims *out_claims, struct berth_error *err)
+{
+	return binder->ops->get_pod_volume_claims(binder, pod, arena, out_claims, err);
+}
+
+void berth_volume_binder_get_eligible_nodes(struct berth_volume_binder *binder,
+	const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
+	struct berth_pre_filter_result *out_nodes)
+{
+	*out_nodes = (struct berth_pre_filter_result){0};
+	if (binder->ops->get_eligible_nodes != NULL) {
+		binder->ops->get_eligible_nodes(binder, bound_claims, arena, out_nodes);
+	}
+}
+
+int berth_volume_binder_find_pod_volumes(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_pod_volume_claims *claims,
+	const struct berth_node_info *node, struct berth_arena *arena,
+	struct berth_pod_volumes **out_volumes, struct berth_conflict_reasons *out_reasons,
+	struct berth_error *err)
+{
+	return binder->ops->find_pod_volumes(
+		binder, pod, claims, node, arena, out_volumes, out_reasons, err);
+}
+
+int berth_volume_binder_assume_pod_volumes(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_str node_name,
+	struct berth_pod_volumes *volumes, struct berth_arena *arena, bool *out_all_bound,
+	struct berth_error *err)
+{
+	return binder->ops->assume_pod_volumes(
+		binder, pod, node_name, volumes, arena, out_all_bound, err);
+}
+
+void berth_volume_binder_revert_assumed_pod_volumes(
+	struct berth_volume_binder *binder, const struct berth_pod_volumes *volumes)
+{
+	if (volumes != NULL) {
+		binder->ops->revert_assumed_pod_volumes(binder, volumes);
+	}
+}
+
+int berth_volume_binder_bind_pod_volumes(struct berth_volume_binder *binder,
+	const struct berth_pod_info *pod, struct berth_str node_name,
+	struct berth_pod_volumes *volumes, struct berth_arena *arena, struct berth_error *err)
+{
+	return binder->ops->bind_pod_volumes(binder, pod, node_name, volumes, arena, err);
+}
