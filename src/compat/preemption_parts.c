@@ -11,7 +11,7 @@
 #include "lib/plugin_adapter.h"
 #include "compat/preemption.h"
 #include "compat/volume_binder.h"
-#include "plugins/preemption_eviction.h"
+#include "plugins/preemption_executor.h"
 
 /* --- budgets --- */
 

@@ -4,8 +4,8 @@
  * Spec: 06 section 2.
  */
 #include "explain/advice.h"
-#include "plugins/common_affinity.h"
-#include "plugins/common_spread_plugin.h"
+#include "plugins/inter_pod_affinity.h"
+#include "plugins/pod_topology_spread.h"
 
 /**
  * InterPodAffinity: which term finds no pod near the node, and which pods are in the way. Spec: 06

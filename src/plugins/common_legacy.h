@@ -4,6 +4,7 @@
 /** What the legacy plugins share: arguments, resource sums of v1.12, hints. Spec: 05b. */
 #include "api/resources.h"
 #include "codec/json.h"
+#include "framework/plugin.h"
 #include "plugins/common_plugin.h"
 
 /** Score range of the v1.12 formulas that spec 05b keeps: 0 to MaxPriority. */
@@ -44,4 +45,14 @@ static inline bool bt_legacy_has_node(const struct bt_node_info *node)
 {
 	return node->state->nodes.rows[node->slot].has_node;
 }
+
+/* --- Old predicate names of what today's plugins check: filters under those names, for profiles
+ * and policies that use them. Spec: 05b A1, C2. --- */
+
+extern const struct bt_plugin_ops bt_legacy_check_node_unschedulable_plugin;
+extern const struct bt_plugin_ops bt_legacy_check_volume_binding_plugin;
+extern const struct bt_plugin_ops bt_legacy_match_inter_pod_affinity_plugin;
+extern const struct bt_plugin_ops bt_legacy_max_csi_volume_count_plugin;
+extern const struct bt_plugin_ops bt_legacy_no_disk_conflict_plugin;
+extern const struct bt_plugin_ops bt_legacy_no_volume_zone_conflict_plugin;
 #endif

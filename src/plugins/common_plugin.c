@@ -2,6 +2,7 @@
 #include "plugins/common_plugin.h"
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/error.h"
 
 int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_handle *handle,
@@ -34,15 +35,6 @@ int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args
 		}
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s", text, wanted,
 			args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
-	}
-	return bt_plugin_args_validate(args, handle->gates, err);
-}
-
-int bt_plugin_check_args(
-	const struct bt_plugin_args *args, const struct bt_handle *handle, struct berth_error *err)
-{
-	if (args == NULL || args->kind == BT_ARGS_NONE || args->kind == BT_ARGS_OTHER) {
-		return 0;
 	}
 	return bt_plugin_args_validate(args, handle->gates, err);
 }

@@ -26,9 +26,6 @@ void bt_plain_plugin_destroy(struct bt_plugin *plugin);
 BT_MUST_USE int bt_plugin_args_expect(const struct bt_plugin_args *args,
 	enum bt_plugin_args_kind kind, const char *text, const struct bt_handle *handle,
 	struct berth_error *err);
-/** Validate arguments if there are any of a known kind. */
-BT_MUST_USE int bt_plugin_check_args(
-	const struct bt_plugin_args *args, const struct bt_handle *handle, struct berth_error *err);
 
 static inline const struct bt_handle *bt_plugin_handle(const struct bt_plugin *plugin)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The loops behind common_resource_columns.h. This file is compiled once for every processor and,
+ * The loops behind common_resource_score.h. This file is compiled once for every processor and,
  * on x86-64, for AVX2 and AVX-512; BT_KERNELS names the table each compilation defines. The results
  * are the same bit for bit: every operation is an IEEE double operation, and the only fused ones
  * are those of quotient(), which gives what a division gives. Compilers fuse none by themselves.
@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "plugins/common_resource_columns.h"
+#include "plugins/common_resource_score.h"
 
 /** Slots per block: the intermediate arrays of a block stay in the first-level cache. */
 #define BLOCK 128

@@ -24,8 +24,6 @@ struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct b
 	struct bt_sign_fragments *fragments);
 /** Node affinity and nodeSelector; the order of terms, requirements and values does not count. */
 void bt_sign_node_affinity(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments);
-/** Volume sources that are neither configMap nor secret. */
-void bt_sign_volumes(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments);
 /** The sign slot of the volume plugins. */
 struct bt_status bt_sign_volume_plugin(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out);

@@ -3,7 +3,6 @@
 #define BT_PLUGINS_DEFAULT_PREEMPTION_H
 /** What the owner of the engine may ask the DefaultPreemption plugin of a profile. */
 #include "plugins/preemption_evaluator.h"
-#include "plugins/preemption_group.h"
 
 /** The evaluator, to set hooks, complete writes and read metrics; NULL: the plugin is not enabled.
  */

@@ -15,8 +15,6 @@
 #include "framework/plugin.h"
 #include "plugins/common_plugin.h"
 
-/** Keeps an allocated claim from being deleted. */
-
 /** The instance. */
 struct bt_dynamic_resources {
 	struct bt_plain_plugin base;
@@ -180,13 +178,12 @@ struct bt_dynamic_group {
 /** NULL: not in a pod group's cycle. Made at the first call. */
 struct bt_dynamic_group *bt_dynamic_group_of(
 	const struct bt_plugin *plugin, struct bt_cycle_state *cycle);
-bool bt_dynamic_group_has(const struct bt_dynamic_group *group, struct bt_str uid);
 void bt_dynamic_group_add(
 	struct bt_dynamic_group *group, struct bt_str uid, struct bt_arena *arena);
 /** group may be NULL. */
 void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid);
 
-/* --- dynamic_resources_filter.c, spec 12 sections 8 and 11 --- */
+/* --- dynamic_resources_filter.c, spec 12 sections 8, 10 and 11 --- */
 
 struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
@@ -203,25 +200,23 @@ BT_MUST_USE int bt_dynamic_allocation(const struct bt_dynamic_cycle *data,
 /** For the allocator: struct bt_filter_limit. */
 bool bt_dynamic_filter_is_over(void *context);
 
-/* --- dynamic_resources_post_filter.c, spec 12 section 10 --- */
-
+/** Spec 12 section 10. */
 struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result);
 
-/* --- dynamic_resources_reserve.c, spec 12 section 12 --- */
+/* --- dynamic_resources_reserve.c, spec 12 sections 12 and 13.1 --- */
 
 struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 
-/* --- dynamic_resources_bind.c: spec 12 section 13.1 --- */
-
+/** Spec 12 section 13.1. */
 struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 
-/* --- dynamic_resources_write.c: what is written. As struct bt_claim_writer says; without a writer
+/* --- dynamic_resources_wait.c: what is written. As struct bt_claim_writer says; without a writer
  * the write counts as made. --- */
 
 /** PUT of a claim: its finalizers. base: see struct bt_claim_writer. */
@@ -343,12 +338,4 @@ void bt_node_allocatable_clear(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
 	struct bt_arena *arena);
 
-/* --- dynamic_resources_hints.c: spec 04 (hints) section 6.15, 12 section 16 --- */
-
-enum bt_hint_scope bt_dynamic_resources_hint_scope(struct bt_plugin *plugin,
-	const struct bt_shape *shape, const struct bt_cluster_event *event, const void *old_object,
-	const void *new_object);
-int bt_dynamic_resources_events_to_register(struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	struct berth_error *err);
 #endif

@@ -4,6 +4,516 @@
 #include "base/log.h"
 #include "plugins/dynamic_resources.h"
 
+/**
+ * PreBind of DynamicResources: allocation and reservation of each claim are written, one claim
+ * after the other; then the devices are waited for. Spec: 12 section 13.
+ *
+ * No call blocks: each claim remembers which step comes next (struct bt_claim_bind), and a call
+ * that has no answer yet is repeated as it was.
+ */
+
+#define NS_PER_MS (INT64_C(1000) * 1000)
+#define CONFLICTS_MAX 5
+#define CONFLICT_STEP_NS (10 * NS_PER_MS)
+/** Jitter 0.1: up to a tenth of a step on top. */
+#define CONFLICT_JITTER_NS (1 * NS_PER_MS)
+/** Until the watch has told of the special claim that was created. */
+#define ASSUME_STEP_NS (1000 * NS_PER_MS)
+#define ASSUME_LIMIT_NS (120 * ASSUME_STEP_NS)
+
+/** One claim's binding, what its steps pass on. */
+struct binding {
+	struct bt_plugin *plugin;
+	struct bt_dynamic_resources *instance;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	struct bt_dynamic_claim *claim;
+	const struct bt_dynamic_node *node;
+};
+
+static int64_t now_of(const struct binding *binding)
+{
+	return binding->instance->base.handle->now_ns;
+}
+
+static const struct bt_resource_claim *base_of(const struct binding *binding)
+{
+	return bt_object_value(binding->claim->bind.base, BT_KIND_RESOURCE_CLAIM);
+}
+
+static int wait_until(const struct binding *binding, int64_t wake_ns)
+{
+	binding->claim->bind.wake_ns = wake_ns;
+	if (wake_ns < binding->cycle->wake_ns) {
+		binding->cycle->wake_ns = wake_ns;
+	}
+	return BT_WRITE_PENDING;
+}
+
+/* --- how attempts end --- */
+
+/** The attempts failed; what was written is taken note of before that is reported. */
+static int fail(const struct binding *binding, int code, struct berth_error *err)
+{
+	struct bt_claim_bind *bind = &binding->claim->bind;
+
+	bind->failure = code < 0 ? code : BERTH_ERR_STATE;
+	bind->failure_text =
+		bt_arena_str(binding->cycle->arena, bt_str_from(berth_error_message(err)));
+	bind->step = BT_CLAIM_STEP_ASSUME;
+	berth_error_finish(err);
+	return 0;
+}
+
+BT_PRINTF(2, 3)
+static int fail_with(const struct binding *binding, const char *format, ...)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	va_list arguments;
+	int code;
+
+	va_start(arguments, format);
+	code = bt_error_set_v(&err, BERTH_ERR_STATE, format, arguments);
+	va_end(arguments);
+	return fail(binding, code, &err);
+}
+
+/** A PUT did not succeed; what: what it was for. */
+static int end_write(
+	const struct binding *binding, int code, const char *what, struct berth_error *err)
+{
+	const struct bt_object_meta *meta = &base_of(binding)->metadata;
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	struct bt_prng *prng = binding->instance->base.handle->prng;
+	int64_t jitter_ns = prng != NULL ? (int64_t)bt_prng_below(prng, CONFLICT_JITTER_NS) : 0;
+
+	(void)bt_error_wrap(err, code, "%s claim %.*s/%.*s", what, BT_STR_ARG(meta->namespace_),
+		BT_STR_ARG(meta->name));
+	if (code != BT_WRITE_CONFLICT || ++bind->conflicts == CONFLICTS_MAX) {
+		return fail(binding, code, err);
+	}
+	berth_error_finish(err);
+	bind->step = BT_CLAIM_STEP_GET;
+	return wait_until(binding, now_of(binding) + CONFLICT_STEP_NS + jitter_ns);
+}
+
+static void set_base(const struct binding *binding, struct bt_object *object)
+{
+	bt_cycle_state_keep(binding->cycle, object);
+	binding->claim->bind.base = object;
+}
+
+/* --- one attempt --- */
+
+/** The claim with the status to write. */
+static struct bt_resource_claim *reserved_claim(const struct binding *binding)
+{
+	const struct bt_resource_claim *base = base_of(binding);
+	struct bt_arena *arena = binding->cycle->arena;
+	struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
+	uint32_t count = base->status.reserved_for.count;
+	struct bt_resource_claim_consumer_reference *references = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_resource_claim_consumer_reference, (size_t)count + 1);
+
+	*claim = *base;
+	for (uint32_t i = 0; i < count; i++) {
+		references[i] = base->status.reserved_for.items[i];
+	}
+	references[count] = binding->claim->reference;
+	claim->status.reserved_for.items = references;
+	claim->status.reserved_for.count = count + 1;
+	claim->status.reserved_for.present = true;
+	if (binding->claim->allocation != NULL) {
+		claim->status.allocation = binding->claim->allocation;
+	}
+	return claim;
+}
+
+/** When the wait for the devices began stands in the allocation. */
+static void set_timestamp(const struct binding *binding, struct bt_resource_claim *claim)
+{
+	struct bt_arena *arena = binding->cycle->arena;
+	int64_t now_ns = now_of(binding);
+	struct bt_allocation_result *allocation;
+	struct bt_time *now;
+
+	if (claim->status.allocation->allocation_timestamp != NULL) {
+		return;
+	}
+	allocation = BT_ARENA_NEW(arena, struct bt_allocation_result);
+	now = BT_ARENA_NEW(arena, struct bt_time);
+	*now = (struct bt_time){.seconds = now_ns / (1000 * NS_PER_MS), .set = true};
+	*allocation = *claim->status.allocation;
+	allocation->allocation_timestamp = now;
+	claim->status.allocation = allocation;
+}
+
+static int begin_status(const struct binding *binding)
+{
+	const struct bt_object_meta *meta = &base_of(binding)->metadata;
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	struct bt_resource_claim *claim = reserved_claim(binding);
+
+	if (bt_dynamic_binds_conditions(binding->plugin)) {
+		if (claim->status.allocation == NULL) {
+			return fail_with(binding,
+				"claim %.*s/%.*s got deallocated elsewhere in the meantime",
+				BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+		}
+		set_timestamp(binding, claim);
+	}
+	bind->sent = claim;
+	bind->step = BT_CLAIM_STEP_STATUS;
+	return 0;
+}
+
+static bool has_same_devices(
+	const struct bt_allocation_result *a, const struct bt_allocation_result *b)
+{
+	struct bt_allocation_result ours = *a;
+	struct bt_allocation_result theirs = *b;
+
+	ours.allocation_timestamp = NULL;
+	theirs.allocation_timestamp = NULL;
+	return bt_message_equal(&bt_allocation_result_message, &ours, &theirs);
+}
+
+/** Another pod of the group has written what they share. */
+static bool is_written_by_group(const struct binding *binding)
+{
+	const struct bt_allocation_result *written = base_of(binding)->status.allocation;
+
+	return binding->cycle->group != NULL && binding->claim->allocation != NULL &&
+		written != NULL && has_same_devices(binding->claim->allocation, written);
+}
+
+/**
+ * It had devices when the node was chosen, and now has others, which may be out of the node's
+ * reach: its users went, and somebody else came. Spec 12 section 21, D13.
+ */
+static bool has_moved(const struct binding *binding)
+{
+	const struct bt_allocation_result *chosen = binding->claim->claim->status.allocation;
+	const struct bt_allocation_result *now = base_of(binding)->status.allocation;
+
+	return chosen != NULL && now != NULL && !has_same_devices(chosen, now);
+}
+
+/** What the attempt begins with is in bind->base. */
+static int begin_attempt(const struct binding *binding)
+{
+	const struct bt_resource_claim *base = base_of(binding);
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	struct bt_resource_claim *claim;
+	const char *why = NULL;
+
+	if (is_written_by_group(binding)) {
+		binding->claim->allocation = NULL;
+	}
+	if (base->metadata.deletion_timestamp != NULL) {
+		why = "deleted";
+	} else if ((binding->claim->allocation != NULL && base->status.allocation != NULL) ||
+		has_moved(binding)) {
+		why = "allocated elsewhere";
+	}
+	if (why != NULL) {
+		return fail_with(binding, "claim %.*s/%.*s got %s in the meantime",
+			BT_STR_ARG(base->metadata.namespace_), BT_STR_ARG(base->metadata.name),
+			why);
+	}
+	if (binding->claim->allocation == NULL || bt_dynamic_has_finalizer(base)) {
+		return begin_status(binding);
+	}
+	claim = BT_ARENA_NEW(binding->cycle->arena, struct bt_resource_claim);
+	*claim = *base;
+	bt_dynamic_add_finalizer(claim, binding->cycle->arena);
+	bind->sent = claim;
+	bind->step = BT_CLAIM_STEP_FINALIZER;
+	return 0;
+}
+
+static int step_get(const struct binding *binding)
+{
+	const struct bt_claim_writer *writer = binding->instance->base.handle->claim_writer;
+	const struct bt_object_meta *meta = binding->claim->bind.base->meta;
+	struct bt_object *object = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int code;
+
+	if (now_of(binding) < binding->claim->bind.wake_ns) {
+		return wait_until(binding, binding->claim->bind.wake_ns);
+	}
+	code = writer->get(
+		writer->context, binding->pod, meta->namespace_, meta->name, false, &object, &err);
+	if (code == BT_WRITE_PENDING) {
+		return code;
+	}
+	if (code != 0) {
+		(void)bt_error_wrap(&err, code, "get updated claim %.*s/%.*s after conflict",
+			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+		return fail(binding, code, &err);
+	}
+	set_base(binding, object);
+	return begin_attempt(binding);
+}
+
+static int step_finalizer(const struct binding *binding)
+{
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_object *object = NULL;
+	int code = bt_dynamic_write_claim(
+		binding->instance, binding->pod, bind->base, bind->sent, &object, &err);
+
+	if (code == BT_WRITE_PENDING) {
+		return code;
+	}
+	if (code != 0) {
+		return end_write(binding, code, "add finalizer to", &err);
+	}
+	bind->is_written = true;
+	set_base(binding, object);
+	return begin_status(binding);
+}
+
+static int step_status(const struct binding *binding)
+{
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_object *object = NULL;
+	int code = bt_dynamic_write_status(
+		binding->instance, binding->pod, bind->base, bind->sent, &object, &err);
+
+	if (code == BT_WRITE_PENDING) {
+		return code;
+	}
+	if (code != 0) {
+		return end_write(binding, code,
+			binding->claim->allocation != NULL ? "add allocation and reservation to"
+							   : "add reservation to",
+			&err);
+	}
+	bind->is_written = true;
+	set_base(binding, object);
+	bind->step = BT_CLAIM_STEP_ASSUME;
+	return 0;
+}
+
+/* --- around the attempts --- */
+
+static int step_start(const struct binding *binding)
+{
+	struct bt_claim_bind *bind = &binding->claim->bind;
+
+	bind->base = binding->claim->object;
+	/* Pods of a group that share a claim are bound one after the other. */
+	if (binding->cycle->group != NULL || binding->instance->base.handle->claim_writer == NULL) {
+		/* What others wrote since PreFilter counts: a writer would answer with a conflict.
+		 */
+		const struct bt_object_meta *meta = binding->claim->object->meta;
+		struct bt_object *latest = bt_claim_cache_find(
+			&binding->instance->dra->claims, meta->namespace_, meta->name);
+
+		if (latest != NULL) {
+			set_base(binding, bt_object_share(latest));
+		}
+	}
+	if (binding->claim->is_special && bt_extended_is_in_memory(binding->claim->claim)) {
+		bind->step = BT_CLAIM_STEP_CREATE;
+		return 0;
+	}
+	return begin_attempt(binding);
+}
+
+static int step_create(const struct binding *binding, struct berth_error *err)
+{
+	struct bt_object *object = NULL;
+	int code = bt_extended_create(
+		binding->instance, binding->pod, binding->node->special, &object, err);
+
+	if (code != 0) {
+		return code;
+	}
+	bt_dynamic_claim_set(binding->claim, binding->cycle, object);
+	binding->claim->bind.base = object;
+	return begin_attempt(binding);
+}
+
+/** 0: it is assumed, or never will be; *out_assumed says which. */
+static int assume(const struct binding *binding, bool *out_assumed)
+{
+	struct bt_claim_cache *claims = &binding->instance->dra->claims;
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	const struct bt_object_meta *meta = bind->base->meta;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int64_t now_ns = now_of(binding);
+
+	*out_assumed = bt_claim_cache_assume(claims, bind->base, &err) == 0;
+	if (*out_assumed) {
+		return 0;
+	}
+	if (bind->give_up_ns == 0) {
+		bind->give_up_ns = now_ns + ASSUME_LIMIT_NS;
+	}
+	if (binding->claim->is_special && now_ns < bind->give_up_ns &&
+		bt_claim_cache_find(claims, meta->namespace_, meta->name) == NULL) {
+		berth_error_finish(&err);
+		return wait_until(binding, now_ns + ASSUME_STEP_NS);
+	}
+	BT_LOG_ERROR(berth_error_message(&err), "Claim not stored in assume cache",
+		BT_LOG_REF("claim", meta->namespace_, meta->name));
+	berth_error_finish(&err);
+	return 0;
+}
+
+/** Spec 12 section 13.1 step 4, whether the attempts succeeded or not. */
+static int step_assume(const struct binding *binding, struct berth_error *err)
+{
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	bool assumed = false;
+	int code;
+
+	if (now_of(binding) < bind->wake_ns && bind->give_up_ns != 0) {
+		return wait_until(binding, bind->wake_ns);
+	}
+	code = bind->is_written ? assume(binding, &assumed) : 0;
+	if (code != 0) {
+		return code;
+	}
+	if (binding->claim->allocation != NULL || assumed) {
+		/* The allocation is in the API, or will never be: it is not in flight any more. */
+		struct bt_dynamic_claim *claim = binding->claim;
+
+		claim->is_signalled = false;
+		if (bt_claim_cache_maybe_remove(
+			    &binding->instance->dra->claims, claim->uid, true)) {
+			bt_dynamic_group_drop(
+				bt_dynamic_group_of(binding->plugin, binding->cycle), claim->uid);
+		}
+	}
+	if (bind->failure != 0) {
+		bind->step = BT_CLAIM_STEP_DONE;
+		return bt_error_set(err, bind->failure, "%.*s", BT_STR_ARG(bind->failure_text));
+	}
+	binding->claim->object = bind->base;
+	binding->claim->claim = base_of(binding);
+	bind->step = binding->claim->is_special ? BT_CLAIM_STEP_PATCH_POD : BT_CLAIM_STEP_DONE;
+	return 0;
+}
+
+static int step_patch_pod(const struct binding *binding, struct berth_error *err)
+{
+	int code = bt_extended_patch_pod(binding->instance, binding->pod, binding->node->special,
+		binding->claim->claim->metadata.name, binding->cycle->arena, err);
+
+	if (code == 0) {
+		binding->claim->bind.step = BT_CLAIM_STEP_DONE;
+	}
+	return code;
+}
+
+static int run_step(const struct binding *binding, struct berth_error *err)
+{
+	switch (binding->claim->bind.step) {
+	case BT_CLAIM_STEP_START:
+		return step_start(binding);
+	case BT_CLAIM_STEP_CREATE:
+		return step_create(binding, err);
+	case BT_CLAIM_STEP_GET:
+		return step_get(binding);
+	case BT_CLAIM_STEP_FINALIZER:
+		return step_finalizer(binding);
+	case BT_CLAIM_STEP_STATUS:
+		return step_status(binding);
+	case BT_CLAIM_STEP_ASSUME:
+		return step_assume(binding, err);
+	case BT_CLAIM_STEP_PATCH_POD:
+		return step_patch_pod(binding, err);
+	case BT_CLAIM_STEP_DONE:
+		break;
+	}
+	return 0;
+}
+
+/* --- the point --- */
+
+/** Nothing is to be written for it. */
+static bool needs_no_binding(const struct binding *binding)
+{
+	const struct bt_dynamic_claim *claim = binding->claim;
+	const struct bt_extended_node_claim *special =
+		binding->node != NULL ? binding->node->special : NULL;
+
+	return claim->bind.step == BT_CLAIM_STEP_DONE || (claim->is_special && special == NULL) ||
+		/* Not reserved, and nothing is asked for. */
+		(claim->is_special && claim->bind.step == BT_CLAIM_STEP_START &&
+			claim->allocation == NULL &&
+			special->claim.spec.devices.requests.count == 0) ||
+		(claim->bind.step == BT_CLAIM_STEP_START &&
+			bt_dynamic_is_reserved_for(
+				binding->instance, claim->claim, binding->pod->object));
+}
+
+static int bind_claims(struct binding *binding, struct berth_error *err)
+{
+	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(binding->plugin, binding->cycle);
+	int code = 0;
+
+	for (uint32_t i = 0; i < data->count && code == 0; i++) {
+		binding->claim = &data->claims[i];
+		if (needs_no_binding(binding)) {
+			continue;
+		}
+		do {
+			code = run_step(binding, err);
+		} while (code == 0 && binding->claim->bind.step != BT_CLAIM_STEP_DONE);
+	}
+	return code;
+}
+
+static int patch_demand(const struct binding *binding, struct berth_error *err)
+{
+	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(binding->plugin, binding->cycle);
+	int code = 0;
+
+	if (!data->is_patched && binding->node != NULL && binding->node->demand != NULL) {
+		code = bt_node_allocatable_patch(binding->instance, binding->pod,
+			binding->node->demand, binding->cycle->arena, err);
+		data->is_patched = code == 0;
+	}
+	return code;
+}
+
+struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+	struct binding binding = {
+		.plugin = plugin,
+		.instance = bt_dynamic_resources_of(plugin),
+		.cycle = cycle,
+		.pod = pod,
+	};
+	struct berth_error err = BERTH_ERROR_INIT;
+	int code;
+
+	if (data == NULL) {
+		return bt_dynamic_state_missing(cycle->arena);
+	}
+	binding.node = slot < data->slot_count ? data->nodes[slot] : NULL;
+	code = bind_claims(&binding, &err);
+	if (code == 0) {
+		code = patch_demand(&binding, &err);
+	}
+	if (code == 0 && bt_dynamic_binds_conditions(plugin)) {
+		code = bt_dynamic_wait(plugin, cycle, pod, slot, &err);
+	}
+	if (code == BT_WRITE_PENDING) {
+		return bt_status_code_only(BT_STATUS_WAIT);
+	}
+	return code == 0 ? BT_STATUS_OK : bt_status_from_error(cycle->arena, &err);
+}
+
 /* --- Reserve --- */
 
 /** What is in flight is its allocation: the finalizer comes with the writes of PreBind. */

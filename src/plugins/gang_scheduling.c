@@ -8,9 +8,20 @@
  * 6.17.
  */
 #include "api/types.h"
-#include "plugins/common_inert.h"
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
+
+static struct bt_status pre_enqueue(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
+{
+	return BT_STATUS_OK;
+}
+
+static bool pre_enqueue_passes(
+	BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
+{
+	return true;
+}
 
 static struct bt_status permit(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
@@ -76,8 +87,8 @@ const struct bt_plugin_ops bt_gang_scheduling_plugin = {
 	.name = "GangScheduling",
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
-	.pre_enqueue = bt_inert_pre_enqueue,
-	.pre_enqueue_passes = bt_inert_pre_enqueue_passes,
+	.pre_enqueue = pre_enqueue,
+	.pre_enqueue_passes = pre_enqueue_passes,
 	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
 	.events_to_register = events_to_register,
 	.permit = permit,

@@ -4,18 +4,307 @@
  * affinity of the pod, and the affinity a profile adds to every pod. Spec: 05 section 9; matching:
  * 05 section 3.6.
  */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/meta.h"
 #include "api/selector.h"
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "plugins/common_columns.h"
-#include "plugins/common_node_names.h"
 #include "plugins/common_plugin.h"
-#include "plugins/common_selector_columns.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
+#include "state/domain_counter.h"
+#include "state/state.h"
+
+/** The nodes that a required node affinity names by metadata.name. Spec: 05 section 9.2. */
+
+/** Sorted, distinct. */
+struct bt_name_set {
+	struct bt_str *items;
+	uint32_t count;
+};
+
+/**
+ * Node selectors over all slots at once: a requirement is judged once per distinct value of its
+ * label key, then looked up for every slot in the label's column. Same answers as api/selector.h on
+ * each node.
+ */
+
+static void sort_distinct(struct bt_name_set *set)
+{
+	uint32_t kept = 0;
+
+	if (set->count > 1) {
+		qsort(set->items, set->count, sizeof(*set->items), bt_str_compare_qsort);
+	}
+	for (uint32_t i = 0; i < set->count; i++) {
+		if (kept == 0 || !bt_str_equal(set->items[i], set->items[kept - 1])) {
+			set->items[kept++] = set->items[i];
+		}
+	}
+	set->count = kept;
+}
+
+static struct bt_name_set set_of_values(const bt_str_list *values, struct bt_arena *arena)
+{
+	struct bt_name_set set = {
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count), values->count};
+
+	for (uint32_t i = 0; i < values->count; i++) {
+		set.items[i] = values->items[i];
+	}
+	sort_distinct(&set);
+	return set;
+}
+
+static void keep_common(struct bt_name_set *set, const struct bt_name_set *other)
+{
+	uint32_t kept = 0;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		while (k < other->count && bt_str_compare(other->items[k], set->items[i]) < 0) {
+			k++;
+		}
+		if (k < other->count && bt_str_equal(other->items[k], set->items[i])) {
+			set->items[kept++] = set->items[i];
+		}
+	}
+	set->count = kept;
+}
+
+/** The node names a term leaves; false when it names none, so that any node may match. */
+static bool names_of_term(const struct bt_node_selector_term *term, struct bt_arena *arena,
+	struct bt_name_set *out_names)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < term->match_fields.count; i++) {
+		const struct bt_node_selector_requirement *field = &term->match_fields.items[i];
+		struct bt_name_set values;
+
+		if (!bt_str_equal_c(field->key, "metadata.name") ||
+			!bt_str_equal_c(field->operator_, "In")) {
+			continue;
+		}
+		values = set_of_values(&field->values, arena);
+		if (found) {
+			keep_common(out_names, &values);
+		} else {
+			*out_names = values;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/**
+ * Union over all terms, parsable or not; false when some term does not name nodes, so that any node
+ * may match. Texts are the selector's.
+ */
+static bool node_names_of_terms(const struct bt_node_selector *required, struct bt_arena *arena,
+	struct bt_name_set *out_names)
+{
+	struct bt_name_set *sets =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_name_set, required->terms.count);
+	struct bt_name_set all = {NULL, 0};
+
+	for (uint32_t i = 0; i < required->terms.count; i++) {
+		if (!names_of_term(&required->terms.items[i], arena, &sets[i])) {
+			return false;
+		}
+		all.count += sets[i].count;
+	}
+	all.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, all.count);
+	all.count = 0;
+	for (uint32_t i = 0; i < required->terms.count; i++) {
+		for (uint32_t k = 0; k < sets[i].count; k++) {
+			all.items[all.count++] = sets[i].items[k];
+		}
+	}
+	sort_distinct(&all);
+	*out_names = all;
+	return true;
+}
+
+/**
+ * Which values of a label the requirement holds for, by index in the column's dictionary (0: no
+ * label). Of a key that tells nodes apart there are as many values as nodes: a requirement that
+ * names values looks up these instead of judging them all. To be freed.
+ */
+static uint8_t *judge_values(const struct bt_requirement *requirement, const struct bt_state *state,
+	const struct bt_label_column *column)
+{
+	uint32_t count = column->dictionary.count;
+	uint8_t *holds = bt_malloc(count);
+	bool named = requirement->operator_ == BT_SELECTOR_IN ||
+		requirement->operator_ == BT_SELECTOR_NOT_IN;
+	bool named_holds = requirement->operator_ == BT_SELECTOR_IN;
+
+	holds[0] = bt_requirement_matches(requirement, NULL);
+	if (named) {
+		memset(holds + 1, named_holds ? 0 : 1, count - 1);
+		for (uint32_t i = 0; i < requirement->value_count; i++) {
+			bt_sym value = bt_symbol_find(&state->symbols, requirement->values[i]);
+			uint32_t index = bt_label_column_find(column, value);
+			if (index != 0) {
+				holds[index] = named_holds;
+			}
+		}
+		return holds;
+	}
+	for (uint32_t i = 1; i < count; i++) {
+		struct bt_str value = bt_symbol_text(&state->symbols, column->dictionary.items[i]);
+		holds[i] = bt_requirement_matches(requirement, &value);
+	}
+	return holds;
+}
+
+static void and_requirement(const struct bt_requirement *requirement, struct bt_state *state,
+	uint32_t slot_count, uint8_t *restrict matches)
+{
+	const struct bt_label_column *column = bt_state_label_column(state, requirement->key);
+	const uint32_t *values;
+	uint8_t *holds;
+
+	if (column == NULL) {
+		if (!bt_requirement_matches(requirement, NULL)) {
+			memset(matches, 0, slot_count);
+		}
+		return;
+	}
+	values = column->values;
+	holds = judge_values(requirement, state, column);
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		matches[slot] &= holds[values[slot]];
+	}
+	bt_free(holds);
+}
+
+/** matches[slot] = the term matches. */
+static void set_term(const struct bt_node_term *term, struct bt_state *state, uint32_t slot_count,
+	uint8_t *matches)
+{
+	if (term->errors.count != 0) {
+		memset(matches, 0, slot_count);
+		return;
+	}
+	memset(matches, 1, slot_count);
+	for (uint32_t i = 0; i < term->label_count; i++) {
+		and_requirement(&term->label_requirements[i], state, slot_count, matches);
+	}
+	if (term->field_count != 0) {
+		struct bt_node_term fields = *term;
+		fields.label_count = 0;
+		struct bt_str_map no_labels = {0};
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			if (matches[slot] != 0) {
+				matches[slot] = bt_node_term_matches(&fields,
+					bt_node_table_name(&state->nodes, slot), &no_labels);
+			}
+		}
+	}
+}
+
+/** matches[slot] &= the selector matches. */
+static void node_selector_column(const struct bt_parsed_node_selector *selector,
+	struct bt_state *state, uint32_t slot_count, uint8_t *matches)
+{
+	uint8_t *any = bt_calloc(slot_count, 1);
+	uint8_t *one = bt_malloc(slot_count);
+	for (uint32_t i = 0; i < selector->term_count; i++) {
+		set_term(&selector->terms[i], state, slot_count, one);
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			any[slot] |= one[slot];
+		}
+	}
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		matches[slot] &= any[slot];
+	}
+	bt_free(one);
+	bt_free(any);
+}
+
+/** matches[slot] &= nodeSelector map and required affinity hold, for every slot below slot_count.
+ */
+static void required_affinity_column(const struct bt_required_node_affinity *required,
+	struct bt_state *state, uint32_t slot_count, uint8_t *matches)
+{
+	for (uint32_t i = 0; i < required->node_selector->count; i++) {
+		const struct bt_str_pair *pair = &required->node_selector->items[i];
+		struct bt_requirement equals = {.key = pair->key,
+			.operator_ = BT_SELECTOR_IN,
+			.value_count = 1,
+			.values = &pair->value};
+		and_requirement(&equals, state, slot_count, matches);
+	}
+	if (required->has_affinity) {
+		node_selector_column(&required->affinity, state, slot_count, matches);
+	}
+}
+
+/** A term of one requirement, as most are: its weight by value, one look for each slot. */
+static void add_weights_of_requirement(const struct bt_requirement *requirement, int32_t weight,
+	struct bt_state *state, uint32_t slot_count, int32_t *restrict scores)
+{
+	const struct bt_label_column *column = bt_state_label_column(state, requirement->key);
+	const uint32_t *values;
+	uint8_t *holds;
+	int32_t *weights;
+
+	if (column == NULL) {
+		weight = bt_requirement_matches(requirement, NULL) ? weight : 0;
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			scores[slot] += weight;
+		}
+		return;
+	}
+	values = column->values;
+	holds = judge_values(requirement, state, column);
+	weights = BT_NEW_ARRAY(int32_t, column->dictionary.count);
+	for (uint32_t i = 0; i < column->dictionary.count; i++) {
+		weights[i] = holds[i] != 0 ? weight : 0;
+	}
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		scores[slot] += weights[values[slot]];
+	}
+	bt_free(weights);
+	bt_free(holds);
+}
+
+static void add_weights_of_term(const struct bt_preferred_term *preferred, struct bt_state *state,
+	uint32_t slot_count, int32_t *restrict scores)
+{
+	uint8_t *matches = bt_malloc(slot_count);
+
+	set_term(&preferred->term, state, slot_count, matches);
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		scores[slot] += matches[slot] != 0 ? preferred->weight : 0;
+	}
+	bt_free(matches);
+}
+
+/** scores[slot] += sum of the weights of matching terms. */
+static void preferred_terms_column(const struct bt_preferred_terms *terms, struct bt_state *state,
+	uint32_t slot_count, int32_t *scores)
+{
+	for (uint32_t i = 0; i < terms->count; i++) {
+		const struct bt_node_term *term = &terms->items[i].term;
+
+		if (term->errors.count == 0 && term->label_count == 1 && term->field_count == 0) {
+			add_weights_of_requirement(&term->label_requirements[0],
+				terms->items[i].weight, state, slot_count, scores);
+		} else {
+			add_weights_of_term(&terms->items[i], state, slot_count, scores);
+		}
+	}
+}
 
 struct node_affinity_plugin {
 	struct bt_plugin base;
@@ -62,7 +351,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	data->required = bt_required_node_affinity_parse(spec, cycle->arena);
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	if (required == NULL || required->terms.count == 0 ||
-		!bt_node_names_of_terms(required, cycle->arena, &names)) {
+		!node_names_of_terms(required, cycle->arena, &names)) {
 		return BT_STATUS_OK;
 	}
 	if (names.count == 0) {
@@ -141,14 +430,13 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	}
 	matches = bt_malloc(range.count);
 	memset(matches, 1, range.count);
-	bt_required_affinity_column(
-		&parsed->required, instance->handle->state, range.count, matches);
+	required_affinity_column(&parsed->required, instance->handle->state, range.count, matches);
 	for (uint32_t slot = 0; slot < range.count; slot++) {
 		detail[slot] = matches[slot] != 0 ? 0 : DETAIL_POD;
 	}
 	if (instance->has_added_required) {
 		memset(matches, 1, range.count);
-		bt_node_selector_column(
+		node_selector_column(
 			&instance->added_required, instance->handle->state, range.count, matches);
 		for (uint32_t slot = 0; slot < range.count; slot++) {
 			detail[slot] = matches[slot] != 0 ? detail[slot] : DETAIL_ENFORCED;
@@ -275,9 +563,9 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 		return;
 	}
 	memset(scores, 0, range.count * sizeof(*scores));
-	bt_preferred_terms_column(
+	preferred_terms_column(
 		&instance->added_preferred, instance->handle->state, range.count, scores);
-	bt_preferred_terms_column(&parsed->preferred, instance->handle->state, range.count, scores);
+	preferred_terms_column(&parsed->preferred, instance->handle->state, range.count, scores);
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,

@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
-#include "plugins/common_resource_columns.h"
 #include "plugins/common_resource_score.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"

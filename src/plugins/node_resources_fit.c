@@ -1,26 +1,216 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * NodeResourcesFit (PreFilter, Filter, PreScore, Score, PlacementScore): the node has room for what
- * the pod requests; scored by how full it would be. Spec: 05 section 11. The scoring strategies are
- * in common_fit_score.h, the hints in common_fit_hints.h.
+ * the pod requests; scored by how full it would be. Spec: 05 section 11.
  */
+#include "plugins/node_resources_fit.h"
+
+#include <math.h>
+
 #include "api/resources.h"
 #include "base/alloc.h"
+#include "dra/dra.h"
 #include "plugins/common_columns.h"
-#include "plugins/common_fit_hints.h"
-#include "plugins/common_fit_score.h"
 #include "plugins/common_plugin.h"
-#include "plugins/common_resource_columns.h"
 #include "plugins/common_resource_score.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
+
+/* Shape points are written on a scale of 0 to 10. */
+#define CUSTOM_SCORE_SCALE 10
+
+/* --- scoring strategies, spec 05 sections 3.9, 11.5, 11.8 --- */
+
+enum fit_strategy {
+	BT_FIT_LEAST_ALLOCATED,
+	BT_FIT_MOST_ALLOCATED,
+	BT_FIT_REQUESTED_TO_CAPACITY_RATIO,
+};
+
+struct fit_scorer {
+	struct bt_scored_resources resources;
+	enum fit_strategy strategy;
+	struct bt_shape_point *shape; /* owned; BT_FIT_REQUESTED_TO_CAPACITY_RATIO only */
+	uint32_t shape_count;
+};
+
+/** strategy is valid (bt_plugin_args_validate). */
+static void fit_scorer_init(struct fit_scorer *scorer, const struct bt_scoring_strategy *strategy,
+	const struct bt_handle *handle)
+{
+	*scorer = (struct fit_scorer){0};
+	bt_scored_resources_init(&scorer->resources, &strategy->resources, handle);
+	if (bt_str_equal_c(strategy->type, "MostAllocated")) {
+		scorer->strategy = BT_FIT_MOST_ALLOCATED;
+	}
+	if (bt_str_equal_c(strategy->type, "RequestedToCapacityRatio")) {
+		const bt_utilization_shape_point_list *shape =
+			&strategy->requested_to_capacity_ratio->shape;
+
+		scorer->strategy = BT_FIT_REQUESTED_TO_CAPACITY_RATIO;
+		scorer->shape = BT_NEW_ARRAY(struct bt_shape_point, shape->count);
+		scorer->shape_count = shape->count;
+		for (uint32_t i = 0; i < shape->count; i++) {
+			scorer->shape[i].utilization = shape->items[i].utilization;
+			scorer->shape[i].score =
+				(int64_t)shape->items[i].score * CUSTOM_SCORE_SCALE;
+		}
+	}
+}
+
+static void fit_scorer_finish(struct fit_scorer *scorer)
+{
+	bt_scored_resources_finish(&scorer->resources);
+	bt_free(scorer->shape);
+	*scorer = (struct fit_scorer){0};
+}
+
+int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization)
+{
+	if (utilization <= points[0].utilization) {
+		return points[0].score;
+	}
+	for (uint32_t i = 1; i < count; i++) {
+		const struct bt_shape_point *low = &points[i - 1];
+		const struct bt_shape_point *high = &points[i];
+
+		if (utilization <= high->utilization) {
+			return low->score +
+				(high->score - low->score) * (utilization - low->utilization) /
+				(high->utilization - low->utilization);
+		}
+	}
+	return points[count - 1].score;
+}
+
+static int64_t ratio_points(const struct fit_scorer *scorer, const struct bt_score_entry *entry)
+{
+	int64_t utilization = BT_SCORE_MAX;
+
+	if (entry->requested <= entry->capacity) {
+		utilization =
+			bt_wrap_div(bt_wrap_mul(entry->requested, BT_SCORE_MAX), entry->capacity);
+	}
+	return bt_broken_line(scorer->shape, scorer->shape_count, utilization);
+}
+
+static int64_t points_of(const struct fit_scorer *scorer, const struct bt_score_entry *entry)
+{
+	switch (scorer->strategy) {
+	case BT_FIT_LEAST_ALLOCATED:
+		if (entry->requested > entry->capacity) {
+			return 0;
+		}
+		return bt_wrap_div(
+			bt_wrap_mul(bt_wrap_sub(entry->capacity, entry->requested), BT_SCORE_MAX),
+			entry->capacity);
+	case BT_FIT_MOST_ALLOCATED:
+		return bt_most_allocated_points(entry->requested, entry->capacity);
+	case BT_FIT_REQUESTED_TO_CAPACITY_RATIO:
+		return ratio_points(scorer, entry);
+	}
+	return 0;
+}
+
+/** requests: the pod's, one per configured resource. */
+static int64_t fit_score(
+	const struct fit_scorer *scorer, const int64_t *requests, const struct bt_node_info *node)
+{
+	bool is_ratio = scorer->strategy == BT_FIT_REQUESTED_TO_CAPACITY_RATIO;
+	int64_t score = 0;
+	int64_t weights = 0;
+
+	for (uint32_t i = 0; i < scorer->resources.count; i++) {
+		struct bt_score_entry entry;
+		int64_t points;
+
+		if (!bt_score_entry_find(&scorer->resources.items[i], requests[i], node,
+			    BT_SCORE_NON_ZERO, &entry)) {
+			continue;
+		}
+		points = points_of(scorer, &entry);
+		if (is_ratio && points <= 0) {
+			continue;
+		}
+		score = bt_wrap_add(score, bt_wrap_mul(points, entry.weight));
+		weights = bt_wrap_add(weights, entry.weight);
+	}
+	if (weights == 0) {
+		return 0;
+	}
+	return is_ratio ? bt_trunc_to_i64(round((double)score / (double)weights))
+			: bt_wrap_div(score, weights);
+}
+
+/* Sums over the nodes of a placement. */
+static void sum_placement(const struct bt_scored_resource *resource, const struct bt_state *state,
+	const struct bt_placement *placement, int64_t *out_capacity, int64_t *out_used)
+{
+	int64_t capacity_sum = 0;
+	int64_t used_sum = 0;
+
+	for (uint32_t i = 0; i < placement->count; i++) {
+		struct bt_node_info node;
+		int64_t capacity;
+		int64_t used;
+
+		bt_node_info_init(&node, state, placement->slots[i]);
+		bt_scored_resource_read(resource, &node, BT_SCORE_NON_ZERO, &capacity, &used);
+		if (capacity == 0 && resource->kind == BT_SCORED_SCALAR) {
+			continue;
+		}
+		capacity_sum = bt_wrap_add(capacity_sum, capacity);
+		used_sum = bt_wrap_add(used_sum, used);
+	}
+	*out_capacity = capacity_sum;
+	*out_used = used_sum;
+}
+
+/** MostAllocated over the sums of a placement's nodes, whatever the strategy. requests: sums over
+ * the proposed pods. */
+static int64_t fit_placement_score(const struct fit_scorer *scorer, const int64_t *requests,
+	const struct bt_state *state, const struct bt_placement *placement)
+{
+	int64_t score = 0;
+	int64_t weights = 0;
+
+	for (uint32_t i = 0; i < scorer->resources.count; i++) {
+		const struct bt_scored_resource *resource = &scorer->resources.items[i];
+		int64_t capacity;
+		int64_t used;
+		int64_t points;
+
+		if (requests[i] == 0 && resource->kind == BT_SCORED_SCALAR) {
+			continue;
+		}
+		sum_placement(resource, state, placement, &capacity, &used);
+		if (capacity == 0) {
+			continue;
+		}
+		points = bt_most_allocated_points(bt_wrap_add(used, requests[i]), capacity);
+		score = bt_wrap_add(score, bt_wrap_mul(points, resource->weight));
+		weights = bt_wrap_add(weights, resource->weight);
+	}
+	return weights == 0 ? 0 : bt_wrap_div(score, weights);
+}
+
+/**
+ * A device class backs the name and the node has none of its own: the DynamicResources plugin
+ * decides, not the fit of numbers. Spec 05 section 3.10.
+ */
+static bool fit_is_delegated(
+	const struct bt_handle *handle, struct bt_str name, int64_t allocatable)
+{
+	return allocatable <= 0 && bt_gate_enabled(handle->gates, BT_GATE_DRA_EXTENDED_RESOURCE) &&
+		bt_dra_class_of(handle->state, name) != NULL;
+}
 
 struct fit_plugin {
 	struct bt_plugin base;
 	const struct bt_handle *handle;
 	const struct bt_node_resources_fit_args *args; /* borrowed for the life of the framework */
 	struct bt_resource_gates gates;
-	struct bt_fit_scorer scorer;
+	struct fit_scorer scorer;
 };
 
 /** A scalar resource of the pod, value not 0. */
@@ -100,7 +290,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				cycle->arena, "Insufficient %.*s", BT_STR_ARG(name)),
 			.column = bt_node_table_scalar(&instance->handle->state->nodes, name),
 			.ignored = is_ignored(instance->args, name),
-			.has_class = bt_fit_is_delegated(instance->handle, name, 0),
+			.has_class = fit_is_delegated(instance->handle, name, 0),
 			.value = request.scalars[i].value,
 		};
 	}
@@ -335,7 +525,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	if (instance->scorer.resources.count == 0) {
 		return bt_status_error_text(cycle->arena, BT_STR("resources not found"));
 	}
-	*out_score = bt_fit_score(&instance->scorer,
+	*out_score = fit_score(&instance->scorer,
 		data != NULL ? data->requests : scoring_requests(instance, pod, cycle->arena),
 		node);
 	return BT_STATUS_OK;
@@ -370,8 +560,7 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 		for (uint32_t k = 0; k < range.count; k++) {
 			struct bt_node_info node;
 			bt_node_info_init(&node, state, bt_slot_at(range, k));
-			scores[node.slot] =
-				(int32_t)bt_fit_score(&instance->scorer, requests, &node);
+			scores[node.slot] = (int32_t)fit_score(&instance->scorer, requests, &node);
 		}
 		return;
 	}
@@ -395,7 +584,7 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 		}
 	}
 	*out_score =
-		bt_fit_placement_score(&instance->scorer, sums, instance->handle->state, placement);
+		fit_placement_score(&instance->scorer, sums, instance->handle->state, placement);
 	return BT_STATUS_OK;
 }
 
@@ -405,26 +594,233 @@ static struct bt_status sign(
 	return bt_sign_requests(plugin, pod, out);
 }
 
+/* --- hints, spec 05 section 11.9 --- */
+
+static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
+{
+	const int64_t *value = bt_resource_find_scalar(resource, name);
+
+	return value != NULL ? *value : 0;
+}
+
+/* Variant H: with status, with pod-level requests whatever their gate says. */
+static struct bt_resource request_with_status(
+	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena)
+{
+	struct bt_request_options options = {
+		.use_status = true,
+		.use_pod_status = gates->in_place_pod_level_resources,
+	};
+	struct bt_resource_list list = bt_pod_requests(pod, &options, arena);
+	struct bt_resource resource = {0};
+
+	bt_resource_set_max(&resource, &list, arena);
+	return resource;
+}
+
+/* Some resource that wanted asks for shrank. */
+static bool freed_anything(const struct bt_resource *wanted, const struct bt_resource *old_request,
+	const struct bt_resource *new_request)
+{
+	if ((wanted->cpu_milli != 0 && old_request->cpu_milli > new_request->cpu_milli) ||
+		(wanted->memory_bytes != 0 &&
+			old_request->memory_bytes > new_request->memory_bytes) ||
+		(wanted->ephemeral_storage_bytes != 0 &&
+			old_request->ephemeral_storage_bytes >
+				new_request->ephemeral_storage_bytes)) {
+		return true;
+	}
+	for (uint32_t i = 0; i < wanted->scalar_count; i++) {
+		struct bt_str name = wanted->scalars[i].name;
+
+		if (wanted->scalars[i].value != 0 &&
+			scalar_of(old_request, name) > scalar_of(new_request, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Pod/Delete (new_pod NULL) and Pod/UpdatePodScaleDown. */
+static enum bt_queueing_hint fit_hint_after_pod_change(const struct bt_resource_gates *gates,
+	const struct bt_pod_info *pod, const struct bt_pod *old_pod, const struct bt_pod *new_pod)
+{
+	struct bt_arena arena = {0};
+	struct bt_resource wanted;
+	struct bt_resource old_request;
+	struct bt_resource new_request;
+	bool helps;
+
+	if (new_pod == NULL) {
+		return bt_plugin_pod_is_placed(old_pod) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	}
+	if (bt_str_equal(new_pod->metadata.uid, pod->uid)) {
+		return BT_HINT_QUEUE;
+	}
+	if (new_pod->spec.node_name.length == 0) {
+		return BT_HINT_SKIP;
+	}
+	wanted = request_with_status(pod->shape->pod, gates, &arena);
+	old_request = request_with_status(old_pod, gates, &arena);
+	new_request = request_with_status(new_pod, gates, &arena);
+	helps = freed_anything(&wanted, &old_request, &new_request);
+	bt_arena_finish(&arena);
+	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+/* Upstream quirk, spec 05 section 11.9: ignored resources are not ignored here. */
+static bool fits_empty_node(const struct bt_handle *handle, const struct bt_resource *request,
+	const struct bt_resource *allocatable)
+{
+	if (allocatable->allowed_pod_number < 1 || request->cpu_milli > allocatable->cpu_milli ||
+		request->memory_bytes > allocatable->memory_bytes ||
+		request->ephemeral_storage_bytes > allocatable->ephemeral_storage_bytes) {
+		return false;
+	}
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		const struct bt_scalar_resource *scalar = &request->scalars[i];
+		int64_t available = scalar_of(allocatable, scalar->name);
+
+		if (scalar->value > available &&
+			!fit_is_delegated(handle, scalar->name, available)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The node has more of something that the pod asks for. */
+static bool grew(const struct bt_handle *handle, const struct bt_resource *request,
+	const struct bt_resource *old_allocatable, const struct bt_resource *new_allocatable)
+{
+	if (new_allocatable->allowed_pod_number > old_allocatable->allowed_pod_number ||
+		(request->cpu_milli > 0 &&
+			new_allocatable->cpu_milli > old_allocatable->cpu_milli) ||
+		(request->memory_bytes > 0 &&
+			new_allocatable->memory_bytes > old_allocatable->memory_bytes) ||
+		(request->ephemeral_storage_bytes > 0 &&
+			new_allocatable->ephemeral_storage_bytes >
+				old_allocatable->ephemeral_storage_bytes)) {
+		return true;
+	}
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		struct bt_str name = request->scalars[i].name;
+		int64_t available = scalar_of(new_allocatable, name);
+
+		if (request->scalars[i].value != 0 &&
+			(available > scalar_of(old_allocatable, name) ||
+				fit_is_delegated(handle, name, available))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_resource allocatable_of(const struct bt_node *node, struct bt_arena *arena)
+{
+	struct bt_resource resource = {0};
+
+	bt_resource_add(&resource, &node->status.allocatable, arena);
+	return resource;
+}
+
+/** Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
+static enum bt_queueing_hint fit_hint_after_node_change(const struct bt_handle *handle,
+	const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
+	const struct bt_node *old_node, const struct bt_node *new_node)
+{
+	struct bt_arena arena = {0};
+	struct bt_resource request = bt_pod_fit_request(pod->shape->pod, gates, &arena);
+	struct bt_resource allocatable = allocatable_of(new_node, &arena);
+	bool helps = fits_empty_node(handle, &request, &allocatable);
+
+	if (helps && old_node != NULL) {
+		struct bt_resource old_allocatable = allocatable_of(old_node, &arena);
+
+		helps = grew(handle, &request, &old_allocatable, &allocatable);
+	}
+	bt_arena_finish(&arena);
+	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+/** Requests of cpu and memory: on a node with less of either no such pod fits, be it empty. */
+static void fit_hint_needs(const struct bt_resource_gates *gates, const struct bt_shape *shape,
+	int64_t out_needs[BT_HINT_NEEDS])
+{
+	struct bt_arena arena = {0};
+	struct bt_resource request = bt_pod_fit_request(shape->pod, gates, &arena);
+
+	out_needs[0] = request.cpu_milli;
+	out_needs[1] = request.memory_bytes;
+	bt_arena_finish(&arena);
+}
+
+static void fit_hint_limits(const struct bt_node *node, int64_t out_limits[BT_HINT_NEEDS])
+{
+	struct bt_arena arena = {0};
+	struct bt_resource allocatable = allocatable_of(node, &arena);
+
+	out_limits[0] = allocatable.cpu_milli;
+	out_limits[1] = allocatable.memory_bytes;
+	bt_arena_finish(&arena);
+}
+
+/** The pod names this resource in its requests, be it with 0. Without status resources. */
+static bool names_resource(const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
+	struct bt_str resource)
+{
+	struct bt_arena arena = {0};
+	struct bt_request_options options = {.no_pod_level = !gates->pod_level_resources};
+	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, &arena);
+	bool named = bt_resource_list_find(&list, resource) != NULL;
+
+	bt_arena_finish(&arena);
+	return named;
+}
+
+/** Spec 04 (hints) section 6.7: old_class is NULL for an added one. */
+static enum bt_queueing_hint fit_hint_after_class_change(const struct bt_resource_gates *gates,
+	const struct bt_pod_info *pod, const struct bt_device_class *old_class,
+	const struct bt_device_class *new_class)
+{
+	struct bt_str resource = new_class->spec.extended_resource_name;
+	struct bt_strbuf implicit = {0};
+	bool helps = false;
+
+	if (old_class != NULL && bt_str_equal(old_class->spec.extended_resource_name, resource)) {
+		return BT_HINT_SKIP;
+	}
+	if (old_class == NULL) {
+		bt_strbuf_append_c(&implicit, BT_DEVICE_CLASS_RESOURCE_PREFIX);
+		bt_strbuf_append_str(&implicit, new_class->metadata.name);
+		helps = names_resource(gates, pod, bt_strbuf_str(&implicit));
+		bt_strbuf_finish(&implicit);
+	}
+	if (!helps && resource.data != NULL) {
+		helps = names_resource(gates, pod, resource);
+	}
+	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
 static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	return bt_fit_hint_after_pod_change(
-		&instance_of(plugin)->gates, pod, old_object, new_object);
+	return fit_hint_after_pod_change(&instance_of(plugin)->gates, pod, old_object, new_object);
 }
 
 static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	return bt_fit_hint_after_node_change(instance_of(plugin)->handle,
-		&instance_of(plugin)->gates, pod, old_object, new_object);
+	return fit_hint_after_node_change(instance_of(plugin)->handle, &instance_of(plugin)->gates,
+		pod, old_object, new_object);
 }
 
 static void hint_needs(
 	struct bt_plugin *plugin, const struct bt_shape *shape, int64_t out_needs[BT_HINT_NEEDS])
 {
-	bt_fit_hint_needs(&instance_of(plugin)->gates, shape, out_needs);
+	fit_hint_needs(&instance_of(plugin)->gates, shape, out_needs);
 }
 
 /** after_node_change, as far as it looks at cpu and memory of an empty node. */
@@ -434,7 +830,7 @@ static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 	if (!bt_str_equal_c(event->resource, "Node") || new_object == NULL) {
 		return false;
 	}
-	bt_fit_hint_limits(new_object, out_limits);
+	fit_hint_limits(new_object, out_limits);
 	return true;
 }
 
@@ -442,7 +838,7 @@ static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	return bt_fit_hint_after_class_change(
+	return fit_hint_after_class_change(
 		&instance_of(plugin)->gates, pod, old_object, new_object);
 }
 
@@ -466,7 +862,7 @@ static int events_to_register(struct bt_plugin *plugin,
 static void destroy(struct bt_plugin *plugin)
 {
 	if (plugin != NULL) {
-		bt_fit_scorer_finish(&instance_of(plugin)->scorer);
+		fit_scorer_finish(&instance_of(plugin)->scorer);
 		bt_free(plugin);
 	}
 }
@@ -486,7 +882,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	instance->handle = handle;
 	instance->args = &args->node_resources_fit;
 	instance->gates = bt_resource_gates_of(handle->gates);
-	bt_fit_scorer_init(&instance->scorer, args->node_resources_fit.scoring_strategy, handle);
+	fit_scorer_init(&instance->scorer, args->node_resources_fit.scoring_strategy, handle);
 	*out_plugin = &instance->base;
 	return 0;
 }

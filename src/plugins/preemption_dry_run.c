@@ -2,7 +2,6 @@
 /** Which pods of a node have to go: spec 08 sections 8 and 9. */
 #include "plugins/common_plugin.h"
 #include "plugins/preemption_evaluator.h"
-#include "plugins/preemption_order.h"
 
 /** Kinds of change that the removal of a pod from a node can mean to a filter. */
 #define REMOVAL_KINDS \

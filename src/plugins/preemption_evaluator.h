@@ -8,12 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/types.h"
 #include "config/config.h"
 #include "framework/framework.h"
 #include "framework/preemption.h"
 #include "plugins/preemption_budgets.h"
 #include "plugins/preemption_executor.h"
 #include "plugins/preemption_memo.h"
+#include "state/pod_info.h"
 
 /** A node, and the pods that have to go. */
 struct bt_preemption_candidate {
@@ -139,4 +141,44 @@ static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator
 			evaluator->hooks.is_eligible_pod(
 				evaluator->hooks.context, slot, victim, preemptor));
 }
+
+/* --- Importance of pods, and sorting by it. Spec: 08 section 3.1, 01 section 5.13. --- */
+
+/** a and b: whatever the caller sorts. */
+typedef bool (*bt_more_important)(const void *context, uint32_t a, uint32_t b);
+
+/**
+ * Equal priority: the one that started earlier. Two pods that have not started: true, in whichever
+ * order they are named, because the clock is read first for a.
+ */
+static inline bool bt_is_more_important(
+	int32_t a_priority, int64_t a_start_seconds, int32_t b_priority, int64_t b_start_seconds)
+{
+	if (a_priority != b_priority) {
+		return a_priority > b_priority;
+	}
+	if (a_start_seconds == INT64_MIN) {
+		return b_start_seconds == INT64_MIN;
+	}
+	return b_start_seconds == INT64_MIN || a_start_seconds < b_start_seconds;
+}
+
+/**
+ * Sort indices, most important first. The outcome is that of a plain insertion sort also where the
+ * relation is no order (a run of unstarted pods comes out reversed); O(n log n). scratch: room for
+ * count indices.
+ */
+void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
+	bt_more_important more_important, const void *context);
+
+/* --- Preemption for a pod group, anywhere in the cluster. Spec: 08 section 14. --- */
+
+/**
+ * pods: the group's pods of this cycle, at least one. Success: victims are on their way out. The
+ * snapshot is left as the last trial made it.
+ */
+struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
+	struct bt_arena *arena, const struct bt_pod_group *group,
+	const struct bt_pod_info *const *pods, uint32_t pod_count,
+	const struct bt_pod_group_trial *trial);
 #endif

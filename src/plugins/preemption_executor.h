@@ -72,4 +72,33 @@ void bt_preemption_complete(struct bt_preemption_executor *executor, uint64_t id
 
 /** Spec 08 section 11.3; uid of a pod or of a PodGroup. */
 bool bt_preemption_is_running(const struct bt_preemption_executor *executor, struct bt_str uid);
+
+/* --- Steps of a preemption that both forms of the Executor take, and the synchronous form. Spec:
+ * 08 sections 11.1, 11.2 and 11.4. For the files of the Executor only. --- */
+
+struct bt_victim {
+	struct bt_preemption_pod pod; /* text in the eviction's arena */
+	struct bt_pod_condition condition;
+	bool patch; /* the condition is to be written */
+};
+
+/** What removing victims needs to know of the preemption. */
+struct bt_eviction {
+	struct bt_preemption_executor *executor;
+	struct bt_arena *arena;
+	struct bt_preemptor preemptor;
+	struct bt_str candidate_name;
+};
+
+/** Pods of lower priority that count on the node: their nomination would be in the way. */
+struct bt_lower_nominations {
+	struct bt_arena *arena;
+	int32_t priority;
+	bool may_be_pending; /* a patch that sets a name may wait for its turn */
+	BT_VEC(struct bt_preemption_pod) pods;
+};
+
+/** The caller finishes the list. */
+struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction);
+void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_count);
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plugins/preemption_group.h"
+#include "plugins/preemption_evaluator.h"
 
 #include "plugins/common_plugin.h"
-#include "plugins/preemption_order.h"
 
 /** What goes or stays as a whole: a pod, or the pods of a group that must not be torn apart. */
 struct unit {

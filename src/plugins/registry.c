@@ -3,7 +3,7 @@
 
 #include "plugins/in_tree.h"
 #include "plugins/legacy.h"
-#include "plugins/legacy_names.h"
+#include "plugins/common_legacy.h"
 
 /* Byte order of the names; legacy plugins follow. */
 static const struct bt_plugin_ops *const in_tree_plugins[] = {

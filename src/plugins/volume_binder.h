@@ -123,16 +123,4 @@ uint64_t bt_volume_binder_stage_errors(
 /* The two halves of bind_pod_volumes, for an owner that waits in its own way. Spec 07 sections 9.1
  * and 9.3. */
 
-/**
- * Assumptions of what was not written are taken back on failure. writes: zero memory at first.
- * BT_WRITE_PENDING: call again when the write was answered.
- */
-BT_MUST_USE int bt_volume_binder_write(struct bt_volume_binder *binder,
-	struct bt_pod_volumes *volumes, struct bt_arena *arena, struct bt_volume_writes *writes,
-	struct berth_error *err);
-/** *out_bound: false = not yet. */
-BT_MUST_USE int bt_volume_binder_check(struct bt_volume_binder *binder,
-	const struct bt_pod_info *pod, struct bt_str node_name,
-	const struct bt_pod_volumes *volumes, const struct bt_volume_writes *writes,
-	struct bt_arena *arena, bool *out_bound, struct berth_error *err);
 #endif

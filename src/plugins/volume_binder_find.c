@@ -1,7 +1,502 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of a pod, and whether a node can hold their volumes. Spec: 07 sections 6 and 7. */
+#include <stdlib.h>
+
 #include "plugins/common_plugin.h"
 #include "plugins/volume_binder_private.h"
+
+/** Volumes that would do for a claim somewhere: what does not depend on the node. Made when the
+ * first node asks. */
+struct match_candidate {
+	const struct bt_persistent_volume *volume; /* as assumed */
+	struct bt_class_volume *entry;
+};
+
+struct claim_match {
+	const struct bt_persistent_volume_claim *claim;
+	uint32_t first; /* match of the same claim that holds what follows; its own index, too */
+	bool prepared;
+	struct match_candidate *reserved; /* for this claim, by name */
+	uint32_t reserved_count;
+	struct match_candidate *candidates; /* in order of preference */
+	uint32_t candidate_count;
+	uint64_t round;    /* position is of this round */
+	uint32_t position; /* candidates before it are taken, or out of reach */
+};
+
+struct topology_requirement {
+	struct bt_str key;
+	const bt_str_list *values;
+};
+
+struct topology_term {
+	struct topology_requirement *items;
+	uint32_t count; /* 0: matches nothing */
+};
+
+struct capacity_pool {
+	const struct bt_csi_storage_capacity *capacity;
+	struct bt_selector topology;
+};
+
+/** What a claim that may be provisioned asks of a node. */
+struct provision_plan {
+	const struct bt_persistent_volume_claim *claim;
+	uint32_t first; /* plan of the same claim that holds what follows; its own index, too */
+	bool prepared;
+	bool impossible; /* no provisioner */
+	struct topology_term *topologies;
+	uint32_t topology_count; /* 0: everywhere */
+	bool needs_capacity;
+	struct capacity_pool *pools; /* large enough ones, by namespace and name */
+	uint32_t pool_count;
+};
+
+enum provision_answer {
+	PROVISION_POSSIBLE,
+	PROVISION_IMPOSSIBLE,
+	PROVISION_NO_SPACE,
+};
+
+/* Existing volumes for claims that wait for their first consumer. Spec: 07 sections 7.3 and 7.4. */
+
+static const struct bt_quantity zero_quantity;
+
+static const struct bt_quantity *request_of(const struct bt_persistent_volume_claim *claim)
+{
+	const struct bt_quantity *request = bt_claim_request(claim);
+
+	return request != NULL ? request : &zero_quantity;
+}
+
+/* --- order and repeats --- */
+
+struct claim_place {
+	const struct bt_persistent_volume_claim *claim;
+	uint32_t position;
+};
+
+static int compare_positions(const struct claim_place *a, const struct claim_place *b)
+{
+	return (a->position > b->position) - (a->position < b->position);
+}
+
+static int compare_claims(const void *a, const void *b)
+{
+	const struct claim_place *left = a;
+	const struct claim_place *right = b;
+	uintptr_t left_claim = (uintptr_t)left->claim;
+	uintptr_t right_claim = (uintptr_t)right->claim;
+
+	return left_claim != right_claim ? (left_claim > right_claim) - (left_claim < right_claim)
+					 : compare_positions(left, right);
+}
+
+/** Positions make it stable. */
+static int compare_requests(const void *a, const void *b)
+{
+	const struct claim_place *left = a;
+	const struct claim_place *right = b;
+	int order = bt_quantity_compare(request_of(left->claim), request_of(right->claim));
+
+	return order != 0 ? order : compare_positions(left, right);
+}
+
+static struct claim_place *sorted_places(const struct bt_persistent_volume_claim *const *claims,
+	uint32_t count, int (*compare)(const void *a, const void *b), struct bt_arena *arena)
+{
+	struct claim_place *places = BT_ARENA_NEW_ARRAY(arena, struct claim_place, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		places[i] = (struct claim_place){claims[i], i};
+	}
+	if (count > 1) {
+		qsort(places, count, sizeof(*places), compare);
+	}
+	return places;
+}
+
+/** A pod may name a claim many times: out_first[i] is the least k with claims[k] == claims[i]. */
+static void claim_firsts(const struct bt_persistent_volume_claim *const *claims, uint32_t count,
+	uint32_t *out_first, struct bt_arena *arena)
+{
+	const struct claim_place *places = sorted_places(claims, count, compare_claims, arena);
+
+	for (uint32_t i = 0; i < count; i++) {
+		bool repeats = i > 0 && places[i - 1].claim == places[i].claim;
+
+		out_first[places[i].position] =
+			repeats ? out_first[places[i - 1].position] : places[i].position;
+	}
+}
+
+/** Matches for the claims, in the order of spec 07 section 7.3. */
+static void claim_matches_init(struct claim_match *matches,
+	const struct bt_persistent_volume_claim *const *claims, uint32_t count,
+	struct bt_arena *arena)
+{
+	const struct claim_place *places = sorted_places(claims, count, compare_requests, arena);
+	const struct bt_persistent_volume_claim **ordered =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, count);
+	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		ordered[i] = places[i].claim;
+	}
+	claim_firsts(ordered, count, firsts, arena);
+	for (uint32_t i = 0; i < count; i++) {
+		matches[i] = (struct claim_match){.claim = ordered[i], .first = firsts[i]};
+	}
+}
+
+/* --- candidates --- */
+
+/** Rules d, e and f: they hold for volumes reserved for the claim, too. */
+static bool is_compatible(
+	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
+{
+	return bt_str_equal(volume->spec.volume_mode.data != NULL ? volume->spec.volume_mode
+								  : BT_STR("Filesystem"),
+		       claim->spec.volume_mode.data != NULL ? claim->spec.volume_mode
+							    : BT_STR("Filesystem")) &&
+		bt_str_equal(volume->spec.volume_attributes_class_name,
+			claim->spec.volume_attributes_class_name) &&
+		volume->metadata.deletion_timestamp == NULL;
+}
+
+static bool has_access_modes(
+	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
+		uint32_t k = 0;
+
+		while (k < volume->spec.access_modes.count &&
+			!bt_str_equal(volume->spec.access_modes.items[k],
+				claim->spec.access_modes.items[i])) {
+			k++;
+		}
+		if (k == volume->spec.access_modes.count) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int compare_by_name(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct match_candidate *)a)->volume->metadata.name,
+		((const struct match_candidate *)b)->volume->metadata.name);
+}
+
+static void collect(struct bt_real_binder *binder, struct claim_match *match,
+	const struct bt_selector *selector, struct bt_arena *arena)
+{
+	const struct bt_persistent_volume_claim *claim = match->claim;
+	uint32_t count;
+	struct bt_class_volume *volumes =
+		bt_class_index_find(binder, bt_persistent_volume_claim_class(claim), &count);
+	/* First volume of the class that is large enough. */
+	const struct bt_quantity *request = request_of(claim);
+	uint32_t first = 0;
+	uint32_t high = count;
+
+	while (first < high) {
+		uint32_t middle = first + (high - first) / 2;
+
+		if (bt_quantity_compare(volumes[middle].capacity, request) < 0) {
+			first = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+
+	match->candidates = BT_ARENA_NEW_ARRAY(arena, struct match_candidate, count - first);
+	match->reserved = NULL;
+	for (uint32_t i = first; i < count; i++) {
+		const struct bt_persistent_volume *volume =
+			bt_assume_cache_view(&binder->volumes, volumes[i].stored);
+		struct match_candidate candidate = {volume, &volumes[i]};
+
+		if (volume->spec.claim_ref != NULL) {
+			if (bt_volume_is_for_claim(volume, claim) && is_compatible(volume, claim)) {
+				if (match->reserved == NULL) {
+					match->reserved = BT_ARENA_NEW_ARRAY(
+						arena, struct match_candidate, count - i);
+				}
+				match->reserved[match->reserved_count++] = candidate;
+			}
+			continue;
+		}
+		if (is_compatible(volume, claim) &&
+			bt_str_equal_c(volume->status.phase, "Available") &&
+			(selector == NULL ||
+				bt_selector_matches(selector, &volume->metadata.labels)) &&
+			has_access_modes(volume, claim)) {
+			match->candidates[match->candidate_count++] = candidate;
+		}
+	}
+	if (match->reserved_count > 1) {
+		qsort(match->reserved, match->reserved_count, sizeof(*match->reserved),
+			compare_by_name);
+	}
+}
+
+static int prepare_match(struct bt_real_binder *binder, struct claim_match *match,
+	struct bt_arena *arena, struct berth_error *err)
+{
+	const struct bt_persistent_volume_claim *claim = match->claim;
+	struct bt_selector selector;
+
+	if (match->prepared) {
+		return 0;
+	}
+	if (claim->spec.selector != NULL) {
+		int code = bt_selector_from_label_selector(
+			claim->spec.selector, arena, &selector, err);
+
+		if (code != 0) {
+			return bt_error_wrap(err, code,
+				"error creating internal label selector for claim: %.*s/%.*s",
+				BT_STR_ARG(claim->metadata.namespace_),
+				BT_STR_ARG(claim->metadata.name));
+		}
+	}
+	collect(binder, match, claim->spec.selector != NULL ? &selector : NULL, arena);
+	match->prepared = true;
+	return 0;
+}
+
+static bool suits(struct bt_real_binder *binder, const struct match_candidate *candidate,
+	const struct bt_str_map *labels)
+{
+	return bt_volume_affinity_matches(
+		bt_class_volume_affinity(&binder->index, candidate->entry), labels);
+}
+
+/**
+ * NULL: none. A volume reserved for the claim ends the search, whether the node can reach it or
+ * not. Within a round what is taken stays taken, so a repeated claim goes on where it was.
+ */
+static const struct match_candidate *find_volume(
+	struct bt_real_binder *binder, struct claim_match *match, const struct bt_str_map *labels)
+{
+	for (uint32_t i = 0; i < match->reserved_count; i++) {
+		const struct match_candidate *candidate = &match->reserved[i];
+
+		if (candidate->entry->taken_in != binder->match_round) {
+			return suits(binder, candidate, labels) ? candidate : NULL;
+		}
+	}
+	if (match->round != binder->match_round) {
+		match->round = binder->match_round;
+		match->position = 0;
+	}
+	for (; match->position < match->candidate_count; match->position++) {
+		const struct match_candidate *candidate = &match->candidates[match->position];
+
+		if (candidate->entry->taken_in != binder->match_round &&
+			suits(binder, candidate, labels)) {
+			return candidate;
+		}
+	}
+	return NULL;
+}
+
+/**
+ * Match each claim on the node: bindings receives the matched ones, rest those without a volume;
+ * both have room for count.
+ */
+static int match_static(struct bt_real_binder *binder, struct claim_match *matches, uint32_t count,
+	const struct bt_str_map *labels, struct bt_arena *arena, struct bt_static_binding *bindings,
+	uint32_t *out_binding_count, uint32_t *rest, uint32_t *out_rest_count,
+	struct berth_error *err)
+{
+	uint32_t binding_count = 0;
+	uint32_t rest_count = 0;
+
+	binder->match_round++;
+	for (uint32_t i = 0; i < count; i++) {
+		struct claim_match *match = &matches[matches[i].first];
+		const struct match_candidate *candidate;
+		int code = prepare_match(binder, match, arena, err);
+
+		if (code != 0) {
+			return code;
+		}
+		candidate = find_volume(binder, match, labels);
+		if (candidate == NULL) {
+			rest[rest_count++] = i;
+			continue;
+		}
+		candidate->entry->taken_in = binder->match_round;
+		bindings[binding_count++] = (struct bt_static_binding){candidate->volume,
+			match->claim, candidate->volume->metadata.resource_version};
+	}
+	*out_binding_count = binding_count;
+	*out_rest_count = rest_count;
+	return 0;
+}
+
+/* Volumes that can be made for a claim on a node. Spec: 07 sections 7.5 and 7.6; topologies: 07
+ * section 2.9. */
+
+/** Requirements of a term; none when it can match nothing. */
+static struct topology_term parse_term(
+	const struct bt_topology_selector_term *term, struct bt_arena *arena)
+{
+	struct topology_term parsed = {0};
+
+	parsed.items = BT_ARENA_NEW_ARRAY(
+		arena, struct topology_requirement, term->match_label_expressions.count);
+	for (uint32_t i = 0; i < term->match_label_expressions.count; i++) {
+		const struct bt_topology_selector_label_requirement *expression =
+			&term->match_label_expressions.items[i];
+
+		if (!bt_label_key_is_valid(expression->key) || expression->values.count == 0) {
+			return (struct topology_term){0};
+		}
+		for (uint32_t k = 0; k < expression->values.count; k++) {
+			if (!bt_label_value_is_valid(expression->values.items[k])) {
+				return (struct topology_term){0};
+			}
+		}
+		parsed.items[parsed.count++] =
+			(struct topology_requirement){expression->key, &expression->values};
+	}
+	return parsed;
+}
+
+static bool term_matches(const struct topology_term *term, const struct bt_str_map *labels)
+{
+	for (uint32_t i = 0; i < term->count; i++) {
+		const struct bt_str *value = bt_str_map_find(labels, term->items[i].key);
+		uint32_t k = 0;
+
+		while (value != NULL && k < term->items[i].values->count &&
+			!bt_str_equal(term->items[i].values->items[k], *value)) {
+			k++;
+		}
+		if (value == NULL || k == term->items[i].values->count) {
+			return false;
+		}
+	}
+	return term->count != 0;
+}
+
+static bool topologies_match(const struct provision_plan *plan, const struct bt_str_map *labels)
+{
+	for (uint32_t i = 0; i < plan->topology_count; i++) {
+		if (term_matches(&plan->topologies[i], labels)) {
+			return true;
+		}
+	}
+	return plan->topology_count == 0;
+}
+
+/** maximumVolumeSize if set, else capacity; may be NULL. */
+static const struct bt_quantity *limit_of(const struct bt_csi_storage_capacity *capacity)
+{
+	return capacity->maximum_volume_size != NULL ? capacity->maximum_volume_size
+						     : capacity->capacity;
+}
+
+static void collect_pools(struct bt_real_binder *binder, struct provision_plan *plan,
+	struct bt_str class_name, const struct bt_quantity *request, struct bt_arena *arena)
+{
+	struct bt_object_store *store = &binder->handle->state->objects;
+	int64_t size = bt_quantity_value(request);
+	const struct bt_csi_storage_capacity *capacity;
+	uint32_t cursor = 0;
+
+	plan->needs_capacity = true;
+	plan->pools = BT_ARENA_NEW_ARRAY(arena, struct capacity_pool,
+		bt_object_store_count(store, BT_KIND_CSI_STORAGE_CAPACITY));
+	while ((capacity = bt_object_store_next(store, BT_KIND_CSI_STORAGE_CAPACITY,
+			(struct bt_str){0}, &cursor)) != NULL) {
+		struct capacity_pool *pool = &plan->pools[plan->pool_count];
+
+		if (!bt_str_equal(capacity->storage_class_name, class_name) ||
+			limit_of(capacity) == NULL ||
+			bt_quantity_value(limit_of(capacity)) < size ||
+			capacity->node_topology == NULL) {
+			continue;
+		}
+		/* One that does not parse matches no node; upstream only logs it. */
+		if (bt_selector_from_label_selector(
+			    capacity->node_topology, arena, &pool->topology, NULL) == 0) {
+			pool->capacity = capacity;
+			plan->pool_count++;
+		}
+	}
+}
+
+static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *plan,
+	struct bt_arena *arena, struct berth_error *err)
+{
+	const struct bt_persistent_volume_claim *claim = plan->claim;
+	const struct bt_state *state = binder->handle->state;
+	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
+	const struct bt_quantity *request = bt_claim_request(claim);
+	const struct bt_storage_class *storage_class;
+	const struct bt_csi_driver *driver;
+
+	if (class_name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "no class for claim \"%.*s/%.*s\"",
+			BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name));
+	}
+	storage_class = bt_find_storage_class(state, class_name);
+	if (storage_class == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"failed to find storage class \"%.*s\"", BT_STR_ARG(class_name));
+	}
+	plan->prepared = true;
+	if (storage_class->provisioner.length == 0 ||
+		bt_str_equal_c(storage_class->provisioner, "kubernetes.io/no-provisioner")) {
+		plan->impossible = true;
+		return 0;
+	}
+	plan->topology_count = storage_class->allowed_topologies.count;
+	plan->topologies = BT_ARENA_NEW_ARRAY(arena, struct topology_term, plan->topology_count);
+	for (uint32_t i = 0; i < plan->topology_count; i++) {
+		plan->topologies[i] =
+			parse_term(&storage_class->allowed_topologies.items[i], arena);
+	}
+	driver = bt_find_csi_driver(state, storage_class->provisioner);
+	if (request != NULL && driver != NULL && driver->spec.storage_capacity.present &&
+		driver->spec.storage_capacity.value) {
+		collect_pools(binder, plan, storage_class->metadata.name, request, arena);
+	}
+	return 0;
+}
+
+static int check_provision(struct bt_real_binder *binder, struct provision_plan *plan,
+	const struct bt_str_map *labels, struct bt_arena *arena, enum provision_answer *out_answer,
+	const struct bt_csi_storage_capacity **out_capacity, struct berth_error *err)
+{
+	int code = plan->prepared ? 0 : prepare_plan(binder, plan, arena, err);
+
+	if (code != 0) {
+		return code;
+	}
+	*out_capacity = NULL;
+	if (plan->impossible || !topologies_match(plan, labels)) {
+		*out_answer = PROVISION_IMPOSSIBLE;
+		return 0;
+	}
+	*out_answer = PROVISION_POSSIBLE;
+	if (!plan->needs_capacity) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < plan->pool_count; i++) {
+		if (bt_selector_matches(&plan->pools[i].topology, labels)) {
+			*out_capacity = plan->pools[i].capacity;
+			return 0;
+		}
+	}
+	*out_answer = PROVISION_NO_SPACE;
+	return 0;
+}
+
+/* Claims of a pod, and whether a node can hold their volumes. Spec: 07 sections 6 and 7. */
 
 /** How the volume of a bound claim looks on nodes of one kind. */
 struct affinity_variant {
@@ -25,9 +520,9 @@ struct cycle_work {
 	bool has_selected_node;
 	struct bt_str selected_node; /* the first one; `conflicting` when another differs */
 	bool selected_nodes_differ;
-	struct bt_claim_match *matches; /* claims without selected node, by size */
+	struct claim_match *matches; /* claims without selected node, by size */
 	uint32_t match_count;
-	struct bt_provision_plan *plans; /* claims with selected node, then those of matches */
+	struct provision_plan *plans; /* claims with selected node, then those of matches */
 	uint32_t selected_count;
 	/* Room for the answer of one node. */
 	struct bt_static_binding *bindings;
@@ -203,13 +698,13 @@ static void make_plans(struct cycle_work *work,
 {
 	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, work->selected_count);
 
-	bt_claim_firsts(selected, work->selected_count, firsts, arena);
+	claim_firsts(selected, work->selected_count, firsts, arena);
 	for (uint32_t i = 0; i < work->selected_count; i++) {
 		work->plans[i].claim = selected[i];
 		work->plans[i].first = firsts[i];
 	}
 	for (uint32_t i = 0; i < work->match_count; i++) {
-		struct bt_provision_plan *plan = &work->plans[work->selected_count + i];
+		struct provision_plan *plan = &work->plans[work->selected_count + i];
 
 		plan->claim = work->matches[i].claim;
 		plan->first = work->selected_count + work->matches[i].first;
@@ -227,8 +722,8 @@ static struct cycle_work *make_work(
 		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, count);
 
 	work->bound = BT_ARENA_NEW_ARRAY(arena, struct bound_volume, claims->bound.count);
-	work->matches = BT_ARENA_NEW_ARRAY(arena, struct bt_claim_match, count);
-	work->plans = BT_ARENA_NEW_ARRAY(arena, struct bt_provision_plan, count);
+	work->matches = BT_ARENA_NEW_ARRAY(arena, struct claim_match, count);
+	work->plans = BT_ARENA_NEW_ARRAY(arena, struct provision_plan, count);
 	work->bindings = BT_ARENA_NEW_ARRAY(arena, struct bt_static_binding, count);
 	work->provisions = BT_ARENA_NEW_ARRAY(arena, struct bt_dynamic_provision, count);
 	work->rest = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
@@ -243,7 +738,7 @@ static struct cycle_work *make_work(
 			note_selected_node(work, *node_name);
 		}
 	}
-	bt_claim_matches_init(work->matches, others, work->match_count, arena);
+	claim_matches_init(work->matches, others, work->match_count, arena);
 	make_plans(work, selected, arena);
 	return work;
 }
@@ -264,16 +759,16 @@ static int provision(struct bt_real_binder *binder, struct cycle_work *work, uin
 		uint32_t index = i < work->selected_count
 			? i
 			: work->selected_count + work->rest[i - work->selected_count];
-		struct bt_provision_plan *plan = &work->plans[work->plans[index].first];
-		enum bt_provision_answer answer;
+		struct provision_plan *plan = &work->plans[work->plans[index].first];
+		enum provision_answer answer;
 		const struct bt_csi_storage_capacity *capacity;
-		int code = bt_check_provision(binder, plan, labels, arena, &answer, &capacity, err);
+		int code = check_provision(binder, plan, labels, arena, &answer, &capacity, err);
 
 		if (code != 0) {
 			return code;
 		}
-		if (answer != BT_PROVISION_POSSIBLE) {
-			outcome->conflicts |= answer == BT_PROVISION_NO_SPACE
+		if (answer != PROVISION_POSSIBLE) {
+			outcome->conflicts |= answer == PROVISION_NO_SPACE
 				? BT_VOLUME_CONFLICT_SPACE
 				: BT_VOLUME_CONFLICT_BIND;
 			outcome->dynamic_count = 0;
@@ -299,8 +794,8 @@ static int check_delayed(struct bt_real_binder *binder, struct cycle_work *work,
 		outcome->conflicts |= BT_VOLUME_CONFLICT_BIND;
 		return 0;
 	}
-	code = bt_match_static(binder, work->matches, work->match_count, labels, arena,
-		work->bindings, &outcome->static_count, work->rest, &rest_count, err);
+	code = match_static(binder, work->matches, work->match_count, labels, arena, work->bindings,
+		&outcome->static_count, work->rest, &rest_count, err);
 	return code != 0 ? code : provision(binder, work, rest_count, labels, arena, outcome, err);
 }
 

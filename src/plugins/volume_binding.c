@@ -6,12 +6,284 @@
  */
 #include "plugins/volume_binding.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 #include "framework/framework.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
+
+/* Score of VolumeBinding: how full the storage gets that the pod would take. Spec: 07 section 10.
+ */
+
+struct class_use {
+	struct bt_str class_name;
+	int64_t requested;
+	int64_t capacity;
+};
+
+struct class_uses {
+	struct class_use *items;
+	uint32_t count;
+};
+
+static struct class_use *use_of(struct class_uses *uses, struct bt_str class_name)
+{
+	for (uint32_t i = 0; i < uses->count; i++) {
+		if (bt_str_equal(uses->items[i].class_name, class_name)) {
+			return &uses->items[i];
+		}
+	}
+	uses->items[uses->count] = (struct class_use){.class_name = class_name};
+	return &uses->items[uses->count++];
+}
+
+static int64_t request_bytes(const struct bt_persistent_volume_claim *claim)
+{
+	const struct bt_quantity *request = bt_claim_request(claim);
+
+	return request != NULL ? bt_quantity_value(request) : 0;
+}
+
+static struct class_uses collect(const struct bt_pod_volumes *volumes, struct bt_arena *arena)
+{
+	struct class_uses uses = {0};
+
+	uses.items = BT_ARENA_NEW_ARRAY(
+		arena, struct class_use, (size_t)volumes->static_count + volumes->dynamic_count);
+	for (uint32_t i = 0; i < volumes->static_count; i++) {
+		const struct bt_static_binding *binding = &volumes->static_bindings[i];
+		struct class_use *use = use_of(&uses, binding->volume->spec.storage_class_name);
+
+		use->requested = bt_wrap_add(use->requested, request_bytes(binding->claim));
+		use->capacity = bt_wrap_add(
+			use->capacity, bt_quantity_value(bt_volume_capacity(binding->volume)));
+	}
+	if (volumes->static_count != 0) {
+		return uses; /* volumes to be made do not count beside existing ones */
+	}
+	for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
+		const struct bt_dynamic_provision *provision = &volumes->dynamic_provisions[i];
+		struct class_use *use;
+
+		if (provision->node_capacity == NULL) {
+			continue;
+		}
+		use = use_of(&uses, bt_persistent_volume_claim_class(provision->claim));
+		use->requested = bt_wrap_add(use->requested, request_bytes(provision->claim));
+		use->capacity = provision->node_capacity->capacity != NULL
+			? bt_quantity_value(provision->node_capacity->capacity)
+			: 0;
+	}
+	return uses;
+}
+
+static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
+	const struct class_use *use)
+{
+	int64_t utilization = 100;
+
+	if (use->capacity != 0 && use->requested <= use->capacity) {
+		utilization = bt_wrap_div(bt_wrap_mul(use->requested, 100), use->capacity);
+	}
+	/* f of spec 07 section 10; integer division toward zero. */
+	for (uint32_t i = 0; i < point_count; i++) {
+		if (utilization > shape[i].utilization) {
+			continue;
+		}
+		if (i == 0) {
+			return shape[0].score;
+		}
+		return shape[i - 1].score +
+			(shape[i].score - shape[i - 1].score) *
+			(utilization - shape[i - 1].utilization) /
+			(shape[i].utilization - shape[i - 1].utilization);
+	}
+	return point_count != 0 ? shape[point_count - 1].score : 0;
+}
+
+/** Spec 07 section 10. volumes may be NULL: 0. */
+static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
+	const struct bt_pod_volumes *volumes, struct bt_arena *arena)
+{
+	struct class_uses uses;
+	int64_t sum = 0;
+
+	if (volumes == NULL) {
+		return 0;
+	}
+	uses = collect(volumes, arena);
+	if (uses.count == 0) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < uses.count; i++) {
+		sum = bt_wrap_add(sum, class_score(shape, point_count, &uses.items[i]));
+	}
+	return bt_trunc_to_i64(round((double)sum / (double)uses.count));
+}
+
+/* --- hints, spec 07 section 12 --- */
+
+static bool same_values(const bt_str_list *a, const bt_str_list *b)
+{
+	if (a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->items[i], b->items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_term(
+	const struct bt_topology_selector_term *a, const struct bt_topology_selector_term *b)
+{
+	if (a->match_label_expressions.count != b->match_label_expressions.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->match_label_expressions.count; i++) {
+		if (!bt_str_equal(a->match_label_expressions.items[i].key,
+			    b->match_label_expressions.items[i].key) ||
+			!same_values(&a->match_label_expressions.items[i].values,
+				&b->match_label_expressions.items[i].values)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Absent and empty lists are equal. */
+static bool same_topologies(const struct bt_storage_class *a, const struct bt_storage_class *b)
+{
+	if (a->allowed_topologies.count != b->allowed_topologies.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->allowed_topologies.count; i++) {
+		if (!same_term(&a->allowed_topologies.items[i], &b->allowed_topologies.items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum bt_queueing_hint after_storage_class_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	return old_object == NULL || !same_topologies(old_object, new_object) ? BT_HINT_QUEUE
+									      : BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_claim_change(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_persistent_volume_claim *claim = new_object;
+
+	return bt_pod_uses_claim(pod, &claim->metadata, true) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_csi_node_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_csi_node *old_node = old_object;
+	const struct bt_csi_node *new_node = new_object;
+	const struct bt_str *old_value;
+	const struct bt_str *new_value;
+
+	if (old_node == NULL) {
+		return BT_HINT_QUEUE;
+	}
+	old_value =
+		bt_str_map_find(&old_node->metadata.annotations, BT_ANNOTATION_MIGRATED_PLUGINS);
+	new_value =
+		bt_str_map_find(&new_node->metadata.annotations, BT_ANNOTATION_MIGRATED_PLUGINS);
+	return bt_str_equal(old_value != NULL ? *old_value : BT_STR(""),
+		       new_value != NULL ? *new_value : BT_STR(""))
+		? BT_HINT_SKIP
+		: BT_HINT_QUEUE;
+}
+
+static bool checks_capacity(const struct bt_csi_driver *driver)
+{
+	return driver->spec.storage_capacity.present && driver->spec.storage_capacity.value;
+}
+
+/** Upstream quirk, spec 07 section 12: only inline volumes of the driver count, not those behind
+ * claims. */
+static enum bt_queueing_hint after_csi_driver_change(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_csi_driver *old_driver = old_object;
+	const struct bt_csi_driver *new_driver = new_object;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+
+	if (old_driver == NULL || !checks_capacity(old_driver) || checks_capacity(new_driver)) {
+		return BT_HINT_SKIP;
+	}
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_inline_csi_volume_source *csi = spec->volumes.items[i].csi;
+
+		if (csi != NULL && bt_str_equal(csi->driver, new_driver->metadata.name)) {
+			return BT_HINT_QUEUE;
+		}
+	}
+	return BT_HINT_SKIP;
+}
+
+static const struct bt_quantity *limit_of(const struct bt_csi_storage_capacity *capacity)
+{
+	return capacity->maximum_volume_size != NULL ? capacity->maximum_volume_size
+						     : capacity->capacity;
+}
+
+static enum bt_queueing_hint after_capacity_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_quantity *old_limit;
+	const struct bt_quantity *new_limit;
+
+	if (old_object == NULL) {
+		return BT_HINT_QUEUE;
+	}
+	old_limit = limit_of(old_object);
+	new_limit = limit_of(new_object);
+	return new_limit != NULL &&
+			(old_limit == NULL ||
+				bt_quantity_value(new_limit) > bt_quantity_value(old_limit))
+		? BT_HINT_QUEUE
+		: BT_HINT_SKIP;
+}
+
+const struct bt_event_registration bt_volume_binding_events[] = {
+	{{BT_RESOURCE_STORAGE_CLASS, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_storage_class_change},
+	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE},
+		after_claim_change},
+	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
+	{{BT_RESOURCE_CSI_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_csi_node_change},
+	{{BT_RESOURCE_CSI_DRIVER, BT_ACTION_UPDATE}, after_csi_driver_change},
+	{{BT_RESOURCE_CSI_STORAGE_CAPACITY, BT_ACTION_ADD | BT_ACTION_UPDATE},
+		after_capacity_change},
+};
+const uint32_t bt_volume_binding_event_count = (uint32_t)BT_ARRAY_LENGTH(bt_volume_binding_events);
+
+static enum bt_hint_scope volume_binding_hint_scope(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_shape *shape, const struct bt_cluster_event *event,
+	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)
+{
+	static const struct bt_str claim = BT_RESOURCE_PERSISTENT_VOLUME_CLAIM;
+
+	return bt_str_equal(event->resource, claim) ? bt_claim_hint_scope(shape)
+						    : BT_HINT_SCOPE_SHAPE;
+}
 
 /** Cycle data. Filter writes it, too: clones of the cycle share it, which is harmless (spec 07
  * section 5). */
@@ -239,7 +511,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		return state_missing(cycle->arena);
 	}
 	if (has_entry(data, node->slot)) {
-		*out_score = bt_volume_score(instance->shape, instance->shape_count,
+		*out_score = volume_score(instance->shape, instance->shape_count,
 			data->volumes[node->slot], cycle->arena);
 	}
 	return BT_STATUS_OK;
@@ -429,7 +701,7 @@ const struct bt_plugin_ops bt_volume_binding_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.is_pure_for = is_pure_for,
-	.hint_scope_of = bt_volume_binding_hint_scope,
+	.hint_scope_of = volume_binding_hint_scope,
 	.events_to_register = events_to_register,
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,

@@ -18,9 +18,6 @@ struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin
 /** Spec 07 section 12. */
 extern const struct bt_event_registration bt_volume_binding_events[];
 extern const uint32_t bt_volume_binding_event_count;
-enum bt_hint_scope bt_volume_binding_hint_scope(struct bt_plugin *plugin,
-	const struct bt_shape *shape, const struct bt_cluster_event *event, const void *old_object,
-	const void *new_object);
 
 /** A point of the utilization shape, its score scaled to 0..100. */
 struct bt_volume_shape_point {
@@ -28,7 +25,4 @@ struct bt_volume_shape_point {
 	int64_t score;
 };
 
-/** Spec 07 section 10. volumes may be NULL: 0. */
-int64_t bt_volume_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
-	const struct bt_pod_volumes *volumes, struct bt_arena *arena);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "plugins/common_fit_score.h"
+#include "plugins/node_resources_fit.h"
 #include "test_main.h"
 
 #define NODE(name, allocatable) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scoring of PodTopologySpread: spec 06 sections 2.13 and 2.17, cases 29 to 41. */
-#include "plugins/common_spread_plugin.h"
+#include "plugins/pod_topology_spread.h"
 #include "test_main.h"
 #include "topology_fixture.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/prng.h"
-#include "plugins/common_resource_columns.h"
+#include "plugins/common_resource_score.h"
 #include "test_main.h"
 
 /* Several blocks and a rest that fills no vector. */

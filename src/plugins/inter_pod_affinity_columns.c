@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filter of InterPodAffinity for many nodes at once, and what tells nodes apart in a cycle. */
-#include "plugins/common_affinity.h"
+#include "plugins/inter_pod_affinity.h"
 #include "plugins/common_columns.h"
 
 /* --- Filter --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scoring of InterPodAffinity. Spec: 06 sections 3.8 and 3.9. */
-#include "plugins/common_affinity.h"
+#include "plugins/inter_pod_affinity.h"
 
 /* --- PreScore --- */
 

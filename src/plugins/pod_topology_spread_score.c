@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "plugins/common_spread_plugin.h"
+#include "plugins/pod_topology_spread.h"
 #include "plugins/common_topology.h"
 
 #define HOSTNAME_KEY "kubernetes.io/hostname"
@@ -66,7 +66,7 @@ struct pre_score_run {
 };
 
 /** Matching pods of every node, whatever the inclusion policies say. */
-static uint32_t *own_pods(
+static uint32_t *own_pods_by_slot(
 	const struct pre_score_run *run, uint32_t index, const struct bt_spread_table *counted)
 {
 	const struct bt_state *state = run->instance->source.state;
@@ -92,7 +92,7 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct b
 
 	if (term->is_hostname) {
 		if (!counted || !run->cycle->borrows_counters) {
-			term->own = own_pods(run, index, counted ? &term->table : NULL);
+			term->own = own_pods_by_slot(run, index, counted ? &term->table : NULL);
 		}
 		return;
 	}

@@ -3,7 +3,7 @@
  * 2.9 and 2.16. */
 #include "base/alloc.h"
 #include "plugins/common_columns.h"
-#include "plugins/common_spread_plugin.h"
+#include "plugins/pod_topology_spread.h"
 
 /* --- Filter --- */
 

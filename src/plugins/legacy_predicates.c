@@ -1,0 +1,752 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The predicates of v1.12 as Filter plugins, each with its rules and texts: PodFitsResources,
+ * HostName, PodFitsHostPorts, MatchNodeSelector; GeneralPredicates, which runs all four and reports
+ * every reason; PodFitsPorts, which compares port numbers only, as v1.4 to v1.8 did; the node
+ * conditions; taints. Spec: 05b A2, B4, B5, B12, D2.
+ */
+#include "api/selector.h"
+#include "api/toleration.h"
+#include "base/strbuf.h"
+#include "framework/framework.h"
+#include "plugins/common_legacy.h"
+#include "plugins/legacy.h"
+#include "state/node_table.h"
+
+/** What the parts need of the pod, computed once. */
+struct general_data {
+	struct bt_resource request;
+	bt_host_port_list ports; /* containers only: v1.12 knew no sidecars */
+	struct bt_required_node_affinity affinity;
+};
+
+static struct general_data *compute_data(const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct bt_pod_spec containers_only = {.containers = spec->containers};
+	struct general_data *data = BT_ARENA_NEW(arena, struct general_data);
+
+	data->request = bt_legacy_pod_resources(spec, false, arena);
+	data->ports = bt_pod_host_ports(&containers_only, arena);
+	data->affinity = bt_required_node_affinity_parse(spec, arena);
+	return data;
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	bt_plugin_set_pre_filter_data(plugin, cycle, compute_data(pod, cycle->arena));
+	return BT_STATUS_OK;
+}
+
+static const struct general_data *data_of(const struct bt_plugin *plugin,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct general_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+
+	return data != NULL ? data : compute_data(pod, cycle->arena);
+}
+
+/* --- PodFitsResources --- */
+
+/** Extended and left to an extender: managedResources with ignoredByScheduler. Spec 05b B4 (f). */
+static bool is_ignored(const struct bt_plugin *plugin, struct bt_str name)
+{
+	const struct bt_framework *framework = bt_plugin_handle(plugin)->framework;
+
+	if (framework == NULL || framework->config == NULL || !bt_resource_is_extended(name)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < bt_config_extender_count(framework->config); i++) {
+		const struct bt_config_extender *extender =
+			bt_config_extender_at(framework->config, i);
+
+		for (uint32_t k = 0; k < extender->managed_resources.count; k++) {
+			if (extender->managed_resources.items[k].ignored_by_scheduler &&
+				bt_str_equal(extender->managed_resources.items[k].name, name)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void add_reason(struct bt_status *status, enum bt_reason reason, struct bt_arena *arena)
+{
+	bt_status_append_reason(status, arena, bt_reason_texts[reason]);
+}
+
+/** Adds the reasons in which pod and node do not fit to status. */
+static void check_resources(struct bt_plugin *plugin, const struct bt_resource *request,
+	const struct bt_node_info *node, struct bt_arena *arena, struct bt_status *status)
+{
+	if (node->pod_count + 1 > node->allocatable_pods) {
+		add_reason(status, BT_REASON_LEGACY_INSUFFICIENT_PODS, arena);
+	}
+	if (request->cpu_milli == 0 && request->memory_bytes == 0 &&
+		request->ephemeral_storage_bytes == 0 && request->scalar_count == 0) {
+		return;
+	}
+	/* A resource that the pod does not ask for is checked as well: v1.12 did, spec 05b B4 (b),
+	 * (c). */
+	if (node->allocatable_cpu_milli <
+		bt_wrap_add(request->cpu_milli, node->requested_cpu_milli)) {
+		add_reason(status, BT_REASON_INSUFFICIENT_CPU, arena);
+	}
+	if (node->allocatable_memory_bytes <
+		bt_wrap_add(request->memory_bytes, node->requested_memory_bytes)) {
+		add_reason(status, BT_REASON_INSUFFICIENT_MEMORY, arena);
+	}
+	if (node->allocatable_ephemeral_bytes <
+		bt_wrap_add(request->ephemeral_storage_bytes, node->requested_ephemeral_bytes)) {
+		add_reason(status, BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE, arena);
+	}
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		const struct bt_scalar_resource *scalar = &request->scalars[i];
+		uint32_t column = bt_node_table_find_scalar(&node->state->nodes, scalar->name);
+
+		if (!is_ignored(plugin, scalar->name) &&
+			bt_node_info_scalar_allocatable(node, column) <
+				bt_wrap_add(scalar->value,
+					bt_node_info_scalar_requested(node, column))) {
+			bt_status_append_reason(status, arena,
+				bt_arena_printf(
+					arena, "Insufficient %.*s", BT_STR_ARG(scalar->name)));
+		}
+	}
+}
+
+static struct bt_status filter_resources(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
+
+	if (!bt_legacy_has_node(node)) {
+		return bt_status_error_text(cycle->arena, BT_STR("node not found"));
+	}
+	check_resources(plugin, &data_of(plugin, cycle, pod)->request, node, cycle->arena, &status);
+	return status.reason_count != 0 ? status : BT_STATUS_OK;
+}
+
+/* --- HostName --- */
+
+static bool name_matches(const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	struct bt_str wanted = bt_plugin_pod_spec(pod)->node_name;
+
+	return wanted.length == 0 || bt_str_equal(wanted, bt_node_info_name(node));
+}
+
+static struct bt_status filter_host_name(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	if (!name_matches(pod, node)) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_LEGACY_HOST_NAME);
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- host ports --- */
+
+static bool has_port_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (bt_node_info_port_conflicts(node, &wanted->items[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_status filter_host_ports(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	if (has_port_conflict(&data_of(plugin, cycle, pod)->ports, node)) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
+	}
+	return BT_STATUS_OK;
+}
+
+/** The number is taken on some address with some protocol. */
+static bool is_port_number_used(const struct bt_node_info *node, int32_t port)
+{
+	const struct bt_node_row *row = &node->state->nodes.rows[node->slot];
+
+	if (node->ports_changed) {
+		for (uint32_t i = 0; i < node->ports.count; i++) {
+			if (node->ports.items[i].port == port) {
+				return true;
+			}
+		}
+		return false;
+	}
+	for (uint32_t i = 0; i < row->ports.count; i++) {
+		if (row->ports.items[i].port == port) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_status filter_port_numbers(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const bt_host_port_list *wanted = &data_of(plugin, cycle, pod)->ports;
+
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (is_port_number_used(node, wanted->items[i].port)) {
+			return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- MatchNodeSelector --- */
+
+static bool selector_matches(const struct bt_required_node_affinity *affinity,
+	const struct bt_node_info *node, struct bt_arena *arena)
+{
+	return bt_required_node_affinity_matches(
+		affinity, bt_node_info_name(node), bt_node_info_labels(node), arena, NULL);
+}
+
+static struct bt_status filter_selector(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	if (!selector_matches(&data_of(plugin, cycle, pod)->affinity, node, cycle->arena)) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_LEGACY_NODE_SELECTOR);
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- GeneralPredicates --- */
+
+static struct bt_status filter_general(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct general_data *data = data_of(plugin, cycle, pod);
+	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
+
+	if (!bt_legacy_has_node(node)) {
+		return bt_status_error_text(cycle->arena, BT_STR("node not found"));
+	}
+	check_resources(plugin, &data->request, node, cycle->arena, &status);
+	/* One part that removing pods cannot repair decides for the whole. */
+	if (!name_matches(pod, node)) {
+		add_reason(&status, BT_REASON_LEGACY_HOST_NAME, cycle->arena);
+		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
+	}
+	if (has_port_conflict(&data->ports, node)) {
+		add_reason(&status, BT_REASON_NODE_PORTS, cycle->arena);
+	}
+	if (!selector_matches(&data->affinity, node, cycle->arena)) {
+		add_reason(&status, BT_REASON_LEGACY_NODE_SELECTOR, cycle->arena);
+		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
+	}
+	return status.reason_count != 0 ? status : BT_STATUS_OK;
+}
+
+/* --- tables --- */
+
+static const struct bt_event_registration resource_events[] = {
+	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_SCALE_DOWN}, NULL},
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_ALLOCATABLE}, NULL},
+};
+static const struct bt_event_registration host_name_events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
+};
+static const struct bt_event_registration port_events[] = {
+	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, NULL},
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
+};
+static const struct bt_event_registration selector_events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
+};
+static const struct bt_event_registration general_events[] = {
+	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_SCALE_DOWN}, NULL},
+	{{BT_RESOURCE_NODE,
+		 BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_ALLOCATABLE | BT_ACTION_UPDATE_NODE_LABEL},
+		NULL},
+};
+
+/* create and events_to_register of one plugin. */
+#define GENERAL_PLUGIN(function_suffix, events) \
+	static int create_##function_suffix(const struct bt_plugin_args *args, \
+		const struct bt_handle *handle, struct bt_plugin **out_plugin, \
+		struct berth_error *err) \
+	{ \
+		return bt_legacy_create_plain( \
+			&bt_legacy_##function_suffix##_plugin, args, handle, out_plugin, err); \
+	} \
+	static int events_of_##function_suffix(BT_UNUSED struct bt_plugin *plugin, \
+		const struct bt_event_registration **out_events, uint32_t *out_count, \
+		BT_UNUSED struct berth_error *err) \
+	{ \
+		*out_events = (events); \
+		*out_count = (uint32_t)BT_ARRAY_LENGTH(events); \
+		return 0; \
+	}
+
+GENERAL_PLUGIN(pod_fits_resources, resource_events)
+GENERAL_PLUGIN(host_name, host_name_events)
+GENERAL_PLUGIN(pod_fits_host_ports, port_events)
+GENERAL_PLUGIN(pod_fits_ports, port_events)
+GENERAL_PLUGIN(match_node_selector, selector_events)
+GENERAL_PLUGIN(general_predicates, general_events)
+
+const struct bt_plugin_ops bt_legacy_pod_fits_resources_plugin = {
+	.name = "PodFitsResources",
+	.create = create_pod_fits_resources,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_of_pod_fits_resources,
+	.pre_filter = pre_filter,
+	.filter = filter_resources,
+};
+
+const struct bt_plugin_ops bt_legacy_host_name_plugin = {
+	.name = "HostName",
+	.create = create_host_name,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_of_host_name,
+	.filter = filter_host_name,
+};
+
+const struct bt_plugin_ops bt_legacy_pod_fits_host_ports_plugin = {
+	.name = "PodFitsHostPorts",
+	.create = create_pod_fits_host_ports,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_of_pod_fits_host_ports,
+	.pre_filter = pre_filter,
+	.filter = filter_host_ports,
+};
+
+const struct bt_plugin_ops bt_legacy_pod_fits_ports_plugin = {
+	.name = "PodFitsPorts",
+	.create = create_pod_fits_ports,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_of_pod_fits_ports,
+	.pre_filter = pre_filter,
+	.filter = filter_port_numbers,
+};
+
+const struct bt_plugin_ops bt_legacy_match_node_selector_plugin = {
+	.name = "MatchNodeSelector",
+	.create = create_match_node_selector,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_of_match_node_selector,
+	.pre_filter = pre_filter,
+	.filter = filter_selector,
+};
+
+const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
+	.name = "GeneralPredicates",
+	.create = create_general_predicates,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_of_general_predicates,
+	.pre_filter = pre_filter,
+	.filter = filter_general,
+};
+
+/**
+ * CheckNodeCondition, CheckNodeMemoryPressure, CheckNodeDiskPressure, CheckNodePIDPressure
+ * (Filter): node conditions as predicates, from before the node lifecycle controller wrote them as
+ * taints. Spec: 05b B1, B2.
+ */
+
+/* --- cores: on the digest of state/node_conditions.h --- */
+
+/** The condition keeps pods away; *out_reason says why. */
+static bool condition_fails(char type, char status, enum bt_reason *out_reason)
+{
+	switch (type) {
+	case BT_CONDITION_READY:
+		*out_reason = BT_REASON_LEGACY_NODE_NOT_READY;
+		return status != BT_CONDITION_TRUE;
+	case BT_CONDITION_OUT_OF_DISK:
+		*out_reason = BT_REASON_LEGACY_NODE_OUT_OF_DISK;
+		return status != BT_CONDITION_FALSE;
+	case BT_CONDITION_NETWORK_UNAVAILABLE:
+		*out_reason = BT_REASON_LEGACY_NODE_NETWORK_UNAVAILABLE;
+		return status != BT_CONDITION_FALSE;
+	default:
+		return false;
+	}
+}
+
+static uint32_t count_failing_conditions(struct bt_str digest)
+{
+	uint32_t count = 0;
+	enum bt_reason reason;
+
+	for (uint32_t i = 0; i + 1 < digest.length; i += 2) {
+		count += condition_fails(digest.data[i], digest.data[i + 1], &reason) ? 1 : 0;
+	}
+	return count;
+}
+
+/** Of several conditions of a type the last one counts. */
+static bool is_last_true(struct bt_str digest, char type)
+{
+	for (uint32_t i = digest.length & ~1U; i >= 2; i -= 2) {
+		if (digest.data[i - 2] == type) {
+			return digest.data[i - 1] == BT_CONDITION_TRUE;
+		}
+	}
+	return false;
+}
+
+static bool has_positive(const struct bt_resource_list *list)
+{
+	struct bt_quantity zero = {0};
+	const struct bt_quantity *cpu = bt_resource_list_find(list, BT_STR("cpu"));
+	const struct bt_quantity *memory = bt_resource_list_find(list, BT_STR("memory"));
+
+	return (cpu != NULL && bt_quantity_compare(cpu, &zero) > 0) ||
+		(memory != NULL && bt_quantity_compare(memory, &zero) > 0);
+}
+
+static bool asks_for_something(const struct bt_resource_requirements *resources)
+{
+	return has_positive(&resources->requests) || has_positive(&resources->limits);
+}
+
+static bool is_best_effort(const struct bt_pod_info *pod)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+
+	if (pod->object != NULL && pod->object->status.qos_class.length != 0) {
+		return bt_str_equal_c(pod->object->status.qos_class, "BestEffort");
+	}
+	if (spec->resources != NULL) {
+		return !asks_for_something(spec->resources);
+	}
+	for (uint32_t i = 0; i < spec->containers.count; i++) {
+		if (asks_for_something(&spec->containers.items[i].resources)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
+		if (asks_for_something(&spec->init_containers.items[i].resources)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- CheckNodeCondition --- */
+
+static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	struct bt_str digest = bt_node_info_conditions(node);
+	bool unschedulable = bt_node_info_unschedulable(node);
+	uint32_t count = count_failing_conditions(digest) + (unschedulable ? 1 : 0);
+	struct bt_str *reasons;
+	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
+	enum bt_reason reason;
+
+	if (!bt_legacy_has_node(node)) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			BT_REASON_LEGACY_NODE_UNKNOWN_CONDITION);
+	}
+	if (count == 0) {
+		return BT_STATUS_OK;
+	}
+	reasons = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, count);
+	for (uint32_t i = 0; i + 1 < digest.length; i += 2) {
+		if (condition_fails(digest.data[i], digest.data[i + 1], &reason)) {
+			reasons[status.reason_count++] = bt_reason_texts[reason];
+		}
+	}
+	if (unschedulable) {
+		reasons[status.reason_count++] = bt_reason_texts[BT_REASON_NODE_UNSCHEDULABLE];
+	}
+	status.reasons = reasons;
+	return status;
+}
+
+static bool passes_condition(const struct bt_node *node, BT_UNUSED char type)
+{
+	struct bt_strbuf digest = {0};
+	bool passes;
+
+	bt_node_conditions_digest(&node->status, &digest);
+	passes = !node->spec.unschedulable && count_failing_conditions(bt_strbuf_str(&digest)) == 0;
+	bt_strbuf_finish(&digest);
+	return passes;
+}
+
+/* --- pressure --- */
+
+static struct bt_status filter_pressure(
+	const struct bt_node_info *node, char type, enum bt_reason reason)
+{
+	if (is_last_true(bt_node_info_conditions(node), type)) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reason);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status filter_memory(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	if (!is_best_effort(pod)) {
+		return BT_STATUS_OK;
+	}
+	return filter_pressure(
+		node, BT_CONDITION_MEMORY_PRESSURE, BT_REASON_LEGACY_MEMORY_PRESSURE);
+}
+
+static struct bt_status filter_disk(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	return filter_pressure(node, BT_CONDITION_DISK_PRESSURE, BT_REASON_LEGACY_DISK_PRESSURE);
+}
+
+static struct bt_status filter_pid(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	return filter_pressure(node, BT_CONDITION_PID_PRESSURE, BT_REASON_LEGACY_PID_PRESSURE);
+}
+
+static bool passes_pressure(const struct bt_node *node, char type)
+{
+	struct bt_strbuf digest = {0};
+	bool passes;
+
+	bt_node_conditions_digest(&node->status, &digest);
+	passes = !is_last_true(bt_strbuf_str(&digest), type);
+	bt_strbuf_finish(&digest);
+	return passes;
+}
+
+/* --- events: a node that passes now and did not before --- */
+
+static enum bt_queueing_hint hint_if_better(bool (*passes)(const struct bt_node *node, char type),
+	char type, const struct bt_node *old_node, const struct bt_node *new_node)
+{
+	bool failed_before = old_node == NULL || !passes(old_node, type);
+
+	return failed_before && passes(new_node, type) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_condition_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	return hint_if_better(passes_condition, 0, old_object, new_object);
+}
+
+static enum bt_queueing_hint after_memory_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	return hint_if_better(
+		passes_pressure, BT_CONDITION_MEMORY_PRESSURE, old_object, new_object);
+}
+
+static enum bt_queueing_hint after_disk_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	return hint_if_better(passes_pressure, BT_CONDITION_DISK_PRESSURE, old_object, new_object);
+}
+
+static enum bt_queueing_hint after_pid_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	return hint_if_better(passes_pressure, BT_CONDITION_PID_PRESSURE, old_object, new_object);
+}
+
+/* Uncordoning is a taint update (spec 02 section 10.1). */
+static const struct bt_event_registration condition_events[] = {
+	{{BT_RESOURCE_NODE,
+		 BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION | BT_ACTION_UPDATE_NODE_TAINT},
+		after_condition_change},
+};
+static const struct bt_event_registration memory_events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION}, after_memory_change},
+};
+static const struct bt_event_registration disk_events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION}, after_disk_change},
+};
+static const struct bt_event_registration pid_events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION}, after_pid_change},
+};
+
+static int events_to_register(struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	if (plugin->ops == &bt_legacy_check_node_condition_plugin) {
+		*out_events = condition_events;
+	} else if (plugin->ops == &bt_legacy_check_node_memory_pressure_plugin) {
+		*out_events = memory_events;
+	} else if (plugin->ops == &bt_legacy_check_node_disk_pressure_plugin) {
+		*out_events = disk_events;
+	} else {
+		*out_events = pid_events;
+	}
+	*out_count = 1;
+	return 0;
+}
+
+static int create_condition(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_check_node_condition_plugin, args, handle, out_plugin, err);
+}
+
+static int create_memory(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_check_node_memory_pressure_plugin, args, handle, out_plugin, err);
+}
+
+static int create_disk(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_check_node_disk_pressure_plugin, args, handle, out_plugin, err);
+}
+
+static int create_pid(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_check_node_pid_pressure_plugin, args, handle, out_plugin, err);
+}
+
+const struct bt_plugin_ops bt_legacy_check_node_condition_plugin = {
+	.name = "CheckNodeCondition",
+	.create = create_condition,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.filter = filter_condition,
+};
+
+const struct bt_plugin_ops bt_legacy_check_node_memory_pressure_plugin = {
+	.name = "CheckNodeMemoryPressure",
+	.create = create_memory,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.filter = filter_memory,
+};
+
+const struct bt_plugin_ops bt_legacy_check_node_disk_pressure_plugin = {
+	.name = "CheckNodeDiskPressure",
+	.create = create_disk,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.filter = filter_disk,
+};
+
+const struct bt_plugin_ops bt_legacy_check_node_pid_pressure_plugin = {
+	.name = "CheckNodePIDPressure",
+	.create = create_pid,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.filter = filter_pid,
+};
+
+/**
+ * PodToleratesNodeTaints (Filter): NoSchedule and NoExecute taints, with the reason of v1.12.
+ * PodToleratesNodeNoExecuteTaints (Filter): NoExecute only, for pods that must ignore NoSchedule.
+ * Spec: 05b A2, B3.
+ */
+
+static bool is_tolerated(
+	const struct bt_plugin *plugin, const bt_taint_list *taints, const struct bt_pod_info *pod)
+{
+	const bt_toleration_list *tolerations = &bt_plugin_pod_spec(pod)->tolerations;
+	bool comparison = bt_plugin_gate(plugin, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+	bool no_execute_only =
+		plugin->ops == &bt_legacy_pod_tolerates_node_no_execute_taints_plugin;
+
+	for (uint32_t i = 0; i < taints->count; i++) {
+		const struct bt_taint *taint = &taints->items[i];
+		bool counts = no_execute_only ? bt_str_equal_c(taint->effect, "NoExecute")
+					      : bt_taint_in_filter(taint, BT_TAINT_HARD);
+
+		if (counts && !bt_tolerations_tolerate(tolerations, taint, comparison)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	if (!is_tolerated(plugin, bt_node_info_taints(node), pod)) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_LEGACY_TAINTS);
+	}
+	return BT_STATUS_OK;
+}
+
+static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_node *old_node = old_object;
+	const struct bt_node *new_node = new_object;
+	bool failed_before = old_node == NULL || !is_tolerated(plugin, &old_node->spec.taints, pod);
+
+	return failed_before && is_tolerated(plugin, &new_node->spec.taints, pod) ? BT_HINT_QUEUE
+										  : BT_HINT_SKIP;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_TAINT}, after_node_change},
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, bt_hint_if_pod_itself},
+};
+
+static int taint_events(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static int create_all(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_pod_tolerates_node_taints_plugin, args, handle, out_plugin, err);
+}
+
+static int create_no_execute(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(&bt_legacy_pod_tolerates_node_no_execute_taints_plugin, args,
+		handle, out_plugin, err);
+}
+
+const struct bt_plugin_ops bt_legacy_pod_tolerates_node_taints_plugin = {
+	.name = "PodToleratesNodeTaints",
+	.create = create_all,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = taint_events,
+	.filter = filter,
+};
+
+const struct bt_plugin_ops bt_legacy_pod_tolerates_node_no_execute_taints_plugin = {
+	.name = "PodToleratesNodeNoExecuteTaints",
+	.create = create_no_execute,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = taint_events,
+	.filter = filter,
+};
