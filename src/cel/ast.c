@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cel/ast.h"
 
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "base/unicode.h"
+
 static struct bt_cel_node *macro_child(const struct bt_cel_node *node, uint32_t index)
 {
 	struct bt_cel_node *const parts[] = {
@@ -38,4 +43,130 @@ struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t i
 		return macro_child(node, index);
 	}
 	return NULL;
+}
+
+/* What is wrong with an expression, told with line, column and the line itself. Spec: 12b 7.7. */
+
+#define ISSUES_SHOWN_MAX 100
+/** The longest expression that an API server admits; a line beyond it is not repeated. */
+#define LINE_SHOWN_BYTES_MAX 10240
+
+void bt_cel_issue_add(struct bt_cel_issues *issues, uint32_t position, const char *format, ...)
+{
+	struct bt_strbuf text = {0};
+	struct bt_cel_issue issue = {.position = position, .order = issues->items.count};
+	va_list arguments;
+
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&text, format, arguments);
+	va_end(arguments);
+	issue.message = bt_arena_str(issues->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	bt_vec_push(&issues->items, issue);
+}
+
+static int compare_issues(const void *left, const void *right)
+{
+	const struct bt_cel_issue *a = left;
+	const struct bt_cel_issue *b = right;
+
+	/* BT_CEL_NOWHERE + 1 is 0. */
+	if (a->position != b->position) {
+		return a->position + 1 < b->position + 1 ? -1 : 1;
+	}
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/** A place in the source; those of sorted issues are found in one walk. */
+struct place {
+	uint32_t position;
+	uint32_t line; /* from 1 */
+	uint32_t line_position;
+	uint32_t line_offset;
+	uint32_t offset;
+};
+
+/** Bytes of the code point at offset; what is no UTF-8 counts byte by byte. */
+static uint32_t step(struct bt_str text, uint32_t offset)
+{
+	uint32_t rune;
+	uint32_t length = bt_utf8_decode(text.data + offset, text.length - offset, &rune);
+
+	return length != 0 ? length : 1;
+}
+
+static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
+	const struct place *place, struct bt_strbuf *out)
+{
+	uint32_t column = place->position - place->line_position;
+	struct bt_str rest = bt_str_sub(source, place->line_offset, source.length);
+	struct bt_str line = bt_str_cut(&rest, '\n');
+
+	bt_strbuf_printf(out, "ERROR: <input>:%u:%u: ", place->line, column + 1);
+	bt_strbuf_append_str(out, issue->message);
+	if (line.length > LINE_SHOWN_BYTES_MAX) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\n | ");
+	/* The line with blanks for tabs and U+FFFD for what is no text. */
+	for (uint32_t k = 0; k < line.length;) {
+		uint32_t rune;
+		uint32_t length = bt_utf8_decode(line.data + k, line.length - k, &rune);
+		if (length == 0 || rune == 0) {
+			bt_strbuf_append_c(out, "\xef\xbf\xbd");
+		} else if (rune == '\t') {
+			bt_strbuf_append_char(out, ' ');
+		} else {
+			bt_strbuf_append(out, line.data + k, length);
+		}
+		k += length != 0 ? length : 1;
+	}
+	bt_strbuf_append_c(out, "\n | ");
+	/* The dots and the caret below a line: full-width ones below characters of several bytes.
+	 */
+	uint32_t offset = 0;
+	uint32_t size = 0;
+
+	for (uint32_t i = 0; i < column && offset < line.length; i++, offset += size) {
+		size = step(line, offset);
+		bt_strbuf_append_c(out, size > 1 ? "\xef\xbc\x8e" : ".");
+	}
+	bt_strbuf_append_c(
+		out, offset < line.length && step(line, offset) > 1 ? "\xef\xbc\xbe" : "^");
+}
+
+void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out)
+{
+	struct place place = {.line = 1};
+	uint32_t count = issues->items.count;
+
+	if (count != 0) {
+		qsort(issues->items.items, count, sizeof(*issues->items.items), compare_issues);
+	}
+	for (uint32_t i = 0; i < count && i < ISSUES_SHOWN_MAX; i++) {
+		if (i != 0) {
+			bt_strbuf_append_char(out, '\n');
+		}
+		if (issues->items.items[i].position == BT_CEL_NOWHERE) {
+			bt_strbuf_append_c(out, "ERROR: <input>:-1:0: ");
+			bt_strbuf_append_str(out, issues->items.items[i].message);
+			continue;
+		}
+		struct bt_str source = issues->source;
+		uint32_t position = issues->items.items[i].position;
+		while (place.position < position && place.offset < source.length) {
+			bool is_end_of_line = source.data[place.offset] == '\n';
+			place.offset += step(source, place.offset);
+			place.position++;
+			if (is_end_of_line) {
+				place.line++;
+				place.line_position = place.position;
+				place.line_offset = place.offset;
+			}
+		}
+		append_issue(&issues->items.items[i], issues->source, &place, out);
+	}
+	if (count > ISSUES_SHOWN_MAX) {
+		bt_strbuf_printf(out, "\n%u more errors were truncated", count - ISSUES_SHOWN_MAX);
+	}
 }

@@ -188,7 +188,4 @@ void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues)
 bool bt_cel_check(struct bt_cel_node *root, const struct bt_cel_environment *environment,
 	struct bt_arena *arena, struct bt_arena *scratch, struct bt_cel_issues *issues,
 	uint32_t *out_local_count);
-/** validators.c: literals that cannot work. Spec 12b section 7.5. */
-bool bt_cel_validate(
-	const struct bt_cel_node *root, struct bt_arena *scratch, struct bt_cel_issues *issues);
 #endif

@@ -1,73 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "cel/checker_private.h"
 #include "cel/device.h"
 
-/** Names that are types (spec 12b section 4). */
-static const struct {
-	const char *name;
-	enum bt_cel_kind kind;
-} type_names[] = {
-	{"bool", BT_CEL_BOOL},
-	{"bytes", BT_CEL_BYTES},
-	{"double", BT_CEL_DOUBLE},
-	{"google.protobuf.Duration", BT_CEL_DURATION},
-	{"google.protobuf.Timestamp", BT_CEL_TIMESTAMP},
-	{"int", BT_CEL_INT},
-	{"list", BT_CEL_LIST},
-	{"map", BT_CEL_MAP},
-	{"net.CIDR", BT_CEL_CIDR},
-	{"net.IP", BT_CEL_IP},
-	{"null_type", BT_CEL_NULL},
-	{"optional_type", BT_CEL_OPTIONAL},
-	{"string", BT_CEL_STRING},
-	{"type", BT_CEL_TYPE},
-	{"uint", BT_CEL_UINT},
-};
+/** Bytes that a dotted name takes at most; longer ones are no names that exist. */
+#define DOTTED_NAME_MAX 64
 
-struct bt_str bt_cel_type_text(struct bt_cel_checker *checker, const struct bt_cel_type *type)
+/* Calls and operators: which overloads take the arguments. Spec: 12b section 7.3. */
+
+static bool is_named(const struct bt_cel_overload *row, struct bt_str function)
+{
+	return strncmp(row->function, function.data, function.length) == 0 &&
+		row->function[function.length] == '\0';
+}
+
+static bool is_function(struct bt_str name)
+{
+	for (uint32_t i = 0; i < bt_cel_overload_count; i++) {
+		if (is_named(&bt_cel_overloads[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The text of a type with bound parameters replaced and free ones printed as dyn, valid until the
+ * next call. */
+static struct bt_str type_text(struct bt_cel_checker *checker, const struct bt_cel_type *type)
 {
 	bt_strbuf_reset(&checker->text);
 	bt_cel_type_print(bt_cel_substitute(&checker->inference, type, true), &checker->text);
 	return bt_strbuf_str(&checker->text);
 }
 
-void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
-	const struct bt_cel_type *expected, const struct bt_cel_type *found)
+bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_application *application,
+	struct bt_cel_resolution *out_resolution)
 {
-	struct bt_strbuf texts[2] = {{0}, {0}};
+	bool is_declared = false;
 
-	bt_cel_type_print(expected, &texts[0]);
-	bt_cel_type_print(found, &texts[1]);
-	bt_cel_issue_add(issues, position, "expected type '%s' but found '%s'",
-		bt_strbuf_c(&texts[0]), bt_strbuf_c(&texts[1]));
-	bt_strbuf_finish(&texts[0]);
-	bt_strbuf_finish(&texts[1]);
-}
+	out_resolution->result = NULL;
+	out_resolution->count = 0;
+	for (uint32_t i = 0; i < bt_cel_overload_count; i++) {
+		const struct bt_cel_overload *row = &bt_cel_overloads[i];
+		struct bt_cel_signature signature;
 
-bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node)
-{
-	const struct bt_cel_type *expected = &bt_cel_types[BT_CEL_BOOL];
+		if (!is_named(row, application->function)) {
+			continue;
+		}
+		is_declared = true;
+		if (row->style != application->style) {
+			continue;
+		}
+		/* Parameters are numbered over all overloads of the style, whatever their arity:
+		 * messages show the numbers. */
+		bt_cel_signature_read(&checker->inference, row->signature, &signature);
+		if (signature.count == application->count &&
+			bt_cel_assign(&checker->inference, application->arguments,
+				signature.parameters, application->count)) {
+			/* One overload more takes the arguments. */
+			const struct bt_cel_type *result =
+				bt_cel_substitute(&checker->inference, signature.result, false);
 
-	if (bt_cel_assign(&checker->inference, &node->type, &expected, 1)) {
-		return true;
+			BT_ASSERT(out_resolution->count < BT_CEL_OVERLOADS_MAX);
+			for (uint32_t k = 0; k < signature.count; k++) {
+				const struct bt_cel_type *parameter = signature.parameters[k];
+				bool is_any = bt_cel_type_is_dyn(parameter) ||
+					parameter->kind == BT_CEL_PARAMETER;
+				out_resolution->kinds[out_resolution->count][k] =
+					(uint8_t)(is_any ? BT_CEL_DYN : parameter->kind);
+			}
+			out_resolution->overloads[out_resolution->count++] = row;
+			if (out_resolution->result == NULL) {
+				out_resolution->result = result;
+			} else if (!bt_cel_type_is_same(out_resolution->result, result)) {
+				out_resolution->result = &bt_cel_types[BT_CEL_DYN];
+			}
+		}
 	}
-	bt_cel_report_type(checker->issues, node->position, expected, node->type);
-	return false;
+	if (!is_declared) {
+		uint32_t position = application->position;
+		struct bt_str name = application->function;
+		bt_cel_issue_add(checker->issues, position,
+			"undeclared reference to '%.*s' (in container '')", BT_STR_ARG(name));
+	} else if (out_resolution->count == 0) {
+		/* `found no matching overload for 'f' applied to 'T0.(T1, T2)'` */
+		struct bt_strbuf types = {0};
+		uint32_t first = 0;
+
+		if (application->style == BT_CEL_STYLE_MEMBER) {
+			bt_strbuf_append_str(
+				&types, type_text(checker, application->arguments[first++]));
+			bt_strbuf_append_char(&types, '.');
+		}
+		bt_strbuf_append_char(&types, '(');
+		for (uint32_t k = first; k < application->count; k++) {
+			bt_strbuf_append_c(&types, k > first ? ", " : "");
+			bt_strbuf_append_str(&types, type_text(checker, application->arguments[k]));
+		}
+		bt_strbuf_append_char(&types, ')');
+		bt_cel_issue_add(checker->issues, application->position,
+			"found no matching overload for '%.*s' applied to '%s'",
+			BT_STR_ARG(application->function), bt_strbuf_c(&types));
+		bt_strbuf_finish(&types);
+	}
+	return out_resolution->count != 0;
 }
 
-const struct bt_cel_type *bt_cel_unwrap_optional(
-	struct bt_cel_checker *checker, const struct bt_cel_type *type, bool *out_is_optional)
+/** A dotted name, when the node is one ("ip", "google.protobuf.Duration"): written to buffer of
+ * DOTTED_NAME_MAX bytes. Absent: it is none, or longer than all names that exist. */
+static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, bool *out_is_rooted)
 {
-	const struct bt_cel_type *known = bt_cel_substitute(&checker->inference, type, false);
-
-	*out_is_optional = known->kind == BT_CEL_OPTIONAL;
-	return *out_is_optional ? known->of[0] : known;
-}
-
-struct bt_str bt_cel_dotted_name(const struct bt_cel_node *node, char *buffer, bool *out_is_rooted)
-{
-	char *end = buffer + BT_CEL_DOTTED_NAME_MAX;
+	char *end = buffer + DOTTED_NAME_MAX;
 	char *start = end;
 
 	for (;; node = node->select.operand) {
@@ -93,6 +137,139 @@ struct bt_str bt_cel_dotted_name(const struct bt_cel_node *node, char *buffer, b
 			return (struct bt_str){start, (uint32_t)(end - start)};
 		}
 	}
+}
+
+/** A member call on a dotted name may be the call of a function with a dotted name. */
+static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	char buffer[DOTTED_NAME_MAX];
+	bool is_rooted;
+	struct bt_str prefix = dotted_name(node->call.target, buffer, &is_rooted);
+	struct bt_str name;
+
+	if (prefix.data == NULL || prefix.length + node->call.function.length > sizeof buffer) {
+		return;
+	}
+	name = bt_arena_printf(
+		checker->arena, "%.*s.%.*s", BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
+	if (is_function(name)) {
+		node->call.target = NULL;
+		node->call.function = name;
+		node->call.is_rooted = is_rooted;
+	}
+}
+
+static const struct bt_cel_type *check_call(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	struct bt_cel_resolution resolution;
+	const struct bt_cel_type **types;
+	uint32_t first;
+
+	if (node->call.operator_ == BT_CEL_OP_AND || node->call.operator_ == BT_CEL_OP_OR) {
+		/* && and ||: any number of operands. */
+		bool is_right = true;
+
+		for (uint32_t k = 0; k < node->call.count; k++) {
+			(void)bt_cel_check_node(checker, node->call.arguments[k]);
+		}
+		for (uint32_t k = 0; k < node->call.count; k++) {
+			is_right = bt_cel_expect_bool(checker, node->call.arguments[k]) && is_right;
+		}
+		return &bt_cel_types[is_right ? BT_CEL_BOOL : BT_CEL_ERROR];
+	}
+	if (node->call.target != NULL) {
+		find_dotted_function(checker, node);
+	}
+	types = BT_ARENA_NEW_ARRAY(
+		checker->inference.arena, const struct bt_cel_type *, node->call.count + 1);
+	first = node->call.target != NULL;
+	/* The arguments first, then the target: the order in which parameters are numbered. */
+	for (uint32_t i = 0; i < node->call.count; i++) {
+		types[first + i] = bt_cel_check_node(checker, node->call.arguments[i]);
+	}
+	if (node->call.target != NULL) {
+		types[0] = bt_cel_check_node(checker, node->call.target);
+	}
+
+	struct bt_cel_application application = {.function = node->call.function,
+		.style = first != 0 ? BT_CEL_STYLE_MEMBER : BT_CEL_STYLE_GLOBAL,
+		.arguments = types,
+		.count = first + node->call.count,
+		.position = node->position};
+
+	if (!bt_cel_resolve(checker, &application, &resolution)) {
+		return &bt_cel_types[BT_CEL_ERROR];
+	}
+	struct bt_arena *arena = checker->arena;
+	uint32_t count = resolution.count;
+	const struct bt_cel_overload **overloads =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_cel_overload *, count);
+	uint8_t(*kinds)[BT_CEL_ARGUMENTS_MAX] =
+		bt_arena_alloc(arena, count * sizeof resolution.kinds[0]);
+
+	memcpy(overloads, resolution.overloads, count * sizeof resolution.overloads[0]);
+	memcpy(kinds, resolution.kinds, count * sizeof resolution.kinds[0]);
+	node->call.overloads = overloads;
+	node->call.kinds = (const uint8_t(*)[BT_CEL_ARGUMENTS_MAX])kinds;
+	node->call.overload_count = count;
+	return resolution.result;
+}
+
+/** Names that are types (spec 12b section 4). */
+static const struct {
+	const char *name;
+	enum bt_cel_kind kind;
+} type_names[] = {
+	{"bool", BT_CEL_BOOL},
+	{"bytes", BT_CEL_BYTES},
+	{"double", BT_CEL_DOUBLE},
+	{"google.protobuf.Duration", BT_CEL_DURATION},
+	{"google.protobuf.Timestamp", BT_CEL_TIMESTAMP},
+	{"int", BT_CEL_INT},
+	{"list", BT_CEL_LIST},
+	{"map", BT_CEL_MAP},
+	{"net.CIDR", BT_CEL_CIDR},
+	{"net.IP", BT_CEL_IP},
+	{"null_type", BT_CEL_NULL},
+	{"optional_type", BT_CEL_OPTIONAL},
+	{"string", BT_CEL_STRING},
+	{"type", BT_CEL_TYPE},
+	{"uint", BT_CEL_UINT},
+};
+
+void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
+	const struct bt_cel_type *expected, const struct bt_cel_type *found)
+{
+	struct bt_strbuf texts[2] = {{0}, {0}};
+
+	bt_cel_type_print(expected, &texts[0]);
+	bt_cel_type_print(found, &texts[1]);
+	bt_cel_issue_add(issues, position, "expected type '%s' but found '%s'",
+		bt_strbuf_c(&texts[0]), bt_strbuf_c(&texts[1]));
+	bt_strbuf_finish(&texts[0]);
+	bt_strbuf_finish(&texts[1]);
+}
+
+bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node)
+{
+	const struct bt_cel_type *expected = &bt_cel_types[BT_CEL_BOOL];
+
+	if (bt_cel_assign(&checker->inference, &node->type, &expected, 1)) {
+		return true;
+	}
+	bt_cel_report_type(checker->issues, node->position, expected, node->type);
+	return false;
+}
+
+/** The type in an optional, or the type itself. */
+static const struct bt_cel_type *unwrap_optional(
+	struct bt_cel_checker *checker, const struct bt_cel_type *type, bool *out_is_optional)
+{
+	const struct bt_cel_type *known = bt_cel_substitute(&checker->inference, type, false);
+
+	*out_is_optional = known->kind == BT_CEL_OPTIONAL;
+	return *out_is_optional ? known->of[0] : known;
 }
 
 static const struct bt_cel_type *find_type_name(
@@ -210,10 +387,10 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 static const struct bt_cel_type *check_select(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
-	char buffer[BT_CEL_DOTTED_NAME_MAX];
+	char buffer[DOTTED_NAME_MAX];
 	bool is_rooted;
 	bool is_optional;
-	struct bt_str name = bt_cel_dotted_name(node, buffer, &is_rooted);
+	struct bt_str name = dotted_name(node, buffer, &is_rooted);
 	const struct bt_cel_type *type = NULL;
 
 	if (name.data != NULL) {
@@ -224,7 +401,7 @@ static const struct bt_cel_type *check_select(
 		node->identifier.is_rooted = is_rooted;
 		return type;
 	}
-	type = bt_cel_unwrap_optional(
+	type = unwrap_optional(
 		checker, bt_cel_check_node(checker, node->select.operand), &is_optional);
 	type = field_type(checker, node, type);
 	if (node->select.is_test) {
@@ -260,7 +437,7 @@ static const struct bt_cel_type *check_element(
 	if (!is_optional) {
 		return type;
 	}
-	inner = bt_cel_unwrap_optional(checker, type, &is_optional);
+	inner = unwrap_optional(checker, type, &is_optional);
 	if (!is_optional && !bt_cel_type_is_dyn(inner)) {
 		bt_cel_report_type(checker->issues, node->position,
 			bt_cel_type_make(&checker->inference, BT_CEL_OPTIONAL, type, NULL), type);
@@ -317,7 +494,7 @@ static const struct bt_cel_type *check_by_kind(
 	case BT_CEL_NODE_SELECT:
 		return check_select(checker, node);
 	case BT_CEL_NODE_CALL:
-		return bt_cel_check_call(checker, node);
+		return check_call(checker, node);
 	case BT_CEL_NODE_LIST:
 		return check_list(checker, node);
 	case BT_CEL_NODE_MAP:

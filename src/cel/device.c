@@ -298,7 +298,7 @@ int bt_cel_device_matches(const struct bt_cel_program *program, const struct bt_
 		}
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"CEL result of type %s could not be converted to bool: type conversion "
-		        "error from "
+			"error from "
 			"'%s' to 'bool'",
 			name, name);
 	}

@@ -211,35 +211,6 @@ static bool is_opaque(enum bt_cel_kind kind)
 		kind == BT_CEL_FORMAT || kind == BT_CEL_IP || kind == BT_CEL_CIDR;
 }
 
-/** Both are of one of those kinds. */
-static enum answer compare_opaque(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *left, const struct bt_cel_value *right)
-{
-	switch ((int)left->kind) {
-	case BT_CEL_QUANTITY:
-		/* Upstream quirk, spec 12b section 8.4: results of add and sub are of another
-		 * kind inside, which shows only here. */
-		if (right->is_computed) {
-			return INCOMPARABLE;
-		}
-		return answer_of(bt_quantity_compare(left->quantity, right->quantity) == 0);
-	case BT_CEL_SEMVER:
-		return answer_of(bt_cel_charge_work(evaluation, left->semver->prerelease.length) &&
-			bt_cel_semver_compare(left->semver, right->semver) == 0);
-	case BT_CEL_URL:
-		return answer_of(
-			bt_cel_charge_work(evaluation, bt_cel_url_text(left->url).length) &&
-			bt_str_equal(bt_cel_url_text(left->url), bt_cel_url_text(right->url)));
-	case BT_CEL_IP:
-		return answer_of(is_same_ip(left->ip, right->ip));
-	case BT_CEL_CIDR:
-		return answer_of(left->cidr->prefix_length == right->cidr->prefix_length &&
-			is_same_ip(&left->cidr->ip, &right->cidr->ip));
-	default: /* a format */
-		return answer_of(bt_str_equal(left->text, right->text));
-	}
-}
-
 /** Both are of the same kind, and not numbers. */
 static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *left, const struct bt_cel_value *right)
@@ -265,7 +236,34 @@ static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 		return compare_devices(evaluation, left->fields, right->fields);
 	default:
 		if (is_opaque(left->kind)) {
-			return compare_opaque(evaluation, left, right);
+			/* Both are of one of those kinds. */
+			switch ((int)left->kind) {
+			case BT_CEL_QUANTITY:
+				/* Upstream quirk, spec 12b section 8.4: results of add and sub are
+				 * of another kind inside, which shows only here. */
+				if (right->is_computed) {
+					return INCOMPARABLE;
+				}
+				return answer_of(
+					bt_quantity_compare(left->quantity, right->quantity) == 0);
+			case BT_CEL_SEMVER:
+				return answer_of(bt_cel_charge_work(evaluation,
+							 left->semver->prerelease.length) &&
+					bt_cel_semver_compare(left->semver, right->semver) == 0);
+			case BT_CEL_URL:
+				return answer_of(bt_cel_charge_work(evaluation,
+							 bt_cel_url_text(left->url).length) &&
+					bt_str_equal(bt_cel_url_text(left->url),
+						bt_cel_url_text(right->url)));
+			case BT_CEL_IP:
+				return answer_of(is_same_ip(left->ip, right->ip));
+			case BT_CEL_CIDR:
+				return answer_of(
+					left->cidr->prefix_length == right->cidr->prefix_length &&
+					is_same_ip(&left->cidr->ip, &right->cidr->ip));
+			default: /* a format */
+				return answer_of(bt_str_equal(left->text, right->text));
+			}
 		}
 		return answer_of(bt_cel_compare(left, right, &order) && order == 0);
 	}

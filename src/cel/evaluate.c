@@ -1,7 +1,380 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation of a tree. Errors are values; who may swallow one is said in spec 12b section 8. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/shortest.h"
+#include "cel/device.h"
 #include "cel/evaluate_private.h"
-#include "cel/program.h"
+#include "cel/regex.h"
+#include "cel/text.h"
+
+/* What functions and the evaluator share: cost, work, memory, errors. Spec: 12b section 10. */
+
+/** Steps of macros between two questions whether to go on. */
+#define ITERATIONS_MAX 100
+/** Values within values: deeper ones are not walked through. */
+#define DEPTH_MAX 1000
+/** Instructions of a pattern that are asked in the time of one step of work. */
+#define SEARCH_STEPS 4
+/** Work of making one instruction of a pattern, in bytes handled. */
+#define PATTERN_WORK 64
+/** Instructions that were made of a pattern before it was refused, about. */
+#define REFUSED_PATTERN_SIZE 10000
+
+void bt_cel_evaluation_init(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_program *program, const struct bt_cel_value *variables,
+	const struct bt_cel_limits *limits, struct bt_arena *arena)
+{
+	*evaluation = (struct bt_cel_evaluation){
+		.arena = arena,
+		.cost_max = limits->cost_max,
+		.memory_start = arena->total_bytes,
+		.limits = limits,
+		.program = program,
+		.variables = variables,
+	};
+}
+
+static BT_COLD bool stop(struct bt_cel_evaluation *evaluation, struct bt_str text)
+{
+	if (!bt_cel_is_stopped(evaluation)) {
+		evaluation->stop = bt_cel_error(text);
+	}
+	return false;
+}
+
+static BT_COLD bool stop_for_cost(struct bt_cel_evaluation *evaluation)
+{
+	return stop(evaluation, BT_STR("operation cancelled: actual cost limit exceeded"));
+}
+
+bool bt_cel_charge(struct bt_cel_evaluation *evaluation, uint64_t units)
+{
+	if (BT_UNLIKELY(BT_ADD_OVERFLOW(evaluation->cost, units, &evaluation->cost))) {
+		evaluation->cost = UINT64_MAX;
+	}
+	if (BT_UNLIKELY(evaluation->cost > evaluation->cost_max ||
+		    evaluation->arena->total_bytes - evaluation->memory_start >
+			    BT_CEL_MEMORY_MAX)) {
+		return stop_for_cost(evaluation);
+	}
+	return BT_LIKELY(!bt_cel_is_stopped(evaluation));
+}
+
+bool bt_cel_charge_tenths(struct bt_cel_evaluation *evaluation, uint64_t length, uint64_t tenths)
+{
+	return bt_cel_charge(evaluation, (length * tenths + 9) / 10);
+}
+
+bool bt_cel_charge_work(struct bt_cel_evaluation *evaluation, uint64_t count)
+{
+	if (BT_UNLIKELY(BT_ADD_OVERFLOW(evaluation->work, count, &evaluation->work) ||
+		    evaluation->work > BT_CEL_WORK_MAX)) {
+		evaluation->work = BT_CEL_WORK_MAX + 1;
+		return stop_for_cost(evaluation);
+	}
+	return BT_LIKELY(!bt_cel_is_stopped(evaluation));
+}
+
+void *bt_cel_alloc(struct bt_cel_evaluation *evaluation, uint64_t count, size_t size)
+{
+	size_t used = evaluation->arena->total_bytes - evaluation->memory_start;
+
+	if (used > BT_CEL_MEMORY_MAX || count > (BT_CEL_MEMORY_MAX - used) / size) {
+		(void)stop_for_cost(evaluation);
+		return NULL;
+	}
+	return bt_arena_alloc(evaluation->arena, (size_t)count * size);
+}
+
+bool bt_cel_enter(struct bt_cel_evaluation *evaluation)
+{
+	if (evaluation->depth == DEPTH_MAX) {
+		return stop_for_cost(evaluation);
+	}
+	evaluation->depth++;
+	return true;
+}
+
+void bt_cel_leave(struct bt_cel_evaluation *evaluation)
+{
+	evaluation->depth--;
+}
+
+bool bt_cel_evaluation_iterate(struct bt_cel_evaluation *evaluation)
+{
+	const struct bt_cel_limits *limits = evaluation->limits;
+	struct bt_str cause = BT_STR("");
+
+	if (++evaluation->iterations < ITERATIONS_MAX) {
+		return !bt_cel_is_stopped(evaluation);
+	}
+	evaluation->iterations = 0;
+	if (limits->is_interrupted == NULL || !limits->is_interrupted(limits->context, &cause)) {
+		return !bt_cel_is_stopped(evaluation);
+	}
+	evaluation->is_interrupted = true;
+	return stop(evaluation,
+		bt_arena_printf(
+			evaluation->arena, "operation interrupted: %.*s", BT_STR_ARG(cause)));
+}
+
+bool bt_cel_search(struct bt_cel_evaluation *evaluation, const struct bt_cel_regex *regex,
+	struct bt_str text, uint32_t from, uint32_t *out_start, uint32_t *out_end)
+{
+	uint64_t bytes = (uint64_t)text.length - from + 1;
+
+	/* Without its automaton, which may become too large, RE2 looks at all instructions. */
+	return bt_cel_charge_work(
+		       evaluation, bytes * (1 + bt_cel_regex_size(regex) / SEARCH_STEPS)) &&
+		bt_cel_regex_find(regex, text, from, out_start, out_end);
+}
+
+bool bt_cel_pattern_compile(struct bt_cel_evaluation *evaluation, struct bt_str pattern,
+	const char *prefix, struct bt_cel_regex **out_regex, struct bt_cel_value *out_error)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int code;
+
+	if (!bt_cel_charge_work(evaluation, (uint64_t)pattern.length * PATTERN_WORK)) {
+		*out_error = evaluation->stop;
+		return false;
+	}
+	code = bt_cel_regex_compile(pattern, out_regex, &err);
+	if (code == BERTH_ERR_TOO_LARGE &&
+		!bt_cel_charge_work(evaluation, (uint64_t)REFUSED_PATTERN_SIZE * PATTERN_WORK)) {
+		berth_error_finish(&err);
+		*out_error = evaluation->stop;
+		return false;
+	}
+	if (code != 0) {
+		*out_error = bt_cel_fail(evaluation, "%s%s", prefix, err.message);
+		berth_error_finish(&err);
+		return false;
+	}
+	/* A short pattern may become a long program. */
+	if (!bt_cel_charge_work(
+		    evaluation, (uint64_t)bt_cel_regex_size(*out_regex) * PATTERN_WORK)) {
+		bt_cel_regex_destroy(*out_regex);
+		*out_error = evaluation->stop;
+		return false;
+	}
+	return true;
+}
+
+struct bt_cel_value bt_cel_fail(struct bt_cel_evaluation *evaluation, const char *format, ...)
+{
+	struct bt_strbuf text = {0};
+	struct bt_cel_value error;
+	va_list arguments;
+
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&text, format, arguments);
+	va_end(arguments);
+	error = bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+	return error;
+}
+
+struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, struct bt_str function,
+	const struct bt_cel_value *arguments, uint32_t count)
+{
+	struct bt_strbuf text = {0};
+	struct bt_cel_value error;
+
+	bt_strbuf_printf(&text, "no such overload: %.*s(", BT_STR_ARG(function));
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(&text, i == 0 ? "" : ", ");
+		bt_strbuf_append_c(&text, bt_cel_kind_name(arguments[i].kind));
+	}
+	bt_strbuf_append_c(&text, ")");
+	error = bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+	return error;
+}
+
+/* Indexes, fields, optionals. Spec: 12b section 8.3. */
+
+/** As Go prints a value of the language within a message. */
+static bool append_value(struct bt_cel_output *output, const struct bt_cel_value *value)
+{
+	struct bt_strbuf number = {0};
+	bool is_done;
+
+	if (value->kind == BT_CEL_STRING) {
+		return bt_cel_output_append(output, value->text);
+	}
+	if (value->kind != BT_CEL_DOUBLE) {
+		return bt_cel_output_value(output, value);
+	}
+	bt_shortest_append_general(&number, value->real);
+	is_done = bt_cel_output_append(output, bt_strbuf_str(&number));
+	bt_strbuf_finish(&number);
+	return is_done;
+}
+
+struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struct bt_str prefix,
+	const struct bt_cel_value *value, struct bt_str suffix)
+{
+	struct bt_cel_output output = {.evaluation = evaluation};
+	struct bt_cel_value result;
+
+	(void)(bt_cel_output_append(&output, prefix) && append_value(&output, value) &&
+		bt_cel_output_append(&output, suffix));
+	result = bt_cel_output_finish(&output);
+	result.kind = BT_CEL_ERROR;
+	return result;
+}
+
+/** The usual case of a wrong key, without a buffer between. */
+static struct bt_cel_value no_such_key(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *key)
+{
+	const struct bt_str prefix = BT_STR("no such key: ");
+	uint64_t length = (uint64_t)prefix.length + key->text.length;
+	char *text;
+
+	if (key->kind != BT_CEL_STRING) {
+		return bt_cel_fail_with(evaluation, prefix, key, BT_STR(""));
+	}
+	text = bt_cel_alloc(evaluation, length, 1);
+	if (text == NULL) {
+		return evaluation->stop;
+	}
+	memcpy(text, prefix.data, prefix.length);
+	if (key->text.length != 0) {
+		memcpy(text + prefix.length, key->text.data, key->text.length);
+	}
+	return bt_cel_error((struct bt_str){text, (uint32_t)length});
+}
+
+/** What a map or the device has; NULL: nothing, or another kind. */
+static const struct bt_cel_value *member(
+	const struct bt_cel_value *container, const struct bt_cel_value *key)
+{
+	const struct bt_cel_value *found;
+
+	if (container->kind == BT_CEL_DEVICE) {
+		const struct bt_cel_device_field_info *fields = bt_cel_device_fields(false);
+
+		for (uint32_t i = 0; key->kind == BT_CEL_STRING && i < BT_CEL_DEVICE_FIELD__COUNT;
+			i++) {
+			if (bt_str_equal_c(key->text, fields[i].name)) {
+				return &container->fields[i];
+			}
+		}
+		return NULL;
+	}
+	if (container->kind != BT_CEL_MAP) {
+		return NULL;
+	}
+	found = bt_cel_map_find(container->map, key);
+	return found != NULL ? found : container->map->missing;
+}
+
+/** A number as an index; false: it has a fraction. Beyond every list: -1. */
+static bool index_of(const struct bt_cel_value *key, int64_t *out_index)
+{
+	if (key->kind == BT_CEL_INT) {
+		*out_index = key->integer;
+	} else if (key->kind == BT_CEL_UINT) {
+		*out_index = key->uinteger <= INT64_MAX ? (int64_t)key->uinteger : -1;
+	} else if (!(trunc(key->real) == key->real)) {
+		return false;
+	} else {
+		*out_index = fabs(key->real) < 0x1p62 ? (int64_t)key->real : -1;
+	}
+	return true;
+}
+
+struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *container, const struct bt_cel_value *key)
+{
+	const struct bt_cel_value *found;
+
+	if (container->kind == BT_CEL_OPTIONAL) {
+		return bt_cel_lookup_optional(evaluation, container, key);
+	}
+	if (container->kind == BT_CEL_LIST) {
+		struct bt_cel_list list = container->list;
+		int64_t index;
+
+		if (!bt_cel_is_number(key)) {
+			return bt_cel_fail(evaluation, "unsupported index type '%s' in list",
+				bt_cel_kind_name(key->kind));
+		}
+		if (!index_of(key, &index)) {
+			return bt_cel_fail_with(evaluation, BT_STR("unsupported index value "), key,
+				BT_STR(" in list"));
+		}
+		if (index < 0 || index >= list.count) {
+			return bt_cel_fail_with(
+				evaluation, BT_STR("index out of bounds: "), key, BT_STR(""));
+		}
+		return list.items[index];
+	}
+	if (container->kind == BT_CEL_MAP && !bt_cel_charge_find(evaluation, container->map, key)) {
+		return evaluation->stop;
+	}
+	found = member(container, key);
+	return found != NULL ? *found : no_such_key(evaluation, key);
+}
+
+struct bt_cel_value bt_cel_optional(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
+{
+	struct bt_cel_value *content = bt_cel_alloc(evaluation, 1, sizeof(*content));
+
+	if (content == NULL) {
+		return evaluation->stop;
+	}
+	*content = *value;
+	return (struct bt_cel_value){.kind = BT_CEL_OPTIONAL, .optional = content};
+}
+
+struct bt_cel_value bt_cel_lookup_optional(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *container, const struct bt_cel_value *key)
+{
+	const struct bt_cel_value *found = NULL;
+	int64_t index;
+
+	if (container->kind == BT_CEL_OPTIONAL) {
+		container = container->optional;
+		if (container == NULL) {
+			return (struct bt_cel_value){.kind = BT_CEL_OPTIONAL};
+		}
+	}
+	if (container->kind == BT_CEL_LIST) {
+		if (bt_cel_is_number(key) && index_of(key, &index) && index >= 0 &&
+			index < container->list.count) {
+			found = &container->list.items[index];
+		}
+	} else if (container->kind == BT_CEL_MAP &&
+		!bt_cel_charge_find(evaluation, container->map, key)) {
+		return evaluation->stop;
+	} else {
+		found = member(container, key);
+	}
+	return found != NULL ? bt_cel_optional(evaluation, found)
+			     : (struct bt_cel_value){.kind = BT_CEL_OPTIONAL};
+}
+
+/** has(container.field) */
+static struct bt_cel_value lookup_test(
+	const struct bt_cel_value *container, const struct bt_cel_value *field)
+{
+	if (container->kind == BT_CEL_OPTIONAL) {
+		return container->optional != NULL ? lookup_test(container->optional, field)
+						   : bt_cel_bool(false);
+	}
+	if (container->kind == BT_CEL_LIST) {
+		return bt_cel_error(BT_STR("unsupported index type 'string' in list"));
+	}
+	return bt_cel_bool(member(container, field) != NULL);
+}
+
+/* Evaluation of a tree. Errors are values; who may swallow one is said in spec 12b section 8. */
 
 /** Units of making a list or a map that is not constant. Spec: 12b section 10. */
 #define LIST_UNITS 10
@@ -50,7 +423,7 @@ static struct bt_cel_value evaluate_select(
 	if (node->select.is_test) {
 		/* What it is asked of was counted, and is free. */
 		evaluation->cost -= evaluation->cost != 0;
-		return bt_cel_lookup_test(&operand, &field);
+		return lookup_test(&operand, &field);
 	}
 	if (!bt_cel_charge(evaluation, 1)) {
 		return evaluation->stop;

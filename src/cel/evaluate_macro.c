@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Macros. Spec: 12b sections 6, 8.8 and 10. */
 #include "cel/evaluate_private.h"
-#include "cel/functions.h"
+#include "cel/function.h"
 
 /*
  * Units of one step beside what is written in it: the hidden accumulator is read (1), the condition
@@ -334,38 +334,6 @@ static struct bt_cel_value evaluate_map_macro(
 	return end(&loop, (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map});
 }
 
-static struct bt_cel_value evaluate_sort_by(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	struct loop loop;
-	struct bt_cel_value *keys = NULL;
-	uint32_t count = 0;
-
-	if (!begin(&loop, evaluation, node)) {
-		return loop.error;
-	}
-	if (loop.range.kind != BT_CEL_LIST) {
-		return bt_cel_error(BT_CEL_NO_OVERLOAD);
-	}
-	if (loop.count != 0) {
-		keys = bt_cel_alloc(evaluation, loop.count, sizeof(*keys));
-	}
-	while (next(&loop)) {
-		struct bt_cel_value key = bt_cel_evaluate_node(evaluation, node->macro.result);
-
-		(void)bt_cel_charge(evaluation, APPEND_UNITS);
-		if (bt_cel_is_error(&key)) {
-			keep_error(&loop, &key);
-		} else {
-			keys[count++] = key;
-		}
-	}
-	if (bt_cel_is_stopped(evaluation) || loop.error.kind != BT_CEL_NULL) {
-		return end(&loop, loop.error);
-	}
-	return bt_cel_sort(evaluation, &loop.range.list, &(const struct bt_cel_list){keys, count});
-}
-
 /** optMap, optFlatMap */
 static struct bt_cel_value evaluate_optional_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_flat)
@@ -425,7 +393,33 @@ static struct bt_cel_value evaluate(
 	case BT_CEL_MACRO_SORT_BY:
 		break;
 	}
-	return evaluate_sort_by(evaluation, node);
+	struct loop loop;
+	struct bt_cel_value *keys = NULL;
+	uint32_t count = 0;
+
+	if (!begin(&loop, evaluation, node)) {
+		return loop.error;
+	}
+	if (loop.range.kind != BT_CEL_LIST) {
+		return bt_cel_error(BT_CEL_NO_OVERLOAD);
+	}
+	if (loop.count != 0) {
+		keys = bt_cel_alloc(evaluation, loop.count, sizeof(*keys));
+	}
+	while (next(&loop)) {
+		struct bt_cel_value key = bt_cel_evaluate_node(evaluation, node->macro.result);
+
+		(void)bt_cel_charge(evaluation, APPEND_UNITS);
+		if (bt_cel_is_error(&key)) {
+			keep_error(&loop, &key);
+		} else {
+			keys[count++] = key;
+		}
+	}
+	if (bt_cel_is_stopped(evaluation) || loop.error.kind != BT_CEL_NULL) {
+		return end(&loop, loop.error);
+	}
+	return bt_cel_sort(evaluation, &loop.range.list, &(const struct bt_cel_list){keys, count});
 }
 
 /**

@@ -2,13 +2,14 @@
 #ifndef BT_CEL_FUNCTION_H
 #define BT_CEL_FUNCTION_H
 /**
- * Functions of the language: functions.def lists every overload with its signature, functions_*.c
- * have their code. Operators have rows, too, for the checker; the evaluator runs them itself.
- * Spec: 12b sections 7.3, 8.9 and 9.
+ * Functions of the language: functions.def lists every overload with its signature, functions*.c,
+ * ip.c, semver.c and url.c have their code. Operators have rows, too, for the checker; the
+ * evaluator runs them itself. Spec: 12b sections 7.3, 8.9 and 9.
  */
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "cel/value.h"
 
 struct bt_cel_limits;
@@ -118,7 +119,7 @@ struct bt_cel_value bt_cel_fail(struct bt_cel_evaluation *evaluation, const char
 struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, struct bt_str function,
 	const struct bt_cel_value *arguments, uint32_t count);
 
-/* lookup.c */
+/* evaluate.c */
 
 /** optional.of(value) */
 struct bt_cel_value bt_cel_optional(
@@ -145,9 +146,6 @@ bool bt_cel_charge_find(struct bt_cel_evaluation *evaluation, const struct bt_ce
 const struct bt_cel_value *bt_cel_map_find(
 	const struct bt_cel_map *map, const struct bt_cel_value *key);
 
-/** Text of a URL (functions_url.c). */
-struct bt_str bt_cel_url_text(const struct bt_cel_url *url);
-
 /* semver.c: spec 12b section 9.8, also used for attributes */
 
 /** err: the texts of the section. is_normalised: semver(s, true). The result borrows text; a
@@ -155,4 +153,74 @@ struct bt_str bt_cel_url_text(const struct bt_cel_url *url);
 BT_MUST_USE int bt_cel_semver_parse(struct bt_str text, bool is_normalised, struct bt_arena *arena,
 	struct bt_cel_semver *out_version, struct berth_error *err);
 int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_semver *b);
+
+/* functions_format.c: clauses of string.format, for the function and for the validator. Spec: 12b
+ * section 9.2. */
+
+/** %, maybe .N, a letter of "sdfeboxX". */
+struct bt_cel_format_clause {
+	char verb;
+	int precision;
+};
+
+/**
+ * The next part at *at, which moves on: text (of "%%" one of them), or, *out_text empty, a clause
+ * that stands at *at. false: the end.
+ */
+bool bt_cel_format_next(struct bt_str format, uint32_t *at, struct bt_str *out_text);
+/** What stands behind a %; *at moves behind it. false: *out_failure says why not. */
+bool bt_cel_format_parse(struct bt_cel_evaluation *evaluation, struct bt_str format, uint32_t *at,
+	struct bt_cel_format_clause *out_clause, struct bt_cel_value *out_failure);
+/** Why a clause takes no values of a kind, up to the name of the kind; NULL: it takes them. */
+const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
+
+/* --- the code of the rows of functions.def: bt_cel_fn_<code> for each --- */
+
+/* Spec: 12b section 9. */
+#define BT_CEL_FUNCTION(name_, style_, signature_, guard_, code_) \
+	struct bt_cel_value bt_cel_fn_##code_(struct bt_cel_evaluation *evaluation, \
+		const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex);
+#define BT_CEL_OWN(name_, style_, signature_)
+#include "cel/functions.def"
+#undef BT_CEL_FUNCTION
+#undef BT_CEL_OWN
+
+/** sort and the macro sortBy, with what they cost: list in the order of keys, of which there are as
+ * many. */
+struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_list *list, const struct bt_cel_list *keys);
+
+/* ip.c: texts of addresses and networks, read and written as Go's net/netip does. Spec: 12b
+ * section 9.9.
+ */
+
+/**
+ * err: `ParseAddr("x"): unable to parse IP` and the like. *out_has_zone: "%eth0" stands at the end
+ * (which the result leaves out).
+ */
+BT_MUST_USE int bt_cel_ip_parse(
+	struct bt_str text, struct bt_cel_ip *out_ip, bool *out_has_zone, struct berth_error *err);
+/** err: `netip.ParsePrefix("x"): no '/'` and the like. Bits behind the prefix stay. */
+BT_MUST_USE int bt_cel_cidr_parse(
+	struct bt_str text, struct bt_cel_cidr *out_cidr, struct berth_error *err);
+
+void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out);
+void bt_cel_cidr_print(const struct bt_cel_cidr *cidr, struct bt_strbuf *out);
+
+/* url.c: URLs as Go's url.ParseRequestURI takes them: absolute paths and absolute URIs. Spec: 12b
+ * section 9.6. */
+
+struct bt_cel_url {
+	struct bt_str text;   /* the source, its scheme in small letters */
+	struct bt_str scheme; /* small letters, "" for none */
+	struct bt_str host;   /* with the port, unescaped */
+	struct bt_str path;   /* as it was written */
+	struct bt_str query;  /* behind the "?" */
+};
+
+/** The result is in the arena. err: `parse "x": invalid URI for request` and the like. */
+BT_MUST_USE int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena,
+	struct bt_cel_url *out_url, struct berth_error *err);
+/** Text of a URL. */
+struct bt_str bt_cel_url_text(const struct bt_cel_url *url);
 #endif

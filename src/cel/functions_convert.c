@@ -6,8 +6,7 @@
 #include "base/duration.h"
 #include "base/shortest.h"
 #include "base/unicode.h"
-#include "cel/functions.h"
-#include "cel/ip.h"
+#include "cel/function.h"
 #include "cel/text.h"
 
 /* Conversions, type and dyn. They look at the kinds themselves. Spec: 12b section 9.1. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
-#include "cel/functions.h"
+#include "cel/function.h"
 #include "cel/text.h"
 
 /* Functions of lists. Spec: 12b sections 9.3 and 9.10. */
@@ -399,4 +400,205 @@ struct bt_cel_value bt_cel_fn_includes(struct bt_cel_evaluation *evaluation,
 		}
 	}
 	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_bool(false);
+}
+
+/* Lists as sets. Spec: 12b section 9.4. */
+
+static bool has_element(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
+	const struct bt_cel_value *value)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (bt_cel_is_equal(evaluation, value, &list->items[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool contains(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
+	const struct bt_cel_list *part)
+{
+	for (uint32_t i = 0; i < part->count; i++) {
+		if (!has_element(evaluation, list, &part->items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** 1 + times * m * n */
+static bool charge(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *arguments, uint64_t times)
+{
+	/* counts are far below 2^31: the product fits */
+	uint64_t pairs = (uint64_t)arguments[0].list.count * arguments[1].list.count;
+
+	return bt_cel_charge(evaluation, 1 + times * pairs);
+}
+
+static struct bt_cel_value answer(struct bt_cel_evaluation *evaluation, bool value)
+{
+	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_bool(value);
+}
+
+struct bt_cel_value bt_cel_fn_sets_contains(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	if (!charge(evaluation, arguments, 1)) {
+		return evaluation->stop;
+	}
+	return answer(evaluation, contains(evaluation, &arguments[0].list, &arguments[1].list));
+}
+
+struct bt_cel_value bt_cel_fn_sets_equivalent(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_list *left = &arguments[0].list;
+	const struct bt_cel_list *right = &arguments[1].list;
+
+	if (!charge(evaluation, arguments, 2)) {
+		return evaluation->stop;
+	}
+	return answer(
+		evaluation, contains(evaluation, left, right) && contains(evaluation, right, left));
+}
+
+struct bt_cel_value bt_cel_fn_sets_intersects(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_list *left = &arguments[0].list;
+	bool found = false;
+
+	if (!charge(evaluation, arguments, 1)) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < left->count && !found; i++) {
+		found = has_element(evaluation, &arguments[1].list, &left->items[i]);
+	}
+	return answer(evaluation, found);
+}
+
+/* Sorting, and what compares all pairs of a list. Spec: 12b section 9.3. */
+
+/** What making a list costs beside its elements. */
+
+/** A key and where its item stands. */
+struct sort_key {
+	const struct bt_cel_value *key;
+	uint32_t index;
+};
+
+/** NaN comes first; what is equal stays in its order. */
+static int compare_sort_keys(const void *a, const void *b)
+{
+	const struct sort_key *left = a;
+	const struct sort_key *right = b;
+	int order;
+
+	if (!bt_cel_compare(left->key, right->key, &order)) {
+		bool left_is_number = !(left->key->real != left->key->real);
+		bool right_is_number = !(right->key->real != right->key->real);
+
+		order = (int)left_is_number - (int)right_is_number;
+	}
+	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/** NaN is of a kind that has an order. */
+static bool is_comparable(const struct bt_cel_value *value)
+{
+	int order;
+
+	return value->kind == BT_CEL_DOUBLE || bt_cel_compare(value, value, &order);
+}
+
+/** Trunc(2 n^2), or 2.1 n^2 for texts. */
+static bool charge_pairs(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
+{
+	uint64_t pairs = (uint64_t)list->count * list->count; /* count is far below 2^28 */
+	bool are_texts = list->count != 0 && list->items[0].kind == BT_CEL_STRING;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_cel_value *item = &list->items[i];
+
+		if ((item->kind == BT_CEL_STRING || item->kind == BT_CEL_BYTES) &&
+			!bt_cel_charge_work(evaluation, item->text.length)) {
+			return false;
+		}
+	}
+	return bt_cel_charge(evaluation, LIST_UNITS + (are_texts ? pairs * 21 / 10 : pairs * 2)) &&
+		bt_cel_charge_work(evaluation, pairs);
+}
+
+struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_list *list, const struct bt_cel_list *keys)
+{
+	struct sort_key *order;
+	struct bt_cel_value *items;
+
+	if (!charge_pairs(evaluation, keys)) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < keys->count; i++) {
+		if (!is_comparable(&keys->items[0])) {
+			return bt_cel_error(BT_STR("list elements must be comparable"));
+		}
+		if (keys->items[i].kind != keys->items[0].kind) {
+			return bt_cel_error(BT_STR("list elements must have the same type"));
+		}
+	}
+	order = bt_cel_alloc(evaluation, keys->count, sizeof(*order));
+	items = bt_cel_alloc(evaluation, keys->count, sizeof(*items));
+	if (order == NULL || items == NULL) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < keys->count; i++) {
+		order[i] = (struct sort_key){&keys->items[i], i};
+	}
+	qsort(order, keys->count, sizeof(*order), compare_sort_keys);
+	for (uint32_t i = 0; i < keys->count; i++) {
+		items[i] = list->items[order[i].index];
+	}
+	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, keys->count}};
+}
+
+struct bt_cel_value bt_cel_fn_sort(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return bt_cel_sort(evaluation, &arguments[0].list, &arguments[0].list);
+}
+
+struct bt_cel_value bt_cel_fn_distinct(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_cel_list list = arguments[0].list;
+	struct bt_cel_value *items;
+	uint32_t kept = 0;
+
+	if (!charge_pairs(evaluation, &list)) {
+		return evaluation->stop;
+	}
+	items = bt_cel_alloc(evaluation, list.count, sizeof(*items));
+	if (items == NULL) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < list.count; i++) {
+		uint32_t known = 0;
+
+		while (known < kept &&
+			!bt_cel_is_equal(evaluation, &items[known], &list.items[i])) {
+			known++;
+		}
+		if (known == kept) {
+			items[kept++] = list.items[i];
+		}
+	}
+	return bt_cel_is_error(&evaluation->stop)
+		? evaluation->stop
+		: (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, kept}};
 }

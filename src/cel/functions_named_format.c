@@ -4,9 +4,8 @@
 #include "api/label.h"
 #include "api/selector.h"
 #include "api/time.h"
-#include "cel/functions.h"
+#include "cel/function.h"
 #include "cel/text.h"
-#include "cel/url.h"
 
 /* Named formats. Spec: 12b section 9.9. */
 

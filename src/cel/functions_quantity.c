@@ -3,42 +3,10 @@
 #include <stdlib.h>
 
 #include "api/quantity_decimal.h"
-#include "cel/functions.h"
+#include "cel/function.h"
 #include "cel/text.h"
 
 /* Functions of quantities. Spec: 12b section 9.7. */
-
-/**
- * A zero forgets how it was held, which isInteger() asks for: "0.0" and "0Ei" are none, "0.0k" is
- * one. Kept in the exponent, which nothing else looks at.
- */
-static void keep_scale_of_zero(
-	struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_quantity *quantity)
-{
-	struct bt_quantity unit = {.exponent = -1};
-	uint32_t fraction = 0;
-	struct bt_str one;
-	uint32_t at = 0;
-
-	while (at < text.length &&
-		(text.data[at] == '+' || text.data[at] == '-' || text.data[at] == '0')) {
-		at++;
-	}
-	if (at < text.length && text.data[at] == '.') {
-		for (at++; at < text.length && text.data[at] == '0'; at++) {
-			fraction++;
-		}
-	}
-	/* What is left is the suffix; one of it tells the scale. */
-	one = bt_arena_printf(
-		evaluation->arena, "1%.*s", BT_STR_ARG(bt_str_sub(text, at, text.length)));
-	if (bt_quantity_parse(one, evaluation->arena, &unit, NULL) != 0 || unit.big != NULL ||
-		(quantity->format == BT_QUANTITY_BINARY_SI && fraction != 0)) {
-		quantity->exponent = -1;
-	} else if (quantity->format != BT_QUANTITY_BINARY_SI) {
-		quantity->exponent = unit.exponent - (int32_t)fraction;
-	}
-}
 
 static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_quantity *out,
 	struct berth_error *err)
@@ -46,7 +14,34 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 	int code = bt_quantity_parse(text, evaluation->arena, out, err);
 
 	if (code == 0 && bt_quantity_is_zero(out)) {
-		keep_scale_of_zero(evaluation, text, out);
+		/*
+		 * A zero forgets how it was held, which isInteger() asks for: "0.0" and "0Ei" are
+		 * none, "0.0k" is one. Kept in the exponent, which nothing else looks at.
+		 */
+		struct bt_quantity unit = {.exponent = -1};
+		uint32_t fraction = 0;
+		struct bt_str one;
+		uint32_t at = 0;
+
+		while (at < text.length &&
+			(text.data[at] == '+' || text.data[at] == '-' || text.data[at] == '0')) {
+			at++;
+		}
+		if (at < text.length && text.data[at] == '.') {
+			for (at++; at < text.length && text.data[at] == '0'; at++) {
+				fraction++;
+			}
+		}
+		/* What is left is the suffix; one of it tells the scale. */
+		one = bt_arena_printf(
+			evaluation->arena, "1%.*s", BT_STR_ARG(bt_str_sub(text, at, text.length)));
+		if (bt_quantity_parse(one, evaluation->arena, &unit, NULL) != 0 ||
+			unit.big != NULL ||
+			(out->format == BT_QUANTITY_BINARY_SI && fraction != 0)) {
+			out->exponent = -1;
+		} else if (out->format != BT_QUANTITY_BINARY_SI) {
+			out->exponent = unit.exponent - (int32_t)fraction;
+		}
 	}
 	return code;
 }

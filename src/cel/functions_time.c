@@ -2,7 +2,7 @@
 #include "api/time.h"
 
 #include "base/nanoseconds.h"
-#include "cel/functions.h"
+#include "cel/function.h"
 #include "cel/text.h"
 
 /*

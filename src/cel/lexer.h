@@ -72,10 +72,16 @@ void bt_cel_lexer_error(
 	struct bt_cel_lexer *lexer, uint32_t position, const char *detail_format, ...);
 
 /**
- * literal.c: the value of a number, string or bytes token, which borrows from the token.
+ * The value of a number, string or bytes token, which borrows from the token.
  * is_negative: a minus stands in front of the number, at position. With an issue added when it is
  * out of range or an escape is wrong.
  */
 struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool is_negative,
 	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena);
+
+/* syntax.c */
+
+/** Issues for tokens, the last one being BT_CEL_TOKEN_END, that the grammar refuses. */
+void bt_cel_syntax_report(
+	struct bt_cel_lexer *lexer, const struct bt_cel_token *tokens, uint32_t count);
 #endif

@@ -70,25 +70,6 @@ static const struct macro_row *find_row(const struct bt_cel_node *call)
 	return NULL;
 }
 
-static bool read_variable(const struct bt_cel_node *argument, enum bt_cel_macro macro,
-	struct bt_cel_issues *issues, struct bt_str *out_name)
-{
-	if (argument->kind != BT_CEL_NODE_IDENTIFIER || argument->identifier.is_rooted) {
-		bt_cel_issue_add(issues, argument->position, "%s", not_a_name[macro]);
-		return false;
-	}
-	/* Whether the variable goes over elements: the others are set once. */
-	if ((macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
-		    macro != BT_CEL_MACRO_OPT_FLAT_MAP) &&
-		bt_str_equal_c(argument->identifier.name, "__result__")) {
-		bt_cel_issue_add(issues, argument->position,
-			"iteration variable overwrites accumulator variable");
-		return false;
-	}
-	*out_name = argument->identifier.name;
-	return true;
-}
-
 static void expand(
 	struct bt_cel_node *node, const struct macro_row *row, struct bt_cel_issues *issues)
 {
@@ -99,9 +80,22 @@ static void expand(
 	struct bt_str names[2] = {{0}};
 
 	for (uint32_t i = 0; i < row->variable_count; i++) {
-		if (!read_variable(arguments[i], row->macro, issues, &names[i])) {
+		const struct bt_cel_node *argument = arguments[i];
+		enum bt_cel_macro macro = row->macro;
+		struct bt_str *out_name = &names[i];
+		if (argument->kind != BT_CEL_NODE_IDENTIFIER || argument->identifier.is_rooted) {
+			bt_cel_issue_add(issues, argument->position, "%s", not_a_name[macro]);
 			return;
 		}
+		/* Whether the variable goes over elements: the others are set once. */
+		if ((macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
+			    macro != BT_CEL_MACRO_OPT_FLAT_MAP) &&
+			bt_str_equal_c(argument->identifier.name, "__result__")) {
+			bt_cel_issue_add(issues, argument->position,
+				"iteration variable overwrites accumulator variable");
+			return;
+		}
+		*out_name = argument->identifier.name;
 	}
 	if (row->variable_count == 2 && bt_str_equal(names[0], names[1])) {
 		bt_cel_issue_add(issues, arguments[1]->position, "duplicate variable name: %.*s",

@@ -1,26 +1,428 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cel/parser.h"
+#include "cel/lexer.h"
 
 #include "base/unicode.h"
+
+/*
+ * Tokens in, nodes out. Spec: 12b section 5. By recursive descent, which ends at the first thing
+ * that the grammar refuses: every function here then returns NULL or false and nothing more is
+ * read. syntax.c reads the tokens once more to say what is wrong.
+ */
+
+/** One of the nodes that a list, a map or a call is being made of. */
+struct bt_cel_element {
+	struct bt_cel_node *node;
+	bool is_optional;
+};
+
+struct bt_cel_parser {
+	struct bt_cel_lexer lexer;
+	BT_VEC(struct bt_cel_token) tokens; /* of the whole text, BT_CEL_TOKEN_END twice */
+	uint32_t index;                     /* of token, which is to be taken next */
+	struct bt_cel_token token;
+	struct bt_cel_token following;
+	bool is_refused; /* by the grammar */
+	struct bt_arena *arena;
+	struct bt_cel_issues *issues;
+	uint32_t depth;
+	/** Of everything that is open, outermost first. A mark is the count when it was opened. */
+	BT_VEC(struct bt_cel_element) elements;
+};
+
+/* --- tokens and nodes --- */
+
+static struct bt_cel_token take_token(struct bt_cel_parser *parser)
+{
+	struct bt_cel_token token = parser->token;
+
+	parser->token = parser->following;
+	if (parser->index + 2 < parser->tokens.count) {
+		parser->following = parser->tokens.items[++parser->index + 1];
+	}
+	return token;
+}
+
+static bool take_if(struct bt_cel_parser *parser, enum bt_cel_token_kind kind)
+{
+	if (parser->token.kind != kind) {
+		return false;
+	}
+	(void)take_token(parser);
+	return true;
+}
+
+static bool expect(struct bt_cel_parser *parser, enum bt_cel_token_kind kind)
+{
+	if (take_if(parser, kind)) {
+		return true;
+	}
+	parser->is_refused = true;
+	return false;
+}
+
+static void report_depth(struct bt_cel_parser *parser)
+{
+	bt_cel_issue_add(parser->issues, BT_CEL_NOWHERE, "expression recursion limit exceeded: %d",
+		BT_CEL_DEPTH_MAX);
+}
+
+/** below: height of the highest node under the new one. NULL when it is too high. */
+static struct bt_cel_node *new_node(
+	struct bt_cel_parser *parser, enum bt_cel_node_kind kind, uint32_t position, uint32_t below)
+{
+	struct bt_cel_node *node;
+
+	if (below >= BT_CEL_DEPTH_MAX) {
+		report_depth(parser);
+		return NULL;
+	}
+	node = BT_ARENA_NEW(parser->arena, struct bt_cel_node);
+	node->kind = kind;
+	node->position = position;
+	node->height = below + 1;
+	return node;
+}
+
+static void push_element(struct bt_cel_parser *parser, struct bt_cel_node *node, bool is_optional)
+{
+	struct bt_cel_element element = {node, is_optional};
+
+	bt_vec_push(&parser->elements, element);
+}
+
+/** Of the elements behind mark. */
+static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark)
+{
+	uint32_t height = 0;
+
+	for (uint32_t i = mark; i < parser->elements.count; i++) {
+		if (parser->elements.items[i].node->height > height) {
+			height = parser->elements.items[i].node->height;
+		}
+	}
+	return height;
+}
+
+/** Every stride-th element behind mark, from the offset-th on. */
+static struct bt_cel_node **nodes_behind(
+	struct bt_cel_parser *parser, uint32_t mark, uint32_t stride, uint32_t offset)
+{
+	uint32_t count = (parser->elements.count - mark) / stride;
+	struct bt_cel_node **nodes = BT_ARENA_NEW_ARRAY(parser->arena, struct bt_cel_node *, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		nodes[i] = parser->elements.items[mark + i * stride + offset].node;
+	}
+	return nodes;
+}
+
+/** The question marks of every stride-th element behind mark; NULL when there are none. */
+static bool *marks_behind(struct bt_cel_parser *parser, uint32_t mark, uint32_t stride)
+{
+	uint32_t count = (parser->elements.count - mark) / stride;
+	bool *marks = BT_ARENA_NEW_ARRAY(parser->arena, bool, count);
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		marks[i] = parser->elements.items[mark + i * stride].is_optional;
+		any = any || marks[i];
+	}
+	return any ? marks : NULL;
+}
+
+/** A call of the elements behind mark, which are dropped. */
+static struct bt_cel_node *make_call(struct bt_cel_parser *parser, uint32_t position,
+	struct bt_cel_node *target, struct bt_str function, uint32_t mark)
+{
+	uint32_t below = highest_behind(parser, mark);
+	struct bt_cel_node *call;
+
+	if (target != NULL && target->height > below) {
+		below = target->height;
+	}
+	call = new_node(parser, BT_CEL_NODE_CALL, position, below);
+	if (call != NULL) {
+		call->call.function = function;
+		call->call.target = target;
+		call->call.arguments = nodes_behind(parser, mark, 1, 0);
+		call->call.count = parser->elements.count - mark;
+	}
+	parser->elements.count = mark;
+	return call;
+}
+
+static struct bt_cel_node *make_operator(struct bt_cel_parser *parser, uint32_t position,
+	enum bt_cel_operator operator_, const char *function, uint32_t mark)
+{
+	struct bt_cel_node *call = make_call(parser, position, NULL, bt_str_from(function), mark);
+
+	if (call != NULL) {
+		call->call.operator_ = operator_;
+	}
+	return call;
+}
+
+/* Names, calls, literals and whatever stands in brackets. Spec: 12b section 5. */
+
+static struct bt_cel_node *parse_expression(struct bt_cel_parser *parser);
+
+/** Expressions up to the closing parenthesis, which is taken. */
+static bool parse_arguments(struct bt_cel_parser *parser)
+{
+	if (take_if(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS)) {
+		return true;
+	}
+	do {
+		struct bt_cel_node *argument = parse_expression(parser);
+		if (argument == NULL) {
+			return false;
+		}
+		push_element(parser, argument, false);
+	} while (take_if(parser, BT_CEL_TOKEN_COMMA));
+	return expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS);
+}
+
+/** The parenthesis is the next token. target: NULL for a global function. */
+static struct bt_cel_node *parse_call(struct bt_cel_parser *parser, struct bt_cel_node *target,
+	struct bt_str function, bool is_rooted)
+{
+	uint32_t position = take_token(parser).position;
+	uint32_t mark = parser->elements.count;
+	struct bt_cel_node *call;
+
+	if (!parse_arguments(parser)) {
+		return NULL;
+	}
+	call = make_call(parser, position, target, function, mark);
+	if (call != NULL) {
+		call->call.is_rooted = is_rooted;
+		bt_cel_macro_expand(call, parser->issues);
+	}
+	return call;
+}
+
+static struct bt_cel_node *parse_name(struct bt_cel_parser *parser)
+{
+	uint32_t position = parser->token.position;
+	bool is_rooted = take_if(parser, BT_CEL_TOKEN_DOT);
+	struct bt_cel_token name = parser->token;
+	struct bt_cel_node *node;
+
+	if (!expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
+		return NULL;
+	}
+	if (bt_str_has_word(BT_STR("as break const continue else for function if import let "
+				   "loop package namespace return var void while"),
+		    name.text)) {
+		bt_cel_issue_add(parser->issues, name.position, "reserved identifier: %.*s",
+			BT_STR_ARG(name.text));
+	}
+	if (parser->token.kind == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
+		return parse_call(parser, NULL, name.text, is_rooted);
+	}
+	node = new_node(parser, BT_CEL_NODE_IDENTIFIER, position, 0);
+	node->identifier.name = name.text;
+	node->identifier.is_rooted = is_rooted;
+	return node;
+}
+
+/** Elements with commas between them and perhaps behind them, up to the closing bracket. */
+static bool parse_elements(struct bt_cel_parser *parser, enum bt_cel_token_kind close,
+	bool (*parse_element)(struct bt_cel_parser *parser))
+{
+	if (parser->token.kind == close || take_if(parser, BT_CEL_TOKEN_COMMA)) {
+		return expect(parser, close);
+	}
+	do {
+		if (!parse_element(parser)) {
+			return false;
+		}
+	} while (take_if(parser, BT_CEL_TOKEN_COMMA) && parser->token.kind != close);
+	return expect(parser, close);
+}
+
+static bool parse_item(struct bt_cel_parser *parser)
+{
+	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+	struct bt_cel_node *item = parse_expression(parser);
+
+	if (item != NULL) {
+		push_element(parser, item, is_optional);
+	}
+	return item != NULL;
+}
+
+static bool parse_value(struct bt_cel_parser *parser, bool is_optional)
+{
+	struct bt_cel_node *value;
+
+	if (!expect(parser, BT_CEL_TOKEN_COLON)) {
+		return false;
+	}
+	value = parse_expression(parser);
+	if (value != NULL) {
+		push_element(parser, value, is_optional);
+	}
+	return value != NULL;
+}
+
+static bool parse_entry(struct bt_cel_parser *parser)
+{
+	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+	struct bt_cel_node *key = parse_expression(parser);
+
+	if (key == NULL) {
+		return false;
+	}
+	push_element(parser, key, is_optional);
+	return parse_value(parser, is_optional);
+}
+
+/** Of a message literal. */
+static bool parse_field(struct bt_cel_parser *parser)
+{
+	(void)take_if(parser, BT_CEL_TOKEN_QUESTION);
+	return expect(parser, BT_CEL_TOKEN_IDENTIFIER) && parse_value(parser, false);
+}
+
+static struct bt_cel_node *parse_list(struct bt_cel_parser *parser)
+{
+	uint32_t position = take_token(parser).position;
+	uint32_t mark = parser->elements.count;
+	struct bt_cel_node *list;
+
+	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACKET, parse_item)) {
+		return NULL;
+	}
+	list = new_node(parser, BT_CEL_NODE_LIST, position, highest_behind(parser, mark));
+	if (list != NULL) {
+		list->list.items = nodes_behind(parser, mark, 1, 0);
+		list->list.is_optional = marks_behind(parser, mark, 1);
+		list->list.count = parser->elements.count - mark;
+	}
+	parser->elements.count = mark;
+	return list;
+}
+
+static struct bt_cel_node *parse_map(struct bt_cel_parser *parser)
+{
+	uint32_t position = take_token(parser).position;
+	uint32_t mark = parser->elements.count;
+	struct bt_cel_node *map;
+
+	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACE, parse_entry)) {
+		return NULL;
+	}
+	map = new_node(parser, BT_CEL_NODE_MAP, position, highest_behind(parser, mark));
+	if (map != NULL) {
+		map->map.keys = nodes_behind(parser, mark, 2, 0);
+		map->map.values = nodes_behind(parser, mark, 2, 1);
+		map->map.is_optional = marks_behind(parser, mark, 2);
+		map->map.count = (parser->elements.count - mark) / 2;
+	}
+	parser->elements.count = mark;
+	return map;
+}
+
+static struct bt_cel_node *parse_parentheses(struct bt_cel_parser *parser)
+{
+	struct bt_cel_node *inner;
+
+	(void)take_token(parser);
+	inner = parse_expression(parser);
+	return inner != NULL && expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS) ? inner : NULL;
+}
+
+static struct bt_cel_node *parse_literal(struct bt_cel_parser *parser)
+{
+	uint32_t position = parser->token.position;
+	bool is_negative = take_if(parser, BT_CEL_TOKEN_MINUS);
+	struct bt_cel_token token = take_token(parser);
+	struct bt_cel_node *literal = new_node(parser, BT_CEL_NODE_LITERAL, position, 0);
+
+	if (token.kind == BT_CEL_TOKEN_TRUE || token.kind == BT_CEL_TOKEN_FALSE) {
+		literal->literal = bt_cel_bool(token.kind == BT_CEL_TOKEN_TRUE);
+	} else if (token.kind != BT_CEL_TOKEN_NULL) {
+		literal->literal = bt_cel_literal_read(
+			&token, is_negative, position, &parser->lexer, parser->arena);
+	}
+	return literal;
+}
+
+/** The next token is a minus and belongs to the number behind it. */
+static bool is_negative_number(const struct bt_cel_parser *parser)
+{
+	return parser->token.kind == BT_CEL_TOKEN_MINUS &&
+		(parser->following.kind == BT_CEL_TOKEN_INT ||
+			parser->following.kind == BT_CEL_TOKEN_DOUBLE);
+}
+
+static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
+{
+	switch ((int)parser->token.kind) {
+	case BT_CEL_TOKEN_DOT:
+	case BT_CEL_TOKEN_IDENTIFIER:
+		return parse_name(parser);
+	case BT_CEL_TOKEN_OPEN_PARENTHESIS:
+		return parse_parentheses(parser);
+	case BT_CEL_TOKEN_OPEN_BRACKET:
+		return parse_list(parser);
+	case BT_CEL_TOKEN_OPEN_BRACE:
+		return parse_map(parser);
+	case BT_CEL_TOKEN_INT:
+	case BT_CEL_TOKEN_UINT:
+	case BT_CEL_TOKEN_DOUBLE:
+	case BT_CEL_TOKEN_STRING:
+	case BT_CEL_TOKEN_BYTES:
+	case BT_CEL_TOKEN_TRUE:
+	case BT_CEL_TOKEN_FALSE:
+	case BT_CEL_TOKEN_NULL:
+		return parse_literal(parser);
+	default:
+		if (is_negative_number(parser)) {
+			return parse_literal(parser);
+		}
+		parser->is_refused = true;
+		return NULL;
+	}
+}
+
+/** Name{field: value}, the brace being the next token: refused, since no type of that name
+ * exists. */
+static struct bt_cel_node *parse_message(struct bt_cel_parser *parser, const char *name)
+{
+	uint32_t end = (uint32_t)(parser->token.text.data - name);
+	uint32_t position = take_token(parser).position;
+	uint32_t mark = parser->elements.count;
+
+	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACE, parse_field)) {
+		return NULL;
+	}
+	parser->elements.count = mark;
+	bt_cel_issue_add(parser->issues, position,
+		"undeclared reference to '%.*s' (in container '')",
+		BT_STR_ARG(bt_str_trim((struct bt_str){name, end}, BT_STR_SPACE)));
+	return new_node(parser, BT_CEL_NODE_LITERAL, position, 0);
+}
 
 /* member */
 
 /** The dot stands here: a field, an optional one, or a call. */
 static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_cel_node *operand)
 {
-	uint32_t position = bt_cel_parser_take(parser).position;
-	bool is_optional = bt_cel_parser_take_if(parser, BT_CEL_TOKEN_QUESTION);
+	uint32_t position = take_token(parser).position;
+	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
 	struct bt_cel_token field = parser->token;
 	struct bt_cel_node *select;
 
-	if (bt_cel_parser_take_if(parser, BT_CEL_TOKEN_QUOTED)) {
+	if (take_if(parser, BT_CEL_TOKEN_QUOTED)) {
 		bt_cel_issue_add(parser->issues, field.position, "unsupported syntax: '`'");
-	} else if (!bt_cel_parser_expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
+	} else if (!expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
 		return NULL;
 	} else if (!is_optional && parser->token.kind == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
-		return bt_cel_parse_call(parser, operand, field.text, false);
+		return parse_call(parser, operand, field.text, false);
 	}
-	select = bt_cel_parser_new_node(parser, BT_CEL_NODE_SELECT, position, operand->height);
+	select = new_node(parser, BT_CEL_NODE_SELECT, position, operand->height);
 	if (select != NULL) {
 		select->select.operand = operand;
 		select->select.field = field.text;
@@ -32,20 +434,19 @@ static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_
 /** The bracket stands here. */
 static struct bt_cel_node *parse_index(struct bt_cel_parser *parser, struct bt_cel_node *operand)
 {
-	uint32_t position = bt_cel_parser_take(parser).position;
+	uint32_t position = take_token(parser).position;
 	uint32_t mark = parser->elements.count;
-	bool is_optional = bt_cel_parser_take_if(parser, BT_CEL_TOKEN_QUESTION);
-	struct bt_cel_node *key = bt_cel_parse_expression(parser);
+	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+	struct bt_cel_node *key = parse_expression(parser);
 
-	if (key == NULL || !bt_cel_parser_expect(parser, BT_CEL_TOKEN_CLOSE_BRACKET)) {
+	if (key == NULL || !expect(parser, BT_CEL_TOKEN_CLOSE_BRACKET)) {
 		return NULL;
 	}
-	bt_cel_parser_push(parser, operand, false);
-	bt_cel_parser_push(parser, key, false);
+	push_element(parser, operand, false);
+	push_element(parser, key, false);
 	return is_optional
-		? bt_cel_parser_make_operator(
-			  parser, position, BT_CEL_OP_OPTIONAL_INDEX, "_[?_]", mark)
-		: bt_cel_parser_make_operator(parser, position, BT_CEL_OP_INDEX, "_[_]", mark);
+		? make_operator(parser, position, BT_CEL_OP_OPTIONAL_INDEX, "_[?_]", mark)
+		: make_operator(parser, position, BT_CEL_OP_INDEX, "_[_]", mark);
 }
 
 static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
@@ -53,7 +454,7 @@ static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
 	const char *start = parser->token.text.data;
 	bool starts_with_name = parser->token.kind == BT_CEL_TOKEN_IDENTIFIER ||
 		parser->token.kind == BT_CEL_TOKEN_DOT;
-	struct bt_cel_node *node = bt_cel_parse_primary(parser);
+	struct bt_cel_node *node = parse_primary(parser);
 	bool is_name = starts_with_name && node != NULL && node->kind == BT_CEL_NODE_IDENTIFIER;
 
 	while (node != NULL) {
@@ -65,7 +466,7 @@ static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
 			node = parse_index(parser, node);
 			is_name = false;
 		} else if (is_name && parser->token.kind == BT_CEL_TOKEN_OPEN_BRACE) {
-			node = bt_cel_parse_message(parser, start);
+			node = parse_message(parser, start);
 			is_name = false;
 		} else {
 			break;
@@ -88,17 +489,17 @@ static struct bt_cel_node *parse_unary(struct bt_cel_parser *parser)
 	if (sign != BT_CEL_TOKEN_NOT && sign != BT_CEL_TOKEN_MINUS) {
 		return parse_member(parser);
 	}
-	while (!bt_cel_parser_is_negative_number(parser) && bt_cel_parser_take_if(parser, sign)) {
+	while (!is_negative_number(parser) && take_if(parser, sign)) {
 		is_odd = !is_odd;
 	}
 	operand = parse_member(parser);
 	if (operand == NULL || !is_odd) {
 		return operand;
 	}
-	bt_cel_parser_push(parser, operand, false);
+	push_element(parser, operand, false);
 	return sign == BT_CEL_TOKEN_NOT
-		? bt_cel_parser_make_operator(parser, position, BT_CEL_OP_NOT, "!_", mark)
-		: bt_cel_parser_make_operator(parser, position, BT_CEL_OP_NEGATE, "-_", mark);
+		? make_operator(parser, position, BT_CEL_OP_NOT, "!_", mark)
+		: make_operator(parser, position, BT_CEL_OP_NEGATE, "-_", mark);
 }
 
 /** How strongly an operator binds. */
@@ -144,19 +545,18 @@ static struct bt_cel_node *parse_operation(struct bt_cel_parser *parser, enum le
 		enum bt_cel_token_kind kind = parser->token.kind;
 		uint32_t position = parser->token.position;
 		uint32_t mark = parser->elements.count;
-		bt_cel_parser_push(parser, left, false);
+		push_element(parser, left, false);
 		/* Only || and && take more than two operands. */
 		do {
 			struct bt_cel_node *right;
-			(void)bt_cel_parser_take(parser);
+			(void)take_token(parser);
 			right = parse_operation(parser, binary->level + 1);
 			if (right == NULL) {
 				return NULL;
 			}
-			bt_cel_parser_push(parser, right, false);
+			push_element(parser, right, false);
 		} while (binary->level <= LEVEL_AND && parser->token.kind == kind);
-		left = bt_cel_parser_make_operator(
-			parser, position, binary->operator_, binary->function, mark);
+		left = make_operator(parser, position, binary->operator_, binary->function, mark);
 		binary = &binaries[parser->token.kind];
 	}
 	return left;
@@ -166,30 +566,30 @@ static struct bt_cel_node *parse_operation(struct bt_cel_parser *parser, enum le
 static struct bt_cel_node *parse_conditional(
 	struct bt_cel_parser *parser, struct bt_cel_node *condition)
 {
-	uint32_t position = bt_cel_parser_take(parser).position;
+	uint32_t position = take_token(parser).position;
 	uint32_t mark = parser->elements.count;
 	struct bt_cel_node *yes = parse_operation(parser, LEVEL_OR);
 	struct bt_cel_node *no = NULL;
 
-	if (yes == NULL || !bt_cel_parser_expect(parser, BT_CEL_TOKEN_COLON)) {
+	if (yes == NULL || !expect(parser, BT_CEL_TOKEN_COLON)) {
 		return NULL;
 	}
-	no = bt_cel_parse_expression(parser);
+	no = parse_expression(parser);
 	if (no == NULL) {
 		return NULL;
 	}
-	bt_cel_parser_push(parser, condition, false);
-	bt_cel_parser_push(parser, yes, false);
-	bt_cel_parser_push(parser, no, false);
-	return bt_cel_parser_make_operator(parser, position, BT_CEL_OP_CONDITIONAL, "_?_:_", mark);
+	push_element(parser, condition, false);
+	push_element(parser, yes, false);
+	push_element(parser, no, false);
+	return make_operator(parser, position, BT_CEL_OP_CONDITIONAL, "_?_:_", mark);
 }
 
-struct bt_cel_node *bt_cel_parse_expression(struct bt_cel_parser *parser)
+static struct bt_cel_node *parse_expression(struct bt_cel_parser *parser)
 {
 	struct bt_cel_node *node;
 
 	if (parser->depth >= BT_CEL_DEPTH_MAX) {
-		bt_cel_parser_complain_of_depth(parser);
+		report_depth(parser);
 		return NULL;
 	}
 	parser->depth++;
@@ -201,9 +601,13 @@ struct bt_cel_node *bt_cel_parse_expression(struct bt_cel_parser *parser)
 	return node;
 }
 
-/** Text of at most BT_CEL_SIZE_MAX code points. */
-static bool check_source(struct bt_str source, struct bt_cel_issues *issues)
+struct bt_cel_node *bt_cel_parse(
+	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues)
 {
+	struct bt_cel_parser parser = {.arena = arena, .issues = issues};
+	struct bt_cel_node *root;
+
+	/* Text of at most BT_CEL_SIZE_MAX code points. */
 	uint32_t invalid = UINT32_MAX; /* position of what is no UTF-8 */
 	uint32_t count = 0;
 
@@ -219,24 +623,13 @@ static bool check_source(struct bt_str source, struct bt_cel_issues *issues)
 		bt_cel_issue_add(issues, BT_CEL_NOWHERE,
 			"expression code point size exceeds limit: size: %u, limit %d", count,
 			BT_CEL_SIZE_MAX);
-		return false;
+		return NULL;
 	}
 	if (invalid != UINT32_MAX) {
 		bt_cel_issue_add(issues, invalid, "Syntax error: invalid UTF-8");
-		return false;
-	}
-	return true;
-}
-
-struct bt_cel_node *bt_cel_parse(
-	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues)
-{
-	struct bt_cel_parser parser = {.arena = arena, .issues = issues};
-	struct bt_cel_node *root;
-
-	if (!check_source(source, issues)) {
 		return NULL;
 	}
+
 	parser.lexer.source = bt_arena_str(arena, source);
 	parser.lexer.issues = issues;
 	struct bt_cel_token token;
@@ -248,9 +641,9 @@ struct bt_cel_node *bt_cel_parse(
 	bt_vec_push(&parser.tokens, token);
 	parser.token = parser.tokens.items[0];
 	parser.following = parser.tokens.items[1];
-	root = bt_cel_parse_expression(&parser);
+	root = parse_expression(&parser);
 	if (root != NULL) {
-		(void)bt_cel_parser_expect(&parser, BT_CEL_TOKEN_END);
+		(void)expect(&parser, BT_CEL_TOKEN_END);
 	}
 	if (parser.is_refused) {
 		bt_cel_syntax_report(&parser.lexer, parser.tokens.items, parser.tokens.count - 1);

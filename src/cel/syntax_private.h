@@ -5,7 +5,7 @@
  * Syntax errors as upstream words them, between syntax.c, which has the rules of the grammar, and
  * syntax_recovery.c, which has ANTLR 4's default error strategy. Spec: 12b section 5.
  */
-#include "cel/parser.h"
+#include "cel/lexer.h"
 
 #define BT_CEL_TOKEN_BIT(kind_) (UINT64_C(1) << BT_CEL_TOKEN_##kind_)
 

@@ -147,22 +147,6 @@ static void append_token(struct bt_strbuf *out, const struct bt_cel_token *token
 	bt_strbuf_append_char(out, '\'');
 }
 
-/** What no token covers: space and comments, without the characters that are errors themselves. */
-static void append_gap(struct bt_strbuf *out, struct bt_str gap)
-{
-	for (uint32_t i = 0; i < gap.length; i++) {
-		if (gap.data[i] == '/' && i + 1 < gap.length && gap.data[i + 1] == '/') {
-			struct bt_str rest = bt_str_sub(gap, i, gap.length);
-			struct bt_str comment = bt_str_cut(&rest, '\n');
-
-			append_escaped(out, comment);
-			i += comment.length - 1;
-		} else if (bt_cel_lexer_is_space(gap.data[i])) {
-			append_escaped(out, bt_str_sub(gap, i, 1));
-		}
-	}
-}
-
 /** The text from one token to another, space and comments included. */
 static void append_tokens(
 	struct bt_strbuf *out, const struct bt_cel_syntax *syntax, uint32_t first, uint32_t last)
@@ -175,7 +159,20 @@ static void append_tokens(
 			? text.data
 			: syntax->lexer->source.data + syntax->lexer->source.length;
 
-		append_gap(out, (struct bt_str){end, (uint32_t)(start - end)});
+		/* What no token covers: space and comments, without the characters that are errors
+		 * themselves. */
+		struct bt_str gap = (struct bt_str){end, (uint32_t)(start - end)};
+		for (uint32_t k = 0; k < gap.length; k++) {
+			if (gap.data[k] == '/' && k + 1 < gap.length && gap.data[k + 1] == '/') {
+				struct bt_str rest = bt_str_sub(gap, k, gap.length);
+				struct bt_str comment = bt_str_cut(&rest, '\n');
+
+				append_escaped(out, comment);
+				k += comment.length - 1;
+			} else if (bt_cel_lexer_is_space(gap.data[k])) {
+				append_escaped(out, bt_str_sub(gap, k, 1));
+			}
+		}
 		append_escaped(out, text);
 		end = start + text.length;
 	}
@@ -222,19 +219,6 @@ static void report_input(struct bt_cel_syntax *syntax, const char *what, uint64_
 		append_token(&text, &syntax->tokens[syntax->index]);
 		bt_strbuf_append_c(&text, " expecting ");
 		append_set(&text, expected);
-		end_message(syntax, syntax->index, &text);
-	}
-}
-
-static void report_missing(struct bt_cel_syntax *syntax, uint64_t expected)
-{
-	struct bt_strbuf text = {0};
-
-	if (begin_error(syntax, syntax->index)) {
-		bt_strbuf_append_c(&text, "missing ");
-		append_set(&text, expected);
-		bt_strbuf_append_c(&text, " at ");
-		append_token(&text, &syntax->tokens[syntax->index]);
 		end_message(syntax, syntax->index, &text);
 	}
 }
@@ -401,7 +385,15 @@ bool bt_cel_syntax_match(
 		return true;
 	}
 	if (bt_cel_syntax_is_ahead(syntax, 0, next)) {
-		report_missing(syntax, expected);
+		struct bt_strbuf text = {0};
+
+		if (begin_error(syntax, syntax->index)) {
+			bt_strbuf_append_c(&text, "missing ");
+			append_set(&text, expected);
+			bt_strbuf_append_c(&text, " at ");
+			append_token(&text, &syntax->tokens[syntax->index]);
+			end_message(syntax, syntax->index, &text);
+		}
 		return true;
 	}
 	fail_at(syntax, expected, line);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cel/url.h"
+#include "cel/function.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cel/text.h"
@@ -71,7 +72,7 @@ static int escaped_byte(struct bt_str text, enum place place)
 }
 
 /** Appends the text without escapes. */
-static int unescape(
+static int unescape_part(
 	struct bt_str text, enum place place, struct bt_strbuf *out, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -99,11 +100,6 @@ static int unescape(
 	return 0;
 }
 
-bool bt_cel_url_unescape_query(struct bt_str text, struct bt_strbuf *out)
-{
-	return unescape(text, PLACE_QUERY, out, NULL) == 0;
-}
-
 /** "", ":" or ":8080" */
 static bool is_optional_port(struct bt_str text)
 {
@@ -124,50 +120,45 @@ static int check_port(struct bt_str port, struct berth_error *err)
 				      : bt_cel_refuse(err, "invalid port ", port, " after host");
 }
 
-/** "[fe80::1%25eth0]:80": unlike the rest, the zone may hold nearly everything, escaped. */
-static int parse_bracketed(struct bt_str host, struct bt_strbuf *out, struct berth_error *err)
-{
-	int64_t bracket = bt_str_find_last_char(host, ']');
-	struct bt_str inside;
-	int64_t zone;
-	int code;
-
-	if (bracket < 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "missing ']' in host");
-	}
-	code = check_port(bt_str_sub(host, (uint32_t)bracket + 1, host.length), err);
-	if (code != 0) {
-		return code;
-	}
-	inside = bt_str_sub(host, 0, (uint32_t)bracket);
-	zone = bt_str_find(inside, BT_STR("%25"));
-	if (zone < 0) {
-		return unescape(host, PLACE_HOST, out, err);
-	}
-	code = unescape(bt_str_sub(inside, 0, (uint32_t)zone), PLACE_HOST, out, err);
-	if (code == 0) {
-		code = unescape(
-			bt_str_sub(inside, (uint32_t)zone, inside.length), PLACE_ZONE, out, err);
-	}
-	if (code == 0) {
-		code = unescape(
-			bt_str_sub(host, (uint32_t)bracket, host.length), PLACE_HOST, out, err);
-	}
-	return code;
-}
-
 static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_error *err)
 {
 	int64_t colon = bt_str_find_last_char(host, ':');
 	int code = 0;
 
 	if (host.length != 0 && host.data[0] == '[') {
-		return parse_bracketed(host, out, err);
+		/* "[fe80::1%25eth0]:80": unlike the rest, the zone may hold nearly everything,
+		 * escaped. */
+		int64_t bracket = bt_str_find_last_char(host, ']');
+		struct bt_str inside;
+		int64_t zone;
+
+		if (bracket < 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "missing ']' in host");
+		}
+		code = check_port(bt_str_sub(host, (uint32_t)bracket + 1, host.length), err);
+		if (code != 0) {
+			return code;
+		}
+		inside = bt_str_sub(host, 0, (uint32_t)bracket);
+		zone = bt_str_find(inside, BT_STR("%25"));
+		if (zone < 0) {
+			return unescape_part(host, PLACE_HOST, out, err);
+		}
+		code = unescape_part(bt_str_sub(inside, 0, (uint32_t)zone), PLACE_HOST, out, err);
+		if (code == 0) {
+			code = unescape_part(bt_str_sub(inside, (uint32_t)zone, inside.length),
+				PLACE_ZONE, out, err);
+		}
+		if (code == 0) {
+			code = unescape_part(bt_str_sub(host, (uint32_t)bracket, host.length),
+				PLACE_HOST, out, err);
+		}
+		return code;
 	}
 	if (colon >= 0) {
 		code = check_port(bt_str_sub(host, (uint32_t)colon, host.length), err);
 	}
-	return code != 0 ? code : unescape(host, PLACE_HOST, out, err);
+	return code != 0 ? code : unescape_part(host, PLACE_HOST, out, err);
 }
 
 static int check_user(struct bt_str user, struct berth_error *err)
@@ -181,7 +172,7 @@ static int check_user(struct bt_str user, struct berth_error *err)
 			return bt_error_set(err, BERTH_ERR_INVALID, "net/url: invalid userinfo");
 		}
 	}
-	code = unescape(user, PLACE_USER, &plain, err);
+	code = unescape_part(user, PLACE_USER, &plain, err);
 	bt_strbuf_finish(&plain);
 	return code;
 }
@@ -208,7 +199,7 @@ static int parse_authority(struct bt_str authority, struct bt_arena *arena, stru
 static int check_path(struct bt_str path, struct berth_error *err)
 {
 	struct bt_strbuf plain = {NULL, 0, 0};
-	int code = unescape(path, PLACE_PATH, &plain, err);
+	int code = unescape_part(path, PLACE_PATH, &plain, err);
 
 	bt_strbuf_finish(&plain);
 	return code;
@@ -246,37 +237,6 @@ static bool has_control_byte(struct bt_str text)
 	return false;
 }
 
-/** Behind the scheme. */
-static int parse_rest(
-	struct bt_str rest, struct bt_arena *arena, struct bt_cel_url *out, struct berth_error *err)
-{
-	struct bt_str authority;
-	int64_t slash;
-	int code;
-
-	out->query = rest;
-	rest = bt_str_cut(&out->query, '?');
-	if (!bt_str_has_prefix(rest, BT_STR("/"))) {
-		/* With a scheme: opaque, like a mail address. */
-		return out->scheme.length != 0 || bt_str_equal(rest, BT_STR("*"))
-			? 0
-			: bt_error_set(err, BERTH_ERR_INVALID, "invalid URI for request");
-	}
-	if (out->scheme.length != 0 && bt_str_has_prefix(rest, BT_STR("//"))) {
-		authority = bt_str_sub(rest, 2, rest.length);
-		slash = bt_str_find_char(authority, '/');
-		rest = slash >= 0 ? bt_str_sub(authority, (uint32_t)slash, authority.length)
-				  : BT_STR("");
-		authority = slash >= 0 ? bt_str_sub(authority, 0, (uint32_t)slash) : authority;
-		code = parse_authority(authority, arena, &out->host, err);
-		if (code != 0) {
-			return code;
-		}
-	}
-	out->path = rest;
-	return check_path(rest, err);
-}
-
 static int parse(
 	struct bt_str text, struct bt_arena *arena, struct bt_cel_url *out, struct berth_error *err)
 {
@@ -304,9 +264,33 @@ static int parse(
 		out->path = out->text;
 		return 0;
 	}
-	return parse_rest(
-		bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length),
-		arena, out, err);
+	/* Behind the scheme. */
+	struct bt_str rest =
+		bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length);
+	struct bt_str authority;
+	int64_t slash;
+
+	out->query = rest;
+	rest = bt_str_cut(&out->query, '?');
+	if (!bt_str_has_prefix(rest, BT_STR("/"))) {
+		/* With a scheme: opaque, like a mail address. */
+		return out->scheme.length != 0 || bt_str_equal(rest, BT_STR("*"))
+			? 0
+			: bt_error_set(err, BERTH_ERR_INVALID, "invalid URI for request");
+	}
+	if (out->scheme.length != 0 && bt_str_has_prefix(rest, BT_STR("//"))) {
+		authority = bt_str_sub(rest, 2, rest.length);
+		slash = bt_str_find_char(authority, '/');
+		rest = slash >= 0 ? bt_str_sub(authority, (uint32_t)slash, authority.length)
+				  : BT_STR("");
+		authority = slash >= 0 ? bt_str_sub(authority, 0, (uint32_t)slash) : authority;
+		code = parse_authority(authority, arena, &out->host, err);
+		if (code != 0) {
+			return code;
+		}
+	}
+	out->path = rest;
+	return check_path(rest, err);
 }
 
 int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_url *out_url,
@@ -338,7 +322,8 @@ static uint32_t hostname_length(struct bt_str host)
 		: host.length;
 }
 
-struct bt_str bt_cel_url_hostname(const struct bt_cel_url *url)
+/** Without port and brackets, and the port. */
+static struct bt_str hostname_of(const struct bt_cel_url *url)
 {
 	struct bt_str name = bt_str_sub(url->host, 0, hostname_length(url->host));
 
@@ -348,12 +333,13 @@ struct bt_str bt_cel_url_hostname(const struct bt_cel_url *url)
 	return name;
 }
 
-struct bt_str bt_cel_url_port(const struct bt_cel_url *url)
+static struct bt_str port_of(const struct bt_cel_url *url)
 {
 	return bt_str_sub(url->host, hostname_length(url->host) + 1, url->host.length);
 }
 
-void bt_cel_url_escaped_path(const struct bt_cel_url *url, struct bt_strbuf *out)
+/** The path, escaped where it has to be. */
+static void escaped_path(const struct bt_cel_url *url, struct bt_strbuf *out)
 {
 	struct bt_strbuf plain = {NULL, 0, 0};
 	bool is_escaped = true;
@@ -368,7 +354,7 @@ void bt_cel_url_escaped_path(const struct bt_cel_url *url, struct bt_strbuf *out
 		bt_strbuf_append_str(out, url->path);
 		return;
 	}
-	(void)unescape(url->path, PLACE_PATH, &plain, NULL); /* it was checked */
+	(void)unescape_part(url->path, PLACE_PATH, &plain, NULL); /* it was checked */
 	for (size_t i = 0; i < plain.length; i++) {
 		if (must_be_escaped(plain.data[i], PLACE_PATH)) {
 			bt_strbuf_printf(out, "%%%02X", (unsigned char)plain.data[i]);
@@ -377,4 +363,204 @@ void bt_cel_url_escaped_path(const struct bt_cel_url *url, struct bt_strbuf *out
 		}
 	}
 	bt_strbuf_finish(&plain);
+}
+
+/* URLs. Spec: 12b section 9.6. */
+
+struct bt_str bt_cel_url_text(const struct bt_cel_url *url)
+{
+	return url->text;
+}
+
+struct bt_cel_value bt_cel_fn_url(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_cel_value result = {.kind = BT_CEL_URL};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_cel_url *url;
+	int code;
+
+	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
+		return evaluation->stop;
+	}
+	url = bt_cel_alloc(evaluation, 1, sizeof(*url));
+	if (url == NULL) {
+		return evaluation->stop;
+	}
+	code = bt_cel_url_parse(arguments[0].text, evaluation->arena, url, &err);
+	if (code != 0) {
+		(void)bt_error_wrap(&err, code, "URL parse error during conversion from string");
+		return bt_cel_fail_error(evaluation, &err);
+	}
+	result.url = url;
+	return result;
+}
+
+struct bt_cel_value bt_cel_fn_is_url(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_cel_url url;
+
+	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
+		return evaluation->stop;
+	}
+	return bt_cel_bool(bt_cel_url_parse(arguments[0].text, evaluation->arena, &url, NULL) == 0);
+}
+
+/** A part of the URL, which lives as long as it. */
+static struct bt_cel_value answer(struct bt_cel_evaluation *evaluation, struct bt_str part)
+{
+	return bt_cel_charge(evaluation, 1) ? bt_cel_string(part) : evaluation->stop;
+}
+
+struct bt_cel_value bt_cel_fn_url_get_scheme(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return answer(evaluation, arguments[0].url->scheme);
+}
+
+struct bt_cel_value bt_cel_fn_url_get_host(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return answer(evaluation, arguments[0].url->host);
+}
+
+struct bt_cel_value bt_cel_fn_url_get_hostname(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return answer(evaluation, hostname_of(arguments[0].url));
+}
+
+struct bt_cel_value bt_cel_fn_url_get_port(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return answer(evaluation, port_of(arguments[0].url));
+}
+
+struct bt_cel_value bt_cel_fn_url_get_escaped_path(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_cel_output output = {.evaluation = evaluation};
+
+	if (!bt_cel_charge_call(evaluation, arguments[0].url->path)) {
+		return evaluation->stop;
+	}
+	escaped_path(arguments[0].url, &output.buffer);
+	return bt_cel_output_finish(&output);
+}
+
+/* --- getQuery --- */
+
+/** "name=value" */
+struct parameter {
+	struct bt_str name;
+	struct bt_str value;
+	uint32_t index;
+};
+
+/** Plain text in the arena; false: a bad escape, or too much. */
+static bool unescape(struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str *out)
+{
+	struct bt_cel_output output = {.evaluation = evaluation};
+	/* Part of a query in plain text, "+" being a blank; false: a bad escape. */
+	bool is_plain = unescape_part(text, PLACE_QUERY, &output.buffer, NULL) == 0;
+	struct bt_cel_value plain = bt_cel_output_finish(&output);
+
+	*out = plain.text;
+	return is_plain && !bt_cel_is_error(&plain);
+}
+
+/** By name, then in the order of the query. */
+static int compare_parameters(const void *a, const void *b)
+{
+	const struct parameter *left = a;
+	const struct parameter *right = b;
+	int order = bt_str_compare(left->name, right->name);
+
+	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/** Parameters with a bad escape or a semicolon are left out. Returns how many there are. */
+static uint32_t read_parameters(
+	struct bt_cel_evaluation *evaluation, struct bt_str query, struct parameter *out)
+{
+	uint32_t count = 0;
+
+	while (query.length != 0) {
+		struct bt_str value = bt_str_cut(&query, '&');
+		struct bt_str name = value;
+		struct parameter *parameter = &out[count];
+
+		if (name.length == 0 || bt_str_find_char(name, ';') >= 0) {
+			continue;
+		}
+		name = bt_str_cut(&value, '=');
+		if (unescape(evaluation, name, &parameter->name) &&
+			unescape(evaluation, value, &parameter->value)) {
+			parameter->index = count++;
+		}
+	}
+	qsort(out, count, sizeof(*out), compare_parameters);
+	return count;
+}
+
+/** Entries for parameters sorted by name. */
+static struct bt_cel_value make_map(
+	struct bt_cel_evaluation *evaluation, const struct parameter *parameters, uint32_t count)
+{
+	struct bt_cel_value result = {.kind = BT_CEL_MAP};
+	struct bt_cel_map *map = bt_cel_alloc(evaluation, 1, sizeof(*map));
+	struct bt_cel_entry *entries = bt_cel_alloc(evaluation, count, sizeof(*entries));
+	struct bt_cel_value *values = bt_cel_alloc(evaluation, count, sizeof(*values));
+	uint32_t entry_count = 0;
+
+	if (map == NULL || entries == NULL || values == NULL) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		values[i] = bt_cel_string(parameters[i].value);
+		if (i == 0 || !bt_str_equal(parameters[i].name, parameters[i - 1].name)) {
+			entries[entry_count] = (struct bt_cel_entry){
+				.key = bt_cel_string(parameters[i].name),
+				.value = {.kind = BT_CEL_LIST, .list = {&values[i], 0}},
+			};
+			entry_count++;
+		}
+		entries[entry_count - 1].value.list.count++;
+	}
+	*map = (struct bt_cel_map){.entries = entries, .count = entry_count};
+	result.map = map;
+	return result;
+}
+
+struct bt_cel_value bt_cel_fn_url_get_query(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_str query = arguments[0].url->query;
+	struct parameter *parameters;
+	uint64_t count_max = 1;
+	uint32_t parameter_count;
+
+	if (!bt_cel_charge_call(evaluation, query)) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < query.length; i++) {
+		count_max += query.data[i] == '&';
+	}
+	parameters = bt_cel_alloc(evaluation, count_max, sizeof(*parameters));
+	if (parameters == NULL) {
+		return evaluation->stop;
+	}
+	parameter_count = read_parameters(evaluation, query, parameters);
+	return bt_cel_is_error(&evaluation->stop)
+		? evaluation->stop
+		: make_map(evaluation, parameters, parameter_count);
 }

@@ -6,7 +6,6 @@
 
 #include "cel/device.h"
 #include "cel/evaluate_private.h"
-#include "cel/program.h"
 #include "cel/text.h"
 
 struct cel_fixture {

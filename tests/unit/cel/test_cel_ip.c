@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses and networks: texts, and functions of them as expressions. Spec: 12b section 9.9. */
-#include "cel/ip.h"
+#include "cel/function.h"
 
 #include "cel/cel.h"
 #include "test_main.h"
