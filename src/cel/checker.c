@@ -332,22 +332,6 @@ static const struct bt_cel_type *find_identifier(
 	return type;
 }
 
-static const struct bt_cel_type *check_identifier(
-	struct bt_cel_checker *checker, struct bt_cel_node *node)
-{
-	bool is_rooted = node->identifier.is_rooted;
-	const struct bt_cel_type *type = find_identifier(checker, node, node->identifier.name);
-
-	if (type == NULL) {
-		bt_cel_issue_add(checker->issues, node->position,
-			"undeclared reference to '%s%.*s' (in container '')", is_rooted ? "." : "",
-			BT_STR_ARG(node->identifier.name));
-		return &bt_cel_types[BT_CEL_ERROR];
-	}
-	node->identifier.is_rooted = is_rooted;
-	return type;
-}
-
 static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, const struct bt_cel_type *operand)
 {
@@ -489,8 +473,20 @@ static const struct bt_cel_type *check_by_kind(
 	switch (node->kind) {
 	case BT_CEL_NODE_LITERAL:
 		return &bt_cel_types[node->literal.kind];
-	case BT_CEL_NODE_IDENTIFIER:
-		return check_identifier(checker, node);
+	case BT_CEL_NODE_IDENTIFIER: {
+		bool is_rooted = node->identifier.is_rooted;
+		const struct bt_cel_type *type =
+			find_identifier(checker, node, node->identifier.name);
+
+		if (type == NULL) {
+			bt_cel_issue_add(checker->issues, node->position,
+				"undeclared reference to '%s%.*s' (in container '')",
+				is_rooted ? "." : "", BT_STR_ARG(node->identifier.name));
+			return &bt_cel_types[BT_CEL_ERROR];
+		}
+		node->identifier.is_rooted = is_rooted;
+		return type;
+	}
 	case BT_CEL_NODE_SELECT:
 		return check_select(checker, node);
 	case BT_CEL_NODE_CALL:

@@ -131,19 +131,6 @@ static const struct bt_cel_type *add(struct bt_cel_checker *checker, const struc
 	return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("_+_"), arguments, 2);
 }
 
-/** The map that grows by a key and a value, or by a map. */
-static const struct bt_cel_type *insert(struct bt_cel_checker *checker,
-	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
-	const struct element *element)
-{
-	const struct bt_cel_type *by_key[] = {accumulator, element->key, node->macro.result->type};
-	const struct bt_cel_type *by_map[] = {accumulator, node->macro.result->type};
-	bool is_entry = node->macro.macro == BT_CEL_MACRO_TRANSFORM_MAP_ENTRY;
-
-	return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("cel.@mapInsert"),
-		is_entry ? by_map : by_key, is_entry ? 2 : 3);
-}
-
 /** What a step makes of the accumulator, the condition aside. */
 static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
@@ -156,8 +143,16 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 		return add(checker, node, accumulator,
 			element->is_map ? element->key : element->value);
 	case BT_CEL_MACRO_TRANSFORM_MAP:
-	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
-		return insert(checker, node, accumulator, element);
+	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY: {
+		/* The map that grows by a key and a value, or by a map. */
+		const struct bt_cel_type *by_key[] = {
+			accumulator, element->key, node->macro.result->type};
+		const struct bt_cel_type *by_map[] = {accumulator, node->macro.result->type};
+		bool is_entry = node->macro.macro == BT_CEL_MACRO_TRANSFORM_MAP_ENTRY;
+
+		return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("cel.@mapInsert"),
+			is_entry ? by_map : by_key, is_entry ? 2 : 3);
+	}
 	case BT_CEL_MACRO_ALL:
 	case BT_CEL_MACRO_EXISTS:
 	case BT_CEL_MACRO_MAP:
@@ -233,19 +228,6 @@ static const struct bt_cel_type *check_iteration(
 	return iteration_result(checker, node, accumulator, &element);
 }
 
-/** `cel.bind(input, range, input.@sortByAssociatedKeys(input.map(x, key)))` */
-static const struct bt_cel_type *check_sort(
-	struct bt_cel_checker *checker, struct bt_cel_node *node)
-{
-	const struct bt_cel_type *arguments[2];
-
-	(void)new_list(checker); /* of cel.bind */
-	arguments[1] = check_iteration(checker, node);
-	arguments[0] = node->macro.range->type;
-	return apply(
-		checker, node, BT_CEL_STYLE_MEMBER, BT_STR("@sortByAssociatedKeys"), arguments, 2);
-}
-
 /** The result with its one variable; the caller made the list that it stands on. */
 static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	struct bt_cel_node *node, const struct bt_cel_type *variable)
@@ -258,28 +240,6 @@ static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	return type;
 }
 
-/** `o.hasValue() ? optional.of(<result>) : optional.none()`, without optional.of in optFlatMap */
-static const struct bt_cel_type *check_optional(
-	struct bt_cel_checker *checker, struct bt_cel_node *node)
-{
-	const struct bt_cel_type *optional = bt_cel_check_node(checker, node->macro.range);
-	const struct bt_cel_type *has_value =
-		apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("hasValue"), &optional, 1);
-	const struct bt_cel_type *value;
-	const struct bt_cel_type *result;
-	const struct bt_cel_type *none;
-
-	(void)new_list(checker);
-	value = apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("value"), &optional, 1);
-	result = check_bound(checker, node, value);
-	if (node->macro.macro == BT_CEL_MACRO_OPT_MAP) {
-		result = apply(
-			checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.of"), &result, 1);
-	}
-	none = apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.none"), NULL, 0);
-	return apply_conditional(checker, node, has_value, result, none);
-}
-
 const struct bt_cel_type *bt_cel_check_macro(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
@@ -288,8 +248,26 @@ const struct bt_cel_type *bt_cel_check_macro(
 		(void)new_list(checker);
 		return check_bound(checker, node, bt_cel_check_node(checker, node->macro.range));
 	case BT_CEL_MACRO_OPT_MAP:
-	case BT_CEL_MACRO_OPT_FLAT_MAP:
-		return check_optional(checker, node);
+	case BT_CEL_MACRO_OPT_FLAT_MAP: {
+		/* `o.hasValue() ? optional.of(<result>) : optional.none()`, without optional.of in
+		 * optFlatMap */
+		const struct bt_cel_type *optional = bt_cel_check_node(checker, node->macro.range);
+		const struct bt_cel_type *has_value =
+			apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("hasValue"), &optional, 1);
+		const struct bt_cel_type *value;
+		const struct bt_cel_type *result;
+		const struct bt_cel_type *none;
+
+		(void)new_list(checker);
+		value = apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("value"), &optional, 1);
+		result = check_bound(checker, node, value);
+		if (node->macro.macro == BT_CEL_MACRO_OPT_MAP) {
+			result = apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.of"),
+				&result, 1);
+		}
+		none = apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.none"), NULL, 0);
+		return apply_conditional(checker, node, has_value, result, none);
+	}
 	case BT_CEL_MACRO_ALL:
 	case BT_CEL_MACRO_EXISTS:
 	case BT_CEL_MACRO_EXISTS_ONE:
@@ -299,8 +277,16 @@ const struct bt_cel_type *bt_cel_check_macro(
 	case BT_CEL_MACRO_TRANSFORM_MAP:
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
 		return check_iteration(checker, node);
-	case BT_CEL_MACRO_SORT_BY:
-		return check_sort(checker, node);
+	case BT_CEL_MACRO_SORT_BY: {
+		/* `cel.bind(input, range, input.@sortByAssociatedKeys(input.map(x, key)))` */
+		const struct bt_cel_type *arguments[2];
+
+		(void)new_list(checker); /* of cel.bind */
+		arguments[1] = check_iteration(checker, node);
+		arguments[0] = node->macro.range->type;
+		return apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("@sortByAssociatedKeys"),
+			arguments, 2);
+	}
 	}
 	return simple(BT_CEL_ERROR);
 }

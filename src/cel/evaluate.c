@@ -411,27 +411,6 @@ static struct bt_cel_value evaluate_local(struct bt_cel_evaluation *evaluation, 
 	return evaluation->locals[slot].value;
 }
 
-static struct bt_cel_value evaluate_select(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	struct bt_cel_value operand = bt_cel_evaluate_node(evaluation, node->select.operand);
-	struct bt_cel_value field = bt_cel_string(node->select.field);
-
-	if (bt_cel_is_error(&operand)) {
-		return operand;
-	}
-	if (node->select.is_test) {
-		/* What it is asked of was counted, and is free. */
-		evaluation->cost -= evaluation->cost != 0;
-		return lookup_test(&operand, &field);
-	}
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	return node->select.is_optional ? bt_cel_lookup_optional(evaluation, &operand, &field)
-					: bt_cel_lookup(evaluation, &operand, &field);
-}
-
 /** An item or entry with a question mark: false when it is left out, or when *value became an
  * error. */
 static bool unwrap(
@@ -582,8 +561,26 @@ struct bt_cel_value bt_cel_evaluate_node(
 		}
 		return (struct bt_cel_value){
 			.kind = BT_CEL_TYPE, .type = node->identifier.type_value};
-	case BT_CEL_NODE_SELECT:
-		return evaluate_select(evaluation, node);
+	case BT_CEL_NODE_SELECT: {
+		struct bt_cel_value operand =
+			bt_cel_evaluate_node(evaluation, node->select.operand);
+		struct bt_cel_value field = bt_cel_string(node->select.field);
+
+		if (bt_cel_is_error(&operand)) {
+			return operand;
+		}
+		if (node->select.is_test) {
+			/* What it is asked of was counted, and is free. */
+			evaluation->cost -= evaluation->cost != 0;
+			return lookup_test(&operand, &field);
+		}
+		if (!bt_cel_charge(evaluation, 1)) {
+			return evaluation->stop;
+		}
+		return node->select.is_optional
+			? bt_cel_lookup_optional(evaluation, &operand, &field)
+			: bt_cel_lookup(evaluation, &operand, &field);
+	}
 	case BT_CEL_NODE_CALL:
 		return bt_cel_evaluate_call(evaluation, node);
 	case BT_CEL_NODE_LIST:

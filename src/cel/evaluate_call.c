@@ -310,35 +310,6 @@ static bool charge_comparison(struct bt_cel_evaluation *evaluation, const struct
 	}
 }
 
-static struct bt_cel_value ordering(struct bt_cel_evaluation *evaluation,
-	enum bt_cel_operator operation, struct bt_str function, const struct bt_cel_value *left,
-	const struct bt_cel_value *right)
-{
-	int order;
-
-	if (!is_ordered(left->kind)) {
-		return no_operation(evaluation, function);
-	}
-	if (!charge_comparison(evaluation, left, right)) {
-		return evaluation->stop;
-	}
-	if (!bt_cel_compare(left, right, &order)) {
-		return bt_cel_error(is_nan(left) || (is_nan(right) && bt_cel_is_number(left))
-				? BT_STR("NaN values cannot be ordered")
-				: BT_CEL_NO_OVERLOAD);
-	}
-	switch ((int)operation) {
-	case BT_CEL_OP_LESS:
-		return bt_cel_bool(order < 0);
-	case BT_CEL_OP_LESS_EQUAL:
-		return bt_cel_bool(order <= 0);
-	case BT_CEL_OP_GREATER:
-		return bt_cel_bool(order > 0);
-	default:
-		return bt_cel_bool(order >= 0);
-	}
-}
-
 static struct bt_cel_value negate(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *operand)
 {
@@ -560,7 +531,31 @@ static struct bt_cel_value evaluate_ordering(
 	if (!evaluate_sides(evaluation, node, &left, &right)) {
 		return left;
 	}
-	return ordering(evaluation, node->call.operator_, node->call.function, &left, &right);
+	enum bt_cel_operator operation = node->call.operator_;
+	struct bt_str function = node->call.function;
+	int order;
+
+	if (!is_ordered(left.kind)) {
+		return no_operation(evaluation, function);
+	}
+	if (!charge_comparison(evaluation, &left, &right)) {
+		return evaluation->stop;
+	}
+	if (!bt_cel_compare(&left, &right, &order)) {
+		return bt_cel_error(is_nan(&left) || (is_nan(&right) && bt_cel_is_number(&left))
+				? BT_STR("NaN values cannot be ordered")
+				: BT_CEL_NO_OVERLOAD);
+	}
+	switch ((int)operation) {
+	case BT_CEL_OP_LESS:
+		return bt_cel_bool(order < 0);
+	case BT_CEL_OP_LESS_EQUAL:
+		return bt_cel_bool(order <= 0);
+	case BT_CEL_OP_GREATER:
+		return bt_cel_bool(order > 0);
+	default:
+		return bt_cel_bool(order >= 0);
+	}
 }
 
 static struct bt_cel_value evaluate_negation(

@@ -83,18 +83,6 @@ struct bt_cel_value bt_cel_fn_to_bool(struct bt_cel_evaluation *evaluation,
 
 /* --- int, uint --- */
 
-static struct bt_cel_value int_of_text(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
-{
-	int64_t number;
-
-	if (!bt_cel_charge_work(evaluation, value->text.length)) {
-		return evaluation->stop;
-	}
-	return bt_str_parse_int64(value->text, &number) ? bt_cel_int(number)
-							: refuse(evaluation, value, BT_CEL_INT);
-}
-
 struct bt_cel_value bt_cel_fn_to_int(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
 	struct bt_cel_regex *regex BT_UNUSED)
@@ -118,32 +106,19 @@ struct bt_cel_value bt_cel_fn_to_int(struct bt_cel_evaluation *evaluation,
 		return value->real > -0x1p63 && value->real < 0x1p63
 			? bt_cel_int((int64_t)value->real)
 			: bt_cel_error(BT_STR("integer overflow"));
-	case BT_CEL_STRING:
-		return int_of_text(evaluation, value);
+	case BT_CEL_STRING: {
+		int64_t number;
+
+		if (!bt_cel_charge_work(evaluation, value->text.length)) {
+			return evaluation->stop;
+		}
+		return bt_str_parse_int64(value->text, &number)
+			? bt_cel_int(number)
+			: refuse(evaluation, value, BT_CEL_INT);
+	}
 	default:
 		return refuse(evaluation, value, BT_CEL_INT);
 	}
-}
-
-/** Digits only, below 2^64. */
-static struct bt_cel_value uint_of_text(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
-{
-	struct bt_str text = value->text;
-	uint64_t number = 0;
-
-	if (!bt_cel_charge_work(evaluation, text.length)) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < text.length; i++) {
-		unsigned int digit = (unsigned int)(unsigned char)text.data[i] - '0';
-
-		if (digit > 9 || BT_MUL_OVERFLOW(number, UINT64_C(10), &number) ||
-			BT_ADD_OVERFLOW(number, (uint64_t)digit, &number)) {
-			return refuse(evaluation, value, BT_CEL_UINT);
-		}
-	}
-	return text.length != 0 ? bt_cel_uint(number) : refuse(evaluation, value, BT_CEL_UINT);
 }
 
 struct bt_cel_value bt_cel_fn_to_uint(struct bt_cel_evaluation *evaluation,
@@ -165,8 +140,25 @@ struct bt_cel_value bt_cel_fn_to_uint(struct bt_cel_evaluation *evaluation,
 	case BT_CEL_DOUBLE:
 		return value->real >= 0 && value->real < 0x1p64 ? bt_cel_uint((uint64_t)value->real)
 								: bt_cel_error(overflow);
-	case BT_CEL_STRING:
-		return uint_of_text(evaluation, value);
+	case BT_CEL_STRING: {
+		/* Digits only, below 2^64. */
+		struct bt_str text = value->text;
+		uint64_t number = 0;
+
+		if (!bt_cel_charge_work(evaluation, text.length)) {
+			return evaluation->stop;
+		}
+		for (uint32_t i = 0; i < text.length; i++) {
+			unsigned int digit = (unsigned int)(unsigned char)text.data[i] - '0';
+
+			if (digit > 9 || BT_MUL_OVERFLOW(number, UINT64_C(10), &number) ||
+				BT_ADD_OVERFLOW(number, (uint64_t)digit, &number)) {
+				return refuse(evaluation, value, BT_CEL_UINT);
+			}
+		}
+		return text.length != 0 ? bt_cel_uint(number)
+					: refuse(evaluation, value, BT_CEL_UINT);
+	}
 	default:
 		return refuse(evaluation, value, BT_CEL_UINT);
 	}
@@ -211,29 +203,6 @@ static bool is_double(struct bt_str text)
 	return digits != 0 && at == text.length;
 }
 
-static struct bt_cel_value double_of_text(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
-{
-	struct bt_strbuf copy = {NULL, 0, 0};
-	bool is_finite_text;
-	double number;
-
-	if (!bt_cel_charge_work(evaluation, value->text.length)) {
-		return evaluation->stop;
-	}
-	if (!is_double(value->text)) {
-		return refuse(evaluation, value, BT_CEL_DOUBLE);
-	}
-	bt_strbuf_append_str(&copy, value->text);
-	number = strtod(bt_strbuf_c(&copy), NULL);
-	is_finite_text = strpbrk(bt_strbuf_c(&copy), "nN") == NULL;
-	bt_strbuf_finish(&copy);
-	if (isinf(number) && is_finite_text) {
-		return refuse(evaluation, value, BT_CEL_DOUBLE);
-	}
-	return bt_cel_double(number);
-}
-
 struct bt_cel_value bt_cel_fn_to_double(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
 	struct bt_cel_regex *regex BT_UNUSED)
@@ -250,8 +219,26 @@ struct bt_cel_value bt_cel_fn_to_double(struct bt_cel_evaluation *evaluation,
 		return bt_cel_double((double)value->integer);
 	case BT_CEL_UINT:
 		return bt_cel_double((double)value->uinteger);
-	case BT_CEL_STRING:
-		return double_of_text(evaluation, value);
+	case BT_CEL_STRING: {
+		struct bt_strbuf copy = {NULL, 0, 0};
+		bool is_finite_text;
+		double number;
+
+		if (!bt_cel_charge_work(evaluation, value->text.length)) {
+			return evaluation->stop;
+		}
+		if (!is_double(value->text)) {
+			return refuse(evaluation, value, BT_CEL_DOUBLE);
+		}
+		bt_strbuf_append_str(&copy, value->text);
+		number = strtod(bt_strbuf_c(&copy), NULL);
+		is_finite_text = strpbrk(bt_strbuf_c(&copy), "nN") == NULL;
+		bt_strbuf_finish(&copy);
+		if (isinf(number) && is_finite_text) {
+			return refuse(evaluation, value, BT_CEL_DOUBLE);
+		}
+		return bt_cel_double(number);
+	}
 	default:
 		return refuse(evaluation, value, BT_CEL_DOUBLE);
 	}

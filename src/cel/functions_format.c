@@ -227,27 +227,23 @@ static bool output_map(struct bt_cel_output *output, const struct bt_cel_map *ma
 	return append(output, "}");
 }
 
-static bool output_elements(struct bt_cel_output *output, const struct bt_cel_value *value)
-{
-	bool is_done;
-
-	if (!bt_cel_enter(output->evaluation)) {
-		return false;
-	}
-	is_done = value->kind == BT_CEL_LIST ? output_list(output, &value->list)
-					     : output_map(output, value->map);
-	bt_cel_leave(output->evaluation);
-	return is_done;
-}
-
 bool bt_cel_output_value(struct bt_cel_output *output, const struct bt_cel_value *value)
 {
 	struct bt_strbuf buffer = {NULL, 0, 0};
 
 	switch ((int)value->kind) {
 	case BT_CEL_LIST:
-	case BT_CEL_MAP:
-		return output_elements(output, value);
+	case BT_CEL_MAP: {
+		bool is_done;
+
+		if (!bt_cel_enter(output->evaluation)) {
+			return false;
+		}
+		is_done = value->kind == BT_CEL_LIST ? output_list(output, &value->list)
+						     : output_map(output, value->map);
+		bt_cel_leave(output->evaluation);
+		return is_done;
+	}
 	case BT_CEL_STRING:
 	case BT_CEL_BYTES:
 		if (!bt_cel_charge_work(output->evaluation, value->text.length)) {

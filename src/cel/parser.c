@@ -285,25 +285,6 @@ static bool parse_field(struct bt_cel_parser *parser)
 	return expect(parser, BT_CEL_TOKEN_IDENTIFIER) && parse_value(parser, false);
 }
 
-static struct bt_cel_node *parse_list(struct bt_cel_parser *parser)
-{
-	uint32_t position = take_token(parser).position;
-	uint32_t mark = parser->elements.count;
-	struct bt_cel_node *list;
-
-	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACKET, parse_item)) {
-		return NULL;
-	}
-	list = new_node(parser, BT_CEL_NODE_LIST, position, highest_behind(parser, mark));
-	if (list != NULL) {
-		list->list.items = nodes_behind(parser, mark, 1, 0);
-		list->list.is_optional = marks_behind(parser, mark, 1);
-		list->list.count = parser->elements.count - mark;
-	}
-	parser->elements.count = mark;
-	return list;
-}
-
 static struct bt_cel_node *parse_map(struct bt_cel_parser *parser)
 {
 	uint32_t position = take_token(parser).position;
@@ -322,15 +303,6 @@ static struct bt_cel_node *parse_map(struct bt_cel_parser *parser)
 	}
 	parser->elements.count = mark;
 	return map;
-}
-
-static struct bt_cel_node *parse_parentheses(struct bt_cel_parser *parser)
-{
-	struct bt_cel_node *inner;
-
-	(void)take_token(parser);
-	inner = parse_expression(parser);
-	return inner != NULL && expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS) ? inner : NULL;
 }
 
 static struct bt_cel_node *parse_literal(struct bt_cel_parser *parser)
@@ -363,10 +335,31 @@ static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
 	case BT_CEL_TOKEN_DOT:
 	case BT_CEL_TOKEN_IDENTIFIER:
 		return parse_name(parser);
-	case BT_CEL_TOKEN_OPEN_PARENTHESIS:
-		return parse_parentheses(parser);
-	case BT_CEL_TOKEN_OPEN_BRACKET:
-		return parse_list(parser);
+	case BT_CEL_TOKEN_OPEN_PARENTHESIS: {
+		struct bt_cel_node *inner;
+
+		(void)take_token(parser);
+		inner = parse_expression(parser);
+		return inner != NULL && expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS) ? inner
+										       : NULL;
+	}
+	case BT_CEL_TOKEN_OPEN_BRACKET: {
+		uint32_t position = take_token(parser).position;
+		uint32_t mark = parser->elements.count;
+		struct bt_cel_node *list;
+
+		if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACKET, parse_item)) {
+			return NULL;
+		}
+		list = new_node(parser, BT_CEL_NODE_LIST, position, highest_behind(parser, mark));
+		if (list != NULL) {
+			list->list.items = nodes_behind(parser, mark, 1, 0);
+			list->list.is_optional = marks_behind(parser, mark, 1);
+			list->list.count = parser->elements.count - mark;
+		}
+		parser->elements.count = mark;
+		return list;
+	}
 	case BT_CEL_TOKEN_OPEN_BRACE:
 		return parse_map(parser);
 	case BT_CEL_TOKEN_INT:

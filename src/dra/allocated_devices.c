@@ -99,23 +99,6 @@ static void finish_shared(struct bt_allocated_devices *allocated, struct bt_shar
 	shared->device = BT_DEVICE_NONE;
 }
 
-/** Let go of everything; the vectors stay. */
-static void finish_all_shared(struct bt_allocated_devices *allocated)
-{
-	for (uint32_t i = 0; i < allocated->shared.count; i++) {
-		if (allocated->shared.items[i].device != BT_DEVICE_NONE) {
-			finish_shared(allocated, &allocated->shared.items[i]);
-		}
-	}
-	for (uint32_t i = 0; i < allocated->shares.count; i++) {
-		const struct bt_device_share *share = &allocated->shares.items[i];
-		if (share->device != BT_DEVICE_NONE) {
-			bt_symbol_unref(allocated->dra->ids.symbols, share->share_id);
-			bt_device_ids_unref(&allocated->dra->ids, share->device);
-		}
-	}
-}
-
 /* --- shares --- */
 
 static uint32_t find_share(
@@ -388,7 +371,19 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 			bt_device_ids_unref(ids, id);
 		}
 	}
-	finish_all_shared(allocated);
+	/* Let go of everything; the vectors stay. */
+	for (uint32_t i = 0; i < allocated->shared.count; i++) {
+		if (allocated->shared.items[i].device != BT_DEVICE_NONE) {
+			finish_shared(allocated, &allocated->shared.items[i]);
+		}
+	}
+	for (uint32_t i = 0; i < allocated->shares.count; i++) {
+		const struct bt_device_share *share = &allocated->shares.items[i];
+		if (share->device != BT_DEVICE_NONE) {
+			bt_symbol_unref(allocated->dra->ids.symbols, share->share_id);
+			bt_device_ids_unref(&allocated->dra->ids, share->device);
+		}
+	}
 	bt_vec_finish(&allocated->api_results);
 	bt_bitset_finish(&allocated->history);
 	bt_bitset_finish(&allocated->dedicated);

@@ -20,32 +20,6 @@ static bool is_interrupted(void *context, struct bt_str *out_cause)
 	return search->is_over;
 }
 
-/** Says whose selector fails, and how. */
-static enum bt_search_result fail_selector(struct bt_search *search, const struct bt_option *option,
-	uint32_t number, uint32_t row, const struct bt_cel_limits *limits)
-{
-	struct bt_device_pools *pools = search->pools;
-	const struct bt_device_row *item = &pools->rows.items[row];
-	bool is_of_class = number < option->class_program_count;
-	struct berth_error reason = {0};
-
-	if (bt_selector_compute(pools, &pools->programs.items[option->programs[number]],
-		    bt_pool_slice_value(pools, item->slice)->spec.driver, item->spec, limits,
-		    &reason) == BT_VERDICT_UNKNOWN) {
-		return BT_SEARCH_ERROR; /* interrupted */
-	}
-	if (is_of_class) {
-		(void)bt_error_wrap(&reason, BERTH_ERR_INVALID, "class %.*s: selector #%u",
-			BT_STR_ARG(option->device_class->metadata.name), number);
-	} else {
-		(void)bt_error_wrap(&reason, BERTH_ERR_INVALID, "claim %.*s: selector #%u",
-			BT_STR_ARG(search->prepared->items[option->claim].key),
-			number - option->class_program_count);
-	}
-	(void)bt_error_move(search->err, &reason);
-	return BT_SEARCH_ERROR;
-}
-
 /** All selectors of the request. */
 static enum bt_search_result ask_selectors(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
@@ -66,8 +40,32 @@ static enum bt_search_result ask_selectors(struct bt_search *search, const struc
 			return BT_SEARCH_NO;
 		case BT_VERDICT_UNKNOWN:
 			return BT_SEARCH_ERROR; /* interrupted */
-		case BT_VERDICT_ERROR:
-			return fail_selector(search, option, i, device->row, &limits);
+		case BT_VERDICT_ERROR: {
+			/* Says whose selector fails, and how. */
+			uint32_t row = device->row;
+			pools = search->pools;
+			const struct bt_device_row *item = &pools->rows.items[row];
+			bool is_of_class = i < option->class_program_count;
+			struct berth_error reason = {0};
+
+			if (bt_selector_compute(pools, &pools->programs.items[option->programs[i]],
+				    bt_pool_slice_value(pools, item->slice)->spec.driver,
+				    item->spec, &limits, &reason) == BT_VERDICT_UNKNOWN) {
+				return BT_SEARCH_ERROR; /* interrupted */
+			}
+			if (is_of_class) {
+				(void)bt_error_wrap(&reason, BERTH_ERR_INVALID,
+					"class %.*s: selector #%u",
+					BT_STR_ARG(option->device_class->metadata.name), i);
+			} else {
+				(void)bt_error_wrap(&reason, BERTH_ERR_INVALID,
+					"claim %.*s: selector #%u",
+					BT_STR_ARG(search->prepared->items[option->claim].key),
+					i - option->class_program_count);
+			}
+			(void)bt_error_move(search->err, &reason);
+			return BT_SEARCH_ERROR;
+		}
 		}
 	}
 	return BT_SEARCH_YES;
