@@ -83,36 +83,21 @@ static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools
 
 /* What a search on a node reads that was kept, against the same computed anew (BERTH_VERIFY=1). */
 
-static bool verify_verdict(struct bt_search *search, uint32_t program,
-	const struct bt_pool_device *device, struct bt_strbuf *out_reason)
-{
-	struct bt_device_pools *pools = search->pools;
-	const struct bt_selector_program *item = &pools->programs.items[program];
-	const struct bt_device_row *row = &pools->rows.items[device->row];
-	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
-	enum bt_verdict kept = device->row < item->row_capacity
-		? bt_selector_known(item, device->row)
-		: BT_VERDICT_UNKNOWN;
-
-	if (kept == BT_VERDICT_UNKNOWN ||
-		kept ==
-			bt_selector_compute(pools, item,
-				bt_pool_slice_value(pools, row->slice)->spec.driver, row->spec,
-				&limits, NULL)) {
-		return true;
-	}
-	bt_strbuf_printf(out_reason, "the verdict of %.*s on device %.*s is not what was kept",
-		(int)item->length, item->text, BT_STR_ARG(row->spec->name));
-	return false;
-}
-
 static bool verify_device(
 	struct bt_search *search, const struct bt_pool_device *device, struct bt_strbuf *out_reason)
 {
+	struct bt_device_pools *pools = search->pools;
+
 	for (uint32_t o = 0; o < search->prepared->option_count; o++) {
 		const struct bt_option *option = &search->prepared->options[o];
 		for (uint32_t i = 0; i < option->program_count; i++) {
-			if (!verify_verdict(search, option->programs[i], device, out_reason)) {
+			const struct bt_selector_program *program =
+				&pools->programs.items[option->programs[i]];
+			if (!bt_selector_verdict_is_valid(pools, program, device->row)) {
+				bt_strbuf_printf(out_reason,
+					"the verdict of %.*s on device %.*s is not what was kept",
+					(int)program->length, program->text,
+					BT_STR_ARG(pools->rows.items[device->row].spec->name));
 				return false;
 			}
 		}

@@ -351,7 +351,7 @@ const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools
 	struct bt_str driver, struct bt_str pool, struct bt_str device)
 {
 	uint32_t id = bt_device_ids_find(&pools->dra->ids, driver, pool, device);
-	uint32_t row = id < pools->row_of_id.count ? pools->row_of_id.items[id] : BT_DEVICE_NONE;
+	uint32_t row = first_row(pools, id);
 
 	return row != BT_DEVICE_NONE ? pools->rows.items[row].spec
 				     : find_of_any_driver(pools, pool, device);

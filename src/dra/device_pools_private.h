@@ -335,6 +335,9 @@ enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 	const struct bt_selector_program *program, struct bt_str driver,
 	const struct bt_device *device, const struct bt_cel_limits *limits,
 	struct berth_error *err);
+/** The verdict that is kept of a row is the one computed anew, or none is kept. */
+bool bt_selector_verdict_is_valid(
+	struct bt_device_pools *pools, const struct bt_selector_program *program, uint32_t row);
 /** The device has changed, or is gone. */
 void bt_selectors_forget_row(struct bt_device_pools *pools, uint32_t row);
 void bt_selectors_finish(struct bt_device_pools *pools);

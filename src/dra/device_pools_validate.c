@@ -102,32 +102,16 @@ static bool validate_nodes(
 	return true;
 }
 
-static bool validate_verdict(struct bt_device_pools *pools,
-	const struct bt_selector_program *program, uint32_t row, struct bt_strbuf *out_reason)
-{
-	const struct bt_device_row *item = &pools->rows.items[row];
-	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
-	enum bt_verdict known = bt_selector_known(program, row);
-
-	if (known == BT_VERDICT_UNKNOWN ||
-		(item->spec != NULL &&
-			bt_selector_compute(pools, program,
-				bt_pool_slice_value(pools, item->slice)->spec.driver, item->spec,
-				&limits, NULL) == known)) {
-		return true;
-	}
-	bt_strbuf_printf(out_reason, "verdict of %.*s on device %u differs", (int)program->length,
-		program->text, item->id);
-	return false;
-}
-
 static bool validate_verdicts(struct bt_device_pools *pools, struct bt_strbuf *out_reason)
 {
 	for (uint32_t i = 0; i < pools->programs.count; i++) {
 		const struct bt_selector_program *program = &pools->programs.items[i];
 		for (uint32_t row = 0; row < program->row_capacity && row < pools->rows.count;
 			row++) {
-			if (!validate_verdict(pools, program, row, out_reason)) {
+			if (!bt_selector_verdict_is_valid(pools, program, row)) {
+				bt_strbuf_printf(out_reason, "verdict of %.*s on device %u differs",
+					(int)program->length, program->text,
+					pools->rows.items[row].id);
 				return false;
 			}
 		}

@@ -173,6 +173,21 @@ enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t id,
 	return verdict;
 }
 
+bool bt_selector_verdict_is_valid(
+	struct bt_device_pools *pools, const struct bt_selector_program *program, uint32_t row)
+{
+	const struct bt_device_row *item = &pools->rows.items[row];
+	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+	enum bt_verdict kept =
+		row < program->row_capacity ? bt_selector_known(program, row) : BT_VERDICT_UNKNOWN;
+
+	return kept == BT_VERDICT_UNKNOWN ||
+		(item->spec != NULL &&
+			bt_selector_compute(pools, program,
+				bt_pool_slice_value(pools, item->slice)->spec.driver, item->spec,
+				&limits, NULL) == kept);
+}
+
 void bt_selectors_forget_row(struct bt_device_pools *pools, uint32_t row)
 {
 	for (uint32_t i = 0; i < pools->programs.count; i++) {
