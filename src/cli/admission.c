@@ -285,19 +285,6 @@ static void load_claims(struct loading *loading, const struct bt_workload_pod *e
 	}
 }
 
-static void load_namespace(struct loading *loading, struct bt_text_set *seen, struct bt_str name)
-{
-	if (!bt_text_set_add(seen, name) ||
-		bt_manifests_find(loading->cluster, BT_KIND_NAMESPACE, BT_STR(""), name) !=
-			BT_MANIFESTS_NONE) {
-		return;
-	}
-	struct bt_namespace namespace_ = {.metadata.name = name};
-	namespace_.metadata.uid = bt_manifests_make_uid(loading->cluster);
-	default_namespace(loading, &namespace_);
-	put(loading, BT_KIND_NAMESPACE, &namespace_);
-}
-
 static int load_all_claims(
 	struct loading *loading, const struct bt_expansion *expansion, struct berth_error *err)
 {
@@ -346,7 +333,15 @@ int bt_surroundings_load(struct bt_manifests *cluster, const struct bt_expansion
 			put(&loading, object->kind, copy);
 		}
 		if (object->namespace_.length != 0) {
-			load_namespace(&loading, &namespaces, object->namespace_);
+			struct bt_str name = object->namespace_;
+			if (bt_text_set_add(&namespaces, name) &&
+				bt_manifests_find(loading.cluster, BT_KIND_NAMESPACE, BT_STR(""),
+					name) == BT_MANIFESTS_NONE) {
+				struct bt_namespace namespace_ = {.metadata.name = name};
+				namespace_.metadata.uid = bt_manifests_make_uid(loading.cluster);
+				default_namespace(&loading, &namespace_);
+				put(&loading, BT_KIND_NAMESPACE, &namespace_);
+			}
 		}
 	}
 	for (uint32_t i = 0; i < expansion->replica_sets.count; i++) {

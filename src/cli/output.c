@@ -234,20 +234,6 @@ static void append_name(
 	bt_printable_append_name(out, namespace_, name);
 }
 
-static void write_placed(const struct bt_simulation *simulation, struct bt_strbuf *out)
-{
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		const struct bt_object_meta *meta = &entry->pod->metadata;
-		if (entry->fate == BT_FATE_SCHEDULED) {
-			append_name(out, "pod", meta->namespace_, meta->name);
-			bt_strbuf_append_char(out, ' ');
-			bt_printable_append(out, entry->node_name);
-			bt_strbuf_append_char(out, '\n');
-		}
-	}
-}
-
 int bt_output_write(const struct bt_simulation *simulation, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
@@ -263,7 +249,16 @@ int bt_output_write(const struct bt_simulation *simulation, enum bt_output_forma
 	case BT_OUTPUT_YAML:
 		return write_yaml(simulation, out, err);
 	case BT_OUTPUT_NAME:
-		write_placed(simulation, out);
+		for (uint32_t i = 0; i < simulation->pods.count; i++) {
+			const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+			const struct bt_object_meta *meta = &entry->pod->metadata;
+			if (entry->fate == BT_FATE_SCHEDULED) {
+				append_name(out, "pod", meta->namespace_, meta->name);
+				bt_strbuf_append_char(out, ' ');
+				bt_printable_append(out, entry->node_name);
+				bt_strbuf_append_char(out, '\n');
+			}
+		}
 		for (uint32_t i = 0; i < simulation->evictions.count; i++) {
 			const struct bt_simulated_eviction *eviction =
 				&simulation->evictions.items[i];

@@ -157,28 +157,6 @@ static int wrong_argument(const char *argument, const char *what, struct berth_e
 	return result;
 }
 
-static int unknown_kind(struct bt_str word, struct berth_error *err)
-{
-	const char *words[BT_ARRAY_LENGTH(kind_words)];
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(kind_words); i++) {
-		words[i] = kind_words[i].word;
-	}
-	struct bt_strbuf text = {0};
-	bt_printable_append(&text, bt_str_sub(word, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	const char *close = bt_suggest(bt_strbuf_c(&text), words, BT_ARRAY_LENGTH(words));
-	bt_strbuf_append_c(&text, " is no kind that has pods");
-	if (close != NULL) {
-		bt_strbuf_printf(&text, "; did you mean %s?", close);
-	} else {
-		bt_strbuf_append_c(&text,
-			": use pod, deployment, statefulset, daemonset, replicaset, "
-			"replicationcontroller, job or cronjob");
-	}
-	int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 /** Number of parts between slashes; more than PARTS_MAX are not told apart. */
 static uint32_t split(struct bt_str text, struct bt_str parts[PARTS_MAX])
 {
@@ -226,7 +204,28 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 	out->name = parts[count - 1];
 	if (count == PARTS_MAX) {
 		if (!bt_pod_reference_find_kind(parts[0], &out->kind)) {
-			return unknown_kind(parts[0], err);
+			struct bt_str word = parts[0];
+			const char *words[BT_ARRAY_LENGTH(kind_words)];
+			for (size_t i = 0; i < BT_ARRAY_LENGTH(kind_words); i++) {
+				words[i] = kind_words[i].word;
+			}
+			struct bt_strbuf text = {0};
+			bt_printable_append(
+				&text, bt_str_sub(word, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+			const char *close =
+				bt_suggest(bt_strbuf_c(&text), words, BT_ARRAY_LENGTH(words));
+			bt_strbuf_append_c(&text, " is no kind that has pods");
+			if (close != NULL) {
+				bt_strbuf_printf(&text, "; did you mean %s?", close);
+			} else {
+				bt_strbuf_append_c(&text,
+					": use pod, deployment, statefulset, daemonset, "
+					"replicaset, "
+					"replicationcontroller, job or cronjob");
+			}
+			int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+			bt_strbuf_finish(&text);
+			return result;
 		}
 		named = parts[1];
 	} else if (count == 2) {

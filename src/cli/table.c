@@ -32,13 +32,6 @@ void bt_table_add_c(struct bt_table *table, const char *cell)
 	bt_table_add(table, bt_str_from(cell));
 }
 
-static void pad(struct bt_strbuf *out, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_append_char(out, ' ');
-	}
-}
-
 void bt_table_write(const struct bt_table *table, struct bt_strbuf *out)
 {
 	uint32_t pending_blanks = 0;
@@ -46,7 +39,9 @@ void bt_table_write(const struct bt_table *table, struct bt_strbuf *out)
 		uint32_t column = i % table->column_count;
 		struct bt_str cell = cell_at(table, i);
 		if (cell.length != 0) {
-			pad(out, pending_blanks);
+			for (uint32_t j = 0; j < pending_blanks; j++) {
+				bt_strbuf_append_char(out, ' ');
+			}
 			pending_blanks = 0;
 			bt_strbuf_append_str(out, cell);
 		}

@@ -114,24 +114,6 @@ static bool append_place(const struct checking *checking, const struct bt_schema
 
 /** --- warnings --- */
 
-static void append_object(const struct checking *checking, struct bt_strbuf *out)
-{
-	enum bt_kind kind;
-	bool known = bt_kind_find(checking->api_version, checking->kind, &kind);
-	bt_printable_append(out, checking->kind);
-	if (checking->name.length == 0) {
-		return;
-	}
-	bt_strbuf_append_char(out, ' ');
-	if (known && bt_kind_info(kind)->namespaced) {
-		bt_printable_append(out,
-			checking->namespace_.length != 0 ? checking->namespace_
-							 : BT_STR("default"));
-		bt_strbuf_append_char(out, '/');
-	}
-	bt_printable_append(out, checking->name);
-}
-
 static bool take_problem(void *context, const struct bt_schema_problem *problem)
 {
 	struct checking *checking = context;
@@ -139,7 +121,19 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 	if (++checking->warning_count > BT_UNKNOWN_FIELD_WARNINGS_MAX) {
 		return true;
 	}
-	append_object(checking, &line);
+	enum bt_kind kind;
+	bool known = bt_kind_find(checking->api_version, checking->kind, &kind);
+	bt_printable_append(&line, checking->kind);
+	if (checking->name.length != 0) {
+		bt_strbuf_append_char(&line, ' ');
+		if (known && bt_kind_info(kind)->namespaced) {
+			bt_printable_append(&line,
+				checking->namespace_.length != 0 ? checking->namespace_
+								 : BT_STR("default"));
+			bt_strbuf_append_char(&line, '/');
+		}
+		bt_printable_append(&line, checking->name);
+	}
 	bt_strbuf_printf(&line, ": %s ", problem->what);
 	struct bt_str path = problem->path;
 	bt_strbuf_append_char(&line, '"');
@@ -169,29 +163,6 @@ static struct bt_str shortened(struct bt_str text)
 	return bt_str_sub(text, 0, BT_MANIFESTS_NAME_BYTES_MAX);
 }
 
-static void check(struct checking *checking, struct bt_json_value *object, struct bt_arena *arena)
-{
-	const struct bt_json_value *metadata = bt_json_find(object, "metadata");
-	const struct bt_schema_watcher watcher = {checking, take_problem};
-	enum bt_kind kind;
-	checking->api_version = bt_json_find_str(object, "apiVersion");
-	checking->kind = bt_json_find_str(object, "kind");
-	checking->message = bt_schema_find(checking->api_version, checking->kind);
-	if (checking->message == NULL ||
-		!bt_kind_find(checking->api_version, checking->kind, &kind) ||
-		bt_json_find(metadata, "uid") != NULL ||
-		bt_json_find(metadata, "resourceVersion") != NULL) {
-		return;
-	}
-	checking->namespace_ = shortened(bt_json_find_str(metadata, "namespace"));
-	checking->name = shortened(bt_json_find_str(metadata, "name"));
-	if (checking->name.length == 0) {
-		checking->name = shortened(bt_json_find_str(metadata, "generateName"));
-	}
-	int result = bt_schema_check(checking->message, object, arena, &watcher, NULL);
-	(void)result; /* a wrong type, of what no scheduler reads, ends the check without a word */
-}
-
 void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field_sink *sink)
 {
 	struct checking checking = {.sink = sink};
@@ -199,7 +170,27 @@ void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field
 	struct bt_json_value *object;
 	if (bt_json_parse(&arena, document, false, &object, NULL) == 0 &&
 		object->type == BT_JSON_OBJECT) {
-		check(&checking, object, &arena);
+		const struct bt_json_value *metadata = bt_json_find(object, "metadata");
+		const struct bt_schema_watcher watcher = {&checking, take_problem};
+		enum bt_kind kind;
+		checking.api_version = bt_json_find_str(object, "apiVersion");
+		checking.kind = bt_json_find_str(object, "kind");
+		checking.message = bt_schema_find(checking.api_version, checking.kind);
+		if (checking.message != NULL &&
+			bt_kind_find(checking.api_version, checking.kind, &kind) &&
+			bt_json_find(metadata, "uid") == NULL &&
+			bt_json_find(metadata, "resourceVersion") == NULL) {
+			checking.namespace_ = shortened(bt_json_find_str(metadata, "namespace"));
+			checking.name = shortened(bt_json_find_str(metadata, "name"));
+			if (checking.name.length == 0) {
+				checking.name =
+					shortened(bt_json_find_str(metadata, "generateName"));
+			}
+			int result =
+				bt_schema_check(checking.message, object, &arena, &watcher, NULL);
+			(void)result; /* a wrong type, of what no scheduler reads, ends the check
+			                 without a word */
+		}
 	}
 	bt_arena_finish(&arena);
 }

@@ -468,7 +468,7 @@ static int expand_object(struct bt_expansion *expansion, uint32_t owner, struct 
 	return 0;
 }
 
-static void list_nodes(struct bt_expansion *expansion)
+int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 {
 	const struct bt_manifests *cluster = expansion->cluster;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
@@ -477,11 +477,6 @@ static void list_nodes(struct bt_expansion *expansion)
 		}
 	}
 	expansion->covered_for = BT_NEW_ARRAY(uint32_t, cluster->objects.count);
-}
-
-int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
-{
-	list_nodes(expansion);
 	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
 		const struct bt_manifests_object *entry = &expansion->cluster->objects.items[i];
 		if ((entry->pods_exist && bt_expansion_extras(expansion, i) == 0) ||

@@ -127,35 +127,6 @@ static struct bt_str resource_of(const struct bt_status *status, uint32_t index)
 	return bt_resource_is_scalar(name) ? name : BT_STR("");
 }
 
-/**
- * The plugin's own words say which of the scalar resources count: some are ignored, some are left
- * to others. Both lists are ascending by name.
- */
-static void advise_scalars(struct bt_advice *advice, const struct bt_resource *request)
-{
-	uint32_t reason_count = bt_status_all_reason_count(advice->status);
-	uint32_t reason = 0;
-
-	for (uint32_t i = 0; i < request->scalar_count && !advice->is_final; i++) {
-		const struct bt_scalar_resource *scalar = &request->scalars[i];
-
-		while (reason < reason_count &&
-			bt_str_compare(resource_of(advice->status, reason), scalar->name) < 0) {
-			reason++;
-		}
-		if (reason < reason_count &&
-			bt_str_equal(resource_of(advice->status, reason), scalar->name)) {
-			uint32_t column = bt_node_table_find_scalar(
-				&advice->engine->state->nodes, scalar->name);
-
-			advise_need(advice,
-				&(struct need){scalar->name, scalar->value,
-					bt_node_info_scalar_allocatable(advice->node, column),
-					bt_node_info_scalar_requested(advice->node, column)});
-		}
-	}
-}
-
 static void advise_resources(struct bt_advice *advice)
 {
 	const struct bt_resource *request;
@@ -182,7 +153,31 @@ static void advise_resources(struct bt_advice *advice)
 			advise_need(advice, &needs[i]);
 		}
 	}
-	advise_scalars(advice, request);
+	/*
+	 * The plugin's own words say which of the scalar resources count: some are ignored, some
+	 * are left to others. Both lists are ascending by name.
+	 */
+	uint32_t reason_count = bt_status_all_reason_count(advice->status);
+	uint32_t reason = 0;
+
+	for (uint32_t i = 0; i < request->scalar_count && !advice->is_final; i++) {
+		const struct bt_scalar_resource *scalar = &request->scalars[i];
+
+		while (reason < reason_count &&
+			bt_str_compare(resource_of(advice->status, reason), scalar->name) < 0) {
+			reason++;
+		}
+		if (reason < reason_count &&
+			bt_str_equal(resource_of(advice->status, reason), scalar->name)) {
+			uint32_t column = bt_node_table_find_scalar(
+				&advice->engine->state->nodes, scalar->name);
+
+			advise_need(advice,
+				&(struct need){scalar->name, scalar->value,
+					bt_node_info_scalar_allocatable(advice->node, column),
+					bt_node_info_scalar_requested(advice->node, column)});
+		}
+	}
 	/* Of no use unless it asks for less of all that is missing. */
 	bt_advice_close_pod_remedies(advice,
 		advice->pod_distance > 0 && advice->pod_remedies.count == advice->remedies.count);

@@ -91,23 +91,6 @@ static void note_blocker(struct blocked_keys *keys, const struct bt_label_column
 	domain->count++;
 }
 
-static void survey_pod(const struct affinity_view *view, struct affinity_survey *survey,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	const struct bt_affinity_filter_data *data = view->data;
-	struct bt_arena *arena = view->advice->cycle->arena;
-
-	for (uint32_t i = 0; i < data->anti_affinity.count && i < TERMS_MAX; i++) {
-		const struct bt_incoming_term *term = &data->anti_affinity.items[i];
-
-		if (term->table != BT_NO_TABLE &&
-			bt_incoming_term_matches(term, pod->namespace_, pod->labels)) {
-			note_blocker(&survey->apart, data->apart.items[term->table].column, arena,
-				pod, slot, UINT64_C(1) << i);
-		}
-	}
-}
-
 static void survey_existing(const struct affinity_view *view, struct affinity_survey *survey,
 	const struct bt_pod_info *other, uint32_t slot)
 {
@@ -153,7 +136,20 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 		for (uint32_t i = 0; view->data->anti_affinity.count != 0 && i < row->pods.count;
 			i++) {
 			bt_pod_info_from_record(state, row->pods.items[i], &pod);
-			survey_pod(view, survey, &pod, slot);
+			const struct bt_affinity_filter_data *data = view->data;
+			struct bt_arena *arena = view->advice->cycle->arena;
+
+			for (uint32_t j = 0; j < data->anti_affinity.count && j < TERMS_MAX; j++) {
+				const struct bt_incoming_term *term = &data->anti_affinity.items[j];
+
+				if (term->table != BT_NO_TABLE &&
+					bt_incoming_term_matches(
+						term, pod.namespace_, pod.labels)) {
+					note_blocker(&survey->apart,
+						data->apart.items[term->table].column, arena, &pod,
+						slot, UINT64_C(1) << j);
+				}
+			}
 		}
 		for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
 			bt_pod_info_from_record(

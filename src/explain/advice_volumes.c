@@ -132,7 +132,7 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 			} else {
 				bt_advice_hint(advice,
 					"no volume of StorageClass %.*s can be had here for claim "
-				        "%.*s",
+					"%.*s",
 					BT_STR_ARG(class_name), BT_STR_ARG(name));
 			}
 		}
@@ -216,27 +216,6 @@ static bool is_exclusive(const struct bt_persistent_volume_claim *claim)
 	return false;
 }
 
-/** Names of the pod's claims that are exclusive. */
-static uint32_t exclusive_claims(const struct bt_advice *advice, struct bt_str *out_names)
-{
-	const struct bt_pod_spec *spec = &advice->pod->object->spec;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < spec->volumes.count && count < VOLUMES_MAX; i++) {
-		const struct bt_pvc_volume_source *source =
-			spec->volumes.items[i].persistent_volume_claim;
-		const struct bt_persistent_volume_claim *claim = source != NULL
-			? bt_find_claim(advice->engine->state, advice->pod->namespace_,
-				  source->claim_name)
-			: NULL;
-
-		if (claim != NULL && is_exclusive(claim)) {
-			out_names[count++] = source->claim_name;
-		}
-	}
-	return count;
-}
-
 static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names, uint32_t count)
 {
 	for (uint32_t i = 0; i < pod->shape->claim_names.count; i++) {
@@ -262,7 +241,23 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 	holders = BT_ARENA_NEW(advice->cycle->arena, struct claim_holders);
 	const struct bt_state *state = advice->engine->state;
 	struct bt_str names[VOLUMES_MAX];
-	uint32_t name_count = exclusive_claims(advice, names);
+	/* Names of the pod's claims that are exclusive. */
+	struct bt_str *out_names = names;
+	const struct bt_pod_spec *spec = &advice->pod->object->spec;
+	uint32_t name_count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count && name_count < VOLUMES_MAX; i++) {
+		const struct bt_pvc_volume_source *source =
+			spec->volumes.items[i].persistent_volume_claim;
+		const struct bt_persistent_volume_claim *claim = source != NULL
+			? bt_find_claim(advice->engine->state, advice->pod->namespace_,
+				  source->claim_name)
+			: NULL;
+
+		if (claim != NULL && is_exclusive(claim)) {
+			out_names[name_count++] = source->claim_name;
+		}
+	}
 
 	for (uint32_t n = 0; name_count != 0 && n < state->snapshot.count; n++) {
 		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];

@@ -11,16 +11,6 @@ static uint64_t group_hash(const void *owner, uint32_t value)
 	return ((const struct bt_explain_groups *)owner)->hashes.items[value];
 }
 
-static uint64_t hash_of(const struct bt_status *status, bool in_pre_filter)
-{
-	uint64_t hash = bt_hash_u64(status->code, (uint64_t)status->plugin * 2 + in_pre_filter);
-
-	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
-		hash = bt_hash_u64(hash, bt_str_hash(bt_status_all_reason_at(status, i)));
-	}
-	return hash;
-}
-
 static struct bt_explained_group make_group(
 	struct bt_explain_groups *groups, const struct bt_status *copy, bool in_pre_filter)
 {
@@ -45,7 +35,12 @@ static struct bt_explained_group make_group(
 static uint32_t explain_groups_find(
 	struct bt_explain_groups *groups, const struct bt_status *status, bool in_pre_filter)
 {
-	uint64_t hash = hash_of(status, in_pre_filter);
+	uint64_t hash = bt_hash_u64(status->code, (uint64_t)status->plugin * 2 + in_pre_filter);
+
+	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
+		hash = bt_hash_u64(hash, bt_str_hash(bt_status_all_reason_at(status, i)));
+	}
+
 	struct bt_explained_group group;
 	struct bt_status copy;
 

@@ -78,19 +78,6 @@ static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
 	return true;
 }
 
-static void admit(struct bt_explain_world *world)
-{
-	struct bt_plugin *gate;
-	struct bt_status status;
-
-	world->framework = bt_engine_profile(world->engine, world->pod.spec.scheduler_name);
-	if (world->framework == NULL) {
-		return;
-	}
-	status = bt_run_pre_enqueue(world->framework, &world->info, &world->arena, &gate);
-	world->admitted = bt_status_is_success(&status);
-}
-
 int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
 	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,
 	const struct bt_explain_objects *objects, bool *out_possible, struct berth_error *err)
@@ -130,7 +117,14 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 	}
 	bt_remedies_apply_to_pod(remedies, count, &world->pod, &world->arena);
 	bt_pod_info_init_pending(engine->state, &world->pod, &world->info);
-	admit(world);
+	struct bt_plugin *gate;
+	struct bt_status status;
+
+	world->framework = bt_engine_profile(world->engine, world->pod.spec.scheduler_name);
+	if (world->framework != NULL) {
+		status = bt_run_pre_enqueue(world->framework, &world->info, &world->arena, &gate);
+		world->admitted = bt_status_is_success(&status);
+	}
 	return 0;
 }
 

@@ -132,25 +132,6 @@ static void map_remove(struct bt_str_map *map, struct bt_str key)
 	}
 }
 
-static void map_set(
-	struct bt_str_map *map, struct bt_str key, struct bt_str value, struct bt_arena *arena)
-{
-	uint32_t at = 0;
-
-	COPY_LIST(arena, map, struct bt_str_pair);
-	while (at < map->count && bt_str_compare(map->items[at].key, key) < 0) {
-		at++;
-	}
-	if (at == map->count || !bt_str_equal(map->items[at].key, key)) {
-		for (uint32_t i = map->count; i > at; i--) {
-			map->items[i] = map->items[i - 1];
-		}
-		map->count++;
-	}
-	map->present = true;
-	map->items[at] = (struct bt_str_pair){key, value};
-}
-
 /** The terms that no remedy takes away. */
 static const struct bt_pod_affinity *without_terms(const struct bt_pod_affinity *affinity,
 	const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind,
@@ -380,17 +361,6 @@ static void free_resource(
 	list->present = true;
 }
 
-static void uncordon(struct bt_node_spec *spec, struct bt_arena *arena)
-{
-	spec->unschedulable = false;
-	COPY_LIST(arena, &spec->taints, struct bt_taint);
-	for (uint32_t i = spec->taints.count; i-- > 0;) {
-		if (bt_str_equal_c(spec->taints.items[i].key, UNSCHEDULABLE_TAINT)) {
-			REMOVE_AT(&spec->taints, i);
-		}
-	}
-}
-
 void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,
 	struct bt_node *node, struct bt_arena *arena)
 {
@@ -404,9 +374,33 @@ void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,
 		if (remedy->kind == BT_REMEDY_FREE_RESOURCE) {
 			free_resource(remedy, &node->status.allocatable, arena);
 		} else if (remedy->kind == BT_REMEDY_UNCORDON) {
-			uncordon(&node->spec, arena);
+			struct bt_node_spec *spec = &node->spec;
+			spec->unschedulable = false;
+			COPY_LIST(arena, &spec->taints, struct bt_taint);
+			for (uint32_t k = spec->taints.count; k-- > 0;) {
+				if (bt_str_equal_c(
+					    spec->taints.items[k].key, UNSCHEDULABLE_TAINT)) {
+					REMOVE_AT(&spec->taints, k);
+				}
+			}
 		} else if (remedy->kind == BT_REMEDY_SET_LABEL) {
-			map_set(&node->metadata.labels, remedy->key, remedy->value, arena);
+			struct bt_str_map *map = &node->metadata.labels;
+			struct bt_str key = remedy->key;
+			struct bt_str value = remedy->value;
+			uint32_t at = 0;
+
+			COPY_LIST(arena, map, struct bt_str_pair);
+			while (at < map->count && bt_str_compare(map->items[at].key, key) < 0) {
+				at++;
+			}
+			if (at == map->count || !bt_str_equal(map->items[at].key, key)) {
+				for (uint32_t j = map->count; j > at; j--) {
+					map->items[j] = map->items[j - 1];
+				}
+				map->count++;
+			}
+			map->present = true;
+			map->items[at] = (struct bt_str_pair){key, value};
 		} else if (remedy->kind == BT_REMEDY_REMOVE_LABEL) {
 			COPY_LIST(arena, &node->metadata.labels, struct bt_str_pair);
 			map_remove(&node->metadata.labels, remedy->key);

@@ -267,17 +267,6 @@ static bool is_at_limit(const struct bt_capacity_session *session)
 	return session->answer->copies >= session->question->max;
 }
 
-static void stop_at_limit(struct bt_capacity_session *session)
-{
-	struct bt_str message = bt_arena_printf(&session->copy_arena,
-		"Maximum number of pods simulated: %u", session->question->max);
-	for (uint32_t i = 0; i < session->question->spec_count; i++) {
-		if (!session->runners[i].is_passed_over) {
-			stop_member(session, &session->runners[i], "LimitReached", message);
-		}
-	}
-}
-
 /** A turn of one member; whether it placed all that it weighs. */
 static bool take_turn(struct bt_capacity_session *session, uint32_t index)
 {
@@ -311,7 +300,14 @@ static void capacity_place_all(struct bt_capacity_session *session)
 		}
 		session->answer->round_count += is_whole;
 		if (is_at_limit(session)) {
-			stop_at_limit(session);
+			struct bt_str message = bt_arena_printf(&session->copy_arena,
+				"Maximum number of pods simulated: %u", session->question->max);
+			for (uint32_t i = 0; i < session->question->spec_count; i++) {
+				if (!session->runners[i].is_passed_over) {
+					stop_member(session, &session->runners[i], "LimitReached",
+						message);
+				}
+			}
 			return;
 		}
 		if (session->answer->copies == before || session->ran_dry) {
@@ -418,27 +414,21 @@ static int make_cluster(
 
 /** --- members --- */
 
-static void take_prototype(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
-{
-	const struct bt_capacity_spec *spec = runner->member->spec;
-	for (uint32_t i = 0; i < session->simulation.extras.count; i++) {
-		const struct bt_simulated_extra *extra = &session->simulation.extras.items[i];
-		if (extra->owner == runner->object) {
-			bt_vec_push(&runner->pods, extra->pod);
-		}
-	}
-	BT_ASSERT(runner->pods.count != 0);
-	runner->prototype = *runner->pods.items[0];
-	if (spec->object->kind == BT_KIND_POD) {
-		runner->prototype.metadata.owner_references = spec->object->meta->owner_references;
-	}
-	runner->framework =
-		bt_engine_profile(session->engine, runner->prototype.spec.scheduler_name);
-	bt_capacity_describe_requests(session, runner);
-}
+/** --- a session --- */
 
-static void list_nodes(struct bt_capacity_session *session)
+static int run_loaded(struct bt_capacity_session *session, struct berth_error *err)
 {
+	if (session->simulation.node_count == 0) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"the cluster has no nodes%s: name files that have some with -f",
+			session->question->left_out != NULL ? " that are not excluded" : "");
+	}
+	if (session->question->after_queue) {
+		struct bt_simulation *simulation = &session->simulation;
+		bt_simulation_run(simulation);
+		session->answer->queue_pending = bt_simulation_pending_count(simulation);
+		session->answer->queue_placed = simulation->counts[BT_FATE_SCHEDULED];
+	}
 	struct bt_capacity_answer *answer = session->answer;
 	const struct bt_node_table *table = &session->engine->state->nodes;
 	answer->node_count = session->simulation.node_count;
@@ -455,58 +445,25 @@ static void list_nodes(struct bt_capacity_session *session)
 		answer->members[i].on_nodes =
 			BT_ARENA_NEW_ARRAY(&answer->arena, uint32_t, answer->node_count);
 	}
-}
-
-/** --- a session --- */
-
-static void start(struct bt_capacity_session *session, const struct bt_capacity_question *question,
-	struct bt_capacity_answer *answer)
-{
-	*session = (struct bt_capacity_session){.question = question, .answer = answer};
-	*answer = (struct bt_capacity_answer){.member_count = question->spec_count};
-	bt_arena_init(&answer->arena, 0);
-	bt_arena_init(&session->copy_arena, 0);
-	bt_manifests_init(&session->cluster);
-	answer->members =
-		BT_ARENA_NEW_ARRAY(&answer->arena, struct bt_capacity_member, question->spec_count);
-	session->runners = BT_NEW_ARRAY(struct bt_capacity_runner, question->spec_count);
-	for (uint32_t i = 0; i < question->spec_count; i++) {
-		bt_arena_init(&answer->members[i].stop_arena, 0);
-		answer->members[i].spec = &question->specs[i];
-		session->runners[i].member = &answer->members[i];
-		session->runners[i].uid_front = bt_arena_printf(&answer->arena, "copy-%u", i);
-	}
-}
-
-static void finish(struct bt_capacity_session *session)
-{
 	for (uint32_t i = 0; i < session->question->spec_count; i++) {
-		bt_vec_finish(&session->runners[i].pods);
-	}
-	bt_free(session->runners);
-	bt_free(session->slots);
-	bt_free(session->node_of_slot);
-	bt_free(session->extras);
-	bt_manifests_finish(&session->cluster);
-	bt_arena_finish(&session->copy_arena);
-}
-
-static int run_loaded(struct bt_capacity_session *session, struct berth_error *err)
-{
-	if (session->simulation.node_count == 0) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"the cluster has no nodes%s: name files that have some with -f",
-			session->question->left_out != NULL ? " that are not excluded" : "");
-	}
-	if (session->question->after_queue) {
-		struct bt_simulation *simulation = &session->simulation;
-		bt_simulation_run(simulation);
-		session->answer->queue_pending = bt_simulation_pending_count(simulation);
-		session->answer->queue_placed = simulation->counts[BT_FATE_SCHEDULED];
-	}
-	list_nodes(session);
-	for (uint32_t i = 0; i < session->question->spec_count; i++) {
-		take_prototype(session, &session->runners[i]);
+		struct bt_capacity_runner *runner = &session->runners[i];
+		const struct bt_capacity_spec *spec = runner->member->spec;
+		for (uint32_t k = 0; k < session->simulation.extras.count; k++) {
+			const struct bt_simulated_extra *extra =
+				&session->simulation.extras.items[k];
+			if (extra->owner == runner->object) {
+				bt_vec_push(&runner->pods, extra->pod);
+			}
+		}
+		BT_ASSERT(runner->pods.count != 0);
+		runner->prototype = *runner->pods.items[0];
+		if (spec->object->kind == BT_KIND_POD) {
+			runner->prototype.metadata.owner_references =
+				spec->object->meta->owner_references;
+		}
+		runner->framework =
+			bt_engine_profile(session->engine, runner->prototype.spec.scheduler_name);
+		bt_capacity_describe_requests(session, runner);
 	}
 	bt_capacity_measure(session, false);
 	capacity_place_all(session);
@@ -549,10 +506,32 @@ int bt_capacity_ask(const struct bt_capacity_question *question,
 	for (;;) {
 		struct bt_capacity_session session;
 		uint32_t most = own_pods < asked.max ? own_pods : asked.max;
-		start(&session, &asked, out_answer);
+		session = (struct bt_capacity_session){.question = &asked, .answer = out_answer};
+		*out_answer = (struct bt_capacity_answer){.member_count = asked.spec_count};
+		bt_arena_init(&out_answer->arena, 0);
+		bt_arena_init(&session.copy_arena, 0);
+		bt_manifests_init(&session.cluster);
+		out_answer->members = BT_ARENA_NEW_ARRAY(
+			&out_answer->arena, struct bt_capacity_member, asked.spec_count);
+		session.runners = BT_NEW_ARRAY(struct bt_capacity_runner, asked.spec_count);
+		for (uint32_t i = 0; i < asked.spec_count; i++) {
+			bt_arena_init(&out_answer->members[i].stop_arena, 0);
+			out_answer->members[i].spec = &asked.specs[i];
+			session.runners[i].member = &out_answer->members[i];
+			session.runners[i].uid_front =
+				bt_arena_printf(&out_answer->arena, "copy-%u", i);
+		}
 		int result = run(&session, most, err);
 		bool ran_dry = session.ran_dry;
-		finish(&session);
+		for (uint32_t i = 0; i < session.question->spec_count; i++) {
+			bt_vec_finish(&session.runners[i].pods);
+		}
+		bt_free(session.runners);
+		bt_free(session.slots);
+		bt_free(session.node_of_slot);
+		bt_free(session.extras);
+		bt_manifests_finish(&session.cluster);
+		bt_arena_finish(&session.copy_arena);
 		if (result == 0 && !ran_dry) {
 			return 0;
 		}

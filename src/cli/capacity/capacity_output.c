@@ -149,28 +149,6 @@ static void add_share(struct bt_table *table, const struct bt_capacity_total *to
 	bt_table_end_cell(table);
 }
 
-static void write_totals(const struct bt_capacity_answer *answer, struct bt_strbuf *out)
-{
-	static const char *const headings[] = {"RESOURCE", "BEFORE", "AFTER", "ALLOCATABLE"};
-	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		bt_table_add_c(&table, headings[i]);
-	}
-	for (uint32_t i = 0; i < answer->total_count; i++) {
-		const struct bt_capacity_total *total = &answer->totals[i];
-		bt_table_add(&table, total->resource);
-		add_share(&table, total, total->before);
-		add_share(&table, total, total->after);
-		bt_amount_append_of(
-			&table.text, total->resource, total->allocatable, BT_AMOUNT_NEAREST);
-		bt_table_end_cell(&table);
-	}
-	bt_strbuf_append_c(out, "\nUse of the cluster's ");
-	append_counted(out, answer->node_count, "node:\n", "nodes:\n");
-	bt_table_write(&table, out);
-	bt_table_finish(&table);
-}
-
 static void capacity_write_table(
 	const struct bt_capacity_answer *answer, bool wide, struct bt_strbuf *out)
 {
@@ -223,7 +201,24 @@ static void capacity_write_table(
 			write_distribution(answer, member, wide, out);
 		}
 	}
-	write_totals(answer, out);
+	static const char *const headings[] = {"RESOURCE", "BEFORE", "AFTER", "ALLOCATABLE"};
+	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+		bt_table_add_c(&table, headings[i]);
+	}
+	for (uint32_t i = 0; i < answer->total_count; i++) {
+		const struct bt_capacity_total *total = &answer->totals[i];
+		bt_table_add(&table, total->resource);
+		add_share(&table, total, total->before);
+		add_share(&table, total, total->after);
+		bt_amount_append_of(
+			&table.text, total->resource, total->allocatable, BT_AMOUNT_NEAREST);
+		bt_table_end_cell(&table);
+	}
+	bt_strbuf_append_c(out, "\nUse of the cluster's ");
+	append_counted(out, answer->node_count, "node:\n", "nodes:\n");
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
 }
 
 #define JSON_INDENT 2
@@ -276,85 +271,7 @@ static void write_resources(
 	bt_json_end_object(writer);
 }
 
-static void write_requirements(
-	struct bt_json_writer *writer, const struct bt_capacity_member *member, bool is_mix)
-{
-	const struct bt_capacity_spec *spec = member->spec;
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "podName", spec->name);
-	bt_json_write_member(writer, "namespace", spec->namespace_);
-	bt_json_write_member_c(writer, "kind", bt_kind_info(spec->kind)->name);
-	if (is_mix) {
-		bt_json_write_member_int64(writer, "weight", spec->weight);
-	}
-	bt_json_begin_member_object(writer, "resources");
-	write_resources(writer, member, true);
-	write_resources(writer, member, false);
-	bt_json_end_object(writer);
-	bt_json_begin_member_object(writer, "nodeSelectors");
-	for (uint32_t i = 0; i < member->node_selector.count; i++) {
-		bt_json_write_name(writer, member->node_selector.items[i].key);
-		bt_json_write_str(writer, member->node_selector.items[i].value);
-	}
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-}
-
 /** --- what came of it --- */
-
-static void write_pod(struct bt_json_writer *writer, const struct bt_capacity_answer *answer,
-	const struct bt_capacity_member *member)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "podName", member->spec->name);
-	bt_json_write_member(writer, "namespace", member->spec->namespace_);
-	bt_json_write_member_int64(writer, "replicas", member->copies);
-	bt_json_begin_member_array(writer, "replicasOnNodes");
-	for (uint32_t i = 0; i < answer->node_count; i++) {
-		if (member->on_nodes[i] != 0) {
-			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "nodeName", answer->nodes[i].name);
-			bt_json_write_member_int64(writer, "replicas", member->on_nodes[i]);
-			bt_json_end_object(writer);
-		}
-	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "summary");
-	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "reason", member->stop.reasons.items[i].text);
-		bt_json_write_member_int64(
-			writer, "count", (int64_t)member->stop.reasons.items[i].node_count);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_object(writer, "stopped");
-	bt_json_write_member_c(writer, "type", member->stop.type);
-	bt_json_write_member(writer, "message", member->stop.message);
-	bt_json_write_member(writer, "tightest", member->stop.hint);
-	bt_json_write_member_int64(writer, "atReplicas", member->stop.total);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-}
-
-/** Amounts in the units of simulate's nodes. */
-static void write_utilization(
-	struct bt_json_writer *writer, const struct bt_capacity_answer *answer)
-{
-	bt_json_begin_member_array(writer, "utilization");
-	for (uint32_t i = 0; i < answer->total_count; i++) {
-		const struct bt_capacity_total *total = &answer->totals[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "resource", total->resource);
-		bt_json_write_member_c(
-			writer, "unit", bt_str_equal_c(total->resource, "cpu") ? "milli" : "1");
-		bt_json_write_member_int64(writer, "before", total->before);
-		bt_json_write_member_int64(writer, "after", total->after);
-		bt_json_write_member_int64(writer, "allocatable", total->allocatable);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-}
 
 /** The member that went on longest: when it stopped, everything had. */
 static const struct bt_capacity_member *last_member(const struct bt_capacity_answer *answer)
@@ -375,7 +292,27 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 	bt_json_begin_member_object(writer, "spec");
 	bt_json_begin_member_array(writer, "podRequirements");
 	for (uint32_t i = 0; i < answer->member_count; i++) {
-		write_requirements(writer, &answer->members[i], answer->member_count > 1);
+		const struct bt_capacity_member *member = &answer->members[i];
+		bool is_mix = answer->member_count > 1;
+		const struct bt_capacity_spec *spec = member->spec;
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "podName", spec->name);
+		bt_json_write_member(writer, "namespace", spec->namespace_);
+		bt_json_write_member_c(writer, "kind", bt_kind_info(spec->kind)->name);
+		if (is_mix) {
+			bt_json_write_member_int64(writer, "weight", spec->weight);
+		}
+		bt_json_begin_member_object(writer, "resources");
+		write_resources(writer, member, true);
+		write_resources(writer, member, false);
+		bt_json_end_object(writer);
+		bt_json_begin_member_object(writer, "nodeSelectors");
+		for (uint32_t k = 0; k < member->node_selector.count; k++) {
+			bt_json_write_name(writer, member->node_selector.items[k].key);
+			bt_json_write_str(writer, member->node_selector.items[k].value);
+		}
+		bt_json_end_object(writer);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 	bt_json_end_object(writer);
@@ -387,14 +324,57 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 	bt_json_end_object(writer);
 	bt_json_begin_member_array(writer, "pods");
 	for (uint32_t i = 0; i < answer->member_count; i++) {
-		write_pod(writer, answer, &answer->members[i]);
+		const struct bt_capacity_member *member = &answer->members[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "podName", member->spec->name);
+		bt_json_write_member(writer, "namespace", member->spec->namespace_);
+		bt_json_write_member_int64(writer, "replicas", member->copies);
+		bt_json_begin_member_array(writer, "replicasOnNodes");
+		for (uint32_t j = 0; j < answer->node_count; j++) {
+			if (member->on_nodes[j] != 0) {
+				bt_json_begin_object(writer);
+				bt_json_write_member(writer, "nodeName", answer->nodes[j].name);
+				bt_json_write_member_int64(writer, "replicas", member->on_nodes[j]);
+				bt_json_end_object(writer);
+			}
+		}
+		bt_json_end_array(writer);
+		bt_json_begin_member_array(writer, "summary");
+		for (uint32_t j = 0; j < member->stop.reasons.count; j++) {
+			bt_json_begin_object(writer);
+			bt_json_write_member(writer, "reason", member->stop.reasons.items[j].text);
+			bt_json_write_member_int64(
+				writer, "count", (int64_t)member->stop.reasons.items[j].node_count);
+			bt_json_end_object(writer);
+		}
+		bt_json_end_array(writer);
+		bt_json_begin_member_object(writer, "stopped");
+		bt_json_write_member_c(writer, "type", member->stop.type);
+		bt_json_write_member(writer, "message", member->stop.message);
+		bt_json_write_member(writer, "tightest", member->stop.hint);
+		bt_json_write_member_int64(writer, "atReplicas", member->stop.total);
+		bt_json_end_object(writer);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 	if (answer->member_count > 1) {
 		bt_json_write_member_int64(writer, "rounds", answer->round_count);
 	}
 	bt_json_write_member_int64(writer, "nodes", answer->node_count);
-	write_utilization(writer, answer);
+	/* Amounts in the units of simulate's nodes. */
+	bt_json_begin_member_array(writer, "utilization");
+	for (uint32_t i = 0; i < answer->total_count; i++) {
+		const struct bt_capacity_total *total = &answer->totals[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "resource", total->resource);
+		bt_json_write_member_c(
+			writer, "unit", bt_str_equal_c(total->resource, "cpu") ? "milli" : "1");
+		bt_json_write_member_int64(writer, "before", total->before);
+		bt_json_write_member_int64(writer, "after", total->after);
+		bt_json_write_member_int64(writer, "allocatable", total->allocatable);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }

@@ -93,30 +93,6 @@ static bool is_short(const struct bt_request_report *request)
 				  : request->usable < request->wanted;
 }
 
-static void measure_node(struct measuring *measuring, struct bt_allocator *allocator, uint32_t slot)
-{
-	struct bt_node_info node;
-	struct bt_allocation_report report;
-	bt_node_info_init(&node, measuring->session->engine->state, slot);
-	bt_allocator_report(allocator, &node, measuring->claims, measuring->claim_count,
-		measuring->arena, &report);
-	measuring->joint_count += report.is_joint;
-	for (uint32_t i = 0; i < report.count; i++) {
-		if (i == measuring->shortages.count) {
-			struct device_shortage first = {.request = report.requests[i]};
-			bt_vec_push(&measuring->shortages, first);
-		}
-		struct device_shortage *shortage = &measuring->shortages.items[i];
-		uint32_t usable = report.requests[i].usable;
-		if (is_short(&report.requests[i])) {
-			shortage->node_count++;
-			shortage->free_total += usable;
-			shortage->free_most =
-				usable > shortage->free_most ? usable : shortage->free_most;
-		}
-	}
-}
-
 static void measure_nodes(struct measuring *measuring)
 {
 	struct bt_capacity_session *session = measuring->session;
@@ -124,7 +100,27 @@ static void measure_nodes(struct measuring *measuring)
 	struct bt_allocator *allocator =
 		bt_allocator_create(session->engine->state->dra, &options, measuring->arena);
 	for (uint32_t i = 0; i < session->answer->node_count; i++) {
-		measure_node(measuring, allocator, session->slots[i]);
+		uint32_t slot = session->slots[i];
+		struct bt_node_info node;
+		struct bt_allocation_report report;
+		bt_node_info_init(&node, measuring->session->engine->state, slot);
+		bt_allocator_report(allocator, &node, measuring->claims, measuring->claim_count,
+			measuring->arena, &report);
+		measuring->joint_count += report.is_joint;
+		for (uint32_t j = 0; j < report.count; j++) {
+			if (j == measuring->shortages.count) {
+				struct device_shortage first = {.request = report.requests[j]};
+				bt_vec_push(&measuring->shortages, first);
+			}
+			struct device_shortage *shortage = &measuring->shortages.items[j];
+			uint32_t usable = report.requests[j].usable;
+			if (is_short(&report.requests[j])) {
+				shortage->node_count++;
+				shortage->free_total += usable;
+				shortage->free_most =
+					usable > shortage->free_most ? usable : shortage->free_most;
+			}
+		}
 	}
 }
 
@@ -142,20 +138,6 @@ static bool are_all_local(const struct bt_dra *dra)
 }
 
 /** --- in words --- */
-
-/** The request that is short on most nodes; NULL: none is. */
-static const struct device_shortage *find_worst(const struct measuring *measuring)
-{
-	const struct device_shortage *worst = NULL;
-	for (uint32_t i = 0; i < measuring->shortages.count; i++) {
-		const struct device_shortage *shortage = &measuring->shortages.items[i];
-		if (shortage->node_count != 0 &&
-			(worst == NULL || shortage->node_count > worst->node_count)) {
-			worst = shortage;
-		}
-	}
-	return worst;
-}
 
 static void append_nodes(
 	const struct bt_capacity_session *session, uint32_t count, struct bt_strbuf *text)
@@ -215,7 +197,16 @@ static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	(void)bt_pod_claims_make(&session->cluster, state, &copy, &arena, &missing);
 	collect_claims(&measuring, runner->member, &copy);
 	measure_nodes(&measuring);
-	const struct device_shortage *worst = find_worst(&measuring);
+	/* The request that is short on most nodes; NULL: none is. */
+	const struct device_shortage *worst = NULL;
+	for (uint32_t i = 0; i < measuring.shortages.count; i++) {
+		const struct device_shortage *shortage = &measuring.shortages.items[i];
+		if (shortage->node_count != 0 &&
+			(worst == NULL || shortage->node_count > worst->node_count)) {
+			worst = shortage;
+		}
+	}
+
 	if (worst != NULL && worst->node_count >= measuring.joint_count) {
 		append_devices_left(measuring.session, worst, text);
 	} else if (measuring.joint_count != 0) {
@@ -502,40 +493,6 @@ static void list_total(struct bt_capacity_answer *answer, struct bt_str resource
 	}
 }
 
-static void list_totals(struct bt_capacity_answer *answer)
-{
-	answer->totals = BT_ARENA_NEW_ARRAY(
-		&answer->arena, struct bt_capacity_total, BT_CAPACITY_TOTALS_MAX);
-	list_total(answer, BT_STR("pods"));
-	list_total(answer, BT_STR("cpu"));
-	list_total(answer, BT_STR("memory"));
-	for (uint32_t i = 0; i < answer->member_count; i++) {
-		const struct bt_capacity_member *member = &answer->members[i];
-		for (uint32_t r = 0; r < member->requests.count; r++) {
-			list_total(answer, member->requests.items[r].resource);
-		}
-	}
-}
-
-static void measure_total(
-	const struct bt_capacity_session *session, struct bt_capacity_total *total, bool after)
-{
-	struct amounts amounts = find_amounts(&session->engine->state->nodes, total->resource);
-	int64_t requested = 0;
-	int64_t allocatable = 0;
-	for (uint32_t i = 0; amounts.requested != NULL && i < session->answer->node_count; i++) {
-		uint32_t slot = session->slots[i];
-		requested = add_clamped(requested, amounts.requested[slot]);
-		allocatable = add_clamped(allocatable, amounts.allocatable[slot]);
-	}
-	if (after) {
-		total->after = requested;
-	} else {
-		total->before = requested;
-	}
-	total->allocatable = allocatable;
-}
-
 void bt_capacity_measure(struct bt_capacity_session *session, bool after)
 {
 	struct bt_capacity_answer *answer = session->answer;
@@ -555,9 +512,35 @@ void bt_capacity_measure(struct bt_capacity_session *session, bool after)
 		};
 	}
 	if (!after) {
-		list_totals(answer);
+		answer->totals = BT_ARENA_NEW_ARRAY(
+			&answer->arena, struct bt_capacity_total, BT_CAPACITY_TOTALS_MAX);
+		list_total(answer, BT_STR("pods"));
+		list_total(answer, BT_STR("cpu"));
+		list_total(answer, BT_STR("memory"));
+		for (uint32_t i = 0; i < answer->member_count; i++) {
+			const struct bt_capacity_member *member = &answer->members[i];
+			for (uint32_t r = 0; r < member->requests.count; r++) {
+				list_total(answer, member->requests.items[r].resource);
+			}
+		}
 	}
 	for (uint32_t i = 0; i < answer->total_count; i++) {
-		measure_total(session, &answer->totals[i], after);
+		struct bt_capacity_total *total = &answer->totals[i];
+		struct amounts amounts =
+			find_amounts(&session->engine->state->nodes, total->resource);
+		int64_t requested = 0;
+		int64_t allocatable = 0;
+		for (uint32_t k = 0; amounts.requested != NULL && k < session->answer->node_count;
+			k++) {
+			uint32_t slot = session->slots[k];
+			requested = add_clamped(requested, amounts.requested[slot]);
+			allocatable = add_clamped(allocatable, amounts.allocatable[slot]);
+		}
+		if (after) {
+			total->after = requested;
+		} else {
+			total->before = requested;
+		}
+		total->allocatable = allocatable;
 	}
 }

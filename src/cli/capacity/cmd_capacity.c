@@ -80,19 +80,6 @@ static int exclude(struct run *run, struct bt_str reference, struct berth_error 
 	return count < 0 ? (int)count : 0;
 }
 
-static int exclude_list(struct run *run, struct bt_str list, struct berth_error *err)
-{
-	int result;
-	do {
-		struct bt_str reference;
-		result = bt_node_reference_cut(&list, ',', &reference, err);
-		if (result == 0) {
-			result = exclude(run, reference, err);
-		}
-	} while (result == 0 && list.length != 0);
-	return result;
-}
-
 /** As if the nodes and the pods on them were not there. */
 static int exclude_nodes(struct run *run, struct berth_error *err)
 {
@@ -103,7 +90,16 @@ static int exclude_nodes(struct run *run, struct berth_error *err)
 	}
 	run->left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
 	for (uint32_t i = 0; i < excluded->list.count; i++) {
-		int result = exclude_list(run, bt_str_from(excluded->list.items[i]), err);
+		struct bt_str list = bt_str_from(excluded->list.items[i]);
+		int result;
+		do {
+			struct bt_str reference;
+			result = bt_node_reference_cut(&list, ',', &reference, err);
+			if (result == 0) {
+				result = exclude(run, reference, err);
+			}
+		} while (result == 0 && list.length != 0);
+
 		if (result < 0) {
 			return bt_error_wrap(err, result, "--exclude-nodes");
 		}

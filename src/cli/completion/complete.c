@@ -369,24 +369,6 @@ static void take_value(struct bt_complete *complete, const struct bt_flag *flag,
 	}
 }
 
-static void take_long(
-	struct bt_complete *complete, const struct flag_table *table, const char *word)
-{
-	const char *equals = strchr(word, '=');
-	size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
-	const struct bt_flag *flag =
-		find_long(table, (struct bt_str){word + 2, (uint32_t)length - 2});
-	if (flag == NULL) {
-		return;
-	}
-	bt_vec_push(&complete->given, flag);
-	if (equals != NULL) {
-		take_value(complete, flag, equals + 1);
-	} else if (!bt_flag_is_complete(flag)) {
-		complete->waiting = flag;
-	}
-}
-
 static void take_short(
 	struct bt_complete *complete, const struct flag_table *table, const char *word)
 {
@@ -420,7 +402,18 @@ static void take_word(
 	} else if (strcmp(word, "--") == 0) {
 		complete->only_arguments = true;
 	} else if (word[1] == '-') {
-		take_long(complete, table, word);
+		const char *equals = strchr(word, '=');
+		size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
+		const struct bt_flag *flag =
+			find_long(table, (struct bt_str){word + 2, (uint32_t)length - 2});
+		if (flag != NULL) {
+			bt_vec_push(&complete->given, flag);
+			if (equals != NULL) {
+				take_value(complete, flag, equals + 1);
+			} else if (!bt_flag_is_complete(flag)) {
+				complete->waiting = flag;
+			}
+		}
 	} else {
 		take_short(complete, table, word);
 	}

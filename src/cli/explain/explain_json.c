@@ -65,27 +65,6 @@ static void write_queue(const struct bt_explain_report *report, struct bt_json_w
 
 /** --- nodes --- */
 
-static void write_group(const struct bt_explanation *explanation,
-	const struct bt_explained_group *group, struct bt_json_writer *writer)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "code", bt_status_code_name(group->code));
-	bt_json_write_member(writer, "plugin", group->plugin);
-	bt_json_begin_member_array(writer, "reasons");
-	for (uint32_t i = 0; i < group->reasons.count; i++) {
-		bt_json_write_str(writer, group->reasons.items[i]);
-	}
-	bt_json_end_array(writer);
-	bt_json_write_member_bool(writer, "preFilter", group->in_pre_filter);
-	bt_json_write_member_int64(writer, "count", group->nodes.count);
-	bt_json_begin_member_array(writer, "nodes");
-	for (uint32_t i = 0; i < group->nodes.count; i++) {
-		bt_json_write_str(writer, explanation->nodes.items[group->nodes.items[i]].name);
-	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
-}
-
 static void write_devices(const struct bt_allocation_report *report, struct bt_json_writer *writer)
 {
 	bt_json_begin_member_object(writer, "devices");
@@ -177,26 +156,6 @@ static void write_proposals(const struct bt_explain_report *report, struct bt_js
 		explanation->entry_remedies.count, writer);
 }
 
-static void write_candidate(
-	const struct bt_explained_candidate *candidate, struct bt_json_writer *writer)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "node", candidate->node);
-	bt_json_write_member_bool(writer, "selected", candidate->selected);
-	bt_json_write_member_int64(writer, "budgetViolations", candidate->pdb_violations);
-	bt_json_begin_member_array(writer, "victims");
-	for (uint32_t i = 0; i < candidate->victims.count; i++) {
-		const struct bt_explained_victim *victim = &candidate->victims.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "namespace", victim->namespace_);
-		bt_json_write_member(writer, "name", victim->name);
-		bt_json_write_member_int64(writer, "priority", victim->priority);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
-}
-
 static void write_preemption(
 	const struct bt_explained_preemption *preemption, struct bt_json_writer *writer)
 {
@@ -206,7 +165,22 @@ static void write_preemption(
 	bt_json_write_member(writer, "node", preemption->node);
 	bt_json_begin_member_array(writer, "candidates");
 	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
-		write_candidate(&preemption->candidates.items[i], writer);
+		const struct bt_explained_candidate *candidate = &preemption->candidates.items[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "node", candidate->node);
+		bt_json_write_member_bool(writer, "selected", candidate->selected);
+		bt_json_write_member_int64(writer, "budgetViolations", candidate->pdb_violations);
+		bt_json_begin_member_array(writer, "victims");
+		for (uint32_t j = 0; j < candidate->victims.count; j++) {
+			const struct bt_explained_victim *victim = &candidate->victims.items[j];
+			bt_json_begin_object(writer);
+			bt_json_write_member(writer, "namespace", victim->namespace_);
+			bt_json_write_member(writer, "name", victim->name);
+			bt_json_write_member_int64(writer, "priority", victim->priority);
+			bt_json_end_object(writer);
+		}
+		bt_json_end_array(writer);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 	bt_json_begin_member_array(writer, "refusals");
@@ -255,7 +229,24 @@ void bt_explain_report_write_json(
 	bt_json_write_member(&writer, "bestNode", explanation->best_node);
 	bt_json_begin_member_array(&writer, "groups");
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
-		write_group(explanation, &explanation->groups.items[i], &writer);
+		const struct bt_explained_group *group = &explanation->groups.items[i];
+		bt_json_begin_object(&writer);
+		bt_json_write_member_c(&writer, "code", bt_status_code_name(group->code));
+		bt_json_write_member(&writer, "plugin", group->plugin);
+		bt_json_begin_member_array(&writer, "reasons");
+		for (uint32_t j = 0; j < group->reasons.count; j++) {
+			bt_json_write_str(&writer, group->reasons.items[j]);
+		}
+		bt_json_end_array(&writer);
+		bt_json_write_member_bool(&writer, "preFilter", group->in_pre_filter);
+		bt_json_write_member_int64(&writer, "count", group->nodes.count);
+		bt_json_begin_member_array(&writer, "nodes");
+		for (uint32_t j = 0; j < group->nodes.count; j++) {
+			bt_json_write_str(
+				&writer, explanation->nodes.items[group->nodes.items[j]].name);
+		}
+		bt_json_end_array(&writer);
+		bt_json_end_object(&writer);
 	}
 	bt_json_end_array(&writer);
 	bt_json_begin_member_array(&writer, "nodes");

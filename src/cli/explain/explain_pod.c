@@ -302,23 +302,6 @@ static int is_over(const struct search *search, struct berth_error *err)
 	return fail(&text, err);
 }
 
-/** Of the only pod, or of nobody's: which namespaces the pods are in, each once, stays in found. */
-static uint32_t keep_one_of_each_namespace(struct search *search)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < search->found.count; i++) {
-		bool seen = false;
-		for (uint32_t k = 0; k < kept && k <= LISTED_MAX && !seen; k++) {
-			seen = bt_str_equal(search->found.items[k].namespace_,
-				search->found.items[i].namespace_);
-		}
-		if (!seen) {
-			search->found.items[kept++] = search->found.items[i];
-		}
-	}
-	return kept;
-}
-
 static int in_several_namespaces(
 	const struct search *search, uint32_t namespace_count, struct berth_error *err)
 {
@@ -399,7 +382,7 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 			append_name(&text, workload->namespace_, workload->name);
 			bt_strbuf_append_c(&text,
 				" has no pods: it wants none, is paused or suspended, or no node "
-			        "matches");
+				"matches");
 			return fail(&text, err);
 		}
 		bt_strbuf_append_c(&text, "there is no ");
@@ -427,7 +410,20 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 			out->workload_pending += search->found.items[i].pending != UINT32_MAX;
 		}
 		take(&best, out);
-		namespace_count = keep_one_of_each_namespace(search);
+		/* Of the only pod, or of nobody's: which namespaces the pods are in, each once,
+		 * stays in found. */
+		uint32_t kept = 0;
+		for (uint32_t i = 0; i < search->found.count; i++) {
+			bool seen = false;
+			for (uint32_t k = 0; k < kept && k <= LISTED_MAX && !seen; k++) {
+				seen = bt_str_equal(search->found.items[k].namespace_,
+					search->found.items[i].namespace_);
+			}
+			if (!seen) {
+				search->found.items[kept++] = search->found.items[i];
+			}
+		}
+		namespace_count = kept;
 		if (namespace_count > 1) {
 			return in_several_namespaces(search, namespace_count, err);
 		}

@@ -130,35 +130,6 @@ static void append_shortages(struct bt_strbuf *out, const struct bt_explained_gr
 	bt_strbuf_append_c(out, " left");
 }
 
-/** Behind "7 nodes ". */
-static void append_reasons(struct bt_strbuf *out, const struct bt_explained_group *group)
-{
-	bool shortages = false;
-	uint32_t named = 0;
-	for (uint32_t i = 0; i < group->reasons.count && named < NAMED_REASONS_MAX; i++) {
-		struct bt_str reason = group->reasons.items[i];
-		if (is_shortage(reason) && shortages) {
-			continue;
-		}
-		bt_strbuf_append_c(out, named++ != 0 ? " and " : "");
-		if (is_shortage(reason)) {
-			shortages = true;
-			append_shortages(out, group);
-		} else if (!append_plain(out, reason, group->nodes.count == 1)) {
-			bt_strbuf_append_c(
-				out, group->nodes.count == 1 ? "is rejected (" : "are rejected (");
-			bt_printable_append(out, reason);
-			bt_strbuf_append_char(out, ')');
-		}
-	}
-	if (group->reasons.count == 0) {
-		bt_strbuf_append_c(
-			out, group->nodes.count == 1 ? "is rejected by " : "are rejected by ");
-		bt_printable_append(
-			out, group->plugin.length != 0 ? group->plugin : BT_STR("no plugin"));
-	}
-}
-
 static int compare_sizes(const void *a, const void *b)
 {
 	const struct bt_explained_group *x = *(const struct bt_explained_group *const *)a;
@@ -211,7 +182,35 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 			}
 			bt_explain_append_count(out, group->nodes.count);
 			bt_strbuf_append_char(out, ' ');
-			append_reasons(out, group);
+			/* Behind "7 nodes ". */
+			bool shortages = false;
+			uint32_t named = 0;
+			for (uint32_t j = 0; j < group->reasons.count && named < NAMED_REASONS_MAX;
+				j++) {
+				struct bt_str reason = group->reasons.items[j];
+				if (is_shortage(reason) && shortages) {
+					continue;
+				}
+				bt_strbuf_append_c(out, named++ != 0 ? " and " : "");
+				if (is_shortage(reason)) {
+					shortages = true;
+					append_shortages(out, group);
+				} else if (!append_plain(out, reason, group->nodes.count == 1)) {
+					bt_strbuf_append_c(out,
+						group->nodes.count == 1 ? "is rejected ("
+									: "are rejected (");
+					bt_printable_append(out, reason);
+					bt_strbuf_append_char(out, ')');
+				}
+			}
+			if (group->reasons.count == 0) {
+				bt_strbuf_append_c(out,
+					group->nodes.count == 1 ? "is rejected by "
+								: "are rejected by ");
+				bt_printable_append(out,
+					group->plugin.length != 0 ? group->plugin
+								  : BT_STR("no plugin"));
+			}
 		}
 		if (others != 0) {
 			bt_strbuf_append_c(out, ", ");

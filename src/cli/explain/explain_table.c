@@ -77,35 +77,39 @@ static void explain_append_obstacles(
 	}
 }
 
-/** Nodes beyond the kinds of lines there may be are in none. */
-static void sort_in(struct lines *lines, const struct bt_explained_node *node, uint32_t index)
+static void write_group(const struct bt_explanation *explanation,
+	const struct bt_explained_group *group, struct bt_strbuf *out)
 {
-	struct bt_strbuf text = {0};
-	struct line *line = NULL;
-	if (says_more(node)) {
-		explain_append_obstacles(&text, node, false);
-	}
-	for (uint32_t i = 0; i < lines->count && line == NULL; i++) {
-		if (bt_str_equal(bt_strbuf_str(&lines->items[i].text), bt_strbuf_str(&text))) {
-			line = &lines->items[i];
+	struct lines lines = {.count = 0};
+	uint32_t shown = 0;
+	for (uint32_t i = 0; i < group->nodes.count; i++) {
+		uint32_t index = group->nodes.items[i];
+		/* Nodes beyond the kinds of lines there may be are in none. */
+		const struct bt_explained_node *node = &explanation->nodes.items[index];
+		struct bt_strbuf text = {0};
+		struct line *line = NULL;
+		if (says_more(node)) {
+			explain_append_obstacles(&text, node, false);
 		}
-	}
-	if (line == NULL && lines->count < KINDS_MAX) {
-		line = &lines->items[lines->count++];
-		*line = (struct line){.text = text};
-		text = (struct bt_strbuf){0};
-	}
-	if (line != NULL) {
-		if (line->node_count < NAMES_MAX) {
-			line->names[line->node_count] = index;
+		for (uint32_t j = 0; j < lines.count && line == NULL; j++) {
+			if (bt_str_equal(
+				    bt_strbuf_str(&lines.items[j].text), bt_strbuf_str(&text))) {
+				line = &lines.items[j];
+			}
 		}
-		line->node_count++;
+		if (line == NULL && lines.count < KINDS_MAX) {
+			line = &lines.items[lines.count++];
+			*line = (struct line){.text = text};
+			text = (struct bt_strbuf){0};
+		}
+		if (line != NULL) {
+			if (line->node_count < NAMES_MAX) {
+				line->names[line->node_count] = index;
+			}
+			line->node_count++;
+		}
+		bt_strbuf_finish(&text);
 	}
-	bt_strbuf_finish(&text);
-}
-
-static void write_heading(const struct bt_explained_group *group, struct bt_strbuf *out)
-{
 	bt_strbuf_append_c(out, "  ");
 	bt_explain_append_counted(out, group->nodes.count, "node", "nodes");
 	bt_strbuf_append_c(out, ": ");
@@ -119,18 +123,6 @@ static void write_heading(const struct bt_explained_group *group, struct bt_strb
 		bt_strbuf_append_char(out, ')');
 	}
 	bt_strbuf_append_char(out, '\n');
-}
-
-static void write_group(const struct bt_explanation *explanation,
-	const struct bt_explained_group *group, struct bt_strbuf *out)
-{
-	struct lines lines = {.count = 0};
-	uint32_t shown = 0;
-	for (uint32_t i = 0; i < group->nodes.count; i++) {
-		uint32_t index = group->nodes.items[i];
-		sort_in(&lines, &explanation->nodes.items[index], index);
-	}
-	write_heading(group, out);
 	for (uint32_t i = 0; i < lines.count; i++) {
 		if (i < LINES_MAX) {
 			const struct line *line = &lines.items[i];
@@ -212,24 +204,6 @@ static void end_list(uint32_t shown, uint32_t count, const char *indent, struct 
 
 /** --- proposals --- */
 
-static void write_commands(const struct bt_explain_report *report,
-	const struct bt_proposal *proposal, struct bt_strbuf *out)
-{
-	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
-		const struct bt_remedy *change = &proposal->remedies.items[i];
-		struct bt_strbuf command = {0};
-		if (bt_change_append_command(change, report->pod, report->in_input,
-			    report->lacks_tolerations, &command)) {
-			bt_strbuf_printf(out, "       %s\n", bt_strbuf_c(&command));
-		}
-		bt_strbuf_reset(&command);
-		if (bt_change_append_alternative(change, proposal->node, &command)) {
-			bt_strbuf_printf(out, "       or: %s\n", bt_strbuf_c(&command));
-		}
-		bt_strbuf_finish(&command);
-	}
-}
-
 /** ": then it fits on node-7" */
 static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
@@ -272,7 +246,19 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 		}
 		append_effect(proposal, out);
 		bt_strbuf_append_char(out, '\n');
-		write_commands(report, proposal, out);
+		for (uint32_t j = 0; j < proposal->remedies.count; j++) {
+			const struct bt_remedy *change = &proposal->remedies.items[j];
+			struct bt_strbuf command = {0};
+			if (bt_change_append_command(change, report->pod, report->in_input,
+				    report->lacks_tolerations, &command)) {
+				bt_strbuf_printf(out, "       %s\n", bt_strbuf_c(&command));
+			}
+			bt_strbuf_reset(&command);
+			if (bt_change_append_alternative(change, proposal->node, &command)) {
+				bt_strbuf_printf(out, "       or: %s\n", bt_strbuf_c(&command));
+			}
+			bt_strbuf_finish(&command);
+		}
 	}
 }
 
@@ -300,54 +286,6 @@ static void write_selected(const struct bt_explained_candidate *candidate, struc
 	end_list(VICTIMS_MAX, candidate->victims.count, "    ", out);
 }
 
-static void write_other_candidates(
-	const struct bt_explained_preemption *preemption, struct bt_strbuf *out)
-{
-	uint32_t others = 0;
-	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
-		const struct bt_explained_candidate *candidate = &preemption->candidates.items[i];
-		if (candidate->selected) {
-			continue;
-		}
-		if (others++ < CANDIDATES_MAX) {
-			bt_strbuf_append_c(out, "  also possible: ");
-			bt_printable_append(out, candidate->node);
-			bt_strbuf_append_c(out, ", with ");
-			bt_explain_append_counted(
-				out, candidate->victims.count, "victim", "victims");
-			if (candidate->pdb_violations != 0) {
-				bt_strbuf_append_c(out, ", budgets violated for ");
-				bt_explain_append_count(out, (uint64_t)candidate->pdb_violations);
-			}
-			bt_strbuf_append_char(out, '\n');
-		}
-	}
-	end_list(CANDIDATES_MAX, others, "  ", out);
-}
-
-static void write_refusals(const struct bt_explained_preemption *preemption, struct bt_strbuf *out)
-{
-	for (uint32_t i = 0; i < preemption->refusals.count; i++) {
-		const struct bt_explained_refusal *refusal = &preemption->refusals.items[i];
-		bt_strbuf_append_c(out, "  ");
-		bt_explain_append_counted(out, refusal->node_count, "node", "nodes");
-		bt_strbuf_append_c(out, ": ");
-		bt_printable_append(out, refusal->reason);
-		if (bt_str_equal(
-			    refusal->reason, bt_reason_texts[BT_REASON_NO_PREEMPTION_VICTIMS])) {
-			bt_strbuf_append_c(out, " (too few pods of lower priority to make room)");
-		} else if (bt_str_equal(refusal->reason,
-				   bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL])) {
-			bt_strbuf_append_c(out, " (no pod's leaving would change the reason)");
-		} else if (bt_str_equal_c(refusal->reason, "not found")) {
-			bt_strbuf_append_c(out, " (the pod was rejected for all nodes at once)");
-		} else if (bt_explain_is_of_filter(refusal->reason)) {
-			bt_strbuf_append_c(out, " (even without the pods of lower priority)");
-		}
-		bt_strbuf_append_char(out, '\n');
-	}
-}
-
 static void explain_write_preemption(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_explained_preemption *preemption = &report->explanation->preemption;
@@ -369,9 +307,50 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 							: BT_STR("helps on no node"));
 		bt_strbuf_append_char(out, '\n');
 	}
-	write_other_candidates(preemption, out);
+	uint32_t others = 0;
+	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
+		const struct bt_explained_candidate *candidate = &preemption->candidates.items[i];
+		if (candidate->selected) {
+			continue;
+		}
+		if (others++ < CANDIDATES_MAX) {
+			bt_strbuf_append_c(out, "  also possible: ");
+			bt_printable_append(out, candidate->node);
+			bt_strbuf_append_c(out, ", with ");
+			bt_explain_append_counted(
+				out, candidate->victims.count, "victim", "victims");
+			if (candidate->pdb_violations != 0) {
+				bt_strbuf_append_c(out, ", budgets violated for ");
+				bt_explain_append_count(out, (uint64_t)candidate->pdb_violations);
+			}
+			bt_strbuf_append_char(out, '\n');
+		}
+	}
+	end_list(CANDIDATES_MAX, others, "  ", out);
 	if (!selected) {
-		write_refusals(preemption, out);
+		for (uint32_t i = 0; i < preemption->refusals.count; i++) {
+			const struct bt_explained_refusal *refusal = &preemption->refusals.items[i];
+			bt_strbuf_append_c(out, "  ");
+			bt_explain_append_counted(out, refusal->node_count, "node", "nodes");
+			bt_strbuf_append_c(out, ": ");
+			bt_printable_append(out, refusal->reason);
+			if (bt_str_equal(refusal->reason,
+				    bt_reason_texts[BT_REASON_NO_PREEMPTION_VICTIMS])) {
+				bt_strbuf_append_c(
+					out, " (too few pods of lower priority to make room)");
+			} else if (bt_str_equal(refusal->reason,
+					   bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL])) {
+				bt_strbuf_append_c(
+					out, " (no pod's leaving would change the reason)");
+			} else if (bt_str_equal_c(refusal->reason, "not found")) {
+				bt_strbuf_append_c(
+					out, " (the pod was rejected for all nodes at once)");
+			} else if (bt_explain_is_of_filter(refusal->reason)) {
+				bt_strbuf_append_c(
+					out, " (even without the pods of lower priority)");
+			}
+			bt_strbuf_append_char(out, '\n');
+		}
 	}
 }
 

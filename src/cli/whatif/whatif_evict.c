@@ -86,28 +86,6 @@ static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str names
 	return UINT32_MAX;
 }
 
-static int count_pods(struct bt_whatif *whatif, const struct bt_whatif_budget *budget,
-	struct headcount *out_count, struct berth_error *err)
-{
-	struct bt_text_set owners = {0};
-	int result = 0;
-	*out_count = (struct headcount){0};
-	uint32_t first = whatif->budgets.items[first_budget(whatif, budget->namespace_)].first_pod;
-	for (uint32_t i = first; i != BT_MANIFESTS_NONE && result == 0; i = whatif->pod_next[i]) {
-		const struct bt_pod *pod = whatif->work.objects.items[i].object->value;
-		result = count_check(whatif, err);
-		if (whatif->marks.items[i].gone || bt_pod_is_terminal(pod) ||
-			!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
-			continue;
-		}
-		out_count->pods++;
-		out_count->healthy += is_healthy(pod) && !bt_pod_is_terminating(pod);
-		out_count->scale += scale_of(whatif, pod, &owners);
-	}
-	bt_text_set_finish(&owners);
-	return result;
-}
-
 static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
 {
 	int32_t part;
@@ -131,7 +109,25 @@ static int read_status(
 		const struct bt_pod_disruption_budget_spec *spec =
 			&((const struct bt_pod_disruption_budget *)budget->object->value)->spec;
 		struct headcount count;
-		int result = count_pods(whatif, budget, &count, err);
+		struct bt_text_set owners = {0};
+		int result = 0;
+		count = (struct headcount){0};
+		uint32_t first =
+			whatif->budgets.items[first_budget(whatif, budget->namespace_)].first_pod;
+		for (uint32_t i = first; i != BT_MANIFESTS_NONE && result == 0;
+			i = whatif->pod_next[i]) {
+			const struct bt_pod *pod = whatif->work.objects.items[i].object->value;
+			result = count_check(whatif, err);
+			if (whatif->marks.items[i].gone || bt_pod_is_terminal(pod) ||
+				!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
+				continue;
+			}
+			count.pods++;
+			count.healthy += is_healthy(pod) && !bt_pod_is_terminating(pod);
+			count.scale += scale_of(whatif, pod, &owners);
+		}
+		bt_text_set_finish(&owners);
+
 		if (result < 0) {
 			return result;
 		}
@@ -213,42 +209,6 @@ static void list_pods(struct bt_whatif *whatif)
 			whatif->budgets.items[budget].first_pod = i;
 		}
 	}
-}
-
-/** Those that are new or replaced since an earlier drain are taken in. */
-static void whatif_list_budgets(struct bt_whatif *whatif)
-{
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
-		struct bt_whatif_mark *mark = &whatif->marks.items[i];
-		if (object->kind != BT_KIND_POD_DISRUPTION_BUDGET) {
-			continue;
-		}
-		if (mark->budget == 0) {
-			struct bt_whatif_budget entry = {
-				.namespace_ = bt_arena_str(&whatif->arena, object->namespace_),
-				.name = bt_arena_str(&whatif->arena, object->name),
-				.next = UINT32_MAX,
-			};
-			take_object(whatif, &entry, object->object);
-			uint32_t first = first_budget(whatif, entry.namespace_);
-			uint32_t index = whatif->budgets.count;
-			if (first != UINT32_MAX) {
-				entry.next = whatif->budgets.items[first].next;
-				whatif->budgets.items[first].next = index;
-			}
-			bt_vec_push(&whatif->budgets, entry);
-			if (first == UINT32_MAX) {
-				bt_map_insert(
-					&whatif->budget_map, bt_str_hash(entry.namespace_), index);
-			}
-			mark->budget = whatif->budgets.count;
-		} else if (whatif->budgets.items[mark->budget - 1].object != object->object) {
-			take_object(
-				whatif, &whatif->budgets.items[mark->budget - 1], object->object);
-		}
-	}
-	list_pods(whatif);
 }
 
 /** --- evictions --- */
@@ -349,7 +309,38 @@ static uint32_t selected_node(
 int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct berth_error *err)
 {
 	int result = 0;
-	whatif_list_budgets(whatif);
+	/* Those that are new or replaced since an earlier drain are taken in. */
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		struct bt_whatif_mark *mark = &whatif->marks.items[i];
+		if (object->kind != BT_KIND_POD_DISRUPTION_BUDGET) {
+			continue;
+		}
+		if (mark->budget == 0) {
+			struct bt_whatif_budget entry = {
+				.namespace_ = bt_arena_str(&whatif->arena, object->namespace_),
+				.name = bt_arena_str(&whatif->arena, object->name),
+				.next = UINT32_MAX,
+			};
+			take_object(whatif, &entry, object->object);
+			uint32_t first = first_budget(whatif, entry.namespace_);
+			uint32_t index = whatif->budgets.count;
+			if (first != UINT32_MAX) {
+				entry.next = whatif->budgets.items[first].next;
+				whatif->budgets.items[first].next = index;
+			}
+			bt_vec_push(&whatif->budgets, entry);
+			if (first == UINT32_MAX) {
+				bt_map_insert(
+					&whatif->budget_map, bt_str_hash(entry.namespace_), index);
+			}
+			mark->budget = whatif->budgets.count;
+		} else if (whatif->budgets.items[mark->budget - 1].object != object->object) {
+			take_object(
+				whatif, &whatif->budgets.items[mark->budget - 1], object->object);
+		}
+	}
+	list_pods(whatif);
 	for (uint32_t i = 0; i < whatif->work.objects.count && result == 0; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
 		if (pod == NULL || selected_node(whatif, pod, selected) == BT_MANIFESTS_NONE) {

@@ -20,26 +20,6 @@ static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, 
 
 /** --- new nodes --- */
 
-static void whatif_slices_collect(
-	const struct bt_whatif *whatif, struct bt_str node_name, struct bt_whatif_slices *out)
-{
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_resource_slice *slice = slice_at(whatif, i);
-		if (slice != NULL && bt_str_equal(slice->spec.node_name, node_name)) {
-			bt_vec_push(
-				&out->list, bt_object_share(whatif->work.objects.items[i].object));
-		}
-	}
-}
-
-static void whatif_slices_release(struct bt_whatif_slices *slices)
-{
-	for (uint32_t i = 0; i < slices->list.count; i++) {
-		bt_object_release(slices->list.items[i]);
-	}
-	bt_vec_finish(&slices->list);
-}
-
 /** A name that no slice has. */
 static struct bt_str free_name(
 	struct bt_whatif *whatif, struct bt_str slice_name, struct bt_str node_name)
@@ -268,22 +248,17 @@ static uint32_t edit_nodes(
 	return changed;
 }
 
-/** What the selected nodes are, to be compared with what they become; owned. */
-static struct bt_object **keep_nodes(const struct bt_whatif *whatif, const bool *selected)
-{
-	struct bt_object **nodes = BT_NEW_ARRAY(struct bt_object *, whatif->work.objects.count);
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		nodes[i] =
-			selected[i] ? bt_object_share(whatif->work.objects.items[i].object) : NULL;
-	}
-	return nodes;
-}
-
 static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const bool *selected, struct berth_error *err)
 {
 	int result = 0;
-	struct bt_object **old_nodes = keep_nodes(whatif, selected);
+	/* What the selected nodes are, to be compared with what they become; owned. */
+	struct bt_object **old_nodes = BT_NEW_ARRAY(struct bt_object *, whatif->work.objects.count);
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		old_nodes[i] =
+			selected[i] ? bt_object_share(whatif->work.objects.items[i].object) : NULL;
+	}
+
 	if (edit_nodes(whatif, change, selected) == 0) {
 		struct bt_strbuf shown = {0};
 		bt_printable_append(&shown, bt_str_from(change->text));
@@ -399,15 +374,6 @@ static void collect_daemon_pods(
 	}
 }
 
-static void release_daemon_pods(struct daemon_pods *pods)
-{
-	for (uint32_t i = 0; i < pods->list.count; i++) {
-		bt_object_release(pods->list.items[i]);
-	}
-	bt_vec_finish(&pods->list);
-	bt_vec_finish(&pods->namespaces);
-}
-
 static int add_daemon_pods(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const struct daemon_pods *pods, struct bt_str node_name, struct berth_error *err)
 {
@@ -456,7 +422,14 @@ int bt_whatif_add_nodes(
 	int64_t number = 1;
 	int result = 0;
 	collect_daemon_pods(whatif, change->target, &daemons);
-	whatif_slices_collect(whatif, change->target, &slices);
+	struct bt_str node_name = change->target;
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_resource_slice *slice = slice_at(whatif, i);
+		if (slice != NULL && bt_str_equal(slice->spec.node_name, node_name)) {
+			bt_vec_push(&slices.list,
+				bt_object_share(whatif->work.objects.items[i].object));
+		}
+	}
 	for (int64_t i = 0; i < change->count && result == 0; i++) {
 		struct bt_str name;
 		do {
@@ -470,8 +443,15 @@ int bt_whatif_add_nodes(
 			result = whatif_add_slices(whatif, change, &slices, name, err);
 		}
 	}
-	whatif_slices_release(&slices);
-	release_daemon_pods(&daemons);
+	for (uint32_t i = 0; i < slices.list.count; i++) {
+		bt_object_release(slices.list.items[i]);
+	}
+	bt_vec_finish(&slices.list);
+	for (uint32_t i = 0; i < daemons.list.count; i++) {
+		bt_object_release(daemons.list.items[i]);
+	}
+	bt_vec_finish(&daemons.list);
+	bt_vec_finish(&daemons.namespaces);
 	bt_object_release(model);
 	return result;
 }

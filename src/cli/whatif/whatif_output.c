@@ -313,42 +313,6 @@ static void append_word(struct bt_strbuf *cell, bool holds, const char *word)
 	}
 }
 
-static void add_node(struct bt_table *table, const struct bt_whatif_report *report,
-	const struct bt_whatif_node *node)
-{
-	bool had = node->before_slot != BT_SLOT_NONE;
-	bool has = node->after_slot != BT_SLOT_NONE;
-	struct bt_whatif_usage before = {0};
-	struct bt_whatif_usage after = {0};
-	struct bt_strbuf cell = {0};
-	bt_table_add(table, node->name);
-	append_word(&cell, !had, "added");
-	append_word(&cell, !has, "removed");
-	append_word(&cell, node->drained, "drained");
-	append_word(&cell, node->cordoned && !node->drained, "cordoned");
-	append_word(&cell, node->uncordoned, "uncordoned");
-	append_word(&cell, node->taints, "taints");
-	append_word(&cell, node->labels, "labels");
-	append_word(&cell, node->other, "other");
-	bt_table_add(table, cell.length != 0 ? bt_strbuf_str(&cell) : BT_STR("-"));
-	if (had) {
-		before = bt_whatif_usage_of(report->before, node->before_slot);
-	}
-	if (has) {
-		after = bt_whatif_usage_of(report->after, node->after_slot);
-	}
-	add_usages(table, had ? &before : NULL, has ? &after : NULL);
-	bt_strbuf_reset(&cell);
-	for (uint32_t i = 0; i < report->resources.count; i++) {
-		const struct bt_whatif_resource *resource = &report->resources.items[i];
-		append_other(&cell, resource->name,
-			bt_whatif_amount_of(resource->before, node->before_slot),
-			bt_whatif_amount_of(resource->after, node->after_slot));
-	}
-	bt_table_add(table, bt_strbuf_str(&cell));
-	bt_strbuf_finish(&cell);
-}
-
 static void add_total(struct bt_table *table, const struct bt_whatif_report *report)
 {
 	struct bt_strbuf cell = {0};
@@ -388,7 +352,42 @@ static void write_nodes_table(
 				    node->cordoned || node->uncordoned || node->taints ||
 				    node->labels || node->other) == (told == 1) &&
 				(wide || rows < NODE_ROWS_MAX)) {
-				add_node(&table, report, node);
+				bool had = node->before_slot != BT_SLOT_NONE;
+				bool has = node->after_slot != BT_SLOT_NONE;
+				struct bt_whatif_usage before = {0};
+				struct bt_whatif_usage after = {0};
+				struct bt_strbuf cell = {0};
+				bt_table_add(&table, node->name);
+				append_word(&cell, !had, "added");
+				append_word(&cell, !has, "removed");
+				append_word(&cell, node->drained, "drained");
+				append_word(&cell, node->cordoned && !node->drained, "cordoned");
+				append_word(&cell, node->uncordoned, "uncordoned");
+				append_word(&cell, node->taints, "taints");
+				append_word(&cell, node->labels, "labels");
+				append_word(&cell, node->other, "other");
+				bt_table_add(&table,
+					cell.length != 0 ? bt_strbuf_str(&cell) : BT_STR("-"));
+				if (had) {
+					before = bt_whatif_usage_of(
+						report->before, node->before_slot);
+				}
+				if (has) {
+					after = bt_whatif_usage_of(report->after, node->after_slot);
+				}
+				add_usages(&table, had ? &before : NULL, has ? &after : NULL);
+				bt_strbuf_reset(&cell);
+				for (uint32_t j = 0; j < report->resources.count; j++) {
+					const struct bt_whatif_resource *resource =
+						&report->resources.items[j];
+					append_other(&cell, resource->name,
+						bt_whatif_amount_of(
+							resource->before, node->before_slot),
+						bt_whatif_amount_of(
+							resource->after, node->after_slot));
+				}
+				bt_table_add(&table, bt_strbuf_str(&cell));
+				bt_strbuf_finish(&cell);
 				rows++;
 			}
 		}
@@ -545,45 +544,6 @@ static void write_node_side(struct bt_json_writer *writer, const struct bt_whati
 	end_usage(writer);
 }
 
-static void write_node_changes(struct bt_json_writer *writer, const struct bt_whatif_node *node)
-{
-	const struct {
-		bool holds;
-		const char *name;
-	} rows[] = {
-		{node->before_slot == BT_SLOT_NONE, "added"},
-		{node->after_slot == BT_SLOT_NONE, "removed"},
-		{node->cordoned, "cordoned"},
-		{node->uncordoned, "uncordoned"},
-		{node->drained, "drained"},
-		{node->taints, "taints"},
-		{node->labels, "labels"},
-		{node->other, "other"},
-	};
-	bt_json_begin_member_array(writer, "changes");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (rows[i].holds) {
-			bt_json_write_c(writer, rows[i].name);
-		}
-	}
-	bt_json_end_array(writer);
-}
-
-static void write_nodes(struct bt_json_writer *writer, const struct bt_whatif_report *report)
-{
-	bt_json_begin_member_array(writer, "nodes");
-	for (uint32_t i = 0; i < report->nodes.count; i++) {
-		const struct bt_whatif_node *node = &report->nodes.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", node->name);
-		write_node_changes(writer, node);
-		write_node_side(writer, report, node, false);
-		write_node_side(writer, report, node, true);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-}
-
 static void write_total(
 	struct bt_json_writer *writer, const struct bt_whatif_report *report, bool is_after)
 {
@@ -653,7 +613,36 @@ static void write_json(
 	}
 	bt_json_end_array(&writer);
 	write_budgets(&writer, report->whatif);
-	write_nodes(&writer, report);
+	bt_json_begin_member_array(&writer, "nodes");
+	for (uint32_t i = 0; i < report->nodes.count; i++) {
+		const struct bt_whatif_node *node = &report->nodes.items[i];
+		bt_json_begin_object(&writer);
+		bt_json_write_member(&writer, "name", node->name);
+		const struct {
+			bool holds;
+			const char *name;
+		} rows[] = {
+			{node->before_slot == BT_SLOT_NONE, "added"},
+			{node->after_slot == BT_SLOT_NONE, "removed"},
+			{node->cordoned, "cordoned"},
+			{node->uncordoned, "uncordoned"},
+			{node->drained, "drained"},
+			{node->taints, "taints"},
+			{node->labels, "labels"},
+			{node->other, "other"},
+		};
+		bt_json_begin_member_array(&writer, "changes");
+		for (size_t j = 0; j < BT_ARRAY_LENGTH(rows); j++) {
+			if (rows[j].holds) {
+				bt_json_write_c(&writer, rows[j].name);
+			}
+		}
+		bt_json_end_array(&writer);
+		write_node_side(&writer, report, node, false);
+		write_node_side(&writer, report, node, true);
+		bt_json_end_object(&writer);
+	}
+	bt_json_end_array(&writer);
 	bt_json_begin_member_object(&writer, "cluster");
 	write_total(&writer, report, false);
 	write_total(&writer, report, true);

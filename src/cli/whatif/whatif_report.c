@@ -133,23 +133,6 @@ static void add_running(
 	add(side, &entry);
 }
 
-static void mark_evicted(struct bt_whatif_side *side)
-{
-	for (uint32_t i = 0; i < side->simulation.evictions.count; i++) {
-		const struct bt_simulated_eviction *eviction = &side->simulation.evictions.items[i];
-		const struct bt_object_meta *preemptor =
-			&side->simulation.pods.items[eviction->preemptor].pod->metadata;
-		struct bt_whatif_pod key = {
-			.namespace_ = eviction->namespace_, .name = eviction->name};
-		struct bt_whatif_pod *victim = find(side, &key);
-		if (victim != NULL) {
-			victim->preempted = true;
-			victim->preemptor_namespace = preemptor->namespace_;
-			victim->preemptor_name = preemptor->name;
-		}
-	}
-}
-
 int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
 {
@@ -192,7 +175,19 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 		side->pending_count += bt_fate_is_pending(decided->fate);
 		add(side, &entry);
 	}
-	mark_evicted(side);
+	for (uint32_t i = 0; i < side->simulation.evictions.count; i++) {
+		const struct bt_simulated_eviction *eviction = &side->simulation.evictions.items[i];
+		const struct bt_object_meta *preemptor =
+			&side->simulation.pods.items[eviction->preemptor].pod->metadata;
+		struct bt_whatif_pod key = {
+			.namespace_ = eviction->namespace_, .name = eviction->name};
+		struct bt_whatif_pod *victim = find(side, &key);
+		if (victim != NULL) {
+			victim->preempted = true;
+			victim->preemptor_namespace = preemptor->namespace_;
+			victim->preemptor_name = preemptor->name;
+		}
+	}
 	return 0;
 }
 
@@ -279,30 +274,6 @@ static int compare_resources(const void *left, const void *right)
 
 /** --- one node --- */
 
-static void compare_objects(struct bt_whatif_report *report, struct bt_whatif_node *entry)
-{
-	const struct bt_manifests *base = report->whatif->base;
-	const struct bt_manifests *work = &report->whatif->work;
-	uint32_t index = bt_manifests_find(work, BT_KIND_NODE, BT_STR(""), entry->name);
-	entry->drained = report->whatif->marks.items[index].drained;
-	if (entry->before_slot == BT_SLOT_NONE ||
-		base->objects.items[index].object == work->objects.items[index].object) {
-		return;
-	}
-	const struct bt_node *before =
-		bt_object_value(base->objects.items[index].object, BT_KIND_NODE);
-	const struct bt_node *after =
-		bt_object_value(work->objects.items[index].object, BT_KIND_NODE);
-	entry->cordoned = after->spec.unschedulable && !before->spec.unschedulable;
-	entry->uncordoned = before->spec.unschedulable && !after->spec.unschedulable;
-	entry->taints = !bt_taint_list_equal(&before->spec.taints, &after->spec.taints);
-	entry->labels = !bt_str_map_equal(&before->metadata.labels, &after->metadata.labels);
-	struct bt_node like = *after;
-	like.spec = before->spec;
-	like.metadata.labels = before->metadata.labels;
-	entry->other = !bt_message_equal(&bt_node_message, before, &like);
-}
-
 static void compare_node(struct bt_whatif_report *report, const uint32_t *had, const uint32_t *has)
 {
 	BT_ASSERT(had != NULL || has != NULL);
@@ -313,7 +284,27 @@ static void compare_node(struct bt_whatif_report *report, const uint32_t *had, c
 		.after_slot = has != NULL ? *has : BT_SLOT_NONE,
 	};
 	if (has != NULL) {
-		compare_objects(report, &entry);
+		const struct bt_manifests *base = report->whatif->base;
+		const struct bt_manifests *work = &report->whatif->work;
+		uint32_t index = bt_manifests_find(work, BT_KIND_NODE, BT_STR(""), entry.name);
+		entry.drained = report->whatif->marks.items[index].drained;
+		if (entry.before_slot != BT_SLOT_NONE &&
+			base->objects.items[index].object != work->objects.items[index].object) {
+			const struct bt_node *before =
+				bt_object_value(base->objects.items[index].object, BT_KIND_NODE);
+			const struct bt_node *after =
+				bt_object_value(work->objects.items[index].object, BT_KIND_NODE);
+			entry.cordoned = after->spec.unschedulable && !before->spec.unschedulable;
+			entry.uncordoned = before->spec.unschedulable && !after->spec.unschedulable;
+			entry.taints =
+				!bt_taint_list_equal(&before->spec.taints, &after->spec.taints);
+			entry.labels = !bt_str_map_equal(
+				&before->metadata.labels, &after->metadata.labels);
+			struct bt_node like = *after;
+			like.spec = before->spec;
+			like.metadata.labels = before->metadata.labels;
+			entry.other = !bt_message_equal(&bt_node_message, before, &like);
+		}
 	}
 	if (entry.before_slot != BT_SLOT_NONE) {
 		struct bt_whatif_usage usage =

@@ -379,24 +379,6 @@ static void take_replaced(
 	}
 }
 
-/** From nodes that came with new taints or labels. count: of old_objects. */
-static void leave_nodes(
-	struct bt_whatif *whatif, struct bt_object *const *old_objects, uint32_t count)
-{
-	bool *changed = BT_NEW_ARRAY(bool, whatif->work.objects.count);
-	const struct bt_object **old_nodes =
-		BT_NEW_ARRAY(const struct bt_object *, whatif->work.objects.count);
-	for (uint32_t i = 0; i < count; i++) {
-		old_nodes[i] = old_objects[i]->kind == BT_KIND_NODE ? old_objects[i] : NULL;
-		changed[i] = old_nodes[i] != NULL &&
-			old_nodes[i] != whatif->work.objects.items[i].object;
-	}
-	bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
-	bt_whatif_evict_unselected(whatif, changed);
-	bt_free(old_nodes);
-	bt_free(changed);
-}
-
 int bt_whatif_with(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
 {
@@ -415,7 +397,19 @@ int bt_whatif_with(
 		}
 	}
 	if (result == 0) {
-		leave_nodes(whatif, old_objects, count);
+		/* From nodes that came with new taints or labels. count: of old_objects. */
+		bool *changed = BT_NEW_ARRAY(bool, whatif->work.objects.count);
+		const struct bt_object **old_nodes =
+			BT_NEW_ARRAY(const struct bt_object *, whatif->work.objects.count);
+		for (uint32_t i = 0; i < count; i++) {
+			old_nodes[i] = old_objects[i]->kind == BT_KIND_NODE ? old_objects[i] : NULL;
+			changed[i] = old_nodes[i] != NULL &&
+				old_nodes[i] != whatif->work.objects.items[i].object;
+		}
+		bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
+		bt_whatif_evict_unselected(whatif, changed);
+		bt_free(old_nodes);
+		bt_free(changed);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		bt_object_release(old_objects[i]);
