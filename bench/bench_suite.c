@@ -8,7 +8,7 @@
 #include "bench/bench_child.h"
 #include "bench/bench_machine.h"
 #include "bench/bench_report.h"
-#include "cli/table.h"
+#include "cli/output.h"
 
 #define RUNS 5
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/assert.h"
-#include "cli/output.h"
+#include "cli/simulate/simulation_output.h"
 
 /** Larger counts only take longer. */
 #define REPLICAS_MAX 20
@@ -66,7 +66,7 @@ static void write_all(const struct bt_simulation *simulation)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(formats); i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		struct bt_strbuf out = {0};
-		int code = bt_output_write(simulation, formats[i], &out, &err);
+		int code = bt_simulation_write(simulation, formats[i], &out, &err);
 		BT_ASSERT((code == 0) == (err.code == 0));
 		if (formats[i] == BT_OUTPUT_WIDE || formats[i] == BT_OUTPUT_NAME) {
 			for (size_t k = 0; k < out.length; k++) {

@@ -70,7 +70,6 @@ extern const struct bt_command bt_command_explain;
 extern const struct bt_command bt_command_scheduler;
 /** Only where BT_HAVE_SERVER is 1. */
 extern const struct bt_command bt_command_up;
-extern const struct bt_command bt_command_version;
 extern const struct bt_command bt_command_whatif;
 
 /**

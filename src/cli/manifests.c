@@ -7,7 +7,6 @@
 #include "cluster/printable.h"
 #include "cli/workload.h"
 #if BT_HAVE_SERVER
-#include "cli/unknown_field.h"
 #endif
 
 static uint64_t name_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)

@@ -5,8 +5,9 @@
  * The objects of all input files, as a simulation needs them: by name, and by owner. Kinds that no
  * scheduler reads are dropped on arrival.
  */
-#include "cluster/input.h"
 #include "base/map.h"
+#include "base/str.h"
+#include "cluster/input.h"
 
 /** Objects, and the memory they take once decoded. */
 #define BT_MANIFESTS_OBJECTS_MAX 1000000
@@ -78,7 +79,7 @@ uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name)
  */
 BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err);
-/** Warn about the misspelt fields of a manifest (cli/unknown_field.h); for bt_input_sink.taken. */
+/** Warn about the misspelt fields of a manifest (cli/manifests.h); for bt_input_sink.taken. */
 void bt_manifests_check_fields(
 	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json);
 /** After the last file: fill the lists of owners, anew when they were filled before. */
@@ -135,4 +136,29 @@ int bt_manifests_wrap(
 	const struct bt_manifests *cluster, uint32_t index, int result, struct berth_error *err);
 BT_PRINTF(2, 3)
 void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, ...);
+
+/**
+ * Warnings about misspelt and misplaced fields of manifests, as kubectl apply gives them. The
+ * schema of the embedded API server knows all fields; in a build without it nobody is warned.
+ *
+ * People write their manifests one object a document: lists, and objects that an API server has
+ * made (they have a uid or a resourceVersion), come from clusters, whose versions may have fields
+ * that the schema lacks, and are not looked at.
+ */
+
+/** Documents of one file that are looked at; those behind them, and longer ones, are not. */
+#define BT_UNKNOWN_FIELD_DOCUMENTS 200
+#define BT_UNKNOWN_FIELD_BYTES_MAX (UINT32_C(256) << 10)
+/** Of one document. */
+#define BT_UNKNOWN_FIELD_WARNINGS_MAX 10
+
+struct bt_unknown_field_sink {
+	void *context;
+	/** what: "Pod shop/web: unknown field "spec.nodeSelektor"; did you mean "nodeSelector"?",
+	 * printable. */
+	void (*warn)(void *context, const char *what);
+};
+
+/** document: JSON text. */
+void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field_sink *sink);
 #endif

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_OUTPUT_H
 #define BT_CLI_OUTPUT_H
-/** The answer of a simulation, for people (tables) and programs (JSON, YAML, names). */
-#include "cli/simulation.h"
+/** How commands write their answers: formats, tables, members of JSON objects. */
+#include "api/time.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "berth/error.h"
+#include "codec/json.h"
 
 enum bt_output_format {
 	BT_OUTPUT_TABLE,
@@ -23,16 +27,43 @@ BT_MUST_USE int bt_output_format_parse(const char *text, bool has_names,
 	enum bt_output_format *out_format, struct berth_error *err);
 /** To standard output; that it could be written is looked at by main. */
 void bt_output_print(const struct bt_strbuf *text);
-/** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without it. */
-BT_MUST_USE int bt_output_write(const struct bt_simulation *simulation,
-	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
+/** Write the answer as one JSON value. */
+typedef void bt_output_write_json(const void *answer, struct bt_json_writer *writer);
+/**
+ * Append an answer as BT_OUTPUT_JSON or BT_OUTPUT_YAML. BERTH_ERR_INVALID: YAML in a program built
+ * without it.
+ */
+BT_MUST_USE int bt_output_document(enum bt_output_format format, bt_output_write_json *write_json,
+	const void *answer, struct bt_strbuf *out, struct berth_error *err);
 
-/** The same document as YAML, appended. BERTH_ERR_INVALID: this program was built without. */
-BT_MUST_USE int bt_output_yaml_from_json(
-	struct bt_str json, struct bt_strbuf *out, struct berth_error *err);
+/** --- text in aligned columns --- */
 
-/** Slots of the nodes in the input, ascending by name; owned: bt_free. */
-uint32_t *bt_output_node_slots(const struct bt_simulation *simulation);
-void bt_output_write_tables(
-	const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out);
+#define BT_TABLE_COLUMNS_MAX 12
+
+/** All-zero memory with column_count set is an empty table. */
+struct bt_table {
+	uint32_t column_count;
+	uint32_t widths[BT_TABLE_COLUMNS_MAX];
+	BT_VEC(size_t) cell_ends; /* in text */
+	struct bt_strbuf text;    /* all cells, one after another */
+};
+
+/** Append to the present cell through table->text, then end it. */
+void bt_table_end_cell(struct bt_table *table);
+/** A whole cell; hostile bytes are shown escaped. */
+void bt_table_add(struct bt_table *table, struct bt_str cell);
+void bt_table_add_c(struct bt_table *table, const char *cell);
+/** Rows in order, two blanks between columns, none at the end of a line. */
+void bt_table_write(const struct bt_table *table, struct bt_strbuf *out);
+void bt_table_finish(struct bt_table *table);
+
+/** --- members of JSON objects --- */
+
+void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value);
+void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
+/** "" when it is not set. */
+void bt_json_write_member_time(
+	struct bt_json_writer *writer, const char *name, const struct bt_time *time);
+void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name);
+void bt_json_begin_member_object(struct bt_json_writer *writer, const char *name);
 #endif

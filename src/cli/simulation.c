@@ -399,3 +399,41 @@ int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *s
 	bt_manifests_finish(&cluster);
 	return exit_status;
 }
+
+/** --- nodes --- */
+
+struct named_slot {
+	struct bt_str name;
+	uint32_t slot;
+};
+
+static int compare_slots(const void *a, const void *b)
+{
+	const struct named_slot *first = a;
+	const struct named_slot *second = b;
+	return bt_str_compare(first->name, second->name);
+}
+
+uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation)
+{
+	const struct bt_node_table *table = &simulation->engine->state->nodes;
+	struct named_slot *named = BT_NEW_ARRAY(struct named_slot, simulation->node_count);
+	uint32_t *slots = BT_NEW_ARRAY(uint32_t, simulation->node_count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < simulation->cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &simulation->cluster->objects.items[i];
+		if (object->kind == BT_KIND_NODE) {
+			named[count++] = (struct named_slot){
+				object->name, bt_node_table_find(table, object->name)};
+		}
+	}
+	BT_ASSERT(count == simulation->node_count);
+	if (count > 1) {
+		qsort(named, count, sizeof(named[0]), compare_slots);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		slots[i] = named[i].slot;
+	}
+	bt_free(named);
+	return slots;
+}

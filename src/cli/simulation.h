@@ -126,6 +126,8 @@ void bt_simulation_run(struct bt_simulation *simulation);
 void bt_simulation_run_first(struct bt_simulation *simulation, uint32_t count);
 /** How many of the pods come before this one in the queue, which need not be one of them. */
 uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod);
+/** Slots of the nodes in the input, ascending by name; owned: bt_free. */
+uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation);
 
 /**
  * Preemption carried out on a state that nobody else changes: what an API server, kubelets and

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/unknown_field.h"
 
 #include <string.h>
 

@@ -434,7 +434,7 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 	answer->node_count = session->simulation.node_count;
 	answer->nodes =
 		BT_ARENA_NEW_ARRAY(&answer->arena, struct bt_capacity_node, answer->node_count);
-	session->slots = bt_output_node_slots(&session->simulation);
+	session->slots = bt_simulation_node_slots(&session->simulation);
 	session->node_of_slot = BT_NEW_ARRAY(uint32_t, table->slot_count);
 	for (uint32_t i = 0; i < answer->node_count; i++) {
 		answer->nodes[i].name =

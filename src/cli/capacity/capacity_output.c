@@ -5,8 +5,7 @@
 
 #include "api/amount.h"
 #include "cli/capacity/capacity.h"
-#include "cli/json_members.h"
-#include "cli/table.h"
+#include "cli/output.h"
 #include "cluster/printable.h"
 
 /** --- answers about capacity for people: few lines, however many nodes there are --- */
@@ -221,8 +220,6 @@ static void capacity_write_table(
 	bt_table_finish(&table);
 }
 
-#define JSON_INDENT 2
-
 /** --- what was asked --- */
 
 /** Cluster-wide resources of Kubernetes itself; all others are scalar resources. */
@@ -379,41 +376,37 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 	bt_json_end_object(writer);
 }
 
-static void write_json(const struct bt_capacity_answer *answers, uint32_t count, uint32_t indent,
-	struct bt_strbuf *out)
+struct answers {
+	const struct bt_capacity_answer *items;
+	uint32_t count;
+};
+
+static void write_json(const void *answer, struct bt_json_writer *writer)
 {
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, out, indent);
-	if (count == 1) {
-		write_review(&writer, &answers[0]);
+	const struct answers *answers = answer;
+	if (answers->count == 1) {
+		write_review(writer, &answers->items[0]);
 		return;
 	}
-	bt_json_begin_object(&writer);
-	bt_json_begin_member_array(&writer, "items");
-	for (uint32_t i = 0; i < count; i++) {
-		write_review(&writer, &answers[i]);
+	bt_json_begin_object(writer);
+	bt_json_begin_member_array(writer, "items");
+	for (uint32_t i = 0; i < answers->count; i++) {
+		write_review(writer, &answers->items[i]);
 	}
-	bt_json_end_array(&writer);
-	bt_json_end_object(&writer);
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
 }
 
 int bt_capacity_write(const struct bt_capacity_answer *answers, uint32_t count,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err)
 {
-	int result = 0;
-	if (format == BT_OUTPUT_JSON) {
-		write_json(answers, count, JSON_INDENT, out);
-		bt_strbuf_append_char(out, '\n');
-	} else if (format == BT_OUTPUT_YAML) {
-		struct bt_strbuf json = {0};
-		write_json(answers, count, 0, &json);
-		result = bt_output_yaml_from_json(bt_strbuf_str(&json), out, err);
-		bt_strbuf_finish(&json);
-	} else {
-		for (uint32_t i = 0; i < count; i++) {
-			bt_strbuf_append_c(out, i == 0 ? "" : "\n");
-			capacity_write_table(&answers[i], format == BT_OUTPUT_WIDE, out);
-		}
+	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
+		const struct answers all = {answers, count};
+		return bt_output_document(format, write_json, &all, out, err);
 	}
-	return result;
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
+		capacity_write_table(&answers[i], format == BT_OUTPUT_WIDE, out);
+	}
+	return 0;
 }

@@ -2,7 +2,7 @@
 #include "api/amount.h"
 #include "cli/explain/explain_change.h"
 
-#include "cli/json_members.h"
+#include "cli/output.h"
 #include "cluster/printable.h"
 #include "explain/advice.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
-#include "cli/json_members.h"
-
-#define JSON_INDENT 2
+#include "cli/output.h"
 
 const char *bt_explained_fate_name(enum bt_explained_fate fate)
 {
@@ -195,88 +193,94 @@ static void write_preemption(
 	bt_json_end_object(writer);
 }
 
-void bt_explain_report_write_json(
-	const struct bt_explain_report *report, uint32_t indent, struct bt_strbuf *out)
+static void write_events(const struct bt_explain_events *events, struct bt_json_writer *writer)
 {
-	const struct bt_explanation *explanation = report->explanation;
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, out, indent);
-	bt_json_begin_object(&writer);
-	const struct bt_pod *pod = report->pod;
-	bt_json_begin_member_object(&writer, "pod");
-	bt_json_write_member(&writer, "namespace", pod->metadata.namespace_);
-	bt_json_write_member(&writer, "name", pod->metadata.name);
-	bt_json_write_member(&writer, "node", report->running_on);
-	bt_json_write_member_int64(&writer, "priority", bt_pod_priority(pod));
-	bt_json_write_member(&writer, "schedulerName", pod->spec.scheduler_name);
-	if (report->choice->of_workload) {
-		bt_json_begin_member_object(&writer, "workload");
-		bt_json_write_member_c(
-			&writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
-		bt_json_write_member(&writer, "namespace", report->choice->workload_namespace);
-		bt_json_write_member(&writer, "name", report->choice->workload_name);
-		bt_json_write_member_int64(&writer, "pods", report->choice->workload_pods);
-		bt_json_write_member_int64(
-			&writer, "pendingPods", report->choice->workload_pending);
-		bt_json_end_object(&writer);
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < events->list.count; i++) {
+		const struct bt_live_event *event = &events->list.items[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "type", event->type);
+		bt_json_write_member(writer, "reason", event->reason);
+		bt_json_write_member(writer, "message", event->message);
+		bt_json_write_member(writer, "source", event->source);
+		bt_json_write_member_int64(writer, "count", event->count);
+		bt_json_write_member_time(writer, "first", &event->first);
+		bt_json_write_member_time(writer, "last", &event->last);
+		bt_json_end_object(writer);
 	}
-	bt_json_end_object(&writer);
-	bt_json_write_member_c(&writer, "fate", bt_explained_fate_name(explanation->fate));
-	bt_json_write_member(&writer, "message", explanation->message);
-	bt_json_write_member(&writer, "profile", explanation->profile);
-	bt_json_write_member_int64(&writer, "nodeCount", explanation->node_count);
-	bt_json_write_member_int64(&writer, "feasibleCount", explanation->feasible_count);
-	bt_json_write_member(&writer, "bestNode", explanation->best_node);
-	bt_json_begin_member_array(&writer, "groups");
+	bt_json_end_array(writer);
+}
+
+static void write_json(const void *answer, struct bt_json_writer *writer)
+{
+	const struct bt_explain_report *report = answer;
+	const struct bt_explanation *explanation = report->explanation;
+	bt_json_begin_object(writer);
+	const struct bt_pod *pod = report->pod;
+	bt_json_begin_member_object(writer, "pod");
+	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
+	bt_json_write_member(writer, "name", pod->metadata.name);
+	bt_json_write_member(writer, "node", report->running_on);
+	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
+	bt_json_write_member(writer, "schedulerName", pod->spec.scheduler_name);
+	if (report->choice->of_workload) {
+		bt_json_begin_member_object(writer, "workload");
+		bt_json_write_member_c(
+			writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
+		bt_json_write_member(writer, "namespace", report->choice->workload_namespace);
+		bt_json_write_member(writer, "name", report->choice->workload_name);
+		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
+		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_object(writer);
+	bt_json_write_member_c(writer, "fate", bt_explained_fate_name(explanation->fate));
+	bt_json_write_member(writer, "message", explanation->message);
+	bt_json_write_member(writer, "profile", explanation->profile);
+	bt_json_write_member_int64(writer, "nodeCount", explanation->node_count);
+	bt_json_write_member_int64(writer, "feasibleCount", explanation->feasible_count);
+	bt_json_write_member(writer, "bestNode", explanation->best_node);
+	bt_json_begin_member_array(writer, "groups");
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
 		const struct bt_explained_group *group = &explanation->groups.items[i];
-		bt_json_begin_object(&writer);
-		bt_json_write_member_c(&writer, "code", bt_status_code_name(group->code));
-		bt_json_write_member(&writer, "plugin", group->plugin);
-		bt_json_begin_member_array(&writer, "reasons");
+		bt_json_begin_object(writer);
+		bt_json_write_member_c(writer, "code", bt_status_code_name(group->code));
+		bt_json_write_member(writer, "plugin", group->plugin);
+		bt_json_begin_member_array(writer, "reasons");
 		for (uint32_t j = 0; j < group->reasons.count; j++) {
-			bt_json_write_str(&writer, group->reasons.items[j]);
+			bt_json_write_str(writer, group->reasons.items[j]);
 		}
-		bt_json_end_array(&writer);
-		bt_json_write_member_bool(&writer, "preFilter", group->in_pre_filter);
-		bt_json_write_member_int64(&writer, "count", group->nodes.count);
-		bt_json_begin_member_array(&writer, "nodes");
+		bt_json_end_array(writer);
+		bt_json_write_member_bool(writer, "preFilter", group->in_pre_filter);
+		bt_json_write_member_int64(writer, "count", group->nodes.count);
+		bt_json_begin_member_array(writer, "nodes");
 		for (uint32_t j = 0; j < group->nodes.count; j++) {
 			bt_json_write_str(
-				&writer, explanation->nodes.items[group->nodes.items[j]].name);
+				writer, explanation->nodes.items[group->nodes.items[j]].name);
 		}
-		bt_json_end_array(&writer);
-		bt_json_end_object(&writer);
+		bt_json_end_array(writer);
+		bt_json_end_object(writer);
 	}
-	bt_json_end_array(&writer);
-	bt_json_begin_member_array(&writer, "nodes");
+	bt_json_end_array(writer);
+	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
-		write_node(report, &explanation->nodes.items[i], &writer);
+		write_node(report, &explanation->nodes.items[i], writer);
 	}
-	bt_json_end_array(&writer);
-	write_proposals(report, &writer);
-	write_preemption(&explanation->preemption, &writer);
-	write_queue(report, &writer);
-	bt_json_write_name_c(&writer, "events");
-	bt_explain_write_events_json(&report->events, &writer);
-	bt_json_end_object(&writer);
+	bt_json_end_array(writer);
+	write_proposals(report, writer);
+	write_preemption(&explanation->preemption, writer);
+	write_queue(report, writer);
+	bt_json_write_name_c(writer, "events");
+	write_events(&report->events, writer);
+	bt_json_end_object(writer);
 }
 
 int bt_explain_report_write(const struct bt_explain_report *report, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
-	if (format == BT_OUTPUT_YAML) {
-		struct bt_strbuf json = {0};
-		bt_explain_report_write_json(report, 0, &json);
-		int result = bt_output_yaml_from_json(bt_strbuf_str(&json), out, err);
-		bt_strbuf_finish(&json);
-		return result;
+	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
+		return bt_output_document(format, write_json, report, out, err);
 	}
-	if (format == BT_OUTPUT_JSON) {
-		bt_explain_report_write_json(report, JSON_INDENT, out);
-		bt_strbuf_append_char(out, '\n');
-	} else {
-		bt_explain_report_write_table(report, format == BT_OUTPUT_WIDE, out);
-	}
+	bt_explain_report_write_table(report, format == BT_OUTPUT_WIDE, out);
 	return 0;
 }

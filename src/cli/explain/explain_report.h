@@ -18,12 +18,6 @@ struct bt_explain_events {
 	struct bt_live_events list;
 };
 
-/** Part of the table, with a blank line in front, or nothing. */
-void bt_explain_write_events(const struct bt_explain_events *events, struct bt_strbuf *out);
-/** The list. */
-void bt_explain_write_events_json(
-	const struct bt_explain_events *events, struct bt_json_writer *writer);
-
 /**
  * Which pod is meant. Of a workload the first pending pod in the order of the queue counts, else
  * its first one. Nothing given: the only pending pod.
@@ -74,9 +68,6 @@ const char *bt_explained_fate_name(enum bt_explained_fate fate);
 BT_MUST_USE int bt_explain_report_write(const struct bt_explain_report *report,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 
-/* explain_json.c, explain_table.c */
-void bt_explain_report_write_json(
-	const struct bt_explain_report *report, uint32_t indent, struct bt_strbuf *out);
 void bt_explain_report_write_table(
 	const struct bt_explain_report *report, bool wide, struct bt_strbuf *out);
 

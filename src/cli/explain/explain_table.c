@@ -4,7 +4,7 @@
 
 #include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
-#include "cli/table.h"
+#include "cli/output.h"
 #include "cluster/printable.h"
 
 /** --- why not: the nodes that reject the pod, alike ones together, nearest first --- */
@@ -530,6 +530,46 @@ static void write_all_obstacles(const struct bt_explanation *explanation, struct
 	bt_table_finish(&table);
 }
 
+/** The last events, in a table. */
+#define EVENTS_SHOWN 5
+/** Of one event. */
+#define MESSAGE_BYTES_MAX 1024
+
+static void write_events(const struct bt_explain_events *events, struct bt_strbuf *out)
+{
+	uint32_t first = 0;
+	if (!events->asked) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\nEvents:\n");
+	if (events->problem.length != 0) {
+		bt_strbuf_printf(out, "  not read: %s\n", bt_strbuf_c(&events->problem));
+		return;
+	}
+	if (events->list.count == 0) {
+		bt_strbuf_append_c(out, "  none are left\n");
+	}
+	if (events->list.count > EVENTS_SHOWN) {
+		first = events->list.count - EVENTS_SHOWN;
+		bt_strbuf_printf(out, "  %u older ones\n", first);
+	}
+	for (uint32_t i = first; i < events->list.count; i++) {
+		const struct bt_live_event *event = &events->list.items[i];
+		bt_strbuf_append_c(out, "  ");
+		bt_time_format(&event->last, out);
+		bt_strbuf_append_char(out, ' ');
+		bt_printable_append(out, event->reason);
+		if (event->count > 1) {
+			bt_strbuf_printf(out, " (%lld times since ", (long long)event->count);
+			bt_time_format(&event->first, out);
+			bt_strbuf_append_char(out, ')');
+		}
+		bt_strbuf_append_c(out, ": ");
+		bt_printable_append(out, bt_str_sub(event->message, 0, MESSAGE_BYTES_MAX));
+		bt_strbuf_append_char(out, '\n');
+	}
+}
+
 void bt_explain_report_write_table(
 	const struct bt_explain_report *report, bool wide, struct bt_strbuf *out)
 {
@@ -568,5 +608,5 @@ void bt_explain_report_write_table(
 	explain_write_proposals(report, out);
 	explain_write_preemption(report, out);
 	explain_write_queue(report, out);
-	bt_explain_write_events(&report->events, out);
+	write_events(&report->events, out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/simulate/simulation_output.h"
 #include "cli/setup.h"
 #include "cli/simulation.h"
 #include "cli/source.h"
@@ -30,7 +30,7 @@ static int simulate(const void *context, struct bt_simulation *simulation, struc
 	simulation->progress_context = &progress;
 	bt_simulation_run(simulation);
 	bt_progress_end(&progress);
-	result = bt_output_write(simulation, options->format, out, err);
+	result = bt_simulation_write(simulation, options->format, out, err);
 	return result < 0                                      ? result
 		: bt_simulation_pending_count(simulation) != 0 ? BT_EXIT_FINDING
 							       : BT_EXIT_OK;

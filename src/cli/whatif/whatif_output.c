@@ -2,8 +2,7 @@
 /** The report for programs: JSON and YAML; its members are documented in berth-whatif(1). */
 #include "api/amount.h"
 #include "base/assert.h"
-#include "cli/json_members.h"
-#include "cli/table.h"
+#include "cli/output.h"
 #include "cli/whatif/whatif_report.h"
 #include "config/text_set.h"
 
@@ -443,8 +442,6 @@ static void whatif_write_tables(
 		report->after->pending_count);
 }
 
-#define JSON_INDENT 2
-
 static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_report *report)
 {
 	bt_json_begin_member_array(writer, "changes");
@@ -557,27 +554,25 @@ static void write_total(
 	end_usage(writer);
 }
 
-static void write_json(
-	const struct bt_whatif_report *report, uint32_t indent, struct bt_strbuf *out)
+static void write_json(const void *answer, struct bt_json_writer *writer)
 {
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, out, indent);
-	bt_json_begin_object(&writer);
-	write_changes(&writer, report);
-	bt_json_begin_member_object(&writer, "summary");
-	bt_json_write_member_bool(&writer, "worse", bt_whatif_is_worse(report));
-	bt_json_write_member_bool(&writer, "fromScratch", report->from_scratch);
+	const struct bt_whatif_report *report = answer;
+	bt_json_begin_object(writer);
+	write_changes(writer, report);
+	bt_json_begin_member_object(writer, "summary");
+	bt_json_write_member_bool(writer, "worse", bt_whatif_is_worse(report));
+	bt_json_write_member_bool(writer, "fromScratch", report->from_scratch);
 	for (int effect = 0; effect < BT_EFFECT__COUNT; effect++) {
-		bt_json_write_member_int64(&writer,
+		bt_json_write_member_int64(writer,
 			bt_whatif_effect_name((enum bt_whatif_effect)effect),
 			report->counts[effect]);
 	}
-	bt_json_write_member_int64(&writer, "pendingBefore", report->before->pending_count);
-	bt_json_write_member_int64(&writer, "pendingAfter", report->after->pending_count);
-	bt_json_write_member_int64(&writer, "nodesBefore", report->node_count_before);
-	bt_json_write_member_int64(&writer, "nodesAfter", report->node_count_after);
-	bt_json_end_object(&writer);
-	bt_json_begin_member_array(&writer, "pods");
+	bt_json_write_member_int64(writer, "pendingBefore", report->before->pending_count);
+	bt_json_write_member_int64(writer, "pendingAfter", report->after->pending_count);
+	bt_json_write_member_int64(writer, "nodesBefore", report->node_count_before);
+	bt_json_write_member_int64(writer, "nodesAfter", report->node_count_after);
+	bt_json_end_object(writer);
+	bt_json_begin_member_array(writer, "pods");
 	for (uint32_t i = 0; i < report->pods.count; i++) {
 		const struct bt_whatif_difference *difference = &report->pods.items[i];
 		const struct bt_whatif_pod *before = difference->before;
@@ -585,39 +580,38 @@ static void write_json(
 		const struct bt_whatif_pod *pod = after != NULL ? after : before;
 		bool placed = after != NULL && !after->preempted;
 		bool pending = placed && after->node_name.length == 0;
-		bt_json_begin_object(&writer);
-		bt_json_write_member(&writer, "namespace", pod->namespace_);
-		bt_json_write_member(&writer, "name", pod->name);
-		bt_json_write_member_c(
-			&writer, "change", bt_whatif_effect_name(difference->effect));
-		bt_json_write_member(&writer, "nodeBefore",
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "namespace", pod->namespace_);
+		bt_json_write_member(writer, "name", pod->name);
+		bt_json_write_member_c(writer, "change", bt_whatif_effect_name(difference->effect));
+		bt_json_write_member(writer, "nodeBefore",
 			before != NULL && !before->preempted ? before->node_name : BT_STR(""));
-		bt_json_write_member(&writer, "nodeAfter", placed ? after->node_name : BT_STR(""));
-		bt_json_write_member_bool(&writer, "isNew", before == NULL);
-		bt_json_write_member_c(&writer, "cause", difference->reason);
-		bt_json_write_member_c(&writer, "reason", pending ? bt_fate_name(after->fate) : "");
-		bt_json_write_member(&writer, "message", pending ? after->message : BT_STR(""));
-		bt_json_write_member_int64(&writer, "priority", pod->priority);
-		bt_json_begin_member_object(&writer, "owner");
-		bt_json_write_member(&writer, "kind", pod->owner_kind);
-		bt_json_write_member(&writer, "name", pod->owner_name);
-		bt_json_end_object(&writer);
+		bt_json_write_member(writer, "nodeAfter", placed ? after->node_name : BT_STR(""));
+		bt_json_write_member_bool(writer, "isNew", before == NULL);
+		bt_json_write_member_c(writer, "cause", difference->reason);
+		bt_json_write_member_c(writer, "reason", pending ? bt_fate_name(after->fate) : "");
+		bt_json_write_member(writer, "message", pending ? after->message : BT_STR(""));
+		bt_json_write_member_int64(writer, "priority", pod->priority);
+		bt_json_begin_member_object(writer, "owner");
+		bt_json_write_member(writer, "kind", pod->owner_kind);
+		bt_json_write_member(writer, "name", pod->owner_name);
+		bt_json_end_object(writer);
 		if (difference->effect == BT_EFFECT_PREEMPTED) {
 			BT_ASSERT(after != NULL);
-			bt_json_begin_member_object(&writer, "preemptor");
-			bt_json_write_member(&writer, "namespace", after->preemptor_namespace);
-			bt_json_write_member(&writer, "name", after->preemptor_name);
-			bt_json_end_object(&writer);
+			bt_json_begin_member_object(writer, "preemptor");
+			bt_json_write_member(writer, "namespace", after->preemptor_namespace);
+			bt_json_write_member(writer, "name", after->preemptor_name);
+			bt_json_end_object(writer);
 		}
-		bt_json_end_object(&writer);
+		bt_json_end_object(writer);
 	}
-	bt_json_end_array(&writer);
-	write_budgets(&writer, report->whatif);
-	bt_json_begin_member_array(&writer, "nodes");
+	bt_json_end_array(writer);
+	write_budgets(writer, report->whatif);
+	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < report->nodes.count; i++) {
 		const struct bt_whatif_node *node = &report->nodes.items[i];
-		bt_json_begin_object(&writer);
-		bt_json_write_member(&writer, "name", node->name);
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "name", node->name);
 		const struct {
 			bool holds;
 			const char *name;
@@ -631,45 +625,31 @@ static void write_json(
 			{node->labels, "labels"},
 			{node->other, "other"},
 		};
-		bt_json_begin_member_array(&writer, "changes");
+		bt_json_begin_member_array(writer, "changes");
 		for (size_t j = 0; j < BT_ARRAY_LENGTH(rows); j++) {
 			if (rows[j].holds) {
-				bt_json_write_c(&writer, rows[j].name);
+				bt_json_write_c(writer, rows[j].name);
 			}
 		}
-		bt_json_end_array(&writer);
-		write_node_side(&writer, report, node, false);
-		write_node_side(&writer, report, node, true);
-		bt_json_end_object(&writer);
+		bt_json_end_array(writer);
+		write_node_side(writer, report, node, false);
+		write_node_side(writer, report, node, true);
+		bt_json_end_object(writer);
 	}
-	bt_json_end_array(&writer);
-	bt_json_begin_member_object(&writer, "cluster");
-	write_total(&writer, report, false);
-	write_total(&writer, report, true);
-	bt_json_end_object(&writer);
-	bt_json_end_object(&writer);
+	bt_json_end_array(writer);
+	bt_json_begin_member_object(writer, "cluster");
+	write_total(writer, report, false);
+	write_total(writer, report, true);
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
 }
 
 int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
-	struct bt_strbuf json = {0};
-	int result = 0;
-	switch (format) {
-	case BT_OUTPUT_JSON:
-		write_json(report, JSON_INDENT, out);
-		bt_strbuf_append_char(out, '\n');
-		break;
-	case BT_OUTPUT_YAML:
-		write_json(report, 0, &json);
-		result = bt_output_yaml_from_json(bt_strbuf_str(&json), out, err);
-		break;
-	case BT_OUTPUT_TABLE:
-	case BT_OUTPUT_WIDE:
-	case BT_OUTPUT_NAME:
-		whatif_write_tables(report, format == BT_OUTPUT_WIDE, out);
-		break;
+	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
+		return bt_output_document(format, write_json, report, out, err);
 	}
-	bt_strbuf_finish(&json);
-	return result;
+	whatif_write_tables(report, format == BT_OUTPUT_WIDE, out);
+	return 0;
 }

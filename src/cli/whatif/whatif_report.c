@@ -374,8 +374,8 @@ static void whatif_compare_nodes(struct bt_whatif_report *report)
 		}
 	}
 	report->resources.count = count;
-	uint32_t *before = bt_output_node_slots(&report->before->simulation);
-	uint32_t *after = bt_output_node_slots(&report->after->simulation);
+	uint32_t *before = bt_simulation_node_slots(&report->before->simulation);
+	uint32_t *after = bt_simulation_node_slots(&report->after->simulation);
 	report->node_count_before = report->before->simulation.node_count;
 	report->node_count_after = report->after->simulation.node_count;
 	uint32_t b = 0;

@@ -3,6 +3,7 @@
 #define BT_CLI_WHATIF_REPORT_H
 /** Two simulated sides, and what differs between them. */
 #include "cli/output.h"
+#include "cli/simulation.h"
 #include "cli/whatif/whatif.h"
 
 /** What became of a pod on one side. */

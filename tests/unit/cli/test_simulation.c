@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/output.h"
+#include "cli/simulate/simulation_output.h"
 #include "cli_test.h"
 
 #define NODE(name, cpu) \
@@ -211,7 +211,7 @@ START_TEST(test_simulation__output_formats)
 	struct test_run run;
 	struct bt_strbuf out = {0};
 	run_text(&run, NODE("n1", "2") POD("a", "", "", "") POD("b", "", ", schedulerName: x", ""));
-	ck_assert_int_eq(bt_output_write(&run.simulation, BT_OUTPUT_TABLE, &out, NULL), 0);
+	ck_assert_int_eq(bt_simulation_write(&run.simulation, BT_OUTPUT_TABLE, &out, NULL), 0);
 	ck_assert_str_eq(bt_strbuf_c(&out),
 		"POD        NODE  STATUS\n"
 		"default/a  n1    Scheduled\n"
@@ -222,10 +222,10 @@ START_TEST(test_simulation__output_formats)
 		"\n"
 		"1 placed, 1 pending; 0 running before, 1 nodes\n");
 	bt_strbuf_reset(&out);
-	ck_assert_int_eq(bt_output_write(&run.simulation, BT_OUTPUT_NAME, &out, NULL), 0);
+	ck_assert_int_eq(bt_simulation_write(&run.simulation, BT_OUTPUT_NAME, &out, NULL), 0);
 	ck_assert_str_eq(bt_strbuf_c(&out), "pod/default/a n1\n");
 	bt_strbuf_reset(&out);
-	ck_assert_int_eq(bt_output_write(&run.simulation, BT_OUTPUT_JSON, &out, NULL), 0);
+	ck_assert_int_eq(bt_simulation_write(&run.simulation, BT_OUTPUT_JSON, &out, NULL), 0);
 	struct bt_arena arena = {0};
 	struct bt_json_value *value;
 	ck_assert_int_eq(bt_json_parse(&arena, bt_strbuf_str(&out), false, &value, NULL), 0);

@@ -3,7 +3,7 @@
 
 #include "cluster/printable.h"
 #include "cli/workload.h"
-#include "cli/table.h"
+#include "cli/output.h"
 #include "test_main.h"
 
 START_TEST(test_printable__escapes)
