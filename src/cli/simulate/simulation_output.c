@@ -113,32 +113,6 @@ static void add_device(void *context, const struct bt_resource_claim *claim,
 
 /** --- evictions --- */
 
-static void write_evictions(
-	const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
-{
-	struct bt_table table = {.column_count = wide ? 4 : 3};
-	bt_table_add_c(&table, "EVICTED");
-	bt_table_add_c(&table, "NODE");
-	if (wide) {
-		bt_table_add_c(&table, "PRIORITY");
-	}
-	bt_table_add_c(&table, "FOR");
-	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
-		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
-		const struct bt_object_meta *preemptor =
-			&simulation->pods.items[eviction->preemptor].pod->metadata;
-		add_pod_name(&table, eviction->namespace_, eviction->name);
-		bt_table_add(&table, eviction->node_name);
-		if (wide) {
-			bt_strbuf_printf(&table.text, "%d", eviction->priority);
-			bt_table_end_cell(&table);
-		}
-		add_pod_name(&table, preemptor->namespace_, preemptor->name);
-	}
-	bt_table_write(&table, out);
-	bt_table_finish(&table);
-}
-
 /** --- nodes --- */
 
 static void add_node(
@@ -210,7 +184,28 @@ static void write_tables(const struct bt_simulation *simulation, bool wide, stru
 		bt_table_finish(&rows.table);
 	}
 	if (simulation->evictions.count != 0) {
-		write_evictions(simulation, wide, out);
+		struct bt_table table = {.column_count = wide ? 4 : 3};
+		bt_table_add_c(&table, "EVICTED");
+		bt_table_add_c(&table, "NODE");
+		if (wide) {
+			bt_table_add_c(&table, "PRIORITY");
+		}
+		bt_table_add_c(&table, "FOR");
+		for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+			const struct bt_simulated_eviction *eviction =
+				&simulation->evictions.items[i];
+			const struct bt_object_meta *preemptor =
+				&simulation->pods.items[eviction->preemptor].pod->metadata;
+			add_pod_name(&table, eviction->namespace_, eviction->name);
+			bt_table_add(&table, eviction->node_name);
+			if (wide) {
+				bt_strbuf_printf(&table.text, "%d", eviction->priority);
+				bt_table_end_cell(&table);
+			}
+			add_pod_name(&table, preemptor->namespace_, preemptor->name);
+		}
+		bt_table_write(&table, out);
+		bt_table_finish(&table);
 		bt_strbuf_append_char(out, '\n');
 	}
 	if (simulation->node_count != 0) {
@@ -281,30 +276,6 @@ static void write_usage(
 	bt_json_end_object(writer);
 }
 
-static void write_node(
-	struct bt_json_writer *writer, const struct bt_node_table *nodes, uint32_t slot)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "name", bt_node_table_name(nodes, slot));
-	write_usage(writer, BT_STR("pods"), nodes->pod_count[slot], nodes->allocatable_pods[slot]);
-	write_usage(writer, BT_STR("cpuMilli"), nodes->requested_cpu_milli[slot],
-		nodes->allocatable_cpu_milli[slot]);
-	write_usage(writer, BT_STR("memoryBytes"), nodes->requested_memory_bytes[slot],
-		nodes->allocatable_memory_bytes[slot]);
-	write_usage(writer, BT_STR("ephemeralStorageBytes"), nodes->requested_ephemeral_bytes[slot],
-		nodes->allocatable_ephemeral_bytes[slot]);
-	bt_json_begin_member_object(writer, "resources");
-	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
-		const struct bt_scalar_column *column = &nodes->scalars.items[i];
-		if (column->allocatable[slot] != 0 || column->requested[slot] != 0) {
-			write_usage(writer, bt_symbol_text(nodes->symbols, column->name),
-				column->requested[slot], column->allocatable[slot]);
-		}
-	}
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-}
-
 static void write_json(const void *answer, struct bt_json_writer *writer)
 {
 	const struct bt_simulation *simulation = answer;
@@ -354,7 +325,29 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_begin_member_array(writer, "nodes");
 	uint32_t *slots = bt_simulation_node_slots(simulation);
 	for (uint32_t i = 0; i < simulation->node_count; i++) {
-		write_node(writer, &simulation->engine->state->nodes, slots[i]);
+		const struct bt_node_table *nodes = &simulation->engine->state->nodes;
+		uint32_t slot = slots[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "name", bt_node_table_name(nodes, slot));
+		write_usage(writer, BT_STR("pods"), nodes->pod_count[slot],
+			nodes->allocatable_pods[slot]);
+		write_usage(writer, BT_STR("cpuMilli"), nodes->requested_cpu_milli[slot],
+			nodes->allocatable_cpu_milli[slot]);
+		write_usage(writer, BT_STR("memoryBytes"), nodes->requested_memory_bytes[slot],
+			nodes->allocatable_memory_bytes[slot]);
+		write_usage(writer, BT_STR("ephemeralStorageBytes"),
+			nodes->requested_ephemeral_bytes[slot],
+			nodes->allocatable_ephemeral_bytes[slot]);
+		bt_json_begin_member_object(writer, "resources");
+		for (uint32_t j = 0; j < nodes->scalars.count; j++) {
+			const struct bt_scalar_column *column = &nodes->scalars.items[j];
+			if (column->allocatable[slot] != 0 || column->requested[slot] != 0) {
+				write_usage(writer, bt_symbol_text(nodes->symbols, column->name),
+					column->requested[slot], column->allocatable[slot]);
+			}
+		}
+		bt_json_end_object(writer);
+		bt_json_end_object(writer);
 	}
 	bt_free(slots);
 	bt_json_end_array(writer);

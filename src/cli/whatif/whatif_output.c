@@ -402,46 +402,6 @@ static void write_nodes_table(
 
 /** --- all of it --- */
 
-static void whatif_write_tables(
-	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
-{
-	if (report->pods.count != 0) {
-		write_pods(report, wide, out);
-		bt_strbuf_append_char(out, '\n');
-	}
-	if (write_budgets_table(report->whatif, out)) {
-		bt_strbuf_append_char(out, '\n');
-	}
-	write_nodes_table(report, wide, out);
-	bt_strbuf_append_char(out, '\n');
-	static const struct {
-		enum bt_whatif_effect effect;
-		const char *words;
-	} rows[] = {
-		{BT_EFFECT_PENDING, "newly pending"},
-		{BT_EFFECT_LOST, "lost"},
-		{BT_EFFECT_PREEMPTED, "preempted"},
-		{BT_EFFECT_MOVED, "moved"},
-		{BT_EFFECT_PLACED, "newly placed"},
-		{BT_EFFECT_REPLANNED, "pending placed elsewhere"},
-		{BT_EFFECT_GONE, "gone as asked for"},
-	};
-	bool any = false;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		uint32_t count = report->counts[rows[i].effect];
-		if (count != 0) {
-			bt_strbuf_printf(out, "%s%u %s", any ? ", " : "", count, rows[i].words);
-			any = true;
-		}
-	}
-	if (!any) {
-		bt_strbuf_append_c(out, "no pod is affected");
-	}
-	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
-		report->before->pending_count, report->before->pending_count == 1 ? "" : "s",
-		report->after->pending_count);
-}
-
 static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_report *report)
 {
 	bt_json_begin_member_array(writer, "changes");
@@ -650,6 +610,41 @@ int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format
 	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
 		return bt_output_document(format, write_json, report, out, err);
 	}
-	whatif_write_tables(report, format == BT_OUTPUT_WIDE, out);
+	bool wide = format == BT_OUTPUT_WIDE;
+	if (report->pods.count != 0) {
+		write_pods(report, wide, out);
+		bt_strbuf_append_char(out, '\n');
+	}
+	if (write_budgets_table(report->whatif, out)) {
+		bt_strbuf_append_char(out, '\n');
+	}
+	write_nodes_table(report, wide, out);
+	bt_strbuf_append_char(out, '\n');
+	static const struct {
+		enum bt_whatif_effect effect;
+		const char *words;
+	} rows[] = {
+		{BT_EFFECT_PENDING, "newly pending"},
+		{BT_EFFECT_LOST, "lost"},
+		{BT_EFFECT_PREEMPTED, "preempted"},
+		{BT_EFFECT_MOVED, "moved"},
+		{BT_EFFECT_PLACED, "newly placed"},
+		{BT_EFFECT_REPLANNED, "pending placed elsewhere"},
+		{BT_EFFECT_GONE, "gone as asked for"},
+	};
+	bool any = false;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		uint32_t count = report->counts[rows[i].effect];
+		if (count != 0) {
+			bt_strbuf_printf(out, "%s%u %s", any ? ", " : "", count, rows[i].words);
+			any = true;
+		}
+	}
+	if (!any) {
+		bt_strbuf_append_c(out, "no pod is affected");
+	}
+	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
+		report->before->pending_count, report->before->pending_count == 1 ? "" : "s",
+		report->after->pending_count);
 	return 0;
 }
