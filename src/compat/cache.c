@@ -1,9 +1,255 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public cache: the tables of src/state with whole objects, and expiry, beside them. */
+/** The public cache: the tables of src/state, with whole objects and expiry beside them. */
 #include "compat/cache.h"
 
+#include <stddef.h>
+#include <stdlib.h>
+
 #include "base/alloc.h"
+#include "berth/snapshot.h"
+#include "compat/label_selector.h"
 #include "lib/convert.h"
+
+/* --- pods that have left: enough of them to tell Expired and Deleted from Initial --- */
+
+#define HASH_SEED UINT64_C(0x4450)
+/* A server's uids have 36 bytes; longer ones are not worth memory. */
+#define UID_BYTES_MAX 256U
+
+static struct bt_str uid_of(const struct bt_departed *departed)
+{
+	return (struct bt_str){departed->uid, departed->uid_length};
+}
+
+static uint64_t hash_uid(struct bt_str uid)
+{
+	return bt_hash_bytes(uid.data, uid.length, HASH_SEED);
+}
+
+static uint64_t hash_of(const void *owner, uint32_t index)
+{
+	const struct bt_departed_table *table = owner;
+
+	return hash_uid(uid_of(&table->ring.items[index]));
+}
+
+/** Place in the ring, or BT_MAP_NONE. */
+static uint32_t find(const struct bt_departed_table *table, struct bt_str uid)
+{
+	uint64_t hash = hash_uid(uid);
+	uint32_t at = bt_map_first(&table->index, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->index, hash, at)) {
+		uint32_t place = bt_map_value(&table->index, at);
+		if (bt_str_equal(uid_of(&table->ring.items[place]), uid)) {
+			return place;
+		}
+	}
+	return BT_MAP_NONE;
+}
+
+static void free_place(struct bt_departed_table *table, uint32_t place)
+{
+	struct bt_departed *departed = &table->ring.items[place];
+
+	if (departed->uid != NULL) {
+		(void)bt_map_remove(&table->index, hash_of(table, place), place);
+		bt_free(departed->uid);
+		*departed = (struct bt_departed){0};
+	}
+}
+
+static void departed_drop(struct bt_departed_table *table, struct bt_str uid)
+{
+	uint32_t place = find(table, uid);
+
+	if (place != BT_MAP_NONE) {
+		free_place(table, place);
+	}
+}
+
+static void departed_put(
+	struct bt_departed_table *table, struct bt_str uid, enum berth_cache_pod_state state)
+{
+	struct bt_departed departed = {NULL, uid.length, state};
+	uint32_t place;
+
+	departed_drop(table, uid);
+	if (uid.length == 0 || uid.length > UID_BYTES_MAX) {
+		return;
+	}
+	departed.uid = bt_strndup(uid.data, uid.length);
+	if (table->ring.count < BERTH_CACHE_DEPARTED_MAX) {
+		place = table->ring.count;
+		bt_vec_push(&table->ring, departed);
+	} else {
+		place = table->next;
+		table->next = (place + 1) % BERTH_CACHE_DEPARTED_MAX;
+		free_place(table, place);
+		table->ring.items[place] = departed;
+	}
+	bt_map_insert(&table->index, hash_of(table, place), place);
+}
+
+/* --- lists of pods --- */
+
+static int compare_pods(const void *left, const void *right)
+{
+	const struct bt_object_meta *a = &(*(const struct bt_pod *const *)left)->metadata;
+	const struct bt_object_meta *b = &(*(const struct bt_pod *const *)right)->metadata;
+	int order = bt_str_compare(a->namespace_, b->namespace_);
+
+	if (order == 0) {
+		order = bt_str_compare(a->name, b->name);
+	}
+	return order != 0 ? order : bt_str_compare(a->uid, b->uid);
+}
+
+const struct berth_pod *const *berth_cache_list(const struct berth_cache *cache,
+	const struct berth_label_selector *selector, struct berth_arena *arena, uint32_t *out_count)
+{
+	return berth_cache_filtered_list(cache, NULL, NULL, selector, arena, out_count);
+}
+
+const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cache *cache,
+	berth_pod_filter_fn filter, const void *context,
+	const struct berth_label_selector *selector, struct berth_arena *arena, uint32_t *out_count)
+{
+	uint32_t total = berth_cache_pod_count(cache);
+	const struct berth_pod **list = NULL;
+	uint32_t count = 0;
+
+	if (total != 0 && selector != NULL) {
+		list = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), const struct berth_pod *, total);
+	}
+	for (uint32_t i = 0; i < cache->pods.count && list != NULL; i++) {
+		const struct bt_aggregate_pod *pod = cache->pods.items[i].pod;
+
+		if (pod == NULL ||
+			!bt_selector_matches(&selector->selector, &pod->pod->metadata.labels) ||
+			(filter != NULL && !filter(context, berth_const_pod_of(pod->pod)))) {
+			continue;
+		}
+		list[count++] = berth_const_pod_of(pod->pod);
+	}
+	if (count != 0) {
+		qsort(list, count, sizeof(*list), compare_pods);
+	}
+	*out_count = count;
+	return count != 0 ? list : NULL;
+}
+
+/* --- copies of aggregates --- */
+
+int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
+{
+	int64_t row_generation = cache->state->nodes.rows[slot].generation;
+	struct bt_cache_node none = {0};
+	struct bt_cache_node *node;
+
+	while (cache->nodes.count <= slot) {
+		bt_vec_push(&cache->nodes, none);
+	}
+	node = &cache->nodes.items[slot];
+	if (node->generation == 0 || node->row_generation != row_generation) {
+		node->row_generation = row_generation;
+		node->generation = bt_aggregate_next_generation();
+	}
+	return node->generation;
+}
+
+static void copy_pods(
+	struct bt_aggregate *copy, struct berth_cache *cache, const struct bt_node_row *row)
+{
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		bt_aggregate_add(copy, cache->pods.items[row->pods.items[i]].pod);
+	}
+	/* Removals have left this list in an order of its own. */
+	BT_ASSERT(copy->pods_with_affinity.count == row->pods_with_affinity.count);
+	for (uint32_t i = 0; i < row->pods_with_affinity.count; i++) {
+		uint32_t pod_id = row->pods_with_affinity.items[i];
+		struct bt_aggregate_pod *pod =
+			bt_aggregate_pod_share(cache->pods.items[pod_id].pod);
+
+		bt_aggregate_pod_release(copy->pods_with_affinity.items[i]);
+		copy->pods_with_affinity.items[i] = pod;
+	}
+}
+
+static int compare_images(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct bt_aggregate_image *)a)->name,
+		((const struct bt_aggregate_image *)b)->name);
+}
+
+static void copy_images(
+	struct bt_aggregate *copy, const struct bt_state *state, const struct bt_node_row *row)
+{
+	struct bt_aggregate_image *images;
+
+	if (row->images.count == 0) {
+		return;
+	}
+	images = BT_NEW_ARRAY(struct bt_aggregate_image, row->images.count);
+	for (uint32_t i = 0; i < row->images.count; i++) {
+		const struct bt_image *image =
+			&state->images.images.items[row->images.items[i].image];
+
+		images[i].name = bt_symbol_text(&state->symbols, image->name);
+		images[i].state.size_bytes = image->size_bytes;
+		images[i].state.node_count = image->node_count;
+	}
+	qsort(images, row->images.count, sizeof(*images), compare_images);
+	for (uint32_t i = 0; i < row->images.count; i++) {
+		bt_aggregate_push_image(copy, images[i].name, &images[i].state);
+	}
+	bt_free(images);
+}
+
+struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot)
+{
+	const struct bt_node_row *row = &cache->state->nodes.rows[slot];
+	int64_t generation = bt_cache_generation(cache, slot);
+	const struct bt_cache_node *node = &cache->nodes.items[slot];
+	struct bt_aggregate *copy = bt_aggregate_create();
+
+	copy_pods(copy, cache, row);
+	/* A set, not a multiset: the ports are what the row says, not what its pods say. */
+	berth_host_port_info_finish(&copy->ports);
+	for (uint32_t i = 0; i < row->ports.count; i++) {
+		berth_host_port_info_add(&copy->ports,
+			bt_symbol_text(&cache->state->symbols, row->ports.items[i].ip),
+			bt_symbol_text(&cache->state->symbols, row->ports.items[i].protocol),
+			row->ports.items[i].port);
+	}
+	if (row->has_node) {
+		bt_aggregate_set_node(copy, node->node);
+		copy_images(copy, cache->state, row);
+	} else if (node->node != NULL) {
+		/* A ghost keeps its allocatable: spec 01b section 9.4. */
+		berth_resource_add(&copy->allocatable,
+			berth_node_allocatable(
+				berth_const_node_of(bt_object_value(node->node, BT_KIND_NODE))));
+	}
+	copy->pressures = node->pressures;
+	copy->generation = generation;
+	return copy;
+}
+
+int berth_cache_get_node_info(struct berth_cache *cache, struct berth_str node_name,
+	struct berth_node_info **out_node, struct berth_error *err)
+{
+	uint32_t slot = bt_node_table_find(&cache->state->nodes, node_name);
+
+	if (slot == BT_SLOT_NONE || !cache->state->nodes.rows[slot].in_cache) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"node %.*s does not exist in scheduler cache", BT_STR_ARG(node_name));
+	}
+	*out_node = berth_node_info_of_aggregate(bt_cache_copy_node(cache, slot));
+	return BERTH_OK;
+}
+
+/* --- life --- */
 
 struct berth_cache *berth_cache_create(const struct berth_cache_options *options)
 {
@@ -14,17 +260,13 @@ struct berth_cache *berth_cache_create(const struct berth_cache_options *options
 
 	if (options != NULL) {
 		/* What the caller's version of the structure has; the rest keeps its defaults. */
-		size_t size = options->size;
-
-		if (size > sizeof(wanted)) {
-			size = sizeof(wanted);
-		}
-		memcpy(&wanted, options, size);
+		memcpy(&wanted, options,
+			options->size < sizeof(wanted) ? options->size : sizeof(wanted));
 	}
 	cache->state = bt_state_create(&state_options);
 	berth_cache_set_assume_ttl_ns(cache, wanted.assume_expiry_ns);
 	bt_state_set_warn(cache->state, wanted.warn, wanted.warn_context);
-	bt_departed_init(&cache->departed);
+	bt_map_init(&cache->departed.index, hash_of, &cache->departed);
 	return cache;
 }
 
@@ -42,8 +284,12 @@ void berth_cache_destroy(struct berth_cache *cache)
 	}
 	bt_vec_finish(&cache->pods);
 	bt_vec_finish(&cache->nodes);
-	bt_departed_finish(&cache->departed);
-	bt_node_tree_finish(&cache->tree);
+	for (uint32_t i = 0; i < cache->departed.ring.count; i++) {
+		bt_free(cache->departed.ring.items[i].uid);
+	}
+	bt_vec_finish(&cache->departed.ring);
+	bt_map_finish(&cache->departed.index);
+	bt_vec_finish(&cache->tree.round);
 	bt_free(cache);
 }
 
@@ -85,7 +331,7 @@ static void drop_pod(
 	}
 	pod = &cache->pods.items[place.pod_id];
 	if (departed_as != BERTH_CACHE_POD_INITIAL) {
-		bt_departed_put(&cache->departed, pod->pod->info.uid, departed_as);
+		departed_put(&cache->departed, pod->pod->info.uid, departed_as);
 	}
 	bt_aggregate_pod_release(pod->pod);
 	*pod = (struct bt_cache_pod){0};
@@ -105,7 +351,7 @@ static void keep_pod(struct berth_cache *cache, struct bt_object *object)
 	}
 	BT_ASSERT(cache->pods.items[pod_id].pod == NULL);
 	cache->pods.items[pod_id] = (struct bt_cache_pod){.pod = pod};
-	bt_departed_drop(&cache->departed, pod->info.uid);
+	departed_drop(&cache->departed, pod->info.uid);
 }
 
 static int check_pod(const struct berth_object *object, struct berth_error *err)
@@ -218,7 +464,11 @@ enum berth_cache_pod_state berth_cache_pod_state(const struct berth_cache *cache
 	uint32_t pod_id = bt_state_find_pod(cache->state, uid);
 
 	if (pod_id == BT_POD_NONE) {
-		return bt_departed_find(&cache->departed, uid);
+		/* INITIAL when the uid is not among them. */
+		uint32_t place = find(&cache->departed, uid);
+
+		return place != BT_MAP_NONE ? cache->departed.ring.items[place].state
+					    : BERTH_CACHE_POD_INITIAL;
 	}
 	return bt_state_pod_at(cache->state, pod_id)->assumed ? BERTH_CACHE_POD_ASSUMED
 							      : BERTH_CACHE_POD_ADDED;
@@ -337,4 +587,70 @@ int berth_cache_remove_node(
 		sync_slot(cache, slot);
 	}
 	return result;
+}
+
+struct berth_snapshot {
+	struct bt_state *state; /* the cache's */
+	struct bt_snapshot_view view;
+};
+
+struct berth_snapshot *berth_snapshot_create(struct berth_cache *cache)
+{
+	struct berth_snapshot *snapshot = BT_NEW(struct berth_snapshot);
+
+	snapshot->state = cache->state;
+	snapshot->view = (struct bt_snapshot_view){.state = cache->state};
+	return snapshot;
+}
+
+void berth_snapshot_destroy(struct berth_snapshot *snapshot)
+{
+	bt_free(snapshot);
+}
+
+int berth_snapshot_refresh(struct berth_snapshot *snapshot, struct berth_error *err)
+{
+	return bt_state_refresh_snapshot(snapshot->state, err);
+}
+
+const struct berth_shared_lister *berth_snapshot_shared_lister(
+	const struct berth_snapshot *snapshot)
+{
+	return berth_const_shared_lister_of(&snapshot->view);
+}
+
+/* --- the tree --- */
+
+struct berth_node_tree *berth_cache_node_tree(struct berth_cache *cache)
+{
+	cache->tree.state = cache->state;
+	return &cache->tree;
+}
+
+uint32_t berth_node_tree_num_nodes(const struct berth_node_tree *tree)
+{
+	return tree->state->order.count;
+}
+
+struct berth_str berth_node_tree_next(struct berth_node_tree *tree)
+{
+	const struct bt_node_table *nodes = &tree->state->nodes;
+
+	/* Two rounds: the nodes of this one may all be gone. */
+	for (int round = 0; round < 2; round++) {
+		if (tree->next >= tree->round.count) {
+			tree->next = 0;
+			bt_vec_reserve(&tree->round, (uint64_t)tree->state->order.count + 1);
+			tree->round.count = tree->state->order.count;
+			bt_node_order_list(&tree->state->order, tree->round.items);
+		}
+		while (tree->next < tree->round.count) {
+			uint32_t slot = tree->round.items[tree->next++];
+
+			if (nodes->rows[slot].has_node) {
+				return bt_node_table_name(nodes, slot);
+			}
+		}
+	}
+	return BT_STR("");
 }

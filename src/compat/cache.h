@@ -43,8 +43,6 @@ struct berth_node_tree {
 	uint32_t next;
 };
 
-void bt_node_tree_finish(struct berth_node_tree *tree);
-
 struct berth_cache {
 	struct bt_state *state;
 	BT_VEC(struct bt_cache_pod) pods;   /* by pod id */
@@ -53,15 +51,6 @@ struct berth_cache {
 	int64_t assume_ttl_ns; /* 0: no expiry */
 	struct berth_node_tree tree;
 };
-
-void bt_departed_init(struct bt_departed_table *table);
-void bt_departed_finish(struct bt_departed_table *table);
-void bt_departed_put(
-	struct bt_departed_table *table, struct bt_str uid, enum berth_cache_pod_state state);
-void bt_departed_drop(struct bt_departed_table *table, struct bt_str uid);
-/** INITIAL when the uid is not among them. */
-enum berth_cache_pod_state bt_departed_find(
-	const struct bt_departed_table *table, struct bt_str uid);
 
 /** The number of the aggregate in this slot, another one after each change. */
 int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot);

@@ -9,14 +9,14 @@
 
 uint32_t berth_engine_extender_count(const struct berth_engine *engine)
 {
-	return engine->extenders.handles.count;
+	return engine->extenders.count;
 }
 
 const struct berth_extender *berth_engine_extender_at(
 	const struct berth_engine *engine, uint32_t index)
 {
-	BT_ASSERT(index < engine->extenders.handles.count);
-	return &engine->extenders.handles.items[index];
+	BT_ASSERT(index < engine->extenders.count);
+	return &engine->extenders.items[index];
 }
 
 static const struct bt_extender *inside_of(const struct berth_extender *extender)

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Life of a framework, and questions to it. */
+/** The public framework: life, questions, runners. */
 #include "compat/framework.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "framework/waiting_pods.h"
-#include "lib/registry.h"
+#include "berth/volume_binding.h"
 #include "compat/volume_binder.h"
+#include "framework/waiting_pods.h"
+#include "lib/convert.h"
+#include "lib/node_to_status.h"
+#include "lib/registry.h"
 #include "plugins/in_tree.h"
 #include "plugins/volume_binding.h"
 #include "sched/engine.h"
@@ -258,4 +262,498 @@ struct berth_cycle_state *berth_framework_clone_cycle_state(
 		}
 	}
 	return copy;
+}
+
+/* --- runners of the scheduling cycle, up to the choice of a node --- */
+
+static struct bt_status check_node(const struct bt_framework *framework,
+	const struct bt_node_info *node, struct bt_arena *arena)
+{
+	if (node->state == framework->handle.state) {
+		return BT_STATUS_OK;
+	}
+	return bt_status_error_text(
+		arena, BT_STR("the node is not one of the framework's cluster"));
+}
+
+/** Slots of nodes, in the arena; NULL and a status when one is not of the framework's cluster. */
+static uint32_t *slots_of(const struct bt_framework *framework,
+	const struct berth_node_info *const *nodes, uint32_t count, struct bt_arena *arena,
+	struct bt_status *out_status)
+{
+	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+
+	*out_status = BT_STATUS_OK;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_node_info *node = bt_const_node_info_of(nodes[i]);
+
+		*out_status = check_node(framework, node, arena);
+		if (!bt_status_is_success(out_status)) {
+			return NULL;
+		}
+		slots[i] = node->slot;
+	}
+	return slots;
+}
+
+struct berth_status berth_framework_run_pre_filter_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_pre_filter_result *out_result, const struct berth_str **out_plugins,
+	uint32_t *out_plugin_count)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
+	struct bt_pre_filter_outcome outcome =
+		bt_run_pre_filter(inside, cycle, bt_const_pod_info_of(pod));
+
+	*out_result = (struct berth_pre_filter_result){
+		outcome.result.restricted, outcome.result.count, outcome.result.names};
+	if (out_plugins != NULL) {
+		struct berth_str *names =
+			BT_ARENA_NEW_ARRAY(cycle->arena, struct berth_str, inside->instances.count);
+		uint32_t count = 0;
+
+		for (uint32_t i = 0; i < inside->instances.count; i++) {
+			if (bt_plugin_set_has(&outcome.plugins_with_nodes, i)) {
+				names[count++] = bt_framework_plugin_name(inside, i);
+			}
+		}
+		*out_plugins = names;
+		*out_plugin_count = count;
+	}
+	return outcome.status;
+}
+
+struct berth_status berth_framework_run_pre_filter_extension_add_pod(
+	struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_add,
+	const struct berth_node_info *node)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+
+	return bt_run_pre_filter_add_pod(inside, bt_lib_adopt_cycle(inside, state),
+		bt_const_pod_info_of(pod_to_schedule), bt_const_pod_info_of(pod_to_add),
+		bt_const_node_info_of(node));
+}
+
+struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
+	struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_remove,
+	const struct berth_node_info *node)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+
+	return bt_run_pre_filter_remove_pod(inside, bt_lib_adopt_cycle(inside, state),
+		bt_const_pod_info_of(pod_to_schedule), bt_const_pod_info_of(pod_to_remove),
+		bt_const_node_info_of(node));
+}
+
+/** Collects what filters say of one node. */
+struct collection {
+	struct berth_plugin_to_status map;
+	struct berth_arena *arena;
+	bool all;
+};
+
+static bool collect(void *context, const struct bt_plugin *plugin, const struct bt_status *status)
+{
+	struct collection *collection = context;
+
+	berth_plugin_to_status_set(
+		&collection->map, collection->arena, bt_str_from(plugin->ops->name), *status);
+	return collection->all;
+}
+
+struct berth_plugin_to_status berth_framework_run_filter_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *node)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
+	struct collection collection = {
+		.arena = berth_arena_of(cycle->arena), .all = inside->run_all_filters};
+	struct bt_status foreign = check_node(inside, bt_const_node_info_of(node), cycle->arena);
+
+	if (!bt_status_is_success(&foreign)) {
+		berth_plugin_to_status_set(&collection.map, collection.arena, BT_STR(""), foreign);
+		return collection.map;
+	}
+	bt_run_filter_each(inside, cycle, bt_const_pod_info_of(pod), bt_const_node_info_of(node),
+		collect, &collection);
+	return collection.map;
+}
+
+struct berth_status berth_framework_run_filter_plugins_with_nominated_pods(
+	struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod, const struct berth_node_info *node)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
+	struct bt_status foreign = check_node(inside, bt_const_node_info_of(node), cycle->arena);
+
+	return bt_status_is_success(&foreign)
+		? bt_run_filter_with_nominated_pods(
+			  inside, cycle, bt_const_pod_info_of(pod), bt_const_node_info_of(node))
+		: foreign;
+}
+
+const struct bt_node_statuses *bt_lib_node_statuses(const struct berth_node_to_status *outside,
+	const struct bt_state *state, struct bt_node_statuses *memory)
+{
+	if (outside->statuses != NULL) {
+		return outside->statuses;
+	}
+	*memory = (struct bt_node_statuses){.absent = outside->absent};
+	for (uint32_t i = 0; i < outside->entries.count; i++) {
+		struct bt_node_status_entry entry = {
+			bt_state_snapshot_find(state, outside->entries.items[i].node_name),
+			outside->entries.items[i].status};
+
+		if (entry.slot != BT_SLOT_NONE) {
+			bt_vec_push(&memory->entries, entry);
+		}
+	}
+	return memory;
+}
+
+struct berth_status berth_framework_run_post_filter_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_to_status *statuses, struct berth_post_filter_result *out_result)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
+	struct bt_node_statuses memory = {0};
+	struct bt_post_filter_result result = {0};
+	struct bt_status status = bt_run_post_filter(inside, cycle, bt_const_pod_info_of(pod),
+		bt_lib_node_statuses(statuses, inside->handle.state, &memory), &result);
+
+	bt_vec_finish(&memory.entries);
+	*out_result = (struct berth_post_filter_result){
+		.present = result.present,
+		.mode = result.mode == BT_NOMINATING_OVERRIDE ? BERTH_NOMINATING_OVERRIDE
+							      : BERTH_NOMINATING_NOOP,
+		.nominated_node_name = result.nominated_node_name,
+	};
+	return status;
+}
+
+struct berth_status berth_framework_run_pre_score_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *const *nodes, uint32_t node_count)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
+	struct bt_status status;
+	const uint32_t *slots = slots_of(inside, nodes, node_count, cycle->arena, &status);
+
+	return slots != NULL
+		? bt_run_pre_score(inside, cycle, bt_const_pod_info_of(pod), slots, node_count)
+		: status;
+}
+
+static struct berth_node_score_list make_list(
+	const struct bt_score_table *table, const struct bt_state *state, struct bt_arena *arena)
+{
+	struct berth_node_score *items =
+		BT_ARENA_NEW_ARRAY(arena, struct berth_node_score, table->slot_count);
+
+	for (uint32_t i = 0; i < table->slot_count; i++) {
+		items[i].name = bt_node_table_name(&state->nodes, table->slots[i]);
+	}
+	return (struct berth_node_score_list){items, table->slot_count};
+}
+
+struct berth_status berth_framework_run_score_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *const *nodes, uint32_t node_count,
+	struct berth_plugin_to_node_scores *out_scores)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
+	struct bt_arena *arena = cycle->arena;
+	struct bt_score_table table = {0};
+	struct bt_status status;
+	const uint32_t *slots = slots_of(inside, nodes, node_count, arena, &status);
+
+	if (slots == NULL) {
+		return status;
+	}
+	status = bt_run_score(inside, cycle, bt_const_pod_info_of(pod), slots, node_count, &table);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	struct berth_plugin_scores *items =
+		BT_ARENA_NEW_ARRAY(arena, struct berth_plugin_scores, table.plugin_count);
+
+	*out_scores = (struct berth_plugin_to_node_scores){
+		items, table.plugin_count, make_list(&table, inside->handle.state, arena)};
+	for (uint32_t k = 0; k < node_count; k++) {
+		out_scores->totals.items[k].score = table.totals[k];
+	}
+	for (uint32_t i = 0; i < table.plugin_count; i++) {
+		items[i] = (struct berth_plugin_scores){
+			bt_str_from(table.plugins[i].plugin->ops->name), table.plugins[i].weight,
+			make_list(&table, inside->handle.state, arena)};
+		for (uint32_t k = 0; k < node_count; k++) {
+			items[i].scores.items[k].score = table.plugins[i].scores[k].score;
+		}
+	}
+	return status;
+}
+
+/* --- runners from the choice of a node on, and of the queue --- */
+
+static uint32_t find_slot(const struct bt_framework *framework, struct bt_str node_name,
+	struct bt_arena *arena, struct bt_status *out_status)
+{
+	uint32_t slot = bt_node_table_find(&framework->handle.state->nodes, node_name);
+
+	*out_status = BT_STATUS_OK;
+	if (slot == BT_SLOT_NONE) {
+		*out_status = bt_status_error_text(arena,
+			bt_arena_printf(arena, "nodeinfo not found for node name \"%.*s\"",
+				BT_STR_ARG(node_name)));
+	}
+	return slot;
+}
+
+/** What the runners of one pod on one node work with. */
+struct run {
+	struct bt_framework *framework;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	uint32_t slot; /* BT_SLOT_NONE: status says why not */
+	struct bt_status status;
+};
+
+static struct run begin(struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod, struct berth_str node_name)
+{
+	struct run run = {
+		.framework = bt_framework_of(framework), .pod = bt_const_pod_info_of(pod)};
+
+	run.cycle = bt_lib_adopt_cycle(run.framework, state);
+	run.slot = find_slot(run.framework, node_name, run.cycle->arena, &run.status);
+	return run;
+}
+
+struct berth_status berth_framework_run_reserve_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name)
+{
+	struct run run = begin(framework, state, pod, node_name);
+
+	return run.slot != BT_SLOT_NONE
+		? bt_run_reserve(run.framework, run.cycle, run.pod, run.slot)
+		: run.status;
+}
+
+void berth_framework_run_unreserve_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name)
+{
+	struct run run = begin(framework, state, pod, node_name);
+
+	if (run.slot != BT_SLOT_NONE) {
+		bt_run_unreserve(run.framework, run.cycle, run.pod, run.slot);
+	}
+}
+
+/* --- Permit --- */
+
+struct berth_status berth_framework_run_permit_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name, const struct berth_permit_wait **out_waits, uint32_t *out_count)
+{
+	struct run run = begin(framework, state, pod, node_name);
+
+	*out_waits = NULL;
+	*out_count = 0;
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
+	}
+	struct bt_permit_outcome outcome =
+		bt_run_permit(run.framework, run.cycle, run.pod, run.slot);
+	struct berth_permit_wait *waits =
+		BT_ARENA_NEW_ARRAY(run.cycle->arena, struct berth_permit_wait, outcome.wait_count);
+
+	for (uint32_t i = 0; i < outcome.wait_count; i++) {
+		waits[i].plugin = bt_str_from(outcome.waits[i].plugin->ops->name);
+		waits[i].timeout_ns = outcome.waits[i].timeout_ns;
+	}
+	*out_waits = waits;
+	*out_count = outcome.wait_count;
+	return outcome.status;
+}
+
+void berth_framework_add_waiting_pod(struct berth_framework *framework,
+	const struct berth_pod_info *pod, const struct berth_permit_wait *waits, uint32_t count,
+	int64_t now_ns)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_wait_time times[BT_PLUGINS_MAX];
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < count && known < BT_PLUGINS_MAX; i++) {
+		struct bt_plugin *plugin = bt_framework_find_plugin(inside, waits[i].plugin);
+
+		if (plugin != NULL) {
+			times[known++] = (struct bt_wait_time){plugin, waits[i].timeout_ns};
+		}
+	}
+	if (inside->handle.waiting_pods != NULL) {
+		(void)bt_waiting_pods_add(inside->handle.waiting_pods, inside,
+			bt_const_pod_info_of(pod), times, known, now_ns);
+	}
+}
+
+struct berth_status berth_framework_wait_on_permit(struct berth_framework *framework,
+	const struct berth_pod_info *pod, int64_t now_ns, struct berth_arena *arena)
+{
+	struct bt_waiting_pods *waiting = bt_framework_of(framework)->handle.waiting_pods;
+	struct bt_status status = BT_STATUS_OK;
+
+	if (waiting == NULL) {
+		return status;
+	}
+	bt_waiting_pods_expire(waiting, now_ns);
+	if (bt_waiting_pods_poll(waiting, bt_const_pod_info_of(pod)->uid, bt_arena_of(arena),
+		    &status) == BT_WAIT_PENDING) {
+		return bt_status_code_only(BT_STATUS_WAIT);
+	}
+	return status;
+}
+
+int64_t berth_framework_next_permit_deadline_ns(const struct berth_framework *framework)
+{
+	const struct bt_waiting_pods *waiting =
+		bt_const_framework_of(framework)->handle.waiting_pods;
+
+	return waiting != NULL ? bt_waiting_pods_next_deadline_ns(waiting) : INT64_MAX;
+}
+
+/* --- binding --- */
+
+struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name)
+{
+	struct run run = begin(framework, state, pod, node_name);
+
+	return run.slot != BT_SLOT_NONE
+		? bt_run_pre_bind_pre_flights(run.framework, run.cycle, run.pod, run.slot)
+		: run.status;
+}
+
+/** How far the binding cycle got, between calls that ended with Wait. */
+struct binding_progress {
+	struct bt_pre_bind_progress pre_bind;
+	uint32_t next_binder;
+};
+
+#define PROGRESS_KEY BT_STR("berth/binding-progress")
+
+static struct binding_progress *progress_of(struct bt_cycle_state *cycle)
+{
+	void *progress = NULL;
+
+	if (bt_cycle_state_read(cycle, PROGRESS_KEY, &progress, NULL) != BERTH_OK) {
+		progress = BT_ARENA_NEW(cycle->arena, struct binding_progress);
+		bt_cycle_state_write(cycle, PROGRESS_KEY, progress, NULL);
+	}
+	return progress;
+}
+
+struct berth_status berth_framework_run_pre_bind_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name)
+{
+	struct run run = begin(framework, state, pod, node_name);
+
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
+	}
+	struct binding_progress *progress = progress_of(run.cycle);
+
+	run.cycle->wake_ns = INT64_MAX;
+	run.status = bt_run_pre_bind_from(
+		run.framework, run.cycle, run.pod, run.slot, &progress->pre_bind);
+	if (run.status.code != BT_STATUS_WAIT) {
+		progress->pre_bind = (struct bt_pre_bind_progress){0};
+	}
+	return run.status;
+}
+
+struct berth_status berth_framework_run_bind_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name)
+{
+	struct run run = begin(framework, state, pod, node_name);
+
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
+	}
+	struct binding_progress *progress = progress_of(run.cycle);
+
+	run.cycle->wake_ns = INT64_MAX;
+	run.status = bt_run_bind_from(
+		run.framework, run.cycle, run.pod, run.slot, &progress->next_binder);
+	if (run.status.code != BT_STATUS_WAIT) {
+		progress->next_binder = 0;
+	}
+	return run.status;
+}
+
+void berth_framework_run_post_bind_plugins(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_str node_name)
+{
+	struct run run = begin(framework, state, pod, node_name);
+
+	if (run.slot != BT_SLOT_NONE) {
+		bt_run_post_bind(run.framework, run.cycle, run.pod, run.slot);
+	}
+}
+
+struct berth_status berth_framework_run_pre_enqueue_plugins(struct berth_framework *framework,
+	const struct berth_pod_info *pod, struct berth_arena *arena)
+{
+	struct bt_plugin *gating = NULL;
+
+	return bt_run_pre_enqueue(
+		bt_framework_of(framework), bt_const_pod_info_of(pod), bt_arena_of(arena), &gating);
+}
+
+/* --- results --- */
+
+struct berth_pre_filter_result berth_pre_filter_result_merge(
+	const struct berth_pre_filter_result *a, const struct berth_pre_filter_result *b,
+	struct berth_arena *arena)
+{
+	struct berth_pre_filter_result merged = {.restricted = a->restricted || b->restricted};
+	const struct berth_pre_filter_result *all = a->restricted ? a : b;
+	bool both = a->restricted && b->restricted;
+
+	if (!merged.restricted) {
+		return merged;
+	}
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_str, all->count);
+	struct bt_str *others = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_str, b->count);
+
+	for (uint32_t i = 0; i < b->count; i++) {
+		others[i] = b->names[i];
+	}
+	if (b->count > 1) {
+		qsort(others, b->count, sizeof(others[0]), bt_str_compare_qsort);
+	}
+	for (uint32_t i = 0; i < all->count; i++) {
+		if (!both ||
+			(b->count != 0 &&
+				bsearch(&all->names[i], others, b->count, sizeof(others[0]),
+					bt_str_compare_qsort) != NULL)) {
+			names[merged.count++] = all->names[i];
+		}
+	}
+	merged.names = names;
+	return merged;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The cluster that predicates look at, and metadata of pods. */
+/** The cluster that predicates look at, metadata of pods, and how a predicate is asked. */
 #include "compat/predicate.h"
 
 #include <stddef.h>
@@ -20,8 +20,8 @@ static void refresh(const struct berth_predicates *predicates)
 	berth_error_finish(&err);
 }
 
-uint32_t bt_predicates_put_node(
-	struct berth_predicates *predicates, const struct berth_node_info *outside)
+/** Puts an aggregate's node into the owned state, or brings it up to date there. Slot. */
+static uint32_t put_node(struct berth_predicates *predicates, const struct berth_node_info *outside)
 {
 	const struct bt_aggregate *aggregate = bt_alone_of(outside);
 	const struct bt_node *node = bt_aggregate_node(aggregate);
@@ -116,7 +116,7 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 			berth_node_name_to_info_map_at(options.node_infos, i, NULL);
 
 		if (bt_aggregate_node(bt_alone_of(node)) != NULL) {
-			(void)bt_predicates_put_node(predicates, node);
+			(void)put_node(predicates, node);
 		}
 	}
 	if (predicates->owns_state) {
@@ -125,7 +125,8 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 	return predicates;
 }
 
-struct berth_predicates *bt_predicates_create_around(const struct berth_node_info *node)
+/** Predicates over the cluster that a node belongs to, an aggregate's being itself. owned. */
+static struct berth_predicates *create_around(const struct berth_node_info *node)
 {
 	struct berth_predicates *predicates;
 
@@ -134,7 +135,7 @@ struct berth_predicates *bt_predicates_create_around(const struct berth_node_inf
 	}
 	predicates = create(NULL, NULL);
 	if (bt_aggregate_node(bt_alone_of(node)) != NULL) {
-		(void)bt_predicates_put_node(predicates, node);
+		(void)put_node(predicates, node);
 	}
 	refresh(predicates);
 	return predicates;
@@ -223,7 +224,8 @@ static void set_request(
 	}
 }
 
-struct berth_predicate_metadata *bt_predicate_metadata_create(
+/** Metadata of a pod whose object the caller keeps. */
+static struct berth_predicate_metadata *create_metadata(
 	struct berth_predicates *predicates, const struct berth_pod *pod)
 {
 	struct berth_predicate_metadata *metadata = BT_NEW(struct berth_predicate_metadata);
@@ -246,7 +248,7 @@ struct berth_predicate_metadata *berth_predicate_metadata_produce(
 {
 	BT_ASSERT(berth_object_pod(pod) != NULL);
 	struct berth_predicate_metadata *metadata =
-		bt_predicate_metadata_create(predicates, berth_object_pod(pod));
+		create_metadata(predicates, berth_object_pod(pod));
 
 	metadata->data->object = bt_object_share(bt_object_of(pod));
 	return metadata;
@@ -266,4 +268,364 @@ void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata)
 	bt_free(data);
 	berth_resource_finish(&metadata->pod_request);
 	bt_free(metadata);
+}
+
+/* --- a question: the plugin's PreFilter once per metadata, then Filter --- */
+
+/** The node as plugins see it. */
+struct judged_node {
+	struct bt_node_info memory; /* of an aggregate */
+	const struct bt_node_info *info;
+	struct bt_pod_info *pods; /* of an aggregate; references in the state */
+	uint32_t pod_count;
+};
+
+static struct bt_plugin *plugin_of(struct berth_predicates *predicates,
+	enum berth_predicate predicate, struct berth_error *err)
+{
+	const struct bt_plugin_ops *ops = bt_predicate_plugins[predicate];
+	static const struct bt_plugin_args none = {.kind = BT_ARGS_NONE};
+	const struct bt_plugin_args *args =
+		bt_config_profile_find_args(predicates->framework.profile, bt_str_from(ops->name));
+	struct bt_plugin *plugin = predicates->plugins[predicate];
+
+	if (plugin != NULL) {
+		return plugin;
+	}
+	if (ops->create(args != NULL ? args : &none, &predicates->handle, &plugin, err) < 0) {
+		return NULL;
+	}
+	if (plugin->ops == NULL) {
+		plugin->ops = ops;
+	}
+	plugin->index = (uint16_t)predicate;
+	predicates->plugins[predicate] = plugin;
+	return plugin;
+}
+
+/* --- nodes --- */
+
+static int not_found(struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_NODE_NOT_FOUND, "node not found");
+}
+
+static int open_node(struct berth_predicates *predicates, const struct berth_node_info *node,
+	struct bt_arena *arena, struct judged_node *out_node, struct berth_error *err)
+{
+	const struct bt_aggregate *aggregate = bt_alone_of(node);
+	uint32_t slot;
+
+	*out_node = (struct judged_node){0};
+	if (aggregate == NULL) {
+		const struct bt_node_info *view = bt_const_node_info_of(node);
+
+		out_node->info = view;
+		if (view->state != predicates->state) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"the node is not one of the metadata's cluster");
+		}
+		return view->state->nodes.rows[view->slot].has_node ? BERTH_OK : not_found(err);
+	}
+	if (bt_aggregate_node(aggregate) == NULL) {
+		return not_found(err);
+	}
+	slot = predicates->owns_state ? put_node(predicates, node)
+				      : bt_node_table_find(&predicates->state->nodes,
+						bt_aggregate_node(aggregate)->metadata.name);
+	if (slot == BT_SLOT_NONE || !predicates->state->nodes.rows[slot].has_node) {
+		return not_found(err);
+	}
+	/* A view of the slot with the aggregate's pods in place of the cluster's. */
+	struct bt_node_info *info = &out_node->memory;
+
+	bt_node_info_init_without_pods(info, predicates->state, slot, arena);
+	out_node->pods = BT_ARENA_NEW_ARRAY(arena, struct bt_pod_info, aggregate->pods.count);
+	for (uint32_t i = 0; i < aggregate->pods.count; i++) {
+		bt_pod_info_init_pending(predicates->state, aggregate->pods.items[i]->pod,
+			&out_node->pods[out_node->pod_count]);
+		bt_node_info_add_pod(info, arena, &out_node->pods[out_node->pod_count++]);
+	}
+	out_node->info = info;
+	return BERTH_OK;
+}
+
+static void close_node(struct berth_predicates *predicates, struct judged_node *node)
+{
+	while (node->pod_count > 0) {
+		bt_pod_info_finish_pending(predicates->state, &node->pods[--node->pod_count]);
+	}
+}
+
+/* --- results --- */
+
+/** The numbers behind "Insufficient <name>". */
+static struct berth_insufficient_resource numbers_of(struct berth_str name,
+	const struct berth_predicate_metadata *metadata, const struct bt_node_info *node)
+{
+	const struct berth_resource *request = &metadata->pod_request;
+
+	if (bt_str_equal_c(name, "pods")) {
+		return berth_insufficient_resource_make(
+			name, 1, node->pod_count, node->allocatable_pods);
+	}
+	if (bt_str_equal_c(name, "cpu")) {
+		return berth_insufficient_resource_make(name, request->cpu_milli,
+			node->requested_cpu_milli, node->allocatable_cpu_milli);
+	}
+	if (bt_str_equal_c(name, "memory")) {
+		return berth_insufficient_resource_make(name, request->memory_bytes,
+			node->requested_memory_bytes, node->allocatable_memory_bytes);
+	}
+	if (bt_str_equal_c(name, "ephemeral-storage")) {
+		return berth_insufficient_resource_make(name, request->ephemeral_storage_bytes,
+			node->requested_ephemeral_bytes, node->allocatable_ephemeral_bytes);
+	}
+	uint32_t column = bt_node_table_find_scalar(&node->state->nodes, name);
+
+	return berth_insufficient_resource_make(name, berth_resource_scalar(request, name),
+		bt_node_info_scalar_requested(node, column),
+		bt_node_info_scalar_allocatable(node, column));
+}
+
+static void set_result(const struct bt_status *status,
+	const struct berth_predicate_metadata *metadata, const struct bt_node_info *node,
+	struct berth_arena *outside, struct berth_predicate_result *out_result)
+{
+	static const struct bt_str prefix = BT_STR_INIT("Insufficient ");
+	struct bt_arena *arena = bt_arena_of(outside);
+	uint32_t count = bt_status_all_reason_count(status);
+	struct berth_predicate_failure_reason *reasons =
+		BT_ARENA_NEW_ARRAY(arena, struct berth_predicate_failure_reason, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str text = bt_status_all_reason_at(status, i);
+
+		reasons[i] = berth_predicate_failure_reason_make(text, outside);
+		text = reasons[i].text;
+		if (node != NULL && bt_str_has_prefix(text, prefix)) {
+			struct bt_str name = {
+				text.data + prefix.length, text.length - prefix.length};
+
+			reasons[i].is_insufficient_resource = true;
+			reasons[i].insufficient = numbers_of(name, metadata, node);
+		}
+		/* A reason that removing pods cannot change; a status has one code for all of them.
+		 */
+		reasons[i].unresolvable =
+			status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE &&
+			!reasons[i].is_insufficient_resource &&
+			!bt_str_equal(text, bt_reason_texts[BT_REASON_NODE_PORTS]);
+	}
+	*out_result = (struct berth_predicate_result){false, reasons, count};
+}
+
+/* --- the question --- */
+
+static bool covers(const struct bt_pre_filter_result *result, struct bt_str node_name)
+{
+	bool found = !result->restricted;
+
+	for (uint32_t i = 0; i < result->count && !found; i++) {
+		found = bt_str_equal(result->names[i], node_name);
+	}
+	return found;
+}
+
+static struct bt_status ask(struct bt_plugin *plugin, struct berth_predicate_data *data,
+	enum berth_predicate predicate, const struct bt_node_info *node)
+{
+	struct bt_pre_filter_result result = {0};
+	struct bt_status status;
+
+	if (!data->asked[predicate] && plugin->ops->pre_filter != NULL) {
+		data->answers[predicate] =
+			plugin->ops->pre_filter(plugin, &data->cycle, &data->info, &result);
+		if (bt_status_is_success(&data->answers[predicate]) &&
+			!covers(&result, bt_node_info_name(node))) {
+			return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				&data->arena, BT_STR("node(s) didn't satisfy the predicate"));
+		}
+	}
+	data->asked[predicate] = true;
+	status = data->answers[predicate];
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	return plugin->ops->filter(plugin, &data->cycle, &data->info, node);
+}
+
+static int run(enum berth_predicate predicate, const struct berth_predicate_metadata *metadata,
+	const struct berth_node_info *outside, struct berth_arena *arena,
+	struct berth_predicate_result *out_result, struct berth_error *err)
+{
+	struct berth_predicates *predicates = metadata->predicates;
+	struct bt_plugin *plugin = plugin_of(predicates, predicate, err);
+	struct judged_node node;
+	int result;
+
+	if (plugin == NULL) {
+		return BERTH_ERR_INTERNAL;
+	}
+	result = open_node(predicates, outside, bt_arena_of(arena), &node, err);
+	if (result == BERTH_OK) {
+		struct bt_status status = ask(plugin, metadata->data, predicate, node.info);
+
+		if (bt_status_is_success(&status) || status.code == BT_STATUS_SKIP) {
+			*out_result = (struct berth_predicate_result){true, NULL, 0};
+		} else if (bt_status_is_rejected(&status)) {
+			set_result(&status, metadata, node.info, arena, out_result);
+		} else {
+			result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s",
+				BT_STR_ARG(bt_status_message_str(&status, &metadata->data->arena)));
+		}
+		close_node(predicates, &node);
+	}
+	return result;
+}
+
+int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
+{
+	const struct bt_aggregate *alone = bt_alone_of(node);
+
+	if (predicate == BERTH_PREDICATE_CHECK_NODE_CONDITION && alone != NULL &&
+		bt_aggregate_node(alone) == NULL) {
+		/* An aggregate without node object has unknown conditions: spec 05b B1. */
+		struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			bt_arena_of(arena), BT_STR("node(s) had unknown conditions"));
+
+		set_result(&status, NULL, NULL, arena, out_result);
+		return BERTH_OK;
+	}
+	if (metadata != NULL) {
+		if (metadata->pod != pod) {
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "the metadata is another pod's");
+		}
+		return run(predicate, metadata, node, arena, out_result, err);
+	}
+	struct berth_predicates *around = create_around(node);
+	struct berth_predicate_metadata *own = create_metadata(around, pod);
+	int result = run(predicate, own, node, arena, out_result, err);
+
+	berth_predicate_metadata_destroy(own);
+	berth_predicates_destroy(around);
+	return result;
+}
+
+/* --- all of them --- */
+
+/** Spec 05b A1, with what CheckServiceAffinity and its like need arguments for left out. */
+static bool is_default(uint32_t index)
+{
+	switch ((enum berth_predicate)index) {
+	case BERTH_PREDICATE_CHECK_NODE_CONDITION:
+	case BERTH_PREDICATE_GENERAL:
+	case BERTH_PREDICATE_NO_DISK_CONFLICT:
+	case BERTH_PREDICATE_POD_TOLERATES_NODE_TAINTS:
+	case BERTH_PREDICATE_MAX_EBS_VOLUME_COUNT:
+	case BERTH_PREDICATE_MAX_GCE_PD_VOLUME_COUNT:
+	case BERTH_PREDICATE_MAX_CSI_VOLUME_COUNT:
+	case BERTH_PREDICATE_MAX_AZURE_DISK_VOLUME_COUNT:
+	case BERTH_PREDICATE_CHECK_VOLUME_BINDING:
+	case BERTH_PREDICATE_NO_VOLUME_ZONE_CONFLICT:
+	case BERTH_PREDICATE_CHECK_NODE_MEMORY_PRESSURE:
+	case BERTH_PREDICATE_CHECK_NODE_PID_PRESSURE:
+	case BERTH_PREDICATE_CHECK_NODE_DISK_PRESSURE:
+	case BERTH_PREDICATE_MATCH_INTER_POD_AFFINITY:
+		return true;
+	case BERTH_PREDICATE_CHECK_NODE_UNSCHEDULABLE:
+	case BERTH_PREDICATE_HOST_NAME:
+	case BERTH_PREDICATE_POD_FITS_HOST_PORTS:
+	case BERTH_PREDICATE_MATCH_NODE_SELECTOR:
+	case BERTH_PREDICATE_POD_FITS_RESOURCES:
+	case BERTH_PREDICATE_POD_TOLERATES_NODE_NO_EXECUTE_TAINTS:
+	case BERTH_PREDICATE_CHECK_NODE_LABEL_PRESENCE:
+	case BERTH_PREDICATE_CHECK_SERVICE_AFFINITY:
+	case BERTH_PREDICATE__COUNT:
+		break;
+	}
+	return false;
+}
+
+struct name_list {
+	BT_VEC(const char *) names;
+};
+
+/** The names to run, in order. */
+static void list_names(const struct berth_predicates *predicates, const char *const *names,
+	uint32_t name_count, struct name_list *out_list)
+{
+	for (uint32_t p = 0; p < BERTH_PREDICATE__COUNT; p++) {
+		bool wanted = names == NULL && is_default(p);
+
+		for (uint32_t i = 0; names != NULL && i < name_count && !wanted; i++) {
+			wanted = bt_predicate_index(names[i]) == p;
+		}
+		if (wanted) {
+			bt_vec_push(
+				&out_list->names, berth_predicate_name((enum berth_predicate)p));
+		}
+	}
+	if (names == NULL) {
+		for (uint32_t i = 0; i < predicates->registered.count; i++) {
+			const char *name = predicates->registered.items[i].name;
+
+			if (bt_predicate_index(name) == BERTH_PREDICATE__COUNT) {
+				bt_vec_push(&out_list->names, name);
+			}
+		}
+	}
+	for (uint32_t i = 0; names != NULL && i < name_count; i++) {
+		if (bt_predicate_index(names[i]) == BERTH_PREDICATE__COUNT) {
+			bt_vec_push(&out_list->names, names[i]);
+		}
+	}
+}
+
+static void append(struct berth_predicate_result *all, const struct berth_predicate_result *more,
+	struct bt_arena *arena)
+{
+	uint32_t count = all->reason_count + more->reason_count;
+	struct berth_predicate_failure_reason *reasons =
+		BT_ARENA_NEW_ARRAY(arena, struct berth_predicate_failure_reason, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		reasons[i] = i < all->reason_count ? all->reasons[i]
+						   : more->reasons[i - all->reason_count];
+	}
+	*all = (struct berth_predicate_result){false, reasons, count};
+}
+
+int berth_predicate_run_all(struct berth_predicates *predicates, const char *const *names,
+	uint32_t name_count, bool always_check_all, BERTH_PREDICATE_PARAMETERS)
+{
+	struct name_list list = {0};
+	struct berth_predicate_result all = {true, NULL, 0};
+	int result = BERTH_OK;
+
+	list_names(predicates, names, name_count, &list);
+	for (uint32_t i = 0; i < list.names.count && (all.fits || always_check_all); i++) {
+		berth_predicate_fn predicate =
+			berth_predicate_find(predicates, list.names.items[i]);
+		struct berth_predicate_result one = {0};
+
+		if (predicate == NULL) {
+			result = bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				"no predicate named %s exists", list.names.items[i]);
+		} else {
+			result = predicate(pod, metadata, node, arena, &one, err);
+		}
+		if (result != BERTH_OK) {
+			break;
+		}
+		if (!one.fits) {
+			append(&all, &one, bt_arena_of(arena));
+		}
+	}
+	bt_vec_finish(&list.names);
+	if (result == BERTH_OK) {
+		*out_result = all;
+	}
+	return result;
 }

@@ -45,13 +45,5 @@ uint32_t bt_predicate_index(const char *name);
 /** NULL: nobody registered the name. */
 berth_predicate_fn bt_predicate_find_registered(
 	const struct berth_predicates *predicates, const char *name);
-/** Predicates over the cluster that a node belongs to, an aggregate's being itself. owned. */
-struct berth_predicates *bt_predicates_create_around(const struct berth_node_info *node);
-/** Puts an aggregate's node into the owned state, or brings it up to date there. Slot. */
-uint32_t bt_predicates_put_node(
-	struct berth_predicates *predicates, const struct berth_node_info *aggregate);
-/** Metadata of a pod whose object the caller keeps. */
-struct berth_predicate_metadata *bt_predicate_metadata_create(
-	struct berth_predicates *predicates, const struct berth_pod *pod);
 int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS);
 #endif

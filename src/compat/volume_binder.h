@@ -18,18 +18,6 @@ struct bt_lib_binder {
 	struct bt_volume_binder *inside;
 };
 
-/* volume_binder_listers.c */
-
-/** handle, listers and capacity are set. */
-void bt_lib_binder_init_source(struct bt_lib_binder *binder);
-void bt_lib_binder_finish_source(struct bt_lib_binder *binder);
-/** The clock and the rest of the caller's handle, as it now is. */
-void bt_lib_binder_follow_handle(struct bt_lib_binder *binder);
-/** The objects of the caller's listers, as they now are. */
-void bt_lib_binder_follow_listers(struct bt_lib_binder *binder);
-
-/* volume_binder_adapter.c */
-
 /**
  * A binder for the in-tree plugin that passes everything on to **outside, looked up at each call.
  * owned; outside is borrowed.

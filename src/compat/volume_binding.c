@@ -240,7 +240,9 @@ static enum berth_queueing_hint ask_hint(struct berth_plugin *plugin, uint32_t i
 HINT(0)
 HINT(1)
 HINT(2)
-HINT(3) HINT(4) HINT(5) HINT(6)
+HINT(3)
+HINT(4)
+HINT(5) HINT(6)
 
 	/** The in-tree list, with hints that take public plugins. */
 	static void fill_events(struct own_binding *own)

@@ -3,9 +3,147 @@
 
 #include <stdatomic.h>
 
+#include "api/resources.h"
 #include "base/alloc.h"
+#include "base/vec.h"
+#include "berth/node_info.h"
 #include "lib/convert.h"
 #include "lib/resource.h"
+
+/** By port, protocol, ip: what a wildcard meets lies together. */
+static int compare(const struct berth_host_port *a, const struct berth_host_port *b)
+{
+	int order = (a->port > b->port) - (a->port < b->port);
+
+	if (order == 0) {
+		order = bt_str_compare(a->protocol, b->protocol);
+	}
+	return order != 0 ? order : bt_str_compare(a->ip, b->ip);
+}
+
+static struct berth_host_port normalized(
+	struct berth_str ip, struct berth_str protocol, int32_t port)
+{
+	return (struct berth_host_port){
+		.ip = ip.length != 0 ? ip : BT_STR("0.0.0.0"),
+		.protocol = protocol.length != 0 ? protocol : BT_STR("TCP"),
+		.port = port,
+	};
+}
+
+static uint32_t lower_bound(
+	const struct berth_host_port_info *info, const struct berth_host_port *wanted)
+{
+	uint32_t low = 0;
+	uint32_t high = info->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare(&info->ports[middle], wanted) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static struct bt_str own_text(struct bt_str text)
+{
+	return (struct bt_str){bt_strndup(text.data, text.length), text.length};
+}
+
+static struct berth_host_port own_port(const struct berth_host_port *port)
+{
+	return (struct berth_host_port){own_text(port->ip), own_text(port->protocol), port->port};
+}
+
+static void free_port(struct berth_host_port *port)
+{
+	bt_free((void *)(uintptr_t)port->ip.data);
+	bt_free((void *)(uintptr_t)port->protocol.data);
+}
+
+void berth_host_port_info_add(struct berth_host_port_info *info, struct berth_str ip,
+	struct berth_str protocol, int32_t port)
+{
+	struct berth_host_port wanted = normalized(ip, protocol, port);
+	uint32_t at = lower_bound(info, &wanted);
+
+	if (port <= 0 || (at < info->count && compare(&info->ports[at], &wanted) == 0)) {
+		return;
+	}
+	if (info->count == info->capacity) {
+		info->capacity = bt_vec_grown_capacity(info->capacity, (uint64_t)info->count + 1);
+		info->ports = bt_realloc_array(info->ports, info->capacity, sizeof(*info->ports));
+	}
+	memmove(&info->ports[at + 1], &info->ports[at], (info->count - at) * sizeof(*info->ports));
+	info->ports[at] = own_port(&wanted);
+	info->count++;
+}
+
+void berth_host_port_info_remove(struct berth_host_port_info *info, struct berth_str ip,
+	struct berth_str protocol, int32_t port)
+{
+	struct berth_host_port wanted = normalized(ip, protocol, port);
+	uint32_t at = lower_bound(info, &wanted);
+
+	if (at == info->count || compare(&info->ports[at], &wanted) != 0) {
+		return;
+	}
+	free_port(&info->ports[at]);
+	info->count--;
+	memmove(&info->ports[at], &info->ports[at + 1], (info->count - at) * sizeof(*info->ports));
+}
+
+bool berth_host_port_info_check_conflict(const struct berth_host_port_info *info,
+	struct berth_str ip, struct berth_str protocol, int32_t port)
+{
+	struct berth_host_port wanted = normalized(ip, protocol, port);
+	struct berth_host_port first = {.protocol = wanted.protocol, .port = port};
+	struct bt_host_port inside = {wanted.ip, wanted.protocol, port};
+
+	if (port <= 0) {
+		return false;
+	}
+	for (uint32_t i = lower_bound(info, &first); i < info->count; i++) {
+		struct bt_host_port used = {
+			info->ports[i].ip, info->ports[i].protocol, info->ports[i].port};
+
+		if (used.port != port || !bt_str_equal(used.protocol, wanted.protocol)) {
+			break;
+		}
+		if (bt_host_port_conflicts(&inside, &used)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void berth_host_port_info_clone(
+	const struct berth_host_port_info *info, struct berth_host_port_info *out_copy)
+{
+	*out_copy = (struct berth_host_port_info){.count = info->count, .capacity = info->count};
+	if (info->count != 0) {
+		out_copy->ports = BT_NEW_ARRAY(struct berth_host_port, info->count);
+	}
+	for (uint32_t i = 0; i < info->count; i++) {
+		out_copy->ports[i] = own_port(&info->ports[i]);
+	}
+}
+
+void berth_host_port_info_finish(struct berth_host_port_info *info)
+{
+	if (info == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < info->count; i++) {
+		free_port(&info->ports[i]);
+	}
+	bt_free(info->ports);
+	*info = (struct berth_host_port_info){0};
+}
 
 const struct bt_resource_gates bt_aggregate_default_gates = {
 	.pod_level_resources = true,
@@ -32,8 +170,17 @@ static uint32_t count_claims(const struct bt_pod_spec *spec)
 	return count;
 }
 
-static void fill_shape(struct bt_aggregate_pod *pod)
+struct bt_aggregate_pod *bt_aggregate_pod_create(
+	struct bt_object *object, const struct bt_resource_gates *gates)
 {
+	struct bt_aggregate_pod *pod = BT_NEW(struct bt_aggregate_pod);
+	const struct bt_pod *value = bt_object_value(object, BT_KIND_POD);
+	const struct bt_time *start = value->status.start_time;
+
+	pod->reference_count = 1;
+	pod->object = bt_object_share(object);
+	pod->pod = value;
+	pod->resources = bt_pod_resources_compute(value, gates, &pod->arena);
 	const struct bt_pod_spec *spec = &pod->pod->spec;
 	const struct bt_affinity *affinity = spec->affinity;
 	struct bt_shape *shape = &pod->shape;
@@ -61,20 +208,6 @@ static void fill_shape(struct bt_aggregate_pod *pod)
 		shape->has_affinity = affinity->pod_affinity != NULL || anti != NULL;
 		shape->has_required_anti_affinity = anti != NULL && anti->required.count != 0;
 	}
-}
-
-struct bt_aggregate_pod *bt_aggregate_pod_create(
-	struct bt_object *object, const struct bt_resource_gates *gates)
-{
-	struct bt_aggregate_pod *pod = BT_NEW(struct bt_aggregate_pod);
-	const struct bt_pod *value = bt_object_value(object, BT_KIND_POD);
-	const struct bt_time *start = value->status.start_time;
-
-	pod->reference_count = 1;
-	pod->object = bt_object_share(object);
-	pod->pod = value;
-	pod->resources = bt_pod_resources_compute(value, gates, &pod->arena);
-	fill_shape(pod);
 	pod->info = (struct bt_pod_info){
 		.name = value->metadata.name,
 		.namespace_ = value->metadata.namespace_,
@@ -311,34 +444,6 @@ void berth_node_info_destroy(struct berth_node_info *node)
 	bt_aggregate_destroy(bt_aggregate_of(node));
 }
 
-static void clone_alone(struct bt_aggregate *copy, const struct bt_aggregate *aggregate)
-{
-	copy->node = aggregate->node;
-	if (copy->node != NULL) {
-		copy->node = bt_object_share((struct bt_object *)(uintptr_t)copy->node);
-	}
-	for (uint32_t i = 0; i < aggregate->pods.count; i++) {
-		bt_vec_push(&copy->pods, bt_aggregate_pod_share(aggregate->pods.items[i]));
-	}
-	for (uint32_t i = 0; i < aggregate->pods_with_affinity.count; i++) {
-		bt_vec_push(&copy->pods_with_affinity,
-			bt_aggregate_pod_share(aggregate->pods_with_affinity.items[i]));
-	}
-	berth_resource_clone(&aggregate->requested, &copy->requested);
-	berth_resource_clone(&aggregate->non_zero, &copy->non_zero);
-	berth_resource_clone(&aggregate->allocatable, &copy->allocatable);
-	berth_host_port_info_clone(&aggregate->ports, &copy->ports);
-	for (uint32_t i = 0; i < aggregate->images.count; i++) {
-		/* A copy of a copy has lost the sets of nodes: spec 01b section 9.5. */
-		struct berth_image_state state = {
-			.size_bytes = aggregate->images.items[i].state.size_bytes};
-
-		bt_aggregate_push_image(copy, aggregate->images.items[i].name, &state);
-	}
-	copy->pressures = aggregate->pressures;
-	copy->generation = aggregate->generation;
-}
-
 struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node)
 {
 	struct bt_aggregate *copy;
@@ -349,7 +454,30 @@ struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node
 	}
 	copy = BT_NEW(struct bt_aggregate);
 	if (alone != NULL) {
-		clone_alone(copy, alone);
+		copy->node = alone->node;
+		if (copy->node != NULL) {
+			copy->node = bt_object_share((struct bt_object *)(uintptr_t)copy->node);
+		}
+		for (uint32_t i = 0; i < alone->pods.count; i++) {
+			bt_vec_push(&copy->pods, bt_aggregate_pod_share(alone->pods.items[i]));
+		}
+		for (uint32_t i = 0; i < alone->pods_with_affinity.count; i++) {
+			bt_vec_push(&copy->pods_with_affinity,
+				bt_aggregate_pod_share(alone->pods_with_affinity.items[i]));
+		}
+		berth_resource_clone(&alone->requested, &copy->requested);
+		berth_resource_clone(&alone->non_zero, &copy->non_zero);
+		berth_resource_clone(&alone->allocatable, &copy->allocatable);
+		berth_host_port_info_clone(&alone->ports, &copy->ports);
+		for (uint32_t i = 0; i < alone->images.count; i++) {
+			/* A copy of a copy has lost the sets of nodes: spec 01b section 9.5. */
+			struct berth_image_state state = {
+				.size_bytes = alone->images.items[i].state.size_bytes};
+
+			bt_aggregate_push_image(copy, alone->images.items[i].name, &state);
+		}
+		copy->pressures = alone->pressures;
+		copy->generation = alone->generation;
 	} else {
 		bt_node_info_copy(&copy->view, bt_const_node_info_of(node), &copy->arena);
 		copy->generation = berth_node_info_generation(node);

@@ -61,4 +61,7 @@ BT_LIB_CONVERT(resource_list, bt_resource_list, berth_resource_list)
 BT_LIB_CONVERT(shared_lister, bt_snapshot_view, berth_shared_lister)
 BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
 
+/** Plugin arguments for plugins outside of the tree; args NULL: none. Borrows the configuration's
+ * text. */
+struct berth_raw_args bt_raw_args_of(const struct bt_plugin_args *args);
 #endif

@@ -1,11 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/engine.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "lib/convert.h"
 #include "lib/registry.h"
+
+/* --- extenders --- */
+
+static int post(void *context, const struct bt_extender_request *request, struct bt_arena *arena,
+	struct bt_extender_response *out_response, struct berth_error *err)
+{
+	const struct berth_extender_transport *transport = context;
+	const struct bt_config_extender *config = request->config;
+	struct berth_extender_tls tls = {0};
+	struct berth_extender_response response = {0};
+
+	if (config->tls_config != NULL) {
+		tls = (struct berth_extender_tls){
+			.insecure = config->tls_config->insecure,
+			.server_name = config->tls_config->server_name,
+			.cert_file = config->tls_config->cert_file,
+			.key_file = config->tls_config->key_file,
+			.ca_file = config->tls_config->ca_file,
+			.cert_data = config->tls_config->cert_data,
+			.key_data = config->tls_config->key_data,
+			.ca_data = config->tls_config->ca_data,
+		};
+	}
+	struct berth_extender_request outside = {
+		.url = request->url,
+		.body = request->body,
+		.timeout_ns = request->timeout_ns,
+		.enable_https = config->enable_https,
+		.tls = config->tls_config != NULL ? &tls : NULL,
+	};
+	int result = transport->post(
+		transport->context, &outside, berth_arena_of(arena), &response, err);
+
+	*out_response = (struct bt_extender_response){response.status, response.body};
+	return result;
+}
+
+/** An error that did not count, as upstream logs it. */
+static void log_ignored(void *context, const struct bt_config_extender *config, const char *message,
+	int verbosity, struct bt_str error)
+{
+	const struct berth_engine *engine = context;
+	struct bt_strbuf line = {0};
+
+	if (engine->log != NULL) {
+		bt_strbuf_printf(&line, "%s extender=\"%.*s\" err=\"%.*s\"", message,
+			BT_STR_ARG(config->url_prefix), BT_STR_ARG(error));
+		engine->log(engine->log_context, verbosity, bt_strbuf_str(&line));
+		bt_strbuf_finish(&line);
+	}
+}
 
 #define SAME_POLICY(name) \
 	_Static_assert((int)BERTH_TIE_##name == (int)BT_TIE_##name, "one list of policies")
@@ -83,19 +135,10 @@ static void note_failure(struct berth_engine *engine, const struct bt_attempt *a
 	bt_strbuf_finish(&buffer);
 }
 
-const char *bt_lib_failure_message(
-	const struct berth_engine *engine, struct bt_str namespace_, struct bt_str name)
-{
-	struct bt_strbuf buffer = {0};
-	uint32_t id = find_note(engine, key_of(&buffer, namespace_, name));
-
-	bt_strbuf_finish(&buffer);
-	return id != UINT32_MAX ? engine->notes.items[id].message : NULL;
-}
-
 /* --- life --- */
 
-static struct berth_engine_options read_options(const struct berth_engine_options *given)
+int berth_engine_create(struct berth_config *config, const struct berth_engine_options *given,
+	struct berth_engine **out_engine, struct berth_error *err)
 {
 	struct berth_engine_options options = BERTH_ENGINE_OPTIONS_INIT;
 
@@ -103,13 +146,6 @@ static struct berth_engine_options read_options(const struct berth_engine_option
 		memcpy(&options, given,
 			given->size < sizeof(options) ? given->size : sizeof(options));
 	}
-	return options;
-}
-
-int berth_engine_create(struct berth_config *config, const struct berth_engine_options *given,
-	struct berth_engine **out_engine, struct berth_error *err)
-{
-	struct berth_engine_options options = read_options(given);
 	struct bt_engine_options inside = {
 		.tie_policy = (enum bt_tie_policy)options.tie_policy,
 		.seed = options.seed,
@@ -122,7 +158,18 @@ int berth_engine_create(struct berth_config *config, const struct berth_engine_o
 	bt_requests_init(&engine->requests, options.warn, options.warn_context);
 	bt_map_init(&engine->notes_by_key, hash_of_note, engine);
 	bt_object_store_init(&engine->nodes);
-	bt_lib_extenders_init(&engine->extenders, &options, &inside);
+	engine->log = options.log;
+	engine->log_context = options.log_context;
+	if (options.extender_transport != NULL) {
+		engine->transport = *options.extender_transport;
+		engine->poster =
+			(struct bt_extender_poster){.post = post, .context = &engine->transport};
+		engine->extender_factory = bt_extender_poster_factory(&engine->poster);
+		engine->extender_observer =
+			(struct bt_extender_observer){.ignored = log_ignored, .context = engine};
+		inside.extenders = &engine->extender_factory;
+		inside.extender_observer = &engine->extender_observer;
+	}
 	int result = bt_scheduler_create(
 		bt_config_of(config), &inside, &engine->requests.writer, &engine->scheduler, err);
 	if (result < 0) {
@@ -130,8 +177,13 @@ int berth_engine_create(struct berth_config *config, const struct berth_engine_o
 		return result;
 	}
 	engine->requests.scheduler = engine->scheduler;
-	bt_lib_extenders_attach(
-		&engine->extenders, &bt_scheduler_engine(engine->scheduler)->extenders);
+	const struct bt_extenders *extenders = &bt_scheduler_engine(engine->scheduler)->extenders;
+
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		struct berth_extender extender = {extenders, i};
+
+		bt_vec_push(&engine->extenders, extender);
+	}
 	*out_engine = engine;
 	return BERTH_OK;
 }
@@ -143,7 +195,7 @@ void berth_engine_destroy(struct berth_engine *engine)
 	}
 	bt_scheduler_destroy(engine->scheduler);
 	bt_requests_finish(&engine->requests);
-	bt_lib_extenders_finish(&engine->extenders);
+	bt_vec_finish(&engine->extenders);
 	bt_object_store_finish(&engine->nodes);
 	for (uint32_t i = 0; i < engine->notes.count; i++) {
 		bt_free(engine->notes.items[i].key);
@@ -195,15 +247,14 @@ int berth_engine_put(struct berth_engine *engine, struct berth_object *outside, 
 int berth_engine_delete(struct berth_engine *engine, const struct berth_object *outside,
 	int64_t now_ns, struct berth_error *err)
 {
-	const struct bt_object *object = bt_const_object_of(outside);
-	struct bt_object *known = find_known(engine, object);
-	int result = BERTH_OK;
+	struct bt_object *known = find_known(engine, bt_const_object_of(outside));
 
 	if (known == NULL) {
 		return BERTH_OK;
 	}
 	known = bt_object_share(known);
-	result = bt_scheduler_observe(engine->scheduler, known, NULL, now_ns, err);
+	int result = bt_scheduler_observe(engine->scheduler, known, NULL, now_ns, err);
+
 	if (known->kind == BT_KIND_NODE) {
 		(void)bt_object_store_delete(
 			&engine->nodes, BT_KIND_NODE, BT_STR(""), known->meta->name);
@@ -278,4 +329,176 @@ void berth_engine_answer(
 	struct berth_engine *engine, uint64_t id, const struct berth_answer *answer)
 {
 	bt_requests_answer(&engine->requests, id, answer);
+}
+
+/* --- questions --- */
+
+const char *berth_pod_place_string(enum berth_pod_place place)
+{
+	switch (place) {
+	case BERTH_PLACE_UNKNOWN:
+		return "unknown";
+	case BERTH_PLACE_ACTIVE:
+		return "active";
+	case BERTH_PLACE_BACKOFF:
+		return "backoff";
+	case BERTH_PLACE_UNSCHEDULABLE:
+		return "unschedulable";
+	case BERTH_PLACE_GATED:
+		return "gated";
+	case BERTH_PLACE_BINDING:
+		return "binding";
+	case BERTH_PLACE_BOUND:
+		return "bound";
+	}
+	return "";
+}
+
+static enum berth_pod_place place_of(const struct bt_queue_entry *entry)
+{
+	switch (entry->place) {
+	case BT_QUEUE_ACTIVE:
+		return BERTH_PLACE_ACTIVE;
+	case BT_QUEUE_BACKOFF:
+	case BT_QUEUE_ERROR_BACKOFF:
+		return BERTH_PLACE_BACKOFF;
+	case BT_QUEUE_UNSCHEDULABLE:
+		return bt_queue_entry_is_gated(entry) ? BERTH_PLACE_GATED
+						      : BERTH_PLACE_UNSCHEDULABLE;
+	case BT_QUEUE_OUT:
+		break;
+	}
+	return BERTH_PLACE_UNKNOWN;
+}
+
+void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_namespace,
+	struct berth_str pod_name, struct berth_arena *outside, struct berth_pod_wait *out_wait)
+{
+	struct bt_arena *arena = bt_arena_of(outside);
+	const struct bt_object *pod =
+		bt_scheduler_find_pod(engine->scheduler, pod_namespace, pod_name);
+	const struct bt_queue_entry *entry =
+		bt_queue_find(bt_scheduler_queue(engine->scheduler), pod_namespace, pod_name);
+	struct bt_strbuf buffer = {0};
+	uint32_t note = find_note(engine, key_of(&buffer, pod_namespace, pod_name));
+
+	bt_strbuf_finish(&buffer);
+	*out_wait = (struct berth_pod_wait){
+		.timestamp_ns = BERTH_TIME_UNSET, .backoff_until_ns = BERTH_TIME_UNSET};
+	if (entry != NULL) {
+		const struct bt_queue *queue = bt_scheduler_queue(engine->scheduler);
+
+		out_wait->place = place_of(entry);
+		out_wait->attempts = entry->attempts;
+		out_wait->timestamp_ns = entry->timestamp_ns;
+		if (out_wait->place == BERTH_PLACE_BACKOFF) {
+			(void)bt_queue_backoff_until(queue, entry, &out_wait->backoff_until_ns);
+		}
+		if (out_wait->place == BERTH_PLACE_GATED) {
+			out_wait->gated_by = bt_arena_str(arena,
+				bt_queue_rejector_name(
+					queue, entry->profile, entry->gating_plugin));
+		}
+		struct bt_rejectors set = bt_queue_entry_rejectors(entry);
+		struct berth_str *names =
+			BT_ARENA_NEW_ARRAY(arena, struct berth_str, BT_REJECTOR__COUNT);
+		uint32_t count = 0;
+
+		for (uint32_t i = 0; entry->profile != BT_QUEUE_NONE && i < BT_REJECTOR__COUNT;
+			i++) {
+			if (bt_rejectors_has(&set, i)) {
+				names[count++] = bt_arena_str(
+					arena, bt_queue_rejector_name(queue, entry->profile, i));
+			}
+		}
+		out_wait->rejected_by = names;
+		out_wait->rejected_by_count = count;
+	} else if (pod != NULL) {
+		/* Bound, assumed on its node, or of another scheduler. */
+		const struct bt_state *state = bt_scheduler_engine(engine->scheduler)->state;
+		uint32_t id = bt_state_find_pod(state, pod->meta->uid);
+
+		if (id != BT_POD_NONE) {
+			const struct bt_pod_record *record = bt_state_pod_at(state, id);
+
+			out_wait->place = record->assumed ? BERTH_PLACE_BINDING : BERTH_PLACE_BOUND;
+			out_wait->node_name = bt_arena_str(
+				arena, bt_node_table_name(&state->nodes, record->node));
+		}
+	}
+	out_wait->message = note == UINT32_MAX
+		? BT_STR("")
+		: bt_arena_str(arena, bt_str_from(engine->notes.items[note].message));
+}
+
+/** A walk over the queue. */
+struct walk {
+	berth_queued_pod_visit_fn visit;
+	void *context;
+	bool ended;
+};
+
+static bool visit_entry(void *context, const struct bt_queue_entry *entry)
+{
+	struct walk *walk = context;
+	struct berth_queued_pod pod = {
+		.pod = berth_const_pod_info_of(&entry->pod),
+		.timestamp_ns = entry->timestamp_ns,
+		.attempts = entry->attempts,
+		.initial_attempt_timestamp_ns = entry->initial_attempt_ns,
+	};
+
+	walk->ended = !walk->visit(walk->context, &pod, place_of(entry));
+	return !walk->ended;
+}
+
+void berth_engine_for_each_queued(
+	const struct berth_engine *engine, berth_queued_pod_visit_fn visit, void *context)
+{
+	struct bt_queue *queue = bt_scheduler_queue(engine->scheduler);
+	struct walk walk = {visit, context, false};
+
+	for (int place = 0; place < BT_QUEUE__PLACES && !walk.ended; place++) {
+		bt_queue_for_each(queue, (enum bt_queue_place)place, visit_entry, &walk);
+	}
+}
+
+uint32_t berth_engine_queued_count(const struct berth_engine *engine, enum berth_pod_place place)
+{
+	const struct bt_queue *queue = bt_scheduler_queue(engine->scheduler);
+
+	switch (place) {
+	case BERTH_PLACE_ACTIVE:
+		return bt_queue_pending(queue, BT_QUEUE_GAUGE_ACTIVE);
+	case BERTH_PLACE_BACKOFF:
+		return bt_queue_pending(queue, BT_QUEUE_GAUGE_BACKOFF);
+	case BERTH_PLACE_UNSCHEDULABLE:
+		return bt_queue_pending(queue, BT_QUEUE_GAUGE_UNSCHEDULABLE);
+	case BERTH_PLACE_GATED:
+		return bt_queue_pending(queue, BT_QUEUE_GAUGE_GATED);
+	case BERTH_PLACE_UNKNOWN:
+	case BERTH_PLACE_BINDING:
+	case BERTH_PLACE_BOUND:
+		break;
+	}
+	return 0;
+}
+
+uint32_t berth_engine_node_count(const struct berth_engine *engine)
+{
+	return bt_object_store_count(&engine->nodes, BT_KIND_NODE);
+}
+
+const struct berth_node_info *berth_engine_node_info(
+	struct berth_engine *engine, struct berth_str node_name, struct berth_arena *arena)
+{
+	const struct bt_state *state = bt_scheduler_engine(engine->scheduler)->state;
+	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
+
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].has_node) {
+		return NULL;
+	}
+	struct bt_node_info *info = BT_ARENA_NEW(bt_arena_of(arena), struct bt_node_info);
+	bt_node_info_init(info, state, slot);
+	return berth_const_node_info_of(info);
 }

@@ -2,16 +2,73 @@
 #ifndef BT_LIB_ENGINE_H
 #define BT_LIB_ENGINE_H
 /** The public engine: the living scheduler with its owner's objects and requests. */
+#include "base/fifo.h"
 #include "base/map.h"
 #include "berth/engine.h"
-#include "lib/extender.h"
-#include "lib/requests.h"
+#include "framework/preemption.h"
+#include "sched/engine.h"
+#include "sched/extender_post.h"
 #include "sched/scheduler.h"
+
+/*
+ * Writes that an engine wants done: those its owner has not taken yet, and those whose answer is
+ * open. The scheduler's writers (sched/scheduler.h) put them here.
+ */
+
+/** One write. */
+struct bt_request {
+	struct berth_request request; /* texts in the arena */
+	struct bt_arena arena;
+	uint32_t slot;
+	/** The write can be asked for again: its key, and the pod whose binding asks. "" else. */
+	struct bt_str key;
+	struct bt_str owner_uid;
+	struct bt_preemption_ticket ticket; /* executor NULL: none */
+	bool taken;
+	bool answered;
+	bool abandoned; /* nobody will ask how it ended */
+	bool awaited;   /* the scheduler holds the pod's next write back until it is answered */
+	int code;
+	struct bt_str message;          /* in the arena */
+	struct bt_str resource_version; /* likewise */
+};
+
+struct bt_requests {
+	struct bt_scheduler *scheduler;    /* borrowed; set once it exists */
+	BT_VEC(struct bt_request *) items; /* by slot; NULL: free */
+	BT_VEC(uint32_t) free_slots;
+	struct bt_map by_key;
+	BT_FIFO(struct bt_request *) untaken;
+	uint32_t serial;           /* of the next id */
+	struct bt_request *event;  /* the last one taken */
+	struct bt_request *result; /* the last one that was over when asked for; holds its texts */
+	struct bt_scheduler_writer writer;
+	struct bt_volume_writer volumes;
+	berth_warn_fn warn;
+	void *warn_context;
+};
+
+/** requests must not move: writer and volumes point to it. */
+void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn, void *warn_context);
+void bt_requests_finish(struct bt_requests *requests);
+bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request);
+void bt_requests_answer(
+	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer);
+/** The pod's binding is over: how its writes end does not matter any more. */
+void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid);
+
+/* The engine. */
 
 /** Why a pod's last attempt failed. */
 struct bt_failure_note {
 	char *key; /* "namespace/name"; NULL: free */
 	char *message;
+};
+
+/** One extender of an engine. */
+struct berth_extender {
+	const struct bt_extenders *all; /* the engine's */
+	uint32_t index;
 };
 
 struct berth_engine {
@@ -24,10 +81,14 @@ struct berth_engine {
 	/** Receives the steps of a cycle as they begin; NULL: nobody listens. */
 	void (*trace_step)(void *context, const char *text);
 	void *trace_context;
-	struct bt_lib_extenders extenders;
+	berth_log_fn log;
+	void *log_context;
+	/* How extenders are asked; poster and observer point into the engine. */
+	struct berth_extender_transport transport;
+	struct bt_extender_poster poster;
+	struct bt_extender_factory extender_factory;
+	struct bt_extender_observer extender_observer;
+	BT_VEC(struct berth_extender) extenders;
 };
 
-/** NULL: the pod's last attempt did not fail. Borrowed until the next attempt. */
-const char *bt_lib_failure_message(
-	const struct berth_engine *engine, struct bt_str namespace_, struct bt_str name);
 #endif

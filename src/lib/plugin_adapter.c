@@ -4,29 +4,635 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
-#include "lib/adapted.h"
-#include "lib/raw_args.h"
+#include "berth/plugin.h"
+#include "framework/framework.h"
+#include "framework/plugin.h"
+#include "lib/convert.h"
+#include "lib/node_to_status.h"
 
-const char *berth_plugin_name(const struct berth_plugin *plugin)
+/** An instance of a plugin outside of the tree. */
+struct adapted {
+	struct bt_plugin base;       /* what the framework holds */
+	struct bt_plugin_ops inside; /* only the slots that the plugin has */
+	struct berth_plugin *plugin;
+	struct berth_plugin_ops outside; /* the plugin's table; what it does not know is NULL */
+	const struct bt_handle *handle;
+	struct berth_raw_args args;
+	struct bt_arena column_arena; /* of one call for many nodes */
+	/* What it registered, with functions of the adapter in place of its own. */
+	BT_VEC(struct bt_event_registration) events;
+	berth_queueing_hint_fn hints[BERTH_HINTS_MAX];
+	uint32_t hint_count;
+};
+
+static struct adapted *adapted_of(struct bt_plugin *plugin)
 {
-	return plugin->ops->name;
+	return (struct adapted *)(void *)plugin;
 }
 
-struct bt_status bt_adapted_status(
-	const struct bt_adapted *adapted, struct bt_status status, struct bt_arena *arena)
+static struct bt_str node_name(const struct adapted *adapted, uint32_t slot)
+{
+	return bt_node_table_name(&adapted->handle->state->nodes, slot);
+}
+
+/** A plugin's answer, made safe: an unknown code becomes an error. */
+static struct bt_status checked_status(
+	const struct adapted *adapted, struct bt_status status, struct bt_arena *arena)
 {
 	if (status.code > BT_STATUS_PENDING) {
 		return bt_status_printf(BT_STATUS_ERROR, arena,
 			"plugin %s answered with the unknown code %d", adapted->inside.name,
 			status.code);
 	}
-	status.plugin = 0; /* the framework says whose it is */
+	status.plugin = 0; /* the framework fills in which plugin it is from */
 	return status;
+}
+
+/* --- scheduling cycle --- */
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct berth_pre_filter_result result = {0};
+	struct bt_status status = adapted->outside.pre_filter(adapted->plugin,
+		berth_cycle_state_of(cycle), berth_const_pod_info_of(pod), &result);
+
+	if (result.restricted) {
+		out_result->restricted = true;
+		out_result->count = result.count;
+		out_result->names = result.names;
+	}
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status pre_filter_add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
+	const struct bt_node_info *node)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct bt_status status = adapted->outside.pre_filter_extensions->add_pod(adapted->plugin,
+		berth_cycle_state_of(cycle), berth_const_pod_info_of(pod_to_schedule),
+		berth_const_pod_info_of(pod_to_add), berth_const_node_info_of(node));
+
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct bt_status status =
+		adapted->outside.pre_filter_extensions->remove_pod(adapted->plugin,
+			berth_cycle_state_of(cycle), berth_const_pod_info_of(pod_to_schedule),
+			berth_const_pod_info_of(pod_to_remove), berth_const_node_info_of(node));
+
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct bt_status status =
+		adapted->outside.filter(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), berth_const_node_info_of(node));
+
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+	struct bt_post_filter_result *out_result)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct berth_node_to_status view = {.state = adapted->handle->state, .statuses = statuses};
+	struct berth_post_filter_result result = {0};
+	struct bt_status status = adapted->outside.post_filter(adapted->plugin,
+		berth_cycle_state_of(cycle), berth_const_pod_info_of(pod), &view, &result);
+
+	if (result.present) {
+		out_result->present = true;
+		out_result->mode = result.mode == BERTH_NOMINATING_OVERRIDE ? BT_NOMINATING_OVERRIDE
+									    : BT_NOMINATING_NOOP;
+		out_result->nominated_node_name = result.nominated_node_name;
+	}
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	const struct berth_node_info *const *nodes =
+		bt_lib_node_infos(&adapted->handle->snapshot, slots, slot_count, cycle->arena);
+	struct bt_status status = adapted->outside.pre_score(adapted->plugin,
+		berth_cycle_state_of(cycle), berth_const_pod_info_of(pod), nodes, slot_count);
+
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	int64_t value = 0;
+	struct bt_status status =
+		adapted->outside.score(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), berth_const_node_info_of(node), &value);
+
+	*out_score = value;
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct berth_node_score_list list = {
+		.items = BT_ARENA_NEW_ARRAY(cycle->arena, struct berth_node_score, count),
+		.count = count,
+	};
+	struct berth_node_score *items = list.items;
+
+	for (uint32_t i = 0; i < count; i++) {
+		items[i].name = node_name(adapted, scores[i].slot);
+		items[i].score = scores[i].score;
+	}
+	struct bt_status status = adapted->outside.score_extensions->normalize_score(
+		adapted->plugin, berth_cycle_state_of(cycle), berth_const_pod_info_of(pod), &list);
+
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i].score = items[i].score;
+	}
+	return checked_status(adapted, status, cycle->arena);
+}
+
+/** Score of a node that promised to depend on little: no cycle is running. */
+static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	int64_t highest = adapted->inside.normalize == BT_NORMALIZE_NONE ? BT_SCORE_MAX : INT32_MAX;
+	const struct bt_state *state = adapted->handle->state;
+	struct bt_node_info node;
+	int64_t value = 0;
+
+	if (!state->nodes.rows[slot].in_snapshot) {
+		return 0;
+	}
+	bt_node_info_init(&node, state, slot);
+	struct bt_status status =
+		adapted->outside.score(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), berth_const_node_info_of(&node), &value);
+
+	if (!bt_status_is_success(&status) || value < 0) {
+		return 0;
+	}
+	return (int32_t)(value < highest ? value : highest);
+}
+
+static void score_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+	const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	struct bt_slot_range range, int32_t *scores)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct bt_cycle_state cycle;
+
+	bt_cycle_state_init(&cycle, &adapted->column_arena, 0);
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = range.slots == NULL ? k : range.slots[k];
+
+		scores[slot] = column_score(adapted, &cycle, pod, slot);
+	}
+	bt_cycle_state_finish(&cycle);
+	bt_arena_reset(&adapted->column_arena);
+}
+
+static enum bt_normalize_kind normalize_kind(enum berth_normalize normalize)
+{
+	switch (normalize) {
+	case BERTH_NORMALIZE_DEFAULT:
+		return BT_NORMALIZE_DEFAULT;
+	case BERTH_NORMALIZE_DEFAULT_REVERSE:
+		return BT_NORMALIZE_DEFAULT_REVERSE;
+	case BERTH_NORMALIZE_NONE:
+		break;
+	}
+	return BT_NORMALIZE_NONE;
+}
+
+_Static_assert((int)BERTH_READS_PODS == (int)BT_CHANGE_PODS &&
+		(int)BERTH_READS_PORTS == (int)BT_CHANGE_PORTS &&
+		(int)BERTH_READS_ALLOCATABLE == (int)BT_CHANGE_ALLOCATABLE &&
+		(int)BERTH_READS_LABELS == (int)BT_CHANGE_LABELS &&
+		(int)BERTH_READS_TAINTS == (int)BT_CHANGE_TAINTS &&
+		(int)BERTH_READS_IMAGES == (int)BT_CHANGE_IMAGES &&
+		(int)BERTH_READS_NAME == (int)BT_CHANGE_EXISTENCE,
+	"what a plugin reads is what the change log tells");
+
+/* --- queueing --- */
+
+static struct bt_status pre_enqueue(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct bt_status status = adapted->outside.pre_enqueue(
+		adapted->plugin, berth_const_pod_info_of(pod), berth_arena_of(arena));
+
+	return checked_status(adapted, status, arena);
+}
+
+static struct berth_queued_pod queued_pod_of(const struct bt_queued_pod *pod)
+{
+	return (struct berth_queued_pod){
+		.pod = berth_const_pod_info_of(pod->pod),
+		.timestamp_ns = pod->timestamp_ns,
+		.attempts = pod->attempts,
+		.initial_attempt_timestamp_ns = pod->initial_attempt_ns,
+	};
+}
+
+static bool less(
+	struct bt_plugin *plugin, const struct bt_queued_pod *a, const struct bt_queued_pod *b)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct berth_queued_pod first = queued_pod_of(a);
+	struct berth_queued_pod second = queued_pod_of(b);
+
+	return adapted->outside.less(adapted->plugin, &first, &second);
+}
+
+static enum bt_queueing_hint ask_hint(struct bt_plugin *plugin, uint32_t index,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	struct berth_error *err)
+{
+	struct adapted *adapted = adapted_of(plugin);
+
+	return adapted->hints[index](adapted->plugin, berth_const_pod_info_of(pod), old_object,
+		       new_object, err) == BERTH_QUEUEING_HINT_SKIP
+		? BT_HINT_SKIP
+		: BT_HINT_QUEUE;
+}
+
+/* The framework's hint functions are not told which registration they are called for: one function
+ * each. */
+#define HINT(index) \
+	static enum bt_queueing_hint hint_##index(struct bt_plugin *plugin, \
+		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
+		struct berth_error *err) \
+	{ \
+		return ask_hint(plugin, index, pod, old_object, new_object, err); \
+	}
+/* clang-format off */
+#define ALL_HINTS(X) \
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) \
+	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
+	X(30) X(31)
+/* clang-format on */
+ALL_HINTS(HINT)
+
+#define HINT_NAME(index) hint_##index,
+static const bt_hint_function hint_functions[] = {ALL_HINTS(HINT_NAME)};
+_Static_assert(
+	BT_ARRAY_LENGTH(hint_functions) == BERTH_HINTS_MAX, "one function for each registration");
+
+static int register_events(struct adapted *adapted, const struct berth_event_registration *events,
+	uint32_t count, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_event_registration event = {
+			.event = {events[i].event.resource, events[i].event.action}};
+
+		if (events[i].hint != NULL) {
+			if (adapted->hint_count == BERTH_HINTS_MAX) {
+				return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+					"plugin %s registers more than %d events with hints",
+					adapted->inside.name, BERTH_HINTS_MAX);
+			}
+			event.hint = hint_functions[adapted->hint_count];
+			adapted->hints[adapted->hint_count++] = events[i].hint;
+		}
+		bt_vec_push(&adapted->events, event);
+	}
+	return BERTH_OK;
+}
+
+static int events_to_register(struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	struct berth_error *err)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	const struct berth_event_registration *events = NULL;
+	uint32_t count = 0;
+	int result = adapted->outside.events_to_register(adapted->plugin, &events, &count, err);
+
+	adapted->events.count = 0;
+	adapted->hint_count = 0;
+	if (result == BERTH_OK) {
+		result = register_events(adapted, events, count, err);
+	}
+	if (result != BERTH_OK) {
+		return result < 0 ? result : BERTH_ERR_INTERNAL;
+	}
+	*out_events = adapted->events.items;
+	*out_count = adapted->events.count;
+	return BERTH_OK;
+}
+
+void berth_sign_fragments_add(
+	struct berth_sign_fragments *fragments, struct berth_str key, struct berth_str value)
+{
+	struct bt_sign_fragments *inside = (struct bt_sign_fragments *)(void *)fragments;
+	struct bt_sign_fragment fragment = {
+		.key = bt_arena_str(inside->arena, key),
+		.value = bt_arena_str(inside->arena, value),
+	};
+
+	bt_vec_push(&inside->items, fragment);
+}
+
+static struct bt_status sign(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct bt_status status = adapted->outside.sign(adapted->plugin,
+		berth_const_pod_info_of(pod), (struct berth_sign_fragments *)(void *)out);
+
+	return checked_status(adapted, status, out->arena);
+}
+
+/* --- after the choice: the pod is in the state, but not in the snapshot --- */
+
+static void hide(const struct adapted *adapted, const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_snapshot_view *view = &adapted->handle->framework->handle.snapshot;
+
+	view->assumed = pod;
+	view->assumed_slot = slot;
+}
+
+static void unhide(const struct adapted *adapted)
+{
+	adapted->handle->framework->handle.snapshot.assumed = NULL;
+}
+
+static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct adapted *adapted = adapted_of(plugin);
+
+	hide(adapted, pod, slot);
+	struct bt_status status =
+		adapted->outside.reserve(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), node_name(adapted, slot));
+	unhide(adapted);
+
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static void unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct adapted *adapted = adapted_of(plugin);
+
+	hide(adapted, pod, slot);
+	adapted->outside.unreserve(adapted->plugin, berth_cycle_state_of(cycle),
+		berth_const_pod_info_of(pod), node_name(adapted, slot));
+	unhide(adapted);
+}
+
+static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, int64_t *out_timeout_ns)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	int64_t timeout_ns = 0;
+
+	hide(adapted, pod, slot);
+	struct bt_status status =
+		adapted->outside.permit(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), node_name(adapted, slot), &timeout_ns);
+	unhide(adapted);
+
+	*out_timeout_ns = timeout_ns;
+	return checked_status(adapted, status, cycle->arena);
+}
+
+/* --- binding cycle: the snapshot is not to be read --- */
+
+static void enter_binding(const struct adapted *adapted)
+{
+	adapted->handle->framework->handle.binding_calls++;
+}
+
+static void leave_binding(const struct adapted *adapted)
+{
+	adapted->handle->framework->handle.binding_calls--;
+}
+
+static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_pre_flight *out_result)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	bool allow_parallel = false;
+
+	enter_binding(adapted);
+	struct bt_status status =
+		adapted->outside.pre_bind_pre_flight(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), node_name(adapted, slot), &allow_parallel);
+	leave_binding(adapted);
+	out_result->allow_parallel = allow_parallel;
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct adapted *adapted = adapted_of(plugin);
+
+	enter_binding(adapted);
+	struct bt_status status =
+		adapted->outside.pre_bind(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), node_name(adapted, slot));
+	leave_binding(adapted);
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static struct bt_status bind_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct adapted *adapted = adapted_of(plugin);
+
+	enter_binding(adapted);
+	struct bt_status status =
+		adapted->outside.bind(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), node_name(adapted, slot));
+	leave_binding(adapted);
+	return checked_status(adapted, status, cycle->arena);
+}
+
+static void post_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct adapted *adapted = adapted_of(plugin);
+
+	enter_binding(adapted);
+	adapted->outside.post_bind(adapted->plugin, berth_cycle_state_of(cycle),
+		berth_const_pod_info_of(pod), node_name(adapted, slot));
+	leave_binding(adapted);
+}
+
+/* --- pod groups --- */
+
+static struct berth_placement placement_outside(
+	const struct adapted *adapted, const struct bt_placement *placement, struct bt_arena *arena)
+{
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, placement->count);
+
+	for (uint32_t i = 0; i < placement->count; i++) {
+		names[i] = node_name(adapted, placement->slots[i]);
+	}
+	return (struct berth_placement){
+		.name = placement->name, .node_names = names, .node_count = placement->count};
+}
+
+/** false with *out_status when a node is not in the snapshot. */
+static bool placement_inside(const struct adapted *adapted, const struct berth_placement *placement,
+	struct bt_arena *arena, struct bt_placement *out_placement, struct bt_status *out_status)
+{
+	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, placement->node_count);
+
+	for (uint32_t i = 0; i < placement->node_count; i++) {
+		slots[i] = bt_state_snapshot_find(adapted->handle->state, placement->node_names[i]);
+		if (slots[i] == BT_SLOT_NONE) {
+			*out_status = bt_status_printf(BT_STATUS_ERROR, arena,
+				"nodeinfo not found for node name \"%.*s\"",
+				BT_STR_ARG(placement->node_names[i]));
+			return false;
+		}
+	}
+	*out_placement = (struct bt_placement){
+		.name = placement->name, .slots = slots, .count = placement->node_count};
+	return true;
+}
+
+static struct bt_status generate_placements(struct bt_plugin *plugin, struct bt_arena *arena,
+	struct bt_str group_namespace, struct bt_str group_name, const struct bt_placement *parent,
+	const struct bt_placement **out_placements, uint32_t *out_count)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct berth_placement outside = placement_outside(adapted, parent, arena);
+	const struct berth_placement *found = NULL;
+	uint32_t count = 0;
+	struct bt_status status = checked_status(adapted,
+		adapted->outside.generate_placements(adapted->plugin, berth_arena_of(arena),
+			group_namespace, group_name, &outside, &found, &count),
+		arena);
+
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	struct bt_placement *placements = BT_ARENA_NEW_ARRAY(arena, struct bt_placement, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!placement_inside(adapted, &found[i], arena, &placements[i], &status)) {
+			return status;
+		}
+	}
+	*out_placements = placements;
+	*out_count = count;
+	return status;
+}
+
+static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_arena *arena,
+	const struct bt_placement *placement, const struct bt_pod_info *const *pods,
+	uint32_t pod_count, int64_t *out_score)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct berth_placement outside = placement_outside(adapted, placement, arena);
+	const struct berth_pod_info **infos =
+		BT_ARENA_NEW_ARRAY(arena, const struct berth_pod_info *, pod_count);
+	int64_t value = 0;
+
+	for (uint32_t i = 0; i < pod_count; i++) {
+		infos[i] = berth_const_pod_info_of(pods[i]);
+	}
+	struct bt_status status = adapted->outside.score_placement(
+		adapted->plugin, berth_arena_of(arena), &outside, infos, pod_count, &value);
+
+	*out_score = value;
+	return checked_status(adapted, status, arena);
+}
+
+static struct bt_status normalize_placement_scores(
+	struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count)
+{
+	struct adapted *adapted = adapted_of(plugin);
+	struct bt_status status = adapted->outside.normalize_placement_scores(
+		adapted->plugin, berth_arena_of(arena), scores, count);
+
+	return checked_status(adapted, status, arena);
+}
+
+const char *berth_plugin_name(const struct berth_plugin *plugin)
+{
+	return plugin->ops->name;
+}
+
+/** The framework's table has the slots that the plugin has. */
+static void fill_slots(struct adapted *adapted)
+{
+	const struct berth_plugin_ops *outside = &adapted->outside;
+	struct bt_plugin_ops *inside = &adapted->inside;
+
+#define FILL(slot, function) (inside->slot = outside->slot != NULL ? (function) : NULL)
+	FILL(pre_filter, pre_filter);
+	if (outside->pre_filter_extensions != NULL) {
+		if (outside->pre_filter_extensions->add_pod != NULL) {
+			inside->pre_filter_add_pod = pre_filter_add_pod;
+		}
+		if (outside->pre_filter_extensions->remove_pod != NULL) {
+			inside->pre_filter_remove_pod = pre_filter_remove_pod;
+		}
+	}
+	FILL(filter, filter);
+	FILL(post_filter, post_filter);
+	FILL(pre_score, pre_score);
+	FILL(score, score);
+	inside->normalize = normalize_kind(outside->normalize);
+	/* The promise of score_reads is of use: nothing runs before Score that depends on the
+	 * cycle. */
+	if (outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
+		outside->pre_score == NULL && outside->score_extensions == NULL) {
+		inside->pure = true;
+		inside->score_column = score_column;
+		inside->score_reads = outside->score_reads & BT_CHANGE_ALL;
+	}
+	if (outside->score_extensions != NULL &&
+		outside->score_extensions->normalize_score != NULL) {
+		inside->normalize = BT_NORMALIZE_CUSTOM;
+		inside->normalize_score = normalize_score;
+	}
+	FILL(pre_enqueue, pre_enqueue);
+	FILL(less, less);
+	FILL(events_to_register, events_to_register);
+	FILL(sign, sign);
+	FILL(reserve, reserve);
+	FILL(unreserve, unreserve);
+	FILL(permit, permit);
+	FILL(pre_bind_pre_flight, pre_bind_pre_flight);
+	FILL(pre_bind, pre_bind);
+	FILL(bind, bind_pod);
+	FILL(post_bind, post_bind);
+	FILL(generate_placements, generate_placements);
+	FILL(score_placement, score_placement);
+	FILL(normalize_placement_scores, normalize_placement_scores);
+#undef FILL
 }
 
 static void destroy_adapted(struct bt_plugin *plugin)
 {
-	struct bt_adapted *adapted = bt_adapted_of(plugin);
+	struct adapted *adapted = adapted_of(plugin);
 
 	if (adapted->outside.destroy != NULL) {
 		adapted->outside.destroy(adapted->plugin);
@@ -56,20 +662,11 @@ static int check_plugin(
 	return BERTH_OK;
 }
 
-/** The slots the plugin was compiled with; an older one lacks the last ones. */
-static void copy_ops(const struct berth_plugin_ops *ops, struct berth_plugin_ops *out_ops)
-{
-	size_t size = ops->size < sizeof(*out_ops) ? ops->size : sizeof(*out_ops);
-
-	*out_ops = (struct berth_plugin_ops){0};
-	memcpy(out_ops, ops, size);
-}
-
 static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	const struct bt_plugin_registration *registration = ops->context;
-	struct bt_adapted *adapted = BT_NEW(struct bt_adapted);
+	struct adapted *adapted = BT_NEW(struct adapted);
 
 	adapted->handle = handle;
 	adapted->args = bt_raw_args_of(args);
@@ -84,11 +681,14 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 		bt_free(adapted);
 		return result < 0 ? result : BERTH_ERR_INTERNAL;
 	}
-	copy_ops(adapted->plugin->ops, &adapted->outside);
+	/* An older plugin lacks the last slots, a newer one has some that are not known here. */
+	size_t size = adapted->plugin->ops->size;
+
+	memcpy(&adapted->outside, adapted->plugin->ops,
+		size < sizeof(adapted->outside) ? size : sizeof(adapted->outside));
 	adapted->inside.name = registration->name;
 	adapted->inside.destroy = destroy_adapted;
-	bt_adapted_fill_cycle(adapted);
-	bt_adapted_fill_rest(adapted);
+	fill_slots(adapted);
 	adapted->base.ops = &adapted->inside;
 	*out_plugin = &adapted->base;
 	return BERTH_OK;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/registry.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "plugins/registry.h"
@@ -92,4 +95,173 @@ struct berth_str berth_registry_name_at(const struct berth_registry *registry, u
 bool berth_registry_has(const struct berth_registry *registry, struct berth_str name)
 {
 	return bt_registry_find(&registry->inside, name) != NULL;
+}
+
+/* --- shared objects with plugins: the only part of the library that opens files --- */
+
+#define MODULE_SYMBOL "berth_plugin_module"
+/** Files of one folder, and plugins of one file. */
+#define FILES_MAX 1024
+#define PLUGINS_MAX 1024
+
+/** The message of the dynamic linker; it often, not always, begins with the path. */
+static int loader_error(int code, const char *path, struct berth_error *err)
+{
+	const char *text = dlerror();
+	size_t path_length = strlen(path);
+
+	if (text == NULL) {
+		text = "unknown error of the dynamic linker";
+	}
+	if (strncmp(text, path, path_length) == 0 && text[path_length] == ':') {
+		return bt_error_set(err, code, "%s", text);
+	}
+	return bt_error_set(err, code, "%s: %s", path, text);
+}
+
+static int check_module(
+	const struct berth_plugin_module *module, const char *path, struct berth_error *err)
+{
+	if (module->abi_version != BERTH_PLUGIN_ABI_VERSION) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: was built for version %u of the plugin interface, this is version %d",
+			path, module->abi_version, BERTH_PLUGIN_ABI_VERSION);
+	}
+	if (module->plugins == NULL || module->plugin_count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: has no plugins", path);
+	}
+	if (module->plugin_count > PLUGINS_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: has more than %d plugins", path,
+			PLUGINS_MAX);
+	}
+	return BERTH_OK;
+}
+
+static int register_module(struct berth_registry *registry,
+	const struct berth_plugin_module *module, const char *path, struct berth_error *err)
+{
+	int result = check_module(module, path, err);
+	uint32_t done = 0;
+
+	if (result != BERTH_OK) {
+		return result;
+	}
+	while (done < module->plugin_count && result == BERTH_OK) {
+		const struct berth_plugin_descriptor *plugin = &module->plugins[done];
+
+		result = berth_registry_register(
+			registry, plugin->name, plugin->create, plugin->context, err);
+		done += result == BERTH_OK ? 1 : 0;
+	}
+	if (result == BERTH_OK) {
+		return BERTH_OK;
+	}
+	while (done-- > 0) {
+		int undone = berth_registry_unregister(registry, module->plugins[done].name, NULL);
+
+		BT_ASSERT(undone == BERTH_OK);
+	}
+	return bt_error_wrap(err, result, "%s", path);
+}
+
+int berth_registry_load_plugin(
+	struct berth_registry *registry, const char *path, struct berth_error *err)
+{
+	/* A path without "/" would be looked for in the system's folders. */
+	struct bt_strbuf text = {0};
+
+	if (strchr(path, '/') == NULL) {
+		bt_strbuf_append_c(&text, "./");
+	}
+	bt_strbuf_append_c(&text, path);
+	char *full = bt_strbuf_steal(&text);
+	void *object = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+
+	if (object == NULL) {
+		int result = loader_error(BERTH_ERR_IO, full, err);
+
+		bt_free(full);
+		return result;
+	}
+	const struct berth_plugin_module *module = dlsym(object, MODULE_SYMBOL);
+	int result;
+
+	if (module == NULL) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: is no berth plugin: it has no symbol %s", full, MODULE_SYMBOL);
+	} else {
+		result = register_module(registry, module, full, err);
+	}
+	if (result == BERTH_OK) {
+		bt_vec_push(&registry->objects, object);
+	} else {
+		(void)dlclose(object); /* the first failure is the one to tell */
+	}
+	bt_free(full);
+	return result;
+}
+
+struct paths {
+	BT_VEC(char *) items; /* owned */
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int collect_paths(const char *directory, struct paths *paths, struct berth_error *err)
+{
+	DIR *folder = opendir(directory);
+
+	if (folder == NULL) {
+		return bt_error_set(err, BERTH_ERR_IO, "folder %s: %s", directory, strerror(errno));
+	}
+	int result = BERTH_OK;
+
+	for (;;) {
+		errno = 0;
+		const struct dirent *entry = readdir(folder);
+
+		if (entry == NULL) {
+			if (errno != 0) {
+				result = bt_error_set(err, BERTH_ERR_IO, "folder %s: %s", directory,
+					strerror(errno));
+			}
+			break;
+		}
+		if (!bt_str_has_suffix(bt_str_from(entry->d_name), BT_STR(".so"))) {
+			continue;
+		}
+		if (paths->items.count == FILES_MAX) {
+			result = bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"folder %s: more than %d plugins", directory, FILES_MAX);
+			break;
+		}
+		struct bt_strbuf path = {0};
+
+		bt_strbuf_printf(&path, "%s/%s", directory, entry->d_name);
+		bt_vec_push(&paths->items, bt_strbuf_steal(&path));
+	}
+	(void)closedir(folder); /* it was only read */
+	return result;
+}
+
+int berth_registry_load_plugins(
+	struct berth_registry *registry, const char *directory, struct berth_error *err)
+{
+	struct paths paths = {0};
+	int result = collect_paths(directory, &paths, err);
+
+	if (result == BERTH_OK && paths.items.count > 1) {
+		qsort(paths.items.items, paths.items.count, sizeof(char *), compare_paths);
+	}
+	for (uint32_t i = 0; i < paths.items.count && result == BERTH_OK; i++) {
+		result = berth_registry_load_plugin(registry, paths.items.items[i], err);
+	}
+	for (uint32_t i = 0; i < paths.items.count; i++) {
+		bt_free(paths.items.items[i]);
+	}
+	bt_vec_finish(&paths.items);
+	return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/requests.h"
+#include "lib/engine.h"
 
 #include "api/storage.h"
 #include "base/alloc.h"

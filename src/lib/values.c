@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "berth/str.h"
-
 #include <stdarg.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "base/strbuf.h"
+#include "berth/api.h"
+#include "berth/str.h"
 #include "lib/convert.h"
 
 struct berth_arena *berth_arena_create(void)
@@ -48,4 +49,39 @@ struct berth_str berth_arena_printf(struct berth_arena *arena, const char *forma
 	struct berth_str text = bt_arena_str(bt_arena_of(arena), bt_strbuf_str(&buffer));
 	bt_strbuf_finish(&buffer);
 	return text;
+}
+
+struct berth_str berth_str_from(const char *zero_terminated)
+{
+	return bt_str_from(zero_terminated);
+}
+
+bool berth_str_equal(struct berth_str a, struct berth_str b)
+{
+	return bt_str_equal(a, b);
+}
+
+bool berth_str_equal_c(struct berth_str a, const char *b)
+{
+	return bt_str_equal_c(a, b);
+}
+
+int berth_str_compare(struct berth_str a, struct berth_str b)
+{
+	return bt_str_compare(a, b);
+}
+
+const char *berth_version(void)
+{
+	return BT_VERSION;
+}
+
+const char *berth_kubernetes_version(void)
+{
+	return "v1.36";
+}
+
+void berth_set_hash_secret(uint64_t secret)
+{
+	bt_hash_set_secret(secret);
 }
