@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compile every header alone: all as C, the public ones also as C++.
+"""Compile every header alone: all as C, the public ones also as C++; and the examples in them.
+
+A header of libberth has an example between @code{.c} and @endcode, which is compiled as C behind
+berth/berth.h.
 
 Usage: check_headers.py SOURCE_ROOT [-IFOLDER_OF_GENERATED_HEADERS] CC [CXX]
 """
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +19,9 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wundef", "-Wwrite-str
 # Above the folder berth/ of libberth and of libberth-compat.
 PUBLIC = ("include", os.path.join("include", "berth-compat"))
 INTERNAL = ("src", "bench", "tests/soak", "tests/conformance")
+
+
+EXAMPLE = re.compile(r"^ \* @code\{\.c\}\n(.*?)^ \* @endcode$", re.MULTILINE | re.DOTALL)
 
 
 def headers_below(root, folder):
@@ -42,6 +49,21 @@ def compile_alone(root, generated, compiler, language, standard, header):
     return result.stderr or "compiler failed with status %d" % result.returncode
 
 
+def compile_example(root, compiler, header):
+    """What is wrong with the examples of a header of libberth; empty when they are fine."""
+    with open(header, encoding="utf-8") as file:
+        examples = EXAMPLE.findall(file.read())
+    if not examples:
+        return "%s: has no example: @code{.c} in its first comment" % header
+    text = '#include <stdio.h>\n#include "berth/berth.h"\n' + "".join(
+        re.sub(r"^ \* ?", "", example, flags=re.MULTILINE) for example in examples)
+    result = subprocess.run(
+        [compiler, "-x", "c", "-std=c17", "-fsyntax-only", "-I" + os.path.join(root, "include")]
+        + WARNINGS + ["-Wno-unused-function", "-Wno-unused-parameter", "-"],
+        input=text, capture_output=True, text=True, check=False)
+    return "" if result.returncode == 0 else "example of %s:\n%s" % (header, result.stderr)
+
+
 def check(root, cc, cxx, generated=()):
     """(number of compilations, problems as text)."""
     public = list(headers_below(root, "include"))
@@ -52,7 +74,10 @@ def check(root, cc, cxx, generated=()):
         work += [(root, generated, cxx, "c++", "c++17", header) for header in public]
     with ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda job: compile_alone(*job), work))
-    return len(work), [result for result in results if result]
+        if os.path.exists(os.path.join(root, "include", "berth", "berth.h")):
+            results += pool.map(lambda header: compile_example(root, cc, header),
+                                headers_below(root, os.path.join("include", "berth")))
+    return len(results), [result for result in results if result]
 
 
 def main(arguments):

@@ -9,6 +9,13 @@
  * Rules for all of libberth: no I/O, no threads and no clock inside (the plugin loader of
  * registry.h, an explicit call, opens files); times are parameters in nanoseconds. One thread at a
  * time may use objects that belong together. Running out of memory ends the process.
+ *
+ * @code{.c}
+ * static const char *rules(void)
+ * {
+ *     return berth_kubernetes_version();
+ * }
+ * @endcode
  */
 #include <stdint.h>
 

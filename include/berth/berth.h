@@ -12,6 +12,19 @@
  *
  * The scheduler's names of v1.4 to v1.32 (predicates, the scheduler cache, the equivalence cache,
  * ...) are a library over this one: libberth-compat, headers in include/berth-compat.
+ *
+ * @code{.c}
+ * static void print_why_pending(struct berth_engine *engine, const char *pod_name)
+ * {
+ *     struct berth_arena *arena = berth_arena_create();
+ *     struct berth_pod_wait wait;
+ *
+ *     berth_engine_pod_wait(
+ *         engine, BERTH_STR("default"), berth_str_from(pod_name), arena, &wait);
+ *     printf("%s: %.*s\n", berth_pod_place_string(wait.place), BERTH_STR_ARG(wait.message));
+ *     berth_arena_destroy(arena);
+ * }
+ * @endcode
  */
 #include "berth/api.h"
 #include "berth/config.h"

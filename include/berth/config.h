@@ -5,6 +5,18 @@
  * @file
  * KubeSchedulerConfiguration: decoded, defaulted, validated, immutable, counted. Spec 10, upstream
  * v1.36.
+ *
+ * @code{.c}
+ * static struct berth_config *load_or_default(const char *text, struct berth_error *err)
+ * {
+ *     struct berth_config *config = NULL;
+ *
+ *     if (text == NULL) {
+ *         return berth_config_create_default();
+ *     }
+ *     return berth_config_load(berth_str_from(text), NULL, &config, err) == 0 ? config : NULL;
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

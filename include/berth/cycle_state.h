@@ -5,6 +5,31 @@
  * @file
  * What the plugins of one pod's scheduling cycle share: data by key, from PreFilter to PostBind.
  * Spec 02 section 3, upstream v1.36.
+ *
+ * @code{.c}
+ * struct found {
+ *     struct berth_state_data base;
+ *     uint32_t count;
+ * };
+ *
+ * static void write_found(struct berth_cycle_state *state, uint32_t count)
+ * {
+ *     struct found *found =
+ *         berth_arena_alloc(berth_cycle_state_arena(state), sizeof(*found));
+ *
+ *     found->count = count;
+ *     berth_cycle_state_write(state, BERTH_STR("MyPlugin"), &found->base);
+ * }
+ *
+ * static uint32_t read_found(const struct berth_cycle_state *state)
+ * {
+ *     struct berth_state_data *data = NULL;
+ *
+ *     return berth_cycle_state_read(state, BERTH_STR("MyPlugin"), &data, NULL) == BERTH_OK
+ *         ? ((struct found *)data)->count
+ *         : 0;
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

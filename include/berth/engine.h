@@ -13,6 +13,26 @@
  * are told as changes, like everything else. A whole scheduler is examples/tiny_sched.c.
  *
  * Times are nanoseconds on the owner's clock, which must not go back. One thread.
+ *
+ * @code{.c}
+ * static void schedule_all(struct berth_engine *engine, int64_t now_ns)
+ * {
+ *     struct berth_decision decision;
+ *     struct berth_request request;
+ *
+ *     while (berth_engine_step(engine, now_ns, &decision)) {
+ *         bool failed = decision.outcome == BERTH_DECISION_FAILED;
+ *
+ *         printf("%.*s: %.*s\n", BERTH_STR_ARG(decision.pod_name),
+ *             BERTH_STR_ARG(failed ? decision.message : decision.node_name));
+ *         while (berth_engine_take_request(engine, &request)) {
+ *             struct berth_answer done = {0};
+ *
+ *             berth_engine_answer(engine, request.id, &done);
+ *         }
+ *     }
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,6 +9,20 @@
  * of the negative codes below. On success err is untouched; on failure it is set exactly once and
  * other out parameters are untouched. Scheduling verdicts (Unschedulable, Skip, ...) are not
  * errors: see status.h.
+ *
+ * @code{.c}
+ * static int read_object(struct berth_str text, struct berth_object **out_object)
+ * {
+ *     struct berth_error err = BERTH_ERROR_INIT;
+ *     int result = berth_object_decode(text, out_object, &err);
+ *
+ *     if (result != BERTH_OK) {
+ *         fprintf(stderr, "%s\n", berth_error_message(&err));
+ *         berth_error_finish(&err);
+ *     }
+ *     return result;
+ * }
+ * @endcode
  */
 #include "berth/api.h"
 

@@ -5,6 +5,21 @@
  * @file
  * What a plugin may use beyond the arguments of its calls: the snapshot, waiting pods, the pods to
  * activate, events. Spec 02 sections 11 and 12, upstream v1.36.
+ *
+ * @code{.c}
+ * static uint32_t count_empty_nodes(const struct berth_handle *handle, struct berth_arena *arena)
+ * {
+ *     uint32_t count = 0;
+ *     uint32_t empty = 0;
+ *     const struct berth_node_info *const *nodes = berth_shared_lister_list(
+ *         berth_handle_snapshot_shared_lister(handle), arena, &count);
+ *
+ *     for (uint32_t i = 0; i < count; i++) {
+ *         empty += berth_node_info_pod_count(nodes[i]) == 0;
+ *     }
+ *     return empty;
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,6 +10,14 @@
  * cloned. Aggregates of berth_node_info_create(), of berth_node_info_clone() and of the maps of
  * cache.h stand alone and can be changed. All functions that read accept both, and NULL: upstream's
  * null aggregate.
+ *
+ * @code{.c}
+ * static bool has_cpu_for(const struct berth_node_info *node, const struct berth_pod_info *pod)
+ * {
+ *     return berth_node_info_requested_cpu_milli(node) + berth_pod_info_cpu_milli(pod) <=
+ *         berth_node_info_allocatable_cpu_milli(node);
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,6 +5,22 @@
  * @file
  * Kubernetes API objects, decoded: immutable and counted. Fields a scheduler does not read are
  * skipped. Spec 01, upstream v1.36.
+ *
+ * @code{.c}
+ * static int put(void *engine, struct berth_object *object, struct berth_error *err)
+ * {
+ *     int result = berth_engine_put(engine, object, 0, err);
+ *
+ *     berth_object_release(object);
+ *     return result;
+ * }
+ *
+ * static int put_manifests(
+ *     struct berth_engine *engine, struct berth_str text, struct berth_error *err)
+ * {
+ *     return berth_object_decode_each(text, put, engine, err);
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,6 +11,37 @@
  * are valid for the call. Texts of statuses and data of the cycle live in
  * berth_cycle_state_arena(). With BERTH_VERIFY=1 every decision is computed twice, so PreEnqueue to
  * Score must not count their calls.
+ *
+ * @code{.c}
+ * static struct berth_status filter(struct berth_plugin *plugin,
+ *     struct berth_cycle_state *state, const struct berth_pod_info *pod,
+ *     const struct berth_node_info *node)
+ * {
+ *     if (berth_node_info_pod_count(node) < 10) {
+ *         return BERTH_STATUS_SUCCESS;
+ *     }
+ *     return berth_status_reason(berth_cycle_state_arena(state), BERTH_CODE_UNSCHEDULABLE,
+ *         "node(s) had ten pods");
+ * }
+ *
+ * static const struct berth_plugin_ops ops = {
+ *     .size = sizeof(ops), .name = "TenPods", .filter = filter};
+ *
+ * static int create(void *context, const struct berth_raw_args *args,
+ *     const struct berth_handle *handle, struct berth_plugin **out_plugin,
+ *     struct berth_error *err)
+ * {
+ *     static struct berth_plugin plugin = {&ops};
+ *
+ *     *out_plugin = &plugin;
+ *     return BERTH_OK;
+ * }
+ *
+ * static const struct berth_plugin_descriptor plugins[] = {{"TenPods", create, NULL}};
+ *
+ * const struct berth_plugin_module berth_plugin_module = {
+ *     BERTH_PLUGIN_ABI_VERSION, "ten pods", plugins, 1};
+ * @endcode
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,6 +5,17 @@
  * @file
  * A pod as the scheduler sees it, pending or bound: identity, labels, requests. The scheduler keeps
  * no whole object of a bound pod. Spec 03b section 1, upstream v1.36.
+ *
+ * @code{.c}
+ * static bool is_same_application(
+ *     const struct berth_pod_info *a, const struct berth_pod_info *b)
+ * {
+ *     struct berth_str key = BERTH_STR("app.kubernetes.io/name");
+ *
+ *     return berth_str_equal(berth_pod_info_namespace(a), berth_pod_info_namespace(b)) &&
+ *         berth_str_equal(berth_pod_info_label(a, key), berth_pod_info_label(b, key));
+ * }
+ * @endcode
  */
 #include <stdint.h>
 

@@ -9,6 +9,20 @@
  * A shared object finds the library's functions in the program that loads it: a program linked with
  * the shared library has them; one linked with the static library must link it as a whole and
  * export its symbols (-Wl,--whole-archive, -rdynamic), as the program berth does.
+ *
+ * @code{.c}
+ * static int create_engine_with_plugin(struct berth_config *config,
+ *     struct berth_registry *registry, const char *path, struct berth_engine **out_engine,
+ *     struct berth_error *err)
+ * {
+ *     struct berth_engine_options options = BERTH_ENGINE_OPTIONS_INIT;
+ *     int result = berth_registry_load_plugin(registry, path, err);
+ *
+ *     options.registry = registry;
+ *     return result == BERTH_OK ? berth_engine_create(config, &options, out_engine, err)
+ *                               : result;
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

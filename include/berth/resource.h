@@ -5,6 +5,22 @@
  * @file
  * Amounts of resources: exact quantities as objects write them, and the integers that scheduling
  * computes with. Spec 01 section 5.1, 01b sections 2, 10 and 16.1, upstream v1.36.
+ *
+ * @code{.c}
+ * static int64_t free_devices(const struct berth_node_info *node, struct berth_str name)
+ * {
+ *     struct berth_resource allocatable;
+ *     struct berth_resource requested;
+ *
+ *     berth_node_info_allocatable_resource(node, &allocatable);
+ *     berth_node_info_requested_resource(node, &requested);
+ *     int64_t amount = berth_resource_scalar(&allocatable, name) -
+ *         berth_resource_scalar(&requested, name);
+ *     berth_resource_finish(&allocatable);
+ *     berth_resource_finish(&requested);
+ *     return amount;
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,6 +5,18 @@
  * @file
  * Verdicts of plugins: a code, reasons, and who said so. Passed by value; all-zero memory is
  * Success, and stands wherever upstream has a nil status. Spec 02 section 1, upstream v1.36.
+ *
+ * @code{.c}
+ * static struct berth_status check_pool(
+ *     struct berth_cycle_state *state, const struct berth_node_info *node)
+ * {
+ *     if (berth_node_info_label(node, BERTH_STR("pool")).data != NULL) {
+ *         return BERTH_STATUS_SUCCESS;
+ *     }
+ *     return berth_status_reason(berth_cycle_state_arena(state), BERTH_CODE_UNSCHEDULABLE,
+ *         "node(s) had no label pool");
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,6 +5,14 @@
  * @file
  * Text by pointer and length: what names, labels and messages are passed as. Function `_c` variants
  * and `const char *` parameters take zero-terminated text.
+ *
+ * @code{.c}
+ * static struct berth_str key_of(struct berth_arena *arena, const struct berth_pod *pod)
+ * {
+ *     return berth_arena_printf(arena, "%.*s/%.*s", BERTH_STR_ARG(berth_pod_namespace(pod)),
+ *         BERTH_STR_ARG(berth_pod_name(pod)));
+ * }
+ * @endcode
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -164,6 +164,15 @@ class Headers(Tree):
         self.assertEqual(2, len(problems))
 
 
+    def test_examples_are_compiled(self):
+        header = "/**\n * @file\n%s */\n#ifndef G\n#define G\nint f(void);\n#endif\n"
+        call = " * @code{.c}\n * static int g(void)\n * {\n *     return %s();\n * }\n * @endcode\n"
+        for example, wrong in ((call % "f", 0), (call % "h", 1), ("", 1)):
+            tree(self.root, {"include/berth/berth.h": header % example})
+            count, problems = check_headers.check(self.root, CC, None)
+            self.assertEqual((2, wrong), (count, len(problems)), example)
+
+
 class SeedMap(unittest.TestCase):
     """What a header must look like for a name to count as there."""
     headers = check_seed_map.Headers(["""
