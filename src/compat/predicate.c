@@ -292,7 +292,7 @@ static struct bt_plugin *plugin_of(struct berth_predicates *predicates,
 	if (plugin != NULL) {
 		return plugin;
 	}
-	if (ops->create(args != NULL ? args : &none, &predicates->handle, &plugin, err) < 0) {
+	if (ops->create(ops, args != NULL ? args : &none, &predicates->handle, &plugin, err) < 0) {
 		return NULL;
 	}
 	if (plugin->ops == NULL) {

@@ -240,9 +240,7 @@ static enum berth_queueing_hint ask_hint(struct berth_plugin *plugin, uint32_t i
 HINT(0)
 HINT(1)
 HINT(2)
-HINT(3)
-HINT(4)
-HINT(5) HINT(6)
+HINT(3) HINT(4) HINT(5) HINT(6)
 
 	/** The in-tree list, with hints that take public plugins. */
 	static void fill_events(struct own_binding *own)
@@ -425,7 +423,8 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 	own->own_handle = *own->handle;
 	own->own_handle.gates = &own->gates;
 	inside = read_args(own, args);
-	result = bt_volume_binding_plugin.create(&inside, &own->own_handle, &own->inside, err);
+	result = bt_volume_binding_plugin.create(
+		&bt_volume_binding_plugin, &inside, &own->own_handle, &own->inside, err);
 	if (result != BERTH_OK) {
 		bt_free(own->shape);
 		bt_free(own);

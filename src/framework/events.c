@@ -110,13 +110,25 @@ static void add_defaults(const struct bt_framework *framework, struct bt_plugin 
 	}
 }
 
+int bt_plugin_events_to_register(struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	struct berth_error *err)
+{
+	if (plugin->ops->events_to_register != NULL) {
+		return plugin->ops->events_to_register(plugin, out_events, out_count, err);
+	}
+	*out_events = plugin->ops->events.items;
+	*out_count = plugin->ops->events.count;
+	return BERTH_OK;
+}
+
 static int add_registered(
 	struct bt_plugin *plugin, struct bt_event_hints *hints, struct berth_error *err)
 {
 	const struct bt_event_registration *events = NULL;
 	uint32_t count = 0;
 	uint32_t node_actions = 0;
-	int code = plugin->ops->events_to_register(plugin, &events, &count, err);
+	int code = bt_plugin_events_to_register(plugin, &events, &count, err);
 
 	if (code != BERTH_OK) {
 		return code;
@@ -161,7 +173,7 @@ int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_
 			    plugin->ops->permit != NULL)) {
 			continue;
 		}
-		if (plugin->ops->events_to_register == NULL) {
+		if (plugin->ops->events_to_register == NULL && plugin->ops->events.items == NULL) {
 			add_defaults(framework, plugin, &hints);
 		} else if (add_registered(plugin, &hints, &cause) != BERTH_OK) {
 			if (code != BERTH_OK) {

@@ -303,6 +303,16 @@ struct bt_event_registration {
 	bt_hint_function hint; /* NULL: always Queue */
 };
 
+struct bt_event_registrations {
+	const struct bt_event_registration *items;
+	uint32_t count;
+};
+
+#define BT_EVENTS(list) \
+	{ \
+		(list), BT_ARRAY_LENGTH(list) \
+	}
+
 /** A queue entry as QueueSort sees it. */
 struct bt_queued_pod {
 	const struct bt_pod_info *pod;
@@ -362,20 +372,15 @@ struct bt_plugin_ops {
 	const char *name; /* unique in a registry */
 
 	/**
-	 * New instance. args: decoded and defaulted (config.h), kind BT_ARGS_NONE when there are
-	 * none; borrowed for the life of the framework. err: reported as `initializing plugin
-	 * "<name>": <err>`.
+	 * New instance of the plugin that ops describes. args: decoded and defaulted (config.h),
+	 * kind BT_ARGS_NONE when there are none; borrowed for the life of the framework. err:
+	 * reported as `initializing plugin "<name>": <err>`. The instance may set another table
+	 * (same name), which then decides which roles it has.
 	 */
-	int (*create)(const struct bt_plugin_args *args, const struct bt_handle *handle,
-		struct bt_plugin **out_plugin, struct berth_error *err);
-	/**
-	 * In place of create, for a table that stands for a factory: the instance may set a table
-	 * of its own (same name), which then decides which roles it has.
-	 */
-	int (*create_from)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
 		struct berth_error *err);
-	const void *context; /* of create_from */
+	const void *context; /* for create */
 	void (*destroy)(struct bt_plugin *plugin);
 
 	/**
@@ -421,7 +426,9 @@ struct bt_plugin_ops {
 		int64_t out_needs[BT_HINT_NEEDS]);
 	bool (*hint_limits)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
 		const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS]);
-	/** *out_events borrowed from the plugin. */
+	/** The events every instance registers; items NULL: see events_to_register. */
+	struct bt_event_registrations events;
+	/** Where the events depend on the instance. *out_events borrowed from the plugin. */
 	int (*events_to_register)(struct bt_plugin *plugin,
 		const struct bt_event_registration **out_events, uint32_t *out_count,
 		struct berth_error *err);
@@ -612,4 +619,8 @@ struct bt_plugin_ops {
 
 /** One more trait; the list's arena. */
 void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait);
+/** EventsToRegister: the plugin's events, fixed or asked for. The plugin has one of the two. */
+BT_MUST_USE int bt_plugin_events_to_register(struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	struct berth_error *err);
 #endif

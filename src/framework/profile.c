@@ -146,15 +146,6 @@ static const struct bt_plugin_args *find_args(struct bt_framework *framework, st
 	return &framework->fit_args;
 }
 
-static int create_instance(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	if (ops->create_from != NULL) {
-		return ops->create_from(ops, args, handle, out_plugin, err);
-	}
-	return ops->create(args, handle, out_plugin, err);
-}
-
 static int create_instances(struct bt_framework *framework, const struct bt_registry *registry,
 	const struct bt_text_set *needed, struct berth_error *err)
 {
@@ -171,7 +162,7 @@ static int create_instances(struct bt_framework *framework, const struct bt_regi
 			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
 				"a profile has at most %d plugins", BT_PLUGINS_MAX);
 		}
-		if (create_instance(ops, find_args(framework, name), &framework->handle, &plugin,
+		if (ops->create(ops, find_args(framework, name), &framework->handle, &plugin,
 			    &cause) != BERTH_OK) {
 			struct bt_strbuf after = {0};
 			int code = cause.code != BERTH_OK ? cause.code : BERTH_ERR_INTERNAL;

@@ -698,7 +698,7 @@ void bt_plugin_registration_init(struct bt_plugin_registration *registration)
 {
 	registration->ops = (struct bt_plugin_ops){
 		.name = registration->name,
-		.create_from = create_adapted,
+		.create = create_adapted,
 		.context = registration,
 	};
 }

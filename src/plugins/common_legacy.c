@@ -93,7 +93,7 @@ int bt_legacy_create_plain(const struct bt_plugin_ops *ops, const struct bt_plug
 	int code = bt_legacy_args_open(args, ops->name, NULL, 0, &arena, &value, err);
 
 	bt_arena_finish(&arena);
-	return code != 0 ? code : bt_plain_plugin_create(ops, handle, out_plugin);
+	return code != 0 ? code : bt_plain_plugin_create(ops, args, handle, out_plugin, err);
 }
 
 struct bt_resource bt_legacy_pod_resources(
@@ -202,7 +202,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (meaning->args_kind != BT_ARGS_NONE) {
 		bt_plugin_args_default(&renamed->args, handle->gates, &renamed->arena);
 	}
-	int code = meaning->plugin->create(&renamed->args, handle, &plugin, err);
+	int code = meaning->plugin->create(meaning->plugin, &renamed->args, handle, &plugin, err);
 
 	if (code != 0) {
 		finish_renamed(renamed);
@@ -218,7 +218,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	static const struct meaning meaning_of_##function = {&bt_##today##_plugin, kind}; \
 	const struct bt_plugin_ops bt_legacy_##function##_plugin = { \
 		.name = old_name, \
-		.create_from = create, \
+		.create = create, \
 		.context = &meaning_of_##function, \
 	};
 

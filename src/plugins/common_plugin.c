@@ -5,8 +5,9 @@
 #include "base/compiler.h"
 #include "base/error.h"
 
-int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin)
+int bt_plain_plugin_create(const struct bt_plugin_ops *ops,
+	BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
 {
 	struct bt_plain_plugin *plugin = BT_NEW(struct bt_plain_plugin);
 

@@ -13,9 +13,9 @@ struct bt_plain_plugin {
 	const struct bt_handle *handle; /* borrowed for the life of the framework */
 };
 
-/** The whole create of a plugin without arguments of its own. */
-int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin);
+/** Create of a plugin without arguments. */
+int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err);
 /** Destroy of every instance that owns nothing. */
 void bt_plain_plugin_destroy(struct bt_plugin *plugin);
 

@@ -24,15 +24,9 @@ static struct bt_status bind(struct bt_plugin *plugin, struct bt_cycle_state *cy
 	return bt_status_code_only(code == BT_WRITE_PENDING ? BT_STATUS_WAIT : BT_STATUS_SUCCESS);
 }
 
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_default_binder_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_default_binder_plugin = {
 	.name = "DefaultBinder",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.bind = bind,
 };

@@ -178,8 +178,8 @@ static int events_to_register(struct bt_plugin *plugin,
 
 /** --- instance --- */
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct default_preemption *self;
 	int code;
@@ -200,7 +200,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	self = BT_NEW(struct default_preemption);
-	self->base.ops = &bt_default_preemption_plugin;
+	self->base.ops = ops;
 	self->handle = handle;
 	bt_evaluator_init(&self->evaluator, handle, &args->default_preemption,
 		bt_default_preemption_plugin.name);

@@ -124,15 +124,6 @@ static enum bt_hint_scope dynamic_resources_hint_scope(BT_UNUSED struct bt_plugi
 	return bt_str_equal(event->resource, claim) ? BT_HINT_SCOPE_POD : BT_HINT_SCOPE_SHAPE;
 }
 
-static int dynamic_resources_events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 /** Of a pod without claims; never changed. */
 static struct bt_dynamic_cycle no_claims;
 
@@ -628,8 +619,8 @@ static int check_args(
 		args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	int code = check_args(args, handle, err);
 	struct bt_dynamic_resources *instance;
@@ -638,7 +629,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	instance = BT_NEW(struct bt_dynamic_resources);
-	instance->base.base.ops = &bt_dynamic_resources_plugin;
+	instance->base.base.ops = ops;
 	instance->base.handle = handle;
 	instance->dra = bt_dra_of(handle->state, handle->gates);
 	instance->filter_timeout_ns =
@@ -656,7 +647,7 @@ const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.pre_enqueue = pre_enqueue,
 	.pre_enqueue_passes = pre_enqueue_passes,
 	.hint_scope_of = dynamic_resources_hint_scope,
-	.events_to_register = dynamic_resources_events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = bt_dynamic_filter,

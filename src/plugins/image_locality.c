@@ -211,15 +211,9 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_image_locality_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_image_locality_plugin = {
 	.name = "ImageLocality",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
 	.columns_split = true,

@@ -475,15 +475,6 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 		: BT_HINT_SCOPE_NAMESPACE;
 }
 
-static int affinity_events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 /* --- the rest --- */
 
 /* Existing pods can prefer any pod by its labels. */
@@ -507,8 +498,8 @@ static struct bt_status sign(
 	return BT_STATUS_OK;
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct bt_affinity_plugin *instance;
 	int code = bt_plugin_args_expect(
@@ -518,7 +509,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	instance = BT_NEW(struct bt_affinity_plugin);
-	instance->base.ops = &bt_inter_pod_affinity_plugin;
+	instance->base.ops = ops;
 	instance->handle = handle;
 	instance->hard_weight = args->inter_pod_affinity.hard_pod_affinity_weight.present
 		? args->inter_pod_affinity.hard_pod_affinity_weight.value
@@ -543,7 +534,7 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.hint_scope_of = affinity_hint_scope,
-	.events_to_register = affinity_events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.pre_filter_add_pod = add_pod,

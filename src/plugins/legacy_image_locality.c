@@ -68,16 +68,9 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_image_locality_priority_plugin, args, handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
 	.name = "ImageLocalityPriority",
-	.create = create,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_score = pre_score,
 	.score = score,

@@ -70,15 +70,6 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 /** No key may be wanted both present and absent. */
 static int check_conflicts(const char *field, const bt_str_list *present, const char *absent_field,
 	const bt_str_list *absent, struct berth_error *err)
@@ -131,13 +122,13 @@ static void destroy(struct bt_plugin *plugin)
 	}
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct node_label_plugin *plugin = BT_NEW(struct node_label_plugin);
 	int code;
 
-	plugin->base.base.ops = &bt_legacy_node_label_plugin;
+	plugin->base.base.ops = ops;
 	plugin->base.handle = handle;
 	code = load_args(plugin, args, err);
 	if (code != 0) {
@@ -152,7 +143,7 @@ const struct bt_plugin_ops bt_legacy_node_label_plugin = {
 	.name = "NodeLabel",
 	.create = create,
 	.destroy = destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.filter = filter,
 	.score = score,
 };

@@ -272,80 +272,55 @@ static const struct bt_event_registration general_events[] = {
 		NULL},
 };
 
-/* create and events_to_register of one plugin. */
-#define GENERAL_PLUGIN(function_suffix, events) \
-	static int create_##function_suffix(const struct bt_plugin_args *args, \
-		const struct bt_handle *handle, struct bt_plugin **out_plugin, \
-		struct berth_error *err) \
-	{ \
-		return bt_legacy_create_plain( \
-			&bt_legacy_##function_suffix##_plugin, args, handle, out_plugin, err); \
-	} \
-	static int events_of_##function_suffix(BT_UNUSED struct bt_plugin *plugin, \
-		const struct bt_event_registration **out_events, uint32_t *out_count, \
-		BT_UNUSED struct berth_error *err) \
-	{ \
-		*out_events = (events); \
-		*out_count = (uint32_t)BT_ARRAY_LENGTH(events); \
-		return 0; \
-	}
-
-GENERAL_PLUGIN(pod_fits_resources, resource_events)
-GENERAL_PLUGIN(host_name, host_name_events)
-GENERAL_PLUGIN(pod_fits_host_ports, port_events)
-GENERAL_PLUGIN(pod_fits_ports, port_events)
-GENERAL_PLUGIN(match_node_selector, selector_events)
-GENERAL_PLUGIN(general_predicates, general_events)
-
 const struct bt_plugin_ops bt_legacy_pod_fits_resources_plugin = {
 	.name = "PodFitsResources",
-	.create = create_pod_fits_resources,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_of_pod_fits_resources,
+	.events = BT_EVENTS(resource_events),
 	.pre_filter = pre_filter,
 	.filter = filter_resources,
 };
 
 const struct bt_plugin_ops bt_legacy_host_name_plugin = {
 	.name = "HostName",
-	.create = create_host_name,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_of_host_name,
+	.events = BT_EVENTS(host_name_events),
 	.filter = filter_host_name,
 };
 
 const struct bt_plugin_ops bt_legacy_pod_fits_host_ports_plugin = {
 	.name = "PodFitsHostPorts",
-	.create = create_pod_fits_host_ports,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_of_pod_fits_host_ports,
+	.events = BT_EVENTS(port_events),
 	.pre_filter = pre_filter,
 	.filter = filter_host_ports,
 };
 
 const struct bt_plugin_ops bt_legacy_pod_fits_ports_plugin = {
 	.name = "PodFitsPorts",
-	.create = create_pod_fits_ports,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_of_pod_fits_ports,
+	.events = BT_EVENTS(port_events),
 	.pre_filter = pre_filter,
 	.filter = filter_port_numbers,
 };
 
 const struct bt_plugin_ops bt_legacy_match_node_selector_plugin = {
 	.name = "MatchNodeSelector",
-	.create = create_match_node_selector,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_of_match_node_selector,
+	.events = BT_EVENTS(selector_events),
 	.pre_filter = pre_filter,
 	.filter = filter_selector,
 };
 
 const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
 	.name = "GeneralPredicates",
-	.create = create_general_predicates,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_of_general_predicates,
+	.events = BT_EVENTS(general_events),
 	.pre_filter = pre_filter,
 	.filter = filter_general,
 };
@@ -582,80 +557,35 @@ static const struct bt_event_registration pid_events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION}, after_pid_change},
 };
 
-static int events_to_register(struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	if (plugin->ops == &bt_legacy_check_node_condition_plugin) {
-		*out_events = condition_events;
-	} else if (plugin->ops == &bt_legacy_check_node_memory_pressure_plugin) {
-		*out_events = memory_events;
-	} else if (plugin->ops == &bt_legacy_check_node_disk_pressure_plugin) {
-		*out_events = disk_events;
-	} else {
-		*out_events = pid_events;
-	}
-	*out_count = 1;
-	return 0;
-}
-
-static int create_condition(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_check_node_condition_plugin, args, handle, out_plugin, err);
-}
-
-static int create_memory(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_check_node_memory_pressure_plugin, args, handle, out_plugin, err);
-}
-
-static int create_disk(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_check_node_disk_pressure_plugin, args, handle, out_plugin, err);
-}
-
-static int create_pid(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_check_node_pid_pressure_plugin, args, handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_check_node_condition_plugin = {
 	.name = "CheckNodeCondition",
-	.create = create_condition,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(condition_events),
 	.filter = filter_condition,
 };
 
 const struct bt_plugin_ops bt_legacy_check_node_memory_pressure_plugin = {
 	.name = "CheckNodeMemoryPressure",
-	.create = create_memory,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(memory_events),
 	.filter = filter_memory,
 };
 
 const struct bt_plugin_ops bt_legacy_check_node_disk_pressure_plugin = {
 	.name = "CheckNodeDiskPressure",
-	.create = create_disk,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(disk_events),
 	.filter = filter_disk,
 };
 
 const struct bt_plugin_ops bt_legacy_check_node_pid_pressure_plugin = {
 	.name = "CheckNodePIDPressure",
-	.create = create_pid,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(pid_events),
 	.filter = filter_pid,
 };
 
@@ -712,41 +642,18 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, bt_hint_if_pod_itself},
 };
 
-static int taint_events(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
-static int create_all(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_pod_tolerates_node_taints_plugin, args, handle, out_plugin, err);
-}
-
-static int create_no_execute(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(&bt_legacy_pod_tolerates_node_no_execute_taints_plugin, args,
-		handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_pod_tolerates_node_taints_plugin = {
 	.name = "PodToleratesNodeTaints",
-	.create = create_all,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = taint_events,
+	.events = BT_EVENTS(events),
 	.filter = filter,
 };
 
 const struct bt_plugin_ops bt_legacy_pod_tolerates_node_no_execute_taints_plugin = {
 	.name = "PodToleratesNodeNoExecuteTaints",
-	.create = create_no_execute,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events_to_register = taint_events,
+	.events = BT_EVENTS(events),
 	.filter = filter,
 };

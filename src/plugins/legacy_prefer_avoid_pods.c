@@ -67,16 +67,9 @@ static struct bt_status score(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_node_prefer_avoid_pods_plugin, args, handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_node_prefer_avoid_pods_plugin = {
 	.name = "NodePreferAvoidPods",
-	.create = create,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
 	.score = score,
 };

@@ -305,13 +305,13 @@ static void destroy_capacity_ratio(struct bt_plugin *plugin)
 	}
 }
 
-static int create_capacity_ratio(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create_capacity_ratio(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct capacity_ratio_plugin *plugin = BT_NEW(struct capacity_ratio_plugin);
 	int code;
 
-	plugin->base.base.ops = &bt_legacy_requested_to_capacity_ratio_priority_plugin;
+	plugin->base.base.ops = ops;
 	plugin->base.handle = handle;
 	code = load_shape(plugin, args, err);
 	if (code != 0) {
@@ -322,30 +322,9 @@ static int create_capacity_ratio(const struct bt_plugin_args *args, const struct
 	return 0;
 }
 
-static int create_least(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_least_requested_priority_plugin, args, handle, out_plugin, err);
-}
-
-static int create_most(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_most_requested_priority_plugin, args, handle, out_plugin, err);
-}
-
-static int create_balanced(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_balanced_resource_allocation_plugin, args, handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
 	.name = "LeastRequestedPriority",
-	.create = create_least,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_score = pre_score,
 	.score = score_least,
@@ -353,7 +332,7 @@ const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
 
 const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin = {
 	.name = "MostRequestedPriority",
-	.create = create_most,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_score = pre_score,
 	.score = score_most,
@@ -361,7 +340,7 @@ const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin = {
 
 const struct bt_plugin_ops bt_legacy_balanced_resource_allocation_plugin = {
 	.name = "BalancedResourceAllocation",
-	.create = create_balanced,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_score = pre_score,
 	.score = score_balanced,

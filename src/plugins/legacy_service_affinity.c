@@ -415,13 +415,13 @@ static void destroy(struct bt_plugin *plugin)
 	}
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct service_affinity_plugin *plugin = BT_NEW(struct service_affinity_plugin);
 	int code;
 
-	plugin->base.base.ops = &bt_legacy_service_affinity_plugin;
+	plugin->base.base.ops = ops;
 	plugin->base.handle = handle;
 	code = load_args(plugin, args, err);
 	if (code != 0) {

@@ -50,30 +50,16 @@ static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_s
 	return BT_STATUS_OK;
 }
 
-static int create_equal(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_equal_priority_plugin, args, handle, out_plugin, err);
-}
-
-static int create_limits(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create_plain(
-		&bt_legacy_resource_limits_priority_plugin, args, handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_equal_priority_plugin = {
 	.name = "EqualPriority",
-	.create = create_equal,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
 	.score = score_equal,
 };
 
 const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
 	.name = "ResourceLimitsPriority",
-	.create = create_limits,
+	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_score = pre_score_limits,
 	.score = score_limits,

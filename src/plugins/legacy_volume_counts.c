@@ -28,7 +28,6 @@ struct volume_ids {
 };
 
 struct driver {
-	const struct bt_plugin_ops *ops;
 	struct bt_str limit_key;
 	int64_t default_limit;
 	/** Id of the inline volume or persistent volume; false when it is not the driver's. */
@@ -112,15 +111,11 @@ static bool cinder_volume_id(
 }
 
 static const struct driver drivers[] = {
-	{&bt_legacy_max_ebs_volume_count_plugin, BT_STR_INIT("attachable-volumes-aws-ebs"), 39,
-		ebs_inline_id, ebs_volume_id},
-	{&bt_legacy_max_gce_pd_volume_count_plugin, BT_STR_INIT("attachable-volumes-gce-pd"), 16,
-		gce_pd_inline_id, gce_pd_volume_id},
-	{&bt_legacy_max_azure_disk_volume_count_plugin,
-		BT_STR_INIT("attachable-volumes-azure-disk"), 16, azure_disk_inline_id,
+	{BT_STR_INIT("attachable-volumes-aws-ebs"), 39, ebs_inline_id, ebs_volume_id},
+	{BT_STR_INIT("attachable-volumes-gce-pd"), 16, gce_pd_inline_id, gce_pd_volume_id},
+	{BT_STR_INIT("attachable-volumes-azure-disk"), 16, azure_disk_inline_id,
 		azure_disk_volume_id},
-	{&bt_legacy_max_cinder_volume_count_plugin, BT_STR_INIT("attachable-volumes-cinder"), 256,
-		cinder_inline_id, cinder_volume_id},
+	{BT_STR_INIT("attachable-volumes-cinder"), 256, cinder_inline_id, cinder_volume_id},
 };
 
 struct volume_count_plugin {
@@ -331,21 +326,12 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, NULL},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
-static int create_driver(const struct driver *driver, const struct bt_plugin_args *args,
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct bt_arena arena = {0};
 	const struct bt_json_value *value;
-	int code = bt_legacy_args_open(args, driver->ops->name, NULL, 0, &arena, &value, err);
+	int code = bt_legacy_args_open(args, ops->name, NULL, 0, &arena, &value, err);
 	struct volume_count_plugin *plugin;
 
 	bt_arena_finish(&arena);
@@ -353,9 +339,9 @@ static int create_driver(const struct driver *driver, const struct bt_plugin_arg
 		return code;
 	}
 	plugin = BT_NEW(struct volume_count_plugin);
-	plugin->base.base.ops = driver->ops;
+	plugin->base.base.ops = ops;
 	plugin->base.handle = handle;
-	plugin->driver = driver;
+	plugin->driver = ops->context;
 	bt_map_init(&plugin->ids.map, stored_hash, &plugin->ids);
 	*out_plugin = &plugin->base.base;
 	return 0;
@@ -371,62 +357,42 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(plugin);
 }
 
-static int create_ebs(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return create_driver(&drivers[0], args, handle, out_plugin, err);
-}
-
-static int create_gce_pd(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return create_driver(&drivers[1], args, handle, out_plugin, err);
-}
-
-static int create_azure_disk(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return create_driver(&drivers[2], args, handle, out_plugin, err);
-}
-
-static int create_cinder(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return create_driver(&drivers[3], args, handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
 	.name = "MaxEBSVolumeCount",
-	.create = create_ebs,
+	.create = create,
+	.context = &drivers[0],
 	.destroy = destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,
 	.filter = filter,
 };
 
 const struct bt_plugin_ops bt_legacy_max_gce_pd_volume_count_plugin = {
 	.name = "MaxGCEPDVolumeCount",
-	.create = create_gce_pd,
+	.create = create,
+	.context = &drivers[1],
 	.destroy = destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,
 	.filter = filter,
 };
 
 const struct bt_plugin_ops bt_legacy_max_azure_disk_volume_count_plugin = {
 	.name = "MaxAzureDiskVolumeCount",
-	.create = create_azure_disk,
+	.create = create,
+	.context = &drivers[2],
 	.destroy = destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,
 	.filter = filter,
 };
 
 const struct bt_plugin_ops bt_legacy_max_cinder_volume_count_plugin = {
 	.name = "MaxCinderVolumeCount",
-	.create = create_cinder,
+	.create = create,
+	.context = &drivers[3],
 	.destroy = destroy,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,
 	.filter = filter,
 };

@@ -643,15 +643,6 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, after_node_change},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 static void destroy(struct bt_plugin *plugin)
 {
 	struct node_affinity_plugin *instance = (struct node_affinity_plugin *)(void *)plugin;
@@ -662,8 +653,8 @@ static void destroy(struct bt_plugin *plugin)
 	}
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct node_affinity_plugin *instance;
 	const struct bt_node_affinity *added;
@@ -675,7 +666,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	instance = BT_NEW(struct node_affinity_plugin);
-	instance->base.ops = &bt_node_affinity_plugin;
+	instance->base.ops = ops;
 	instance->handle = handle;
 	added = args->node_affinity.added_affinity;
 	if (added != NULL && added->required != NULL) {
@@ -698,7 +689,7 @@ const struct bt_plugin_ops bt_node_affinity_plugin = {
 	.destroy = destroy,
 	.pure = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = filter,

@@ -187,15 +187,9 @@ static int events_to_register(struct bt_plugin *plugin,
 	return 0;
 }
 
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_node_declared_features_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_node_declared_features_plugin = {
 	.name = "NodeDeclaredFeatures",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
 	.columns_split = true,

@@ -60,28 +60,13 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_node_name_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_node_name_plugin = {
 	.name = "NodeName",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
 	.columns_split = true,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = sign,
 	.filter = filter,
 	.filter_column = filter_column,

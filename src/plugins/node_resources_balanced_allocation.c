@@ -202,8 +202,8 @@ static void destroy(struct bt_plugin *plugin)
 	}
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct balanced_plugin *instance;
 	int code = bt_plugin_args_expect(args, BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION,
@@ -213,7 +213,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	instance = BT_NEW(struct balanced_plugin);
-	instance->base.ops = &bt_node_resources_balanced_allocation_plugin;
+	instance->base.ops = ops;
 	instance->handle = handle;
 	bt_scored_resources_init(
 		&instance->resources, &args->node_resources_balanced_allocation.resources, handle);

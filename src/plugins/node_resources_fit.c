@@ -867,8 +867,8 @@ static void destroy(struct bt_plugin *plugin)
 	}
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct fit_plugin *instance;
 	int code = bt_plugin_args_expect(
@@ -878,7 +878,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	instance = BT_NEW(struct fit_plugin);
-	instance->base.ops = &bt_node_resources_fit_plugin;
+	instance->base.ops = ops;
 	instance->handle = handle;
 	instance->args = &args->node_resources_fit;
 	instance->gates = bt_resource_gates_of(handle->gates);

@@ -97,29 +97,14 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, after_toleration_change},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_node_unschedulable_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_node_unschedulable_plugin = {
 	.name = "NodeUnschedulable",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
 	.columns_split = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = sign,
 	.filter = filter,
 	.filter_reads = BT_CHANGE_TAINTS,

@@ -587,23 +587,15 @@ static enum bt_hint_scope hint_scope_of(BT_UNUSED struct bt_plugin *plugin,
 							 : BT_HINT_SCOPE_SHAPE;
 }
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 /* --- instance --- */
 
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin,
+	BT_UNUSED struct berth_error *err)
 {
 	struct limits_plugin *instance = BT_NEW(struct limits_plugin);
 
-	instance->base.base.ops = &bt_node_volume_limits_plugin;
+	instance->base.base.ops = ops;
 	instance->base.handle = handle;
 	set_init(&instance->wanted);
 	set_init(&instance->used);
@@ -634,7 +626,7 @@ const struct bt_plugin_ops bt_node_volume_limits_plugin = {
 	.destroy = destroy,
 	.pure = true,
 	.hint_scope_of = hint_scope_of,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,
 	.filter = filter,

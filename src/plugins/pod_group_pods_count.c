@@ -43,15 +43,9 @@ static struct bt_status normalize_placement_scores(
 	return BT_STATUS_OK;
 }
 
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_pod_group_pods_count_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_pod_group_pods_count_plugin = {
 	.name = "PodGroupPodsCount",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.score_placement = score_placement,
 	.normalize_placement_scores = normalize_placement_scores,

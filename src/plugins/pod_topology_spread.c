@@ -520,15 +520,6 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 		: scope;
 }
 
-static int spread_events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 /* --- the rest --- */
 
 static bool never_signs(const struct bt_plugin *plugin)
@@ -550,8 +541,8 @@ static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info 
 	return BT_STATUS_OK;
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct bt_spread_plugin *instance;
 	int code = bt_plugin_args_expect(
@@ -561,7 +552,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	instance = BT_NEW(struct bt_spread_plugin);
-	instance->base.ops = &bt_pod_topology_spread_plugin;
+	instance->base.ops = ops;
 	instance->handle = handle;
 	instance->system_defaulted =
 		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
@@ -594,7 +585,7 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.hint_scope_of = spread_hint_scope,
-	.events_to_register = spread_events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = sign,
 	.never_signs = never_signs,
 	.pre_filter = pre_filter,

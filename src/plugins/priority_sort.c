@@ -15,15 +15,9 @@ static bool less(BT_UNUSED struct bt_plugin *plugin, const struct bt_queued_pod 
 	return a->timestamp_ns < b->timestamp_ns;
 }
 
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_priority_sort_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_priority_sort_plugin = {
 	.name = "PrioritySort",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.less = less,
 	.less_is_priority_then_time = true,

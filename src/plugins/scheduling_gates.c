@@ -41,27 +41,12 @@ static const struct bt_event_registration events[] = {
 		bt_hint_if_pod_itself},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_scheduling_gates_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_scheduling_gates_plugin = {
 	.name = "SchedulingGates",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_enqueue = pre_enqueue,
 	.pre_enqueue_passes = pre_enqueue_passes,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 };

@@ -27,15 +27,9 @@ static struct bt_status generate_placements(struct bt_plugin *plugin, struct bt_
 		state, key, group_namespace, group_name, parent, arena, out_placements, out_count);
 }
 
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_topology_placement_generator_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_topology_placement_generator_plugin = {
 	.name = "TopologyPlacementGenerator",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.generate_placements = generate_placements,
 };

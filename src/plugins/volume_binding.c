@@ -617,15 +617,6 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 
 /* --- instance --- */
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = bt_volume_binding_events;
-	*out_count = bt_volume_binding_event_count;
-	return 0;
-}
-
 void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_binder *binder)
 {
 	struct volume_binding_plugin *instance = instance_of(plugin);
@@ -673,8 +664,8 @@ static void set_shape(
 	}
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	int code = bt_plugin_args_expect(
 		args, BT_ARGS_VOLUME_BINDING, "want args to be of type", handle, err);
@@ -684,7 +675,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		return code;
 	}
 	instance = BT_NEW(struct volume_binding_plugin);
-	instance->base.base.ops = &bt_volume_binding_plugin;
+	instance->base.base.ops = ops;
 	instance->base.handle = handle;
 	instance->no_claims.all_bound = true;
 	instance->binder =
@@ -702,7 +693,7 @@ const struct bt_plugin_ops bt_volume_binding_plugin = {
 	.destroy = destroy,
 	.is_pure_for = is_pure_for,
 	.hint_scope_of = volume_binding_hint_scope,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(bt_volume_binding_events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,
 	.filter = filter,

@@ -307,28 +307,13 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_volume_change},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
-static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	return bt_plain_plugin_create(&bt_volume_zone_plugin, handle, out_plugin);
-}
-
 const struct bt_plugin_ops bt_volume_zone_plugin = {
 	.name = "VolumeZone",
-	.create = create,
+	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
 	.is_pure_for = is_pure_for,
 	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
-	.events_to_register = events_to_register,
+	.events = BT_EVENTS(events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,
 	.filter = filter,

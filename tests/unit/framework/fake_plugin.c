@@ -67,8 +67,8 @@ static struct bt_status answer(struct fake *fake, enum fake_point point, struct 
 	return status;
 }
 
-static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
+static int create(BT_UNUSED const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct fake_instance *instance = BT_NEW(struct fake_instance);
 

@@ -285,7 +285,8 @@ START_TEST(test_profile__arguments)
 }
 END_TEST
 
-static int failing_create(const struct bt_plugin_args *args, const struct bt_handle *handle,
+static int failing_create(BT_UNUSED const struct bt_plugin_ops *ops,
+	const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	(void)args;

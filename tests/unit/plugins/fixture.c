@@ -187,8 +187,8 @@ void fixture_init_with(struct fixture *fixture, const struct bt_plugin_ops *ops,
 		.scheduler_name = BT_STR("default-scheduler"),
 	};
 	plugin_args = load_args(fixture, ops->name, args);
-	ck_assert_msg(ops->create(plugin_args != NULL ? plugin_args : &no_args, &fixture->handle,
-			      &fixture->plugin, &err) == 0,
+	ck_assert_msg(ops->create(ops, plugin_args != NULL ? plugin_args : &no_args,
+			      &fixture->handle, &fixture->plugin, &err) == 0,
 		"%s", berth_error_message(&err));
 	fixture->plugin->index = 0;
 	refresh(fixture);
@@ -450,9 +450,7 @@ enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, ui
 	uint32_t count = 0;
 	uint32_t i = 0;
 
-	ck_assert_int_eq(
-		fixture->plugin->ops->events_to_register(fixture->plugin, &events, &count, NULL),
-		0);
+	ck_assert_int_eq(bt_plugin_events_to_register(fixture->plugin, &events, &count, NULL), 0);
 	while (i < count &&
 		!((bt_str_equal_c(events[i].event.resource, resource) ||
 			  bt_str_equal_c(without_group(events[i].event.resource), resource)) &&

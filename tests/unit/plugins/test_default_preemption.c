@@ -252,7 +252,7 @@ START_TEST(test_default_preemption__events)
 
 		init(&fixture, gates[i], "p1:low");
 		plugin = bt_framework_find_plugin(fixture.framework, BT_STR("DefaultPreemption"));
-		ck_assert_int_eq(plugin->ops->events_to_register(plugin, &events, &count, NULL), 0);
+		ck_assert_int_eq(bt_plugin_events_to_register(plugin, &events, &count, NULL), 0);
 		ck_assert_uint_eq(count, gates[i] == NULL ? 1 : 0);
 		if (count == 1) {
 			ck_assert(bt_str_equal_c(events[0].event.resource, "Pod"));
@@ -277,7 +277,9 @@ static void expect_args_error(
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_plugin *plugin = NULL;
 
-	ck_assert_int_ne(bt_default_preemption_plugin.create(args, handle, &plugin, &err), 0);
+	ck_assert_int_ne(bt_default_preemption_plugin.create(
+				 &bt_default_preemption_plugin, args, handle, &plugin, &err),
+		0);
 	ck_assert_str_eq(berth_error_message(&err), text);
 	ck_assert_ptr_null(plugin);
 	berth_error_finish(&err);

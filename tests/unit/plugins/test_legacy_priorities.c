@@ -135,6 +135,7 @@ START_TEST(test_requested_to_capacity_ratio_priority__bad_arguments)
 		struct berth_error err = BERTH_ERROR_INIT;
 
 		ck_assert_int_lt(bt_legacy_requested_to_capacity_ratio_priority_plugin.create(
+					 &bt_legacy_requested_to_capacity_ratio_priority_plugin,
 					 &args, &handle, &plugin, &err),
 			0);
 		ck_assert_ptr_null(plugin);

@@ -217,8 +217,9 @@ START_TEST(test_volume_binding__edge_07_93_second_write_conflicts)
 	plugins[0] = fixture.plugin;
 	args = bt_config_profile_find_args(
 		bt_config_profile_at(fixture.config, 0), BT_STR("VolumeBinding"));
-	ck_assert_int_eq(
-		bt_volume_binding_plugin.create(args, &fixture.handle, &plugins[1], NULL), 0);
+	ck_assert_int_eq(bt_volume_binding_plugin.create(&bt_volume_binding_plugin, args,
+				 &fixture.handle, &plugins[1], NULL),
+		0);
 	put_volume(&fixture, "pv", "W", "1G", NULL, "");
 	put_claim(&fixture, "c", "W", "1G", "");
 	put_claim(&fixture, "d", "W", "1G", "");
