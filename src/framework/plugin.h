@@ -2,14 +2,15 @@
 #ifndef BT_FRAMEWORK_PLUGIN_H
 #define BT_FRAMEWORK_PLUGIN_H
 /**
- * The plugin contract. A plugin is a constant table of functions plus an instance per profile; it
- * implements any subset of the extension points (a NULL slot = the role is not implemented). Spec:
- * 02 section 4.
+ * The plugin contract. A plugin is a constant table of functions (struct bt_plugin_ops) plus an
+ * instance per profile; it implements any subset of the extension points (a NULL slot = the role is
+ * not implemented). Spec: 02 section 4.
  *
- * Every plugin has the plain form (one pod, one node, through node_info.h). A plugin whose verdict
- * or score is a pure function of the pod's shape and one node's row may add the column form: the
- * same answer over many slots at once, kept by the scheduling plan and repaired from the change
- * log. BERTH_VERIFY=1 compares the two on every decision.
+ * That is all a plugin needs: one pod, one node, through node_info.h. A plugin whose verdict or
+ * score is a pure function of the pod's shape and one node's row may add a second table (struct
+ * bt_plugin_shortcuts) with column forms: the same answer over many slots at once, kept by the
+ * scheduling plan and repaired from the change log. BERTH_VERIFY=1 compares the two on every
+ * decision.
  *
  * All functions run on the scheduling thread. `pod` is never NULL. Data placed in the cycle lives
  * in cycle->arena.
@@ -368,20 +369,13 @@ struct bt_placement {
 	uint32_t count;
 };
 
-struct bt_plugin_ops {
-	const char *name; /* unique in a registry */
-
-	/**
-	 * New instance of the plugin that ops describes. args: decoded and defaulted (config.h),
-	 * kind BT_ARGS_NONE when there are none; borrowed for the life of the framework. err:
-	 * reported as `initializing plugin "<name>": <err>`. The instance may set another table
-	 * (same name), which then decides which roles it has.
-	 */
-	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-		const struct bt_handle *handle, struct bt_plugin **out_plugin,
-		struct berth_error *err);
-	const void *context; /* for create */
-	void (*destroy)(struct bt_plugin *plugin);
+/**
+ * The optional second table of a plugin: forms of its functions that answer for many nodes, pods or
+ * events at once, and facts about them that let the engine ask less often. None of them changes a
+ * decision; a plugin without the table is always asked one pod and one node at a time.
+ */
+struct bt_plugin_shortcuts {
+	/* PreFilter and PreScore. */
 
 	/**
 	 * PreFilter and PreScore depend only on the pod's shape, the arguments and the state's
@@ -392,20 +386,16 @@ struct bt_plugin_ops {
 	/** Purity where it depends on the pod (no volumes: nothing else is looked at). NULL: `pure`
 	 * decides. */
 	bool (*is_pure_for)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
+	/* Queueing. */
 
-	/* Queueing */
-	struct bt_status (*pre_enqueue)(
-		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	/**
-	 * Now it would let every pod of this shape pass: many that wake up at once need not be
-	 * asked one by one. NULL: nobody knows.
+	 * PreEnqueue would now let every pod of this shape pass: many that wake up at once need not
+	 * be asked one by one. NULL: not known.
 	 */
 	bool (*pre_enqueue_passes)(struct bt_plugin *plugin, const struct bt_shape *shape);
-	/** Its gate may open without an event: pods that waited too long ask it again (spec 08
-	 * section 12). */
+	/** The gate of PreEnqueue may open without an event: pods that waited too long ask it again
+	 * (spec 08 section 12). */
 	bool gate_opens_silently;
-	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
-		const struct bt_queued_pod *b);
 	/** less is: higher priority first, then earlier timestamp. The queue may then compare keys
 	 * of its own. */
 	bool less_is_priority_then_time;
@@ -426,90 +416,10 @@ struct bt_plugin_ops {
 		int64_t out_needs[BT_HINT_NEEDS]);
 	bool (*hint_limits)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
 		const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS]);
-	/** The events every instance registers; items NULL: see events_to_register. */
-	struct bt_event_registrations events;
-	/** Where the events depend on the instance. *out_events borrowed from the plugin. */
-	int (*events_to_register)(struct bt_plugin *plugin,
-		const struct bt_event_registration **out_events, uint32_t *out_count,
-		struct berth_error *err);
-	/** Success (fragments added), Unschedulable (not signable) or Error. */
-	struct bt_status (*sign)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-		struct bt_sign_fragments *out);
-	/** sign refuses every pod: then nobody is asked. NULL: it does not. */
+	/** Sign refuses every pod: the engine then asks no plugin. NULL: it does not. */
 	bool (*never_signs)(const struct bt_plugin *plugin);
 
-	/* Scheduling cycle. Success, Skip, Unschedulable, UnschedulableAndUnresolvable, Error. */
-	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result);
-	struct bt_status (*pre_filter_add_pod)(struct bt_plugin *plugin,
-		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-		const struct bt_pod_info *pod_to_add, const struct bt_node_info *node);
-	struct bt_status (*pre_filter_remove_pod)(struct bt_plugin *plugin,
-		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-		const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
-	/** Copy of the plugin's pre-filter data that add_pod / remove_pod may change; NULL: the
-	 * data is never changed. */
-	void *(*clone_pre_filter_data)(const void *data, struct bt_arena *arena);
-	/** Success, rejected or Error. Reads only the node passed in. */
-	struct bt_status (*filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, const struct bt_node_info *node);
-	struct bt_status (*post_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
-		struct bt_post_filter_result *out_result);
-	/** slots: the feasible nodes. Success, Skip, anything else is an error. */
-	struct bt_status (*pre_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
-	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
-	enum bt_normalize_kind normalize;
-	/** BT_NORMALIZE_CUSTOM only. Rewrites the scores in place. */
-	struct bt_status (*normalize_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
-
-	/* After the choice. slot is the chosen node. */
-
-	/** What the assumed pod's status says beyond the pod's own, in the cycle's arena: spec 03
-	 * section 4. Only asked with gate DRANodeAllocatableResources. */
-	void (*assume_status)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);
-	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot);
-	/** Idempotent; may be called without its reserve having run. */
-	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot);
-	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot, int64_t *out_timeout_ns);
-
-	/*
-	 * Binding cycle. What takes time must not block: pre_bind and bind then answer Wait, and
-	 * are called again with the same arguments when an answer has arrived or the time
-	 * cycle->wake_ns (handle->now_ns, set it lower as needed) has come. They may be given up at
-	 * any time: unreserve says so.
-	 */
-	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin,
-		struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,
-		struct bt_pre_bind_pre_flight *out_result);
-	struct bt_status (*pre_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot);
-	struct bt_status (*bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot);
-	void (*post_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot);
-
-	/* Pod groups. Success, anything else is a failure. */
-	struct bt_status (*generate_placements)(struct bt_plugin *plugin, struct bt_arena *arena,
-		struct bt_str group_namespace, struct bt_str group_name,
-		const struct bt_placement *parent, const struct bt_placement **out_placements,
-		uint32_t *out_count);
-	struct bt_status (*score_placement)(struct bt_plugin *plugin, struct bt_arena *arena,
-		const struct bt_placement *placement, const struct bt_pod_info *const *pods,
-		uint32_t pod_count, int64_t *out_score);
-	struct bt_status (*normalize_placement_scores)(
-		struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count);
-	/** Spec 08 section 14. group: the pods' PodGroup; trial: how removals are tried out. */
-	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
-		const struct bt_pod_group *group, const struct bt_pod_info *const *pods,
-		uint32_t pod_count, const struct bt_pod_group_trial *trial);
+	/* Column forms. */
 
 	/**
 	 * The column forms take the data of the cycle instead of the plan's, and are run in every
@@ -616,6 +526,121 @@ struct bt_plugin_ops {
 		const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
 		uint32_t cell_count);
 };
+
+/** The plugin: its extension points under the names that they have in Kubernetes. */
+struct bt_plugin_ops {
+	const char *name; /* unique in a registry */
+
+	/**
+	 * New instance of the plugin that ops describes. args: decoded and defaulted (config.h),
+	 * kind BT_ARGS_NONE when there are none; borrowed for the life of the framework. err:
+	 * reported as `initializing plugin "<name>": <err>`. The instance may set another table
+	 * (same name), which then decides which roles it has.
+	 */
+	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+		const struct bt_handle *handle, struct bt_plugin **out_plugin,
+		struct berth_error *err);
+	const void *context; /* for create */
+	void (*destroy)(struct bt_plugin *plugin);
+	/** NULL: the plugin has none. */
+	const struct bt_plugin_shortcuts *shortcuts;
+
+	/* Queueing */
+	struct bt_status (*pre_enqueue)(
+		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
+	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
+		const struct bt_queued_pod *b);
+	/** The events every instance registers; items NULL: see events_to_register. */
+	struct bt_event_registrations events;
+	/** Where the events depend on the instance. *out_events borrowed from the plugin. */
+	int (*events_to_register)(struct bt_plugin *plugin,
+		const struct bt_event_registration **out_events, uint32_t *out_count,
+		struct berth_error *err);
+	/** Success (fragments added), Unschedulable (not signable) or Error. */
+	struct bt_status (*sign)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
+		struct bt_sign_fragments *out);
+
+	/* Scheduling cycle. Success, Skip, Unschedulable, UnschedulableAndUnresolvable, Error. */
+	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result);
+	struct bt_status (*pre_filter_add_pod)(struct bt_plugin *plugin,
+		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+		const struct bt_pod_info *pod_to_add, const struct bt_node_info *node);
+	struct bt_status (*pre_filter_remove_pod)(struct bt_plugin *plugin,
+		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+		const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
+	/** Copy of the plugin's pre-filter data that add_pod / remove_pod may change; NULL: the
+	 * data is never changed. */
+	void *(*clone_pre_filter_data)(const void *data, struct bt_arena *arena);
+	/** Success, rejected or Error. Reads only the node passed in. */
+	struct bt_status (*filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const struct bt_node_info *node);
+	struct bt_status (*post_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+		struct bt_post_filter_result *out_result);
+	/** slots: the feasible nodes. Success, Skip, anything else is an error. */
+	struct bt_status (*pre_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
+	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
+	enum bt_normalize_kind normalize;
+	/** BT_NORMALIZE_CUSTOM only. Rewrites the scores in place. */
+	struct bt_status (*normalize_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
+
+	/* After the choice. slot is the chosen node. */
+
+	/** What the assumed pod's status says beyond the pod's own, in the cycle's arena: spec 03
+	 * section 4. Only asked with gate DRANodeAllocatableResources. */
+	void (*assume_status)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);
+	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+	/** Idempotent; may be called without its reserve having run. */
+	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot, int64_t *out_timeout_ns);
+
+	/*
+	 * Binding cycle. What takes time must not block: pre_bind and bind then answer Wait, and
+	 * are called again with the same arguments when an answer has arrived or the time
+	 * cycle->wake_ns (handle->now_ns, set it lower as needed) has come. They may be given up at
+	 * any time: unreserve says so.
+	 */
+	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin,
+		struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,
+		struct bt_pre_bind_pre_flight *out_result);
+	struct bt_status (*pre_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+	struct bt_status (*bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+	void (*post_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+
+	/* Pod groups. Success, anything else is a failure. */
+	struct bt_status (*generate_placements)(struct bt_plugin *plugin, struct bt_arena *arena,
+		struct bt_str group_namespace, struct bt_str group_name,
+		const struct bt_placement *parent, const struct bt_placement **out_placements,
+		uint32_t *out_count);
+	struct bt_status (*score_placement)(struct bt_plugin *plugin, struct bt_arena *arena,
+		const struct bt_placement *placement, const struct bt_pod_info *const *pods,
+		uint32_t pod_count, int64_t *out_score);
+	struct bt_status (*normalize_placement_scores)(
+		struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count);
+	/** Spec 08 section 14. group: the pods' PodGroup; trial: how removals are tried out. */
+	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
+		const struct bt_pod_group *group, const struct bt_pod_info *const *pods,
+		uint32_t pod_count, const struct bt_pod_group_trial *trial);
+};
+
+/** The plugin's second table, all zero where it has none. */
+static inline const struct bt_plugin_shortcuts *bt_shortcuts(const struct bt_plugin *plugin)
+{
+	static const struct bt_plugin_shortcuts none = {0};
+
+	return plugin->ops->shortcuts != NULL ? plugin->ops->shortcuts : &none;
+}
 
 /** One more trait; the list's arena. */
 void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait);

@@ -238,8 +238,8 @@ static void set_up_signatures(struct bt_framework *framework)
 			bt_plugin_set_add(&seen, plugin->index);
 			framework->sign_plugins[framework->sign_plugin_count++] = plugin;
 			is_asked = is_asked && plugin->ops->sign != NULL;
-			if (refusal_count == 0 && plugin->ops->never_signs != NULL &&
-				plugin->ops->never_signs(plugin)) {
+			if (refusal_count == 0 && bt_shortcuts(plugin)->never_signs != NULL &&
+				bt_shortcuts(plugin)->never_signs(plugin)) {
 				refusal_count = framework->sign_plugin_count;
 			}
 		}

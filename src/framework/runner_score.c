@@ -11,8 +11,8 @@ struct scored_nodes {
 static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct scored_nodes *nodes)
 {
-	if (nodes->cell_sizes != NULL && plugin->ops->pre_score_cells != NULL) {
-		return plugin->ops->pre_score_cells(
+	if (nodes->cell_sizes != NULL && bt_shortcuts(plugin)->pre_score_cells != NULL) {
+		return bt_shortcuts(plugin)->pre_score_cells(
 			plugin, cycle, pod, nodes->slots, nodes->cell_sizes, nodes->count);
 	}
 	return plugin->ops->pre_score(plugin, cycle, pod, nodes->slots, nodes->count);

@@ -14,6 +14,7 @@
 struct adapted {
 	struct bt_plugin base;       /* what the framework holds */
 	struct bt_plugin_ops inside; /* only the slots that the plugin has */
+	struct bt_plugin_shortcuts shortcuts;
 	struct berth_plugin *plugin;
 	struct berth_plugin_ops outside; /* the plugin's table; what it does not know is NULL */
 	const struct bt_handle *handle;
@@ -604,9 +605,10 @@ static void fill_slots(struct adapted *adapted)
 	 * cycle. */
 	if (outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
 		outside->pre_score == NULL && outside->score_extensions == NULL) {
-		inside->pure = true;
-		inside->score_column = score_column;
-		inside->score_reads = outside->score_reads & BT_CHANGE_ALL;
+		adapted->shortcuts.pure = true;
+		adapted->shortcuts.score_column = score_column;
+		adapted->shortcuts.score_reads = outside->score_reads & BT_CHANGE_ALL;
+		inside->shortcuts = &adapted->shortcuts;
 	}
 	if (outside->score_extensions != NULL &&
 		outside->score_extensions->normalize_score != NULL) {

@@ -145,6 +145,7 @@ struct meaning {
 /** The table of one instance: that of the plugin, but for the name and what is left out. */
 struct renamed {
 	struct bt_plugin_ops ops; /* first: what the instance points to */
+	struct bt_plugin_shortcuts shortcuts;
 	const struct bt_plugin_ops *plugin;
 	struct bt_plugin_args args;
 	struct bt_arena arena; /* of args */
@@ -176,13 +177,17 @@ static void fill_ops(struct renamed *renamed, const char *name)
 	ops->score = NULL;
 	ops->normalize = BT_NORMALIZE_NONE;
 	ops->normalize_score = NULL;
-	ops->score_column_data = NULL;
-	ops->score_column = NULL;
-	ops->score_fits_column = NULL;
-	ops->score_is_constant = NULL;
-	ops->pre_score_skips = NULL;
-	ops->score_slots = NULL;
-	ops->normalize_column = NULL;
+	if (ops->shortcuts != NULL) {
+		renamed->shortcuts = *ops->shortcuts;
+	}
+	ops->shortcuts = &renamed->shortcuts;
+	renamed->shortcuts.score_column_data = NULL;
+	renamed->shortcuts.score_column = NULL;
+	renamed->shortcuts.score_fits_column = NULL;
+	renamed->shortcuts.score_is_constant = NULL;
+	renamed->shortcuts.pre_score_skips = NULL;
+	renamed->shortcuts.score_slots = NULL;
+	renamed->shortcuts.normalize_column = NULL;
 }
 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,

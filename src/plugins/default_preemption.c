@@ -214,14 +214,18 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(plugin);
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pre_enqueue_passes = pre_enqueue_passes,
+	.gate_opens_silently = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
+};
+
 const struct bt_plugin_ops bt_default_preemption_plugin = {
 	.name = "DefaultPreemption",
 	.create = create,
 	.destroy = destroy,
+	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,
-	.pre_enqueue_passes = pre_enqueue_passes,
-	.gate_opens_silently = true,
-	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.post_filter = post_filter,
 	.pod_group_post_filter = pod_group_post_filter,

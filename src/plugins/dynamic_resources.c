@@ -639,25 +639,29 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	return 0;
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.is_pure_for = is_pure_for,
+	.pre_enqueue_passes = pre_enqueue_passes,
+	.hint_scope_of = dynamic_resources_hint_scope,
+	.score_fits_column = score_fits_column,
+	.score_is_constant = score_is_constant,
+	.columns_per_cycle = true,
+	.keeps_cycle_data = true,
+	.score_slots = bt_dynamic_score_slots,
+};
+
 const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.name = "DynamicResources",
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
-	.is_pure_for = is_pure_for,
+	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,
-	.pre_enqueue_passes = pre_enqueue_passes,
-	.hint_scope_of = dynamic_resources_hint_scope,
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = bt_dynamic_filter,
 	.post_filter = bt_dynamic_post_filter,
 	.score = bt_dynamic_score,
-	.score_fits_column = score_fits_column,
-	.score_is_constant = score_is_constant,
-	.columns_per_cycle = true,
-	.keeps_cycle_data = true,
-	.score_slots = bt_dynamic_score_slots,
 	.normalize = BT_NORMALIZE_DEFAULT,
 	.assume_status = bt_dynamic_assume_status,
 	.reserve = bt_dynamic_reserve,

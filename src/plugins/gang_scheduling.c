@@ -68,13 +68,17 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD_GROUP, BT_ACTION_ADD}, after_group_added},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pre_enqueue_passes = pre_enqueue_passes,
+	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
+};
+
 const struct bt_plugin_ops bt_gang_scheduling_plugin = {
 	.name = "GangScheduling",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
+	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,
-	.pre_enqueue_passes = pre_enqueue_passes,
-	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
 	.events = BT_EVENTS(events),
 	.permit = permit,
 };

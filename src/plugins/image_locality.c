@@ -211,16 +211,20 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
-const struct bt_plugin_ops bt_image_locality_plugin = {
-	.name = "ImageLocality",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
+static const struct bt_plugin_shortcuts shortcuts = {
 	.pure = true,
 	.columns_split = true,
-	.sign = sign,
-	.score = score,
 	.score_column_data = score_column_data,
 	.score_reads = BT_CHANGE_IMAGES,
 	.score_reads_node_count = true,
 	.score_column = score_column,
+};
+
+const struct bt_plugin_ops bt_image_locality_plugin = {
+	.name = "ImageLocality",
+	.create = bt_plain_plugin_create,
+	.destroy = bt_plain_plugin_destroy,
+	.shortcuts = &shortcuts,
+	.sign = sign,
+	.score = score,
 };

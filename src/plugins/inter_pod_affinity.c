@@ -529,11 +529,22 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(instance);
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.hint_scope_of = affinity_hint_scope,
+	.pre_score_skips = bt_affinity_pre_score_skips,
+	.columns_per_cycle = true,
+	.filter_column = bt_affinity_filter_column,
+	.filter_detail_status = filter_detail_status,
+	.score_slots = bt_affinity_score_slots,
+	.normalize_column = bt_affinity_normalize_column,
+	.cell_traits = bt_affinity_cell_traits,
+};
+
 const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.name = "InterPodAffinity",
 	.create = create,
 	.destroy = destroy,
-	.hint_scope_of = affinity_hint_scope,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
@@ -542,14 +553,7 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
 	.pre_score = bt_affinity_pre_score,
-	.pre_score_skips = bt_affinity_pre_score_skips,
 	.score = bt_affinity_score,
 	.normalize = BT_NORMALIZE_CUSTOM,
 	.normalize_score = bt_affinity_normalize_score,
-	.columns_per_cycle = true,
-	.filter_column = bt_affinity_filter_column,
-	.filter_detail_status = filter_detail_status,
-	.score_slots = bt_affinity_score_slots,
-	.normalize_column = bt_affinity_normalize_column,
-	.cell_traits = bt_affinity_cell_traits,
 };

@@ -683,12 +683,22 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	return 0;
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.filter_reads = BT_CHANGE_LABELS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+	.score_reads = BT_CHANGE_LABELS,
+	.score_fits_column = score_fits_column,
+	.score_column = score_column,
+};
+
 const struct bt_plugin_ops bt_node_affinity_plugin = {
 	.name = "NodeAffinity",
 	.create = create,
 	.destroy = destroy,
-	.pure = true,
-	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
@@ -696,10 +706,4 @@ const struct bt_plugin_ops bt_node_affinity_plugin = {
 	.pre_score = pre_score,
 	.score = score,
 	.normalize = BT_NORMALIZE_DEFAULT,
-	.filter_reads = BT_CHANGE_LABELS,
-	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
-	.score_reads = BT_CHANGE_LABELS,
-	.score_fits_column = score_fits_column,
-	.score_column = score_column,
 };

@@ -187,18 +187,22 @@ static int events_to_register(struct bt_plugin *plugin,
 	return 0;
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.columns_split = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.filter_reads = BT_CHANGE_FEATURES,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+};
+
 const struct bt_plugin_ops bt_node_declared_features_plugin = {
 	.name = "NodeDeclaredFeatures",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.columns_split = true,
-	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.shortcuts = &shortcuts,
 	.events_to_register = events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = filter,
-	.filter_reads = BT_CHANGE_FEATURES,
-	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
 };

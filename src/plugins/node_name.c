@@ -60,15 +60,19 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.columns_split = true,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+};
+
 const struct bt_plugin_ops bt_node_name_plugin = {
 	.name = "NodeName",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.columns_split = true,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.filter = filter,
-	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
 };

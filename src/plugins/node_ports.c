@@ -174,18 +174,22 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.columns_split = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.filter_reads = BT_CHANGE_PORTS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+};
+
 const struct bt_plugin_ops bt_node_ports_plugin = {
 	.name = "NodePorts",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.columns_split = true,
-	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = filter,
-	.filter_reads = BT_CHANGE_PORTS,
-	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
 };

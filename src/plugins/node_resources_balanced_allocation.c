@@ -221,16 +221,20 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	return 0;
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.columns_split = true,
+	.score_fits_column = score_fits_column,
+	.score_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
+	.score_column = score_column,
+};
+
 const struct bt_plugin_ops bt_node_resources_balanced_allocation_plugin = {
 	.name = "NodeResourcesBalancedAllocation",
 	.create = create,
 	.destroy = destroy,
-	.pure = true,
-	.columns_split = true,
+	.shortcuts = &shortcuts,
 	.sign = sign,
 	.pre_score = pre_score,
 	.score = score,
-	.score_fits_column = score_fits_column,
-	.score_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
-	.score_column = score_column,
 };

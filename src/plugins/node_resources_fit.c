@@ -887,27 +887,31 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	return 0;
 }
 
-const struct bt_plugin_ops bt_node_resources_fit_plugin = {
-	.name = "NodeResourcesFit",
-	.create = create,
-	.destroy = destroy,
+static const struct bt_plugin_shortcuts shortcuts = {
 	.pure = true,
 	.columns_split = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.hint_needs = hint_needs,
 	.hint_limits = hint_limits,
-	.events_to_register = events_to_register,
-	.sign = sign,
-	.pre_filter = pre_filter,
-	.filter = filter,
 	.filter_fits_column = filter_fits_column,
 	.filter_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
 	.filter_column = filter_column,
 	.filter_detail_status = filter_detail_status,
-	.pre_score = pre_score,
-	.score = score,
 	.score_fits_column = score_fits_column,
 	.score_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
 	.score_column = score_column,
+};
+
+const struct bt_plugin_ops bt_node_resources_fit_plugin = {
+	.name = "NodeResourcesFit",
+	.create = create,
+	.destroy = destroy,
+	.shortcuts = &shortcuts,
+	.events_to_register = events_to_register,
+	.sign = sign,
+	.pre_filter = pre_filter,
+	.filter = filter,
+	.pre_score = pre_score,
+	.score = score,
 	.score_placement = score_placement,
 };

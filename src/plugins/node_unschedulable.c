@@ -97,17 +97,21 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, after_toleration_change},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.columns_split = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.filter_reads = BT_CHANGE_TAINTS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+};
+
 const struct bt_plugin_ops bt_node_unschedulable_plugin = {
 	.name = "NodeUnschedulable",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.columns_split = true,
-	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.filter = filter,
-	.filter_reads = BT_CHANGE_TAINTS,
-	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
 };

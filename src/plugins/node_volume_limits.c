@@ -620,12 +620,16 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(instance);
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.hint_scope_of = hint_scope_of,
+};
+
 const struct bt_plugin_ops bt_node_volume_limits_plugin = {
 	.name = "NodeVolumeLimits",
 	.create = create,
 	.destroy = destroy,
-	.pure = true,
-	.hint_scope_of = hint_scope_of,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,

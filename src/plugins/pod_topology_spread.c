@@ -580,24 +580,10 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(instance);
 }
 
-const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
-	.name = "PodTopologySpread",
-	.create = create,
-	.destroy = destroy,
+static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope_of = spread_hint_scope,
-	.events = BT_EVENTS(events),
-	.sign = sign,
 	.never_signs = never_signs,
-	.pre_filter = pre_filter,
-	.pre_filter_add_pod = add_pod,
-	.pre_filter_remove_pod = remove_pod,
-	.clone_pre_filter_data = clone_pre_filter_data,
-	.filter = filter,
-	.pre_score = bt_spread_pre_score,
 	.pre_score_skips = bt_spread_pre_score_skips,
-	.score = bt_spread_score,
-	.normalize = BT_NORMALIZE_CUSTOM,
-	.normalize_score = bt_spread_normalize_score,
 	.columns_per_cycle = true,
 	.filter_column = bt_spread_filter_column,
 	.filter_detail_status = filter_detail_status,
@@ -605,4 +591,22 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.normalize_column = bt_spread_normalize_column,
 	.cell_traits = bt_spread_cell_traits,
 	.pre_score_cells = bt_spread_pre_score_cells,
+};
+
+const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
+	.name = "PodTopologySpread",
+	.create = create,
+	.destroy = destroy,
+	.shortcuts = &shortcuts,
+	.events = BT_EVENTS(events),
+	.sign = sign,
+	.pre_filter = pre_filter,
+	.pre_filter_add_pod = add_pod,
+	.pre_filter_remove_pod = remove_pod,
+	.clone_pre_filter_data = clone_pre_filter_data,
+	.filter = filter,
+	.pre_score = bt_spread_pre_score,
+	.score = bt_spread_score,
+	.normalize = BT_NORMALIZE_CUSTOM,
+	.normalize_score = bt_spread_normalize_score,
 };

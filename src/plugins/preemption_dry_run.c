@@ -47,11 +47,12 @@ struct trial {
 /** The filter's answer depends on the pod's shape and the node's row alone. */
 static bool is_function_of_shape(struct bt_plugin *plugin, const struct dry_run *run)
 {
-	const struct bt_plugin_ops *ops = plugin->ops;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
 
-	return ops->pure && !ops->columns_per_cycle && ops->filter_column != NULL &&
-		(ops->filter_fits_column == NULL ||
-			ops->filter_fits_column(
+	return shortcuts->pure && !shortcuts->columns_per_cycle &&
+		shortcuts->filter_column != NULL &&
+		(shortcuts->filter_fits_column == NULL ||
+			shortcuts->filter_fits_column(
 				plugin, bt_plugin_pre_filter_data(plugin, run->cycle), run->pod));
 }
 
@@ -89,15 +90,17 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		 * pod changes, its answer on the emptied node stays what it is while pods are put
 		 * back.
 		 */
-		if (!plugin->ops->pure || plugin->ops->columns_per_cycle ||
-			plugin->ops->filter_column == NULL ||
-			(plugin->ops->filter_reads & REMOVAL_KINDS) != 0) {
+		if (!bt_shortcuts(plugin)->pure || bt_shortcuts(plugin)->columns_per_cycle ||
+			bt_shortcuts(plugin)->filter_column == NULL ||
+			(bt_shortcuts(plugin)->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
 			/* Of what the removal of a pod changes, the filter reads at most the sums.
 			 */
-			run->sums_only &= (plugin->ops->pure && !plugin->ops->columns_per_cycle &&
-				plugin->ops->filter_column != NULL &&
-				(plugin->ops->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS);
+			run->sums_only &= (bt_shortcuts(plugin)->pure &&
+				!bt_shortcuts(plugin)->columns_per_cycle &&
+				bt_shortcuts(plugin)->filter_column != NULL &&
+				(bt_shortcuts(plugin)->filter_reads & REMOVAL_KINDS) ==
+					BT_CHANGE_PODS);
 		}
 	}
 	run->has_nominations =

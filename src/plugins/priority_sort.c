@@ -15,10 +15,14 @@ static bool less(BT_UNUSED struct bt_plugin *plugin, const struct bt_queued_pod 
 	return a->timestamp_ns < b->timestamp_ns;
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.less_is_priority_then_time = true,
+};
+
 const struct bt_plugin_ops bt_priority_sort_plugin = {
 	.name = "PrioritySort",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
+	.shortcuts = &shortcuts,
 	.less = less,
-	.less_is_priority_then_time = true,
 };

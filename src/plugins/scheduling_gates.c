@@ -41,12 +41,16 @@ static const struct bt_event_registration events[] = {
 		bt_hint_if_pod_itself},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pre_enqueue_passes = pre_enqueue_passes,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
+};
+
 const struct bt_plugin_ops bt_scheduling_gates_plugin = {
 	.name = "SchedulingGates",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
+	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,
-	.pre_enqueue_passes = pre_enqueue_passes,
-	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events = BT_EVENTS(events),
 };

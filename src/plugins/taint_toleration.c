@@ -205,22 +205,26 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, bt_hint_if_pod_itself},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.pure = true,
+	.columns_split = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.filter_reads = BT_CHANGE_TAINTS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+	.score_reads = BT_CHANGE_TAINTS,
+	.score_column = score_column,
+};
+
 const struct bt_plugin_ops bt_taint_toleration_plugin = {
 	.name = "TaintToleration",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.columns_split = true,
-	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.filter = filter,
 	.pre_score = pre_score,
 	.score = score,
 	.normalize = BT_NORMALIZE_DEFAULT_REVERSE,
-	.filter_reads = BT_CHANGE_TAINTS,
-	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
-	.score_reads = BT_CHANGE_TAINTS,
-	.score_column = score_column,
 };

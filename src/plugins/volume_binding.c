@@ -687,12 +687,16 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	return 0;
 }
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.is_pure_for = is_pure_for,
+	.hint_scope_of = volume_binding_hint_scope,
+};
+
 const struct bt_plugin_ops bt_volume_binding_plugin = {
 	.name = "VolumeBinding",
 	.create = create,
 	.destroy = destroy,
-	.is_pure_for = is_pure_for,
-	.hint_scope_of = volume_binding_hint_scope,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(bt_volume_binding_events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,

@@ -374,12 +374,16 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD}, after_claim_added},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.is_pure_for = is_pure_for,
+	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
+};
+
 const struct bt_plugin_ops bt_volume_restrictions_plugin = {
 	.name = "VolumeRestrictions",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
-	.is_pure_for = is_pure_for,
-	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,

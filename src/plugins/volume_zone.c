@@ -307,12 +307,16 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_volume_change},
 };
 
+static const struct bt_plugin_shortcuts shortcuts = {
+	.is_pure_for = is_pure_for,
+	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
+};
+
 const struct bt_plugin_ops bt_volume_zone_plugin = {
 	.name = "VolumeZone",
 	.create = bt_plain_plugin_create,
 	.destroy = bt_plain_plugin_destroy,
-	.is_pure_for = is_pure_for,
-	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
+	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,

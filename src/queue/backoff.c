@@ -121,7 +121,7 @@ static bool may_be_open(const struct bt_queue *queue, const struct bt_queue_entr
 {
 	const struct bt_framework *framework = queue->profiles->frameworks.items[entry->profile];
 
-	return framework->instances.items[entry->gating_plugin]->ops->gate_opens_silently;
+	return bt_shortcuts(framework->instances.items[entry->gating_plugin])->gate_opens_silently;
 }
 
 void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_ns)

@@ -109,15 +109,15 @@ static bool is_final(const struct bt_rejectors *pending, enum bt_queue_strategy 
 static enum bt_hint_scope scope_of(const struct pass *pass,
 	const struct bt_queue_listener *listener, const struct bt_queue_entry *entry)
 {
-	const struct bt_plugin_ops *ops;
+	const struct bt_plugin_shortcuts *shortcuts;
 
 	if (listener->hint->hint == NULL) {
 		return BT_HINT_SCOPE_SHAPE;
 	}
-	ops = listener->hint->plugin->ops;
-	return ops->hint_scope_of == NULL
-		? ops->hint_scope
-		: ops->hint_scope_of(listener->hint->plugin, entry->pod.shape, &pass->kind,
+	shortcuts = bt_shortcuts(listener->hint->plugin);
+	return shortcuts->hint_scope_of == NULL
+		? shortcuts->hint_scope
+		: shortcuts->hint_scope_of(listener->hint->plugin, entry->pod.shape, &pass->kind,
 			  pass->old_value, pass->new_value);
 }
 
@@ -350,7 +350,7 @@ static struct limits limits_for(
 		limits.listener = listener;
 	}
 	if (limits.listener != NULL &&
-		!plugin->ops->hint_limits(
+		!bt_shortcuts(plugin)->hint_limits(
 			plugin, &pass->kind, pass->old_value, pass->new_value, limits.most)) {
 		limits.listener = NULL;
 	}

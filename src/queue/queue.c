@@ -95,14 +95,17 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 		for (uint32_t i = 0; i < framework->instances.count; i++) {
 			struct bt_plugin *plugin = framework->instances.items[i];
 
-			if (plugin->ops->hint_needs != NULL && queue->measuring[p] == NULL) {
+			if (bt_shortcuts(plugin)->hint_needs != NULL &&
+				queue->measuring[p] == NULL) {
 				queue->measuring[p] = plugin;
 			}
 		}
 	}
 	bt_queue_entries_init(queue);
 	bt_heap_init(&queue->active_queue,
-		queue->sort->ops->less_is_priority_then_time ? NULL : bt_queue_sorts_before, queue);
+		bt_shortcuts(queue->sort)->less_is_priority_then_time ? NULL
+								      : bt_queue_sorts_before,
+		queue);
 	bt_heap_init(
 		&queue->backoff_queue, queue->pops_backoff ? bt_queue_sorts_before : NULL, queue);
 	bt_queue_unschedulable_init(queue);

@@ -21,8 +21,8 @@ bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_g
 	const struct bt_queue_class *class = &queue->classes.items[group->class_id];
 
 	if (group->count < queue->options.whole_group_min || !group->is_ordered ||
-		!queue->sort->ops->less_is_priority_then_time || class->profile == BT_QUEUE_NONE ||
-		class->gating_plugin != BT_QUEUE_NONE) {
+		!bt_shortcuts(queue->sort)->less_is_priority_then_time ||
+		class->profile == BT_QUEUE_NONE || class->gating_plugin != BT_QUEUE_NONE) {
 		return false;
 	}
 	if (strategy == BT_STRATEGY_AFTER_BACKOFF &&
@@ -38,8 +38,8 @@ bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_g
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 
-		if (plugin->ops->pre_enqueue_passes == NULL ||
-			!plugin->ops->pre_enqueue_passes(plugin, shape)) {
+		if (bt_shortcuts(plugin)->pre_enqueue_passes == NULL ||
+			!bt_shortcuts(plugin)->pre_enqueue_passes(plugin, shape)) {
 			return false;
 		}
 	}

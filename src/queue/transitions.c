@@ -40,7 +40,7 @@ struct heap_key {
 
 static struct heap_key active_key(const struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
-	if (!queue->sort->ops->less_is_priority_then_time) {
+	if (!bt_shortcuts(queue->sort)->less_is_priority_then_time) {
 		return (struct heap_key){0, 0};
 	}
 	return (struct heap_key){-(int64_t)entry->pod.priority, entry->timestamp_ns};

@@ -135,7 +135,7 @@ static uint32_t find_or_add_group(
 	if (class->profile != BT_QUEUE_NONE && queue->measuring[class->profile] != NULL) {
 		struct bt_plugin *plugin = queue->measuring[class->profile];
 
-		plugin->ops->hint_needs(
+		bt_shortcuts(plugin)->hint_needs(
 			plugin, bt_shape_at(&queue->state->shapes, shape_id), wanted.needs);
 	}
 	if (queue->free_groups.count > 0) {

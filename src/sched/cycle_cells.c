@@ -10,8 +10,8 @@
 /** The plugin asked anew in every cycle would skip, whatever the nodes. */
 static bool would_skip(const struct bt_cycle_run *run, struct bt_plugin *plugin)
 {
-	return plugin->ops->pre_score_skips != NULL &&
-		plugin->ops->pre_score_skips(plugin, run->cycle, run->pod);
+	return bt_shortcuts(plugin)->pre_score_skips != NULL &&
+		bt_shortcuts(plugin)->pre_score_skips(plugin, run->cycle, run->pod);
 }
 
 /** The traits of the cycle, and whose they are. */
@@ -27,8 +27,8 @@ static bool ask_traits(struct trait_collector *collector, struct bt_plugin *plug
 		return true;
 	}
 	bt_plugin_set_add(&collector->asked, plugin->index);
-	return plugin->ops->cell_traits != NULL &&
-		plugin->ops->cell_traits(
+	return bt_shortcuts(plugin)->cell_traits != NULL &&
+		bt_shortcuts(plugin)->cell_traits(
 			plugin, collector->run->cycle, collector->run->pod, collector->traits);
 }
 
@@ -177,8 +177,9 @@ static void ask_filter(
 	}
 	struct bt_slot_range range = {.slots = slots, .count = count};
 	if (count == 0 ||
-		!plugin->ops->filter_column(plugin, run->cycle->pre_filter_data[plugin->index],
-			run->pod, run->engine->state, range, detail)) {
+		!bt_shortcuts(plugin)->filter_column(plugin,
+			run->cycle->pre_filter_data[plugin->index], run->pod, run->engine->state,
+			range, detail)) {
 		return;
 	}
 	for (uint32_t i = 0; i < asked->count; i++) {

@@ -57,9 +57,11 @@ static void evaluate_filters(const struct pass *pass, struct bt_slot_range range
 			continue;
 		}
 		uint32_t tag = (i + 1) << BT_VERDICT_DETAIL_BITS;
-		bool rejects = filter->plugin->ops->filter_column(filter->plugin,
-			plan->template.pre_filter_data[filter->plugin->index], pass->pod,
-			engine->state, range, detail);
+		bool rejects =
+			bt_shortcuts(filter->plugin)
+				->filter_column(filter->plugin,
+					plan->template.pre_filter_data[filter->plugin->index],
+					pass->pod, engine->state, range, detail);
 		if (!rejects) {
 			continue;
 		}
@@ -86,7 +88,7 @@ static void filter_all(struct pass *pass)
 		pass->to = pass->from;
 		while (pass->to < plan->filter_count &&
 			(plan->filters[pass->to].form != BT_FILTER_COLUMN ||
-				plan->filters[pass->to].plugin->ops->columns_split)) {
+				bt_shortcuts(plan->filters[pass->to].plugin)->columns_split)) {
 			pass->to++;
 		}
 		if (pass->to != pass->from) {
@@ -156,9 +158,9 @@ static bool is_scored(const struct pass *pass, const struct bt_plugin *plugin)
 	case SCORES_ALL:
 		break;
 	case SCORES_THAT_SPLIT:
-		return plugin->ops->columns_split;
+		return bt_shortcuts(plugin)->columns_split;
 	case SCORES_THAT_DO_NOT:
-		return !plugin->ops->columns_split;
+		return !bt_shortcuts(plugin)->columns_split;
 	}
 	return true;
 }
@@ -175,7 +177,7 @@ static void evaluate_scores(const struct pass *pass, struct bt_slot_range range)
 		if (!is_scored(pass, plugin)) {
 			continue;
 		}
-		plugin->ops->score_column(
+		bt_shortcuts(plugin)->score_column(
 			plugin, bt_plan_score_data(plan, plugin), pass->pod, state, range, scores);
 		if (range.slots == NULL) {
 			bt_plan_kernels_for_cpu()->add_weighted(plan->local + range.first,
@@ -189,7 +191,7 @@ static void evaluate_scores(const struct pass *pass, struct bt_slot_range range)
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		struct bt_plugin *plugin = plan->raws[i].plugin;
 		if (is_scored(pass, plugin)) {
-			plugin->ops->score_column(plugin, bt_plan_score_data(plan, plugin),
+			bt_shortcuts(plugin)->score_column(plugin, bt_plan_score_data(plan, plugin),
 				pass->pod, state, range, plan->raws[i].values);
 		}
 	}
@@ -311,8 +313,9 @@ const uint32_t *bt_plan_slot_verdicts(const struct bt_plan *plan, const struct b
 		const void *data = filter->form == BT_FILTER_COLUMN
 			? plan->template.pre_filter_data[index]
 			: cycle->pre_filter_data[index];
-		if (filter->plugin->ops->filter_column(
-			    filter->plugin, data, pod, engine->state, range, cache->detail)) {
+		if (bt_shortcuts(filter->plugin)
+				->filter_column(filter->plugin, data, pod, engine->state, range,
+					cache->detail)) {
 			merge_slots(cache->verdict, cache->detail,
 				(i + 1) << BT_VERDICT_DETAIL_BITS, slots, count);
 		}
@@ -343,7 +346,7 @@ void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *eng
 	}
 	for (uint32_t i = 0; i < plan->local_score_count; i++) {
 		struct bt_plugin *plugin = plan->local_scores[i].plugin;
-		plugin->ops->score_column(plugin, bt_plan_score_data(plan, plugin), pod,
+		bt_shortcuts(plugin)->score_column(plugin, bt_plan_score_data(plan, plugin), pod,
 			engine->state, range, scores);
 		for (uint32_t k = 0; k < count; k++) {
 			totals[k] += plan->local_scores[i].weight * scores[slots[k]];
@@ -351,8 +354,9 @@ void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *eng
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		struct bt_plan_raw raw = plan->raws[i];
-		raw.plugin->ops->score_column(raw.plugin, bt_plan_score_data(plan, raw.plugin), pod,
-			engine->state, range, scores);
+		bt_shortcuts(raw.plugin)
+			->score_column(raw.plugin, bt_plan_score_data(plan, raw.plugin), pod,
+				engine->state, range, scores);
 		raw.values = scores;
 		bt_plan_add_normalized(&raw, slots, count, totals);
 	}
@@ -375,8 +379,9 @@ const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *e
 			copied = true;
 		}
 		struct bt_slot_range all = {.count = plan->slot_count};
-		if (plugin->ops->filter_column(plugin, cycle->pre_filter_data[plugin->index], pod,
-			    engine->state, all, cache->detail)) {
+		if (bt_shortcuts(plugin)->filter_column(plugin,
+			    cycle->pre_filter_data[plugin->index], pod, engine->state, all,
+			    cache->detail)) {
 			bt_plan_kernels_for_cpu()->merge_earlier(cache->verdict, cache->detail,
 				(i + 1) << BT_VERDICT_DETAIL_BITS, plan->slot_count);
 		}
@@ -397,7 +402,7 @@ struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 		: cycle->pre_filter_data[plugin->index];
 	uint32_t detail = verdict & ((UINT32_C(1) << BT_VERDICT_DETAIL_BITS) - 1);
 	struct bt_status status =
-		plugin->ops->filter_detail_status(plugin, data, pod, detail, arena);
+		bt_shortcuts(plugin)->filter_detail_status(plugin, data, pod, detail, arena);
 	status.plugin = (uint16_t)(plugin->index + 1);
 	return status;
 }

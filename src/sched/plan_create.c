@@ -4,8 +4,9 @@
 
 static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	const struct bt_plugin_ops *ops = plugin->ops;
-	return ops->is_pure_for != NULL ? ops->is_pure_for(plugin, pod) : ops->pure;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+	return shortcuts->is_pure_for != NULL ? shortcuts->is_pure_for(plugin, pod)
+					      : shortcuts->pure;
 }
 
 static bool point_is_pure(const struct bt_framework *framework, enum bt_extension_point point,
@@ -72,10 +73,12 @@ static bool filter_has_column(
 	const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
 	const void *data = plan->template.pre_filter_data[plugin->index];
-	return is_pure_for(plugin, pod) && ops->filter_column != NULL &&
+	return is_pure_for(plugin, pod) && shortcuts->filter_column != NULL &&
 		(ops->pre_filter == NULL || data != NULL) &&
-		(ops->filter_fits_column == NULL || ops->filter_fits_column(plugin, data, pod));
+		(shortcuts->filter_fits_column == NULL ||
+			shortcuts->filter_fits_column(plugin, data, pod));
 }
 
 static bool is_at_point(const struct bt_framework *framework, enum bt_extension_point point,
@@ -94,7 +97,8 @@ static bool filter_has_cycle_column(
 	const struct bt_framework *framework, const struct bt_plugin *plugin)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
-	return ops->columns_per_cycle && ops->filter_column != NULL &&
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+	return shortcuts->columns_per_cycle && shortcuts->filter_column != NULL &&
 		(ops->pre_filter == NULL || is_at_point(framework, BT_POINT_PRE_FILTER, plugin));
 }
 
@@ -102,10 +106,12 @@ static bool score_has_cycle_column(const struct bt_framework *framework, struct 
 	const struct bt_pod_info *pod)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
-	return ops->columns_per_cycle && ops->score_slots != NULL &&
-		(ops->normalize_column != NULL || ops->normalize != BT_NORMALIZE_CUSTOM) &&
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+	return shortcuts->columns_per_cycle && shortcuts->score_slots != NULL &&
+		(shortcuts->normalize_column != NULL || ops->normalize != BT_NORMALIZE_CUSTOM) &&
 		(ops->pre_score == NULL || is_at_point(framework, BT_POINT_PRE_SCORE, plugin)) &&
-		(ops->score_fits_column == NULL || ops->score_fits_column(plugin, NULL, pod));
+		(shortcuts->score_fits_column == NULL ||
+			shortcuts->score_fits_column(plugin, NULL, pod));
 }
 
 static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
@@ -123,7 +129,7 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 		filter->plugin = plugin;
 		if (filter_has_column(plan, plugin, pod)) {
 			filter->form = BT_FILTER_COLUMN;
-			plan->reads |= plugin->ops->filter_reads;
+			plan->reads |= bt_shortcuts(plugin)->filter_reads;
 		} else if (filter_has_cycle_column(framework, plugin)) {
 			filter->form = BT_FILTER_CYCLE_COLUMN;
 			plan->has_cycle_filters = true;
@@ -136,7 +142,7 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 
 const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugin *plugin)
 {
-	return plugin->ops->score_column_data != NULL
+	return bt_shortcuts(plugin)->score_column_data != NULL
 		? plan->column_data[plugin->index]
 		: plan->template.pre_score_data[plugin->index];
 }
@@ -145,35 +151,38 @@ static bool score_has_column(
 	const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
 	const void *data = bt_plan_score_data(plan, plugin);
 	if (!is_pure_for(plugin, pod) ||
-		(ops->score_column == NULL && ops->score_is_constant == NULL) ||
+		(shortcuts->score_column == NULL && shortcuts->score_is_constant == NULL) ||
 		ops->normalize == BT_NORMALIZE_CUSTOM) {
 		return false;
 	}
 	if (ops->pre_score != NULL && data == NULL) {
 		return false;
 	}
-	return ops->score_fits_column == NULL || ops->score_fits_column(plugin, data, pod);
+	return shortcuts->score_fits_column == NULL ||
+		shortcuts->score_fits_column(plugin, data, pod);
 }
 
 static void add_column_score(struct bt_plan *plan, struct bt_plugin *plugin, int64_t weight,
 	const struct bt_pod_info *pod, const struct bt_state *state)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
 	const void *data = bt_plan_score_data(plan, plugin);
 	bool reverse = ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE;
 	int32_t constant = 0;
-	if (ops->score_is_constant != NULL &&
-		ops->score_is_constant(plugin, data, pod, state, &constant)) {
+	if (shortcuts->score_is_constant != NULL &&
+		shortcuts->score_is_constant(plugin, data, pod, state, &constant)) {
 		int32_t score = ops->normalize == BT_NORMALIZE_NONE
 			? constant
 			: bt_plan_normalized(constant, constant, reverse);
 		plan->constant_score += weight * score;
 		return;
 	}
-	plan->reads |= ops->score_reads;
-	plan->reads_node_count |= ops->score_reads_node_count;
+	plan->reads |= shortcuts->score_reads;
+	plan->reads_node_count |= shortcuts->score_reads_node_count;
 	if (ops->normalize == BT_NORMALIZE_NONE) {
 		plan->local_scores[plan->local_score_count++] =
 			(struct bt_plan_score){plugin, weight};
@@ -199,10 +208,10 @@ static void collect_scores(
 		if (bt_plugin_set_has(&plan->template.skip_score, entry->plugin->index)) {
 			continue;
 		}
-		if (entry->plugin->ops->score_column_data != NULL) {
+		if (bt_shortcuts(entry->plugin)->score_column_data != NULL) {
 			plan->column_data[entry->plugin->index] =
-				entry->plugin->ops->score_column_data(
-					entry->plugin, pod, &plan->arena);
+				bt_shortcuts(entry->plugin)
+					->score_column_data(entry->plugin, pod, &plan->arena);
 		}
 		if (score_has_column(plan, entry->plugin, pod)) {
 			add_column_score(plan, entry->plugin, entry->weight, pod, state);

@@ -31,9 +31,9 @@ static void normalize_cycle_scores(struct bt_cycle_run *run, struct bt_plugin *p
 	const uint32_t *slots, uint32_t count, int64_t *scores)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
-	if (ops->normalize_column != NULL) {
-		ops->normalize_column(plugin, cycle_score_data(run, plugin), run->engine->state,
-			slots, count, scores);
+	if (bt_shortcuts(plugin)->normalize_column != NULL) {
+		bt_shortcuts(plugin)->normalize_column(plugin, cycle_score_data(run, plugin),
+			run->engine->state, slots, count, scores);
 		return;
 	}
 	if (ops->normalize == BT_NORMALIZE_NONE) {
@@ -61,7 +61,7 @@ void bt_cycle_add_cycle_scores(
 		if (bt_plugin_set_has(&run->cycle->skip_score, plugin->index)) {
 			continue;
 		}
-		plugin->ops->score_slots(plugin, cycle_score_data(run, plugin), run->pod,
+		bt_shortcuts(plugin)->score_slots(plugin, cycle_score_data(run, plugin), run->pod,
 			run->engine->state, slots, count, scores);
 		normalize_cycle_scores(run, plugin, slots, count, scores);
 		for (uint32_t k = 0; k < count; k++) {

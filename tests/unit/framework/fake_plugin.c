@@ -67,14 +67,16 @@ static struct bt_status answer(struct fake *fake, enum fake_point point, struct 
 	return status;
 }
 
-static int create(BT_UNUSED const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct fake_instance *instance = BT_NEW(struct fake_instance);
+	struct fake *fake = (struct fake *)(uintptr_t)ops;
 
 	(void)handle;
 	(void)err;
 	instance->args = args;
+	fake->ops.shortcuts = &fake->shortcuts;
 	*out_plugin = &instance->base;
 	return BERTH_OK;
 }

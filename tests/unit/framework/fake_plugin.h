@@ -42,7 +42,8 @@ struct fake_answer {
 };
 
 struct fake {
-	struct bt_plugin_ops ops; /* first */
+	struct bt_plugin_ops ops;             /* first */
+	struct bt_plugin_shortcuts shortcuts; /* of ops, once the plugin is created */
 	struct fake_answer answers[FAKE__COUNT];
 	uint32_t calls[FAKE__COUNT];
 	/* PreFilter: node names, NULL = all nodes. */

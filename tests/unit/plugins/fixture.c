@@ -267,12 +267,13 @@ static struct bt_slot_range range_of(const struct fixture *fixture, const uint32
 static void check_filter_column(struct fixture *fixture, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_status plain)
 {
-	const struct bt_plugin_ops *ops = fixture->plugin->ops;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(fixture->plugin);
 	const void *data = cycle->pre_filter_data[0];
 
-	if (ops->filter_column == NULL ||
-		(ops->filter_fits_column != NULL &&
-			!ops->filter_fits_column(fixture->plugin, data, pod))) {
+	if (shortcuts->filter_column == NULL ||
+		(shortcuts->filter_fits_column != NULL &&
+			!bt_shortcuts(fixture->plugin)
+				 ->filter_fits_column(fixture->plugin, data, pod))) {
 		return;
 	}
 	for (int all = 0; all < 2; all++) {
@@ -282,11 +283,13 @@ static void check_filter_column(struct fixture *fixture, const struct bt_cycle_s
 		bool rejects;
 
 		detail[slot] = 77;
-		rejects = ops->filter_column(fixture->plugin, data, pod, fixture->state,
-			range_of(fixture, &slot, all != 0), detail);
+		rejects = bt_shortcuts(fixture->plugin)
+				  ->filter_column(fixture->plugin, data, pod, fixture->state,
+					  range_of(fixture, &slot, all != 0), detail);
 		if (rejects && detail[slot] != 0) {
-			status = ops->filter_detail_status(
-				fixture->plugin, data, pod, detail[slot], &fixture->arena);
+			status = bt_shortcuts(fixture->plugin)
+					 ->filter_detail_status(fixture->plugin, data, pod,
+						 detail[slot], &fixture->arena);
 		}
 		fixture_expect("column form", fixture_status_text(fixture, status),
 			fixture_status_text(fixture, plain));
@@ -354,27 +357,32 @@ static struct bt_status run_score(struct fixture *fixture, struct bt_cycle_state
 static void check_score_column(struct fixture *fixture, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, int64_t plain)
 {
-	const struct bt_plugin_ops *ops = fixture->plugin->ops;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(fixture->plugin);
 	const void *data = cycle->pre_score_data[0];
 	int32_t constant;
 
-	if (ops->score_column_data != NULL) {
-		data = ops->score_column_data(fixture->plugin, pod, &fixture->arena);
+	if (shortcuts->score_column_data != NULL) {
+		data = bt_shortcuts(fixture->plugin)
+			       ->score_column_data(fixture->plugin, pod, &fixture->arena);
 	}
-	if (ops->score_fits_column != NULL && !ops->score_fits_column(fixture->plugin, data, pod)) {
+	if (shortcuts->score_fits_column != NULL &&
+		!shortcuts->score_fits_column(fixture->plugin, data, pod)) {
 		return;
 	}
-	if (ops->score_is_constant != NULL &&
-		ops->score_is_constant(fixture->plugin, data, pod, fixture->state, &constant)) {
+	if (shortcuts->score_is_constant != NULL &&
+		bt_shortcuts(fixture->plugin)
+			->score_is_constant(
+				fixture->plugin, data, pod, fixture->state, &constant)) {
 		ck_assert_int_eq(constant, plain);
 	}
-	for (int all = 0; ops->score_column != NULL && all < 2; all++) {
+	for (int all = 0; shortcuts->score_column != NULL && all < 2; all++) {
 		int32_t *scores = BT_ARENA_NEW_ARRAY(
 			&fixture->arena, int32_t, fixture->state->nodes.slot_capacity);
 
 		scores[slot] = -77;
-		ops->score_column(fixture->plugin, data, pod, fixture->state,
-			range_of(fixture, &slot, all != 0), scores);
+		bt_shortcuts(fixture->plugin)
+			->score_column(fixture->plugin, data, pod, fixture->state,
+				range_of(fixture, &slot, all != 0), scores);
 		ck_assert_msg(scores[slot] == plain, "column form: %d, plain form: %lld",
 			scores[slot], (long long)plain);
 	}

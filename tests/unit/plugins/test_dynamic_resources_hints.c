@@ -178,13 +178,14 @@ END_TEST
 
 START_TEST(test_dynamic_resources_hints__pre_enqueue_by_shape)
 {
-	const struct bt_plugin_ops *ops = &bt_dynamic_resources_plugin;
+	const struct bt_plugin_shortcuts *shortcuts = bt_dynamic_resources_plugin.shortcuts;
 	struct fixture fixture;
 
 	devices_fixture_init(&fixture, NULL, NULL);
-	ck_assert(!ops->pre_enqueue_passes(
+	ck_assert(!shortcuts->pre_enqueue_passes(
 		fixture.plugin, fixture_pending(&fixture, POD("p", "uid-p", "c"))->shape));
-	ck_assert(ops->pre_enqueue_passes(fixture.plugin, fixture_pending(&fixture, "{}")->shape));
+	ck_assert(shortcuts->pre_enqueue_passes(
+		fixture.plugin, fixture_pending(&fixture, "{}")->shape));
 	fixture_finish(&fixture);
 }
 END_TEST

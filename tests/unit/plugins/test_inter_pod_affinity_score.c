@@ -130,7 +130,8 @@ static void check_normalized(const int64_t *raw, const int64_t *expected, uint32
 	}
 	status = bt_inter_pod_affinity_plugin.normalize_score(NULL, NULL, NULL, scores, count);
 	ck_assert(bt_status_is_success(&status));
-	bt_inter_pod_affinity_plugin.normalize_column(NULL, NULL, NULL, NULL, count, column);
+	bt_inter_pod_affinity_plugin.shortcuts->normalize_column(
+		NULL, NULL, NULL, NULL, count, column);
 	for (uint32_t i = 0; i < count; i++) {
 		ck_assert_int_eq(scores[i].score, expected[i]);
 		ck_assert_int_eq(column[i], expected[i]);

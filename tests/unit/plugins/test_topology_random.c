@@ -286,7 +286,7 @@ static void check_filters(struct world *w, struct bt_plugin *plugin, const struc
 	uint32_t slot_count = w->f.state->nodes.slot_count;
 	uint32_t *detail = BT_ARENA_NEW_ARRAY(&w->f.arena, uint32_t, slot_count);
 	const void *data = counted->cycle.pre_filter_data[plugin->index];
-	bool rejects = plugin->ops->filter_column(
+	bool rejects = bt_shortcuts(plugin)->filter_column(
 		plugin, data, pod, w->f.state, (struct bt_slot_range){.count = slot_count}, detail);
 
 	for (uint32_t i = 0; i < snapshot->count; i++) {
@@ -298,7 +298,7 @@ static void check_filters(struct world *w, struct bt_plugin *plugin, const struc
 		struct bt_status a = plugin->ops->filter(plugin, &walked->cycle, pod, &node);
 		struct bt_status b = plugin->ops->filter(plugin, &counted->cycle, pod, &node);
 		if (rejects && detail[slot] != 0) {
-			column = plugin->ops->filter_detail_status(
+			column = bt_shortcuts(plugin)->filter_detail_status(
 				plugin, data, pod, detail[slot], &w->f.arena);
 		}
 		check_same(w, "Filter", slot, bt_status_equal(&a, &b));
@@ -351,7 +351,8 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 	int64_t *column = BT_ARENA_NEW_ARRAY(&w->f.arena, int64_t, count);
 	const void *data = counted->cycle.pre_score_data[plugin->index];
 
-	plugin->ops->score_slots(plugin, data, pod, w->f.state, snapshot->list, count, column);
+	bt_shortcuts(plugin)->score_slots(
+		plugin, data, pod, w->f.state, snapshot->list, count, column);
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_node_info node;
 		struct bt_status status;
@@ -365,7 +366,8 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 	struct bt_status status =
 		plugin->ops->normalize_score(plugin, &walked->cycle, pod, scores, count);
 	ck_assert(bt_status_is_success(&status));
-	plugin->ops->normalize_column(plugin, data, w->f.state, snapshot->list, count, column);
+	bt_shortcuts(plugin)->normalize_column(
+		plugin, data, w->f.state, snapshot->list, count, column);
 	for (uint32_t i = 0; i < count; i++) {
 		check_same(w, "normalised score", scores[i].slot, scores[i].score == column[i]);
 	}
@@ -429,8 +431,9 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	const struct bt_plugin_ops *ops = plugin->ops;
 	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
 	struct bt_node_score scores[NODES];
-	struct bt_status status = ops->pre_score_cells != NULL
-		? ops->pre_score_cells(plugin, cycle, pod, cells->slots, cells->sizes, cells->count)
+	struct bt_status status = bt_shortcuts(plugin)->pre_score_cells != NULL
+		? bt_shortcuts(plugin)->pre_score_cells(
+			  plugin, cycle, pod, cells->slots, cells->sizes, cells->count)
 		: ops->pre_score(plugin, cycle, pod, cells->slots, cells->count);
 	const void *data = cycle->pre_score_data[plugin->index];
 
@@ -449,8 +452,10 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	}
 	(void)ops->normalize_score(
 		plugin, &walked->cycle, pod, scores, snapshot->count); /* likewise */
-	ops->score_slots(plugin, data, pod, w->f.state, cells->slots, cells->count, cells->scores);
-	ops->normalize_column(plugin, data, w->f.state, cells->slots, cells->count, cells->scores);
+	bt_shortcuts(plugin)->score_slots(
+		plugin, data, pod, w->f.state, cells->slots, cells->count, cells->scores);
+	bt_shortcuts(plugin)->normalize_column(
+		plugin, data, w->f.state, cells->slots, cells->count, cells->scores);
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		check_same(w, "the score of a cell", scores[i].slot,
 			scores[i].score == cells->scores[cells->cell_of[i]]);
@@ -494,8 +499,8 @@ static void check_traits(struct world *w, struct bt_plugin *plugin, struct kept_
 	bt_cycle_state_init(&counted.cycle, &w->f.arena, 2);
 	counted.cycle.borrows_counters = true;
 	counted.pre_filter = plugin->ops->pre_filter(plugin, &counted.cycle, pod, &result);
-	if (plugin->ops->cell_traits(plugin, &counted.cycle, pod, &traits)) {
-		bool skips = plugin->ops->pre_score_skips(plugin, &counted.cycle, pod);
+	if (bt_shortcuts(plugin)->cell_traits(plugin, &counted.cycle, pod, &traits)) {
+		bool skips = bt_shortcuts(plugin)->pre_score_skips(plugin, &counted.cycle, pod);
 		struct cells cells;
 
 		check_same(w, "whether PreScore skips", BT_SLOT_NONE,

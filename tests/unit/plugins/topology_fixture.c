@@ -142,7 +142,6 @@ static char verdict_plainly(struct fixture *fixture, struct bt_cycle_state *cycl
 static char verdict_in_column(struct fixture *fixture, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, bool all)
 {
-	const struct bt_plugin_ops *ops = fixture->plugin->ops;
 	const void *data = cycle->pre_filter_data[0];
 	uint32_t count = fixture->state->nodes.slot_count;
 	uint32_t *detail = BT_ARENA_NEW_ARRAY(&fixture->arena, uint32_t, count);
@@ -150,10 +149,13 @@ static char verdict_in_column(struct fixture *fixture, const struct bt_cycle_sta
 	struct bt_status status = BT_STATUS_OK;
 
 	detail[slot] = 77;
-	if (ops->filter_column(fixture->plugin, data, pod, fixture->state, range, detail) &&
+	if (bt_shortcuts(fixture->plugin)
+			->filter_column(
+				fixture->plugin, data, pod, fixture->state, range, detail) &&
 		detail[slot] != 0) {
-		status = ops->filter_detail_status(
-			fixture->plugin, data, pod, detail[slot], &fixture->arena);
+		status = bt_shortcuts(fixture->plugin)
+				 ->filter_detail_status(
+					 fixture->plugin, data, pod, detail[slot], &fixture->arena);
 	}
 	return letter_of(fixture, status);
 }
@@ -243,17 +245,18 @@ static void score_in_columns(struct fixture *fixture, const struct bt_cycle_stat
 	const struct bt_pod_info *pod, const struct names *names, const int64_t *raw,
 	const struct bt_node_score *normalized)
 {
-	const struct bt_plugin_ops *ops = fixture->plugin->ops;
 	const void *data = cycle->pre_score_data[0];
 	int64_t scores[NODES_MAX];
 
-	ops->score_slots(
-		fixture->plugin, data, pod, fixture->state, names->slots, names->count, scores);
+	bt_shortcuts(fixture->plugin)
+		->score_slots(fixture->plugin, data, pod, fixture->state, names->slots,
+			names->count, scores);
 	for (uint32_t i = 0; i < names->count; i++) {
 		ck_assert_int_eq(scores[i], raw[i]);
 	}
-	ops->normalize_column(
-		fixture->plugin, data, fixture->state, names->slots, names->count, scores);
+	bt_shortcuts(fixture->plugin)
+		->normalize_column(
+			fixture->plugin, data, fixture->state, names->slots, names->count, scores);
 	for (uint32_t i = 0; i < names->count; i++) {
 		ck_assert_int_eq(scores[i], normalized[i].score);
 	}

@@ -203,11 +203,11 @@ void walk_make_fakes(struct fake fakes[MODEL_PLUGINS])
 	for (uint32_t i = 0; i < MODEL_PLUGINS; i++) {
 		fakes[i] = queue_rejector(walk_plugins[i].name, walk_plugins[i].events,
 			walk_plugins[i].event_count, false);
-		fakes[i].ops.hint_scope = scopes[i];
+		fakes[i].shortcuts.hint_scope = scopes[i];
 		if (walk_plugins[i].gates != NULL) {
 			fakes[i].ops.pre_enqueue = pre_enqueue;
-			fakes[i].ops.pre_enqueue_passes = pre_enqueue_passes;
+			fakes[i].shortcuts.pre_enqueue_passes = pre_enqueue_passes;
 		}
 	}
-	fakes[4].ops.hint_scope_of = scope_of_e;
+	fakes[4].shortcuts.hint_scope_of = scope_of_e;
 }

@@ -288,7 +288,7 @@ START_TEST(test_queue_gates__leftover_flush_asks_gates_that_open_silently)
 		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
 	struct queue_fixture queue;
 
-	fakes[0].ops.gate_opens_silently = true;
+	fakes[0].shortcuts.gate_opens_silently = true;
 	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "a");
 	queue_init_with(&queue, &setup);
 	(void)queue_add(&queue, POD("a"));

@@ -37,7 +37,7 @@ static void open_many(struct queue_fixture *queue, struct fake *fake)
 		.config = queue_profiles("default-scheduler=R"), .fakes = fake, .fake_count = 1};
 
 	*fake = queue_rejector("R", events, BT_ARRAY_LENGTH(events), false);
-	fake->ops.hint_scope = BT_HINT_SCOPE_POD;
+	fake->shortcuts.hint_scope = BT_HINT_SCOPE_POD;
 	queue_init_with(queue, &setup);
 	watched = queue->queue;
 	most_awake = 0;

@@ -208,23 +208,26 @@ static struct bt_status turn_round(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-static void give_columns(struct bt_plugin_ops *ops, enum script_form form)
+static void give_columns(struct fake *fake, enum script_form form)
 {
-	ops->filter_column = ops->filter != NULL ? filter_column : NULL;
-	ops->filter_detail_status = filter_detail_status;
-	ops->filter_reads = BT_CHANGE_PODS;
+	struct bt_plugin_ops *ops = &fake->ops;
+	struct bt_plugin_shortcuts *shortcuts = &fake->shortcuts;
+
+	shortcuts->filter_column = ops->filter != NULL ? filter_column : NULL;
+	shortcuts->filter_detail_status = filter_detail_status;
+	shortcuts->filter_reads = BT_CHANGE_PODS;
 	if (form == SCRIPT_COLUMN) {
-		ops->pure = true;
-		ops->score_column = ops->score != NULL ? score_column : NULL;
-		ops->score_reads = BT_CHANGE_PODS;
+		shortcuts->pure = true;
+		shortcuts->score_column = ops->score != NULL ? score_column : NULL;
+		shortcuts->score_reads = BT_CHANGE_PODS;
 		return;
 	}
-	ops->columns_per_cycle = true;
+	shortcuts->columns_per_cycle = true;
 	if (ops->score != NULL) {
-		ops->score_slots = score_slots;
+		shortcuts->score_slots = score_slots;
 		ops->normalize = BT_NORMALIZE_CUSTOM;
 		ops->normalize_score = turn_round;
-		ops->normalize_column = normalize_column;
+		shortcuts->normalize_column = normalize_column;
 	}
 }
 
@@ -237,7 +240,7 @@ struct script script_make(const char *name, uint32_t roles, enum script_form for
 	ops->pre_score = ops->pre_score != NULL ? pre_score : NULL;
 	ops->score = ops->score != NULL ? score : NULL;
 	if (form != SCRIPT_PLAIN) {
-		give_columns(ops, form);
+		give_columns(&script.fake, form);
 	}
 	return script;
 }

@@ -193,6 +193,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data, const stru
 static void kinds_init(struct kinds *kinds, struct world *world, uint64_t seed)
 {
 	struct bt_plugin_ops *ops;
+	struct bt_plugin_shortcuts *shortcuts;
 
 	*kinds = (struct kinds){.world = world, .pods_per_level = 2, .dense = true};
 	kinds->script = script_make("K",
@@ -202,16 +203,17 @@ static void kinds_init(struct kinds *kinds, struct world *world, uint64_t seed)
 	kinds->script.verdict_of = verdict_of;
 	kinds->script.score_of = score_of;
 	ops = &kinds->script.fake.ops;
-	script_filter_column = ops->filter_column;
-	ops->filter_column = filter_column;
-	ops->cell_traits = cell_traits;
+	shortcuts = &kinds->script.fake.shortcuts;
+	script_filter_column = shortcuts->filter_column;
+	shortcuts->filter_column = filter_column;
+	shortcuts->cell_traits = cell_traits;
 	ops->pre_score = pre_score;
-	ops->pre_score_cells = pre_score_cells;
+	shortcuts->pre_score_cells = pre_score_cells;
 	ops->score = score;
-	ops->score_slots = score_slots;
+	shortcuts->score_slots = score_slots;
 	ops->normalize = BT_NORMALIZE_DEFAULT;
 	ops->normalize_score = NULL;
-	ops->normalize_column = NULL;
+	shortcuts->normalize_column = NULL;
 }
 
 /* --- random clusters --- */

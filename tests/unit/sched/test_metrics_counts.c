@@ -297,7 +297,7 @@ START_TEST(test_metrics_counts__signing_that_is_always_refused)
 	struct script b = script_make("B", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
 	struct script c = script_make("C", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
 
-	b.fake.ops.never_signs = always;
+	b.fake.shortcuts.never_signs = always;
 	init("", "A, B, C", (struct script *[]){&a, &b, &c}, 3);
 	ck_assert_str_eq(lines("scheduler_plugin_evaluation_total{extension_point=\"Sign\""),
 		EVALUATED("Sign", "A", "0") EVALUATED("Sign", "B", "0")

@@ -523,7 +523,7 @@ START_TEST(test_plan__data_by_key_of_a_pure_plugin)
 	struct script plugin = script_make("P", PRE_FILTER | FILTER, SCRIPT_PLAIN);
 	struct world world;
 
-	plugin.fake.ops.pure = true;
+	plugin.fake.shortcuts.pure = true;
 	plugin.fake.ops.pre_filter = write_by_key;
 	plugin.fake.ops.filter = read_by_key;
 	world_init(&world, "P", &verifying, SCRIPTS(&plugin), 1);

@@ -25,7 +25,7 @@ static void init(const char *gates, enum script_form form)
 	plugin_s = script_make("S", ROLES, form);
 	plugin_s.fake.filter_full_at = 1;
 	if (form == SCRIPT_COLUMN) {
-		plugin_s.fake.ops.score_reads |= BT_CHANGE_ALLOCATABLE; /* change_scores */
+		plugin_s.fake.shortcuts.score_reads |= BT_CHANGE_ALLOCATABLE; /* change_scores */
 	}
 	script_set_rows(&plugin_s, first_scores, 5);
 	life_init_gated(&life, gates,

@@ -281,7 +281,7 @@ static void make_scripts(struct model_round *round)
 			script->fake.ops.normalize = kinds[bt_prng_below(&round->prng, 3)];
 		} else if (bt_prng_below(&round->prng, 2) == 0) {
 			script->fake.ops.normalize = kinds[bt_prng_below(&round->prng, 3)];
-			script->fake.ops.normalize_column = NULL;
+			script->fake.shortcuts.normalize_column = NULL;
 		}
 		/* One in four filters rejects almost nothing, so that some nodes are left. */
 		if (i < FILTER_COUNT && bt_prng_below(&round->prng, 4) != 0) {
