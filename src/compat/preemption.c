@@ -291,7 +291,7 @@ static uint32_t best_by_default(struct berth_preemption *preemption,
 		candidates[i] = bt_lib_candidate_of(
 			evaluator->handle->state, entries[i].node_name, &entries[i].victims, arena);
 	}
-	bt_evaluator_select(evaluator, arena, &decision);
+	bt_pick_one_node_for_preemption(evaluator, arena, &decision);
 	return decision.selected;
 }
 
@@ -403,7 +403,7 @@ static struct bt_status ask_extenders(struct attempt *attempt)
 		}
 	}
 	struct bt_status status =
-		bt_evaluator_ask_extenders(evaluator, attempt->pod, arena, &inside, &count);
+		bt_call_extenders(evaluator, attempt->pod, arena, &inside, &count);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}

@@ -165,7 +165,7 @@ void berth_preemption_get_offset_and_num_candidates(struct berth_preemption *pre
 
 	*out_offset =
 		prng != NULL && node_count != 0 ? (uint32_t)bt_prng_below(prng, node_count) : 0;
-	*out_candidates_num = bt_evaluator_candidate_limit(evaluator, node_count);
+	*out_candidates_num = bt_calculate_num_candidates(evaluator, node_count);
 }
 
 struct berth_node_victims *berth_preemption_candidates_to_victims_map(
@@ -208,7 +208,7 @@ bool berth_preemption_pod_eligible_to_preempt_others(struct berth_preemption *pr
 	struct berth_arena *arena, struct berth_str *out_reason)
 {
 	struct bt_node_statuses statuses = {.absent = *nominated_status};
-	struct bt_status status = bt_evaluator_check_eligible(
+	struct bt_status status = bt_pod_eligible_to_preempt_others(
 		bt_lib_evaluator(preemption), bt_const_pod_info_of(pod), &statuses);
 
 	*out_reason = bt_status_message_str(&status, bt_arena_of(arena));
@@ -237,7 +237,7 @@ struct berth_status berth_preemption_select_victims_on_node(struct berth_preempt
 	if (own->loaded == NULL || own->loaded != pdbs || own->loaded_count != pdb_count) {
 		bt_lib_load_budgets(preemption, pdbs, pdb_count);
 	}
-	struct bt_status status = bt_evaluator_select_victims(
+	struct bt_status status = bt_select_victims_on_node(
 		evaluator, cycle, bt_const_pod_info_of(pod), view, &found);
 	if (bt_status_is_success(&status)) {
 		*out_victims = bt_lib_victims_of(evaluator->handle->state, &found, cycle->arena);
@@ -316,6 +316,6 @@ struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct 
 	}
 	struct bt_preemption_candidate inside = bt_lib_candidate_of(
 		evaluator->handle->state, candidate->name, &candidate->victims, arena);
-	return bt_preemption_evict_for_pod(&evaluator->executor, pod, candidate->name,
+	return bt_prepare_candidate_for_pod(&evaluator->executor, pod, candidate->name,
 		inside.victims, inside.victim_count, arena);
 }

@@ -190,7 +190,8 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 	if (result->nomination.present && result->nomination.mode == BT_NOMINATING_OVERRIDE) {
 		out->node = bt_arena_str(&run->out->arena, result->nomination.nominated_node_name);
 	}
-	eligible = bt_evaluator_check_eligible(view.evaluator, pod, &result->diagnosis.statuses);
+	eligible =
+		bt_pod_eligible_to_preempt_others(view.evaluator, pod, &result->diagnosis.statuses);
 	if (view.decision == NULL) {
 		refuse(&view, out->message, run->engine->state->snapshot.count);
 	} else if (!bt_status_is_success(&eligible)) {

@@ -124,11 +124,12 @@ struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct b
 	return BT_STATUS_OK;
 }
 
-/** Volume sources that are neither configMap nor secret. */
-static void sign_volumes(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments)
+struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, struct bt_sign_fragments *out)
 {
-	struct bt_str *texts =
-		BT_ARENA_NEW_ARRAY(fragments->arena, struct bt_str, spec->volumes.count);
+	/* Volume sources that are neither configMap nor secret. */
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct bt_str *texts = BT_ARENA_NEW_ARRAY(out->arena, struct bt_str, spec->volumes.count);
 	struct bt_strbuf value = {0};
 	uint32_t count = 0;
 
@@ -143,18 +144,12 @@ static void sign_volumes(const struct bt_pod_spec *spec, struct bt_sign_fragment
 		bt_strbuf_reset(&value);
 		bt_json_writer_init(&writer, &value, 0);
 		bt_message_encode_json(&bt_volume_message, &writer, &volume);
-		texts[count++] = bt_arena_str(fragments->arena, bt_strbuf_str(&value));
+		texts[count++] = bt_arena_str(out->arena, bt_strbuf_str(&value));
 	}
 	bt_strbuf_reset(&value);
 	bt_sign_write_sorted(&value, texts, count, false);
-	bt_sign_add(fragments, BT_STR("v1.Pod.Spec.Volumes.NonSyntheticSources()"), &value);
+	bt_sign_add(out, BT_STR("v1.Pod.Spec.Volumes.NonSyntheticSources()"), &value);
 	bt_strbuf_finish(&value);
-}
-
-struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, struct bt_sign_fragments *out)
-{
-	sign_volumes(bt_plugin_pod_spec(pod), out);
 	return BT_STATUS_OK;
 }
 

@@ -29,7 +29,7 @@ static const struct bt_pod_group *find_group(
 		bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)));
 }
 
-/** --- PreEnqueue --- */
+/* --- PreEnqueue --- */
 
 /** A preemptor waits until its victims are on their way out. */
 static struct bt_status pre_enqueue(
@@ -65,7 +65,7 @@ static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct 
 	return instance_of(plugin)->evaluator.executor.tasks.count == 0;
 }
 
-/** --- PostFilter --- */
+/* --- PostFilter --- */
 
 /** Pods of a group that is placed or preempts as a whole do not preempt one by one. */
 static struct bt_status check_group(const struct bt_handle *handle, const struct bt_pod_info *pod)
@@ -126,7 +126,7 @@ static struct bt_status pod_group_post_filter(struct bt_plugin *plugin, struct b
 		&instance_of(plugin)->evaluator, arena, group, pods, pod_count, trial);
 }
 
-/** --- for the owner of the engine --- */
+/* --- for the owner of the engine --- */
 
 struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework)
 {
@@ -149,7 +149,7 @@ const struct bt_preemption_decision *bt_default_preemption_decision(
 		: NULL;
 }
 
-/** --- events --- */
+/* --- events --- */
 
 /* The registration only has gated pods looked at again; the plugins that rejected the pod decide
  * (spec 08 section 12). */
@@ -176,7 +176,7 @@ static int events_to_register(struct bt_plugin *plugin,
 	return 0;
 }
 
-/** --- instance --- */
+/* --- instance --- */
 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)

@@ -67,10 +67,15 @@ bool bt_extended_is_wanted(
 	return wanted;
 }
 
-static void remember_scalars(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, struct bt_extended_resources *extended,
-	struct bt_arena *arena)
+struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resources *instance,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
+	struct bt_extended_resources *extended;
+
+	if (!bt_extended_is_wanted(instance, pod->shape)) {
+		return NULL;
+	}
+	extended = BT_ARENA_NEW(arena, struct bt_extended_resources);
 	struct bt_request_options options = {0};
 	struct bt_resource_list requests = bt_pod_requests(pod->shape->pod, &options, arena);
 	struct bt_resource resource = {0};
@@ -95,52 +100,35 @@ static void remember_scalars(const struct bt_dynamic_resources *instance,
 			.column = bt_node_table_scalar(&instance->base.handle->state->nodes, name),
 		};
 	}
-}
-
-/** Its name and uid are never seen by the API: a name that no claim has, an uid that no other pod's
- * has. */
-static void make_claim(
-	struct bt_resource_claim *claim, const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	claim->metadata.name = IN_MEMORY_NAME;
-	claim->metadata.namespace_ = bt_arena_str(arena, pod->namespace_);
-	claim->metadata.uid =
-		bt_arena_printf(arena, "<extended-resources>/%.*s", BT_STR_ARG(pod->uid));
-	claim->metadata.generate_name =
-		bt_arena_printf(arena, "%.*s-extended-resources-", BT_STR_ARG(pod->name));
-	struct bt_str_pair *pair = BT_ARENA_NEW(arena, struct bt_str_pair);
-
-	*pair = (struct bt_str_pair){BT_SPECIAL_CLAIM_ANNOTATION, BT_STR("true")};
-	claim->metadata.annotations.items = pair;
-	claim->metadata.annotations.count = 1;
-	claim->metadata.annotations.present = true;
-	struct bt_owner_reference *owner = BT_ARENA_NEW(arena, struct bt_owner_reference);
-
-	*owner = (struct bt_owner_reference){
-		.api_version = BT_STR("v1"),
-		.kind = BT_STR("Pod"),
-		.name = bt_arena_str(arena, pod->name),
-		.uid = bt_arena_str(arena, pod->uid),
-		.controller = {.present = true, .value = true},
-	};
-	claim->metadata.owner_references.items = owner;
-	claim->metadata.owner_references.count = 1;
-	claim->metadata.owner_references.present = true;
-}
-
-struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	struct bt_extended_resources *extended;
-
-	if (!bt_extended_is_wanted(instance, pod->shape)) {
-		return NULL;
-	}
-	extended = BT_ARENA_NEW(arena, struct bt_extended_resources);
-	remember_scalars(instance, pod, extended, arena);
 	extended->found = bt_claim_cache_find_special(&instance->dra->claims, pod->name, pod->uid);
 	if (extended->found == NULL) {
-		make_claim(&extended->claim, pod, arena);
+		/* Its name and uid are never seen by the API: a name that no claim has, an uid that
+		 * no other pod's has. */
+		struct bt_resource_claim *claim = &extended->claim;
+		claim->metadata.name = IN_MEMORY_NAME;
+		claim->metadata.namespace_ = bt_arena_str(arena, pod->namespace_);
+		claim->metadata.uid =
+			bt_arena_printf(arena, "<extended-resources>/%.*s", BT_STR_ARG(pod->uid));
+		claim->metadata.generate_name =
+			bt_arena_printf(arena, "%.*s-extended-resources-", BT_STR_ARG(pod->name));
+		struct bt_str_pair *pair = BT_ARENA_NEW(arena, struct bt_str_pair);
+
+		*pair = (struct bt_str_pair){BT_SPECIAL_CLAIM_ANNOTATION, BT_STR("true")};
+		claim->metadata.annotations.items = pair;
+		claim->metadata.annotations.count = 1;
+		claim->metadata.annotations.present = true;
+		struct bt_owner_reference *owner = BT_ARENA_NEW(arena, struct bt_owner_reference);
+
+		*owner = (struct bt_owner_reference){
+			.api_version = BT_STR("v1"),
+			.kind = BT_STR("Pod"),
+			.name = bt_arena_str(arena, pod->name),
+			.uid = bt_arena_str(arena, pod->uid),
+			.controller = {.present = true, .value = true},
+		};
+		claim->metadata.owner_references.items = owner;
+		claim->metadata.owner_references.count = 1;
+		claim->metadata.owner_references.present = true;
 	} else {
 		extended->claim = *(const struct bt_resource_claim *)bt_object_value(
 			extended->found, BT_KIND_RESOURCE_CLAIM);

@@ -149,29 +149,6 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 	}
 }
 
-/** While counting: factor times a term's pods, or those of a counter, are added. */
-static void affinity_table_add_tally(struct bt_affinity_tables *tables, struct bt_arena *arena,
-	uint32_t table, const struct bt_domain_tally *tally, uint64_t serial, int64_t factor)
-{
-	struct bt_affinity_source source = {.tally = tally, .factor = factor};
-
-	add_source(tables, arena, table, &source, SOURCE_TERM, serial);
-	tables->entry_count += tally->occupied_count;
-	tables->touched = tables->touched || tally->total != 0;
-}
-
-static void affinity_table_add_counter(struct bt_affinity_tables *tables, struct bt_arena *arena,
-	uint32_t table, const struct bt_domain_counter *counter, int64_t factor)
-{
-	struct bt_domain_sums sums = bt_domain_counter_sums(counter);
-	struct bt_affinity_source source = {.pods = sums.pods, .factor = factor};
-
-	add_source(
-		tables, arena, table, &source, SOURCE_COUNTER, bt_domain_counter_serial(counter));
-	tables->entry_count += sums.occupied_count;
-	tables->touched = tables->touched || sums.pod_total != 0;
-}
-
 void bt_affinity_table_change(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
 {
@@ -335,7 +312,13 @@ bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming
 	if (counter == NULL) {
 		return false;
 	}
-	affinity_table_add_counter(tables, arena, table, counter, factor);
+	struct bt_domain_sums sums = bt_domain_counter_sums(counter);
+	struct bt_affinity_source source = {.pods = sums.pods, .factor = factor};
+
+	add_source(
+		tables, arena, table, &source, SOURCE_COUNTER, bt_domain_counter_serial(counter));
+	tables->entry_count += sums.occupied_count;
+	tables->touched = tables->touched || sums.pod_total != 0;
 	return true;
 }
 
@@ -346,8 +329,16 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 	uint32_t table = affinity_table_of_column(sum->tables, sum->arena, hit->column);
 
 	if (table != BT_NO_TABLE) {
-		affinity_table_add_tally(
-			sum->tables, sum->arena, table, hit->pods, hit->serial, weight);
+		/* While counting: factor times a term's pods, or those of a counter, are added. */
+		struct bt_affinity_tables *tables = sum->tables;
+		struct bt_arena *arena = sum->arena;
+		const struct bt_domain_tally *tally = hit->pods;
+		uint64_t serial = hit->serial;
+		struct bt_affinity_source source = {.tally = tally, .factor = weight};
+
+		add_source(tables, arena, table, &source, SOURCE_TERM, serial);
+		tables->entry_count += tally->occupied_count;
+		tables->touched = tables->touched || tally->total != 0;
 	}
 }
 

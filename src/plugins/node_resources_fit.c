@@ -34,37 +34,6 @@ struct fit_scorer {
 	uint32_t shape_count;
 };
 
-/** strategy is valid (bt_plugin_args_validate). */
-static void fit_scorer_init(struct fit_scorer *scorer, const struct bt_scoring_strategy *strategy,
-	const struct bt_handle *handle)
-{
-	*scorer = (struct fit_scorer){0};
-	bt_scored_resources_init(&scorer->resources, &strategy->resources, handle);
-	if (bt_str_equal_c(strategy->type, "MostAllocated")) {
-		scorer->strategy = BT_FIT_MOST_ALLOCATED;
-	}
-	if (bt_str_equal_c(strategy->type, "RequestedToCapacityRatio")) {
-		const bt_utilization_shape_point_list *shape =
-			&strategy->requested_to_capacity_ratio->shape;
-
-		scorer->strategy = BT_FIT_REQUESTED_TO_CAPACITY_RATIO;
-		scorer->shape = BT_NEW_ARRAY(struct bt_shape_point, shape->count);
-		scorer->shape_count = shape->count;
-		for (uint32_t i = 0; i < shape->count; i++) {
-			scorer->shape[i].utilization = shape->items[i].utilization;
-			scorer->shape[i].score =
-				(int64_t)shape->items[i].score * CUSTOM_SCORE_SCALE;
-		}
-	}
-}
-
-static void fit_scorer_finish(struct fit_scorer *scorer)
-{
-	bt_scored_resources_finish(&scorer->resources);
-	bt_free(scorer->shape);
-	*scorer = (struct fit_scorer){0};
-}
-
 int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization)
 {
 	if (utilization <= points[0].utilization) {
@@ -641,33 +610,6 @@ static bool freed_anything(const struct bt_resource *wanted, const struct bt_res
 	return false;
 }
 
-/** Pod/Delete (new_pod NULL) and Pod/UpdatePodScaleDown. */
-static enum bt_queueing_hint fit_hint_after_pod_change(const struct bt_resource_gates *gates,
-	const struct bt_pod_info *pod, const struct bt_pod *old_pod, const struct bt_pod *new_pod)
-{
-	struct bt_arena arena = {0};
-	struct bt_resource wanted;
-	struct bt_resource old_request;
-	struct bt_resource new_request;
-	bool helps;
-
-	if (new_pod == NULL) {
-		return bt_plugin_pod_is_placed(old_pod) ? BT_HINT_QUEUE : BT_HINT_SKIP;
-	}
-	if (bt_str_equal(new_pod->metadata.uid, pod->uid)) {
-		return BT_HINT_QUEUE;
-	}
-	if (new_pod->spec.node_name.length == 0) {
-		return BT_HINT_SKIP;
-	}
-	wanted = request_with_status(pod->shape->pod, gates, &arena);
-	old_request = request_with_status(old_pod, gates, &arena);
-	new_request = request_with_status(new_pod, gates, &arena);
-	helps = freed_anything(&wanted, &old_request, &new_request);
-	bt_arena_finish(&arena);
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
 /* Upstream quirk, spec 05 section 11.9: ignored resources are not ignored here. */
 static bool fits_empty_node(const struct bt_handle *handle, const struct bt_resource *request,
 	const struct bt_resource *allocatable)
@@ -724,11 +666,59 @@ static struct bt_resource allocatable_of(const struct bt_node *node, struct bt_a
 	return resource;
 }
 
-/** Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
-static enum bt_queueing_hint fit_hint_after_node_change(const struct bt_handle *handle,
-	const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
-	const struct bt_node *old_node, const struct bt_node *new_node)
+/** The pod names this resource in its requests, be it with 0. Without status resources. */
+static bool names_resource(const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
+	struct bt_str resource)
 {
+	struct bt_arena arena = {0};
+	struct bt_request_options options = {.no_pod_level = !gates->pod_level_resources};
+	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, &arena);
+	bool named = bt_resource_list_find(&list, resource) != NULL;
+
+	bt_arena_finish(&arena);
+	return named;
+}
+
+static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	/* Pod/Delete (new_pod NULL) and Pod/UpdatePodScaleDown. */
+	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
+	const struct bt_pod *old_pod = old_object;
+	const struct bt_pod *new_pod = new_object;
+	struct bt_arena arena = {0};
+	struct bt_resource wanted;
+	struct bt_resource old_request;
+	struct bt_resource new_request;
+	bool helps;
+
+	if (new_pod == NULL) {
+		return bt_plugin_pod_is_placed(old_pod) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	}
+	if (bt_str_equal(new_pod->metadata.uid, pod->uid)) {
+		return BT_HINT_QUEUE;
+	}
+	if (new_pod->spec.node_name.length == 0) {
+		return BT_HINT_SKIP;
+	}
+	wanted = request_with_status(pod->shape->pod, gates, &arena);
+	old_request = request_with_status(old_pod, gates, &arena);
+	new_request = request_with_status(new_pod, gates, &arena);
+	helps = freed_anything(&wanted, &old_request, &new_request);
+	bt_arena_finish(&arena);
+	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	/* Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
+	const struct bt_handle *handle = instance_of(plugin)->handle;
+	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
+	const struct bt_node *old_node = old_object;
+	const struct bt_node *new_node = new_object;
 	struct bt_arena arena = {0};
 	struct bt_resource request = bt_pod_fit_request(pod->shape->pod, gates, &arena);
 	struct bt_resource allocatable = allocatable_of(new_node, &arena);
@@ -743,10 +733,12 @@ static enum bt_queueing_hint fit_hint_after_node_change(const struct bt_handle *
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-/** Requests of cpu and memory: on a node with less of either no such pod fits, be it empty. */
-static void fit_hint_needs(const struct bt_resource_gates *gates, const struct bt_shape *shape,
-	int64_t out_needs[BT_HINT_NEEDS])
+static void hint_needs(
+	struct bt_plugin *plugin, const struct bt_shape *shape, int64_t out_needs[BT_HINT_NEEDS])
 {
+	/* Requests of cpu and memory: on a node with less of either no such pod fits, be it empty.
+	 */
+	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	struct bt_arena arena = {0};
 	struct bt_resource request = bt_pod_fit_request(shape->pod, gates, &arena);
 
@@ -755,34 +747,31 @@ static void fit_hint_needs(const struct bt_resource_gates *gates, const struct b
 	bt_arena_finish(&arena);
 }
 
-static void fit_hint_limits(const struct bt_node *node, int64_t out_limits[BT_HINT_NEEDS])
+/** after_node_change, as far as it looks at cpu and memory of an empty node. */
+static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
+	BT_UNUSED const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS])
 {
+	if (!bt_str_equal_c(event->resource, "Node") || new_object == NULL) {
+		return false;
+	}
+	const struct bt_node *node = new_object;
 	struct bt_arena arena = {0};
 	struct bt_resource allocatable = allocatable_of(node, &arena);
 
 	out_limits[0] = allocatable.cpu_milli;
 	out_limits[1] = allocatable.memory_bytes;
 	bt_arena_finish(&arena);
+	return true;
 }
 
-/** The pod names this resource in its requests, be it with 0. Without status resources. */
-static bool names_resource(const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
-	struct bt_str resource)
+static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
 {
-	struct bt_arena arena = {0};
-	struct bt_request_options options = {.no_pod_level = !gates->pod_level_resources};
-	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, &arena);
-	bool named = bt_resource_list_find(&list, resource) != NULL;
-
-	bt_arena_finish(&arena);
-	return named;
-}
-
-/** Spec 04 (hints) section 6.7: old_class is NULL for an added one. */
-static enum bt_queueing_hint fit_hint_after_class_change(const struct bt_resource_gates *gates,
-	const struct bt_pod_info *pod, const struct bt_device_class *old_class,
-	const struct bt_device_class *new_class)
-{
+	/* Spec 04 (hints) section 6.7: old_class is NULL for an added one. */
+	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
+	const struct bt_device_class *old_class = old_object;
+	const struct bt_device_class *new_class = new_object;
 	struct bt_str resource = new_class->spec.extended_resource_name;
 	struct bt_strbuf implicit = {0};
 	bool helps = false;
@@ -800,46 +789,6 @@ static enum bt_queueing_hint fit_hint_after_class_change(const struct bt_resourc
 		helps = names_resource(gates, pod, resource);
 	}
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
-static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	return fit_hint_after_pod_change(&instance_of(plugin)->gates, pod, old_object, new_object);
-}
-
-static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	return fit_hint_after_node_change(instance_of(plugin)->handle, &instance_of(plugin)->gates,
-		pod, old_object, new_object);
-}
-
-static void hint_needs(
-	struct bt_plugin *plugin, const struct bt_shape *shape, int64_t out_needs[BT_HINT_NEEDS])
-{
-	fit_hint_needs(&instance_of(plugin)->gates, shape, out_needs);
-}
-
-/** after_node_change, as far as it looks at cpu and memory of an empty node. */
-static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
-	BT_UNUSED const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS])
-{
-	if (!bt_str_equal_c(event->resource, "Node") || new_object == NULL) {
-		return false;
-	}
-	fit_hint_limits(new_object, out_limits);
-	return true;
-}
-
-static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	return fit_hint_after_class_change(
-		&instance_of(plugin)->gates, pod, old_object, new_object);
 }
 
 /* Device classes come last: they are registered only with their gate. */
@@ -862,7 +811,10 @@ static int events_to_register(struct bt_plugin *plugin,
 static void destroy(struct bt_plugin *plugin)
 {
 	if (plugin != NULL) {
-		fit_scorer_finish(&instance_of(plugin)->scorer);
+		struct fit_scorer *scorer = &instance_of(plugin)->scorer;
+		bt_scored_resources_finish(&scorer->resources);
+		bt_free(scorer->shape);
+		*scorer = (struct fit_scorer){0};
 		bt_free(plugin);
 	}
 }
@@ -882,7 +834,27 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	instance->handle = handle;
 	instance->args = &args->node_resources_fit;
 	instance->gates = bt_resource_gates_of(handle->gates);
-	fit_scorer_init(&instance->scorer, args->node_resources_fit.scoring_strategy, handle);
+	/* strategy is valid (bt_plugin_args_validate). */
+	struct fit_scorer *scorer = &instance->scorer;
+	const struct bt_scoring_strategy *strategy = args->node_resources_fit.scoring_strategy;
+	*scorer = (struct fit_scorer){0};
+	bt_scored_resources_init(&scorer->resources, &strategy->resources, handle);
+	if (bt_str_equal_c(strategy->type, "MostAllocated")) {
+		scorer->strategy = BT_FIT_MOST_ALLOCATED;
+	}
+	if (bt_str_equal_c(strategy->type, "RequestedToCapacityRatio")) {
+		const bt_utilization_shape_point_list *shape =
+			&strategy->requested_to_capacity_ratio->shape;
+
+		scorer->strategy = BT_FIT_REQUESTED_TO_CAPACITY_RATIO;
+		scorer->shape = BT_NEW_ARRAY(struct bt_shape_point, shape->count);
+		scorer->shape_count = shape->count;
+		for (uint32_t i = 0; i < shape->count; i++) {
+			scorer->shape[i].utilization = shape->items[i].utilization;
+			scorer->shape[i].score =
+				(int64_t)shape->items[i].score * CUSTOM_SCORE_SCALE;
+		}
+	}
 	*out_plugin = &instance->base;
 	return 0;
 }

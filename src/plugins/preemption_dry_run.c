@@ -113,7 +113,7 @@ static bool note_nomination(void *context, BT_UNUSED const struct bt_pod_info *p
 	return false;
 }
 
-/** --- one node --- */
+/* --- one node --- */
 
 static struct bt_status remove_pod(struct trial *trial, const struct bt_pod_info *pod)
 {
@@ -420,7 +420,7 @@ static struct bt_status find_victims(
 	return status;
 }
 
-struct bt_status bt_evaluator_select_victims(struct bt_evaluator *evaluator,
+struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, struct bt_preemption_candidate *out)
 {
@@ -431,7 +431,7 @@ struct bt_status bt_evaluator_select_victims(struct bt_evaluator *evaluator,
 	return find_victims(&run, node->slot, out);
 }
 
-/** --- all nodes --- */
+/* --- all nodes --- */
 
 /** Candidates in two lists of at most limit each, and the errors met on the way. */
 struct findings {
@@ -537,7 +537,7 @@ static void look_at_node(struct dry_run *run, struct findings *findings, uint32_
 	}
 }
 
-struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
+struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *nodes,
 	uint32_t node_count, uint32_t offset, uint32_t limit)
 {

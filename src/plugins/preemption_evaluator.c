@@ -167,7 +167,7 @@ static void prefer(const struct bt_evaluator *evaluator,
 	}
 }
 
-void bt_evaluator_select(const struct bt_evaluator *evaluator, struct bt_arena *arena,
+void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struct bt_arena *arena,
 	struct bt_preemption_decision *decision)
 {
 	const bt_candidate_score *scores = default_scores;
@@ -206,7 +206,7 @@ static void note_ignored(
 	}
 }
 
-/** --- question and answer --- */
+/* --- question and answer --- */
 
 static struct bt_preemption_opinions question(
 	const struct bt_state *state, const struct candidates *candidates, struct bt_arena *arena)
@@ -321,7 +321,7 @@ static struct bt_status check_victims(const struct bt_state *state,
 	return BT_STATUS_OK;
 }
 
-struct bt_status bt_evaluator_ask_extenders(const struct bt_evaluator *evaluator,
+struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
 	struct bt_preemption_candidate **candidates, uint32_t *count)
 {
@@ -382,7 +382,7 @@ void bt_evaluator_finish(struct bt_evaluator *evaluator)
 	bt_dry_run_memos_finish(&evaluator->memos);
 }
 
-/** --- eligibility --- */
+/* --- eligibility --- */
 
 static bool has_terminating_victim(
 	const struct bt_evaluator *evaluator, const struct bt_pod_info *pod, uint32_t slot)
@@ -405,7 +405,7 @@ static bool has_terminating_victim(
 	return false;
 }
 
-struct bt_status bt_evaluator_check_eligible(const struct bt_evaluator *evaluator,
+struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses)
 {
 	struct bt_status nominated = statuses->absent;
@@ -430,9 +430,9 @@ struct bt_status bt_evaluator_check_eligible(const struct bt_evaluator *evaluato
 	return BT_STATUS_OK;
 }
 
-/** --- candidates --- */
+/* --- candidates --- */
 
-uint32_t bt_evaluator_candidate_limit(const struct bt_evaluator *evaluator, uint32_t node_count)
+uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint32_t node_count)
 {
 	int64_t enough = (int64_t)node_count * evaluator->min_candidates_percentage / 100;
 
@@ -467,8 +467,8 @@ static struct bt_dry_run_result find_candidates(struct bt_evaluator *evaluator,
 			(uint64_t)state->snapshot.count + statuses->entries.count);
 		(void)bt_node_statuses_nodes_for_code(
 			statuses, BT_STATUS_UNSCHEDULABLE, state, evaluator->potential.items);
-		found = bt_evaluator_dry_run(evaluator, cycle, pod, evaluator->potential.items,
-			count, (uint32_t)offset, bt_evaluator_candidate_limit(evaluator, count));
+		found = bt_dry_run_preemption(evaluator, cycle, pod, evaluator->potential.items,
+			count, (uint32_t)offset, bt_calculate_num_candidates(evaluator, count));
 	}
 	if (in_vain) {
 		BT_ASSERT(found.count == 0 && found.error_text.data == NULL);
@@ -490,7 +490,7 @@ static struct bt_dry_run_result find_candidates(struct bt_evaluator *evaluator,
 	return found;
 }
 
-/** --- the attempt --- */
+/* --- the attempt --- */
 
 static struct bt_post_filter_result nominate(struct bt_str node_name)
 {
@@ -503,20 +503,20 @@ static struct bt_status choose_and_evict(struct bt_evaluator *evaluator, struct 
 	struct bt_post_filter_result *out_result, struct bt_preemption_decision *decision)
 {
 	const struct bt_preemption_candidate *chosen;
-	struct bt_status status = bt_evaluator_ask_extenders(
-		evaluator, pod, arena, &found->candidates, &found->count);
+	struct bt_status status =
+		bt_call_extenders(evaluator, pod, arena, &found->candidates, &found->count);
 
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
 	decision->candidates = found->candidates;
 	decision->candidate_count = found->count;
-	bt_evaluator_select(evaluator, arena, decision);
+	bt_pick_one_node_for_preemption(evaluator, arena, decision);
 	if (decision->selected == UINT32_MAX) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
 	}
 	chosen = &decision->candidates[decision->selected];
-	status = bt_preemption_evict_for_pod(&evaluator->executor, pod,
+	status = bt_prepare_candidate_for_pod(&evaluator->executor, pod,
 		bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot), chosen->victims,
 		chosen->victim_count, arena);
 	if (bt_status_is_success(&status)) {
@@ -530,7 +530,7 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result, struct bt_preemption_decision *decision)
 {
-	struct bt_status status = bt_evaluator_check_eligible(evaluator, pod, statuses);
+	struct bt_status status = bt_pod_eligible_to_preempt_others(evaluator, pod, statuses);
 	struct bt_dry_run_result found;
 
 	if (!bt_status_is_success(&status)) {

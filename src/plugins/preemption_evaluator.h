@@ -94,10 +94,10 @@ struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_
 /* Parts of it, in order. */
 
 /** Spec 08 section 6: Success, or Unschedulable with the reason. */
-struct bt_status bt_evaluator_check_eligible(const struct bt_evaluator *evaluator,
+struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses);
 /** Number of candidates that are enough among node_count nodes. Spec 08 section 7. */
-uint32_t bt_evaluator_candidate_limit(const struct bt_evaluator *evaluator, uint32_t node_count);
+uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint32_t node_count);
 
 struct bt_dry_run_result {
 	struct bt_preemption_candidate *candidates; /* those without violations first */
@@ -111,7 +111,7 @@ struct bt_dry_run_result {
  * candidates, one of them without violations, are known. Statuses of the others are left in
  * evaluator->statuses.
  */
-struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
+struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *nodes,
 	uint32_t node_count, uint32_t offset, uint32_t limit);
 /**
@@ -119,18 +119,18 @@ struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
  * pods that only the what-if has are no victims. Neither node nor cycle is changed. The budgets are
  * those that were loaded last.
  */
-struct bt_status bt_evaluator_select_victims(struct bt_evaluator *evaluator,
+struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, struct bt_preemption_candidate *out);
 /**
  * Spec 08 section 10: what the extenders leave of the candidates. Success or Error. *candidates and
  * *count are replaced; memory: arena.
  */
-struct bt_status bt_evaluator_ask_extenders(const struct bt_evaluator *evaluator,
+struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
 	struct bt_preemption_candidate **candidates, uint32_t *count);
 /** Spec 08 section 10.2: fills choices and selected. */
-void bt_evaluator_select(const struct bt_evaluator *evaluator, struct bt_arena *arena,
+void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struct bt_arena *arena,
 	struct bt_preemption_decision *decision);
 /** prio(victim) < prio(preemptor), and the hook agrees. Spec 08 section 3.1. */
 static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator, uint32_t slot,

@@ -9,7 +9,7 @@
 #include "framework/waiting_pods.h"
 #include "plugins/common_plugin.h"
 
-/** --- one victim --- */
+/* --- one victim --- */
 
 static const struct bt_pod *find_object(
 	const struct bt_handle *handle, const struct bt_preemption_pod *pod)
@@ -111,7 +111,7 @@ static bool eviction_stop_in_memory(
 	return stopped;
 }
 
-/** --- synchronous form --- */
+/* --- synchronous form --- */
 
 /** 0, or the first error. A victim that is gone is no error, and no event is sent about it. */
 static int evict_now(
@@ -305,7 +305,7 @@ void bt_preemption_executor_finish(struct bt_preemption_executor *executor)
 	bt_map_finish(&executor->by_serial);
 }
 
-/** --- asynchronous form --- */
+/* --- asynchronous form --- */
 
 static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_t serial)
 {
@@ -563,9 +563,9 @@ void bt_preemption_complete(struct bt_preemption_executor *executor, uint64_t id
 	}
 }
 
-/** --- both forms --- */
+/* --- both forms --- */
 
-struct bt_status bt_preemption_evict(struct bt_preemption_executor *executor,
+struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
 	uint32_t victim_count, struct bt_arena *arena)
 {
@@ -581,7 +581,7 @@ struct bt_status bt_preemption_evict(struct bt_preemption_executor *executor,
 	return BT_STATUS_OK;
 }
 
-struct bt_status bt_preemption_evict_for_pod(struct bt_preemption_executor *executor,
+struct bt_status bt_prepare_candidate_for_pod(struct bt_preemption_executor *executor,
 	const struct bt_pod_info *pod, struct bt_str node_name, const uint32_t *victims,
 	uint32_t victim_count, struct bt_arena *arena)
 {
@@ -595,10 +595,10 @@ struct bt_status bt_preemption_evict_for_pod(struct bt_preemption_executor *exec
 		.pod_count = 1,
 	};
 
-	return bt_preemption_evict(executor, &preemptor, node_name, victims, victim_count, arena);
+	return bt_prepare_candidate(executor, &preemptor, node_name, victims, victim_count, arena);
 }
 
-/** --- is it over --- */
+/* --- is it over --- */
 
 static bool last_victim_is_pending(
 	const struct bt_preemption_executor *executor, const struct bt_preemption_pod *victim)

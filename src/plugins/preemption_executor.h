@@ -57,10 +57,10 @@ void bt_preemption_executor_finish(struct bt_preemption_executor *executor);
  * Remove the victims (pod ids) of one candidate. With gate SchedulerAsyncPreemption: start it and
  * report success; else Error when a write failed. candidate_name: the node, or "cluster".
  */
-struct bt_status bt_preemption_evict(struct bt_preemption_executor *executor,
+struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
 	uint32_t victim_count, struct bt_arena *arena);
-struct bt_status bt_preemption_evict_for_pod(struct bt_preemption_executor *executor,
+struct bt_status bt_prepare_candidate_for_pod(struct bt_preemption_executor *executor,
 	const struct bt_pod_info *pod, struct bt_str node_name, const uint32_t *victims,
 	uint32_t victim_count, struct bt_arena *arena);
 

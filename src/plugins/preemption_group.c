@@ -38,7 +38,7 @@ static uint64_t unit_hash(const void *owner, uint32_t value)
 	return group_hash(meta->namespace_, meta->name);
 }
 
-/** --- units --- */
+/* --- units --- */
 
 static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_group *group)
 {
@@ -166,7 +166,7 @@ static void order_units(struct attempt *attempt)
 	}
 }
 
-/** --- trials --- */
+/* --- trials --- */
 
 static struct bt_status move_unit(struct attempt *attempt, const struct unit *unit,
 	int (*move)(void *context, uint32_t pod_id, struct berth_error *err))
@@ -226,7 +226,7 @@ static struct bt_status evict(struct attempt *attempt, const struct bt_preemptor
 			victims[count++] = unit->pods.items[p];
 		}
 	}
-	return bt_preemption_evict(&attempt->evaluator->executor, preemptor, BT_STR("cluster"),
+	return bt_prepare_candidate(&attempt->evaluator->executor, preemptor, BT_STR("cluster"),
 		victims, count, attempt->arena);
 }
 

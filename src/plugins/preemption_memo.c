@@ -7,7 +7,7 @@
 /** Victims remembered for each node, on average, before all is forgotten. */
 #define VICTIMS_PER_SLOT 16
 
-/** --- lowest priorities --- */
+/* --- lowest priorities --- */
 
 void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest)
 {
@@ -82,7 +82,7 @@ int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest)
 	return lowest_of(lowest->by_block.items, lowest->by_block.count);
 }
 
-/** --- dry runs --- */
+/* --- dry runs --- */
 
 static void forget(struct bt_dry_run_memo *memo)
 {

@@ -679,12 +679,6 @@ struct bt_class_volume *bt_class_index_find(
 	return *out_count != 0 ? &index->volumes.items[first] : NULL;
 }
 
-static void class_index_finish(struct bt_class_index *index)
-{
-	bt_vec_finish(&index->volumes);
-	bt_arena_finish(&index->arena);
-}
-
 const struct bt_volume_affinity *bt_class_volume_affinity(
 	struct bt_class_index *index, struct bt_class_volume *volume)
 {
@@ -716,7 +710,8 @@ static void destroy(struct bt_volume_binder *base)
 
 	bt_assume_cache_finish(&binder->volumes);
 	bt_assume_cache_finish(&binder->claims);
-	class_index_finish(&binder->index);
+	bt_vec_finish(&binder->index.volumes);
+	bt_arena_finish(&binder->index.arena);
 	bt_free(binder);
 }
 

@@ -429,34 +429,6 @@ static void count_failure(const struct volume_binding_plugin *instance, const ch
 
 /* --- Filter --- */
 
-/** The reasons of spec 07 section 7.1, in its order. */
-static struct bt_status conflict_status(uint32_t conflicts, struct bt_arena *arena)
-{
-	static const struct {
-		uint32_t conflict;
-		enum bt_reason reason;
-	} reasons[] = {
-		{BT_VOLUME_CONFLICT_NODE, BT_REASON_VOLUME_NODE_CONFLICT},
-		{BT_VOLUME_CONFLICT_BIND, BT_REASON_VOLUME_BIND_CONFLICT},
-		{BT_VOLUME_CONFLICT_SPACE, BT_REASON_VOLUME_NOT_ENOUGH_SPACE},
-		{BT_VOLUME_CONFLICT_NOT_EXIST, BT_REASON_VOLUME_NOT_EXIST},
-	};
-	struct bt_status status = {0};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
-		if ((conflicts & reasons[i].conflict) == 0) {
-			continue;
-		}
-		if (status.reason_count == 0) {
-			status = bt_status_reason(
-				BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reasons[i].reason);
-		} else {
-			bt_status_append_reason(&status, arena, bt_reason_texts[reasons[i].reason]);
-		}
-	}
-	return status;
-}
-
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -475,7 +447,32 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (conflicts != 0) {
-		return conflict_status(conflicts, cycle->arena);
+		/* The reasons of spec 07 section 7.1, in its order. */
+		struct bt_arena *arena = cycle->arena;
+		static const struct {
+			uint32_t conflict;
+			enum bt_reason reason;
+		} reasons[] = {
+			{BT_VOLUME_CONFLICT_NODE, BT_REASON_VOLUME_NODE_CONFLICT},
+			{BT_VOLUME_CONFLICT_BIND, BT_REASON_VOLUME_BIND_CONFLICT},
+			{BT_VOLUME_CONFLICT_SPACE, BT_REASON_VOLUME_NOT_ENOUGH_SPACE},
+			{BT_VOLUME_CONFLICT_NOT_EXIST, BT_REASON_VOLUME_NOT_EXIST},
+		};
+		struct bt_status status = {0};
+
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
+			if ((conflicts & reasons[i].conflict) == 0) {
+				continue;
+			}
+			if (status.reason_count == 0) {
+				status = bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					reasons[i].reason);
+			} else {
+				bt_status_append_reason(
+					&status, arena, bt_reason_texts[reasons[i].reason]);
+			}
+		}
+		return status;
 	}
 	if (node->slot < data->slot_count) {
 		data->passed[node->slot] = true;

@@ -89,33 +89,6 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
 }
 
-/** Success: the claim waits for its first consumer. */
-static struct bt_status check_unbound(const struct bt_state *state,
-	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena)
-{
-	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
-	const struct bt_storage_class *storage_class;
-
-	if (class_name.length == 0) {
-		return unresolvable(arena,
-			BT_STR("PersistentVolumeClaim had no pv name and storageClass name"));
-	}
-	storage_class = bt_find_storage_class(state, class_name);
-	if (storage_class == NULL) {
-		return unresolvable(
-			arena, bt_not_found_text(arena, "storageclass.storage.k8s.io", class_name));
-	}
-	if (storage_class->volume_binding_mode.data == NULL) {
-		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
-			"VolumeBindingMode not set for StorageClass \"%.*s\"",
-			BT_STR_ARG(class_name));
-	}
-	if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
-		return unresolvable(arena, BT_STR("PersistentVolume had no name"));
-	}
-	return BT_STATUS_OK;
-}
-
 static struct bt_status add_claim(const struct bt_state *state, const struct bt_pod_info *pod,
 	struct bt_str claim_name, struct bt_arena *arena, struct zone_data *data)
 {
@@ -131,7 +104,30 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 			arena, bt_not_found_text(arena, "persistentvolumeclaim", claim_name));
 	}
 	if (claim->spec.volume_name.length == 0) {
-		return check_unbound(state, claim, arena);
+		/* Success: the claim waits for its first consumer. */
+		struct bt_str class_name = bt_persistent_volume_claim_class(claim);
+		const struct bt_storage_class *storage_class;
+
+		if (class_name.length == 0) {
+			return unresolvable(arena,
+				BT_STR("PersistentVolumeClaim had no pv name and storageClass "
+				       "name"));
+		}
+		storage_class = bt_find_storage_class(state, class_name);
+		if (storage_class == NULL) {
+			return unresolvable(arena,
+				bt_not_found_text(
+					arena, "storageclass.storage.k8s.io", class_name));
+		}
+		if (storage_class->volume_binding_mode.data == NULL) {
+			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+				"VolumeBindingMode not set for StorageClass \"%.*s\"",
+				BT_STR_ARG(class_name));
+		}
+		if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
+			return unresolvable(arena, BT_STR("PersistentVolume had no name"));
+		}
+		return BT_STATUS_OK;
 	}
 	volume = bt_find_volume(state, claim->spec.volume_name);
 	if (volume == NULL) {

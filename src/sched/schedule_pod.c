@@ -455,8 +455,9 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	struct bt_cycle_state *cycle = run.cycle;
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		const struct bt_plugin_ops *ops = framework->instances.items[i]->ops;
-		if (ops->columns_per_cycle && !ops->keeps_cycle_data) {
+		const struct bt_plugin_shortcuts *shortcuts =
+			bt_shortcuts(framework->instances.items[i]);
+		if (shortcuts->columns_per_cycle && !shortcuts->keeps_cycle_data) {
 			cycle->pre_filter_data[i] = NULL;
 			cycle->pre_score_data[i] = NULL;
 		}

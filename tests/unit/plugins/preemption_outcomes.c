@@ -57,7 +57,7 @@ const char *preemption_dry_run(struct preemption_fixture *fixture, const struct 
 			bt_state_snapshot_find(fixture->state, preemption_next_word(&rest, ' '));
 	}
 	ck_assert_str_eq(preemption_begin_cycle(fixture, pod), "Success");
-	found = bt_evaluator_dry_run(
+	found = bt_dry_run_preemption(
 		fixture->evaluator, &fixture->cycle, pod, slots, count, offset, limit);
 	return candidates_text(fixture, found.candidates, found.count);
 }
@@ -72,7 +72,7 @@ static void check_handed_in(struct preemption_fixture *fixture, const struct bt_
 
 	bt_node_info_init(&info, fixture->state, preemption_slot(fixture, node));
 
-	struct bt_status status = bt_evaluator_select_victims(
+	struct bt_status status = bt_select_victims_on_node(
 		fixture->evaluator, &fixture->cycle, pod, &info, &found);
 	if (bt_status_is_success(&status) && found.victim_count != 0) {
 		append_candidate(fixture, &text, &found);

@@ -218,7 +218,7 @@ START_TEST(test_default_preemption__pre_enqueue_of_group_members)
 	preemption_enable_writes(&fixture);
 	fixture.deferred = true;
 	victim = preemption_pod_id(&fixture, "p1");
-	status = bt_preemption_evict(&fixture.evaluator->executor, &preemptor, BT_STR("cluster"),
+	status = bt_prepare_candidate(&fixture.evaluator->executor, &preemptor, BT_STR("cluster"),
 		&victim, 1, &fixture.arena);
 	ck_assert(bt_status_is_success(&status));
 	/* A group that is not known does not wait. */
@@ -232,7 +232,7 @@ START_TEST(test_default_preemption__pre_enqueue_of_group_members)
 	/* The member's own uid is not looked at. */
 	ck_assert_str_eq(preemption_log(&fixture), "patch p1");
 	preemptor.uid = BT_STR("uid-m1");
-	(void)bt_preemption_evict(&fixture.evaluator->executor, &preemptor, BT_STR("cluster"),
+	(void)bt_prepare_candidate(&fixture.evaluator->executor, &preemptor, BT_STR("cluster"),
 		&victim, 1, &fixture.arena);
 	ck_assert_str_eq(pre_enqueue(&fixture, "m1:hi,group=g"), "Success");
 	ck_assert_str_eq(pre_enqueue(&fixture, "m1:hi"), POD_WAITS);

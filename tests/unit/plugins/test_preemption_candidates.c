@@ -32,7 +32,7 @@ START_TEST(test_preemption__edge_08_23_cyclic_window)
 	const struct bt_pod_info *pod;
 
 	init_five(&fixture, priorities);
-	ck_assert_uint_eq(bt_evaluator_candidate_limit(fixture.evaluator, 5), 2);
+	ck_assert_uint_eq(bt_calculate_num_candidates(fixture.evaluator, 5), 2);
 	pod = preemption_pending(&fixture, "p:hi");
 	ck_assert_str_eq(
 		preemption_dry_run(&fixture, pod, FIVE_NODES, 4, 2), "node5[p5] node1[p1]");
@@ -95,14 +95,14 @@ START_TEST(test_preemption__edge_08_26_limits)
 	preemption_init(&fixture, NULL);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(defaults); i++) {
 		ck_assert_uint_eq(
-			bt_evaluator_candidate_limit(fixture.evaluator, defaults[i].nodes),
+			bt_calculate_num_candidates(fixture.evaluator, defaults[i].nodes),
 			defaults[i].limit);
 	}
 	preemption_finish(&fixture);
 
 	preemption_init(&fixture, &one_percent);
-	ck_assert_uint_eq(bt_evaluator_candidate_limit(fixture.evaluator, 50), 0);
-	ck_assert_uint_eq(bt_evaluator_candidate_limit(fixture.evaluator, 100), 1);
+	ck_assert_uint_eq(bt_calculate_num_candidates(fixture.evaluator, 50), 0);
+	ck_assert_uint_eq(bt_calculate_num_candidates(fixture.evaluator, 100), 1);
 	for (int i = 0; i < 50; i++) {
 		struct bt_str pod =
 			bt_arena_printf(&fixture.arena, "p%d:%s", i, i < 20 ? "hi" : "low");
@@ -253,12 +253,12 @@ START_TEST(test_preemption__victims_in_an_order_of_their_own)
 		candidates[i].slot = preemption_slot(&fixture, i == 0 ? "node1" : "node2");
 		candidates[i].victims = victims[i];
 	}
-	bt_evaluator_select(fixture.evaluator, &fixture.arena, &decision);
+	bt_pick_one_node_for_preemption(fixture.evaluator, &fixture.arena, &decision);
 	ck_assert_uint_eq(decision.choice_count, 1);
 	ck_assert_uint_eq(decision.selected, 1);
 	victims[1][0] = preemption_pod_id(&fixture, "d");
 	victims[1][1] = preemption_pod_id(&fixture, "c");
-	bt_evaluator_select(fixture.evaluator, &fixture.arena, &decision);
+	bt_pick_one_node_for_preemption(fixture.evaluator, &fixture.arena, &decision);
 	ck_assert_msg(decision.selected == 0, "its first victim is the less important one");
 	preemption_finish(&fixture);
 }

@@ -342,7 +342,7 @@ START_TEST(test_preemption__node_that_is_handed_in)
 	bt_node_info_add_pod(&node, &fixture.arena, preemption_pending(&fixture, "q:low,cpu=100m"));
 
 	struct bt_status status =
-		bt_evaluator_select_victims(fixture.evaluator, &fixture.cycle, pod, &node, &found);
+		bt_select_victims_on_node(fixture.evaluator, &fixture.cycle, pod, &node, &found);
 	ck_assert(bt_status_is_success(&status));
 	ck_assert_uint_eq(found.victim_count, 1);
 	ck_assert_uint_eq(found.victims[0], preemption_pod_id(&fixture, "p1"));

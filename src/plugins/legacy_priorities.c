@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * LeastRequestedPriority, MostRequestedPriority, BalancedResourceAllocation,
- * RequestedToCapacityRatioPriority (Score): the formulas of v1.12 over cpu and memory, scores 0
- * to 10. Spec: 05b B10.
+ * The priorities of v1.12 as Score plugins. LeastRequestedPriority, MostRequestedPriority,
+ * BalancedResourceAllocation, RequestedToCapacityRatioPriority: the formulas of v1.12 over cpu and
+ * memory, scores 0 to 10. EqualPriority, ResourceLimitsPriority, ImageLocalityPriority,
+ * NodePreferAvoidPods. Spec: 05b B8, B10 to B12.
  */
+#include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "plugins/common_legacy.h"
@@ -352,4 +354,216 @@ const struct bt_plugin_ops bt_legacy_requested_to_capacity_ratio_priority_plugin
 	.destroy = destroy_capacity_ratio,
 	.pre_score = pre_score,
 	.score = score_capacity_ratio,
+};
+
+/*
+ * EqualPriority (Score): 1 for every node. ResourceLimitsPriority (Score): 1 for a node whose
+ * allocatable covers the pod's cpu or memory limit. Spec: 05b B11.
+ */
+
+static struct bt_status score_equal(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED const struct bt_node_info *node, int64_t *out_score)
+{
+	*out_score = 1;
+	return BT_STATUS_OK;
+}
+
+static bool covers(int64_t allocatable, int64_t limit)
+{
+	return limit != 0 && allocatable != 0 && limit <= allocatable;
+}
+
+static struct bt_resource *compute_limits(const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct bt_resource *limits = BT_ARENA_NEW(arena, struct bt_resource);
+
+	*limits = bt_legacy_pod_resources(bt_plugin_pod_spec(pod), true, arena);
+	return limits;
+}
+
+static struct bt_status pre_score_limits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	bt_plugin_set_pre_score_data(plugin, cycle, compute_limits(pod, cycle->arena));
+	return BT_STATUS_OK;
+}
+
+static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const struct bt_resource *limits = bt_plugin_pre_score_data(plugin, cycle);
+
+	if (limits == NULL) {
+		limits = compute_limits(pod, cycle->arena);
+	}
+	*out_score = covers(node->allocatable_cpu_milli, limits->cpu_milli) ||
+			covers(node->allocatable_memory_bytes, limits->memory_bytes)
+		? 1
+		: 0;
+	return BT_STATUS_OK;
+}
+
+const struct bt_plugin_ops bt_legacy_equal_priority_plugin = {
+	.name = "EqualPriority",
+	.create = bt_legacy_create_plain,
+	.destroy = bt_plain_plugin_destroy,
+	.score = score_equal,
+};
+
+const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
+	.name = "ResourceLimitsPriority",
+	.create = bt_legacy_create_plain,
+	.destroy = bt_plain_plugin_destroy,
+	.pre_score = pre_score_limits,
+	.score = score_limits,
+};
+
+/*
+ * ImageLocalityPriority (Score): ImageLocality as it was before v1.19: images of containers only,
+ * and the same two thresholds however many containers there are. Spec: 05b B12, 05 section 13.
+ */
+
+#define MIB INT64_C(1048576)
+#define SUM_MIN (23 * MIB)
+#define SUM_MAX (1000 * MIB)
+
+/** A name without tag or digest means its tag "latest". */
+static struct bt_str normalized_name(struct bt_str name, struct bt_arena *arena)
+{
+	if (bt_str_find_last_char(name, ':') > bt_str_find_last_char(name, '/')) {
+		return name;
+	}
+	return bt_arena_printf(arena, "%.*s:latest", BT_STR_ARG(name));
+}
+
+static bt_str_list *compute_names(const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	const bt_container_list *containers = &bt_plugin_pod_spec(pod)->containers;
+	bt_str_list *names = BT_ARENA_NEW(arena, bt_str_list);
+
+	names->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, containers->count);
+	for (uint32_t i = 0; i < containers->count; i++) {
+		names->items[names->count++] = normalized_name(containers->items[i].image, arena);
+	}
+	return names;
+}
+
+static struct bt_status pre_score_images(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	bt_plugin_set_pre_score_data(plugin, cycle, compute_names(pod, cycle->arena));
+	return BT_STATUS_OK;
+}
+
+static struct bt_status score_images(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const bt_str_list *names = bt_plugin_pre_score_data(plugin, cycle);
+	double node_count = (double)node->state->snapshot.count;
+	int64_t sum_bytes = 0;
+
+	if (names == NULL) {
+		names = compute_names(pod, cycle->arena);
+	}
+	for (uint32_t i = 0; i < names->count; i++) {
+		int64_t size_bytes;
+		uint32_t holder_count;
+
+		if (bt_node_info_find_image(node, names->items[i], &size_bytes, &holder_count)) {
+			sum_bytes = bt_wrap_add(sum_bytes,
+				bt_trunc_to_i64(
+					(double)size_bytes * ((double)holder_count / node_count)));
+		}
+	}
+	if (sum_bytes < SUM_MIN) {
+		sum_bytes = SUM_MIN;
+	} else if (sum_bytes > SUM_MAX) {
+		sum_bytes = SUM_MAX;
+	}
+	*out_score = BT_SCORE_MAX * (sum_bytes - SUM_MIN) / (SUM_MAX - SUM_MIN);
+	return BT_STATUS_OK;
+}
+
+const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
+	.name = "ImageLocalityPriority",
+	.create = bt_legacy_create_plain,
+	.destroy = bt_plain_plugin_destroy,
+	.pre_score = pre_score_images,
+	.score = score_images,
+};
+
+/*
+ * NodePreferAvoidPods (Score): a node's annotation names controllers whose pods it would rather not
+ * get. Meant for a weight that dominates every other score (10000). Spec: 05b B8.
+ */
+
+static bool parse(struct bt_str annotation, struct bt_arena *arena, struct bt_avoid_pods *out_avoid)
+{
+	struct bt_json_reader reader;
+
+	bt_json_reader_init(&reader, annotation);
+	return bt_message_decode_json(&bt_avoid_pods_message, &reader, arena, out_avoid, NULL) ==
+		0 &&
+		bt_json_expect_end(&reader, NULL) == 0;
+}
+
+static bool is_avoided(struct bt_str annotation, const struct bt_owner_reference *controller)
+{
+	struct bt_arena arena = {0};
+	struct bt_avoid_pods avoid = {0};
+	bool found = false;
+
+	/* A broken annotation never fails the cycle. */
+	if (parse(annotation, &arena, &avoid)) {
+		for (uint32_t i = 0; i < avoid.prefer_avoid_pods.count && !found; i++) {
+			const struct bt_owner_reference *entry =
+				avoid.prefer_avoid_pods.items[i].pod_signature.pod_controller;
+
+			found = entry != NULL && bt_str_equal(entry->kind, controller->kind) &&
+				bt_str_equal(entry->uid, controller->uid);
+		}
+	}
+	bt_arena_finish(&arena);
+	return found;
+}
+
+/** The pod's controller if its kind takes part, or NULL. */
+static const struct bt_owner_reference *replicating_controller(const struct bt_pod_info *pod)
+{
+	const struct bt_owner_reference *controller;
+
+	if (pod->object == NULL) {
+		return NULL;
+	}
+	controller = bt_object_controller(&pod->object->metadata);
+	if (controller == NULL ||
+		!(bt_str_equal_c(controller->kind, "ReplicationController") ||
+			bt_str_equal_c(controller->kind, "ReplicaSet"))) {
+		return NULL;
+	}
+	return controller;
+}
+
+static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node, int64_t *out_score)
+{
+	const struct bt_owner_reference *controller = replicating_controller(pod);
+	struct bt_str annotation = bt_node_info_prefer_avoid_pods(node);
+
+	*out_score = BT_SCORE_MAX;
+	if (controller != NULL && annotation.length != 0 && is_avoided(annotation, controller)) {
+		*out_score = 0;
+	}
+	return BT_STATUS_OK;
+}
+
+const struct bt_plugin_ops bt_legacy_node_prefer_avoid_pods_plugin = {
+	.name = "NodePreferAvoidPods",
+	.create = bt_legacy_create_plain,
+	.destroy = bt_plain_plugin_destroy,
+	.score = score_avoidance,
 };
