@@ -68,9 +68,10 @@ static int compare_tolerations(const void *a, const void *b)
 	return order;
 }
 
-void bt_sign_tolerations(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments)
+struct bt_status bt_sign_tolerations(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, struct bt_sign_fragments *fragments)
 {
-	const bt_toleration_list *list = &spec->tolerations;
+	const bt_toleration_list *list = &bt_plugin_pod_spec(pod)->tolerations;
 	const struct bt_toleration **sorted =
 		BT_ARENA_NEW_ARRAY(fragments->arena, const struct bt_toleration *, list->count);
 	struct bt_strbuf value = {0};
@@ -94,6 +95,7 @@ void bt_sign_tolerations(const struct bt_pod_spec *spec, struct bt_sign_fragment
 	}
 	bt_sign_add(fragments, BT_STR("v1.Pod.Spec.Tolerations"), &value);
 	bt_strbuf_finish(&value);
+	return BT_STATUS_OK;
 }
 
 struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct bt_pod_info *pod,

@@ -18,7 +18,8 @@ void bt_sign_write_sorted(
 void bt_sign_add(
 	struct bt_sign_fragments *fragments, struct bt_str key, const struct bt_strbuf *value);
 
-void bt_sign_tolerations(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments);
+struct bt_status bt_sign_tolerations(struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_sign_fragments *fragments);
 /** Variant F; Unschedulable when a device class backs a requested resource. */
 struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *fragments);

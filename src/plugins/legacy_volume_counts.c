@@ -27,96 +27,51 @@ struct volume_ids {
 	struct bt_map map;
 };
 
+enum driver_kind {
+	DRIVER_EBS,
+	DRIVER_GCE_PD,
+	DRIVER_AZURE_DISK,
+	DRIVER_CINDER,
+};
+
 struct driver {
 	struct bt_str limit_key;
 	int64_t default_limit;
-	/** Id of the inline volume or persistent volume; false when it is not the driver's. */
-	bool (*inline_id)(const struct bt_volume *volume, struct bt_str *out_id);
-	bool (*volume_id)(const struct bt_persistent_volume_source *source, struct bt_str *out_id);
 };
-
-static bool ebs_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
-{
-	if (volume->aws_elastic_block_store == NULL) {
-		return false;
-	}
-	*out_id = volume->aws_elastic_block_store->volume_id;
-	return true;
-}
-
-static bool ebs_volume_id(const struct bt_persistent_volume_source *source, struct bt_str *out_id)
-{
-	if (source->aws_elastic_block_store == NULL) {
-		return false;
-	}
-	*out_id = source->aws_elastic_block_store->volume_id;
-	return true;
-}
-
-static bool gce_pd_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
-{
-	if (volume->gce_persistent_disk == NULL) {
-		return false;
-	}
-	*out_id = volume->gce_persistent_disk->pd_name;
-	return true;
-}
-
-static bool gce_pd_volume_id(
-	const struct bt_persistent_volume_source *source, struct bt_str *out_id)
-{
-	if (source->gce_persistent_disk == NULL) {
-		return false;
-	}
-	*out_id = source->gce_persistent_disk->pd_name;
-	return true;
-}
-
-static bool azure_disk_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
-{
-	if (volume->azure_disk == NULL) {
-		return false;
-	}
-	*out_id = volume->azure_disk->disk_name;
-	return true;
-}
-
-static bool azure_disk_volume_id(
-	const struct bt_persistent_volume_source *source, struct bt_str *out_id)
-{
-	if (source->azure_disk == NULL) {
-		return false;
-	}
-	*out_id = source->azure_disk->disk_name;
-	return true;
-}
-
-static bool cinder_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
-{
-	if (volume->cinder == NULL) {
-		return false;
-	}
-	*out_id = volume->cinder->volume_id;
-	return true;
-}
-
-static bool cinder_volume_id(
-	const struct bt_persistent_volume_source *source, struct bt_str *out_id)
-{
-	if (source->cinder == NULL) {
-		return false;
-	}
-	*out_id = source->cinder->volume_id;
-	return true;
-}
 
 static const struct driver drivers[] = {
-	{BT_STR_INIT("attachable-volumes-aws-ebs"), 39, ebs_inline_id, ebs_volume_id},
-	{BT_STR_INIT("attachable-volumes-gce-pd"), 16, gce_pd_inline_id, gce_pd_volume_id},
-	{BT_STR_INIT("attachable-volumes-azure-disk"), 16, azure_disk_inline_id,
-		azure_disk_volume_id},
-	{BT_STR_INIT("attachable-volumes-cinder"), 256, cinder_inline_id, cinder_volume_id},
+	[DRIVER_EBS] = {BT_STR_INIT("attachable-volumes-aws-ebs"), 39},
+	[DRIVER_GCE_PD] = {BT_STR_INIT("attachable-volumes-gce-pd"), 16},
+	[DRIVER_AZURE_DISK] = {BT_STR_INIT("attachable-volumes-azure-disk"), 16},
+	[DRIVER_CINDER] = {BT_STR_INIT("attachable-volumes-cinder"), 256},
 };
+
+/**
+ * Id of a volume's source, inline or of a persistent volume; false when it is not the driver's.
+ */
+static bool find_id(const struct driver *driver, const struct bt_persistent_volume_source *source,
+	struct bt_str *out_id)
+{
+	switch ((enum driver_kind)(driver - drivers)) {
+	case DRIVER_EBS:
+		*out_id = source->aws_elastic_block_store != NULL
+			? source->aws_elastic_block_store->volume_id
+			: (struct bt_str){0};
+		return source->aws_elastic_block_store != NULL;
+	case DRIVER_GCE_PD:
+		*out_id = source->gce_persistent_disk != NULL ? source->gce_persistent_disk->pd_name
+							      : (struct bt_str){0};
+		return source->gce_persistent_disk != NULL;
+	case DRIVER_AZURE_DISK:
+		*out_id = source->azure_disk != NULL ? source->azure_disk->disk_name
+						     : (struct bt_str){0};
+		return source->azure_disk != NULL;
+	case DRIVER_CINDER:
+		*out_id = source->cinder != NULL ? source->cinder->volume_id : (struct bt_str){0};
+		return source->cinder != NULL;
+	}
+	return false;
+}
 
 struct volume_count_plugin {
 	struct bt_plain_plugin base;
@@ -182,7 +137,7 @@ static void add_claim(const struct volume_count_plugin *plugin, struct bt_str na
 	}
 	if (volume != NULL) {
 		id = (struct volume_id){0};
-		if (!plugin->driver->volume_id(&volume->spec.source, &id.name)) {
+		if (!find_id(plugin->driver, &volume->spec.source, &id.name)) {
 			return;
 		}
 	}
@@ -197,9 +152,15 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_volume *volume = &spec->volumes.items[i];
+		const struct bt_persistent_volume_source source = {
+			.aws_elastic_block_store = volume->aws_elastic_block_store,
+			.gce_persistent_disk = volume->gce_persistent_disk,
+			.azure_disk = volume->azure_disk,
+			.cinder = volume->cinder,
+		};
 		struct volume_id id = {0};
 
-		if (plugin->driver->inline_id(volume, &id.name)) {
+		if (find_id(plugin->driver, &source, &id.name)) {
 			add_id(ids, id);
 		} else if (volume->persistent_volume_claim != NULL) {
 			if (volume->persistent_volume_claim->claim_name.length == 0) {
@@ -360,7 +321,7 @@ static void destroy(struct bt_plugin *plugin)
 const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
 	.name = "MaxEBSVolumeCount",
 	.create = create,
-	.context = &drivers[0],
+	.context = &drivers[DRIVER_EBS],
 	.destroy = destroy,
 	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,
@@ -370,7 +331,7 @@ const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
 const struct bt_plugin_ops bt_legacy_max_gce_pd_volume_count_plugin = {
 	.name = "MaxGCEPDVolumeCount",
 	.create = create,
-	.context = &drivers[1],
+	.context = &drivers[DRIVER_GCE_PD],
 	.destroy = destroy,
 	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,
@@ -380,7 +341,7 @@ const struct bt_plugin_ops bt_legacy_max_gce_pd_volume_count_plugin = {
 const struct bt_plugin_ops bt_legacy_max_azure_disk_volume_count_plugin = {
 	.name = "MaxAzureDiskVolumeCount",
 	.create = create,
-	.context = &drivers[2],
+	.context = &drivers[DRIVER_AZURE_DISK],
 	.destroy = destroy,
 	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,
@@ -390,7 +351,7 @@ const struct bt_plugin_ops bt_legacy_max_azure_disk_volume_count_plugin = {
 const struct bt_plugin_ops bt_legacy_max_cinder_volume_count_plugin = {
 	.name = "MaxCinderVolumeCount",
 	.create = create,
-	.context = &drivers[3],
+	.context = &drivers[DRIVER_CINDER],
 	.destroy = destroy,
 	.events = BT_EVENTS(events),
 	.pre_filter = pre_filter,

@@ -4,6 +4,7 @@
  * node declares it. Spec: 05 section 14. A feature set is a byte, bit i = registered feature i
  * (also node_table.h).
  */
+#include "api/change.h"
 #include "base/strbuf.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
@@ -130,19 +131,6 @@ static struct bt_status sign(
 	return BT_STATUS_OK;
 }
 
-static bool lists_equal(const bt_str_list *a, const bt_str_list *b)
-{
-	if (a->count != b->count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (!bt_str_equal(a->items[i], b->items[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -151,7 +139,7 @@ static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugi
 	const struct bt_node *new_node = new_object;
 
 	if (old_node != NULL &&
-		lists_equal(
+		bt_str_list_equal(
 			&old_node->status.declared_features, &new_node->status.declared_features)) {
 		return BT_HINT_SKIP;
 	}

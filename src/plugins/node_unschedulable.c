@@ -62,13 +62,6 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE);
 }
 
-static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	struct bt_sign_fragments *out)
-{
-	bt_sign_tolerations(bt_plugin_pod_spec(pod), out);
-	return BT_STATUS_OK;
-}
-
 static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -112,6 +105,6 @@ const struct bt_plugin_ops bt_node_unschedulable_plugin = {
 	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
-	.sign = sign,
+	.sign = bt_sign_tolerations,
 	.filter = filter,
 };

@@ -177,13 +177,6 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	bt_free(counts);
 }
 
-static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	struct bt_sign_fragments *out)
-{
-	bt_sign_tolerations(bt_plugin_pod_spec(pod), out);
-	return BT_STATUS_OK;
-}
-
 static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -222,7 +215,7 @@ const struct bt_plugin_ops bt_taint_toleration_plugin = {
 	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
-	.sign = sign,
+	.sign = bt_sign_tolerations,
 	.filter = filter,
 	.pre_score = pre_score,
 	.score = score,

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "api/change.h"
 #include "base/alloc.h"
 #include "framework/framework.h"
 #include "plugins/common_plugin.h"
@@ -126,19 +127,6 @@ static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t 
 
 /* --- hints, spec 07 section 12 --- */
 
-static bool same_values(const bt_str_list *a, const bt_str_list *b)
-{
-	if (a->count != b->count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (!bt_str_equal(a->items[i], b->items[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool same_term(
 	const struct bt_topology_selector_term *a, const struct bt_topology_selector_term *b)
 {
@@ -148,7 +136,7 @@ static bool same_term(
 	for (uint32_t i = 0; i < a->match_label_expressions.count; i++) {
 		if (!bt_str_equal(a->match_label_expressions.items[i].key,
 			    b->match_label_expressions.items[i].key) ||
-			!same_values(&a->match_label_expressions.items[i].values,
+			!bt_str_list_equal(&a->match_label_expressions.items[i].values,
 				&b->match_label_expressions.items[i].values)) {
 			return false;
 		}
