@@ -85,6 +85,36 @@ int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_
 	return 0;
 }
 
+void bt_legacy_destroy(struct bt_plugin *plugin)
+{
+	struct bt_legacy_plugin *legacy = (struct bt_legacy_plugin *)(void *)plugin;
+
+	if (legacy != NULL) {
+		bt_arena_finish(&legacy->arena);
+		bt_free(legacy);
+	}
+}
+
+int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
+	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
+		struct berth_error *err),
+	const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	struct bt_legacy_plugin *plugin = bt_calloc(1, size);
+	int code;
+
+	plugin->base.base.ops = ops;
+	plugin->base.handle = handle;
+	code = load(plugin, args, err);
+	if (code != 0) {
+		bt_legacy_destroy(&plugin->base.base);
+		return code;
+	}
+	*out_plugin = &plugin->base.base;
+	return 0;
+}
+
 int bt_legacy_create_plain(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {

@@ -24,6 +24,20 @@ BT_MUST_USE int bt_legacy_args_open(const struct bt_plugin_args *args, const cha
 /** A list of strings; absent or null: empty. value NULL: empty. */
 BT_MUST_USE int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_name,
 	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err);
+/** Instance of a plugin that keeps what its arguments say; others begin with it. */
+struct bt_legacy_plugin {
+	struct bt_plain_plugin base;
+	struct bt_arena arena; /* of the arguments */
+};
+
+/** Instance of so many bytes, its arguments read by load. */
+BT_MUST_USE int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
+	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
+		struct berth_error *err),
+	const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err);
+/** Destroy of an instance that owns nothing but its arguments. */
+void bt_legacy_destroy(struct bt_plugin *plugin);
 /** For plugins without arguments: any but an empty object is refused. */
 BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
 	const struct bt_plugin_args *args, const struct bt_handle *handle,

@@ -4,7 +4,6 @@
  * values. The predicate CheckNodeLabelPresence and the priority LabelPreference in one. Spec: 05b
  * B6.
  */
-#include "base/alloc.h"
 #include "base/error.h"
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
@@ -12,8 +11,7 @@
 #define KIND_NAME "NodeLabelArgs"
 
 struct node_label_plugin {
-	struct bt_plain_plugin base;
-	struct bt_arena arena; /* the lists */
+	struct bt_legacy_plugin base;
 	bt_str_list present;
 	bt_str_list absent;
 	bt_str_list present_preference;
@@ -86,20 +84,21 @@ static int check_conflicts(const char *field, const bt_str_list *present, const 
 	return 0;
 }
 
-static int load_args(struct node_label_plugin *plugin, const struct bt_plugin_args *args,
-	struct berth_error *err)
+static int load_args(
+	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
+	struct node_label_plugin *plugin = (struct node_label_plugin *)(void *)base;
 	static const char *const fields[] = {"presentLabels", "absentLabels",
 		"presentLabelsPreference", "absentLabelsPreference"};
 	bt_str_list *const lists[] = {&plugin->present, &plugin->absent,
 		&plugin->present_preference, &plugin->absent_preference};
 	const struct bt_json_value *value;
 	int code = bt_legacy_args_open(
-		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &plugin->arena, &value, err);
+		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
 
 	for (size_t i = 0; code == 0 && i < BT_ARRAY_LENGTH(fields); i++) {
 		code = bt_legacy_args_str_list(
-			value, KIND_NAME, fields[i], &plugin->arena, lists[i], err);
+			value, KIND_NAME, fields[i], &base->arena, lists[i], err);
 	}
 	if (code == 0) {
 		code = check_conflicts(
@@ -112,37 +111,17 @@ static int load_args(struct node_label_plugin *plugin, const struct bt_plugin_ar
 	return code;
 }
 
-static void destroy(struct bt_plugin *plugin)
-{
-	struct node_label_plugin *node_label = (struct node_label_plugin *)(void *)plugin;
-
-	if (node_label != NULL) {
-		bt_arena_finish(&node_label->arena);
-		bt_free(node_label);
-	}
-}
-
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct node_label_plugin *plugin = BT_NEW(struct node_label_plugin);
-	int code;
-
-	plugin->base.base.ops = ops;
-	plugin->base.handle = handle;
-	code = load_args(plugin, args, err);
-	if (code != 0) {
-		destroy(&plugin->base.base);
-		return code;
-	}
-	*out_plugin = &plugin->base.base;
-	return 0;
+	return bt_legacy_create(
+		ops, sizeof(struct node_label_plugin), load_args, args, handle, out_plugin, err);
 }
 
 const struct bt_plugin_ops bt_legacy_node_label_plugin = {
 	.name = "NodeLabel",
 	.create = create,
-	.destroy = destroy,
+	.destroy = bt_legacy_destroy,
 	.events = BT_EVENTS(events),
 	.filter = filter,
 	.score = score,

@@ -166,8 +166,7 @@ static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle
 }
 
 struct capacity_ratio_plugin {
-	struct bt_plain_plugin base;
-	struct bt_arena arena; /* the shape */
+	struct bt_legacy_plugin base;
 	bt_utilization_shape_point_list shape;
 };
 
@@ -272,56 +271,37 @@ static int read_shape(const struct bt_json_value *list, struct bt_arena *arena,
 	return check_shape(out_shape, err);
 }
 
-static int load_shape(struct capacity_ratio_plugin *plugin, const struct bt_plugin_args *args,
-	struct berth_error *err)
+static int load_shape(
+	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
+	struct capacity_ratio_plugin *plugin = (struct capacity_ratio_plugin *)(void *)base;
 	static const char *const fields[] = {"shape"};
 	/* Favours empty nodes. */
 	static const struct bt_utilization_shape_point default_points[] = {{0, 10}, {100, 0}};
 	const struct bt_json_value *value;
 	const struct bt_json_value *list;
-	int code = bt_legacy_args_open(args, RATIO_KIND_NAME, fields, BT_ARRAY_LENGTH(fields),
-		&plugin->arena, &value, err);
+	int code = bt_legacy_args_open(
+		args, RATIO_KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
 
 	if (code != 0) {
 		return code;
 	}
 	list = bt_json_find(value, "shape");
 	if (list != NULL && list->type != BT_JSON_NULL) {
-		return read_shape(list, &plugin->arena, &plugin->shape, err);
+		return read_shape(list, &base->arena, &plugin->shape, err);
 	}
 	plugin->shape.count = (uint32_t)BT_ARRAY_LENGTH(default_points);
 	plugin->shape.items = BT_ARENA_NEW_ARRAY(
-		&plugin->arena, struct bt_utilization_shape_point, plugin->shape.count);
+		&base->arena, struct bt_utilization_shape_point, plugin->shape.count);
 	memcpy(plugin->shape.items, default_points, sizeof(default_points));
 	return 0;
-}
-
-static void destroy_capacity_ratio(struct bt_plugin *plugin)
-{
-	struct capacity_ratio_plugin *ratio = (struct capacity_ratio_plugin *)(void *)plugin;
-
-	if (ratio != NULL) {
-		bt_arena_finish(&ratio->arena);
-		bt_free(ratio);
-	}
 }
 
 static int create_capacity_ratio(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct capacity_ratio_plugin *plugin = BT_NEW(struct capacity_ratio_plugin);
-	int code;
-
-	plugin->base.base.ops = ops;
-	plugin->base.handle = handle;
-	code = load_shape(plugin, args, err);
-	if (code != 0) {
-		destroy_capacity_ratio(&plugin->base.base);
-		return code;
-	}
-	*out_plugin = &plugin->base.base;
-	return 0;
+	return bt_legacy_create(ops, sizeof(struct capacity_ratio_plugin), load_shape, args, handle,
+		out_plugin, err);
 }
 
 const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
@@ -351,7 +331,7 @@ const struct bt_plugin_ops bt_legacy_balanced_resource_allocation_plugin = {
 const struct bt_plugin_ops bt_legacy_requested_to_capacity_ratio_priority_plugin = {
 	.name = "RequestedToCapacityRatioPriority",
 	.create = create_capacity_ratio,
-	.destroy = destroy_capacity_ratio,
+	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
 	.score = score_capacity_ratio,
 };

@@ -15,8 +15,7 @@
 #define KIND_NAME "ServiceAffinityArgs"
 
 struct service_affinity_plugin {
-	struct bt_plain_plugin base;
-	struct bt_arena arena; /* the lists */
+	struct bt_legacy_plugin base;
 	bt_str_list affinity_labels;
 	bt_str_list anti_affinity_labels;
 };
@@ -385,58 +384,38 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 
 /* --- instance --- */
 
-static int load_args(struct service_affinity_plugin *plugin, const struct bt_plugin_args *args,
-	struct berth_error *err)
+static int load_args(
+	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
+	struct service_affinity_plugin *plugin = (struct service_affinity_plugin *)(void *)base;
 	static const char *const fields[] = {"affinityLabels", "antiAffinityLabelsPreference"};
 	const struct bt_json_value *value;
 	int code = bt_legacy_args_open(
-		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &plugin->arena, &value, err);
+		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
 
 	if (code == 0) {
 		code = bt_legacy_args_str_list(
-			value, KIND_NAME, fields[0], &plugin->arena, &plugin->affinity_labels, err);
+			value, KIND_NAME, fields[0], &base->arena, &plugin->affinity_labels, err);
 	}
 	if (code == 0) {
-		code = bt_legacy_args_str_list(value, KIND_NAME, fields[1], &plugin->arena,
+		code = bt_legacy_args_str_list(value, KIND_NAME, fields[1], &base->arena,
 			&plugin->anti_affinity_labels, err);
 	}
 	return code;
 }
 
-static void destroy(struct bt_plugin *plugin)
-{
-	struct service_affinity_plugin *service_affinity =
-		(struct service_affinity_plugin *)(void *)plugin;
-
-	if (service_affinity != NULL) {
-		bt_arena_finish(&service_affinity->arena);
-		bt_free(service_affinity);
-	}
-}
-
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct service_affinity_plugin *plugin = BT_NEW(struct service_affinity_plugin);
-	int code;
-
-	plugin->base.base.ops = ops;
-	plugin->base.handle = handle;
-	code = load_args(plugin, args, err);
-	if (code != 0) {
-		destroy(&plugin->base.base);
-		return code;
-	}
-	*out_plugin = &plugin->base.base;
-	return 0;
+	return bt_legacy_create(ops, sizeof(struct service_affinity_plugin), load_args, args,
+		handle, out_plugin, err);
 }
 
 /* No event list: the spec names none, so every event may wake a pod (spec 02 section 10.2). */
 const struct bt_plugin_ops bt_legacy_service_affinity_plugin = {
 	.name = "ServiceAffinity",
 	.create = create,
-	.destroy = destroy,
+	.destroy = bt_legacy_destroy,
 	.pre_filter = pre_filter,
 	.pre_filter_add_pod = pre_filter_add_pod,
 	.pre_filter_remove_pod = pre_filter_remove_pod,

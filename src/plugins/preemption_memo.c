@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plugins/preemption_memo.h"
+#include "plugins/preemption_evaluator.h"
 
 #define BLOCK 64
 /** More different statuses than these: they name nodes, say. */
