@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "compat/framework.h"
 #include "compat/volume_binder.h"
-#include "framework/fit_error.h"
+#include "framework/node_statuses.h"
 #include "lib/plugin_adapter.h"
 
 /* --- the scan for candidates: spec 08 section 8 --- */

@@ -8,7 +8,7 @@
 #include "client/file.h"
 #include "net/http_client.h"
 #include "net/http_proxy.h"
-#include "sched/extender_post.h"
+#include "sched/extender_wire.h"
 
 /* A wait ends by itself when the answer is there; this bounds how late a stop is noticed. */
 #define TURN_NS BT_NS_PER_SECOND

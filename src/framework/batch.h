@@ -90,4 +90,18 @@ struct bt_batch_result {
 /** StoreScheduleResults; call it only after a node was chosen. */
 enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_batch_result *result,
 	int64_t now_ns, enum bt_batch_flush *out_flush);
+
+/**
+ * Pod signatures: two pods of a profile with equal signatures get the same verdicts and scores from
+ * every plugin, so that one may follow the other's choice (batch.h). Spec: 02 sections 6.1 and 6.2.
+ */
+
+/**
+ * Append the pod's signature to out; compare for byte equality only. Returns false when the pod is
+ * not batchable (out is untouched): signatures are off for the profile, or a plugin refuses, which
+ * out_refusal (may be NULL) then tells with the plugin set; Error is worth a log line,
+ * Unschedulable is normal. arena holds the fragments and the refusal's text.
+ */
+bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal);
 #endif

@@ -2,9 +2,11 @@
 #include "framework/cycle_state.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "api/object.h"
 #include "base/assert.h"
+#include "framework/plugin.h"
 
 /** At the key, or at count when there is none. Keys are few: a scan beats a hash. */
 static uint32_t find_datum(const struct bt_cycle_state *cycle, struct bt_str key)
@@ -109,4 +111,20 @@ void bt_cycle_state_delete(struct bt_cycle_state *cycle, struct bt_str key)
 	if (index < cycle->data.count) {
 		bt_vec_remove_ordered(&cycle->data, index);
 	}
+}
+
+void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait)
+{
+	if (list->count == list->capacity) {
+		uint32_t capacity = list->capacity * 2 + 4;
+		struct bt_node_trait *items =
+			BT_ARENA_NEW_ARRAY(list->arena, struct bt_node_trait, capacity);
+
+		if (list->count != 0) {
+			memcpy(items, list->items, list->count * sizeof(*items));
+		}
+		list->items = items;
+		list->capacity = capacity;
+	}
+	list->items[list->count++] = *trait;
 }

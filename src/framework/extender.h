@@ -12,7 +12,7 @@
  * on the scheduling thread, bind on the one that runs the binding cycle, which is the same one
  * here. None of them may touch the engine.
  *
- * sched/extender_post.h has these functions for extenders that speak JSON over any carrier.
+ * sched/extender_wire.h has these functions for extenders that speak JSON over any carrier.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/node_statuses.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/bitset.h"
+#include "base/map.h"
 
 static bool in_snapshot(const struct bt_state *state, uint32_t slot)
 {
@@ -156,4 +159,151 @@ uint32_t bt_node_statuses_count_for_code(const struct bt_node_statuses *statuses
 		}
 	}
 	return count;
+}
+
+struct reason_count {
+	struct bt_str reason;
+	uint64_t hash;
+	uint64_t count;
+};
+
+struct histogram {
+	struct bt_map map;
+	BT_VEC(struct reason_count) reasons;
+};
+
+static uint64_t reason_hash(const void *owner, uint32_t value)
+{
+	return ((const struct histogram *)owner)->reasons.items[value].hash;
+}
+
+static void count_reason(struct histogram *histogram, struct bt_str reason, uint64_t count)
+{
+	uint64_t hash = bt_str_hash(reason);
+	for (uint32_t it = bt_map_first(&histogram->map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&histogram->map, hash, it)) {
+		struct reason_count *entry =
+			&histogram->reasons.items[bt_map_value(&histogram->map, it)];
+		if (bt_str_equal(entry->reason, reason)) {
+			entry->count += count;
+			return;
+		}
+	}
+	struct reason_count entry = {reason, hash, count};
+	bt_vec_push(&histogram->reasons, entry);
+	bt_map_insert(&histogram->map, hash, histogram->reasons.count - 1);
+}
+
+static void count_status(
+	struct histogram *histogram, const struct bt_status *status, uint64_t count)
+{
+	uint32_t reasons = bt_status_all_reason_count(status);
+	for (uint32_t i = 0; i < reasons; i++) {
+		count_reason(histogram, bt_status_all_reason_at(status, i), count);
+	}
+}
+
+static void append_number(struct bt_strbuf *out, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	bt_strbuf_append(out, &digits[at], sizeof(digits) - at);
+}
+
+/** The lines "<count> <reason>" sorted as byte strings, joined. */
+static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
+{
+	struct bt_str some[16];
+	uint32_t count = histogram->reasons.count;
+	struct bt_str *lines =
+		count <= BT_ARRAY_LENGTH(some) ? some : BT_NEW_ARRAY(struct bt_str, count);
+	struct bt_strbuf text = {0};
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		size_t start = text.length;
+		append_number(&text, histogram->reasons.items[i].count);
+		bt_strbuf_append_char(&text, ' ');
+		bt_strbuf_append_str(&text, histogram->reasons.items[i].reason);
+		lines[i].length = (uint32_t)(text.length - start);
+	}
+	/* From here on the text does not move. */
+	for (uint32_t i = 0; i < count; i++) {
+		lines[i].data = text.data + at;
+		at += lines[i].length;
+	}
+	qsort(lines, count, sizeof(lines[0]), bt_str_compare_qsort);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(out, i == 0 ? " " : ", ");
+		bt_strbuf_append_str(out, lines[i]);
+	}
+	if (count != 0) {
+		bt_strbuf_append_char(out, '.');
+	}
+	bt_strbuf_finish(&text);
+	if (lines != some) {
+		bt_free(lines);
+	}
+}
+
+static void fill(
+	struct histogram *histogram, const struct bt_node_statuses *statuses, uint32_t node_count)
+{
+	const struct bt_status_groups *groups = statuses->groups;
+	uint32_t own_count = bt_node_statuses_count(statuses);
+	*histogram = (struct histogram){0};
+	bt_map_init(&histogram->map, reason_hash, histogram);
+	for (uint32_t i = 0; groups != NULL && i < groups->count; i++) {
+		if (groups->sizes[i] != 0) {
+			count_status(histogram, &groups->statuses[i], groups->sizes[i]);
+		}
+	}
+	/* Runs of nodes with the very same reasons are the rule in big clusters: count them in one
+	 * step. */
+	for (uint32_t i = 0; groups == NULL && i < statuses->entries.count;) {
+		const struct bt_status *status = &statuses->entries.items[i].status;
+		uint32_t end = i + 1;
+		while (end < statuses->entries.count &&
+			statuses->entries.items[end].status.reasons == status->reasons &&
+			statuses->entries.items[end].status.reason_count == status->reason_count &&
+			!statuses->entries.items[end].status.has_error && !status->has_error) {
+			end++;
+		}
+		count_status(histogram, status, end - i);
+		i = end;
+	}
+	if (own_count < node_count) {
+		count_status(histogram, &statuses->absent, node_count - own_count);
+	}
+}
+
+static void finish(struct histogram *histogram)
+{
+	bt_vec_finish(&histogram->reasons);
+	bt_map_finish(&histogram->map);
+}
+
+void bt_fit_error_visit_reasons(const struct bt_node_statuses *statuses, uint32_t node_count,
+	void (*visit)(void *context, struct bt_str reason, uint64_t count), void *context)
+{
+	struct histogram histogram;
+	fill(&histogram, statuses, node_count);
+	for (uint32_t i = 0; i < histogram.reasons.count; i++) {
+		visit(context, histogram.reasons.items[i].reason, histogram.reasons.items[i].count);
+	}
+	finish(&histogram);
+}
+
+void bt_fit_error_append_reasons(
+	const struct bt_node_statuses *statuses, uint32_t node_count, struct bt_strbuf *out)
+{
+	struct histogram histogram;
+	fill(&histogram, statuses, node_count);
+	append_lines(&histogram, out);
+	finish(&histogram);
 }

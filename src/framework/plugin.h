@@ -31,7 +31,7 @@
 #define BT_SCORE_MAX 100
 #define BT_TOTAL_SCORE_MAX INT64_MAX
 
-struct bt_binding_pods;    /* framework/binding_pods.h */
+struct bt_binding_pods;    /* framework/waiting_pods.h */
 struct bt_framework;       /* framework/framework.h */
 struct bt_pod_group;       /* api/scheduling.h */
 struct bt_pod_group_trial; /* framework/preemption.h */

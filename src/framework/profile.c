@@ -2,8 +2,243 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "config/text_set.h"
-#include "framework/profile_points.h"
+#include "framework/framework.h"
+
+/* --- the effective list of each extension point: spec 02 section 8 --- */
+
+/** Set `<before>"<name>"<after>`, the name quoted as Go does. Returns code. */
+static int profile_set_quoted(struct berth_error *err, int code, struct bt_str before,
+	struct bt_str name, struct bt_str after)
+{
+	struct bt_strbuf text = {0};
+
+	bt_strbuf_append_str(&text, before);
+	bt_strbuf_append_quoted(&text, name);
+	bt_strbuf_append_str(&text, after);
+	(void)bt_error_set(err, code, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
+}
+
+/** `<point>Plugin "<name>" does not exist` */
+static int set_missing(struct berth_error *err, enum bt_extension_point point, struct bt_str name)
+{
+	struct bt_strbuf before = {0};
+	int code;
+
+	bt_strbuf_printf(&before, "%sPlugin ", bt_extension_point_name(point));
+	code = profile_set_quoted(
+		err, BERTH_ERR_INVALID, bt_strbuf_str(&before), name, BT_STR(" does not exist"));
+	bt_strbuf_finish(&before);
+	return code;
+}
+
+/** `plugin "<name>"<middle><point>Plugin<end>` */
+static int set_plugin_problem(struct berth_error *err, struct bt_str name, const char *middle,
+	enum bt_extension_point point, const char *end)
+{
+	struct bt_strbuf after = {0};
+	int code;
+
+	bt_strbuf_printf(&after, "%s%sPlugin%s", middle, bt_extension_point_name(point), end);
+	code = profile_set_quoted(
+		err, BERTH_ERR_INVALID, BT_STR("plugin "), name, bt_strbuf_str(&after));
+	bt_strbuf_finish(&after);
+	return code;
+}
+
+static int set_registered_twice(
+	struct berth_error *err, struct bt_str name, enum bt_extension_point point)
+{
+	return set_plugin_problem(err, name, " already registered as \"", point, "\"");
+}
+
+/** The point's own list, as configured. Spec 02 section 8.4 step 4. */
+static int add_explicit(struct bt_framework *framework, enum bt_extension_point point,
+	struct bt_plugin_set *out_present, struct berth_error *err)
+{
+	const struct bt_config_plugin_set *set = &framework->profile->plugins->points[point];
+
+	for (uint32_t i = 0; i < set->enabled.count; i++) {
+		struct bt_str name = set->enabled.items[i].name;
+		struct bt_plugin *plugin = bt_framework_find_plugin(framework, name);
+		struct bt_framework_entry entry = {.plugin = plugin};
+
+		if (plugin == NULL) {
+			return set_missing(err, point, name);
+		}
+		if (!bt_plugin_implements(plugin->ops, point)) {
+			return set_plugin_problem(err, name, " does not extend ", point, " plugin");
+		}
+		if (bt_plugin_set_has(out_present, plugin->index)) {
+			return set_registered_twice(err, name, point);
+		}
+		bt_plugin_set_add(out_present, plugin->index);
+		bt_vec_push(&framework->points[point].entries, entry);
+	}
+	return BERTH_OK;
+}
+
+/** Plugins that the point's disabled list names. Returns false when it holds "*". */
+static bool collect_disabled(const struct bt_framework *framework, enum bt_extension_point point,
+	struct bt_plugin_set *out_disabled)
+{
+	const struct bt_config_plugin_set *set = &framework->profile->plugins->points[point];
+
+	for (uint32_t i = 0; i < set->disabled.count; i++) {
+		struct bt_str name = set->disabled.items[i].name;
+		const struct bt_plugin *plugin;
+
+		if (bt_str_equal(name, BT_STR("*"))) {
+			return false;
+		}
+		plugin = bt_framework_find_plugin(framework, name);
+		if (plugin != NULL) {
+			bt_plugin_set_add(out_disabled, plugin->index);
+		}
+	}
+	return true;
+}
+
+/** Final order of a point: overrides, then those of multiPoint, then the other explicit ones. */
+static void order_entries(struct bt_framework_point *point, const struct bt_plugin_set *overrides,
+	struct bt_plugin *const *taken, uint32_t taken_count)
+{
+	struct bt_plugin *explicit_ones[BT_PLUGINS_MAX];
+	uint32_t explicit_count = point->entries.count;
+
+	for (uint32_t i = 0; i < explicit_count; i++) {
+		explicit_ones[i] = point->entries.items[i].plugin;
+	}
+	point->entries.count = 0;
+	for (uint32_t i = 0; i < explicit_count; i++) {
+		if (bt_plugin_set_has(overrides, explicit_ones[i]->index)) {
+			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
+
+			bt_vec_push(&point->entries, entry);
+		}
+	}
+	for (uint32_t i = 0; i < taken_count; i++) {
+		struct bt_framework_entry entry = {.plugin = taken[i]};
+
+		bt_vec_push(&point->entries, entry);
+	}
+	for (uint32_t i = 0; i < explicit_count; i++) {
+		if (!bt_plugin_set_has(overrides, explicit_ones[i]->index)) {
+			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
+
+			bt_vec_push(&point->entries, entry);
+		}
+	}
+}
+
+/** Spec 02 section 8.5. present: the point's explicit plugins. */
+static int expand_multi_point(struct bt_framework *framework, enum bt_extension_point point,
+	const struct bt_plugin_set *present, struct berth_error *err)
+{
+	const struct bt_config_plugin_set *multi_point = &framework->profile->plugins->multi_point;
+	struct bt_plugin *taken[BT_PLUGINS_MAX];
+	struct bt_plugin_set taken_set = {0};
+	struct bt_plugin_set overrides = {0};
+	struct bt_plugin_set disabled = {0};
+	uint32_t taken_count = 0;
+
+	if (!collect_disabled(framework, point, &disabled)) {
+		return BERTH_OK;
+	}
+	for (uint32_t i = 0; i < multi_point->enabled.count; i++) {
+		struct bt_str name = multi_point->enabled.items[i].name;
+		struct bt_plugin *plugin = bt_framework_find_plugin(framework, name);
+
+		if (plugin == NULL) {
+			return set_missing(err, point, name);
+		}
+		if (!bt_plugin_implements(plugin->ops, point) ||
+			bt_plugin_set_has(&disabled, plugin->index)) {
+			continue;
+		}
+		if (bt_plugin_set_has(present, plugin->index)) {
+			BT_LOG_INFO(0, "MultiPoint plugin is explicitly re-configured; overriding",
+				BT_LOG_STR("plugin", name));
+			bt_plugin_set_add(&overrides, plugin->index);
+			continue;
+		}
+		if (bt_plugin_set_has(&taken_set, plugin->index)) {
+			return set_registered_twice(err, name, point);
+		}
+		bt_plugin_set_add(&taken_set, plugin->index);
+		taken[taken_count++] = plugin;
+	}
+	order_entries(&framework->points[point], &overrides, taken, taken_count);
+	return BERTH_OK;
+}
+
+/**
+ * Fill the lists from each point's own entries, then from multiPoint (spec 02 sections 8.4 step 4
+ * and 8.5). Instances exist already.
+ */
+static int profile_build_points(struct bt_framework *framework, struct berth_error *err)
+{
+	struct bt_plugin_set present[BT_POINT__COUNT] = {0};
+	int code = BERTH_OK;
+
+	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
+		code = add_explicit(framework, (enum bt_extension_point)p, &present[p], err);
+	}
+	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
+		code = expand_multi_point(framework, (enum bt_extension_point)p, &present[p], err);
+	}
+	return code;
+}
+
+/**
+ * Weights of a point's list, spec 02 section 8.6: by name, the first entry counts, even one that
+ * the point disables. prefix: "score plugins" or "placement score plugins".
+ */
+static int profile_set_weights(struct bt_framework *framework, enum bt_extension_point point,
+	const char *prefix, struct berth_error *err)
+{
+	const struct bt_config_plugins *plugins = framework->profile->plugins;
+	const struct bt_config_plugin_set *sets[] = {
+		&plugins->points[point], &plugins->multi_point};
+	int64_t weights[BT_PLUGINS_MAX] = {0};
+	struct bt_framework_point *list = &framework->points[point];
+	int64_t total = 0;
+
+	for (size_t s = 0; s < BT_ARRAY_LENGTH(sets); s++) {
+		for (uint32_t i = 0; i < sets[s]->enabled.count; i++) {
+			const struct bt_config_plugin *item = &sets[s]->enabled.items[i];
+			const struct bt_plugin *plugin =
+				bt_framework_find_plugin(framework, item->name);
+			int64_t weight = item->weight != 0 ? item->weight : 1;
+
+			if (plugin == NULL || !bt_plugin_implements(plugin->ops, point) ||
+				weights[plugin->index] != 0) {
+				continue;
+			}
+			/* Upstream quirk, spec 02 section 8.6: after a negative total the right
+			 * side wraps around and every further plugin is refused. */
+			/* 2^63-1 - total as Go computes it. */
+			if (weight * BT_SCORE_MAX >
+				(int64_t)((uint64_t)BT_TOTAL_SCORE_MAX - (uint64_t)total)) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"%s: total score of Score plugins could overflow", prefix);
+			}
+			weights[plugin->index] = weight;
+			total += weight * BT_SCORE_MAX;
+		}
+	}
+	for (uint32_t i = 0; i < list->entries.count; i++) {
+		struct bt_framework_entry *entry = &list->entries.items[i];
+
+		/* Every entry of the list comes from one of the two sets. */
+		BT_ASSERT(weights[entry->plugin->index] != 0);
+		entry->weight = weights[entry->plugin->index];
+	}
+	return BERTH_OK;
+}
 
 static const struct bt_plugin_args no_args = {.kind = BT_ARGS_NONE};
 
@@ -169,7 +404,7 @@ static int create_instances(struct bt_framework *framework, const struct bt_regi
 
 			bt_strbuf_append_c(&after, ": ");
 			bt_strbuf_append_c(&after, berth_error_message(&cause));
-			(void)bt_profile_set_quoted(err, code, BT_STR("initializing plugin "), name,
+			(void)profile_set_quoted(err, code, BT_STR("initializing plugin "), name,
 				bt_strbuf_str(&after));
 			bt_strbuf_finish(&after);
 			berth_error_finish(&cause);
@@ -193,7 +428,7 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 		struct bt_strbuf after = {0};
 
 		bt_strbuf_printf(&after, ", but got %u", queue_sorts);
-		(void)bt_profile_set_quoted(err, BERTH_ERR_INVALID,
+		(void)profile_set_quoted(err, BERTH_ERR_INVALID,
 			BT_STR("only one queue sort plugin required for profile with scheduler "
 			       "name "),
 			framework->scheduler_name, bt_strbuf_str(&after));
@@ -201,13 +436,13 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 		return BERTH_ERR_INVALID;
 	}
 	if (framework->points[BT_POINT_BIND].entries.count == 0) {
-		return bt_profile_set_quoted(err, BERTH_ERR_INVALID,
+		return profile_set_quoted(err, BERTH_ERR_INVALID,
 			BT_STR("at least one bind plugin is needed for profile with scheduler "
 			       "name "),
 			framework->scheduler_name, BT_STR(""));
 	}
 	if (framework->points[BT_POINT_PLACEMENT_GENERATE].entries.count > 1) {
-		return bt_profile_set_quoted(err, BERTH_ERR_INVALID,
+		return profile_set_quoted(err, BERTH_ERR_INVALID,
 			BT_STR("at most one placement generate plugin is allowed for profile with "
 			       "scheduler name "),
 			framework->scheduler_name, BT_STR(""));
@@ -287,16 +522,16 @@ static int build(
 	}
 	bt_text_set_finish(&needed);
 	if (code == BERTH_OK) {
-		code = bt_profile_build_points(framework, err);
+		code = profile_build_points(framework, err);
 	}
 	if (code == BERTH_OK) {
 		code = check_counts(framework, err);
 	}
 	if (code == BERTH_OK) {
-		code = bt_profile_set_weights(framework, BT_POINT_SCORE, "score plugins", err);
+		code = profile_set_weights(framework, BT_POINT_SCORE, "score plugins", err);
 	}
 	if (code == BERTH_OK) {
-		code = bt_profile_set_weights(
+		code = profile_set_weights(
 			framework, BT_POINT_PLACEMENT_SCORE, "placement score plugins", err);
 	}
 	if (code == BERTH_OK) {
@@ -351,4 +586,168 @@ void bt_framework_destroy(struct bt_framework *framework)
 	bt_free(framework->ignored_resources);
 	bt_config_unref(framework->config);
 	bt_free(framework);
+}
+
+/** `<before>"<name>"`, the name quoted as Go does. */
+static int set_quoted(struct berth_error *err, struct bt_str before, struct bt_str name)
+{
+	return profile_set_quoted(err, BERTH_ERR_INVALID, before, name, BT_STR(""));
+}
+
+static bool has_ignored_resources(const struct bt_config *config)
+{
+	for (uint32_t e = 0; e < bt_config_extender_count(config); e++) {
+		const struct bt_config_extender *extender = bt_config_extender_at(config, e);
+
+		for (uint32_t i = 0; i < extender->managed_resources.count; i++) {
+			if (extender->managed_resources.items[i].ignored_by_scheduler) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/** Spec 10 section 7.2: somebody must be told to ignore what extenders manage. */
+static int check_extender_resources(const struct bt_config *config, struct berth_error *err)
+{
+	if (!has_ignored_resources(config)) {
+		return BERTH_OK;
+	}
+	for (uint32_t i = 0; i < bt_config_profile_count(config); i++) {
+		const struct bt_config_profile *profile = bt_config_profile_at(config, i);
+
+		if (bt_config_profile_find_args(profile, BT_STR("NodeResourcesFit")) == NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"couldn't build extenders: can't find NodeResourcesFitArgs in "
+				"plugin "
+				"config");
+		}
+	}
+	return BERTH_OK;
+}
+
+static const struct bt_plugin *queue_sort_of(const struct bt_framework *framework)
+{
+	return framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
+}
+
+/** Deep equality of a queue sort plugin's arguments; in-tree argument kinds belong to none. */
+static bool args_equal(const struct bt_plugin_args *a, const struct bt_plugin_args *b)
+{
+	if (a == NULL || b == NULL) {
+		return a == b;
+	}
+	return a->kind == b->kind && (a->kind != BT_ARGS_OTHER || bt_str_equal(a->raw, b->raw));
+}
+
+/** Spec 02 section 9, in the order of its checks. */
+static int check_profile(const struct bt_profiles *profiles, const struct bt_framework *framework,
+	struct berth_error *err)
+{
+	if (framework->scheduler_name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "scheduler name is needed");
+	}
+	if (framework->profile->plugins == NULL) {
+		return set_quoted(err, BT_STR("plugins required for profile with scheduler name "),
+			framework->scheduler_name);
+	}
+	if (bt_profiles_find(profiles, framework->scheduler_name) != NULL) {
+		return set_quoted(err, BT_STR("duplicate profile with scheduler name "),
+			framework->scheduler_name);
+	}
+	if (profiles->frameworks.count == 0) {
+		return BERTH_OK;
+	}
+	/* All profiles order the one queue, so they must order it the same way. */
+	const struct bt_framework *first = profiles->frameworks.items[0];
+	struct bt_str name = bt_str_from(queue_sort_of(framework)->ops->name);
+	struct bt_str first_name = bt_str_from(queue_sort_of(first)->ops->name);
+
+	if (!bt_str_equal(name, first_name)) {
+		struct bt_strbuf text = {0};
+
+		bt_strbuf_append_c(&text, "different queue sort plugins for profile ");
+		bt_strbuf_append_quoted(&text, framework->scheduler_name);
+		bt_strbuf_append_c(&text, ": ");
+		bt_strbuf_append_quoted(&text, name);
+		bt_strbuf_append_c(&text, ", first: ");
+		bt_strbuf_append_quoted(&text, first_name);
+		(void)bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+		return BERTH_ERR_INVALID;
+	}
+	if (!args_equal(bt_config_profile_find_args(framework->profile, name),
+		    bt_config_profile_find_args(first->profile, name))) {
+		return set_quoted(err, BT_STR("different queue sort plugin args for profile "),
+			framework->scheduler_name);
+	}
+	return BERTH_OK;
+}
+
+static int add_profile(struct bt_profiles *profiles, const struct bt_registry *registry,
+	struct bt_config *config, uint32_t index, struct bt_state *state,
+	struct bt_nominator *nominator, struct berth_error *err)
+{
+	struct bt_framework *framework = NULL;
+	int code = bt_framework_create(registry, config, index, state, nominator, &framework, err);
+
+	if (code != BERTH_OK) {
+		struct bt_str name = bt_config_profile_at(config, index)->scheduler_name;
+
+		return bt_error_wrap(
+			err, code, "creating profile for scheduler name %.*s", BT_STR_ARG(name));
+	}
+	code = check_profile(profiles, framework, err);
+	if (code != BERTH_OK) {
+		bt_framework_destroy(framework);
+		return code;
+	}
+	bt_vec_push(&profiles->frameworks, framework);
+	return BERTH_OK;
+}
+
+int bt_profiles_create(const struct bt_registry *registry, struct bt_config *config,
+	struct bt_state *state, struct bt_nominator *nominator, struct bt_profiles *out_profiles,
+	struct berth_error *err)
+{
+	struct bt_profiles profiles = {0};
+	int code = check_extender_resources(config, err);
+
+	if (code != BERTH_OK) {
+		return code;
+	}
+	for (uint32_t i = 0; i < bt_config_profile_count(config) && code == BERTH_OK; i++) {
+		code = add_profile(&profiles, registry, config, i, state, nominator, err);
+	}
+	if (code == BERTH_OK && profiles.frameworks.count == 0) {
+		code = bt_error_set(err, BERTH_ERR_INVALID, "at least one profile is required");
+	} else if (code != BERTH_OK) {
+		code = bt_error_wrap(err, code, "initializing profiles");
+	}
+	if (code != BERTH_OK) {
+		bt_profiles_finish(&profiles);
+		return code;
+	}
+	*out_profiles = profiles;
+	return BERTH_OK;
+}
+
+void bt_profiles_finish(struct bt_profiles *profiles)
+{
+	for (uint32_t i = profiles->frameworks.count; i-- > 0;) {
+		bt_framework_destroy(profiles->frameworks.items[i]);
+	}
+	bt_vec_finish(&profiles->frameworks);
+}
+
+struct bt_framework *bt_profiles_find(
+	const struct bt_profiles *profiles, struct bt_str scheduler_name)
+{
+	for (uint32_t i = 0; i < profiles->frameworks.count; i++) {
+		if (bt_str_equal(profiles->frameworks.items[i]->scheduler_name, scheduler_name)) {
+			return profiles->frameworks.items[i];
+		}
+	}
+	return NULL;
 }

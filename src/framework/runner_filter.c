@@ -1,5 +1,253 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
 #include "framework/runner.h"
+
+/** From this size on a sorted copy is searched instead of the list itself. */
+#define SORTED_SEARCH_MIN 16
+
+static bool list_has(const struct bt_str *names, uint32_t count, struct bt_str name)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal(names[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Names that are in both, in a's order. */
+static struct bt_pre_filter_result intersect(const struct bt_pre_filter_result *a,
+	const struct bt_pre_filter_result *b, struct bt_arena *arena)
+{
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, a->count);
+	const struct bt_str *wanted = b->names;
+	bool sorted = b->count >= SORTED_SEARCH_MIN;
+	uint32_t count = 0;
+
+	if (sorted) {
+		struct bt_str *copy = BT_ARENA_NEW_ARRAY(arena, struct bt_str, b->count);
+
+		memcpy(copy, b->names, b->count * sizeof(*copy));
+		qsort(copy, b->count, sizeof(*copy), bt_str_compare_qsort);
+		wanted = copy;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		bool found = sorted ? bsearch(&a->names[i], wanted, b->count, sizeof(*wanted),
+					      bt_str_compare_qsort) != NULL
+				    : list_has(wanted, b->count, a->names[i]);
+
+		if (found) {
+			names[count++] = a->names[i];
+		}
+	}
+	return (struct bt_pre_filter_result){.restricted = true, .count = count, .names = names};
+}
+
+void bt_framework_append_unsatisfied(const struct bt_framework *framework,
+	const struct bt_plugin_set *plugins, struct bt_strbuf *text)
+{
+	struct bt_str names[BT_PLUGINS_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		if (bt_plugin_set_has(plugins, i)) {
+			names[count++] = bt_framework_plugin_name(framework, i);
+		}
+	}
+	qsort(names, count, sizeof(names[0]), bt_str_compare_qsort);
+	bt_strbuf_append_c(text, "node(s) didn't satisfy plugin(s) [");
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(text, i != 0 ? " " : "");
+		bt_strbuf_append_str(text, names[i]);
+	}
+	bt_strbuf_append_char(text, ']');
+}
+
+/** The only member of the set; UINT32_MAX when there are more or none. */
+static uint32_t only_member(const struct bt_framework *framework, const struct bt_plugin_set *set)
+{
+	uint32_t found = UINT32_MAX;
+
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		if (bt_plugin_set_has(set, i)) {
+			if (found != UINT32_MAX) {
+				return UINT32_MAX;
+			}
+			found = i;
+		}
+	}
+	return found;
+}
+
+/** Spec 02 section 5.1 step 4. */
+static struct bt_status no_node_left(const struct bt_framework *framework,
+	const struct bt_plugin_set *contributors, struct bt_arena *arena)
+{
+	struct bt_strbuf text = {0};
+	uint32_t only = only_member(framework, contributors);
+	struct bt_status status;
+
+	if (only != UINT32_MAX) {
+		bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
+		bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, only));
+	} else {
+		bt_framework_append_unsatisfied(framework, contributors, &text);
+		bt_strbuf_append_c(&text, " simultaneously");
+	}
+	status = bt_status_text(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+/** What the loop of bt_run_pre_filter has gathered. */
+struct progress {
+	struct bt_pre_filter_outcome outcome;
+	struct bt_status pending;
+};
+
+/** One plugin's answer. Returns true when it ends the run; outcome is then complete. */
+static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_plugin *plugin, struct bt_status status,
+	const struct bt_pre_filter_result *result, struct progress *progress)
+{
+	struct bt_pre_filter_outcome *outcome = &progress->outcome;
+
+	switch ((enum bt_status_code)status.code) {
+	case BT_STATUS_SKIP:
+		bt_plugin_set_add(&cycle->skip_filter, plugin->index);
+		return false;
+	case BT_STATUS_UNSCHEDULABLE:
+		/* Later plugins still run, so that preemption finds their data. */
+		progress->pending = bt_runner_with_plugin(status, plugin);
+		return false;
+	case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
+		*outcome = (struct bt_pre_filter_outcome){
+			.status = bt_runner_with_plugin(status, plugin)};
+		return true;
+	case BT_STATUS_ERROR:
+	case BT_STATUS_WAIT:
+	case BT_STATUS_PENDING:
+		status = bt_runner_wrap(
+			cycle->arena, "running PreFilter plugin ", plugin, ": ", &status);
+		*outcome = (struct bt_pre_filter_outcome){
+			.status = bt_runner_with_plugin(status, plugin)};
+		return true;
+	case BT_STATUS_SUCCESS:
+		break;
+	}
+	if (result->restricted) {
+		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
+		/* Spec 02 section 2, Merge; b is restricted. */
+		outcome->result = outcome->result.restricted
+			? intersect(&outcome->result, result, cycle->arena)
+			: *result;
+	}
+	if (outcome->result.restricted && outcome->result.count == 0) {
+		outcome->status =
+			no_node_left(framework, &outcome->plugins_with_nodes, cycle->arena);
+		return true;
+	}
+	return false;
+}
+
+/** The plugin's answer, or the one the caller knows. */
+static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	struct bt_pre_filter_result *out_result)
+{
+	const struct bt_cycle_memo *memo = cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
+
+	if (memo == NULL || !memo->pre_filter_known) {
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+		struct bt_status status = plugin->ops->pre_filter(plugin, cycle, pod, out_result);
+
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_FILTER, &status, started_ns);
+		return status;
+	}
+	cycle->pre_filter_data[plugin->index] = memo->pre_filter_data;
+	*out_result =
+		(struct bt_pre_filter_result){memo->restricted, memo->name_count, memo->names};
+	return memo->pre_filter_status;
+}
+
+struct bt_pre_filter_outcome bt_run_pre_filter(
+	struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
+	struct progress progress = {0};
+
+	cycle->skip_filter = (struct bt_plugin_set){0};
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_pre_filter_result result = {0};
+		struct bt_status status = ask(framework, plugin, cycle, pod, &result);
+
+		if (take_answer(framework, cycle, plugin, status, &result, &progress)) {
+			return progress.outcome;
+		}
+	}
+	progress.outcome.status = progress.pending;
+	return progress.outcome;
+}
+
+struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_status status;
+		int64_t started_ns;
+
+		if (plugin->ops->pre_filter_add_pod == NULL ||
+			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		started_ns = bt_runner_plugin_starts(framework, cycle);
+		status = plugin->ops->pre_filter_add_pod(
+			plugin, cycle, pod_to_schedule, pod_to_add, node);
+		bt_runner_plugin_ran(
+			framework, plugin, BT_TIMED_PRE_FILTER_ADD_POD, &status, started_ns);
+		if (!bt_status_is_success(&status)) {
+			return bt_runner_wrap(cycle->arena, "running AddPod on PreFilter plugin ",
+				plugin, ": ", &status);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_status status;
+		int64_t started_ns;
+
+		if (plugin->ops->pre_filter_remove_pod == NULL ||
+			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		started_ns = bt_runner_plugin_starts(framework, cycle);
+		status = plugin->ops->pre_filter_remove_pod(
+			plugin, cycle, pod_to_schedule, pod_to_remove, node);
+		bt_runner_plugin_ran(
+			framework, plugin, BT_TIMED_PRE_FILTER_REMOVE_POD, &status, started_ns);
+		if (!bt_status_is_success(&status)) {
+			return bt_runner_wrap(cycle->arena,
+				"running RemovePod on PreFilter plugin ", plugin, ": ", &status);
+		}
+	}
+	return BT_STATUS_OK;
+}
 
 /** What RunFilter makes of a plugin's answer that is no success. Spec 02 section 5.3. */
 BT_COLD

@@ -7,7 +7,7 @@
 #include "berth/engine.h"
 #include "framework/preemption.h"
 #include "sched/engine.h"
-#include "sched/extender_post.h"
+#include "sched/extender_wire.h"
 #include "sched/scheduler.h"
 
 /*

@@ -6,7 +6,6 @@
 #include "api/identity.h"
 #include "base/prng.h"
 #include "framework/extender.h"
-#include "framework/fit_error.h"
 #include "framework/node_statuses.h"
 #include "framework/pod_lister.h"
 #include "plugins/common_plugin.h"

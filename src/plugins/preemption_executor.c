@@ -3,7 +3,6 @@
 
 #include "api/identity.h"
 #include "base/log.h"
-#include "framework/binding_pods.h"
 #include "framework/framework.h"
 #include "framework/pod_lister.h"
 #include "framework/waiting_pods.h"

@@ -2,7 +2,7 @@
 /* Records of queued pods: their memory, the index by name, the pod inside. Spec: 04 section 3.1. */
 #include <stdarg.h>
 
-#include "framework/signature.h"
+#include "framework/batch.h"
 #include "queue/queue_private.h"
 
 static uint64_t hash_of_name(struct bt_str namespace_, struct bt_str name)
@@ -35,7 +35,8 @@ void bt_queue_entries_finish(struct bt_queue *queue)
 	bt_map_finish(&queue->by_name);
 }
 
-uint32_t bt_queue_find_profile(const struct bt_queue *queue, struct bt_str scheduler_name)
+/** Index of the profile with this name, or BT_QUEUE_NONE. */
+static uint32_t queue_find_profile(const struct bt_queue *queue, struct bt_str scheduler_name)
 {
 	for (uint32_t i = 0; i < queue->profiles->frameworks.count; i++) {
 		if (bt_str_equal(
@@ -98,7 +99,7 @@ struct bt_queue_entry *bt_queue_entry_create(
 		.timestamp_ns = now_ns,
 		.initial_attempt_ns = BT_QUEUE_TIME_UNSET,
 		.backoff_expiration_ns = BT_QUEUE_TIME_UNSET,
-		.profile = bt_queue_find_profile(queue, value->spec.scheduler_name),
+		.profile = queue_find_profile(queue, value->spec.scheduler_name),
 		.signature = BT_SYM_NONE,
 		.gating_plugin = BT_QUEUE_NONE,
 		.place = BT_QUEUE_OUT,
@@ -148,7 +149,7 @@ void bt_queue_entry_set_pod(
 	const struct bt_pod *value = bt_object_value(pod, BT_KIND_POD);
 	struct bt_object *old_object = entry->object;
 	struct bt_pod_info old_pod = entry->pod;
-	uint32_t profile = bt_queue_find_profile(queue, value->spec.scheduler_name);
+	uint32_t profile = queue_find_profile(queue, value->spec.scheduler_name);
 
 	entry->object = bt_object_share(pod);
 	bt_pod_info_init_pending(queue->state, value, &entry->pod);

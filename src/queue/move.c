@@ -6,7 +6,7 @@
 #include "queue/queue_private.h"
 
 /** An event on its way over the unschedulable pods. */
-struct pass {
+struct move_pass {
 	struct bt_queue *queue;
 	uint32_t event;
 	struct bt_cluster_event kind; /* of event; texts borrowed from it */
@@ -43,7 +43,7 @@ enum hint_outcome {
 	HINT_ERROR,
 };
 
-static void count_hint(const struct pass *pass, struct bt_queue_listener *listener,
+static void count_hint(const struct move_pass *pass, struct bt_queue_listener *listener,
 	enum hint_outcome outcome, int64_t started_ns)
 {
 	static const struct bt_str names[] = {
@@ -72,7 +72,7 @@ static void count_hint(const struct pass *pass, struct bt_queue_listener *listen
 }
 
 /** One hint; a failing one counts as Queue. */
-static bool is_queued_by(const struct pass *pass, struct bt_queue_listener *listener,
+static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener *listener,
 	const struct bt_queue_entry *entry)
 {
 	int64_t started_ns = bt_metrics_now(pass->queue->options.metrics);
@@ -106,7 +106,7 @@ static bool is_final(const struct bt_rejectors *pending, enum bt_queue_strategy 
 		(strategy == BT_STRATEGY_AFTER_BACKOFF && bt_rejectors_is_empty(pending));
 }
 
-static enum bt_hint_scope scope_of(const struct pass *pass,
+static enum bt_hint_scope scope_of(const struct move_pass *pass,
 	const struct bt_queue_listener *listener, const struct bt_queue_entry *entry)
 {
 	const struct bt_plugin_shortcuts *shortcuts;
@@ -121,7 +121,7 @@ static enum bt_hint_scope scope_of(const struct pass *pass,
 			  pass->old_value, pass->new_value);
 }
 
-static bool is_selected(const struct pass *pass, const struct bt_queue_listener *listener,
+static bool is_selected(const struct move_pass *pass, const struct bt_queue_listener *listener,
 	const struct bt_queue_entry *entry, enum selection selection)
 {
 	switch (selection) {
@@ -136,7 +136,7 @@ static bool is_selected(const struct pass *pass, const struct bt_queue_listener 
 }
 
 /** Ask the hints of the entry's rejectors, as far as they can make `best` more eager. */
-static enum bt_queue_strategy ask(const struct pass *pass, const struct bt_queue_entry *entry,
+static enum bt_queue_strategy ask(const struct move_pass *pass, const struct bt_queue_entry *entry,
 	enum selection selection, enum bt_queue_strategy best)
 {
 	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
@@ -163,7 +163,7 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 	const struct bt_queue_entry *entry, uint32_t event, const struct bt_object *old_object,
 	const struct bt_object *new_object)
 {
-	const struct pass pass = {
+	const struct move_pass pass = {
 		.queue = queue,
 		.event = event,
 		.old_value = value_of(old_object),
@@ -194,7 +194,7 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 
 /** Only a record with the uid's hash is woken for it. */
 static bool is_checked(
-	const struct pass *pass, const struct bt_queue_group *group, uint32_t entry_id)
+	const struct move_pass *pass, const struct bt_queue_group *group, uint32_t entry_id)
 {
 	const struct bt_queue_check *check = pass->check;
 	struct bt_queue *queue = pass->queue;
@@ -222,7 +222,8 @@ static void add_departure(
 }
 
 /** The least that the members of an entry's group share for the hints of their rejectors. */
-static enum bt_hint_scope least_scope(const struct pass *pass, const struct bt_queue_entry *entry)
+static enum bt_hint_scope least_scope(
+	const struct move_pass *pass, const struct bt_queue_entry *entry)
 {
 	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
 	const struct bt_queue_listeners *listeners =
@@ -245,7 +246,7 @@ static enum bt_hint_scope least_scope(const struct pass *pass, const struct bt_q
  * Members that all get the same answer go as one, if they can. false: they are looked at one by
  * one.
  */
-static bool goes_whole(const struct pass *pass, const struct bt_queue_group *group,
+static bool goes_whole(const struct move_pass *pass, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy)
 {
 	struct bt_queue *queue = pass->queue;
@@ -263,7 +264,7 @@ static bool goes_whole(const struct pass *pass, const struct bt_queue_group *gro
 	return true;
 }
 
-static void judge_group(const struct pass *pass, const struct bt_queue_group *group)
+static void judge_group(const struct move_pass *pass, const struct bt_queue_group *group)
 {
 	struct bt_queue *queue = pass->queue;
 	const struct bt_queue_entry *first = bt_queue_wake(queue, group->first);
@@ -327,7 +328,7 @@ struct limits {
 
 /** Limits are of use where nobody else is asked. */
 static struct limits limits_for(
-	const struct pass *pass, uint32_t profile, const struct bt_rejectors *rejectors)
+	const struct move_pass *pass, uint32_t profile, const struct bt_rejectors *rejectors)
 {
 	struct bt_queue_listeners *listeners =
 		&pass->queue->events.items[pass->event].listeners[profile];
@@ -358,8 +359,8 @@ static struct limits limits_for(
 }
 
 /** The hint would say Skip; it counts as asked. */
-static bool is_above(
-	const struct pass *pass, const struct limits *limits, const struct bt_queue_group *group)
+static bool is_above(const struct move_pass *pass, const struct limits *limits,
+	const struct bt_queue_group *group)
 {
 	bool above = false;
 
@@ -376,7 +377,7 @@ static bool is_above(
 	return above;
 }
 
-static void judge_class(const struct pass *pass, const struct bt_queue_class *class)
+static void judge_class(const struct move_pass *pass, const struct bt_queue_class *class)
 {
 	struct bt_queue *queue = pass->queue;
 	const struct bt_queue_event *event = &queue->events.items[pass->event];
@@ -413,7 +414,7 @@ static void judge_class(const struct pass *pass, const struct bt_queue_class *cl
 }
 
 /** Some registration of the gating plugin, in whatever profile, matches the event. */
-static bool gate_listens(const struct pass *pass, const struct bt_queue_class *class)
+static bool gate_listens(const struct move_pass *pass, const struct bt_queue_class *class)
 {
 	const struct bt_queue *queue = pass->queue;
 	const struct bt_queue_event *event = &queue->events.items[pass->event];
@@ -497,7 +498,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	const struct bt_cluster_event *event, struct bt_object *old_object,
 	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns)
 {
-	struct pass pass = {
+	struct move_pass pass = {
 		.queue = queue,
 		.event = bt_queue_event_index(queue, event),
 		.kind = *event,

@@ -307,9 +307,6 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 /** Some plugin of some profile registered for it: else bt_queue_move_all_to_active_or_backoff_queue
  * does nothing. Spec 04 (hints) section 4.5. */
 bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_event *event);
-/** All actions (enum bt_action) registered for a resource, over all profiles and plugins; wildcards
- * included. Spec 04 (hints) section 3.2. */
-uint32_t bt_queue_registered_actions(const struct bt_queue *queue, struct bt_str resource);
 /** Activate one pod: to the active queue whatever its backoff. true when it got there. Spec 04
  * section 8.10. */
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
@@ -347,9 +344,6 @@ const struct bt_queue_entry *bt_queue_find(
  */
 void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	bool (*visit)(void *context, const struct bt_queue_entry *entry), void *context);
-/** Pods in flight, in the order in which they were popped. */
-void bt_queue_for_each_in_flight(const struct bt_queue *queue,
-	bool (*visit)(void *context, const struct bt_object *pod), void *context);
 /** End of the entry's backoff as a time; false when it never backs off. Spec 04 section 5.3. */
 bool bt_queue_backoff_until(
 	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t *out_ns);
@@ -358,8 +352,6 @@ struct bt_str bt_queue_rejector_name(
 	const struct bt_queue *queue, uint32_t profile, uint32_t rejector);
 /** By name; BT_REJECTOR__COUNT when the profile has no such plugin. "" is the nameless one. */
 uint32_t bt_queue_find_rejector(const struct bt_queue *queue, uint32_t profile, struct bt_str name);
-/** Index of the profile with this name, or BT_QUEUE_NONE. */
-uint32_t bt_queue_find_profile(const struct bt_queue *queue, struct bt_str scheduler_name);
 /** Appends "activeQ:1; backoffQ:0; unschedulablePods:2". Spec 04 section 8.15. */
 void bt_queue_summary(const struct bt_queue *queue, struct bt_strbuf *out);
 

@@ -79,8 +79,8 @@ struct bt_queue_group {
 	uint32_t last;
 	uint32_t previous_in_class;
 	uint32_t next_in_class;
-	bool is_ordered; /* timestamps never grow from first to last */
-	bool is_ready;   /* its pods are active ones, ready.c; then in no list and no map */
+	bool is_ordered;              /* timestamps never grow from first to last */
+	bool is_ready;                /* its pods are active ones; then in no list and no map */
 	int64_t latest_expiration_ns; /* no member's backoff ends later */
 	int64_t ready_since_ns;
 	/** What its shape needs, as the profile's plugin with such numbers says. */
@@ -184,7 +184,7 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 	return queue->entries.items[id];
 }
 
-/* parked.c */
+/* unschedulable.c */
 
 /** A pass over unschedulable pods need not leave more of them awake. */
 #define BT_QUEUE_AWAKE_MAX 1024
@@ -228,7 +228,7 @@ const char *bt_queue_pod_text(struct bt_queue *queue, const struct bt_pod_info *
 BT_PRINTF(2, 3)
 void bt_queue_warn(struct bt_queue *queue, const char *format, ...);
 
-/* transitions.c */
+/* queue.c */
 
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry);
 /** Spec 04 section 7. event: index in events, for its label. false: gated, or nothing to do. */
@@ -240,9 +240,6 @@ enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
 	int64_t now_ns);
 /** Out of whatever place it is in; the record lives on. */
 void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry);
-/** The keys of the heap it is in may have changed. */
-void bt_queue_resift(struct bt_queue *queue, struct bt_queue_entry *entry);
-bool bt_queue_sorts_before(const void *owner, uint32_t a, uint32_t b);
 
 /* unschedulable.c */
 
@@ -252,19 +249,12 @@ void bt_queue_unschedulable_finish(struct bt_queue *queue);
 void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry);
 void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry);
 
-/** No event finds the group any more. */
-void bt_queue_detach_group(struct bt_queue *queue, uint32_t group_id);
-
-/* ready.c */
+/* unschedulable.c: groups that are active as a whole */
 
 /** All of the group's pods would become active ones now; nobody is backing off, nobody is gated. */
 bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy, int64_t now_ns);
 void bt_queue_go_whole(struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
-/** A member is gone. */
-void bt_queue_ready_lost(struct bt_queue *queue, uint32_t group_id);
-/** A member, awake, becomes one of the active heap. */
-void bt_queue_enter_ready(struct bt_queue *queue, struct bt_queue_entry *entry);
 /** Whoever is to be popped next is on top of the active heap. */
 void bt_queue_call_ready(struct bt_queue *queue);
 void bt_queue_call_all_ready(struct bt_queue *queue);
@@ -287,7 +277,7 @@ void bt_queue_sort_departures(struct bt_queue *queue);
 /** Requeue what stands in departures, in the order of its arrival. */
 void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns);
 
-/* in_flight.c */
+/* events.c: pods in flight and the log of events */
 
 void bt_queue_in_flight_init(struct bt_queue *queue);
 void bt_queue_in_flight_finish(struct bt_queue *queue);

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "queue/backoff.h"
+#include "queue/queue_private.h"
+
 /*
  * Unschedulable pods by class (what rejected them, in which profile, what gates them) and, within
  * a class, by shape and namespace. An event skips whole classes by their rejectors, and whole
  * groups by one hint. Spec: 04 section 17.
  */
-#include "queue/backoff.h"
-#include "queue/queue_private.h"
+
+static const struct bt_shape *shape_of(
+	const struct bt_queue *queue, const struct bt_queue_group *group)
+{
+	return bt_shape_at(&queue->state->shapes, group->shape_id);
+}
 
 static uint64_t hash_of_rejectors(uint64_t hash, const struct bt_rejectors *set)
 {
@@ -187,7 +197,8 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_vec_push(&queue->awake, entry->id);
 }
 
-void bt_queue_detach_group(struct bt_queue *queue, uint32_t group_id)
+/** No event finds the group any more. */
+static void queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
 	struct bt_queue_class *class = &queue->classes.items[group->class_id];
@@ -210,7 +221,7 @@ static void drop_group(struct bt_queue *queue, uint32_t group_id)
 	struct bt_queue_group *group = &queue->groups.items[group_id];
 
 	if (!group->is_ready) {
-		bt_queue_detach_group(queue, group_id);
+		queue_detach_group(queue, group_id);
 	}
 	bt_symbol_unref(&queue->state->symbols, group->namespace_);
 	if (--queue->classes.items[group->class_id].group_count == 0) {
@@ -244,7 +255,14 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 	entry->group = BT_QUEUE_NONE;
 	group->count--;
 	if (group->is_ready) {
-		bt_queue_ready_lost(queue, group_id);
+		queue->ready_count--;
+		if (group->count == 0) {
+			bt_heap_remove(&queue->ready, group_id);
+		} else {
+			bt_heap_update(&queue->ready, group_id,
+				-(int64_t)bt_pod_priority(shape_of(queue, group)->pod),
+				bt_queue_entry_at(queue, group->last)->timestamp_ns);
+		}
 	} else {
 		queue->gated_count -= entry->counted_gated;
 		queue->unschedulable_count--;
@@ -252,4 +270,176 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 	if (group->count == 0) {
 		drop_group(queue, group_id);
 	}
+}
+
+/*
+ * Groups that an event sends to the active queue as a whole. Thousands of pods of one shape may
+ * wake up at once, and all but a few are popped much later, so the event moves their group and
+ * touches none of them. The group's oldest pod stands for it in a heap of its own; a pod becomes
+ * one of the active heap when its turn comes or when somebody asks for it by name. Outside the
+ * queue all of them are active pods from the event on. Spec: 04 sections 4, 7 and 8.7.
+ */
+
+bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
+	enum bt_queue_strategy strategy, int64_t now_ns)
+{
+	const struct bt_queue_class *class = &queue->classes.items[group->class_id];
+
+	if (group->count < queue->options.whole_group_min || !group->is_ordered ||
+		!bt_shortcuts(queue->sort)->less_is_priority_then_time ||
+		class->profile == BT_QUEUE_NONE || class->gating_plugin != BT_QUEUE_NONE) {
+		return false;
+	}
+	if (strategy == BT_STRATEGY_AFTER_BACKOFF &&
+		bt_is_backing_off(group->latest_expiration_ns, now_ns, queue->pops_backoff)) {
+		return false;
+	}
+	/* PreEnqueue would let every one of them pass. */
+	uint32_t profile = class->profile;
+	const struct bt_shape *shape = shape_of(queue, group);
+	const struct bt_framework *framework = queue->profiles->frameworks.items[profile];
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_ENQUEUE];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+		if (bt_shortcuts(plugin)->pre_enqueue_passes == NULL ||
+			!bt_shortcuts(plugin)->pre_enqueue_passes(plugin, shape)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void bt_queue_go_whole(struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns)
+{
+	struct bt_queue_group *group = &queue->groups.items[group_id];
+
+	queue_detach_group(queue, group_id);
+	group->is_ready = true;
+	group->ready_since_ns = now_ns;
+	queue->unschedulable_count -= group->count;
+	queue->ready_count += group->count;
+	queue->events.items[event].incoming[BT_QUEUE_ACTIVE] += group->count;
+	bt_heap_push(&queue->ready, group_id,
+		-(int64_t)bt_pod_priority(shape_of(queue, group)->pod),
+		bt_queue_entry_at(queue, group->last)->timestamp_ns);
+}
+
+void bt_queue_call_ready(struct bt_queue *queue)
+{
+	const struct bt_heap_slot *ready = queue->ready.slots.items;
+	const struct bt_heap_slot *active = queue->active_queue.slots.items;
+
+	if (queue->ready.slots.count == 0) {
+		return;
+	}
+	if (queue->active_queue.slots.count == 0 || ready->major < active->major ||
+		(ready->major == active->major && ready->minor < active->minor)) {
+		(void)bt_queue_wake(queue, queue->groups.items[ready->item].last);
+	}
+}
+
+void bt_queue_call_all_ready(struct bt_queue *queue)
+{
+	while (queue->ready.slots.count > 0) {
+		(void)bt_queue_wake(queue, queue->groups.items[bt_heap_top(&queue->ready)].last);
+	}
+}
+
+/*
+ * Unschedulable pods may be many and wait long. Between two operations of the queue they are
+ * parked: the object rests, and of the record only its front is kept. What the rest said is in
+ * the group, in the class and in the object.
+ */
+
+#define PARKED_BYTES offsetof(struct bt_queue_entry, unschedulable_plugins)
+
+/** Not the one that answers for its group, nor those that the nominator points into. */
+static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *entry)
+{
+	struct bt_str node_name;
+
+	return entry->place == BT_QUEUE_UNSCHEDULABLE && !entry->parked &&
+		queue->groups.items[entry->group].first != entry->id &&
+		!bt_nominator_find(queue->nominator, entry->pod.uid, &node_name);
+}
+
+static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_entry *entry)
+{
+	uint32_t id = entry->id;
+	const struct bt_queue_group *group;
+	const struct bt_queue_class *class;
+
+	entry = bt_realloc_array(entry, 1, sizeof(*entry));
+	queue->entries.items[id] = entry;
+	group = &queue->groups.items[entry->group];
+	class = &queue->classes.items[group->class_id];
+	entry->parked = false;
+	entry->unschedulable_plugins = class->unschedulable_plugins;
+	entry->pending_plugins = class->pending_plugins;
+	(void)bt_object_wake(entry->object); /* the same */
+	bt_pod_info_restore_pending(queue->state, bt_object_value(entry->object, BT_KIND_POD),
+		group->shape_id, entry->label_set, &entry->pod);
+	bt_vec_push(&queue->awake, id);
+	return entry;
+}
+
+struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
+{
+	struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+
+	if (entry->parked) {
+		entry = unpark(queue, entry);
+	}
+	if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
+		/* A member, awake, becomes one of the active heap. */
+		int64_t since_ns = queue->groups.items[entry->group].ready_since_ns;
+
+		bt_queue_unlink(queue, entry);
+		if (entry->initial_attempt_ns == BT_QUEUE_TIME_UNSET) {
+			entry->initial_attempt_ns = since_ns;
+		}
+		entry->place = BT_QUEUE_ACTIVE;
+		bt_heap_push(&queue->active_queue, entry->id, -(int64_t)entry->pod.priority,
+			entry->timestamp_ns);
+		bt_run_pre_enqueue_known(queue->profiles->frameworks.items[entry->profile]);
+	}
+	return entry;
+}
+
+void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *held)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < queue->awake.count; i++) {
+		uint32_t id = queue->awake.items[i];
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+
+		if (entry == NULL || !may_park(queue, entry)) {
+			continue;
+		}
+		if (entry == held) {
+			queue->awake.items[kept++] = id;
+		} else {
+			struct bt_object *object = entry->object;
+
+			entry->parked = true;
+			queue->entries.items[entry->id] = bt_realloc_array(entry, 1, PARKED_BYTES);
+			bt_object_rest(object);
+		}
+	}
+	queue->awake.count = kept;
+}
+
+void bt_queue_settle(struct bt_queue *queue)
+{
+	bt_queue_settle_but(queue, NULL);
+}
+
+bool bt_queue_has_name(
+	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_str_equal(bt_object_name(entry->object), name) &&
+		bt_str_equal(bt_object_namespace(entry->object), namespace_);
 }

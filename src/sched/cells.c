@@ -224,20 +224,20 @@ uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key)
 }
 
 /* What a node, or a member, gives to the node above it. */
-struct share {
+struct cell_share {
 	int32_t best;
 	uint32_t ties;
 };
 
-static const struct share share_of_nobody = {BT_CELLS_NOBODY, 0};
+static const struct cell_share share_of_nobody = {BT_CELLS_NOBODY, 0};
 
-static struct share scan_children(
+static struct cell_share scan_children(
 	const struct bt_cells *cells, uint32_t cell, uint32_t level, uint32_t index)
 {
 	const struct bt_cells_kernels *kernels = cells->kernels;
 	const struct bt_cell *own = &cells->cells[cell];
 	size_t child = (size_t)index * BT_CELLS_BLOCK;
-	struct share share;
+	struct cell_share share;
 	if (level == 1) {
 		const uint16_t *cell_of = cells->cell_of + child;
 		const int32_t *local_of = cells->local_of + child;
@@ -274,7 +274,7 @@ static void fill_block(struct bt_cells *cells, uint32_t block)
 		uint32_t cell = cells->cell_of[first + BT_CTZ64(left)];
 		uint64_t members =
 			cells->kernels->members_of(cells->cell_of + first, (uint16_t)cell);
-		struct share share = scan_children(cells, cell, 1, block);
+		struct cell_share share = scan_children(cells, cell, 1, block);
 		cells->cells[cell].members[block] = BT_POPCOUNT64(members);
 		cells->cells[cell].best[block] = share.best;
 		cells->cells[cell].ties[block] = share.ties;
@@ -304,7 +304,7 @@ static void fill_level(struct bt_cells *cells, uint32_t cell, uint32_t level)
 		for (uint32_t j = 0; j < BT_CELLS_BLOCK; j++) {
 			own->members[node] += members[j];
 		}
-		struct share share = scan_children(cells, cell, level, i);
+		struct cell_share share = scan_children(cells, cell, level, i);
 		own->best[node] = share.best;
 		own->ties[node] = share.ties;
 	}
@@ -334,16 +334,16 @@ void bt_cells_filled(struct bt_cells *cells)
  * One position gave `before` to its cell and gives `after`; members changes by `joined` (1, 0 or,
  * wrapped, -1). A block is scanned only where its last best child fell.
  */
-static void change(struct bt_cells *cells, uint32_t cell, uint32_t position, struct share before,
-	struct share after, uint32_t joined)
+static void change(struct bt_cells *cells, uint32_t cell, uint32_t position,
+	struct cell_share before, struct cell_share after, uint32_t joined)
 {
 	struct bt_cell *own = &cells->cells[cell];
 	uint32_t index = position;
 	for (uint32_t level = 1; level <= cells->level_count; level++) {
 		index /= BT_CELLS_BLOCK;
 		uint32_t node = cells->first_node[level] + index;
-		struct share was = {own->best[node], own->ties[node]};
-		struct share now = was;
+		struct cell_share was = {own->best[node], own->ties[node]};
+		struct cell_share now = was;
 		own->members[node] += joined;
 		if (before.best == was.best) {
 			now.ties -= before.ties;
@@ -374,8 +374,8 @@ void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int
 	BT_ASSERT(cells->is_filled && position < cells->position_count);
 	BT_ASSERT(cell < cells->cell_count && local != BT_CELLS_NOBODY);
 	uint32_t from = cells->cell_of[position];
-	struct share before = {cells->local_of[position], 1};
-	struct share after = {local, 1};
+	struct cell_share before = {cells->local_of[position], 1};
+	struct cell_share after = {local, 1};
 	cells->cell_of[position] = (uint16_t)cell;
 	cells->local_of[position] = local;
 	if (from == cell) {

@@ -18,14 +18,14 @@ enum {
 };
 
 /* Feasible positions in a block of nodes: below its nodes before each. */
-struct sums {
+struct rank_sums {
 	uint32_t level; /* 0: nothing here */
 	uint32_t block;
 	uint32_t before[BT_CELLS_BLOCK];
 };
 
 /* A choice in a form that positions and nodes can be asked by. */
-struct search {
+struct cell_search {
 	const struct bt_cells *cells;
 	const uint32_t *best;
 	uint32_t best_count;
@@ -38,11 +38,11 @@ struct search {
 	uint32_t before_start;   /* feasible positions before start */
 	uint8_t marks[BT_CELLS_MAX];
 	uint32_t infeasible[BT_CELLS_MAX]; /* `counted` when `others` */
-	struct sums sums[SUMS_KEPT];       /* by level and block */
+	struct rank_sums sums[SUMS_KEPT];  /* by level and block */
 };
 
-static void begin_search(
-	struct search *search, const struct bt_cells *cells, const struct bt_cells_choice *choice)
+static void begin_search(struct cell_search *search, const struct bt_cells *cells,
+	const struct bt_cells_choice *choice)
 {
 	BT_ASSERT(cells->is_filled && choice->best_count > 0);
 	search->cells = cells;
@@ -56,7 +56,7 @@ static void begin_search(
 
 /* Ties. */
 
-static uint64_t ties_by_marks(const struct search *search, uint32_t block)
+static uint64_t ties_by_marks(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
 	uint32_t first = block * BT_CELLS_BLOCK;
@@ -72,7 +72,7 @@ static uint64_t ties_by_marks(const struct search *search, uint32_t block)
 }
 
 /* The ties among a block of positions. */
-static uint64_t ties_in_block(const struct search *search, uint32_t block)
+static uint64_t ties_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
 	if (search->best_count > SCANS_MAX) {
@@ -90,7 +90,7 @@ static uint64_t ties_in_block(const struct search *search, uint32_t block)
 
 /* First of [index, end) on this level that holds a tie; all within a block. `end`: none. */
 static uint32_t first_with_tie(
-	const struct search *search, uint32_t level, uint32_t index, uint32_t end)
+	const struct cell_search *search, uint32_t level, uint32_t index, uint32_t end)
 {
 	const struct bt_cells *cells = search->cells;
 	if (level == 0) {
@@ -117,7 +117,7 @@ static uint32_t end_of_block(const struct bt_cells *cells, uint32_t level, uint3
 }
 
 /* First tie below a node that holds one. */
-static uint32_t descend_to_tie(const struct search *search, uint32_t level, uint32_t index)
+static uint32_t descend_to_tie(const struct cell_search *search, uint32_t level, uint32_t index)
 {
 	while (level > 0) {
 		level--;
@@ -129,7 +129,7 @@ static uint32_t descend_to_tie(const struct search *search, uint32_t level, uint
 }
 
 /* First tie at `from` or later; BT_POSITION_NONE: none. */
-static uint32_t next_tie(const struct search *search, uint32_t from)
+static uint32_t next_tie(const struct cell_search *search, uint32_t from)
 {
 	const struct bt_cells *cells = search->cells;
 	uint32_t index = from;
@@ -159,7 +159,7 @@ uint64_t bt_cells_tie_count(const struct bt_cells *cells, const struct bt_cells_
 uint32_t bt_cells_next_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint32_t from)
 {
-	struct search search;
+	struct cell_search search;
 	begin_search(&search, cells, choice);
 	return next_tie(&search, from);
 }
@@ -181,7 +181,7 @@ static uint32_t nth_bit(uint64_t bits, uint32_t before)
 /* The tie with `before` ties before it below a node; its child, and in *before those before it
  * there. */
 static uint32_t child_of_nth_tie(
-	const struct search *search, uint32_t level, uint32_t node, uint32_t *before)
+	const struct cell_search *search, uint32_t level, uint32_t node, uint32_t *before)
 {
 	const struct bt_cells *cells = search->cells;
 	uint32_t first = node * BT_CELLS_BLOCK;
@@ -204,7 +204,7 @@ static uint32_t child_of_nth_tie(
 uint32_t bt_cells_nth_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint64_t index)
 {
-	struct search search;
+	struct cell_search search;
 	begin_search(&search, cells, choice);
 	BT_ASSERT(index < bt_cells_tie_count(cells, choice));
 	uint32_t before = (uint32_t)index;
@@ -218,7 +218,7 @@ uint32_t bt_cells_nth_tie(
 /* Ranks among the feasible. */
 
 /* Few cells are counted: the feasible ones or the others, whichever are fewer. */
-static void begin_ranks(struct search *search, const struct bt_cells_choice *choice)
+static void begin_ranks(struct cell_search *search, const struct bt_cells_choice *choice)
 {
 	const struct bt_cells *cells = search->cells;
 	search->feasible_count = 0;
@@ -247,7 +247,7 @@ static void begin_ranks(struct search *search, const struct bt_cells_choice *cho
 	}
 }
 
-static uint64_t counted_in_block(const struct search *search, uint32_t block)
+static uint64_t counted_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
 	uint32_t first = block * BT_CELLS_BLOCK;
@@ -268,7 +268,7 @@ static uint64_t counted_in_block(const struct search *search, uint32_t block)
 }
 
 /* The feasible ones of a block of positions; what follows the last position does not matter. */
-static uint64_t feasible_in_block(const struct search *search, uint32_t block)
+static uint64_t feasible_in_block(const struct cell_search *search, uint32_t block)
 {
 	uint64_t counted = counted_in_block(search, block);
 	return search->others ? ~counted : counted;
@@ -276,9 +276,9 @@ static uint64_t feasible_in_block(const struct search *search, uint32_t block)
 
 /* width: positions below a node of the level. */
 static const uint32_t *sums_of(
-	struct search *search, uint32_t level, uint32_t block, uint32_t width)
+	struct cell_search *search, uint32_t level, uint32_t block, uint32_t width)
 {
-	struct sums *sums = &search->sums[(block + 5 * level) % SUMS_KEPT];
+	struct rank_sums *sums = &search->sums[(block + 5 * level) % SUMS_KEPT];
 	if (sums->level == level && sums->block == block) {
 		return sums->before;
 	}
@@ -299,7 +299,7 @@ static const uint32_t *sums_of(
 }
 
 /* Feasible positions before this one in list order. */
-static uint32_t count_before(struct search *search, uint32_t position)
+static uint32_t count_before(struct cell_search *search, uint32_t position)
 {
 	if (search->counted_count == 0) {
 		return position;
@@ -317,14 +317,14 @@ static uint32_t count_before(struct search *search, uint32_t position)
 	return before;
 }
 
-static uint32_t rank_of(struct search *search, uint32_t position)
+static uint32_t rank_of(struct cell_search *search, uint32_t position)
 {
 	uint32_t before = count_before(search, position);
 	return position >= search->start ? before - search->before_start
 					 : search->feasible_count - search->before_start + before;
 }
 
-static uint32_t position_of_rank(struct search *search, uint32_t rank)
+static uint32_t position_of_rank(struct cell_search *search, uint32_t rank)
 {
 	uint32_t from_start = search->feasible_count - search->before_start;
 	/* The feasible position with `before` feasible ones before it in list order. */
@@ -346,7 +346,7 @@ static uint32_t position_of_rank(struct search *search, uint32_t rank)
 }
 
 /* First tie at `from` or later in search order, which ends before start. */
-static uint32_t next_tie_around(const struct search *search, uint32_t from)
+static uint32_t next_tie_around(const struct cell_search *search, uint32_t from)
 {
 	uint32_t tie = next_tie(search, from);
 	if (from >= search->start) {
@@ -364,7 +364,7 @@ static uint32_t next_tie_around(const struct search *search, uint32_t from)
  */
 uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_cells_choice *choice)
 {
-	struct search search;
+	struct cell_search search;
 	begin_search(&search, cells, choice);
 	begin_ranks(&search, choice);
 	BT_ASSERT(choice->start < cells->position_count);

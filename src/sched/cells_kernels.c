@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Compiled once for every processor and, on x86-64, once more for AVX2; BT_KERNELS names the table
  * defined. */
-#include "sched/cells_kernels.h"
 
 #include "sched/cells_private.h"
 

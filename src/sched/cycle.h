@@ -7,7 +7,7 @@
 #include "sched/plan.h"
 
 /** Nodes to search, in search order, and how many feasible ones are enough. */
-struct bt_search {
+struct bt_node_search {
 	const uint32_t *slots; /* in snapshot order, or the placement's */
 	uint32_t count;
 	uint32_t start; /* first position examined */
@@ -15,7 +15,7 @@ struct bt_search {
 };
 
 /** Outcome of a search: the reference outcome of spec 03 section 3.5. */
-struct bt_search_result {
+struct bt_node_search_result {
 	uint32_t *feasible; /* slots in search order */
 	uint32_t feasible_count;
 	uint32_t rejected_count;

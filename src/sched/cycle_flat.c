@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sched/cycle_cells.h"
-#include "sched/select_host.h"
+#include "sched/cycle_private.h"
 #include "sched/plan_kernels.h"
 #include "sched/plan_private.h"
+#include "sched/select_host.h"
 
 /** Counts of neighbouring slots go to different places: one need not wait for the other. */
 #define LANES 4

@@ -3,6 +3,7 @@
 #define BT_SCHED_CYCLE_PRIVATE_H
 /** Shared by the files of the scheduling cycle only. */
 #include "base/map.h"
+#include "sched/cells.h"
 #include "sched/cycle.h"
 
 /** A node name in an extender's answer that the snapshot does not have. */
@@ -57,17 +58,10 @@ struct bt_cycle_run {
 	int64_t step_started_ns; /* the running extension point, by the clock of the metrics */
 };
 
-/* Nodes that pods are nominated on (cycle_nominated.c). */
+/* Nodes that pods are nominated on (find_nodes_that_fit.c). */
 
 /** Fill run->nominated. */
 void bt_cycle_mark_nominated(struct bt_cycle_run *run);
-/** Many nodes will be looked up. */
-void bt_cycle_index_nominated(struct bt_cycle_run *run);
-/** NULL: nobody takes room on this node. */
-struct bt_cycle_nominated *bt_cycle_nominated_at(const struct bt_cycle_run *run, uint32_t slot);
-/** Status of such a node; its filters are asked once. */
-struct bt_status bt_cycle_ask_nominated(
-	struct bt_cycle_run *run, struct bt_cycle_nominated *nominated);
 /** The filters would be asked anew: another search begins. */
 void bt_cycle_forget_nominated(struct bt_cycle_run *run);
 /** Ask about all of them, in search order. false: too many, or a filter failed. */
@@ -81,8 +75,8 @@ void bt_cycle_put_back_nominated(struct bt_cycle_run *run);
  * rejected nodes go into the diagnosis only where somebody will read them: when nothing fits, or
  * when they had to be made anyway.
  */
-struct bt_search_result bt_find_nodes_that_pass_filters(
-	struct bt_cycle_run *run, struct bt_search search);
+struct bt_node_search_result bt_find_nodes_that_pass_filters(
+	struct bt_cycle_run *run, struct bt_node_search search);
 /**
  * Totals of the feasible nodes, extenders' scores included; a status that is not Success ends the
  * cycle. *out_numbers: for bt_select_host. Spec 03 section 5.
@@ -106,7 +100,7 @@ void bt_cycle_set_error(struct bt_schedule_result *result, const struct bt_statu
 void bt_cycle_fail(struct bt_cycle_run *run);
 
 /**
- * The whole list at once, kind of node by kind of node (cycle_cells.h). After PreFilter. false: the
+ * The whole list at once, kind of node by kind of node (cells, below). After PreFilter. false: the
  * list must be searched.
  */
 bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
@@ -114,15 +108,13 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
 /** Somebody may want to know how the nodes were ranked. */
 bool bt_cycle_wants_ranking(const struct bt_cycle_run *run);
 
-/* What is counted (cycle_metrics.c), if anything is. */
+/* What is counted (schedule_pod.c), if anything is. */
 
 /** An extension point is over; the next one begins. */
 void bt_cycle_point_ran(
 	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status);
 /** The search is: status of the Filter point. Nothing without Filter plugins. */
 void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status);
-/** PreFilter was asked, or known. */
-void bt_cycle_count_pre_filters(const struct bt_cycle_run *run);
 /**
  * Column filters as if they had been asked node by node: examined nodes, of which each filter is
  * the first to reject some (by filter; NULL: none).
@@ -141,5 +133,61 @@ void bt_cycle_extension_init(struct bt_cycle_run *run);
 void bt_cycle_extension_finish(struct bt_cycle_run *run);
 /** Leave of the feasible nodes what the filter extenders leave. Success or Error. */
 struct bt_status bt_find_nodes_that_pass_extenders(
-	struct bt_cycle_run *run, struct bt_search_result *found);
+	struct bt_cycle_run *run, struct bt_node_search_result *found);
+
+/*
+ * --- cells ---
+ *
+ * A cycle over the whole list that asks the plugins of every cycle about one node of each kind, a
+ * cell (sched/cells.h, framework/plugin.h: cell_traits).
+ *
+ * A plan that keeps its nodes in cells decides by their tree: each cell's best node is known, no
+ * node is looked at (cycle_cells.c). Otherwise the cells are made for the cycle, of the traits
+ * alone, and the columns are passed over once more (cycle_flat.c).
+ */
+
+/** Cells with at least one node; arrays by index, in the cycle's arena. */
+struct bt_asked_cells {
+	uint32_t count;
+	uint32_t *cells;    /* their numbers */
+	uint32_t *slots;    /* a node of each */
+	uint32_t *sizes;    /* nodes */
+	uint32_t *verdicts; /* of all the nodes; 0: feasible */
+};
+
+/** Room for this many, none yet. */
+struct bt_asked_cells bt_asked_cells_make(struct bt_arena *arena, uint32_t capacity);
+static inline void bt_asked_cells_add(
+	struct bt_asked_cells *asked, uint32_t cell, uint32_t slot, uint32_t size, uint32_t verdict)
+{
+	asked->cells[asked->count] = cell;
+	asked->slots[asked->count] = slot;
+	asked->sizes[asked->count] = size;
+	asked->verdicts[asked->count++] = verdict;
+}
+
+/** Merge the filters of every cycle into the verdicts: the earliest that rejects counts. */
+void bt_judge_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked);
+/** Nodes of the feasible ones. */
+uint32_t bt_feasible_nodes(const struct bt_asked_cells *asked);
+/** Evaluations of the filters, in the metrics: so many nodes have each verdict. */
+void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
+	const uint32_t *sizes, uint32_t count);
+/** Leave the feasible ones. */
+void bt_keep_feasible_cells(struct bt_asked_cells *asked);
+/**
+ * What each feasible cell's nodes score in this cycle, but for the plan's columns. NULL: PreScore
+ * ended the cycle.
+ */
+int64_t *bt_score_cells(
+	struct bt_cycle_run *run, const struct bt_asked_cells *asked, uint32_t node_count);
+/**
+ * No node fits: statuses by group; the arrays outlive the cycle's decision. Nodes that were taken
+ * out get groups of their own.
+ */
+void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
+	uint32_t count, const uint16_t *group_of);
+
+/** Decide by the columns. false: too many cells, or too many kinds of rejections. */
+bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *traits);
 #endif

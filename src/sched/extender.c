@@ -176,16 +176,16 @@ static int64_t wrapping_product(int64_t a, int64_t b)
 }
 
 /** First position of each candidate by slot, and from there the next of the same slot. */
-struct positions {
+struct name_positions {
 	const struct bt_state *state;
 	uint32_t *first; /* by slot: position + 1 */
 	uint32_t *next;  /* by position: position + 1 */
 };
 
-static struct positions index_positions(const struct bt_state *state,
+static struct name_positions index_positions(const struct bt_state *state,
 	const struct bt_extender_candidates *candidates, struct bt_arena *arena)
 {
-	struct positions positions = {
+	struct name_positions positions = {
 		.state = state,
 		.first = BT_ARENA_NEW_ARRAY(arena, uint32_t, state->nodes.slot_count),
 		.next = BT_ARENA_NEW_ARRAY(arena, uint32_t, candidates->count),
@@ -198,8 +198,8 @@ static struct positions index_positions(const struct bt_state *state,
 	return positions;
 }
 
-static void add_scores(const struct positions *positions, const bt_host_priority_list *priorities,
-	int64_t weight, int64_t *totals, bool *scored)
+static void add_scores(const struct name_positions *positions,
+	const bt_host_priority_list *priorities, int64_t weight, int64_t *totals, bool *scored)
 {
 	for (uint32_t i = 0; i < priorities->count; i++) {
 		const struct bt_host_priority *priority = &priorities->items[i];
@@ -272,7 +272,7 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 {
 	struct bt_extender_args args = {
 		extenders->state, pod, candidates->nodes, candidates->count};
-	struct positions positions = index_positions(extenders->state, candidates, arena);
+	struct name_positions positions = index_positions(extenders->state, candidates, arena);
 	void **questions = begin_questions(extenders, &args, arena);
 
 	for (uint32_t i = 0; i < extenders->count; i++) {

@@ -1,11 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Which nodes a cycle looks at, and what filters and extenders say of each. Spec 03 sections 3.3
  * to 3.6. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bitset.h"
 #include "base/map.h"
 #include "sched/cycle_private.h"
+
+/**
+ * Nodes that other pods are nominated on. They must fit with those pods and without (spec 02
+ * section 5.4), so each is asked by itself; all other nodes are decided as if nobody was nominated.
+ * Scores know nothing of nominations: a node that fits stays what it is to the plan, one that does
+ * not is taken out of it for the decision.
+ */
+
+/** With more of them the list is searched: then it is they that cost. */
+#define NOMINATED_MAX 512
+
+struct marking {
+	struct bt_cycle_run *run;
+	uint32_t capacity;
+};
+
+static void mark_node(void *context, struct bt_str node_name)
+{
+	struct marking *marking = context;
+	struct bt_cycle_run *run = marking->run;
+	const struct bt_state *state = run->engine->state;
+	uint32_t slot = bt_state_snapshot_find(state, node_name);
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
+		return;
+	}
+	if (run->nominated == NULL) {
+		run->nominated = BT_ARENA_NEW_ARRAY(
+			run->cycle->arena, struct bt_cycle_nominated, marking->capacity);
+	}
+	run->nominated[run->nominated_count++].slot = slot;
+}
+
+void bt_cycle_mark_nominated(struct bt_cycle_run *run)
+{
+	const struct bt_nominator *nominator = &run->engine->nominator;
+	struct marking marking = {run, nominator->count};
+	bt_nominator_for_each_rival_node(nominator, run->pod, mark_node, &marking);
+}
+
+/** Many nodes will be looked up. */
+static void cycle_index_nominated(struct bt_cycle_run *run)
+{
+	if (run->nominated_count == 0 || run->nominated_at != NULL) {
+		return;
+	}
+	run->nominated_at = BT_ARENA_NEW_ARRAY(
+		run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		run->nominated_at[run->nominated[i].slot] = i + 1;
+	}
+}
+
+/** NULL: nobody takes room on this node. */
+static struct bt_cycle_nominated *cycle_nominated_at(const struct bt_cycle_run *run, uint32_t slot)
+{
+	if (run->nominated_at != NULL) {
+		uint32_t at = run->nominated_at[slot];
+		return at != 0 ? &run->nominated[at - 1] : NULL;
+	}
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		if (run->nominated[i].slot == slot) {
+			return &run->nominated[i];
+		}
+	}
+	return NULL;
+}
+
+/** Status of such a node; its filters are asked once. */
+static struct bt_status cycle_ask_nominated(
+	struct bt_cycle_run *run, struct bt_cycle_nominated *nominated)
+{
+	if (!nominated->is_known) {
+		struct bt_node_info node;
+		bt_node_info_init(&node, run->engine->state, nominated->slot);
+		nominated->status = bt_run_filter_with_nominated_pods(
+			run->framework, run->cycle, run->pod, &node);
+		nominated->is_known = true;
+	}
+	return nominated->status;
+}
+
+void bt_cycle_forget_nominated(struct bt_cycle_run *run)
+{
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		run->nominated[i].is_known = false;
+	}
+}
+
+static int by_distance(const void *a, const void *b)
+{
+	const struct bt_cycle_nominated *left = a;
+	const struct bt_cycle_nominated *right = b;
+	return left->distance < right->distance ? -1 : left->distance > right->distance;
+}
+
+bool bt_cycle_ask_all_nominated(struct bt_cycle_run *run)
+{
+	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
+	if (run->nominated_count > NOMINATED_MAX) {
+		return false;
+	}
+	uint32_t start = run->start_index % snapshot->count;
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		uint32_t position = snapshot->position[run->nominated[i].slot];
+		run->nominated[i].distance =
+			position - start + (position < start ? snapshot->count : 0);
+	}
+	if (run->nominated_count > 1) {
+		qsort(run->nominated, run->nominated_count, sizeof(*run->nominated), by_distance);
+	}
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		struct bt_status status = cycle_ask_nominated(run, &run->nominated[i]);
+		if (!bt_status_is_success(&status) && !bt_status_is_rejected(&status)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void bt_cycle_take_out_nominated(struct bt_cycle_run *run)
+{
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		struct bt_cycle_nominated *nominated = &run->nominated[i];
+		if (!bt_status_is_success(&nominated->status)) {
+			nominated->verdict = bt_plan_replace_verdict(
+				run->plan, nominated->slot, BT_VERDICT_TAKEN_OUT);
+		}
+	}
+}
+
+void bt_cycle_put_back_nominated(struct bt_cycle_run *run)
+{
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		const struct bt_cycle_nominated *nominated = &run->nominated[i];
+		if (!bt_status_is_success(&nominated->status)) {
+			(void)bt_plan_replace_verdict(
+				run->plan, nominated->slot, nominated->verdict);
+		}
+	}
+}
 
 /** Below this share of the nodes they are asked without a look at the others. */
 #define FEW_NODES_SHARE 8
@@ -209,9 +350,9 @@ static void record_rejection(
 /** Verdict of one node, with what the plan knows already. */
 static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
-	struct bt_cycle_nominated *nominated = bt_cycle_nominated_at(run, slot);
+	struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
 	if (nominated != NULL) {
-		return bt_cycle_ask_nominated(run, nominated);
+		return cycle_ask_nominated(run, nominated);
 	}
 	struct bt_node_info node;
 	bt_node_info_init(&node, run->engine->state, slot);
@@ -243,7 +384,7 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 
 /** Every node one by one; statuses are recorded as they come. */
 static void search_each(
-	struct bt_cycle_run *run, struct bt_search search, struct bt_search_result *found)
+	struct bt_cycle_run *run, struct bt_node_search search, struct bt_node_search_result *found)
 {
 	bool no_filters = run->framework->points[BT_POINT_FILTER].entries.count == 0;
 	for (uint32_t i = 0; i < search.count; i++) {
@@ -306,7 +447,8 @@ static struct bt_status decode_once(
 }
 
 /** Statuses of the rejected ones of the first nodes of a search, from the verdicts. */
-static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, uint32_t examined)
+static void record_verdicts(
+	struct bt_cycle_run *run, struct bt_node_search search, uint32_t examined)
 {
 	struct decoded_verdicts known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
@@ -315,10 +457,10 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 		(uint64_t)diagnosis->statuses.entries.count + examined);
 	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[(search.start + i) % search.count];
-		struct bt_cycle_nominated *nominated = bt_cycle_nominated_at(run, slot);
+		struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
 		struct bt_status status = BT_STATUS_OK;
 		if (nominated != NULL) {
-			status = bt_cycle_ask_nominated(run, nominated);
+			status = cycle_ask_nominated(run, nominated);
 		} else if (run->verdict[slot] != 0) {
 			status = decode_once(run, &known, run->verdict[slot]);
 		}
@@ -332,8 +474,8 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 
 /** By filter: how many of the first nodes of a search it rejects; nominated nodes were counted when
  * they were asked. */
-static uint32_t *tally(const struct bt_cycle_run *run, struct bt_search search, uint32_t examined,
-	uint32_t *out_nodes)
+static uint32_t *tally(const struct bt_cycle_run *run, struct bt_node_search search,
+	uint32_t examined, uint32_t *out_nodes)
 {
 	uint32_t *rejected =
 		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
@@ -342,7 +484,7 @@ static uint32_t *tally(const struct bt_cycle_run *run, struct bt_search search, 
 	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[position];
 		position = position + 1 == search.count ? 0 : position + 1;
-		if (bt_cycle_nominated_at(run, slot) != NULL) {
+		if (cycle_nominated_at(run, slot) != NULL) {
 			continue;
 		}
 		(*out_nodes)++;
@@ -354,8 +496,8 @@ static uint32_t *tally(const struct bt_cycle_run *run, struct bt_search search, 
 }
 
 /** Evaluations of the first nodes of a search, by their verdicts. */
-static void count_verdicts(const struct bt_cycle_run *run, struct bt_search search,
-	const struct bt_search_result *found, uint32_t examined)
+static void count_verdicts(const struct bt_cycle_run *run, struct bt_node_search search,
+	const struct bt_node_search_result *found, uint32_t examined)
 {
 	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
 	const uint32_t *rejected = run->plan->rejected;
@@ -373,7 +515,7 @@ static void count_verdicts(const struct bt_cycle_run *run, struct bt_search sear
 
 /** The verdicts are known: only nominated nodes are evaluated one by one. */
 static void search_verdicts(
-	struct bt_cycle_run *run, struct bt_search search, struct bt_search_result *found)
+	struct bt_cycle_run *run, struct bt_node_search search, struct bt_node_search_result *found)
 {
 	uint32_t position = search.start;
 	uint32_t examined = 0;
@@ -382,9 +524,9 @@ static void search_verdicts(
 		position = position + 1 == search.count ? 0 : position + 1;
 		bool feasible = run->verdict[slot] == 0;
 		examined = i + 1;
-		struct bt_cycle_nominated *nominated = bt_cycle_nominated_at(run, slot);
+		struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
 		if (nominated != NULL) {
-			struct bt_status status = bt_cycle_ask_nominated(run, nominated);
+			struct bt_status status = cycle_ask_nominated(run, nominated);
 			feasible = bt_status_is_success(&status);
 			if (!feasible && !bt_status_is_rejected(&status)) {
 				found->error = status;
@@ -406,7 +548,7 @@ static void search_verdicts(
 	}
 }
 
-static void learn_verdicts(struct bt_cycle_run *run, const struct bt_search *search)
+static void learn_verdicts(struct bt_cycle_run *run, const struct bt_node_search *search)
 {
 	uint32_t all = run->engine->state->snapshot.count;
 	if (run->plan == NULL) {
@@ -422,13 +564,13 @@ static void learn_verdicts(struct bt_cycle_run *run, const struct bt_search *sea
 	}
 }
 
-struct bt_search_result bt_find_nodes_that_pass_filters(
-	struct bt_cycle_run *run, struct bt_search search)
+struct bt_node_search_result bt_find_nodes_that_pass_filters(
+	struct bt_cycle_run *run, struct bt_node_search search)
 {
-	struct bt_search_result found = {0};
+	struct bt_node_search_result found = {0};
 	learn_verdicts(run, &search);
 	if (search.count > 1) {
-		bt_cycle_index_nominated(run);
+		cycle_index_nominated(run);
 	}
 	search.limit = search.limit < search.count ? search.limit : search.count;
 	found.feasible = bt_arena_alloc(run->cycle->arena, search.limit * sizeof(*found.feasible));
@@ -452,7 +594,7 @@ static void reject(void *context, uint32_t slot, struct bt_str node_name, enum b
 }
 
 struct bt_status bt_find_nodes_that_pass_extenders(
-	struct bt_cycle_run *run, struct bt_search_result *found)
+	struct bt_cycle_run *run, struct bt_node_search_result *found)
 {
 	struct bt_arena *arena = run->cycle->arena;
 	const struct bt_state *state = run->engine->state;

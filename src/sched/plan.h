@@ -16,15 +16,15 @@
  *
  * Plugins that depend on other nodes' pods are asked in every cycle on top (columns_per_cycle);
  * plugins without a column form run node by node. A plan that is used again keeps its nodes in
- * cells (sched/plan_cells.h).
+ * cells (struct bt_plan_cells).
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "framework/framework.h"
+#include "sched/cells.h"
 #include "sched/engine.h"
-#include "sched/plan_cells.h"
 
 #define BT_VERDICT_OUTSIDE UINT32_MAX
 /** For one decision: a node of the snapshot that was asked by itself and does not fit. */
@@ -55,6 +55,28 @@ struct bt_plan_raw {
 struct bt_plan_score {
 	struct bt_plugin *plugin;
 	int64_t weight;
+};
+
+/** A pod with more traits than this is decided without cells. */
+#define BT_CELL_TRAITS_MAX 32
+
+/**
+ * A plan's nodes in cells (sched/cells.h): nodes of one verdict, of the same raw scores and of the
+ * same traits. They are made when a shape comes again soon enough for repairs to be cheaper than a
+ * pass over the columns, follow the change log from then on, and are given up for a while when they
+ * do not pay: too many cells, or other traits in each cycle. All-zero memory: none yet.
+ */
+struct bt_plan_cells {
+	struct bt_cells *tree; /* owned; NULL: never made */
+	bool filled;           /* otherwise what it has is stale */
+	uint32_t trait_count;
+	uint32_t raw_count; /* 0 while nothing is scored */
+	uint64_t identities[BT_CELL_TRAITS_MAX][3];
+	uint64_t columns_version; /* of the plan */
+	uint64_t log_sequence;
+	uint32_t served;  /* cycles since it was filled */
+	uint32_t pause;   /* cycles to let pass before it is filled again */
+	uint32_t backoff; /* the next pause */
 };
 
 struct bt_plan {
@@ -106,9 +128,9 @@ struct bt_plan {
 	uint32_t node_count; /* snapshot size when scores were computed */
 	/** Grows when a column is computed as a whole: what was made from the columns is stale. */
 	uint64_t columns_version;
-	uint64_t behind;            /* changes the last catching up had to look at */
-	bool recurring;             /* the shape was asked for before */
-	struct bt_plan_cells cells; /* sched/plan_cells.h */
+	uint64_t behind; /* changes the last catching up had to look at */
+	bool recurring;  /* the shape was asked for before */
+	struct bt_plan_cells cells;
 	uint32_t pin_count; /* cycles under way outside the engine that use the plan's data */
 	bool removed;       /* from the cache; lives until the last pin is gone */
 	/* Cache links (bt_plan_cache). */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sched/plan_cells.h"
-
 #include <string.h>
 
 #include "base/assert.h"

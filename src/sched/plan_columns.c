@@ -22,7 +22,7 @@ const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void)
 }
 
 /** What a pass over slots works at. */
-struct pass {
+struct column_pass {
 	struct bt_plan *plan;
 	struct bt_engine *engine;
 	const struct bt_pod_info *pod;
@@ -45,7 +45,7 @@ static void merge_slots(uint32_t *verdict, const uint32_t *detail, uint32_t tag,
 }
 
 /** Verdicts of the slots in range, which the caller preset to 0 or OUTSIDE. */
-static void evaluate_filters(const struct pass *pass, struct bt_slot_range range)
+static void evaluate_filters(const struct column_pass *pass, struct bt_slot_range range)
 {
 	struct bt_plan *plan = pass->plan;
 	const struct bt_engine *engine = pass->engine;
@@ -76,12 +76,12 @@ static void evaluate_filters(const struct pass *pass, struct bt_slot_range range
 
 static void filter_part(void *argument, uint32_t part)
 {
-	const struct pass *pass = (const struct pass *)argument;
+	const struct column_pass *pass = (const struct column_pass *)argument;
 	evaluate_filters(pass, bt_parts_range(&pass->parts, part));
 }
 
 /** All slots; filters in list order, neighbours that can be split together. */
-static void filter_all(struct pass *pass)
+static void filter_all(struct column_pass *pass)
 {
 	const struct bt_plan *plan = pass->plan;
 	for (pass->from = 0; pass->from < plan->filter_count; pass->from = pass->to) {
@@ -143,7 +143,7 @@ static void recompute_verdicts(
 			plan->verdict[snapshot->list[i]] = 0;
 		}
 	}
-	struct pass pass = {plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
+	struct column_pass pass = {plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
 	filter_all(&pass);
 	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
 	count_rejections(plan, snapshot->count);
@@ -152,7 +152,7 @@ static void recompute_verdicts(
 }
 
 /** Whether the pass under way is about this plugin. */
-static bool is_scored(const struct pass *pass, const struct bt_plugin *plugin)
+static bool is_scored(const struct column_pass *pass, const struct bt_plugin *plugin)
 {
 	switch (pass->scores) {
 	case SCORES_ALL:
@@ -166,7 +166,7 @@ static bool is_scored(const struct pass *pass, const struct bt_plugin *plugin)
 }
 
 /** On top of what local has. */
-static void evaluate_scores(const struct pass *pass, struct bt_slot_range range)
+static void evaluate_scores(const struct column_pass *pass, struct bt_slot_range range)
 {
 	const struct bt_plan *plan = pass->plan;
 	const struct bt_state *state = pass->engine->state;
@@ -199,7 +199,7 @@ static void evaluate_scores(const struct pass *pass, struct bt_slot_range range)
 
 static void score_part(void *argument, uint32_t part)
 {
-	const struct pass *pass = (const struct pass *)argument;
+	const struct column_pass *pass = (const struct column_pass *)argument;
 	struct bt_slot_range range = bt_parts_range(&pass->parts, part);
 	bt_fill_scores(range, pass->plan->local, (int32_t)pass->plan->constant_score);
 	evaluate_scores(pass, range);
@@ -255,7 +255,7 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 					? 0
 					: BT_VERDICT_OUTSIDE;
 			}
-			struct pass pass = {plan, engine, pod, .to = plan->filter_count};
+			struct column_pass pass = {plan, engine, pod, .to = plan->filter_count};
 			evaluate_filters(&pass, range);
 			for (uint32_t i = 0; i < count; i++) {
 				plan->feasible_count += plan->verdict[slots[i]] == 0;
@@ -282,7 +282,7 @@ void bt_plan_score_columns(
 				plan->raws[i].values = bt_plan_take_block(engine->plans);
 			}
 		}
-		struct pass pass = {
+		struct column_pass pass = {
 			plan, engine, pod, .parts = bt_parts_of(engine, plan->slot_count)};
 		pass.scores = SCORES_THAT_SPLIT;
 		bt_parts_run(&pass.parts, score_part, &pass);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SCHED_PLAN_PRIVATE_H
 #define BT_SCHED_PLAN_PRIVATE_H
-/** Shared by the files named plan_*.c, cycle_cells.c and cycle_flat.c only. */
+/** Shared by plan*.c, cycle_cells.c and cycle_flat.c only. */
 #include "base/workers.h"
 #include "dra/dra.h"
 #include "sched/plan.h"
@@ -40,9 +40,6 @@ struct bt_plan_cache {
 	uint32_t scratch_slots;
 };
 
-/** Everything about the shape that needs no node: outcomes, active filters, kinds of scores. */
-struct bt_plan *bt_plan_create(
-	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
 /** Of the device classes as they are. */
 static inline uint64_t bt_plan_class_version(const struct bt_state *state)
 {
@@ -79,4 +76,25 @@ struct bt_slot_range bt_parts_range(const struct bt_parts *parts, uint32_t part)
 /** job(argument, part) for each part; returns when all are done. */
 void bt_parts_run(
 	const struct bt_parts *parts, void (*job)(void *argument, uint32_t part), void *argument);
+
+/* --- cells (plan_cells.c) --- */
+
+/**
+ * The nodes by position in the snapshot's list, in cells by the plan and these traits. The plan's
+ * verdicts are valid, its scores too unless fewer than two nodes are feasible. NULL: not worth it
+ * in this cycle. Borrowed until the state changes.
+ */
+struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits, uint32_t trait_count);
+/** The plan's verdict of a node is another one. false: the cells are given up. */
+bool bt_plan_cells_update(struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits, uint32_t slot);
+/** The plan's verdict of a cell's nodes. */
+uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell);
+/** Aborts when a node is not where its columns and traits put it. For verification. */
+void bt_plan_cells_check(const struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits);
+/** Give the memory back. */
+void bt_plan_cells_drop(struct bt_plan_cells *cells);
+size_t bt_plan_cells_bytes(const struct bt_plan_cells *cells);
 #endif

@@ -1,8 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra/dra.h"
-#include "framework/fit_error.h"
 #include "framework/node_statuses.h"
 #include "sched/cycle_private.h"
+
+/**
+ * What a cycle counts. Plans answer for many nodes at once, or know the answer already: the counts
+ * are those of asking every plugin about every node in turn (spec 02 section 14).
+ */
+
+void bt_cycle_point_ran(
+	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status)
+{
+	run->step_started_ns = bt_profile_point_ran(
+		run->framework->metrics, point, status->code, run->step_started_ns);
+}
+
+void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status)
+{
+	if (run->framework->points[BT_POINT_FILTER].entries.count != 0) {
+		bt_cycle_point_ran(run, BT_TIMED_FILTER,
+			bt_status_is_success(status)
+				? status
+				: &(struct bt_status){.code = BT_STATUS_ERROR});
+	}
+}
+
+/** Does the run of PreFilter end with this plugin, the last of those that narrowed the search? */
+static bool ends_pre_filter(const struct bt_cycle_run *run, const struct bt_plugin *plugin,
+	const struct bt_plugin_set *narrowed_after)
+{
+	const struct bt_status *status = &run->pre_filter.status;
+	static const struct bt_plugin_set none = {0};
+	/* Unschedulable lets the later plugins run. */
+	if (bt_status_is_success(status) || status->code == BT_STATUS_UNSCHEDULABLE) {
+		return false;
+	}
+	if (status->plugin != 0) {
+		return status->plugin == plugin->index + 1U;
+	}
+	return memcmp(narrowed_after, &none, sizeof(none)) == 0;
+}
+
+/** PreFilter was asked, or known. */
+static void cycle_count_pre_filters(const struct bt_cycle_run *run)
+{
+	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_FILTER];
+	struct bt_plugin_set narrowed = run->pre_filter.plugins_with_nodes;
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		const struct bt_plugin *plugin = point->entries.items[i].plugin;
+		if (bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		bt_profile_evaluated(run->framework->metrics, plugin, BT_TIMED_PRE_FILTER, 1);
+		narrowed.words[plugin->index >> 6] &= ~(UINT64_C(1) << (plugin->index & 63));
+		if (ends_pre_filter(run, plugin, &narrowed)) {
+			return;
+		}
+	}
+}
+
+void bt_cycle_count_filters(
+	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected)
+{
+	const struct bt_plan *plan = run->plan;
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < plan->filter_count; i++) {
+		const struct bt_plugin *plugin = plan->filters[i].plugin;
+		if (!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
+			bt_profile_evaluated(
+				run->framework->metrics, plugin, BT_TIMED_FILTER, examined);
+		}
+		examined -= rejected != NULL ? rejected[i] : 0;
+	}
+}
+
+void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing)
+{
+	const struct bt_plan *plan = run->plan;
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < plan->filter_count && i <= failing; i++) {
+		const struct bt_plugin *plugin = plan->filters[i].plugin;
+		if (plan->filters[i].form != BT_FILTER_PLAIN &&
+			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
+			bt_profile_evaluated(run->framework->metrics, plugin, BT_TIMED_FILTER, 1);
+		}
+	}
+}
+
+static void count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
+	enum bt_timed_point point, uint32_t calls)
+{
+	const struct bt_framework_point *entries = &run->framework->points[list];
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < entries->entries.count; i++) {
+		const struct bt_plugin *plugin = entries->entries.items[i].plugin;
+		if (!bt_plugin_set_has(&run->cycle->skip_score, plugin->index)) {
+			bt_profile_evaluated(run->framework->metrics, plugin, point, calls);
+		}
+	}
+}
+
+void bt_cycle_count_pre_scores(const struct bt_cycle_run *run)
+{
+	count_unskipped(run, BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE, 1);
+}
+
+void bt_cycle_count_scores(const struct bt_cycle_run *run, uint32_t count)
+{
+	count_unskipped(run, BT_POINT_SCORE, BT_TIMED_SCORE, count);
+}
 
 struct bt_cycle_state *bt_engine_begin_cycle(
 	struct bt_engine *engine, const struct bt_framework *framework)
@@ -217,8 +332,8 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 	if (slot == BT_SLOT_NONE) {
 		return false;
 	}
-	struct bt_search_result found =
-		bt_find_nodes_that_pass_filters(run, (struct bt_search){&slot, 1, 0, 1});
+	struct bt_node_search_result found =
+		bt_find_nodes_that_pass_filters(run, (struct bt_node_search){&slot, 1, 0, 1});
 	/* A failing Filter or extender here is only logged upstream; the full search decides. */
 	if (found.feasible_count != 0 && run->extension.active) {
 		struct bt_status status = bt_find_nodes_that_pass_extenders(run, &found);
@@ -237,7 +352,7 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 
 /** The trial's entry gives way to the full search's; true when the search did not come to it. */
 static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_slot,
-	struct bt_search search, uint32_t examined)
+	struct bt_node_search search, uint32_t examined)
 {
 	if (trial_slot == BT_SLOT_NONE) {
 		return false;
@@ -255,12 +370,12 @@ static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_sl
  * The list in rotated order, then the extenders. out_explicit_count: nodes with a status of their
  * own.
  */
-static struct bt_search_result find_nodes_that_fit(
+static struct bt_node_search_result find_nodes_that_fit(
 	struct bt_cycle_run *run, uint32_t *out_explicit_count)
 {
 	struct bt_engine *engine = run->engine;
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
-	struct bt_search search = {.start = run->start_index};
+	struct bt_node_search search = {.start = run->start_index};
 	bt_search_candidates(
 		engine, &run->pre_filter.result, run->cycle->arena, &search.slots, &search.count);
 	if (run->pre_filter.result.restricted) {
@@ -273,7 +388,7 @@ static struct bt_search_result find_nodes_that_fit(
 	uint32_t trial_slot = diagnosis->statuses.entries.count != 0
 		? diagnosis->statuses.entries.items[0].slot
 		: BT_SLOT_NONE;
-	struct bt_search_result found = {0};
+	struct bt_node_search_result found = {0};
 	if (search.count != 0) {
 		search.start %= search.count;
 		found = bt_find_nodes_that_pass_filters(run, search);
@@ -306,7 +421,7 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 	run->pre_filter = cached ? run->plan->pre_filter
 				 : bt_run_pre_filter(run->framework, run->cycle, run->pod);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_FILTER, &run->pre_filter.status);
-	bt_cycle_count_pre_filters(run);
+	cycle_count_pre_filters(run);
 	diagnosis->unschedulable_plugins = run->pre_filter.plugins_with_nodes;
 	const struct bt_status *status = &run->pre_filter.status;
 	if (bt_status_is_success(status)) {
@@ -335,7 +450,7 @@ static void schedule_pod(struct bt_cycle_run *run)
 		return;
 	}
 	uint32_t explicit_count;
-	struct bt_search_result found = find_nodes_that_fit(run, &explicit_count);
+	struct bt_node_search_result found = find_nodes_that_fit(run, &explicit_count);
 	uint32_t count = found.feasible_count;
 	if (!bt_status_is_success(&found.error)) {
 		struct bt_status error =

@@ -3,12 +3,11 @@
 #define BT_SCHED_SCHEDULER_PRIVATE_H
 /** Shared by the files of the living scheduler only. */
 #include "api/change.h"
-#include "framework/binding_pods.h"
+#include "base/fifo.h"
+#include "base/map.h"
 #include "framework/plugin.h"
 #include "framework/pod_lister.h"
 #include "framework/waiting_pods.h"
-#include "base/fifo.h"
-#include "base/map.h"
 #include "sched/api_calls.h"
 #include "sched/scheduler.h"
 
@@ -102,9 +101,6 @@ struct bt_scheduler {
 };
 
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err);
-/** From now on queue and cache are read when the metrics are written. Nothing without metrics. */
-void bt_scheduler_start_collecting(struct bt_scheduler *scheduler);
-void bt_scheduler_stop_collecting(struct bt_scheduler *scheduler);
 void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
 	const char *type, const char *reason, const char *action, const struct bt_strbuf *note);
 /** Whose attempt it is, in memory of the scheduler. */
@@ -126,10 +122,6 @@ bool bt_scheduler_continue_binding_cycles(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 void bt_scheduler_warn_of_forget(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result);
-/** A binding in PreBind or Bind, or NULL. */
-struct bt_held_pod *bt_scheduler_find_binding(
-	const struct bt_scheduler *scheduler, struct bt_str uid);
-void bt_scheduler_make_ready(struct bt_held_pod *held);
 /** Whoever still waits at the end is not told. */
 void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler);
 /** The failure handler, spec 03 section 9. entry is consumed. */
@@ -149,16 +141,12 @@ void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_
 void bt_scheduler_init_calls(struct bt_scheduler *scheduler);
 /** Carry out what waits, unless that is being done. */
 void bt_scheduler_run_calls(struct bt_scheduler *scheduler);
-/** It would do something. */
-bool bt_scheduler_can_run_calls(const struct bt_scheduler *scheduler);
 /** As the binder's bind, for the pod that is being bound. */
 int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err);
 /** Patch the status where it differs; condition may be NULL. Errors are reported to warn. */
 void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);
-/** true: the answer is for the call that is under way for this pod, which goes on. */
-bool bt_scheduler_resume_call(struct bt_scheduler *scheduler, struct bt_str uid);
 /** An assumed pod's resources are free again: AssignedPod/Delete for the others. */
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
 	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns);

@@ -11,7 +11,7 @@
 #include "sched/select_host.h"
 
 /** The plain twin of a cycle. */
-struct twin {
+struct verify_twin {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	const struct bt_pod_info *pod;
@@ -28,8 +28,8 @@ struct twin {
 	struct bt_status error;
 };
 
-static void fail(const struct twin *twin, const char *what, uint32_t slot, struct bt_str expected,
-	struct bt_str got)
+static void fail(const struct verify_twin *twin, const char *what, uint32_t slot,
+	struct bt_str expected, struct bt_str got)
 {
 	struct bt_str node = slot == BT_SLOT_NONE
 		? BT_STR("-")
@@ -40,20 +40,20 @@ static void fail(const struct twin *twin, const char *what, uint32_t slot, struc
 		what, BT_STR_ARG(expected), BT_STR_ARG(got));
 }
 
-static struct bt_str number_text(const struct twin *twin, int64_t value)
+static struct bt_str number_text(const struct verify_twin *twin, int64_t value)
 {
 	return bt_arena_printf(twin->arena, "%lld", (long long)value);
 }
 
-static void check_number(
-	const struct twin *twin, const char *what, uint32_t slot, int64_t expected, int64_t got)
+static void check_number(const struct verify_twin *twin, const char *what, uint32_t slot,
+	int64_t expected, int64_t got)
 {
 	if (expected != got) {
 		fail(twin, what, slot, number_text(twin, expected), number_text(twin, got));
 	}
 }
 
-static struct bt_str status_text(const struct twin *twin, const struct bt_status *status)
+static struct bt_str status_text(const struct verify_twin *twin, const struct bt_status *status)
 {
 	struct bt_str message = bt_status_message_str(status, twin->arena);
 	struct bt_str plugin = status->plugin == 0
@@ -63,7 +63,7 @@ static struct bt_str status_text(const struct twin *twin, const struct bt_status
 		BT_STR_ARG(plugin), BT_STR_ARG(message));
 }
 
-static void check_status(const struct twin *twin, const char *what, uint32_t slot,
+static void check_status(const struct verify_twin *twin, const char *what, uint32_t slot,
 	const struct bt_status *expected, const struct bt_status *got)
 {
 	struct bt_str expected_text = status_text(twin, expected);
@@ -73,7 +73,7 @@ static void check_status(const struct twin *twin, const char *what, uint32_t slo
 	}
 }
 
-static void twin_filter(struct twin *twin, uint32_t start_index)
+static void twin_filter(struct verify_twin *twin, uint32_t start_index)
 {
 	const uint32_t *slots;
 	uint32_t count;
@@ -102,7 +102,7 @@ static void twin_filter(struct twin *twin, uint32_t start_index)
 	}
 }
 
-static void check_choice(struct twin *twin, const struct bt_schedule_result *result)
+static void check_choice(struct verify_twin *twin, const struct bt_schedule_result *result)
 {
 	int64_t best = twin->totals[0];
 	int64_t chosen = -1;
@@ -131,7 +131,7 @@ static void check_choice(struct twin *twin, const struct bt_schedule_result *res
 	}
 }
 
-static void check_totals(struct twin *twin, const struct bt_plan *plan)
+static void check_totals(struct verify_twin *twin, const struct bt_plan *plan)
 {
 	uint32_t count = twin->feasible_count;
 	int64_t *totals = BT_ARENA_NEW_ARRAY(twin->arena, int64_t, count);
@@ -147,8 +147,8 @@ static bool columns_are_whole(const struct bt_engine *engine, const struct bt_pl
 		bt_nominator_is_empty(&engine->nominator);
 }
 
-static void check_scheduled(
-	struct twin *twin, const struct bt_plan *plan, const struct bt_schedule_result *result)
+static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan,
+	const struct bt_schedule_result *result)
 {
 	if (!bt_status_is_success(&twin->error)) {
 		check_status(twin, "filter", BT_SLOT_NONE, &twin->error, &BT_STATUS_OK);
@@ -179,7 +179,7 @@ static void check_scheduled(
 	}
 }
 
-static void check_unschedulable(struct twin *twin, const struct bt_schedule_result *result)
+static void check_unschedulable(struct verify_twin *twin, const struct bt_schedule_result *result)
 {
 	if (!bt_status_is_success(&twin->pre_filter.status)) {
 		check_status(twin, "pre-filter", BT_SLOT_NONE, &twin->pre_filter.status,
@@ -203,7 +203,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	const struct bt_pod_info *pod, struct bt_plan *plan,
 	const struct bt_schedule_result *result, uint32_t start_index)
 {
-	struct twin twin = {.engine = engine,
+	struct verify_twin twin = {.engine = engine,
 		.framework = framework,
 		.pod = pod,
 		.arena = &engine->verify_arena};
@@ -268,7 +268,7 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 		return;
 	}
 	bt_plan_refresh(plan, engine, pod);
-	struct twin twin = {.engine = engine,
+	struct verify_twin twin = {.engine = engine,
 		.framework = framework,
 		.pod = pod,
 		.arena = &engine->verify_arena};

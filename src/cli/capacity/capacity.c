@@ -7,7 +7,7 @@
 #include "cli/capacity/capacity_private.h"
 #include "cli/output.h"
 #include "cli/pod_claims.h"
-#include "framework/fit_error.h"
+#include "framework/node_statuses.h"
 
 /** --- copies take their places one by one --- */
 

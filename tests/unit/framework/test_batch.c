@@ -5,7 +5,6 @@
 
 #include "base/prng.h"
 #include "fake_plugin.h"
-#include "framework/signature.h"
 #include "test_main.h"
 
 #define FILTER FAKE_ROLE(FAKE_FILTER)

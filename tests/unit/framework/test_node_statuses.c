@@ -2,7 +2,6 @@
 /** Statuses in groups answer as the entries they stand for. Random groups, seeded. */
 #include "base/alloc.h"
 #include "base/prng.h"
-#include "framework/fit_error.h"
 #include "framework/node_statuses.h"
 #include "test_main.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake_plugin.h"
-#include "framework/binding_pods.h"
 #include "framework/waiting_pods.h"
 #include "test_main.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake_plugin.h"
-#include "framework/chunk.h"
 #include "test_main.h"
 
 #define PRE_SCORE FAKE_ROLE(FAKE_PRE_SCORE)
@@ -174,32 +173,6 @@ START_TEST(test_score__default_normalize)
 }
 END_TEST
 
-START_TEST(test_score__chunk_size)
-{
-	static const struct {
-		uint32_t count;
-		uint32_t size;
-		uint32_t workers;
-	} rows[] = {
-		{0, 1, 0},
-		{1, 1, 1},
-		{16, 2, 8},
-		{32, 3, 11},
-		{1000, 31, 16},
-		{5000, 70, 16},
-		{UINT32_MAX, 65535, 16},
-	};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		ck_assert_uint_eq(bt_chunk_size(rows[i].count, 16), rows[i].size);
-		ck_assert_uint_eq(bt_chunk_workers(rows[i].count, 16), rows[i].workers);
-	}
-	ck_assert_uint_eq(bt_chunk_size(100, 1), 10);
-	ck_assert_uint_eq(bt_chunk_size(100, 1000), 1);
-}
-END_TEST
-
 BT_TEST_MAIN("score", test_score__edge_02_13_unknown_name_in_skip_set,
 	test_score__edge_02_20_all_skipped, test_score__edge_02_21_invalid_score,
-	test_score__edge_02_22_weight, test_score__failures, test_score__default_normalize,
-	test_score__chunk_size)
+	test_score__edge_02_22_weight, test_score__failures, test_score__default_normalize)

@@ -10,8 +10,8 @@
 #include "berth/registry.h"
 
 #include "base/strbuf.h"
+#include "framework/batch.h"
 #include "framework/events.h"
-#include "framework/signature.h"
 #include "framework/waiting_pods.h"
 #include "lib/document.h"
 #include "lib/registry.h"

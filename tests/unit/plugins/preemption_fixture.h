@@ -24,7 +24,6 @@
  */
 #include <stdint.h>
 
-#include "framework/binding_pods.h"
 #include "framework/framework.h"
 #include "framework/pod_lister.h"
 #include "framework/waiting_pods.h"

@@ -3,7 +3,7 @@
 #define BT_TESTS_UNIT_FAKE_POSTER_H
 /** Extenders that answer what a test tells them, by URL. */
 #include "sched/extender.h"
-#include "sched/extender_post.h"
+#include "sched/extender_wire.h"
 
 #define FAKE_POSTER_REPLIES 8
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Decisions by cells (sched/cycle_cells.h), verified: by the tree of a shape that comes again, in
+ * Decisions by cells (sched/cycle_cells.c), verified: by the tree of a shape that comes again, in
  * the columns of a new one, and without cells where there would be too many.
  */
 #include <signal.h>
@@ -12,7 +12,6 @@
 #include "framework/node_statuses.h"
 #include "sched/cells.h"
 #include "sched/plan.h"
-#include "sched/plan_cells.h"
 #include "sched_world.h"
 #include "test_main.h"
 

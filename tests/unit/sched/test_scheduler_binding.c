@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The binding cycle of the living scheduler: spec 03 section 6. */
-#include "framework/binding_pods.h"
 #include "framework/waiting_pods.h"
 #include "life_world.h"
 #include "test_main.h"

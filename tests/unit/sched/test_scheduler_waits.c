@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Bindings whose answers come later: other pods are tried meanwhile. Spec 03 section 6. */
-#include "framework/binding_pods.h"
 #include "framework/waiting_pods.h"
 #include "life_world.h"
 #include "test_main.h"
