@@ -1,8 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fail when a source file includes a header of a layer above its own.
+"""Fail when a source file includes a header of a layer above its own, and when the files of src
+break a rule about names and headers:
 
-Usage: check_layers.py [--stamp FILE] SOURCE_ROOT
+- a tag (struct, enum or union with prefix bt_) is defined in one file only
+- a basename stands for one file or one .c and .h pair only
+- the files of a layer do not include each other in a circle; x.c, x.h and x_private.h count as one
+- a header has at least two users besides its own .c; tests count, unless it is called *_private.h
+
+What broke a rule before the rule existed stands in tools/open_layout.txt. That list may only
+shrink: a line that nothing needs any more is a problem too. --shrink removes such lines.
+
+Usage: check_layers.py [--stamp FILE | --shrink] SOURCE_ROOT
 """
 import os
 import re
@@ -105,8 +114,118 @@ def layered_sources(root):
             yield layer, path
 
 
-def check(root):
-    """All problems of the tree as printable lines."""
+OPEN_LIST = os.path.join("tools", "open_layout.txt")
+TAG = re.compile(r"^(?:struct|enum|union) (bt_\w+)[ \n]\{", re.MULTILINE)
+# Folders outside of src whose files are users of the headers in src.
+USER_FOLDERS = ("bench", "fuzz", "tests")
+
+
+def unit_of(name):
+    """A file's path from src without the extension: the same for a .c and its .h."""
+    return os.path.splitext(name)[0]
+
+
+def part_of(name):
+    """The same without "_private": what a circle is made of."""
+    return re.sub("_private$", "", unit_of(name))
+
+
+def find_circles(uses):
+    """Groups of files of which each reaches every other one. uses: file -> set of files."""
+    def reachable(start):
+        seen = set()
+        stack = [start]
+        while stack:
+            for other in uses.get(stack.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    stack.append(other)
+        return seen
+
+    reached = {unit: reachable(unit) for unit in uses}
+    circles = {tuple(sorted(other for other in reached[unit] if unit in reached.get(other, ())))
+               for unit in uses if unit in reached[unit]}
+    return sorted(circles)
+
+
+def layout_findings(root):
+    """Every breach of the rules about names and headers: (key words as in the list, sentence)."""
+    src = os.path.join(root, "src")
+    tags = {}
+    units = {}
+    uses = {}
+    users = {}
+    for path in sources_below(src):
+        name = os.path.relpath(path, src).replace(os.sep, "/")
+        unit = unit_of(name)
+        if name.endswith((".c", ".cc", ".h")):
+            units.setdefault(os.path.basename(unit), set()).add(unit)
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for tag in TAG.findall(file.read()):
+                tags.setdefault(tag, set()).add(name)
+        if name.endswith(".h"):
+            users.setdefault(name, set())
+        for _, _, header in included(path):
+            users.setdefault(header, set()).add(name)
+            part, other = part_of(name), part_of(header)
+            if other != part and other.split("/")[0] == part.split("/")[0]:
+                uses.setdefault(part, set()).add(other)
+    for folder in USER_FOLDERS:
+        for path in sources_below(os.path.join(root, folder)):
+            for _, _, header in included(path):
+                if not header.endswith("_private.h"):
+                    users.setdefault(header, set()).add(os.path.relpath(path, root))
+    for tag, names in sorted(tags.items()):
+        if len(names) > 1:
+            yield ("tag", tag), "tag %s is defined in %s" % (tag, " and ".join(sorted(names)))
+    for base, paths in sorted(units.items()):
+        if len(paths) > 1:
+            yield ("basename", base), "basename %s stands for %s" % (
+                base, " and ".join(sorted(paths)))
+    for circle in find_circles(uses):
+        yield ("circle",) + circle, "files include each other in a circle: %s" % " ".join(circle)
+    for header, names in sorted(users.items()):
+        others = {name for name in names if unit_of(name) != unit_of(header)}
+        if len(others) < 2 and os.path.isfile(os.path.join(src, header)) and header.endswith(".h"):
+            yield ("header", header), "header %s has %s besides its own .c" % (
+                header, "one user, %s," % others.pop() if others else "no user")
+
+
+def covers(line, key):
+    """Does a line of the list allow the finding? A circle may lose members."""
+    if key[0] == "circle":
+        return line[0] == "circle" and set(key[1:]) <= set(line[1:])
+    return line == key
+
+
+def check_layout(root, shrink=False):
+    """Breaches that the list does not allow, and lines of the list that allow nothing."""
+    path = os.path.join(root, OPEN_LIST)
+    lines = []
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    allowed = [tuple(line.split()) for line in lines]
+    needed = [not line or line[0].startswith("#") for line in allowed]
+    problems = []
+    for key, sentence in layout_findings(root):
+        found = False
+        for i, line in enumerate(allowed):
+            if line and covers(line, key):
+                needed[i] = found = True
+        if not found:
+            problems.append("src:1: " + sentence)
+    if shrink and not all(needed):
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line, keep in zip(lines, needed) if keep)
+    elif not shrink:
+        problems += ["%s:%d: nothing needs this line any more: remove it (check_layers.py --shrink)"
+                     % (OPEN_LIST, i + 1) for i, keep in enumerate(needed) if not keep]
+    return problems
+
+
+def check_direction(root):
+    """Includes that a layer may not have."""
     problems = []
     headers = {folder: {os.path.relpath(path, os.path.join(root, folder))
                         for path in sources_below(os.path.join(root, folder, "berth"))}
@@ -136,14 +255,24 @@ def check(root):
     return problems
 
 
+def check(root):
+    """All problems of the tree as printable lines."""
+    return check_direction(root) + check_layout(root)
+
+
 def main(arguments):
     stamp = None
+    shrink = arguments[:1] == ["--shrink"]
     if arguments[:1] == ["--stamp"]:
         stamp = arguments[1]
         arguments = arguments[2:]
+    elif shrink:
+        arguments = arguments[1:]
     if len(arguments) != 1 or not os.path.isdir(os.path.join(arguments[0], "src")):
-        print("usage: check_layers.py [--stamp FILE] SOURCE_ROOT", file=sys.stderr)
+        print("usage: check_layers.py [--stamp FILE | --shrink] SOURCE_ROOT", file=sys.stderr)
         return 2
+    if shrink:
+        check_layout(arguments[0], shrink=True)
     problems = check(arguments[0])
     for problem in problems:
         print(problem, file=sys.stderr)

@@ -50,7 +50,7 @@ class Tree(unittest.TestCase):
 class Layers(Tree):
     def problems(self, files):
         tree(self.root, files)
-        return check_layers.check(self.root)
+        return check_layers.check_direction(self.root)
 
     def test_downward_includes_pass(self):
         self.assertEqual([], self.problems({
@@ -87,14 +87,14 @@ class Layers(Tree):
             with tempfile.TemporaryDirectory() as root:
                 os.makedirs(os.path.join(root, "src"))
                 tree(root, {path: "int x;\n" + text})
-                self.assertEqual(1, len(check_layers.check(root)), path)
+                self.assertEqual(1, len(check_layers.check_direction(root)), path)
 
     def test_only_compat_uses_the_headers_of_compat(self):
         for path in ("src/lib/x.c", "src/cli/x.c", "include/berth/x.h"):
             with tempfile.TemporaryDirectory() as root:
                 tree(root, {"src/base/x.c": "int x;\n", path: '#include "berth/cache.h"\n',
                             "include/berth-compat/berth/cache.h": "int y;\n"})
-                self.assertEqual(1, len(check_layers.check(root)), path)
+                self.assertEqual(1, len(check_layers.check_direction(root)), path)
         self.assertEqual(1, len(self.problems({
             "include/berth/str.h": "int x;\n", "include/berth-compat/berth/str.h": "int y;\n"})))
 
@@ -110,6 +110,90 @@ class Layers(Tree):
         os.remove(os.path.join(self.root, "src/base/x.c"))
         self.assertEqual(0, subprocess.call(command))
         self.assertTrue(os.path.exists(stamp))
+
+
+class Layout(Tree):
+    # Every file has a header with two users; nothing is defined twice.
+    GOOD = {
+        "src/base/str.h": "struct bt_str {\n};\nstruct row;\n",
+        "src/base/str.c": '#include "base/str.h"\nstruct row {\n};\n',
+        "src/base/vec.h": '#include "base/str.h"\nunion bt_vec;\nstruct bt_str *first(void);\n',
+        "src/api/pod.c": '#include "api/pod_private.h"\n#include "base/vec.h"\nstruct row {\n};\n',
+        "src/api/pod_spec.c": '#include "api/pod_private.h"\n#include "base/str.h"\n',
+        "src/api/pod.h": "struct bt_pod;\n",
+        "src/api/pod_private.h": '#include "api/pod.h"\nstruct bt_pod {\n};\n',
+        "tests/unit/api/test_pod.c": '#include "api/pod.h"\n',
+        "fuzz/vec.c": '#include "base/vec.h"\n',
+    }
+
+    def problems(self, files=None, allowed=""):
+        with tempfile.TemporaryDirectory() as root:
+            os.makedirs(os.path.join(root, "src"))
+            tree(root, dict(self.GOOD, **(files or {})))
+            tree(root, {"tools/open_layout.txt": allowed} if allowed else {})
+            return check_layers.check(root)
+
+    def test_a_good_tree_passes(self):
+        self.assertEqual([], self.problems())
+        self.assertEqual([], self.problems(allowed="# words\n\n"))
+
+    # Each breach, and the line of the list that allows it.
+    BREACHES = [
+        ({"src/api/name.c": "struct bt_str {\n};\n"}, "tag bt_str"),
+        ({"src/api/name.c": "union bt_str\n{\n};\n"}, "tag bt_str"),
+        ({"src/api/name.c": "enum bt_pod {\n};\n"}, "tag bt_pod"),
+        ({"src/api/str.c": ""}, "basename str"),
+        ({"src/state/deep/vec.c": ""}, "basename vec"),
+        ({"src/base/str.h": '#include "base/vec.h"\n'}, "circle base/str base/vec"),
+        ({"src/base/str.c": '#include "base/vec.h"\n'}, "circle base/str base/vec"),
+        ({"src/base/a.c": '#include "base/b_private.h"\n',
+          "src/base/d.c": '#include "base/b_private.h"\n#include "base/a.h"\n',
+          "src/base/a.h": "", "src/base/b_private.h": "", "src/base/c.h": "",
+          "src/base/e.c": '#include "base/a.h"\n#include "base/c.h"\n',
+          "src/base/b.c": '#include "base/c.h"\n',
+          "src/base/c.c": '#include "base/a.h"\n'}, "circle base/a base/b base/c"),
+        ({"src/api/name.h": ""}, "header api/name.h"),
+        ({"src/api/name.h": "", "src/api/name.c": '#include "api/name.h"\n',
+          "src/api/other.c": '#include "api/name.h"\n'}, "header api/name.h"),
+        ({"src/api/x_private.h": "", "src/api/x.c": '#include "api/x_private.h"\n',
+          "tests/unit/api/test_x.c": '#include "api/x_private.h"\n'}, "header api/x_private.h"),
+    ]
+
+    def test_each_rule_fails_but_for_the_list(self):
+        for files, line in self.BREACHES:
+            problems = self.problems(files)
+            self.assertEqual(1, len(problems), (line, problems))
+            self.assertIn(line.split()[-1], problems[0])
+            self.assertEqual([], self.problems(files, line + "\n"), line)
+            self.assertEqual(3, len(self.problems(files, "tag bt_x\ncircle base/str\n")), line)
+
+    def test_a_test_is_a_user_of_a_header_that_is_not_private(self):
+        self.assertEqual([], self.problems({
+            "src/api/x.h": "", "src/api/x.c": '#include "api/x.h"\n',
+            "src/api/y.c": '#include "api/x.h"\n',
+            "tests/unit/api/test_x.c": '#include "api/x.h"\n'}))
+
+    def test_the_list_only_shrinks(self):
+        circle = {"src/base/str.c": '#include "base/vec.h"\n'}
+        self.assertEqual([], self.problems(circle, "circle base/gone base/str base/vec\n"))
+        self.assertEqual(2, len(self.problems(circle, "circle base/str base/gone\n")))
+        problems = self.problems({}, "# words\nbasename str\n")
+        self.assertEqual(1, len(problems))
+        self.assertIn("open_layout.txt:2:", problems[0])
+
+    def test_shrink_removes_lines_and_adds_none(self):
+        tree(self.root, self.GOOD)
+        tree(self.root, {"src/api/str.c": "", "src/api/vec.c": "",
+                         "tools/open_layout.txt": "# words\nbasename str\ntag bt_gone\n"})
+        command = [sys.executable, os.path.join(TOOLS, "check_layers.py"), "--shrink", self.root]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(1, result.returncode)
+        self.assertEqual(1, len(result.stderr.splitlines()), result.stderr)
+        self.assertIn("basename vec", result.stderr)
+        with open(os.path.join(self.root, "tools/open_layout.txt"), encoding="utf-8") as file:
+            self.assertEqual("# words\nbasename str\n", file.read())
+        os.remove(os.path.join(self.root, "src/api/vec.c"))
+        self.assertEqual(0, subprocess.call(command))
 
 
 class Tidy(Tree):
