@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/nanoseconds.h"
 #include "base/str.h"
 #include "net/clock.h"
@@ -32,11 +33,11 @@ static int64_t read_saved(int file)
 	return saved_ns;
 }
 
-int bt_cluster_clock_start(
-	struct bt_cluster_clock *clock, double scale, const char *path, struct berth_error *err)
+int bt_cluster_clock_start(struct bt_cluster_clock *clock, double scale, int64_t virtual_start_ns,
+	const char *path, struct berth_error *err)
 {
 	*clock = (struct bt_cluster_clock){.scale = scale, .file = -1};
-	clock->start_ns = bt_clock_wall_ns();
+	clock->start_ns = scale > 0 ? bt_clock_wall_ns() : virtual_start_ns;
 	clock->start_monotonic_ns = bt_clock_steady_ns();
 	clock->next_save_ns = clock->start_monotonic_ns;
 	if (path == NULL) {
@@ -72,6 +73,14 @@ static int64_t cluster_time(const struct bt_cluster_clock *clock, int64_t monoto
 int64_t bt_cluster_clock_now_ns(void *clock)
 {
 	return cluster_time(clock, bt_clock_steady_ns());
+}
+
+void bt_cluster_clock_advance(struct bt_cluster_clock *clock, int64_t now_ns)
+{
+	BT_ASSERT(clock->scale == 0);
+	if (now_ns > clock->start_ns) {
+		clock->start_ns = now_ns;
+	}
 }
 
 int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int64_t cluster_ns)

@@ -2,9 +2,9 @@
 #ifndef BT_CLUSTER_CLOCK_H
 #define BT_CLUSTER_CLOCK_H
 /**
- * The cluster's time: the world's, or one that runs faster or slower from the start on. It never
- * goes back, whatever is done to the machine's clock, and not by a restart either: where it has
- * got to is kept beside the cluster, since objects carry its times.
+ * The cluster's time: real time, real time times a factor from the start on, or virtual time, which
+ * only bt_cluster_clock_advance moves. It never goes back, neither when the machine's clock is set
+ * nor by a restart: the time reached is saved beside the store, because objects carry it.
  */
 #include <stdint.h>
 #include <time.h>
@@ -14,8 +14,8 @@
 struct bt_cluster_clock {
 	int64_t start_ns; /* of the cluster, since 1970 */
 	int64_t start_monotonic_ns;
-	double scale;
-	int file; /* -1: none */
+	double scale; /* 0: virtual time, which is start_ns */
+	int file;     /* -1: none */
 	int64_t next_save_ns;
 };
 
@@ -24,14 +24,16 @@ struct bt_cluster_clock {
 		.file = -1, .scale = 1 \
 	}
 
-/** path: where the time is kept, and continued from when it is later than the world's; NULL:
- * nowhere. */
-BT_MUST_USE int bt_cluster_clock_start(
-	struct bt_cluster_clock *clock, double scale, const char *path, struct berth_error *err);
+/** scale 0: virtual time, which begins at virtual_start_ns. path: where the time is saved, and
+ * continued from when the saved time is later than the start; NULL: not saved. */
+BT_MUST_USE int bt_cluster_clock_start(struct bt_cluster_clock *clock, double scale,
+	int64_t virtual_start_ns, const char *path, struct berth_error *err);
 void bt_cluster_clock_finish(struct bt_cluster_clock *clock);
 /** clock: struct bt_cluster_clock *, as the API asks for it. */
 int64_t bt_cluster_clock_now_ns(void *clock);
-/** When the monotonic clock shows a time of the cluster; INT64_MAX: never. */
+/** Move virtual time to now_ns; an earlier time changes nothing. */
+void bt_cluster_clock_advance(struct bt_cluster_clock *clock, int64_t now_ns);
+/** When the monotonic clock shows a time of the cluster; INT64_MAX: never. Not in virtual time. */
 int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int64_t cluster_ns);
 /** Keep the time when that is due. Returns when to be called again, on the monotonic clock. */
 int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock);

@@ -9,6 +9,10 @@
 #include "cluster/scheduler.h"
 #include "server/event_expiry.h"
 
+/** Runs at one virtual time, 400 writes each at most: more than any cluster needs that comes to
+ * rest. */
+#define RUNS_PER_TIME_MAX 100000
+
 struct bt_cluster {
 	struct bt_cluster_options options;
 	struct bt_cluster_clock clock;
@@ -24,7 +28,8 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 {
 	const struct bt_cluster_options *options = &cluster->options;
 	if (options->data_dir == NULL) {
-		return bt_cluster_clock_start(&cluster->clock, options->time_scale, NULL, err);
+		return bt_cluster_clock_start(
+			&cluster->clock, options->time_scale, options->start_ns, NULL, err);
 	}
 	if (mkdir(options->data_dir, 0700) != 0 && errno != EEXIST) {
 		return bt_error_set(err, BERTH_ERR_IO, "--data-dir: %s: %s", options->data_dir,
@@ -36,8 +41,8 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 	if (result == 0) {
 		bt_strbuf_reset(&path);
 		bt_strbuf_printf(&path, "%s/clock", options->data_dir);
-		result = bt_cluster_clock_start(
-			&cluster->clock, options->time_scale, bt_strbuf_c(&path), err);
+		result = bt_cluster_clock_start(&cluster->clock, options->time_scale,
+			options->start_ns, bt_strbuf_c(&path), err);
 	}
 	bt_strbuf_finish(&path);
 	for (uint32_t i = 0; i < bt_store_collection_count(cluster->store); i++) {
@@ -135,6 +140,55 @@ int bt_cluster_run(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 	return result;
 }
 
+/** Everything that is due now; *out_next_ns is later. */
+static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct berth_error *err)
+{
+	int64_t now_ns = bt_cluster_clock_now_ns(&cluster->clock);
+	for (uint32_t i = 0; i < RUNS_PER_TIME_MAX; i++) {
+		uint64_t rv = bt_store_rv(cluster->store);
+		int result = bt_cluster_run(cluster, out_next_ns, err);
+		/* The scheduler's writes are changes for the controllers, and they come first. */
+		if (result < 0 || (*out_next_ns > now_ns && bt_store_rv(cluster->store) == rv)) {
+			return result;
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+		"the cluster does not come to rest: %d runs at the same time", RUNS_PER_TIME_MAX);
+}
+
+static bool has_work(const struct bt_cluster *cluster)
+{
+	return bt_controllers_have_work(cluster->controllers) ||
+		(cluster->scheduler != NULL && bt_cluster_scheduler_has_work(cluster->scheduler));
+}
+
+static int run_virtual(
+	struct bt_cluster *cluster, int64_t end_ns, bool until_idle, struct berth_error *err)
+{
+	for (;;) {
+		int64_t next_ns;
+		int result = run_due(cluster, &next_ns, err);
+		if (result < 0 || (until_idle && !has_work(cluster))) {
+			return result;
+		}
+		bt_cluster_clock_advance(&cluster->clock, next_ns < end_ns ? next_ns : end_ns);
+		if (next_ns > end_ns) {
+			return 1;
+		}
+	}
+}
+
+int bt_cluster_run_until_idle(struct bt_cluster *cluster, int64_t limit_ns, struct berth_error *err)
+{
+	return run_virtual(cluster, limit_ns, true, err);
+}
+
+int bt_cluster_run_until(struct bt_cluster *cluster, int64_t end_ns, struct berth_error *err)
+{
+	int result = run_virtual(cluster, end_ns, false, err);
+	return result < 0 ? result : 0;
+}
+
 struct bt_api *bt_cluster_api(struct bt_cluster *cluster)
 {
 	return cluster->api;
@@ -143,6 +197,11 @@ struct bt_api *bt_cluster_api(struct bt_cluster *cluster)
 struct bt_store *bt_cluster_store(struct bt_cluster *cluster)
 {
 	return cluster->store;
+}
+
+struct bt_controllers *bt_cluster_controllers(struct bt_cluster *cluster)
+{
+	return cluster->controllers;
 }
 
 struct bt_cluster_clock *bt_cluster_get_clock(struct bt_cluster *cluster)

@@ -10,6 +10,8 @@
  *     bt_cluster_load(cluster, &files, ...)        -> objects to begin with
  *     bt_cluster_start(cluster, err)               -> controllers, node agents, scheduler
  *     bt_cluster_run(cluster, &next_ns, err)       -> a bounded amount of work, again and again
+ * or, in virtual time,
+ *     bt_cluster_run_until_idle(cluster, ...)      -> everything that follows from the objects
  */
 #include "cluster/clock.h"
 #include "cluster/controllers.h"
@@ -22,10 +24,11 @@ struct bt_cluster_options {
 	 * only. */
 	const char *data_dir;
 	/** Cluster seconds per second of the machine; 0: virtual time, which moves only by
-	 * bt_cluster_run_until_idle. */
+	 * bt_cluster_run_until_idle and bt_cluster_run_until. */
 	double time_scale;
 	/** Virtual time begins here, nanoseconds since 1970. */
 	int64_t start_ns;
+	/** Names are borrowed until bt_cluster_start. */
 	struct bt_controllers_options controllers;
 	struct bt_node_template nodes;
 	/** NULL: no scheduler. A reference is taken. */
@@ -53,9 +56,22 @@ BT_MUST_USE int bt_cluster_start(struct bt_cluster *cluster, struct berth_error 
  */
 BT_MUST_USE int bt_cluster_run(
 	struct bt_cluster *cluster, int64_t *out_next_ns, struct berth_error *err);
+/**
+ * In virtual time: run, and move the clock from one due time to the next, until only periodic work
+ * is left: leases, event expiry, schedules of CronJobs, flushes of unschedulable pods, retries of
+ * controllers at their longest delay. Returns 0 then, 1 when the next due time is after limit_ns,
+ * where the clock then stands. BERTH_ERR_*: as of bt_cluster_run, or the cluster never rests.
+ */
+BT_MUST_USE int bt_cluster_run_until_idle(
+	struct bt_cluster *cluster, int64_t limit_ns, struct berth_error *err);
+/** In virtual time: do everything that is due up to end_ns, where the clock stands afterwards. */
+BT_MUST_USE int bt_cluster_run_until(
+	struct bt_cluster *cluster, int64_t end_ns, struct berth_error *err);
 
 struct bt_api *bt_cluster_api(struct bt_cluster *cluster);
 struct bt_store *bt_cluster_store(struct bt_cluster *cluster);
+/** NULL before bt_cluster_start. */
+struct bt_controllers *bt_cluster_controllers(struct bt_cluster *cluster);
 struct bt_cluster_clock *bt_cluster_get_clock(struct bt_cluster *cluster);
 uint64_t bt_cluster_node_count(const struct bt_cluster *cluster);
 #endif

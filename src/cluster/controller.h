@@ -42,6 +42,12 @@ struct bt_controller_ops {
 void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key);
 /** Not before that time; an earlier one wins. */
 void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns);
+/** The same for work that comes back while nothing changes: bt_controllers_have_work leaves it
+ * out. */
+void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_ns);
+/** Cancel the delay of the key. A sync that computes the next time from the object calls this
+ * first, so that a deadline that no longer applies does not wake the key. */
+void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key);
 struct bt_api *bt_hub_api(const struct bt_hub *hub);
 const struct bt_controllers_options *bt_hub_options(const struct bt_hub *hub);
 int64_t bt_hub_now_ns(const struct bt_hub *hub);

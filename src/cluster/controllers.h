@@ -43,6 +43,9 @@ bool bt_controllers_has(const struct bt_controllers_options *options, const char
 /** Do what is due, a bounded amount of it. Returns when to be called again at the latest, in the
  * cluster's time: now or earlier when more is due, INT64_MAX: when something changes. */
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns);
+/** After a run: something is due, now or later, besides periodic work (leases, schedules of
+ * CronJobs) and keys whose retries have reached the longest delay. */
+bool bt_controllers_have_work(const struct bt_controllers *controllers);
 
 /** --- nodes --- */
 

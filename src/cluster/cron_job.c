@@ -294,7 +294,7 @@ static void keep_schedule(struct pass *pass)
 	}
 	next = bt_cron_next(&cron, pass->now_seconds);
 	if (next != 0) {
-		bt_hub_enqueue_at(pass->hub, pass->key, bt_ns_of_seconds(next));
+		bt_hub_enqueue_periodic(pass->hub, pass->key, bt_ns_of_seconds(next));
 	}
 	due = from < pass->now_seconds ? bt_cron_last(&cron, from, pass->now_seconds) : 0;
 	if (due == 0) {

@@ -258,7 +258,7 @@ static void collect_places(struct bt_daemon_pass *pass)
 }
 
 /** A failed pod goes, but not in a tight circle. */
-static void replace_failed(struct bt_daemon_pass *pass, const struct bt_pod_record *pod)
+static void replace_failed(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
 {
 	int64_t due = pod->created_seconds + REPLACE_SECONDS;
 	struct bt_str name = bt_key_name(pod->key);
@@ -278,11 +278,11 @@ static void replace_failed(struct bt_daemon_pass *pass, const struct bt_pod_reco
 
 static void manage_place(struct bt_daemon_pass *pass, const struct bt_daemon_place *place)
 {
-	const struct bt_pod_record *kept = NULL;
+	const struct bt_indexed_pod *kept = NULL;
 	bool occupied = false;
 
 	for (uint32_t i = 0; i < place->pod_count; i++) {
-		const struct bt_pod_record *pod = place->pods[i].record;
+		const struct bt_indexed_pod *pod = place->pods[i].record;
 		occupied = true;
 		if (pod->deleting) {
 			continue;
@@ -316,7 +316,7 @@ static bool write_status(struct bt_daemon_pass *pass)
 
 	for (uint32_t i = 0; i < pass->place_count; i++) {
 		const struct bt_daemon_place *place = &pass->places[i];
-		const struct bt_pod_record *pod =
+		const struct bt_indexed_pod *pod =
 			place->pod_count != 0 ? place->pods[0].record : NULL;
 		if (!place->should_run) {
 			misscheduled += pod != NULL;
@@ -373,9 +373,9 @@ static bool sync(
 	if (!bt_daemon_read_spec(&pass)) {
 		return true;
 	}
-	const struct bt_pod_record *first =
+	const struct bt_indexed_pod *first =
 		bt_pod_index_of_owner(pass.hub, bt_json_text_at(pass.set, "metadata.uid"));
-	const struct bt_pod_record *record;
+	const struct bt_indexed_pod *record;
 	uint32_t count = 0;
 
 	for (record = first; record != NULL; record = record->next_of_owner) {

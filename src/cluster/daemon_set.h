@@ -26,7 +26,7 @@ struct bt_daemon_sets {
 };
 
 struct bt_daemon_pod {
-	const struct bt_pod_record *record;
+	const struct bt_indexed_pod *record;
 	struct bt_str target;
 };
 
@@ -66,7 +66,7 @@ struct bt_daemon_pass {
 /** false: the template makes no pod. */
 bool bt_daemon_read_spec(struct bt_daemon_pass *pass);
 void bt_daemon_make_pod(struct bt_daemon_pass *pass, struct bt_str node);
-void bt_daemon_remove_pod(struct bt_daemon_pass *pass, const struct bt_pod_record *pod);
+void bt_daemon_remove_pod(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod);
 /** Bring pods of an older template to the present one, as many as the strategy allows. */
 void bt_daemon_update(struct bt_daemon_pass *pass);
 #endif

@@ -136,7 +136,7 @@ void bt_daemon_make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 	bt_arena_finish(&scratch);
 }
 
-void bt_daemon_remove_pod(struct bt_daemon_pass *pass, const struct bt_pod_record *pod)
+void bt_daemon_remove_pod(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
 {
 	struct bt_arena scratch = {0};
 	uint16_t code =
@@ -156,7 +156,7 @@ void bt_daemon_remove_pod(struct bt_daemon_pass *pass, const struct bt_pod_recor
 
 /* --- the rolling update --- */
 
-static bool is_available(struct bt_daemon_pass *pass, const struct bt_pod_record *pod)
+static bool is_available(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
 {
 	return pod != NULL && !pod->deleting &&
 		bt_replicas_is_available(
@@ -165,12 +165,12 @@ static bool is_available(struct bt_daemon_pass *pass, const struct bt_pod_record
 
 /** The node's pods of the present and of an older template; deleting ones do not count. */
 static void find_pods(const struct bt_daemon_pass *pass, const struct bt_daemon_place *place,
-	const struct bt_pod_record **out_new, const struct bt_pod_record **out_old)
+	const struct bt_indexed_pod **out_new, const struct bt_indexed_pod **out_old)
 {
 	*out_new = NULL;
 	*out_old = NULL;
 	for (uint32_t i = 0; i < place->pod_count; i++) {
-		const struct bt_pod_record *pod = place->pods[i].record;
+		const struct bt_indexed_pod *pod = place->pods[i].record;
 		if (pod->deleting) {
 			continue;
 		}
@@ -185,8 +185,8 @@ static void find_pods(const struct bt_daemon_pass *pass, const struct bt_daemon_
 /** Old pods that are of no use go at once, others as long as enough are left. */
 static void update_in_place(struct bt_daemon_pass *pass, int64_t max_unavailable)
 {
-	const struct bt_pod_record *new_pod;
-	const struct bt_pod_record *old_pod;
+	const struct bt_indexed_pod *new_pod;
+	const struct bt_indexed_pod *old_pod;
 	int64_t unavailable = 0;
 
 	for (uint32_t i = 0; i < pass->place_count; i++) {
@@ -212,8 +212,8 @@ static void update_in_place(struct bt_daemon_pass *pass, int64_t max_unavailable
 /** The new pod comes beside the old one, which goes when the new one is available. */
 static void update_with_surge(struct bt_daemon_pass *pass)
 {
-	const struct bt_pod_record *new_pod;
-	const struct bt_pod_record *old_pod;
+	const struct bt_indexed_pod *new_pod;
+	const struct bt_indexed_pod *old_pod;
 	int64_t both = 0;
 
 	for (uint32_t i = 0; i < pass->place_count; i++) {

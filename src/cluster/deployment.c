@@ -216,6 +216,7 @@ static bool sync(
 		.now_ns = now_ns,
 	};
 
+	bt_hub_cancel_delay(hub, key);
 	rollout.deployment = bt_api_read(bt_hub_api(hub), self->deployments, key, arena);
 	if (rollout.deployment == NULL || bt_selector_table_find(&self->selectors, key) == NULL) {
 		return true;

@@ -78,7 +78,7 @@ static bool scale_set(struct bt_rollout *rollout, struct bt_rollout_set *set, in
 static bool has_old_pods(const struct bt_rollout *rollout)
 {
 	for (uint32_t i = 0; i < rollout->old_count; i++) {
-		const struct bt_pod_record *pod =
+		const struct bt_indexed_pod *pod =
 			bt_pod_index_of_owner(rollout->hub, rollout->old_sets[i].uid);
 		for (; pod != NULL; pod = pod->next_of_owner) {
 			if (pod->phase != BT_POD_SUCCEEDED && pod->phase != BT_POD_FAILED) {

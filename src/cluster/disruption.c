@@ -183,7 +183,7 @@ static bool is_disrupted(struct pass *pass, struct bt_str name)
 static void count_pod(struct pass *pass, const struct bt_stored *stored,
 	const struct bt_selector_entry *selector, struct bt_arena *scratch)
 {
-	const struct bt_pod_record *record = bt_pod_index_find(pass->hub, bt_stored_key(stored));
+	const struct bt_indexed_pod *record = bt_pod_index_find(pass->hub, bt_stored_key(stored));
 	const struct bt_json_value *pod;
 
 	if (record == NULL || (record->label_bits & selector->bits) != selector->bits ||
@@ -281,7 +281,7 @@ static bool sync(
 	pass.forgotten = bt_json_new(pass.arena, BT_JSON_OBJECT);
 	for (uint32_t i = 0; i < disrupted->count; i++) {
 		const struct bt_json_member *member = &disrupted->members[i];
-		const struct bt_pod_record *pod = bt_pod_index_find(
+		const struct bt_indexed_pod *pod = bt_pod_index_find(
 			pass.hub, bt_api_key(pass.arena, bt_key_namespace(pass.key), member->name));
 		struct bt_json_value *entry = bt_json_new(pass.arena, BT_JSON_OBJECT);
 		int64_t until;

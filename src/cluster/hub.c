@@ -162,6 +162,13 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 	}
 }
 
+bool bt_controllers_have_work(const struct bt_controllers *controllers)
+{
+	const struct bt_hub *hub = &controllers->hub;
+
+	return hub->notes.count != 0 || hub->turn_left != 0 || bt_hub_queue_has_work(&hub->queue);
+}
+
 /* --- what controllers ask --- */
 
 void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key)
@@ -172,6 +179,16 @@ void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key)
 void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
 {
 	bt_hub_queue_add_at(&hub->queue, hub->current, key, at_ns);
+}
+
+void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
+{
+	bt_hub_queue_add_periodic(&hub->queue, hub->current, key, at_ns);
+}
+
+void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key)
+{
+	bt_hub_queue_cancel_delay(&hub->queue, hub->current, key);
 }
 
 struct bt_api *bt_hub_api(const struct bt_hub *hub)

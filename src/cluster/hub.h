@@ -36,6 +36,7 @@ struct bt_hub_item {
 	uint32_t failures;
 	bool ready;
 	bool running;
+	bool periodic; /* delayed by bt_hub_enqueue_periodic only */
 };
 
 struct bt_hub_queue {
@@ -66,7 +67,7 @@ struct bt_hub_interest {
 };
 
 struct bt_pod_index {
-	BT_VEC(struct bt_pod_record *) records; /* by slot; NULL: free */
+	BT_VEC(struct bt_indexed_pod *) records; /* by slot; NULL: free */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
 	struct bt_map by_owner; /* value: slot of the list's first record */
@@ -143,6 +144,12 @@ void bt_hub_queue_finish(struct bt_hub_queue *queue);
 void bt_hub_queue_add(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key);
 void bt_hub_queue_add_at(
 	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
+void bt_hub_queue_add_periodic(
+	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
+/** The key is being synced: bt_hub_queue_done forgets it if it is not added again. */
+void bt_hub_queue_cancel_delay(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key);
+/** A key is ready or delayed that is neither periodic nor retried at the longest delay. */
+bool bt_hub_queue_has_work(const struct bt_hub_queue *queue);
 /** Make ready what is due. */
 void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns);
 /** Take the first ready item of the controller, which must have one; it is running until done. */

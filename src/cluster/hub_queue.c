@@ -3,6 +3,8 @@
 
 #define NONE UINT32_MAX
 #define BACKOFF_FIRST_NS INT64_C(5000000)
+/** From this many failures on, the delay is BACKOFF_MAX_NS. */
+#define FAILURES_OF_LONGEST_DELAY 18
 #define BACKOFF_MAX_NS INT64_C(1000000000000)
 
 static struct bt_str key_of(const struct bt_hub_item *item)
@@ -132,7 +134,47 @@ static void delay(struct bt_hub_queue *queue, uint32_t slot, int64_t at_ns)
 void bt_hub_queue_add_at(
 	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns)
 {
-	delay(queue, find_or_add(queue, controller, key), at_ns);
+	uint32_t slot = find_or_add(queue, controller, key);
+
+	queue->items.items[slot].periodic = false;
+	delay(queue, slot, at_ns);
+}
+
+void bt_hub_queue_add_periodic(
+	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns)
+{
+	uint32_t slot = find_or_add(queue, controller, key);
+
+	if (!bt_heap_has(&queue->delayed, slot)) {
+		queue->items.items[slot].periodic = true;
+	}
+	delay(queue, slot, at_ns);
+}
+
+void bt_hub_queue_cancel_delay(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key)
+{
+	uint32_t slot = find_item(queue, controller, key, hash_of(controller, key));
+
+	if (slot != NONE && bt_heap_has(&queue->delayed, slot)) {
+		bt_heap_remove(&queue->delayed, slot);
+	}
+}
+
+bool bt_hub_queue_has_work(const struct bt_hub_queue *queue)
+{
+	for (uint32_t i = 0; i < BT_HUB_CONTROLLERS_MAX; i++) {
+		if (queue->ready_count[i] != 0) {
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < queue->delayed.slots.count; i++) {
+		const struct bt_hub_item *item =
+			&queue->items.items[queue->delayed.slots.items[i].item];
+		if (!item->periodic && item->failures <= FAILURES_OF_LONGEST_DELAY) {
+			return true;
+		}
+	}
+	return false;
 }
 
 void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns)
@@ -168,9 +210,12 @@ void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded
 	if (succeeded) {
 		item->failures = 0;
 	} else {
-		uint32_t doublings = item->failures < 18 ? item->failures : 18;
+		uint32_t doublings = item->failures < FAILURES_OF_LONGEST_DELAY
+			? item->failures
+			: FAILURES_OF_LONGEST_DELAY;
 		int64_t wait = BACKOFF_FIRST_NS << doublings;
 		item->failures++;
+		item->periodic = false;
 		delay(queue, slot, now_ns + (wait < BACKOFF_MAX_NS ? wait : BACKOFF_MAX_NS));
 	}
 	forget_if_idle(queue, slot);

@@ -37,7 +37,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 	if (observed->resource == self->pods) {
 		const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-		const struct bt_pod_record *record = bt_pod_index_find(hub, observed->key);
+		const struct bt_indexed_pod *record = bt_pod_index_find(hub, observed->key);
 		struct bt_arena arena = {0};
 
 		bt_owners_enqueue(hub, observed, "Job", NULL);
@@ -73,7 +73,7 @@ static bool untrack_orphans(struct bt_jobs *self, struct bt_hub *hub, struct bt_
 	for (uint32_t at = bt_groups_first(&self->tracked, key); at != BT_GROUPS_NONE;
 		at = bt_groups_next(&self->tracked, at)) {
 		struct bt_str pod_key = bt_groups_key(&self->tracked, at);
-		const struct bt_pod_record *record = bt_pod_index_find(hub, pod_key);
+		const struct bt_indexed_pod *record = bt_pod_index_find(hub, pod_key);
 		if (record == NULL || bt_str_equal(record->owner_uid, uid)) {
 			continue;
 		}
@@ -280,6 +280,7 @@ static bool sync(
 		.now_ns = now_ns,
 	};
 
+	bt_hub_cancel_delay(hub, key);
 	pass.job = bt_api_read(bt_hub_api(hub), self->jobs, key, arena);
 	pass.uid = bt_json_text_at(pass.job, "metadata.uid");
 	if (!untrack_orphans(self, hub, key, pass.uid, arena)) {

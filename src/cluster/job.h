@@ -45,7 +45,7 @@ struct bt_job_pass {
 	int64_t parallelism;
 	int64_t succeeded;
 	int64_t failed;
-	const struct bt_pod_record **active;
+	const struct bt_indexed_pod **active;
 	uint32_t active_count;
 	int64_t ready;
 	int64_t terminating; /* deleting, not finished */
@@ -62,7 +62,7 @@ struct bt_str bt_job_indexes_text(const struct bt_job_pass *pass);
 bool bt_job_untrack(
 	struct bt_hub *hub, struct bt_jobs *self, struct bt_str pod_key, struct bt_arena *arena);
 /** Of an indexed job's pod "<job>-<index>-<random>"; -1: none. */
-int64_t bt_job_index_of(const struct bt_job_pass *pass, const struct bt_pod_record *pod);
+int64_t bt_job_index_of(const struct bt_job_pass *pass, const struct bt_indexed_pod *pod);
 
 /** job_pods.c */
 void bt_job_make_pods(struct bt_job_pass *pass, int64_t count);

@@ -28,7 +28,7 @@ bool bt_job_untrack(
 	return code == 200 || code == 404;
 }
 
-int64_t bt_job_index_of(const struct bt_job_pass *pass, const struct bt_pod_record *pod)
+int64_t bt_job_index_of(const struct bt_job_pass *pass, const struct bt_indexed_pod *pod)
 {
 	struct bt_str name = bt_key_name(pod->key);
 	struct bt_str job = bt_key_name(pass->key);
@@ -109,7 +109,7 @@ static int64_t count_indexes(const struct bt_job_pass *pass)
 }
 
 /** Succeeded, failed, or removed before it ever ran. */
-static bool is_finished(const struct bt_pod_record *pod)
+static bool is_finished(const struct bt_indexed_pod *pod)
 {
 	return pod->phase == BT_POD_SUCCEEDED || pod->phase == BT_POD_FAILED ||
 		(pod->deleting && pod->node_name.length == 0);
@@ -142,7 +142,7 @@ static void note_result(struct bt_job_pass *pass, bool succeeded)
 static bool list_finished(
 	struct bt_job_pass *pass, struct bt_json_value *succeeded, struct bt_json_value *failed)
 {
-	const struct bt_pod_record *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
+	const struct bt_indexed_pod *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
 	uint32_t added = 0;
 
 	for (; pod != NULL && added < BT_JOB_BURST; pod = pod->next_of_owner) {
@@ -187,14 +187,14 @@ static bool write_lists(
 
 static void collect_active(struct bt_job_pass *pass)
 {
-	const struct bt_pod_record *first = bt_pod_index_of_owner(pass->hub, pass->uid);
-	const struct bt_pod_record *pod;
+	const struct bt_indexed_pod *first = bt_pod_index_of_owner(pass->hub, pass->uid);
+	const struct bt_indexed_pod *pod;
 	uint32_t count = 0;
 
 	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
 		count += bt_pod_is_active(pod);
 	}
-	pass->active = BT_ARENA_NEW_ARRAY(pass->arena, const struct bt_pod_record *, count);
+	pass->active = BT_ARENA_NEW_ARRAY(pass->arena, const struct bt_indexed_pod *, count);
 	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
 		if (bt_pod_is_active(pod)) {
 			pass->active[pass->active_count++] = pod;
@@ -223,7 +223,7 @@ void bt_job_count(struct bt_job_pass *pass)
 		return;
 	}
 	/* All that are listed lose their finalizer. */
-	const struct bt_pod_record *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
+	const struct bt_indexed_pod *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
 
 	for (; pod != NULL; pod = pod->next_of_owner) {
 		if (!pod->job_tracking || !is_finished(pod) ||

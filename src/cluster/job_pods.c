@@ -132,7 +132,7 @@ void bt_job_remove_active(struct bt_job_pass *pass, int64_t count)
 		pass->active, pass->active_count, pass->arena, pass->now_ns / BT_NS_PER_SECOND);
 	pass->more = pass->more || count > BT_JOB_BURST;
 	for (uint32_t i = 0; i < count && i < BT_JOB_BURST; i++) {
-		const struct bt_pod_record *pod = pass->active[i];
+		const struct bt_indexed_pod *pod = pass->active[i];
 		uint16_t code = bt_hub_delete(
 			pass->hub, pass->self->pods, pod->key, -1, pod->uid, pass->arena);
 		if (code != 200 && code != 404) {

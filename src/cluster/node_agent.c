@@ -140,7 +140,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 	}
 	if (record->simulated && !was_served) {
 		struct bt_str node = observed->key;
-		const struct bt_pod_record *pod = bt_pod_index_on_node(agent->hub, node);
+		const struct bt_indexed_pod *pod = bt_pod_index_on_node(agent->hub, node);
 
 		for (; pod != NULL; pod = pod->next_on_node) {
 			bt_hub_enqueue(agent->hub, pod->key);

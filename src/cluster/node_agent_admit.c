@@ -207,7 +207,7 @@ bool bt_agent_admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool 
 				.reason = bt_arena_printf(arena, "OutOf%s", resource->name),
 				.message = bt_arena_printf(arena,
 					"Pod was rejected: Node didn't have enough resource: %s, "
-			                "requested: "
+					"requested: "
 					"%" PRId64 ", used: %" PRId64 ", capacity: %" PRId64,
 					resource->name, amounts[i].amount, resource->used,
 					resource->capacity),

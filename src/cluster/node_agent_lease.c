@@ -67,7 +67,7 @@ bool bt_agent_renew_lease(struct bt_node_agent *agent, struct bt_arena *arena, i
 	interval = interval < WRITE_EVERY_NS ? WRITE_EVERY_NS : interval;
 	/* From now on, not from what was due: a long pause must not be made up for. */
 	agent->lease_due_ns = now_ns + interval;
-	bt_hub_enqueue_at(agent->hub, BT_STR(BT_AGENT_LEASES_KEY), agent->lease_due_ns);
+	bt_hub_enqueue_periodic(agent->hub, BT_STR(BT_AGENT_LEASES_KEY), agent->lease_due_ns);
 	node = next_node(agent);
 	if (node == BT_AGENT_NONE) {
 		return true;

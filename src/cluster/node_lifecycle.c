@@ -170,7 +170,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 static bool mark_pods(struct pass *pass)
 {
-	const struct bt_pod_record *record = bt_pod_index_on_node(pass->hub, pass->key);
+	const struct bt_indexed_pod *record = bt_pod_index_on_node(pass->hub, pass->key);
 	bool succeeded = true;
 
 	for (; record != NULL; record = record->next_on_node) {

@@ -68,7 +68,7 @@ bool bt_owners_adopt_pods(struct bt_hub *hub, const struct bt_selector_table *se
 	const struct bt_api_resource *pods =
 		bt_resources_builtin(bt_api_resources(api), "", "pods");
 	const struct bt_selector_entry *entry = bt_selector_table_find(selectors, key);
-	const struct bt_pod_record *record = bt_pod_index_orphans(hub, bt_key_namespace(key));
+	const struct bt_indexed_pod *record = bt_pod_index_orphans(hub, bt_key_namespace(key));
 	bool adopted = false;
 
 	for (; entry != NULL && record != NULL; record = record->next_of_owner) {

@@ -56,7 +56,7 @@ static bool sync(
 	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
 {
 	struct collector *self = data;
-	const struct bt_pod_record *pod;
+	const struct bt_indexed_pod *pod;
 	bool succeeded = true;
 
 	if (node_exists(hub, self, key)) {

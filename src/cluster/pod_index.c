@@ -16,7 +16,7 @@ static uint64_t orphans_hash(struct bt_str namespace_)
 	return bt_hash_bytes(namespace_.data, namespace_.length, ORPHANS_SEED);
 }
 
-static uint64_t owner_hash_of(const struct bt_pod_record *record)
+static uint64_t owner_hash_of(const struct bt_indexed_pod *record)
 {
 	return record->owner_uid.length != 0 ? bt_str_hash(record->owner_uid)
 					     : orphans_hash(bt_key_namespace(record->key));
@@ -138,7 +138,7 @@ static struct bt_str put_text(char **position, struct bt_str text)
 }
 
 /** One block: the record, then its texts. */
-static struct bt_pod_record *new_record(struct bt_str key, const struct bt_json_value *pod)
+static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json_value *pod)
 {
 	const struct bt_json_value *owner = bt_controller_owner_of(pod);
 	const struct bt_json_value *labels = bt_json_object_at(pod, "metadata.labels");
@@ -148,7 +148,7 @@ static struct bt_pod_record *new_record(struct bt_str key, const struct bt_json_
 	struct bt_str hash = hash_label_of(labels);
 	size_t text_bytes =
 		(size_t)key.length + uid.length + owner_uid.length + node_name.length + hash.length;
-	struct bt_pod_record *record = bt_calloc(1, sizeof(*record) + text_bytes);
+	struct bt_indexed_pod *record = bt_calloc(1, sizeof(*record) + text_bytes);
 	char *position = (char *)(record + 1);
 
 	record->key = put_text(&position, key);
@@ -186,13 +186,13 @@ static struct bt_pod_record *new_record(struct bt_str key, const struct bt_json_
 
 /* --- lists --- */
 
-static struct bt_pod_record *find_key(const struct bt_pod_index *index, struct bt_str key)
+static struct bt_indexed_pod *find_key(const struct bt_pod_index *index, struct bt_str key)
 {
 	uint64_t hash = bt_str_hash(key);
 
 	for (uint32_t at = bt_map_first(&index->by_key, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&index->by_key, hash, at)) {
-		struct bt_pod_record *record =
+		struct bt_indexed_pod *record =
 			index->records.items[bt_map_value(&index->by_key, at)];
 		if (bt_str_equal(record->key, key)) {
 			return record;
@@ -202,14 +202,14 @@ static struct bt_pod_record *find_key(const struct bt_pod_index *index, struct b
 }
 
 /** First record of the list of an owner, or (uid "") of the namespace's orphans. */
-static struct bt_pod_record *find_owner(
+static struct bt_indexed_pod *find_owner(
 	const struct bt_pod_index *index, struct bt_str uid, struct bt_str namespace_)
 {
 	uint64_t hash = uid.length != 0 ? bt_str_hash(uid) : orphans_hash(namespace_);
 
 	for (uint32_t at = bt_map_first(&index->by_owner, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&index->by_owner, hash, at)) {
-		struct bt_pod_record *record =
+		struct bt_indexed_pod *record =
 			index->records.items[bt_map_value(&index->by_owner, at)];
 		if (bt_str_equal(record->owner_uid, uid) &&
 			(uid.length != 0 ||
@@ -220,13 +220,13 @@ static struct bt_pod_record *find_owner(
 	return NULL;
 }
 
-static struct bt_pod_record *find_node(const struct bt_pod_index *index, struct bt_str node)
+static struct bt_indexed_pod *find_node(const struct bt_pod_index *index, struct bt_str node)
 {
 	uint64_t hash = bt_str_hash(node);
 
 	for (uint32_t at = bt_map_first(&index->by_node, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&index->by_node, hash, at)) {
-		struct bt_pod_record *record =
+		struct bt_indexed_pod *record =
 			index->records.items[bt_map_value(&index->by_node, at)];
 		if (bt_str_equal(record->node_name, node)) {
 			return record;
@@ -237,9 +237,9 @@ static struct bt_pod_record *find_node(const struct bt_pod_index *index, struct 
 
 /* New records go behind the first one, so that the map's value stays. */
 
-static void link_owner(struct bt_pod_index *index, struct bt_pod_record *record)
+static void link_owner(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
-	struct bt_pod_record *first =
+	struct bt_indexed_pod *first =
 		find_owner(index, record->owner_uid, bt_key_namespace(record->key));
 
 	if (first == NULL) {
@@ -254,7 +254,7 @@ static void link_owner(struct bt_pod_index *index, struct bt_pod_record *record)
 	first->next_of_owner = record;
 }
 
-static void unlink_owner(struct bt_pod_index *index, struct bt_pod_record *record)
+static void unlink_owner(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
 	if (record->next_of_owner != NULL) {
 		record->next_of_owner->previous_of_owner = record->previous_of_owner;
@@ -269,7 +269,7 @@ static void unlink_owner(struct bt_pod_index *index, struct bt_pod_record *recor
 	}
 }
 
-static void unlink_node(struct bt_pod_index *index, struct bt_pod_record *record)
+static void unlink_node(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
 	if (record->node_name.length == 0) {
 		return;
@@ -288,7 +288,7 @@ static void unlink_node(struct bt_pod_index *index, struct bt_pod_record *record
 	}
 }
 
-static void remove_record(struct bt_pod_index *index, struct bt_pod_record *record)
+static void remove_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
 	unlink_owner(index, record);
 	unlink_node(index, record);
@@ -298,7 +298,7 @@ static void remove_record(struct bt_pod_index *index, struct bt_pod_record *reco
 	bt_free(record);
 }
 
-static void add_record(struct bt_pod_index *index, struct bt_pod_record *record)
+static void add_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
 	if (index->free_slots.count != 0) {
 		record->slot = index->free_slots.items[--index->free_slots.count];
@@ -309,7 +309,7 @@ static void add_record(struct bt_pod_index *index, struct bt_pod_record *record)
 	}
 	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
 	link_owner(index, record);
-	struct bt_pod_record *first;
+	struct bt_indexed_pod *first;
 
 	if (record->node_name.length == 0) {
 		return;
@@ -330,8 +330,8 @@ static void add_record(struct bt_pod_index *index, struct bt_pod_record *record)
 void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
 	const struct bt_json_value *pod)
 {
-	struct bt_pod_record *old = find_key(index, key);
-	struct bt_pod_record *record;
+	struct bt_indexed_pod *old = find_key(index, key);
+	struct bt_indexed_pod *record;
 
 	if (type == BT_CHANGE_DELETED) {
 		if (old != NULL) {
@@ -365,22 +365,23 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 	add_record(index, record);
 }
 
-const struct bt_pod_record *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key)
+const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key)
 {
 	return find_key(&hub->pods, key);
 }
 
-const struct bt_pod_record *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid)
+const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid)
 {
 	return uid.length != 0 ? find_owner(&hub->pods, uid, BT_STR("")) : NULL;
 }
 
-const struct bt_pod_record *bt_pod_index_orphans(const struct bt_hub *hub, struct bt_str namespace_)
+const struct bt_indexed_pod *bt_pod_index_orphans(
+	const struct bt_hub *hub, struct bt_str namespace_)
 {
 	return find_owner(&hub->pods, BT_STR(""), namespace_);
 }
 
-const struct bt_pod_record *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node)
+const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node)
 {
 	return node.length != 0 ? find_node(&hub->pods, node) : NULL;
 }

@@ -19,7 +19,7 @@ enum bt_pod_phase {
 	BT_POD_UNKNOWN,
 };
 
-struct bt_pod_record {
+struct bt_indexed_pod {
 	struct bt_str key; /* "ns/name" */
 	struct bt_str uid;
 	struct bt_str owner_uid; /* of the controller; "" without */
@@ -35,10 +35,10 @@ struct bt_pod_record {
 	uint64_t label_bits; /* bt_label_bits of the labels */
 	bool job_tracking;   /* has the finalizer batch.kubernetes.io/job-tracking */
 
-	struct bt_pod_record *next_of_owner; /* lists of the index */
-	struct bt_pod_record *previous_of_owner;
-	struct bt_pod_record *next_on_node;
-	struct bt_pod_record *previous_on_node;
+	struct bt_indexed_pod *next_of_owner; /* lists of the index */
+	struct bt_indexed_pod *previous_of_owner;
+	struct bt_indexed_pod *next_on_node;
+	struct bt_indexed_pod *previous_on_node;
 	uint32_t slot;
 };
 
@@ -46,7 +46,7 @@ struct bt_hub;
 struct bt_json_value;
 
 /** Not deleting, neither succeeded nor failed. */
-static inline bool bt_pod_is_active(const struct bt_pod_record *record)
+static inline bool bt_pod_is_active(const struct bt_indexed_pod *record)
 {
 	return !record->deleting && record->phase != BT_POD_SUCCEEDED &&
 		record->phase != BT_POD_FAILED;
@@ -59,12 +59,12 @@ static inline bool bt_pod_is_active(const struct bt_pod_record *record)
 uint64_t bt_label_bits(const struct bt_json_value *labels);
 
 /** NULL: no such pod. Borrowed until the hub observes the next change. */
-const struct bt_pod_record *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key);
+const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key);
 /** First of the pods whose controller has this uid; go on with next_of_owner. */
-const struct bt_pod_record *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid);
+const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid);
 /** First of the namespace's pods that no controller owns; go on with next_of_owner. */
-const struct bt_pod_record *bt_pod_index_orphans(
+const struct bt_indexed_pod *bt_pod_index_orphans(
 	const struct bt_hub *hub, struct bt_str namespace_);
 /** First of the pods assigned to the node; go on with next_on_node. */
-const struct bt_pod_record *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node);
+const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node);
 #endif

@@ -31,7 +31,7 @@ struct pass {
 	struct bt_str key;
 	struct bt_str uid;
 	struct bt_json_value *owner_reference;
-	const struct bt_pod_record **pods; /* active ones */
+	const struct bt_indexed_pod **pods; /* active ones */
 	uint32_t pod_count;
 	int64_t now_ns;
 	int64_t wait_until_seconds;
@@ -183,7 +183,7 @@ static bool delete_pods(struct pass *pass, uint32_t count)
 	bt_replicas_sort_for_deletion(
 		pass->pods, pass->pod_count, pass->arena, pass->now_ns / BT_NS_PER_SECOND);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_pod_record *pod = pass->pods[i];
+		const struct bt_indexed_pod *pod = pass->pods[i];
 		uint16_t code = bt_hub_delete(
 			pass->hub, pass->self->pods, pod->key, -1, pod->uid, &scratch);
 		if (code == 200 || code == 404) {
@@ -246,7 +246,7 @@ static struct bt_json_value *counters(struct pass *pass)
 	struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
 
 	for (uint32_t i = 0; i < pass->pod_count; i++) {
-		const struct bt_pod_record *pod = pass->pods[i];
+		const struct bt_indexed_pod *pod = pass->pods[i];
 		fully_labeled += (pod->label_bits & labels) == labels;
 		ready += pod->ready;
 		available += bt_replicas_is_available(
@@ -311,14 +311,14 @@ bool bt_replicas_sync(
 		/* The change brings this key back. */
 		return true;
 	}
-	const struct bt_pod_record *first = bt_pod_index_of_owner(pass.hub, pass.uid);
-	const struct bt_pod_record *record;
+	const struct bt_indexed_pod *first = bt_pod_index_of_owner(pass.hub, pass.uid);
+	const struct bt_indexed_pod *record;
 	uint32_t count = 0;
 
 	for (record = first; record != NULL; record = record->next_of_owner) {
 		count += bt_pod_is_active(record);
 	}
-	pass.pods = BT_ARENA_NEW_ARRAY(pass.arena, const struct bt_pod_record *, count);
+	pass.pods = BT_ARENA_NEW_ARRAY(pass.arena, const struct bt_indexed_pod *, count);
 	for (record = first; record != NULL; record = record->next_of_owner) {
 		if (bt_pod_is_active(record)) {
 			pass.pods[pass.pod_count++] = record;

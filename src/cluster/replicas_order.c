@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "cluster/replicas.h"
 
-static enum bt_deletion_phase phase_of(const struct bt_pod_record *pod)
+static enum bt_deletion_phase phase_of(const struct bt_indexed_pod *pod)
 {
 	switch (pod->phase) {
 	case BT_POD_PENDING:
@@ -18,7 +18,7 @@ static enum bt_deletion_phase phase_of(const struct bt_pod_record *pod)
 	return BT_DELETION_OTHER;
 }
 
-void bt_replicas_sort_for_deletion(const struct bt_pod_record **pods, uint32_t count,
+void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t count,
 	struct bt_arena *arena, int64_t now_seconds)
 {
 	struct bt_deletion_candidate *candidates =
@@ -43,7 +43,7 @@ void bt_replicas_sort_for_deletion(const struct bt_pod_record **pods, uint32_t c
 	}
 }
 
-bool bt_replicas_is_available(const struct bt_pod_record *pod, int64_t min_ready_seconds,
+bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_ready_seconds,
 	int64_t now_seconds, int64_t *out_wait_until)
 {
 	int64_t available_at = pod->ready_since_seconds + min_ready_seconds;

@@ -328,7 +328,7 @@ static bool reserve_claims(struct pass *pass)
 static bool consumer_lives(
 	struct pass *pass, const struct bt_json_value *consumer, struct bt_str namespace_)
 {
-	const struct bt_pod_record *pod;
+	const struct bt_indexed_pod *pod;
 
 	if (!bt_str_equal_c(bt_json_text_at(consumer, "resource"), "pods") ||
 		bt_json_text_at(consumer, "apiGroup").length != 0) {
@@ -364,7 +364,7 @@ static bool made_for_ended_pod(
 	struct pass *pass, const struct bt_json_value *claim, struct bt_str key)
 {
 	const struct bt_json_value *owner = bt_controller_owner_of(claim);
-	const struct bt_pod_record *pod;
+	const struct bt_indexed_pod *pod;
 
 	if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "Pod")) {
 		return false;

@@ -242,3 +242,8 @@ int bt_cluster_scheduler_run(struct bt_cluster_scheduler *up, int64_t now_ns, in
 	*out_next_ns = next_ns < up->next_tick_ns ? next_ns : up->next_tick_ns;
 	return 0;
 }
+
+bool bt_cluster_scheduler_has_work(const struct bt_cluster_scheduler *up)
+{
+	return up->changes.count != 0 || bt_scheduler_has_work(up->scheduler);
+}

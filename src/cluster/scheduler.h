@@ -25,4 +25,6 @@ void bt_cluster_scheduler_destroy(struct bt_cluster_scheduler *up);
  */
 BT_MUST_USE int bt_cluster_scheduler_run(struct bt_cluster_scheduler *up, int64_t now_ns,
 	int64_t *out_next_ns, struct berth_error *err);
+/** After a run: changes are not observed yet, or bt_scheduler_has_work. */
+bool bt_cluster_scheduler_has_work(const struct bt_cluster_scheduler *up);
 #endif

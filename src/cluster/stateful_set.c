@@ -24,7 +24,7 @@ struct stateful_sets {
 };
 
 struct member {
-	const struct bt_pod_record *pod;
+	const struct bt_indexed_pod *pod;
 	int64_t ordinal;
 };
 
@@ -236,7 +236,7 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 	return made;
 }
 
-static void remove_pod(struct pass *pass, const struct bt_pod_record *pod)
+static void remove_pod(struct pass *pass, const struct bt_indexed_pod *pod)
 {
 	struct bt_str name = bt_key_name(pod->key);
 	uint16_t code =
@@ -253,7 +253,7 @@ static void remove_pod(struct pass *pass, const struct bt_pod_record *pod)
 
 /* --- order --- */
 
-static bool is_healthy(struct pass *pass, const struct bt_pod_record *pod)
+static bool is_healthy(struct pass *pass, const struct bt_indexed_pod *pod)
 {
 	return pod->phase == BT_POD_RUNNING && !pod->deleting &&
 		bt_replicas_is_available(
@@ -261,7 +261,7 @@ static bool is_healthy(struct pass *pass, const struct bt_pod_record *pod)
 }
 
 /** One place of the set; false: later ones must wait. */
-static bool fill_place(struct pass *pass, int64_t ordinal, const struct bt_pod_record *pod)
+static bool fill_place(struct pass *pass, int64_t ordinal, const struct bt_indexed_pod *pod)
 {
 	if (pod == NULL) {
 		if (!make_pod(pass, ordinal)) {
@@ -293,7 +293,7 @@ static bool fill_places(struct pass *pass)
 	}
 	for (int64_t i = 0; i < pass->replicas; i++) {
 		int64_t ordinal = pass->start + i;
-		const struct bt_pod_record *pod = NULL;
+		const struct bt_indexed_pod *pod = NULL;
 		if (at < pass->member_count && pass->members[at].ordinal == ordinal) {
 			pod = pass->members[at++].pod;
 		}
@@ -363,7 +363,7 @@ static bool write_status(struct pass *pass)
 	int64_t updated = 0;
 
 	for (uint32_t i = 0; i < pass->member_count; i++) {
-		const struct bt_pod_record *pod = pass->members[i].pod;
+		const struct bt_indexed_pod *pod = pass->members[i].pod;
 		if (pod->phase == BT_POD_RUNNING && pod->ready) {
 			ready++;
 			available += bt_replicas_is_available(pod, pass->min_ready_seconds,
@@ -430,9 +430,9 @@ static bool sync(
 	pass.min_ready_seconds = bt_json_int64_at(pass.set, "spec.minReadySeconds", 0);
 	pass.ordered =
 		!bt_str_equal_c(bt_json_text_at(pass.set, "spec.podManagementPolicy"), "Parallel");
-	const struct bt_pod_record *first =
+	const struct bt_indexed_pod *first =
 		bt_pod_index_of_owner(pass.hub, bt_json_text_at(pass.set, "metadata.uid"));
-	const struct bt_pod_record *pod;
+	const struct bt_indexed_pod *pod;
 	uint32_t count = 0;
 
 	for (pod = first; pod != NULL; pod = pod->next_of_owner) {

@@ -37,7 +37,7 @@ static void destroy(void *data)
 static void observe_node(
 	struct eviction *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	const struct bt_pod_record *pod;
+	const struct bt_indexed_pod *pod;
 	struct bt_arena arena = {0};
 
 	if (observed->type == BT_CHANGE_DELETED || !bt_node_has_no_execute(observed->after)) {

@@ -213,7 +213,7 @@ static bool provision(struct pass *pass)
 				pass->claim, "Warning", "ProvisioningFailed",
 				bt_arena_printf(arena,
 					"failed to provision volume with StorageClass \"%.*s\": "
-			                "node \"%.*s\" is "
+					"node \"%.*s\" is "
 					"not in allowed topologies",
 					BT_STR_ARG(bt_pv_class_of(pass->claim)),
 					BT_STR_ARG(pass->node)));

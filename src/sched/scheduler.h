@@ -130,6 +130,9 @@ int64_t bt_scheduler_step(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 /** The next flush of the queue or timeout of a waiting binding cycle, or earlier. */
 int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler);
+/** After an idle step: a pod backs off or a binding cycle waits, so that a later step tries pods
+ * again without any change. The flush of unschedulable pods after minutes does not count. */
+bool bt_scheduler_has_work(const struct bt_scheduler *scheduler);
 /**
  * An answer is there for the binding of this pod: of its bind, or of one of the writes for its
  * volumes and claims. The next step repeats the call.

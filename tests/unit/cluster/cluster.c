@@ -4,70 +4,51 @@
 #include <check.h>
 #include <string.h>
 
+#include "base/nanoseconds.h"
 #include "codec/json_edit.h"
 
-static int64_t clock_of(void *context)
-{
-	return ((const struct cluster *)context)->api.now_ns;
-}
+#define START_NS INT64_C(1795262400000000000)
 
 void cluster_init(struct cluster *cluster, const char *names)
 {
 	static const struct bt_api_request no_options = BT_API_REQUEST_INIT;
-	struct bt_api_options options = {
-		.now_ns = clock_of,
-		.clock_context = cluster,
-		.seed = 1,
-		.admit_taint_nodes = true,
-		.admit_storage_protection = true,
-		.admit_pod_group_protection = true,
-	};
+	struct bt_cluster_options options = {
+		.start_ns = START_NS, .controllers = bt_controllers_default_options, .seed = 1};
 
-	*cluster = (struct cluster){.options = bt_controllers_default_options};
-	cluster->api.now_ns = INT64_C(1795262400000000000);
-	cluster->api.request = no_options;
-	cluster->api.store = bt_store_create(&bt_store_default_options);
-	options.store = cluster->api.store;
-	cluster->api.api = bt_api_create(&options);
+	*cluster = (struct cluster){.api = {.request = no_options}};
 	while (names != NULL && *names != '\0') {
 		size_t length = strcspn(names, ",");
-		struct bt_str name =
-			bt_arena_str(&cluster->api.arena, (struct bt_str){names, (uint32_t)length});
-		cluster->names[cluster->options.name_count++] = name.data;
+		cluster->names[options.controllers.name_count++] =
+			bt_arena_str(&cluster->api.arena, (struct bt_str){names, (uint32_t)length})
+				.data;
 		names += length + (names[length] == ',');
 	}
-	cluster->options.names = cluster->names;
+	options.controllers.names = cluster->names;
+	ck_assert_int_eq(bt_cluster_create(&options, &cluster->cluster, NULL), 0);
+	cluster->api.api = bt_cluster_api(cluster->cluster);
+	cluster->api.store = bt_cluster_store(cluster->cluster);
 }
 
 void cluster_finish(struct cluster *cluster)
 {
-	bt_controllers_destroy(cluster->controllers);
-	api_fixture_finish(&cluster->api);
+	bt_api_answer_finish(&cluster->api.answer);
+	bt_cluster_destroy(cluster->cluster);
+	bt_arena_finish(&cluster->api.arena);
 }
 
 void cluster_run(struct cluster *cluster, int64_t milliseconds)
 {
-	int64_t end = cluster->api.now_ns + milliseconds * 1000000;
 	struct berth_error err = {0};
+	int code = 0;
 
 	if (cluster->controllers == NULL) {
-		int code = bt_controllers_create(
-			cluster->api.api, &cluster->options, &cluster->controllers, &err);
+		code = bt_cluster_start(cluster->cluster, &err);
 		ck_assert_msg(code == 0, "%s", err.message);
+		cluster->controllers = bt_cluster_controllers(cluster->cluster);
 	}
-	for (uint32_t rounds = 0;; rounds++) {
-		int64_t next = bt_controllers_run(cluster->controllers, cluster->api.now_ns);
-		if (rounds > 100000) {
-			ck_abort_msg("the controllers never rest");
-		}
-		if (next > end) {
-			break;
-		}
-		if (next > cluster->api.now_ns) {
-			cluster->api.now_ns = next;
-		}
-	}
-	cluster->api.now_ns = end;
+	code = bt_cluster_run_until(cluster->cluster,
+		bt_api_now_ns(cluster->api.api) + milliseconds * BT_NS_PER_MS, &err);
+	ck_assert_msg(code == 0, "%s", err.message);
 }
 
 void cluster_create(

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_CONTROLLERS_CLUSTER_H
 #define BT_TESTS_UNIT_CONTROLLERS_CLUSTER_H
-/** An API in memory with the controllers that a test names, and a clock that jumps from one due
- * time to the next. */
+/** A cluster in virtual time with the controllers that a test names and without a scheduler, and
+ * requests to its API. */
 #include "../server/api_fixture.h"
-#include "cluster/controllers.h"
+#include "cluster/cluster.h"
 
 struct cluster {
-	struct api_fixture api;
-	struct bt_controllers_options options;
+	struct bt_cluster *cluster;
+	struct api_fixture api;             /* store and API are the cluster's */
 	struct bt_controllers *controllers; /* NULL until the first cluster_run */
-	const char *names[16];
+	const char *names[16];              /* of them; the cluster's options point here */
 };
 
 /** names: as --controllers, separated by commas; NULL: all. */

@@ -129,7 +129,7 @@ START_TEST(test_pod_index__follows_pods)
 {
 	struct world world;
 	const struct bt_hub *hub;
-	const struct bt_pod_record *record;
+	const struct bt_indexed_pod *record;
 	struct bt_str uid;
 
 	world_init(&world);
@@ -179,7 +179,7 @@ START_TEST(test_hub__what_exists_at_the_start_is_looked_at)
 	struct bt_controllers_options options = options_of(names, 1);
 	struct world world;
 	struct bt_str keys[4];
-	struct bt_controllers *first;
+	struct bt_controllers *second;
 
 	world_init(&world);
 	world.hold_new_pods = true;
@@ -191,13 +191,12 @@ START_TEST(test_hub__what_exists_at_the_start_is_looked_at)
 	world_run(&world);
 	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 4), 2);
 	world_delete(&world, "", "pods", keys[0].data);
-	/* The store calls the first ones as long as it lives. */
-	first = world.controllers;
-	ck_assert_int_eq(bt_controllers_create(world.api, &options, &world.controllers, NULL), 0);
+	ck_assert_int_eq(bt_controllers_create(world.api, &options, &second, NULL), 0);
+	world.controllers = second;
 	world_run(&world);
-	ck_assert_ptr_nonnull(bt_pod_index_find(&world.controllers->hub, keys[1]));
+	ck_assert_ptr_nonnull(bt_pod_index_find(&second->hub, keys[1]));
 	ck_assert_uint_eq(world_active_pods(&world), 2);
-	bt_controllers_destroy(first);
+	bt_controllers_destroy(second);
 	world_finish(&world);
 }
 END_TEST

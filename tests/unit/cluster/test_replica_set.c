@@ -197,7 +197,7 @@ END_TEST
 
 START_TEST(test_replicas__order_of_deletion)
 {
-	const struct bt_pod_record rows[] = {
+	const struct bt_indexed_pod rows[] = {
 		/* From the first to go to the last. */
 		{.uid = BT_STR_INIT("a"), .node_name = BT_STR_INIT(""), .phase = BT_POD_RUNNING},
 		{.uid = BT_STR_INIT("b"), .node_name = BT_STR_INIT("n"), .phase = BT_POD_PENDING},
@@ -233,7 +233,7 @@ START_TEST(test_replicas__order_of_deletion)
 			.ready = true,
 			.created_seconds = 500},
 	};
-	const struct bt_pod_record *pods[BT_ARRAY_LENGTH(rows)];
+	const struct bt_indexed_pod *pods[BT_ARRAY_LENGTH(rows)];
 	struct bt_arena arena = {0};
 
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {

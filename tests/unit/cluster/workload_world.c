@@ -7,38 +7,29 @@
 
 #include "cluster/tree.h"
 
-static int64_t clock_now(void *context)
-{
-	const struct world *world = context;
-	return world->now_ns;
-}
-
 void world_init(struct world *world)
 {
 	static const char *const names[] = {"replicaset-controller",
 		"replicationcontroller-controller", "deployment-controller",
 		"statefulset-controller", "daemonset-controller", "job-controller",
 		"cronjob-controller", "ttl-after-finished-controller"};
-	struct bt_controllers_options options = bt_controllers_default_options;
-	struct bt_api_options api_options = {.seed = 7};
-	struct berth_error err = {0};
+	struct bt_cluster_options options = {.start_ns = INT64_C(1800000000) * BT_NS_PER_SECOND,
+		.controllers = bt_controllers_default_options,
+		.seed = 7};
 
-	*world = (struct world){.now_ns = INT64_C(1800000000) * BT_NS_PER_SECOND};
-	world->store = bt_store_create(&bt_store_default_options);
-	api_options.store = world->store;
-	api_options.now_ns = clock_now;
-	api_options.clock_context = world;
-	world->api = bt_api_create(&api_options);
-	options.names = names;
-	options.name_count = BT_ARRAY_LENGTH(names);
-	ck_assert_int_eq(bt_controllers_create(world->api, &options, &world->controllers, &err), 0);
+	*world = (struct world){.now_ns = options.start_ns};
+	options.controllers.names = names;
+	options.controllers.name_count = BT_ARRAY_LENGTH(names);
+	ck_assert_int_eq(bt_cluster_create(&options, &world->cluster, NULL), 0);
+	ck_assert_int_eq(bt_cluster_start(world->cluster, NULL), 0);
+	world->store = bt_cluster_store(world->cluster);
+	world->api = bt_cluster_api(world->cluster);
+	world->controllers = bt_cluster_controllers(world->cluster);
 }
 
 void world_finish(struct world *world)
 {
-	bt_controllers_destroy(world->controllers);
-	bt_api_destroy(world->api);
-	bt_store_destroy(world->store);
+	bt_cluster_destroy(world->cluster);
 	bt_arena_finish(&world->arena);
 }
 
@@ -242,6 +233,7 @@ void world_settle(struct world *world)
 void world_advance(struct world *world, int64_t seconds)
 {
 	world->now_ns += seconds * BT_NS_PER_SECOND;
+	bt_cluster_clock_advance(bt_cluster_get_clock(world->cluster), world->now_ns);
 }
 
 struct bt_json_value *world_get(

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_CONTROLLERS_WORKLOAD_WORLD_H
 #define BT_TESTS_UNIT_CONTROLLERS_WORKLOAD_WORLD_H
-/** A whole API server in memory with the workload controllers, a clock that the test moves, and an
- * agent that starts and stops pods when the test says so. */
+/** A cluster in virtual time with the workload controllers, and an agent that starts and stops
+ * pods when the test says so. */
 #include "codec/json_edit.h"
+#include "cluster/cluster.h"
 #include "cluster/hub.h"
 
 struct world {
-	struct bt_store *store;
-	struct bt_api *api;
-	struct bt_controllers *controllers;
+	struct bt_cluster *cluster;
+	struct bt_store *store;             /* the cluster's */
+	struct bt_api *api;                 /* the cluster's */
+	struct bt_controllers *controllers; /* the cluster's */
 	struct bt_arena arena;
 	int64_t now_ns;
 	bool hold_new_pods; /* the agent starts none */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_main.h"
+
+#include "cluster.h"
+
+#include "base/nanoseconds.h"
+#include "base/strbuf.h"
+#include "codec/json_edit.h"
+
+#define MINUTE_NS (60 * BT_NS_PER_SECOND)
+#define POD_SPEC \
+	"'spec':{'containers':[{'name':'c','image':'i:1','resources':{'requests':{'cpu':'1'}}}]}"
+#define DEPLOYMENT \
+	"{'metadata':{'name':'web'},'spec':{'replicas':3,'selector':{'matchLabels':{'a':'b'}}," \
+	"'template':{'metadata':{'labels':{'a':'b'}}," POD_SPEC "}}}"
+
+/** A whole cluster: 3 nodes, all controllers, a scheduler. */
+static void init(struct cluster *cluster, uint64_t seed)
+{
+	static const struct bt_api_request no_options = BT_API_REQUEST_INIT;
+	struct bt_gates gates = bt_gates_default();
+	struct bt_cluster_options options = {
+		.start_ns = INT64_C(1795262400000000000),
+		.controllers = bt_controllers_default_options,
+		.nodes = {3, 0, "8", "32Gi", "110", "node-"},
+		.engine = BT_ENGINE_OPTIONS_INIT,
+		.seed = seed,
+	};
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	options.engine.seed = seed;
+	options.engine.verify = true;
+	options.controllers.seed = seed;
+	options.config = bt_config_create_default(&gates);
+	*cluster = (struct cluster){.api = {.request = no_options}};
+	int result = bt_cluster_create(&options, &cluster->cluster, &err);
+	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
+	result = bt_cluster_start(cluster->cluster, &err);
+	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
+	bt_config_unref(options.config);
+	cluster->controllers = bt_cluster_controllers(cluster->cluster);
+	cluster->api.api = bt_cluster_api(cluster->cluster);
+	cluster->api.store = bt_cluster_store(cluster->cluster);
+	/* The service account "default" comes first: pods are refused without it. */
+	ck_assert_int_eq(bt_cluster_run_until_idle(cluster->cluster, INT64_MAX, NULL), 0);
+}
+
+/** Run until idle; how much time has passed. */
+static int64_t settle(struct cluster *cluster, int64_t limit_ns, int expected)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int64_t before_ns = bt_api_now_ns(cluster->api.api);
+	int result = bt_cluster_run_until_idle(cluster->cluster, before_ns + limit_ns, &err);
+	ck_assert_msg(result >= 0, "%s", berth_error_message(&err));
+	ck_assert_int_eq(result, expected);
+	return bt_api_now_ns(cluster->api.api) - before_ns;
+}
+
+/** Pods of the phase that are bound to a node. */
+static uint32_t count_bound(struct cluster *cluster, const char *phase)
+{
+	const struct bt_api_resource *pods =
+		bt_resources_builtin(bt_api_resources(cluster->api.api), "", "pods");
+	struct bt_store_walk walk;
+	uint32_t count = 0;
+	ck_assert_int_eq(bt_store_walk_begin(cluster->api.store, pods->collection, 0, BT_STR(""),
+				 BT_STR(""), &walk, NULL),
+		0);
+	for (const struct bt_stored *stored; (stored = bt_store_walk_next(&walk, NULL)) != NULL;) {
+		const struct bt_json_value *pod = bt_api_parse_stored(stored, &cluster->api.arena);
+		count += bt_json_text_at(pod, "spec.nodeName").length != 0 &&
+			bt_str_equal_c(bt_json_text_at(pod, "status.phase"), phase);
+	}
+	bt_store_walk_end(&walk);
+	return count;
+}
+
+START_TEST(test_virtual_time__deployment_runs)
+{
+	struct cluster cluster;
+	init(&cluster, 1);
+	cluster_create(&cluster, "deployments.apps", "default/", DEPLOYMENT);
+	int64_t took_ns = settle(&cluster, 10 * MINUTE_NS, 0);
+	ck_assert_uint_eq(count_bound(&cluster, "Running"), 3);
+	ck_assert_str_eq(cluster_json(&cluster, "deployments.apps", "default/web",
+				 "status.availableReplicas"),
+		"3");
+	/* The pods start after one second; leases go on, but do not count. */
+	ck_assert_int_ge(took_ns, BT_NS_PER_SECOND);
+	ck_assert_int_eq(settle(&cluster, 10 * MINUTE_NS, 0), 0);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_virtual_time__job_completes)
+{
+	struct cluster cluster;
+	init(&cluster, 1);
+	cluster_create(&cluster, "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'completions':4,'parallelism':2,'template':{"
+		"'metadata':{'annotations':{'berth.dev/run-time':'90s'}},"
+		"'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i:1'}]}}}}");
+	int64_t took_ns = settle(&cluster, 10 * MINUTE_NS, 0);
+	ck_assert_str_eq(cluster_condition(&cluster, "jobs.batch", "default/j", "Complete"),
+		"True/CompletionsReached");
+	ck_assert_uint_eq(count_bound(&cluster, "Succeeded"), 4);
+	ck_assert_int_ge(took_ns, 180 * BT_NS_PER_SECOND);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_virtual_time__limit_comes_first)
+{
+	struct cluster cluster;
+	init(&cluster, 1);
+	cluster_create(&cluster, "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'template':{"
+		"'metadata':{'annotations':{'berth.dev/run-time':'1h'}},"
+		"'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i:1'}]}}}}");
+	ck_assert_int_eq(settle(&cluster, 10 * MINUTE_NS, 1), 10 * MINUTE_NS);
+	ck_assert_uint_eq(count_bound(&cluster, "Running"), 1);
+	ck_assert_int_eq(settle(&cluster, 100 * MINUTE_NS, 0) / MINUTE_NS, 50);
+	ck_assert_uint_eq(count_bound(&cluster, "Succeeded"), 1);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_virtual_time__stateful_set_gets_volumes)
+{
+	struct cluster cluster;
+	init(&cluster, 1);
+	cluster_create(&cluster, "storageclasses.storage.k8s.io", "",
+		"{'metadata':{'name':'fast'},'provisioner':'disk.example.com',"
+		"'volumeBindingMode':'WaitForFirstConsumer'}");
+	cluster_create(&cluster, "statefulsets.apps", "default/",
+		"{'metadata':{'name':'db'},'spec':{'replicas':2,'serviceName':'db',"
+		"'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},"
+		"'spec':{'containers':[{'name':'c','image':'i:1'}]}},"
+		"'volumeClaimTemplates':[{'metadata':{'name':'data'},'spec':{"
+		"'storageClassName':'fast','accessModes':['ReadWriteOnce'],"
+		"'resources':{'requests':{'storage':'1Gi'}}}}]}}");
+	(void)settle(&cluster, 10 * MINUTE_NS, 0);
+	ck_assert_uint_eq(count_bound(&cluster, "Running"), 2);
+	ck_assert_str_eq(cluster_text(&cluster, "persistentvolumeclaims", "default/data-db-1",
+				 "status.phase"),
+		"Bound");
+	const char *volume = cluster_text(
+		&cluster, "persistentvolumeclaims", "default/data-db-1", "spec.volumeName");
+	ck_assert_str_eq(
+		cluster_text(&cluster, "persistentvolumes", volume, "status.phase"), "Bound");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_virtual_time__pods_that_fit_nowhere_and_cron_jobs_rest)
+{
+	struct cluster cluster;
+	init(&cluster, 1);
+	cluster_create(&cluster, "pods", "default/",
+		"{'metadata':{'name':'huge'},'spec':{'containers':[{'name':'c','image':'i:1',"
+		"'resources':{'requests':{'cpu':'99'}}}]}}");
+	cluster_create(&cluster, "cronjobs.batch", "default/",
+		"{'metadata':{'name':'nightly'},'spec':{'schedule':'0 3 * * *','jobTemplate':{"
+		"'spec':{'template':{'spec':{'restartPolicy':'Never',"
+		"'containers':[{'name':'c','image':'i:1'}]}}}}}}");
+	ck_assert_int_lt(settle(&cluster, 10 * MINUTE_NS, 0), MINUTE_NS);
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/huge", "PodScheduled"),
+		"False/Unschedulable");
+	/* Until a given time periodic work is done as well. */
+	int64_t now_ns = bt_api_now_ns(cluster.api.api);
+	ck_assert_int_eq(
+		bt_cluster_run_until(cluster.cluster, now_ns + 24 * 60 * MINUTE_NS, NULL), 0);
+	ck_assert_int_eq(bt_api_now_ns(cluster.api.api), now_ns + 24 * 60 * MINUTE_NS);
+	ck_assert_uint_eq(count_bound(&cluster, "Succeeded"), 1);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+/** Every object in the store as one text. */
+static char *dump(uint64_t seed)
+{
+	struct cluster cluster;
+	struct bt_strbuf text = {0};
+	init(&cluster, seed);
+	cluster_create(&cluster, "deployments.apps", "default/", DEPLOYMENT);
+	(void)settle(&cluster, 10 * MINUTE_NS, 0);
+	for (uint32_t i = 0; i < bt_store_collection_count(cluster.api.store); i++) {
+		struct bt_store_walk walk;
+		if (bt_store_walk_begin(
+			    cluster.api.store, i, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
+			continue;
+		}
+		for (const struct bt_stored *stored;
+			(stored = bt_store_walk_next(&walk, NULL)) != NULL;) {
+			bt_strbuf_append_str(&text, bt_stored_text(stored));
+			bt_strbuf_append_char(&text, '\n');
+		}
+		bt_store_walk_end(&walk);
+	}
+	cluster_finish(&cluster);
+	return bt_strbuf_steal(&text);
+}
+
+START_TEST(test_virtual_time__same_seed_same_bytes)
+{
+	char *first = dump(7);
+	char *again = dump(7);
+	char *other = dump(8);
+	ck_assert_uint_gt(strlen(first), 10000);
+	ck_assert_str_eq(first, again);
+	ck_assert_str_ne(first, other);
+	bt_free(first);
+	bt_free(again);
+	bt_free(other);
+}
+END_TEST
+
+BT_TEST_MAIN("virtual_time", test_virtual_time__deployment_runs, test_virtual_time__job_completes,
+	test_virtual_time__limit_comes_first, test_virtual_time__stateful_set_gets_volumes,
+	test_virtual_time__pods_that_fit_nowhere_and_cron_jobs_rest,
+	test_virtual_time__same_seed_same_bytes)
