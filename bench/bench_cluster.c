@@ -3,7 +3,9 @@
 
 #include <time.h>
 
+#include "cli/eviction.h"
 #include "cli/simulation.h"
+#include "cluster/file.h"
 #include "cluster/line_reader.h"
 
 /* FNV-1a: the same on every machine, unlike bt_hash_bytes. */

@@ -2,12 +2,263 @@
 #include "cluster/cluster.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "api/object.h"
+#include "api/pod_common.h"
 #include "base/alloc.h"
-#include "cluster/scheduler.h"
+#include "base/nanoseconds.h"
+#include "base/vec.h"
+#include "cluster/writes.h"
+#include "sched/scheduler.h"
+#include "server/api.h"
 #include "server/event_expiry.h"
+
+/** --- the scheduler: the store's changes go in, decisions are written through the API, under the
+ * same rules as the writes of other clients --- */
+
+/** Attempts of one run: then others have their turn. */
+#define ATTEMPTS_PER_RUN 64
+#define TICK_NS BT_NS_PER_SECOND
+#define KIND_NONE UINT8_MAX
+
+/** What the scheduler watches, in the order of its first look (spec 11b section 2). */
+static const enum bt_kind watched[] = {
+	BT_KIND_NAMESPACE,
+	BT_KIND_NODE,
+	BT_KIND_SERVICE,
+	BT_KIND_REPLICATION_CONTROLLER,
+	BT_KIND_REPLICA_SET,
+	BT_KIND_STATEFUL_SET,
+	BT_KIND_STORAGE_CLASS,
+	BT_KIND_CSI_NODE,
+	BT_KIND_CSI_DRIVER,
+	BT_KIND_CSI_STORAGE_CAPACITY,
+	BT_KIND_VOLUME_ATTACHMENT,
+	BT_KIND_PERSISTENT_VOLUME,
+	BT_KIND_PERSISTENT_VOLUME_CLAIM,
+	BT_KIND_POD_DISRUPTION_BUDGET,
+	BT_KIND_DEVICE_CLASS,
+	BT_KIND_DEVICE_TAINT_RULE,
+	BT_KIND_RESOURCE_SLICE,
+	BT_KIND_RESOURCE_CLAIM,
+	BT_KIND_POD_GROUP,
+	BT_KIND_POD,
+};
+
+struct bt_cluster_scheduler {
+	struct bt_api *api;
+	struct bt_scheduler *scheduler;
+	struct bt_cluster_writes writes;
+	BT_VEC(uint8_t) kinds;                  /* by collection: enum bt_kind, or KIND_NONE */
+	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
+	struct bt_pod_commons commons;
+	int64_t next_tick_ns;
+};
+
+/** --- changes --- */
+
+/** Inside of a commit: only note it. */
+static void note_change(void *context, const struct bt_store_change *change)
+{
+	struct bt_cluster_scheduler *up = context;
+	if (change->collection >= up->kinds.count ||
+		up->kinds.items[change->collection] == KIND_NONE) {
+		return;
+	}
+	struct bt_store_change noted = *change;
+	if (noted.before != NULL) {
+		noted.before = bt_stored_share(noted.before);
+	}
+	noted.after = bt_stored_share(noted.after);
+	bt_vec_push(&up->changes, noted);
+}
+
+static void release_change(struct bt_store_change *change)
+{
+	bt_stored_release(change->before);
+	bt_stored_release(change->after);
+}
+
+/** NULL: what is stored is not readable as its kind; the scheduler must do without. */
+static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *stored)
+{
+	struct bt_json_reader reader;
+	struct bt_object *object = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+	bt_json_reader_init(&reader, bt_stored_text(stored));
+	if (bt_object_decode_as(kind, &reader, &object, &err) < 0) {
+		(void)fprintf(stderr, "berth up: the scheduler cannot read an object: %s\n",
+			berth_error_message(&err));
+		berth_error_finish(&err);
+		return NULL;
+	}
+	return object;
+}
+
+/** As the scheduler keeps it: a pod shares what it has in common with others, and can rest. */
+static struct bt_object *decode_kept(
+	struct bt_cluster_scheduler *up, enum bt_kind kind, const struct bt_stored *stored)
+{
+	struct bt_object *object = decode(kind, stored);
+	if (object == NULL || kind != BT_KIND_POD) {
+		return object;
+	}
+	struct bt_object *kept =
+		bt_object_create_pod(bt_object_value(object, BT_KIND_POD), &up->commons);
+	bt_object_release(object);
+	return kept;
+}
+
+static int observe(struct bt_cluster_scheduler *up, enum bt_kind kind,
+	const struct bt_store_change *change, int64_t now_ns, struct berth_error *err)
+{
+	struct bt_object *before = change->before != NULL ? decode(kind, change->before) : NULL;
+	/* A deletion is told with the last state as the old one. */
+	struct bt_object *after =
+		change->type != BT_CHANGE_DELETED ? decode_kept(up, kind, change->after) : NULL;
+	int result = 0;
+	if (before != NULL || after != NULL) {
+		result = bt_scheduler_observe(up->scheduler, before, after, now_ns, err);
+	}
+	bt_object_release(before);
+	bt_object_release(after);
+	return result;
+}
+
+static int observe_changes(struct bt_cluster_scheduler *up, int64_t now_ns, struct berth_error *err)
+{
+	int result = 0;
+	/* Observing writes nothing, so the list does not grow meanwhile. */
+	for (uint32_t i = 0; i < up->changes.count; i++) {
+		struct bt_store_change *change = &up->changes.items[i];
+		if (result == 0) {
+			enum bt_kind kind = (enum bt_kind)up->kinds.items[change->collection];
+			result = observe(up, kind, change, now_ns, err);
+		}
+		release_change(change);
+	}
+	up->changes.count = 0;
+	return result;
+}
+
+static int observe_collection(struct bt_cluster_scheduler *up, uint32_t collection,
+	enum bt_kind kind, int64_t now_ns, struct berth_error *err)
+{
+	struct bt_store_walk walk;
+	int result = bt_store_walk_begin(
+		bt_api_store(up->api), collection, 0, BT_STR(""), BT_STR(""), &walk, err);
+	if (result < 0) {
+		return result;
+	}
+	for (struct bt_stored *stored = bt_store_walk_next(&walk, NULL);
+		stored != NULL && result == 0; stored = bt_store_walk_next(&walk, NULL)) {
+		struct bt_store_change change = {
+			.rv = stored->rv, .type = BT_CHANGE_ADDED, .after = stored};
+		result = observe(up, kind, &change, now_ns, err);
+	}
+	bt_store_walk_end(&walk);
+	return result;
+}
+
+static int observe_everything(
+	struct bt_cluster_scheduler *up, int64_t now_ns, struct berth_error *err)
+{
+	struct bt_resources *resources = bt_api_resources(up->api);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
+		const struct bt_kind_info *info = bt_kind_info(watched[i]);
+		uint32_t collection =
+			bt_resources_builtin(resources, info->group, info->resource)->collection;
+		while (up->kinds.count <= collection) {
+			bt_vec_push(&up->kinds, KIND_NONE);
+		}
+		up->kinds.items[collection] = (uint8_t)watched[i];
+		int result = observe_collection(up, collection, watched[i], now_ns, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+/** --- life --- */
+
+static void cluster_scheduler_destroy(struct bt_cluster_scheduler *up);
+
+static int cluster_scheduler_create(struct bt_api *api, struct bt_config *config,
+	const struct bt_engine_options *options, struct bt_cluster_scheduler **out_scheduler,
+	struct berth_error *err)
+{
+	struct bt_cluster_scheduler *up = BT_NEW(struct bt_cluster_scheduler);
+	int64_t now_ns = bt_api_now_ns(api);
+	up->api = api;
+	bt_cluster_writes_init(&up->writes, api);
+	int result = bt_scheduler_create(config, options, &up->writes.writer, &up->scheduler, err);
+	if (result == 0) {
+		up->writes.scheduler = up->scheduler;
+		result = observe_everything(up, now_ns, err);
+	}
+	if (result < 0) {
+		cluster_scheduler_destroy(up);
+		return result;
+	}
+	bt_store_on_change(bt_api_store(api), note_change, up);
+	up->next_tick_ns = now_ns + TICK_NS;
+	*out_scheduler = up;
+	return 0;
+}
+
+static void cluster_scheduler_destroy(struct bt_cluster_scheduler *up)
+{
+	if (up == NULL) {
+		return;
+	}
+	bt_store_off_change(bt_api_store(up->api), up);
+	bt_scheduler_destroy(up->scheduler);
+	bt_cluster_writes_finish(&up->writes);
+	for (uint32_t i = 0; i < up->changes.count; i++) {
+		release_change(&up->changes.items[i]);
+	}
+	bt_vec_finish(&up->changes);
+	bt_pod_commons_finish(&up->commons);
+	bt_vec_finish(&up->kinds);
+	bt_free(up);
+}
+
+/** --- work --- */
+
+static int cluster_scheduler_run(struct bt_cluster_scheduler *up, int64_t now_ns,
+	int64_t *out_next_ns, struct berth_error *err)
+{
+	int64_t next_ns = now_ns;
+	if (now_ns >= up->next_tick_ns) {
+		bt_cluster_writes_tick(&up->writes, now_ns);
+		up->next_tick_ns = now_ns + TICK_NS;
+	}
+	for (uint32_t i = 0; i < ATTEMPTS_PER_RUN; i++) {
+		int result = observe_changes(up, now_ns, err);
+		if (result < 0) {
+			return result;
+		}
+		struct bt_attempt attempt;
+		next_ns = bt_scheduler_step(up->scheduler, now_ns, &attempt);
+		if (attempt.outcome == BT_ATTEMPT_IDLE) {
+			break;
+		}
+	}
+	*out_next_ns = next_ns < up->next_tick_ns ? next_ns : up->next_tick_ns;
+	return 0;
+}
+
+/** After a run: changes are not observed yet, or bt_scheduler_has_work. */
+static bool cluster_scheduler_has_work(const struct bt_cluster_scheduler *up)
+{
+	return up->changes.count != 0 || bt_scheduler_has_work(up->scheduler);
+}
 
 /** Runs at one virtual time, 400 writes each at most: more than any cluster needs that comes to
  * rest. */
@@ -94,7 +345,7 @@ void bt_cluster_destroy(struct bt_cluster *cluster)
 	if (cluster == NULL) {
 		return;
 	}
-	bt_cluster_scheduler_destroy(cluster->scheduler);
+	cluster_scheduler_destroy(cluster->scheduler);
 	bt_config_unref(cluster->options.config);
 	bt_controllers_destroy(cluster->controllers);
 	bt_event_expiry_destroy(cluster->event_expiry);
@@ -118,7 +369,7 @@ int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err)
 		result = bt_controllers_add_nodes(cluster->controllers, &options->nodes, err);
 	}
 	if (result == 0 && options->config != NULL) {
-		result = bt_cluster_scheduler_create(
+		result = cluster_scheduler_create(
 			cluster->api, options->config, &options->engine, &cluster->scheduler, err);
 	}
 	return result;
@@ -132,7 +383,7 @@ int bt_cluster_run(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 	int64_t scheduler_ns = INT64_MAX;
 	int result = 0;
 	if (cluster->scheduler != NULL) {
-		result = bt_cluster_scheduler_run(cluster->scheduler,
+		result = cluster_scheduler_run(cluster->scheduler,
 			bt_cluster_clock_now_ns(&cluster->clock), &scheduler_ns, err);
 	}
 	next_ns = expiry_ns < next_ns ? expiry_ns : next_ns;
@@ -159,7 +410,7 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 static bool has_work(const struct bt_cluster *cluster)
 {
 	return bt_controllers_have_work(cluster->controllers) ||
-		(cluster->scheduler != NULL && bt_cluster_scheduler_has_work(cluster->scheduler));
+		(cluster->scheduler != NULL && cluster_scheduler_has_work(cluster->scheduler));
 }
 
 static int run_virtual(

@@ -2,9 +2,9 @@
 #ifndef BT_CLUSTER_DEPLOYMENT_H
 #define BT_CLUSTER_DEPLOYMENT_H
 /**
- * The parts of the deployment controller: deployment.c (whose sets are whose, what is done),
- * deployment_rollout.c (from old sets to the new one), deployment_revision.c (the new set, its
- * revision, old ones beyond the limit), deployment_status.c. Spec: 14b section 6.2.
+ * The parts of the deployment controller: deployment.c (whose sets are whose, what is done, the
+ * status), deployment_rollout.c (the new set, its revision, from old sets to the new one, old ones
+ * beyond the limit). Spec: 14b section 6.2.
  */
 #include "cluster/tree.h"
 
@@ -49,28 +49,25 @@ struct bt_rollout {
 	uint32_t old_count;
 };
 
-/** deployment.c */
+/** --- deployment.c --- */
+
 void bt_rollout_event(
 	struct bt_rollout *rollout, const char *type, const char *reason, struct bt_str message);
 void bt_rollout_read_set(
 	struct bt_rollout *rollout, struct bt_rollout_set *set, struct bt_json_value *object);
 
-/** deployment_revision.c: pick the new set out of old_sets; with create make it when there is none.
- */
+/** --- deployment_rollout.c --- */
+
+/** Pick the new set out of old_sets; with create make it when there is none. */
 void bt_rollout_find_new_set(struct bt_rollout *rollout, bool create);
 void bt_rollout_clean_up(struct bt_rollout *rollout);
 
-/** deployment_rollout.c */
 void bt_rollout_recreate(struct bt_rollout *rollout);
 void bt_rollout_roll(struct bt_rollout *rollout);
 /** The number in spec changed while sets of several revisions have pods: in proportion. */
 void bt_rollout_scale(struct bt_rollout *rollout);
 bool bt_rollout_needs_scale(const struct bt_rollout *rollout);
-/** The most there may be of a new set now. */
-int64_t bt_rollout_new_set_size(const struct bt_rollout *rollout);
 
-/** deployment_status.c */
-void bt_rollout_write_status(struct bt_rollout *rollout);
 bool bt_rollout_is_complete(const struct bt_rollout *rollout);
 /** Progressing: True, or with paused and resumed Unknown. */
 void bt_rollout_set_progressing(

@@ -2,7 +2,7 @@
 /** What budgets allow to be disrupted. Spec: 14b section 6.7. */
 #include "base/map.h"
 #include "cluster/pod_index.h"
-#include "cluster/selector_table.h"
+#include "cluster/owners.h"
 #include "cluster/tree.h"
 #include "server/condition.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLUSTER_FILE_H
 #define BT_CLUSTER_FILE_H
-/**
- * A whole input file in memory: regular files are mapped, pipes and gzipped files are read. The
- * bytes are followed by nothing: users go by the length.
- */
+/** Input files, plain or gzipped: a whole file in memory, or line by line. */
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 
 /** Most bytes of a mapped file. */
 #define BT_FILE_MAPPED_BYTES_MAX ((size_t)UINT32_MAX)
 /** Most bytes of what must be held in memory: pipes, and gzipped files once unpacked. */
 #define BT_FILE_READ_BYTES_MAX ((size_t)2 << 30)
 
+/** A whole file: regular files are mapped, pipes and gzipped files are read. No zero follows the
+ * bytes. */
 struct bt_file {
 	const char *data; /* never NULL */
 	size_t length;
@@ -30,4 +30,20 @@ BT_MUST_USE int bt_file_read(
 void bt_file_finish(struct bt_file *file);
 /** The first byte that is not white space opens a JSON value; a byte order mark does not count. */
 bool bt_file_is_json(const struct bt_file *file);
+
+/** Lines of a text file. */
+struct bt_line_reader;
+
+/** path "-" reads standard input. */
+BT_MUST_USE int bt_line_reader_open(
+	const char *path, struct bt_line_reader **out_reader, struct berth_error *err);
+void bt_line_reader_close(struct bt_line_reader *reader);
+/**
+ * Next line that is not blank, without its end. *out_line is borrowed until the next call;
+ * *out_more false at the end. Lines longer than 1 GiB are refused (BERTH_ERR_TOO_LARGE).
+ */
+BT_MUST_USE int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line,
+	bool *out_more, struct berth_error *err);
+/** 1-based number of the line returned last. */
+unsigned long bt_line_reader_number(const struct bt_line_reader *reader);
 #endif

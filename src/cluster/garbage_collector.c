@@ -1,11 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What becomes of objects whose owners go. Spec: 14b section 8. */
-#include "cluster/garbage_collector.h"
-
 #include <inttypes.h>
 
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "cluster/controller.h"
 #include "cluster/groups.h"
 #include "cluster/tree.h"
+
+/* --- links: dependents by the uids in metadata.ownerReferences, for every resource --- */
+
+#define BT_LINK_NONE UINT32_MAX
+
+/** One owner of one object. The owner's uid is only known by its hash: who acts on a link looks
+ * at the object again. */
+struct bt_garbage_link {
+	char *key; /* of the dependent, owned; NULL: a free link */
+	uint64_t owner_hash;
+	uint32_t collection;
+	uint32_t next; /* of the same owner, or of the free links */
+	uint32_t previous;
+};
+
+struct bt_garbage_links {
+	BT_VEC(struct bt_garbage_link) links;
+	uint32_t first_free;
+	struct bt_map by_owner; /* first link of the owner */
+	struct bt_map by_object;
+};
+
+static uint64_t object_hash(uint32_t collection, struct bt_str key)
+{
+	return bt_hash_bytes(key.data, key.length, collection);
+}
+
+static uint64_t hash_by_owner(const void *owner, uint32_t value)
+{
+	const struct bt_garbage_links *links = owner;
+	return links->links.items[value].owner_hash;
+}
+
+static uint64_t hash_by_object(const void *owner, uint32_t value)
+{
+	const struct bt_garbage_links *links = owner;
+	const struct bt_garbage_link *link = &links->links.items[value];
+	return object_hash(link->collection, bt_str_from(link->key));
+}
+
+static void garbage_links_init(struct bt_garbage_links *links)
+{
+	*links = (struct bt_garbage_links){.first_free = BT_LINK_NONE};
+	bt_map_init(&links->by_owner, hash_by_owner, links);
+	bt_map_init(&links->by_object, hash_by_object, links);
+}
+
+static void garbage_links_finish(struct bt_garbage_links *links)
+{
+	for (uint32_t i = 0; i < links->links.count; i++) {
+		bt_free(links->links.items[i].key);
+	}
+	bt_vec_finish(&links->links);
+	bt_map_finish(&links->by_owner);
+	bt_map_finish(&links->by_object);
+}
+
+static uint32_t first_of(const struct bt_garbage_links *links, uint64_t owner_hash)
+{
+	for (uint32_t at = bt_map_first(&links->by_owner, owner_hash); at != BT_MAP_NONE;
+		at = bt_map_next(&links->by_owner, owner_hash, at)) {
+		uint32_t link = bt_map_value(&links->by_owner, at);
+		if (links->links.items[link].owner_hash == owner_hash) {
+			return link;
+		}
+	}
+	return BT_LINK_NONE;
+}
+
+/** First of the links to an owner; go on with next. */
+static uint32_t garbage_links_of(const struct bt_garbage_links *links, struct bt_str owner_uid)
+{
+	return first_of(links, bt_str_hash(owner_uid));
+}
+
+static void garbage_links_add(struct bt_garbage_links *links, uint32_t collection,
+	struct bt_str key, struct bt_str owner_uid)
+{
+	struct bt_garbage_link link = {
+		.key = bt_strndup(key.data, key.length),
+		.owner_hash = bt_str_hash(owner_uid),
+		.collection = collection,
+		.previous = BT_LINK_NONE,
+		.next = BT_LINK_NONE,
+	};
+	uint32_t first = first_of(links, link.owner_hash);
+	uint32_t index = links->first_free;
+
+	if (index != BT_LINK_NONE) {
+		links->first_free = links->links.items[index].next;
+		links->links.items[index] = link;
+	} else {
+		index = links->links.count;
+		bt_vec_push(&links->links, link);
+	}
+	if (first == BT_LINK_NONE) {
+		bt_map_insert(&links->by_owner, link.owner_hash, index);
+	} else {
+		/* Behind the first one, so that the map's value stays. */
+		struct bt_garbage_link *items = links->links.items;
+		items[index].previous = first;
+		items[index].next = items[first].next;
+		if (items[first].next != BT_LINK_NONE) {
+			items[items[first].next].previous = index;
+		}
+		items[first].next = index;
+	}
+	bt_map_insert(&links->by_object, object_hash(collection, key), index);
+}
+
+static void remove_link(struct bt_garbage_links *links, uint32_t index, uint64_t hash)
+{
+	struct bt_garbage_link *items = links->links.items;
+	struct bt_garbage_link link = items[index];
+
+	if (link.next != BT_LINK_NONE) {
+		items[link.next].previous = link.previous;
+	}
+	if (link.previous != BT_LINK_NONE) {
+		items[link.previous].next = link.next;
+	} else {
+		(void)bt_map_remove(&links->by_owner, link.owner_hash, index);
+		if (link.next != BT_LINK_NONE) {
+			bt_map_insert(&links->by_owner, link.owner_hash, link.next);
+		}
+	}
+	(void)bt_map_remove(&links->by_object, hash, index);
+	bt_free(link.key);
+	items[index] = (struct bt_garbage_link){.next = links->first_free};
+	links->first_free = index;
+}
+
+/** All links of an object. */
+static void garbage_links_remove(
+	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
+{
+	uint64_t hash = object_hash(collection, key);
+	bool found = true;
+
+	while (found) {
+		found = false;
+		for (uint32_t at = bt_map_first(&links->by_object, hash);
+			at != BT_MAP_NONE && !found;
+			at = bt_map_next(&links->by_object, hash, at)) {
+			uint32_t index = bt_map_value(&links->by_object, at);
+			const struct bt_garbage_link *link = &links->links.items[index];
+
+			if (link->collection == collection && bt_str_equal_c(key, link->key)) {
+				found = true;
+				remove_link(links, index, hash);
+				break;
+			}
+		}
+	}
+}
 
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
@@ -33,7 +190,7 @@ static void *create(struct bt_hub *hub)
 	struct collector *self = BT_NEW(struct collector);
 
 	(void)hub;
-	bt_garbage_links_init(&self->links);
+	garbage_links_init(&self->links);
 	bt_groups_init(&self->waiting);
 	return self;
 }
@@ -42,7 +199,7 @@ static void destroy(void *data)
 {
 	struct collector *self = data;
 
-	bt_garbage_links_finish(&self->links);
+	garbage_links_finish(&self->links);
 	bt_groups_finish(&self->waiting);
 	bt_free(self);
 }
@@ -157,10 +314,10 @@ static void note_owners(
 			    owners)) {
 			return;
 		}
-		bt_garbage_links_remove(&self->links, collection, observed->key);
+		garbage_links_remove(&self->links, collection, observed->key);
 	}
 	for (uint32_t i = 0; i < owners->count; i++) {
-		bt_garbage_links_add(&self->links, collection, observed->key,
+		garbage_links_add(&self->links, collection, observed->key,
 			bt_json_text_at(owners->elements[i], "uid"));
 		gone = gone ||
 			look_up(hub, owners->elements[i], namespace_, &arena) == OWNER_IS_GONE;
@@ -181,8 +338,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_json_array_at(observed->after, "metadata.ownerReferences");
 		struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
 
-		bt_garbage_links_remove(
-			&self->links, observed->resource->collection, observed->key);
+		garbage_links_remove(&self->links, observed->resource->collection, observed->key);
 		for (uint32_t i = 0; i < owners->count; i++) {
 			uint32_t entry = bt_groups_first(
 				&self->waiting, bt_json_text_at(owners->elements[i], "uid"));
@@ -191,7 +347,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 				bt_hub_enqueue(hub, bt_groups_key(&self->waiting, entry));
 			}
 		}
-		for (uint32_t link = bt_garbage_links_of(&self->links, uid); link != BT_LINK_NONE;
+		for (uint32_t link = garbage_links_of(&self->links, uid); link != BT_LINK_NONE;
 			link = self->links.links.items[link].next) {
 			const struct bt_garbage_link *found = &self->links.links.items[link];
 			enqueue_object(hub, found->collection, bt_str_from(found->key));
@@ -298,7 +454,7 @@ static bool delete_in_foreground(struct pass *pass)
 {
 	struct bt_str uid = bt_json_text_at(pass->object, "metadata.uid");
 	struct bt_arena scratch = {0};
-	uint32_t link = bt_garbage_links_of(&pass->self->links, uid);
+	uint32_t link = garbage_links_of(&pass->self->links, uid);
 	bool blocked = false;
 	bool succeeded = true;
 
@@ -350,7 +506,7 @@ static bool sync(
 	if (bt_tree_is_deleting(pass.object) && has_finalizer(pass.object, ORPHAN)) {
 		struct bt_str uid = bt_json_text_at(pass.object, "metadata.uid");
 		struct bt_arena scratch = {0};
-		uint32_t link = bt_garbage_links_of(&pass.self->links, uid);
+		uint32_t link = garbage_links_of(&pass.self->links, uid);
 		bool succeeded = true;
 
 		for (; link != BT_LINK_NONE; link = pass.self->links.links.items[link].next) {

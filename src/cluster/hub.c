@@ -1,9 +1,350 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/hub.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "api/time.h"
+#include "base/nanoseconds.h"
 #include "codec/json_edit.h"
+
+const struct bt_controller_row bt_controller_rows[] = {
+#define BT_CONTROLLER(name, ops) {(name), &(ops)},
+#include "cluster/controllers.def"
+#undef BT_CONTROLLER
+	{NULL, NULL},
+};
+
+const struct bt_controllers_options bt_controllers_default_options = {
+	.pod_start_delay_ns = BT_NS_PER_SECOND,
+	.pod_stop_delay_ns = BT_NS_PER_SECOND,
+	.provision_delay_ns = BT_NS_PER_SECOND,
+	.job_run_time_ns = INT64_C(5000000000),
+};
+
+bool bt_controllers_has(const struct bt_controllers_options *options, const char *name)
+{
+	bool others = true;
+
+	for (uint32_t i = 0; i < options->name_count; i++) {
+		const char *wanted = options->names[i];
+		if (strcmp(wanted, name) == 0) {
+			return true;
+		}
+		if (wanted[0] == '-' && strcmp(wanted + 1, name) == 0) {
+			return false;
+		}
+	}
+	/* Only names that switch something on leave the unnamed ones off. */
+	for (uint32_t i = 0; i < options->name_count; i++) {
+		if (strcmp(options->names[i], "*") == 0) {
+			return true;
+		}
+		others = others && options->names[i][0] == '-';
+	}
+	return others;
+}
+
+int bt_controllers_check_names(
+	const struct bt_controllers_options *options, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < options->name_count; i++) {
+		const char *name = options->names[i];
+		const char *bare = name[0] == '-' ? name + 1 : name;
+		bool known = strcmp(name, "*") == 0;
+
+		for (const struct bt_controller_row *row = bt_controller_rows; row->name != NULL;
+			row++) {
+			known = known || strcmp(bare, row->name) == 0;
+		}
+		if (!known) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"\"%s\" is not in the list of known controllers", bare);
+		}
+	}
+	return 0;
+}
+
+static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, struct bt_arena *arena,
+	struct bt_api_answer *out_answer)
+{
+	struct bt_api_answer answer = {.code = 0};
+	const struct bt_hub_member *member = &hub->members[hub->current];
+	uint16_t code;
+
+	hub->work++;
+	if (hub->current < hub->member_count) {
+		request->user = &member->user;
+		request->field_manager = bt_str_from(member->ops->name);
+	}
+	bt_api_perform(hub->api, request, arena, &answer);
+	code = answer.code;
+	if (out_answer != NULL) {
+		*out_answer = answer;
+	} else {
+		bt_api_answer_finish(&answer);
+	}
+	return code;
+}
+
+uint16_t bt_hub_create(struct bt_hub *hub, const struct bt_api_resource *resource,
+	struct bt_str namespace_, struct bt_json_value *object, struct bt_arena *arena,
+	struct bt_api_answer *out_answer)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+
+	request.verb = BT_VERB_CREATE;
+	request.resource = resource;
+	request.namespace_ = namespace_;
+	request.body = object;
+	return perform(hub, &request, arena, out_answer);
+}
+
+uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource,
+	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *patch,
+	struct bt_arena *arena, struct bt_api_answer *out_answer)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+
+	request.verb = BT_VERB_PATCH;
+	request.patch_type = BT_PATCH_MERGE;
+	request.resource = resource;
+	request.subresource = subresource;
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
+	request.body = patch;
+	return perform(hub, &request, arena, out_answer);
+}
+
+uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
+	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
+	struct bt_arena *arena, struct bt_api_answer *out_answer)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+
+	request.verb = BT_VERB_UPDATE;
+	request.resource = resource;
+	request.subresource = subresource;
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
+	request.body = object;
+	return perform(hub, &request, arena, out_answer);
+}
+
+uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
+	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+
+	request.verb = BT_VERB_DELETE;
+	request.resource = resource;
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
+	request.grace_period_seconds = grace_seconds;
+	request.propagation = BT_PROPAGATION_BACKGROUND;
+	request.precondition_uid = uid;
+	return perform(hub, &request, arena, NULL);
+}
+
+const struct bt_json_value *bt_controller_owner_of(const struct bt_json_value *object)
+{
+	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
+
+	for (uint32_t i = 0; i < owners->count; i++) {
+		if (bt_json_bool_at(owners->elements[i], "controller", false)) {
+			return owners->elements[i];
+		}
+	}
+	return NULL;
+}
+
+struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
+	const struct bt_api_resource *resource, const struct bt_json_value *owner)
+{
+	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
+	bt_json_set_c(arena, reference, "kind", resource->kind);
+	bt_json_set_str(arena, reference, "name", bt_json_text_at(owner, "metadata.name"));
+	bt_json_set_str(arena, reference, "uid", bt_json_text_at(owner, "metadata.uid"));
+	bt_json_set_bool(arena, reference, "controller", true);
+	bt_json_set_bool(arena, reference, "blockOwnerDeletion", true);
+	return reference;
+}
+
+#define BURST_MILLI 25000
+/** One event in 300 s, in thousandths of an event. */
+#define NS_PER_MILLI_TOKEN (INT64_C(300) * BT_NS_PER_SECOND / 1000)
+#define MESSAGE_BYTES_MAX 1024
+/** Longest object name in an Event's name: with the stamp it must stay a name. */
+#define NAME_BYTES_MAX 230
+
+/** false: this object has told enough for now. */
+static bool take_token(struct bt_hub *hub, uint64_t hash)
+{
+	struct bt_hub_event_source *source;
+	int64_t gained;
+
+	if (hub->event_sources == NULL) {
+		hub->event_sources = BT_NEW_ARRAY(struct bt_hub_event_source, BT_HUB_EVENT_SOURCES);
+	}
+	source = &hub->event_sources[hash % BT_HUB_EVENT_SOURCES];
+	if (source->hash != hash) {
+		*source = (struct bt_hub_event_source){hash, BURST_MILLI, hub->now_ns};
+	}
+	gained = (hub->now_ns - source->updated_ns) / NS_PER_MILLI_TOKEN;
+	if (gained > 0) {
+		source->updated_ns += gained * NS_PER_MILLI_TOKEN;
+		source->tokens_milli = gained > BURST_MILLI - source->tokens_milli
+			? BURST_MILLI
+			: source->tokens_milli + gained;
+	}
+	if (source->tokens_milli < 1000) {
+		return false;
+	}
+	source->tokens_milli -= 1000;
+	return true;
+}
+
+static struct bt_hub_event_memory *remembered(struct bt_hub *hub, uint64_t hash)
+{
+	for (uint32_t i = 0; hub->events != NULL && i < BT_HUB_EVENTS_REMEMBERED; i++) {
+		if (hub->events[i].key != NULL && hub->events[i].hash == hash) {
+			return &hub->events[i];
+		}
+	}
+	return NULL;
+}
+
+static void remember(struct bt_hub *hub, uint64_t hash, struct bt_str key)
+{
+	struct bt_hub_event_memory *memory;
+
+	if (hub->events == NULL) {
+		hub->events = BT_NEW_ARRAY(struct bt_hub_event_memory, BT_HUB_EVENTS_REMEMBERED);
+	}
+	memory = &hub->events[hub->next_event];
+	hub->next_event = (hub->next_event + 1) % BT_HUB_EVENTS_REMEMBERED;
+	bt_free(memory->key);
+	*memory = (struct bt_hub_event_memory){hash, bt_strndup(key.data, key.length), 1};
+}
+
+/** Count a remembered event up. false: it is gone. */
+static bool count_up(struct bt_hub *hub, struct bt_hub_event_memory *memory,
+	const struct bt_api_resource *events, struct bt_arena *arena)
+{
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_int64(arena, patch, "count", memory->count + 1);
+	bt_json_set_str(arena, patch, "lastTimestamp", bt_time_text(arena, hub->now_ns));
+	if (bt_hub_patch(hub, events, BT_SUBRESOURCE_NONE, bt_str_from(memory->key), patch, arena,
+		    NULL) != 200) {
+		bt_free(memory->key);
+		*memory = (struct bt_hub_event_memory){0};
+		return false;
+	}
+	memory->count++;
+	return true;
+}
+
+static struct bt_json_value *reference_to(struct bt_arena *arena,
+	const struct bt_api_resource *resource, const struct bt_json_value *object)
+{
+	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_c(arena, reference, "kind", resource->kind);
+	bt_json_set_str(
+		arena, reference, "namespace", bt_json_text_at(object, "metadata.namespace"));
+	bt_json_set_str(arena, reference, "name", bt_json_text_at(object, "metadata.name"));
+	bt_json_set_str(arena, reference, "uid", bt_json_text_at(object, "metadata.uid"));
+	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
+	bt_json_set_str(arena, reference, "resourceVersion",
+		bt_json_text_at(object, "metadata.resourceVersion"));
+	return reference;
+}
+
+/** At most so many bytes, and no piece of a character. */
+static struct bt_str cut(struct bt_str text, uint32_t bytes_max)
+{
+	uint32_t length = text.length;
+
+	if (length <= bytes_max) {
+		return text;
+	}
+	length = bytes_max;
+	while (length > 0 && ((unsigned char)text.data[length] & 0xc0) == 0x80) {
+		length--;
+	}
+	return bt_str_sub(text, 0, length);
+}
+
+static uint64_t hash_c(uint64_t hash, struct bt_str text)
+{
+	return bt_hash_bytes(text.data, text.length, hash);
+}
+
+void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, const char *type, const char *reason,
+	struct bt_str message)
+{
+	const struct bt_api_resource *events =
+		bt_resources_builtin(bt_api_resources(hub->api), "", "events");
+	struct bt_arena *arena = &hub->event_arena;
+	struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
+	struct bt_str uid = bt_json_text_at(object, "metadata.uid");
+	uint64_t source_hash = hash_c(hash_c(0, bt_str_from(component)), uid);
+	uint64_t hash = hash_c(
+		hash_c(hash_c(source_hash, bt_str_from(type)), bt_str_from(reason)), message);
+	struct bt_hub_event_memory *memory;
+	struct bt_json_value *event;
+	struct bt_json_value *metadata;
+	struct bt_json_value *source;
+	struct bt_str name;
+	struct bt_str now;
+
+	if (!take_token(hub, source_hash)) {
+		return;
+	}
+	memory = remembered(hub, hash);
+	if (memory != NULL && count_up(hub, memory, events, arena)) {
+		bt_arena_reset(arena);
+		return;
+	}
+	hub->last_event_stamp =
+		hub->now_ns > hub->last_event_stamp ? hub->now_ns : hub->last_event_stamp + 1;
+	name = bt_arena_printf(arena, "%.*s.%" PRIx64,
+		BT_STR_ARG(bt_str_sub(bt_json_text_at(object, "metadata.name"), 0, NAME_BYTES_MAX)),
+		(uint64_t)hub->last_event_stamp);
+	namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
+	now = bt_time_text(arena, hub->now_ns);
+	event = bt_json_new(arena, BT_JSON_OBJECT);
+	metadata = bt_json_ensure_object(arena, event, "metadata");
+	bt_json_set_str(arena, metadata, "name", name);
+	bt_json_set_str(arena, metadata, "namespace", namespace_);
+	bt_json_set_value(arena, event, "involvedObject", reference_to(arena, resource, object));
+	bt_json_set_c(arena, event, "reason", reason);
+	bt_json_set_str(arena, event, "message", cut(message, MESSAGE_BYTES_MAX));
+	source = bt_json_ensure_object(arena, event, "source");
+	bt_json_set_c(arena, source, "component", component);
+	bt_json_set_str(arena, event, "firstTimestamp", now);
+	bt_json_set_str(arena, event, "lastTimestamp", now);
+	bt_json_set_int64(arena, event, "count", 1);
+	bt_json_set_c(arena, event, "type", type);
+	bt_json_set_c(arena, event, "reportingComponent", component);
+	if (bt_hub_create(hub, events, namespace_, event, arena, NULL) == 201) {
+		remember(hub, hash, bt_api_key(arena, namespace_, name));
+	}
+	bt_arena_reset(arena);
+}
+
+static void hub_events_finish(struct bt_hub *hub)
+{
+	for (uint32_t i = 0; hub->events != NULL && i < BT_HUB_EVENTS_REMEMBERED; i++) {
+		bt_free(hub->events[i].key);
+	}
+	bt_free(hub->events);
+	bt_free(hub->event_sources);
+}
 
 /* --- changes --- */
 
@@ -312,7 +653,7 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 	bt_vec_finish(&hub->interests);
 	bt_hub_queue_finish(&hub->queue);
 	bt_pod_index_finish(&hub->pods);
-	bt_hub_events_finish(hub);
+	hub_events_finish(hub);
 	for (uint32_t i = 0; i < hub->options.name_count; i++) {
 		bt_free(hub->names[i]);
 	}

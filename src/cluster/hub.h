@@ -2,8 +2,8 @@
 #ifndef BT_CLUSTER_HUB_H
 #define BT_CLUSTER_HUB_H
 /**
- * The inside of the hub, for the files that make it up: hub.c (changes and turns), hub_queue.c
- * (what is due), hub_write.c, hub_event.c, pod_index.c. Controllers use controller.h.
+ * The inside of the hub, for the files that make it up: hub.c (changes, turns, writes, events),
+ * hub_queue.c (what is due), pod_index.c. Controllers use controller.h.
  *
  * A run is made of turns: each controller with keys that are due gets, in the order of
  * controllers.def, one sync for each key that waited when its turn began. So whatever one
@@ -125,7 +125,7 @@ struct bt_controllers {
 	struct bt_hub hub;
 };
 
-/** --- controller_names.c --- */
+/** --- hub.c --- */
 
 struct bt_controller_row {
 	const char *name;
@@ -166,7 +166,4 @@ void bt_pod_index_finish(struct bt_pod_index *index);
 void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
 	const struct bt_json_value *pod);
 
-/** --- hub_event.c --- */
-
-void bt_hub_events_finish(struct bt_hub *hub);
 #endif

@@ -3,9 +3,240 @@
 
 #include <stdio.h>
 
+#include "api/time.h"
 #include "cluster/pod_index.h"
 #include "cluster/resource_claim.h"
 #include "server/condition.h"
+
+/* --- addresses of a node's pods: a /24 of 10.0.0.0/8 for each node, written to its spec.podCIDR,
+ * unless the node has one --- */
+
+#define BLOCK_COUNT 65536u /* of 256 addresses each in 10.0.0.0/8 */
+
+/** "a.b.c.d/length" */
+static bool read_cidr(struct bt_str text, uint32_t *out_address, uint32_t *out_length)
+{
+	uint32_t numbers[5] = {0};
+	uint32_t at = 0;
+	bool has_digit = false;
+
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+
+		if (byte >= '0' && byte <= '9') {
+			numbers[at] = numbers[at] * 10 + (uint32_t)(byte - '0');
+			has_digit = true;
+			if (numbers[at] > 255) {
+				return false;
+			}
+		} else if (has_digit && ((byte == '.' && at < 3) || (byte == '/' && at == 3))) {
+			at++;
+			has_digit = false;
+		} else {
+			return false;
+		}
+	}
+	if (at != 4 || !has_digit || numbers[4] > 32) {
+		return false;
+	}
+	*out_address = numbers[0] << 24 | numbers[1] << 16 | numbers[2] << 8 | numbers[3];
+	*out_length = numbers[4];
+	return true;
+}
+
+static void count_uses(struct bt_node_agent *agent, const struct bt_agent_node *node, bool uses)
+{
+	for (uint32_t i = 0; i < node->block_count; i++) {
+		uint32_t *count = &agent->block_uses[node->first_block + i];
+		if (uses) {
+			agent->free_blocks -= *count == 0 ? 1 : 0;
+			*count += 1;
+		} else {
+			*count -= 1;
+			agent->free_blocks += *count == 0 ? 1 : 0;
+		}
+	}
+}
+
+static void agent_init_subnets(struct bt_node_agent *agent)
+{
+	agent->block_uses = BT_NEW_ARRAY(uint32_t, BLOCK_COUNT);
+	agent->free_blocks = BLOCK_COUNT;
+}
+
+static void set_subnet(struct bt_agent_node *node, uint32_t address)
+{
+	node->subnet[0] = (uint8_t)(address >> 24);
+	node->subnet[1] = (uint8_t)(address >> 16 & 255);
+	node->subnet[2] = (uint8_t)(address >> 8 & 255);
+	node->has_subnet = true;
+}
+
+static void agent_release_subnet(struct bt_node_agent *agent, struct bt_agent_node *node)
+{
+	count_uses(agent, node, false);
+	node->block_count = 0;
+	node->has_subnet = false;
+}
+
+/** What the node's spec.podCIDR says; it may say nothing. */
+static void agent_note_subnet(
+	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr)
+{
+	uint32_t address;
+	uint32_t length;
+	uint32_t mask;
+
+	if (!read_cidr(pod_cidr, &address, &length)) {
+		return;
+	}
+	agent_release_subnet(agent, node);
+	mask = length == 0 ? 0 : UINT32_MAX << (32 - length);
+	address &= mask;
+	set_subnet(node, address);
+	if (length <= 8 && (UINT32_C(10) << 24 & mask) == address) {
+		node->first_block = 0;
+		node->block_count = BLOCK_COUNT;
+	} else if (address >> 24 == 10) {
+		node->first_block = address >> 8 & 0xffff;
+		node->block_count = length >= 24 ? 1 : UINT32_C(1) << (24 - length);
+	}
+	count_uses(agent, node, true);
+}
+
+void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *node)
+{
+	if (node->has_subnet) {
+		return;
+	}
+	for (uint32_t i = 0; i < BLOCK_COUNT && agent->free_blocks != 0; i++) {
+		uint32_t block = (agent->next_block + i) % BLOCK_COUNT;
+
+		if (agent->block_uses[block] == 0) {
+			node->first_block = block;
+			node->block_count = 1;
+			count_uses(agent, node, true);
+			set_subnet(node, UINT32_C(10) << 24 | block << 8);
+			/* What was in use a moment ago is not given at once again. */
+			agent->next_block = block + 1;
+			return;
+		}
+	}
+	/* There are more nodes than blocks: the last one is everybody's, and not written. */
+	set_subnet(node, UINT32_C(10) << 24 | (BLOCK_COUNT - 1) << 8);
+}
+
+/** Write it into the node, unless it is there. false: try again. */
+static bool agent_write_subnet(struct bt_node_agent *agent, struct bt_agent_node *node,
+	const struct bt_json_value *tree, struct bt_arena *arena)
+{
+	struct bt_json_value *patch;
+	struct bt_json_value *spec;
+	struct bt_str cidr;
+	uint16_t code;
+
+	if (bt_json_text_at(tree, "spec.podCIDR").length != 0) {
+		return true;
+	}
+	bt_agent_ensure_subnet(agent, node);
+	if (node->block_count == 0) {
+		return true;
+	}
+	cidr = bt_arena_printf(
+		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
+	patch = bt_json_new(arena, BT_JSON_OBJECT);
+	spec = bt_json_ensure_object(arena, patch, "spec");
+	bt_json_set_str(arena, spec, "podCIDR", cidr);
+	bt_json_append(
+		arena, bt_json_ensure_array(arena, spec, "podCIDRs"), bt_json_new_str(arena, cidr));
+	code = bt_hub_patch(agent->hub, agent->nodes_resource, BT_SUBRESOURCE_NONE,
+		bt_arena_str(arena, bt_str_from(node->name)), patch, arena, NULL);
+	return code < 500;
+}
+
+/* --- heartbeats: leases in kube-node-lease (spec 14b section 9, 1) --- */
+
+#define LEASE_NAMESPACE "kube-node-lease"
+#define RENEW_EVERY_NS (10 * BT_NS_PER_SECOND)
+/** All nodes together: ten writes in a second. With many nodes each one's turn comes late, which
+ * the life cycle controller knows. */
+#define WRITE_EVERY_NS (BT_NS_PER_SECOND / 10)
+
+/** Make the node's lease when it has none. */
+static bool agent_ensure_lease(struct bt_node_agent *agent, const struct bt_json_value *node,
+	struct bt_arena *arena, int64_t now_ns)
+{
+	struct bt_str name = bt_json_text_at(node, "metadata.name");
+	struct bt_str key = bt_api_key(arena, BT_STR(LEASE_NAMESPACE), name);
+	struct bt_json_value *lease;
+	struct bt_json_value *metadata;
+	struct bt_json_value *owner;
+	struct bt_json_value *spec;
+	uint16_t code;
+
+	if (bt_store_find(bt_api_store(bt_hub_api(agent->hub)), agent->leases_resource->collection,
+		    key) != NULL) {
+		return true;
+	}
+	lease = bt_json_new(arena, BT_JSON_OBJECT);
+	metadata = bt_json_ensure_object(arena, lease, "metadata");
+	bt_json_set_str(arena, metadata, "name", name);
+	owner = bt_controller_owner_reference(arena, agent->nodes_resource, node);
+	(void)bt_json_remove_c(owner, "controller");
+	(void)bt_json_remove_c(owner, "blockOwnerDeletion");
+	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"), owner);
+	spec = bt_json_ensure_object(arena, lease, "spec");
+	bt_json_set_str(arena, spec, "holderIdentity", name);
+	bt_json_set_int64(arena, spec, "leaseDurationSeconds", 40);
+	bt_json_set_str(arena, spec, "renewTime", bt_micro_time_text(arena, now_ns));
+	code = bt_hub_create(
+		agent->hub, agent->leases_resource, BT_STR(LEASE_NAMESPACE), lease, arena, NULL);
+	/* A lease is no reason to try for ever: without the namespace there is none. */
+	return code < 500;
+}
+
+/** The next node that is served, from next_lease on; NONE: there is none. */
+static uint32_t next_node(struct bt_node_agent *agent)
+{
+	/* A few that are gone are passed by; more wait for the next turn. */
+	for (uint32_t i = 0; i < 1000 && i < agent->nodes.count; i++) {
+		uint32_t node = agent->next_lease++ % agent->nodes.count;
+		if (agent->nodes.items[node].exists && agent->nodes.items[node].simulated) {
+			agent->next_lease %= agent->nodes.count;
+			return node;
+		}
+	}
+	return BT_AGENT_NONE;
+}
+
+static bool agent_renew_lease(struct bt_node_agent *agent, struct bt_arena *arena, int64_t now_ns)
+{
+	int64_t interval = RENEW_EVERY_NS / (agent->nodes.count != 0 ? agent->nodes.count : 1);
+	struct bt_json_value *patch;
+	uint32_t node;
+
+	if (now_ns < agent->lease_due_ns) {
+		return true;
+	}
+	interval = interval < WRITE_EVERY_NS ? WRITE_EVERY_NS : interval;
+	/* From now on, not from what was due: a long pause must not be made up for. */
+	agent->lease_due_ns = now_ns + interval;
+	bt_hub_enqueue_periodic(agent->hub, BT_STR(BT_AGENT_LEASES_KEY), agent->lease_due_ns);
+	node = next_node(agent);
+	if (node == BT_AGENT_NONE) {
+		return true;
+	}
+	patch = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, bt_json_ensure_object(arena, patch, "spec"), "renewTime",
+		bt_micro_time_text(arena, now_ns));
+	if (bt_hub_patch(agent->hub, agent->leases_resource, BT_SUBRESOURCE_NONE,
+		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE),
+			    bt_str_from(agent->nodes.items[node].name)),
+		    patch, arena, NULL) == 404) {
+		bt_hub_enqueue(agent->hub, bt_str_from(agent->nodes.items[node].name));
+	}
+	return true;
+}
 
 bool bt_node_is_simulated(const struct bt_json_value *node)
 {
@@ -122,14 +353,14 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 
 	record->exists = observed->type != BT_CHANGE_DELETED;
 	if (!record->exists) {
-		bt_agent_release_subnet(agent, record);
+		agent_release_subnet(agent, record);
 		forget_node_if_unused(agent, index);
 		return;
 	}
 	record->simulated = bt_node_is_simulated(observed->after);
 	record->has_no_execute = bt_node_has_no_execute(observed->after);
 	take_address(record, observed->after);
-	bt_agent_note_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
+	agent_note_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
 	if (observed->before == NULL ||
 		!bt_json_equal(
 			bt_json_object_at(observed->before, "status.allocatable"), allocatable)) {
@@ -214,7 +445,8 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 	bt_map_insert(&agent->pods_by_key, bt_str_hash(key), slot);
 }
 
-void bt_agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
+/** Put an end to what the agent knows about a pod, and give back what it took. */
+static void agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
 {
 	struct bt_agent_pod *pod = &agent->pods.items[slot];
 	struct bt_str key = bt_str_from(pod->key);
@@ -255,7 +487,7 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
 			!bt_str_equal_c(bt_json_text_at(tree, "metadata.uid"),
 				agent->pods.items[slot].uid))) {
-		bt_agent_forget_pod(agent, slot);
+		agent_forget_pod(agent, slot);
 		slot = BT_AGENT_NONE;
 	}
 	if (observed->type == BT_CHANGE_DELETED || is_finished(tree)) {
@@ -307,7 +539,7 @@ static void *create(struct bt_hub *hub)
 	bt_map_init(&agent->nodes_by_name, node_hash, agent);
 	bt_map_init(&agent->pods_by_key, pod_hash, agent);
 	bt_groups_init(&agent->waiting);
-	bt_agent_init_subnets(agent);
+	agent_init_subnets(agent);
 	agent->first_free = BT_AGENT_NONE;
 	agent->first_free_node = BT_AGENT_NONE;
 	agent->lease_due_ns = INT64_MAX;
@@ -367,7 +599,7 @@ static bool sync(void *self, BT_UNUSED struct bt_hub *hub, struct bt_str key,
 	uint32_t slot;
 
 	if (bt_str_equal_c(key, BT_AGENT_LEASES_KEY)) {
-		return bt_agent_renew_lease(agent, arena, now_ns);
+		return agent_renew_lease(agent, arena, now_ns);
 	}
 	if (bt_str_find_char(key, '/') < 0) {
 		const struct bt_json_value *node =
@@ -378,7 +610,7 @@ static bool sync(void *self, BT_UNUSED struct bt_hub *hub, struct bt_str key,
 			return true;
 		}
 		/* Of all nodes: agents of others wait for it. */
-		if (!bt_agent_write_subnet(agent, &agent->nodes.items[index], node, arena)) {
+		if (!agent_write_subnet(agent, &agent->nodes.items[index], node, arena)) {
 			return false;
 		}
 		if (!bt_node_is_simulated(node)) {
@@ -390,7 +622,7 @@ static bool sync(void *self, BT_UNUSED struct bt_hub *hub, struct bt_str key,
 		}
 		return bt_agent_complete_node(
 			       agent, &agent->nodes.items[index], node, arena, now_ns) &&
-			bt_agent_ensure_lease(agent, node, arena, now_ns);
+			agent_ensure_lease(agent, node, arena, now_ns);
 	}
 	slot = find_pod(agent, key);
 	return slot == BT_AGENT_NONE || bt_agent_sync_pod(agent, slot, arena, now_ns);

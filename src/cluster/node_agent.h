@@ -3,10 +3,10 @@
 #define BT_CLUSTER_NODE_AGENT_H
 /**
  * Agents of simulated nodes, in place of kubelets: one controller plays all of them. node_agent.c
- * knows nodes and what changes; node_agent_pods.c leads pods from their acceptance to their end;
- * node_agent_admit.c keeps what is used of each node; node_agent_status.c puts statuses together;
- * node_agent_lease.c renews leases; node_agent_register.c makes and completes nodes;
- * node_agent_subnet.c gives them addresses for their pods. Spec: 14b section 9.
+ * knows nodes and what changes, renews leases and gives nodes addresses for their pods;
+ * node_agent_pods.c leads pods from their acceptance to their end and keeps what is used of each
+ * node; node_agent_status.c makes and completes nodes and the statuses of pods. Spec: 14b
+ * section 9.
  */
 #include "base/map.h"
 #include "base/vec.h"
@@ -49,7 +49,7 @@ struct bt_agent_node {
 	bool has_no_execute; /* taints with that effect */
 	bool has_subnet;
 	uint8_t subnet[3];    /* of its pods' addresses */
-	uint32_t first_block; /* that it uses, of those of node_agent_subnet.c */
+	uint32_t first_block; /* that it uses, of 256 addresses each in 10.0.0.0/8 */
 	uint32_t block_count;
 	uint8_t last_host; /* that was given */
 	uint64_t hosts[4]; /* a bit for each that is given */
@@ -112,21 +112,21 @@ struct bt_node_agent {
 	int64_t event_updated_ns;
 };
 
+/** What an agent tells about itself and the node did not say yet. false: try again. */
+bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
+	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns);
+
 /** --- node_agent.c --- */
 
 /** Whether an agent of this process serves the node: annotation berth.dev/simulated. */
 bool bt_node_is_simulated(const struct bt_json_value *node);
 /** A taint with that effect. */
 bool bt_node_has_no_execute(const struct bt_json_value *node);
-/** Put an end to what the agent knows about a pod, and give back what it took. */
-void bt_agent_forget_pod(struct bt_node_agent *agent, uint32_t slot);
 
 /** --- node_agent_pods.c --- */
 
 bool bt_agent_sync_pod(
 	struct bt_node_agent *agent, uint32_t slot, struct bt_arena *arena, int64_t now_ns);
-
-/** --- node_agent_admit.c --- */
 
 void bt_agent_init_resources(struct bt_agent_node *node);
 /** status.allocatable. */
@@ -138,10 +138,6 @@ struct bt_agent_refusal {
 	struct bt_str message;
 };
 
-/** Take the pod's resources of the node. forced: it runs already. false: *out_refusal, in the
- * arena, says why not; nothing is taken. */
-bool bt_agent_admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool forced,
-	struct bt_arena *arena, struct bt_agent_refusal *out_refusal);
 void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod);
 
 /** --- node_agent_status.c --- */
@@ -163,32 +159,15 @@ struct bt_json_value *bt_agent_restarted_status(
 struct bt_json_value *bt_agent_gated_conditions(
 	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns);
 
-/** --- node_agent_lease.c --- */
+/** What an agent tells about itself and the node did not say yet. false: try again. */
+bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
+	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns);
+
+/** --- node_agent.c --- */
 
 /** The key of the controller under which leases are renewed: no object has it. */
 #define BT_AGENT_LEASES_KEY "#leases"
 
-/** Make the node's lease when it has none. */
-bool bt_agent_ensure_lease(struct bt_node_agent *agent, const struct bt_json_value *node,
-	struct bt_arena *arena, int64_t now_ns);
-bool bt_agent_renew_lease(struct bt_node_agent *agent, struct bt_arena *arena, int64_t now_ns);
-
-/** --- node_agent_subnet.c --- */
-
-void bt_agent_init_subnets(struct bt_node_agent *agent);
-/** What the node's spec.podCIDR says; it may say nothing. */
-void bt_agent_note_subnet(
-	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr);
-void bt_agent_release_subnet(struct bt_node_agent *agent, struct bt_agent_node *node);
 /** Give the node a subnet, unless it has one. */
 void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *node);
-/** Write it into the node, unless it is there. false: try again. */
-bool bt_agent_write_subnet(struct bt_node_agent *agent, struct bt_agent_node *node,
-	const struct bt_json_value *tree, struct bt_arena *arena);
-
-/** --- node_agent_register.c --- */
-
-/** What an agent tells about itself and the node did not say yet. false: try again. */
-bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
-	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns);
 #endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLUSTER_PERSISTENT_VOLUME_H
 #define BT_CLUSTER_PERSISTENT_VOLUME_H
-/**
- * Claims and volumes find each other: persistent_volume.c knows what changes and keeps volumes'
- * phases, persistent_volume_claim.c brings a claim in order, persistent_volume_match.c chooses and
- * binds. Spec: 14b section 6.4.
- */
+/** Claims and volumes find each other. Spec: 14b section 6.4. */
 #include "cluster/groups.h"
 #include "cluster/tree.h"
 
@@ -44,14 +40,7 @@ const struct bt_json_value *bt_pv_read_class(struct bt_hub *hub,
 	const struct bt_api_resource *classes, struct bt_str name, struct bt_arena *arena);
 bool bt_pv_waits_for_consumer(const struct bt_json_value *class_);
 
-bool bt_binder_sync_claim(struct bt_binder_pass *pass);
 /** Name of the claim that a pod's volume (an entry of spec.volumes) is about; "" for others. */
 struct bt_str bt_pv_claim_of_volume(
 	struct bt_arena *arena, struct bt_str pod_name, const struct bt_json_value *volume);
-/** Key of the volume for a claim: one that names it, else (any) the smallest that fits; "". */
-struct bt_str bt_binder_choose(
-	struct bt_binder_pass *pass, const struct bt_json_value *claim, bool any);
-/** The four writes. false: try again. */
-bool bt_binder_bind(struct bt_binder_pass *pass, const struct bt_json_value *claim,
-	const struct bt_json_value *volume);
 #endif

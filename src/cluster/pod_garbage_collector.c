@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Pods whose node is gone are deleted. Spec: 14b section 6.6. */
 #include "base/alloc.h"
-#include "cluster/disruption_target.h"
-#include "cluster/pod_index.h"
 #include "cluster/tree.h"
+#include "cluster/pod_index.h"
 
 /** A node may come back meanwhile. */
 #define QUARANTINE_NS (20 * BT_NS_PER_SECOND)

@@ -1,9 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/replicas.h"
 
+#include "api/deletion_order.h"
+#include "base/arena.h"
 #include "base/vec.h"
 #include "cluster/owners.h"
 #include "cluster/tree.h"
+
+struct replicas_kind {
+	const char *group;
+	const char *resource;
+	const char *component; /* of events */
+	bool selector_is_map;
+};
+
+static enum bt_deletion_phase phase_of(const struct bt_indexed_pod *pod)
+{
+	switch (pod->phase) {
+	case BT_POD_PENDING:
+		return BT_DELETION_PENDING;
+	case BT_POD_UNKNOWN:
+		return BT_DELETION_UNKNOWN;
+	case BT_POD_RUNNING:
+	case BT_POD_SUCCEEDED:
+	case BT_POD_FAILED:
+		break;
+	}
+	return BT_DELETION_OTHER;
+}
+
+void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t count,
+	struct bt_arena *arena, int64_t now_seconds)
+{
+	struct bt_deletion_candidate *candidates =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_deletion_candidate, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		candidates[i] = (struct bt_deletion_candidate){
+			.pod = pods[i],
+			.uid = pods[i]->uid,
+			.node_name = pods[i]->node_name,
+			.phase = phase_of(pods[i]),
+			.ready = pods[i]->ready,
+			.restart_count = pods[i]->restart_count,
+			.deletion_cost = pods[i]->deletion_cost,
+			.ready_since_seconds = pods[i]->ready_since_seconds,
+			.created_seconds = pods[i]->created_seconds,
+		};
+	}
+	bt_deletion_order_sort(candidates, count, now_seconds);
+	for (uint32_t i = 0; i < count; i++) {
+		pods[i] = candidates[i].pod;
+	}
+}
+
+bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_ready_seconds,
+	int64_t now_seconds, int64_t *out_wait_until)
+{
+	int64_t available_at = pod->ready_since_seconds + min_ready_seconds;
+
+	if (!pod->ready) {
+		return false;
+	}
+	if (min_ready_seconds == 0 || available_at <= now_seconds) {
+		return true;
+	}
+	if (out_wait_until != NULL && available_at < *out_wait_until) {
+		*out_wait_until = available_at;
+	}
+	return false;
+}
 
 /** Creations or deletions of one sync. */
 #define BURST 500
@@ -15,7 +81,7 @@ struct stray {
 };
 
 struct replicas {
-	const struct bt_replicas_kind *kind;
+	const struct replicas_kind *kind;
 	const struct bt_api_resource *resource;
 	const struct bt_api_resource *pods;
 	struct bt_selector_table selectors;
@@ -39,7 +105,7 @@ struct pass {
 	struct bt_str failure_message;
 };
 
-void *bt_replicas_create(struct bt_hub *hub, const struct bt_replicas_kind *kind)
+static void *create(struct bt_hub *hub, const struct replicas_kind *kind)
 {
 	struct replicas *self = BT_NEW(struct replicas);
 	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
@@ -57,7 +123,7 @@ static void free_stray(struct stray *stray)
 	bt_free(stray->pod_key);
 }
 
-void bt_replicas_destroy(void *data)
+static void destroy(void *data)
 {
 	struct replicas *self = data;
 
@@ -94,7 +160,7 @@ static void note_stray(struct replicas *self, const struct bt_observed *observed
 	bt_arena_finish(&arena);
 }
 
-void bt_replicas_observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct replicas *self = data;
 
@@ -283,7 +349,7 @@ static bool write_status(struct pass *pass, struct bt_json_value *status)
 		pass->hub, pass->self->resource, pass->set, status, pass->arena);
 }
 
-bool bt_replicas_sync(
+static bool sync(
 	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
 {
 	struct replicas *self = data;
@@ -332,3 +398,50 @@ bool bt_replicas_sync(
 	}
 	return succeeded;
 }
+
+/* --- ReplicaSets and ReplicationControllers (spec 14b section 6.1) --- */
+
+static const struct replicas_kind replica_set_kind = {
+	.group = "apps",
+	.resource = "replicasets",
+	.component = "replicaset-controller",
+};
+
+static void *create_replica_set(struct bt_hub *hub)
+{
+	return create(hub, &replica_set_kind);
+}
+
+static const char *const replica_set_resources[] = {"apps/replicasets", "pods", NULL};
+
+const struct bt_controller_ops bt_replica_set_controller = {
+	.name = "replicaset-controller",
+	.resources = replica_set_resources,
+	.create = create_replica_set,
+	.destroy = destroy,
+	.observe = observe,
+	.sync = sync,
+};
+
+static const struct replicas_kind replication_kind = {
+	.group = "",
+	.resource = "replicationcontrollers",
+	.component = "replication-controller",
+	.selector_is_map = true,
+};
+
+static void *create_replication(struct bt_hub *hub)
+{
+	return create(hub, &replication_kind);
+}
+
+static const char *const replication_resources[] = {"replicationcontrollers", "pods", NULL};
+
+const struct bt_controller_ops bt_replication_controller = {
+	.name = "replicationcontroller-controller",
+	.resources = replication_resources,
+	.create = create_replication,
+	.destroy = destroy,
+	.observe = observe,
+	.sync = sync,
+};

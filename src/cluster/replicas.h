@@ -6,19 +6,6 @@
 #include "cluster/controller.h"
 #include "cluster/pod_index.h"
 
-struct bt_replicas_kind {
-	const char *group;
-	const char *resource;
-	const char *component; /* of events */
-	bool selector_is_map;
-};
-
-void *bt_replicas_create(struct bt_hub *hub, const struct bt_replicas_kind *kind);
-void bt_replicas_destroy(void *self);
-void bt_replicas_observe(void *self, struct bt_hub *hub, const struct bt_observed *observed);
-bool bt_replicas_sync(
-	void *self, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns);
-
 /** Sort active pods of one owner so that those to be deleted first come first. */
 void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t count,
 	struct bt_arena *arena, int64_t now_seconds);

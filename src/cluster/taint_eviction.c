@@ -2,11 +2,10 @@
 /** Pods leave nodes with NoExecute taints that they do not tolerate, or not for long. Spec: 14b
  * section 6.6. */
 #include "api/toleration.h"
-#include "cluster/disruption_target.h"
+#include "cluster/tree.h"
 #include "cluster/groups.h"
 #include "cluster/node_agent.h"
 #include "cluster/pod_index.h"
-#include "cluster/tree.h"
 #include "server/condition.h"
 
 struct eviction {

@@ -52,7 +52,7 @@ static int compare_pairs(const void *a, const void *b)
 	return bt_str_compare(left->key, right->key);
 }
 
-struct bt_str_map bt_tree_map(struct bt_arena *arena, const struct bt_json_value *texts)
+static struct bt_str_map tree_map(struct bt_arena *arena, const struct bt_json_value *texts)
 {
 	struct bt_str_map map = {.present = texts != NULL};
 
@@ -94,7 +94,7 @@ bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *select
 	}
 	if (is_map) {
 		struct bt_str_map *map = BT_ARENA_NEW(arena, struct bt_str_map);
-		*map = bt_tree_map(arena, selector);
+		*map = tree_map(arena, selector);
 		*out_selector = bt_selector_from_map(map, arena);
 	} else if (!bt_tree_decode(arena, selector, &bt_label_selector_message, &decoded) ||
 		bt_selector_from_label_selector(&decoded, arena, out_selector, NULL) != 0) {
@@ -106,7 +106,7 @@ bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *select
 bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 	const struct bt_json_value *labels)
 {
-	struct bt_str_map map = bt_tree_map(arena, labels);
+	struct bt_str_map map = tree_map(arena, labels);
 	return bt_selector_matches(selector, &map);
 }
 
@@ -305,4 +305,37 @@ int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool ro
 		number.number = (int32_t)parsed;
 	}
 	return bt_int_or_string_scaled(&number, total, round_up, &scaled, NULL) == 0 ? scaled : 0;
+}
+
+bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
+	struct bt_str message, int64_t grace_seconds, struct bt_arena *arena, int64_t now_ns)
+{
+	const struct bt_api_resource *pods =
+		bt_resources_builtin(bt_api_resources(bt_hub_api(hub)), "", "pods");
+	const struct bt_json_value *pod = bt_api_read(bt_hub_api(hub), pods, key, arena);
+	struct bt_tree_condition condition = {"DisruptionTarget", "True", reason, message};
+	struct bt_json_value *conditions;
+	struct bt_json_value *status;
+	struct bt_str phase = bt_json_text_at(pod, "status.phase");
+	uint16_t code;
+
+	if (pod == NULL || (bt_tree_is_deleting(pod) && grace_seconds != 0)) {
+		return true;
+	}
+	conditions = bt_json_clone(arena, bt_json_array_at(pod, "status.conditions"), false);
+	if (!bt_str_equal_c(phase, "Succeeded") && !bt_str_equal_c(phase, "Failed") &&
+		bt_tree_set_condition(arena, conditions, &condition, false, now_ns)) {
+		status = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_value(arena, status, "conditions", conditions);
+		if (grace_seconds == 0) {
+			/* Nobody else will say so, and who keeps it by a finalizer waits for it. */
+			bt_json_set_c(arena, status, "phase", "Failed");
+		}
+		if (!bt_tree_write_status(hub, pods, pod, status, arena)) {
+			return false;
+		}
+	}
+	code = bt_hub_delete(
+		hub, pods, key, grace_seconds, bt_json_text_at(pod, "metadata.uid"), arena);
+	return code == 200 || code == 404 || code == 409;
 }

@@ -28,7 +28,6 @@ bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *select
 	struct bt_selector *out_selector);
 bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 	const struct bt_json_value *labels);
-struct bt_str_map bt_tree_map(struct bt_arena *arena, const struct bt_json_value *texts);
 /** Decode a tree with a table of api/. false: it does not fit. */
 bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 	const struct bt_message *message, void *out);
@@ -81,4 +80,8 @@ bool bt_tree_templates_equal(struct bt_arena *arena, const struct bt_json_value 
 	const struct bt_json_value *b, const char *ignored_label);
 /** IntOrString as a part of total. */
 int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool round_up);
+/** Delete a pod that did not ask for it: condition DisruptionTarget first. grace_seconds as of
+ * bt_hub_delete. false: try again. Spec: 14b section 6.6. */
+bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
+	struct bt_str message, int64_t grace_seconds, struct bt_arena *arena, int64_t now_ns);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/writes_private.h"
+#include "cluster/writes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,9 @@
 #include "api/storage.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "codec/json.h"
 #include "codec/json_edit.h"
+#include "daemon/claim_documents.h"
 #include "daemon/write_documents.h"
 #include "plugins/preemption_executor.h"
 
@@ -21,13 +23,14 @@ static const struct bt_user scheduler_user = {
 
 /** --- one write --- */
 
-const struct bt_api_resource *bt_cluster_writes_builtin(
+static const struct bt_api_resource *find_resource(
 	const struct bt_cluster_writes *writes, const char *group, const char *name)
 {
 	return bt_resources_builtin(bt_api_resources(writes->api), group, name);
 }
 
-struct bt_api_request bt_cluster_writes_request(
+/** By the scheduler's user. */
+static struct bt_api_request make_request(
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
@@ -39,9 +42,10 @@ struct bt_api_request bt_cluster_writes_request(
 	return request;
 }
 
-int bt_cluster_writes_perform(struct bt_cluster_writes *writes,
-	const struct bt_api_request *request, struct bt_stored **out_object,
-	struct berth_error *err)
+/** 0, or BERTH_ERR_* with the API's text. out_object (may be NULL): as it is now, a reference, or
+ * untouched. */
+static int perform_request(struct bt_cluster_writes *writes, const struct bt_api_request *request,
+	struct bt_stored **out_object, struct berth_error *err)
 {
 	struct bt_api_answer answer;
 	bt_api_perform(writes->api, request, &writes->arena, &answer);
@@ -68,28 +72,29 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 {
 	struct bt_cluster_writes *writes = context;
 	bt_arena_reset(&writes->arena);
-	struct bt_api_request request = bt_cluster_writes_request(
-		bt_cluster_writes_builtin(writes, "", "pods"), pod->namespace_, pod->name);
+	struct bt_api_request request =
+		make_request(find_resource(writes, "", "pods"), pod->namespace_, pod->name);
 	request.verb = BT_VERB_CREATE;
 	request.subresource = BT_SUBRESOURCE_BINDING;
 	bt_strbuf_reset(&writes->text);
 	bt_document_binding_json(pod, node_name, &writes->text);
 	int result = bt_json_parse(
 		&writes->arena, bt_strbuf_str(&writes->text), false, &request.body, err);
-	return result == 0 ? bt_cluster_writes_perform(writes, &request, NULL, err) : result;
+	return result == 0 ? perform_request(writes, &request, NULL, err) : result;
 }
 
-int bt_cluster_writes_patch_pod_status(struct bt_cluster_writes *writes, struct bt_str namespace_,
+/** text: of the strategic patch. */
+static int write_pod_status(struct bt_cluster_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str text, struct berth_error *err)
 {
-	struct bt_api_request request = bt_cluster_writes_request(
-		bt_cluster_writes_builtin(writes, "", "pods"), namespace_, name);
+	struct bt_api_request request =
+		make_request(find_resource(writes, "", "pods"), namespace_, name);
 	request.verb = BT_VERB_PATCH;
 	request.subresource = BT_SUBRESOURCE_STATUS;
 	request.patch_type = BT_PATCH_STRATEGIC;
 	bt_arena_reset(&writes->arena);
 	int result = bt_json_parse(&writes->arena, text, true, &request.body, err);
-	return result == 0 ? bt_cluster_writes_perform(writes, &request, NULL, err) : result;
+	return result == 0 ? perform_request(writes, &request, NULL, err) : result;
 }
 
 static int patch_status(void *context, const struct bt_pod *pod,
@@ -102,8 +107,8 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
 		return 0;
 	}
-	int result = bt_cluster_writes_patch_pod_status(writes, pod->metadata.namespace_,
-		pod->metadata.name, bt_strbuf_str(&writes->text), err);
+	int result = write_pod_status(writes, pod->metadata.namespace_, pod->metadata.name,
+		bt_strbuf_str(&writes->text), err);
 	if (result == BERTH_ERR_NOT_FOUND) {
 		/* It has gone meanwhile, as the next change says. */
 		berth_error_finish(err);
@@ -118,9 +123,8 @@ static void post_event(void *context, const struct bt_event_delivery *event)
 {
 	struct bt_cluster_writes *writes = context;
 	struct bt_str namespace_ = bt_event_record_namespace(event->record);
-	struct bt_api_request request = bt_cluster_writes_request(
-		bt_cluster_writes_builtin(writes, "events.k8s.io", "events"), namespace_,
-		BT_STR(""));
+	struct bt_api_request request = make_request(
+		find_resource(writes, "events.k8s.io", "events"), namespace_, BT_STR(""));
 	struct bt_api_answer answer;
 	bt_arena_reset(&writes->event_arena);
 	bt_strbuf_reset(&writes->event_text);
@@ -145,9 +149,9 @@ static bool patch_event(void *context, const struct bt_event_delivery *event)
 	bt_strbuf_reset(&writes->event_text);
 	bt_event_record_append_name(event->record, &name);
 	bt_event_record_write_series(event->series_count, event->series_ns, &writes->event_text);
-	struct bt_api_request request = bt_cluster_writes_request(
-		bt_cluster_writes_builtin(writes, "events.k8s.io", "events"),
-		bt_event_record_namespace(event->record), bt_strbuf_str(&name));
+	struct bt_api_request request =
+		make_request(find_resource(writes, "events.k8s.io", "events"),
+			bt_event_record_namespace(event->record), bt_strbuf_str(&name));
 	request.verb = BT_VERB_PATCH;
 	request.patch_type = BT_PATCH_STRATEGIC;
 	bool is_gone = false;
@@ -180,14 +184,14 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str status, struct berth_error *err)
 {
-	struct bt_api_request request = bt_cluster_writes_request(
-		bt_cluster_writes_builtin(writes, "", "pods"), namespace_, name);
+	struct bt_api_request request =
+		make_request(find_resource(writes, "", "pods"), namespace_, name);
 	if (status.length != 0) {
-		return bt_cluster_writes_patch_pod_status(writes, namespace_, name, status, err);
+		return write_pod_status(writes, namespace_, name, status, err);
 	}
 	bt_arena_reset(&writes->arena);
 	request.verb = BT_VERB_DELETE;
-	return bt_cluster_writes_perform(writes, &request, NULL, err);
+	return perform_request(writes, &request, NULL, err);
 }
 
 /** At once in the synchronous form, else when the attempt is over: first the preemptor is told
@@ -259,7 +263,7 @@ static int patch_volume_object(struct bt_cluster_writes *writes,
 	struct berth_error *err)
 {
 	struct bt_stored *stored = NULL;
-	int result = bt_cluster_writes_perform(writes, request, &stored, err);
+	int result = perform_request(writes, request, &stored, err);
 	if (result == 0) {
 		(void)snprintf(writes->resource_version, sizeof(writes->resource_version),
 			"%" PRIu64, stored != NULL ? stored->rv : 0);
@@ -275,8 +279,8 @@ static struct bt_api_request volume_request(
 {
 	struct bt_arena *arena = &writes->arena;
 	bt_arena_reset(arena);
-	struct bt_api_request request = bt_cluster_writes_request(
-		bt_cluster_writes_builtin(writes, "", resource), meta->namespace_, meta->name);
+	struct bt_api_request request =
+		make_request(find_resource(writes, "", resource), meta->namespace_, meta->name);
 	request.verb = BT_VERB_PATCH;
 	request.patch_type = BT_PATCH_MERGE;
 	request.body = bt_json_new(arena, BT_JSON_OBJECT);
@@ -315,6 +319,8 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 
 /** --- life --- */
 
+static void init_claims(struct bt_cluster_writes *writes);
+
 void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api)
 {
 	*writes = (struct bt_cluster_writes){.api = api, .host = "localhost"};
@@ -330,7 +336,7 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 		.select_node = select_node,
 		.pod_exists = pod_exists,
 	};
-	bt_cluster_writes_init_claims(writes);
+	init_claims(writes);
 	writes->writer = (struct bt_scheduler_writer){
 		.context = writes,
 		.bind = bind,
@@ -361,4 +367,176 @@ void bt_cluster_writes_finish(struct bt_cluster_writes *writes)
 void bt_cluster_writes_tick(struct bt_cluster_writes *writes, int64_t now_ns)
 {
 	(void)bt_event_recorder_tick(writes->events, now_ns); /* asked every second anyway */
+}
+
+/** What DynamicResources writes. Nothing takes time here, so nothing is pending. Spec: 12 sections
+ * 12 to 15. */
+
+/** Of requests to a claim, or to all of them. */
+static struct bt_api_request request_for(const struct bt_cluster_writes *writes, enum bt_verb verb,
+	struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_api_request request = make_request(
+		find_resource(writes, "resource.k8s.io", "resourceclaims"), namespace_, name);
+	request.verb = verb;
+	return request;
+}
+
+/** As a claim with all of its text; NULL with err. */
+static struct bt_object *decode(const struct bt_stored *stored, struct berth_error *err)
+{
+	struct bt_json_reader reader;
+	struct bt_object *object = NULL;
+	bt_json_reader_init(&reader, bt_stored_text(stored));
+	if (bt_object_decode_as(BT_KIND_RESOURCE_CLAIM, &reader, &object, err) < 0) {
+		return NULL;
+	}
+	object->json = bt_arena_str(&object->arena, bt_stored_text(stored));
+	return object;
+}
+
+static int perform(struct bt_cluster_writes *writes, const struct bt_api_request *request,
+	struct bt_object **out_claim, struct berth_error *err)
+{
+	struct bt_stored *stored = NULL;
+	int result = perform_request(writes, request, &stored, err);
+	if (result == 0 && out_claim != NULL && stored != NULL) {
+		*out_claim = decode(stored, err);
+		result = *out_claim != NULL ? 0 : BERTH_ERR_INVALID;
+	}
+	bt_stored_release(stored);
+	return result == BERTH_ERR_STATE ? BT_WRITE_CONFLICT : result;
+}
+
+/** The claim as it is stored, if it still is the one that base shows; NULL: base will have to do.
+ */
+static struct bt_object *find_whole(struct bt_cluster_writes *writes, const struct bt_object *base)
+{
+	char version[24];
+	const struct bt_stored *stored = bt_store_find(bt_api_store(writes->api),
+		find_resource(writes, "resource.k8s.io", "resourceclaims")->collection,
+		bt_api_key(&writes->arena, base->meta->namespace_, base->meta->name));
+	if (stored == NULL) {
+		return NULL;
+	}
+	(void)snprintf(version, sizeof(version), "%" PRIu64, stored->rv);
+	return bt_str_equal_c(base->meta->resource_version, version) ? decode(stored, NULL) : NULL;
+}
+
+/** base NULL: it is new. */
+static int write_claim(struct bt_cluster_writes *writes, struct bt_api_request *request,
+	const struct bt_object *base, const struct bt_resource_claim *claim,
+	struct bt_object **out_claim, struct berth_error *err)
+{
+	bt_arena_reset(&writes->arena);
+	bt_strbuf_reset(&writes->text);
+	struct bt_object *whole = base != NULL ? find_whole(writes, base) : NULL;
+	int result = bt_document_claim(whole != NULL ? whole : base, claim, &writes->text, err);
+	bt_object_release(whole);
+	if (result == 0) {
+		result = bt_json_parse(
+			&writes->arena, bt_strbuf_str(&writes->text), false, &request->body, err);
+	}
+	return result == 0 ? perform(writes, request, out_claim, err) : result;
+}
+
+static int update(void *context, const struct bt_pod_info *pod BT_UNUSED,
+	const struct bt_object *base, const struct bt_resource_claim *claim,
+	bool must_end BT_UNUSED, struct bt_object **out_claim, struct berth_error *err)
+{
+	struct bt_api_request request = request_for(
+		context, BT_VERB_UPDATE, claim->metadata.namespace_, claim->metadata.name);
+	return write_claim(context, &request, base, claim, out_claim, err);
+}
+
+static int update_status(void *context, const struct bt_pod_info *pod BT_UNUSED,
+	const struct bt_object *base, const struct bt_resource_claim *claim,
+	bool must_end BT_UNUSED, struct bt_object **out_claim, struct berth_error *err)
+{
+	struct bt_api_request request = request_for(
+		context, BT_VERB_UPDATE, claim->metadata.namespace_, claim->metadata.name);
+	request.subresource = BT_SUBRESOURCE_STATUS;
+	return write_claim(context, &request, base, claim, out_claim, err);
+}
+
+static int create(void *context, const struct bt_pod_info *pod BT_UNUSED,
+	const struct bt_resource_claim *claim, struct bt_object **out_claim,
+	struct berth_error *err)
+{
+	struct bt_api_request request =
+		request_for(context, BT_VERB_CREATE, claim->metadata.namespace_, BT_STR(""));
+	return write_claim(context, &request, NULL, claim, out_claim, err);
+}
+
+static int get(void *context, const struct bt_pod_info *pod BT_UNUSED, struct bt_str namespace_,
+	struct bt_str name, bool must_end BT_UNUSED, struct bt_object **out_claim,
+	struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_api_request request = request_for(writes, BT_VERB_GET, namespace_, name);
+	bt_arena_reset(&writes->arena);
+	return perform(writes, &request, out_claim, err);
+}
+
+static int remove_claim(void *context, const struct bt_pod_info *pod BT_UNUSED,
+	const struct bt_resource_claim *claim, bool must_end BT_UNUSED, struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_api_request request = request_for(
+		writes, BT_VERB_DELETE, claim->metadata.namespace_, claim->metadata.name);
+	request.precondition_uid = claim->metadata.uid;
+	bt_arena_reset(&writes->arena);
+	return perform(writes, &request, NULL, err);
+}
+
+static void unreserve(void *context, const struct bt_pod_info *pod BT_UNUSED,
+	const struct bt_resource_claim *claim, struct bt_str uid)
+{
+	struct bt_cluster_writes *writes = context;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_api_request request = request_for(
+		writes, BT_VERB_PATCH, claim->metadata.namespace_, claim->metadata.name);
+	request.subresource = BT_SUBRESOURCE_STATUS;
+	request.patch_type = BT_PATCH_STRATEGIC;
+	bt_arena_reset(&writes->arena);
+	bt_strbuf_reset(&writes->text);
+	bt_document_unreserve(claim, uid, &writes->text);
+	int result = bt_json_parse(
+		&writes->arena, bt_strbuf_str(&writes->text), false, &request.body, &err);
+	if (result == 0) {
+		result = perform(writes, &request, NULL, &err);
+	}
+	if (result != 0 && result != BERTH_ERR_NOT_FOUND) {
+		(void)fprintf(stderr, "berth up: scheduler: unreserve claim %.*s/%.*s: %s\n",
+			BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name),
+			berth_error_message(&err));
+	}
+	berth_error_finish(&err);
+}
+
+static int patch_pod_status(void *context, const struct bt_pod_info *pod,
+	const struct bt_pod_status *old_status, const struct bt_pod_status *new_status,
+	bool must_end BT_UNUSED, struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	bt_strbuf_reset(&writes->text);
+	if (!bt_document_pod_claims(old_status, new_status, &writes->text)) {
+		return 0;
+	}
+	return write_pod_status(
+		writes, pod->namespace_, pod->name, bt_strbuf_str(&writes->text), err);
+}
+
+static void init_claims(struct bt_cluster_writes *writes)
+{
+	writes->claims = (struct bt_claim_writer){
+		.context = writes,
+		.update = update,
+		.update_status = update_status,
+		.get = get,
+		.create = create,
+		.remove = remove_claim,
+		.unreserve = unreserve,
+		.patch_pod_status = patch_pod_status,
+	};
 }

@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "conformance/conformance.h"
-#include "cluster/line_reader.h"
+#include "cluster/file.h"
 
 /** Differences shown unless --show says otherwise. */
 #define SHOWN_DEFAULT 5
