@@ -186,9 +186,10 @@ def watch_until_killed(cluster, seen):
     for line in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", text).split(b"\n"):
         try:
             event = json.loads(line)
-        except ValueError:
-            continue  # the head, or the last line, which is not whole
-        metadata = event["object"]["metadata"]
+            metadata = event["object"]["metadata"]
+        except (ValueError, TypeError):
+            # The head, or the last line, which is not whole: a chunk's length is a number.
+            continue
         seen[metadata["name"]] = int(metadata["resourceVersion"])
 
 
