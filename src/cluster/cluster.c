@@ -254,12 +254,6 @@ static int cluster_scheduler_run(struct bt_cluster_scheduler *up, int64_t now_ns
 	return 0;
 }
 
-/** After a run: changes are not observed yet, or bt_scheduler_has_work. */
-static bool cluster_scheduler_has_work(const struct bt_cluster_scheduler *up)
-{
-	return up->changes.count != 0 || bt_scheduler_has_work(up->scheduler);
-}
-
 /** Runs at one virtual time, 400 writes each at most: more than any cluster needs that comes to
  * rest. */
 #define RUNS_PER_TIME_MAX 100000
@@ -409,8 +403,11 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 
 static bool has_work(const struct bt_cluster *cluster)
 {
+	/* After a run: changes are not observed yet, or bt_scheduler_has_work. */
 	return bt_controllers_have_work(cluster->controllers) ||
-		(cluster->scheduler != NULL && cluster_scheduler_has_work(cluster->scheduler));
+		(cluster->scheduler != NULL &&
+			(cluster->scheduler->changes.count != 0 ||
+				bt_scheduler_has_work(cluster->scheduler->scheduler)));
 }
 
 static int run_virtual(

@@ -138,37 +138,6 @@ static struct run *find_run(struct pass *pass, struct bt_str uid)
 	return NULL;
 }
 
-/** Jobs that ended, or are gone, are no longer active. */
-static void settle_active(struct pass *pass)
-{
-	for (uint32_t i = pass->active->count; i > 0; i--) {
-		const struct bt_json_value *reference = pass->active->elements[i - 1];
-		struct bt_str name = bt_json_text_at(reference, "name");
-		const struct run *run = find_run(pass, bt_json_text_at(reference, "uid"));
-
-		if (run != NULL && !run->complete && !run->failed) {
-			continue;
-		}
-		bt_json_remove_at(pass->active, i - 1);
-		if (run == NULL) {
-			tell(pass, "Normal", "MissingJob",
-				bt_arena_printf(pass->arena, "Active job went missing: %.*s",
-					BT_STR_ARG(name)));
-			continue;
-		}
-		tell(pass, "Normal", "SawCompletedJob",
-			bt_arena_printf(pass->arena, "Saw completed job: %.*s, condition: %s",
-				BT_STR_ARG(name), run->complete ? "Complete" : "Failed"));
-	}
-	for (uint32_t i = 0; i < pass->run_count; i++) {
-		struct bt_str ended = bt_json_text_at(pass->runs[i].job, "status.completionTime");
-		/* Texts of one form compare as the times do. */
-		if (pass->runs[i].complete && bt_str_compare(ended, pass->last_success) > 0) {
-			pass->last_success = ended;
-		}
-	}
-}
-
 static void remove_job(struct pass *pass, const struct run *run)
 {
 	uint16_t code =
@@ -345,7 +314,33 @@ static bool sync(
 	pass.last_schedule = bt_json_text_at(pass.cron_job, "status.lastScheduleTime");
 	pass.last_success = bt_json_text_at(pass.cron_job, "status.lastSuccessfulTime");
 	collect(&pass);
-	settle_active(&pass);
+	/* Jobs that ended, or are gone, are no longer active. */
+	for (uint32_t i = pass.active->count; i > 0; i--) {
+		const struct bt_json_value *reference = pass.active->elements[i - 1];
+		struct bt_str name = bt_json_text_at(reference, "name");
+		const struct run *run = find_run(&pass, bt_json_text_at(reference, "uid"));
+
+		if (run != NULL && !run->complete && !run->failed) {
+			continue;
+		}
+		bt_json_remove_at(pass.active, i - 1);
+		if (run == NULL) {
+			tell(&pass, "Normal", "MissingJob",
+				bt_arena_printf(pass.arena, "Active job went missing: %.*s",
+					BT_STR_ARG(name)));
+			continue;
+		}
+		tell(&pass, "Normal", "SawCompletedJob",
+			bt_arena_printf(pass.arena, "Saw completed job: %.*s, condition: %s",
+				BT_STR_ARG(name), run->complete ? "Complete" : "Failed"));
+	}
+	for (uint32_t i = 0; i < pass.run_count; i++) {
+		struct bt_str ended = bt_json_text_at(pass.runs[i].job, "status.completionTime");
+		/* Texts of one form compare as the times do. */
+		if (pass.runs[i].complete && bt_str_compare(ended, pass.last_success) > 0) {
+			pass.last_success = ended;
+		}
+	}
 	clean_history(
 		&pass, true, bt_json_int64_at(pass.cron_job, "spec.successfulJobsHistoryLimit", 3));
 	clean_history(

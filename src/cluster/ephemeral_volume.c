@@ -18,11 +18,6 @@ static void *create(struct bt_hub *hub)
 	return self;
 }
 
-static void destroy(void *data)
-{
-	bt_free(data);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct ephemeral *self = data;
@@ -101,7 +96,7 @@ const struct bt_controller_ops bt_ephemeral_volume_ops = {
 	.name = "ephemeral-volume-controller",
 	.resources = watched,
 	.create = create,
-	.destroy = destroy,
+	.destroy = bt_free,
 	.observe = observe,
 	.sync = sync,
 };

@@ -238,26 +238,6 @@ static bool write_lists(
 		       arena, NULL) == 200;
 }
 
-static void collect_active(struct bt_job_pass *pass)
-{
-	const struct bt_indexed_pod *first = bt_pod_index_of_owner(pass->hub, pass->uid);
-	const struct bt_indexed_pod *pod;
-	uint32_t count = 0;
-
-	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
-		count += bt_pod_is_active(pod);
-	}
-	pass->active = BT_ARENA_NEW_ARRAY(pass->arena, const struct bt_indexed_pod *, count);
-	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
-		if (bt_pod_is_active(pod)) {
-			pass->active[pass->active_count++] = pod;
-			pass->ready += pod->ready;
-		} else if (!is_finished(pod)) {
-			pass->terminating++;
-		}
-	}
-}
-
 /** Count finished pods, read succeeded and failed. */
 static void job_count(struct bt_job_pass *pass)
 {
@@ -269,7 +249,15 @@ static void job_count(struct bt_job_pass *pass)
 	if (pass->indexed) {
 		read_indexes(pass);
 	}
-	collect_active(pass);
+	const struct bt_indexed_pod *first = bt_pod_index_of_owner(pass->hub, pass->uid);
+
+	pass->active = bt_pod_index_active(pass->hub, pass->uid, pass->arena, &pass->active_count);
+	for (uint32_t i = 0; i < pass->active_count; i++) {
+		pass->ready += pass->active[i]->ready;
+	}
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+		pass->terminating += !bt_pod_is_active(pod) && !is_finished(pod);
+	}
 	pass->succeeded = bt_json_int64_at(pass->job, "status.succeeded", 0);
 	pass->failed = bt_json_int64_at(pass->job, "status.failed", 0);
 	if (list_finished(pass, succeeded, failed) && !write_lists(pass, succeeded, failed)) {
@@ -277,9 +265,7 @@ static void job_count(struct bt_job_pass *pass)
 		return;
 	}
 	/* All that are listed lose their finalizer. */
-	const struct bt_indexed_pod *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
-
-	for (; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
 		if (!pod->job_tracking || !is_finished(pod) ||
 			!(bt_json_has_text(succeeded, pod->uid) ||
 				bt_json_has_text(failed, pod->uid))) {

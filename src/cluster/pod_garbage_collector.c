@@ -22,11 +22,6 @@ static void *create(struct bt_hub *hub)
 	return self;
 }
 
-static void destroy(void *self)
-{
-	bt_free(self);
-}
-
 static bool node_exists(struct bt_hub *hub, const struct collector *self, struct bt_str node)
 {
 	return bt_store_find(bt_api_store(bt_hub_api(hub)), self->nodes->collection, node) != NULL;
@@ -75,7 +70,7 @@ const struct bt_controller_ops bt_pod_garbage_collector_ops = {
 	.name = "pod-garbage-collector-controller",
 	.resources = watched,
 	.create = create,
-	.destroy = destroy,
+	.destroy = bt_free,
 	.observe = observe,
 	.sync = sync,
 };

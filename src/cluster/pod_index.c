@@ -375,6 +375,27 @@ const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, str
 	return uid.length != 0 ? find_owner(&hub->pods, uid, BT_STR("")) : NULL;
 }
 
+const struct bt_indexed_pod **bt_pod_index_active(
+	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count)
+{
+	const struct bt_indexed_pod *first = bt_pod_index_of_owner(hub, uid);
+	const struct bt_indexed_pod **pods;
+	uint32_t count = 0;
+
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+		count += bt_pod_is_active(pod);
+	}
+	pods = BT_ARENA_NEW_ARRAY(arena, const struct bt_indexed_pod *, count);
+	count = 0;
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+		if (bt_pod_is_active(pod)) {
+			pods[count++] = pod;
+		}
+	}
+	*out_count = count;
+	return pods;
+}
+
 const struct bt_indexed_pod *bt_pod_index_orphans(
 	const struct bt_hub *hub, struct bt_str namespace_)
 {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 
 enum bt_pod_phase {
@@ -62,6 +63,9 @@ uint64_t bt_label_bits(const struct bt_json_value *labels);
 const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key);
 /** First of the pods whose controller has this uid; go on with next_of_owner. */
 const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid);
+/** The active pods whose controller has this uid. */
+const struct bt_indexed_pod **bt_pod_index_active(
+	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count);
 /** First of the namespace's pods that no controller owns; go on with next_of_owner. */
 const struct bt_indexed_pod *bt_pod_index_orphans(
 	const struct bt_hub *hub, struct bt_str namespace_);

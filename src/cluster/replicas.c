@@ -241,32 +241,6 @@ static bool create_pod(struct pass *pass, struct bt_arena *scratch)
 	return created;
 }
 
-static bool delete_pods(struct pass *pass, uint32_t count)
-{
-	struct bt_arena scratch = {0};
-	bool succeeded = true;
-
-	bt_replicas_sort_for_deletion(
-		pass->pods, pass->pod_count, pass->arena, pass->now_ns / BT_NS_PER_SECOND);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_indexed_pod *pod = pass->pods[i];
-		uint16_t code = bt_hub_delete(
-			pass->hub, pass->self->pods, pod->key, -1, pod->uid, &scratch);
-		if (code == 200 || code == 404) {
-			tell(pass, "Normal", "SuccessfulDelete",
-				bt_arena_printf(&scratch, "Deleted pod: %.*s",
-					BT_STR_ARG(bt_key_name(pod->key))));
-		} else {
-			succeeded = false;
-			pass->failure_reason = "FailedDelete";
-			pass->failure_message = BT_STR("deleting a pod failed");
-		}
-		bt_arena_reset(&scratch);
-	}
-	bt_arena_finish(&scratch);
-	return succeeded;
-}
-
 static bool bring_in_order(struct pass *pass)
 {
 	int64_t wanted = bt_json_int64_at(pass->set, "spec.replicas", 1);
@@ -294,7 +268,29 @@ static bool bring_in_order(struct pass *pass)
 		return succeeded;
 	}
 	if (need < 0) {
-		return delete_pods(pass, -need < BURST ? (uint32_t)-need : BURST);
+		uint32_t count = -need < BURST ? (uint32_t)-need : BURST;
+		struct bt_arena scratch = {0};
+		bool succeeded = true;
+
+		bt_replicas_sort_for_deletion(
+			pass->pods, pass->pod_count, pass->arena, pass->now_ns / BT_NS_PER_SECOND);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct bt_indexed_pod *pod = pass->pods[i];
+			uint16_t code = bt_hub_delete(
+				pass->hub, pass->self->pods, pod->key, -1, pod->uid, &scratch);
+			if (code == 200 || code == 404) {
+				tell(pass, "Normal", "SuccessfulDelete",
+					bt_arena_printf(&scratch, "Deleted pod: %.*s",
+						BT_STR_ARG(bt_key_name(pod->key))));
+			} else {
+				succeeded = false;
+				pass->failure_reason = "FailedDelete";
+				pass->failure_message = BT_STR("deleting a pod failed");
+			}
+			bt_arena_reset(&scratch);
+		}
+		bt_arena_finish(&scratch);
+		return succeeded;
 	}
 	return true;
 }
@@ -377,19 +373,7 @@ static bool sync(
 		/* The change brings this key back. */
 		return true;
 	}
-	const struct bt_indexed_pod *first = bt_pod_index_of_owner(pass.hub, pass.uid);
-	const struct bt_indexed_pod *record;
-	uint32_t count = 0;
-
-	for (record = first; record != NULL; record = record->next_of_owner) {
-		count += bt_pod_is_active(record);
-	}
-	pass.pods = BT_ARENA_NEW_ARRAY(pass.arena, const struct bt_indexed_pod *, count);
-	for (record = first; record != NULL; record = record->next_of_owner) {
-		if (bt_pod_is_active(record)) {
-			pass.pods[pass.pod_count++] = record;
-		}
-	}
+	pass.pods = bt_pod_index_active(hub, pass.uid, arena, &pass.pod_count);
 	status = counters(&pass);
 	succeeded = bring_in_order(&pass);
 	succeeded = write_status(&pass, status) && succeeded;

@@ -19,11 +19,6 @@ static void *create(struct bt_hub *hub)
 	return self;
 }
 
-static void destroy(void *data)
-{
-	bt_free(data);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct accounts *self = data;
@@ -65,7 +60,7 @@ const struct bt_controller_ops bt_service_account_ops = {
 	.name = "serviceaccount-controller",
 	.resources = watched,
 	.create = create,
-	.destroy = destroy,
+	.destroy = bt_free,
 	.observe = observe,
 	.sync = sync,
 };

@@ -317,60 +317,8 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
 }
 
-/** --- life --- */
-
-static void init_claims(struct bt_cluster_writes *writes);
-
-void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api)
-{
-	*writes = (struct bt_cluster_writes){.api = api, .host = "localhost"};
-	/* A name that is too long is cut. */
-	(void)gethostname(writes->host, sizeof(writes->host) - 1);
-	bt_arena_init(&writes->arena, 0);
-	bt_arena_init(&writes->event_arena, 0);
-	struct bt_event_sink sink = {.context = writes, .post = post_event, .patch = patch_event};
-	writes->events = bt_event_recorder_create(&sink);
-	writes->volumes = (struct bt_volume_writer){
-		.context = writes,
-		.bind_volume = bind_volume,
-		.select_node = select_node,
-		.pod_exists = pod_exists,
-	};
-	init_claims(writes);
-	writes->writer = (struct bt_scheduler_writer){
-		.context = writes,
-		.bind = bind,
-		.patch_status = patch_status,
-		.event = event,
-		.patch_other = patch_other,
-		.delete_pod = delete_pod,
-		.volumes = &writes->volumes,
-		.claims = &writes->claims,
-		.warn = warn,
-		.attempt_ended = attempt_ended,
-	};
-}
-
-void bt_cluster_writes_finish(struct bt_cluster_writes *writes)
-{
-	for (uint32_t i = 0; i < writes->evictions.count; i++) {
-		free_eviction(&writes->evictions.items[i]);
-	}
-	bt_vec_finish(&writes->evictions);
-	bt_event_recorder_destroy(writes->events);
-	bt_strbuf_finish(&writes->event_text);
-	bt_arena_finish(&writes->event_arena);
-	bt_strbuf_finish(&writes->text);
-	bt_arena_finish(&writes->arena);
-}
-
-void bt_cluster_writes_tick(struct bt_cluster_writes *writes, int64_t now_ns)
-{
-	(void)bt_event_recorder_tick(writes->events, now_ns); /* asked every second anyway */
-}
-
-/** What DynamicResources writes. Nothing takes time here, so nothing is pending. Spec: 12 sections
- * 12 to 15. */
+/** --- claims: what DynamicResources writes. No write takes time, so none is pending. Spec: 12
+ * sections 12 to 15. --- */
 
 /** Of requests to a claim, or to all of them. */
 static struct bt_api_request request_for(const struct bt_cluster_writes *writes, enum bt_verb verb,
@@ -527,8 +475,23 @@ static int patch_pod_status(void *context, const struct bt_pod_info *pod,
 		writes, pod->namespace_, pod->name, bt_strbuf_str(&writes->text), err);
 }
 
-static void init_claims(struct bt_cluster_writes *writes)
+/** --- life --- */
+
+void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api)
 {
+	*writes = (struct bt_cluster_writes){.api = api, .host = "localhost"};
+	/* A name that is too long is cut. */
+	(void)gethostname(writes->host, sizeof(writes->host) - 1);
+	bt_arena_init(&writes->arena, 0);
+	bt_arena_init(&writes->event_arena, 0);
+	struct bt_event_sink sink = {.context = writes, .post = post_event, .patch = patch_event};
+	writes->events = bt_event_recorder_create(&sink);
+	writes->volumes = (struct bt_volume_writer){
+		.context = writes,
+		.bind_volume = bind_volume,
+		.select_node = select_node,
+		.pod_exists = pod_exists,
+	};
 	writes->claims = (struct bt_claim_writer){
 		.context = writes,
 		.update = update,
@@ -539,4 +502,34 @@ static void init_claims(struct bt_cluster_writes *writes)
 		.unreserve = unreserve,
 		.patch_pod_status = patch_pod_status,
 	};
+	writes->writer = (struct bt_scheduler_writer){
+		.context = writes,
+		.bind = bind,
+		.patch_status = patch_status,
+		.event = event,
+		.patch_other = patch_other,
+		.delete_pod = delete_pod,
+		.volumes = &writes->volumes,
+		.claims = &writes->claims,
+		.warn = warn,
+		.attempt_ended = attempt_ended,
+	};
+}
+
+void bt_cluster_writes_finish(struct bt_cluster_writes *writes)
+{
+	for (uint32_t i = 0; i < writes->evictions.count; i++) {
+		free_eviction(&writes->evictions.items[i]);
+	}
+	bt_vec_finish(&writes->evictions);
+	bt_event_recorder_destroy(writes->events);
+	bt_strbuf_finish(&writes->event_text);
+	bt_arena_finish(&writes->event_arena);
+	bt_strbuf_finish(&writes->text);
+	bt_arena_finish(&writes->arena);
+}
+
+void bt_cluster_writes_tick(struct bt_cluster_writes *writes, int64_t now_ns)
+{
+	(void)bt_event_recorder_tick(writes->events, now_ns); /* asked every second anyway */
 }
