@@ -18,9 +18,6 @@
 #include "server/api.h"
 #include "server/event_expiry.h"
 
-/** --- the scheduler: the store's changes go in, decisions are written through the API, under the
- * same rules as the writes of other clients --- */
-
 /** Attempts of one run: then others have their turn. */
 #define ATTEMPTS_PER_RUN 64
 #define TICK_NS BT_NS_PER_SECOND
@@ -50,9 +47,20 @@ static const enum bt_kind watched[] = {
 	BT_KIND_POD,
 };
 
-struct bt_cluster_scheduler {
+/** Runs at one virtual time, 400 writes each at most: more than any cluster needs that comes to
+ * rest. */
+#define RUNS_PER_TIME_MAX 100000
+
+struct bt_cluster {
+	struct bt_cluster_options options;
+	struct bt_cluster_clock clock;
+	struct bt_store *store;
 	struct bt_api *api;
-	struct bt_scheduler *scheduler;
+	struct bt_event_expiry *event_expiry;
+	struct bt_controllers *controllers;
+	bool is_continued;
+
+	struct bt_scheduler *scheduler; /* NULL: none, and what follows is empty */
 	struct bt_cluster_writes writes;
 	BT_VEC(uint8_t) kinds;                  /* by collection: enum bt_kind, or KIND_NONE */
 	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
@@ -60,14 +68,15 @@ struct bt_cluster_scheduler {
 	int64_t next_tick_ns;
 };
 
-/** --- changes --- */
+/** --- the scheduler: the store's changes go in, decisions are written through the API, under the
+ * same rules as the writes of other clients --- */
 
 /** Inside of a commit: only note it. */
 static void note_change(void *context, const struct bt_store_change *change)
 {
-	struct bt_cluster_scheduler *up = context;
-	if (change->collection >= up->kinds.count ||
-		up->kinds.items[change->collection] == KIND_NONE) {
+	struct bt_cluster *cluster = context;
+	if (change->collection >= cluster->kinds.count ||
+		cluster->kinds.items[change->collection] == KIND_NONE) {
 		return;
 	}
 	struct bt_store_change noted = *change;
@@ -75,7 +84,7 @@ static void note_change(void *context, const struct bt_store_change *change)
 		noted.before = bt_stored_share(noted.before);
 	}
 	noted.after = bt_stored_share(noted.after);
-	bt_vec_push(&up->changes, noted);
+	bt_vec_push(&cluster->changes, noted);
 }
 
 static void release_change(struct bt_store_change *change)
@@ -84,7 +93,7 @@ static void release_change(struct bt_store_change *change)
 	bt_stored_release(change->after);
 }
 
-/** NULL: what is stored is not readable as its kind; the scheduler must do without. */
+/** NULL: the stored text is not readable as its kind; the scheduler must do without. */
 static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *stored)
 {
 	struct bt_json_reader reader;
@@ -100,174 +109,104 @@ static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *store
 	return object;
 }
 
-/** As the scheduler keeps it: a pod shares what it has in common with others, and can rest. */
-static struct bt_object *decode_kept(
-	struct bt_cluster_scheduler *up, enum bt_kind kind, const struct bt_stored *stored)
-{
-	struct bt_object *object = decode(kind, stored);
-	if (object == NULL || kind != BT_KIND_POD) {
-		return object;
-	}
-	struct bt_object *kept =
-		bt_object_create_pod(bt_object_value(object, BT_KIND_POD), &up->commons);
-	bt_object_release(object);
-	return kept;
-}
-
-static int observe(struct bt_cluster_scheduler *up, enum bt_kind kind,
+static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 	const struct bt_store_change *change, int64_t now_ns, struct berth_error *err)
 {
 	struct bt_object *before = change->before != NULL ? decode(kind, change->before) : NULL;
-	/* A deletion is told with the last state as the old one. */
+	/* A deletion is observed with the last state as the old one. */
 	struct bt_object *after =
-		change->type != BT_CHANGE_DELETED ? decode_kept(up, kind, change->after) : NULL;
+		change->type != BT_CHANGE_DELETED ? decode(kind, change->after) : NULL;
 	int result = 0;
+	if (after != NULL && kind == BT_KIND_POD) {
+		/* A pod shares its common parts with others. */
+		struct bt_object *kept = bt_object_create_pod(
+			bt_object_value(after, BT_KIND_POD), &cluster->commons);
+		bt_object_release(after);
+		after = kept;
+	}
 	if (before != NULL || after != NULL) {
-		result = bt_scheduler_observe(up->scheduler, before, after, now_ns, err);
+		result = bt_scheduler_observe(cluster->scheduler, before, after, now_ns, err);
 	}
 	bt_object_release(before);
 	bt_object_release(after);
 	return result;
 }
 
-static int observe_changes(struct bt_cluster_scheduler *up, int64_t now_ns, struct berth_error *err)
+/** Everything in the store is observed first. */
+static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 {
-	int result = 0;
-	/* Observing writes nothing, so the list does not grow meanwhile. */
-	for (uint32_t i = 0; i < up->changes.count; i++) {
-		struct bt_store_change *change = &up->changes.items[i];
-		if (result == 0) {
-			enum bt_kind kind = (enum bt_kind)up->kinds.items[change->collection];
-			result = observe(up, kind, change, now_ns, err);
-		}
-		release_change(change);
-	}
-	up->changes.count = 0;
-	return result;
-}
-
-static int observe_collection(struct bt_cluster_scheduler *up, uint32_t collection,
-	enum bt_kind kind, int64_t now_ns, struct berth_error *err)
-{
-	struct bt_store_walk walk;
-	int result = bt_store_walk_begin(
-		bt_api_store(up->api), collection, 0, BT_STR(""), BT_STR(""), &walk, err);
-	if (result < 0) {
-		return result;
-	}
-	for (struct bt_stored *stored = bt_store_walk_next(&walk, NULL);
-		stored != NULL && result == 0; stored = bt_store_walk_next(&walk, NULL)) {
-		struct bt_store_change change = {
-			.rv = stored->rv, .type = BT_CHANGE_ADDED, .after = stored};
-		result = observe(up, kind, &change, now_ns, err);
-	}
-	bt_store_walk_end(&walk);
-	return result;
-}
-
-static int observe_everything(
-	struct bt_cluster_scheduler *up, int64_t now_ns, struct berth_error *err)
-{
-	struct bt_resources *resources = bt_api_resources(up->api);
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
+	const struct bt_cluster_options *options = &cluster->options;
+	struct bt_resources *resources = bt_api_resources(cluster->api);
+	int64_t now_ns = bt_api_now_ns(cluster->api);
+	bt_cluster_writes_init(&cluster->writes, cluster->api);
+	int result = bt_scheduler_create(options->config, &options->engine, &cluster->writes.writer,
+		&cluster->scheduler, err);
+	cluster->writes.scheduler = cluster->scheduler;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched) && result == 0; i++) {
 		const struct bt_kind_info *info = bt_kind_info(watched[i]);
 		uint32_t collection =
 			bt_resources_builtin(resources, info->group, info->resource)->collection;
-		while (up->kinds.count <= collection) {
-			bt_vec_push(&up->kinds, KIND_NONE);
+		struct bt_store_walk walk;
+		while (cluster->kinds.count <= collection) {
+			bt_vec_push(&cluster->kinds, KIND_NONE);
 		}
-		up->kinds.items[collection] = (uint8_t)watched[i];
-		int result = observe_collection(up, collection, watched[i], now_ns, err);
+		cluster->kinds.items[collection] = (uint8_t)watched[i];
+		result = bt_store_walk_begin(
+			cluster->store, collection, 0, BT_STR(""), BT_STR(""), &walk, err);
 		if (result < 0) {
-			return result;
+			break;
 		}
+		struct bt_stored *stored;
+		while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			struct bt_store_change change = {
+				.rv = stored->rv, .type = BT_CHANGE_ADDED, .after = stored};
+			result = observe(cluster, watched[i], &change, now_ns, err);
+		}
+		bt_store_walk_end(&walk);
 	}
-	return 0;
+	bt_store_on_change(cluster->store, note_change, cluster);
+	cluster->next_tick_ns = now_ns + TICK_NS;
+	return result;
 }
 
-/** --- life --- */
-
-static void cluster_scheduler_destroy(struct bt_cluster_scheduler *up);
-
-static int cluster_scheduler_create(struct bt_api *api, struct bt_config *config,
-	const struct bt_engine_options *options, struct bt_cluster_scheduler **out_scheduler,
-	struct berth_error *err)
-{
-	struct bt_cluster_scheduler *up = BT_NEW(struct bt_cluster_scheduler);
-	int64_t now_ns = bt_api_now_ns(api);
-	up->api = api;
-	bt_cluster_writes_init(&up->writes, api);
-	int result = bt_scheduler_create(config, options, &up->writes.writer, &up->scheduler, err);
-	if (result == 0) {
-		up->writes.scheduler = up->scheduler;
-		result = observe_everything(up, now_ns, err);
-	}
-	if (result < 0) {
-		cluster_scheduler_destroy(up);
-		return result;
-	}
-	bt_store_on_change(bt_api_store(api), note_change, up);
-	up->next_tick_ns = now_ns + TICK_NS;
-	*out_scheduler = up;
-	return 0;
-}
-
-static void cluster_scheduler_destroy(struct bt_cluster_scheduler *up)
-{
-	if (up == NULL) {
-		return;
-	}
-	bt_store_off_change(bt_api_store(up->api), up);
-	bt_scheduler_destroy(up->scheduler);
-	bt_cluster_writes_finish(&up->writes);
-	for (uint32_t i = 0; i < up->changes.count; i++) {
-		release_change(&up->changes.items[i]);
-	}
-	bt_vec_finish(&up->changes);
-	bt_pod_commons_finish(&up->commons);
-	bt_vec_finish(&up->kinds);
-	bt_free(up);
-}
-
-/** --- work --- */
-
-static int cluster_scheduler_run(struct bt_cluster_scheduler *up, int64_t now_ns,
-	int64_t *out_next_ns, struct berth_error *err)
+/**
+ * Observe what changed and try pods, a bounded number of them. *out_next_ns: when to be called
+ * again at the latest, in the cluster's time.
+ */
+static int run_scheduler(
+	struct bt_cluster *cluster, int64_t now_ns, int64_t *out_next_ns, struct berth_error *err)
 {
 	int64_t next_ns = now_ns;
-	if (now_ns >= up->next_tick_ns) {
-		bt_cluster_writes_tick(&up->writes, now_ns);
-		up->next_tick_ns = now_ns + TICK_NS;
+	if (now_ns >= cluster->next_tick_ns) {
+		bt_cluster_writes_tick(&cluster->writes, now_ns);
+		cluster->next_tick_ns = now_ns + TICK_NS;
 	}
 	for (uint32_t i = 0; i < ATTEMPTS_PER_RUN; i++) {
-		int result = observe_changes(up, now_ns, err);
+		int result = 0;
+		/* Observing writes nothing, so the list does not grow meanwhile. */
+		for (uint32_t j = 0; j < cluster->changes.count; j++) {
+			struct bt_store_change *change = &cluster->changes.items[j];
+			enum bt_kind kind = (enum bt_kind)cluster->kinds.items[change->collection];
+			if (result == 0) {
+				result = observe(cluster, kind, change, now_ns, err);
+			}
+			release_change(change);
+		}
+		cluster->changes.count = 0;
 		if (result < 0) {
 			return result;
 		}
 		struct bt_attempt attempt;
-		next_ns = bt_scheduler_step(up->scheduler, now_ns, &attempt);
+		next_ns = bt_scheduler_step(cluster->scheduler, now_ns, &attempt);
 		if (attempt.outcome == BT_ATTEMPT_IDLE) {
 			break;
 		}
 	}
-	*out_next_ns = next_ns < up->next_tick_ns ? next_ns : up->next_tick_ns;
+	*out_next_ns = next_ns < cluster->next_tick_ns ? next_ns : cluster->next_tick_ns;
 	return 0;
 }
 
-/** Runs at one virtual time, 400 writes each at most: more than any cluster needs that comes to
- * rest. */
-#define RUNS_PER_TIME_MAX 100000
-
-struct bt_cluster {
-	struct bt_cluster_options options;
-	struct bt_cluster_clock clock;
-	struct bt_store *store;
-	struct bt_api *api;
-	struct bt_event_expiry *event_expiry;
-	struct bt_controllers *controllers;
-	struct bt_cluster_scheduler *scheduler; /* NULL: none */
-	bool is_continued;
-};
+/** --- life --- */
 
 static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 {
@@ -339,7 +278,17 @@ void bt_cluster_destroy(struct bt_cluster *cluster)
 	if (cluster == NULL) {
 		return;
 	}
-	cluster_scheduler_destroy(cluster->scheduler);
+	bt_store_off_change(cluster->store, cluster);
+	bt_scheduler_destroy(cluster->scheduler);
+	if (cluster->writes.api != NULL) {
+		bt_cluster_writes_finish(&cluster->writes);
+	}
+	for (uint32_t i = 0; i < cluster->changes.count; i++) {
+		release_change(&cluster->changes.items[i]);
+	}
+	bt_vec_finish(&cluster->changes);
+	bt_pod_commons_finish(&cluster->commons);
+	bt_vec_finish(&cluster->kinds);
 	bt_config_unref(cluster->options.config);
 	bt_controllers_destroy(cluster->controllers);
 	bt_event_expiry_destroy(cluster->event_expiry);
@@ -363,8 +312,7 @@ int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err)
 		result = bt_controllers_add_nodes(cluster->controllers, &options->nodes, err);
 	}
 	if (result == 0 && options->config != NULL) {
-		result = cluster_scheduler_create(
-			cluster->api, options->config, &options->engine, &cluster->scheduler, err);
+		result = start_scheduler(cluster, err);
 	}
 	return result;
 }
@@ -377,8 +325,8 @@ int bt_cluster_run(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 	int64_t scheduler_ns = INT64_MAX;
 	int result = 0;
 	if (cluster->scheduler != NULL) {
-		result = cluster_scheduler_run(cluster->scheduler,
-			bt_cluster_clock_now_ns(&cluster->clock), &scheduler_ns, err);
+		result = run_scheduler(
+			cluster, bt_cluster_clock_now_ns(&cluster->clock), &scheduler_ns, err);
 	}
 	next_ns = expiry_ns < next_ns ? expiry_ns : next_ns;
 	*out_next_ns = scheduler_ns < next_ns ? scheduler_ns : next_ns;
@@ -403,11 +351,8 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 
 static bool has_work(const struct bt_cluster *cluster)
 {
-	/* After a run: changes are not observed yet, or bt_scheduler_has_work. */
-	return bt_controllers_have_work(cluster->controllers) ||
-		(cluster->scheduler != NULL &&
-			(cluster->scheduler->changes.count != 0 ||
-				bt_scheduler_has_work(cluster->scheduler->scheduler)));
+	return bt_controllers_have_work(cluster->controllers) || cluster->changes.count != 0 ||
+		(cluster->scheduler != NULL && bt_scheduler_has_work(cluster->scheduler));
 }
 
 static int run_virtual(

@@ -87,16 +87,28 @@ static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, stru
 	return code;
 }
 
+static struct bt_api_request make_request(enum bt_verb verb, const struct bt_api_resource *resource,
+	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *body)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+
+	request.verb = verb;
+	request.resource = resource;
+	request.subresource = subresource;
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
+	request.body = body;
+	return request;
+}
+
 uint16_t bt_hub_create(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str namespace_, struct bt_json_value *object, struct bt_arena *arena,
 	struct bt_api_answer *out_answer)
 {
-	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_request request =
+		make_request(BT_VERB_CREATE, resource, BT_SUBRESOURCE_NONE, BT_STR(""), object);
 
-	request.verb = BT_VERB_CREATE;
-	request.resource = resource;
 	request.namespace_ = namespace_;
-	request.body = object;
 	return perform(hub, &request, arena, out_answer);
 }
 
@@ -104,15 +116,10 @@ uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *patch,
 	struct bt_arena *arena, struct bt_api_answer *out_answer)
 {
-	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_request request =
+		make_request(BT_VERB_PATCH, resource, subresource, key, patch);
 
-	request.verb = BT_VERB_PATCH;
 	request.patch_type = BT_PATCH_MERGE;
-	request.resource = resource;
-	request.subresource = subresource;
-	request.namespace_ = bt_key_namespace(key);
-	request.name = bt_key_name(key);
-	request.body = patch;
 	return perform(hub, &request, arena, out_answer);
 }
 
@@ -120,26 +127,18 @@ uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resourc
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena, struct bt_api_answer *out_answer)
 {
-	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_request request =
+		make_request(BT_VERB_UPDATE, resource, subresource, key, object);
 
-	request.verb = BT_VERB_UPDATE;
-	request.resource = resource;
-	request.subresource = subresource;
-	request.namespace_ = bt_key_namespace(key);
-	request.name = bt_key_name(key);
-	request.body = object;
 	return perform(hub, &request, arena, out_answer);
 }
 
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena)
 {
-	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_request request =
+		make_request(BT_VERB_DELETE, resource, BT_SUBRESOURCE_NONE, key, NULL);
 
-	request.verb = BT_VERB_DELETE;
-	request.resource = resource;
-	request.namespace_ = bt_key_namespace(key);
-	request.name = bt_key_name(key);
 	request.grace_period_seconds = grace_seconds;
 	request.propagation = BT_PROPAGATION_BACKGROUND;
 	request.precondition_uid = uid;
