@@ -305,7 +305,7 @@ static int64_t work(void *context, int64_t now_ns)
 				.failure = BT_HTTP_FAILURE_TIMEOUT,
 				.body = BT_STR_INIT(""),
 				.message = "context deadline exceeded (Client.Timeout exceeded "
-			                   "while awaiting "
+					   "while awaiting "
 					   "headers)",
 			};
 			unlink_queued(client, late);

@@ -3,7 +3,7 @@
 #define BT_NET_HTTP_SERVER_PRIVATE_H
 /**
  * Parts of the HTTP server shared by its files: http_server.c (the daemon), http_exchange.c
- * (requests), http_answer.c (answers and streams), http_tls.c (certificates), http_listen.c.
+ * (requests, answers and streams), http_tls.c (certificates), http_listen.c.
  */
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -119,8 +119,6 @@ BT_MUST_USE int bt_http_tls_set_create(const struct bt_http_certificates *certif
 void bt_http_tls_set_free(struct bt_http_tls_set *set);
 /** Before the handshake of a new connection. */
 void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection *connection);
-/** NULL: no TLS. */
-gnutls_session_t bt_http_session_of(struct MHD_Connection *handle);
 
 /** A socket that listens as the options say. */
 BT_MUST_USE int bt_http_listen(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/tls_options.h"
+#include "net/http_server.h"
 
 #include <gnutls/gnutls.h>
 
