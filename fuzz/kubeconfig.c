@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "client/config.h"
-#include "client/exec_credential.h"
+#include "client/exec_plugin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
 #ifndef BT_CLIENT_CONFIG_PRIVATE_H
 #define BT_CLIENT_CONFIG_PRIVATE_H
 /**
- * A kubeconfig as it is written. Shared by config.c (which configuration), config_parse.c (reading
- * one), config_select.c (what its current context says) and config_url.c.
+ * A kubeconfig as it is written. Shared by config.c (which configuration, and what its current
+ * context says) and config_parse.c (reading one).
  */
 #include "api/types.h"
 #include "client/config.h"
@@ -24,13 +24,6 @@ BT_MUST_USE int bt_kubeconfig_read(struct bt_str text, const char *path, struct 
  */
 BT_MUST_USE int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err);
-
-/** server to base_url and is_tls (spec 13 section 4.5). */
-BT_MUST_USE int bt_client_config_derive_url(
-	struct bt_client_config *config, struct berth_error *err);
-/** A proxy's scheme; the message says which cluster. Passwords do not appear in it. */
-BT_MUST_USE int bt_client_config_check_proxy(
-	struct bt_str url, struct bt_str cluster, struct berth_error *err);
 
 /** In-cluster configuration (spec 13 section 5); folder: of the service account. */
 BT_MUST_USE int bt_client_config_in_cluster(

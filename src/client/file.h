@@ -3,6 +3,7 @@
 #define BT_CLIENT_FILE_H
 /** Files with credentials, read whole, with the errors of Go's library. */
 #include "base/error.h"
+#include "base/str.h"
 #include "base/strbuf.h"
 
 /**
@@ -32,4 +33,16 @@ bool bt_client_file_stamp_equal(
 	const struct bt_client_file_stamp *a, const struct bt_client_file_stamp *b);
 /** "permission denied": an errno as Go names it. */
 const char *bt_client_file_errno(int number, char *buffer, size_t size);
+
+/* --- PEM: checks of certificates, with the errors of spec 13 sections 6.4 and 6.5 --- */
+
+/**
+ * A bundle of roots. "unable to load root certificates: unable to parse bytes as PEM block",
+ * "... failed to parse certificate: <err>", "... no valid certificate authority data seen".
+ */
+BT_MUST_USE int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err);
+/** A certificate, perhaps with intermediates, and its key. The TLS library's words. */
+BT_MUST_USE int bt_client_pem_check_pair(
+	struct bt_str certificate, struct bt_str key, struct berth_error *err);
+
 #endif

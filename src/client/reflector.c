@@ -47,7 +47,7 @@ static void log_report(
 		if (BT_LOG_ENABLED(4)) {
 			bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__,
 				"very short watch: %s: Unexpected watch close - watch lasted less "
-			        "than a "
+				"than a "
 				"second and no items received",
 				reflector->options.name);
 		}

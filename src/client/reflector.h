@@ -13,6 +13,7 @@
 #include "api/object.h"
 #include "base/prng.h"
 #include "client/rest.h"
+#include "codec/json.h"
 
 struct bt_reflector;
 
@@ -91,4 +92,23 @@ void *bt_reflector_find(
 /** Every item, in no order, until visit returns false; awake for the visit only. */
 void bt_reflector_for_each(const struct bt_reflector *reflector,
 	bool (*visit)(void *context, void *item), void *context);
+
+/** Objects as a reflector keeps them when all of their JSON matters, and not their kind. */
+
+/** Immutable and shared. */
+struct bt_json_item {
+	uint32_t references;
+	struct bt_arena arena; /* of all of it */
+	struct bt_object_meta meta;
+	struct bt_json_value *document;
+};
+
+/** Items are struct bt_json_item. */
+extern const struct bt_reflector_codec bt_reflector_json_codec;
+
+/** NULL accepted. */
+struct bt_json_item *bt_json_item_share(struct bt_json_item *item);
+/** NULL accepted. */
+void bt_json_item_release(struct bt_json_item *item);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/reflector.h"
-
 #include "api/pod.h"
+#include "base/alloc.h"
+#include "client/reflector.h"
+#include "codec/json_edit.h"
 
 /* Objects of the table of kinds as a reflector's items. */
 
@@ -126,3 +127,63 @@ struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons)
 	return (struct bt_reflector_codec){
 		decode_pod_json, decode_pod_protobuf, meta, share, release, commons, &resting};
 }
+
+struct bt_json_item *bt_json_item_share(struct bt_json_item *item)
+{
+	if (item != NULL) {
+		item->references++;
+	}
+	return item;
+}
+
+void bt_json_item_release(struct bt_json_item *item)
+{
+	if (item != NULL && --item->references == 0) {
+		bt_arena_finish(&item->arena);
+		bt_free(item);
+	}
+}
+
+static int json_decode(
+	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
+{
+	struct bt_json_item *item = BT_NEW(struct bt_json_item);
+	int code;
+
+	item->references = 1;
+	code = bt_json_parse(&item->arena, json, true, &item->document, err);
+	if (code != 0) {
+		bt_json_item_release(item);
+		return code;
+	}
+	item->meta = (struct bt_object_meta){
+		.name = bt_json_text_at(item->document, "metadata.name"),
+		.namespace_ = bt_json_text_at(item->document, "metadata.namespace"),
+		.uid = bt_json_text_at(item->document, "metadata.uid"),
+		.resource_version = bt_json_text_at(item->document, "metadata.resourceVersion"),
+	};
+	*out_item = item;
+	return 0;
+}
+
+static const struct bt_object_meta *json_meta(const void *item)
+{
+	return &((const struct bt_json_item *)item)->meta;
+}
+
+static void *json_share(void *item)
+{
+	return bt_json_item_share(item);
+}
+
+static void json_release(void *item)
+{
+	bt_json_item_release(item);
+}
+
+const struct bt_reflector_codec bt_reflector_json_codec = {
+	.decode_json = json_decode,
+	.meta = json_meta,
+	.share = json_share,
+	.release = json_release,
+};

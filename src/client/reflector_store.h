@@ -24,15 +24,4 @@ void bt_reflector_store_finish(struct bt_reflector_store *store);
 
 void *bt_reflector_store_find(
 	const struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
-/** Of an item that is in the store. */
-void bt_reflector_store_key(const struct bt_reflector_store *store, const void *item,
-	struct bt_str *out_namespace, struct bt_str *out_name);
-/** item: consumed. Returns what it replaces, owned, or NULL. */
-BT_MUST_USE void *bt_reflector_store_set(struct bt_reflector_store *store, void *item);
-/** The item, not in the store yet, does not rest before bt_reflector_store_finish; so many at most.
- */
-void bt_reflector_store_keep_awake(struct bt_reflector_store *store, void *item);
-/** Owned; NULL: there is none. */
-BT_MUST_USE void *bt_reflector_store_take(
-	struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
 #endif

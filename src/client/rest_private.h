@@ -2,8 +2,8 @@
 #ifndef BT_CLIENT_REST_PRIVATE_H
 #define BT_CLIENT_REST_PRIVATE_H
 /**
- * Inside of a rest client. Shared by rest.c (calls and their order), rest_attempt.c (one request
- * and its response), rest_body.c and rest_metrics.c.
+ * Inside of a rest client. Shared by rest.c (calls, their order and metrics) and rest_attempt.c
+ * (one request and its response).
  */
 #include "base/heap.h"
 #include "base/vec.h"
@@ -107,14 +107,8 @@ void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns);
 /** Tell the handler and free the call. */
 void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer *answer);
 
-/** --- rest_metrics.c --- */
+/** --- metrics --- */
 
-void bt_rest_metrics_init(
-	struct bt_rest_metrics *rest, struct bt_metrics *metrics, struct bt_str base_url);
-void bt_rest_metrics_finish(struct bt_rest_metrics *rest);
-uint8_t bt_rest_metrics_verb(const char *method);
-/** A token came after this long. */
-void bt_rest_metrics_waited(struct bt_rest_metrics *rest, uint8_t verb, int64_t waited_ns);
 /** An attempt ended; code 0: without response. duration < 0: a stream, whose time says nothing. */
 void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes);

@@ -216,7 +216,7 @@ void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena
 		} else {
 			bt_strbuf_printf(&text,
 				"the server responded with the status code %d but did not return "
-			        "more "
+				"more "
 				"information",
 				answer->code);
 		}

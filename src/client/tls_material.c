@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "client/config_private.h"
-#include "client/pem.h"
+#include "client/file.h"
 
 #define CHECK_NS (300 * BT_NS_PER_SECOND)
 /* Between two looks at the files because of new connections. */

@@ -2,13 +2,12 @@
 #ifndef BT_CLIENT_TRANSPORT_PRIVATE_H
 #define BT_CLIENT_TRANSPORT_PRIVATE_H
 /**
- * Inside of a transport. Shared by transport.c (requests) and transport_exec.c (credential
- * plugins); tests move its clock with bt_transport_refresh and bt_transport_check.
+ * Inside of a transport: for transport.c, and for tests, which move its clock with
+ * bt_transport_refresh and bt_transport_check.
  */
 #include "base/vec.h"
 #include "client/authorization.h"
-#include "client/exec_credential.h"
-#include "client/exec_run.h"
+#include "client/exec_plugin.h"
 #include "client/pace.h"
 #include "client/tls_material.h"
 #include "client/transport.h"
@@ -80,18 +79,4 @@ void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns);
 /** Everything that is due, as the loop's worker; when to come again. */
 int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns);
 
-/** --- transport_exec.c --- */
-
-/** The plugin's credentials can be used now; false: a run is on its way. */
-bool bt_transport_exec_ready(struct bt_transport *transport);
-/** A response of 401 to a request that used this generation. */
-void bt_transport_exec_refused(struct bt_transport *transport, uint32_t generation);
-/**
- * A run may be over: take its answer. true: waiting requests go on; err, when set, is why they
- * fail.
- */
-bool bt_transport_exec_check(struct bt_transport *transport, int64_t now_ns, int64_t *out_next_ns,
-	struct berth_error *err);
-/** Connections use the current material. cut: running requests end. */
-void bt_transport_apply_tls(struct bt_transport *transport, bool cut);
 #endif

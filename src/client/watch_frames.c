@@ -4,49 +4,38 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "client/watch_frames_private.h"
+#include "codec/wire.h"
 
 /** Memory for held parts that is kept for the next one. */
 #define KEPT_BYTES_MAX 4096
 
-void bt_frames_init(
-	struct bt_frames *frames, enum bt_frames_form form, const struct bt_frames_sink *sink)
-{
-	*frames = (struct bt_frames){.form = form, .sink = *sink};
-}
-
-void bt_frames_finish(struct bt_frames *frames)
-{
-	bt_strbuf_finish(&frames->held);
-}
-
-int bt_frames_hold(
-	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
-{
-	if (frames->held.length + length > BT_FRAME_BYTES_MAX) {
-		return bt_frames_too_large(err);
-	}
-	bt_strbuf_append(&frames->held, bytes, length);
-	return 0;
-}
-
-int bt_frames_too_large(struct berth_error *err)
+static int fail_too_large(struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_TOO_LARGE, "object to decode was longer than %u bytes",
 		BT_FRAME_BYTES_MAX);
 }
 
-int bt_frames_give(
-	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
+/** Bytes of a value or header whose end has not come. */
+static int hold(struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
+{
+	if (frames->held.length + length > BT_FRAME_BYTES_MAX) {
+		return fail_too_large(err);
+	}
+	bt_strbuf_append(&frames->held, bytes, length);
+	return 0;
+}
+
+/** The last bytes of a value: it is handed out if it is wanted, and forgotten. */
+static int give(struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
 	struct bt_str text = {bytes, (uint32_t)length};
 	int code = 0;
 
 	if (frames->held.length != 0) {
-		code = bt_frames_hold(frames, bytes, length, err);
+		code = hold(frames, bytes, length, err);
 		text = bt_strbuf_str(&frames->held);
 	} else if (length > BT_FRAME_BYTES_MAX) {
-		code = bt_frames_too_large(err);
+		code = fail_too_large(err);
 	}
 	if (code == 0 && frames->is_wanted) {
 		code = frames->sink.take(
@@ -60,6 +49,502 @@ int bt_frames_give(
 	return code;
 }
 
+/* --- JSON bodies --- */
+
+/* A watch is a sequence of values; a list is an object whose "items" are values. */
+
+enum {
+	WATCH_GAP,   /* before a value, or the end */
+	LIST_START,  /* before the list's brace */
+	LIST_NAME,   /* before a member, or the closing brace */
+	LIST_COLON,  /* behind a member's name */
+	LIST_ITEMS,  /* before the array of items */
+	LIST_ITEM,   /* before an item, or the closing bracket */
+	LIST_MEMBER, /* before another member's value */
+	LIST_END,    /* behind the list */
+	VALUE,       /* within a value; what follows it: see after_value */
+};
+
+/* What a value is: private to the field value_kind. */
+enum {
+	VALUE_NESTED, /* object or array: ends at depth 0 */
+	VALUE_STRING,
+	VALUE_PLAIN, /* number, true, false, null: ends before anything else */
+};
+
+/* Role of the value that is being read. */
+enum role {
+	ROLE_EVENT,
+	ROLE_NAME,
+	ROLE_MEMBER,
+	ROLE_ITEM,
+};
+
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
+static bool starts_value(char byte)
+{
+	return byte != '\0' && strchr("{[\"-0123456789tfn", byte) != NULL;
+}
+
+static int unexpected(char byte, const char *where, struct berth_error *err)
+{
+	unsigned char shown = (unsigned char)byte;
+
+	return bt_error_set(err, BERTH_ERR_SYNTAX, "invalid character 0x%02x %s", shown, where);
+}
+
+static void begin_value(struct bt_frames *frames, char first, enum role role)
+{
+	frames->state = VALUE;
+	frames->depth = 0;
+	frames->in_string = false;
+	frames->escaped = false;
+	frames->value_kind = VALUE_PLAIN;
+	if (first == '{' || first == '[') {
+		frames->value_kind = VALUE_NESTED;
+	} else if (first == '"') {
+		frames->value_kind = VALUE_STRING;
+	}
+	frames->role = (uint8_t)role;
+	frames->is_wanted = role == ROLE_EVENT || role == ROLE_ITEM ||
+		(role == ROLE_MEMBER && frames->part != BT_FRAME_ITEM);
+	if (role == ROLE_EVENT) {
+		frames->part = BT_FRAME_EVENT;
+	} else if (role == ROLE_ITEM) {
+		frames->part = BT_FRAME_ITEM;
+	}
+}
+
+/** Bytes of a nested value or a string from at on; *out_done: the last one is among them. */
+static size_t scan_delimited(
+	struct bt_frames *frames, const char *at, const char *end, bool *out_done)
+{
+	const char *from = at;
+
+	for (; at != end; at++) {
+		char byte = *at;
+
+		if (frames->in_string) {
+			if (frames->escaped) {
+				frames->escaped = false;
+			} else if (byte == '\\') {
+				frames->escaped = true;
+			} else if (byte == '"') {
+				frames->in_string = false;
+			}
+		} else if (byte == '"') {
+			frames->in_string = true;
+		} else if (byte == '{' || byte == '[') {
+			frames->depth++;
+		} else if (byte == '}' || byte == ']') {
+			frames->depth--;
+		}
+		if (!frames->in_string && frames->depth == 0) {
+			*out_done = true;
+			return (size_t)(at + 1 - from);
+		}
+	}
+	return (size_t)(at - from);
+}
+
+static size_t scan_plain(const char *at, const char *end, bool *out_done)
+{
+	const char *from = at;
+
+	/* a zero byte is found as well: it ends the value, and nothing begins with it */
+	while (at != end && !is_space(*at) && strchr(",:{}[]\"", *at) == NULL) {
+		at++;
+	}
+	*out_done = at != end;
+	return (size_t)(at - from);
+}
+
+static int end_name(
+	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
+{
+	int code = hold(frames, bytes, length, err);
+
+	if (code == 0) {
+		/* A member's name, with its quotes, decides what its value is for. */
+		struct bt_str quoted = bt_strbuf_str(&frames->held);
+		frames->state = LIST_COLON;
+		frames->part = BT_FRAME_ITEM; /* nothing that is handed out */
+		frames->is_items = bt_str_equal(quoted, BT_STR("\"items\""));
+		if (bt_str_equal(quoted, BT_STR("\"metadata\""))) {
+			frames->part = BT_FRAME_METADATA;
+		} else if (bt_str_equal(quoted, BT_STR("\"kind\""))) {
+			frames->part = BT_FRAME_KIND;
+		}
+		bt_strbuf_reset(&frames->held);
+	}
+	return code;
+}
+
+static int end_value(
+	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
+{
+	switch ((enum role)frames->role) {
+	case ROLE_EVENT:
+		frames->state = WATCH_GAP;
+		break;
+	case ROLE_NAME:
+		return end_name(frames, bytes, length, err);
+	case ROLE_MEMBER:
+		frames->state = LIST_NAME;
+		break;
+	case ROLE_ITEM:
+		frames->state = LIST_ITEM;
+		break;
+	}
+	return give(frames, bytes, length, err);
+}
+
+/** A value begins, or the member or element list ends with `close`; commas are passed over. */
+static int feed_sequence(struct bt_frames *frames, const char **at, char close, uint8_t after,
+	enum role role, struct berth_error *err)
+{
+	char byte = **at;
+
+	if (byte == ',') {
+		(*at)++;
+	} else if (byte == close) {
+		(*at)++;
+		frames->state = after;
+	} else if (role == ROLE_NAME && byte != '"') {
+		return unexpected(byte, "looking for beginning of object key string", err);
+	} else if (!starts_value(byte)) {
+		return unexpected(byte, "looking for beginning of value", err);
+	} else {
+		begin_value(frames, byte, role);
+	}
+	return 0;
+}
+
+static int expect(struct bt_frames *frames, const char **at, char byte, uint8_t after,
+	const char *where, struct berth_error *err)
+{
+	if (**at != byte) {
+		return unexpected(**at, where, err);
+	}
+	(*at)++;
+	frames->state = after;
+	return 0;
+}
+
+/** Take something off the front of the input, which is not empty. */
+static int feed_json(
+	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
+{
+	if (frames->state == VALUE) {
+		const char *from = *at;
+		bool done = false;
+		size_t length = frames->value_kind == VALUE_PLAIN
+			? scan_plain(from, end, &done)
+			: scan_delimited(frames, from, end, &done);
+
+		*at = from + length;
+		return done ? end_value(frames, from, length, err)
+			    : hold(frames, from, length, err);
+	}
+	if (is_space(**at)) {
+		(*at)++;
+		return 0;
+	}
+	if (frames->form == BT_FRAMES_LIST_JSON && frames->state == WATCH_GAP) {
+		frames->state = LIST_START;
+	}
+	switch (frames->state) {
+	case WATCH_GAP:
+		if (**at != '{') {
+			return unexpected(**at, "looking for beginning of value", err);
+		}
+		begin_value(frames, **at, ROLE_EVENT);
+		return 0;
+	case LIST_START:
+		return expect(frames, at, '{', LIST_NAME, "looking for beginning of a list", err);
+	case LIST_NAME:
+		return feed_sequence(frames, at, '}', LIST_END, ROLE_NAME, err);
+	case LIST_COLON:
+		return expect(frames, at, ':', frames->is_items ? LIST_ITEMS : LIST_MEMBER,
+			"after object key", err);
+	case LIST_ITEMS:
+		if (**at == 'n') {
+			begin_value(frames, **at, ROLE_MEMBER); /* null: no items */
+			return 0;
+		}
+		return expect(frames, at, '[', LIST_ITEM, "looking for the items", err);
+	case LIST_ITEM:
+		return feed_sequence(frames, at, ']', LIST_NAME, ROLE_ITEM, err);
+	case LIST_MEMBER:
+		if (!starts_value(**at)) {
+			return unexpected(**at, "looking for beginning of value", err);
+		}
+		begin_value(frames, **at, ROLE_MEMBER);
+		return 0;
+	default:
+		return unexpected(**at, "after top-level value", err);
+	}
+}
+
+static bool json_is_complete(const struct bt_frames *frames)
+{
+	return frames->state ==
+		(frames->form == BT_FRAMES_WATCH_JSON ? (uint8_t)WATCH_GAP : (uint8_t)LIST_END);
+}
+
+/* --- protobuf bodies --- */
+
+/*
+ * A watch is a sequence of lengths and frames. A list is one envelope (spec 13
+ * section 8.3) whose raw bytes are a message {metadata 1, items 2}.
+ */
+
+enum {
+	HEADER, /* a frame's length; a list's magic */
+	TAG,    /* of a list: tag, and length or number */
+	RECORD,
+	SKIPPED_RECORD,
+};
+
+#define LENGTH_BYTES 4
+/* A tag and a varint. */
+#define TAG_BYTES_MAX 20
+
+enum {
+	UNKNOWN_TYPE_META = 1,
+	UNKNOWN_RAW = 2,
+	LIST_FIELD_METADATA = 1,
+	LIST_FIELD_ITEMS = 2,
+};
+
+static int begin_frame(struct bt_frames *frames, struct berth_error *err)
+{
+	const char *bytes = frames->held.data;
+	const unsigned char *b = (const unsigned char *)bytes;
+	frames->left = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+	frames->part = BT_FRAME_EVENT;
+	frames->is_wanted = true;
+	bt_strbuf_reset(&frames->held);
+	if (frames->left > BT_FRAME_BYTES_MAX) {
+		return fail_too_large(err);
+	}
+	if (frames->left == 0) {
+		return give(frames, "", 0, err);
+	}
+	frames->state = RECORD;
+	return 0;
+}
+
+static int check_magic(struct bt_frames *frames, struct berth_error *err)
+{
+	bool is_magic = memcmp(frames->held.data, "k8s", LENGTH_BYTES) == 0;
+
+	bt_strbuf_reset(&frames->held);
+	frames->state = TAG;
+	return is_magic ? 0
+			: bt_error_set(err, BERTH_ERR_SYNTAX,
+				  "provided data does not appear to be a protobuf message, "
+				  "expected prefix [107 56 115 0]");
+}
+
+static int feed_header(
+	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
+{
+	int code = 0;
+
+	while (code == 0 && *at != end && frames->held.length < LENGTH_BYTES) {
+		code = hold(frames, (*at)++, 1, err);
+	}
+	if (code != 0 || frames->held.length < LENGTH_BYTES) {
+		return code;
+	}
+	return frames->form == BT_FRAMES_WATCH_PROTOBUF ? begin_frame(frames, err)
+							: check_magic(frames, err);
+}
+
+/** What the tag in `held` announces; its value's bytes are `left`. */
+static int begin_record(
+	struct bt_frames *frames, uint32_t number, uint64_t length, struct berth_error *err)
+{
+	frames->left = length;
+	if (frames->in_list && length > frames->list_left) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
+	}
+	if (!frames->in_list && number == UNKNOWN_RAW) {
+		frames->in_list = true;
+		frames->list_left = length;
+		frames->in_list = length != 0;
+		frames->state = TAG;
+		return 0;
+	}
+	frames->is_wanted = true;
+	if (frames->in_list && number == LIST_FIELD_ITEMS) {
+		frames->part = BT_FRAME_ITEM;
+	} else if (frames->in_list && number == LIST_FIELD_METADATA) {
+		frames->part = BT_FRAME_METADATA;
+	} else if (!frames->in_list && number == UNKNOWN_TYPE_META) {
+		frames->part = BT_FRAME_KIND;
+	} else {
+		frames->is_wanted = false;
+	}
+	frames->state = frames->is_wanted ? RECORD : SKIPPED_RECORD;
+	if (frames->is_wanted && length > BT_FRAME_BYTES_MAX) {
+		return fail_too_large(err);
+	}
+	return 0;
+}
+
+static bool is_whole_varint(const char *bytes, size_t length)
+{
+	return length != 0 && (unsigned char)bytes[length - 1] < 0x80;
+}
+
+/** Bytes of the tag's own varint in `held`; 0: not whole. */
+static size_t tag_bytes(const struct bt_strbuf *held)
+{
+	for (size_t i = 0; i < held->length; i++) {
+		if ((unsigned char)held->data[i] < 0x80) {
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+/** A value is over: so may be the list. */
+static void end_record(struct bt_frames *frames)
+{
+	frames->state = TAG;
+	if (frames->in_list && frames->list_left == 0) {
+		frames->in_list = false;
+	}
+}
+
+static int read_header(struct bt_frames *frames, struct berth_error *err)
+{
+	struct bt_wire wire = bt_wire_from(bt_strbuf_str(&frames->held));
+	size_t tag_length = tag_bytes(&frames->held);
+	uint32_t number;
+	uint32_t type;
+	uint64_t value;
+	int code;
+
+	if (tag_length == 0) {
+		return 0;
+	}
+	code = bt_wire_read_tag(&wire, &number, &type, err);
+	if (code == 0 && (type == BT_WIRE_FIXED32 || type == BT_WIRE_FIXED64)) {
+		bt_strbuf_reset(&frames->held);
+		frames->left = type == BT_WIRE_FIXED32 ? 4 : 8;
+		frames->is_wanted = false;
+		frames->state = SKIPPED_RECORD;
+		return frames->in_list && frames->left > frames->list_left
+			? bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF")
+			: 0;
+	}
+	if (code == 0 && type != BT_WIRE_BYTES && type != BT_WIRE_VARINT) {
+		code = bt_error_set(
+			err, BERTH_ERR_SYNTAX, "proto: illegal wireType %u", (unsigned)type);
+	}
+	if (code != 0 ||
+		!is_whole_varint(
+			frames->held.data + tag_length, frames->held.length - tag_length)) {
+		return code;
+	}
+	code = bt_wire_read_varint(&wire, &value, err);
+	bt_strbuf_reset(&frames->held);
+	if (code == 0 && type == BT_WIRE_BYTES) {
+		code = begin_record(frames, number, value, err);
+		if (code == 0 && frames->left == 0 && frames->state == RECORD) {
+			code = give(frames, "", 0, err);
+		}
+		if (code != 0 || frames->left != 0 || frames->state == TAG) {
+			return code;
+		}
+	}
+	end_record(frames);
+	return code;
+}
+
+static int feed_tag(struct bt_frames *frames, const char **at, struct berth_error *err)
+{
+	int code;
+
+	if (frames->held.length == TAG_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX, "proto: integer overflow");
+	}
+	if (frames->in_list && frames->list_left == 0) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
+	}
+	frames->list_left -= frames->in_list ? 1 : 0;
+	code = hold(frames, (*at)++, 1, err);
+	return code != 0 ? code : read_header(frames, err);
+}
+
+static int feed_value(
+	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
+{
+	const char *from = *at;
+	uint64_t here = (uint64_t)(end - from);
+	bool done = here >= frames->left;
+	size_t length = (size_t)(done ? frames->left : here);
+
+	*at = from + length;
+	frames->left -= length;
+	frames->list_left -= frames->in_list ? length : 0;
+	if (!done) {
+		return frames->state == RECORD ? hold(frames, from, length, err) : 0;
+	}
+	if (frames->form == BT_FRAMES_WATCH_PROTOBUF) {
+		frames->state = HEADER;
+		return give(frames, from, length, err);
+	}
+	if (frames->state == SKIPPED_RECORD) {
+		end_record(frames);
+		return 0;
+	}
+	end_record(frames);
+	return give(frames, from, length, err);
+}
+
+static int feed_protobuf(
+	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
+{
+	switch (frames->state) {
+	case HEADER:
+		return feed_header(frames, at, end, err);
+	case TAG:
+		return feed_tag(frames, at, err);
+	default:
+		return feed_value(frames, at, end, err);
+	}
+}
+
+static bool protobuf_is_complete(const struct bt_frames *frames)
+{
+	if (frames->held.length != 0 || frames->in_list) {
+		return false;
+	}
+	return frames->state ==
+		(frames->form == BT_FRAMES_WATCH_PROTOBUF ? (uint8_t)HEADER : (uint8_t)TAG);
+}
+
+/* --- bodies --- */
+
+void bt_frames_init(
+	struct bt_frames *frames, enum bt_frames_form form, const struct bt_frames_sink *sink)
+{
+	*frames = (struct bt_frames){.form = form, .sink = *sink};
+}
+
+void bt_frames_finish(struct bt_frames *frames)
+{
+	bt_strbuf_finish(&frames->held);
+}
+
 int bt_frames_feed(struct bt_frames *frames, struct bt_str bytes, struct berth_error *err)
 {
 	const char *at = bytes.data;
@@ -68,8 +553,8 @@ int bt_frames_feed(struct bt_frames *frames, struct bt_str bytes, struct berth_e
 	int code = 0;
 
 	while (code == 0 && at != end) {
-		code = is_json ? bt_frames_feed_json(frames, &at, end, err)
-			       : bt_frames_feed_protobuf(frames, &at, end, err);
+		code = is_json ? feed_json(frames, &at, end, err)
+			       : feed_protobuf(frames, &at, end, err);
 	}
 	return code;
 }
@@ -79,10 +564,10 @@ bool bt_frames_is_complete(const struct bt_frames *frames)
 	switch (frames->form) {
 	case BT_FRAMES_WATCH_JSON:
 	case BT_FRAMES_LIST_JSON:
-		return bt_frames_json_is_complete(frames);
+		return json_is_complete(frames);
 	case BT_FRAMES_WATCH_PROTOBUF:
 	case BT_FRAMES_LIST_PROTOBUF:
-		return bt_frames_protobuf_is_complete(frames);
+		return protobuf_is_complete(frames);
 	}
 	return false;
 }

@@ -11,7 +11,6 @@
 #include "base/nanoseconds.h"
 #include "codec/json.h"
 #include "codec/json_edit.h"
-#include "daemon/claim_documents.h"
 #include "daemon/write_documents.h"
 #include "plugins/preemption_executor.h"
 

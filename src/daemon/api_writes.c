@@ -3,9 +3,240 @@
 #include "daemon/api_writes.h"
 
 #include "base/log.h"
+#include "base/nanoseconds.h"
+#include "codec/json_edit.h"
 #include "daemon/api_writes_private.h"
 #include "daemon/write_documents.h"
 #include "plugins/preemption_executor.h"
+
+/* --- preemption: victims' conditions and deletions, nominations. Spec: 11b section 6.3 --- */
+
+/**
+ * In the synchronous form the answer is waited for; else the write begins when the attempt is over
+ * and its own patch is answered: first the preemptor is told where it will go, then victims leave
+ * (spec 13 section 14.9).
+ */
+static int evict(
+	struct bt_write *write, struct bt_preemption_ticket ticket, struct berth_error *err)
+{
+	struct bt_api_writes *writes = write->writes;
+	write->ticket = ticket;
+	if (ticket.executor == NULL) {
+		bt_write_start(write);
+		return bt_write_wait(write, err);
+	}
+	bt_vec_push(&writes->evictions, write);
+	write->after = write->sequence; /* nothing ends with it: held until flush */
+	return BT_PREEMPTION_PENDING;
+}
+
+/** Start the held evictions: after the patch of the attempt that made them. */
+static void flush_evictions(void *context)
+{
+	struct bt_api_writes *writes = context;
+	const struct bt_write *patch = NULL;
+	for (uint32_t i = 0; i < writes->list.count && writes->evictions.count != 0; i++) {
+		const struct bt_write *write = writes->list.items[i];
+		if (write != NULL && write->sequence == writes->attempt_patch &&
+			write->state < BT_WRITE_ANSWERED) {
+			patch = write;
+		}
+	}
+	for (uint32_t i = 0; i < writes->evictions.count; i++) {
+		struct bt_write *write = writes->evictions.items[i];
+		write->after = patch != NULL ? patch->sequence : 0;
+		bt_write_start(write);
+	}
+	writes->evictions.count = 0;
+	writes->attempt_patch = 0;
+}
+
+static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	struct berth_error *err)
+{
+	struct bt_api_writes *writes = context;
+	const struct bt_api_writes_options *options = &writes->options;
+	const struct bt_object_meta *meta = &pod->metadata;
+	bt_strbuf_reset(&writes->scratch);
+	if (!bt_document_pod_status(pod, condition, nomination, options->now_ns(options->context),
+		    &writes->scratch)) {
+		return 0;
+	}
+	struct bt_write *write =
+		bt_write_create(writes, BT_WRITE_EVICTION, meta->uid, meta->namespace_, meta->name);
+	write->method = "PATCH";
+	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
+	write->retries = true;
+	bt_write_set_path(write, BT_KIND_POD, "/status");
+	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
+	return evict(write, ticket, err);
+}
+
+static int delete_pod(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, struct berth_error *err)
+{
+	struct bt_api_writes *writes = context;
+	if (!bt_api_writes_may_write(writes, err)) {
+		return BERTH_ERR_STATE;
+	}
+	struct bt_write *write = bt_write_create(
+		writes, BT_WRITE_EVICTION, victim->uid, victim->namespace_, victim->name);
+	write->method = "DELETE";
+	bt_write_set_path(write, BT_KIND_POD, "");
+	if (bt_rest_writes_protobuf(writes->options.client)) {
+		write->content_type = BT_STR(BT_MEDIA_PROTOBUF);
+		bt_write_set_body(write, bt_document_delete_protobuf);
+	} else {
+		write->content_type = BT_STR(BT_MEDIA_JSON);
+		bt_write_set_body(write, bt_document_delete_json);
+	}
+	return evict(write, ticket, err);
+}
+
+/**
+ * Volumes and claims are written as a whole, on condition that they are as the scheduler knows
+ * them. It keeps only what it reads, so the object is read first, and written with the version that
+ * is known: what changed since is a conflict. Spec: 11b section 6.4, 13 section 14.6.
+ */
+
+/** The object came: write it back changed. */
+static void write_back(struct bt_write *write, const struct bt_rest_answer *answer)
+{
+	struct bt_api_writes *writes = write->writes;
+	struct bt_arena arena = {0};
+	struct bt_json_value *object;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = bt_rest_decode_body(answer, &arena, &object, &err);
+	if (result == 0 && object->type != BT_JSON_OBJECT) {
+		result = bt_error_set(&err, BERTH_ERR_SYNTAX, "the answer is not an object");
+	}
+	if (result < 0) {
+		bt_write_end(write, result, &err);
+	} else {
+		struct bt_json_writer writer;
+		const struct bt_persistent_volume_claim *claim =
+			bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+		struct bt_str version = claim->metadata.resource_version;
+		if (write->volume != NULL) {
+			const struct bt_persistent_volume *volume =
+				bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
+			version = volume->metadata.resource_version;
+			bt_document_bind_volume(&arena, object, volume);
+		} else {
+			bt_document_select_node(&arena, object, bt_str_from(write->subject));
+		}
+		struct bt_json_value *metadata = bt_json_ensure_object(&arena, object, "metadata");
+		(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its own */
+		bt_json_set_str(&arena, metadata, "resourceVersion", version);
+		/* As JSON, whatever the client's type is: protobuf would lose what we do not know.
+		 */
+		bt_strbuf_reset(&writes->scratch);
+		bt_json_writer_init(&writer, &writes->scratch, 0);
+		bt_json_write_value(&writer, object);
+		write->content_type = BT_STR(BT_MEDIA_JSON);
+		bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
+		write->was_read = true;
+		bt_write_send(write);
+	}
+	bt_arena_finish(&arena);
+}
+
+void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answer *answer)
+{
+	if (answer->class_ != BT_REST_OK) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result = bt_rest_answer_error(answer, &err);
+		bt_write_end(write, result, &err);
+	} else if (write->was_read) {
+		struct bt_arena arena = {0};
+		struct bt_json_value *object;
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result = bt_rest_decode_body(answer, &arena, &object, &err);
+		if (result == 0) {
+			bt_write_set_text(&write->resource_version,
+				bt_json_text_at(object, "metadata.resourceVersion"));
+		}
+		bt_write_end(write, result, &err);
+		bt_arena_finish(&arena);
+	} else {
+		write_back(write, answer);
+	}
+}
+
+/** The answer of one that is over, or its start. */
+static int take(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
+{
+	struct bt_api_writes *writes = write->writes;
+	if (write->state < BT_WRITE_ANSWERED) {
+		return BT_WRITE_PENDING;
+	}
+	if (write->result == 0) {
+		bt_strbuf_reset(&writes->resource_version);
+		bt_strbuf_append_c(&writes->resource_version, write->resource_version);
+		*out_version = bt_strbuf_str(&writes->resource_version);
+	}
+	return bt_write_take(write, err);
+}
+
+static struct bt_write *start(struct bt_api_writes *writes, const struct bt_object_meta *meta,
+	struct bt_str subject, enum bt_kind kind)
+{
+	struct bt_write *write = bt_write_create(writes, BT_WRITE_VOLUME,
+		bt_scheduler_binding_uid(writes->scheduler), meta->namespace_, meta->name);
+	bt_write_set_path(write, kind, "");
+	write->method = "PUT";
+	bt_write_set_text(&write->subject, subject);
+	return write;
+}
+
+/** Of this pod, for this object and subject. */
+static struct bt_write *find(const struct bt_api_writes *writes, const struct bt_object_meta *meta,
+	struct bt_str subject)
+{
+	struct bt_write *write = bt_write_find(
+		writes, BT_WRITE_VOLUME, bt_scheduler_binding_uid(writes->scheduler), subject);
+	return write != NULL && bt_str_equal_c(meta->name, write->name) &&
+			bt_str_equal_c(meta->namespace_, write->namespace_)
+		? write
+		: NULL;
+}
+
+static int bind_volume(void *context, const struct bt_persistent_volume *volume,
+	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
+	struct berth_error *err)
+{
+	struct bt_api_writes *writes = context;
+	struct bt_write *write = find(writes, &volume->metadata, claim->metadata.uid);
+	if (write == NULL) {
+		write = start(
+			writes, &volume->metadata, claim->metadata.uid, BT_KIND_PERSISTENT_VOLUME);
+		write->volume = bt_object_create(BT_KIND_PERSISTENT_VOLUME, volume);
+		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
+		bt_write_start(write);
+	}
+	return take(write, out_resource_version, err);
+}
+
+static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
+	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
+{
+	struct bt_api_writes *writes = context;
+	struct bt_write *write = find(writes, &claim->metadata, node_name);
+	if (write == NULL) {
+		write = start(writes, &claim->metadata, node_name, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
+		bt_write_start(write);
+	}
+	return take(write, out_resource_version, err);
+}
+
+static bool pod_exists(void *context, const struct bt_pod_info *pod)
+{
+	const struct bt_api_writes *writes = context;
+	return bt_scheduler_find_same_pod(
+		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
+}
 
 bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err)
 {
@@ -168,7 +399,7 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 		tell(writes->answered.items[i]);
 	}
 	writes->answered.count = 0;
-	bt_api_writes_flush(writes);
+	flush_evictions(writes);
 }
 
 /** No binding cycle has asked for the answers that are left: drop them. */
@@ -189,20 +420,6 @@ static bool may_schedule(void *context)
 
 /** --- life --- */
 
-void bt_api_writes_init_pods(struct bt_api_writes *writes)
-{
-	writes->writer = (struct bt_scheduler_writer){
-		.context = writes,
-		.bind = bind,
-		.patch_status = patch_status,
-		.event = event,
-		.volumes = &writes->volumes,
-		.claims = &writes->claims,
-		.warn = warn,
-		.may_schedule = may_schedule,
-	};
-}
-
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes)
 {
 	return &writes->writer;
@@ -211,4 +428,27 @@ const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *wri
 void bt_api_writes_attach(struct bt_api_writes *writes, struct bt_scheduler *scheduler)
 {
 	writes->scheduler = scheduler;
+}
+
+void bt_api_writes_init(struct bt_api_writes *writes)
+{
+	writes->volumes = (struct bt_volume_writer){
+		.context = writes,
+		.bind_volume = bind_volume,
+		.select_node = select_node,
+		.pod_exists = pod_exists,
+	};
+	writes->writer = (struct bt_scheduler_writer){
+		.context = writes,
+		.bind = bind,
+		.patch_status = patch_status,
+		.patch_other = patch_other,
+		.delete_pod = delete_pod,
+		.attempt_ended = flush_evictions,
+		.event = event,
+		.volumes = &writes->volumes,
+		.claims = &writes->claims,
+		.warn = warn,
+		.may_schedule = may_schedule,
+	};
 }

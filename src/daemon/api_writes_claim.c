@@ -3,7 +3,7 @@
  * to 15, 11b section 6.5, 13 section 14.7. */
 #include "base/log.h"
 #include "daemon/api_writes_private.h"
-#include "daemon/claim_documents.h"
+#include "daemon/write_documents.h"
 #include "daemon/whole_object.h"
 
 /** What tells one call from another. */

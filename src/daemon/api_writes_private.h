@@ -98,24 +98,19 @@ void bt_write_set_text(char **text, struct bt_str value);
 void bt_write_set_body(struct bt_write *write, struct bt_str body);
 /** "/api/v1/[namespaces/<ns>/]<resource>[/<name>]" or "/apis/<group>/..." and what follows. */
 void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail);
-/** Start the held evictions: after the patch of the attempt that made them. */
-void bt_api_writes_flush(void *context);
 bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err);
 /** Send it (again). */
 void bt_write_send(struct bt_write *write);
 /** It is over; err: of a failure, emptied. */
 void bt_write_end(struct bt_write *write, int result, struct berth_error *err);
 
-/** api_writes_volume.c: an answer to its read or its write. */
+/** api_writes.c: an answer to its read or its write. */
 void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answer *answer);
-void bt_api_writes_init_volumes(struct bt_api_writes *writes);
+/** Bindings, patches, preemption and volumes. */
+void bt_api_writes_init(struct bt_api_writes *writes);
 /** api_writes_claim.c: the answer came. */
 void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer *answer);
 void bt_api_writes_init_claims(struct bt_api_writes *writes);
-/** api_writes.c */
-void bt_api_writes_init_pods(struct bt_api_writes *writes);
-/** api_writes_preemption.c */
-void bt_api_writes_init_preemption(struct bt_api_writes *writes);
 
 /** Turn the loop until the write ended, in the middle of a call of the scheduler. false: the
  * process stops, or the loop failed. */

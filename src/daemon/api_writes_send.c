@@ -320,9 +320,7 @@ struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *o
 	writes->next_due_ns = INT64_MAX;
 	bt_map_init(&writes->by_uid, hash_of_write, writes);
 	bt_prng_init(&writes->prng, options->seed);
-	bt_api_writes_init_pods(writes);
-	bt_api_writes_init_preemption(writes);
-	bt_api_writes_init_volumes(writes);
+	bt_api_writes_init(writes);
 	bt_api_writes_init_claims(writes);
 	bt_loop_add_worker(options->loop, send_again, writes);
 	return writes;

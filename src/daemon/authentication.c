@@ -3,8 +3,184 @@
 
 #include "base/log.h"
 #include "base/nanoseconds.h"
+#include "codec/base64.h"
 #include "codec/json_edit.h"
-#include "daemon/delegation_metrics.h"
+#include "daemon/review.h"
+
+enum bt_bearer {
+	BT_BEARER_NONE,
+	BT_BEARER_TOKEN,
+	BT_BEARER_INVALID, /* meant as one, but broken */
+};
+
+void bt_caller_finish(struct bt_caller *caller)
+{
+	bt_vec_finish(&caller->groups);
+	bt_vec_finish(&caller->extra);
+}
+
+bool bt_caller_has_group(const struct bt_caller *caller, struct bt_str group)
+{
+	for (uint32_t i = 0; i < caller->groups.count; i++) {
+		if (bt_str_equal(caller->groups.items[i], group)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_caller_write(const struct bt_caller *caller, struct bt_arena *arena,
+	const char *name_member, struct bt_json_value *spec)
+{
+	bt_json_set_str(arena, spec, name_member, caller->name);
+	if (caller->groups.count != 0) {
+		struct bt_json_value *groups = bt_json_ensure_array(arena, spec, "groups");
+		for (uint32_t i = 0; i < caller->groups.count; i++) {
+			bt_json_append(
+				arena, groups, bt_json_new_str(arena, caller->groups.items[i]));
+		}
+	}
+	if (caller->extra.count != 0) {
+		struct bt_json_value *extra = bt_json_ensure_object(arena, spec, "extra");
+		for (uint32_t i = 0; i < caller->extra.count; i++) {
+			const struct bt_caller_extra *item = &caller->extra.items[i];
+			struct bt_json_value *values = bt_json_get(extra, item->key);
+			if (values == NULL) {
+				values = bt_json_new(arena, BT_JSON_ARRAY);
+				bt_json_append_member(arena, extra, item->key, values);
+			}
+			bt_json_append(arena, values, bt_json_new_str(arena, item->value));
+		}
+	}
+	if (caller->uid.length != 0) {
+		bt_json_set_str(arena, spec, "uid", caller->uid);
+	}
+}
+
+/** A UserInfo: username, uid, groups, extra. Texts are copied into the arena. */
+static void caller_read(
+	struct bt_caller *caller, struct bt_arena *arena, const struct bt_json_value *user_info)
+{
+	const struct bt_json_value *groups = bt_json_array_at(user_info, "groups");
+	const struct bt_json_value *extra = bt_json_object_at(user_info, "extra");
+	caller->name = bt_arena_str(arena, bt_json_text_at(user_info, "username"));
+	caller->uid = bt_arena_str(arena, bt_json_text_at(user_info, "uid"));
+	for (uint32_t i = 0; i < groups->count; i++) {
+		if (groups->elements[i]->type == BT_JSON_STRING) {
+			bt_vec_push(
+				&caller->groups, bt_arena_str(arena, groups->elements[i]->text));
+		}
+	}
+	for (uint32_t i = 0; i < extra->count; i++) {
+		const struct bt_json_value *values = extra->members[i].value;
+		struct bt_str key = bt_arena_str(arena, extra->members[i].name);
+		for (uint32_t j = 0; values->type == BT_JSON_ARRAY && j < values->count; j++) {
+			if (values->elements[j]->type == BT_JSON_STRING) {
+				struct bt_caller_extra item = {
+					key, bt_arena_str(arena, values->elements[j]->text)};
+				bt_vec_push(&caller->extra, item);
+			}
+		}
+	}
+}
+
+/** Tokens in requests: in Authorization, or among a websocket's protocols. Spec: 11 section 9.2. */
+
+static const struct bt_str protocol_prefix = BT_STR_INIT("base64url.bearer.authorization.k8s.io.");
+
+static enum bt_bearer find_in_header(struct bt_str header, struct bt_str *out_token)
+{
+	struct bt_str rest = bt_str_trim(header, " \t");
+	if (!bt_str_equal_without_case(bt_str_cut(&rest, ' '), BT_STR("bearer"))) {
+		return BT_BEARER_NONE;
+	}
+	*out_token = bt_str_cut(&rest, ' ');
+	return out_token->length != 0 ? BT_BEARER_TOKEN : BT_BEARER_NONE;
+}
+
+/** Does a list of words, separated by commas, hold the word? */
+static bool has_item(struct bt_str list, struct bt_str word)
+{
+	while (list.length != 0) {
+		if (bt_str_equal_without_case(bt_str_trim(bt_str_cut(&list, ','), " \t"), word)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Base64 for URLs, without padding, strict. */
+static bool decode_url(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
+{
+	struct bt_strbuf standard = {0};
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if (byte == '+' || byte == '/' || byte == '=' || byte == '\n' || byte == '\r') {
+			bt_strbuf_finish_wiped(&standard);
+			return false;
+		}
+		byte = byte == '-' ? '+' : byte;
+		bt_strbuf_append_char(&standard, byte == '_' ? '/' : byte);
+	}
+	while (standard.length % 4 != 0) {
+		bt_strbuf_append_char(&standard, '=');
+	}
+	int result = bt_base64_decode(bt_strbuf_str(&standard), arena, out_bytes, NULL);
+	bt_strbuf_finish_wiped(&standard);
+	return result == 0;
+}
+
+struct protocols {
+	struct bt_arena *arena;
+	struct bt_str token;
+	uint32_t token_count;
+	uint32_t other_count;
+	bool is_broken;
+};
+
+static void take_protocols(void *context, struct bt_str value)
+{
+	struct protocols *protocols = context;
+	while (value.length != 0) {
+		struct bt_str item = bt_str_trim(bt_str_cut(&value, ','), " \t");
+		if (!bt_str_has_prefix(item, protocol_prefix)) {
+			protocols->other_count++;
+			continue;
+		}
+		item = bt_str_sub(item, protocol_prefix.length, item.length);
+		protocols->token_count++;
+		protocols->is_broken = protocols->is_broken ||
+			!decode_url(item, protocols->arena, &protocols->token);
+	}
+}
+
+/** The token of a request; into the arena. */
+static enum bt_bearer bearer_find(
+	const struct bt_http_exchange *exchange, struct bt_arena *arena, struct bt_str *out_token)
+{
+	struct bt_str token = BT_STR("");
+	struct bt_str header = bt_http_header(exchange, "Authorization");
+	if (find_in_header(header, &token) == BT_BEARER_TOKEN) {
+		*out_token = bt_arena_str(arena, token);
+		return BT_BEARER_TOKEN;
+	}
+	if (!(has_item(bt_http_header(exchange, "Connection"), BT_STR("upgrade")) &&
+		    has_item(bt_http_header(exchange, "Upgrade"), BT_STR("websocket")))) {
+		return BT_BEARER_NONE;
+	}
+	struct protocols protocols = {.arena = arena};
+	bt_http_each_header(exchange, "Sec-WebSocket-Protocol", take_protocols, &protocols);
+	if (protocols.token_count == 0) {
+		return BT_BEARER_NONE;
+	}
+	/* the server answers with one of the protocols, and that must not be the token */
+	if (protocols.is_broken || protocols.token_count > 1 || protocols.other_count == 0 ||
+		protocols.token.length == 0) {
+		return BT_BEARER_INVALID;
+	}
+	*out_token = protocols.token;
+	return BT_BEARER_TOKEN;
+}
 
 /* Certificates of one client that are looked at. */
 #define CHAIN_MAX 10
@@ -246,7 +422,7 @@ static void on_review(void *context, const struct bt_json_value *status, const c
 {
 	struct bt_authentication *authentication = context;
 	if (status != NULL && bt_json_bool_at(status, "authenticated", false)) {
-		bt_caller_read(authentication->caller, authentication->arena,
+		caller_read(authentication->caller, authentication->arena,
 			bt_json_object_at(status, "user"));
 		accept_user(authentication);
 		return;
@@ -295,7 +471,7 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 		return;
 	}
 	bt_arena_init(&arena, 0);
-	switch (bt_bearer_find(shown.exchange, &arena, &token)) {
+	switch (bearer_find(shown.exchange, &arena, &token)) {
 	case BT_BEARER_NONE:
 		conclude(authentication);
 		break;

@@ -5,10 +5,30 @@
  * Who sends a request: a front proxy's word, a client certificate, a token that the API server
  * knows, or nobody in particular. Spec: 11 section 9.2.
  */
-#include "daemon/caller.h"
+#include "base/vec.h"
+#include "codec/json.h"
 #include "daemon/review.h"
 #include "daemon/trust.h"
 #include "net/http_server.h"
+
+struct bt_caller_extra {
+	struct bt_str key;
+	struct bt_str value;
+};
+
+/** The sender of a request. Texts live in the arena of the request; zeroed memory: unknown. */
+struct bt_caller {
+	struct bt_str name;
+	struct bt_str uid;
+	BT_VEC(struct bt_str) groups;
+	BT_VEC(struct bt_caller_extra) extra; /* one element a value, equal keys side by side */
+};
+
+void bt_caller_finish(struct bt_caller *caller);
+bool bt_caller_has_group(const struct bt_caller *caller, struct bt_str group);
+/** As members `user` (or `name_member`), uid, groups and extra of a review's spec. */
+void bt_caller_write(const struct bt_caller *caller, struct bt_arena *arena,
+	const char *name_member, struct bt_json_value *spec);
 
 struct bt_authenticator;
 
@@ -44,16 +64,4 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 	struct bt_authentication *authentication);
 /** Harmless when done was called; after each use. */
 void bt_authentication_finish(struct bt_authentication *authentication);
-
-/** --- bearer_token.c --- */
-
-enum bt_bearer {
-	BT_BEARER_NONE,
-	BT_BEARER_TOKEN,
-	BT_BEARER_INVALID, /* meant as one, but broken */
-};
-
-/** The token of a request; into the arena. */
-enum bt_bearer bt_bearer_find(
-	const struct bt_http_exchange *exchange, struct bt_arena *arena, struct bt_str *out_token);
 #endif

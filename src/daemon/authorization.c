@@ -3,7 +3,7 @@
 
 #include "base/nanoseconds.h"
 #include "codec/json_edit.h"
-#include "daemon/delegation_metrics.h"
+#include "daemon/review.h"
 
 static const struct bt_str masters = BT_STR_INIT("system:masters");
 

@@ -5,7 +5,7 @@
  * May this caller ask for this path? Masters may, everybody may ask for some paths, and the API
  * server knows about the rest. Spec: 11 sections 4.5, 9.3.
  */
-#include "daemon/caller.h"
+#include "daemon/authentication.h"
 #include "daemon/options.h"
 #include "daemon/review.h"
 

@@ -14,10 +14,10 @@
 #include "base/nanoseconds.h"
 #include "daemon/daemon_dump.h"
 #include "daemon/daemon_private.h"
-#include "daemon/start_log.h"
 #include "net/clock.h"
 
-#define EXIT_CODE_FAILED 1
+/** Attempts of one turn: then answers and changes have theirs. */
+#define ATTEMPTS_PER_TURN 32
 
 /** --- time --- */
 
@@ -32,10 +32,58 @@ int64_t bt_daemon_steady_ns(void *context)
 	return bt_clock_steady_ns() + daemon->steady_offset_ns;
 }
 
-int64_t bt_daemon_loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns)
+/** A steady time for the loop. */
+static int64_t loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns)
 {
 	return steady_ns == INT64_MAX ? INT64_MAX : steady_ns - daemon->steady_offset_ns;
 }
+
+/** --- the scheduling loop: spec 11 section 6.1, step 22 --- */
+
+bool bt_daemon_may_act(void *context)
+{
+	const struct bt_daemon *daemon = context;
+	return daemon->leads && !daemon->stopping &&
+		(daemon->election == NULL || bt_leader_election_may_act(daemon->election));
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_daemon *daemon = context;
+	if (!daemon->leads || daemon->stopping || daemon->failed) {
+		return INT64_MAX;
+	}
+	/* A wait within an attempt turns the loop: changes that arrive meanwhile are observed after
+	 * it. */
+	bt_cluster_feed_hold(daemon->feed);
+	bt_api_writes_deliver(daemon->writes);
+	int64_t due_ns = now_ns;
+	for (uint32_t i = 0; i < ATTEMPTS_PER_TURN; i++) {
+		struct bt_attempt attempt;
+		int64_t next_ns =
+			bt_scheduler_step(daemon->scheduler, bt_daemon_steady_ns(daemon), &attempt);
+		if (attempt.outcome == BT_ATTEMPT_IDLE) {
+			due_ns = loop_time_of(daemon, next_ns);
+			break;
+		}
+	}
+	bt_cluster_feed_release(daemon->feed);
+	return due_ns;
+}
+
+void bt_daemon_lead(struct bt_daemon *daemon)
+{
+	daemon->leads = true;
+	bt_loop_call_at(daemon->loop, bt_loop_now_ns(daemon->loop));
+}
+
+void bt_daemon_add_worker(struct bt_daemon *daemon)
+{
+	bt_loop_add_worker(daemon->loop, work, daemon);
+	bt_loop_add_worker(daemon->loop, bt_daemon_drop_idle_code, &daemon->idle_code);
+}
+
+#define EXIT_CODE_FAILED 1
 
 /** --- signals: spec 11 section 6.4 --- */
 
@@ -126,7 +174,7 @@ static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, err);
 	}
 	if (result == 0) {
-		bt_start_log_overrides(daemon->config);
+		bt_daemon_log_overrides(daemon->config);
 	}
 	daemon->metrics = bt_metrics_create();
 	return result == 0 ? bt_daemon_build(daemon, err) : result;

@@ -64,24 +64,18 @@ struct bt_daemon {
 int64_t bt_daemon_wall_ns(void *context);
 /** Wall time as it was at the start, carried on steadily: jumps of the clock do not show. */
 int64_t bt_daemon_steady_ns(void *context);
-/** A steady time for the loop. */
-int64_t bt_daemon_loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns);
-
-/** --- daemon_clients.c --- */
-
-BT_MUST_USE int bt_daemon_connect(struct bt_daemon *daemon, struct berth_error *err);
-BT_MUST_USE int bt_daemon_create_clients(struct bt_daemon *daemon, struct berth_error *err);
-void bt_daemon_disconnect(struct bt_daemon *daemon);
 
 /** --- daemon_start.c --- */
 
 /** Spec 11 section 6.1, steps 8 to 15. */
 BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
+/** Log a line for each default plugin that a profile lists again: spec 10 section 6.3. */
+void bt_daemon_log_overrides(const struct bt_config *config);
 /** Steps 17 to 22; the loop does the rest. */
 void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
 
-/** --- daemon_work.c --- */
+/** --- daemon.c --- */
 
 /** This process begins to lead: pods are tried from now on. */
 void bt_daemon_lead(struct bt_daemon *daemon);

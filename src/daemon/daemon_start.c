@@ -5,11 +5,241 @@
 
 #include "base/log.h"
 #include "base/nanoseconds.h"
+#include "codec/json.h"
+#include "daemon/build_info.h"
 #include "daemon/daemon_private.h"
 #include "daemon/klog.h"
-#include "daemon/pod_resources.h"
-#include "daemon/process_metrics.h"
-#include "daemon/start_log.h"
+#include "daemon/resource_metrics.h"
+
+void bt_daemon_log_overrides(const struct bt_config *config)
+{
+	for (uint32_t i = 0; i < bt_config_overridden_count(config); i++) {
+		BT_LOG_INFO(0, "Default plugin is explicitly re-configured; overriding",
+			BT_LOG_STR("plugin", bt_config_overridden_at(config, i)));
+	}
+}
+
+/** Upstream's record has its fields in this order, and one for multiPoint, which is empty by now.
+ */
+static const enum bt_extension_point order[] = {
+	BT_POINT_PRE_ENQUEUE,
+	BT_POINT_QUEUE_SORT,
+	BT_POINT_PRE_FILTER,
+	BT_POINT_FILTER,
+	BT_POINT_POST_FILTER,
+	BT_POINT_PRE_SCORE,
+	BT_POINT_SCORE,
+	BT_POINT_RESERVE,
+	BT_POINT_PERMIT,
+	BT_POINT_PRE_BIND,
+	BT_POINT_BIND,
+	BT_POINT_POST_BIND,
+	BT_POINT__COUNT, /* multiPoint */
+	BT_POINT_PLACEMENT_GENERATE,
+	BT_POINT_PLACEMENT_SCORE,
+};
+
+static void write_entries(
+	struct bt_json_writer *writer, const struct bt_framework_entry *entries, uint32_t count)
+{
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "Enabled");
+	if (count == 0) {
+		bt_json_write_null(writer);
+	} else {
+		bt_json_begin_array(writer);
+		for (uint32_t i = 0; i < count; i++) {
+			bt_json_begin_object(writer);
+			bt_json_write_name_c(writer, "Name");
+			bt_json_write_str(writer, bt_str_from(entries[i].plugin->ops->name));
+			bt_json_write_name_c(writer, "Weight");
+			bt_json_write_int64(writer, entries[i].weight);
+			bt_json_end_object(writer);
+		}
+		bt_json_end_array(writer);
+	}
+	bt_json_write_name_c(writer, "Disabled");
+	bt_json_write_null(writer);
+	bt_json_end_object(writer);
+}
+
+static void log_plugins(const struct bt_framework *framework)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_begin_object(&writer);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(order); i++) {
+		if (order[i] == BT_POINT__COUNT) {
+			bt_json_write_name_c(&writer, "MultiPoint");
+			write_entries(&writer, NULL, 0);
+		} else {
+			bt_json_write_name_c(&writer, bt_extension_point_name(order[i]));
+			write_entries(&writer, framework->points[order[i]].entries.items,
+				framework->points[order[i]].entries.count);
+		}
+	}
+	bt_json_end_object(&writer);
+	BT_LOG_INFO(2, "the scheduler starts to work with those plugins",
+		BT_LOG_JSON("Plugins", bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+}
+
+/** At level 2, a line for each profile: the plugins of every extension point, as they are called.
+ */
+static void start_log_plugins(const struct bt_scheduler *scheduler)
+{
+	const struct bt_profiles *profiles = &bt_scheduler_engine(scheduler)->profiles;
+	for (uint32_t i = 0; i < profiles->frameworks.count && BT_LOG_ENABLED(2); i++) {
+		log_plugins(profiles->frameworks.items[i]);
+	}
+}
+
+/** Connections to API servers, and who uses them. Spec: 11b sections 4.1 and 4.2. */
+
+/** Reviews of callers: spec 11b section 4.2. */
+#define REVIEW_QPS 200.0F
+#define REVIEW_BURST 400
+
+static int open_link(struct bt_daemon *daemon, struct bt_str kubeconfig, struct bt_str master,
+	struct bt_daemon_link *link, struct berth_error *err)
+{
+	struct bt_client_config_input input = {
+		.kubeconfig = kubeconfig.length != 0 ? kubeconfig.data : NULL,
+		.master = master.length != 0 ? master.data : NULL,
+	};
+	int result = bt_client_config_load(&input, &link->config, err);
+	if (result < 0) {
+		return result;
+	}
+	link->is_open = true;
+	struct bt_transport_options options = {
+		.loop = daemon->loop, .config = &link->config, .metrics = daemon->metrics};
+	return bt_transport_create(&options, &link->transport, err);
+}
+
+static void close_link(struct bt_daemon_link *link)
+{
+	bt_transport_destroy(link->transport);
+	link->transport = NULL;
+	if (link->is_open) {
+		bt_client_config_finish(&link->config);
+		link->is_open = false;
+	}
+}
+
+static int daemon_connect(struct bt_daemon *daemon, struct berth_error *err)
+{
+	const struct bt_config_client_connection *connection =
+		bt_config_client_connection(daemon->config);
+	return open_link(
+		daemon, connection->kubeconfig, daemon->options.master, &daemon->server, err);
+}
+
+static int create_client(struct bt_daemon *daemon, const struct bt_daemon_link *link,
+	const char *purpose, const struct bt_rest_options *base, struct bt_rest_client **out_client,
+	struct berth_error *err)
+{
+	struct bt_rest_options options = *base;
+	struct bt_arena arena = {0};
+	struct bt_build build = bt_build_about(&arena);
+	struct bt_strbuf agent = {0};
+	bt_strbuf_printf(&agent, "kube-scheduler/%.*s (%s) kubernetes/%.7s/%s",
+		BT_STR_ARG(daemon->options.versions.git_version), build.platform, build.git_commit,
+		purpose);
+	options.transport = link->transport;
+	options.loop = daemon->loop;
+	options.user_agent = bt_strbuf_c(&agent);
+	options.metrics = daemon->metrics;
+	int result = bt_rest_client_create(&options, out_client, err);
+	bt_strbuf_finish(&agent);
+	bt_arena_finish(&arena);
+	return result;
+}
+
+/** Who looks at callers; without a way to an API server nobody is looked up. */
+static int create_reviewer(struct bt_daemon *daemon, struct bt_str kubeconfig,
+	struct bt_daemon_link *link, struct bt_rest_client **out_client, struct berth_error *err)
+{
+	struct bt_rest_options options = {
+		.content_type = BT_STR("application/json"),
+		.qps = REVIEW_QPS,
+		.burst = REVIEW_BURST,
+	};
+	struct berth_error absent = BERTH_ERROR_INIT;
+	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+	if (kubeconfig.length == 0 && (host == NULL || host[0] == '\0')) {
+		return 0;
+	}
+	int result = open_link(
+		daemon, kubeconfig, BT_STR(""), link, kubeconfig.length != 0 ? err : &absent);
+	if (result == 0) {
+		return create_client(daemon, link, "scheduler", &options, out_client, err);
+	}
+	close_link(link);
+	berth_error_finish(&absent);
+	return kubeconfig.length != 0 ? result : 0;
+}
+
+static int create_reviewers(struct bt_daemon *daemon, struct berth_error *err)
+{
+	const struct bt_daemon_options *options = &daemon->options;
+	if (options->serving.secure_port == 0) {
+		return 0;
+	}
+	int result = create_reviewer(daemon, options->authentication.kubeconfig,
+		&daemon->authentication, &daemon->authentication_client, err);
+	if (result < 0) {
+		return bt_error_wrap(
+			err, result, "failed to get delegated authentication kubeconfig");
+	}
+	result = create_reviewer(daemon, options->authorization.kubeconfig, &daemon->authorization,
+		&daemon->authorization_client, err);
+	return result < 0
+		? bt_error_wrap(err, result, "failed to get delegated authorization kubeconfig")
+		: 0;
+}
+
+static int daemon_create_clients(struct bt_daemon *daemon, struct berth_error *err)
+{
+	const struct bt_config_client_connection *connection =
+		bt_config_client_connection(daemon->config);
+	const struct bt_config_leader_election *election =
+		bt_config_leader_election(daemon->config);
+	struct bt_rest_options options = {
+		.content_type = connection->content_type,
+		.accept_content_types = connection->accept_content_types,
+		.qps = connection->qps,
+		.burst = connection->burst,
+	};
+	const struct bt_daemon_link *server = &daemon->server;
+	int result = create_client(daemon, server, "scheduler", &options, &daemon->client, err);
+	if (result == 0) {
+		result = create_client(
+			daemon, server, "scheduler", &options, &daemon->event_client, err);
+	}
+	if (result == 0 && election->leader_elect) {
+		int64_t half_ns = election->renew_deadline_ns / 2;
+		options.timeout_ns = half_ns > BT_NS_PER_SECOND ? half_ns : BT_NS_PER_SECOND;
+		result = create_client(
+			daemon, server, "leader-election", &options, &daemon->lease_client, err);
+	}
+	return result == 0 ? create_reviewers(daemon, err) : result;
+}
+
+static void daemon_disconnect(struct bt_daemon *daemon)
+{
+	struct bt_rest_client *clients[] = {daemon->client, daemon->event_client,
+		daemon->lease_client, daemon->authentication_client, daemon->authorization_client};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(clients); i++) {
+		if (clients[i] != NULL) {
+			bt_rest_client_destroy(clients[i]);
+		}
+	}
+	close_link(&daemon->server);
+	close_link(&daemon->authentication);
+	close_link(&daemon->authorization);
+}
 
 /** --- what the parts ask of the process --- */
 
@@ -316,7 +546,7 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	int result = bt_scheduler_create(daemon->config, &options,
 		bt_api_writes_writer(daemon->writes), &daemon->scheduler, err);
 	if (result == 0) {
-		bt_start_log_plugins(daemon->scheduler);
+		start_log_plugins(daemon->scheduler);
 		bt_api_writes_attach(daemon->writes, daemon->scheduler);
 	}
 	return result;
@@ -326,9 +556,9 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 {
 	char host[256] = "localhost";
 	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
-	int result = bt_daemon_connect(daemon, err);
+	int result = daemon_connect(daemon, err);
 	if (result == 0) {
-		result = bt_daemon_create_clients(daemon, err);
+		result = daemon_create_clients(daemon, err);
 	}
 	if (result == 0) {
 		result = create_endpoints(daemon, err);
@@ -415,7 +645,7 @@ void bt_daemon_finish(struct bt_daemon *daemon)
 	bt_scheduler_destroy(daemon->scheduler);
 	bt_extender_http_destroy(daemon->extenders);
 	bt_event_sender_destroy(daemon->events);
-	bt_daemon_disconnect(daemon);
+	daemon_disconnect(daemon);
 	bt_scheduler_metrics_destroy(daemon->scheduler_metrics);
 	bt_metrics_destroy(daemon->metrics);
 	bt_config_unref(daemon->config);

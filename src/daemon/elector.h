@@ -14,7 +14,27 @@
  *     bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
  */
 #include "base/prng.h"
-#include "daemon/lease_record.h"
+#include "codec/json.h"
+
+/**
+ * The holder in the spec of a Lease: spec 11 section 8.1. Texts are borrowed. Times: microseconds
+ * since 1970, 0: none.
+ */
+struct bt_lease_record {
+	struct bt_str holder; /* "": none */
+	int64_t duration_seconds;
+	int64_t acquire_us;
+	int64_t renew_us;
+	int64_t transitions;
+	struct bt_str preferred_holder;
+	struct bt_str strategy;
+};
+
+/** Of a Lease as a tree. What is missing or of another type counts as zero. Texts borrow it. */
+void bt_lease_record_read(const struct bt_json_value *lease, struct bt_lease_record *out_record);
+/** The spec as it is written: five members always, the others unless empty. Texts are borrowed. */
+BT_MUST_USE struct bt_json_value *bt_lease_record_write(
+	const struct bt_lease_record *record, struct bt_arena *arena);
 
 struct bt_elector_options {
 	struct bt_str identity; /* borrowed for the elector's life, as is all else */
@@ -120,4 +140,5 @@ void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result
 	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now);
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns);
 bool bt_elector_is_leading(const struct bt_elector *elector);
+
 #endif

@@ -1,10 +1,258 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/event_recorder.h"
 
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "api/time.h"
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
+
+#define OBJECT_NAME_BYTES_MAX 253
+
+/** --- the block --- */
+
+struct bt_event_record *bt_event_record_create(const struct bt_event_facts *facts, int64_t now_ns)
+{
+	const struct bt_object_meta *meta = facts->regarding;
+	const struct bt_str parts[BT_EVENT_PART__COUNT] = {
+		[BT_EVENT_TYPE] = bt_str_from(facts->type),
+		[BT_EVENT_REASON] = bt_str_from(facts->reason),
+		[BT_EVENT_ACTION] = bt_str_from(facts->action),
+		[BT_EVENT_CONTROLLER] = facts->controller,
+		[BT_EVENT_KIND] = bt_str_from(facts->kind),
+		[BT_EVENT_API_VERSION] = bt_str_from(facts->api_version),
+		[BT_EVENT_NAMESPACE] = meta->namespace_,
+		[BT_EVENT_NAME] = meta->name,
+		[BT_EVENT_UID] = meta->uid,
+		[BT_EVENT_RESOURCE_VERSION] = meta->resource_version,
+		[BT_EVENT_NOTE] = facts->note,
+	};
+	uint16_t lengths[BT_EVENT_PART__COUNT];
+	size_t total = 0;
+	for (uint32_t i = 0; i < BT_EVENT_PART__COUNT; i++) {
+		lengths[i] =
+			(uint16_t)(parts[i].length < UINT16_MAX ? parts[i].length : UINT16_MAX);
+		total += lengths[i];
+	}
+	struct bt_event_record *record = bt_malloc(offsetof(struct bt_event_record, bytes) + total);
+	record->references = 1;
+	record->time_ns = now_ns;
+	memcpy(record->lengths, lengths, sizeof(lengths));
+	size_t at = 0;
+	for (uint32_t i = 0; i < BT_EVENT_PART__COUNT; i++) {
+		if (lengths[i] != 0) {
+			memcpy(record->bytes + at, parts[i].data, lengths[i]);
+			at += lengths[i];
+		}
+	}
+	return record;
+}
+
+struct bt_event_record *bt_event_record_share(struct bt_event_record *record)
+{
+	record->references++;
+	return record;
+}
+
+void bt_event_record_release(struct bt_event_record *record)
+{
+	if (record != NULL && --record->references == 0) {
+		bt_free(record);
+	}
+}
+
+struct bt_str bt_event_record_part(const struct bt_event_record *record, enum bt_event_part part)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < part; i++) {
+		at += record->lengths[i];
+	}
+	return (struct bt_str){record->bytes + at, record->lengths[part]};
+}
+
+struct bt_str bt_event_record_namespace(const struct bt_event_record *record)
+{
+	struct bt_str namespace_ = bt_event_record_part(record, BT_EVENT_NAMESPACE);
+	return namespace_.length != 0 ? namespace_ : BT_STR("default");
+}
+
+/** --- series --- */
+
+static uint32_t key_length(const struct bt_event_record *record)
+{
+	return (uint32_t)(bt_event_record_part(record, BT_EVENT_NOTE).data - record->bytes);
+}
+
+/** Everything but the note: what tells series apart. */
+static bool event_record_same_series(
+	const struct bt_event_record *a, const struct bt_event_record *b)
+{
+	return memcmp(a->lengths, b->lengths, sizeof(a->lengths[0]) * BT_EVENT_NOTE) == 0 &&
+		memcmp(a->bytes, b->bytes, key_length(a)) == 0;
+}
+
+static uint64_t event_record_series_hash(const struct bt_event_record *record)
+{
+	return bt_hash_bytes(record->bytes, key_length(record),
+		bt_hash_bytes(record->lengths, sizeof(record->lengths[0]) * BT_EVENT_NOTE, 0));
+}
+
+/** --- documents --- */
+
+void bt_event_record_append_name(const struct bt_event_record *record, struct bt_strbuf *out)
+{
+	struct bt_str name = bt_event_record_part(record, BT_EVENT_NAME);
+	size_t start = out->length;
+	bt_strbuf_append_str(out, name);
+	bt_strbuf_printf(out, ".%" PRIx64, (uint64_t)record->time_ns);
+	if (out->length - start <= OBJECT_NAME_BYTES_MAX) {
+		return;
+	}
+	uint64_t high = bt_hash_bytes(out->data + start, out->length - start, 1);
+	uint64_t low = bt_hash_bytes(out->data + start, out->length - start, 2);
+	out->length = start;
+	bt_strbuf_append_uuid(out, high, low);
+}
+
+static void write_part(struct bt_json_writer *writer, const char *name,
+	const struct bt_event_record *record, enum bt_event_part part)
+{
+	bt_json_write_member(writer, name, bt_event_record_part(record, part));
+}
+
+static void write_time(struct bt_json_writer *writer, const char *name, int64_t time_ns,
+	void (*format)(const struct bt_time *time, struct bt_strbuf *out))
+{
+	struct bt_time time = {
+		time_ns / BT_NS_PER_SECOND, (int32_t)(time_ns % BT_NS_PER_SECOND), true};
+	struct bt_strbuf text = {0};
+	format(&time, &text);
+	bt_json_write_member(writer, name, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+static void write_series_member(
+	struct bt_json_writer *writer, uint32_t series_count, int64_t series_ns)
+{
+	bt_json_write_name_c(writer, "series");
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "count");
+	bt_json_write_int64(writer, series_count);
+	write_time(writer, "lastObservedTime", series_ns, bt_micro_time_format);
+	bt_json_end_object(writer);
+}
+
+static void write_metadata(
+	struct bt_json_writer *writer, const struct bt_event_record *record, struct bt_str name)
+{
+	bt_json_write_name_c(writer, "metadata");
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "name", name);
+	bt_json_write_member(writer, "namespace", bt_event_record_namespace(record));
+	bt_json_end_object(writer);
+}
+
+static void write_reference(
+	struct bt_json_writer *writer, const char *name, const struct bt_event_record *record)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_begin_object(writer);
+	write_part(writer, "kind", record, BT_EVENT_KIND);
+	if (record->lengths[BT_EVENT_NAMESPACE] != 0) {
+		write_part(writer, "namespace", record, BT_EVENT_NAMESPACE);
+	}
+	write_part(writer, "name", record, BT_EVENT_NAME);
+	write_part(writer, "uid", record, BT_EVENT_UID);
+	write_part(writer, "apiVersion", record, BT_EVENT_API_VERSION);
+	write_part(writer, "resourceVersion", record, BT_EVENT_RESOURCE_VERSION);
+	bt_json_end_object(writer);
+}
+
+void bt_event_record_write(const struct bt_event_record *record, struct bt_str host,
+	uint32_t series_count, int64_t series_ns, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	struct bt_strbuf name = {0};
+	bt_event_record_append_name(record, &name);
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_begin_object(&writer);
+	bt_json_write_member_c(&writer, "kind", "Event");
+	bt_json_write_member_c(&writer, "apiVersion", "events.k8s.io/v1");
+	write_metadata(&writer, record, bt_strbuf_str(&name));
+	write_time(&writer, "eventTime", record->time_ns, bt_micro_time_format);
+	if (series_count > 1) {
+		write_series_member(&writer, series_count, series_ns);
+	}
+	write_part(&writer, "reportingController", record, BT_EVENT_CONTROLLER);
+	struct bt_strbuf instance = {0};
+	bt_strbuf_append_str(&instance, bt_event_record_part(record, BT_EVENT_CONTROLLER));
+	bt_strbuf_append_char(&instance, '-');
+	bt_strbuf_append_str(&instance, host);
+	bt_json_write_member(&writer, "reportingInstance", bt_strbuf_str(&instance));
+	bt_strbuf_finish(&instance);
+	write_part(&writer, "action", record, BT_EVENT_ACTION);
+	write_part(&writer, "reason", record, BT_EVENT_REASON);
+	write_reference(&writer, "regarding", record);
+	write_part(&writer, "note", record, BT_EVENT_NOTE);
+	write_part(&writer, "type", record, BT_EVENT_TYPE);
+	bt_json_end_object(&writer);
+	bt_strbuf_finish(&name);
+}
+
+void bt_event_record_write_series(uint32_t series_count, int64_t series_ns, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_begin_object(&writer);
+	write_series_member(&writer, series_count, series_ns);
+	bt_json_end_object(&writer);
+}
+
+void bt_event_record_write_core(const struct bt_event_record *record, struct bt_str name,
+	const struct bt_event_counts *counts, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_begin_object(&writer);
+	bt_json_write_member_c(&writer, "kind", "Event");
+	bt_json_write_member_c(&writer, "apiVersion", "v1");
+	write_metadata(&writer, record, name);
+	write_reference(&writer, "involvedObject", record);
+	write_part(&writer, "reason", record, BT_EVENT_REASON);
+	bt_json_write_member(&writer, "message", counts->message);
+	bt_json_write_name_c(&writer, "source");
+	bt_json_begin_object(&writer);
+	write_part(&writer, "component", record, BT_EVENT_CONTROLLER);
+	bt_json_end_object(&writer);
+	write_time(&writer, "firstTimestamp", counts->first_ns, bt_time_format);
+	write_time(&writer, "lastTimestamp", counts->last_ns, bt_time_format);
+	bt_json_write_name_c(&writer, "count");
+	bt_json_write_int64(&writer, counts->count);
+	write_part(&writer, "type", record, BT_EVENT_TYPE);
+	bt_json_write_name_c(&writer, "eventTime");
+	bt_json_write_null(&writer);
+	write_part(&writer, "reportingComponent", record, BT_EVENT_CONTROLLER);
+	bt_json_write_member_c(&writer, "reportingInstance", "");
+	bt_json_end_object(&writer);
+}
+
+void bt_event_record_write_counts(
+	const struct bt_event_counts *counts, bool with_message, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_begin_object(&writer);
+	bt_json_write_name_c(&writer, "count");
+	bt_json_write_int64(&writer, counts->count);
+	write_time(&writer, "lastTimestamp", counts->last_ns, bt_time_format);
+	if (with_message) {
+		bt_json_write_member(&writer, "message", counts->message);
+	}
+	bt_json_end_object(&writer);
+}
 
 #define FORGET_AFTER_NS (360 * BT_NS_PER_SECOND)
 #define FORGET_EVERY_NS (360 * BT_NS_PER_SECOND)
@@ -109,7 +357,7 @@ static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_e
 	for (uint32_t it = bt_map_first(&recorder->by_key, hash); it != BT_MAP_NONE;
 		it = bt_map_next(&recorder->by_key, hash, it)) {
 		uint32_t index = bt_map_value(&recorder->by_key, it);
-		if (bt_event_record_same_series(recorder->places.items[index].record, record)) {
+		if (event_record_same_series(recorder->places.items[index].record, record)) {
 			return index;
 		}
 	}
@@ -169,7 +417,7 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 {
 	struct bt_event_delivery event = {.record = record};
 	if (!bt_str_equal_c(bt_event_record_part(record, BT_EVENT_REASON), HAPPENS_ONCE)) {
-		uint64_t hash = bt_event_record_series_hash(record);
+		uint64_t hash = event_record_series_hash(record);
 		uint32_t index = find(recorder, record, hash);
 		if (index != NONE) {
 			int64_t now_ns = record->time_ns;

@@ -9,8 +9,81 @@
 
 #include "api/quantity.h"
 #include "base/duration.h"
+#include "base/error.h"
+#include "base/flags.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "config/gates.h"
 #include "config/versions.h"
-#include "daemon/csv.h"
+
+/** Comma separated values as Go's encoding/csv reads them: how flags take lists. */
+
+static int refuse_csv(uint32_t column, const char *reason, struct berth_error *err)
+{
+	return bt_error_set(
+		err, BERTH_ERR_INVALID, "parse error on line 1, column %u: %s", column + 1, reason);
+}
+
+/** A field in quotes, from behind the first one; *at ends behind the last one. */
+static int read_quoted(
+	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
+{
+	while (*at < line.length) {
+		char byte = line.data[(*at)++];
+		if (byte != '"') {
+			bt_strbuf_append_char(out, byte);
+		} else if (*at < line.length && line.data[*at] == '"') {
+			bt_strbuf_append_char(out, '"');
+			(*at)++;
+		} else if (*at == line.length || line.data[*at] == ',') {
+			return 0;
+		} else {
+			break;
+		}
+	}
+	return refuse_csv(*at - 1, "extraneous or missing \" in quoted-field", err);
+}
+
+static int read_bare(
+	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
+{
+	for (; *at < line.length && line.data[*at] != ','; (*at)++) {
+		if (line.data[*at] == '"') {
+			return refuse_csv(*at, "bare \" in non-quoted-field", err);
+		}
+		bt_strbuf_append_char(out, line.data[*at]);
+	}
+	return 0;
+}
+
+/**
+ * One line: take is called for each field, borrowed for the call. Returns 0 or BERTH_ERR_INVALID,
+ * then fields in front of the mistake were taken.
+ */
+static int csv_split(struct bt_str line, void (*take)(void *context, struct bt_str field),
+	void *context, struct berth_error *err)
+{
+	struct bt_strbuf field = {0};
+	uint32_t at = 0;
+	int code = 0;
+	while (line.length > 0 && code == 0) {
+		bt_strbuf_reset(&field);
+		if (at < line.length && line.data[at] == '"') {
+			at++;
+			code = read_quoted(line, &at, &field, err);
+		} else {
+			code = read_bare(line, &at, &field, err);
+		}
+		if (code == 0) {
+			take(context, bt_strbuf_str(&field));
+		}
+		if (at++ >= line.length) {
+			break;
+		}
+	}
+	bt_strbuf_finish(&field);
+	return code;
+}
 
 const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT] = {
 #define BT_DAEMON_FLAG(upper, flag_name, letter, flag_section, flag_kind, value, text) \
@@ -269,7 +342,7 @@ static int add_pairs(
 		return 0;
 	}
 	if (equals >= 0 && bt_str_find_last_char(text, '=') != equals) {
-		code = bt_csv_split(text, take_pair, &pairs, err);
+		code = csv_split(text, take_pair, &pairs, err);
 	} else {
 		while (text.length > 0 && text.data[0] == '"') {
 			text = bt_str_sub(text, 1, text.length);
@@ -350,7 +423,7 @@ static int set_by_kind(
 	case BT_FLAG_KIND_QUANTITY:
 		return check_quantity(copy, err);
 	case BT_FLAG_KIND_STRINGS:
-		return bt_csv_split(copy, take_text, value, err);
+		return csv_split(copy, take_text, value, err);
 	case BT_FLAG_KIND_INTS:
 		return add_ints(value, copy, err);
 	case BT_FLAG_KIND_SNI:
@@ -457,5 +530,152 @@ void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_str
 	case BT_FLAG_KIND_LABELS:
 		write_list(value, out);
 		return;
+	}
+}
+
+static const char *const section_names[BT_FLAG_SECTION__COUNT] = {
+	[BT_FLAG_SECTION_MISC] = "Misc",
+	[BT_FLAG_SECTION_SERVING] = "Secure serving",
+	[BT_FLAG_SECTION_AUTHENTICATION] = "Authentication",
+	[BT_FLAG_SECTION_AUTHORIZATION] = "Authorization",
+	[BT_FLAG_SECTION_DEPRECATED] = "Deprecated",
+	[BT_FLAG_SECTION_ELECTION] = "Leader election",
+	[BT_FLAG_SECTION_GATES] = "Feature gate",
+	[BT_FLAG_SECTION_METRICS] = "Metrics",
+	[BT_FLAG_SECTION_LOGS] = "Logs",
+	[BT_FLAG_SECTION_GLOBAL] = "Global",
+};
+
+static const char *const kind_names[] = {
+	[BT_FLAG_KIND_BOOL] = "",
+	[BT_FLAG_KIND_STRING] = "string",
+	[BT_FLAG_KIND_IP] = "ip",
+	[BT_FLAG_KIND_INT] = "int",
+	[BT_FLAG_KIND_INT32] = "int32",
+	[BT_FLAG_KIND_LEVEL] = "Level",
+	[BT_FLAG_KIND_FLOAT32] = "float32",
+	[BT_FLAG_KIND_DURATION] = "duration",
+	[BT_FLAG_KIND_QUANTITY] = "quantity",
+	[BT_FLAG_KIND_STRINGS] = "strings",
+	[BT_FLAG_KIND_INTS] = "ints",
+	[BT_FLAG_KIND_SNI] = "namedCertKey",
+	[BT_FLAG_KIND_GATES] = "gates",
+	[BT_FLAG_KIND_VERSIONS] = "strings",
+	[BT_FLAG_KIND_LABELS] = "stringToString",
+	[BT_FLAG_KIND_VMODULE] = "pattern=N,...",
+	[BT_FLAG_KIND_VERSION] = "version[=true]",
+};
+
+static const char intro[] =
+	"The Kubernetes scheduler assigns pods to nodes: for every pod that waits in its queue it\n"
+	"finds the nodes on which the pod may run, ranks them and binds the pod to one of the\n"
+	"best. This is berth, which decides and speaks as kube-scheduler v1.36 does.\n"
+	"\n";
+
+static void write_head(const struct bt_flag_row *row, struct bt_strbuf *out)
+{
+	if (row->shorthand != 0) {
+		bt_strbuf_printf(out, "  -%c, --%s", row->shorthand, row->name);
+	} else {
+		bt_strbuf_printf(out, "      --%s", row->name);
+	}
+	if (kind_names[row->kind][0] != '\0') {
+		bt_strbuf_printf(out, " %s", kind_names[row->kind]);
+	}
+}
+
+/** Only where it says something: not for false, 0 and nothing. */
+static void write_default(const struct bt_flag_row *row, struct bt_strbuf *out)
+{
+	const char *initial = row->initial;
+	if (initial[0] == '\0' || strcmp(initial, "false") == 0 || strcmp(initial, "0") == 0) {
+		return;
+	}
+	if (row->kind == BT_FLAG_KIND_STRING) {
+		bt_strbuf_printf(out, " (default \"%s\")", initial);
+	} else if (row->kind == BT_FLAG_KIND_STRINGS) {
+		bt_strbuf_printf(out, " (default [%s])", initial);
+	} else {
+		bt_strbuf_printf(out, " (default %s)", initial);
+	}
+}
+
+struct gate_line {
+	const char *name;
+	enum bt_gate_stage stage;
+	bool value;
+};
+
+static int compare_gates(const void *a, const void *b)
+{
+	return strcmp(((const struct gate_line *)a)->name, ((const struct gate_line *)b)->name);
+}
+
+/** Alpha and beta ones, by name: the others are there for good, or on their way out. */
+static void write_gates(struct bt_strbuf *out)
+{
+	struct gate_line lines[BT_GATE__COUNT + 2] = {
+		{"AllAlpha", BT_GATE_STAGE_ALPHA, false},
+		{"AllBeta", BT_GATE_STAGE_BETA, false},
+	};
+	size_t count = 2;
+	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+		enum bt_gate gate = (enum bt_gate)i;
+		if (bt_gate_stage(gate) <= BT_GATE_STAGE_BETA) {
+			lines[count++] = (struct gate_line){
+				bt_gate_name(gate), bt_gate_stage(gate), bt_gate_default(gate)};
+		}
+	}
+	qsort(lines, count, sizeof(lines[0]), compare_gates);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = lines[i].name;
+		enum bt_gate_stage stage = lines[i].stage;
+		bool value = lines[i].value;
+		bt_strbuf_printf(out, "        kube:%s=true|false (%s - default=%s)\n", name,
+			bt_gate_stage_name(stage), value ? "true" : "false");
+	}
+}
+
+static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
+{
+	struct bt_strbuf head = {0};
+	struct bt_strbuf text = {0};
+	size_t widest = 0;
+	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+		if (bt_flag_rows[i].section == section) {
+			bt_strbuf_reset(&head);
+			write_head(&bt_flag_rows[i], &head);
+			widest = head.length > widest ? head.length : widest;
+		}
+	}
+	/* Long ones have a line of their own, so that the texts of the others have room. */
+	size_t column = widest + 3 < BT_HELP_TEXT_COLUMN ? widest + 3 : BT_HELP_TEXT_COLUMN;
+	bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
+	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+		const struct bt_flag_row *row = &bt_flag_rows[i];
+		if (row->section == section) {
+			bt_strbuf_reset(&head);
+			write_head(row, &head);
+			bt_strbuf_reset(&text);
+			bt_strbuf_append_c(&text, row->help);
+			write_default(row, &text);
+			bt_flags_help_row(bt_strbuf_c(&head), column, bt_strbuf_c(&text), out);
+			if (row->kind == BT_FLAG_KIND_GATES) {
+				write_gates(out);
+			}
+		}
+	}
+	bt_strbuf_finish(&text);
+	bt_strbuf_finish(&head);
+}
+
+void bt_flags_write_help(bool with_intro, struct bt_strbuf *out)
+{
+	if (with_intro) {
+		bt_strbuf_append_c(out, intro);
+	}
+	bt_strbuf_append_c(out, "Usage:\n  kube-scheduler [flags]\n");
+	for (int i = 0; i < BT_FLAG_SECTION__COUNT; i++) {
+		write_section((enum bt_flag_section)i, out);
 	}
 }

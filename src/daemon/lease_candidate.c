@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
-#include "client/reflector_json.h"
+#include "client/reflector.h"
 #include "codec/json_edit.h"
 
 #define COLLECTION "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates"

@@ -6,9 +6,6 @@
 #include "daemon/flag_values.h"
 #include "daemon/options.h"
 
-/** The flags' values as options: all but versions, gates and allowed labels, which can be wrong. */
-void bt_daemon_options_take(
-	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values);
 /** Spec 11 section 4.10. */
 BT_MUST_USE int bt_logging_check(const struct bt_daemon_flag_value *values,
 	const struct bt_gates *gates, struct berth_error *err);

@@ -4,6 +4,293 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/log.h"
+#include "daemon/klog.h"
+
+/* --- health checks: the answers of /healthz, /livez and /readyz. Spec: 11 section 9.5 --- */
+
+struct bt_health {
+	const char *name;               /* "healthz" */
+	struct bt_health_check *checks; /* owned */
+	uint32_t check_count;
+	struct bt_metric *gauge;   /* {name, type}; NULL: none */
+	struct bt_metric *counter; /* {name, type, status} */
+};
+
+/** Names in one ?exclude=; what is beyond is not looked at. */
+#define EXCLUDED_MAX 64
+
+static const struct bt_metric_description health_gauge = {
+	.name = "kubernetes_healthcheck",
+	.help = "This metric records the result of a single healthcheck.",
+	.type = BT_METRIC_GAUGE,
+	.stability = BT_METRIC_STABLE,
+	.labels = {"name", "type"},
+};
+
+static const struct bt_metric_description health_counter = {
+	.name = "kubernetes_healthchecks_total",
+	.help = "This metric records the results of all healthcheck.",
+	.type = BT_METRIC_COUNTER,
+	.stability = BT_METRIC_STABLE,
+	.labels = {"name", "type", "status"},
+};
+
+/** Checks are copied. slis: where results are counted (/metrics/slis). */
+static void health_init(struct bt_health *health, const char *name,
+	const struct bt_health_check *checks, uint32_t count, struct bt_metrics *slis)
+{
+	*health = (struct bt_health){.name = name, .check_count = count};
+	health->checks = BT_NEW_ARRAY(struct bt_health_check, count);
+	if (count != 0) {
+		memcpy(health->checks, checks, count * sizeof(*checks));
+	}
+	health->gauge = bt_metrics_register(slis, &health_gauge);
+	health->counter = bt_metrics_register(slis, &health_counter);
+}
+
+static void health_finish(struct bt_health *health)
+{
+	bt_free(health->checks);
+	health->checks = NULL;
+	health->check_count = 0;
+}
+
+struct wishes {
+	bool is_verbose;
+	struct bt_str excluded[EXCLUDED_MAX]; /* sorted, each once */
+	uint32_t excluded_count;
+};
+
+static void take_wish(void *context, struct bt_str name, struct bt_str value)
+{
+	struct wishes *wishes = context;
+	if (bt_str_equal(name, BT_STR("verbose"))) {
+		wishes->is_verbose = true;
+	}
+	if (!bt_str_equal(name, BT_STR("exclude")) || wishes->excluded_count == EXCLUDED_MAX) {
+		return;
+	}
+	uint32_t at = wishes->excluded_count;
+	for (uint32_t i = 0; i < wishes->excluded_count; i++) {
+		if (bt_str_equal(wishes->excluded[i], value)) {
+			return;
+		}
+	}
+	for (; at > 0 && bt_str_compare(wishes->excluded[at - 1], value) > 0; at--) {
+		wishes->excluded[at] = wishes->excluded[at - 1];
+	}
+	wishes->excluded[at] = value;
+	wishes->excluded_count++;
+}
+
+/** Is the check excluded? The name is then taken from the list. */
+static bool take_exclusion(struct wishes *wishes, const char *name)
+{
+	for (uint32_t i = 0; i < wishes->excluded_count; i++) {
+		if (bt_str_equal_c(wishes->excluded[i], name)) {
+			wishes->excluded_count--;
+			memmove(&wishes->excluded[i], &wishes->excluded[i + 1],
+				(wishes->excluded_count - i) * sizeof(wishes->excluded[0]));
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool passes(const struct bt_health_check *check, struct bt_strbuf *out_error)
+{
+	return check->check == NULL || check->check(check->context, out_error);
+}
+
+static void count(const struct bt_health *health, const struct bt_health_check *check, bool is_good)
+{
+	struct bt_str labels[] = {
+		bt_str_from(check->name),
+		bt_str_from(health->name),
+		is_good ? BT_STR("success") : BT_STR("error"),
+	};
+	bt_metric_set(bt_metric_cell(health->gauge, labels), is_good ? 1 : 0);
+	bt_metric_add(bt_metric_cell(health->counter, labels), 1);
+}
+
+/** A line for each check into out; names and lines of those that fail for the log. */
+static void run(const struct bt_health *health, struct wishes *wishes, struct bt_strbuf *out,
+	struct bt_strbuf *failed_names, struct bt_strbuf *failed_lines)
+{
+	struct bt_strbuf error = {0};
+	for (uint32_t i = 0; i < health->check_count; i++) {
+		const struct bt_health_check *check = &health->checks[i];
+		if (take_exclusion(wishes, check->name)) {
+			bt_strbuf_printf(out, "[+]%s excluded: ok\n", check->name);
+			continue;
+		}
+		bt_strbuf_reset(&error);
+		bool is_good = passes(check, &error);
+		count(health, check, is_good);
+		if (is_good) {
+			bt_strbuf_printf(out, "[+]%s ok\n", check->name);
+			continue;
+		}
+		bt_strbuf_printf(out, "[-]%s failed: reason withheld\n", check->name);
+		bt_strbuf_printf(
+			failed_names, "%s%s", failed_names->length != 0 ? "," : "", check->name);
+		bt_strbuf_printf(
+			failed_lines, "[-]%s failed: %s\n", check->name, bt_strbuf_c(&error));
+	}
+	bt_strbuf_finish(&error);
+}
+
+static void warn_of_unknown(const struct wishes *wishes, struct bt_strbuf *out)
+{
+	if (wishes->excluded_count == 0) {
+		return;
+	}
+	bt_strbuf_append_c(out, "warn: some health checks cannot be excluded: no matches for ");
+	for (uint32_t i = 0; i < wishes->excluded_count; i++) {
+		bt_strbuf_append_c(out, i != 0 ? ", " : "");
+		bt_strbuf_append_quoted(out, wishes->excluded[i]);
+	}
+	bt_strbuf_append_char(out, '\n');
+}
+
+/** All checks; ?verbose and ?exclude= count. */
+static void health_answer(const struct bt_health *health, const struct bt_page_request *request,
+	struct bt_reply *reply)
+{
+	struct wishes wishes = {.is_verbose = false};
+	struct bt_strbuf lines = {0};
+	struct bt_strbuf failed_names = {0};
+	struct bt_strbuf failed_lines = {0};
+	bt_query_each(request->query, request->arena, take_wish, &wishes);
+	run(health, &wishes, &lines, &failed_names, &failed_lines);
+	warn_of_unknown(&wishes, &lines);
+	if (failed_names.length != 0) {
+		if (BT_LOG_ENABLED(2)) {
+			bt_log_text(BT_LOG_SEVERITY_INFO, 2, __FILE__, __LINE__,
+				"%s check failed: %s\n%s", bt_strbuf_c(&failed_names), health->name,
+				bt_strbuf_c(&failed_lines));
+		}
+		bt_reply_error(reply, 500, "%s%s check failed", bt_strbuf_c(&lines), health->name);
+	} else {
+		bt_reply_plain(reply, 200);
+		if (wishes.is_verbose) {
+			bt_strbuf_printf(&reply->body, "%s%s check passed\n", bt_strbuf_c(&lines),
+				health->name);
+		} else {
+			bt_strbuf_append_c(&reply->body, "ok");
+		}
+	}
+	bt_strbuf_finish(&lines);
+	bt_strbuf_finish(&failed_names);
+	bt_strbuf_finish(&failed_lines);
+}
+
+/** One check by its name; false: there is none. */
+static bool health_answer_one(
+	const struct bt_health *health, struct bt_str name, struct bt_reply *reply)
+{
+	struct bt_strbuf error = {0};
+	uint32_t i = 0;
+	while (i < health->check_count && !bt_str_equal_c(name, health->checks[i].name)) {
+		i++;
+	}
+	if (i == health->check_count) {
+		return false;
+	}
+	if (passes(&health->checks[i], &error)) {
+		bt_reply_plain(reply, 200);
+		bt_strbuf_append_c(&reply->body, "ok");
+	} else {
+		bt_reply_error(reply, 500, "internal server error: %s", bt_strbuf_c(&error));
+	}
+	bt_strbuf_finish(&error);
+	return true;
+}
+
+/** /debug/flags and /debug/pprof. Spec: 11 section 9.4. */
+
+static const struct bt_str pprof_index = BT_STR_INIT("/debug/pprof/");
+
+#define VERBOSITY_MAX 1000
+
+static void answer_verbosity(const struct bt_page_request *request, struct bt_reply *reply)
+{
+	int64_t value = 0;
+	if (!bt_str_equal(request->method, BT_STR("PUT"))) {
+		bt_reply_plain(reply, 406);
+		bt_strbuf_append_c(&reply->body, "unsupported http method");
+		return;
+	}
+	struct bt_str text = bt_str_trim(request->body, " \t\r\n");
+	if (!bt_str_parse_int64(text, &value) || value < -VERBOSITY_MAX || value > VERBOSITY_MAX) {
+		bt_reply_plain(reply, 400);
+		bt_strbuf_append_c(
+			&reply->body, "error setting klog.logging.verbosity: not a number: ");
+		bt_strbuf_append_quoted(&reply->body, bt_str_sub(text, 0, 64));
+		return;
+	}
+	bt_klog_set_verbosity((int)value);
+	bt_reply_plain(reply, 200);
+	bt_strbuf_printf(&reply->body, "successfully set klog.logging.verbosity to %d", (int)value);
+}
+
+/** /debug/...; false: there is no such page. */
+static bool debug_answer(const struct bt_page_request *request, struct bt_reply *reply)
+{
+	struct bt_str path = request->path;
+	if (bt_str_equal(path, BT_STR("/debug/flags/v"))) {
+		answer_verbosity(request, reply);
+		return true;
+	}
+	if (bt_str_equal(path, BT_STR("/debug/flags")) ||
+		bt_str_equal(path, BT_STR("/debug/flags/"))) {
+		reply->code = 200;
+		bt_reply_add_header(reply, "Content-Type", BT_STR("text/html; charset=utf-8"));
+		bt_reply_add_header(reply, "X-Content-Type-Options", BT_STR("nosniff"));
+		bt_strbuf_append_c(&reply->body,
+			"<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n"
+			"/debug/flags/<br>\n<br>\nflags:<br>\n<table>\n"
+			"<tr>\n<td align=right></td>\n<td><a "
+			"href=\"/debug/flags/v\">v</a></td>\n</tr>\n"
+			"</table>\n<br>\nfull flags configurable<br>\n</body>\n</html>\n");
+		return true;
+	}
+	if (bt_str_equal(path, BT_STR("/debug/pprof"))) {
+		reply->code = 302;
+		bt_reply_add_header(reply, "Location", pprof_index);
+		if (bt_str_equal(request->method, BT_STR("GET")) ||
+			bt_str_equal(request->method, BT_STR("HEAD"))) {
+			bt_reply_add_header(
+				reply, "Content-Type", BT_STR("text/html; charset=utf-8"));
+			bt_strbuf_append_c(
+				&reply->body, "<a href=\"/debug/pprof/\">Found</a>.\n\n");
+		}
+		return true;
+	}
+	if (bt_str_equal(path, pprof_index)) {
+		/* There is no Go runtime to look into: tools of the system see everything. */
+		bt_reply_plain(reply, 200);
+		bt_strbuf_append_c(&reply->body,
+			"/debug/pprof/\n\n"
+			"berth has no Go runtime, hence no profiles in pprof's format. Instead:\n"
+			"  CPU      perf record -g -p <pid>\n"
+			"  memory   /metrics: process_resident_memory_bytes, "
+			"process_virtual_memory_bytes\n"
+			"  time     /metrics: scheduler_scheduling_algorithm_duration_seconds, "
+			"scheduler_plugin_execution_duration_seconds\n"
+			"  state    SIGUSR2 writes cache and queue to the log\n"
+			"  log      PUT /debug/flags/v\n");
+		return true;
+	}
+	if (bt_str_has_prefix(path, pprof_index)) {
+		bt_reply_error(reply, 404, "Unknown profile: berth has no Go runtime; see %s",
+			pprof_index.data);
+		return true;
+	}
+	return false;
+}
+
 struct bt_pages {
 	const struct bt_endpoints_options *options;
 	struct bt_metrics *slis;
@@ -128,11 +415,11 @@ static bool answer_health(const struct bt_health *health, const struct bt_page_r
 		return false;
 	}
 	if (path.length == name.length) {
-		bt_health_answer(health, request, reply);
+		health_answer(health, request, reply);
 		return true;
 	}
 	return path.data[name.length] == '/' &&
-		bt_health_answer_one(health, bt_str_sub(path, name.length + 1, path.length), reply);
+		health_answer_one(health, bt_str_sub(path, name.length + 1, path.length), reply);
 }
 
 static bool answer_z_page(struct bt_pages *pages, const struct bt_page_request *request,
@@ -184,7 +471,7 @@ static bool answer_known(struct bt_pages *pages, const struct bt_page_request *r
 		answer_health(&pages->livez, request, reply) ||
 		answer_health(&pages->readyz, request, reply) ||
 		answer_z_page(pages, request, wall_now_ns, reply) ||
-		(options->enable_profiling && bt_debug_answer(request, reply));
+		(options->enable_profiling && debug_answer(request, reply));
 }
 
 void bt_pages_answer(struct bt_pages *pages, const struct bt_page_request *request,
@@ -201,11 +488,10 @@ struct bt_pages *bt_pages_create(const struct bt_endpoints_options *options, uin
 	struct bt_pages *pages = BT_NEW(struct bt_pages);
 	pages->options = options;
 	pages->slis = bt_metrics_create_bare();
-	bt_health_init(
+	health_init(
 		&pages->healthz, "healthz", options->healthz, options->healthz_count, pages->slis);
-	bt_health_init(&pages->livez, "livez", options->livez, options->livez_count, pages->slis);
-	bt_health_init(
-		&pages->readyz, "readyz", options->readyz, options->readyz_count, pages->slis);
+	health_init(&pages->livez, "livez", options->livez, options->livez_count, pages->slis);
+	health_init(&pages->readyz, "readyz", options->readyz, options->readyz_count, pages->slis);
 	pages->facts.options = options->options;
 	pages->facts.started_ns = options->started_ns;
 	bt_prng_init(&pages->facts.prng, seed);
@@ -217,9 +503,9 @@ void bt_pages_destroy(struct bt_pages *pages)
 	if (pages == NULL) {
 		return;
 	}
-	bt_health_finish(&pages->healthz);
-	bt_health_finish(&pages->livez);
-	bt_health_finish(&pages->readyz);
+	health_finish(&pages->healthz);
+	health_finish(&pages->livez);
+	health_finish(&pages->readyz);
 	bt_strbuf_finish(&pages->facts.flagz);
 	bt_metrics_destroy(pages->slis);
 	bt_free(pages);

@@ -3,7 +3,8 @@
 #define BT_DAEMON_PAGES_H
 /** What the HTTPS endpoints answer to a caller who may ask: every path of spec 11 section 9.4. */
 #include "base/prng.h"
-#include "daemon/health.h"
+#include "daemon/endpoints.h"
+#include "daemon/reply.h"
 
 struct bt_pages;
 
@@ -14,7 +15,7 @@ void bt_pages_destroy(struct bt_pages *pages);
 void bt_pages_answer(struct bt_pages *pages, const struct bt_page_request *request,
 	int64_t wall_now_ns, struct bt_reply *reply);
 
-/** --- private to the files of the pages --- */
+/** --- zpages.c --- */
 
 struct bt_zpage_facts {
 	const struct bt_daemon_options *options;
@@ -27,6 +28,5 @@ void bt_flagz_answer(struct bt_zpage_facts *facts, const struct bt_page_request 
 	struct bt_reply *reply);
 void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_request *request,
 	int64_t wall_now_ns, struct bt_reply *reply);
-/** /debug/...; false: there is no such page. */
-BT_MUST_USE bool bt_debug_answer(const struct bt_page_request *request, struct bt_reply *reply);
+
 #endif

@@ -9,6 +9,19 @@
  * Questions are remembered by a keyed hash only, so that no token stays in memory.
  */
 #include "client/rest.h"
+#include "metrics/metrics.h"
+
+/* --- metrics of the requests to the endpoints: spec 11 section 10.6 --- */
+
+extern const struct bt_metric_description bt_authentication_attempts;  /* {result} */
+extern const struct bt_metric_description bt_authentication_duration;  /* {result} */
+extern const struct bt_metric_description bt_authenticated_requests;   /* {username} */
+extern const struct bt_metric_description bt_authorization_attempts;   /* {result} */
+extern const struct bt_metric_description bt_authorization_duration;   /* {result} */
+extern const struct bt_metric_description bt_delegated_authn_total;    /* {code} */
+extern const struct bt_metric_description bt_delegated_authn_duration; /* {code} */
+extern const struct bt_metric_description bt_delegated_authz_total;    /* {code} */
+extern const struct bt_metric_description bt_delegated_authz_duration; /* {code} */
 
 /** Remembered answers at most, and questions under way. */
 #define BT_REVIEW_ANSWERS_MAX 1024
@@ -57,4 +70,5 @@ void bt_review_ask(struct bt_reviewer *reviewer, const struct bt_json_value *spe
 void bt_review_leave(struct bt_review_waiter *waiter);
 /** Answers that are remembered, and questions under way. */
 uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer);
+
 #endif

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "client/file.h"
-#include "client/pem.h"
 #include "net/certificate.h"
 #include "net/file_replace.h"
 

@@ -56,37 +56,4 @@ const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust
 const struct bt_trust_headers *bt_trust_headers(const struct bt_trust *trust);
 /** All authorities that a client's certificate may be from, as PEM. Appends. */
 void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out);
-
-/** --- private to trust.c and trust_config_map.c --- */
-
-/** Certificates of authorities, from one place. */
-struct bt_trust_bundle {
-	const char *flag;
-	struct bt_str path; /* "": the ConfigMap's */
-	struct bt_client_file_stamp stamp;
-	struct bt_strbuf pem;
-	struct bt_certificate_authorities *authorities; /* NULL: none */
-};
-
-struct bt_trust {
-	struct bt_trust_setup setup;
-	struct bt_prng prng;
-	struct bt_trust_bundle client;
-	struct bt_trust_bundle front;
-	struct bt_arena arena; /* of headers */
-	struct bt_trust_headers headers;
-	bool is_flagged; /* headers and front are what flags say */
-	int64_t check_ns;
-	int64_t read_ns;
-
-	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
-	struct bt_rest_call *call;      /* of the first look */
-	struct berth_error look_error;
-};
-
-/** Empty: none from now on. The old one stays on failure. Tells of a change. */
-BT_MUST_USE int bt_trust_bundle_set(struct bt_trust *trust, struct bt_trust_bundle *bundle,
-	struct bt_str pem, struct berth_error *err);
-void bt_trust_bundle_clear(struct bt_trust *trust, struct bt_trust_bundle *bundle);
-void bt_trust_reset_headers(struct bt_trust *trust);
 #endif

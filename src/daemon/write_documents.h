@@ -5,8 +5,11 @@
  * The documents a scheduler writes, byte for byte as upstream's. Texts are appended; nothing is
  * sent here. Spec: 13 section 14, 11b section 6.
  */
+#include "api/object.h"
 #include "api/pod.h"
+#include "api/resource_claim.h"
 #include "api/storage.h"
+#include "base/strbuf.h"
 #include "codec/json.h"
 #include "framework/plugin.h"
 
@@ -37,4 +40,25 @@ void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *objec
 /** What provisioning changes in a claim: the annotation of the selected node; "": nothing. */
 void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name);
+
+/* --- claims: spec 12 sections 12 to 15, 13 section 14.7; texts are appended --- */
+
+/**
+ * The whole claim. base: the object that it was made from, whose json (if it has one) gives what
+ * our structures do not have; NULL: it is new.
+ */
+BT_MUST_USE int bt_document_claim(const struct bt_object *base,
+	const struct bt_resource_claim *claim, struct bt_strbuf *out, struct berth_error *err);
+/** The strategic patch of a claim's status that takes uid out of reservedFor. */
+void bt_document_unreserve(
+	const struct bt_resource_claim *claim, struct bt_str uid, struct bt_strbuf *out);
+/** DeleteOptions for the object of this uid alone. */
+void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out);
+/**
+ * The strategic patch from one pod status to another, of what is said there of claims. false: there
+ * is no difference, nothing is appended.
+ */
+bool bt_document_pod_claims(const struct bt_pod_status *before, const struct bt_pod_status *after,
+	struct bt_strbuf *out);
+
 #endif

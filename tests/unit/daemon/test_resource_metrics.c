@@ -4,8 +4,7 @@
 
 #include "api/object.h"
 #include "base/alloc.h"
-#include "daemon/pod_resources.h"
-#include "daemon/process_metrics.h"
+#include "daemon/resource_metrics.h"
 #include "metrics/promtool.h"
 #include "test_main.h"
 
