@@ -406,9 +406,29 @@ static const struct bt_client_exec *take_exec(const struct bt_kubeconfig_exec *e
 	return out;
 }
 
-/* {key: [value, ...]}: one pair a value. */
-static int take_extra(struct bt_str json, struct bt_client_config *config, struct berth_error *err)
+static int take_user(
+	const struct selection *selection, struct bt_client_config *config, struct berth_error *err)
 {
+	const struct bt_kubeconfig_user *user = &selection->user;
+
+	if (user->auth_provider != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no Auth Provider found for name \"%.*s\"",
+			BT_STR_ARG(user->auth_provider->name));
+	}
+	config->certificate =
+		(struct bt_client_material){user->certificate_data, user->certificate_file};
+	config->key = (struct bt_client_material){user->key_data, user->key_file};
+	config->token = user->token;
+	config->token_file = user->token_file;
+	config->username = user->username;
+	config->password = user->password;
+	config->impersonate = user->as;
+	config->impersonate_uid = user->as_uid;
+	config->impersonate_groups = user->as_groups;
+	config->exec = take_exec(user->exec, &selection->cluster, &config->arena);
+	/* {key: [value, ...]}: one pair a value. */
+	struct bt_str json = user->as_user_extra;
 	struct bt_json_value *extra = NULL;
 	uint32_t count = 0;
 
@@ -438,30 +458,6 @@ static int take_extra(struct bt_str json, struct bt_client_config *config, struc
 		}
 	}
 	return 0;
-}
-
-static int take_user(
-	const struct selection *selection, struct bt_client_config *config, struct berth_error *err)
-{
-	const struct bt_kubeconfig_user *user = &selection->user;
-
-	if (user->auth_provider != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no Auth Provider found for name \"%.*s\"",
-			BT_STR_ARG(user->auth_provider->name));
-	}
-	config->certificate =
-		(struct bt_client_material){user->certificate_data, user->certificate_file};
-	config->key = (struct bt_client_material){user->key_data, user->key_file};
-	config->token = user->token;
-	config->token_file = user->token_file;
-	config->username = user->username;
-	config->password = user->password;
-	config->impersonate = user->as;
-	config->impersonate_uid = user->as_uid;
-	config->impersonate_groups = user->as_groups;
-	config->exec = take_exec(user->exec, &selection->cluster, &config->arena);
-	return take_extra(user->as_user_extra, config, err);
 }
 
 int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,

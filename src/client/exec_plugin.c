@@ -47,33 +47,6 @@ static void write_member(struct bt_json_writer *writer, const char *name, struct
 	}
 }
 
-static void write_cluster(
-	struct bt_json_writer *writer, const struct bt_client_config *config, struct bt_str ca)
-{
-	struct bt_strbuf encoded = {0};
-
-	bt_json_write_name_c(writer, "cluster");
-	bt_json_begin_object(writer);
-	write_member(writer, "server", config->server);
-	write_member(writer, "tls-server-name", config->tls_server_name);
-	if (config->insecure) {
-		bt_json_write_name_c(writer, "insecure-skip-tls-verify");
-		bt_json_write_bool(writer, true);
-	}
-	bt_base64_encode(ca, &encoded);
-	write_member(writer, "certificate-authority-data", bt_strbuf_str(&encoded));
-	bt_strbuf_finish(&encoded);
-	write_member(writer, "proxy-url", config->proxy_url);
-	/* The scheduler never asks for compression, whatever the kubeconfig says. */
-	bt_json_write_name_c(writer, "disable-compression");
-	bt_json_write_bool(writer, true);
-	if (config->exec->cluster_extension.length != 0) {
-		bt_json_write_name_c(writer, "config");
-		bt_json_write_raw(writer, config->exec->cluster_extension);
-	}
-	bt_json_end_object(writer);
-}
-
 void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca, bool interactive,
 	struct bt_strbuf *out)
 {
@@ -87,7 +60,28 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 	bt_json_write_name_c(&writer, "spec");
 	bt_json_begin_object(&writer);
 	if (config->exec->provide_cluster_info) {
-		write_cluster(&writer, config, ca);
+		struct bt_strbuf encoded = {0};
+
+		bt_json_write_name_c(&writer, "cluster");
+		bt_json_begin_object(&writer);
+		write_member(&writer, "server", config->server);
+		write_member(&writer, "tls-server-name", config->tls_server_name);
+		if (config->insecure) {
+			bt_json_write_name_c(&writer, "insecure-skip-tls-verify");
+			bt_json_write_bool(&writer, true);
+		}
+		bt_base64_encode(ca, &encoded);
+		write_member(&writer, "certificate-authority-data", bt_strbuf_str(&encoded));
+		bt_strbuf_finish(&encoded);
+		write_member(&writer, "proxy-url", config->proxy_url);
+		/* The scheduler never asks for compression, whatever the kubeconfig says. */
+		bt_json_write_name_c(&writer, "disable-compression");
+		bt_json_write_bool(&writer, true);
+		if (config->exec->cluster_extension.length != 0) {
+			bt_json_write_name_c(&writer, "config");
+			bt_json_write_raw(&writer, config->exec->cluster_extension);
+		}
+		bt_json_end_object(&writer);
 	}
 	bt_json_write_name_c(&writer, "interactive");
 	bt_json_write_bool(&writer, interactive);

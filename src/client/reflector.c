@@ -262,35 +262,6 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	bt_strbuf_finish(&message);
 }
 
-static void start_request(struct bt_reflector *reflector, int64_t now_ns)
-{
-	const struct bt_reflector_options *options = &reflector->options;
-	struct bt_strbuf query = {NULL, 0, 0};
-	struct bt_rest_request request = {
-		.method = "GET",
-		.path = options->path,
-		.resource = bt_str_from(options->name),
-		.name = BT_STR(""),
-		.content_type = BT_STR(""),
-		.accept = options->codec->decode_protobuf == NULL ? BT_STR(BT_MEDIA_JSON)
-								  : BT_STR(""),
-		.body = {NULL, 0},
-		.is_watch = !bt_reflector_is_listing(reflector),
-		.handler = {reflector, on_opened, on_data, on_done},
-	};
-
-	bt_reflector_state_query(&reflector->state, options->field_selector, options->prng, &query);
-	request.query = bt_strbuf_str(&query);
-	bt_strbuf_reset(&reflector->list_version);
-	bt_strbuf_reset(&reflector->continue_token);
-	reflector->event_count = 0;
-	reflector->opened_ns = now_ns;
-	reflector->last_event_ns = now_ns;
-	reflector->mentioned_ns = now_ns;
-	reflector->call = bt_rest_start(options->client, &request);
-	bt_strbuf_finish(&query);
-}
-
 /** A streaming list without events is mentioned every ten seconds. When to look again. */
 static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 {
@@ -368,7 +339,31 @@ static int64_t work(void *context, int64_t now_ns)
 	if (now_ns < reflector->due_ns) {
 		return reflector->due_ns;
 	}
-	start_request(reflector, now_ns);
+	const struct bt_reflector_options *options = &reflector->options;
+	struct bt_strbuf query = {NULL, 0, 0};
+	struct bt_rest_request request = {
+		.method = "GET",
+		.path = options->path,
+		.resource = bt_str_from(options->name),
+		.name = BT_STR(""),
+		.content_type = BT_STR(""),
+		.accept = options->codec->decode_protobuf == NULL ? BT_STR(BT_MEDIA_JSON)
+								  : BT_STR(""),
+		.body = {NULL, 0},
+		.is_watch = !bt_reflector_is_listing(reflector),
+		.handler = {reflector, on_opened, on_data, on_done},
+	};
+
+	bt_reflector_state_query(&reflector->state, options->field_selector, options->prng, &query);
+	request.query = bt_strbuf_str(&query);
+	bt_strbuf_reset(&reflector->list_version);
+	bt_strbuf_reset(&reflector->continue_token);
+	reflector->event_count = 0;
+	reflector->opened_ns = now_ns;
+	reflector->last_event_ns = now_ns;
+	reflector->mentioned_ns = now_ns;
+	reflector->call = bt_rest_start(options->client, &request);
+	bt_strbuf_finish(&query);
 	return INT64_MAX;
 }
 

@@ -76,15 +76,6 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 	bt_reflector_store_init(store, codec);
 }
 
-/** The item, not in the store yet, does not rest before bt_reflector_store_finish; so many at most.
- */
-static void reflector_store_keep_awake(struct bt_reflector_store *store, void *item)
-{
-	if (store->awake.count < AWAKE_MAX) {
-		bt_vec_push(&store->awake, store->codec->share(item));
-	}
-}
-
 /** Index, or UINT32_MAX. */
 static uint32_t index_of(const struct bt_reflector_store *store, struct bt_str namespace_,
 	struct bt_str name, uint64_t hash)
@@ -200,9 +191,21 @@ static void apply_deletion(
 	}
 }
 
-/** What came takes the place of the copy, which is consistent whenever a difference is told. */
-static void replace_copy(struct bt_reflector *reflector)
+static void note_version(struct bt_reflector *reflector)
 {
+	int64_t version;
+
+	if (reflector->version_cell != NULL &&
+		bt_str_parse_int64(bt_strbuf_str(&reflector->state.resource_version), &version)) {
+		/* a double holds no more digits exactly */
+		bt_metric_set(reflector->version_cell, (double)(version % 1000000000000000));
+	}
+}
+
+void bt_reflector_complete_copy(struct bt_reflector *reflector)
+{
+	/* What came takes the place of the copy, which is consistent whenever a difference is told.
+	 */
 	const struct bt_reflector_codec *codec = reflector->options.codec;
 	struct bt_reflector_store *incoming = &reflector->incoming;
 	const struct bt_reflector_store *store = &reflector->store;
@@ -226,22 +229,6 @@ static void replace_copy(struct bt_reflector *reflector)
 	}
 	incoming->items.count = 0; /* consumed */
 	bt_reflector_store_finish(incoming);
-}
-
-static void note_version(struct bt_reflector *reflector)
-{
-	int64_t version;
-
-	if (reflector->version_cell != NULL &&
-		bt_str_parse_int64(bt_strbuf_str(&reflector->state.resource_version), &version)) {
-		/* a double holds no more digits exactly */
-		bt_metric_set(reflector->version_cell, (double)(version % 1000000000000000));
-	}
-}
-
-void bt_reflector_complete_copy(struct bt_reflector *reflector)
-{
-	replace_copy(reflector);
 	note_version(reflector);
 	BT_LOG_INFO(2, "Caches populated", BT_LOG_STR("type", bt_reflector_type_name(reflector)),
 		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)));
@@ -270,7 +257,13 @@ static void collect(struct bt_reflector *reflector, void *item)
 	void *old;
 
 	if (resting != NULL && resting->is_soon_awake(item)) {
-		reflector_store_keep_awake(&reflector->incoming, item);
+		/* The item, not in the store yet, does not rest before bt_reflector_store_finish;
+		 * so many at most.
+		 */
+		if (reflector->incoming.awake.count < AWAKE_MAX) {
+			bt_vec_push(
+				&reflector->incoming.awake, reflector->incoming.codec->share(item));
+		}
 	}
 	old = reflector_store_set(&reflector->incoming, item);
 	if (old != NULL) {

@@ -112,14 +112,6 @@ static void rest_metrics_init(
 	}
 }
 
-static void rest_metrics_finish(struct bt_rest_metrics *rest)
-{
-	bt_free(rest->host);
-	bt_free(rest->verbs);
-	bt_vec_finish(&rest->counts);
-	*rest = (struct bt_rest_metrics){0};
-}
-
 static uint8_t rest_metrics_verb(const char *method)
 {
 	uint8_t verb = 0;
@@ -128,15 +120,6 @@ static uint8_t rest_metrics_verb(const char *method)
 		verb++;
 	}
 	return verb;
-}
-
-/** A token came after this long. */
-static void rest_metrics_waited(struct bt_rest_metrics *rest, uint8_t verb, int64_t waited_ns)
-{
-	if (rest->duration != NULL) {
-		bt_metric_observe(
-			rest->verbs[verb].limiter, (double)waited_ns / (double)BT_NS_PER_SECOND);
-	}
 }
 
 static struct bt_metric_cell *counter(
@@ -286,7 +269,12 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 {
 	int64_t waited_ns = now_ns - call->queued_at_ns;
 
-	rest_metrics_waited(&call->client->metrics, call->verb, waited_ns);
+	/* A token came after this long. */
+	uint8_t verb = call->verb;
+	if (call->client->metrics.duration != NULL) {
+		bt_metric_observe(call->client->metrics.verbs[verb].limiter,
+			(double)waited_ns / (double)BT_NS_PER_SECOND);
+	}
 	log_wait(call, now_ns, waited_ns);
 	if (call->may_send != NULL && !call->may_send(call->handler.context)) {
 		bt_rest_refuse(call);
@@ -497,7 +485,11 @@ void bt_rest_client_destroy(struct bt_rest_client *client)
 	bt_vec_finish(&client->slots);
 	bt_vec_finish(&client->free_slots);
 	bt_heap_finish(&client->delayed);
-	rest_metrics_finish(&client->metrics);
+	struct bt_rest_metrics *rest = &client->metrics;
+	bt_free(rest->host);
+	bt_free(rest->verbs);
+	bt_vec_finish(&rest->counts);
+	*rest = (struct bt_rest_metrics){0};
 	bt_arena_finish(&client->arena);
 	bt_free(client);
 }

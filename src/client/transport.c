@@ -386,9 +386,13 @@ static size_t size_of(struct bt_str text)
 	return text.data != NULL ? (size_t)text.length + 1 : 0;
 }
 
-/* Everything the request refers to, in one block that begins with the headers. */
-static void keep_request(struct bt_transport_call *call, const struct bt_transport_request *request)
+/* For credentials; or to be told that no connection can be made. */
+static void wait_for_turn(
+	struct bt_transport_call *call, const struct bt_transport_request *request)
 {
+	struct bt_transport *transport = call->transport;
+
+	/* Everything the request refers to, in one block that begins with the headers. */
 	struct bt_transport_request *kept = &call->request;
 	size_t header_bytes = request->header_count * sizeof(struct bt_http_header);
 	size_t size = header_bytes + strlen(request->method) + 1 + size_of(request->path) +
@@ -412,15 +416,6 @@ static void keep_request(struct bt_transport_call *call, const struct bt_transpo
 		headers[i].value = copy_text(&at, request->headers[i].value);
 	}
 	kept->headers = headers;
-}
-
-/* For credentials; or to be told that no connection can be made. */
-static void wait_for_turn(
-	struct bt_transport_call *call, const struct bt_transport_request *request)
-{
-	struct bt_transport *transport = call->transport;
-
-	keep_request(call, request);
 	call->ticket = ++transport->ticket;
 	if (transport->tls.pair_error.code != 0) {
 		bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));

@@ -290,12 +290,6 @@ static int feed_json(
 	}
 }
 
-static bool json_is_complete(const struct bt_frames *frames)
-{
-	return frames->state ==
-		(frames->form == BT_FRAMES_WATCH_JSON ? (uint8_t)WATCH_GAP : (uint8_t)LIST_END);
-}
-
 /* --- protobuf bodies --- */
 
 /*
@@ -523,15 +517,6 @@ static int feed_protobuf(
 	}
 }
 
-static bool protobuf_is_complete(const struct bt_frames *frames)
-{
-	if (frames->held.length != 0 || frames->in_list) {
-		return false;
-	}
-	return frames->state ==
-		(frames->form == BT_FRAMES_WATCH_PROTOBUF ? (uint8_t)HEADER : (uint8_t)TAG);
-}
-
 /* --- bodies --- */
 
 void bt_frames_init(
@@ -564,10 +549,16 @@ bool bt_frames_is_complete(const struct bt_frames *frames)
 	switch (frames->form) {
 	case BT_FRAMES_WATCH_JSON:
 	case BT_FRAMES_LIST_JSON:
-		return json_is_complete(frames);
+		return frames->state ==
+			(frames->form == BT_FRAMES_WATCH_JSON ? (uint8_t)WATCH_GAP
+							      : (uint8_t)LIST_END);
 	case BT_FRAMES_WATCH_PROTOBUF:
 	case BT_FRAMES_LIST_PROTOBUF:
-		return protobuf_is_complete(frames);
+		if (frames->held.length != 0 || frames->in_list) {
+			return false;
+		}
+		return frames->state ==
+			(frames->form == BT_FRAMES_WATCH_PROTOBUF ? (uint8_t)HEADER : (uint8_t)TAG);
 	}
 	return false;
 }

@@ -32,12 +32,6 @@ int64_t bt_daemon_steady_ns(void *context)
 	return bt_clock_steady_ns() + daemon->steady_offset_ns;
 }
 
-/** A steady time for the loop. */
-static int64_t loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns)
-{
-	return steady_ns == INT64_MAX ? INT64_MAX : steady_ns - daemon->steady_offset_ns;
-}
-
 /** --- the scheduling loop: spec 11 section 6.1, step 22 --- */
 
 bool bt_daemon_may_act(void *context)
@@ -63,7 +57,9 @@ static int64_t work(void *context, int64_t now_ns)
 		int64_t next_ns =
 			bt_scheduler_step(daemon->scheduler, bt_daemon_steady_ns(daemon), &attempt);
 		if (attempt.outcome == BT_ATTEMPT_IDLE) {
-			due_ns = loop_time_of(daemon, next_ns);
+			/* A steady time for the loop. */
+			due_ns = next_ns == INT64_MAX ? INT64_MAX
+						      : next_ns - daemon->steady_offset_ns;
 			break;
 		}
 	}

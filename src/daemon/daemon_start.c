@@ -85,16 +85,6 @@ static void log_plugins(const struct bt_framework *framework)
 	bt_strbuf_finish(&text);
 }
 
-/** At level 2, a line for each profile: the plugins of every extension point, as they are called.
- */
-static void start_log_plugins(const struct bt_scheduler *scheduler)
-{
-	const struct bt_profiles *profiles = &bt_scheduler_engine(scheduler)->profiles;
-	for (uint32_t i = 0; i < profiles->frameworks.count && BT_LOG_ENABLED(2); i++) {
-		log_plugins(profiles->frameworks.items[i]);
-	}
-}
-
 /** Connections to API servers, and who uses them. Spec: 11b sections 4.1 and 4.2. */
 
 /** Reviews of callers: spec 11b section 4.2. */
@@ -126,14 +116,6 @@ static void close_link(struct bt_daemon_link *link)
 		bt_client_config_finish(&link->config);
 		link->is_open = false;
 	}
-}
-
-static int daemon_connect(struct bt_daemon *daemon, struct berth_error *err)
-{
-	const struct bt_config_client_connection *connection =
-		bt_config_client_connection(daemon->config);
-	return open_link(
-		daemon, connection->kubeconfig, daemon->options.master, &daemon->server, err);
 }
 
 static int create_client(struct bt_daemon *daemon, const struct bt_daemon_link *link,
@@ -225,20 +207,6 @@ static int daemon_create_clients(struct bt_daemon *daemon, struct berth_error *e
 			daemon, server, "leader-election", &options, &daemon->lease_client, err);
 	}
 	return result == 0 ? create_reviewers(daemon, err) : result;
-}
-
-static void daemon_disconnect(struct bt_daemon *daemon)
-{
-	struct bt_rest_client *clients[] = {daemon->client, daemon->event_client,
-		daemon->lease_client, daemon->authentication_client, daemon->authorization_client};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(clients); i++) {
-		if (clients[i] != NULL) {
-			bt_rest_client_destroy(clients[i]);
-		}
-	}
-	close_link(&daemon->server);
-	close_link(&daemon->authentication);
-	close_link(&daemon->authorization);
 }
 
 /** --- what the parts ask of the process --- */
@@ -546,7 +514,14 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	int result = bt_scheduler_create(daemon->config, &options,
 		bt_api_writes_writer(daemon->writes), &daemon->scheduler, err);
 	if (result == 0) {
-		start_log_plugins(daemon->scheduler);
+		/* At level 2, a line for each profile: the plugins of every extension point, as
+		 * they are called.
+		 */
+		const struct bt_scheduler *scheduler = daemon->scheduler;
+		const struct bt_profiles *profiles = &bt_scheduler_engine(scheduler)->profiles;
+		for (uint32_t i = 0; i < profiles->frameworks.count && BT_LOG_ENABLED(2); i++) {
+			log_plugins(profiles->frameworks.items[i]);
+		}
 		bt_api_writes_attach(daemon->writes, daemon->scheduler);
 	}
 	return result;
@@ -556,7 +531,10 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 {
 	char host[256] = "localhost";
 	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
-	int result = daemon_connect(daemon, err);
+	const struct bt_config_client_connection *connection =
+		bt_config_client_connection(daemon->config);
+	int result = open_link(
+		daemon, connection->kubeconfig, daemon->options.master, &daemon->server, err);
 	if (result == 0) {
 		result = daemon_create_clients(daemon, err);
 	}
@@ -645,7 +623,16 @@ void bt_daemon_finish(struct bt_daemon *daemon)
 	bt_scheduler_destroy(daemon->scheduler);
 	bt_extender_http_destroy(daemon->extenders);
 	bt_event_sender_destroy(daemon->events);
-	daemon_disconnect(daemon);
+	struct bt_rest_client *clients[] = {daemon->client, daemon->event_client,
+		daemon->lease_client, daemon->authentication_client, daemon->authorization_client};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(clients); i++) {
+		if (clients[i] != NULL) {
+			bt_rest_client_destroy(clients[i]);
+		}
+	}
+	close_link(&daemon->server);
+	close_link(&daemon->authentication);
+	close_link(&daemon->authorization);
 	bt_scheduler_metrics_destroy(daemon->scheduler_metrics);
 	bt_metrics_destroy(daemon->metrics);
 	bt_config_unref(daemon->config);

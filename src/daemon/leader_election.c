@@ -210,37 +210,6 @@ static void tell_stopped(struct bt_leader_election *election)
 
 /** --- orders --- */
 
-static void perform(struct bt_leader_election *election, const struct bt_elector_order *order)
-{
-	if (order->abandon && election->call != NULL) {
-		bt_rest_cancel(election->call);
-		election->call = NULL;
-	}
-	if (order->slow_path) {
-		const struct bt_str label = LEASE_LABEL;
-		if (election->slow_paths != NULL) {
-			bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
-		}
-	}
-	tell(election, order->news);
-	switch (order->want) {
-	case BT_ELECTOR_GET:
-		send(election, "GET", &election->lease_path, NULL);
-		break;
-	case BT_ELECTOR_CREATE:
-		send_create(election, &order->record);
-		break;
-	case BT_ELECTOR_UPDATE:
-		send_update(election, &order->record);
-		break;
-	case BT_ELECTOR_OVER:
-		tell_stopped(election);
-		break;
-	case BT_ELECTOR_WAIT:
-		break;
-	}
-}
-
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_leader_election *election = context;
@@ -251,7 +220,33 @@ static int64_t work(void *context, int64_t now_ns)
 		if (order.want != BT_ELECTOR_WAIT && order.want != BT_ELECTOR_OVER) {
 			election->asked = order.want;
 		}
-		perform(election, &order);
+		if (order.abandon && election->call != NULL) {
+			bt_rest_cancel(election->call);
+			election->call = NULL;
+		}
+		if (order.slow_path) {
+			const struct bt_str label = LEASE_LABEL;
+			if (election->slow_paths != NULL) {
+				bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
+			}
+		}
+		tell(election, order.news);
+		switch (order.want) {
+		case BT_ELECTOR_GET:
+			send(election, "GET", &election->lease_path, NULL);
+			break;
+		case BT_ELECTOR_CREATE:
+			send_create(election, &order.record);
+			break;
+		case BT_ELECTOR_UPDATE:
+			send_update(election, &order.record);
+			break;
+		case BT_ELECTOR_OVER:
+			tell_stopped(election);
+			break;
+		case BT_ELECTOR_WAIT:
+			break;
+		}
 		if (order.want == BT_ELECTOR_OVER) {
 			return INT64_MAX;
 		}
@@ -305,35 +300,6 @@ static void make_paths(struct bt_leader_election *election)
 	bt_rest_append_segment(&election->lease_path, config->resource_name);
 }
 
-static void make_metrics(struct bt_leader_election *election)
-{
-	static const struct bt_metric_description status = {
-		.name = "leader_election_master_status",
-		.help = "Gauge of if the reporting system is master of the relevant lease, 0 "
-			"indicates backup, 1 indicates master. 'name' is the string used to "
-			"identify the lease. Please make sure to group by name.",
-		.type = BT_METRIC_GAUGE,
-		.stability = BT_METRIC_ALPHA,
-		.labels = {"name"},
-	};
-	static const struct bt_metric_description slow_paths = {
-		.name = "leader_election_slowpath_total",
-		.help = "Total number of slow path exercised in renewing leader leases. 'name' "
-			"is the string used to identify the lease. Please make sure to group by "
-			"name.",
-		.type = BT_METRIC_COUNTER,
-		.stability = BT_METRIC_ALPHA,
-		.labels = {"name"},
-	};
-	const struct bt_str label = LEASE_LABEL;
-	struct bt_metrics *metrics = election->options.metrics;
-	if (metrics != NULL) {
-		election->status = bt_metric_cell(bt_metrics_register(metrics, &status), &label);
-		bt_metric_set(election->status, 0); /* shown from the start on */
-		election->slow_paths = bt_metrics_register(metrics, &slow_paths);
-	}
-}
-
 static void make_versions(struct bt_leader_election *election, const struct bt_versions *versions)
 {
 	if (versions == NULL) {
@@ -375,7 +341,31 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	election->identity = bt_strndup(options->identity, strlen(options->identity));
 	make_versions(election, options->versions);
 	make_paths(election);
-	make_metrics(election);
+	static const struct bt_metric_description status = {
+		.name = "leader_election_master_status",
+		.help = "Gauge of if the reporting system is master of the relevant lease, 0 "
+			"indicates backup, 1 indicates master. 'name' is the string used to "
+			"identify the lease. Please make sure to group by name.",
+		.type = BT_METRIC_GAUGE,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"name"},
+	};
+	static const struct bt_metric_description slow_paths = {
+		.name = "leader_election_slowpath_total",
+		.help = "Total number of slow path exercised in renewing leader leases. 'name' "
+			"is the string used to identify the lease. Please make sure to group by "
+			"name.",
+		.type = BT_METRIC_COUNTER,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"name"},
+	};
+	const struct bt_str label = LEASE_LABEL;
+	struct bt_metrics *metrics = election->options.metrics;
+	if (metrics != NULL) {
+		election->status = bt_metric_cell(bt_metrics_register(metrics, &status), &label);
+		bt_metric_set(election->status, 0); /* shown from the start on */
+		election->slow_paths = bt_metrics_register(metrics, &slow_paths);
+	}
 	struct bt_elector_options elector = {
 		.identity = bt_str_from(election->identity),
 		.lock = bt_strbuf_str(&election->lock),

@@ -358,9 +358,15 @@ static void warn_of_header(const char *flag, const bt_str_list *headers, const c
 	}
 }
 
-static void validate_authentication(
-	const struct bt_daemon_options *options, struct bt_config_errors *errors)
+void bt_serving_validate(const struct bt_daemon_options *options, struct bt_config_errors *errors)
 {
+	int64_t port = options->serving.secure_port;
+	if (port < 0 || port > UINT16_MAX) {
+		bt_config_errors_add(errors, NULL,
+			"--secure-port %lld must be between 0 and 65535, inclusive. 0 for turning "
+			"off secure port",
+			(long long)port);
+	}
 	const struct bt_authentication_options *authentication = &options->authentication;
 	const bt_str_list *users = &authentication->requestheader_username_headers;
 	const bt_str_list *uids = &authentication->requestheader_uid_headers;
@@ -386,18 +392,6 @@ static void validate_authentication(
 		bt_config_errors_add(
 			errors, NULL, MISSING_HEADER, "requestheader-uid-headers", "X-Remote-Uid");
 	}
-}
-
-void bt_serving_validate(const struct bt_daemon_options *options, struct bt_config_errors *errors)
-{
-	int64_t port = options->serving.secure_port;
-	if (port < 0 || port > UINT16_MAX) {
-		bt_config_errors_add(errors, NULL,
-			"--secure-port %lld must be between 0 and 65535, inclusive. 0 for turning "
-			"off secure port",
-			(long long)port);
-	}
-	validate_authentication(options, errors);
 }
 
 /* --- what the endpoints cannot be built with --- */

@@ -319,8 +319,71 @@ static void set_headers(struct bt_http_handle *handle, const struct bt_strbuf *l
 	(void)curl_easy_setopt(handle->easy, CURLOPT_HTTPHEADER, handle->headers); /* known */
 }
 
-static void set_method(struct bt_http_handle *handle, const struct bt_http_transfer *transfer)
+static void set_url(struct bt_http_handle *handle, struct bt_http_transfer *transfer,
+	const struct bt_http_url *url)
 {
+	CURL *easy = handle->easy;
+	const char *proxy = bt_http_proxies_find(&transfer->client->proxies, url);
+	if (proxy != handle->proxy) {
+		handle->proxy = proxy;
+		SET(CURLOPT_PROXY, proxy != NULL ? proxy : "");
+	}
+	if (handle->pool->server_name != NULL &&
+		bt_str_equal_without_case(url->scheme, BT_STR("https"))) {
+		/* Names and verifies another server than the URL does, and connects to the URL's.
+		 */
+		struct bt_strbuf text = {0};
+		struct bt_strbuf connect_to = {0};
+		bool has_host = false;
+		const struct bt_strbuf *lines = &transfer->header_lines;
+		for (size_t at = 0; at < lines->length; at += strlen(lines->data + at) + 1) {
+			has_host = has_host || names(lines->data + at, "Host");
+		}
+		if (!has_host) {
+			bt_strbuf_printf(
+				&transfer->header_lines, "Host: %.*s", BT_STR_ARG(url->authority));
+			bt_strbuf_append_char(&transfer->header_lines, '\0');
+		}
+		bt_strbuf_append_c(&connect_to, "::");
+		bt_http_url_append_address(&connect_to, url->host, url->port);
+		if (!same_text(&connect_to, &handle->connect_to_text)) {
+			free_list(&handle->connect_to);
+			handle->connect_to = curl_slist_append(NULL, bt_strbuf_c(&connect_to));
+			(void)curl_easy_setopt(
+				handle->easy, CURLOPT_CONNECT_TO, handle->connect_to); /* known */
+			bt_strbuf_finish(&handle->connect_to_text);
+			handle->connect_to_text = connect_to;
+		} else {
+			bt_strbuf_finish(&connect_to);
+		}
+		bt_strbuf_append_c(&text, "https://");
+		bt_http_url_append_address(
+			&text, bt_str_from(handle->pool->server_name), url->port);
+		bt_strbuf_append_str(&text, url->rest);
+		(void)curl_easy_setopt(handle->easy, CURLOPT_URL, bt_strbuf_c(&text)); /* copied */
+		bt_strbuf_finish(&text);
+		return;
+	}
+	if (handle->connect_to != NULL) {
+		SET(CURLOPT_CONNECT_TO, NULL);
+		free_list(&handle->connect_to);
+		bt_strbuf_reset(&handle->connect_to_text);
+	}
+	SET(CURLOPT_URL, transfer->text.data + transfer->url_at);
+}
+
+void bt_http_handle_take(
+	struct bt_http_handle *handle, struct bt_http_pool *pool, struct bt_http_transfer *transfer)
+{
+	struct bt_http_url url;
+	const char *text = transfer->text.data + transfer->url_at;
+	int64_t timeout_ms = 0;
+	bool is_url = bt_http_url_split(bt_str_from(text), &url);
+	BT_ASSERT(is_url);
+	if (handle->pool != pool) {
+		set_up(handle, pool);
+	}
+	set_url(handle, transfer, &url);
 	CURL *easy = handle->easy;
 	const char *method = transfer->text.data;
 	bool is_head = strcmp(method, "HEAD") == 0;
@@ -346,77 +409,6 @@ static void set_method(struct bt_http_handle *handle, const struct bt_http_trans
 		handle->method = custom != NULL ? bt_strndup(custom, strlen(custom)) : NULL;
 		SET(CURLOPT_CUSTOMREQUEST, handle->method);
 	}
-}
-
-/* Names and verifies another server than the URL does, and connects to the URL's. */
-static void set_server_name(struct bt_http_handle *handle, struct bt_http_transfer *transfer,
-	const struct bt_http_url *url)
-{
-	struct bt_strbuf text = {0};
-	struct bt_strbuf connect_to = {0};
-	bool has_host = false;
-	const struct bt_strbuf *lines = &transfer->header_lines;
-	for (size_t at = 0; at < lines->length; at += strlen(lines->data + at) + 1) {
-		has_host = has_host || names(lines->data + at, "Host");
-	}
-	if (!has_host) {
-		bt_strbuf_printf(&transfer->header_lines, "Host: %.*s", BT_STR_ARG(url->authority));
-		bt_strbuf_append_char(&transfer->header_lines, '\0');
-	}
-	bt_strbuf_append_c(&connect_to, "::");
-	bt_http_url_append_address(&connect_to, url->host, url->port);
-	if (!same_text(&connect_to, &handle->connect_to_text)) {
-		free_list(&handle->connect_to);
-		handle->connect_to = curl_slist_append(NULL, bt_strbuf_c(&connect_to));
-		(void)curl_easy_setopt(
-			handle->easy, CURLOPT_CONNECT_TO, handle->connect_to); /* known */
-		bt_strbuf_finish(&handle->connect_to_text);
-		handle->connect_to_text = connect_to;
-	} else {
-		bt_strbuf_finish(&connect_to);
-	}
-	bt_strbuf_append_c(&text, "https://");
-	bt_http_url_append_address(&text, bt_str_from(handle->pool->server_name), url->port);
-	bt_strbuf_append_str(&text, url->rest);
-	(void)curl_easy_setopt(handle->easy, CURLOPT_URL, bt_strbuf_c(&text)); /* copied */
-	bt_strbuf_finish(&text);
-}
-
-static void set_url(struct bt_http_handle *handle, struct bt_http_transfer *transfer,
-	const struct bt_http_url *url)
-{
-	CURL *easy = handle->easy;
-	const char *proxy = bt_http_proxies_find(&transfer->client->proxies, url);
-	if (proxy != handle->proxy) {
-		handle->proxy = proxy;
-		SET(CURLOPT_PROXY, proxy != NULL ? proxy : "");
-	}
-	if (handle->pool->server_name != NULL &&
-		bt_str_equal_without_case(url->scheme, BT_STR("https"))) {
-		set_server_name(handle, transfer, url);
-		return;
-	}
-	if (handle->connect_to != NULL) {
-		SET(CURLOPT_CONNECT_TO, NULL);
-		free_list(&handle->connect_to);
-		bt_strbuf_reset(&handle->connect_to_text);
-	}
-	SET(CURLOPT_URL, transfer->text.data + transfer->url_at);
-}
-
-void bt_http_handle_take(
-	struct bt_http_handle *handle, struct bt_http_pool *pool, struct bt_http_transfer *transfer)
-{
-	struct bt_http_url url;
-	const char *text = transfer->text.data + transfer->url_at;
-	int64_t timeout_ms = 0;
-	bool is_url = bt_http_url_split(bt_str_from(text), &url);
-	BT_ASSERT(is_url);
-	if (handle->pool != pool) {
-		set_up(handle, pool);
-	}
-	set_url(handle, transfer, &url);
-	set_method(handle, transfer);
 	set_headers(handle, &transfer->header_lines);
 	if (transfer->deadline_ns != INT64_MAX) {
 		timeout_ms = (transfer->deadline_ns - bt_loop_now_ns(pool->client->loop)) /

@@ -237,37 +237,6 @@ static bool has_clear_end(const struct bt_http_exchange *exchange)
 		: framing.coding_count == 1 && framing.is_chunked && framing.length_count == 0;
 }
 
-/* Headers are complete: refuse now what need not be read. */
-static enum MHD_Result begin(struct bt_http_exchange *exchange, const char *method)
-{
-	struct bt_http_server *server = exchange->server;
-	exchange->begun = true;
-	exchange->method = bt_str_from(method);
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-	if (info != NULL && info->header_size > server->limits.header_bytes_max) {
-		return answer_refusal(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE);
-	}
-	if (!has_clear_end(exchange)) {
-		return answer_refusal(exchange, MHD_HTTP_BAD_REQUEST);
-	}
-	int64_t announced = 0;
-	int64_t max = server->limits.body_bytes_max;
-	struct bt_str text = bt_http_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	if (!bt_str_parse_int64(text, &announced) || announced <= max) {
-		return MHD_YES;
-	}
-	if (announced > 4 * max || bt_http_header(exchange, MHD_HTTP_HEADER_EXPECT).length != 0) {
-		arriving_remove(server, exchange->connection);
-		exchange->refused = true;
-		exchange->handed = true;
-		server->handler.too_large(server->handler.context, exchange);
-		BT_ASSERT(exchange->answered);
-		return bt_http_answer_queue(exchange);
-	}
-	return MHD_YES;
-}
-
 static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, const char *url,
 	const char *method, const char *version, const char *data, size_t *length,
 	void **request_context)
@@ -282,7 +251,34 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 		return MHD_NO;
 	}
 	if (!exchange->begun) {
-		return begin(exchange, method);
+		/* Headers are complete: refuse now what need not be read. */
+		server = exchange->server;
+		exchange->begun = true;
+		exchange->method = bt_str_from(method);
+		const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+			exchange->handle, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+		if (info != NULL && info->header_size > server->limits.header_bytes_max) {
+			return answer_refusal(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE);
+		}
+		if (!has_clear_end(exchange)) {
+			return answer_refusal(exchange, MHD_HTTP_BAD_REQUEST);
+		}
+		int64_t announced = 0;
+		int64_t max = server->limits.body_bytes_max;
+		struct bt_str text = bt_http_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+		if (!bt_str_parse_int64(text, &announced) || announced <= max) {
+			return MHD_YES;
+		}
+		if (announced > 4 * max ||
+			bt_http_header(exchange, MHD_HTTP_HEADER_EXPECT).length != 0) {
+			arriving_remove(server, exchange->connection);
+			exchange->refused = true;
+			exchange->handed = true;
+			server->handler.too_large(server->handler.context, exchange);
+			BT_ASSERT(exchange->answered);
+			return bt_http_answer_queue(exchange);
+		}
+		return MHD_YES;
 	}
 	if (*length != 0) {
 		bool wanted = bt_http_exchange_take(exchange, data, *length);
