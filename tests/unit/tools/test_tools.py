@@ -3,7 +3,6 @@
 """The build checks must fail on bad trees. Usage: test_tools.py CC"""
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -554,23 +553,6 @@ class Counting(unittest.TestCase):
 
     def test_skipped_counts_nowhere(self):
         self.assertEqual((0, 0), self.count(("SKIP", "")))
-
-
-class HotFunctions(unittest.TestCase):
-    def test_the_list_is_of_this_program(self):
-        """Few of its functions may have gone: else run bench/hot_functions.py again."""
-        root = os.path.dirname(TOOLS)
-        with open(os.path.join(root, "src", "hot_functions.ld"), encoding="utf-8") as file:
-            listed = set(re.findall(r"\*\(\.text\.(\w+) ", file.read()))
-        words = set()
-        for folder, _, files in os.walk(os.path.join(root, "src")):
-            for name in files:
-                if name.endswith((".c", ".h")):
-                    with open(os.path.join(folder, name), encoding="utf-8") as file:
-                        words.update(re.findall(r"\w+(?=\()", file.read()))
-        gone = sorted(listed - words)
-        self.assertGreater(len(listed), 300)
-        self.assertLess(len(gone), len(listed) / 10, gone)
 
 
 def main():
