@@ -5,10 +5,30 @@
  * Shared by reflector*.c: requests and their ends (reflector.c), what their bodies say and how the
  * copy follows (reflector_read.c).
  */
+#include "base/map.h"
+#include "base/vec.h"
 #include "client/reflector.h"
 #include "client/reflector_state.h"
-#include "client/reflector_store.h"
 #include "client/watch_frames.h"
+
+/**
+ * Items by namespace and name; keys are read from the items, not kept. Items whose references can
+ * rest do, as long as they are in the store. Must not move once it has items.
+ */
+struct bt_reflector_store {
+	const struct bt_reflector_codec *codec;
+	BT_VEC(void *) items; /* owned */
+	struct bt_map map;    /* key -> index */
+	BT_VEC(void *) awake; /* references that keep items from resting until the end */
+};
+
+void bt_reflector_store_init(
+	struct bt_reflector_store *store, const struct bt_reflector_codec *codec);
+/** Also empties one that is used again: its memory is given back. */
+void bt_reflector_store_finish(struct bt_reflector_store *store);
+
+void *bt_reflector_store_find(
+	const struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
 
 struct bt_reflector {
 	struct bt_reflector_options options; /* texts: owned copies */
@@ -56,4 +76,5 @@ static inline struct bt_str bt_reflector_own_name(const struct bt_reflector *ref
 {
 	return bt_str_from(reflector->options.name);
 }
+
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "client/reflector_private.h"
-#include "client/reflector_store.h"
 #include "client/watch_event.h"
 #include "net/loop.h"
 

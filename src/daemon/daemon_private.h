@@ -2,6 +2,8 @@
 #ifndef BT_DAEMON_DAEMON_PRIVATE_H
 #define BT_DAEMON_DAEMON_PRIVATE_H
 /** Shared by the files of the daemon's life only. */
+#include <stdint.h>
+
 #include "base/prng.h"
 #include "daemon/api_writes.h"
 #include "daemon/cluster_feed.h"
@@ -9,9 +11,31 @@
 #include "daemon/event_sender.h"
 #include "daemon/extender_http.h"
 #include "daemon/leader_election.h"
-#include "daemon/memory.h"
 #include "daemon/options.h"
 #include "daemon/serving_tls.h"
+
+/** --- memory.c: what the process does not need is given back to the system --- */
+
+/**
+ * At the start, before there are threads. Large arrays grow by moving their pages, not by copies
+ * that leave holes; the short-lived threads in which libcurl looks up names share one heap with
+ * the thread that works.
+ */
+void bt_daemon_tune_memory(void);
+/**
+ * Pages of code and constants that were only used to start (of the program and of its libraries)
+ * are let go; what is used again comes back from the file. Free memory of the heap is let go, too.
+ */
+void bt_daemon_trim_memory(void);
+/**
+ * A worker of the loop: code that was used now and then is let go after so much work that this does
+ * not count. What opens connections is 2 MB, for example. context: struct bt_daemon_idle_code.
+ */
+struct bt_daemon_idle_code {
+	int64_t look_at_ns; /* of the loop's clock */
+	int64_t dropped_ns; /* of processor time */
+};
+int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns);
 
 /** A connection to an API server with what it was made from. */
 struct bt_daemon_link {
@@ -84,4 +108,5 @@ bool bt_daemon_may_act(void *context);
 
 /** The process ends with "command failed"; err is emptied. */
 void bt_daemon_fail(struct bt_daemon *daemon, struct berth_error *err);
+
 #endif

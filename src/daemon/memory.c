@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "daemon/memory.h"
+#include "daemon/daemon_private.h"
 
 #include <link.h>
 #include <malloc.h>
