@@ -3,10 +3,8 @@
 
 #include <time.h>
 
-#include "cli/eviction.h"
 #include "cli/simulation.h"
 #include "cluster/file.h"
-#include "cluster/line_reader.h"
 
 /* FNV-1a: the same on every machine, unlike bt_hash_bytes. */
 #define DIGEST_START UINT64_C(0xcbf29ce484222325)
