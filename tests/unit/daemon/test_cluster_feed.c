@@ -237,6 +237,30 @@ START_TEST(test_dump__edge_11_46_pod_of_another_scheduler)
 }
 END_TEST
 
+START_TEST(test_dump__edge_03b_36_redundant_node)
+{
+	struct feed_world world;
+	init(&world, NULL);
+	bt_cluster_feed_start(world.feed);
+	run_until_synced(&world);
+	/* An imaginary node, known by a pod alone, counts as cached. */
+	writes_world_observe(&world.base, BT_KIND_POD,
+		"{'metadata':{'name':'late','namespace':'wire','uid':'u-late'},"
+		"'spec':{'nodeName':'foobar','containers':[{'name':'c'}]}}");
+	listen(&world);
+	bt_daemon_compare_cache(world.base.scheduler,
+		bt_cluster_feed_reflector(world.feed, BT_KIND_NODE),
+		bt_cluster_feed_reflector(world.feed, BT_KIND_POD));
+	bt_log_set_sink(NULL);
+	ck_assert_str_eq(bt_strbuf_c(&world.log),
+		"Cache comparer started\n"
+		"Cache mismatch missedNodes= redundantNodes=[foobar]\n"
+		"Cache mismatch missedPods=[u-other] redundantPods=[u-late]\n"
+		"Cache comparer finished\n");
+	finish(&world);
+}
+END_TEST
+
 START_TEST(test_dump__nodes_that_only_the_cache_has)
 {
 	struct feed_world world;
@@ -302,5 +326,5 @@ END_TEST
 BT_TEST_MAIN("cluster_feed", test_cluster_feed__what_is_waited_for,
 	test_cluster_feed__everything_is_told, test_cluster_feed__gates,
 	test_cluster_feed__changes_are_kept_while_held,
-	test_dump__edge_11_46_pod_of_another_scheduler, test_dump__nodes_that_only_the_cache_has,
-	test_dump__texts)
+	test_dump__edge_11_46_pod_of_another_scheduler, test_dump__edge_03b_36_redundant_node,
+	test_dump__nodes_that_only_the_cache_has, test_dump__texts)
