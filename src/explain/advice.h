@@ -5,7 +5,7 @@
  * What each plugin's rejection means and what would lift it: one adviser a plugin, found by the
  * plugin's name. Advisers read what the plugin reads (state, pod, node, its PreFilter data where
  * the plugin's header offers it) and never decide: a proposal counts only once the scheduler itself
- * has agreed to it (explain/proposal.h).
+ * has agreed to it (explain/explain.h).
  */
 #include "api/selector.h"
 #include "base/vec.h"

@@ -33,7 +33,7 @@
 
 struct bt_binding_pods;    /* framework/waiting_pods.h */
 struct bt_framework;       /* framework/framework.h */
-struct bt_pod_group;       /* api/scheduling.h */
+struct bt_pod_group;       /* api/types.h */
 struct bt_pod_group_trial; /* framework/preemption.h */
 struct bt_pod_lister;      /* framework/pod_lister.h */
 struct bt_preemption_extender;

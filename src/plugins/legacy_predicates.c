@@ -331,7 +331,7 @@ const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
  * taints. Spec: 05b B1, B2.
  */
 
-/* --- cores: on the digest of state/node_conditions.h --- */
+/* --- cores: on the digest of state/node_table.h --- */
 
 /** The condition keeps pods away; *out_reason says why. */
 static bool condition_fails(char type, char status, enum bt_reason *out_reason)

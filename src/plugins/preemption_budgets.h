@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "state/pod_info.h"
 
-struct bt_pod_disruption_budget; /* api/policy.h */
+struct bt_pod_disruption_budget; /* api/types.h */
 
 /** A budget whose selector can match something. */
 struct bt_budget {

@@ -43,7 +43,7 @@ enum bt_whatif_kind {
 struct bt_whatif_change {
 	enum bt_whatif_kind kind;
 	const char *text; /* the flag's value */
-	/** Node changes: nodes (cli/node_reference.h). ADD: a name.
+	/** Node changes: nodes (cli/reference.h). ADD: a name.
 	 * SCALE: the workload's. WITH: a file. */
 	struct bt_str target;
 	struct bt_str namespace_; /* SCALE; "default" when none is given */
