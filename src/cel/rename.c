@@ -38,9 +38,11 @@ static const char *const roots[] = {"device", "int", "uint", "double", "bool", "
 static const char *const device_fields[] = {
 	"driver", "attributes", "capacity", "allowMultipleAllocations"};
 
-static const char *const of_parts[] = {"charAt", "contains", "endsWith", "find", "findAll",
-	"format", "indexOf", "join", "lastIndexOf", "lowerAscii", "matches", "quote", "replace",
-	"reverse", "size", "split", "startsWith", "substring", "trim", "upperAscii"};
+/** Functions whose result depends on the characters of a text: a neutral name may change it. */
+static const char *const of_parts[] = {"charAt", "cidr", "contains", "endsWith", "find", "findAll",
+	"format", "indexOf", "ip", "isCIDR", "isCanonical", "isIP", "isURL", "join", "lastIndexOf",
+	"lowerAscii", "matches", "quote", "replace", "reverse", "size", "split", "startsWith",
+	"substring", "trim", "upperAscii", "url"};
 
 static const char *const of_amounts[] = {
 	"quantity", "isQuantity", "duration", "timestamp", "semver", "isSemver"};

@@ -249,11 +249,17 @@ def test_neutral_names_for_parts_of_texts(program):
 
 
 def test_selectors_by_parts_of_texts_are_told_of(program):
-    path = program.write("in.json", lines(template(
-        "t", 1, 'device.attributes["d.example"].model.matches("acme.*")')))
-    answer = program.run("snapshot", "-f", path, "--strip-names", "--no-gzip").expect(0)
-    assert "1 selector expression of devices looks at parts of texts" in answer.err, answer.err
-    assert "acme" not in answer.out
+    """Addresses and URLs too: a neutral name is none."""
+    for expression, word in [
+            ('device.attributes["d.example"].model.matches("acme.*")', "acme"),
+            ('ip(device.attributes["d.example"].address) == ip("10.9.8.7")', "10.9.8.7"),
+            ('isURL(device.attributes["d.example"].link)', "link"),
+            ('cidr("10.9.8.0/24").containsIP(device.attributes["d.example"].a)', "10.9.8.0")]:
+        path = program.write("in.json", lines(template("t", 1, expression)))
+        answer = program.run("snapshot", "-f", path, "--strip-names", "--no-gzip").expect(0)
+        assert "1 selector expression of devices looks at parts of texts" in answer.err, (
+            expression, answer.err)
+        assert word not in answer.out, (expression, answer.out)
 
 
 if __name__ == "__main__":
