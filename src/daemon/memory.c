@@ -16,7 +16,7 @@
 /** Allocations from here on have pages of their own. Set, it does not grow as it does by itself. */
 #define LARGE_BYTES (128 * 1024)
 /** What is still needed comes back within some 0.3 ms: 80 faults of 64 KiB. */
-#define CPU_NS_PER_DROP (10 * BT_NS_PER_MS)
+#define CPU_NS_PER_DROP (20 * BT_NS_PER_MS)
 
 /** Segments that nobody can write are as they are in their files. */
 static int drop_object(struct dl_phdr_info *info, size_t size BT_UNUSED, void *context)
