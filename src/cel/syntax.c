@@ -28,7 +28,7 @@
 #define SUMS (BT_CEL_TOKEN_BIT(PLUS) | BT_CEL_TOKEN_BIT(MINUS))
 #define SUFFIXES (BT_CEL_TOKEN_BIT(DOT) | BT_CEL_TOKEN_BIT(OPEN_BRACKET))
 
-/* Where in the grammar something failed is told by the line of this file. */
+/* The source line of this file identifies the place in the grammar that failed. */
 #define BEGIN(syntax_, expected_) bt_cel_syntax_begin(syntax_, expected_, __LINE__)
 #define MATCH(syntax_, expected_, next_) \
 	bt_cel_syntax_match(syntax_, BT_CEL_TOKEN_BIT(expected_), next_, __LINE__)

@@ -307,7 +307,7 @@ static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_ma
 	struct bt_object *claim;
 	uint32_t cursor = 0;
 	if (state->dra == NULL) {
-		return; /* nobody has looked at claims */
+		return; /* claims were never read */
 	}
 	(void)bt_text_set_add(&uids, pod_uid);
 	while ((claim = bt_claim_cache_next(&state->dra->claims, &cursor)) != NULL) {

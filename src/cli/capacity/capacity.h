@@ -42,7 +42,7 @@ struct bt_capacity_specs {
 	BT_VEC(struct bt_capacity_spec) list;
 	struct bt_arena arena;
 	struct bt_manifests *cluster; /* borrowed: gets what is no pod spec */
-	struct bt_strbuf skipped;     /* the first object of a file whose kind nobody knows */
+	struct bt_strbuf skipped;     /* the first object of a file with an unknown kind */
 };
 
 void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster);
