@@ -6,6 +6,7 @@ import re
 import scenario
 
 SEEDS = {"none": 10, "some": 12, "all": 24}
+FIRST_SEED = "13"  # of the seeds before it, one has devices
 
 
 def totals(answer):
@@ -15,7 +16,8 @@ def totals(answer):
 
 
 def soak(program, faults, seeds):
-    answer = program.run("--seeds", str(seeds), "--minutes", "5", "--faults", faults)
+    answer = program.run("--seeds", str(seeds), "--first-seed", FIRST_SEED, "--minutes", "5",
+                         "--faults", faults)
     answer.expect(0)
     assert answer.out.splitlines()[-1] == "%d passed, 0 failed" % seeds, answer.out
     assert answer.err == "", answer.err  # progress is for terminals

@@ -44,46 +44,53 @@ static uint32_t find_answer(struct bt_sim *sim, struct bt_str key, const struct 
 static void release_answer(struct bt_sim_answer *answer)
 {
 	bt_object_release(answer->write.object);
+	bt_object_release(answer->write.base);
 	bt_object_release(answer->object);
 	berth_error_finish(&answer->err);
 	bt_free(answer);
 }
 
-/** --- the write itself --- */
-
-/** A volume or a claim, if the API still has the version that the scheduler saw. */
-static int replace(struct bt_sim *sim, struct bt_sim_answer *answer)
-{
-	const struct bt_object *wanted = answer->write.object;
-	const struct bt_object_meta *meta = wanted->meta;
-	struct bt_object *object =
-		bt_sim_store_find(&sim->store, wanted->kind, meta->namespace_, meta->name);
-	if (object == NULL) {
-		return bt_error_set(&answer->err, BERTH_ERR_NOT_FOUND, "%s \"%.*s\" not found",
-			bt_kind_info(wanted->kind)->resource, BT_STR_ARG(meta->name));
-	}
-	if (!bt_str_equal(object->meta->resource_version, meta->resource_version)) {
-		return bt_error_set(&answer->err, BERTH_ERR_STATE,
-			"Operation cannot be fulfilled on %s \"%.*s\": the object has been "
-			"modified; please apply your changes to the latest version and try again",
-			bt_kind_info(wanted->kind)->resource, BT_STR_ARG(meta->name));
-	}
-	object = bt_sim_store_replace(&sim->store, wanted->kind, wanted->value);
-	answer->object = bt_object_share(object);
-	return 0;
-}
+/** --- the write itself, by the cluster's writer --- */
 
 static int take_effect(struct bt_sim *sim, struct bt_sim_answer *answer)
 {
-	const struct bt_object_meta *meta = answer->write.object->meta;
-	if (answer->write.what == BT_SIM_WRITE_OBJECT) {
-		return replace(sim, answer);
+	const struct bt_sim_write *write = &answer->write;
+	const struct bt_object_meta *meta = write->object->meta;
+	const struct bt_volume_writer *volumes = sim->writes.writer.volumes;
+	const struct bt_claim_writer *claims = sim->writes.writer.claims;
+	static const struct bt_pod_info no_pod = {.pod_id = BT_POD_NONE};
+	struct bt_str version = BT_STR("");
+	int result = 0;
+	switch (write->what) {
+	case BT_SIM_WRITE_BINDING:
+		return bt_sim_bind(sim, meta, write->node_name, &answer->err);
+	case BT_SIM_WRITE_VOLUME:
+		result = volumes->bind_volume(
+			volumes->context, write->object->value, NULL, &version, &answer->err);
+		break;
+	case BT_SIM_WRITE_SELECTED_NODE:
+		result = volumes->select_node(volumes->context, write->object->value,
+			write->node_name, &version, &answer->err);
+		break;
+	case BT_SIM_WRITE_CLAIM:
+		result = claims->update(claims->context, &no_pod, write->base, write->object->value,
+			true, &answer->object, &answer->err);
+		break;
+	case BT_SIM_WRITE_CLAIM_STATUS:
+		result = claims->update_status(claims->context, &no_pod, write->base,
+			write->object->value, true, &answer->object, &answer->err);
+		break;
+	case BT_SIM_READ_CLAIM:
+		result = claims->get(claims->context, &no_pod, meta->namespace_, meta->name, true,
+			&answer->object, &answer->err);
+		break;
+	case BT_SIM_WRITE_UNRESERVE:
+		claims->unreserve(claims->context, &no_pod, write->object->value, write->pod_uid);
+		break;
 	}
-	if (is_about_devices(&answer->write)) {
-		return bt_sim_store_claim(sim, &answer->write, &answer->object, &answer->err);
-	}
-	return bt_sim_store_bind(sim, meta->namespace_, meta->name, meta->uid,
-		answer->write.node_name, &answer->err);
+	answer->resource_version = bt_arena_str(&sim->texts, version);
+	bt_sim_store_flush(&sim->store);
+	return result;
 }
 
 static struct bt_sim_answer *begin(
@@ -94,6 +101,7 @@ static struct bt_sim_answer *begin(
 	answer->serial = sim->next_answer++;
 	answer->write = *write;
 	answer->write.object = bt_object_share(write->object);
+	answer->write.base = write->base != NULL ? bt_object_share(write->base) : NULL;
 	answer->write.node_name = bt_arena_str(&sim->texts, write->node_name);
 	answer->write.pod_uid = bt_arena_str(&sim->texts, write->pod_uid);
 	bt_vec_push(&sim->answers, answer);
@@ -133,9 +141,7 @@ static void come_later(struct bt_sim *sim, const struct bt_sim_write *write)
 {
 	if (write->what == BT_SIM_WRITE_BINDING) {
 		struct bt_sim_late_write late = {.what = BT_SIM_LATE_BIND,
-			.namespace_ = write->object->meta->namespace_,
-			.name = write->object->meta->name,
-			.uid = write->object->meta->uid,
+			.pod = write->object,
 			.node_name = write->node_name};
 		bt_sim_add_late_write(sim, &late);
 	} else if (is_about_devices(write)) {
@@ -158,7 +164,7 @@ static void excuse(struct bt_sim *sim, const struct bt_sim_write *write)
 
 static int fail(struct bt_sim *sim, const struct bt_sim_write *write, struct berth_error *err)
 {
-	static const char *const names[] = {"bind", "volume write", "claim write",
+	static const char *const names[] = {"bind", "volume write", "node selection", "claim write",
 		"claim status write", "claim read", "claim unreserve"};
 	if (is_about_devices(write) && write->what != BT_SIM_READ_CLAIM &&
 		bt_sim_chance(&sim->faults, 40)) {
@@ -232,7 +238,7 @@ static void send(struct bt_sim *sim, struct bt_sim_answer *answer)
 }
 
 int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
-	struct bt_object **out_object, struct berth_error *err)
+	struct bt_object **out_object, struct bt_str *out_resource_version, struct berth_error *err)
 {
 	struct bt_str key = key_of(sim, write);
 	uint32_t index = find_answer(sim, key, write);
@@ -248,6 +254,9 @@ int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
 		return BT_WRITE_PENDING;
 	}
 	int result = answer->result;
+	if (out_resource_version != NULL) {
+		*out_resource_version = answer->resource_version;
+	}
 	if (result != 0) {
 		(void)bt_error_move(err, &answer->err);
 	} else if (out_object != NULL) {

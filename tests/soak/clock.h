@@ -10,6 +10,7 @@
 
 #include "base/heap.h"
 #include "base/vec.h"
+#include "cluster/clock.h"
 
 #define BT_SIM_MILLISECOND INT64_C(1000000)
 #define BT_SIM_SECOND INT64_C(1000000000)
@@ -28,6 +29,7 @@ struct bt_sim_clock {
 	struct bt_heap heap; /* of indices in timers: by time, then by sequence */
 	BT_VEC(struct bt_sim_timer) timers;
 	BT_VEC(uint32_t) free_ids;
+	struct bt_cluster_clock *cluster_clock; /* goes along; NULL: none */
 };
 
 void bt_sim_clock_init(struct bt_sim_clock *clock, int64_t now_ns);

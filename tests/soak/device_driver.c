@@ -113,7 +113,13 @@ static void write_slice(struct bt_sim *sim, const struct bt_sim_pool *pool, uint
 	bt_strbuf_append_c(json, "}}");
 	bt_sim_log(sim, "slice %.*s: generation %lld, %u devices in the pool, tainted %x",
 		BT_STR_ARG(name), (long long)pool->generation, pool->device_count, pool->tainted);
-	bt_sim_store_apply(&sim->store, bt_strbuf_str(json));
+	if (bt_sim_store_find(&sim->store, BT_KIND_RESOURCE_SLICE, BT_STR(""), name) == NULL) {
+		bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	} else {
+		/* Lists of slices have no merge keys: they are replaced. */
+		(void)bt_sim_store_patch(&sim->store, BT_KIND_RESOURCE_SLICE, BT_STR(""), name,
+			BT_SUBRESOURCE_NONE, bt_strbuf_str(json));
+	}
 }
 
 static bool is_published(const struct bt_sim *sim, const struct bt_sim_pool *pool)

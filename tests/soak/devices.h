@@ -113,11 +113,6 @@ void bt_sim_delete_templates(struct bt_sim *sim, const struct bt_sim_app *app);
 /** Somebody deletes a claim, used or not. */
 void bt_sim_delete_device_claim(struct bt_sim *sim);
 
-/** --- claim_controller.c --- */
-
-/** DELETE of a claim: at once, or when its finalizers are gone. */
-void bt_sim_request_claim_deletion(struct bt_sim *sim, const struct bt_resource_claim *claim);
-
 /** --- device_driver.c --- */
 
 /** What the pool has is published, by and by, in a new generation. */

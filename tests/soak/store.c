@@ -2,138 +2,264 @@
 #include "soak/store.h"
 
 #include "base/assert.h"
+#include "codec/json_edit.h"
 
-void bt_sim_store_init(struct bt_sim_store *store)
+/** Not shown to the scheduler, and no checker reads them. */
+static bool is_ignored(enum bt_kind kind)
 {
+	return kind == BT_KIND_EVENT || kind == BT_KIND_CORE_EVENT || kind == BT_KIND_LEASE ||
+		kind == BT_KIND_PRIORITY_CLASS || kind == BT_KIND_WORKLOAD;
+}
+
+static const struct bt_api_resource *resource_of(
+	const struct bt_sim_store *store, enum bt_kind kind)
+{
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	return bt_resources_builtin(
+		bt_api_resources(bt_cluster_api(store->cluster)), info->group, info->resource);
+}
+
+/** --- objects --- */
+
+/** Inside of a commit: only note it. */
+static void note_change(void *context, const struct bt_store_change *change)
+{
+	struct bt_sim_store *store = context;
+	if (change->collection < store->kinds.count &&
+		store->kinds.items[change->collection] != BT_KIND__COUNT) {
+		struct bt_store_change noted = *change;
+		noted.before = NULL; /* the decoded object is known */
+		noted.after = bt_stored_share(change->after);
+		bt_vec_push(&store->changes, noted);
+	}
+}
+
+static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *stored)
+{
+	struct bt_json_reader reader;
+	struct bt_object *object;
+	struct berth_error err = BERTH_ERROR_INIT;
+	bt_json_reader_init(&reader, bt_stored_text(stored));
+	if (bt_object_decode_as(kind, &reader, &object, &err) < 0) {
+		bt_panic("simulator: the API stored what cannot be decoded: %s",
+			berth_error_message(&err));
+	}
+	return object;
+}
+
+static void apply_change(struct bt_sim_store *store, const struct bt_store_change *change)
+{
+	enum bt_kind kind = (enum bt_kind)store->kinds.items[change->collection];
+	struct bt_object *object = decode(kind, change->after);
+	const struct bt_object_meta *meta = object->meta;
+	struct bt_object *before = bt_sim_store_find(store, kind, meta->namespace_, meta->name);
+	struct bt_object *held = before != NULL ? bt_object_share(before) : NULL;
+	bool is_deleted = change->type == BT_CHANGE_DELETED;
+	if (is_deleted) {
+		/* An object that is deleted was added before. */
+		(void)bt_object_store_delete(&store->objects, kind, meta->namespace_, meta->name);
+	} else {
+		bt_object_store_put(&store->objects, bt_object_share(object));
+	}
+	if (store->changed != NULL) {
+		store->changed(
+			store->context, is_deleted ? object : held, is_deleted ? NULL : object);
+	}
+	bt_object_release(held);
+	bt_object_release(object);
+}
+
+void bt_sim_store_flush(struct bt_sim_store *store)
+{
+	/* A listener may make requests, which flush on their own. */
+	while (store->changes.count != 0) {
+		struct bt_store_change change = store->changes.items[0];
+		bt_vec_remove_ordered(&store->changes, 0);
+		apply_change(store, &change);
+		bt_stored_release(change.after);
+	}
+}
+
+int64_t bt_sim_store_run(struct bt_sim_store *store)
+{
+	int64_t next_ns = INT64_MAX;
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (bt_cluster_run(store->cluster, &next_ns, &err) < 0) {
+		bt_panic("simulator: %s", berth_error_message(&err));
+	}
+	bt_sim_store_flush(store);
+	return next_ns;
+}
+
+/** --- life --- */
+
+/** What the API makes by itself, and every later change. */
+static int listen(struct bt_sim_store *store, struct berth_error *err)
+{
+	struct bt_store *objects = bt_cluster_store(store->cluster);
+	int result = 0;
+	for (uint32_t i = 0; i < BT_KIND__COUNT && result == 0; i++) {
+		if (is_ignored((enum bt_kind)i)) {
+			continue;
+		}
+		uint32_t collection = resource_of(store, (enum bt_kind)i)->collection;
+		struct bt_store_walk walk;
+		struct bt_stored *stored;
+		while (store->kinds.count <= collection) {
+			bt_vec_push(&store->kinds, BT_KIND__COUNT);
+		}
+		store->kinds.items[collection] = (uint8_t)i;
+		result = bt_store_walk_begin(
+			objects, collection, 0, BT_STR(""), BT_STR(""), &walk, err);
+		while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			struct bt_store_change change = {.rv = stored->rv,
+				.type = BT_CHANGE_ADDED,
+				.collection = collection,
+				.after = stored};
+			note_change(store, &change);
+		}
+		if (result == 0) {
+			bt_store_walk_end(&walk);
+		}
+	}
+	bt_store_on_change(objects, note_change, store);
+	return result;
+}
+
+int bt_sim_store_init(
+	struct bt_sim_store *store, uint64_t seed, int64_t start_ns, struct berth_error *err)
+{
+	/* Pods need no ServiceAccount then. */
+	static const char *const controllers[] = {"*", "-serviceaccount-controller"};
+	struct bt_cluster_options options = {
+		.start_ns = start_ns,
+		.controllers = bt_controllers_default_options,
+		.seed = seed,
+	};
+	options.controllers.names = controllers;
+	options.controllers.name_count = BT_ARRAY_LENGTH(controllers);
+	options.controllers.seed = seed;
 	*store = (struct bt_sim_store){0};
 	bt_object_store_init(&store->objects);
+	int result = bt_cluster_create(&options, &store->cluster, err);
+	if (result == 0) {
+		result = listen(store, err);
+	}
+	if (result == 0) {
+		result = bt_cluster_start(store->cluster, err);
+	}
+	return result;
 }
 
 void bt_sim_store_finish(struct bt_sim_store *store)
 {
-	bt_object_store_finish(&store->objects);
-	bt_vec_finish(&store->identities);
-	bt_arena_finish(&store->names);
-	bt_arena_finish(&store->scratch);
-}
-
-struct bt_object *bt_sim_store_find(const struct bt_sim_store *store, enum bt_kind kind,
-	struct bt_str namespace_, struct bt_str name)
-{
-	return bt_object_store_find_object(&store->objects, kind, namespace_, name);
-}
-
-/** A copy of value with these; every kind's structure starts with its metadata. */
-static struct bt_object *stamp(
-	struct bt_sim_store *store, enum bt_kind kind, const void *value, struct bt_str uid)
-{
-	bt_arena_reset(&store->scratch);
-	uint32_t size = bt_kind_info(kind)->size;
-	struct bt_object_meta *copy = bt_arena_alloc(&store->scratch, size);
-	memcpy(copy, value, size);
-	copy->uid = uid;
-	copy->resource_version =
-		bt_arena_printf(&store->scratch, "%llu", (unsigned long long)++store->version);
-	return bt_object_create(kind, copy);
-}
-
-static void put(
-	struct bt_sim_store *store, struct bt_object *old_object, struct bt_object *new_object)
-{
-	struct bt_object *before = old_object != NULL ? bt_object_share(old_object) : NULL;
-	bt_object_store_put(&store->objects, new_object);
-	if (store->changed != NULL) {
-		store->changed(store->context, before, new_object);
+	if (store->cluster != NULL) {
+		bt_store_off_change(bt_cluster_store(store->cluster), store);
 	}
-	bt_object_release(before);
+	for (uint32_t i = 0; i < store->changes.count; i++) {
+		bt_stored_release(store->changes.items[i].after);
+	}
+	bt_vec_finish(&store->changes);
+	bt_vec_finish(&store->kinds);
+	bt_object_store_finish(&store->objects);
+	bt_arena_finish(&store->arena);
+	bt_cluster_destroy(store->cluster);
 }
 
-static struct bt_object *decode(struct bt_str json)
+/** --- requests --- */
+
+static uint16_t perform(struct bt_sim_store *store, const struct bt_api_request *request,
+	struct bt_strbuf *out_message)
 {
-	struct bt_object *decoded;
+	struct bt_api_answer answer;
+	bt_api_perform(bt_cluster_api(store->cluster), request, &store->arena, &answer);
+	uint16_t code = answer.code;
+	if (code >= 300 && out_message != NULL) {
+		bt_strbuf_append_str(out_message, answer.failure.message);
+	}
+	bt_api_answer_finish(&answer);
+	bt_sim_store_flush(store);
+	return code;
+}
+
+static struct bt_json_value *parse(struct bt_sim_store *store, struct bt_str json)
+{
+	struct bt_json_value *value;
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (bt_object_decode(json, &decoded, &err) < 0) {
+	bt_arena_reset(&store->arena);
+	if (bt_json_parse(&store->arena, json, true, &value, &err) < 0) {
 		bt_panic("simulator: %s: %.*s", berth_error_message(&err), BT_STR_ARG(json));
 	}
-	return decoded;
+	return value;
 }
 
-struct bt_object *bt_sim_store_add(struct bt_sim_store *store, enum bt_kind kind, const void *value)
+void bt_sim_store_create(struct bt_sim_store *store, struct bt_str json)
 {
-	const struct bt_object_meta *meta = value;
-	BT_ASSERT(bt_sim_store_find(store, kind, meta->namespace_, meta->name) == NULL);
-	struct bt_sim_identity identity = {kind, bt_arena_str(&store->names, meta->namespace_),
-		bt_arena_str(&store->names, meta->name)};
-	struct bt_str uid = bt_arena_printf(&store->names, "%u", store->identities.count);
-	bt_vec_push(&store->identities, identity);
-	struct bt_object *object = stamp(store, kind, value, uid);
-	put(store, NULL, object);
-	return object;
+	struct bt_json_value *body = parse(store, json);
+	struct bt_strbuf message = {0};
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	request.verb = BT_VERB_CREATE;
+	request.resource = bt_resources_find_kind(bt_api_resources(bt_cluster_api(store->cluster)),
+		bt_json_text_at(body, "apiVersion"), bt_json_text_at(body, "kind"));
+	request.namespace_ = bt_json_text_at(body, "metadata.namespace");
+	request.body = body;
+	if (perform(store, &request, &message) != 201) {
+		bt_panic("simulator: %s: %.*s", bt_strbuf_c(&message), BT_STR_ARG(json));
+	}
+	bt_strbuf_finish(&message);
 }
 
-struct bt_object *bt_sim_store_create(struct bt_sim_store *store, struct bt_str json)
+static struct bt_api_request request_for(const struct bt_sim_store *store, enum bt_verb verb,
+	enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_object *decoded = decode(json);
-	struct bt_object *object = bt_sim_store_add(store, decoded->kind, decoded->value);
-	bt_object_release(decoded);
-	return object;
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	request.verb = verb;
+	request.resource = resource_of(store, kind);
+	request.namespace_ = namespace_;
+	request.name = name;
+	return request;
 }
 
-void bt_sim_store_apply(struct bt_sim_store *store, struct bt_str json)
+uint16_t bt_sim_store_patch(struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name, enum bt_subresource subresource, struct bt_str json)
 {
-	struct bt_object *decoded = decode(json);
-	const struct bt_object_meta *meta = decoded->meta;
-	bool exists = bt_sim_store_find(store, decoded->kind, meta->namespace_, meta->name) != NULL;
-	(void)(exists ? bt_sim_store_replace(store, decoded->kind, decoded->value)
-		      : bt_sim_store_add(store, decoded->kind, decoded->value));
-	bt_object_release(decoded);
+	struct bt_json_value *body = parse(store, json);
+	struct bt_api_request request = request_for(store, BT_VERB_PATCH, kind,
+		bt_arena_str(&store->arena, namespace_), bt_arena_str(&store->arena, name));
+	request.subresource = subresource;
+	request.patch_type = BT_PATCH_STRATEGIC;
+	request.body = body;
+	return perform(store, &request, NULL);
 }
 
-struct bt_object *bt_sim_store_replace(
-	struct bt_sim_store *store, enum bt_kind kind, const void *value)
+static bool delete (struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name, int64_t grace_period_seconds)
 {
-	const struct bt_object_meta *meta = value;
-	struct bt_object *old_object = bt_sim_store_find(store, kind, meta->namespace_, meta->name);
-	BT_ASSERT(old_object != NULL);
-	struct bt_object *object = stamp(store, kind, value, old_object->meta->uid);
-	put(store, old_object, object);
-	return object;
+	bt_arena_reset(&store->arena);
+	struct bt_api_request request = request_for(store, BT_VERB_DELETE, kind,
+		bt_arena_str(&store->arena, namespace_), bt_arena_str(&store->arena, name));
+	request.grace_period_seconds = grace_period_seconds;
+	return perform(store, &request, NULL) < 300;
 }
 
 bool bt_sim_store_delete(
 	struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_object *object = bt_sim_store_find(store, kind, namespace_, name);
-	if (object == NULL) {
-		return false;
-	}
-	struct bt_object *held = bt_object_share(object);
-	(void)bt_object_store_delete(&store->objects, kind, object->meta->namespace_,
-		object->meta->name); /* it was found */
-	store->version++;
-	if (store->changed != NULL) {
-		store->changed(store->context, held, NULL);
-	}
-	bt_object_release(held);
-	return true;
+	return delete (store, kind, namespace_, name, -1);
 }
 
-uint64_t bt_sim_uid_of(const struct bt_object *object)
+bool bt_sim_store_delete_now(
+	struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
-	int64_t number = -1;
-	(void)bt_str_parse_int64(object->meta->uid, &number); /* -1 is nobody's */
-	return (uint64_t)number;
+	return delete (store, kind, namespace_, name, 0);
 }
 
-struct bt_object *bt_sim_store_by_uid(const struct bt_sim_store *store, uint64_t uid)
+/** --- objects, found --- */
+
+struct bt_object *bt_sim_store_find(const struct bt_sim_store *store, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
 {
-	if (uid >= store->identities.count) {
-		return NULL;
-	}
-	const struct bt_sim_identity *identity = &store->identities.items[uid];
-	struct bt_object *object =
-		bt_sim_store_find(store, identity->kind, identity->namespace_, identity->name);
-	return object != NULL && bt_sim_uid_of(object) == uid ? object : NULL;
+	return bt_object_store_find_object(&store->objects, kind, namespace_, name);
 }
 
 struct bt_object *bt_sim_store_pick(

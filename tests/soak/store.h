@@ -1,54 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SOAK_STORE_H
 #define BT_SOAK_STORE_H
-/** The truth: what an API server would hold. Every change gets a resourceVersion and is told to one
- * listener. */
+/**
+ * The cluster (cluster/cluster.h) as users, drivers and checkers see it: requests to its API, and
+ * its objects decoded. After each request the objects are current.
+ */
 #include "api/object.h"
 #include "base/prng.h"
+#include "base/vec.h"
+#include "cluster/cluster.h"
 #include "state/object_store.h"
 
-/** Where the object of a uid is; uids are numbers in order of creation. */
-struct bt_sim_identity {
-	enum bt_kind kind;
-	struct bt_str namespace_;
-	struct bt_str name;
-};
-
 struct bt_sim_store {
-	struct bt_object_store objects;
-	BT_VEC(struct bt_sim_identity) identities; /* by uid number */
-	struct bt_arena names;
-	struct bt_arena scratch; /* of one change */
-	uint64_t version;
+	struct bt_cluster *cluster;
+	struct bt_object_store objects; /* of the kinds that the scheduler reads, and templates */
+	BT_VEC(uint8_t) kinds;          /* by collection: enum bt_kind, or BT_KIND__COUNT */
+	BT_VEC(struct bt_store_change) changes; /* committed, not in objects yet */
+	struct bt_arena arena;                  /* of one request */
 	/** After a change; both are borrowed, one may be NULL. */
 	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);
 	void *context;
 };
 
-void bt_sim_store_init(struct bt_sim_store *store);
+/** A cluster without a scheduler, in virtual time. */
+BT_MUST_USE int bt_sim_store_init(
+	struct bt_sim_store *store, uint64_t seed, int64_t start_ns, struct berth_error *err);
+/** Also after a failed init. */
 void bt_sim_store_finish(struct bt_sim_store *store);
+/** Decode what was committed since, and call `changed` for it. */
+void bt_sim_store_flush(struct bt_sim_store *store);
+/** Let controllers and node agents do what is due. Returns when to call again, INT64_MAX: after the
+ * next change. */
+int64_t bt_sim_store_run(struct bt_sim_store *store);
 
-/** From JSON that the simulator wrote itself: asserts that it is good. Borrowed until it changes.
- * An object of that name must not exist. */
-struct bt_object *bt_sim_store_create(struct bt_sim_store *store, struct bt_str json);
-/** Likewise, from a value; uid and version are set here. */
-struct bt_object *bt_sim_store_add(
-	struct bt_sim_store *store, enum bt_kind kind, const void *value);
-/** From JSON; the object of that name, if there is one, becomes this one. */
-void bt_sim_store_apply(struct bt_sim_store *store, struct bt_str json);
-/** The object of value's name, which must exist, becomes value; uid and version are set here. */
-struct bt_object *bt_sim_store_replace(
-	struct bt_sim_store *store, enum bt_kind kind, const void *value);
-/** false: there was none. */
+/** POST of JSON that the simulator made: panics when the API refuses it. */
+void bt_sim_store_create(struct bt_sim_store *store, struct bt_str json);
+/** Strategic merge patch of an object or its subresource. Returns the API's code: 200, 404, 422,
+ * ... */
+uint16_t bt_sim_store_patch(struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name, enum bt_subresource subresource, struct bt_str json);
+/** DELETE with the grace period that the object asks for. false: there is no such object. */
 bool bt_sim_store_delete(struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
+/** DELETE with a grace period of 0. */
+bool bt_sim_store_delete_now(struct bt_sim_store *store, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name);
 
 struct bt_object *bt_sim_store_find(const struct bt_sim_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** NULL: deleted, or replaced by another one of that name. */
-struct bt_object *bt_sim_store_by_uid(const struct bt_sim_store *store, uint64_t uid);
-uint64_t bt_sim_uid_of(const struct bt_object *object);
-/** One of a kind, by chance; NULL when there is none. */
+/** An object of the kind, by chance; NULL when there is none. */
 struct bt_object *bt_sim_store_pick(
 	struct bt_sim_store *store, enum bt_kind kind, struct bt_prng *prng);
 #endif

@@ -74,6 +74,24 @@ static bool is_available(const struct bt_persistent_volume *volume,
 		volume_is_near(volume, node);
 }
 
+/** The workloads allow zones, by one expression, or everything. */
+static bool is_allowed(const struct bt_storage_class *class_, const struct bt_node *node)
+{
+	const struct bt_str *zone =
+		bt_str_map_find(&node->metadata.labels, BT_STR("topology.kubernetes.io/zone"));
+	if (class_->allowed_topologies.count == 0) {
+		return true;
+	}
+	const struct bt_topology_selector_label_requirement *zones =
+		&class_->allowed_topologies.items[0].match_label_expressions.items[0];
+	for (uint32_t i = 0; zone != NULL && i < zones->values.count; i++) {
+		if (bt_str_equal(zones->values.items[i], *zone)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /** An unbound claim that is bound once its pod has a node. */
 static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
 	const struct bt_persistent_volume_claim *claim, const struct bt_node *node,
@@ -87,9 +105,12 @@ static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
 		return BT_SIM_FIT_UNKNOWN; /* on its way */
 	}
 	if (!bt_str_equal_c(class_->provisioner, "kubernetes.io/no-provisioner")) {
-		return selected == NULL || bt_str_equal(*selected, node->metadata.name)
-			? BT_SIM_FITS
-			: BT_SIM_FIT_UNKNOWN;
+		if (selected != NULL) {
+			return bt_str_equal(*selected, node->metadata.name) ? BT_SIM_FITS
+									    : BT_SIM_FIT_UNKNOWN;
+		}
+		/* A volume that was made for the claim before may be near the node. */
+		return is_allowed(class_, node) ? BT_SIM_FITS : BT_SIM_FIT_UNKNOWN;
 	}
 	while ((volume = bt_object_store_next(view->objects, BT_KIND_PERSISTENT_VOLUME,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {

@@ -4,9 +4,9 @@
 #include "api/pod.h"
 
 void bt_sim_watch_init(struct bt_sim_watch *watch, struct bt_sim_clock *clock,
-	struct bt_sim_store *store, uint64_t seed)
+	struct bt_object_store *objects, uint64_t seed)
 {
-	*watch = (struct bt_sim_watch){.clock = clock, .store = store};
+	*watch = (struct bt_sim_watch){.clock = clock, .objects = objects};
 	bt_prng_init(&watch->prng, seed);
 	bt_object_store_init(&watch->mirror);
 }
@@ -100,7 +100,7 @@ static bool is_gone(
 	const struct bt_sim_watch *watch, const struct bt_object_meta *meta, enum bt_kind kind)
 {
 	const struct bt_object *object =
-		bt_sim_store_find(watch->store, kind, meta->namespace_, meta->name);
+		bt_object_store_find_object(watch->objects, kind, meta->namespace_, meta->name);
 	return object == NULL || !is_selected(object);
 }
 
@@ -130,10 +130,9 @@ static void tell_listed(struct bt_sim_watch *watch, enum bt_kind kind)
 	struct bt_str everywhere = {NULL, 0};
 	const struct bt_object_meta *meta;
 	uint32_t cursor = 0;
-	while ((meta = bt_object_store_next(&watch->store->objects, kind, everywhere, &cursor)) !=
-		NULL) {
-		struct bt_object *object =
-			bt_sim_store_find(watch->store, kind, meta->namespace_, meta->name);
+	while ((meta = bt_object_store_next(watch->objects, kind, everywhere, &cursor)) != NULL) {
+		struct bt_object *object = bt_object_store_find_object(
+			watch->objects, kind, meta->namespace_, meta->name);
 		bt_vec_push(&listed, bt_object_share(object));
 	}
 	for (uint32_t i = 0; i < listed.count; i++) {

@@ -10,8 +10,9 @@
  * The mirror is what the client knows: an informer's store. Pods that are terminal are outside of
  * the selection, so they look deleted.
  */
+#include "base/prng.h"
 #include "soak/clock.h"
-#include "soak/store.h"
+#include "state/object_store.h"
 
 struct bt_sim_watch_event {
 	struct bt_object *object; /* reference held; the last state when it was deleted */
@@ -28,7 +29,7 @@ struct bt_sim_stream {
 
 struct bt_sim_watch {
 	struct bt_sim_clock *clock;
-	struct bt_sim_store *store;
+	struct bt_object_store *objects; /* what the API has */
 	struct bt_prng prng;
 	/** One event in so many comes late by seconds, and one in so many breaks its stream; 0:
 	 * none. */
@@ -47,9 +48,9 @@ struct bt_sim_watch {
 };
 
 void bt_sim_watch_init(struct bt_sim_watch *watch, struct bt_sim_clock *clock,
-	struct bt_sim_store *store, uint64_t seed);
+	struct bt_object_store *objects, uint64_t seed);
 void bt_sim_watch_finish(struct bt_sim_watch *watch);
-/** The store changed. */
+/** An object was added (old_object NULL), changed, or deleted (new_object NULL). */
 void bt_sim_watch_changed(
 	struct bt_sim_watch *watch, struct bt_object *old_object, struct bt_object *new_object);
 /** Everything was delivered. */

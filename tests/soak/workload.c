@@ -64,19 +64,24 @@ static void change(void *context, uint64_t argument BT_UNUSED)
 
 static void create(struct bt_sim *sim)
 {
-	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(&sim->workload.json));
+	bt_sim_store_create(&sim->store, bt_strbuf_str(&sim->workload.json));
 }
 
 struct class_row {
 	const char *name;
 	const char *provisioner;
 	const char *mode;
+	const char *more; /* JSON members */
 };
 
 static const struct class_row classes[] = {
-	{"made-late", "example.com/disks", "WaitForFirstConsumer"},
-	{"made-now", "example.com/disks", "Immediate"},
-	{"found-late", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"},
+	{"made-late", "example.com/disks", "WaitForFirstConsumer", ""},
+	/* When the selected node moves to another zone, the provisioner asks for another node. */
+	{"made-near", "example.com/disks", "WaitForFirstConsumer",
+		",\"allowedTopologies\":[{\"matchLabelExpressions\":[{\"key\":"
+		"\"topology.kubernetes.io/zone\",\"values\":[\"z0\",\"z1\"]}]}]"},
+	{"made-now", "example.com/disks", "Immediate", ""},
+	{"found-late", "kubernetes.io/no-provisioner", "WaitForFirstConsumer", ""},
 };
 
 static void create_class(struct bt_sim *sim, const struct class_row *row)
@@ -85,22 +90,45 @@ static void create_class(struct bt_sim *sim, const struct class_row *row)
 	bt_strbuf_reset(json);
 	bt_strbuf_printf(json,
 		"{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"StorageClass\",\"metadata\":{"
-		"\"name\":\"%s\"},\"provisioner\":\"%s\",\"volumeBindingMode\":\"%s\"}",
-		row->name, row->provisioner, row->mode);
+		"\"name\":\"%s\"},\"provisioner\":\"%s\",\"volumeBindingMode\":\"%s\"%s}",
+		row->name, row->provisioner, row->mode, row->more);
 	create(sim);
 }
 
-static void create_basics(struct bt_sim *sim)
+/** Objects that stay for all rounds; workload_apps.c names the classes. */
+static void create_once(struct bt_sim *sim)
 {
 	struct bt_strbuf *json = &sim->workload.json;
 	for (char letter = 'a'; letter <= 'b'; letter++) {
 		bt_strbuf_reset(json);
 		bt_strbuf_printf(json,
 			"{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
-			"\"%c\"}}",
+			"\"%c\",\"labels\":{\"resource.kubernetes.io/admin-access\":\"true\"}}}",
 			letter);
 		create(sim);
 	}
+	static const int priorities[] = {0, 100, 1000, -10};
+	for (uint32_t i = 0; i < 2 * BT_ARRAY_LENGTH(priorities); i++) {
+		bool never = i % 2 != 0;
+		bt_strbuf_reset(json);
+		bt_strbuf_printf(json,
+			"{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\","
+			"\"metadata\":{\"name\":\"%s%u\"},\"value\":%d,\"preemptionPolicy\":\"%"
+			"s\"}",
+			never ? "never" : "p", i / 2, priorities[i / 2],
+			never ? "Never" : "PreemptLowerPriority");
+		create(sim);
+	}
+	bt_strbuf_reset(json);
+	bt_strbuf_append_c(json,
+		"{\"apiVersion\":\"node.k8s.io/v1\",\"kind\":\"RuntimeClass\",\"metadata\":{"
+		"\"name\":\"heavy\"},\"handler\":\"heavy\",\"overhead\":{\"podFixed\":{\"cpu\":"
+		"\"10m\",\"memory\":\"8Mi\"}}}");
+	create(sim);
+}
+
+static void create_basics(struct bt_sim *sim)
+{
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
 		create_class(sim, &classes[i]);
 	}
@@ -139,6 +167,7 @@ void bt_sim_workload_start(struct bt_sim *sim)
 			workload->has_devices && bt_sim_chance(&sim->changes, 50);
 		workload->has_parts = workload->has_devices && bt_sim_chance(&sim->changes, 50);
 		workload->has_fabric = workload->has_devices && bt_sim_chance(&sim->changes, 50);
+		create_once(sim);
 		change(sim, 0);
 	}
 	create_basics(sim);
@@ -156,18 +185,25 @@ void bt_sim_workload_finish(struct bt_sim_workload *workload)
 
 /** --- the end --- */
 
+/** Finalizers and grace periods may keep some for a while. */
 static void delete_all(struct bt_sim *sim, enum bt_kind kind)
 {
-	for (;;) {
-		const struct bt_object_meta *meta;
-		uint32_t cursor = 0;
-		meta = bt_object_store_next(
-			&sim->store.objects, kind, (struct bt_str){NULL, 0}, &cursor);
-		if (meta == NULL) {
-			return;
-		}
-		(void)bt_sim_store_delete(&sim->store, kind, meta->namespace_, meta->name);
+	BT_VEC(struct bt_object *) objects = {0};
+	const struct bt_object_meta *meta;
+	uint32_t cursor = 0;
+	while ((meta = bt_object_store_next(
+			&sim->store.objects, kind, (struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		struct bt_object *object =
+			bt_sim_store_find(&sim->store, kind, meta->namespace_, meta->name);
+		bt_vec_push(&objects, bt_object_share(object));
 	}
+	for (uint32_t i = 0; i < objects.count; i++) {
+		/* The deletion of another object may have taken it along. */
+		(void)bt_sim_store_delete_now(&sim->store, kind, objects.items[i]->meta->namespace_,
+			objects.items[i]->meta->name);
+		bt_object_release(objects.items[i]);
+	}
+	bt_vec_finish(&objects);
 }
 
 void bt_sim_workload_drain(struct bt_sim *sim)
@@ -178,7 +214,9 @@ void bt_sim_workload_drain(struct bt_sim *sim)
 		delete_all(sim, BT_KIND_NODE);
 	}
 	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
-		delete_all(sim, (enum bt_kind)kind);
+		if (kind != BT_KIND_NAMESPACE) {
+			delete_all(sim, (enum bt_kind)kind);
+		}
 	}
 }
 
@@ -206,20 +244,6 @@ static void begin_volume(struct bt_strbuf *json, struct bt_str name, struct bt_s
 		BT_STR_ARG(name), BT_STR_ARG(class_name), BT_STR_ARG(name));
 }
 
-void bt_sim_workload_create_volume(struct bt_sim *sim, struct bt_str name, struct bt_str zone,
-	const struct bt_persistent_volume_claim *claim)
-{
-	struct bt_strbuf *json = &sim->workload.json;
-	begin_volume(json, name, bt_persistent_volume_claim_class(claim));
-	append_zone_affinity(json, zone);
-	bt_strbuf_printf(json,
-		",\"claimRef\":{\"kind\":\"PersistentVolumeClaim\",\"namespace\":\"%.*s\","
-		"\"name\":\"%.*s\",\"uid\":\"%.*s\"}},\"status\":{\"phase\":\"Bound\"}}",
-		BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name),
-		BT_STR_ARG(claim->metadata.uid));
-	create(sim);
-}
-
 void bt_sim_workload_add_volume(struct bt_sim *sim)
 {
 	struct bt_strbuf *json = &sim->workload.json;
@@ -233,6 +257,6 @@ void bt_sim_workload_add_volume(struct bt_sim *sim)
 		bt_arena_printf(&sim->scratch, "z%u", (unsigned)bt_prng_below(&sim->changes, 3));
 	begin_volume(json, name, BT_STR("found-late"));
 	append_zone_affinity(json, zone);
-	bt_strbuf_append_c(json, "},\"status\":{\"phase\":\"Available\"}}");
+	bt_strbuf_append_c(json, "}}");
 	create(sim);
 }

@@ -8,7 +8,6 @@
 #include "soak/devices.h"
 
 struct bt_sim;
-struct bt_persistent_volume_claim;
 
 #define BT_SIM_APP_CLAIMS_MAX 2
 
@@ -19,6 +18,7 @@ struct bt_sim_app {
 	struct bt_str labels;        /* JSON members */
 	struct bt_str spec;          /* likewise, without volumes */
 	struct bt_str storage_class; /* "": no claims */
+	bool is_job;                 /* pods end by themselves */
 	bool is_stateful;            /* names are used again */
 	struct bt_sim_app_claim claims[BT_SIM_APP_CLAIMS_MAX];
 	uint32_t claim_count;
@@ -53,10 +53,6 @@ void bt_sim_workload_change(struct bt_sim *sim);
 void bt_sim_workload_finish(struct bt_sim_workload *workload);
 /** Delete everything. */
 void bt_sim_workload_drain(struct bt_sim *sim);
-
-/** A volume for the claim, bound to it; zone "": reachable from everywhere. */
-void bt_sim_workload_create_volume(struct bt_sim *sim, struct bt_str name, struct bt_str zone,
-	const struct bt_persistent_volume_claim *claim);
 
 /** --- the changes, by what they are about --- */
 

@@ -27,13 +27,19 @@ static void append_requests(struct bt_sim *sim, struct bt_strbuf *out)
 		bt_strbuf_printf(out, ",\"memory\":\"%s\"",
 			one_of(sim, memories, BT_ARRAY_LENGTH(memories)));
 	}
-	if (chance(sim, 6)) {
-		bt_strbuf_printf(out, ",\"example.com/gpu\":\"%u\"", 1 + below(sim, 2));
+	unsigned gpus = chance(sim, 6) ? 1 + below(sim, 2) : 0;
+	if (gpus != 0) {
+		bt_strbuf_printf(out, ",\"example.com/gpu\":\"%u\"", gpus);
 	}
 	if (chance(sim, 10)) {
 		bt_strbuf_append_c(out, ",\"ephemeral-storage\":\"2Gi\"");
 	}
-	bt_strbuf_append_c(out, "}}");
+	bt_strbuf_append_c(out, "}");
+	if (gpus != 0) {
+		/* Extended resources cannot be over-committed: the API wants the same limit. */
+		bt_strbuf_printf(out, ",\"limits\":{\"example.com/gpu\":\"%u\"}", gpus);
+	}
+	bt_strbuf_append_c(out, "}");
 }
 
 static void append_containers(struct bt_sim *sim, struct bt_strbuf *out)
@@ -58,21 +64,20 @@ static void append_containers(struct bt_sim *sim, struct bt_strbuf *out)
 		bt_strbuf_append_c(out, "}]");
 	}
 	if (chance(sim, 5)) {
-		bt_strbuf_append_c(out, ",\"overhead\":{\"cpu\":\"10m\",\"memory\":\"8Mi\"}");
+		bt_strbuf_append_c(out, ",\"runtimeClassName\":\"heavy\"");
 	}
 }
 
+/** Of the classes p0 to p3, and never0 to never3 with preemptionPolicy Never. */
 static void append_priority(struct bt_sim *sim, struct bt_strbuf *out)
 {
-	static const char *const priorities[] = {"0", "0", "0", "0", "100", "100", "1000", "-10"};
+	static const unsigned priorities[] = {0, 0, 0, 0, 1, 1, 2, 3};
 	if (!sim->workload.has_preemption) {
 		return;
 	}
+	unsigned priority = priorities[below(sim, BT_ARRAY_LENGTH(priorities))];
 	bt_strbuf_printf(
-		out, ",\"priority\":%s", one_of(sim, priorities, BT_ARRAY_LENGTH(priorities)));
-	if (chance(sim, 10)) {
-		bt_strbuf_append_c(out, ",\"preemptionPolicy\":\"Never\"");
-	}
+		out, ",\"priorityClassName\":\"%s%u\"", chance(sim, 10) ? "never" : "p", priority);
 }
 
 static void append_placement(struct bt_sim *sim, struct bt_strbuf *out)
@@ -161,7 +166,7 @@ static void append_affinity(struct bt_sim *sim, struct bt_strbuf *out, uint32_t 
 
 static struct bt_str choose_storage(struct bt_sim *sim)
 {
-	static const char *const classes[] = {"made-late", "found-late", "made-now", "made-late"};
+	static const char *const classes[] = {"made-late", "found-late", "made-now", "made-near"};
 	if (!sim->workload.has_volumes || !chance(sim, 25)) {
 		return BT_STR("");
 	}
@@ -188,8 +193,9 @@ void bt_sim_workload_design_app(struct bt_sim *sim)
 	struct bt_sim_app app = {
 		.serial = serial,
 		.namespace_ = chance(sim, 70) ? BT_STR("a") : BT_STR("b"),
-		.labels = bt_arena_printf(&sim->texts, "\"app\":\"a%u\",\"tier\":\"t%u\"%s", serial,
-			below(sim, 3), chance(sim, 25) ? ",\"kind\":\"job\"" : ""),
+		.labels = bt_arena_printf(
+			&sim->texts, "\"app\":\"a%u\",\"tier\":\"t%u\"", serial, below(sim, 3)),
+		.is_job = chance(sim, 25),
 		.spec = bt_arena_str(&sim->texts, bt_strbuf_str(&spec)),
 		.storage_class = storage_class,
 		.is_stateful = storage_class.length != 0 || chance(sim, 30),

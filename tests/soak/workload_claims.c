@@ -150,7 +150,7 @@ static void create_template(struct bt_sim *sim, const struct bt_sim_app *app, ui
 		"\"metadata\":{\"namespace\":\"%.*s\",\"name\":\"%.*s\"},\"spec\":{\"spec\":%.*s}}",
 		BT_STR_ARG(app->namespace_), BT_STR_ARG(name),
 		BT_STR_ARG(app->claims[entry].devices));
-	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }
 
 void bt_sim_design_claims(struct bt_sim *sim, struct bt_sim_app *app)
@@ -193,7 +193,7 @@ void bt_sim_create_claims(struct bt_sim *sim, const struct bt_sim_app *app, stru
 				"%.*s}",
 				BT_STR_ARG(app->namespace_), bt_strbuf_c(&name),
 				BT_STR_ARG(app->claims[i].devices));
-			(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+			bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 		}
 		bt_strbuf_finish(&name);
 	}
@@ -232,6 +232,10 @@ void bt_sim_delete_device_claim(struct bt_sim *sim)
 	struct bt_object *claim =
 		bt_sim_store_pick(&sim->store, BT_KIND_RESOURCE_CLAIM, &sim->changes);
 	if (claim != NULL) {
-		bt_sim_request_claim_deletion(sim, claim->value);
+		struct bt_str namespace_ = bt_arena_str(&sim->scratch, claim->meta->namespace_);
+		struct bt_str name = bt_arena_str(&sim->scratch, claim->meta->name);
+		bt_sim_log(sim, "claim %.*s is deleted", BT_STR_ARG(name));
+		/* It is there. */
+		(void)bt_sim_store_delete(&sim->store, BT_KIND_RESOURCE_CLAIM, namespace_, name);
 	}
 }

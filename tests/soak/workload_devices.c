@@ -53,7 +53,7 @@ static void create_class(struct bt_sim *sim, uint32_t index)
 		class_names[index]);
 	bt_sim_append_selector(json, bt_sim_selectors[index].expression);
 	bt_strbuf_append_c(json, "}}");
-	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }
 
 void bt_sim_create_device_classes(struct bt_sim *sim)

@@ -22,7 +22,7 @@ static void create_node(struct bt_sim *sim, struct bt_str name)
 		(unsigned)(1 + bt_prng_below(prng, 6)), (unsigned)(2 + bt_prng_below(prng, 12)),
 		(unsigned)(4 + bt_prng_below(prng, 14)),
 		bt_sim_chance(prng, 25) ? (unsigned)bt_prng_below(prng, 4) : 0);
-	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 	bt_sim_log(sim, "node %.*s is added", BT_STR_ARG(name));
 }
 
@@ -43,40 +43,52 @@ static void limit_volumes(struct bt_sim *sim)
 		"\"name\":\"%.*s\"},\"spec\":{\"drivers\":[{\"name\":"
 		"\"example.com/disks\",\"nodeID\":\"i\",\"allocatable\":{\"count\":%u}}]}}",
 		BT_STR_ARG(name), (unsigned)(1 + bt_prng_below(&sim->changes, 5)));
-	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+}
+
+/** The name of a node, by chance; "": there is none. */
+static struct bt_str pick_node(struct bt_sim *sim)
+{
+	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
+	return object != NULL ? bt_arena_str(&sim->scratch, object->meta->name) : BT_STR("");
+}
+
+/** json: a strategic merge patch. */
+static void patch_node(struct bt_sim *sim, struct bt_str name, enum bt_subresource subresource,
+	const char *what, struct bt_str json)
+{
+	bt_sim_log(sim, "node %.*s %s", BT_STR_ARG(name), what);
+	/* It was there a moment ago. */
+	(void)bt_sim_store_patch(&sim->store, BT_KIND_NODE, BT_STR(""), name, subresource, json);
 }
 
 /** Cordoned, and emptied. */
 static void drain(struct bt_sim *sim)
 {
-	BT_VEC(uint64_t) uids = {0};
+	BT_VEC(struct bt_object *) pods = {0};
 	const struct bt_pod *pod;
 	uint32_t cursor = 0;
-	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
-	if (object == NULL) {
+	struct bt_str name = pick_node(sim);
+	if (name.length == 0) {
 		return;
 	}
-	struct bt_node node = *(const struct bt_node *)object->value;
-	bt_sim_log(sim, "node %.*s is drained", BT_STR_ARG(node.metadata.name));
 	while ((pod = bt_object_store_next(&sim->store.objects, BT_KIND_POD,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
-		int64_t uid;
-		if (bt_str_equal(pod->spec.node_name, node.metadata.name) &&
-			bt_str_parse_int64(pod->metadata.uid, &uid)) {
-			bt_vec_push(&uids, (uint64_t)uid);
+		if (bt_str_equal(pod->spec.node_name, name)) {
+			struct bt_object *object = bt_sim_store_find(&sim->store, BT_KIND_POD,
+				pod->metadata.namespace_, pod->metadata.name);
+			bt_vec_push(&pods, bt_object_share(object));
 		}
 	}
-	node.spec.unschedulable = true;
-	(void)bt_sim_store_replace(&sim->store, BT_KIND_NODE, &node);
-	for (uint32_t i = 0; i < uids.count; i++) {
-		struct bt_object *found = bt_sim_store_by_uid(&sim->store, uids.items[i]);
-		if (found != NULL) {
-			/* It was found. */
-			(void)bt_sim_store_delete_pod(
-				sim, found->meta->namespace_, found->meta->name, NULL);
-		}
+	patch_node(sim, name, BT_SUBRESOURCE_NONE, "is drained",
+		BT_STR("{\"spec\":{\"unschedulable\":true}}"));
+	for (uint32_t i = 0; i < pods.count; i++) {
+		const struct bt_object_meta *meta = pods.items[i]->meta;
+		/* It may be gone by now. */
+		(void)bt_sim_store_delete(&sim->store, BT_KIND_POD, meta->namespace_, meta->name);
+		bt_object_release(pods.items[i]);
 	}
-	bt_vec_finish(&uids);
+	bt_vec_finish(&pods);
 }
 
 void bt_sim_workload_add_node(struct bt_sim *sim)
@@ -92,32 +104,14 @@ void bt_sim_workload_add_node(struct bt_sim *sim)
 	}
 }
 
-/** A copy of one node to change, by chance; false: there is none. */
-static bool pick_node(struct bt_sim *sim, struct bt_node *out_node)
-{
-	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
-	if (object == NULL) {
-		return false;
-	}
-	*out_node = *(const struct bt_node *)object->value;
-	return true;
-}
-
-static void put_node(struct bt_sim *sim, const struct bt_node *node, const char *what)
-{
-	bt_sim_log(sim, "node %.*s %s", BT_STR_ARG(node->metadata.name), what);
-	(void)bt_sim_store_replace(&sim->store, BT_KIND_NODE, node);
-}
-
 static void remove_node(struct bt_sim *sim)
 {
-	struct bt_node node;
-	if (!pick_node(sim, &node)) {
+	struct bt_str name = pick_node(sim);
+	if (name.length == 0) {
 		return;
 	}
-	struct bt_str name = bt_arena_str(&sim->scratch, node.metadata.name);
 	bt_sim_log(sim, "node %.*s is removed", BT_STR_ARG(name));
-	(void)bt_sim_store_delete(&sim->store, BT_KIND_NODE, BT_STR(""), name);
+	(void)bt_sim_store_delete(&sim->store, BT_KIND_NODE, BT_STR(""), name); /* it is there */
 	if (bt_sim_chance(&sim->changes, 40)) {
 		bt_sim_excuse(sim, name);
 		create_node(sim, name);
@@ -126,82 +120,74 @@ static void remove_node(struct bt_sim *sim)
 
 static void cordon(struct bt_sim *sim)
 {
-	struct bt_node node;
-	if (pick_node(sim, &node)) {
-		node.spec.unschedulable = bt_sim_chance(&sim->changes, 35);
-		put_node(sim, &node, node.spec.unschedulable ? "is cordoned" : "is uncordoned");
+	struct bt_str name = pick_node(sim);
+	bool cordoned = bt_sim_chance(&sim->changes, 35);
+	if (name.length != 0) {
+		patch_node(sim, name, BT_SUBRESOURCE_NONE,
+			cordoned ? "is cordoned" : "is uncordoned",
+			cordoned ? BT_STR("{\"spec\":{\"unschedulable\":true}}")
+				 : BT_STR("{\"spec\":{\"unschedulable\":null}}"));
 	}
 }
 
+/** All other taints go; controllers put those back that describe conditions. */
 static void taint(struct bt_sim *sim)
 {
-	struct bt_node node;
 	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
-	if (!pick_node(sim, &node)) {
-		return;
-	}
-	struct bt_taint one = {.key = BT_STR("dedicated"),
-		.value = BT_STR("x"),
-		.effect = bt_str_from(effects[bt_prng_below(&sim->changes, 3)])};
+	struct bt_str name = pick_node(sim);
+	const char *effect = effects[bt_prng_below(&sim->changes, 3)];
 	bool tainted = bt_sim_chance(&sim->changes, 35);
-	node.spec.taints.items = &one;
-	node.spec.taints.count = tainted;
-	put_node(sim, &node, tainted ? "is tainted" : "is untainted");
+	if (name.length != 0) {
+		patch_node(sim, name, BT_SUBRESOURCE_NONE, tainted ? "is tainted" : "is untainted",
+			tainted ? bt_arena_printf(&sim->scratch,
+					  "{\"spec\":{\"taints\":[{\"key\":\"dedicated\","
+					  "\"value\":\"x\",\"effect\":\"%s\"}]}}",
+					  effect)
+				: BT_STR("{\"spec\":{\"taints\":null}}"));
+	}
 }
 
 static void relabel(struct bt_sim *sim)
 {
-	struct bt_node node;
-	if (!pick_node(sim, &node)) {
+	struct bt_str name = pick_node(sim);
+	bool zone = bt_sim_chance(&sim->changes, 40);
+	unsigned number = (unsigned)bt_prng_below(&sim->changes, 3);
+	const char *disk = bt_sim_chance(&sim->changes, 50) ? "ssd" : "hdd";
+	if (name.length == 0) {
 		return;
 	}
-	struct bt_str_map copy = {.present = true};
-	bool zone = bt_sim_chance(&sim->changes, 40);
-	struct bt_str key = zone ? BT_STR("topology.kubernetes.io/zone") : BT_STR("disk");
-	struct bt_str value = zone
-		? bt_arena_printf(&sim->scratch, "z%u", (unsigned)bt_prng_below(&sim->changes, 3))
-		: bt_sim_chance(&sim->changes, 50) ? BT_STR("ssd")
-						   : BT_STR("hdd");
-	copy.items =
-		BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_str_pair, node.metadata.labels.count);
-	copy.count = node.metadata.labels.count;
-	for (uint32_t i = 0; i < copy.count; i++) {
-		copy.items[i] = node.metadata.labels.items[i];
-		if (bt_str_equal(copy.items[i].key, key)) {
-			copy.items[i].value = value;
-		}
-	}
-	node.metadata.labels = copy;
-	put_node(sim, &node, "has other labels");
+	patch_node(sim, name, BT_SUBRESOURCE_NONE, "has other labels",
+		zone ? bt_arena_printf(&sim->scratch,
+			       "{\"metadata\":{\"labels\":{\"topology.kubernetes.io/zone\":"
+			       "\"z%u\"}}}",
+			       number)
+		     : bt_arena_printf(&sim->scratch,
+			       "{\"metadata\":{\"labels\":{\"disk\":\"%s\"}}}", disk));
 }
 
 static void resize(struct bt_sim *sim)
 {
-	struct bt_node node;
-	if (!pick_node(sim, &node)) {
-		return;
+	struct bt_str name = pick_node(sim);
+	unsigned cpu = 1 + (unsigned)bt_prng_below(&sim->changes, 6);
+	if (name.length != 0) {
+		bt_sim_excuse(sim, name);
+		patch_node(sim, name, BT_SUBRESOURCE_STATUS, "has another size",
+			bt_arena_printf(&sim->scratch,
+				"{\"status\":{\"allocatable\":{\"cpu\":\"%u\"},\"capacity\":{"
+				"\"cpu\":\"%u\"}}}",
+				cpu, cpu));
 	}
-	struct bt_resource_list copy = node.status.allocatable;
-	copy.items = BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_resource_entry, copy.count);
-	for (uint32_t i = 0; i < copy.count; i++) {
-		copy.items[i] = node.status.allocatable.items[i];
-		if (bt_str_equal_c(copy.items[i].name, "cpu")) {
-			copy.items[i].quantity =
-				bt_quantity_make(1 + (int64_t)bt_prng_below(&sim->changes, 6), 0,
-					BT_QUANTITY_DECIMAL_SI);
-		}
-	}
-	node.status.allocatable = copy;
-	bt_sim_excuse(sim, node.metadata.name);
-	put_node(sim, &node, "has another size");
 }
 
-/** A change that concerns nobody. */
+/** A change that the scheduler does not read. */
 static void heartbeat(struct bt_sim *sim)
 {
-	struct bt_node node;
-	if (pick_node(sim, &node)) {
-		put_node(sim, &node, "is alive");
+	struct bt_str name = pick_node(sim);
+	if (name.length != 0) {
+		patch_node(sim, name, BT_SUBRESOURCE_NONE, "is alive",
+			bt_arena_printf(&sim->scratch,
+				"{\"metadata\":{\"annotations\":{\"beat\":\"%llu\"}}}",
+				(unsigned long long)sim->report->changes));
 	}
 }
 

@@ -48,11 +48,11 @@ static void create_claim(struct bt_sim *sim, const struct bt_sim_app *app, struc
 		"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{"
 		"\"namespace\":\"%.*s\",\"name\":\"%.*s\"},\"spec\":{\"accessModes\":[\"%s\"],"
 		"\"storageClassName\":\"%.*s\",\"resources\":{\"requests\":{\"storage\":\"%uGi\"}}}"
-		",\"status\":{\"phase\":\"Pending\"}}",
+		"}",
 		BT_STR_ARG(app->namespace_), BT_STR_ARG(name),
 		app->serial % 3 == 0 ? "ReadWriteOncePod" : "ReadWriteOnce",
 		BT_STR_ARG(app->storage_class), 1 + app->serial % 10);
-	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }
 
 static void create_replica(struct bt_sim *sim, const struct bt_sim_app *app, struct bt_str name)
@@ -71,9 +71,14 @@ static void create_replica(struct bt_sim *sim, const struct bt_sim_app *app, str
 	bt_strbuf_reset(json);
 	bt_strbuf_printf(json,
 		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"%.*s\","
-		"\"name\":\"%.*s\",\"labels\":{%.*s}},\"spec\":{%.*s",
-		BT_STR_ARG(app->namespace_), BT_STR_ARG(name), BT_STR_ARG(app->labels),
-		BT_STR_ARG(app->spec));
+		"\"name\":\"%.*s\",\"labels\":{%.*s}",
+		BT_STR_ARG(app->namespace_), BT_STR_ARG(name), BT_STR_ARG(app->labels));
+	if (app->is_job) {
+		bt_strbuf_printf(json, ",\"annotations\":{\"berth.dev/run-time\":\"%us\"}",
+			3 + (unsigned)bt_prng_below(&sim->changes, 28));
+	}
+	bt_strbuf_printf(json, "},\"spec\":{\"restartPolicy\":\"%s\",%.*s",
+		app->is_job ? "Never" : "Always", BT_STR_ARG(app->spec));
 	if (has_claim) {
 		bt_strbuf_printf(json,
 			",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":"
@@ -81,9 +86,9 @@ static void create_replica(struct bt_sim *sim, const struct bt_sim_app *app, str
 			BT_STR_ARG(claim));
 	}
 	bt_sim_append_claims(app, name, json);
-	bt_strbuf_append_c(json, "},\"status\":{\"phase\":\"Pending\"}}");
+	bt_strbuf_append_c(json, "}}");
 	bt_sim_log(sim, "pod %.*s/%.*s is created", BT_STR_ARG(app->namespace_), BT_STR_ARG(name));
-	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 	if (has_claim && !claim_first) {
 		create_claim(sim, app, claim);
 	}
@@ -116,11 +121,9 @@ static void remove_pod(struct bt_sim *sim, const struct bt_pod *pod)
 	bool at_once = bt_sim_chance(&sim->changes, 15);
 	bt_sim_log(sim, "pod %.*s/%.*s is deleted%s", BT_STR_ARG(namespace_), BT_STR_ARG(name),
 		at_once ? " at once" : "");
-	if (at_once) {
-		(void)bt_sim_store_delete(&sim->store, BT_KIND_POD, namespace_, name);
-	} else {
-		(void)bt_sim_store_delete_pod(sim, namespace_, name, NULL); /* it is there */
-	}
+	/* It is there. */
+	(void)(at_once ? bt_sim_store_delete_now : bt_sim_store_delete)(
+		&sim->store, BT_KIND_POD, namespace_, name);
 }
 
 void bt_sim_workload_reconcile(struct bt_sim *sim, uint32_t index)
@@ -191,70 +194,63 @@ static void delete_one(struct bt_sim *sim)
 	}
 }
 
-static bool pick_pod(struct bt_sim *sim, struct bt_pod *out_pod)
+/** Nobody reads the logs of pods that are over. */
+static void delete_terminal(struct bt_sim *sim)
 {
-	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_POD, &sim->changes);
-	if (object == NULL) {
-		return false;
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+	while ((pod = bt_object_store_next(&sim->store.objects, BT_KIND_POD,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (bt_pod_is_terminal(pod) && bt_sim_chance(&sim->changes, 40)) {
+			remove_pod(sim, pod);
+			return;
+		}
 	}
-	*out_pod = *(const struct bt_pod *)object->value;
-	return true;
 }
 
-static void put_pod(struct bt_sim *sim, const struct bt_pod *pod, const char *what)
+/** A pod by chance; NULL: there is none. Borrowed until the next request. */
+static const struct bt_pod *pick_pod(struct bt_sim *sim)
 {
-	bt_sim_log(sim, "pod %.*s/%.*s %s", BT_STR_ARG(pod->metadata.namespace_),
-		BT_STR_ARG(pod->metadata.name), what);
-	(void)bt_sim_store_replace(&sim->store, BT_KIND_POD, pod);
+	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_POD, &sim->changes);
+	return object != NULL ? object->value : NULL;
+}
+
+/** json: a strategic merge patch. What a user asks for, the API may refuse. */
+static void patch_pod(struct bt_sim *sim, const struct bt_pod *pod, enum bt_subresource subresource,
+	const char *what, struct bt_str json)
+{
+	struct bt_str namespace_ = bt_arena_str(&sim->scratch, pod->metadata.namespace_);
+	struct bt_str name = bt_arena_str(&sim->scratch, pod->metadata.name);
+	uint16_t code =
+		bt_sim_store_patch(&sim->store, BT_KIND_POD, namespace_, name, subresource, json);
+	bt_sim_log(sim, "pod %.*s/%.*s %s: %u", BT_STR_ARG(namespace_), BT_STR_ARG(name), what,
+		(unsigned)code);
 }
 
 static void relabel(struct bt_sim *sim)
 {
-	struct bt_pod pod;
-	if (!pick_pod(sim, &pod)) {
-		return;
+	const struct bt_pod *pod = pick_pod(sim);
+	unsigned tier = (unsigned)bt_prng_below(&sim->changes, 3);
+	if (pod != NULL) {
+		patch_pod(sim, pod, BT_SUBRESOURCE_NONE, "has other labels",
+			bt_arena_printf(&sim->scratch,
+				"{\"metadata\":{\"labels\":{\"tier\":\"t%u\"}}}", tier));
 	}
-	struct bt_str_map copy = {.present = true, .count = pod.metadata.labels.count};
-	copy.items = BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_str_pair, copy.count);
-	for (uint32_t i = 0; i < copy.count; i++) {
-		copy.items[i] = pod.metadata.labels.items[i];
-		if (bt_str_equal_c(copy.items[i].key, "tier")) {
-			copy.items[i].value = bt_arena_printf(
-				&sim->scratch, "t%u", (unsigned)bt_prng_below(&sim->changes, 3));
-		}
-	}
-	pod.metadata.labels = copy;
-	put_pod(sim, &pod, "has other labels");
 }
 
 /** In place, up or down. */
 static void resize(struct bt_sim *sim)
 {
-	struct bt_pod pod;
-	if (!pick_pod(sim, &pod)) {
-		return;
+	const struct bt_pod *pod = pick_pod(sim);
+	unsigned cpu = 50 * (1 + (unsigned)bt_prng_below(&sim->changes, 20));
+	if (pod != NULL) {
+		bt_sim_excuse(sim, pod->spec.node_name);
+		patch_pod(sim, pod, BT_SUBRESOURCE_RESIZE, "is resized",
+			bt_arena_printf(&sim->scratch,
+				"{\"spec\":{\"containers\":[{\"name\":\"c0\",\"resources\":{"
+				"\"requests\":{\"cpu\":\"%um\"}}}]}}",
+				cpu));
 	}
-	struct bt_container first = pod.spec.containers.items[0];
-	struct bt_resource_list *requests = &first.resources.requests;
-	struct bt_resource_entry *entries =
-		BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_resource_entry, requests->count);
-	for (uint32_t i = 0; i < requests->count; i++) {
-		entries[i] = requests->items[i];
-		if (bt_str_equal_c(entries[i].name, "cpu")) {
-			entries[i].quantity = bt_quantity_make(
-				50 * (1 + (int64_t)bt_prng_below(&sim->changes, 20)), -3,
-				BT_QUANTITY_DECIMAL_SI);
-		}
-	}
-	requests->items = entries;
-	struct bt_container *containers =
-		BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_container, pod.spec.containers.count);
-	memcpy(containers, pod.spec.containers.items,
-		pod.spec.containers.count * sizeof(*containers));
-	containers[0] = first;
-	pod.spec.containers.items = containers;
-	bt_sim_excuse(sim, pod.spec.node_name);
-	put_pod(sim, &pod, "is resized");
 }
 
 static void remove_gate(struct bt_sim *sim)
@@ -264,10 +260,9 @@ static void remove_gate(struct bt_sim *sim)
 	while ((pod = bt_object_store_next(&sim->store.objects, BT_KIND_POD,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		if (pod->spec.scheduling_gates.count != 0 && bt_sim_chance(&sim->changes, 40)) {
-			struct bt_pod open = *pod;
-			open.spec.scheduling_gates.count = 0;
-			open.spec.scheduling_gates.present = false;
-			put_pod(sim, &open, "has no gate any more");
+			patch_pod(sim, pod, BT_SUBRESOURCE_NONE, "has no gate any more",
+				BT_STR("{\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\","
+				       "\"name\":\"example.com/hold\"}]}}"));
 			return;
 		}
 	}
@@ -275,73 +270,66 @@ static void remove_gate(struct bt_sim *sim)
 
 static void add_toleration(struct bt_sim *sim)
 {
-	struct bt_pod pod;
-	/* The API lets tolerations be added only. */
-	if (!pick_pod(sim, &pod) || pod.spec.tolerations.count != 0) {
+	const struct bt_pod *pod = pick_pod(sim);
+	struct bt_strbuf *json = &sim->workload.json;
+	if (pod == NULL) {
 		return;
 	}
-	struct bt_toleration all = {.key = BT_STR("dedicated"), .operator_ = BT_STR("Exists")};
-	pod.spec.tolerations.items = &all;
-	pod.spec.tolerations.count = 1;
-	pod.spec.tolerations.present = true;
-	put_pod(sim, &pod, "tolerates");
+	/* The list is replaced as a whole, and may only grow. */
+	bt_strbuf_reset(json);
+	bt_strbuf_append_c(json, "{\"spec\":{\"tolerations\":[");
+	for (uint32_t i = 0; i < pod->spec.tolerations.count; i++) {
+		const struct bt_toleration *toleration = &pod->spec.tolerations.items[i];
+		if (bt_str_equal_c(toleration->key, "dedicated")) {
+			return;
+		}
+		bt_strbuf_printf(json,
+			"{\"key\":\"%.*s\",\"operator\":\"Exists\",\"effect\":\"%.*s\","
+			"\"tolerationSeconds\":%lld},",
+			BT_STR_ARG(toleration->key), BT_STR_ARG(toleration->effect),
+			(long long)toleration->toleration_seconds.value);
+	}
+	bt_strbuf_append_c(json, "{\"key\":\"dedicated\",\"operator\":\"Exists\"}]}}");
+	patch_pod(sim, pod, BT_SUBRESOURCE_NONE, "tolerates", bt_strbuf_str(json));
 }
 
 /** Another scheduler, which does not look whether there is room; with faults also for our pods. */
 static void bind_elsewhere(struct bt_sim *sim)
 {
 	struct bt_object *node = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
-	struct bt_pod pod;
-	if (node == NULL || !pick_pod(sim, &pod)) {
+	struct bt_object *picked = bt_sim_store_pick(&sim->store, BT_KIND_POD, &sim->changes);
+	if (node == NULL || picked == NULL) {
 		return;
 	}
-	bool ours = !bt_str_equal_c(pod.spec.scheduler_name, "other");
+	const struct bt_pod *pod = picked->value;
+	bool ours = !bt_str_equal_c(pod->spec.scheduler_name, "other");
 	if (ours && (sim->write_fault_one_in == 0 || !bt_sim_chance(&sim->changes, 25))) {
 		return;
 	}
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_str node_name = bt_arena_str(&sim->texts, node->meta->name);
-	struct bt_str namespace_ = bt_arena_str(&sim->texts, pod.metadata.namespace_);
-	struct bt_str name = bt_arena_str(&sim->texts, pod.metadata.name);
-	struct bt_str uid = bt_arena_str(&sim->texts, pod.metadata.uid);
-	if (bt_sim_store_bind(sim, namespace_, name, uid, node_name, &err) == 0) {
+	struct bt_str node_name = bt_arena_str(&sim->scratch, node->meta->name);
+	picked = bt_object_share(picked);
+	if (bt_sim_bind(sim, picked->meta, node_name, &err) == 0) {
 		bt_sim_excuse(sim, node_name);
-		bt_sim_excuse_pod(sim, uid);
-		bt_sim_log(sim, "pod %.*s/%.*s is bound to %.*s by somebody else",
-			BT_STR_ARG(namespace_), BT_STR_ARG(name), BT_STR_ARG(node_name));
+		bt_sim_excuse_pod(sim, picked->meta->uid);
+		bt_sim_log(sim, "pod %.*s/%.*s is bound to %.*s by another scheduler",
+			BT_STR_ARG(picked->meta->namespace_), BT_STR_ARG(picked->meta->name),
+			BT_STR_ARG(node_name));
 	}
+	bt_object_release(picked);
 	berth_error_finish(&err);
-}
-
-/** Some pod that has a node uses the claim: the API keeps it then. */
-static bool is_protected(struct bt_sim *sim, const struct bt_object_meta *claim)
-{
-	const struct bt_pod *pod;
-	uint32_t cursor = 0;
-	while ((pod = bt_object_store_next(
-			&sim->store.objects, BT_KIND_POD, claim->namespace_, &cursor)) != NULL) {
-		for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
-			const struct bt_pvc_volume_source *source =
-				pod->spec.volumes.items[i].persistent_volume_claim;
-			if (source != NULL && pod->spec.node_name.length != 0 &&
-				bt_str_equal(source->claim_name, claim->name)) {
-				return true;
-			}
-		}
-	}
-	return false;
 }
 
 static void delete_claim(struct bt_sim *sim)
 {
 	struct bt_object *claim =
 		bt_sim_store_pick(&sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, &sim->changes);
-	if (claim != NULL && !is_protected(sim, claim->meta)) {
-		struct bt_str namespace_ = bt_arena_str(&sim->texts, claim->meta->namespace_);
-		struct bt_str name = bt_arena_str(&sim->texts, claim->meta->name);
+	if (claim != NULL) {
+		struct bt_str namespace_ = bt_arena_str(&sim->scratch, claim->meta->namespace_);
+		struct bt_str name = bt_arena_str(&sim->scratch, claim->meta->name);
 		bt_sim_log(sim, "claim %.*s is deleted", BT_STR_ARG(name));
-		(void)bt_sim_store_delete(
-			&sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_, name);
+		(void)bt_sim_store_delete(&sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+			name); /* it is there */
 	}
 }
 
@@ -361,11 +349,11 @@ static void toggle_budget(struct bt_sim *sim)
 		bt_strbuf_printf(json,
 			"{\"apiVersion\":\"policy/v1\",\"kind\":\"PodDisruptionBudget\","
 			"\"metadata\":{\"namespace\":\"%.*s\",\"name\":\"%.*s\"},\"spec\":{"
-			"\"selector\":{\"matchLabels\":{\"app\":\"a%u\"}}},\"status\":{"
-			"\"disruptionsAllowed\":%u}}",
+			"\"selector\":{\"matchLabels\":{\"app\":\"a%u\"}},\"maxUnavailable\":"
+			"%u}}",
 			BT_STR_ARG(app->namespace_), BT_STR_ARG(name), app->serial,
 			(unsigned)bt_prng_below(&sim->changes, 3));
-		(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+		bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 	}
 }
 
@@ -374,6 +362,7 @@ const struct bt_sim_change bt_sim_pod_changes[] = {
 	{4, end_app},
 	{6, scale_app},
 	{6, delete_one},
+	{6, delete_terminal},
 	{3, relabel},
 	{4, resize},
 	{5, remove_gate},

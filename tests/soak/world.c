@@ -317,16 +317,47 @@ static void note(void *context, enum bt_kind kind, const char *what)
 	bt_sim_log(context, "%s: %s", bt_kind_info(kind)->name, what);
 }
 
+/** --- controllers and node agents --- */
+
+static void wake_cluster(struct bt_sim *sim, int64_t at_ns);
+
+static void run_cluster(void *context, uint64_t argument BT_UNUSED)
+{
+	struct bt_sim *sim = context;
+	if (sim->clock.now_ns < sim->cluster_wake_ns) {
+		return; /* an earlier run has replaced this one */
+	}
+	sim->cluster_wake_ns = INT64_MAX;
+	sim->cluster_is_due = false;
+	int64_t next_ns = bt_sim_store_run(&sim->store);
+	int64_t soon_ns = sim->clock.now_ns + BT_SIM_MILLISECOND;
+	if (next_ns != INT64_MAX) {
+		wake_cluster(sim, next_ns > soon_ns ? next_ns : soon_ns);
+	}
+}
+
+/** Controllers run at that time at the latest. */
+static void wake_cluster(struct bt_sim *sim, int64_t at_ns)
+{
+	if (at_ns < sim->cluster_wake_ns) {
+		sim->cluster_wake_ns = at_ns;
+		bt_sim_clock_after(&sim->clock, at_ns - sim->clock.now_ns, run_cluster, sim, 0);
+	}
+}
+
 static void store_changed(void *context, struct bt_object *old_object, struct bt_object *new_object)
 {
 	struct bt_sim *sim = context;
 	sim->report->changes++;
 	bt_sim_watch_changed(&sim->watch, old_object, new_object);
-	bt_sim_kubelet_changed(sim, old_object, new_object);
-	bt_sim_volume_controller_changed(sim, old_object, new_object);
 	bt_sim_device_driver_changed(sim, old_object, new_object);
-	bt_sim_claim_controller_changed(sim, old_object, new_object);
 	bt_sim_devices_changed(sim, old_object, new_object);
+	bool is_slow = sim->write_fault_one_in != 0 && bt_sim_chance(&sim->times, 10);
+	sim->cluster_is_due = true;
+	wake_cluster(sim,
+		sim->clock.now_ns +
+			bt_sim_between_ms(&sim->times, 1, is_slow ? 3000 : 300) *
+				BT_SIM_MILLISECOND);
 }
 
 void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view)
@@ -390,6 +421,7 @@ static int create_scheduler(struct bt_sim *sim, struct berth_error *err)
 	options.tie_policy = policies[bt_prng_below(&sim->changes, 3)];
 	options.verify = sim->options.verify;
 	sim->is_asynchronous = bt_sim_chance(&sim->changes, 75);
+	bt_cluster_writes_init(&sim->writes, bt_cluster_api(sim->store.cluster));
 	struct bt_scheduler_writer writer = bt_sim_writer(sim);
 	writer.may_schedule = may_schedule;
 	int result = create_config(sim, err);
@@ -421,23 +453,32 @@ static void set_faults(struct bt_sim *sim)
 int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	struct bt_sim_report *report, struct berth_error *err)
 {
-	*sim = (struct bt_sim){.options = *options, .report = report, .wake_ns = INT64_MAX};
 	/* 2026-01-01T00:00:00Z */
-	bt_sim_clock_init(&sim->clock, INT64_C(1767225600) * BT_SIM_SECOND);
-	bt_sim_store_init(&sim->store);
+	const int64_t start_ns = INT64_C(1767225600) * BT_SIM_SECOND;
+	*sim = (struct bt_sim){.options = *options,
+		.report = report,
+		.wake_ns = INT64_MAX,
+		.cluster_wake_ns = INT64_MAX};
+	bt_sim_clock_init(&sim->clock, start_ns);
 	bt_prng_init(&sim->changes, options->seed);
 	bt_prng_init(&sim->faults, bt_prng_next(&sim->changes));
 	bt_prng_init(&sim->times, bt_prng_next(&sim->changes));
-	bt_sim_watch_init(&sim->watch, &sim->clock, &sim->store, bt_prng_next(&sim->changes));
+	bt_sim_watch_init(
+		&sim->watch, &sim->clock, &sim->store.objects, bt_prng_next(&sim->changes));
 	sim->watch.observe = observe;
 	sim->watch.lost = observe_lost;
 	sim->watch.note = note;
 	sim->watch.context = sim;
 	set_faults(sim);
-	int result = create_scheduler(sim, err);
+	int result = bt_sim_store_init(&sim->store, bt_prng_next(&sim->changes), start_ns, err);
+	if (result == 0) {
+		sim->clock.cluster_clock = bt_cluster_get_clock(sim->store.cluster);
+		result = create_scheduler(sim, err);
+	}
 	if (result == 0) {
 		sim->store.changed = store_changed;
 		sim->store.context = sim;
+		bt_sim_store_flush(&sim->store);
 		bt_sim_poke(sim);
 	}
 	return result;
@@ -446,6 +487,9 @@ int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 void bt_sim_finish(struct bt_sim *sim)
 {
 	bt_scheduler_destroy(sim->scheduler);
+	if (sim->writes.api != NULL) {
+		bt_cluster_writes_finish(&sim->writes);
+	}
 	bt_pod_commons_finish(&sim->commons);
 	bt_config_unref(sim->config);
 	for (uint32_t i = 0; i < sim->bindings.count; i++) {
@@ -454,6 +498,9 @@ void bt_sim_finish(struct bt_sim *sim)
 	bt_vec_finish(&sim->bindings);
 	bt_sim_forget_answers(sim);
 	bt_vec_finish(&sim->answers);
+	for (uint32_t i = 0; i < sim->late_writes.count; i++) {
+		bt_object_release(sim->late_writes.items[i].pod);
+	}
 	bt_vec_finish(&sim->late_writes);
 	bt_vec_finish(&sim->excused);
 	bt_vec_finish(&sim->excused_pods);

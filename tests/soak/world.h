@@ -4,9 +4,11 @@
 /** The simulated cluster's insides: shared by the files of this folder only. */
 #include "api/pod_common.h"
 #include "api/resource_claim.h"
+#include "cluster/writes.h"
 #include "sched/scheduler.h"
 #include "soak/check.h"
 #include "soak/sim.h"
+#include "soak/store.h"
 #include "soak/watch.h"
 #include "soak/workload.h"
 
@@ -23,43 +25,45 @@ struct bt_sim_binding {
 struct bt_sim_write {
 	enum {
 		BT_SIM_WRITE_BINDING,
-		BT_SIM_WRITE_OBJECT,
-		BT_SIM_WRITE_CLAIM, /* of devices, as the next two */
+		BT_SIM_WRITE_VOLUME,
+		BT_SIM_WRITE_SELECTED_NODE,
+		BT_SIM_WRITE_CLAIM, /* of devices, as the next three */
 		BT_SIM_WRITE_CLAIM_STATUS,
 		BT_SIM_READ_CLAIM,
 		BT_SIM_WRITE_UNRESERVE,
 	} what;
-	struct bt_object *object; /* pod to bind; new volume or claim */
+	struct bt_object *object; /* the pod, volume or claim */
+	struct bt_object *base; /* of a claim with devices: as the scheduler knows it; else NULL */
 	struct bt_str node_name;
-	struct bt_str pod_uid; /* for whom a claim is written; "" for others */
-	bool must_end;         /* the answer is wanted now */
+	struct bt_str pod_uid; /* the pod that needs the claim; "" for other writes */
+	bool must_end;         /* the answer is needed now */
 };
 
-/** A write that is under way, or whose answer was not asked for yet. */
+/** A write in flight, or one whose answer the scheduler has not asked for. */
 struct bt_sim_answer {
 	struct bt_str key;
 	uint64_t serial;
-	struct bt_sim_write write; /* reference held */
+	struct bt_sim_write write; /* references held */
 	bool answered;
 	int result;
 	struct berth_error err;
-	struct bt_object *object; /* as the API has it now; reference held; may be NULL */
+	struct bt_object *object;       /* the claim in the API; reference held; may be NULL */
+	struct bt_str resource_version; /* of the volume or claim that was written */
 };
 
-/** A write that takes effect, or whose outcome is told, later. */
+/** A write about a pod that takes effect, or is answered, later. */
 struct bt_sim_late_write {
 	enum {
 		BT_SIM_LATE_BIND,
-		BT_SIM_LATE_CONDITION,
+		BT_SIM_LATE_PATCH,
 		BT_SIM_LATE_DELETE,
-		BT_SIM_LATE_CLEAR,
 	} what;
 	struct bt_preemption_ticket ticket;
-	struct bt_str namespace_;
-	struct bt_str name;
-	struct bt_str uid;
+	struct bt_object *pod; /* reference held until it took effect */
 	struct bt_str node_name;
+	bool has_condition;
 	struct bt_pod_condition condition;
+	struct bt_post_filter_result nomination;
 };
 
 struct bt_sim {
@@ -69,11 +73,12 @@ struct bt_sim {
 	struct bt_sim_store store;
 	struct bt_sim_watch watch;
 	struct bt_prng faults;  /* of writes */
-	struct bt_prng times;   /* how long kubelets and controllers take */
+	struct bt_prng times;   /* how long controllers and drivers take */
 	struct bt_prng changes; /* what users do */
 	struct bt_config *config;
 	struct bt_scheduler *scheduler;
-	struct bt_pod_commons commons; /* of the pods that it is told of */
+	struct bt_pod_commons commons;   /* of the pods that it observes */
+	struct bt_cluster_writes writes; /* what carries out its writes */
 	struct bt_volume_writer volumes;
 	struct bt_claim_writer claims;
 	struct bt_sim_workload workload;
@@ -100,7 +105,9 @@ struct bt_sim {
 	/** When the scheduler last heard that a claim with devices is gone. */
 	int64_t claim_lost_ns;
 	uint32_t write_fault_one_in; /* 0: none */
-	uint32_t busy;               /* actions of kubelets and controllers that are to come */
+	uint32_t busy;               /* actions of drivers and late writes that are to come */
+	int64_t cluster_wake_ns;     /* when controllers and node agents run next */
+	bool cluster_is_due;         /* a change waits for them */
 	bool is_changing;            /* users are at work */
 	bool has_faults;             /* writes fail */
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
@@ -150,9 +157,11 @@ void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
 
 /** --- answers.c --- */
 
-/** BT_WRITE_PENDING, or the answer. *out_object: what the API has then, owned; may be NULL. */
+/** BT_WRITE_PENDING, or the answer. *out_object: the claim in the API, owned. Both outputs may be
+ * NULL. */
 int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
-	struct bt_object **out_object, struct berth_error *err);
+	struct bt_object **out_object, struct bt_str *out_resource_version,
+	struct berth_error *err);
 /** A write whose answer nobody wants. */
 void bt_sim_write_blindly(struct bt_sim *sim, const struct bt_sim_write *write);
 /** Nobody will ask for them any more. */
@@ -163,9 +172,6 @@ void bt_sim_forget_answers(struct bt_sim *sim);
 struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim);
 void bt_sim_connect_volumes(struct bt_sim *sim);
 void bt_sim_connect_claims(struct bt_sim *sim);
-/** What the API makes of a write about a claim; BT_WRITE_CONFLICT with err. */
-int bt_sim_store_claim(struct bt_sim *sim, const struct bt_sim_write *write,
-	struct bt_object **out_object, struct berth_error *err);
 
 enum bt_sim_fault {
 	BT_SIM_WRITE_GOOD,
@@ -177,17 +183,14 @@ enum bt_sim_fault {
 enum bt_sim_fault bt_sim_draw_fault(struct bt_sim *sim);
 /** Sets err to one of the API's texts. */
 int bt_sim_fail_write(struct bt_sim *sim, const char *what, struct berth_error *err);
+/** write: a copy is kept. */
 void bt_sim_add_late_write(struct bt_sim *sim, const struct bt_sim_late_write *write);
-/** POST of a binding as the server does it. */
-int bt_sim_store_bind(struct bt_sim *sim, struct bt_str namespace_, struct bt_str name,
-	struct bt_str uid, struct bt_str node_name, struct berth_error *err);
-/** PATCH of the status; condition and node_name may be NULL. */
-int bt_sim_store_patch(struct bt_sim *sim, struct bt_str namespace_, struct bt_str name,
-	const struct bt_pod_condition *condition, const struct bt_str *nominated_node_name,
+/** Carry out a write about a pod, now. */
+int bt_sim_perform_late_write(
+	struct bt_sim *sim, const struct bt_sim_late_write *write, struct berth_error *err);
+/** POST of a binding. */
+int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_str node_name,
 	struct berth_error *err);
-/** DELETE of a pod with its own grace period. */
-int bt_sim_store_delete_pod(
-	struct bt_sim *sim, struct bt_str namespace_, struct bt_str name, struct berth_error *err);
 
 /** --- check_devices.c: what must hold of devices --- */
 
@@ -205,14 +208,8 @@ bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_m
 /** Everything is known to everybody: false with a complaint. */
 bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint);
 
-/** --- kubelet.c, volume_controller.c, claim_controller.c, device_driver.c --- */
+/** --- device_driver.c --- */
 
-void bt_sim_kubelet_changed(
-	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
-void bt_sim_volume_controller_changed(
-	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
-void bt_sim_claim_controller_changed(
-	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
 void bt_sim_device_driver_changed(
 	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
 #endif

@@ -60,7 +60,7 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 	struct bt_sim_write write = {.what = BT_SIM_WRITE_BINDING,
 		.object = bt_object_create(BT_KIND_POD, pod->object),
 		.node_name = node_name};
-	int result = bt_sim_write(sim, &write, NULL, err);
+	int result = bt_sim_write(sim, &write, NULL, NULL, err);
 	if (result == 0) {
 		/* It counts as what the scheduler took it for. */
 		struct bt_sim_binding binding = {
@@ -92,10 +92,6 @@ static int write_status(void *context, const struct bt_pod *pod,
 	if (condition != NULL && node_name != NULL) {
 		note_nomination(sim, &pod->metadata, *node_name);
 	}
-	/* A patch starts from the status that the scheduler saw. */
-	if (node_name != NULL && bt_str_equal(pod->status.nominated_node_name, *node_name)) {
-		node_name = NULL;
-	}
 	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
 	int result = 0;
 	if (node_name != NULL || condition != NULL) {
@@ -109,8 +105,9 @@ static int write_status(void *context, const struct bt_pod *pod,
 				: "");
 	}
 	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
-		result = bt_sim_store_patch(sim, pod->metadata.namespace_, pod->metadata.name,
-			condition, node_name, err);
+		result = sim->writes.writer.patch_status(
+			&sim->writes, pod, condition, nomination, err);
+		bt_sim_store_flush(&sim->store);
 	}
 	if (fault != BT_SIM_WRITE_GOOD && result == 0) {
 		result = bt_sim_fail_write(sim, "patch", err);
@@ -145,16 +142,9 @@ static int write_for_preemption(
 		return BT_PREEMPTION_PENDING;
 	}
 	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
-	struct bt_str nowhere = BT_STR("");
 	int result = 0;
 	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
-		if (write->what == BT_SIM_LATE_DELETE) {
-			result = bt_sim_store_delete_pod(sim, write->namespace_, write->name, err);
-		} else {
-			bool clears = write->what == BT_SIM_LATE_CLEAR;
-			result = bt_sim_store_patch(sim, write->namespace_, write->name,
-				clears ? NULL : &write->condition, clears ? &nowhere : NULL, err);
-		}
+		result = bt_sim_perform_late_write(sim, write, err);
 	}
 	if (fault != BT_SIM_WRITE_GOOD && result == 0) {
 		result = bt_sim_fail_write(sim, "preemption", err);
@@ -163,21 +153,23 @@ static int write_for_preemption(
 }
 
 static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
-	const struct bt_pod_condition *condition,
-	const struct bt_post_filter_result *nomination BT_UNUSED, struct berth_error *err)
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	struct berth_error *err)
 {
 	struct bt_sim_late_write write = {
-		.what = condition != NULL ? BT_SIM_LATE_CONDITION : BT_SIM_LATE_CLEAR,
+		.what = BT_SIM_LATE_PATCH,
 		.ticket = ticket,
-		.namespace_ = pod->metadata.namespace_,
-		.name = pod->metadata.name,
-		.uid = pod->metadata.uid,
+		.pod = bt_object_create(BT_KIND_POD, pod),
 		.node_name = BT_STR(""),
+		.has_condition = condition != NULL,
+		.nomination = *nomination,
 	};
 	if (condition != NULL) {
 		write.condition = *condition;
 	}
-	return write_for_preemption(context, &write, err);
+	int result = write_for_preemption(context, &write, err);
+	bt_object_release(write.pod);
+	return result;
 }
 
 static void check_victim(struct bt_sim *sim, const struct bt_preemption_pod *victim)
@@ -200,16 +192,19 @@ static void check_victim(struct bt_sim *sim, const struct bt_preemption_pod *vic
 static int delete_victim(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
+	struct bt_pod pod = {.metadata = {.namespace_ = victim->namespace_,
+				     .name = victim->name,
+				     .uid = victim->uid}};
 	struct bt_sim_late_write write = {
 		.what = BT_SIM_LATE_DELETE,
 		.ticket = ticket,
-		.namespace_ = victim->namespace_,
-		.name = victim->name,
-		.uid = victim->uid,
+		.pod = bt_object_create(BT_KIND_POD, &pod),
 		.node_name = BT_STR(""),
 	};
 	check_victim(context, victim);
-	return write_for_preemption(context, &write, err);
+	int result = write_for_preemption(context, &write, err);
+	bt_object_release(write.pod);
+	return result;
 }
 
 struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim)

@@ -3,18 +3,11 @@
 #include "api/storage.h"
 #include "soak/world.h"
 
-static int write_object(struct bt_sim *sim, enum bt_kind kind, const void *value,
-	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
+static int write_object(struct bt_sim *sim, struct bt_sim_write write, enum bt_kind kind,
+	const void *value, struct bt_str *out_resource_version, struct berth_error *err)
 {
-	struct bt_object *written = NULL;
-	struct bt_sim_write write = {.what = BT_SIM_WRITE_OBJECT,
-		.object = bt_object_create(kind, value),
-		.node_name = node_name};
-	int result = bt_sim_write(sim, &write, &written, err);
-	if (result == 0 && out_resource_version != NULL) {
-		*out_resource_version = bt_arena_str(&sim->texts, written->meta->resource_version);
-	}
-	bt_object_release(written);
+	write.object = bt_object_create(kind, value);
+	int result = bt_sim_write(sim, &write, NULL, out_resource_version, err);
 	bt_object_release(write.object);
 	return result;
 }
@@ -23,19 +16,22 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 	struct berth_error *err)
 {
+	/* Two claims may want the volume: the claim's uid tells the writes apart. */
+	struct bt_sim_write write = {.what = BT_SIM_WRITE_VOLUME, .node_name = claim->metadata.uid};
 	bt_sim_log(context, "volume %.*s for claim %.*s", BT_STR_ARG(volume->metadata.name),
 		BT_STR_ARG(claim->metadata.name));
-	return write_object(context, BT_KIND_PERSISTENT_VOLUME, volume, claim->metadata.uid,
-		out_resource_version, err);
+	return write_object(
+		context, write, BT_KIND_PERSISTENT_VOLUME, volume, out_resource_version, err);
 }
 
 static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
 	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
 {
+	struct bt_sim_write write = {.what = BT_SIM_WRITE_SELECTED_NODE, .node_name = node_name};
 	bt_sim_log(context, "claim %.*s is to be provisioned for node %.*s",
 		BT_STR_ARG(claim->metadata.name), BT_STR_ARG(node_name));
-	return write_object(context, BT_KIND_PERSISTENT_VOLUME_CLAIM, claim, node_name,
-		out_resource_version, err);
+	return write_object(
+		context, write, BT_KIND_PERSISTENT_VOLUME_CLAIM, claim, out_resource_version, err);
 }
 
 static int wait_a_second(

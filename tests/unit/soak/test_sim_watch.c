@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Virtual time, the store, and watches that are late, reorder between kinds, and break. */
+/** Virtual time, and watches that are late, reorder between kinds, and break. */
+#include "api/pod.h"
 #include "base/strbuf.h"
 #include "soak/watch.h"
 #include "sim_objects.h"
@@ -45,11 +46,12 @@ START_TEST(test_sim_clock__order)
 }
 END_TEST
 
-/** --- store and watch --- */
+/** --- watch --- */
 
 struct world {
 	struct bt_sim_clock clock;
-	struct bt_sim_store store;
+	struct bt_object_store objects;
+	uint32_t version;
 	struct bt_sim_watch watch;
 	struct bt_strbuf told; /* "+Pod/name:version " and so on */
 	uint32_t pods_seen;
@@ -58,13 +60,6 @@ struct world {
 	bool kinds_swapped;
 	int64_t newest;
 };
-
-static void store_changed(void *context, struct bt_object *old_object, struct bt_object *new_object)
-{
-	struct world *world = context;
-
-	bt_sim_watch_changed(&world->watch, old_object, new_object);
-}
 
 static void observe(void *context, struct bt_object *old_object, struct bt_object *new_object)
 {
@@ -111,10 +106,8 @@ static void world_init(struct world *world, uint64_t seed)
 {
 	*world = (struct world){0};
 	bt_sim_clock_init(&world->clock, 0);
-	bt_sim_store_init(&world->store);
-	bt_sim_watch_init(&world->watch, &world->clock, &world->store, seed);
-	world->store.changed = store_changed;
-	world->store.context = world;
+	bt_object_store_init(&world->objects);
+	bt_sim_watch_init(&world->watch, &world->clock, &world->objects, seed);
 	world->watch.observe = observe;
 	world->watch.lost = lost;
 	world->watch.note = note;
@@ -124,30 +117,53 @@ static void world_init(struct world *world, uint64_t seed)
 static void world_finish(struct world *world)
 {
 	bt_sim_watch_finish(&world->watch);
-	bt_sim_store_finish(&world->store);
+	bt_object_store_finish(&world->objects);
 	bt_sim_clock_finish(&world->clock);
 	bt_strbuf_finish(&world->told);
 }
 
+/** The object in its next version; a created one gets the version as its uid. */
+static void put(struct world *world, const char *kind, const char *name, const char *phase)
+{
+	bool is_pod = strcmp(kind, "Pod") == 0;
+	struct bt_object *old_object =
+		bt_object_store_find_object(&world->objects, is_pod ? BT_KIND_POD : BT_KIND_NODE,
+			is_pod ? BT_STR("a") : BT_STR(""), bt_str_from(name));
+	struct bt_object *held = old_object != NULL ? bt_object_share(old_object) : NULL;
+	char uid[16];
+
+	(void)snprintf(uid, sizeof(uid), "%u", ++world->version);
+	struct bt_object *object = sim_object(&world->objects,
+		"{'apiVersion':'v1','kind':'%s','metadata':{'name':'%s'%s,'resourceVersion':'%u',"
+		"'uid':'%.*s'}%s%s%s}",
+		kind, name, is_pod ? ",'namespace':'a'" : "", world->version,
+		held != NULL ? (int)held->meta->uid.length : (int)strlen(uid),
+		held != NULL ? held->meta->uid.data : uid, is_pod ? ",'status':{'phase':'" : "",
+		is_pod ? phase : "", is_pod ? "'}" : "");
+	bt_sim_watch_changed(&world->watch, held, object);
+	bt_object_release(held);
+}
+
 static void create(struct world *world, const char *kind, const char *name)
 {
-	struct bt_strbuf json = {0};
-
-	bt_strbuf_printf(&json,
-		"{\"apiVersion\":\"v1\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"%s}}", kind,
-		name, strcmp(kind, "Pod") == 0 ? ",\"namespace\":\"a\"" : "");
-	(void)bt_sim_store_create(&world->store, bt_strbuf_str(&json));
-	bt_strbuf_finish(&json);
+	put(world, kind, name, "Pending");
 }
 
 static void set_phase(struct world *world, const char *name, const char *phase)
 {
-	struct bt_pod pod = *(const struct bt_pod *)bt_sim_store_find(
-		&world->store, BT_KIND_POD, BT_STR("a"), bt_str_from(name))
-				     ->value;
+	put(world, "Pod", name, phase);
+}
 
-	pod.status.phase = bt_str_from(phase);
-	(void)bt_sim_store_replace(&world->store, BT_KIND_POD, &pod);
+static void delete_pod(struct world *world, const char *name)
+{
+	struct bt_object *object = bt_object_share(bt_object_store_find_object(
+		&world->objects, BT_KIND_POD, BT_STR("a"), bt_str_from(name)));
+
+	world->version++;
+	ck_assert(bt_object_store_delete(
+		&world->objects, BT_KIND_POD, BT_STR("a"), bt_str_from(name)));
+	bt_sim_watch_changed(&world->watch, object, NULL);
+	bt_object_release(object);
 }
 
 static void settle(struct world *world)
@@ -168,8 +184,7 @@ START_TEST(test_sim_watch__tells_everything_in_order)
 	set_phase(&world, "p", "Pending");
 	set_phase(&world, "p", "Running");
 	ck_assert(!bt_sim_watch_is_quiet(&world.watch));
-	ck_assert(bt_sim_store_delete(&world.store, BT_KIND_POD, BT_STR("a"), BT_STR("p")));
-	ck_assert(!bt_sim_store_delete(&world.store, BT_KIND_POD, BT_STR("a"), BT_STR("p")));
+	delete_pod(&world, "p");
 	create(&world, "Pod", "p");
 	settle(&world);
 	ck_assert_str_eq(bt_strbuf_c(&world.told), "+Pod/p:1 ~Pod/p:2 ~Pod/p:3 -Pod/p:3 +Pod/p:5 ");
@@ -208,7 +223,7 @@ START_TEST(test_sim_watch__terminal_pods_are_gone)
 	create(&world, "Pod", "p");
 	set_phase(&world, "p", "Running");
 	set_phase(&world, "p", "Succeeded");
-	ck_assert(bt_sim_store_delete(&world.store, BT_KIND_POD, BT_STR("a"), BT_STR("p")));
+	delete_pod(&world, "p");
 	settle(&world);
 	ck_assert_str_eq(bt_strbuf_c(&world.told), "+Pod/p:1 ~Pod/p:2 -Pod/p:2 ");
 	world_finish(&world);
@@ -231,12 +246,12 @@ START_TEST(test_sim_watch__broken_stream_shows_the_difference)
 	ck_assert_str_eq(bt_strbuf_c(&world.told), "[watch broken] ");
 	set_phase(&world, "kept", "Running");
 	set_phase(&world, "done", "Failed");
-	ck_assert(bt_sim_store_delete(&world.store, BT_KIND_POD, BT_STR("a"), BT_STR("gone")));
-	ck_assert(bt_sim_store_delete(&world.store, BT_KIND_POD, BT_STR("a"), BT_STR("again")));
+	delete_pod(&world, "gone");
+	delete_pod(&world, "again");
 	create(&world, "Pod", "again");
 	create(&world, "Pod", "new");
 	create(&world, "Pod", "short");
-	ck_assert(bt_sim_store_delete(&world.store, BT_KIND_POD, BT_STR("a"), BT_STR("short")));
+	delete_pod(&world, "short");
 	settle(&world);
 	const char *told = bt_strbuf_c(&world.told);
 	const char *updates = "~Pod/again:10 (uid) ~Pod/kept:6 +Pod/new:11 ";
@@ -249,29 +264,6 @@ START_TEST(test_sim_watch__broken_stream_shows_the_difference)
 }
 END_TEST
 
-START_TEST(test_sim_store__versions_and_uids)
-{
-	struct world world;
-	struct bt_prng prng;
-
-	world_init(&world, 5);
-	bt_prng_init(&prng, 1);
-	ck_assert_ptr_null(bt_sim_store_pick(&world.store, BT_KIND_POD, &prng));
-	create(&world, "Pod", "p");
-	struct bt_object *pod = bt_sim_store_pick(&world.store, BT_KIND_POD, &prng);
-	uint64_t uid = bt_sim_uid_of(pod);
-	ck_assert_ptr_eq(bt_sim_store_by_uid(&world.store, uid), pod);
-	ck_assert(bt_sim_store_delete(&world.store, BT_KIND_POD, BT_STR("a"), BT_STR("p")));
-	ck_assert_ptr_null(bt_sim_store_by_uid(&world.store, uid));
-	create(&world, "Pod", "p");
-	ck_assert_ptr_null(bt_sim_store_by_uid(&world.store, uid));
-	ck_assert_ptr_nonnull(bt_sim_store_by_uid(&world.store, uid + 1));
-	ck_assert_ptr_null(bt_sim_store_by_uid(&world.store, UINT64_MAX));
-	settle(&world);
-	world_finish(&world);
-}
-END_TEST
-
 BT_TEST_MAIN("sim_watch", test_sim_clock__order, test_sim_watch__tells_everything_in_order,
 	test_sim_watch__reorders_between_kinds_only, test_sim_watch__terminal_pods_are_gone,
-	test_sim_watch__broken_stream_shows_the_difference, test_sim_store__versions_and_uids)
+	test_sim_watch__broken_stream_shows_the_difference)
