@@ -6,8 +6,8 @@
  * map stores no keys; the owner compares candidates. 8 bytes a slot, load at most 3/4. All-zero
  * memory is an empty map.
  *
- * Find:    for (it = bt_map_first(map, hash); it != BT_MAP_NONE; it = bt_map_next(map, hash, it))
- *                  if (owner's key at bt_map_value(map, it) equals) ...
+ * Find:    BT_MAP_EACH (map, hash, id)
+ *                  if (owner's key at id equals) ...
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,11 +27,12 @@ struct bt_map {
 	uint32_t capacity;                                      /* power of two, or 0 */
 	uint32_t count;                                         /* live entries */
 	uint32_t used;                                          /* live and deleted entries */
-	uint64_t (*hash_of)(const void *owner, uint32_t value); /* for slow assertions */
+	uint64_t (*hash_of)(const void *owner, uint32_t value); /* NULL, or for slow assertions */
 	const void *owner;
 };
 
-/** hash_of recomputes the hash of a stored payload, the one it came with; owner is passed to it. */
+/** Only for slow assertions: hash_of recomputes the hash of a stored payload, the one it came with;
+ * owner is passed to it. */
 void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value),
 	const void *owner);
 void bt_map_finish(struct bt_map *map);
@@ -44,6 +45,12 @@ static inline uint32_t bt_map_value(const struct bt_map *map, uint32_t position)
 {
 	return map->slots[position].value;
 }
+/** Each payload with this hash, or with one of the same upper half, declared as value. The loop may
+ * end in a removal, not go on after it. */
+#define BT_MAP_EACH(map, hash, value) \
+	for (uint32_t at_##value = bt_map_first((map), (hash)), value; \
+		at_##value != BT_MAP_NONE && ((value) = bt_map_value((map), at_##value), true); \
+		at_##value = bt_map_next((map), (hash), at_##value))
 /** Add without looking for an equal entry; value must be below UINT32_MAX - 1. */
 void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value);
 /** Remove the entry with this payload; false when there is none. */

@@ -37,6 +37,18 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		(vec)->items[(vec)->count++] = (value); \
 	} while (0)
 
+/** Store value where the last number of free_ids says, or at the end; out_index: the place. */
+#define bt_vec_store(vec, free_ids, value, out_index) \
+	do { \
+		if ((free_ids)->count != 0) { \
+			(out_index) = (free_ids)->items[--(free_ids)->count]; \
+			(vec)->items[(out_index)] = (value); \
+		} else { \
+			(out_index) = (vec)->count; \
+			bt_vec_push((vec), (value)); \
+		} \
+	} while (0)
+
 /** Remove element index by moving the last one into its place. */
 #define bt_vec_remove_swap(vec, index) \
 	do { \

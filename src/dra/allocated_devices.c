@@ -6,25 +6,6 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 
-static uint64_t shared_hash(const void *owner, uint32_t index)
-{
-	const struct bt_allocated_devices *allocated = owner;
-
-	return bt_hash_u64(0, allocated->shared.items[index].device);
-}
-
-static uint64_t share_hash(const void *owner, uint32_t index)
-{
-	return ((const struct bt_allocated_devices *)owner)->shares.items[index].hash;
-}
-
-void bt_allocated_devices_init(struct bt_allocated_devices *allocated, struct bt_dra *dra)
-{
-	*allocated = (struct bt_allocated_devices){.dra = dra};
-	bt_map_init(&allocated->shared_by_device, shared_hash, allocated);
-	bt_map_init(&allocated->share_map, share_hash, allocated);
-}
-
 /** Until no claim of the API holds the device. */
 static void set_history(struct bt_allocated_devices *allocated, uint32_t device_id)
 {
@@ -38,9 +19,7 @@ static uint32_t find_shared(const struct bt_allocated_devices *allocated, uint32
 {
 	uint64_t hash = bt_hash_u64(0, device_id);
 
-	for (uint32_t at = bt_map_first(&allocated->shared_by_device, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&allocated->shared_by_device, hash, at)) {
-		uint32_t index = bt_map_value(&allocated->shared_by_device, at);
+	BT_MAP_EACH (&allocated->shared_by_device, hash, index) {
 		if (allocated->shared.items[index].device == device_id) {
 			return index;
 		}
@@ -67,13 +46,7 @@ static struct bt_shared_device *get_shared(
 		return &allocated->shared.items[index];
 	}
 	(void)bt_device_ids_share(&allocated->dra->ids, device_id);
-	if (allocated->shared_free.count != 0) {
-		index = allocated->shared_free.items[--allocated->shared_free.count];
-		allocated->shared.items[index] = added;
-	} else {
-		index = allocated->shared.count;
-		bt_vec_push(&allocated->shared, added);
-	}
+	bt_vec_store(&allocated->shared, &allocated->shared_free, added, index);
 	bt_map_insert(&allocated->shared_by_device, bt_hash_u64(0, device_id), index);
 	return &allocated->shared.items[index];
 }
@@ -106,9 +79,7 @@ static uint32_t find_share(
 {
 	uint64_t hash = bt_hash_u64(bt_hash_u64(0, device_id), share_id.id);
 
-	for (uint32_t at = bt_map_first(&allocated->share_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&allocated->share_map, hash, at)) {
-		uint32_t index = bt_map_value(&allocated->share_map, at);
+	BT_MAP_EACH (&allocated->share_map, hash, index) {
 		const struct bt_device_share *share = &allocated->shares.items[index];
 		if (share->device == device_id && bt_sym_equal(share->share_id, share_id)) {
 			return index;
@@ -133,13 +104,7 @@ static struct bt_device_share *get_share(
 		return &allocated->shares.items[index];
 	}
 	(void)bt_device_ids_share(&allocated->dra->ids, device_id);
-	if (allocated->share_free.count != 0) {
-		index = allocated->share_free.items[--allocated->share_free.count];
-		allocated->shares.items[index] = share;
-	} else {
-		index = allocated->shares.count;
-		bt_vec_push(&allocated->shares, share);
-	}
+	bt_vec_store(&allocated->shares, &allocated->share_free, share, index);
 	bt_map_insert(&allocated->share_map, share.hash, index);
 	return &allocated->shares.items[index];
 }
@@ -252,71 +217,6 @@ static void change_all_consumed(struct bt_allocated_devices *allocated,
 		if (bt_quantity_is_zero(&consumed->quantity) &&
 			bt_quantity_is_zero(&consumed->api)) {
 			drop_consumed(allocated, shared, index);
-		}
-	}
-}
-
-static void add_shared(struct bt_allocated_devices *allocated, uint32_t device_id,
-	const struct bt_device_request_allocation_result *result, bool in_flight)
-{
-	struct bt_str text = result->share_id;
-	struct bt_device_share *share = get_share(allocated, device_id, text);
-
-	if (!share->api && share->in_flight == 0) {
-		get_shared(allocated, device_id)->share_count++;
-	}
-	if (in_flight) {
-		share->in_flight++;
-	} else {
-		if (share->api) {
-			set_history(allocated, device_id);
-		}
-		share->api = true;
-	}
-	if (result->consumed_capacity.count == 0) {
-		return;
-	}
-	struct bt_shared_device *shared = get_shared(allocated, device_id);
-	if (in_flight) {
-		shared->in_flight_consumes++;
-	} else {
-		shared->api_consumes = true;
-	}
-	change_all_consumed(allocated, shared, &result->consumed_capacity, false, in_flight);
-}
-
-static void remove_shared(struct bt_allocated_devices *allocated, uint32_t device_id,
-	const struct bt_device_request_allocation_result *result, bool in_flight)
-{
-	struct bt_shared_device *shared;
-
-	remove_share(allocated, device_id, result->share_id, in_flight);
-	shared = shared_of(allocated, device_id);
-	if (shared != NULL && result->consumed_capacity.count != 0 &&
-		(in_flight || shared->api_consumes)) {
-		change_all_consumed(allocated, shared, &result->consumed_capacity, true, in_flight);
-		if (in_flight) {
-			BT_ASSERT(shared->in_flight_consumes != 0);
-			shared->in_flight_consumes--;
-		} else {
-			shared->api_consumes = !api_consumes_nothing(shared);
-			/* Others may be left that consume an amount of 0. */
-			if (!shared->api_consumes && allocated->api_results.items[device_id] > 1) {
-				set_history(allocated, device_id);
-			}
-		}
-	}
-	/* Nothing is kept of a device that nobody shares any more. */
-	uint32_t index = find_shared(allocated, device_id);
-
-	if (index != UINT32_MAX) {
-		struct bt_shared_device *kept = &allocated->shared.items[index];
-		if (kept->share_count == 0 && !kept->api_consumes &&
-			kept->in_flight_consumes == 0) {
-			(void)bt_map_remove(&allocated->shared_by_device, bt_hash_u64(0, device_id),
-				index); /* it was found just now */
-			finish_shared(allocated, kept);
-			bt_vec_push(&allocated->shared_free, index);
 		}
 	}
 }
@@ -468,7 +368,30 @@ static void add_result(struct bt_allocated_devices *allocated, uint32_t id,
 		count_api_result(allocated, id);
 	}
 	if (is_share(allocated, result)) {
-		add_shared(allocated, id, result, in_flight);
+		struct bt_str text = result->share_id;
+		struct bt_device_share *share = get_share(allocated, id, text);
+
+		if (!share->api && share->in_flight == 0) {
+			get_shared(allocated, id)->share_count++;
+		}
+		if (in_flight) {
+			share->in_flight++;
+		} else {
+			if (share->api) {
+				set_history(allocated, id);
+			}
+			share->api = true;
+		}
+		if (result->consumed_capacity.count != 0) {
+			struct bt_shared_device *shared = get_shared(allocated, id);
+			if (in_flight) {
+				shared->in_flight_consumes++;
+			} else {
+				shared->api_consumes = true;
+			}
+			change_all_consumed(
+				allocated, shared, &result->consumed_capacity, false, in_flight);
+		}
 		changed(allocated, id);
 	} else {
 		bool was_there = bt_bitset_get(&allocated->dedicated, id);
@@ -493,7 +416,38 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 	const struct bt_device_request_allocation_result *result, bool in_flight)
 {
 	if (is_share(allocated, result)) {
-		remove_shared(allocated, id, result, in_flight);
+		struct bt_shared_device *shared;
+
+		remove_share(allocated, id, result->share_id, in_flight);
+		shared = shared_of(allocated, id);
+		if (shared != NULL && result->consumed_capacity.count != 0 &&
+			(in_flight || shared->api_consumes)) {
+			change_all_consumed(
+				allocated, shared, &result->consumed_capacity, true, in_flight);
+			if (in_flight) {
+				BT_ASSERT(shared->in_flight_consumes != 0);
+				shared->in_flight_consumes--;
+			} else {
+				shared->api_consumes = !api_consumes_nothing(shared);
+				/* Others may be left that consume an amount of 0. */
+				if (!shared->api_consumes && allocated->api_results.items[id] > 1) {
+					set_history(allocated, id);
+				}
+			}
+		}
+		/* Nothing is kept of a device that nobody shares any more. */
+		uint32_t index = find_shared(allocated, id);
+
+		if (index != UINT32_MAX) {
+			struct bt_shared_device *kept = &allocated->shared.items[index];
+			if (kept->share_count == 0 && !kept->api_consumes &&
+				kept->in_flight_consumes == 0) {
+				(void)bt_map_remove(&allocated->shared_by_device,
+					bt_hash_u64(0, id), index); /* it was found just now */
+				finish_shared(allocated, kept);
+				bt_vec_push(&allocated->shared_free, index);
+			}
+		}
 		changed(allocated, id);
 	} else {
 		/* Upstream joins the set of the API's claims, from which a device goes with the
@@ -642,10 +596,9 @@ bool bt_allocated_devices_validate(
 	const struct bt_allocated_devices *allocated, struct bt_strbuf *out_reason)
 {
 	struct bt_dra *dra = allocated->dra;
-	struct bt_allocated_devices fresh;
+	struct bt_allocated_devices fresh = {.dra = dra};
 	uint32_t id = 0;
 
-	bt_allocated_devices_init(&fresh, dra);
 	uint32_t cursor = 0;
 	const struct bt_object *object;
 

@@ -19,38 +19,6 @@ struct tally {
 	uint32_t listed; /* All: devices that it must have */
 };
 
-/** The first program that does not say yes, or program_count. */
-static uint32_t refusing_program(const struct tally *tally, const struct bt_pool_device *device,
-	enum bt_verdict *out_verdict)
-{
-	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
-	const struct bt_option *option = tally->option;
-	uint32_t i = 0;
-
-	for (; i < option->program_count; i++) {
-		*out_verdict = bt_selector_verdict(
-			tally->search->pools, option->programs[i], device->row, &limits);
-		if (*out_verdict != BT_VERDICT_TRUE) {
-			break;
-		}
-	}
-	return i;
-}
-
-static void count_error(struct tally *tally, const struct bt_pool_device *device)
-{
-	struct berth_error err = {0};
-
-	if (tally->report->error.length != 0) {
-		return;
-	}
-	tally->search->err = &err;
-	(void)bt_search_select(tally->search, tally->option, device); /* fails with its text */
-	tally->report->error = bt_arena_str(tally->arena, bt_str_from(berth_error_message(&err)));
-	berth_error_finish(&err);
-	tally->search->err = NULL;
-}
-
 static bool is_same_taint(const struct bt_device_taint *a, const struct bt_device_taint *b)
 {
 	return bt_str_equal(a->key, b->key) && bt_str_equal(a->value, b->value) &&
@@ -121,15 +89,22 @@ static void count_device(
 	struct bt_request_report *report = tally->report;
 	const struct bt_option *option = tally->option;
 	struct bt_device_pools *pools = tally->search->pools;
+	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 	enum bt_verdict verdict = BT_VERDICT_TRUE;
-	uint32_t program;
+	uint32_t program = 0; /* the first that does not say yes, or program_count */
 
 	report->considered++;
 	if ((device->flags & BT_DEVICE_NEVER) != 0) {
 		report->unsupported++;
 		return;
 	}
-	program = refusing_program(tally, device, &verdict);
+	for (; program < option->program_count; program++) {
+		verdict = bt_selector_verdict(
+			tally->search->pools, option->programs[program], device->row, &limits);
+		if (verdict != BT_VERDICT_TRUE) {
+			break;
+		}
+	}
 	/* A search does not look at devices of others: their errors are none. That they would not
 	 * do anyway is told all the same. */
 	if (verdict == BT_VERDICT_ERROR && !option->wants_all &&
@@ -138,7 +113,17 @@ static void count_device(
 		return;
 	}
 	if (verdict == BT_VERDICT_ERROR) {
-		count_error(tally, device);
+		struct berth_error err = {0};
+
+		if (tally->report->error.length == 0) {
+			tally->search->err = &err;
+			(void)bt_search_select(
+				tally->search, tally->option, device); /* fails with its text */
+			tally->report->error =
+				bt_arena_str(tally->arena, bt_str_from(berth_error_message(&err)));
+			berth_error_finish(&err);
+			tally->search->err = NULL;
+		}
 	} else if (program < option->program_count) {
 		tally->refusals[program]++;
 		report->class_refused += program < option->class_program_count;

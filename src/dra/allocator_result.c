@@ -13,25 +13,6 @@ struct making {
 
 /* --- devices --- */
 
-static struct bt_str make_share_id(const struct making *making)
-{
-	struct bt_prng *prng = making->allocator->options.prng;
-	struct bt_prng fixed;
-	struct bt_strbuf text = {0};
-	struct bt_str share_id;
-	uint64_t high;
-
-	if (prng == NULL) {
-		prng = &fixed;
-		bt_prng_init(prng, ++making->allocator->pools->share_count);
-	}
-	high = bt_prng_next(prng);
-	bt_strbuf_append_uuid(&text, high, bt_prng_next(prng));
-	share_id = bt_arena_str(making->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return share_id;
-}
-
 static void make_device(const struct making *making, const struct bt_chosen_device *chosen,
 	struct bt_device_request_allocation_result *out)
 {
@@ -51,7 +32,21 @@ static void make_device(const struct making *making, const struct bt_chosen_devi
 	out->tolerations.count = option->toleration_count;
 	out->tolerations.present = option->toleration_count != 0;
 	if ((row->flags & BT_DEVICE_SHAREABLE) != 0) {
-		out->share_id = make_share_id(making);
+		struct bt_prng *prng = making->allocator->options.prng;
+		struct bt_prng fixed;
+		struct bt_strbuf text = {0};
+		struct bt_str share_id;
+		uint64_t high;
+
+		if (prng == NULL) {
+			prng = &fixed;
+			bt_prng_init(prng, ++making->allocator->pools->share_count);
+		}
+		high = bt_prng_next(prng);
+		bt_strbuf_append_uuid(&text, high, bt_prng_next(prng));
+		share_id = bt_arena_str(making->arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		out->share_id = share_id;
 		const struct bt_device *device = row->spec;
 		struct bt_resource_list *out_list = &out->consumed_capacity;
 		uint32_t count = device->capacity.count;
@@ -219,27 +214,6 @@ static struct bt_node_selector *make_selector(const struct making *making,
 	return selector;
 }
 
-static struct bt_node_selector *make_name_selector(const struct making *making)
-{
-	struct bt_str *name = BT_ARENA_NEW(making->arena, struct bt_str);
-	requirement_vec none = {0};
-	requirement_vec fields = {0};
-	struct bt_node_selector *selector;
-	struct bt_node_selector_requirement requirement = {
-		.key = BT_STR("metadata.name"),
-		.operator_ = BT_STR("In"),
-		.values = {.items = name, .count = 1, .present = true},
-	};
-
-	*name = bt_arena_str(making->arena,
-		bt_node_table_name(
-			&making->allocator->pools->dra->state->nodes, making->choice->slot));
-	bt_vec_push(&fields, requirement);
-	selector = make_selector(making, &none, &fields);
-	bt_vec_finish(&fields);
-	return selector;
-}
-
 /** Requirements of one device: 0, BERTH_ERR_INVALID; *out_is_bound: to this node alone. */
 static int merge_device(const struct making *making, uint32_t row_number,
 	requirement_vec *expressions, requirement_vec *fields, bool *out_is_bound,
@@ -284,7 +258,22 @@ static int make_node_selector(const struct making *making, const struct bt_chose
 			merge_device(making, devices[i].row, &expressions, &fields, &is_bound, err);
 	}
 	if (is_bound) {
-		*out_selector = make_name_selector(making);
+		struct bt_str *name = BT_ARENA_NEW(making->arena, struct bt_str);
+		requirement_vec none = {0};
+		struct bt_node_selector *selector;
+		struct bt_node_selector_requirement requirement = {
+			.key = BT_STR("metadata.name"),
+			.operator_ = BT_STR("In"),
+			.values = {.items = name, .count = 1, .present = true},
+		};
+
+		*name = bt_arena_str(making->arena,
+			bt_node_table_name(&making->allocator->pools->dra->state->nodes,
+				making->choice->slot));
+		bt_vec_push(&fields, requirement);
+		selector = make_selector(making, &none, &fields);
+		bt_vec_finish(&fields);
+		*out_selector = selector;
 	} else if (result == 0 && (expressions.count != 0 || fields.count != 0)) {
 		*out_selector = make_selector(making, &expressions, &fields);
 	}

@@ -217,19 +217,6 @@ struct outcome {
 	uint32_t claim;
 };
 
-static void push_choice(struct bt_search *search, const struct position *at, uint32_t option)
-{
-	struct bt_search_frame frame = {
-		.claim = at->claim,
-		.request = at->request,
-		.option = option,
-		.is_choice = true,
-		.all_too_many = true,
-	};
-
-	bt_vec_push(&search->memory->frames, frame);
-}
-
 static struct position start_of(uint32_t claim, uint32_t request)
 {
 	return (struct position){.claim = claim, .request = request, .option = BT_DEVICE_NONE};
@@ -257,7 +244,15 @@ static bool enter(struct bt_search *search, struct position *at, struct outcome 
 		if (at->option == BT_DEVICE_NONE) {
 			at->option = request->first_option;
 			if (request->has_alternatives) {
-				push_choice(search, at, at->option);
+				struct bt_search_frame frame = {
+					.claim = at->claim,
+					.request = at->request,
+					.option = at->option,
+					.is_choice = true,
+					.all_too_many = true,
+				};
+
+				bt_vec_push(&search->memory->frames, frame);
 			}
 		}
 		option = &prepared->options[at->option];

@@ -9,29 +9,6 @@ static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
 }
 
-static uint64_t claim_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_claim_cache *)owner)->claims.items[id].hash;
-}
-
-static uint64_t owner_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_claim_cache *)owner)->claims.items[id].owner_hash;
-}
-
-static uint64_t in_flight_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_claim_cache *)owner)->in_flight.items[id].hash;
-}
-
-void bt_claim_cache_init(struct bt_claim_cache *cache, struct bt_dra *dra)
-{
-	*cache = (struct bt_claim_cache){.dra = dra};
-	bt_map_init(&cache->map, claim_hash, cache);
-	bt_map_init(&cache->special_map, owner_hash, cache);
-	bt_map_init(&cache->in_flight_map, in_flight_hash, cache);
-}
-
 void bt_claim_cache_finish(struct bt_claim_cache *cache)
 {
 	for (uint32_t id = 0; id < cache->claims.count; id++) {
@@ -61,9 +38,7 @@ static uint32_t find_id(
 {
 	uint64_t hash = key_hash(namespace_, name);
 
-	for (uint32_t at = bt_map_first(&cache->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&cache->map, hash, at)) {
-		uint32_t id = bt_map_value(&cache->map, at);
+	BT_MAP_EACH (&cache->map, hash, id) {
 		const struct bt_object_meta *meta = cache->claims.items[id].latest->meta;
 		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
 			return id;
@@ -159,13 +134,7 @@ static void add(struct bt_claim_cache *cache, struct bt_object *object)
 	};
 	uint32_t id;
 
-	if (cache->free_ids.count != 0) {
-		id = cache->free_ids.items[--cache->free_ids.count];
-		cache->claims.items[id] = claim;
-	} else {
-		id = cache->claims.count;
-		bt_vec_push(&cache->claims, claim);
-	}
+	bt_vec_store(&cache->claims, &cache->free_ids, claim, id);
 	bt_map_insert(&cache->map, claim.hash, id);
 	index_special(cache, id);
 	changed(cache, NULL, object);
@@ -303,9 +272,7 @@ static uint32_t find_in_flight(const struct bt_claim_cache *cache, struct bt_str
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	for (uint32_t at = bt_map_first(&cache->in_flight_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&cache->in_flight_map, hash, at)) {
-		uint32_t id = bt_map_value(&cache->in_flight_map, at);
+	BT_MAP_EACH (&cache->in_flight_map, hash, id) {
 		const struct bt_in_flight_claim *claim = &cache->in_flight.items[id];
 		if (bt_str_equal((struct bt_str){claim->uid, claim->uid_length}, uid)) {
 			return id;
@@ -329,13 +296,7 @@ void bt_claim_cache_signal(struct bt_claim_cache *cache, struct bt_str uid, stru
 		.sharers = 1,
 		.hash = bt_str_hash(uid),
 	};
-	if (cache->in_flight_free.count != 0) {
-		id = cache->in_flight_free.items[--cache->in_flight_free.count];
-		cache->in_flight.items[id] = entry;
-	} else {
-		id = cache->in_flight.count;
-		bt_vec_push(&cache->in_flight, entry);
-	}
+	bt_vec_store(&cache->in_flight, &cache->in_flight_free, entry, id);
 	bt_map_insert(&cache->in_flight_map, entry.hash, id);
 	cache->version++;
 	bt_allocated_devices_signal(&cache->dra->allocated, claim_of(claim)->status.allocation);

@@ -5,17 +5,6 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
-static uint64_t mapping_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_device_class_map *)owner)->mappings.items[id].hash;
-}
-
-void bt_device_class_map_init(struct bt_device_class_map *map, struct bt_dra *dra)
-{
-	*map = (struct bt_device_class_map){.dra = dra};
-	bt_map_init(&map->map, mapping_hash, map);
-}
-
 void bt_device_class_map_finish(struct bt_device_class_map *map)
 {
 	for (uint32_t id = 0; id < map->mappings.count; id++) {
@@ -31,9 +20,7 @@ static uint32_t find_id(const struct bt_device_class_map *map, struct bt_str res
 {
 	uint64_t hash = bt_str_hash(resource);
 
-	for (uint32_t at = bt_map_first(&map->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&map->map, hash, at)) {
-		uint32_t id = bt_map_value(&map->map, at);
+	BT_MAP_EACH (&map->map, hash, id) {
 		const struct bt_device_class_mapping *mapping = &map->mappings.items[id];
 		if (bt_str_equal((struct bt_str){mapping->resource, mapping->resource_length},
 			    resource)) {
@@ -62,13 +49,7 @@ static void set(
 		.device_class = bt_object_share(device_class),
 		.hash = bt_str_hash(resource),
 	};
-	if (map->free_ids.count != 0) {
-		id = map->free_ids.items[--map->free_ids.count];
-		map->mappings.items[id] = mapping;
-	} else {
-		id = map->mappings.count;
-		bt_vec_push(&map->mappings, mapping);
-	}
+	bt_vec_store(&map->mappings, &map->free_ids, mapping, id);
 	bt_map_insert(&map->map, mapping.hash, id);
 }
 
@@ -199,14 +180,13 @@ bool bt_device_class_map_validate(
 	const struct bt_device_class_map *map, struct bt_strbuf *out_reason)
 {
 	struct bt_object_store *store = &map->dra->state->objects;
-	struct bt_device_class_map fresh;
+	struct bt_device_class_map fresh = {.dra = map->dra};
 	const struct bt_device_class *device_class;
 	uint32_t cursor = 0;
 
 	if (map->has_history) {
 		return true;
 	}
-	bt_device_class_map_init(&fresh, map->dra);
 	while ((device_class = bt_object_store_next(
 			store, BT_KIND_DEVICE_CLASS, (struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		set_class(&fresh,

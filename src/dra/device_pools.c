@@ -21,9 +21,7 @@ static uint64_t hash_of(enum bt_node_scope_kind kind, struct bt_str node_name,
 static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kind kind,
 	uint64_t hash, struct bt_str node_name, const struct bt_node_selector *selector)
 {
-	for (uint32_t at = bt_map_first(&pools->scope_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&pools->scope_map, hash, at)) {
-		uint32_t id = bt_map_value(&pools->scope_map, at);
+	BT_MAP_EACH (&pools->scope_map, hash, id) {
 		const struct bt_node_scope *scope = &pools->scopes.items[id];
 		if (scope->hash != hash) {
 			continue;
@@ -47,13 +45,7 @@ static uint32_t add(struct bt_device_pools *pools, const struct bt_node_scope *s
 {
 	uint32_t id;
 
-	if (pools->free_scopes.count != 0) {
-		id = pools->free_scopes.items[--pools->free_scopes.count];
-		pools->scopes.items[id] = *scope;
-	} else {
-		id = pools->scopes.count;
-		bt_vec_push(&pools->scopes, *scope);
-	}
+	bt_vec_store(&pools->scopes, &pools->free_scopes, *scope, id);
 	bt_map_insert(&pools->scope_map, scope->hash, id);
 	return id;
 }
@@ -216,13 +208,7 @@ static uint32_t add_row(struct bt_device_pools *pools, uint32_t id)
 	struct bt_device_row item = {.id = id, .next = first_row(pools, id)};
 	uint32_t row;
 
-	if (pools->free_rows.count != 0) {
-		row = pools->free_rows.items[--pools->free_rows.count];
-		pools->rows.items[row] = item;
-	} else {
-		row = pools->rows.count;
-		bt_vec_push(&pools->rows, item);
-	}
+	bt_vec_store(&pools->rows, &pools->free_rows, item, row);
 	set_first_row(pools, id, row);
 	return row;
 }
@@ -359,26 +345,6 @@ const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools
 
 /* --- life --- */
 
-static uint64_t slice_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_device_pools *)owner)->slices.items[id].hash;
-}
-
-static uint64_t named_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_device_pools *)owner)->named.items[id].hash;
-}
-
-static uint64_t scope_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_device_pools *)owner)->scopes.items[id].hash;
-}
-
-static uint64_t program_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_device_pools *)owner)->programs.items[id].hash;
-}
-
 struct bt_device_pools *bt_device_pools_create(struct bt_dra *dra)
 {
 	struct bt_device_pools *pools = BT_NEW(struct bt_device_pools);
@@ -391,10 +357,6 @@ struct bt_device_pools *bt_device_pools_create(struct bt_dra *dra)
 		bt_gate_enabled(gates, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS);
 	pools->with_capacity = bt_gate_enabled(gates, BT_GATE_DRA_CONSUMABLE_CAPACITY);
 	pools->with_list_attributes = bt_gate_enabled(gates, BT_GATE_DRA_LIST_TYPE_ATTRIBUTES);
-	bt_map_init(&pools->slice_map, slice_hash, pools);
-	bt_map_init(&pools->named_map, named_hash, pools);
-	bt_map_init(&pools->scope_map, scope_hash, pools);
-	bt_map_init(&pools->program_map, program_hash, pools);
 	return pools;
 }
 
@@ -515,9 +477,7 @@ uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name)
 {
 	uint64_t hash = bt_hash_u64(0, name.id);
 
-	for (uint32_t at = bt_map_first(&pools->named_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&pools->named_map, hash, at)) {
-		uint32_t id = bt_map_value(&pools->named_map, at);
+	BT_MAP_EACH (&pools->named_map, hash, id) {
 		if (bt_sym_equal(pools->named.items[id].name, name)) {
 			return id;
 		}
@@ -539,16 +499,6 @@ static uint32_t add_named(struct bt_device_pools *pools, bt_sym name)
 	pools->named.items[id].hash = bt_hash_u64(0, name.id);
 	bt_map_insert(&pools->named_map, pools->named.items[id].hash, id);
 	return id;
-}
-
-static void index_by_name(struct bt_device_pools *pools, bt_sym name, uint32_t pool)
-{
-	uint32_t id = bt_named_pools_find(pools, name);
-
-	if (id == BT_POOL_NONE) {
-		id = add_named(pools, name);
-	}
-	bt_vec_push(&pools->named.items[id].pools, pool);
 }
 
 static void remove_value(uint32_t *items, uint32_t *count, uint32_t value)
@@ -583,7 +533,13 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 
 	if (scope->kind == BT_NODE_SCOPE_NAME) {
 		if (add) {
-			index_by_name(pools, scope->name, slice->pool);
+			bt_sym name = scope->name;
+			uint32_t id = bt_named_pools_find(pools, name);
+
+			if (id == BT_POOL_NONE) {
+				id = add_named(pools, name);
+			}
+			bt_vec_push(&pools->named.items[id].pools, slice->pool);
 		} else {
 			unindex_by_name(pools, scope->name, slice->pool);
 		}
@@ -603,9 +559,7 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 
 static uint32_t find_slice(const struct bt_device_pools *pools, struct bt_str name, uint64_t hash)
 {
-	for (uint32_t at = bt_map_first(&pools->slice_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&pools->slice_map, hash, at)) {
-		uint32_t id = bt_map_value(&pools->slice_map, at);
+	BT_MAP_EACH (&pools->slice_map, hash, id) {
 		if (bt_str_equal(pools->slices.items[id].object->meta->name, name)) {
 			return id;
 		}

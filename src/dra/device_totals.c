@@ -216,26 +216,6 @@ static void add_pool(
 	}
 }
 
-static void find_on_node(struct bt_dra *dra, const struct bt_device_class *device_class,
-	uint32_t slot, struct reached_devices *reached)
-{
-	struct bt_device_pools *pools = dra->pools;
-	bt_sym name = dra->state->nodes.rows[slot].name;
-	uint32_t named = bt_named_pools_find(pools, name);
-
-	begin(pools, reached);
-	reached->node = name;
-	intern_selectors(dra, device_class);
-	pools->mark++;
-	for (uint32_t i = 0; named != BT_POOL_NONE && i < pools->named.items[named].pools.count;
-		i++) {
-		add_pool(dra, pools->named.items[named].pools.items[i], slot, reached);
-	}
-	for (uint32_t i = 0; i < pools->shared_pools.count; i++) {
-		add_pool(dra, pools->shared_pools.items[i], slot, reached);
-	}
-}
-
 /* --- counting --- */
 
 static int64_t count_allocated(const struct bt_dra *dra, const struct reached_devices *reached)
@@ -268,7 +248,20 @@ struct bt_device_totals bt_dra_device_totals(
 	if (!reached->is_known || reached->sequence != pools->sequence ||
 		reached->epoch != pools->node_epoch ||
 		!bt_sym_equal(reached->node, dra->state->nodes.rows[slot].name)) {
-		find_on_node(dra, totals->device_class, slot, reached);
+		bt_sym name = dra->state->nodes.rows[slot].name;
+		uint32_t named = bt_named_pools_find(pools, name);
+
+		begin(pools, reached);
+		reached->node = name;
+		intern_selectors(dra, totals->device_class);
+		pools->mark++;
+		for (uint32_t i = 0;
+			named != BT_POOL_NONE && i < pools->named.items[named].pools.count; i++) {
+			add_pool(dra, pools->named.items[named].pools.items[i], slot, reached);
+		}
+		for (uint32_t i = 0; i < pools->shared_pools.count; i++) {
+			add_pool(dra, pools->shared_pools.items[i], slot, reached);
+		}
 	}
 	here = reached;
 	if (totals->everywhere.is_broken || here->is_broken) {

@@ -338,23 +338,6 @@ static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	return count == wanted ? BT_POOL_COMPLETE : BT_POOL_INCOMPLETE;
 }
 
-static bool has_duplicate(struct bt_device_pools *pools, const struct bt_pool_view *view)
-{
-	uint32_t mark = ++pools->id_mark;
-
-	for (uint32_t i = 0; i < view->devices.count; i++) {
-		uint32_t id = view->devices.items[i].id;
-		while (pools->id_marks.count <= id) {
-			bt_vec_push(&pools->id_marks, 0);
-		}
-		if (pools->id_marks.items[id] == mark) {
-			return true;
-		}
-		pools->id_marks.items[id] = mark;
-	}
-	return false;
-}
-
 /** Devices of the collected slices by slice name; slices of counters have none. */
 static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *view)
 {
@@ -397,8 +380,17 @@ static enum bt_pool_state fill_view(struct bt_device_pools *pools, struct bt_poo
 	const uint32_t *all, uint32_t count)
 {
 	collect_devices(pools, view);
-	if (has_duplicate(pools, view)) {
-		return BT_POOL_INVALID;
+	uint32_t mark = ++pools->id_mark;
+
+	for (uint32_t j = 0; j < view->devices.count; j++) {
+		uint32_t id = view->devices.items[j].id;
+		while (pools->id_marks.count <= id) {
+			bt_vec_push(&pools->id_marks, 0);
+		}
+		if (pools->id_marks.items[id] == mark) {
+			return BT_POOL_INVALID;
+		}
+		pools->id_marks.items[id] = mark;
 	}
 	if (!pools->with_partitions) {
 		return BT_POOL_COMPLETE;
@@ -469,24 +461,6 @@ static bool is_broken(const struct bt_device_pools *pools, uint32_t scope)
 	return pools->scopes.items[scope].kind == BT_NODE_SCOPE_BROKEN;
 }
 
-static struct relevance any_device_matches(
-	struct bt_device_pools *pools, const struct bt_pool_slice *slice, uint32_t slot)
-{
-	struct relevance result = {.broken_scope = BT_POOL_NONE, .broken_row = BT_DEVICE_NONE};
-
-	for (uint32_t i = 0; i < slice->rows.count && !result.is_relevant; i++) {
-		uint32_t row = slice->rows.items[i];
-		uint32_t scope = pools->rows.items[row].scope;
-		if (is_broken(pools, scope)) {
-			result.broken_scope = scope;
-			result.broken_row = row;
-			break;
-		}
-		result.is_relevant = bt_node_scope_matches(pools, scope, slot);
-	}
-	return result;
-}
-
 static struct relevance relevance_of(
 	struct bt_device_pools *pools, const struct bt_pool_slice *slice, uint32_t slot)
 {
@@ -502,7 +476,16 @@ static struct relevance relevance_of(
 	} else if (pools->scopes.items[slice->scope].kind != BT_NODE_SCOPE_NOWHERE) {
 		result.is_relevant = bt_node_scope_matches(pools, slice->scope, slot);
 	} else if (slice->per_device) {
-		result = any_device_matches(pools, slice, slot);
+		for (uint32_t i = 0; i < slice->rows.count && !result.is_relevant; i++) {
+			uint32_t row = slice->rows.items[i];
+			uint32_t scope = pools->rows.items[row].scope;
+			if (is_broken(pools, scope)) {
+				result.broken_scope = scope;
+				result.broken_row = row;
+				break;
+			}
+			result.is_relevant = bt_node_scope_matches(pools, scope, slot);
+		}
 	}
 	return result;
 }

@@ -10,19 +10,12 @@ static uint64_t identity_hash(bt_sym driver, bt_sym pool, bt_sym device)
 	return bt_hash_u64(bt_hash_u64(bt_hash_u64(0, driver.id), pool.id), device.id);
 }
 
-static uint64_t stored_identity_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_device_ids *)owner)->items.items[id].hash;
-}
-
 static uint32_t find_identity(
 	const struct bt_device_ids *ids, bt_sym driver, bt_sym pool, bt_sym device)
 {
 	uint64_t hash = identity_hash(driver, pool, device);
 
-	for (uint32_t at = bt_map_first(&ids->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&ids->map, hash, at)) {
-		uint32_t id = bt_map_value(&ids->map, at);
+	BT_MAP_EACH (&ids->map, hash, id) {
 		const struct bt_device_identity *item = &ids->items.items[id];
 		if (item->driver.id == driver.id && item->pool.id == pool.id &&
 			item->device.id == device.id) {
@@ -45,13 +38,7 @@ static uint32_t add_identity(struct bt_device_ids *ids, const struct bt_device_i
 {
 	uint32_t id;
 
-	if (ids->free_ids.count != 0) {
-		id = ids->free_ids.items[--ids->free_ids.count];
-		ids->items.items[id] = *item;
-	} else {
-		id = ids->items.count;
-		bt_vec_push(&ids->items, *item);
-	}
+	bt_vec_store(&ids->items, &ids->free_ids, *item, id);
 	bt_map_insert(&ids->map, item->hash, id);
 	return id;
 }
@@ -171,11 +158,10 @@ struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
 	dra->own_gates = *gates;
 	dra->gates = &dra->own_gates;
 	dra->ids = (struct bt_device_ids){.symbols = &state->symbols};
-	bt_map_init(&dra->ids.map, stored_identity_hash, &dra->ids);
-	bt_claim_cache_init(&dra->claims, dra);
-	bt_allocated_devices_init(&dra->allocated, dra);
-	bt_device_class_map_init(&dra->classes, dra);
-	bt_taint_rules_init(&dra->taint_rules, dra);
+	dra->claims.dra = dra;
+	dra->allocated.dra = dra;
+	dra->classes.dra = dra;
+	dra->taint_rules.dra = dra;
 	dra->pools = bt_device_pools_create(dra);
 	state->dra = dra;
 	state->destroy_dra = destroy;

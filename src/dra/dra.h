@@ -117,7 +117,6 @@ struct bt_claim_cache {
 		version; /* grows with every change of a latest object or of the claims in flight */
 };
 
-void bt_claim_cache_init(struct bt_claim_cache *cache, struct bt_dra *dra);
 void bt_claim_cache_finish(struct bt_claim_cache *cache);
 
 /**
@@ -222,7 +221,6 @@ struct bt_allocated_devices {
 	uint32_t history_count;
 };
 
-void bt_allocated_devices_init(struct bt_allocated_devices *allocated, struct bt_dra *dra);
 void bt_allocated_devices_finish(struct bt_allocated_devices *allocated);
 
 /** A claim's latest object changed (spec 12 section 4.3: only nil->set and set->nil count). */
@@ -297,7 +295,6 @@ struct bt_device_class_map {
 	bool has_history;
 };
 
-void bt_device_class_map_init(struct bt_device_class_map *map, struct bt_dra *dra);
 void bt_device_class_map_finish(struct bt_device_class_map *map);
 /** The store's class was added, updated or deleted. */
 void bt_device_class_map_follow(
@@ -332,7 +329,6 @@ struct bt_taint_rules {
 	BT_VEC(uint32_t) free_ids;
 };
 
-void bt_taint_rules_init(struct bt_taint_rules *rules, struct bt_dra *dra);
 void bt_taint_rules_finish(struct bt_taint_rules *rules);
 /** The store's slice was added, updated or deleted: tells the pools. */
 void bt_taint_rules_follow_slice(

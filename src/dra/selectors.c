@@ -13,9 +13,7 @@
 
 static uint32_t find(const struct bt_device_pools *pools, struct bt_str text, uint64_t hash)
 {
-	for (uint32_t at = bt_map_first(&pools->program_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&pools->program_map, hash, at)) {
-		uint32_t id = bt_map_value(&pools->program_map, at);
+	BT_MAP_EACH (&pools->program_map, hash, id) {
 		const struct bt_selector_program *program = &pools->programs.items[id];
 		if (bt_str_equal(text, (struct bt_str){program->text, program->length})) {
 			return id;

@@ -6,17 +6,6 @@
 #include "base/arena.h"
 #include "dra/device_pools.h"
 
-static uint64_t patched_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_taint_rules *)owner)->patched.items[id].hash;
-}
-
-void bt_taint_rules_init(struct bt_taint_rules *rules, struct bt_dra *dra)
-{
-	*rules = (struct bt_taint_rules){.dra = dra};
-	bt_map_init(&rules->map, patched_hash, rules);
-}
-
 void bt_taint_rules_finish(struct bt_taint_rules *rules)
 {
 	for (uint32_t id = 0; id < rules->patched.count; id++) {
@@ -125,9 +114,7 @@ static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
 
-	for (uint32_t at = bt_map_first(&rules->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&rules->map, hash, at)) {
-		uint32_t id = bt_map_value(&rules->map, at);
+	BT_MAP_EACH (&rules->map, hash, id) {
 		if (bt_str_equal(rules->patched.items[id].slice->meta->name, name)) {
 			return id;
 		}
@@ -165,13 +152,7 @@ static void keep(struct bt_taint_rules *rules, struct bt_object *stored, struct 
 		uint32_t id;
 
 		forget(rules, slice->meta->name);
-		if (rules->free_ids.count != 0) {
-			id = rules->free_ids.items[--rules->free_ids.count];
-			rules->patched.items[id] = patched;
-		} else {
-			id = rules->patched.count;
-			bt_vec_push(&rules->patched, patched);
-		}
+		bt_vec_store(&rules->patched, &rules->free_ids, patched, id);
 		bt_map_insert(&rules->map, patched.hash, id);
 	} else {
 		forget(rules, stored->meta->name);

@@ -128,28 +128,7 @@ bool bt_api_call_is_no_op(const struct bt_api_call *call)
 	return !call->has_condition || has_condition(pod, &call->condition);
 }
 
-/** What the newer call says nothing of comes from the older one. No type of call can fail here. */
-static void merge(struct bt_api_call *newer, const struct bt_api_call *older)
-{
-	if (newer->type != BT_API_CALL_POD_STATUS_PATCH) {
-		return;
-	}
-	if (!nominates(newer) && nominates(older)) {
-		set_nomination(newer, &older->nomination);
-	}
-	if (!newer->has_condition && older->has_condition) {
-		set_condition(newer, &older->condition);
-	}
-}
-
 /* --- entries --- */
-
-static uint64_t hash_of_entry(const void *owner, uint32_t id)
-{
-	const struct bt_api_calls *calls = owner;
-
-	return bt_str_hash(uid_of(calls->entries.items[id].stored));
-}
 
 static uint32_t find(const struct bt_api_calls *calls, struct bt_str uid)
 {
@@ -247,7 +226,6 @@ static void let_go(struct bt_api_calls *calls, struct bt_api_call *call)
 void bt_api_calls_init(struct bt_api_calls *calls, const struct bt_api_calls_observer *observer)
 {
 	*calls = (struct bt_api_calls){.first = NONE, .last = NONE, .observer = *observer};
-	bt_map_init(&calls->by_uid, hash_of_entry, calls);
 }
 
 void bt_api_calls_finish(struct bt_api_calls *calls)
@@ -281,7 +259,16 @@ static void push_aside(
 	struct bt_api_call *old = entry->stored;
 
 	if (old->type == call->type) {
-		merge(call, old);
+		/* What the newer call says nothing of comes from the older one. No type of call can
+		 * fail here. */
+		if (call->type == BT_API_CALL_POD_STATUS_PATCH) {
+			if (!nominates(call) && nominates(old)) {
+				set_nomination(call, &old->nomination);
+			}
+			if (!call->has_condition && old->has_condition) {
+				set_condition(call, &old->condition);
+			}
+		}
 		tell(calls, old, BT_API_CALL_OVERWRITTEN, text_same_type);
 	} else if (!old->in_flight) {
 		tell(calls, old, BT_API_CALL_OVERWRITTEN, text_more_relevant);

@@ -18,12 +18,6 @@ const struct bt_cells_kernels *bt_cells_kernels_for_cpu(void)
 #endif
 }
 
-static uint64_t hash_of_cell(const void *owner, uint32_t cell)
-{
-	const struct bt_cells *cells = (const struct bt_cells *)owner;
-	return cells->hashes[cell];
-}
-
 static uint32_t padded(uint32_t count)
 {
 	return (count + BT_CELLS_BLOCK - 1) / BT_CELLS_BLOCK * BT_CELLS_BLOCK;
@@ -40,7 +34,6 @@ static void free_cell_memory(struct bt_cells *cells)
 struct bt_cells *bt_cells_create(uint32_t position_count, uint32_t key_words)
 {
 	struct bt_cells *cells = BT_NEW(struct bt_cells);
-	bt_map_init(&cells->by_key, hash_of_cell, cells);
 	cells->kernels = bt_cells_kernels_for_cpu();
 	bt_cells_reset(cells, position_count, key_words);
 	return cells;
@@ -175,9 +168,7 @@ static bool key_is(const struct bt_cells *cells, uint32_t cell, const uint64_t *
 static uint32_t find_cell(const struct bt_cells *cells, const uint64_t *key, uint64_t hash)
 {
 	const struct bt_map *map = &cells->by_key;
-	for (uint32_t at = bt_map_first(map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(map, hash, at)) {
-		uint32_t cell = bt_map_value(map, at);
+	BT_MAP_EACH (map, hash, cell) {
 		if (cells->hashes[cell] == hash && key_is(cells, cell, key)) {
 			return cell;
 		}

@@ -82,44 +82,6 @@ static void rank(struct bt_cycle_run *run, const struct bt_cells *tree,
 	run->ranked_count = count;
 }
 
-static void take_best(struct bt_cycle_run *run, struct bt_cells *tree,
-	const struct bt_asked_cells *asked, uint32_t node_count)
-{
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	int64_t *scores = bt_score_cells(run, asked, node_count);
-	if (scores == NULL) {
-		return;
-	}
-	bt_cycle_add_normalized(run->plan, asked->slots, asked->count, scores);
-	int64_t best_total = INT64_MIN;
-	uint32_t *best = bt_arena_alloc(run->cycle->arena, asked->count * sizeof(*best));
-	uint32_t best_count = 0;
-	for (uint32_t i = 0; i < asked->count; i++) {
-		int64_t total = scores[i] + bt_cells_best(tree, asked->cells[i]);
-		if (total > best_total) {
-			best_total = total;
-			best_count = 0;
-		}
-		if (total == best_total) {
-			best[best_count++] = asked->cells[i];
-		}
-	}
-	struct bt_cells_choice choice = {
-		.feasible = asked->cells,
-		.feasible_count = asked->count,
-		.best = best,
-		.best_count = best_count,
-		.start = run->start_index,
-	};
-	uint32_t position = choose(run->engine, tree, &choice);
-	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
-	bt_cycle_set_scheduled(run->result, snapshot->list[position], best_total, node_count,
-		snapshot->count - node_count);
-	if (bt_cycle_wants_ranking(run)) {
-		rank(run, tree, asked, scores, node_count);
-	}
-}
-
 /** Decide by the tree. */
 static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 {
@@ -149,7 +111,38 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		bt_cycle_set_scheduled(run->result, asked.slots[0], 0, 1, snapshot->count - 1);
 		return;
 	}
-	take_best(run, tree, &asked, node_count);
+	int64_t *scores = bt_score_cells(run, &asked, node_count);
+	if (scores == NULL) {
+		return;
+	}
+	bt_cycle_add_normalized(run->plan, asked.slots, asked.count, scores);
+	int64_t best_total = INT64_MIN;
+	uint32_t *best = bt_arena_alloc(run->cycle->arena, asked.count * sizeof(*best));
+	uint32_t best_count = 0;
+	for (uint32_t i = 0; i < asked.count; i++) {
+		int64_t total = scores[i] + bt_cells_best(tree, asked.cells[i]);
+		if (total > best_total) {
+			best_total = total;
+			best_count = 0;
+		}
+		if (total == best_total) {
+			best[best_count++] = asked.cells[i];
+		}
+	}
+	struct bt_cells_choice choice = {
+		.feasible = asked.cells,
+		.feasible_count = asked.count,
+		.best = best,
+		.best_count = best_count,
+		.start = run->start_index,
+	};
+	uint32_t position = choose(run->engine, tree, &choice);
+	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
+	bt_cycle_set_scheduled(run->result, snapshot->list[position], best_total, node_count,
+		snapshot->count - node_count);
+	if (bt_cycle_wants_ranking(run)) {
+		rank(run, tree, &asked, scores, node_count);
+	}
 }
 
 /** --- may cells decide? --- */

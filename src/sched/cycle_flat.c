@@ -51,36 +51,6 @@ static struct table_entry *entry_of(struct table_entry *table, uint64_t value, u
 	return &table[i];
 }
 
-/** Cells of cells so far and any values; values: by slot, NULL: the trait is asked. */
-static bool part_by_table(
-	struct flat *flat, const struct bt_node_trait *trait, const uint32_t *values)
-{
-	struct table_entry *table =
-		BT_ARENA_NEW_ARRAY(flat->run->cycle->arena, struct table_entry, TABLE_SIZE);
-	const uint32_t *verdict = flat->plan->verdict;
-	uint32_t count = 0;
-	for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
-		uint32_t before = flat->cell_of != NULL ? flat->cell_of[slot] : 0;
-		flat->cache->cells[slot] = 0;
-		if (verdict[slot] == BT_VERDICT_OUTSIDE) {
-			continue;
-		}
-		uint64_t value = values != NULL ? values[slot] : trait->value(trait->context, slot);
-		struct table_entry *entry = entry_of(table, value, before);
-		if (entry->cell == 0) {
-			if (count == BT_CELLS_MAX) {
-				return false;
-			}
-			*entry = (struct table_entry){value, before, ++count};
-		}
-		flat->cache->cells[slot] = entry->cell - 1;
-	}
-	BT_ASSERT(count != 0); /* the snapshot has nodes */
-	flat->cell_of = flat->cache->cells;
-	flat->cell_count = count;
-	return true;
-}
-
 /** The trait's values by slot; NULL: they do not fit. */
 static const uint32_t *values_of(const struct flat *flat, const struct bt_node_trait *trait)
 {
@@ -114,7 +84,33 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 	const uint32_t *values = values_of(flat, trait);
 	uint64_t kinds = values != NULL ? (uint64_t)kernels->max_value(values, slot_count) + 1 : 0;
 	if (values == NULL || kinds > BT_CELLS_MAX / flat->cell_count) {
-		return part_by_table(flat, trait, values);
+		/* Cells of cells so far and any values; values: by slot, NULL: the trait is asked.
+		 */
+		struct table_entry *table =
+			BT_ARENA_NEW_ARRAY(flat->run->cycle->arena, struct table_entry, TABLE_SIZE);
+		const uint32_t *verdict = flat->plan->verdict;
+		uint32_t count = 0;
+		for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
+			uint32_t before = flat->cell_of != NULL ? flat->cell_of[slot] : 0;
+			flat->cache->cells[slot] = 0;
+			if (verdict[slot] == BT_VERDICT_OUTSIDE) {
+				continue;
+			}
+			uint64_t value =
+				values != NULL ? values[slot] : trait->value(trait->context, slot);
+			struct table_entry *entry = entry_of(table, value, before);
+			if (entry->cell == 0) {
+				if (count == BT_CELLS_MAX) {
+					return false;
+				}
+				*entry = (struct table_entry){value, before, ++count};
+			}
+			flat->cache->cells[slot] = entry->cell - 1;
+		}
+		BT_ASSERT(count != 0); /* the snapshot has nodes */
+		flat->cell_of = flat->cache->cells;
+		flat->cell_count = count;
+		return true;
 	}
 	if (flat->cell_of == NULL && values == trait->values) {
 		flat->cell_of = values;
@@ -287,37 +283,6 @@ static bool fail(struct flat *flat)
 
 /** --- totals and choice --- */
 
-static void compute_totals(
-	struct flat *flat, const struct bt_asked_cells *asked, const int64_t *scores)
-{
-	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
-	const struct bt_plan *plan = flat->plan;
-	int32_t *totals = flat->cache->totals;
-	uint32_t slot_count = plan->slot_count;
-	if (flat->cell_of == NULL) {
-		kernels->start_totals(
-			totals, plan->local, plan->verdict, (int32_t)scores[0], slot_count);
-	} else {
-		int32_t *cell_scores = bt_arena_alloc(
-			flat->run->cycle->arena, flat->cell_count * sizeof(*cell_scores));
-		for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
-			cell_scores[cell] = BT_TOTAL_INFEASIBLE;
-		}
-		for (uint32_t i = 0; i < asked->count; i++) {
-			cell_scores[asked->cells[i]] = (int32_t)scores[i];
-		}
-		kernels->start_cell_totals(
-			totals, plan->local, plan->verdict, flat->cell_of, cell_scores, slot_count);
-	}
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		const struct bt_plan_raw *raw = &plan->raws[i];
-		int32_t max = kernels->max_feasible(raw->values, totals, slot_count);
-		/* Nodes that have nothing are all alike. */
-		kernels->add_normalized(totals, raw->values, raw->weight, max != 0 ? max : 1,
-			raw->reverse, slot_count);
-	}
-}
-
 /** Nodes that are not feasible, by how far they come behind the start of the search. */
 struct gaps {
 	uint64_t *words;
@@ -446,7 +411,32 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 	if (scores == NULL) {
 		return;
 	}
-	compute_totals(flat, asked, scores);
+	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
+	const struct bt_plan *plan = flat->plan;
+	int32_t *totals = flat->cache->totals;
+	uint32_t slot_count = plan->slot_count;
+	if (flat->cell_of == NULL) {
+		kernels->start_totals(
+			totals, plan->local, plan->verdict, (int32_t)scores[0], slot_count);
+	} else {
+		int32_t *cell_scores = bt_arena_alloc(
+			flat->run->cycle->arena, flat->cell_count * sizeof(*cell_scores));
+		for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
+			cell_scores[cell] = BT_TOTAL_INFEASIBLE;
+		}
+		for (uint32_t i = 0; i < asked->count; i++) {
+			cell_scores[asked->cells[i]] = (int32_t)scores[i];
+		}
+		kernels->start_cell_totals(
+			totals, plan->local, plan->verdict, flat->cell_of, cell_scores, slot_count);
+	}
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		const struct bt_plan_raw *raw = &plan->raws[i];
+		int32_t max = kernels->max_feasible(raw->values, totals, slot_count);
+		/* Nodes that have nothing are all alike. */
+		kernels->add_normalized(totals, raw->values, raw->weight, max != 0 ? max : 1,
+			raw->reverse, slot_count);
+	}
 	int32_t best_total =
 		bt_plan_kernels_for_cpu()->max_total(flat->cache->totals, flat->plan->slot_count);
 	uint32_t slot = choose(flat, best_total, node_count);

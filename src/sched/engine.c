@@ -493,29 +493,6 @@ static void filter_nodes(struct bt_engine *engine, struct bt_framework *framewor
 	}
 }
 
-static void score_nodes(struct bt_engine *engine BT_UNUSED, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
-{
-	struct bt_cycle_state *cycle = evaluation->cycle;
-	evaluation->pre_score_ran = true;
-	evaluation->pre_score = bt_run_pre_score(
-		framework, cycle, pod, evaluation->feasible, evaluation->feasible_count);
-	if (!bt_status_is_success(&evaluation->pre_score)) {
-		return;
-	}
-	evaluation->score_status = bt_run_score(framework, cycle, pod, evaluation->feasible,
-		evaluation->feasible_count, &evaluation->scores);
-	if (!bt_status_is_success(&evaluation->score_status)) {
-		return;
-	}
-	evaluation->best = 0;
-	for (uint32_t i = 1; i < evaluation->feasible_count; i++) {
-		if (evaluation->scores.totals[i] > evaluation->scores.totals[evaluation->best]) {
-			evaluation->best = i;
-		}
-	}
-}
-
 static void pre_filter(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
 {
@@ -556,7 +533,25 @@ void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework
 		filter_nodes(engine, framework, pod, out_evaluation);
 	}
 	if (out_evaluation->feasible_count != 0 && bt_status_is_success(&out_evaluation->error)) {
-		score_nodes(engine, framework, pod, out_evaluation);
+		struct bt_cycle_state *cycle = out_evaluation->cycle;
+		out_evaluation->pre_score_ran = true;
+		out_evaluation->pre_score = bt_run_pre_score(framework, cycle, pod,
+			out_evaluation->feasible, out_evaluation->feasible_count);
+		if (bt_status_is_success(&out_evaluation->pre_score)) {
+			out_evaluation->score_status =
+				bt_run_score(framework, cycle, pod, out_evaluation->feasible,
+					out_evaluation->feasible_count, &out_evaluation->scores);
+			if (bt_status_is_success(&out_evaluation->score_status)) {
+				out_evaluation->best = 0;
+				for (uint32_t i = 1; i < out_evaluation->feasible_count; i++) {
+					if (out_evaluation->scores.totals[i] >
+						out_evaluation->scores
+							.totals[out_evaluation->best]) {
+						out_evaluation->best = i;
+					}
+				}
+			}
+		}
 	}
 	engine->statuses = diagnosis->statuses; /* the list may have moved */
 	if (engine->options.verify) {

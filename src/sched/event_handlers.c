@@ -187,49 +187,19 @@ static void change_unassigned(struct bt_scheduler *scheduler, struct bt_object *
 	}
 }
 
-static void update_pod_in_scheduling_queue(struct bt_scheduler *scheduler,
-	struct bt_object *old_pod, struct bt_object *new_pod, int64_t now_ns)
-{
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	if (bt_str_equal(old_pod->meta->resource_version, new_pod->meta->resource_version)) {
-		return;
-	}
-	change_unassigned(scheduler, old_pod, new_pod, now_ns);
-	if (scheduler->metrics == NULL) {
-		return;
-	}
-	bt_scheduler_event_handled(
-		scheduler, resource_unschedulable_pod, BT_ACTION_UPDATE, started_ns);
-	struct bt_change_events events = bt_pod_change_events(
-		old_pod->value, new_pod->value, &scheduler->change_gates, &scheduler->scratch);
-	for (uint32_t i = 0; i < events.count; i++) {
-		if (events.actions[i] != BT_ACTION_UPDATE) {
-			bt_scheduler_event_handled(scheduler, resource_unschedulable_pod,
-				events.actions[i], started_ns);
-		}
-	}
-}
-
-static void remove_unassigned(
-	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
-{
-	log_pod("Delete event for unscheduled pod", pod);
-	bt_queue_delete(scheduler->queue, pod);
-	if (binding) {
-		return;
-	}
-	if (is_assumed(scheduler, pod)) {
-		drop_assumed(scheduler, pod, now_ns);
-	} else if (nominated_node(pod).length != 0) {
-		announce_nomination_end(scheduler, pod, now_ns);
-	}
-}
-
 static void delete_pod_from_scheduling_queue(
 	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
 {
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	remove_unassigned(scheduler, pod, binding, now_ns);
+	log_pod("Delete event for unscheduled pod", pod);
+	bt_queue_delete(scheduler->queue, pod);
+	if (!binding) {
+		if (is_assumed(scheduler, pod)) {
+			drop_assumed(scheduler, pod, now_ns);
+		} else if (nominated_node(pod).length != 0) {
+			announce_nomination_end(scheduler, pod, now_ns);
+		}
+	}
 	bt_scheduler_event_handled(
 		scheduler, resource_unschedulable_pod, BT_ACTION_DELETE, started_ns);
 }
@@ -284,7 +254,25 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 		return result;
 	}
 	if (is_responsible_for_pod(scheduler, old_pod)) {
-		update_pod_in_scheduling_queue(scheduler, old_pod, new_pod, now_ns);
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		if (!bt_str_equal(
+			    old_pod->meta->resource_version, new_pod->meta->resource_version)) {
+			change_unassigned(scheduler, old_pod, new_pod, now_ns);
+			if (scheduler->metrics != NULL) {
+				bt_scheduler_event_handled(scheduler, resource_unschedulable_pod,
+					BT_ACTION_UPDATE, started_ns);
+				struct bt_change_events events =
+					bt_pod_change_events(old_pod->value, new_pod->value,
+						&scheduler->change_gates, &scheduler->scratch);
+				for (uint32_t i = 0; i < events.count; i++) {
+					if (events.actions[i] != BT_ACTION_UPDATE) {
+						bt_scheduler_event_handled(scheduler,
+							resource_unschedulable_pod,
+							events.actions[i], started_ns);
+					}
+				}
+			}
+		}
 	}
 	return 0;
 }
@@ -434,24 +422,6 @@ void bt_scheduler_drop_device_changes(struct bt_scheduler *scheduler)
 	scheduler->device_changes.count = 0;
 }
 
-static void observe_other(struct bt_scheduler *scheduler, struct bt_object *old_object,
-	struct bt_object *new_object, int64_t now_ns)
-{
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	struct bt_object_store *objects = &scheduler->engine->state->objects;
-	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
-	if (new_object != NULL) {
-		bt_object_store_put(objects, bt_object_share(new_object));
-	} else {
-		(void)bt_object_store_delete(objects, kind, old_object->meta->namespace_,
-			old_object->meta->name); /* absent already: nothing to undo */
-	}
-	bt_scheduler_announce_devices(scheduler, now_ns);
-	if (kind != BT_KIND_RESOURCE_CLAIM || scheduler->engine->state->dra == NULL) {
-		move_by_kind(scheduler, old_object, new_object, started_ns, now_ns);
-	}
-}
-
 /** --- the watch --- */
 
 int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *last_known,
@@ -484,7 +454,18 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 	if (kind == BT_KIND_POD) {
 		result = observe_pod(scheduler, old_object, new_object, now_ns, err);
 	} else if (kind != BT_KIND_NODE) {
-		observe_other(scheduler, old_object, new_object, now_ns);
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		struct bt_object_store *objects = &scheduler->engine->state->objects;
+		if (new_object != NULL) {
+			bt_object_store_put(objects, bt_object_share(new_object));
+		} else {
+			(void)bt_object_store_delete(objects, kind, old_object->meta->namespace_,
+				old_object->meta->name); /* absent already: nothing to undo */
+		}
+		bt_scheduler_announce_devices(scheduler, now_ns);
+		if (kind != BT_KIND_RESOURCE_CLAIM || scheduler->engine->state->dra == NULL) {
+			move_by_kind(scheduler, old_object, new_object, started_ns, now_ns);
+		}
 	} else if (old_object == NULL) {
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		log_node("Add event for node", new_object);

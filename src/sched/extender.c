@@ -80,22 +80,6 @@ static int create_carriers(const struct bt_config *config,
 	return 0;
 }
 
-/** Stable: those that are not ignorable first. Spec 10 section 7.2. */
-static void sort_extenders(struct bt_extender *items, uint32_t count)
-{
-	struct bt_extender *sorted = BT_NEW_ARRAY(struct bt_extender, count);
-	uint32_t at = 0;
-	for (int ignorable = 0; ignorable < 2; ignorable++) {
-		for (uint32_t i = 0; i < count; i++) {
-			if (items[i].config->ignorable == (ignorable != 0)) {
-				sorted[at++] = items[i];
-			}
-		}
-	}
-	memcpy(items, sorted, count * sizeof(*items));
-	bt_free(sorted);
-}
-
 int bt_extenders_create(const struct bt_config *config, const struct bt_extender_factory *factory,
 	const struct bt_state *state, struct bt_extenders *out_extenders, struct berth_error *err)
 {
@@ -112,7 +96,19 @@ int bt_extenders_create(const struct bt_config *config, const struct bt_extender
 		bt_extenders_finish(&extenders);
 		return result;
 	}
-	sort_extenders(extenders.items, count);
+	/* Stable: those that are not ignorable first. Spec 10 section 7.2. */
+	struct bt_extender *items = extenders.items;
+	struct bt_extender *sorted = BT_NEW_ARRAY(struct bt_extender, count);
+	uint32_t at = 0;
+	for (int ignorable = 0; ignorable < 2; ignorable++) {
+		for (uint32_t j = 0; j < count; j++) {
+			if (items[j].config->ignorable == (ignorable != 0)) {
+				sorted[at++] = items[j];
+			}
+		}
+	}
+	memcpy(items, sorted, count * sizeof(*items));
+	bt_free(sorted);
 	extenders.preemption = BT_NEW_ARRAY(struct bt_preemption_extender, count);
 	extenders.preemption_contexts = BT_NEW_ARRAY(struct bt_extender_preemption, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -353,21 +349,6 @@ struct filtering {
 	uint32_t *position_by_slot; /* of the nodes sent: position + 1 */
 };
 
-static void index_candidates(
-	struct filtering *filtering, const struct bt_extender_candidates *candidates)
-{
-	uint32_t slot_count = filtering->extenders->state->nodes.slot_count;
-
-	if (filtering->position_by_slot == NULL) {
-		filtering->position_by_slot =
-			BT_ARENA_NEW_ARRAY(filtering->arena, uint32_t, slot_count);
-	}
-	memset(filtering->position_by_slot, 0, slot_count * sizeof(uint32_t));
-	for (uint32_t i = 0; i < candidates->count; i++) {
-		filtering->position_by_slot[candidates->slots[i]] = i + 1;
-	}
-}
-
 /**
  * The answer's nodes in the answer's order. Upstream would take objects of nodes that it never
  * sent; here they are the same error as names it never sent, and so is a list longer than what was
@@ -389,7 +370,16 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 	}
 	left.nodes = BT_ARENA_NEW_ARRAY(filtering->arena, struct bt_extender_node, count);
 	left.slots = BT_ARENA_NEW_ARRAY(filtering->arena, uint32_t, count);
-	index_candidates(filtering, candidates);
+	uint32_t slot_count = filtering->extenders->state->nodes.slot_count;
+
+	if (filtering->position_by_slot == NULL) {
+		filtering->position_by_slot =
+			BT_ARENA_NEW_ARRAY(filtering->arena, uint32_t, slot_count);
+	}
+	memset(filtering->position_by_slot, 0, slot_count * sizeof(uint32_t));
+	for (uint32_t j = 0; j < candidates->count; j++) {
+		filtering->position_by_slot[candidates->slots[j]] = j + 1;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_str name =
 			by_name ? answer->node_names.items[i] : answer->nodes.items[i].name;

@@ -88,36 +88,6 @@ static int compare_entries(const void *a, const void *b)
 		((const struct bt_resource_entry *)b)->name);
 }
 
-static struct bt_resource_list allocatable_of(
-	const struct bt_state *state, uint32_t slot, struct bt_arena *arena)
-{
-	const struct bt_node_table *nodes = &state->nodes;
-	struct bt_resource_list list = {
-		.items = BT_ARENA_NEW_ARRAY(
-			arena, struct bt_resource_entry, ALLOCATABLE_FIXED + nodes->scalars.count),
-		.present = true,
-	};
-	list.items[list.count++] = (struct bt_resource_entry){BT_STR("cpu"),
-		bt_quantity_make(nodes->allocatable_cpu_milli[slot], -3, BT_QUANTITY_DECIMAL_SI)};
-	list.items[list.count++] = (struct bt_resource_entry){BT_STR("ephemeral-storage"),
-		bt_quantity_make(
-			nodes->allocatable_ephemeral_bytes[slot], 0, BT_QUANTITY_BINARY_SI)};
-	list.items[list.count++] = (struct bt_resource_entry){BT_STR("memory"),
-		bt_quantity_make(nodes->allocatable_memory_bytes[slot], 0, BT_QUANTITY_BINARY_SI)};
-	list.items[list.count++] = (struct bt_resource_entry){BT_STR("pods"),
-		bt_quantity_make(nodes->allocatable_pods[slot], 0, BT_QUANTITY_DECIMAL_SI)};
-	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
-		int64_t amount = nodes->scalars.items[i].allocatable[slot];
-		if (amount != 0) {
-			list.items[list.count++] = (struct bt_resource_entry){
-				bt_symbol_text(&state->symbols, nodes->scalars.items[i].name),
-				bt_quantity_make(amount, 0, BT_QUANTITY_DECIMAL_SI)};
-		}
-	}
-	qsort(list.items, list.count, sizeof(*list.items), compare_entries);
-	return list;
-}
-
 static void write_known_node(
 	struct bt_json_writer *writer, const struct bt_state *state, struct bt_str name)
 {
@@ -130,7 +100,34 @@ static void write_known_node(
 		node.metadata.labels = row->labels;
 		node.spec.unschedulable = state->nodes.unschedulable[slot] != 0;
 		node.spec.taints = *bt_node_table_taints(&state->nodes, slot);
-		node.status.allocatable = allocatable_of(state, slot, &arena);
+		const struct bt_node_table *nodes = &state->nodes;
+		struct bt_resource_list list = {
+			.items = BT_ARENA_NEW_ARRAY(&arena, struct bt_resource_entry,
+				ALLOCATABLE_FIXED + nodes->scalars.count),
+			.present = true,
+		};
+		list.items[list.count++] = (struct bt_resource_entry){BT_STR("cpu"),
+			bt_quantity_make(
+				nodes->allocatable_cpu_milli[slot], -3, BT_QUANTITY_DECIMAL_SI)};
+		list.items[list.count++] = (struct bt_resource_entry){BT_STR("ephemeral-storage"),
+			bt_quantity_make(nodes->allocatable_ephemeral_bytes[slot], 0,
+				BT_QUANTITY_BINARY_SI)};
+		list.items[list.count++] = (struct bt_resource_entry){BT_STR("memory"),
+			bt_quantity_make(
+				nodes->allocatable_memory_bytes[slot], 0, BT_QUANTITY_BINARY_SI)};
+		list.items[list.count++] = (struct bt_resource_entry){BT_STR("pods"),
+			bt_quantity_make(nodes->allocatable_pods[slot], 0, BT_QUANTITY_DECIMAL_SI)};
+		for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+			int64_t amount = nodes->scalars.items[i].allocatable[slot];
+			if (amount != 0) {
+				list.items[list.count++] = (struct bt_resource_entry){
+					bt_symbol_text(
+						&state->symbols, nodes->scalars.items[i].name),
+					bt_quantity_make(amount, 0, BT_QUANTITY_DECIMAL_SI)};
+			}
+		}
+		qsort(list.items, list.count, sizeof(*list.items), compare_entries);
+		node.status.allocatable = list;
 	}
 	bt_message_encode_json(&bt_node_message, writer, &node);
 	bt_arena_finish(&arena);
@@ -198,30 +195,6 @@ static int compare_opinions(const void *a, const void *b)
 		((const struct bt_preemption_opinion *)b)->node_name);
 }
 
-/** One entry of the map; args NULL: victims by uid only. */
-static void write_victims(struct bt_json_writer *writer,
-	const struct bt_preemption_opinion *opinion, const struct bt_extender_preemption_args *args,
-	const struct bt_extender_objects *objects)
-{
-	bt_json_write_name(writer, opinion->node_name);
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "Pods");
-	bt_json_begin_array(writer);
-	for (uint32_t i = 0; i < opinion->victim_count; i++) {
-		if (args != NULL) {
-			write_victim(writer, args->state, opinion->victim_uids[i], objects);
-			continue;
-		}
-		bt_json_begin_object(writer);
-		write_member_str(writer, "UID", opinion->victim_uids[i]);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-	bt_json_write_name_c(writer, "NumPDBViolations");
-	bt_json_write_int64(writer, opinion->pdb_violations);
-	bt_json_end_object(writer);
-}
-
 /** As Go writes maps: sorted by key. */
 static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	const struct bt_preemption_opinions *opinions,
@@ -236,7 +209,25 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	bt_json_write_name_c(writer, name);
 	bt_json_begin_object(writer);
 	for (uint32_t i = 0; i < opinions->count; i++) {
-		write_victims(writer, &sorted[i], args, objects);
+		/* One entry of the map; args NULL: victims by uid only. */
+		const struct bt_preemption_opinion *opinion = &sorted[i];
+		bt_json_write_name(writer, opinion->node_name);
+		bt_json_begin_object(writer);
+		bt_json_write_name_c(writer, "Pods");
+		bt_json_begin_array(writer);
+		for (uint32_t j = 0; j < opinion->victim_count; j++) {
+			if (args != NULL) {
+				write_victim(writer, args->state, opinion->victim_uids[j], objects);
+				continue;
+			}
+			bt_json_begin_object(writer);
+			write_member_str(writer, "UID", opinion->victim_uids[j]);
+			bt_json_end_object(writer);
+		}
+		bt_json_end_array(writer);
+		bt_json_write_name_c(writer, "NumPDBViolations");
+		bt_json_write_int64(writer, opinion->pdb_violations);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);
 	bt_free(sorted);

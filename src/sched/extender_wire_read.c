@@ -388,24 +388,6 @@ static int read_map_member(struct extender_answer *answer, struct bt_str name, v
 	return result;
 }
 
-static void take_map(struct extender_answer *answer, struct map_vec *vec, struct bt_str_map *out)
-{
-	if (vec->items.count != 0) {
-		qsort(vec->items.items, vec->items.count, sizeof(struct map_entry),
-			compare_map_entries);
-	}
-	out->items = BT_ARENA_NEW_ARRAY(answer->arena, struct bt_str_pair, vec->items.count);
-	out->count = 0;
-	for (uint32_t i = 0; i < vec->items.count; i++) {
-		const struct bt_str_pair *pair = &vec->items.items[i].pair;
-		if (out->count != 0 && bt_str_equal(out->items[out->count - 1].key, pair->key)) {
-			out->count--;
-		}
-		out->items[out->count++] = *pair;
-	}
-	bt_vec_finish(&vec->items);
-}
-
 /** A second object of the same name adds to the first, null takes it away. */
 static int read_failed(struct extender_answer *answer, const char *field, struct bt_str_map *out)
 {
@@ -427,7 +409,20 @@ static int read_failed(struct extender_answer *answer, const char *field, struct
 	if (!present) {
 		map.items.count = 0;
 	}
-	take_map(answer, &map, out);
+	if (map.items.count != 0) {
+		qsort(map.items.items, map.items.count, sizeof(struct map_entry),
+			compare_map_entries);
+	}
+	out->items = BT_ARENA_NEW_ARRAY(answer->arena, struct bt_str_pair, map.items.count);
+	out->count = 0;
+	for (uint32_t i = 0; i < map.items.count; i++) {
+		const struct bt_str_pair *pair = &map.items.items[i].pair;
+		if (out->count != 0 && bt_str_equal(out->items[out->count - 1].key, pair->key)) {
+			out->count--;
+		}
+		out->items[out->count++] = *pair;
+	}
+	bt_vec_finish(&map.items);
 	out->present = present;
 	return result;
 }

@@ -46,19 +46,6 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 	bt_nominator_for_each_rival_node(nominator, run->pod, mark_node, &marking);
 }
 
-/** Many nodes will be looked up. */
-static void cycle_index_nominated(struct bt_cycle_run *run)
-{
-	if (run->nominated_count == 0 || run->nominated_at != NULL) {
-		return;
-	}
-	run->nominated_at = BT_ARENA_NEW_ARRAY(
-		run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
-	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		run->nominated_at[run->nominated[i].slot] = i + 1;
-	}
-}
-
 /** NULL: nobody takes room on this node. */
 static struct bt_cycle_nominated *cycle_nominated_at(const struct bt_cycle_run *run, uint32_t slot)
 {
@@ -273,11 +260,6 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 
 /** --- with extenders: statuses as a map by node --- */
 
-static uint64_t stranger_hash(const void *owner, uint32_t value)
-{
-	return bt_str_hash(((const struct bt_cycle_extension *)owner)->strangers.items[value].name);
-}
-
 void bt_cycle_extension_init(struct bt_cycle_run *run)
 {
 	struct bt_cycle_extension *extension = &run->extension;
@@ -287,7 +269,6 @@ void bt_cycle_extension_init(struct bt_cycle_run *run)
 	extension->active = true;
 	extension->entry_by_slot = BT_ARENA_NEW_ARRAY(
 		run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
-	bt_map_init(&extension->stranger_index, stranger_hash, extension);
 }
 
 void bt_cycle_extension_finish(struct bt_cycle_run *run)
@@ -420,12 +401,6 @@ struct decoded_verdicts {
 	BT_VEC(struct decoded_verdict) items;
 };
 
-static uint64_t decoded_hash(const void *owner, uint32_t value)
-{
-	const struct decoded_verdicts *known = owner;
-	return bt_hash_u64(0, known->items.items[value].verdict);
-}
-
 static struct bt_status decode_once(
 	const struct bt_cycle_run *run, struct decoded_verdicts *known, uint32_t verdict)
 {
@@ -452,7 +427,6 @@ static void record_verdicts(
 {
 	struct decoded_verdicts known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
-	bt_map_init(&known.map, decoded_hash, &known);
 	bt_vec_reserve(&diagnosis->statuses.entries,
 		(uint64_t)diagnosis->statuses.entries.count + examined);
 	for (uint32_t i = 0; i < examined; i++) {
@@ -548,29 +522,31 @@ static void search_verdicts(
 	}
 }
 
-static void learn_verdicts(struct bt_cycle_run *run, const struct bt_node_search *search)
-{
-	uint32_t all = run->engine->state->snapshot.count;
-	if (run->plan == NULL) {
-		return;
-	}
-	run->few_nodes = search->count == 1 || search->count < all / FEW_NODES_SHARE;
-	if (run->few_nodes) {
-		run->verdict = bt_plan_slot_verdicts(
-			run->plan, run->engine, run->cycle, run->pod, search->slots, search->count);
-	} else {
-		bt_plan_refresh(run->plan, run->engine, run->pod);
-		run->verdict = bt_plan_cycle_verdicts(run->plan, run->engine, run->cycle, run->pod);
-	}
-}
-
 struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	struct bt_cycle_run *run, struct bt_node_search search)
 {
 	struct bt_node_search_result found = {0};
-	learn_verdicts(run, &search);
+	uint32_t all = run->engine->state->snapshot.count;
+	if (run->plan != NULL) {
+		run->few_nodes = search.count == 1 || search.count < all / FEW_NODES_SHARE;
+		if (run->few_nodes) {
+			run->verdict = bt_plan_slot_verdicts(run->plan, run->engine, run->cycle,
+				run->pod, search.slots, search.count);
+		} else {
+			bt_plan_refresh(run->plan, run->engine, run->pod);
+			run->verdict = bt_plan_cycle_verdicts(
+				run->plan, run->engine, run->cycle, run->pod);
+		}
+	}
 	if (search.count > 1) {
-		cycle_index_nominated(run);
+		/* Many nodes will be looked up. */
+		if (run->nominated_count != 0 && run->nominated_at == NULL) {
+			run->nominated_at = BT_ARENA_NEW_ARRAY(
+				run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
+			for (uint32_t i = 0; i < run->nominated_count; i++) {
+				run->nominated_at[run->nominated[i].slot] = i + 1;
+			}
+		}
 	}
 	search.limit = search.limit < search.count ? search.limit : search.count;
 	found.feasible = bt_arena_alloc(run->cycle->arena, search.limit * sizeof(*found.feasible));

@@ -355,47 +355,6 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache)
 	bt_free(cache);
 }
 
-/** Scratch columns and blocks for this many slots; blocks have room to spare so that growing
- * clusters keep them. */
-static void reserve_scratch(struct bt_plan_cache *cache, uint32_t slot_count)
-{
-	if (slot_count > cache->block_slots) {
-		cache->block_slots = (slot_count + slot_count / 8 + 63) & ~UINT32_C(63);
-		free_blocks(cache);
-	}
-	if (slot_count <= cache->scratch_slots) {
-		return;
-	}
-	cache->scratch_slots = (slot_count + 63) & ~UINT32_C(63);
-	cache->detail =
-		bt_realloc_array(cache->detail, cache->scratch_slots, sizeof(*cache->detail));
-	cache->verdict =
-		bt_realloc_array(cache->verdict, cache->scratch_slots, sizeof(*cache->verdict));
-	cache->scores =
-		bt_realloc_array(cache->scores, cache->scratch_slots, sizeof(*cache->scores));
-	cache->totals =
-		bt_realloc_array(cache->totals, cache->scratch_slots, sizeof(*cache->totals));
-	cache->cells = bt_realloc_array(cache->cells, cache->scratch_slots, sizeof(*cache->cells));
-	cache->changed =
-		bt_realloc_array(cache->changed, cache->scratch_slots, sizeof(*cache->changed));
-	bt_free(cache->marks);
-	cache->marks = BT_NEW_ARRAY(uint64_t, cache->scratch_slots);
-}
-
-/** Every score weight and their sum fit totals of 32 bits. */
-static bool weights_fit_columns(const struct bt_framework *framework)
-{
-	int64_t sum = 0;
-	for (uint32_t i = 0; i < framework->points[BT_POINT_SCORE].entries.count; i++) {
-		int64_t weight = framework->points[BT_POINT_SCORE].entries.items[i].weight;
-		if (weight < 0 || weight > COLUMN_TOTAL_MAX / BT_SCORE_MAX) {
-			return false;
-		}
-		sum += weight * BT_SCORE_MAX;
-	}
-	return sum < COLUMN_TOTAL_MAX;
-}
-
 static void unlink_plan(struct bt_plan *plan)
 {
 	struct plan_queue *queue = plan->queue;
@@ -479,10 +438,42 @@ struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod)
 {
 	struct bt_plan_cache *cache = engine->plans;
-	if (!weights_fit_columns(framework)) {
+	/* Every score weight and their sum fit totals of 32 bits. */
+	int64_t sum = 0;
+	for (uint32_t i = 0; i < framework->points[BT_POINT_SCORE].entries.count; i++) {
+		int64_t weight = framework->points[BT_POINT_SCORE].entries.items[i].weight;
+		if (weight < 0 || weight > COLUMN_TOTAL_MAX / BT_SCORE_MAX) {
+			return NULL;
+		}
+		sum += weight * BT_SCORE_MAX;
+	}
+	if (sum >= COLUMN_TOTAL_MAX) {
 		return NULL;
 	}
-	reserve_scratch(cache, engine->state->nodes.slot_count);
+	/* Scratch columns and blocks for this many slots; blocks have room to spare so that growing
+	 * clusters keep them. */
+	uint32_t slot_count = engine->state->nodes.slot_count;
+	if (slot_count > cache->block_slots) {
+		cache->block_slots = (slot_count + slot_count / 8 + 63) & ~UINT32_C(63);
+		free_blocks(cache);
+	}
+	if (slot_count > cache->scratch_slots) {
+		cache->scratch_slots = (slot_count + 63) & ~UINT32_C(63);
+		cache->detail = bt_realloc_array(
+			cache->detail, cache->scratch_slots, sizeof(*cache->detail));
+		cache->verdict = bt_realloc_array(
+			cache->verdict, cache->scratch_slots, sizeof(*cache->verdict));
+		cache->scores = bt_realloc_array(
+			cache->scores, cache->scratch_slots, sizeof(*cache->scores));
+		cache->totals = bt_realloc_array(
+			cache->totals, cache->scratch_slots, sizeof(*cache->totals));
+		cache->cells =
+			bt_realloc_array(cache->cells, cache->scratch_slots, sizeof(*cache->cells));
+		cache->changed = bt_realloc_array(
+			cache->changed, cache->scratch_slots, sizeof(*cache->changed));
+		bt_free(cache->marks);
+		cache->marks = BT_NEW_ARRAY(uint64_t, cache->scratch_slots);
+	}
 	struct bt_plan *plan = cache_find(cache, framework, pod->shape,
 		engine->state->nodes.has_wide_values, bt_plan_class_version(engine->state));
 	struct shape_entry *entry = entry_of(cache, pod->shape->id);

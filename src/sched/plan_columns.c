@@ -109,48 +109,6 @@ static inline void count_rejection(const struct bt_plan *plan, uint32_t verdict,
 	}
 }
 
-static void count_rejections(const struct bt_plan *plan, uint32_t node_count)
-{
-	if (plan->rejected == NULL) {
-		return;
-	}
-	memset(plan->rejected, 0, plan->filter_count * sizeof(*plan->rejected));
-	if (plan->feasible_count == node_count) {
-		return;
-	}
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		count_rejection(plan, plan->verdict[slot], 1);
-	}
-}
-
-static void recompute_verdicts(
-	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
-{
-	const struct bt_snapshot *snapshot = &engine->state->snapshot;
-	uint32_t slot_count = engine->state->nodes.slot_count;
-	struct bt_plan_cache *cache = engine->plans;
-	if (plan->verdict == NULL || plan->block_slots < slot_count) {
-		bt_plan_drop_columns(cache, plan);
-		plan->block_slots = cache->block_slots;
-		plan->verdict = bt_plan_take_block(cache);
-	}
-	plan->slot_count = slot_count;
-	if (snapshot->count == slot_count) {
-		memset(plan->verdict, 0, (size_t)slot_count * sizeof(*plan->verdict));
-	} else {
-		memset(plan->verdict, 0xff, (size_t)slot_count * sizeof(*plan->verdict));
-		for (uint32_t i = 0; i < snapshot->count; i++) {
-			plan->verdict[snapshot->list[i]] = 0;
-		}
-	}
-	struct column_pass pass = {plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
-	filter_all(&pass);
-	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
-	count_rejections(plan, snapshot->count);
-	plan->scored = false;
-	plan->columns_version++;
-}
-
 /** Whether the pass under way is about this plugin. */
 static bool is_scored(const struct column_pass *pass, const struct bt_plugin *plugin)
 {
@@ -239,7 +197,38 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		plan->list_version != state->snapshot.list_version ||
 		!bt_change_log_covers(log, plan->log_sequence) ||
 		plan->behind > plan->slot_count / REPAIR_SHARE + 16) {
-		recompute_verdicts(plan, engine, pod);
+		const struct bt_snapshot *snapshot = &engine->state->snapshot;
+		uint32_t slot_count = engine->state->nodes.slot_count;
+		struct bt_plan_cache *cache = engine->plans;
+		if (plan->verdict == NULL || plan->block_slots < slot_count) {
+			bt_plan_drop_columns(cache, plan);
+			plan->block_slots = cache->block_slots;
+			plan->verdict = bt_plan_take_block(cache);
+		}
+		plan->slot_count = slot_count;
+		if (snapshot->count == slot_count) {
+			memset(plan->verdict, 0, (size_t)slot_count * sizeof(*plan->verdict));
+		} else {
+			memset(plan->verdict, 0xff, (size_t)slot_count * sizeof(*plan->verdict));
+			for (uint32_t i = 0; i < snapshot->count; i++) {
+				plan->verdict[snapshot->list[i]] = 0;
+			}
+		}
+		struct column_pass pass = {
+			plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
+		filter_all(&pass);
+		plan->feasible_count =
+			bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
+		if (plan->rejected != NULL) {
+			memset(plan->rejected, 0, plan->filter_count * sizeof(*plan->rejected));
+			if (plan->feasible_count != snapshot->count) {
+				for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
+					count_rejection(plan, plan->verdict[slot], 1);
+				}
+			}
+		}
+		plan->scored = false;
+		plan->columns_version++;
 		plan->behind = UINT64_MAX;
 	} else {
 		uint32_t count = bt_plan_changed_slots(

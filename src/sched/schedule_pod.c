@@ -240,30 +240,6 @@ static struct bt_batch *batch_of(const struct bt_cycle_run *run)
 	return &engine->batches[profile];
 }
 
-/** What the attempt before left for this pod. */
-static void take_hint(struct bt_cycle_run *run)
-{
-	const struct bt_queued_attempt *attempt = run->attempt;
-	struct bt_profile_metrics *metrics = run->framework->metrics;
-	struct bt_batch *batch = batch_of(run);
-	enum bt_batch_flush flush = BT_BATCH_FLUSH_NONE;
-	if (batch == NULL) {
-		return;
-	}
-	int64_t started_ns = bt_profile_now(metrics);
-	if (batch->has_list) {
-		run->hint = bt_batch_get_hint(batch, run->framework, run->cycle, run->pod,
-			attempt->signature, attempt->cycle_count, attempt->now_ns, &flush);
-		run->hint = bt_arena_str(run->cycle->arena, run->hint);
-		run->result->hinted = run->hint.length != 0;
-	}
-	bt_profile_batch_flushed(metrics, flush);
-	bt_profile_hint_taken(metrics, run->result->hinted, started_ns);
-	if (!run->result->hinted) {
-		bt_profile_batch_attempted(metrics, BT_BATCH_NO_HINT);
-	}
-}
-
 bool bt_cycle_wants_ranking(const struct bt_cycle_run *run)
 {
 	return run->attempt != NULL && run->engine->batches != NULL &&
@@ -445,7 +421,25 @@ static void schedule_pod(struct bt_cycle_run *run)
 		return;
 	}
 	bt_cycle_mark_nominated(run);
-	take_hint(run);
+	/* What the attempt before left for this pod. */
+	const struct bt_queued_attempt *attempt = run->attempt;
+	struct bt_profile_metrics *metrics = run->framework->metrics;
+	struct bt_batch *batch = batch_of(run);
+	enum bt_batch_flush flush = BT_BATCH_FLUSH_NONE;
+	if (batch != NULL) {
+		int64_t started_ns = bt_profile_now(metrics);
+		if (batch->has_list) {
+			run->hint = bt_batch_get_hint(batch, run->framework, run->cycle, run->pod,
+				attempt->signature, attempt->cycle_count, attempt->now_ns, &flush);
+			run->hint = bt_arena_str(run->cycle->arena, run->hint);
+			run->result->hinted = run->hint.length != 0;
+		}
+		bt_profile_batch_flushed(metrics, flush);
+		bt_profile_hint_taken(metrics, run->result->hinted, started_ns);
+		if (!run->result->hinted) {
+			bt_profile_batch_attempted(metrics, BT_BATCH_NO_HINT);
+		}
+	}
 	if (evaluate_nominated_node(run) || bt_cycle_decide_by_cells(run)) {
 		return;
 	}

@@ -101,21 +101,6 @@ static void collect_rejector(struct bt_scheduler *scheduler, uint32_t profile, u
 	show(value, (double)pods);
 }
 
-static void collect_unschedulable(struct bt_scheduler *scheduler)
-{
-	struct bt_collected *collected = &scheduler->collected;
-	uint32_t profiles = scheduler->engine->profiles.frameworks.count;
-	while (collected->unschedulable.count < profiles * REJECTORS_OF_PROFILE) {
-		struct bt_collected_value unknown = {0};
-		bt_vec_push(&collected->unschedulable, unknown);
-	}
-	for (uint32_t p = 0; p < profiles; p++) {
-		for (uint32_t r = 0; r < REJECTORS_OF_PROFILE; r++) {
-			collect_rejector(scheduler, p, r);
-		}
-	}
-}
-
 /** --- the rest --- */
 
 static void set(struct bt_scheduler *scheduler, enum bt_scheduler_family family, const char *label,
@@ -136,7 +121,16 @@ static void collect(void *source)
 			scheduler->metrics, BT_FAMILY_INFLIGHT_EVENTS, "PodPopped");
 	}
 	show(&collected->pods_popped, bt_queue_in_flight_count(scheduler->queue));
-	collect_unschedulable(scheduler);
+	uint32_t profiles = scheduler->engine->profiles.frameworks.count;
+	while (collected->unschedulable.count < profiles * REJECTORS_OF_PROFILE) {
+		struct bt_collected_value unknown = {0};
+		bt_vec_push(&collected->unschedulable, unknown);
+	}
+	for (uint32_t p = 0; p < profiles; p++) {
+		for (uint32_t r = 0; r < REJECTORS_OF_PROFILE; r++) {
+			collect_rejector(scheduler, p, r);
+		}
+	}
 	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -
 		scheduler->free_bindings.count;
 	set(scheduler, BT_FAMILY_GOROUTINES, "binding", bindings);
@@ -157,23 +151,6 @@ static void collect(void *source)
 		}
 		show(value, scheduler->calls.counters[i].pending);
 	}
-}
-
-/** From now on queue and cache are read when the metrics are written. Nothing without metrics. */
-static void scheduler_start_collecting(struct bt_scheduler *scheduler)
-{
-	if (scheduler->metrics != NULL) {
-		bt_scheduler_metrics_set_source(scheduler->metrics, collect, scheduler);
-	}
-}
-
-static void scheduler_stop_collecting(struct bt_scheduler *scheduler)
-{
-	if (scheduler->metrics != NULL && scheduler->metrics->source == scheduler) {
-		bt_scheduler_metrics_set_source(scheduler->metrics, NULL, NULL);
-	}
-	bt_vec_finish(&scheduler->collected.labels);
-	bt_vec_finish(&scheduler->collected.unschedulable);
 }
 
 /** --- life --- */
@@ -268,7 +245,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	};
 	bt_waiting_pods_init(&scheduler->waiting);
 	bt_binding_pods_init(&scheduler->binding);
-	bt_scheduler_init_bindings(scheduler);
+	scheduler->next_wake_ns = INT64_MAX;
 	scheduler->queues_calls = bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
 	bt_scheduler_init_calls(scheduler);
 	bt_object_store_init(&scheduler->pods);
@@ -280,7 +257,11 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 		return result;
 	}
 	bt_scheduler_listen_to_devices(scheduler);
-	scheduler_start_collecting(scheduler);
+	/* From now on queue and cache are read when the metrics are written. Nothing without
+	 * metrics. */
+	if (scheduler->metrics != NULL) {
+		bt_scheduler_metrics_set_source(scheduler->metrics, collect, scheduler);
+	}
 	*out_scheduler = scheduler;
 	return 0;
 }
@@ -290,7 +271,11 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	if (scheduler == NULL) {
 		return;
 	}
-	scheduler_stop_collecting(scheduler);
+	if (scheduler->metrics != NULL && scheduler->metrics->source == scheduler) {
+		bt_scheduler_metrics_set_source(scheduler->metrics, NULL, NULL);
+	}
+	bt_vec_finish(&scheduler->collected.labels);
+	bt_vec_finish(&scheduler->collected.unschedulable);
 	bt_api_calls_finish(&scheduler->calls);
 	bt_fifo_finish(&scheduler->answered);
 	bt_scheduler_drop_bindings(scheduler);
@@ -355,19 +340,6 @@ void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error 
 }
 
 /** --- failed attempts: spec 03 section 9 --- */
-
-static void send_failed_scheduling(
-	const struct bt_scheduler *scheduler, const struct bt_pod *pod, struct bt_str message)
-{
-	struct bt_strbuf note = {0};
-	if (scheduler->writer.event == NULL) {
-		return;
-	}
-	bt_event_note(message, &note);
-	scheduler->writer.event(scheduler->writer.context, pod, "Warning", "FailedScheduling",
-		"Scheduling", bt_strbuf_str(&note));
-	bt_strbuf_finish(&note);
-}
 
 /** Back into the queue with what rejected it; false when the entry is no longer needed. */
 static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
@@ -474,7 +446,13 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	}
 	/* Bind plugins that all skip give no error to tell of. */
 	if (result->status.code != BT_STATUS_SKIP) {
-		send_failed_scheduling(scheduler, pod->value, out_attempt->message);
+		struct bt_strbuf note = {0};
+		if (scheduler->writer.event != NULL) {
+			bt_event_note(out_attempt->message, &note);
+			scheduler->writer.event(scheduler->writer.context, pod->value, "Warning",
+				"FailedScheduling", "Scheduling", bt_strbuf_str(&note));
+			bt_strbuf_finish(&note);
+		}
 		struct bt_str message = out_attempt->message;
 		struct bt_pod_condition condition = {
 			.type = BT_STR("PodScheduled"),

@@ -20,19 +20,6 @@ static struct bt_held_pod *scheduler_find_binding(
 
 static void scheduler_make_ready(struct bt_held_pod *held);
 
-static void finish_binding(
-	struct bt_scheduler *scheduler, struct bt_str uid, int result, struct bt_str message)
-{
-	struct bt_held_pod *held = scheduler_find_binding(scheduler, uid);
-	if (held == NULL) {
-		return;
-	}
-	held->call_ended = true;
-	held->call_result = result < 0 ? result : 0;
-	held->call_message = bt_arena_str(&held->cycle.arena, message);
-	scheduler_make_ready(held);
-}
-
 static void call_finished(
 	void *context, const struct bt_api_call *call, int result, struct bt_str message)
 {
@@ -42,7 +29,13 @@ static void call_finished(
 			result == 0, now_of(scheduler) - call->started_ns);
 	}
 	if (call->type == BT_API_CALL_POD_BINDING) {
-		finish_binding(scheduler, call->pod->meta->uid, result, message);
+		struct bt_held_pod *held = scheduler_find_binding(scheduler, call->pod->meta->uid);
+		if (held != NULL) {
+			held->call_ended = true;
+			held->call_result = result < 0 ? result : 0;
+			held->call_message = bt_arena_str(&held->cycle.arena, message);
+			scheduler_make_ready(held);
+		}
 	} else if (result < 0) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		(void)bt_error_set(&err, result, "%.*s", BT_STR_ARG(message));
@@ -63,39 +56,6 @@ static void unlist(const struct bt_scheduler *scheduler, const struct bt_api_cal
 			return;
 		}
 	}
-}
-
-/** Ask the writer; it may have no answer yet. */
-static void carry_out(struct bt_scheduler *scheduler, const struct bt_api_call *call)
-{
-	const struct bt_scheduler_writer *writer = &scheduler->writer;
-	struct berth_error err = BERTH_ERROR_INIT;
-	const struct bt_held_pod *held;
-	int result = 0;
-	switch (call->type) {
-	case BT_API_CALL_POD_BINDING:
-		held = scheduler_find_binding(scheduler, call->pod->meta->uid);
-		BT_ASSERT(held != NULL); /* it waits for this */
-		scheduler->binding_entry = held->entry;
-		result = writer->bind(writer->context, call->pod_info, call->node_name, &err);
-		scheduler->binding_entry = NULL;
-		break;
-	case BT_API_CALL_POD_STATUS_PATCH:
-	case BT_API_CALL__COUNT:
-		if (!bt_api_call_is_no_op(call)) {
-			result = writer->patch_status(writer->context, call->pod->value,
-				call->has_condition ? &call->condition : NULL, &call->nomination,
-				&err);
-		}
-		break;
-	}
-	if (result != BT_WRITE_PENDING) {
-		unlist(scheduler, call);
-		bt_api_calls_done(&scheduler->calls, call->pod->meta->uid, result,
-			bt_str_from(result < 0 ? berth_error_message(&err) : ""),
-			now_of(scheduler));
-	}
-	berth_error_finish(&err);
 }
 
 static struct bt_api_call *take_answered(struct bt_scheduler *scheduler)
@@ -125,15 +85,38 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 		if (call == NULL) {
 			break;
 		}
-		carry_out(scheduler, call);
+		/* Ask the writer; it may have no answer yet. */
+		const struct bt_scheduler_writer *writer = &scheduler->writer;
+		struct berth_error err = BERTH_ERROR_INIT;
+		const struct bt_held_pod *held;
+		int result = 0;
+		switch (call->type) {
+		case BT_API_CALL_POD_BINDING:
+			held = scheduler_find_binding(scheduler, call->pod->meta->uid);
+			BT_ASSERT(held != NULL); /* it waits for this */
+			scheduler->binding_entry = held->entry;
+			result = writer->bind(
+				writer->context, call->pod_info, call->node_name, &err);
+			scheduler->binding_entry = NULL;
+			break;
+		case BT_API_CALL_POD_STATUS_PATCH:
+		case BT_API_CALL__COUNT:
+			if (!bt_api_call_is_no_op(call)) {
+				result = writer->patch_status(writer->context, call->pod->value,
+					call->has_condition ? &call->condition : NULL,
+					&call->nomination, &err);
+			}
+			break;
+		}
+		if (result != BT_WRITE_PENDING) {
+			unlist(scheduler, call);
+			bt_api_calls_done(&scheduler->calls, call->pod->meta->uid, result,
+				bt_str_from(result < 0 ? berth_error_message(&err) : ""),
+				now_of(scheduler));
+		}
+		berth_error_finish(&err);
 	}
 	scheduler->runs_calls = false;
-}
-
-/** It would do something. */
-static bool scheduler_can_run_calls(const struct bt_scheduler *scheduler)
-{
-	return !scheduler->runs_calls && bt_api_calls_can_pop(&scheduler->calls);
 }
 
 /** true: the answer is for the call that is under way for this pod, which goes on. */
@@ -350,25 +333,6 @@ static void set_node_name(struct bt_scheduler *scheduler, const struct bt_schedu
 	out_attempt->node_name = bt_strbuf_str(&scheduler->node_name);
 }
 
-static void report_bound(struct bt_scheduler *scheduler, const struct bt_pod *pod,
-	const struct bt_schedule_result *result, struct bt_attempt *out_attempt)
-{
-	struct bt_strbuf note = {0};
-	set_node_name(scheduler, result, out_attempt);
-	out_attempt->outcome = BT_ATTEMPT_BOUND;
-	BT_LOG_INFO(2, "Successfully bound pod to node",
-		BT_LOG_REF("pod", pod->metadata.namespace_, pod->metadata.name),
-		BT_LOG_STR("node", out_attempt->node_name),
-		BT_LOG_INT("evaluatedNodes", result->evaluated_count),
-		BT_LOG_INT("feasibleNodes", result->feasible_count));
-	bt_strbuf_append_c(&note, "Successfully assigned ");
-	bt_object_ref(&pod->metadata, &note);
-	bt_strbuf_append_c(&note, " to ");
-	bt_strbuf_append_str(&note, out_attempt->node_name);
-	bt_scheduler_send_event(scheduler, pod, "Normal", "Scheduled", "Binding", &note);
-	bt_strbuf_finish(&note);
-}
-
 /** The binding is over, one way or the other. entry is consumed. */
 static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	enum bt_binding_outcome outcome, const struct bt_schedule_result *result, int64_t now_ns,
@@ -396,7 +360,21 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 		bt_object_release(pod);
 		return;
 	}
-	report_bound(scheduler, entry->pod.object, result, out_attempt);
+	const struct bt_pod *pod = entry->pod.object;
+	struct bt_strbuf note = {0};
+	set_node_name(scheduler, result, out_attempt);
+	out_attempt->outcome = BT_ATTEMPT_BOUND;
+	BT_LOG_INFO(2, "Successfully bound pod to node",
+		BT_LOG_REF("pod", pod->metadata.namespace_, pod->metadata.name),
+		BT_LOG_STR("node", out_attempt->node_name),
+		BT_LOG_INT("evaluatedNodes", result->evaluated_count),
+		BT_LOG_INT("feasibleNodes", result->feasible_count));
+	bt_strbuf_append_c(&note, "Successfully assigned ");
+	bt_object_ref(&pod->metadata, &note);
+	bt_strbuf_append_c(&note, " to ");
+	bt_strbuf_append_str(&note, out_attempt->node_name);
+	bt_scheduler_send_event(scheduler, pod, "Normal", "Scheduled", "Binding", &note);
+	bt_strbuf_finish(&note);
 	bt_profile_attempted(result->framework->metrics, BT_RESULT_SCHEDULED, result->started_ns);
 	bt_metrics_pod_bound(scheduler->metrics, entry->attempts,
 		entry->initial_attempt_ns != BT_QUEUE_TIME_UNSET
@@ -408,18 +386,6 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 }
 
 /** --- bindings that wait --- */
-
-static uint64_t hash_of_binding(const void *owner, uint32_t id)
-{
-	const struct bt_scheduler *scheduler = owner;
-	return bt_str_hash(scheduler->bindings.items[id]->entry->pod.uid);
-}
-
-void bt_scheduler_init_bindings(struct bt_scheduler *scheduler)
-{
-	bt_map_init(&scheduler->bindings_by_uid, hash_of_binding, scheduler);
-	scheduler->next_wake_ns = INT64_MAX;
-}
 
 static uint32_t find_binding(const struct bt_scheduler *scheduler, struct bt_str uid)
 {
@@ -689,7 +655,8 @@ bool bt_scheduler_continue_binding_cycles(
 	do {
 		bt_scheduler_run_calls(scheduler);
 		finished = finish_one(scheduler, now_ns, out_attempt);
-	} while (!finished && scheduler_can_run_calls(scheduler));
+		/* It would do something. */
+	} while (!finished && !scheduler->runs_calls && bt_api_calls_can_pop(&scheduler->calls));
 	bt_scheduler_run_calls(scheduler);
 	/* A binding cycle that goes on waiting has named the attempt. */
 	if (!finished) {

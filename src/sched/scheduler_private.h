@@ -113,7 +113,6 @@ void bt_scheduler_activate(
 void bt_scheduler_activate_asked(struct bt_scheduler *scheduler, int64_t now_ns);
 /** The clock of the plugins. */
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
-void bt_scheduler_init_bindings(struct bt_scheduler *scheduler);
 /** Bind a reserved pod, or hold it while something makes it wait. entry is consumed. */
 void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);

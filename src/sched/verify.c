@@ -102,35 +102,6 @@ static void twin_filter(struct verify_twin *twin, uint32_t start_index)
 	}
 }
 
-static void check_choice(struct verify_twin *twin, const struct bt_schedule_result *result)
-{
-	int64_t best = twin->totals[0];
-	int64_t chosen = -1;
-	bool found = false;
-	for (uint32_t i = 0; i < twin->feasible_count; i++) {
-		best = twin->totals[i] > best ? twin->totals[i] : best;
-		if (twin->feasible[i] == result->slot) {
-			chosen = twin->totals[i];
-			found = true;
-		}
-	}
-	if (!found) {
-		fail(twin, "chosen node", result->slot, BT_STR("not feasible"), BT_STR("chosen"));
-	}
-	check_number(twin, "total of the chosen node", result->slot, chosen, result->total_score);
-	check_number(twin, "best total", result->slot, best, chosen);
-	if (twin->engine->options.tie_policy != BT_TIE_RANDOM) {
-		uint32_t expected = bt_select_host(
-			twin->engine, twin->feasible, twin->totals, NULL, twin->feasible_count);
-		if (twin->feasible[expected] != result->slot) {
-			fail(twin, "choice among the best", result->slot,
-				bt_node_table_name(
-					&twin->engine->state->nodes, twin->feasible[expected]),
-				bt_node_table_name(&twin->engine->state->nodes, result->slot));
-		}
-	}
-}
-
 static void check_totals(struct verify_twin *twin, const struct bt_plan *plan)
 {
 	uint32_t count = twin->feasible_count;
@@ -172,7 +143,31 @@ static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan
 	if (!bt_status_is_success(&twin->error)) {
 		check_status(twin, "score", BT_SLOT_NONE, &twin->error, &BT_STATUS_OK);
 	}
-	check_choice(twin, result);
+	int64_t best = twin->totals[0];
+	int64_t chosen = -1;
+	bool found = false;
+	for (uint32_t i = 0; i < twin->feasible_count; i++) {
+		best = twin->totals[i] > best ? twin->totals[i] : best;
+		if (twin->feasible[i] == result->slot) {
+			chosen = twin->totals[i];
+			found = true;
+		}
+	}
+	if (!found) {
+		fail(twin, "chosen node", result->slot, BT_STR("not feasible"), BT_STR("chosen"));
+	}
+	check_number(twin, "total of the chosen node", result->slot, chosen, result->total_score);
+	check_number(twin, "best total", result->slot, best, chosen);
+	if (twin->engine->options.tie_policy != BT_TIE_RANDOM) {
+		uint32_t expected = bt_select_host(
+			twin->engine, twin->feasible, twin->totals, NULL, twin->feasible_count);
+		if (twin->feasible[expected] != result->slot) {
+			fail(twin, "choice among the best", result->slot,
+				bt_node_table_name(
+					&twin->engine->state->nodes, twin->feasible[expected]),
+				bt_node_table_name(&twin->engine->state->nodes, result->slot));
+		}
+	}
 	if (columns_are_whole(twin->engine, plan) && plan->scored && !plan->has_plain_scores &&
 		plan->cycle_score_count == 0 && twin->feasible_count == plan->feasible_count) {
 		check_totals(twin, plan);

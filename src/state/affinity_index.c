@@ -12,11 +12,6 @@
 
 /* --- groups --- */
 
-static uint64_t group_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_affinity_index *)owner)->groups.items[id].hash;
-}
-
 static void add_terms(struct bt_affinity_index *index, struct owner_group *group,
 	const struct bt_affinity_term_list *list, enum bt_affinity_group kind,
 	struct bt_str owner_namespace)
@@ -79,13 +74,7 @@ static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_po
 			(enum bt_affinity_group)g,
 			bt_symbol_text(&state->symbols, record->namespace_));
 	}
-	if (index->free_groups.count != 0) {
-		id = index->free_groups.items[--index->free_groups.count];
-		index->groups.items[id] = fresh;
-	} else {
-		id = index->groups.count;
-		bt_vec_push(&index->groups, fresh);
-	}
+	bt_vec_store(&index->groups, &index->free_groups, fresh, id);
 	bt_map_insert(&index->group_map, hash, id);
 	return id;
 }
@@ -274,8 +263,6 @@ static struct bt_affinity_index *create_index(struct bt_state *state)
 	struct bt_affinity_index *index = BT_NEW(struct bt_affinity_index);
 
 	index->state = state;
-	bt_affinity_index_init_terms(index);
-	bt_map_init(&index->group_map, group_hash, index);
 	return index;
 }
 

@@ -134,7 +134,6 @@ struct bt_affinity_index {
 	uint64_t log_sequence;
 };
 
-void bt_affinity_index_init_terms(struct bt_affinity_index *index);
 void bt_affinity_index_finish_terms(struct bt_affinity_index *index);
 size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index);
 /** The term's number, made when it is new; it stays while group_count is not 0. */

@@ -15,11 +15,6 @@
 
 /* --- topology keys --- */
 
-static uint64_t key_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_affinity_index *)owner)->keys.items[id].hash;
-}
-
 static struct bt_str owned_text(struct bt_str text)
 {
 	char *copy = BT_NEW_ARRAY(char, text.length + 1);
@@ -122,13 +117,7 @@ static uint32_t add_key(struct bt_affinity_index *index, struct bt_str text, uin
 
 	fresh.column = bt_state_label_column(index->state, text);
 	bt_affinity_index_take_domains(index, &fresh);
-	if (index->free_keys.count != 0) {
-		id = index->free_keys.items[--index->free_keys.count];
-		index->keys.items[id] = fresh;
-	} else {
-		id = index->keys.count;
-		bt_vec_push(&index->keys, fresh);
-	}
+	bt_vec_store(&index->keys, &index->free_keys, fresh, id);
 	bt_map_insert(&index->key_map, hash, id);
 	if (fresh.column != NULL) {
 		bt_vec_push(&index->active_keys, id);
@@ -179,11 +168,6 @@ static void unref_key(struct bt_affinity_index *index, uint32_t id)
 
 /* --- lists of terms --- */
 
-static uint64_t list_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_affinity_index *)owner)->lists.items[id].hash;
-}
-
 static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group group,
 	uint64_t key_text_hash, uint64_t value_hash)
 {
@@ -219,13 +203,7 @@ static uint32_t list_of(struct bt_affinity_index *index, enum posting_kind kind,
 	}
 	fresh.key = owned_text(key);
 	fresh.value = owned_text(value);
-	if (index->free_lists.count != 0) {
-		id = index->free_lists.items[--index->free_lists.count];
-		index->lists.items[id] = fresh;
-	} else {
-		id = index->lists.count;
-		bt_vec_push(&index->lists, fresh);
-	}
+	bt_vec_store(&index->lists, &index->free_lists, fresh, id);
 	bt_map_insert(&index->list_map, hash, id);
 	index->list_counts[kind][group]++;
 	return id;
@@ -285,11 +263,6 @@ static uint32_t requirement_rank(const struct bt_requirement *requirement)
 
 /* --- terms --- */
 
-static uint64_t term_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_affinity_index *)owner)->terms.items[id]->hash;
-}
-
 static void append_identity(struct bt_strbuf *text, const struct bt_affinity_term *term,
 	enum bt_affinity_group group, struct bt_str owner_namespace)
 {
@@ -339,13 +312,7 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 
 	indexed->serial = ++index->next_serial;
 	indexed->key = ref_key(index, indexed->term.topology_key);
-	if (index->free_terms.count != 0) {
-		id = index->free_terms.items[--index->free_terms.count];
-		index->terms.items[id] = indexed;
-	} else {
-		id = index->terms.count;
-		bt_vec_push(&index->terms, indexed);
-	}
+	bt_vec_store(&index->terms, &index->free_terms, indexed, id);
 	bt_map_insert(&index->term_map, indexed->hash, id);
 	const struct bt_affinity_term *term = &index->terms.items[id]->term;
 	/* The requirement that the fewest pods are likely to meet; NULL: none asks for a label. */
@@ -410,10 +377,7 @@ void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id)
 uint32_t bt_affinity_index_find_term(
 	const struct bt_affinity_index *index, struct bt_str identity, uint64_t hash)
 {
-	uint32_t at = bt_map_first(&index->term_map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&index->term_map, hash, at)) {
-		uint32_t id = bt_map_value(&index->term_map, at);
+	BT_MAP_EACH (&index->term_map, hash, id) {
 		if (bt_str_equal(index->terms.items[id]->identity, identity)) {
 			return id;
 		}
@@ -524,13 +488,6 @@ void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t grou
 }
 
 /* --- memory --- */
-
-void bt_affinity_index_init_terms(struct bt_affinity_index *index)
-{
-	bt_map_init(&index->term_map, term_hash, index);
-	bt_map_init(&index->list_map, list_hash, index);
-	bt_map_init(&index->key_map, key_hash, index);
-}
 
 void bt_affinity_index_finish_terms(struct bt_affinity_index *index)
 {

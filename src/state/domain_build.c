@@ -195,20 +195,16 @@ static bool has_pair(const struct bt_label_set *set, const struct bt_label_pair 
 	return false;
 }
 
-static bool selects(const struct counted_term *term, const struct bt_label_set *set)
-{
-	for (uint32_t i = 0; i < term->pair_count; i++) {
-		if (!has_pair(set, &term->pairs[i])) {
-			return false;
-		}
-	}
-	return term->pairs_are_all || bt_selector_matches(&term->selector, &set->labels);
-}
-
 static bool counts_labels(const struct bt_domain_counter *counter, const struct bt_label_set *set)
 {
 	for (uint32_t i = 0; i < counter->term_count; i++) {
-		if (!selects(&counter->terms[i], set)) {
+		const struct counted_term *term = &counter->terms[i];
+		for (uint32_t j = 0; j < term->pair_count; j++) {
+			if (!has_pair(set, &term->pairs[j])) {
+				return false;
+			}
+		}
+		if (!term->pairs_are_all && !bt_selector_matches(&term->selector, &set->labels)) {
 			return false;
 		}
 	}
@@ -361,23 +357,6 @@ static void follow_nodes(struct bt_domain_counter *counter)
 	}
 }
 
-static void recount_slot(
-	struct bt_domain_counter *counter, const struct bt_state *state, uint32_t slot)
-{
-	uint32_t before = bt_sparse_count(&counter->own, slot);
-	uint32_t count = count_slot(counter, state, slot);
-	uint32_t domain;
-
-	if (count == before) {
-		return;
-	}
-	*bt_sparse_counts_at(&counter->own, slot) = count;
-	domain = bt_eligibility_domain(counter->eligibility, slot);
-	if (domain != BT_NO_DOMAIN) {
-		domain_counter_add(counter, domain, count - before);
-	}
-}
-
 /** Looking at the slots that changed costs less than finding the pods anew. */
 static bool repair_pays(const struct bt_domain_counter *counter, const struct bt_state *state)
 {
@@ -404,7 +383,18 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 			struct bt_change change = bt_change_log_at(&state->log, i);
 
 			if ((change.kinds & BT_CHANGE_PODS) != 0) {
-				recount_slot(counter, state, change.slot);
+				uint32_t slot = change.slot;
+				uint32_t before = bt_sparse_count(&counter->own, slot);
+				uint32_t count = count_slot(counter, state, slot);
+				uint32_t domain;
+
+				if (count != before) {
+					*bt_sparse_counts_at(&counter->own, slot) = count;
+					domain = bt_eligibility_domain(counter->eligibility, slot);
+					if (domain != BT_NO_DOMAIN) {
+						domain_counter_add(counter, domain, count - before);
+					}
+				}
 			}
 		}
 	}
@@ -446,35 +436,6 @@ static bool counts(const struct bt_domain_counter *counter, const struct bt_stat
 		}
 	}
 	return counter->term_count != 0;
-}
-
-static void sum_domains(struct twin *twin, uint32_t size)
-{
-	struct bt_domain_sums *sums = &twin->sums;
-
-	sums->least = UINT32_MAX;
-	sums->second_least = UINT32_MAX;
-	for (uint32_t domain = 1; domain < size; domain++) {
-		uint32_t pods = (uint32_t)twin->pods[domain];
-
-		sums->pod_total += pods;
-		sums->occupied_count += pods != 0;
-		if (twin->nodes[domain] == 0) {
-			continue;
-		}
-		sums->eligible_count++;
-		sums->least = pods < sums->least ? pods : sums->least;
-	}
-	for (uint32_t domain = 1; domain < size; domain++) {
-		uint32_t pods = (uint32_t)twin->pods[domain];
-
-		if (twin->nodes[domain] != 0) {
-			sums->least_count += pods == sums->least;
-			if (pods > sums->least && pods < sums->second_least) {
-				sums->second_least = pods;
-			}
-		}
-	}
 }
 
 static const char *difference(
@@ -542,7 +503,32 @@ bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_r
 				twin.nodes[domain]++;
 			}
 		}
-		sum_domains(&twin, counter->eligibility->size);
+		uint32_t size = counter->eligibility->size;
+		struct bt_domain_sums *sums = &twin.sums;
+
+		sums->least = UINT32_MAX;
+		sums->second_least = UINT32_MAX;
+		for (uint32_t domain = 1; domain < size; domain++) {
+			uint32_t pods = (uint32_t)twin.pods[domain];
+
+			sums->pod_total += pods;
+			sums->occupied_count += pods != 0;
+			if (twin.nodes[domain] == 0) {
+				continue;
+			}
+			sums->eligible_count++;
+			sums->least = pods < sums->least ? pods : sums->least;
+		}
+		for (uint32_t domain = 1; domain < size; domain++) {
+			uint32_t pods = (uint32_t)twin.pods[domain];
+
+			if (twin.nodes[domain] != 0) {
+				sums->least_count += pods == sums->least;
+				if (pods > sums->least && pods < sums->second_least) {
+					sums->second_least = pods;
+				}
+			}
+		}
 		what = difference(counter, &twin, state->nodes.slot_count);
 		bt_free(twin.own);
 		bt_free(twin.pods);

@@ -147,13 +147,6 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 
 /* --- keeping them --- */
 
-static uint64_t counter_hash(const void *owner, uint32_t id)
-{
-	const struct bt_domain_counters *counters = owner;
-
-	return counters->items.items[id]->hash;
-}
-
 static void unlink_counter(struct bt_domain_counters *counters, struct bt_domain_counter *counter)
 {
 	if (counter->newer != NULL) {
@@ -215,7 +208,6 @@ struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state)
 {
 	if (state->domain_counters == NULL) {
 		state->domain_counters = BT_NEW(struct bt_domain_counters);
-		bt_map_init(&state->domain_counters->map, counter_hash, state->domain_counters);
 		bt_eligibility_table_init(&state->domain_counters->eligibilities);
 		state->domain_counters->bytes_max = BYTES_MAX;
 	}
@@ -261,13 +253,7 @@ const struct bt_domain_counter *bt_domain_counter_get(
 		}
 		counter =
 			create_counter(state, counters, spec, bt_strbuf_str(&counters->key), hash);
-		if (counters->free_ids.count != 0) {
-			counter->id = counters->free_ids.items[--counters->free_ids.count];
-			counters->items.items[counter->id] = counter;
-		} else {
-			counter->id = counters->items.count;
-			bt_vec_push(&counters->items, counter);
-		}
+		bt_vec_store(&counters->items, &counters->free_ids, counter, counter->id);
 		bt_map_insert(&counters->map, counter->hash, counter->id);
 	} else {
 		unlink_counter(counters, counter);

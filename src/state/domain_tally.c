@@ -51,15 +51,6 @@ static void reserve_domains(struct bt_domain_tally *tally, uint32_t domain_count
 	memset(tally->by_domain + old, 0, (tally->domain_capacity - old) * sizeof(uint64_t));
 }
 
-/**
- * The array would cost more than entries by far: few of many domains are left, or the key got many
- * values since. Without this the terms of a few nodes' pods would all follow a cluster that grows.
- */
-static bool array_is_sparse(const struct bt_domain_tally *tally, uint32_t domain_count)
-{
-	return tally->occupied_count < domain_count / SPARSE_SHARE;
-}
-
 static void use_entries(struct bt_domain_tally *tally)
 {
 	uint64_t *by_domain = tally->by_domain;
@@ -103,7 +94,12 @@ void bt_domain_tally_add(
 			tally->entries = NULL;
 			tally->entry_capacity = 0;
 		}
-	} else if (array_is_sparse(tally, domain_count)) {
+		/*
+		 * The array would cost more than entries by far: few of many domains are left, or
+		 * the key got many values since. Without this the terms of a few nodes' pods would
+		 * all follow a cluster that grows.
+		 */
+	} else if (tally->occupied_count < domain_count / SPARSE_SHARE) {
 		use_entries(tally);
 	}
 	if (tally->by_domain != NULL) {

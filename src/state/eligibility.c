@@ -14,17 +14,9 @@
 
 /* --- the table --- */
 
-static uint64_t stored_hash(const void *owner, uint32_t id)
-{
-	const struct bt_eligibility_table *table = owner;
-
-	return table->items.items[id]->hash;
-}
-
 void bt_eligibility_table_init(struct bt_eligibility_table *table)
 {
 	*table = (struct bt_eligibility_table){0};
-	bt_map_init(&table->map, stored_hash, table);
 	table->changed_slots = BT_NEW_ARRAY(uint32_t, CHANGES_MAX);
 }
 
@@ -143,13 +135,7 @@ struct bt_eligibility *bt_eligibility_ref(
 		spec->tolerations_of != NULL ? &eligibility->spec->tolerations : NULL;
 	eligibility->allow_comparison = spec->allow_comparison;
 	eligibility->ref_count = 1;
-	if (table->free_ids.count != 0) {
-		eligibility->id = table->free_ids.items[--table->free_ids.count];
-		table->items.items[eligibility->id] = eligibility;
-	} else {
-		eligibility->id = table->items.count;
-		bt_vec_push(&table->items, eligibility);
-	}
+	bt_vec_store(&table->items, &table->free_ids, eligibility, eligibility->id);
 	bt_map_insert(&table->map, hash, eligibility->id);
 	return eligibility;
 }
@@ -220,10 +206,23 @@ uint32_t bt_eligibility_judge(struct bt_eligibility_table *table, struct bt_stat
 	return domain_of_slot(eligibility, state, find_columns(table, eligibility, state), slot);
 }
 
-/** Room for every slot and domain; new slots count nowhere. */
-static void reserve(struct bt_eligibility_table *table, struct bt_eligibility *eligibility,
-	const struct bt_state *state, const struct bt_label_column *column)
+void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state *state,
+	struct bt_eligibility *eligibility)
 {
+	const struct bt_label_column *const *columns;
+	uint32_t rebuild_count;
+	uint64_t behind;
+
+	read_log(table, state);
+	behind = table->node_sequence - eligibility->node_sequence;
+	if (eligibility->filled && behind == 0 &&
+		eligibility->slot_count == state->nodes.slot_count) {
+		return;
+	}
+	columns = find_columns(table, eligibility, state);
+	rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
+	/* Room for every slot and domain; new slots count nowhere. */
+	const struct bt_label_column *column = columns[0];
 	uint32_t slots = state->nodes.slot_count;
 	uint32_t domains = column != NULL ? column->dictionary.count : 1;
 
@@ -251,24 +250,6 @@ static void reserve(struct bt_eligibility_table *table, struct bt_eligibility *e
 		sizeof(uint32_t) * ((size_t)eligibility->slot_capacity + eligibility->size) +
 		(eligibility->moves != NULL ? BT_MOVES_MAX * sizeof(*eligibility->moves) : 0);
 	table->bytes += eligibility->bytes;
-}
-
-void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state *state,
-	struct bt_eligibility *eligibility)
-{
-	const struct bt_label_column *const *columns;
-	uint32_t rebuild_count;
-	uint64_t behind;
-
-	read_log(table, state);
-	behind = table->node_sequence - eligibility->node_sequence;
-	if (eligibility->filled && behind == 0 &&
-		eligibility->slot_count == state->nodes.slot_count) {
-		return;
-	}
-	columns = find_columns(table, eligibility, state);
-	rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
-	reserve(table, eligibility, state, columns[0]);
 	if (!eligibility->filled || rebuild_count != eligibility->rebuild_count ||
 		eligibility->node_sequence < table->lost_before || behind > CHANGES_MAX ||
 		behind > 16 + state->nodes.slot_count / REPAIR_SHARE) {

@@ -6,19 +6,6 @@
  */
 #include "state/state_private.h"
 
-static uint64_t image_hash(const void *owner, uint32_t index)
-{
-	const struct bt_image_table *table = owner;
-
-	return bt_sym_hash(table->images.items[index].name);
-}
-
-void bt_image_table_init(struct bt_image_table *table)
-{
-	*table = (struct bt_image_table){0};
-	bt_map_init(&table->map, image_hash, table);
-}
-
 void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols)
 {
 	for (uint32_t i = 0; i < table->images.count; i++) {
@@ -34,10 +21,8 @@ void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table 
 static uint32_t find_symbol(const struct bt_image_table *table, bt_sym name)
 {
 	uint64_t hash = bt_sym_hash(name);
-	uint32_t at = bt_map_first(&table->map, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
-		uint32_t index = bt_map_value(&table->map, at);
+	BT_MAP_EACH (&table->map, hash, index) {
 		if (bt_sym_equal(table->images.items[index].name, name)) {
 			return index;
 		}
@@ -65,13 +50,7 @@ static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 		bt_symbol_unref(&state->symbols, symbol);
 		return index;
 	}
-	if (table->free_ids.count != 0) {
-		index = table->free_ids.items[--table->free_ids.count];
-		table->images.items[index] = image;
-	} else {
-		index = table->images.count;
-		bt_vec_push(&table->images, image);
-	}
+	bt_vec_store(&table->images, &table->free_ids, image, index);
 	bt_map_insert(&table->map, bt_sym_hash(symbol), index);
 	return index;
 }

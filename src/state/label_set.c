@@ -2,19 +2,6 @@
 #include "api/change.h"
 #include "state/state.h"
 
-static uint64_t set_hash(const void *owner, uint32_t id)
-{
-	const struct bt_label_set_table *table = owner;
-
-	return table->sets.items[id].hash;
-}
-
-void bt_label_set_table_init(struct bt_label_set_table *table, struct bt_symbol_table *symbols)
-{
-	*table = (struct bt_label_set_table){.symbols = symbols};
-	bt_map_init(&table->map, set_hash, table);
-}
-
 static void finish_set(struct bt_label_set_table *table, struct bt_label_set *set)
 {
 	for (uint32_t i = 0; i < set->labels.count; i++) {
@@ -47,9 +34,17 @@ static uint64_t hash_labels(const struct bt_str_map *labels)
 	return hash;
 }
 
-static uint32_t add_set(
-	struct bt_label_set_table *table, const struct bt_str_map *labels, uint64_t hash)
+uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels)
 {
+	uint64_t hash = hash_labels(labels);
+
+	BT_MAP_EACH (&table->map, hash, id) {
+		struct bt_label_set *set = &table->sets.items[id];
+		if (set->hash == hash && bt_str_map_equal(&set->labels, labels)) {
+			set->ref_count++;
+			return id;
+		}
+	}
 	struct bt_label_set set = {.ref_count = 1, .hash = hash, .last_shape = BT_SHAPE_NONE};
 	uint32_t id;
 
@@ -68,31 +63,9 @@ static uint32_t add_set(
 		set.labels.items[i].key = bt_symbol_text(table->symbols, pair.key);
 		set.labels.items[i].value = bt_symbol_text(table->symbols, pair.value);
 	}
-	if (table->free_ids.count != 0) {
-		id = table->free_ids.items[--table->free_ids.count];
-		table->sets.items[id] = set;
-	} else {
-		id = table->sets.count;
-		bt_vec_push(&table->sets, set);
-	}
+	bt_vec_store(&table->sets, &table->free_ids, set, id);
 	bt_map_insert(&table->map, hash, id);
 	return id;
-}
-
-uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels)
-{
-	uint64_t hash = hash_labels(labels);
-	uint32_t at = bt_map_first(&table->map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
-		uint32_t id = bt_map_value(&table->map, at);
-		struct bt_label_set *set = &table->sets.items[id];
-		if (set->hash == hash && bt_str_map_equal(&set->labels, labels)) {
-			set->ref_count++;
-			return id;
-		}
-	}
-	return add_set(table, labels, hash);
 }
 
 void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id)

@@ -91,25 +91,6 @@ static void add_scalar(
 	list_push(&info->scalar_deltas, arena, fresh);
 }
 
-static void copy_ports(struct bt_node_info *info, struct bt_arena *arena)
-{
-	const struct bt_node_row *row = row_of(info);
-
-	if (info->ports_changed) {
-		return;
-	}
-	info->ports_changed = true;
-	for (uint32_t i = 0; i < row->ports.count; i++) {
-		struct bt_host_port port = {
-			.ip = bt_symbol_text(&info->state->symbols, row->ports.items[i].ip),
-			.protocol =
-				bt_symbol_text(&info->state->symbols, row->ports.items[i].protocol),
-			.port = row->ports.items[i].port,
-		};
-		list_push(&info->ports, arena, port);
-	}
-}
-
 void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_state *state,
 	uint32_t slot, struct bt_arena *arena)
 {
@@ -181,7 +162,21 @@ static void change_pod(struct bt_node_info *info, struct bt_arena *arena,
 {
 	bt_node_info_change_sums(info, arena, shape, sign);
 	if (shape->host_ports.count != 0) {
-		copy_ports(info, arena);
+		const struct bt_node_row *row = row_of(info);
+
+		if (!info->ports_changed) {
+			info->ports_changed = true;
+			for (uint32_t i = 0; i < row->ports.count; i++) {
+				struct bt_host_port port = {
+					.ip = bt_symbol_text(
+						&info->state->symbols, row->ports.items[i].ip),
+					.protocol = bt_symbol_text(&info->state->symbols,
+						row->ports.items[i].protocol),
+					.port = row->ports.items[i].port,
+				};
+				list_push(&info->ports, arena, port);
+			}
+		}
 	}
 }
 

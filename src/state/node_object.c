@@ -5,20 +5,12 @@
 
 #define FIRST_CHUNK_BYTES 256
 
-static uint64_t set_hash(const void *owner, uint32_t id)
-{
-	const struct bt_node_table *table = owner;
-
-	return table->taint_sets.items[id].hash;
-}
-
 void bt_taint_sets_init(struct bt_node_table *table)
 {
 	struct bt_taint_set none = {.ref_count = 1};
 
 	/* Number 0, the empty list: never counted, never looked up. */
 	bt_vec_push(&table->taint_sets, none);
-	bt_map_init(&table->taint_set_index, set_hash, table);
 }
 
 void bt_taint_sets_finish(struct bt_node_table *table)
@@ -58,8 +50,23 @@ static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
 	return true;
 }
 
-static uint32_t add_set(struct bt_node_table *table, const bt_taint_list *taints, uint64_t hash)
+/** The set of these taints, one reference taken; timeAdded does not count (spec 01 section 5.12
+ * never reads it). */
+static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints)
 {
+	uint64_t hash;
+
+	if (taints->count == 0) {
+		return 0;
+	}
+	hash = hash_taints(taints);
+	BT_MAP_EACH (&table->taint_set_index, hash, id) {
+		struct bt_taint_set *set = &table->taint_sets.items[id];
+		if (set->hash == hash && taints_equal(&set->taints, taints)) {
+			set->ref_count++;
+			return id;
+		}
+	}
 	struct bt_taint_set set = {.ref_count = 1, .hash = hash};
 	uint32_t id;
 
@@ -72,38 +79,9 @@ static uint32_t add_set(struct bt_node_table *table, const bt_taint_list *taints
 		set.taints.items[i].value = bt_arena_str(&set.arena, taints->items[i].value);
 		set.taints.items[i].effect = bt_arena_str(&set.arena, taints->items[i].effect);
 	}
-	if (table->free_taint_sets.count != 0) {
-		id = table->free_taint_sets.items[--table->free_taint_sets.count];
-		table->taint_sets.items[id] = set;
-	} else {
-		id = table->taint_sets.count;
-		bt_vec_push(&table->taint_sets, set);
-	}
+	bt_vec_store(&table->taint_sets, &table->free_taint_sets, set, id);
 	bt_map_insert(&table->taint_set_index, hash, id);
 	return id;
-}
-
-/** The set of these taints, one reference taken; timeAdded does not count (spec 01 section 5.12
- * never reads it). */
-static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints)
-{
-	uint64_t hash;
-	uint32_t at;
-
-	if (taints->count == 0) {
-		return 0;
-	}
-	hash = hash_taints(taints);
-	at = bt_map_first(&table->taint_set_index, hash);
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->taint_set_index, hash, at)) {
-		uint32_t id = bt_map_value(&table->taint_set_index, at);
-		struct bt_taint_set *set = &table->taint_sets.items[id];
-		if (set->hash == hash && taints_equal(&set->taints, taints)) {
-			set->ref_count++;
-			return id;
-		}
-	}
-	return add_set(table, taints, hash);
 }
 
 void bt_taint_set_unref(struct bt_node_table *table, uint32_t id)

@@ -6,29 +6,13 @@
 /** How far ahead of the walk over all rows their labels are asked for. */
 #define PREFETCH_ROWS 8
 
-static uint64_t dictionary_hash(const void *owner, uint32_t index)
-{
-	const struct bt_label_column *column = owner;
-
-	return bt_sym_hash(column->dictionary.items[index]);
-}
-
 /* --- keys --- */
-
-static uint64_t label_key_hash(const void *owner, uint32_t index)
-{
-	const struct bt_node_table *table = owner;
-
-	return bt_sym_hash(table->label_keys.items[index].key);
-}
 
 static uint32_t find_key(const struct bt_node_table *table, bt_sym key)
 {
 	uint64_t hash = bt_sym_hash(key);
-	uint32_t at = bt_map_first(&table->label_key_index, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->label_key_index, hash, at)) {
-		uint32_t index = bt_map_value(&table->label_key_index, at);
+	BT_MAP_EACH (&table->label_key_index, hash, index) {
 		if (bt_sym_equal(table->label_keys.items[index].key, key)) {
 			return index;
 		}
@@ -61,10 +45,8 @@ static struct bt_label_column *find_column(const struct bt_node_table *table, bt
 uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value)
 {
 	uint64_t hash = bt_sym_hash(value);
-	uint32_t at = bt_map_first(&column->index, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&column->index, hash, at)) {
-		uint32_t index = bt_map_value(&column->index, at);
+	BT_MAP_EACH (&column->index, hash, index) {
 		if (bt_sym_equal(column->dictionary.items[index], value)) {
 			return index;
 		}
@@ -123,7 +105,6 @@ static void init_dictionary(struct bt_label_column *column)
 {
 	bt_vec_push(&column->dictionary, BT_SYM_NONE);
 	bt_vec_push(&column->value_counts, 0);
-	bt_map_init(&column->index, dictionary_hash, column);
 }
 
 /* Renumber the values that some slot has; the others go. */
@@ -195,13 +176,7 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 			table->label_keys.items[index].slot_count++;
 			continue;
 		}
-		if (table->free_label_keys.count != 0) {
-			index = table->free_label_keys.items[--table->free_label_keys.count];
-			table->label_keys.items[index] = fresh;
-		} else {
-			index = table->label_keys.count;
-			bt_vec_push(&table->label_keys, fresh);
-		}
+		bt_vec_store(&table->label_keys, &table->free_label_keys, fresh, index);
 		bt_map_insert(&table->label_key_index, bt_sym_hash(key), index);
 		table->label_key_epoch++;
 	}
@@ -229,29 +204,6 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	for (uint32_t i = 0; i < count; i++) {
 		bt_label_columns_set(table, slot, labels[i]);
 	}
-}
-
-/** Of columns and keys. */
-static void label_columns_finish(struct bt_node_table *table)
-{
-	for (uint32_t i = 0; i < table->label_columns.count; i++) {
-		struct bt_label_column *column = table->label_columns.items[i];
-		for (uint32_t k = 1; k < column->dictionary.count; k++) {
-			bt_symbol_unref(table->symbols, column->dictionary.items[k]);
-		}
-		bt_vec_finish(&column->dictionary);
-		bt_vec_finish(&column->value_counts);
-		bt_map_finish(&column->index);
-		if (column->values != table->zero_values) {
-			bt_free(column->values);
-		}
-		bt_symbol_unref(table->symbols, column->key);
-		bt_free(column);
-	}
-	bt_vec_finish(&table->label_columns);
-	bt_vec_finish(&table->label_keys);
-	bt_vec_finish(&table->free_label_keys);
-	bt_map_finish(&table->label_key_index);
 }
 
 static bt_sym label_of(const struct bt_node_row *row, bt_sym key)
@@ -311,34 +263,9 @@ const struct bt_label_column *bt_node_table_label_column(
 
 #define CAPACITY_MIN UINT32_C(64)
 
-static uint64_t name_hash(const void *owner, uint32_t slot)
-{
-	const struct bt_node_table *table = owner;
-
-	return bt_sym_hash(table->rows[slot].name);
-}
-
-static uint64_t label_column_hash(const void *owner, uint32_t index)
-{
-	const struct bt_node_table *table = owner;
-
-	return bt_sym_hash(table->label_columns.items[index]->key);
-}
-
-static uint64_t scalar_hash(const void *owner, uint32_t index)
-{
-	const struct bt_node_table *table = owner;
-
-	return bt_sym_hash(table->scalars.items[index].name);
-}
-
 void bt_node_table_init(struct bt_node_table *table, struct bt_symbol_table *symbols)
 {
 	*table = (struct bt_node_table){.symbols = symbols};
-	bt_map_init(&table->names, name_hash, table);
-	bt_map_init(&table->scalar_index, scalar_hash, table);
-	bt_map_init(&table->label_column_index, label_column_hash, table);
-	bt_map_init(&table->label_key_index, label_key_hash, table);
 	bt_taint_sets_init(table);
 }
 
@@ -398,7 +325,25 @@ void bt_node_table_finish(struct bt_node_table *table)
 		}
 	}
 	bt_vec_finish(&table->scalars);
-	label_columns_finish(table);
+	/* Of columns and keys. */
+	for (uint32_t i = 0; i < table->label_columns.count; i++) {
+		struct bt_label_column *column = table->label_columns.items[i];
+		for (uint32_t k = 1; k < column->dictionary.count; k++) {
+			bt_symbol_unref(table->symbols, column->dictionary.items[k]);
+		}
+		bt_vec_finish(&column->dictionary);
+		bt_vec_finish(&column->value_counts);
+		bt_map_finish(&column->index);
+		if (column->values != table->zero_values) {
+			bt_free(column->values);
+		}
+		bt_symbol_unref(table->symbols, column->key);
+		bt_free(column);
+	}
+	bt_vec_finish(&table->label_columns);
+	bt_vec_finish(&table->label_keys);
+	bt_vec_finish(&table->free_label_keys);
+	bt_map_finish(&table->label_key_index);
 	bt_taint_sets_finish(table);
 	bt_map_finish(&table->names);
 	bt_map_finish(&table->scalar_index);
@@ -483,10 +428,8 @@ static void grow(struct bt_node_table *table)
 uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name)
 {
 	uint64_t hash = bt_sym_hash(name);
-	uint32_t at = bt_map_first(&table->names, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->names, hash, at)) {
-		uint32_t slot = bt_map_value(&table->names, at);
+	BT_MAP_EACH (&table->names, hash, slot) {
 		if (bt_sym_equal(table->rows[slot].name, name)) {
 			return slot;
 		}
@@ -587,14 +530,11 @@ uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_
 {
 	bt_sym symbol = bt_symbol_find(table->symbols, name);
 	uint64_t hash = bt_sym_hash(symbol);
-	uint32_t at;
 
 	if (bt_sym_is_none(symbol)) {
 		return UINT32_MAX;
 	}
-	at = bt_map_first(&table->scalar_index, hash);
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->scalar_index, hash, at)) {
-		uint32_t index = bt_map_value(&table->scalar_index, at);
+	BT_MAP_EACH (&table->scalar_index, hash, index) {
 		if (bt_sym_equal(table->scalars.items[index].name, symbol)) {
 			return index;
 		}

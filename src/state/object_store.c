@@ -9,11 +9,6 @@ static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_)) >> 1;
 }
 
-static uint64_t stored_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_object_table *)owner)->objects.items[id].hash;
-}
-
 static const struct bt_object_meta *meta_of(const struct bt_object_table *table, uint32_t id)
 {
 	return table->objects.items[id].object->meta;
@@ -22,9 +17,6 @@ static const struct bt_object_meta *meta_of(const struct bt_object_table *table,
 void bt_object_store_init(struct bt_object_store *store)
 {
 	*store = (struct bt_object_store){0};
-	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
-		bt_map_init(&store->kinds[kind].map, stored_hash, &store->kinds[kind]);
-	}
 }
 
 /* The store's reference to an object; of a place that is used no more or anew. */
@@ -100,9 +92,7 @@ static uint32_t find_id(
 	const struct bt_object_table *table, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = key_hash(namespace_, name);
-	for (uint32_t at = bt_map_first(&table->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&table->map, hash, at)) {
-		uint32_t id = bt_map_value(&table->map, at);
+	BT_MAP_EACH (&table->map, hash, id) {
 		const struct bt_object *object = table->objects.items[id].object;
 		if (bt_str_equal(bt_object_name(object), name) &&
 			bt_str_equal(bt_object_namespace(object), namespace_)) {
@@ -127,13 +117,7 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	struct bt_stored_object stored = {
 		.hash = key_hash(object->meta->namespace_, object->meta->name) & UINT64_MAX >> 1};
 	take_in(store, &stored, object);
-	if (table->free_ids.count != 0) {
-		id = table->free_ids.items[--table->free_ids.count];
-		table->objects.items[id] = stored;
-	} else {
-		id = table->objects.count;
-		bt_vec_push(&table->objects, stored);
-	}
+	bt_vec_store(&table->objects, &table->free_ids, stored, id);
 	bt_map_insert(&table->map, stored.hash, id);
 	table->count++;
 	table->sorted_stale = true;
@@ -213,27 +197,6 @@ static int compare_entries(const void *a, const void *b)
 	return order != 0 ? order : bt_str_compare(left->name, right->name);
 }
 
-static void sort_table(struct bt_object_table *table)
-{
-	struct sort_entry *entries = BT_NEW_ARRAY(struct sort_entry, table->count);
-	uint32_t count = 0;
-	for (uint32_t id = 0; id < table->objects.count; id++) {
-		if (table->objects.items[id].object != NULL) {
-			const struct bt_object_meta *meta = meta_of(table, id);
-			entries[count++] = (struct sort_entry){meta->namespace_, meta->name, id};
-		}
-	}
-	if (count > 1) {
-		qsort(entries, count, sizeof(entries[0]), compare_entries);
-	}
-	table->sorted.count = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		bt_vec_push(&table->sorted, entries[i].id);
-	}
-	bt_free(entries);
-	table->sorted_stale = false;
-}
-
 /** First position whose namespace is not before namespace_. */
 static uint32_t first_of_namespace(const struct bt_object_table *table, struct bt_str namespace_)
 {
@@ -257,7 +220,24 @@ const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kin
 	struct bt_object_table *table = &store->kinds[kind];
 	if (*cursor == 0) {
 		if (table->sorted_stale) {
-			sort_table(table);
+			struct sort_entry *entries = BT_NEW_ARRAY(struct sort_entry, table->count);
+			uint32_t count = 0;
+			for (uint32_t id = 0; id < table->objects.count; id++) {
+				if (table->objects.items[id].object != NULL) {
+					const struct bt_object_meta *meta = meta_of(table, id);
+					entries[count++] = (struct sort_entry){
+						meta->namespace_, meta->name, id};
+				}
+			}
+			if (count > 1) {
+				qsort(entries, count, sizeof(entries[0]), compare_entries);
+			}
+			table->sorted.count = 0;
+			for (uint32_t i = 0; i < count; i++) {
+				bt_vec_push(&table->sorted, entries[i].id);
+			}
+			bt_free(entries);
+			table->sorted_stale = false;
 		}
 		/* The cursor counts from 1, so that 0 always means the start. */
 		*cursor = 1 + (namespace_.data != NULL ? first_of_namespace(table, namespace_) : 0);

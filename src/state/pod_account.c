@@ -18,18 +18,6 @@ static struct bt_str state_claim_key(
 
 /* --- cluster-wide --- */
 
-static uint64_t used_claim_hash(const void *owner, uint32_t index)
-{
-	const struct bt_state *state = owner;
-
-	return bt_sym_hash(state->used_claim_counts.items[index].claim);
-}
-
-void bt_used_claims_init(struct bt_state *state)
-{
-	bt_map_init(&state->used_claims, used_claim_hash, state);
-}
-
 void bt_used_claims_finish(struct bt_state *state)
 {
 	for (uint32_t i = 0; i < state->used_claim_counts.count; i++) {
@@ -42,10 +30,8 @@ void bt_used_claims_finish(struct bt_state *state)
 static uint32_t find_used(const struct bt_state *state, bt_sym claim)
 {
 	uint64_t hash = bt_sym_hash(claim);
-	uint32_t at = bt_map_first(&state->used_claims, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&state->used_claims, hash, at)) {
-		uint32_t index = bt_map_value(&state->used_claims, at);
+	BT_MAP_EACH (&state->used_claims, hash, index) {
 		if (bt_sym_equal(state->used_claim_counts.items[index].claim, claim)) {
 			return index;
 		}
@@ -282,13 +268,7 @@ uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record 
 {
 	uint32_t pod_id;
 
-	if (pods->free_ids.count != 0) {
-		pod_id = pods->free_ids.items[--pods->free_ids.count];
-		pods->records.items[pod_id] = *record;
-	} else {
-		pod_id = pods->records.count;
-		bt_vec_push(&pods->records, *record);
-	}
+	bt_vec_store(&pods->records, &pods->free_ids, *record, pod_id);
 	if (!record->snapshot_only) {
 		bt_pod_table_set_uid(pods, record->uid, pod_id);
 		pods->count++;

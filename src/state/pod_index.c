@@ -36,21 +36,11 @@ static uint64_t hash_of_pair(bt_sym key, bt_sym value)
 	return bt_hash_u64(bt_sym_hash(key), value.id);
 }
 
-static uint64_t stored_hash(const void *owner, uint32_t id)
-{
-	const struct bt_pod_index *index = owner;
-	const struct bt_label_pair *pair = &index->pairs.items[id].pair;
-
-	return hash_of_pair(pair->key, pair->value);
-}
-
 static uint32_t find_pair(const struct bt_pod_index *index, bt_sym key, bt_sym value)
 {
 	uint64_t hash = hash_of_pair(key, value);
-	uint32_t at = bt_map_first(&index->pair_map, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&index->pair_map, hash, at)) {
-		uint32_t id = bt_map_value(&index->pair_map, at);
+	BT_MAP_EACH (&index->pair_map, hash, id) {
 		const struct bt_label_pair *pair = &index->pairs.items[id].pair;
 
 		if (bt_sym_equal(pair->key, key) && bt_sym_equal(pair->value, value)) {
@@ -177,7 +167,6 @@ struct bt_pod_index *bt_pod_index_get(struct bt_state *state)
 {
 	if (state->pod_index == NULL) {
 		state->pod_index = BT_NEW(struct bt_pod_index);
-		bt_map_init(&state->pod_index->pair_map, stored_hash, state->pod_index);
 		for (uint32_t i = 0; i < state->pods.records.count; i++) {
 			if (state->pods.records.items[i].in_use) {
 				bt_pod_index_add(state, i);

@@ -114,18 +114,10 @@ bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str
 #define HASH_SEED UINT64_C(0x5348)
 #define FIRST_CHUNK_BYTES 2048
 
-static uint64_t shape_hash(const void *owner, uint32_t id)
-{
-	const struct bt_shape_table *table = owner;
-
-	return table->shapes.items[id]->hash;
-}
-
 void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,
 	struct bt_node_table *nodes)
 {
 	*table = (struct bt_shape_table){.gates = *gates, .nodes = nodes};
-	bt_map_init(&table->map, shape_hash, table);
 }
 
 static void destroy_shape(struct bt_shape *shape)
@@ -222,30 +214,6 @@ static struct bt_pod canonical_pod(
 
 /* --- what is computed from it --- */
 
-static void compute_resources(
-	struct bt_shape_table *table, struct bt_shape *shape, struct bt_arena *scratch)
-{
-	struct bt_pod_resources resources =
-		bt_pod_resources_compute(shape->pod, &table->gates, scratch);
-	uint32_t count = resources.requested.scalar_count;
-
-	shape->requested_cpu_milli = resources.requested.cpu_milli;
-	shape->requested_memory_bytes = resources.requested.memory_bytes;
-	shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
-	shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
-	shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
-	shape->scalar_count = count;
-	if (count == 0) {
-		return;
-	}
-	shape->scalars = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_scalar_resource *scalar = &resources.requested.scalars[i];
-		shape->scalars[i].resource = bt_node_table_scalar(table->nodes, scalar->name);
-		shape->scalars[i].value = scalar->value;
-	}
-}
-
 static void collect_claims(struct bt_shape *shape)
 {
 	const struct bt_pod_spec *spec = &shape->pod->spec;
@@ -282,7 +250,25 @@ static struct bt_shape *create_shape(struct bt_shape_table *table, const struct 
 	shape->ref_count = 1;
 	shape->serial = table->next_serial++;
 	shape->hash = hash;
-	compute_resources(table, shape, scratch);
+	struct bt_pod_resources resources =
+		bt_pod_resources_compute(shape->pod, &table->gates, scratch);
+	uint32_t count = resources.requested.scalar_count;
+
+	shape->requested_cpu_milli = resources.requested.cpu_milli;
+	shape->requested_memory_bytes = resources.requested.memory_bytes;
+	shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
+	shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
+	shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
+	shape->scalar_count = count;
+	if (count != 0) {
+		shape->scalars = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct bt_scalar_resource *scalar = &resources.requested.scalars[i];
+			shape->scalars[i].resource =
+				bt_node_table_scalar(table->nodes, scalar->name);
+			shape->scalars[i].value = scalar->value;
+		}
+	}
 	shape->host_ports = bt_pod_host_ports(&pod->spec, &shape->arena);
 	collect_claims(shape);
 	affinity = pod->spec.affinity;
@@ -301,10 +287,7 @@ static struct bt_shape *create_shape(struct bt_shape_table *table, const struct 
 static uint32_t find_shape(
 	const struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
 {
-	uint32_t at = bt_map_first(&table->map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
-		uint32_t id = bt_map_value(&table->map, at);
+	BT_MAP_EACH (&table->map, hash, id) {
 		const struct bt_shape *shape = table->shapes.items[id];
 		if (shape->hash == hash &&
 			bt_message_equal(&bt_pod_message, shape->pod, canonical)) {
@@ -324,13 +307,7 @@ static uint32_t ref_canonical(
 		table->shapes.items[id]->ref_count++;
 	} else {
 		struct bt_shape *shape = create_shape(table, canonical, hash, scratch);
-		if (table->free_ids.count != 0) {
-			id = table->free_ids.items[--table->free_ids.count];
-			table->shapes.items[id] = shape;
-		} else {
-			id = table->shapes.count;
-			bt_vec_push(&table->shapes, shape);
-		}
+		bt_vec_store(&table->shapes, &table->free_ids, shape, id);
 		shape->id = id;
 		bt_map_insert(&table->map, hash, id);
 	}

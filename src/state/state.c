@@ -43,11 +43,9 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	bt_symbol_table_init(&state->symbols);
 	bt_node_table_init(&state->nodes, &state->symbols);
 	bt_shape_table_init(&state->shapes, &options->resource_gates, &state->nodes);
-	bt_label_set_table_init(&state->label_sets, &state->symbols);
-	bt_image_table_init(&state->images);
+	state->label_sets.symbols = &state->symbols;
 	bt_object_store_init(&state->objects);
 	bt_node_order_init(&state->order, &state->symbols);
-	bt_used_claims_init(state);
 	bt_change_log_init(&state->log, LOG_CAPACITY);
 	return state;
 }

@@ -72,7 +72,6 @@ struct bt_label_set_table {
 	struct bt_symbol_table *symbols;
 };
 
-void bt_label_set_table_init(struct bt_label_set_table *table, struct bt_symbol_table *symbols);
 void bt_label_set_table_finish(struct bt_label_set_table *table);
 /**
  * The set of these labels (sorted by key, as decoded), one reference taken. Pointers into `sets`

@@ -28,7 +28,6 @@ void bt_state_drop_empty_entry(struct bt_state *state, uint32_t slot);
 
 /* image_table.c */
 
-void bt_image_table_init(struct bt_image_table *table);
 void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols);
 /** Record of an image name, or UINT32_MAX. */
 uint32_t bt_image_table_find(const struct bt_image_table *table,
@@ -64,7 +63,6 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id);
 /** Lists after detaching and attaching the pod again, without touching any sum. */
 void bt_state_requeue_pod(struct bt_state *state, uint32_t pod_id);
 
-void bt_used_claims_init(struct bt_state *state);
 void bt_used_claims_finish(struct bt_state *state);
 void bt_used_claims_add(struct bt_state *state, bt_sym claim);
 void bt_used_claims_remove(struct bt_state *state, bt_sym claim);
