@@ -7,8 +7,7 @@ packages_of() {
 	case "$1" in
 	build)
 		echo gcc g++ libc6-dev meson ninja-build pkg-config python3 libyaml-dev zlib1g-dev \
-			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libcurl4-gnutls-dev \
-			libre2-dev
+			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libre2-dev
 		;;
 	test)
 		echo check libjansson-dev python3-yaml python3-kubernetes openssl doxygen scdoc \

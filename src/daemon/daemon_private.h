@@ -18,8 +18,8 @@
 
 /**
  * At the start, before there are threads. Large arrays grow by moving their pages, not by copies
- * that leave holes; the short-lived threads in which libcurl looks up names share one heap with
- * the thread that works.
+ * that leave holes; the short-lived threads that look up host names share one heap with the thread
+ * that works.
  */
 void bt_daemon_tune_memory(void);
 /**

@@ -9,216 +9,509 @@
 #include "base/nanoseconds.h"
 #include "net/http_client_private.h"
 
-/* libcurl's part of a transfer takes some kilobytes. */
-#define SPARE_HANDLES_MAX 16
+#define REDIRECTS_MAX 10
+#define SPARE_TRANSFERS_MAX 16
+/* A spare transfer keeps buffers up to this size. */
+#define SPARE_BUFFER_BYTES_MAX 16384
 /* A look that comes this late: the process was stopped, and the answers may be there by now. */
 #define AWAY_NS (5 * BT_NS_PER_SECOND)
 
-static void unlink_queued(struct bt_http_client *client, struct bt_http_transfer *transfer)
+/* --- lists of transfers --- */
+
+static void unlink_transfer(struct bt_http_transfer *transfer)
 {
-	if (transfer->previous != NULL) {
-		transfer->previous->next = transfer->next;
-	} else {
-		client->queue_first = transfer->next;
-	}
-	if (transfer->next != NULL) {
-		transfer->next->previous = transfer->previous;
-	} else {
-		client->queue_last = transfer->previous;
-	}
+	struct bt_http_list *list = transfer->list;
+	*(transfer->previous != NULL ? &transfer->previous->next : &list->first) = transfer->next;
+	*(transfer->next != NULL ? &transfer->next->previous : &list->last) = transfer->previous;
+	transfer->client->running_count -= list == &transfer->client->running ? 1 : 0;
+	transfer->list = NULL;
+	transfer->previous = NULL;
+	transfer->next = NULL;
+}
+
+static void append_transfer(struct bt_http_list *list, struct bt_http_transfer *transfer)
+{
+	transfer->list = list;
+	transfer->previous = list->last;
+	*(list->last != NULL ? &list->last->next : &list->first) = transfer;
+	list->last = transfer;
+	transfer->client->running_count += list == &transfer->client->running ? 1 : 0;
+}
+
+static void prepend_transfer(struct bt_http_list *list, struct bt_http_transfer *transfer)
+{
+	transfer->list = list;
+	transfer->next = list->first;
+	*(list->first != NULL ? &list->first->previous : &list->last) = transfer;
+	list->first = transfer;
+}
+
+static void finish_transfer(struct bt_http_transfer *transfer)
+{
+	bt_strbuf_finish_wiped(&transfer->url_text);
+	bt_strbuf_finish_wiped(&transfer->out);
+	bt_http_answer_finish(&transfer->answer);
+	bt_strbuf_finish(&transfer->body);
+	bt_strbuf_finish(&transfer->message);
+	bt_free(transfer);
 }
 
 static void free_transfer(struct bt_http_transfer *transfer)
 {
-	bt_strbuf_finish(&transfer->text);
-	bt_strbuf_finish_wiped(&transfer->header_lines);
-	bt_strbuf_finish_wiped(&transfer->body);
-	bt_strbuf_finish(&transfer->refusal);
-	bt_strbuf_finish(&transfer->head);
-	bt_strbuf_finish(&transfer->answer);
-	bt_free(transfer);
-}
-
-/* Take a transfer from libcurl; a connection whose answer is not read to its end is closed. */
-static void detach(struct bt_http_transfer *transfer)
-{
 	struct bt_http_client *client = transfer->client;
-	struct bt_http_handle *handle = transfer->handle;
-	struct bt_http_pool *pool = handle->pool;
-	client->within_curl++;
-	(void)curl_multi_remove_handle(pool->multi, handle->easy); /* it is in there */
-	client->within_curl--;
-	if (transfer->previous != NULL) {
-		transfer->previous->next = transfer->next;
-	} else {
-		client->running = transfer->next;
-	}
-	if (transfer->next != NULL) {
-		transfer->next->previous = transfer->previous;
-	}
-	client->running_count--;
-	transfer->handle = NULL;
-	transfer->state = BT_HTTP_ENDED;
-	pool->running--;
-	bt_http_pool_resize(pool);
-	handle->transfer = NULL;
-	uint32_t spare_max = client->connections_max > SPARE_HANDLES_MAX ? client->connections_max
-									 : SPARE_HANDLES_MAX;
-	if (client->spare_count >= spare_max || handle->pool != client->pools) {
-		bt_http_handle_destroy(handle);
+	bool is_small = transfer->url_text.capacity + transfer->out.capacity +
+			transfer->answer.head.capacity + transfer->body.capacity <=
+		SPARE_BUFFER_BYTES_MAX;
+	if (!is_small || client->spare_count == SPARE_TRANSFERS_MAX) {
+		finish_transfer(transfer);
 		return;
 	}
-	handle->next = client->spare;
-	client->spare = handle;
+	transfer->next = client->spare;
+	client->spare = transfer;
 	client->spare_count++;
 }
 
-static void tell_end(struct bt_http_transfer *transfer, const struct bt_http_outcome *outcome)
+static struct bt_http_transfer *new_transfer(struct bt_http_client *client)
 {
-	transfer->state = BT_HTTP_ENDED;
-	if (!transfer->is_cancelled) {
-		transfer->handler.done(transfer->handler.context, transfer, outcome);
+	struct bt_http_transfer *transfer = client->spare;
+	if (transfer == NULL) {
+		transfer = BT_NEW(struct bt_http_transfer);
+		transfer->client = client;
+		return transfer;
 	}
-	free_transfer(transfer);
+	client->spare = transfer->next;
+	client->spare_count--;
+	bt_http_answer_reset(&transfer->answer);
+	bt_strbuf_reset(&transfer->url_text);
+	bt_strbuf_reset(&transfer->out);
+	bt_strbuf_reset(&transfer->body);
+	bt_strbuf_reset(&transfer->message);
+	struct bt_http_transfer fresh = {
+		.client = client,
+		.url_text = transfer->url_text,
+		.out = transfer->out,
+		.answer = transfer->answer,
+		.body = transfer->body,
+		.message = transfer->message,
+	};
+	*transfer = fresh;
+	return transfer;
 }
 
-static void look_at(struct bt_http_client *client, int64_t silent_since_ns, int64_t max_ns)
-{
-	if (max_ns != 0 && silent_since_ns + max_ns < client->silence_due_ns) {
-		client->silence_due_ns = silent_since_ns + max_ns;
-	}
-}
+/* --- requests --- */
 
-static void start_running(struct bt_http_client *client, struct bt_http_transfer *transfer)
+/* Bytes that would end a header or the request line. */
+static bool is_safe(struct bt_str text, bool allows_blanks)
 {
-	struct bt_http_pool *pool = client->pools;
-	struct bt_http_handle *handle = client->spare;
-	if (handle != NULL) {
-		client->spare = handle->next;
-		client->spare_count--;
-	} else {
-		handle = bt_http_handle_create();
-	}
-	bt_http_handle_take(handle, pool, transfer);
-	transfer->state = BT_HTTP_RUNNING;
-	/* The transfer has its turn. */
-	transfer->heard_ns = bt_loop_now_ns(client->loop);
-	look_at(client, transfer->heard_ns, transfer->head_silence_ns);
-	look_at(client, transfer->heard_ns, transfer->body_silence_ns);
-	transfer->previous = NULL;
-	transfer->next = client->running;
-	if (client->running != NULL) {
-		client->running->previous = transfer;
-	}
-	client->running = transfer;
-	client->running_count++;
-	pool->running++;
-	bt_http_pool_resize(pool);
-	client->within_curl++;
-	CURLMcode code = curl_multi_add_handle(pool->multi, handle->easy);
-	client->within_curl--;
-	BT_ASSERT(code == CURLM_OK); /* not in it yet, not from within it */
-}
-
-/* Its connection had ended before anything was written: as if it had not been tried. */
-static void start_again(struct bt_http_transfer *transfer)
-{
-	struct bt_http_handle *handle = transfer->handle;
-	struct bt_http_client *client = transfer->client;
-	transfer->is_stale = false;
-	transfer->has_begun = false;
-	transfer->size_before = 0;
-	transfer->connects = 0;
-	client->within_curl++;
-	(void)curl_multi_remove_handle(handle->pool->multi, handle->easy); /* it is in there */
-	CURLMcode code = curl_multi_add_handle(handle->pool->multi, handle->easy);
-	client->within_curl--;
-	BT_ASSERT(code == CURLM_OK);
-}
-
-static void finish_transfer(struct bt_http_transfer *transfer, CURLcode code)
-{
-	struct bt_strbuf text = {0};
-	struct bt_http_outcome outcome = {0};
-	if (transfer->is_stale && !transfer->is_cancelled && !transfer->is_cut &&
-		!transfer->is_silent) {
-		start_again(transfer);
-		return;
-	}
-	bt_http_outcome_of(transfer, code, &text, &outcome);
-	detach(transfer);
-	tell_end(transfer, &outcome);
-	bt_strbuf_finish(&text);
-}
-
-static void end_old_pools(struct bt_http_client *client)
-{
-	BT_ASSERT(client->pools != NULL);
-	struct bt_http_pool **link = &client->pools->next;
-	while (*link != NULL) {
-		struct bt_http_pool *pool = *link;
-		if (pool->running == 0) {
-			*link = pool->next;
-			client->within_curl++;
-			bt_http_pool_destroy(pool);
-			client->within_curl--;
-		} else {
-			link = &pool->next;
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+		if (byte < 0x20 ? byte != '\t' || !allows_blanks
+				: byte == 0x7f || (byte == ' ' && !allows_blanks)) {
+			return false;
 		}
 	}
+	return true;
+}
+
+/* The parts of url_text, and its proxy. */
+static bool set_url(struct bt_http_transfer *transfer)
+{
+	struct bt_str text = bt_strbuf_str(&transfer->url_text);
+	if (!is_safe(text, false) || !bt_http_url_split(text, &transfer->url)) {
+		return false;
+	}
+	transfer->proxy = bt_http_proxies_find(&transfer->client->proxies, &transfer->url);
+	return true;
+}
+
+static void append_header(struct bt_strbuf *out, const char *name, struct bt_str value)
+{
+	bt_strbuf_append_c(out, name);
+	bt_strbuf_append_c(out, ": ");
+	bt_strbuf_append_str(out, value);
+	bt_strbuf_append_c(out, "\r\n");
+}
+
+/* Request line and the headers that depend on the URL; callers' headers say what they need not. */
+static void append_head(
+	struct bt_http_transfer *transfer, struct bt_str method, bool has_host, bool has_user)
+{
+	struct bt_strbuf *out = &transfer->out;
+	const struct bt_http_url *url = &transfer->url;
+	bool is_https = url->scheme.length == 5;
+	bool is_default_port = url->port == (is_https ? 443 : 80);
+	struct bt_str path = bt_str_sub(url->rest, 0,
+		bt_str_find_char(url->rest, '#') < 0 ? BT_STR_MAX
+						     : (uint32_t)bt_str_find_char(url->rest, '#'));
+	struct bt_http_url proxy = {0};
+	bool is_absolute = transfer->proxy != NULL && !is_https &&
+		bt_http_url_split_proxy(bt_str_from(transfer->proxy), &proxy) &&
+		!bt_str_equal(proxy.scheme, BT_STR("socks5h"));
+	struct bt_strbuf address = {0};
+	bt_strbuf_append_c(&address, url->is_v6 ? "[" : "");
+	bt_strbuf_append_str(&address, url->host);
+	bt_strbuf_append_c(&address, url->is_v6 ? "]" : "");
+	if (!is_default_port) {
+		bt_strbuf_printf(&address, ":%u", (unsigned int)url->port);
+	}
+	bt_strbuf_append_str(out, method);
+	bt_strbuf_append_char(out, ' ');
+	if (is_absolute) {
+		bt_strbuf_append_c(out, "http://");
+		bt_strbuf_append_str(out, bt_strbuf_str(&address));
+	}
+	bt_strbuf_append_c(out, path.length == 0 || path.data[0] != '/' ? "/" : "");
+	bt_strbuf_append_str(out, path);
+	bt_strbuf_append_c(out, " HTTP/1.1\r\n");
+	if (!has_host) {
+		append_header(out, "Host", bt_strbuf_str(&address));
+	}
+	bt_strbuf_reset(&address);
+	if (is_absolute && proxy.user.length != 0) {
+		bt_http_url_append_basic(&address, proxy.user);
+		append_header(out, "Proxy-Authorization", bt_strbuf_str(&address));
+		bt_strbuf_reset(&address);
+	}
+	if (url->user.length != 0 && !has_user) {
+		bt_http_url_append_basic(&address, url->user);
+		append_header(out, "Authorization", bt_strbuf_str(&address));
+	}
+	bt_strbuf_finish_wiped(&address);
+}
+
+static bool is_header(const char *name, const char *wanted)
+{
+	return bt_str_equal_without_case(bt_str_from(name), bt_str_from(wanted));
+}
+
+/* Fails the transfer when a header cannot be sent. */
+static void append_request(
+	struct bt_http_transfer *transfer, const struct bt_http_client_request *request)
+{
+	struct bt_strbuf *out = &transfer->out;
+	bool has_host = false;
+	bool has_user = false;
+	for (uint32_t i = 0; i < request->header_count; i++) {
+		const struct bt_http_header *header = &request->headers[i];
+		has_host = has_host || is_header(header->name, "Host");
+		has_user = has_user || is_header(header->name, "Authorization");
+		if (!is_safe(header->value, true)) {
+			bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_OTHER,
+				"net/http: invalid header field value for \"%s\"", header->name);
+			return;
+		}
+	}
+	append_head(transfer, bt_str_from(request->method), has_host, has_user);
+	transfer->headers_at = (uint32_t)out->length;
+	for (uint32_t i = 0; i < request->header_count; i++) {
+		append_header(out, request->headers[i].name, request->headers[i].value);
+	}
+	transfer->has_body = !transfer->answer.is_bodiless &&
+		(request->body.data != NULL || strcmp(request->method, "POST") == 0);
+	if (transfer->has_body) {
+		bt_strbuf_printf(out, "Content-Length: %u\r\n", (unsigned int)request->body.length);
+	}
+	bt_strbuf_append_c(out, "\r\n");
+	transfer->body_at = (uint32_t)out->length;
+	if (transfer->has_body) {
+		bt_strbuf_append_str(out, request->body);
+	}
+}
+
+struct bt_http_transfer *bt_http_client_start(
+	struct bt_http_client *client, const struct bt_http_client_request *request)
+{
+	static const char *const repeatable[] = {"GET", "HEAD", "OPTIONS", "TRACE"};
+	struct bt_http_transfer *transfer = new_transfer(client);
+	transfer->handler = request->handler;
+	transfer->deadline_ns = INT64_MAX;
+	transfer->body_bytes_max = request->body_bytes_max;
+	transfer->head_silence_ns = request->head_silence_ns;
+	transfer->body_silence_ns = request->body_silence_ns;
+	transfer->method_bytes = (uint32_t)strlen(request->method);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(repeatable); i++) {
+		transfer->is_repeatable =
+			transfer->is_repeatable || strcmp(request->method, repeatable[i]) == 0;
+	}
+	transfer->answer.is_bodiless = strcmp(request->method, "HEAD") == 0;
+	if (request->timeout_ns > 0) {
+		int64_t now_ns = bt_loop_now_ns(client->loop);
+		transfer->deadline_ns = request->timeout_ns < INT64_MAX - now_ns
+			? now_ns + request->timeout_ns
+			: INT64_MAX;
+	}
+	bt_strbuf_append_c(&transfer->url_text, request->url);
+	append_transfer(&client->queue, transfer);
+	if (set_url(transfer)) {
+		append_request(transfer, request);
+	} else {
+		struct bt_strbuf quoted = {0};
+		bt_strbuf_append_quoted(&quoted, bt_str_from(request->url));
+		bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_OTHER,
+			"unsupported protocol scheme, or invalid URL %s", bt_strbuf_c(&quoted));
+		bt_strbuf_finish(&quoted);
+	}
+	bt_http_client_note_due(client, transfer->deadline_ns);
+	bt_loop_call_at(client->loop, 0);
+	return transfer;
+}
+
+/* --- redirects --- */
+
+/* The URL that Location means, seen from the transfer's own. */
+static void append_target(
+	const struct bt_http_transfer *transfer, struct bt_str location, struct bt_strbuf *out)
+{
+	struct bt_str base = bt_strbuf_str(&transfer->url_text);
+	const struct bt_http_url *url = &transfer->url;
+	uint32_t root = (uint32_t)(url->rest.data - base.data);
+	if (bt_str_find(location, BT_STR("://")) > 0 &&
+		bt_str_find(location, BT_STR("://")) < bt_str_find_char(location, '/')) {
+		root = 0;
+	} else if (bt_str_has_prefix(location, BT_STR("//"))) {
+		root = url->scheme.length + 1;
+	} else if (!bt_str_has_prefix(location, BT_STR("/"))) {
+		/* relative to the folder of the path, or to the path itself */
+		uint32_t end = 0;
+		while (end < url->rest.length && url->rest.data[end] != '?' &&
+			url->rest.data[end] != '#') {
+			end++;
+		}
+		if (!bt_str_has_prefix(location, BT_STR("?"))) {
+			while (end != 0 && url->rest.data[end - 1] != '/') {
+				end--;
+			}
+		}
+		root += end;
+	}
+	bt_strbuf_append_str(out, bt_str_sub(base, 0, root));
+	if (root != 0 && root == (uint32_t)(url->rest.data - base.data) && location.length != 0 &&
+		location.data[0] != '/' && location.data[0] != '?') {
+		bt_strbuf_append_char(out, '/');
+	}
+	bt_strbuf_append_str(out, location);
+}
+
+/* The caller's headers, without those that belong to the body or to another host. */
+static void copy_headers(
+	struct bt_http_transfer *transfer, struct bt_str headers, bool has_body, bool is_same_host)
+{
+	while (headers.length != 0) {
+		struct bt_str line = bt_str_cut(&headers, '\n');
+		struct bt_str rest = line;
+		struct bt_str name = bt_str_cut(&rest, ':');
+		bool is_secret = bt_str_equal_without_case(name, BT_STR("Authorization")) ||
+			bt_str_equal_without_case(name, BT_STR("Cookie"));
+		bool is_of_body = bt_str_equal_without_case(name, BT_STR("Content-Type")) ||
+			bt_str_equal_without_case(name, BT_STR("Content-Length"));
+		bool is_host = bt_str_equal_without_case(name, BT_STR("Host"));
+		if (!is_host && (is_same_host || !is_secret) && (has_body || !is_of_body)) {
+			bt_strbuf_append_str(&transfer->out, line);
+			bt_strbuf_append_char(&transfer->out, '\n');
+		}
+	}
+}
+
+static void follow(struct bt_http_transfer *transfer)
+{
+	struct bt_str location = {NULL, 0};
+	size_t at = 0;
+	struct bt_strbuf old_url = transfer->url_text;
+	struct bt_strbuf old = transfer->out;
+	struct bt_http_url from = transfer->url;
+	struct bt_str method = bt_str_sub(bt_strbuf_str(&old), 0, transfer->method_bytes);
+	struct bt_str headers = bt_str_sub(bt_strbuf_str(&old), transfer->headers_at,
+		transfer->body_at - transfer->headers_at - 2);
+	struct bt_str body = bt_str_sub(bt_strbuf_str(&old), transfer->body_at, BT_STR_MAX);
+	struct bt_strbuf target = {0};
+	(void)bt_http_answer_next_header(&transfer->answer, BT_STR("Location"), &at, &location);
+	append_target(transfer, location, &target);
+	transfer->url_text = target;
+	if (++transfer->redirects > REDIRECTS_MAX) {
+		bt_http_transfer_fail(
+			transfer, BT_HTTP_FAILURE_OTHER, "stopped after 10 redirects");
+	} else if (!set_url(transfer)) {
+		bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_OTHER,
+			"unsupported protocol scheme, or invalid URL in Location");
+	} else {
+		if (transfer->answer.code <= 303 && bt_str_equal(method, BT_STR("POST"))) {
+			method = BT_STR("GET");
+			transfer->has_body = false;
+			transfer->is_repeatable = true;
+		}
+		bool is_same_host = bt_str_equal_without_case(from.host, transfer->url.host) &&
+			from.port == transfer->url.port &&
+			from.scheme.length == transfer->url.scheme.length;
+		transfer->out = (struct bt_strbuf){0};
+		transfer->method_bytes = method.length;
+		append_head(transfer, method, false, false);
+		transfer->headers_at = (uint32_t)transfer->out.length;
+		copy_headers(transfer, headers, transfer->has_body, is_same_host);
+		bt_strbuf_append_c(&transfer->out, "\r\n");
+		transfer->body_at = (uint32_t)transfer->out.length;
+		if (transfer->has_body) {
+			bt_strbuf_append_str(&transfer->out, body);
+		}
+		bt_strbuf_finish_wiped(&old);
+		bt_http_transfer_requeue(transfer);
+	}
+	bt_strbuf_finish_wiped(&old_url);
+}
+
+/* --- ends --- */
+
+void bt_http_transfer_fail(
+	struct bt_http_transfer *transfer, enum bt_http_failure failure, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&transfer->message, format, arguments);
+	va_end(arguments);
+	transfer->failure = failure;
+	unlink_transfer(transfer);
+	append_transfer(&transfer->client->ended, transfer);
+	bt_loop_call_at(transfer->client->loop, 0);
+}
+
+void bt_http_transfer_complete(struct bt_http_transfer *transfer)
+{
+	unlink_transfer(transfer);
+	append_transfer(&transfer->client->ended, transfer);
+}
+
+void bt_http_transfer_requeue(struct bt_http_transfer *transfer)
+{
+	bool is_bodiless = transfer->answer.is_bodiless;
+	bt_http_answer_reset(&transfer->answer);
+	transfer->answer.is_bodiless = is_bodiless;
+	transfer->is_redirect = false;
+	unlink_transfer(transfer);
+	prepend_transfer(&transfer->client->queue, transfer);
+	bt_loop_call_at(transfer->client->loop, 0);
 }
 
 void bt_http_client_deliver(struct bt_http_client *client)
 {
-	client->delivering++;
-	for (struct bt_http_pool *pool = client->pools; pool != NULL; pool = pool->next) {
-		CURLMsg *message;
-		int left = 0;
-		while ((message = curl_multi_info_read(pool->multi, &left)) != NULL) {
-			char *private = NULL;
-			CURLcode code = message->data.result;
-			if (message->msg != CURLMSG_DONE) {
-				continue;
-			}
-			(void)curl_easy_getinfo(
-				message->easy_handle, CURLINFO_PRIVATE, &private); /* known */
-			struct bt_http_handle *handle = (void *)private;
-			finish_transfer(handle->transfer, code);
+	while (client->ended.first != NULL) {
+		struct bt_http_transfer *transfer = client->ended.first;
+		if (transfer->is_redirect && transfer->failure == BT_HTTP_FAILURE_NONE) {
+			follow(transfer);
+			continue;
 		}
-	}
-	client->delivering--;
-	if (client->has_cancelled) {
-		client->has_cancelled = false;
-		struct bt_http_transfer *next = NULL;
-		for (struct bt_http_transfer *transfer = client->running; transfer != NULL;
-			transfer = next) {
-			next = transfer->next;
-			if (transfer->is_cancelled) {
-				detach(transfer);
-				free_transfer(transfer);
-			}
-		}
-	}
-	if (client->delivering == 0) {
-		end_old_pools(client);
+		int64_t latency_ns = transfer->answered_ns - transfer->sent_ns;
+		struct bt_http_outcome outcome = {
+			.failure = transfer->failure,
+			.answered = transfer->is_answered,
+			.sent = transfer->is_sent,
+			.code = transfer->is_answered ? transfer->answer.code : 0,
+			.latency_ns = transfer->is_answered && latency_ns > 0 ? latency_ns : 0,
+			.body = bt_strbuf_str(&transfer->body),
+			.message = bt_strbuf_c(&transfer->message),
+		};
+		unlink_transfer(transfer);
+		transfer->handler.done(transfer->handler.context, transfer, &outcome);
+		free_transfer(transfer);
 	}
 }
 
-/* The first whose time is over; the time of the next one is noted. */
-static struct bt_http_transfer *find_late(struct bt_http_client *client, int64_t now_ns)
+void bt_http_transfer_cancel(struct bt_http_transfer *transfer)
 {
-	client->queue_due_ns = INT64_MAX;
-	for (struct bt_http_transfer *transfer = client->queue_first; transfer != NULL;
-		transfer = transfer->next) {
-		if (transfer->deadline_ns <= now_ns) {
-			client->queue_due_ns = now_ns;
-			return transfer;
-		}
-		if (transfer->deadline_ns < client->queue_due_ns) {
-			client->queue_due_ns = transfer->deadline_ns;
+	if (transfer->list == NULL) {
+		return; /* within its last callback */
+	}
+	unlink_transfer(transfer);
+	if (transfer->connection != NULL) {
+		bt_http_connection_close(transfer->connection);
+	}
+	bt_loop_call_at(transfer->client->loop, 0); /* for those that wait for its connection */
+	free_transfer(transfer);
+}
+
+struct bt_str bt_http_transfer_header(const struct bt_http_transfer *transfer, const char *name)
+{
+	struct bt_str value = {NULL, 0};
+	size_t at = 0;
+	(void)bt_http_answer_next_header(&transfer->answer, bt_str_from(name), &at, &value);
+	return value;
+}
+
+void bt_http_transfer_each_header(const struct bt_http_transfer *transfer, const char *name,
+	void (*take)(void *context, struct bt_str value), void *context)
+{
+	struct bt_str value = {NULL, 0};
+	size_t at = 0;
+	while (bt_http_answer_next_header(&transfer->answer, bt_str_from(name), &at, &value)) {
+		take(context, value);
+	}
+}
+
+/* --- timeouts --- */
+
+void bt_http_client_note_due(struct bt_http_client *client, int64_t due_ns)
+{
+	if (due_ns < client->due_ns) {
+		client->due_ns = due_ns;
+	}
+}
+
+static void fail_late(struct bt_http_transfer *transfer, const char *message)
+{
+	struct bt_http_client_connection *connection = transfer->connection;
+	bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_TIMEOUT, "%s", message);
+	if (connection != NULL) {
+		bt_http_connection_close(connection);
+	}
+}
+
+/* Ends the transfer if one of its timeouts is over, else notes when the next one ends. */
+static void check_transfer(struct bt_http_transfer *transfer, int64_t now_ns, bool was_away)
+{
+	struct bt_http_client *client = transfer->client;
+	if (transfer->deadline_ns <= now_ns) {
+		fail_late(transfer,
+			transfer->is_answered
+				? "context deadline exceeded (Client.Timeout or context "
+				  "cancellation while reading body)"
+				: "context deadline exceeded (Client.Timeout exceeded while "
+				  "awaiting headers)");
+		return;
+	}
+	bt_http_client_note_due(client, transfer->deadline_ns);
+	if (transfer->connection == NULL) {
+		return; /* queued */
+	}
+	if (was_away) {
+		transfer->heard_ns = now_ns;
+	}
+	int64_t silence_ns =
+		transfer->is_answered ? transfer->body_silence_ns : transfer->head_silence_ns;
+	if (silence_ns != 0 && transfer->heard_ns + silence_ns <= now_ns) {
+		fail_late(transfer, "the server has fallen silent");
+		return;
+	}
+	if (silence_ns != 0) {
+		bt_http_client_note_due(client, transfer->heard_ns + silence_ns);
+	}
+	bt_http_connection_check_due(transfer->connection, now_ns);
+}
+
+static void check_due(struct bt_http_client *client, int64_t now_ns)
+{
+	if (now_ns < client->due_ns) {
+		return;
+	}
+	bool was_away = now_ns - client->due_ns > AWAY_NS;
+	client->due_ns = INT64_MAX;
+	struct bt_http_list *lists[] = {&client->queue, &client->running};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		struct bt_http_transfer *next = NULL;
+		for (struct bt_http_transfer *transfer = lists[i]->first; transfer != NULL;
+			transfer = next) {
+			next = transfer->next;
+			check_transfer(transfer, now_ns, was_away);
 		}
 	}
-	return NULL;
+	bt_http_connection_expire_idle(client, now_ns);
 }
 
 static bool has_room(const struct bt_http_client *client)
@@ -226,108 +519,25 @@ static bool has_room(const struct bt_http_client *client)
 	return client->connections_max == 0 || client->running_count < client->connections_max;
 }
 
-static void start_queued(struct bt_http_client *client)
-{
-	while (client->queue_first != NULL && has_room(client)) {
-		struct bt_http_transfer *transfer = client->queue_first;
-		unlink_queued(client, transfer);
-		if (transfer->refusal.length != 0) {
-			struct bt_http_outcome outcome = {
-				.failure = BT_HTTP_FAILURE_OTHER,
-				.message = bt_strbuf_c(&transfer->refusal),
-				.body = BT_STR(""),
-			};
-			tell_end(transfer, &outcome);
-		} else {
-			start_running(client, transfer);
-		}
-	}
-	if (client->queue_first == NULL) {
-		client->queue_due_ns = INT64_MAX;
-	}
-}
-
-/* Once in a while: to whom the server has not spoken for too long. */
-static void find_silent(struct bt_http_client *client, int64_t now_ns)
-{
-	bool was_away;
-	if (now_ns < client->silence_due_ns) {
-		return;
-	}
-	was_away = now_ns - client->silence_due_ns > AWAY_NS;
-	client->silence_due_ns = INT64_MAX;
-	for (struct bt_http_transfer *transfer = client->running; transfer != NULL;
-		transfer = transfer->next) {
-		/* 0: it may be silent for ever. */
-		int64_t max_ns = transfer->is_answered ? transfer->body_silence_ns
-						       : transfer->head_silence_ns;
-		if (was_away) {
-			transfer->heard_ns = now_ns;
-		}
-		if (max_ns != 0 && transfer->heard_ns + max_ns <= now_ns) {
-			transfer->is_silent = true;
-			client->has_cut = true;
-		} else {
-			look_at(client, transfer->heard_ns, max_ns);
-			/* its headers may come at any time */
-			look_at(client, now_ns, transfer->body_silence_ns);
-		}
-	}
-}
-
-static void end_cut(struct bt_http_client *client)
-{
-	while (client->has_cut) {
-		struct bt_http_transfer *transfer = client->running;
-		while (transfer != NULL && !transfer->is_cut && !transfer->is_silent) {
-			transfer = transfer->next;
-		}
-		if (transfer == NULL) {
-			client->has_cut = false;
-			return;
-		}
-		finish_transfer(transfer, CURLE_OK); /* its callback may change the list */
-	}
-}
-
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_http_client *client = context;
-	int64_t due_ns;
-	if (client->within_curl != 0) {
-		return INT64_MAX;
-	}
-	/* Those that waited too long for a connection. Their callbacks may change the queue. */
-	while (client->queue_due_ns <= now_ns) {
-		struct bt_http_transfer *late = find_late(client, now_ns);
-		if (late != NULL) {
-			static const struct bt_http_outcome outcome = {
-				.failure = BT_HTTP_FAILURE_TIMEOUT,
-				.body = BT_STR_INIT(""),
-				.message = "context deadline exceeded (Client.Timeout exceeded "
-					   "while awaiting "
-					   "headers)",
-			};
-			unlink_queued(client, late);
-			tell_end(late, &outcome);
+	check_due(client, now_ns);
+	while (client->queue.first != NULL && has_room(client)) {
+		struct bt_http_transfer *transfer = client->queue.first;
+		unlink_transfer(transfer);
+		append_transfer(&client->running, transfer);
+		transfer->heard_ns = now_ns;
+		if (transfer->head_silence_ns != 0) {
+			bt_http_client_note_due(client, now_ns + transfer->head_silence_ns);
 		}
+		bt_http_connection_run(transfer);
 	}
-	find_silent(client, now_ns);
-	end_cut(client);
-	start_queued(client);
-	client->delivering++;
-	for (struct bt_http_pool *pool = client->pools; pool != NULL; pool = pool->next) {
-		bt_http_pool_tick(pool, now_ns);
-	}
-	client->delivering--;
 	bt_http_client_deliver(client);
-	due_ns = client->queue_first != NULL && has_room(client) ? 0 : client->queue_due_ns;
-	due_ns = client->silence_due_ns < due_ns ? client->silence_due_ns : due_ns;
-	for (const struct bt_http_pool *pool = client->pools; pool != NULL; pool = pool->next) {
-		due_ns = pool->due_ns < due_ns ? pool->due_ns : due_ns;
-	}
-	return due_ns;
+	return client->queue.first != NULL && has_room(client) ? 0 : client->due_ns;
 }
+
+/* --- the client --- */
 
 static int read_proxies(
 	struct bt_http_client *client, const char *proxy_url, struct berth_error *err)
@@ -353,27 +563,20 @@ static int read_proxies(
 int bt_http_client_create(struct bt_loop *loop, const struct bt_http_client_options *options,
 	struct bt_http_client **out_client, struct berth_error *err)
 {
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-		return bt_error_set(err, BERTH_ERR_INTERNAL, "libcurl does not start");
-	}
 	struct bt_http_client *client = BT_NEW(struct bt_http_client);
 	client->loop = loop;
 	client->connections_max = options->connections_max;
 	client->idle_connections_max = options->idle_connections_max;
-	client->connect_timeout_ms = options->connect_timeout_ns / BT_NS_PER_MS;
-	client->connect_timeout_ms =
-		client->connect_timeout_ms > INT32_MAX ? INT32_MAX : client->connect_timeout_ms;
+	client->connect_timeout_ns = options->connect_timeout_ns;
 	client->follow_redirects = options->follow_redirects;
-	client->queue_due_ns = INT64_MAX;
-	client->silence_due_ns = INT64_MAX;
+	client->due_ns = INT64_MAX;
 	int result = read_proxies(client, options->proxy_url, err);
 	if (result == 0) {
-		result = bt_http_pool_create(client, &options->tls, &client->pools, err);
+		result = bt_http_trust_create(&options->tls, &client->trust, err);
 	}
 	if (result != 0) {
 		bt_http_proxies_finish(&client->proxies);
 		bt_free(client);
-		curl_global_cleanup();
 		return result;
 	}
 	bt_loop_add_worker(loop, work, client);
@@ -381,207 +584,55 @@ int bt_http_client_create(struct bt_loop *loop, const struct bt_http_client_opti
 	return 0;
 }
 
-static void destroy_spare(struct bt_http_client *client)
-{
-	while (client->spare != NULL) {
-		struct bt_http_handle *handle = client->spare;
-		client->spare = handle->next;
-		bt_http_handle_destroy(handle);
-	}
-	client->spare_count = 0;
-}
-
 void bt_http_client_destroy(struct bt_http_client *client)
 {
 	if (client == NULL) {
 		return;
 	}
-	BT_ASSERT(client->within_curl == 0 && client->delivering == 0);
+	struct bt_http_list *lists[] = {&client->queue, &client->running, &client->ended};
 	bt_loop_remove_worker(client->loop, client);
-	while (client->queue_first != NULL) {
-		bt_http_transfer_cancel(client->queue_first);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		while (lists[i]->first != NULL) {
+			bt_http_transfer_cancel(lists[i]->first);
+		}
 	}
-	while (client->running != NULL) {
-		struct bt_http_transfer *transfer = client->running;
-		detach(transfer);
-		free_transfer(transfer);
+	bt_http_connection_close_idle(client, 0);
+	for (uint32_t i = 0; i < client->lookups.count; i++) {
+		bt_http_lookup_cancel(client->lookups.items[i]);
 	}
-	destroy_spare(client);
-	client->within_curl++;
-	while (client->pools != NULL) {
-		struct bt_http_pool *pool = client->pools;
-		client->pools = pool->next;
-		bt_http_pool_destroy(pool);
+	bt_vec_finish(&client->lookups);
+	while (client->spare != NULL) {
+		struct bt_http_transfer *transfer = client->spare;
+		client->spare = transfer->next;
+		finish_transfer(transfer);
 	}
+	bt_http_trust_release(client->trust);
 	bt_http_proxies_finish(&client->proxies);
 	bt_free(client);
-	curl_global_cleanup();
 }
 
 int bt_http_client_set_tls(struct bt_http_client *client, const struct bt_http_client_tls *tls,
 	bool cut, struct berth_error *err)
 {
-	struct bt_http_pool *pool = NULL;
-	int result = bt_http_pool_create(client, tls, &pool, err);
+	struct bt_http_trust *trust = NULL;
+	int result = bt_http_trust_create(tls, &trust, err);
 	if (result != 0) {
 		return result;
 	}
-	for (struct bt_http_transfer *transfer = client->running; cut && transfer != NULL;
-		transfer = transfer->next) {
-		transfer->is_cut = true;
-		client->has_cut = true;
+	bt_http_trust_release(client->trust);
+	client->trust = trust;
+	bt_http_connection_close_idle(client, 0);
+	while (cut && client->running.first != NULL) {
+		struct bt_http_transfer *transfer = client->running.first;
+		bt_http_transfer_fail(
+			transfer, BT_HTTP_FAILURE_RESET, "use of closed network connection");
+		bt_http_connection_close(transfer->connection);
 	}
-	bt_http_pool_close_idle(client->pools);
-	pool->next = client->pools;
-	client->pools = pool;
-	destroy_spare(client);
-	bt_loop_call_at(client->loop, 0); /* to end the old pool */
 	return 0;
 }
 
 void bt_http_client_set_connections_max(struct bt_http_client *client, uint32_t connections_max)
 {
 	client->connections_max = connections_max;
-	bt_http_pool_resize(client->pools);
 	bt_loop_call_at(client->loop, 0); /* for those that wait */
-}
-
-static bool is_header_safe(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		unsigned char byte = (unsigned char)text.data[i];
-		if ((byte < 0x20 && byte != '\t') || byte == 0x7f) {
-			return false;
-		}
-	}
-	return true;
-}
-
-struct bt_http_transfer *bt_http_client_start(
-	struct bt_http_client *client, const struct bt_http_client_request *request)
-{
-	struct bt_http_transfer *transfer = BT_NEW(struct bt_http_transfer);
-	struct bt_http_url url;
-	size_t method_bytes = strlen(request->method) + 1;
-	transfer->client = client;
-	transfer->handler = request->handler;
-	transfer->deadline_ns = INT64_MAX;
-	transfer->body_bytes_max = request->body_bytes_max;
-	transfer->head_silence_ns = request->head_silence_ns;
-	transfer->body_silence_ns = request->body_silence_ns;
-	if (request->timeout_ns > 0) {
-		int64_t now_ns = bt_loop_now_ns(client->loop);
-		transfer->deadline_ns = request->timeout_ns < INT64_MAX - now_ns
-			? now_ns + request->timeout_ns
-			: INT64_MAX;
-	}
-	bt_strbuf_reserve(&transfer->text, method_bytes + strlen(request->url) + 1);
-	bt_strbuf_append(&transfer->text, request->method, method_bytes);
-	transfer->url_at = (uint32_t)transfer->text.length;
-	bt_strbuf_append(&transfer->text, request->url, strlen(request->url) + 1);
-	for (uint32_t i = 0; i < request->header_count; i++) {
-		const struct bt_http_header *header = &request->headers[i];
-		if (!is_header_safe(header->value)) {
-			if (transfer->refusal.length == 0) {
-				bt_strbuf_printf(&transfer->refusal,
-					"net/http: invalid header field value for \"%s\"",
-					header->name);
-			}
-			continue;
-		}
-		/* without a value libcurl wants to hear it so */
-		bt_strbuf_append_c(&transfer->header_lines, header->name);
-		bt_strbuf_append_c(&transfer->header_lines, header->value.length != 0 ? ": " : ";");
-		bt_strbuf_append_str(&transfer->header_lines, header->value);
-		bt_strbuf_append_char(&transfer->header_lines, '\0');
-	}
-	if (transfer->refusal.length == 0 && !bt_http_url_split(bt_str_from(request->url), &url)) {
-		bt_strbuf_append_c(
-			&transfer->refusal, "unsupported protocol scheme, or invalid URL ");
-		bt_strbuf_append_quoted(&transfer->refusal, bt_str_from(request->url));
-	}
-	if (request->body.data != NULL) {
-		bt_strbuf_reserve(&transfer->body, request->body.length);
-		bt_strbuf_append_str(&transfer->body, request->body);
-	}
-	transfer->previous = client->queue_last;
-	transfer->next = NULL;
-	if (client->queue_last != NULL) {
-		client->queue_last->next = transfer;
-	} else {
-		client->queue_first = transfer;
-	}
-	client->queue_last = transfer;
-	if (transfer->deadline_ns < client->queue_due_ns) {
-		client->queue_due_ns = transfer->deadline_ns;
-	}
-	bt_loop_call_at(client->loop, 0);
-	return transfer;
-}
-
-void bt_http_transfer_cancel(struct bt_http_transfer *transfer)
-{
-	struct bt_http_client *client = transfer->client;
-	switch (transfer->state) {
-	case BT_HTTP_QUEUED:
-		unlink_queued(client, transfer);
-		free_transfer(transfer);
-		return;
-	case BT_HTTP_RUNNING:
-		if (client->within_curl != 0) {
-			transfer->is_cancelled = true;
-			client->has_cancelled = true;
-			return;
-		}
-		detach(transfer);
-		free_transfer(transfer);
-		return;
-	case BT_HTTP_ENDED:
-		return; /* within its last callback */
-	}
-}
-
-static bool next_header(const struct bt_http_transfer *transfer, size_t *at, const char *name,
-	struct bt_str *out_value)
-{
-	struct bt_str wanted = bt_str_from(name);
-	while (*at < transfer->head.length) {
-		struct bt_str line = bt_str_from(transfer->head.data + *at);
-		*at += line.length + 1;
-		int64_t colon = bt_str_find_char(line, ':');
-		if (colon < 0 ||
-			!bt_str_equal_without_case(bt_str_sub(line, 0, (uint32_t)colon), wanted)) {
-			continue;
-		}
-		struct bt_str value = bt_str_sub(line, (uint32_t)colon + 1, BT_STR_MAX);
-		while (value.length != 0 && (value.data[0] == ' ' || value.data[0] == '\t')) {
-			value = bt_str_sub(value, 1, BT_STR_MAX);
-		}
-		while (value.length != 0 &&
-			(value.data[value.length - 1] == ' ' ||
-				value.data[value.length - 1] == '\t')) {
-			value.length--;
-		}
-		*out_value = value;
-		return true;
-	}
-	return false;
-}
-
-struct bt_str bt_http_transfer_header(const struct bt_http_transfer *transfer, const char *name)
-{
-	struct bt_str value = {NULL, 0};
-	size_t at = 0;
-	(void)next_header(transfer, &at, name, &value); /* absent without */
-	return value;
-}
-
-void bt_http_transfer_each_header(const struct bt_http_transfer *transfer, const char *name,
-	void (*take)(void *context, struct bt_str value), void *context)
-{
-	struct bt_str value = {NULL, 0};
-	size_t at = 0;
-	while (next_header(transfer, &at, name, &value)) {
-		take(context, value);
-	}
 }

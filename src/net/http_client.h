@@ -3,8 +3,7 @@
 #define BT_NET_HTTP_CLIENT_H
 /**
  * An HTTP/1.1 client on an event loop: a pool of kept-alive connections, many transfers at a time,
- * TLS, proxies, bodies whole or as they come. Knows nothing of Kubernetes. Stands on libcurl (multi
- * interface, driven by the loop) and GnuTLS.
+ * TLS, proxies, bodies whole or as they come. Knows nothing of Kubernetes. Stands on GnuTLS.
  *
  * Nothing is retried but what a kept connection that has ended asks for (spec 13 section 7.2): a
  * request goes to another connection when nothing of it was written, and a GET, HEAD, OPTIONS or

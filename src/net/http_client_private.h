@@ -3,161 +3,210 @@
 #define BT_NET_HTTP_CLIENT_PRIVATE_H
 /**
  * Parts of the HTTP client shared by its files: http_client.c (transfers from start to end),
- * http_handle.c (one transfer as libcurl is told of it), http_pool.c (connections and their
- * descriptors), http_outcome.c (how failures are worded).
+ * http_connection.c (sockets, TLS, requests and answers on them), http_tunnel.c (what is said to a
+ * proxy before the request), http_trust.c (TLS material, sessions and their failures).
  */
-#include <curl/curl.h>
+#include <gnutls/gnutls.h>
+#include <sys/types.h>
 
-#include "base/vec.h"
+#include "net/http_answer.h"
 #include "net/http_client.h"
+#include "net/http_lookup.h"
 #include "net/http_proxy.h"
 
-/** A descriptor of libcurl's. */
-struct bt_http_socket {
-	struct bt_http_pool *pool;
-	struct bt_loop_source *source; /* NULL: not watched yet */
-	int fd;
-	uint32_t wanted;    /* BT_LOOP_*, by libcurl; 0: no transfer uses it */
-	uint32_t armed;     /* the same, of source */
-	bool is_connection; /* stays watched between transfers */
-	bool is_dead;       /* the server hung up in between */
+/** TLS material, shared by the connections that were made with it. */
+struct bt_http_trust {
+	uint32_t holders; /* connections, and the client whose current one it is */
+	gnutls_certificate_credentials_t credentials;
+	gnutls_priority_t priorities;
+	bool is_insecure;
+	bool needs_system_roots; /* not loaded yet: read before the first handshake */
+	char *server_name;       /* NULL: the host */
+	BT_VEC(struct bt_http_ticket) tickets;
 };
 
-/** Connections made with one set of TLS material. */
-struct bt_http_pool {
+/** For the next handshake with the same host. */
+struct bt_http_ticket {
+	char *host; /* "host:port" */
+	gnutls_datum_t session;
+};
+
+enum bt_http_phase {
+	BT_HTTP_RESOLVING,
+	BT_HTTP_DIALING,
+	BT_HTTP_PROXY_HANDSHAKE,
+	BT_HTTP_TUNNEL,
+	BT_HTTP_HANDSHAKE,
+	BT_HTTP_OPEN,
+	BT_HTTP_CLOSED, /* freed at the end of its event */
+};
+
+/** One read of a socket: TLS takes its records from here. */
+struct bt_http_intake {
+	const char *data;
+	size_t length;
+	bool is_end;
+	int error; /* errno; 0: none */
+};
+
+/** A tunnel that is being made. */
+struct bt_http_tunnel {
+	uint32_t step;        /* of SOCKS */
+	struct bt_strbuf out; /* not written yet */
+	struct bt_strbuf in;  /* not understood yet */
+	struct bt_http_answer answer;
+};
+
+struct bt_http_client_connection {
 	struct bt_http_client *client;
-	CURLM *multi;
-	char *ca_path; /* of descriptors of the process that hold the texts; NULL: none */
-	char *certificate_path;
-	char *key_path;
-	int fds[3]; /* -1: none */
-	bool insecure;
-	char *server_name;                       /* NULL: the URL's */
-	int64_t due_ns;                          /* libcurl's timer */
-	uint32_t running;                        /* transfers */
-	uint32_t dead_count;                     /* sockets that are is_dead */
-	uint32_t connections_kept;               /* what libcurl was told */
-	BT_VEC(struct bt_http_socket *) sockets; /* by descriptor; NULL: not ours */
-	struct bt_http_pool *next;               /* older; they end with their last transfer */
+	struct bt_http_trust *trust;
+	struct bt_http_transfer *transfer;          /* NULL: idle */
+	struct bt_http_client_connection *previous; /* bt_http_client.idle */
+	struct bt_http_client_connection *next;
+	enum bt_http_phase phase;
+	int fd; /* -1: none */
+	struct bt_loop_source *source;
+	uint32_t directions; /* watched */
+
+	bool is_https;
+	uint16_t port;
+	struct bt_strbuf host;
+	const char *proxy;             /* of bt_http_client.proxies; NULL: none */
+	struct bt_http_url proxy_url;  /* parts of proxy */
+	gnutls_session_t sessions[2];  /* with an https proxy; with the server. NULL: none */
+	struct bt_http_intake *intake; /* while readable bytes are processed */
+	struct bt_http_addresses addresses;
+	uint32_t address_at;
+	struct bt_http_tunnel *tunnel; /* NULL: none is being made */
+
+	int64_t due_ns;         /* while it is made: a connect timeout */
+	int64_t attempt_due_ns; /* while one of several addresses is dialed */
+	int64_t idle_since_ns;
+	bool is_event;  /* an event of it is processed: it is not freed */
+	bool is_kept;   /* it carried an answer before this transfer */
+	int dial_error; /* errno of the first address */
+	uint32_t dial_error_at;
+	int write_error;   /* errno; the answer may have come nevertheless */
+	int tls_error;     /* the last fatal code of GnuTLS */
+	bool is_truncated; /* it ended without TLS's end */
+	bool speaks_http;  /* instead of TLS */
 };
 
-/** A handle of libcurl with its options, used for one transfer after the other. */
-struct bt_http_handle {
-	CURL *easy;
-	struct bt_http_pool *pool; /* whose options it has */
-	struct bt_http_transfer *transfer;
-	struct curl_slist *headers;
-	struct bt_strbuf header_lines; /* what headers was made of */
-	struct curl_slist *connect_to;
-	struct bt_strbuf connect_to_text;
-	char *method;       /* CURLOPT_CUSTOMREQUEST; NULL: none */
-	const char *proxy;  /* of the client's; NULL: none */
-	int64_t timeout_ms; /* 0: none */
-	bool has_body;
-	bool is_head;
-	struct bt_http_handle *next; /* bt_http_client.spare */
-	char error[CURL_ERROR_SIZE];
-};
-
-enum bt_http_transfer_state {
-	BT_HTTP_QUEUED,
-	BT_HTTP_RUNNING,
-	BT_HTTP_ENDED, /* its callback runs */
+struct bt_http_list {
+	struct bt_http_transfer *first;
+	struct bt_http_transfer *last;
 };
 
 struct bt_http_transfer {
 	struct bt_http_client *client;
-	struct bt_http_handle *handle; /* while running */
-	enum bt_http_transfer_state state;
-	struct bt_http_transfer *previous; /* bt_http_client.queue or .running */
-	struct bt_http_transfer *next;
+	struct bt_http_client_connection *connection; /* while running */
+	struct bt_http_list *list; /* queue, running or ended; NULL: within done */
+	struct bt_http_transfer *previous;
+	struct bt_http_transfer *next; /* also of bt_http_client.spare */
 
 	struct bt_http_client_handler handler;
-	struct bt_strbuf text; /* method, zero, URL, zero */
-	uint32_t url_at;
-	struct bt_strbuf header_lines; /* "Name: value", zero, ... */
-	struct bt_strbuf body;
+	struct bt_strbuf url_text;
+	struct bt_http_url url; /* parts of url_text */
+	const char *proxy;
+	struct bt_strbuf out; /* the request, head and body */
+	uint32_t method_bytes;
+	uint32_t headers_at; /* of the caller, within out */
+	uint32_t body_at;
+	size_t out_at;           /* written on this connection */
 	int64_t deadline_ns;     /* INT64_MAX: none */
 	int64_t head_silence_ns; /* 0: none */
 	int64_t body_silence_ns;
-	int64_t heard_ns; /* of the server; at first: when it had its turn */
+	int64_t heard_ns; /* from the server; at first: when it left the queue */
+	int64_t sent_ns;
+	int64_t answered_ns;
 	uint64_t body_bytes_max;
-	struct bt_strbuf refusal; /* why it is not even tried */
 
-	bool is_cancelled; /* from within libcurl, or by a callback of its own */
-	bool is_cut;       /* by bt_http_client_set_tls */
-	bool is_silent;    /* the server said nothing for too long */
-	bool is_stale;     /* its connection had ended before anything was written */
-	bool is_lost;      /* its connection ended behind the request */
-	bool is_too_large;
-	bool has_begun;   /* a connection was there to write the request to */
-	long size_before; /* CURLINFO_REQUEST_SIZE when it began to be written */
-	long connects;    /* CURLINFO_NUM_CONNECTS at that time */
-
-	bool is_redirect; /* the headers that are coming will be followed */
+	bool has_body;
+	bool is_repeatable; /* has the same result when it is made twice */
+	bool is_sent;
 	bool is_answered;
-	uint16_t code;
-	struct bt_strbuf head; /* "Name: value", zero, ... */
-	struct bt_strbuf answer;
+	bool is_redirect; /* the answer that is coming will be followed */
+	uint32_t redirects;
+	struct bt_http_answer answer;
+	struct bt_strbuf body; /* of the answer */
+	enum bt_http_failure failure;
+	struct bt_strbuf message;
 };
 
 struct bt_http_client {
 	struct bt_loop *loop;
-	struct bt_http_pool *pools; /* the first is the current one */
+	struct bt_http_trust *trust; /* of new connections */
 	struct bt_http_proxies proxies;
 	uint32_t connections_max;
 	uint32_t idle_connections_max;
-	int64_t connect_timeout_ms;
+	int64_t connect_timeout_ns;
 	bool follow_redirects;
-	uint32_t within_curl; /* its callbacks must not call it */
-	uint32_t delivering;  /* loops over pools or messages that are under way */
-	bool has_cancelled;   /* some transfer that libcurl still has */
-	bool has_cut;         /* some running transfer that is_cut or is_silent */
-	struct bt_http_transfer *queue_first;
-	struct bt_http_transfer *queue_last;
-	int64_t queue_due_ns;             /* the earliest deadline in the queue, or earlier */
-	int64_t silence_due_ns;           /* nobody has been silent for too long before */
-	struct bt_http_transfer *running; /* all that have a handle */
+	struct bt_http_list queue;
+	struct bt_http_list running;
+	struct bt_http_list ended; /* done is still to be called */
 	uint32_t running_count;
-	struct bt_http_handle *spare;
+	int64_t due_ns;                         /* no timeout ends before */
+	struct bt_http_client_connection *idle; /* the last used one first */
+	uint32_t idle_count;
+	BT_VEC(struct bt_http_lookup *) lookups;
+	struct bt_http_transfer *spare;
 	uint32_t spare_count;
 };
 
-/** --- http_pool.c --- */
-
-BT_MUST_USE int bt_http_pool_create(struct bt_http_client *client,
-	const struct bt_http_client_tls *tls, struct bt_http_pool **out_pool,
-	struct berth_error *err);
-/** No transfer is left in it. */
-void bt_http_pool_destroy(struct bt_http_pool *pool);
-/** Let libcurl do what its timer says, if it is time. */
-void bt_http_pool_tick(struct bt_http_pool *pool, int64_t now_ns);
-/** Connections that no transfer uses are closed. */
-void bt_http_pool_close_idle(struct bt_http_pool *pool);
-/** The number of running transfers has changed. */
-void bt_http_pool_resize(struct bt_http_pool *pool);
-/** For CURLOPT_OPENSOCKETFUNCTION and CURLOPT_CLOSESOCKETFUNCTION; context: the pool. */
-curl_socket_t bt_http_pool_open(void *context, curlsocktype purpose, struct curl_sockaddr *address);
-int bt_http_pool_close(void *context, curl_socket_t fd);
-/** The connection with this local port has been closed by the server. */
-bool bt_http_pool_is_dead(const struct bt_http_pool *pool, uint16_t local_port);
-
-/** --- http_handle.c --- */
-
-struct bt_http_handle *bt_http_handle_create(void);
-void bt_http_handle_destroy(struct bt_http_handle *handle);
-/** Give it the transfer, whose URL can be split, with all that libcurl must know. */
-void bt_http_handle_take(struct bt_http_handle *handle, struct bt_http_pool *pool,
-	struct bt_http_transfer *transfer);
-
-/** --- http_outcome.c --- */
-
-/** Fills out_outcome; message lives as long as text. */
-void bt_http_outcome_of(const struct bt_http_transfer *transfer, CURLcode code,
-	struct bt_strbuf *text, struct bt_http_outcome *out_outcome);
-
 /** --- http_client.c --- */
 
-/** Hand over what libcurl has finished. */
+/** Its end: moves it to `ended`. Its connection is not touched. */
+BT_PRINTF(3, 4)
+void bt_http_transfer_fail(
+	struct bt_http_transfer *transfer, enum bt_http_failure failure, const char *format, ...);
+/** The answer is complete. */
+void bt_http_transfer_complete(struct bt_http_transfer *transfer);
+/** Back to the front of the queue, for another connection. */
+void bt_http_transfer_requeue(struct bt_http_transfer *transfer);
+/** Calls the handlers' done. */
 void bt_http_client_deliver(struct bt_http_client *client);
+/** Look at the timeouts at this time. */
+void bt_http_client_note_due(struct bt_http_client *client, int64_t due_ns);
+
+/** --- http_connection.c --- */
+
+/** Give the transfer an idle connection or a new one. It may fail at once. */
+void bt_http_connection_run(struct bt_http_transfer *transfer);
+/** Its transfer, if it has one, must have ended. */
+void bt_http_connection_close(struct bt_http_client_connection *connection);
+void bt_http_connection_close_idle(struct bt_http_client *client, uint32_t keep);
+/** Closes what was idle for too long, and notes when to look again. */
+void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_ns);
+/** Ends the connection's transfer as the connection's own timeout, if it is over. */
+void bt_http_connection_check_due(struct bt_http_client_connection *connection, int64_t now_ns);
+/** -1 with errno: EAGAIN, or it is broken. */
+ssize_t bt_http_connection_send(
+	struct bt_http_client_connection *connection, const void *data, size_t length);
+/** As recv. */
+ssize_t bt_http_connection_receive(
+	struct bt_http_client_connection *connection, void *data, size_t capacity);
+/** The connection is of no use: ends its transfer with a text for that. */
+void bt_http_connection_lose(struct bt_http_client_connection *connection);
+
+/** --- http_tunnel.c --- */
+
+void bt_http_tunnel_start(struct bt_http_client_connection *connection);
+/** Write and read what can be; true: the tunnel is there. It may close the connection. */
+bool bt_http_tunnel_advance(struct bt_http_client_connection *connection);
+void bt_http_tunnel_free(struct bt_http_client_connection *connection);
+
+/** --- http_trust.c --- */
+
+BT_MUST_USE int bt_http_trust_create(const struct bt_http_client_tls *tls,
+	struct bt_http_trust **out_trust, struct berth_error *err);
+void bt_http_trust_release(struct bt_http_trust *trust);
+/** A session with the host that lies on the connection; level as in sessions. */
+BT_MUST_USE bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t level);
+/**
+ * Go on with the handshake: 1 when it is complete and the server's certificate is good, 0 when
+ * more bytes are needed; -1: it failed, and the connection is closed.
+ */
+int bt_http_trust_handshake(struct bt_http_client_connection *connection, uint32_t level);
+/** Before a connection is closed: keep what makes the next handshake short. */
+void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection);
 #endif

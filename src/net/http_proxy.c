@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "codec/base64.h"
+#include "net/http_server.h"
 
-#define HTTP_PORT 80
-#define HTTPS_PORT 443
-#define SOCKS_PORT 1080
 /* Longer hosts are no names. */
 #define HOST_BYTES_MAX 255
 
@@ -54,8 +53,9 @@ static bool split_host(struct bt_str text, uint16_t default_port, struct bt_http
 	return port.length == 0 || parse_port(port, &out_url->port);
 }
 
-/* scheme "://" authority, and what follows. */
-static bool split_authority(struct bt_str url, struct bt_http_url *out_url)
+/* scheme "://" [user "@"], and what follows; out_authority: the user's part included. */
+static bool split_authority(
+	struct bt_str url, struct bt_http_url *out_url, struct bt_str *out_authority)
 {
 	int64_t mark = bt_str_find(url, BT_STR("://"));
 	if (mark <= 0) {
@@ -68,32 +68,82 @@ static bool split_authority(struct bt_str url, struct bt_http_url *out_url)
 		rest.data[end] != '#') {
 		end++;
 	}
-	out_url->authority = bt_str_sub(rest, 0, end);
+	*out_authority = bt_str_sub(rest, 0, end);
 	out_url->rest = bt_str_sub(rest, end, BT_STR_MAX);
 	return true;
 }
 
-static struct bt_str without_user(struct bt_str authority)
+/* Leaves host and port in *authority. */
+static struct bt_str cut_user(struct bt_str *authority)
 {
-	int64_t at = bt_str_find_last_char(authority, '@');
-	return at < 0 ? authority : bt_str_sub(authority, (uint32_t)at + 1, BT_STR_MAX);
+	int64_t at = bt_str_find_last_char(*authority, '@');
+	struct bt_str user = bt_str_sub(*authority, 0, at < 0 ? 0 : (uint32_t)at);
+	*authority = bt_str_sub(*authority, at < 0 ? 0 : (uint32_t)at + 1, BT_STR_MAX);
+	return user;
 }
 
-bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url)
+struct scheme {
+	const char *name;
+	uint16_t port;
+	const char *proxy_name; /* names are resolved at SOCKS proxies */
+};
+
+static const struct scheme schemes[] = {
+	{"http", 80, "http"},
+	{"https", 443, "https"},
+	{"socks5", 1080, "socks5h"},
+	{"socks5h", 1080, "socks5h"},
+};
+
+static const struct scheme *find_scheme(struct bt_str name, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bt_str_equal_without_case(name, bt_str_from(schemes[i].name))) {
+			return &schemes[i];
+		}
+	}
+	return NULL;
+}
+
+static bool split(struct bt_str url, size_t scheme_count, struct bt_http_url *out_url)
 {
 	struct bt_http_url parts = {0};
-	if (!split_authority(url, &parts)) {
+	struct bt_str authority;
+	if (!split_authority(url, &parts, &authority)) {
 		return false;
 	}
-	bool is_https = bt_str_equal_without_case(parts.scheme, BT_STR("https"));
-	if (!is_https && !bt_str_equal_without_case(parts.scheme, BT_STR("http"))) {
-		return false;
-	}
-	if (!split_host(without_user(parts.authority), is_https ? HTTPS_PORT : HTTP_PORT, &parts)) {
+	const struct scheme *scheme = find_scheme(parts.scheme, scheme_count);
+	parts.user = cut_user(&authority);
+	if (scheme == NULL || !split_host(authority, scheme->port, &parts)) {
 		return false;
 	}
 	*out_url = parts;
 	return true;
+}
+
+bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url)
+{
+	return split(url, 2, out_url);
+}
+
+bool bt_http_url_split_proxy(struct bt_str url, struct bt_http_url *out_url)
+{
+	return split(url, BT_ARRAY_LENGTH(schemes), out_url);
+}
+
+void bt_http_url_append_basic(struct bt_strbuf *out, struct bt_str user)
+{
+	struct bt_strbuf pair = {0};
+	if (!bt_http_percent_decode(user, false, &pair)) {
+		bt_strbuf_reset(&pair);
+		bt_strbuf_append_str(&pair, user);
+	}
+	if (bt_str_find_char(user, ':') < 0) {
+		bt_strbuf_append_char(&pair, ':');
+	}
+	bt_strbuf_append_c(out, "Basic ");
+	bt_base64_encode(bt_strbuf_str(&pair), out);
+	bt_strbuf_finish_wiped(&pair);
 }
 
 void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port)
@@ -106,11 +156,9 @@ void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint1
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 {
 	struct bt_http_url parts = {0};
-	if (!split_authority(url, &parts)) {
-		parts.authority = url; /* without a scheme */
-	}
-	int64_t at = bt_str_find_last_char(parts.authority, '@');
-	struct bt_str user = bt_str_sub(parts.authority, 0, at < 0 ? 0 : (uint32_t)at);
+	struct bt_str authority = url; /* without a scheme */
+	(void)split_authority(url, &parts, &authority);
+	struct bt_str user = cut_user(&authority);
 	int64_t colon = bt_str_find_char(user, ':');
 	if (colon < 0) {
 		bt_strbuf_append_str(out, url);
@@ -123,45 +171,27 @@ void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 		out, bt_str_sub(url, (uint32_t)(user.data - url.data) + user.length, BT_STR_MAX));
 }
 
-struct proxy_scheme {
-	const char *name;
-	const char *curl_name;
-	uint16_t port;
-};
-
-/* libcurl's defaults of ports are others. Names are resolved at SOCKS proxies. */
-static const struct proxy_scheme proxy_schemes[] = {
-	{"http", "http", HTTP_PORT},
-	{"https", "https", HTTPS_PORT},
-	{"socks5", "socks5h", SOCKS_PORT},
-	{"socks5h", "socks5h", SOCKS_PORT},
-};
-
-/* A proxy's URL as libcurl wants it: user info, host and port, all said. */
+/* A proxy's URL with scheme, user info, host and port, and nothing else. */
 static int complete(struct bt_str url, char **out_url, struct berth_error *err)
 {
 	struct bt_http_url parts = {0};
+	struct bt_str host;
 	struct bt_strbuf text = {0};
-	const struct proxy_scheme *scheme = NULL;
-	if (!split_authority(url, &parts)) {
+	if (!split_authority(url, &parts, &host)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy's address is no URL");
 	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(proxy_schemes) && scheme == NULL; i++) {
-		if (bt_str_equal_without_case(parts.scheme, bt_str_from(proxy_schemes[i].name))) {
-			scheme = &proxy_schemes[i];
-		}
-	}
+	const struct scheme *scheme = find_scheme(parts.scheme, BT_ARRAY_LENGTH(schemes));
 	if (scheme == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"unsupported scheme \"%.*s\", must be http, https, or socks5",
 			BT_STR_ARG(parts.scheme));
 	}
-	struct bt_str host = without_user(parts.authority);
+	struct bt_str user = cut_user(&host);
 	if (!split_host(host, scheme->port, &parts)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy's URL has no usable host");
 	}
-	bt_strbuf_printf(&text, "%s://%.*s", scheme->curl_name,
-		(int)(parts.authority.length - host.length), parts.authority.data);
+	bt_strbuf_printf(&text, "%s://%.*s%s", scheme->proxy_name, BT_STR_ARG(user),
+		user.length != 0 ? "@" : "");
 	bt_http_url_append_address(&text, parts.host, parts.port);
 	*out_url = bt_strbuf_steal(&text);
 	return 0;

@@ -14,24 +14,29 @@
 /** Parts of an absolute URL, borrowed from it. */
 struct bt_http_url {
 	struct bt_str scheme;
-	struct bt_str authority; /* user info, host and port as written */
-	struct bt_str host;      /* without brackets */
-	bool is_v6;              /* it had brackets */
-	uint16_t port;           /* of the scheme where the URL has none */
-	struct bt_str rest;      /* from the path on, or "" */
+	struct bt_str user; /* "name:password" as written, or "" */
+	struct bt_str host; /* without brackets */
+	bool is_v6;         /* it had brackets */
+	uint16_t port;      /* of the scheme where the URL has none */
+	struct bt_str rest; /* from the path on, or "" */
 };
 
 /** false: not http or https, no host, or a bad port. */
 BT_MUST_USE bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url);
+/** The same for what bt_http_proxies_find returns: its schemes are http, https and socks5h. */
+BT_MUST_USE bool bt_http_url_split_proxy(struct bt_str url, struct bt_http_url *out_url);
 /** Appends "host:port", with brackets where they are needed. */
 void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port);
+
+/** Appends "Basic ..." for the user info of a URL. */
+void bt_http_url_append_basic(struct bt_strbuf *out, struct bt_str user);
 
 /** Append a URL, or what was taken for one, as Go shows it: xxxxx for its password. */
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url);
 
 /** Zero memory: no proxy for anything. */
 struct bt_http_proxies {
-	char *http; /* complete proxy URLs as libcurl wants them, may hold a password; NULL: none */
+	char *http; /* "scheme://[user@]host:port", may hold a password; NULL: none */
 	char *https;
 	char *no_proxy;
 	bool is_fixed; /* for every URL; no exceptions */

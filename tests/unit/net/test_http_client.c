@@ -114,7 +114,7 @@ static void expect_failure(struct result *result, enum bt_http_failure failure, 
 	ck_assert_str_eq(bt_strbuf_c(&result->message), message);
 }
 
-/* One handle of libcurl takes them in turn: what a path left behind shows in the next. */
+/* Transfers are used again: what a path left behind would show in the next. */
 START_TEST(test_http_client__paths_one_after_the_other)
 {
 	static const struct {
@@ -246,7 +246,7 @@ START_TEST(test_http_client__odd_answers)
 		result_start(&result, pair.client, pair.server.loop, &request);
 		peer_accept(&peer);
 		peer_expect(&peer, "0123456789");
-		/* what libcurl would like to add */
+		/* what clients like to add */
 		ck_assert_ptr_null(strstr(bt_strbuf_c(&peer.in), "Expect"));
 		ck_assert_ptr_null(strstr(bt_strbuf_c(&peer.in), "User-Agent"));
 		ck_assert_ptr_null(strstr(bt_strbuf_c(&peer.in), "Accept"));

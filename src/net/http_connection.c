@@ -1,0 +1,762 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/nanoseconds.h"
+#include "net/http_client_private.h"
+
+/* One read of a socket: two TLS records of the largest size. */
+#define RAW_BYTES 32768
+#define RECORD_BYTES 16384
+/* A peer that died is noticed 45 s later, as by upstream's pings. */
+#define KEEPALIVE_SECONDS 30
+#define KEEPALIVE_AGAIN_SECONDS 15
+#define UNACKNOWLEDGED_MS_MAX 45000
+/* Servers close after 90 s; a write must not meet that. */
+#define IDLE_NS_MAX (80 * BT_NS_PER_SECOND)
+/* Within this time the event loop has heard of a close, or is about to. */
+#define TRUSTED_IDLE_NS (BT_NS_PER_SECOND / 2)
+/* Of several addresses each gets its share of the connect timeout, but no less than this. */
+#define ATTEMPT_NS_MIN (2 * BT_NS_PER_SECOND)
+
+static void on_event(void *context, uint32_t directions);
+
+static void watch(struct bt_http_client_connection *connection, uint32_t directions)
+{
+	if (connection->source == NULL) {
+		/* without it the transfer ends by its timeout: descriptors have run out */
+		(void)(bt_loop_watch_fd(connection->client->loop, connection->fd, directions,
+			       on_event, connection, &connection->source, NULL) == 0);
+	} else if (connection->directions != directions) {
+		bt_loop_set_directions(connection->source, directions);
+	}
+	connection->directions = directions;
+}
+
+static void close_socket(struct bt_http_client_connection *connection)
+{
+	bt_loop_remove_fd(connection->client->loop, connection->source);
+	connection->source = NULL;
+	if (connection->fd >= 0) {
+		(void)close(connection->fd); /* what was written is acknowledged by answers only */
+		connection->fd = -1;
+	}
+}
+
+static void unlink_idle(struct bt_http_client_connection *connection)
+{
+	struct bt_http_client *client = connection->client;
+	if (connection->previous != NULL) {
+		connection->previous->next = connection->next;
+	} else {
+		client->idle = connection->next;
+	}
+	if (connection->next != NULL) {
+		connection->next->previous = connection->previous;
+	}
+	client->idle_count--;
+}
+
+static void free_connection(struct bt_http_client_connection *connection)
+{
+	bt_http_tunnel_free(connection);
+	bt_http_trust_release(connection->trust);
+	bt_strbuf_finish(&connection->host);
+	bt_vec_finish(&connection->addresses.list);
+	bt_free(connection);
+}
+
+void bt_http_connection_close(struct bt_http_client_connection *connection)
+{
+	if (connection->phase == BT_HTTP_CLOSED) {
+		return;
+	}
+	if (connection->transfer != NULL) {
+		connection->transfer->connection = NULL;
+		connection->transfer = NULL;
+	} else {
+		unlink_idle(connection);
+	}
+	if (connection->phase == BT_HTTP_OPEN) {
+		bt_http_trust_keep_ticket(connection);
+	}
+	for (int level = 1; level >= 0; level--) {
+		if (connection->sessions[level] == NULL) {
+			continue;
+		}
+		if (connection->phase == BT_HTTP_OPEN && connection->tls_error == 0) {
+			/* the end is closed anyway */
+			(void)gnutls_bye(connection->sessions[level], GNUTLS_SHUT_WR);
+		}
+		gnutls_deinit(connection->sessions[level]);
+		connection->sessions[level] = NULL;
+	}
+	close_socket(connection);
+	connection->phase = BT_HTTP_CLOSED;
+	if (!connection->is_event) {
+		free_connection(connection);
+	}
+}
+
+void bt_http_connection_close_idle(struct bt_http_client *client, uint32_t keep)
+{
+	while (client->idle_count > keep) {
+		struct bt_http_client_connection *oldest = client->idle;
+		while (oldest->next != NULL) {
+			oldest = oldest->next;
+		}
+		bt_http_connection_close(oldest);
+	}
+}
+
+void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_ns)
+{
+	struct bt_http_client_connection *next = NULL;
+	for (struct bt_http_client_connection *connection = client->idle; connection != NULL;
+		connection = next) {
+		next = connection->next;
+		if (connection->idle_since_ns + IDLE_NS_MAX <= now_ns) {
+			bt_http_connection_close(connection);
+		} else {
+			bt_http_client_note_due(client, connection->idle_since_ns + IDLE_NS_MAX);
+		}
+	}
+}
+
+/* --- failures --- */
+
+/* As Go prints them: the C library's words, small. */
+static const char *word_errno(int code)
+{
+	switch (code) {
+	case ECONNREFUSED:
+		return "connection refused";
+	case ECONNRESET:
+		return "connection reset by peer";
+	case ECONNABORTED:
+		return "software caused connection abort";
+	case EPIPE:
+		return "broken pipe";
+	case EHOSTUNREACH:
+		return "no route to host";
+	case ENETUNREACH:
+		return "network is unreachable";
+	case ETIMEDOUT:
+		return "connection timed out";
+	case EMFILE:
+	case ENFILE:
+		return "too many open files";
+	case EADDRNOTAVAIL:
+		return "cannot assign requested address";
+	default:
+		return code != 0 ? strerror(code) : "connection failed";
+	}
+}
+
+static struct bt_str peer_host(const struct bt_http_client_connection *connection)
+{
+	return connection->proxy != NULL ? connection->proxy_url.host
+					 : bt_strbuf_str(&connection->host);
+}
+
+/* Ends the transfer: "dial tcp " of the address, or of the name without one, and the reason. */
+static void fail_dial(struct bt_http_client_connection *connection, enum bt_http_failure failure,
+	uint32_t address_at, const char *reason)
+{
+	struct bt_strbuf peer = {0};
+	if (address_at < connection->addresses.list.count) {
+		bt_http_address_append(&connection->addresses.list.items[address_at], &peer);
+	} else {
+		bt_strbuf_append_c(&peer, "lookup ");
+		bt_strbuf_append_str(&peer, peer_host(connection));
+	}
+	bt_http_transfer_fail(connection->transfer, failure, "%sdial tcp%s %s: %s",
+		connection->proxy != NULL ? "proxyconnect tcp: " : "",
+		address_at < connection->addresses.list.count ? "" : ":", bt_strbuf_c(&peer),
+		reason);
+	bt_strbuf_finish(&peer);
+	bt_http_connection_close(connection);
+}
+
+/* "read tcp 10.0.0.1:40000->10.0.0.2:443: read: connection reset by peer" */
+static void fail_broken(struct bt_http_client_connection *connection, const char *what, int code)
+{
+	struct bt_strbuf ends = {0};
+	union bt_http_address local = {0};
+	union bt_http_address remote = {0};
+	socklen_t local_bytes = sizeof(local);
+	socklen_t remote_bytes = sizeof(remote);
+	if (getsockname(connection->fd, &local.any, &local_bytes) == 0 &&
+		getpeername(connection->fd, &remote.any, &remote_bytes) == 0) {
+		bt_http_address_append(&local, &ends);
+		bt_strbuf_append_c(&ends, "->");
+		bt_http_address_append(&remote, &ends);
+	}
+	bt_http_transfer_fail(connection->transfer, BT_HTTP_FAILURE_RESET, "%s tcp %s: %s: %s",
+		what, bt_strbuf_c(&ends), what, word_errno(code));
+	bt_strbuf_finish(&ends);
+	bt_http_connection_close(connection);
+}
+
+void bt_http_connection_lose(struct bt_http_client_connection *connection)
+{
+	struct bt_http_transfer *transfer = connection->transfer;
+	int code = errno;
+	bool is_read = connection->intake != NULL && connection->intake->error != 0;
+	if (transfer == NULL) {
+		bt_http_connection_close(connection);
+		return;
+	}
+	/* spec 13 section 7.2 */
+	if (connection->is_kept && !transfer->answer.is_started &&
+		(!transfer->is_sent || transfer->is_repeatable)) {
+		bt_http_connection_close(connection);
+		bt_http_transfer_requeue(transfer);
+		return;
+	}
+	if (connection->write_error != 0) {
+		fail_broken(connection, is_read ? "read" : "write", connection->write_error);
+	} else if (is_read) {
+		fail_broken(connection, "read", connection->intake->error);
+	} else if (connection->tls_error != 0 && code == EPROTO) {
+		bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_TLS, "tls: %s",
+			gnutls_strerror(connection->tls_error));
+		bt_http_connection_close(connection);
+	} else {
+		bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_RESET, "%s",
+			transfer->is_answered ? "unexpected EOF" : "EOF");
+		bt_http_connection_close(connection);
+	}
+}
+
+/* --- requests and answers --- */
+
+/* The head of the final answer; false: the connection is closed. */
+static bool take_head(struct bt_http_client_connection *connection)
+{
+	struct bt_http_transfer *transfer = connection->transfer;
+	struct bt_str location = {NULL, 0};
+	size_t at = 0;
+	if (transfer->client->follow_redirects && transfer->answer.code >= 300 &&
+		transfer->answer.code < 400 &&
+		bt_http_answer_next_header(&transfer->answer, BT_STR("Location"), &at, &location)) {
+		transfer->is_redirect = location.length != 0;
+	}
+	if (transfer->is_redirect) {
+		return true;
+	}
+	transfer->is_answered = true;
+	bt_http_client_note_due(transfer->client,
+		transfer->body_silence_ns != 0 ? transfer->heard_ns + transfer->body_silence_ns
+					       : INT64_MAX);
+	if (transfer->handler.head != NULL) {
+		transfer->handler.head(transfer->handler.context, transfer, transfer->answer.code);
+	}
+	return connection->transfer != NULL; /* it may have been cancelled */
+}
+
+static bool take_data(struct bt_http_client_connection *connection, struct bt_str data)
+{
+	struct bt_http_transfer *transfer = connection->transfer;
+	if (transfer->is_redirect) {
+		return true;
+	}
+	if (transfer->handler.data != NULL) {
+		transfer->handler.data(transfer->handler.context, transfer, data);
+		return connection->transfer != NULL;
+	}
+	if (transfer->body_bytes_max != 0 &&
+		transfer->body.length + data.length > transfer->body_bytes_max) {
+		bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_OTHER,
+			"the response is larger than %llu bytes",
+			(unsigned long long)transfer->body_bytes_max);
+		bt_http_connection_close(connection);
+		return false;
+	}
+	bt_strbuf_append_str(&transfer->body, data);
+	return true;
+}
+
+/* The answer is complete. The connection may carry another request. */
+static void take_end(struct bt_http_client_connection *connection, bool is_exact)
+{
+	struct bt_http_transfer *transfer = connection->transfer;
+	struct bt_http_client *client = connection->client;
+	bool is_reusable = is_exact && transfer->answer.keeps &&
+		transfer->out_at == transfer->out.length && connection->trust == client->trust;
+	bt_http_transfer_complete(transfer);
+	if (!is_reusable) {
+		bt_http_connection_close(connection);
+		return;
+	}
+	if (!connection->is_kept && connection->trust->tickets.count == 0) {
+		bt_http_trust_keep_ticket(connection);
+	}
+	transfer->connection = NULL;
+	connection->transfer = NULL;
+	connection->is_kept = true;
+	connection->idle_since_ns = transfer->heard_ns;
+	connection->previous = NULL;
+	connection->next = client->idle;
+	if (client->idle != NULL) {
+		client->idle->previous = connection;
+	} else {
+		bt_http_client_note_due(client, connection->idle_since_ns + IDLE_NS_MAX);
+	}
+	client->idle = connection;
+	client->idle_count++;
+	bt_http_connection_close_idle(client,
+		client->connections_max != 0 ? client->connections_max
+					     : client->idle_connections_max);
+}
+
+/* false: the connection is closed, or idle. */
+static bool take_bytes(struct bt_http_client_connection *connection, struct bt_str input)
+{
+	struct bt_http_transfer *transfer = connection->transfer;
+	if (transfer == NULL) {
+		bt_http_connection_close(connection); /* nothing was asked */
+		return false;
+	}
+	if (!transfer->answer.is_started) {
+		transfer->answered_ns = transfer->heard_ns;
+	}
+	for (;;) {
+		struct bt_str data;
+		switch (bt_http_answer_step(&transfer->answer, &input, &data)) {
+		case BT_HTTP_STEP_MORE:
+			return true;
+		case BT_HTTP_STEP_HEAD:
+			if (!take_head(connection)) {
+				return false;
+			}
+			break;
+		case BT_HTTP_STEP_DATA:
+			if (!take_data(connection, data)) {
+				return false;
+			}
+			break;
+		case BT_HTTP_STEP_END:
+			take_end(connection, input.length == 0);
+			return connection->phase == BT_HTTP_OPEN;
+		case BT_HTTP_STEP_FAILED:
+			bt_http_transfer_fail(
+				transfer, BT_HTTP_FAILURE_OTHER, "%s", transfer->answer.failure);
+			bt_http_connection_close(connection);
+			return false;
+		}
+	}
+}
+
+static void read_answer(struct bt_http_client_connection *connection)
+{
+	char data[RECORD_BYTES];
+	/* to the end of what was read: TLS's own words may stand behind the answer */
+	for (;;) {
+		ssize_t length = bt_http_connection_receive(connection, data, sizeof(data));
+		if (length > 0) {
+			struct bt_str input = {data, (uint32_t)length};
+			if (!take_bytes(connection, input)) {
+				return;
+			}
+			continue;
+		}
+		if (length < 0 && errno == EAGAIN) {
+			return;
+		}
+		struct bt_http_transfer *transfer = connection->transfer;
+		if (length == 0 && transfer != NULL && !connection->is_truncated &&
+			transfer->answer.state == BT_HTTP_ANSWER_UNTIL_CLOSE) {
+			take_end(connection, false);
+			return;
+		}
+		bt_http_connection_lose(connection);
+		return;
+	}
+}
+
+static void write_request(struct bt_http_client_connection *connection)
+{
+	struct bt_http_transfer *transfer = connection->transfer;
+	if (transfer->out_at == 0) {
+		transfer->sent_ns = bt_loop_now_ns(transfer->client->loop);
+	}
+	while (transfer->out_at < transfer->out.length && connection->write_error == 0) {
+		size_t left = transfer->out.length - transfer->out_at;
+		ssize_t sent = bt_http_connection_send(
+			connection, transfer->out.data + transfer->out_at, left);
+		if (sent >= 0) {
+			transfer->is_sent = true;
+			transfer->out_at += (size_t)sent;
+			continue;
+		}
+		if (errno == EAGAIN) {
+			/* TLS may have written a part */
+			transfer->is_sent = true;
+			watch(connection, BT_LOOP_READABLE | BT_LOOP_WRITABLE);
+			return;
+		}
+		/* the server may have answered before it closed */
+		connection->write_error = errno == EPROTO ? EPIPE : errno;
+		if (transfer->out_at == 0) {
+			bt_http_connection_lose(connection);
+			return;
+		}
+	}
+	watch(connection, BT_LOOP_READABLE);
+}
+
+/* --- making connections --- */
+
+static bool needs_tunnel(const struct bt_http_client_connection *connection)
+{
+	return connection->proxy != NULL &&
+		(connection->is_https ||
+			bt_str_equal(connection->proxy_url.scheme, BT_STR("socks5h")));
+}
+
+/* From the phase after `done` on: the first that this connection needs. */
+static void enter_next(struct bt_http_client_connection *connection, enum bt_http_phase done)
+{
+	if (done < BT_HTTP_PROXY_HANDSHAKE && connection->proxy != NULL &&
+		bt_str_equal(connection->proxy_url.scheme, BT_STR("https"))) {
+		connection->phase = BT_HTTP_PROXY_HANDSHAKE;
+	} else if (done < BT_HTTP_TUNNEL && needs_tunnel(connection)) {
+		connection->phase = BT_HTTP_TUNNEL;
+		bt_http_tunnel_start(connection);
+	} else if (done < BT_HTTP_HANDSHAKE && connection->is_https) {
+		connection->phase = BT_HTTP_HANDSHAKE;
+	} else {
+		connection->phase = BT_HTTP_OPEN;
+		connection->due_ns = INT64_MAX;
+	}
+	if (connection->phase == BT_HTTP_PROXY_HANDSHAKE ||
+		connection->phase == BT_HTTP_HANDSHAKE) {
+		uint32_t level = connection->phase == BT_HTTP_HANDSHAKE ? 1 : 0;
+		if (!bt_http_trust_begin(connection, level)) {
+			bt_http_transfer_fail(connection->transfer, BT_HTTP_FAILURE_TLS,
+				"tls: a session cannot be made");
+			bt_http_connection_close(connection);
+		}
+	}
+}
+
+/* Do what the bytes at hand allow. */
+static void advance(struct bt_http_client_connection *connection)
+{
+	while (connection->phase > BT_HTTP_DIALING && connection->phase < BT_HTTP_OPEN) {
+		enum bt_http_phase phase = connection->phase;
+		bool is_done = phase == BT_HTTP_TUNNEL
+			? bt_http_tunnel_advance(connection)
+			: bt_http_trust_handshake(connection, phase == BT_HTTP_HANDSHAKE ? 1 : 0) >
+				0;
+		if (!is_done) {
+			return;
+		}
+		enter_next(connection, phase);
+	}
+	if (connection->phase == BT_HTTP_OPEN && connection->transfer != NULL &&
+		connection->transfer->out_at < connection->transfer->out.length &&
+		connection->write_error == 0) {
+		write_request(connection);
+	}
+	if (connection->phase == BT_HTTP_OPEN && connection->intake != NULL) {
+		read_answer(connection);
+	}
+}
+
+static void set_options(int fd)
+{
+	static const struct {
+		int level;
+		int name;
+		int value;
+	} options[] = {
+		{IPPROTO_TCP, TCP_NODELAY, 1},
+		{SOL_SOCKET, SO_KEEPALIVE, 1},
+		{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_SECONDS},
+		{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_AGAIN_SECONDS},
+		{IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS_MAX},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(options); i++) {
+		/* without one the kernel's own patience counts */
+		(void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			sizeof(options[i].value));
+	}
+}
+
+/* From address_at on, until one does not fail at once. */
+static void dial(struct bt_http_client_connection *connection)
+{
+	uint32_t count = connection->addresses.list.count;
+	connection->phase = BT_HTTP_DIALING;
+	for (; connection->address_at < count; connection->address_at++) {
+		union bt_http_address *address =
+			&connection->addresses.list.items[connection->address_at];
+		address->v6.sin6_port = htons(connection->proxy != NULL
+				? connection->proxy_url.port
+				: connection->port); /* at the same place in v4 */
+		int code = 0;
+		connection->fd = socket(
+			address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (connection->fd >= 0) {
+			set_options(connection->fd);
+			code = connect(connection->fd, &address->any,
+				address->any.sa_family == AF_INET ? sizeof(address->v4)
+								  : sizeof(address->v6));
+		}
+		if (connection->fd >= 0 && (code == 0 || errno == EINPROGRESS)) {
+			int64_t now_ns = bt_loop_now_ns(connection->client->loop);
+			int64_t share_ns =
+				(connection->due_ns - now_ns) / (count - connection->address_at);
+			share_ns = share_ns < ATTEMPT_NS_MIN ? ATTEMPT_NS_MIN : share_ns;
+			connection->attempt_due_ns = connection->address_at + 1 < count
+				? now_ns + share_ns
+				: connection->due_ns;
+			bt_http_client_note_due(connection->client,
+				connection->attempt_due_ns < connection->due_ns
+					? connection->attempt_due_ns
+					: connection->due_ns);
+			watch(connection, BT_LOOP_WRITABLE);
+			return;
+		}
+		if (connection->dial_error == 0) {
+			connection->dial_error = errno;
+			connection->dial_error_at = connection->address_at;
+		}
+		close_socket(connection);
+	}
+	if (count == 0) {
+		fail_dial(connection, BT_HTTP_FAILURE_RESOLVE, 0, "no such host");
+		return;
+	}
+	struct bt_strbuf reason = {0};
+	bt_strbuf_printf(&reason, "connect: %s", word_errno(connection->dial_error));
+	fail_dial(connection,
+		connection->dial_error == ECONNREFUSED ? BT_HTTP_FAILURE_REFUSED
+						       : BT_HTTP_FAILURE_OTHER,
+		connection->dial_error_at, bt_strbuf_c(&reason));
+	bt_strbuf_finish(&reason);
+}
+
+/* This address does not answer: the next one. */
+static void dial_next(struct bt_http_client_connection *connection, int code)
+{
+	if (connection->dial_error == 0) {
+		connection->dial_error = code;
+		connection->dial_error_at = connection->address_at;
+	}
+	close_socket(connection);
+	connection->address_at++;
+	dial(connection);
+}
+
+static void end_dial(struct bt_http_client_connection *connection)
+{
+	int code = 0;
+	socklen_t length = sizeof(code);
+	if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &code, &length) != 0) {
+		code = errno;
+	}
+	if (code != 0) {
+		dial_next(connection, code);
+		return;
+	}
+	enter_next(connection, BT_HTTP_DIALING);
+	if (connection->phase != BT_HTTP_CLOSED) {
+		watch(connection, BT_LOOP_READABLE);
+		advance(connection);
+	}
+}
+
+/* What has come: read once, so that a busy server does not hold the loop. */
+static void take_in(struct bt_http_client_connection *connection)
+{
+	char raw[RAW_BYTES];
+	ssize_t length = recv(connection->fd, raw, sizeof(raw), 0);
+	if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
+		return;
+	}
+	struct bt_http_intake intake = {
+		.data = raw,
+		.length = length > 0 ? (size_t)length : 0,
+		.is_end = length == 0,
+		.error = length < 0 ? errno : 0,
+	};
+	if (connection->transfer != NULL) {
+		connection->transfer->heard_ns = bt_loop_now_ns(connection->client->loop);
+	}
+	connection->intake = &intake;
+	advance(connection);
+	connection->intake = NULL;
+}
+
+static void on_event(void *context, uint32_t directions)
+{
+	struct bt_http_client_connection *connection = context;
+	struct bt_http_client *client = connection->client;
+	connection->is_event = true;
+	if (connection->phase == BT_HTTP_DIALING) {
+		end_dial(connection);
+	} else if ((directions & ~(uint32_t)BT_LOOP_WRITABLE) != 0) {
+		take_in(connection);
+	} else {
+		advance(connection);
+	}
+	connection->is_event = false;
+	if (connection->phase == BT_HTTP_CLOSED) {
+		free_connection(connection);
+	}
+	bt_http_client_deliver(client);
+}
+
+static void on_lookup(
+	void *context, struct bt_http_lookup *lookup, const struct bt_http_addresses *addresses)
+{
+	struct bt_http_client *client = context;
+	for (uint32_t i = 0; i < client->lookups.count; i++) {
+		if (client->lookups.items[i] == lookup) {
+			bt_vec_remove_swap(&client->lookups, i);
+			break;
+		}
+	}
+	struct bt_http_transfer *next = NULL;
+	for (struct bt_http_transfer *transfer = client->running.first; transfer != NULL;
+		transfer = next) {
+		struct bt_http_client_connection *connection = transfer->connection;
+		next = transfer->next;
+		if (connection->phase != BT_HTTP_RESOLVING ||
+			!bt_str_equal(peer_host(connection), bt_http_lookup_host(lookup))) {
+			continue;
+		}
+		for (uint32_t i = 0; i < addresses->list.count; i++) {
+			bt_vec_push(&connection->addresses.list, addresses->list.items[i]);
+		}
+		dial(connection);
+	}
+	bt_http_client_deliver(client);
+}
+
+static void resolve(struct bt_http_client_connection *connection)
+{
+	struct bt_http_client *client = connection->client;
+	struct bt_str host = peer_host(connection);
+	if (bt_http_lookup_literal(host, &connection->addresses)) {
+		dial(connection);
+		return;
+	}
+	for (uint32_t i = 0; i < client->lookups.count; i++) {
+		if (bt_str_equal(bt_http_lookup_host(client->lookups.items[i]), host)) {
+			return; /* it waits with the others */
+		}
+	}
+	struct bt_http_lookup *lookup = bt_http_lookup_start(client->loop, host, on_lookup, client);
+	if (lookup == NULL) {
+		dial(connection); /* "no such host" */
+		return;
+	}
+	bt_vec_push(&client->lookups, lookup);
+}
+
+/* --- choosing one --- */
+
+/* Plain HTTP through an HTTP proxy: one connection for all hosts. */
+static bool is_for_any_host(const struct bt_http_client_connection *connection)
+{
+	return connection->proxy != NULL && !needs_tunnel(connection);
+}
+
+/* Not even the end of TLS stands behind a complete answer. */
+static bool is_ended(const struct bt_http_client_connection *connection)
+{
+	char byte;
+	ssize_t length = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	return length >= 0 || errno != EAGAIN;
+}
+
+static struct bt_http_client_connection *find_idle(const struct bt_http_transfer *transfer)
+{
+	struct bt_http_client *client = transfer->client;
+	bool is_https = transfer->url.scheme.length == 5;
+	int64_t now_ns = bt_loop_now_ns(client->loop);
+	struct bt_http_client_connection *next = NULL;
+	for (struct bt_http_client_connection *connection = client->idle; connection != NULL;
+		connection = next) {
+		next = connection->next;
+		if (connection->proxy != transfer->proxy || connection->is_https != is_https ||
+			(!is_for_any_host(connection) &&
+				(connection->port != transfer->url.port ||
+					!bt_str_equal_without_case(bt_strbuf_str(&connection->host),
+						transfer->url.host)))) {
+			continue;
+		}
+		int64_t idle_ns = now_ns - connection->idle_since_ns;
+		if (idle_ns < IDLE_NS_MAX && (idle_ns < TRUSTED_IDLE_NS || !is_ended(connection))) {
+			return connection;
+		}
+		bt_http_connection_close(connection);
+	}
+	return NULL;
+}
+
+void bt_http_connection_run(struct bt_http_transfer *transfer)
+{
+	struct bt_http_client *client = transfer->client;
+	struct bt_http_client_connection *connection = find_idle(transfer);
+	transfer->out_at = 0;
+	if (connection != NULL) {
+		unlink_idle(connection);
+		transfer->connection = connection;
+		connection->transfer = transfer;
+		write_request(connection);
+		return;
+	}
+	connection = BT_NEW(struct bt_http_client_connection);
+	connection->client = client;
+	connection->trust = client->trust;
+	connection->trust->holders++;
+	connection->transfer = transfer;
+	connection->fd = -1;
+	connection->is_https = transfer->url.scheme.length == 5;
+	connection->port = transfer->url.port;
+	bt_strbuf_append_str(&connection->host, transfer->url.host);
+	connection->proxy = transfer->proxy;
+	if (connection->proxy != NULL) {
+		bool is_url = bt_http_url_split_proxy(
+			bt_str_from(connection->proxy), &connection->proxy_url);
+		BT_ASSERT(is_url); /* it was, when it was read */
+	}
+	connection->due_ns = bt_loop_now_ns(client->loop) + client->connect_timeout_ns;
+	bt_http_client_note_due(client, connection->due_ns);
+	transfer->connection = connection;
+	resolve(connection);
+}
+
+void bt_http_connection_check_due(struct bt_http_client_connection *connection, int64_t now_ns)
+{
+	bool is_over = connection->due_ns <= now_ns;
+	if (connection->phase == BT_HTTP_DIALING && !is_over &&
+		connection->attempt_due_ns <= now_ns) {
+		dial_next(connection, ETIMEDOUT);
+		return;
+	}
+	if (!is_over) {
+		bt_http_client_note_due(connection->client,
+			connection->phase == BT_HTTP_DIALING ? connection->attempt_due_ns
+							     : connection->due_ns);
+		return;
+	}
+	if (connection->phase == BT_HTTP_PROXY_HANDSHAKE ||
+		connection->phase == BT_HTTP_HANDSHAKE) {
+		bt_http_transfer_fail(connection->transfer, BT_HTTP_FAILURE_TIMEOUT,
+			"net/http: TLS handshake timeout");
+		bt_http_connection_close(connection);
+		return;
+	}
+	fail_dial(connection, BT_HTTP_FAILURE_TIMEOUT, connection->address_at, "i/o timeout");
+}

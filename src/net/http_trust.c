@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <gnutls/x509.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "net/http_client_private.h"
+#include "net/http_lookup.h"
+
+#define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+#define NOT_VERIFIED "tls: failed to verify certificate: x509: "
+
+/* Where the roots of the system may be, as Go looks for them. */
+static const char *const root_files[] = {
+	"/etc/ssl/certs/ca-certificates.crt",
+	"/etc/pki/tls/certs/ca-bundle.crt",
+	"/etc/ssl/ca-bundle.pem",
+	"/etc/pki/tls/cacert.pem",
+	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+	"/etc/ssl/cert.pem",
+};
+
+static const char *system_roots(void)
+{
+	const char *file = getenv("SSL_CERT_FILE");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(root_files) && (file == NULL || *file == '\0');
+		i++) {
+		file = access(root_files[i], R_OK) == 0 ? root_files[i] : NULL;
+	}
+	return file;
+}
+
+static gnutls_datum_t datum_of(struct bt_str text)
+{
+	gnutls_datum_t datum = {(unsigned char *)text.data, text.length};
+	return datum;
+}
+
+static int set_material(
+	struct bt_http_trust *trust, const struct bt_http_client_tls *tls, struct berth_error *err)
+{
+	gnutls_datum_t ca = datum_of(tls->ca);
+	gnutls_datum_t certificate = datum_of(tls->certificate);
+	gnutls_datum_t key = datum_of(tls->key);
+	if (tls->ca.data != NULL && tls->ca.length != 0 &&
+		gnutls_certificate_set_x509_trust_mem(
+			trust->credentials, &ca, GNUTLS_X509_FMT_PEM) <= 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unable to load root certificates: unable to parse bytes as PEM block");
+	}
+	if (tls->certificate.data == NULL) {
+		return 0;
+	}
+	int code = gnutls_certificate_set_x509_key_mem2(
+		trust->credentials, &certificate, &key, GNUTLS_X509_FMT_PEM, NULL, 0);
+	if (code == GNUTLS_E_CERTIFICATE_KEY_MISMATCH) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "tls: private key does not match public key");
+	}
+	if (code < 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"tls: failed to use the client certificate: %s", gnutls_strerror(code));
+	}
+	return 0;
+}
+
+int bt_http_trust_create(const struct bt_http_client_tls *tls, struct bt_http_trust **out_trust,
+	struct berth_error *err)
+{
+	if (tls->ca.data != NULL && tls->insecure) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"specifying a root certificates file with the insecure flag is not "
+			"allowed");
+	}
+	if ((tls->certificate.data != NULL) != (tls->key.data != NULL)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"a client certificate and its key are needed together");
+	}
+	struct bt_http_trust *trust = BT_NEW(struct bt_http_trust);
+	trust->holders = 1;
+	trust->is_insecure = tls->insecure;
+	trust->needs_system_roots = !tls->insecure && tls->ca.data == NULL;
+	if (tls->server_name.data != NULL && tls->server_name.length != 0) {
+		trust->server_name = bt_strndup(tls->server_name.data, tls->server_name.length);
+	}
+	int result = 0;
+	if (gnutls_certificate_allocate_credentials(&trust->credentials) != 0 ||
+		gnutls_priority_init(&trust->priorities, PRIORITIES, NULL) != 0) {
+		result = bt_error_set(err, BERTH_ERR_INTERNAL, "TLS does not start");
+	} else {
+		result = set_material(trust, tls, err);
+	}
+	if (result != 0) {
+		bt_http_trust_release(trust);
+		return result;
+	}
+	*out_trust = trust;
+	return 0;
+}
+
+void bt_http_trust_release(struct bt_http_trust *trust)
+{
+	if (--trust->holders != 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < trust->tickets.count; i++) {
+		bt_free(trust->tickets.items[i].host);
+		gnutls_free(trust->tickets.items[i].session.data);
+	}
+	bt_vec_finish(&trust->tickets);
+	if (trust->credentials != NULL) {
+		gnutls_certificate_free_credentials(trust->credentials);
+	}
+	if (trust->priorities != NULL) {
+		gnutls_priority_deinit(trust->priorities);
+	}
+	bt_free(trust->server_name);
+	bt_free(trust);
+}
+
+/* --- what GnuTLS reads from and writes to --- */
+
+static ssize_t pull_socket(gnutls_transport_ptr_t context, void *data, size_t capacity)
+{
+	struct bt_http_client_connection *connection = context;
+	struct bt_http_intake *intake = connection->intake;
+	if (intake == NULL || (intake->length == 0 && !intake->is_end && intake->error == 0)) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (intake->length == 0) {
+		errno = intake->error;
+		return intake->error != 0 ? -1 : 0;
+	}
+	size_t length = intake->length < capacity ? intake->length : capacity;
+	memcpy(data, intake->data, length);
+	intake->data += length;
+	intake->length -= length;
+	return (ssize_t)length;
+}
+
+static ssize_t push_socket(gnutls_transport_ptr_t context, const void *data, size_t length)
+{
+	const struct bt_http_client_connection *connection = context;
+	return send(connection->fd, data, length, MSG_NOSIGNAL);
+}
+
+/* As recv and send; errno EPROTO when TLS itself fails, whose code lies in tls_error then. */
+static ssize_t session_result(
+	struct bt_http_client_connection *connection, ssize_t code, bool is_read)
+{
+	if (code >= 0) {
+		return code;
+	}
+	if (code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED ||
+		(gnutls_error_is_fatal((int)code) == 0 && is_read)) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (code == GNUTLS_E_PREMATURE_TERMINATION && is_read) {
+		connection->is_truncated = true;
+		return 0;
+	}
+	/* the socket's own failure is in errno still */
+	if ((code != GNUTLS_E_PULL_ERROR && code != GNUTLS_E_PUSH_ERROR) || errno == 0 ||
+		errno == EAGAIN) {
+		connection->tls_error = (int)code;
+		errno = EPROTO;
+	}
+	return -1;
+}
+
+/* Bytes that came and are not processed yet. */
+static size_t pending(const struct bt_http_client_connection *connection, uint32_t level)
+{
+	return (connection->intake != NULL ? connection->intake->length : 0) +
+		(level == 1 && connection->sessions[0] != NULL
+				? gnutls_record_check_pending(connection->sessions[0])
+				: 0);
+}
+
+/* GnuTLS asks for another call after a session ticket, though more records may be there. */
+static bool is_interrupted(const struct bt_http_client_connection *connection, uint32_t level,
+	ssize_t code, size_t before)
+{
+	if (code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED) {
+		size_t after = pending(connection, level);
+		return after != 0 && after < before;
+	}
+	return code < 0 && gnutls_error_is_fatal((int)code) == 0;
+}
+
+static ssize_t read_session(
+	struct bt_http_client_connection *connection, uint32_t level, void *data, size_t capacity)
+{
+	ssize_t code;
+	size_t before;
+	do {
+		before = pending(connection, level);
+		code = gnutls_record_recv(connection->sessions[level], data, capacity);
+	} while (is_interrupted(connection, level, code, before));
+	return session_result(connection, code, true);
+}
+
+static ssize_t pull_proxy(gnutls_transport_ptr_t context, void *data, size_t capacity)
+{
+	return read_session(context, 0, data, capacity);
+}
+
+static ssize_t push_proxy(gnutls_transport_ptr_t context, const void *data, size_t length)
+{
+	struct bt_http_client_connection *connection = context;
+	return session_result(
+		connection, gnutls_record_send(connection->sessions[0], data, length), false);
+}
+
+ssize_t bt_http_connection_send(
+	struct bt_http_client_connection *connection, const void *data, size_t length)
+{
+	for (int level = 1; level >= 0; level--) {
+		if (connection->sessions[level] != NULL) {
+			return session_result(connection,
+				gnutls_record_send(connection->sessions[level], data, length),
+				false);
+		}
+	}
+	return push_socket(connection, data, length);
+}
+
+ssize_t bt_http_connection_receive(
+	struct bt_http_client_connection *connection, void *data, size_t capacity)
+{
+	for (uint32_t level = 2; level-- > 0;) {
+		if (connection->sessions[level] != NULL) {
+			return read_session(connection, level, data, capacity);
+		}
+	}
+	return pull_socket(connection, data, capacity);
+}
+
+/* --- handshakes --- */
+
+static struct bt_str host_of(const struct bt_http_client_connection *connection, uint32_t level)
+{
+	if (level == 0) {
+		return connection->proxy_url.host;
+	}
+	return connection->trust->server_name != NULL ? bt_str_from(connection->trust->server_name)
+						      : bt_strbuf_str(&connection->host);
+}
+
+static bool is_address(struct bt_str host)
+{
+	struct bt_http_addresses addresses = {0};
+	bool is_literal = !bt_str_equal_without_case(host, BT_STR("localhost")) &&
+		bt_http_lookup_literal(host, &addresses);
+	bt_vec_finish(&addresses.list);
+	return is_literal;
+}
+
+static struct bt_http_ticket *find_ticket(const struct bt_http_client_connection *connection)
+{
+	struct bt_strbuf host = {0};
+	struct bt_http_ticket *found = NULL;
+	bt_http_url_append_address(&host, bt_strbuf_str(&connection->host), connection->port);
+	for (uint32_t i = 0; i < connection->trust->tickets.count && found == NULL; i++) {
+		struct bt_http_ticket *ticket = &connection->trust->tickets.items[i];
+		found = bt_str_equal_c(bt_strbuf_str(&host), ticket->host) ? ticket : NULL;
+	}
+	bt_strbuf_finish(&host);
+	return found;
+}
+
+bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t level)
+{
+	struct bt_http_trust *trust = connection->trust;
+	gnutls_session_t session = NULL;
+	gnutls_datum_t protocol = {(unsigned char *)"http/1.1", 8};
+	struct bt_str host = host_of(connection, level);
+	if (trust->needs_system_roots) {
+		const char *file = system_roots();
+		trust->needs_system_roots = false;
+		/* without any root no server is trusted, which the handshake tells */
+		(void)(file == NULL ? 0
+				    : gnutls_certificate_set_x509_trust_file(
+					      trust->credentials, file, GNUTLS_X509_FMT_PEM));
+	}
+	if (gnutls_init(&session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_FORCE_CLIENT_CERT) !=
+		0) {
+		return false;
+	}
+	/* these fail only without memory */
+	(void)gnutls_priority_set(session, trust->priorities);
+	(void)gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, trust->credentials);
+	(void)gnutls_alpn_set_protocols(session, &protocol, 1, 0);
+	if (!is_address(host)) {
+		(void)gnutls_server_name_set(session, GNUTLS_NAME_DNS, host.data, host.length);
+	}
+	const struct bt_http_ticket *ticket = level == 1 ? find_ticket(connection) : NULL;
+	if (ticket != NULL) {
+		(void)gnutls_session_set_data(session, ticket->session.data, ticket->session.size);
+	}
+	bool is_inner = level == 1 && connection->sessions[0] != NULL;
+	gnutls_transport_set_ptr(session, connection);
+	gnutls_transport_set_pull_function(session, is_inner ? pull_proxy : pull_socket);
+	gnutls_transport_set_push_function(session, is_inner ? push_proxy : push_socket);
+	connection->sessions[level] = session;
+	return true;
+}
+
+static void fail(struct bt_http_client_connection *connection, const char *what, const char *detail)
+{
+	bt_http_transfer_fail(connection->transfer, BT_HTTP_FAILURE_TLS, "%s%s", what, detail);
+	bt_http_connection_close(connection);
+}
+
+static bool verify(struct bt_http_client_connection *connection, uint32_t level)
+{
+	unsigned int status = 0;
+	struct bt_str host = host_of(connection, level);
+	struct bt_strbuf name = {0};
+	if (connection->trust->is_insecure) {
+		return true;
+	}
+	bt_strbuf_append_str(&name, host);
+	int code = gnutls_certificate_verify_peers3(
+		connection->sessions[level], bt_strbuf_c(&name), &status);
+	if (code != 0 || status != 0) {
+		const unsigned int expired = GNUTLS_CERT_EXPIRED | GNUTLS_CERT_NOT_ACTIVATED;
+		const unsigned int others =
+			~((unsigned int)GNUTLS_CERT_UNEXPECTED_OWNER | GNUTLS_CERT_INVALID);
+		if (code == 0 && (status & expired) != 0) {
+			fail(connection, NOT_VERIFIED,
+				"certificate has expired or is not yet valid");
+		} else if (code == 0 && (status & others) == 0) {
+			fail(connection, NOT_VERIFIED "certificate is not valid for ",
+				bt_strbuf_c(&name));
+		} else {
+			fail(connection, NOT_VERIFIED, "certificate signed by unknown authority");
+		}
+	}
+	bt_strbuf_finish(&name);
+	return code == 0 && status == 0;
+}
+
+int bt_http_trust_handshake(struct bt_http_client_connection *connection, uint32_t level)
+{
+	gnutls_session_t session = connection->sessions[level];
+	const struct bt_http_intake *intake = connection->intake;
+	if (intake != NULL && intake->length >= 5 && memcmp(intake->data, "HTTP/", 5) == 0 &&
+		connection->sessions[0] == NULL) {
+		connection->speaks_http = true;
+	}
+	int code;
+	size_t before;
+	do {
+		before = pending(connection, level);
+		errno = 0;
+		code = gnutls_handshake(session);
+	} while (is_interrupted(connection, level, code, before));
+	if (code == 0) {
+		return verify(connection, level) ? 1 : -1;
+	}
+	if (code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED) {
+		return 0;
+	}
+	if (connection->speaks_http) {
+		fail(connection, "http: server gave HTTP response to HTTPS client", "");
+		return -1;
+	}
+	/* a refused client certificate may be told as the end */
+	if (session_result(connection, code, true) == 0 || errno != EPROTO) {
+		connection->write_error = connection->is_truncated ? 0 : errno;
+		bt_http_connection_lose(connection);
+		return -1;
+	}
+	if (code == GNUTLS_E_FATAL_ALERT_RECEIVED) {
+		const char *alert = gnutls_alert_get_name(gnutls_alert_get(session));
+		fail(connection, "remote error: tls: ", alert != NULL ? alert : "alert");
+	} else {
+		fail(connection, "tls: ", gnutls_strerror(code));
+	}
+	return -1;
+}
+
+void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection)
+{
+	gnutls_session_t session = connection->sessions[1];
+	gnutls_datum_t data = {NULL, 0};
+	/* without a ticket GnuTLS would wait for one */
+	if (session == NULL ||
+		(gnutls_protocol_get_version(session) == GNUTLS_TLS1_3 &&
+			(gnutls_session_get_flags(session) & GNUTLS_SFLAGS_SESSION_TICKET) == 0) ||
+		gnutls_session_get_data2(session, &data) != 0) {
+		return;
+	}
+	struct bt_http_ticket *ticket = find_ticket(connection);
+	if (ticket == NULL) {
+		struct bt_strbuf host = {0};
+		bt_http_url_append_address(
+			&host, bt_strbuf_str(&connection->host), connection->port);
+		struct bt_http_ticket fresh = {.host = bt_strbuf_steal(&host)};
+		bt_vec_push(&connection->trust->tickets, fresh);
+		ticket = &connection->trust->tickets.items[connection->trust->tickets.count - 1];
+	}
+	gnutls_free(ticket->session.data);
+	ticket->session = data;
+}
