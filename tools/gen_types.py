@@ -32,8 +32,11 @@ SCALARS = {
 MAP_VALUES = {"string", "quantity", "time", "bytes", "stringList"}
 LIST_ELEMENTS = {"string", "bool", "int32", "int64", "quantity", "intOrString"}
 FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set", "atomic",
-    "nullable"]
-MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
+    "nullable", "unchecked", "given", "immutable"]
+CHECK_FLAGS = {"given", "immutable"}  # they go to the checks of a field, not to its flags
+MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs", "check"}
+FORMATS = {"label": "LABEL", "subdomain": "SUBDOMAIN", "labelKey": "LABEL_KEY",
+    "labels": "LABELS", "intOrPercent": "INT_OR_PERCENT", "driver": "DRIVER"}
 FLAG_NAMES = {"set": "LIST_SET", "retainKeys": "RETAIN_KEYS"}
 PACKAGE = re.compile(r"^[a-z]+/v[0-9]+((alpha|beta)[0-9]+)?$")
 MESSAGE = re.compile(r"^[A-Z][A-Za-z0-9]*$")
@@ -44,6 +47,14 @@ DEFAULTS = {
     "BOOL": re.compile(r"^(true|false)$"),
     "INT32": re.compile(r"^[0-9]+$"),
     "INT64": re.compile(r"^[0-9]+$"),
+}
+CHECKS = {
+    "enum": re.compile(r"^[A-Za-z]+([|][A-Za-z]+)*$"),
+    "format": re.compile(f"^({'|'.join(FORMATS)})$"),
+    "min": re.compile(r"^[0-9]+$"),
+    "range": re.compile(r"^[0-9]+-[0-9]+$"),
+    "maxItems": re.compile(r"^[0-9]+$"),
+    "unique": FIELD,
 }
 NUMBER_MAX = 10000
 FIELDS_MAX = 250  # with those of inline messages: lookups count in a byte
@@ -128,6 +139,10 @@ class Field:
         self.hidden = False  # a member of the C structure only
         self.empty = False  # a structure that the engine writes as {} when it is all zero
         self.default = None
+        self.checks = {}  # members of struct bt_schema_checks
+
+    def has_checks(self):
+        return bool(self.checks or self.flags & CHECK_FLAGS)
 
 
 class Message:
@@ -183,6 +198,8 @@ def read_flag(tables, field, word):
         field.default = value
     elif word == "hidden":
         field.hidden = True
+    elif name in CHECKS and name not in field.checks and CHECKS[name].match(value):
+        field.checks[name] = value
     elif name == "c" and not field.member and (MEMBER.match(value) or not equals):
         field.member = value or c_name(field.name)
         field.member += "_" if field.member in KEYWORDS else ""
@@ -332,6 +349,14 @@ def check_field(tables, field):
         ("retainKeys" in flags and not (single_message or field.merge_key),
             "'retainKeys' is for messages and merged lists"),
         ("nullable" in flags and field.shape != "SINGLE", "a list or map is never nullable"),
+        ("maxItems" in field.checks and field.shape == "SINGLE",
+            "'maxItems=' is for lists and maps"),
+        ("unique" in field.checks and not message_list, "'unique=' is for lists of messages"),
+        ("enum" in field.checks and field.type != "STRING", "'enum=' is for texts"),
+        ("min" in field.checks and field.type not in ("INT32", "INT64", "QUANTITY"),
+            "'min=' is for numbers and quantities"),
+        ("range" in field.checks and field.type not in ("INT32", "INT64"),
+            "'range=' is for numbers"),
         (field.default is not None and (field.shape != "SINGLE" or not DEFAULTS.get(field.type,
             re.compile("$.")).match(field.default)), "the default does not fit the type"),
     ]
@@ -341,7 +366,8 @@ def check_field(tables, field):
     if message_list and field.message in tables.messages:
         target = tables.messages[field.message]
         known = member_names(tables, target)
-        for key in (field.keys or []) + ([field.merge_key] if field.merge_key else []):
+        keys = [field.merge_key, field.checks.get("unique")]
+        for key in (field.keys or []) + [key for key in keys if key]:
             if target.place and key not in known:
                 tables.complain(field.place, f"{target.key} has no member '{key}'")
 
@@ -498,9 +524,30 @@ def in_order(structs):
     return [struct for struct in done.values() if not struct.imported]
 
 
-def write_field(tables, field, key_lists):
+def write_checks(message, field, out):
+    """What values of a field are valid: struct bt_schema_checks."""
+    checks, name = field.checks, f"{message.index}_{field.number}"
+    row = [f".{flag} = true" for flag in sorted(field.flags & CHECK_FLAGS)]
+    if "enum" in checks:
+        values = ", ".join(f'"{value}"' for value in checks["enum"].split("|"))
+        out.write(f"static const char *const values_{name}[] = {{{values}, NULL}};\n")
+        row.append(f".allowed = values_{name}")
+    if "format" in checks:
+        row.append(f".format = BT_SCHEMA_FORMAT_{FORMATS[checks['format']]}")
+    if "min" in checks:
+        row.append(f".has_min = true, .min = {checks['min']}")
+    if "range" in checks:
+        row.append(".has_range = true, .min = {}, .max = {}".format(*checks["range"].split("-")))
+    if "maxItems" in checks:
+        row.append(f".items_max = {checks['maxItems']}")
+    if "unique" in checks:
+        row.append(f'.unique = "{checks["unique"]}"')
+    out.write(f"static const struct bt_schema_checks checks_{name} = {{{', '.join(row)}}};\n")
+
+
+def write_field(tables, message, field, key_lists):
     flags = [f"BT_SCHEMA_{FLAG_NAMES.get(flag, flag.upper())}"
-        for flag in FLAGS if flag in field.flags]
+        for flag in FLAGS if flag in field.flags - CHECK_FLAGS]
     row = [f'.name = "{field.name}"', f".name_length = {len(field.name)}",
         f".type = BT_SCHEMA_{field.type}", f".shape = BT_SCHEMA_{field.shape}",
         f".number = {field.number}"]
@@ -514,15 +561,17 @@ def write_field(tables, field, key_lists):
         row.append(f".list_keys = keys_{key_lists[tuple(field.keys)]}")
     if field.default is not None:
         row.append(f'.default_text = "{field.default}"')
+    if field.has_checks():
+        row.append(f".checks = &checks_{message.index}_{field.number}")
     return "\t{" + ", ".join(row) + "},\n"
 
 
-def with_defaults(tables):
-    """Keys of the messages in which, or in whose parts, a field has a default."""
-    found = set()
+def reaching(tables, holds, enters=lambda field: True):
+    """Keys of the messages that something holds of, or of one of their parts."""
+    found = {message.key for message in tables.messages.values() if holds(message)}
     while True:
-        more = {key for key, message in tables.messages.items() if any(
-            field.default is not None or field.message in found for field in message.fields)}
+        more = found | {key for key, message in tables.messages.items() if any(
+            field.message in found and enters(field) for field in message.fields)}
         if more == found:
             return found
         found = more
@@ -546,16 +595,25 @@ def write_tables(tables, out):
     for message in messages:
         if message.fields:
             out.write(f"/* {message.key} */\n")
+            for field in message.fields:
+                if field.has_checks():
+                    write_checks(message, field, out)
             out.write(f"static const struct bt_schema_field fields_{message.index}[] = {{\n")
             for field in sorted(message.fields, key=lambda field: field.number):
-                out.write(write_field(tables, field, key_lists))
+                out.write(write_field(tables, message, field, key_lists))
             out.write("};\n")
-    defaulted = with_defaults(tables)
+    defaulted = reaching(tables, lambda message: any(
+        field.default is not None for field in message.fields))
+    checked = reaching(tables, lambda message: "check" in message.flags or any(
+        field.has_checks() for field in message.fields),
+        lambda field: "unchecked" not in field.flags)
     out.write(f"\nstatic const struct bt_schema_message messages[{len(messages)}] = {{\n")
     for message in messages:
         fields = f"fields_{message.index}" if message.fields else "NULL"
         out.write(f'\t{{"{message.name}", "{message.package}", ')
-        out.write(f"{len(message.fields)}, {str(message.key in defaulted).lower()}, {fields}}},\n")
+        out.write(f"{len(message.fields)}, {str(message.key in defaulted).lower()}, "
+            f"{str(message.key in checked).lower()}, "
+            f"{str('check' in message.flags).lower()}, {fields}}},\n")
     out.write("};\n\nconst struct bt_schema_kind bt_schema_kinds[] = {\n")
     rows = []
     for _, key, version, kind in tables.kinds:

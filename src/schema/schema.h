@@ -50,6 +50,32 @@ enum bt_schema_flag {
 	BT_SCHEMA_LIST_SET = 1 << 6,    /* applied as a set of scalars */
 	BT_SCHEMA_ATOMIC = 1 << 7,      /* applied as a whole; lists without list_keys are too */
 	BT_SCHEMA_NULLABLE = 1 << 8,    /* a zero value that was given is kept */
+	BT_SCHEMA_UNCHECKED = 1 << 9,   /* what is in it is not validated */
+};
+
+/** Formats of texts; LABELS is for maps, INT_OR_PERCENT for BT_SCHEMA_INT_OR_STRING. */
+enum bt_schema_format {
+	BT_SCHEMA_FORMAT_ANY,
+	BT_SCHEMA_FORMAT_LABEL,     /* RFC 1123 label */
+	BT_SCHEMA_FORMAT_SUBDOMAIN, /* RFC 1123 subdomain */
+	BT_SCHEMA_FORMAT_LABEL_KEY, /* qualified name */
+	BT_SCHEMA_FORMAT_LABELS,    /* keys and values of labels */
+	BT_SCHEMA_FORMAT_INT_OR_PERCENT,
+	BT_SCHEMA_FORMAT_DRIVER, /* of resource.k8s.io */
+};
+
+/** Which values of a field are valid; bt_kinds_validate (server/strategy.h) reports the others. */
+struct bt_schema_checks {
+	const char *const *allowed; /* texts; ends with NULL; NULL: any */
+	const char *unique;         /* member that tells elements apart; NULL: none */
+	int64_t min;                /* with has_min or has_range */
+	int64_t max;                /* with has_range */
+	uint16_t items_max;         /* 0: no bound */
+	uint8_t format;             /* enum bt_schema_format */
+	bool has_min;
+	bool has_range;
+	bool given;     /* not absent, zero or empty */
+	bool immutable; /* in a root message or its spec */
 };
 
 /** Deepest nesting of a tree or of protobuf bytes. */
@@ -68,6 +94,7 @@ struct bt_schema_field {
 	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
 	const char *const *list_keys;            /* server-side apply; ends with NULL; or NULL */
 	const char *default_text;                /* of texts, numbers, bools; or NULL */
+	const struct bt_schema_checks *checks;   /* or NULL */
 };
 
 struct bt_schema_message {
@@ -75,6 +102,8 @@ struct bt_schema_message {
 	const char *package; /* "core/v1", "meta/v1", ... */
 	uint16_t field_count;
 	bool has_defaults;                    /* here or in the parts */
+	bool has_checks;                      /* here or in the parts */
+	bool has_own_check;                   /* one by hand, in server/kinds */
 	const struct bt_schema_field *fields; /* ascending number */
 };
 

@@ -25,21 +25,27 @@ struct bt_write {
 	bool restoring; /* initial objects: status and system fields are kept as they are */
 };
 
+/** What names of a kind look like. */
+enum bt_name_rule {
+	BT_NAME_SUBDOMAIN,
+	BT_NAME_LABEL,
+	BT_NAME_SERVICE, /* RFC 1035 label */
+	BT_NAME_PATH,    /* no '/', no '%', not "." or ".." */
+};
+
 /** NULL functions do nothing. */
 struct bt_strategy {
+	enum bt_name_rule name_rule;
+	/** A create begins with the status that the schema gives an empty object. 14b 2.2. */
+	bool resets_status;
 	/** At every decode, also of a patch's result; after those of the schema. */
 	void (*set_defaults)(const struct bt_write *write, struct bt_json_value *object);
-	/** Before admission's mutations are validated: status reset, derived fields. 14b 2.2, 3.2.
-	 */
+	/** Before admission's mutations are validated: derived fields. 14b 2.2, 3.2. */
 	void (*prepare_create)(const struct bt_write *write, struct bt_json_value *object);
 	/** Main resource or its status; what is not of that part was taken from old already. */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
-	/** On creates and updates. Metadata included: the syntax of names, labels, annotations,
-	 * owners and finalizers (not whether there is a name). */
-	void (*validate)(const struct bt_write *write, const struct bt_json_value *object,
-		struct bt_field_errors *errors);
-	/** Only on updates, besides validate: 14b 2.3. */
+	/** On updates, after bt_kinds_validate has done the rest: 14b 2.3. */
 	void (*validate_update)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);
 	/** The other version's form of what is stored, and back (events, autoscaling). */
@@ -47,12 +53,24 @@ struct bt_strategy {
 	void (*to_stored)(const struct bt_write *write, struct bt_json_value *object);
 };
 
-/** By group, version and resource name (server/kinds/kinds.def); one that only looks at metadata
- * when there is no row. */
+/**
+ * By group, version and resource name (server/kinds/strategies.def); without a row, one with no
+ * functions.
+ */
 const struct bt_strategy *bt_strategy_find(
 	const char *group, const char *version, const char *name);
 /** Of custom resources. */
 extern const struct bt_strategy bt_strategy_custom;
+
+/** Before prepare_create: the status, if the kind resets it and the write does not restore one. */
+void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object);
+/**
+ * What is wrong with an object: its metadata (not whether there is a name), what its schema and the
+ * rules for its parts say, and on an update (old not NULL) what may not change. Errors come in the
+ * order of the schema's fields; a part's rule follows the part's fields.
+ */
+void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors);
 
 /** --- admission: 14b section 4 --- */
 

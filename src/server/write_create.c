@@ -108,6 +108,7 @@ static bool name_object(struct bt_call *call, struct bt_json_value *metadata)
 static void prepare(struct bt_call *call, struct bt_json_value *object)
 {
 	const struct bt_api_resource *resource = call->write.resource;
+	bt_kinds_reset_status(&call->write, object);
 	if (resource->strategy->prepare_create != NULL) {
 		resource->strategy->prepare_create(&call->write, object);
 	}
@@ -125,9 +126,7 @@ static bool validate(struct bt_call *call, const struct bt_json_value *object)
 {
 	const struct bt_api_resource *resource = call->write.resource;
 	struct bt_field_errors errors = bt_call_field_errors(call);
-	if (resource->strategy->validate != NULL) {
-		resource->strategy->validate(&call->write, object, &errors);
-	}
+	bt_kinds_validate(&call->write, NULL, object, &errors);
 	if (resource == call->api->definitions) {
 		bt_definition_validate(call, NULL, object, &errors);
 	}

@@ -289,15 +289,9 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 static bool validate(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
-	const struct bt_strategy *strategy = call->write.resource->strategy;
 	struct bt_field_errors errors = bt_call_field_errors(call);
 	check_finalizers(old, object, &errors);
-	if (strategy->validate != NULL) {
-		strategy->validate(&call->write, object, &errors);
-	}
-	if (strategy->validate_update != NULL) {
-		strategy->validate_update(&call->write, old, object, &errors);
-	}
+	bt_kinds_validate(&call->write, old, object, &errors);
 	if (call->write.resource == call->api->definitions) {
 		bt_definition_validate(call, old, object, &errors);
 	}

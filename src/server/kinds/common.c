@@ -3,10 +3,10 @@
 
 #include <stdarg.h>
 
-/** Further ones would be dropped anyway: server/failure.h. */
-#define ERRORS_MAX 100
+#include "base/assert.h"
 
-const char *const bt_kinds_taint_effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
+/** server/failure.h drops further ones anyway. */
+#define ERRORS_MAX 100
 
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...)
@@ -32,12 +32,6 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place)
 {
 	bt_kinds_error(errors, BT_FIELD_REQUIRED, place, NULL, "%s", "");
-}
-
-void bt_kinds_error_duplicate(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *value)
-{
-	bt_kinds_error(errors, BT_FIELD_DUPLICATE, place, value, "%s", "");
 }
 
 struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value)
@@ -104,15 +98,24 @@ struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name
 	return member != NULL && member->text.data != NULL ? member->text : BT_STR("");
 }
 
-bool bt_kinds_reset_status(
-	const struct bt_write *write, struct bt_json_value *object, struct bt_json_value *status)
+bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_value *object)
 {
 	const struct bt_json_value *given = bt_kinds_object(object, "status");
-	if (write->restoring && given != NULL && given->count != 0) {
-		return false;
+	return write->restoring && given != NULL && given->count != 0;
+}
+
+void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_json_value *status = bt_json_new(write->arena, BT_JSON_OBJECT);
+	const struct bt_schema_field *field;
+	int result;
+	if (!write->resource->strategy->resets_status || bt_kinds_keeps_status(write, object)) {
+		return;
 	}
+	field = bt_schema_field_find(write->resource->message, BT_STR("status"), NULL);
+	result = bt_schema_normalise(field->message, status, false, write->arena, NULL, NULL);
+	BT_ASSERT(result == 0);
 	bt_json_set_value(write->arena, object, "status", status);
-	return true;
 }
 
 bool bt_kinds_keeps_spec(const struct bt_write *write)
@@ -121,43 +124,66 @@ bool bt_kinds_keeps_spec(const struct bt_write *write)
 		write->subresource == BT_SUBRESOURCE_BINDING;
 }
 
-static void join_quoted(struct bt_strbuf *out, const char *const *texts)
+void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value, const char *const *texts)
 {
-	for (uint32_t i = 0; texts[i] != NULL; i++) {
-		bt_strbuf_append_c(out, i == 0 ? "" : ", ");
-		bt_strbuf_append_quoted(out, bt_str_from(texts[i]));
-	}
-}
-
-void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const char *name, const char *const *texts,
-	bool required)
-{
-	struct bt_str text = bt_kinds_text(object, name);
 	struct bt_strbuf supported = {0};
-	if (text.length == 0) {
-		if (required) {
-			bt_kinds_error_required(errors, BT_PATH_NAME(parent, name));
-		}
-		return;
-	}
 	for (uint32_t i = 0; texts[i] != NULL; i++) {
-		if (bt_str_equal_c(text, texts[i])) {
+		if (bt_str_equal_c(value->text, texts[i])) {
+			bt_strbuf_finish(&supported);
 			return;
 		}
+		bt_strbuf_append_c(&supported, i == 0 ? "" : ", ");
+		bt_strbuf_append_quoted(&supported, bt_str_from(texts[i]));
 	}
-	join_quoted(&supported, texts);
-	bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, BT_PATH_NAME(parent, name),
-		bt_json_find(object, name), "%s", bt_strbuf_c(&supported));
+	bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, place, value, "%s", bt_strbuf_c(&supported));
 	bt_strbuf_finish(&supported);
 }
 
-void bt_kinds_check_not_negative(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const char *name)
+void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *list, uint32_t max)
 {
-	if (bt_json_int64_at(object, name, 0) < 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(parent, name),
-			bt_json_find(object, name), "must be greater than or equal to 0");
+	if (list->count > max) {
+		bt_kinds_error(errors, BT_FIELD_TOO_MANY, place,
+			bt_kinds_int_value(errors, list->count), "must have at most %u items", max);
+	}
+}
+
+void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value)
+{
+	struct bt_str digits =
+		bt_str_sub(value->text, 0, value->text.length > 0 ? value->text.length - 1 : 0);
+	int64_t number = 0;
+	if (value->type == BT_JSON_NUMBER) {
+		if (bt_str_parse_int64(value->text, &number) && number < 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+				"must be greater than or equal to 0");
+		}
+	} else if (!bt_str_has_suffix(value->text, BT_STR("%")) || digits.length == 0 ||
+		digits.data[0] < '0' || digits.data[0] > '9' ||
+		!bt_str_parse_int64(digits, &number)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"a valid percent string must be a numeric string followed by an ending "
+			"'%%' (e.g. '1%%',  or '93%%', regex used for validation is '[0-9]+%%')");
+	} else if (number > 100) {
+		bt_kinds_error(
+			errors, BT_FIELD_INVALID, place, value, "must not be greater than 100%%");
+	}
+}
+
+void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *list)
+{
+	const struct bt_quantity zero = {0};
+	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+		struct bt_quantity quantity;
+		if (bt_kinds_quantity(list->members[i].value, errors->arena, &quantity) &&
+			bt_quantity_compare(&quantity, &zero) < 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_KEY(place, list->members[i].name), list->members[i].value,
+				"must be greater than or equal to 0");
+		}
 	}
 }
 

@@ -16,9 +16,6 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...);
 /** "Required value". */
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place);
-/** "Duplicate value: <value>". */
-void bt_kinds_error_duplicate(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *value);
 /** An int64 or text as value of an error. */
 struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value);
 struct bt_json_value *bt_kinds_text_value(const struct bt_field_errors *errors, struct bt_str text);
@@ -38,9 +35,13 @@ struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const 
 struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name);
 /** Text of a member, "" without. */
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name);
-/** status := what is given, unless the write restores and there is one. true: it was set. */
-bool bt_kinds_reset_status(
-	const struct bt_write *write, struct bt_json_value *object, struct bt_json_value *status);
+/** An element of the list equals the value. */
+bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value);
+/** The member of target becomes that of old (shared), or goes if old has none. */
+void bt_kinds_put_back(struct bt_arena *arena, struct bt_json_value *target,
+	const struct bt_json_value *old, const char *name);
+/** A status is restored: the object's own stays. */
+bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_value *object);
 /** Only status or bindings are written: the spec comes from the store and is not checked again. */
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
@@ -70,13 +71,6 @@ struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json
 
 /** --- checks --- */
 
-enum bt_name_rule {
-	BT_NAME_SUBDOMAIN,
-	BT_NAME_LABEL,
-	BT_NAME_SERVICE, /* RFC 1035 label */
-	BT_NAME_PATH,    /* no '/', no '%', not "." or ".." */
-};
-
 bool bt_kinds_is_label(struct bt_str name);
 bool bt_kinds_is_subdomain(struct bt_str name);
 /** Name, labels, annotations, owners, finalizers of metadata. */
@@ -90,34 +84,58 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 /** Messages of a key that is no qualified name, at place. */
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
-/** metav1.LabelSelector; NULL is valid. */
-void bt_kinds_check_label_selector(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *selector);
 /** A label selector matches these labels (selector NULL: nothing; empty: everything). */
 bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
 	const struct bt_json_value *labels);
-/** The member's text is one of the texts (ends with NULL), or absent unless required. */
-void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const char *name, const char *const *texts,
-	bool required);
-/** The member, if it is there, is at least 0. */
-void bt_kinds_check_not_negative(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const char *name);
+/** The text is one of the texts, which end with NULL. */
+void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value, const char *const *texts);
 /** "Required value" unless the member is a text that is not empty. */
 bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
-/** The member, if it is there, is a number of at least 0 or a percentage. */
-void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const char *name);
-/** spec.selector of a workload is there and not empty. */
-void bt_kinds_check_workload_selector(struct bt_field_errors *errors,
-	const struct bt_path *spec_place, const struct bt_json_value *spec);
+/** At most max elements (of a list) or members. */
+void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *list, uint32_t max);
+/** object.driver, which must be there: a driver of resource.k8s.io. */
+void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
+	const struct bt_json_value *object);
+/** Name of an attribute, capacity or counter: [domain/]identifier. */
+void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
+	struct bt_str name, bool needs_domain);
+/** A number of at least 0 or a percentage of at most 100. */
+void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value);
+/** Each quantity of the list is at least 0. */
+void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *list);
 /** The member is what it was: "field is immutable". */
 void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
 	const char *name);
 /** bt_json_equal with NULL allowed; absent, {} and [] are alike. */
 bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b);
+
+/** A validation that is under way: bt_kinds_validate. */
+struct bt_check {
+	const struct bt_write *write;
+	struct bt_field_errors *errors;
+	struct bt_names volumes;  /* of the pod or template */
+	struct bt_names claims;   /* of the pod or template */
+	struct bt_names requests; /* of the claim: "request" and "request/subrequest" */
+	bool host_network;        /* of the pod or template */
+	bool per_device_nodes;    /* of the slice: its devices say which nodes reach them */
+};
+
+/** Take from an object what the rules of its parts need to know. */
+void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
+void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);
+
+/** What the schema cannot say about an object of one message, at place (NULL: the root). */
+typedef void bt_rule_fn(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *object);
+#define BT_RULE(package_, message_, name_) bt_rule_fn bt_rule_##name_;
+#include "server/kinds/rules.def"
+#undef BT_RULE
 
 /** --- quantities --- */
 
@@ -143,83 +161,28 @@ void bt_kinds_default_pod_spec(
 	struct bt_arena *arena, struct bt_json_value *spec, bool is_template);
 /** template of a workload: metadata and spec. */
 void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value *holder);
-void bt_kinds_validate_pod_spec(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec, bool is_template);
-/** selector: of the workload, must match the template's labels; NULL: not looked at. */
-void bt_kinds_validate_pod_template(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *template_, const struct bt_json_value *selector);
-/** Requests (or limits) of all containers together: spec 01b section 3.2. */
-struct bt_json_value *bt_kinds_container_sum(
-	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
-/** Parts of the pod's validation. */
-void bt_kinds_validate_resources(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *resources);
-void bt_kinds_validate_pod_resources(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec);
-void bt_kinds_validate_scheduling(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec);
-void bt_kinds_validate_tolerations(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *tolerations);
-void bt_kinds_validate_volumes(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *volumes);
+/** The selector of a workload matches the labels of its template, which is at place. */
+void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *spec, const struct bt_json_value *selector);
+/** No two constraints have the same topology key and action. */
+void bt_kinds_check_spread_pairs(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *constraints);
+/** spec.accessModes is not empty. */
 void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *modes);
+	const struct bt_json_value *spec);
 /** amounts.storage is given and above zero. */
 void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *amounts);
-void bt_kinds_check_volume_mode(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec);
-void bt_kinds_validate_claim_spec(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec);
-void bt_kinds_validate_containers(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec);
+/** Requests (or limits) of all containers together: spec 01b section 3.2. */
+struct bt_json_value *bt_kinds_container_sum(
+	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
-/** v1.NodeSelector. */
-void bt_kinds_validate_node_selector(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *selector);
 void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object);
 /** Guaranteed, BestEffort or Burstable. 14b section 2.2. */
 const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_value *spec);
-/** Value ranges that several kinds name. */
-extern const char *const bt_kinds_taint_effects[];
-
-/** --- strategies, one file or more each --- */
-
-extern const struct bt_strategy bt_strategy_pod;
-extern const struct bt_strategy bt_strategy_pod_template;
-extern const struct bt_strategy bt_strategy_node;
-extern const struct bt_strategy bt_strategy_namespace;
-extern const struct bt_strategy bt_strategy_service;
-extern const struct bt_strategy bt_strategy_deployment;
-extern const struct bt_strategy bt_strategy_replica_set;
-extern const struct bt_strategy bt_strategy_replication_controller;
-extern const struct bt_strategy bt_strategy_stateful_set;
-extern const struct bt_strategy bt_strategy_daemon_set;
-extern const struct bt_strategy bt_strategy_job;
-extern const struct bt_strategy bt_strategy_cron_job;
-extern const struct bt_strategy bt_strategy_persistent_volume;
-extern const struct bt_strategy bt_strategy_persistent_volume_claim;
-extern const struct bt_strategy bt_strategy_storage_class;
-extern const struct bt_strategy bt_strategy_csi_driver;
-extern const struct bt_strategy bt_strategy_volume_attachment;
-extern const struct bt_strategy bt_strategy_pod_disruption_budget;
-extern const struct bt_strategy bt_strategy_priority_class;
-extern const struct bt_strategy bt_strategy_pod_group;
-extern const struct bt_strategy bt_strategy_workload;
-extern const struct bt_strategy bt_strategy_device_class;
-extern const struct bt_strategy bt_strategy_device_taint_rule;
-extern const struct bt_strategy bt_strategy_resource_claim;
-extern const struct bt_strategy bt_strategy_resource_claim_template;
-extern const struct bt_strategy bt_strategy_resource_slice;
-extern const struct bt_strategy bt_strategy_event;
-extern const struct bt_strategy bt_strategy_event_v1;
-extern const struct bt_strategy bt_strategy_horizontal_pod_autoscaler;
-extern const struct bt_strategy bt_strategy_horizontal_pod_autoscaler_v1;
-extern const struct bt_strategy bt_strategy_secret;
-extern const struct bt_strategy bt_strategy_config_map;
-extern const struct bt_strategy bt_strategy_limit_range;
-extern const struct bt_strategy bt_strategy_lease;
-extern const struct bt_strategy bt_strategy_plain; /* metadata only */
-extern const struct bt_strategy bt_strategy_rbac;  /* names are path segments */
+#define BT_KIND(group_, version_, resource_, name_) \
+	extern const struct bt_strategy bt_strategy_##name_;
+#include "server/kinds/strategies.def"
+#undef BT_KIND
 #endif

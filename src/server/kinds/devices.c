@@ -1,61 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/kinds/devices.h"
-
-#include <inttypes.h>
-
 #include "api/time.h"
 #include "cel/device.h"
+#include "server/kinds/common.h"
 
-/* DeviceClass, DeviceTaintRule, and what they share with claims and slices. Spec: 12 section 3.2,
- * 14b sections 2.2, 3.3 and 5. */
+/*
+ * DeviceClass, DeviceTaintRule, ResourceClaim and its template. Spec: 12 section 3.2, 14b sections
+ * 2.2, 2.3, 3.3 and 5.
+ */
 
-#define SELECTORS_MAX 32
-#define CONFIGS_MAX 32
+#define RESULTS_MAX 32
+#define CONSUMERS_MAX 256
 #define EXPRESSION_BYTES_MAX 10240
-/** Of all expressions of an object, compiled: nobody else is answered meanwhile. */
+/** Of all expressions of an object, compiled: no other request is answered meanwhile. */
 #define PROGRAM_BYTES_MAX ((size_t)128 << 20)
-/** Of one that does not compile: at worst it took as long as one of this size. */
+/** Of an expression that does not compile: at worst it took as long as a program of this size. */
 #define REFUSED_PROGRAM_BYTES ((size_t)4 << 20)
 #define PARAMETERS_BYTES_MAX 10240
 #define DOMAIN_BYTES_MAX 63
 #define IDENTIFIER_BYTES_MAX 32
+#define ADMIN_ACCESS "resource.kubernetes.io/admin-access"
 
-static const char *const taint_effects[] = {"NoExecute", "NoSchedule", "None", NULL};
+/** --- parts of classes, claims and slices --- */
 
-/** --- shared --- */
-
-void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *list, uint32_t max)
+void bt_rule_device_expression(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *cel)
 {
-	if (list->count > max) {
-		bt_kinds_error(errors, BT_FIELD_TOO_MANY, place,
-			bt_kinds_int_value(errors, list->count),
-			"must have at most %" PRIu32 " items", max);
-	}
-}
-
-void bt_kinds_check_unique_label(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *element, struct bt_names *seen)
-{
-	if (!bt_kinds_check_given(errors, place, element, "name")) {
-		return;
-	}
-	bt_kinds_check_name(
-		errors, BT_PATH_NAME(place, "name"), bt_json_find(element, "name"), BT_NAME_LABEL);
-	if (!bt_names_add(seen, bt_kinds_text(element, "name"))) {
-		bt_kinds_error_duplicate(
-			errors, BT_PATH_NAME(place, "name"), bt_json_find(element, "name"));
-	}
-}
-
-static void check_expression(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *cel)
-{
+	struct bt_field_errors *errors = check->errors;
 	const struct bt_path *at = BT_PATH_NAME(place, "expression");
 	struct bt_str expression = bt_kinds_text(cel, "expression");
 	struct bt_cel_program *program = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (!bt_kinds_check_given(errors, place, cel, "expression")) {
+	if (expression.length == 0) {
 		return;
 	}
 	if (expression.length > EXPRESSION_BYTES_MAX) {
@@ -79,100 +54,26 @@ static void check_expression(struct bt_field_errors *errors, const struct bt_pat
 	berth_error_finish(&err);
 }
 
-void bt_kinds_check_device_selectors(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object)
-{
-	const struct bt_json_value *selectors = bt_json_array_at(object, "selectors");
-	const struct bt_path *place = BT_PATH_NAME(parent, "selectors");
-	bt_kinds_check_count(errors, place, selectors, SELECTORS_MAX);
-	for (uint32_t i = 0; i < selectors->count && i < SELECTORS_MAX; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		const struct bt_json_value *cel = bt_kinds_object(selectors->elements[i], "cel");
-		if (cel == NULL) {
-			bt_kinds_error_required(errors, BT_PATH_NAME(&at, "cel"));
-		} else {
-			check_expression(errors, BT_PATH_NAME(&at, "cel"), cel);
-		}
-	}
-}
-
-void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object)
-{
-	const struct bt_path *place = BT_PATH_NAME(parent, "driver");
-	if (!bt_kinds_check_given(errors, parent, object, "driver")) {
-		return;
-	}
-	if (bt_kinds_text(object, "driver").length > DOMAIN_BYTES_MAX) {
-		bt_kinds_error(errors, BT_FIELD_TOO_LONG, place, NULL,
-			"may not be more than %d bytes", DOMAIN_BYTES_MAX);
-		return;
-	}
-	bt_kinds_check_name(errors, place, bt_json_find(object, "driver"), BT_NAME_SUBDOMAIN);
-}
-
-static void check_opaque(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *opaque)
+void bt_rule_device_parameters(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *opaque)
 {
 	const struct bt_json_value *parameters = bt_json_find(opaque, "parameters");
 	const struct bt_path *at = BT_PATH_NAME(place, "parameters");
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
-	bt_kinds_check_driver(errors, place, opaque);
 	if (parameters == NULL) {
-		bt_kinds_error_required(errors, at);
 		return;
 	}
 	bt_json_writer_init(&writer, &text, 0);
 	bt_json_write_value(&writer, parameters);
 	if (bt_strbuf_str(&text).length > PARAMETERS_BYTES_MAX) {
-		bt_kinds_error(errors, BT_FIELD_TOO_LONG, at, NULL, "may not be more than %d bytes",
-			PARAMETERS_BYTES_MAX);
+		bt_kinds_error(check->errors, BT_FIELD_TOO_LONG, at, NULL,
+			"may not be more than %d bytes", PARAMETERS_BYTES_MAX);
 	} else if (parameters->type != BT_JSON_OBJECT) {
-		bt_kinds_error(
-			errors, BT_FIELD_INVALID, at, parameters, "must be a valid JSON object");
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, at, parameters,
+			"must be a valid JSON object");
 	}
 	bt_strbuf_finish(&text);
-}
-
-void bt_kinds_check_request_names(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const struct bt_names *requests)
-{
-	const struct bt_json_value *names = bt_json_array_at(object, "requests");
-	const struct bt_path *place = BT_PATH_NAME(parent, "requests");
-	struct bt_names seen = {.arena = errors->arena};
-	for (uint32_t i = 0; i < names->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		if (bt_names_find(requests, names->elements[i]->text) == BT_NAMES_NONE) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, &at, names->elements[i],
-				"must be the name of a request in the claim or the name of a "
-				"request and a subrequest separated by '/'");
-		}
-		if (!bt_names_add(&seen, names->elements[i]->text)) {
-			bt_kinds_error_duplicate(errors, &at, names->elements[i]);
-		}
-	}
-}
-
-void bt_kinds_check_device_config(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const struct bt_names *requests)
-{
-	const struct bt_json_value *configs = bt_json_array_at(object, "config");
-	const struct bt_path *place = BT_PATH_NAME(parent, "config");
-	bt_kinds_check_count(errors, place, configs, CONFIGS_MAX);
-	for (uint32_t i = 0; i < configs->count && i < CONFIGS_MAX; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		const struct bt_json_value *opaque =
-			bt_kinds_object(configs->elements[i], "opaque");
-		if (requests != NULL) {
-			bt_kinds_check_request_names(errors, &at, configs->elements[i], requests);
-		}
-		if (opaque == NULL) {
-			bt_kinds_error_required(errors, BT_PATH_NAME(&at, "opaque"));
-		} else {
-			check_opaque(errors, BT_PATH_NAME(&at, "opaque"), opaque);
-		}
-	}
 }
 
 /** A C identifier. */
@@ -211,86 +112,280 @@ void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-void bt_kinds_check_amount(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *value)
+/** The names in the map are those of capacities. */
+void bt_rule_device_amounts(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *capacity)
 {
-	struct bt_quantity quantity;
-	struct bt_quantity zero = bt_quantity_make(0, 0, BT_QUANTITY_DECIMAL_SI);
-	if (value == NULL || !bt_kinds_quantity(value, errors->arena, &quantity)) {
-		bt_kinds_error_required(errors, place);
-	} else if (bt_quantity_compare(&quantity, &zero) < 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
-			"must be greater than or equal to 0");
+	const struct bt_json_value *amounts = bt_json_object_at(capacity, "requests");
+	for (uint32_t i = 0; i < amounts->count; i++) {
+		bt_kinds_check_device_name(check->errors,
+			BT_PATH_KEY(BT_PATH_NAME(place, "requests"), amounts->members[i].name),
+			amounts->members[i].name, false);
 	}
 }
-
-void bt_kinds_check_device_taint(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *taint)
-{
-	if (bt_kinds_check_given(errors, place, taint, "key")) {
-		bt_kinds_check_label_key(
-			errors, BT_PATH_NAME(place, "key"), bt_kinds_text(taint, "key"));
-	}
-	bt_kinds_check_text_in(errors, place, taint, "effect", taint_effects, true);
-}
-
-/** --- DeviceClass --- */
-
-static void validate_class(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
-	struct bt_str resource = bt_kinds_text(spec, "extendedResourceName");
-	(void)write;
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	bt_kinds_check_device_selectors(errors, place, spec);
-	bt_kinds_check_device_config(errors, place, spec, NULL);
-	if (resource.length != 0) {
-		bt_kinds_check_label_key(
-			errors, BT_PATH_NAME(place, "extendedResourceName"), resource);
-	}
-}
-
-const struct bt_strategy bt_strategy_device_class = {.validate = validate_class};
 
 /** --- DeviceTaintRule --- */
 
 static void default_rule(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	struct bt_json_value *taint = bt_json_ensure_object(write->arena, spec, "taint");
-	(void)bt_json_ensure_object(write->arena, object, "status");
-	if (bt_json_find(taint, "timeAdded") == NULL) {
-		bt_json_set_str(write->arena, taint, "timeAdded",
-			bt_time_text(write->arena, write->now_ns));
-	}
-}
-
-static void prepare_rule(const struct bt_write *write, struct bt_json_value *object)
-{
-	(void)bt_kinds_reset_status(write, object, bt_json_new(write->arena, BT_JSON_OBJECT));
-}
-
-static void validate_rule(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_json_value *selector = bt_kinds_object(spec, "deviceSelector");
-	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	if (bt_kinds_keeps_spec(write)) {
-		return;
-	}
-	if (selector != NULL && bt_json_find(selector, "driver") != NULL) {
-		bt_kinds_check_driver(errors, BT_PATH_NAME(place, "deviceSelector"), selector);
-	}
-	bt_kinds_check_device_taint(
-		errors, BT_PATH_NAME(place, "taint"), bt_json_object_at(spec, "taint"));
+	bt_kinds_default_str(write->arena, bt_json_ensure_object(write->arena, spec, "taint"),
+		"timeAdded", bt_time_text(write->arena, write->now_ns));
 }
 
 const struct bt_strategy bt_strategy_device_taint_rule = {
+	.resets_status = true,
 	.set_defaults = default_rule,
-	.prepare_create = prepare_rule,
-	.validate = validate_rule,
+};
+
+/** A driver is optional, but not empty. */
+void bt_rule_device_taint_selector(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *selector)
+{
+	if (bt_json_find(selector, "driver") != NULL) {
+		bt_kinds_check_driver(check->errors, place, selector);
+	}
+}
+
+/** --- the spec of a claim --- */
+
+void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices)
+{
+	const struct bt_json_value *requests = bt_json_array_at(devices, "requests");
+	struct bt_arena *arena = check->errors->arena;
+	check->requests = (struct bt_names){.arena = arena};
+	for (uint32_t i = 0; i < requests->count; i++) {
+		struct bt_str name = bt_kinds_text(requests->elements[i], "name");
+		const struct bt_json_value *alternatives =
+			bt_json_array_at(requests->elements[i], "firstAvailable");
+		(void)bt_names_add(&check->requests, name);
+		for (uint32_t n = 0; n < alternatives->count; n++) {
+			struct bt_str alternative =
+				bt_kinds_text(alternatives->elements[n], "name");
+			(void)bt_names_add(&check->requests,
+				bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(name),
+					BT_STR_ARG(alternative)));
+		}
+	}
+}
+
+void bt_rule_device_toleration(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *toleration)
+{
+	bool exists = bt_str_equal_c(bt_kinds_text(toleration, "operator"), "Exists");
+	if (bt_kinds_text(toleration, "key").length == 0 && !exists) {
+		bt_kinds_error_required(check->errors, BT_PATH_NAME(place, "key"));
+	}
+	if (exists && bt_kinds_text(toleration, "value").length != 0) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "value"),
+			bt_json_find(toleration, "value"), "must be empty for operator `Exists`");
+	}
+}
+
+void bt_rule_device_count(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *request)
+{
+	struct bt_str mode = bt_kinds_text(request, "allocationMode");
+	int64_t count = bt_json_int64_at(request, "count", 0);
+	bool is_exact = bt_str_equal_c(mode, "ExactCount");
+	if ((is_exact && count <= 0) || (bt_str_equal_c(mode, "All") && count != 0)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "count"),
+			bt_kinds_int_value(check->errors, count), "%s",
+			is_exact ? "must be greater than zero"
+				 : "must not be specified when allocationMode is 'All'");
+	}
+}
+
+/** adminAccess gives devices that other claims use: only where the namespace says so. */
+void bt_rule_exact_device_request(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *request)
+{
+	const struct bt_write *write = check->write;
+	const struct bt_json_value *namespace_;
+	bt_rule_device_count(check, place, request);
+	if (!bt_json_bool_at(request, "adminAccess", false)) {
+		return;
+	}
+	namespace_ = bt_api_read(write->api,
+		bt_resources_builtin(bt_api_resources(write->api), "", "namespaces"),
+		write->namespace_, write->arena);
+	if (!bt_str_equal_c(
+		    bt_kinds_text(bt_json_object_at(namespace_, "metadata.labels"), ADMIN_ACCESS),
+		    "true")) {
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN,
+			BT_PATH_NAME(place, "adminAccess"), NULL,
+			"admin access to devices requires the `" ADMIN_ACCESS
+			": true` label on the containing namespace");
+	}
+}
+
+void bt_rule_device_request(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *request)
+{
+	bool exactly = bt_kinds_object(request, "exactly") != NULL;
+	if (exactly == (bt_json_array_at(request, "firstAvailable")->count != 0)) {
+		bt_kinds_error(check->errors, exactly ? BT_FIELD_INVALID : BT_FIELD_REQUIRED, place,
+			exactly ? request : NULL,
+			"exactly one of `exactly` or `firstAvailable` is required");
+	}
+}
+
+/** object.requests: names of requests, or of requests and subrequests with a slash between. */
+void bt_rule_request_names(
+	struct bt_check *check, const struct bt_path *parent, const struct bt_json_value *object)
+{
+	struct bt_field_errors *errors = check->errors;
+	const struct bt_json_value *names = bt_json_array_at(object, "requests");
+	const struct bt_path *place = BT_PATH_NAME(parent, "requests");
+	struct bt_names seen = {.arena = errors->arena};
+	for (uint32_t i = 0; i < names->count; i++) {
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
+		if (bt_names_find(&check->requests, names->elements[i]->text) == BT_NAMES_NONE) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, &at, names->elements[i],
+				"must be the name of a request in the claim or the name of a "
+				"request and a subrequest separated by '/'");
+		}
+		if (!bt_names_add(&seen, names->elements[i]->text)) {
+			bt_kinds_error(
+				errors, BT_FIELD_DUPLICATE, &at, names->elements[i], "%s", "");
+		}
+	}
+}
+
+void bt_rule_device_constraint(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *constraint)
+{
+	static const char *const names[] = {"matchAttribute", "distinctAttribute"};
+	uint32_t given = 0;
+	bt_rule_request_names(check, place, constraint);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		struct bt_str name = bt_kinds_text(constraint, names[i]);
+		if (name.length != 0) {
+			given++;
+			bt_kinds_check_device_name(
+				check->errors, BT_PATH_NAME(place, names[i]), name, true);
+		}
+	}
+	if (given != 1) {
+		bt_kinds_error(check->errors, given == 0 ? BT_FIELD_REQUIRED : BT_FIELD_INVALID,
+			place, given == 0 ? NULL : constraint,
+			"exactly one of `matchAttribute` or `distinctAttribute` is required");
+	}
+}
+
+/** --- ResourceClaim --- */
+
+static void default_request(struct bt_arena *arena, struct bt_json_value *request)
+{
+	if (request != NULL &&
+		bt_str_equal_c(bt_kinds_text(request, "allocationMode"), "ExactCount") &&
+		bt_json_int64_at(request, "count", 0) == 0) {
+		bt_json_set_int64(arena, request, "count", 1);
+	}
+}
+
+static void default_claim_spec(struct bt_arena *arena, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *requests = bt_json_array_at(spec, "devices.requests");
+	for (uint32_t i = 0; i < requests->count; i++) {
+		struct bt_json_value *exactly = bt_kinds_object(requests->elements[i], "exactly");
+		const struct bt_json_value *alternatives =
+			bt_json_array_at(requests->elements[i], "firstAvailable");
+		default_request(arena, exactly);
+		for (uint32_t n = 0; n < alternatives->count; n++) {
+			default_request(arena, alternatives->elements[n]);
+		}
+	}
+}
+
+static void default_claim(const struct bt_write *write, struct bt_json_value *object)
+{
+	default_claim_spec(write->arena, bt_json_object_at(object, "spec"));
+}
+
+static void default_claim_template(const struct bt_write *write, struct bt_json_value *object)
+{
+	default_claim_spec(write->arena, bt_json_object_at(object, "spec.spec"));
+}
+
+/** A write of the status changes nothing else. */
+static void prepare_claim_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	static const char *const kept[] = {
+		"labels", "annotations", "finalizers", "ownerReferences"};
+	struct bt_json_value *metadata = bt_json_ensure_object(write->arena, object, "metadata");
+	for (uint32_t i = 0;
+		i < BT_ARRAY_LENGTH(kept) && write->subresource == BT_SUBRESOURCE_STATUS; i++) {
+		bt_kinds_put_back(
+			write->arena, metadata, bt_json_object_at(old, "metadata"), kept[i]);
+	}
+}
+
+static void check_consumers(struct bt_field_errors *errors, const struct bt_path *parent,
+	const struct bt_json_value *status)
+{
+	static const char *const required[] = {"resource", "name", "uid"};
+	const struct bt_json_value *consumers = bt_json_array_at(status, "reservedFor");
+	const struct bt_path *place = BT_PATH_NAME(parent, "reservedFor");
+	struct bt_names seen = {.arena = errors->arena};
+	bt_kinds_check_count(errors, place, consumers, CONSUMERS_MAX);
+	for (uint32_t i = 0; i < consumers->count && i < CONSUMERS_MAX; i++) {
+		const struct bt_json_value *consumer = consumers->elements[i];
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
+		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
+			(void)bt_kinds_check_given(errors, &at, consumer, required[n]);
+		}
+		if (!bt_names_add(&seen, bt_kinds_text(consumer, "uid"))) {
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "uid"),
+				bt_json_find(consumer, "uid"), "%s", "");
+		}
+	}
+	if (consumers->count != 0 && bt_kinds_object(status, "allocation") == NULL) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
+			"may not be specified when `allocated` is not set");
+	}
+}
+
+static void validate_claim_update(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors)
+{
+	static const char *const required[] = {"request", "pool", "device"};
+	const struct bt_json_value *before = bt_json_object_at(old, "status");
+	const struct bt_json_value *status = bt_json_object_at(object, "status");
+	const struct bt_json_value *results =
+		bt_json_array_at(status, "allocation.devices.results");
+	const struct bt_path *status_place = BT_PATH_NAME(NULL, "status");
+	const struct bt_path *place = BT_PATH_NAME(
+		BT_PATH_NAME(BT_PATH_NAME(status_place, "allocation"), "devices"), "results");
+	if (write->subresource != BT_SUBRESOURCE_STATUS) {
+		return;
+	}
+	check_consumers(errors, status_place, status);
+	if (bt_kinds_object(status, "allocation") == NULL) {
+		return;
+	}
+	if (bt_kinds_object(before, "allocation") != NULL) {
+		bt_kinds_check_immutable(errors, status_place, before, status, "allocation");
+		return;
+	}
+	bt_kinds_check_count(errors, place, results, RESULTS_MAX);
+	for (uint32_t i = 0; i < results->count && i < RESULTS_MAX; i++) {
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
+		bt_kinds_check_driver(errors, &at, results->elements[i]);
+		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
+			(void)bt_kinds_check_given(errors, &at, results->elements[i], required[n]);
+		}
+	}
+}
+
+const struct bt_strategy bt_strategy_resource_claim = {
+	.resets_status = true,
+	.set_defaults = default_claim,
+	.prepare_update = prepare_claim_update,
+	.validate_update = validate_claim_update,
+};
+
+const struct bt_strategy bt_strategy_resource_claim_template = {
+	.set_defaults = default_claim_template,
 };

@@ -85,6 +85,7 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 	}
 }
 
+/** Each error of the list, about the text. */
 static void add_all(struct bt_field_errors *errors, const struct bt_path *place, struct bt_str text,
 	const struct bt_error_list *list)
 {
@@ -97,8 +98,8 @@ static void add_all(struct bt_field_errors *errors, const struct bt_path *place,
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key)
 {
+	struct bt_error_list list = {0};
 	if (!bt_label_key_is_valid(key)) {
-		struct bt_error_list list = {0};
 		bt_label_key_errors(key, errors->arena, &list);
 		add_all(errors, place, key, &list);
 	}
@@ -107,8 +108,8 @@ void bt_kinds_check_label_key(
 static void check_label_value(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str value)
 {
+	struct bt_error_list list = {0};
 	if (!bt_label_value_is_valid(value)) {
-		struct bt_error_list list = {0};
 		bt_label_value_errors(value, errors->arena, &list);
 		add_all(errors, place, value, &list);
 	}
@@ -126,27 +127,23 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 	}
 }
 
-/** Annotation keys may be written in capitals. */
-static struct bt_str lowered(struct bt_arena *arena, struct bt_str text)
-{
-	char *copy = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		copy[i] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
-	}
-	return (struct bt_str){copy, text.length};
-}
-
 static void check_annotations(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *annotations)
 {
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; annotations != NULL && i < annotations->count; i++) {
-		const struct bt_json_member *member = &annotations->members[i];
-		bytes += (uint64_t)member->name.length + member->value->text.length;
-		if (!bt_label_key_is_valid(member->name)) {
+		struct bt_str key = annotations->members[i].name;
+		bytes += (uint64_t)key.length + annotations->members[i].value->text.length;
+		if (!bt_label_key_is_valid(key)) {
+			/* annotation keys may have capital letters in their prefix */
+			char *lowered = bt_arena_alloc_bytes(errors->arena, (size_t)key.length + 1);
+			for (uint32_t n = 0; n < key.length; n++) {
+				char byte = key.data[n];
+				lowered[n] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a')
+									: byte;
+			}
 			bt_kinds_check_label_key(
-				errors, place, lowered(errors->arena, member->name));
+				errors, place, (struct bt_str){lowered, key.length});
 		}
 	}
 	if (bytes > ANNOTATION_BYTES_MAX) {
@@ -155,49 +152,15 @@ static void check_annotations(struct bt_field_errors *errors, const struct bt_pa
 	}
 }
 
-static void check_owners(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *owners)
-{
-	static const char *const needed[] = {"apiVersion", "kind", "name", "uid"};
-	uint32_t controllers = 0;
-	for (uint32_t i = 0; owners != NULL && i < owners->count; i++) {
-		const struct bt_json_value *owner = owners->elements[i];
-		for (uint32_t n = 0; n < sizeof(needed) / sizeof(needed[0]); n++) {
-			if (bt_kinds_text(owner, needed[n]).length == 0) {
-				bt_kinds_error(errors, BT_FIELD_INVALID,
-					BT_PATH_NAME(BT_PATH_INDEX(place, i), needed[n]),
-					bt_kinds_text_value(errors, BT_STR("")),
-					"must not be empty");
-			}
-		}
-		controllers += bt_json_bool_at(owner, "controller", false) ? 1U : 0U;
-	}
-	if (controllers > 1) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, owners,
-			"Only one reference can have Controller set to true. Found \"true\" in "
-			"more than one reference");
-	}
-}
-
-static void check_finalizers(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *finalizers)
-{
-	for (uint32_t i = 0; finalizers != NULL && i < finalizers->count; i++) {
-		const struct bt_json_value *finalizer = finalizers->elements[i];
-		if (finalizer->type == BT_JSON_STRING) {
-			bt_kinds_check_label_key(errors, BT_PATH_INDEX(place, i), finalizer->text);
-		}
-	}
-}
-
 void bt_kinds_check_metadata(
 	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors)
 {
+	static const char *const needed[] = {"apiVersion", "kind", "name", "uid"};
 	const struct bt_json_value *metadata = bt_kinds_object(object, "metadata");
+	const struct bt_json_value *owners = bt_json_array_at(metadata, "ownerReferences");
+	const struct bt_json_value *finalizers = bt_json_array_at(metadata, "finalizers");
 	const struct bt_path place = {.name = BT_STR_INIT("metadata")};
-	if (metadata == NULL) {
-		return;
-	}
+	uint32_t controllers = 0;
 	if (bt_kinds_text(metadata, "name").length != 0) {
 		bt_kinds_check_name(
 			errors, BT_PATH_NAME(&place, "name"), bt_json_find(metadata, "name"), rule);
@@ -206,27 +169,48 @@ void bt_kinds_check_metadata(
 		errors, BT_PATH_NAME(&place, "labels"), bt_kinds_object(metadata, "labels"));
 	check_annotations(errors, BT_PATH_NAME(&place, "annotations"),
 		bt_kinds_object(metadata, "annotations"));
-	check_owners(errors, BT_PATH_NAME(&place, "ownerReferences"),
-		bt_kinds_array(metadata, "ownerReferences"));
-	check_finalizers(
-		errors, BT_PATH_NAME(&place, "finalizers"), bt_kinds_array(metadata, "finalizers"));
+	for (uint32_t i = 0; i < owners->count; i++) {
+		const struct bt_path at =
+			*BT_PATH_INDEX(BT_PATH_NAME(&place, "ownerReferences"), i);
+		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(needed); n++) {
+			if (bt_kinds_text(owners->elements[i], needed[n]).length == 0) {
+				bt_kinds_error(errors, BT_FIELD_INVALID,
+					BT_PATH_NAME(&at, needed[n]),
+					bt_kinds_text_value(errors, BT_STR("")),
+					"must not be empty");
+			}
+		}
+		controllers += bt_json_bool_at(owners->elements[i], "controller", false) ? 1U : 0U;
+	}
+	if (controllers > 1) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&place, "ownerReferences"),
+			owners,
+			"Only one reference can have Controller set to true. Found \"true\" in "
+			"more than one reference");
+	}
+	for (uint32_t i = 0; i < finalizers->count; i++) {
+		bt_kinds_check_label_key(errors,
+			BT_PATH_INDEX(BT_PATH_NAME(&place, "finalizers"), i),
+			finalizers->elements[i]->text);
+	}
 }
 
-static void check_selector_expression(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *expression)
+void bt_rule_selector_requirement(struct bt_check *check, const struct bt_path *place,
+	const struct bt_json_value *requirement)
 {
-	struct bt_str operator_ = bt_kinds_text(expression, "operator");
-	const struct bt_json_value *values = bt_json_array_at(expression, "values");
+	struct bt_field_errors *errors = check->errors;
+	struct bt_str operator_ = bt_kinds_text(requirement, "operator");
+	const struct bt_json_value *values = bt_json_array_at(requirement, "values");
+	const struct bt_path *values_place = BT_PATH_NAME(place, "values");
 	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
 		if (values->count == 0) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "values"),
-				NULL, "must be specified when `operator` is 'In' or 'NotIn'");
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, values_place, NULL,
+				"must be specified when `operator` is 'In' or 'NotIn'");
 		}
 	} else if (bt_str_equal_c(operator_, "Exists") ||
 		bt_str_equal_c(operator_, "DoesNotExist")) {
 		if (values->count != 0) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "values"),
-				NULL,
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, values_place, NULL,
 				"may not be specified when `operator` is 'Exists' or "
 				"'DoesNotExist'");
 		}
@@ -235,50 +219,11 @@ static void check_selector_expression(struct bt_field_errors *errors, const stru
 			bt_kinds_text_value(errors, operator_), "not a valid selector operator");
 	}
 	bt_kinds_check_label_key(
-		errors, BT_PATH_NAME(place, "key"), bt_kinds_text(expression, "key"));
+		errors, BT_PATH_NAME(place, "key"), bt_kinds_text(requirement, "key"));
 	for (uint32_t i = 0; i < values->count; i++) {
-		check_label_value(errors, BT_PATH_INDEX(BT_PATH_NAME(place, "values"), i),
-			values->elements[i]->text);
+		check_label_value(
+			errors, BT_PATH_INDEX(values_place, i), values->elements[i]->text);
 	}
-}
-
-void bt_kinds_check_label_selector(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *selector)
-{
-	const struct bt_json_value *expressions;
-	if (selector == NULL) {
-		return;
-	}
-	bt_kinds_check_labels(errors, BT_PATH_NAME(place, "matchLabels"),
-		bt_kinds_object(selector, "matchLabels"));
-	expressions = bt_json_array_at(selector, "matchExpressions");
-	for (uint32_t i = 0; i < expressions->count; i++) {
-		check_selector_expression(errors,
-			BT_PATH_INDEX(BT_PATH_NAME(place, "matchExpressions"), i),
-			expressions->elements[i]);
-	}
-}
-
-static const struct bt_json_value *label_of(
-	const struct bt_names *keys, const struct bt_json_value *labels, struct bt_str key)
-{
-	uint32_t index = bt_names_find(keys, key);
-	return index != BT_NAMES_NONE ? labels->members[index].value : NULL;
-}
-
-static bool expression_matches(
-	const struct bt_json_value *expression, const struct bt_json_value *label)
-{
-	struct bt_str operator_ = bt_kinds_text(expression, "operator");
-	const struct bt_json_value *values = bt_json_array_at(expression, "values");
-	bool among = label != NULL && bt_json_has_text(values, label->text);
-	if (bt_str_equal_c(operator_, "In")) {
-		return among;
-	}
-	if (bt_str_equal_c(operator_, "NotIn")) {
-		return !among;
-	}
-	return (label != NULL) == bt_str_equal_c(operator_, "Exists");
 }
 
 bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
@@ -286,21 +231,30 @@ bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_valu
 {
 	const struct bt_json_value *pairs = bt_json_object_at(selector, "matchLabels");
 	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
-	struct bt_names keys;
+	struct bt_names keys = bt_names_of_members(arena, labels);
 	if (selector == NULL) {
 		return false;
 	}
-	keys = bt_names_of_members(arena, labels);
 	for (uint32_t i = 0; i < pairs->count; i++) {
-		const struct bt_json_value *label = label_of(&keys, labels, pairs->members[i].name);
-		if (label == NULL || !bt_str_equal(label->text, pairs->members[i].value->text)) {
+		uint32_t index = bt_names_find(&keys, pairs->members[i].name);
+		if (index == BT_NAMES_NONE ||
+			!bt_str_equal(labels->members[index].value->text,
+				pairs->members[i].value->text)) {
 			return false;
 		}
 	}
 	for (uint32_t i = 0; i < expressions->count; i++) {
 		const struct bt_json_value *expression = expressions->elements[i];
-		if (!expression_matches(expression,
-			    label_of(&keys, labels, bt_kinds_text(expression, "key")))) {
+		uint32_t index = bt_names_find(&keys, bt_kinds_text(expression, "key"));
+		struct bt_str operator_ = bt_kinds_text(expression, "operator");
+		bool exists = index != BT_NAMES_NONE;
+		bool among = exists &&
+			bt_json_has_text(bt_json_array_at(expression, "values"),
+				labels->members[index].value->text);
+		if (bt_str_equal_c(operator_, "In") ? !among
+				: bt_str_equal_c(operator_, "NotIn")
+				? among
+				: exists != bt_str_equal_c(operator_, "Exists")) {
 			return false;
 		}
 	}

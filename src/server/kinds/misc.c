@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/base64.h"
 #include "server/kinds/common.h"
 
-#include "codec/base64.h"
-
-/* Secret, ConfigMap, LimitRange, Lease. Spec: 14b section 3.3. */
+/*
+ * ConfigMap, Secret, LimitRange, Lease, Event, Namespace, Node. Spec: 14b sections 2.2, 2.3, 3.3, 5
+ * and 7.
+ */
 
 /** Of the values, as bytes, of a ConfigMap or Secret. */
 #define DATA_BYTES_MAX 1048576
+#define NOTE_BYTES_MAX 1024
 
-static struct bt_json_value *encoded(struct bt_arena *arena, struct bt_str text)
-{
-	struct bt_strbuf out = {0};
-	bt_base64_encode(text, &out);
-	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&out));
-	bt_strbuf_finish(&out);
-	return bt_json_new_str(arena, copy);
-}
+/** --- ConfigMap, Secret --- */
 
 /** stringData is for writing only: it is merged into data. */
-static void merge_string_data(struct bt_arena *arena, struct bt_json_value *object)
+static void default_secret(const struct bt_write *write, struct bt_json_value *object)
 {
-	const struct bt_json_value *texts = bt_kinds_object(object, "stringData");
+	struct bt_arena *arena = write->arena;
+	const struct bt_json_value *texts = bt_json_object_at(object, "stringData");
+	const struct bt_json_value *data = bt_json_object_at(object, "data");
 	struct bt_json_value *merged;
 	struct bt_names keys;
-	const struct bt_json_value *data;
-	if (texts == NULL || texts->count == 0) {
+	if (texts->count == 0) {
 		return;
 	}
-	data = bt_json_object_at(object, "data");
 	keys = bt_names_of_members(arena, texts);
 	merged = bt_json_new(arena, BT_JSON_OBJECT);
 	merged->capacity = data->count + texts->count;
@@ -38,38 +34,17 @@ static void merge_string_data(struct bt_arena *arena, struct bt_json_value *obje
 		}
 	}
 	for (uint32_t i = 0; i < texts->count; i++) {
-		merged->members[merged->count++] = (struct bt_json_member){
-			texts->members[i].name, encoded(arena, texts->members[i].value->text)};
+		struct bt_strbuf encoded = {0};
+		bt_base64_encode(texts->members[i].value->text, &encoded);
+		merged->members[merged->count++] = (struct bt_json_member){texts->members[i].name,
+			bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&encoded)))};
+		bt_strbuf_finish(&encoded);
 	}
 	bt_json_set_value(arena, object, "data", merged);
 	(void)bt_json_remove_c(object, "stringData");
 }
 
-static void default_secret(const struct bt_write *write, struct bt_json_value *object)
-{
-	merge_string_data(write->arena, object);
-}
-
-static void check_frozen(struct bt_field_errors *errors, const struct bt_json_value *old,
-	const struct bt_json_value *object)
-{
-	static const char *const names[] = {"data", "binaryData"};
-	if (!bt_json_bool_at(old, "immutable", false)) {
-		return;
-	}
-	if (!bt_json_bool_at(object, "immutable", false)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "immutable"), NULL,
-			"field is immutable when `immutable` is set");
-	}
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!bt_kinds_same(bt_json_find(old, names[i]), bt_json_find(object, names[i]))) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, names[i]),
-				NULL, "field is immutable when `immutable` is set");
-		}
-	}
-}
-
-/** As bytes; base64 that was checked holds three in four characters, and breaks of lines. */
+/** As bytes; valid base64 holds three in four characters, and line breaks. */
 static uint64_t data_bytes(const struct bt_json_value *data, bool is_base64)
 {
 	uint64_t bytes = 0;
@@ -94,52 +69,44 @@ static void check_data_bytes(
 	}
 }
 
-static void validate_secret(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
+void bt_rule_secret(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *secret)
 {
-	(void)write;
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	check_data_bytes(errors, BT_PATH_NAME(NULL, "data"),
-		data_bytes(bt_json_object_at(object, "data"), true));
+	check_data_bytes(check->errors, BT_PATH_NAME(place, "data"),
+		data_bytes(bt_json_object_at(secret, "data"), true));
 }
 
-static void validate_config_map(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
+void bt_rule_config_map(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *map)
 {
-	(void)write;
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	/* the two maps together: the error's field is no name, "[]" */
-	check_data_bytes(errors, BT_PATH_KEY(NULL, BT_STR("")),
-		data_bytes(bt_json_object_at(object, "data"), false) +
-			data_bytes(bt_json_object_at(object, "binaryData"), true));
+	/* the two maps together: the error's field has no name, "[]" */
+	check_data_bytes(check->errors, BT_PATH_KEY(place, BT_STR("")),
+		data_bytes(bt_json_object_at(map, "data"), false) +
+			data_bytes(bt_json_object_at(map, "binaryData"), true));
 }
 
-static void validate_secret_update(const struct bt_write *write, const struct bt_json_value *old,
+static void validate_frozen(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
+	static const char *const names[] = {"immutable", "data", "binaryData"};
 	(void)write;
-	check_frozen(errors, old, object);
-	bt_kinds_check_immutable(errors, NULL, old, object, "type");
+	if (!bt_json_bool_at(old, "immutable", false)) {
+		return;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		if (!bt_kinds_same(bt_json_find(old, names[i]), bt_json_find(object, names[i]))) {
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, names[i]),
+				NULL, "field is immutable when `immutable` is set");
+		}
+	}
 }
 
 const struct bt_strategy bt_strategy_secret = {
 	.set_defaults = default_secret,
-	.validate = validate_secret,
-	.validate_update = validate_secret_update,
+	.validate_update = validate_frozen,
 };
 
-static void validate_config_map_update(const struct bt_write *write,
-	const struct bt_json_value *old, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	(void)write;
-	check_frozen(errors, old, object);
-}
-
-const struct bt_strategy bt_strategy_config_map = {
-	.validate = validate_config_map,
-	.validate_update = validate_config_map_update,
-};
+const struct bt_strategy bt_strategy_config_map = {.validate_update = validate_frozen};
 
 /** --- LimitRange --- */
 
@@ -194,49 +161,229 @@ static void check_order(struct bt_field_errors *errors, const struct bt_path *pl
 	}
 }
 
-static void validate_limit_range(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
+void bt_rule_limit_range_item(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *item)
 {
-	const struct bt_json_value *limits = bt_json_array_at(object, "spec.limits");
-	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "limits");
-	struct bt_names seen = {.arena = errors->arena};
-	(void)write;
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	for (uint32_t i = 0; i < limits->count; i++) {
-		const struct bt_json_value *item = limits->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		if (bt_kinds_check_given(errors, &at, item, "type") &&
-			!bt_names_add(&seen, bt_kinds_text(item, "type"))) {
-			bt_kinds_error_duplicate(
-				errors, BT_PATH_NAME(&at, "type"), bt_json_find(item, "type"));
-		}
-		check_order(errors, &at, item, "min", "max");
-		check_order(errors, &at, item, "defaultRequest", "default");
-		check_order(errors, &at, item, "default", "max");
-		check_order(errors, &at, item, "defaultRequest", "max");
-	}
+	check_order(check->errors, place, item, "min", "max");
+	check_order(check->errors, place, item, "defaultRequest", "default");
+	check_order(check->errors, place, item, "default", "max");
+	check_order(check->errors, place, item, "defaultRequest", "max");
 }
 
-const struct bt_strategy bt_strategy_limit_range = {
-	.set_defaults = default_limit_range,
-	.validate = validate_limit_range,
-};
+const struct bt_strategy bt_strategy_limit_range = {.set_defaults = default_limit_range};
 
 /** --- Lease --- */
 
-static void validate_lease(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
+void bt_rule_lease(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
-	(void)write;
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
 	if (bt_json_int64_at(spec, "leaseDurationSeconds", 1) <= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
+		bt_kinds_error(check->errors, BT_FIELD_INVALID,
 			BT_PATH_NAME(place, "leaseDurationSeconds"),
 			bt_json_find(spec, "leaseDurationSeconds"), "must be greater than 0");
 	}
-	bt_kinds_check_not_negative(errors, place, spec, "leaseTransitions");
 }
 
-const struct bt_strategy bt_strategy_lease = {.validate = validate_lease};
+/** --- Event: both groups, stored in the form of the core group. 14 sections 6.3 and 23 --- */
+
+/** Names of a member in the two groups. */
+static const struct {
+	const char *core;
+	const char *events;
+} event_names[] = {
+	{"involvedObject", "regarding"},
+	{"message", "note"},
+	{"reportingComponent", "reportingController"},
+	{"source", "deprecatedSource"},
+	{"firstTimestamp", "deprecatedFirstTimestamp"},
+	{"lastTimestamp", "deprecatedLastTimestamp"},
+	{"count", "deprecatedCount"},
+};
+
+static void rename_members(struct bt_json_value *object, bool to_core)
+{
+	for (uint32_t i = 0; i < object->count; i++) {
+		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(event_names); n++) {
+			const char *from = to_core ? event_names[n].events : event_names[n].core;
+			if (bt_str_equal_c(object->members[i].name, from)) {
+				object->members[i].name = bt_str_from(
+					to_core ? event_names[n].core : event_names[n].events);
+				break;
+			}
+		}
+	}
+}
+
+static void from_stored(const struct bt_write *write, struct bt_json_value *object)
+{
+	(void)write;
+	rename_members(object, false);
+}
+
+static void to_stored(const struct bt_write *write, struct bt_json_value *object)
+{
+	static const char *const texts[] = {"reportingComponent", "reportingInstance"};
+	rename_members(object, true);
+	(void)bt_json_ensure_object(write->arena, object, "involvedObject");
+	(void)bt_json_ensure_object(write->arena, object, "source");
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		if (bt_json_find(object, texts[i]) == NULL) {
+			bt_json_set_c(write->arena, object, texts[i], "");
+		}
+	}
+}
+
+void bt_rule_event(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *event)
+{
+	static const char *const required[] = {"eventTime", "reportingController",
+		"reportingInstance", "action", "reason", "type"};
+	static const char *const types[] = {"Normal", "Warning", NULL};
+	struct bt_field_errors *errors = check->errors;
+	const struct bt_json_value *series = bt_kinds_object(event, "series");
+	int64_t count = bt_json_int64_at(series, "count", 0);
+	bool is_new = check->write->verb == BT_VERB_CREATE;
+	/* An update may leave out what the core group does not require. */
+	for (uint32_t i = 0; is_new && i < BT_ARRAY_LENGTH(required); i++) {
+		(void)bt_kinds_check_given(errors, place, event, required[i]);
+	}
+	if (is_new && bt_kinds_text(event, "type").length != 0) {
+		bt_kinds_check_allowed(
+			errors, BT_PATH_NAME(place, "type"), bt_json_find(event, "type"), types);
+	}
+	if (bt_kinds_text(event, "note").length > NOTE_BYTES_MAX) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "note"),
+			bt_json_find(event, "note"), "can have at most %d bytes", NOTE_BYTES_MAX);
+	}
+	if (series != NULL && count < 2) {
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(BT_PATH_NAME(place, "series"), "count"),
+			bt_kinds_int_value(errors, count), "should be at least 2");
+	}
+}
+
+const struct bt_strategy bt_strategy_event_v1 = {
+	.from_stored = from_stored,
+	.to_stored = to_stored,
+};
+
+/** --- Namespace --- */
+
+static void default_namespace(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+	struct bt_str name = bt_kinds_text(metadata, "name");
+	/* with generateName there is no name before prepare_namespace */
+	if (name.length != 0) {
+		bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "labels"),
+			"kubernetes.io/metadata.name", name);
+	}
+}
+
+static void prepare_namespace(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
+	struct bt_json_value *finalizers = bt_json_ensure_array(arena, spec, "finalizers");
+	if (!bt_kinds_keeps_status(write, object)) {
+		bt_json_set_c(
+			arena, bt_json_ensure_object(arena, object, "status"), "phase", "Active");
+	}
+	if (!bt_json_has_text(finalizers, BT_STR("kubernetes"))) {
+		bt_json_append(arena, finalizers, bt_json_new_c(arena, "kubernetes"));
+	}
+	default_namespace(write, object);
+}
+
+/** Finalizers change through the finalize subresource only. */
+static void prepare_namespace_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
+	if (write->subresource != BT_SUBRESOURCE_FINALIZE) {
+		bt_kinds_put_back(write->arena, spec, bt_json_object_at(old, "spec"), "finalizers");
+	}
+}
+
+const struct bt_strategy bt_strategy_namespace = {
+	.name_rule = BT_NAME_LABEL,
+	.resets_status = true,
+	.set_defaults = default_namespace,
+	.prepare_create = prepare_namespace,
+	.prepare_update = prepare_namespace_update,
+};
+
+/** --- Node --- */
+
+static void default_node(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
+	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
+	struct bt_json_value *capacity = bt_kinds_object(status, "capacity");
+	struct bt_str cidr = bt_kinds_text(spec, "podCIDR");
+	if (capacity != NULL && bt_json_object_at(status, "allocatable")->count == 0) {
+		bt_json_set_value(
+			arena, status, "allocatable", bt_json_clone(arena, capacity, false));
+	}
+	bt_kinds_round_quantities(arena, capacity);
+	bt_kinds_round_quantities(arena, bt_kinds_object(status, "allocatable"));
+	if (bt_json_array_at(spec, "podCIDRs")->count == 0 && cidr.length != 0) {
+		bt_json_append(arena, bt_json_ensure_array(arena, spec, "podCIDRs"),
+			bt_json_new_str(arena, cidr));
+	}
+}
+
+void bt_rule_node_spec(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *taints = bt_json_array_at(spec, "taints");
+	struct bt_names seen = {.arena = check->errors->arena};
+	for (uint32_t i = 0; i < taints->count; i++) {
+		const struct bt_json_value *taint = taints->elements[i];
+		if (!bt_names_add(&seen,
+			    bt_arena_printf(check->errors->arena, "%.*s:%.*s",
+				    BT_STR_ARG(bt_kinds_text(taint, "key")),
+				    BT_STR_ARG(bt_kinds_text(taint, "effect"))))) {
+			bt_kinds_error(check->errors, BT_FIELD_DUPLICATE,
+				BT_PATH_INDEX(BT_PATH_NAME(place, "taints"), i), taint,
+				"taints must be unique by key and effect pair");
+		}
+	}
+}
+
+void bt_rule_node(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *node)
+{
+	const struct bt_json_value *status = bt_json_object_at(node, "status");
+	const struct bt_path *at = BT_PATH_NAME(place, "status");
+	bt_kinds_check_quantities(
+		check->errors, BT_PATH_NAME(at, "capacity"), bt_kinds_object(status, "capacity"));
+	bt_kinds_check_quantities(check->errors, BT_PATH_NAME(at, "allocatable"),
+		bt_kinds_object(status, "allocatable"));
+}
+
+static void validate_node_update(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *before = bt_json_object_at(old, "spec");
+	const struct bt_json_value *after = bt_json_object_at(object, "spec");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
+	struct bt_str provider = bt_kinds_text(before, "providerID");
+	(void)write;
+	if (bt_json_array_at(before, "podCIDRs")->count != 0 &&
+		!bt_kinds_same(bt_json_find(before, "podCIDRs"), bt_json_find(after, "podCIDRs"))) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "podCIDRs"), NULL,
+			"node updates may not change podCIDR except from \"\" to valid");
+	}
+	if (provider.length != 0 && !bt_str_equal(provider, bt_kinds_text(after, "providerID"))) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "providerID"), NULL,
+			"node updates may not change providerID except from \"\" to valid");
+	}
+}
+
+const struct bt_strategy bt_strategy_node = {
+	.set_defaults = default_node,
+	.validate_update = validate_node_update,
+};

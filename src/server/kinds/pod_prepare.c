@@ -18,7 +18,7 @@ static void look_at_resources(
 	static const char *const names[] = {"cpu", "memory"};
 	const struct bt_json_value *requests = bt_kinds_object(resources, "requests");
 	const struct bt_json_value *limits = bt_kinds_object(resources, "limits");
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
 		struct bt_quantity request;
 		struct bt_quantity limit;
 		bool has_request = counted(arena, requests, names[i], &request);
@@ -38,7 +38,7 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 	if (pod_level != NULL && pod_level->count != 0) {
 		look_at_resources(arena, pod_level, &any, &full);
 	} else {
-		for (uint32_t n = 0; n < sizeof(lists) / sizeof(lists[0]); n++) {
+		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
 			const struct bt_json_value *list = bt_json_array_at(spec, lists[n]);
 			for (uint32_t i = 0; i < list->count; i++) {
 				look_at_resources(arena,
@@ -53,47 +53,26 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 	return full ? "Guaranteed" : "Burstable";
 }
 
-static struct bt_json_value *gated_condition(const struct bt_write *write)
-{
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, condition, "type", "PodScheduled");
-	bt_json_set_c(arena, condition, "status", "False");
-	bt_json_set_str(arena, condition, "lastTransitionTime", bt_time_text(arena, write->now_ns));
-	bt_json_set_c(arena, condition, "reason", "SchedulingGated");
-	bt_json_set_c(arena, condition, "message",
-		"Scheduling is blocked due to non-empty scheduling gates");
-	return condition;
-}
-
 static void set_status(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *spec = bt_kinds_object(object, "spec");
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, status, "phase", "Pending");
-	if (bt_json_array_at(spec, "schedulingGates")->count != 0) {
-		struct bt_json_value *conditions = bt_json_new(arena, BT_JSON_ARRAY);
-		bt_json_append(arena, conditions, gated_condition(write));
-		bt_json_set_value(arena, status, "conditions", conditions);
+	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
+	struct bt_json_value *condition;
+	bool is_kept = bt_kinds_keeps_status(write, object);
+	bt_kinds_default_c(arena, status, "phase", "Pending");
+	if (!is_kept && bt_json_array_at(spec, "schedulingGates")->count != 0) {
+		condition = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, condition, "type", "PodScheduled");
+		bt_json_set_c(arena, condition, "status", "False");
+		bt_json_set_str(
+			arena, condition, "lastTransitionTime", bt_time_text(arena, write->now_ns));
+		bt_json_set_c(arena, condition, "reason", "SchedulingGated");
+		bt_json_set_c(arena, condition, "message",
+			"Scheduling is blocked due to non-empty scheduling gates");
+		bt_json_append(arena, bt_json_ensure_array(arena, status, "conditions"), condition);
 	}
-	bt_json_set_c(arena, status, "qosClass", bt_kinds_qos_class(arena, spec));
-	if (!bt_kinds_reset_status(write, object, status)) {
-		struct bt_json_value *kept = bt_kinds_object(object, "status");
-		bt_kinds_default_c(arena, kept, "phase", "Pending");
-		bt_kinds_default_c(arena, kept, "qosClass", bt_kinds_qos_class(arena, spec));
-	}
-}
-
-static bool has_expression(
-	const struct bt_json_value *expressions, const struct bt_json_value *expression)
-{
-	for (uint32_t i = 0; i < expressions->count; i++) {
-		if (bt_json_equal(expressions->elements[i], expression)) {
-			return true;
-		}
-	}
-	return false;
+	bt_kinds_default_c(arena, status, "qosClass", bt_kinds_qos_class(arena, spec));
 }
 
 struct pod_labels {
@@ -126,7 +105,7 @@ static void merge_keys(const struct bt_write *write, const struct pod_labels *la
 		bt_json_append(arena, values, bt_json_new_str(arena, label->text));
 		bt_json_set_value(arena, expression, "values", values);
 		/* A pod that comes from another cluster has been through this before. */
-		if (!write->restoring || !has_expression(expressions, expression)) {
+		if (!write->restoring || !bt_kinds_contains(expressions, expression)) {
 			bt_json_append(arena, expressions, expression);
 		}
 	}

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/label.h"
 #include "server/kinds/common.h"
 
-#include "api/label.h"
-
-/* Fields that the scheduler reads. Spec: 14b section 5. */
-
-static const char *const unsatisfiable_actions[] = {"DoNotSchedule", "ScheduleAnyway", NULL};
-static const char *const node_policies[] = {"Honor", "Ignore", NULL};
-
-static bool is_number(struct bt_str text)
-{
-	int64_t number;
-	return bt_str_parse_int64(text, &number);
-}
+/* Rules of the fields that the scheduler reads. Spec: 14b section 5. */
 
 static void check_node_expression(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *expression)
@@ -20,6 +10,7 @@ static void check_node_expression(struct bt_field_errors *errors, const struct b
 	struct bt_str operator_ = bt_kinds_text(expression, "operator");
 	const struct bt_json_value *values = bt_json_array_at(expression, "values");
 	const struct bt_path *values_place = BT_PATH_NAME(place, "values");
+	int64_t number;
 	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
 		if (values->count == 0) {
 			bt_kinds_error(errors, BT_FIELD_REQUIRED, values_place, NULL,
@@ -36,7 +27,7 @@ static void check_node_expression(struct bt_field_errors *errors, const struct b
 		if (values->count != 1) {
 			bt_kinds_error(errors, BT_FIELD_REQUIRED, values_place, NULL,
 				"must be specified single value when `operator` is 'Lt' or 'Gt'");
-		} else if (!is_number(values->elements[0]->text)) {
+		} else if (!bt_str_parse_int64(values->elements[0]->text, &number)) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_INDEX(values_place, 0),
 				values->elements[0], "must be an integer");
 		}
@@ -73,62 +64,40 @@ static void check_node_field(struct bt_field_errors *errors, const struct bt_pat
 	}
 }
 
-static void check_node_term(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *term)
+void bt_rule_node_selector_term(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *term)
 {
 	const struct bt_json_value *expressions = bt_json_array_at(term, "matchExpressions");
 	const struct bt_json_value *fields = bt_json_array_at(term, "matchFields");
 	for (uint32_t i = 0; i < expressions->count; i++) {
-		check_node_expression(errors,
+		check_node_expression(check->errors,
 			BT_PATH_INDEX(BT_PATH_NAME(place, "matchExpressions"), i),
 			expressions->elements[i]);
 	}
 	for (uint32_t i = 0; i < fields->count; i++) {
-		check_node_field(errors, BT_PATH_INDEX(BT_PATH_NAME(place, "matchFields"), i),
-			fields->elements[i]);
+		check_node_field(check->errors,
+			BT_PATH_INDEX(BT_PATH_NAME(place, "matchFields"), i), fields->elements[i]);
 	}
 }
 
-void bt_kinds_validate_node_selector(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *selector)
+void bt_rule_node_selector(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *selector)
 {
-	const struct bt_json_value *terms = bt_json_array_at(selector, "nodeSelectorTerms");
-	const struct bt_path *terms_place = BT_PATH_NAME(place, "nodeSelectorTerms");
-	if (terms->count == 0) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, terms_place, NULL,
+	if (bt_json_array_at(selector, "nodeSelectorTerms")->count == 0) {
+		bt_kinds_error(check->errors, BT_FIELD_REQUIRED,
+			BT_PATH_NAME(place, "nodeSelectorTerms"), NULL,
 			"must have at least one node selector term");
 	}
-	for (uint32_t i = 0; i < terms->count; i++) {
-		check_node_term(errors, BT_PATH_INDEX(terms_place, i), terms->elements[i]);
-	}
 }
 
-static void check_weight(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *term)
+/** Weighted terms of nodes and pods. */
+void bt_rule_weight(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *term)
 {
 	int64_t weight = bt_json_int64_at(term, "weight", 0);
 	if (weight < 1 || weight > 100) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "weight"),
-			bt_kinds_int_value(errors, weight), "must be in the range 1-100");
-	}
-}
-
-static void check_node_affinity(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *affinity)
-{
-	static const char required_name[] = "requiredDuringSchedulingIgnoredDuringExecution";
-	static const char preferred_name[] = "preferredDuringSchedulingIgnoredDuringExecution";
-	const struct bt_json_value *required = bt_kinds_object(affinity, required_name);
-	const struct bt_json_value *preferred = bt_json_array_at(affinity, preferred_name);
-	if (required != NULL) {
-		bt_kinds_validate_node_selector(
-			errors, BT_PATH_NAME(place, required_name), required);
-	}
-	for (uint32_t i = 0; i < preferred->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(place, preferred_name), i);
-		check_weight(errors, &at, preferred->elements[i]);
-		check_node_term(errors, BT_PATH_NAME(&at, "preference"),
-			bt_json_object_at(preferred->elements[i], "preference"));
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "weight"),
+			bt_kinds_int_value(check->errors, weight), "must be in the range 1-100");
 	}
 }
 
@@ -147,21 +116,13 @@ static void check_label_keys(struct bt_field_errors *errors, const struct bt_pat
 	}
 }
 
-static void check_pod_term(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *term)
+void bt_rule_pod_affinity_term(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *term)
 {
-	const struct bt_json_value *namespaces = bt_json_array_at(term, "namespaces");
+	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *matched = bt_json_array_at(term, "matchLabelKeys");
 	const struct bt_json_value *mismatched = bt_json_array_at(term, "mismatchLabelKeys");
 	struct bt_names others = {.arena = errors->arena};
-	bt_kinds_check_label_selector(errors, BT_PATH_NAME(place, "labelSelector"),
-		bt_kinds_object(term, "labelSelector"));
-	bt_kinds_check_label_selector(errors, BT_PATH_NAME(place, "namespaceSelector"),
-		bt_kinds_object(term, "namespaceSelector"));
-	for (uint32_t i = 0; i < namespaces->count; i++) {
-		bt_kinds_check_name(errors, BT_PATH_INDEX(BT_PATH_NAME(place, "namespaces"), i),
-			namespaces->elements[i], BT_NAME_LABEL);
-	}
 	check_label_keys(errors, place, term, "matchLabelKeys");
 	check_label_keys(errors, place, term, "mismatchLabelKeys");
 	for (uint32_t i = 0; i < mismatched->count; i++) {
@@ -183,61 +144,12 @@ static void check_pod_term(struct bt_field_errors *errors, const struct bt_path 
 		errors, BT_PATH_NAME(place, "topologyKey"), bt_kinds_text(term, "topologyKey"));
 }
 
-static void check_pod_affinity(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *affinity)
+void bt_rule_spread_constraint(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *constraint)
 {
-	static const char required_name[] = "requiredDuringSchedulingIgnoredDuringExecution";
-	static const char preferred_name[] = "preferredDuringSchedulingIgnoredDuringExecution";
-	const struct bt_json_value *required = bt_json_array_at(affinity, required_name);
-	const struct bt_json_value *preferred = bt_json_array_at(affinity, preferred_name);
-	for (uint32_t i = 0; i < required->count; i++) {
-		check_pod_term(errors, BT_PATH_INDEX(BT_PATH_NAME(place, required_name), i),
-			required->elements[i]);
-	}
-	for (uint32_t i = 0; i < preferred->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(place, preferred_name), i);
-		check_weight(errors, &at, preferred->elements[i]);
-		check_pod_term(errors, BT_PATH_NAME(&at, "podAffinityTerm"),
-			bt_json_object_at(preferred->elements[i], "podAffinityTerm"));
-	}
-}
-
-static void check_affinity(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *affinity)
-{
-	if (affinity == NULL) {
-		return;
-	}
-	check_node_affinity(errors, BT_PATH_NAME(place, "nodeAffinity"),
-		bt_kinds_object(affinity, "nodeAffinity"));
-	check_pod_affinity(errors, BT_PATH_NAME(place, "podAffinity"),
-		bt_kinds_object(affinity, "podAffinity"));
-	check_pod_affinity(errors, BT_PATH_NAME(place, "podAntiAffinity"),
-		bt_kinds_object(affinity, "podAntiAffinity"));
-}
-
-static void check_min_domains(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *constraint)
-{
+	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *domains = bt_json_find(constraint, "minDomains");
-	if (domains == NULL) {
-		return;
-	}
-	if (bt_json_int64_at(constraint, "minDomains", 1) <= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "minDomains"), domains,
-			"must be greater than zero");
-	}
-	if (!bt_str_equal_c(bt_kinds_text(constraint, "whenUnsatisfiable"), "DoNotSchedule")) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "minDomains"), domains,
-			"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "
-			"%.*s",
-			BT_STR_ARG(bt_kinds_text(constraint, "whenUnsatisfiable")));
-	}
-}
-
-static void check_constraint(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *constraint)
-{
+	struct bt_str action = bt_kinds_text(constraint, "whenUnsatisfiable");
 	int64_t skew = bt_json_int64_at(constraint, "maxSkew", 0);
 	if (skew <= 0) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxSkew"),
@@ -250,56 +162,46 @@ static void check_constraint(struct bt_field_errors *errors, const struct bt_pat
 		bt_kinds_check_label_key(errors, BT_PATH_NAME(place, "topologyKey"),
 			bt_kinds_text(constraint, "topologyKey"));
 	}
-	if (bt_kinds_text(constraint, "whenUnsatisfiable").length == 0) {
-		bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED,
-			BT_PATH_NAME(place, "whenUnsatisfiable"),
-			bt_kinds_text_value(errors, BT_STR("")),
-			"\"DoNotSchedule\", \"ScheduleAnyway\"");
-	} else {
-		bt_kinds_check_text_in(errors, place, constraint, "whenUnsatisfiable",
-			unsatisfiable_actions, true);
+	if (domains != NULL && bt_json_int64_at(constraint, "minDomains", 1) <= 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "minDomains"), domains,
+			"must be greater than zero");
 	}
-	check_min_domains(errors, place, constraint);
-	bt_kinds_check_text_in(
-		errors, place, constraint, "nodeAffinityPolicy", node_policies, false);
-	bt_kinds_check_text_in(errors, place, constraint, "nodeTaintsPolicy", node_policies, false);
+	if (domains != NULL && !bt_str_equal_c(action, "DoNotSchedule")) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "minDomains"), domains,
+			"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not %.*s",
+			BT_STR_ARG(action));
+	}
 	check_label_keys(errors, place, constraint, "matchLabelKeys");
-	bt_kinds_check_label_selector(errors, BT_PATH_NAME(place, "labelSelector"),
-		bt_kinds_object(constraint, "labelSelector"));
 }
 
-static void check_spread(struct bt_field_errors *errors, const struct bt_path *place,
+void bt_kinds_check_spread_pairs(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *constraints)
 {
 	struct bt_names seen = {.arena = errors->arena};
 	for (uint32_t i = 0; i < constraints->count; i++) {
-		const struct bt_json_value *constraint = constraints->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		struct bt_str pair;
-		check_constraint(errors, &at, constraint);
-		pair = bt_arena_printf(errors->arena, "{%.*s, %.*s}",
-			BT_STR_ARG(bt_kinds_text(constraint, "topologyKey")),
-			BT_STR_ARG(bt_kinds_text(constraint, "whenUnsatisfiable")));
+		struct bt_str pair = bt_arena_printf(errors->arena, "{%.*s, %.*s}",
+			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "topologyKey")),
+			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "whenUnsatisfiable")));
 		if (!bt_names_add(&seen, pair)) {
-			bt_kinds_error_duplicate(errors,
-				BT_PATH_NAME(&at, "{topologyKey, whenUnsatisfiable}"),
-				bt_kinds_text_value(errors, pair));
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE,
+				BT_PATH_NAME(BT_PATH_INDEX(place, i),
+					"{topologyKey, whenUnsatisfiable}"),
+				bt_kinds_text_value(errors, pair), "%s", "");
 		}
 	}
 }
 
-static void check_toleration(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *toleration)
+void bt_rule_toleration(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *toleration)
 {
+	struct bt_field_errors *errors = check->errors;
 	struct bt_str key = bt_kinds_text(toleration, "key");
 	struct bt_str operator_ = bt_kinds_text(toleration, "operator");
 	struct bt_str effect = bt_kinds_text(toleration, "effect");
 	const struct bt_json_value *operator_value = bt_kinds_text_value(errors, operator_);
 	const struct bt_path *operator_place = BT_PATH_NAME(place, "operator");
 	bool exists = bt_str_equal_c(operator_, "Exists");
-	if (key.length != 0) {
-		bt_kinds_check_label_key(errors, BT_PATH_NAME(place, "key"), key);
-	} else if (!exists) {
+	if (key.length == 0 && !exists) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, operator_place, operator_value,
 			"operator must be Exists when `key` is empty, which means \"match all "
 			"values and all keys\"");
@@ -329,42 +231,4 @@ static void check_toleration(struct bt_field_errors *errors, const struct bt_pat
 		bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, operator_place, operator_value,
 			"\"Equal\", \"Exists\"");
 	}
-	bt_kinds_check_text_in(errors, place, toleration, "effect", bt_kinds_taint_effects, false);
-}
-
-void bt_kinds_validate_tolerations(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *tolerations)
-{
-	for (uint32_t i = 0; i < tolerations->count; i++) {
-		check_toleration(errors, BT_PATH_INDEX(place, i), tolerations->elements[i]);
-	}
-}
-
-static void check_gates(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *gates)
-{
-	struct bt_names seen = {.arena = errors->arena};
-	for (uint32_t i = 0; i < gates->count; i++) {
-		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		bt_kinds_check_label_key(errors, BT_PATH_NAME(&at, "name"), name);
-		if (!bt_names_add(&seen, name)) {
-			bt_kinds_error_duplicate(errors, BT_PATH_NAME(&at, "name"),
-				bt_kinds_text_value(errors, name));
-		}
-	}
-}
-
-void bt_kinds_validate_scheduling(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec)
-{
-	bt_kinds_check_labels(
-		errors, BT_PATH_NAME(place, "nodeSelector"), bt_kinds_object(spec, "nodeSelector"));
-	check_affinity(errors, BT_PATH_NAME(place, "affinity"), bt_kinds_object(spec, "affinity"));
-	bt_kinds_validate_tolerations(
-		errors, BT_PATH_NAME(place, "tolerations"), bt_json_array_at(spec, "tolerations"));
-	check_spread(errors, BT_PATH_NAME(place, "topologySpreadConstraints"),
-		bt_json_array_at(spec, "topologySpreadConstraints"));
-	check_gates(errors, BT_PATH_NAME(place, "schedulingGates"),
-		bt_json_array_at(spec, "schedulingGates"));
 }

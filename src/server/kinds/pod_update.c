@@ -18,8 +18,7 @@ static const char permitted_text[] =
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
 	"negative)";
 
-/** target's member becomes that of old, or goes. */
-static void put_back(struct bt_arena *arena, struct bt_json_value *target,
+void bt_kinds_put_back(struct bt_arena *arena, struct bt_json_value *target,
 	const struct bt_json_value *old, const char *name)
 {
 	struct bt_json_value *value = bt_json_find(old, name);
@@ -53,13 +52,13 @@ static void put_back_each(struct bt_arena *arena, struct bt_json_value *spec,
 	changed = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct bt_json_value *element = shallow(arena, list->elements[i]);
-		put_back(arena, element, old_list->elements[i], name);
+		bt_kinds_put_back(arena, element, old_list->elements[i], name);
 		bt_json_append(arena, changed, element);
 	}
 	bt_json_set_value(arena, spec, list_name, changed);
 }
 
-static bool contains(const struct bt_json_value *list, const struct bt_json_value *value)
+bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (bt_json_equal(list->elements[i], value)) {
@@ -83,7 +82,7 @@ static bool only_additions(const struct bt_json_value *old, const struct bt_json
 		return false;
 	}
 	for (uint32_t i = 0; i < old->count; i++) {
-		if (!contains(list, old->elements[i])) {
+		if (!bt_kinds_contains(list, old->elements[i])) {
 			return false;
 		}
 	}
@@ -233,11 +232,11 @@ static void put_back_permitted(
 	struct bt_arena *arena = write->arena;
 	bool gated = has_gates(old);
 	if (write->subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
-		put_back(arena, spec, old, "ephemeralContainers");
+		bt_kinds_put_back(arena, spec, old, "ephemeralContainers");
 		return;
 	}
 	if (write->subresource == BT_SUBRESOURCE_RESIZE) {
-		put_back(arena, spec, old, "resources");
+		bt_kinds_put_back(arena, spec, old, "resources");
 		put_back_each(arena, spec, old, "containers", "resources");
 		put_back_each(arena, spec, old, "containers", "resizePolicy");
 		put_back_each(arena, spec, old, "initContainers", "resources");
@@ -245,19 +244,20 @@ static void put_back_permitted(
 	}
 	put_back_each(arena, spec, old, "containers", "image");
 	put_back_each(arena, spec, old, "initContainers", "image");
-	put_back(arena, spec, old, "activeDeadlineSeconds");
-	put_back(arena, spec, old, "tolerations");
-	put_back(arena, spec, old, "schedulingGates");
+	bt_kinds_put_back(arena, spec, old, "activeDeadlineSeconds");
+	bt_kinds_put_back(arena, spec, old, "tolerations");
+	bt_kinds_put_back(arena, spec, old, "schedulingGates");
 	if (bt_json_int64_at(old, "terminationGracePeriodSeconds", 0) < 0 &&
 		bt_json_int64_at(spec, "terminationGracePeriodSeconds", 0) == 1) {
-		put_back(arena, spec, old, "terminationGracePeriodSeconds");
+		bt_kinds_put_back(arena, spec, old, "terminationGracePeriodSeconds");
 	}
 	if (gated) {
-		put_back(arena, spec, old, "nodeSelector");
+		bt_kinds_put_back(arena, spec, old, "nodeSelector");
 		struct bt_json_value *affinity = bt_json_find(spec, "affinity");
 		if (affinity != NULL && affinity->type == BT_JSON_OBJECT) {
 			affinity = shallow(arena, affinity);
-			put_back(arena, affinity, bt_json_find(old, "affinity"), "nodeAffinity");
+			bt_kinds_put_back(
+				arena, affinity, bt_json_find(old, "affinity"), "nodeAffinity");
 			if (affinity->count != 0) {
 				bt_json_set_value(arena, spec, "affinity", affinity);
 			} else {

@@ -1,200 +1,295 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/resources.h"
 #include "server/kinds/common.h"
 
-#include "api/label.h"
-
-/* Pods and pod templates but for scheduling and resources. Spec: 14b section 5. */
+/* Rules of pods and pod templates except for scheduling. Spec: 14b section 5. */
 
 #define PRIORITY_USER_MAX INT64_C(1000000000)
-#define PORT_MAX 65535
 
-static const char *const restart_policies[] = {"Always", "OnFailure", "Never", NULL};
-static const char *const dns_policies[] = {
-	"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None", NULL};
-static const char *const pull_policies[] = {"Always", "IfNotPresent", "Never", NULL};
-static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
-static const char *const message_policies[] = {"File", "FallbackToLogsOnError", NULL};
-static const char *const preemption_policies[] = {"PreemptLowerPriority", "Never", NULL};
+/** --- containers --- */
 
-/** What containers refer to. */
-struct surroundings {
-	struct bt_names volumes;
-	struct bt_names claims;
-	bool host_network;
-};
-
-/** The element's name is new, or it is reported. */
-static void check_unique(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *element, struct bt_names *seen)
+void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec)
 {
-	struct bt_str name = bt_kinds_text(element, "name");
-	if (name.length != 0 && !bt_names_add(seen, name)) {
-		bt_kinds_error_duplicate(
-			errors, BT_PATH_NAME(place, "name"), bt_json_find(element, "name"));
-	}
+	struct bt_arena *arena = check->errors->arena;
+	check->volumes = bt_names_of_list(arena, bt_json_array_at(spec, "volumes"), "name");
+	check->claims = bt_names_of_list(arena, bt_json_array_at(spec, "resourceClaims"), "name");
+	check->host_network = bt_json_bool_at(spec, "hostNetwork", false);
 }
 
-/** The element's name is given and one of the names. */
 static void check_reference(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *element, const struct bt_names *names)
 {
-	if (bt_kinds_check_given(errors, place, element, "name") &&
+	if (bt_kinds_text(element, "name").length != 0 &&
 		bt_names_find(names, bt_kinds_text(element, "name")) == BT_NAMES_NONE) {
 		bt_kinds_error(errors, BT_FIELD_NOT_FOUND, BT_PATH_NAME(place, "name"),
 			bt_json_find(element, "name"), "%s", "");
 	}
 }
 
-static void check_port_range(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *port, const char *name, bool required)
+void bt_rule_volume_reference(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *mount)
 {
-	const struct bt_json_value *value = bt_json_find(port, name);
-	int64_t number = bt_json_int64_at(port, name, 0);
-	if (number == 0 && !required) {
-		return;
-	}
-	if (number == 0) {
-		bt_kinds_error_required(errors, BT_PATH_NAME(place, name));
-	} else if (number < 1 || number > PORT_MAX) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, name), value,
-			"must be between 1 and 65535, inclusive");
+	check_reference(check->errors, place, mount, &check->volumes);
+}
+
+void bt_rule_claim_reference(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *claim)
+{
+	check_reference(check->errors, place, claim, &check->claims);
+}
+
+void bt_rule_env_var(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *variable)
+{
+	if (bt_kinds_text(variable, "value").length != 0 &&
+		bt_kinds_object(variable, "valueFrom") != NULL) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "valueFrom"),
+			bt_kinds_text_value(check->errors, BT_STR("")),
+			"may not be specified when `value` is not empty");
 	}
 }
 
-static void check_ports(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *ports, bool host_network)
+void bt_rule_probe(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *probe)
 {
-	struct bt_names seen = {.arena = errors->arena};
-	for (uint32_t i = 0; i < ports->count; i++) {
-		const struct bt_json_value *port = ports->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		int64_t host_port = bt_json_int64_at(port, "hostPort", 0);
-		check_port_range(errors, &at, port, "containerPort", true);
-		check_port_range(errors, &at, port, "hostPort", false);
-		bt_kinds_check_text_in(errors, &at, port, "protocol", protocols, true);
-		check_unique(errors, &at, port, &seen);
-		if (host_network && host_port != 0 &&
-			host_port != bt_json_int64_at(port, "containerPort", 0)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "hostPort"),
-				bt_json_find(port, "hostPort"),
-				"must match `containerPort` when `hostNetwork` is true");
-		}
-	}
-}
-
-static void check_environment(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *env)
-{
-	for (uint32_t i = 0; i < env->count; i++) {
-		const struct bt_json_value *variable = env->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		(void)bt_kinds_check_given(errors, &at, variable, "name");
-		if (bt_kinds_text(variable, "value").length != 0 &&
-			bt_kinds_object(variable, "valueFrom") != NULL) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "valueFrom"),
-				bt_kinds_text_value(errors, BT_STR("")),
-				"may not be specified when `value` is not empty");
-		}
-	}
-}
-
-static void check_mounts(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *mounts, const struct bt_names *volumes)
-{
-	struct bt_names seen = {.arena = errors->arena};
-	for (uint32_t i = 0; i < mounts->count; i++) {
-		const struct bt_json_value *mount = mounts->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		check_reference(errors, &at, mount, volumes);
-		if (bt_kinds_check_given(errors, &at, mount, "mountPath") &&
-			!bt_names_add(&seen, bt_kinds_text(mount, "mountPath"))) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "mountPath"),
-				bt_json_find(mount, "mountPath"), "must be unique");
-		}
-	}
-}
-
-static void check_devices(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *devices, const struct bt_names *volumes)
-{
-	for (uint32_t i = 0; i < devices->count; i++) {
-		const struct bt_json_value *device = devices->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		check_reference(errors, &at, device, volumes);
-		(void)bt_kinds_check_given(errors, &at, device, "devicePath");
-	}
-}
-
-static void check_probe(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *container, const char *name)
-{
-	static const char *const counters[] = {"initialDelaySeconds", "timeoutSeconds",
-		"periodSeconds", "successThreshold", "failureThreshold"};
 	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc"};
-	const struct bt_json_value *probe = bt_kinds_object(container, name);
-	uint32_t handler_count = 0;
-	if (probe == NULL) {
-		return;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(handlers); i++) {
+		count += bt_json_find(probe, handlers[i]) != NULL ? 1U : 0U;
 	}
-	for (uint32_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		bt_kinds_check_not_negative(errors, BT_PATH_NAME(place, name), probe, counters[i]);
-	}
-	for (uint32_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
-		handler_count += bt_json_find(probe, handlers[i]) != NULL ? 1U : 0U;
-	}
-	if (handler_count == 0) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, name), NULL,
+	if (count == 0) {
+		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, place, NULL,
 			"must specify a handler type");
-	} else if (handler_count > 1) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, name), NULL,
+	} else if (count > 1) {
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
 			"may not specify more than 1 handler type");
 	}
 }
 
-static void check_claims(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *claims, const struct bt_names *pod_claims)
+void bt_rule_container(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *container)
 {
-	for (uint32_t i = 0; i < claims->count; i++) {
-		check_reference(errors, BT_PATH_INDEX(place, i), claims->elements[i], pod_claims);
-	}
-}
-
-static void check_container(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *container, const struct surroundings *around)
-{
-	const struct bt_json_value *resources = bt_kinds_object(container, "resources");
+	struct bt_field_errors *errors = check->errors;
 	struct bt_str image = bt_kinds_text(container, "image");
-	if (bt_kinds_check_given(errors, place, container, "name")) {
-		bt_kinds_check_name(errors, BT_PATH_NAME(place, "name"),
-			bt_json_find(container, "name"), BT_NAME_LABEL);
-	}
-	if (bt_kinds_check_given(errors, place, container, "image") &&
-		(image.data[0] == ' ' || image.data[image.length - 1] == ' ')) {
+	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
+	const struct bt_json_value *mounts = bt_json_array_at(container, "volumeMounts");
+	struct bt_names seen = {.arena = errors->arena};
+	if (image.length != 0 && (image.data[0] == ' ' || image.data[image.length - 1] == ' ')) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "image"),
 			bt_json_find(container, "image"),
 			"must not have leading or trailing whitespace");
 	}
-	bt_kinds_check_text_in(errors, place, container, "imagePullPolicy", pull_policies, true);
-	bt_kinds_check_text_in(
-		errors, place, container, "terminationMessagePolicy", message_policies, true);
-	check_ports(errors, BT_PATH_NAME(place, "ports"), bt_json_array_at(container, "ports"),
-		around->host_network);
-	check_environment(errors, BT_PATH_NAME(place, "env"), bt_json_array_at(container, "env"));
-	check_mounts(errors, BT_PATH_NAME(place, "volumeMounts"),
-		bt_json_array_at(container, "volumeMounts"), &around->volumes);
-	check_devices(errors, BT_PATH_NAME(place, "volumeDevices"),
-		bt_json_array_at(container, "volumeDevices"), &around->volumes);
-	check_probe(errors, place, container, "livenessProbe");
-	check_probe(errors, place, container, "readinessProbe");
-	check_probe(errors, place, container, "startupProbe");
-	if (resources != NULL && resources->count != 0) {
-		bt_kinds_validate_resources(errors, BT_PATH_NAME(place, "resources"), resources);
-		check_claims(errors, BT_PATH_NAME(BT_PATH_NAME(place, "resources"), "claims"),
-			bt_json_array_at(resources, "claims"), &around->claims);
+	for (uint32_t i = 0; check->host_network && i < ports->count; i++) {
+		int64_t host_port = bt_json_int64_at(ports->elements[i], "hostPort", 0);
+		if (host_port != 0 &&
+			host_port != bt_json_int64_at(ports->elements[i], "containerPort", 0)) {
+			const struct bt_path *at = BT_PATH_INDEX(BT_PATH_NAME(place, "ports"), i);
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "hostPort"),
+				bt_json_find(ports->elements[i], "hostPort"),
+				"must match `containerPort` when `hostNetwork` is true");
+		}
+	}
+	for (uint32_t i = 0; i < mounts->count; i++) {
+		struct bt_str path = bt_kinds_text(mounts->elements[i], "mountPath");
+		if (path.length != 0 && !bt_names_add(&seen, path)) {
+			const struct bt_path *at =
+				BT_PATH_INDEX(BT_PATH_NAME(place, "volumeMounts"), i);
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "mountPath"),
+				bt_json_find(mounts->elements[i], "mountPath"), "must be unique");
+		}
 	}
 }
 
-/** Host ports are taken once per protocol and address in a pod. */
+/** --- resources --- */
+
+static bool is_too_long(const struct bt_json_value *list)
+{
+	return list != NULL && list->count > BT_KINDS_RESOURCES_MAX;
+}
+
+static void check_list(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *list)
+{
+	if (is_too_long(list)) {
+		bt_kinds_error(errors, BT_FIELD_TOO_MANY, place, NULL, "must have at most %d items",
+			BT_KINDS_RESOURCES_MAX);
+		return;
+	}
+	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+		const struct bt_json_member *member = &list->members[i];
+		const struct bt_path at = *BT_PATH_KEY(place, member->name);
+		struct bt_quantity quantity;
+		if (!bt_str_equal_c(member->name, "cpu") &&
+			!bt_str_equal_c(member->name, "memory") &&
+			!bt_str_equal_c(member->name, "ephemeral-storage") &&
+			!bt_resource_is_hugepage(member->name) &&
+			bt_str_find_char(member->name, '/') < 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, &at,
+				bt_kinds_text_value(errors, member->name),
+				"must be a standard resource for containers");
+		} else {
+			bt_kinds_check_label_key(errors, &at, member->name);
+		}
+		if (!bt_kinds_quantity(member->value, errors->arena, &quantity)) {
+			continue;
+		}
+		const char *problems[BT_AMOUNT_PROBLEMS_MAX];
+		uint32_t count = bt_resource_amount_problems(member->name, &quantity, problems);
+		for (uint32_t n = 0; n < count; n++) {
+			bt_kinds_error(
+				errors, BT_FIELD_INVALID, &at, member->value, "%s", problems[n]);
+		}
+	}
+}
+
+static void check_request(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_member *member, const struct bt_json_value *limits)
+{
+	const struct bt_json_value *limit_value = bt_json_get(limits, member->name);
+	bool may_overcommit = bt_resource_is_overcommit_allowed(member->name);
+	struct bt_quantity request;
+	struct bt_quantity limit;
+	int order;
+	if (limit_value == NULL) {
+		if (!may_overcommit) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "limits"),
+				NULL, "Limit must be set for non overcommitable resources");
+		}
+		return;
+	}
+	if (!bt_kinds_quantity(member->value, errors->arena, &request) ||
+		!bt_kinds_quantity(limit_value, errors->arena, &limit)) {
+		return;
+	}
+	order = bt_quantity_compare(&request, &limit);
+	if (order > 0 || (!may_overcommit && order != 0)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "requests"),
+			member->value, "must be %s %.*s limit of %.*s",
+			may_overcommit ? "less than or equal to" : "equal to",
+			BT_STR_ARG(member->name), BT_STR_ARG(limit_value->text));
+	}
+}
+
+static bool has_huge_pages(const struct bt_json_value *list)
+{
+	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+		if (bt_resource_is_hugepage(list->members[i].name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_rule_resources(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *resources)
+{
+	struct bt_field_errors *errors = check->errors;
+	const struct bt_json_value *requests = bt_kinds_object(resources, "requests");
+	const struct bt_json_value *limits = bt_kinds_object(resources, "limits");
+	bool base = bt_json_find(requests, "cpu") != NULL || bt_json_find(limits, "cpu") != NULL ||
+		bt_json_find(requests, "memory") != NULL || bt_json_find(limits, "memory") != NULL;
+	check_list(errors, BT_PATH_NAME(place, "limits"), limits);
+	check_list(errors, BT_PATH_NAME(place, "requests"), requests);
+	if (is_too_long(limits) || is_too_long(requests)) {
+		return;
+	}
+	for (uint32_t i = 0; requests != NULL && i < requests->count; i++) {
+		check_request(errors, place, &requests->members[i], limits);
+	}
+	if (!base && (has_huge_pages(requests) || has_huge_pages(limits))) {
+		bt_kinds_error(
+			errors, BT_FIELD_FORBIDDEN, place, NULL, "HugePages require cpu or memory");
+	}
+}
+
+/** The resources of the pod as a whole: a request covers what the containers request together. */
+static void check_pod_resources(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *spec)
+{
+	static const char *const lists[] = {"limits", "requests"};
+	const struct bt_json_value *resources = bt_kinds_object(spec, "resources");
+	const struct bt_json_value *requests = bt_json_object_at(resources, "requests");
+	const struct bt_path *at = BT_PATH_NAME(place, "resources");
+	const struct bt_json_value *sum;
+	if (resources == NULL || resources->count == 0) {
+		return;
+	}
+	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		const struct bt_json_value *list = bt_json_object_at(resources, lists[n]);
+		for (uint32_t i = 0; i < list->count; i++) {
+			struct bt_str name = list->members[i].name;
+			if (!bt_resource_is_pod_level_supported(name)) {
+				bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED,
+					BT_PATH_KEY(BT_PATH_NAME(at, lists[n]), name),
+					bt_kinds_text_value(errors, name),
+					"\"cpu\", \"hugepages-\", \"memory\"");
+			}
+		}
+	}
+	sum = bt_kinds_container_sum(errors->arena, spec, "requests");
+	for (uint32_t i = 0; i < requests->count; i++) {
+		const struct bt_json_member *member = &requests->members[i];
+		const struct bt_json_value *together = bt_json_get(sum, member->name);
+		struct bt_quantity request;
+		struct bt_quantity needed;
+		if (bt_kinds_quantity(together, errors->arena, &needed) &&
+			bt_kinds_quantity(member->value, errors->arena, &request) &&
+			bt_quantity_compare(&needed, &request) > 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_KEY(BT_PATH_NAME(at, "requests"), member->name),
+				member->value,
+				"must be greater than or equal to aggregate container requests of "
+				"%.*s",
+				BT_STR_ARG(together->text));
+		}
+	}
+}
+
+/** --- volumes --- */
+
+void bt_rule_claim(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	bt_kinds_check_access_modes(check->errors, BT_PATH_NAME(place, "accessModes"), spec);
+	bt_kinds_check_storage_amount(check->errors, BT_PATH_NAME(place, "resources"),
+		bt_json_object_at(spec, "resources.requests"));
+}
+
+void bt_rule_pod_volume(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *volume)
+{
+	const struct bt_json_value *map = bt_kinds_object(volume, "configMap");
+	uint32_t source_count = volume->count - (bt_json_find(volume, "name") != NULL ? 1U : 0U);
+	if (source_count == 0) {
+		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, place, NULL,
+			"must specify a volume type");
+	} else if (source_count > 1) {
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
+			"may not specify more than 1 volume type");
+	}
+	if (map != NULL) {
+		(void)bt_kinds_check_given(
+			check->errors, BT_PATH_NAME(place, "configMap"), map, "name");
+	}
+}
+
+/** --- the pod --- */
+
+void bt_rule_pod_resource_claim(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *claim)
+{
+	bool by_name = bt_kinds_text(claim, "resourceClaimName").length != 0;
+	bool by_template = bt_kinds_text(claim, "resourceClaimTemplateName").length != 0;
+	if (by_name == by_template) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, claim, "%s",
+			by_name ? "at most one of `resourceClaimName` or "
+				  "`resourceClaimTemplateName` may be specified"
+				: "must specify one of: `resourceClaimName`, "
+				  "`resourceClaimTemplateName`");
+	}
+}
+
+/** A pod uses a host port once per protocol and address. */
 static void check_host_ports(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *containers)
 {
@@ -214,122 +309,29 @@ static void check_host_ports(struct bt_field_errors *errors, const struct bt_pat
 				BT_STR_ARG(bt_kinds_text(port, "protocol")),
 				BT_STR_ARG(bt_kinds_text(port, "hostIP")), (long long)number);
 			if (!bt_names_add(&seen, text)) {
-				bt_kinds_error_duplicate(errors,
+				bt_kinds_error(errors, BT_FIELD_DUPLICATE,
 					BT_PATH_NAME(BT_PATH_INDEX(list, i), "hostPort"),
-					bt_kinds_text_value(errors, text));
+					bt_kinds_text_value(errors, text), "%s", "");
 			}
 		}
 	}
 }
 
-void bt_kinds_validate_containers(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec)
+void bt_rule_pod_spec(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	const struct bt_json_value *inits = bt_json_array_at(spec, "initContainers");
-	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
-	const struct bt_path *list = BT_PATH_NAME(place, "containers");
-	const struct bt_path *init_list = BT_PATH_NAME(place, "initContainers");
-	struct bt_arena *arena = errors->arena;
-	struct bt_names seen = {.arena = arena};
-	struct surroundings around = {
-		.volumes = bt_names_of_list(arena, bt_json_array_at(spec, "volumes"), "name"),
-		.claims = bt_names_of_list(arena, bt_json_array_at(spec, "resourceClaims"), "name"),
-		.host_network = bt_json_bool_at(spec, "hostNetwork", false),
-	};
-	if (containers->count == 0) {
-		bt_kinds_error_required(errors, list);
-	}
-	for (uint32_t i = 0; i < containers->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(list, i);
-		check_container(errors, &at, containers->elements[i], &around);
-		check_unique(errors, &at, containers->elements[i], &seen);
-	}
-	check_host_ports(errors, list, containers);
-	for (uint32_t i = 0; i < inits->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(init_list, i);
-		check_container(errors, &at, inits->elements[i], &around);
-		check_unique(errors, &at, inits->elements[i], &seen);
-	}
-}
-
-static void check_priority(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec)
-{
-	int64_t priority = bt_json_int64_at(spec, "priority", 0);
-	if (priority > PRIORITY_USER_MAX &&
+	struct bt_field_errors *errors = check->errors;
+	bool is_template = place->parent != NULL;
+	check_host_ports(
+		errors, BT_PATH_NAME(place, "containers"), bt_json_array_at(spec, "containers"));
+	check_pod_resources(errors, place, spec);
+	bt_kinds_check_spread_pairs(errors, BT_PATH_NAME(place, "topologySpreadConstraints"),
+		bt_json_array_at(spec, "topologySpreadConstraints"));
+	if (bt_json_int64_at(spec, "priority", 0) > PRIORITY_USER_MAX &&
 		!bt_str_has_prefix(bt_kinds_text(spec, "priorityClassName"), BT_STR("system-"))) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "priority"),
 			bt_json_find(spec, "priority"), "must be less than or equal to 1000000000");
 	}
-	bt_kinds_check_text_in(errors, place, spec, "preemptionPolicy", preemption_policies, false);
-}
-
-static void check_resource_claims(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *claims)
-{
-	struct bt_names seen = {.arena = errors->arena};
-	for (uint32_t i = 0; i < claims->count; i++) {
-		const struct bt_json_value *claim = claims->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		bool by_name = bt_kinds_text(claim, "resourceClaimName").length != 0;
-		bool by_template = bt_kinds_text(claim, "resourceClaimTemplateName").length != 0;
-		if (bt_kinds_check_given(errors, &at, claim, "name")) {
-			bt_kinds_check_name(errors, BT_PATH_NAME(&at, "name"),
-				bt_json_find(claim, "name"), BT_NAME_LABEL);
-		}
-		check_unique(errors, &at, claim, &seen);
-		if (by_name == by_template) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, &at, claim, "%s",
-				by_name ? "at most one of `resourceClaimName` or "
-					  "`resourceClaimTemplateName` may be specified"
-					: "must specify one of: `resourceClaimName`, "
-					  "`resourceClaimTemplateName`");
-		}
-	}
-}
-
-static void check_names(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec)
-{
-	static const char *const names[] = {
-		"nodeName", "serviceAccountName", "priorityClassName", "runtimeClassName"};
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (bt_kinds_text(spec, names[i]).length != 0) {
-			bt_kinds_check_name(errors, BT_PATH_NAME(place, names[i]),
-				bt_json_find(spec, names[i]), BT_NAME_SUBDOMAIN);
-		}
-	}
-	if (bt_kinds_text(spec, "hostname").length != 0) {
-		bt_kinds_check_name(errors, BT_PATH_NAME(place, "hostname"),
-			bt_json_find(spec, "hostname"), BT_NAME_LABEL);
-	}
-	if (bt_kinds_text(spec, "schedulerName").length != 0) {
-		bt_kinds_check_label_key(errors, BT_PATH_NAME(place, "schedulerName"),
-			bt_kinds_text(spec, "schedulerName"));
-	}
-}
-
-void bt_kinds_validate_pod_spec(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec, bool is_template)
-{
-	const struct bt_json_value *deadline = bt_json_find(spec, "activeDeadlineSeconds");
-	bt_kinds_validate_volumes(
-		errors, BT_PATH_NAME(place, "volumes"), bt_json_array_at(spec, "volumes"));
-	bt_kinds_validate_containers(errors, place, spec);
-	bt_kinds_validate_pod_resources(errors, place, spec);
-	bt_kinds_check_text_in(errors, place, spec, "restartPolicy", restart_policies, true);
-	bt_kinds_check_text_in(errors, place, spec, "dnsPolicy", dns_policies, true);
-	bt_kinds_check_not_negative(errors, place, spec, "terminationGracePeriodSeconds");
-	if (deadline != NULL && bt_json_int64_at(spec, "activeDeadlineSeconds", 1) < 1) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(place, "activeDeadlineSeconds"), deadline,
-			"must be between 1 and 2147483647, inclusive");
-	}
-	check_names(errors, place, spec);
-	bt_kinds_validate_scheduling(errors, place, spec);
-	check_priority(errors, place, spec);
-	check_resource_claims(errors, BT_PATH_NAME(place, "resourceClaims"),
-		bt_json_array_at(spec, "resourceClaims"));
 	if (!is_template && bt_kinds_text(spec, "nodeName").length != 0 &&
 		bt_json_array_at(spec, "schedulingGates")->count != 0) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "nodeName"), NULL,
@@ -337,64 +339,15 @@ void bt_kinds_validate_pod_spec(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-void bt_kinds_validate_pod_template(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *template_, const struct bt_json_value *selector)
-{
-	const struct bt_json_value *metadata = bt_kinds_object(template_, "metadata");
-	const struct bt_json_value *labels = bt_kinds_object(metadata, "labels");
-	const struct bt_path *labels_place =
-		BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "labels");
-	static const struct bt_json_value no_labels = {.type = BT_JSON_OBJECT};
-	if (selector != NULL && selector->count != 0 &&
-		!bt_kinds_selector_matches(errors->arena, selector, labels)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, labels_place,
-			labels != NULL ? labels : &no_labels,
-			"`selector` does not match template `labels`");
-	}
-	bt_kinds_check_labels(errors, labels_place, labels);
-	bt_kinds_validate_pod_spec(
-		errors, BT_PATH_NAME(place, "spec"), bt_json_object_at(template_, "spec"), true);
-}
-
-static void set_pod_defaults(const struct bt_write *write, struct bt_json_value *object)
+static void default_pod(const struct bt_write *write, struct bt_json_value *object)
 {
 	bt_kinds_default_pod_spec(
 		write->arena, bt_json_ensure_object(write->arena, object, "spec"), false);
-	(void)bt_json_ensure_object(write->arena, object, "status");
-}
-
-static void validate_pod(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	if (!bt_kinds_keeps_spec(write)) {
-		bt_kinds_validate_pod_spec(errors, BT_PATH_NAME(NULL, "spec"),
-			bt_json_object_at(object, "spec"), false);
-	}
 }
 
 const struct bt_strategy bt_strategy_pod = {
-	.set_defaults = set_pod_defaults,
+	.resets_status = true,
+	.set_defaults = default_pod,
 	.prepare_create = bt_kinds_prepare_pod,
-	.validate = validate_pod,
 	.validate_update = bt_kinds_validate_pod_update,
-};
-
-static void set_template_defaults(const struct bt_write *write, struct bt_json_value *object)
-{
-	bt_kinds_default_pod_template(write->arena, object);
-}
-
-static void validate_template(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	(void)write;
-	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
-	bt_kinds_validate_pod_template(errors, BT_PATH_NAME(NULL, "template"),
-		bt_json_object_at(object, "template"), NULL);
-}
-
-const struct bt_strategy bt_strategy_pod_template = {
-	.set_defaults = set_template_defaults,
-	.validate = validate_template,
 };

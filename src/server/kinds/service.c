@@ -11,9 +11,6 @@
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
 
-static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort", NULL};
-static const char *const affinities[] = {"ClientIP", "None", NULL};
-
 static bool has_type(const struct bt_json_value *spec, const char *type)
 {
 	return bt_str_equal_c(bt_kinds_text(spec, "type"), type);
@@ -23,15 +20,10 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 {
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
-	(void)bt_json_ensure_object(arena, status, "loadBalancer");
 	for (uint32_t i = 0; i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		const struct bt_json_value *target = bt_json_find(port, "targetPort");
-		if (port->type != BT_JSON_OBJECT) {
-			continue;
-		}
 		if (target == NULL || bt_str_equal_c(target->text, "0") ||
 			target->text.length == 0) {
 			bt_json_set_int64(
@@ -123,7 +115,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
 	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
-		if (port->type == BT_JSON_OBJECT && bt_json_int64_at(port, "nodePort", 0) == 0) {
+		if (bt_json_int64_at(port, "nodePort", 0) == 0) {
 			bt_json_set_int64(arena, port, "nodePort",
 				NODE_PORT_FIRST +
 					(int64_t)bt_prng_below(
@@ -134,13 +126,10 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 
 static void prepare_create(const struct bt_write *write, struct bt_json_value *object)
 {
-	struct bt_json_value *status = bt_json_new(write->arena, BT_JSON_OBJECT);
-	(void)bt_json_ensure_object(write->arena, status, "loadBalancer");
-	(void)bt_kinds_reset_status(write, object, status);
 	set_addresses(write, bt_json_ensure_object(write->arena, object, "spec"));
 }
 
-/** What a client that knows nothing of addresses leaves out stays as it was. */
+/** Keep the addresses that a client leaves out. */
 static void prepare_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
@@ -151,7 +140,7 @@ static void prepare_update(
 	if (bt_kinds_keeps_spec(write) || has_type(spec, "ExternalName")) {
 		return;
 	}
-	for (uint32_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
 		struct bt_json_value *value = bt_json_find(before, kept[i]);
 		if (value != NULL && bt_json_find(spec, kept[i]) == NULL) {
 			bt_json_set_value(write->arena, spec, kept[i], value);
@@ -160,48 +149,20 @@ static void prepare_update(
 	set_addresses(write, spec);
 }
 
-static void check_ports(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *ports)
+void bt_rule_service(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	struct bt_names seen = {.arena = errors->arena};
-	for (uint32_t i = 0; i < ports->count; i++) {
-		const struct bt_json_value *port = ports->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		int64_t number = bt_json_int64_at(port, "port", 0);
-		struct bt_str name = bt_kinds_text(port, "name");
-		if (number < 1 || number > 65535) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "port"),
-				bt_kinds_int_value(errors, number),
-				"must be between 1 and 65535, inclusive");
-		}
-		if (ports->count > 1 && name.length == 0) {
-			bt_kinds_error_required(errors, BT_PATH_NAME(&at, "name"));
-		} else if (name.length != 0 && !bt_names_add(&seen, name)) {
-			bt_kinds_error_duplicate(
-				errors, BT_PATH_NAME(&at, "name"), bt_json_find(port, "name"));
-		}
-	}
-}
-
-static void validate(const struct bt_write *write, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
-	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
-	bt_kinds_check_metadata(object, BT_NAME_SERVICE, errors);
-	if (bt_kinds_keeps_spec(write)) {
-		return;
-	}
+	const struct bt_path *list = BT_PATH_NAME(place, "ports");
 	if (ports->count == 0 && !has_type(spec, "ExternalName") &&
 		!bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None")) {
-		bt_kinds_error_required(errors, BT_PATH_NAME(place, "ports"));
+		bt_kinds_error_required(errors, list);
 	}
-	check_ports(errors, BT_PATH_NAME(place, "ports"), ports);
-	bt_kinds_check_text_in(errors, place, spec, "sessionAffinity", affinities, true);
-	bt_kinds_check_text_in(errors, place, spec, "type", types, true);
-	bt_kinds_check_labels(
-		errors, BT_PATH_NAME(place, "selector"), bt_kinds_object(spec, "selector"));
+	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
+		(void)bt_kinds_check_given(
+			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
+	}
 	if (has_type(spec, "ExternalName")) {
 		(void)bt_kinds_check_given(errors, place, spec, "externalName");
 	}
@@ -221,9 +182,10 @@ static void validate_update(const struct bt_write *write, const struct bt_json_v
 }
 
 const struct bt_strategy bt_strategy_service = {
+	.name_rule = BT_NAME_SERVICE,
+	.resets_status = true,
 	.set_defaults = set_defaults,
 	.prepare_create = prepare_create,
 	.prepare_update = prepare_update,
-	.validate = validate,
 	.validate_update = validate_update,
 };

@@ -271,15 +271,11 @@ START_TEST(test_kinds__empty_objects)
 				.arena = &f.arena,
 				.resource = resource,
 				.namespace_ = BT_STR("default")};
-			if (strategy->validate != NULL) {
-				strategy->validate(&write, object, &errors);
-			}
-			if (strategy->validate_update != NULL) {
-				strategy->validate_update(&write, old, object, &errors);
-			}
+			bt_kinds_validate(&write, old, object, &errors);
 			if (strategy->prepare_update != NULL) {
 				strategy->prepare_update(&write, old, object);
 			}
+			bt_kinds_reset_status(&write, object);
 			if (strategy->prepare_create != NULL) {
 				strategy->prepare_create(&write, object);
 			}

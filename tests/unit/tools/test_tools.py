@@ -420,6 +420,34 @@ class Schema(Tree):
         self.assertIn('.name = "name", .name_length = 4, .type = BT_SCHEMA_STRING', text)
         self.assertIn('{"a.io", "v1", "X", &messages[0]}', text)
 
+    def test_checks_become_tables(self):
+        output = os.path.join(self.temporary.name, "tables.c")
+        text = """package a/v1
+message X check
+\t1 name string given immutable enum=A|B
+\t2 ports []Y maxItems=4 unique=port
+\t3 old Z unchecked
+message Y
+\t1 port int32 range=1-9
+\t2 key string format=labelKey
+message Z
+\t1 y Y
+message W
+\t1 z Z unchecked
+"""
+        self.assertEqual(self.generate(text, "--tables", output).stderr, "")
+        with open(output, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn('values_1_1[] = {"A", "B", NULL}', text)
+        self.assertIn(".given = true, .immutable = true, .allowed = values_1_1", text)
+        self.assertIn('.items_max = 4, .unique = "port"', text)
+        self.assertIn(".has_range = true, .min = 1, .max = 9", text)
+        self.assertIn(".format = BT_SCHEMA_FORMAT_LABEL_KEY", text)
+        # name, package, fields, has_defaults, has_checks, has_own_check
+        self.assertIn('{"W", "a/v1", 1, false, false, false', text)
+        self.assertIn('{"X", "a/v1", 3, false, true, true', text)
+        self.assertIn('{"Z", "a/v1", 1, false, true, false', text)
+
     def test_fields_marked_c_become_structures(self):
         header = os.path.join(self.temporary.name, "types.h")
         rows = os.path.join(self.temporary.name, "types.c")
@@ -514,6 +542,14 @@ message Y struct=bt_part
                 ("message Z odd", "bad flag 'odd'"),
                 ("\t2 other bool default=1", "the default does not fit the type"),
                 ("\t2 other []string default=a", "the default does not fit the type"),
+                ("\t2 other string enum=a|", "bad or repeated flag 'enum=a|'"),
+                ("\t2 other bool enum=a", "'enum=' is for texts"),
+                ("\t2 other string format=odd", "bad or repeated flag 'format=odd'"),
+                ("\t2 other string min=0", "'min=' is for numbers and quantities"),
+                ("\t2 other quantity range=0-1", "'range=' is for numbers"),
+                ("\t2 other string maxItems=1", "'maxItems=' is for lists and maps"),
+                ("\t2 other []X unique=uid", "a/v1.X has no member 'uid'"),
+                ("\t2 other []string unique=name", "'unique=' is for lists of messages"),
                 ("\tother string", "expected '<number> <name> <type> [flags]'"),
                 ("message X", "message X described twice"),
                 ("nonsense", "cannot read 'nonsense'"),

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "server/kinds/common.h"
+
+/* One walk over an object finds what the schema or a rule says against it. Spec: 14b section 5. */
+
+#define DRIVER_BYTES_MAX 63
+
+struct rule {
+	const char *package;
+	const char *message;
+	bt_rule_fn *check;
+};
+
+#define BT_RULE(package_, message_, name_) {package_, message_, bt_rule_##name_},
+static const struct rule rules[] = {
+#include "server/kinds/rules.def"
+};
+#undef BT_RULE
+
+static int compare_rules(const void *a, const void *b)
+{
+	const struct rule *left = a;
+	const struct rule *right = b;
+	int order = strcmp(left->package, right->package);
+	return order != 0 ? order : strcmp(left->message, right->message);
+}
+
+/** The value does not count as given. */
+static bool is_empty(const struct bt_schema_field *field, const struct bt_json_value *value)
+{
+	if (value == NULL || value->type == BT_JSON_NULL) {
+		return true;
+	}
+	if (field->shape != BT_SCHEMA_SINGLE) {
+		return value->count == 0;
+	}
+	if (field->type == BT_SCHEMA_STRING) {
+		return value->text.length == 0;
+	}
+	return (field->type == BT_SCHEMA_INT32 || field->type == BT_SCHEMA_INT64) &&
+		bt_str_equal_c(value->text, "0");
+}
+
+static void check_format(struct bt_field_errors *errors, enum bt_schema_format format,
+	const struct bt_path *place, const struct bt_json_value *value)
+{
+	switch (format) {
+	case BT_SCHEMA_FORMAT_ANY:
+		break;
+	case BT_SCHEMA_FORMAT_LABEL:
+		bt_kinds_check_name(errors, place, value, BT_NAME_LABEL);
+		break;
+	case BT_SCHEMA_FORMAT_SUBDOMAIN:
+		bt_kinds_check_name(errors, place, value, BT_NAME_SUBDOMAIN);
+		break;
+	case BT_SCHEMA_FORMAT_LABEL_KEY:
+		bt_kinds_check_label_key(errors, place, value->text);
+		break;
+	case BT_SCHEMA_FORMAT_LABELS:
+		bt_kinds_check_labels(errors, place, value);
+		break;
+	case BT_SCHEMA_FORMAT_INT_OR_PERCENT:
+		bt_kinds_check_int_or_percent(errors, place, value);
+		break;
+	case BT_SCHEMA_FORMAT_DRIVER:
+		if (value->text.length > DRIVER_BYTES_MAX) {
+			bt_kinds_error(errors, BT_FIELD_TOO_LONG, place, NULL,
+				"may not be more than %d bytes", DRIVER_BYTES_MAX);
+		} else {
+			bt_kinds_check_name(errors, place, value, BT_NAME_SUBDOMAIN);
+		}
+		break;
+	}
+}
+
+/** One number or quantity. */
+static void check_bounds(struct bt_field_errors *errors, const struct bt_schema_field *field,
+	const struct bt_path *place, const struct bt_json_value *value)
+{
+	const struct bt_schema_checks *checks = field->checks;
+	struct bt_quantity quantity;
+	int64_t number = 0;
+	bool is_below;
+	if (!checks->has_min && !checks->has_range) {
+		return;
+	}
+	if (field->type == BT_SCHEMA_QUANTITY) {
+		struct bt_quantity min = bt_quantity_make(checks->min, 0, BT_QUANTITY_DECIMAL_SI);
+		is_below = bt_kinds_quantity(value, errors->arena, &quantity) &&
+			bt_quantity_compare(&quantity, &min) < 0;
+	} else {
+		is_below = bt_str_parse_int64(value->text, &number) && number < checks->min;
+	}
+	if (checks->has_range && (is_below || number > checks->max)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"must be between %lld and %lld, inclusive", (long long)checks->min,
+			(long long)checks->max);
+	} else if (checks->has_min && is_below) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"must be greater than or equal to %lld", (long long)checks->min);
+	}
+}
+
+/** false: the value is not there or too long; nothing else is said about it. */
+static bool check_field(struct bt_field_errors *errors, const struct bt_schema_field *field,
+	const struct bt_path *place, const struct bt_json_value *value)
+{
+	const struct bt_schema_checks *checks = field->checks;
+	bool empty = is_empty(field, value);
+	if (checks->given && empty) {
+		bt_kinds_error_required(errors, place);
+		return false;
+	}
+	if (value == NULL ||
+		(field->type == BT_SCHEMA_STRING && empty && field->shape == BT_SCHEMA_SINGLE &&
+			(field->flags & BT_SCHEMA_ALWAYS) == 0)) {
+		return false;
+	}
+	if (checks->items_max != 0) {
+		bt_kinds_check_count(errors, place, value, checks->items_max);
+	}
+	if (checks->allowed != NULL && field->shape == BT_SCHEMA_SINGLE) {
+		bt_kinds_check_allowed(errors, place, value, checks->allowed);
+	}
+	if (field->shape == BT_SCHEMA_SINGLE || checks->format == BT_SCHEMA_FORMAT_LABELS) {
+		check_format(errors, (enum bt_schema_format)checks->format, place, value);
+		check_bounds(errors, field, place, value);
+		return true;
+	}
+	for (uint32_t i = 0; field->shape == BT_SCHEMA_LIST && i < value->count; i++) {
+		if (checks->allowed != NULL) {
+			bt_kinds_check_allowed(errors, place, value->elements[i], checks->allowed);
+		}
+		check_format(errors, (enum bt_schema_format)checks->format, BT_PATH_INDEX(place, i),
+			value->elements[i]);
+	}
+	for (uint32_t i = 0; field->shape == BT_SCHEMA_MAP && i < value->count; i++) {
+		check_bounds(errors, field, BT_PATH_KEY(place, value->members[i].name),
+			value->members[i].value);
+	}
+	return true;
+}
+
+static void walk(struct bt_check *check, const struct bt_path *place,
+	const struct bt_schema_message *message, const struct bt_json_value *object);
+
+/* Recursion: as deep as messages are nested in each other. */
+static void walk_parts(struct bt_check *check, const struct bt_path *place,
+	const struct bt_schema_field *field, const struct bt_json_value *value)
+{
+	const struct bt_schema_checks *checks = field->checks;
+	uint32_t count = value->count;
+	struct bt_names seen = {.arena = check->errors->arena};
+	if (checks != NULL && checks->items_max != 0 && count > checks->items_max) {
+		count = checks->items_max;
+	}
+	if (field->shape == BT_SCHEMA_SINGLE) {
+		walk(check, place, field->message, value);
+	}
+	for (uint32_t i = 0; field->shape == BT_SCHEMA_MAP && i < count; i++) {
+		walk(check, BT_PATH_KEY(place, value->members[i].name), field->message,
+			value->members[i].value);
+	}
+	for (uint32_t i = 0; field->shape == BT_SCHEMA_LIST && i < count; i++) {
+		const struct bt_json_value *element = value->elements[i];
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
+		walk(check, &at, field->message, element);
+		if (checks != NULL && checks->unique != NULL &&
+			bt_kinds_text(element, checks->unique).length != 0 &&
+			!bt_names_add(&seen, bt_kinds_text(element, checks->unique))) {
+			bt_kinds_error(check->errors, BT_FIELD_DUPLICATE,
+				BT_PATH_NAME(&at, checks->unique),
+				bt_json_find(element, checks->unique), "%s", "");
+		}
+	}
+}
+
+static void walk(struct bt_check *check, const struct bt_path *place,
+	const struct bt_schema_message *message, const struct bt_json_value *object)
+{
+	const struct rule key = {message->package, message->name, NULL};
+	const struct rule *rule;
+	if (strcmp(message->name, "PodSpec") == 0) {
+		bt_kinds_enter_pod_spec(check, object);
+	} else if (strcmp(message->name, "DeviceClaim") == 0) {
+		bt_kinds_enter_device_claim(check, object);
+	} else if (strcmp(message->name, "ResourceSliceSpec") == 0) {
+		check->per_device_nodes = bt_json_bool_at(object, "perDeviceNodeSelection", false);
+	}
+	for (uint32_t i = 0; message->has_checks && i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		const struct bt_path at = *BT_PATH_NAME(place, field->name);
+		const struct bt_json_value *value;
+		bool has_parts = field->message != NULL && field->message->has_checks &&
+			(field->flags & BT_SCHEMA_UNCHECKED) == 0;
+		if (field->checks == NULL && !has_parts) {
+			continue;
+		}
+		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+			walk(check, place, field->message, object);
+			continue;
+		}
+		/* metadata has its own checks, a status only what its rules say */
+		if (place == NULL &&
+			(strcmp(field->name, "metadata") == 0 ||
+				strcmp(field->name, "status") == 0 ||
+				(strcmp(field->name, "spec") == 0 &&
+					bt_kinds_keeps_spec(check->write)))) {
+			continue;
+		}
+		value = bt_json_find(object, field->name);
+		if ((field->checks == NULL || check_field(check->errors, field, &at, value)) &&
+			has_parts && value != NULL) {
+			walk_parts(check, &at, field, value);
+		}
+	}
+	if (message->has_own_check) {
+		rule = bsearch(&key, rules, BT_ARRAY_LENGTH(rules), sizeof(key), compare_rules);
+		rule->check(check, place, object);
+	}
+}
+
+static void check_immutable(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_schema_message *message, const struct bt_json_value *old,
+	const struct bt_json_value *object)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if (field->checks != NULL && field->checks->immutable) {
+			bt_kinds_check_immutable(errors, place, old, object, field->name);
+		}
+	}
+}
+
+void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
+	const struct bt_json_value *object)
+{
+	if (bt_kinds_check_given(errors, parent, object, "driver")) {
+		check_format(errors, BT_SCHEMA_FORMAT_DRIVER, BT_PATH_NAME(parent, "driver"),
+			bt_json_find(object, "driver"));
+	}
+}
+
+void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors)
+{
+	const struct bt_schema_message *message = write->resource->message;
+	const struct bt_strategy *strategy = write->resource->strategy;
+	struct bt_check check = {.write = write, .errors = errors};
+	bt_kinds_check_metadata(object, strategy->name_rule, errors);
+	if (message != NULL) {
+		walk(&check, NULL, message, object);
+	}
+	if (message != NULL && old != NULL && !bt_kinds_keeps_spec(write)) {
+		const struct bt_schema_field *spec =
+			bt_schema_field_find(message, BT_STR("spec"), NULL);
+		check_immutable(errors, NULL, message, old, object);
+		if (spec != NULL) {
+			check_immutable(errors, BT_PATH_NAME(NULL, "spec"), spec->message,
+				bt_json_object_at(old, "spec"), bt_json_object_at(object, "spec"));
+		}
+	}
+	if (old != NULL && strategy->validate_update != NULL) {
+		strategy->validate_update(write, old, object, errors);
+	}
+}
