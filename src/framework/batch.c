@@ -32,27 +32,6 @@ static void write_text(struct bt_strbuf *out, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
-static void write_signature(const struct bt_sign_fragments *fragments, struct bt_strbuf *out)
-{
-	uint32_t count = fragments->items.count;
-	struct sorted_fragment *sorted =
-		BT_ARENA_NEW_ARRAY(fragments->arena, struct sorted_fragment, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		sorted[i] =
-			(struct sorted_fragment){.fragment = fragments->items.items[i], .order = i};
-	}
-	qsort(sorted, count, sizeof(*sorted), compare_fragments);
-	for (uint32_t i = 0; i < count; i++) {
-		if (i + 1 < count &&
-			bt_str_equal(sorted[i].fragment.key, sorted[i + 1].fragment.key)) {
-			continue;
-		}
-		write_text(out, sorted[i].fragment.key);
-		write_text(out, sorted[i].fragment.value);
-	}
-}
-
 static bool sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal)
 {
@@ -75,24 +54,26 @@ static bool sign_pod(const struct bt_framework *framework, const struct bt_pod_i
 		}
 	}
 	if (signable) {
-		write_signature(&fragments, out);
+		uint32_t count = fragments.items.count;
+		struct sorted_fragment *sorted =
+			BT_ARENA_NEW_ARRAY(fragments.arena, struct sorted_fragment, count);
+
+		for (uint32_t i = 0; i < count; i++) {
+			sorted[i] = (struct sorted_fragment){
+				.fragment = fragments.items.items[i], .order = i};
+		}
+		qsort(sorted, count, sizeof(*sorted), compare_fragments);
+		for (uint32_t i = 0; i < count; i++) {
+			if (i + 1 < count &&
+				bt_str_equal(sorted[i].fragment.key, sorted[i + 1].fragment.key)) {
+				continue;
+			}
+			write_text(out, sorted[i].fragment.key);
+			write_text(out, sorted[i].fragment.value);
+		}
 	}
 	bt_vec_finish(&fragments.items);
 	return signable;
-}
-
-/** As if the plugins up to the one that refuses had been called. */
-static void count_refusal(const struct bt_framework *framework)
-{
-	if (framework->metrics == NULL || framework->sign_refusal_count == 0) {
-		return;
-	}
-	for (uint32_t i = 0; i < framework->sign_refusal_count; i++) {
-		bt_profile_evaluated(
-			framework->metrics, framework->sign_plugins[i], BT_TIMED_SIGN, 1);
-	}
-	(void)bt_profile_point_ran(framework->metrics, BT_TIMED_SIGN, BT_STATUS_SUCCESS,
-		bt_profile_now(framework->metrics));
 }
 
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
@@ -105,7 +86,15 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 		*out_refusal = BT_STATUS_OK;
 	}
 	if (!framework->signatures_enabled) {
-		count_refusal(framework);
+		/* As if the plugins up to the one that refuses had been called. */
+		if (framework->metrics != NULL && framework->sign_refusal_count != 0) {
+			for (uint32_t i = 0; i < framework->sign_refusal_count; i++) {
+				bt_profile_evaluated(framework->metrics, framework->sign_plugins[i],
+					BT_TIMED_SIGN, 1);
+			}
+			(void)bt_profile_point_ran(framework->metrics, BT_TIMED_SIGN,
+				BT_STATUS_SUCCESS, bt_profile_now(framework->metrics));
+		}
 		return false;
 	}
 	started_ns = bt_profile_now(framework->metrics);

@@ -118,9 +118,12 @@ static void link_nomination(struct bt_nominator *nominator, uint32_t index)
 	node->last = index;
 }
 
-static void unlink_nomination(struct bt_nominator *nominator, uint32_t index)
+/** Undo what add_at did, the maps included. */
+static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 {
-	const struct bt_nomination *nomination = at(nominator, index);
+	struct bt_symbol_table *symbols = &nominator->state->symbols;
+	struct bt_nomination *nomination = at(nominator, index);
+
 	uint32_t node_index = find_node(nominator, nomination->node_name);
 	struct bt_nominated_node *node;
 
@@ -143,15 +146,6 @@ static void unlink_nomination(struct bt_nominator *nominator, uint32_t index)
 		node->node_name = BT_SYM_NONE;
 		bt_vec_push(&nominator->free_nodes, node_index);
 	}
-}
-
-/** Undo what add_at did, the maps included. */
-static void end_nomination(struct bt_nominator *nominator, uint32_t index)
-{
-	struct bt_symbol_table *symbols = &nominator->state->symbols;
-	struct bt_nomination *nomination = at(nominator, index);
-
-	unlink_nomination(nominator, index);
 	(void)bt_map_remove(&nominator->by_uid, hash_symbol(nomination->uid), index);
 	bt_symbol_unref(symbols, nomination->uid);
 	bt_symbol_unref(symbols, nomination->node_name);
@@ -182,23 +176,6 @@ void bt_nominator_finish(struct bt_nominator *nominator)
 	nominator->state = NULL;
 }
 
-static struct bt_pod_info make_stub(
-	const struct bt_nominator *nominator, const struct bt_nomination *nomination)
-{
-	const struct bt_symbol_table *symbols = &nominator->state->symbols;
-
-	return (struct bt_pod_info){
-		.name = bt_symbol_text(symbols, nomination->name),
-		.namespace_ = bt_symbol_text(symbols, nomination->namespace_),
-		.uid = bt_symbol_text(symbols, nomination->uid),
-		.labels = &no_labels,
-		.shape = bt_shape_at(&nominator->state->shapes, nominator->empty_shape),
-		.label_set = BT_LABEL_SET_NONE,
-		.start_seconds = INT64_MIN,
-		.pod_id = BT_POD_NONE,
-	};
-}
-
 void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod,
 	struct bt_str node_name, bool queued)
 {
@@ -215,7 +192,16 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	uint32_t index;
 
 	bt_nominator_delete(nominator, pod->uid);
-	nomination.stub = make_stub(nominator, &nomination);
+	nomination.stub = (struct bt_pod_info){
+		.name = bt_symbol_text(symbols, nomination.name),
+		.namespace_ = bt_symbol_text(symbols, nomination.namespace_),
+		.uid = bt_symbol_text(symbols, nomination.uid),
+		.labels = &no_labels,
+		.shape = bt_shape_at(&nominator->state->shapes, nominator->empty_shape),
+		.label_set = BT_LABEL_SET_NONE,
+		.start_seconds = INT64_MIN,
+		.pod_id = BT_POD_NONE,
+	};
 	if (nominator->free_nominations.count > 0) {
 		index = nominator->free_nominations.items[--nominator->free_nominations.count];
 		nominator->nominations.items[index] = nomination;

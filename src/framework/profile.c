@@ -102,38 +102,6 @@ static bool collect_disabled(const struct bt_framework *framework, enum bt_exten
 	return true;
 }
 
-/** Final order of a point: overrides, then those of multiPoint, then the other explicit ones. */
-static void order_entries(struct bt_framework_point *point, const struct bt_plugin_set *overrides,
-	struct bt_plugin *const *taken, uint32_t taken_count)
-{
-	struct bt_plugin *explicit_ones[BT_PLUGINS_MAX];
-	uint32_t explicit_count = point->entries.count;
-
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		explicit_ones[i] = point->entries.items[i].plugin;
-	}
-	point->entries.count = 0;
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		if (bt_plugin_set_has(overrides, explicit_ones[i]->index)) {
-			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
-
-			bt_vec_push(&point->entries, entry);
-		}
-	}
-	for (uint32_t i = 0; i < taken_count; i++) {
-		struct bt_framework_entry entry = {.plugin = taken[i]};
-
-		bt_vec_push(&point->entries, entry);
-	}
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		if (!bt_plugin_set_has(overrides, explicit_ones[i]->index)) {
-			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
-
-			bt_vec_push(&point->entries, entry);
-		}
-	}
-}
-
 /** Spec 02 section 8.5. present: the point's explicit plugins. */
 static int expand_multi_point(struct bt_framework *framework, enum bt_extension_point point,
 	const struct bt_plugin_set *present, struct berth_error *err)
@@ -171,26 +139,35 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 		bt_plugin_set_add(&taken_set, plugin->index);
 		taken[taken_count++] = plugin;
 	}
-	order_entries(&framework->points[point], &overrides, taken, taken_count);
+	/* Final order of a point: overrides, then those of multiPoint, then the other explicit
+	 * ones. */
+	struct bt_plugin *explicit_ones[BT_PLUGINS_MAX];
+	uint32_t explicit_count = framework->points[point].entries.count;
+
+	for (uint32_t i = 0; i < explicit_count; i++) {
+		explicit_ones[i] = framework->points[point].entries.items[i].plugin;
+	}
+	framework->points[point].entries.count = 0;
+	for (uint32_t i = 0; i < explicit_count; i++) {
+		if (bt_plugin_set_has(&overrides, explicit_ones[i]->index)) {
+			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
+
+			bt_vec_push(&framework->points[point].entries, entry);
+		}
+	}
+	for (uint32_t i = 0; i < taken_count; i++) {
+		struct bt_framework_entry entry = {.plugin = taken[i]};
+
+		bt_vec_push(&framework->points[point].entries, entry);
+	}
+	for (uint32_t i = 0; i < explicit_count; i++) {
+		if (!bt_plugin_set_has(&overrides, explicit_ones[i]->index)) {
+			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
+
+			bt_vec_push(&framework->points[point].entries, entry);
+		}
+	}
 	return BERTH_OK;
-}
-
-/**
- * Fill the lists from each point's own entries, then from multiPoint (spec 02 sections 8.4 step 4
- * and 8.5). Instances exist already.
- */
-static int profile_build_points(struct bt_framework *framework, struct berth_error *err)
-{
-	struct bt_plugin_set present[BT_POINT__COUNT] = {0};
-	int code = BERTH_OK;
-
-	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
-		code = add_explicit(framework, (enum bt_extension_point)p, &present[p], err);
-	}
-	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
-		code = expand_multi_point(framework, (enum bt_extension_point)p, &present[p], err);
-	}
-	return code;
 }
 
 /**
@@ -318,24 +295,6 @@ void bt_framework_clone_cycle(const struct bt_framework *framework,
 	}
 }
 
-static int check_plugin_config_unique(
-	const struct bt_config_profile *profile, struct berth_error *err)
-{
-	struct bt_text_set names = {0};
-	int code = BERTH_OK;
-
-	for (uint32_t i = 0; i < profile->plugin_config.count && code == BERTH_OK; i++) {
-		struct bt_str name = profile->plugin_config.items[i].name;
-
-		if (!bt_text_set_add(&names, name)) {
-			code = bt_error_set(err, BERTH_ERR_INVALID,
-				"repeated config for plugin %.*s", BT_STR_ARG(name));
-		}
-	}
-	bt_text_set_finish(&names);
-	return code;
-}
-
 /** Names of the resources that extenders want ignored, in the framework's memory; 0: none. */
 static uint32_t collect_extender_resources(const struct bt_config *config, struct bt_str *out_names)
 {
@@ -450,39 +409,6 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 	return BERTH_OK;
 }
 
-/** Spec 02 section 6.1. */
-static void set_up_signatures(struct bt_framework *framework)
-{
-	static const enum bt_extension_point points[] = {
-		BT_POINT_PRE_FILTER, BT_POINT_FILTER, BT_POINT_PRE_SCORE, BT_POINT_SCORE};
-	struct bt_plugin_set seen = {0};
-
-	framework->sign_plugins = BT_NEW_ARRAY(struct bt_plugin *, framework->instances.count);
-	bool is_asked = bt_gate_enabled(framework->handle.gates, BT_GATE_OPPORTUNISTIC_BATCHING) &&
-		bt_config_extender_count(framework->config) == 0;
-	uint32_t refusal_count = 0;
-	for (size_t p = 0; p < BT_ARRAY_LENGTH(points); p++) {
-		const struct bt_framework_point *point = &framework->points[points[p]];
-
-		for (uint32_t i = 0; i < point->entries.count; i++) {
-			struct bt_plugin *plugin = point->entries.items[i].plugin;
-
-			if (bt_plugin_set_has(&seen, plugin->index)) {
-				continue;
-			}
-			bt_plugin_set_add(&seen, plugin->index);
-			framework->sign_plugins[framework->sign_plugin_count++] = plugin;
-			is_asked = is_asked && plugin->ops->sign != NULL;
-			if (refusal_count == 0 && bt_shortcuts(plugin)->never_signs != NULL &&
-				bt_shortcuts(plugin)->never_signs(plugin)) {
-				refusal_count = framework->sign_plugin_count;
-			}
-		}
-	}
-	framework->signatures_enabled = is_asked && refusal_count == 0;
-	framework->sign_refusal_count = is_asked ? refusal_count : 0;
-}
-
 static void set_up_pod_group_post_filter(struct bt_framework *framework)
 {
 	struct bt_plugin *plugin;
@@ -516,13 +442,40 @@ static int build(
 			(void)bt_text_set_add(&needed, set->enabled.items[i].name);
 		}
 	}
-	code = check_plugin_config_unique(framework->profile, err);
+	struct bt_text_set names = {0};
+	code = BERTH_OK;
+
+	for (uint32_t i = 0; i < framework->profile->plugin_config.count && code == BERTH_OK; i++) {
+		struct bt_str name = framework->profile->plugin_config.items[i].name;
+
+		if (!bt_text_set_add(&names, name)) {
+			code = bt_error_set(err, BERTH_ERR_INVALID,
+				"repeated config for plugin %.*s", BT_STR_ARG(name));
+		}
+	}
+	bt_text_set_finish(&names);
+	code = code;
 	if (code == BERTH_OK) {
 		code = create_instances(framework, registry, &needed, err);
 	}
 	bt_text_set_finish(&needed);
 	if (code == BERTH_OK) {
-		code = profile_build_points(framework, err);
+		/*
+		 * Fill the lists from each point's own entries, then from multiPoint (spec 02
+		 * sections 8.4 step 4 and 8.5). Instances exist already.
+		 */
+		struct bt_plugin_set present[BT_POINT__COUNT] = {0};
+		code = BERTH_OK;
+
+		for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
+			code = add_explicit(
+				framework, (enum bt_extension_point)p, &present[p], err);
+		}
+		for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
+			code = expand_multi_point(
+				framework, (enum bt_extension_point)p, &present[p], err);
+		}
+		code = code;
 	}
 	if (code == BERTH_OK) {
 		code = check_counts(framework, err);
@@ -535,7 +488,38 @@ static int build(
 			framework, BT_POINT_PLACEMENT_SCORE, "placement score plugins", err);
 	}
 	if (code == BERTH_OK) {
-		set_up_signatures(framework);
+		/* Spec 02 section 6.1. */
+		static const enum bt_extension_point points[] = {
+			BT_POINT_PRE_FILTER, BT_POINT_FILTER, BT_POINT_PRE_SCORE, BT_POINT_SCORE};
+		struct bt_plugin_set seen = {0};
+
+		framework->sign_plugins =
+			BT_NEW_ARRAY(struct bt_plugin *, framework->instances.count);
+		bool is_asked =
+			bt_gate_enabled(framework->handle.gates, BT_GATE_OPPORTUNISTIC_BATCHING) &&
+			bt_config_extender_count(framework->config) == 0;
+		uint32_t refusal_count = 0;
+		for (size_t p = 0; p < BT_ARRAY_LENGTH(points); p++) {
+			const struct bt_framework_point *point = &framework->points[points[p]];
+
+			for (uint32_t i = 0; i < point->entries.count; i++) {
+				struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+				if (bt_plugin_set_has(&seen, plugin->index)) {
+					continue;
+				}
+				bt_plugin_set_add(&seen, plugin->index);
+				framework->sign_plugins[framework->sign_plugin_count++] = plugin;
+				is_asked = is_asked && plugin->ops->sign != NULL;
+				if (refusal_count == 0 &&
+					bt_shortcuts(plugin)->never_signs != NULL &&
+					bt_shortcuts(plugin)->never_signs(plugin)) {
+					refusal_count = framework->sign_plugin_count;
+				}
+			}
+		}
+		framework->signatures_enabled = is_asked && refusal_count == 0;
+		framework->sign_refusal_count = is_asked ? refusal_count : 0;
 		set_up_pod_group_post_filter(framework);
 	}
 	return code;

@@ -326,17 +326,6 @@ uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	return group_count;
 }
 
-/** A plugin that was stopped reports so; what counts is who stopped it. */
-static struct bt_status explain_cancellation(
-	const struct bt_cycle_state *cycle, struct bt_status status)
-{
-	if (cycle->cancel_cause.length != 0 && status.has_error &&
-		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
-		status.error_text = cycle->cancel_cause;
-	}
-	return status;
-}
-
 static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework,
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	uint32_t slot)
@@ -353,7 +342,12 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	if (bt_status_is_rejected(&status)) {
 		return bt_runner_with_plugin(status, plugin);
 	}
-	status = explain_cancellation(cycle, status);
+	/* A plugin that was stopped reports so; what counts is who stopped it. */
+	if (cycle->cancel_cause.length != 0 && status.has_error &&
+		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
+		status.error_text = cycle->cancel_cause;
+	}
+	status = status;
 	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
 }
 

@@ -153,26 +153,6 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 	return false;
 }
 
-/** The plugin's answer, or the one the caller knows. */
-static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	struct bt_pre_filter_result *out_result)
-{
-	const struct bt_cycle_memo *memo = cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
-
-	if (memo == NULL || !memo->pre_filter_known) {
-		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-		struct bt_status status = plugin->ops->pre_filter(plugin, cycle, pod, out_result);
-
-		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_FILTER, &status, started_ns);
-		return status;
-	}
-	cycle->pre_filter_data[plugin->index] = memo->pre_filter_data;
-	*out_result =
-		(struct bt_pre_filter_result){memo->restricted, memo->name_count, memo->names};
-	return memo->pre_filter_status;
-}
-
 struct bt_pre_filter_outcome bt_run_pre_filter(
 	struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
@@ -183,7 +163,23 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_pre_filter_result result = {0};
-		struct bt_status status = ask(framework, plugin, cycle, pod, &result);
+		/* The plugin's answer, or the one the caller knows. */
+		struct bt_status status;
+		const struct bt_cycle_memo *memo =
+			cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
+
+		if (memo == NULL || !memo->pre_filter_known) {
+			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+
+			status = plugin->ops->pre_filter(plugin, cycle, pod, &result);
+			bt_runner_plugin_ran(
+				framework, plugin, BT_TIMED_PRE_FILTER, &status, started_ns);
+		} else {
+			cycle->pre_filter_data[plugin->index] = memo->pre_filter_data;
+			result = (struct bt_pre_filter_result){
+				memo->restricted, memo->name_count, memo->names};
+			status = memo->pre_filter_status;
+		}
 
 		if (take_answer(framework, cycle, plugin, status, &result, &progress)) {
 			return progress.outcome;

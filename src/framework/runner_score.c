@@ -8,16 +8,6 @@ struct scored_nodes {
 	const uint32_t *cell_sizes; /* NULL: each slot stands for itself */
 };
 
-static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct scored_nodes *nodes)
-{
-	if (nodes->cell_sizes != NULL && bt_shortcuts(plugin)->pre_score_cells != NULL) {
-		return bt_shortcuts(plugin)->pre_score_cells(
-			plugin, cycle, pod, nodes->slots, nodes->cell_sizes, nodes->count);
-	}
-	return plugin->ops->pre_score(plugin, cycle, pod, nodes->slots, nodes->count);
-}
-
 /** The plugin's answer, or the one the caller knows. */
 static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
@@ -27,7 +17,15 @@ static struct bt_status ask(const struct bt_framework *framework, struct bt_plug
 
 	if (memo == NULL || !memo->pre_score_known) {
 		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-		struct bt_status status = pre_score(plugin, cycle, pod, nodes);
+		struct bt_status status;
+
+		if (nodes->cell_sizes != NULL && bt_shortcuts(plugin)->pre_score_cells != NULL) {
+			status = bt_shortcuts(plugin)->pre_score_cells(
+				plugin, cycle, pod, nodes->slots, nodes->cell_sizes, nodes->count);
+		} else {
+			status = plugin->ops->pre_score(
+				plugin, cycle, pod, nodes->slots, nodes->count);
+		}
 
 		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_SCORE, &status, started_ns);
 		return status;

@@ -56,34 +56,6 @@ int bt_pod_group_topology_key(BT_UNUSED const struct bt_state *state,
 #define DOMAIN_ERROR "cannot determine domain for already scheduled pods: "
 
 /* Value of the label on the node of a scheduled pod. */
-static struct bt_status domain_of_pod(const struct bt_state *state, struct bt_str key,
-	uint32_t pod_id, struct bt_arena *arena, struct bt_str *out_domain)
-{
-	const struct bt_pod_record *pod = bt_state_pod_at(state, pod_id);
-	struct bt_str namespace_ = bt_symbol_text(&state->symbols, pod->namespace_);
-	struct bt_str name = bt_symbol_text(&state->symbols, pod->name);
-	const struct bt_node_row *row = &state->nodes.rows[pod->node];
-	const struct bt_str *value;
-
-	if (!row->in_snapshot) {
-		return bt_status_error_text(arena,
-			bt_arena_printf(arena,
-				DOMAIN_ERROR "getting node for pod %.*s/%.*s: nodeinfo not found "
-					     "for node name \"%.*s\"",
-				BT_STR_ARG(namespace_), BT_STR_ARG(name),
-				BT_STR_ARG(bt_symbol_text(&state->symbols, row->name))));
-	}
-	value = bt_str_map_find(&row->labels, key);
-	if (value == NULL) {
-		return bt_status_error_text(arena,
-			bt_arena_printf(arena,
-				DOMAIN_ERROR "no topology domain found for pod %.*s/%.*s",
-				BT_STR_ARG(namespace_), BT_STR_ARG(name)));
-	}
-	*out_domain = *value;
-	return BT_STATUS_OK;
-}
-
 /* The domain all scheduled members share; *out_found false when there are none. */
 static struct bt_status domain_of_group(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena,
@@ -95,11 +67,29 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 	*out_found = id != BT_POD_NONE;
 	while (id != BT_POD_NONE) {
 		struct bt_str domain = {0};
-		struct bt_status status = domain_of_pod(state, key, id, arena, &domain);
+		const struct bt_pod_record *pod = bt_state_pod_at(state, id);
+		struct bt_str namespace_ = bt_symbol_text(&state->symbols, pod->namespace_);
+		struct bt_str name = bt_symbol_text(&state->symbols, pod->name);
+		const struct bt_node_row *row = &state->nodes.rows[pod->node];
+		const struct bt_str *value;
 
-		if (!bt_status_is_success(&status)) {
-			return status;
+		if (!row->in_snapshot) {
+			return bt_status_error_text(arena,
+				bt_arena_printf(arena,
+					DOMAIN_ERROR
+					"getting node for pod %.*s/%.*s: nodeinfo not found "
+					"for node name \"%.*s\"",
+					BT_STR_ARG(namespace_), BT_STR_ARG(name),
+					BT_STR_ARG(bt_symbol_text(&state->symbols, row->name))));
 		}
+		value = bt_str_map_find(&row->labels, key);
+		if (value == NULL) {
+			return bt_status_error_text(arena,
+				bt_arena_printf(arena,
+					DOMAIN_ERROR "no topology domain found for pod %.*s/%.*s",
+					BT_STR_ARG(namespace_), BT_STR_ARG(name)));
+		}
+		domain = *value;
 		/* Upstream quirk, spec 05 section 15.2: the domain "" counts as not yet known. */
 		if (shared.length != 0 && !bt_str_equal(shared, domain)) {
 			return bt_status_error_text(arena,

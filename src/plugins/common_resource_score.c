@@ -115,34 +115,6 @@ bool bt_scored_resources_need_devices(
 	return false;
 }
 
-/** What devices make of a resource that the node itself has none of. */
-static void read_devices(const struct bt_scored_resource *resource, const struct bt_node_info *node,
-	int64_t *capacity, int64_t *used)
-{
-	const struct bt_device_class *device_class = class_behind(resource);
-	struct bt_device_totals totals;
-
-	if (device_class == NULL) {
-		return;
-	}
-	totals = bt_dra_device_totals(resource->dra, device_class, node->slot);
-	if (resource->handle->verify) {
-		struct bt_device_totals plain =
-			bt_dra_device_totals_anew(resource->dra, device_class, node->slot);
-
-		if (totals.devices != plain.devices || totals.allocated != plain.allocated) {
-			bt_panic("devices behind %.*s on node %.*s: %" PRId64 "/%" PRId64
-				 " are kept, %" PRId64 "/%" PRId64 " there",
-				BT_STR_ARG(resource->name), BT_STR_ARG(bt_node_info_name(node)),
-				totals.allocated, totals.devices, plain.allocated, plain.devices);
-		}
-	}
-	if (totals.devices > 0) {
-		*capacity = totals.devices;
-		*used = totals.allocated;
-	}
-}
-
 bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_request,
 	const struct bt_node_info *node, enum bt_score_usage usage,
 	struct bt_score_entry *out_entry)
@@ -155,7 +127,32 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
 	}
 	bt_scored_resource_read(resource, node, usage, &capacity, &used);
 	if (capacity == 0) {
-		read_devices(resource, node, &capacity, &used);
+		/* What devices make of a resource that the node itself has none of. */
+		const struct bt_device_class *device_class = class_behind(resource);
+		struct bt_device_totals totals;
+
+		if (device_class != NULL) {
+			totals = bt_dra_device_totals(resource->dra, device_class, node->slot);
+			if (resource->handle->verify) {
+				struct bt_device_totals plain = bt_dra_device_totals_anew(
+					resource->dra, device_class, node->slot);
+
+				if (totals.devices != plain.devices ||
+					totals.allocated != plain.allocated) {
+					bt_panic("devices behind %.*s on node %.*s: %" PRId64
+						 "/%" PRId64 " are kept, %" PRId64 "/%" PRId64
+						 " there",
+						BT_STR_ARG(resource->name),
+						BT_STR_ARG(bt_node_info_name(node)),
+						totals.allocated, totals.devices, plain.allocated,
+						plain.devices);
+				}
+			}
+			if (totals.devices > 0) {
+				capacity = totals.devices;
+				used = totals.allocated;
+			}
+		}
 	}
 	if (capacity == 0) {
 		return false;

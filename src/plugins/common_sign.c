@@ -200,28 +200,6 @@ static struct bt_str sign_term(
 	return result;
 }
 
-static void write_node_affinity(
-	const struct bt_node_affinity *affinity, struct bt_arena *arena, struct bt_strbuf *out)
-{
-	const struct bt_node_selector *required = affinity->required;
-	uint32_t count = required != NULL ? required->terms.count : 0;
-	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		texts[i] = sign_term(&required->terms.items[i], 0, arena);
-	}
-	bt_strbuf_append_c(out, required != NULL ? "required" : "none");
-	bt_sign_write_sorted(out, texts, count, false);
-	count = affinity->preferred.count;
-	texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
-	for (uint32_t i = 0; i < count; i++) {
-		texts[i] = sign_term(&affinity->preferred.items[i].preference,
-			affinity->preferred.items[i].weight, arena);
-	}
-	bt_strbuf_append_c(out, affinity->preferred.present ? "preferred" : "none");
-	bt_sign_write_sorted(out, texts, count, false);
-}
-
 void bt_sign_node_affinity(const struct bt_pod_spec *spec, struct bt_sign_fragments *out)
 {
 	const struct bt_node_affinity *affinity =
@@ -229,7 +207,23 @@ void bt_sign_node_affinity(const struct bt_pod_spec *spec, struct bt_sign_fragme
 	struct bt_strbuf value = {0};
 
 	if (affinity != NULL) {
-		write_node_affinity(affinity, out->arena, &value);
+		const struct bt_node_selector *required = affinity->required;
+		uint32_t count = required != NULL ? required->terms.count : 0;
+		struct bt_str *texts = BT_ARENA_NEW_ARRAY(out->arena, struct bt_str, count);
+
+		for (uint32_t i = 0; i < count; i++) {
+			texts[i] = sign_term(&required->terms.items[i], 0, out->arena);
+		}
+		bt_strbuf_append_c(&value, required != NULL ? "required" : "none");
+		bt_sign_write_sorted(&value, texts, count, false);
+		count = affinity->preferred.count;
+		texts = BT_ARENA_NEW_ARRAY(out->arena, struct bt_str, count);
+		for (uint32_t i = 0; i < count; i++) {
+			texts[i] = sign_term(&affinity->preferred.items[i].preference,
+				affinity->preferred.items[i].weight, out->arena);
+		}
+		bt_strbuf_append_c(&value, affinity->preferred.present ? "preferred" : "none");
+		bt_sign_write_sorted(&value, texts, count, false);
 	}
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.Affinity.NodeAffinity"), &value);
 	bt_strbuf_reset(&value);

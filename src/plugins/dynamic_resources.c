@@ -167,11 +167,6 @@ static uint32_t find_in_group(const struct bt_dynamic_group *group, struct bt_st
 	return i;
 }
 
-static bool dynamic_group_has(const struct bt_dynamic_group *group, struct bt_str uid)
-{
-	return group != NULL && find_in_group(group, uid) < group->count;
-}
-
 void bt_dynamic_group_add(struct bt_dynamic_group *group, struct bt_str uid, struct bt_arena *arena)
 {
 	if (find_in_group(group, uid) < group->count) {
@@ -305,46 +300,6 @@ static struct bt_status find_claims(const struct preparation *preparation)
 	return BT_STATUS_OK;
 }
 
-static struct bt_status find_special_claim(const struct preparation *preparation)
-{
-	struct bt_dynamic_cycle *data = preparation->data;
-	struct bt_resource_claim_consumer_reference reference;
-	struct berth_error err = BERTH_ERROR_INIT;
-
-	data->extended = bt_extended_is_wanted(preparation->instance, preparation->pod->shape)
-		? bt_extended_begin(
-			  preparation->instance, preparation->pod, preparation->cycle->arena)
-		: NULL;
-	if (data->extended == NULL) {
-		return BT_STATUS_OK;
-	}
-	if (bt_dynamic_binding(preparation->instance, preparation->pod->object, UINT32_MAX,
-		    &reference, &err) != 0) {
-		return unresolvable(preparation->cycle->arena, &err);
-	}
-	add_claim(preparation, bt_extended_claim(data->extended), &reference);
-	data->claims[data->user_count].is_special = true;
-	return BT_STATUS_OK;
-}
-
-/** Step 6a. */
-static struct bt_status read_selector(
-	const struct preparation *preparation, struct bt_dynamic_claim *claim)
-{
-	const struct bt_node_selector *selector = claim->claim->status.allocation->node_selector;
-	struct bt_arena *arena = preparation->cycle->arena;
-	struct bt_error_list errors = {0};
-
-	if (selector == NULL) {
-		return BT_STATUS_OK;
-	}
-	claim->has_selector = true;
-	claim->selector = bt_node_selector_parse(selector, BT_STR(""), arena);
-	bt_node_selector_errors(&claim->selector, arena, &errors);
-	return errors.count == 0 ? BT_STATUS_OK
-				 : bt_status_error_text(arena, bt_error_list_text(&errors, arena));
-}
-
 /** name: "request" or "request/subrequest". */
 static struct bt_status check_class(const struct preparation *preparation, struct bt_str request,
 	struct bt_str subrequest, struct bt_str class_name)
@@ -412,35 +367,6 @@ static bool has_alternatives(const struct bt_resource_claim *claim)
 	return false;
 }
 
-/** Step 6b. */
-static struct bt_status check_unallocated(
-	const struct preparation *preparation, struct bt_dynamic_claim *claim)
-{
-	const struct bt_resource_claim *object = claim->claim;
-	const struct bt_allocation_result *pending =
-		bt_claim_cache_pending(&preparation->instance->dra->claims, claim->uid);
-	struct bt_status status = BT_STATUS_OK;
-
-	if (pending != NULL && dynamic_group_has(preparation->group, claim->uid)) {
-		claim->pending = pending;
-		preparation->data->has_alternatives |= has_alternatives(object);
-		return status;
-	}
-	if (pending != NULL) {
-		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-			preparation->cycle->arena,
-			"resource claim %.*s/%.*s is in the process of being allocated",
-			BT_STR_ARG(object->metadata.namespace_), BT_STR_ARG(object->metadata.name));
-	}
-	for (uint32_t i = 0; !claim->is_special && i < object->spec.devices.requests.count &&
-		bt_status_is_success(&status);
-		i++) {
-		status =
-			check_request(preparation, object, &object->spec.devices.requests.items[i]);
-	}
-	return status;
-}
-
 /** Step 6. */
 static struct bt_status check_claims(const struct preparation *preparation)
 {
@@ -452,10 +378,52 @@ static struct bt_status check_claims(const struct preparation *preparation)
 
 		if (claim->was_allocated) {
 			data->has_alternatives |= has_alternatives(claim->claim);
-			status = read_selector(preparation, claim);
+			/* Step 6a. */
+			const struct bt_node_selector *selector =
+				claim->claim->status.allocation->node_selector;
+			struct bt_arena *arena = preparation->cycle->arena;
+			struct bt_error_list errors = {0};
+
+			if (selector == NULL) {
+				status = BT_STATUS_OK;
+			} else {
+				claim->has_selector = true;
+				claim->selector =
+					bt_node_selector_parse(selector, BT_STR(""), arena);
+				bt_node_selector_errors(&claim->selector, arena, &errors);
+				status = errors.count == 0
+					? BT_STATUS_OK
+					: bt_status_error_text(
+						  arena, bt_error_list_text(&errors, arena));
+			}
 		} else {
 			data->unallocated_count++;
-			status = check_unallocated(preparation, claim);
+			/* Step 6b. */
+			const struct bt_resource_claim *object = claim->claim;
+			const struct bt_allocation_result *pending = bt_claim_cache_pending(
+				&preparation->instance->dra->claims, claim->uid);
+
+			if (pending != NULL && preparation->group != NULL &&
+				find_in_group(preparation->group, claim->uid) <
+					preparation->group->count) {
+				claim->pending = pending;
+				preparation->data->has_alternatives |= has_alternatives(object);
+			} else if (pending != NULL) {
+				status = bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					preparation->cycle->arena,
+					"resource claim %.*s/%.*s is in the process of being "
+					"allocated",
+					BT_STR_ARG(object->metadata.namespace_),
+					BT_STR_ARG(object->metadata.name));
+			} else {
+				for (uint32_t k = 0; !claim->is_special &&
+					k < object->spec.devices.requests.count &&
+					bt_status_is_success(&status);
+					k++) {
+					status = check_request(preparation, object,
+						&object->spec.devices.requests.items[k]);
+				}
+			}
 		}
 	}
 	return status;
@@ -474,31 +442,30 @@ static struct bt_prng *share_ids(struct bt_dynamic_resources *instance)
 	return &instance->share_ids;
 }
 
-/** Step 7. */
-static void begin_allocation(const struct preparation *preparation)
-{
-	struct bt_dynamic_cycle *data = preparation->data;
-	struct bt_arena *arena = preparation->cycle->arena;
-	struct bt_allocator_options options = {
-		.prng = share_ids(preparation->instance),
-		.is_over = bt_dynamic_filter_is_over,
-		.context = &data->limit,
-		.verify = preparation->instance->base.handle->verify,
-	};
-
-	data->limit = (struct bt_filter_limit){
-		.handle = preparation->instance->base.handle, .cycle = preparation->cycle};
-	data->todo = BT_ARENA_NEW_ARRAY(arena, const struct bt_resource_claim *, data->count);
-	data->allocator = bt_allocator_create(preparation->instance->dra, &options, arena);
-}
-
 static struct bt_status prepare(const struct preparation *preparation)
 {
 	struct bt_dynamic_cycle *data = preparation->data;
 	struct bt_status status = find_claims(preparation);
 
 	if (bt_status_is_success(&status)) {
-		status = find_special_claim(preparation);
+		struct bt_resource_claim_consumer_reference reference;
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		data->extended =
+			bt_extended_is_wanted(preparation->instance, preparation->pod->shape)
+			? bt_extended_begin(preparation->instance, preparation->pod,
+				  preparation->cycle->arena)
+			: NULL;
+		if (data->extended == NULL) {
+			status = BT_STATUS_OK;
+		} else if (bt_dynamic_binding(preparation->instance, preparation->pod->object,
+				   UINT32_MAX, &reference, &err) != 0) {
+			status = unresolvable(preparation->cycle->arena, &err);
+		} else {
+			add_claim(preparation, bt_extended_claim(data->extended), &reference);
+			data->claims[data->user_count].is_special = true;
+			status = BT_STATUS_OK;
+		}
 	}
 	if (bt_status_is_success(&status) && data->count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -507,7 +474,20 @@ static struct bt_status prepare(const struct preparation *preparation)
 		status = check_claims(preparation);
 	}
 	if (bt_status_is_success(&status) && data->unallocated_count != 0) {
-		begin_allocation(preparation);
+		/* Step 7. */
+		struct bt_arena *arena = preparation->cycle->arena;
+		struct bt_allocator_options options = {
+			.prng = share_ids(preparation->instance),
+			.is_over = bt_dynamic_filter_is_over,
+			.context = &data->limit,
+			.verify = preparation->instance->base.handle->verify,
+		};
+
+		data->limit = (struct bt_filter_limit){
+			.handle = preparation->instance->base.handle, .cycle = preparation->cycle};
+		data->todo =
+			BT_ARENA_NEW_ARRAY(arena, const struct bt_resource_claim *, data->count);
+		data->allocator = bt_allocator_create(preparation->instance->dra, &options, arena);
 	}
 	return status;
 }

@@ -248,20 +248,6 @@ static void add_mapping(struct request_builder *builder, uint32_t container, str
 		};
 }
 
-static void add_long_lived(struct request_builder *builder)
-{
-	struct container_request request;
-
-	builder->long_lived_count = 0;
-	for (uint32_t i = 0; i < container_count(builder->spec); i++) {
-		if (!is_short_lived(builder->spec, i) && request_of(builder, i, &request)) {
-			add_request(builder, &request);
-			add_mapping(builder, i, request.name);
-			builder->long_lived[builder->long_lived_count++] = request;
-		}
-	}
-}
-
 /** What later containers hold is there already for one that is gone by then; returns how much of
  * wanted it is. */
 static int64_t borrow(struct request_builder *builder, const struct container_request *wanted)
@@ -332,7 +318,17 @@ static const struct bt_extended_node_claim *make_node_claim(
 		if (by_devices[i]) {
 			builder.resource = extended->scalars[i].name;
 			builder.device_class = extended->scalars[i].device_class;
-			add_long_lived(&builder);
+			struct container_request request;
+
+			builder.long_lived_count = 0;
+			for (uint32_t k = 0; k < container_count(builder.spec); k++) {
+				if (!is_short_lived(builder.spec, k) &&
+					request_of(&builder, k, &request)) {
+					add_request(&builder, &request);
+					add_mapping(&builder, k, request.name);
+					builder.long_lived[builder.long_lived_count++] = request;
+				}
+			}
 			add_short_lived(&builder);
 		}
 	}
@@ -374,27 +370,6 @@ static const struct known_node_claim *find_known(
 	return NULL;
 }
 
-static const struct bt_extended_node_claim *node_claim_for(struct bt_extended_resources *extended,
-	const bool *by_devices, const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	const struct known_node_claim *known = find_known(extended, by_devices);
-	bool *copy;
-	struct known_node_claim made;
-
-	if (known != NULL) {
-		return known->claim;
-	}
-	copy = BT_ARENA_NEW_ARRAY(arena, bool, extended->scalar_count);
-	for (uint32_t i = 0; i < extended->scalar_count; i++) {
-		copy[i] = by_devices[i];
-	}
-	made = (struct known_node_claim){copy, make_node_claim(extended, by_devices, pod, arena)};
-	if (extended->known_count < KNOWN_MAX) {
-		extended->known[extended->known_count++] = made;
-	}
-	return made.claim;
-}
-
 struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resources *instance,
 	struct bt_extended_resources *extended, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, bool has_user_claims, struct bt_arena *arena,
@@ -422,7 +397,24 @@ struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resource
 		}
 	}
 	if (any) {
-		*out_claim = node_claim_for(extended, by_devices, pod, arena);
+		const struct known_node_claim *known = find_known(extended, by_devices);
+		bool *copy;
+		struct known_node_claim made;
+
+		if (known != NULL) {
+			*out_claim = known->claim;
+		} else {
+			copy = BT_ARENA_NEW_ARRAY(arena, bool, extended->scalar_count);
+			for (uint32_t i = 0; i < extended->scalar_count; i++) {
+				copy[i] = by_devices[i];
+			}
+			made = (struct known_node_claim){
+				copy, make_node_claim(extended, by_devices, pod, arena)};
+			if (extended->known_count < KNOWN_MAX) {
+				extended->known[extended->known_count++] = made;
+			}
+			*out_claim = made.claim;
+		}
 	}
 	return BT_STATUS_OK;
 }

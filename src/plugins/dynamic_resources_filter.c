@@ -44,34 +44,6 @@ struct node_question {
 	struct bt_dynamic_node found;
 };
 
-/** Step 3; *out_unavailable: of an allocated claim. */
-static struct bt_status check_allocated(const struct node_question *question,
-	const struct bt_dynamic_claim *claim, bool *out_unavailable)
-{
-	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(question->plugin);
-	struct bt_arena *arena = question->cycle->arena;
-	struct berth_error err = BERTH_ERROR_INIT;
-	bool ready = true;
-
-	*out_unavailable = claim->has_selector &&
-		!bt_node_selector_matches(&claim->selector, bt_node_info_name(question->node),
-			bt_node_info_labels(question->node), arena, NULL);
-	if (*out_unavailable) {
-		return BT_STATUS_OK;
-	}
-	if (bt_dynamic_binds_conditions(question->plugin)) {
-		bool failed = bt_dynamic_is_ready(claim->claim, &ready, &err) != 0;
-
-		berth_error_finish(&err);
-		*out_unavailable =
-			failed || (!ready && bt_dynamic_is_timed_out(instance, claim->claim));
-	}
-	return bt_plugin_gate(question->plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)
-		? bt_node_allocatable_check_sharing(
-			  instance, question->pod, claim->claim, question->node, arena)
-		: BT_STATUS_OK;
-}
-
 /** Step 3 of all claims; *out_available false: some is not, see is_unavailable_here. */
 static struct bt_status check_available(const struct node_question *question, bool *out_available)
 {
@@ -85,30 +57,39 @@ static struct bt_status check_available(const struct node_question *question, bo
 		if (!claim->was_allocated) {
 			continue;
 		}
-		status = check_allocated(question, claim, &claim->is_unavailable_here);
+		/* Step 3; *out_unavailable: of an allocated claim. */
+		const struct bt_dynamic_resources *instance =
+			bt_dynamic_resources_of(question->plugin);
+		struct bt_arena *arena = question->cycle->arena;
+		struct berth_error err = BERTH_ERROR_INIT;
+		bool ready = true;
+
+		claim->is_unavailable_here = claim->has_selector &&
+			!bt_node_selector_matches(&claim->selector,
+				bt_node_info_name(question->node),
+				bt_node_info_labels(question->node), arena, NULL);
+		if (claim->is_unavailable_here) {
+			status = BT_STATUS_OK;
+		} else {
+			if (bt_dynamic_binds_conditions(question->plugin)) {
+				bool failed = bt_dynamic_is_ready(claim->claim, &ready, &err) != 0;
+
+				berth_error_finish(&err);
+				claim->is_unavailable_here = failed ||
+					(!ready && bt_dynamic_is_timed_out(instance, claim->claim));
+			}
+			status = bt_plugin_gate(
+					 question->plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)
+				? bt_node_allocatable_check_sharing(instance, question->pod,
+					  claim->claim, question->node, arena)
+				: BT_STATUS_OK;
+		}
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}
 		*out_available &= !claim->is_unavailable_here;
 	}
 	return BT_STATUS_OK;
-}
-
-/** Claims for the allocator, in order. */
-static uint32_t collect_todo(const struct node_question *question)
-{
-	struct bt_dynamic_cycle *data = question->data;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < data->count; i++) {
-		const struct bt_dynamic_claim *claim = &data->claims[i];
-
-		if (claim->pending == NULL && bt_dynamic_is_wanted(claim, &question->found)) {
-			data->todo[count++] =
-				claim->is_special ? &question->found.special->claim : claim->claim;
-		}
-	}
-	return count;
 }
 
 /** The search was given up. */
@@ -132,7 +113,17 @@ static struct bt_status allocate(struct node_question *question)
 	struct bt_dynamic_cycle *data = question->data;
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum bt_allocation_outcome outcome;
-	uint32_t count = collect_todo(question);
+	/* Claims for the allocator, in order. */
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < data->count; i++) {
+		const struct bt_dynamic_claim *claim = &data->claims[i];
+
+		if (claim->pending == NULL && bt_dynamic_is_wanted(claim, &question->found)) {
+			data->todo[count++] =
+				claim->is_special ? &question->found.special->claim : claim->claim;
+		}
+	}
 
 	if (count == 0) {
 		return BT_STATUS_OK;

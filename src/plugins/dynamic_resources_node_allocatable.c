@@ -168,43 +168,6 @@ static uint32_t mapping_count(
 	return count;
 }
 
-static struct bt_status sum_claim(const struct demand_question *question,
-	const struct bt_new_allocation *allocation, struct bt_resource_list *out_resources)
-{
-	const struct bt_resource_claim *claim = allocation->claim->claim;
-	uint32_t room = mapping_count(question, allocation->allocation);
-
-	*out_resources = (struct bt_resource_list){
-		.items = BT_ARENA_NEW_ARRAY(question->arena, struct bt_resource_entry, room)};
-	for (uint32_t i = 0; i < allocation->allocation->devices.results.count; i++) {
-		const struct bt_device_request_allocation_result *result =
-			&allocation->allocation->devices.results.items[i];
-		const struct bt_device *device = device_of(question, result);
-
-		if (device == NULL) {
-			return fail(question, claim, result->device,
-				"device %.*s not found in pool %.*s", BT_STR_ARG(result->device),
-				BT_STR_ARG(result->pool));
-		}
-		for (uint32_t k = 0; k < device->node_allocatable_resource_mappings.count; k++) {
-			const struct bt_node_allocatable_mapping_entry *mapping =
-				&device->node_allocatable_resource_mappings.items[k];
-			const struct bt_quantity *amount;
-			struct bt_status status =
-				amount_of(question, claim, result, mapping, &amount);
-
-			if (!bt_status_is_success(&status)) {
-				return status;
-			}
-			if (amount != NULL) {
-				add_amount(
-					out_resources, room, mapping->key, amount, question->arena);
-			}
-		}
-	}
-	return BT_STATUS_OK;
-}
-
 static bool is_entry_of(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
 	struct bt_str claim_name)
 {
@@ -240,10 +203,36 @@ static struct bt_status add_status(
 {
 	struct bt_node_allocatable *demand = question->demand;
 	struct bt_node_allocatable_claim_status *entry = &demand->statuses[demand->count];
-	struct bt_status status = sum_claim(question, allocation, &entry->resources);
+	const struct bt_resource_claim *claim = allocation->claim->claim;
+	uint32_t room = mapping_count(question, allocation->allocation);
 
-	if (!bt_status_is_success(&status)) {
-		return status;
+	entry->resources = (struct bt_resource_list){
+		.items = BT_ARENA_NEW_ARRAY(question->arena, struct bt_resource_entry, room)};
+	for (uint32_t i = 0; i < allocation->allocation->devices.results.count; i++) {
+		const struct bt_device_request_allocation_result *result =
+			&allocation->allocation->devices.results.items[i];
+		const struct bt_device *device = device_of(question, result);
+
+		if (device == NULL) {
+			return fail(question, claim, result->device,
+				"device %.*s not found in pool %.*s", BT_STR_ARG(result->device),
+				BT_STR_ARG(result->pool));
+		}
+		for (uint32_t k = 0; k < device->node_allocatable_resource_mappings.count; k++) {
+			const struct bt_node_allocatable_mapping_entry *mapping =
+				&device->node_allocatable_resource_mappings.items[k];
+			const struct bt_quantity *amount;
+			struct bt_status status =
+				amount_of(question, claim, result, mapping, &amount);
+
+			if (!bt_status_is_success(&status)) {
+				return status;
+			}
+			if (amount != NULL) {
+				add_amount(&entry->resources, room, mapping->key, amount,
+					question->arena);
+			}
+		}
 	}
 	entry->resource_claim_name =
 		bt_arena_str(question->arena, allocation->claim->claim->metadata.name);

@@ -129,25 +129,6 @@ static struct bt_resource_claim *reserved_claim(const struct binding *binding)
 	return claim;
 }
 
-/** When the wait for the devices began stands in the allocation. */
-static void set_timestamp(const struct binding *binding, struct bt_resource_claim *claim)
-{
-	struct bt_arena *arena = binding->cycle->arena;
-	int64_t now_ns = now_of(binding);
-	struct bt_allocation_result *allocation;
-	struct bt_time *now;
-
-	if (claim->status.allocation->allocation_timestamp != NULL) {
-		return;
-	}
-	allocation = BT_ARENA_NEW(arena, struct bt_allocation_result);
-	now = BT_ARENA_NEW(arena, struct bt_time);
-	*now = (struct bt_time){.seconds = now_ns / (1000 * NS_PER_MS), .set = true};
-	*allocation = *claim->status.allocation;
-	allocation->allocation_timestamp = now;
-	claim->status.allocation = allocation;
-}
-
 static int begin_status(const struct binding *binding)
 {
 	const struct bt_object_meta *meta = &base_of(binding)->metadata;
@@ -160,7 +141,21 @@ static int begin_status(const struct binding *binding)
 				"claim %.*s/%.*s got deallocated elsewhere in the meantime",
 				BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 		}
-		set_timestamp(binding, claim);
+		/* When the wait for the devices began stands in the allocation. */
+		struct bt_arena *arena = binding->cycle->arena;
+		int64_t now_ns = now_of(binding);
+		struct bt_allocation_result *allocation;
+		struct bt_time *now;
+
+		if (claim->status.allocation->allocation_timestamp == NULL) {
+			allocation = BT_ARENA_NEW(arena, struct bt_allocation_result);
+			now = BT_ARENA_NEW(arena, struct bt_time);
+			*now = (struct bt_time){
+				.seconds = now_ns / (1000 * NS_PER_MS), .set = true};
+			*allocation = *claim->status.allocation;
+			allocation->allocation_timestamp = now;
+			claim->status.allocation = allocation;
+		}
 	}
 	bind->sent = claim;
 	bind->step = BT_CLAIM_STEP_STATUS;
@@ -516,16 +511,6 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 
 /* --- Reserve --- */
 
-/** What is in flight is its allocation: the finalizer comes with the writes of PreBind. */
-static struct bt_object *allocated_claim(
-	const struct bt_resource_claim *claim, const struct bt_allocation_result *allocation)
-{
-	struct bt_resource_claim allocated = *claim;
-
-	allocated.status.allocation = allocation;
-	return bt_object_create(BT_KIND_RESOURCE_CLAIM, &allocated);
-}
-
 /** One claim's devices are taken: others see them in use from now on. */
 static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index,
@@ -540,7 +525,12 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	if (code != 0) {
 		return code;
 	}
-	object = allocated_claim(claim->is_special ? &node->special->claim : claim->claim, &result);
+	/* What is in flight is its allocation: the finalizer comes with the writes of PreBind. */
+	struct bt_resource_claim allocated =
+		*(claim->is_special ? &node->special->claim : claim->claim);
+
+	allocated.status.allocation = &result;
+	object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &allocated);
 	bt_claim_cache_signal(&instance->dra->claims, claim->uid, object);
 	claim->is_signalled = true;
 	claim->allocation = ((const struct bt_resource_claim *)object->value)->status.allocation;

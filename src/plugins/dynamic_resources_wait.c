@@ -132,35 +132,25 @@ bool bt_dynamic_is_timed_out(
 #define STATUS_TIMEOUT "timeout"
 #define STATUS_ERROR "error"
 
-/** Looked up in the API or created there: not what only the cycle knows. */
-static bool is_waited_for(const struct bt_dynamic_claim *claim)
-{
-	return !claim->is_special || !bt_extended_is_in_memory(claim->claim);
-}
-
-static void count_claim(const struct bt_dynamic_resources *instance,
-	const struct bt_resource_claim *claim, const char *status, int64_t waited_ns)
-{
-	const struct bt_allocation_result *allocation = claim->status.allocation;
-
-	for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count; i++) {
-		const struct bt_device_request_allocation_result *result =
-			&allocation->devices.results.items[i];
-
-		bt_metrics_device_waited(bt_handle_metrics(instance->base.handle),
-			instance->base.handle->scheduler_name, result->driver, status, waited_ns,
-			result->binding_conditions.count != 0);
-	}
-}
-
 static void count(const struct bt_dynamic_resources *instance, const struct bt_dynamic_cycle *data,
 	const char *status)
 {
 	int64_t now_ns = bt_metrics_now(bt_handle_metrics(instance->base.handle));
 
 	for (uint32_t i = 0; i < data->count; i++) {
-		count_claim(
-			instance, data->claims[i].claim, status, now_ns - data->wait_started_ns);
+		const struct bt_allocation_result *allocation =
+			data->claims[i].claim->status.allocation;
+
+		for (uint32_t k = 0; allocation != NULL && k < allocation->devices.results.count;
+			k++) {
+			const struct bt_device_request_allocation_result *result =
+				&allocation->devices.results.items[k];
+
+			bt_metrics_device_waited(bt_handle_metrics(instance->base.handle),
+				instance->base.handle->scheduler_name, result->driver, status,
+				now_ns - data->wait_started_ns,
+				result->binding_conditions.count != 0);
+		}
 	}
 }
 
@@ -204,7 +194,9 @@ static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cy
 	bool ready = true;
 
 	for (uint32_t i = 0; ready && i < data->count; i++) {
-		int code = is_waited_for(&data->claims[i])
+		/* Looked up in the API or created there: not what only the cycle knows. */
+		int code = (!data->claims[i].is_special ||
+				   !bt_extended_is_in_memory(data->claims[i].claim))
 			? poll_claim(instance, cycle, &data->claims[i], &ready, out_status, err)
 			: 0;
 

@@ -27,23 +27,6 @@ static void add_weight(
 	}
 }
 
-/** The pod's preferred terms that select another pod. */
-static void add_own(const struct pre_score_run *run, const struct bt_pod_info *other, uint32_t slot)
-{
-	for (uint32_t i = 0; i < run->near.count; i++) {
-		const struct bt_incoming_term *term = &run->near.items[i];
-		if (bt_incoming_term_matches(term, other->namespace_, other->labels)) {
-			add_weight(run, term->table, slot, term->term->weight);
-		}
-	}
-	for (uint32_t i = 0; i < run->apart.count; i++) {
-		const struct bt_incoming_term *term = &run->apart.items[i];
-		if (bt_incoming_term_matches(term, other->namespace_, other->labels)) {
-			add_weight(run, term->table, slot, -(int64_t)term->term->weight);
-		}
-	}
-}
-
 /** The terms of another pod that select the pod, each with `fixed` or its own weight times sign. */
 static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
@@ -71,7 +54,19 @@ static void add_pods(
 
 	for (uint32_t i = 0; i < count; i++) {
 		bt_pod_info_from_record(run->state, pods[i], &other);
-		add_own(run, &other, slot);
+		/* The pod's preferred terms that select another pod. */
+		for (uint32_t k = 0; k < run->near.count; k++) {
+			const struct bt_incoming_term *term = &run->near.items[k];
+			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
+				add_weight(run, term->table, slot, term->term->weight);
+			}
+		}
+		for (uint32_t k = 0; k < run->apart.count; k++) {
+			const struct bt_incoming_term *term = &run->apart.items[k];
+			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
+				add_weight(run, term->table, slot, -(int64_t)term->term->weight);
+			}
+		}
 		if (run->instance->hard_weight > 0) {
 			add_existing_group(run, &other, slot, BT_AFFINITY_REQUIRED,
 				run->instance->hard_weight, 0);

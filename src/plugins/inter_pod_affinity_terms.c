@@ -103,33 +103,6 @@ static void add_source_to(
 	sums[0] = 0; /* nodes without the label do not count */
 }
 
-static void reserve_source(struct bt_affinity_table *table, struct bt_arena *arena)
-{
-	uint32_t capacity = table->source_capacity * 2 + 2;
-	struct bt_affinity_source *sources;
-
-	if (table->source_count < table->source_capacity) {
-		return;
-	}
-	sources = BT_ARENA_NEW_ARRAY(arena, struct bt_affinity_source, capacity);
-	if (table->source_count != 0) {
-		memcpy(sources, table->sources, table->source_count * sizeof(*sources));
-	}
-	table->sources = sources;
-	table->source_capacity = capacity;
-}
-
-/** The sums of the sources become numbers of the table's own. */
-static void fold(struct bt_affinity_table *table, struct bt_arena *arena)
-{
-	int64_t *own = own_numbers(table, arena);
-
-	for (uint32_t i = 0; i < table->source_count; i++) {
-		add_source_to(&table->sources[i], own, table->column->dictionary.count);
-	}
-	table->source_count = 0;
-}
-
 static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	uint32_t table_index, const struct bt_affinity_source *source, enum source_kind kind,
 	uint64_t serial)
@@ -141,11 +114,27 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 		uint64_t question = bt_hash_u64(bt_hash_u64(i + UINT64_C(1), serial), kind);
 		table->identity[i] += bt_hash_u64(question, (uint64_t)source->factor);
 	}
-	reserve_source(table, arena);
+	uint32_t capacity = table->source_capacity * 2 + 2;
+	struct bt_affinity_source *sources;
+
+	if (table->source_count >= table->source_capacity) {
+		sources = BT_ARENA_NEW_ARRAY(arena, struct bt_affinity_source, capacity);
+		if (table->source_count != 0) {
+			memcpy(sources, table->sources, table->source_count * sizeof(*sources));
+		}
+		table->sources = sources;
+		table->source_capacity = capacity;
+	}
 	table->sources[table->source_count++] = *source;
 	if (tables->copies || table->own != NULL ||
 		table->source_count > SOURCES_MAX + domain_count / DOMAINS_PER_SOURCE) {
-		fold(table, arena);
+		/* The sums of the sources become numbers of the table's own. */
+		int64_t *own = own_numbers(table, arena);
+
+		for (uint32_t i = 0; i < table->source_count; i++) {
+			add_source_to(&table->sources[i], own, table->column->dictionary.count);
+		}
+		table->source_count = 0;
 	}
 }
 

@@ -35,19 +35,6 @@ static double fraction_of(int64_t requested, int64_t capacity)
 	return capacity == 0 ? 1.0 : (double)requested / (double)capacity;
 }
 
-static int64_t balanced(double cpu_fraction, double memory_fraction)
-{
-	double difference = cpu_fraction - memory_fraction;
-
-	if (cpu_fraction >= 1.0 || memory_fraction >= 1.0) {
-		return 0;
-	}
-	if (difference < 0.0) {
-		difference = -difference;
-	}
-	return bt_trunc_to_i64((1.0 - difference) * (double)BT_LEGACY_MAX_PRIORITY);
-}
-
 /** The broken line of spec 05 section 3.9 at p; points has at least one entry. */
 static int64_t line_at(const bt_utilization_shape_point_list *points, int64_t p)
 {
@@ -160,8 +147,18 @@ static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle
 {
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	*out_score = balanced(fraction_of(total.cpu_milli, node->allocatable_cpu_milli),
-		fraction_of(total.memory_bytes, node->allocatable_memory_bytes));
+	double cpu_fraction = fraction_of(total.cpu_milli, node->allocatable_cpu_milli);
+	double memory_fraction = fraction_of(total.memory_bytes, node->allocatable_memory_bytes);
+	double difference = cpu_fraction - memory_fraction;
+
+	if (cpu_fraction >= 1.0 || memory_fraction >= 1.0) {
+		*out_score = 0;
+	} else {
+		if (difference < 0.0) {
+			difference = -difference;
+		}
+		*out_score = bt_trunc_to_i64((1.0 - difference) * (double)BT_LEGACY_MAX_PRIORITY);
+	}
 	return BT_STATUS_OK;
 }
 
@@ -236,41 +233,6 @@ static int check_shape(const bt_utilization_shape_point_list *shape, struct bert
 	return 0;
 }
 
-static int read_shape(const struct bt_json_value *list, struct bt_arena *arena,
-	bt_utilization_shape_point_list *out_shape, struct berth_error *err)
-{
-	if (list->type != BT_JSON_ARRAY) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "%s: shape: expected array, got %s",
-			RATIO_KIND_NAME, bt_json_type_name(list->type));
-	}
-	if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: shape: more than %d entries",
-			RATIO_KIND_NAME, BT_LEGACY_ARGS_LIST_MAX);
-	}
-	out_shape->items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_utilization_shape_point, list->count);
-	for (uint32_t i = 0; i < list->count; i++) {
-		struct bt_utilization_shape_point *point = &out_shape->items[i];
-		int code;
-
-		if (list->elements[i]->type != BT_JSON_OBJECT) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"%s: shape[%u]: expected object, got %s", RATIO_KIND_NAME, i,
-				bt_json_type_name(list->elements[i]->type));
-		}
-		code = read_point_field(
-			list->elements[i], "utilization", i, &point->utilization, err);
-		if (code == 0) {
-			code = read_point_field(list->elements[i], "score", i, &point->score, err);
-		}
-		if (code != 0) {
-			return code;
-		}
-		out_shape->count++;
-	}
-	return check_shape(out_shape, err);
-}
-
 static int load_shape(
 	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
@@ -288,7 +250,38 @@ static int load_shape(
 	}
 	list = bt_json_find(value, "shape");
 	if (list != NULL && list->type != BT_JSON_NULL) {
-		return read_shape(list, &base->arena, &plugin->shape, err);
+		if (list->type != BT_JSON_ARRAY) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"%s: shape: expected array, got %s", RATIO_KIND_NAME,
+				bt_json_type_name(list->type));
+		}
+		if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
+			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"%s: shape: more than %d entries", RATIO_KIND_NAME,
+				BT_LEGACY_ARGS_LIST_MAX);
+		}
+		plugin->shape.items = BT_ARENA_NEW_ARRAY(
+			&base->arena, struct bt_utilization_shape_point, list->count);
+		for (uint32_t i = 0; i < list->count; i++) {
+			struct bt_utilization_shape_point *point = &plugin->shape.items[i];
+
+			if (list->elements[i]->type != BT_JSON_OBJECT) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"%s: shape[%u]: expected object, got %s", RATIO_KIND_NAME,
+					i, bt_json_type_name(list->elements[i]->type));
+			}
+			code = read_point_field(
+				list->elements[i], "utilization", i, &point->utilization, err);
+			if (code == 0) {
+				code = read_point_field(
+					list->elements[i], "score", i, &point->score, err);
+			}
+			if (code != 0) {
+				return code;
+			}
+			plugin->shape.count++;
+		}
+		return check_shape(&plugin->shape, err);
 	}
 	plugin->shape.count = (uint32_t)BT_ARRAY_LENGTH(default_points);
 	plugin->shape.items = BT_ARENA_NEW_ARRAY(

@@ -51,34 +51,6 @@ static void sort_distinct(struct bt_name_set *set)
 	set->count = kept;
 }
 
-static struct bt_name_set set_of_values(const bt_str_list *values, struct bt_arena *arena)
-{
-	struct bt_name_set set = {
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count), values->count};
-
-	for (uint32_t i = 0; i < values->count; i++) {
-		set.items[i] = values->items[i];
-	}
-	sort_distinct(&set);
-	return set;
-}
-
-static void keep_common(struct bt_name_set *set, const struct bt_name_set *other)
-{
-	uint32_t kept = 0;
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < set->count; i++) {
-		while (k < other->count && bt_str_compare(other->items[k], set->items[i]) < 0) {
-			k++;
-		}
-		if (k < other->count && bt_str_equal(other->items[k], set->items[i])) {
-			set->items[kept++] = set->items[i];
-		}
-	}
-	set->count = kept;
-}
-
 /** The node names a term leaves; false when it names none, so that any node may match. */
 static bool names_of_term(const struct bt_node_selector_term *term, struct bt_arena *arena,
 	struct bt_name_set *out_names)
@@ -93,9 +65,30 @@ static bool names_of_term(const struct bt_node_selector_term *term, struct bt_ar
 			!bt_str_equal_c(field->operator_, "In")) {
 			continue;
 		}
-		values = set_of_values(&field->values, arena);
+		struct bt_name_set set = {
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str, field->values.count),
+			field->values.count};
+
+		for (uint32_t k = 0; k < field->values.count; k++) {
+			set.items[k] = field->values.items[k];
+		}
+		sort_distinct(&set);
+		values = set;
 		if (found) {
-			keep_common(out_names, &values);
+			uint32_t kept = 0;
+			uint32_t k = 0;
+
+			for (uint32_t n = 0; n < out_names->count; n++) {
+				while (k < values.count &&
+					bt_str_compare(values.items[k], out_names->items[n]) < 0) {
+					k++;
+				}
+				if (k < values.count &&
+					bt_str_equal(values.items[k], out_names->items[n])) {
+					out_names->items[kept++] = out_names->items[n];
+				}
+			}
+			out_names->count = kept;
 		} else {
 			*out_names = values;
 			found = true;
@@ -231,24 +224,6 @@ static void node_selector_column(const struct bt_parsed_node_selector *selector,
 	bt_free(any);
 }
 
-/** matches[slot] &= nodeSelector map and required affinity hold, for every slot below slot_count.
- */
-static void required_affinity_column(const struct bt_required_node_affinity *required,
-	struct bt_state *state, uint32_t slot_count, uint8_t *matches)
-{
-	for (uint32_t i = 0; i < required->node_selector->count; i++) {
-		const struct bt_str_pair *pair = &required->node_selector->items[i];
-		struct bt_requirement equals = {.key = pair->key,
-			.operator_ = BT_SELECTOR_IN,
-			.value_count = 1,
-			.values = &pair->value};
-		and_requirement(&equals, state, slot_count, matches);
-	}
-	if (required->has_affinity) {
-		node_selector_column(&required->affinity, state, slot_count, matches);
-	}
-}
-
 /** A term of one requirement, as most are: its weight by value, one look for each slot. */
 static void add_weights_of_requirement(const struct bt_requirement *requirement, int32_t weight,
 	struct bt_state *state, uint32_t slot_count, int32_t *restrict scores)
@@ -278,18 +253,6 @@ static void add_weights_of_requirement(const struct bt_requirement *requirement,
 	bt_free(holds);
 }
 
-static void add_weights_of_term(const struct bt_preferred_term *preferred, struct bt_state *state,
-	uint32_t slot_count, int32_t *restrict scores)
-{
-	uint8_t *matches = bt_malloc(slot_count);
-
-	set_term(&preferred->term, state, slot_count, matches);
-	for (uint32_t slot = 0; slot < slot_count; slot++) {
-		scores[slot] += matches[slot] != 0 ? preferred->weight : 0;
-	}
-	bt_free(matches);
-}
-
 /** scores[slot] += sum of the weights of matching terms. */
 static void preferred_terms_column(const struct bt_preferred_terms *terms, struct bt_state *state,
 	uint32_t slot_count, int32_t *scores)
@@ -301,7 +264,13 @@ static void preferred_terms_column(const struct bt_preferred_terms *terms, struc
 			add_weights_of_requirement(&term->label_requirements[0],
 				terms->items[i].weight, state, slot_count, scores);
 		} else {
-			add_weights_of_term(&terms->items[i], state, slot_count, scores);
+			uint8_t *matches = bt_malloc(slot_count);
+
+			set_term(&terms->items[i].term, state, slot_count, matches);
+			for (uint32_t slot = 0; slot < slot_count; slot++) {
+				scores[slot] += matches[slot] != 0 ? terms->items[i].weight : 0;
+			}
+			bt_free(matches);
 		}
 	}
 }
@@ -430,7 +399,21 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	}
 	matches = bt_malloc(range.count);
 	memset(matches, 1, range.count);
-	required_affinity_column(&parsed->required, instance->handle->state, range.count, matches);
+	/* matches[slot] &= nodeSelector map and required affinity hold, for every slot below
+	 * slot_count.
+	 */
+	for (uint32_t i = 0; i < parsed->required.node_selector->count; i++) {
+		const struct bt_str_pair *pair = &parsed->required.node_selector->items[i];
+		struct bt_requirement equals = {.key = pair->key,
+			.operator_ = BT_SELECTOR_IN,
+			.value_count = 1,
+			.values = &pair->value};
+		and_requirement(&equals, instance->handle->state, range.count, matches);
+	}
+	if (parsed->required.has_affinity) {
+		node_selector_column(
+			&parsed->required.affinity, instance->handle->state, range.count, matches);
+	}
 	for (uint32_t slot = 0; slot < range.count; slot++) {
 		detail[slot] = matches[slot] != 0 ? 0 : DETAIL_POD;
 	}

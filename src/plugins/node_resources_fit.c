@@ -135,34 +135,6 @@ static void sum_placement(const struct bt_scored_resource *resource, const struc
 	*out_used = used_sum;
 }
 
-/** MostAllocated over the sums of a placement's nodes, whatever the strategy. requests: sums over
- * the proposed pods. */
-static int64_t fit_placement_score(const struct fit_scorer *scorer, const int64_t *requests,
-	const struct bt_state *state, const struct bt_placement *placement)
-{
-	int64_t score = 0;
-	int64_t weights = 0;
-
-	for (uint32_t i = 0; i < scorer->resources.count; i++) {
-		const struct bt_scored_resource *resource = &scorer->resources.items[i];
-		int64_t capacity;
-		int64_t used;
-		int64_t points;
-
-		if (requests[i] == 0 && resource->kind == BT_SCORED_SCALAR) {
-			continue;
-		}
-		sum_placement(resource, state, placement, &capacity, &used);
-		if (capacity == 0) {
-			continue;
-		}
-		points = bt_most_allocated_points(bt_wrap_add(used, requests[i]), capacity);
-		score = bt_wrap_add(score, bt_wrap_mul(points, resource->weight));
-		weights = bt_wrap_add(weights, resource->weight);
-	}
-	return weights == 0 ? 0 : bt_wrap_div(score, weights);
-}
-
 /**
  * A device class backs the name and the node has none of its own: the DynamicResources plugin
  * decides, not the fit of numbers. Spec 05 section 3.10.
@@ -552,8 +524,29 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 			sums[k] = bt_wrap_add(sums[k], requests[k]);
 		}
 	}
-	*out_score =
-		fit_placement_score(&instance->scorer, sums, instance->handle->state, placement);
+	/* MostAllocated over the sums of a placement's nodes, whatever the strategy. requests: sums
+	 * over the proposed pods. */
+	int64_t score = 0;
+	int64_t weights = 0;
+
+	for (uint32_t i = 0; i < instance->scorer.resources.count; i++) {
+		const struct bt_scored_resource *resource = &instance->scorer.resources.items[i];
+		int64_t capacity;
+		int64_t used;
+		int64_t points;
+
+		if (sums[i] == 0 && resource->kind == BT_SCORED_SCALAR) {
+			continue;
+		}
+		sum_placement(resource, instance->handle->state, placement, &capacity, &used);
+		if (capacity == 0) {
+			continue;
+		}
+		points = bt_most_allocated_points(bt_wrap_add(used, sums[i]), capacity);
+		score = bt_wrap_add(score, bt_wrap_mul(points, resource->weight));
+		weights = bt_wrap_add(weights, resource->weight);
+	}
+	*out_score = weights == 0 ? 0 : bt_wrap_div(score, weights);
 	return BT_STATUS_OK;
 }
 

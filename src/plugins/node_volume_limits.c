@@ -156,36 +156,6 @@ static void add_by_class(const struct bt_state *state,
 	add_resolved(set, volume);
 }
 
-/** Resolve the claim: its volume, or what its class will make. */
-static void add_claim(struct limits_plugin *instance,
-	const struct bt_persistent_volume_claim *claim, const struct bt_csi_node *csi_node,
-	struct volume_set *set)
-{
-	const struct bt_state *state = instance->base.handle->state;
-	const struct bt_persistent_volume *volume = claim->spec.volume_name.length != 0
-		? bt_find_volume(state, claim->spec.volume_name)
-		: NULL;
-	struct unique_volume unique = {0};
-	enum bt_in_tree_driver in_tree;
-
-	if (volume == NULL) {
-		add_by_class(state, claim, csi_node, set);
-		return;
-	}
-	if (volume->spec.source.csi != NULL) {
-		unique.driver = volume->spec.source.csi->driver;
-		unique.handle = volume->spec.source.csi->volume_handle;
-		add_resolved(set, unique);
-		return;
-	}
-	in_tree = bt_in_tree_of_volume(volume);
-	if (is_migrated_here(in_tree, csi_node) &&
-		bt_in_tree_volume_handle(volume, &instance->arena, &unique.handle, NULL) == 0) {
-		unique.driver = bt_in_tree_csi_name(in_tree);
-		add_resolved(set, unique);
-	}
-}
-
 static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *pod,
 	const struct bt_volume *volume, const struct bt_csi_node *csi_node, struct volume_set *set,
 	struct berth_error *err)
@@ -251,7 +221,31 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
 				BT_STR_ARG(bt_claim_not_owned_text(pod, claim, &instance->arena)));
 		}
-		add_claim(instance, claim, csi_node, set);
+		/* Resolve the claim: its volume, or what its class will make. */
+		const struct bt_state *state = instance->base.handle->state;
+		const struct bt_persistent_volume *volume = claim->spec.volume_name.length != 0
+			? bt_find_volume(state, claim->spec.volume_name)
+			: NULL;
+		struct unique_volume unique = {0};
+		enum bt_in_tree_driver in_tree;
+
+		if (volume == NULL) {
+			add_by_class(state, claim, csi_node, set);
+			continue;
+		}
+		if (volume->spec.source.csi != NULL) {
+			unique.driver = volume->spec.source.csi->driver;
+			unique.handle = volume->spec.source.csi->volume_handle;
+			add_resolved(set, unique);
+			continue;
+		}
+		in_tree = bt_in_tree_of_volume(volume);
+		if (is_migrated_here(in_tree, csi_node) &&
+			bt_in_tree_volume_handle(volume, &instance->arena, &unique.handle, NULL) ==
+				0) {
+			unique.driver = bt_in_tree_csi_name(in_tree);
+			add_resolved(set, unique);
+		}
 	}
 	return 0;
 }
@@ -317,33 +311,6 @@ static void index_attachments(struct limits_plugin *instance)
 	instance->attachments_known = true;
 }
 
-static void add_attachments(
-	struct limits_plugin *instance, struct bt_str node_name, struct volume_set *set)
-{
-	uint64_t hash = bt_str_hash(node_name);
-
-	index_attachments(instance);
-	for (uint32_t at = bt_map_first(&instance->attachment_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&instance->attachment_map, hash, at)) {
-		const struct bt_volume_attachment *attachment =
-			instance->attachments.items[bt_map_value(&instance->attachment_map, at)]
-				.object;
-		struct bt_str volume_name = attachment->spec.source.persistent_volume_name;
-		const struct bt_persistent_volume *volume;
-
-		if (!bt_str_equal(attachment->spec.node_name, node_name) ||
-			attachment->spec.attacher.length == 0 || volume_name.data == NULL) {
-			continue;
-		}
-		volume = bt_find_volume(instance->base.handle->state, volume_name);
-		if (volume != NULL && volume->spec.source.csi != NULL) {
-			set_add(set,
-				(struct unique_volume){.driver = attachment->spec.attacher,
-					.handle = volume->spec.source.csi->volume_handle});
-		}
-	}
-}
-
 /* --- PreFilter, Filter --- */
 
 static bool has_counted_volumes(const struct bt_pod_spec *spec)
@@ -383,28 +350,6 @@ static bool is_installed(
 		}
 	}
 	return false;
-}
-
-/** Every driver of the wanted volumes is on the node; else the first missing one by name is
- * reported. */
-static struct bt_status check_installed(
-	struct limits_plugin *instance, const struct bt_csi_node *csi_node, struct bt_arena *arena)
-{
-	struct bt_str missing = {0};
-
-	for (uint32_t i = 0; i < instance->wanted.items.count; i++) {
-		struct bt_str driver = instance->wanted.items.items[i].driver;
-
-		if ((missing.data == NULL || bt_str_compare(driver, missing) < 0) &&
-			!is_installed(instance->base.handle->state, csi_node, driver)) {
-			missing = driver;
-		}
-	}
-	if (missing.data == NULL) {
-		return BT_STATUS_OK;
-	}
-	return bt_status_printf(BT_STATUS_UNSCHEDULABLE, arena,
-		"%.*s CSI driver is not installed on the node", BT_STR_ARG(missing));
 }
 
 static int collect_used(struct limits_plugin *instance, const struct bt_node_info *node,
@@ -447,7 +392,25 @@ static struct bt_status check_node(struct limits_plugin *instance, struct bt_are
 		return BT_STATUS_OK;
 	}
 	if (bt_plugin_gate(&instance->base.base, BT_GATE_VOLUME_LIMIT_SCALING)) {
-		status = check_installed(instance, csi_node, arena);
+		/* Every driver of the wanted volumes is on the node; else the first missing one by
+		 * name is reported. */
+		struct bt_str missing = {0};
+
+		for (uint32_t i = 0; i < instance->wanted.items.count; i++) {
+			struct bt_str driver = instance->wanted.items.items[i].driver;
+
+			if ((missing.data == NULL || bt_str_compare(driver, missing) < 0) &&
+				!is_installed(instance->base.handle->state, csi_node, driver)) {
+				missing = driver;
+			}
+		}
+		if (missing.data == NULL) {
+			status = BT_STATUS_OK;
+		} else {
+			status = bt_status_printf(BT_STATUS_UNSCHEDULABLE, arena,
+				"%.*s CSI driver is not installed on the node",
+				BT_STR_ARG(missing));
+		}
 	}
 	if (!bt_status_is_success(&status) || !has_limits(csi_node)) {
 		return status;
@@ -462,7 +425,29 @@ static struct bt_status check_node(struct limits_plugin *instance, struct bt_are
 	for (uint32_t i = 0; i < wanted->items.count; i++) {
 		wanted->items.items[i].removed = set_has(&instance->used, &wanted->items.items[i]);
 	}
-	add_attachments(instance, bt_node_info_name(node), &instance->used);
+	struct bt_str node_name = bt_node_info_name(node);
+	uint64_t hash = bt_str_hash(node_name);
+
+	index_attachments(instance);
+	for (uint32_t at = bt_map_first(&instance->attachment_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&instance->attachment_map, hash, at)) {
+		const struct bt_volume_attachment *attachment =
+			instance->attachments.items[bt_map_value(&instance->attachment_map, at)]
+				.object;
+		struct bt_str volume_name = attachment->spec.source.persistent_volume_name;
+		const struct bt_persistent_volume *volume;
+
+		if (!bt_str_equal(attachment->spec.node_name, node_name) ||
+			attachment->spec.attacher.length == 0 || volume_name.data == NULL) {
+			continue;
+		}
+		volume = bt_find_volume(instance->base.handle->state, volume_name);
+		if (volume != NULL && volume->spec.source.csi != NULL) {
+			set_add(&instance->used,
+				(struct unique_volume){.driver = attachment->spec.attacher,
+					.handle = volume->spec.source.csi->volume_handle});
+		}
+	}
 	/* A node has few drivers; how many volumes a pod names is up to who wrote it. */
 	for (uint32_t i = 0; i < csi_node->spec.drivers.count; i++) {
 		struct bt_str driver = csi_node->spec.drivers.items[i].name;

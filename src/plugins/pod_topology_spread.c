@@ -23,32 +23,6 @@ static const struct bt_spread_plugin *instance_of(const struct bt_plugin *plugin
 
 /* --- the least count --- */
 
-/** Of a table that was counted by walking. */
-static void find_lows(struct bt_spread_limit *limit)
-{
-	limit->low = LOW_OF_NOTHING;
-	limit->low_count = 0;
-	limit->second_low = LOW_OF_NOTHING;
-	limit->domain_count = 0;
-	for (uint32_t i = 1; i < limit->table.size; i++) {
-		int64_t count = limit->table.counts[i];
-
-		if (count == BT_SPREAD_NO_DOMAIN) {
-			continue;
-		}
-		limit->domain_count++;
-		if (count < limit->low) {
-			limit->second_low = limit->low;
-			limit->low = count;
-			limit->low_count = 1;
-		} else if (count == limit->low) {
-			limit->low_count++;
-		} else if (count < limit->second_low) {
-			limit->second_low = count;
-		}
-	}
-}
-
 /* --- PreFilter --- */
 
 /** Whether a node counts depends on a constraint's two policies alone: asked once for each of them.
@@ -70,43 +44,6 @@ static bool counts_node(const struct bt_spread_filter_data *data, uint32_t index
 		verdicts->counts[policies] = bt_spread_counts_node(&data->list, index, state, slot);
 	}
 	return verdicts->counts[policies];
-}
-
-/** Section 2.7 to the letter: every pod of every eligible node. */
-static void count_by_walking(struct bt_spread_filter_data *data, const struct bt_state *state,
-	const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	const struct bt_snapshot *snapshot = &state->snapshot;
-	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
-
-	for (uint32_t i = 0; i < data->list.count; i++) {
-		bt_spread_table_init(&data->limits[i].table, data->list.items[i].column,
-			BT_SPREAD_NO_DOMAIN, arena);
-	}
-	for (uint32_t n = 0; n < snapshot->count; n++) {
-		uint32_t slot = snapshot->list[n];
-
-		if (!bt_spread_has_all_keys(&data->list, slot)) {
-			continue;
-		}
-		struct node_verdicts verdicts = {0};
-		for (uint32_t i = 0; i < data->list.count; i++) {
-			const struct bt_spread_constraint *constraint = &data->list.items[i];
-			int64_t *count;
-
-			if (!counts_node(data, i, state, slot, &verdicts)) {
-				continue;
-			}
-			count = &data->limits[i].table.counts[bt_topology_domain(
-				constraint->column, slot)];
-			*count = (*count == BT_SPREAD_NO_DOMAIN ? 0 : *count) +
-				bt_spread_count_pods(
-					state, &constraint->selector, namespace_, slot);
-		}
-	}
-	for (uint32_t i = 0; i < data->list.count; i++) {
-		find_lows(&data->limits[i]);
-	}
 }
 
 static int64_t low_of(uint32_t least)
@@ -159,7 +96,62 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			bt_selector_matches(&list.items[i].selector, pod->labels);
 	}
 	if (cycle->plain || !count_by_counters(data, instance->source.state, pod, cycle)) {
-		count_by_walking(data, instance->source.state, pod, cycle->arena);
+		/* Section 2.7 to the letter: every pod of every eligible node. */
+		const struct bt_state *state = instance->source.state;
+		const struct bt_snapshot *snapshot = &state->snapshot;
+		bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
+
+		for (uint32_t i = 0; i < data->list.count; i++) {
+			bt_spread_table_init(&data->limits[i].table, data->list.items[i].column,
+				BT_SPREAD_NO_DOMAIN, cycle->arena);
+		}
+		for (uint32_t n = 0; n < snapshot->count; n++) {
+			uint32_t slot = snapshot->list[n];
+
+			if (!bt_spread_has_all_keys(&data->list, slot)) {
+				continue;
+			}
+			struct node_verdicts verdicts = {0};
+			for (uint32_t i = 0; i < data->list.count; i++) {
+				const struct bt_spread_constraint *constraint =
+					&data->list.items[i];
+				int64_t *count;
+
+				if (!counts_node(data, i, state, slot, &verdicts)) {
+					continue;
+				}
+				count = &data->limits[i].table.counts[bt_topology_domain(
+					constraint->column, slot)];
+				*count = (*count == BT_SPREAD_NO_DOMAIN ? 0 : *count) +
+					bt_spread_count_pods(
+						state, &constraint->selector, namespace_, slot);
+			}
+		}
+		for (uint32_t i = 0; i < data->list.count; i++) {
+			/* Of a table that was counted by walking. */
+			struct bt_spread_limit *limit = &data->limits[i];
+			limit->low = LOW_OF_NOTHING;
+			limit->low_count = 0;
+			limit->second_low = LOW_OF_NOTHING;
+			limit->domain_count = 0;
+			for (uint32_t k = 1; k < limit->table.size; k++) {
+				int64_t count = limit->table.counts[k];
+
+				if (count == BT_SPREAD_NO_DOMAIN) {
+					continue;
+				}
+				limit->domain_count++;
+				if (count < limit->low) {
+					limit->second_low = limit->low;
+					limit->low = count;
+					limit->low_count = 1;
+				} else if (count == limit->low) {
+					limit->low_count++;
+				} else if (count < limit->second_low) {
+					limit->second_low = count;
+				}
+			}
+		}
 	}
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;

@@ -41,21 +41,6 @@ static bool judge_listed(
 	return any != 0;
 }
 
-static bool reject_unlabelled(
-	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
-{
-	const uint32_t *values = judged->column->values;
-
-	if (judged->column->present_count == slot_count) {
-		return false;
-	}
-	for (uint32_t slot = 0; slot < slot_count; slot++) {
-		detail[slot] =
-			detail[slot] == 0 && values[slot] == 0 ? BT_SPREAD_NO_LABEL : detail[slot];
-	}
-	return true;
-}
-
 /**
  * Every domain is one node, so that nodes without matching pods count none: only the others are
  * looked at.
@@ -64,7 +49,19 @@ static bool judge_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
 {
 	const struct bt_sparse_counts *own = &judged->data->limits[judged->index].table.sums.own;
-	bool any = reject_unlabelled(judged, slot_count, detail);
+	bool any;
+
+	const uint32_t *values = judged->column->values;
+
+	if (judged->column->present_count == slot_count) {
+		any = false;
+	} else {
+		for (uint32_t k = 0; k < slot_count; k++) {
+			detail[k] =
+				detail[k] == 0 && values[k] == 0 ? BT_SPREAD_NO_LABEL : detail[k];
+		}
+		any = true;
+	}
 
 	for (uint32_t page = 0; page < own->page_count; page++) {
 		uint32_t first = page * BT_COUNTS_PAGE;

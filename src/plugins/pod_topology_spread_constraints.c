@@ -184,60 +184,6 @@ void bt_spread_selectors_destroy(struct bt_spread_selectors *kept)
 	bt_free(kept);
 }
 
-static void append_key(struct bt_strbuf *key, const struct bt_pod_info *pod,
-	const struct bt_owner_reference *owner)
-{
-	bt_strbuf_reset(key);
-	bt_key_append_str(key, pod->namespace_);
-	if (owner != NULL) {
-		bt_key_append_str(key, owner->api_version);
-		bt_key_append_str(key, owner->kind);
-		bt_key_append_str(key, owner->name);
-	}
-	bt_key_append_u32(key, pod->labels->count);
-	for (uint32_t i = 0; i < pod->labels->count; i++) {
-		bt_key_append_str(key, pod->labels->items[i].key);
-		bt_key_append_str(key, pod->labels->items[i].value);
-	}
-}
-
-/** Memory from the arena. Without requirements: nothing selects the pod. */
-static struct bt_selector spread_default_selector(struct bt_spread_selectors *kept,
-	struct bt_state *state, const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	const struct bt_owner_reference *owner =
-		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
-	struct kept_selector *item;
-	struct bt_str key;
-	/* Grows with every change of the objects a selector comes from. */
-	uint64_t versions = bt_object_store_version(&state->objects, BT_KIND_SERVICE) +
-		bt_object_store_version(&state->objects, BT_KIND_REPLICATION_CONTROLLER) +
-		bt_object_store_version(&state->objects, BT_KIND_REPLICA_SET) +
-		bt_object_store_version(&state->objects, BT_KIND_STATEFUL_SET);
-
-	if (owner == NULL && bt_object_store_count(&state->objects, BT_KIND_SERVICE) == 0) {
-		return (struct bt_selector){0};
-	}
-	append_key(&kept->key, pod, owner);
-	key = bt_strbuf_str(&kept->key);
-	item = &kept->items[bt_str_hash(key) & (KEPT_MAX - 1)];
-	if (item->key.data == NULL || item->versions != versions || !bt_str_equal(item->key, key)) {
-		struct bt_selector found;
-
-		bt_arena_finish(&item->arena);
-		bt_arena_init(&item->arena, 256);
-		struct bt_requirements list = {.arena = arena};
-
-		add_services(state, pod, &list);
-		add_owner(state, pod, &list);
-		found = requirements_selector(&list);
-		item->selector = bt_selector_copy(&found, &item->arena);
-		item->key = bt_arena_str(&item->arena, key);
-		item->versions = versions;
-	}
-	return bt_selector_copy(&item->selector, arena);
-}
-
 const struct bt_topology_spread_constraint bt_spread_system_defaults[2] = {
 	{.max_skew = 3,
 		.topology_key = BT_STR_INIT("kubernetes.io/hostname"),
@@ -337,7 +283,51 @@ static int resolve_defaults(const struct bt_spread_source *source, const struct 
 	if (out_list->count == 0) {
 		return 0;
 	}
-	selector = spread_default_selector(source->selectors, source->state, pod, arena);
+	/* Memory from the arena. Without requirements: nothing selects the pod. */
+	const struct bt_owner_reference *owner =
+		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
+	struct kept_selector *item;
+	struct bt_str key;
+	/* Grows with every change of the objects a selector comes from. */
+	uint64_t versions = bt_object_store_version(&source->state->objects, BT_KIND_SERVICE) +
+		bt_object_store_version(&source->state->objects, BT_KIND_REPLICATION_CONTROLLER) +
+		bt_object_store_version(&source->state->objects, BT_KIND_REPLICA_SET) +
+		bt_object_store_version(&source->state->objects, BT_KIND_STATEFUL_SET);
+
+	if (owner == NULL && bt_object_store_count(&source->state->objects, BT_KIND_SERVICE) == 0) {
+		selector = (struct bt_selector){0};
+	} else {
+		bt_strbuf_reset(&source->selectors->key);
+		bt_key_append_str(&source->selectors->key, pod->namespace_);
+		if (owner != NULL) {
+			bt_key_append_str(&source->selectors->key, owner->api_version);
+			bt_key_append_str(&source->selectors->key, owner->kind);
+			bt_key_append_str(&source->selectors->key, owner->name);
+		}
+		bt_key_append_u32(&source->selectors->key, pod->labels->count);
+		for (uint32_t i = 0; i < pod->labels->count; i++) {
+			bt_key_append_str(&source->selectors->key, pod->labels->items[i].key);
+			bt_key_append_str(&source->selectors->key, pod->labels->items[i].value);
+		}
+		key = bt_strbuf_str(&source->selectors->key);
+		item = &source->selectors->items[bt_str_hash(key) & (KEPT_MAX - 1)];
+		if (item->key.data == NULL || item->versions != versions ||
+			!bt_str_equal(item->key, key)) {
+			struct bt_selector found;
+
+			bt_arena_finish(&item->arena);
+			bt_arena_init(&item->arena, 256);
+			struct bt_requirements list = {.arena = arena};
+
+			add_services(source->state, pod, &list);
+			add_owner(source->state, pod, &list);
+			found = requirements_selector(&list);
+			item->selector = bt_selector_copy(&found, &item->arena);
+			item->key = bt_arena_str(&item->arena, key);
+			item->versions = versions;
+		}
+		selector = bt_selector_copy(&item->selector, arena);
+	}
 	if (selector.requirement_count == 0) {
 		out_list->count = 0;
 		return 0;

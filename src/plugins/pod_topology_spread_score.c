@@ -223,26 +223,6 @@ static uint64_t count_considered(
 	return count;
 }
 
-/** Every node has a value of its own; those without the label share one more. */
-static uint64_t count_unique_values(const struct bt_spread_score_data *data,
-	const struct bt_label_column *column, const struct feasible_nodes *nodes)
-{
-	uint64_t count = 0;
-	bool without_label = false;
-
-	for (uint32_t i = 0; i < nodes->count; i++) {
-		if (slot_is_ignored(data, nodes->slots[i])) {
-			continue;
-		}
-		if (column->values[nodes->slots[i]] == 0) {
-			without_label = true;
-		} else {
-			count += nodes_of(nodes, i);
-		}
-	}
-	return count + without_label;
-}
-
 /** Number of distinct values of a key over the feasible nodes that are not ignored. */
 static uint64_t count_values(const struct bt_spread_score_data *data,
 	const struct bt_spread_term *term, const struct feasible_nodes *nodes,
@@ -257,7 +237,20 @@ static uint64_t count_values(const struct bt_spread_score_data *data,
 		return nodes->count != 0 && !data->requires_all_keys;
 	}
 	if (bt_label_column_is_unique(column) && term->empty_domain == 0) {
-		return count_unique_values(data, column, nodes);
+		/* Every node has a value of its own; those without the label share one more. */
+		bool without_label = false;
+
+		for (uint32_t i = 0; i < nodes->count; i++) {
+			if (slot_is_ignored(data, nodes->slots[i])) {
+				continue;
+			}
+			if (column->values[nodes->slots[i]] == 0) {
+				without_label = true;
+			} else {
+				count += nodes_of(nodes, i);
+			}
+		}
+		return count + without_label;
 	}
 	seen = BT_ARENA_NEW_ARRAY(arena, uint8_t, column->dictionary.count);
 	for (uint32_t i = 0; i < nodes->count; i++) {

@@ -132,20 +132,6 @@ static struct bt_status remove_pod(struct trial *trial, const struct bt_pod_info
 				   : BT_STATUS_OK;
 }
 
-static struct bt_status add_pod(struct trial *trial, const struct bt_pod_info *pod)
-{
-	struct dry_run *run = trial->run;
-
-	if (trial->sums_only) {
-		bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, 1);
-		return BT_STATUS_OK;
-	}
-	bt_node_info_add_pod(&trial->node, run->cycle->arena, pod);
-	return run->has_extensions ? bt_run_pre_filter_add_pod(run->framework, trial->cycle,
-					     run->pod, pod, &trial->node)
-				   : BT_STATUS_OK;
-}
-
 static struct bt_status fits(struct trial *trial)
 {
 	return bt_run_filter_with_nominated_pods(
@@ -234,7 +220,19 @@ static struct bt_status reprieve(struct trial *trial, struct bt_preemption_candi
 
 	for (uint32_t i = 0; i < trial->pod_count; i++) {
 		const struct bt_pod_info *pod = &trial->pods[trial->order[i]];
-		struct bt_status status = add_pod(trial, pod);
+		struct dry_run *run = trial->run;
+		struct bt_status status;
+
+		if (trial->sums_only) {
+			bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, 1);
+			status = BT_STATUS_OK;
+		} else {
+			bt_node_info_add_pod(&trial->node, run->cycle->arena, pod);
+			status = run->has_extensions
+				? bt_run_pre_filter_add_pod(
+					  run->framework, trial->cycle, run->pod, pod, &trial->node)
+				: BT_STATUS_OK;
+		}
 
 		if (!bt_status_is_success(&status)) {
 			return status;
@@ -279,62 +277,6 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	return reprieve(trial, out);
 }
 
-/** The same for the node that was handed in. */
-static void collect_given(struct dry_run *run)
-{
-	struct bt_evaluator *evaluator = run->evaluator;
-	uint32_t count = bt_node_info_pod_count(run->given);
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_pod_info pod;
-
-		bt_node_info_pod_at(run->given, i, &pod);
-		if (pod.pod_id != BT_POD_NONE &&
-			bt_evaluator_may_preempt(evaluator, run->given->slot, &pod, run->pod)) {
-			bt_vec_push(&evaluator->removable, pod);
-		}
-	}
-}
-
-/** The pods of the node that the preemptor may evict, in the evaluator's memory. */
-static uint32_t collect_removable(struct dry_run *run, uint32_t slot, bool anonymous)
-{
-	struct bt_evaluator *evaluator = run->evaluator;
-	const struct bt_state *state = evaluator->handle->state;
-	const struct bt_node_row *row = &state->nodes.rows[slot];
-
-	evaluator->removable.count = 0;
-	if (run->given != NULL) {
-		collect_given(run);
-	}
-	for (uint32_t i = 0; run->given == NULL && i < row->pods.count; i++) {
-		uint32_t pod_id = row->pods.items[i];
-		struct bt_pod_info pod;
-
-		if (bt_state_pod_at(state, pod_id)->priority >= run->pod->priority) {
-			continue;
-		}
-		if (anonymous) {
-			/* A pod of the state, as far as needed when nothing looks at its identity.
-			 */
-			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-			pod = (struct bt_pod_info){
-				.shape = bt_shape_at(&state->shapes, record->shape),
-				.priority = record->priority,
-				.start_seconds = record->start_seconds,
-				.pod_id = pod_id,
-			};
-		} else {
-			bt_pod_info_from_record(state, pod_id, &pod);
-		}
-		if (bt_evaluator_may_preempt(evaluator, slot, &pod, run->pod)) {
-			bt_vec_push(&evaluator->removable, pod);
-		}
-	}
-	bt_vec_reserve(&evaluator->order, (uint64_t)evaluator->removable.count * 2);
-	return evaluator->removable.count;
-}
-
 static bool is_nominated(const struct dry_run *run, uint32_t slot)
 {
 	bool nominated = false;
@@ -352,7 +294,52 @@ static struct bt_status select_victims(
 	struct dry_run *run, uint32_t slot, bool sums_only, struct bt_preemption_candidate *out)
 {
 	struct bt_evaluator *evaluator = run->evaluator;
-	uint32_t count = collect_removable(run, slot, sums_only && !run->needs_identity);
+	/* The pods of the node that the preemptor may evict, in the evaluator's memory. */
+	const struct bt_state *state = evaluator->handle->state;
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+
+	evaluator->removable.count = 0;
+	if (run->given != NULL) {
+		/* The same for the node that was handed in. */
+		uint32_t count = bt_node_info_pod_count(run->given);
+
+		for (uint32_t i = 0; i < count; i++) {
+			struct bt_pod_info pod;
+
+			bt_node_info_pod_at(run->given, i, &pod);
+			if (pod.pod_id != BT_POD_NONE &&
+				bt_evaluator_may_preempt(
+					evaluator, run->given->slot, &pod, run->pod)) {
+				bt_vec_push(&evaluator->removable, pod);
+			}
+		}
+	}
+	for (uint32_t i = 0; run->given == NULL && i < row->pods.count; i++) {
+		uint32_t pod_id = row->pods.items[i];
+		struct bt_pod_info pod;
+
+		if (bt_state_pod_at(state, pod_id)->priority >= run->pod->priority) {
+			continue;
+		}
+		if (sums_only && !run->needs_identity) {
+			/* A pod of the state, as far as needed when nothing looks at its identity.
+			 */
+			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+			pod = (struct bt_pod_info){
+				.shape = bt_shape_at(&state->shapes, record->shape),
+				.priority = record->priority,
+				.start_seconds = record->start_seconds,
+				.pod_id = pod_id,
+			};
+		} else {
+			bt_pod_info_from_record(state, pod_id, &pod);
+		}
+		if (bt_evaluator_may_preempt(evaluator, slot, &pod, run->pod)) {
+			bt_vec_push(&evaluator->removable, pod);
+		}
+	}
+	bt_vec_reserve(&evaluator->order, (uint64_t)evaluator->removable.count * 2);
+	uint32_t count = evaluator->removable.count;
 	struct trial trial = {
 		.run = run,
 		.cycle = run->cycle,
@@ -471,23 +458,6 @@ static bool recall(struct dry_run *run, uint32_t slot, struct bt_status *out_sta
 	return true;
 }
 
-/** For the next attempt of such a pod. */
-static void remember(struct dry_run *run, const struct bt_status *status,
-	const struct bt_preemption_candidate *candidate)
-{
-	const struct bt_state *state = run->evaluator->handle->state;
-
-	if (run->memo == NULL || is_nominated(run, candidate->slot)) {
-		return;
-	}
-	if (bt_status_is_rejected(status)) {
-		bt_dry_run_note_failure(run->memo, state, candidate->slot, status);
-	} else if (bt_status_is_success(status) && candidate->victim_count != 0) {
-		bt_dry_run_note_victims(run->memo, state, candidate->slot, candidate->victims,
-			candidate->victim_count);
-	}
-}
-
 static struct bt_status recall_or_find(
 	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
 {
@@ -500,7 +470,17 @@ static struct bt_status recall_or_find(
 		return status;
 	}
 	status = find_victims(run, slot, out);
-	remember(run, &status, out);
+	/* For the next attempt of such a pod. */
+	const struct bt_state *state = run->evaluator->handle->state;
+
+	if (run->memo != NULL && !is_nominated(run, out->slot)) {
+		if (bt_status_is_rejected(&status)) {
+			bt_dry_run_note_failure(run->memo, state, out->slot, &status);
+		} else if (bt_status_is_success(&status) && out->victim_count != 0) {
+			bt_dry_run_note_victims(
+				run->memo, state, out->slot, out->victims, out->victim_count);
+		}
+	}
 	return status;
 }
 

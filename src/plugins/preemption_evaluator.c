@@ -13,26 +13,6 @@
 /** Up to here insertion beats merging. */
 #define INSERTION_MAX 12
 
-/**
- * Merge of two sorted halves. The right one is taken whenever it is more important than the left
- * one: so equals stay in order, and entries that are both more important than each other are
- * reversed, as insertion does.
- */
-static void merge(uint32_t *indices, uint32_t middle, uint32_t count, uint32_t *scratch,
-	bt_more_important more_important, const void *context)
-{
-	uint32_t left = 0;
-	uint32_t right = middle;
-
-	memcpy(scratch, indices, count * sizeof(indices[0]));
-	for (uint32_t i = 0; i < count; i++) {
-		bool take_right = left == middle ||
-			(right < count && more_important(context, scratch[right], scratch[left]));
-
-		indices[i] = take_right ? scratch[right++] : scratch[left++];
-	}
-}
-
 void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_more_important more_important, const void *context)
 {
@@ -53,7 +33,21 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	}
 	bt_sort_by_importance(indices, middle, scratch, more_important, context);
 	bt_sort_by_importance(indices + middle, count - middle, scratch, more_important, context);
-	merge(indices, middle, count, scratch, more_important, context);
+	/*
+	 * Merge of two sorted halves. The right one is taken whenever it is more important than the
+	 * left one: so equals stay in order, and entries that are both more important than each
+	 * other are reversed, as insertion does.
+	 */
+	uint32_t left = 0;
+	uint32_t right = middle;
+
+	memcpy(scratch, indices, count * sizeof(indices[0]));
+	for (uint32_t i = 0; i < count; i++) {
+		bool take_right = left == middle ||
+			(right < count && more_important(context, scratch[right], scratch[left]));
+
+		indices[i] = take_right ? scratch[right++] : scratch[left++];
+	}
 }
 
 /** The best candidate: spec 08 section 10.2. */
@@ -126,27 +120,6 @@ static const bt_candidate_score default_scores[] = {
 	latest_start,
 };
 
-/** Keep the choices with the highest score. */
-static void narrow(const struct bt_evaluator *evaluator, bt_candidate_score score,
-	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t *count)
-{
-	int64_t best = INT64_MIN;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < *count; i++) {
-		int64_t value = score(evaluator, &decision->candidates[choices[i]]);
-
-		if (value > best) {
-			best = value;
-			kept = 0;
-		}
-		if (value == best) {
-			choices[kept++] = choices[i];
-		}
-	}
-	*count = kept;
-}
-
 /** The preferred node, if it is one of the choices, comes first. */
 static void prefer(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)
@@ -182,7 +155,22 @@ void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struc
 		choices[i] = i;
 	}
 	for (uint32_t i = 0; i < score_count && count > 1; i++) {
-		narrow(evaluator, scores[i], decision, choices, &count);
+		/* Keep the choices with the highest score. */
+		int64_t best = INT64_MIN;
+		uint32_t kept = 0;
+
+		for (uint32_t k = 0; k < count; k++) {
+			int64_t value = scores[i](evaluator, &decision->candidates[choices[k]]);
+
+			if (value > best) {
+				best = value;
+				kept = 0;
+			}
+			if (value == best) {
+				choices[kept++] = choices[k];
+			}
+		}
+		count = kept;
 	}
 	prefer(evaluator, decision, choices, count);
 	decision->choices = choices;
@@ -206,31 +194,6 @@ static void note_ignored(
 }
 
 /* --- question and answer --- */
-
-static struct bt_preemption_opinions question(
-	const struct bt_state *state, const struct candidates *candidates, struct bt_arena *arena)
-{
-	struct bt_preemption_opinion *items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_opinion, candidates->count);
-
-	for (uint32_t i = 0; i < candidates->count; i++) {
-		const struct bt_preemption_candidate *candidate = &candidates->items[i];
-		struct bt_str *uids =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_str, candidate->victim_count);
-
-		for (uint32_t v = 0; v < candidate->victim_count; v++) {
-			uids[v] = bt_symbol_text(&state->symbols,
-				bt_state_pod_at(state, candidate->victims[v])->uid);
-		}
-		items[i] = (struct bt_preemption_opinion){
-			.node_name = bt_node_table_name(&state->nodes, candidate->slot),
-			.victim_uids = uids,
-			.victim_count = candidate->victim_count,
-			.pdb_violations = candidate->pdb_violations,
-		};
-	}
-	return (struct bt_preemption_opinions){items, candidates->count};
-}
 
 /** The pods that an opinion names; the node must be known and have them. */
 static int read_opinion(const struct bt_state *state, const struct bt_preemption_extender *extender,
@@ -269,7 +232,27 @@ static int ask(const struct bt_state *state, const struct bt_preemption_extender
 	const struct bt_pod_info *pod, const struct candidates *candidates, struct bt_arena *arena,
 	struct candidates *out_answer, struct berth_error *err)
 {
-	struct bt_preemption_opinions asked = question(state, candidates, arena);
+	struct bt_preemption_opinion *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_opinion, candidates->count);
+
+	for (uint32_t i = 0; i < candidates->count; i++) {
+		const struct bt_preemption_candidate *candidate = &candidates->items[i];
+		struct bt_str *uids =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str, candidate->victim_count);
+
+		for (uint32_t v = 0; v < candidate->victim_count; v++) {
+			uids[v] = bt_symbol_text(&state->symbols,
+				bt_state_pod_at(state, candidate->victims[v])->uid);
+		}
+		items[i] = (struct bt_preemption_opinion){
+			.node_name = bt_node_table_name(&state->nodes, candidate->slot),
+			.victim_uids = uids,
+			.victim_count = candidate->victim_count,
+			.pdb_violations = candidate->pdb_violations,
+		};
+	}
+	struct bt_preemption_opinions asked =
+		(struct bt_preemption_opinions){items, candidates->count};
 	struct bt_preemption_opinions answer = {0};
 	int result = extender->process(extender->context, pod, &asked, arena, &answer, err);
 
@@ -441,54 +424,6 @@ uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint3
 	return enough < node_count ? (uint32_t)enough : node_count;
 }
 
-static struct bt_dry_run_result find_candidates(struct bt_evaluator *evaluator,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	const struct bt_node_statuses *statuses)
-{
-	const struct bt_state *state = evaluator->handle->state;
-	struct bt_dry_run_result found = {0};
-	uint64_t offset = 0;
-	uint32_t count = bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
-	bool in_vain;
-
-	evaluator->statuses.entries.count = 0;
-	evaluator->statuses.groups = NULL;
-	if (count == 0) {
-		return found;
-	}
-	if (evaluator->handle->prng != NULL) {
-		offset = bt_prng_below(evaluator->handle->prng, count);
-	}
-	bt_lowest_priorities_refresh(&evaluator->lowest, state);
-	in_vain = bt_lowest_priority(&evaluator->lowest) >= pod->priority;
-	if (!in_vain || evaluator->handle->verify) {
-		bt_vec_reserve(&evaluator->potential,
-			(uint64_t)state->snapshot.count + statuses->entries.count);
-		(void)bt_node_statuses_nodes_for_code(
-			statuses, BT_STATUS_UNSCHEDULABLE, state, evaluator->potential.items);
-		found = bt_dry_run_preemption(evaluator, cycle, pod, evaluator->potential.items,
-			count, (uint32_t)offset, bt_calculate_num_candidates(evaluator, count));
-	}
-	if (in_vain) {
-		BT_ASSERT(found.count == 0 && found.error_text.data == NULL);
-		BT_ASSERT(!evaluator->handle->verify || evaluator->statuses.entries.count == count);
-		/* No pod anywhere is less important: each node says that it has no victims, without
-		 * being asked.
-		 */
-		evaluator->no_victims = bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
-		evaluator->no_victims_count = count;
-		evaluator->no_victims_group = (struct bt_status_groups){
-			.count = 1,
-			.statuses = &evaluator->no_victims,
-			.sizes = &evaluator->no_victims_count,
-		};
-		evaluator->statuses.entries.count = 0;
-		evaluator->statuses.groups = &evaluator->no_victims_group;
-	}
-	return found;
-}
-
 /* --- the attempt --- */
 
 static struct bt_post_filter_result nominate(struct bt_str node_name)
@@ -530,15 +465,55 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	struct bt_post_filter_result *out_result, struct bt_preemption_decision *decision)
 {
 	struct bt_status status = bt_pod_eligible_to_preempt_others(evaluator, pod, statuses);
-	struct bt_dry_run_result found;
+	const struct bt_state *state = evaluator->handle->state;
+	struct bt_dry_run_result found = {0};
+	uint64_t offset = 0;
+	uint32_t count;
 
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	if (evaluator->handle->state->snapshot.count == 0) {
+	if (state->snapshot.count == 0) {
 		return bt_status_error_text(cycle->arena, BT_STR("no nodes available"));
 	}
-	found = find_candidates(evaluator, cycle, pod, statuses);
+	count = bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
+	evaluator->statuses.entries.count = 0;
+	evaluator->statuses.groups = NULL;
+	if (count != 0) {
+		if (evaluator->handle->prng != NULL) {
+			offset = bt_prng_below(evaluator->handle->prng, count);
+		}
+		bt_lowest_priorities_refresh(&evaluator->lowest, state);
+		bool in_vain = bt_lowest_priority(&evaluator->lowest) >= pod->priority;
+		if (!in_vain || evaluator->handle->verify) {
+			bt_vec_reserve(&evaluator->potential,
+				(uint64_t)state->snapshot.count + statuses->entries.count);
+			(void)bt_node_statuses_nodes_for_code(statuses, BT_STATUS_UNSCHEDULABLE,
+				state, evaluator->potential.items);
+			found = bt_dry_run_preemption(evaluator, cycle, pod,
+				evaluator->potential.items, count, (uint32_t)offset,
+				bt_calculate_num_candidates(evaluator, count));
+		}
+		if (in_vain) {
+			BT_ASSERT(found.count == 0 && found.error_text.data == NULL);
+			BT_ASSERT(!evaluator->handle->verify ||
+				evaluator->statuses.entries.count == count);
+			/* No pod anywhere is less important: each node says that it has no victims,
+			 * without being asked.
+			 */
+			evaluator->no_victims =
+				bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					BT_REASON_NO_PREEMPTION_VICTIMS);
+			evaluator->no_victims_count = count;
+			evaluator->no_victims_group = (struct bt_status_groups){
+				.count = 1,
+				.statuses = &evaluator->no_victims,
+				.sizes = &evaluator->no_victims_count,
+			};
+			evaluator->statuses.entries.count = 0;
+			evaluator->statuses.groups = &evaluator->no_victims_group;
+		}
+	}
 	if (found.count == 0 && found.error_text.data != NULL) {
 		return bt_status_error_text(cycle->arena, found.error_text);
 	}

@@ -399,27 +399,6 @@ static void write_done(struct bt_preemption_task *task, uint32_t item, bool dele
 	}
 }
 
-static void send_nominations(struct bt_preemption_task *task)
-{
-	const struct bt_preemption_writer *writer =
-		task->eviction.executor->handle->preemption_writer;
-	struct bt_lower_nominations lower = bt_eviction_lower_nominations(&task->eviction);
-
-	for (uint32_t i = 0; i < lower.pods.count; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		int result;
-
-		task->pending++;
-		result = writer->clear_nomination(writer->context,
-			ticket_of(task, ITEM_NOMINATION, false), &lower.pods.items[i], &err);
-		berth_error_finish(&err);
-		if (result != BT_PREEMPTION_PENDING) {
-			write_done(task, ITEM_NOMINATION, false, result);
-		}
-	}
-	bt_vec_finish(&lower.pods);
-}
-
 /** It failed: the preemptor need not wait for the victims. */
 static void activate(const struct bt_handle *handle, const struct bt_preemptor *preemptor)
 {
@@ -487,31 +466,6 @@ static void advance(struct bt_preemption_task *task)
 	}
 }
 
-static void copy_preemptor(struct bt_eviction *eviction, const struct bt_preemptor *preemptor,
-	struct bt_str candidate_name)
-{
-	struct bt_arena *arena = eviction->arena;
-	struct bt_preemption_pod *pods =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_pod, preemptor->pod_count);
-
-	for (uint32_t i = 0; i < preemptor->pod_count; i++) {
-		pods[i] = (struct bt_preemption_pod){
-			.namespace_ = bt_arena_str(arena, preemptor->pods[i].namespace_),
-			.name = bt_arena_str(arena, preemptor->pods[i].name),
-			.uid = bt_arena_str(arena, preemptor->pods[i].uid),
-		};
-	}
-	eviction->preemptor = *preemptor;
-	eviction->preemptor.uid = bt_arena_str(arena, preemptor->uid);
-	eviction->preemptor.scheduler_name = bt_arena_str(arena, preemptor->scheduler_name);
-	eviction->preemptor.identity.namespace_ =
-		bt_arena_str(arena, preemptor->identity.namespace_);
-	eviction->preemptor.identity.name = bt_arena_str(arena, preemptor->identity.name);
-	eviction->preemptor.identity.uid = bt_arena_str(arena, preemptor->identity.uid);
-	eviction->preemptor.pods = pods;
-	eviction->candidate_name = bt_arena_str(arena, candidate_name);
-}
-
 static void start_task(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
 	uint32_t victim_count)
@@ -533,7 +487,26 @@ static void start_task(struct bt_preemption_executor *executor,
 	task->uid_hash = bt_str_hash(preemptor->uid);
 	task->eviction.executor = executor;
 	task->eviction.arena = &task->arena;
-	copy_preemptor(&task->eviction, preemptor, candidate_name);
+	struct bt_arena *arena = task->eviction.arena;
+	struct bt_preemption_pod *pods =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_pod, preemptor->pod_count);
+
+	for (uint32_t i = 0; i < preemptor->pod_count; i++) {
+		pods[i] = (struct bt_preemption_pod){
+			.namespace_ = bt_arena_str(arena, preemptor->pods[i].namespace_),
+			.name = bt_arena_str(arena, preemptor->pods[i].name),
+			.uid = bt_arena_str(arena, preemptor->pods[i].uid),
+		};
+	}
+	task->eviction.preemptor = *preemptor;
+	task->eviction.preemptor.uid = bt_arena_str(arena, preemptor->uid);
+	task->eviction.preemptor.scheduler_name = bt_arena_str(arena, preemptor->scheduler_name);
+	task->eviction.preemptor.identity.namespace_ =
+		bt_arena_str(arena, preemptor->identity.namespace_);
+	task->eviction.preemptor.identity.name = bt_arena_str(arena, preemptor->identity.name);
+	task->eviction.preemptor.identity.uid = bt_arena_str(arena, preemptor->identity.uid);
+	task->eviction.preemptor.pods = pods;
+	task->eviction.candidate_name = bt_arena_str(arena, candidate_name);
 	task->victims = BT_ARENA_NEW_ARRAY(&task->arena, struct bt_victim, remaining);
 	for (uint32_t i = 0; i < victim_count; i++) {
 		if (!eviction_is_terminating(executor, victims[i])) {
@@ -546,7 +519,23 @@ static void start_task(struct bt_preemption_executor *executor,
 	bt_vec_push(&executor->tasks, task);
 	bt_map_insert(&executor->by_uid, task->uid_hash, index);
 	bt_map_insert(&executor->by_serial, serial_hash(task->serial), index);
-	send_nominations(task);
+	const struct bt_preemption_writer *writer =
+		task->eviction.executor->handle->preemption_writer;
+	struct bt_lower_nominations lower = bt_eviction_lower_nominations(&task->eviction);
+
+	for (uint32_t i = 0; i < lower.pods.count; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result;
+
+		task->pending++;
+		result = writer->clear_nomination(writer->context,
+			ticket_of(task, ITEM_NOMINATION, false), &lower.pods.items[i], &err);
+		berth_error_finish(&err);
+		if (result != BT_PREEMPTION_PENDING) {
+			write_done(task, ITEM_NOMINATION, false, result);
+		}
+	}
+	bt_vec_finish(&lower.pods);
 	advance(task);
 }
 

@@ -59,56 +59,6 @@ static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_g
 	return &attempt->units.items[attempt->units.count - 1];
 }
 
-static void add_to_unit(struct attempt *attempt, uint32_t pod_id)
-{
-	const struct bt_state *state = attempt->evaluator->handle->state;
-	const struct bt_pod_group *group = NULL;
-	struct unit *unit;
-	struct bt_pod_info pod;
-	struct bt_str group_name;
-
-	bt_pod_info_from_record(state, pod_id, &pod);
-	group_name = bt_plugin_pod_group_name(bt_plugin_pod_spec(&pod));
-	if (bt_plugin_pod_spec(&pod)->scheduling_group != NULL) {
-		group = bt_object_store_find(
-			&state->objects, BT_KIND_POD_GROUP, pod.namespace_, group_name);
-	}
-	if (group != NULL && bt_str_equal_c(group->spec.disruption_mode, "PodGroup")) {
-		unit = unit_of_group(attempt, group);
-	} else {
-		struct unit fresh = {.priority = pod.priority};
-
-		bt_vec_push(&attempt->units, fresh);
-		unit = &attempt->units.items[attempt->units.count - 1];
-	}
-	if (unit->pods.count == 0) {
-		unit->start_seconds = pod.start_seconds;
-		unit->is_grouped = bt_plugin_pod_spec(&pod)->scheduling_group != NULL;
-	}
-	bt_vec_push(&unit->pods, pod_id);
-}
-
-/** Every pod of every node of the snapshot; then the units the preemptor may touch. */
-static void collect_units(struct attempt *attempt, int32_t priority)
-{
-	const struct bt_state *state = attempt->evaluator->handle->state;
-
-	for (uint32_t n = 0; n < state->snapshot.count; n++) {
-		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
-
-		for (uint32_t i = 0; i < row->pods.count; i++) {
-			add_to_unit(attempt, row->pods.items[i]);
-		}
-	}
-	attempt->order = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, attempt->units.count);
-	attempt->scratch = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, attempt->units.count);
-	for (uint32_t i = 0; i < attempt->units.count; i++) {
-		if (attempt->units.items[i].priority < priority) {
-			attempt->order[attempt->count++] = i;
-		}
-	}
-}
-
 /** Spec 08 section 14, moreImportantUnit. */
 static bool more_important(const void *context, uint32_t a, uint32_t b)
 {
@@ -142,30 +92,6 @@ static bool breaks_budget(struct attempt *attempt, const struct unit *unit)
 	return false;
 }
 
-/** Most important first; those that break a budget before the others. */
-static void order_units(struct attempt *attempt)
-{
-	uint32_t others = 0;
-
-	bt_sort_by_importance(
-		attempt->order, attempt->count, attempt->scratch, more_important, attempt);
-	bt_budgets_refresh(&attempt->evaluator->budgets, attempt->evaluator->handle->state);
-	bt_budgets_begin_round(&attempt->evaluator->budgets);
-	for (uint32_t i = 0; i < attempt->count; i++) {
-		uint32_t index = attempt->order[i];
-
-		if (breaks_budget(attempt, &attempt->units.items[index])) {
-			attempt->order[attempt->violating_count++] = index;
-		} else {
-			attempt->scratch[others++] = index;
-		}
-	}
-	if (others != 0) {
-		memcpy(&attempt->order[attempt->violating_count], attempt->scratch,
-			others * sizeof(attempt->order[0]));
-	}
-}
-
 /* --- trials --- */
 
 static struct bt_status move_unit(struct attempt *attempt, const struct unit *unit,
@@ -178,33 +104,6 @@ static struct bt_status move_unit(struct attempt *attempt, const struct unit *un
 			return bt_status_from_error(attempt->arena, &err);
 		}
 	}
-	return BT_STATUS_OK;
-}
-
-/** Units that have to go stay in the front of attempt->scratch; their number in *out_count. */
-static struct bt_status reprieve(struct attempt *attempt, uint32_t *out_count)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < attempt->count; i++) {
-		const struct unit *unit = &attempt->units.items[attempt->order[i]];
-		struct bt_status status = move_unit(attempt, unit, attempt->trial->add_pod);
-		struct bt_status verdict;
-
-		if (!bt_status_is_success(&status)) {
-			return status;
-		}
-		verdict = attempt->trial->feasible(attempt->trial->context);
-		if (bt_status_is_success(&verdict)) {
-			continue;
-		}
-		status = move_unit(attempt, unit, attempt->trial->remove_pod);
-		if (!bt_status_is_success(&status)) {
-			return status;
-		}
-		attempt->scratch[count++] = attempt->order[i];
-	}
-	*out_count = count;
 	return BT_STATUS_OK;
 }
 
@@ -235,7 +134,48 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 	struct bt_status status;
 	uint32_t victim_units = 0;
 
-	collect_units(attempt, preemptor->priority);
+	/* Every pod of every node of the snapshot; then the units the preemptor may touch. */
+	const struct bt_state *state = attempt->evaluator->handle->state;
+
+	for (uint32_t n = 0; n < state->snapshot.count; n++) {
+		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
+
+		for (uint32_t i = 0; i < row->pods.count; i++) {
+			const struct bt_pod_group *group = NULL;
+			struct unit *unit;
+			struct bt_pod_info pod;
+			struct bt_str group_name;
+
+			bt_pod_info_from_record(state, row->pods.items[i], &pod);
+			group_name = bt_plugin_pod_group_name(bt_plugin_pod_spec(&pod));
+			if (bt_plugin_pod_spec(&pod)->scheduling_group != NULL) {
+				group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP,
+					pod.namespace_, group_name);
+			}
+			if (group != NULL &&
+				bt_str_equal_c(group->spec.disruption_mode, "PodGroup")) {
+				unit = unit_of_group(attempt, group);
+			} else {
+				struct unit fresh = {.priority = pod.priority};
+
+				bt_vec_push(&attempt->units, fresh);
+				unit = &attempt->units.items[attempt->units.count - 1];
+			}
+			if (unit->pods.count == 0) {
+				unit->start_seconds = pod.start_seconds;
+				unit->is_grouped =
+					bt_plugin_pod_spec(&pod)->scheduling_group != NULL;
+			}
+			bt_vec_push(&unit->pods, row->pods.items[i]);
+		}
+	}
+	attempt->order = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, attempt->units.count);
+	attempt->scratch = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, attempt->units.count);
+	for (uint32_t i = 0; i < attempt->units.count; i++) {
+		if (attempt->units.items[i].priority < preemptor->priority) {
+			attempt->order[attempt->count++] = i;
+		}
+	}
 	if (attempt->count == 0) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			BT_REASON_NO_PREEMPTION_VICTIMS_GROUP);
@@ -251,11 +191,49 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	order_units(attempt);
-	status = reprieve(attempt, &victim_units);
-	if (!bt_status_is_success(&status)) {
-		return status;
+	/* Most important first; those that break a budget before the others. */
+	uint32_t others = 0;
+
+	bt_sort_by_importance(
+		attempt->order, attempt->count, attempt->scratch, more_important, attempt);
+	bt_budgets_refresh(&attempt->evaluator->budgets, attempt->evaluator->handle->state);
+	bt_budgets_begin_round(&attempt->evaluator->budgets);
+	for (uint32_t i = 0; i < attempt->count; i++) {
+		uint32_t index = attempt->order[i];
+
+		if (breaks_budget(attempt, &attempt->units.items[index])) {
+			attempt->order[attempt->violating_count++] = index;
+		} else {
+			attempt->scratch[others++] = index;
+		}
 	}
+	if (others != 0) {
+		memcpy(&attempt->order[attempt->violating_count], attempt->scratch,
+			others * sizeof(attempt->order[0]));
+	}
+	/* Units that have to go stay in the front of attempt->scratch; their number in *out_count.
+	 */
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < attempt->count; i++) {
+		const struct unit *unit = &attempt->units.items[attempt->order[i]];
+		struct bt_status verdict;
+
+		status = move_unit(attempt, unit, attempt->trial->add_pod);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		verdict = attempt->trial->feasible(attempt->trial->context);
+		if (bt_status_is_success(&verdict)) {
+			continue;
+		}
+		status = move_unit(attempt, unit, attempt->trial->remove_pod);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		attempt->scratch[count++] = attempt->order[i];
+	}
+	victim_units = count;
 	bt_sort_by_importance(
 		attempt->scratch, victim_units, attempt->order, more_important, attempt);
 	return evict(attempt, preemptor, attempt->scratch, victim_units);

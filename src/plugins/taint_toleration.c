@@ -136,14 +136,6 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT);
 }
 
-static void look_up_scores(const int32_t *restrict by_set, const uint32_t *restrict sets,
-	uint32_t count, int32_t *restrict scores)
-{
-	for (uint32_t slot = 0; slot < count; slot++) {
-		scores[slot] = by_set[sets[slot]];
-	}
-}
-
 static void score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
@@ -169,8 +161,10 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 		any |= counts[i] != 0;
 	}
 	if (any) {
-		look_up_scores(
-			counts, nodes->taint_set + range.first, range.count, scores + range.first);
+		for (uint32_t slot = 0; slot < range.count; slot++) {
+			(scores + range.first)[slot] =
+				counts[(nodes->taint_set + range.first)[slot]];
+		}
 	} else {
 		bt_fill_scores(range, scores, 0);
 	}

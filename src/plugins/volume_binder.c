@@ -616,32 +616,6 @@ static int compare_class_volumes(const void *a, const void *b)
 		: bt_str_compare(left->stored->metadata.name, right->stored->metadata.name);
 }
 
-static void build_index(struct bt_real_binder *binder)
-{
-	struct bt_object_store *store = &binder->handle->state->objects;
-	struct bt_class_index *index = &binder->index;
-	const struct bt_persistent_volume *volume;
-	uint32_t cursor = 0;
-
-	index->volumes.count = 0;
-	bt_arena_reset(&index->arena);
-	while ((volume = bt_object_store_next(
-			store, BT_KIND_PERSISTENT_VOLUME, (struct bt_str){0}, &cursor)) != NULL) {
-		struct bt_class_volume entry = {
-			.stored = volume,
-			.class_name = bt_persistent_volume_class(volume),
-			.capacity = bt_volume_capacity(volume),
-		};
-		bt_vec_push(&index->volumes, entry);
-	}
-	if (index->volumes.count > 1) {
-		qsort(index->volumes.items, index->volumes.count, sizeof(*index->volumes.items),
-			compare_class_volumes);
-	}
-	index->store_version = bt_object_store_version(store, BT_KIND_PERSISTENT_VOLUME);
-	index->built = true;
-}
-
 /** First volume whose class is not before class_name; with `after`, that is behind it. */
 static uint32_t class_bound(
 	const struct bt_class_index *index, struct bt_str class_name, bool after)
@@ -672,7 +646,27 @@ struct bt_class_volume *bt_class_index_find(
 		index->store_version !=
 			bt_object_store_version(
 				&binder->handle->state->objects, BT_KIND_PERSISTENT_VOLUME)) {
-		build_index(binder);
+		struct bt_object_store *store = &binder->handle->state->objects;
+		const struct bt_persistent_volume *volume;
+		uint32_t cursor = 0;
+
+		index->volumes.count = 0;
+		bt_arena_reset(&index->arena);
+		while ((volume = bt_object_store_next(store, BT_KIND_PERSISTENT_VOLUME,
+				(struct bt_str){0}, &cursor)) != NULL) {
+			struct bt_class_volume entry = {
+				.stored = volume,
+				.class_name = bt_persistent_volume_class(volume),
+				.capacity = bt_volume_capacity(volume),
+			};
+			bt_vec_push(&index->volumes, entry);
+		}
+		if (index->volumes.count > 1) {
+			qsort(index->volumes.items, index->volumes.count,
+				sizeof(*index->volumes.items), compare_class_volumes);
+		}
+		index->store_version = bt_object_store_version(store, BT_KIND_PERSISTENT_VOLUME);
+		index->built = true;
 	}
 	first = class_bound(index, class_name, false);
 	*out_count = class_bound(index, class_name, true) - first;

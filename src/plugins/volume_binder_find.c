@@ -129,25 +129,6 @@ static void claim_firsts(const struct bt_persistent_volume_claim *const *claims,
 	}
 }
 
-/** Matches for the claims, in the order of spec 07 section 7.3. */
-static void claim_matches_init(struct claim_match *matches,
-	const struct bt_persistent_volume_claim *const *claims, uint32_t count,
-	struct bt_arena *arena)
-{
-	const struct claim_place *places = sorted_places(claims, count, compare_requests, arena);
-	const struct bt_persistent_volume_claim **ordered =
-		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, count);
-	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		ordered[i] = places[i].claim;
-	}
-	claim_firsts(ordered, count, firsts, arena);
-	for (uint32_t i = 0; i < count; i++) {
-		matches[i] = (struct claim_match){.claim = ordered[i], .first = firsts[i]};
-	}
-}
-
 /* --- candidates --- */
 
 /** Rules d, e and f: they hold for volumes reserved for the claim, too. */
@@ -399,36 +380,6 @@ static const struct bt_quantity *limit_of(const struct bt_csi_storage_capacity *
 						     : capacity->capacity;
 }
 
-static void collect_pools(struct bt_real_binder *binder, struct provision_plan *plan,
-	struct bt_str class_name, const struct bt_quantity *request, struct bt_arena *arena)
-{
-	struct bt_object_store *store = &binder->handle->state->objects;
-	int64_t size = bt_quantity_value(request);
-	const struct bt_csi_storage_capacity *capacity;
-	uint32_t cursor = 0;
-
-	plan->needs_capacity = true;
-	plan->pools = BT_ARENA_NEW_ARRAY(arena, struct capacity_pool,
-		bt_object_store_count(store, BT_KIND_CSI_STORAGE_CAPACITY));
-	while ((capacity = bt_object_store_next(store, BT_KIND_CSI_STORAGE_CAPACITY,
-			(struct bt_str){0}, &cursor)) != NULL) {
-		struct capacity_pool *pool = &plan->pools[plan->pool_count];
-
-		if (!bt_str_equal(capacity->storage_class_name, class_name) ||
-			limit_of(capacity) == NULL ||
-			bt_quantity_value(limit_of(capacity)) < size ||
-			capacity->node_topology == NULL) {
-			continue;
-		}
-		/* One that does not parse matches no node; upstream only logs it. */
-		if (bt_selector_from_label_selector(
-			    capacity->node_topology, arena, &pool->topology, NULL) == 0) {
-			pool->capacity = capacity;
-			plan->pool_count++;
-		}
-	}
-}
-
 static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *plan,
 	struct bt_arena *arena, struct berth_error *err)
 {
@@ -463,7 +414,32 @@ static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *pl
 	driver = bt_find_csi_driver(state, storage_class->provisioner);
 	if (request != NULL && driver != NULL && driver->spec.storage_capacity.present &&
 		driver->spec.storage_capacity.value) {
-		collect_pools(binder, plan, storage_class->metadata.name, request, arena);
+		struct bt_object_store *store = &binder->handle->state->objects;
+		int64_t size = bt_quantity_value(request);
+		const struct bt_csi_storage_capacity *capacity;
+		uint32_t cursor = 0;
+
+		plan->needs_capacity = true;
+		plan->pools = BT_ARENA_NEW_ARRAY(arena, struct capacity_pool,
+			bt_object_store_count(store, BT_KIND_CSI_STORAGE_CAPACITY));
+		while ((capacity = bt_object_store_next(store, BT_KIND_CSI_STORAGE_CAPACITY,
+				(struct bt_str){0}, &cursor)) != NULL) {
+			struct capacity_pool *pool = &plan->pools[plan->pool_count];
+
+			if (!bt_str_equal(
+				    capacity->storage_class_name, storage_class->metadata.name) ||
+				limit_of(capacity) == NULL ||
+				bt_quantity_value(limit_of(capacity)) < size ||
+				capacity->node_topology == NULL) {
+				continue;
+			}
+			/* One that does not parse matches no node; upstream only logs it. */
+			if (bt_selector_from_label_selector(
+				    capacity->node_topology, arena, &pool->topology, NULL) == 0) {
+				pool->capacity = capacity;
+				plan->pool_count++;
+			}
+		}
 	}
 	return 0;
 }
@@ -682,17 +658,6 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 
 /* --- spec 07 section 7.1 --- */
 
-/** The claim selects a node: it is to be provisioned there. */
-static void note_selected_node(struct cycle_work *work, struct bt_str node_name)
-{
-	if (!work->has_selected_node) {
-		work->has_selected_node = true;
-		work->selected_node = node_name;
-	} else if (!bt_str_equal(work->selected_node, node_name)) {
-		work->selected_nodes_differ = true;
-	}
-}
-
 static void make_plans(struct cycle_work *work,
 	const struct bt_persistent_volume_claim *const *selected, struct bt_arena *arena)
 {
@@ -735,10 +700,29 @@ static struct cycle_work *make_work(
 			others[work->match_count++] = claim;
 		} else {
 			selected[work->selected_count++] = claim;
-			note_selected_node(work, *node_name);
+			/* The claim selects a node: it is to be provisioned there. */
+			if (!work->has_selected_node) {
+				work->has_selected_node = true;
+				work->selected_node = *node_name;
+			} else if (!bt_str_equal(work->selected_node, *node_name)) {
+				work->selected_nodes_differ = true;
+			}
 		}
 	}
-	claim_matches_init(work->matches, others, work->match_count, arena);
+	/* Matches for the claims, in the order of spec 07 section 7.3. */
+	const struct claim_place *places =
+		sorted_places(others, work->match_count, compare_requests, arena);
+	const struct bt_persistent_volume_claim **ordered = BT_ARENA_NEW_ARRAY(
+		arena, const struct bt_persistent_volume_claim *, work->match_count);
+	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, work->match_count);
+
+	for (uint32_t i = 0; i < work->match_count; i++) {
+		ordered[i] = places[i].claim;
+	}
+	claim_firsts(ordered, work->match_count, firsts, arena);
+	for (uint32_t i = 0; i < work->match_count; i++) {
+		work->matches[i] = (struct claim_match){.claim = ordered[i], .first = firsts[i]};
+	}
 	make_plans(work, selected, arena);
 	return work;
 }
@@ -780,25 +764,6 @@ static int provision(struct bt_real_binder *binder, struct cycle_work *work, uin
 	return 0;
 }
 
-static int check_delayed(struct bt_real_binder *binder, struct cycle_work *work,
-	const struct bt_node_info *node, struct bt_arena *arena, struct delayed_outcome *outcome,
-	struct berth_error *err)
-{
-	const struct bt_str_map *labels = bt_node_info_labels(node);
-	uint32_t rest_count = 0;
-	int code;
-
-	if (work->has_selected_node &&
-		(work->selected_nodes_differ ||
-			!bt_str_equal(work->selected_node, bt_node_info_name(node)))) {
-		outcome->conflicts |= BT_VOLUME_CONFLICT_BIND;
-		return 0;
-	}
-	code = match_static(binder, work->matches, work->match_count, labels, arena, work->bindings,
-		&outcome->static_count, work->rest, &rest_count, err);
-	return code != 0 ? code : provision(binder, work, rest_count, labels, arena, outcome, err);
-}
-
 static struct bt_pod_volumes *keep(const struct cycle_work *work,
 	const struct delayed_outcome *outcome, struct bt_arena *arena)
 {
@@ -837,7 +802,22 @@ int bt_binder_find_pod_volumes(struct bt_volume_binder *base,
 	work = claims->work;
 	code = check_bound(binder, &claims->bound, work, node, arena, &outcome.conflicts, err);
 	if (code == 0 && claims->delayed.count != 0) {
-		code = check_delayed(binder, work, node, arena, &outcome, err);
+		const struct bt_str_map *labels = bt_node_info_labels(node);
+		uint32_t rest_count = 0;
+
+		if (work->has_selected_node &&
+			(work->selected_nodes_differ ||
+				!bt_str_equal(work->selected_node, bt_node_info_name(node)))) {
+			outcome.conflicts |= BT_VOLUME_CONFLICT_BIND;
+			code = 0;
+		} else {
+			code = match_static(binder, work->matches, work->match_count, labels, arena,
+				work->bindings, &outcome.static_count, work->rest, &rest_count,
+				err);
+			code = code != 0
+				? code
+				: provision(binder, work, rest_count, labels, arena, &outcome, err);
+		}
 	}
 	if (code != 0) {
 		binder->stage_errors[BT_VOLUME_STAGE_PREDICATE]++;

@@ -48,39 +48,6 @@ static int64_t request_bytes(const struct bt_persistent_volume_claim *claim)
 	return request != NULL ? bt_quantity_value(request) : 0;
 }
 
-static struct class_uses collect(const struct bt_pod_volumes *volumes, struct bt_arena *arena)
-{
-	struct class_uses uses = {0};
-
-	uses.items = BT_ARENA_NEW_ARRAY(
-		arena, struct class_use, (size_t)volumes->static_count + volumes->dynamic_count);
-	for (uint32_t i = 0; i < volumes->static_count; i++) {
-		const struct bt_static_binding *binding = &volumes->static_bindings[i];
-		struct class_use *use = use_of(&uses, binding->volume->spec.storage_class_name);
-
-		use->requested = bt_wrap_add(use->requested, request_bytes(binding->claim));
-		use->capacity = bt_wrap_add(
-			use->capacity, bt_quantity_value(bt_volume_capacity(binding->volume)));
-	}
-	if (volumes->static_count != 0) {
-		return uses; /* volumes to be made do not count beside existing ones */
-	}
-	for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
-		const struct bt_dynamic_provision *provision = &volumes->dynamic_provisions[i];
-		struct class_use *use;
-
-		if (provision->node_capacity == NULL) {
-			continue;
-		}
-		use = use_of(&uses, bt_persistent_volume_claim_class(provision->claim));
-		use->requested = bt_wrap_add(use->requested, request_bytes(provision->claim));
-		use->capacity = provision->node_capacity->capacity != NULL
-			? bt_quantity_value(provision->node_capacity->capacity)
-			: 0;
-	}
-	return uses;
-}
-
 static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
 	const struct class_use *use)
 {
@@ -109,13 +76,40 @@ static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t p
 static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
 	const struct bt_pod_volumes *volumes, struct bt_arena *arena)
 {
-	struct class_uses uses;
+	struct class_uses uses = {0};
 	int64_t sum = 0;
 
 	if (volumes == NULL) {
 		return 0;
 	}
-	uses = collect(volumes, arena);
+	uses.items = BT_ARENA_NEW_ARRAY(
+		arena, struct class_use, (size_t)volumes->static_count + volumes->dynamic_count);
+	for (uint32_t i = 0; i < volumes->static_count; i++) {
+		const struct bt_static_binding *binding = &volumes->static_bindings[i];
+		struct class_use *use = use_of(&uses, binding->volume->spec.storage_class_name);
+
+		use->requested = bt_wrap_add(use->requested, request_bytes(binding->claim));
+		use->capacity = bt_wrap_add(
+			use->capacity, bt_quantity_value(bt_volume_capacity(binding->volume)));
+	}
+	/* Volumes to be made do not count beside existing ones. */
+	if (volumes->static_count == 0) {
+		for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
+			const struct bt_dynamic_provision *provision =
+				&volumes->dynamic_provisions[i];
+			struct class_use *use;
+
+			if (provision->node_capacity == NULL) {
+				continue;
+			}
+			use = use_of(&uses, bt_persistent_volume_claim_class(provision->claim));
+			use->requested =
+				bt_wrap_add(use->requested, request_bytes(provision->claim));
+			use->capacity = provision->node_capacity->capacity != NULL
+				? bt_quantity_value(provision->node_capacity->capacity)
+				: 0;
+		}
+	}
 	if (uses.count == 0) {
 		return 0;
 	}
@@ -326,43 +320,6 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
 }
 
-static struct bt_status check_claim(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const struct bt_volume_claim *named, struct bt_arena *arena)
-{
-	struct bt_str namespace_ = pod->namespace_;
-	struct bt_str name = named->name;
-	const struct volume_binding_plugin *instance = instance_of(plugin);
-	const struct bt_persistent_volume_claim *claim = instance->get_claim != NULL
-		? instance->get_claim(instance->get_claim_context, namespace_, name)
-		: bt_find_claim(instance->base.handle->state, namespace_, name);
-
-	if (claim == NULL && named->ephemeral) {
-		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
-			"waiting for ephemeral volume controller to create the "
-			"persistentvolumeclaim \"%.*s\"",
-			BT_STR_ARG(named->name));
-	}
-	if (claim == NULL) {
-		return unresolvable(
-			arena, bt_not_found_text(arena, "persistentvolumeclaim", named->name));
-	}
-	if (bt_str_equal_c(claim->status.phase, "Lost")) {
-		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
-			"persistentvolumeclaim \"%.*s\" bound to non-existent persistentvolume "
-			"\"%.*s\"",
-			BT_STR_ARG(claim->metadata.name), BT_STR_ARG(claim->spec.volume_name));
-	}
-	if (claim->metadata.deletion_timestamp != NULL) {
-		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
-			"persistentvolumeclaim \"%.*s\" is being deleted",
-			BT_STR_ARG(claim->metadata.name));
-	}
-	if (named->ephemeral && !bt_pod_owns_claim(pod, claim)) {
-		return unresolvable(arena, bt_claim_not_owned_text(pod, claim, arena));
-	}
-	return BT_STATUS_OK;
-}
-
 static struct binding_data *make_data(const struct bt_state *state, struct bt_arena *arena)
 {
 	struct binding_data *data = BT_ARENA_NEW(arena, struct binding_data);
@@ -387,14 +344,44 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		struct bt_volume_claim named;
-		struct bt_status status;
 
 		if (!bt_volume_claim_of(pod, &spec->volumes.items[i], cycle->arena, &named)) {
 			continue;
 		}
-		status = check_claim(plugin, pod, &named, cycle->arena);
-		if (!bt_status_is_success(&status)) {
-			return status;
+		const struct bt_persistent_volume_claim *claim = instance->get_claim != NULL
+			? instance->get_claim(
+				  instance->get_claim_context, pod->namespace_, named.name)
+			: bt_find_claim(
+				  instance->base.handle->state, pod->namespace_, named.name);
+
+		if (claim == NULL && named.ephemeral) {
+			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				cycle->arena,
+				"waiting for ephemeral volume controller to create the "
+				"persistentvolumeclaim \"%.*s\"",
+				BT_STR_ARG(named.name));
+		}
+		if (claim == NULL) {
+			return unresolvable(cycle->arena,
+				bt_not_found_text(
+					cycle->arena, "persistentvolumeclaim", named.name));
+		}
+		if (bt_str_equal_c(claim->status.phase, "Lost")) {
+			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				cycle->arena,
+				"persistentvolumeclaim \"%.*s\" bound to non-existent "
+				"persistentvolume \"%.*s\"",
+				BT_STR_ARG(claim->metadata.name),
+				BT_STR_ARG(claim->spec.volume_name));
+		}
+		if (claim->metadata.deletion_timestamp != NULL) {
+			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				cycle->arena, "persistentvolumeclaim \"%.*s\" is being deleted",
+				BT_STR_ARG(claim->metadata.name));
+		}
+		if (named.ephemeral && !bt_pod_owns_claim(pod, claim)) {
+			return unresolvable(
+				cycle->arena, bt_claim_not_owned_text(pod, claim, cycle->arena));
 		}
 	}
 	data = make_data(instance->base.handle->state, cycle->arena);
@@ -637,18 +624,6 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(instance);
 }
 
-/** The gate's scorer. Scores of the arguments go to 10, those of plugins to 100. */
-static void set_shape(
-	struct volume_binding_plugin *instance, const struct bt_volume_binding_args *args)
-{
-	instance->shape_count = args->shape.count;
-	instance->shape = BT_NEW_ARRAY(struct bt_volume_shape_point, args->shape.count);
-	for (uint32_t i = 0; i < args->shape.count; i++) {
-		instance->shape[i] = (struct bt_volume_shape_point){
-			args->shape.items[i].utilization, (int64_t)args->shape.items[i].score * 10};
-	}
-}
-
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
@@ -666,7 +641,15 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	instance->binder =
 		bt_volume_binder_create(handle, args->volume_binding.bind_timeout_seconds.value);
 	if (bt_plugin_gate(&instance->base.base, BT_GATE_STORAGE_CAPACITY_SCORING)) {
-		set_shape(instance, &args->volume_binding);
+		/* The gate's scorer. Scores of the arguments go to 10, those of plugins to 100. */
+		instance->shape_count = args->volume_binding.shape.count;
+		instance->shape = BT_NEW_ARRAY(
+			struct bt_volume_shape_point, args->volume_binding.shape.count);
+		for (uint32_t i = 0; i < args->volume_binding.shape.count; i++) {
+			instance->shape[i] = (struct bt_volume_shape_point){
+				args->volume_binding.shape.items[i].utilization,
+				(int64_t)args->volume_binding.shape.items[i].score * 10};
+		}
 	}
 	*out_plugin = &instance->base.base;
 	return 0;

@@ -7,22 +7,6 @@
 static const struct bt_str any_resource = BT_RESOURCE_ANY;
 static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
 
-static void find_listeners(const struct bt_event_hints *hints, const struct bt_cluster_event *event,
-	struct bt_queue_listeners *out)
-{
-	for (uint32_t i = 0; i < hints->items.count; i++) {
-		struct bt_queue_listener listener = {.hint = &hints->items.items[i]};
-
-		if (!bt_cluster_event_match(&listener.hint->event, event)) {
-			continue;
-		}
-		listener.rejector = listener.hint->plugin != NULL ? listener.hint->plugin->index
-								  : BT_REJECTOR_EXTENDER;
-		bt_vec_push(&out->items, listener);
-		bt_rejectors_add(&out->rejectors, listener.rejector);
-	}
-}
-
 static uint32_t add_event(
 	struct bt_queue *queue, struct bt_str resource, uint32_t action, const char *label)
 {
@@ -40,7 +24,19 @@ static uint32_t add_event(
 		added.is_of_interest = added.is_wildcard;
 		added.listeners = BT_NEW_ARRAY(struct bt_queue_listeners, profile_count);
 		for (uint32_t i = 0; i < profile_count; i++) {
-			find_listeners(&queue->hints[i], &event, &added.listeners[i]);
+			for (uint32_t k = 0; k < queue->hints[i].items.count; k++) {
+				struct bt_queue_listener listener = {
+					.hint = &queue->hints[i].items.items[k]};
+
+				if (!bt_cluster_event_match(&listener.hint->event, &event)) {
+					continue;
+				}
+				listener.rejector = listener.hint->plugin != NULL
+					? listener.hint->plugin->index
+					: BT_REJECTOR_EXTENDER;
+				bt_vec_push(&added.listeners[i].items, listener);
+				bt_rejectors_add(&added.listeners[i].rejectors, listener.rejector);
+			}
 			added.is_of_interest |= added.listeners[i].items.count > 0;
 		}
 	}

@@ -434,20 +434,6 @@ static bool gate_listens(const struct move_pass *pass, const struct bt_queue_cla
 	return false;
 }
 
-/** The unschedulable pod that one of the event's objects is, or NULL. */
-static const struct bt_queue_entry *find_self(struct bt_queue *queue,
-	const struct bt_object *old_object, const struct bt_object *new_object)
-{
-	const struct bt_object *object = new_object != NULL ? new_object : old_object;
-	const struct bt_queue_entry *entry;
-
-	if (object == NULL || object->kind != BT_KIND_POD) {
-		return NULL;
-	}
-	entry = bt_queue_lookup(queue, object->meta->namespace_, object->meta->name);
-	return entry != NULL && entry->place == BT_QUEUE_UNSCHEDULABLE ? entry : NULL;
-}
-
 /* Merge sort from runs of one: arrival numbers are distinct, and qsort may allocate. */
 void bt_queue_sort_departures(struct bt_queue *queue)
 {
@@ -514,7 +500,16 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 		return;
 	}
 	bt_queue_settle(queue);
-	pass.self = find_self(queue, old_object, new_object);
+	/* The unschedulable pod that one of the event's objects is, or NULL. */
+	const struct bt_object *object = new_object != NULL ? new_object : old_object;
+	const struct bt_queue_entry *entry;
+
+	if (object == NULL || object->kind != BT_KIND_POD) {
+		pass.self = NULL;
+	} else {
+		entry = bt_queue_lookup(queue, object->meta->namespace_, object->meta->name);
+		pass.self = entry != NULL && entry->place == BT_QUEUE_UNSCHEDULABLE ? entry : NULL;
+	}
 	for (uint32_t i = 0; i < queue->classes.count; i++) {
 		const struct bt_queue_class *class = &queue->classes.items[i];
 

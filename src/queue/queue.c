@@ -263,35 +263,6 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 	};
 }
 
-/** The errors of all profiles, joined by newlines. */
-static int create_hints(struct bt_queue *queue, struct berth_error *err)
-{
-	struct bt_strbuf problems = {0};
-	int result = BERTH_OK;
-
-	for (uint32_t i = 0; i < queue->profiles->frameworks.count; i++) {
-		struct berth_error cause = BERTH_ERROR_INIT;
-		int code = bt_event_hints_create(
-			queue->profiles->frameworks.items[i], &queue->hints[i], &cause);
-
-		if (code != BERTH_OK) {
-			bt_strbuf_append_c(&problems, result != BERTH_OK ? "\n" : "");
-			bt_strbuf_append_c(&problems, berth_error_message(&cause));
-			berth_error_finish(&cause);
-			result = code;
-		}
-		/* Spec 04 section 16: without hints a registration alone queues the pod. */
-		for (uint32_t h = 0; !queue->asks_hints && h < queue->hints[i].items.count; h++) {
-			queue->hints[i].items.items[h].hint = NULL;
-		}
-	}
-	if (result != BERTH_OK) {
-		(void)bt_error_set(err, result, "%s", bt_strbuf_c(&problems));
-	}
-	bt_strbuf_finish(&problems);
-	return result;
-}
-
 int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
 	struct bt_queue **out_queue, struct berth_error *err)
@@ -346,7 +317,31 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 	bt_queue_unschedulable_init(queue);
 	bt_queue_in_flight_init(queue);
 	queue->hints = BT_NEW_ARRAY(struct bt_event_hints, profiles->frameworks.count);
-	code = create_hints(queue, err);
+	/* The errors of all profiles, joined by newlines. */
+	struct bt_strbuf problems = {0};
+	int result = BERTH_OK;
+
+	for (uint32_t i = 0; i < queue->profiles->frameworks.count; i++) {
+		struct berth_error cause = BERTH_ERROR_INIT;
+		code = bt_event_hints_create(
+			queue->profiles->frameworks.items[i], &queue->hints[i], &cause);
+
+		if (code != BERTH_OK) {
+			bt_strbuf_append_c(&problems, result != BERTH_OK ? "\n" : "");
+			bt_strbuf_append_c(&problems, berth_error_message(&cause));
+			berth_error_finish(&cause);
+			result = code;
+		}
+		/* Spec 04 section 16: without hints a registration alone queues the pod. */
+		for (uint32_t h = 0; !queue->asks_hints && h < queue->hints[i].items.count; h++) {
+			queue->hints[i].items.items[h].hint = NULL;
+		}
+	}
+	if (result != BERTH_OK) {
+		(void)bt_error_set(err, result, "%s", bt_strbuf_c(&problems));
+	}
+	bt_strbuf_finish(&problems);
+	code = result;
 	if (code != BERTH_OK) {
 		bt_queue_destroy(queue);
 		return code;
@@ -425,22 +420,6 @@ static void swap_pod(struct bt_queue *queue, struct bt_queue_entry *entry,
 	bt_queue_entry_sign(queue, entry);
 }
 
-/** The update of an unschedulable pod is an event for that pod alone. */
-static void update_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry,
-	const uint32_t *events, uint32_t event_count, struct bt_object *old_pod,
-	struct bt_object *new_pod, int64_t now_ns)
-{
-	for (uint32_t i = 0; i < event_count; i++) {
-		enum bt_queue_strategy strategy =
-			bt_queue_is_pod_worth_requeuing(queue, entry, events[i], old_pod, new_pod);
-
-		if (bt_queue_requeue_with_strategy(queue, entry, strategy, events[i], now_ns) !=
-			BT_QUEUE_UNSCHEDULABLE) {
-			break;
-		}
-	}
-}
-
 void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct bt_object *new_pod,
 	int64_t now_ns)
 {
@@ -478,7 +457,16 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		bt_queue_unlink(queue, entry);
 		swap_pod(queue, entry, old_value, new_pod);
 		bt_queue_link(queue, entry);
-		update_unschedulable(queue, entry, events, changes.count, old_pod, new_pod, now_ns);
+		/* The update of an unschedulable pod is an event for that pod alone. */
+		for (uint32_t i = 0; i < changes.count; i++) {
+			enum bt_queue_strategy strategy = bt_queue_is_pod_worth_requeuing(
+				queue, entry, events[i], old_pod, new_pod);
+
+			if (bt_queue_requeue_with_strategy(queue, entry, strategy, events[i],
+				    now_ns) != BT_QUEUE_UNSCHEDULABLE) {
+				break;
+			}
+		}
 	} else {
 		swap_pod(queue, entry, old_value, new_pod);
 		/* The keys of the heap it is in may have changed. */

@@ -216,25 +216,6 @@ static void queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 	}
 }
 
-static void drop_group(struct bt_queue *queue, uint32_t group_id)
-{
-	struct bt_queue_group *group = &queue->groups.items[group_id];
-
-	if (!group->is_ready) {
-		queue_detach_group(queue, group_id);
-	}
-	bt_symbol_unref(&queue->state->symbols, group->namespace_);
-	if (--queue->classes.items[group->class_id].group_count == 0) {
-		uint32_t class_id = group->class_id;
-		bool found = bt_map_remove(
-			&queue->class_map, hash_class(&queue->classes.items[class_id]), class_id);
-
-		BT_ASSERT(found);
-		bt_vec_push(&queue->free_classes, class_id);
-	}
-	bt_vec_push(&queue->free_groups, group_id);
-}
-
 void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	uint32_t group_id = entry->group;
@@ -268,7 +249,19 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 		queue->unschedulable_count--;
 	}
 	if (group->count == 0) {
-		drop_group(queue, group_id);
+		if (!group->is_ready) {
+			queue_detach_group(queue, group_id);
+		}
+		bt_symbol_unref(&queue->state->symbols, group->namespace_);
+		if (--queue->classes.items[group->class_id].group_count == 0) {
+			uint32_t class_id = group->class_id;
+			bool found = bt_map_remove(&queue->class_map,
+				hash_class(&queue->classes.items[class_id]), class_id);
+
+			BT_ASSERT(found);
+			bt_vec_push(&queue->free_classes, class_id);
+		}
+		bt_vec_push(&queue->free_groups, group_id);
 	}
 }
 
