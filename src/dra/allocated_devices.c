@@ -109,32 +109,6 @@ static struct bt_device_share *get_share(
 	return &allocated->shares.items[index];
 }
 
-static void remove_share(struct bt_allocated_devices *allocated, uint32_t device_id,
-	struct bt_str text, bool in_flight)
-{
-	bt_sym share_id = bt_symbol_find(allocated->dra->ids.symbols, text);
-	uint32_t index = find_share(allocated, device_id, share_id);
-
-	if (index != UINT32_MAX) {
-		struct bt_device_share *share = &allocated->shares.items[index];
-		if (in_flight) {
-			BT_ASSERT(share->in_flight != 0);
-			share->in_flight--;
-		} else {
-			share->api = false;
-		}
-		if (!share->api && share->in_flight == 0) {
-			(void)bt_map_remove(&allocated->share_map, share->hash,
-				index); /* it was found just now */
-			get_shared(allocated, device_id)->share_count--;
-			bt_symbol_unref(allocated->dra->ids.symbols, share_id);
-			bt_device_ids_unref(&allocated->dra->ids, device_id);
-			share->device = BT_DEVICE_NONE;
-			bt_vec_push(&allocated->share_free, index);
-		}
-	}
-}
-
 /* --- consumed capacity --- */
 
 /** A sum that outlives every arena: digits beyond int64 are in a block of its own. */
@@ -418,7 +392,27 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 	if (is_share(allocated, result)) {
 		struct bt_shared_device *shared;
 
-		remove_share(allocated, id, result->share_id, in_flight);
+		bt_sym share_id = bt_symbol_find(allocated->dra->ids.symbols, result->share_id);
+		uint32_t index = find_share(allocated, id, share_id);
+
+		if (index != UINT32_MAX) {
+			struct bt_device_share *share = &allocated->shares.items[index];
+			if (in_flight) {
+				BT_ASSERT(share->in_flight != 0);
+				share->in_flight--;
+			} else {
+				share->api = false;
+			}
+			if (!share->api && share->in_flight == 0) {
+				(void)bt_map_remove(&allocated->share_map, share->hash,
+					index); /* it was found just now */
+				get_shared(allocated, id)->share_count--;
+				bt_symbol_unref(allocated->dra->ids.symbols, share_id);
+				bt_device_ids_unref(&allocated->dra->ids, id);
+				share->device = BT_DEVICE_NONE;
+				bt_vec_push(&allocated->share_free, index);
+			}
+		}
 		shared = shared_of(allocated, id);
 		if (shared != NULL && result->consumed_capacity.count != 0 &&
 			(in_flight || shared->api_consumes)) {
@@ -435,18 +429,14 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 				}
 			}
 		}
-		/* Nothing is kept of a device that nobody shares any more. */
-		uint32_t index = find_shared(allocated, id);
-
-		if (index != UINT32_MAX) {
-			struct bt_shared_device *kept = &allocated->shared.items[index];
-			if (kept->share_count == 0 && !kept->api_consumes &&
-				kept->in_flight_consumes == 0) {
-				(void)bt_map_remove(&allocated->shared_by_device,
-					bt_hash_u64(0, id), index); /* it was found just now */
-				finish_shared(allocated, kept);
-				bt_vec_push(&allocated->shared_free, index);
-			}
+		/* Nothing is kept of a device that is not shared any more. */
+		if (shared != NULL && shared->share_count == 0 && !shared->api_consumes &&
+			shared->in_flight_consumes == 0) {
+			index = find_shared(allocated, id);
+			(void)bt_map_remove(&allocated->shared_by_device, bt_hash_u64(0, id),
+				index); /* it was found just now */
+			finish_shared(allocated, shared);
+			bt_vec_push(&allocated->shared_free, index);
 		}
 		changed(allocated, id);
 	} else {

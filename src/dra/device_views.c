@@ -652,16 +652,6 @@ static void ask_all(struct bt_device_pools *pools, struct bt_node_pools *node, u
 	ask_pools(pools, node, slot, pools->shared_pools.items, pools->shared_pools.count);
 }
 
-static void forget_pool(struct bt_node_pools *node, uint32_t pool)
-{
-	for (uint32_t i = 0; i < node->items.count; i++) {
-		if (node->items.items[i].pool == pool) {
-			bt_vec_remove_ordered(&node->items, i);
-			return;
-		}
-	}
-}
-
 static void sum_up(struct bt_node_pools *node)
 {
 	node->has_problem = false;
@@ -692,7 +682,13 @@ const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools
 		/* Pools that changed since, one by one; first all of them go, since an order needs
 		 * live ones. */
 		for (uint64_t i = node->sequence; i < pools->sequence; i++) {
-			forget_pool(node, pools->changed[i & (BT_POOL_CHANGES_MAX - 1)]);
+			uint32_t pool = pools->changed[i & (BT_POOL_CHANGES_MAX - 1)];
+			for (uint32_t j = 0; j < node->items.count; j++) {
+				if (node->items.items[j].pool == pool) {
+					bt_vec_remove_ordered(&node->items, j);
+					break;
+				}
+			}
 		}
 		pools->mark++;
 		for (uint64_t i = node->sequence; i < pools->sequence; i++) {

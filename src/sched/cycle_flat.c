@@ -128,42 +128,6 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 	return true;
 }
 
-/** Members and a node of each cell. */
-static void count_members(struct flat *flat)
-{
-	struct bt_arena *arena = flat->run->cycle->arena;
-	const uint32_t *verdict = flat->plan->verdict;
-	uint32_t count = flat->cell_count;
-	uint32_t *lanes = BT_ARENA_NEW_ARRAY(arena, uint32_t, LANES * (size_t)count);
-	flat->slots = bt_arena_alloc(arena, count * sizeof(*flat->slots));
-	flat->verdicts = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
-	flat->sizes = lanes;
-	for (uint32_t cell = 0; cell < count; cell++) {
-		flat->slots[cell] = BT_SLOT_NONE;
-	}
-	if (flat->cell_of == NULL) {
-		uint32_t slot = 0;
-		while (slot < flat->plan->slot_count && verdict[slot] != 0) {
-			slot++;
-		}
-		flat->sizes[0] = flat->plan->feasible_count;
-		flat->slots[0] = flat->sizes[0] != 0 ? slot : BT_SLOT_NONE;
-		return;
-	}
-	for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
-		if (verdict[slot] == 0) {
-			uint32_t cell = flat->cell_of[slot];
-			lanes[slot % LANES * count + cell]++;
-			flat->slots[cell] = slot;
-		}
-	}
-	for (uint32_t lane = 1; lane < LANES; lane++) {
-		for (uint32_t cell = 0; cell < count; cell++) {
-			flat->sizes[cell] += lanes[lane * count + cell];
-		}
-	}
-}
-
 /** Ask the filters about the cells that have members. Returns the cells that were asked. */
 static struct bt_asked_cells judge_members(struct flat *flat)
 {
@@ -462,7 +426,38 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 			return false;
 		}
 	}
-	count_members(&flat);
+	/* Members and a node of each cell. */
+	struct bt_arena *arena = flat.run->cycle->arena;
+	const uint32_t *verdict = flat.plan->verdict;
+	uint32_t count = flat.cell_count;
+	uint32_t *lanes = BT_ARENA_NEW_ARRAY(arena, uint32_t, LANES * (size_t)count);
+	flat.slots = bt_arena_alloc(arena, count * sizeof(*flat.slots));
+	flat.verdicts = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+	flat.sizes = lanes;
+	for (uint32_t cell = 0; cell < count; cell++) {
+		flat.slots[cell] = BT_SLOT_NONE;
+	}
+	if (flat.cell_of == NULL) {
+		uint32_t slot = 0;
+		while (slot < flat.plan->slot_count && verdict[slot] != 0) {
+			slot++;
+		}
+		flat.sizes[0] = flat.plan->feasible_count;
+		flat.slots[0] = flat.sizes[0] != 0 ? slot : BT_SLOT_NONE;
+	} else {
+		for (uint32_t slot = 0; slot < flat.plan->slot_count; slot++) {
+			if (verdict[slot] == 0) {
+				uint32_t cell = flat.cell_of[slot];
+				lanes[slot % LANES * count + cell]++;
+				flat.slots[cell] = slot;
+			}
+		}
+		for (uint32_t lane = 1; lane < LANES; lane++) {
+			for (uint32_t cell = 0; cell < count; cell++) {
+				flat.sizes[cell] += lanes[lane * count + cell];
+			}
+		}
+	}
 	struct bt_asked_cells asked = judge_members(&flat);
 	uint32_t node_count = bt_feasible_nodes(&asked);
 	if (node_count == 0) {

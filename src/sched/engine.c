@@ -464,35 +464,6 @@ static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_eva
 	return sorted;
 }
 
-static void filter_nodes(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
-{
-	struct bt_arena *arena = evaluation->cycle->arena;
-	uint32_t count;
-	uint32_t *slots = sorted_candidates(engine, evaluation, arena, &count);
-	evaluation->nodes = BT_ARENA_NEW_ARRAY(arena, struct bt_node_evaluation, count);
-	evaluation->feasible = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_node_info node;
-		bt_node_info_init(&node, engine->state, slots[i]);
-		struct bt_status status =
-			bt_run_filter_with_nominated_pods(framework, evaluation->cycle, pod, &node);
-		if (!bt_status_is_success(&status) && !bt_status_is_rejected(&status)) {
-			evaluation->error = status;
-			return;
-		}
-		evaluation->nodes[evaluation->node_count++] =
-			(struct bt_node_evaluation){slots[i], status};
-		if (bt_status_is_success(&status)) {
-			evaluation->feasible[evaluation->feasible_count++] = slots[i];
-		} else {
-			struct bt_node_status_entry entry = {slots[i], status};
-			bt_vec_push(&evaluation->diagnosis.statuses.entries, entry);
-			bt_diagnosis_add_plugin(&evaluation->diagnosis, &status);
-		}
-	}
-}
-
 static void pre_filter(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
 {
@@ -530,7 +501,31 @@ void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework
 	}
 	pre_filter(engine, framework, pod, out_evaluation);
 	if (bt_status_is_success(&out_evaluation->pre_filter.status)) {
-		filter_nodes(engine, framework, pod, out_evaluation);
+		struct bt_arena *arena = out_evaluation->cycle->arena;
+		uint32_t count;
+		uint32_t *slots = sorted_candidates(engine, out_evaluation, arena, &count);
+		out_evaluation->nodes = BT_ARENA_NEW_ARRAY(arena, struct bt_node_evaluation, count);
+		out_evaluation->feasible = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+		for (uint32_t i = 0; i < count; i++) {
+			struct bt_node_info node;
+			bt_node_info_init(&node, engine->state, slots[i]);
+			struct bt_status status = bt_run_filter_with_nominated_pods(
+				framework, out_evaluation->cycle, pod, &node);
+			if (!bt_status_is_success(&status) && !bt_status_is_rejected(&status)) {
+				out_evaluation->error = status;
+				break;
+			}
+			out_evaluation->nodes[out_evaluation->node_count++] =
+				(struct bt_node_evaluation){slots[i], status};
+			if (bt_status_is_success(&status)) {
+				out_evaluation->feasible[out_evaluation->feasible_count++] =
+					slots[i];
+			} else {
+				struct bt_node_status_entry entry = {slots[i], status};
+				bt_vec_push(&out_evaluation->diagnosis.statuses.entries, entry);
+				bt_diagnosis_add_plugin(&out_evaluation->diagnosis, &status);
+			}
+		}
 	}
 	if (out_evaluation->feasible_count != 0 && bt_status_is_success(&out_evaluation->error)) {
 		struct bt_cycle_state *cycle = out_evaluation->cycle;

@@ -169,24 +169,6 @@ static struct bt_str nominated_node(const struct bt_object *pod)
 	return ((const struct bt_pod *)pod->value)->status.nominated_node_name;
 }
 
-static void change_unassigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
-	struct bt_object *new_pod, int64_t now_ns)
-{
-	bt_api_calls_sync(&scheduler->calls, new_pod);
-	if (is_assumed(scheduler, new_pod)) {
-		if (new_pod->meta->deletion_timestamp != NULL &&
-			old_pod->meta->deletion_timestamp == NULL) {
-			drop_assumed(scheduler, new_pod, now_ns);
-		}
-		return;
-	}
-	bt_queue_update(scheduler->queue, old_pod, new_pod, now_ns);
-	if (nominated_node(old_pod).length != 0 &&
-		!bt_str_equal(nominated_node(old_pod), nominated_node(new_pod))) {
-		announce_nomination_end(scheduler, old_pod, now_ns);
-	}
-}
-
 static void delete_pod_from_scheduling_queue(
 	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
 {
@@ -257,7 +239,20 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		if (!bt_str_equal(
 			    old_pod->meta->resource_version, new_pod->meta->resource_version)) {
-			change_unassigned(scheduler, old_pod, new_pod, now_ns);
+			bt_api_calls_sync(&scheduler->calls, new_pod);
+			if (is_assumed(scheduler, new_pod)) {
+				if (new_pod->meta->deletion_timestamp != NULL &&
+					old_pod->meta->deletion_timestamp == NULL) {
+					drop_assumed(scheduler, new_pod, now_ns);
+				}
+			} else {
+				bt_queue_update(scheduler->queue, old_pod, new_pod, now_ns);
+				if (nominated_node(old_pod).length != 0 &&
+					!bt_str_equal(
+						nominated_node(old_pod), nominated_node(new_pod))) {
+					announce_nomination_end(scheduler, old_pod, now_ns);
+				}
+			}
 			if (scheduler->metrics != NULL) {
 				bt_scheduler_event_handled(scheduler, resource_unschedulable_pod,
 					BT_ACTION_UPDATE, started_ns);

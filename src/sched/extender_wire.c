@@ -63,21 +63,6 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod_info *i
 	bt_strbuf_finish(&json);
 }
 
-static void write_victim(struct bt_json_writer *writer, const struct bt_state *state,
-	struct bt_str uid, const struct bt_extender_objects *objects)
-{
-	struct bt_pod_info info;
-	uint32_t pod_id = bt_state_find_pod(state, uid);
-	if (pod_id == BT_POD_NONE) {
-		/* It left while the question was made; the extender can still tell by the uid. */
-		struct bt_pod pod = {.metadata = {.uid = uid}};
-		bt_message_encode_json(&bt_pod_message, writer, &pod);
-		return;
-	}
-	bt_pod_info_from_record(state, pod_id, &info);
-	write_pod(writer, &info, objects);
-}
-
 /** --- nodes --- */
 
 #define ALLOCATABLE_FIXED 4
@@ -217,7 +202,19 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 		bt_json_begin_array(writer);
 		for (uint32_t j = 0; j < opinion->victim_count; j++) {
 			if (args != NULL) {
-				write_victim(writer, args->state, opinion->victim_uids[j], objects);
+				const struct bt_state *state = args->state;
+				struct bt_str uid = opinion->victim_uids[j];
+				struct bt_pod_info info;
+				uint32_t pod_id = bt_state_find_pod(state, uid);
+				if (pod_id == BT_POD_NONE) {
+					/* It left while the question was made; the extender can
+					 * still tell by the uid. */
+					struct bt_pod pod = {.metadata = {.uid = uid}};
+					bt_message_encode_json(&bt_pod_message, writer, &pod);
+				} else {
+					bt_pod_info_from_record(state, pod_id, &info);
+					write_pod(writer, &info, objects);
+				}
 				continue;
 			}
 			bt_json_begin_object(writer);
@@ -280,31 +277,27 @@ static void write_failed(
 	bt_json_end_object(writer);
 }
 
-static void write_returned_nodes(struct bt_json_writer *writer, const bt_extender_node_list *nodes)
-{
-	bt_json_write_name_c(writer, "Nodes");
-	if (!nodes->present) {
-		bt_json_write_null(writer);
-		return;
-	}
-	begin_node_list(writer);
-	for (uint32_t i = 0; i < nodes->count; i++) {
-		if (nodes->items[i].json.data != NULL) {
-			bt_json_write_raw(writer, nodes->items[i].json);
-		} else {
-			struct bt_node node = {.metadata = {.name = nodes->items[i].name}};
-			bt_message_encode_json(&bt_node_message, writer, &node);
-		}
-	}
-	end_node_list(writer);
-}
-
 void bt_extender_encode_filter_result(
 	const struct bt_extender_filter_result *result, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer = writer_on(out);
 	bt_json_begin_object(&writer);
-	write_returned_nodes(&writer, &result->nodes);
+	const bt_extender_node_list *nodes = &result->nodes;
+	bt_json_write_name_c(&writer, "Nodes");
+	if (!nodes->present) {
+		bt_json_write_null(&writer);
+	} else {
+		begin_node_list(&writer);
+		for (uint32_t j = 0; j < nodes->count; j++) {
+			if (nodes->items[j].json.data != NULL) {
+				bt_json_write_raw(&writer, nodes->items[j].json);
+			} else {
+				struct bt_node node = {.metadata = {.name = nodes->items[j].name}};
+				bt_message_encode_json(&bt_node_message, &writer, &node);
+			}
+		}
+		end_node_list(&writer);
+	}
 	bt_json_write_name_c(&writer, "NodeNames");
 	if (result->node_names.present) {
 		bt_json_begin_array(&writer);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/vec.h"
@@ -26,32 +27,69 @@ struct extender_answer {
 	struct berth_error *err;
 };
 
-/** Where a value belongs, as Go's messages put it. field NULL: the whole answer. */
-struct extender_answer_place {
-	const char *field; /* "ExtenderFilterResult.NodeNames" */
-	const char *type;  /* "[]string" */
+/** How bt_str_list, bt_extender_node_list and bt_host_priority_list look in memory. */
+typedef BT_LIST(char) any_list;
+
+/** Entries of a map as they came, each beginning with its key. Of equal keys the last one counts.
+ */
+struct entries {
+	BT_VEC(char) bytes;
+	uint32_t count;
+	bool present;
 };
 
-/** The vector's content as a list in the arena. */
-#define take_list(answer, vec, list) \
-	do { \
-		(list)->count = (vec)->count; \
-		(list)->items = bt_arena_alloc( \
-			(answer)->arena, (size_t)(vec)->count * sizeof(*(list)->items)); \
-		if ((vec)->count != 0) { \
-			memcpy((list)->items, (vec)->items, \
-				(size_t)(vec)->count * sizeof(*(list)->items)); \
-		} \
-		bt_vec_finish(vec); \
-	} while (0)
+/**
+ * A value of the grammar. A string, number, list, object or map; a map is an object whose names are
+ * keys. What it is read into: struct bt_str, int64_t, any_list, a structure, struct entries.
+ */
+struct part {
+	const char *field; /* as Go's messages put it; NULL: the whole answer */
+	const char *type;
+	enum bt_json_type json;
+	const struct member *members; /* of an object; name NULL ends them */
+	const struct part *value;     /* of a list's elements, a map's values */
+	uint32_t value_size; /* of an element, an entry of a map; it begins with a struct bt_str */
+	uint32_t value_offset; /* in an entry of a map */
+	uint32_t json_offset;  /* of the element's own text; 0: not kept */
+	bool null_clears;      /* struct node_list, which begins anew */
+};
 
-/** The bytes of the first value. What comes after it is not looked at. */
-static int first_value(struct bt_str json, struct bt_str *out_value, struct berth_error *err)
+#define TEXT(where) \
+	{ \
+		.field = (where), .type = "string", .json = BT_JSON_STRING \
+	}
+#define NUMBER(where) \
+	{ \
+		.field = (where), .type = "int64", .json = BT_JSON_NUMBER \
+	}
+
+struct member {
+	const char *name; /* in lower case */
+	const struct part *part;
+	uint32_t offset;
+};
+
+struct node_list {
+	any_list items;
+	bool present;
+};
+
+/** Start at the first value of the text. Nothing: "EOF"; broken off: "unexpected EOF". What comes
+ * after it is not looked at. */
+static int answer_begin(struct extender_answer *answer, struct bt_str json, struct bt_arena *arena,
+	struct berth_error *err)
 {
 	struct bt_json_reader reader;
 	struct berth_error fault = BERTH_ERROR_INIT;
+	struct bt_str value = BT_STR("null");
 	uint32_t blank = 0;
 
+	*answer = (struct extender_answer){.arena = arena, .err = err};
+	if (json.length > BT_EXTENDER_ANSWER_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"answer of %u bytes is longer than %u", json.length,
+			BT_EXTENDER_ANSWER_BYTES_MAX);
+	}
 	while (blank < json.length &&
 		(json.data[blank] == ' ' || json.data[blank] == '\t' || json.data[blank] == '\n' ||
 			json.data[blank] == '\r')) {
@@ -61,61 +99,27 @@ static int first_value(struct bt_str json, struct bt_str *out_value, struct bert
 		return bt_error_set(err, BERTH_ERR_SYNTAX, "EOF");
 	}
 	bt_json_reader_init(&reader, json);
-	int result = bt_json_skip(&reader, out_value, &fault);
-	if (result < 0 &&
-		strcmp(berth_error_message(&fault), "unexpected end of JSON input") == 0) {
+	int result = bt_json_skip(&reader, &value, &fault);
+	if (result == 0) {
+		bt_json_reader_init(&answer->reader, value);
+	} else if (strcmp(berth_error_message(&fault), "unexpected end of JSON input") == 0) {
 		result = bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
 		berth_error_finish(&fault);
-	} else if (result < 0) {
+	} else {
 		result = bt_error_move(err, &fault);
 	}
 	return result;
 }
 
-/** Start at the first value of the text. Nothing: "EOF"; broken off: "unexpected EOF". */
-static int answer_begin(struct extender_answer *answer, struct bt_str json, struct bt_arena *arena,
-	struct berth_error *err)
+static int mismatch(struct extender_answer *answer, const char *what, const struct part *part)
 {
-	struct bt_str value = BT_STR("null");
-	*answer = (struct extender_answer){.arena = arena, .err = err};
-	if (json.length > BT_EXTENDER_ANSWER_BYTES_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			"answer of %u bytes is longer than %u", json.length,
-			BT_EXTENDER_ANSWER_BYTES_MAX);
-	}
-	int result = first_value(json, &value, err);
-	if (result == 0) {
-		bt_json_reader_init(&answer->reader, value);
-	}
-	return result;
-}
-
-static int mismatch(
-	struct extender_answer *answer, const char *what, struct extender_answer_place place)
-{
-	if (place.field == NULL) {
+	if (part->field == NULL) {
 		return bt_error_set(answer->err, BERTH_ERR_INVALID,
-			"json: cannot unmarshal %s into Go value of type %s", what, place.type);
+			"json: cannot unmarshal %s into Go value of type %s", what, part->type);
 	}
 	return bt_error_set(answer->err, BERTH_ERR_INVALID,
-		"json: cannot unmarshal %s into Go struct field %s of type %s", what, place.field,
-		place.type);
-}
-
-/** *out_present false: null, which is consumed. A value of another type is the error. */
-static int expect(struct extender_answer *answer, enum bt_json_type type,
-	struct extender_answer_place place, bool *out_present)
-{
-	enum bt_json_type got = BT_JSON_NULL;
-	int result = bt_json_peek(&answer->reader, &got, answer->err);
-	if (result < 0) {
-		return result;
-	}
-	*out_present = got != BT_JSON_NULL;
-	if (got == BT_JSON_NULL) {
-		return bt_json_read_null(&answer->reader, answer->err);
-	}
-	return got == type ? 0 : mismatch(answer, bt_json_type_name(got), place);
+		"json: cannot unmarshal %s into Go struct field %s of type %s", what, part->field,
+		part->type);
 }
 
 /** One more entry of a list or map; too many are an error. */
@@ -127,39 +131,6 @@ static int answer_count(struct extender_answer *answer)
 	}
 	answer->entries++;
 	return 0;
-}
-
-/** null leaves *out_text alone. */
-static int answer_text(
-	struct extender_answer *answer, struct extender_answer_place place, struct bt_str *out_text)
-{
-	bool present;
-	int result = expect(answer, BT_JSON_STRING, place, &present);
-	if (result < 0 || !present) {
-		return result;
-	}
-	return bt_json_read_string(&answer->reader, answer->arena, out_text, NULL, answer->err);
-}
-
-/** An int64; null leaves *out_value alone. */
-static int answer_number(
-	struct extender_answer *answer, struct extender_answer_place place, int64_t *out_value)
-{
-	bool present;
-	struct bt_str text;
-	int result = expect(answer, BT_JSON_NUMBER, place, &present);
-	if (result < 0 || !present) {
-		return result;
-	}
-	result = bt_json_read_number(&answer->reader, &text, answer->err);
-	if (result == 0 && !bt_json_number_int64(text, out_value)) {
-		struct bt_strbuf what = {0};
-		bt_strbuf_append_c(&what, "number ");
-		bt_strbuf_append_str(&what, text);
-		result = mismatch(answer, bt_strbuf_c(&what), place);
-		bt_strbuf_finish(&what);
-	}
-	return result;
 }
 
 /** Bytes of the name's first character when it is the letter, whatever its case; else 0. Beyond
@@ -181,7 +152,7 @@ static uint32_t folded_length(struct bt_str name, char letter)
 }
 
 /** wanted: in lower case. */
-static bool answer_is_named(struct bt_str name, const char *wanted)
+static bool is_named(struct bt_str name, const char *wanted)
 {
 	for (; *wanted != '\0'; wanted++) {
 		uint32_t length = name.length == 0 ? 0 : folded_length(name, *wanted);
@@ -194,509 +165,372 @@ static bool answer_is_named(struct bt_str name, const char *wanted)
 	return name.length == 0;
 }
 
-/** Reads the members of an object; the function gets each name with the reader at its value. */
-static int answer_object(struct extender_answer *answer, struct extender_answer_place place,
-	int (*read_member)(struct extender_answer *answer, struct bt_str name, void *out),
-	void *out, bool *out_present)
+static int read_part(struct extender_answer *answer, const struct part *part, void *out);
+
+static int read_number(struct extender_answer *answer, const struct part *part, int64_t *out_value)
 {
-	bool first = true;
-	bool present = false;
-	int result = expect(answer, BT_JSON_OBJECT, place, &present);
-	if (out_present != NULL) {
-		*out_present = present;
-	}
-	if (result < 0 || !present) {
-		return result;
-	}
-	result = bt_json_enter_object(&answer->reader, answer->err);
-	while (result == 0) {
-		bool more = false;
-		struct bt_str name = {0};
-		result = bt_json_next_member(
-			&answer->reader, &first, answer->arena, &more, &name, answer->err);
-		if (result < 0 || !more) {
-			break;
-		}
-		result = read_member(answer, name, out);
+	struct bt_str text;
+	int result = bt_json_read_number(&answer->reader, &text, answer->err);
+
+	if (result == 0 && !bt_json_number_int64(text, out_value)) {
+		struct bt_strbuf what = {0};
+		bt_strbuf_append_c(&what, "number ");
+		bt_strbuf_append_str(&what, text);
+		result = mismatch(answer, bt_strbuf_c(&what), part);
+		bt_strbuf_finish(&what);
 	}
 	return result;
 }
 
-/** The same for an array; elements are counted. */
-static int answer_array(struct extender_answer *answer, struct extender_answer_place place,
-	int (*read_element)(struct extender_answer *answer, void *out), void *out,
-	bool *out_present)
+/** One more element or entry behind the others, all zero but for the text that it begins with. */
+static char *add_value(struct entries *entries, uint32_t size, struct bt_str text)
 {
+	char *value;
+
+	bt_vec_reserve(&entries->bytes, (uint64_t)entries->bytes.count + size);
+	value = entries->bytes.items + entries->bytes.count;
+	memset(value, 0, size);
+	memcpy(value, &text, sizeof(text));
+	entries->bytes.count += size;
+	entries->count++;
+	return value;
+}
+
+static int read_list(struct extender_answer *answer, const struct part *part, any_list *out)
+{
+	struct entries values = {0};
 	bool first = true;
-	*out_present = false;
-	int result = expect(answer, BT_JSON_ARRAY, place, out_present);
-	if (result < 0 || !*out_present) {
-		return result;
-	}
-	result = bt_json_enter_array(&answer->reader, answer->err);
+	bool more = false;
+	int result = bt_json_enter_array(&answer->reader, answer->err);
+
 	while (result == 0) {
-		bool more = false;
 		result = bt_json_next_element(&answer->reader, &first, &more, answer->err);
 		if (result < 0 || !more) {
 			break;
 		}
 		result = answer_count(answer);
 		if (result == 0) {
-			result = read_element(answer, out);
+			char *value = add_value(&values, part->value_size, BT_STR(""));
+			struct bt_json_reader start = answer->reader;
+			result = read_part(answer, part->value, value);
+			if (result == 0 && part->json_offset != 0) {
+				result = bt_json_skip(
+					&start, (void *)(value + part->json_offset), answer->err);
+			}
 		}
+	}
+	out->count = values.count;
+	out->items = bt_arena_alloc(answer->arena, values.bytes.count);
+	if (values.count != 0) {
+		memcpy(out->items, values.bytes.items, values.bytes.count);
+	}
+	bt_vec_finish(&values.bytes);
+	return result;
+}
+
+static int read_object(struct extender_answer *answer, const struct part *part, void *out)
+{
+	struct entries *entries = part->value != NULL ? out : NULL;
+	bool first = true;
+	int result = bt_json_enter_object(&answer->reader, answer->err);
+
+	while (result == 0) {
+		bool more = false;
+		struct bt_str name = {0};
+		const struct member *member = part->members;
+		result = bt_json_next_member(
+			&answer->reader, &first, answer->arena, &more, &name, answer->err);
+		if (result < 0 || !more) {
+			break;
+		}
+		if (entries != NULL) {
+			result = answer_count(answer);
+			if (result == 0) {
+				char *entry = add_value(entries, part->value_size, name);
+				result = read_part(answer, part->value, entry + part->value_offset);
+			}
+			continue;
+		}
+		while (member->name != NULL && !is_named(name, member->name)) {
+			member++;
+		}
+		result = member->name != NULL
+			? read_part(answer, member->part, (char *)out + member->offset)
+			: bt_json_skip(&answer->reader, NULL, answer->err);
 	}
 	return result;
 }
 
-static int answer_skip(struct extender_answer *answer)
+/** null empties lists and maps and leaves texts and numbers alone; a value of another type is the
+ * error. A second list replaces the first, a second map adds to it. */
+static int read_part(struct extender_answer *answer, const struct part *part, void *out)
 {
-	return bt_json_skip(&answer->reader, NULL, answer->err);
+	enum bt_json_type got = BT_JSON_NULL;
+	int result = bt_json_peek(&answer->reader, &got, answer->err);
+	bool present = got != BT_JSON_NULL;
+
+	if (result < 0) {
+		return result;
+	}
+	if (present && got != part->json) {
+		return mismatch(answer, bt_json_type_name(got), part);
+	}
+	if (part->json == BT_JSON_ARRAY) {
+		*(any_list *)out = (any_list){.present = present};
+	} else if (part->null_clears) {
+		struct node_list *nodes = out;
+		nodes->items = present ? nodes->items : (any_list){0};
+		nodes->present = present;
+	} else if (part->json == BT_JSON_OBJECT && part->value != NULL) {
+		struct entries *entries = out;
+		/* Repeating a long map costs as much as its entries. */
+		if (entries->count > ANSWER_ENTRIES_MAX - answer->entries) {
+			answer->entries = ANSWER_ENTRIES_MAX;
+			return answer_count(answer);
+		}
+		answer->entries += entries->count;
+		entries->present = present;
+		entries->count = present ? entries->count : 0;
+		entries->bytes.count = present ? entries->bytes.count : 0;
+	}
+	switch (got) {
+	case BT_JSON_STRING:
+		return bt_json_read_string(&answer->reader, answer->arena, out, NULL, answer->err);
+	case BT_JSON_NUMBER:
+		return read_number(answer, part, out);
+	case BT_JSON_ARRAY:
+		return read_list(answer, part, out);
+	case BT_JSON_OBJECT:
+		return read_object(answer, part, out);
+	default:
+		return bt_json_read_null(&answer->reader, answer->err);
+	}
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const char *first = *(const char *const *)a;
+	const char *second = *(const char *const *)b;
+
+	return (first > second) - (first < second);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	int order = bt_str_compare(
+		**(const struct bt_str *const *)a, **(const struct bt_str *const *)b);
+
+	return order != 0 ? order : compare_addresses(a, b);
+}
+
+/** The last entry of each key, by key; owned by the caller. */
+static const struct bt_str **sort_entries(
+	const struct entries *entries, uint32_t size, uint32_t *out_count)
+{
+	const struct bt_str **sorted = BT_NEW_ARRAY(const struct bt_str *, entries->count);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < entries->count; i++) {
+		sorted[i] = (const void *)(entries->bytes.items + (size_t)i * size);
+	}
+	if (entries->count > 1) {
+		qsort(sorted, entries->count, sizeof(sorted[0]), compare_keys);
+	}
+	for (uint32_t i = 0; i < entries->count; i++) {
+		if (i + 1 == entries->count || !bt_str_equal(*sorted[i], *sorted[i + 1])) {
+			sorted[kept++] = sorted[i];
+		}
+	}
+	*out_count = kept;
+	return sorted;
+}
+
+/** The whole answer. */
+static int read_answer(struct extender_answer *answer, struct bt_str json, const struct part *part,
+	void *out, struct bt_arena *arena, struct berth_error *err)
+{
+	int result = answer_begin(answer, json, arena, err);
+
+	return result < 0 ? result : read_part(answer, part, out);
 }
 
 /** --- filter --- */
 
-struct text_vec {
-	struct extender_answer_place place;
-	BT_VEC(struct bt_str) items;
+struct filter_answer {
+	struct node_list nodes;
+	any_list node_names;
+	struct entries failed;
+	struct entries unresolvable;
+	struct bt_str error;
 };
 
-static int read_text_element(struct extender_answer *answer, void *out)
+#define NODES "ExtenderFilterResult.Nodes"
+#define NODE_NAMES "ExtenderFilterResult.NodeNames"
+#define FAILED_NODES "ExtenderFilterResult.FailedNodes"
+#define UNRESOLVABLE "ExtenderFilterResult.FailedAndUnresolvableNodes"
+
+static const struct part node_name = TEXT(NODES ".items.metadata.name");
+static const struct part node_metadata = {NODES ".items.metadata", "v1.ObjectMeta", BT_JSON_OBJECT,
+	.members = (const struct member[]){
+		{"name", &node_name, offsetof(struct bt_extender_node, name)}, {0}}};
+static const struct part node = {NODES ".items", "v1.Node", BT_JSON_OBJECT,
+	.members = (const struct member[]){{"metadata", &node_metadata, 0}, {0}}};
+static const struct part node_items = {NODES ".items", "[]v1.Node", BT_JSON_ARRAY, .value = &node,
+	.value_size = sizeof(struct bt_extender_node),
+	.json_offset = offsetof(struct bt_extender_node, json)};
+static const struct part nodes = {NODES, "v1.NodeList", BT_JSON_OBJECT, .null_clears = true,
+	.members = (const struct member[]){
+		{"items", &node_items, offsetof(struct node_list, items)}, {0}}};
+static const struct part node_names_item = TEXT(NODE_NAMES);
+static const struct part node_names = {NODE_NAMES, "[]string", BT_JSON_ARRAY,
+	.value = &node_names_item, .value_size = sizeof(struct bt_str)};
+static const struct part failed_text = TEXT(FAILED_NODES);
+static const struct part failed_nodes = {FAILED_NODES, "v1.FailedNodesMap", BT_JSON_OBJECT,
+	.value = &failed_text, .value_size = sizeof(struct bt_str_pair),
+	.value_offset = offsetof(struct bt_str_pair, value)};
+static const struct part unresolvable_text = TEXT(UNRESOLVABLE);
+static const struct part unresolvable_nodes = {UNRESOLVABLE, "v1.FailedNodesMap", BT_JSON_OBJECT,
+	.value = &unresolvable_text, .value_size = sizeof(struct bt_str_pair),
+	.value_offset = offsetof(struct bt_str_pair, value)};
+static const struct part filter_error = TEXT("ExtenderFilterResult.Error");
+static const struct part filter_result = {NULL, "v1.ExtenderFilterResult", BT_JSON_OBJECT,
+	.members = (const struct member[]){{"nodes", &nodes, offsetof(struct filter_answer, nodes)},
+		{"nodenames", &node_names, offsetof(struct filter_answer, node_names)},
+		{"failednodes", &failed_nodes, offsetof(struct filter_answer, failed)},
+		{"failedandunresolvablenodes", &unresolvable_nodes,
+			offsetof(struct filter_answer, unresolvable)},
+		{"error", &filter_error, offsetof(struct filter_answer, error)}, {0}}};
+
+static struct bt_str_map take_map(struct bt_arena *arena, const struct entries *entries)
 {
-	struct text_vec *texts = out;
-	struct bt_str text = BT_STR("");
-	int result = answer_text(answer, texts->place, &text);
-	if (result == 0) {
-		bt_vec_push(&texts->items, text);
-	}
-	return result;
-}
+	struct bt_str_map map = {.present = entries->present};
+	const struct bt_str **sorted =
+		sort_entries(entries, sizeof(struct bt_str_pair), &map.count);
 
-static int read_node_names(struct extender_answer *answer, bt_str_list *out)
-{
-	struct text_vec texts = {.place = {"ExtenderFilterResult.NodeNames", "string"}};
-	bool present = false;
-	int result = answer_array(answer,
-		(struct extender_answer_place){"ExtenderFilterResult.NodeNames", "[]string"},
-		read_text_element, &texts, &present);
-	take_list(answer, &texts.items, out);
-	out->present = present;
-	return result;
-}
-
-static int read_node_metadata(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	struct bt_extender_node *node = out;
-	if (answer_is_named(name, "name")) {
-		return answer_text(answer,
-			(struct extender_answer_place){
-				"ExtenderFilterResult.Nodes.items.metadata.name", "string"},
-			&node->name);
+	map.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, map.count);
+	for (uint32_t i = 0; i < map.count; i++) {
+		map.items[i] = *(const struct bt_str_pair *)sorted[i];
 	}
-	return answer_skip(answer);
-}
-
-static int read_node_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	if (answer_is_named(name, "metadata")) {
-		return answer_object(answer,
-			(struct extender_answer_place){
-				"ExtenderFilterResult.Nodes.items.metadata", "v1.ObjectMeta"},
-			read_node_metadata, out, NULL);
-	}
-	return answer_skip(answer);
-}
-
-struct node_vec {
-	BT_VEC(struct bt_extender_node) items;
-};
-
-static int read_node(struct extender_answer *answer, void *out)
-{
-	struct node_vec *nodes = out;
-	struct bt_extender_node node = {.name = BT_STR("")};
-	struct bt_json_reader start = answer->reader;
-	int result = answer_object(answer,
-		(struct extender_answer_place){"ExtenderFilterResult.Nodes.items", "v1.Node"},
-		read_node_member, &node, NULL);
-	if (result == 0) {
-		result = bt_json_skip(&start, &node.json, answer->err);
-	}
-	if (result == 0) {
-		bt_vec_push(&nodes->items, node);
-	}
-	return result;
-}
-
-static int read_node_list_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	bt_extender_node_list *list = out;
-	struct node_vec nodes = {0};
-	bool present;
-	if (!answer_is_named(name, "items")) {
-		return answer_skip(answer);
-	}
-	int result = answer_array(answer,
-		(struct extender_answer_place){"ExtenderFilterResult.Nodes.items", "[]v1.Node"},
-		read_node, &nodes, &present);
-	take_list(answer, &nodes.items, list);
-	return result;
-}
-
-static int read_nodes(struct extender_answer *answer, bt_extender_node_list *out)
-{
-	bool present = false;
-	int result = answer_object(answer,
-		(struct extender_answer_place){"ExtenderFilterResult.Nodes", "v1.NodeList"},
-		read_node_list_member, out, &present);
-	if (!present) {
-		*out = (bt_extender_node_list){0};
-	}
-	out->present = present;
-	return result;
-}
-
-/** An entry of a map, with its place in the input: of equal keys the last one stays. */
-struct map_entry {
-	struct bt_str_pair pair;
-	uint32_t order;
-};
-
-struct map_vec {
-	struct extender_answer_place place; /* of values */
-	BT_VEC(struct map_entry) items;
-};
-
-static int compare_map_entries(const void *a, const void *b)
-{
-	const struct map_entry *first = a;
-	const struct map_entry *second = b;
-	int order = bt_str_compare(first->pair.key, second->pair.key);
-	return order != 0 ? order : (first->order > second->order) - (first->order < second->order);
-}
-
-static int read_map_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	struct map_vec *map = out;
-	struct map_entry entry = {{name, BT_STR("")}, map->items.count};
-	int result = answer_count(answer);
-	if (result == 0) {
-		result = answer_text(answer, map->place, &entry.pair.value);
-	}
-	if (result == 0) {
-		bt_vec_push(&map->items, entry);
-	}
-	return result;
-}
-
-/** A second object of the same name adds to the first, null takes it away. */
-static int read_failed(struct extender_answer *answer, const char *field, struct bt_str_map *out)
-{
-	struct map_vec map = {.place = {field, "string"}};
-	bool present = false;
-	/* Repeating a long map costs as much as its entries. */
-	if (out->count > ANSWER_ENTRIES_MAX - answer->entries) {
-		return bt_error_set(answer->err, BERTH_ERR_TOO_LARGE,
-			"answer has more than %u entries", ANSWER_ENTRIES_MAX);
-	}
-	answer->entries += out->count;
-	for (uint32_t i = 0; i < out->count; i++) {
-		struct map_entry entry = {out->items[i], i};
-		bt_vec_push(&map.items, entry);
-	}
-	int result =
-		answer_object(answer, (struct extender_answer_place){field, "v1.FailedNodesMap"},
-			read_map_member, &map, &present);
-	if (!present) {
-		map.items.count = 0;
-	}
-	if (map.items.count != 0) {
-		qsort(map.items.items, map.items.count, sizeof(struct map_entry),
-			compare_map_entries);
-	}
-	out->items = BT_ARENA_NEW_ARRAY(answer->arena, struct bt_str_pair, map.items.count);
-	out->count = 0;
-	for (uint32_t i = 0; i < map.items.count; i++) {
-		const struct bt_str_pair *pair = &map.items.items[i].pair;
-		if (out->count != 0 && bt_str_equal(out->items[out->count - 1].key, pair->key)) {
-			out->count--;
-		}
-		out->items[out->count++] = *pair;
-	}
-	bt_vec_finish(&map.items);
-	out->present = present;
-	return result;
-}
-
-static int read_filter_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	struct bt_extender_filter_result *result = out;
-	if (answer_is_named(name, "nodes")) {
-		return read_nodes(answer, &result->nodes);
-	}
-	if (answer_is_named(name, "nodenames")) {
-		return read_node_names(answer, &result->node_names);
-	}
-	if (answer_is_named(name, "failednodes")) {
-		return read_failed(
-			answer, "ExtenderFilterResult.FailedNodes", &result->failed_nodes);
-	}
-	if (answer_is_named(name, "failedandunresolvablenodes")) {
-		return read_failed(answer, "ExtenderFilterResult.FailedAndUnresolvableNodes",
-			&result->failed_and_unresolvable_nodes);
-	}
-	if (answer_is_named(name, "error")) {
-		return answer_text(answer,
-			(struct extender_answer_place){"ExtenderFilterResult.Error", "string"},
-			&result->error);
-	}
-	return answer_skip(answer);
+	bt_free(sorted);
+	return map;
 }
 
 int bt_extender_decode_filter_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_filter_result *out_result, struct berth_error *err)
 {
 	struct extender_answer answer;
-	struct bt_extender_filter_result found = {.error = BT_STR("")};
-	int result = answer_begin(&answer, json, arena, err);
+	struct filter_answer found = {.error = BT_STR("")};
+	int result = read_answer(&answer, json, &filter_result, &found, arena, err);
+
 	if (result == 0) {
-		result = answer_object(&answer,
-			(struct extender_answer_place){NULL, "v1.ExtenderFilterResult"},
-			read_filter_member, &found, NULL);
+		*out_result = (struct bt_extender_filter_result){
+			.nodes = {(void *)found.nodes.items.items, found.nodes.items.count,
+				found.nodes.present},
+			.node_names = {(void *)found.node_names.items, found.node_names.count,
+				found.node_names.present},
+			.failed_nodes = take_map(arena, &found.failed),
+			.failed_and_unresolvable_nodes = take_map(arena, &found.unresolvable),
+			.error = found.error,
+		};
 	}
-	if (result == 0) {
-		*out_result = found;
-	}
+	bt_vec_finish(&found.failed.bytes);
+	bt_vec_finish(&found.unresolvable.bytes);
 	return result;
 }
 
 /** --- prioritize --- */
 
-struct priority_vec {
-	BT_VEC(struct bt_host_priority) items;
-};
-
-static int read_priority_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	struct bt_host_priority *priority = out;
-	if (answer_is_named(name, "host")) {
-		return answer_text(answer,
-			(struct extender_answer_place){"HostPriority.Host", "string"},
-			&priority->host);
-	}
-	if (answer_is_named(name, "score")) {
-		return answer_number(answer,
-			(struct extender_answer_place){"HostPriority.Score", "int64"},
-			&priority->score);
-	}
-	return answer_skip(answer);
-}
-
-static int read_priority(struct extender_answer *answer, void *out)
-{
-	struct priority_vec *priorities = out;
-	struct bt_host_priority priority = {.host = BT_STR("")};
-	int result = answer_object(answer, (struct extender_answer_place){NULL, "v1.HostPriority"},
-		read_priority_member, &priority, NULL);
-	if (result == 0) {
-		bt_vec_push(&priorities->items, priority);
-	}
-	return result;
-}
+static const struct part host = TEXT("HostPriority.Host");
+static const struct part score = NUMBER("HostPriority.Score");
+static const struct part priority = {NULL, "v1.HostPriority", BT_JSON_OBJECT,
+	.members = (const struct member[]){{"host", &host, offsetof(struct bt_host_priority, host)},
+		{"score", &score, offsetof(struct bt_host_priority, score)}, {0}}};
+static const struct part priorities = {NULL, "v1.HostPriorityList", BT_JSON_ARRAY,
+	.value = &priority, .value_size = sizeof(struct bt_host_priority)};
 
 int bt_extender_decode_priorities(struct bt_str json, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities, struct berth_error *err)
 {
 	struct extender_answer answer;
-	struct priority_vec priorities = {0};
-	bool present = false;
-	int result = answer_begin(&answer, json, arena, err);
+	any_list found = {0};
+	int result = read_answer(&answer, json, &priorities, &found, arena, err);
+
 	if (result == 0) {
-		result = answer_array(&answer,
-			(struct extender_answer_place){NULL, "v1.HostPriorityList"}, read_priority,
-			&priorities, &present);
+		*out_priorities =
+			(bt_host_priority_list){(void *)found.items, found.count, found.present};
 	}
-	if (result == 0) {
-		take_list(&answer, &priorities.items, out_priorities);
-		out_priorities->present = present;
-	}
-	bt_vec_finish(&priorities.items);
 	return result;
 }
 
 /** --- preempt --- */
 
-#define VICTIMS_FIELD "ExtenderPreemptionResult.NodeNameToMetaVictims"
+#define VICTIMS "ExtenderPreemptionResult.NodeNameToMetaVictims"
 
-static int read_meta_pod_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	if (answer_is_named(name, "uid")) {
-		return answer_text(answer,
-			(struct extender_answer_place){VICTIMS_FIELD ".Pods.UID", "string"}, out);
-	}
-	return answer_skip(answer);
-}
-
-static int read_meta_pod(struct extender_answer *answer, void *out)
-{
-	struct text_vec *uids = out;
-	struct bt_str uid = BT_STR("");
-	int result = answer_object(answer,
-		(struct extender_answer_place){VICTIMS_FIELD ".Pods", "v1.MetaPod"},
-		read_meta_pod_member, &uid, NULL);
-	if (result == 0) {
-		bt_vec_push(&uids->items, uid);
-	}
-	return result;
-}
-
-static int read_meta_victims_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	struct bt_preemption_opinion *opinion = out;
-	if (answer_is_named(name, "pods")) {
-		struct text_vec uids = {0};
-		struct {
-			struct bt_str *items;
-			uint32_t count;
-		} list;
-		bool present;
-		int result = answer_array(answer,
-			(struct extender_answer_place){VICTIMS_FIELD ".Pods", "[]*v1.MetaPod"},
-			read_meta_pod, &uids, &present);
-		take_list(answer, &uids.items, &list);
-		opinion->victim_uids = list.items;
-		opinion->victim_count = list.count;
-		return result;
-	}
-	if (answer_is_named(name, "numpdbviolations")) {
-		return answer_number(answer,
-			(struct extender_answer_place){VICTIMS_FIELD ".NumPDBViolations", "int64"},
-			&opinion->pdb_violations);
-	}
-	return answer_skip(answer);
-}
-
-struct opinion_entry {
-	struct bt_preemption_opinion opinion;
-	uint32_t order;
+struct victims_entry {
+	struct bt_str node_name;
+	any_list uids;
+	int64_t pdb_violations;
 };
 
-struct opinion_vec {
-	BT_VEC(struct opinion_entry) items;
-};
-
-static int read_meta_victims(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	struct opinion_vec *opinions = out;
-	struct opinion_entry entry = {{.node_name = name}, opinions->items.count};
-	int result = answer_count(answer);
-	if (result == 0) {
-		result = answer_object(answer,
-			(struct extender_answer_place){VICTIMS_FIELD, "v1.MetaVictims"},
-			read_meta_victims_member, &entry.opinion, NULL);
-	}
-	if (result == 0) {
-		bt_vec_push(&opinions->items, entry);
-	}
-	return result;
-}
-
-static int read_preemption_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	struct opinion_vec *opinions = out;
-	bool present = false;
-	if (!answer_is_named(name, "nodenametometavictims")) {
-		return answer_skip(answer);
-	}
-	int result = answer_object(answer,
-		(struct extender_answer_place){VICTIMS_FIELD, "map[string]*v1.MetaVictims"},
-		read_meta_victims, opinions, &present);
-	if (!present) {
-		opinions->items.count = 0;
-	}
-	return result;
-}
-
-static int compare_opinion_names(const void *a, const void *b)
-{
-	const struct opinion_entry *first = a;
-	const struct opinion_entry *second = b;
-	int order = bt_str_compare(first->opinion.node_name, second->opinion.node_name);
-	return order != 0 ? order : (first->order > second->order) - (first->order < second->order);
-}
-
-static int compare_opinion_orders(const void *a, const void *b)
-{
-	uint32_t first = ((const struct opinion_entry *)a)->order;
-	uint32_t second = ((const struct opinion_entry *)b)->order;
-	return (first > second) - (first < second);
-}
-
-/** Of one node's entries the last stays, where it stands. */
-static uint32_t drop_repeated(struct opinion_entry *entries, uint32_t count)
-{
-	uint32_t kept = 0;
-	if (count == 0) {
-		return 0;
-	}
-	qsort(entries, count, sizeof(*entries), compare_opinion_names);
-	for (uint32_t i = 0; i < count; i++) {
-		if (i + 1 == count ||
-			!bt_str_equal(
-				entries[i].opinion.node_name, entries[i + 1].opinion.node_name)) {
-			entries[kept++] = entries[i];
-		}
-	}
-	qsort(entries, kept, sizeof(*entries), compare_opinion_orders);
-	return kept;
-}
+static const struct part uid = TEXT(VICTIMS ".Pods.UID");
+static const struct part meta_pod = {VICTIMS ".Pods", "v1.MetaPod", BT_JSON_OBJECT,
+	.members = (const struct member[]){{"uid", &uid, 0}, {0}}};
+static const struct part meta_pods = {VICTIMS ".Pods", "[]*v1.MetaPod", BT_JSON_ARRAY,
+	.value = &meta_pod, .value_size = sizeof(struct bt_str)};
+static const struct part violations = NUMBER(VICTIMS ".NumPDBViolations");
+static const struct part meta_victims = {VICTIMS, "v1.MetaVictims", BT_JSON_OBJECT,
+	.members = (const struct member[]){
+		{"pods", &meta_pods, offsetof(struct victims_entry, uids)},
+		{"numpdbviolations", &violations, offsetof(struct victims_entry, pdb_violations)},
+		{0}}};
+static const struct part victims = {VICTIMS, "map[string]*v1.MetaVictims", BT_JSON_OBJECT,
+	.value = &meta_victims, .value_size = sizeof(struct victims_entry)};
+static const struct part preemption_result = {NULL, "v1.ExtenderPreemptionResult", BT_JSON_OBJECT,
+	.members = (const struct member[]){{"nodenametometavictims", &victims, 0}, {0}}};
 
 int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_preemption_opinions *out_answer, struct berth_error *err)
 {
 	struct extender_answer answer;
-	struct opinion_vec opinions = {0};
-	int result = answer_begin(&answer, json, arena, err);
+	struct entries found = {0};
+	int result = read_answer(&answer, json, &preemption_result, &found, arena, err);
+
 	if (result == 0) {
-		result = answer_object(&answer,
-			(struct extender_answer_place){NULL, "v1.ExtenderPreemptionResult"},
-			read_preemption_member, &opinions, NULL);
-	}
-	if (result == 0) {
-		uint32_t count = drop_repeated(opinions.items.items, opinions.items.count);
+		/* Of one node's entries the last stays, where it stands. */
+		uint32_t count;
+		const struct bt_str **sorted =
+			sort_entries(&found, sizeof(struct victims_entry), &count);
 		struct bt_preemption_opinion *items =
 			BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_opinion, count);
+		if (count > 1) {
+			qsort(sorted, count, sizeof(sorted[0]), compare_addresses);
+		}
 		for (uint32_t i = 0; i < count; i++) {
-			items[i] = opinions.items.items[i].opinion;
+			const struct victims_entry *entry = (const void *)sorted[i];
+			items[i] = (struct bt_preemption_opinion){entry->node_name,
+				(const void *)entry->uids.items, entry->uids.count,
+				entry->pdb_violations};
 		}
 		*out_answer = (struct bt_preemption_opinions){items, count};
+		bt_free(sorted);
 	}
-	bt_vec_finish(&opinions.items);
+	bt_vec_finish(&found.bytes);
 	return result;
 }
 
 /** --- bind --- */
 
-static int read_binding_member(struct extender_answer *answer, struct bt_str name, void *out)
-{
-	if (answer_is_named(name, "error")) {
-		return answer_text(answer,
-			(struct extender_answer_place){"ExtenderBindingResult.Error", "string"},
-			out);
-	}
-	return answer_skip(answer);
-}
+static const struct part binding_error = TEXT("ExtenderBindingResult.Error");
+static const struct part binding_result = {NULL, "v1.ExtenderBindingResult", BT_JSON_OBJECT,
+	.members = (const struct member[]){{"error", &binding_error, 0}, {0}}};
 
 int bt_extender_decode_binding_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_binding_result *out_result, struct berth_error *err)
 {
 	struct extender_answer answer;
 	struct bt_str error = BT_STR("");
-	int result = answer_begin(&answer, json, arena, err);
-	if (result == 0) {
-		result = answer_object(&answer,
-			(struct extender_answer_place){NULL, "v1.ExtenderBindingResult"},
-			read_binding_member, &error, NULL);
-	}
+	int result = read_answer(&answer, json, &binding_result, &error, arena, err);
+
 	if (result == 0) {
 		out_result->error = error;
 	}

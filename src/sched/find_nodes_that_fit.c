@@ -363,32 +363,6 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 	return bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
 }
 
-/** Every node one by one; statuses are recorded as they come. */
-static void search_each(
-	struct bt_cycle_run *run, struct bt_node_search search, struct bt_node_search_result *found)
-{
-	bool no_filters = run->framework->points[BT_POINT_FILTER].entries.count == 0;
-	for (uint32_t i = 0; i < search.count; i++) {
-		uint32_t slot = search.slots[(search.start + i) % search.count];
-		struct bt_status status = no_filters ? BT_STATUS_OK : filter_slot(run, slot);
-		if (bt_status_is_success(&status)) {
-			if (found->feasible_count == search.limit) {
-				return;
-			}
-			found->feasible[found->feasible_count++] = slot;
-			if (no_filters && found->feasible_count == search.limit) {
-				return;
-			}
-		} else if (bt_status_is_rejected(&status)) {
-			record_rejection(run, slot, &status);
-			found->rejected_count++;
-		} else {
-			found->error = status;
-			return;
-		}
-	}
-}
-
 /** A verdict and its status, decoded once. */
 struct decoded_verdict {
 	uint32_t verdict;
@@ -553,7 +527,28 @@ struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	if (run->plan != NULL && !run->plan->has_plain_filters && run->plan->filter_count != 0) {
 		search_verdicts(run, search, &found);
 	} else {
-		search_each(run, search, &found);
+		/* Every node one by one; statuses are recorded as they come. */
+		bool no_filters = run->framework->points[BT_POINT_FILTER].entries.count == 0;
+		for (uint32_t i = 0; i < search.count; i++) {
+			uint32_t slot = search.slots[(search.start + i) % search.count];
+			struct bt_status status =
+				no_filters ? BT_STATUS_OK : filter_slot(run, slot);
+			if (bt_status_is_success(&status)) {
+				if (found.feasible_count == search.limit) {
+					break;
+				}
+				found.feasible[found.feasible_count++] = slot;
+				if (no_filters && found.feasible_count == search.limit) {
+					break;
+				}
+			} else if (bt_status_is_rejected(&status)) {
+				record_rejection(run, slot, &status);
+				found.rejected_count++;
+			} else {
+				found.error = status;
+				break;
+			}
+		}
 	}
 	bt_cycle_filters_ran(run, &found.error);
 	return found;

@@ -26,31 +26,6 @@ static const void *cycle_score_data(const struct bt_cycle_run *run, const struct
 					      : run->cycle->pre_filter_data[plugin->index];
 }
 
-/** As bt_run_score normalises; custom normalisation is the plugin's normalize_column. */
-static void normalize_cycle_scores(struct bt_cycle_run *run, struct bt_plugin *plugin,
-	const uint32_t *slots, uint32_t count, int64_t *scores)
-{
-	const struct bt_plugin_ops *ops = plugin->ops;
-	if (bt_shortcuts(plugin)->normalize_column != NULL) {
-		bt_shortcuts(plugin)->normalize_column(plugin, cycle_score_data(run, plugin),
-			run->engine->state, slots, count, scores);
-		return;
-	}
-	if (ops->normalize == BT_NORMALIZE_NONE) {
-		return;
-	}
-	struct bt_node_score *entries =
-		BT_ARENA_NEW_ARRAY(run->cycle->arena, struct bt_node_score, count);
-	for (uint32_t i = 0; i < count; i++) {
-		entries[i] = (struct bt_node_score){slots[i], scores[i]};
-	}
-	bt_default_normalize(
-		entries, count, BT_SCORE_MAX, ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE);
-	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = entries[i].score;
-	}
-}
-
 void bt_cycle_add_cycle_scores(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
 {
@@ -63,7 +38,25 @@ void bt_cycle_add_cycle_scores(
 		}
 		bt_shortcuts(plugin)->score_slots(plugin, cycle_score_data(run, plugin), run->pod,
 			run->engine->state, slots, count, scores);
-		normalize_cycle_scores(run, plugin, slots, count, scores);
+		/* As bt_run_score normalises; custom normalisation is the plugin's
+		 * normalize_column. */
+		const struct bt_plugin_ops *ops = plugin->ops;
+		if (bt_shortcuts(plugin)->normalize_column != NULL) {
+			bt_shortcuts(plugin)->normalize_column(plugin,
+				cycle_score_data(run, plugin), run->engine->state, slots, count,
+				scores);
+		} else if (ops->normalize != BT_NORMALIZE_NONE) {
+			struct bt_node_score *entries =
+				BT_ARENA_NEW_ARRAY(run->cycle->arena, struct bt_node_score, count);
+			for (uint32_t j = 0; j < count; j++) {
+				entries[j] = (struct bt_node_score){slots[j], scores[j]};
+			}
+			bt_default_normalize(entries, count, BT_SCORE_MAX,
+				ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE);
+			for (uint32_t j = 0; j < count; j++) {
+				scores[j] = entries[j].score;
+			}
+		}
 		for (uint32_t k = 0; k < count; k++) {
 			totals[k] += weight * scores[k];
 		}

@@ -41,27 +41,6 @@ static bool ends_pre_filter(const struct bt_cycle_run *run, const struct bt_plug
 	return memcmp(narrowed_after, &none, sizeof(none)) == 0;
 }
 
-/** PreFilter was asked, or known. */
-static void cycle_count_pre_filters(const struct bt_cycle_run *run)
-{
-	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_FILTER];
-	struct bt_plugin_set narrowed = run->pre_filter.plugins_with_nodes;
-	if (run->framework->metrics == NULL) {
-		return;
-	}
-	for (uint32_t i = 0; i < point->entries.count; i++) {
-		const struct bt_plugin *plugin = point->entries.items[i].plugin;
-		if (bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
-			continue;
-		}
-		bt_profile_evaluated(run->framework->metrics, plugin, BT_TIMED_PRE_FILTER, 1);
-		narrowed.words[plugin->index >> 6] &= ~(UINT64_C(1) << (plugin->index & 63));
-		if (ends_pre_filter(run, plugin, &narrowed)) {
-			return;
-		}
-	}
-}
-
 void bt_cycle_count_filters(
 	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected)
 {
@@ -397,7 +376,24 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 	run->pre_filter = cached ? run->plan->pre_filter
 				 : bt_run_pre_filter(run->framework, run->cycle, run->pod);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_FILTER, &run->pre_filter.status);
-	cycle_count_pre_filters(run);
+	/* PreFilter was asked, or known. */
+	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_FILTER];
+	struct bt_plugin_set narrowed = run->pre_filter.plugins_with_nodes;
+	if (run->framework->metrics != NULL) {
+		for (uint32_t i = 0; i < point->entries.count; i++) {
+			const struct bt_plugin *plugin = point->entries.items[i].plugin;
+			if (bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
+				continue;
+			}
+			bt_profile_evaluated(
+				run->framework->metrics, plugin, BT_TIMED_PRE_FILTER, 1);
+			narrowed.words[plugin->index >> 6] &=
+				~(UINT64_C(1) << (plugin->index & 63));
+			if (ends_pre_filter(run, plugin, &narrowed)) {
+				break;
+			}
+		}
+	}
 	diagnosis->unschedulable_plugins = run->pre_filter.plugins_with_nodes;
 	const struct bt_status *status = &run->pre_filter.status;
 	if (bt_status_is_success(status)) {

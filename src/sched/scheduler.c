@@ -30,24 +30,6 @@ static void count_up(struct bt_collected_value *value, double now)
 	}
 }
 
-static void collect_pending(struct bt_scheduler *scheduler)
-{
-	static const char *const names[] = {
-		[BT_QUEUE_GAUGE_ACTIVE] = "active",
-		[BT_QUEUE_GAUGE_BACKOFF] = "backoff",
-		[BT_QUEUE_GAUGE_UNSCHEDULABLE] = "unschedulable",
-		[BT_QUEUE_GAUGE_GATED] = "gated",
-	};
-	for (uint32_t i = 0; i < BT_QUEUE_GAUGE__COUNT; i++) {
-		struct bt_collected_value *value = &scheduler->collected.pending[i];
-		if (value->cell == NULL) {
-			value->cell = bt_scheduler_cell_of(
-				scheduler->metrics, BT_FAMILY_PENDING_PODS, names[i]);
-		}
-		show(value, bt_queue_pending(scheduler->queue, (enum bt_queue_gauge)i));
-	}
-}
-
 /** --- by event --- */
 
 static void collect_label(void *context, const struct bt_queue_event_counters *counters)
@@ -112,7 +94,20 @@ static void set(struct bt_scheduler *scheduler, enum bt_scheduler_family family,
 static void collect(void *source)
 {
 	struct bt_scheduler *scheduler = source;
-	collect_pending(scheduler);
+	static const char *const names[] = {
+		[BT_QUEUE_GAUGE_ACTIVE] = "active",
+		[BT_QUEUE_GAUGE_BACKOFF] = "backoff",
+		[BT_QUEUE_GAUGE_UNSCHEDULABLE] = "unschedulable",
+		[BT_QUEUE_GAUGE_GATED] = "gated",
+	};
+	for (uint32_t j = 0; j < BT_QUEUE_GAUGE__COUNT; j++) {
+		struct bt_collected_value *value = &scheduler->collected.pending[j];
+		if (value->cell == NULL) {
+			value->cell = bt_scheduler_cell_of(
+				scheduler->metrics, BT_FAMILY_PENDING_PODS, names[j]);
+		}
+		show(value, bt_queue_pending(scheduler->queue, (enum bt_queue_gauge)j));
+	}
 	struct bt_collected *collected = &scheduler->collected;
 	collected->visited = 0;
 	bt_queue_for_each_label(scheduler->queue, collect_label, scheduler);

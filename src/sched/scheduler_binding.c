@@ -45,19 +45,6 @@ static void call_finished(
 
 /** --- how they are carried out --- */
 
-/** The writer may have said in the middle of the question that it has an answer. */
-static void unlist(const struct bt_scheduler *scheduler, const struct bt_api_call *call)
-{
-	uint32_t i = call->is_listed ? bt_fifo_count(&scheduler->answered) : 0;
-	/* It came last. */
-	while (i > 0) {
-		if (bt_fifo_at(&scheduler->answered, --i) == call) {
-			bt_fifo_at(&scheduler->answered, i) = NULL;
-			return;
-		}
-	}
-}
-
 static struct bt_api_call *take_answered(struct bt_scheduler *scheduler)
 {
 	struct bt_api_call *call = NULL;
@@ -109,7 +96,16 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 			break;
 		}
 		if (result != BT_WRITE_PENDING) {
-			unlist(scheduler, call);
+			/* The writer may have said in the middle of the question that it has an
+			 * answer. */
+			uint32_t i = call->is_listed ? bt_fifo_count(&scheduler->answered) : 0;
+			/* It came last. */
+			while (i > 0) {
+				if (bt_fifo_at(&scheduler->answered, --i) == call) {
+					bt_fifo_at(&scheduler->answered, i) = NULL;
+					break;
+				}
+			}
 			bt_api_calls_done(&scheduler->calls, call->pod->meta->uid, result,
 				bt_str_from(result < 0 ? berth_error_message(&err) : ""),
 				now_of(scheduler));
@@ -488,23 +484,6 @@ struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler)
 	return scheduler->binding_entry != NULL ? scheduler->binding_entry->pod.uid : BT_STR("");
 }
 
-static void bind_now(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	const struct bt_status *pre_flights, struct bt_schedule_result *result, int64_t now_ns,
-	struct bt_attempt *out_attempt)
-{
-	struct bt_binding_progress progress = {0};
-	bt_queue_done(scheduler->queue, entry->pod.uid);
-	enum bt_binding_outcome outcome =
-		work_at(scheduler, entry, pre_flights, &progress, result, now_ns);
-	if (outcome != BT_BINDING_PENDING) {
-		finish(scheduler, entry, outcome, result, now_ns, out_attempt);
-		return;
-	}
-	set_node_name(scheduler, result, out_attempt);
-	out_attempt->outcome = BT_ATTEMPT_WAITING;
-	add_binding(scheduler, hold(scheduler, entry, pre_flights, &progress, result));
-}
-
 void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -533,7 +512,18 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 		set_node_name(scheduler, result, out_attempt);
 		out_attempt->outcome = BT_ATTEMPT_WAITING;
 	} else {
-		bind_now(scheduler, entry, &pre_flights, result, now_ns, out_attempt);
+		struct bt_binding_progress progress = {0};
+		bt_queue_done(scheduler->queue, entry->pod.uid);
+		enum bt_binding_outcome outcome =
+			work_at(scheduler, entry, &pre_flights, &progress, result, now_ns);
+		if (outcome != BT_BINDING_PENDING) {
+			finish(scheduler, entry, outcome, result, now_ns, out_attempt);
+		} else {
+			set_node_name(scheduler, result, out_attempt);
+			out_attempt->outcome = BT_ATTEMPT_WAITING;
+			add_binding(
+				scheduler, hold(scheduler, entry, &pre_flights, &progress, result));
+		}
 	}
 }
 

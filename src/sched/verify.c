@@ -73,35 +73,6 @@ static void check_status(const struct verify_twin *twin, const char *what, uint3
 	}
 }
 
-static void twin_filter(struct verify_twin *twin, uint32_t start_index)
-{
-	const uint32_t *slots;
-	uint32_t count;
-	bt_search_candidates(twin->engine, &twin->pre_filter.result, twin->arena, &slots, &count);
-	uint32_t limit = bt_search_limit(twin->engine, twin->framework, count);
-	twin->slots = BT_ARENA_NEW_ARRAY(twin->arena, uint32_t, count);
-	twin->statuses = BT_ARENA_NEW_ARRAY(twin->arena, struct bt_status, count);
-	twin->feasible = BT_ARENA_NEW_ARRAY(twin->arena, uint32_t, count);
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t slot = slots[(start_index + i) % count];
-		struct bt_node_info node;
-		bt_node_info_init(&node, twin->engine->state, slot);
-		struct bt_status status = bt_run_filter_with_nominated_pods(
-			twin->framework, &twin->cycle, twin->pod, &node);
-		if (bt_status_is_success(&status)) {
-			if (twin->feasible_count == limit) {
-				return;
-			}
-			twin->feasible[twin->feasible_count++] = slot;
-		} else if (!bt_status_is_rejected(&status)) {
-			twin->error = status;
-			return;
-		}
-		twin->slots[twin->examined] = slot;
-		twin->statuses[twin->examined++] = status;
-	}
-}
-
 static void check_totals(struct verify_twin *twin, const struct bt_plan *plan)
 {
 	uint32_t count = twin->feasible_count;
@@ -214,7 +185,32 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	twin.cycle.plain = true;
 	twin.pre_filter = bt_run_pre_filter(framework, &twin.cycle, pod);
 	if (bt_status_is_success(&twin.pre_filter.status)) {
-		twin_filter(&twin, start_index);
+		const uint32_t *slots;
+		uint32_t count;
+		bt_search_candidates(
+			twin.engine, &twin.pre_filter.result, twin.arena, &slots, &count);
+		uint32_t limit = bt_search_limit(twin.engine, twin.framework, count);
+		twin.slots = BT_ARENA_NEW_ARRAY(twin.arena, uint32_t, count);
+		twin.statuses = BT_ARENA_NEW_ARRAY(twin.arena, struct bt_status, count);
+		twin.feasible = BT_ARENA_NEW_ARRAY(twin.arena, uint32_t, count);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t slot = slots[(start_index + i) % count];
+			struct bt_node_info node;
+			bt_node_info_init(&node, twin.engine->state, slot);
+			struct bt_status status = bt_run_filter_with_nominated_pods(
+				twin.framework, &twin.cycle, twin.pod, &node);
+			if (bt_status_is_success(&status)) {
+				if (twin.feasible_count == limit) {
+					break;
+				}
+				twin.feasible[twin.feasible_count++] = slot;
+			} else if (!bt_status_is_rejected(&status)) {
+				twin.error = status;
+				break;
+			}
+			twin.slots[twin.examined] = slot;
+			twin.statuses[twin.examined++] = status;
+		}
 	}
 	/* What extenders answer cannot be asked for twice. */
 	bool own_decision = !tried_alone && !result->extended;

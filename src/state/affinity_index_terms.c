@@ -263,24 +263,6 @@ static uint32_t requirement_rank(const struct bt_requirement *requirement)
 
 /* --- terms --- */
 
-static void append_identity(struct bt_strbuf *text, const struct bt_affinity_term *term,
-	enum bt_affinity_group group, struct bt_str owner_namespace)
-{
-	bt_strbuf_reset(text);
-	bt_key_append_u32(text, group);
-	bt_key_append_u32(text, (uint32_t)term->weight);
-	bt_key_append_str(text, term->topology_key);
-	bt_key_append_selector(text, &term->selector);
-	bt_key_append_selector(text, &term->namespace_selector);
-	if (term->in_own_namespace) {
-		bt_key_append_str(text, owner_namespace);
-		return;
-	}
-	for (uint32_t i = 0; i < term->namespace_count; i++) {
-		bt_key_append_str(text, term->namespaces[i]);
-	}
-}
-
 static struct indexed_term *create_term(const struct bt_affinity_term *source,
 	enum bt_affinity_group group, struct bt_str owner_namespace, struct bt_str identity)
 {
@@ -392,7 +374,20 @@ uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 	struct bt_str identity;
 	uint32_t id;
 
-	append_identity(&index->text, term, group, owner_namespace);
+	struct bt_strbuf *text = &index->text;
+	bt_strbuf_reset(text);
+	bt_key_append_u32(text, group);
+	bt_key_append_u32(text, (uint32_t)term->weight);
+	bt_key_append_str(text, term->topology_key);
+	bt_key_append_selector(text, &term->selector);
+	bt_key_append_selector(text, &term->namespace_selector);
+	if (term->in_own_namespace) {
+		bt_key_append_str(text, owner_namespace);
+	} else {
+		for (uint32_t i = 0; i < term->namespace_count; i++) {
+			bt_key_append_str(text, term->namespaces[i]);
+		}
+	}
 	identity = bt_strbuf_str(&index->text);
 	id = bt_affinity_index_find_term(index, identity, bt_str_hash(identity));
 	return id != UINT32_MAX

@@ -31,28 +31,6 @@ void bt_eligibility_table_finish(struct bt_eligibility_table *table)
 	bt_free(table->changed_slots);
 }
 
-/** Pick the node changes from the log; cheap when only pods have come and gone. */
-static void read_log(struct bt_eligibility_table *table, const struct bt_state *state)
-{
-	const struct bt_change_log *log = &state->log;
-
-	if (!bt_change_log_covers(log, table->log_sequence)) {
-		table->node_sequence++;
-		table->lost_before = table->node_sequence;
-		table->log_sequence = log->sequence;
-		return;
-	}
-	for (uint64_t i = table->log_sequence; i < log->sequence; i++) {
-		struct bt_change change = bt_change_log_at(log, i);
-
-		if ((change.kinds & CHANGES_OF_INTEREST) != 0) {
-			table->changed_slots[table->node_sequence++ & (CHANGES_MAX - 1)] =
-				change.slot;
-		}
-	}
-	table->log_sequence = log->sequence;
-}
-
 /* --- the question --- */
 
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec)
@@ -213,7 +191,24 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	uint32_t rebuild_count;
 	uint64_t behind;
 
-	read_log(table, state);
+	/* Pick the node changes from the log; cheap when only pods have come and gone. */
+	const struct bt_change_log *log = &state->log;
+
+	if (!bt_change_log_covers(log, table->log_sequence)) {
+		table->node_sequence++;
+		table->lost_before = table->node_sequence;
+		table->log_sequence = log->sequence;
+	} else {
+		for (uint64_t j = table->log_sequence; j < log->sequence; j++) {
+			struct bt_change change = bt_change_log_at(log, j);
+
+			if ((change.kinds & CHANGES_OF_INTEREST) != 0) {
+				table->changed_slots[table->node_sequence++ & (CHANGES_MAX - 1)] =
+					change.slot;
+			}
+		}
+		table->log_sequence = log->sequence;
+	}
 	behind = table->node_sequence - eligibility->node_sequence;
 	if (eligibility->filled && behind == 0 &&
 		eligibility->slot_count == state->nodes.slot_count) {

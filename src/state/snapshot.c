@@ -62,15 +62,16 @@ static void rotate_to(uint32_t *items, uint32_t count, uint32_t at, uint32_t slo
 	items[at] = slot;
 }
 
-/* Slots of the old list that have no such pods any more. Those that left the snapshot have no
- * flags.
- */
-static void leave_affinity_lists(struct bt_state *state)
+/* Only the rows of slots with such pods are looked at; required anti-affinity is affinity, too. */
+static void rebuild_affinity_lists(struct bt_state *state)
 {
-	const struct bt_snapshot *snapshot = &state->snapshot;
+	struct bt_snapshot *snapshot = &state->snapshot;
 
-	for (uint32_t i = 0; i < snapshot->affinity_list.count; i++) {
-		uint32_t slot = snapshot->affinity_list.items[i];
+	/* Slots of the old list that have no such pods any more. Those that left the snapshot have
+	 * no flags.
+	 */
+	for (uint32_t j = 0; j < snapshot->affinity_list.count; j++) {
+		uint32_t slot = snapshot->affinity_list.items[j];
 		struct bt_node_row *row = &state->nodes.rows[slot];
 		if (row->in_affinity_list && !bt_bitset_get(&state->affinity_slots, slot)) {
 			row->in_affinity_list = false;
@@ -78,14 +79,6 @@ static void leave_affinity_lists(struct bt_state *state)
 			bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
 		}
 	}
-}
-
-/* Only the rows of slots with such pods are looked at; required anti-affinity is affinity, too. */
-static void rebuild_affinity_lists(struct bt_state *state)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-
-	leave_affinity_lists(state);
 	snapshot->affinity_list.count = 0;
 	snapshot->anti_affinity_list.count = 0;
 	snapshot->lists_stale = false;
@@ -109,75 +102,6 @@ static void rebuild_affinity_lists(struct bt_state *state)
 }
 
 /* --- refresh --- */
-
-/* Upstream's copying of newer aggregates; true when a name appears that the snapshot did not have.
- */
-static bool copy_changed(struct bt_state *state)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-	bool names_added = false;
-
-	bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
-	bt_bitset_resize(&snapshot->nameless, state->nodes.slot_count);
-	for (uint32_t i = 0; i < snapshot->changed_slots.count; i++) {
-		uint32_t slot = snapshot->changed_slots.items[i];
-		struct bt_node_row *row = &state->nodes.rows[slot];
-		row->changed = false;
-		if (!row->in_cache || !row->has_node) {
-			bt_bitset_assign(
-				&snapshot->nameless, slot, bt_snapshot_has_name(snapshot, slot));
-			continue;
-		}
-		if (bt_state_capture_images(state, slot)) {
-			bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);
-		}
-		if (!bt_snapshot_has_name(snapshot, slot)) {
-			bt_bitset_assign(&snapshot->names, slot, true);
-			row->instance = ++snapshot->next_instance;
-			snapshot->name_count++;
-			names_added = true;
-		}
-		bool affinity = row->pods_with_affinity.count != 0;
-		bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
-
-		if (!row->in_snapshot ||
-			(affinity == row->in_affinity_list &&
-				anti_affinity == row->in_anti_affinity_list)) {
-			continue;
-		}
-		if (snapshot->changed_slots.count > EDITS_MAX) {
-			snapshot->lists_stale = true;
-			continue;
-		}
-		if (affinity != row->in_affinity_list) {
-			uint32_t at = position_of(snapshot, snapshot->affinity_list.items,
-				snapshot->affinity_list.count, slot);
-			if (affinity) {
-				bt_vec_push(&snapshot->affinity_list, slot);
-				rotate_to(snapshot->affinity_list.items,
-					snapshot->affinity_list.count, at, slot);
-			} else {
-				bt_vec_remove_ordered(&snapshot->affinity_list, at);
-			}
-			row->in_affinity_list = affinity;
-		}
-		if (anti_affinity != row->in_anti_affinity_list) {
-			uint32_t at = position_of(snapshot, snapshot->anti_affinity_list.items,
-				snapshot->anti_affinity_list.count, slot);
-			if (anti_affinity) {
-				bt_vec_push(&snapshot->anti_affinity_list, slot);
-				rotate_to(snapshot->anti_affinity_list.items,
-					snapshot->anti_affinity_list.count, at, slot);
-			} else {
-				bt_vec_remove_ordered(&snapshot->anti_affinity_list, at);
-			}
-			row->in_anti_affinity_list = anti_affinity;
-		}
-		bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
-	}
-	snapshot->changed_slots.count = 0;
-	return names_added;
-}
 
 /* Slots of one set that the other does not have. */
 static void for_each_missing(struct bt_state *state, const struct bt_bitset *slots,
@@ -256,7 +180,71 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 
 	snapshot->refresh_count++;
 	snapshot_forget_leftovers(state);
-	rebuild = copy_changed(state);
+	/* Upstream's copying of newer aggregates; true when a name appears that the snapshot did
+	 * not have.
+	 */
+	bool names_added = false;
+
+	bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
+	bt_bitset_resize(&snapshot->nameless, state->nodes.slot_count);
+	for (uint32_t i = 0; i < snapshot->changed_slots.count; i++) {
+		uint32_t slot = snapshot->changed_slots.items[i];
+		struct bt_node_row *row = &state->nodes.rows[slot];
+		row->changed = false;
+		if (!row->in_cache || !row->has_node) {
+			bt_bitset_assign(
+				&snapshot->nameless, slot, bt_snapshot_has_name(snapshot, slot));
+			continue;
+		}
+		if (bt_state_capture_images(state, slot)) {
+			bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);
+		}
+		if (!bt_snapshot_has_name(snapshot, slot)) {
+			bt_bitset_assign(&snapshot->names, slot, true);
+			row->instance = ++snapshot->next_instance;
+			snapshot->name_count++;
+			names_added = true;
+		}
+		bool affinity = row->pods_with_affinity.count != 0;
+		bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
+
+		if (!row->in_snapshot ||
+			(affinity == row->in_affinity_list &&
+				anti_affinity == row->in_anti_affinity_list)) {
+			continue;
+		}
+		if (snapshot->changed_slots.count > EDITS_MAX) {
+			snapshot->lists_stale = true;
+			continue;
+		}
+		if (affinity != row->in_affinity_list) {
+			uint32_t at = position_of(snapshot, snapshot->affinity_list.items,
+				snapshot->affinity_list.count, slot);
+			if (affinity) {
+				bt_vec_push(&snapshot->affinity_list, slot);
+				rotate_to(snapshot->affinity_list.items,
+					snapshot->affinity_list.count, at, slot);
+			} else {
+				bt_vec_remove_ordered(&snapshot->affinity_list, at);
+			}
+			row->in_affinity_list = affinity;
+		}
+		if (anti_affinity != row->in_anti_affinity_list) {
+			uint32_t at = position_of(snapshot, snapshot->anti_affinity_list.items,
+				snapshot->anti_affinity_list.count, slot);
+			if (anti_affinity) {
+				bt_vec_push(&snapshot->anti_affinity_list, slot);
+				rotate_to(snapshot->anti_affinity_list.items,
+					snapshot->anti_affinity_list.count, at, slot);
+			} else {
+				bt_vec_remove_ordered(&snapshot->anti_affinity_list, at);
+			}
+			row->in_anti_affinity_list = anti_affinity;
+		}
+		bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
+	}
+	snapshot->changed_slots.count = 0;
+	rebuild = names_added;
 	names_dropped = snapshot->name_count > state->order.count;
 	if (names_dropped) {
 		uint32_t slot = bt_bitset_next(&snapshot->nameless, 0);
