@@ -9,6 +9,12 @@ static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_)) >> 1;
 }
 
+/** For the map, which places entries by the upper bits: none of them may be always 0. */
+static uint64_t map_hash(uint64_t hash)
+{
+	return hash << 1;
+}
+
 static const struct bt_object_meta *meta_of(const struct bt_object_table *table, uint32_t id)
 {
 	return table->objects.items[id].object->meta;
@@ -91,7 +97,7 @@ static void tell(const struct bt_object_store *store, struct bt_object *old_obje
 static uint32_t find_id(
 	const struct bt_object_table *table, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = key_hash(namespace_, name);
+	uint64_t hash = map_hash(key_hash(namespace_, name));
 	BT_MAP_EACH (&table->map, hash, id) {
 		const struct bt_object *object = table->objects.items[id].object;
 		if (bt_str_equal(bt_object_name(object), name) &&
@@ -118,7 +124,7 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 		.hash = key_hash(object->meta->namespace_, object->meta->name) & UINT64_MAX >> 1};
 	take_in(store, &stored, object);
 	bt_vec_store(&table->objects, &table->free_ids, stored, id);
-	bt_map_insert(&table->map, stored.hash, id);
+	bt_map_insert(&table->map, map_hash(stored.hash), id);
 	table->count++;
 	table->sorted_stale = true;
 	tell(store, NULL, object);
@@ -133,7 +139,7 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 		return false;
 	}
 	struct bt_stored_object old = table->objects.items[id];
-	(void)bt_map_remove(&table->map, old.hash, id); /* it was found just now */
+	(void)bt_map_remove(&table->map, map_hash(old.hash), id); /* it was found just now */
 	table->objects.items[id].object = NULL;
 	bt_vec_push(&table->free_ids, id);
 	table->count--;
