@@ -5,6 +5,7 @@
 
 #include "cli/simulation.h"
 #include "cluster/file.h"
+#include "plugins/default_preemption.h"
 
 /* FNV-1a: the same on every machine, unlike bt_hash_bytes. */
 #define DIGEST_START UINT64_C(0xcbf29ce484222325)
@@ -242,16 +243,37 @@ static bool try_to_place(
 		bt_engine_place(bench->engine, info, result);
 }
 
+static void evict(struct bt_bench *bench, uint32_t pod_id)
+{
+	struct bt_state *state = bench->engine->state;
+	struct bt_pod_info victim;
+	bt_pod_info_from_record(state, pod_id, &victim);
+	struct bt_pod pod = {
+		.metadata = {.name = victim.name,
+			.namespace_ = victim.namespace_,
+			.uid = victim.uid},
+		.spec.node_name = victim.node_name,
+	};
+	int result = bt_state_remove_pod(state, &pod, NULL);
+	BT_ASSERT(result == 0); /* it was found on this node a moment ago */
+	bench->result->victim_count++;
+}
+
 /** The victims of a failed attempt leave, and the pod is tried again on the node it was promised.
  */
 static bool preempt(
 	struct bt_bench *bench, struct bt_pod_info *info, struct bt_schedule_result *result)
 {
-	uint32_t victim_count = bt_eviction_run(bench->engine, info, result, NULL, NULL);
-	if (victim_count == 0) {
+	const struct bt_preemption_decision *decision = result->outcome == BT_OUTCOME_FIT_ERROR
+		? bt_default_preemption_decision(result->framework, result->cycle)
+		: NULL;
+	if (decision == NULL || decision->selected >= decision->candidate_count) {
 		return false;
 	}
-	bench->result->victim_count += victim_count;
+	const struct bt_preemption_candidate *chosen = &decision->candidates[decision->selected];
+	for (uint32_t i = 0; i < chosen->victim_count; i++) {
+		evict(bench, chosen->victims[i]);
+	}
 	if (result->nomination.present) {
 		/* The table's text: the result's own goes with the cycle. */
 		const struct bt_node_table *nodes = &bench->engine->state->nodes;

@@ -81,15 +81,11 @@ static void write_all(const struct bt_simulation *simulation)
 static void simulate(struct bt_manifests *cluster)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_config *config = bt_config_create_default(NULL);
-	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
-	struct bt_engine *engine = NULL;
+	struct bt_setup setup = BT_SETUP_INIT;
 	struct bt_simulation simulation;
-	options.verify = true;
-	int code = bt_engine_create(config, &options, &engine, &err);
+	setup.verify = true;
+	int code = bt_simulation_init(&simulation, cluster, &setup, &err);
 	BT_ASSERT(code == 0);
-	bt_config_unref(config);
-	bt_simulation_init(&simulation, cluster, engine);
 	code = bt_simulation_load(&simulation, &err);
 	BT_ASSERT((code == 0) == (err.code == 0));
 	if (code == 0) {
@@ -98,7 +94,6 @@ static void simulate(struct bt_manifests *cluster)
 	}
 	berth_error_finish(&err);
 	bt_simulation_finish(&simulation);
-	bt_engine_destroy(engine);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

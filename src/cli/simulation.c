@@ -49,40 +49,6 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation)
 	return count;
 }
 
-void bt_simulation_init(
-	struct bt_simulation *simulation, struct bt_manifests *cluster, struct bt_engine *engine)
-{
-	*simulation = (struct bt_simulation){.cluster = cluster, .engine = engine};
-	bt_waiting_pods_init(&simulation->waiting);
-	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
-		engine->profiles.frameworks.items[i]->handle.waiting_pods = &simulation->waiting;
-	}
-	bt_arena_init(&simulation->arena, 0);
-	bt_expansion_init(&simulation->expansion, cluster);
-}
-
-void bt_simulation_finish(struct bt_simulation *simulation)
-{
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (entry->info.shape != NULL) {
-			bt_nominator_delete(&simulation->engine->nominator, entry->info.uid);
-			bt_pod_info_finish_pending(simulation->engine->state, &entry->info);
-		}
-	}
-	BT_ASSERT(simulation->waits.count == 0);
-	for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
-		simulation->engine->profiles.frameworks.items[i]->handle.waiting_pods = NULL;
-	}
-	bt_waiting_pods_finish(&simulation->waiting);
-	bt_vec_finish(&simulation->waits);
-	bt_vec_finish(&simulation->evictions);
-	bt_vec_finish(&simulation->extras);
-	bt_vec_finish(&simulation->pods);
-	bt_expansion_finish(&simulation->expansion);
-	bt_arena_finish(&simulation->arena);
-}
-
 /** --- loading --- */
 
 struct loading {
@@ -168,7 +134,15 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	}
 	bt_pod_claims_warn_unallocated(simulation->cluster, state, pod);
 	simulation->running_count++;
-	return bt_state_add_pod(state, pod, err);
+	if (!simulation->preempt) {
+		return bt_state_add_pod(state, pod, err);
+	}
+	/* It may become a victim: then the scheduler has to know all of it. */
+	struct bt_object *object = bt_object_create_pod(pod, &simulation->commons);
+	int result =
+		bt_scheduler_observe(simulation->scheduler, NULL, object, simulation->now_ns, err);
+	bt_object_release(object);
+	return result;
 }
 
 /** pod: a shallow copy whose name, namespace and uid are set. extra_of: BT_MANIFESTS_NONE, or whose
@@ -201,7 +175,8 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 		struct bt_simulated_extra extra = {.pod = copy, .owner = extra_of};
 		bt_vec_push(&simulation->extras, extra);
 	} else {
-		struct bt_simulated_pod entry = {.pod = copy, .sequence = simulation->pods.count};
+		struct bt_simulated_pod entry = {
+			.pod = copy, .sequence = simulation->pods.count, .fate = BT_FATE_UNDECIDED};
 		bt_vec_push(&simulation->pods, entry);
 		result = result == 0 ? make_claims(loading, copy, err) : result;
 	}
@@ -352,18 +327,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 			sizeof(simulation->pods.items[0]), compare_pods);
 	}
 	if (result == 0) {
-		/* Nominated pods hold their places from the start, in input order. */
-		struct bt_engine *engine = simulation->engine;
-		for (uint32_t i = 0; i < simulation->pods.count; i++) {
-			struct bt_simulated_pod *entry = &simulation->pods.items[i];
-			struct bt_str node_name = entry->pod->status.nominated_node_name;
-			if (node_name.length != 0 && !bt_pod_is_terminating(entry->pod) &&
-				bt_engine_profile(engine, entry->pod->spec.scheduler_name) !=
-					NULL) {
-				bt_pod_info_init_pending(engine->state, entry->pod, &entry->info);
-				bt_nominator_add(&engine->nominator, &entry->info, node_name, true);
-			}
-		}
+		bt_simulation_loaded(simulation);
 	}
 	return result;
 }
@@ -373,27 +337,24 @@ int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *s
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_warnings warnings = {.command = command};
-	struct bt_engine *engine = NULL;
 	struct bt_manifests cluster;
+	struct bt_simulation simulation;
 	bt_manifests_init(&cluster);
 	cluster.warn = bt_warnings_take;
 	cluster.warn_context = &warnings;
-	int result = bt_setup_engine(setup, &engine, &err);
+	int result = bt_simulation_init(&simulation, &cluster, setup, &err);
 	if (result == 0) {
 		result = bt_source_read(source, &cluster, &err);
-	}
-	if (result == 0) {
-		struct bt_simulation simulation;
-		struct bt_strbuf out = {0};
-		bt_simulation_init(&simulation, &cluster, engine);
-		result = answer(context, &simulation, &out, &err);
-		if (result >= 0) {
-			bt_output_print(&out);
+		if (result == 0) {
+			struct bt_strbuf out = {0};
+			result = answer(context, &simulation, &out, &err);
+			if (result >= 0) {
+				bt_output_print(&out);
+			}
+			bt_strbuf_finish(&out);
 		}
-		bt_strbuf_finish(&out);
 		bt_simulation_finish(&simulation);
 	}
-	bt_engine_destroy(engine);
 	int exit_status = result < 0 ? bt_command_fail(command, &err) : result;
 	bt_warnings_end(&warnings);
 	bt_manifests_finish(&cluster);

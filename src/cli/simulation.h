@@ -2,25 +2,23 @@
 #ifndef BT_CLI_SIMULATION_H
 #define BT_CLI_SIMULATION_H
 /**
- * One pass over the pods of a cluster that have no node yet: who goes where, and who stays pending
- * for which reason. Pods are decided in the order of the queue: higher priority first, then earlier
- * creationTimestamp (pods without one were created just now, so they come last), then input order;
- * the pods of a workload stand where the workload stands. Each placed pod counts for the next ones.
- * Spec: 03 sections 2 and 3, 05 section 4.
+ * The pods of a cluster that have no node yet go through a scheduler in virtual time: where each
+ * goes, and why some stay pending. Pods enter the queue in the order of creationTimestamp (pods
+ * without one were created just now, so they come last), then input order; the pods of a workload
+ * stand where the workload stands. The queue pops higher priorities first. Spec: 03, 04.
  *
- * With preempt, preemption is carried out: the victims of a pod leave at once and the pod is tried
- * again. The order of the pods has it that only pods of the input can be victims. Pods that had
- * found no node before others left are tried once more at the end. Spec: 08.
+ * A rejected pod is tried again when the queue has a reason: another pod was bound or left. Time
+ * passes, for backoff and Permit, until no pod can be tried any more. Pods whose attempt ends with
+ * an error, or that waited on Permit in vain, are not tried again.
  *
- * Pods that a plugin makes wait on Permit hold their nodes until it allows or rejects them. When
- * all pods were tried, time passes until each wait is over.
+ * With preempt, victims leave at once; they are not replaced. Without, preemption only nominates.
  */
+#include "api/pod_common.h"
 #include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/source.h"
 #include "cli/workload.h"
-#include "framework/waiting_pods.h"
-#include "sched/engine.h"
+#include "sched/scheduler.h"
 #include "state/state.h"
 
 /** Pods to be placed, as far as defaults made them differ from their templates. */
@@ -36,6 +34,7 @@ enum bt_fate {
 	BT_FATE_NOT_HANDLED,      /* no profile has the pod's schedulerName */
 	BT_FATE_DELETING,         /* left alone: it is going away */
 	BT_FATE__COUNT,
+	BT_FATE_UNDECIDED = BT_FATE__COUNT,
 };
 
 /** "Scheduled", or the reason that the pod's PodScheduled condition would give. */
@@ -45,25 +44,17 @@ bool bt_fate_is_pending(enum bt_fate fate);
 
 struct bt_simulated_pod {
 	const struct bt_pod *pod;
-	struct bt_pod_info info; /* shape NULL: not held at the moment */
-	uint32_t sequence;       /* input order */
+	struct bt_object *object; /* as the scheduler knows it; NULL: not told */
+	uint32_t sequence;        /* input order */
 	enum bt_fate fate;
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* all others */
-	struct bt_str nominated_node_name; /* promised to a pod that has none yet; may be "" */
-	uint32_t release_count;            /* bt_simulation's when it was tried last */
+	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
 	int64_t score; /* of the chosen node; 0 when it was the only one that fits */
 	uint32_t feasible_count;
-	bool waiting;      /* on Permit, its node reserved */
-	int64_t cpu_milli; /* requested */
-	int64_t memory_bytes;
-};
-
-/** A pod that waits on Permit. Does not move. */
-struct bt_simulated_wait {
-	uint32_t index; /* in bt_simulation.pods */
-	struct bt_schedule_result result;
-	struct bt_held_cycle held;
+	uint32_t attempts;
+	bool waiting;  /* on Permit, its node reserved */
+	bool given_up; /* taken from the scheduler: not tried again */
 };
 
 /** A running pod that had to leave. */
@@ -75,6 +66,12 @@ struct bt_simulated_eviction {
 	uint32_t preemptor; /* index in bt_simulation.pods */
 };
 
+/** What a watch would tell the scheduler. References to both; NULL new_object: deleted. */
+struct bt_simulated_change {
+	struct bt_object *old_object;
+	struct bt_object *new_object;
+};
+
 /** A pod beyond those of the input: admitted, and not decided by bt_simulation_run. */
 struct bt_simulated_extra {
 	const struct bt_pod *pod;
@@ -83,7 +80,8 @@ struct bt_simulated_extra {
 
 struct bt_simulation {
 	struct bt_manifests *cluster; /* borrowed */
-	struct bt_engine *engine;     /* borrowed */
+	struct bt_scheduler *scheduler;
+	struct bt_engine *engine; /* the scheduler's */
 	struct bt_expansion expansion;
 	struct bt_arena arena;
 	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
@@ -95,12 +93,16 @@ struct bt_simulation {
 	 */
 	const uint32_t *extras_wanted;
 	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
-	bool preempt;                             /* carry preemption out */
+	bool preempt;                             /* carry preemption out; set before loading */
 	bool keep_bound;                          /* bound pods stay in the cluster after loading */
-	struct bt_waiting_pods waiting;           /* on Permit */
-	BT_VEC(struct bt_simulated_wait *) waits; /* the same pods, in the order of attempts */
-	int64_t now_ns;                           /* moves when nothing is left to do but wait */
-	uint32_t release_count;                   /* pods that left a node, evicted or given up */
+	struct bt_map by_uid;                     /* pods */
+	struct bt_pod_commons commons;
+	BT_VEC(struct bt_simulated_change) changes; /* not told to the scheduler yet */
+	uint64_t version;                           /* of the last object that changed */
+	int64_t now_ns;
+	uint32_t waiting_count;
+	uint32_t tried_count; /* pods that had their first attempt */
+	uint32_t try_limit;   /* no pod is popped once so many had it */
 	uint32_t node_count;
 	uint32_t running_count; /* pods that have their node in the input */
 	uint32_t counts[BT_FATE__COUNT];
@@ -110,14 +112,17 @@ struct bt_simulation {
 	void *progress_context;
 };
 
-void bt_simulation_init(
-	struct bt_simulation *simulation, struct bt_manifests *cluster, struct bt_engine *engine);
+/** Makes the scheduler. On an error there is nothing to finish. */
+BT_MUST_USE int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cluster,
+	const struct bt_setup *setup, struct berth_error *err);
 void bt_simulation_finish(struct bt_simulation *simulation);
 /**
  * Expand workloads, admit pods, fill the engine's state; bound pods are released on the way. Errors
  * name file, document and object.
  */
 BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
+/** In simulation_run.c: the pods are there and in order. */
+void bt_simulation_loaded(struct bt_simulation *simulation);
 /** Pods that stay pending, once all are decided. */
 uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
 /** Decide every pod. */
@@ -129,35 +134,18 @@ uint32_t bt_simulation_position(const struct bt_simulation *simulation, const st
 /** Slots of the nodes in the input, ascending by name; owned: bt_free. */
 uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation);
 
-/**
- * Preemption carried out on a state that nobody else changes: what an API server, kubelets and
- * watches would do over time is done at once. Spec: 08 section 11.
- */
-
-/** Called for each victim before it goes. */
-typedef void (*bt_eviction_visit)(void *context, const struct bt_pod_info *victim);
-
-/**
- * A cycle ended without a node for the pod: remove the victims it chose, and those of an earlier
- * attempt that are still on their way out, from the state. Returns how many, 0 when preemption
- * cannot help. result is of the last cycle; the state may change only afterwards. visit may be
- * NULL.
- */
-uint32_t bt_eviction_run(struct bt_engine *engine, const struct bt_pod_info *preemptor,
-	const struct bt_schedule_result *result, bt_eviction_visit visit, void *context);
-
 /** --- the run of a command that asks one simulation of one cluster --- */
 
 /**
- * Load the simulation, which has its cluster and engine already, and append the answer to out.
+ * Load the simulation, which has its cluster already, and append the answer to out.
  * Returns the exit status, or a negative error: then nothing is printed but that.
  */
 typedef int bt_simulation_answer_fn(const void *context, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err);
 
 /**
- * Make the engine, read the cluster, let answer find out, print. Warnings and errors go to standard
- * error. Returns the exit status.
+ * Make the scheduler, read the cluster, let answer find out, print. Warnings and errors go to
+ * standard error. Returns the exit status.
  */
 int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *setup,
 	const struct bt_source *source, bt_simulation_answer_fn *answer, const void *context);

@@ -1,249 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "api/identity.h"
-#include "api/types.h"
 #include "api/selector.h"
 #include "base/alloc.h"
+#include "base/nanoseconds.h"
 #include "cli/pod_claims.h"
 #include "cli/simulation.h"
-#include "plugins/default_preemption.h"
 
-static void evict(struct bt_engine *engine, uint32_t pod_id, bt_eviction_visit visit, void *context)
+/** Where virtual time begins. */
+#define START_NS BT_NS_PER_SECOND
+/** Of one pod: pods that wake each other would never come to rest. */
+#define ATTEMPTS_MAX 64
+/** A message beyond the budget of all messages. */
+#define CUT_MESSAGE_BYTES 256
+
+/** --- what the scheduler is told --- */
+
+static struct bt_simulated_pod *find_pod(
+	const struct bt_simulation *simulation, struct bt_str uid, uint32_t *out_index)
 {
-	struct bt_pod_info victim;
-	bt_pod_info_from_record(engine->state, pod_id, &victim);
-	if (visit != NULL) {
-		visit(context, &victim);
-	}
-	struct bt_strbuf uid = {0};
-	bt_strbuf_append_str(&uid, victim.uid); /* the state's own goes with the pod */
-	struct bt_pod pod = {
-		.metadata = {.name = victim.name,
-			.namespace_ = victim.namespace_,
-			.uid = victim.uid},
-		.spec.node_name = victim.node_name,
-	};
-	int result = bt_state_remove_pod(engine->state, &pod, NULL);
-	BT_ASSERT(result == 0); /* it was found on this node a moment ago */
-	bt_pod_claims_release(engine->state, bt_strbuf_str(&uid));
-	bt_strbuf_finish(&uid);
-}
-
-/** The candidate that the last cycle nominated, or NULL. */
-static const struct bt_preemption_candidate *chosen_candidate(
-	const struct bt_schedule_result *result)
-{
-	const struct bt_post_filter_result *nomination = &result->nomination;
-	if (result->outcome != BT_OUTCOME_FIT_ERROR || !nomination->present ||
-		nomination->mode != BT_NOMINATING_OVERRIDE ||
-		nomination->nominated_node_name.length == 0) {
-		return NULL;
-	}
-	const struct bt_preemption_decision *decision =
-		bt_default_preemption_decision(result->framework, result->cycle);
-	return decision != NULL && decision->selected < decision->candidate_count
-		? &decision->candidates[decision->selected]
-		: NULL;
-}
-
-/** Victims of an earlier attempt of the same pod: it does not preempt again while they are there.
- */
-static uint32_t evict_terminating(struct bt_engine *engine, const struct bt_pod_info *preemptor,
-	bt_eviction_visit visit, void *context)
-{
-	const struct bt_state *state = engine->state;
-	uint32_t slot = preemptor->nominated_node_name.length != 0
-		? bt_state_snapshot_find(state, preemptor->nominated_node_name)
-		: BT_SLOT_NONE;
-	uint32_t count = 0;
-	uint32_t i = 0;
-	while (slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count) {
-		uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
-		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-		if (record->preempted && record->priority < preemptor->priority) {
-			evict(engine, pod_id, visit, context);
-			count++; /* the last of the list has come to its place */
-		} else {
-			i++;
-		}
-	}
-	return count;
-}
-
-uint32_t bt_eviction_run(struct bt_engine *engine, const struct bt_pod_info *preemptor,
-	const struct bt_schedule_result *result, bt_eviction_visit visit, void *context)
-{
-	const struct bt_preemption_candidate *chosen = chosen_candidate(result);
-	if (chosen == NULL) {
-		return result->outcome == BT_OUTCOME_FIT_ERROR
-			? evict_terminating(engine, preemptor, visit, context)
-			: 0;
-	}
-	for (uint32_t i = 0; i < chosen->victim_count; i++) {
-		evict(engine, chosen->victims[i], visit, context);
-	}
-	return chosen->victim_count;
-}
-
-static bool allows_less_without(const struct bt_pod_disruption_budget *budget,
-	const struct bt_pod_info *victim, struct bt_arena *arena)
-{
-	struct bt_selector selector;
-	return budget->status.disruptions_allowed > 0 &&
-		bt_selector_from_label_selector(budget->spec.selector, arena, &selector, NULL) ==
-		0 &&
-		bt_selector_matches(&selector, victim->labels);
-}
-
-/** --- pods that a plugin makes wait on Permit: spec 02 sections 5.9 and 5.14 --- */
-
-static void simulation_wait(
-	struct bt_simulation *simulation, uint32_t index, const struct bt_schedule_result *result)
-{
-	struct bt_simulated_pod *entry = &simulation->pods.items[index];
-	struct bt_simulated_wait *wait = BT_NEW(struct bt_simulated_wait);
-	wait->index = index;
-	wait->result = *result;
-	bt_engine_hold(simulation->engine, &wait->result, &wait->held);
-	(void)bt_waiting_pods_add(&simulation->waiting, result->framework, &entry->info,
-		wait->result.waits, wait->result.wait_count, simulation->now_ns);
-	bt_vec_push(&simulation->waits, wait);
-	entry->waiting = true;
-}
-
-/** The first one that is decided leaves the list; NULL: there is none. */
-static struct bt_simulated_wait *take_decided(
-	struct bt_simulation *simulation, struct bt_status *out_decision)
-{
-	for (uint32_t i = 0; i < simulation->waits.count; i++) {
-		struct bt_simulated_wait *wait = simulation->waits.items[i];
-		if (bt_waiting_pods_poll(&simulation->waiting,
-			    simulation->pods.items[wait->index].info.uid, &wait->held.arena,
-			    out_decision) != BT_WAIT_PENDING) {
-			bt_vec_remove_ordered(&simulation->waits, i);
-			return wait;
+	uint64_t hash = bt_str_hash(uid);
+	BT_MAP_EACH (&simulation->by_uid, hash, index) {
+		if (bt_str_equal(simulation->pods.items[index].pod->metadata.uid, uid)) {
+			*out_index = index;
+			return &simulation->pods.items[index];
 		}
 	}
 	return NULL;
 }
 
-static void simulation_set_placed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
-	const struct bt_schedule_result *result);
-
-static void simulation_set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
-	const struct bt_schedule_result *result, struct bt_arena *arena);
-
-static void simulation_record(
-	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_str *last);
-
-/** Place or give up the pods about which a plugin has decided. */
-static void simulation_settle_waits(
-	struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
+/** A pod enters the queue; those that no profile handles never do. */
+static void tell(struct bt_simulation *simulation, uint32_t index)
 {
-	struct bt_simulated_wait *wait;
-	struct bt_status decision;
-	while ((wait = take_decided(simulation, &decision)) != NULL) {
-		struct bt_engine *engine = simulation->engine;
-		struct bt_simulated_pod *entry = &simulation->pods.items[wait->index];
-		bool placed = false;
-		entry->waiting = false;
-		if (bt_status_is_success(&decision)) {
-			placed = bt_engine_finish_place(engine, &entry->info, &wait->result);
-		} else {
-			bt_engine_reject_waiting(engine, &entry->info, &decision, &wait->result);
-		}
-		if (placed) {
-			simulation_set_placed(simulation, entry, &wait->result);
-		} else {
-			simulation->release_count++;
-			simulation_set_failed(simulation, entry, &wait->result, arena);
-		}
-		simulation_record(simulation, entry, last);
-		/* A gang that was given up would only take the room again that it left to others.
-		 */
-		entry->release_count = UINT32_MAX;
-		bt_engine_release_held(engine, &wait->held);
-		bt_free(wait);
-		bt_arena_reset(arena);
+	struct bt_simulated_pod *entry = &simulation->pods.items[index];
+	if (entry->object != NULL ||
+		bt_engine_profile(simulation->engine, entry->pod->spec.scheduler_name) == NULL) {
+		return;
 	}
+	entry->object = bt_object_create_pod(entry->pod, &simulation->commons);
+	/* One after another in time, so that the queue keeps their order. */
+	int result = bt_scheduler_observe(
+		simulation->scheduler, NULL, entry->object, START_NS + index, NULL);
+	BT_ASSERT(result == 0); /* a new pod does not contradict the cache */
 }
 
-/** Let the time pass until nobody waits any longer. */
-static void simulation_end_waits(
-	struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
+/** The scheduler is told after its step. new_object: consumed, NULL: the pod is deleted. */
+static void change(struct bt_simulation *simulation, struct bt_object *old_object,
+	struct bt_object *new_object)
 {
-	while (simulation->waits.count != 0) {
-		int64_t now_ns = bt_waiting_pods_next_deadline_ns(&simulation->waiting);
-		simulation->now_ns = now_ns;
-		for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
-			simulation->engine->profiles.frameworks.items[i]->handle.now_ns = now_ns;
-		}
-		bt_waiting_pods_expire(&simulation->waiting, simulation->now_ns);
-		simulation_settle_waits(simulation, arena, last);
-	}
+	struct bt_simulated_change entry = {bt_object_share(old_object), new_object};
+	bt_vec_push(&simulation->changes, entry);
 }
 
-/** A message beyond the budget of all messages. */
-#define CUT_MESSAGE_BYTES 256
+/** Another version of a pending pod: with its node, or another nomination. */
+static void change_pod(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+	struct bt_str node_name, struct bt_str nominated_node_name)
+{
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(entry->object, BT_KIND_POD);
+	char version[24];
+	(void)snprintf(version, sizeof(version), "%" PRIu64, ++simulation->version);
+	pod.metadata.resource_version = bt_str_from(version);
+	pod.spec.node_name = node_name;
+	pod.status.nominated_node_name = nominated_node_name;
+	struct bt_object *changed = bt_object_create_pod(&pod, &simulation->commons);
+	change(simulation, entry->object, bt_object_share(changed));
+	bt_object_release(entry->object);
+	entry->object = changed;
+}
+
+static void apply_changes(struct bt_simulation *simulation)
+{
+	for (uint32_t i = 0; i < simulation->changes.count; i++) {
+		struct bt_simulated_change *entry = &simulation->changes.items[i];
+		int result = bt_scheduler_observe(simulation->scheduler, entry->old_object,
+			entry->new_object, simulation->now_ns, NULL);
+		BT_ASSERT(result == 0); /* the changes are those that the scheduler asked for */
+		if (entry->new_object == NULL) {
+			bt_pod_claims_release(
+				simulation->engine->state, entry->old_object->meta->uid);
+		}
+		bt_object_release(entry->old_object);
+		bt_object_release(entry->new_object);
+	}
+	simulation->changes.count = 0;
+}
+
+/** --- what the scheduler writes --- */
+
+static int patch_status(void *context, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition BT_UNUSED,
+	const struct bt_post_filter_result *nomination, struct berth_error *err BT_UNUSED)
+{
+	struct bt_simulation *simulation = context;
+	uint32_t index;
+	struct bt_simulated_pod *entry = find_pod(simulation, pod->metadata.uid, &index);
+	if (entry != NULL && entry->object != NULL && entry->fate != BT_FATE_SCHEDULED &&
+		nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE) {
+		const struct bt_pod *known = bt_object_value(entry->object, BT_KIND_POD);
+		if (!bt_str_equal(
+			    known->status.nominated_node_name, nomination->nominated_node_name)) {
+			change_pod(simulation, entry, BT_STR(""), nomination->nominated_node_name);
+		}
+	}
+	return 0;
+}
+
 /**
- * Attempts of one pod. The second one nearly always finds the node that the first one had emptied;
- * more are needed when something else than the victims was in the way, and when claims are given
- * back on the way.
+ * What the controller of disruption budgets does when a pod has gone: each budget that covers the
+ * pod allows one disruption less, down to none.
  */
-#define ROUNDS_MAX 16
-
-/** Pods of one template fail with the same words: those are kept once. */
-static struct bt_str keep_message(
-	struct bt_simulation *simulation, struct bt_str message, const struct bt_str *last)
+static void use_up_budgets(struct bt_simulation *simulation, const struct bt_pod *victim)
 {
-	if (bt_str_equal(message, *last)) {
-		return *last;
-	}
-	if (simulation->message_bytes + message.length > BT_SIMULATION_MESSAGE_BYTES_MAX &&
-		message.length > CUT_MESSAGE_BYTES) {
-		message = bt_str_sub(message, 0, CUT_MESSAGE_BYTES);
-		return bt_arena_printf(&simulation->arena, "%.*s ...", BT_STR_ARG(message));
-	}
-	simulation->message_bytes += message.length;
-	return bt_arena_str(&simulation->arena, message);
-}
-
-static void reject(struct bt_simulated_pod *entry, enum bt_fate fate, struct bt_str message)
-{
-	entry->fate = fate;
-	entry->message = message;
-}
-
-static void let_go(struct bt_simulation *simulation, struct bt_simulated_pod *entry)
-{
-	if (entry->info.shape != NULL) {
-		bt_pod_info_finish_pending(simulation->engine->state, &entry->info);
-	}
-}
-
-/** --- preemption --- */
-
-struct eviction_round {
-	struct bt_simulation *simulation;
-	uint32_t preemptor;
-};
-
-static void record_eviction(void *context, const struct bt_pod_info *victim)
-{
-	const struct eviction_round *round = context;
-	struct bt_simulation *simulation = round->simulation;
-	struct bt_simulated_eviction eviction = {
-		.namespace_ = bt_arena_str(&simulation->arena, victim->namespace_),
-		.name = bt_arena_str(&simulation->arena, victim->name),
-		.node_name = bt_arena_str(&simulation->arena, victim->node_name),
-		.priority = victim->priority,
-		.preemptor = round->preemptor,
-	};
-	bt_vec_push(&simulation->evictions, eviction);
-	simulation->release_count++;
-	/*
-	 * What the controller of disruption budgets would do when the pod has gone: each budget
-	 * that covers it allows one disruption less, down to none.
-	 */
 	struct bt_state *state = simulation->engine->state;
 	struct bt_arena arena;
 	BT_VEC(struct bt_object *) changed = {0};
@@ -251,8 +120,12 @@ static void record_eviction(void *context, const struct bt_pod_info *victim)
 	uint32_t cursor = 0;
 	bt_arena_init(&arena, 0);
 	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
-			victim->namespace_, &cursor)) != NULL) {
-		if (allows_less_without(budget, victim, &arena)) {
+			victim->metadata.namespace_, &cursor)) != NULL) {
+		struct bt_selector selector;
+		if (budget->status.disruptions_allowed > 0 &&
+			bt_selector_from_label_selector(
+				budget->spec.selector, &arena, &selector, NULL) == 0 &&
+			bt_selector_matches(&selector, &victim->metadata.labels)) {
 			struct bt_pod_disruption_budget copy = *budget;
 			copy.status.disruptions_allowed--;
 			bt_vec_push(
@@ -266,243 +139,311 @@ static void record_eviction(void *context, const struct bt_pod_info *victim)
 	bt_arena_finish(&arena);
 }
 
-struct lower_nominations {
-	int32_t priority;
-	bool found;
-};
-
-static bool find_lower(void *context, const struct bt_pod_info *pod)
+/** The pod leaves its node at once: kubelets take no time here. */
+static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
+	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
-	struct lower_nominations *lower = context;
-	lower->found = pod->priority < lower->priority;
-	return !lower->found;
+	struct bt_simulation *simulation = context;
+	struct bt_object *object =
+		bt_scheduler_find_pod(simulation->scheduler, victim->namespace_, victim->name);
+	if (object == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "pod not found");
+	}
+	const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+	struct bt_simulated_eviction eviction = {
+		.namespace_ = bt_arena_str(&simulation->arena, victim->namespace_),
+		.name = bt_arena_str(&simulation->arena, victim->name),
+		.node_name = bt_arena_str(&simulation->arena, pod->spec.node_name),
+		.priority = bt_pod_priority(pod),
+		.preemptor = UINT32_MAX, /* whose attempt it is turns out when the step ends */
+	};
+	bt_vec_push(&simulation->evictions, eviction);
+	change(simulation, object, NULL);
+	use_up_budgets(simulation, pod);
+	return 0;
 }
 
-/** Pods of lower priority lose their claim to the node: spec 08 section 11.4. */
-static void clear_lower_nominations(
-	struct bt_simulation *simulation, uint32_t preemptor, struct bt_str node_name)
+static bool may_schedule(void *context)
 {
-	struct bt_nominator *nominator = &simulation->engine->nominator;
-	struct lower_nominations lower = {
-		.priority = simulation->pods.items[preemptor].info.priority};
-	bt_nominator_for_node(nominator, node_name, find_lower, &lower);
-	/* Behind it in the order of the queue, where all of lower priority are. */
-	for (uint32_t i = preemptor + 1; lower.found && i < simulation->pods.count; i++) {
-		struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		struct bt_str nominated;
-		if (entry->info.shape != NULL && entry->info.priority < lower.priority &&
-			bt_nominator_find(nominator, entry->info.uid, &nominated) &&
-			bt_str_equal(nominated, node_name)) {
-			bt_nominator_delete(nominator, entry->info.uid);
-			entry->info.nominated_node_name = BT_STR("");
+	const struct bt_simulation *simulation = context;
+	return simulation->tried_count < simulation->try_limit;
+}
+
+/** --- life --- */
+
+int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cluster,
+	const struct bt_setup *setup, struct berth_error *err)
+{
+	struct bt_scheduler_writer writer = {
+		.context = simulation,
+		.patch_status = patch_status,
+		.delete_pod = delete_pod,
+		.may_schedule = may_schedule,
+	};
+	struct bt_engine_options options;
+	struct bt_config *config;
+	*simulation = (struct bt_simulation){.cluster = cluster, .now_ns = START_NS};
+	int result = bt_setup_engine_options(setup, &options, err);
+	if (result == 0) {
+		result = bt_setup_load_config(setup, &config, err);
+	}
+	if (result == 0) {
+		result =
+			bt_scheduler_create(config, &options, &writer, &simulation->scheduler, err);
+		bt_config_unref(config);
+	}
+	if (result < 0) {
+		return result;
+	}
+	simulation->engine = bt_scheduler_engine(simulation->scheduler);
+	for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
+		/* Pods that only the commands know are tried on the engine, too: preemption takes
+		 * them as they come. */
+		simulation->engine->profiles.frameworks.items[i]->handle.pods = NULL;
+	}
+	bt_arena_init(&simulation->arena, 0);
+	bt_expansion_init(&simulation->expansion, cluster);
+	return 0;
+}
+
+void bt_simulation_finish(struct bt_simulation *simulation)
+{
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		bt_object_release(simulation->pods.items[i].object);
+	}
+	bt_scheduler_destroy(simulation->scheduler);
+	bt_pod_commons_finish(&simulation->commons);
+	bt_map_finish(&simulation->by_uid);
+	bt_vec_finish(&simulation->changes);
+	bt_vec_finish(&simulation->evictions);
+	bt_vec_finish(&simulation->extras);
+	bt_vec_finish(&simulation->pods);
+	bt_expansion_finish(&simulation->expansion);
+	bt_arena_finish(&simulation->arena);
+}
+
+void bt_simulation_loaded(struct bt_simulation *simulation)
+{
+	const struct bt_profiles *profiles = &simulation->engine->profiles;
+	for (uint32_t i = 0; i < profiles->frameworks.count && !simulation->preempt; i++) {
+		profiles->frameworks.items[i]->handle.preemption_writer = NULL;
+	}
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_pod *pod = simulation->pods.items[i].pod;
+		bt_map_insert(&simulation->by_uid, bt_str_hash(pod->metadata.uid), i);
+		if (pod->status.nominated_node_name.length != 0) {
+			/* It holds its place from the start, also when no pod is tried. */
+			tell(simulation, i);
 		}
 	}
 }
 
-/** The victims of the failed attempt leave; false: there are none. */
-static bool preempt(
-	struct bt_simulation *simulation, uint32_t index, const struct bt_schedule_result *result)
+/** --- attempts --- */
+
+/** Pods of one template fail with the same words: those are kept once. */
+static struct bt_str keep_message(
+	struct bt_simulation *simulation, struct bt_str message, struct bt_str *last)
 {
-	struct bt_simulated_pod *entry = &simulation->pods.items[index];
-	struct eviction_round round = {simulation, index};
-	if (bt_eviction_run(simulation->engine, &entry->info, result, record_eviction, &round) ==
-		0) {
-		return false;
+	if (bt_str_equal(message, *last)) {
+		return *last;
 	}
-	if (result->nomination.present) {
-		entry->info.nominated_node_name =
-			bt_arena_str(&simulation->arena, result->nomination.nominated_node_name);
-		clear_lower_nominations(simulation, index, entry->info.nominated_node_name);
+	if (simulation->message_bytes + message.length > BT_SIMULATION_MESSAGE_BYTES_MAX &&
+		message.length > CUT_MESSAGE_BYTES) {
+		message = bt_str_sub(message, 0, CUT_MESSAGE_BYTES);
+		*last = bt_arena_printf(&simulation->arena, "%.*s ...", BT_STR_ARG(message));
+		return *last;
 	}
-	return true;
+	simulation->message_bytes += message.length;
+	*last = bt_arena_str(&simulation->arena, message);
+	return *last;
 }
 
-/** --- one pod --- */
-
-static void simulation_set_placed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
-	const struct bt_schedule_result *result)
+/** Where the pod is nominated now, kept; "" where it is not. */
+static struct bt_str nominated_node(
+	struct bt_simulation *simulation, const struct bt_simulated_pod *entry)
 {
-	entry->fate = BT_FATE_SCHEDULED;
-	entry->node_name = bt_arena_str(&simulation->arena,
-		bt_node_table_name(&simulation->engine->state->nodes, result->slot));
-	entry->nominated_node_name = BT_STR("");
-	let_go(simulation, entry);
-}
-
-/** The attempt failed; the message lives in arena until it is recorded. */
-static void simulation_set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
-	const struct bt_schedule_result *result, struct bt_arena *arena)
-{
-	enum bt_fate fate = bt_status_is_rejected(&result->status) ? BT_FATE_UNSCHEDULABLE
-								   : BT_FATE_SCHEDULER_ERROR;
-	reject(entry, fate, bt_status_message_str(&result->status, arena));
-	/* Spec 03 section 9: what a failed cycle does to the pod's nomination. */
-	struct bt_engine *engine = simulation->engine;
-	struct bt_str node_name = BT_STR("");
-	bt_nominator_nominate(&engine->nominator, &entry->info,
-		result->nomination.present ? &result->nomination : NULL, true, true);
-	if (bt_nominator_find(&engine->nominator, entry->info.uid, &node_name)) {
-		/* The nominator's copy would go with the nomination. */
-		node_name = bt_arena_str(&simulation->arena, node_name);
-		entry->info.nominated_node_name = node_name;
-	} else {
-		bt_pod_info_finish_pending(engine->state, &entry->info);
-	}
-	entry->nominated_node_name = node_name;
-}
-
-/** One attempt; true: the pod is on its node, or waits for it. */
-static bool try_to_place(
-	struct bt_simulation *simulation, uint32_t index, struct bt_schedule_result *result)
-{
-	struct bt_engine *engine = simulation->engine;
-	struct bt_simulated_pod *entry = &simulation->pods.items[index];
-	bt_engine_schedule(engine, result->framework, &entry->info, result);
-	entry->feasible_count = result->feasible_count;
-	if (result->outcome != BT_OUTCOME_SCHEDULED) {
-		return false;
-	}
-	entry->score = result->total_score;
-	if (!bt_engine_reserve(engine, &entry->info, result)) {
-		return false;
-	}
-	if (result->wait_count != 0) {
-		simulation_wait(simulation, index, result);
-		return true;
-	}
-	if (!bt_engine_finish_place(engine, &entry->info, result)) {
-		return false;
-	}
-	simulation_set_placed(simulation, entry, result);
-	return true;
-}
-
-static void schedule(struct bt_simulation *simulation, struct bt_framework *framework,
-	uint32_t index, bool may_preempt, struct bt_arena *arena)
-{
-	struct bt_simulated_pod *entry = &simulation->pods.items[index];
-	struct bt_schedule_result result = {.framework = framework};
-	entry->cpu_milli = entry->info.shape->requested_cpu_milli;
-	entry->memory_bytes = entry->info.shape->requested_memory_bytes;
-	for (int round = 0; round < ROUNDS_MAX; round++) {
-		uint64_t version = bt_pod_claims_version(simulation->engine->state);
-		if (try_to_place(simulation, index, &result)) {
-			return;
-		}
-		if (result.outcome == BT_OUTCOME_FIT_ERROR &&
-			bt_pod_claims_version(simulation->engine->state) != version) {
-			simulation->release_count++;
-		} else if (!may_preempt || !preempt(simulation, index, &result)) {
-			break;
-		}
-	}
-	simulation_set_failed(simulation, entry, &result, arena);
-}
-
-static void decide(
-	struct bt_simulation *simulation, uint32_t index, bool may_preempt, struct bt_arena *arena)
-{
-	struct bt_engine *engine = simulation->engine;
-	struct bt_simulated_pod *entry = &simulation->pods.items[index];
-	const struct bt_pod *pod = entry->pod;
-	struct bt_framework *framework = bt_engine_profile(engine, pod->spec.scheduler_name);
-	if (framework == NULL) {
-		struct bt_strbuf text = {0};
-		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
-		bt_strbuf_append_quoted(&text, pod->spec.scheduler_name);
-		reject(entry, BT_FATE_NOT_HANDLED, bt_arena_str(arena, bt_strbuf_str(&text)));
-		bt_strbuf_finish(&text);
-		return;
-	}
-	if (entry->info.shape == NULL) {
-		bt_pod_info_init_pending(engine->state, pod, &entry->info);
-	}
-	struct bt_plugin *gate;
-	struct bt_status status = bt_run_pre_enqueue(framework, &entry->info, arena, &gate);
-	if (!bt_status_is_success(&status)) {
-		reject(entry, BT_FATE_SCHEDULING_GATED, bt_status_message_str(&status, arena));
-	} else if (bt_pod_is_terminating(pod)) {
-		reject(entry, BT_FATE_DELETING,
-			bt_arena_printf(arena, "skip schedule deleting pod: %.*s/%.*s",
-				BT_STR_ARG(pod->metadata.namespace_),
-				BT_STR_ARG(pod->metadata.name)));
-	} else {
-		schedule(simulation, framework, index, may_preempt, arena);
-		return;
-	}
 	struct bt_str node_name;
-	if (bt_nominator_find(&engine->nominator, entry->info.uid, &node_name)) {
-		entry->nominated_node_name = entry->info.nominated_node_name;
-	} else {
-		let_go(simulation, entry);
+	return bt_nominator_find(
+		       &simulation->engine->nominator, entry->pod->metadata.uid, &node_name)
+		? bt_arena_str(&simulation->arena, node_name)
+		: BT_STR("");
+}
+
+/**
+ * Pods of lower priority that are on their way out from the nominated node: preemption does not
+ * delete them again, and no kubelet ends them here.
+ */
+static void evict_terminating(
+	struct bt_simulation *simulation, const struct bt_simulated_pod *preemptor)
+{
+	const struct bt_state *state = simulation->engine->state;
+	struct bt_str node_name = nominated_node(simulation, preemptor);
+	uint32_t slot =
+		node_name.length != 0 ? bt_state_snapshot_find(state, node_name) : BT_SLOT_NONE;
+	for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
+		uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
+		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+		if (record->terminating && record->priority < bt_pod_priority(preemptor->pod)) {
+			struct bt_pod_info info;
+			bt_pod_info_from_record(state, pod_id, &info);
+			struct bt_preemption_pod victim = {info.namespace_, info.name, info.uid};
+			struct bt_preemption_ticket none = {NULL, 0};
+			(void)delete_pod(simulation, none, &victim, NULL); /* it is there */
+		}
+	}
+}
+
+static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+	const struct bt_attempt *attempt, struct bt_str *last)
+{
+	bool rejected = bt_str_equal_c(attempt->reason, "Unschedulable");
+	entry->fate = rejected ? BT_FATE_UNSCHEDULABLE : BT_FATE_SCHEDULER_ERROR;
+	entry->message = keep_message(simulation, attempt->message, last);
+	const struct bt_queue_entry *queued = bt_queue_find(
+		bt_scheduler_queue(simulation->scheduler), attempt->namespace_, attempt->name);
+	if (queued == NULL || queued->place == BT_QUEUE_ERROR_BACKOFF || attempt->has_waited ||
+		entry->attempts >= ATTEMPTS_MAX) {
+		/* The queue would try an error again and again. A gang that was given up would only
+		 * take the room again that it left to others. */
+		entry->nominated_node_name = nominated_node(simulation, entry);
+		entry->given_up = true;
+		change(simulation, entry->object, NULL);
+	} else if (simulation->preempt) {
+		evict_terminating(simulation, entry);
+	}
+}
+
+static void take_attempt(struct bt_simulation *simulation, const struct bt_attempt *attempt,
+	uint32_t first_eviction, struct bt_str *last)
+{
+	uint32_t index;
+	struct bt_simulated_pod *entry = find_pod(simulation, attempt->uid, &index);
+	BT_ASSERT(entry != NULL); /* the queue has no other pods */
+	entry->attempts += !attempt->has_waited;
+	simulation->tried_count += entry->fate == BT_FATE_UNDECIDED && !entry->waiting;
+	simulation->waiting_count -= entry->waiting;
+	entry->waiting = attempt->outcome == BT_ATTEMPT_WAITING;
+	simulation->waiting_count += entry->waiting;
+	if (!attempt->has_waited) {
+		entry->score = attempt->score;
+		entry->feasible_count = attempt->feasible_count;
+	}
+	switch (attempt->outcome) {
+	case BT_ATTEMPT_BOUND:
+		entry->fate = BT_FATE_SCHEDULED;
+		entry->node_name = bt_arena_str(&simulation->arena, attempt->node_name);
+		entry->message = BT_STR("");
+		change_pod(simulation, entry, entry->node_name, BT_STR(""));
+		break;
+	case BT_ATTEMPT_FAILED:
+		set_failed(simulation, entry, attempt, last);
+		break;
+	case BT_ATTEMPT_SKIPPED:
+		entry->fate = BT_FATE_DELETING;
+		entry->message =
+			bt_arena_printf(&simulation->arena, "skip schedule deleting pod: %.*s/%.*s",
+				BT_STR_ARG(attempt->namespace_), BT_STR_ARG(attempt->name));
+		break;
+	case BT_ATTEMPT_WAITING:
+	case BT_ATTEMPT_IDLE:
+		break;
+	}
+	for (uint32_t i = first_eviction; i < simulation->evictions.count; i++) {
+		simulation->evictions.items[i].preemptor = index;
 	}
 }
 
 /** --- all pods --- */
 
-static void simulation_record(
+/** The fate of a pod that the scheduler never tried. */
+static void set_untried(
 	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_str *last)
 {
-	entry->release_count = simulation->release_count;
-	if (entry->fate != BT_FATE_SCHEDULED) {
-		entry->message = keep_message(simulation, entry->message, last);
-		*last = entry->message;
+	const struct bt_pod *pod = entry->pod;
+	struct bt_framework *framework =
+		bt_engine_profile(simulation->engine, pod->spec.scheduler_name);
+	struct bt_strbuf text = {0};
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	if (framework == NULL) {
+		entry->fate = BT_FATE_NOT_HANDLED;
+		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
+		bt_strbuf_append_quoted(&text, pod->spec.scheduler_name);
 	} else {
-		entry->message = BT_STR("");
+		struct bt_pod_info info;
+		struct bt_plugin *gate;
+		entry->fate = BT_FATE_SCHEDULING_GATED;
+		/* The nominator does not know it: its nomination holds no room, and stays. */
+		entry->nominated_node_name = pod->status.nominated_node_name;
+		bt_pod_info_init_pending(simulation->engine->state, pod, &info);
+		struct bt_status status = bt_run_pre_enqueue(framework, &info, &arena, &gate);
+		bt_strbuf_append_str(&text, bt_status_message_str(&status, &arena));
+		bt_pod_info_finish_pending(simulation->engine->state, &info);
 	}
-	simulation->counts[entry->fate]++;
+	entry->message = keep_message(simulation, bt_strbuf_str(&text), last);
+	bt_arena_finish(&arena);
+	bt_strbuf_finish(&text);
 }
 
-static void decide_and_keep(struct bt_simulation *simulation, uint32_t index, bool may_preempt,
-	struct bt_arena *arena, struct bt_str *last)
+/** The first count pods, and those after them only if all may be tried. */
+static void run(struct bt_simulation *simulation, uint32_t count)
 {
-	struct bt_simulated_pod *entry = &simulation->pods.items[index];
-	decide(simulation, index, may_preempt, arena);
-	if (!entry->waiting) {
-		simulation_record(simulation, entry, last);
-	}
-	bt_arena_reset(arena);
-	simulation_settle_waits(simulation, arena, last);
-}
-
-static void decide_first(struct bt_simulation *simulation, uint32_t count, struct bt_arena *arena,
-	struct bt_str *last)
-{
-	BT_ASSERT(count <= simulation->pods.count);
+	struct bt_scheduler *scheduler = simulation->scheduler;
+	struct bt_str last = BT_STR("");
+	uint32_t shown = UINT32_MAX;
+	bool is_whole = count == simulation->pods.count;
+	simulation->try_limit = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		if (simulation->progress != NULL) {
-			simulation->progress(simulation->progress_context, i, count);
-		}
-		decide_and_keep(simulation, i, simulation->preempt, arena, last);
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		tell(simulation, i);
+		const struct bt_queue_entry *queued = entry->object != NULL
+			? bt_queue_find(bt_scheduler_queue(scheduler),
+				  entry->pod->metadata.namespace_, entry->pod->metadata.name)
+			: NULL;
+		simulation->try_limit += queued != NULL && !bt_queue_entry_is_gated(queued);
 	}
-	simulation_end_waits(simulation, arena, last);
+	if (is_whole) {
+		simulation->try_limit = UINT32_MAX;
+	}
+	simulation->now_ns += count;
+	for (;;) {
+		struct bt_attempt attempt;
+		uint32_t first_eviction = simulation->evictions.count;
+		if (simulation->progress != NULL && simulation->tried_count != shown) {
+			shown = simulation->tried_count;
+			simulation->progress(simulation->progress_context, shown, count);
+		}
+		int64_t next_ns = bt_scheduler_step(scheduler, simulation->now_ns, &attempt);
+		if (attempt.outcome != BT_ATTEMPT_IDLE) {
+			take_attempt(simulation, &attempt, first_eviction, &last);
+		}
+		bool has_changes = simulation->changes.count != 0;
+		apply_changes(simulation);
+		if (attempt.outcome != BT_ATTEMPT_IDLE || has_changes) {
+			continue;
+		}
+		if (is_whole ? !bt_scheduler_has_work(scheduler) : simulation->waiting_count == 0) {
+			break;
+		}
+		simulation->now_ns = next_ns;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->fate == BT_FATE_UNDECIDED) {
+			set_untried(simulation, entry, &last);
+		} else if (entry->fate != BT_FATE_SCHEDULED && !entry->given_up) {
+			entry->nominated_node_name = nominated_node(simulation, entry);
+		}
+		simulation->counts[entry->fate]++;
+	}
 }
 
 void bt_simulation_run(struct bt_simulation *simulation)
 {
-	struct bt_str last = BT_STR("");
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
-	decide_first(simulation, simulation->pods.count, &arena, &last);
-	/* What the last ones to leave left behind may be enough for a pod that found nothing
-	 * before. */
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (entry->fate == BT_FATE_UNSCHEDULABLE &&
-			entry->release_count < simulation->release_count) {
-			simulation->counts[entry->fate]--;
-			decide_and_keep(simulation, i, false, &arena, &last);
-		}
-	}
-	simulation_end_waits(simulation, &arena, &last);
-	bt_arena_finish(&arena);
+	run(simulation, simulation->pods.count);
 }
 
 void bt_simulation_run_first(struct bt_simulation *simulation, uint32_t count)
 {
-	struct bt_str last = BT_STR("");
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
-	decide_first(simulation, count, &arena, &last);
-	bt_arena_finish(&arena);
+	run(simulation, count);
 }

@@ -548,6 +548,8 @@ static void schedule_one(
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	bt_engine_schedule_queued(scheduler->engine, framework, &entry->pod, &attempt, &result);
 	result.started_ns = started_ns;
+	out_attempt->score = result.total_score;
+	out_attempt->feasible_count = result.feasible_count;
 	bt_metrics_algorithm_ran(scheduler->metrics, started_ns);
 	if (result.outcome == BT_OUTCOME_SCHEDULED &&
 		bt_engine_reserve(scheduler->engine, &entry->pod, &result)) {

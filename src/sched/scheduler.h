@@ -112,6 +112,8 @@ struct bt_attempt {
 	struct bt_str name;
 	struct bt_str uid;
 	struct bt_str node_name;
+	int64_t score;           /* of the node; 0 when it was the only one, or has_waited */
+	uint32_t feasible_count; /* nodes found; 0 when has_waited */
 	struct bt_str reason;
 	struct bt_str message;
 };

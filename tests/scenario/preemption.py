@@ -178,8 +178,9 @@ def test_room_that_is_left_is_offered_again(program):
     assert answer.pods()["default/patient"]["message"] == ""
 
 
-def test_lower_nominations_are_cleared(program):
-    """Seen at pods that are not tried themselves, so that nothing else ends their nomination."""
+def test_nominations_of_gated_pods(program):
+    """They hold no room, since the queue never had these pods, and preemption does not clear them.
+    """
     objects = [node("n1"), node("n2"), running("a", "4", "n1"), running("b", "4", "n2", priority=9),
                pod("new", "4", priority=10)]
     for name, node_name, priority in [("lower", "n1", 5), ("elsewhere", "n2", 5)]:
@@ -188,7 +189,7 @@ def test_lower_nominations_are_cleared(program):
         objects.append(gated)
     answer = program.simulate(lines(*objects), "--preempt").expect(1)
     assert evictions(answer) == [("default/a", "n1", "default/new")]
-    assert answer.pods()["default/lower"]["nominatedNode"] == ""
+    assert answer.pods()["default/lower"]["nominatedNode"] == "n1"
     assert answer.pods()["default/elsewhere"]["nominatedNode"] == "n2"
 
 

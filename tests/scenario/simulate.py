@@ -201,5 +201,18 @@ def test_extenders_are_not_passed_over(program):
     assert answer.pods()["default/a"]["node"] == "n1"
 
 
+
+def test_rejected_pods_are_tried_again(program):
+    """The first pod has to run beside the second one, whose binding wakes it."""
+    beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
+    answer = program.simulate(lines(
+        node("n1", labels={"zone": "a"}), node("n2", labels={"zone": "b"}),
+        pod("web", affinity=beside), pod("db", labels={"app": "db"}))).expect(0)
+    pods = answer.pods()
+    assert pods["default/web"]["node"] == pods["default/db"]["node"], pods
+    assert pods["default/web"]["message"] == "", pods
+
+
 if __name__ == "__main__":
     scenario.main(globals())

@@ -476,19 +476,19 @@ static int run(struct bt_capacity_session *session, uint32_t own_pods, struct be
 {
 	int result = make_cluster(session, own_pods, err);
 	if (result == 0) {
-		result = bt_setup_engine(session->question->setup, &session->engine, err);
+		result = bt_simulation_init(
+			&session->simulation, &session->cluster, session->question->setup, err);
 	}
 	if (result < 0) {
 		return result;
 	}
-	bt_simulation_init(&session->simulation, &session->cluster, session->engine);
+	session->engine = session->simulation.engine;
 	session->simulation.extras_wanted = session->extras;
 	result = bt_simulation_load(&session->simulation, err);
 	if (result == 0) {
 		result = run_loaded(session, err);
 	}
 	bt_simulation_finish(&session->simulation);
-	bt_engine_destroy(session->engine);
 	return result;
 }
 

@@ -28,9 +28,9 @@ struct bt_capacity_session {
 	const struct bt_capacity_question *question;
 	struct bt_capacity_answer *answer;
 	struct bt_manifests cluster;
-	struct bt_engine *engine;
 	struct bt_simulation simulation;
-	uint32_t *extras; /* by object index */
+	struct bt_engine *engine; /* of the simulation */
+	uint32_t *extras;         /* by object index */
 	struct bt_capacity_runner *runners;
 	uint32_t *slots;            /* by index in answer->nodes */
 	uint32_t *node_of_slot;     /* the other way round */

@@ -25,7 +25,8 @@ static void add_pod_name(struct bt_table *table, struct bt_str namespace_, struc
 }
 
 /** Known only for pods that went through a scheduling cycle. */
-static void add_wide_cells(struct bt_table *table, const struct bt_simulated_pod *entry)
+static void add_wide_cells(
+	struct bt_table *table, struct bt_state *state, const struct bt_simulated_pod *entry)
 {
 	bool cycled = entry->fate == BT_FATE_SCHEDULED || entry->fate == BT_FATE_UNSCHEDULABLE ||
 		entry->fate == BT_FATE_SCHEDULER_ERROR;
@@ -37,10 +38,13 @@ static void add_wide_cells(struct bt_table *table, const struct bt_simulated_pod
 		}
 		return;
 	}
-	bt_amount_append_cpu(&table->text, entry->cpu_milli);
+	struct bt_pod_info info;
+	bt_pod_info_init_pending(state, entry->pod, &info);
+	bt_amount_append_cpu(&table->text, info.shape->requested_cpu_milli);
 	bt_table_end_cell(table);
-	bt_amount_append_bytes(&table->text, entry->memory_bytes);
+	bt_amount_append_bytes(&table->text, info.shape->requested_memory_bytes);
 	bt_table_end_cell(table);
+	bt_pod_info_finish_pending(state, &info);
 	if (entry->fate == BT_FATE_SCHEDULED && entry->feasible_count > 1) {
 		bt_strbuf_printf(&table->text, "%lld", (long long)entry->score);
 	} else {
@@ -67,7 +71,7 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 		bt_table_add(
 			&table, entry->fate == BT_FATE_SCHEDULED ? entry->node_name : BT_STR("-"));
 		if (wide) {
-			add_wide_cells(&table, entry);
+			add_wide_cells(&table, simulation->engine->state, entry);
 		}
 		/* The last column: its width pads nothing, so that long messages cost no room. */
 		struct bt_strbuf status = {0};

@@ -74,26 +74,24 @@ static int compare(const struct options *options, struct bt_whatif *whatif,
 	return result;
 }
 
-/** engines: of the before and the after side; consumed. */
-static int run_on_engines(const struct options *options, struct bt_manifests *input,
-	struct bt_engine *const engines[2], int *out_exit_status, struct berth_error *err)
+static int run_on_sides(const struct options *options, struct bt_manifests *input,
+	struct bt_whatif_side *before, struct bt_whatif_side *after, int *out_exit_status,
+	struct berth_error *err)
 {
 	struct bt_whatif whatif;
-	struct bt_whatif_side before;
-	struct bt_whatif_side after;
-	bt_whatif_side_init(&before, engines[0]);
-	bt_whatif_side_init(&after, engines[1]);
+	int result = bt_source_read(&options->source, input, err);
+	if (result < 0) {
+		return result;
+	}
 	if (options->from_scratch) {
 		bt_whatif_unplace(input);
 	}
 	bt_whatif_expand_daemon_sets(input);
 	bt_whatif_init(&whatif, input);
-	int result = make_sides(options, input, &whatif, &before, &after, err);
+	result = make_sides(options, input, &whatif, before, after, err);
 	if (result == 0) {
-		result = compare(options, &whatif, &before, &after, out_exit_status, err);
+		result = compare(options, &whatif, before, after, out_exit_status, err);
 	}
-	bt_whatif_side_finish(&after);
-	bt_whatif_side_finish(&before);
 	bt_whatif_finish(&whatif);
 	return result;
 }
@@ -102,25 +100,22 @@ static int run_on_cluster(
 	const struct bt_command *command, const struct options *options, struct bt_manifests *input)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_engine *engines[2] = {NULL, NULL};
+	struct bt_whatif_side before;
+	struct bt_whatif_side after;
 	struct bt_setup after_setup = options->setup;
 	int exit_status = BT_EXIT_BAD_INPUT;
 	if (options->new_config != NULL) {
 		after_setup.config_path = options->new_config;
 	}
-	int result = bt_setup_engine(&options->setup, &engines[0], &err);
+	int result = bt_whatif_side_init(&before, &options->setup, &err);
 	if (result == 0) {
-		result = bt_setup_engine(&after_setup, &engines[1], &err);
+		result = bt_whatif_side_init(&after, &after_setup, &err);
+		if (result == 0) {
+			result = run_on_sides(options, input, &before, &after, &exit_status, &err);
+			bt_whatif_side_finish(&after);
+		}
+		bt_whatif_side_finish(&before);
 	}
-	if (result == 0) {
-		result = bt_source_read(&options->source, input, &err);
-	}
-	if (result < 0) {
-		bt_engine_destroy(engines[0]);
-		bt_engine_destroy(engines[1]);
-		return bt_command_fail(command, &err);
-	}
-	result = run_on_engines(options, input, engines, &exit_status, &err);
 	return result < 0 ? bt_command_fail(command, &err) : exit_status;
 }
 

@@ -25,19 +25,24 @@ static uint64_t pod_hash_of(const void *owner, uint32_t value)
 	return pod_hash(&side->pods.items[value]);
 }
 
-void bt_whatif_side_init(struct bt_whatif_side *side, struct bt_engine *engine)
+int bt_whatif_side_init(
+	struct bt_whatif_side *side, const struct bt_setup *setup, struct berth_error *err)
 {
-	*side = (struct bt_whatif_side){.engine = engine};
+	*side = (struct bt_whatif_side){0};
+	int result = bt_simulation_init(&side->simulation, &side->cluster, setup, err);
+	if (result < 0) {
+		return result;
+	}
+	side->engine = side->simulation.engine;
 	bt_manifests_init(&side->cluster);
 	bt_map_init(&side->names, pod_hash_of, side);
 	bt_arena_init(&side->arena, 0);
-	bt_simulation_init(&side->simulation, &side->cluster, engine);
+	return 0;
 }
 
 void bt_whatif_side_finish(struct bt_whatif_side *side)
 {
 	bt_simulation_finish(&side->simulation);
-	bt_engine_destroy(side->engine);
 	bt_manifests_finish(&side->cluster);
 	bt_vec_finish(&side->pods);
 	bt_map_finish(&side->names);

@@ -28,7 +28,7 @@ struct bt_whatif_pod {
 /** A side is made from a cluster that outlives it. Does not move. */
 struct bt_whatif_side {
 	struct bt_manifests cluster; /* a copy, which the simulation uses up */
-	struct bt_engine *engine;    /* owned */
+	struct bt_engine *engine;    /* of the simulation */
 	struct bt_simulation simulation;
 	BT_VEC(struct bt_whatif_pod) pods; /* running ones in input order, then by decision */
 	struct bt_map names;
@@ -36,8 +36,9 @@ struct bt_whatif_side {
 	uint32_t pending_count;
 };
 
-/** engine: consumed. The side's cluster is to be filled before it is run. */
-void bt_whatif_side_init(struct bt_whatif_side *side, struct bt_engine *engine);
+/** The side's cluster is to be filled before it is run. On an error there is nothing to finish. */
+BT_MUST_USE int bt_whatif_side_init(
+	struct bt_whatif_side *side, const struct bt_setup *setup, struct berth_error *err);
 void bt_whatif_side_finish(struct bt_whatif_side *side);
 /**
  * Simulate. source: the cluster that side->cluster is a copy of; marks: what is left out of it

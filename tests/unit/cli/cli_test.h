@@ -61,7 +61,6 @@ static inline void assert_label(const struct bt_pod *pod, const char *key, const
 /** A finished simulation. */
 struct test_run {
 	struct bt_manifests cluster;
-	struct bt_engine *engine;
 	struct bt_simulation simulation;
 	struct bt_strbuf warnings;
 };
@@ -69,17 +68,13 @@ struct test_run {
 /** Load and run; 0 or the code with err set. */
 static inline int test_run_init(struct test_run *run, const char *text, struct berth_error *err)
 {
-	struct bt_config *config = bt_config_create_default(NULL);
-	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
+	struct bt_setup setup = BT_SETUP_INIT;
 	*run = (struct test_run){0};
-	options.tie_policy = BT_TIE_HEAP;
-	options.verify = true;
-	ck_assert_int_eq(bt_engine_create(config, &options, &run->engine, err), 0);
-	bt_config_unref(config);
+	setup.verify = true;
 	bt_manifests_init(&run->cluster);
 	run->cluster.warn = collect_warning;
 	run->cluster.warn_context = &run->warnings;
-	bt_simulation_init(&run->simulation, &run->cluster, run->engine);
+	ck_assert_int_eq(bt_simulation_init(&run->simulation, &run->cluster, &setup, err), 0);
 	int result = bt_manifests_read_text(&run->cluster, "test", bt_str_from(text), err);
 	if (result == 0) {
 		result = bt_simulation_load(&run->simulation, err);
@@ -93,7 +88,6 @@ static inline int test_run_init(struct test_run *run, const char *text, struct b
 static inline void test_run_finish(struct test_run *run)
 {
 	bt_simulation_finish(&run->simulation);
-	bt_engine_destroy(run->engine);
 	bt_manifests_finish(&run->cluster);
 	bt_strbuf_finish(&run->warnings);
 }

@@ -103,20 +103,17 @@ static const char cluster_text[] =
 
 struct loaded {
 	struct bt_manifests cluster;
-	struct bt_engine *engine;
 	struct bt_simulation simulation;
 };
 
 static void load(struct loaded *loaded)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_config *config = bt_config_create_default(NULL);
-	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
-	ck_assert_int_eq(bt_engine_create(config, &options, &loaded->engine, &err), 0);
-	bt_config_unref(config);
+	struct bt_setup setup = BT_SETUP_INIT;
 	bt_manifests_init(&loaded->cluster);
 	read_text(&loaded->cluster, cluster_text);
-	bt_simulation_init(&loaded->simulation, &loaded->cluster, loaded->engine);
+	ck_assert_int_eq(
+		bt_simulation_init(&loaded->simulation, &loaded->cluster, &setup, &err), 0);
 	loaded->simulation.keep_bound = true;
 	int result = bt_simulation_load(&loaded->simulation, &err);
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
@@ -125,7 +122,6 @@ static void load(struct loaded *loaded)
 static void unload(struct loaded *loaded)
 {
 	bt_simulation_finish(&loaded->simulation);
-	bt_engine_destroy(loaded->engine);
 	bt_manifests_finish(&loaded->cluster);
 }
 

@@ -6,8 +6,8 @@
 static const void *find(
 	const struct test_run *run, enum bt_kind kind, const char *namespace_, const char *name)
 {
-	return bt_object_store_find(
-		&run->engine->state->objects, kind, bt_str_from(namespace_), bt_str_from(name));
+	return bt_object_store_find(&run->simulation.engine->state->objects, kind,
+		bt_str_from(namespace_), bt_str_from(name));
 }
 
 static void run_text(struct test_run *run, const char *text)
@@ -59,8 +59,9 @@ START_TEST(test_surroundings__replica_set_of_a_deployment)
 		"a}}, spec: {containers: [{name: c}]}}\n");
 	const struct bt_pod *pod = run.simulation.pods.items[0].pod;
 	struct bt_str name = bt_object_controller(&pod->metadata)->name;
-	const struct bt_replica_set *set = bt_object_store_find(
-		&run.engine->state->objects, BT_KIND_REPLICA_SET, BT_STR("default"), name);
+	const struct bt_replica_set *set =
+		bt_object_store_find(&run.simulation.engine->state->objects, BT_KIND_REPLICA_SET,
+			BT_STR("default"), name);
 	ck_assert(set != NULL);
 	ck_assert(bt_str_equal(set->metadata.uid, bt_object_controller(&pod->metadata)->uid));
 	ck_assert_uint_eq(set->spec.selector->match_labels.count, 2);
