@@ -15,11 +15,6 @@ enum answer {
 	INCOMPARABLE, /* `no such overload` */
 };
 
-static enum answer answer_of(bool is_equal)
-{
-	return is_equal ? EQUAL : UNEQUAL;
-}
-
 static int order_int(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
@@ -30,49 +25,12 @@ static int order_uint(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/** Exact: no integer is rounded on the way. real is not NaN. */
-static int order_int_double(int64_t integer, double real)
-{
-	int64_t whole;
-	double fraction;
-
-	if (real >= 0x1p63) {
-		return -1;
-	}
-	if (real < -0x1p63) {
-		return 1;
-	}
-	whole = (int64_t)real;
-	fraction = real - (double)whole;
-	if (integer != whole) {
-		return order_int(integer, whole);
-	}
-	return (fraction < 0) - (fraction > 0);
-}
-
-static int order_uint_double(uint64_t integer, double real)
-{
-	uint64_t whole;
-	double fraction;
-
-	if (real >= 0x1p64) {
-		return -1;
-	}
-	if (real < 0) {
-		return 1;
-	}
-	whole = (uint64_t)real;
-	fraction = real - (double)whole;
-	if (integer != whole) {
-		return order_uint(integer, whole);
-	}
-	return fraction > 0 ? -1 : 0;
-}
-
-/** Both are numbers. false: one of them is NaN. */
+/** Both are numbers. false: one of them is NaN. Exact: no integer is rounded on the way. */
 static bool order_numbers(
 	const struct bt_cel_value *left, const struct bt_cel_value *right, int *out_order)
 {
+	double real = right->real;
+
 	if ((left->kind == BT_CEL_DOUBLE && isnan(left->real)) ||
 		(right->kind == BT_CEL_DOUBLE && isnan(right->real))) {
 		return false;
@@ -84,26 +42,30 @@ static bool order_numbers(
 			: (left->real > right->real) - (left->real < right->real);
 	} else if (left->kind == BT_CEL_DOUBLE || right->kind == BT_CEL_UINT) {
 		/* The other way round is one of the cases below. */
-		if (!order_numbers(right, left, out_order)) {
-			return false;
-		}
+		(void)order_numbers(right, left, out_order);
 		*out_order = -*out_order;
-	} else if (right->kind == BT_CEL_DOUBLE) {
-		*out_order = left->kind == BT_CEL_INT
-			? order_int_double(left->integer, right->real)
-			: order_uint_double(left->uinteger, right->real);
-	} else {
+	} else if (right->kind != BT_CEL_DOUBLE) {
 		/* uint and int */
 		*out_order = right->integer < 0
 			? 1
 			: order_uint(left->uinteger, (uint64_t)right->integer);
+	} else if (left->kind == BT_CEL_INT) {
+		*out_order = real >= 0x1p63 ? -1
+			: real < -0x1p63    ? 1
+					    : order_int(left->integer, (int64_t)real);
+		if (*out_order == 0) {
+			real -= (double)left->integer;
+			*out_order = (real < 0) - (real > 0);
+		}
+	} else {
+		*out_order = real >= 0x1p64 ? -1
+			: real < 0          ? 1
+					    : order_uint(left->uinteger, (uint64_t)real);
+		if (*out_order == 0) {
+			*out_order = real - (double)left->uinteger > 0 ? -1 : 0;
+		}
 	}
 	return true;
-}
-
-static int sign(int order)
-{
-	return (order > 0) - (order < 0);
 }
 
 bool bt_cel_compare(
@@ -121,7 +83,8 @@ bool bt_cel_compare(
 		return true;
 	case BT_CEL_STRING:
 	case BT_CEL_BYTES:
-		*out_order = sign(bt_str_compare(left->text, right->text));
+		*out_order = bt_str_compare(left->text, right->text);
+		*out_order = (*out_order > 0) - (*out_order < 0);
 		return true;
 	case BT_CEL_DURATION:
 		*out_order = order_int(left->integer, right->integer);
@@ -136,85 +99,31 @@ bool bt_cel_compare(
 	}
 }
 
-static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
-	const struct bt_cel_value *right);
-
-/** Only what is exactly unequal makes a list or a map unequal. */
-static bool may_be_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
-	const struct bt_cel_value *right)
-{
-	return compare(evaluation, left, right) != UNEQUAL;
-}
-
-static enum answer compare_lists(
-	struct bt_cel_evaluation *evaluation, struct bt_cel_list left, struct bt_cel_list right)
-{
-	if (left.count != right.count || !bt_cel_charge_work(evaluation, left.count)) {
-		return UNEQUAL;
-	}
-	for (uint32_t i = 0; i < left.count; i++) {
-		if (!may_be_equal(evaluation, &left.items[i], &right.items[i])) {
-			return UNEQUAL;
-		}
-	}
-	return EQUAL;
-}
-
-static enum answer compare_maps(struct bt_cel_evaluation *evaluation, const struct bt_cel_map *left,
-	const struct bt_cel_map *right)
-{
-	if (left->count != right->count) {
-		return UNEQUAL;
-	}
-	for (uint32_t i = 0; i < left->count; i++) {
-		const struct bt_cel_value *key = &left->entries[i].key;
-		const struct bt_cel_value *other = bt_cel_charge_find(evaluation, right, key)
-			? bt_cel_map_find(right, key)
-			: NULL;
-
-		if (other == NULL || !may_be_equal(evaluation, &left->entries[i].value, other)) {
-			return UNEQUAL;
-		}
-	}
-	return EQUAL;
-}
-
-static enum answer compare_optionals(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *left, const struct bt_cel_value *right)
-{
-	if (left == NULL || right == NULL) {
-		return answer_of(left == right);
-	}
-	return compare(evaluation, left, right);
-}
-
-static enum answer compare_devices(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *left, const struct bt_cel_value *right)
-{
-	for (uint32_t i = 0; i < BT_CEL_DEVICE_FIELD__COUNT; i++) {
-		if (!may_be_equal(evaluation, &left[i], &right[i])) {
-			return UNEQUAL;
-		}
-	}
-	return EQUAL;
-}
-
 static bool is_same_ip(const struct bt_cel_ip *a, const struct bt_cel_ip *b)
 {
 	return a->is_v6 == b->is_v6 && memcmp(a->bytes, b->bytes, a->is_v6 ? 16 : 4) == 0;
 }
 
-/** Kinds that refuse to be compared with others when they stand on the left. */
-static bool is_opaque(enum bt_cel_kind kind)
+static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
+	const struct bt_cel_value *right);
+
+/** count pairs of values: only what is exactly unequal makes a list or the device unequal. */
+static bool may_all_be_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
+	const struct bt_cel_value *right, uint32_t count)
 {
-	return kind == BT_CEL_QUANTITY || kind == BT_CEL_SEMVER || kind == BT_CEL_URL ||
-		kind == BT_CEL_FORMAT || kind == BT_CEL_IP || kind == BT_CEL_CIDR;
+	for (uint32_t i = 0; i < count; i++) {
+		if (compare(evaluation, &left[i], &right[i]) == UNEQUAL) {
+			return false;
+		}
+	}
+	return true;
 }
 
 /** Both are of the same kind, and not numbers. */
 static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *left, const struct bt_cel_value *right)
 {
+	bool is_equal = false;
 	int order;
 
 	switch ((int)left->kind) {
@@ -222,51 +131,72 @@ static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 		return EQUAL;
 	case BT_CEL_STRING:
 	case BT_CEL_BYTES:
-		return answer_of(bt_cel_charge_work(evaluation, left->text.length) &&
-			bt_str_equal(left->text, right->text));
+		is_equal = bt_cel_charge_work(evaluation, left->text.length) &&
+			bt_str_equal(left->text, right->text);
+		break;
 	case BT_CEL_LIST:
-		return compare_lists(evaluation, left->list, right->list);
+		is_equal = left->list.count == right->list.count &&
+			bt_cel_charge_work(evaluation, left->list.count) &&
+			may_all_be_equal(
+				evaluation, left->list.items, right->list.items, left->list.count);
+		break;
 	case BT_CEL_MAP:
-		return compare_maps(evaluation, left->map, right->map);
-	case BT_CEL_TYPE:
-		return answer_of(left->type->kind == right->type->kind);
-	case BT_CEL_OPTIONAL:
-		return compare_optionals(evaluation, left->optional, right->optional);
-	case BT_CEL_DEVICE:
-		return compare_devices(evaluation, left->fields, right->fields);
-	default:
-		if (is_opaque(left->kind)) {
-			/* Both are of one of those kinds. */
-			switch ((int)left->kind) {
-			case BT_CEL_QUANTITY:
-				/* Upstream quirk, spec 12b section 8.4: results of add and sub are
-				 * of another kind inside, which shows only here. */
-				if (right->is_computed) {
-					return INCOMPARABLE;
-				}
-				return answer_of(
-					bt_quantity_compare(left->quantity, right->quantity) == 0);
-			case BT_CEL_SEMVER:
-				return answer_of(bt_cel_charge_work(evaluation,
-							 left->semver->prerelease.length) &&
-					bt_cel_semver_compare(left->semver, right->semver) == 0);
-			case BT_CEL_URL:
-				return answer_of(bt_cel_charge_work(evaluation,
-							 bt_cel_url_text(left->url).length) &&
-					bt_str_equal(bt_cel_url_text(left->url),
-						bt_cel_url_text(right->url)));
-			case BT_CEL_IP:
-				return answer_of(is_same_ip(left->ip, right->ip));
-			case BT_CEL_CIDR:
-				return answer_of(
-					left->cidr->prefix_length == right->cidr->prefix_length &&
-					is_same_ip(&left->cidr->ip, &right->cidr->ip));
-			default: /* a format */
-				return answer_of(bt_str_equal(left->text, right->text));
-			}
+		is_equal = left->map->count == right->map->count;
+		for (uint32_t i = 0; i < left->map->count && is_equal; i++) {
+			const struct bt_cel_entry *entry = &left->map->entries[i];
+			const struct bt_cel_value *other =
+				bt_cel_charge_find(evaluation, right->map, &entry->key)
+				? bt_cel_map_find(right->map, &entry->key)
+				: NULL;
+
+			is_equal = other != NULL &&
+				may_all_be_equal(evaluation, &entry->value, other, 1);
 		}
-		return answer_of(bt_cel_compare(left, right, &order) && order == 0);
+		break;
+	case BT_CEL_TYPE:
+		is_equal = left->type->kind == right->type->kind;
+		break;
+	case BT_CEL_OPTIONAL:
+		if (left->optional != NULL && right->optional != NULL) {
+			return compare(evaluation, left->optional, right->optional);
+		}
+		is_equal = left->optional == right->optional;
+		break;
+	case BT_CEL_DEVICE:
+		is_equal = may_all_be_equal(
+			evaluation, left->fields, right->fields, BT_CEL_DEVICE_FIELD__COUNT);
+		break;
+	case BT_CEL_QUANTITY:
+		/* Upstream quirk, spec 12b section 8.4: results of add and sub are of another kind
+		 * inside, which shows only here. */
+		if (right->is_computed) {
+			return INCOMPARABLE;
+		}
+		is_equal = bt_quantity_compare(left->quantity, right->quantity) == 0;
+		break;
+	case BT_CEL_SEMVER:
+		is_equal = bt_cel_charge_work(evaluation, left->semver->prerelease.length) &&
+			bt_cel_semver_compare(left->semver, right->semver) == 0;
+		break;
+	case BT_CEL_URL:
+		is_equal = bt_cel_charge_work(evaluation, left->url->text.length) &&
+			bt_str_equal(left->url->text, right->url->text);
+		break;
+	case BT_CEL_IP:
+		is_equal = is_same_ip(left->ip, right->ip);
+		break;
+	case BT_CEL_CIDR:
+		is_equal = left->cidr->prefix_length == right->cidr->prefix_length &&
+			is_same_ip(&left->cidr->ip, &right->cidr->ip);
+		break;
+	case BT_CEL_FORMAT:
+		is_equal = bt_str_equal(left->text, right->text);
+		break;
+	default:
+		is_equal = bt_cel_compare(left, right, &order) && order == 0;
+		break;
 	}
+	return is_equal ? EQUAL : UNEQUAL;
 }
 
 static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
@@ -276,10 +206,15 @@ static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt
 	int order;
 
 	if (bt_cel_is_number(left) && bt_cel_is_number(right)) {
-		return answer_of(order_numbers(left, right, &order) && order == 0);
+		return order_numbers(left, right, &order) && order == 0 ? EQUAL : UNEQUAL;
 	}
 	if (left->kind != right->kind) {
-		return is_opaque(left->kind) && right->kind != BT_CEL_NULL ? INCOMPARABLE : UNEQUAL;
+		/* Kinds that refuse to be compared with others when they stand on the left. */
+		bool is_opaque = left->kind == BT_CEL_QUANTITY || left->kind == BT_CEL_SEMVER ||
+			left->kind == BT_CEL_URL || left->kind == BT_CEL_FORMAT ||
+			left->kind == BT_CEL_IP || left->kind == BT_CEL_CIDR;
+
+		return is_opaque && right->kind != BT_CEL_NULL ? INCOMPARABLE : UNEQUAL;
 	}
 	if (!bt_cel_charge_work(evaluation, COMPARISON_WORK) || !bt_cel_enter(evaluation)) {
 		return UNEQUAL;
@@ -304,13 +239,6 @@ bool bt_cel_is_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_v
 	return compare(evaluation, left, right) == EQUAL;
 }
 
-static bool is_same_key(const struct bt_cel_value *a, const struct bt_cel_value *b)
-{
-	int order;
-
-	return bt_cel_compare(a, b, &order) && order == 0;
-}
-
 bool bt_cel_charge_find(struct bt_cel_evaluation *evaluation, const struct bt_cel_map *map,
 	const struct bt_cel_value *key)
 {
@@ -322,12 +250,15 @@ bool bt_cel_charge_find(struct bt_cel_evaluation *evaluation, const struct bt_ce
 const struct bt_cel_value *bt_cel_map_find(
 	const struct bt_cel_map *map, const struct bt_cel_value *key)
 {
+	int order;
+
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct bt_cel_entry *entry = &map->entries[i];
 
-		if (key->kind == BT_CEL_STRING ? entry->key.kind == BT_CEL_STRING &&
+		if (key->kind == BT_CEL_STRING
+				? entry->key.kind == BT_CEL_STRING &&
 					bt_str_equal(entry->key.text, key->text)
-					       : is_same_key(&entry->key, key)) {
+				: bt_cel_compare(&entry->key, key, &order) && order == 0) {
 			return &entry->value;
 		}
 	}

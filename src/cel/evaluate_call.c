@@ -11,88 +11,77 @@
 #define SECONDS_MIN INT64_C(-62135596800)
 #define SECONDS_MAX INT64_C(253402300799)
 
-/** `no such overload: _-_`, of a left side that knows no such operation. */
-static struct bt_cel_value no_operation(
-	struct bt_cel_evaluation *evaluation, struct bt_str function)
-{
-	return bt_cel_fail(evaluation, "no such overload: %.*s", BT_STR_ARG(function));
-}
-
 /* --- numbers --- */
 
-static struct bt_cel_value int_result(bool is_overflow, const int64_t *result)
+/** Into *left; the error of an overflow, or NULL. */
+static const char *int_arithmetic(enum bt_cel_operator operation, int64_t *left, int64_t right)
 {
-	return is_overflow ? bt_cel_error(BT_STR("integer overflow")) : bt_cel_int(*result);
-}
-
-static struct bt_cel_value uint_result(bool is_overflow, const uint64_t *result)
-{
-	return is_overflow ? bt_cel_error(BT_STR("unsigned integer overflow"))
-			   : bt_cel_uint(*result);
-}
-
-static struct bt_cel_value zero_error(enum bt_cel_operator operation)
-{
-	return bt_cel_error(operation == BT_CEL_OP_DIVIDE ? BT_STR("division by zero")
-							  : BT_STR("modulus by zero"));
-}
-
-static struct bt_cel_value int_arithmetic(enum bt_cel_operator operation, int64_t a, int64_t b)
-{
-	int64_t result = 0;
+	bool is_overflow = false;
 
 	switch ((int)operation) {
 	case BT_CEL_OP_ADD:
-		return int_result(BT_ADD_OVERFLOW(a, b, &result), &result);
+		is_overflow = BT_ADD_OVERFLOW(*left, right, left);
+		break;
 	case BT_CEL_OP_SUBTRACT:
-		return int_result(BT_SUB_OVERFLOW(a, b, &result), &result);
+		is_overflow = BT_SUB_OVERFLOW(*left, right, left);
+		break;
 	case BT_CEL_OP_MULTIPLY:
-		return int_result(BT_MUL_OVERFLOW(a, b, &result), &result);
+		is_overflow = BT_MUL_OVERFLOW(*left, right, left);
+		break;
 	default:
+		is_overflow = *left == INT64_MIN && right == -1;
+		if (!is_overflow) {
+			*left = operation == BT_CEL_OP_DIVIDE ? *left / right : *left % right;
+		}
 		break;
 	}
-	if (b == 0) {
-		return zero_error(operation);
-	}
-	if (a == INT64_MIN && b == -1) {
-		return int_result(true, NULL);
-	}
-	return bt_cel_int(operation == BT_CEL_OP_DIVIDE ? a / b : a % b);
+	return is_overflow ? "integer overflow" : NULL;
 }
 
-static struct bt_cel_value uint_arithmetic(enum bt_cel_operator operation, uint64_t a, uint64_t b)
+static const char *uint_arithmetic(enum bt_cel_operator operation, uint64_t *left, uint64_t right)
 {
-	uint64_t result = 0;
+	bool is_overflow = false;
 
 	switch ((int)operation) {
 	case BT_CEL_OP_ADD:
-		return uint_result(BT_ADD_OVERFLOW(a, b, &result), &result);
+		is_overflow = BT_ADD_OVERFLOW(*left, right, left);
+		break;
 	case BT_CEL_OP_SUBTRACT:
-		return uint_result(BT_SUB_OVERFLOW(a, b, &result), &result);
+		is_overflow = BT_SUB_OVERFLOW(*left, right, left);
+		break;
 	case BT_CEL_OP_MULTIPLY:
-		return uint_result(BT_MUL_OVERFLOW(a, b, &result), &result);
+		is_overflow = BT_MUL_OVERFLOW(*left, right, left);
+		break;
 	default:
+		*left = operation == BT_CEL_OP_DIVIDE ? *left / right : *left % right;
 		break;
 	}
-	if (b == 0) {
-		return zero_error(operation);
-	}
-	return bt_cel_uint(operation == BT_CEL_OP_DIVIDE ? a / b : a % b);
+	return is_overflow ? "unsigned integer overflow" : NULL;
 }
 
-/** IEEE: dividing by zero gives infinity, or NaN. */
-static struct bt_cel_value double_arithmetic(enum bt_cel_operator operation, double a, double b)
+/** Numbers of one kind. */
+static struct bt_cel_value number_arithmetic(
+	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right)
 {
-	switch ((int)operation) {
-	case BT_CEL_OP_ADD:
-		return bt_cel_double(a + b);
-	case BT_CEL_OP_SUBTRACT:
-		return bt_cel_double(a - b);
-	case BT_CEL_OP_MULTIPLY:
-		return bt_cel_double(a * b);
-	default:
-		return bt_cel_double(a / b);
+	bool is_division = operation == BT_CEL_OP_DIVIDE || operation == BT_CEL_OP_MODULO;
+	const char *overflow;
+
+	if (left.kind == BT_CEL_DOUBLE) {
+		/* IEEE: dividing by zero gives infinity, or NaN. */
+		left.real = operation == BT_CEL_OP_ADD    ? left.real + right->real
+			: operation == BT_CEL_OP_SUBTRACT ? left.real - right->real
+			: operation == BT_CEL_OP_MULTIPLY ? left.real * right->real
+							  : left.real / right->real;
+		return left;
 	}
+	if (is_division && right->uinteger == 0) {
+		return bt_cel_error(operation == BT_CEL_OP_DIVIDE ? BT_STR("division by zero")
+								  : BT_STR("modulus by zero"));
+	}
+	overflow = left.kind == BT_CEL_INT
+		? int_arithmetic(operation, &left.integer, right->integer)
+		: uint_arithmetic(operation, &left.uinteger, right->uinteger);
+	return overflow != NULL ? bt_cel_error(bt_str_from(overflow)) : left;
 }
 
 /* --- times --- */
@@ -126,16 +115,6 @@ static struct bt_cel_value shift_timestamp(
 		return bt_cel_error(BT_STR("timestamp overflow"));
 	}
 	return (struct bt_cel_value){.kind = BT_CEL_TIMESTAMP, .timestamp = time};
-}
-
-static struct bt_cel_value timestamp_difference(
-	struct bt_cel_timestamp a, struct bt_cel_timestamp b)
-{
-	int64_t result = 0;
-	bool is_overflow = BT_MUL_OVERFLOW(a.seconds - b.seconds, BT_NS_PER_SECOND, &result) ||
-		BT_ADD_OVERFLOW(result, (int64_t)a.nanoseconds - b.nanoseconds, &result);
-
-	return duration_result(is_overflow, &result);
 }
 
 /* --- texts and lists --- */
@@ -211,8 +190,15 @@ static struct bt_cel_value time_arithmetic(enum bt_cel_operator operation,
 	if (right->kind != BT_CEL_TIMESTAMP || is_difference == is_left_duration) {
 		return bt_cel_error(BT_CEL_NO_OVERLOAD);
 	}
-	return is_difference ? timestamp_difference(left->timestamp, right->timestamp)
-			     : shift_timestamp(right->timestamp, left->integer, false);
+	if (!is_difference) {
+		return shift_timestamp(right->timestamp, left->integer, false);
+	}
+	struct bt_cel_timestamp a = left->timestamp;
+	struct bt_cel_timestamp b = right->timestamp;
+	bool is_overflow = BT_MUL_OVERFLOW(a.seconds - b.seconds, BT_NS_PER_SECOND, &result) ||
+		BT_ADD_OVERFLOW(result, (int64_t)a.nanoseconds - b.nanoseconds, &result);
+
+	return duration_result(is_overflow, &result);
 }
 
 static struct bt_cel_value arithmetic(struct bt_cel_evaluation *evaluation,
@@ -231,13 +217,15 @@ static struct bt_cel_value arithmetic(struct bt_cel_evaluation *evaluation,
 				? concatenate_lists(evaluation, left->list, right->list)
 				: concatenate_texts(evaluation, left, right);
 		}
-		return left->kind == BT_CEL_STRING ? bt_cel_error(BT_CEL_NO_OVERLOAD)
-						   : no_operation(evaluation, function);
+		if (left->kind == BT_CEL_STRING) {
+			return bt_cel_error(BT_CEL_NO_OVERLOAD);
+		}
+		break;
 	case BT_CEL_INT:
 	case BT_CEL_UINT:
 	case BT_CEL_DOUBLE:
 		if (operation == BT_CEL_OP_MODULO && left->kind == BT_CEL_DOUBLE) {
-			return no_operation(evaluation, function);
+			break;
 		}
 		if (!bt_cel_charge(evaluation, 1)) {
 			return evaluation->stop;
@@ -245,12 +233,7 @@ static struct bt_cel_value arithmetic(struct bt_cel_evaluation *evaluation,
 		if (left->kind != right->kind) {
 			return bt_cel_error(BT_CEL_NO_OVERLOAD);
 		}
-		if (left->kind == BT_CEL_INT) {
-			return int_arithmetic(operation, left->integer, right->integer);
-		}
-		return left->kind == BT_CEL_UINT
-			? uint_arithmetic(operation, left->uinteger, right->uinteger)
-			: double_arithmetic(operation, left->real, right->real);
+		return number_arithmetic(operation, *left, right);
 	case BT_CEL_DURATION:
 	case BT_CEL_TIMESTAMP:
 		if (!bt_cel_charge(evaluation, 1)) {
@@ -258,30 +241,10 @@ static struct bt_cel_value arithmetic(struct bt_cel_evaluation *evaluation,
 		}
 		return time_arithmetic(operation, left, right);
 	default:
-		return no_operation(evaluation, function);
+		break;
 	}
-}
-
-static bool is_ordered(enum bt_cel_kind kind)
-{
-	switch ((int)kind) {
-	case BT_CEL_BOOL:
-	case BT_CEL_INT:
-	case BT_CEL_UINT:
-	case BT_CEL_DOUBLE:
-	case BT_CEL_STRING:
-	case BT_CEL_BYTES:
-	case BT_CEL_TIMESTAMP:
-	case BT_CEL_DURATION:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool is_nan(const struct bt_cel_value *value)
-{
-	return value->kind == BT_CEL_DOUBLE && value->real != value->real;
+	/* A left side that knows no such operation. */
+	return bt_cel_fail(evaluation, "no such overload: %.*s", BT_STR_ARG(function));
 }
 
 /** Units of == and of an ordering. Spec: 12b section 10. */
@@ -310,28 +273,48 @@ static bool charge_comparison(struct bt_cel_evaluation *evaluation, const struct
 	}
 }
 
-static struct bt_cel_value negate(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *operand)
+/** <, <=, > and >= */
+static struct bt_cel_value compare_order(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_node *node, const struct bt_cel_value *left,
+	const struct bt_cel_value *right)
 {
-	int64_t result = 0;
+	int order;
 
-	if (!bt_cel_charge(evaluation, 1)) {
+	switch ((int)left->kind) {
+	case BT_CEL_BOOL:
+	case BT_CEL_INT:
+	case BT_CEL_UINT:
+	case BT_CEL_DOUBLE:
+	case BT_CEL_STRING:
+	case BT_CEL_BYTES:
+	case BT_CEL_TIMESTAMP:
+	case BT_CEL_DURATION:
+		break;
+	default:
+		return bt_cel_fail(
+			evaluation, "no such overload: %.*s", BT_STR_ARG(node->call.function));
+	}
+	if (!charge_comparison(evaluation, left, right)) {
 		return evaluation->stop;
 	}
-	switch ((int)operand->kind) {
-	case BT_CEL_INT:
-		return int_result(BT_SUB_OVERFLOW((int64_t)0, operand->integer, &result), &result);
-	case BT_CEL_DOUBLE:
-		return bt_cel_double(-operand->real);
-	case BT_CEL_DURATION:
-		return duration_result(
-			BT_SUB_OVERFLOW((int64_t)0, operand->integer, &result), &result);
-	case BT_CEL_BOOL:
-	case BT_CEL_STRING:
-	case BT_CEL_TIMESTAMP:
-		return bt_cel_error(BT_CEL_NO_OVERLOAD);
+	if (!bt_cel_compare(left, right, &order)) {
+		/* Two numbers have no order if one is NaN. */
+		return bt_cel_error((left->kind == BT_CEL_DOUBLE && left->real != left->real) ||
+					(right->kind == BT_CEL_DOUBLE &&
+						right->real != right->real &&
+						bt_cel_is_number(left))
+				? BT_STR("NaN values cannot be ordered")
+				: BT_CEL_NO_OVERLOAD);
+	}
+	switch ((int)node->call.operator_) {
+	case BT_CEL_OP_LESS:
+		return bt_cel_bool(order < 0);
+	case BT_CEL_OP_LESS_EQUAL:
+		return bt_cel_bool(order <= 0);
+	case BT_CEL_OP_GREATER:
+		return bt_cel_bool(order > 0);
 	default:
-		return bt_cel_error(BT_STR("no such overload: -_"));
+		return bt_cel_bool(order >= 0);
 	}
 }
 
@@ -375,35 +358,6 @@ static struct bt_cel_value evaluate_logic(
 	return problem.kind != BT_CEL_NULL ? problem : bt_cel_bool(!deciding);
 }
 
-static struct bt_cel_value evaluate_conditional(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	struct bt_cel_value condition = bt_cel_evaluate_node(evaluation, node->call.arguments[0]);
-
-	if (bt_cel_is_error(&condition)) {
-		return condition;
-	}
-	if (condition.kind != BT_CEL_BOOL) {
-		return bt_cel_error(BT_CEL_NO_OVERLOAD);
-	}
-	return bt_cel_evaluate_node(evaluation, node->call.arguments[condition.boolean ? 1 : 2]);
-}
-
-static struct bt_cel_value evaluate_not(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	struct bt_cel_value operand = bt_cel_evaluate_node(evaluation, node->call.arguments[0]);
-
-	if (bt_cel_is_error(&operand)) {
-		return operand;
-	}
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	return operand.kind == BT_CEL_BOOL ? bt_cel_bool(!operand.boolean)
-					   : bt_cel_error(BT_CEL_NO_OVERLOAD);
-}
-
 /* --- operators --- */
 
 /** Both sides, whatever the first one is. false: *out_left is the first error of the two. */
@@ -418,32 +372,13 @@ static bool evaluate_sides(struct bt_cel_evaluation *evaluation, const struct bt
 	return !bt_cel_is_error(out_left);
 }
 
-/** x in a literal of constants, whose hash table upstream asks. */
-static struct bt_cel_value search_constants(struct bt_cel_evaluation *evaluation,
-	struct bt_cel_list list, const struct bt_cel_value *value)
-{
-	if (value->kind == BT_CEL_SEMVER || value->kind == BT_CEL_BYTES) {
-		return panic(evaluation,
-			value->kind == BT_CEL_SEMVER
-				? BT_STR("internal error: runtime error: hash of unhashable type "
-					 "cel.Semver")
-				: BT_STR("internal error: runtime error: hash of unhashable type "
-					 "types.Bytes"));
-	}
-	for (uint32_t i = 0; i < list.count; i++) {
-		if (bt_cel_is_equal(evaluation, value, &list.items[i])) {
-			return bt_cel_bool(true);
-		}
-	}
-	return bt_cel_bool(false);
-}
-
 static struct bt_cel_value evaluate_in(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
 	const struct bt_cel_node *list = node->call.arguments[1];
 	struct bt_cel_value left;
 	struct bt_cel_value right;
+	bool is_found = false;
 
 	if (list->kind == BT_CEL_NODE_LIST && list->list.count == 0) {
 		return bt_cel_bool(false);
@@ -451,222 +386,165 @@ static struct bt_cel_value evaluate_in(
 	if (!evaluate_sides(evaluation, node, &left, &right)) {
 		return left;
 	}
-	if (!node->call.in_constants) {
-		bool is_found = false;
-
-		if (right.kind == BT_CEL_MAP) {
-			if (!bt_cel_charge(evaluation, 1) ||
-				!bt_cel_charge_find(evaluation, right.map, &left)) {
-				return evaluation->stop;
-			}
-			return bt_cel_bool(bt_cel_map_find(right.map, &left) != NULL);
-		}
-		if (right.kind != BT_CEL_LIST) {
-			return bt_cel_error(BT_CEL_NO_OVERLOAD);
-		}
-		if (!bt_cel_charge(evaluation, right.list.count)) {
+	if (node->call.in_constants) {
+		/* Upstream looks into a hash table. */
+		if (!bt_cel_charge_work(evaluation, right.list.count)) {
 			return evaluation->stop;
 		}
-		for (uint32_t i = 0; i < right.list.count && !is_found; i++) {
-			is_found = bt_cel_is_equal(evaluation, &left, &right.list.items[i]);
+		if (left.kind == BT_CEL_SEMVER || left.kind == BT_CEL_BYTES) {
+			return panic(evaluation,
+				left.kind == BT_CEL_SEMVER
+					? BT_STR("internal error: runtime error: hash of "
+						 "unhashable type cel.Semver")
+					: BT_STR("internal error: runtime error: hash of "
+						 "unhashable type types.Bytes"));
 		}
-		return bt_cel_bool(is_found);
-	}
-	if (!bt_cel_charge_work(evaluation, right.list.count)) {
+	} else if (right.kind == BT_CEL_MAP) {
+		if (!bt_cel_charge(evaluation, 1) ||
+			!bt_cel_charge_find(evaluation, right.map, &left)) {
+			return evaluation->stop;
+		}
+		return bt_cel_bool(bt_cel_map_find(right.map, &left) != NULL);
+	} else if (right.kind != BT_CEL_LIST) {
+		return bt_cel_error(BT_CEL_NO_OVERLOAD);
+	} else if (!bt_cel_charge(evaluation, right.list.count)) {
 		return evaluation->stop;
 	}
-	return search_constants(evaluation, right.list, &left);
+	for (uint32_t i = 0; i < right.list.count && !is_found; i++) {
+		is_found = bt_cel_is_equal(evaluation, &left, &right.list.items[i]);
+	}
+	return bt_cel_bool(is_found);
 }
 
-static struct bt_cel_value evaluate_equal(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_negated)
-{
-	struct bt_cel_value left;
-	struct bt_cel_value right;
-
-	if (!evaluate_sides(evaluation, node, &left, &right)) {
-		return left;
-	}
-	if (!charge_comparison(evaluation, &left, &right)) {
-		return evaluation->stop;
-	}
-	return is_negated ? bt_cel_bool(!bt_cel_is_equal(evaluation, &left, &right))
-			  : bt_cel_equal(evaluation, &left, &right);
-}
-
-static struct bt_cel_value evaluate_index(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_optional)
-{
-	struct bt_cel_value container;
-	struct bt_cel_value key;
-
-	if (!evaluate_sides(evaluation, node, &container, &key)) {
-		return container;
-	}
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	return is_optional ? bt_cel_lookup_optional(evaluation, &container, &key)
-			   : bt_cel_lookup(evaluation, &container, &key);
-}
-
-static struct bt_cel_value evaluate_sum(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	struct bt_cel_value left;
-	struct bt_cel_value right;
-
-	if (!evaluate_sides(evaluation, node, &left, &right)) {
-		return left;
-	}
-	return arithmetic(evaluation, node->call.operator_, node->call.function, &left, &right);
-}
-
-static struct bt_cel_value evaluate_ordering(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	struct bt_cel_value left;
-	struct bt_cel_value right;
-
-	if (!evaluate_sides(evaluation, node, &left, &right)) {
-		return left;
-	}
-	enum bt_cel_operator operation = node->call.operator_;
-	struct bt_str function = node->call.function;
-	int order;
-
-	if (!is_ordered(left.kind)) {
-		return no_operation(evaluation, function);
-	}
-	if (!charge_comparison(evaluation, &left, &right)) {
-		return evaluation->stop;
-	}
-	if (!bt_cel_compare(&left, &right, &order)) {
-		return bt_cel_error(is_nan(&left) || (is_nan(&right) && bt_cel_is_number(&left))
-				? BT_STR("NaN values cannot be ordered")
-				: BT_CEL_NO_OVERLOAD);
-	}
-	switch ((int)operation) {
-	case BT_CEL_OP_LESS:
-		return bt_cel_bool(order < 0);
-	case BT_CEL_OP_LESS_EQUAL:
-		return bt_cel_bool(order <= 0);
-	case BT_CEL_OP_GREATER:
-		return bt_cel_bool(order > 0);
-	default:
-		return bt_cel_bool(order >= 0);
-	}
-}
-
-static struct bt_cel_value evaluate_negation(
+/** ! and - */
+static struct bt_cel_value evaluate_unary(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
 	struct bt_cel_value operand = bt_cel_evaluate_node(evaluation, node->call.arguments[0]);
+	int64_t result = 0;
 
-	return bt_cel_is_error(&operand) ? operand : negate(evaluation, &operand);
-}
-
-/* --- functions --- */
-
-static bool has_kinds(const uint8_t *wanted, const struct bt_cel_value *arguments, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (wanted[i] != BT_CEL_DYN && wanted[i] != arguments[i].kind) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/** The overload that runs; NULL: none is for these arguments. */
-static const struct bt_cel_overload *choose(
-	const struct bt_cel_node *node, const struct bt_cel_value *arguments, uint32_t count)
-{
-	for (uint32_t i = 0; i < node->call.overload_count; i++) {
-		const struct bt_cel_overload *overload = node->call.overloads[i];
-
-		if (overload->guard == BT_CEL_GUARD_NONE ||
-			has_kinds(node->call.kinds[i], arguments, count)) {
-			return overload;
-		}
-	}
-	return NULL;
-}
-
-/** a.or(b), a.orValue(b): b is evaluated when a is none. */
-static struct bt_cel_value evaluate_alternative(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	bool is_value = node->call.operator_ == BT_CEL_OP_OPTIONAL_OR_VALUE;
-	struct bt_cel_value target = bt_cel_evaluate_node(evaluation, node->call.target);
-	struct bt_cel_value other;
-
-	if (bt_cel_is_error(&target)) {
-		return target;
+	if (bt_cel_is_error(&operand)) {
+		return operand;
 	}
 	if (!bt_cel_charge(evaluation, 1)) {
 		return evaluation->stop;
 	}
-	if (target.kind == BT_CEL_OPTIONAL && target.optional != NULL) {
-		return is_value ? *target.optional : target;
+	if (node->call.operator_ == BT_CEL_OP_NOT) {
+		return operand.kind == BT_CEL_BOOL ? bt_cel_bool(!operand.boolean)
+						   : bt_cel_error(BT_CEL_NO_OVERLOAD);
 	}
-	other = bt_cel_evaluate_node(evaluation, node->call.arguments[0]);
-	if (bt_cel_is_error(&other)) {
-		return other;
+	switch ((int)operand.kind) {
+	case BT_CEL_INT:
+		return BT_SUB_OVERFLOW((int64_t)0, operand.integer, &result)
+			? bt_cel_error(BT_STR("integer overflow"))
+			: bt_cel_int(result);
+	case BT_CEL_DOUBLE:
+		return bt_cel_double(-operand.real);
+	case BT_CEL_DURATION:
+		return duration_result(
+			BT_SUB_OVERFLOW((int64_t)0, operand.integer, &result), &result);
+	case BT_CEL_BOOL:
+	case BT_CEL_STRING:
+	case BT_CEL_TIMESTAMP:
+		return bt_cel_error(BT_CEL_NO_OVERLOAD);
+	default:
+		return bt_cel_error(BT_STR("no such overload: -_"));
 	}
-	if (target.kind != BT_CEL_OPTIONAL || (!is_value && other.kind != BT_CEL_OPTIONAL)) {
-		return bt_cel_no_overload(evaluation, node->call.function,
-			(const struct bt_cel_value[]){target, other}, 2);
-	}
-	return other;
 }
 
 struct bt_cel_value bt_cel_evaluate_call(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
-	switch (node->call.operator_) {
+	enum bt_cel_operator operation = node->call.operator_;
+	struct bt_cel_value arguments[BT_CEL_ARGUMENTS_MAX];
+	struct bt_cel_value *left = &arguments[0];
+	struct bt_cel_value *right = &arguments[1];
+	const struct bt_cel_value *error = NULL;
+	const struct bt_cel_overload *overload = NULL;
+	uint32_t count = 0;
+
+	switch (operation) {
 	case BT_CEL_OP_OR:
 		return evaluate_logic(evaluation, node, true);
 	case BT_CEL_OP_AND:
 		return evaluate_logic(evaluation, node, false);
 	case BT_CEL_OP_CONDITIONAL:
-		return evaluate_conditional(evaluation, node);
+		*left = bt_cel_evaluate_node(evaluation, node->call.arguments[0]);
+		if (bt_cel_is_error(left)) {
+			return *left;
+		}
+		if (left->kind != BT_CEL_BOOL) {
+			return bt_cel_error(BT_CEL_NO_OVERLOAD);
+		}
+		return bt_cel_evaluate_node(
+			evaluation, node->call.arguments[left->boolean ? 1 : 2]);
 	case BT_CEL_OP_NOT:
-		return evaluate_not(evaluation, node);
 	case BT_CEL_OP_NEGATE:
-		return evaluate_negation(evaluation, node);
+		return evaluate_unary(evaluation, node);
+	case BT_CEL_OP_IN:
+		return evaluate_in(evaluation, node);
 	case BT_CEL_OP_EQUAL:
-		return evaluate_equal(evaluation, node, false);
 	case BT_CEL_OP_NOT_EQUAL:
-		return evaluate_equal(evaluation, node, true);
+		if (!evaluate_sides(evaluation, node, left, right)) {
+			return *left;
+		}
+		if (!charge_comparison(evaluation, left, right)) {
+			return evaluation->stop;
+		}
+		return operation == BT_CEL_OP_NOT_EQUAL
+			? bt_cel_bool(!bt_cel_is_equal(evaluation, left, right))
+			: bt_cel_equal(evaluation, left, right);
 	case BT_CEL_OP_LESS:
 	case BT_CEL_OP_LESS_EQUAL:
 	case BT_CEL_OP_GREATER:
 	case BT_CEL_OP_GREATER_EQUAL:
-		return evaluate_ordering(evaluation, node);
-	case BT_CEL_OP_IN:
-		return evaluate_in(evaluation, node);
+		return evaluate_sides(evaluation, node, left, right)
+			? compare_order(evaluation, node, left, right)
+			: *left;
 	case BT_CEL_OP_ADD:
 	case BT_CEL_OP_SUBTRACT:
 	case BT_CEL_OP_MULTIPLY:
 	case BT_CEL_OP_DIVIDE:
 	case BT_CEL_OP_MODULO:
-		return evaluate_sum(evaluation, node);
+		return evaluate_sides(evaluation, node, left, right)
+			? arithmetic(evaluation, operation, node->call.function, left, right)
+			: *left;
 	case BT_CEL_OP_INDEX:
-		return evaluate_index(evaluation, node, false);
 	case BT_CEL_OP_OPTIONAL_INDEX:
-		return evaluate_index(evaluation, node, true);
+		if (!evaluate_sides(evaluation, node, left, right)) {
+			return *left;
+		}
+		if (!bt_cel_charge(evaluation, 1)) {
+			return evaluation->stop;
+		}
+		return operation == BT_CEL_OP_INDEX
+			? bt_cel_lookup(evaluation, left, right)
+			: bt_cel_lookup_optional(evaluation, left, right);
 	case BT_CEL_OP_OPTIONAL_OR:
 	case BT_CEL_OP_OPTIONAL_OR_VALUE:
-		return evaluate_alternative(evaluation, node);
+		/* a.or(b), a.orValue(b): b is evaluated when a is none. */
+		*left = bt_cel_evaluate_node(evaluation, node->call.target);
+		if (bt_cel_is_error(left)) {
+			return *left;
+		}
+		if (!bt_cel_charge(evaluation, 1)) {
+			return evaluation->stop;
+		}
+		if (left->kind == BT_CEL_OPTIONAL && left->optional != NULL) {
+			return operation == BT_CEL_OP_OPTIONAL_OR ? *left : *left->optional;
+		}
+		*right = bt_cel_evaluate_node(evaluation, node->call.arguments[0]);
+		if (bt_cel_is_error(right)) {
+			return *right;
+		}
+		return left->kind == BT_CEL_OPTIONAL &&
+				(operation == BT_CEL_OP_OPTIONAL_OR_VALUE ||
+					right->kind == BT_CEL_OPTIONAL)
+			? *right
+			: bt_cel_no_overload(evaluation, node->call.function, arguments, 2);
 	case BT_CEL_OP_NONE:
 		break;
 	}
-	struct bt_cel_value arguments[BT_CEL_ARGUMENTS_MAX];
-	const struct bt_cel_value *error = NULL;
-	const struct bt_cel_overload *overload;
-	uint32_t count = 0;
-
 	if (node->call.target != NULL) {
 		arguments[count++] = bt_cel_evaluate_node(evaluation, node->call.target);
 	}
@@ -688,9 +566,21 @@ struct bt_cel_value bt_cel_evaluate_call(
 					 "traits.Lister: missing method Add"))
 			: *error;
 	}
-	overload = choose(node, arguments, count);
+	for (uint32_t i = 0; i < node->call.overload_count && overload == NULL; i++) {
+		bool is_right = true;
+
+		overload = node->call.overloads[i];
+		for (uint32_t k = 0; k < count && overload->guard == BT_CEL_GUARD_KINDS; k++) {
+			uint8_t wanted = node->call.kinds[i][k];
+
+			is_right =
+				is_right && (wanted == BT_CEL_DYN || wanted == arguments[k].kind);
+		}
+		overload = is_right ? overload : NULL;
+	}
 	if (overload == NULL || overload->call == NULL) {
 		return bt_cel_no_overload(evaluation, node->call.function, arguments, count);
 	}
-	return overload->call(evaluation, arguments, count, node->call.regex);
+	return bt_cel_call_function(
+		&(struct bt_cel_call){evaluation, overload, arguments, count, node->call.regex});
 }

@@ -13,6 +13,7 @@
 #include "cel/value.h"
 
 struct bt_cel_limits;
+struct bt_cel_overload;
 struct bt_cel_program;
 struct bt_cel_regex;
 
@@ -43,13 +44,19 @@ struct bt_cel_evaluation {
 	struct bt_cel_value stop;
 };
 
-/**
- * arguments: the target of a member call first; none of them is an error, and their kinds are those
- * of the signature (any and parameters: any kind). Never fails by itself: problems are values.
- * regex: of a constant pattern, or NULL.
- */
-typedef struct bt_cel_value (*bt_cel_function)(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex);
+/** A call that a function answers; its units (enum bt_cel_charge) are charged. */
+struct bt_cel_call {
+	struct bt_cel_evaluation *evaluation;
+	const struct bt_cel_overload *overload;
+	/** The target of a member call first; none is an error, and the kinds are those of the
+	 * signature (any and parameters: any kind). */
+	const struct bt_cel_value *arguments;
+	uint32_t count;
+	struct bt_cel_regex *regex; /* of a constant pattern, or NULL */
+};
+
+/** Never fails by itself: problems are values. */
+typedef struct bt_cel_value (*bt_cel_function)(const struct bt_cel_call *call);
 
 enum bt_cel_style {
 	BT_CEL_STYLE_GLOBAL,
@@ -60,6 +67,61 @@ enum bt_cel_style {
 enum bt_cel_guard {
 	BT_CEL_GUARD_KINDS, /* `no such overload: f(int, string)` unless the kinds are right */
 	BT_CEL_GUARD_NONE,  /* the function answers for any kind itself */
+};
+
+/** What is charged before the function runs. Spec: 12b section 10. */
+enum bt_cel_charge {
+	BT_CEL_CHARGE_OWN,      /* nothing: the function charges its units itself */
+	BT_CEL_CHARGE_ONE,      /* one unit */
+	BT_CEL_CHARGE_TEXT,     /* bt_cel_charge_text of the first argument, a tenth */
+	BT_CEL_CHARGE_ELEMENTS, /* bt_cel_charge_elements of the first argument */
+};
+
+/** Which of the functions that share their code. */
+enum bt_cel_variant {
+	BT_CEL_VARIANT_NONE,
+	BT_CEL_VARIANT_START,
+	BT_CEL_VARIANT_END,
+	BT_CEL_VARIANT_FIRST,
+	BT_CEL_VARIANT_LAST,
+	BT_CEL_VARIANT_LOWER,
+	BT_CEL_VARIANT_UPPER,
+	BT_CEL_VARIANT_MIN,
+	BT_CEL_VARIANT_MAX,
+	BT_CEL_VARIANT_INT,
+	BT_CEL_VARIANT_UINT,
+	BT_CEL_VARIANT_DOUBLE,
+	BT_CEL_VARIANT_DURATION,
+	BT_CEL_VARIANT_CONTAINS,
+	BT_CEL_VARIANT_EQUIVALENT,
+	BT_CEL_VARIANT_INTERSECTS,
+	BT_CEL_VARIANT_GREATER,
+	BT_CEL_VARIANT_LESS,
+	BT_CEL_VARIANT_ORDER,
+	BT_CEL_VARIANT_ADD,
+	BT_CEL_VARIANT_SUBTRACT,
+	BT_CEL_VARIANT_SCHEME,
+	BT_CEL_VARIANT_HOST,
+	BT_CEL_VARIANT_HOSTNAME,
+	BT_CEL_VARIANT_PORT,
+	BT_CEL_VARIANT_MAJOR,
+	BT_CEL_VARIANT_MINOR,
+	BT_CEL_VARIANT_PATCH,
+	BT_CEL_VARIANT_UNSPECIFIED,
+	BT_CEL_VARIANT_LOOPBACK,
+	BT_CEL_VARIANT_LINK_LOCAL_MULTICAST,
+	BT_CEL_VARIANT_LINK_LOCAL_UNICAST,
+	BT_CEL_VARIANT_GLOBAL_UNICAST,
+	BT_CEL_VARIANT_FULL_YEAR,
+	BT_CEL_VARIANT_MONTH,
+	BT_CEL_VARIANT_DATE,
+	BT_CEL_VARIANT_DAY_OF_MONTH,
+	BT_CEL_VARIANT_DAY_OF_WEEK,
+	BT_CEL_VARIANT_DAY_OF_YEAR,
+	BT_CEL_VARIANT_HOURS,
+	BT_CEL_VARIANT_MINUTES,
+	BT_CEL_VARIANT_SECONDS,
+	BT_CEL_VARIANT_MILLISECONDS,
 };
 
 struct bt_cel_overload {
@@ -73,12 +135,16 @@ struct bt_cel_overload {
 	 */
 	const char *signature;
 	enum bt_cel_guard guard;
+	enum bt_cel_charge charge;
+	enum bt_cel_variant variant;
 	bt_cel_function call; /* NULL: the evaluator's own */
 };
 
 /** In the order in which the checker tries them. */
 extern const struct bt_cel_overload bt_cel_overloads[];
 extern const uint32_t bt_cel_overload_count;
+/** Charges the call and runs its function. */
+struct bt_cel_value bt_cel_call_function(const struct bt_cel_call *call);
 
 /* For functions. */
 
@@ -177,14 +243,15 @@ const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
 /* --- the code of the rows of functions.def: bt_cel_fn_<code> for each --- */
 
 /* Spec: 12b section 9. */
-#define BT_CEL_FUNCTION(name_, style_, signature_, guard_, code_) \
-	struct bt_cel_value bt_cel_fn_##code_(struct bt_cel_evaluation *evaluation, \
-		const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex);
+#define BT_CEL_FUNCTION(name_, style_, signature_, guard_, charge_, code_, variant_) \
+	struct bt_cel_value bt_cel_fn_##code_(const struct bt_cel_call *call);
 #define BT_CEL_OWN(name_, style_, signature_)
 #include "cel/functions.def"
 #undef BT_CEL_FUNCTION
 #undef BT_CEL_OWN
 
+/** functions_list.c: one unit for each element, a tenth of its code points for a text. */
+bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list);
 /** sort and the macro sortBy, with what they cost: list in the order of keys, of which there are as
  * many. */
 struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
@@ -221,6 +288,4 @@ struct bt_cel_url {
 /** The result is in the arena. err: `parse "x": invalid URI for request` and the like. */
 BT_MUST_USE int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_cel_url *out_url, struct berth_error *err);
-/** Text of a URL. */
-struct bt_str bt_cel_url_text(const struct bt_cel_url *url);
 #endif

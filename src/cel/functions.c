@@ -2,13 +2,14 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "cel/function.h"
+#include "cel/text.h"
 
 const struct bt_cel_overload bt_cel_overloads[] = {
-#define BT_CEL_FUNCTION(name_, style_, signature_, guard_, code_) \
-	{(name_), BT_CEL_STYLE_##style_, (signature_), BT_CEL_GUARD_##guard_, bt_cel_fn_##code_},
+#define BT_CEL_FUNCTION(name_, style_, signature_, guard_, charge_, code_, variant_) \
+	{(name_), BT_CEL_STYLE_##style_, (signature_), BT_CEL_GUARD_##guard_, \
+		BT_CEL_CHARGE_##charge_, BT_CEL_VARIANT_##variant_, bt_cel_fn_##code_},
 #define BT_CEL_OWN(name_, style_, signature_) \
-	{(name_), BT_CEL_STYLE_##style_, (signature_), BT_CEL_GUARD_KINDS, NULL},
+	{.function = (name_), .style = BT_CEL_STYLE_##style_, .signature = (signature_)},
 #include "cel/functions.def"
 #undef BT_CEL_FUNCTION
 #undef BT_CEL_OWN
@@ -20,21 +21,14 @@ const uint32_t bt_cel_overload_count = sizeof bt_cel_overloads / sizeof bt_cel_o
 
 static const struct bt_cel_value none = {.kind = BT_CEL_OPTIONAL};
 
-struct bt_cel_value bt_cel_fn_optional_of(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_optional_of(const struct bt_cel_call *call)
 {
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	return bt_cel_optional(evaluation, &arguments[0]);
+	return bt_cel_optional(call->evaluation, &call->arguments[0]);
 }
 
-struct bt_cel_value bt_cel_fn_optional_none(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments BT_UNUSED, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_optional_none(const struct bt_cel_call *call BT_UNUSED)
 {
-	return bt_cel_charge(evaluation, 1) ? none : evaluation->stop;
+	return none;
 }
 
 /** What ofNonZeroValue takes for nothing. */
@@ -66,40 +60,29 @@ static bool is_zero(const struct bt_cel_value *value)
 	}
 }
 
-struct bt_cel_value bt_cel_fn_optional_of_non_zero(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_optional_of_non_zero(const struct bt_cel_call *call)
 {
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	return is_zero(&arguments[0]) ? none : bt_cel_optional(evaluation, &arguments[0]);
+	return is_zero(&call->arguments[0])
+		? none
+		: bt_cel_optional(call->evaluation, &call->arguments[0]);
 }
 
-struct bt_cel_value bt_cel_fn_has_value(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_has_value(const struct bt_cel_call *call)
 {
-	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(arguments[0].optional != NULL)
-					    : evaluation->stop;
+	return bt_cel_bool(call->arguments[0].optional != NULL);
 }
 
-struct bt_cel_value bt_cel_fn_value(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_value(const struct bt_cel_call *call)
 {
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	return arguments[0].optional != NULL ? *arguments[0].optional
-					     : bt_cel_error(BT_STR("optional.none() dereference"));
+	return call->arguments[0].optional != NULL
+		? *call->arguments[0].optional
+		: bt_cel_error(BT_STR("optional.none() dereference"));
 }
 
-struct bt_cel_value bt_cel_fn_unwrap(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_unwrap(const struct bt_cel_call *call)
 {
-	struct bt_cel_list list = arguments[0].list;
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_cel_list list = call->arguments[0].list;
 	struct bt_cel_value result = {.kind = BT_CEL_LIST};
 	struct bt_cel_value *items;
 	uint32_t kept = 0;
@@ -122,4 +105,25 @@ struct bt_cel_value bt_cel_fn_unwrap(struct bt_cel_evaluation *evaluation,
 	}
 	result.list = (struct bt_cel_list){items, kept};
 	return result;
+}
+
+struct bt_cel_value bt_cel_call_function(const struct bt_cel_call *call)
+{
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	bool is_charged = true;
+
+	switch (call->overload->charge) {
+	case BT_CEL_CHARGE_OWN:
+		break;
+	case BT_CEL_CHARGE_ONE:
+		is_charged = bt_cel_charge(evaluation, 1);
+		break;
+	case BT_CEL_CHARGE_TEXT:
+		is_charged = bt_cel_charge_text(evaluation, call->arguments[0].text, 1);
+		break;
+	case BT_CEL_CHARGE_ELEMENTS:
+		is_charged = bt_cel_charge_elements(evaluation, &call->arguments[0].list);
+		break;
+	}
+	return is_charged ? call->overload->call(call) : evaluation->stop;
 }

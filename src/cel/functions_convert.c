@@ -24,9 +24,7 @@ static struct bt_cel_value refuse(struct bt_cel_evaluation *evaluation,
 
 /* --- type, dyn --- */
 
-struct bt_cel_value bt_cel_fn_type(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_type(const struct bt_cel_call *call)
 {
 	/* At run time a list is a list, whatever is in it. */
 	static const struct bt_cel_type containers[] = {
@@ -36,11 +34,8 @@ struct bt_cel_value bt_cel_fn_type(struct bt_cel_evaluation *evaluation,
 		[BT_CEL_OPTIONAL] = {.kind = BT_CEL_OPTIONAL},
 	};
 	struct bt_cel_value result = {.kind = BT_CEL_TYPE};
-	enum bt_cel_kind kind = arguments[0].kind;
+	enum bt_cel_kind kind = call->arguments[0].kind;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	kind = kind == BT_CEL_DEVICE ? BT_CEL_MAP : kind;
 	result.type = kind == BT_CEL_LIST || kind == BT_CEL_MAP || kind == BT_CEL_TYPE ||
 			kind == BT_CEL_OPTIONAL
@@ -49,24 +44,17 @@ struct bt_cel_value bt_cel_fn_type(struct bt_cel_evaluation *evaluation,
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_dyn(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_dyn(const struct bt_cel_call *call)
 {
-	return bt_cel_charge(evaluation, 1) ? arguments[0] : evaluation->stop;
+	return call->arguments[0];
 }
 
 /* --- bool --- */
 
-struct bt_cel_value bt_cel_fn_to_bool(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_bool(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *value = &arguments[0];
+	const struct bt_cel_value *value = &call->arguments[0];
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	if (value->kind == BT_CEL_BOOL) {
 		return *value;
 	}
@@ -78,20 +66,16 @@ struct bt_cel_value bt_cel_fn_to_bool(struct bt_cel_evaluation *evaluation,
 			return bt_cel_bool(false);
 		}
 	}
-	return refuse(evaluation, value, BT_CEL_BOOL);
+	return refuse(call->evaluation, value, BT_CEL_BOOL);
 }
 
 /* --- int, uint --- */
 
-struct bt_cel_value bt_cel_fn_to_int(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_int(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *value = &arguments[0];
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	const struct bt_cel_value *value = &call->arguments[0];
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	switch ((int)value->kind) {
 	case BT_CEL_INT:
 	case BT_CEL_DURATION:
@@ -121,16 +105,12 @@ struct bt_cel_value bt_cel_fn_to_int(struct bt_cel_evaluation *evaluation,
 	}
 }
 
-struct bt_cel_value bt_cel_fn_to_uint(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_uint(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *value = &arguments[0];
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	const struct bt_cel_value *value = &call->arguments[0];
 	const struct bt_str overflow = BT_STR("unsigned integer overflow");
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	switch ((int)value->kind) {
 	case BT_CEL_UINT:
 		return *value;
@@ -203,15 +183,11 @@ static bool is_double(struct bt_str text)
 	return digits != 0 && at == text.length;
 }
 
-struct bt_cel_value bt_cel_fn_to_double(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_double(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *value = &arguments[0];
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	const struct bt_cel_value *value = &call->arguments[0];
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	switch ((int)value->kind) {
 	case BT_CEL_DOUBLE:
 		return *value;
@@ -306,11 +282,10 @@ static bool print(const struct bt_cel_value *value, struct bt_strbuf *out)
 	}
 }
 
-struct bt_cel_value bt_cel_fn_to_string(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_string(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *value = &arguments[0];
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	const struct bt_cel_value *value = &call->arguments[0];
 	struct bt_cel_output output = {.evaluation = evaluation};
 
 	if (value->kind == BT_CEL_BYTES) {
@@ -334,11 +309,10 @@ struct bt_cel_value bt_cel_fn_to_string(struct bt_cel_evaluation *evaluation,
 	return bt_cel_output_finish(&output);
 }
 
-struct bt_cel_value bt_cel_fn_to_bytes(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_bytes(const struct bt_cel_call *call)
 {
-	struct bt_cel_value result = arguments[0];
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_cel_value result = call->arguments[0];
 
 	if (result.kind == BT_CEL_STRING) {
 		result.kind = BT_CEL_BYTES;
@@ -348,27 +322,23 @@ struct bt_cel_value bt_cel_fn_to_bytes(struct bt_cel_evaluation *evaluation,
 		return evaluation->stop;
 	}
 	return result.kind == BT_CEL_BYTES ? result
-					   : refuse(evaluation, &arguments[0], BT_CEL_BYTES);
+					   : refuse(evaluation, &call->arguments[0], BT_CEL_BYTES);
 }
 
 /* --- duration, timestamp --- */
 
-struct bt_cel_value bt_cel_fn_to_duration(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_duration(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *value = &arguments[0];
+	const struct bt_cel_value *value = &call->arguments[0];
 	struct bt_cel_value result = {.kind = BT_CEL_DURATION};
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	if (value->kind == BT_CEL_DURATION) {
 		return *value;
 	}
-	if (value->kind != BT_CEL_STRING || !bt_cel_charge_work(evaluation, value->text.length) ||
+	if (value->kind != BT_CEL_STRING ||
+		!bt_cel_charge_work(call->evaluation, value->text.length) ||
 		bt_duration_parse(value->text, &result.integer, NULL) != 0) {
-		return refuse(evaluation, value, BT_CEL_DURATION);
+		return refuse(call->evaluation, value, BT_CEL_DURATION);
 	}
 	return result;
 }
@@ -384,25 +354,21 @@ static struct bt_cel_value make_timestamp(int64_t seconds, int32_t nanoseconds)
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_to_timestamp(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_to_timestamp(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *value = &arguments[0];
+	const struct bt_cel_value *value = &call->arguments[0];
 	struct bt_time time;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	if (value->kind == BT_CEL_TIMESTAMP) {
 		return *value;
 	}
 	if (value->kind == BT_CEL_INT) {
 		return make_timestamp(value->integer, 0);
 	}
-	if (value->kind != BT_CEL_STRING || !bt_cel_charge_work(evaluation, value->text.length) ||
+	if (value->kind != BT_CEL_STRING ||
+		!bt_cel_charge_work(call->evaluation, value->text.length) ||
 		bt_time_parse(value->text, &time, NULL) != 0) {
-		return refuse(evaluation, value, BT_CEL_TIMESTAMP);
+		return refuse(call->evaluation, value, BT_CEL_TIMESTAMP);
 	}
 	return make_timestamp(time.set ? time.seconds : TIMESTAMP_SECONDS_MIN, time.nanoseconds);
 }

@@ -473,19 +473,14 @@ static void format_text(
 	}
 }
 
-struct bt_cel_value bt_cel_fn_format(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_format(const struct bt_cel_call *call)
 {
-	struct printer printer = {.output = {.evaluation = evaluation}};
+	struct printer printer = {.output = {.evaluation = call->evaluation}};
 	struct bt_cel_value result;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
-	format_text(&printer, arguments[0].text, &arguments[1].list);
+	format_text(&printer, call->arguments[0].text, &call->arguments[1].list);
 	result = bt_cel_output_finish(&printer.output);
-	return bt_cel_is_error(&evaluation->stop)   ? evaluation->stop
-		: bt_cel_is_error(&printer.failure) ? printer.failure
-						    : result;
+	return bt_cel_is_error(&call->evaluation->stop) ? call->evaluation->stop
+		: bt_cel_is_error(&printer.failure)     ? printer.failure
+							: result;
 }

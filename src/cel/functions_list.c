@@ -28,13 +28,12 @@ static struct bt_cel_value *make_list(struct bt_cel_evaluation *evaluation, uint
 
 /* --- parts and orders of a list --- */
 
-struct bt_cel_value bt_cel_fn_slice(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_slice(const struct bt_cel_call *call)
 {
-	struct bt_cel_list list = arguments[0].list;
-	int64_t start = arguments[1].integer;
-	int64_t end = arguments[2].integer;
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_cel_list list = call->arguments[0].list;
+	int64_t start = call->arguments[1].integer;
+	int64_t end = call->arguments[2].integer;
 
 	if (start < 0 || end < 0) {
 		return bt_cel_fail(evaluation,
@@ -57,15 +56,13 @@ struct bt_cel_value bt_cel_fn_slice(struct bt_cel_evaluation *evaluation,
 	return list_of(list.count != 0 ? list.items + start : NULL, (uint64_t)(end - start));
 }
 
-struct bt_cel_value bt_cel_fn_range(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_range(const struct bt_cel_call *call)
 {
-	uint64_t length = arguments[0].integer > 0 ? (uint64_t)arguments[0].integer : 0;
-	struct bt_cel_value *items = make_list(evaluation, length);
+	uint64_t length = call->arguments[0].integer > 0 ? (uint64_t)call->arguments[0].integer : 0;
+	struct bt_cel_value *items = make_list(call->evaluation, length);
 
 	if (items == NULL) {
-		return evaluation->stop;
+		return call->evaluation->stop;
 	}
 	for (uint64_t i = 0; i < length; i++) {
 		items[i] = bt_cel_int((int64_t)i);
@@ -73,15 +70,13 @@ struct bt_cel_value bt_cel_fn_range(struct bt_cel_evaluation *evaluation,
 	return list_of(items, length);
 }
 
-struct bt_cel_value bt_cel_fn_reverse(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_reverse(const struct bt_cel_call *call)
 {
-	struct bt_cel_list list = arguments[0].list;
-	struct bt_cel_value *items = make_list(evaluation, list.count);
+	struct bt_cel_list list = call->arguments[0].list;
+	struct bt_cel_value *items = make_list(call->evaluation, list.count);
 
 	if (items == NULL) {
-		return evaluation->stop;
+		return call->evaluation->stop;
 	}
 	for (uint32_t i = 0; i < list.count; i++) {
 		items[i] = list.items[list.count - 1 - i];
@@ -89,50 +84,11 @@ struct bt_cel_value bt_cel_fn_reverse(struct bt_cel_evaluation *evaluation,
 	return list_of(items, list.count);
 }
 
-/** One level less: every list among the items is replaced by its elements. */
-static struct bt_cel_value flatten_once(
-	struct bt_cel_evaluation *evaluation, struct bt_cel_list list, bool *out_is_flat)
+struct bt_cel_value bt_cel_fn_flatten(const struct bt_cel_call *call)
 {
-	struct bt_cel_value *items;
-	uint64_t length = 0;
-	uint64_t at = 0;
-
-	*out_is_flat = true;
-	if (!bt_cel_charge(evaluation, list.count)) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < list.count; i++) {
-		bool is_list = list.items[i].kind == BT_CEL_LIST;
-
-		length += is_list ? list.items[i].list.count : 1;
-		*out_is_flat = *out_is_flat && !is_list;
-	}
-	if (*out_is_flat) {
-		return list_of(list.items, list.count);
-	}
-	items = bt_cel_alloc(evaluation, length, sizeof(*items));
-	if (items == NULL || !bt_cel_charge_work(evaluation, length)) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < list.count; i++) {
-		const struct bt_cel_value *item = &list.items[i];
-
-		if (item->kind != BT_CEL_LIST) {
-			items[at++] = *item;
-		} else if (item->list.count != 0) {
-			memcpy(items + at, item->list.items, item->list.count * sizeof(*items));
-			at += item->list.count;
-		}
-	}
-	return list_of(items, length);
-}
-
-struct bt_cel_value bt_cel_fn_flatten(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_cel_value result = arguments[0];
-	int64_t depth = count > 1 ? arguments[1].integer : 1;
-	bool is_flat = false;
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_cel_list list = call->arguments[0].list;
+	int64_t depth = call->count > 1 ? call->arguments[1].integer : 1;
 
 	if (depth < 0) {
 		return bt_cel_error(BT_STR("level must be non-negative"));
@@ -140,16 +96,48 @@ struct bt_cel_value bt_cel_fn_flatten(struct bt_cel_evaluation *evaluation,
 	if (!bt_cel_charge(evaluation, LIST_UNITS)) {
 		return evaluation->stop;
 	}
-	for (int64_t i = 0; i < depth && !is_flat && !bt_cel_is_error(&result); i++) {
-		result = flatten_once(evaluation, result.list, &is_flat);
+	/* In each round every list among the items is replaced by its elements. */
+	for (int64_t round = 0; round < depth; round++) {
+		struct bt_cel_value *items;
+		uint64_t length = 0;
+		uint64_t at = 0;
+		bool is_flat = true;
+
+		if (!bt_cel_charge(evaluation, list.count)) {
+			return evaluation->stop;
+		}
+		for (uint32_t i = 0; i < list.count; i++) {
+			bool is_list = list.items[i].kind == BT_CEL_LIST;
+
+			length += is_list ? list.items[i].list.count : 1;
+			is_flat = is_flat && !is_list;
+		}
+		if (is_flat) {
+			break;
+		}
+		items = bt_cel_alloc(evaluation, length, sizeof(*items));
+		if (items == NULL || !bt_cel_charge_work(evaluation, length)) {
+			return evaluation->stop;
+		}
+		for (uint32_t i = 0; i < list.count; i++) {
+			const struct bt_cel_value *item = &list.items[i];
+
+			if (item->kind != BT_CEL_LIST) {
+				items[at++] = *item;
+			} else if (item->list.count != 0) {
+				memcpy(items + at, item->list.items,
+					item->list.count * sizeof(*items));
+				at += item->list.count;
+			}
+		}
+		list = (struct bt_cel_list){items, (uint32_t)length};
 	}
-	return result;
+	return list_of(list.items, list.count);
 }
 
 /* --- over all elements --- */
 
-/** One unit for a scalar, a tenth of a code point for a text. */
-static bool charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
+bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_cel_value *item = &list->items[i];
@@ -180,15 +168,10 @@ static struct bt_cel_value not_ordered(
 	return bt_cel_error(BT_STR("no such overload"));
 }
 
-struct bt_cel_value bt_cel_fn_is_sorted(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_is_sorted(const struct bt_cel_call *call)
 {
-	struct bt_cel_list list = arguments[0].list;
+	struct bt_cel_list list = call->arguments[0].list;
 
-	if (!charge_elements(evaluation, &list)) {
-		return evaluation->stop;
-	}
 	for (uint32_t i = 1; i < list.count; i++) {
 		int order;
 
@@ -202,288 +185,177 @@ struct bt_cel_value bt_cel_fn_is_sorted(struct bt_cel_evaluation *evaluation,
 	return bt_cel_bool(true);
 }
 
-/** sign: 1 for the largest, -1 for the smallest. */
-static struct bt_cel_value find_extreme(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_list *list, int sign, struct bt_str none)
+struct bt_cel_value bt_cel_fn_extreme(const struct bt_cel_call *call)
 {
+	struct bt_cel_list list = call->arguments[0].list;
+	bool is_min = call->overload->variant == BT_CEL_VARIANT_MIN;
 	struct bt_cel_value best;
 	int order;
 
-	if (!charge_elements(evaluation, list)) {
-		return evaluation->stop;
+	if (list.count == 0) {
+		return bt_cel_error(is_min ? BT_STR("min called on empty list")
+					   : BT_STR("max called on empty list"));
 	}
-	if (list->count == 0) {
-		return bt_cel_error(none);
-	}
-	best = list->items[0];
+	best = list.items[0];
 	/* Alone, NaN is the largest and the smallest. */
 	if (best.kind != BT_CEL_DOUBLE && !bt_cel_compare(&best, &best, &order)) {
 		return bt_cel_error(BT_STR("no such overload"));
 	}
-	for (uint32_t i = 1; i < list->count; i++) {
-		if (!bt_cel_compare(&list->items[i], &best, &order)) {
-			return not_ordered(&list->items[i], &best);
+	for (uint32_t i = 1; i < list.count; i++) {
+		if (!bt_cel_compare(&list.items[i], &best, &order)) {
+			return not_ordered(&list.items[i], &best);
 		}
-		if (order * sign > 0) {
-			best = list->items[i];
+		if (is_min ? order < 0 : order > 0) {
+			best = list.items[i];
 		}
 	}
 	return best;
 }
 
-struct bt_cel_value bt_cel_fn_min(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_sum(const struct bt_cel_call *call)
 {
-	return find_extreme(evaluation, &arguments[0].list, -1, BT_STR("min called on empty list"));
-}
+	static const enum bt_cel_kind kinds[] = {
+		[BT_CEL_VARIANT_INT] = BT_CEL_INT,
+		[BT_CEL_VARIANT_UINT] = BT_CEL_UINT,
+		[BT_CEL_VARIANT_DOUBLE] = BT_CEL_DOUBLE,
+		[BT_CEL_VARIANT_DURATION] = BT_CEL_DURATION,
+	};
+	struct bt_cel_list list = call->arguments[0].list;
+	/* The overload decides only the kind of the sum of no elements. */
+	struct bt_cel_value sum = {
+		.kind = list.count != 0 ? list.items[0].kind : kinds[call->overload->variant]};
 
-struct bt_cel_value bt_cel_fn_max(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return find_extreme(evaluation, &arguments[0].list, 1, BT_STR("max called on empty list"));
-}
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct bt_cel_value *item = &list.items[i];
+		bool is_overflow = false;
 
-/** *sum += item, of the same kind; false with *sum an error. */
-static bool add_element(struct bt_cel_value *sum, const struct bt_cel_value *item)
-{
-	const char *problem = NULL;
-
-	if (sum->kind != item->kind) {
-		*sum = bt_cel_error(BT_STR("no such overload"));
-		return false;
-	}
-	switch ((int)item->kind) {
-	case BT_CEL_INT:
-		problem = BT_ADD_OVERFLOW(sum->integer, item->integer, &sum->integer)
-			? "integer overflow"
-			: NULL;
-		break;
-	case BT_CEL_UINT:
-		problem = BT_ADD_OVERFLOW(sum->uinteger, item->uinteger, &sum->uinteger)
-			? "unsigned integer overflow"
-			: NULL;
-		break;
-	case BT_CEL_DOUBLE:
-		sum->real += item->real;
-		break;
-	case BT_CEL_DURATION:
-		problem = BT_ADD_OVERFLOW(sum->integer, item->integer, &sum->integer)
-			? "duration overflow"
-			: NULL;
-		break;
-	default:
-		problem = "no such overload";
-		break;
-	}
-	if (problem != NULL) {
-		*sum = bt_cel_error(bt_str_from(problem));
-	}
-	return problem == NULL;
-}
-
-/** kind: of the sum of no elements; of others it is that of the elements. */
-static struct bt_cel_value sum_of(
-	struct bt_cel_evaluation *evaluation, struct bt_cel_list list, enum bt_cel_kind kind)
-{
-	struct bt_cel_value sum = {.kind = list.count != 0 ? list.items[0].kind : kind};
-
-	if (!charge_elements(evaluation, &list)) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < list.count && add_element(&sum, &list.items[i]); i++) {
+		if (item->kind != sum.kind) {
+			return bt_cel_error(BT_STR("no such overload"));
+		}
+		switch ((int)item->kind) {
+		case BT_CEL_INT:
+		case BT_CEL_DURATION:
+			is_overflow = BT_ADD_OVERFLOW(sum.integer, item->integer, &sum.integer);
+			break;
+		case BT_CEL_UINT:
+			is_overflow = BT_ADD_OVERFLOW(sum.uinteger, item->uinteger, &sum.uinteger);
+			break;
+		case BT_CEL_DOUBLE:
+			sum.real += item->real;
+			break;
+		default:
+			return bt_cel_error(BT_STR("no such overload"));
+		}
+		if (is_overflow) {
+			return bt_cel_error(item->kind == BT_CEL_INT ? BT_STR("integer overflow")
+					: item->kind == BT_CEL_UINT
+					? BT_STR("unsigned integer overflow")
+					: BT_STR("duration overflow"));
+		}
 	}
 	return sum;
 }
 
-#define SUM(name_, kind_) \
-	struct bt_cel_value bt_cel_fn_##name_(struct bt_cel_evaluation *evaluation, \
-		const struct bt_cel_value *arguments, uint32_t count BT_UNUSED, \
-		struct bt_cel_regex *regex BT_UNUSED) \
-	{ \
-		return sum_of(evaluation, arguments[0].list, (kind_)); \
-	}
-
-SUM(sum_int, BT_CEL_INT)
-SUM(sum_uint, BT_CEL_UINT)
-SUM(sum_double, BT_CEL_DOUBLE)
-SUM(sum_duration, BT_CEL_DURATION)
-
-struct bt_cel_value bt_cel_fn_list_index_of(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_list_index_of(const struct bt_cel_call *call)
 {
-	struct bt_cel_list list = arguments[0].list;
+	struct bt_cel_list list = call->arguments[0].list;
+	bool is_last = call->overload->variant == BT_CEL_VARIANT_LAST;
+	uint32_t passed = 0;
 	uint32_t at = 0;
 
-	if (!charge_elements(evaluation, &list)) {
-		return evaluation->stop;
+	for (; passed < list.count; passed++) {
+		at = is_last ? list.count - 1 - passed : passed;
+		if (bt_cel_is_equal(call->evaluation, &list.items[at], &call->arguments[1])) {
+			break;
+		}
 	}
-	while (at < list.count && !bt_cel_is_equal(evaluation, &list.items[at], &arguments[1])) {
-		at++;
+	if (bt_cel_is_error(&call->evaluation->stop)) {
+		return call->evaluation->stop;
 	}
-	if (bt_cel_is_error(&evaluation->stop)) {
-		return evaluation->stop;
-	}
-	return bt_cel_int(at < list.count ? (int64_t)at : -1);
-}
-
-struct bt_cel_value bt_cel_fn_list_last_index_of(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_cel_list list = arguments[0].list;
-	int64_t at = (int64_t)list.count - 1;
-
-	if (!charge_elements(evaluation, &list)) {
-		return evaluation->stop;
-	}
-	while (at >= 0 && !bt_cel_is_equal(evaluation, &list.items[at], &arguments[1])) {
-		at--;
-	}
-	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_int(at);
+	return bt_cel_int(passed < list.count ? (int64_t)at : -1);
 }
 
 /* --- first, last --- */
 
-/** The first or last item, none of an empty list. */
-static struct bt_cel_value end_of(
-	struct bt_cel_evaluation *evaluation, struct bt_cel_list list, bool is_last)
+struct bt_cel_value bt_cel_fn_list_end(const struct bt_cel_call *call)
 {
+	struct bt_cel_list list = call->arguments[0].list;
+	bool is_last = call->overload->variant == BT_CEL_VARIANT_LAST;
 	struct bt_cel_value result = {.kind = BT_CEL_OPTIONAL};
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	if (list.count != 0) {
 		result.optional = &list.items[is_last ? list.count - 1 : 0];
 	}
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_first(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return end_of(evaluation, arguments[0].list, false);
-}
-
-struct bt_cel_value bt_cel_fn_last(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return end_of(evaluation, arguments[0].list, true);
-}
-
 /* --- includes --- */
 
-struct bt_cel_value bt_cel_fn_includes(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_includes(const struct bt_cel_call *call)
 {
-	const struct bt_cel_value *target = &arguments[0];
+	const struct bt_cel_value *target = &call->arguments[0];
 	const struct bt_cel_value *items =
 		target->kind == BT_CEL_LIST ? target->list.items : target;
 	uint32_t item_count = target->kind == BT_CEL_LIST ? target->list.count : 1;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	for (uint32_t i = 0; i < item_count; i++) {
 		if (i == INCLUDES_MAX) {
 			return bt_cel_error(BT_STR("'includes' function cannot be applied to "
 						   "lists longer than 48 values"));
 		}
-		if (bt_cel_is_equal(evaluation, &items[i], &arguments[1])) {
+		if (bt_cel_is_equal(call->evaluation, &items[i], &call->arguments[1])) {
 			return bt_cel_bool(true);
 		}
 	}
-	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_bool(false);
+	return bt_cel_is_error(&call->evaluation->stop) ? call->evaluation->stop
+							: bt_cel_bool(false);
 }
 
 /* Lists as sets. Spec: 12b section 9.4. */
 
-static bool has_element(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
-	const struct bt_cel_value *value)
+/** Is there an element of `list` that is among `others` (wanted), or one that is not (!wanted)? */
+static bool find_element(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
+	const struct bt_cel_list *others, bool wanted)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_cel_is_equal(evaluation, value, &list->items[i])) {
+		bool is_among = false;
+
+		for (uint32_t k = 0; k < others->count && !is_among; k++) {
+			is_among = bt_cel_is_equal(evaluation, &list->items[i], &others->items[k]);
+		}
+		if (is_among == wanted) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool contains(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
-	const struct bt_cel_list *part)
+struct bt_cel_value bt_cel_fn_sets(const struct bt_cel_call *call)
 {
-	for (uint32_t i = 0; i < part->count; i++) {
-		if (!has_element(evaluation, list, &part->items[i])) {
-			return false;
-		}
-	}
-	return true;
-}
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	const struct bt_cel_list *left = &call->arguments[0].list;
+	const struct bt_cel_list *right = &call->arguments[1].list;
+	enum bt_cel_variant variant = call->overload->variant;
+	bool result;
 
-/** 1 + times * m * n */
-static bool charge(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *arguments, uint64_t times)
-{
-	/* counts are far below 2^31: the product fits */
-	uint64_t pairs = (uint64_t)arguments[0].list.count * arguments[1].list.count;
-
-	return bt_cel_charge(evaluation, 1 + times * pairs);
-}
-
-static struct bt_cel_value answer(struct bt_cel_evaluation *evaluation, bool value)
-{
-	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_bool(value);
-}
-
-struct bt_cel_value bt_cel_fn_sets_contains(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	if (!charge(evaluation, arguments, 1)) {
+	/* Counts are far below 2^31: the product fits. */
+	if (!bt_cel_charge(evaluation,
+		    1 +
+			    (variant == BT_CEL_VARIANT_EQUIVALENT ? 2 : 1) *
+				    ((uint64_t)left->count * right->count))) {
 		return evaluation->stop;
 	}
-	return answer(evaluation, contains(evaluation, &arguments[0].list, &arguments[1].list));
-}
-
-struct bt_cel_value bt_cel_fn_sets_equivalent(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	const struct bt_cel_list *left = &arguments[0].list;
-	const struct bt_cel_list *right = &arguments[1].list;
-
-	if (!charge(evaluation, arguments, 2)) {
-		return evaluation->stop;
+	if (variant == BT_CEL_VARIANT_INTERSECTS) {
+		result = find_element(evaluation, left, right, true);
+	} else {
+		result = !find_element(evaluation, right, left, false) &&
+			(variant == BT_CEL_VARIANT_CONTAINS ||
+				!find_element(evaluation, left, right, false));
 	}
-	return answer(
-		evaluation, contains(evaluation, left, right) && contains(evaluation, right, left));
-}
-
-struct bt_cel_value bt_cel_fn_sets_intersects(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	const struct bt_cel_list *left = &arguments[0].list;
-	bool found = false;
-
-	if (!charge(evaluation, arguments, 1)) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < left->count && !found; i++) {
-		found = has_element(evaluation, &arguments[1].list, &left->items[i]);
-	}
-	return answer(evaluation, found);
+	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_bool(result);
 }
 
 /* Sorting, and what compares all pairs of a list. Spec: 12b section 9.3. */
-
-/** What making a list costs beside its elements. */
 
 /** A key and where its item stands. */
 struct sort_key {
@@ -565,18 +437,15 @@ struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
 	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, keys->count}};
 }
 
-struct bt_cel_value bt_cel_fn_sort(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_sort(const struct bt_cel_call *call)
 {
-	return bt_cel_sort(evaluation, &arguments[0].list, &arguments[0].list);
+	return bt_cel_sort(call->evaluation, &call->arguments[0].list, &call->arguments[0].list);
 }
 
-struct bt_cel_value bt_cel_fn_distinct(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_distinct(const struct bt_cel_call *call)
 {
-	struct bt_cel_list list = arguments[0].list;
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_cel_list list = call->arguments[0].list;
 	struct bt_cel_value *items;
 	uint32_t kept = 0;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <string.h>
 
 #include "api/label.h"
@@ -9,86 +10,47 @@
 
 /* Named formats. Spec: 12b section 9.9. */
 
-struct format {
-	struct bt_str name;
-	/** Adds what is wrong with the text, nothing when it is fine. */
-	void (*check)(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out);
-	uint32_t pattern_length; /* for its cost */
+/** Rules that are made from one another. */
+enum name_rule {
+	NO_NAME,
+	DNS1123_LABEL,
+	DNS1123_SUBDOMAIN,
+	DNS1035_LABEL,
 };
 
-/* --- names of DNS --- */
+struct format {
+	struct bt_str name;
+	uint32_t pattern_length; /* for its cost */
+	enum name_rule name_rule;
+	bool is_prefix; /* of a name, which may end in a hyphen */
+	/** Without a name rule. Adds what is wrong with the text, nothing when it is fine. */
+	void (*check)(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out);
+};
 
-static void add(struct bt_error_list *list, struct bt_arena *arena, const char *message)
+static void check_name(const struct format *format, struct bt_str text, struct bt_arena *arena,
+	struct bt_error_list *out)
 {
-	bt_error_list_add(list, arena, bt_str_from(message));
-}
+	enum name_rule rule = format->name_rule;
+	bool is_subdomain = rule == DNS1123_SUBDOMAIN;
 
-static bool is_label(struct bt_str text)
-{
-	return bt_label_prefix_matches(text) && bt_str_find_char(text, '.') < 0;
-}
-
-static void check_dns1123_label(
-	struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	if (text.length > BT_LABEL_NAME_MAX) {
-		add(out, arena, "must be no more than 63 bytes");
+	if (format->is_prefix && text.length >= 2 && text.data[text.length - 1] == '-') {
+		/* Without "x-", with an "a" in its place. */
+		text = bt_arena_printf(
+			arena, "%.*sa", BT_STR_ARG(bt_str_sub(text, 0, text.length - 2)));
 	}
-	if (!is_label(text)) {
-		add(out, arena, bt_dns1123_label_rule);
+	if (text.length > (is_subdomain ? BT_LABEL_PREFIX_MAX : BT_LABEL_NAME_MAX)) {
+		bt_error_list_add(out, arena,
+			is_subdomain ? BT_STR("must be no more than 253 bytes")
+				     : BT_STR("must be no more than 63 bytes"));
 	}
-}
-
-static void check_dns1123_subdomain(
-	struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	if (text.length > BT_LABEL_PREFIX_MAX) {
-		add(out, arena, "must be no more than 253 bytes");
-	}
-	if (!bt_label_prefix_matches(text)) {
-		add(out, arena, bt_dns1123_subdomain_rule);
-	}
-}
-
-static void check_dns1035_label(
-	struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	if (text.length > BT_LABEL_NAME_MAX) {
-		add(out, arena, "must be no more than 63 bytes");
-	}
-	if (!is_label(text) || (text.data[0] >= '0' && text.data[0] <= '9')) {
-		add(out, arena, bt_dns1035_label_rule);
+	if (!bt_label_prefix_matches(text) || (!is_subdomain && bt_str_find_char(text, '.') >= 0) ||
+		(rule == DNS1035_LABEL && text.data[0] >= '0' && text.data[0] <= '9')) {
+		bt_error_list_add(out, arena,
+			bt_str_from(is_subdomain                ? bt_dns1123_subdomain_rule
+					: rule == DNS1035_LABEL ? bt_dns1035_label_rule
+								: bt_dns1123_label_rule));
 	}
 }
-
-/** A prefix of a name may end in a hyphen: without "x-", with an "a" in its place. */
-static struct bt_str complete(struct bt_str text, struct bt_arena *arena)
-{
-	if (text.length < 2 || text.data[text.length - 1] != '-') {
-		return text;
-	}
-	return bt_arena_printf(arena, "%.*sa", BT_STR_ARG(bt_str_sub(text, 0, text.length - 2)));
-}
-
-static void check_dns1123_label_prefix(
-	struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	check_dns1123_label(complete(text, arena), arena, out);
-}
-
-static void check_dns1123_subdomain_prefix(
-	struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	check_dns1123_subdomain(complete(text, arena), arena, out);
-}
-
-static void check_dns1035_label_prefix(
-	struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	check_dns1035_label(complete(text, arena), arena, out);
-}
-
-/* --- others --- */
 
 static void check_uri(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
@@ -102,15 +64,11 @@ static void check_uri(struct bt_str text, struct bt_arena *arena, struct bt_erro
 	}
 }
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /** Groups of 8, 4, 4, 4 and 12 digits, with a hyphen or nothing between them. */
-static bool is_uuid(struct bt_str text)
+static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
 	static const uint8_t groups[] = {8, 4, 4, 4, 12};
+	const struct bt_str failure = BT_STR("does not match the UUID format");
 	uint32_t at = 0;
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(groups); i++) {
@@ -118,47 +76,33 @@ static bool is_uuid(struct bt_str text)
 			at++;
 		}
 		for (uint32_t end = at + groups[i]; at < end; at++) {
-			if (at >= text.length || !is_hex(text.data[at])) {
-				return false;
+			if (at >= text.length || !isxdigit((unsigned char)text.data[at])) {
+				bt_error_list_add(out, arena, failure);
+				return;
 			}
 		}
 	}
-	return at == text.length;
-}
-
-static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	if (!is_uuid(text)) {
-		add(out, arena, "does not match the UUID format");
+	if (at != text.length) {
+		bt_error_list_add(out, arena, failure);
 	}
 }
 
 /** Groups of four characters, of which the last may end in one or two "=". */
-static bool is_base64(struct bt_str text)
-{
-	uint32_t length = text.length;
-
-	if (length == 0 || length % 4 != 0) {
-		return false;
-	}
-	for (int i = 0; i < 2 && text.data[length - 1] == '='; i++) {
-		length--;
-	}
-	for (uint32_t i = 0; i < length; i++) {
-		char c = text.data[i];
-
-		if (!(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-			c != '+' && c != '/') {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void check_byte(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
-	if (!is_base64(text)) {
-		add(out, arena, "invalid base64");
+	uint32_t length = text.length;
+	bool is_base64 = length != 0 && length % 4 == 0;
+
+	for (int i = 0; i < 2 && is_base64 && text.data[length - 1] == '='; i++) {
+		length--;
+	}
+	for (uint32_t i = 0; i < length && is_base64; i++) {
+		char c = text.data[i];
+
+		is_base64 = isalnum((unsigned char)c) || c == '+' || c == '/';
+	}
+	if (!is_base64) {
+		bt_error_list_add(out, arena, BT_STR("invalid base64"));
 	}
 }
 
@@ -175,7 +119,7 @@ static bool is_date(struct bt_str text, struct bt_arena *arena)
 static void check_date(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
 	if (!is_date(text, arena)) {
-		add(out, arena, "invalid date");
+		bt_error_list_add(out, arena, BT_STR("invalid date"));
 	}
 }
 
@@ -228,31 +172,26 @@ static void check_datetime(struct bt_str text, struct bt_arena *arena, struct bt
 	if (!is_date(bt_str_sub(text, 0, date_length), arena) || rest.length == 0 ||
 		(rest.data[0] != 'T' && rest.data[0] != 't') ||
 		!is_time_of_day(bt_str_sub(rest, 1, rest.length))) {
-		add(out, arena, "invalid datetime");
+		bt_error_list_add(out, arena, BT_STR("invalid datetime"));
 	}
 }
 
 /* --- the formats --- */
 
-#define FORMATS(X) \
-	X(dns1123_label, "dns1123Label", check_dns1123_label, 30) \
-	X(dns1123_subdomain, "dns1123Subdomain", check_dns1123_subdomain, 60) \
-	X(dns1035_label, "dns1035Label", check_dns1035_label, 30) \
-	X(qualified_name, "qualifiedName", bt_label_key_errors, 60) \
-	X(dns1123_label_prefix, "dns1123LabelPrefix", check_dns1123_label_prefix, 30) \
-	X(dns1123_subdomain_prefix, "dns1123SubdomainPrefix", check_dns1123_subdomain_prefix, 60) \
-	X(dns1035_label_prefix, "dns1035LabelPrefix", check_dns1035_label_prefix, 30) \
-	X(label_value, "labelValue", bt_label_value_errors, 40) \
-	X(uri, "uri", check_uri, 1000) \
-	X(uuid, "uuid", check_uuid, 68) \
-	X(byte, "byte", check_byte, 84) \
-	X(date, "date", check_date, 10) \
-	X(datetime, "datetime", check_datetime, 84)
-
 static const struct format formats[] = {
-#define ROW(code, name, check, pattern_length) {BT_STR_INIT(name), check, pattern_length},
-	FORMATS(ROW)
-#undef ROW
+	{BT_STR_INIT("dns1123Label"), 30, DNS1123_LABEL, false, NULL},
+	{BT_STR_INIT("dns1123Subdomain"), 60, DNS1123_SUBDOMAIN, false, NULL},
+	{BT_STR_INIT("dns1035Label"), 30, DNS1035_LABEL, false, NULL},
+	{BT_STR_INIT("qualifiedName"), 60, NO_NAME, false, bt_label_key_errors},
+	{BT_STR_INIT("dns1123LabelPrefix"), 30, DNS1123_LABEL, true, NULL},
+	{BT_STR_INIT("dns1123SubdomainPrefix"), 60, DNS1123_SUBDOMAIN, true, NULL},
+	{BT_STR_INIT("dns1035LabelPrefix"), 30, DNS1035_LABEL, true, NULL},
+	{BT_STR_INIT("labelValue"), 40, NO_NAME, false, bt_label_value_errors},
+	{BT_STR_INIT("uri"), 1000, NO_NAME, false, check_uri},
+	{BT_STR_INIT("uuid"), 68, NO_NAME, false, check_uuid},
+	{BT_STR_INIT("byte"), 84, NO_NAME, false, check_byte},
+	{BT_STR_INIT("date"), 10, NO_NAME, false, check_date},
+	{BT_STR_INIT("datetime"), 84, NO_NAME, false, check_datetime},
 };
 
 static const struct format *find_format(struct bt_str name)
@@ -265,70 +204,56 @@ static const struct format *find_format(struct bt_str name)
 	return NULL;
 }
 
-static struct bt_cel_value make_format(struct bt_cel_evaluation *evaluation, struct bt_str name)
+/** format.dns1123Label() and the like: the name of the function is that of the format. */
+struct bt_cel_value bt_cel_fn_format_constant(const struct bt_cel_call *call)
 {
-	struct bt_cel_value result = {.kind = BT_CEL_FORMAT};
+	const char *name = call->overload->function + strlen("format.");
 
-	result.text = name;
-	return bt_cel_charge(evaluation, 1) ? result : evaluation->stop;
+	return (struct bt_cel_value){.kind = BT_CEL_FORMAT, .text = bt_str_from(name)};
 }
 
-#define CONSTRUCTOR(code, name, check, pattern_length) \
-	struct bt_cel_value bt_cel_fn_format_##code(struct bt_cel_evaluation *evaluation, \
-		const struct bt_cel_value *arguments BT_UNUSED, uint32_t count BT_UNUSED, \
-		struct bt_cel_regex *regex BT_UNUSED) \
-	{ \
-		return make_format(evaluation, BT_STR(name)); \
-	}
-FORMATS(CONSTRUCTOR)
-#undef CONSTRUCTOR
-
-struct bt_cel_value bt_cel_fn_format_named(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_format_named(const struct bt_cel_call *call)
 {
-	const struct format *format = find_format(arguments[0].text);
-	struct bt_cel_value result = {.kind = BT_CEL_OPTIONAL};
-	struct bt_cel_value value;
+	const struct format *format = find_format(call->arguments[0].text);
+	struct bt_cel_value value = {.kind = BT_CEL_FORMAT};
 
 	if (format == NULL) {
-		return bt_cel_charge(evaluation, 1) ? result : evaluation->stop;
+		return (struct bt_cel_value){.kind = BT_CEL_OPTIONAL};
 	}
-	value = make_format(evaluation, format->name);
-	return bt_cel_is_error(&value) ? value : bt_cel_optional(evaluation, &value);
+	value.text = format->name;
+	return bt_cel_optional(call->evaluation, &value);
 }
 
-/** optional.of([message, ...]) */
-static struct bt_cel_value list_of_messages(
-	struct bt_cel_evaluation *evaluation, const struct bt_error_list *messages)
+/** None, or optional.of([message, ...]). */
+struct bt_cel_value bt_cel_fn_format_validate(const struct bt_cel_call *call)
 {
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	const struct format *format = find_format(call->arguments[0].text);
 	struct bt_cel_value list = {.kind = BT_CEL_LIST};
-	struct bt_cel_value *items = bt_cel_alloc(evaluation, messages->count, sizeof(*items));
-
-	if (items == NULL) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < messages->count; i++) {
-		items[i] = bt_cel_string(messages->items[i]);
-	}
-	list.list = (struct bt_cel_list){items, messages->count};
-	return bt_cel_optional(evaluation, &list);
-}
-
-struct bt_cel_value bt_cel_fn_format_validate(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	const struct format *format = find_format(arguments[0].text);
-	struct bt_cel_value none = {.kind = BT_CEL_OPTIONAL};
+	struct bt_cel_value *items;
 	struct bt_error_list messages = {0};
-	struct bt_str text = arguments[1].text;
+	struct bt_str text = call->arguments[1].text;
 	uint64_t text_units = ((uint64_t)bt_cel_text_length(text) + 1 + 9) / 10;
 
 	if (!bt_cel_charge_work(evaluation, text.length) ||
 		!bt_cel_charge(evaluation, text_units * ((format->pattern_length + 3u) / 4))) {
 		return evaluation->stop;
 	}
-	format->check(text, evaluation->arena, &messages);
-	return messages.count == 0 ? none : list_of_messages(evaluation, &messages);
+	if (format->check != NULL) {
+		format->check(text, evaluation->arena, &messages);
+	} else {
+		check_name(format, text, evaluation->arena, &messages);
+	}
+	if (messages.count == 0) {
+		return (struct bt_cel_value){.kind = BT_CEL_OPTIONAL};
+	}
+	items = bt_cel_alloc(evaluation, messages.count, sizeof(*items));
+	if (items == NULL) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < messages.count; i++) {
+		items[i] = bt_cel_string(messages.items[i]);
+	}
+	list.list = (struct bt_cel_list){items, messages.count};
+	return bt_cel_optional(evaluation, &list);
 }

@@ -46,118 +46,75 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 	return code;
 }
 
-struct bt_cel_value bt_cel_fn_quantity(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_quantity(const struct bt_cel_call *call)
 {
+	struct bt_cel_evaluation *evaluation = call->evaluation;
 	struct bt_cel_value result = {.kind = BT_CEL_QUANTITY};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_quantity *quantity;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
 	quantity = bt_cel_alloc(evaluation, 1, sizeof(*quantity));
 	if (quantity == NULL) {
 		return evaluation->stop;
 	}
-	if (parse(evaluation, arguments[0].text, quantity, &err) != 0) {
+	if (parse(evaluation, call->arguments[0].text, quantity, &err) != 0) {
 		return bt_cel_fail_error(evaluation, &err);
 	}
 	result.quantity = quantity;
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_is_quantity(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_is_quantity(const struct bt_cel_call *call)
 {
 	struct bt_quantity quantity;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
-	return bt_cel_bool(parse(evaluation, arguments[0].text, &quantity, NULL) == 0);
+	return bt_cel_bool(parse(call->evaluation, call->arguments[0].text, &quantity, NULL) == 0);
 }
 
 /* --- comparison --- */
 
-static int compare(const struct bt_cel_value *arguments)
+struct bt_cel_value bt_cel_fn_quantity_compare(const struct bt_cel_call *call)
 {
-	return bt_quantity_compare(arguments[0].quantity, arguments[1].quantity);
+	int order = bt_quantity_compare(call->arguments[0].quantity, call->arguments[1].quantity);
+
+	switch ((int)call->overload->variant) {
+	case BT_CEL_VARIANT_GREATER:
+		return bt_cel_bool(order > 0);
+	case BT_CEL_VARIANT_LESS:
+		return bt_cel_bool(order < 0);
+	default:
+		return bt_cel_int(order);
+	}
 }
 
-struct bt_cel_value bt_cel_fn_quantity_is_greater_than(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(compare(arguments) > 0)
-					    : evaluation->stop;
-}
-
-struct bt_cel_value bt_cel_fn_quantity_is_less_than(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(compare(arguments) < 0)
-					    : evaluation->stop;
-}
-
-struct bt_cel_value bt_cel_fn_quantity_compare_to(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return bt_cel_charge(evaluation, 1) ? bt_cel_int(compare(arguments)) : evaluation->stop;
-}
-
-struct bt_cel_value bt_cel_fn_quantity_sign(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_quantity_sign(const struct bt_cel_call *call)
 {
 	static const struct bt_quantity zero = {.mantissa = 0};
 
-	return bt_cel_charge(evaluation, 1)
-		? bt_cel_int(bt_quantity_compare(arguments[0].quantity, &zero))
-		: evaluation->stop;
+	return bt_cel_int(bt_quantity_compare(call->arguments[0].quantity, &zero));
 }
 
 /* --- arithmetic --- */
 
-static struct bt_cel_value combine(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments,
-	void (*operation)(struct bt_quantity *, const struct bt_quantity *, struct bt_arena *))
+struct bt_cel_value bt_cel_fn_quantity_sum(const struct bt_cel_call *call)
 {
 	struct bt_cel_value result = {.kind = BT_CEL_QUANTITY, .is_computed = true};
-	struct bt_quantity right = arguments[1].kind == BT_CEL_INT
-		? bt_quantity_make(arguments[1].integer, 0, BT_QUANTITY_DECIMAL_SI)
-		: *arguments[1].quantity;
-	struct bt_quantity *quantity;
+	struct bt_quantity right = call->arguments[1].kind == BT_CEL_INT
+		? bt_quantity_make(call->arguments[1].integer, 0, BT_QUANTITY_DECIMAL_SI)
+		: *call->arguments[1].quantity;
+	struct bt_quantity *quantity = bt_cel_alloc(call->evaluation, 1, sizeof(*quantity));
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	quantity = bt_cel_alloc(evaluation, 1, sizeof(*quantity));
 	if (quantity == NULL) {
-		return evaluation->stop;
+		return call->evaluation->stop;
 	}
-	*quantity = *arguments[0].quantity;
-	operation(quantity, &right, evaluation->arena);
+	*quantity = *call->arguments[0].quantity;
+	if (call->overload->variant == BT_CEL_VARIANT_ADD) {
+		bt_quantity_add(quantity, &right, call->evaluation->arena);
+	} else {
+		bt_quantity_sub(quantity, &right, call->evaluation->arena);
+	}
 	result.quantity = quantity;
 	return result;
-}
-
-struct bt_cel_value bt_cel_fn_quantity_add(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return combine(evaluation, arguments, bt_quantity_add);
-}
-
-struct bt_cel_value bt_cel_fn_quantity_sub(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return combine(evaluation, arguments, bt_quantity_sub);
 }
 
 /* --- conversion --- */
@@ -179,56 +136,37 @@ static bool to_integer(const struct bt_quantity *quantity, int64_t *out)
 	return true;
 }
 
-struct bt_cel_value bt_cel_fn_quantity_is_integer(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_quantity_is_integer(const struct bt_cel_call *call)
 {
 	int64_t value;
 
-	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(to_integer(arguments[0].quantity, &value))
-					    : evaluation->stop;
+	return bt_cel_bool(to_integer(call->arguments[0].quantity, &value));
 }
 
-struct bt_cel_value bt_cel_fn_quantity_as_integer(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_quantity_as_integer(const struct bt_cel_call *call)
 {
 	int64_t value;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	return to_integer(arguments[0].quantity, &value)
+	return to_integer(call->arguments[0].quantity, &value)
 		? bt_cel_int(value)
 		: bt_cel_error(BT_STR("cannot convert value to integer"));
 }
 
-/** 10^exponent, correctly rounded. */
-static double power10(int64_t exponent)
+struct bt_cel_value bt_cel_fn_quantity_as_float(const struct bt_cel_call *call)
 {
-	char text[32];
-
-	(void)snprintf(text, sizeof(text), "1e%lld", (long long)exponent);
-	return strtod(text, NULL);
-}
-
-struct bt_cel_value bt_cel_fn_quantity_as_float(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	const struct bt_quantity *quantity = arguments[0].quantity;
+	const struct bt_quantity *quantity = call->arguments[0].quantity;
 	char digits[BT_WIDE_DIGITS + 1];
 	struct bt_decimal decimal;
+	char power[32];
 	double value;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	if (bt_quantity_is_zero(quantity)) {
 		return bt_cel_double(0);
 	}
 	bt_decimal_load(&decimal, quantity);
 	value = strtod(bt_wide_digits(&decimal.magnitude, digits), NULL);
-	value *= power10(-decimal.scale);
+	/* 10^-scale, correctly rounded. */
+	(void)snprintf(power, sizeof(power), "1e%lld", -(long long)decimal.scale);
+	value *= strtod(power, NULL);
 	return bt_cel_double(decimal.negative ? -value : value);
 }

@@ -9,81 +9,59 @@
 
 /* Functions of strings. Spec: 12b sections 9.1 and 9.2. */
 
-/* --- startsWith, endsWith, contains, size --- */
+/* --- startsWith, endsWith, contains, size: they test the kinds themselves, section 8.9 --- */
 
-/** These look at the kinds of their arguments themselves (spec 12b section 8.9). */
-static bool are_strings(const struct bt_cel_value *arguments)
+struct bt_cel_value bt_cel_fn_test_end(const struct bt_cel_call *call)
 {
-	return arguments[0].kind == BT_CEL_STRING && arguments[1].kind == BT_CEL_STRING;
-}
+	struct bt_str text = call->arguments[0].text;
+	struct bt_str part = call->arguments[1].text;
 
-static struct bt_cel_value test_end(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, bool (*has)(struct bt_str text, struct bt_str part))
-{
-	if (!are_strings(arguments)) {
+	if (call->arguments[0].kind != BT_CEL_STRING || call->arguments[1].kind != BT_CEL_STRING) {
 		return bt_cel_error(BT_STR("no such overload"));
 	}
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
+	if (!bt_cel_charge_text(call->evaluation, text, 1)) {
+		return call->evaluation->stop;
 	}
-	return bt_cel_bool(has(arguments[0].text, arguments[1].text));
+	return bt_cel_bool(call->overload->variant == BT_CEL_VARIANT_START
+			? bt_str_has_prefix(text, part)
+			: bt_str_has_suffix(text, part));
 }
 
-struct bt_cel_value bt_cel_fn_starts_with(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_contains(const struct bt_cel_call *call)
 {
-	return test_end(evaluation, arguments, bt_str_has_prefix);
-}
-
-struct bt_cel_value bt_cel_fn_ends_with(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return test_end(evaluation, arguments, bt_str_has_suffix);
-}
-
-struct bt_cel_value bt_cel_fn_contains(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
+	struct bt_str text = call->arguments[0].text;
+	struct bt_str part = call->arguments[1].text;
 	uint64_t text_units;
 	uint64_t part_units;
 
-	if (!are_strings(arguments)) {
+	if (call->arguments[0].kind != BT_CEL_STRING || call->arguments[1].kind != BT_CEL_STRING) {
 		return bt_cel_error(BT_STR("no such overload"));
 	}
-	if (!bt_cel_charge_work(
-		    evaluation, (uint64_t)arguments[0].text.length + arguments[1].text.length)) {
-		return evaluation->stop;
+	if (!bt_cel_charge_work(call->evaluation, (uint64_t)text.length + part.length)) {
+		return call->evaluation->stop;
 	}
-	text_units = ((uint64_t)bt_cel_text_length(arguments[0].text) + 9) / 10;
-	part_units = ((uint64_t)bt_cel_text_length(arguments[1].text) + 9) / 10;
-	if (!bt_cel_charge(evaluation, text_units * part_units)) {
-		return evaluation->stop;
+	text_units = ((uint64_t)bt_cel_text_length(text) + 9) / 10;
+	part_units = ((uint64_t)bt_cel_text_length(part) + 9) / 10;
+	if (!bt_cel_charge(call->evaluation, text_units * part_units)) {
+		return call->evaluation->stop;
 	}
-	return bt_cel_bool(bt_str_find(arguments[0].text, arguments[1].text) >= 0);
+	return bt_cel_bool(bt_str_find(text, part) >= 0);
 }
 
-struct bt_cel_value bt_cel_fn_size(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_size(const struct bt_cel_call *call)
 {
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	switch ((int)arguments[0].kind) {
+	switch ((int)call->arguments[0].kind) {
 	case BT_CEL_STRING:
-		if (!bt_cel_charge_work(evaluation, arguments[0].text.length)) {
-			return evaluation->stop;
+		if (!bt_cel_charge_work(call->evaluation, call->arguments[0].text.length)) {
+			return call->evaluation->stop;
 		}
-		return bt_cel_int(bt_cel_text_length(arguments[0].text));
+		return bt_cel_int(bt_cel_text_length(call->arguments[0].text));
 	case BT_CEL_BYTES:
-		return bt_cel_int(arguments[0].text.length);
+		return bt_cel_int(call->arguments[0].text.length);
 	case BT_CEL_LIST:
-		return bt_cel_int(arguments[0].list.count);
+		return bt_cel_int(call->arguments[0].list.count);
 	case BT_CEL_MAP:
-		return bt_cel_int(arguments[0].map->count);
+		return bt_cel_int(call->arguments[0].map->count);
 	default:
 		return bt_cel_error(BT_STR("no such overload: size"));
 	}
@@ -96,19 +74,17 @@ static struct bt_cel_value out_of_range(struct bt_cel_evaluation *evaluation, in
 	return bt_cel_fail(evaluation, "index out of range: %lld", (long long)index);
 }
 
-struct bt_cel_value bt_cel_fn_char_at(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_char_at(const struct bt_cel_call *call)
 {
-	struct bt_str text = arguments[0].text;
-	int64_t index = arguments[1].integer;
+	struct bt_str text = call->arguments[0].text;
+	int64_t index = call->arguments[1].integer;
 	uint32_t offset;
 
-	if (!bt_cel_charge_call(evaluation, text)) {
-		return evaluation->stop;
+	if (!bt_cel_charge_call(call->evaluation, text)) {
+		return call->evaluation->stop;
 	}
 	if (index < 0 || index > bt_cel_text_length(text)) {
-		return out_of_range(evaluation, index);
+		return out_of_range(call->evaluation, index);
 	}
 	offset = bt_cel_text_offset(text, (uint64_t)index);
 	if (offset == text.length) {
@@ -117,162 +93,104 @@ struct bt_cel_value bt_cel_fn_char_at(struct bt_cel_evaluation *evaluation,
 	return bt_cel_string(bt_str_sub(text, offset, bt_cel_text_step(text, offset)));
 }
 
-struct bt_cel_value bt_cel_fn_substring(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_substring(const struct bt_cel_call *call)
 {
-	struct bt_str text = arguments[0].text;
-	int64_t start = arguments[1].integer;
+	struct bt_str text = call->arguments[0].text;
+	int64_t start = call->arguments[1].integer;
 	int64_t length;
 	int64_t end;
 	uint32_t from;
 	uint32_t to;
 
-	if (!bt_cel_charge_text(evaluation, text, 1)) {
-		return evaluation->stop;
-	}
 	length = bt_cel_text_length(text);
-	end = count > 2 ? arguments[2].integer : length;
-	if (count > 2 && start > end) {
-		return bt_cel_fail(evaluation, "invalid substring range. start: %lld, end: %lld",
-			(long long)start, (long long)end);
+	end = call->count > 2 ? call->arguments[2].integer : length;
+	if (call->count > 2 && start > end) {
+		return bt_cel_fail(call->evaluation,
+			"invalid substring range. start: %lld, end: %lld", (long long)start,
+			(long long)end);
 	}
 	if (start < 0 || start > length) {
-		return out_of_range(evaluation, start);
+		return out_of_range(call->evaluation, start);
 	}
 	if (end < 0 || end > length) {
-		return out_of_range(evaluation, end);
+		return out_of_range(call->evaluation, end);
 	}
 	from = bt_cel_text_offset(text, (uint64_t)start);
 	to = bt_cel_text_offset(text, (uint64_t)end);
 	return bt_cel_string(bt_str_sub(text, from, to - from));
 }
 
-/** First occurrence at or behind a code point, which is within the text; -1: none. */
-static int64_t find_forward(struct bt_str text, struct bt_str part, int64_t from)
+struct bt_cel_value bt_cel_fn_string_index_of(const struct bt_cel_call *call)
 {
-	uint32_t offset = bt_cel_text_offset(text, (uint64_t)from);
-	int64_t found = bt_str_find(bt_str_sub(text, offset, text.length), part);
-
-	return found < 0 ? -1
-			 : from + bt_cel_text_length(bt_str_sub(text, offset, (uint32_t)found));
-}
-
-/** Last occurrence that starts at or before a code point; -1: none. */
-static int64_t find_backward(struct bt_str text, struct bt_str part, int64_t from)
-{
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_str text = call->arguments[0].text;
+	struct bt_str part = call->arguments[1].text;
+	bool is_last = call->overload->variant == BT_CEL_VARIANT_LAST;
 	int64_t found = -1;
 	uint32_t offset = 0;
+	int64_t length;
+	int64_t from;
 
+	if (!bt_cel_charge_search(evaluation, text, part) ||
+		!bt_cel_charge(evaluation, bt_cel_text_length(text) / 10)) {
+		return evaluation->stop;
+	}
+	length = bt_cel_text_length(text);
+	from = call->count > 2 ? call->arguments[2].integer : is_last ? length : 0;
+	if (part.length == 0) {
+		return bt_cel_int(from);
+	}
+	if (from < 0) {
+		return out_of_range(evaluation, from);
+	}
+	if (from >= length && (!is_last || call->count > 2)) {
+		return bt_cel_int(-1);
+	}
+	if (!is_last) {
+		offset = bt_cel_text_offset(text, (uint64_t)from);
+		found = bt_str_find(bt_str_sub(text, offset, text.length), part);
+		if (found >= 0) {
+			found = from +
+				bt_cel_text_length(bt_str_sub(text, offset, (uint32_t)found));
+		}
+		return bt_cel_int(found);
+	}
+	/* The last one that starts at or before `from`. */
 	for (int64_t index = 0; index <= from && text.length - offset >= part.length; index++) {
 		if (memcmp(text.data + offset, part.data, part.length) == 0) {
 			found = index;
 		}
 		offset += bt_cel_text_step(text, offset);
 	}
-	return found;
-}
-
-/** One unit for ten code points that are looked through. */
-static bool charge_index(
-	struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str part)
-{
-	return bt_cel_charge_search(evaluation, text, part) &&
-		bt_cel_charge(evaluation, bt_cel_text_length(text) / 10);
-}
-
-struct bt_cel_value bt_cel_fn_string_index_of(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_str text = arguments[0].text;
-	int64_t from = count > 2 ? arguments[2].integer : 0;
-
-	if (!charge_index(evaluation, text, arguments[1].text)) {
-		return evaluation->stop;
-	}
-	if (arguments[1].text.length == 0) {
-		return bt_cel_int(from);
-	}
-	if (from < 0) {
-		return out_of_range(evaluation, from);
-	}
-	if (from >= bt_cel_text_length(text)) {
-		return bt_cel_int(-1);
-	}
-	return bt_cel_int(find_forward(text, arguments[1].text, from));
-}
-
-struct bt_cel_value bt_cel_fn_string_last_index_of(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_str text = arguments[0].text;
-	int64_t length;
-	int64_t from;
-
-	if (!charge_index(evaluation, text, arguments[1].text)) {
-		return evaluation->stop;
-	}
-	length = bt_cel_text_length(text);
-	from = count > 2 ? arguments[2].integer : length;
-	if (arguments[1].text.length == 0) {
-		return bt_cel_int(from);
-	}
-	if (from < 0) {
-		return out_of_range(evaluation, from);
-	}
-	if (count > 2 && from >= length) {
-		return bt_cel_int(-1);
-	}
-	return bt_cel_int(find_backward(text, arguments[1].text, from));
+	return bt_cel_int(found);
 }
 
 /* --- changed texts --- */
 
-/** delta is added to the bytes from first to last. */
-static struct bt_cel_value shift_letters(
-	struct bt_cel_evaluation *evaluation, struct bt_str text, char first, char last, int delta)
+struct bt_cel_value bt_cel_fn_change_case(const struct bt_cel_call *call)
 {
-	char *bytes;
+	struct bt_str text = call->arguments[0].text;
+	char first = call->overload->variant == BT_CEL_VARIANT_LOWER ? 'A' : 'a';
+	char *bytes = bt_cel_alloc(call->evaluation, text.length, 1);
 
-	if (!bt_cel_charge_text(evaluation, text, 1)) {
-		return evaluation->stop;
-	}
-	bytes = bt_cel_alloc(evaluation, text.length, 1);
 	if (bytes == NULL) {
-		return evaluation->stop;
+		return call->evaluation->stop;
 	}
 	for (uint32_t i = 0; i < text.length; i++) {
 		char c = text.data[i];
 
-		bytes[i] = c >= first && c <= last ? (char)(c + delta) : c;
+		/* The case of an ASCII letter is one bit. */
+		bytes[i] = c >= first && c <= first + ('z' - 'a') ? (char)(c ^ ('a' - 'A')) : c;
 	}
 	return bt_cel_string((struct bt_str){bytes, text.length});
 }
 
-struct bt_cel_value bt_cel_fn_lower_ascii(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_trim(const struct bt_cel_call *call)
 {
-	return shift_letters(evaluation, arguments[0].text, 'A', 'Z', 'a' - 'A');
-}
-
-struct bt_cel_value bt_cel_fn_upper_ascii(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return shift_letters(evaluation, arguments[0].text, 'a', 'z', 'A' - 'a');
-}
-
-struct bt_cel_value bt_cel_fn_trim(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_str text = arguments[0].text;
+	struct bt_str text = call->arguments[0].text;
 	uint32_t start = text.length;
 	uint32_t end = 0;
 
-	if (!bt_cel_charge_text(evaluation, text, 1)) {
-		return evaluation->stop;
-	}
 	for (uint32_t i = 0; i < text.length;) {
 		uint32_t rune = UINT32_MAX;
 		uint32_t size = bt_utf8_decode(text.data + i, text.length - i, &rune);
@@ -308,12 +226,41 @@ static uint64_t count_matches(struct bt_str text, struct bt_str part, int64_t li
 	return limit >= 0 && (uint64_t)limit < count ? (uint64_t)limit : count;
 }
 
-/** text with the first matches of old replaced; out has room for all of it. */
-static void replace(char *out, struct bt_str text, struct bt_str old, struct bt_str new_text,
-	uint64_t match_count)
+/** Returns where the bytes behind the text go. */
+static char *append(char *out, struct bt_str text)
 {
-	uint32_t from = 0;
+	if (text.length != 0) {
+		memcpy(out, text.data, text.length);
+	}
+	return out + text.length;
+}
 
+struct bt_cel_value bt_cel_fn_replace(const struct bt_cel_call *call)
+{
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_str text = call->arguments[0].text;
+	struct bt_str old = call->arguments[1].text;
+	struct bt_str new_text = call->arguments[2].text;
+	uint64_t match_count;
+	uint64_t length;
+	uint32_t from = 0;
+	char *bytes;
+	char *out;
+
+	if (!bt_cel_charge_text(evaluation, text, 2) ||
+		!bt_cel_charge_search(evaluation, text, old)) {
+		return evaluation->stop;
+	}
+	match_count = count_matches(text, old, call->count > 3 ? call->arguments[3].integer : -1);
+	length = text.length + match_count * new_text.length - match_count * old.length;
+	if (match_count == 0) {
+		return call->arguments[0];
+	}
+	bytes = bt_cel_alloc(evaluation, length, 1);
+	if (bytes == NULL) {
+		return evaluation->stop;
+	}
+	out = bytes;
 	for (uint64_t i = 0; i < match_count; i++) {
 		uint32_t at = from;
 
@@ -322,52 +269,22 @@ static void replace(char *out, struct bt_str text, struct bt_str old, struct bt_
 		} else if (i != 0) {
 			at += bt_cel_text_step(text, from);
 		}
-		memcpy(out, text.data + from, at - from);
-		out += at - from;
-		if (new_text.length != 0) {
-			memcpy(out, new_text.data, new_text.length);
-			out += new_text.length;
-		}
+		out = append(out, bt_str_sub(text, from, at - from));
+		out = append(out, new_text);
 		from = at + old.length;
 	}
-	memcpy(out, text.data + from, text.length - from);
-}
-
-struct bt_cel_value bt_cel_fn_replace(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_str text = arguments[0].text;
-	struct bt_str old = arguments[1].text;
-	struct bt_str new_text = arguments[2].text;
-	uint64_t match_count;
-	uint64_t length;
-	char *bytes;
-
-	if (!bt_cel_charge_text(evaluation, text, 2) ||
-		!bt_cel_charge_search(evaluation, text, old)) {
-		return evaluation->stop;
-	}
-	match_count = count_matches(text, old, count > 3 ? arguments[3].integer : -1);
-	length = text.length + match_count * new_text.length - match_count * old.length;
-	if (match_count == 0) {
-		return arguments[0];
-	}
-	bytes = bt_cel_alloc(evaluation, length, 1);
-	if (bytes == NULL) {
-		return evaluation->stop;
-	}
-	replace(bytes, text.data != NULL ? text : BT_STR(""), old, new_text, match_count);
+	(void)append(out, bt_str_sub(text, from, text.length));
 	return bt_cel_string((struct bt_str){bytes, (uint32_t)length});
 }
 
 /* --- split, join --- */
 
-struct bt_cel_value bt_cel_fn_split(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_split(const struct bt_cel_call *call)
 {
-	struct bt_str text = arguments[0].text;
-	struct bt_str separator = arguments[1].text;
-	int64_t limit = count > 2 ? arguments[2].integer : -1;
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_str text = call->arguments[0].text;
+	struct bt_str separator = call->arguments[1].text;
+	int64_t limit = call->count > 2 ? call->arguments[2].integer : -1;
 	struct bt_cel_value list = {.kind = BT_CEL_LIST};
 	struct bt_cel_value *items;
 	uint64_t part_count;
@@ -401,11 +318,11 @@ struct bt_cel_value bt_cel_fn_split(struct bt_cel_evaluation *evaluation,
 	return list;
 }
 
-struct bt_cel_value bt_cel_fn_join(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_join(const struct bt_cel_call *call)
 {
-	const struct bt_cel_list *list = &arguments[0].list;
-	struct bt_str separator = count > 1 ? arguments[1].text : BT_STR("");
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	const struct bt_cel_list *list = &call->arguments[0].list;
+	struct bt_str separator = call->count > 1 ? call->arguments[1].text : BT_STR("");
 	uint64_t length = 0;
 	char *bytes;
 	char *out;
@@ -429,73 +346,38 @@ struct bt_cel_value bt_cel_fn_join(struct bt_cel_evaluation *evaluation,
 	}
 	out = bytes;
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct bt_str item = list->items[i].text;
-
-		if (i != 0 && separator.length != 0) {
-			memcpy(out, separator.data, separator.length);
-			out += separator.length;
+		if (i != 0) {
+			out = append(out, separator);
 		}
-		if (item.length != 0) {
-			memcpy(out, item.data, item.length);
-			out += item.length;
-		}
+		out = append(out, list->items[i].text);
 	}
 	return bt_cel_string((struct bt_str){bytes, (uint32_t)length});
 }
 
 /* --- strings.quote --- */
 
-static const char *escape_of(char c)
+struct bt_cel_value bt_cel_fn_quote(const struct bt_cel_call *call)
 {
-	switch (c) {
-	case '\a':
-		return "\\a";
-	case '\b':
-		return "\\b";
-	case '\f':
-		return "\\f";
-	case '\n':
-		return "\\n";
-	case '\r':
-		return "\\r";
-	case '\t':
-		return "\\t";
-	case '\v':
-		return "\\v";
-	case '\\':
-		return "\\\\";
-	case '"':
-		return "\\\"";
-	default:
-		return NULL;
-	}
-}
-
-struct bt_cel_value bt_cel_fn_quote(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_str text = arguments[0].text;
+	struct bt_str text = call->arguments[0].text;
 	char *bytes;
 	uint32_t length = 0;
 
-	if (!bt_cel_charge_text(evaluation, text, 1)) {
-		return evaluation->stop;
-	}
-	bytes = bt_cel_alloc(evaluation, (uint64_t)text.length * 2 + 2, 1);
+	bytes = bt_cel_alloc(call->evaluation, (uint64_t)text.length * 2 + 2, 1);
 	if (bytes == NULL) {
-		return evaluation->stop;
+		return call->evaluation->stop;
 	}
 	bytes[length++] = '"';
 	for (uint32_t i = 0; i < text.length; i++) {
-		const char *escape = escape_of(text.data[i]);
+		static const char escaped[] = "\a\b\f\n\r\t\v\\\"";
+		static const char letters[] = "abfnrtv\\\"";
+		char c = text.data[i];
+		const char *escape = c != '\0' ? strchr(escaped, c) : NULL;
 
 		if (escape != NULL) {
-			bytes[length++] = escape[0];
-			bytes[length++] = escape[1];
-		} else {
-			bytes[length++] = text.data[i];
+			bytes[length++] = '\\';
+			c = letters[escape - escaped];
 		}
+		bytes[length++] = c;
 	}
 	bytes[length++] = '"';
 	return bt_cel_string((struct bt_str){bytes, length});
@@ -503,114 +385,102 @@ struct bt_cel_value bt_cel_fn_quote(struct bt_cel_evaluation *evaluation,
 
 /* Regular expressions. Spec: 12b sections 9.1, 9.6 and 13. */
 
-/** ceil((1 + length) / 10) * ceil(length of the pattern / 4) */
-static bool charge(struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str pattern)
+/**
+ * The pattern of the call, compiled into *out_made (which the caller destroys) unless it is
+ * constant. Charges ceil((1 + length) / 10) * ceil(length of the pattern / 4). NULL: *out_problem
+ * is the value to return.
+ */
+static const struct bt_cel_regex *begin_search(const struct bt_cel_call *call, const char *prefix,
+	struct bt_cel_regex **out_made, struct bt_cel_value *out_problem)
 {
-	uint64_t text_units;
-	uint64_t pattern_units;
+	struct bt_str text = call->arguments[0].text;
+	struct bt_str pattern = call->arguments[1].text;
 
-	if (!bt_cel_charge_work(evaluation, (uint64_t)text.length + pattern.length)) {
-		return false;
+	*out_made = NULL;
+	if (!bt_cel_charge_work(call->evaluation, (uint64_t)text.length + pattern.length) ||
+		!bt_cel_charge(call->evaluation,
+			(((uint64_t)bt_cel_text_length(text) + 1 + 9) / 10) *
+				(((uint64_t)bt_cel_text_length(pattern) + 3) / 4))) {
+		*out_problem = call->evaluation->stop;
+		return NULL;
 	}
-	text_units = ((uint64_t)bt_cel_text_length(text) + 1 + 9) / 10;
-	pattern_units = ((uint64_t)bt_cel_text_length(pattern) + 3) / 4;
-	return bt_cel_charge(evaluation, text_units * pattern_units);
+	if (call->regex != NULL) {
+		return call->regex;
+	}
+	return bt_cel_pattern_compile(call->evaluation, pattern, prefix, out_made, out_problem)
+		? *out_made
+		: NULL;
 }
 
-/** A search with a pattern that may be made for it. */
-struct search {
-	struct bt_cel_regex *regex;
-	struct bt_cel_regex *made; /* NULL: it was there */
-};
-
-/** false: *out_problem is the value to return. */
-static bool search_init(struct search *search, struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, struct bt_cel_regex *regex, const char *prefix,
-	struct bt_cel_value *out_problem)
+struct bt_cel_value bt_cel_fn_matches(const struct bt_cel_call *call)
 {
-	*search = (struct search){.regex = regex};
-	if (!charge(evaluation, arguments[0].text, arguments[1].text)) {
-		*out_problem = evaluation->stop;
-		return false;
-	}
-	if (regex == NULL) {
-		if (!bt_cel_pattern_compile(
-			    evaluation, arguments[1].text, prefix, &search->made, out_problem)) {
-			return false;
-		}
-		search->regex = search->made;
-	}
-	return true;
-}
-
-static void search_finish(struct search *search)
-{
-	bt_cel_regex_destroy(search->made);
-}
-
-struct bt_cel_value bt_cel_fn_matches(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED, struct bt_cel_regex *regex)
-{
-	struct bt_cel_value problem;
-	struct search search;
+	const struct bt_cel_regex *regex;
+	struct bt_cel_regex *made;
+	struct bt_cel_value result;
 	uint32_t start;
 	uint32_t end;
-	bool found;
 
-	if (arguments[0].kind != BT_CEL_STRING) {
-		return bt_cel_error(regex != NULL ? BT_STR("no such overload")
-						  : BT_STR("no such overload: matches"));
+	if (call->arguments[0].kind != BT_CEL_STRING) {
+		return bt_cel_error(call->regex != NULL ? BT_STR("no such overload")
+							: BT_STR("no such overload: matches"));
 	}
-	if (arguments[1].kind != BT_CEL_STRING) {
+	if (call->arguments[1].kind != BT_CEL_STRING) {
 		return bt_cel_error(BT_STR("no such overload"));
 	}
-	if (!search_init(&search, evaluation, arguments, regex, "", &problem)) {
-		return problem;
-	}
-	found = bt_cel_search(evaluation, search.regex, arguments[0].text, 0, &start, &end);
-	search_finish(&search);
-	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_bool(found);
-}
-
-struct bt_cel_value bt_cel_fn_find(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED, struct bt_cel_regex *regex)
-{
-	struct bt_cel_value result = bt_cel_string(BT_STR(""));
-	struct search search;
-	uint32_t start;
-	uint32_t end;
-
-	if (!search_init(&search, evaluation, arguments, regex, "Illegal regex: ", &result)) {
+	regex = begin_search(call, "", &made, &result);
+	if (regex == NULL) {
 		return result;
 	}
-	if (bt_cel_search(evaluation, search.regex, arguments[0].text, 0, &start, &end)) {
-		result = bt_cel_string(bt_str_sub(arguments[0].text, start, end - start));
-	}
-	search_finish(&search);
-	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : result;
+	result = bt_cel_bool(
+		bt_cel_search(call->evaluation, regex, call->arguments[0].text, 0, &start, &end));
+	bt_cel_regex_destroy(made);
+	return bt_cel_is_error(&call->evaluation->stop) ? call->evaluation->stop : result;
 }
 
-struct matches {
-	BT_VEC(struct bt_cel_value) items;
-};
-
-/**
- * Matches one behind the other, as Go's FindAllString: an empty one right behind the one before
- * does not count.
- */
-static void find_all(struct bt_cel_evaluation *evaluation, const struct bt_cel_regex *regex,
-	struct bt_str text, uint64_t limit, struct matches *out)
+struct bt_cel_value bt_cel_fn_find(const struct bt_cel_call *call)
 {
-	uint32_t from = 0;
-	int64_t previous_end = -1;
+	struct bt_str text = call->arguments[0].text;
+	struct bt_cel_value result = bt_cel_string(BT_STR(""));
+	struct bt_cel_regex *made;
+	const struct bt_cel_regex *regex = begin_search(call, "Illegal regex: ", &made, &result);
 	uint32_t start;
 	uint32_t end;
 
-	while (out->items.count < limit && from <= text.length &&
+	if (regex == NULL) {
+		return result;
+	}
+	if (bt_cel_search(call->evaluation, regex, text, 0, &start, &end)) {
+		result = bt_cel_string(bt_str_sub(text, start, end - start));
+	}
+	bt_cel_regex_destroy(made);
+	return bt_cel_is_error(&call->evaluation->stop) ? call->evaluation->stop : result;
+}
+
+struct bt_cel_value bt_cel_fn_find_all(const struct bt_cel_call *call)
+{
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_str text = call->arguments[0].text;
+	uint64_t limit = call->count > 2 && call->arguments[2].integer >= 0
+		? (uint64_t)call->arguments[2].integer
+		: UINT64_MAX;
+	struct bt_cel_value result = {.kind = BT_CEL_LIST};
+	BT_VEC(struct bt_cel_value) matches = {NULL, 0, 0};
+	struct bt_cel_regex *made;
+	const struct bt_cel_regex *regex = begin_search(call, "Illegal regex: ", &made, &result);
+	struct bt_cel_value *items;
+	int64_t previous_end = -1;
+	uint32_t from = 0;
+	uint32_t start;
+	uint32_t end;
+
+	if (regex == NULL) {
+		return result;
+	}
+	/* As Go's FindAllString: an empty match right behind the one before does not count. */
+	while (matches.count < limit && from <= text.length &&
 		bt_cel_search(evaluation, regex, text, from, &start, &end)) {
 		if (end > start || start != previous_end) {
-			bt_vec_push(
-				&out->items, bt_cel_string(bt_str_sub(text, start, end - start)));
+			bt_vec_push(&matches, bt_cel_string(bt_str_sub(text, start, end - start)));
 		}
 		previous_end = end;
 		if (end > from) {
@@ -621,28 +491,12 @@ static void find_all(struct bt_cel_evaluation *evaluation, const struct bt_cel_r
 			break;
 		}
 	}
-}
-
-struct bt_cel_value bt_cel_fn_find_all(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex)
-{
-	int64_t limit = count > 2 ? arguments[2].integer : -1;
-	struct bt_cel_value result = {.kind = BT_CEL_LIST};
-	struct matches matches = {.items = {NULL, 0, 0}};
-	struct bt_cel_value *items;
-	struct search search;
-
-	if (!search_init(&search, evaluation, arguments, regex, "Illegal regex: ", &result)) {
-		return result;
+	bt_cel_regex_destroy(made);
+	items = bt_cel_alloc(evaluation, matches.count, sizeof(*items));
+	if (items != NULL && matches.count != 0) {
+		memcpy(items, matches.items, matches.count * sizeof(*items));
 	}
-	find_all(evaluation, search.regex, arguments[0].text,
-		limit < 0 ? UINT64_MAX : (uint64_t)limit, &matches);
-	search_finish(&search);
-	items = bt_cel_alloc(evaluation, matches.items.count, sizeof(*items));
-	if (items != NULL && matches.items.count != 0) {
-		memcpy(items, matches.items.items, matches.items.count * sizeof(*items));
-	}
-	result.list = (struct bt_cel_list){items, matches.items.count};
-	bt_vec_finish(&matches.items);
+	result.list = (struct bt_cel_list){items, matches.count};
+	bt_vec_finish(&matches);
 	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : result;
 }

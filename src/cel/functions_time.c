@@ -74,112 +74,58 @@ static bool parse_zone(struct bt_str zone, int64_t *out_seconds)
 	return true;
 }
 
-/** A timestamp in its time zone. */
-struct local {
+struct bt_cel_value bt_cel_fn_time_part(const struct bt_cel_call *call)
+{
+	enum bt_cel_variant part = call->overload->variant;
+	const struct bt_cel_timestamp *timestamp = &call->arguments[0].timestamp;
+	int64_t duration_ns = call->arguments[0].integer;
+	int64_t offset = 0;
+	int64_t seconds;
 	int64_t days; /* since 1970-01-01 */
 	int64_t second_of_day;
-	int32_t nanoseconds;
 	int64_t year;
 	int month; /* from 1 */
 	int day;   /* from 1 */
-};
 
-enum part {
-	PART_YEAR,
-	PART_MONTH,
-	PART_DATE,
-	PART_DAY_OF_MONTH,
-	PART_DAY_OF_WEEK,
-	PART_DAY_OF_YEAR,
-	PART_HOURS,
-	PART_MINUTES,
-	PART_SECONDS,
-	PART_MILLISECONDS,
-};
-
-static int64_t part_of_local(const struct local *local, enum part part)
-{
-	switch (part) {
-	case PART_YEAR:
-		return local->year;
-	case PART_MONTH:
-		return local->month - 1;
-	case PART_DATE:
-		return local->day;
-	case PART_DAY_OF_MONTH:
-		return local->day - 1;
-	case PART_DAY_OF_WEEK:
-		/* 1970-01-01 was a Thursday. */
-		return ((local->days + 4) % 7 + 7) % 7;
-	case PART_DAY_OF_YEAR:
-		return local->days - bt_days_from_date(local->year, 1, 1);
-	case PART_HOURS:
-		return local->second_of_day / 3600;
-	case PART_MINUTES:
-		return local->second_of_day / 60 % 60;
-	case PART_SECONDS:
-		return local->second_of_day % 60;
-	case PART_MILLISECONDS:
-		return local->nanoseconds / (int32_t)BT_NS_PER_MS;
+	if (call->arguments[0].kind == BT_CEL_DURATION) {
+		/* All of it in a unit; milliseconds: what is left beside whole seconds. */
+		return bt_cel_int(part == BT_CEL_VARIANT_HOURS
+				? duration_ns / (BT_NS_PER_SECOND * 3600)
+				: part == BT_CEL_VARIANT_MINUTES
+				? duration_ns / (BT_NS_PER_SECOND * 60)
+				: part == BT_CEL_VARIANT_SECONDS
+				? duration_ns / BT_NS_PER_SECOND
+				: duration_ns / BT_NS_PER_MS % 1000);
 	}
-	return 0;
-}
-
-/** All of it in a unit; milliseconds: what is left beside whole seconds. */
-static int64_t part_of_duration(int64_t duration_ns, enum part part)
-{
+	if (call->count > 1 && !parse_zone(call->arguments[1].text, &offset)) {
+		return bt_cel_fail_text(
+			call->evaluation, "unknown time zone ", call->arguments[1].text, "");
+	}
+	seconds = timestamp->seconds + offset;
+	days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);
+	second_of_day = seconds - days * SECONDS_PER_DAY;
+	bt_date_from_days(days, &year, &month, &day);
 	switch ((int)part) {
-	case PART_HOURS:
-		return duration_ns / (BT_NS_PER_SECOND * 3600);
-	case PART_MINUTES:
-		return duration_ns / (BT_NS_PER_SECOND * 60);
-	case PART_SECONDS:
-		return duration_ns / BT_NS_PER_SECOND;
+	case BT_CEL_VARIANT_FULL_YEAR:
+		return bt_cel_int(year);
+	case BT_CEL_VARIANT_MONTH:
+		return bt_cel_int(month - 1);
+	case BT_CEL_VARIANT_DATE:
+		return bt_cel_int(day);
+	case BT_CEL_VARIANT_DAY_OF_MONTH:
+		return bt_cel_int(day - 1);
+	case BT_CEL_VARIANT_DAY_OF_WEEK:
+		/* 1970-01-01 was a Thursday. */
+		return bt_cel_int(((days + 4) % 7 + 7) % 7);
+	case BT_CEL_VARIANT_DAY_OF_YEAR:
+		return bt_cel_int(days - bt_days_from_date(year, 1, 1));
+	case BT_CEL_VARIANT_HOURS:
+		return bt_cel_int(second_of_day / 3600);
+	case BT_CEL_VARIANT_MINUTES:
+		return bt_cel_int(second_of_day / 60 % 60);
+	case BT_CEL_VARIANT_SECONDS:
+		return bt_cel_int(second_of_day % 60);
 	default:
-		return duration_ns / BT_NS_PER_MS % 1000;
+		return bt_cel_int(timestamp->nanoseconds / (int32_t)BT_NS_PER_MS);
 	}
 }
-
-static struct bt_cel_value get(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, enum part part)
-{
-	int64_t offset = 0;
-	struct local local;
-
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	if (arguments[0].kind == BT_CEL_DURATION) {
-		return bt_cel_int(part_of_duration(arguments[0].integer, part));
-	}
-	if (count > 1 && !parse_zone(arguments[1].text, &offset)) {
-		return bt_cel_fail_text(evaluation, "unknown time zone ", arguments[1].text, "");
-	}
-	const struct bt_cel_timestamp *timestamp = &arguments[0].timestamp;
-	int64_t seconds = timestamp->seconds + offset;
-
-	local.days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);
-	local.second_of_day = seconds - local.days * SECONDS_PER_DAY;
-	local.nanoseconds = timestamp->nanoseconds;
-	bt_date_from_days(local.days, &local.year, &local.month, &local.day);
-	return bt_cel_int(part_of_local(&local, part));
-}
-
-#define GETTER(name, part) \
-	struct bt_cel_value bt_cel_fn_##name(struct bt_cel_evaluation *evaluation, \
-		const struct bt_cel_value *arguments, uint32_t count, \
-		struct bt_cel_regex *regex BT_UNUSED) \
-	{ \
-		return get(evaluation, arguments, count, part); \
-	}
-
-GETTER(get_full_year, PART_YEAR)
-GETTER(get_month, PART_MONTH)
-GETTER(get_date, PART_DATE)
-GETTER(get_day_of_month, PART_DAY_OF_MONTH)
-GETTER(get_day_of_week, PART_DAY_OF_WEEK)
-GETTER(get_day_of_year, PART_DAY_OF_YEAR)
-GETTER(get_hours, PART_HOURS)
-GETTER(get_minutes, PART_MINUTES)
-GETTER(get_seconds, PART_SECONDS)
-GETTER(get_milliseconds, PART_MILLISECONDS)

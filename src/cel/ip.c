@@ -432,59 +432,45 @@ static struct bt_cel_value make_ip(struct bt_cel_evaluation *evaluation, const s
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_ip(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_ip(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_ip ip;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
-	return parse_ip(arguments[0].text, &ip, &err) == 0 ? make_ip(evaluation, &ip)
-							   : bt_cel_fail_error(evaluation, &err);
+	return parse_ip(call->arguments[0].text, &ip, &err) == 0
+		? make_ip(call->evaluation, &ip)
+		: bt_cel_fail_error(call->evaluation, &err);
 }
 
-struct bt_cel_value bt_cel_fn_is_ip(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_is_ip(const struct bt_cel_call *call)
 {
 	struct bt_cel_ip ip;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
-	return bt_cel_bool(parse_ip(arguments[0].text, &ip, NULL) == 0);
+	return bt_cel_bool(parse_ip(call->arguments[0].text, &ip, NULL) == 0);
 }
 
-struct bt_cel_value bt_cel_fn_ip_is_canonical(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_ip_is_canonical(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_strbuf canonical = {NULL, 0, 0};
 	struct bt_cel_ip ip;
 	bool is_canonical;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 2)) {
-		return evaluation->stop;
+	if (!bt_cel_charge_text(call->evaluation, call->arguments[0].text, 2)) {
+		return call->evaluation->stop;
 	}
-	if (parse_ip(arguments[0].text, &ip, &err) != 0) {
-		return bt_cel_fail_error(evaluation, &err);
+	if (parse_ip(call->arguments[0].text, &ip, &err) != 0) {
+		return bt_cel_fail_error(call->evaluation, &err);
 	}
 	bt_cel_ip_print(&ip, &canonical);
-	is_canonical = bt_str_equal(arguments[0].text, bt_strbuf_str(&canonical));
+	is_canonical = bt_str_equal(call->arguments[0].text, bt_strbuf_str(&canonical));
 	bt_strbuf_finish(&canonical);
 	return bt_cel_bool(is_canonical);
 }
 
-struct bt_cel_value bt_cel_fn_ip_family(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_ip_family(const struct bt_cel_call *call)
 {
-	return bt_cel_charge(evaluation, 1) ? bt_cel_int(arguments[0].ip->is_v6 ? 6 : 4)
-					    : evaluation->stop;
+	return bt_cel_int(call->arguments[0].ip->is_v6 ? 6 : 4);
 }
 
 /* --- kinds of addresses --- */
@@ -500,84 +486,36 @@ static bool has_prefix(const struct bt_cel_ip *ip, const uint8_t *bytes, uint32_
 	return bits % 8 == 0 || ((ip->bytes[whole] ^ bytes[whole]) >> (8 - bits % 8)) == 0;
 }
 
-static bool is_unspecified(const struct bt_cel_ip *ip)
+struct bt_cel_value bt_cel_fn_ip_test(const struct bt_cel_call *call)
 {
 	static const uint8_t zero[16];
-
-	return has_prefix(ip, zero, ip->is_v6 ? 128 : 32);
-}
-
-static bool is_loopback(const struct bt_cel_ip *ip)
-{
 	static const uint8_t one[16] = {[15] = 1};
-
-	return ip->is_v6 ? has_prefix(ip, one, 128) : ip->bytes[0] == 127;
-}
-
-static bool is_link_local_multicast(const struct bt_cel_ip *ip)
-{
-	static const uint8_t v4[] = {224, 0, 0};
-
-	return ip->is_v6 ? ip->bytes[0] == 0xff && (ip->bytes[1] & 0x0f) == 2
-			 : has_prefix(ip, v4, 24);
-}
-
-static bool is_link_local_unicast(const struct bt_cel_ip *ip)
-{
-	static const uint8_t v4[] = {169, 254};
-	static const uint8_t v6[] = {0xfe, 0x80};
-
-	return ip->is_v6 ? has_prefix(ip, v6, 10) : has_prefix(ip, v4, 16);
-}
-
-static bool is_global_unicast(const struct bt_cel_ip *ip)
-{
+	static const uint8_t multicast_v4[] = {224, 0, 0};
+	static const uint8_t unicast_v4[] = {169, 254};
+	static const uint8_t unicast_v6[] = {0xfe, 0x80};
 	static const uint8_t broadcast[] = {255, 255, 255, 255};
-	bool is_multicast = ip->is_v6 ? ip->bytes[0] == 0xff : (ip->bytes[0] & 0xf0) == 0xe0;
+	const struct bt_cel_ip *ip = call->arguments[0].ip;
+	bool is_unspecified = has_prefix(ip, zero, ip->is_v6 ? 128 : 32);
+	bool is_loopback = ip->is_v6 ? has_prefix(ip, one, 128) : ip->bytes[0] == 127;
+	bool is_link_local_unicast =
+		ip->is_v6 ? has_prefix(ip, unicast_v6, 10) : has_prefix(ip, unicast_v4, 16);
 
-	return !is_multicast && !is_unspecified(ip) && !is_loopback(ip) &&
-		!is_link_local_unicast(ip) && (ip->is_v6 || !has_prefix(ip, broadcast, 32));
-}
-
-static struct bt_cel_value test(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, bool (*is)(const struct bt_cel_ip *))
-{
-	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(is(arguments[0].ip)) : evaluation->stop;
-}
-
-struct bt_cel_value bt_cel_fn_ip_is_unspecified(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return test(evaluation, arguments, is_unspecified);
-}
-
-struct bt_cel_value bt_cel_fn_ip_is_loopback(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return test(evaluation, arguments, is_loopback);
-}
-
-struct bt_cel_value bt_cel_fn_ip_is_link_local_multicast(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return test(evaluation, arguments, is_link_local_multicast);
-}
-
-struct bt_cel_value bt_cel_fn_ip_is_link_local_unicast(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return test(evaluation, arguments, is_link_local_unicast);
-}
-
-struct bt_cel_value bt_cel_fn_ip_is_global_unicast(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return test(evaluation, arguments, is_global_unicast);
+	switch ((int)call->overload->variant) {
+	case BT_CEL_VARIANT_UNSPECIFIED:
+		return bt_cel_bool(is_unspecified);
+	case BT_CEL_VARIANT_LOOPBACK:
+		return bt_cel_bool(is_loopback);
+	case BT_CEL_VARIANT_LINK_LOCAL_MULTICAST:
+		return bt_cel_bool(ip->is_v6 ? ip->bytes[0] == 0xff && (ip->bytes[1] & 0x0f) == 2
+					     : has_prefix(ip, multicast_v4, 24));
+	case BT_CEL_VARIANT_LINK_LOCAL_UNICAST:
+		return bt_cel_bool(is_link_local_unicast);
+	default:
+		return bt_cel_bool((ip->is_v6 ? ip->bytes[0] != 0xff
+					      : (ip->bytes[0] & 0xf0) != 0xe0 &&
+							   !has_prefix(ip, broadcast, 32)) &&
+			!is_unspecified && !is_loopback && !is_link_local_unicast);
+	}
 }
 
 /* --- networks --- */
@@ -596,31 +534,21 @@ static struct bt_cel_value make_cidr(
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_cidr(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_cidr(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_cidr cidr;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
-	return parse_cidr(arguments[0].text, &cidr, &err) == 0
-		? make_cidr(evaluation, &cidr)
-		: bt_cel_fail_error(evaluation, &err);
+	return parse_cidr(call->arguments[0].text, &cidr, &err) == 0
+		? make_cidr(call->evaluation, &cidr)
+		: bt_cel_fail_error(call->evaluation, &err);
 }
 
-struct bt_cel_value bt_cel_fn_is_cidr(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_is_cidr(const struct bt_cel_call *call)
 {
 	struct bt_cel_cidr cidr;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
-	return bt_cel_bool(parse_cidr(arguments[0].text, &cidr, NULL) == 0);
+	return bt_cel_bool(parse_cidr(call->arguments[0].text, &cidr, NULL) == 0);
 }
 
 static bool contains(const struct bt_cel_cidr *cidr, const struct bt_cel_ip *ip)
@@ -628,45 +556,35 @@ static bool contains(const struct bt_cel_cidr *cidr, const struct bt_cel_ip *ip)
 	return cidr->ip.is_v6 == ip->is_v6 && has_prefix(ip, cidr->ip.bytes, cidr->prefix_length);
 }
 
-struct bt_cel_value bt_cel_fn_cidr_contains_ip(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_cidr_contains_ip(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_ip parsed;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
+	if (call->arguments[1].kind == BT_CEL_IP) {
+		return bt_cel_bool(contains(call->arguments[0].cidr, call->arguments[1].ip));
 	}
-	if (arguments[1].kind == BT_CEL_IP) {
-		return bt_cel_bool(contains(arguments[0].cidr, arguments[1].ip));
+	if (!bt_cel_charge_work(call->evaluation, call->arguments[1].text.length)) {
+		return call->evaluation->stop;
 	}
-	if (!bt_cel_charge_work(evaluation, arguments[1].text.length)) {
-		return evaluation->stop;
-	}
-	return parse_ip(arguments[1].text, &parsed, &err) == 0
-		? bt_cel_bool(contains(arguments[0].cidr, &parsed))
-		: bt_cel_fail_error(evaluation, &err);
+	return parse_ip(call->arguments[1].text, &parsed, &err) == 0
+		? bt_cel_bool(contains(call->arguments[0].cidr, &parsed))
+		: bt_cel_fail_error(call->evaluation, &err);
 }
 
-struct bt_cel_value bt_cel_fn_cidr_contains_cidr(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_cidr_contains_cidr(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	const struct bt_cel_cidr *outer = arguments[0].cidr;
-	const struct bt_cel_cidr *inner = arguments[1].cidr;
+	const struct bt_cel_cidr *outer = call->arguments[0].cidr;
+	const struct bt_cel_cidr *inner = call->arguments[1].cidr;
 	struct bt_cel_cidr parsed;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
-	if (arguments[1].kind == BT_CEL_STRING) {
-		if (!bt_cel_charge_work(evaluation, arguments[1].text.length)) {
-			return evaluation->stop;
+	if (call->arguments[1].kind == BT_CEL_STRING) {
+		if (!bt_cel_charge_work(call->evaluation, call->arguments[1].text.length)) {
+			return call->evaluation->stop;
 		}
-		if (parse_cidr(arguments[1].text, &parsed, &err) != 0) {
-			return bt_cel_fail_error(evaluation, &err);
+		if (parse_cidr(call->arguments[1].text, &parsed, &err) != 0) {
+			return bt_cel_fail_error(call->evaluation, &err);
 		}
 		inner = &parsed;
 	}
@@ -674,36 +592,26 @@ struct bt_cel_value bt_cel_fn_cidr_contains_cidr(struct bt_cel_evaluation *evalu
 		outer->prefix_length <= inner->prefix_length && contains(outer, &inner->ip));
 }
 
-struct bt_cel_value bt_cel_fn_cidr_ip(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_cidr_ip(const struct bt_cel_call *call)
 {
 	struct bt_cel_value result = {.kind = BT_CEL_IP};
 
-	result.ip = &arguments[0].cidr->ip;
-	return bt_cel_charge(evaluation, 1) ? result : evaluation->stop;
+	result.ip = &call->arguments[0].cidr->ip;
+	return result;
 }
 
-struct bt_cel_value bt_cel_fn_cidr_prefix_length(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_cidr_prefix_length(const struct bt_cel_call *call)
 {
-	return bt_cel_charge(evaluation, 1) ? bt_cel_int(arguments[0].cidr->prefix_length)
-					    : evaluation->stop;
+	return bt_cel_int(call->arguments[0].cidr->prefix_length);
 }
 
-struct bt_cel_value bt_cel_fn_cidr_masked(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_cidr_masked(const struct bt_cel_call *call)
 {
-	struct bt_cel_cidr masked = *arguments[0].cidr;
+	struct bt_cel_cidr masked = *call->arguments[0].cidr;
 	uint32_t size = masked.ip.is_v6 ? 16 : 4;
 
-	if (!bt_cel_charge(evaluation, 1)) {
-		return evaluation->stop;
-	}
 	for (uint32_t bit = masked.prefix_length; bit < size * 8; bit++) {
 		masked.ip.bytes[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
 	}
-	return make_cidr(evaluation, &masked);
+	return make_cidr(call->evaluation, &masked);
 }

@@ -19,7 +19,7 @@ struct renamer {
 /** --- words that stay --- */
 
 static const char *const functions[] = {
-#define BT_CEL_FUNCTION(name, style, signature, guard, code) name,
+#define BT_CEL_FUNCTION(name, style, signature, guard, charge, code, variant) name,
 #define BT_CEL_OWN(name, style, signature) name,
 #include "cel/functions.def"
 #undef BT_CEL_FUNCTION

@@ -75,52 +75,39 @@ static int parse_number(struct bt_str text, const char *characters, const char *
 	return parse_uint(text, out, err);
 }
 
-static int check_prerelease(struct bt_str part, struct berth_error *err)
-{
-	uint64_t number;
-
-	if (part.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "Prerelease is empty");
-	}
-	if (is_numeric(part)) {
-		if (has_leading_zero(part)) {
-			return bt_cel_refuse(err,
-				"Numeric PreRelease version must not contain leading zeroes ", part,
-				"");
-		}
-		return parse_uint(part, &number, err);
-	}
-	if (!is_identifier(part)) {
-		return bt_cel_refuse(err, "Invalid character(s) found in prerelease ", part, "");
-	}
-	return 0;
-}
-
-static int check_build(struct bt_str part, struct berth_error *err)
-{
-	if (part.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "Build meta data is empty");
-	}
-	if (!is_identifier(part)) {
-		return bt_cel_refuse(
-			err, "Invalid character(s) found in build meta data ", part, "");
-	}
-	return 0;
-}
-
-/** Every part between dots; an empty text is one empty part. */
-static int check_parts(struct bt_str text, int (*check)(struct bt_str, struct berth_error *),
-	struct berth_error *err)
+/** Every part between dots of a prerelease or of build metadata; an empty text is one empty part.
+ */
+static int check_parts(struct bt_str text, bool is_prerelease, struct berth_error *err)
 {
 	struct bt_str rest = text;
+	uint64_t number;
 
-	for (;;) {
-		int code = check(bt_str_cut(&rest, '.'), err);
+	do {
+		struct bt_str part = bt_str_cut(&rest, '.');
 
-		if (code != 0 || rest.data == NULL) {
-			return code;
+		if (part.length == 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				is_prerelease ? "Prerelease is empty" : "Build meta data is empty");
 		}
-	}
+		if (is_prerelease && is_numeric(part)) {
+			if (has_leading_zero(part)) {
+				return bt_cel_refuse(err,
+					"Numeric PreRelease version must not contain leading "
+					"zeroes ",
+					part, "");
+			}
+			int code = parse_uint(part, &number, err);
+			if (code != 0) {
+				return code;
+			}
+		} else if (!is_identifier(part)) {
+			return bt_cel_refuse(err,
+				is_prerelease ? "Invalid character(s) found in prerelease "
+					      : "Invalid character(s) found in build meta data ",
+				part, "");
+		}
+	} while (rest.data != NULL);
+	return 0;
 }
 
 static int parse_strict(
@@ -159,10 +146,10 @@ static int parse_strict(
 			"Patch number must not contain leading zeroes ", &version.patch, err);
 	}
 	if (code == 0 && has_prerelease) {
-		code = check_parts(version.prerelease, check_prerelease, err);
+		code = check_parts(version.prerelease, true, err);
 	}
 	if (code == 0 && has_build) {
-		code = check_parts(version.build, check_build, err);
+		code = check_parts(version.build, false, err);
 	}
 	if (code == 0) {
 		*out_version = version;
@@ -229,151 +216,102 @@ int bt_cel_semver_parse(struct bt_str text, bool is_normalised, struct bt_arena 
 	return code;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_identifiers(struct bt_str a, struct bt_str b)
-{
-	bool a_is_number = is_numeric(a);
-	bool b_is_number = is_numeric(b);
-	int order;
-
-	if (a_is_number != b_is_number) {
-		return a_is_number ? -1 : 1;
-	}
-	if (a_is_number && a.length != b.length) {
-		return a.length < b.length ? -1 : 1; /* there are no leading zeros */
-	}
-	order = bt_str_compare(a, b);
-	return (order > 0) - (order < 0);
-}
-
-static int compare_prereleases(struct bt_str a, struct bt_str b)
-{
-	if (a.length == 0 || b.length == 0) {
-		return (a.length == 0) - (b.length == 0);
-	}
-	while (a.data != NULL && b.data != NULL) {
-		int order = compare_identifiers(bt_str_cut(&a, '.'), bt_str_cut(&b, '.'));
-
-		if (order != 0) {
-			return order;
-		}
-	}
-	return (a.data != NULL) - (b.data != NULL);
-}
-
 int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_semver *b)
 {
-	int order = compare_numbers(a->major, b->major);
+	const uint64_t numbers[3][2] = {
+		{a->major, b->major}, {a->minor, b->minor}, {a->patch, b->patch}};
+	struct bt_str left = a->prerelease;
+	struct bt_str right = b->prerelease;
 
-	order = order != 0 ? order : compare_numbers(a->minor, b->minor);
-	order = order != 0 ? order : compare_numbers(a->patch, b->patch);
-	return order != 0 ? order : compare_prereleases(a->prerelease, b->prerelease);
+	for (int i = 0; i < 3; i++) {
+		if (numbers[i][0] != numbers[i][1]) {
+			return numbers[i][0] < numbers[i][1] ? -1 : 1;
+		}
+	}
+	if (left.length == 0 || right.length == 0) {
+		return (left.length == 0) - (right.length == 0);
+	}
+	while (left.data != NULL && right.data != NULL) {
+		struct bt_str left_part = bt_str_cut(&left, '.');
+		struct bt_str right_part = bt_str_cut(&right, '.');
+		bool left_is_number = is_numeric(left_part);
+		int order;
+
+		if (left_is_number != is_numeric(right_part)) {
+			return left_is_number ? -1 : 1;
+		}
+		if (left_is_number && left_part.length != right_part.length) {
+			/* There are no leading zeros. */
+			return left_part.length < right_part.length ? -1 : 1;
+		}
+		order = bt_str_compare(left_part, right_part);
+		if (order != 0) {
+			return order < 0 ? -1 : 1;
+		}
+	}
+	return (left.data != NULL) - (right.data != NULL);
 }
 
 /* Functions of semantic versions. Spec: 12b section 9.8. */
 
-/** semver(text[, is_normalised]) */
-static int parse(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *arguments,
-	uint32_t count, struct bt_cel_semver *out, struct berth_error *err)
+/** The second argument of semver() and isSemver(). */
+static bool is_normalised(const struct bt_cel_call *call)
 {
-	return bt_cel_semver_parse(
-		arguments[0].text, count > 1 && arguments[1].boolean, evaluation->arena, out, err);
+	return call->count > 1 && call->arguments[1].boolean;
 }
 
-struct bt_cel_value bt_cel_fn_semver(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_semver(const struct bt_cel_call *call)
 {
+	struct bt_cel_evaluation *evaluation = call->evaluation;
 	struct bt_cel_value result = {.kind = BT_CEL_SEMVER};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_semver *version;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
 	version = bt_cel_alloc(evaluation, 1, sizeof(*version));
 	if (version == NULL) {
 		return evaluation->stop;
 	}
-	if (parse(evaluation, arguments, count, version, &err) != 0) {
+	if (bt_cel_semver_parse(call->arguments[0].text, is_normalised(call), evaluation->arena,
+		    version, &err) != 0) {
 		return bt_cel_fail_error(evaluation, &err);
 	}
 	result.semver = version;
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_is_semver(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_is_semver(const struct bt_cel_call *call)
 {
 	struct bt_cel_semver version;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
-	return bt_cel_bool(parse(evaluation, arguments, count, &version, NULL) == 0);
+	return bt_cel_bool(bt_cel_semver_parse(call->arguments[0].text, is_normalised(call),
+				   call->evaluation->arena, &version, NULL) == 0);
 }
 
 /** Numbers beyond int wrap, as upstream's conversion does. */
-static struct bt_cel_value number(struct bt_cel_evaluation *evaluation, uint64_t value)
+struct bt_cel_value bt_cel_fn_semver_part(const struct bt_cel_call *call)
 {
-	return bt_cel_charge(evaluation, 1) ? bt_cel_int((int64_t)value) : evaluation->stop;
+	const struct bt_cel_semver *version = call->arguments[0].semver;
+	enum bt_cel_variant part = call->overload->variant;
+
+	return bt_cel_int((int64_t)(part == BT_CEL_VARIANT_MAJOR ? version->major
+			: part == BT_CEL_VARIANT_MINOR           ? version->minor
+								 : version->patch));
 }
 
-struct bt_cel_value bt_cel_fn_semver_major(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_semver_compare(const struct bt_cel_call *call)
 {
-	return number(evaluation, arguments[0].semver->major);
-}
+	const struct bt_cel_semver *left = call->arguments[0].semver;
+	int order = bt_cel_semver_compare(left, call->arguments[1].semver);
 
-struct bt_cel_value bt_cel_fn_semver_minor(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return number(evaluation, arguments[0].semver->minor);
-}
-
-struct bt_cel_value bt_cel_fn_semver_patch(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return number(evaluation, arguments[0].semver->patch);
-}
-
-static bool compare(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *arguments, int *out_order)
-{
-	*out_order = bt_cel_semver_compare(arguments[0].semver, arguments[1].semver);
-	return bt_cel_charge_work(evaluation, arguments[0].semver->prerelease.length) &&
-		bt_cel_charge(evaluation, 1);
-}
-
-struct bt_cel_value bt_cel_fn_semver_is_greater_than(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	int order;
-
-	return compare(evaluation, arguments, &order) ? bt_cel_bool(order > 0) : evaluation->stop;
-}
-
-struct bt_cel_value bt_cel_fn_semver_is_less_than(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	int order;
-
-	return compare(evaluation, arguments, &order) ? bt_cel_bool(order < 0) : evaluation->stop;
-}
-
-struct bt_cel_value bt_cel_fn_semver_compare_to(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	int order;
-
-	return compare(evaluation, arguments, &order) ? bt_cel_int(order) : evaluation->stop;
+	if (!bt_cel_charge_call(call->evaluation, left->prerelease)) {
+		return call->evaluation->stop;
+	}
+	switch ((int)call->overload->variant) {
+	case BT_CEL_VARIANT_GREATER:
+		return bt_cel_bool(order > 0);
+	case BT_CEL_VARIANT_LESS:
+		return bt_cel_bool(order < 0);
+	default:
+		return bt_cel_int(order);
+	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cel/function.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,6 @@ enum place {
 	PLACE_USER,
 	PLACE_QUERY,
 };
-
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 static bool is_digit(char c)
 {
@@ -40,7 +36,7 @@ static int hex_digit(char c)
 
 static bool must_be_escaped(char c, enum place place)
 {
-	if (is_letter(c) || is_digit(c) || is_one_of(c, "-_.~")) {
+	if (isalnum((unsigned char)c) || is_one_of(c, "-_.~")) {
 		return false;
 	}
 	if (place == PLACE_HOST || place == PLACE_ZONE) {
@@ -161,116 +157,74 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 	return code != 0 ? code : unescape_part(host, PLACE_HOST, out, err);
 }
 
-static int check_user(struct bt_str user, struct berth_error *err)
-{
-	struct bt_strbuf plain = {NULL, 0, 0};
-	int code;
-
-	for (uint32_t i = 0; i < user.length; i++) {
-		if (!is_letter(user.data[i]) && !is_digit(user.data[i]) &&
-			!is_one_of(user.data[i], "-._:~!$&'()*+,;=%@")) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "net/url: invalid userinfo");
-		}
-	}
-	code = unescape_part(user, PLACE_USER, &plain, err);
-	bt_strbuf_finish(&plain);
-	return code;
-}
-
 /** "user:password@host:port" */
 static int parse_authority(struct bt_str authority, struct bt_arena *arena, struct bt_str *out_host,
 	struct berth_error *err)
 {
 	int64_t at = bt_str_find_last_char(authority, '@');
-	struct bt_strbuf host = {NULL, 0, 0};
-	int code =
-		parse_host(bt_str_sub(authority, (uint32_t)(at + 1), authority.length), &host, err);
+	struct bt_str user = bt_str_sub(authority, 0, at < 0 ? 0 : (uint32_t)at);
+	struct bt_strbuf plain = {NULL, 0, 0};
+	int code = parse_host(
+		bt_str_sub(authority, (uint32_t)(at + 1), authority.length), &plain, err);
 
-	if (code == 0 && at >= 0) {
-		code = check_user(bt_str_sub(authority, 0, (uint32_t)at), err);
+	if (code == 0) {
+		*out_host = bt_arena_str(arena, bt_strbuf_str(&plain));
+	}
+	for (uint32_t i = 0; code == 0 && i < user.length; i++) {
+		if (!isalnum((unsigned char)user.data[i]) &&
+			!is_one_of(user.data[i], "-._:~!$&'()*+,;=%@")) {
+			code = bt_error_set(err, BERTH_ERR_INVALID, "net/url: invalid userinfo");
+		}
 	}
 	if (code == 0) {
-		*out_host = bt_arena_str(arena, bt_strbuf_str(&host));
+		code = unescape_part(user, PLACE_USER, &plain, err);
 	}
-	bt_strbuf_finish(&host);
-	return code;
-}
-
-static int check_path(struct bt_str path, struct berth_error *err)
-{
-	struct bt_strbuf plain = {NULL, 0, 0};
-	int code = unescape_part(path, PLACE_PATH, &plain, err);
-
 	bt_strbuf_finish(&plain);
 	return code;
-}
-
-/** *out_length: bytes of the scheme, 0 for none. */
-static int find_scheme(struct bt_str text, uint32_t *out_length, struct berth_error *err)
-{
-	uint32_t i = 0;
-
-	*out_length = 0;
-	while (i < text.length &&
-		(is_letter(text.data[i]) ||
-			(i != 0 && (is_digit(text.data[i]) || is_one_of(text.data[i], "+-."))))) {
-		i++;
-	}
-	if (i < text.length && text.data[i] == ':') {
-		if (i == 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "missing protocol scheme");
-		}
-		*out_length = i;
-	}
-	return 0;
-}
-
-static bool has_control_byte(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		unsigned char byte = (unsigned char)text.data[i];
-
-		if (byte < ' ' || byte == 0x7f) {
-			return true;
-		}
-	}
-	return false;
 }
 
 static int parse(
 	struct bt_str text, struct bt_arena *arena, struct bt_cel_url *out, struct berth_error *err)
 {
-	struct bt_strbuf lower = {NULL, 0, 0};
-	uint32_t scheme_length;
+	struct bt_strbuf buffer = {NULL, 0, 0};
+	uint32_t scheme_length = 0; /* 0: none */
+	struct bt_str authority;
+	struct bt_str rest;
+	int64_t slash;
 	int code;
 
-	if (has_control_byte(text)) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "net/url: invalid control character in URL");
+	for (uint32_t i = 0; i < text.length; i++) {
+		if ((unsigned char)text.data[i] < ' ' || text.data[i] == 0x7f) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"net/url: invalid control character in URL");
+		}
 	}
 	if (text.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "empty url");
 	}
-	code = find_scheme(text, &scheme_length, err);
-	if (code != 0) {
-		return code;
+	while (scheme_length < text.length &&
+		(isalpha((unsigned char)text.data[scheme_length]) ||
+			(scheme_length != 0 &&
+				(is_digit(text.data[scheme_length]) ||
+					is_one_of(text.data[scheme_length], "+-."))))) {
+		scheme_length++;
 	}
-	bt_strbuf_append_lower(&lower, bt_str_sub(text, 0, scheme_length));
-	bt_strbuf_append_str(&lower, bt_str_sub(text, scheme_length, text.length));
-	out->text = bt_arena_str(arena, bt_strbuf_str(&lower));
-	bt_strbuf_finish(&lower);
+	if (scheme_length == text.length || text.data[scheme_length] != ':') {
+		scheme_length = 0;
+	} else if (scheme_length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "missing protocol scheme");
+	}
+	bt_strbuf_append_lower(&buffer, bt_str_sub(text, 0, scheme_length));
+	bt_strbuf_append_str(&buffer, bt_str_sub(text, scheme_length, text.length));
+	out->text = bt_arena_str(arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
 	out->scheme = bt_str_sub(out->text, 0, scheme_length);
 	if (bt_str_equal(text, BT_STR("*"))) {
 		out->path = out->text;
 		return 0;
 	}
 	/* Behind the scheme. */
-	struct bt_str rest =
-		bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length);
-	struct bt_str authority;
-	int64_t slash;
-
-	out->query = rest;
+	out->query = bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length);
 	rest = bt_str_cut(&out->query, '?');
 	if (!bt_str_has_prefix(rest, BT_STR("/"))) {
 		/* With a scheme: opaque, like a mail address. */
@@ -290,7 +244,9 @@ static int parse(
 		}
 	}
 	out->path = rest;
-	return check_path(rest, err);
+	code = unescape_part(rest, PLACE_PATH, &buffer, err);
+	bt_strbuf_finish(&buffer);
+	return code;
 }
 
 int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_url *out_url,
@@ -312,83 +268,21 @@ int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_u
 	return code;
 }
 
-/** Length of the host without its port. */
-static uint32_t hostname_length(struct bt_str host)
-{
-	int64_t colon = bt_str_find_last_char(host, ':');
-
-	return colon >= 0 && is_optional_port(bt_str_sub(host, (uint32_t)colon, host.length))
-		? (uint32_t)colon
-		: host.length;
-}
-
-/** Without port and brackets, and the port. */
-static struct bt_str hostname_of(const struct bt_cel_url *url)
-{
-	struct bt_str name = bt_str_sub(url->host, 0, hostname_length(url->host));
-
-	if (bt_str_has_prefix(name, BT_STR("[")) && bt_str_has_suffix(name, BT_STR("]"))) {
-		name = bt_str_sub(name, 1, name.length - 2);
-	}
-	return name;
-}
-
-static struct bt_str port_of(const struct bt_cel_url *url)
-{
-	return bt_str_sub(url->host, hostname_length(url->host) + 1, url->host.length);
-}
-
-/** The path, escaped where it has to be. */
-static void escaped_path(const struct bt_cel_url *url, struct bt_strbuf *out)
-{
-	struct bt_strbuf plain = {NULL, 0, 0};
-	bool is_escaped = true;
-
-	for (uint32_t i = 0; i < url->path.length; i++) {
-		char c = url->path.data[i];
-
-		is_escaped =
-			is_escaped && (!must_be_escaped(c, PLACE_PATH) || is_one_of(c, "!'()*[]%"));
-	}
-	if (is_escaped) {
-		bt_strbuf_append_str(out, url->path);
-		return;
-	}
-	(void)unescape_part(url->path, PLACE_PATH, &plain, NULL); /* it was checked */
-	for (size_t i = 0; i < plain.length; i++) {
-		if (must_be_escaped(plain.data[i], PLACE_PATH)) {
-			bt_strbuf_printf(out, "%%%02X", (unsigned char)plain.data[i]);
-		} else {
-			bt_strbuf_append_char(out, plain.data[i]);
-		}
-	}
-	bt_strbuf_finish(&plain);
-}
-
 /* URLs. Spec: 12b section 9.6. */
 
-struct bt_str bt_cel_url_text(const struct bt_cel_url *url)
+struct bt_cel_value bt_cel_fn_url(const struct bt_cel_call *call)
 {
-	return url->text;
-}
-
-struct bt_cel_value bt_cel_fn_url(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
+	struct bt_cel_evaluation *evaluation = call->evaluation;
 	struct bt_cel_value result = {.kind = BT_CEL_URL};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_url *url;
 	int code;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
-	}
 	url = bt_cel_alloc(evaluation, 1, sizeof(*url));
 	if (url == NULL) {
 		return evaluation->stop;
 	}
-	code = bt_cel_url_parse(arguments[0].text, evaluation->arena, url, &err);
+	code = bt_cel_url_parse(call->arguments[0].text, evaluation->arena, url, &err);
 	if (code != 0) {
 		(void)bt_error_wrap(&err, code, "URL parse error during conversion from string");
 		return bt_cel_fail_error(evaluation, &err);
@@ -397,62 +291,68 @@ struct bt_cel_value bt_cel_fn_url(struct bt_cel_evaluation *evaluation,
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_is_url(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_is_url(const struct bt_cel_call *call)
 {
 	struct bt_cel_url url;
 
-	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
-		return evaluation->stop;
+	return bt_cel_bool(bt_cel_url_parse(call->arguments[0].text, call->evaluation->arena, &url,
+				   NULL) == 0);
+}
+
+/** The part lives as long as the URL. */
+struct bt_cel_value bt_cel_fn_url_part(const struct bt_cel_call *call)
+{
+	enum bt_cel_variant part = call->overload->variant;
+	struct bt_str host = call->arguments[0].url->host;
+	int64_t colon = bt_str_find_last_char(host, ':');
+	uint32_t name_length =
+		colon >= 0 && is_optional_port(bt_str_sub(host, (uint32_t)colon, host.length))
+		? (uint32_t)colon
+		: host.length;
+
+	if (part == BT_CEL_VARIANT_SCHEME) {
+		return bt_cel_string(call->arguments[0].url->scheme);
 	}
-	return bt_cel_bool(bt_cel_url_parse(arguments[0].text, evaluation->arena, &url, NULL) == 0);
-}
-
-/** A part of the URL, which lives as long as it. */
-static struct bt_cel_value answer(struct bt_cel_evaluation *evaluation, struct bt_str part)
-{
-	return bt_cel_charge(evaluation, 1) ? bt_cel_string(part) : evaluation->stop;
-}
-
-struct bt_cel_value bt_cel_fn_url_get_scheme(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return answer(evaluation, arguments[0].url->scheme);
-}
-
-struct bt_cel_value bt_cel_fn_url_get_host(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return answer(evaluation, arguments[0].url->host);
-}
-
-struct bt_cel_value bt_cel_fn_url_get_hostname(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return answer(evaluation, hostname_of(arguments[0].url));
-}
-
-struct bt_cel_value bt_cel_fn_url_get_port(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	return answer(evaluation, port_of(arguments[0].url));
-}
-
-struct bt_cel_value bt_cel_fn_url_get_escaped_path(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
-{
-	struct bt_cel_output output = {.evaluation = evaluation};
-
-	if (!bt_cel_charge_call(evaluation, arguments[0].url->path)) {
-		return evaluation->stop;
+	if (part == BT_CEL_VARIANT_PORT) {
+		return bt_cel_string(bt_str_sub(host, name_length + 1, host.length));
 	}
-	escaped_path(arguments[0].url, &output.buffer);
+	if (part == BT_CEL_VARIANT_HOSTNAME) {
+		host = bt_str_sub(host, 0, name_length);
+		if (bt_str_has_prefix(host, BT_STR("[")) && bt_str_has_suffix(host, BT_STR("]"))) {
+			host = bt_str_sub(host, 1, host.length - 2);
+		}
+	}
+	return bt_cel_string(host);
+}
+
+/** The path, escaped where it has to be. */
+struct bt_cel_value bt_cel_fn_url_get_escaped_path(const struct bt_cel_call *call)
+{
+	struct bt_str path = call->arguments[0].url->path;
+	struct bt_cel_output output = {.evaluation = call->evaluation};
+	struct bt_strbuf plain = {NULL, 0, 0};
+	bool is_escaped = true;
+
+	if (!bt_cel_charge_call(call->evaluation, path)) {
+		return call->evaluation->stop;
+	}
+	for (uint32_t i = 0; i < path.length && is_escaped; i++) {
+		is_escaped = !must_be_escaped(path.data[i], PLACE_PATH) ||
+			is_one_of(path.data[i], "!'()*[]%");
+	}
+	if (is_escaped) {
+		bt_strbuf_append_str(&output.buffer, path);
+		return bt_cel_output_finish(&output);
+	}
+	(void)unescape_part(path, PLACE_PATH, &plain, NULL); /* the parser did it, too */
+	for (size_t i = 0; i < plain.length; i++) {
+		if (must_be_escaped(plain.data[i], PLACE_PATH)) {
+			bt_strbuf_printf(&output.buffer, "%%%02X", (unsigned char)plain.data[i]);
+		} else {
+			bt_strbuf_append_char(&output.buffer, plain.data[i]);
+		}
+	}
+	bt_strbuf_finish(&plain);
 	return bt_cel_output_finish(&output);
 }
 
@@ -464,18 +364,6 @@ struct parameter {
 	struct bt_str value;
 	uint32_t index;
 };
-
-/** Plain text in the arena; false: a bad escape, or too much. */
-static bool unescape(struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str *out)
-{
-	struct bt_cel_output output = {.evaluation = evaluation};
-	/* Part of a query in plain text, "+" being a blank; false: a bad escape. */
-	bool is_plain = unescape_part(text, PLACE_QUERY, &output.buffer, NULL) == 0;
-	struct bt_cel_value plain = bt_cel_output_finish(&output);
-
-	*out = plain.text;
-	return is_plain && !bt_cel_is_error(&plain);
-}
 
 /** By name, then in the order of the query. */
 static int compare_parameters(const void *a, const void *b)
@@ -496,15 +384,26 @@ static uint32_t read_parameters(
 	while (query.length != 0) {
 		struct bt_str value = bt_str_cut(&query, '&');
 		struct bt_str name = value;
-		struct parameter *parameter = &out[count];
+		bool is_plain;
 
 		if (name.length == 0 || bt_str_find_char(name, ';') >= 0) {
 			continue;
 		}
 		name = bt_str_cut(&value, '=');
-		if (unescape(evaluation, name, &parameter->name) &&
-			unescape(evaluation, value, &parameter->value)) {
-			parameter->index = count++;
+		is_plain = true;
+		for (int i = 0; i < 2 && is_plain; i++) {
+			/* Plain text in the arena, "+" being a blank. */
+			struct bt_cel_output output = {.evaluation = evaluation};
+			bool is_valid = unescape_part(i == 0 ? name : value, PLACE_QUERY,
+						&output.buffer, NULL) == 0;
+			struct bt_cel_value plain = bt_cel_output_finish(&output);
+
+			*(i == 0 ? &out[count].name : &out[count].value) = plain.text;
+			is_plain = is_valid && !bt_cel_is_error(&plain);
+		}
+		if (is_plain) {
+			out[count].index = count;
+			count++;
 		}
 	}
 	qsort(out, count, sizeof(*out), compare_parameters);
@@ -540,11 +439,10 @@ static struct bt_cel_value make_map(
 	return result;
 }
 
-struct bt_cel_value bt_cel_fn_url_get_query(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
-	struct bt_cel_regex *regex BT_UNUSED)
+struct bt_cel_value bt_cel_fn_url_get_query(const struct bt_cel_call *call)
 {
-	struct bt_str query = arguments[0].url->query;
+	struct bt_cel_evaluation *evaluation = call->evaluation;
+	struct bt_str query = call->arguments[0].url->query;
 	struct parameter *parameters;
 	uint64_t count_max = 1;
 	uint32_t parameter_count;
