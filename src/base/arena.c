@@ -22,11 +22,6 @@ struct bt_arena_chunk {
 	_Alignas(max_align_t) char data[];
 };
 
-static size_t padding_of(const char *address, size_t alignment)
-{
-	return (size_t)(-(uintptr_t)address & (alignment - 1));
-}
-
 void bt_arena_init(struct bt_arena *arena, size_t first_chunk_bytes)
 {
 	*arena = (struct bt_arena){.chunk_bytes = first_chunk_bytes};
@@ -138,7 +133,7 @@ static BT_COLD char *alloc_from_new_chunk(struct bt_arena *arena, size_t size)
 static char *alloc_aligned(struct bt_arena *arena, size_t size, size_t alignment)
 {
 	size_t free_bytes = arena->next != NULL ? (size_t)(arena->end - arena->next) : 0;
-	size_t padding = padding_of(arena->next, alignment);
+	size_t padding = (size_t)(-(uintptr_t)arena->next & (alignment - 1));
 	char *memory;
 
 	if (BT_UNLIKELY(size > BT_ARENA_ALLOCATION_MAX)) {

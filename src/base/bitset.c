@@ -5,14 +5,9 @@
 
 #include "base/alloc.h"
 
-static uint32_t words_for(uint32_t bit_count)
-{
-	return bit_count / 64 + (bit_count % 64 != 0);
-}
-
 void bt_bitset_resize(struct bt_bitset *set, uint32_t bit_count)
 {
-	uint32_t word_count = words_for(bit_count);
+	uint32_t word_count = bit_count / 64 + (bit_count % 64 != 0);
 
 	if (word_count != set->word_count) {
 		set->words = bt_realloc_array(set->words, word_count, sizeof(*set->words));

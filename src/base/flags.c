@@ -61,18 +61,6 @@ static int refuse(const struct parse *parse, const struct bt_flag *flag, const c
 	return code;
 }
 
-static int store_by_setter(const struct parse *parse, const struct bt_flag *flag, const char *value)
-{
-	const struct bt_flag_setter *setter = flag->target;
-	struct berth_error reason = BERTH_ERROR_INIT;
-	int code = setter->set(setter->context, value, &reason);
-	if (code < 0) {
-		code = refuse(parse, flag, value, berth_error_message(&reason));
-		berth_error_finish(&reason);
-	}
-	return code;
-}
-
 static int store(const struct parse *parse, const struct bt_flag *flag, const char *value)
 {
 	int64_t number;
@@ -94,8 +82,16 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 	case BT_FLAG_STRINGS:
 		bt_vec_push(&((struct bt_arguments *)flag->target)->list, value);
 		return 0;
-	case BT_FLAG_SETTER:
-		return store_by_setter(parse, flag, value);
+	case BT_FLAG_SETTER: {
+		const struct bt_flag_setter *setter = flag->target;
+		struct berth_error reason = BERTH_ERROR_INIT;
+		int code = setter->set(setter->context, value, &reason);
+		if (code < 0) {
+			code = refuse(parse, flag, value, berth_error_message(&reason));
+			berth_error_finish(&reason);
+		}
+		return code;
+	}
 	}
 	return 0;
 }

@@ -8,20 +8,15 @@ static uint64_t rotate_left(uint64_t word, unsigned int bits)
 	return word << bits | word >> (64 - bits);
 }
 
-/* splitmix64: spreads any seed, also 0, over the whole state. */
-static uint64_t next_seed(uint64_t *state)
-{
-	uint64_t word = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
-	return word ^ word >> 31;
-}
-
 void bt_prng_init(struct bt_prng *prng, uint64_t seed)
 {
 	for (unsigned int i = 0; i < 4; i++) {
-		prng->state[i] = next_seed(&seed);
+		/* splitmix64: spreads any seed, also 0, over the whole state. */
+		uint64_t word = seed += UINT64_C(0x9e3779b97f4a7c15);
+
+		word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+		word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+		prng->state[i] = word ^ word >> 31;
 	}
 }
 

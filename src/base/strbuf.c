@@ -132,17 +132,6 @@ void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arg
 	buffer->length += (size_t)length;
 }
 
-static void append_escaped_rune(struct bt_strbuf *buffer, uint32_t rune)
-{
-	if (rune < 0x80) {
-		bt_strbuf_printf(buffer, "\\x%02x", (unsigned int)rune);
-	} else if (rune < 0x10000) {
-		bt_strbuf_printf(buffer, "\\u%04x", (unsigned int)rune);
-	} else {
-		bt_strbuf_printf(buffer, "\\U%08x", (unsigned int)rune);
-	}
-}
-
 /* The letter after the backslash, or 0 when the byte has no short escape. */
 static char short_escape(unsigned char byte)
 {
@@ -190,7 +179,13 @@ void bt_strbuf_append_quoted(struct bt_strbuf *buffer, struct bt_str text)
 		} else if (bt_unicode_is_print(rune)) {
 			bt_strbuf_append(buffer, text.data + i, size);
 		} else {
-			append_escaped_rune(buffer, rune);
+			if (rune < 0x80) {
+				bt_strbuf_printf(buffer, "\\x%02x", (unsigned int)rune);
+			} else if (rune < 0x10000) {
+				bt_strbuf_printf(buffer, "\\u%04x", (unsigned int)rune);
+			} else {
+				bt_strbuf_printf(buffer, "\\U%08x", (unsigned int)rune);
+			}
 		}
 		i += size;
 	}

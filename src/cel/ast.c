@@ -6,19 +6,6 @@
 #include "base/strbuf.h"
 #include "base/unicode.h"
 
-static struct bt_cel_node *macro_child(const struct bt_cel_node *node, uint32_t index)
-{
-	struct bt_cel_node *const parts[] = {
-		node->macro.range, node->macro.condition, node->macro.result};
-
-	for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-		if (parts[i] != NULL && index-- == 0) {
-			return parts[i];
-		}
-	}
-	return NULL;
-}
-
 struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t index)
 {
 	switch (node->kind) {
@@ -39,8 +26,17 @@ struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t i
 			return NULL;
 		}
 		return index % 2 == 0 ? node->map.keys[index / 2] : node->map.values[index / 2];
-	case BT_CEL_NODE_MACRO:
-		return macro_child(node, index);
+	case BT_CEL_NODE_MACRO: {
+		struct bt_cel_node *const parts[] = {
+			node->macro.range, node->macro.condition, node->macro.result};
+
+		for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+			if (parts[i] != NULL && index-- == 0) {
+				return parts[i];
+			}
+		}
+		return NULL;
+	}
 	}
 	return NULL;
 }

@@ -166,32 +166,6 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 	return add(checker, node, accumulator, node->macro.result->type);
 }
 
-/** Step and result of an iteration whose parts are checked. */
-static const struct bt_cel_type *iteration_result(struct bt_cel_checker *checker,
-	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
-	const struct element *element)
-{
-	const struct bt_cel_node *condition = node->macro.condition;
-	const struct bt_cel_type *counted[] = {accumulator, simple(BT_CEL_INT)};
-	const struct bt_cel_type *grown;
-
-	if (accumulator->kind == BT_CEL_BOOL) {
-		(void)bt_cel_expect_bool(checker, condition);
-		return accumulator;
-	}
-	grown = step(checker, node, accumulator, element);
-	if (condition != NULL) {
-		grown = apply_conditional(checker, node, condition->type, grown, accumulator);
-	}
-	if (!bt_cel_assign(&checker->inference, &grown, &accumulator, 1)) {
-		bt_cel_report_type(checker->issues, node->position, accumulator, grown);
-	}
-	if (node->macro.macro == BT_CEL_MACRO_EXISTS_ONE) {
-		return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("_==_"), counted, 2);
-	}
-	return bt_cel_substitute(&checker->inference, accumulator, false);
-}
-
 /** The range and the variables; what the caller does with them comes next. */
 static struct element open_iteration(struct bt_cel_checker *checker, struct bt_cel_node *node,
 	const struct bt_cel_type **out_accumulator)
@@ -225,7 +199,26 @@ static const struct bt_cel_type *check_iteration(
 		(void)bt_cel_check_node(checker, node->macro.result);
 	}
 	checker->scopes.count = outer;
-	return iteration_result(checker, node, accumulator, &element);
+
+	const struct bt_cel_node *condition = node->macro.condition;
+	const struct bt_cel_type *counted[] = {accumulator, simple(BT_CEL_INT)};
+	const struct bt_cel_type *grown;
+
+	if (accumulator->kind == BT_CEL_BOOL) {
+		(void)bt_cel_expect_bool(checker, condition);
+		return accumulator;
+	}
+	grown = step(checker, node, accumulator, &element);
+	if (condition != NULL) {
+		grown = apply_conditional(checker, node, condition->type, grown, accumulator);
+	}
+	if (!bt_cel_assign(&checker->inference, &grown, &accumulator, 1)) {
+		bt_cel_report_type(checker->issues, node->position, accumulator, grown);
+	}
+	if (node->macro.macro == BT_CEL_MACRO_EXISTS_ONE) {
+		return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("_==_"), counted, 2);
+	}
+	return bt_cel_substitute(&checker->inference, accumulator, false);
 }
 
 /** The result with its one variable; the caller made the list that it stands on. */

@@ -4,6 +4,7 @@
 #include "base/nanoseconds.h"
 #include "cel/evaluate_private.h"
 #include "cel/function.h"
+#include "cel/text.h"
 
 /* Arithmetic and orderings. Spec: 12b sections 8.6 and 8.7. */
 
@@ -581,6 +582,21 @@ struct bt_cel_value bt_cel_evaluate_call(
 	if (overload == NULL || overload->call == NULL) {
 		return bt_cel_no_overload(evaluation, node->call.function, arguments, count);
 	}
-	return bt_cel_call_function(
-		&(struct bt_cel_call){evaluation, overload, arguments, count, node->call.regex});
+	struct bt_cel_call call = {evaluation, overload, arguments, count, node->call.regex};
+	bool is_charged = true;
+
+	switch (overload->charge) {
+	case BT_CEL_CHARGE_OWN:
+		break;
+	case BT_CEL_CHARGE_ONE:
+		is_charged = bt_cel_charge(evaluation, 1);
+		break;
+	case BT_CEL_CHARGE_TEXT:
+		is_charged = bt_cel_charge_text(evaluation, arguments[0].text, 1);
+		break;
+	case BT_CEL_CHARGE_ELEMENTS:
+		is_charged = bt_cel_charge_elements(evaluation, &arguments[0].list);
+		break;
+	}
+	return is_charged ? overload->call(&call) : evaluation->stop;
 }

@@ -143,8 +143,6 @@ struct bt_cel_overload {
 /** In the order in which the checker tries them. */
 extern const struct bt_cel_overload bt_cel_overloads[];
 extern const uint32_t bt_cel_overload_count;
-/** Charges the call and runs its function. */
-struct bt_cel_value bt_cel_call_function(const struct bt_cel_call *call);
 
 /* For functions. */
 

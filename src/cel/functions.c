@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "cel/text.h"
+#include "cel/function.h"
 
 const struct bt_cel_overload bt_cel_overloads[] = {
 #define BT_CEL_FUNCTION(name_, style_, signature_, guard_, charge_, code_, variant_) \
@@ -105,25 +105,4 @@ struct bt_cel_value bt_cel_fn_unwrap(const struct bt_cel_call *call)
 	}
 	result.list = (struct bt_cel_list){items, kept};
 	return result;
-}
-
-struct bt_cel_value bt_cel_call_function(const struct bt_cel_call *call)
-{
-	struct bt_cel_evaluation *evaluation = call->evaluation;
-	bool is_charged = true;
-
-	switch (call->overload->charge) {
-	case BT_CEL_CHARGE_OWN:
-		break;
-	case BT_CEL_CHARGE_ONE:
-		is_charged = bt_cel_charge(evaluation, 1);
-		break;
-	case BT_CEL_CHARGE_TEXT:
-		is_charged = bt_cel_charge_text(evaluation, call->arguments[0].text, 1);
-		break;
-	case BT_CEL_CHARGE_ELEMENTS:
-		is_charged = bt_cel_charge_elements(evaluation, &call->arguments[0].list);
-		break;
-	}
-	return is_charged ? call->overload->call(call) : evaluation->stop;
 }

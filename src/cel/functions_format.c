@@ -448,37 +448,32 @@ static void format_clause(struct printer *printer, struct bt_cel_format_clause c
 	}
 }
 
-/** All of the text; stops at the first failure. */
-static void format_text(
-	struct printer *printer, struct bt_str format, const struct bt_cel_list *values)
-{
-	struct bt_cel_evaluation *evaluation = printer->output.evaluation;
-	uint32_t used = 0;
-	uint32_t at = 0;
-	struct bt_str text;
-
-	while (!bt_cel_is_error(&printer->failure) && !bt_cel_is_error(&evaluation->stop) &&
-		bt_cel_format_next(format, &at, &text)) {
-		struct bt_cel_format_clause clause;
-
-		if (text.length != 0) {
-			(void)bt_cel_output_append(&printer->output, text);
-		} else if (used >= values->count) {
-			/* Upstream looks for the value before it reads the clause. */
-			printer->failure = bt_cel_fail(evaluation, "index %u out of range", used);
-		} else if (bt_cel_format_parse(
-				   evaluation, format, &at, &clause, &printer->failure)) {
-			format_clause(printer, clause, &values->items[used++]);
-		}
-	}
-}
-
 struct bt_cel_value bt_cel_fn_format(const struct bt_cel_call *call)
 {
 	struct printer printer = {.output = {.evaluation = call->evaluation}};
 	struct bt_cel_value result;
 
-	format_text(&printer, call->arguments[0].text, &call->arguments[1].list);
+	/* All of the text; stops at the first failure. */
+	struct bt_str format = call->arguments[0].text;
+	struct bt_cel_evaluation *evaluation = printer.output.evaluation;
+	uint32_t used = 0;
+	uint32_t at = 0;
+	struct bt_str text;
+
+	while (!bt_cel_is_error(&printer.failure) && !bt_cel_is_error(&evaluation->stop) &&
+		bt_cel_format_next(format, &at, &text)) {
+		struct bt_cel_format_clause clause;
+
+		if (text.length != 0) {
+			(void)bt_cel_output_append(&printer.output, text);
+		} else if (used >= call->arguments[1].list.count) {
+			/* Upstream looks for the value before it reads the clause. */
+			printer.failure = bt_cel_fail(evaluation, "index %u out of range", used);
+		} else if (bt_cel_format_parse(
+				   evaluation, format, &at, &clause, &printer.failure)) {
+			format_clause(&printer, clause, &call->arguments[1].list.items[used++]);
+		}
+	}
 	result = bt_cel_output_finish(&printer.output);
 	return bt_cel_is_error(&call->evaluation->stop) ? call->evaluation->stop
 		: bt_cel_is_error(&printer.failure)     ? printer.failure

@@ -221,22 +221,6 @@ static bool find_domain(
 		read_literal(renamer, (uint32_t)literal, out_domain);
 }
 
-static struct bt_str rename_field(struct renamer *renamer, uint32_t index, int dots)
-{
-	struct bt_str name = text_at(renamer, index, 0);
-	struct bt_str domain;
-	bool is_devices = bt_str_equal_c(text_at(renamer, index, -dots - 1), "device") &&
-		kind_at(renamer, index, -dots - 2) != BT_CEL_TOKEN_DOT;
-	if (is_devices && IS_AMONG(name, device_fields)) {
-		return name;
-	}
-	if (find_domain(renamer, index, dots, &domain)) {
-		rename_pair(renamer, domain, name, &domain, &name);
-		return name;
-	}
-	return rename_name(renamer, name);
-}
-
 static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 {
 	struct bt_str name = text_at(renamer, index, 0);
@@ -248,7 +232,18 @@ static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 		return name;
 	}
 	if (dots != 0 && !is_call) {
-		return rename_field(renamer, index, dots);
+		name = text_at(renamer, index, 0);
+		struct bt_str domain;
+		bool is_devices = bt_str_equal_c(text_at(renamer, index, -dots - 1), "device") &&
+			kind_at(renamer, index, -dots - 2) != BT_CEL_TOKEN_DOT;
+		if (is_devices && IS_AMONG(name, device_fields)) {
+			return name;
+		}
+		if (find_domain(renamer, index, dots, &domain)) {
+			rename_pair(renamer, domain, name, &domain, &name);
+			return name;
+		}
+		return rename_name(renamer, name);
 	}
 	return dots == 0 && IS_AMONG(name, roots) ? name : rename_name(renamer, name);
 }

@@ -3,18 +3,6 @@
 
 #include "codec/name_index.h"
 
-/** Take the members out whose value was set to NULL. */
-static void drop_removed(struct bt_json_value *object)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < object->count; i++) {
-		if (object->members[i].value != NULL) {
-			object->members[kept++] = object->members[i];
-		}
-	}
-	object->count = kept;
-}
-
 /* One member at a time, with names that repeat: the last one counts in either document. */
 static void merge_members(
 	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch)
@@ -47,7 +35,15 @@ static void merge_members(
 			bt_json_append_member(arena, target, member->name, value);
 		}
 	}
-	drop_removed(target);
+
+	/* Take the members out whose value was set to NULL. */
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < target->count; i++) {
+		if (target->members[i].value != NULL) {
+			target->members[kept++] = target->members[i];
+		}
+	}
+	target->count = kept;
 	bt_name_index_finish(&index);
 	bt_name_index_finish(&of_patch);
 }

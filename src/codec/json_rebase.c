@@ -3,26 +3,6 @@
 
 #include "codec/json_same.h"
 
-static struct bt_json_value *rebase_object(struct bt_arena *arena, struct bt_json_value *whole,
-	const struct bt_json_value *before, struct bt_json_value *after)
-{
-	for (uint32_t i = 0; i < before->count; i++) {
-		if (bt_json_get(after, before->members[i].name) == NULL) {
-			(void)bt_json_remove(whole, before->members[i].name);
-		}
-	}
-	for (uint32_t i = 0; i < after->count; i++) {
-		const struct bt_json_member *member = &after->members[i];
-		struct bt_json_value *value =
-			bt_json_rebase(arena, bt_json_get(whole, member->name),
-				bt_json_get(before, member->name), member->value);
-		if (value != NULL) {
-			bt_json_set(arena, whole, member->name, value);
-		}
-	}
-	return whole;
-}
-
 /** How many elements at the beginning of both are the same; from_end: at the end, of at most max.
  */
 static uint32_t count_same(
@@ -39,26 +19,6 @@ static uint32_t count_same(
 	return count;
 }
 
-static struct bt_json_value *rebase_array(struct bt_arena *arena, const struct bt_json_value *whole,
-	const struct bt_json_value *before, struct bt_json_value *after)
-{
-	uint32_t common = before->count < after->count ? before->count : after->count;
-	uint32_t head = count_same(before, after, common, false);
-	uint32_t tail = count_same(before, after, common - head, true);
-	for (uint32_t i = 0; i < after->count; i++) {
-		uint32_t from_end = after->count - i;
-		if (i < head) {
-			after->elements[i] = whole->elements[i];
-		} else if (from_end <= tail) {
-			after->elements[i] = whole->elements[whole->count - from_end];
-		} else if (before->count == after->count) {
-			after->elements[i] = bt_json_rebase(
-				arena, whole->elements[i], before->elements[i], after->elements[i]);
-		}
-	}
-	return after;
-}
-
 /* Recursion: no deeper than the decoder allowed the text to be. */
 struct bt_json_value *bt_json_rebase(struct bt_arena *arena, struct bt_json_value *whole,
 	const struct bt_json_value *before, struct bt_json_value *after)
@@ -71,10 +31,38 @@ struct bt_json_value *bt_json_rebase(struct bt_arena *arena, struct bt_json_valu
 		return after;
 	}
 	if (after->type == BT_JSON_OBJECT) {
-		return rebase_object(arena, whole, before, after);
+		for (uint32_t i = 0; i < before->count; i++) {
+			if (bt_json_get(after, before->members[i].name) == NULL) {
+				(void)bt_json_remove(whole, before->members[i].name);
+			}
+		}
+		for (uint32_t i = 0; i < after->count; i++) {
+			const struct bt_json_member *member = &after->members[i];
+			struct bt_json_value *value =
+				bt_json_rebase(arena, bt_json_get(whole, member->name),
+					bt_json_get(before, member->name), member->value);
+			if (value != NULL) {
+				bt_json_set(arena, whole, member->name, value);
+			}
+		}
+		return whole;
 	}
 	if (after->type == BT_JSON_ARRAY && whole->count == before->count) {
-		return rebase_array(arena, whole, before, after);
+		uint32_t common = before->count < after->count ? before->count : after->count;
+		uint32_t head = count_same(before, after, common, false);
+		uint32_t tail = count_same(before, after, common - head, true);
+		for (uint32_t i = 0; i < after->count; i++) {
+			uint32_t from_end = after->count - i;
+			if (i < head) {
+				after->elements[i] = whole->elements[i];
+			} else if (from_end <= tail) {
+				after->elements[i] = whole->elements[whole->count - from_end];
+			} else if (before->count == after->count) {
+				after->elements[i] = bt_json_rebase(arena, whole->elements[i],
+					before->elements[i], after->elements[i]);
+			}
+		}
+		return after;
 	}
 	return after;
 }

@@ -28,12 +28,6 @@ struct parser {
 	BT_VEC(struct bt_json_member) items;
 };
 
-static void parser_finish(struct parser *parser)
-{
-	bt_vec_finish(&parser->levels);
-	bt_vec_finish(&parser->items);
-}
-
 static struct bt_str own_text(struct parser *parser, struct bt_str text, bool borrowed)
 {
 	return parser->copy_strings && borrowed ? bt_arena_str(parser->arena, text) : text;
@@ -169,7 +163,8 @@ int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	if (result == 0) {
 		*out_value = value;
 	}
-	parser_finish(&parser);
+	bt_vec_finish(&parser.levels);
+	bt_vec_finish(&parser.items);
 	return result;
 }
 
@@ -244,22 +239,6 @@ static const struct bt_json_member **sorted_members(
 	return sorted;
 }
 
-static bool objects_equal(const struct bt_json_value *a, const struct bt_json_value *b)
-{
-	uint32_t a_count;
-	uint32_t b_count;
-	const struct bt_json_member **a_members = sorted_members(a, &a_count);
-	const struct bt_json_member **b_members = sorted_members(b, &b_count);
-	bool equal = a_count == b_count;
-	for (uint32_t i = 0; equal && i < a_count; i++) {
-		equal = bt_str_equal(a_members[i]->name, b_members[i]->name) &&
-			bt_json_equal(a_members[i]->value, b_members[i]->value);
-	}
-	bt_free(a_members);
-	bt_free(b_members);
-	return equal;
-}
-
 bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
 {
 	if (a->type != b->type) {
@@ -283,8 +262,20 @@ bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
 			}
 		}
 		return true;
-	case BT_JSON_OBJECT:
-		return objects_equal(a, b);
+	case BT_JSON_OBJECT: {
+		uint32_t a_count;
+		uint32_t b_count;
+		const struct bt_json_member **a_members = sorted_members(a, &a_count);
+		const struct bt_json_member **b_members = sorted_members(b, &b_count);
+		bool equal = a_count == b_count;
+		for (uint32_t i = 0; equal && i < a_count; i++) {
+			equal = bt_str_equal(a_members[i]->name, b_members[i]->name) &&
+				bt_json_equal(a_members[i]->value, b_members[i]->value);
+		}
+		bt_free(a_members);
+		bt_free(b_members);
+		return equal;
+	}
 	case BT_JSON__COUNT:
 		break;
 	}

@@ -320,30 +320,6 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	return 0;
 }
 
-static int decode_null(struct decoder *decoder, const struct bt_field *field, void *out,
-	const struct bt_path *path)
-{
-	int result = bt_json_read_null(decoder->reader, decoder->err);
-	if (result != 0) {
-		return fail_at(decoder, path, result);
-	}
-	switch ((enum bt_field_shape)field->shape) {
-	case BT_SHAPE_SINGLE:
-		if (field->type == BT_FIELD_SCALAR) {
-			memset(out, 0, field->scalar->size);
-		}
-		break;
-	case BT_SHAPE_NULLABLE:
-		memset(out, 0, bt_nullable_size(field));
-		break;
-	case BT_SHAPE_LIST:
-	case BT_SHAPE_MAP:
-		bt_store_list(out, (struct bt_any_list){0});
-		break;
-	}
-	return 0;
-}
-
 static int decode_field(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *parent)
 {
@@ -356,7 +332,25 @@ static int decode_field(struct decoder *decoder, const struct bt_field *field, v
 		return fail_at(decoder, &path, result);
 	}
 	if (type == BT_JSON_NULL) {
-		return decode_null(decoder, field, out, &path);
+		result = bt_json_read_null(decoder->reader, decoder->err);
+		if (result != 0) {
+			return fail_at(decoder, &path, result);
+		}
+		switch ((enum bt_field_shape)field->shape) {
+		case BT_SHAPE_SINGLE:
+			if (field->type == BT_FIELD_SCALAR) {
+				memset(out, 0, field->scalar->size);
+			}
+			break;
+		case BT_SHAPE_NULLABLE:
+			memset(out, 0, bt_nullable_size(field));
+			break;
+		case BT_SHAPE_LIST:
+		case BT_SHAPE_MAP:
+			bt_store_list(out, (struct bt_any_list){0});
+			break;
+		}
+		return 0;
 	}
 	switch ((enum bt_field_shape)field->shape) {
 	case BT_SHAPE_SINGLE:
@@ -369,12 +363,6 @@ static int decode_field(struct decoder *decoder, const struct bt_field *field, v
 		return decode_map(decoder, field, out, &path);
 	}
 	return 0;
-}
-
-static bool has_name(const struct bt_field *field, struct bt_str name)
-{
-	return field->name_length == name.length &&
-		memcmp(field->name, name.data, name.length) == 0;
 }
 
 static bool is_inline(const struct bt_field *field)
@@ -399,7 +387,8 @@ static const struct bt_field *find_row(
 		}
 		bool found;
 		if (BT_LIKELY(!is_inline(&fields[i]))) {
-			found = has_name(&fields[i], name);
+			found = fields[i].name_length == name.length &&
+				memcmp(fields[i].name, name.data, name.length) == 0;
 		} else {
 			uint32_t inner_hint = 0;
 			found = find_row(fields[i].message, name, &inner_hint) != NULL;

@@ -94,20 +94,6 @@ static bool is_zero(const struct bt_field *field, const void *value)
 	return false;
 }
 
-static void pack_items(const struct bt_field *field, const void *member, struct bt_strbuf *out)
-{
-	struct bt_any_list list = bt_load_list(member);
-
-	bt_wire_write_varint(out, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
-	for (uint32_t i = 0; i < list.count; i++) {
-		const void *item = bt_list_item(field, &list, i);
-		if (field->shape == BT_SHAPE_MAP) {
-			pack_str(bt_load_str(item), out);
-		}
-		pack_value(field, bt_const_field_at(item, bt_value_offset(field)), out);
-	}
-}
-
 static void pack_field(
 	const struct bt_field *field, uint32_t index, const void *member, struct bt_strbuf *out)
 {
@@ -124,7 +110,19 @@ static void pack_field(
 	case BT_SHAPE_MAP:
 		if (bt_load_list(member).count != 0 || bt_load_list(member).present) {
 			bt_wire_write_varint(out, (uint64_t)index + 1);
-			pack_items(field, member, out);
+
+			struct bt_any_list list = bt_load_list(member);
+
+			bt_wire_write_varint(
+				out, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
+			for (uint32_t i = 0; i < list.count; i++) {
+				const void *item = bt_list_item(field, &list, i);
+				if (field->shape == BT_SHAPE_MAP) {
+					pack_str(bt_load_str(item), out);
+				}
+				pack_value(field, bt_const_field_at(item, bt_value_offset(field)),
+					out);
+			}
 		}
 		return;
 	}

@@ -9,18 +9,6 @@ enum {
 	SHOWN = 2,
 };
 
-static void append_shown(struct bt_strbuf *out, struct bt_str name)
-{
-	uint32_t shown = name.length <= NAME_SHOWN_MAX ? name.length : NAME_SHOWN_MAX;
-	for (uint32_t i = 0; i < shown; i++) {
-		unsigned char c = (unsigned char)name.data[i];
-		bt_strbuf_append_char(out, c < 0x20 || c >= 0x7f ? '?' : (char)c);
-	}
-	if (shown < name.length) {
-		bt_strbuf_append_c(out, "...");
-	}
-}
-
 static void render(const struct bt_path *path, int flags, struct bt_strbuf *out, size_t start)
 {
 	bool is_member;
@@ -40,7 +28,15 @@ static void render(const struct bt_path *path, int flags, struct bt_strbuf *out,
 		bt_strbuf_append_char(out, is_member ? '.' : '[');
 	}
 	if ((flags & SHOWN) != 0) {
-		append_shown(out, path->name);
+		struct bt_str name = path->name;
+		uint32_t shown = name.length <= NAME_SHOWN_MAX ? name.length : NAME_SHOWN_MAX;
+		for (uint32_t i = 0; i < shown; i++) {
+			unsigned char c = (unsigned char)name.data[i];
+			bt_strbuf_append_char(out, c < 0x20 || c >= 0x7f ? '?' : (char)c);
+		}
+		if (shown < name.length) {
+			bt_strbuf_append_c(out, "...");
+		}
 	} else {
 		bt_strbuf_append_str(out, path->name);
 	}

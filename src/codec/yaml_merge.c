@@ -37,18 +37,6 @@ static struct member *find_member(struct members *members, const struct member *
 	return NULL;
 }
 
-static void add_member(struct members *members, const struct member *member, bool replace)
-{
-	struct member *earlier = find_member(members, member);
-	if (earlier == NULL) {
-		uint32_t index = members->list.count;
-		bt_vec_push(&members->list, *member);
-		bt_map_insert(&members->map, member->hash, index);
-	} else if (replace) {
-		earlier->value = member->value;
-	}
-}
-
 /**
  * Add the members of the object that the reader stands at. The text is our own, so it is
  * well-formed and flat enough.
@@ -71,7 +59,15 @@ static void add_object(struct members *members, struct bt_json_reader *reader, b
 		BT_ASSERT(result == 0);
 		member.name = (struct bt_str){name.data, (uint32_t)name.length};
 		member.hash = bt_hash_bytes(name.data, name.length, 0);
-		add_member(members, &member, replace);
+
+		struct member *earlier = find_member(members, &member);
+		if (earlier == NULL) {
+			uint32_t index = members->list.count;
+			bt_vec_push(&members->list, member);
+			bt_map_insert(&members->map, member.hash, index);
+		} else if (replace) {
+			earlier->value = member.value;
+		}
 	}
 }
 

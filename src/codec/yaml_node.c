@@ -131,20 +131,6 @@ static const char *anchor_of(const yaml_event_t *event)
 	}
 }
 
-static int append_collection(struct bt_yaml_reader *reader, const yaml_event_t *event)
-{
-	if (reader->depth == BT_YAML_DEPTH_MAX) {
-		return too_deep(reader, event);
-	}
-	reader->depth++;
-	reader->depth_peak =
-		reader->depth > reader->depth_peak ? reader->depth : reader->depth_peak;
-	int result = event->type == YAML_MAPPING_START_EVENT ? bt_yaml_append_mapping(reader)
-							     : append_sequence(reader);
-	reader->depth--;
-	return result;
-}
-
 static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	switch (event->type) {
@@ -152,8 +138,19 @@ static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *
 		return append_alias(reader, event);
 	case YAML_SCALAR_EVENT:
 		return bt_yaml_append_scalar(reader, event);
-	default:
-		return append_collection(reader, event);
+	default: {
+		if (reader->depth == BT_YAML_DEPTH_MAX) {
+			return too_deep(reader, event);
+		}
+		reader->depth++;
+		reader->depth_peak =
+			reader->depth > reader->depth_peak ? reader->depth : reader->depth_peak;
+		int result = event->type == YAML_MAPPING_START_EVENT
+			? bt_yaml_append_mapping(reader)
+			: append_sequence(reader);
+		reader->depth--;
+		return result;
+	}
 	}
 }
 

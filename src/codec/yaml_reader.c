@@ -86,23 +86,6 @@ void bt_yaml_reader_destroy(struct bt_yaml_reader *reader)
 	bt_free(reader);
 }
 
-/** The message of a parser failure, with go-yaml's idea of the line. */
-static int parser_failed(struct bt_yaml_reader *reader)
-{
-	const yaml_parser_t *parser = &reader->parser;
-	const char *problem =
-		parser->problem != NULL ? parser->problem : "unknown problem parsing YAML content";
-	size_t line = parser->context_mark.line != 0 ? parser->context_mark.line
-						     : parser->problem_mark.line;
-	if (line != 0 && parser->error == YAML_SCANNER_ERROR) {
-		line++;
-	}
-	if (line == 0) {
-		return bt_error_set(reader->err, BERTH_ERR_SYNTAX, "yaml: %s", problem);
-	}
-	return bt_error_set(reader->err, BERTH_ERR_SYNTAX, "yaml: line %zu: %s", line, problem);
-}
-
 uint32_t bt_yaml_event_line(const yaml_event_t *event)
 {
 	return (uint32_t)event->start_mark.line + 1;
@@ -123,7 +106,21 @@ int bt_yaml_check_budget(struct bt_yaml_reader *reader)
 int bt_yaml_next_event(struct bt_yaml_reader *reader, yaml_event_t *out_event)
 {
 	if (yaml_parser_parse(&reader->parser, out_event) == 0) {
-		return parser_failed(reader);
+		/* The message of a parser failure, with go-yaml's idea of the line. */
+		const yaml_parser_t *parser = &reader->parser;
+		const char *problem = parser->problem != NULL
+			? parser->problem
+			: "unknown problem parsing YAML content";
+		size_t line = parser->context_mark.line != 0 ? parser->context_mark.line
+							     : parser->problem_mark.line;
+		if (line != 0 && parser->error == YAML_SCANNER_ERROR) {
+			line++;
+		}
+		if (line == 0) {
+			return bt_error_set(reader->err, BERTH_ERR_SYNTAX, "yaml: %s", problem);
+		}
+		return bt_error_set(
+			reader->err, BERTH_ERR_SYNTAX, "yaml: line %zu: %s", line, problem);
 	}
 	return 0;
 }

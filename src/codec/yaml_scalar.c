@@ -155,9 +155,11 @@ static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
 	return false;
 }
 
-/** [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
-static bool is_float(const char *p)
+static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
 {
+	/* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
+	const char *p = plain;
+
 	if (*p == '-' || *p == '+') {
 		p++;
 	}
@@ -188,12 +190,7 @@ static bool is_float(const char *p)
 			p++;
 		}
 	}
-	return *p == '\0';
-}
-
-static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
-{
-	if (!is_float(plain)) {
+	if (*p != '\0') {
 		return false;
 	}
 	double number = strtod(plain, NULL);

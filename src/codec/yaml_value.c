@@ -109,45 +109,6 @@ static int write_resolved(struct bt_yaml_reader *reader, struct bt_json_writer *
 	return 0;
 }
 
-static int append_binary(
-	struct bt_yaml_reader *reader, struct bt_json_writer *writer, struct bt_str text)
-{
-	struct bt_strbuf bytes = {0};
-	int result = 0;
-	if (bt_yaml_decode_base64(text, &bytes)) {
-		bt_json_write_str(writer, bt_strbuf_str(&bytes));
-	} else {
-		result = bt_error_set(reader->err, BERTH_ERR_INVALID,
-			"yaml: !!binary value contains invalid base64 data");
-	}
-	bt_strbuf_finish(&bytes);
-	return result;
-}
-
-/** A scalar with a tag that asks for a type, or none. */
-static int append_typed(struct bt_yaml_reader *reader, struct bt_json_writer *writer,
-	struct bt_str text, enum tag tag)
-{
-	struct bt_yaml_scalar scalar;
-	bt_yaml_resolve(text, &scalar);
-	enum tag found = tag_of_kind(scalar.kind);
-	int result;
-	if (tag == TAG_FLOAT && scalar.kind == BT_YAML_INT) {
-		double number = (double)scalar.magnitude;
-		result = write_number(reader, writer, scalar.negative ? -number : number);
-	} else if (tag == TAG_NONE || tag == found ||
-		(tag == TAG_FLOAT && scalar.kind == BT_YAML_BIG_INT)) {
-		result = write_resolved(reader, writer, text, &scalar);
-	} else {
-		int shown = text.length <= BT_YAML_SHOWN_MAX ? (int)text.length : BT_YAML_SHOWN_MAX;
-		result = bt_error_set(reader->err, BERTH_ERR_INVALID,
-			"yaml: cannot decode %s `%.*s` as a %s", tag_name(found), shown, text.data,
-			tag_name(tag));
-	}
-	bt_yaml_scalar_finish(&scalar);
-	return result;
-}
-
 int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	struct bt_json_writer writer;
@@ -157,11 +118,39 @@ int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *eve
 	bt_json_writer_init(&writer, reader->out, 0);
 	writer.escape_html = false;
 	if (tag == TAG_BINARY) {
-		return append_binary(reader, &writer, text);
+		struct bt_strbuf bytes = {0};
+		int result = 0;
+		if (bt_yaml_decode_base64(text, &bytes)) {
+			bt_json_write_str(&writer, bt_strbuf_str(&bytes));
+		} else {
+			result = bt_error_set(reader->err, BERTH_ERR_INVALID,
+				"yaml: !!binary value contains invalid base64 data");
+		}
+		bt_strbuf_finish(&bytes);
+		return result;
 	}
 	if (tag == TAG_STR) {
 		bt_json_write_str(&writer, text);
 		return 0;
 	}
-	return append_typed(reader, &writer, text, tag);
+
+	/* A scalar with a tag that asks for a type, or none. */
+	struct bt_yaml_scalar scalar;
+	bt_yaml_resolve(text, &scalar);
+	enum tag found = tag_of_kind(scalar.kind);
+	int result;
+	if (tag == TAG_FLOAT && scalar.kind == BT_YAML_INT) {
+		double number = (double)scalar.magnitude;
+		result = write_number(reader, &writer, scalar.negative ? -number : number);
+	} else if (tag == TAG_NONE || tag == found ||
+		(tag == TAG_FLOAT && scalar.kind == BT_YAML_BIG_INT)) {
+		result = write_resolved(reader, &writer, text, &scalar);
+	} else {
+		int shown = text.length <= BT_YAML_SHOWN_MAX ? (int)text.length : BT_YAML_SHOWN_MAX;
+		result = bt_error_set(reader->err, BERTH_ERR_INVALID,
+			"yaml: cannot decode %s `%.*s` as a %s", tag_name(found), shown, text.data,
+			tag_name(tag));
+	}
+	bt_yaml_scalar_finish(&scalar);
+	return result;
 }

@@ -158,24 +158,6 @@ int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
 	return node->generation;
 }
 
-static void copy_pods(
-	struct bt_aggregate *copy, struct berth_cache *cache, const struct bt_node_row *row)
-{
-	for (uint32_t i = 0; i < row->pods.count; i++) {
-		bt_aggregate_add(copy, cache->pods.items[row->pods.items[i]].pod);
-	}
-	/* Removals have left this list in an order of its own. */
-	BT_ASSERT(copy->pods_with_affinity.count == row->pods_with_affinity.count);
-	for (uint32_t i = 0; i < row->pods_with_affinity.count; i++) {
-		uint32_t pod_id = row->pods_with_affinity.items[i];
-		struct bt_aggregate_pod *pod =
-			bt_aggregate_pod_share(cache->pods.items[pod_id].pod);
-
-		bt_aggregate_pod_release(copy->pods_with_affinity.items[i]);
-		copy->pods_with_affinity.items[i] = pod;
-	}
-}
-
 static int compare_images(const void *a, const void *b)
 {
 	return bt_str_compare(((const struct bt_aggregate_image *)a)->name,
@@ -213,7 +195,19 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 	const struct bt_cache_node *node = &cache->nodes.items[slot];
 	struct bt_aggregate *copy = bt_aggregate_create();
 
-	copy_pods(copy, cache, row);
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		bt_aggregate_add(copy, cache->pods.items[row->pods.items[i]].pod);
+	}
+	/* Removals have left this list in an order of its own. */
+	BT_ASSERT(copy->pods_with_affinity.count == row->pods_with_affinity.count);
+	for (uint32_t i = 0; i < row->pods_with_affinity.count; i++) {
+		uint32_t pod_id = row->pods_with_affinity.items[i];
+		struct bt_aggregate_pod *pod =
+			bt_aggregate_pod_share(cache->pods.items[pod_id].pod);
+
+		bt_aggregate_pod_release(copy->pods_with_affinity.items[i]);
+		copy->pods_with_affinity.items[i] = pod;
+	}
 	/* A set, not a multiset: the ports are what the row says, not what its pods say. */
 	berth_host_port_info_finish(&copy->ports);
 	for (uint32_t i = 0; i < row->ports.count; i++) {

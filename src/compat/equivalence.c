@@ -335,19 +335,6 @@ static const struct answer *find_answer(
 	return NULL;
 }
 
-static void expect_equal(const char *name, const struct berth_predicate_result *kept,
-	const struct berth_predicate_result *computed)
-{
-	bool equal = kept->fits == computed->fits && kept->reason_count == computed->reason_count;
-
-	for (uint32_t i = 0; equal && i < kept->reason_count; i++) {
-		equal = bt_str_equal(kept->reasons[i].text, computed->reasons[i].text);
-	}
-	if (!equal) {
-		bt_panic("equivalence cache: %s answers differently now", name);
-	}
-}
-
 int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 	struct berth_equivalence_node_cache *node_cache,
 	const struct berth_equivalence_class *equivalence_class, const char *name,
@@ -379,7 +366,16 @@ int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 	int result = predicate(pod, metadata, node, arena, out_result, err);
 
 	if (result == BERTH_OK && kept != NULL) {
-		expect_equal(name, &kept->result, out_result);
+		bool equal = kept->result.fits == out_result->fits &&
+			kept->result.reason_count == out_result->reason_count;
+
+		for (uint32_t i = 0; equal && i < kept->result.reason_count; i++) {
+			equal = bt_str_equal(
+				kept->result.reasons[i].text, out_result->reasons[i].text);
+		}
+		if (!equal) {
+			bt_panic("equivalence cache: %s answers differently now", name);
+		}
 	} else if (result == BERTH_OK && keeps) {
 		struct answer answer = {
 			index, equivalence_class->id, copy_result(out_result, &node_cache->arena)};

@@ -503,20 +503,6 @@ struct berth_status berth_framework_run_score_plugins(struct berth_framework *fr
 
 /* --- runners from the choice of a node on, and of the queue --- */
 
-static uint32_t find_slot(const struct bt_framework *framework, struct bt_str node_name,
-	struct bt_arena *arena, struct bt_status *out_status)
-{
-	uint32_t slot = bt_node_table_find(&framework->handle.state->nodes, node_name);
-
-	*out_status = BT_STATUS_OK;
-	if (slot == BT_SLOT_NONE) {
-		*out_status = bt_status_error_text(arena,
-			bt_arena_printf(arena, "nodeinfo not found for node name \"%.*s\"",
-				BT_STR_ARG(node_name)));
-	}
-	return slot;
-}
-
 /** What the runners of one pod on one node work with. */
 struct run {
 	struct bt_framework *framework;
@@ -533,7 +519,14 @@ static struct run begin(struct berth_framework *framework, struct berth_cycle_st
 		.framework = bt_framework_of(framework), .pod = bt_const_pod_info_of(pod)};
 
 	run.cycle = bt_lib_adopt_cycle(run.framework, state);
-	run.slot = find_slot(run.framework, node_name, run.cycle->arena, &run.status);
+	run.slot = bt_node_table_find(&run.framework->handle.state->nodes, node_name);
+	run.status = BT_STATUS_OK;
+	if (run.slot == BT_SLOT_NONE) {
+		run.status = bt_status_error_text(run.cycle->arena,
+			bt_arena_printf(run.cycle->arena,
+				"nodeinfo not found for node name \"%.*s\"",
+				BT_STR_ARG(node_name)));
+	}
 	return run;
 }
 

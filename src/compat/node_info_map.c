@@ -70,28 +70,6 @@ static struct bt_str node_name_of(const struct berth_object *pod)
 	return name.data != NULL ? name : BT_STR("");
 }
 
-/** An empty aggregate for each name that occurs. */
-static void make_entries(struct berth_node_name_to_info_map *map, struct berth_object *const *pods,
-	uint32_t pod_count, struct berth_object *const *nodes, uint32_t node_count)
-{
-	size_t count = (size_t)pod_count + node_count;
-	struct bt_str *names = BT_NEW_ARRAY(struct bt_str, count + 1);
-
-	for (uint32_t i = 0; i < pod_count; i++) {
-		names[i] = node_name_of(pods[i]);
-	}
-	for (uint32_t i = 0; i < node_count; i++) {
-		names[pod_count + i] = berth_object_name(nodes[i]);
-	}
-	qsort(names, count, sizeof(*names), compare_names);
-	for (size_t i = 0; i < count; i++) {
-		if (i == 0 || !bt_str_equal(names[i], names[i - 1])) {
-			push(map, names[i], bt_aggregate_create());
-		}
-	}
-	bt_free(names);
-}
-
 /** A name that a node reports. */
 struct report {
 	struct bt_str image;
@@ -140,9 +118,51 @@ static bool is_last_word(const struct report_list *list, uint32_t at)
 		!bt_str_equal(list->reports.items[at].image, list->reports.items[at + 1].image);
 }
 
-/** Sizes are each node's own, counts go over the nodes that were given. */
-static void count_images(struct berth_node_name_to_info_map *map)
+int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_t pod_count,
+	struct berth_object *const *nodes, uint32_t node_count,
+	struct berth_node_name_to_info_map **out_map, struct berth_error *err)
 {
+	struct berth_node_name_to_info_map *map;
+	int result = check_kinds(pods, pod_count, BT_KIND_POD, err);
+
+	if (result == BERTH_OK) {
+		result = check_kinds(nodes, node_count, BT_KIND_NODE, err);
+	}
+	if (result != BERTH_OK) {
+		return result;
+	}
+	map = BT_NEW(struct berth_node_name_to_info_map);
+
+	/* An empty aggregate for each name that occurs. */
+	size_t count = (size_t)pod_count + node_count;
+	struct bt_str *names = BT_NEW_ARRAY(struct bt_str, count + 1);
+
+	for (uint32_t i = 0; i < pod_count; i++) {
+		names[i] = node_name_of(pods[i]);
+	}
+	for (uint32_t i = 0; i < node_count; i++) {
+		names[pod_count + i] = berth_object_name(nodes[i]);
+	}
+	qsort(names, count, sizeof(*names), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || !bt_str_equal(names[i], names[i - 1])) {
+			push(map, names[i], bt_aggregate_create());
+		}
+	}
+	bt_free(names);
+	for (uint32_t i = 0; i < pod_count; i++) {
+		struct bt_aggregate_pod *pod =
+			bt_aggregate_pod_create(bt_object_of(pods[i]), &bt_aggregate_default_gates);
+
+		bt_aggregate_add(find(map, node_name_of(pods[i]))->aggregate, pod);
+		bt_aggregate_pod_release(pod);
+	}
+	for (uint32_t i = 0; i < node_count; i++) {
+		bt_aggregate_set_node(
+			find(map, berth_object_name(nodes[i]))->aggregate, bt_object_of(nodes[i]));
+	}
+
+	/* Sizes are each node's own, counts go over the nodes that were given. */
 	struct report_list list = {0};
 	uint32_t end;
 
@@ -175,35 +195,6 @@ static void count_images(struct berth_node_name_to_info_map *map)
 		}
 	}
 	bt_vec_finish(&list.reports);
-}
-
-int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_t pod_count,
-	struct berth_object *const *nodes, uint32_t node_count,
-	struct berth_node_name_to_info_map **out_map, struct berth_error *err)
-{
-	struct berth_node_name_to_info_map *map;
-	int result = check_kinds(pods, pod_count, BT_KIND_POD, err);
-
-	if (result == BERTH_OK) {
-		result = check_kinds(nodes, node_count, BT_KIND_NODE, err);
-	}
-	if (result != BERTH_OK) {
-		return result;
-	}
-	map = BT_NEW(struct berth_node_name_to_info_map);
-	make_entries(map, pods, pod_count, nodes, node_count);
-	for (uint32_t i = 0; i < pod_count; i++) {
-		struct bt_aggregate_pod *pod =
-			bt_aggregate_pod_create(bt_object_of(pods[i]), &bt_aggregate_default_gates);
-
-		bt_aggregate_add(find(map, node_name_of(pods[i]))->aggregate, pod);
-		bt_aggregate_pod_release(pod);
-	}
-	for (uint32_t i = 0; i < node_count; i++) {
-		bt_aggregate_set_node(
-			find(map, berth_object_name(nodes[i]))->aggregate, bt_object_of(nodes[i]));
-	}
-	count_images(map);
 	*out_map = map;
 	return BERTH_OK;
 }

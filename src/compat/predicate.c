@@ -552,37 +552,6 @@ struct name_list {
 	BT_VEC(const char *) names;
 };
 
-/** The names to run, in order. */
-static void list_names(const struct berth_predicates *predicates, const char *const *names,
-	uint32_t name_count, struct name_list *out_list)
-{
-	for (uint32_t p = 0; p < BERTH_PREDICATE__COUNT; p++) {
-		bool wanted = names == NULL && is_default(p);
-
-		for (uint32_t i = 0; names != NULL && i < name_count && !wanted; i++) {
-			wanted = bt_predicate_index(names[i]) == p;
-		}
-		if (wanted) {
-			bt_vec_push(
-				&out_list->names, berth_predicate_name((enum berth_predicate)p));
-		}
-	}
-	if (names == NULL) {
-		for (uint32_t i = 0; i < predicates->registered.count; i++) {
-			const char *name = predicates->registered.items[i].name;
-
-			if (bt_predicate_index(name) == BERTH_PREDICATE__COUNT) {
-				bt_vec_push(&out_list->names, name);
-			}
-		}
-	}
-	for (uint32_t i = 0; names != NULL && i < name_count; i++) {
-		if (bt_predicate_index(names[i]) == BERTH_PREDICATE__COUNT) {
-			bt_vec_push(&out_list->names, names[i]);
-		}
-	}
-}
-
 static void append(struct berth_predicate_result *all, const struct berth_predicate_result *more,
 	struct bt_arena *arena)
 {
@@ -604,7 +573,31 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 	struct berth_predicate_result all = {true, NULL, 0};
 	int result = BERTH_OK;
 
-	list_names(predicates, names, name_count, &list);
+	/* The names to run, in order. */
+	for (uint32_t p = 0; p < BERTH_PREDICATE__COUNT; p++) {
+		bool wanted = names == NULL && is_default(p);
+
+		for (uint32_t i = 0; names != NULL && i < name_count && !wanted; i++) {
+			wanted = bt_predicate_index(names[i]) == p;
+		}
+		if (wanted) {
+			bt_vec_push(&list.names, berth_predicate_name((enum berth_predicate)p));
+		}
+	}
+	if (names == NULL) {
+		for (uint32_t i = 0; i < predicates->registered.count; i++) {
+			const char *name = predicates->registered.items[i].name;
+
+			if (bt_predicate_index(name) == BERTH_PREDICATE__COUNT) {
+				bt_vec_push(&list.names, name);
+			}
+		}
+	}
+	for (uint32_t i = 0; names != NULL && i < name_count; i++) {
+		if (bt_predicate_index(names[i]) == BERTH_PREDICATE__COUNT) {
+			bt_vec_push(&list.names, names[i]);
+		}
+	}
 	for (uint32_t i = 0; i < list.names.count && (all.fits || always_check_all); i++) {
 		berth_predicate_fn predicate =
 			berth_predicate_find(predicates, list.names.items[i]);

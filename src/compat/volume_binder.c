@@ -125,22 +125,6 @@ static bool put_node(void *context, const void *value)
 	return true;
 }
 
-/** The scheduler keeps no whole nodes; what the binder reads of them is this. */
-static void copy_nodes(struct bt_lib_binder *binder)
-{
-	const struct bt_node_table *nodes = &binder->handle->state->nodes;
-
-	for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
-		struct bt_node node = {0};
-
-		if (nodes->rows[slot].has_node) {
-			node.metadata.name = bt_node_table_name(nodes, slot);
-			node.metadata.labels = nodes->rows[slot].labels;
-			bt_state_update_node(binder->own_state, NULL, &node);
-		}
-	}
-}
-
 static bool has_node(const struct bt_lib_binder *binder, struct bt_str name)
 {
 	const struct bt_node_table *nodes = &binder->handle->state->nodes;
@@ -187,7 +171,18 @@ static void follow_listers(struct bt_lib_binder *binder)
 		berth_lister_list(
 			&binder->listers.nodes, (struct bt_str){NULL, 0}, put_node, state);
 	} else {
-		copy_nodes(binder);
+		/* The scheduler keeps no whole nodes; what the binder reads of them is this. */
+		const struct bt_node_table *nodes = &binder->handle->state->nodes;
+
+		for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
+			struct bt_node node = {0};
+
+			if (nodes->rows[slot].has_node) {
+				node.metadata.name = bt_node_table_name(nodes, slot);
+				node.metadata.labels = nodes->rows[slot].labels;
+				bt_state_update_node(binder->own_state, NULL, &node);
+			}
+		}
 	}
 }
 
@@ -541,30 +536,6 @@ static bool admits(const struct narrowing *narrowing, const struct bt_csi_node *
 		translated ? &narrowing->translated : &narrowing->plain, labels);
 }
 
-static void list_admitted(const struct bt_lib_binder *own, const struct narrowing *narrowings,
-	uint32_t count, struct bt_arena *arena, struct berth_pre_filter_result *out_nodes)
-{
-	const struct bt_state *state = own->handle->state;
-	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, state->snapshot.count);
-
-	out_nodes->restricted = true;
-	out_nodes->names = names;
-	for (uint32_t i = 0; i < state->snapshot.count; i++) {
-		uint32_t slot = state->snapshot.list[i];
-		struct bt_str name = bt_node_table_name(&state->nodes, slot);
-		const struct bt_csi_node *csi_node = bt_find_csi_node(own->own_handle.state, name);
-		uint32_t passed = 0;
-
-		while (passed < count &&
-			admits(&narrowings[passed], csi_node, &state->nodes.rows[slot].labels)) {
-			passed++;
-		}
-		if (passed == count) {
-			names[out_nodes->count++] = bt_arena_str(arena, name);
-		}
-	}
-}
-
 static void get_eligible_nodes(struct berth_volume_binder *binder,
 	const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
 	struct berth_pre_filter_result *out_nodes)
@@ -589,7 +560,28 @@ static void get_eligible_nodes(struct berth_volume_binder *binder,
 				narrowings[count].translated.restricted);
 	}
 	if (count != 0) {
-		list_admitted(own, narrowings, count, memory, out_nodes);
+		const struct bt_state *state = own->handle->state;
+		struct bt_str *names =
+			BT_ARENA_NEW_ARRAY(memory, struct bt_str, state->snapshot.count);
+
+		out_nodes->restricted = true;
+		out_nodes->names = names;
+		for (uint32_t i = 0; i < state->snapshot.count; i++) {
+			uint32_t slot = state->snapshot.list[i];
+			struct bt_str name = bt_node_table_name(&state->nodes, slot);
+			const struct bt_csi_node *csi_node =
+				bt_find_csi_node(own->own_handle.state, name);
+			uint32_t passed = 0;
+
+			while (passed < count &&
+				admits(&narrowings[passed], csi_node,
+					&state->nodes.rows[slot].labels)) {
+				passed++;
+			}
+			if (passed == count) {
+				names[out_nodes->count++] = bt_arena_str(memory, name);
+			}
+		}
 	}
 }
 

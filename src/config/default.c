@@ -74,58 +74,24 @@ static void default_resources(bt_resource_spec_list *resources, struct bt_arena 
 	}
 }
 
-/* A strategy that is given keeps its type, even an empty one, which the plugin then refuses. */
-static void default_node_resources_fit(
-	struct bt_node_resources_fit_args *args, struct bt_arena *arena)
-{
-	struct bt_scoring_strategy *strategy = BT_ARENA_NEW(arena, struct bt_scoring_strategy);
-	if (args->scoring_strategy != NULL) {
-		*strategy = *args->scoring_strategy;
-	} else {
-		strategy->type = BT_STR("LeastAllocated");
-	}
-	default_resources(&strategy->resources, arena);
-	args->scoring_strategy = strategy;
-}
-
-static void default_volume_binding(
-	struct bt_volume_binding_args *args, const struct bt_gates *gates, struct bt_arena *arena)
-{
-	if (!args->bind_timeout_seconds.present) {
-		args->bind_timeout_seconds = (struct bt_opt_i64){true, 600};
-	}
-	if (bt_gate_enabled(gates, BT_GATE_STORAGE_CAPACITY_SCORING) && args->shape.count == 0) {
-		args->shape.items = BT_ARENA_NEW_ARRAY(arena, struct bt_utilization_shape_point, 2);
-		args->shape.items[0] =
-			(struct bt_utilization_shape_point){.utilization = 0, .score = 10};
-		args->shape.items[1] =
-			(struct bt_utilization_shape_point){.utilization = 100, .score = 0};
-		args->shape.count = 2;
-		args->shape.present = true;
-	}
-}
-
-static void default_dynamic_resources(
-	struct bt_dynamic_resources_args *args, const struct bt_gates *gates)
-{
-	if (!args->filter_timeout_ns.present &&
-		bt_gate_enabled(gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)) {
-		args->filter_timeout_ns = (struct bt_opt_i64){true, 10 * BT_NS_PER_SECOND};
-	}
-	if (!args->binding_timeout_ns.present &&
-		bt_gate_enabled(gates, BT_GATE_DRA_DEVICE_BINDING_CONDITIONS) &&
-		bt_gate_enabled(gates, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS)) {
-		args->binding_timeout_ns = (struct bt_opt_i64){true, 600 * BT_NS_PER_SECOND};
-	}
-}
-
 void bt_plugin_args_default(
 	struct bt_plugin_args *args, const struct bt_gates *gates, struct bt_arena *arena)
 {
 	switch (args->kind) {
-	case BT_ARGS_NODE_RESOURCES_FIT:
-		default_node_resources_fit(&args->node_resources_fit, arena);
+	case BT_ARGS_NODE_RESOURCES_FIT: {
+		/* A strategy that is given keeps its type, even an empty one, which the plugin then
+		 * refuses. */
+		struct bt_scoring_strategy *strategy =
+			BT_ARENA_NEW(arena, struct bt_scoring_strategy);
+		if (args->node_resources_fit.scoring_strategy != NULL) {
+			*strategy = *args->node_resources_fit.scoring_strategy;
+		} else {
+			strategy->type = BT_STR("LeastAllocated");
+		}
+		default_resources(&strategy->resources, arena);
+		args->node_resources_fit.scoring_strategy = strategy;
 		break;
+	}
 	case BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION:
 		default_resources(&args->node_resources_balanced_allocation.resources, arena);
 		break;
@@ -142,10 +108,33 @@ void bt_plugin_args_default(
 		default_i32(&args->default_preemption.min_candidate_nodes_absolute, 100);
 		break;
 	case BT_ARGS_VOLUME_BINDING:
-		default_volume_binding(&args->volume_binding, gates, arena);
+		if (!args->volume_binding.bind_timeout_seconds.present) {
+			args->volume_binding.bind_timeout_seconds = (struct bt_opt_i64){true, 600};
+		}
+		if (bt_gate_enabled(gates, BT_GATE_STORAGE_CAPACITY_SCORING) &&
+			args->volume_binding.shape.count == 0) {
+			args->volume_binding.shape.items =
+				BT_ARENA_NEW_ARRAY(arena, struct bt_utilization_shape_point, 2);
+			args->volume_binding.shape.items[0] =
+				(struct bt_utilization_shape_point){.utilization = 0, .score = 10};
+			args->volume_binding.shape.items[1] =
+				(struct bt_utilization_shape_point){.utilization = 100, .score = 0};
+			args->volume_binding.shape.count = 2;
+			args->volume_binding.shape.present = true;
+		}
 		break;
 	case BT_ARGS_DYNAMIC_RESOURCES:
-		default_dynamic_resources(&args->dynamic_resources, gates);
+		if (!args->dynamic_resources.filter_timeout_ns.present &&
+			bt_gate_enabled(gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)) {
+			args->dynamic_resources.filter_timeout_ns =
+				(struct bt_opt_i64){true, 10 * BT_NS_PER_SECOND};
+		}
+		if (!args->dynamic_resources.binding_timeout_ns.present &&
+			bt_gate_enabled(gates, BT_GATE_DRA_DEVICE_BINDING_CONDITIONS) &&
+			bt_gate_enabled(gates, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS)) {
+			args->dynamic_resources.binding_timeout_ns =
+				(struct bt_opt_i64){true, 600 * BT_NS_PER_SECOND};
+		}
 		break;
 	case BT_ARGS_NONE:
 	case BT_ARGS_OTHER:
@@ -191,43 +180,6 @@ struct merge {
 	const struct bt_gates *gates;
 	bt_str_list *overridden; /* room for every default plugin of this profile */
 };
-
-static struct bt_config_plugin_set merge_multi_point(
-	const struct merge *merge, const struct bt_config_plugin_set *custom)
-{
-	struct bt_config_plugin_set result = {.disabled = custom->disabled};
-	bool *used = BT_ARENA_NEW_ARRAY(merge->arena, bool, custom->enabled.count);
-	bool all_disabled = is_disabled(custom, BT_STR("*"));
-	uint32_t count = 0;
-
-	result.enabled.items = BT_ARENA_NEW_ARRAY(merge->arena, struct bt_config_plugin,
-		custom->enabled.count + BT_ARRAY_LENGTH(default_plugins));
-	for (uint32_t i = 0; !all_disabled && i < BT_ARRAY_LENGTH(default_plugins); i++) {
-		const struct default_plugin *row = &default_plugins[i];
-		uint32_t own;
-		if ((row->gate != BT_GATE__COUNT && !bt_gate_enabled(merge->gates, row->gate)) ||
-			is_disabled(custom, row->name)) {
-			continue;
-		}
-		own = find_last(custom, row->name);
-		if (own == UINT32_MAX) {
-			result.enabled.items[count++] =
-				(struct bt_config_plugin){row->name, row->weight};
-		} else {
-			used[own] = true;
-			result.enabled.items[count++] = custom->enabled.items[own];
-			merge->overridden->items[merge->overridden->count++] = row->name;
-		}
-	}
-	for (uint32_t i = 0; i < custom->enabled.count; i++) {
-		if (!used[i]) {
-			result.enabled.items[count++] = custom->enabled.items[i];
-		}
-	}
-	result.enabled.count = count;
-	result.enabled.present = count > 0;
-	return result;
-}
 
 static int compare_names(const void *a, const void *b)
 {
@@ -300,7 +252,39 @@ static void default_profile(struct bt_config_profile *profile, const struct merg
 		strip_disabled(&plugins->points[point]);
 	}
 	strip_disabled(&plugins->multi_point);
-	plugins->multi_point = merge_multi_point(merge, &plugins->multi_point);
+
+	struct bt_config_plugin_set result = {.disabled = plugins->multi_point.disabled};
+	bool *used = BT_ARENA_NEW_ARRAY(merge->arena, bool, plugins->multi_point.enabled.count);
+	bool all_disabled = is_disabled(&plugins->multi_point, BT_STR("*"));
+	uint32_t count = 0;
+
+	result.enabled.items = BT_ARENA_NEW_ARRAY(merge->arena, struct bt_config_plugin,
+		plugins->multi_point.enabled.count + BT_ARRAY_LENGTH(default_plugins));
+	for (uint32_t i = 0; !all_disabled && i < BT_ARRAY_LENGTH(default_plugins); i++) {
+		const struct default_plugin *row = &default_plugins[i];
+		uint32_t own;
+		if ((row->gate != BT_GATE__COUNT && !bt_gate_enabled(merge->gates, row->gate)) ||
+			is_disabled(&plugins->multi_point, row->name)) {
+			continue;
+		}
+		own = find_last(&plugins->multi_point, row->name);
+		if (own == UINT32_MAX) {
+			result.enabled.items[count++] =
+				(struct bt_config_plugin){row->name, row->weight};
+		} else {
+			used[own] = true;
+			result.enabled.items[count++] = plugins->multi_point.enabled.items[own];
+			merge->overridden->items[merge->overridden->count++] = row->name;
+		}
+	}
+	for (uint32_t i = 0; i < plugins->multi_point.enabled.count; i++) {
+		if (!used[i]) {
+			result.enabled.items[count++] = plugins->multi_point.enabled.items[i];
+		}
+	}
+	result.enabled.count = count;
+	result.enabled.present = count > 0;
+	plugins->multi_point = result;
 	profile->plugins = plugins;
 	append_plugin_configs(profile, merge->gates, merge->arena);
 }
@@ -318,31 +302,6 @@ static void default_ns(int64_t *field, int64_t seconds)
 {
 	if (*field == 0) {
 		*field = seconds * BT_NS_PER_SECOND;
-	}
-}
-
-static void default_sections(struct bt_config_document *document)
-{
-	struct bt_config_leader_election *election = &document->leader_election;
-	struct bt_config_client_connection *client = &document->client_connection;
-
-	default_i32(&document->percentage_of_nodes_to_score, 0);
-	default_str(&election->resource_lock, BT_STR("leases"));
-	default_str(&election->resource_namespace, BT_STR("kube-system"));
-	default_str(&election->resource_name, BT_STR("kube-scheduler"));
-	default_str(&client->content_type, BT_STR("application/vnd.kubernetes.protobuf"));
-	if (!(client->qps < 0 || client->qps > 0)) {
-		client->qps = 50;
-	}
-	if (client->burst == 0) {
-		client->burst = 100;
-	}
-	default_ns(&election->lease_duration_ns, 15);
-	default_ns(&election->renew_deadline_ns, 10);
-	default_ns(&election->retry_period_ns, 2);
-	if (!document->enable_contention_profiling.present) {
-		document->enable_contention_profiling =
-			(struct bt_opt_bool){true, document->enable_profiling};
 	}
 }
 
@@ -364,5 +323,26 @@ void bt_document_default(struct bt_config_document *document, const struct bt_ga
 	for (uint32_t i = 0; i < document->profiles.count; i++) {
 		default_profile(&document->profiles.items[i], &merge);
 	}
-	default_sections(document);
+
+	struct bt_config_leader_election *election = &document->leader_election;
+	struct bt_config_client_connection *client = &document->client_connection;
+
+	default_i32(&document->percentage_of_nodes_to_score, 0);
+	default_str(&election->resource_lock, BT_STR("leases"));
+	default_str(&election->resource_namespace, BT_STR("kube-system"));
+	default_str(&election->resource_name, BT_STR("kube-scheduler"));
+	default_str(&client->content_type, BT_STR("application/vnd.kubernetes.protobuf"));
+	if (!(client->qps < 0 || client->qps > 0)) {
+		client->qps = 50;
+	}
+	if (client->burst == 0) {
+		client->burst = 100;
+	}
+	default_ns(&election->lease_duration_ns, 15);
+	default_ns(&election->renew_deadline_ns, 10);
+	default_ns(&election->retry_period_ns, 2);
+	if (!document->enable_contention_profiling.present) {
+		document->enable_contention_profiling =
+			(struct bt_opt_bool){true, document->enable_profiling};
+	}
 }

@@ -30,8 +30,11 @@ void bt_config_apply_election_flags(struct bt_config *config, const struct bt_co
 	override_str(&election->resource_namespace, flags->resource_namespace, &config->arena);
 }
 
-static void apply_deprecated_flags(struct bt_config *config, const struct bt_config_flags *flags)
+struct bt_config *bt_config_create_from_flags(
+	const struct bt_gates *gates, const struct bt_config_flags *flags)
 {
+	struct bt_config *config = bt_config_create_default(gates);
+
 	struct bt_config_document *document = &config->document;
 	if (flags->profiling.present) {
 		document->enable_profiling = flags->profiling.value;
@@ -48,13 +51,6 @@ static void apply_deprecated_flags(struct bt_config *config, const struct bt_con
 	if (flags->kube_api_burst.present) {
 		document->client_connection.burst = flags->kube_api_burst.value;
 	}
-}
-
-struct bt_config *bt_config_create_from_flags(
-	const struct bt_gates *gates, const struct bt_config_flags *flags)
-{
-	struct bt_config *config = bt_config_create_default(gates);
-	apply_deprecated_flags(config, flags);
 	bt_config_apply_election_flags(config, flags);
 	return config;
 }

@@ -153,19 +153,6 @@ static bool parse_bool(struct bt_str text, bool *out_value)
 	return false;
 }
 
-static int refuse_value(struct bt_str name, struct bt_str value, struct berth_error *err)
-{
-	struct bt_strbuf quoted = {0};
-	int code;
-	bt_strbuf_append_quoted(&quoted, value);
-	code = bt_error_set(err, BERTH_ERR_INVALID,
-		"invalid value of %.*s=%.*s, err: strconv.ParseBool: parsing %s: "
-		"invalid syntax",
-		BT_STR_ARG(name), BT_STR_ARG(value), bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return code;
-}
-
 /* The component in front of a colon. */
 static int take_component(struct gate_change *change, struct bt_str *item, struct berth_error *err)
 {
@@ -253,46 +240,16 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 	}
 	text = bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
 	if (!parse_bool(text, &value)) {
-		return refuse_value(name, text, err);
+		struct bt_strbuf quoted = {0};
+		bt_strbuf_append_quoted(&quoted, text);
+		code = bt_error_set(err, BERTH_ERR_INVALID,
+			"invalid value of %.*s=%.*s, err: strconv.ParseBool: parsing %s: "
+			"invalid syntax",
+			BT_STR_ARG(name), BT_STR_ARG(text), bt_strbuf_c(&quoted));
+		bt_strbuf_finish(&quoted);
+		return code;
 	}
 	return set_gate(change, name, value, err);
-}
-
-/* Spec 11 section 5.1 rule 5: gates that were named keep what they were given. */
-static void apply_stages(struct gate_change *change)
-{
-	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-		struct bt_gate_state state =
-			bt_gate_state_at((enum bt_gate)i, change->release->emulated_minor);
-		if (state.stage <= BT_GATE_STAGE_BETA && change->stage_given[state.stage] &&
-			!change->named[i] && !state.locked) {
-			change->gates.enabled[i] = change->stage_value[state.stage];
-		}
-	}
-	change->gates.all_alpha = change->stage_value[BT_GATE_STAGE_ALPHA];
-	change->gates.all_beta = change->stage_value[BT_GATE_STAGE_BETA];
-}
-
-static int check_needs(const struct bt_gates *gates, struct berth_error *err)
-{
-	struct bt_config_errors errors = BT_CONFIG_ERRORS_INIT;
-	struct bt_strbuf missing = {0};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(gate_needs); i++) {
-		enum bt_gate gate = gate_needs[i].gate;
-		if (gates->enabled[gate] && !gates->enabled[gate_needs[i].needed]) {
-			bt_strbuf_printf(&missing, "%s%s", missing.length > 0 ? " " : "",
-				gate_rows[gate_needs[i].needed].name);
-		}
-		if (missing.length > 0 &&
-			(i + 1 == BT_ARRAY_LENGTH(gate_needs) || gate_needs[i + 1].gate != gate)) {
-			bt_config_errors_add(&errors, NULL,
-				"%s is enabled, but depends on features that are disabled: [%s]",
-				gate_rows[gate].name, bt_strbuf_c(&missing));
-			bt_strbuf_reset(&missing);
-		}
-	}
-	bt_strbuf_finish(&missing);
-	return bt_config_errors_finish(&errors, err);
 }
 
 static int parse_change(struct gate_change *change, struct bt_str text, struct berth_error *err)
@@ -312,8 +269,39 @@ static int parse_change(struct gate_change *change, struct bt_str text, struct b
 		text = bt_str_sub(text, (uint32_t)comma + 1, text.length);
 	}
 	if (code == 0) {
-		apply_stages(change);
-		code = check_needs(&change->gates, err);
+		/* Spec 11 section 5.1 rule 5: gates that were named keep what they were given. */
+		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+			struct bt_gate_state state =
+				bt_gate_state_at((enum bt_gate)i, change->release->emulated_minor);
+			if (state.stage <= BT_GATE_STAGE_BETA && change->stage_given[state.stage] &&
+				!change->named[i] && !state.locked) {
+				change->gates.enabled[i] = change->stage_value[state.stage];
+			}
+		}
+		change->gates.all_alpha = change->stage_value[BT_GATE_STAGE_ALPHA];
+		change->gates.all_beta = change->stage_value[BT_GATE_STAGE_BETA];
+
+		struct bt_config_errors errors = BT_CONFIG_ERRORS_INIT;
+		struct bt_strbuf missing = {0};
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(gate_needs); i++) {
+			enum bt_gate gate = gate_needs[i].gate;
+			if (change->gates.enabled[gate] &&
+				!change->gates.enabled[gate_needs[i].needed]) {
+				bt_strbuf_printf(&missing, "%s%s", missing.length > 0 ? " " : "",
+					gate_rows[gate_needs[i].needed].name);
+			}
+			if (missing.length > 0 &&
+				(i + 1 == BT_ARRAY_LENGTH(gate_needs) ||
+					gate_needs[i + 1].gate != gate)) {
+				bt_config_errors_add(&errors, NULL,
+					"%s is enabled, but depends on features that are disabled: "
+				        "[%s]",
+					gate_rows[gate].name, bt_strbuf_c(&missing));
+				bt_strbuf_reset(&missing);
+			}
+		}
+		bt_strbuf_finish(&missing);
+		code = bt_config_errors_finish(&errors, err);
 	}
 	return code;
 }
@@ -328,39 +316,6 @@ int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error 
 	return code;
 }
 
-static void collect_warnings(const struct gate_change *change, bt_gate_warning_list *out_warnings,
-	struct bt_arena *arena)
-{
-	struct bt_gate_warning *items = BT_ARENA_NEW_ARRAY(arena, struct bt_gate_warning,
-		BT_GATE__COUNT + change->unknown.count + BT_ARRAY_LENGTH(pod_group_gates));
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-		enum bt_gate gate = (enum bt_gate)i;
-		enum bt_gate_stage stage =
-			bt_gate_state_at(gate, change->release->emulated_minor).stage;
-		if (change->named[i] &&
-			(stage == BT_GATE_STAGE_GA || stage == BT_GATE_STAGE_DEPRECATED)) {
-			items[count++] = (struct bt_gate_warning){stage == BT_GATE_STAGE_GA
-					? BT_GATE_WARNING_GA
-					: BT_GATE_WARNING_DEPRECATED,
-				bt_str_from(bt_gate_name(gate)), change->gates.enabled[i]};
-		}
-	}
-	for (uint32_t i = 0; i < change->unknown.count; i++) {
-		items[count] = change->unknown.items[i];
-		items[count].gate = bt_arena_str(arena, items[count].gate);
-		count++;
-	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(pod_group_gates); i++) {
-		if (change->gates.enabled[pod_group_gates[i]]) {
-			items[count++] = (struct bt_gate_warning){BT_GATE_WARNING_POD_GROUPS,
-				bt_str_from(bt_gate_name(pod_group_gates[i])), true};
-		}
-	}
-	out_warnings->items = items;
-	out_warnings->count = count;
-}
-
 int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict, struct bt_str text,
 	struct bt_gates *out_gates, bt_gate_warning_list *out_warnings, struct bt_arena *arena,
 	struct berth_error *err)
@@ -372,7 +327,36 @@ int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict, struc
 	code = parse_change(&change, text, err);
 	if (code == 0) {
 		*out_gates = change.gates;
-		collect_warnings(&change, out_warnings, arena);
+
+		struct bt_gate_warning *items = BT_ARENA_NEW_ARRAY(arena, struct bt_gate_warning,
+			BT_GATE__COUNT + change.unknown.count + BT_ARRAY_LENGTH(pod_group_gates));
+		uint32_t count = 0;
+		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+			enum bt_gate gate = (enum bt_gate)i;
+			enum bt_gate_stage stage =
+				bt_gate_state_at(gate, change.release->emulated_minor).stage;
+			if (change.named[i] &&
+				(stage == BT_GATE_STAGE_GA || stage == BT_GATE_STAGE_DEPRECATED)) {
+				items[count++] = (struct bt_gate_warning){stage == BT_GATE_STAGE_GA
+						? BT_GATE_WARNING_GA
+						: BT_GATE_WARNING_DEPRECATED,
+					bt_str_from(bt_gate_name(gate)), change.gates.enabled[i]};
+			}
+		}
+		for (uint32_t i = 0; i < change.unknown.count; i++) {
+			items[count] = change.unknown.items[i];
+			items[count].gate = bt_arena_str(arena, items[count].gate);
+			count++;
+		}
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(pod_group_gates); i++) {
+			if (change.gates.enabled[pod_group_gates[i]]) {
+				items[count++] = (struct bt_gate_warning){
+					BT_GATE_WARNING_POD_GROUPS,
+					bt_str_from(bt_gate_name(pod_group_gates[i])), true};
+			}
+		}
+		out_warnings->items = items;
+		out_warnings->count = count;
 	}
 	bt_vec_finish(&change.unknown);
 	return code;

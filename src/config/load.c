@@ -110,33 +110,6 @@ static int fail_args(const struct loader *loader, const struct args_place *place
 	return code;
 }
 
-/* Complaints as "strict decoding error: a, b". */
-static void append_strict(const struct bt_complaints *complaints, struct bt_strbuf *out)
-{
-	bt_strbuf_append_c(out, "strict decoding error: ");
-	for (uint32_t i = 0; i < complaints->count; i++) {
-		bt_strbuf_append_c(out, i > 0 ? ", " : "");
-		bt_strbuf_append_str(out, complaints->items[i]);
-	}
-}
-
-static void keep_args_complaints(struct loader *loader, const struct args_place *place,
-	const struct bt_complaints *complaints)
-{
-	struct bt_strbuf text = {0};
-	if (complaints->count > 0) {
-		bt_strbuf_printf(&text,
-			"decoding .profiles[%lu].pluginConfig[%lu]: strict decoding error: "
-			"decoding args for plugin %.*s: ",
-			(unsigned long)place->profile, (unsigned long)place->entry,
-			BT_STR_ARG(place->plugin));
-		append_strict(complaints, &text);
-		loader->complaints_args.items[loader->complaints_args.count++] =
-			bt_arena_str(&loader->scratch, bt_strbuf_str(&text));
-	}
-	bt_strbuf_finish(&text);
-}
-
 /* Arguments whose kind exists: expected is what the plugin wants, the value may name another one.
  */
 static int decode_typed_args(struct loader *loader, const struct args_place *place,
@@ -181,7 +154,24 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 			BT_STR_ARG(place->plugin), expected_name, BT_STR_ARG(meta.kind));
 	}
 	bt_config_schema_complain(schema, value, &loader->scratch, complaints);
-	keep_args_complaints(loader, place, complaints);
+
+	struct bt_strbuf text = {0};
+	if (complaints->count > 0) {
+		bt_strbuf_printf(&text,
+			"decoding .profiles[%lu].pluginConfig[%lu]: strict decoding error: "
+			"decoding args for plugin %.*s: ",
+			(unsigned long)place->profile, (unsigned long)place->entry,
+			BT_STR_ARG(place->plugin));
+		/* Complaints as "strict decoding error: a, b". */
+		bt_strbuf_append_c(&text, "strict decoding error: ");
+		for (uint32_t i = 0; i < complaints->count; i++) {
+			bt_strbuf_append_c(&text, i > 0 ? ", " : "");
+			bt_strbuf_append_str(&text, complaints->items[i]);
+		}
+		loader->complaints_args.items[loader->complaints_args.count++] =
+			bt_arena_str(&loader->scratch, bt_strbuf_str(&text));
+	}
+	bt_strbuf_finish(&text);
 	*out_args = args;
 	return 0;
 }
@@ -352,29 +342,6 @@ static int report_strict(const struct loader *loader)
 	return code;
 }
 
-/* A plugin's arguments are a document of a registered kind too, but no configuration. */
-static int refuse_other_kind(
-	struct loader *loader, const struct bt_json_value *value, const struct type_meta *meta)
-{
-	enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta->kind);
-	struct bt_plugin_args args = {.kind = kind};
-	int code = bt_config_schema_decode(bt_config_args_schemas[kind], value,
-		&loader->config->arena, bt_plugin_args_body(&args), loader->err);
-	if (code != 0) {
-		return code;
-	}
-	bt_config_schema_complain(
-		bt_config_args_schemas[kind], value, &loader->scratch, &loader->complaints);
-	code = report_strict(loader);
-	if (code != 0) {
-		return code;
-	}
-	return bt_error_set(loader->err, BERTH_ERR_INVALID,
-		"couldn't decode as KubeSchedulerConfiguration, got "
-		"kubescheduler.config.k8s.io/v1, Kind=%.*s: ",
-		BT_STR_ARG(meta->kind));
-}
-
 static int decode_document(struct loader *loader, const struct bt_json_value *value)
 {
 	struct bt_config *config = loader->config;
@@ -384,7 +351,25 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 		return code;
 	}
 	if (!bt_str_equal_c(meta.kind, BT_CONFIG_KIND)) {
-		return refuse_other_kind(loader, value, &meta);
+		/* A plugin's arguments are a document of a registered kind too, but no
+		 * configuration. */
+		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta.kind);
+		struct bt_plugin_args args = {.kind = kind};
+		code = bt_config_schema_decode(bt_config_args_schemas[kind], value,
+			&loader->config->arena, bt_plugin_args_body(&args), loader->err);
+		if (code != 0) {
+			return code;
+		}
+		bt_config_schema_complain(
+			bt_config_args_schemas[kind], value, &loader->scratch, &loader->complaints);
+		code = report_strict(loader);
+		if (code != 0) {
+			return code;
+		}
+		return bt_error_set(loader->err, BERTH_ERR_INVALID,
+			"couldn't decode as KubeSchedulerConfiguration, got "
+			"kubescheduler.config.k8s.io/v1, Kind=%.*s: ",
+			BT_STR_ARG(meta.kind));
 	}
 	code = bt_config_schema_decode(
 		&bt_config_document_schema, value, &config->arena, &config->document, loader->err);

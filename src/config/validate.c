@@ -84,42 +84,47 @@ static void check_percentage(
 	}
 }
 
-/* Upstream looks at twelve points only: neither multiPoint nor the placement ones. */
-static void check_removed_plugins(const struct bt_config_plugins *plugins,
+static void check_profile(const struct bt_config_profile *profile, const struct bt_gates *gates,
 	const struct bt_path *path, struct bt_config_errors *errors)
 {
-	static const enum bt_extension_point checked[] = {
-		BT_POINT_PRE_ENQUEUE,
-		BT_POINT_QUEUE_SORT,
-		BT_POINT_PRE_FILTER,
-		BT_POINT_FILTER,
-		BT_POINT_POST_FILTER,
-		BT_POINT_PRE_SCORE,
-		BT_POINT_SCORE,
-		BT_POINT_RESERVE,
-		BT_POINT_PERMIT,
-		BT_POINT_PRE_BIND,
-		BT_POINT_BIND,
-		BT_POINT_POST_BIND,
-	};
-	const struct bt_path *plugins_path = BT_PATH_NAME(path, "plugins");
-	for (size_t k = 0; k < BT_ARRAY_LENGTH(checked); k++) {
-		const struct bt_config_plugin_set *set = &plugins->points[checked[k]];
-		const struct bt_path *point_path = BT_PATH_STR(
-			plugins_path, bt_str_from(bt_extension_point_member(checked[k])));
-		const struct bt_path *list_path = BT_PATH_NAME(point_path, "enabled");
-		for (uint32_t i = 0; i < set->enabled.count; i++) {
-			if (is_removed_plugin(set->enabled.items[i].name)) {
-				refuse_removed(set->enabled.items[i].name,
-					BT_PATH_INDEX(list_path, i), errors);
+	check_given(profile->scheduler_name, BT_PATH_NAME(path, "schedulerName"), errors);
+	if (profile->percentage_of_nodes_to_score.present) {
+		check_percentage(profile->percentage_of_nodes_to_score.value,
+			BT_PATH_NAME(path, "percentageOfNodesToScore"), errors);
+	}
+	if (profile->plugins != NULL) {
+		/* Upstream looks at twelve points only: neither multiPoint nor the placement ones.
+		 */
+		static const enum bt_extension_point checked[] = {
+			BT_POINT_PRE_ENQUEUE,
+			BT_POINT_QUEUE_SORT,
+			BT_POINT_PRE_FILTER,
+			BT_POINT_FILTER,
+			BT_POINT_POST_FILTER,
+			BT_POINT_PRE_SCORE,
+			BT_POINT_SCORE,
+			BT_POINT_RESERVE,
+			BT_POINT_PERMIT,
+			BT_POINT_PRE_BIND,
+			BT_POINT_BIND,
+			BT_POINT_POST_BIND,
+		};
+		const struct bt_path *plugins_path = BT_PATH_NAME(path, "plugins");
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(checked); k++) {
+			const struct bt_config_plugin_set *set =
+				&profile->plugins->points[checked[k]];
+			const struct bt_path *point_path = BT_PATH_STR(
+				plugins_path, bt_str_from(bt_extension_point_member(checked[k])));
+			const struct bt_path *list_path = BT_PATH_NAME(point_path, "enabled");
+			for (uint32_t i = 0; i < set->enabled.count; i++) {
+				if (is_removed_plugin(set->enabled.items[i].name)) {
+					refuse_removed(set->enabled.items[i].name,
+						BT_PATH_INDEX(list_path, i), errors);
+				}
 			}
 		}
 	}
-}
 
-static void check_plugin_configs(const struct bt_config_profile *profile,
-	const struct bt_gates *gates, const struct bt_path *path, struct bt_config_errors *errors)
-{
 	const struct bt_path *list_path = BT_PATH_NAME(path, "pluginConfig");
 	struct bt_text_set names = {0};
 	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
@@ -138,20 +143,6 @@ static void check_plugin_configs(const struct bt_config_profile *profile,
 		}
 	}
 	bt_text_set_finish(&names);
-}
-
-static void check_profile(const struct bt_config_profile *profile, const struct bt_gates *gates,
-	const struct bt_path *path, struct bt_config_errors *errors)
-{
-	check_given(profile->scheduler_name, BT_PATH_NAME(path, "schedulerName"), errors);
-	if (profile->percentage_of_nodes_to_score.present) {
-		check_percentage(profile->percentage_of_nodes_to_score.value,
-			BT_PATH_NAME(path, "percentageOfNodesToScore"), errors);
-	}
-	if (profile->plugins != NULL) {
-		check_removed_plugins(profile->plugins, path, errors);
-	}
-	check_plugin_configs(profile, gates, path, errors);
 }
 
 /* --- queue sort, spec 10 section 8.4 --- */
@@ -231,9 +222,28 @@ static void check_queue_sort_args(const struct bt_config_profile *profile, struc
 	}
 }
 
-static void check_common_queue_sort(const struct bt_config_document *document,
-	const struct bt_path *path, struct bt_config_errors *errors)
+static void check_profiles(const struct bt_config_document *document, const struct bt_gates *gates,
+	struct bt_config_errors *errors)
 {
+	const struct bt_path *path = BT_PATH_NAME(NULL, "profiles");
+	struct bt_text_set names = {0};
+	if (document->profiles.count == 0) {
+		bt_config_errors_add(errors, path, "Required value");
+		return;
+	}
+	for (uint32_t i = 0; i < document->profiles.count; i++) {
+		const struct bt_config_profile *profile = &document->profiles.items[i];
+		const struct bt_path *here = BT_PATH_INDEX(path, i);
+		check_profile(profile, gates, here, errors);
+		if (!bt_text_set_add(&names, profile->scheduler_name)) {
+			/* Upstream quirk, spec 10 section 8.3: the value is always printed as {}.
+			 */
+			bt_config_errors_add(
+				errors, BT_PATH_NAME(here, "schedulerName"), "Duplicate value: {}");
+		}
+	}
+	bt_text_set_finish(&names);
+
 	const struct bt_config_profile *first = &document->profiles.items[0];
 	const struct bt_config_plugin_set *queue_sort =
 		&first->plugins->points[BT_POINT_QUEUE_SORT];
@@ -261,30 +271,6 @@ static void check_common_queue_sort(const struct bt_config_document *document,
 	bt_strbuf_finish(&expected);
 }
 
-static void check_profiles(const struct bt_config_document *document, const struct bt_gates *gates,
-	struct bt_config_errors *errors)
-{
-	const struct bt_path *path = BT_PATH_NAME(NULL, "profiles");
-	struct bt_text_set names = {0};
-	if (document->profiles.count == 0) {
-		bt_config_errors_add(errors, path, "Required value");
-		return;
-	}
-	for (uint32_t i = 0; i < document->profiles.count; i++) {
-		const struct bt_config_profile *profile = &document->profiles.items[i];
-		const struct bt_path *here = BT_PATH_INDEX(path, i);
-		check_profile(profile, gates, here, errors);
-		if (!bt_text_set_add(&names, profile->scheduler_name)) {
-			/* Upstream quirk, spec 10 section 8.3: the value is always printed as {}.
-			 */
-			bt_config_errors_add(
-				errors, BT_PATH_NAME(here, "schedulerName"), "Duplicate value: {}");
-		}
-	}
-	bt_text_set_finish(&names);
-	check_common_queue_sort(document, path, errors);
-}
-
 /* --- extenders, spec 10 section 8.6 --- */
 
 static void check_managed_resource(struct bt_str name, const struct bt_path *path,
@@ -300,37 +286,6 @@ static void check_managed_resource(struct bt_str name, const struct bt_path *pat
 			"Invalid value: %s: duplicate extender managed resource name",
 			bt_config_errors_quote(errors, name));
 	}
-}
-
-static void check_extenders(
-	const struct bt_config_document *document, struct bt_config_errors *errors)
-{
-	const struct bt_path *path = BT_PATH_NAME(NULL, "extenders");
-	struct bt_text_set seen = {0};
-	uint32_t binder_count = 0;
-	for (uint32_t i = 0; i < document->extenders.count; i++) {
-		const struct bt_config_extender *extender = &document->extenders.items[i];
-		const struct bt_path *here = BT_PATH_INDEX(path, i);
-		const struct bt_path *list_path = BT_PATH_NAME(here, "managedResources");
-		if (extender->prioritize_verb.length > 0 && extender->weight <= 0) {
-			bt_config_errors_add(errors, BT_PATH_NAME(here, "weight"),
-				"Invalid value: %lld: must have a positive weight applied to it",
-				(long long)extender->weight);
-		}
-		binder_count += extender->bind_verb.length > 0;
-		for (uint32_t k = 0; k < extender->managed_resources.count; k++) {
-			const struct bt_path *resource_path = BT_PATH_INDEX(list_path, k);
-			check_managed_resource(extender->managed_resources.items[k].name,
-				BT_PATH_NAME(resource_path, "name"), &seen, errors);
-		}
-	}
-	if (binder_count > 1) {
-		bt_config_errors_add(errors, path,
-			"Invalid value: \"found %lu extenders implementing bind\": only one "
-			"extender can implement bind",
-			(unsigned long)binder_count);
-	}
-	bt_text_set_finish(&seen);
 }
 
 void bt_document_validate(const struct bt_config_document *document, const struct bt_gates *gates,
@@ -361,5 +316,31 @@ void bt_document_validate(const struct bt_config_document *document, const struc
 			"PodInitialBackoffSeconds",
 			(long long)document->pod_max_backoff_seconds);
 	}
-	check_extenders(document, errors);
+
+	const struct bt_path *path = BT_PATH_NAME(NULL, "extenders");
+	struct bt_text_set seen = {0};
+	uint32_t binder_count = 0;
+	for (uint32_t i = 0; i < document->extenders.count; i++) {
+		const struct bt_config_extender *extender = &document->extenders.items[i];
+		const struct bt_path *here = BT_PATH_INDEX(path, i);
+		const struct bt_path *list_path = BT_PATH_NAME(here, "managedResources");
+		if (extender->prioritize_verb.length > 0 && extender->weight <= 0) {
+			bt_config_errors_add(errors, BT_PATH_NAME(here, "weight"),
+				"Invalid value: %lld: must have a positive weight applied to it",
+				(long long)extender->weight);
+		}
+		binder_count += extender->bind_verb.length > 0;
+		for (uint32_t k = 0; k < extender->managed_resources.count; k++) {
+			const struct bt_path *resource_path = BT_PATH_INDEX(list_path, k);
+			check_managed_resource(extender->managed_resources.items[k].name,
+				BT_PATH_NAME(resource_path, "name"), &seen, errors);
+		}
+	}
+	if (binder_count > 1) {
+		bt_config_errors_add(errors, path,
+			"Invalid value: \"found %lu extenders implementing bind\": only one "
+			"extender can implement bind",
+			(unsigned long)binder_count);
+	}
+	bt_text_set_finish(&seen);
 }

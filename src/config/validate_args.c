@@ -196,22 +196,6 @@ static void check_shape(const bt_utilization_shape_point_list *shape, const stru
 	}
 }
 
-/* The internal form has capital names, which shows here. */
-static void refuse_shape(const bt_utilization_shape_point_list *shape, const struct bt_path *path,
-	struct bt_config_errors *errors)
-{
-	struct bt_strbuf text = {0};
-	for (uint32_t i = 0; i < shape->count; i++) {
-		bt_strbuf_printf(&text, "%s{\"Utilization\":%d,\"Score\":%d}", i > 0 ? "," : "",
-			(int)shape->items[i].utilization, (int)shape->items[i].score);
-	}
-	bt_config_errors_add(errors, path,
-		"Invalid value: [%s]: unexpected field `shape`, remove it or turn on the "
-		"feature gate StorageCapacityScoring",
-		bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-}
-
 static void check_volume_binding(const struct bt_volume_binding_args *args,
 	const struct bt_gates *gates, const struct bt_path *path, struct bt_config_errors *errors)
 {
@@ -225,7 +209,18 @@ static void check_volume_binding(const struct bt_volume_binding_args *args,
 	if (bt_gate_enabled(gates, BT_GATE_STORAGE_CAPACITY_SCORING)) {
 		check_shape(&args->shape, shape_path, errors);
 	} else if (args->shape.present) {
-		refuse_shape(&args->shape, shape_path, errors);
+		/* The internal form has capital names, which shows here. */
+		struct bt_strbuf text = {0};
+		for (uint32_t i = 0; i < args->shape.count; i++) {
+			bt_strbuf_printf(&text, "%s{\"Utilization\":%d,\"Score\":%d}",
+				i > 0 ? "," : "", (int)args->shape.items[i].utilization,
+				(int)args->shape.items[i].score);
+		}
+		bt_config_errors_add(errors, shape_path,
+			"Invalid value: [%s]: unexpected field `shape`, remove it or turn on the "
+			"feature gate StorageCapacityScoring",
+			bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
 	}
 }
 

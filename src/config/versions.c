@@ -66,8 +66,25 @@ struct version_flag {
 	int minor;
 };
 
-static int parse_version(struct version_flag *flag, struct bt_str text, struct berth_error *err)
+static int set_version(struct version_flag *flag, struct bt_str item, struct berth_error *err)
 {
+	int64_t equals = bt_str_find_char(item, '=');
+	struct bt_str component =
+		equals < 0 ? BT_STR("kube") : bt_str_sub(item, 0, (uint32_t)equals);
+	struct bt_str text =
+		equals < 0 ? item : bt_str_sub(item, (uint32_t)equals + 1, item.length);
+	if (!bt_str_equal_c(component, "kube")) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "component not registered: %.*s",
+			BT_STR_ARG(component));
+	}
+	if (flag->is_given) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"duplicate version flag, kube=%.*s and kube=%.*s", BT_STR_ARG(flag->given),
+			BT_STR_ARG(text));
+	}
+	flag->is_given = true;
+	flag->given = text;
+
 	struct bt_str rest = text;
 	int major;
 	int minor;
@@ -92,27 +109,6 @@ static int parse_version(struct version_flag *flag, struct bt_str text, struct b
 	}
 	flag->minor = minor;
 	return 0;
-}
-
-static int set_version(struct version_flag *flag, struct bt_str item, struct berth_error *err)
-{
-	int64_t equals = bt_str_find_char(item, '=');
-	struct bt_str component =
-		equals < 0 ? BT_STR("kube") : bt_str_sub(item, 0, (uint32_t)equals);
-	struct bt_str text =
-		equals < 0 ? item : bt_str_sub(item, (uint32_t)equals + 1, item.length);
-	if (!bt_str_equal_c(component, "kube")) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "component not registered: %.*s",
-			BT_STR_ARG(component));
-	}
-	if (flag->is_given) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"duplicate version flag, kube=%.*s and kube=%.*s", BT_STR_ARG(flag->given),
-			BT_STR_ARG(text));
-	}
-	flag->is_given = true;
-	flag->given = text;
-	return parse_version(flag, text, err);
 }
 
 static int parse_flag(struct version_flag *flag, struct bt_str text, struct berth_error *err)

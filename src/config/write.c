@@ -42,18 +42,6 @@ static void write_sorted(struct bt_json_writer *writer, const struct bt_json_val
 	}
 }
 
-static void write_raw(struct bt_json_writer *writer, struct bt_str json)
-{
-	struct bt_arena arena = {0};
-	struct bt_json_value *value = NULL;
-	if (json.length == 0 || bt_json_parse(&arena, json, false, &value, NULL) != 0) {
-		bt_json_write_null(writer);
-	} else {
-		write_sorted(writer, value);
-	}
-	bt_arena_finish(&arena);
-}
-
 /* --- structures by schema --- */
 
 struct raw_list {
@@ -71,7 +59,15 @@ static void write_args(struct bt_json_writer *writer, const struct bt_plugin_arg
 	if (schema != NULL) {
 		write_struct(writer, schema, (const char *)&args->node_resources_fit);
 	} else {
-		write_raw(writer, args->raw);
+		struct bt_arena arena = {0};
+		struct bt_json_value *value = NULL;
+		if (args->raw.length == 0 ||
+			bt_json_parse(&arena, args->raw, false, &value, NULL) != 0) {
+			bt_json_write_null(writer);
+		} else {
+			write_sorted(writer, value);
+		}
+		bt_arena_finish(&arena);
 	}
 }
 
@@ -117,18 +113,6 @@ static void write_list(
 		}
 	}
 	bt_json_end_array(writer);
-}
-
-static void write_map(struct bt_json_writer *writer, const char *at)
-{
-	struct bt_str_map map;
-	memcpy(&map, at, sizeof(map));
-	bt_json_begin_object(writer);
-	for (uint32_t i = 0; i < map.count; i++) {
-		bt_json_write_name(writer, map.items[i].key);
-		bt_json_write_str(writer, map.items[i].value);
-	}
-	bt_json_end_object(writer);
 }
 
 static void write_value(struct bt_json_writer *writer, const struct bt_config_schema *schema,
@@ -195,9 +179,17 @@ static void write_value(struct bt_json_writer *writer, const struct bt_config_sc
 	case BT_CONFIG_SCHEMA_STR_LIST:
 		write_list(writer, field->schema, at);
 		break;
-	case BT_CONFIG_SCHEMA_STR_MAP:
-		write_map(writer, at);
+	case BT_CONFIG_SCHEMA_STR_MAP: {
+		struct bt_str_map map;
+		memcpy(&map, at, sizeof(map));
+		bt_json_begin_object(writer);
+		for (uint32_t i = 0; i < map.count; i++) {
+			bt_json_write_name(writer, map.items[i].key);
+			bt_json_write_str(writer, map.items[i].value);
+		}
+		bt_json_end_object(writer);
 		break;
+	}
 	case BT_CONFIG_SCHEMA_ARGS:
 		write_args(writer, (const struct bt_plugin_args *)(const void *)at);
 		break;

@@ -160,16 +160,6 @@ int64_t bt_aggregate_next_generation(void)
 
 /* --- pods --- */
 
-static uint32_t count_claims(const struct bt_pod_spec *spec)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		count += spec->volumes.items[i].persistent_volume_claim != NULL;
-	}
-	return count;
-}
-
 struct bt_aggregate_pod *bt_aggregate_pod_create(
 	struct bt_object *object, const struct bt_resource_gates *gates)
 {
@@ -184,8 +174,14 @@ struct bt_aggregate_pod *bt_aggregate_pod_create(
 	const struct bt_pod_spec *spec = &pod->pod->spec;
 	const struct bt_affinity *affinity = spec->affinity;
 	struct bt_shape *shape = &pod->shape;
-	uint32_t claims = count_claims(spec);
+	uint32_t claims;
 
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		count += spec->volumes.items[i].persistent_volume_claim != NULL;
+	}
+	claims = count;
 	shape->pod = pod->pod;
 	shape->requested_cpu_milli = pod->resources.requested.cpu_milli;
 	shape->requested_memory_bytes = pod->resources.requested.memory_bytes;

@@ -92,9 +92,18 @@ int bt_document_each(
 	return each_yaml(text, take, context, err);
 }
 
-static int load_yaml_config(struct bt_str text, const struct bt_gates *gates,
+int bt_document_load_config(struct bt_str text, const struct bt_gates *gates,
 	const struct bt_config_flags *flags, struct bt_config **out_config, struct berth_error *err)
 {
+	if (text.length > BT_CONFIG_BYTES_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_TOO_LARGE, "more than %u bytes", BT_CONFIG_BYTES_MAX);
+	}
+	if (bt_document_is_json(text)) {
+		const struct bt_config_input input = {.json = text, .flags = flags};
+		return bt_config_load_input(&input, gates, out_config, err);
+	}
+
 	struct bt_strbuf json = {0};
 	struct bt_strbuf duplicates = {0};
 	int result = bt_document_from_yaml(text, &duplicates, &json, err);
@@ -119,18 +128,4 @@ static int load_yaml_config(struct bt_str text, const struct bt_gates *gates,
 	bt_strbuf_finish(&duplicates);
 	bt_strbuf_finish(&json);
 	return result;
-}
-
-int bt_document_load_config(struct bt_str text, const struct bt_gates *gates,
-	const struct bt_config_flags *flags, struct bt_config **out_config, struct berth_error *err)
-{
-	if (text.length > BT_CONFIG_BYTES_MAX) {
-		return bt_error_set(
-			err, BERTH_ERR_TOO_LARGE, "more than %u bytes", BT_CONFIG_BYTES_MAX);
-	}
-	if (bt_document_is_json(text)) {
-		const struct bt_config_input input = {.json = text, .flags = flags};
-		return bt_config_load_input(&input, gates, out_config, err);
-	}
-	return load_yaml_config(text, gates, flags, out_config, err);
 }

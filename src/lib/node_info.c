@@ -505,23 +505,6 @@ uint32_t berth_node_info_pvc_ref_count(
 
 /* --- ports and images --- */
 
-/** Ports of a view as the set that aggregates keep. */
-static void ports_of_view(const struct bt_node_info *view, struct berth_host_port_info *out_ports)
-{
-	const struct bt_node_row *row = &view->state->nodes.rows[view->slot];
-	const struct bt_symbol_table *symbols = &view->state->symbols;
-
-	for (uint32_t i = 0; i < view->ports.count && view->ports_changed; i++) {
-		berth_host_port_info_add(out_ports, view->ports.items[i].ip,
-			view->ports.items[i].protocol, view->ports.items[i].port);
-	}
-	for (uint32_t i = 0; i < row->ports.count && !view->ports_changed; i++) {
-		berth_host_port_info_add(out_ports, bt_symbol_text(symbols, row->ports.items[i].ip),
-			bt_symbol_text(symbols, row->ports.items[i].protocol),
-			row->ports.items[i].port);
-	}
-}
-
 const struct berth_host_port *berth_node_info_used_ports(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count)
 {
@@ -533,7 +516,21 @@ const struct berth_host_port *berth_node_info_used_ports(
 	if (alone != NULL) {
 		ports = &alone->ports;
 	} else if (node != NULL) {
-		ports_of_view(bt_const_node_info_of(node), &collected);
+		/* Ports of a view as the set that aggregates keep. */
+		const struct bt_node_info *view = bt_const_node_info_of(node);
+		const struct bt_node_row *row = &view->state->nodes.rows[view->slot];
+		const struct bt_symbol_table *symbols = &view->state->symbols;
+
+		for (uint32_t i = 0; i < view->ports.count && view->ports_changed; i++) {
+			berth_host_port_info_add(&collected, view->ports.items[i].ip,
+				view->ports.items[i].protocol, view->ports.items[i].port);
+		}
+		for (uint32_t i = 0; i < row->ports.count && !view->ports_changed; i++) {
+			berth_host_port_info_add(&collected,
+				bt_symbol_text(symbols, row->ports.items[i].ip),
+				bt_symbol_text(symbols, row->ports.items[i].protocol),
+				row->ports.items[i].port);
+		}
 	}
 	if (ports->count != 0) {
 		list = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct berth_host_port, ports->count);

@@ -343,37 +343,33 @@ void bt_metrics_add_collector(
 	bt_vec_push(&metrics->collectors, collector);
 }
 
-static void count_registered(struct bt_metrics *metrics)
-{
-	static const struct bt_str levels[] = {
-		[BT_METRIC_INTERNAL] = BT_STR_INIT(""), /* no level: not counted */
-		[BT_METRIC_ALPHA] = BT_STR_INIT("ALPHA"),
-		[BT_METRIC_BETA] = BT_STR_INIT("BETA"),
-		[BT_METRIC_STABLE] = BT_STR_INIT("STABLE"),
-	};
-	uint32_t counts[BT_ARRAY_LENGTH(levels)] = {0};
-
-	for (uint32_t i = 0; i < metrics->families.count; i++) {
-		const struct bt_metric *metric = metrics->families.items[i];
-		counts[metric->description.stability] += metric->is_disabled ? 0 : 1;
-	}
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(levels); i++) {
-		const struct bt_str values[] = {levels[i], BT_STR("")};
-
-		if (counts[i] != 0 && i != BT_METRIC_INTERNAL) {
-			bt_metric_set(bt_metric_cell(metrics->registered_total, values), counts[i]);
-		}
-	}
-	bt_metric_set(bt_metric_only(metrics->disabled_total), metrics->disabled.count);
-}
-
 void bt_metrics_collect(struct bt_metrics *metrics)
 {
 	for (uint32_t i = 0; i < metrics->collectors.count; i++) {
 		metrics->collectors.items[i].collect(metrics->collectors.items[i].context);
 	}
 	if (metrics->registered_total != NULL) {
-		count_registered(metrics);
+		static const struct bt_str levels[] = {
+			[BT_METRIC_INTERNAL] = BT_STR_INIT(""), /* no level: not counted */
+			[BT_METRIC_ALPHA] = BT_STR_INIT("ALPHA"),
+			[BT_METRIC_BETA] = BT_STR_INIT("BETA"),
+			[BT_METRIC_STABLE] = BT_STR_INIT("STABLE"),
+		};
+		uint32_t counts[BT_ARRAY_LENGTH(levels)] = {0};
+
+		for (uint32_t i = 0; i < metrics->families.count; i++) {
+			const struct bt_metric *metric = metrics->families.items[i];
+			counts[metric->description.stability] += metric->is_disabled ? 0 : 1;
+		}
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(levels); i++) {
+			const struct bt_str values[] = {levels[i], BT_STR("")};
+
+			if (counts[i] != 0 && i != BT_METRIC_INTERNAL) {
+				bt_metric_set(bt_metric_cell(metrics->registered_total, values),
+					counts[i]);
+			}
+		}
+		bt_metric_set(bt_metric_only(metrics->disabled_total), metrics->disabled.count);
 	}
 }
 

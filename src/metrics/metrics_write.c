@@ -95,9 +95,12 @@ static void write_comments(const struct writer *writer, const struct bt_metric *
 	bt_strbuf_printf(writer->out, "\n# TYPE %.*s %s\n", BT_STR_ARG(name), type);
 }
 
-static void write_labels(
+static void write_name(
 	const struct writer *writer, const struct bt_metric_series *series, struct sample sample)
 {
+	bt_strbuf_append_c(writer->out, series->cell.metric->description.name);
+	bt_strbuf_append_c(writer->out, sample.suffix);
+
 	const struct bt_metric *metric = series->cell.metric;
 	char before = '{';
 
@@ -122,14 +125,6 @@ static void write_labels(
 		bt_strbuf_append_char(writer->out, '}');
 	}
 	bt_strbuf_append_char(writer->out, ' ');
-}
-
-static void write_name(
-	const struct writer *writer, const struct bt_metric_series *series, struct sample sample)
-{
-	bt_strbuf_append_c(writer->out, series->cell.metric->description.name);
-	bt_strbuf_append_c(writer->out, sample.suffix);
-	write_labels(writer, series, sample);
 }
 
 static void write_count(const struct writer *writer, const struct bt_metric_series *series,
