@@ -223,24 +223,6 @@ static enum bt_batch_flush check_list(
 	return BT_BATCH_FLUSH_NONE;
 }
 
-/** The node of the last cycle must be full for this pod: otherwise it would be the best again. */
-static enum bt_batch_flush check_last_node(const struct bt_batch *batch,
-	struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
-{
-	const struct bt_state *state = framework->handle.state;
-	uint32_t slot =
-		bt_state_snapshot_find(state, bt_symbol_text(batch->symbols, batch->last_node));
-	struct bt_node_info node;
-	struct bt_status status;
-
-	if (slot == BT_SLOT_NONE) {
-		return BT_BATCH_FLUSH_NODE_MISSING;
-	}
-	bt_node_info_init(&node, state, slot);
-	status = bt_run_filter(framework, cycle, pod, &node);
-	return bt_status_is_rejected(&status) ? BT_BATCH_FLUSH_NONE : BT_BATCH_FLUSH_NODE_NOT_FULL;
-}
-
 struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, struct bt_str signature,
 	uint64_t cycle_count, int64_t now_ns, enum bt_batch_flush *out_flush)
@@ -251,7 +233,22 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 	}
 	*out_flush = check_list(batch, signature, cycle_count, now_ns);
 	if (*out_flush == BT_BATCH_FLUSH_NONE) {
-		*out_flush = check_last_node(batch, framework, cycle, pod);
+		/* The node of the last cycle must be full for this pod: otherwise it would be the
+		 * best again. */
+		const struct bt_state *state = framework->handle.state;
+		uint32_t slot = bt_state_snapshot_find(
+			state, bt_symbol_text(batch->symbols, batch->last_node));
+		struct bt_node_info node;
+		struct bt_status status;
+
+		if (slot == BT_SLOT_NONE) {
+			*out_flush = BT_BATCH_FLUSH_NODE_MISSING;
+		} else {
+			bt_node_info_init(&node, state, slot);
+			status = bt_run_filter(framework, cycle, pod, &node);
+			*out_flush = bt_status_is_rejected(&status) ? BT_BATCH_FLUSH_NONE
+								    : BT_BATCH_FLUSH_NODE_NOT_FULL;
+		}
 	}
 	if (*out_flush != BT_BATCH_FLUSH_NONE) {
 		return BT_STR("");

@@ -65,32 +65,6 @@ struct bt_node_status_entry bt_node_statuses_at(
 
 /** --- all nodes with a code --- */
 
-/** Every node of the snapshot but those whose own entry says otherwise. */
-static uint32_t list_all_but(const struct bt_node_statuses *statuses, enum bt_status_code code,
-	const struct bt_state *state, uint32_t *out_slots)
-{
-	struct bt_bitset excluded = {0};
-	uint32_t count = 0;
-
-	bt_bitset_resize(&excluded, state->nodes.slot_count);
-	for (uint32_t i = 0; i < statuses->entries.count; i++) {
-		const struct bt_node_status_entry *entry = &statuses->entries.items[i];
-
-		if (entry->status.code != code && entry->slot < state->nodes.slot_count) {
-			bt_bitset_assign(&excluded, entry->slot, true);
-		}
-	}
-	for (uint32_t i = 0; i < state->snapshot.count; i++) {
-		uint32_t slot = state->snapshot.list[i];
-
-		if (!bt_bitset_get(&excluded, slot)) {
-			out_slots[count++] = slot;
-		}
-	}
-	bt_bitset_finish(&excluded);
-	return count;
-}
-
 /** Positions from `from` until `end` whose group has the code. */
 static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_status_code code,
 	const uint32_t *list, uint32_t from, uint32_t end, uint32_t *out_slots)
@@ -124,7 +98,27 @@ uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses
 			list_positions(groups, code, snapshot->list, 0, start, &out_slots[count]);
 	}
 	if (statuses->absent.code == code) {
-		return list_all_but(statuses, code, state, out_slots);
+		/* Every node of the snapshot but those whose own entry says otherwise. */
+		struct bt_bitset excluded = {0};
+		uint32_t kept = 0;
+
+		bt_bitset_resize(&excluded, state->nodes.slot_count);
+		for (uint32_t i = 0; i < statuses->entries.count; i++) {
+			const struct bt_node_status_entry *entry = &statuses->entries.items[i];
+
+			if (entry->status.code != code && entry->slot < state->nodes.slot_count) {
+				bt_bitset_assign(&excluded, entry->slot, true);
+			}
+		}
+		for (uint32_t i = 0; i < state->snapshot.count; i++) {
+			uint32_t slot = state->snapshot.list[i];
+
+			if (!bt_bitset_get(&excluded, slot)) {
+				out_slots[kept++] = slot;
+			}
+		}
+		bt_bitset_finish(&excluded);
+		return kept;
 	}
 	for (uint32_t i = 0; i < statuses->entries.count; i++) {
 		const struct bt_node_status_entry *entry = &statuses->entries.items[i];
@@ -203,18 +197,6 @@ static void count_status(
 	}
 }
 
-static void append_number(struct bt_strbuf *out, uint64_t number)
-{
-	char digits[20];
-	size_t at = sizeof(digits);
-
-	do {
-		digits[--at] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number != 0);
-	bt_strbuf_append(out, &digits[at], sizeof(digits) - at);
-}
-
 /** The lines "<count> <reason>" sorted as byte strings, joined. */
 static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
 {
@@ -227,7 +209,15 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 
 	for (uint32_t i = 0; i < count; i++) {
 		size_t start = text.length;
-		append_number(&text, histogram->reasons.items[i].count);
+		uint64_t number = histogram->reasons.items[i].count;
+		char digits[20];
+		size_t digit = sizeof(digits);
+
+		do {
+			digits[--digit] = (char)('0' + number % 10);
+			number /= 10;
+		} while (number != 0);
+		bt_strbuf_append(&text, &digits[digit], sizeof(digits) - digit);
 		bt_strbuf_append_char(&text, ' ');
 		bt_strbuf_append_str(&text, histogram->reasons.items[i].reason);
 		lines[i].length = (uint32_t)(text.length - start);

@@ -81,43 +81,6 @@ static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name
 	return BT_NOMINATION_NONE;
 }
 
-static uint32_t find_or_add_node(struct bt_nominator *nominator, bt_sym node_name)
-{
-	const struct bt_nominated_node empty = {
-		.node_name = node_name, .first = BT_NOMINATION_NONE, .last = BT_NOMINATION_NONE};
-	uint32_t index = find_node(nominator, node_name);
-
-	if (index != BT_NOMINATION_NONE) {
-		return index;
-	}
-	if (nominator->free_nodes.count > 0) {
-		index = nominator->free_nodes.items[--nominator->free_nodes.count];
-		nominator->nodes.items[index] = empty;
-	} else {
-		index = nominator->nodes.count;
-		bt_vec_push(&nominator->nodes, empty);
-	}
-	bt_map_insert(&nominator->by_node, hash_symbol(node_name), index);
-	return index;
-}
-
-/** Append to its node's list. */
-static void link_nomination(struct bt_nominator *nominator, uint32_t index)
-{
-	struct bt_nomination *nomination = at(nominator, index);
-	uint32_t node_index = find_or_add_node(nominator, nomination->node_name);
-	struct bt_nominated_node *node = &nominator->nodes.items[node_index];
-
-	nomination->previous_on_node = node->last;
-	nomination->next_on_node = BT_NOMINATION_NONE;
-	if (node->last != BT_NOMINATION_NONE) {
-		at(nominator, node->last)->next_on_node = index;
-	} else {
-		node->first = index;
-	}
-	node->last = index;
-}
-
 /** Undo what add_at did, the maps included. */
 static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 {
@@ -210,7 +173,34 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 		bt_vec_push(&nominator->nominations, nomination);
 	}
 	bt_map_insert(&nominator->by_uid, hash_symbol(nomination.uid), index);
-	link_nomination(nominator, index);
+	/* Append to its node's list. */
+	struct bt_nomination *added = at(nominator, index);
+	uint32_t node_index = find_node(nominator, added->node_name);
+
+	if (node_index == BT_NOMINATION_NONE) {
+		const struct bt_nominated_node empty = {.node_name = added->node_name,
+			.first = BT_NOMINATION_NONE,
+			.last = BT_NOMINATION_NONE};
+
+		if (nominator->free_nodes.count > 0) {
+			node_index = nominator->free_nodes.items[--nominator->free_nodes.count];
+			nominator->nodes.items[node_index] = empty;
+		} else {
+			node_index = nominator->nodes.count;
+			bt_vec_push(&nominator->nodes, empty);
+		}
+		bt_map_insert(&nominator->by_node, hash_symbol(added->node_name), node_index);
+	}
+	struct bt_nominated_node *node = &nominator->nodes.items[node_index];
+
+	added->previous_on_node = node->last;
+	added->next_on_node = BT_NOMINATION_NONE;
+	if (node->last != BT_NOMINATION_NONE) {
+		at(nominator, node->last)->next_on_node = index;
+	} else {
+		node->first = index;
+	}
+	node->last = index;
 	nominator->count++;
 }
 

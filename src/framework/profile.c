@@ -409,19 +409,6 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 	return BERTH_OK;
 }
 
-static void set_up_pod_group_post_filter(struct bt_framework *framework)
-{
-	struct bt_plugin *plugin;
-
-	if (!bt_gate_enabled(framework->handle.gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION)) {
-		return;
-	}
-	plugin = bt_framework_find_plugin(framework, BT_STR("DefaultPreemption"));
-	if (plugin != NULL && plugin->ops->pod_group_post_filter != NULL) {
-		framework->pod_group_post_filter = plugin;
-	}
-}
-
 /** Spec 02 section 8.4. */
 static int build(
 	struct bt_framework *framework, const struct bt_registry *registry, struct berth_error *err)
@@ -520,7 +507,14 @@ static int build(
 		}
 		framework->signatures_enabled = is_asked && refusal_count == 0;
 		framework->sign_refusal_count = is_asked ? refusal_count : 0;
-		set_up_pod_group_post_filter(framework);
+		if (bt_gate_enabled(framework->handle.gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION)) {
+			struct bt_plugin *candidate =
+				bt_framework_find_plugin(framework, BT_STR("DefaultPreemption"));
+
+			if (candidate != NULL && candidate->ops->pod_group_post_filter != NULL) {
+				framework->pod_group_post_filter = candidate;
+			}
+		}
 	}
 	return code;
 }

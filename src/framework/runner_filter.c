@@ -81,27 +81,6 @@ static uint32_t only_member(const struct bt_framework *framework, const struct b
 	return found;
 }
 
-/** Spec 02 section 5.1 step 4. */
-static struct bt_status no_node_left(const struct bt_framework *framework,
-	const struct bt_plugin_set *contributors, struct bt_arena *arena)
-{
-	struct bt_strbuf text = {0};
-	uint32_t only = only_member(framework, contributors);
-	struct bt_status status;
-
-	if (only != UINT32_MAX) {
-		bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
-		bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, only));
-	} else {
-		bt_framework_append_unsatisfied(framework, contributors, &text);
-		bt_strbuf_append_c(&text, " simultaneously");
-	}
-	status = bt_status_text(
-		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return status;
-}
-
 /** What the loop of bt_run_pre_filter has gathered. */
 struct progress {
 	struct bt_pre_filter_outcome outcome;
@@ -146,8 +125,21 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 			: *result;
 	}
 	if (outcome->result.restricted && outcome->result.count == 0) {
-		outcome->status =
-			no_node_left(framework, &outcome->plugins_with_nodes, cycle->arena);
+		/* Spec 02 section 5.1 step 4. */
+		struct bt_strbuf text = {0};
+		uint32_t only = only_member(framework, &outcome->plugins_with_nodes);
+
+		if (only != UINT32_MAX) {
+			bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
+			bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, only));
+		} else {
+			bt_framework_append_unsatisfied(
+				framework, &outcome->plugins_with_nodes, &text);
+			bt_strbuf_append_c(&text, " simultaneously");
+		}
+		outcome->status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			cycle->arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
 		return true;
 	}
 	return false;

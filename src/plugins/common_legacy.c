@@ -196,30 +196,6 @@ static void destroy(struct bt_plugin *plugin)
 	finish_renamed(renamed);
 }
 
-static void fill_ops(struct renamed *renamed, const char *name)
-{
-	struct bt_plugin_ops *ops = &renamed->ops;
-
-	*ops = *renamed->plugin;
-	ops->name = name;
-	ops->destroy = destroy;
-	ops->pre_score = NULL;
-	ops->score = NULL;
-	ops->normalize = BT_NORMALIZE_NONE;
-	ops->normalize_score = NULL;
-	if (ops->shortcuts != NULL) {
-		renamed->shortcuts = *ops->shortcuts;
-	}
-	ops->shortcuts = &renamed->shortcuts;
-	renamed->shortcuts.score_column_data = NULL;
-	renamed->shortcuts.score_column = NULL;
-	renamed->shortcuts.score_fits_column = NULL;
-	renamed->shortcuts.score_is_constant = NULL;
-	renamed->shortcuts.pre_score_skips = NULL;
-	renamed->shortcuts.score_slots = NULL;
-	renamed->shortcuts.normalize_column = NULL;
-}
-
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
@@ -243,7 +219,26 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		finish_renamed(renamed);
 		return code;
 	}
-	fill_ops(renamed, ops->name);
+	struct bt_plugin_ops *changed = &renamed->ops;
+
+	*changed = *renamed->plugin;
+	changed->name = ops->name;
+	changed->destroy = destroy;
+	changed->pre_score = NULL;
+	changed->score = NULL;
+	changed->normalize = BT_NORMALIZE_NONE;
+	changed->normalize_score = NULL;
+	if (changed->shortcuts != NULL) {
+		renamed->shortcuts = *changed->shortcuts;
+	}
+	changed->shortcuts = &renamed->shortcuts;
+	renamed->shortcuts.score_column_data = NULL;
+	renamed->shortcuts.score_column = NULL;
+	renamed->shortcuts.score_fits_column = NULL;
+	renamed->shortcuts.score_is_constant = NULL;
+	renamed->shortcuts.pre_score_skips = NULL;
+	renamed->shortcuts.score_slots = NULL;
+	renamed->shortcuts.normalize_column = NULL;
 	plugin->ops = &renamed->ops;
 	*out_plugin = plugin;
 	return 0;

@@ -265,35 +265,6 @@ static int64_t borrow(struct request_builder *builder, const struct container_re
 	return sum;
 }
 
-/** Init containers run one after the other: the largest of their own requests serves all. */
-static void add_short_lived(struct request_builder *builder)
-{
-	struct container_request largest = {0};
-	uint32_t *own =
-		BT_ARENA_NEW_ARRAY(builder->arena, uint32_t, builder->spec->init_containers.count);
-	uint32_t own_count = 0;
-
-	for (uint32_t i = 0; i < builder->spec->init_containers.count; i++) {
-		struct container_request request;
-
-		if (!is_short_lived(builder->spec, i) || !request_of(builder, i, &request)) {
-			continue;
-		}
-		request.count -= borrow(builder, &request);
-		if (request.count > 0) {
-			own[own_count++] = builder->mapping_count;
-			add_mapping(builder, i, request.name);
-			largest = request.count > largest.count ? request : largest;
-		}
-	}
-	for (uint32_t i = 0; i < own_count; i++) {
-		builder->mappings[own[i]].request_name = largest.name;
-	}
-	if (own_count != 0) {
-		add_request(builder, &largest);
-	}
-}
-
 static int compare_requests(const void *a, const void *b)
 {
 	return bt_str_compare(((const struct bt_device_request *)a)->name,
@@ -329,7 +300,34 @@ static const struct bt_extended_node_claim *make_node_claim(
 					builder.long_lived[builder.long_lived_count++] = request;
 				}
 			}
-			add_short_lived(&builder);
+			/* Init containers run one after the other: the largest of their own
+			 * requests serves all. */
+			struct container_request largest = {0};
+			uint32_t *own = BT_ARENA_NEW_ARRAY(
+				builder.arena, uint32_t, builder.spec->init_containers.count);
+			uint32_t own_count = 0;
+
+			for (uint32_t n = 0; n < builder.spec->init_containers.count; n++) {
+				struct container_request short_lived;
+
+				if (!is_short_lived(builder.spec, n) ||
+					!request_of(&builder, n, &short_lived)) {
+					continue;
+				}
+				short_lived.count -= borrow(&builder, &short_lived);
+				if (short_lived.count > 0) {
+					own[own_count++] = builder.mapping_count;
+					add_mapping(&builder, n, short_lived.name);
+					largest = short_lived.count > largest.count ? short_lived
+										    : largest;
+				}
+			}
+			for (uint32_t n = 0; n < own_count; n++) {
+				builder.mappings[own[n]].request_name = largest.name;
+			}
+			if (own_count != 0) {
+				add_request(&builder, &largest);
+			}
 		}
 	}
 	if (builder.request_count != 0) {

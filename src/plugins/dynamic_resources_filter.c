@@ -190,20 +190,6 @@ static struct bt_status check_demand(struct node_question *question)
 		question->node, allocations, count, arena, &question->found.demand);
 }
 
-static void store(struct node_question *question)
-{
-	struct bt_dynamic_cycle *data = question->data;
-	uint32_t slot = question->node->slot;
-
-	if (slot >= data->slot_count) {
-		return;
-	}
-	if (data->nodes[slot] == NULL) {
-		data->nodes[slot] = BT_ARENA_NEW(question->cycle->arena, struct bt_dynamic_node);
-	}
-	*data->nodes[slot] = question->found;
-}
-
 struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -247,7 +233,16 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return unresolvable(BT_REASON_CLAIM_NOT_AVAILABLE);
 	}
 	if (data->allocator != NULL) {
-		store(&question);
+		struct bt_dynamic_cycle *cycle_data = question.data;
+		uint32_t slot = question.node->slot;
+
+		if (slot < cycle_data->slot_count) {
+			if (cycle_data->nodes[slot] == NULL) {
+				cycle_data->nodes[slot] =
+					BT_ARENA_NEW(question.cycle->arena, struct bt_dynamic_node);
+			}
+			*cycle_data->nodes[slot] = question.found;
+		}
 	}
 	return BT_STATUS_OK;
 }

@@ -155,19 +155,6 @@ static struct bt_status amount_of(const struct demand_question *question,
 	return BT_STATUS_OK;
 }
 
-static uint32_t mapping_count(
-	const struct demand_question *question, const struct bt_allocation_result *allocation)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < allocation->devices.results.count; i++) {
-		const struct bt_device *device =
-			device_of(question, &allocation->devices.results.items[i]);
-		count += device != NULL ? device->node_allocatable_resource_mappings.count : 0;
-	}
-	return count;
-}
-
 static bool is_entry_of(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
 	struct bt_str claim_name)
 {
@@ -204,7 +191,13 @@ static struct bt_status add_status(
 	struct bt_node_allocatable *demand = question->demand;
 	struct bt_node_allocatable_claim_status *entry = &demand->statuses[demand->count];
 	const struct bt_resource_claim *claim = allocation->claim->claim;
-	uint32_t room = mapping_count(question, allocation->allocation);
+	uint32_t room = 0;
+
+	for (uint32_t i = 0; i < allocation->allocation->devices.results.count; i++) {
+		const struct bt_device *mapped =
+			device_of(question, &allocation->allocation->devices.results.items[i]);
+		room += mapped != NULL ? mapped->node_allocatable_resource_mappings.count : 0;
+	}
 
 	entry->resources = (struct bt_resource_list){
 		.items = BT_ARENA_NEW_ARRAY(question->arena, struct bt_resource_entry, room)};

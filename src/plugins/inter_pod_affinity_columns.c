@@ -69,30 +69,6 @@ static uint32_t judge_slot(const struct rejection *rejection, uint32_t domain)
 	return rejected ? rejection->reason : 0;
 }
 
-/** Gives detail to the slots whose domain in the table is rejected and that have none yet. */
-static bool reject_domains(struct bt_affinity_plugin *instance, const struct rejection *rejection,
-	struct bt_slot_range range, uint32_t *detail)
-{
-	const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
-	const uint32_t *domains = table->column->values;
-	const uint8_t *verdicts = bt_affinity_table_sums_pay(table, range.count)
-		? judge_domains(instance, rejection)
-		: NULL;
-	uint32_t any = 0;
-
-	for (uint32_t k = 0; k < range.count; k++) {
-		uint32_t slot = bt_slot_at(range, k);
-		uint32_t domain = domains[slot];
-
-		if (detail[slot] == 0) {
-			detail[slot] =
-				verdicts != NULL ? verdicts[domain] : judge_slot(rejection, domain);
-		}
-		any |= detail[slot];
-	}
-	return any != 0;
-}
-
 static bool reject_by_tables(struct bt_affinity_plugin *instance, struct rejection *rejection,
 	struct bt_slot_range range, uint32_t *detail)
 {
@@ -100,7 +76,26 @@ static bool reject_by_tables(struct bt_affinity_plugin *instance, struct rejecti
 
 	for (uint32_t i = 0; i < rejection->tables->count; i++) {
 		rejection->table = i;
-		any = reject_domains(instance, rejection, range, detail) || any;
+		/* Gives detail to the slots whose domain in the table is rejected and that have
+		 * none yet. */
+		const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
+		const uint32_t *domains = table->column->values;
+		const uint8_t *verdicts = bt_affinity_table_sums_pay(table, range.count)
+			? judge_domains(instance, rejection)
+			: NULL;
+		uint32_t rejected = 0;
+
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t slot = bt_slot_at(range, k);
+			uint32_t domain = domains[slot];
+
+			if (detail[slot] == 0) {
+				detail[slot] = verdicts != NULL ? verdicts[domain]
+								: judge_slot(rejection, domain);
+			}
+			rejected |= detail[slot];
+		}
+		any = rejected != 0 || any;
 	}
 	return any;
 }

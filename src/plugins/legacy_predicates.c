@@ -444,101 +444,71 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	return status;
 }
 
-static bool passes_condition(const struct bt_node *node, BT_UNUSED char type)
-{
-	struct bt_strbuf digest = {0};
-	bool passes;
-
-	bt_node_conditions_digest(&node->status, &digest);
-	passes = !node->spec.unschedulable && count_failing_conditions(bt_strbuf_str(&digest)) == 0;
-	bt_strbuf_finish(&digest);
-	return passes;
-}
-
 /* --- pressure --- */
 
-static struct bt_status filter_pressure(
-	const struct bt_node_info *node, char type, enum bt_reason reason)
+/** What a plugin checks: the condition and the reason when it is true. */
+static const struct pressure {
+	const struct bt_plugin_ops *ops;
+	char type;
+	enum bt_reason reason;
+} pressures[] = {
+	{&bt_legacy_check_node_memory_pressure_plugin, BT_CONDITION_MEMORY_PRESSURE,
+		BT_REASON_LEGACY_MEMORY_PRESSURE},
+	{&bt_legacy_check_node_disk_pressure_plugin, BT_CONDITION_DISK_PRESSURE,
+		BT_REASON_LEGACY_DISK_PRESSURE},
+	{&bt_legacy_check_node_pid_pressure_plugin, BT_CONDITION_PID_PRESSURE,
+		BT_REASON_LEGACY_PID_PRESSURE},
+};
+
+static const struct pressure *pressure_of(const struct bt_plugin *plugin)
 {
-	if (is_last_true(bt_node_info_conditions(node), type)) {
-		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reason);
+	const struct pressure *pressure = pressures;
+
+	while (pressure->ops != plugin->ops) {
+		pressure++;
 	}
-	return BT_STATUS_OK;
+	return pressure;
 }
 
-static struct bt_status filter_memory(BT_UNUSED struct bt_plugin *plugin,
+static struct bt_status filter_pressure(struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
 {
-	if (!is_best_effort(pod)) {
+	const struct pressure *pressure = pressure_of(plugin);
+
+	/* Memory pressure concerns BestEffort pods only. */
+	if ((pressure->type == BT_CONDITION_MEMORY_PRESSURE && !is_best_effort(pod)) ||
+		!is_last_true(bt_node_info_conditions(node), pressure->type)) {
 		return BT_STATUS_OK;
 	}
-	return filter_pressure(
-		node, BT_CONDITION_MEMORY_PRESSURE, BT_REASON_LEGACY_MEMORY_PRESSURE);
-}
-
-static struct bt_status filter_disk(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_node_info *node)
-{
-	return filter_pressure(node, BT_CONDITION_DISK_PRESSURE, BT_REASON_LEGACY_DISK_PRESSURE);
-}
-
-static struct bt_status filter_pid(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_node_info *node)
-{
-	return filter_pressure(node, BT_CONDITION_PID_PRESSURE, BT_REASON_LEGACY_PID_PRESSURE);
-}
-
-static bool passes_pressure(const struct bt_node *node, char type)
-{
-	struct bt_strbuf digest = {0};
-	bool passes;
-
-	bt_node_conditions_digest(&node->status, &digest);
-	passes = !is_last_true(bt_strbuf_str(&digest), type);
-	bt_strbuf_finish(&digest);
-	return passes;
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, pressure->reason);
 }
 
 /* --- events: a node that passes now and did not before --- */
 
-static enum bt_queueing_hint hint_if_better(bool (*passes)(const struct bt_node *node, char type),
-	char type, const struct bt_node *old_node, const struct bt_node *new_node)
+static bool passes(const struct bt_plugin *plugin, const struct bt_node *node)
 {
-	bool failed_before = old_node == NULL || !passes(old_node, type);
+	struct bt_strbuf digest = {0};
+	bool is_good;
 
-	return failed_before && passes(new_node, type) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	bt_node_conditions_digest(&node->status, &digest);
+	if (plugin->ops == &bt_legacy_check_node_condition_plugin) {
+		is_good = !node->spec.unschedulable &&
+			count_failing_conditions(bt_strbuf_str(&digest)) == 0;
+	} else {
+		is_good = !is_last_true(bt_strbuf_str(&digest), pressure_of(plugin)->type);
+	}
+	bt_strbuf_finish(&digest);
+	return is_good;
 }
 
-static enum bt_queueing_hint after_condition_change(BT_UNUSED struct bt_plugin *plugin,
+static enum bt_queueing_hint after_condition_change(struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	return hint_if_better(passes_condition, 0, old_object, new_object);
-}
+	bool failed_before = old_object == NULL || !passes(plugin, old_object);
 
-static enum bt_queueing_hint after_memory_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	return hint_if_better(
-		passes_pressure, BT_CONDITION_MEMORY_PRESSURE, old_object, new_object);
-}
-
-static enum bt_queueing_hint after_disk_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	return hint_if_better(passes_pressure, BT_CONDITION_DISK_PRESSURE, old_object, new_object);
-}
-
-static enum bt_queueing_hint after_pid_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	return hint_if_better(passes_pressure, BT_CONDITION_PID_PRESSURE, old_object, new_object);
+	return failed_before && passes(plugin, new_object) ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
 /* Uncordoning is a taint update (spec 02 section 10.1). */
@@ -547,14 +517,9 @@ static const struct bt_event_registration condition_events[] = {
 		 BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION | BT_ACTION_UPDATE_NODE_TAINT},
 		after_condition_change},
 };
-static const struct bt_event_registration memory_events[] = {
-	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION}, after_memory_change},
-};
-static const struct bt_event_registration disk_events[] = {
-	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION}, after_disk_change},
-};
-static const struct bt_event_registration pid_events[] = {
-	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION}, after_pid_change},
+static const struct bt_event_registration pressure_events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION},
+		after_condition_change},
 };
 
 const struct bt_plugin_ops bt_legacy_check_node_condition_plugin = {
@@ -569,24 +534,24 @@ const struct bt_plugin_ops bt_legacy_check_node_memory_pressure_plugin = {
 	.name = "CheckNodeMemoryPressure",
 	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events = BT_EVENTS(memory_events),
-	.filter = filter_memory,
+	.events = BT_EVENTS(pressure_events),
+	.filter = filter_pressure,
 };
 
 const struct bt_plugin_ops bt_legacy_check_node_disk_pressure_plugin = {
 	.name = "CheckNodeDiskPressure",
 	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events = BT_EVENTS(disk_events),
-	.filter = filter_disk,
+	.events = BT_EVENTS(pressure_events),
+	.filter = filter_pressure,
 };
 
 const struct bt_plugin_ops bt_legacy_check_node_pid_pressure_plugin = {
 	.name = "CheckNodePIDPressure",
 	.create = bt_legacy_create_plain,
 	.destroy = bt_plain_plugin_destroy,
-	.events = BT_EVENTS(pid_events),
-	.filter = filter_pid,
+	.events = BT_EVENTS(pressure_events),
+	.filter = filter_pressure,
 };
 
 /**

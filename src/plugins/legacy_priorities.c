@@ -200,39 +200,6 @@ static int read_point_field(const struct bt_json_value *point, const char *field
 	return 0;
 }
 
-/** The rules of spec 05 section 11.1 point 6, first violation only. */
-static int check_shape(const bt_utilization_shape_point_list *shape, struct berth_error *err)
-{
-	if (shape->count == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"shape: Required value: at least one point must be specified");
-	}
-	for (uint32_t i = 1; i < shape->count; i++) {
-		if (shape->items[i - 1].utilization >= shape->items[i].utilization) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"shape[%u].utilization: Invalid value: %d: values must be sorted "
-				"in increasing order",
-				i, shape->items[i].utilization);
-		}
-	}
-	for (uint32_t i = 0; i < shape->count; i++) {
-		const struct bt_utilization_shape_point *point = &shape->items[i];
-
-		if (point->utilization < 0 || point->utilization > 100) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"shape[%u].utilization: Invalid value: %d: not in valid range [0, "
-				"100]",
-				i, point->utilization);
-		}
-		if (point->score < 0 || point->score > BT_LEGACY_MAX_PRIORITY) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"shape[%u].score: Invalid value: %d: not in valid range [0, 10]", i,
-				point->score);
-		}
-	}
-	return 0;
-}
-
 static int load_shape(
 	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
@@ -281,7 +248,39 @@ static int load_shape(
 			}
 			plugin->shape.count++;
 		}
-		return check_shape(&plugin->shape, err);
+		/* The rules of spec 05 section 11.1 point 6, first violation only. */
+		if (plugin->shape.count == 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"shape: Required value: at least one point must be specified");
+		}
+		for (uint32_t i = 1; i < plugin->shape.count; i++) {
+			if (plugin->shape.items[i - 1].utilization >=
+				plugin->shape.items[i].utilization) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"shape[%u].utilization: Invalid value: %d: values must be "
+					"sorted "
+					"in increasing order",
+					i, plugin->shape.items[i].utilization);
+			}
+		}
+		for (uint32_t i = 0; i < plugin->shape.count; i++) {
+			const struct bt_utilization_shape_point *checked = &plugin->shape.items[i];
+
+			if (checked->utilization < 0 || checked->utilization > 100) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"shape[%u].utilization: Invalid value: %d: not in valid "
+					"range [0, "
+					"100]",
+					i, checked->utilization);
+			}
+			if (checked->score < 0 || checked->score > BT_LEGACY_MAX_PRIORITY) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"shape[%u].score: Invalid value: %d: not in valid range "
+					"[0, 10]",
+					i, checked->score);
+			}
+		}
+		return 0;
 	}
 	plugin->shape.count = (uint32_t)BT_ARRAY_LENGTH(default_points);
 	plugin->shape.items = BT_ARENA_NEW_ARRAY(
@@ -503,28 +502,18 @@ static bool is_avoided(struct bt_str annotation, const struct bt_owner_reference
 	return found;
 }
 
-/** The pod's controller if its kind takes part, or NULL. */
-static const struct bt_owner_reference *replicating_controller(const struct bt_pod_info *pod)
-{
-	const struct bt_owner_reference *controller;
-
-	if (pod->object == NULL) {
-		return NULL;
-	}
-	controller = bt_object_controller(&pod->object->metadata);
-	if (controller == NULL ||
-		!(bt_str_equal_c(controller->kind, "ReplicationController") ||
-			bt_str_equal_c(controller->kind, "ReplicaSet"))) {
-		return NULL;
-	}
-	return controller;
-}
-
 static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct bt_owner_reference *controller = replicating_controller(pod);
+	/* The pod's controller if its kind takes part, or NULL. */
+	const struct bt_owner_reference *controller =
+		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
+
+	if (controller != NULL && !bt_str_equal_c(controller->kind, "ReplicationController") &&
+		!bt_str_equal_c(controller->kind, "ReplicaSet")) {
+		controller = NULL;
+	}
 	struct bt_str annotation = bt_node_info_prefer_avoid_pods(node);
 
 	*out_score = BT_SCORE_MAX;

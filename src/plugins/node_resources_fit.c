@@ -112,29 +112,6 @@ static int64_t fit_score(
 }
 
 /* Sums over the nodes of a placement. */
-static void sum_placement(const struct bt_scored_resource *resource, const struct bt_state *state,
-	const struct bt_placement *placement, int64_t *out_capacity, int64_t *out_used)
-{
-	int64_t capacity_sum = 0;
-	int64_t used_sum = 0;
-
-	for (uint32_t i = 0; i < placement->count; i++) {
-		struct bt_node_info node;
-		int64_t capacity;
-		int64_t used;
-
-		bt_node_info_init(&node, state, placement->slots[i]);
-		bt_scored_resource_read(resource, &node, BT_SCORE_NON_ZERO, &capacity, &used);
-		if (capacity == 0 && resource->kind == BT_SCORED_SCALAR) {
-			continue;
-		}
-		capacity_sum = bt_wrap_add(capacity_sum, capacity);
-		used_sum = bt_wrap_add(used_sum, used);
-	}
-	*out_capacity = capacity_sum;
-	*out_used = used_sum;
-}
-
 /**
  * A device class backs the name and the node has none of its own: the DynamicResources plugin
  * decides, not the fit of numbers. Spec 05 section 3.10.
@@ -538,7 +515,23 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 		if (sums[i] == 0 && resource->kind == BT_SCORED_SCALAR) {
 			continue;
 		}
-		sum_placement(resource, instance->handle->state, placement, &capacity, &used);
+		capacity = 0;
+		used = 0;
+
+		for (uint32_t n = 0; n < placement->count; n++) {
+			struct bt_node_info node;
+			int64_t node_capacity;
+			int64_t node_used;
+
+			bt_node_info_init(&node, instance->handle->state, placement->slots[n]);
+			bt_scored_resource_read(
+				resource, &node, BT_SCORE_NON_ZERO, &node_capacity, &node_used);
+			if (node_capacity == 0 && resource->kind == BT_SCORED_SCALAR) {
+				continue;
+			}
+			capacity = bt_wrap_add(capacity, node_capacity);
+			used = bt_wrap_add(used, node_used);
+		}
 		if (capacity == 0) {
 			continue;
 		}

@@ -370,9 +370,17 @@ static int collect_used(struct limits_plugin *instance, const struct bt_node_inf
 	return 0;
 }
 
-static struct bt_status check_node(struct limits_plugin *instance, struct bt_arena *arena,
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
+	struct limits_plugin *instance = instance_of(plugin);
+
+	if (bt_plugin_pod_spec(pod)->volumes.count == 0) {
+		return BT_STATUS_OK;
+	}
+	set_reset(&instance->wanted);
+	set_reset(&instance->used);
+	bt_arena_reset(&instance->arena);
 	const struct bt_csi_node *csi_node =
 		bt_find_csi_node(instance->base.handle->state, bt_node_info_name(node));
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -380,13 +388,13 @@ static struct bt_status check_node(struct limits_plugin *instance, struct bt_are
 	int code = collect(instance, pod, csi_node, true, &instance->wanted, &err);
 
 	if (code == BERTH_ERR_NOT_FOUND) {
-		status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+		status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena,
 			bt_str_from(berth_error_message(&err)));
 		berth_error_finish(&err);
 		return status;
 	}
 	if (code != 0) {
-		return bt_status_from_error(arena, &err);
+		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (instance->wanted.items.count == 0) {
 		return BT_STATUS_OK;
@@ -407,7 +415,7 @@ static struct bt_status check_node(struct limits_plugin *instance, struct bt_are
 		if (missing.data == NULL) {
 			status = BT_STATUS_OK;
 		} else {
-			status = bt_status_printf(BT_STATUS_UNSCHEDULABLE, arena,
+			status = bt_status_printf(BT_STATUS_UNSCHEDULABLE, cycle->arena,
 				"%.*s CSI driver is not installed on the node",
 				BT_STR_ARG(missing));
 		}
@@ -416,7 +424,7 @@ static struct bt_status check_node(struct limits_plugin *instance, struct bt_are
 		return status;
 	}
 	if (collect_used(instance, node, csi_node, &err) != 0) {
-		return bt_status_from_error(arena, &err);
+		return bt_status_from_error(cycle->arena, &err);
 	}
 	/* Steps 8 to 10 of spec 07b section 1.5: attached volumes count, and do not make a wanted
 	 * one less new. */
@@ -461,20 +469,6 @@ static struct bt_status check_node(struct limits_plugin *instance, struct bt_are
 		}
 	}
 	return BT_STATUS_OK;
-}
-
-static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_info *node)
-{
-	struct limits_plugin *instance = instance_of(plugin);
-
-	if (bt_plugin_pod_spec(pod)->volumes.count == 0) {
-		return BT_STATUS_OK;
-	}
-	set_reset(&instance->wanted);
-	set_reset(&instance->used);
-	bt_arena_reset(&instance->arena);
-	return check_node(instance, cycle->arena, pod, node);
 }
 
 /* --- hints, spec 07b section 1.8 --- */

@@ -20,26 +20,6 @@ static uint64_t key_hash(struct bt_str namespace_, struct bt_str key, struct bt_
 		bt_hash_u64(bt_str_hash(value), bt_str_hash(key)), bt_str_hash(namespace_));
 }
 
-/** A requirement that names one value leads to the budget; any one will do. */
-static void index_budget(struct bt_budgets *budgets, uint32_t index)
-{
-	const struct bt_budget *budget = &budgets->budgets.items[index];
-
-	for (uint32_t i = 0; i < budget->selector.requirement_count; i++) {
-		const struct bt_requirement *requirement = &budget->selector.requirements[i];
-
-		if (requirement->operator_ == BT_SELECTOR_IN && requirement->value_count == 1) {
-			struct bt_budget_key key = {key_hash(budget->namespace_, requirement->key,
-							    requirement->values[0]),
-				index};
-
-			bt_vec_push(&budgets->keys, key);
-			return;
-		}
-	}
-	bt_vec_push(&budgets->others, index);
-}
-
 static int compare_keys(const void *a, const void *b)
 {
 	const struct bt_budget_key *left = a;
@@ -80,7 +60,23 @@ static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruptio
 	budget.disrupted_pods = names;
 	budget.disrupted_pod_count = count;
 	bt_vec_push(&budgets->budgets, budget);
-	index_budget(budgets, budgets->budgets.count - 1);
+	/* A requirement that names one value leads to the budget; any one will do. */
+	uint32_t index = budgets->budgets.count - 1;
+	const struct bt_budget *indexed = &budgets->budgets.items[index];
+
+	for (uint32_t i = 0; i < indexed->selector.requirement_count; i++) {
+		const struct bt_requirement *requirement = &indexed->selector.requirements[i];
+
+		if (requirement->operator_ == BT_SELECTOR_IN && requirement->value_count == 1) {
+			struct bt_budget_key key = {key_hash(indexed->namespace_, requirement->key,
+							    requirement->values[0]),
+				index};
+
+			bt_vec_push(&budgets->keys, key);
+			return;
+		}
+	}
+	bt_vec_push(&budgets->others, index);
 }
 
 static void clear(struct bt_budgets *budgets)

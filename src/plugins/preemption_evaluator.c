@@ -431,35 +431,6 @@ static struct bt_post_filter_result nominate(struct bt_str node_name)
 	return (struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, node_name};
 }
 
-/** From the candidates on: extenders, selection, removal of the victims. */
-static struct bt_status choose_and_evict(struct bt_evaluator *evaluator, struct bt_arena *arena,
-	const struct bt_pod_info *pod, struct bt_dry_run_result *found,
-	struct bt_post_filter_result *out_result, struct bt_preemption_decision *decision)
-{
-	const struct bt_preemption_candidate *chosen;
-	struct bt_status status =
-		bt_call_extenders(evaluator, pod, arena, &found->candidates, &found->count);
-
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	decision->candidates = found->candidates;
-	decision->candidate_count = found->count;
-	bt_pick_one_node_for_preemption(evaluator, arena, decision);
-	if (decision->selected == UINT32_MAX) {
-		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
-	}
-	chosen = &decision->candidates[decision->selected];
-	status = bt_prepare_candidate_for_pod(&evaluator->executor, pod,
-		bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot), chosen->victims,
-		chosen->victim_count, arena);
-	if (bt_status_is_success(&status)) {
-		*out_result = nominate(bt_arena_str(
-			arena, bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot)));
-	}
-	return status;
-}
-
 static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result, struct bt_preemption_decision *decision)
@@ -532,7 +503,28 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 		bt_strbuf_finish(&text);
 		return status;
 	}
-	return choose_and_evict(evaluator, cycle->arena, pod, &found, out_result, decision);
+	/* From the candidates on: extenders, selection, removal of the victims. */
+	const struct bt_preemption_candidate *chosen;
+	status = bt_call_extenders(evaluator, pod, cycle->arena, &found.candidates, &found.count);
+
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	decision->candidates = found.candidates;
+	decision->candidate_count = found.count;
+	bt_pick_one_node_for_preemption(evaluator, cycle->arena, decision);
+	if (decision->selected == UINT32_MAX) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
+	}
+	chosen = &decision->candidates[decision->selected];
+	status = bt_prepare_candidate_for_pod(&evaluator->executor, pod,
+		bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot), chosen->victims,
+		chosen->victim_count, cycle->arena);
+	if (bt_status_is_success(&status)) {
+		*out_result = nominate(bt_arena_str(cycle->arena,
+			bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot)));
+	}
+	return status;
 }
 
 struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_cycle_state *cycle,

@@ -178,22 +178,6 @@ struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_evicti
 	return lower;
 }
 
-static void clear_nominations_now(const struct bt_eviction *eviction)
-{
-	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
-	struct bt_preemption_ticket none = {NULL, 0};
-	struct bt_lower_nominations lower = bt_eviction_lower_nominations(eviction);
-
-	for (uint32_t i = 0; i < lower.pods.count; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
-
-		/* The pod learns of it later or not at all; the preemption goes on. */
-		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
-		berth_error_finish(&err);
-	}
-	bt_vec_finish(&lower.pods);
-}
-
 void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_count)
 {
 	uint32_t bucket = 0;
@@ -209,30 +193,6 @@ void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_
 static bool eviction_is_terminating(const struct bt_preemption_executor *executor, uint32_t pod_id)
 {
 	return bt_state_pod_at(executor->handle->state, pod_id)->terminating;
-}
-
-/** The synchronous form: Success, or Error when a write failed. */
-static struct bt_status eviction_run_now(
-	struct bt_eviction *eviction, const uint32_t *victims, uint32_t victim_count)
-{
-	struct bt_preemption_executor *executor = eviction->executor;
-
-	bt_eviction_observe(&executor->metrics, victim_count);
-	bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, false);
-	for (uint32_t i = 0; i < victim_count; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		struct bt_victim victim;
-
-		if (eviction_is_terminating(executor, victims[i])) {
-			continue;
-		}
-		eviction_init_victim(eviction, victims[i], &victim);
-		if (evict_now(eviction, &victim, &err) < 0) {
-			return bt_status_from_error(eviction->arena, &err);
-		}
-	}
-	clear_nominations_now(eviction);
-	return BT_STATUS_OK;
 }
 
 /** What a write of a task is about: the index of a victim, or one of the nominations to clear. */
@@ -563,7 +523,35 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 		return BT_STATUS_OK;
 	}
 	if (!bt_gate_enabled(executor->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
-		return eviction_run_now(&eviction, victims, victim_count);
+		/* The synchronous form: Success, or Error when a write failed. */
+		bt_eviction_observe(&executor->metrics, victim_count);
+		bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, false);
+		for (uint32_t i = 0; i < victim_count; i++) {
+			struct berth_error err = BERTH_ERROR_INIT;
+			struct bt_victim victim;
+
+			if (eviction_is_terminating(executor, victims[i])) {
+				continue;
+			}
+			eviction_init_victim(&eviction, victims[i], &victim);
+			if (evict_now(&eviction, &victim, &err) < 0) {
+				return bt_status_from_error(arena, &err);
+			}
+		}
+		const struct bt_preemption_writer *writer = executor->handle->preemption_writer;
+		struct bt_preemption_ticket none = {NULL, 0};
+		struct bt_lower_nominations lower = bt_eviction_lower_nominations(&eviction);
+
+		for (uint32_t i = 0; i < lower.pods.count; i++) {
+			struct berth_error clear_err = BERTH_ERROR_INIT;
+
+			/* The pod learns of it later or not at all; the preemption goes on. */
+			(void)writer->clear_nomination(
+				writer->context, none, &lower.pods.items[i], &clear_err);
+			berth_error_finish(&clear_err);
+		}
+		bt_vec_finish(&lower.pods);
+		return BT_STATUS_OK;
 	}
 	start_task(executor, preemptor, candidate_name, victims, victim_count);
 	return BT_STATUS_OK;

@@ -31,44 +31,6 @@ static bool all_bound(
 	return true;
 }
 
-/** The volume with a reference to the claim; *out_dirty: that changed it. */
-static const struct bt_persistent_volume *bind(const struct bt_persistent_volume *volume,
-	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena, bool *out_dirty)
-{
-	struct bt_persistent_volume *bound = BT_ARENA_NEW(arena, struct bt_persistent_volume);
-	bool mark = !bt_volume_is_for_claim(volume, claim);
-	const struct bt_object_reference *old;
-
-	bt_message_copy(&bt_persistent_volume_message, bound, volume, arena);
-	old = bound->spec.claim_ref;
-	*out_dirty = false;
-	if (old == NULL || !bt_str_equal(old->name, claim->metadata.name) ||
-		!bt_str_equal(old->namespace_, claim->metadata.namespace_) ||
-		!bt_str_equal(old->uid, claim->metadata.uid)) {
-		struct bt_object_reference *reference =
-			BT_ARENA_NEW(arena, struct bt_object_reference);
-
-		*reference = (struct bt_object_reference){
-			.kind = BT_STR("PersistentVolumeClaim"),
-			.api_version = BT_STR("v1"),
-			.namespace_ = bt_arena_str(arena, claim->metadata.namespace_),
-			.name = bt_arena_str(arena, claim->metadata.name),
-			.uid = bt_arena_str(arena, claim->metadata.uid),
-			.resource_version = bt_arena_str(arena, claim->metadata.resource_version),
-		};
-		bound->spec.claim_ref = reference;
-		*out_dirty = true;
-	}
-	if (mark &&
-		bt_str_map_find(&bound->metadata.annotations, BT_ANNOTATION_BOUND_BY_CONTROLLER) ==
-			NULL) {
-		bound->metadata.annotations = bt_str_map_with(&bound->metadata.annotations,
-			BT_ANNOTATION_BOUND_BY_CONTROLLER, BT_STR("yes"), arena);
-		*out_dirty = true;
-	}
-	return bound;
-}
-
 static const struct bt_persistent_volume_claim *copy_claim(
 	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena)
 {
@@ -98,8 +60,41 @@ static struct change make_change(
 	change.dirty = BT_ARENA_NEW_ARRAY(arena, bool, volumes->static_count);
 	for (uint32_t i = 0; i < volumes->static_count; i++) {
 		const struct bt_static_binding *binding = &volumes->static_bindings[i];
-		const struct bt_persistent_volume *bound =
-			bind(binding->volume, binding->claim, arena, &change.dirty[i]);
+		/* The volume with a reference to the claim; *out_dirty: that changed it. */
+		struct bt_persistent_volume *bound =
+			BT_ARENA_NEW(arena, struct bt_persistent_volume);
+		bool mark = !bt_volume_is_for_claim(binding->volume, binding->claim);
+		const struct bt_object_reference *old;
+
+		bt_message_copy(&bt_persistent_volume_message, bound, binding->volume, arena);
+		old = bound->spec.claim_ref;
+		change.dirty[i] = false;
+		if (old == NULL || !bt_str_equal(old->name, binding->claim->metadata.name) ||
+			!bt_str_equal(old->namespace_, binding->claim->metadata.namespace_) ||
+			!bt_str_equal(old->uid, binding->claim->metadata.uid)) {
+			struct bt_object_reference *reference =
+				BT_ARENA_NEW(arena, struct bt_object_reference);
+
+			*reference = (struct bt_object_reference){
+				.kind = BT_STR("PersistentVolumeClaim"),
+				.api_version = BT_STR("v1"),
+				.namespace_ =
+					bt_arena_str(arena, binding->claim->metadata.namespace_),
+				.name = bt_arena_str(arena, binding->claim->metadata.name),
+				.uid = bt_arena_str(arena, binding->claim->metadata.uid),
+				.resource_version = bt_arena_str(
+					arena, binding->claim->metadata.resource_version),
+			};
+			bound->spec.claim_ref = reference;
+			change.dirty[i] = true;
+		}
+		if (mark &&
+			bt_str_map_find(&bound->metadata.annotations,
+				BT_ANNOTATION_BOUND_BY_CONTROLLER) == NULL) {
+			bound->metadata.annotations = bt_str_map_with(&bound->metadata.annotations,
+				BT_ANNOTATION_BOUND_BY_CONTROLLER, BT_STR("yes"), arena);
+			change.dirty[i] = true;
+		}
 
 		change.volumes.static_bindings[i] = (struct bt_static_binding){
 			bound, copy_claim(binding->claim, arena), bound->metadata.resource_version};

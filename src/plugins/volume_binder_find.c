@@ -658,24 +658,6 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 
 /* --- spec 07 section 7.1 --- */
 
-static void make_plans(struct cycle_work *work,
-	const struct bt_persistent_volume_claim *const *selected, struct bt_arena *arena)
-{
-	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, work->selected_count);
-
-	claim_firsts(selected, work->selected_count, firsts, arena);
-	for (uint32_t i = 0; i < work->selected_count; i++) {
-		work->plans[i].claim = selected[i];
-		work->plans[i].first = firsts[i];
-	}
-	for (uint32_t i = 0; i < work->match_count; i++) {
-		struct provision_plan *plan = &work->plans[work->selected_count + i];
-
-		plan->claim = work->matches[i].claim;
-		plan->first = work->selected_count + work->matches[i].first;
-	}
-}
-
 static struct cycle_work *make_work(
 	const struct bt_pod_volume_claims *claims, struct bt_arena *arena)
 {
@@ -723,7 +705,19 @@ static struct cycle_work *make_work(
 	for (uint32_t i = 0; i < work->match_count; i++) {
 		work->matches[i] = (struct claim_match){.claim = ordered[i], .first = firsts[i]};
 	}
-	make_plans(work, selected, arena);
+	uint32_t *selected_firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, work->selected_count);
+
+	claim_firsts(selected, work->selected_count, selected_firsts, arena);
+	for (uint32_t i = 0; i < work->selected_count; i++) {
+		work->plans[i].claim = selected[i];
+		work->plans[i].first = selected_firsts[i];
+	}
+	for (uint32_t i = 0; i < work->match_count; i++) {
+		struct provision_plan *plan = &work->plans[work->selected_count + i];
+
+		plan->claim = work->matches[i].claim;
+		plan->first = work->selected_count + work->matches[i].first;
+	}
 	return work;
 }
 

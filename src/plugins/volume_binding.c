@@ -351,8 +351,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		const struct bt_persistent_volume_claim *claim = instance->get_claim != NULL
 			? instance->get_claim(
 				  instance->get_claim_context, pod->namespace_, named.name)
-			: bt_find_claim(
-				  instance->base.handle->state, pod->namespace_, named.name);
+			: bt_find_claim(instance->base.handle->state, pod->namespace_, named.name);
 
 		if (claim == NULL && named.ephemeral) {
 			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,

@@ -74,8 +74,10 @@ void bt_queue_entry_sign(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_arena_reset(&queue->arena);
 }
 
-static struct bt_queue_entry *new_entry(struct bt_queue *queue)
+struct bt_queue_entry *bt_queue_entry_create(
+	struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 {
+	const struct bt_pod *value = bt_object_value(pod, BT_KIND_POD);
 	struct bt_queue_entry *entry = BT_NEW(struct bt_queue_entry);
 
 	if (queue->free_entries.count > 0) {
@@ -85,14 +87,6 @@ static struct bt_queue_entry *new_entry(struct bt_queue *queue)
 		entry->id = queue->entries.count;
 		bt_vec_push(&queue->entries, entry);
 	}
-	return entry;
-}
-
-struct bt_queue_entry *bt_queue_entry_create(
-	struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
-{
-	const struct bt_pod *value = bt_object_value(pod, BT_KIND_POD);
-	struct bt_queue_entry *entry = new_entry(queue);
 
 	*entry = (struct bt_queue_entry){
 		.object = bt_object_share(pod),
