@@ -10,8 +10,6 @@
 #include "server/condition.h"
 
 struct cron_jobs {
-	const struct bt_api_resource *cron_jobs;
-	const struct bt_api_resource *jobs;
 	struct bt_groups owned; /* keys of Jobs by their owner's uid */
 };
 
@@ -26,61 +24,30 @@ struct run {
 
 /** One sync. */
 struct pass {
-	struct cron_jobs *self;
-	struct bt_hub *hub;
-	struct bt_arena *arena;
-	struct bt_json_value *cron_job;
-	struct bt_str key;
+	struct bt_sync *sync;
 	struct run *runs; /* oldest first */
 	uint32_t run_count;
 	struct bt_json_value *active; /* of the status to be written */
 	struct bt_str last_schedule;
 	struct bt_str last_success;
-	int64_t now_seconds;
-	bool failed;
 };
 
-static void *create(struct bt_hub *hub)
-{
-	struct cron_jobs *self = BT_NEW(struct cron_jobs);
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-
-	self->cron_jobs = bt_resources_builtin(resources, "batch", "cronjobs");
-	self->jobs = bt_resources_builtin(resources, "batch", "jobs");
-	bt_groups_init(&self->owned);
-	return self;
-}
-
-static void destroy(void *data)
+static void finish(void *data)
 {
 	struct cron_jobs *self = data;
-
 	bt_groups_finish(&self->owned);
-	bt_free(self);
 }
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct cron_jobs *self = data;
-	const struct bt_json_value *owner;
 
-	if (observed->resource == self->cron_jobs) {
+	if (observed->kind == BT_HUB_CRON_JOBS) {
 		bt_hub_enqueue(hub, observed->key);
-		return;
-	}
-	owner = bt_controller_owner_of(observed->after);
-	if (observed->type == BT_CHANGE_DELETED || owner == NULL) {
-		bt_groups_remove(&self->owned, observed->key);
 	} else {
-		bt_groups_put(&self->owned, observed->key, bt_json_text_at(owner, "uid"));
+		bt_owners_group(&self->owned, observed);
+		bt_owners_enqueue(hub, observed, "CronJob", NULL);
 	}
-	bt_owners_enqueue(hub, observed, "CronJob", NULL);
-}
-
-static void tell(struct pass *pass, const char *type, const char *reason, struct bt_str message)
-{
-	bt_hub_event(pass->hub, "cronjob-controller", pass->self->cron_jobs, pass->cron_job, type,
-		reason, message);
 }
 
 /* --- its jobs --- */
@@ -96,34 +63,35 @@ static int compare_runs(const void *left, const void *right)
 	return bt_str_compare(a->key, b->key);
 }
 
-static void collect(struct pass *pass)
+static void collect_runs(struct pass *pass)
 {
-	struct bt_str uid = bt_json_text_at(pass->cron_job, "metadata.uid");
-	const struct bt_groups *owned = &pass->self->owned;
+	const struct cron_jobs *self = pass->sync->data;
+	struct bt_arena *arena = pass->sync->arena;
+	struct bt_str uid = bt_json_text_at(pass->sync->object, "metadata.uid");
 	uint32_t count = 0;
-	uint32_t at;
 
-	for (at = bt_groups_first(owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(owned, at)) {
+	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+		at = bt_groups_next(&self->owned, at)) {
 		count++;
 	}
-	pass->runs = BT_ARENA_NEW_ARRAY(pass->arena, struct run, count);
-	for (at = bt_groups_first(owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(owned, at)) {
-		struct run *run = &pass->runs[pass->run_count];
-		const struct bt_json_value *conditions;
-		run->key = bt_arena_str(pass->arena, bt_groups_key(owned, at));
-		run->job =
-			bt_api_read(bt_hub_api(pass->hub), pass->self->jobs, run->key, pass->arena);
-		if (run->job == NULL) {
-			continue;
+	pass->runs = BT_ARENA_NEW_ARRAY(arena, struct run, count);
+	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+		at = bt_groups_next(&self->owned, at)) {
+		struct bt_str key = bt_arena_str(arena, bt_groups_key(&self->owned, at));
+		struct bt_json_value *job = bt_hub_read(pass->sync->hub, BT_HUB_JOBS, key, arena);
+		const struct bt_json_value *conditions = bt_json_array_at(job, "status.conditions");
+
+		if (job != NULL) {
+			pass->runs[pass->run_count++] = (struct run){
+				.job = job,
+				.key = key,
+				.uid = bt_json_text_at(job, "metadata.uid"),
+				.created_seconds =
+					bt_tree_seconds(job, "metadata.creationTimestamp"),
+				.complete = bt_condition_is(conditions, "Complete", "True"),
+				.failed = bt_condition_is(conditions, "Failed", "True"),
+			};
 		}
-		conditions = bt_json_array_at(run->job, "status.conditions");
-		run->uid = bt_json_text_at(run->job, "metadata.uid");
-		run->created_seconds = bt_tree_seconds(run->job, "metadata.creationTimestamp");
-		run->complete = bt_condition_is(conditions, "Complete", "True");
-		run->failed = bt_condition_is(conditions, "Failed", "True");
-		pass->run_count++;
 	}
 	qsort(pass->runs, pass->run_count, sizeof(*pass->runs), compare_runs);
 }
@@ -140,16 +108,15 @@ static struct run *find_run(struct pass *pass, struct bt_str uid)
 
 static void remove_job(struct pass *pass, const struct run *run)
 {
-	uint16_t code =
-		bt_hub_delete(pass->hub, pass->self->jobs, run->key, -1, run->uid, pass->arena);
+	struct bt_sync *sync = pass->sync;
 
-	if (code != 200 && code != 404) {
-		pass->failed = true;
-		return;
+	if (bt_hub_is_done(bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_JOBS], run->key, -1,
+		    run->uid, sync->arena))) {
+		bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted job %.*s",
+			BT_STR_ARG(bt_key_name(run->key)));
+	} else {
+		sync->failed = true;
 	}
-	tell(pass, "Normal", "SuccessfulDelete",
-		bt_arena_printf(
-			pass->arena, "Deleted job %.*s", BT_STR_ARG(bt_key_name(run->key))));
 }
 
 /** Oldest first, until as many are left as the limit says. */
@@ -172,64 +139,76 @@ static void clean_history(struct pass *pass, bool complete, int64_t limit)
 
 static void start(struct pass *pass, int64_t time)
 {
-	struct bt_arena *arena = pass->arena;
+	struct bt_sync *sync = pass->sync;
+	struct bt_arena *arena = sync->arena;
 	struct bt_str name = bt_arena_printf(
-		arena, "%.*s-%" PRId64, BT_STR_ARG(bt_key_name(pass->key)), time / 60);
+		arena, "%.*s-%" PRId64, BT_STR_ARG(bt_key_name(sync->key)), time / 60);
 	struct bt_json_value *job =
-		bt_tree_from_template(arena, bt_json_object_at(pass->cron_job, "spec.jobTemplate"),
-			bt_controller_owner_reference(arena, pass->self->cron_jobs, pass->cron_job),
-			name, false);
-	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_tree_from_template(arena, bt_json_object_at(sync->object, "spec.jobTemplate"),
+			bt_sync_owner_reference(sync, arena), name, false);
 	struct bt_str time_text = bt_time_text(arena, bt_ns_of_seconds(time));
 	struct bt_api_answer answer;
-	const struct bt_json_value *made;
 
-	bt_json_set_str(arena,
-		bt_json_ensure_object(
-			arena, bt_json_ensure_object(arena, job, "metadata"), "annotations"),
+	bt_json_set_str(arena, bt_tree_ensure(arena, job, "metadata.annotations"),
 		"batch.kubernetes.io/cronjob-scheduled-timestamp", time_text);
 	(void)bt_hub_create(
-		pass->hub, pass->self->jobs, bt_key_namespace(pass->key), job, arena, &answer);
-	if (answer.code != 201) {
+		sync->hub, BT_HUB_JOBS, bt_key_namespace(sync->key), job, arena, &answer);
+	if (answer.code == 201) {
+		job = bt_hub_read(sync->hub, BT_HUB_JOBS, bt_stored_key(answer.object), arena);
+		bt_sync_event(
+			sync, "Normal", "SuccessfulCreate", "Created job %.*s", BT_STR_ARG(name));
+		bt_json_append(arena, pass->active,
+			bt_controller_reference(arena, sync->hub->kinds[BT_HUB_JOBS], job));
+		pass->last_schedule = time_text;
+	} else if (answer.code == 409) {
 		/* The name tells the time: it was made already. */
-		pass->failed = answer.code != 409;
-		if (pass->failed) {
-			tell(pass, "Warning", "FailedCreate",
-				bt_arena_printf(arena, "Error creating job: %.*s",
-					BT_STR_ARG(answer.failure.message)));
-		} else {
-			pass->last_schedule = time_text;
-		}
-		bt_api_answer_finish(&answer);
-		return;
+		pass->last_schedule = time_text;
+	} else {
+		sync->failed = true;
+		bt_sync_event(sync, "Warning", "FailedCreate", "Error creating job: %.*s",
+			BT_STR_ARG(answer.failure.message));
 	}
-	made = bt_api_read(
-		bt_hub_api(pass->hub), pass->self->jobs, bt_stored_key(answer.object), arena);
 	bt_api_answer_finish(&answer);
-	tell(pass, "Normal", "SuccessfulCreate",
-		bt_arena_printf(arena, "Created job %.*s", BT_STR_ARG(name)));
-	bt_json_set_c(arena, reference, "kind", "Job");
-	bt_json_set_str(arena, reference, "namespace", bt_key_namespace(pass->key));
-	bt_json_set_str(arena, reference, "name", name);
-	bt_json_set_str(arena, reference, "uid", bt_json_text_at(made, "metadata.uid"));
-	bt_json_set_c(arena, reference, "apiVersion", "batch/v1");
-	bt_json_set_str(arena, reference, "resourceVersion",
-		bt_json_text_at(made, "metadata.resourceVersion"));
-	bt_json_append(arena, pass->active, reference);
-	pass->last_schedule = time_text;
 }
 
-/** What the policy says about jobs that still run; false: no new one. */
-static bool make_room(struct pass *pass)
+static void keep_schedule(struct pass *pass)
 {
-	struct bt_str policy = bt_json_text_at(pass->cron_job, "spec.concurrencyPolicy");
+	struct bt_sync *sync = pass->sync;
+	struct bt_str text = bt_json_text_at(sync->object, "spec.schedule");
+	struct bt_str policy = bt_json_text_at(sync->object, "spec.concurrencyPolicy");
+	int64_t deadline = bt_json_int64_at(sync->object, "spec.startingDeadlineSeconds", -1);
+	int64_t from = bt_tree_seconds(sync->object, "status.lastScheduleTime");
+	struct bt_cron cron;
+	int64_t due;
+	int64_t next;
 
+	if (!bt_cron_parse(text, &cron)) {
+		bt_sync_event(sync, "Warning", "UnparseableSchedule", "unparseable schedule: %.*s",
+			BT_STR_ARG(text));
+		return;
+	}
+	if (from == 0) {
+		from = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
+	}
+	next = bt_cron_next(&cron, sync->now_seconds);
+	if (next != 0) {
+		bt_hub_enqueue_periodic(sync->hub, sync->key, bt_ns_of_seconds(next));
+	}
+	due = from < sync->now_seconds ? bt_cron_last(&cron, from, sync->now_seconds) : 0;
+	if (due == 0) {
+		return;
+	}
+	if (deadline >= 0 && deadline < INT32_MAX && due + deadline < sync->now_seconds) {
+		bt_sync_event(sync, "Warning", "MissSchedule",
+			"Missed scheduled time to start a job: %.*s",
+			BT_STR_ARG(bt_time_text(sync->arena, bt_ns_of_seconds(due))));
+		return;
+	}
 	if (bt_str_equal_c(policy, "Forbid") && pass->active->count != 0) {
-		tell(pass, "Normal", "JobAlreadyActive",
-			BT_STR("Not starting job because prior execution is running and "
-			       "concurrency "
-			       "policy is Forbid"));
-		return false;
+		bt_sync_event(sync, "Normal", "JobAlreadyActive",
+			"Not starting job because prior execution is running and concurrency "
+			"policy is Forbid");
+		return;
 	}
 	while (bt_str_equal_c(policy, "Replace") && pass->active->count != 0) {
 		uint32_t last = pass->active->count - 1;
@@ -240,80 +219,25 @@ static bool make_room(struct pass *pass)
 		}
 		bt_json_remove_at(pass->active, last);
 	}
-	return true;
+	start(pass, due);
 }
 
-static void keep_schedule(struct pass *pass)
+static bool sync(struct bt_sync *sync)
 {
-	struct bt_str text = bt_json_text_at(pass->cron_job, "spec.schedule");
-	int64_t deadline = bt_json_int64_at(pass->cron_job, "spec.startingDeadlineSeconds", -1);
-	int64_t from = bt_tree_seconds(pass->cron_job, "status.lastScheduleTime");
-	struct bt_cron cron;
-	int64_t due;
-	int64_t next;
-
-	if (!bt_cron_parse(text, &cron)) {
-		tell(pass, "Warning", "UnparseableSchedule",
-			bt_arena_printf(
-				pass->arena, "unparseable schedule: %.*s", BT_STR_ARG(text)));
-		return;
-	}
-	if (from == 0) {
-		from = bt_tree_seconds(pass->cron_job, "metadata.creationTimestamp");
-	}
-	next = bt_cron_next(&cron, pass->now_seconds);
-	if (next != 0) {
-		bt_hub_enqueue_periodic(pass->hub, pass->key, bt_ns_of_seconds(next));
-	}
-	due = from < pass->now_seconds ? bt_cron_last(&cron, from, pass->now_seconds) : 0;
-	if (due == 0) {
-		return;
-	}
-	if (deadline >= 0 && deadline < INT32_MAX && due + deadline < pass->now_seconds) {
-		tell(pass, "Warning", "MissSchedule",
-			bt_arena_printf(pass->arena, "Missed scheduled time to start a job: %.*s",
-				BT_STR_ARG(bt_time_text(pass->arena, bt_ns_of_seconds(due)))));
-		return;
-	}
-	if (make_room(pass)) {
-		start(pass, due);
-	}
-}
-
-static bool write_status(struct pass *pass)
-{
-	struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
-
-	bt_json_set_value(pass->arena, status, "active", pass->active);
-	if (pass->last_schedule.length != 0) {
-		bt_json_set_str(pass->arena, status, "lastScheduleTime", pass->last_schedule);
-	}
-	if (pass->last_success.length != 0) {
-		bt_json_set_str(pass->arena, status, "lastSuccessfulTime", pass->last_success);
-	}
-	return bt_tree_write_status(
-		pass->hub, pass->self->cron_jobs, pass->cron_job, status, pass->arena);
-}
-
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
-{
+	const struct bt_json_value *cron_job = sync->object;
+	struct bt_arena *arena = sync->arena;
 	struct pass pass = {
-		.self = data,
-		.hub = hub,
-		.arena = arena,
-		.key = key,
-		.now_seconds = now_ns / BT_NS_PER_SECOND,
+		.sync = sync,
+		.active = bt_tree_copy_array(arena, cron_job, "status.active"),
+		.last_schedule = bt_json_text_at(cron_job, "status.lastScheduleTime"),
+		.last_success = bt_json_text_at(cron_job, "status.lastSuccessfulTime"),
 	};
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 
-	pass.cron_job = bt_api_read(bt_hub_api(hub), pass.self->cron_jobs, key, arena);
-	if (pass.cron_job == NULL || bt_tree_is_deleting(pass.cron_job)) {
+	if (bt_tree_is_deleting(cron_job)) {
 		return true;
 	}
-	pass.active = bt_json_clone(arena, bt_json_array_at(pass.cron_job, "status.active"), false);
-	pass.last_schedule = bt_json_text_at(pass.cron_job, "status.lastScheduleTime");
-	pass.last_success = bt_json_text_at(pass.cron_job, "status.lastSuccessfulTime");
-	collect(&pass);
+	collect_runs(&pass);
 	/* Jobs that ended, or are gone, are no longer active. */
 	for (uint32_t i = pass.active->count; i > 0; i--) {
 		const struct bt_json_value *reference = pass.active->elements[i - 1];
@@ -325,14 +249,13 @@ static bool sync(
 		}
 		bt_json_remove_at(pass.active, i - 1);
 		if (run == NULL) {
-			tell(&pass, "Normal", "MissingJob",
-				bt_arena_printf(pass.arena, "Active job went missing: %.*s",
-					BT_STR_ARG(name)));
-			continue;
+			bt_sync_event(sync, "Normal", "MissingJob", "Active job went missing: %.*s",
+				BT_STR_ARG(name));
+		} else {
+			bt_sync_event(sync, "Normal", "SawCompletedJob",
+				"Saw completed job: %.*s, condition: %s", BT_STR_ARG(name),
+				run->complete ? "Complete" : "Failed");
 		}
-		tell(&pass, "Normal", "SawCompletedJob",
-			bt_arena_printf(pass.arena, "Saw completed job: %.*s, condition: %s",
-				BT_STR_ARG(name), run->complete ? "Complete" : "Failed"));
 	}
 	for (uint32_t i = 0; i < pass.run_count; i++) {
 		struct bt_str ended = bt_json_text_at(pass.runs[i].job, "status.completionTime");
@@ -342,22 +265,28 @@ static bool sync(
 		}
 	}
 	clean_history(
-		&pass, true, bt_json_int64_at(pass.cron_job, "spec.successfulJobsHistoryLimit", 3));
-	clean_history(
-		&pass, false, bt_json_int64_at(pass.cron_job, "spec.failedJobsHistoryLimit", 1));
-	if (!bt_json_bool_at(pass.cron_job, "spec.suspend", false)) {
+		&pass, true, bt_json_int64_at(cron_job, "spec.successfulJobsHistoryLimit", 3));
+	clean_history(&pass, false, bt_json_int64_at(cron_job, "spec.failedJobsHistoryLimit", 1));
+	if (!bt_json_bool_at(cron_job, "spec.suspend", false)) {
 		keep_schedule(&pass);
 	}
-	return write_status(&pass) && !pass.failed;
+	bt_json_set_value(arena, status, "active", pass.active);
+	if (pass.last_schedule.length != 0) {
+		bt_json_set_str(arena, status, "lastScheduleTime", pass.last_schedule);
+	}
+	if (pass.last_success.length != 0) {
+		bt_json_set_str(arena, status, "lastSuccessfulTime", pass.last_success);
+	}
+	bt_sync_write_status(sync, status);
+	return true;
 }
-
-static const char *const resources[] = {"batch/cronjobs", "batch/jobs", NULL};
 
 const struct bt_controller_ops bt_cron_job_controller = {
 	.name = "cronjob-controller",
-	.resources = resources,
-	.create = create,
-	.destroy = destroy,
+	.watches = BT_WATCH(BT_HUB_CRON_JOBS) | BT_WATCH(BT_HUB_JOBS),
+	.object = BT_HUB_CRON_JOBS,
+	.data_bytes = sizeof(struct cron_jobs),
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** DaemonSets: a pod for each node that fits. Spec: 14b section 6.3. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "api/node.h"
 #include "api/pod.h"
 #include "api/toleration.h"
 #include "cluster/owners.h"
-#include "cluster/pod_index.h"
 #include "cluster/replicas.h"
 #include "cluster/tree.h"
 
 /** Writes of pods in one sync. */
 #define BT_DAEMON_BURST 250
+/** A failed pod is replaced at most that often. */
+#define REPLACE_SECONDS 10
 
 struct bt_daemon_node {
 	struct bt_arena arena;
@@ -21,8 +21,6 @@ struct bt_daemon_node {
 };
 
 struct bt_daemon_sets {
-	const struct bt_api_resource *sets;
-	const struct bt_api_resource *pods;
 	struct bt_selector_table selectors;
 	BT_VEC(struct bt_daemon_node *) nodes; /* by name */
 	struct bt_groups targets;              /* unassigned pods by the node they are meant for */
@@ -45,12 +43,10 @@ struct bt_daemon_place {
 /** One sync. */
 struct bt_daemon_pass {
 	struct bt_daemon_sets *self;
-	struct bt_hub *hub;
-	struct bt_arena *arena;
-	const struct bt_json_value *set;
+	struct bt_sync *sync;
+	struct bt_arena *arena;          /* of sync */
+	const struct bt_json_value *set; /* sync->object */
 	struct bt_json_value *template_; /* with the tolerations every daemon has */
-	struct bt_json_value *owner_reference;
-	struct bt_str key;
 	struct bt_str hash;
 	struct bt_pod_spec spec; /* of template_ */
 	struct bt_required_node_affinity affinity;
@@ -60,13 +56,8 @@ struct bt_daemon_pass {
 	uint32_t place_count;
 	int64_t max_surge;
 	int64_t min_ready_seconds;
-	int64_t now_seconds;
-	int64_t wait_until_seconds;
 	uint32_t writes;
-	bool failed;
 };
-
-/* --- what every daemon tolerates --- */
 
 struct tolerated {
 	const char *key;
@@ -96,12 +87,6 @@ static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerat
 /** false: the template makes no pod. */
 static bool daemon_read_spec(struct bt_daemon_pass *pass)
 {
-	const struct bt_json_value *template_ = bt_json_object_at(pass->set, "spec.template");
-	struct bt_json_value *spec;
-
-	pass->template_ = bt_json_clone(pass->arena, template_, false);
-	spec = bt_json_ensure_object(pass->arena, pass->template_, "spec");
-	struct bt_arena *arena = pass->arena;
 	static const struct tolerated all[] = {
 		{"node.kubernetes.io/not-ready", "NoExecute"},
 		{"node.kubernetes.io/unreachable", "NoExecute"},
@@ -112,15 +97,21 @@ static bool daemon_read_spec(struct bt_daemon_pass *pass)
 	};
 	static const struct tolerated network = {
 		"node.kubernetes.io/network-unavailable", "NoSchedule"};
-	struct bt_json_value *tolerations = bt_json_ensure_array(arena, spec, "tolerations");
+	const struct bt_json_value *template_ = bt_json_object_at(pass->set, "spec.template");
+	struct bt_arena *arena = pass->arena;
+	struct bt_json_value *spec;
+	struct bt_json_value *tolerations;
 
+	pass->template_ = bt_json_clone(arena, template_, false);
+	spec = bt_json_ensure_object(arena, pass->template_, "spec");
+	tolerations = bt_json_ensure_array(arena, spec, "tolerations");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
 		add_toleration(arena, tolerations, &all[i]);
 	}
 	if (bt_json_bool_at(spec, "hostNetwork", false)) {
 		add_toleration(arena, tolerations, &network);
 	}
-	if (!bt_tree_decode(pass->arena, spec, &bt_pod_spec_message, &pass->spec)) {
+	if (!bt_tree_decode(arena, spec, &bt_pod_spec_message, &pass->spec)) {
 		return false;
 	}
 	pass->affinity = bt_required_node_affinity_parse(&pass->spec, pass->arena);
@@ -134,86 +125,47 @@ static bool daemon_read_spec(struct bt_daemon_pass *pass)
 
 /* --- pods --- */
 
-/** The required terms are replaced by the one that names the node. */
-static void aim_at(struct bt_arena *arena, struct bt_json_value *spec, struct bt_str node)
-{
-	struct bt_json_value *required = bt_json_ensure_object(arena,
-		bt_json_ensure_object(
-			arena, bt_json_ensure_object(arena, spec, "affinity"), "nodeAffinity"),
-		"requiredDuringSchedulingIgnoredDuringExecution");
-	struct bt_json_value *terms = bt_json_new(arena, BT_JSON_ARRAY);
-	struct bt_json_value *term = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *field = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_c(arena, field, "key", "metadata.name");
-	bt_json_set_c(arena, field, "operator", "In");
-	bt_json_append(
-		arena, bt_json_ensure_array(arena, field, "values"), bt_json_new_str(arena, node));
-	bt_json_append(arena, bt_json_ensure_array(arena, term, "matchFields"), field);
-	bt_json_append(arena, terms, term);
-	bt_json_set_value(arena, required, "nodeSelectorTerms", terms);
-}
-
-static struct bt_str template_generation(struct bt_daemon_pass *pass)
-{
-	struct bt_str text =
-		bt_tree_annotation(pass->set, "deprecated.daemonset.template.generation");
-
-	return text.length != 0 ? text : BT_STR("1");
-}
-
-static void daemon_make_pod(struct bt_daemon_pass *pass, struct bt_str node)
+static void make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 {
 	struct bt_arena scratch = {0};
-	struct bt_str prefix =
-		bt_arena_printf(&scratch, "%.*s-", BT_STR_ARG(bt_key_name(pass->key)));
-	struct bt_json_value *pod = bt_tree_from_template(
-		&scratch, pass->template_, pass->owner_reference, prefix, true);
-	struct bt_json_value *labels = bt_json_ensure_object(
-		&scratch, bt_json_ensure_object(&scratch, pod, "metadata"), "labels");
-	struct bt_api_answer answer;
-	struct bt_str key;
+	struct bt_str name = bt_key_name(pass->sync->key);
+	struct bt_str generation =
+		bt_tree_annotation(pass->set, "deprecated.daemonset.template.generation");
+	struct bt_json_value *pod = bt_tree_from_template(&scratch, pass->template_,
+		bt_sync_owner_reference(pass->sync, &scratch),
+		bt_arena_printf(&scratch, "%.*s-", BT_STR_ARG(name)), true);
+	struct bt_json_value *labels = bt_tree_ensure(&scratch, pod, "metadata.labels");
+	struct bt_json_value *terms = bt_json_new(&scratch, BT_JSON_ARRAY);
+	struct bt_json_value *term = bt_json_new(&scratch, BT_JSON_OBJECT);
+	struct bt_json_value *field = bt_json_new(&scratch, BT_JSON_OBJECT);
 
 	bt_json_set_str(&scratch, labels, "controller-revision-hash", pass->hash);
-	bt_json_set_str(&scratch, labels, "pod-template-generation", template_generation(pass));
-	aim_at(&scratch, bt_json_ensure_object(&scratch, pod, "spec"), node);
+	bt_json_set_str(&scratch, labels, "pod-template-generation",
+		generation.length != 0 ? generation : BT_STR("1"));
+	/* One term, which names the node, replaces the required terms. */
+	bt_json_set_c(&scratch, field, "key", "metadata.name");
+	bt_json_set_c(&scratch, field, "operator", "In");
+	bt_json_append(&scratch, bt_json_ensure_array(&scratch, field, "values"),
+		bt_json_new_str(&scratch, node));
+	bt_json_append(&scratch, bt_json_ensure_array(&scratch, term, "matchFields"), field);
+	bt_json_append(&scratch, terms, term);
+	bt_json_set_value(&scratch,
+		bt_tree_ensure(&scratch, pod,
+			"spec.affinity.nodeAffinity."
+	                "requiredDuringSchedulingIgnoredDuringExecution"),
+		"nodeSelectorTerms", terms);
 	pass->writes++;
-	if (bt_hub_create(pass->hub, pass->self->pods, bt_key_namespace(pass->key), pod, &scratch,
-		    &answer) == 201) {
-		key = bt_stored_key(answer.object);
-		bt_hub_event(pass->hub, "daemonset-controller", pass->self->sets, pass->set,
-			"Normal", "SuccessfulCreate",
-			bt_arena_printf(
-				&scratch, "Created pod: %.*s", BT_STR_ARG(bt_key_name(key))));
-	} else {
-		pass->failed = true;
+	if (!bt_sync_create_pod(pass->sync, pod, &scratch, NULL)) {
 		/* The others would fail as well. */
 		pass->writes = BT_DAEMON_BURST;
-		bt_hub_event(pass->hub, "daemonset-controller", pass->self->sets, pass->set,
-			"Warning", "FailedCreate",
-			bt_arena_printf(&scratch, "Error creating: %.*s",
-				BT_STR_ARG(answer.failure.message)));
 	}
-	bt_api_answer_finish(&answer);
 	bt_arena_finish(&scratch);
 }
 
-static void daemon_remove_pod(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
+static void remove_pod(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
 {
-	struct bt_arena scratch = {0};
-	uint16_t code =
-		bt_hub_delete(pass->hub, pass->self->pods, pod->key, -1, pod->uid, &scratch);
-
 	pass->writes++;
-	if (code == 200 || code == 404) {
-		bt_hub_event(pass->hub, "daemonset-controller", pass->self->sets, pass->set,
-			"Normal", "SuccessfulDelete",
-			bt_arena_printf(
-				&scratch, "Deleted pod: %.*s", BT_STR_ARG(bt_key_name(pod->key))));
-	} else {
-		pass->failed = true;
-	}
-	bt_arena_finish(&scratch);
+	(void)bt_sync_delete_pod(pass->sync, pod);
 }
 
 /* --- the rolling update --- */
@@ -221,8 +173,8 @@ static void daemon_remove_pod(struct bt_daemon_pass *pass, const struct bt_index
 static bool is_available(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
 {
 	return pod != NULL && !pod->deleting &&
-		bt_replicas_is_available(
-			pod, pass->min_ready_seconds, pass->now_seconds, &pass->wait_until_seconds);
+		bt_replicas_is_available(pod, pass->min_ready_seconds, pass->sync->now_seconds,
+			&pass->sync->wait_until_seconds);
 }
 
 /** The node's pods of the present and of an older template; deleting ones do not count. */
@@ -244,87 +196,57 @@ static void find_pods(const struct bt_daemon_pass *pass, const struct bt_daemon_
 	}
 }
 
-/** Old pods that are of no use go at once, others as long as enough are left. */
-static void update_in_place(struct bt_daemon_pass *pass, int64_t max_unavailable)
-{
-	const struct bt_indexed_pod *new_pod;
-	const struct bt_indexed_pod *old_pod;
-	int64_t unavailable = 0;
-
-	for (uint32_t i = 0; i < pass->place_count; i++) {
-		if (pass->places[i].should_run) {
-			find_pods(pass, &pass->places[i], &new_pod, &old_pod);
-			unavailable += !is_available(pass, new_pod) && !is_available(pass, old_pod);
-		}
-	}
-	for (uint32_t i = 0; i < pass->place_count && pass->writes < BT_DAEMON_BURST; i++) {
-		find_pods(pass, &pass->places[i], &new_pod, &old_pod);
-		if (old_pod == NULL || !pass->places[i].should_run) {
-			continue;
-		}
-		if (!is_available(pass, old_pod)) {
-			daemon_remove_pod(pass, old_pod);
-		} else if (unavailable < max_unavailable) {
-			unavailable++;
-			daemon_remove_pod(pass, old_pod);
-		}
-	}
-}
-
-/** The new pod comes beside the old one, which goes when the new one is available. */
-static void update_with_surge(struct bt_daemon_pass *pass)
-{
-	const struct bt_indexed_pod *new_pod;
-	const struct bt_indexed_pod *old_pod;
-	int64_t both = 0;
-
-	for (uint32_t i = 0; i < pass->place_count; i++) {
-		find_pods(pass, &pass->places[i], &new_pod, &old_pod);
-		both += new_pod != NULL && old_pod != NULL;
-	}
-	for (uint32_t i = 0; i < pass->place_count && pass->writes < BT_DAEMON_BURST; i++) {
-		const struct bt_daemon_place *place = &pass->places[i];
-		find_pods(pass, place, &new_pod, &old_pod);
-		if (old_pod == NULL || !place->should_run) {
-			continue;
-		}
-		if (is_available(pass, new_pod)) {
-			daemon_remove_pod(pass, old_pod);
-		} else if (new_pod == NULL &&
-			(!is_available(pass, old_pod) || both < pass->max_surge)) {
-			both++;
-			daemon_make_pod(pass, place->node->name);
-		}
-	}
-}
-
 /** Bring pods of an older template to the present one, as many as the strategy allows. */
-static void daemon_update(struct bt_daemon_pass *pass)
+static void update(struct bt_daemon_pass *pass)
 {
-	int64_t max_unavailable = 0;
+	const struct bt_json_value *rolling =
+		bt_json_object_at(pass->set, "spec.updateStrategy.rollingUpdate");
+	const struct bt_indexed_pod *new_pod;
+	const struct bt_indexed_pod *old_pod;
+	int64_t max_unavailable;
+	int64_t unavailable = 0;
+	int64_t both = 0;
 	int32_t desired = 0;
 
 	if (bt_str_equal_c(bt_json_text_at(pass->set, "spec.updateStrategy.type"), "OnDelete")) {
 		return;
 	}
 	for (uint32_t i = 0; i < pass->place_count; i++) {
-		desired += pass->places[i].should_run;
+		find_pods(pass, &pass->places[i], &new_pod, &old_pod);
+		both += new_pod != NULL && old_pod != NULL;
+		if (pass->places[i].should_run) {
+			desired++;
+			unavailable += !is_available(pass, new_pod) && !is_available(pass, old_pod);
+		}
 	}
-	pass->max_surge = bt_tree_scaled(
-		bt_json_find_path(pass->set, "spec.updateStrategy.rollingUpdate.maxSurge"), desired,
-		true);
-	if (pass->max_surge > 0) {
-		update_with_surge(pass);
-		return;
-	}
-	max_unavailable = bt_tree_scaled(
-		bt_json_find_path(pass->set, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
-		desired, true);
-	update_in_place(pass, max_unavailable);
-}
+	pass->max_surge = bt_tree_scaled(bt_json_find(rolling, "maxSurge"), desired, true);
+	max_unavailable = bt_tree_scaled(bt_json_find(rolling, "maxUnavailable"), desired, true);
+	for (uint32_t i = 0; i < pass->place_count && pass->writes < BT_DAEMON_BURST; i++) {
+		const struct bt_daemon_place *place = &pass->places[i];
 
-/** A failed pod is replaced at most that often. */
-#define REPLACE_SECONDS 10
+		find_pods(pass, place, &new_pod, &old_pod);
+		if (old_pod == NULL || !place->should_run) {
+			continue;
+		}
+		if (pass->max_surge == 0) {
+			/* Old pods that are of no use go at once, others as long as enough are
+			 * left. */
+			bool available = is_available(pass, old_pod);
+			if (!available || unavailable < max_unavailable) {
+				unavailable += available;
+				remove_pod(pass, old_pod);
+			}
+		} else if (is_available(pass, new_pod)) {
+			remove_pod(pass, old_pod);
+		} else if (new_pod == NULL &&
+			(!is_available(pass, old_pod) || both < pass->max_surge)) {
+			/* The new pod comes beside the old one, which goes when the new one is
+			 * available. */
+			both++;
+			make_pod(pass, place->node->name);
+		}
+	}
+}
 
 /* --- nodes --- */
 
@@ -390,30 +312,6 @@ static void keep_node(
 	self->nodes.items[place] = node;
 }
 
-static void observe_node(
-	struct bt_daemon_sets *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	if (!(observed->type != BT_CHANGE_MODIFIED ||
-		    !bt_json_equal(bt_json_object_at(observed->before, "metadata.labels"),
-			    bt_json_object_at(observed->after, "metadata.labels")) ||
-		    !bt_json_equal(bt_json_array_at(observed->before, "spec.taints"),
-			    bt_json_array_at(observed->after, "spec.taints")))) {
-		return;
-	}
-	if (observed->type == BT_CHANGE_DELETED) {
-		forget_node(self, observed->key);
-	} else {
-		keep_node(self, observed->key, observed->after);
-	}
-	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
-		if (self->selectors.entries.items[i] != NULL) {
-			bt_hub_enqueue(hub, self->selectors.entries.items[i]->key);
-		}
-	}
-}
-
-/* --- pods --- */
-
 /** The node named by the term the controller put in; "" without. */
 static struct bt_str target_of(const struct bt_json_value *pod)
 {
@@ -438,50 +336,49 @@ static struct bt_str target_of(const struct bt_json_value *pod)
 	return BT_STR("");
 }
 
-static void observe_pod(
-	struct bt_daemon_sets *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-
-	bt_owners_enqueue(hub, observed, "DaemonSet", &self->selectors);
-	if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "DaemonSet")) {
-		return;
-	}
-	/* The index knows where assigned pods are. */
-	if (observed->type == BT_CHANGE_DELETED ||
-		bt_json_text_at(observed->after, "spec.nodeName").length != 0) {
-		bt_groups_remove(&self->targets, observed->key);
-	} else {
-		bt_groups_put(&self->targets, observed->key, target_of(observed->after));
-	}
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_daemon_sets *self = data;
+	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
 
-	if (observed->resource == self->sets) {
+	if (observed->kind == BT_HUB_DAEMON_SETS) {
 		bt_owners_observe(hub, observed, &self->selectors, false);
-	} else if (observed->resource == self->pods) {
-		observe_pod(self, hub, observed);
+		return;
+	}
+	if (observed->kind == BT_HUB_PODS) {
+		bt_owners_enqueue(hub, observed, "DaemonSet", &self->selectors);
+		if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "DaemonSet")) {
+			return;
+		}
+		/* The index knows where assigned pods are. */
+		if (observed->type == BT_CHANGE_DELETED ||
+			bt_json_text_at(observed->after, "spec.nodeName").length != 0) {
+			bt_groups_remove(&self->targets, observed->key);
+		} else {
+			bt_groups_put(&self->targets, observed->key, target_of(observed->after));
+		}
+		return;
+	}
+	if (observed->type == BT_CHANGE_MODIFIED &&
+		bt_json_equal(bt_json_object_at(observed->before, "metadata.labels"),
+			bt_json_object_at(observed->after, "metadata.labels")) &&
+		bt_json_equal(bt_json_array_at(observed->before, "spec.taints"),
+			bt_json_array_at(observed->after, "spec.taints"))) {
+		return;
+	}
+	if (observed->type == BT_CHANGE_DELETED) {
+		forget_node(self, observed->key);
 	} else {
-		observe_node(self, hub, observed);
+		keep_node(self, observed->key, observed->after);
+	}
+	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
+		if (self->selectors.entries.items[i] != NULL) {
+			bt_hub_enqueue(hub, self->selectors.entries.items[i]->key);
+		}
 	}
 }
 
-static void *create(struct bt_hub *hub)
-{
-	struct bt_daemon_sets *self = BT_NEW(struct bt_daemon_sets);
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-
-	self->sets = bt_resources_builtin(resources, "apps", "daemonsets");
-	self->pods = bt_resources_builtin(resources, "", "pods");
-	bt_selector_table_init(&self->selectors);
-	bt_groups_init(&self->targets);
-	return self;
-}
-
-static void destroy(void *data)
+static void finish(void *data)
 {
 	struct bt_daemon_sets *self = data;
 
@@ -491,22 +388,9 @@ static void destroy(void *data)
 	bt_vec_finish(&self->nodes);
 	bt_selector_table_finish(&self->selectors);
 	bt_groups_finish(&self->targets);
-	bt_free(self);
 }
 
 /* --- one set --- */
-
-/** Pods of nodes that are gone and were never assigned: nobody else takes them away. */
-static void drop_homeless(struct bt_daemon_pass *pass)
-{
-	for (uint32_t i = 0; i < pass->pod_count; i++) {
-		const struct bt_daemon_pod *pod = &pass->pods[i];
-		if (pod->record->node_name.length == 0 && !pod->record->deleting &&
-			find_node(pass->self, pod->target) == NULL) {
-			daemon_remove_pod(pass, pod->record);
-		}
-	}
-}
 
 static int compare_pods(const void *left, const void *right)
 {
@@ -572,53 +456,41 @@ static void collect_places(struct bt_daemon_pass *pass)
 	}
 }
 
-/** A failed pod goes, but not in a tight circle. */
-static void replace_failed(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
-{
-	int64_t due = pod->created_seconds + REPLACE_SECONDS;
-	struct bt_str name = bt_key_name(pod->key);
-	struct bt_str node = pod->node_name;
-
-	if (due > pass->now_seconds) {
-		bt_hub_enqueue_at(pass->hub, pass->key, bt_ns_of_seconds(due));
-		return;
-	}
-	struct bt_str message = bt_arena_printf(pass->arena,
-		"Found failed daemon pod %.*s on node %.*s, will try to kill it", BT_STR_ARG(name),
-		BT_STR_ARG(node));
-	bt_hub_event(pass->hub, "daemonset-controller", pass->self->sets, pass->set, "Warning",
-		"FailedDaemonPod", message);
-	daemon_remove_pod(pass, pod);
-}
-
 static void manage_place(struct bt_daemon_pass *pass, const struct bt_daemon_place *place)
 {
+	struct bt_sync *sync = pass->sync;
 	const struct bt_indexed_pod *kept = NULL;
-	bool occupied = false;
 
 	for (uint32_t i = 0; i < place->pod_count; i++) {
 		const struct bt_indexed_pod *pod = place->pods[i].record;
-		occupied = true;
+		int64_t due = pod->created_seconds + REPLACE_SECONDS;
+		struct bt_str name = bt_key_name(pod->key);
+
 		if (pod->deleting) {
 			continue;
 		}
 		if (!place->should_stay) {
-			daemon_remove_pod(pass, pod);
-		} else if (pod->phase == BT_POD_FAILED || pod->phase == BT_POD_SUCCEEDED) {
-			replace_failed(pass, pod);
+			remove_pod(pass, pod);
+		} else if (bt_pod_is_over(pod) && due > sync->now_seconds) {
+			bt_hub_enqueue_at(sync->hub, sync->key, bt_ns_of_seconds(due));
+		} else if (bt_pod_is_over(pod)) {
+			bt_sync_event(sync, "Warning", "FailedDaemonPod",
+				"Found failed daemon pod %.*s on node %.*s, will try to kill it",
+				BT_STR_ARG(name), BT_STR_ARG(pod->node_name));
+			remove_pod(pass, pod);
 		} else if (kept == NULL) {
 			kept = pod;
 		} else if (bt_str_equal(kept->hash, pod->hash) || pass->max_surge == 0) {
 			/* The oldest stays. */
-			daemon_remove_pod(pass, pod);
+			remove_pod(pass, pod);
 		}
 	}
-	if (place->should_run && !occupied) {
-		daemon_make_pod(pass, place->node->name);
+	if (place->should_run && place->pod_count == 0) {
+		make_pod(pass, place->node->name);
 	}
 }
 
-static bool write_status(struct bt_daemon_pass *pass)
+static void write_status(struct bt_daemon_pass *pass)
 {
 	struct bt_arena *arena = pass->arena;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
@@ -645,7 +517,7 @@ static bool write_status(struct bt_daemon_pass *pass)
 		if (pod->ready) {
 			ready++;
 			available += bt_replicas_is_available(pod, pass->min_ready_seconds,
-				pass->now_seconds, &pass->wait_until_seconds);
+				pass->sync->now_seconds, &pass->sync->wait_until_seconds);
 		}
 		updated += bt_str_equal(pod->hash, pass->hash);
 	}
@@ -658,76 +530,60 @@ static bool write_status(struct bt_daemon_pass *pass)
 	bt_json_set_int64(arena, status, "updatedNumberScheduled", updated);
 	bt_json_set_int64(arena, status, "numberAvailable", available);
 	bt_json_set_int64(arena, status, "numberUnavailable", desired - available);
-	return bt_tree_write_status(pass->hub, pass->self->sets, pass->set, status, arena);
+	bt_sync_write_status(pass->sync, status);
 }
 
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
+static bool sync(struct bt_sync *sync)
 {
-	struct bt_daemon_sets *self = data;
+	struct bt_daemon_sets *self = sync->data;
 	struct bt_daemon_pass pass = {
-		.self = self,
-		.hub = hub,
-		.arena = arena,
-		.key = key,
-		.now_seconds = now_ns / BT_NS_PER_SECOND,
-		.wait_until_seconds = INT64_MAX,
-	};
-	bool written;
-
-	pass.set = bt_api_read(bt_hub_api(hub), self->sets, key, arena);
-	if (pass.set == NULL || bt_selector_table_find(&self->selectors, key) == NULL) {
-		return true;
-	}
-	pass.owner_reference = bt_controller_owner_reference(arena, self->sets, pass.set);
-	if (!bt_tree_is_deleting(pass.set) &&
-		bt_owners_adopt_pods(
-			hub, &self->selectors, key, pass.owner_reference, NULL, arena)) {
-		return true;
-	}
-	if (!daemon_read_spec(&pass)) {
-		return true;
-	}
-	const struct bt_indexed_pod *first =
-		bt_pod_index_of_owner(pass.hub, bt_json_text_at(pass.set, "metadata.uid"));
+		.self = self, .sync = sync, .arena = sync->arena, .set = sync->object};
 	const struct bt_indexed_pod *record;
 	uint32_t count = 0;
 
-	for (record = first; record != NULL; record = record->next_of_owner) {
+	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
+		bt_owners_adopt_pods(sync, &self->selectors, NULL) || !daemon_read_spec(&pass)) {
+		return true;
+	}
+	record = bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid"));
+	for (const struct bt_indexed_pod *pod = record; pod != NULL; pod = pod->next_of_owner) {
 		count++;
 	}
-	pass.pods = BT_ARENA_NEW_ARRAY(pass.arena, struct bt_daemon_pod, count);
-	for (record = first; record != NULL; record = record->next_of_owner) {
+	pass.pods = BT_ARENA_NEW_ARRAY(sync->arena, struct bt_daemon_pod, count);
+	for (; record != NULL; record = record->next_of_owner) {
 		struct bt_str target = record->node_name.length != 0
 			? record->node_name
-			: bt_groups_of(&pass.self->targets, record->key);
+			: bt_groups_of(&self->targets, record->key);
 		pass.pods[pass.pod_count++] = (struct bt_daemon_pod){record, target};
 	}
 	qsort(pass.pods, pass.pod_count, sizeof(*pass.pods), compare_pods);
 	collect_places(&pass);
 	if (!bt_tree_is_deleting(pass.set)) {
-		drop_homeless(&pass);
+		/* Nobody else deletes unassigned pods of nodes that are gone. */
+		for (uint32_t i = 0; i < pass.pod_count; i++) {
+			const struct bt_daemon_pod *pod = &pass.pods[i];
+			if (pod->record->node_name.length == 0 && !pod->record->deleting &&
+				find_node(self, pod->target) == NULL) {
+				remove_pod(&pass, pod->record);
+			}
+		}
 		for (uint32_t i = 0; i < pass.place_count && pass.writes < BT_DAEMON_BURST; i++) {
 			manage_place(&pass, &pass.places[i]);
 		}
 		if (pass.writes == 0) {
-			daemon_update(&pass);
+			update(&pass);
 		}
 	}
-	written = write_status(&pass);
-	if (pass.wait_until_seconds != INT64_MAX) {
-		bt_hub_enqueue_at(hub, key, bt_ns_of_seconds(pass.wait_until_seconds));
-	}
-	return written && !pass.failed;
+	write_status(&pass);
+	return true;
 }
-
-static const char *const resources[] = {"apps/daemonsets", "pods", "nodes", NULL};
 
 const struct bt_controller_ops bt_daemon_set_controller = {
 	.name = "daemonset-controller",
-	.resources = resources,
-	.create = create,
-	.destroy = destroy,
+	.watches = BT_WATCH(BT_HUB_DAEMON_SETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES),
+	.object = BT_HUB_DAEMON_SETS,
+	.data_bytes = sizeof(struct bt_daemon_sets),
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

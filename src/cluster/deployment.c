@@ -1,11 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/deployment.h"
-
+/**
+ * Deployments: the ReplicaSet of the present template, its revision, the way from old sets to the
+ * new one, old sets beyond the limit, the status. Spec: 14b section 6.2.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/time.h"
 #include "cluster/owners.h"
+#include "cluster/tree.h"
 #include "server/condition.h"
+
+#define LABEL_TEMPLATE_HASH "pod-template-hash"
+#define ANNOTATION_REVISION "deployment.kubernetes.io/revision"
+#define ANNOTATION_HISTORY "deployment.kubernetes.io/revision-history"
+#define ANNOTATION_DESIRED "deployment.kubernetes.io/desired-replicas"
+#define ANNOTATION_MAX "deployment.kubernetes.io/max-replicas"
+
+/** A ReplicaSet of the deployment, as far as the rollout reads it. Numbers follow our writes. */
+struct rollout_set {
+	struct bt_json_value *object;
+	struct bt_str key;
+	struct bt_str name;
+	struct bt_str uid;
+	int64_t created_seconds;
+	int64_t revision;
+	int64_t replicas; /* spec */
+	int64_t status_replicas;
+	int64_t ready;
+	int64_t available;
+};
+
+/** One sync. */
+struct rollout {
+	struct bt_sync *sync;
+	struct bt_arena *arena;                 /* of sync */
+	const struct bt_json_value *deployment; /* sync->object */
+	struct bt_json_value *conditions;       /* of the status to be written */
+	int64_t collision_count;
+	int64_t replicas;    /* spec.replicas */
+	int64_t surge;       /* 0 with Recreate */
+	int64_t unavailable; /* likewise */
+	bool recreate;
+	struct rollout_set *new_set;  /* NULL: not made yet */
+	struct rollout_set *old_sets; /* oldest first */
+	uint32_t old_count;
+};
 
 struct counters {
 	int64_t replicas;
@@ -15,59 +57,69 @@ struct counters {
 	int64_t wanted; /* by the specs of all sets */
 };
 
-static void add_set(struct counters *counters, const struct bt_rollout_set *set)
+/** The sets of the rollout: the old ones, then the new one if it exists. */
+static uint32_t set_count(const struct rollout *rollout)
 {
-	counters->replicas += set->status_replicas;
-	counters->ready += set->ready;
-	counters->available += set->available;
-	counters->wanted += set->replicas;
+	return rollout->old_count + (rollout->new_set != NULL ? 1 : 0);
 }
 
-static struct counters count(const struct bt_rollout *rollout)
+static struct rollout_set *set_at(const struct rollout *rollout, uint32_t i)
+{
+	return i < rollout->old_count ? &rollout->old_sets[i] : rollout->new_set;
+}
+
+static struct counters count(const struct rollout *rollout)
 {
 	struct counters counters = {.replicas = 0};
 
-	for (uint32_t i = 0; i < rollout->old_count; i++) {
-		add_set(&counters, &rollout->old_sets[i]);
+	for (uint32_t i = 0; i < set_count(rollout); i++) {
+		const struct rollout_set *set = set_at(rollout, i);
+
+		counters.replicas += set->status_replicas;
+		counters.ready += set->ready;
+		counters.available += set->available;
+		counters.wanted += set->replicas;
 	}
-	if (rollout->new_set != NULL) {
-		add_set(&counters, rollout->new_set);
-		counters.updated = rollout->new_set->status_replicas;
-	}
+	counters.updated = rollout->new_set != NULL ? rollout->new_set->status_replicas : 0;
 	return counters;
 }
 
-static bool is_complete(const struct bt_rollout *rollout, const struct counters *counters)
-{
-	return counters->updated == rollout->replicas && counters->replicas == rollout->replicas &&
-		counters->available == rollout->replicas;
-}
-
-bool bt_rollout_is_complete(const struct bt_rollout *rollout)
+static bool is_complete(const struct rollout *rollout)
 {
 	struct counters counters = count(rollout);
-	return is_complete(rollout, &counters);
+
+	return counters.updated == rollout->replicas && counters.replicas == rollout->replicas &&
+		counters.available == rollout->replicas;
 }
 
-void bt_rollout_set_progressing(
-	struct bt_rollout *rollout, const char *status, const char *reason, struct bt_str message)
+/** Condition Progressing: True, or of paused and resumed Unknown. */
+BT_PRINTF(4, 5)
+static void set_progressing(
+	struct rollout *rollout, const char *status, const char *reason, const char *format, ...)
 {
-	struct bt_tree_condition condition = {"Progressing", status, reason, message};
+	struct bt_tree_condition condition = {"Progressing", status, reason, BT_STR("")};
+	struct bt_strbuf message = {0};
 	struct bt_json_value *entry;
+	va_list arguments;
 
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&message, format, arguments);
+	va_end(arguments);
+	condition.message = bt_arena_str(rollout->arena, bt_strbuf_str(&message));
+	bt_strbuf_finish(&message);
 	if (!bt_tree_set_condition(
-		    rollout->arena, rollout->conditions, &condition, true, rollout->now_ns) &&
-		bt_str_equal_c(bt_str_from(status), "True")) {
+		    rollout->arena, rollout->conditions, &condition, true, rollout->sync->now_ns) &&
+		strcmp(status, "True") == 0) {
 		/* Once more the same progress: the deadline counts from now. */
 		entry = bt_condition_find(rollout->conditions, "Progressing");
 		bt_json_set_str(rollout->arena, entry, "lastUpdateTime",
-			bt_time_text(rollout->arena, rollout->now_ns));
-		bt_json_set_str(rollout->arena, entry, "message", message);
+			bt_time_text(rollout->arena, rollout->sync->now_ns));
+		bt_json_set_str(rollout->arena, entry, "message", condition.message);
 	}
 }
 
 /** Something moved since the status that is stored. */
-static bool has_progressed(const struct bt_rollout *rollout, const struct counters *counters)
+static bool has_progressed(const struct rollout *rollout, const struct counters *counters)
 {
 	const struct bt_json_value *old = bt_json_object_at(rollout->deployment, "status");
 	int64_t updated = bt_json_int64_at(old, "updatedReplicas", 0);
@@ -78,25 +130,17 @@ static bool has_progressed(const struct bt_rollout *rollout, const struct counte
 		counters->available > bt_json_int64_at(old, "availableReplicas", 0);
 }
 
-/** "ReplicaSet \"x\"" or "Deployment \"y\"". */
-static struct bt_str subject(const struct bt_rollout *rollout)
-{
-	if (rollout->new_set != NULL) {
-		return bt_arena_printf(
-			rollout->arena, "ReplicaSet \"%.*s\"", BT_STR_ARG(rollout->new_set->name));
-	}
-	return bt_arena_printf(
-		rollout->arena, "Deployment \"%.*s\"", BT_STR_ARG(bt_key_name(rollout->key)));
-}
-
-static void watch_progress(struct bt_rollout *rollout, const struct counters *counters)
+static void watch_progress(struct rollout *rollout, const struct counters *counters)
 {
 	int64_t deadline =
 		bt_json_int64_at(rollout->deployment, "spec.progressDeadlineSeconds", INT32_MAX);
 	const struct bt_json_value *current = bt_condition_find(rollout->conditions, "Progressing");
 	struct bt_str reason = bt_json_text_at(current, "reason");
 	bool was_complete = bt_str_equal_c(reason, "NewReplicaSetAvailable");
-	struct bt_str what = subject(rollout);
+	struct bt_str name =
+		rollout->new_set != NULL ? rollout->new_set->name : bt_key_name(rollout->sync->key);
+	struct bt_str subject = bt_arena_printf(rollout->arena, "%s \"%.*s\"",
+		rollout->new_set != NULL ? "ReplicaSet" : "Deployment", BT_STR_ARG(name));
 	int64_t due;
 
 	if (deadline == INT32_MAX) {
@@ -106,15 +150,14 @@ static void watch_progress(struct bt_rollout *rollout, const struct counters *co
 	if (was_complete && counters->replicas == counters->updated) {
 		return;
 	}
-	if (is_complete(rollout, counters)) {
-		bt_rollout_set_progressing(rollout, "True", "NewReplicaSetAvailable",
-			bt_arena_printf(rollout->arena, "%.*s has successfully progressed.",
-				BT_STR_ARG(what)));
+	if (is_complete(rollout)) {
+		set_progressing(rollout, "True", "NewReplicaSetAvailable",
+			"%.*s has successfully progressed.", BT_STR_ARG(subject));
 		return;
 	}
 	if (has_progressed(rollout, counters)) {
-		bt_rollout_set_progressing(rollout, "True", "ReplicaSetUpdated",
-			bt_arena_printf(rollout->arena, "%.*s is progressing.", BT_STR_ARG(what)));
+		set_progressing(rollout, "True", "ReplicaSetUpdated", "%.*s is progressing.",
+			BT_STR_ARG(subject));
 		current = bt_condition_find(rollout->conditions, "Progressing");
 	}
 	if (current == NULL || was_complete || bt_str_equal_c(reason, "ProgressDeadlineExceeded") ||
@@ -122,50 +165,21 @@ static void watch_progress(struct bt_rollout *rollout, const struct counters *co
 		return;
 	}
 	due = bt_ns_of_seconds(bt_tree_seconds(current, "lastUpdateTime") + deadline + 1);
-	if (due > rollout->now_ns) {
-		bt_hub_enqueue_at(rollout->hub, rollout->key, due);
+	if (due > rollout->sync->now_ns) {
+		bt_hub_enqueue_at(rollout->sync->hub, rollout->sync->key, due);
 		return;
 	}
-	bt_rollout_set_progressing(rollout, "False", "ProgressDeadlineExceeded",
-		bt_arena_printf(
-			rollout->arena, "%.*s has timed out progressing.", BT_STR_ARG(what)));
+	set_progressing(rollout, "False", "ProgressDeadlineExceeded",
+		"%.*s has timed out progressing.", BT_STR_ARG(subject));
 }
 
-/** What keeps a set from making its pods is told here as well. */
-static void copy_failure(struct bt_rollout *rollout)
-{
-	const struct bt_json_value *failure = NULL;
-	struct bt_tree_condition condition = {.type = "ReplicaFailure", .status = "True"};
-
-	if (rollout->new_set != NULL) {
-		failure = bt_condition_find(
-			bt_json_array_at(rollout->new_set->object, "status.conditions"),
-			"ReplicaFailure");
-	}
-	for (uint32_t i = 0; failure == NULL && i < rollout->old_count; i++) {
-		failure = bt_condition_find(
-			bt_json_array_at(rollout->old_sets[i].object, "status.conditions"),
-			"ReplicaFailure");
-	}
-	if (failure == NULL) {
-		bt_tree_drop_condition(rollout->conditions, "ReplicaFailure");
-		return;
-	}
-	condition.reason = bt_str_equal_c(bt_json_text_at(failure, "reason"), "FailedDelete")
-		? "FailedDelete"
-		: "FailedCreate";
-	condition.message = bt_json_text_at(failure, "message");
-	(void)bt_tree_set_condition(
-		rollout->arena, rollout->conditions, &condition, true, rollout->now_ns);
-}
-
-static void rollout_write_status(struct bt_rollout *rollout)
+static void write_status(struct rollout *rollout)
 {
 	struct bt_arena *arena = rollout->arena;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	const struct bt_json_value *failure = NULL;
 	struct counters counters = count(rollout);
 	int64_t unavailable = counters.wanted - counters.available;
-
 	bool enough = counters.available >= rollout->replicas - rollout->unavailable;
 	struct bt_tree_condition condition = {
 		.type = "Available",
@@ -176,9 +190,30 @@ static void rollout_write_status(struct bt_rollout *rollout)
 	};
 
 	(void)bt_tree_set_condition(
-		rollout->arena, rollout->conditions, &condition, true, rollout->now_ns);
+		arena, rollout->conditions, &condition, true, rollout->sync->now_ns);
 	watch_progress(rollout, &counters);
-	copy_failure(rollout);
+	/* The failure of a set, the new one first, is the deployment's as well. */
+	for (uint32_t i = 0; i <= rollout->old_count && failure == NULL; i++) {
+		const struct rollout_set *set =
+			i == 0 ? rollout->new_set : &rollout->old_sets[i - 1];
+
+		if (set != NULL) {
+			failure = bt_condition_find(
+				bt_json_array_at(set->object, "status.conditions"),
+				"ReplicaFailure");
+		}
+	}
+	if (failure == NULL) {
+		bt_tree_drop_condition(rollout->conditions, "ReplicaFailure");
+	} else {
+		bool deletes = bt_str_equal_c(bt_json_text_at(failure, "reason"), "FailedDelete");
+
+		condition = (struct bt_tree_condition){"ReplicaFailure", "True",
+			deletes ? "FailedDelete" : "FailedCreate",
+			bt_json_text_at(failure, "message")};
+		(void)bt_tree_set_condition(
+			arena, rollout->conditions, &condition, true, rollout->sync->now_ns);
+	}
 	bt_json_set_int64(arena, status, "observedGeneration",
 		bt_json_int64_at(rollout->deployment, "metadata.generation", 0));
 	bt_json_set_int64(arena, status, "replicas", counters.replicas);
@@ -190,114 +225,15 @@ static void rollout_write_status(struct bt_rollout *rollout)
 		bt_json_set_int64(arena, status, "collisionCount", rollout->collision_count);
 	}
 	bt_json_set_value(arena, status, "conditions", rollout->conditions);
-	if (!bt_tree_write_status(
-		    rollout->hub, rollout->deployments, rollout->deployment, status, arena)) {
-		rollout->failed = true;
-	}
+	bt_sync_write_status(rollout->sync, status);
 }
 
-struct deployments {
-	const struct bt_api_resource *deployments;
-	const struct bt_api_resource *sets;
-	/** Keys of ReplicaSets by the uid of their owner, those without one by "/" and namespace.
-	 */
-	struct bt_groups owned;
-	struct bt_selector_table selectors;
-};
-
-static void *create(struct bt_hub *hub)
-{
-	struct deployments *self = BT_NEW(struct deployments);
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-
-	self->deployments = bt_resources_builtin(resources, "apps", "deployments");
-	self->sets = bt_resources_builtin(resources, "apps", "replicasets");
-	bt_groups_init(&self->owned);
-	bt_selector_table_init(&self->selectors);
-	return self;
-}
-
-static void destroy(void *data)
-{
-	struct deployments *self = data;
-
-	bt_groups_finish(&self->owned);
-	bt_selector_table_finish(&self->selectors);
-	bt_free(self);
-}
-
-/* --- changes --- */
-
-static void observe_set(
-	struct deployments *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-	struct bt_strbuf group = {0};
-
-	bt_owners_enqueue(hub, observed, "Deployment", &self->selectors);
-	if (observed->type == BT_CHANGE_DELETED) {
-		bt_groups_remove(&self->owned, observed->key);
-		return;
-	}
-	if (owner == NULL) {
-		bt_strbuf_append_char(&group, '/');
-	}
-	bt_strbuf_append_str(&group,
-		owner != NULL ? bt_json_text_at(owner, "uid") : bt_key_namespace(observed->key));
-	bt_groups_put(&self->owned, observed->key, bt_strbuf_str(&group));
-	bt_strbuf_finish(&group);
-}
-
-/** Recreate waits for the last pod of the old sets to go. */
-static void observe_pod(
-	struct deployments *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-	struct bt_arena arena = {0};
-	struct bt_observed set = {.type = BT_CHANGE_ADDED};
-
-	if (observed->type != BT_CHANGE_DELETED ||
-		!bt_str_equal_c(bt_json_text_at(owner, "kind"), "ReplicaSet")) {
-		return;
-	}
-	set.key =
-		bt_api_key(&arena, bt_key_namespace(observed->key), bt_json_text_at(owner, "name"));
-	set.after = bt_api_read(bt_hub_api(hub), self->sets, set.key, &arena);
-	if (set.after != NULL) {
-		bt_owners_enqueue(hub, &set, "Deployment", NULL);
-	}
-	bt_arena_finish(&arena);
-}
-
-static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	struct deployments *self = data;
-
-	if (observed->resource == self->sets) {
-		observe_set(self, hub, observed);
-	} else if (observed->resource != self->deployments) {
-		observe_pod(self, hub, observed);
-	} else {
-		bt_owners_observe(hub, observed, &self->selectors, false);
-	}
-}
-
-/* --- one deployment --- */
-
-void bt_rollout_event(
-	struct bt_rollout *rollout, const char *type, const char *reason, struct bt_str message)
-{
-	bt_hub_event(rollout->hub, "deployment-controller", rollout->deployments,
-		rollout->deployment, type, reason, message);
-}
-
-void bt_rollout_read_set(
-	struct bt_rollout *rollout, struct bt_rollout_set *set, struct bt_json_value *object)
+static void read_set(struct rollout *rollout, struct rollout_set *set, struct bt_json_value *object)
 {
 	int64_t revision = 0;
 
-	(void)bt_str_parse_int64(bt_tree_annotation(object, BT_ANNOTATION_REVISION), &revision);
-	*set = (struct bt_rollout_set){
+	(void)bt_str_parse_int64(bt_tree_annotation(object, ANNOTATION_REVISION), &revision);
+	*set = (struct rollout_set){
 		.object = object,
 		.key = bt_tree_key(rollout->arena, object),
 		.name = bt_json_text_at(object, "metadata.name"),
@@ -311,10 +247,610 @@ void bt_rollout_read_set(
 	};
 }
 
+/* What belongs to the one object only. */
+static const char *const own_annotations[] = {
+	"kubectl.kubernetes.io/last-applied-configuration",
+	"deprecated.deployment.rollback.to",
+	ANNOTATION_REVISION,
+	ANNOTATION_HISTORY,
+	ANNOTATION_DESIRED,
+	ANNOTATION_MAX,
+};
+
+static void copy_annotations(struct rollout *rollout, struct bt_json_value *annotations)
+{
+	const struct bt_json_value *from =
+		bt_json_object_at(rollout->deployment, "metadata.annotations");
+
+	for (uint32_t i = 0; i < from->count; i++) {
+		bool own = false;
+
+		for (size_t n = 0; n < BT_ARRAY_LENGTH(own_annotations); n++) {
+			own = own || bt_str_equal_c(from->members[i].name, own_annotations[n]);
+		}
+		if (!own) {
+			bt_json_set(rollout->arena, annotations, from->members[i].name,
+				bt_json_clone(rollout->arena, from->members[i].value, false));
+		}
+	}
+}
+
+static int64_t next_revision(const struct rollout *rollout)
+{
+	int64_t highest = 0;
+
+	for (uint32_t i = 0; i < rollout->old_count; i++) {
+		int64_t revision = rollout->old_sets[i].revision;
+		highest = revision > highest ? revision : highest;
+	}
+	return highest < INT64_MAX ? highest + 1 : highest;
+}
+
+static void set_number(struct rollout *rollout, struct bt_json_value *annotations, const char *name,
+	int64_t number)
+{
+	bt_json_set_str(rollout->arena, annotations, name,
+		bt_arena_printf(rollout->arena, "%" PRId64, number));
+}
+
+/** Merge patch of a ReplicaSet, or of the deployment. */
+static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str key,
+	struct bt_json_value *document)
+{
+	struct bt_sync *sync = rollout->sync;
+
+	if (bt_hub_patch(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE, key, document,
+		    rollout->arena) != 200) {
+		sync->failed = true;
+		return false;
+	}
+	return true;
+}
+
+/** The deployment names the revision of its new set. */
+static void tell_revision(struct rollout *rollout)
+{
+	struct bt_json_value *document = bt_json_new(rollout->arena, BT_JSON_OBJECT);
+	struct bt_json_value *annotations =
+		bt_tree_ensure(rollout->arena, document, "metadata.annotations");
+
+	set_number(rollout, annotations, ANNOTATION_REVISION, rollout->new_set->revision);
+	if (!bt_tree_covers(
+		    bt_json_object_at(rollout->deployment, "metadata.annotations"), annotations)) {
+		(void)patch(rollout, BT_HUB_DEPLOYMENTS, rollout->sync->key, document);
+	}
+}
+
+/** An old set that is wanted again (or was never old) carries the newest revision. */
+static void refresh_new_set(struct rollout *rollout)
+{
+	struct rollout_set *set = rollout->new_set;
+	struct bt_arena *arena = rollout->arena;
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *annotations = bt_tree_ensure(arena, document, "metadata.annotations");
+	int64_t revision = next_revision(rollout);
+	int64_t min_ready = bt_json_int64_at(rollout->deployment, "spec.minReadySeconds", 0);
+	bool differs;
+
+	copy_annotations(rollout, annotations);
+	if (set->revision < revision) {
+		struct bt_str history = bt_tree_annotation(set->object, ANNOTATION_HISTORY);
+		if (set->revision != 0 && history.length < 1000) {
+			bt_json_set_str(arena, annotations, ANNOTATION_HISTORY,
+				bt_arena_printf(arena, "%.*s%s%" PRId64, BT_STR_ARG(history),
+					history.length != 0 ? "," : "", set->revision));
+		}
+		set_number(rollout, annotations, ANNOTATION_REVISION, revision);
+		set->revision = revision;
+	}
+	differs = !bt_tree_covers(
+		bt_json_object_at(set->object, "metadata.annotations"), annotations);
+	if (bt_json_int64_at(set->object, "spec.minReadySeconds", 0) != min_ready) {
+		bt_json_set_int64(arena, bt_tree_ensure(arena, document, "spec"), "minReadySeconds",
+			min_ready);
+		differs = true;
+	}
+	if (differs) {
+		(void)patch(rollout, BT_HUB_REPLICA_SETS, set->key, document);
+	}
+}
+
+static struct bt_json_value *with_hash(struct bt_arena *arena, const struct bt_json_value *object,
+	const char *member, struct bt_str hash)
+{
+	struct bt_json_value *copy = bt_json_clone(arena, object, false);
+
+	bt_json_set_str(
+		arena, bt_json_ensure_object(arena, copy, member), LABEL_TEMPLATE_HASH, hash);
+	return copy;
+}
+
+static struct bt_json_value *build_set(
+	struct rollout *rollout, struct bt_str name, struct bt_str hash, int64_t size)
+{
+	struct bt_arena *arena = rollout->arena;
+	const struct bt_json_value *template_ =
+		bt_json_object_at(rollout->deployment, "spec.template");
+	struct bt_json_value *set = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, set, "metadata");
+	struct bt_json_value *spec = bt_json_ensure_object(arena, set, "spec");
+	struct bt_json_value *annotations = bt_json_ensure_object(arena, metadata, "annotations");
+	struct bt_json_value *template_copy = bt_json_clone(arena, template_, false);
+	struct bt_json_value *template_metadata =
+		with_hash(arena, bt_json_object_at(template_, "metadata"), "labels", hash);
+
+	bt_json_set_str(arena, metadata, "name", name);
+	bt_json_set_value(arena, metadata, "labels",
+		bt_json_clone(arena, bt_json_object_at(template_metadata, "labels"), false));
+	copy_annotations(rollout, annotations);
+	set_number(rollout, annotations, ANNOTATION_REVISION, next_revision(rollout));
+	set_number(rollout, annotations, ANNOTATION_DESIRED, rollout->replicas);
+	set_number(rollout, annotations, ANNOTATION_MAX, rollout->replicas + rollout->surge);
+	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
+		bt_sync_owner_reference(rollout->sync, arena));
+	bt_json_set_int64(arena, spec, "replicas", size);
+	bt_json_set_int64(arena, spec, "minReadySeconds",
+		bt_json_int64_at(rollout->deployment, "spec.minReadySeconds", 0));
+	bt_json_set_value(arena, spec, "selector",
+		with_hash(arena, bt_json_object_at(rollout->deployment, "spec.selector"),
+			"matchLabels", hash));
+	bt_json_set_value(arena, template_copy, "metadata", template_metadata);
+	bt_json_set_value(arena, spec, "template", template_copy);
+	return set;
+}
+
+static int64_t min_int64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t max_int64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/** What the specs of all sets ask for. */
+static int64_t total_of(const struct rollout *rollout)
+{
+	return count(rollout).wanted;
+}
+
+/** The most there may be of a new set now. */
+static int64_t new_set_size(const struct rollout *rollout)
+{
+	int64_t size = rollout->new_set != NULL ? rollout->new_set->replicas : 0;
+	int64_t room = rollout->replicas + rollout->surge - total_of(rollout);
+
+	if (rollout->recreate) {
+		return rollout->replicas;
+	}
+	return room <= 0 ? size : size + min_int64(room, rollout->replicas - size);
+}
+
+static void make_new_set(struct rollout *rollout)
+{
+	struct bt_sync *sync = rollout->sync;
+	struct bt_str hash = bt_tree_template_hash(rollout->arena,
+		bt_json_object_at(rollout->deployment, "spec.template"), LABEL_TEMPLATE_HASH,
+		rollout->collision_count);
+	struct bt_str name = bt_arena_printf(
+		rollout->arena, "%.*s-%.*s", BT_STR_ARG(bt_key_name(sync->key)), BT_STR_ARG(hash));
+	int64_t size = new_set_size(rollout);
+	struct bt_api_answer answer;
+	struct bt_json_value *made;
+
+	(void)bt_hub_create(sync->hub, BT_HUB_REPLICA_SETS, bt_key_namespace(sync->key),
+		build_set(rollout, name, hash, size), rollout->arena, &answer);
+	if (answer.code != 201) {
+		struct bt_str why = answer.failure.message;
+
+		sync->failed = true;
+		if (answer.code == 409) {
+			/* The name is taken: by ours when a set was made and not yet seen, else try
+			 * another hash. */
+			rollout->collision_count++;
+		} else {
+			set_progressing(rollout, "False", "ReplicaSetCreateError",
+				"Failed to create new replica set \"%.*s\": %.*s", BT_STR_ARG(name),
+				BT_STR_ARG(why));
+			bt_sync_event(sync, "Warning", "ReplicaSetCreateError",
+				"Failed to create new replica set \"%.*s\": %.*s", BT_STR_ARG(name),
+				BT_STR_ARG(why));
+		}
+		bt_api_answer_finish(&answer);
+		return;
+	}
+	made = bt_hub_read(
+		sync->hub, BT_HUB_REPLICA_SETS, bt_stored_key(answer.object), rollout->arena);
+	bt_api_answer_finish(&answer);
+	rollout->new_set = BT_ARENA_NEW(rollout->arena, struct rollout_set);
+	read_set(rollout, rollout->new_set, made);
+	if (size > 0) {
+		bt_sync_event(sync, "Normal", "ScalingReplicaSet",
+			"Scaled up replica set %.*s from 0 to %" PRId64, BT_STR_ARG(name), size);
+	}
+	set_progressing(rollout, "True", "NewReplicaSetCreated", "Created new replica set \"%.*s\"",
+		BT_STR_ARG(name));
+	tell_revision(rollout);
+}
+
+/** Pick the new set out of old_sets; with create make it when there is none. */
+static void find_new_set(struct rollout *rollout, bool create)
+{
+	const struct bt_json_value *template_ =
+		bt_json_object_at(rollout->deployment, "spec.template");
+
+	if (rollout->new_set != NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < rollout->old_count; i++) {
+		struct rollout_set *set = &rollout->old_sets[i];
+		if (!bt_tree_templates_equal(rollout->arena, template_,
+			    bt_json_object_at(set->object, "spec.template"), LABEL_TEMPLATE_HASH)) {
+			continue;
+		}
+		rollout->new_set = BT_ARENA_NEW(rollout->arena, struct rollout_set);
+		*rollout->new_set = *set;
+		rollout->old_count--;
+		memmove(set, set + 1, (rollout->old_count - i) * sizeof(*set));
+		break;
+	}
+	if (rollout->new_set == NULL) {
+		if (create) {
+			make_new_set(rollout);
+		}
+		return;
+	}
+	if (bt_tree_is_deleting(rollout->deployment)) {
+		return;
+	}
+	refresh_new_set(rollout);
+	tell_revision(rollout);
+	if (bt_condition_find(rollout->conditions, "Progressing") == NULL) {
+		set_progressing(rollout, "True", "FoundNewReplicaSet",
+			"Found new replica set \"%.*s\"", BT_STR_ARG(rollout->new_set->name));
+	}
+}
+
+static int compare_revisions(const void *left, const void *right)
+{
+	const struct rollout_set *const *a = left;
+	const struct rollout_set *const *b = right;
+
+	if ((*a)->revision != (*b)->revision) {
+		return (*a)->revision < (*b)->revision ? -1 : 1;
+	}
+	return bt_str_compare((*a)->name, (*b)->name);
+}
+
+static void clean_up(struct rollout *rollout)
+{
+	int64_t limit = bt_json_int64_at(rollout->deployment, "spec.revisionHistoryLimit", 10);
+	const struct rollout_set **empty = BT_ARENA_NEW_ARRAY(
+		rollout->arena, const struct rollout_set *, (size_t)rollout->old_count + 1);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rollout->old_count; i++) {
+		const struct rollout_set *set = &rollout->old_sets[i];
+		if (!bt_tree_is_deleting(set->object)) {
+			empty[count++] = set;
+		}
+	}
+	qsort(empty, count, sizeof(struct rollout_set *), compare_revisions);
+	for (uint32_t i = 0; i + limit < count; i++) {
+		const struct rollout_set *set = empty[i];
+		if (set->replicas == 0 && set->status_replicas == 0) {
+			(void)bt_hub_delete(rollout->sync->hub,
+				rollout->sync->hub->kinds[BT_HUB_REPLICA_SETS], set->key, -1,
+				set->uid, rollout->arena);
+		}
+	}
+}
+
+/** Bring one set to a size; returns whether its size changed. */
+static bool scale_set(struct rollout *rollout, struct rollout_set *set, int64_t size)
+{
+	struct bt_arena *arena = rollout->arena;
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *annotations = bt_tree_ensure(arena, document, "metadata.annotations");
+	int64_t before = set->replicas;
+
+	set_number(rollout, annotations, ANNOTATION_DESIRED, rollout->replicas);
+	set_number(rollout, annotations, ANNOTATION_MAX, rollout->replicas + rollout->surge);
+	if (size == before &&
+		bt_tree_covers(
+			bt_json_object_at(set->object, "metadata.annotations"), annotations)) {
+		return false;
+	}
+	if (size != before) {
+		bt_json_set_int64(arena, bt_tree_ensure(arena, document, "spec"), "replicas", size);
+	}
+	if (!patch(rollout, BT_HUB_REPLICA_SETS, set->key, document) || size == before) {
+		return false;
+	}
+	set->replicas = size;
+	bt_sync_event(rollout->sync, "Normal", "ScalingReplicaSet",
+		"Scaled %s replica set %.*s from %" PRId64 " to %" PRId64,
+		size > before ? "up" : "down", BT_STR_ARG(set->name), before, size);
+	return true;
+}
+
+/* --- Recreate --- */
+
+static bool has_old_pods(const struct rollout *rollout)
+{
+	for (uint32_t i = 0; i < rollout->old_count; i++) {
+		const struct bt_indexed_pod *pod =
+			bt_pod_index_of_owner(rollout->sync->hub, rollout->old_sets[i].uid);
+		for (; pod != NULL; pod = pod->next_of_owner) {
+			if (pod->phase != BT_POD_SUCCEEDED && pod->phase != BT_POD_FAILED) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void recreate(struct rollout *rollout)
+{
+	bool scaled = false;
+
+	for (uint32_t i = 0; i < rollout->old_count; i++) {
+		if (rollout->old_sets[i].replicas > 0) {
+			scaled = scale_set(rollout, &rollout->old_sets[i], 0) || scaled;
+		}
+	}
+	if (scaled || has_old_pods(rollout)) {
+		return;
+	}
+	find_new_set(rollout, true);
+	if (rollout->new_set == NULL) {
+		return;
+	}
+	(void)scale_set(rollout, rollout->new_set, rollout->replicas);
+	if (is_complete(rollout)) {
+		clean_up(rollout);
+	}
+}
+
+/* --- RollingUpdate --- */
+
+/** Pods of old sets that are not available anyway go first, then of those that are available as
+ * many as may be missing. */
+static bool shrink_old_sets(struct rollout *rollout)
+{
+	const struct rollout_set *new_set = rollout->new_set;
+	int64_t total = total_of(rollout);
+	int64_t least = rollout->replicas - rollout->unavailable;
+	int64_t limit = total - least - max_int64(new_set->replicas - new_set->available, 0);
+	bool dropped_any = false;
+
+	if (total == new_set->replicas || limit <= 0) {
+		return false;
+	}
+	for (int available = 0; available < 2; available++) {
+		int64_t dropped = 0;
+
+		if (available) {
+			limit = count(rollout).available - least;
+		}
+		for (uint32_t i = 0; i < rollout->old_count && dropped < limit; i++) {
+			struct rollout_set *set = &rollout->old_sets[i];
+			int64_t useless = set->replicas - set->available;
+			int64_t fewer =
+				min_int64(limit - dropped, available ? set->replicas : useless);
+
+			if (fewer > 0 && scale_set(rollout, set, set->replicas - fewer)) {
+				dropped += fewer;
+				dropped_any = true;
+			}
+		}
+	}
+	return dropped_any;
+}
+
+static void roll(struct rollout *rollout)
+{
+	int64_t size;
+
+	find_new_set(rollout, true);
+	if (rollout->new_set == NULL) {
+		return;
+	}
+	size = rollout->new_set->replicas > rollout->replicas ? rollout->replicas
+							      : new_set_size(rollout);
+	if (scale_set(rollout, rollout->new_set, size) || shrink_old_sets(rollout)) {
+		return;
+	}
+	if (is_complete(rollout)) {
+		clean_up(rollout);
+	}
+}
+
+/* --- a new number while a rollout is under way --- */
+
+static bool annotation_differs(const struct rollout *rollout, const struct rollout_set *set)
+{
+	int64_t desired;
+
+	return set->replicas > 0 &&
+		bt_str_parse_int64(bt_tree_annotation(set->object, ANNOTATION_DESIRED), &desired) &&
+		desired != rollout->replicas;
+}
+
+static bool needs_scale(const struct rollout *rollout)
+{
+	for (uint32_t i = 0; i < set_count(rollout); i++) {
+		if (annotation_differs(rollout, set_at(rollout, i))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The only set with replicas, or the newest when none has any; NULL: several have. */
+static struct rollout_set *single_set(struct rollout *rollout)
+{
+	struct rollout_set *active = NULL;
+
+	for (uint32_t i = 0; i < set_count(rollout); i++) {
+		if (set_at(rollout, i)->replicas > 0) {
+			if (active != NULL) {
+				return NULL;
+			}
+			active = set_at(rollout, i);
+		}
+	}
+	if (active == NULL && set_count(rollout) != 0) {
+		active = set_at(rollout, set_count(rollout) - 1);
+	}
+	return active;
+}
+
+/** The set's share of what is added (or, negative, taken away). */
+static int64_t share_of(const struct rollout *rollout, const struct rollout_set *set, int64_t left)
+{
+	int64_t most = rollout->replicas + rollout->surge;
+	int64_t annotated = 0;
+	int64_t share;
+	double size;
+
+	if (set->replicas == 0 || left == 0) {
+		return 0;
+	}
+	if (rollout->replicas == 0) {
+		return max_int64(-set->replicas, left);
+	}
+	if (!bt_str_parse_int64(bt_tree_annotation(set->object, ANNOTATION_MAX), &annotated) ||
+		annotated <= 0 || annotated > INT32_MAX) {
+		annotated =
+			max_int64(bt_json_int64_at(rollout->deployment, "status.replicas", 1), 1);
+	}
+	/* Rounded to the nearest; the product need not fit an integer. */
+	size = (double)set->replicas * (double)most / (double)annotated + 0.5;
+	share = (int64_t)(size < (double)INT32_MAX ? size : (double)INT32_MAX) - set->replicas;
+	return left > 0 ? min_int64(share, left) : max_int64(share, left);
+}
+
+static void scale_in_proportion(struct rollout *rollout)
+{
+	uint32_t count = 0;
+	size_t most = (size_t)rollout->old_count + 1;
+	struct rollout_set **sets = BT_ARENA_NEW_ARRAY(rollout->arena, struct rollout_set *, most);
+	int64_t *sizes = BT_ARENA_NEW_ARRAY(rollout->arena, int64_t, most);
+	int64_t allowed = rollout->replicas > 0 ? rollout->replicas + rollout->surge : 0;
+	int64_t left = allowed - total_of(rollout);
+	bool newer_first = left > 0;
+
+	/* Larger sets first; of equal ones the newer when there is something to add, else the
+	 * older. */
+	for (uint32_t i = 0; i < set_count(rollout); i++) {
+		struct rollout_set *set = set_at(rollout, i);
+		uint32_t place = count;
+
+		if (set->replicas == 0) {
+			continue;
+		}
+		for (; place > 0; place--) {
+			const struct rollout_set *other = sets[place - 1];
+			bool is_newer = set->created_seconds > other->created_seconds;
+			bool is_older = set->created_seconds < other->created_seconds;
+
+			if (set->replicas != other->replicas
+					? set->replicas < other->replicas
+					: !(newer_first ? is_newer : is_older)) {
+				break;
+			}
+			sets[place] = sets[place - 1];
+		}
+		sets[place] = set;
+		count++;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t share = share_of(rollout, sets[i], left);
+		sizes[i] = sets[i]->replicas + share;
+		left -= share;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t size = i == 0 ? max_int64(sizes[i] + left, 0) : sizes[i];
+		(void)scale_set(rollout, sets[i], size);
+	}
+}
+
+/** The number in spec changed while sets of several revisions have pods: in proportion. */
+static void scale(struct rollout *rollout)
+{
+	struct rollout_set *single = single_set(rollout);
+	const struct rollout_set *new_set = rollout->new_set;
+
+	if (single != NULL) {
+		(void)scale_set(rollout, single, rollout->replicas);
+		return;
+	}
+	if (new_set != NULL && new_set->replicas == rollout->replicas &&
+		new_set->available == rollout->replicas && !annotation_differs(rollout, new_set)) {
+		for (uint32_t i = 0; i < rollout->old_count; i++) {
+			(void)scale_set(rollout, &rollout->old_sets[i], 0);
+		}
+		return;
+	}
+	if (!rollout->recreate) {
+		scale_in_proportion(rollout);
+	}
+}
+
+/* --- the controller --- */
+
+struct deployments {
+	/** Keys of ReplicaSets by the uid of their owner, those without one by "/" and namespace.
+	 */
+	struct bt_groups owned;
+	struct bt_selector_table selectors;
+};
+
+static void finish(void *data)
+{
+	struct deployments *self = data;
+
+	bt_groups_finish(&self->owned);
+	bt_selector_table_finish(&self->selectors);
+}
+
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	struct deployments *self = data;
+	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+	struct bt_str namespace_ = bt_key_namespace(observed->key);
+	struct bt_arena arena = {0};
+
+	if (observed->kind == BT_HUB_DEPLOYMENTS) {
+		bt_owners_observe(hub, observed, &self->selectors, false);
+	} else if (observed->kind == BT_HUB_REPLICA_SETS) {
+		bt_owners_enqueue(hub, observed, "Deployment", &self->selectors);
+		if (observed->type == BT_CHANGE_DELETED) {
+			bt_groups_remove(&self->owned, observed->key);
+		} else {
+			bt_groups_put(&self->owned, observed->key,
+				owner != NULL
+					? bt_json_text_at(owner, "uid")
+					: bt_arena_printf(&arena, "/%.*s", BT_STR_ARG(namespace_)));
+		}
+	} else if (observed->type == BT_CHANGE_DELETED &&
+		bt_str_equal_c(bt_json_text_at(owner, "kind"), "ReplicaSet")) {
+		/* Recreate waits for the last pod of the old sets to go. */
+		struct bt_str set = bt_api_key(&arena, namespace_, bt_json_text_at(owner, "name"));
+
+		bt_hub_enqueue_owner(hub, set,
+			bt_controller_owner_of(bt_hub_read(hub, BT_HUB_REPLICA_SETS, set, &arena)),
+			"Deployment");
+	}
+	bt_arena_finish(&arena);
+}
+
 static int compare_age(const void *left, const void *right)
 {
-	const struct bt_rollout_set *a = left;
-	const struct bt_rollout_set *b = right;
+	const struct rollout_set *a = left;
+	const struct rollout_set *b = right;
 
 	if (a->created_seconds != b->created_seconds) {
 		return a->created_seconds < b->created_seconds ? -1 : 1;
@@ -323,31 +859,28 @@ static int compare_age(const void *left, const void *right)
 }
 
 /** Sets without owner that are selected become ours. */
-static void adopt(struct deployments *self, struct bt_rollout *rollout)
+static void adopt(const struct deployments *self, struct bt_sync *sync)
 {
-	const struct bt_selector_entry *entry =
-		bt_selector_table_find(&self->selectors, rollout->key);
-	struct bt_str namespace_ = bt_key_namespace(rollout->key);
-	struct bt_str group = bt_arena_printf(rollout->arena, "/%.*s", BT_STR_ARG(namespace_));
+	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
+	struct bt_str namespace_ = bt_key_namespace(sync->key);
+	struct bt_str group = bt_arena_printf(sync->arena, "/%.*s", BT_STR_ARG(namespace_));
 	uint32_t at = bt_groups_first(&self->owned, group);
 
-	for (; entry != NULL && at != BT_GROUPS_NONE; at = bt_groups_next(&self->owned, at)) {
-		struct bt_json_value *set = bt_api_read(bt_hub_api(rollout->hub), self->sets,
-			bt_groups_key(&self->owned, at), rollout->arena);
-		if (set == NULL || bt_tree_is_deleting(set) ||
-			bt_controller_owner_of(set) != NULL ||
-			!bt_tree_matches(rollout->arena, &entry->selector,
+	for (; at != BT_GROUPS_NONE; at = bt_groups_next(&self->owned, at)) {
+		struct bt_json_value *set = bt_hub_read(sync->hub, BT_HUB_REPLICA_SETS,
+			bt_groups_key(&self->owned, at), sync->arena);
+
+		if (set != NULL && !bt_tree_is_deleting(set) &&
+			bt_controller_owner_of(set) == NULL &&
+			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(set, "metadata.labels"))) {
-			continue;
+			(void)bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_REPLICA_SETS], set,
+				bt_sync_owner_reference(sync, sync->arena), sync->arena);
 		}
-		(void)bt_tree_adopt(rollout->hub, self->sets, set,
-			bt_controller_owner_reference(
-				rollout->arena, self->deployments, rollout->deployment),
-			rollout->arena);
 	}
 }
 
-static void read_strategy(struct bt_rollout *rollout)
+static void read_strategy(struct rollout *rollout)
 {
 	const struct bt_json_value *deployment = rollout->deployment;
 	int32_t total;
@@ -374,7 +907,7 @@ static void read_strategy(struct bt_rollout *rollout)
 }
 
 /** Paused and resumed are told by the condition, so that the deadline does not run meanwhile. */
-static void note_pause(struct bt_rollout *rollout, bool paused)
+static void note_pause(struct rollout *rollout, bool paused)
 {
 	struct bt_str reason =
 		bt_json_text_at(bt_condition_find(rollout->conditions, "Progressing"), "reason");
@@ -385,89 +918,78 @@ static void note_pause(struct bt_rollout *rollout, bool paused)
 		return;
 	}
 	if (paused && !was_paused) {
-		bt_rollout_set_progressing(
-			rollout, "Unknown", "DeploymentPaused", BT_STR("Deployment is paused"));
+		set_progressing(rollout, "Unknown", "DeploymentPaused", "Deployment is paused");
 	} else if (!paused && was_paused) {
-		bt_rollout_set_progressing(
-			rollout, "Unknown", "DeploymentResumed", BT_STR("Deployment is resumed"));
+		set_progressing(rollout, "Unknown", "DeploymentResumed", "Deployment is resumed");
 	}
 }
 
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
+static bool sync(struct bt_sync *sync)
 {
-	struct deployments *self = data;
-	struct bt_rollout rollout = {
-		.hub = hub,
+	const struct deployments *self = sync->data;
+	const struct bt_json_value *deployment = sync->object;
+	struct bt_arena *arena = sync->arena;
+	struct rollout rollout = {
+		.sync = sync,
 		.arena = arena,
-		.deployments = self->deployments,
-		.sets = self->sets,
-		.key = key,
-		.now_ns = now_ns,
+		.deployment = deployment,
+		.conditions = bt_tree_copy_array(arena, deployment, "status.conditions"),
+		.collision_count = bt_json_int64_at(deployment, "status.collisionCount", 0),
 	};
+	struct bt_str uid = bt_json_text_at(deployment, "metadata.uid");
+	bool deleting = bt_tree_is_deleting(deployment);
+	bool paused = bt_json_bool_at(deployment, "spec.paused", false);
+	uint32_t count = 0;
 
-	bt_hub_cancel_delay(hub, key);
-	rollout.deployment = bt_api_read(bt_hub_api(hub), self->deployments, key, arena);
-	if (rollout.deployment == NULL || bt_selector_table_find(&self->selectors, key) == NULL) {
+	bt_hub_cancel_delay(sync->hub, sync->key);
+	if (bt_selector_table_find(&self->selectors, sync->key) == NULL) {
 		return true;
 	}
-	rollout.conditions = bt_json_clone(
-		arena, bt_json_array_at(rollout.deployment, "status.conditions"), false);
-	rollout.collision_count = bt_json_int64_at(rollout.deployment, "status.collisionCount", 0);
 	read_strategy(&rollout);
-	if (!bt_tree_is_deleting(rollout.deployment)) {
-		adopt(self, &rollout);
+	if (!deleting) {
+		adopt(self, sync);
 	}
-	struct bt_str uid = bt_json_text_at(rollout.deployment, "metadata.uid");
-	uint32_t count = 0;
-	uint32_t at;
-
-	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
 		at = bt_groups_next(&self->owned, at)) {
 		count++;
 	}
 	/* One more, should the new set be made. */
-	rollout.old_sets = BT_ARENA_NEW_ARRAY(rollout.arena, struct bt_rollout_set, count + 1);
-	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+	rollout.old_sets = BT_ARENA_NEW_ARRAY(arena, struct rollout_set, count + 1);
+	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
 		at = bt_groups_next(&self->owned, at)) {
-		struct bt_json_value *set = bt_api_read(bt_hub_api(rollout.hub), self->sets,
-			bt_groups_key(&self->owned, at), rollout.arena);
+		struct bt_json_value *set = bt_hub_read(
+			sync->hub, BT_HUB_REPLICA_SETS, bt_groups_key(&self->owned, at), arena);
 		if (set != NULL &&
 			bt_str_equal(bt_json_text_at(bt_controller_owner_of(set), "uid"), uid)) {
-			bt_rollout_read_set(&rollout, &rollout.old_sets[rollout.old_count++], set);
+			read_set(&rollout, &rollout.old_sets[rollout.old_count++], set);
 		}
 	}
 	qsort(rollout.old_sets, rollout.old_count, sizeof(*rollout.old_sets), compare_age);
-	bool paused = bt_json_bool_at(rollout.deployment, "spec.paused", false);
-
 	note_pause(&rollout, paused);
-	if (bt_tree_is_deleting(rollout.deployment)) {
-		bt_rollout_find_new_set(&rollout, false);
-	} else if (paused) {
-		bt_rollout_find_new_set(&rollout, false);
-		bt_rollout_scale(&rollout);
-		bt_rollout_clean_up(&rollout);
-	} else {
-		bt_rollout_find_new_set(&rollout, false);
-		if (bt_rollout_needs_scale(&rollout)) {
-			bt_rollout_scale(&rollout);
+	find_new_set(&rollout, false);
+	if (!deleting) {
+		if (paused || needs_scale(&rollout)) {
+			scale(&rollout);
+			if (paused) {
+				clean_up(&rollout);
+			}
 		} else if (rollout.recreate) {
-			bt_rollout_recreate(&rollout);
+			recreate(&rollout);
 		} else {
-			bt_rollout_roll(&rollout);
+			roll(&rollout);
 		}
 	}
-	rollout_write_status(&rollout);
-	return !rollout.failed;
+	write_status(&rollout);
+	return true;
 }
-
-static const char *const resources[] = {"apps/deployments", "apps/replicasets", "pods", NULL};
 
 const struct bt_controller_ops bt_deployment_controller = {
 	.name = "deployment-controller",
-	.resources = resources,
-	.create = create,
-	.destroy = destroy,
+	.watches = BT_WATCH(BT_HUB_DEPLOYMENTS) | BT_WATCH(BT_HUB_REPLICA_SETS) |
+		BT_WATCH(BT_HUB_PODS),
+	.object = BT_HUB_DEPLOYMENTS,
+	.data_bytes = sizeof(struct deployments),
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "cluster/controller.h"
-#include "cluster/groups.h"
 #include "cluster/tree.h"
 
 /* --- links: dependents by the uids in metadata.ownerReferences, for every resource --- */
@@ -48,23 +46,6 @@ static uint64_t hash_by_object(const void *owner, uint32_t value)
 	return object_hash(link->collection, bt_str_from(link->key));
 }
 
-static void garbage_links_init(struct bt_garbage_links *links)
-{
-	*links = (struct bt_garbage_links){.first_free = BT_LINK_NONE};
-	bt_map_init(&links->by_owner, hash_by_owner, links);
-	bt_map_init(&links->by_object, hash_by_object, links);
-}
-
-static void garbage_links_finish(struct bt_garbage_links *links)
-{
-	for (uint32_t i = 0; i < links->links.count; i++) {
-		bt_free(links->links.items[i].key);
-	}
-	bt_vec_finish(&links->links);
-	bt_map_finish(&links->by_owner);
-	bt_map_finish(&links->by_object);
-}
-
 static uint32_t first_of(const struct bt_garbage_links *links, uint64_t owner_hash)
 {
 	for (uint32_t at = bt_map_first(&links->by_owner, owner_hash); at != BT_MAP_NONE;
@@ -75,12 +56,6 @@ static uint32_t first_of(const struct bt_garbage_links *links, uint64_t owner_ha
 		}
 	}
 	return BT_LINK_NONE;
-}
-
-/** First of the links to an owner; go on with next. */
-static uint32_t garbage_links_of(const struct bt_garbage_links *links, struct bt_str owner_uid)
-{
-	return first_of(links, bt_str_hash(owner_uid));
 }
 
 static void garbage_links_add(struct bt_garbage_links *links, uint32_t collection,
@@ -173,35 +148,26 @@ struct collector {
 	struct bt_groups waiting;
 };
 
-/** One look at one object. */
-struct pass {
-	struct collector *self;
-	struct bt_hub *hub;
-	struct bt_resources *resources;
-	const struct bt_api_resource *resource;
-	struct bt_str key;
-	struct bt_str item; /* key of the queue */
-	const struct bt_json_value *object;
-	struct bt_arena *arena;
-};
-
-static void *create(struct bt_hub *hub)
-{
-	struct collector *self = BT_NEW(struct collector);
-
-	(void)hub;
-	garbage_links_init(&self->links);
-	bt_groups_init(&self->waiting);
-	return self;
-}
-
-static void destroy(void *data)
+static void init(void *data, BT_UNUSED struct bt_hub *hub)
 {
 	struct collector *self = data;
 
-	garbage_links_finish(&self->links);
+	self->links.first_free = BT_LINK_NONE;
+	bt_map_init(&self->links.by_owner, hash_by_owner, &self->links);
+	bt_map_init(&self->links.by_object, hash_by_object, &self->links);
+}
+
+static void finish(void *data)
+{
+	struct collector *self = data;
+
+	for (uint32_t i = 0; i < self->links.links.count; i++) {
+		bt_free(self->links.links.items[i].key);
+	}
+	bt_vec_finish(&self->links.links);
+	bt_map_finish(&self->links.by_owner);
+	bt_map_finish(&self->links.by_object);
 	bt_groups_finish(&self->waiting);
-	bt_free(self);
 }
 
 /* --- keys of the queue: "collection:key" --- */
@@ -215,25 +181,7 @@ static void enqueue_object(struct bt_hub *hub, uint32_t collection, struct bt_st
 	bt_strbuf_finish(&text);
 }
 
-static bool split_item(struct bt_str item, uint32_t *out_collection, struct bt_str *out_key)
-{
-	int64_t colon = bt_str_find_char(item, ':');
-	int64_t collection;
-
-	if (colon <= 0 || !bt_str_parse_int64(bt_str_sub(item, 0, (uint32_t)colon), &collection)) {
-		return false;
-	}
-	*out_collection = (uint32_t)collection;
-	*out_key = bt_str_sub(item, (uint32_t)colon + 1, item.length);
-	return true;
-}
-
 /* --- owners --- */
-
-enum owner_state {
-	OWNER_LIVES,
-	OWNER_IS_GONE,
-};
 
 /**
  * metadata.uid, read from the text: parsing every owner of every pod would cost more than all the
@@ -269,27 +217,23 @@ static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
 	return result == 0 ? uid : BT_STR("");
 }
 
-/** Of the object with this key. An owner that cannot be looked up is left to live. */
-static enum owner_state look_up(struct bt_hub *hub, const struct bt_json_value *reference,
+/** An owner that cannot be looked up counts as there. */
+static bool is_gone(struct bt_hub *hub, const struct bt_json_value *reference,
 	struct bt_str namespace_, struct bt_arena *arena)
 {
-	struct bt_api *api = bt_hub_api(hub);
-	const struct bt_api_resource *resource = bt_resources_find_kind(bt_api_resources(api),
+	const struct bt_api_resource *resource = bt_resources_find_kind(bt_api_resources(hub->api),
 		bt_json_text_at(reference, "apiVersion"), bt_json_text_at(reference, "kind"));
-	struct bt_str uid = bt_json_text_at(reference, "uid");
-	struct bt_str name = bt_json_text_at(reference, "name");
 	const struct bt_stored *stored;
 
 	if (resource == NULL || (resource->namespaced && namespace_.length == 0)) {
-		return OWNER_LIVES;
+		return false;
 	}
-	stored = bt_store_find(bt_api_store(api), resource->collection,
-		bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""), name));
-	if (stored == NULL) {
-		return OWNER_IS_GONE;
-	}
-	return bt_str_equal(uid_of_text(bt_stored_text(stored), arena), uid) ? OWNER_LIVES
-									     : OWNER_IS_GONE;
+	stored = bt_store_find(hub->store, resource->collection,
+		bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""),
+			bt_json_text_at(reference, "name")));
+	return stored == NULL ||
+		!bt_str_equal(uid_of_text(bt_stored_text(stored), arena),
+			bt_json_text_at(reference, "uid"));
 }
 
 static bool has_finalizer(const struct bt_json_value *object, const char *name)
@@ -299,242 +243,198 @@ static bool has_finalizer(const struct bt_json_value *object, const char *name)
 
 /* --- changes --- */
 
-static void note_owners(
-	struct collector *self, struct bt_hub *hub, const struct bt_observed *observed)
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
+	struct collector *self = data;
 	const struct bt_json_value *owners =
 		bt_json_array_at(observed->after, "metadata.ownerReferences");
-	struct bt_str namespace_ = bt_key_namespace(observed->key);
 	uint32_t collection = observed->resource->collection;
 	struct bt_arena arena = {0};
 	bool gone = false;
 
-	if (observed->before != NULL) {
-		if (bt_json_equal(bt_json_array_at(observed->before, "metadata.ownerReferences"),
-			    owners)) {
-			return;
-		}
-		garbage_links_remove(&self->links, collection, observed->key);
-	}
-	for (uint32_t i = 0; i < owners->count; i++) {
-		garbage_links_add(&self->links, collection, observed->key,
-			bt_json_text_at(owners->elements[i], "uid"));
-		gone = gone ||
-			look_up(hub, owners->elements[i], namespace_, &arena) == OWNER_IS_GONE;
-	}
-	bt_arena_finish(&arena);
-	if (gone) {
-		enqueue_object(hub, collection, observed->key);
-	}
-}
-
-static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	struct collector *self = data;
-
 	if (observed->type == BT_CHANGE_DELETED) {
 		/* Those that waited for the end of this dependent, and those that depend on it. */
-		const struct bt_json_value *owners =
-			bt_json_array_at(observed->after, "metadata.ownerReferences");
 		struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
 
-		garbage_links_remove(&self->links, observed->resource->collection, observed->key);
+		garbage_links_remove(&self->links, collection, observed->key);
 		for (uint32_t i = 0; i < owners->count; i++) {
-			uint32_t entry = bt_groups_first(
-				&self->waiting, bt_json_text_at(owners->elements[i], "uid"));
-			for (; entry != BT_GROUPS_NONE;
-				entry = bt_groups_next(&self->waiting, entry)) {
-				bt_hub_enqueue(hub, bt_groups_key(&self->waiting, entry));
-			}
+			bt_hub_enqueue_group(
+				hub, &self->waiting, bt_json_text_at(owners->elements[i], "uid"));
 		}
-		for (uint32_t link = garbage_links_of(&self->links, uid); link != BT_LINK_NONE;
+		for (uint32_t link = first_of(&self->links, bt_str_hash(uid)); link != BT_LINK_NONE;
 			link = self->links.links.items[link].next) {
 			const struct bt_garbage_link *found = &self->links.links.items[link];
 			enqueue_object(hub, found->collection, bt_str_from(found->key));
 		}
 		return;
 	}
-	note_owners(self, hub, observed);
-	if (bt_tree_is_deleting(observed->after) &&
-		(has_finalizer(observed->after, FOREGROUND) ||
-			has_finalizer(observed->after, ORPHAN))) {
-		enqueue_object(hub, observed->resource->collection, observed->key);
+	if (observed->before == NULL ||
+		!bt_json_equal(
+			bt_json_array_at(observed->before, "metadata.ownerReferences"), owners)) {
+		if (observed->before != NULL) {
+			garbage_links_remove(&self->links, collection, observed->key);
+		}
+		for (uint32_t i = 0; i < owners->count; i++) {
+			garbage_links_add(&self->links, collection, observed->key,
+				bt_json_text_at(owners->elements[i], "uid"));
+			gone = gone ||
+				is_gone(hub, owners->elements[i], bt_key_namespace(observed->key),
+					&arena);
+		}
+	}
+	bt_arena_finish(&arena);
+	if (gone ||
+		(bt_tree_is_deleting(observed->after) &&
+			(has_finalizer(observed->after, FOREGROUND) ||
+				has_finalizer(observed->after, ORPHAN)))) {
+		enqueue_object(hub, collection, observed->key);
 	}
 }
 
 /* --- dependents --- */
 
-static bool write_metadata(struct pass *pass, const char *name, struct bt_json_value *list)
+/** list: of metadata. */
+static bool write_metadata(
+	struct bt_sync *sync, struct bt_str key, const char *name, struct bt_json_value *list)
 {
-	struct bt_json_value *patch = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(pass->arena, patch, "metadata");
+	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(sync->arena, patch, "metadata");
 	uint16_t code;
 
 	bt_json_set_str(
-		pass->arena, metadata, "uid", bt_json_text_at(pass->object, "metadata.uid"));
-	bt_json_set_value(pass->arena, metadata, name,
-		list->count != 0 ? list : bt_json_new(pass->arena, BT_JSON_NULL));
-	code = bt_hub_patch(pass->hub, pass->resource, BT_SUBRESOURCE_NONE, pass->key, patch,
-		pass->arena, NULL);
-	/* Another object of that name is none of our business. */
-	return code == 200 || code == 404 || code == 409 || code == 422;
+		sync->arena, metadata, "uid", bt_json_text_at(sync->object, "metadata.uid"));
+	bt_json_set_value(sync->arena, metadata, name,
+		list->count != 0 ? list : bt_json_new(sync->arena, BT_JSON_NULL));
+	code = bt_hub_patch(
+		sync->hub, sync->resource, BT_SUBRESOURCE_NONE, key, patch, sync->arena);
+	/* Another object of that name is not concerned. */
+	return bt_hub_is_done(code) || code == 409 || code == 422;
 }
 
-/** Delete it when all its owners are gone; else drop those that are. */
-static bool judge(struct pass *pass)
+/** Delete the object when all its owners are gone; else drop those that are. */
+static bool judge(struct bt_sync *sync, struct bt_str key)
 {
 	const struct bt_json_value *owners =
-		bt_json_array_at(pass->object, "metadata.ownerReferences");
-	struct bt_json_value *living = bt_json_new(pass->arena, BT_JSON_ARRAY);
+		bt_json_array_at(sync->object, "metadata.ownerReferences");
+	struct bt_json_value *living = bt_json_new(sync->arena, BT_JSON_ARRAY);
 	uint16_t code;
 
 	for (uint32_t i = 0; i < owners->count; i++) {
-		if (look_up(pass->hub, owners->elements[i], bt_key_namespace(pass->key),
-			    pass->arena) == OWNER_LIVES) {
-			bt_json_append(pass->arena, living, owners->elements[i]);
+		if (!is_gone(sync->hub, owners->elements[i], bt_key_namespace(key), sync->arena)) {
+			bt_json_append(sync->arena, living, owners->elements[i]);
 		}
 	}
 	if (living->count == owners->count) {
 		return true;
 	}
 	if (living->count != 0) {
-		return write_metadata(pass, "ownerReferences", living);
+		return write_metadata(sync, key, "ownerReferences", living);
 	}
-	if (bt_tree_is_deleting(pass->object)) {
+	if (bt_tree_is_deleting(sync->object)) {
 		return true;
 	}
-	code = bt_hub_delete(pass->hub, pass->resource, pass->key, -1,
-		bt_json_text_at(pass->object, "metadata.uid"), pass->arena);
-	return code == 200 || code == 202 || code == 404 || code == 409 || code == 405;
+	code = bt_hub_delete(sync->hub, sync->resource, key, -1,
+		bt_json_text_at(sync->object, "metadata.uid"), sync->arena);
+	return bt_hub_is_done(code) || code == 202 || code == 409 || code == 405;
 }
 
 /* --- owners that wait --- */
 
-static bool remove_finalizer(struct pass *pass, const char *name)
+/**
+ * Spec 14b section 8: with orphan dependents lose their reference; else they are deleted, and those
+ * that block are waited for. Then the owner loses its finalizer.
+ */
+static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 {
-	struct bt_json_value *left = bt_json_clone(
-		pass->arena, bt_json_array_at(pass->object, "metadata.finalizers"), false);
-
-	bt_json_remove_text(left, bt_str_from(name));
-	bt_groups_remove(&pass->self->waiting, pass->item);
-	return write_metadata(pass, "finalizers", left);
-}
-
-struct dependent {
-	const struct bt_api_resource *resource;
-	struct bt_str key;
-	const struct bt_json_value *object;
-	const struct bt_json_value *reference; /* to the owner */
-};
-
-/** Look at a link's object again. false: it does not depend on this owner. */
-static bool read_dependent(struct pass *pass, uint32_t link, struct bt_str uid,
-	struct bt_arena *arena, struct dependent *out)
-{
-	const struct bt_garbage_link *found = &pass->self->links.links.items[link];
-	const struct bt_json_value *owners;
-
-	out->resource = bt_resources_of_collection(pass->resources, found->collection);
-	out->key = bt_arena_str(arena, bt_str_from(found->key));
-	out->object = out->resource != NULL
-		? bt_api_read(bt_hub_api(pass->hub), out->resource, out->key, arena)
-		: NULL;
-	owners = bt_json_array_at(out->object, "metadata.ownerReferences");
-	for (uint32_t i = 0; i < owners->count; i++) {
-		if (bt_str_equal(bt_json_text_at(owners->elements[i], "uid"), uid)) {
-			out->reference = owners->elements[i];
-			return true;
-		}
-	}
-	return false;
-}
-
-/** Spec 14b section 8: dependents go first; those that block are waited for. */
-static bool delete_in_foreground(struct pass *pass)
-{
-	struct bt_str uid = bt_json_text_at(pass->object, "metadata.uid");
+	struct collector *self = sync->data;
+	const struct bt_resources *resources = bt_api_resources(sync->hub->api);
+	struct bt_str uid = bt_json_text_at(sync->object, "metadata.uid");
+	struct bt_json_value *finalizers;
 	struct bt_arena scratch = {0};
-	uint32_t link = garbage_links_of(&pass->self->links, uid);
 	bool blocked = false;
 	bool succeeded = true;
 
-	bt_groups_put(&pass->self->waiting, pass->item, uid);
-	for (; link != BT_LINK_NONE; link = pass->self->links.links.items[link].next) {
-		struct dependent dependent;
+	if (!orphan) {
+		bt_groups_put(&self->waiting, sync->key, uid);
+	}
+	for (uint32_t link = first_of(&self->links, bt_str_hash(uid)); link != BT_LINK_NONE;
+		link = self->links.links.items[link].next) {
+		const struct bt_garbage_link *found = &self->links.links.items[link];
+		const struct bt_api_resource *resource =
+			bt_resources_of_collection(resources, found->collection);
+		struct bt_str dependent_key = bt_arena_str(&scratch, bt_str_from(found->key));
+		const struct bt_json_value *dependent = resource != NULL
+			? bt_api_read(sync->hub->api, resource, dependent_key, &scratch)
+			: NULL;
+		const struct bt_json_value *reference = bt_tree_find(
+			bt_json_array_at(dependent, "metadata.ownerReferences"), "uid", uid);
 		uint16_t code = 200;
 
-		if (read_dependent(pass, link, uid, &scratch, &dependent)) {
-			if (!bt_tree_is_deleting(dependent.object)) {
-				code = bt_hub_delete(pass->hub, dependent.resource, dependent.key,
-					-1, bt_json_text_at(dependent.object, "metadata.uid"),
-					&scratch);
+		if (reference == NULL) {
+			/* The link knows only the hash of the owner's uid. */
+		} else if (orphan) {
+			succeeded =
+				bt_tree_release(sync->hub, resource, dependent, uid, &scratch) &&
+				succeeded;
+		} else {
+			if (!bt_tree_is_deleting(dependent)) {
+				code = bt_hub_delete(sync->hub, resource, dependent_key, -1,
+					bt_json_text_at(dependent, "metadata.uid"), &scratch);
 			}
-			succeeded = succeeded && (code == 200 || code == 202 || code == 404);
+			succeeded = succeeded && (bt_hub_is_done(code) || code == 202);
 			blocked = blocked ||
-				(bt_json_bool_at(
-					 dependent.reference, "blockOwnerDeletion", false) &&
-					bt_store_find(bt_api_store(bt_hub_api(pass->hub)),
-						dependent.resource->collection,
-						dependent.key) != NULL);
+				(bt_json_bool_at(reference, "blockOwnerDeletion", false) &&
+					bt_store_find(sync->hub->store, resource->collection,
+						dependent_key) != NULL);
 		}
 		bt_arena_reset(&scratch);
 	}
 	bt_arena_finish(&scratch);
-	/* The end of each dependent brings this owner back. */
-	return blocked ? succeeded : remove_finalizer(pass, FOREGROUND);
+	/* The end of each dependent brings a blocked owner back. */
+	if (blocked || (orphan && !succeeded)) {
+		return succeeded;
+	}
+	finalizers = bt_tree_copy_array(sync->arena, sync->object, "metadata.finalizers");
+	bt_json_remove_text(finalizers, bt_str_from(orphan ? ORPHAN : FOREGROUND));
+	bt_groups_remove(&self->waiting, sync->key);
+	return write_metadata(sync, key, "finalizers", finalizers);
 }
 
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str item, struct bt_arena *arena, int64_t now_ns)
+static bool sync(struct bt_sync *sync)
 {
-	struct pass pass = {.self = data, .hub = hub, .arena = arena, .item = item};
-	uint32_t collection;
+	struct collector *self = sync->data;
+	int64_t colon = bt_str_find_char(sync->key, ':');
+	struct bt_str key = bt_str_sub(sync->key, (uint32_t)(colon + 1), sync->key.length);
+	int64_t collection;
 
-	(void)now_ns;
-	if (!split_item(item, &collection, &pass.key)) {
+	if (colon <= 0 ||
+		!bt_str_parse_int64(bt_str_sub(sync->key, 0, (uint32_t)colon), &collection)) {
 		return true;
 	}
-	pass.resources = bt_api_resources(bt_hub_api(hub));
-	pass.resource = bt_resources_of_collection(pass.resources, collection);
-	if (pass.resource != NULL) {
-		pass.object = bt_api_read(bt_hub_api(hub), pass.resource, pass.key, arena);
+	sync->resource =
+		bt_resources_of_collection(bt_api_resources(sync->hub->api), (uint32_t)collection);
+	if (sync->resource != NULL) {
+		sync->object = bt_api_read(sync->hub->api, sync->resource, key, sync->arena);
 	}
-	if (pass.object == NULL) {
-		bt_groups_remove(&pass.self->waiting, item);
+	if (sync->object == NULL) {
+		bt_groups_remove(&self->waiting, sync->key);
 		return true;
 	}
-	if (bt_tree_is_deleting(pass.object) && has_finalizer(pass.object, ORPHAN)) {
-		struct bt_str uid = bt_json_text_at(pass.object, "metadata.uid");
-		struct bt_arena scratch = {0};
-		uint32_t link = garbage_links_of(&pass.self->links, uid);
-		bool succeeded = true;
-
-		for (; link != BT_LINK_NONE; link = pass.self->links.links.items[link].next) {
-			struct dependent dependent;
-
-			if (read_dependent(&pass, link, uid, &scratch, &dependent)) {
-				succeeded = bt_tree_release(pass.hub, dependent.resource,
-						    dependent.object, uid, &scratch) &&
-					succeeded;
-			}
-			bt_arena_reset(&scratch);
-		}
-		bt_arena_finish(&scratch);
-		return succeeded && remove_finalizer(&pass, ORPHAN);
+	if (bt_tree_is_deleting(sync->object) && has_finalizer(sync->object, ORPHAN)) {
+		return end_owner(sync, key, true);
 	}
-	if (bt_tree_is_deleting(pass.object) && has_finalizer(pass.object, FOREGROUND)) {
-		return delete_in_foreground(&pass);
+	if (bt_tree_is_deleting(sync->object) && has_finalizer(sync->object, FOREGROUND)) {
+		return end_owner(sync, key, false);
 	}
-	return judge(&pass);
+	return judge(sync, key);
 }
-
-static const char *const watched[] = {"*", NULL};
 
 const struct bt_controller_ops bt_garbage_collector_ops = {
 	.name = "garbage-collector-controller",
-	.resources = watched,
-	.create = create,
-	.destroy = destroy,
+	.watches = BT_WATCH_ALL,
+	.data_bytes = sizeof(struct collector),
+	.init = init,
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

@@ -23,13 +23,6 @@ static uint64_t group_hash(const void *owner, uint32_t value)
 	return bt_str_hash(group_of(owner, value));
 }
 
-void bt_groups_init(struct bt_groups *groups)
-{
-	bt_map_init(&groups->by_key, key_hash, groups);
-	bt_map_init(&groups->by_group, group_hash, groups);
-	groups->first_free = BT_GROUPS_NONE;
-}
-
 void bt_groups_finish(struct bt_groups *groups)
 {
 	for (uint32_t i = 0; i < groups->entries.count; i++) {
@@ -128,7 +121,7 @@ void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 	item = &groups->entries.items[entry];
 	bt_free(item->key);
 	*item = (struct bt_group_entry){.next = groups->first_free};
-	groups->first_free = entry;
+	groups->first_free = entry + 1;
 }
 
 void bt_groups_put(struct bt_groups *groups, struct bt_str key, struct bt_str group)
@@ -139,6 +132,10 @@ void bt_groups_put(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 	if (entry != BT_GROUPS_NONE && bt_str_equal(group_of(groups, entry), group)) {
 		return;
 	}
+	if (groups->by_key.hash_of == NULL) {
+		bt_map_init(&groups->by_key, key_hash, groups);
+		bt_map_init(&groups->by_group, group_hash, groups);
+	}
 	bt_groups_remove(groups, key);
 	item.key = bt_malloc((size_t)key.length + group.length + 1);
 	if (key.length != 0) {
@@ -147,8 +144,8 @@ void bt_groups_put(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 	if (group.length != 0) {
 		memcpy(item.key + key.length, group.data, group.length);
 	}
-	entry = groups->first_free;
-	if (entry != BT_GROUPS_NONE) {
+	if (groups->first_free != 0) {
+		entry = groups->first_free - 1;
 		groups->first_free = groups->entries.items[entry].next;
 		groups->entries.items[entry] = item;
 	} else {

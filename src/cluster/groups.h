@@ -3,8 +3,8 @@
 #define BT_CLUSTER_GROUPS_H
 /**
  * Keys by the group they are in: objects by their owner's uid, pods by the node they are meant
- * for. A key is in one group. All-zero memory must be initialised. Order within a group: the
- * first one stays first, the others latest first.
+ * for. A key is in one group. All-zero memory has no keys; the struct must not move once it has
+ * some. Order within a group: the first one stays first, the others latest first.
  */
 #include "base/map.h"
 #include "base/str.h"
@@ -16,18 +16,17 @@ struct bt_group_entry {
 	char *key; /* owned, the group behind it; NULL: free */
 	uint32_t key_length;
 	uint32_t group_length;
-	uint32_t next; /* in the group, or of the free entries */
+	uint32_t next; /* in the group; of a free entry: as first_free */
 	uint32_t previous;
 };
 
 struct bt_groups {
 	BT_VEC(struct bt_group_entry) entries;
-	uint32_t first_free;
+	uint32_t first_free; /* its index + 1; 0: none is free */
 	struct bt_map by_key;
 	struct bt_map by_group; /* the group's first entry */
 };
 
-void bt_groups_init(struct bt_groups *groups);
 void bt_groups_finish(struct bt_groups *groups);
 /** Put the key into this group and no other. Texts are copied. */
 void bt_groups_put(struct bt_groups *groups, struct bt_str key, struct bt_str group);

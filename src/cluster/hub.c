@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/hub.h"
+#include "cluster/controller.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,6 +13,34 @@ const struct bt_controller_row bt_controller_rows[] = {
 #include "cluster/controllers.def"
 #undef BT_CONTROLLER
 	{NULL, NULL},
+};
+
+static const struct {
+	const char *group;
+	const char *name;
+} kind_names[] = {
+	[BT_HUB_PODS] = {"", "pods"},
+	[BT_HUB_NODES] = {"", "nodes"},
+	[BT_HUB_NAMESPACES] = {"", "namespaces"},
+	[BT_HUB_VOLUMES] = {"", "persistentvolumes"},
+	[BT_HUB_VOLUME_CLAIMS] = {"", "persistentvolumeclaims"},
+	[BT_HUB_EVENTS] = {"", "events"},
+	[BT_HUB_SERVICE_ACCOUNTS] = {"", "serviceaccounts"},
+	[BT_HUB_QUOTAS] = {"", "resourcequotas"},
+	[BT_HUB_REPLICATIONS] = {"", "replicationcontrollers"},
+	[BT_HUB_REPLICA_SETS] = {"apps", "replicasets"},
+	[BT_HUB_DEPLOYMENTS] = {"apps", "deployments"},
+	[BT_HUB_STATEFUL_SETS] = {"apps", "statefulsets"},
+	[BT_HUB_DAEMON_SETS] = {"apps", "daemonsets"},
+	[BT_HUB_JOBS] = {"batch", "jobs"},
+	[BT_HUB_CRON_JOBS] = {"batch", "cronjobs"},
+	[BT_HUB_BUDGETS] = {"policy", "poddisruptionbudgets"},
+	[BT_HUB_LEASES] = {"coordination.k8s.io", "leases"},
+	[BT_HUB_STORAGE_CLASSES] = {"storage.k8s.io", "storageclasses"},
+	[BT_HUB_CSI_NODES] = {"storage.k8s.io", "csinodes"},
+	[BT_HUB_CLAIMS] = {"resource.k8s.io", "resourceclaims"},
+	[BT_HUB_CLAIM_TEMPLATES] = {"resource.k8s.io", "resourceclaimtemplates"},
+	[BT_HUB_POD_GROUPS] = {"scheduling.k8s.io", "podgroups"},
 };
 
 const struct bt_controllers_options bt_controllers_default_options = {
@@ -101,12 +129,11 @@ static struct bt_api_request make_request(enum bt_verb verb, const struct bt_api
 	return request;
 }
 
-uint16_t bt_hub_create(struct bt_hub *hub, const struct bt_api_resource *resource,
-	struct bt_str namespace_, struct bt_json_value *object, struct bt_arena *arena,
-	struct bt_api_answer *out_answer)
+uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str namespace_,
+	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer)
 {
-	struct bt_api_request request =
-		make_request(BT_VERB_CREATE, resource, BT_SUBRESOURCE_NONE, BT_STR(""), object);
+	struct bt_api_request request = make_request(
+		BT_VERB_CREATE, hub->kinds[kind], BT_SUBRESOURCE_NONE, BT_STR(""), object);
 
 	request.namespace_ = namespace_;
 	return perform(hub, &request, arena, out_answer);
@@ -114,23 +141,23 @@ uint16_t bt_hub_create(struct bt_hub *hub, const struct bt_api_resource *resourc
 
 uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *patch,
-	struct bt_arena *arena, struct bt_api_answer *out_answer)
+	struct bt_arena *arena)
 {
 	struct bt_api_request request =
 		make_request(BT_VERB_PATCH, resource, subresource, key, patch);
 
 	request.patch_type = BT_PATCH_MERGE;
-	return perform(hub, &request, arena, out_answer);
+	return perform(hub, &request, arena, NULL);
 }
 
 uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
-	struct bt_arena *arena, struct bt_api_answer *out_answer)
+	struct bt_arena *arena)
 {
 	struct bt_api_request request =
 		make_request(BT_VERB_UPDATE, resource, subresource, key, object);
 
-	return perform(hub, &request, arena, out_answer);
+	return perform(hub, &request, arena, NULL);
 }
 
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
@@ -143,32 +170,6 @@ uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resourc
 	request.propagation = BT_PROPAGATION_BACKGROUND;
 	request.precondition_uid = uid;
 	return perform(hub, &request, arena, NULL);
-}
-
-const struct bt_json_value *bt_controller_owner_of(const struct bt_json_value *object)
-{
-	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
-
-	for (uint32_t i = 0; i < owners->count; i++) {
-		if (bt_json_bool_at(owners->elements[i], "controller", false)) {
-			return owners->elements[i];
-		}
-	}
-	return NULL;
-}
-
-struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
-	const struct bt_api_resource *resource, const struct bt_json_value *owner)
-{
-	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
-	bt_json_set_c(arena, reference, "kind", resource->kind);
-	bt_json_set_str(arena, reference, "name", bt_json_text_at(owner, "metadata.name"));
-	bt_json_set_str(arena, reference, "uid", bt_json_text_at(owner, "metadata.uid"));
-	bt_json_set_bool(arena, reference, "controller", true);
-	bt_json_set_bool(arena, reference, "blockOwnerDeletion", true);
-	return reference;
 }
 
 #define BURST_MILLI 25000
@@ -205,78 +206,6 @@ static bool take_token(struct bt_hub *hub, uint64_t hash)
 	return true;
 }
 
-static struct bt_hub_event_memory *remembered(struct bt_hub *hub, uint64_t hash)
-{
-	for (uint32_t i = 0; hub->events != NULL && i < BT_HUB_EVENTS_REMEMBERED; i++) {
-		if (hub->events[i].key != NULL && hub->events[i].hash == hash) {
-			return &hub->events[i];
-		}
-	}
-	return NULL;
-}
-
-static void remember(struct bt_hub *hub, uint64_t hash, struct bt_str key)
-{
-	struct bt_hub_event_memory *memory;
-
-	if (hub->events == NULL) {
-		hub->events = BT_NEW_ARRAY(struct bt_hub_event_memory, BT_HUB_EVENTS_REMEMBERED);
-	}
-	memory = &hub->events[hub->next_event];
-	hub->next_event = (hub->next_event + 1) % BT_HUB_EVENTS_REMEMBERED;
-	bt_free(memory->key);
-	*memory = (struct bt_hub_event_memory){hash, bt_strndup(key.data, key.length), 1};
-}
-
-/** Count a remembered event up. false: it is gone. */
-static bool count_up(struct bt_hub *hub, struct bt_hub_event_memory *memory,
-	const struct bt_api_resource *events, struct bt_arena *arena)
-{
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_int64(arena, patch, "count", memory->count + 1);
-	bt_json_set_str(arena, patch, "lastTimestamp", bt_time_text(arena, hub->now_ns));
-	if (bt_hub_patch(hub, events, BT_SUBRESOURCE_NONE, bt_str_from(memory->key), patch, arena,
-		    NULL) != 200) {
-		bt_free(memory->key);
-		*memory = (struct bt_hub_event_memory){0};
-		return false;
-	}
-	memory->count++;
-	return true;
-}
-
-static struct bt_json_value *reference_to(struct bt_arena *arena,
-	const struct bt_api_resource *resource, const struct bt_json_value *object)
-{
-	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_c(arena, reference, "kind", resource->kind);
-	bt_json_set_str(
-		arena, reference, "namespace", bt_json_text_at(object, "metadata.namespace"));
-	bt_json_set_str(arena, reference, "name", bt_json_text_at(object, "metadata.name"));
-	bt_json_set_str(arena, reference, "uid", bt_json_text_at(object, "metadata.uid"));
-	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
-	bt_json_set_str(arena, reference, "resourceVersion",
-		bt_json_text_at(object, "metadata.resourceVersion"));
-	return reference;
-}
-
-/** At most so many bytes, and no piece of a character. */
-static struct bt_str cut(struct bt_str text, uint32_t bytes_max)
-{
-	uint32_t length = text.length;
-
-	if (length <= bytes_max) {
-		return text;
-	}
-	length = bytes_max;
-	while (length > 0 && ((unsigned char)text.data[length] & 0xc0) == 0x80) {
-		length--;
-	}
-	return bt_str_sub(text, 0, length);
-}
-
 static uint64_t hash_c(uint64_t hash, struct bt_str text)
 {
 	return bt_hash_bytes(text.data, text.length, hash);
@@ -286,28 +215,45 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 	const struct bt_json_value *object, const char *type, const char *reason,
 	struct bt_str message)
 {
-	const struct bt_api_resource *events =
-		bt_resources_builtin(bt_api_resources(hub->api), "", "events");
 	struct bt_arena *arena = &hub->event_arena;
 	struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
 	struct bt_str uid = bt_json_text_at(object, "metadata.uid");
 	uint64_t source_hash = hash_c(hash_c(0, bt_str_from(component)), uid);
 	uint64_t hash = hash_c(
 		hash_c(hash_c(source_hash, bt_str_from(type)), bt_str_from(reason)), message);
-	struct bt_hub_event_memory *memory;
+	uint32_t length = message.length;
 	struct bt_json_value *event;
 	struct bt_json_value *metadata;
-	struct bt_json_value *source;
 	struct bt_str name;
 	struct bt_str now;
 
 	if (!take_token(hub, source_hash)) {
 		return;
 	}
-	memory = remembered(hub, hash);
-	if (memory != NULL && count_up(hub, memory, events, arena)) {
-		bt_arena_reset(arena);
-		return;
+	now = bt_time_text(arena, hub->now_ns);
+	if (hub->events == NULL) {
+		hub->events = BT_NEW_ARRAY(struct bt_hub_event_memory, BT_HUB_EVENTS_REMEMBERED);
+	}
+	for (uint32_t i = 0; i < BT_HUB_EVENTS_REMEMBERED; i++) {
+		struct bt_hub_event_memory *memory = &hub->events[i];
+		struct bt_json_value *patch;
+
+		if (memory->key == NULL || memory->hash != hash) {
+			continue;
+		}
+		patch = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_int64(arena, patch, "count", memory->count + 1);
+		bt_json_set_str(arena, patch, "lastTimestamp", now);
+		if (bt_hub_patch(hub, hub->kinds[BT_HUB_EVENTS], BT_SUBRESOURCE_NONE,
+			    bt_str_from(memory->key), patch, arena) == 200) {
+			memory->count++;
+			bt_arena_reset(arena);
+			return;
+		}
+		/* The event is gone: it is told anew. */
+		bt_free(memory->key);
+		*memory = (struct bt_hub_event_memory){0};
+		break;
 	}
 	hub->last_event_stamp =
 		hub->now_ns > hub->last_event_stamp ? hub->now_ns : hub->last_event_stamp + 1;
@@ -315,34 +261,36 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 		BT_STR_ARG(bt_str_sub(bt_json_text_at(object, "metadata.name"), 0, NAME_BYTES_MAX)),
 		(uint64_t)hub->last_event_stamp);
 	namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
-	now = bt_time_text(arena, hub->now_ns);
+	if (length > MESSAGE_BYTES_MAX) {
+		/* No piece of a character stays. */
+		for (length = MESSAGE_BYTES_MAX;
+			length > 0 && ((unsigned char)message.data[length] & 0xc0) == 0x80;) {
+			length--;
+		}
+	}
 	event = bt_json_new(arena, BT_JSON_OBJECT);
 	metadata = bt_json_ensure_object(arena, event, "metadata");
 	bt_json_set_str(arena, metadata, "name", name);
 	bt_json_set_str(arena, metadata, "namespace", namespace_);
-	bt_json_set_value(arena, event, "involvedObject", reference_to(arena, resource, object));
+	bt_json_set_value(
+		arena, event, "involvedObject", bt_controller_reference(arena, resource, object));
 	bt_json_set_c(arena, event, "reason", reason);
-	bt_json_set_str(arena, event, "message", cut(message, MESSAGE_BYTES_MAX));
-	source = bt_json_ensure_object(arena, event, "source");
-	bt_json_set_c(arena, source, "component", component);
+	bt_json_set_str(arena, event, "message", bt_str_sub(message, 0, length));
+	bt_json_set_c(arena, bt_json_ensure_object(arena, event, "source"), "component", component);
 	bt_json_set_str(arena, event, "firstTimestamp", now);
 	bt_json_set_str(arena, event, "lastTimestamp", now);
 	bt_json_set_int64(arena, event, "count", 1);
 	bt_json_set_c(arena, event, "type", type);
 	bt_json_set_c(arena, event, "reportingComponent", component);
-	if (bt_hub_create(hub, events, namespace_, event, arena, NULL) == 201) {
-		remember(hub, hash, bt_api_key(arena, namespace_, name));
+	if (bt_hub_create(hub, BT_HUB_EVENTS, namespace_, event, arena, NULL) == 201) {
+		struct bt_hub_event_memory *oldest = &hub->events[hub->next_event];
+		struct bt_str key = bt_api_key(arena, namespace_, name);
+
+		hub->next_event = (hub->next_event + 1) % BT_HUB_EVENTS_REMEMBERED;
+		bt_free(oldest->key);
+		*oldest = (struct bt_hub_event_memory){hash, bt_strndup(key.data, key.length), 1};
 	}
 	bt_arena_reset(arena);
-}
-
-static void hub_events_finish(struct bt_hub *hub)
-{
-	for (uint32_t i = 0; hub->events != NULL && i < BT_HUB_EVENTS_REMEMBERED; i++) {
-		bt_free(hub->events[i].key);
-	}
-	bt_free(hub->events);
-	bt_free(hub->event_sources);
 }
 
 /* --- changes --- */
@@ -359,22 +307,6 @@ static void take_note(void *context, const struct bt_store_change *change)
 	};
 
 	bt_vec_push(&hub->notes, note);
-}
-
-/** "apps/replicasets", "pods", or "*" for every resource. */
-static bool names_resource(const char *pattern, const struct bt_api_resource *resource)
-{
-	size_t group_length = strlen(resource->group);
-
-	if (strcmp(pattern, "*") == 0) {
-		return true;
-	}
-	if (group_length == 0) {
-		return strcmp(pattern, resource->name) == 0;
-	}
-	return strncmp(pattern, resource->group, group_length) == 0 &&
-		pattern[group_length] == '/' &&
-		strcmp(pattern + group_length + 1, resource->name) == 0;
 }
 
 static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t collection)
@@ -396,12 +328,14 @@ static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t co
 	}
 	interest->known = true;
 	interest->resource = bt_resources_of_collection(resources, collection);
+	for (uint32_t i = 1; interest->resource != NULL && i < BT_HUB_KIND_COUNT; i++) {
+		if (hub->kinds[i]->collection == collection) {
+			interest->kind = (enum bt_hub_kind)i;
+		}
+	}
 	for (uint32_t i = 0; interest->resource != NULL && i < hub->member_count; i++) {
-		const char *const *pattern = hub->members[i].ops->resources;
-		for (; *pattern != NULL; pattern++) {
-			if (names_resource(*pattern, interest->resource)) {
-				interest->members |= UINT64_C(1) << i;
-			}
+		if ((hub->members[i].ops->watches & BT_WATCH(interest->kind)) != 0) {
+			interest->members |= UINT64_C(1) << i;
 		}
 	}
 	return interest;
@@ -409,11 +343,11 @@ static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t co
 
 static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 {
-	const struct bt_hub_interest *found = interest_in(hub, note->collection);
-	struct bt_hub_interest interest = *found;
-	bool is_pod = note->collection == hub->pod_collection;
+	struct bt_hub_interest interest = *interest_in(hub, note->collection);
+	bool is_pod = interest.kind == BT_HUB_PODS;
 	uint32_t current = hub->current;
 	struct bt_observed observed = {
+		.kind = interest.kind,
 		.resource = interest.resource,
 		.type = note->type,
 		.key = bt_stored_key(note->after),
@@ -439,7 +373,7 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 		hub->current = BT_CTZ64(left);
 		member = &hub->members[hub->current];
 		if (member->ops->observe != NULL) {
-			member->ops->observe(member->self, hub, &observed);
+			member->ops->observe(member->data, hub, &observed);
 		}
 	}
 	hub->current = current;
@@ -460,6 +394,37 @@ static bool next_turn(struct bt_hub *hub)
 		}
 	}
 	return false;
+}
+
+static bool sync_key(struct bt_hub *hub, struct bt_str key)
+{
+	const struct bt_hub_member *member = &hub->members[hub->current];
+	const struct bt_controller_ops *ops = member->ops;
+	struct bt_sync sync = {
+		.hub = hub,
+		.data = member->data,
+		.arena = &hub->sync_arena,
+		.key = key,
+		.resource = hub->kinds[ops->object],
+		.now_ns = hub->now_ns,
+		.now_seconds = hub->now_ns / BT_NS_PER_SECOND,
+		.wait_until_seconds = INT64_MAX,
+	};
+	bool succeeded;
+
+	hub->turn_left--;
+	hub->work++;
+	if (sync.resource != NULL) {
+		sync.object = bt_api_read(hub->api, sync.resource, key, sync.arena);
+		if (sync.object == NULL && !ops->syncs_gone) {
+			return true;
+		}
+	}
+	succeeded = ops->sync(&sync);
+	if (sync.wait_until_seconds != INT64_MAX) {
+		bt_hub_enqueue_at(hub, key, bt_ns_of_seconds(sync.wait_until_seconds));
+	}
+	return succeeded && !sync.failed;
 }
 
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
@@ -487,16 +452,10 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 		if (hub->work >= BT_HUB_WORK_PER_RUN) {
 			return now_ns;
 		}
-		const struct bt_hub_member *member = &hub->members[hub->current];
 		uint32_t slot = bt_hub_queue_take(&hub->queue, hub->current);
 		const struct bt_hub_item *item = &hub->queue.items.items[slot];
-		struct bt_str key = {item->key, item->key_length};
-		bool succeeded;
+		bool succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
 
-		hub->turn_left--;
-		hub->work++;
-		succeeded =
-			member->ops->sync(member->self, hub, key, &hub->sync_arena, hub->now_ns);
 		bt_arena_reset(&hub->sync_arena);
 		bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);
 	}
@@ -509,7 +468,7 @@ bool bt_controllers_have_work(const struct bt_controllers *controllers)
 	return hub->notes.count != 0 || hub->turn_left != 0 || bt_hub_queue_has_work(&hub->queue);
 }
 
-/* --- what controllers ask --- */
+/* --- the queue of the current controller --- */
 
 void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key)
 {
@@ -529,21 +488,6 @@ void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_n
 void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key)
 {
 	bt_hub_queue_cancel_delay(&hub->queue, hub->current, key);
-}
-
-struct bt_api *bt_hub_api(const struct bt_hub *hub)
-{
-	return hub->api;
-}
-
-const struct bt_controllers_options *bt_hub_options(const struct bt_hub *hub)
-{
-	return &hub->options;
-}
-
-int64_t bt_hub_now_ns(const struct bt_hub *hub)
-{
-	return hub->now_ns;
 }
 
 /* --- switching on --- */
@@ -568,7 +512,10 @@ static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
 		.groups = groups,
 	};
 	hub->current = hub->member_count++;
-	member->self = ops->create != NULL ? ops->create(hub) : NULL;
+	member->data = ops->data_bytes != 0 ? bt_calloc(1, ops->data_bytes) : NULL;
+	if (ops->init != NULL) {
+		ops->init(member->data, hub);
+	}
 }
 
 int bt_controllers_create(struct bt_api *api, const struct bt_controllers_options *options,
@@ -594,7 +541,10 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	hub->options.names = (const char *const *)hub->names;
 	bt_hub_queue_init(&hub->queue);
 	bt_pod_index_init(&hub->pods);
-	hub->pod_collection = bt_resources_builtin(bt_api_resources(api), "", "pods")->collection;
+	for (uint32_t i = 1; i < BT_HUB_KIND_COUNT; i++) {
+		hub->kinds[i] = bt_resources_builtin(
+			bt_api_resources(api), kind_names[i].group, kind_names[i].name);
+	}
 	for (const struct bt_controller_row *row = bt_controller_rows; row->name != NULL; row++) {
 		if (bt_controllers_has(options, row->name)) {
 			BT_ASSERT(hub->member_count < BT_HUB_CONTROLLERS_MAX);
@@ -639,9 +589,10 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 	hub = &controllers->hub;
 	bt_store_off_change(hub->store, hub);
 	for (uint32_t i = 0; i < hub->member_count; i++) {
-		if (hub->members[i].ops->destroy != NULL) {
-			hub->members[i].ops->destroy(hub->members[i].self);
+		if (hub->members[i].ops->finish != NULL) {
+			hub->members[i].ops->finish(hub->members[i].data);
 		}
+		bt_free(hub->members[i].data);
 		bt_free(hub->members[i].user_name);
 	}
 	for (uint32_t i = 0; i < hub->notes.count; i++) {
@@ -652,7 +603,11 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 	bt_vec_finish(&hub->interests);
 	bt_hub_queue_finish(&hub->queue);
 	bt_pod_index_finish(&hub->pods);
-	hub_events_finish(hub);
+	for (uint32_t i = 0; hub->events != NULL && i < BT_HUB_EVENTS_REMEMBERED; i++) {
+		bt_free(hub->events[i].key);
+	}
+	bt_free(hub->events);
+	bt_free(hub->event_sources);
 	for (uint32_t i = 0; i < hub->options.name_count; i++) {
 		bt_free(hub->names[i]);
 	}

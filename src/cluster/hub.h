@@ -2,8 +2,8 @@
 #ifndef BT_CLUSTER_HUB_H
 #define BT_CLUSTER_HUB_H
 /**
- * The inside of the hub, for the files that make it up: hub.c (changes, turns, writes, events),
- * hub_queue.c (what is due), pod_index.c. Controllers use controller.h.
+ * The hub calls the controllers: hub.c (changes, turns, writes, events), hub_queue.c (what is due),
+ * pod_index.c. What a controller is: controller.h.
  *
  * A run is made of turns: each controller with keys that are due gets, in the order of
  * controllers.def, one sync for each key that waited when its turn began. So whatever one
@@ -12,12 +12,42 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "cluster/controller.h"
+#include "cluster/controllers.h"
 #include "cluster/pod_index.h"
 
 /** Syncs and writes of one run, so that clients are served in between. */
 #define BT_HUB_WORK_PER_RUN 400
 #define BT_HUB_CONTROLLERS_MAX 64
+
+struct bt_controller_ops; /* controller.h */
+
+/** The resources that controllers read, write or watch. */
+enum bt_hub_kind {
+	BT_HUB_OTHER, /* any other resource */
+	BT_HUB_PODS,
+	BT_HUB_NODES,
+	BT_HUB_NAMESPACES,
+	BT_HUB_VOLUMES,       /* persistentvolumes */
+	BT_HUB_VOLUME_CLAIMS, /* persistentvolumeclaims */
+	BT_HUB_EVENTS,
+	BT_HUB_SERVICE_ACCOUNTS,
+	BT_HUB_QUOTAS,       /* resourcequotas */
+	BT_HUB_REPLICATIONS, /* replicationcontrollers */
+	BT_HUB_REPLICA_SETS,
+	BT_HUB_DEPLOYMENTS,
+	BT_HUB_STATEFUL_SETS,
+	BT_HUB_DAEMON_SETS,
+	BT_HUB_JOBS,
+	BT_HUB_CRON_JOBS,
+	BT_HUB_BUDGETS, /* poddisruptionbudgets */
+	BT_HUB_LEASES,
+	BT_HUB_STORAGE_CLASSES,
+	BT_HUB_CSI_NODES,
+	BT_HUB_CLAIMS,          /* resourceclaims */
+	BT_HUB_CLAIM_TEMPLATES, /* resourceclaimtemplates */
+	BT_HUB_POD_GROUPS,
+	BT_HUB_KIND_COUNT,
+};
 
 /** A change that was committed and not yet looked at. */
 struct bt_hub_note {
@@ -51,17 +81,18 @@ struct bt_hub_queue {
 	uint32_t ready_count[BT_HUB_CONTROLLERS_MAX];
 };
 
-/** One controller that is switched on. */
+/** A controller that is switched on. */
 struct bt_hub_member {
 	const struct bt_controller_ops *ops;
-	void *self;
+	void *data; /* owned; NULL: it has none */
 	struct bt_user user;
 	char *user_name; /* owned */
 };
 
-/** Who looks at a collection. */
+/** The controllers that watch a collection. */
 struct bt_hub_interest {
 	bool known;
+	enum bt_hub_kind kind;
 	uint64_t members; /* a bit each */
 	const struct bt_api_resource *resource;
 };
@@ -92,8 +123,9 @@ struct bt_hub_event_source {
 };
 
 struct bt_hub {
-	struct bt_api *api;     /* borrowed */
-	struct bt_store *store; /* borrowed */
+	struct bt_api *api;                                     /* borrowed */
+	struct bt_store *store;                                 /* borrowed */
+	const struct bt_api_resource *kinds[BT_HUB_KIND_COUNT]; /* by enum bt_hub_kind */
 	struct bt_controllers_options options;
 	char **names; /* owned copies behind options.names */
 	int64_t now_ns;
@@ -107,7 +139,6 @@ struct bt_hub {
 	BT_VEC(struct bt_hub_note) notes;
 	BT_VEC(struct bt_hub_interest) interests; /* by collection */
 	uint64_t interests_generation;
-	uint32_t pod_collection;
 
 	struct bt_hub_queue queue;
 	struct bt_pod_index pods;

@@ -4,7 +4,6 @@
 
 #include "api/time.h"
 #include "cluster/owners.h"
-#include "cluster/pod_index.h"
 #include "cluster/replicas.h"
 #include "cluster/tree.h"
 #include "server/condition.h"
@@ -23,8 +22,6 @@ struct bt_job_retry {
 };
 
 struct bt_jobs {
-	const struct bt_api_resource *jobs;
-	const struct bt_api_resource *pods;
 	/** Pods that carry our finalizer, by "ns/job": they outlive their job without us. */
 	struct bt_groups tracked;
 	BT_VEC(struct bt_job_retry) retries;
@@ -33,10 +30,7 @@ struct bt_jobs {
 /** One sync. */
 struct bt_job_pass {
 	struct bt_jobs *self;
-	struct bt_hub *hub;
-	struct bt_arena *arena;
-	struct bt_json_value *job;
-	struct bt_str key;
+	struct bt_sync *sync;
 	struct bt_str uid;
 	struct bt_json_value *conditions; /* of the status to be written */
 	bool indexed;
@@ -49,9 +43,7 @@ struct bt_job_pass {
 	uint32_t active_count;
 	int64_t ready;
 	int64_t terminating; /* deleting, not finished */
-	int64_t now_ns;
-	bool more;  /* another sync at once */
-	bool wrong; /* a write did not succeed */
+	bool more;           /* another sync at once */
 };
 
 /*
@@ -59,31 +51,22 @@ struct bt_job_pass {
  * then moves to the counters. So it is counted once, whenever the process ends.
  */
 
-static bool job_untrack(
-	struct bt_hub *hub, struct bt_jobs *self, struct bt_str pod_key, struct bt_arena *arena)
+static void untrack(struct bt_sync *sync, struct bt_str pod_key)
 {
-	struct bt_json_value *pod = bt_api_read(bt_hub_api(hub), self->pods, pod_key, arena);
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
-	struct bt_json_value *finalizers;
-	uint16_t code;
+	struct bt_json_value *pod = bt_hub_read(sync->hub, BT_HUB_PODS, pod_key, sync->arena);
 
-	if (pod == NULL) {
-		return true;
+	if (pod != NULL &&
+		!bt_hub_drop_finalizer(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
+			BT_JOB_FINALIZER, sync->arena)) {
+		sync->failed = true;
 	}
-	finalizers = bt_json_clone(arena, bt_json_array_at(pod, "metadata.finalizers"), false);
-	bt_json_remove_text(finalizers, BT_STR(BT_JOB_FINALIZER));
-	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(pod, "metadata.uid"));
-	bt_json_set_value(arena, metadata, "finalizers", finalizers);
-	code = bt_hub_patch(hub, self->pods, BT_SUBRESOURCE_NONE, pod_key, patch, arena, NULL);
-	return code == 200 || code == 404;
 }
 
 /** Of an indexed job's pod "<job>-<index>-<random>"; -1: none. */
 static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_indexed_pod *pod)
 {
 	struct bt_str name = bt_key_name(pod->key);
-	struct bt_str job = bt_key_name(pass->key);
+	struct bt_str job = bt_key_name(pass->sync->key);
 	int64_t dash;
 	int64_t index;
 
@@ -101,10 +84,10 @@ static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_inde
 
 static void read_indexes(struct bt_job_pass *pass)
 {
-	struct bt_str text = bt_json_text_at(pass->job, "status.completedIndexes");
+	struct bt_str text = bt_json_text_at(pass->sync->object, "status.completedIndexes");
 
 	pass->done_indexes =
-		BT_ARENA_NEW_ARRAY(pass->arena, bool, (size_t)pass->completion_count + 1);
+		BT_ARENA_NEW_ARRAY(pass->sync->arena, bool, (size_t)pass->completion_count + 1);
 	while (text.length != 0) {
 		int64_t comma = bt_str_find_char(text, ',');
 		struct bt_str part = bt_str_sub(text, 0, comma < 0 ? text.length : (uint32_t)comma);
@@ -146,151 +129,138 @@ static struct bt_str job_indexes_text(const struct bt_job_pass *pass)
 		}
 		i = end;
 	}
-	copy = bt_arena_str(pass->arena, bt_strbuf_str(&text));
+	copy = bt_arena_str(pass->sync->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return copy;
-}
-
-static int64_t count_indexes(const struct bt_job_pass *pass)
-{
-	int64_t count = 0;
-
-	for (int64_t i = 0; i < pass->completion_count; i++) {
-		count += pass->done_indexes[i];
-	}
-	return count;
 }
 
 /** Succeeded, failed, or removed before it ever ran. */
 static bool is_finished(const struct bt_indexed_pod *pod)
 {
-	return pod->phase == BT_POD_SUCCEEDED || pod->phase == BT_POD_FAILED ||
-		(pod->deleting && pod->node_name.length == 0);
+	return bt_pod_is_over(pod) || (pod->deleting && pod->node_name.length == 0);
 }
 
-static void note_result(struct bt_job_pass *pass, bool succeeded)
+static struct bt_job_retry *find_retry(struct bt_jobs *self, struct bt_str uid)
 {
-	uint64_t hash = bt_str_hash(pass->uid);
-	struct bt_job_retry fresh = {.uid_hash = hash};
-	uint32_t i = 0;
+	uint64_t hash = bt_str_hash(uid);
 
-	while (i < pass->self->retries.count && pass->self->retries.items[i].uid_hash != hash) {
-		i++;
-	}
-	if (i == pass->self->retries.count) {
-		if (succeeded) {
-			return;
+	for (uint32_t i = 0; i < self->retries.count; i++) {
+		if (self->retries.items[i].uid_hash == hash) {
+			return &self->retries.items[i];
 		}
+	}
+	return NULL;
+}
+
+static void forget_retry(struct bt_jobs *self, struct bt_str uid)
+{
+	const struct bt_job_retry *retry = find_retry(self, uid);
+
+	if (retry != NULL) {
+		bt_vec_remove_swap(&self->retries, (uint32_t)(retry - self->retries.items));
+	}
+}
+
+static void note_failure(struct bt_job_pass *pass)
+{
+	struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
+	struct bt_job_retry fresh = {.uid_hash = bt_str_hash(pass->uid)};
+
+	if (retry == NULL) {
 		bt_vec_push(&pass->self->retries, fresh);
+		retry = &pass->self->retries.items[pass->self->retries.count - 1];
 	}
-	if (succeeded) {
-		bt_vec_remove_swap(&pass->self->retries, i);
-		return;
-	}
-	pass->self->retries.items[i].failures++;
-	pass->self->retries.items[i].last_ns = pass->now_ns;
-}
-
-/** Finished pods that are not in the lists yet; true: there were some. */
-static bool list_finished(
-	struct bt_job_pass *pass, struct bt_json_value *succeeded, struct bt_json_value *failed)
-{
-	const struct bt_indexed_pod *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
-	uint32_t added = 0;
-
-	for (; pod != NULL && added < BT_JOB_BURST; pod = pod->next_of_owner) {
-		bool success = pod->phase == BT_POD_SUCCEEDED;
-		if (!pod->job_tracking || !is_finished(pod) ||
-			bt_json_has_text(succeeded, pod->uid) ||
-			bt_json_has_text(failed, pod->uid)) {
-			continue;
-		}
-		note_result(pass, success);
-		if (success && pass->indexed) {
-			int64_t index = job_index_of(pass, pod);
-			if (index >= 0) {
-				pass->done_indexes[index] = true;
-			}
-		}
-		bt_json_append(pass->arena, success ? succeeded : failed,
-			bt_json_new_str(pass->arena, pod->uid));
-		added++;
-	}
-	pass->more = pass->more || added == BT_JOB_BURST;
-	return added != 0;
-}
-
-static bool write_lists(
-	struct bt_job_pass *pass, struct bt_json_value *succeeded, struct bt_json_value *failed)
-{
-	struct bt_arena *arena = pass->arena;
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *status = bt_json_ensure_object(arena, patch, "status");
-	struct bt_json_value *lists =
-		bt_json_ensure_object(arena, status, "uncountedTerminatedPods");
-
-	bt_json_set_value(arena, lists, "succeeded", bt_json_clone(arena, succeeded, false));
-	bt_json_set_value(arena, lists, "failed", bt_json_clone(arena, failed, false));
-	if (pass->indexed) {
-		bt_json_set_str(arena, status, "completedIndexes", job_indexes_text(pass));
-	}
-	return bt_hub_patch(pass->hub, pass->self->jobs, BT_SUBRESOURCE_STATUS, pass->key, patch,
-		       arena, NULL) == 200;
+	retry->failures++;
+	retry->last_ns = pass->sync->now_ns;
 }
 
 /** Count finished pods, read succeeded and failed. */
-static void job_count(struct bt_job_pass *pass)
+static void count_pods(struct bt_job_pass *pass)
 {
-	struct bt_json_value *succeeded = bt_json_clone(pass->arena,
-		bt_json_array_at(pass->job, "status.uncountedTerminatedPods.succeeded"), false);
-	struct bt_json_value *failed = bt_json_clone(pass->arena,
-		bt_json_array_at(pass->job, "status.uncountedTerminatedPods.failed"), false);
+	struct bt_sync *sync = pass->sync;
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *succeeded =
+		bt_tree_copy_array(arena, sync->object, "status.uncountedTerminatedPods.succeeded");
+	struct bt_json_value *failed =
+		bt_tree_copy_array(arena, sync->object, "status.uncountedTerminatedPods.failed");
+	const struct bt_indexed_pod *first = bt_pod_index_of_owner(sync->hub, pass->uid);
+	uint32_t added = 0;
 
 	if (pass->indexed) {
 		read_indexes(pass);
 	}
-	const struct bt_indexed_pod *first = bt_pod_index_of_owner(pass->hub, pass->uid);
-
-	pass->active = bt_pod_index_active(pass->hub, pass->uid, pass->arena, &pass->active_count);
+	pass->active = bt_pod_index_active(sync->hub, pass->uid, arena, &pass->active_count);
 	for (uint32_t i = 0; i < pass->active_count; i++) {
 		pass->ready += pass->active[i]->ready;
 	}
+	pass->succeeded = bt_json_int64_at(sync->object, "status.succeeded", 0);
+	pass->failed = bt_json_int64_at(sync->object, "status.failed", 0);
+	/* Finished pods that are not in the lists yet are added. */
 	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+		bool success = pod->phase == BT_POD_SUCCEEDED;
+		int64_t index;
+
 		pass->terminating += !bt_pod_is_active(pod) && !is_finished(pod);
+		if (!pod->job_tracking || !is_finished(pod) || added == BT_JOB_BURST ||
+			bt_json_has_text(succeeded, pod->uid) ||
+			bt_json_has_text(failed, pod->uid)) {
+			continue;
+		}
+		if (success) {
+			forget_retry(pass->self, pass->uid);
+		} else {
+			note_failure(pass);
+		}
+		index = success && pass->indexed ? job_index_of(pass, pod) : -1;
+		if (index >= 0) {
+			pass->done_indexes[index] = true;
+		}
+		bt_json_append(
+			arena, success ? succeeded : failed, bt_json_new_str(arena, pod->uid));
+		added++;
 	}
-	pass->succeeded = bt_json_int64_at(pass->job, "status.succeeded", 0);
-	pass->failed = bt_json_int64_at(pass->job, "status.failed", 0);
-	if (list_finished(pass, succeeded, failed) && !write_lists(pass, succeeded, failed)) {
-		pass->wrong = true;
-		return;
+	pass->more = added == BT_JOB_BURST;
+	if (added != 0) {
+		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_json_value *status = bt_json_ensure_object(arena, patch, "status");
+		struct bt_json_value *lists =
+			bt_json_ensure_object(arena, status, "uncountedTerminatedPods");
+
+		bt_json_set_value(
+			arena, lists, "succeeded", bt_json_clone(arena, succeeded, false));
+		bt_json_set_value(arena, lists, "failed", bt_json_clone(arena, failed, false));
+		if (pass->indexed) {
+			bt_json_set_str(arena, status, "completedIndexes", job_indexes_text(pass));
+		}
+		if (bt_hub_patch(sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch,
+			    arena) != 200) {
+			sync->failed = true;
+			return;
+		}
 	}
 	/* All that are listed lose their finalizer. */
 	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
-		if (!pod->job_tracking || !is_finished(pod) ||
-			!(bt_json_has_text(succeeded, pod->uid) ||
+		if (pod->job_tracking && is_finished(pod) &&
+			(bt_json_has_text(succeeded, pod->uid) ||
 				bt_json_has_text(failed, pod->uid))) {
-			continue;
-		}
-		if (!job_untrack(pass->hub, pass->self, pod->key, pass->arena)) {
-			pass->wrong = true;
+			untrack(sync, pod->key);
 		}
 	}
-	if (pass->wrong) {
+	if (sync->failed) {
 		/* They stay in the lists. */
 		return;
 	}
 	pass->failed += failed->count;
-	pass->succeeded = pass->indexed ? count_indexes(pass) : pass->succeeded + succeeded->count;
+	pass->succeeded += succeeded->count;
+	if (pass->indexed) {
+		pass->succeeded = 0;
+		for (int64_t i = 0; i < pass->completion_count; i++) {
+			pass->succeeded += pass->done_indexes[i];
+		}
+	}
 }
 
 #define INDEX_NAME "batch.kubernetes.io/job-completion-index"
-
-static void tell(
-	struct bt_job_pass *pass, const char *type, const char *reason, struct bt_str message)
-{
-	bt_hub_event(
-		pass->hub, "job-controller", pass->self->jobs, pass->job, type, reason, message);
-}
 
 static void add_index_variable(
 	struct bt_arena *arena, struct bt_json_value *spec, const char *member, struct bt_str index)
@@ -310,87 +280,59 @@ static void add_index_variable(
 }
 
 /** index -1: the job has none. */
-static struct bt_json_value *build_pod(
-	struct bt_job_pass *pass, int64_t index, struct bt_arena *scratch)
-{
-	struct bt_str job = bt_key_name(pass->key);
-	struct bt_str prefix = bt_arena_printf(scratch, "%.*s-", BT_STR_ARG(job));
-	struct bt_str index_text = bt_arena_printf(scratch, "%" PRId64, index);
-	struct bt_json_value *owner =
-		bt_controller_owner_reference(scratch, pass->self->jobs, pass->job);
-	struct bt_json_value *pod;
-	struct bt_json_value *metadata;
-
-	if (index >= 0) {
-		prefix = bt_arena_printf(scratch, "%.*s-%" PRId64 "-", BT_STR_ARG(job), index);
-	}
-	pod = bt_tree_from_template(
-		scratch, bt_json_object_at(pass->job, "spec.template"), owner, prefix, true);
-	metadata = bt_json_ensure_object(scratch, pod, "metadata");
-	bt_json_append(scratch, bt_json_ensure_array(scratch, metadata, "finalizers"),
-		bt_json_new_c(scratch, BT_JOB_FINALIZER));
-	if (index >= 0) {
-		struct bt_json_value *spec = bt_json_ensure_object(scratch, pod, "spec");
-		bt_json_set_str(scratch, bt_json_ensure_object(scratch, metadata, "labels"),
-			INDEX_NAME, index_text);
-		bt_json_set_str(scratch, bt_json_ensure_object(scratch, metadata, "annotations"),
-			INDEX_NAME, index_text);
-		bt_json_set_str(
-			scratch, spec, "hostname", bt_str_sub(prefix, 0, prefix.length - 1));
-		add_index_variable(scratch, spec, "containers", index_text);
-		add_index_variable(scratch, spec, "initContainers", index_text);
-	}
-	return pod;
-}
-
 static bool make_pod(struct bt_job_pass *pass, int64_t index)
 {
+	struct bt_sync *sync = pass->sync;
 	struct bt_arena scratch = {0};
-	struct bt_json_value *pod = build_pod(pass, index, &scratch);
-	struct bt_api_answer answer;
-	bool made = bt_hub_create(pass->hub, pass->self->pods, bt_key_namespace(pass->key), pod,
-			    &scratch, &answer) == 201;
+	struct bt_str job = bt_key_name(sync->key);
+	struct bt_str index_text = bt_arena_printf(&scratch, "%" PRId64, index);
+	struct bt_str prefix = index < 0
+		? bt_arena_printf(&scratch, "%.*s-", BT_STR_ARG(job))
+		: bt_arena_printf(&scratch, "%.*s-%" PRId64 "-", BT_STR_ARG(job), index);
+	struct bt_json_value *pod =
+		bt_tree_from_template(&scratch, bt_json_object_at(sync->object, "spec.template"),
+			bt_sync_owner_reference(sync, &scratch), prefix, true);
+	struct bt_json_value *metadata = bt_json_ensure_object(&scratch, pod, "metadata");
+	bool made;
 
-	if (made) {
-		struct bt_str key = bt_stored_key(answer.object);
-		tell(pass, "Normal", "SuccessfulCreate",
-			bt_arena_printf(
-				&scratch, "Created pod: %.*s", BT_STR_ARG(bt_key_name(key))));
-	} else {
-		tell(pass, "Warning", "FailedCreate",
-			bt_arena_printf(&scratch, "Error creating: %.*s",
-				BT_STR_ARG(answer.failure.message)));
+	bt_json_append(&scratch, bt_json_ensure_array(&scratch, metadata, "finalizers"),
+		bt_json_new_c(&scratch, BT_JOB_FINALIZER));
+	if (index >= 0) {
+		struct bt_json_value *spec = bt_json_ensure_object(&scratch, pod, "spec");
+		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "labels"),
+			INDEX_NAME, index_text);
+		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "annotations"),
+			INDEX_NAME, index_text);
+		bt_json_set_str(
+			&scratch, spec, "hostname", bt_str_sub(prefix, 0, prefix.length - 1));
+		add_index_variable(&scratch, spec, "containers", index_text);
+		add_index_variable(&scratch, spec, "initContainers", index_text);
 	}
-	bt_api_answer_finish(&answer);
+	made = bt_sync_create_pod(sync, pod, &scratch, NULL);
 	bt_arena_finish(&scratch);
 	return made;
 }
 
-/** Lowest indexes that are neither done nor under way. */
-static bool *taken_indexes(struct bt_job_pass *pass)
+static void make_pods(struct bt_job_pass *pass, int64_t count)
 {
-	bool *taken = BT_ARENA_NEW_ARRAY(pass->arena, bool, (size_t)pass->completion_count + 1);
-
-	for (int64_t i = 0; i < pass->completion_count; i++) {
-		taken[i] = pass->done_indexes[i];
-	}
-	for (uint32_t i = 0; i < pass->active_count; i++) {
-		int64_t index = job_index_of(pass, pass->active[i]);
-		if (index >= 0) {
-			taken[index] = true;
-		}
-	}
-	return taken;
-}
-
-static void job_make_pods(struct bt_job_pass *pass, int64_t count)
-{
-	const bool *taken = pass->indexed ? taken_indexes(pass) : NULL;
+	bool *taken = NULL;
 	int64_t index = -1;
 
+	if (pass->indexed) {
+		taken = BT_ARENA_NEW_ARRAY(
+			pass->sync->arena, bool, (size_t)pass->completion_count + 1);
+		memcpy(taken, pass->done_indexes, (size_t)pass->completion_count * sizeof(bool));
+		for (uint32_t i = 0; i < pass->active_count; i++) {
+			int64_t under_way = job_index_of(pass, pass->active[i]);
+			if (under_way >= 0) {
+				taken[under_way] = true;
+			}
+		}
+	}
 	pass->more = pass->more || count > BT_JOB_BURST;
 	for (int64_t i = 0; i < count && i < BT_JOB_BURST; i++) {
 		if (taken != NULL) {
+			/* The lowest index that is neither done nor under way. */
 			do {
 				index++;
 			} while (index < pass->completion_count && taken[index]);
@@ -399,61 +341,39 @@ static void job_make_pods(struct bt_job_pass *pass, int64_t count)
 			}
 		}
 		if (!make_pod(pass, index)) {
-			pass->wrong = true;
 			return;
 		}
 	}
 }
 
-static void job_remove_active(struct bt_job_pass *pass, int64_t count)
+static void remove_active(struct bt_job_pass *pass, int64_t count)
 {
+	struct bt_sync *sync = pass->sync;
+
 	bt_replicas_sort_for_deletion(
-		pass->active, pass->active_count, pass->arena, pass->now_ns / BT_NS_PER_SECOND);
+		pass->active, pass->active_count, sync->arena, sync->now_seconds);
 	pass->more = pass->more || count > BT_JOB_BURST;
 	for (uint32_t i = 0; i < count && i < BT_JOB_BURST; i++) {
-		const struct bt_indexed_pod *pod = pass->active[i];
-		uint16_t code = bt_hub_delete(
-			pass->hub, pass->self->pods, pod->key, -1, pod->uid, pass->arena);
-		if (code != 200 && code != 404) {
-			pass->wrong = true;
-			continue;
-		}
-		tell(pass, "Normal", "SuccessfulDelete",
-			bt_arena_printf(pass->arena, "Deleted pod: %.*s",
-				BT_STR_ARG(bt_key_name(pod->key))));
+		(void)bt_sync_delete_pod(sync, pass->active[i]);
 	}
 }
 
 #define RETRY_FIRST_NS (INT64_C(10) * BT_NS_PER_SECOND)
 #define RETRY_MAX_NS (INT64_C(600) * BT_NS_PER_SECOND)
 
-static void *create(struct bt_hub *hub)
-{
-	struct bt_jobs *self = BT_NEW(struct bt_jobs);
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-
-	self->jobs = bt_resources_builtin(resources, "batch", "jobs");
-	self->pods = bt_resources_builtin(resources, "", "pods");
-	bt_groups_init(&self->tracked);
-	return self;
-}
-
-static void destroy(void *data)
+static void finish(void *data)
 {
 	struct bt_jobs *self = data;
 
 	bt_groups_finish(&self->tracked);
 	bt_vec_finish(&self->retries);
-	bt_free(self);
 }
-
-/* --- changes --- */
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_jobs *self = data;
 
-	if (observed->resource == self->pods) {
+	if (observed->kind == BT_HUB_PODS) {
 		const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
 		const struct bt_indexed_pod *record = bt_pod_index_find(hub, observed->key);
 		struct bt_arena arena = {0};
@@ -470,34 +390,9 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
-		struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
-		uint64_t hash = bt_str_hash(uid);
-
-		for (uint32_t i = self->retries.count; i > 0; i--) {
-			if (self->retries.items[i - 1].uid_hash == hash) {
-				bt_vec_remove_swap(&self->retries, i - 1);
-			}
-		}
+		forget_retry(self, bt_json_text_at(observed->after, "metadata.uid"));
 	}
 	bt_hub_enqueue(hub, observed->key);
-}
-
-/** Pods that wait for a job that is gone (or was replaced). */
-static bool untrack_orphans(struct bt_jobs *self, struct bt_hub *hub, struct bt_str key,
-	struct bt_str uid, struct bt_arena *arena)
-{
-	bool succeeded = true;
-
-	for (uint32_t at = bt_groups_first(&self->tracked, key); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&self->tracked, at)) {
-		struct bt_str pod_key = bt_groups_key(&self->tracked, at);
-		const struct bt_indexed_pod *record = bt_pod_index_find(hub, pod_key);
-		if (record == NULL || bt_str_equal(record->owner_uid, uid)) {
-			continue;
-		}
-		succeeded = job_untrack(hub, self, pod_key, arena) && succeeded;
-	}
-	return succeeded;
 }
 
 /* --- one job --- */
@@ -507,7 +402,8 @@ static void set_condition(struct bt_job_pass *pass, const char *type, const char
 {
 	struct bt_tree_condition condition = {type, status, reason, message};
 
-	(void)bt_tree_set_condition(pass->arena, pass->conditions, &condition, false, pass->now_ns);
+	(void)bt_tree_set_condition(
+		pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns);
 }
 
 static bool is_condition(const struct bt_job_pass *pass, const char *type)
@@ -515,88 +411,66 @@ static bool is_condition(const struct bt_job_pass *pass, const char *type)
 	return bt_condition_is(pass->conditions, type, "True");
 }
 
-static int64_t restarts_of(const struct bt_job_pass *pass)
+/** Why the job has failed; NULL: it has not. */
+static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_message)
 {
+	struct bt_sync *sync = pass->sync;
+	int64_t limit = bt_json_int64_at(sync->object, "spec.backoffLimit", 6);
+	int64_t deadline = bt_json_int64_at(sync->object, "spec.activeDeadlineSeconds", -1);
+	int64_t start = bt_tree_seconds(sync->object, "status.startTime");
+	bool restarting = bt_str_equal_c(
+		bt_json_text_at(sync->object, "spec.template.spec.restartPolicy"), "OnFailure");
 	int64_t restarts = 0;
 
 	for (uint32_t i = 0; i < pass->active_count; i++) {
 		restarts += pass->active[i]->restart_count;
 	}
-	return restarts;
-}
-
-/** Why the job has failed; NULL: it has not. */
-static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_message)
-{
-	int64_t limit = bt_json_int64_at(pass->job, "spec.backoffLimit", 6);
-	int64_t deadline = bt_json_int64_at(pass->job, "spec.activeDeadlineSeconds", -1);
-	int64_t start = bt_tree_seconds(pass->job, "status.startTime");
-	bool restarting = bt_str_equal_c(
-		bt_json_text_at(pass->job, "spec.template.spec.restartPolicy"), "OnFailure");
-
-	if (pass->failed > limit || (restarting && limit > 0 && restarts_of(pass) >= limit) ||
-		(restarting && limit == 0 && restarts_of(pass) > 0)) {
+	if (pass->failed > limit ||
+		(restarting && (limit > 0 ? restarts >= limit : limit == 0 && restarts > 0))) {
 		*out_message = BT_STR("Job has reached the specified backoff limit");
 		return "BackoffLimitExceeded";
 	}
 	if (deadline >= 0 && deadline < INT32_MAX && start != 0) {
 		int64_t due = bt_ns_of_seconds(start + deadline);
-		if (due <= pass->now_ns) {
+		if (due <= sync->now_ns) {
 			*out_message = BT_STR("Job was active longer than specified deadline");
 			return "DeadlineExceeded";
 		}
-		bt_hub_enqueue_at(pass->hub, pass->key, due);
+		bt_hub_enqueue_at(sync->hub, sync->key, due);
 	}
 	return NULL;
 }
 
-/** Pods go first, then the final condition is written. */
+/** Write the condition target; once pods have gone also the final one. Returns whether it was
+ * written. */
+static bool end_job(struct bt_job_pass *pass, const char *target, const char *final,
+	const char *reason, struct bt_str message)
+{
+	set_condition(pass, target, "True", reason, message);
+	if (pass->active_count != 0) {
+		remove_active(pass, pass->active_count);
+	} else if (pass->terminating == 0) {
+		set_condition(pass, final, "True", reason, message);
+		return true;
+	}
+	return false;
+}
+
 static void fail(struct bt_job_pass *pass, const char *reason, struct bt_str message)
 {
-	set_condition(pass, "FailureTarget", "True", reason, message);
-	if (pass->active_count != 0) {
-		job_remove_active(pass, pass->active_count);
-	} else if (pass->terminating == 0) {
-		set_condition(pass, "Failed", "True", reason, message);
-		tell(pass, "Warning", reason, message);
+	if (end_job(pass, "FailureTarget", "Failed", reason, message)) {
+		bt_sync_event(pass->sync, "Warning", reason, "%.*s", BT_STR_ARG(message));
 	}
-}
-
-static void complete(struct bt_job_pass *pass)
-{
-	struct bt_str message = BT_STR("Reached expected number of succeeded pods");
-
-	set_condition(pass, "SuccessCriteriaMet", "True", "CompletionsReached", message);
-	if (pass->active_count != 0) {
-		job_remove_active(pass, pass->active_count);
-	} else if (pass->terminating == 0) {
-		set_condition(pass, "Complete", "True", "CompletionsReached", message);
-		tell(pass, "Normal", "Completed", BT_STR("Job completed"));
-	}
-}
-
-/** When pods may be made again after failures. */
-static int64_t retry_at(const struct bt_job_pass *pass)
-{
-	uint64_t hash = bt_str_hash(pass->uid);
-
-	for (uint32_t i = 0; i < pass->self->retries.count; i++) {
-		const struct bt_job_retry *retry = &pass->self->retries.items[i];
-		if (retry->uid_hash == hash) {
-			uint32_t doublings = retry->failures < 8 ? retry->failures - 1 : 7;
-			int64_t wait = RETRY_FIRST_NS << doublings;
-			return retry->last_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
-		}
-	}
-	return 0;
 }
 
 static void manage(struct bt_job_pass *pass)
 {
+	struct bt_sync *sync = pass->sync;
+	const struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
 	int64_t wanted = pass->parallelism;
 	int64_t left = pass->completion_count - pass->succeeded;
 	int64_t missing;
-	int64_t at;
+	int64_t at = 0;
 
 	if (pass->completion_count >= 0) {
 		wanted = wanted < left ? wanted : left;
@@ -605,35 +479,39 @@ static void manage(struct bt_job_pass *pass)
 	}
 	missing = wanted - pass->active_count;
 	if (missing < 0) {
-		job_remove_active(pass, -missing);
+		remove_active(pass, -missing);
 		return;
 	}
-	at = retry_at(pass);
-	if (missing > 0 && at > pass->now_ns) {
-		bt_hub_enqueue_at(pass->hub, pass->key, at);
+	if (retry != NULL) {
+		/* Pods are made again some time after failures. */
+		int64_t wait = RETRY_FIRST_NS << (retry->failures < 8 ? retry->failures - 1 : 7);
+		at = retry->last_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+	}
+	if (missing > 0 && at > sync->now_ns) {
+		bt_hub_enqueue_at(sync->hub, sync->key, at);
 	} else if (missing > 0) {
-		job_make_pods(pass, missing);
+		make_pods(pass, missing);
 	}
 }
 
-static bool write_status(struct bt_job_pass *pass, bool suspended)
+static void write_status(struct bt_job_pass *pass, bool suspended)
 {
-	struct bt_arena *arena = pass->arena;
+	struct bt_arena *arena = pass->sync->arena;
+	const struct bt_json_value *job = pass->sync->object;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *lists =
 		bt_json_ensure_object(arena, status, "uncountedTerminatedPods");
-	bool started = bt_json_text_at(pass->job, "status.startTime").length != 0;
-	bool was_suspended = bt_condition_is(
-		bt_json_array_at(pass->job, "status.conditions"), "Suspended", "True");
+	struct bt_str now = bt_time_text(arena, pass->sync->now_ns);
 
 	if (suspended) {
 		bt_json_set_value(arena, status, "startTime", bt_json_new(arena, BT_JSON_NULL));
-	} else if (!started || was_suspended) {
-		bt_json_set_str(arena, status, "startTime", bt_time_text(arena, pass->now_ns));
+	} else if (bt_json_text_at(job, "status.startTime").length == 0 ||
+		bt_condition_is(bt_json_array_at(job, "status.conditions"), "Suspended", "True")) {
+		bt_json_set_str(arena, status, "startTime", now);
 	}
 	if (is_condition(pass, "Complete") &&
-		bt_json_text_at(pass->job, "status.completionTime").length == 0) {
-		bt_json_set_str(arena, status, "completionTime", bt_time_text(arena, pass->now_ns));
+		bt_json_text_at(job, "status.completionTime").length == 0) {
+		bt_json_set_str(arena, status, "completionTime", now);
 	}
 	bt_json_set_int64(arena, status, "active", pass->active_count);
 	bt_json_set_int64(arena, status, "ready", pass->ready);
@@ -646,11 +524,12 @@ static bool write_status(struct bt_job_pass *pass, bool suspended)
 		bt_json_set_str(arena, status, "completedIndexes", job_indexes_text(pass));
 	}
 	bt_json_set_value(arena, status, "conditions", pass->conditions);
-	return bt_tree_write_status(pass->hub, pass->self->jobs, pass->job, status, arena);
+	bt_sync_write_status(pass->sync, status);
 }
 
 static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 {
+	struct bt_sync *sync = pass->sync;
 	struct bt_str message = BT_STR("");
 	const struct bt_json_value *target = bt_condition_find(pass->conditions, "FailureTarget");
 	const char *reason = failure_of(pass, &message);
@@ -658,133 +537,126 @@ static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 	if (is_condition(pass, "SuccessCriteriaMet") ||
 		(pass->completion_count < 0 ? pass->succeeded > 0 && pass->active_count == 0
 					    : pass->succeeded >= pass->completion_count)) {
-		complete(pass);
+		if (end_job(pass, "SuccessCriteriaMet", "Complete", "CompletionsReached",
+			    BT_STR("Reached expected number of succeeded pods"))) {
+			bt_sync_event(sync, "Normal", "Completed", "Job completed");
+		}
 	} else if (target != NULL && reason == NULL) {
 		fail(pass, "BackoffLimitExceeded", bt_json_text_at(target, "message"));
 	} else if (reason != NULL) {
 		fail(pass, reason, message);
 	} else if (suspended) {
 		if (!is_condition(pass, "Suspended")) {
-			tell(pass, "Normal", "Suspended", BT_STR("Job suspended"));
+			bt_sync_event(sync, "Normal", "Suspended", "Job suspended");
 		}
 		set_condition(pass, "Suspended", "True", "JobSuspended", BT_STR("Job suspended"));
-		job_remove_active(pass, pass->active_count);
+		remove_active(pass, pass->active_count);
 	} else {
 		if (is_condition(pass, "Suspended")) {
 			set_condition(
 				pass, "Suspended", "False", "JobResumed", BT_STR("Job resumed"));
-			tell(pass, "Normal", "Resumed", BT_STR("Job resumed"));
+			bt_sync_event(sync, "Normal", "Resumed", "Job resumed");
 		}
 		manage(pass);
 	}
 }
 
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
+static bool sync(struct bt_sync *sync)
 {
-	struct bt_jobs *self = data;
+	const struct bt_json_value *job = sync->object;
 	struct bt_job_pass pass = {
-		.self = self,
-		.hub = hub,
-		.arena = arena,
-		.key = key,
-		.now_ns = now_ns,
+		.self = sync->data,
+		.sync = sync,
+		.uid = bt_json_text_at(job, "metadata.uid"),
+		.conditions = bt_tree_copy_array(sync->arena, job, "status.conditions"),
+		.indexed = bt_str_equal_c(bt_json_text_at(job, "spec.completionMode"), "Indexed"),
+		.completion_count = bt_json_int64_at(job, "spec.completions", -1),
+		.parallelism = bt_json_int64_at(job, "spec.parallelism", 1),
 	};
-
-	bt_hub_cancel_delay(hub, key);
-	pass.job = bt_api_read(bt_hub_api(hub), self->jobs, key, arena);
-	pass.uid = bt_json_text_at(pass.job, "metadata.uid");
-	if (!untrack_orphans(self, hub, key, pass.uid, arena)) {
-		return false;
-	}
-	if (pass.job == NULL) {
-		return true;
-	}
-	pass.conditions =
-		bt_json_clone(arena, bt_json_array_at(pass.job, "status.conditions"), false);
-	pass.indexed = bt_str_equal_c(bt_json_text_at(pass.job, "spec.completionMode"), "Indexed");
-	pass.completion_count = bt_json_int64_at(pass.job, "spec.completions", -1);
-	pass.parallelism = bt_json_int64_at(pass.job, "spec.parallelism", 1);
-	if (pass.indexed &&
-		(pass.completion_count < 0 || pass.completion_count > BT_JOB_INDEXES_MAX)) {
-		return true;
-	}
-	bool suspended = bt_json_bool_at(pass.job, "spec.suspend", false);
+	bool suspended = bt_json_bool_at(job, "spec.suspend", false);
 	bool finished = is_condition(&pass, "Complete") || is_condition(&pass, "Failed");
 
-	job_count(&pass);
-	if (pass.wrong) {
+	bt_hub_cancel_delay(sync->hub, sync->key);
+	/* Pods that wait for a job that is gone (or was replaced). */
+	for (uint32_t at = bt_groups_first(&pass.self->tracked, sync->key); at != BT_GROUPS_NONE;
+		at = bt_groups_next(&pass.self->tracked, at)) {
+		struct bt_str pod_key = bt_groups_key(&pass.self->tracked, at);
+		const struct bt_indexed_pod *record = bt_pod_index_find(sync->hub, pod_key);
+
+		if (record != NULL && !bt_str_equal(record->owner_uid, pass.uid)) {
+			untrack(sync, pod_key);
+		}
+	}
+	if (sync->failed || job == NULL ||
+		(pass.indexed &&
+			(pass.completion_count < 0 ||
+				pass.completion_count > BT_JOB_INDEXES_MAX))) {
+		return true;
+	}
+	count_pods(&pass);
+	if (sync->failed) {
 		return false;
 	}
 	/* No decision before all that finished are counted. */
-	if (!pass.more && !finished && !bt_tree_is_deleting(pass.job)) {
+	if (!pass.more && !finished && !bt_tree_is_deleting(job)) {
 		bring_in_order(&pass, suspended);
 	} else if (!pass.more && finished && pass.active_count != 0) {
-		job_remove_active(&pass, pass.active_count);
+		remove_active(&pass, pass.active_count);
 	}
-	if (!write_status(&pass, suspended && !finished)) {
-		return false;
-	}
+	write_status(&pass, suspended && !finished);
 	if (pass.more) {
-		bt_hub_enqueue(pass.hub, pass.key);
+		bt_hub_enqueue(sync->hub, sync->key);
 	}
-	return !pass.wrong;
+	return true;
 }
-
-static const char *const resources[] = {"batch/jobs", "pods", NULL};
 
 const struct bt_controller_ops bt_job_controller = {
 	.name = "job-controller",
-	.resources = resources,
-	.create = create,
-	.destroy = destroy,
+	.watches = BT_WATCH(BT_HUB_JOBS) | BT_WATCH(BT_HUB_PODS),
+	.object = BT_HUB_JOBS,
+	.syncs_gone = true,
+	.data_bytes = sizeof(struct bt_jobs),
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };
 
 /* --- finished jobs that are to go after a while --- */
 
-static void observe_finished(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+static void observe_finished(
+	BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	(void)data;
 	if (observed->type != BT_CHANGE_DELETED &&
 		bt_json_int64_at(observed->after, "spec.ttlSecondsAfterFinished", -1) >= 0) {
 		bt_hub_enqueue(hub, observed->key);
 	}
 }
 
-static bool sync_finished(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
+static bool sync_finished(struct bt_sync *sync)
 {
-	const struct bt_api_resource *jobs =
-		bt_resources_builtin(bt_api_resources(bt_hub_api(hub)), "batch", "jobs");
-	const struct bt_json_value *job = bt_api_read(bt_hub_api(hub), jobs, key, arena);
+	const struct bt_json_value *job = sync->object;
 	const struct bt_json_value *conditions = bt_json_array_at(job, "status.conditions");
 	int64_t seconds = bt_json_int64_at(job, "spec.ttlSecondsAfterFinished", -1);
 	const char *type = bt_condition_is(conditions, "Complete", "True") ? "Complete" : "Failed";
 	int64_t due;
-	uint16_t code;
 
-	(void)data;
-	if (job == NULL || seconds < 0 || bt_tree_is_deleting(job) ||
-		!bt_condition_is(conditions, type, "True")) {
+	if (seconds < 0 || bt_tree_is_deleting(job) || !bt_condition_is(conditions, type, "True")) {
 		return true;
 	}
 	due = bt_ns_of_seconds(seconds +
 		bt_tree_seconds(bt_condition_find(conditions, type), "lastTransitionTime"));
-	if (due > now_ns) {
-		bt_hub_enqueue_at(hub, key, due);
+	if (due > sync->now_ns) {
+		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	code = bt_hub_delete(hub, jobs, key, -1, bt_json_text_at(job, "metadata.uid"), arena);
-	return code == 200 || code == 404;
+	return bt_hub_is_done(bt_hub_delete(sync->hub, sync->resource, sync->key, -1,
+		bt_json_text_at(job, "metadata.uid"), sync->arena));
 }
-
-static const char *const finished_resources[] = {"batch/jobs", NULL};
 
 const struct bt_controller_ops bt_ttl_after_finished_controller = {
 	.name = "ttl-after-finished-controller",
-	.resources = finished_resources,
+	.watches = BT_WATCH(BT_HUB_JOBS),
+	.object = BT_HUB_JOBS,
 	.observe = observe_finished,
 	.sync = sync_finished,
 };

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "api/time.h"
-#include "cluster/pod_index.h"
 #include "cluster/resource_claim.h"
 #include "server/condition.h"
 
@@ -58,12 +57,6 @@ static void count_uses(struct bt_node_agent *agent, const struct bt_agent_node *
 	}
 }
 
-static void agent_init_subnets(struct bt_node_agent *agent)
-{
-	agent->block_uses = BT_NEW_ARRAY(uint32_t, BLOCK_COUNT);
-	agent->free_blocks = BLOCK_COUNT;
-}
-
 static void set_subnet(struct bt_agent_node *node, uint32_t address)
 {
 	node->subnet[0] = (uint8_t)(address >> 24);
@@ -72,7 +65,7 @@ static void set_subnet(struct bt_agent_node *node, uint32_t address)
 	node->has_subnet = true;
 }
 
-static void agent_release_subnet(struct bt_node_agent *agent, struct bt_agent_node *node)
+static void release_subnet(struct bt_node_agent *agent, struct bt_agent_node *node)
 {
 	count_uses(agent, node, false);
 	node->block_count = 0;
@@ -80,7 +73,7 @@ static void agent_release_subnet(struct bt_node_agent *agent, struct bt_agent_no
 }
 
 /** What the node's spec.podCIDR says; it may say nothing. */
-static void agent_note_subnet(
+static void note_subnet(
 	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr)
 {
 	uint32_t address;
@@ -90,7 +83,7 @@ static void agent_note_subnet(
 	if (!read_cidr(pod_cidr, &address, &length)) {
 		return;
 	}
-	agent_release_subnet(agent, node);
+	release_subnet(agent, node);
 	mask = length == 0 ? 0 : UINT32_MAX << (32 - length);
 	address &= mask;
 	set_subnet(node, address);
@@ -127,31 +120,27 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 }
 
 /** Write it into the node, unless it is there. false: try again. */
-static bool agent_write_subnet(struct bt_node_agent *agent, struct bt_agent_node *node,
-	const struct bt_json_value *tree, struct bt_arena *arena)
+static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 {
-	struct bt_json_value *patch;
-	struct bt_json_value *spec;
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *spec = bt_json_ensure_object(arena, patch, "spec");
 	struct bt_str cidr;
-	uint16_t code;
 
-	if (bt_json_text_at(tree, "spec.podCIDR").length != 0) {
+	if (bt_json_text_at(sync->object, "spec.podCIDR").length != 0) {
 		return true;
 	}
-	bt_agent_ensure_subnet(agent, node);
+	bt_agent_ensure_subnet(sync->data, node);
 	if (node->block_count == 0) {
 		return true;
 	}
 	cidr = bt_arena_printf(
 		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
-	patch = bt_json_new(arena, BT_JSON_OBJECT);
-	spec = bt_json_ensure_object(arena, patch, "spec");
 	bt_json_set_str(arena, spec, "podCIDR", cidr);
 	bt_json_append(
 		arena, bt_json_ensure_array(arena, spec, "podCIDRs"), bt_json_new_str(arena, cidr));
-	code = bt_hub_patch(agent->hub, agent->nodes_resource, BT_SUBRESOURCE_NONE,
-		bt_arena_str(arena, bt_str_from(node->name)), patch, arena, NULL);
-	return code < 500;
+	return bt_hub_patch(sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch,
+		       arena) < 500;
 }
 
 /* --- heartbeats: leases in kube-node-lease (spec 14b section 9, 1) --- */
@@ -163,79 +152,65 @@ static bool agent_write_subnet(struct bt_node_agent *agent, struct bt_agent_node
 #define WRITE_EVERY_NS (BT_NS_PER_SECOND / 10)
 
 /** Make the node's lease when it has none. */
-static bool agent_ensure_lease(struct bt_node_agent *agent, const struct bt_json_value *node,
-	struct bt_arena *arena, int64_t now_ns)
+static bool ensure_lease(struct bt_sync *sync)
 {
-	struct bt_str name = bt_json_text_at(node, "metadata.name");
-	struct bt_str key = bt_api_key(arena, BT_STR(LEASE_NAMESPACE), name);
-	struct bt_json_value *lease;
-	struct bt_json_value *metadata;
-	struct bt_json_value *owner;
-	struct bt_json_value *spec;
-	uint16_t code;
+	struct bt_arena *arena = sync->arena;
+	struct bt_str key = bt_api_key(arena, BT_STR(LEASE_NAMESPACE), sync->key);
+	struct bt_json_value *lease = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, lease, "metadata");
+	struct bt_json_value *spec = bt_json_ensure_object(arena, lease, "spec");
+	struct bt_json_value *owner = bt_sync_owner_reference(sync, arena);
 
-	if (bt_store_find(bt_api_store(bt_hub_api(agent->hub)), agent->leases_resource->collection,
-		    key) != NULL) {
+	if (bt_hub_exists(sync->hub, BT_HUB_LEASES, key)) {
 		return true;
 	}
-	lease = bt_json_new(arena, BT_JSON_OBJECT);
-	metadata = bt_json_ensure_object(arena, lease, "metadata");
-	bt_json_set_str(arena, metadata, "name", name);
-	owner = bt_controller_owner_reference(arena, agent->nodes_resource, node);
+	bt_json_set_str(arena, metadata, "name", sync->key);
 	(void)bt_json_remove_c(owner, "controller");
 	(void)bt_json_remove_c(owner, "blockOwnerDeletion");
 	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"), owner);
-	spec = bt_json_ensure_object(arena, lease, "spec");
-	bt_json_set_str(arena, spec, "holderIdentity", name);
+	bt_json_set_str(arena, spec, "holderIdentity", sync->key);
 	bt_json_set_int64(arena, spec, "leaseDurationSeconds", 40);
-	bt_json_set_str(arena, spec, "renewTime", bt_micro_time_text(arena, now_ns));
-	code = bt_hub_create(
-		agent->hub, agent->leases_resource, BT_STR(LEASE_NAMESPACE), lease, arena, NULL);
+	bt_json_set_str(arena, spec, "renewTime", bt_micro_time_text(arena, sync->now_ns));
 	/* A lease is no reason to try for ever: without the namespace there is none. */
-	return code < 500;
+	return bt_hub_create(
+		       sync->hub, BT_HUB_LEASES, BT_STR(LEASE_NAMESPACE), lease, arena, NULL) < 500;
 }
 
-/** The next node that is served, from next_lease on; NONE: there is none. */
-static uint32_t next_node(struct bt_node_agent *agent)
+/** Renew the lease of the next node that is served. */
+static void renew_lease(struct bt_sync *sync)
 {
-	/* A few that are gone are passed by; more wait for the next turn. */
-	for (uint32_t i = 0; i < 1000 && i < agent->nodes.count; i++) {
-		uint32_t node = agent->next_lease++ % agent->nodes.count;
-		if (agent->nodes.items[node].exists && agent->nodes.items[node].simulated) {
-			agent->next_lease %= agent->nodes.count;
-			return node;
-		}
-	}
-	return BT_AGENT_NONE;
-}
-
-static bool agent_renew_lease(struct bt_node_agent *agent, struct bt_arena *arena, int64_t now_ns)
-{
+	struct bt_node_agent *agent = sync->data;
+	struct bt_arena *arena = sync->arena;
 	int64_t interval = RENEW_EVERY_NS / (agent->nodes.count != 0 ? agent->nodes.count : 1);
-	struct bt_json_value *patch;
-	uint32_t node;
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	const struct bt_agent_node *node = NULL;
 
-	if (now_ns < agent->lease_due_ns) {
-		return true;
+	if (sync->now_ns < agent->lease_due_ns) {
+		return;
 	}
 	interval = interval < WRITE_EVERY_NS ? WRITE_EVERY_NS : interval;
 	/* From now on, not from what was due: a long pause must not be made up for. */
-	agent->lease_due_ns = now_ns + interval;
-	bt_hub_enqueue_periodic(agent->hub, BT_STR(BT_AGENT_LEASES_KEY), agent->lease_due_ns);
-	node = next_node(agent);
-	if (node == BT_AGENT_NONE) {
-		return true;
+	agent->lease_due_ns = sync->now_ns + interval;
+	bt_hub_enqueue_periodic(sync->hub, BT_STR(BT_AGENT_LEASES_KEY), agent->lease_due_ns);
+	/* A few nodes that are gone are passed by; more wait for the next turn. */
+	for (uint32_t i = 0; i < 1000 && i < agent->nodes.count; i++) {
+		node = &agent->nodes.items[agent->next_lease++ % agent->nodes.count];
+		if (node->exists && node->simulated) {
+			agent->next_lease %= agent->nodes.count;
+			break;
+		}
+		node = NULL;
 	}
-	patch = bt_json_new(arena, BT_JSON_OBJECT);
+	if (node == NULL) {
+		return;
+	}
 	bt_json_set_str(arena, bt_json_ensure_object(arena, patch, "spec"), "renewTime",
-		bt_micro_time_text(arena, now_ns));
-	if (bt_hub_patch(agent->hub, agent->leases_resource, BT_SUBRESOURCE_NONE,
-		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE),
-			    bt_str_from(agent->nodes.items[node].name)),
-		    patch, arena, NULL) == 404) {
-		bt_hub_enqueue(agent->hub, bt_str_from(agent->nodes.items[node].name));
+		bt_micro_time_text(arena, sync->now_ns));
+	if (bt_hub_patch(sync->hub, sync->hub->kinds[BT_HUB_LEASES], BT_SUBRESOURCE_NONE,
+		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE), bt_str_from(node->name)), patch,
+		    arena) == 404) {
+		bt_hub_enqueue(sync->hub, bt_str_from(node->name));
 	}
-	return true;
 }
 
 bool bt_node_is_simulated(const struct bt_json_value *node)
@@ -327,22 +302,6 @@ static void forget_node_if_unused(struct bt_node_agent *agent, uint32_t index)
 	agent->first_free_node = index;
 }
 
-static void take_address(struct bt_agent_node *record, const struct bt_json_value *node)
-{
-	const struct bt_json_value *addresses = bt_json_array_at(node, "status.addresses");
-
-	for (uint32_t i = 0; i < addresses->count; i++) {
-		struct bt_str type = bt_json_text_at(addresses->elements[i], "type");
-		struct bt_str address = bt_json_text_at(addresses->elements[i], "address");
-		if (bt_str_equal_c(type, "InternalIP") && address.length != 0 &&
-			address.length < sizeof(record->address)) {
-			memcpy(record->address, address.data, address.length);
-			record->address[address.length] = '\0';
-			return;
-		}
-	}
-}
-
 static void observe_node(struct bt_node_agent *agent, const struct bt_observed *observed)
 {
 	uint32_t index = find_or_add_node(agent, observed->key);
@@ -350,17 +309,28 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 	bool was_served = record->exists && record->simulated;
 	const struct bt_json_value *allocatable =
 		bt_json_object_at(observed->after, "status.allocatable");
+	const struct bt_json_value *addresses =
+		bt_json_array_at(observed->after, "status.addresses");
 
 	record->exists = observed->type != BT_CHANGE_DELETED;
 	if (!record->exists) {
-		agent_release_subnet(agent, record);
+		release_subnet(agent, record);
 		forget_node_if_unused(agent, index);
 		return;
 	}
 	record->simulated = bt_node_is_simulated(observed->after);
 	record->has_no_execute = bt_node_has_no_execute(observed->after);
-	take_address(record, observed->after);
-	agent_note_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
+	for (uint32_t i = 0; i < addresses->count; i++) {
+		struct bt_str type = bt_json_text_at(addresses->elements[i], "type");
+		struct bt_str address = bt_json_text_at(addresses->elements[i], "address");
+		if (bt_str_equal_c(type, "InternalIP") && address.length != 0 &&
+			address.length < sizeof(record->address)) {
+			memcpy(record->address, address.data, address.length);
+			record->address[address.length] = '\0';
+			break;
+		}
+	}
+	note_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
 	if (observed->before == NULL ||
 		!bt_json_equal(
 			bt_json_object_at(observed->before, "status.allocatable"), allocatable)) {
@@ -370,8 +340,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 		bt_hub_enqueue(agent->hub, observed->key);
 	}
 	if (record->simulated && !was_served) {
-		struct bt_str node = observed->key;
-		const struct bt_indexed_pod *pod = bt_pod_index_on_node(agent->hub, node);
+		const struct bt_indexed_pod *pod = bt_pod_index_on_node(agent->hub, observed->key);
 
 		for (; pod != NULL; pod = pod->next_on_node) {
 			bt_hub_enqueue(agent->hub, pod->key);
@@ -465,9 +434,7 @@ static void agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
 
 static bool is_finished(const struct bt_json_value *pod)
 {
-	struct bt_str phase = bt_json_text_at(pod, "status.phase");
-
-	return (bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed")) &&
+	return bt_tree_is_over(pod) &&
 		bt_json_int64_at(pod, "metadata.deletionGracePeriodSeconds", 0) == 0;
 }
 
@@ -512,43 +479,25 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 	}
 }
 
-static void enqueue_waiting(struct bt_node_agent *agent, struct bt_str group)
-{
-	uint32_t entry;
-
-	for (entry = bt_groups_first(&agent->waiting, group); entry != BT_GROUPS_NONE;
-		entry = bt_groups_next(&agent->waiting, entry)) {
-		bt_hub_enqueue(agent->hub, bt_groups_key(&agent->waiting, entry));
-	}
-}
-
 /* --- the controller --- */
 
-static void *create(struct bt_hub *hub)
+static void init(void *data, struct bt_hub *hub)
 {
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-	struct bt_node_agent *agent = BT_NEW(struct bt_node_agent);
+	struct bt_node_agent *agent = data;
 
 	agent->hub = hub;
-	agent->pods_resource = bt_resources_builtin(resources, "", "pods");
-	agent->nodes_resource = bt_resources_builtin(resources, "", "nodes");
-	agent->claims_resource = bt_resources_builtin(resources, "", "persistentvolumeclaims");
-	agent->devices_resource =
-		bt_resources_builtin(resources, "resource.k8s.io", "resourceclaims");
-	agent->leases_resource = bt_resources_builtin(resources, "coordination.k8s.io", "leases");
 	bt_map_init(&agent->nodes_by_name, node_hash, agent);
 	bt_map_init(&agent->pods_by_key, pod_hash, agent);
-	bt_groups_init(&agent->waiting);
-	agent_init_subnets(agent);
+	agent->block_uses = BT_NEW_ARRAY(uint32_t, BLOCK_COUNT);
+	agent->free_blocks = BLOCK_COUNT;
 	agent->first_free = BT_AGENT_NONE;
 	agent->first_free_node = BT_AGENT_NONE;
 	agent->lease_due_ns = INT64_MAX;
-	return agent;
 }
 
-static void destroy(void *self)
+static void finish(void *data)
 {
-	struct bt_node_agent *agent = self;
+	struct bt_node_agent *agent = data;
 
 	for (uint32_t i = 0; i < agent->pods.count; i++) {
 		bt_free(agent->pods.items[i].key);
@@ -564,78 +513,74 @@ static void destroy(void *self)
 	bt_map_finish(&agent->pods_by_key);
 	bt_groups_finish(&agent->waiting);
 	bt_free(agent->block_uses);
-	bt_free(agent);
 }
 
-static void observe(void *self, BT_UNUSED struct bt_hub *hub, const struct bt_observed *observed)
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct bt_node_agent *agent = self;
+	struct bt_node_agent *agent = data;
+	struct bt_arena arena = {0};
 
-	if (observed->resource == agent->pods_resource) {
+	if (observed->kind == BT_HUB_PODS) {
 		observe_pod(agent, observed);
-	} else if (observed->resource == agent->nodes_resource) {
+	} else if (observed->kind == BT_HUB_NODES) {
 		observe_node(agent, observed);
-	} else if (observed->resource == agent->claims_resource) {
-		/* A claim is bound: those who wait for it look again. */
+	} else if (observed->kind == BT_HUB_VOLUME_CLAIMS) {
+		/* Pods that wait for a claim look again when it is bound, or has devices. */
 		if (bt_str_equal_c(bt_json_text_at(observed->after, "status.phase"), "Bound")) {
-			enqueue_waiting(agent, observed->key);
+			bt_hub_enqueue_group(hub, &agent->waiting, observed->key);
 		}
-	} else {
-		/* The same of a claim that has devices. */
-		struct bt_arena arena = {0};
-
-		if (bt_claim_is_allocated(observed->after)) {
-			enqueue_waiting(
-				agent, bt_arena_printf(&arena, "#%.*s", BT_STR_ARG(observed->key)));
-		}
-		bt_arena_finish(&arena);
+	} else if (bt_claim_is_allocated(observed->after)) {
+		bt_hub_enqueue_group(hub, &agent->waiting,
+			bt_arena_printf(&arena, "#%.*s", BT_STR_ARG(observed->key)));
 	}
+	bt_arena_finish(&arena);
 }
 
-static bool sync(void *self, BT_UNUSED struct bt_hub *hub, struct bt_str key,
-	struct bt_arena *arena, int64_t now_ns)
+static bool sync(struct bt_sync *sync)
 {
-	struct bt_node_agent *agent = self;
+	struct bt_node_agent *agent = sync->data;
+	bool is_node = bt_str_find_char(sync->key, '/') < 0;
 	uint32_t slot;
 
-	if (bt_str_equal_c(key, BT_AGENT_LEASES_KEY)) {
-		return agent_renew_lease(agent, arena, now_ns);
+	if (bt_str_equal_c(sync->key, BT_AGENT_LEASES_KEY)) {
+		renew_lease(sync);
+		return true;
 	}
-	if (bt_str_find_char(key, '/') < 0) {
-		const struct bt_json_value *node =
-			bt_api_read(bt_hub_api(agent->hub), agent->nodes_resource, key, arena);
-		uint32_t index = find_node(agent, key);
-
-		if (node == NULL || index == BT_AGENT_NONE) {
-			return true;
-		}
-		/* Of all nodes: agents of others wait for it. */
-		if (!agent_write_subnet(agent, &agent->nodes.items[index], node, arena)) {
-			return false;
-		}
-		if (!bt_node_is_simulated(node)) {
-			return true;
-		}
-		if (agent->lease_due_ns == INT64_MAX) {
-			agent->lease_due_ns = now_ns;
-			bt_hub_enqueue(agent->hub, BT_STR(BT_AGENT_LEASES_KEY));
-		}
-		return bt_agent_complete_node(
-			       agent, &agent->nodes.items[index], node, arena, now_ns) &&
-			agent_ensure_lease(agent, node, arena, now_ns);
+	slot = is_node ? find_node(agent, sync->key) : find_pod(agent, sync->key);
+	if (slot == BT_AGENT_NONE) {
+		return true;
 	}
-	slot = find_pod(agent, key);
-	return slot == BT_AGENT_NONE || bt_agent_sync_pod(agent, slot, arena, now_ns);
+	sync->resource = sync->hub->kinds[is_node ? BT_HUB_NODES : BT_HUB_PODS];
+	sync->object = bt_api_read(sync->hub->api, sync->resource, sync->key, sync->arena);
+	if (sync->object == NULL) {
+		return true;
+	}
+	if (!is_node) {
+		return bt_agent_sync_pod(sync, &agent->pods.items[slot]);
+	}
+	/* Subnets are for all nodes: agents of others wait for them. */
+	if (!write_subnet(sync, &agent->nodes.items[slot])) {
+		return false;
+	}
+	if (!bt_node_is_simulated(sync->object)) {
+		return true;
+	}
+	if (agent->lease_due_ns == INT64_MAX) {
+		agent->lease_due_ns = sync->now_ns;
+		bt_hub_enqueue(sync->hub, BT_STR(BT_AGENT_LEASES_KEY));
+	}
+	bt_agent_complete_node(sync, &agent->nodes.items[slot]);
+	return sync->failed || ensure_lease(sync);
 }
-
-static const char *const watched[] = {
-	"pods", "nodes", "persistentvolumeclaims", "resource.k8s.io/resourceclaims", NULL};
 
 const struct bt_controller_ops bt_node_agent_ops = {
 	.name = "node-agent",
-	.resources = watched,
-	.create = create,
-	.destroy = destroy,
+	.component = "kubelet",
+	.watches = BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_VOLUME_CLAIMS) |
+		BT_WATCH(BT_HUB_CLAIMS),
+	.data_bytes = sizeof(struct bt_node_agent),
+	.init = init,
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

@@ -10,8 +10,6 @@
  */
 #include "base/map.h"
 #include "base/vec.h"
-#include "cluster/controller.h"
-#include "cluster/groups.h"
 #include "cluster/tree.h"
 
 /** Annotation of nodes: "false" is said of those that a real agent serves. */
@@ -89,12 +87,6 @@ struct bt_agent_pod {
 
 struct bt_node_agent {
 	struct bt_hub *hub; /* borrowed */
-	const struct bt_api_resource *pods_resource;
-	const struct bt_api_resource *nodes_resource;
-	const struct bt_api_resource *claims_resource;
-	const struct bt_api_resource *devices_resource; /* resourceclaims */
-	const struct bt_api_resource *leases_resource;
-
 	BT_VEC(struct bt_agent_node) nodes;
 	uint32_t first_free_node;
 	struct bt_map nodes_by_name;
@@ -112,10 +104,6 @@ struct bt_node_agent {
 	int64_t event_updated_ns;
 };
 
-/** What an agent tells about itself and the node did not say yet. false: try again. */
-bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
-	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns);
-
 /** --- node_agent.c --- */
 
 /** Whether an agent of this process serves the node: annotation berth.dev/simulated. */
@@ -125,43 +113,30 @@ bool bt_node_has_no_execute(const struct bt_json_value *node);
 
 /** --- node_agent_pods.c --- */
 
-bool bt_agent_sync_pod(
-	struct bt_node_agent *agent, uint32_t slot, struct bt_arena *arena, int64_t now_ns);
+bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record);
 
 void bt_agent_init_resources(struct bt_agent_node *node);
 /** status.allocatable. */
 void bt_agent_set_capacity(struct bt_agent_node *node, const struct bt_json_value *allocatable);
 
-/** Why a pod is not accepted. */
-struct bt_agent_refusal {
-	struct bt_str reason;
-	struct bt_str message;
-};
-
 void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod);
 
 /** --- node_agent_status.c --- */
 
-struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
-	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
-	int64_t now_ns);
+struct bt_json_value *bt_agent_running_status(
+	const struct bt_sync *sync, struct bt_agent_pod *record);
 /** What a pod that runs did not say yet of all that. */
-struct bt_json_value *bt_agent_missing_status(struct bt_node_agent *agent,
-	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
-	int64_t now_ns);
+struct bt_json_value *bt_agent_missing_status(
+	const struct bt_sync *sync, struct bt_agent_pod *record);
 /** All containers ended with this code. */
-struct bt_json_value *bt_agent_ended_status(
-	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns);
+struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code);
 /** All containers ended with this code and run again. */
-struct bt_json_value *bt_agent_restarted_status(
-	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns);
+struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int64_t exit_code);
 /** Ready by the readiness gates, in a copy of the pod's conditions. */
-struct bt_json_value *bt_agent_gated_conditions(
-	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns);
+struct bt_json_value *bt_agent_gated_conditions(const struct bt_sync *sync);
 
-/** What an agent tells about itself and the node did not say yet. false: try again. */
-bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
-	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns);
+/** Write what an agent tells about itself and the synced node did not say yet. */
+void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *record);
 
 /** --- node_agent.c --- */
 

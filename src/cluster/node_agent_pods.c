@@ -71,11 +71,10 @@ void bt_agent_set_capacity(struct bt_agent_node *node, const struct bt_json_valu
 	}
 }
 
-static bool decode(const struct bt_node_agent *agent, const struct bt_api_resource *resource,
-	struct bt_str key, const struct bt_message *message, struct bt_arena *arena, void *out)
+static bool decode(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key,
+	const struct bt_message *message, struct bt_arena *arena, void *out)
 {
-	struct bt_stored *stored =
-		bt_store_find(bt_api_store(bt_hub_api(agent->hub)), resource->collection, key);
+	struct bt_stored *stored = bt_store_find(hub->store, hub->kinds[kind]->collection, key);
 	struct bt_json_reader reader;
 
 	if (stored == NULL) {
@@ -86,70 +85,52 @@ static bool decode(const struct bt_node_agent *agent, const struct bt_api_resour
 	return bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 }
 
-static bool fits_labels(
-	const struct bt_pod *pod, const struct bt_node *node, struct bt_arena *arena)
-{
-	const struct bt_required_node_affinity required =
-		bt_required_node_affinity_parse(&pod->spec, arena);
-
-	return bt_required_node_affinity_matches(
-		&required, node->metadata.name, &node->metadata.labels, arena, NULL);
-}
-
-/** Other effects are the scheduler's: who assigns a pod by hand may pass them by. */
-static bool tolerates(const struct bt_pod *pod, const struct bt_node *node)
-{
-	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
-		const struct bt_taint *taint = &node->spec.taints.items[i];
-
-		if (bt_str_equal_c(taint->effect, "NoExecute") &&
-			!bt_tolerations_tolerate(&pod->spec.tolerations, taint, true)) {
-			return false;
-		}
-	}
-	return true;
-}
+/** Why a pod is not accepted. */
+struct refusal {
+	struct bt_str reason;
+	struct bt_str message;
+};
 
 /** Labels and taints of the node. Most pods on most nodes have nothing to be checked, and nodes are
  * large. */
 static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
-	const struct bt_pod *pod, struct bt_arena *arena, struct bt_agent_refusal *out_refusal)
+	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
 {
 	const struct bt_affinity *affinity = pod->spec.affinity;
 	bool has_labels = pod->spec.node_selector.count != 0 ||
 		(affinity != NULL && affinity->node_affinity != NULL &&
 			affinity->node_affinity->required != NULL);
+	struct bt_required_node_affinity required;
 	struct bt_node node = {.spec = {.unschedulable = false}};
 
 	if ((!has_labels && !record->has_no_execute) ||
-		!decode(agent, agent->nodes_resource, bt_str_from(record->name), &bt_node_message,
+		!decode(agent->hub, BT_HUB_NODES, bt_str_from(record->name), &bt_node_message,
 			arena, &node)) {
 		return true;
 	}
-	if (has_labels && !fits_labels(pod, &node, arena)) {
-		*out_refusal = (struct bt_agent_refusal){BT_STR("NodeAffinity"),
-			BT_STR("Pod was rejected: Predicate NodeAffinity failed: node(s) didn't "
-			       "match Pod's node affinity/selector")};
-		return false;
+	if (has_labels) {
+		required = bt_required_node_affinity_parse(&pod->spec, arena);
+		if (!bt_required_node_affinity_matches(
+			    &required, node.metadata.name, &node.metadata.labels, arena, NULL)) {
+			*out_refusal = (struct refusal){BT_STR("NodeAffinity"),
+				BT_STR("Pod was rejected: Predicate NodeAffinity failed: node(s) "
+				       "didn't match Pod's node affinity/selector")};
+			return false;
+		}
 	}
-	if (!tolerates(pod, &node)) {
-		*out_refusal = (struct bt_agent_refusal){BT_STR("TaintToleration"),
-			BT_STR("Pod was rejected: Predicate TaintToleration failed: node(s) had "
-			       "taints that the pod didn't tolerate")};
-		return false;
+	for (uint32_t i = 0; i < node.spec.taints.count; i++) {
+		const struct bt_taint *taint = &node.spec.taints.items[i];
+
+		/* Other effects are the scheduler's: who assigns a pod by hand may pass them by. */
+		if (bt_str_equal_c(taint->effect, "NoExecute") &&
+			!bt_tolerations_tolerate(&pod->spec.tolerations, taint, true)) {
+			*out_refusal = (struct refusal){BT_STR("TaintToleration"),
+				BT_STR("Pod was rejected: Predicate TaintToleration failed: "
+				       "node(s) had taints that the pod didn't tolerate")};
+			return false;
+		}
 	}
 	return true;
-}
-
-static void count_request(struct bt_agent_node *node, struct bt_agent_amount *amounts,
-	uint32_t *count, struct bt_str name, int64_t amount)
-{
-	uint32_t resource = find_resource(node, name);
-
-	/* What the node does not know is nobody's to check. */
-	if (amount > 0 && resource != BT_AGENT_NONE) {
-		amounts[(*count)++] = (struct bt_agent_amount){resource, amount};
-	}
 }
 
 static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const struct bt_pod *pod,
@@ -164,8 +145,12 @@ static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const str
 	amounts[count++] = (struct bt_agent_amount){BT_AGENT_PODS, 1};
 	for (uint32_t i = 0; i < list.count; i++) {
 		uint32_t resource = find_resource(node, list.items[i].name);
-		count_request(node, amounts, &count, list.items[i].name,
-			amount_of(&list.items[i].quantity, resource));
+		int64_t amount = amount_of(&list.items[i].quantity, resource);
+
+		/* A resource that the node does not know is not checked. */
+		if (amount > 0 && resource != BT_AGENT_NONE) {
+			amounts[count++] = (struct bt_agent_amount){resource, amount};
+		}
 	}
 	*out_count = count;
 	return amounts;
@@ -191,17 +176,17 @@ static void take(struct bt_agent_node *node, struct bt_agent_pod *pod,
 
 /** Take the pod's resources of the node. forced: it runs already. false: *out_refusal, in the
  * arena, says why not; nothing is taken. */
-static bool agent_admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool forced,
-	struct bt_arena *arena, struct bt_agent_refusal *out_refusal)
+static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool forced,
+	struct bt_arena *arena, struct refusal *out_refusal)
 {
 	struct bt_agent_node *node = &agent->nodes.items[pod->node];
 	struct bt_pod decoded = {.spec = {.host_network = false}};
 	struct bt_agent_amount *amounts;
 	uint32_t count;
 
-	if (!decode(agent, agent->pods_resource, bt_str_from(pod->key), &bt_pod_message, arena,
+	if (!decode(agent->hub, BT_HUB_PODS, bt_str_from(pod->key), &bt_pod_message, arena,
 		    &decoded)) {
-		*out_refusal = (struct bt_agent_refusal){
+		*out_refusal = (struct refusal){
 			BT_STR("UnexpectedAdmissionError"), BT_STR("Pod was rejected: unreadable")};
 		return false;
 	}
@@ -211,7 +196,7 @@ static bool agent_admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, b
 			&node->resources.items[amounts[i].resource];
 		if (resource->used > resource->capacity ||
 			amounts[i].amount > resource->capacity - resource->used) {
-			*out_refusal = (struct bt_agent_refusal){
+			*out_refusal = (struct refusal){
 				.reason = bt_arena_printf(arena, "OutOf%s", resource->name),
 				.message = bt_arena_printf(arena,
 					"Pod was rejected: Node didn't have enough resource: %s, "
@@ -253,22 +238,12 @@ void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod)
 #define EVENTS_PER_SECOND 30
 #define EVENTS_BURST 300
 
-/** One look at one pod. */
-struct pass {
-	struct bt_node_agent *agent;
-	struct bt_agent_pod *record;
-	struct bt_str key; /* in the arena */
-	const struct bt_json_value *pod;
-	struct bt_arena *arena;
-	int64_t now_ns;
-};
-
 /* --- events --- */
 
-static bool take_event_tokens(struct pass *pass, int64_t wanted)
+static bool take_event_tokens(struct bt_sync *sync, int64_t wanted)
 {
-	struct bt_node_agent *agent = pass->agent;
-	int64_t gained = (pass->now_ns - agent->event_updated_ns) /
+	struct bt_node_agent *agent = sync->data;
+	int64_t gained = (sync->now_ns - agent->event_updated_ns) /
 		(BT_NS_PER_SECOND / (EVENTS_PER_SECOND * 1000));
 
 	if (gained > EVENTS_BURST * 1000 - agent->event_tokens) {
@@ -276,7 +251,7 @@ static bool take_event_tokens(struct pass *pass, int64_t wanted)
 	}
 	if (gained > 0) {
 		agent->event_tokens += gained;
-		agent->event_updated_ns = pass->now_ns;
+		agent->event_updated_ns = sync->now_ns;
 	}
 	if (agent->event_tokens < wanted * 1000) {
 		return false;
@@ -285,44 +260,36 @@ static bool take_event_tokens(struct pass *pass, int64_t wanted)
 	return true;
 }
 
-static void tell(struct pass *pass, const char *type, const char *reason, struct bt_str message)
-{
-	bt_hub_event(pass->agent->hub, "kubelet", pass->agent->pods_resource, pass->pod, type,
-		reason, message);
-}
-
 /* --- parts --- */
 
 /** false: try again. What is gone or has changed comes back as a change. */
-static bool write_status(struct pass *pass, struct bt_json_value *status)
+static bool write_status(struct bt_sync *sync, struct bt_json_value *status)
 {
-	struct bt_json_value *patch = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	uint16_t code;
+	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
 
-	bt_json_set_value(pass->arena, patch, "status", status);
-	code = bt_hub_patch(pass->agent->hub, pass->agent->pods_resource, BT_SUBRESOURCE_STATUS,
-		pass->key, patch, pass->arena, NULL);
-	return code == 200 || code == 404;
+	bt_json_set_value(sync->arena, patch, "status", status);
+	return bt_hub_is_done(bt_hub_patch(
+		sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch, sync->arena));
 }
 
-static void wait_until(struct pass *pass, int64_t due_ns)
+static void wait_until(struct bt_sync *sync, struct bt_agent_pod *record, int64_t due_ns)
 {
-	pass->record->due_ns = due_ns;
-	bt_hub_enqueue_at(pass->agent->hub, pass->key, due_ns);
+	record->due_ns = due_ns;
+	bt_hub_enqueue_at(sync->hub, sync->key, due_ns);
 }
 
-static int64_t later(const struct pass *pass, int64_t delay_ns)
+static int64_t later(const struct bt_sync *sync, int64_t delay_ns)
 {
-	return delay_ns > INT64_MAX - pass->now_ns ? INT64_MAX : pass->now_ns + delay_ns;
+	return delay_ns > INT64_MAX - sync->now_ns ? INT64_MAX : sync->now_ns + delay_ns;
 }
 
 /** false: it runs until it is deleted. */
-static bool run_time_of(const struct pass *pass, int64_t *out_ns)
+static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 {
-	struct bt_str text = bt_tree_annotation(pass->pod, BT_ANNOTATION_RUN_TIME);
-	const struct bt_json_value *owner = bt_controller_owner_of(pass->pod);
+	struct bt_str text = bt_tree_annotation(sync->object, BT_ANNOTATION_RUN_TIME);
+	const struct bt_json_value *owner = bt_controller_owner_of(sync->object);
 
-	if (bt_str_equal_c(bt_json_text_at(pass->pod, "spec.restartPolicy"), "Always")) {
+	if (bt_str_equal_c(bt_json_text_at(sync->object, "spec.restartPolicy"), "Always")) {
 		return false;
 	}
 	if (text.length != 0 && bt_duration_parse(text, out_ns, NULL) == 0 && *out_ns >= 0) {
@@ -331,307 +298,252 @@ static bool run_time_of(const struct pass *pass, int64_t *out_ns)
 	if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "Job")) {
 		return false;
 	}
-	*out_ns = bt_hub_options(pass->agent->hub)->job_run_time_ns;
+	*out_ns = sync->hub->options.job_run_time_ns;
 	return true;
 }
 
 /* --- start --- */
 
-static void start_clock(struct pass *pass, int64_t started_ns)
+static void start_clock(struct bt_sync *sync, struct bt_agent_pod *record, int64_t started_ns)
 {
 	int64_t run_time;
 
-	pass->record->stage = BT_AGENT_RUNNING;
-	pass->record->due_ns = INT64_MAX;
-	pass->record->completes = run_time_of(pass, &run_time);
-	if (pass->record->completes) {
-		wait_until(pass,
+	record->stage = BT_AGENT_RUNNING;
+	record->due_ns = INT64_MAX;
+	record->completes = run_time_of(sync, &run_time);
+	if (record->completes) {
+		wait_until(sync, record,
 			run_time > INT64_MAX - started_ns ? INT64_MAX : started_ns + run_time);
 	}
 }
 
-/** Files often say no more of a pod than that it runs: its agent knows the rest. */
-static bool tell_rest(struct pass *pass)
+/**
+ * What the pod waits for; "": nothing. Key of the first claim of a volume that is not bound, or "#"
+ * and the key of the first claim without devices that are this pod's. A claim that is not made yet:
+ * "#" and the pod's key, since the pod will say its name.
+ */
+static struct bt_str missing_claim(struct bt_sync *sync, const struct bt_agent_pod *record)
 {
-	if (bt_json_array_at(pass->pod, "status.containerStatuses")->count != 0 &&
-		bt_json_text_at(pass->pod, "status.podIP").length != 0) {
-		return true;
-	}
-	pass->record->accepted_ns = pass->now_ns;
-	return write_status(pass,
-		bt_agent_missing_status(
-			pass->agent, pass->record, pass->pod, pass->arena, pass->now_ns));
-}
-
-/** Key of the first claim of a volume that is not bound; "" when all are. */
-static struct bt_str missing_volume(struct pass *pass)
-{
-	const struct bt_json_value *volumes = bt_json_array_at(pass->pod, "spec.volumes");
+	struct bt_arena *arena = sync->arena;
+	const struct bt_json_value *volumes = bt_json_array_at(sync->object, "spec.volumes");
+	const struct bt_json_value *entries = bt_json_array_at(sync->object, "spec.resourceClaims");
+	struct bt_str namespace_ = bt_key_namespace(sync->key);
+	const struct bt_json_value *claim;
+	struct bt_str key;
 
 	for (uint32_t i = 0; i < volumes->count; i++) {
-		struct bt_str name = bt_pv_claim_of_volume(
-			pass->arena, bt_key_name(pass->key), volumes->elements[i]);
-		const struct bt_json_value *claim;
-		struct bt_str key;
+		struct bt_str name =
+			bt_pv_claim_of_volume(arena, bt_key_name(sync->key), volumes->elements[i]);
 
 		if (name.length == 0) {
 			continue;
 		}
-		key = bt_api_key(pass->arena, bt_key_namespace(pass->key), name);
-		claim = bt_api_read(bt_hub_api(pass->agent->hub), pass->agent->claims_resource, key,
-			pass->arena);
+		key = bt_api_key(arena, namespace_, name);
+		claim = bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, key, arena);
 		if (!bt_str_equal_c(bt_json_text_at(claim, "status.phase"), "Bound")) {
 			return key;
 		}
 	}
-	return BT_STR("");
-}
-
-/** "#" and the key of the first claim without devices that are this pod's; "" when there is none. A
- * claim that is not made yet: "#" and the pod's key, since the pod will say its name. */
-static struct bt_str missing_devices(struct pass *pass)
-{
-	const struct bt_json_value *entries = bt_json_array_at(pass->pod, "spec.resourceClaims");
-	const struct bt_api *api = bt_hub_api(pass->agent->hub);
-
 	for (uint32_t i = 0; i < entries->count; i++) {
-		const struct bt_json_value *claim;
-		struct bt_str key = pass->key;
 		struct bt_str name;
-		bool is_made = bt_claim_of_entry(pass->pod, entries->elements[i], &name);
+		bool is_made = bt_claim_of_entry(sync->object, entries->elements[i], &name);
 
 		if (is_made && name.length == 0) {
 			continue;
 		}
-		if (is_made) {
-			key = bt_api_key(pass->arena, bt_key_namespace(pass->key), name);
-			claim = bt_api_read(api, pass->agent->devices_resource, key, pass->arena);
-			if (bt_claim_is_allocated(claim) &&
-				bt_claim_is_reserved(claim, bt_str_from(pass->record->uid))) {
-				continue;
-			}
+		key = is_made ? bt_api_key(arena, namespace_, name) : sync->key;
+		claim = is_made ? bt_hub_read(sync->hub, BT_HUB_CLAIMS, key, arena) : NULL;
+		if (!bt_claim_is_allocated(claim) ||
+			!bt_claim_is_reserved(claim, bt_str_from(record->uid))) {
+			return bt_arena_printf(arena, "#%.*s", BT_STR_ARG(key));
 		}
-		return bt_arena_printf(pass->arena, "#%.*s", BT_STR_ARG(key));
 	}
 	return BT_STR("");
 }
 
-static bool start(struct pass *pass)
+static bool start(struct bt_sync *sync, struct bt_agent_pod *record)
 {
-	struct bt_node_agent *agent = pass->agent;
-	struct bt_str missing = missing_volume(pass);
+	struct bt_node_agent *agent = sync->data;
+	const struct bt_json_value *containers = bt_json_array_at(sync->object, "spec.containers");
+	struct bt_str missing = missing_claim(sync, record);
 
-	if (missing.length == 0) {
-		missing = missing_devices(pass);
-	}
 	if (missing.length != 0) {
-		bt_groups_put(&agent->waiting, pass->key, missing);
+		bt_groups_put(&agent->waiting, sync->key, missing);
 		return true;
 	}
-	bt_groups_remove(&agent->waiting, pass->key);
-	if (!write_status(pass,
-		    bt_agent_running_status(
-			    agent, pass->record, pass->pod, pass->arena, pass->now_ns))) {
+	bt_groups_remove(&agent->waiting, sync->key);
+	if (!write_status(sync, bt_agent_running_status(sync, record))) {
 		return false;
 	}
-	start_clock(pass, pass->now_ns);
-	const struct bt_json_value *containers = bt_json_array_at(pass->pod, "spec.containers");
-
-	for (uint32_t i = 0; i < containers->count && take_event_tokens(pass, 3); i++) {
+	start_clock(sync, record, sync->now_ns);
+	for (uint32_t i = 0; i < containers->count && take_event_tokens(sync, 3); i++) {
 		struct bt_str name = bt_json_text_at(containers->elements[i], "name");
 		struct bt_str image = bt_json_text_at(containers->elements[i], "image");
 
-		tell(pass, "Normal", "Pulled",
-			bt_arena_printf(pass->arena,
-				"Container image \"%.*s\" already present on machine",
-				BT_STR_ARG(image)));
-		tell(pass, "Normal", "Created",
-			bt_arena_printf(pass->arena, "Created container: %.*s", BT_STR_ARG(name)));
-		tell(pass, "Normal", "Started",
-			bt_arena_printf(pass->arena, "Started container %.*s", BT_STR_ARG(name)));
+		bt_sync_event(sync, "Normal", "Pulled",
+			"Container image \"%.*s\" already present on machine", BT_STR_ARG(image));
+		bt_sync_event(
+			sync, "Normal", "Created", "Created container: %.*s", BT_STR_ARG(name));
+		bt_sync_event(
+			sync, "Normal", "Started", "Started container %.*s", BT_STR_ARG(name));
 	}
 	return true;
 }
 
-static bool accept(struct pass *pass)
+static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 {
-	struct bt_agent_refusal refusal;
-	bool runs = bt_str_equal_c(bt_json_text_at(pass->pod, "status.phase"), "Running");
-	int64_t delay = bt_hub_options(pass->agent->hub)->pod_start_delay_ns;
+	const struct bt_json_value *pod = sync->object;
+	struct bt_arena *arena = sync->arena;
+	struct refusal refusal;
+	bool runs = bt_str_equal_c(bt_json_text_at(pod, "status.phase"), "Running");
+	int64_t started = bt_tree_seconds(pod, "status.startTime");
+	int64_t delay = sync->hub->options.pod_start_delay_ns;
 
-	if (runs && !tell_rest(pass)) {
-		return false;
+	/* Files often say no more of a pod than that it runs: its agent knows the rest. */
+	if (runs &&
+		(bt_json_array_at(pod, "status.containerStatuses")->count == 0 ||
+			bt_json_text_at(pod, "status.podIP").length == 0)) {
+		record->accepted_ns = sync->now_ns;
+		if (!write_status(sync, bt_agent_missing_status(sync, record))) {
+			return false;
+		}
 	}
-	if (!agent_admit(pass->agent, pass->record, runs, pass->arena, &refusal)) {
-		struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
+	if (!admit(sync->data, record, runs, arena, &refusal)) {
+		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 
-		bt_json_set_c(pass->arena, status, "phase", "Failed");
-		bt_json_set_str(pass->arena, status, "reason", refusal.reason);
-		bt_json_set_str(pass->arena, status, "message", refusal.message);
-		bt_json_set_str(
-			pass->arena, status, "startTime", bt_time_text(pass->arena, pass->now_ns));
-		tell(pass, "Warning", bt_arena_str(pass->arena, refusal.reason).data,
-			refusal.message);
-		return write_status(pass, status);
+		bt_json_set_c(arena, status, "phase", "Failed");
+		bt_json_set_str(arena, status, "reason", refusal.reason);
+		bt_json_set_str(arena, status, "message", refusal.message);
+		bt_json_set_str(arena, status, "startTime", bt_time_text(arena, sync->now_ns));
+		bt_sync_event(sync, "Warning", bt_arena_str(arena, refusal.reason).data, "%.*s",
+			BT_STR_ARG(refusal.message));
+		return write_status(sync, status);
 	}
 	if (runs) {
 		/* It ran before this process did. */
-		int64_t started = bt_tree_seconds(pass->pod, "status.startTime");
-
-		start_clock(pass, started != 0 ? started * BT_NS_PER_SECOND : pass->now_ns);
+		start_clock(sync, record, started != 0 ? started * BT_NS_PER_SECOND : sync->now_ns);
 		return true;
 	}
-	pass->record->stage = BT_AGENT_STARTING;
-	pass->record->accepted_ns = pass->now_ns;
+	record->stage = BT_AGENT_STARTING;
+	record->accepted_ns = sync->now_ns;
 	if (delay > 0) {
-		wait_until(pass, later(pass, delay));
+		wait_until(sync, record, later(sync, delay));
 		return true;
 	}
-	pass->record->due_ns = pass->now_ns;
-	return start(pass);
+	record->due_ns = sync->now_ns;
+	return start(sync, record);
 }
 
 /* --- while it runs --- */
 
-static bool run(struct pass *pass)
+static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 {
+	struct bt_str policy = bt_json_text_at(sync->object, "spec.restartPolicy");
+	struct bt_str code_text = bt_tree_annotation(sync->object, BT_ANNOTATION_EXIT_CODE);
 	struct bt_json_value *status;
 
-	if (pass->record->completes && pass->now_ns >= pass->record->due_ns) {
-		int64_t code = 0;
-		int64_t exit_code =
-			bt_str_parse_int64(
-				bt_tree_annotation(pass->pod, BT_ANNOTATION_EXIT_CODE), &code) &&
-				code > 0 && code <= 255
-			? code
-			: 0;
+	if (record->completes && sync->now_ns >= record->due_ns) {
+		int64_t exit_code = 0;
 		int64_t run_time = 0;
 
-		if (exit_code != 0 &&
-			bt_str_equal_c(
-				bt_json_text_at(pass->pod, "spec.restartPolicy"), "OnFailure")) {
-			(void)run_time_of(pass, &run_time);
-			wait_until(pass,
-				later(pass,
-					run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
-			return write_status(pass,
-				bt_agent_restarted_status(
-					pass->pod, exit_code, pass->arena, pass->now_ns));
+		if (!bt_str_parse_int64(code_text, &exit_code) || exit_code < 0 ||
+			exit_code > 255) {
+			exit_code = 0;
 		}
-		return write_status(pass,
-			bt_agent_ended_status(pass->pod, exit_code, pass->arena, pass->now_ns));
+		if (exit_code != 0 && bt_str_equal_c(policy, "OnFailure")) {
+			(void)run_time_of(sync, &run_time);
+			wait_until(sync, record,
+				later(sync,
+					run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
+			return write_status(sync, bt_agent_restarted_status(sync, exit_code));
+		}
+		return write_status(sync, bt_agent_ended_status(sync, exit_code));
 	}
-	if (pass->record->completes) {
-		wait_until(pass, pass->record->due_ns);
+	if (record->completes) {
+		wait_until(sync, record, record->due_ns);
 	}
-	if (!pass->record->has_gates) {
+	if (!record->has_gates) {
 		return true;
 	}
-	status = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	bt_json_set_value(pass->arena, status, "conditions",
-		bt_agent_gated_conditions(pass->pod, pass->arena, pass->now_ns));
-	return bt_tree_covers(bt_json_object_at(pass->pod, "status"), status) ||
-		write_status(pass, status);
+	status = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	bt_json_set_value(sync->arena, status, "conditions", bt_agent_gated_conditions(sync));
+	return bt_tree_covers(bt_json_object_at(sync->object, "status"), status) ||
+		write_status(sync, status);
 }
 
 /* --- end --- */
 
-static bool is_over(const struct bt_json_value *pod)
+static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 {
-	struct bt_str phase = bt_json_text_at(pod, "status.phase");
-
-	return bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed");
-}
-
-static bool finish(struct pass *pass)
-{
+	struct bt_str uid = bt_arena_str(sync->arena, bt_str_from(record->uid));
 	uint16_t code;
 
 	/* Who keeps the pod by a finalizer is told how it ended. */
-	if (bt_json_array_at(pass->pod, "metadata.finalizers")->count != 0 && !is_over(pass->pod) &&
-		!write_status(pass,
-			bt_agent_ended_status(
-				pass->pod, EXIT_CODE_STOPPED, pass->arena, pass->now_ns))) {
+	if (bt_json_array_at(sync->object, "metadata.finalizers")->count != 0 &&
+		!bt_tree_is_over(sync->object) &&
+		!write_status(sync, bt_agent_ended_status(sync, EXIT_CODE_STOPPED))) {
 		return false;
 	}
-	code = bt_hub_delete(pass->agent->hub, pass->agent->pods_resource, pass->key, 0,
-		bt_arena_str(pass->arena, bt_str_from(pass->record->uid)), pass->arena);
-	return code == 200 || code == 404 || code == 409;
+	code = bt_hub_delete(sync->hub, sync->resource, sync->key, 0, uid, sync->arena);
+	return bt_hub_is_done(code) || code == 409;
 }
 
-static bool stop(struct pass *pass)
+static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 {
-	struct bt_agent_pod *record = pass->record;
-	int64_t delay = bt_hub_options(pass->agent->hub)->pod_stop_delay_ns;
+	const struct bt_json_value *containers = bt_json_array_at(sync->object, "spec.containers");
+	int64_t delay = sync->hub->options.pod_stop_delay_ns;
 	int64_t grace = record->grace_seconds > 0 ? record->grace_seconds : 0;
 	int64_t due;
 
 	/* What never ran ends at once: spec 14b section 12, case 39. */
-	if (record->stage == BT_AGENT_NEW || record->stage == BT_AGENT_STARTING) {
-		if (!bt_str_equal_c(bt_json_text_at(pass->pod, "status.phase"), "Running")) {
-			return finish(pass);
-		}
+	if ((record->stage == BT_AGENT_NEW || record->stage == BT_AGENT_STARTING) &&
+		!bt_str_equal_c(bt_json_text_at(sync->object, "status.phase"), "Running")) {
+		return finish(sync, record);
 	}
 	if (delay > grace * BT_NS_PER_SECOND) {
 		delay = grace * BT_NS_PER_SECOND;
 	}
-	due = later(pass, delay);
+	due = later(sync, delay);
 	if (record->stage != BT_AGENT_STOPPING) {
 		record->stage = BT_AGENT_STOPPING;
 		record->due_ns = due;
-		const struct bt_json_value *containers =
-			bt_json_array_at(pass->pod, "spec.containers");
-
-		for (uint32_t i = 0; i < containers->count && take_event_tokens(pass, 1); i++) {
-			tell(pass, "Normal", "Killing",
-				bt_arena_printf(pass->arena, "Stopping container %.*s",
-					BT_STR_ARG(
-						bt_json_text_at(containers->elements[i], "name"))));
+		for (uint32_t i = 0; i < containers->count && take_event_tokens(sync, 1); i++) {
+			bt_sync_event(sync, "Normal", "Killing", "Stopping container %.*s",
+				BT_STR_ARG(bt_json_text_at(containers->elements[i], "name")));
 		}
 	} else if (due < record->due_ns) {
 		record->due_ns = due;
 	}
-	if (record->due_ns > pass->now_ns) {
-		wait_until(pass, record->due_ns);
+	if (record->due_ns > sync->now_ns) {
+		wait_until(sync, record, record->due_ns);
 		return true;
 	}
-	return finish(pass);
+	return finish(sync, record);
 }
 
-bool bt_agent_sync_pod(
-	struct bt_node_agent *agent, uint32_t slot, struct bt_arena *arena, int64_t now_ns)
+bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record)
 {
-	struct pass pass = {
-		.agent = agent,
-		.record = &agent->pods.items[slot],
-		.arena = arena,
-		.now_ns = now_ns,
-	};
-	const struct bt_agent_node *node = &agent->nodes.items[pass.record->node];
+	const struct bt_node_agent *agent = sync->data;
+	const struct bt_agent_node *node = &agent->nodes.items[record->node];
 
-	if (!node->exists || !node->simulated) {
+	if (!node->exists || !node->simulated ||
+		!bt_str_equal_c(bt_json_text_at(sync->object, "metadata.uid"), record->uid)) {
 		return true;
 	}
-	pass.key = bt_arena_str(arena, bt_str_from(pass.record->key));
-	pass.pod = bt_api_read(bt_hub_api(agent->hub), agent->pods_resource, pass.key, arena);
-	if (pass.pod == NULL ||
-		!bt_str_equal_c(bt_json_text_at(pass.pod, "metadata.uid"), pass.record->uid)) {
-		return true;
+	if (record->deleting || bt_tree_is_deleting(sync->object)) {
+		return stop(sync, record);
 	}
-	if (pass.record->deleting || bt_tree_is_deleting(pass.pod)) {
-		return stop(&pass);
-	}
-	switch (pass.record->stage) {
+	switch (record->stage) {
 	case BT_AGENT_NEW:
-		return accept(&pass);
+		return accept(sync, record);
 	case BT_AGENT_STARTING:
-		if (now_ns < pass.record->due_ns) {
-			wait_until(&pass, pass.record->due_ns);
+		if (sync->now_ns < record->due_ns) {
+			wait_until(sync, record, record->due_ns);
 			return true;
 		}
-		return start(&pass);
+		return start(sync, record);
 	case BT_AGENT_RUNNING:
-		return run(&pass);
+		return run(sync, record);
 	case BT_AGENT_STOPPING:
 		break;
 	}

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "api/time.h"
-#include "cluster/hub.h"
 #include "cluster/node_agent.h"
 #include "server/condition.h"
 
@@ -16,11 +15,14 @@ struct picture {
 	int64_t exit_code; /* of those that ended */
 };
 
-static struct picture picture_of(
-	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns)
+static struct picture picture_of(const struct bt_sync *sync)
 {
 	return (struct picture){
-		.arena = arena, .pod = pod, .now = bt_time_text(arena, now_ns), .running = true};
+		.arena = sync->arena,
+		.pod = sync->object,
+		.now = bt_time_text(sync->arena, sync->now_ns),
+		.running = true,
+	};
 }
 
 /* --- conditions --- */
@@ -95,17 +97,11 @@ static void set_ready(const struct picture *picture, struct bt_json_value *condi
 	set_condition(picture, conditions, &ready);
 }
 
-static struct bt_json_value *copy_conditions(const struct picture *picture)
+struct bt_json_value *bt_agent_gated_conditions(const struct bt_sync *sync)
 {
-	return bt_json_clone(
-		picture->arena, bt_json_array_at(picture->pod, "status.conditions"), false);
-}
-
-struct bt_json_value *bt_agent_gated_conditions(
-	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns)
-{
-	struct picture picture = picture_of(pod, arena, now_ns);
-	struct bt_json_value *conditions = copy_conditions(&picture);
+	struct picture picture = picture_of(sync);
+	struct bt_json_value *conditions =
+		bt_tree_copy_array(sync->arena, sync->object, "status.conditions");
 
 	set_ready(&picture, conditions);
 	return conditions;
@@ -134,18 +130,6 @@ static struct bt_json_value *running(const struct picture *picture)
 	bt_json_set_str(picture->arena, bt_json_ensure_object(picture->arena, state, "running"),
 		"startedAt", picture->now);
 	return state;
-}
-
-/** Entry of a list of container statuses, or NULL. */
-static const struct bt_json_value *status_named(
-	const struct bt_json_value *statuses, struct bt_str name)
-{
-	for (uint32_t i = 0; i < statuses->count; i++) {
-		if (bt_str_equal(bt_json_text_at(statuses->elements[i], "name"), name)) {
-			return statuses->elements[i];
-		}
-	}
-	return NULL;
 }
 
 static struct bt_json_value *container_status(const struct picture *picture,
@@ -192,7 +176,7 @@ static void set_containers(const struct picture *picture, struct bt_json_value *
 		const struct bt_json_value *container = containers->elements[i];
 		bt_json_append(picture->arena, list,
 			container_status(picture, container,
-				status_named(before, bt_json_text_at(container, "name")),
+				bt_tree_find(before, "name", bt_json_text_at(container, "name")),
 				picture->running, picture->exit_code));
 	}
 	if (init->count == 0) {
@@ -238,9 +222,8 @@ static struct bt_str pod_ip(const struct picture *picture, struct bt_node_agent 
 		node->subnet[2], record->host != 0 ? record->host : 255u);
 }
 
-struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
-	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
-	int64_t now_ns)
+struct bt_json_value *bt_agent_running_status(
+	const struct bt_sync *sync, struct bt_agent_pod *record)
 {
 	static const struct condition started[] = {
 		{"PodReadyToStartContainers", true, NULL, NULL},
@@ -248,10 +231,13 @@ struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
 		{"ContainersReady", true, NULL, NULL},
 		{"PodScheduled", true, NULL, NULL},
 	};
-	struct picture picture = picture_of(pod, arena, now_ns);
+	struct bt_node_agent *agent = sync->data;
 	struct bt_agent_node *node = &agent->nodes.items[record->node];
+	const struct bt_json_value *pod = sync->object;
+	struct bt_arena *arena = sync->arena;
+	struct picture picture = picture_of(sync);
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *conditions = copy_conditions(&picture);
+	struct bt_json_value *conditions = bt_tree_copy_array(arena, pod, "status.conditions");
 	struct bt_str host_ip = bt_arena_str(arena, bt_str_from(node->address));
 	struct bt_str ip = bt_json_bool_at(pod, "spec.hostNetwork", false)
 		? host_ip
@@ -287,20 +273,19 @@ static bool is_told(const struct bt_json_value *value)
 	return (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) || value->count != 0;
 }
 
-struct bt_json_value *bt_agent_missing_status(struct bt_node_agent *agent,
-	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
-	int64_t now_ns)
+struct bt_json_value *bt_agent_missing_status(
+	const struct bt_sync *sync, struct bt_agent_pod *record)
 {
-	struct bt_json_value *whole = bt_agent_running_status(agent, record, pod, arena, now_ns);
-	const struct bt_json_value *told = bt_json_object_at(pod, "status");
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *whole = bt_agent_running_status(sync, record);
+	const struct bt_json_value *told = bt_json_object_at(sync->object, "status");
 	struct bt_json_value *missing = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *conditions =
-		bt_json_clone(arena, bt_json_array_at(told, "conditions"), false);
+	struct bt_json_value *conditions = bt_tree_copy_array(arena, told, "conditions");
 	const struct bt_json_value *all = bt_json_array_at(whole, "conditions");
 
 	for (uint32_t i = 0; i < all->count; i++) {
 		struct bt_str type = bt_json_text_at(all->elements[i], "type");
-		if (bt_condition_find(conditions, bt_arena_str(arena, type).data) == NULL) {
+		if (bt_tree_find(conditions, "type", type) == NULL) {
 			bt_json_append(arena, conditions, all->elements[i]);
 		}
 	}
@@ -317,23 +302,23 @@ struct bt_json_value *bt_agent_missing_status(struct bt_node_agent *agent,
 	return missing;
 }
 
-struct bt_json_value *bt_agent_ended_status(
-	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns)
+struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code)
 {
-	struct picture picture = picture_of(pod, arena, now_ns);
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *conditions = copy_conditions(&picture);
-
-	picture.running = false;
-	picture.exit_code = exit_code;
-	const char *reason = picture.exit_code == 0 ? "PodCompleted" : "PodFailed";
+	const char *reason = exit_code == 0 ? "PodCompleted" : "PodFailed";
 	const struct condition ended[] = {
 		{"PodReadyToStartContainers", false, NULL, NULL},
-		{"Initialized", true, picture.exit_code == 0 ? reason : NULL, NULL},
+		{"Initialized", true, exit_code == 0 ? reason : NULL, NULL},
 		{"Ready", false, reason, NULL},
 		{"ContainersReady", false, reason, NULL},
 	};
+	struct bt_arena *arena = sync->arena;
+	struct picture picture = picture_of(sync);
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *conditions =
+		bt_tree_copy_array(arena, sync->object, "status.conditions");
 
+	picture.running = false;
+	picture.exit_code = exit_code;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(ended); i++) {
 		set_condition(&picture, conditions, &ended[i]);
 	}
@@ -343,11 +328,10 @@ struct bt_json_value *bt_agent_ended_status(
 	return status;
 }
 
-struct bt_json_value *bt_agent_restarted_status(
-	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns)
+struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int64_t exit_code)
 {
-	struct picture picture = picture_of(pod, arena, now_ns);
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct picture picture = picture_of(sync);
+	struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
 
 	picture.exit_code = exit_code;
 	set_containers(&picture, status);
@@ -428,30 +412,24 @@ static struct bt_json_value *info_of(
 	return info;
 }
 
-bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
-	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns)
+void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *record)
 {
-	struct bt_str name = bt_json_text_at(node, "metadata.name");
+	const struct bt_json_value *node = sync->object;
+	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 
-	bt_json_set_value(arena, status, "conditions", conditions_of(node, arena, now_ns));
+	bt_json_set_value(arena, status, "conditions", conditions_of(node, arena, sync->now_ns));
 	if (bt_json_array_at(node, "status.addresses")->count == 0) {
-		bt_json_set_value(
-			arena, status, "addresses", addresses_of(arena, record->address, name));
+		bt_json_set_value(arena, status, "addresses",
+			addresses_of(arena, record->address, sync->key));
 	}
 	bt_json_set_value(arena, status, "nodeInfo",
 		info_of(arena, bt_json_object_at(node, "status.nodeInfo"),
 			bt_json_text_at(node, "metadata.uid")));
-	return bt_tree_write_status(agent->hub, agent->nodes_resource, node, status, arena);
+	bt_sync_write_status(sync, status);
 }
 
 /* --- those that --nodes makes --- */
-
-static struct bt_str zone_name(struct bt_arena *arena, uint32_t zone)
-{
-	return zone < ZONE_LETTERS ? bt_arena_printf(arena, "zone-%c", (char)('a' + (int)zone))
-				   : bt_arena_printf(arena, "zone-%u", zone);
-}
 
 static struct bt_json_value *amounts_of(
 	const struct bt_node_template *template_, struct bt_arena *arena)
@@ -481,9 +459,13 @@ static struct bt_json_value *make_node(const struct bt_node_template *template_,
 	bt_json_set_str(arena, labels, "kubernetes.io/hostname", name);
 	bt_json_set_c(arena, labels, "kubernetes.io/os", "linux");
 	if (template_->zone_count != 0) {
+		uint32_t zone = index % template_->zone_count;
+
 		bt_json_set_c(arena, labels, "topology.kubernetes.io/region", "region-1");
 		bt_json_set_str(arena, labels, "topology.kubernetes.io/zone",
-			zone_name(arena, index % template_->zone_count));
+			zone < ZONE_LETTERS
+				? bt_arena_printf(arena, "zone-%c", (char)('a' + (int)zone))
+				: bt_arena_printf(arena, "zone-%u", zone));
 	}
 	bt_json_set_value(arena, status, "capacity", amounts_of(template_, arena));
 	bt_json_set_value(arena, status, "allocatable", amounts_of(template_, arena));
@@ -498,8 +480,6 @@ int bt_controllers_add_nodes(struct bt_controllers *controllers,
 	const struct bt_node_template *template_, struct berth_error *err)
 {
 	struct bt_hub *hub = &controllers->hub;
-	const struct bt_api_resource *nodes =
-		bt_resources_builtin(bt_api_resources(hub->api), "", "nodes");
 	struct bt_arena arena = {0};
 	int code = 0;
 
@@ -508,12 +488,12 @@ int bt_controllers_add_nodes(struct bt_controllers *controllers,
 		struct bt_str name = bt_arena_printf(&arena, "%s%u", template_->name_prefix, i);
 		struct bt_api_answer answer;
 
-		if (bt_store_find(hub->store, nodes->collection, name) != NULL) {
+		if (bt_hub_exists(hub, BT_HUB_NODES, name)) {
 			bt_arena_reset(&arena);
 			continue;
 		}
 		request.verb = BT_VERB_CREATE;
-		request.resource = nodes;
+		request.resource = hub->kinds[BT_HUB_NODES];
 		request.body = make_node(template_, i, name, &arena, bt_api_now_ns(hub->api));
 		bt_api_perform(hub->api, &request, &arena, &answer);
 		if (answer.code != 201) {

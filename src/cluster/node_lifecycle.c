@@ -2,9 +2,7 @@
 /** Taints that follow from a node's state, and nodes whose heartbeats stopped. Spec: 14b section
  * 6.6. */
 #include "api/time.h"
-#include "cluster/groups.h"
 #include "cluster/node_agent.h"
-#include "cluster/pod_index.h"
 #include "cluster/tree.h"
 #include "server/condition.h"
 
@@ -19,22 +17,9 @@ struct heartbeat {
 };
 
 struct lifecycle {
-	const struct bt_api_resource *nodes;
-	const struct bt_api_resource *pods;
-	const struct bt_api_resource *leases;
 	bool agents_are_alive; /* those of this process */
 	BT_VEC(struct heartbeat) heartbeats;
 	struct bt_map by_node;
-};
-
-/** One look at one node. */
-struct pass {
-	struct lifecycle *self;
-	struct bt_hub *hub;
-	struct bt_str key;
-	const struct bt_json_value *node;
-	struct bt_arena *arena;
-	int64_t now_ns;
 };
 
 static uint64_t heartbeat_hash(const void *owner, uint32_t value)
@@ -43,20 +28,15 @@ static uint64_t heartbeat_hash(const void *owner, uint32_t value)
 	return bt_str_hash(bt_str_from(self->heartbeats.items[value].node));
 }
 
-static void *create(struct bt_hub *hub)
+static void init(void *data, struct bt_hub *hub)
 {
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-	struct lifecycle *self = BT_NEW(struct lifecycle);
+	struct lifecycle *self = data;
 
-	self->nodes = bt_resources_builtin(resources, "", "nodes");
-	self->pods = bt_resources_builtin(resources, "", "pods");
-	self->leases = bt_resources_builtin(resources, "coordination.k8s.io", "leases");
-	self->agents_are_alive = bt_controllers_has(bt_hub_options(hub), "node-agent");
+	self->agents_are_alive = bt_controllers_has(&hub->options, "node-agent");
 	bt_map_init(&self->by_node, heartbeat_hash, self);
-	return self;
 }
 
-static void destroy(void *data)
+static void finish(void *data)
 {
 	struct lifecycle *self = data;
 
@@ -65,7 +45,6 @@ static void destroy(void *data)
 	}
 	bt_vec_finish(&self->heartbeats);
 	bt_map_finish(&self->by_node);
-	bt_free(self);
 }
 
 /* --- heartbeats --- */
@@ -119,27 +98,6 @@ static void forget_heartbeat(struct lifecycle *self, struct bt_str node)
 	self->heartbeats.count--;
 }
 
-static void observe_lease(
-	struct lifecycle *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	struct bt_str node = bt_key_name(observed->key);
-	const struct heartbeat *known;
-
-	if (observed->type == BT_CHANGE_DELETED ||
-		!bt_str_equal_c(bt_key_namespace(observed->key), "kube-node-lease")) {
-		return;
-	}
-	known = find_heartbeat(self, node);
-	/* Only those are watched whose agents are others'. */
-	if (known != NULL) {
-		bool was_missing = bt_hub_now_ns(hub) - known->seen_ns >= GRACE_NS;
-		note_heartbeat(self, node, bt_hub_now_ns(hub));
-		if (was_missing) {
-			bt_hub_enqueue(hub, node);
-		}
-	}
-}
-
 static bool is_watched(const struct lifecycle *self, const struct bt_json_value *node)
 {
 	return !self->agents_are_alive || !bt_node_is_simulated(node);
@@ -149,8 +107,19 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 {
 	struct lifecycle *self = data;
 
-	if (observed->resource == self->leases) {
-		observe_lease(self, hub, observed);
+	if (observed->kind == BT_HUB_LEASES) {
+		struct bt_str node = bt_key_name(observed->key);
+		struct heartbeat *known = find_heartbeat(self, node);
+
+		/* Only nodes without an agent in this process have an entry. */
+		if (known != NULL && observed->type != BT_CHANGE_DELETED &&
+			bt_str_equal_c(bt_key_namespace(observed->key), "kube-node-lease")) {
+			bool was_missing = hub->now_ns - known->seen_ns >= GRACE_NS;
+			known->seen_ns = hub->now_ns;
+			if (was_missing) {
+				bt_hub_enqueue(hub, node);
+			}
+		}
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
@@ -161,51 +130,33 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		(observed->before == NULL || find_heartbeat(self, observed->key) == NULL ||
 			!bt_json_equal(bt_json_array_at(observed->before, "status.conditions"),
 				bt_json_array_at(observed->after, "status.conditions")))) {
-		note_heartbeat(self, observed->key, bt_hub_now_ns(hub));
+		note_heartbeat(self, observed->key, hub->now_ns);
 	}
 	bt_hub_enqueue(hub, observed->key);
 }
 
 /* --- nodes that are silent --- */
 
-static bool mark_pods(struct pass *pass)
+static struct bt_json_value *with_conditions(
+	struct bt_arena *arena, struct bt_json_value *conditions)
 {
-	const struct bt_indexed_pod *record = bt_pod_index_on_node(pass->hub, pass->key);
-	bool succeeded = true;
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 
-	for (; record != NULL; record = record->next_on_node) {
-		static const struct bt_tree_condition not_ready = {
-			"Ready", "False", "NodeNotReady", BT_STR_INIT("")};
-		const struct bt_json_value *pod;
-		struct bt_json_value *conditions;
-		struct bt_json_value *status;
-
-		if (!record->ready) {
-			continue;
-		}
-		pod = bt_api_read(
-			bt_hub_api(pass->hub), pass->self->pods, record->key, pass->arena);
-		conditions = bt_json_clone(
-			pass->arena, bt_json_array_at(pod, "status.conditions"), false);
-		(void)bt_tree_set_condition(
-			pass->arena, conditions, &not_ready, false, pass->now_ns);
-		status = bt_json_new(pass->arena, BT_JSON_OBJECT);
-		bt_json_set_value(pass->arena, status, "conditions", conditions);
-		succeeded = (pod == NULL ||
-				    bt_tree_write_status(pass->hub, pass->self->pods, pod, status,
-					    pass->arena)) &&
-			succeeded;
-	}
-	return succeeded;
+	bt_json_set_value(arena, status, "conditions", conditions);
+	return status;
 }
 
-static bool mark_unknown(struct pass *pass)
+/** The node's conditions become Unknown, and its pods not ready. */
+static bool mark_unknown(struct bt_sync *sync)
 {
 	static const char *const types[] = {
 		"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"};
-	struct bt_json_value *conditions = bt_json_clone(
-		pass->arena, bt_json_array_at(pass->node, "status.conditions"), false);
-	struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
+	static const struct bt_tree_condition not_ready = {
+		"Ready", "False", "NodeNotReady", BT_STR_INIT("")};
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *conditions =
+		bt_tree_copy_array(arena, sync->object, "status.conditions");
+	const struct bt_indexed_pod *record = bt_pod_index_on_node(sync->hub, sync->key);
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(types); i++) {
 		bool known = bt_condition_find(conditions, types[i]) != NULL;
@@ -218,36 +169,51 @@ static bool mark_unknown(struct pass *pass)
 		};
 		if (!bt_condition_is(conditions, types[i], "Unknown")) {
 			(void)bt_tree_set_condition(
-				pass->arena, conditions, &unknown, false, pass->now_ns);
+				arena, conditions, &unknown, false, sync->now_ns);
 		}
 	}
-	bt_json_set_value(pass->arena, status, "conditions", conditions);
-	return bt_tree_write_status(
-		       pass->hub, pass->self->nodes, pass->node, status, pass->arena) &&
-		mark_pods(pass);
+	bt_sync_write_status(sync, with_conditions(arena, conditions));
+	if (sync->failed) {
+		return false;
+	}
+	for (; record != NULL; record = record->next_on_node) {
+		const struct bt_json_value *pod = record->ready
+			? bt_hub_read(sync->hub, BT_HUB_PODS, record->key, arena)
+			: NULL;
+
+		if (pod == NULL) {
+			continue;
+		}
+		conditions = bt_tree_copy_array(arena, pod, "status.conditions");
+		(void)bt_tree_set_condition(arena, conditions, &not_ready, false, sync->now_ns);
+		if (!bt_tree_write_status(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
+			    with_conditions(arena, conditions), arena)) {
+			sync->failed = true;
+		}
+	}
+	return !sync->failed;
 }
 
 /** Ready or not, the node must be heard of. */
-static bool check_heartbeat(struct pass *pass)
+static bool check_heartbeat(struct bt_sync *sync)
 {
-	const struct bt_json_value *conditions = bt_json_array_at(pass->node, "status.conditions");
-	const struct heartbeat *heartbeat;
+	struct lifecycle *self = sync->data;
+	const struct bt_json_value *conditions =
+		bt_json_array_at(sync->object, "status.conditions");
+	const struct heartbeat *heartbeat = find_heartbeat(self, sync->key);
 	bool has_ready = bt_condition_find(conditions, "Ready") != NULL;
 	int64_t due;
 
-	if (!is_watched(pass->self, pass->node)) {
-		return true;
-	}
-	heartbeat = find_heartbeat(pass->self, pass->key);
-	if (heartbeat == NULL || bt_condition_is(conditions, "Ready", "Unknown")) {
+	if (!is_watched(self, sync->object) || heartbeat == NULL ||
+		bt_condition_is(conditions, "Ready", "Unknown")) {
 		return true;
 	}
 	due = heartbeat->seen_ns + (has_ready ? GRACE_NS : STARTUP_GRACE_NS);
-	if (pass->now_ns < due) {
-		bt_hub_enqueue_at(pass->hub, pass->key, due);
+	if (sync->now_ns < due) {
+		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	return mark_unknown(pass);
+	return mark_unknown(sync);
 }
 
 /* --- taints --- */
@@ -269,95 +235,71 @@ static const struct wanted wanted_taints[] = {
 	{TAINT_PREFIX "unschedulable", NULL, NULL, false},
 };
 
-static bool is_wanted(const struct bt_json_value *node, const struct wanted *wanted)
+/** Put the taint in or take it out. Returns whether the list changed. */
+static bool set_taint(struct bt_sync *sync, struct bt_json_value *taints, const char *key,
+	const char *effect, bool wanted)
 {
-	if (wanted->condition == NULL) {
-		return bt_json_bool_at(node, "spec.unschedulable", false);
-	}
-	return bt_condition_is(
-		bt_json_array_at(node, "status.conditions"), wanted->condition, wanted->status);
-}
+	struct bt_json_value *taint;
 
-/** Index of a taint, or -1. */
-static int64_t find_taint(const struct bt_json_value *taints, const char *key, const char *effect)
-{
 	for (uint32_t i = 0; i < taints->count; i++) {
 		if (bt_str_equal_c(bt_json_text_at(taints->elements[i], "key"), key) &&
 			bt_str_equal_c(bt_json_text_at(taints->elements[i], "effect"), effect)) {
-			return i;
+			if (!wanted) {
+				bt_json_remove_at(taints, i);
+			}
+			return !wanted;
 		}
 	}
-	return -1;
-}
-
-/** Put the taint in or take it out. Returns whether the list changed. */
-static bool set_taint(struct pass *pass, struct bt_json_value *taints, const char *key,
-	const char *effect, bool wanted)
-{
-	int64_t index = find_taint(taints, key, effect);
-	struct bt_json_value *taint;
-
-	if ((index >= 0) == wanted) {
+	if (!wanted) {
 		return false;
 	}
-	if (!wanted) {
-		bt_json_remove_at(taints, (uint32_t)index);
-		return true;
-	}
-	taint = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	bt_json_set_c(pass->arena, taint, "key", key);
-	bt_json_set_c(pass->arena, taint, "effect", effect);
-	bt_json_set_str(pass->arena, taint, "timeAdded", bt_time_text(pass->arena, pass->now_ns));
-	bt_json_append(pass->arena, taints, taint);
+	taint = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	bt_json_set_c(sync->arena, taint, "key", key);
+	bt_json_set_c(sync->arena, taint, "effect", effect);
+	bt_json_set_str(sync->arena, taint, "timeAdded", bt_time_text(sync->arena, sync->now_ns));
+	bt_json_append(sync->arena, taints, taint);
 	return true;
 }
 
-static bool write_taints(struct pass *pass)
+static bool sync(struct bt_sync *sync)
 {
-	struct bt_json_value *taints =
-		bt_json_clone(pass->arena, bt_json_array_at(pass->node, "spec.taints"), false);
-	struct bt_json_value *patch;
+	struct bt_arena *arena = sync->arena;
+	const struct bt_json_value *conditions =
+		bt_json_array_at(sync->object, "status.conditions");
+	struct bt_json_value *taints = bt_tree_copy_array(arena, sync->object, "spec.taints");
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 	bool changed = false;
-	uint16_t code;
 
+	if (!check_heartbeat(sync)) {
+		return false;
+	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(wanted_taints); i++) {
 		const struct wanted *wanted = &wanted_taints[i];
-		bool is = is_wanted(pass->node, wanted);
-		changed |= set_taint(pass, taints, wanted->key, "NoSchedule", is);
+		bool is_wanted = wanted->condition == NULL
+			? bt_json_bool_at(sync->object, "spec.unschedulable", false)
+			: bt_condition_is(conditions, wanted->condition, wanted->status);
+
+		changed |= set_taint(sync, taints, wanted->key, "NoSchedule", is_wanted);
 		if (wanted->no_execute) {
-			changed |= set_taint(pass, taints, wanted->key, "NoExecute", is);
+			changed |= set_taint(sync, taints, wanted->key, "NoExecute", is_wanted);
 		}
 	}
 	if (!changed) {
 		return true;
 	}
-	patch = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	bt_json_set_value(pass->arena, bt_json_ensure_object(pass->arena, patch, "spec"), "taints",
-		taints->count != 0 ? taints : bt_json_new(pass->arena, BT_JSON_NULL));
-	code = bt_hub_patch(pass->hub, pass->self->nodes, BT_SUBRESOURCE_NONE, pass->key, patch,
-		pass->arena, NULL);
-	return code == 200 || code == 404;
+	bt_json_set_value(arena, bt_tree_ensure(arena, patch, "spec"), "taints",
+		taints->count != 0 ? taints : bt_json_new(arena, BT_JSON_NULL));
+	return bt_hub_is_done(bt_hub_patch(
+		sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch, arena));
 }
-
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
-{
-	struct pass pass = {.self = data, .hub = hub, .key = key, .arena = arena, .now_ns = now_ns};
-
-	pass.node = bt_api_read(bt_hub_api(hub), pass.self->nodes, key, arena);
-	if (pass.node == NULL) {
-		return true;
-	}
-	return check_heartbeat(&pass) && write_taints(&pass);
-}
-
-static const char *const watched[] = {"nodes", "coordination.k8s.io/leases", NULL};
 
 const struct bt_controller_ops bt_node_lifecycle_ops = {
 	.name = "node-lifecycle-controller",
-	.resources = watched,
-	.create = create,
-	.destroy = destroy,
+	.watches = BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_LEASES),
+	.object = BT_HUB_NODES,
+	.data_bytes = sizeof(struct lifecycle),
+	.init = init,
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

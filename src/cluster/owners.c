@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/owners.h"
 
-#include "cluster/pod_index.h"
 #include "cluster/tree.h"
 
 static uint64_t entry_hash(const void *owner, uint32_t value)
 {
 	const struct bt_selector_table *table = owner;
 	return bt_str_hash(table->entries.items[value]->key);
-}
-
-void bt_selector_table_init(struct bt_selector_table *table)
-{
-	bt_groups_init(&table->namespaces);
-	bt_map_init(&table->by_key, entry_hash, table);
 }
 
 static void destroy_entry(struct bt_selector_entry *entry)
@@ -56,7 +49,7 @@ const struct bt_selector_entry *bt_selector_table_find(
 	return slot != UINT32_MAX ? table->entries.items[slot] : NULL;
 }
 
-void bt_selector_table_remove(struct bt_selector_table *table, struct bt_str key)
+static void remove_selector(struct bt_selector_table *table, struct bt_str key)
 {
 	uint32_t slot = find_slot(table, key);
 
@@ -70,13 +63,13 @@ void bt_selector_table_remove(struct bt_selector_table *table, struct bt_str key
 	bt_vec_push(&table->free_slots, slot);
 }
 
-void bt_selector_table_put(struct bt_selector_table *table, struct bt_str key,
+static void put_selector(struct bt_selector_table *table, struct bt_str key,
 	const struct bt_json_value *selector, bool is_map)
 {
 	struct bt_selector_entry *entry = BT_NEW(struct bt_selector_entry);
 	uint32_t slot;
 
-	bt_selector_table_remove(table, key);
+	remove_selector(table, key);
 	bt_arena_init(&entry->arena, 512);
 	/* The tree goes away before the selector does. */
 	if (selector == NULL ||
@@ -94,13 +87,15 @@ void bt_selector_table_put(struct bt_selector_table *table, struct bt_str key,
 		slot = table->entries.count;
 		bt_vec_push(&table->entries, entry);
 	}
+	if (table->by_key.hash_of == NULL) {
+		bt_map_init(&table->by_key, entry_hash, table);
+	}
 	bt_map_insert(&table->by_key, bt_str_hash(key), slot);
 	bt_groups_put(&table->namespaces, key, bt_key_namespace(key));
 }
 
-void bt_selector_table_match(const struct bt_selector_table *table, struct bt_str namespace_,
-	const struct bt_json_value *labels, void (*found)(void *context, struct bt_str key),
-	void *context)
+void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
+	struct bt_str namespace_, const struct bt_json_value *labels)
 {
 	struct bt_arena arena = {0};
 	uint64_t bits;
@@ -115,33 +110,10 @@ void bt_selector_table_match(const struct bt_selector_table *table, struct bt_st
 			bt_selector_table_find(table, bt_groups_key(&table->namespaces, at));
 		if (entry != NULL && (bits & entry->bits) == entry->bits &&
 			bt_tree_matches(&arena, &entry->selector, labels)) {
-			found(context, entry->key);
+			bt_hub_enqueue(hub, entry->key);
 		}
 	}
 	bt_arena_finish(&arena);
-}
-
-static void enqueue(void *context, struct bt_str key)
-{
-	bt_hub_enqueue(context, key);
-}
-
-static void enqueue_owner(
-	struct bt_hub *hub, struct bt_str key, const struct bt_json_value *owner, const char *kind)
-{
-	struct bt_str namespace_ = bt_key_namespace(key);
-	struct bt_str name = bt_json_text_at(owner, "name");
-	struct bt_strbuf owner_key = {0};
-
-	if (name.length == 0 || name.length > BT_STORE_KEY_BYTES_MAX ||
-		!bt_str_equal_c(bt_json_text_at(owner, "kind"), kind)) {
-		return;
-	}
-	bt_strbuf_append_str(&owner_key, namespace_);
-	bt_strbuf_append_char(&owner_key, '/');
-	bt_strbuf_append_str(&owner_key, name);
-	bt_hub_enqueue(hub, bt_strbuf_str(&owner_key));
-	bt_strbuf_finish(&owner_key);
 }
 
 void bt_owners_enqueue(struct bt_hub *hub, const struct bt_observed *observed, const char *kind,
@@ -152,14 +124,14 @@ void bt_owners_enqueue(struct bt_hub *hub, const struct bt_observed *observed, c
 	if (observed->type == BT_CHANGE_MODIFIED) {
 		const struct bt_json_value *before = bt_controller_owner_of(observed->before);
 		if (!bt_str_equal(bt_json_text_at(before, "uid"), bt_json_text_at(owner, "uid"))) {
-			enqueue_owner(hub, observed->key, before, kind);
+			bt_hub_enqueue_owner(hub, observed->key, before, kind);
 		}
 	}
 	if (owner != NULL) {
-		enqueue_owner(hub, observed->key, owner, kind);
+		bt_hub_enqueue_owner(hub, observed->key, owner, kind);
 	} else if (selectors != NULL && observed->type != BT_CHANGE_DELETED) {
-		bt_selector_table_match(selectors, bt_key_namespace(observed->key),
-			bt_json_object_at(observed->after, "metadata.labels"), enqueue, hub);
+		bt_selector_table_enqueue(selectors, hub, bt_key_namespace(observed->key),
+			bt_json_object_at(observed->after, "metadata.labels"));
 	}
 }
 
@@ -169,37 +141,52 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 	const struct bt_json_value *selector = bt_json_object_at(observed->after, "spec.selector");
 
 	if (observed->type == BT_CHANGE_DELETED) {
-		bt_selector_table_remove(selectors, observed->key);
+		remove_selector(selectors, observed->key);
 	} else if (observed->type == BT_CHANGE_ADDED ||
 		!bt_json_equal(bt_json_object_at(observed->before, "spec.selector"), selector)) {
-		bt_selector_table_put(selectors, observed->key, selector, selector_is_map);
+		put_selector(selectors, observed->key, selector, selector_is_map);
 	}
 	bt_hub_enqueue(hub, observed->key);
 }
 
-bool bt_owners_adopt_pods(struct bt_hub *hub, const struct bt_selector_table *selectors,
-	struct bt_str key, struct bt_json_value *owner_reference,
-	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name), struct bt_arena *arena)
+void bt_owners_group(struct bt_groups *owned, const struct bt_observed *observed)
 {
-	const struct bt_api *api = bt_hub_api(hub);
-	const struct bt_api_resource *pods =
-		bt_resources_builtin(bt_api_resources(api), "", "pods");
-	const struct bt_selector_entry *entry = bt_selector_table_find(selectors, key);
-	const struct bt_indexed_pod *record = bt_pod_index_orphans(hub, bt_key_namespace(key));
+	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+
+	if (observed->type == BT_CHANGE_DELETED || owner == NULL) {
+		bt_groups_remove(owned, observed->key);
+	} else {
+		bt_groups_put(owned, observed->key, bt_json_text_at(owner, "uid"));
+	}
+}
+
+bool bt_owners_adopt_pods(struct bt_sync *sync, const struct bt_selector_table *selectors,
+	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name))
+{
+	const struct bt_selector_entry *entry = bt_selector_table_find(selectors, sync->key);
+	const struct bt_indexed_pod *record =
+		bt_pod_index_orphans(sync->hub, bt_key_namespace(sync->key));
 	bool adopted = false;
 
-	for (; entry != NULL && record != NULL; record = record->next_of_owner) {
+	if (entry == NULL || bt_tree_is_deleting(sync->object)) {
+		return false;
+	}
+	for (; record != NULL; record = record->next_of_owner) {
 		const struct bt_json_value *pod;
 		if (!bt_pod_is_active(record) ||
 			(record->label_bits & entry->bits) != entry->bits ||
-			(accepts != NULL && !accepts(bt_key_name(key), bt_key_name(record->key)))) {
+			(accepts != NULL &&
+				!accepts(bt_key_name(sync->key), bt_key_name(record->key)))) {
 			continue;
 		}
-		pod = bt_api_read(api, pods, record->key, arena);
+		pod = bt_hub_read(sync->hub, BT_HUB_PODS, record->key, sync->arena);
 		if (pod != NULL && bt_controller_owner_of(pod) == NULL &&
-			bt_tree_matches(arena, &entry->selector,
+			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(pod, "metadata.labels"))) {
-			adopted = bt_tree_adopt(hub, pods, pod, owner_reference, arena) || adopted;
+			adopted =
+				bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
+					bt_sync_owner_reference(sync, sync->arena), sync->arena) ||
+				adopted;
 		}
 	}
 	return adopted;

@@ -4,7 +4,16 @@
 #include "api/quantity.h"
 #include "api/time.h"
 
-/* --- choosing a volume for a claim, and binding the two --- */
+/** Keys: names of volumes, and claims. */
+struct binder {
+	struct bt_groups available; /* volumes without claim, by class */
+	struct bt_groups claimed;   /* volumes with one, by its key */
+	struct bt_groups pending;   /* claims that are not bound, by class */
+	/** Uses by pods without a node: "pod key#number" by the claim's key. */
+	struct bt_groups waiting;
+};
+
+/* --- choosing a volume for a claim --- */
 
 static bool read_storage(
 	const struct bt_json_value *amounts, struct bt_arena *arena, struct bt_quantity *out)
@@ -13,47 +22,34 @@ static bool read_storage(
 	return text.length != 0 && bt_quantity_parse(text, arena, out, NULL) == 0;
 }
 
-/** Every mode that the claim asks for. */
-static bool has_modes(const struct bt_json_value *volume, const struct bt_json_value *claim)
-{
-	const struct bt_json_value *offered = bt_json_array_at(volume, "spec.accessModes");
-	const struct bt_json_value *wanted = bt_json_array_at(claim, "spec.accessModes");
-
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		if (!bt_json_has_text(offered, wanted->elements[i]->text)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool is_selected(const struct bt_json_value *volume, const struct bt_json_value *claim,
-	struct bt_arena *arena)
-{
-	const struct bt_json_value *selector = bt_json_find_path(claim, "spec.selector");
-	struct bt_selector parsed;
-
-	if (selector == NULL || selector->count == 0) {
-		return true;
-	}
-	return bt_tree_selector(arena, selector, false, &parsed) &&
-		bt_tree_matches(arena, &parsed, bt_json_object_at(volume, "metadata.labels"));
-}
-
 /** *out_capacity is only set when it fits. */
 static bool fits(const struct bt_json_value *volume, const struct bt_json_value *claim,
 	struct bt_arena *arena, struct bt_quantity *out_capacity)
 {
+	const struct bt_json_value *offered = bt_json_array_at(volume, "spec.accessModes");
+	const struct bt_json_value *wanted = bt_json_array_at(claim, "spec.accessModes");
+	const struct bt_json_value *selector = bt_json_find_path(claim, "spec.selector");
+	struct bt_selector parsed;
 	struct bt_quantity capacity;
 	struct bt_quantity request = {0};
 
 	(void)read_storage(bt_json_object_at(claim, "spec.resources.requests"), arena, &request);
 	if (bt_tree_is_deleting(volume) ||
 		!read_storage(bt_json_object_at(volume, "spec.capacity"), arena, &capacity) ||
-		bt_quantity_compare(&capacity, &request) < 0 || !has_modes(volume, claim) ||
+		bt_quantity_compare(&capacity, &request) < 0 ||
 		!bt_str_equal(bt_json_text_at(volume, "spec.volumeMode"),
-			bt_json_text_at(claim, "spec.volumeMode")) ||
-		!is_selected(volume, claim, arena)) {
+			bt_json_text_at(claim, "spec.volumeMode"))) {
+		return false;
+	}
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (!bt_json_has_text(offered, wanted->elements[i]->text)) {
+			return false;
+		}
+	}
+	if (selector != NULL && selector->count != 0 &&
+		!(bt_tree_selector(arena, selector, false, &parsed) &&
+			bt_tree_matches(
+				arena, &parsed, bt_json_object_at(volume, "metadata.labels")))) {
 		return false;
 	}
 	*out_capacity = capacity;
@@ -61,15 +57,16 @@ static bool fits(const struct bt_json_value *volume, const struct bt_json_value 
 }
 
 /** A volume whose claimRef names this claim, without another one's uid. */
-static struct bt_str pre_bound(struct bt_binder_pass *pass, const struct bt_json_value *claim)
+static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value *claim)
 {
+	const struct binder *self = sync->data;
 	struct bt_str uid = bt_json_text_at(claim, "metadata.uid");
-	uint32_t entry = bt_groups_first(&pass->self->claimed, pass->key);
+	uint32_t entry = bt_groups_first(&self->claimed, sync->key);
 
-	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&pass->self->claimed, entry)) {
-		struct bt_str key = bt_groups_key(&pass->self->claimed, entry);
+	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&self->claimed, entry)) {
+		struct bt_str key = bt_groups_key(&self->claimed, entry);
 		const struct bt_json_value *volume =
-			bt_api_read(bt_hub_api(pass->hub), pass->self->volumes, key, pass->arena);
+			bt_hub_read(sync->hub, BT_HUB_VOLUMES, key, sync->arena);
 		struct bt_str named = bt_json_text_at(volume, "spec.claimRef.uid");
 		struct bt_quantity capacity;
 
@@ -77,18 +74,19 @@ static struct bt_str pre_bound(struct bt_binder_pass *pass, const struct bt_json
 			(named.length != 0 && !bt_str_equal(named, uid))) {
 			continue;
 		}
-		if (named.length != 0 || fits(volume, claim, pass->arena, &capacity)) {
-			return bt_arena_str(pass->arena, key);
+		if (named.length != 0 || fits(volume, claim, sync->arena, &capacity)) {
+			return bt_arena_str(sync->arena, key);
 		}
 	}
 	return BT_STR("");
 }
 
 /** Key of the volume for a claim: one that names it, else (any) the smallest that fits; "". */
-static struct bt_str binder_choose(
-	struct bt_binder_pass *pass, const struct bt_json_value *claim, bool any)
+static struct bt_str choose_volume(
+	struct bt_sync *sync, const struct bt_json_value *claim, bool any)
 {
-	struct bt_str best = pre_bound(pass, claim);
+	const struct binder *self = sync->data;
+	struct bt_str best = pre_bound(sync, claim);
 	struct bt_quantity least = {0};
 	struct bt_arena scratch = {0};
 	uint32_t entry;
@@ -96,11 +94,11 @@ static struct bt_str binder_choose(
 	if (best.length != 0 || !any) {
 		return best;
 	}
-	entry = bt_groups_first(&pass->self->available, bt_pv_class_of(claim));
-	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&pass->self->available, entry)) {
-		struct bt_str key = bt_groups_key(&pass->self->available, entry);
+	entry = bt_groups_first(&self->available, bt_pv_class_of(claim));
+	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&self->available, entry)) {
+		struct bt_str key = bt_groups_key(&self->available, entry);
 		const struct bt_json_value *volume =
-			bt_api_read(bt_hub_api(pass->hub), pass->self->volumes, key, &scratch);
+			bt_hub_read(sync->hub, BT_HUB_VOLUMES, key, &scratch);
 		struct bt_quantity capacity;
 		int order;
 
@@ -110,8 +108,8 @@ static struct bt_str binder_choose(
 			if (order < 0 || (order == 0 && bt_str_compare(key, best) < 0)) {
 				struct bt_str text = bt_tree_text(
 					bt_json_object_at(volume, "spec.capacity"), "storage");
-				best = bt_arena_str(pass->arena, key);
-				if (bt_quantity_parse(bt_arena_str(pass->arena, text), pass->arena,
+				best = bt_arena_str(sync->arena, key);
+				if (bt_quantity_parse(bt_arena_str(sync->arena, text), sync->arena,
 					    &least, NULL) != 0) {
 					least = (struct bt_quantity){0};
 				}
@@ -125,33 +123,18 @@ static struct bt_str binder_choose(
 
 /* --- binding --- */
 
-static bool patch(struct bt_binder_pass *pass, const struct bt_api_resource *resource,
-	struct bt_str key, struct bt_json_value *document)
+static bool patch(struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key,
+	struct bt_json_value *document)
 {
-	return bt_hub_patch(pass->hub, resource, BT_SUBRESOURCE_NONE, key, document, pass->arena,
-		       NULL) == 200;
+	return bt_hub_patch(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE, key, document,
+		       sync->arena) == 200;
 }
 
-static bool claim_volume(struct bt_binder_pass *pass, const struct bt_json_value *claim,
-	const struct bt_json_value *volume)
+void bt_pv_set_claim_reference(
+	struct bt_arena *arena, struct bt_json_value *spec, const struct bt_json_value *claim)
 {
-	struct bt_arena *arena = pass->arena;
-	const struct bt_json_value *before = bt_json_find_path(volume, "spec.claimRef");
-	struct bt_str uid = bt_json_text_at(claim, "metadata.uid");
-	struct bt_json_value *document;
-	struct bt_json_value *reference;
+	struct bt_json_value *reference = bt_json_ensure_object(arena, spec, "claimRef");
 
-	if (bt_str_equal(bt_json_text_at(before, "uid"), uid)) {
-		return true;
-	}
-	document = bt_json_new(arena, BT_JSON_OBJECT);
-	if (before == NULL) {
-		struct bt_json_value *metadata = bt_json_ensure_object(arena, document, "metadata");
-		bt_json_set_c(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-			BT_PV_BOUND_BY_CONTROLLER, "yes");
-	}
-	reference = bt_json_ensure_object(
-		arena, bt_json_ensure_object(arena, document, "spec"), "claimRef");
 	bt_json_set_c(arena, reference, "apiVersion", "v1");
 	bt_json_set_c(arena, reference, "kind", "PersistentVolumeClaim");
 	bt_json_set_str(arena, reference, "name", bt_json_text_at(claim, "metadata.name"));
@@ -159,92 +142,97 @@ static bool claim_volume(struct bt_binder_pass *pass, const struct bt_json_value
 		arena, reference, "namespace", bt_json_text_at(claim, "metadata.namespace"));
 	bt_json_set_str(arena, reference, "resourceVersion",
 		bt_json_text_at(claim, "metadata.resourceVersion"));
-	bt_json_set_str(arena, reference, "uid", uid);
-	return patch(pass, pass->self->volumes, bt_json_text_at(volume, "metadata.name"), document);
+	bt_json_set_str(arena, reference, "uid", bt_json_text_at(claim, "metadata.uid"));
 }
 
-static bool name_volume(struct bt_binder_pass *pass, const struct bt_json_value *claim,
-	const struct bt_json_value *volume)
+static bool claim_volume(
+	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
 {
-	struct bt_arena *arena = pass->arena;
+	struct bt_arena *arena = sync->arena;
+	const struct bt_json_value *before = bt_json_find_path(volume, "spec.claimRef");
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
+
+	if (bt_str_equal(bt_json_text_at(before, "uid"), bt_json_text_at(claim, "metadata.uid"))) {
+		return true;
+	}
+	if (before == NULL) {
+		bt_json_set_c(arena, bt_tree_ensure(arena, document, "metadata.annotations"),
+			BT_PV_BOUND_BY_CONTROLLER, "yes");
+	}
+	bt_pv_set_claim_reference(arena, bt_tree_ensure(arena, document, "spec"), claim);
+	return patch(sync, BT_HUB_VOLUMES, bt_json_text_at(volume, "metadata.name"), document);
+}
+
+static bool name_volume(
+	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
+{
+	struct bt_arena *arena = sync->arena;
 	bool chosen = bt_json_text_at(claim, "spec.volumeName").length == 0;
-	struct bt_json_value *document;
-	struct bt_json_value *metadata;
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *annotations;
 
 	if (!chosen && bt_tree_annotation(claim, BT_PV_BIND_COMPLETED).length != 0) {
 		return true;
 	}
-	document = bt_json_new(arena, BT_JSON_OBJECT);
-	metadata = bt_json_ensure_object(arena, document, "metadata");
-	annotations = bt_json_ensure_object(arena, metadata, "annotations");
+	annotations = bt_tree_ensure(arena, document, "metadata.annotations");
 	bt_json_set_c(arena, annotations, BT_PV_BIND_COMPLETED, "yes");
 	if (chosen) {
 		bt_json_set_c(arena, annotations, BT_PV_BOUND_BY_CONTROLLER, "yes");
-		bt_json_set_str(arena, bt_json_ensure_object(arena, document, "spec"), "volumeName",
+		bt_json_set_str(arena, bt_tree_ensure(arena, document, "spec"), "volumeName",
 			bt_json_text_at(volume, "metadata.name"));
 	}
-	return patch(pass, pass->self->claims, pass->key, document);
+	return patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key, document);
+}
+
+static bool write_phase(struct bt_sync *sync, const struct bt_json_value *volume, const char *phase)
+{
+	struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
+
+	if (bt_str_equal_c(bt_json_text_at(volume, "status.phase"), phase)) {
+		return true;
+	}
+	bt_json_set_c(sync->arena, status, "phase", phase);
+	bt_json_set_str(sync->arena, status, "lastPhaseTransitionTime",
+		bt_time_text(sync->arena, sync->now_ns));
+	return bt_tree_write_status(
+		sync->hub, sync->hub->kinds[BT_HUB_VOLUMES], volume, status, sync->arena);
 }
 
 /** The four writes. false: try again. */
-static bool binder_bind(struct bt_binder_pass *pass, const struct bt_json_value *claim,
-	const struct bt_json_value *volume)
+static bool bind(
+	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
 {
-	struct bt_arena *arena = pass->arena;
-	struct bt_json_value *volume_status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 
-	if (!claim_volume(pass, claim, volume)) {
-		return false;
-	}
-	if (!bt_str_equal_c(bt_json_text_at(volume, "status.phase"), "Bound")) {
-		bt_json_set_c(arena, volume_status, "phase", "Bound");
-		bt_json_set_str(arena, volume_status, "lastPhaseTransitionTime",
-			bt_time_text(arena, pass->now_ns));
-		if (!bt_tree_write_status(
-			    pass->hub, pass->self->volumes, volume, volume_status, arena)) {
-			return false;
-		}
-	}
-	if (!name_volume(pass, claim, volume)) {
+	if (!claim_volume(sync, claim, volume) || !write_phase(sync, volume, "Bound") ||
+		!name_volume(sync, claim, volume)) {
 		return false;
 	}
 	bt_json_set_c(arena, status, "phase", "Bound");
 	bt_json_set_value(arena, status, "accessModes",
-		bt_json_clone(arena, bt_json_array_at(volume, "spec.accessModes"), false));
+		bt_tree_copy_array(arena, volume, "spec.accessModes"));
 	bt_json_set_value(arena, status, "capacity",
 		bt_json_clone(arena, bt_json_object_at(volume, "spec.capacity"), false));
-	return bt_tree_write_status(pass->hub, pass->self->claims, claim, status, arena);
+	bt_sync_write_status(sync, status);
+	return true;
 }
-
-/* --- a claim on its way to a volume --- */
-
-#define COMPONENT "persistentvolume-controller"
-
-static void tell(struct bt_binder_pass *pass, const struct bt_json_value *claim, const char *type,
-	const char *reason, struct bt_str message)
-{
-	bt_hub_event(pass->hub, COMPONENT, pass->self->claims, claim, type, reason, message);
-}
-
-/* --- the default class --- */
 
 /** Of the classes marked as default the newest, then the first by name; "". */
-static struct bt_str default_class(struct bt_binder_pass *pass)
+static struct bt_str default_class(struct bt_sync *sync)
 {
-	struct bt_store *store = bt_api_store(bt_hub_api(pass->hub));
+	const struct bt_api_resource *classes = sync->hub->kinds[BT_HUB_STORAGE_CLASSES];
 	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 	struct bt_str best = BT_STR("");
 	int64_t newest = INT64_MIN;
 
-	if (bt_store_walk_begin(store, pass->self->classes->collection, 0, BT_STR(""), BT_STR(""),
+	if (bt_store_walk_begin(sync->hub->store, classes->collection, 0, BT_STR(""), BT_STR(""),
 		    &walk, NULL) != 0) {
 		return best;
 	}
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		const struct bt_json_value *class_ = bt_api_parse_stored(stored, pass->arena);
+		const struct bt_json_value *class_ = bt_api_parse_stored(stored, sync->arena);
 		int64_t created = bt_tree_seconds(class_, "metadata.creationTimestamp");
 
 		if (bt_str_equal_c(bt_tree_annotation(
@@ -252,180 +240,143 @@ static struct bt_str default_class(struct bt_binder_pass *pass)
 			    "true") &&
 			created > newest) {
 			newest = created;
-			best = bt_arena_str(pass->arena, bt_stored_key(stored));
+			best = bt_arena_str(sync->arena, bt_stored_key(stored));
 		}
 	}
 	bt_store_walk_end(&walk);
 	return best;
 }
 
-/** Returns whether the claim was changed: it comes back then. */
-static bool assign_default_class(struct bt_binder_pass *pass)
-{
-	struct bt_str name = default_class(pass);
-	struct bt_json_value *patch;
-
-	if (name.length == 0) {
-		return false;
-	}
-	patch = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	bt_json_set_str(pass->arena, bt_json_ensure_object(pass->arena, patch, "spec"),
-		"storageClassName", name);
-	return bt_hub_patch(pass->hub, pass->self->claims, BT_SUBRESOURCE_NONE, pass->key, patch,
-		       pass->arena, NULL) == 200;
-}
-
-/* --- provisioning --- */
-
-static bool provision(
-	struct bt_binder_pass *pass, const struct bt_json_value *claim, struct bt_str provisioner)
-{
-	struct bt_arena *arena = pass->arena;
-	struct bt_json_value *patch;
-	struct bt_json_value *annotations;
-
-	if (!bt_str_equal(bt_tree_annotation(claim, BT_PV_PROVISIONER), provisioner)) {
-		patch = bt_json_new(arena, BT_JSON_OBJECT);
-		annotations = bt_json_ensure_object(
-			arena, bt_json_ensure_object(arena, patch, "metadata"), "annotations");
-		bt_json_set_str(arena, annotations, BT_PV_PROVISIONER_BETA, provisioner);
-		bt_json_set_str(arena, annotations, BT_PV_PROVISIONER, provisioner);
-		if (bt_hub_patch(pass->hub, pass->self->claims, BT_SUBRESOURCE_NONE, pass->key,
-			    patch, arena, NULL) != 200) {
-			return false;
-		}
-		tell(pass, claim, "Normal", "ExternalProvisioning",
-			bt_arena_printf(arena,
-				"Waiting for a volume to be created either by the external "
-				"provisioner '%.*s' or manually by the system administrator. If "
-				"volume creation is delayed, please verify that the provisioner "
-				"is running and correctly registered.",
-				BT_STR_ARG(provisioner)));
-	}
-	return true;
-}
-
-/* --- waiting for a consumer --- */
-
 /** Pods that a message names; one for each claim is what is usual. */
 #define NAMED_PODS_MAX 20
 
 /* --- claims --- */
 
-static bool bind_to(
-	struct bt_binder_pass *pass, const struct bt_json_value *claim, struct bt_str name)
+/** The claim names no volume. */
+static bool sync_unbound(struct bt_sync *sync)
 {
-	const struct bt_json_value *volume =
-		bt_api_read(bt_hub_api(pass->hub), pass->self->volumes, name, pass->arena);
-
-	return volume == NULL || binder_bind(pass, claim, volume);
-}
-
-static bool sync_unbound(struct bt_binder_pass *pass, const struct bt_json_value *claim)
-{
+	const struct bt_json_value *claim = sync->object;
+	const struct binder *self = sync->data;
+	struct bt_arena *arena = sync->arena;
 	struct bt_str class_name = bt_pv_class_of(claim);
 	const struct bt_json_value *class_;
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_str provisioner;
 	struct bt_str volume;
 	bool delayed;
 
-	if (class_name.data == NULL && assign_default_class(pass)) {
-		return true;
+	if (class_name.data == NULL) {
+		struct bt_str name = default_class(sync);
+
+		if (name.length != 0) {
+			bt_json_set_str(arena, bt_tree_ensure(arena, document, "spec"),
+				"storageClassName", name);
+			if (patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key, document)) {
+				/* The change brings the claim back. */
+				return true;
+			}
+		}
 	}
-	class_ = bt_pv_read_class(pass->hub, pass->self->classes, class_name, pass->arena);
+	class_ = bt_pv_read_class(sync->hub, class_name, arena);
 	delayed = bt_pv_waits_for_consumer(class_);
-	volume = binder_choose(pass, claim, !delayed);
+	volume = choose_volume(sync, claim, !delayed);
 	if (volume.length != 0) {
-		return bind_to(pass, claim, volume);
+		const struct bt_json_value *chosen =
+			bt_hub_read(sync->hub, BT_HUB_VOLUMES, volume, arena);
+
+		return chosen == NULL || bind(sync, claim, chosen);
 	}
 	if (delayed && bt_tree_annotation(claim, BT_PV_SELECTED_NODE).length == 0) {
-		const struct bt_groups *waiting = &pass->self->waiting;
-		uint32_t entry = bt_groups_first(waiting, pass->key);
+		uint32_t entry = bt_groups_first(&self->waiting, sync->key);
 		struct bt_strbuf names = {0};
 		uint32_t count = 0;
 
 		for (; entry != BT_GROUPS_NONE && count < NAMED_PODS_MAX;
-			entry = bt_groups_next(waiting, entry), count++) {
-			struct bt_str use = bt_key_name(bt_groups_key(waiting, entry));
+			entry = bt_groups_next(&self->waiting, entry), count++) {
+			struct bt_str use = bt_key_name(bt_groups_key(&self->waiting, entry));
 			struct bt_str pod =
 				bt_str_sub(use, 0, (uint32_t)bt_str_find_last_char(use, '#'));
 			bt_strbuf_printf(&names, "%s%.*s", count != 0 ? "," : "", BT_STR_ARG(pod));
 		}
 		if (count == 0) {
-			tell(pass, claim, "Normal", "WaitForFirstConsumer",
-				BT_STR("waiting for first consumer to be created before binding"));
+			bt_sync_event(sync, "Normal", "WaitForFirstConsumer",
+				"waiting for first consumer to be created before binding");
 		} else {
-			tell(pass, claim, "Normal", "WaitForPodScheduled",
-				bt_arena_printf(pass->arena, "waiting for pod%s %s to be scheduled",
-					count != 1 ? "s" : "", bt_strbuf_c(&names)));
+			bt_sync_event(sync, "Normal", "WaitForPodScheduled",
+				"waiting for pod%s %s to be scheduled", count != 1 ? "s" : "",
+				bt_strbuf_c(&names));
 		}
 		bt_strbuf_finish(&names);
 		return true;
 	}
 	provisioner = bt_json_text_at(class_, "provisioner");
 	if (provisioner.length != 0 && !bt_str_equal_c(provisioner, BT_PV_NO_PROVISIONER)) {
-		return provision(pass, claim, provisioner);
-	}
-	if (class_name.length != 0 && class_ == NULL) {
-		tell(pass, claim, "Warning", "ProvisioningFailed",
-			bt_arena_printf(pass->arena,
-				"storageclass.storage.k8s.io \"%.*s\" not found",
-				BT_STR_ARG(class_name)));
+		struct bt_json_value *annotations =
+			bt_tree_ensure(arena, document, "metadata.annotations");
+
+		if (bt_str_equal(bt_tree_annotation(claim, BT_PV_PROVISIONER), provisioner)) {
+			return true;
+		}
+		bt_json_set_str(arena, annotations, BT_PV_PROVISIONER_BETA, provisioner);
+		bt_json_set_str(arena, annotations, BT_PV_PROVISIONER, provisioner);
+		if (!patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key, document)) {
+			return false;
+		}
+		bt_sync_event(sync, "Normal", "ExternalProvisioning",
+			"Waiting for a volume to be created either by the external provisioner "
+			"'%.*s' or manually by the system administrator. If volume creation is "
+			"delayed, please verify that the provisioner is running and correctly "
+			"registered.",
+			BT_STR_ARG(provisioner));
+	} else if (class_name.length != 0 && class_ == NULL) {
+		bt_sync_event(sync, "Warning", "ProvisioningFailed",
+			"storageclass.storage.k8s.io \"%.*s\" not found", BT_STR_ARG(class_name));
 	} else {
-		tell(pass, claim, "Normal", "FailedBinding",
-			BT_STR("no persistent volumes available for this claim and no storage "
-			       "class is set"));
+		bt_sync_event(sync, "Normal", "FailedBinding",
+			"no persistent volumes available for this claim and no storage class is "
+			"set");
 	}
 	return true;
 }
 
-/** spec.volumeName is given: by a user, or since it was bound. */
-static bool sync_named(
-	struct bt_binder_pass *pass, const struct bt_json_value *claim, struct bt_str name)
+static bool sync_claim(struct bt_sync *sync)
 {
-	const struct bt_json_value *volume =
-		bt_api_read(bt_hub_api(pass->hub), pass->self->volumes, name, pass->arena);
+	const struct bt_json_value *claim = sync->object;
+	struct bt_str name = bt_json_text_at(claim, "spec.volumeName");
+	const struct bt_json_value *volume;
 	bool completed = bt_tree_annotation(claim, BT_PV_BIND_COMPLETED).length != 0;
-	const struct bt_json_value *reference = bt_json_find_path(volume, "spec.claimRef");
-	struct bt_str uid = bt_json_text_at(reference, "uid");
+	const struct bt_json_value *reference;
+	struct bt_str uid;
 	struct bt_str key;
 
+	if (name.length == 0) {
+		return bt_tree_is_deleting(claim) || sync_unbound(sync);
+	}
+	/* The name was given by a user, or by a binding. */
+	volume = bt_hub_read(sync->hub, BT_HUB_VOLUMES, name, sync->arena);
 	if (volume == NULL && completed) {
-		struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
-		tell(pass, claim, "Warning", "ClaimLost",
-			BT_STR("Bound claim has lost its PersistentVolume. Data on the volume is "
-			       "lost!"));
-		bt_json_set_c(pass->arena, status, "phase", "Lost");
-		return bt_tree_write_status(
-			pass->hub, pass->self->claims, claim, status, pass->arena);
+		struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
+		bt_sync_event(sync, "Warning", "ClaimLost",
+			"Bound claim has lost its PersistentVolume. Data on the volume is lost!");
+		bt_json_set_c(sync->arena, status, "phase", "Lost");
+		bt_sync_write_status(sync, status);
+		return true;
 	}
 	if (volume == NULL || bt_tree_is_deleting(volume)) {
 		return true;
 	}
-	key = bt_api_key(pass->arena, bt_json_text_at(reference, "namespace"),
+	reference = bt_json_find_path(volume, "spec.claimRef");
+	uid = bt_json_text_at(reference, "uid");
+	key = bt_api_key(sync->arena, bt_json_text_at(reference, "namespace"),
 		bt_json_text_at(reference, "name"));
 	if (reference != NULL &&
-		(!bt_str_equal(key, pass->key) ||
+		(!bt_str_equal(key, sync->key) ||
 			(uid.length != 0 &&
 				!bt_str_equal(uid, bt_json_text_at(claim, "metadata.uid"))))) {
 		return true;
 	}
-	if (completed && bt_str_equal_c(bt_json_text_at(claim, "status.phase"), "Bound")) {
-		return true;
-	}
-	return binder_bind(pass, claim, volume);
-}
-
-static bool binder_sync_claim(struct bt_binder_pass *pass)
-{
-	const struct bt_json_value *claim =
-		bt_api_read(bt_hub_api(pass->hub), pass->self->claims, pass->key, pass->arena);
-	struct bt_str volume = bt_json_text_at(claim, "spec.volumeName");
-
-	if (claim == NULL || (bt_tree_is_deleting(claim) && volume.length == 0)) {
-		return true;
-	}
-	return volume.length == 0 ? sync_unbound(pass, claim) : sync_named(pass, claim, volume);
+	return (completed && bt_str_equal_c(bt_json_text_at(claim, "status.phase"), "Bound")) ||
+		bind(sync, claim, volume);
 }
 
 /** Claims that wait are looked at again so long after a pod that names them came. */
@@ -442,10 +393,10 @@ struct bt_str bt_pv_class_of(const struct bt_json_value *object)
 	return class_ != NULL && class_->type == BT_JSON_STRING ? class_->text : (struct bt_str){0};
 }
 
-const struct bt_json_value *bt_pv_read_class(struct bt_hub *hub,
-	const struct bt_api_resource *classes, struct bt_str name, struct bt_arena *arena)
+const struct bt_json_value *bt_pv_read_class(
+	struct bt_hub *hub, struct bt_str name, struct bt_arena *arena)
 {
-	return name.length != 0 ? bt_api_read(bt_hub_api(hub), classes, name, arena) : NULL;
+	return name.length != 0 ? bt_hub_read(hub, BT_HUB_STORAGE_CLASSES, name, arena) : NULL;
 }
 
 bool bt_pv_waits_for_consumer(const struct bt_json_value *class_)
@@ -476,17 +427,8 @@ static struct bt_str claim_key(struct bt_arena *arena, const struct bt_json_valu
 		: BT_STR("");
 }
 
-static void enqueue_pending(struct bt_binder *self, struct bt_hub *hub, struct bt_str class_)
-{
-	uint32_t entry = bt_groups_first(&self->pending, class_);
-
-	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&self->pending, entry)) {
-		bt_hub_enqueue(hub, bt_groups_key(&self->pending, entry));
-	}
-}
-
 static void observe_volume(
-	struct bt_binder *self, struct bt_hub *hub, const struct bt_observed *observed)
+	struct binder *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	const struct bt_json_value *volume = observed->after;
 	struct bt_arena arena = {0};
@@ -509,7 +451,7 @@ static void observe_volume(
 	}
 	if (claim.length == 0 && available && !bt_tree_is_deleting(volume)) {
 		bt_groups_put(&self->available, observed->key, bt_pv_class_of(volume));
-		enqueue_pending(self, hub, bt_pv_class_of(volume));
+		bt_hub_enqueue_group(hub, &self->pending, bt_pv_class_of(volume));
 	} else {
 		bt_groups_remove(&self->available, observed->key);
 	}
@@ -518,11 +460,10 @@ static void observe_volume(
 }
 
 static void observe_claim(
-	struct bt_binder *self, struct bt_hub *hub, const struct bt_observed *observed)
+	struct binder *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_str volume = bt_json_text_at(observed->after, "spec.volumeName");
 	struct bt_str phase = bt_json_text_at(observed->after, "status.phase");
-	uint32_t entry;
 
 	if (observed->type != BT_CHANGE_DELETED) {
 		if (bt_str_equal_c(phase, "Bound") || bt_str_equal_c(phase, "Lost")) {
@@ -538,17 +479,14 @@ static void observe_claim(
 	if (volume.length != 0) {
 		bt_hub_enqueue(hub, volume);
 	}
-	for (entry = bt_groups_first(&self->claimed, observed->key); entry != BT_GROUPS_NONE;
-		entry = bt_groups_next(&self->claimed, entry)) {
-		bt_hub_enqueue(hub, bt_groups_key(&self->claimed, entry));
-	}
+	bt_hub_enqueue_group(hub, &self->claimed, observed->key);
 }
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct bt_binder *self = data;
+	struct binder *self = data;
 
-	if (observed->resource == self->pods) {
+	if (observed->kind == BT_HUB_PODS) {
 		/* Who waits for a consumer is told who that is to be. Not at once: most pods find
 		 * their node before that. */
 		const struct bt_json_value *volumes =
@@ -570,60 +508,40 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			} else if (name.length != 0 &&
 				bt_groups_of(&self->waiting, use).length == 0) {
 				bt_groups_put(&self->waiting, use, claim);
-				bt_hub_enqueue_at(hub, claim, bt_hub_now_ns(hub) + TELL_AFTER_NS);
+				bt_hub_enqueue_at(hub, claim, hub->now_ns + TELL_AFTER_NS);
 			}
 			bt_arena_finish(&arena);
 		}
 		return;
 	}
-	if (observed->resource == self->volumes) {
+	if (observed->kind == BT_HUB_VOLUMES) {
 		observe_volume(self, hub, observed);
-	} else if (observed->resource == self->claims) {
+	} else if (observed->kind == BT_HUB_VOLUME_CLAIMS) {
 		observe_claim(self, hub, observed);
 	} else if (observed->type != BT_CHANGE_DELETED) {
-		enqueue_pending(self, hub, observed->key);
+		bt_hub_enqueue_group(hub, &self->pending, observed->key);
 		/* It may have become the default of those without a class. */
-		enqueue_pending(self, hub, BT_STR(""));
+		bt_hub_enqueue_group(hub, &self->pending, BT_STR(""));
 	}
 }
 
 /* --- volumes --- */
 
-static bool write_phase(
-	struct bt_binder_pass *pass, const struct bt_json_value *volume, const char *phase)
+static bool sync_volume(struct bt_sync *sync)
 {
-	struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
-
-	if (bt_str_equal_c(bt_json_text_at(volume, "status.phase"), phase)) {
-		return true;
-	}
-	bt_json_set_c(pass->arena, status, "phase", phase);
-	bt_json_set_str(pass->arena, status, "lastPhaseTransitionTime",
-		bt_time_text(pass->arena, pass->now_ns));
-	return bt_tree_write_status(pass->hub, pass->self->volumes, volume, status, pass->arena);
-}
-
-static bool sync_volume(struct bt_binder_pass *pass)
-{
-	struct bt_api *api = bt_hub_api(pass->hub);
-	const struct bt_json_value *volume =
-		bt_api_read(api, pass->self->volumes, pass->key, pass->arena);
-	struct bt_str claim = claim_key(pass->arena, volume);
+	const struct bt_json_value *volume = sync->object;
+	struct bt_str claim = claim_key(sync->arena, volume);
 	struct bt_str uid = bt_json_text_at(volume, "spec.claimRef.uid");
 	const struct bt_json_value *owner;
+	uint16_t code;
 
-	if (volume == NULL) {
-		return true;
-	}
 	if (claim.length == 0 || uid.length == 0) {
-		return bt_tree_is_deleting(volume) || write_phase(pass, volume, "Available");
+		return bt_tree_is_deleting(volume) || write_phase(sync, volume, "Available");
 	}
-	owner = bt_api_read(api, pass->self->claims, claim, pass->arena);
+	owner = bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, claim, sync->arena);
 	if (owner == NULL || !bt_str_equal(bt_json_text_at(owner, "metadata.uid"), uid)) {
 		/* Its claim is gone. */
-		uint16_t code;
-
-		if (!write_phase(pass, volume, "Released")) {
+		if (!write_phase(sync, volume, "Released")) {
 			return false;
 		}
 		if (!bt_str_equal_c(bt_json_text_at(volume, "spec.persistentVolumeReclaimPolicy"),
@@ -631,63 +549,44 @@ static bool sync_volume(struct bt_binder_pass *pass)
 			bt_tree_is_deleting(volume)) {
 			return true;
 		}
-		code = bt_hub_delete(pass->hub, pass->self->volumes, pass->key, -1,
-			bt_json_text_at(volume, "metadata.uid"), pass->arena);
-		return code == 200 || code == 404 || code == 409;
+		code = bt_hub_delete(sync->hub, sync->resource, sync->key, -1,
+			bt_json_text_at(volume, "metadata.uid"), sync->arena);
+		return bt_hub_is_done(code) || code == 409;
 	}
-	if (bt_str_equal(bt_json_text_at(owner, "spec.volumeName"), pass->key)) {
-		return write_phase(pass, volume, "Bound");
+	if (bt_str_equal(bt_json_text_at(owner, "spec.volumeName"), sync->key)) {
+		return write_phase(sync, volume, "Bound");
 	}
 	/* The claim's turn binds them. */
-	bt_hub_enqueue(pass->hub, claim);
+	bt_hub_enqueue(sync->hub, claim);
 	return true;
 }
 
-/* --- the controller --- */
-
-static void *create(struct bt_hub *hub)
+static bool sync(struct bt_sync *sync)
 {
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-	struct bt_binder *self = BT_NEW(struct bt_binder);
+	bool is_volume = bt_str_find_char(sync->key, '/') < 0;
 
-	self->volumes = bt_resources_builtin(resources, "", "persistentvolumes");
-	self->claims = bt_resources_builtin(resources, "", "persistentvolumeclaims");
-	self->classes = bt_resources_builtin(resources, "storage.k8s.io", "storageclasses");
-	self->pods = bt_resources_builtin(resources, "", "pods");
-	bt_groups_init(&self->waiting);
-	bt_groups_init(&self->available);
-	bt_groups_init(&self->claimed);
-	bt_groups_init(&self->pending);
-	return self;
+	sync->resource = sync->hub->kinds[is_volume ? BT_HUB_VOLUMES : BT_HUB_VOLUME_CLAIMS];
+	sync->object = bt_api_read(sync->hub->api, sync->resource, sync->key, sync->arena);
+	return sync->object == NULL || (is_volume ? sync_volume(sync) : sync_claim(sync));
 }
 
-static void destroy(void *data)
+static void finish(void *data)
 {
-	struct bt_binder *self = data;
+	struct binder *self = data;
 
 	bt_groups_finish(&self->available);
 	bt_groups_finish(&self->claimed);
 	bt_groups_finish(&self->pending);
 	bt_groups_finish(&self->waiting);
-	bt_free(self);
 }
-
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
-{
-	struct bt_binder_pass pass = {data, hub, key, arena, now_ns};
-
-	return bt_str_find_char(key, '/') < 0 ? sync_volume(&pass) : binder_sync_claim(&pass);
-}
-
-static const char *const watched[] = {"persistentvolumes", "persistentvolumeclaims",
-	"storage.k8s.io/storageclasses", "pods", NULL};
 
 const struct bt_controller_ops bt_persistent_volume_ops = {
 	.name = "persistentvolume-binder-controller",
-	.resources = watched,
-	.create = create,
-	.destroy = destroy,
+	.component = "persistentvolume-controller",
+	.watches = BT_WATCH(BT_HUB_VOLUMES) | BT_WATCH(BT_HUB_VOLUME_CLAIMS) |
+		BT_WATCH(BT_HUB_STORAGE_CLASSES) | BT_WATCH(BT_HUB_PODS),
+	.data_bytes = sizeof(struct binder),
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

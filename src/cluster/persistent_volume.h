@@ -2,7 +2,6 @@
 #ifndef BT_CLUSTER_PERSISTENT_VOLUME_H
 #define BT_CLUSTER_PERSISTENT_VOLUME_H
 /** Claims and volumes find each other. Spec: 14b section 6.4. */
-#include "cluster/groups.h"
 #include "cluster/tree.h"
 
 #define BT_PV_BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
@@ -14,31 +13,15 @@
 #define BT_PV_CLASS_BETA "volume.beta.kubernetes.io/storage-class"
 #define BT_PV_NO_PROVISIONER "kubernetes.io/no-provisioner"
 
-struct bt_binder {
-	const struct bt_api_resource *volumes;
-	const struct bt_api_resource *claims;
-	const struct bt_api_resource *classes;
-	const struct bt_api_resource *pods;
-	struct bt_groups available; /* volumes without claim, by class */
-	struct bt_groups claimed;   /* volumes with one, by its key */
-	struct bt_groups pending;   /* claims that are not bound, by class */
-	/** Uses by pods without a node: "pod key#number" by the claim's key. */
-	struct bt_groups waiting;
-};
-
-struct bt_binder_pass {
-	struct bt_binder *self;
-	struct bt_hub *hub;
-	struct bt_str key;
-	struct bt_arena *arena;
-	int64_t now_ns;
-};
-
 /** The class of a volume or claim, the old annotation included; absent when none is given. */
 struct bt_str bt_pv_class_of(const struct bt_json_value *object);
-const struct bt_json_value *bt_pv_read_class(struct bt_hub *hub,
-	const struct bt_api_resource *classes, struct bt_str name, struct bt_arena *arena);
+/** NULL: no class of this name; "" has none. */
+const struct bt_json_value *bt_pv_read_class(
+	struct bt_hub *hub, struct bt_str name, struct bt_arena *arena);
 bool bt_pv_waits_for_consumer(const struct bt_json_value *class_);
+/** spec.claimRef of a volume. */
+void bt_pv_set_claim_reference(
+	struct bt_arena *arena, struct bt_json_value *spec, const struct bt_json_value *claim);
 
 /** Name of the claim that a pod's volume (an entry of spec.volumes) is about; "" for others. */
 struct bt_str bt_pv_claim_of_volume(

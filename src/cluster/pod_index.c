@@ -5,7 +5,7 @@
 
 #include "api/time.h"
 #include "codec/json_edit.h"
-#include "cluster/hub.h"
+#include "cluster/controller.h"
 
 /* The lists of owners are found by the owner's uid; pods without owner are in one list for each
  * namespace, hashed apart from all uids. */

@@ -46,11 +46,16 @@ struct bt_indexed_pod {
 struct bt_hub;
 struct bt_json_value;
 
+/** Succeeded or failed. */
+static inline bool bt_pod_is_over(const struct bt_indexed_pod *record)
+{
+	return record->phase == BT_POD_SUCCEEDED || record->phase == BT_POD_FAILED;
+}
+
 /** Not deleting, neither succeeded nor failed. */
 static inline bool bt_pod_is_active(const struct bt_indexed_pod *record)
 {
-	return !record->deleting && record->phase != BT_POD_SUCCEEDED &&
-		record->phase != BT_POD_FAILED;
+	return !record->deleting && !bt_pod_is_over(record);
 }
 
 /**

@@ -3,42 +3,35 @@
  * section 6.6. */
 #include "api/toleration.h"
 #include "cluster/tree.h"
-#include "cluster/groups.h"
 #include "cluster/node_agent.h"
-#include "cluster/pod_index.h"
 #include "server/condition.h"
 
 struct eviction {
-	const struct bt_api_resource *nodes;
-	const struct bt_api_resource *pods;
 	/** Nodes with NoExecute taints; the group is when that began, as text. */
 	struct bt_groups tainted;
 };
 
-static void *create(struct bt_hub *hub)
-{
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
-	struct eviction *self = BT_NEW(struct eviction);
-
-	self->nodes = bt_resources_builtin(resources, "", "nodes");
-	self->pods = bt_resources_builtin(resources, "", "pods");
-	bt_groups_init(&self->tainted);
-	return self;
-}
-
-static void destroy(void *data)
+static void finish(void *data)
 {
 	struct eviction *self = data;
 	bt_groups_finish(&self->tainted);
-	bt_free(self);
 }
 
-static void observe_node(
-	struct eviction *self, struct bt_hub *hub, const struct bt_observed *observed)
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
+	struct eviction *self = data;
 	const struct bt_indexed_pod *pod;
 	struct bt_arena arena = {0};
 
+	if (observed->kind == BT_HUB_PODS) {
+		struct bt_str node = bt_json_text_at(observed->after, "spec.nodeName");
+
+		if (observed->type != BT_CHANGE_DELETED && node.length != 0 &&
+			bt_groups_of(&self->tainted, node).length != 0) {
+			bt_hub_enqueue(hub, observed->key);
+		}
+		return;
+	}
 	if (observed->type == BT_CHANGE_DELETED || !bt_node_has_no_execute(observed->after)) {
 		bt_groups_remove(&self->tainted, observed->key);
 		return;
@@ -49,30 +42,14 @@ static void observe_node(
 		return;
 	}
 	bt_groups_put(&self->tainted, observed->key,
-		bt_arena_printf(&arena, "%lld", (long long)bt_hub_now_ns(hub)));
+		bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
 	bt_arena_finish(&arena);
 	for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL; pod = pod->next_on_node) {
 		bt_hub_enqueue(hub, pod->key);
 	}
 }
 
-static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	struct eviction *self = data;
-	struct bt_str node;
-
-	if (observed->resource == self->nodes) {
-		observe_node(self, hub, observed);
-		return;
-	}
-	node = bt_json_text_at(observed->after, "spec.nodeName");
-	if (observed->type != BT_CHANGE_DELETED && node.length != 0 &&
-		bt_groups_of(&self->tainted, node).length != 0) {
-		bt_hub_enqueue(hub, observed->key);
-	}
-}
-
-/** How long the pod tolerates what is wrong with its node: 0 not at all, INT64_MAX for ever. */
+/** How long the pod tolerates the taints of its node: 0 not at all, INT64_MAX for ever. */
 static int64_t tolerated_seconds(const struct bt_node *node, const struct bt_pod *pod)
 {
 	int64_t least = INT64_MAX;
@@ -103,64 +80,57 @@ static int64_t tolerated_seconds(const struct bt_node *node, const struct bt_pod
 	return least < 0 ? 0 : least;
 }
 
-/** When the pod began to be where it does not belong. */
-static int64_t began_ns(struct eviction *self, struct bt_str node, const struct bt_json_value *pod)
+static bool sync(struct bt_sync *sync)
 {
-	int64_t since = 0;
-	int64_t scheduled = bt_tree_seconds(
-		bt_condition_find(bt_json_array_at(pod, "status.conditions"), "PodScheduled"),
-		"lastTransitionTime");
-	int64_t created = bt_tree_seconds(pod, "metadata.creationTimestamp");
-
-	(void)bt_str_parse_int64(bt_groups_of(&self->tainted, node), &since);
-	scheduled = (scheduled > created ? scheduled : created) * BT_NS_PER_SECOND;
-	return scheduled > since ? scheduled : since;
-}
-
-static bool sync(
-	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
-{
-	struct eviction *self = data;
-	const struct bt_json_value *tree = bt_api_read(bt_hub_api(hub), self->pods, key, arena);
-	struct bt_str node_name = bt_json_text_at(tree, "spec.nodeName");
+	struct eviction *self = sync->data;
+	struct bt_str node_name = bt_json_text_at(sync->object, "spec.nodeName");
 	const struct bt_json_value *node_tree;
+	const struct bt_json_value *scheduled;
 	struct bt_node node = {.spec = {.unschedulable = false}};
 	struct bt_pod pod = {.spec = {.host_network = false}};
 	int64_t seconds;
+	int64_t began_seconds;
+	int64_t began_ns = 0;
 	int64_t due;
 
-	if (tree == NULL || node_name.length == 0 || bt_tree_is_deleting(tree)) {
+	if (node_name.length == 0 || bt_tree_is_deleting(sync->object)) {
 		return true;
 	}
-	node_tree = bt_api_read(bt_hub_api(hub), self->nodes, node_name, arena);
+	node_tree = bt_hub_read(sync->hub, BT_HUB_NODES, node_name, sync->arena);
 	if (node_tree == NULL || !bt_node_has_no_execute(node_tree) ||
-		!bt_tree_decode(arena, node_tree, &bt_node_message, &node) ||
-		!bt_tree_decode(arena, tree, &bt_pod_message, &pod)) {
+		!bt_tree_decode(sync->arena, node_tree, &bt_node_message, &node) ||
+		!bt_tree_decode(sync->arena, sync->object, &bt_pod_message, &pod)) {
 		return true;
 	}
 	seconds = tolerated_seconds(&node, &pod);
 	if (seconds > INT64_MAX / BT_NS_PER_SECOND / 4) {
 		return true;
 	}
-	due = began_ns(self, node_name, tree) + seconds * BT_NS_PER_SECOND;
-	if (seconds != 0 && due > now_ns) {
-		bt_hub_enqueue_at(hub, key, due);
+	/* The toleration counts from when the pod is there and the node is tainted. */
+	scheduled = bt_condition_find(
+		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");
+	began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");
+	due = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
+	due = (due > began_seconds ? due : began_seconds) * BT_NS_PER_SECOND;
+	(void)bt_str_parse_int64(bt_groups_of(&self->tainted, node_name), &began_ns);
+	due = (due > began_ns ? due : began_ns) + seconds * BT_NS_PER_SECOND;
+	if (seconds != 0 && due > sync->now_ns) {
+		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	bt_hub_event(hub, "taint-eviction-controller", self->pods, tree, "Normal",
-		"TaintManagerEviction",
-		bt_arena_printf(arena, "Marking for deletion Pod %.*s", BT_STR_ARG(key)));
-	return bt_disrupt_pod(hub, key, "DeletionByTaintManager",
-		BT_STR("Taint manager: deleting due to NoExecute taint"), -1, arena, now_ns);
+	bt_sync_event(sync, "Normal", "TaintManagerEviction", "Marking for deletion Pod %.*s",
+		BT_STR_ARG(sync->key));
+	return bt_disrupt_pod(sync->hub, sync->key, "DeletionByTaintManager",
+		BT_STR("Taint manager: deleting due to NoExecute taint"), -1, sync->arena,
+		sync->now_ns);
 }
-
-static const char *const watched[] = {"nodes", "pods", NULL};
 
 const struct bt_controller_ops bt_taint_eviction_ops = {
 	.name = "taint-eviction-controller",
-	.resources = watched,
-	.create = create,
-	.destroy = destroy,
+	.watches = BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_PODS),
+	.object = BT_HUB_PODS,
+	.data_bytes = sizeof(struct eviction),
+	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

@@ -177,8 +177,8 @@ bool bt_tree_write_status(struct bt_hub *hub, const struct bt_api_resource *reso
 	}
 	patch = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_value(arena, patch, "status", status);
-	code = bt_hub_patch(hub, resource, BT_SUBRESOURCE_STATUS, bt_tree_key(arena, object), patch,
-		arena, NULL);
+	code = bt_hub_patch(
+		hub, resource, BT_SUBRESOURCE_STATUS, bt_tree_key(arena, object), patch, arena);
 	return code == 200 || code == 404;
 }
 
@@ -216,7 +216,7 @@ static bool write_owners(struct bt_hub *hub, const struct bt_api_resource *resou
 	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
 	bt_json_set_value(arena, metadata, "ownerReferences", owners);
 	return bt_hub_patch(hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch,
-		       arena, NULL) == 200;
+		       arena) == 200;
 }
 
 bool bt_tree_adopt(struct bt_hub *hub, const struct bt_api_resource *resource,
@@ -310,9 +310,8 @@ int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool ro
 bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 	struct bt_str message, int64_t grace_seconds, struct bt_arena *arena, int64_t now_ns)
 {
-	const struct bt_api_resource *pods =
-		bt_resources_builtin(bt_api_resources(bt_hub_api(hub)), "", "pods");
-	const struct bt_json_value *pod = bt_api_read(bt_hub_api(hub), pods, key, arena);
+	const struct bt_api_resource *pods = hub->kinds[BT_HUB_PODS];
+	const struct bt_json_value *pod = bt_api_read(hub->api, pods, key, arena);
 	struct bt_tree_condition condition = {"DisruptionTarget", "True", reason, message};
 	struct bt_json_value *conditions;
 	struct bt_json_value *status;

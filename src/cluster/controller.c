@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What several controllers do with objects. */
+#include "cluster/controller.h"
+
+#include <stdarg.h>
+
+#include "cluster/tree.h"
+
+/* --- parts of objects --- */
+
+const struct bt_json_value *bt_controller_owner_of(const struct bt_json_value *object)
+{
+	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
+
+	for (uint32_t i = 0; i < owners->count; i++) {
+		if (bt_json_bool_at(owners->elements[i], "controller", false)) {
+			return owners->elements[i];
+		}
+	}
+	return NULL;
+}
+
+struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
+	const struct bt_api_resource *resource, const struct bt_json_value *owner)
+{
+	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
+	bt_json_set_c(arena, reference, "kind", resource->kind);
+	bt_json_set_str(arena, reference, "name", bt_json_text_at(owner, "metadata.name"));
+	bt_json_set_str(arena, reference, "uid", bt_json_text_at(owner, "metadata.uid"));
+	bt_json_set_bool(arena, reference, "controller", true);
+	bt_json_set_bool(arena, reference, "blockOwnerDeletion", true);
+	return reference;
+}
+
+struct bt_json_value *bt_controller_reference(struct bt_arena *arena,
+	const struct bt_api_resource *resource, const struct bt_json_value *object)
+{
+	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_c(arena, reference, "kind", resource->kind);
+	bt_json_set_str(
+		arena, reference, "namespace", bt_json_text_at(object, "metadata.namespace"));
+	bt_json_set_str(arena, reference, "name", bt_json_text_at(object, "metadata.name"));
+	bt_json_set_str(arena, reference, "uid", bt_json_text_at(object, "metadata.uid"));
+	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
+	bt_json_set_str(arena, reference, "resourceVersion",
+		bt_json_text_at(object, "metadata.resourceVersion"));
+	return reference;
+}
+
+struct bt_json_value *bt_tree_ensure(
+	struct bt_arena *arena, struct bt_json_value *value, const char *dotted_path)
+{
+	struct bt_str rest = bt_str_from(dotted_path);
+
+	while (rest.length != 0) {
+		int64_t dot = bt_str_find_char(rest, '.');
+		struct bt_str name = bt_str_sub(rest, 0, dot < 0 ? rest.length : (uint32_t)dot);
+		struct bt_json_value *member = bt_json_get(value, name);
+
+		if (member == NULL || member->type != BT_JSON_OBJECT) {
+			member = bt_json_new(arena, BT_JSON_OBJECT);
+			bt_json_set(arena, value, name, member);
+		}
+		value = member;
+		rest = dot < 0 ? BT_STR("") : bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
+	}
+	return value;
+}
+
+struct bt_json_value *bt_tree_copy_array(
+	struct bt_arena *arena, const struct bt_json_value *value, const char *dotted_path)
+{
+	return bt_json_clone(arena, bt_json_array_at(value, dotted_path), false);
+}
+
+bool bt_tree_is_over(const struct bt_json_value *pod)
+{
+	struct bt_str phase = bt_json_text_at(pod, "status.phase");
+	return bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed");
+}
+
+struct bt_json_value *bt_tree_find(
+	const struct bt_json_value *array, const char *member, struct bt_str text)
+{
+	for (uint32_t i = 0; i < array->count; i++) {
+		if (bt_str_equal(bt_json_text_at(array->elements[i], member), text)) {
+			return array->elements[i];
+		}
+	}
+	return NULL;
+}
+
+/* --- keys, reads, writes --- */
+
+void bt_hub_enqueue_group(struct bt_hub *hub, const struct bt_groups *groups, struct bt_str group)
+{
+	for (uint32_t at = bt_groups_first(groups, group); at != BT_GROUPS_NONE;
+		at = bt_groups_next(groups, at)) {
+		bt_hub_enqueue(hub, bt_groups_key(groups, at));
+	}
+}
+
+void bt_hub_enqueue_owner(
+	struct bt_hub *hub, struct bt_str key, const struct bt_json_value *owner, const char *kind)
+{
+	struct bt_str namespace_ = bt_key_namespace(key);
+	struct bt_str name = bt_json_text_at(owner, "name");
+	struct bt_strbuf owner_key = {0};
+
+	if (name.length == 0 || name.length > BT_STORE_KEY_BYTES_MAX ||
+		!bt_str_equal_c(bt_json_text_at(owner, "kind"), kind)) {
+		return;
+	}
+	bt_strbuf_append_str(&owner_key, namespace_);
+	bt_strbuf_append_char(&owner_key, '/');
+	bt_strbuf_append_str(&owner_key, name);
+	bt_hub_enqueue(hub, bt_strbuf_str(&owner_key));
+	bt_strbuf_finish(&owner_key);
+}
+
+struct bt_json_value *bt_hub_read(
+	const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key, struct bt_arena *arena)
+{
+	return bt_api_read(hub->api, hub->kinds[kind], key, arena);
+}
+
+bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key)
+{
+	return bt_store_find(hub->store, hub->kinds[kind]->collection, key) != NULL;
+}
+
+bool bt_hub_drop_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena)
+{
+	struct bt_json_value *left = bt_tree_copy_array(arena, object, "metadata.finalizers");
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
+	uint32_t before = left->count;
+
+	bt_json_remove_text(left, bt_str_from(finalizer));
+	if (left->count == before) {
+		return true;
+	}
+	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
+	bt_json_set_value(arena, metadata, "finalizers",
+		left->count != 0 ? left : bt_json_new(arena, BT_JSON_NULL));
+	return bt_hub_is_done(bt_hub_patch(
+		hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch, arena));
+}
+
+/* --- the object that is synced --- */
+
+void bt_sync_event(
+	struct bt_sync *sync, const char *type, const char *reason, const char *format, ...)
+{
+	const struct bt_controller_ops *ops = sync->hub->members[sync->hub->current].ops;
+	struct bt_strbuf message = {0};
+	va_list arguments;
+
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&message, format, arguments);
+	va_end(arguments);
+	bt_hub_event(sync->hub, ops->component != NULL ? ops->component : ops->name, sync->resource,
+		sync->object, type, reason, bt_strbuf_str(&message));
+	bt_strbuf_finish(&message);
+}
+
+void bt_sync_write_status(struct bt_sync *sync, struct bt_json_value *status)
+{
+	if (!bt_tree_write_status(sync->hub, sync->resource, sync->object, status, sync->arena)) {
+		sync->failed = true;
+	}
+}
+
+struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena)
+{
+	return bt_controller_owner_reference(arena, sync->resource, sync->object);
+}
+
+bool bt_sync_create_pod(struct bt_sync *sync, struct bt_json_value *pod, struct bt_arena *scratch,
+	struct bt_str *out_failure)
+{
+	struct bt_api_answer answer;
+	bool created = bt_hub_create(sync->hub, BT_HUB_PODS, bt_key_namespace(sync->key), pod,
+			       scratch, &answer) == 201;
+
+	if (created) {
+		struct bt_str name = bt_key_name(bt_stored_key(answer.object));
+		bt_sync_event(
+			sync, "Normal", "SuccessfulCreate", "Created pod: %.*s", BT_STR_ARG(name));
+	} else {
+		sync->failed = true;
+		bt_sync_event(sync, "Warning", "FailedCreate", "Error creating: %.*s",
+			BT_STR_ARG(answer.failure.message));
+		if (out_failure != NULL) {
+			*out_failure = bt_arena_str(sync->arena, answer.failure.message);
+		}
+	}
+	bt_api_answer_finish(&answer);
+	return created;
+}
+
+bool bt_sync_delete_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod)
+{
+	struct bt_arena scratch = {0};
+	bool deleted = bt_hub_is_done(bt_hub_delete(
+		sync->hub, sync->hub->kinds[BT_HUB_PODS], pod->key, -1, pod->uid, &scratch));
+
+	if (deleted) {
+		bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted pod: %.*s",
+			BT_STR_ARG(bt_key_name(pod->key)));
+	} else {
+		sync->failed = true;
+	}
+	bt_arena_finish(&scratch);
+	return deleted;
+}
