@@ -152,7 +152,7 @@ static void make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 	bt_json_set_value(&scratch,
 		bt_tree_ensure(&scratch, pod,
 			"spec.affinity.nodeAffinity."
-	                "requiredDuringSchedulingIgnoredDuringExecution"),
+			"requiredDuringSchedulingIgnoredDuringExecution"),
 		"nodeSelectorTerms", terms);
 	pass->writes++;
 	if (!bt_sync_create_pod(pass->sync, pod, &scratch, NULL)) {

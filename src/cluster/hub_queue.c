@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/hub.h"
+#include "cluster/controller.h"
 
 #define NONE UINT32_MAX
 #define BACKOFF_FIRST_NS INT64_C(5000000)

@@ -10,6 +10,7 @@
  */
 #include "base/map.h"
 #include "base/vec.h"
+#include "cluster/groups.h"
 #include "cluster/tree.h"
 
 /** Annotation of nodes: "false" is said of those that a real agent serves. */

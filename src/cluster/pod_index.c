@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/pod_index.h"
 
 #include <string.h>
 

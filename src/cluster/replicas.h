@@ -4,7 +4,6 @@
 /** Keeping a number of equal pods: what ReplicaSets and ReplicationControllers share. Spec: 14b
  * section 6.1. */
 #include "cluster/controller.h"
-#include "cluster/pod_index.h"
 
 /** Sort active pods of one owner so that those to be deleted first come first. */
 void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test_main.h"
 
-#include "cluster/hub.h"
+#include "cluster/controller.h"
 #include "cluster/tree.h"
 #include "workload_world.h"
 

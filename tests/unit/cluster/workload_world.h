@@ -5,7 +5,7 @@
  * pods when the test says so. */
 #include "codec/json_edit.h"
 #include "cluster/cluster.h"
-#include "cluster/hub.h"
+#include "cluster/controller.h"
 
 struct world {
 	struct bt_cluster *cluster;

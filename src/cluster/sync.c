@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What several controllers do with objects. */
-#include "cluster/controller.h"
-
 #include <stdarg.h>
 
 #include "cluster/tree.h"
