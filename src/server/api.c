@@ -163,104 +163,44 @@ struct bt_str bt_api_key(struct bt_arena *arena, struct bt_str namespace_, struc
 /** --- requests --- */
 
 #define VERB(verb) (1u << (verb))
+#define PART_VERBS (VERB(BT_VERB_GET) | VERB(BT_VERB_UPDATE) | VERB(BT_VERB_PATCH))
+#define CONNECT_VERBS (VERB(BT_VERB_GET) | VERB(BT_VERB_CREATE))
+
+static void (*const verbs[BT_VERB__COUNT])(struct bt_call *call) = {
+	[BT_VERB_GET] = bt_call_get,
+	[BT_VERB_CREATE] = bt_call_create,
+	[BT_VERB_UPDATE] = bt_call_update,
+	[BT_VERB_PATCH] = bt_call_patch,
+	[BT_VERB_DELETE] = bt_call_delete,
+};
+
+/** perform NULL: a part of the object, which the object's verbs read and write. */
+static const struct {
+	uint32_t verbs;
+	void (*perform)(struct bt_call *call);
+} subresources[BT_SUBRESOURCE__COUNT] = {
+	[BT_SUBRESOURCE_STATUS] = {PART_VERBS, NULL},
+	[BT_SUBRESOURCE_RESIZE] = {PART_VERBS, NULL},
+	[BT_SUBRESOURCE_EPHEMERAL_CONTAINERS] = {PART_VERBS, NULL},
+	[BT_SUBRESOURCE_SCALE] = {PART_VERBS, bt_call_scale},
+	[BT_SUBRESOURCE_BINDING] = {VERB(BT_VERB_CREATE), bt_call_binding},
+	[BT_SUBRESOURCE_EVICTION] = {VERB(BT_VERB_CREATE), bt_call_eviction},
+	[BT_SUBRESOURCE_FINALIZE] = {VERB(BT_VERB_UPDATE), bt_call_finalize},
+	[BT_SUBRESOURCE_TOKEN] = {VERB(BT_VERB_CREATE), bt_call_token},
+	[BT_SUBRESOURCE_LOG] = {VERB(BT_VERB_GET), bt_call_refuse_connection},
+	[BT_SUBRESOURCE_EXEC] = {CONNECT_VERBS, bt_call_refuse_connection},
+	[BT_SUBRESOURCE_ATTACH] = {CONNECT_VERBS, bt_call_refuse_connection},
+	[BT_SUBRESOURCE_PORT_FORWARD] = {CONNECT_VERBS, bt_call_refuse_connection},
+	[BT_SUBRESOURCE_PROXY] = {~0u, bt_call_refuse_connection},
+};
 
 uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresource subresource)
 {
-	if (subresource != BT_SUBRESOURCE_NONE &&
-		(resource->subresources & 1u << subresource) == 0) {
-		return 0;
-	}
-	switch (subresource) {
-	case BT_SUBRESOURCE_NONE:
+	if (subresource == BT_SUBRESOURCE_NONE) {
 		return resource->verbs;
-	case BT_SUBRESOURCE_STATUS:
-	case BT_SUBRESOURCE_SCALE:
-	case BT_SUBRESOURCE_RESIZE:
-	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
-		return VERB(BT_VERB_GET) | VERB(BT_VERB_UPDATE) | VERB(BT_VERB_PATCH);
-	case BT_SUBRESOURCE_BINDING:
-	case BT_SUBRESOURCE_EVICTION:
-	case BT_SUBRESOURCE_TOKEN:
-		return VERB(BT_VERB_CREATE);
-	case BT_SUBRESOURCE_FINALIZE:
-		return VERB(BT_VERB_UPDATE);
-	case BT_SUBRESOURCE_LOG:
-		return VERB(BT_VERB_GET);
-	case BT_SUBRESOURCE_EXEC:
-	case BT_SUBRESOURCE_ATTACH:
-	case BT_SUBRESOURCE_PORT_FORWARD:
-		return VERB(BT_VERB_GET) | VERB(BT_VERB_CREATE);
-	case BT_SUBRESOURCE_PROXY:
-		return ~0u;
-	case BT_SUBRESOURCE__COUNT:
-		break;
 	}
-	return 0;
-}
-
-/** The verbs of objects, and of the subresources that are parts of objects. */
-static void perform_verb(struct bt_call *call)
-{
-	switch (call->request->verb) {
-	case BT_VERB_GET:
-		bt_call_get(call);
-		return;
-	case BT_VERB_CREATE:
-		bt_call_create(call);
-		return;
-	case BT_VERB_UPDATE:
-		bt_call_update(call);
-		return;
-	case BT_VERB_PATCH:
-		bt_call_patch(call);
-		return;
-	case BT_VERB_DELETE:
-		bt_call_delete(call);
-		return;
-	case BT_VERB_LIST:
-	case BT_VERB_WATCH:
-	case BT_VERB_DELETE_COLLECTION:
-	case BT_VERB__COUNT:
-		break;
-	}
-	bt_call_method_not_allowed(call);
-}
-
-static void perform(struct bt_call *call)
-{
-	switch (call->request->subresource) {
-	case BT_SUBRESOURCE_NONE:
-	case BT_SUBRESOURCE_STATUS:
-	case BT_SUBRESOURCE_RESIZE:
-	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
-		perform_verb(call);
-		return;
-	case BT_SUBRESOURCE_SCALE:
-		bt_call_scale(call);
-		return;
-	case BT_SUBRESOURCE_BINDING:
-		bt_call_binding(call);
-		return;
-	case BT_SUBRESOURCE_EVICTION:
-		bt_call_eviction(call);
-		return;
-	case BT_SUBRESOURCE_FINALIZE:
-		bt_call_finalize(call);
-		return;
-	case BT_SUBRESOURCE_TOKEN:
-		bt_call_token(call);
-		return;
-	case BT_SUBRESOURCE_LOG:
-	case BT_SUBRESOURCE_EXEC:
-	case BT_SUBRESOURCE_ATTACH:
-	case BT_SUBRESOURCE_PORT_FORWARD:
-	case BT_SUBRESOURCE_PROXY:
-		bt_call_refuse_connection(call);
-		return;
-	case BT_SUBRESOURCE__COUNT:
-		break;
-	}
-	bt_call_method_not_allowed(call);
+	return (resource->subresources & 1u << subresource) != 0 ? subresources[subresource].verbs
+								 : 0;
 }
 
 /** Recursion: it stops at the limit that it looks for. */
@@ -287,17 +227,24 @@ void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
 {
 	struct bt_call call;
 	bt_call_init(&call, api, request, arena, out_answer);
-	if ((bt_api_verbs(request->resource, request->subresource) & VERB(request->verb)) == 0) {
-		bt_call_method_not_allowed(&call);
-		return;
+	void (*perform)(struct bt_call * call) = subresources[request->subresource].perform;
+	if (perform == NULL) {
+		perform = verbs[request->verb];
 	}
-	if (request->body != NULL && is_deeper(request->body, BT_API_DEPTH_MAX)) {
-		(void)bt_fail_bad_request(bt_call_failure(&call), arena,
+	if (perform == NULL ||
+		(bt_api_verbs(request->resource, request->subresource) & VERB(request->verb)) ==
+			0) {
+		(void)bt_call_refuse(&call, 405, "MethodNotAllowed",
+			"the server does not allow this method on the requested resource");
+	} else if (request->body != NULL && is_deeper(request->body, BT_API_DEPTH_MAX)) {
+		(void)bt_call_refuse(&call, 400, "BadRequest",
 			"the document nests more than %d levels deep", BT_API_DEPTH_MAX);
-		bt_call_failed(&call);
-		return;
+	} else {
+		perform(&call);
 	}
-	perform(&call);
+	if (out_answer->failure.code != 0) {
+		out_answer->code = out_answer->failure.code;
+	}
 }
 
 void bt_api_answer_finish(struct bt_api_answer *answer)

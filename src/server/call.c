@@ -40,15 +40,16 @@ void bt_call_init(struct bt_call *call, struct bt_api *api, const struct bt_api_
 
 /** --- failures --- */
 
-struct bt_failure *bt_call_failure(struct bt_call *call)
+bool bt_call_refuse(
+	struct bt_call *call, uint16_t code, const char *reason, const char *format, ...)
 {
-	return &call->answer->failure;
-}
-
-void bt_call_failed(struct bt_call *call)
-{
-	BT_ASSERT(call->answer->failure.code != 0);
-	call->answer->code = call->answer->failure.code;
+	va_list arguments;
+	va_start(arguments, format);
+	call->answer->failure = (struct bt_failure){.code = code,
+		.reason = reason,
+		.message = bt_failure_vprintf(call->arena, format, arguments)};
+	va_end(arguments);
+	return false;
 }
 
 void bt_call_warn(struct bt_call *call, const char *format, ...)
@@ -62,13 +63,10 @@ void bt_call_warn(struct bt_call *call, const char *format, ...)
 	for (uint32_t i = 0; i < answer->warning_count; i++) {
 		warnings[i] = answer->warnings[i];
 	}
-	struct bt_strbuf buffer = {0};
 	va_list arguments;
 	va_start(arguments, format);
-	bt_strbuf_vprintf(&buffer, format, arguments);
+	warnings[answer->warning_count] = bt_failure_vprintf(call->arena, format, arguments);
 	va_end(arguments);
-	warnings[answer->warning_count] = bt_arena_str(call->arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
 	answer->warnings = warnings;
 	answer->warning_count++;
 }
@@ -76,15 +74,7 @@ void bt_call_warn(struct bt_call *call, const char *format, ...)
 void bt_call_not_found(struct bt_call *call)
 {
 	(void)bt_fail_not_found(
-		bt_call_failure(call), call->arena, call->write.resource, call->write.name);
-	bt_call_failed(call);
-}
-
-void bt_call_method_not_allowed(struct bt_call *call)
-{
-	(void)bt_fail(bt_call_failure(call), call->arena, 405, "MethodNotAllowed",
-		"the server does not allow this method on the requested resource");
-	bt_call_failed(call);
+		&call->answer->failure, call->arena, call->write.resource, call->write.name);
 }
 
 struct bt_stored *bt_call_find(struct bt_call *call)
@@ -108,18 +98,8 @@ bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *
 		return false;
 	}
 	const struct bt_api_resource *resource = call->write.resource;
-	(void)bt_fail_invalid(bt_call_failure(call), call->arena, bt_str_from(resource->group),
+	(void)bt_fail_invalid(&call->answer->failure, call->arena, bt_str_from(resource->group),
 		bt_str_from(resource->kind), call->write.name, errors);
-	bt_call_failed(call);
-	return true;
-}
-
-bool bt_call_is_refused(struct bt_call *call)
-{
-	if (call->answer->failure.code == 0) {
-		return false;
-	}
-	bt_call_failed(call);
 	return true;
 }
 
@@ -154,10 +134,9 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_str kind,
 	struct bt_str wanted_kind, const char *text)
 {
-	(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+	(void)bt_call_refuse(call, 400, "BadRequest",
 		"%.*s in version \"%.*s\" cannot be handled as a %.*s: %s", BT_STR_ARG(kind),
 		BT_STR_ARG(version), BT_STR_ARG(wanted_kind), text);
-	bt_call_failed(call);
 }
 
 /** "v1" of "apps/v1" */
@@ -195,12 +174,10 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	}
 	if (given_version.length != 0 && api_version.data != NULL &&
 		!bt_str_equal(given_version, api_version)) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"the API version in the data (%.*s) does not match the expected API "
 			"version (%.*s)",
 			BT_STR_ARG(given_version), BT_STR_ARG(api_version));
-		bt_call_failed(call);
-		return false;
 	}
 	(void)bt_json_remove_c(object, "kind");
 	(void)bt_json_remove_c(object, "apiVersion");
@@ -228,8 +205,7 @@ static void refuse_patched(struct bt_call *call, const char *text)
 	struct bt_json_value *shown = bt_json_new_c(call->arena, "map[...]");
 	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("patch"), shown, "%s", text);
 	(void)bt_fail_invalid(
-		bt_call_failure(call), call->arena, BT_STR(""), BT_STR(""), BT_STR(""), &errors);
-	bt_call_failed(call);
+		&call->answer->failure, call->arena, BT_STR(""), BT_STR(""), BT_STR(""), &errors);
 }
 
 /** What the normaliser complains about, by the request's fieldValidation. */
@@ -268,12 +244,10 @@ static bool normalise(struct bt_call *call, const struct bt_schema_message *mess
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
 	if (object->type != BT_JSON_OBJECT) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"the object provided is unrecognized (must be of type %.*s): json: cannot "
 			"unmarshal %s into Go value of type %.*s",
 			BT_STR_ARG(kind), bt_json_type_name(object->type), BT_STR_ARG(kind));
-		bt_call_failed(call);
-		return false;
 	}
 	if (bt_schema_normalise(
 		    message, object, source == BT_BODY_APPLIED, call->arena, problems, &err) != 0) {
@@ -305,12 +279,10 @@ static bool decode(struct bt_call *call, struct bt_json_value *object, enum bt_b
 	struct bt_str api_version = bt_resource_api_version(resource, call->arena);
 	struct bt_str kind = bt_str_from(resource->kind);
 	if (object == NULL) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"the object provided is unrecognized (must be of type %s): couldn't get "
 			"version/kind; json parse error: unexpected end of JSON input (<empty>)",
 			resource->kind);
-		bt_call_failed(call);
-		return false;
 	}
 	struct bt_str version = bt_str_from(resource->version);
 	if (!check_kind(call, object, api_version, kind) ||
@@ -435,10 +407,8 @@ static bool is_storable(struct bt_call *call, struct bt_str text, uint32_t bytes
 	if (text.length <= bytes_max && call->key.length <= BT_STORE_KEY_BYTES_MAX) {
 		return true;
 	}
-	(void)bt_fail(bt_call_failure(call), call->arena, 413, "RequestEntityTooLarge",
+	return bt_call_refuse(call, 413, "RequestEntityTooLarge",
 		"Request entity too large: limit is %u", BT_STORE_TEXT_BYTES_MAX);
-	bt_call_failed(call);
-	return false;
 }
 
 void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_json_value *object,

@@ -13,8 +13,7 @@
 /** Of an offending value in a message. */
 #define SHOWN_VALUE_BYTES_MAX 2000
 
-BT_PRINTF(2, 0)
-static struct bt_str vprintf_text(struct bt_arena *arena, const char *format, va_list arguments)
+struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_list arguments)
 {
 	struct bt_strbuf buffer = {0};
 	bt_strbuf_vprintf(&buffer, format, arguments);
@@ -89,8 +88,9 @@ uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, 
 {
 	va_list arguments;
 	va_start(arguments, format);
-	*out = (struct bt_failure){
-		.code = code, .reason = reason, .message = vprintf_text(arena, format, arguments)};
+	*out = (struct bt_failure){.code = code,
+		.reason = reason,
+		.message = bt_failure_vprintf(arena, format, arguments)};
 	va_end(arguments);
 	return code;
 }
@@ -102,7 +102,7 @@ uint16_t bt_fail_bad_request(
 	va_start(arguments, format);
 	*out = (struct bt_failure){.code = 400,
 		.reason = "BadRequest",
-		.message = vprintf_text(arena, format, arguments)};
+		.message = bt_failure_vprintf(arena, format, arguments)};
 	va_end(arguments);
 	return 400;
 }
@@ -235,7 +235,7 @@ void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_typ
 	va_start(arguments, format);
 	error->type = type;
 	error->field = field;
-	error->detail = vprintf_text(errors->arena, format, arguments);
+	error->detail = bt_failure_vprintf(errors->arena, format, arguments);
 	va_end(arguments);
 	if (value != NULL && shows_value(type)) {
 		error->value = value_text(errors->arena, value);
@@ -252,7 +252,7 @@ struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *fo
 {
 	va_list arguments;
 	va_start(arguments, format);
-	struct bt_str path = vprintf_text(errors->arena, format, arguments);
+	struct bt_str path = bt_failure_vprintf(errors->arena, format, arguments);
 	va_end(arguments);
 	return path;
 }

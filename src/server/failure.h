@@ -5,6 +5,7 @@
  * Refusals, as the API words them: a Status with code, reason, message and details. Spec: 13
  * section 9.1, 14 throughout, 14b section 5.
  */
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,6 +39,9 @@ struct bt_failure {
 BT_MUST_USE struct bt_json_value *bt_failure_document(
 	const struct bt_failure *failure, struct bt_arena *arena);
 
+/** Text of a message, in the arena. */
+BT_PRINTF(2, 0)
+struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_list arguments);
 /** Each sets *out and returns its code. message: printf; details are left empty. */
 BT_PRINTF(5, 6)
 uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,

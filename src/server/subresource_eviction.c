@@ -10,17 +10,16 @@
 
 static void refuse_more_than_one(struct bt_call *call)
 {
-	(void)bt_fail(bt_call_failure(call), call->arena, 500, NULL,
+	(void)bt_call_refuse(call, 500, NULL,
 		"This pod has more than one PodDisruptionBudget, which the eviction subresource "
 		"does not support.");
-	bt_call_failed(call);
 }
 
 /** 429; retry_after_seconds 0: without header and detail. */
 static void refuse_disruption(
 	struct bt_call *call, struct bt_str cause_text, int32_t retry_after_seconds)
 {
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	struct bt_failure_cause *cause = BT_ARENA_NEW(call->arena, struct bt_failure_cause);
 	cause->reason = "DisruptionBudget";
 	cause->message = cause_text;
@@ -28,7 +27,6 @@ static void refuse_disruption(
 		"Cannot evict pod as it would violate the pod's disruption budget.");
 	failure->causes = cause;
 	failure->retry_after_seconds = retry_after_seconds;
-	bt_call_failed(call);
 }
 
 /** The only budget that selects the pod. false: there are several, the answer says so. */
@@ -105,8 +103,7 @@ static void take_disruption(struct bt_call *call, struct bt_stored *stored,
 	sub_call(&write, call, &request, &answer);
 	bt_call_store(&write, stored, budget, 200);
 	if (answer.failure.code != 0) {
-		*bt_call_failure(call) = answer.failure;
-		bt_call_failed(call);
+		*&call->answer->failure = answer.failure;
 	}
 	bt_api_answer_finish(&answer);
 }
@@ -202,9 +199,8 @@ static bool check_preconditions(
 			bt_str_equal(rv, bt_json_text_at(pod, "metadata.resourceVersion")))) {
 		return true;
 	}
-	(void)bt_fail_conflict(bt_call_failure(call), call->arena, call->write.resource,
+	(void)bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
 		call->write.name, BT_STR("a precondition of the eviction does not hold"));
-	bt_call_failed(call);
 	return false;
 }
 
@@ -217,8 +213,7 @@ static void delete_pod(struct bt_call *call, struct bt_api_request *request)
 	sub_call(&deletion, call, request, &answer);
 	bt_call_delete(&deletion);
 	if (answer.failure.code != 0) {
-		*bt_call_failure(call) = answer.failure;
-		bt_call_failed(call);
+		*&call->answer->failure = answer.failure;
 	} else {
 		bt_call_answer_success(call, 201, (struct bt_str){NULL, 0});
 	}
@@ -240,9 +235,8 @@ void bt_call_eviction(struct bt_call *call)
 	}
 	struct bt_str name = bt_json_text_at(body, "metadata.name");
 	if (name.length != 0 && !bt_str_equal(name, call->write.name)) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"name in URL does not match name in Eviction object");
-		bt_call_failed(call);
 		return;
 	}
 	request.verb = BT_VERB_DELETE;

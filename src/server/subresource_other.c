@@ -95,7 +95,7 @@ void bt_call_token(struct bt_call *call)
 void bt_call_refuse_connection(struct bt_call *call)
 {
 	struct bt_stored *stored = bt_call_find(call);
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	enum bt_subresource subresource = call->write.subresource;
 	if (stored == NULL) {
 		return;
@@ -103,7 +103,6 @@ void bt_call_refuse_connection(struct bt_call *call)
 	if (subresource == BT_SUBRESOURCE_PROXY) {
 		(void)bt_fail(failure, call->arena, 503, "ServiceUnavailable",
 			"no endpoints available: this is a simulated node");
-		bt_call_failed(call);
 		return;
 	}
 	const struct bt_json_value *pod = bt_api_parse_stored(stored, call->arena);
@@ -118,5 +117,4 @@ void bt_call_refuse_connection(struct bt_call *call)
 	(void)bt_fail_bad_request(failure, call->arena,
 		"container \"%.*s\" in pod \"%.*s\" %s: this is a simulated node",
 		BT_STR_ARG(container), BT_STR_ARG(call->write.name), lack);
-	bt_call_failed(call);
 }

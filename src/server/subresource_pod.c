@@ -11,8 +11,7 @@
 
 static void refuse_value(struct bt_call *call, const char *text)
 {
-	(void)bt_fail(bt_call_failure(call), call->arena, 500, NULL, "%s", text);
-	bt_call_failed(call);
+	(void)bt_call_refuse(call, 500, NULL, "%s", text);
 }
 
 static bool check_binding(struct bt_call *call, const struct bt_json_value *binding)
@@ -22,17 +21,13 @@ static bool check_binding(struct bt_call *call, const struct bt_json_value *bind
 	struct bt_str kind = bt_json_text_at(binding, "target.kind");
 	bool of_pod = call->write.subresource == BT_SUBRESOURCE_BINDING;
 	if (name.length == 0 || (of_pod && !bt_str_equal(name, call->write.name))) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"name in URL does not match name in Binding object");
-		bt_call_failed(call);
-		return false;
 	}
 	if (namespace_.length != 0 && !bt_str_equal(namespace_, call->write.namespace_)) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"the namespace of the provided object does not match the namespace sent "
 			"on the request");
-		bt_call_failed(call);
-		return false;
 	}
 	if (bt_json_text_at(binding, "target.name").length == 0) {
 		refuse_value(call, "target.name: Required value");
@@ -60,19 +55,17 @@ static void refuse_precondition(
 		"precondition: %.*s, %s in object meta: %.*s",
 		BT_STR_ARG(call->key), what, BT_STR_ARG(wanted), what, BT_STR_ARG(found));
 	(void)bt_fail_conflict(
-		bt_call_failure(call), call->arena, call->write.resource, call->write.name, text);
-	bt_call_failed(call);
+		&call->answer->failure, call->arena, call->write.resource, call->write.name, text);
 }
 
 static void refuse_assignment(struct bt_call *call, struct bt_str text)
 {
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	(void)bt_fail(failure, call->arena, 409, "Conflict",
 		"Operation cannot be fulfilled on pods/binding \"%.*s\": pod %.*s %.*s",
 		BT_STR_ARG(call->write.name), BT_STR_ARG(call->write.name), BT_STR_ARG(text));
 	failure->name = call->write.name;
 	failure->kind = BT_STR("pods/binding");
-	bt_call_failed(call);
 }
 
 /** In the order of spec 14 section 17. */
@@ -120,11 +113,10 @@ void bt_call_binding(struct bt_call *call)
 {
 	struct bt_json_value *binding = call->request->body;
 	if (binding == NULL) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"the object provided is unrecognized (must be of type Binding): couldn't "
 			"get version/kind; json parse error: unexpected end of JSON input "
 			"(<empty>)");
-		bt_call_failed(call);
 		return;
 	}
 	call->write.resource = call->api->pods;

@@ -173,9 +173,8 @@ static bool check_scale(struct bt_call *call, struct bt_stored *stored,
 	struct bt_field_errors errors = bt_call_field_errors(call);
 	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.replicas"), replicas,
 		"must be greater than or equal to 0");
-	(void)bt_fail_invalid(bt_call_failure(call), call->arena, BT_STR("autoscaling"),
+	(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("autoscaling"),
 		BT_STR("Scale"), call->write.name, &errors);
-	bt_call_failed(call);
 	return false;
 }
 

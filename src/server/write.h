@@ -38,15 +38,14 @@ struct bt_call {
 /** A call like that of request; answer is the caller's, emptied. */
 void bt_call_init(struct bt_call *call, struct bt_api *api, const struct bt_api_request *request,
 	struct bt_arena *arena, struct bt_api_answer *answer);
-struct bt_failure *bt_call_failure(struct bt_call *call);
-/** The answer is a failure: its code is the answer's from now on. */
-void bt_call_failed(struct bt_call *call);
+/** Sets the failure of the answer, whose code bt_api_perform makes the answer's. Returns false. */
+BT_PRINTF(4, 5)
+bool bt_call_refuse(
+	struct bt_call *call, uint16_t code, const char *reason, const char *format, ...);
 BT_PRINTF(2, 3)
 void bt_call_warn(struct bt_call *call, const char *format, ...);
 /** 404 of the call's object. */
 void bt_call_not_found(struct bt_call *call);
-/** 405. */
-void bt_call_method_not_allowed(struct bt_call *call);
 /** The stored object, borrowed; NULL, and the answer is 404. */
 struct bt_stored *bt_call_find(struct bt_call *call);
 /** A stored text as a tree of the version that is asked for. */
@@ -76,8 +75,6 @@ struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_valu
 struct bt_field_errors bt_call_field_errors(struct bt_call *call);
 /** Errors as 422 of the resource's kind; false when there are none. */
 bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *errors);
-/** What bt_admit and bt_admit_validate leave in the failure. */
-bool bt_call_is_refused(struct bt_call *call);
 
 /** Commit the object (old NULL: it is new) and answer with it; a dry run only answers. */
 void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_json_value *object,

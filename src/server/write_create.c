@@ -54,11 +54,9 @@ static bool place(struct bt_call *call, struct bt_json_value *metadata)
 		return true;
 	}
 	if (given.length != 0 && !bt_str_equal(given, wanted)) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"the namespace of the provided object does not match the namespace sent "
 			"on the request");
-		bt_call_failed(call);
-		return false;
 	}
 	if (given.length == 0) {
 		bt_json_set_str(call->arena, metadata, "namespace", wanted);
@@ -136,20 +134,19 @@ static bool validate(struct bt_call *call, const struct bt_json_value *object)
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;
 	}
-	bt_admit_validate(&call->write, NULL, object, bt_call_failure(call));
-	return !bt_call_is_refused(call);
+	bt_admit_validate(&call->write, NULL, object, &call->answer->failure);
+	return call->answer->failure.code == 0;
 }
 
 static void refuse_existing(struct bt_call *call)
 {
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	struct bt_str qualified = bt_resource_qualified(call->write.resource, call->arena);
 	(void)bt_fail(failure, call->arena, 409, "AlreadyExists", "%.*s \"%.*s\" already exists",
 		BT_STR_ARG(qualified), BT_STR_ARG(call->write.name));
 	failure->name = call->write.name;
 	failure->group = bt_str_from(call->write.resource->group);
 	failure->kind = bt_str_from(call->write.resource->name);
-	bt_call_failed(call);
 }
 
 void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
@@ -157,23 +154,21 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
 	if (bt_json_text_at(call->write.resource->definition, "metadata.deletionTimestamp")
 			.length != 0) {
-		(void)bt_fail(bt_call_failure(call), call->arena, 405, "MethodNotAllowed",
+		(void)bt_call_refuse(call, 405, "MethodNotAllowed",
 			"create not allowed while custom resource definition is terminating");
-		bt_call_failed(call);
 		return;
 	}
 	if (bt_api_given_rv(metadata) != 0 && !call->write.restoring) {
-		(void)bt_fail(bt_call_failure(call), call->arena, 500, NULL,
+		(void)bt_call_refuse(call, 500, NULL,
 			"resourceVersion should not be set on objects to be created");
-		bt_call_failed(call);
 		return;
 	}
 	if (!place(call, metadata) || !name_object(call, metadata)) {
 		return;
 	}
 	set_system_metadata(call, metadata);
-	bt_admit(&call->write, NULL, object, bt_call_failure(call));
-	if (bt_call_is_refused(call)) {
+	bt_admit(&call->write, NULL, object, &call->answer->failure);
+	if (call->answer->failure.code != 0) {
 		return;
 	}
 	prepare(call, object);

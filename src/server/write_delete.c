@@ -23,7 +23,7 @@ static bool is_protected_namespace(const struct bt_call *call)
 
 static void refuse_precondition(struct bt_call *call, struct bt_str text)
 {
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	const char *kind = call->write.resource->kind;
 	(void)bt_fail(failure, call->arena, 409, "Conflict",
 		"Operation cannot be fulfilled on %s \"%.*s\": %.*s", kind,
@@ -31,7 +31,6 @@ static void refuse_precondition(struct bt_call *call, struct bt_str text)
 	failure->name = call->write.name;
 	failure->group = bt_str_from(call->write.resource->group);
 	failure->kind = bt_str_from(kind);
-	bt_call_failed(call);
 }
 
 static bool check_preconditions(struct bt_call *call, const struct bt_json_value *object)
@@ -214,9 +213,8 @@ void bt_call_delete(struct bt_call *call)
 		return;
 	}
 	if (is_protected_namespace(call)) {
-		(void)bt_fail_forbidden(bt_call_failure(call), call->arena, call->write.resource,
+		(void)bt_fail_forbidden(&call->answer->failure, call->arena, call->write.resource,
 			call->write.name, BT_STR("this namespace may not be deleted"));
-		bt_call_failed(call);
 		return;
 	}
 	struct bt_json_value *object = bt_call_parse(call, stored);

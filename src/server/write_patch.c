@@ -12,9 +12,8 @@ static void refuse_option(
 {
 	struct bt_field_errors errors = bt_call_field_errors(call);
 	bt_field_errors_add(&errors, type, bt_str_from(field), NULL, "%s", text);
-	(void)bt_fail_invalid(bt_call_failure(call), call->arena, BT_STR("meta.k8s.io"),
+	(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("meta.k8s.io"),
 		BT_STR("PatchOptions"), BT_STR(""), &errors);
-	bt_call_failed(call);
 }
 
 /** Spec 14 section 9. */
@@ -37,7 +36,7 @@ static bool check_options(struct bt_call *call)
 /** The patch functions' errors by their kinds; the texts are theirs. */
 static void refuse_patch(struct bt_call *call, int result, struct berth_error *err)
 {
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	const char *text = berth_error_message(err);
 	if (result == BERTH_ERR_SYNTAX) {
 		(void)bt_fail_bad_request(failure, call->arena, "error decoding patch: %s", text);
@@ -52,16 +51,14 @@ static void refuse_patch(struct bt_call *call, int result, struct berth_error *e
 			"the server rejected our request due to an error in our request");
 	}
 	berth_error_finish(err);
-	bt_call_failed(call);
 }
 
 static void refuse_media_type(struct bt_call *call)
 {
-	(void)bt_fail(bt_call_failure(call), call->arena, 415, "UnsupportedMediaType",
+	(void)bt_call_refuse(call, 415, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types "
 		"include: application/json-patch+json, application/merge-patch+json, "
 		"application/apply-patch+yaml");
-	bt_call_failed(call);
 }
 
 struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
@@ -72,9 +69,8 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 	struct bt_json_value *patched = NULL;
 	int result = 0;
 	if (patch == NULL) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"error decoding patch: unexpected end of JSON input");
-		bt_call_failed(call);
 		return NULL;
 	}
 	switch (call->request->patch_type) {
@@ -133,7 +129,7 @@ struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
 
 static void refuse_conflicts(struct bt_call *call, const struct bt_apply_conflicts *conflicts)
 {
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	struct bt_failure_cause **last;
 	(void)bt_fail(failure, call->arena, 409, "Conflict", "%.*s", BT_STR_ARG(conflicts->text));
 	last = &failure->causes;
@@ -145,7 +141,6 @@ static void refuse_conflicts(struct bt_call *call, const struct bt_apply_conflic
 		*last = cause;
 		last = &cause->next;
 	}
-	bt_call_failed(call);
 }
 
 /** The configuration must say what it is about: spec 14 section 12.5. */
@@ -162,9 +157,8 @@ static bool check_configuration(struct bt_call *call, const struct bt_json_value
 		missing = "metadata.name";
 	}
 	if (missing != NULL) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"invalid object type: the applied configuration must have %s", missing);
-		bt_call_failed(call);
 	}
 	return missing == NULL;
 }
@@ -185,9 +179,7 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 	if (result == BERTH_ERR_STATE) {
 		refuse_conflicts(call, &conflicts);
 	} else if (result != 0) {
-		(void)bt_fail_bad_request(
-			bt_call_failure(call), call->arena, "%s", berth_error_message(&err));
-		bt_call_failed(call);
+		(void)bt_call_refuse(call, 400, "BadRequest", "%s", berth_error_message(&err));
 	}
 	berth_error_finish(&err);
 	return result == 0 ? object : NULL;
@@ -206,10 +198,9 @@ static void apply_new(struct bt_call *call)
 	}
 	struct bt_str name = bt_json_text_at(object, "metadata.name");
 	if (!bt_str_equal(name, call->write.name)) {
-		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"the name of the object (%.*s) does not match the name on the URL (%.*s)",
 			BT_STR_ARG(name), BT_STR_ARG(call->write.name));
-		bt_call_failed(call);
 		return;
 	}
 	call->write.verb = BT_VERB_CREATE;

@@ -15,7 +15,7 @@ static bool check_name(struct bt_call *call, const struct bt_json_value *metadat
 {
 	struct bt_str name = bt_json_text_at(metadata, "name");
 	struct bt_str namespace_ = bt_json_text_at(metadata, "namespace");
-	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure *failure = &call->answer->failure;
 	if (name.length == 0) {
 		(void)bt_fail_bad_request(failure, call->arena,
 			"the name of the object (%.*s based on URL) was undeterminable: name must "
@@ -33,7 +33,6 @@ static bool check_name(struct bt_call *call, const struct bt_json_value *metadat
 	} else {
 		return true;
 	}
-	bt_call_failed(call);
 	return false;
 }
 
@@ -54,8 +53,7 @@ static void refuse_uid(struct bt_call *call, const struct bt_json_value *metadat
 		call->write.resource->name, BT_STR_ARG(call->key), BT_STR_ARG(uid),
 		BT_STR_ARG(old_uid));
 	(void)bt_fail_conflict(
-		bt_call_failure(call), call->arena, call->write.resource, call->write.name, text);
-	bt_call_failed(call);
+		&call->answer->failure, call->arena, call->write.resource, call->write.name, text);
 }
 
 static bool check_version(struct bt_call *call, const struct bt_stored *stored,
@@ -72,18 +70,16 @@ static bool check_version(struct bt_call *call, const struct bt_stored *stored,
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.resourceVersion"),
 			value, rv < 0 ? "must be a number" : "must be specified for an update");
 		/* it names the resource, not the kind */
-		(void)bt_fail_invalid(bt_call_failure(call), call->arena,
+		(void)bt_fail_invalid(&call->answer->failure, call->arena,
 			bt_str_from(call->write.resource->group),
 			bt_str_from(call->write.resource->name), call->write.name, &errors);
-		bt_call_failed(call);
 		return false;
 	}
 	if (rv != 0 && (uint64_t)rv != stored->rv) {
-		(void)bt_fail_conflict(bt_call_failure(call), call->arena, call->write.resource,
+		(void)bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
 			call->write.name,
 			BT_STR("the object has been modified; please apply your changes to the "
 			       "latest version and try again"));
-		bt_call_failed(call);
 		return false;
 	}
 	return true;
@@ -301,8 +297,8 @@ static bool validate(
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;
 	}
-	bt_admit_validate(&call->write, old, object, bt_call_failure(call));
-	return !bt_call_is_refused(call);
+	bt_admit_validate(&call->write, old, object, &call->answer->failure);
+	return call->answer->failure.code == 0;
 }
 
 /** --- the new state --- */
@@ -323,8 +319,8 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 {
 	const struct bt_strategy *strategy = call->write.resource->strategy;
 	object = merge_parts(call, old, object);
-	bt_admit(&call->write, old, object, bt_call_failure(call));
-	if (bt_call_is_refused(call)) {
+	bt_admit(&call->write, old, object, &call->answer->failure);
+	if (call->answer->failure.code != 0) {
 		return;
 	}
 	if (strategy->prepare_update != NULL) {
