@@ -51,24 +51,6 @@ static void create_priority_class(struct bt_api *api, const char *name, int64_t 
 		object, arena);
 }
 
-static void bootstrap(struct bt_api *api)
-{
-	static const char *const namespaces[] = {
-		"default", "kube-system", "kube-public", "kube-node-lease"};
-	struct bt_arena arena = {0};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
-		create_if_missing(api, api->namespaces, named(&arena, namespaces[i]), &arena);
-	}
-	create_priority_class(api, "system-cluster-critical", 2000000000,
-		"Used for system critical pods that must run in the cluster, but can be moved to "
-		"another node if necessary.",
-		&arena);
-	create_priority_class(api, "system-node-critical", 2000001000,
-		"Used for system critical pods that must not be moved from their current node.",
-		&arena);
-	bt_arena_finish(&arena);
-}
-
 struct bt_api *bt_api_create(const struct bt_api_options *options)
 {
 	struct bt_api *api = BT_NEW(struct bt_api);
@@ -84,7 +66,20 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 	api->metadata_message =
 		bt_schema_field_find(api->pods->message, BT_STR("metadata"), NULL)->message;
 	bt_definitions_load(api);
-	bootstrap(api);
+	static const char *const namespaces[] = {
+		"default", "kube-system", "kube-public", "kube-node-lease"};
+	struct bt_arena arena = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
+		create_if_missing(api, api->namespaces, named(&arena, namespaces[i]), &arena);
+	}
+	create_priority_class(api, "system-cluster-critical", 2000000000,
+		"Used for system critical pods that must run in the cluster, but can be moved to "
+		"another node if necessary.",
+		&arena);
+	create_priority_class(api, "system-node-critical", 2000001000,
+		"Used for system critical pods that must not be moved from their current node.",
+		&arena);
+	bt_arena_finish(&arena);
 	return api;
 }
 

@@ -139,13 +139,6 @@ static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_s
 		BT_STR_ARG(version), BT_STR_ARG(wanted_kind), text);
 }
 
-/** "v1" of "apps/v1" */
-static struct bt_str version_of(struct bt_str api_version)
-{
-	int64_t slash = bt_str_find_char(api_version, '/');
-	return slash < 0 ? api_version : bt_str_sub(api_version, (uint32_t)slash + 1, BT_STR_MAX);
-}
-
 /** What upstream calls its own form of a kind after: "core", "apps", "storage". */
 static struct bt_str internal_group(struct bt_str api_version)
 {
@@ -163,7 +156,10 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	struct bt_str given_kind = bt_json_find_str(object, "kind");
 	struct bt_str given_version = bt_json_find_str(object, "apiVersion");
 	if (given_kind.length != 0 && !bt_str_equal(given_kind, kind)) {
-		struct bt_str version = version_of(given_version);
+		int64_t slash = bt_str_find_char(given_version, '/');
+		struct bt_str version = slash < 0
+			? given_version
+			: bt_str_sub(given_version, (uint32_t)slash + 1, BT_STR_MAX);
 		struct bt_str group = internal_group(api_version);
 		struct bt_str text = bt_arena_printf(call->arena,
 			"converting (%.*s.%.*s) to (%.*s.%.*s): unknown conversion",
@@ -182,20 +178,6 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	(void)bt_json_remove_c(object, "kind");
 	(void)bt_json_remove_c(object, "apiVersion");
 	return true;
-}
-
-static struct bt_str joined_problems(struct bt_call *call, const struct bt_json_value *problems)
-{
-	struct bt_strbuf buffer = {0};
-	for (uint32_t i = 0; i < problems->count; i++) {
-		if (i != 0) {
-			bt_strbuf_append_c(&buffer, ", ");
-		}
-		bt_strbuf_append_str(&buffer, problems->elements[i]->text);
-	}
-	struct bt_str text = bt_arena_str(call->arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
-	return text;
 }
 
 /** 422 as upstream's patches get it: spec 14 section 9.2. */
@@ -226,7 +208,15 @@ static bool accept_problems(struct bt_call *call, const struct bt_json_value *pr
 	case BT_FIELD_VALIDATION_STRICT:
 		break;
 	}
-	struct bt_str list = joined_problems(call, problems);
+	struct bt_strbuf buffer = {0};
+	for (uint32_t i = 0; i < problems->count; i++) {
+		if (i != 0) {
+			bt_strbuf_append_c(&buffer, ", ");
+		}
+		bt_strbuf_append_str(&buffer, problems->elements[i]->text);
+	}
+	struct bt_str list = bt_arena_str(call->arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
 	struct bt_str text =
 		bt_arena_printf(call->arena, "strict decoding error: %.*s", BT_STR_ARG(list));
 	if (source == BT_BODY_PATCHED) {
@@ -273,7 +263,7 @@ bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
 		normalise(call, message, object, api_version, kind, BT_BODY_OBJECT);
 }
 
-static bool decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source)
+bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source)
 {
 	const struct bt_api_resource *resource = call->write.resource;
 	struct bt_str api_version = bt_resource_api_version(resource, call->arena);
@@ -289,32 +279,25 @@ static bool decode(struct bt_call *call, struct bt_json_value *object, enum bt_b
 		!normalise(call, resource->message, object, version, kind, source)) {
 		return false;
 	}
-	if (resource->message != NULL) {
+	if (resource->message == NULL) {
+		struct bt_json_value *metadata =
+			bt_json_ensure_object(call->arena, object, "metadata");
+		struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
+		bt_custom_complete(resource, object, call->arena, problems);
+		if (!normalise(
+			    call, call->api->metadata_message, metadata, version, kind, source) ||
+			!accept_problems(call, problems, version, kind, source)) {
+			return false;
+		}
+	}
+	if (source == BT_BODY_APPLIED) {
 		return true;
 	}
-	struct bt_json_value *metadata = bt_json_ensure_object(call->arena, object, "metadata");
-	struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
-	bt_custom_complete(resource, object, call->arena, problems);
-	return normalise(call, call->api->metadata_message, metadata, version, kind, source) &&
-		accept_problems(call, problems, version, kind, source);
-}
-
-bool bt_call_decode_applied(struct bt_call *call, struct bt_json_value *object)
-{
-	return decode(call, object, BT_BODY_APPLIED);
-}
-
-bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source)
-{
-	const struct bt_strategy *strategy = call->write.resource->strategy;
-	if (!decode(call, object, source)) {
-		return false;
+	if (resource->message != NULL) {
+		bt_schema_default(resource->message, object, call->arena);
 	}
-	if (call->write.resource->message != NULL) {
-		bt_schema_default(call->write.resource->message, object, call->arena);
-	}
-	if (strategy->set_defaults != NULL) {
-		strategy->set_defaults(&call->write, object);
+	if (resource->strategy->set_defaults != NULL) {
+		resource->strategy->set_defaults(&call->write, object);
 	}
 	return true;
 }

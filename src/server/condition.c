@@ -20,13 +20,6 @@ bool bt_condition_is(const struct bt_json_value *conditions, const char *type, c
 		bt_json_text_at(bt_condition_find(conditions, type), "status"), status);
 }
 
-static const struct bt_schema_message *condition_message(const struct bt_api *api)
-{
-	const struct bt_schema_field *status =
-		bt_schema_field_find(api->pods->message, BT_STR("status"), NULL);
-	return bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message;
-}
-
 void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const char *type,
 	const char *reason, const char *message)
 {
@@ -40,8 +33,11 @@ void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const
 		bt_json_set_c(arena, condition, "reason", reason);
 		bt_json_set_c(arena, condition, "message", message);
 	}
+	const struct bt_schema_field *status =
+		bt_schema_field_find(call->api->pods->message, BT_STR("status"), NULL);
 	int result = bt_schema_normalise(
-		condition_message(call->api), condition, false, arena, NULL, NULL);
+		bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message,
+		condition, false, arena, NULL, NULL);
 	(void)result; /* it is ours */
 	struct bt_json_value *conditions = bt_json_ensure_array(
 		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");

@@ -65,21 +65,6 @@ static struct bt_json_value *all_of(struct bt_arena *arena, const char *const *n
 	return rule;
 }
 
-static void add_rules(struct bt_arena *arena, bool all, struct bt_json_value *status)
-{
-	static const char *const resource_names[] = {"verbs", "apiGroups", "resources"};
-	static const char *const other_names[] = {"verbs", "nonResourceURLs"};
-	struct bt_json_value *resources = bt_json_ensure_array(arena, status, "resourceRules");
-	struct bt_json_value *others = bt_json_ensure_array(arena, status, "nonResourceRules");
-	if (all) {
-		bt_json_append(arena, resources,
-			all_of(arena, resource_names, BT_ARRAY_LENGTH(resource_names)));
-		bt_json_append(
-			arena, others, all_of(arena, other_names, BT_ARRAY_LENGTH(other_names)));
-	}
-	bt_json_set_bool(arena, status, "incomplete", false);
-}
-
 void bt_call_review(struct bt_call *call)
 {
 	struct bt_arena *arena = call->arena;
@@ -96,7 +81,20 @@ void bt_call_review(struct bt_call *call)
 		bt_json_set_bool(arena, status, "authenticated", true);
 		bt_json_set_value(arena, status, "user", user_info(call));
 	} else if (bt_str_equal_c(kind, "SelfSubjectRulesReview")) {
-		add_rules(arena, is_master(call->write.user), status);
+		bool all = is_master(call->write.user);
+		static const char *const resource_names[] = {"verbs", "apiGroups", "resources"};
+		static const char *const other_names[] = {"verbs", "nonResourceURLs"};
+		struct bt_json_value *resources =
+			bt_json_ensure_array(arena, status, "resourceRules");
+		struct bt_json_value *others =
+			bt_json_ensure_array(arena, status, "nonResourceRules");
+		if (all) {
+			bt_json_append(arena, resources,
+				all_of(arena, resource_names, BT_ARRAY_LENGTH(resource_names)));
+			bt_json_append(arena, others,
+				all_of(arena, other_names, BT_ARRAY_LENGTH(other_names)));
+		}
+		bt_json_set_bool(arena, status, "incomplete", false);
 	} else if (bt_str_equal_c(kind, "SelfSubjectAccessReview")) {
 		add_verdict(arena, is_master(call->write.user), status);
 	} else {

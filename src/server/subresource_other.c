@@ -41,15 +41,6 @@ void bt_call_finalize(struct bt_call *call)
 
 /** --- tokens --- */
 
-/** Nobody checks it: who knows one is whom the server's own tokens say. */
-static struct bt_str new_token(struct bt_call *call)
-{
-	struct bt_prng *prng = bt_api_prng(call->api);
-	return bt_arena_printf(call->arena, "berth.%016llx%016llx%016llx%016llx",
-		(unsigned long long)bt_prng_next(prng), (unsigned long long)bt_prng_next(prng),
-		(unsigned long long)bt_prng_next(prng), (unsigned long long)bt_prng_next(prng));
-}
-
 void bt_call_token(struct bt_call *call)
 {
 	struct bt_arena *arena = call->arena;
@@ -80,7 +71,14 @@ void bt_call_token(struct bt_call *call)
 	bt_json_set_str(
 		arena, metadata, "creationTimestamp", bt_time_text(arena, call->write.now_ns));
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, status, "token", new_token(call));
+	/* Nobody checks it: who knows one is whom the server's own tokens say. */
+	struct bt_prng *prng = bt_api_prng(call->api);
+	bt_json_set_str(arena, status, "token",
+		bt_arena_printf(call->arena, "berth.%016llx%016llx%016llx%016llx",
+			(unsigned long long)bt_prng_next(prng),
+			(unsigned long long)bt_prng_next(prng),
+			(unsigned long long)bt_prng_next(prng),
+			(unsigned long long)bt_prng_next(prng)));
 	bt_json_set_str(arena, status, "expirationTimestamp",
 		bt_time_text(arena, call->write.now_ns + seconds * BT_NS_PER_SECOND));
 	bt_json_set_value(arena, body, "status", status);

@@ -43,9 +43,8 @@ struct requirement {
 
 static int compare_requirements(const void *left, const void *right)
 {
-	const struct requirement *a = left;
-	const struct requirement *b = right;
-	return bt_str_compare(a->key, b->key);
+	return bt_str_compare(
+		((const struct requirement *)left)->key, ((const struct requirement *)right)->key);
 }
 
 static struct bt_str expression_text(struct bt_arena *arena, const struct bt_json_value *expression)
@@ -143,56 +142,6 @@ static struct bt_json_value *make_scale(struct bt_call *call, const struct bt_js
 	return scale;
 }
 
-/** object at the path := number; objects on the way are made. */
-static void set_number(
-	struct bt_call *call, struct bt_json_value *object, const char *path, int64_t number)
-{
-	struct bt_str rest = bt_str_from(path);
-	int64_t dot;
-	while ((dot = bt_str_find_char(rest, '.')) >= 0) {
-		struct bt_str name = bt_arena_str(call->arena, bt_str_sub(rest, 0, (uint32_t)dot));
-		object = bt_json_ensure_object(call->arena, object, name.data);
-		rest = bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
-	}
-	if (rest.length != 0) {
-		bt_json_set_int64(
-			call->arena, object, bt_arena_str(call->arena, rest).data, number);
-	}
-}
-
-static bool check_scale(struct bt_call *call, struct bt_stored *stored,
-	const struct bt_json_value *old, const struct bt_json_value *scale)
-{
-	const struct bt_json_value *replicas = bt_json_find_path(scale, "spec.replicas");
-	if (!bt_call_check_identity(call, stored, old, scale, BT_BODY_PATCHED)) {
-		return false;
-	}
-	if (bt_json_int64_at(scale, "spec.replicas", 0) >= 0) {
-		return true;
-	}
-	struct bt_field_errors errors = bt_call_field_errors(call);
-	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.replicas"), replicas,
-		"must be greater than or equal to 0");
-	(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("autoscaling"),
-		BT_STR("Scale"), call->write.name, &errors);
-	return false;
-}
-
-/** The answer is about the object: make it one about its scale. */
-static void answer_scale(struct bt_call *call)
-{
-	struct bt_api_answer *answer = call->answer;
-	if (answer->failure.code != 0) {
-		return;
-	}
-	const struct bt_json_value *object = answer->document;
-	if (answer->object != NULL) {
-		object = bt_api_parse_stored(answer->object, call->arena);
-	}
-	answer->document = make_scale(call, object);
-	bt_api_answer_finish(answer);
-}
-
 void bt_call_scale(struct bt_call *call)
 {
 	struct bt_stored *stored = bt_call_find(call);
@@ -215,12 +164,40 @@ void bt_call_scale(struct bt_call *call)
 	}
 	if (scale == NULL ||
 		!bt_call_decode_as(call, scale, BT_STR("autoscaling/v1"), BT_STR("Scale")) ||
-		!check_scale(call, stored, old, scale)) {
+		!bt_call_check_identity(call, stored, old, scale, BT_BODY_PATCHED)) {
+		return;
+	}
+	int64_t replicas = bt_json_int64_at(scale, "spec.replicas", 0);
+	if (replicas < 0) {
+		struct bt_field_errors errors = bt_call_field_errors(call);
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.replicas"),
+			bt_json_find_path(scale, "spec.replicas"),
+			"must be greater than or equal to 0");
+		(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("autoscaling"),
+			BT_STR("Scale"), call->write.name, &errors);
 		return;
 	}
 	struct bt_json_value *object = bt_json_clone(call->arena, old, false);
-	set_number(
-		call, object, paths_of(call).replicas, bt_json_int64_at(scale, "spec.replicas", 0));
+	/* Objects on the path are made. */
+	struct bt_json_value *parent = object;
+	struct bt_str rest = bt_str_from(paths_of(call).replicas);
+	int64_t dot;
+	while ((dot = bt_str_find_char(rest, '.')) >= 0) {
+		struct bt_str name = bt_arena_str(call->arena, bt_str_sub(rest, 0, (uint32_t)dot));
+		parent = bt_json_ensure_object(call->arena, parent, name.data);
+		rest = bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
+	}
+	if (rest.length != 0) {
+		bt_json_set_int64(
+			call->arena, parent, bt_arena_str(call->arena, rest).data, replicas);
+	}
 	bt_call_update_object(call, stored, old, object);
-	answer_scale(call);
+	/* The answer is about the object: make it one about its scale. */
+	struct bt_api_answer *answer = call->answer;
+	if (answer->failure.code == 0) {
+		answer->document = make_scale(call,
+			answer->object != NULL ? bt_api_parse_stored(answer->object, call->arena)
+					       : answer->document);
+		bt_api_answer_finish(answer);
+	}
 }

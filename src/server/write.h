@@ -55,7 +55,7 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 enum bt_body_source {
 	BT_BODY_OBJECT,
 	BT_BODY_PATCHED,
-	BT_BODY_APPLIED, /* a configuration: what it does not name stays unnamed */
+	BT_BODY_APPLIED, /* a configuration: gets no defaults */
 };
 
 /**
@@ -63,8 +63,6 @@ enum bt_body_source {
  * members that the schema does not know go, defaults come. false: the answer says why not.
  */
 bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source);
-/** The same without defaults, as BT_BODY_APPLIED. */
-bool bt_call_decode_applied(struct bt_call *call, struct bt_json_value *object);
 /** The same for a body of another kind than the resource's (Binding, Eviction, Scale ...), without
  * defaults. api_version: absent = any. */
 bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
@@ -73,6 +71,10 @@ bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
 /** The object's metadata; made when it is missing. */
 struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_value *object);
 struct bt_field_errors bt_call_field_errors(struct bt_call *call);
+/** Validation and the validating admission plugins; old NULL: a create. false: the answer says why
+ * not. */
+bool bt_call_validate(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
 /** Errors as 422 of the resource's kind; false when there are none. */
 bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *errors);
 

@@ -2,7 +2,6 @@
 /** Get and create. Spec: 14 sections 9 and 10, 14b section 2. */
 #include "api/time.h"
 #include "base/assert.h"
-#include "server/custom_schema.h"
 #include "server/write.h"
 
 /** Tries to find a generated name that is free: spec 14 section 10.2. */
@@ -16,9 +15,59 @@ void bt_call_get(struct bt_call *call)
 	}
 }
 
-/** What the server alone decides, and initial objects may bring along. */
-static void set_system_metadata(struct bt_call *call, struct bt_json_value *metadata)
+static void set_name(struct bt_call *call, struct bt_str name)
 {
+	call->write.name = name;
+	call->key = bt_api_key(call->arena, call->write.namespace_, name);
+}
+
+static bool is_taken(const struct bt_call *call)
+{
+	return bt_store_find(call->api->options.store, call->write.resource->collection,
+		       call->key) != NULL;
+}
+
+void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
+{
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	if (bt_json_text_at(call->write.resource->definition, "metadata.deletionTimestamp")
+			.length != 0) {
+		(void)bt_call_refuse(call, 405, "MethodNotAllowed",
+			"create not allowed while custom resource definition is terminating");
+		return;
+	}
+	if (bt_api_given_rv(metadata) != 0 && !call->write.restoring) {
+		(void)bt_call_refuse(call, 500, NULL,
+			"resourceVersion should not be set on objects to be created");
+		return;
+	}
+	struct bt_str namespace_ = bt_json_text_at(metadata, "namespace");
+	if (!call->write.resource->namespaced) {
+		(void)bt_json_remove_c(metadata, "namespace");
+	} else if (namespace_.length == 0) {
+		bt_json_set_str(call->arena, metadata, "namespace", call->write.namespace_);
+	} else if (!bt_str_equal(namespace_, call->write.namespace_)) {
+		(void)bt_call_refuse(call, 400, "BadRequest",
+			"the namespace of the provided object does not match the namespace sent "
+			"on the request");
+		return;
+	}
+	struct bt_str base = bt_json_text_at(metadata, "generateName");
+	set_name(call, bt_json_text_at(metadata, "name"));
+	if (call->write.name.length == 0 && base.length == 0) {
+		struct bt_field_errors errors = bt_call_field_errors(call);
+		bt_field_errors_add(&errors, BT_FIELD_REQUIRED, BT_STR("metadata.name"), NULL,
+			"name or generateName is required");
+		(void)bt_call_refuse_invalid(call, &errors);
+		return;
+	}
+	if (call->write.name.length == 0) {
+		int tries = GENERATED_NAME_TRIES;
+		do {
+			set_name(call, bt_api_generate_name(call->api, call->arena, base));
+		} while (is_taken(call) && --tries != 0);
+		bt_json_set_str(call->arena, metadata, "name", call->write.name);
+	}
 	static const char *const ignored[] = {"uid", "creationTimestamp", "deletionTimestamp",
 		"deletionGracePeriodSeconds", "generation"};
 	bool restoring = call->write.restoring;
@@ -42,69 +91,10 @@ static void set_system_metadata(struct bt_call *call, struct bt_json_value *meta
 		bt_json_int64_at(metadata, "generation", 0) <= 0) {
 		bt_json_set_int64(call->arena, metadata, "generation", 1);
 	}
-}
-
-/** Namespace of the URL into the object; false: refused. */
-static bool place(struct bt_call *call, struct bt_json_value *metadata)
-{
-	struct bt_str given = bt_json_text_at(metadata, "namespace");
-	struct bt_str wanted = call->write.namespace_;
-	if (!call->write.resource->namespaced) {
-		(void)bt_json_remove_c(metadata, "namespace");
-		return true;
+	bt_admit(&call->write, NULL, object, &call->answer->failure);
+	if (call->answer->failure.code != 0) {
+		return;
 	}
-	if (given.length != 0 && !bt_str_equal(given, wanted)) {
-		return bt_call_refuse(call, 400, "BadRequest",
-			"the namespace of the provided object does not match the namespace sent "
-			"on the request");
-	}
-	if (given.length == 0) {
-		bt_json_set_str(call->arena, metadata, "namespace", wanted);
-	}
-	return true;
-}
-
-static void set_name(struct bt_call *call, struct bt_str name)
-{
-	call->write.name = name;
-	call->key = bt_api_key(call->arena, call->write.namespace_, name);
-}
-
-static bool is_taken(const struct bt_call *call)
-{
-	return bt_store_find(call->api->options.store, call->write.resource->collection,
-		       call->key) != NULL;
-}
-
-/** Name of the object, generated if need be; false: refused. */
-static bool name_object(struct bt_call *call, struct bt_json_value *metadata)
-{
-	struct bt_str name = bt_json_text_at(metadata, "name");
-	struct bt_str base = bt_json_text_at(metadata, "generateName");
-	if (name.length != 0) {
-		set_name(call, name);
-		return true;
-	}
-	set_name(call, BT_STR(""));
-	if (base.length == 0) {
-		struct bt_field_errors errors = bt_call_field_errors(call);
-		bt_field_errors_add(&errors, BT_FIELD_REQUIRED, BT_STR("metadata.name"), NULL,
-			"name or generateName is required");
-		return !bt_call_refuse_invalid(call, &errors);
-	}
-	for (int i = 0; i < GENERATED_NAME_TRIES; i++) {
-		set_name(call, bt_api_generate_name(call->api, call->arena, base));
-		if (!is_taken(call)) {
-			break;
-		}
-	}
-	bt_json_set_str(call->arena, metadata, "name", call->write.name);
-	return true;
-}
-
-/** Subresources of a custom resource's definition decide what a create may carry. */
-static void prepare(struct bt_call *call, struct bt_json_value *object)
-{
 	const struct bt_api_resource *resource = call->write.resource;
 	bt_kinds_reset_status(&call->write, object);
 	if (resource->strategy->prepare_create != NULL) {
@@ -117,66 +107,18 @@ static void prepare(struct bt_call *call, struct bt_json_value *object)
 	if (resource == call->api->definitions) {
 		bt_definition_prepare(call, object);
 	}
-}
-
-/** false: the answer says why not. */
-static bool validate(struct bt_call *call, const struct bt_json_value *object)
-{
-	const struct bt_api_resource *resource = call->write.resource;
-	struct bt_field_errors errors = bt_call_field_errors(call);
-	bt_kinds_validate(&call->write, NULL, object, &errors);
-	if (resource == call->api->definitions) {
-		bt_definition_validate(call, NULL, object, &errors);
-	}
-	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		bt_custom_validate(call->write.resource, object, &errors);
-	}
-	if (bt_call_refuse_invalid(call, &errors)) {
-		return false;
-	}
-	bt_admit_validate(&call->write, NULL, object, &call->answer->failure);
-	return call->answer->failure.code == 0;
-}
-
-static void refuse_existing(struct bt_call *call)
-{
-	struct bt_failure *failure = &call->answer->failure;
-	struct bt_str qualified = bt_resource_qualified(call->write.resource, call->arena);
-	(void)bt_fail(failure, call->arena, 409, "AlreadyExists", "%.*s \"%.*s\" already exists",
-		BT_STR_ARG(qualified), BT_STR_ARG(call->write.name));
-	failure->name = call->write.name;
-	failure->group = bt_str_from(call->write.resource->group);
-	failure->kind = bt_str_from(call->write.resource->name);
-}
-
-void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
-{
-	struct bt_json_value *metadata = bt_call_metadata(call, object);
-	if (bt_json_text_at(call->write.resource->definition, "metadata.deletionTimestamp")
-			.length != 0) {
-		(void)bt_call_refuse(call, 405, "MethodNotAllowed",
-			"create not allowed while custom resource definition is terminating");
-		return;
-	}
-	if (bt_api_given_rv(metadata) != 0 && !call->write.restoring) {
-		(void)bt_call_refuse(call, 500, NULL,
-			"resourceVersion should not be set on objects to be created");
-		return;
-	}
-	if (!place(call, metadata) || !name_object(call, metadata)) {
-		return;
-	}
-	set_system_metadata(call, metadata);
-	bt_admit(&call->write, NULL, object, &call->answer->failure);
-	if (call->answer->failure.code != 0) {
-		return;
-	}
-	prepare(call, object);
-	if (!validate(call, object)) {
+	if (!bt_call_validate(call, NULL, object)) {
 		return;
 	}
 	if (is_taken(call) && !call->write.restoring) {
-		refuse_existing(call);
+		struct bt_failure *failure = &call->answer->failure;
+		struct bt_str qualified = bt_resource_qualified(call->write.resource, call->arena);
+		(void)bt_fail(failure, call->arena, 409, "AlreadyExists",
+			"%.*s \"%.*s\" already exists", BT_STR_ARG(qualified),
+			BT_STR_ARG(call->write.name));
+		failure->name = call->write.name;
+		failure->group = bt_str_from(call->write.resource->group);
+		failure->kind = bt_str_from(call->write.resource->name);
 		return;
 	}
 	bt_call_store(call, NULL, object, 201);

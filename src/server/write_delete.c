@@ -9,18 +9,6 @@
 /** Longest grace: ten years and more, and far from any overflow. */
 #define GRACE_SECONDS_MAX INT64_C(0x3fffffff)
 
-static bool is_protected_namespace(const struct bt_call *call)
-{
-	static const char *const names[] = {"default", "kube-system", "kube-public"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		if (call->write.resource == call->api->namespaces &&
-			bt_str_equal_c(call->write.name, names[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void refuse_precondition(struct bt_call *call, struct bt_str text)
 {
 	struct bt_failure *failure = &call->answer->failure;
@@ -31,33 +19,6 @@ static void refuse_precondition(struct bt_call *call, struct bt_str text)
 	failure->name = call->write.name;
 	failure->group = bt_str_from(call->write.resource->group);
 	failure->kind = bt_str_from(kind);
-}
-
-static bool check_preconditions(struct bt_call *call, const struct bt_json_value *object)
-{
-	struct bt_str uid = bt_json_text_at(object, "metadata.uid");
-	struct bt_str rv = bt_json_text_at(object, "metadata.resourceVersion");
-	struct bt_str wanted_uid = call->request->precondition_uid;
-	struct bt_str wanted_rv = call->request->precondition_rv;
-	if (wanted_uid.data != NULL && !bt_str_equal(wanted_uid, uid)) {
-		refuse_precondition(call,
-			bt_arena_printf(call->arena,
-				"the UID in the precondition (%.*s) does not match the UID in "
-				"record (%.*s). The object might have been deleted and then "
-				"recreated",
-				BT_STR_ARG(wanted_uid), BT_STR_ARG(uid)));
-		return false;
-	}
-	if (wanted_rv.data != NULL && !bt_str_equal(wanted_rv, rv)) {
-		refuse_precondition(call,
-			bt_arena_printf(call->arena,
-				"the ResourceVersion in the precondition (%.*s) does not match "
-				"the ResourceVersion in record (%.*s). The object might have been "
-				"modified",
-				BT_STR_ARG(wanted_rv), BT_STR_ARG(rv)));
-		return false;
-	}
-	return true;
 }
 
 /** What the client or the pod asks for; -1: nobody asked. */
@@ -179,46 +140,43 @@ static void delete_again(
 	}
 }
 
-static void begin_deletion(
-	struct bt_call *call, struct bt_stored *stored, struct bt_json_value *object, int64_t grace)
-{
-	struct bt_json_value *metadata = bt_call_metadata(call, object);
-	int64_t generation = bt_json_int64_at(metadata, "generation", 0);
-	set_deletion(call, object, call->write.now_ns + grace * BT_NS_PER_SECOND, grace);
-	if (generation > 0) {
-		bt_json_set_int64(call->arena, metadata, "generation", generation + 1);
-	}
-	if (call->write.resource == call->api->namespaces) {
-		bt_json_set_c(call->arena, bt_json_ensure_object(call->arena, object, "status"),
-			"phase", "Terminating");
-	}
-	bt_call_store(call, stored, object, 200);
-	if (call->write.resource == call->api->definitions && !call->write.dry_run) {
-		bt_definition_delete_objects(call);
-	}
-}
-
-/** A namespace waits for its controller, a definition for its objects. */
-static bool is_kept(struct bt_call *call, const struct bt_json_value *object)
-{
-	return bt_json_array_at(object, "metadata.finalizers")->count != 0 ||
-		(call->write.resource == call->api->namespaces &&
-			bt_json_array_at(object, "spec.finalizers")->count != 0);
-}
-
 void bt_call_delete(struct bt_call *call)
 {
 	struct bt_stored *stored = bt_call_find(call);
 	if (stored == NULL) {
 		return;
 	}
-	if (is_protected_namespace(call)) {
-		(void)bt_fail_forbidden(&call->answer->failure, call->arena, call->write.resource,
-			call->write.name, BT_STR("this namespace may not be deleted"));
-		return;
+	static const char *const names[] = {"default", "kube-system", "kube-public"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		if (call->write.resource == call->api->namespaces &&
+			bt_str_equal_c(call->write.name, names[i])) {
+			(void)bt_fail_forbidden(&call->answer->failure, call->arena,
+				call->write.resource, call->write.name,
+				BT_STR("this namespace may not be deleted"));
+			return;
+		}
 	}
 	struct bt_json_value *object = bt_call_parse(call, stored);
-	if (!check_preconditions(call, object)) {
+	struct bt_str uid = bt_json_text_at(object, "metadata.uid");
+	struct bt_str rv = bt_json_text_at(object, "metadata.resourceVersion");
+	struct bt_str wanted_uid = call->request->precondition_uid;
+	struct bt_str wanted_rv = call->request->precondition_rv;
+	if (wanted_uid.data != NULL && !bt_str_equal(wanted_uid, uid)) {
+		refuse_precondition(call,
+			bt_arena_printf(call->arena,
+				"the UID in the precondition (%.*s) does not match the UID in "
+				"record (%.*s). The object might have been deleted and then "
+				"recreated",
+				BT_STR_ARG(wanted_uid), BT_STR_ARG(uid)));
+		return;
+	}
+	if (wanted_rv.data != NULL && !bt_str_equal(wanted_rv, rv)) {
+		refuse_precondition(call,
+			bt_arena_printf(call->arena,
+				"the ResourceVersion in the precondition (%.*s) does not match "
+				"the ResourceVersion in record (%.*s). The object might have been "
+				"modified",
+				BT_STR_ARG(wanted_rv), BT_STR_ARG(rv)));
 		return;
 	}
 	if (bt_json_text_at(object, "metadata.deletionTimestamp").length != 0) {
@@ -227,8 +185,25 @@ void bt_call_delete(struct bt_call *call)
 	}
 	set_propagation(call, object);
 	int64_t grace = grace_of(call, object);
-	if (grace > 0 || is_kept(call, object)) {
-		begin_deletion(call, stored, object, grace);
+	if (grace > 0 ||
+		(bt_json_array_at(object, "metadata.finalizers")->count != 0 ||
+			(call->write.resource == call->api->namespaces &&
+				bt_json_array_at(object, "spec.finalizers")->count != 0))) {
+		struct bt_json_value *metadata = bt_call_metadata(call, object);
+		int64_t generation = bt_json_int64_at(metadata, "generation", 0);
+		set_deletion(call, object, call->write.now_ns + grace * BT_NS_PER_SECOND, grace);
+		if (generation > 0) {
+			bt_json_set_int64(call->arena, metadata, "generation", generation + 1);
+		}
+		if (call->write.resource == call->api->namespaces) {
+			bt_json_set_c(call->arena,
+				bt_json_ensure_object(call->arena, object, "status"), "phase",
+				"Terminating");
+		}
+		bt_call_store(call, stored, object, 200);
+		if (call->write.resource == call->api->definitions && !call->write.dry_run) {
+			bt_definition_delete_objects(call);
+		}
 		return;
 	}
 	if (call->write.resource == call->api->pods) {

@@ -7,52 +7,6 @@
 #include "schema/strategic_merge.h"
 #include "server/write.h"
 
-static void refuse_option(
-	struct bt_call *call, enum bt_field_error_type type, const char *field, const char *text)
-{
-	struct bt_field_errors errors = bt_call_field_errors(call);
-	bt_field_errors_add(&errors, type, bt_str_from(field), NULL, "%s", text);
-	(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("meta.k8s.io"),
-		BT_STR("PatchOptions"), BT_STR(""), &errors);
-}
-
-/** Spec 14 section 9. */
-static bool check_options(struct bt_call *call)
-{
-	const struct bt_api_request *request = call->request;
-	if (request->patch_type != BT_PATCH_APPLY && request->force) {
-		refuse_option(call, BT_FIELD_FORBIDDEN, "force",
-			"may not be specified for non-apply patch");
-		return false;
-	}
-	if (request->patch_type == BT_PATCH_APPLY && request->field_manager.length == 0) {
-		refuse_option(
-			call, BT_FIELD_REQUIRED, "fieldManager", "is required for apply patch");
-		return false;
-	}
-	return true;
-}
-
-/** The patch functions' errors by their kinds; the texts are theirs. */
-static void refuse_patch(struct bt_call *call, int result, struct berth_error *err)
-{
-	struct bt_failure *failure = &call->answer->failure;
-	const char *text = berth_error_message(err);
-	if (result == BERTH_ERR_SYNTAX) {
-		(void)bt_fail_bad_request(failure, call->arena, "error decoding patch: %s", text);
-	} else if (result == BERTH_ERR_TOO_LARGE) {
-		(void)bt_fail(failure, call->arena, 413, "RequestEntityTooLarge", "%s", text);
-	} else if (result == BERTH_ERR_INTERNAL) {
-		(void)bt_fail(failure, call->arena, 500, NULL, "%s", text);
-	} else if (result == BERTH_ERR_INVALID && call->request->patch_type == BT_PATCH_STRATEGIC) {
-		(void)bt_fail_bad_request(failure, call->arena, "%s", text);
-	} else {
-		(void)bt_fail(failure, call->arena, 422, "Invalid",
-			"the server rejected our request due to an error in our request");
-	}
-	berth_error_finish(err);
-}
-
 static void refuse_media_type(struct bt_call *call)
 {
 	(void)bt_call_refuse(call, 415, "UnsupportedMediaType",
@@ -99,7 +53,24 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 		return NULL;
 	}
 	if (result != 0) {
-		refuse_patch(call, result, &err);
+		struct bt_failure *failure = &call->answer->failure;
+		const char *text = berth_error_message(&err);
+		if (result == BERTH_ERR_SYNTAX) {
+			(void)bt_fail_bad_request(
+				failure, call->arena, "error decoding patch: %s", text);
+		} else if (result == BERTH_ERR_TOO_LARGE) {
+			(void)bt_fail(
+				failure, call->arena, 413, "RequestEntityTooLarge", "%s", text);
+		} else if (result == BERTH_ERR_INTERNAL) {
+			(void)bt_fail(failure, call->arena, 500, NULL, "%s", text);
+		} else if (result == BERTH_ERR_INVALID &&
+			call->request->patch_type == BT_PATCH_STRATEGIC) {
+			(void)bt_fail_bad_request(failure, call->arena, "%s", text);
+		} else {
+			(void)bt_fail(failure, call->arena, 422, "Invalid",
+				"the server rejected our request due to an error in our request");
+		}
+		berth_error_finish(&err);
 		return NULL;
 	}
 	return patched;
@@ -127,25 +98,15 @@ struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
 	};
 }
 
-static void refuse_conflicts(struct bt_call *call, const struct bt_apply_conflicts *conflicts)
+/** live, with the configuration applied; NULL: the answer says why not. */
+static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
 {
-	struct bt_failure *failure = &call->answer->failure;
-	struct bt_failure_cause **last;
-	(void)bt_fail(failure, call->arena, 409, "Conflict", "%.*s", BT_STR_ARG(conflicts->text));
-	last = &failure->causes;
-	for (uint32_t i = 0; i < conflicts->count; i++) {
-		struct bt_failure_cause *cause = BT_ARENA_NEW(call->arena, struct bt_failure_cause);
-		cause->reason = "FieldManagerConflict";
-		cause->message = conflicts->items[i].message;
-		cause->field = conflicts->items[i].field;
-		*last = cause;
-		last = &cause->next;
-	}
-}
-
-/** The configuration must say what it is about: spec 14 section 12.5. */
-static bool check_configuration(struct bt_call *call, const struct bt_json_value *applied)
-{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_value *applied = call->request->body;
+	struct bt_apply_conflicts conflicts = {0};
+	struct bt_json_value *object = NULL;
+	struct bt_apply_writer writer = bt_call_apply_writer(call);
+	/* The configuration must say what it is about: spec 14 section 12.5. */
 	const char *missing = NULL;
 	if (applied == NULL || applied->type != BT_JSON_OBJECT) {
 		missing = "an object";
@@ -159,25 +120,28 @@ static bool check_configuration(struct bt_call *call, const struct bt_json_value
 	if (missing != NULL) {
 		(void)bt_call_refuse(call, 400, "BadRequest",
 			"invalid object type: the applied configuration must have %s", missing);
+		return NULL;
 	}
-	return missing == NULL;
-}
-
-/** live, with the configuration applied; NULL: the answer says why not. */
-static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_json_value *applied = call->request->body;
-	struct bt_apply_conflicts conflicts = {0};
-	struct bt_json_value *object = NULL;
-	struct bt_apply_writer writer = bt_call_apply_writer(call);
-	if (!check_configuration(call, applied) || !bt_call_decode_applied(call, applied)) {
+	if (!bt_call_decode(call, applied, BT_BODY_APPLIED)) {
 		return NULL;
 	}
 	int result = bt_apply(call->arena, &writer, call->request->force, live, applied, &object,
 		&conflicts, &err);
 	if (result == BERTH_ERR_STATE) {
-		refuse_conflicts(call, &conflicts);
+		struct bt_failure *failure = &call->answer->failure;
+		struct bt_failure_cause **last;
+		(void)bt_fail(
+			failure, call->arena, 409, "Conflict", "%.*s", BT_STR_ARG(conflicts.text));
+		last = &failure->causes;
+		for (uint32_t i = 0; i < conflicts.count; i++) {
+			struct bt_failure_cause *cause =
+				BT_ARENA_NEW(call->arena, struct bt_failure_cause);
+			cause->reason = "FieldManagerConflict";
+			cause->message = conflicts.items[i].message;
+			cause->field = conflicts.items[i].field;
+			*last = cause;
+			last = &cause->next;
+		}
 	} else if (result != 0) {
 		(void)bt_call_refuse(call, 400, "BadRequest", "%s", berth_error_message(&err));
 	}
@@ -185,61 +149,58 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 	return result == 0 ? object : NULL;
 }
 
-/** An object that is applied for the first time is created. */
-static void apply_new(struct bt_call *call)
-{
-	if (call->write.subresource != BT_SUBRESOURCE_NONE) {
-		bt_call_not_found(call);
-		return;
-	}
-	struct bt_json_value *object = apply(call, NULL);
-	if (object == NULL || !bt_call_decode(call, object, BT_BODY_PATCHED)) {
-		return;
-	}
-	struct bt_str name = bt_json_text_at(object, "metadata.name");
-	if (!bt_str_equal(name, call->write.name)) {
-		(void)bt_call_refuse(call, 400, "BadRequest",
-			"the name of the object (%.*s) does not match the name on the URL (%.*s)",
-			BT_STR_ARG(name), BT_STR_ARG(call->write.name));
-		return;
-	}
-	call->write.verb = BT_VERB_CREATE;
-	bt_call_create_object(call, object);
-}
-
-/** --- all kinds --- */
-
-/** old, patched as the request says. */
-static struct bt_json_value *patched(struct bt_call *call, const struct bt_json_value *old)
-{
-	const struct bt_api_resource *resource = call->write.resource;
-	if (call->request->patch_type == BT_PATCH_APPLY) {
-		return apply(call, old);
-	}
-	struct bt_json_value *document = bt_json_clone(call->arena, old, false);
-	bt_json_set_c(call->arena, document, "kind", resource->kind);
-	bt_json_set_str(call->arena, document, "apiVersion",
-		bt_resource_api_version(resource, call->arena));
-	return bt_call_apply_patch(call, resource->message, document);
-}
-
 void bt_call_patch(struct bt_call *call)
 {
-	if (!check_options(call)) {
+	/* Spec 14 section 9. */
+	bool is_apply = call->request->patch_type == BT_PATCH_APPLY;
+	struct bt_field_errors errors = bt_call_field_errors(call);
+	if (!is_apply && call->request->force) {
+		bt_field_errors_add(&errors, BT_FIELD_FORBIDDEN, BT_STR("force"), NULL,
+			"may not be specified for non-apply patch");
+	} else if (is_apply && call->request->field_manager.length == 0) {
+		bt_field_errors_add(&errors, BT_FIELD_REQUIRED, BT_STR("fieldManager"), NULL,
+			"is required for apply patch");
+	}
+	if (errors.count != 0) {
+		(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("meta.k8s.io"),
+			BT_STR("PatchOptions"), BT_STR(""), &errors);
 		return;
 	}
 	struct bt_stored *stored = bt_store_find(
 		call->api->options.store, call->write.resource->collection, call->key);
+	if (stored == NULL && (!is_apply || call->write.subresource != BT_SUBRESOURCE_NONE)) {
+		bt_call_not_found(call);
+		return;
+	}
 	if (stored == NULL) {
-		if (call->request->patch_type == BT_PATCH_APPLY) {
-			apply_new(call);
-		} else {
-			bt_call_not_found(call);
+		struct bt_json_value *created = apply(call, NULL);
+		if (created == NULL || !bt_call_decode(call, created, BT_BODY_PATCHED)) {
+			return;
 		}
+		struct bt_str name = bt_json_text_at(created, "metadata.name");
+		if (!bt_str_equal(name, call->write.name)) {
+			(void)bt_call_refuse(call, 400, "BadRequest",
+				"the name of the object (%.*s) does not match the name on the URL "
+				"(%.*s)",
+				BT_STR_ARG(name), BT_STR_ARG(call->write.name));
+			return;
+		}
+		call->write.verb = BT_VERB_CREATE;
+		bt_call_create_object(call, created);
 		return;
 	}
 	const struct bt_json_value *old = bt_call_parse(call, stored);
-	struct bt_json_value *object = patched(call, old);
+	struct bt_json_value *object;
+	if (is_apply) {
+		object = apply(call, old);
+	} else {
+		const struct bt_api_resource *resource = call->write.resource;
+		object = bt_json_clone(call->arena, old, false);
+		bt_json_set_c(call->arena, object, "kind", resource->kind);
+		bt_json_set_str(call->arena, object, "apiVersion",
+			bt_resource_api_version(resource, call->arena));
+		object = bt_call_apply_patch(call, resource->message, object);
+	}
 	if (object != NULL && bt_call_decode(call, object, BT_BODY_PATCHED) &&
 		bt_call_check_identity(call, stored, old, object, BT_BODY_PATCHED)) {
 		bt_call_update_object(call, stored, old, object);

@@ -36,29 +36,32 @@ static bool check_name(struct bt_call *call, const struct bt_json_value *metadat
 	return false;
 }
 
-static void refuse_uid(struct bt_call *call, const struct bt_json_value *metadata,
-	struct bt_str uid, struct bt_str old_uid, enum bt_body_source source)
+bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
+	const struct bt_json_value *old, const struct bt_json_value *object,
+	enum bt_body_source source)
 {
-	if (source == BT_BODY_PATCHED) {
-		struct bt_field_errors errors = bt_call_field_errors(call);
-		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.uid"),
-			bt_json_find(metadata, "uid"), "field is immutable");
-		(void)bt_call_refuse_invalid(call, &errors);
-		return;
+	const struct bt_json_value *metadata = bt_json_object_at(object, "metadata");
+	struct bt_str uid = bt_json_text_at(metadata, "uid");
+	struct bt_str old_uid = bt_json_text_at(old, "metadata.uid");
+	if (!check_name(call, metadata)) {
+		return false;
 	}
-	struct bt_str text = bt_arena_printf(call->arena,
-		"StorageError: invalid object, Code: 4, Key: /registry/%s/%.*s, ResourceVersion: "
-		"0, AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in "
-		"object meta: %.*s",
-		call->write.resource->name, BT_STR_ARG(call->key), BT_STR_ARG(uid),
-		BT_STR_ARG(old_uid));
-	(void)bt_fail_conflict(
-		&call->answer->failure, call->arena, call->write.resource, call->write.name, text);
-}
-
-static bool check_version(struct bt_call *call, const struct bt_stored *stored,
-	const struct bt_json_value *metadata, enum bt_body_source source)
-{
+	if (uid.length != 0 && !bt_str_equal(uid, old_uid)) {
+		if (source == BT_BODY_PATCHED) {
+			struct bt_field_errors errors = bt_call_field_errors(call);
+			bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.uid"),
+				bt_json_find(metadata, "uid"), "field is immutable");
+			return !bt_call_refuse_invalid(call, &errors);
+		}
+		struct bt_str text = bt_arena_printf(call->arena,
+			"StorageError: invalid object, Code: 4, Key: /registry/%s/%.*s, "
+			"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+			"precondition: %.*s, UID in object meta: %.*s",
+			call->write.resource->name, BT_STR_ARG(call->key), BT_STR_ARG(uid),
+			BT_STR_ARG(old_uid));
+		return bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
+			       call->write.name, text) == 0;
+	}
 	int64_t rv = bt_api_given_rv(metadata);
 	bool needed = source == BT_BODY_OBJECT &&
 		(call->write.resource->flags & BT_RESOURCE_NEEDS_VERSION) != 0;
@@ -85,23 +88,6 @@ static bool check_version(struct bt_call *call, const struct bt_stored *stored,
 	return true;
 }
 
-bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
-	const struct bt_json_value *old, const struct bt_json_value *object,
-	enum bt_body_source source)
-{
-	const struct bt_json_value *metadata = bt_json_object_at(object, "metadata");
-	struct bt_str uid = bt_json_text_at(metadata, "uid");
-	struct bt_str old_uid = bt_json_text_at(old, "metadata.uid");
-	if (!check_name(call, metadata)) {
-		return false;
-	}
-	if (uid.length != 0 && !bt_str_equal(uid, old_uid)) {
-		refuse_uid(call, metadata, uid, old_uid, source);
-		return false;
-	}
-	return check_version(call, stored, metadata, source);
-}
-
 /** --- what comes from the stored object --- */
 
 /** object[name] := old[name]; the value is shared, so it must not be changed in place. */
@@ -117,9 +103,12 @@ static void take_member(struct bt_call *call, struct bt_json_value *object,
 	}
 }
 
-static void keep_system_metadata(struct bt_call *call, const struct bt_json_value *old_metadata,
-	struct bt_json_value *metadata)
+/** The new state of the whole object, for the part that the call writes. */
+static struct bt_json_value *merge_parts(
+	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
 {
+	const struct bt_json_value *old_metadata = bt_json_object_at(old, "metadata");
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
 	static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion",
 		"generation", "creationTimestamp", "deletionTimestamp",
 		"deletionGracePeriodSeconds"};
@@ -130,85 +119,42 @@ static void keep_system_metadata(struct bt_call *call, const struct bt_json_valu
 	if (bt_json_find(metadata, "managedFields") == NULL) {
 		take_member(call, metadata, old_metadata, "managedFields");
 	}
-}
-
-/** metadata of a status update: spec 14 section 11.5; definitions and custom ones keep theirs. */
-static void keep_metadata_of_status(struct bt_call *call, const struct bt_json_value *old_metadata,
-	struct bt_json_value *metadata)
-{
-	static const char *const all[] = {
-		"labels", "annotations", "ownerReferences", "finalizers", "generateName"};
 	const struct bt_api_resource *resource = call->write.resource;
-	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0 || resource == call->api->definitions) {
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
-			take_member(call, metadata, old_metadata, all[i]);
-		}
-	} else if (resource == call->api->pods) {
-		take_member(call, metadata, old_metadata, "ownerReferences");
-	}
-}
-
-/** Everything but metadata and status from old. */
-static struct bt_json_value *with_status_of(
-	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
-{
-	struct bt_json_value *result = bt_json_clone(call->arena, old, false);
-	bt_json_set_value(call->arena, result, "metadata", bt_json_find(object, "metadata"));
-	struct bt_json_value *status = bt_json_find(object, "status");
-	if (status != NULL) {
-		bt_json_set_value(call->arena, result, "status", status);
-	} else {
-		(void)bt_json_remove_c(result, "status");
-	}
-	return result;
-}
-
-/** The new state of the whole object, for the part that the call writes. */
-static struct bt_json_value *merge_parts(
-	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
-{
-	const struct bt_json_value *old_metadata = bt_json_object_at(old, "metadata");
-	keep_system_metadata(call, old_metadata, bt_call_metadata(call, object));
-	switch (call->write.subresource) {
-	case BT_SUBRESOURCE_STATUS:
-		keep_metadata_of_status(call, old_metadata, bt_call_metadata(call, object));
-		return with_status_of(call, old, object);
-	case BT_SUBRESOURCE_RESIZE:
-	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
+	if (call->write.subresource == BT_SUBRESOURCE_RESIZE ||
+		call->write.subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
 		return bt_call_pod_part(call, old, object);
-	case BT_SUBRESOURCE_NONE:
-	case BT_SUBRESOURCE_SCALE:
-		if ((call->write.resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
-			take_member(call, object, old, "status");
+	}
+	if (call->write.subresource == BT_SUBRESOURCE_STATUS) {
+		/* Labels and the like can be written here too, but for definitions and custom
+		 * objects: spec 14 section 11.5. */
+		static const char *const all[] = {
+			"labels", "annotations", "ownerReferences", "finalizers", "generateName"};
+		if ((resource->flags & BT_RESOURCE_CUSTOM) != 0 ||
+			resource == call->api->definitions) {
+			for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
+				take_member(call, metadata, old_metadata, all[i]);
+			}
+		} else if (resource == call->api->pods) {
+			take_member(call, metadata, old_metadata, "ownerReferences");
 		}
-		return object;
-	case BT_SUBRESOURCE_BINDING:
-	case BT_SUBRESOURCE_EVICTION:
-	case BT_SUBRESOURCE_FINALIZE:
-	case BT_SUBRESOURCE_LOG:
-	case BT_SUBRESOURCE_EXEC:
-	case BT_SUBRESOURCE_ATTACH:
-	case BT_SUBRESOURCE_PORT_FORWARD:
-	case BT_SUBRESOURCE_PROXY:
-	case BT_SUBRESOURCE_TOKEN:
-	case BT_SUBRESOURCE__COUNT:
-		break;
+		struct bt_json_value *result = bt_json_clone(call->arena, old, false);
+		bt_json_set_value(
+			call->arena, result, "metadata", bt_json_find(object, "metadata"));
+		struct bt_json_value *status = bt_json_find(object, "status");
+		if (status != NULL) {
+			bt_json_set_value(call->arena, result, "status", status);
+		} else {
+			(void)bt_json_remove_c(result, "status");
+		}
+		return result;
+	}
+	if ((resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
+		take_member(call, object, old, "status");
 	}
 	return object;
 }
 
 /** --- generation --- */
-
-static bool same_member(
-	const struct bt_json_value *a, const struct bt_json_value *b, const char *name)
-{
-	const struct bt_json_value *left = bt_json_find(a, name);
-	const struct bt_json_value *right = bt_json_find(b, name);
-	if (left == NULL || right == NULL) {
-		return left == right;
-	}
-	return bt_json_same(left, right);
-}
 
 /** Custom objects count changes of everything but metadata and a status that is apart. */
 static bool same_desired_state(
@@ -216,7 +162,12 @@ static bool same_desired_state(
 {
 	const struct bt_api_resource *resource = call->write.resource;
 	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0) {
-		return same_member(old, object, "spec");
+		const struct bt_json_value *left = bt_json_find(old, "spec");
+		const struct bt_json_value *right = bt_json_find(object, "spec");
+		if (left == NULL || right == NULL) {
+			return left == right;
+		}
+		return bt_json_same(left, right);
 	}
 	struct bt_json_value *a = bt_json_clone(call->arena, old, false);
 	struct bt_json_value *b = bt_json_clone(call->arena, object, false);
@@ -229,30 +180,7 @@ static bool same_desired_state(
 	return bt_json_same(a, b);
 }
 
-static void count_generation(
-	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
-{
-	if ((call->write.resource->flags & BT_RESOURCE_GENERATION) == 0 ||
-		call->write.subresource == BT_SUBRESOURCE_STATUS ||
-		same_desired_state(call, old, object)) {
-		return;
-	}
-	bt_json_set_int64(call->arena, bt_call_metadata(call, object), "generation",
-		bt_json_int64_at(old, "metadata.generation", 0) + 1);
-}
-
 /** --- validation --- */
-
-/** The texts of a list, sorted. */
-static struct bt_str *sorted_texts(struct bt_arena *arena, const struct bt_json_value *list)
-{
-	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)list->count + 1);
-	for (uint32_t i = 0; i < list->count; i++) {
-		texts[i] = list->elements[i]->text;
-	}
-	qsort(texts, list->count, sizeof(*texts), bt_str_compare_qsort);
-	return texts;
-}
 
 /** Spec 14 section 11.5. */
 static void check_finalizers(const struct bt_json_value *old, const struct bt_json_value *object,
@@ -264,7 +192,12 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 	if (bt_json_text_at(old, "metadata.deletionTimestamp").length == 0 || after->count == 0) {
 		return;
 	}
-	struct bt_str *known = sorted_texts(errors->arena, before);
+	struct bt_str *known =
+		BT_ARENA_NEW_ARRAY(errors->arena, struct bt_str, (size_t)before->count + 1);
+	for (uint32_t i = 0; i < before->count; i++) {
+		known[i] = before->elements[i]->text;
+	}
+	qsort(known, before->count, sizeof(*known), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < after->count && added.length < NEW_FINALIZERS_BYTES_MAX; i++) {
 		struct bt_str text = after->elements[i]->text;
 		if (bsearch(&text, known, before->count, sizeof(text), bt_str_compare_qsort) ==
@@ -282,17 +215,20 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 	bt_strbuf_finish(&added);
 }
 
-static bool validate(
+bool bt_call_validate(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
+	const struct bt_api_resource *resource = call->write.resource;
 	struct bt_field_errors errors = bt_call_field_errors(call);
-	check_finalizers(old, object, &errors);
+	if (old != NULL) {
+		check_finalizers(old, object, &errors);
+	}
 	bt_kinds_validate(&call->write, old, object, &errors);
-	if (call->write.resource == call->api->definitions) {
+	if (resource == call->api->definitions) {
 		bt_definition_validate(call, old, object, &errors);
 	}
-	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		bt_custom_validate(call->write.resource, object, &errors);
+	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		bt_custom_validate(resource, object, &errors);
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;
@@ -329,8 +265,13 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	if (call->write.resource == call->api->definitions) {
 		bt_definition_prepare(call, object);
 	}
-	count_generation(call, old, object);
-	if (!validate(call, old, object)) {
+	if ((call->write.resource->flags & BT_RESOURCE_GENERATION) != 0 &&
+		call->write.subresource != BT_SUBRESOURCE_STATUS &&
+		!same_desired_state(call, old, object)) {
+		bt_json_set_int64(call->arena, bt_call_metadata(call, object), "generation",
+			bt_json_int64_at(old, "metadata.generation", 0) + 1);
+	}
+	if (!bt_call_validate(call, old, object)) {
 		return;
 	}
 	if (bt_call_is_finished(call, object)) {
