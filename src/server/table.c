@@ -1,74 +1,1348 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of the built-in kinds. Spec: 14 section 18. */
 #include "server/table.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/time.h"
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "server/condition.h"
 #include "server/table_private.h"
 
-static const struct bt_table_column other_columns[] = {
-	BT_COLUMN_NAME,
-	{"Created At", "date", "", "Time at which the object was created.", 0},
-};
+/** --- parts --- */
 
-static void write_other(const struct bt_table_row *row)
+static bool time_of(struct bt_str text, int64_t *out_seconds)
 {
-	bt_cell_name(row);
-	bt_cell_text(row, "metadata.creationTimestamp", "<unknown>");
+	struct bt_time time;
+	if (text.length == 0 || bt_time_parse(text, &time, NULL) != 0 || !time.set) {
+		return false;
+	}
+	*out_seconds = time.seconds;
+	return true;
 }
 
-static const struct bt_table other = BT_TABLE(NULL, "", other_columns, write_other);
-
-static const struct bt_table *find_in(
-	const struct bt_table *tables, const struct bt_api_resource *resource)
+/** One unit, and a smaller one unless there is none of it. */
+static void append_units(
+	struct bt_strbuf *out, int64_t large, char large_unit, int64_t small, char small_unit)
 {
-	for (; tables->resource != NULL; tables++) {
-		if (strcmp(tables->resource, resource->name) == 0 &&
-			(tables->group == NULL || strcmp(tables->group, resource->group) == 0)) {
-			return tables;
+	bt_strbuf_printf(out, "%" PRId64 "%c", large, large_unit);
+	if (small != 0) {
+		bt_strbuf_printf(out, "%" PRId64 "%c", small, small_unit);
+	}
+}
+
+void bt_table_append_duration(struct bt_strbuf *out, int64_t seconds)
+{
+	const int64_t minute = 60;
+	const int64_t hour = 60 * minute;
+	const int64_t day = 24 * hour;
+	const int64_t year = 365 * day;
+	if (seconds < -1) {
+		bt_strbuf_append_c(out, "<invalid>");
+	} else if (seconds < 0) {
+		bt_strbuf_append_c(out, "0s");
+	} else if (seconds < 2 * minute) {
+		bt_strbuf_printf(out, "%" PRId64 "s", seconds);
+	} else if (seconds < 10 * minute) {
+		append_units(out, seconds / minute, 'm', seconds % minute, 's');
+	} else if (seconds < 3 * hour) {
+		bt_strbuf_printf(out, "%" PRId64 "m", seconds / minute);
+	} else if (seconds < 8 * hour) {
+		append_units(out, seconds / hour, 'h', seconds % hour / minute, 'm');
+	} else if (seconds < 2 * day) {
+		bt_strbuf_printf(out, "%" PRId64 "h", seconds / hour);
+	} else if (seconds < 8 * day) {
+		append_units(out, seconds / day, 'd', seconds % day / hour, 'h');
+	} else if (seconds < 2 * year) {
+		bt_strbuf_printf(out, "%" PRId64 "d", seconds / day);
+	} else if (seconds < 8 * year) {
+		append_units(out, seconds / year, 'y', seconds % year / day, 'd');
+	} else {
+		bt_strbuf_printf(out, "%" PRId64 "y", seconds / year);
+	}
+}
+
+void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, const char *fallback,
+	struct bt_strbuf *out)
+{
+	int64_t seconds;
+	if (time_of(time, &seconds)) {
+		bt_table_append_duration(out, row->now_ns / BT_NS_PER_SECOND - seconds);
+	} else {
+		bt_strbuf_append_c(out, fallback);
+	}
+}
+
+static void append_joined(struct bt_strbuf *out, const char *separator, struct bt_str text)
+{
+	if (out->length != 0) {
+		bt_strbuf_append_c(out, separator);
+	}
+	bt_strbuf_append_str(out, text);
+}
+
+static void append_texts(struct bt_strbuf *out, const struct bt_json_value *array)
+{
+	for (uint32_t i = 0; i < array->count; i++) {
+		if (array->elements[i]->type == BT_JSON_STRING) {
+			append_joined(out, ",", array->elements[i]->text);
 		}
 	}
-	return NULL;
 }
+
+/** "True", "False", ...; "" without such a condition. */
+static struct bt_str condition_status(const struct bt_json_value *object, const char *type)
+{
+	const struct bt_json_value *conditions = bt_json_array_at(object, "status.conditions");
+	return bt_json_text_at(bt_condition_find(conditions, type), "status");
+}
+
+static bool has_condition(const struct bt_json_value *object, const char *type)
+{
+	return bt_str_equal_c(condition_status(object, type), "True");
+}
+
+static bool is_deleted(const struct bt_json_value *object)
+{
+	return bt_json_text_at(object, "metadata.deletionTimestamp").length != 0;
+}
+
+/** --- cells of many kinds --- */
+
+void bt_cell_buffer(const struct bt_table_row *row, struct bt_strbuf *text, const char *fallback)
+{
+	bt_json_write_str(
+		row->writer, text->length != 0 ? bt_strbuf_str(text) : bt_str_from(fallback));
+	bt_strbuf_finish(text);
+}
+
+/** The text at the path, or the fallback if it is absent or empty. */
+static void cell_text(struct bt_table_row *row)
+{
+	struct bt_str text = bt_json_text_at(row->object, row->path);
+	bt_json_write_str(row->writer, text.length != 0 ? text : bt_str_from(row->fallback));
+}
+
+static void cell_int(struct bt_table_row *row)
+{
+	bt_json_write_int64(row->writer, bt_json_int64_at(row->object, row->path, 0));
+}
+
+/** fallback NULL: false. */
+static void cell_bool(struct bt_table_row *row)
+{
+	bt_json_write_bool(
+		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
+}
+
+/** Number of entries of an array. */
+static void cell_count(struct bt_table_row *row)
+{
+	bt_json_write_int64(row->writer, bt_json_array_at(row->object, row->path)->count);
+}
+
+/** Time since the one at the path. */
+static void cell_since(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	bt_table_append_since(row, bt_json_text_at(row->object, row->path), row->fallback, &text);
+	bt_cell_buffer(row, &text, "");
+}
+
+/** Texts of an array, joined by commas. */
+static void cell_texts(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	append_texts(&text, bt_json_array_at(row->object, row->path));
+	bt_cell_buffer(row, &text, row->fallback);
+}
+
+/** Of each object of an array the member that the fallback names, joined by commas. */
+static void cell_members(struct bt_table_row *row)
+{
+	const struct bt_json_value *array = bt_json_array_at(row->object, row->path);
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < array->count; i++) {
+		append_joined(&text, ",", bt_json_text_at(array->elements[i], row->fallback));
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static int compare_members(const void *a, const void *b)
+{
+	return bt_str_compare(
+		((const struct bt_json_member *)a)->name, ((const struct bt_json_member *)b)->name);
+}
+
+static void append_labels(struct bt_strbuf *out, const struct bt_json_value *labels)
+{
+	struct bt_json_member *sorted = BT_NEW_ARRAY(struct bt_json_member, labels->count);
+	for (uint32_t i = 0; i < labels->count; i++) {
+		sorted[i] = labels->members[i];
+	}
+	qsort(sorted, labels->count, sizeof(*sorted), compare_members);
+	for (uint32_t i = 0; i < labels->count; i++) {
+		append_joined(out, ",", sorted[i].name);
+		bt_strbuf_append_char(out, '=');
+		if (sorted[i].value->type == BT_JSON_STRING) {
+			bt_strbuf_append_str(out, sorted[i].value->text);
+		}
+	}
+	bt_free(sorted);
+}
+
+/** A map of texts as "a=1,b=2". */
+static void cell_labels(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	append_labels(&text, bt_json_object_at(row->object, row->path));
+	bt_cell_buffer(row, &text, "<none>");
+}
+
+/** A label selector {matchLabels, matchExpressions} as kubectl takes it. */
+static void cell_selector(struct bt_table_row *row)
+{
+	const struct bt_json_value *selector = bt_json_object_at(row->object, row->path);
+	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
+	struct bt_strbuf text = {0};
+	append_labels(&text, bt_json_object_at(selector, "matchLabels"));
+	for (uint32_t i = 0; i < expressions->count; i++) {
+		const struct bt_json_value *expression = expressions->elements[i];
+		struct bt_str operation = bt_json_text_at(expression, "operator");
+		struct bt_strbuf values = {0};
+		append_joined(&text, ",",
+			bt_str_equal_c(operation, "DoesNotExist") ? BT_STR("!") : BT_STR(""));
+		bt_strbuf_append_str(&text, bt_json_text_at(expression, "key"));
+		if (!bt_str_equal_c(operation, "Exists") &&
+			!bt_str_equal_c(operation, "DoesNotExist")) {
+			append_texts(&values, bt_json_array_at(expression, "values"));
+			bt_strbuf_printf(&text, " %s (%s)",
+				bt_str_equal_c(operation, "In") ? "in" : "notin",
+				bt_strbuf_c(&values));
+		}
+		bt_strbuf_finish(&values);
+	}
+	bt_cell_buffer(row, &text, "<none>");
+}
+
+#define COLUMN(name, type, priority, description, write, path, fallback) \
+	{ \
+		(name), (type), "", (description), (priority), (write), (path), (fallback) \
+	}
+#define TEXT(name, description, path, fallback) \
+	COLUMN(name, "string", 0, description, cell_text, path, fallback)
+#define WIDE(name, description, path, fallback) \
+	COLUMN(name, "string", 1, description, cell_text, path, fallback)
+#define NUMBER(name, description, path) COLUMN(name, "string", 0, description, cell_int, path, NULL)
+#define INTEGER(name, description, path) \
+	COLUMN(name, "integer", 0, description, cell_int, path, NULL)
+#define BOOLEAN(name, description, path, fallback) \
+	COLUMN(name, "boolean", 0, description, cell_bool, path, fallback)
+#define CELL(name, description, write) COLUMN(name, "string", 0, description, write, NULL, NULL)
+#define WIDE_CELL(name, description, write, path, fallback) \
+	COLUMN(name, "string", 1, description, write, path, fallback)
+#define NAME \
+	{ \
+		"Name", "string", "name", "Name of the object.", 0, cell_text, "metadata.name", "" \
+	}
+#define AGE \
+	COLUMN("Age", "string", 0, "Time since the object was created.", cell_since, \
+		"metadata.creationTimestamp", "<unknown>")
+#define CONTAINERS(path) \
+	WIDE_CELL("Containers", "Names of the pods' containers.", cell_members, path, "name"), \
+		WIDE_CELL( \
+			"Images", "Images of the pods' containers.", cell_members, path, "image")
+#define SELECTOR(write, path) WIDE_CELL("Selector", "Selector of the pods.", write, path, NULL)
+
+static const struct bt_table_column plain_columns[] = {NAME, AGE};
+
+/** --- pods: what a pod is doing, in one word --- */
+
+/* Lists are compared with each other: of absurdly long ones only the start is looked at. */
+#define LOOKED_AT_MAX 500
+
+static uint32_t looked_at(const struct bt_json_value *list)
+{
+	return list->count < LOOKED_AT_MAX ? list->count : LOOKED_AT_MAX;
+}
+
+static void set_status(struct bt_pod_summary *summary, const char *prefix, struct bt_str text)
+{
+	bt_strbuf_reset(&summary->status);
+	bt_strbuf_append_c(&summary->status, prefix);
+	bt_strbuf_append_str(&summary->status, text);
+}
+
+/** How a container ended: its reason, or else Signal:n or ExitCode:n. */
+static void set_end(
+	struct bt_pod_summary *summary, const char *prefix, const struct bt_json_value *terminated)
+{
+	struct bt_str reason = bt_json_text_at(terminated, "reason");
+	int64_t signal = bt_json_int64_at(terminated, "signal", 0);
+	if (reason.length != 0) {
+		set_status(summary, prefix, reason);
+		return;
+	}
+	bt_strbuf_reset(&summary->status);
+	bt_strbuf_printf(&summary->status, "%s%s:%" PRId64, prefix,
+		signal != 0 ? "Signal" : "ExitCode",
+		signal != 0 ? signal : bt_json_int64_at(terminated, "exitCode", 0));
+}
+
+static void add_restarts(struct bt_pod_summary *summary, const struct bt_json_value *status)
+{
+	int64_t finished;
+	int64_t count = bt_json_int64_at(status, "restartCount", 0);
+	/* hostile counts: the sum stays in range */
+	if (count > 0 && summary->restarts < INT64_MAX - count) {
+		summary->restarts += count;
+	}
+	if (time_of(bt_json_text_at(status, "lastState.terminated.finishedAt"), &finished) &&
+		(!summary->restarted || finished > summary->restarted_at)) {
+		summary->restarted = true;
+		summary->restarted_at = finished;
+	}
+}
+
+static bool is_sidecar(const struct bt_json_value *containers, struct bt_str name)
+{
+	for (uint32_t i = 0; i < looked_at(containers); i++) {
+		const struct bt_json_value *container = containers->elements[i];
+		if (bt_str_equal(bt_json_text_at(container, "name"), name)) {
+			return bt_str_equal(
+				bt_json_text_at(container, "restartPolicy"), BT_STR("Always"));
+		}
+	}
+	return false;
+}
+
+/** Whether an init container is what the pod waits for. */
+static bool look_at_init_containers(struct bt_pod_summary *summary, const struct bt_json_value *pod)
+{
+	const struct bt_json_value *containers = bt_json_array_at(pod, "spec.initContainers");
+	const struct bt_json_value *statuses =
+		bt_json_array_at(pod, "status.initContainerStatuses");
+	for (uint32_t i = 0; i < looked_at(statuses); i++) {
+		const struct bt_json_value *status = statuses->elements[i];
+		add_restarts(summary, status);
+		const struct bt_json_value *terminated =
+			bt_json_find_path(status, "state.terminated");
+		struct bt_str waiting = bt_json_text_at(status, "state.waiting.reason");
+		if (terminated != NULL && bt_json_int64_at(terminated, "exitCode", 0) == 0) {
+			continue;
+		}
+		if (is_sidecar(containers, bt_json_text_at(status, "name")) &&
+			bt_json_bool_at(status, "started", false)) {
+			if (bt_json_bool_at(status, "ready", false)) {
+				summary->ready++;
+			}
+			continue;
+		}
+		if (terminated != NULL) {
+			set_end(summary, "Init:", terminated);
+		} else if (waiting.length != 0 &&
+			!bt_str_equal(waiting, BT_STR("PodInitializing"))) {
+			set_status(summary, "Init:", waiting);
+		} else {
+			bt_strbuf_reset(&summary->status);
+			bt_strbuf_printf(&summary->status, "Init:%" PRIu32 "/%" PRIu32, i,
+				containers->count);
+		}
+		return true;
+	}
+	return false;
+}
+
+static void summarise(struct bt_pod_summary *summary, const struct bt_json_value *pod)
+{
+	const struct bt_json_value *init = bt_json_array_at(pod, "spec.initContainers");
+	const struct bt_json_value *scheduled =
+		bt_condition_find(bt_json_array_at(pod, "status.conditions"), "PodScheduled");
+	struct bt_str phase = bt_json_text_at(pod, "status.phase");
+	struct bt_str reason = bt_json_text_at(pod, "status.reason");
+	summary->total = bt_json_array_at(pod, "spec.containers")->count;
+	for (uint32_t i = 0; i < init->count; i++) {
+		if (bt_str_equal(bt_json_text_at(init->elements[i], "restartPolicy"),
+			    BT_STR("Always"))) {
+			summary->total++;
+		}
+	}
+	set_status(summary, "", reason.length != 0 ? reason : phase);
+	if (bt_str_equal(bt_json_text_at(scheduled, "reason"), BT_STR("SchedulingGated"))) {
+		set_status(summary, "", BT_STR("SchedulingGated"));
+	}
+	if (!look_at_init_containers(summary, pod) || has_condition(pod, "Initialized")) {
+		const struct bt_json_value *init_statuses =
+			bt_json_array_at(pod, "status.initContainerStatuses");
+		const struct bt_json_value *statuses =
+			bt_json_array_at(pod, "status.containerStatuses");
+		bool runs = false;
+		/* Of the init containers' restarts only those of sidecars count from now on. */
+		summary->restarts = 0;
+		summary->restarted = false;
+		for (uint32_t i = 0; i < looked_at(init_statuses); i++) {
+			const struct bt_json_value *status = init_statuses->elements[i];
+			if (is_sidecar(init, bt_json_text_at(status, "name"))) {
+				add_restarts(summary, status);
+			}
+		}
+		for (uint32_t i = looked_at(statuses); i > 0; i--) {
+			const struct bt_json_value *status = statuses->elements[i - 1];
+			const struct bt_json_value *terminated =
+				bt_json_find_path(status, "state.terminated");
+			struct bt_str waiting = bt_json_text_at(status, "state.waiting.reason");
+			add_restarts(summary, status);
+			if (waiting.length != 0) {
+				set_status(summary, "", waiting);
+			} else if (terminated != NULL) {
+				set_end(summary, "", terminated);
+			} else if (bt_json_bool_at(status, "ready", false) &&
+				bt_json_find_path(status, "state.running") != NULL) {
+				runs = true;
+				summary->ready++;
+			}
+		}
+		if (runs && bt_str_equal(bt_strbuf_str(&summary->status), BT_STR("Completed"))) {
+			set_status(summary, "",
+				has_condition(pod, "Ready") ? BT_STR("Running")
+							    : BT_STR("NotReady"));
+		}
+	}
+	if (!is_deleted(pod)) {
+		return;
+	}
+	if (bt_str_equal(reason, BT_STR("NodeLost"))) {
+		set_status(summary, "", BT_STR("Unknown"));
+	} else if (!bt_str_equal(phase, BT_STR("Succeeded")) &&
+		!bt_str_equal(phase, BT_STR("Failed"))) {
+		set_status(summary, "", BT_STR("Terminating"));
+	}
+}
+
+/** The first of the pod's own columns: those behind it show what it sums up. */
+static void cell_pod_ready(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	summarise(&row->pod, row->object);
+	bt_strbuf_printf(&text, "%" PRIu32 "/%" PRIu32, row->pod.ready, row->pod.total);
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_pod_status(struct bt_table_row *row)
+{
+	bt_cell_buffer(row, &row->pod.status, "");
+}
+
+static void cell_restarts(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text, "%" PRId64, row->pod.restarts);
+	if (row->pod.restarts != 0 && row->pod.restarted) {
+		bt_strbuf_append_c(&text, " (");
+		bt_table_append_duration(
+			&text, row->now_ns / BT_NS_PER_SECOND - row->pod.restarted_at);
+		bt_strbuf_append_c(&text, " ago)");
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_gates(struct bt_table_row *row)
+{
+	const struct bt_json_value *gates = bt_json_array_at(row->object, "spec.readinessGates");
+	struct bt_strbuf text = {0};
+	uint32_t passed = 0;
+	for (uint32_t i = 0; i < looked_at(gates); i++) {
+		struct bt_str type = bt_json_text_at(gates->elements[i], "conditionType");
+		struct bt_str copy = bt_arena_str(row->arena, type);
+		if (copy.data != NULL && has_condition(row->object, copy.data)) {
+			passed++;
+		}
+	}
+	if (gates->count != 0) {
+		bt_strbuf_printf(&text, "%" PRIu32 "/%" PRIu32, passed, gates->count);
+	}
+	bt_cell_buffer(row, &text, "<none>");
+}
+
+static void cell_ip(struct bt_table_row *row)
+{
+	const struct bt_json_value *ips = bt_json_array_at(row->object, "status.podIPs");
+	struct bt_str ip = bt_json_text_at(row->object, "status.podIP");
+	if (ips->count != 0) {
+		ip = bt_json_text_at(ips->elements[0], "ip");
+	}
+	bt_json_write_str(row->writer, ip.length != 0 ? ip : BT_STR("<none>"));
+}
+
+/* clang-format off */
+static const struct bt_table_column pod_columns[] = {
+	NAME,
+	CELL("Ready", "Containers that are ready, of all.", cell_pod_ready),
+	CELL("Status", "What the pod is doing, or waiting for.", cell_pod_status),
+	CELL("Restarts", "Restarts of its containers, and when the last one was.", cell_restarts),
+	AGE,
+	WIDE_CELL("IP", "Address of the pod.", cell_ip, NULL, NULL),
+	WIDE("Node", "Node that the pod is bound to.", "spec.nodeName", "<none>"),
+	WIDE("Nominated Node", "Node that is being made free for the pod.",
+		"status.nominatedNodeName", "<none>"),
+	WIDE_CELL("Readiness Gates", "Readiness gates that are passed, of all.", cell_gates, NULL, NULL),
+};
+/* clang-format on */
+
+/** --- nodes, namespaces, services --- */
+
+static void cell_node_status(struct bt_table_row *row)
+{
+	const struct bt_json_value *ready =
+		bt_condition_find(bt_json_array_at(row->object, "status.conditions"), "Ready");
+	struct bt_strbuf text = {0};
+	if (ready == NULL) {
+		bt_strbuf_append_c(&text, "Unknown");
+	} else {
+		bool is_ready = has_condition(row->object, "Ready");
+		bt_strbuf_append_c(&text, is_ready ? "Ready" : "NotReady");
+	}
+	if (bt_json_bool_at(row->object, "spec.unschedulable", false)) {
+		bt_strbuf_append_c(&text, ",SchedulingDisabled");
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_roles(struct bt_table_row *row)
+{
+	const struct bt_str prefix = BT_STR("node-role.kubernetes.io/");
+	const struct bt_json_value *labels = bt_json_object_at(row->object, "metadata.labels");
+	struct bt_str *roles = BT_NEW_ARRAY(struct bt_str, labels->count);
+	struct bt_strbuf text = {0};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < labels->count; i++) {
+		const struct bt_json_member *label = &labels->members[i];
+		struct bt_str role = {NULL, 0};
+		if (bt_str_has_prefix(label->name, prefix)) {
+			role = bt_str_sub(label->name, prefix.length, label->name.length);
+		} else if (bt_str_equal(label->name, BT_STR("kubernetes.io/role")) &&
+			label->value->type == BT_JSON_STRING) {
+			role = label->value->text;
+		}
+		if (role.length != 0) {
+			roles[count++] = role;
+		}
+	}
+	if (count != 0) {
+		qsort(roles, count, sizeof(*roles), bt_str_compare_qsort);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == 0 || !bt_str_equal(roles[i], roles[i - 1])) {
+			append_joined(&text, ",", roles[i]);
+		}
+	}
+	bt_free(roles);
+	bt_cell_buffer(row, &text, "<none>");
+}
+
+/** The address of the type that the path names. */
+static void cell_address(struct bt_table_row *row)
+{
+	const struct bt_json_value *addresses = bt_json_array_at(row->object, "status.addresses");
+	struct bt_str address = BT_STR("<none>");
+	for (uint32_t i = 0; i < addresses->count; i++) {
+		if (bt_str_equal_c(bt_json_text_at(addresses->elements[i], "type"), row->path)) {
+			address = bt_json_text_at(addresses->elements[i], "address");
+			break;
+		}
+	}
+	bt_json_write_str(row->writer, address);
+}
+
+static void cell_external_ip(struct bt_table_row *row)
+{
+	const struct bt_json_value *ingress =
+		bt_json_array_at(row->object, "status.loadBalancer.ingress");
+	struct bt_str type = bt_json_text_at(row->object, "spec.type");
+	struct bt_strbuf text = {0};
+	bool balanced = bt_str_equal(type, BT_STR("LoadBalancer"));
+	if (bt_str_equal(type, BT_STR("ExternalName"))) {
+		bt_json_write_str(row->writer, bt_json_text_at(row->object, "spec.externalName"));
+		return;
+	}
+	for (uint32_t i = 0; balanced && i < ingress->count; i++) {
+		struct bt_str ip = bt_json_text_at(ingress->elements[i], "ip");
+		struct bt_str host = bt_json_text_at(ingress->elements[i], "hostname");
+		if (ip.length != 0 || host.length != 0) {
+			append_joined(&text, ",", ip.length != 0 ? ip : host);
+		}
+	}
+	append_texts(&text, bt_json_array_at(row->object, "spec.externalIPs"));
+	bt_cell_buffer(row, &text, balanced ? "<pending>" : "<none>");
+}
+
+static void cell_ports(struct bt_table_row *row)
+{
+	const struct bt_json_value *ports = bt_json_array_at(row->object, "spec.ports");
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < ports->count; i++) {
+		const struct bt_json_value *port = ports->elements[i];
+		struct bt_str protocol = bt_json_text_at(port, "protocol");
+		int64_t node_port = bt_json_int64_at(port, "nodePort", 0);
+		bt_strbuf_append_c(&text, i != 0 ? "," : "");
+		bt_strbuf_printf(&text, "%" PRId64, bt_json_int64_at(port, "port", 0));
+		if (node_port > 0) {
+			bt_strbuf_printf(&text, ":%" PRId64, node_port);
+		}
+		bt_strbuf_append_char(&text, '/');
+		bt_strbuf_append_str(&text, protocol.length != 0 ? protocol : BT_STR("TCP"));
+	}
+	bt_cell_buffer(row, &text, "<none>");
+}
+
+/* clang-format off */
+static const struct bt_table_column node_columns[] = {
+	NAME,
+	CELL("Status", "Whether the node is ready, and whether it takes pods.", cell_node_status),
+	CELL("Roles", "Roles of the node, by its labels.", cell_roles),
+	AGE,
+	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion", "<unknown>"),
+	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP", NULL),
+	WIDE_CELL("External-IP", "Address outside.", cell_address, "ExternalIP", NULL),
+	WIDE("OS-Image", "Operating system of the node.", "status.nodeInfo.osImage", "<unknown>"),
+	WIDE("Kernel-Version", "Kernel of the node.", "status.nodeInfo.kernelVersion", "<unknown>"),
+	WIDE("Container-Runtime", "What runs its containers.",
+		"status.nodeInfo.containerRuntimeVersion", "<unknown>"),
+};
+
+static const struct bt_table_column namespace_columns[] = {
+	NAME,
+	TEXT("Status", "Whether the namespace is in use or going away.", "status.phase", ""),
+	AGE,
+};
+
+static const struct bt_table_column service_columns[] = {
+	NAME,
+	TEXT("Type", "How the service can be reached.", "spec.type", "ClusterIP"),
+	TEXT("Cluster-IP", "Address within the cluster.", "spec.clusterIP", "<none>"),
+	CELL("External-IP", "Addresses outside.", cell_external_ip),
+	CELL("Port(s)", "Ports, and the nodes' ports for them.", cell_ports),
+	AGE,
+	WIDE_CELL("Selector", "Labels of the pods behind the service.", cell_labels, "spec.selector", NULL),
+};
+/* clang-format on */
+
+/** --- events: of both groups, whose members have other names --- */
+
+/** The first text that is not empty, of at most four paths. */
+static struct bt_str first_text(const struct bt_json_value *object, const char *const paths[4])
+{
+	for (size_t i = 0; i < 4 && paths[i] != NULL; i++) {
+		struct bt_str text = bt_json_text_at(object, paths[i]);
+		if (text.length != 0) {
+			return text;
+		}
+	}
+	return BT_STR("");
+}
+
+/** A member of the core group's event, or, by the fallback, of the other group's. */
+static void cell_event_member(struct bt_table_row *row)
+{
+	bt_json_write_str(row->writer,
+		first_text(row->object, (const char *const[4]){row->path, row->fallback}));
+}
+
+static void cell_event_object(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_lower(&text,
+		first_text(row->object,
+			(const char *const[4]){"involvedObject.kind", "regarding.kind"}));
+	bt_strbuf_append_char(&text, '/');
+	bt_strbuf_append_str(&text,
+		first_text(row->object,
+			(const char *const[4]){"involvedObject.name", "regarding.name"}));
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_event_source(struct bt_table_row *row)
+{
+	struct bt_str component = first_text(row->object,
+		(const char *const[4]){"source.component", "deprecatedSource.component",
+			"reportingComponent", "reportingController"});
+	struct bt_str host = first_text(row->object,
+		(const char *const[4]){
+			"source.host", "deprecatedSource.host", "reportingInstance"});
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_str(&text, component);
+	if (host.length != 0) {
+		bt_strbuf_append_c(&text, ", ");
+		bt_strbuf_append_str(&text, host);
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static struct bt_str first_seen(const struct bt_json_value *event)
+{
+	return first_text(event,
+		(const char *const[4]){"firstTimestamp", "deprecatedFirstTimestamp", "eventTime"});
+}
+
+static void cell_first_seen(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	bt_table_append_since(row, first_seen(row->object), "<unknown>", &text);
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_last_seen(struct bt_table_row *row)
+{
+	struct bt_str last = first_text(row->object,
+		(const char *const[4]){
+			"series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp"});
+	struct bt_strbuf text = {0};
+	bt_table_append_since(
+		row, last.length != 0 ? last : first_seen(row->object), "<unknown>", &text);
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_event_count(struct bt_table_row *row)
+{
+	static const char *const paths[] = {"series.count", "count", "deprecatedCount"};
+	int64_t count = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(paths) && count == 0; i++) {
+		count = bt_json_int64_at(row->object, paths[i], 0);
+	}
+	bt_json_write_int64(row->writer, count != 0 ? count : 1);
+}
+
+/* clang-format off */
+static const struct bt_table_column event_columns[] = {
+	CELL("Last Seen", "Time since it last happened.", cell_last_seen),
+	TEXT("Type", "Normal or Warning.", "type", ""),
+	TEXT("Reason", "What happened, in one word.", "reason", ""),
+	CELL("Object", "What it happened to.", cell_event_object),
+	WIDE_CELL("Subobject", "Part of the object.", cell_event_member,
+		"involvedObject.fieldPath", "regarding.fieldPath"),
+	WIDE_CELL("Source", "Who reports it.", cell_event_source, NULL, NULL),
+	COLUMN("Message", "string", 0, "What happened.", cell_event_member, "message", "note"),
+	WIDE_CELL("First Seen", "Time since it first happened.", cell_first_seen, NULL, NULL),
+	COLUMN("Count", "integer", 1, "How often it happened.", cell_event_count, NULL, NULL),
+	{"Name", "string", "name", "Name of the event.", 1, cell_text, "metadata.name", ""},
+};
+/* clang-format on */
+
+/** --- policies, scheduling, data --- */
+
+/** A number or a percentage. */
+static void cell_amount(struct bt_table_row *row)
+{
+	const struct bt_json_value *value = bt_json_find_path(row->object, row->path);
+	bool given =
+		value != NULL && (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER);
+	bt_json_write_str(row->writer, given ? value->text : BT_STR("N/A"));
+}
+
+static void cell_group_policy(struct bt_table_row *row)
+{
+	bool is_gang = bt_json_find_path(row->object, "spec.schedulingPolicy.gang") != NULL;
+	bt_json_write_c(row->writer, is_gang ? "Gang" : "Basic");
+}
+
+static void cell_group_status(struct bt_table_row *row)
+{
+	const struct bt_json_value *target = bt_condition_find(
+		bt_json_array_at(row->object, "status.conditions"), "DisruptionTarget");
+	struct bt_str status = condition_status(row->object, "PodGroupScheduled");
+	struct bt_str reason = bt_json_text_at(target, "reason");
+	if (has_condition(row->object, "DisruptionTarget") && reason.length != 0) {
+		bt_json_write_str(row->writer, reason);
+	} else if (bt_str_equal_c(status, "True")) {
+		bt_json_write_c(row->writer, "Scheduled");
+	} else {
+		bt_json_write_c(
+			row->writer, bt_str_equal_c(status, "False") ? "Unschedulable" : "Pending");
+	}
+}
+
+static void cell_data_count(struct bt_table_row *row)
+{
+	bt_json_write_int64(row->writer,
+		(int64_t)bt_json_object_at(row->object, "data")->count +
+			bt_json_object_at(row->object, row->path)->count);
+}
+
+/* clang-format off */
+static const struct bt_table_column budget_columns[] = {
+	NAME,
+	COLUMN("Min Available", "string", 0, "Pods that must stay available.", cell_amount,
+		"spec.minAvailable", NULL),
+	COLUMN("Max Unavailable", "string", 0, "Pods that may be unavailable.", cell_amount,
+		"spec.maxUnavailable", NULL),
+	INTEGER("Allowed Disruptions", "Pods that may be evicted now.", "status.disruptionsAllowed"),
+	AGE,
+};
+
+static const struct bt_table_column priority_class_columns[] = {
+	NAME,
+	INTEGER("Value", "Priority of pods of this class.", "value"),
+	BOOLEAN("Global-Default", "Whether pods without a class are of this one.", "globalDefault", NULL),
+	AGE,
+	TEXT("PreemptionPolicy", "Whether pods of this class make others go.", "preemptionPolicy",
+		"PreemptLowerPriority"),
+};
+
+static const struct bt_table_column pod_group_columns[] = {
+	NAME,
+	CELL("Policy", "Whether its pods are scheduled together.", cell_group_policy),
+	TEXT("Workload", "Workload that the group is part of.",
+		"spec.podGroupTemplateRef.workload.workloadName", "<none>"),
+	CELL("Status", "Whether the group is scheduled.", cell_group_status),
+	AGE,
+};
+
+static const struct bt_table_column lease_columns[] = {
+	NAME,
+	TEXT("Holder", "Who holds the lease.", "spec.holderIdentity", ""),
+	AGE,
+};
+
+static const struct bt_table_column config_map_columns[] = {
+	NAME,
+	COLUMN("Data", "string", 0, "Number of entries.", cell_data_count, "binaryData", NULL),
+	AGE,
+};
+
+static const struct bt_table_column secret_columns[] = {
+	NAME,
+	TEXT("Type", "What the secret is for.", "type", ""),
+	COLUMN("Data", "string", 0, "Number of entries.", cell_data_count, "", NULL),
+	AGE,
+};
+/* clang-format on */
+
+/** --- volumes and devices --- */
+
+/** RWO, ROX, RWX, RWOP: each once, in this order, whatever the object's is. */
+static void append_access_modes(struct bt_strbuf *out, const struct bt_json_value *array)
+{
+	static const char *const modes[][2] = {{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"},
+		{"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+	for (size_t m = 0; m < sizeof(modes) / sizeof(modes[0]); m++) {
+		for (uint32_t i = 0; i < array->count; i++) {
+			const struct bt_json_value *mode = array->elements[i];
+			if (mode->type == BT_JSON_STRING &&
+				bt_str_equal_c(mode->text, modes[m][0])) {
+				append_joined(out, ",", bt_str_from(modes[m][1]));
+				break;
+			}
+		}
+	}
+}
+
+static void cell_modes(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	append_access_modes(&text, bt_json_array_at(row->object, row->path));
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_volume_status(struct bt_table_row *row)
+{
+	if (is_deleted(row->object)) {
+		bt_json_write_str(row->writer, BT_STR("Terminating"));
+	} else {
+		bt_json_write_str(row->writer, bt_json_text_at(row->object, "status.phase"));
+	}
+}
+
+/** The class as the specification, or, before that, an annotation has it. */
+static void cell_class(struct bt_table_row *row)
+{
+	const struct bt_json_value *annotations =
+		bt_json_object_at(row->object, "metadata.annotations");
+	const struct bt_json_value *old =
+		bt_json_get(annotations, BT_STR("volume.beta.kubernetes.io/storage-class"));
+	if (old != NULL && old->type == BT_JSON_STRING) {
+		bt_json_write_str(row->writer, old->text);
+	} else {
+		bt_json_write_str(
+			row->writer, bt_json_text_at(row->object, "spec.storageClassName"));
+	}
+}
+
+/** Claims that are not bound show neither. */
+static void cell_claim_capacity(struct bt_table_row *row)
+{
+	bool is_bound = bt_json_text_at(row->object, "spec.volumeName").length != 0;
+	struct bt_str size = bt_json_text_at(row->object, "status.capacity.storage");
+	bt_json_write_str(row->writer,
+		!is_bound                  ? BT_STR("")
+			: size.length != 0 ? size
+					   : BT_STR("0"));
+}
+
+static void cell_claim_modes(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	if (bt_json_text_at(row->object, "spec.volumeName").length != 0) {
+		append_access_modes(&text, bt_json_array_at(row->object, "status.accessModes"));
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_claim_ref(struct bt_table_row *row)
+{
+	struct bt_str name = bt_json_text_at(row->object, "spec.claimRef.name");
+	struct bt_strbuf claim = {0};
+	if (name.length != 0) {
+		bt_strbuf_append_str(
+			&claim, bt_json_text_at(row->object, "spec.claimRef.namespace"));
+		bt_strbuf_append_char(&claim, '/');
+		bt_strbuf_append_str(&claim, name);
+	}
+	bt_cell_buffer(row, &claim, "");
+}
+
+static void cell_class_name(struct bt_table_row *row)
+{
+	const struct bt_json_value *is_default =
+		bt_json_get(bt_json_object_at(row->object, "metadata.annotations"),
+			BT_STR("storageclass.kubernetes.io/is-default-class"));
+	struct bt_strbuf name = {0};
+	bt_strbuf_append_str(&name, bt_json_text_at(row->object, "metadata.name"));
+	if (is_default != NULL && is_default->type == BT_JSON_STRING &&
+		bt_str_equal_c(is_default->text, "true")) {
+		bt_strbuf_append_c(&name, " (default)");
+	}
+	bt_cell_buffer(row, &name, "");
+}
+
+static void cell_audiences(struct bt_table_row *row)
+{
+	const struct bt_json_value *tokens = bt_json_array_at(row->object, "spec.tokenRequests");
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < tokens->count; i++) {
+		append_joined(&text, ",", bt_json_text_at(tokens->elements[i], "audience"));
+	}
+	bt_cell_buffer(row, &text, "<unset>");
+}
+
+static void cell_claim_state(struct bt_table_row *row)
+{
+	struct bt_strbuf state = {0};
+	if (bt_json_find_path(row->object, "status.allocation") != NULL) {
+		append_joined(&state, ",", BT_STR("allocated"));
+	}
+	if (is_deleted(row->object)) {
+		append_joined(&state, ",", BT_STR("deleted"));
+	}
+	if (bt_json_array_at(row->object, "status.reservedFor")->count != 0) {
+		append_joined(&state, ",", BT_STR("reserved"));
+	}
+	bt_cell_buffer(row, &state, "pending");
+}
+
+#define VOLUME_MODE \
+	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>")
+
+/* clang-format off */
+static const struct bt_table_column pv_columns[] = {
+	NAME,
+	TEXT("Capacity", "Size of the volume.", "spec.capacity.storage", ""),
+	COLUMN("Access Modes", "string", 0, "Ways in which the volume can be mounted.", cell_modes,
+		"spec.accessModes", NULL),
+	TEXT("Reclaim Policy", "What becomes of the volume when it is released.",
+		"spec.persistentVolumeReclaimPolicy", ""),
+	CELL("Status", "Whether the volume is bound.", cell_volume_status),
+	CELL("Claim", "Claim that the volume is for.", cell_claim_ref),
+	CELL("StorageClass", "Class of the volume.", cell_class),
+	TEXT("VolumeAttributesClass", "Class of the volume's attributes.",
+		"spec.volumeAttributesClassName", "<unset>"),
+	TEXT("Reason", "Why the volume is in its state.", "status.reason", ""),
+	AGE,
+	VOLUME_MODE,
+};
+
+static const struct bt_table_column pvc_columns[] = {
+	NAME,
+	CELL("Status", "Whether the claim is bound.", cell_volume_status),
+	TEXT("Volume", "Volume that the claim is bound to.", "spec.volumeName", ""),
+	CELL("Capacity", "Size of that volume.", cell_claim_capacity),
+	CELL("Access Modes", "Ways in which that volume can be mounted.", cell_claim_modes),
+	CELL("StorageClass", "Class of volume that is asked for.", cell_class),
+	TEXT("VolumeAttributesClass", "Class of attributes that is asked for.",
+		"spec.volumeAttributesClassName", "<unset>"),
+	AGE,
+	VOLUME_MODE,
+};
+
+static const struct bt_table_column storage_class_columns[] = {
+	{"Name", "string", "name", "Name of the object.", 0, cell_class_name, NULL, NULL},
+	TEXT("Provisioner", "Driver that makes the volumes.", "provisioner", ""),
+	TEXT("ReclaimPolicy", "What becomes of volumes that are released.", "reclaimPolicy", "Delete"),
+	TEXT("VolumeBindingMode", "When claims are bound.", "volumeBindingMode", "Immediate"),
+	COLUMN("AllowVolumeExpansion", "string", 0, "Whether volumes can grow.", cell_bool,
+		"allowVolumeExpansion", NULL),
+	AGE,
+};
+
+static const struct bt_table_column csi_node_columns[] = {
+	NAME,
+	COLUMN("Drivers", "integer", 0, "Number of drivers on the node.", cell_count, "spec.drivers", NULL),
+	AGE,
+};
+
+static const struct bt_table_column csi_driver_columns[] = {
+	NAME,
+	BOOLEAN("AttachRequired", "Whether volumes have to be attached.", "spec.attachRequired", "true"),
+	BOOLEAN("PodInfoOnMount", "Whether the driver is told of the pod.", "spec.podInfoOnMount", NULL),
+	BOOLEAN("StorageCapacity", "Whether capacities are published.", "spec.storageCapacity", NULL),
+	CELL("TokenRequests", "Audiences of tokens for the driver.", cell_audiences),
+	BOOLEAN("RequiresRepublish", "Whether volumes are published again and again.",
+		"spec.requiresRepublish", NULL),
+	COLUMN("Modes", "string", 0, "Kinds of volumes that the driver knows.", cell_texts,
+		"spec.volumeLifecycleModes", "Persistent"),
+	AGE,
+};
+
+static const struct bt_table_column attachment_columns[] = {
+	NAME,
+	TEXT("Attacher", "Driver that attaches the volume.", "spec.attacher", ""),
+	TEXT("PV", "Volume that is attached.", "spec.source.persistentVolumeName", ""),
+	TEXT("Node", "Node that it is attached to.", "spec.nodeName", ""),
+	BOOLEAN("Attached", "Whether it is attached by now.", "status.attached", NULL),
+	AGE,
+};
+
+static const struct bt_table_column claim_columns[] = {
+	NAME,
+	CELL("State", "Whether the claim has devices, and whether they are used.", cell_claim_state),
+	AGE,
+};
+
+static const struct bt_table_column slice_columns[] = {
+	NAME,
+	TEXT("Node", "Node that has the devices.", "spec.nodeName", "<unset>"),
+	TEXT("Driver", "Driver of the devices.", "spec.driver", ""),
+	TEXT("Pool", "Pool that the devices belong to.", "spec.pool.name", ""),
+	AGE,
+};
+/* clang-format on */
+
+/** --- what makes pods --- */
+
+static void cell_ready(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text, "%" PRId64 "/%" PRId64,
+		bt_json_int64_at(row->object, "status.readyReplicas", 0),
+		bt_json_int64_at(row->object, "spec.replicas", 0));
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_job_status(struct bt_table_row *row)
+{
+	static const char *const conditions[] = {
+		"Complete", "Failed", NULL, "Suspended", "FailureTarget", "SuccessCriteriaMet"};
+	const char *status = "Running";
+	for (size_t i = BT_ARRAY_LENGTH(conditions); i-- != 0;) {
+		if (conditions[i] == NULL) {
+			status = is_deleted(row->object) ? "Terminating" : status;
+		} else if (has_condition(row->object, conditions[i])) {
+			status = conditions[i];
+		}
+	}
+	bt_json_write_c(row->writer, status);
+}
+
+static void cell_completions(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	int64_t succeeded = bt_json_int64_at(row->object, "status.succeeded", 0);
+	int64_t completions = bt_json_int64_at(row->object, "spec.completions", -1);
+	int64_t parallelism = bt_json_int64_at(row->object, "spec.parallelism", 0);
+	/* without completions one success is enough, whichever of the pods has it */
+	bt_strbuf_printf(
+		&text, "%" PRId64 "/%" PRId64, succeeded, completions < 0 ? 1 : completions);
+	if (completions < 0 && parallelism > 1) {
+		bt_strbuf_printf(&text, " of %" PRId64, parallelism);
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_job_duration(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	int64_t start;
+	int64_t end = row->now_ns / BT_NS_PER_SECOND;
+	if (time_of(bt_json_text_at(row->object, "status.startTime"), &start)) {
+		(void)time_of(bt_json_text_at(row->object, "status.completionTime"), &end);
+		bt_table_append_duration(&text, end - start);
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+/** "50%" or "100m" from {averageUtilization, averageValue, value}. */
+static void append_metric(struct bt_strbuf *out, const struct bt_json_value *value)
+{
+	int64_t utilization = bt_json_int64_at(value, "averageUtilization", -1);
+	struct bt_str average = bt_json_text_at(value, "averageValue");
+	struct bt_str total = bt_json_text_at(value, "value");
+	if (utilization >= 0) {
+		bt_strbuf_printf(out, "%" PRId64 "%%", utilization);
+	} else if (average.length != 0) {
+		bt_strbuf_append_str(out, average);
+	} else if (total.length != 0) {
+		bt_strbuf_append_str(out, total);
+	} else {
+		bt_strbuf_append_c(out, "<unknown>");
+	}
+}
+
+static void cell_targets(struct bt_table_row *row)
+{
+	static const char *const sources[][2] = {{"Resource", "resource"}, {"Pods", "pods"},
+		{"Object", "object"}, {"External", "external"},
+		{"ContainerResource", "containerResource"}};
+	enum { SHOWN = 2 };
+	const struct bt_json_value *metrics = bt_json_array_at(row->object, "spec.metrics");
+	const struct bt_json_value *current =
+		bt_json_array_at(row->object, "status.currentMetrics");
+	int64_t wanted = bt_json_int64_at(row->object, "spec.targetCPUUtilizationPercentage", -1);
+	int64_t used = bt_json_int64_at(row->object, "status.currentCPUUtilizationPercentage", -1);
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < metrics->count && i < SHOWN; i++) {
+		struct bt_str type = bt_json_text_at(metrics->elements[i], "type");
+		const char *source = "none";
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(sources); k++) {
+			source = bt_str_equal_c(type, sources[k][0]) ? sources[k][1] : source;
+		}
+		const struct bt_json_value *spec = bt_json_object_at(metrics->elements[i], source);
+		const struct bt_json_value *status =
+			i < current->count ? bt_json_object_at(current->elements[i], source) : NULL;
+		bt_strbuf_append_c(&text, text.length != 0 ? ", " : "");
+		if (bt_json_text_at(spec, "name").length != 0) {
+			bt_strbuf_append_str(&text, bt_json_text_at(spec, "name"));
+			bt_strbuf_append_c(&text, ": ");
+		}
+		append_metric(&text, bt_json_find(status, "current"));
+		bt_strbuf_append_char(&text, '/');
+		append_metric(&text, bt_json_find(spec, "target"));
+	}
+	if (metrics->count > SHOWN) {
+		bt_strbuf_printf(&text, " + %" PRIu32 " more...", metrics->count - SHOWN);
+	}
+	if (wanted >= 0 && used >= 0) {
+		bt_strbuf_printf(&text, "cpu: %" PRId64 "%%/%" PRId64 "%%", used, wanted);
+	} else if (wanted >= 0) {
+		bt_strbuf_printf(&text, "cpu: <unknown>/%" PRId64 "%%", wanted);
+	}
+	bt_cell_buffer(row, &text, "<none>");
+}
+
+static void cell_reference(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "spec.scaleTargetRef.kind"));
+	bt_strbuf_append_char(&text, '/');
+	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "spec.scaleTargetRef.name"));
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_min_pods(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	if (bt_json_find_path(row->object, "spec.minReplicas") != NULL) {
+		bt_strbuf_printf(
+			&text, "%" PRId64, bt_json_int64_at(row->object, "spec.minReplicas", 0));
+	}
+	bt_cell_buffer(row, &text, "<unset>");
+}
+
+/* clang-format off */
+static const struct bt_table_column deployment_columns[] = {
+	NAME,
+	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
+	NUMBER("Up-to-date", "Pods that are of the newest template.", "status.updatedReplicas"),
+	NUMBER("Available", "Pods that have been ready for long enough.", "status.availableReplicas"),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.selector"),
+};
+
+#define REPLICA_COLUMNS(write) \
+	{ \
+		NAME, \
+		INTEGER("Desired", "Pods that are wanted.", "spec.replicas"), \
+		INTEGER("Current", "Pods that exist.", "status.replicas"), \
+		INTEGER("Ready", "Pods that are ready.", "status.readyReplicas"), \
+		AGE, \
+		CONTAINERS("spec.template.spec.containers"), \
+		SELECTOR(write, "spec.selector"), \
+	}
+static const struct bt_table_column replica_set_columns[] = REPLICA_COLUMNS(cell_selector);
+static const struct bt_table_column replication_controller_columns[] = REPLICA_COLUMNS(cell_labels);
+
+static const struct bt_table_column stateful_set_columns[] = {
+	NAME,
+	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+};
+
+static const struct bt_table_column daemon_set_columns[] = {
+	NAME,
+	INTEGER("Desired", "Nodes that should run a pod.", "status.desiredNumberScheduled"),
+	INTEGER("Current", "Nodes that should run a pod and have one.", "status.currentNumberScheduled"),
+	INTEGER("Ready", "Nodes whose pod is ready.", "status.numberReady"),
+	INTEGER("Up-to-date", "Nodes whose pod is of the newest template.", "status.updatedNumberScheduled"),
+	INTEGER("Available", "Nodes whose pod has been ready for long enough.", "status.numberAvailable"),
+	COLUMN("Node Selector", "string", 0, "Labels of the nodes that run a pod.", cell_labels,
+		"spec.template.spec.nodeSelector", NULL),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.selector"),
+};
+
+static const struct bt_table_column job_columns[] = {
+	NAME,
+	CELL("Status", "Whether the job runs, or how it ended.", cell_job_status),
+	CELL("Completions", "Pods that succeeded, of those that have to.", cell_completions),
+	CELL("Duration", "Time that the job took, or has taken so far.", cell_job_duration),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.selector"),
+};
+
+static const struct bt_table_column cron_job_columns[] = {
+	NAME,
+	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
+	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
+	BOOLEAN("Suspend", "Whether no jobs are started for now.", "spec.suspend", NULL),
+	COLUMN("Active", "integer", 0, "Jobs that run.", cell_count, "status.active", NULL),
+	COLUMN("Last Schedule", "string", 0, "Time since a job was started.", cell_since,
+		"status.lastScheduleTime", "<none>"),
+	AGE,
+	CONTAINERS("spec.jobTemplate.spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.jobTemplate.spec.selector"),
+};
+
+static const struct bt_table_column autoscaler_columns[] = {
+	NAME,
+	CELL("Reference", "What is scaled.", cell_reference),
+	CELL("Targets", "Metrics as they are, and as they should be.", cell_targets),
+	CELL("MinPods", "Fewest pods.", cell_min_pods),
+	NUMBER("MaxPods", "Most pods.", "spec.maxReplicas"),
+	NUMBER("Replicas", "Pods as of last.", "status.currentReplicas"),
+	AGE,
+};
+/* clang-format on */
+
+/** --- all of them --- */
+
+#define TABLE(group, resource, columns) \
+	{ \
+		(group), (resource), (columns), BT_ARRAY_LENGTH(columns) \
+	}
+
+const struct bt_table bt_tables[] = {
+	TABLE("", "pods", pod_columns),
+	TABLE("", "nodes", node_columns),
+	TABLE("", "namespaces", namespace_columns),
+	TABLE("", "services", service_columns),
+	TABLE("", "events", event_columns),
+	TABLE("events.k8s.io", "events", event_columns),
+	TABLE("policy", "poddisruptionbudgets", budget_columns),
+	TABLE("scheduling.k8s.io", "priorityclasses", priority_class_columns),
+	TABLE("scheduling.k8s.io", "podgroups", pod_group_columns),
+	TABLE("scheduling.k8s.io", "workloads", plain_columns),
+	TABLE("coordination.k8s.io", "leases", lease_columns),
+	TABLE("", "configmaps", config_map_columns),
+	TABLE("", "secrets", secret_columns),
+	TABLE("", "serviceaccounts", plain_columns),
+	TABLE("apps", "deployments", deployment_columns),
+	TABLE("apps", "replicasets", replica_set_columns),
+	TABLE("", "replicationcontrollers", replication_controller_columns),
+	TABLE("apps", "statefulsets", stateful_set_columns),
+	TABLE("apps", "daemonsets", daemon_set_columns),
+	TABLE("batch", "jobs", job_columns),
+	TABLE("batch", "cronjobs", cron_job_columns),
+	TABLE("autoscaling", "horizontalpodautoscalers", autoscaler_columns),
+	TABLE("", "persistentvolumes", pv_columns),
+	TABLE("", "persistentvolumeclaims", pvc_columns),
+	TABLE("storage.k8s.io", "storageclasses", storage_class_columns),
+	TABLE("storage.k8s.io", "csinodes", csi_node_columns),
+	TABLE("storage.k8s.io", "csidrivers", csi_driver_columns),
+	TABLE("storage.k8s.io", "volumeattachments", attachment_columns),
+	TABLE("resource.k8s.io", "resourceclaims", claim_columns),
+	TABLE("resource.k8s.io", "resourceslices", slice_columns),
+	TABLE("resource.k8s.io", "resourceclaimtemplates", plain_columns),
+	TABLE("resource.k8s.io", "deviceclasses", plain_columns),
+	{.resource = NULL},
+};
 
 static const struct bt_table *find(const struct bt_api_resource *resource)
 {
-	static const struct bt_table *const groups[] = {bt_tables_of_pods, bt_tables_of_cluster,
-		bt_tables_of_workloads, bt_tables_of_storage};
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		const struct bt_table *found = find_in(groups[i], resource);
-		if (found != NULL) {
-			return found;
+	static const struct bt_table_column columns[] = {
+		NAME,
+		COLUMN("Created At", "date", 0, "Time at which the object was created.", cell_text,
+			"metadata.creationTimestamp", "<unknown>"),
+	};
+	static const struct bt_table other = TABLE("", "", columns);
+	for (const struct bt_table *table = bt_tables; table->resource != NULL; table++) {
+		if (strcmp(table->resource, resource->name) == 0 &&
+			strcmp(table->group, resource->group) == 0) {
+			return table;
 		}
 	}
 	return &other;
 }
 
-static void write_column(const struct bt_table_column *column, struct bt_json_writer *writer)
+void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
+	struct bt_str format, struct bt_str description, int64_t priority)
 {
 	bt_json_begin_object(writer);
 	bt_json_write_name_c(writer, "name");
-	bt_json_write_c(writer, column->name);
+	bt_json_write_str(writer, name);
 	bt_json_write_name_c(writer, "type");
-	bt_json_write_c(writer, column->type);
+	bt_json_write_str(writer, type);
 	bt_json_write_name_c(writer, "format");
-	bt_json_write_c(writer, column->format);
+	bt_json_write_str(writer, format);
 	bt_json_write_name_c(writer, "description");
-	bt_json_write_c(writer, column->description);
+	bt_json_write_str(writer, description);
 	bt_json_write_name_c(writer, "priority");
-	bt_json_write_int64(writer, column->priority);
+	bt_json_write_int64(writer, priority);
 	bt_json_end_object(writer);
+}
+
+/** Custom resources: the columns before their own, or all if they have none. */
+static const struct bt_table *table_of(const struct bt_api_resource *resource, bool *out_has_own)
+{
+	static const struct bt_table_column columns[] = {NAME,
+		COLUMN("Age", "date", 0, "Time since the object was created.", cell_since,
+			"metadata.creationTimestamp", "<unknown>")};
+	static const struct bt_table without_own = TABLE("", "", columns);
+	static const struct bt_table with_own = {"", "", columns, 1};
+	*out_has_own = false;
+	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0) {
+		return find(resource);
+	}
+	*out_has_own = bt_table_custom_columns(resource)->count != 0;
+	return *out_has_own ? &with_own : &without_own;
 }
 
 void bt_table_write_columns(const struct bt_api_resource *resource, struct bt_json_writer *writer)
 {
+	bool has_own;
+	const struct bt_table *table = table_of(resource, &has_own);
 	bt_json_begin_array(writer);
-	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		static const struct bt_table_column name = BT_COLUMN_NAME;
-		write_column(&name, writer);
+	for (uint32_t i = 0; i < table->column_count; i++) {
+		const struct bt_table_column *column = &table->columns[i];
+		bt_table_write_column(writer, bt_str_from(column->name), bt_str_from(column->type),
+			bt_str_from(column->format), bt_str_from(column->description),
+			column->priority);
+	}
+	if (has_own) {
 		bt_table_write_custom_columns(resource, writer);
-	} else {
-		const struct bt_table *table = find(resource);
-		for (uint32_t i = 0; i < table->column_count; i++) {
-			write_column(&table->columns[i], writer);
-		}
 	}
 	bt_json_end_array(writer);
 }
@@ -79,12 +1353,16 @@ void bt_table_write_cells(const struct bt_api_resource *resource,
 {
 	struct bt_table_row row = {
 		.object = object, .now_ns = now_ns, .arena = arena, .writer = writer};
+	bool has_own;
+	const struct bt_table *table = table_of(resource, &has_own);
 	bt_json_begin_array(writer);
-	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		bt_cell_name(&row);
+	for (uint32_t i = 0; i < table->column_count; i++) {
+		row.path = table->columns[i].path;
+		row.fallback = table->columns[i].fallback;
+		table->columns[i].write(&row);
+	}
+	if (has_own) {
 		bt_table_write_custom_cells(resource, &row);
-	} else {
-		find(resource)->write_cells(&row);
 	}
 	bt_json_end_array(writer);
 }

@@ -9,15 +9,11 @@ struct path {
 	const char *end;
 };
 
-static bool starts_with(const struct path *path, const char *text)
-{
-	size_t length = strlen(text);
-	return (size_t)(path->end - path->next) >= length && memcmp(path->next, text, length) == 0;
-}
-
 static bool take(struct path *path, const char *text)
 {
-	if (!starts_with(path, text)) {
+	size_t length = strlen(text);
+	if (!((size_t)(path->end - path->next) >= length &&
+		    memcmp(path->next, text, length) == 0)) {
 		return false;
 	}
 	path->next += strlen(text);
@@ -54,41 +50,36 @@ static const struct bt_json_value *plain_member(
 	return length == 0 ? value : bt_json_get(value, (struct bt_str){name, length});
 }
 
-/** [?(@.type=="Ready")], behind "[?(": the first element whose member equals a text. */
-static const struct bt_json_value *filtered(struct path *path, const struct bt_json_value *value)
-{
-	struct bt_str wanted;
-	const char *start = path->next + 2;
-	if (!take(path, "@.")) {
-		return NULL;
-	}
-	while (path->next < path->end && *path->next != '=' && *path->next != ' ') {
-		path->next++;
-	}
-	struct bt_str name = {start, (uint32_t)(path->next - start)};
-	while (take(path, " ") || take(path, "=")) {
-	}
-	bool quoted = take(path, "\"") || take(path, "'");
-	if (!quoted || !take_quoted(path, path->next[-1], &wanted) || !take(path, ")]")) {
-		return NULL;
-	}
-	for (uint32_t i = 0; value->type == BT_JSON_ARRAY && i < value->count; i++) {
-		const struct bt_json_value *member = bt_json_get(value->elements[i], name);
-		if (member != NULL && member->type == BT_JSON_STRING &&
-			bt_str_equal(member->text, wanted)) {
-			return value->elements[i];
-		}
-	}
-	return NULL;
-}
-
 /** Behind the opening bracket. */
 static const struct bt_json_value *bracketed(struct path *path, const struct bt_json_value *value)
 {
 	struct bt_str name;
 	uint32_t index = 0;
 	if (take(path, "?(")) {
-		return filtered(path, value);
+		/* [?(@.type=="Ready")]: the first element whose member equals a text. */
+		struct bt_str wanted;
+		const char *start = path->next + 2;
+		if (!take(path, "@.")) {
+			return NULL;
+		}
+		while (path->next < path->end && *path->next != '=' && *path->next != ' ') {
+			path->next++;
+		}
+		name = (struct bt_str){start, (uint32_t)(path->next - start)};
+		while (take(path, " ") || take(path, "=")) {
+		}
+		bool quoted = take(path, "\"") || take(path, "'");
+		if (!quoted || !take_quoted(path, path->next[-1], &wanted) || !take(path, ")]")) {
+			return NULL;
+		}
+		for (uint32_t i = 0; value->type == BT_JSON_ARRAY && i < value->count; i++) {
+			const struct bt_json_value *member = bt_json_get(value->elements[i], name);
+			if (member != NULL && member->type == BT_JSON_STRING &&
+				bt_str_equal(member->text, wanted)) {
+				return value->elements[i];
+			}
+		}
+		return NULL;
 	}
 	if (take(path, "'") || take(path, "\"")) {
 		return take_quoted(path, path->next[-1], &name) && take(path, "]")
@@ -134,115 +125,64 @@ const struct bt_json_value *bt_table_json_path(
 	return value;
 }
 
-/** --- columns --- */
+/** --- columns and cells --- */
 
-static const struct bt_json_value *columns_of(const struct bt_api_resource *resource)
+const struct bt_json_value *bt_table_custom_columns(const struct bt_api_resource *resource)
 {
 	return bt_json_array_at(resource->definition_version, "additionalPrinterColumns");
-}
-
-static void write_column(const struct bt_json_value *column, struct bt_json_writer *writer)
-{
-	struct bt_str description = bt_json_text_at(column, "description");
-	struct bt_strbuf made_up = {0};
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "name");
-	bt_json_write_str(writer, bt_json_text_at(column, "name"));
-	bt_json_write_name_c(writer, "type");
-	bt_json_write_str(writer, bt_json_text_at(column, "type"));
-	bt_json_write_name_c(writer, "format");
-	bt_json_write_str(writer, bt_json_text_at(column, "format"));
-	bt_json_write_name_c(writer, "description");
-	if (description.length == 0) {
-		bt_strbuf_append_c(
-			&made_up, "Custom resource definition column (in JSONPath format): ");
-		bt_strbuf_append_str(&made_up, bt_json_text_at(column, "jsonPath"));
-		description = bt_strbuf_str(&made_up);
-	}
-	bt_json_write_str(writer, description);
-	bt_json_write_name_c(writer, "priority");
-	bt_json_write_int64(writer, bt_json_int64_at(column, "priority", 0));
-	bt_json_end_object(writer);
-	bt_strbuf_finish(&made_up);
 }
 
 void bt_table_write_custom_columns(
 	const struct bt_api_resource *resource, struct bt_json_writer *writer)
 {
-	const struct bt_json_value *columns = columns_of(resource);
+	const struct bt_json_value *columns = bt_table_custom_columns(resource);
 	for (uint32_t i = 0; i < columns->count; i++) {
-		write_column(columns->elements[i], writer);
-	}
-	if (columns->count == 0) {
-		bt_json_begin_object(writer);
-		bt_json_write_name_c(writer, "name");
-		bt_json_write_c(writer, "Age");
-		bt_json_write_name_c(writer, "type");
-		bt_json_write_c(writer, "date");
-		bt_json_write_name_c(writer, "format");
-		bt_json_write_c(writer, "");
-		bt_json_write_name_c(writer, "description");
-		bt_json_write_c(writer, "Time since the object was created.");
-		bt_json_write_name_c(writer, "priority");
-		bt_json_write_int64(writer, 0);
-		bt_json_end_object(writer);
-	}
-}
-
-/** --- cells --- */
-
-static bool is_integer(struct bt_str number)
-{
-	int64_t value;
-	return bt_json_number_int64(number, &value);
-}
-
-/** A value as text: texts as they are, everything else as JSON. */
-static void write_as_text(const struct bt_table_row *row, const struct bt_json_value *value)
-{
-	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
-	if (value->type == BT_JSON_STRING) {
-		bt_cell_str(row, value->text);
-		return;
-	}
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_write_value(&writer, value);
-	bt_cell_buffer(row, &text, "");
-}
-
-/** A value of another type than the column's gives no cell. */
-static void write_cell(const struct bt_table_row *row, const struct bt_json_value *column)
-{
-	const struct bt_json_value *value =
-		bt_table_json_path(row->object, bt_json_text_at(column, "jsonPath"));
-	struct bt_str type = bt_json_text_at(column, "type");
-	struct bt_strbuf text = {0};
-	if (value == NULL || value->type == BT_JSON_NULL) {
-		bt_json_write_null(row->writer);
-	} else if (bt_str_equal(type, BT_STR("string"))) {
-		write_as_text(row, value);
-	} else if (bt_str_equal(type, BT_STR("date")) && value->type == BT_JSON_STRING) {
-		bt_table_append_since(row, value->text, "<invalid>", &text);
-		bt_cell_buffer(row, &text, "");
-	} else if ((bt_str_equal(type, BT_STR("boolean")) && value->type == BT_JSON_BOOL) ||
-		(bt_str_equal(type, BT_STR("number")) && value->type == BT_JSON_NUMBER) ||
-		(bt_str_equal(type, BT_STR("integer")) && value->type == BT_JSON_NUMBER &&
-			is_integer(value->text))) {
-		bt_json_write_value(row->writer, value);
-	} else {
-		bt_json_write_null(row->writer);
+		const struct bt_json_value *column = columns->elements[i];
+		struct bt_str description = bt_json_text_at(column, "description");
+		struct bt_strbuf made_up = {0};
+		if (description.length == 0) {
+			bt_strbuf_append_c(&made_up,
+				"Custom resource definition column (in JSONPath format): ");
+			bt_strbuf_append_str(&made_up, bt_json_text_at(column, "jsonPath"));
+			description = bt_strbuf_str(&made_up);
+		}
+		bt_table_write_column(writer, bt_json_text_at(column, "name"),
+			bt_json_text_at(column, "type"), bt_json_text_at(column, "format"),
+			description, bt_json_int64_at(column, "priority", 0));
+		bt_strbuf_finish(&made_up);
 	}
 }
 
 void bt_table_write_custom_cells(
 	const struct bt_api_resource *resource, const struct bt_table_row *row)
 {
-	const struct bt_json_value *columns = columns_of(resource);
+	const struct bt_json_value *columns = bt_table_custom_columns(resource);
 	for (uint32_t i = 0; i < columns->count; i++) {
-		write_cell(row, columns->elements[i]);
-	}
-	if (columns->count == 0) {
-		bt_cell_age(row);
+		const struct bt_json_value *column = columns->elements[i];
+		const struct bt_json_value *value =
+			bt_table_json_path(row->object, bt_json_text_at(column, "jsonPath"));
+		struct bt_str type = bt_json_text_at(column, "type");
+		struct bt_strbuf text = {0};
+		int64_t number;
+		if (value == NULL || value->type == BT_JSON_NULL) {
+			bt_json_write_null(row->writer);
+		} else if (bt_str_equal_c(type, "string") && value->type == BT_JSON_STRING) {
+			bt_json_write_str(row->writer, value->text);
+		} else if (bt_str_equal_c(type, "string")) {
+			struct bt_json_writer writer;
+			bt_json_writer_init(&writer, &text, 0);
+			bt_json_write_value(&writer, value);
+			bt_cell_buffer(row, &text, "");
+		} else if (bt_str_equal_c(type, "date") && value->type == BT_JSON_STRING) {
+			bt_table_append_since(row, value->text, "<invalid>", &text);
+			bt_cell_buffer(row, &text, "");
+		} else if ((bt_str_equal_c(type, "boolean") && value->type == BT_JSON_BOOL) ||
+			(bt_str_equal_c(type, "number") && value->type == BT_JSON_NUMBER) ||
+			(bt_str_equal_c(type, "integer") && value->type == BT_JSON_NUMBER &&
+				bt_json_number_int64(value->text, &number))) {
+			bt_json_write_value(row->writer, value);
+		} else { /* of another type than the column's */
+			bt_json_write_null(row->writer);
+		}
 	}
 }
