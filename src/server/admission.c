@@ -69,20 +69,6 @@ void bt_admission_visit(const struct bt_admission *admission, const char *group,
 
 /** --- NamespaceLifecycle: 4.1 --- */
 
-static void refuse_terminating(struct bt_admission *admission, struct bt_str namespace_)
-{
-	struct bt_arena *arena = admission->write->arena;
-	struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
-	bt_admission_refuse(admission,
-		"unable to create new content in namespace %.*s because it is being terminated",
-		BT_STR_ARG(namespace_));
-	cause->reason = "NamespaceTerminating";
-	cause->message = bt_arena_printf(
-		arena, "namespace %.*s is being terminated", BT_STR_ARG(namespace_));
-	cause->field = BT_STR("metadata.namespace");
-	admission->failure->causes = cause;
-}
-
 /** Initial objects come in any order: their namespace need not be there yet. */
 static void check_namespace(struct bt_admission *admission)
 {
@@ -100,7 +86,19 @@ static void check_namespace(struct bt_admission *admission)
 	} else if (bt_str_find(bt_stored_text(stored), BT_STR("\"deletionTimestamp\":")) >= 0) {
 		const struct bt_json_value *object = bt_api_parse_stored(stored, write->arena);
 		if (bt_json_text_at(object, "metadata.deletionTimestamp").length != 0) {
-			refuse_terminating(admission, write->namespace_);
+			struct bt_arena *arena = admission->write->arena;
+			struct bt_failure_cause *cause =
+				BT_ARENA_NEW(arena, struct bt_failure_cause);
+			bt_admission_refuse(admission,
+				"unable to create new content in namespace %.*s because it is "
+				"being terminated",
+				BT_STR_ARG(write->namespace_));
+			cause->reason = "NamespaceTerminating";
+			cause->message =
+				bt_arena_printf(arena, "namespace %.*s is being terminated",
+					BT_STR_ARG(write->namespace_));
+			cause->field = BT_STR("metadata.namespace");
+			admission->failure->causes = cause;
 		}
 	}
 }

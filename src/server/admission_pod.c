@@ -107,24 +107,6 @@ static void merge_node_selector(struct bt_admission *admission, struct bt_json_v
 	}
 }
 
-static void merge_tolerations(
-	struct bt_arena *arena, struct bt_json_value *spec, const struct bt_json_value *tolerations)
-{
-	for (uint32_t i = 0; i < tolerations->count; i++) {
-		struct bt_json_value *own = bt_json_ensure_array(arena, spec, "tolerations");
-		bool there = false;
-		uint32_t compared = own->count < COMPARED_TOLERATIONS_MAX
-			? own->count
-			: COMPARED_TOLERATIONS_MAX;
-		for (uint32_t n = 0; n < compared && !there; n++) {
-			there = bt_json_equal(own->elements[n], tolerations->elements[i]);
-		}
-		if (!there) {
-			bt_json_append(arena, own, tolerations->elements[i]);
-		}
-	}
-}
-
 /** Initial objects have been through this before. */
 void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_value *pod)
 {
@@ -150,7 +132,22 @@ void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_val
 	scheduling = bt_kinds_object(class_, "scheduling");
 	if (scheduling != NULL && !bt_admission_is_refused(admission)) {
 		merge_node_selector(admission, spec, bt_kinds_object(scheduling, "nodeSelector"));
-		merge_tolerations(
-			admission->write->arena, spec, bt_json_array_at(scheduling, "tolerations"));
+		const struct bt_json_value *tolerations =
+			bt_json_array_at(scheduling, "tolerations");
+		for (uint32_t i = 0; i < tolerations->count; i++) {
+			struct bt_json_value *own =
+				bt_json_ensure_array(admission->write->arena, spec, "tolerations");
+			bool there = false;
+			uint32_t compared = own->count < COMPARED_TOLERATIONS_MAX
+				? own->count
+				: COMPARED_TOLERATIONS_MAX;
+			for (uint32_t n = 0; n < compared && !there; n++) {
+				there = bt_json_equal(own->elements[n], tolerations->elements[i]);
+			}
+			if (!there) {
+				bt_json_append(
+					admission->write->arena, own, tolerations->elements[i]);
+			}
+		}
 	}
 }

@@ -3,8 +3,6 @@
 
 /* Priority: of pods and pod groups by their class. Spec: 14b section 4.4. */
 
-static const char default_policy[] = "PreemptLowerPriority";
-
 /** Texts of the store are compact: this is how a true globalDefault is written. */
 #define GLOBAL_DEFAULT BT_STR("\"globalDefault\":true")
 
@@ -76,21 +74,6 @@ static void set_priority(struct bt_admission *admission, struct bt_json_value *s
 	}
 }
 
-static void set_policy(
-	struct bt_admission *admission, struct bt_json_value *spec, struct bt_str policy)
-{
-	struct bt_str given = bt_kinds_text(spec, "preemptionPolicy");
-	if (given.length == 0) {
-		bt_json_set_str(admission->write->arena, spec, "preemptionPolicy", policy);
-	} else if (!bt_str_equal(given, policy) && !admission->write->restoring) {
-		bt_admission_refuse(admission,
-			"the string value of PreemptionPolicy (%.*s) must not be provided in pod "
-			"spec; priority admission controller computed %.*s from the given "
-			"PriorityClass name",
-			BT_STR_ARG(given), BT_STR_ARG(policy));
-	}
-}
-
 /** What an update leaves out stays as it was. */
 static void keep(struct bt_admission *admission, struct bt_json_value *spec, const char *name)
 {
@@ -115,10 +98,22 @@ void bt_admission_set_pod_priority(struct bt_admission *admission, struct bt_jso
 		return;
 	}
 	policy = bt_kinds_text(class_, "preemptionPolicy");
+	if (policy.length == 0) {
+		policy = BT_STR("PreemptLowerPriority");
+	}
 	set_priority(admission, spec, bt_json_int64_at(class_, "value", 0));
 	if (!bt_admission_is_refused(admission)) {
-		set_policy(
-			admission, spec, policy.length != 0 ? policy : bt_str_from(default_policy));
+		struct bt_str given = bt_kinds_text(spec, "preemptionPolicy");
+		if (given.length == 0) {
+			bt_json_set_str(admission->write->arena, spec, "preemptionPolicy", policy);
+		} else if (!bt_str_equal(given, policy) && !admission->write->restoring) {
+			bt_admission_refuse(admission,
+				"the string value of PreemptionPolicy (%.*s) must not be provided "
+				"in pod "
+				"spec; priority admission controller computed %.*s from the given "
+				"PriorityClass name",
+				BT_STR_ARG(given), BT_STR_ARG(policy));
+		}
 	}
 }
 

@@ -72,14 +72,6 @@ static struct bt_json_value *amounts_of(
 	return amounts;
 }
 
-/** Finished pods use nothing. */
-static bool is_counted(const struct usage *usage, struct bt_str text)
-{
-	return !usage->is_pod ||
-		(bt_str_find(text, BT_STR("\"phase\":\"Succeeded\"")) < 0 &&
-			bt_str_find(text, BT_STR("\"phase\":\"Failed\"")) < 0);
-}
-
 static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 	const struct bt_json_value *names, const struct bt_json_value *amounts)
 {
@@ -116,7 +108,10 @@ static struct bt_json_value *used_of(
 		return used;
 	}
 	while (*out_known && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		if (is_counted(usage, bt_stored_text(stored))) {
+		struct bt_str text = bt_stored_text(stored);
+		if (!usage->is_pod ||
+			(bt_str_find(text, BT_STR("\"phase\":\"Succeeded\"")) < 0 &&
+				bt_str_find(text, BT_STR("\"phase\":\"Failed\"")) < 0)) {
 			bt_arena_reset(&scratch);
 			add_amounts(arena, used, names,
 				amounts_of(usage, &scratch, bt_api_parse_stored(stored, &scratch)));
@@ -128,56 +123,10 @@ static struct bt_json_value *used_of(
 	return used;
 }
 
-/** A quota on what containers ask for wants to be told what they ask for. */
-static bool must_specify(struct bt_str name)
-{
-	return bt_str_equal_c(name, "cpu") || bt_str_equal_c(name, "memory") ||
-		bt_str_equal_c(name, "requests.cpu") || bt_str_equal_c(name, "requests.memory") ||
-		bt_str_equal_c(name, "limits.cpu") || bt_str_equal_c(name, "limits.memory");
-}
-
 static void append_amount(struct bt_strbuf *out, struct bt_str name, struct bt_str amount)
 {
 	bt_strbuf_printf(out, "%s%.*s=%.*s", out->length != 0 ? "," : "", BT_STR_ARG(name),
 		BT_STR_ARG(amount));
-}
-
-static void compare(struct usage *usage, struct bt_str quota, const struct bt_json_value *hard)
-{
-	struct bt_arena *arena = usage->admission->write->arena;
-	struct bt_strbuf requested = {0};
-	struct bt_strbuf used_text = {0};
-	struct bt_strbuf limited = {0};
-	bool known;
-	const struct bt_json_value *used = used_of(usage, hard, &known);
-	for (uint32_t i = 0; known && i < hard->count; i++) {
-		struct bt_str name = hard->members[i].name;
-		const struct bt_json_value *wanted = bt_json_get(usage->requested, name);
-		const struct bt_json_value *taken = bt_json_get(used, name);
-		struct bt_quantity sum;
-		struct bt_quantity more;
-		struct bt_quantity limit;
-		if (!bt_kinds_quantity(wanted, arena, &more) ||
-			!bt_kinds_quantity(taken, arena, &sum) ||
-			!bt_kinds_quantity(hard->members[i].value, arena, &limit)) {
-			continue;
-		}
-		bt_quantity_add(&sum, &more, arena);
-		if (bt_quantity_compare(&sum, &limit) > 0) {
-			append_amount(&requested, name, wanted->text);
-			append_amount(&used_text, name, taken->text);
-			append_amount(&limited, name, hard->members[i].value->text);
-		}
-	}
-	if (requested.length != 0) {
-		bt_admission_refuse(usage->admission,
-			"exceeded quota: %.*s, requested: %s, used: %s, limited: %s",
-			BT_STR_ARG(quota), bt_strbuf_c(&requested), bt_strbuf_c(&used_text),
-			bt_strbuf_c(&limited));
-	}
-	bt_strbuf_finish(&requested);
-	bt_strbuf_finish(&used_text);
-	bt_strbuf_finish(&limited);
 }
 
 static bool check_quota(void *context, const struct bt_json_value *quota)
@@ -195,7 +144,12 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 	for (uint32_t i = 0; i < hard->count; i++) {
 		struct bt_str limited = hard->members[i].name;
 		concerns = concerns || bt_json_get(usage->requested, limited) != NULL;
-		if (usage->is_pod && must_specify(limited) &&
+		if (usage->is_pod &&
+			(bt_str_equal_c(limited, "cpu") || bt_str_equal_c(limited, "memory") ||
+				bt_str_equal_c(limited, "requests.cpu") ||
+				bt_str_equal_c(limited, "requests.memory") ||
+				bt_str_equal_c(limited, "limits.cpu") ||
+				bt_str_equal_c(limited, "limits.memory")) &&
 			bt_json_get(usage->requested, limited) == NULL) {
 			bt_strbuf_printf(&missing, "%s%.*s", missing.length != 0 ? "," : "",
 				BT_STR_ARG(limited));
@@ -205,7 +159,41 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 		bt_admission_refuse(usage->admission, "failed quota: %.*s: must specify %s",
 			BT_STR_ARG(name), bt_strbuf_c(&missing));
 	} else if (concerns) {
-		compare(usage, name, hard);
+		struct bt_arena *arena = usage->admission->write->arena;
+		struct bt_strbuf requested = {0};
+		struct bt_strbuf used_text = {0};
+		struct bt_strbuf limited = {0};
+		bool known;
+		const struct bt_json_value *used = used_of(usage, hard, &known);
+		for (uint32_t i = 0; known && i < hard->count; i++) {
+			struct bt_str resource = hard->members[i].name;
+			const struct bt_json_value *wanted =
+				bt_json_get(usage->requested, resource);
+			const struct bt_json_value *taken = bt_json_get(used, resource);
+			struct bt_quantity sum;
+			struct bt_quantity more;
+			struct bt_quantity limit;
+			if (!bt_kinds_quantity(wanted, arena, &more) ||
+				!bt_kinds_quantity(taken, arena, &sum) ||
+				!bt_kinds_quantity(hard->members[i].value, arena, &limit)) {
+				continue;
+			}
+			bt_quantity_add(&sum, &more, arena);
+			if (bt_quantity_compare(&sum, &limit) > 0) {
+				append_amount(&requested, resource, wanted->text);
+				append_amount(&used_text, resource, taken->text);
+				append_amount(&limited, resource, hard->members[i].value->text);
+			}
+		}
+		if (requested.length != 0) {
+			bt_admission_refuse(usage->admission,
+				"exceeded quota: %.*s, requested: %s, used: %s, limited: %s",
+				BT_STR_ARG(name), bt_strbuf_c(&requested), bt_strbuf_c(&used_text),
+				bt_strbuf_c(&limited));
+		}
+		bt_strbuf_finish(&requested);
+		bt_strbuf_finish(&used_text);
+		bt_strbuf_finish(&limited);
 	}
 	bt_strbuf_finish(&missing);
 	return !bt_admission_is_refused(usage->admission);

@@ -97,17 +97,6 @@ struct completion {
 static void complete(struct completion *completion, const struct place *place,
 	const struct bt_json_value *schema, struct bt_json_value *value);
 
-static void report_unknown(struct completion *completion, const struct place *place)
-{
-	if (completion->problems->count < PROBLEMS_MAX) {
-		struct bt_str path = path_of(completion->arena, place);
-		bt_json_append(completion->arena, completion->problems,
-			bt_json_new_str(completion->arena,
-				bt_arena_printf(completion->arena, "unknown field \"%.*s\"",
-					BT_STR_ARG(path))));
-	}
-}
-
 static uint64_t weight_of(const struct bt_json_value *value)
 {
 	uint64_t weight = sizeof(*value) + value->text.length;
@@ -117,23 +106,6 @@ static uint64_t weight_of(const struct bt_json_value *value)
 			: value->members[i].name.length + weight_of(value->members[i].value);
 	}
 	return weight;
-}
-
-static void set_defaults(struct completion *completion, const struct bt_json_value *properties,
-	struct bt_json_value *object)
-{
-	for (uint32_t i = 0; i < properties->count; i++) {
-		const struct bt_json_member *property = &properties->members[i];
-		const struct bt_json_value *given = bt_json_find(property->value, "default");
-		if (given != NULL && completion->default_bytes != 0 &&
-			bt_json_get(object, property->name) == NULL &&
-			afford(&completion->default_bytes,
-				property->name.length + weight_of(given))) {
-			bt_json_set(completion->arena, object,
-				bt_arena_str(completion->arena, property->name),
-				bt_json_clone(completion->arena, given, true));
-		}
-	}
 }
 
 static void complete_object(struct completion *completion, const struct place *place,
@@ -146,7 +118,18 @@ static void complete_object(struct completion *completion, const struct place *p
 	if (!afford(&completion->lookups, wanted * 2)) {
 		return;
 	}
-	set_defaults(completion, properties, object);
+	for (uint32_t i = 0; i < properties->count; i++) {
+		const struct bt_json_member *property = &properties->members[i];
+		const struct bt_json_value *given = bt_json_find(property->value, "default");
+		if (given != NULL && completion->default_bytes != 0 &&
+			bt_json_get(object, property->name) == NULL &&
+			afford(&completion->default_bytes,
+				property->name.length + weight_of(given))) {
+			bt_json_set(completion->arena, object,
+				bt_arena_str(completion->arena, property->name),
+				bt_json_clone(completion->arena, given, true));
+		}
+	}
 	for (uint32_t i = 0; i < object->count; i++) {
 		struct bt_json_member member = object->members[i];
 		struct place at = {.parent = place, .name = member.name};
@@ -155,7 +138,14 @@ static void complete_object(struct completion *completion, const struct place *p
 		if (is_own_member(schema, member.name, place == NULL)) {
 			sub = NULL;
 		} else if (!known && !keeps) {
-			report_unknown(completion, &at);
+			if (completion->problems->count < PROBLEMS_MAX) {
+				struct bt_str path = path_of(completion->arena, &at);
+				bt_json_append(completion->arena, completion->problems,
+					bt_json_new_str(completion->arena,
+						bt_arena_printf(completion->arena,
+							"unknown field \"%.*s\"",
+							BT_STR_ARG(path))));
+			}
 			continue;
 		}
 		if (sub != NULL) {
@@ -232,26 +222,6 @@ struct checker {
 static void check(struct checker *checker, const struct place *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value);
 
-static void check_enum(struct bt_field_errors *errors, const struct place *place,
-	const struct bt_json_value *schema, const struct bt_json_value *value)
-{
-	const struct bt_json_value *allowed = bt_json_array_at(schema, "enum");
-	struct bt_strbuf texts = {0};
-	bool found = allowed->count == 0;
-	for (uint32_t i = 0; i < allowed->count && !found; i++) {
-		found = bt_json_equal(allowed->elements[i], value);
-		if (i < 20 && allowed->elements[i]->type == BT_JSON_STRING) {
-			bt_strbuf_append_c(&texts, i != 0 ? ", " : "");
-			bt_strbuf_append_quoted(&texts, allowed->elements[i]->text);
-		}
-	}
-	if (!found) {
-		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, path_of(errors->arena, place),
-			value, "%s", bt_strbuf_c(&texts));
-	}
-	bt_strbuf_finish(&texts);
-}
-
 static void check_range(struct bt_field_errors *errors, const struct place *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value)
 {
@@ -316,7 +286,21 @@ static void check(struct checker *checker, const struct place *place,
 		return;
 	}
 	if (afford(&checker->lookups, bt_json_array_at(schema, "enum")->count)) {
-		check_enum(errors, place, schema, value);
+		const struct bt_json_value *allowed = bt_json_array_at(schema, "enum");
+		struct bt_strbuf texts = {0};
+		bool found = allowed->count == 0;
+		for (uint32_t i = 0; i < allowed->count && !found; i++) {
+			found = bt_json_equal(allowed->elements[i], value);
+			if (i < 20 && allowed->elements[i]->type == BT_JSON_STRING) {
+				bt_strbuf_append_c(&texts, i != 0 ? ", " : "");
+				bt_strbuf_append_quoted(&texts, allowed->elements[i]->text);
+			}
+		}
+		if (!found) {
+			bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED,
+				path_of(errors->arena, place), value, "%s", bt_strbuf_c(&texts));
+		}
+		bt_strbuf_finish(&texts);
 	}
 	check_range(errors, place, schema, value);
 	if (value->type == BT_JSON_OBJECT) {

@@ -33,42 +33,6 @@ static void set_condition(struct bt_call *call, struct bt_json_value *conditions
 	bt_json_set_str(arena, condition, "message", message);
 }
 
-static void default_names(struct bt_call *call, struct bt_json_value *spec)
-{
-	struct bt_arena *arena = call->arena;
-	struct bt_json_value *names = bt_json_ensure_object(arena, spec, "names");
-	struct bt_str kind = bt_json_text_at(names, "kind");
-	if (bt_json_text_at(names, "singular").length == 0 && kind.length != 0) {
-		char *text = bt_arena_alloc_bytes(arena, kind.length);
-		for (uint32_t i = 0; i < kind.length; i++) {
-			char c = kind.data[i];
-			text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-		}
-		bt_json_set_str(arena, names, "singular", (struct bt_str){text, kind.length});
-	}
-	if (bt_json_text_at(names, "listKind").length == 0) {
-		bt_json_set_str(arena, names, "listKind",
-			bt_arena_printf(arena, "%.*sList", BT_STR_ARG(kind)));
-	}
-	struct bt_json_value *conversion = bt_json_ensure_object(arena, spec, "conversion");
-	bt_kinds_default_c(arena, conversion, "strategy", "None");
-}
-
-/** The storage version joins those that objects may be stored in. */
-static void add_stored_version(
-	struct bt_call *call, struct bt_json_value *status, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *versions = bt_json_array_at(spec, "versions");
-	struct bt_json_value *stored = bt_json_ensure_array(call->arena, status, "storedVersions");
-	for (uint32_t i = 0; i < versions->count; i++) {
-		struct bt_str name = bt_json_text_at(versions->elements[i], "name");
-		if (bt_json_bool_at(versions->elements[i], "storage", false) &&
-			!bt_json_has_text(stored, name)) {
-			bt_json_append(call->arena, stored, bt_json_new_str(call->arena, name));
-		}
-	}
-}
-
 static const char *const limited_lists[] = {"versions", "names.shortNames", "names.categories"};
 
 static bool is_oversized(const struct bt_json_value *spec)
@@ -94,7 +58,22 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 		bt_json_append(arena, finalizers, bt_json_new_c(arena, CLEANUP_FINALIZER));
 		(void)bt_json_remove_c(definition, "status");
 	}
-	default_names(call, spec);
+	struct bt_json_value *names = bt_json_ensure_object(arena, spec, "names");
+	struct bt_str kind = bt_json_text_at(names, "kind");
+	if (bt_json_text_at(names, "singular").length == 0 && kind.length != 0) {
+		char *text = bt_arena_alloc_bytes(arena, kind.length);
+		for (uint32_t i = 0; i < kind.length; i++) {
+			char c = kind.data[i];
+			text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+		}
+		bt_json_set_str(arena, names, "singular", (struct bt_str){text, kind.length});
+	}
+	if (bt_json_text_at(names, "listKind").length == 0) {
+		bt_json_set_str(arena, names, "listKind",
+			bt_arena_printf(arena, "%.*sList", BT_STR_ARG(kind)));
+	}
+	struct bt_json_value *conversion = bt_json_ensure_object(arena, spec, "conversion");
+	bt_kinds_default_c(arena, conversion, "strategy", "None");
 	struct bt_str conflict = bt_resources_name_conflict(
 		call->api->resources, call->write.name, definition, arena);
 	bool accepted = conflict.data == NULL;
@@ -111,11 +90,20 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 		bt_json_set_value(arena, status, "acceptedNames",
 			bt_json_clone(arena, bt_json_find(spec, "names"), false));
 	} else if (bt_json_find(status, "acceptedNames") == NULL) {
-		struct bt_json_value *names = bt_json_ensure_object(arena, status, "acceptedNames");
-		bt_json_set_c(arena, names, "plural", "");
-		bt_json_set_c(arena, names, "kind", "");
+		struct bt_json_value *none = bt_json_ensure_object(arena, status, "acceptedNames");
+		bt_json_set_c(arena, none, "plural", "");
+		bt_json_set_c(arena, none, "kind", "");
 	}
-	add_stored_version(call, status, spec);
+	/* The storage version joins those that objects may be stored in. */
+	const struct bt_json_value *versions = bt_json_array_at(spec, "versions");
+	struct bt_json_value *stored = bt_json_ensure_array(call->arena, status, "storedVersions");
+	for (uint32_t i = 0; i < versions->count; i++) {
+		struct bt_str name = bt_json_text_at(versions->elements[i], "name");
+		if (bt_json_bool_at(versions->elements[i], "storage", false) &&
+			!bt_json_has_text(stored, name)) {
+			bt_json_append(call->arena, stored, bt_json_new_str(call->arena, name));
+		}
+	}
 }
 
 /** --- validation --- */
@@ -131,36 +119,6 @@ static void check_label(struct bt_field_errors *errors, const struct bt_json_val
 			"a DNS-1035 label must consist of lower case alphanumeric characters or "
 			"'-', start with an alphabetic character, and end with an alphanumeric "
 			"character");
-	}
-}
-
-static void check_names(const struct bt_json_value *spec, struct bt_field_errors *errors)
-{
-	const struct bt_json_value *names = bt_json_object_at(spec, "names");
-	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
-	struct bt_str kind = bt_json_text_at(names, "kind");
-	check_label(errors, names, "plural", BT_STR("spec.names.plural"));
-	check_label(errors, names, "singular", BT_STR("spec.names.singular"));
-	for (uint32_t i = 0; i < short_names->count; i++) {
-		if (!bt_kinds_is_label(short_names->elements[i]->text)) {
-			bt_field_errors_add(errors, BT_FIELD_INVALID,
-				bt_field_path(errors, "spec.names.shortNames[%u]", i),
-				short_names->elements[i], "a DNS-1035 label is expected");
-		}
-	}
-	if (kind.length == 0) {
-		bt_field_errors_add(
-			errors, BT_FIELD_REQUIRED, BT_STR("spec.names.kind"), NULL, "%s", "");
-	}
-	for (uint32_t i = 0; i < kind.length; i++) {
-		char c = kind.data[i];
-		bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-		if (!letter && (i == 0 || ((c < '0' || c > '9') && c != '-'))) {
-			bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.names.kind"),
-				bt_json_find(names, "kind"),
-				"may have mixed case, but should otherwise match a DNS-1035 label");
-			break;
-		}
 	}
 }
 
@@ -234,7 +192,32 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("spec.scope"),
 			bt_json_find(spec, "scope"), "\"Cluster\", \"Namespaced\"");
 	}
-	check_names(spec, errors);
+	const struct bt_json_value *names = bt_json_object_at(spec, "names");
+	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
+	struct bt_str kind = bt_json_text_at(names, "kind");
+	check_label(errors, names, "plural", BT_STR("spec.names.plural"));
+	check_label(errors, names, "singular", BT_STR("spec.names.singular"));
+	for (uint32_t i = 0; i < short_names->count; i++) {
+		if (!bt_kinds_is_label(short_names->elements[i]->text)) {
+			bt_field_errors_add(errors, BT_FIELD_INVALID,
+				bt_field_path(errors, "spec.names.shortNames[%u]", i),
+				short_names->elements[i], "a DNS-1035 label is expected");
+		}
+	}
+	if (kind.length == 0) {
+		bt_field_errors_add(
+			errors, BT_FIELD_REQUIRED, BT_STR("spec.names.kind"), NULL, "%s", "");
+	}
+	for (uint32_t i = 0; i < kind.length; i++) {
+		char c = kind.data[i];
+		bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+		if (!letter && (i == 0 || ((c < '0' || c > '9') && c != '-'))) {
+			bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.names.kind"),
+				bt_json_find(names, "kind"),
+				"may have mixed case, but should otherwise match a DNS-1035 label");
+			break;
+		}
+	}
 	check_versions(spec, errors);
 	if (old != NULL) {
 		check_unchanged(old, definition, "spec.scope", errors);
@@ -245,16 +228,12 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 
 /** --- commits --- */
 
-static bool is_established(const struct bt_json_value *definition)
-{
-	return bt_condition_is(
-		bt_json_array_at(definition, "status.conditions"), "Established", "True");
-}
-
 void bt_definition_changed(
 	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition)
 {
-	bool served = definition != NULL && is_established(definition);
+	bool served = definition != NULL &&
+		bt_condition_is(
+			bt_json_array_at(definition, "status.conditions"), "Established", "True");
 	bt_resources_define(api->resources, name, served ? definition : NULL);
 }
 
@@ -339,20 +318,6 @@ void bt_definition_object_gone(
 		api, bt_store_collection_name(api->options.store, resource->collection), arena);
 }
 
-static void delete_object(struct bt_api *api, const struct bt_api_resource *resource,
-	struct bt_str key, struct bt_arena *arena)
-{
-	struct bt_api_request request = BT_API_REQUEST_INIT;
-	struct bt_api_answer answer;
-	request.verb = BT_VERB_DELETE;
-	request.resource = resource;
-	request.propagation = BT_PROPAGATION_BACKGROUND;
-	request.namespace_ = bt_arena_str(arena, bt_key_namespace(key));
-	request.name = bt_arena_str(arena, bt_key_name(key));
-	bt_api_perform(api, &request, arena, &answer);
-	bt_api_answer_finish(&answer);
-}
-
 /** The resource of a definition's objects. When no version is served any more, one is for now. */
 static const struct bt_api_resource *resource_of(struct bt_call *call, uint32_t collection)
 {
@@ -385,7 +350,16 @@ void bt_definition_delete_objects(struct bt_call *call)
 		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) ==
 			0) {
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			delete_object(api, resource, bt_stored_key(stored), &arena);
+			struct bt_str key = bt_stored_key(stored);
+			struct bt_api_request request = BT_API_REQUEST_INIT;
+			struct bt_api_answer answer;
+			request.verb = BT_VERB_DELETE;
+			request.resource = resource;
+			request.propagation = BT_PROPAGATION_BACKGROUND;
+			request.namespace_ = bt_arena_str(&arena, bt_key_namespace(key));
+			request.name = bt_arena_str(&arena, bt_key_name(key));
+			bt_api_perform(api, &request, &arena, &answer);
+			bt_api_answer_finish(&answer);
 			bt_arena_reset(&arena);
 		}
 		bt_store_walk_end(&walk);

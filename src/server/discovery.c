@@ -7,39 +7,26 @@
 struct bt_discovery_kind bt_discovery_kind_of(
 	const struct bt_api_resource *resource, enum bt_subresource subresource)
 {
-	switch (subresource) {
-	case BT_SUBRESOURCE_SCALE:
-		return (struct bt_discovery_kind){"autoscaling", "v1", "Scale"};
-	case BT_SUBRESOURCE_BINDING:
-		return (struct bt_discovery_kind){"", "v1", "Binding"};
-	case BT_SUBRESOURCE_EVICTION:
-		return (struct bt_discovery_kind){"policy", "v1", "Eviction"};
-	case BT_SUBRESOURCE_EXEC:
-		return (struct bt_discovery_kind){"", "v1", "PodExecOptions"};
-	case BT_SUBRESOURCE_ATTACH:
-		return (struct bt_discovery_kind){"", "v1", "PodAttachOptions"};
-	case BT_SUBRESOURCE_PORT_FORWARD:
-		return (struct bt_discovery_kind){"", "v1", "PodPortForwardOptions"};
-	case BT_SUBRESOURCE_PROXY:
-		if (bt_str_equal_c(BT_STR("pods"), resource->name)) {
-			return (struct bt_discovery_kind){"", "v1", "PodProxyOptions"};
-		}
-		if (bt_str_equal_c(BT_STR("nodes"), resource->name)) {
-			return (struct bt_discovery_kind){"", "v1", "NodeProxyOptions"};
-		}
-		return (struct bt_discovery_kind){"", "v1", "ServiceProxyOptions"};
-	case BT_SUBRESOURCE_TOKEN:
-		return (struct bt_discovery_kind){"authentication.k8s.io", "v1", "TokenRequest"};
-	case BT_SUBRESOURCE_NONE:
-	case BT_SUBRESOURCE_STATUS:
-	case BT_SUBRESOURCE_FINALIZE:
-	case BT_SUBRESOURCE_LOG:
-	case BT_SUBRESOURCE_RESIZE:
-	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
-	case BT_SUBRESOURCE__COUNT:
-		break;
+	static const struct bt_discovery_kind kinds[BT_SUBRESOURCE__COUNT] = {
+		[BT_SUBRESOURCE_SCALE] = {"autoscaling", "v1", "Scale"},
+		[BT_SUBRESOURCE_BINDING] = {"", "v1", "Binding"},
+		[BT_SUBRESOURCE_EVICTION] = {"policy", "v1", "Eviction"},
+		[BT_SUBRESOURCE_EXEC] = {"", "v1", "PodExecOptions"},
+		[BT_SUBRESOURCE_ATTACH] = {"", "v1", "PodAttachOptions"},
+		[BT_SUBRESOURCE_PORT_FORWARD] = {"", "v1", "PodPortForwardOptions"},
+		[BT_SUBRESOURCE_PROXY] = {"", "v1", "ServiceProxyOptions"},
+		[BT_SUBRESOURCE_TOKEN] = {"authentication.k8s.io", "v1", "TokenRequest"},
+	};
+	struct bt_discovery_kind kind = kinds[subresource];
+	if (kind.kind == NULL) {
+		kind = (struct bt_discovery_kind){
+			resource->group, resource->version, resource->kind};
+	} else if (subresource == BT_SUBRESOURCE_PROXY && strcmp(resource->name, "pods") == 0) {
+		kind.kind = "PodProxyOptions";
+	} else if (subresource == BT_SUBRESOURCE_PROXY && strcmp(resource->name, "nodes") == 0) {
+		kind.kind = "NodeProxyOptions";
 	}
-	return (struct bt_discovery_kind){resource->group, resource->version, resource->kind};
+	return kind;
 }
 
 static bool is_listed(const struct bt_api_resource *resource)
@@ -189,27 +176,6 @@ static void set_words(
 	}
 }
 
-static struct bt_json_value *subresource_entry(const struct bt_api_resource *resource,
-	enum bt_subresource subresource, struct bt_arena *arena)
-{
-	struct bt_discovery_kind kind = bt_discovery_kind_of(resource, subresource);
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, entry, "name",
-		bt_arena_printf(arena, "%s/%s", resource->name, bt_subresource_name(subresource)));
-	bt_json_set_c(arena, entry, "singularName", "");
-	bt_json_set_bool(arena, entry, "namespaced", resource->namespaced);
-	if (!same(kind.group, resource->group) || !same(kind.version, resource->version)) {
-		if (kind.group[0] != '\0') {
-			bt_json_set_c(arena, entry, "group", kind.group);
-		}
-		bt_json_set_c(arena, entry, "version", kind.version);
-	}
-	bt_json_set_c(arena, entry, "kind", kind.kind);
-	bt_json_set_value(
-		arena, entry, "verbs", verb_names(discovery_verbs(resource, subresource), arena));
-	return entry;
-}
-
 struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_arena *arena)
 {
@@ -237,8 +203,25 @@ struct bt_json_value *bt_discovery_resources(const struct bt_resources *resource
 		for (int j = BT_SUBRESOURCE_NONE + 1; j < BT_SUBRESOURCE__COUNT; j++) {
 			enum bt_subresource subresource = (enum bt_subresource)j;
 			if ((resource->subresources & 1u << j) != 0) {
-				bt_json_append(arena, list,
-					subresource_entry(resource, subresource, arena));
+				struct bt_discovery_kind kind =
+					bt_discovery_kind_of(resource, subresource);
+				struct bt_json_value *part = bt_json_new(arena, BT_JSON_OBJECT);
+				bt_json_set_str(arena, part, "name",
+					bt_arena_printf(arena, "%s/%s", resource->name,
+						bt_subresource_name(subresource)));
+				bt_json_set_c(arena, part, "singularName", "");
+				bt_json_set_bool(arena, part, "namespaced", resource->namespaced);
+				if (!same(kind.group, resource->group) ||
+					!same(kind.version, resource->version)) {
+					if (kind.group[0] != '\0') {
+						bt_json_set_c(arena, part, "group", kind.group);
+					}
+					bt_json_set_c(arena, part, "version", kind.version);
+				}
+				bt_json_set_c(arena, part, "kind", kind.kind);
+				bt_json_set_value(arena, part, "verbs",
+					verb_names(discovery_verbs(resource, subresource), arena));
+				bt_json_append(arena, list, part);
 			}
 		}
 	}
@@ -288,24 +271,6 @@ static struct bt_json_value *aggregated_resource(
 	return entry;
 }
 
-static struct bt_json_value *aggregated_version(
-	const struct bt_resources *resources, uint32_t index, struct bt_arena *arena)
-{
-	const struct bt_api_resource *first = bt_resources_at(resources, index);
-	struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, version, "version", first->version);
-	struct bt_json_value *list = bt_json_ensure_array(arena, version, "resources");
-	for (uint32_t i = index; i < bt_resources_count(resources); i++) {
-		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (is_listed(resource) && same(resource->group, first->group) &&
-			same(resource->version, first->version)) {
-			bt_json_append(arena, list, aggregated_resource(resource, arena));
-		}
-	}
-	bt_json_set_c(arena, version, "freshness", "Current");
-	return version;
-}
-
 struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resources, bool is_core,
 	enum bt_discovery_form form, struct bt_arena *arena)
 {
@@ -333,8 +298,23 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 		for (uint32_t j = i; j < count; j++) {
 			if (is_first(resources, j, true) &&
 				same(bt_resources_at(resources, j)->group, group)) {
-				bt_json_append(
-					arena, versions, aggregated_version(resources, j, arena));
+				const struct bt_api_resource *first = bt_resources_at(resources, j);
+				struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
+				bt_json_set_c(arena, version, "version", first->version);
+				struct bt_json_value *list =
+					bt_json_ensure_array(arena, version, "resources");
+				for (uint32_t k = j; k < bt_resources_count(resources); k++) {
+					const struct bt_api_resource *resource =
+						bt_resources_at(resources, k);
+					if (is_listed(resource) &&
+						same(resource->group, first->group) &&
+						same(resource->version, first->version)) {
+						bt_json_append(arena, list,
+							aggregated_resource(resource, arena));
+					}
+				}
+				bt_json_set_c(arena, version, "freshness", "Current");
+				bt_json_append(arena, versions, version);
 			}
 		}
 		bt_json_append(arena, items, item);

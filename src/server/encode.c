@@ -61,16 +61,6 @@ void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out)
 	bt_strbuf_append_char(out, '\n');
 }
 
-static void write_json(const struct bt_encoding *encoding, const struct bt_json_value *value,
-	struct bt_strbuf *out)
-{
-	struct bt_json_writer writer;
-
-	bt_json_writer_init(&writer, out, encoding->pretty ? 2 : 0);
-	bt_json_write_value(&writer, value);
-	bt_strbuf_append_char(out, '\n');
-}
-
 /** false: the kind has no protobuf form. */
 static bool write_protobuf(const struct bt_json_value *document, struct bt_strbuf *out)
 {
@@ -102,7 +92,9 @@ enum bt_media bt_encode_document(const struct bt_encoding *encoding,
 		return BT_MEDIA_PROTOBUF;
 	}
 	if (encoding->media != BT_MEDIA_YAML) {
-		write_json(encoding, document, out);
+		bt_json_writer_init(&writer, out, encoding->pretty ? 2 : 0);
+		bt_json_write_value(&writer, document);
+		bt_strbuf_append_char(out, '\n');
 		return BT_MEDIA_JSON;
 	}
 	bt_json_writer_init(&writer, &json, 0);
@@ -398,28 +390,6 @@ static bool find_rv(struct bt_encoder *encoder, struct bt_str text, struct bt_st
 	return bt_json_skip(&reader, out_value, NULL) == 0;
 }
 
-/** {"type":"ADDED","object":{..}} of a stored text, which is copied. */
-static void splice_event(struct bt_encoder *encoder, enum bt_event_type type, struct bt_str text,
-	uint64_t rv, struct bt_strbuf *out)
-{
-	struct bt_str old_rv;
-
-	bt_strbuf_reserve(out, text.length + 128);
-	bt_strbuf_append_c(out, "{\"type\":\"");
-	bt_strbuf_append_c(out, event_names[type]);
-	bt_strbuf_append_c(out, "\",\"object\":");
-	if (rv == 0 || !find_rv(encoder, text, &old_rv)) {
-		splice(encoder, text, out);
-	} else {
-		uint32_t before = (uint32_t)(old_rv.data - text.data);
-
-		splice(encoder, bt_str_sub(text, 0, before), out);
-		bt_strbuf_printf(out, "\"%llu\"", (unsigned long long)rv);
-		bt_strbuf_append_str(out, bt_str_sub(text, before + old_rv.length, text.length));
-	}
-	bt_strbuf_append_c(out, "}\n");
-}
-
 /** A length in protobuf's variable form. */
 void bt_encode_varint(struct bt_strbuf *out, uint64_t value)
 {
@@ -463,7 +433,23 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 	struct bt_json_writer writer;
 
 	if (encoder->is_stored_text) {
-		splice_event(encoder, type, text, rv, out);
+		struct bt_str old_rv;
+
+		bt_strbuf_reserve(out, text.length + 128);
+		bt_strbuf_append_c(out, "{\"type\":\"");
+		bt_strbuf_append_c(out, event_names[type]);
+		bt_strbuf_append_c(out, "\",\"object\":");
+		if (rv == 0 || !find_rv(encoder, text, &old_rv)) {
+			splice(encoder, text, out);
+		} else {
+			uint32_t before = (uint32_t)(old_rv.data - text.data);
+
+			splice(encoder, bt_str_sub(text, 0, before), out);
+			bt_strbuf_printf(out, "\"%llu\"", (unsigned long long)rv);
+			bt_strbuf_append_str(
+				out, bt_str_sub(text, before + old_rv.length, text.length));
+		}
+		bt_strbuf_append_c(out, "}\n");
 		return;
 	}
 	object = bt_encode_parse(encoder, text, rv);

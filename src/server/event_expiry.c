@@ -80,21 +80,6 @@ void bt_event_expiry_destroy(struct bt_event_expiry *expiry)
 	bt_free(expiry);
 }
 
-static void delete_event(struct bt_event_expiry *expiry, struct bt_str key)
-{
-	struct bt_api_request request = BT_API_REQUEST_INIT;
-	struct bt_api_answer answer = {0};
-	struct bt_arena arena = {0};
-
-	request.verb = BT_VERB_DELETE;
-	request.resource = expiry->events;
-	request.namespace_ = bt_key_namespace(key);
-	request.name = bt_key_name(key);
-	bt_api_perform(expiry->api, &request, &arena, &answer);
-	bt_api_answer_finish(&answer);
-	bt_arena_finish(&arena);
-}
-
 int64_t bt_event_expiry_run(struct bt_event_expiry *expiry)
 {
 	int64_t now_ns = bt_api_now_ns(expiry->api);
@@ -113,7 +98,17 @@ int64_t bt_event_expiry_run(struct bt_event_expiry *expiry)
 		stored = bt_store_find(store, expiry->events->collection, key);
 		/* Written again: a later entry stands for it. */
 		if (stored != NULL && stored->rv == written.rv) {
-			delete_event(expiry, key);
+			struct bt_api_request request = BT_API_REQUEST_INIT;
+			struct bt_api_answer answer = {0};
+			struct bt_arena arena = {0};
+
+			request.verb = BT_VERB_DELETE;
+			request.resource = expiry->events;
+			request.namespace_ = bt_key_namespace(key);
+			request.name = bt_key_name(key);
+			bt_api_perform(expiry->api, &request, &arena, &answer);
+			bt_api_answer_finish(&answer);
+			bt_arena_finish(&arena);
 			deleted++;
 		}
 		bt_free(written.key);

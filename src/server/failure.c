@@ -30,27 +30,6 @@ static void set_text(
 	}
 }
 
-static struct bt_json_value *causes_of(const struct bt_failure *failure, struct bt_arena *arena)
-{
-	struct bt_json_value *causes = bt_json_new(arena, BT_JSON_ARRAY);
-	for (const struct bt_failure_cause *cause = failure->causes; cause != NULL;
-		cause = cause->next) {
-		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-		set_text(arena, entry, "reason", bt_str_from(cause->reason));
-		set_text(arena, entry, "message", cause->message);
-		set_text(arena, entry, "field", cause->field);
-		bt_json_append(arena, causes, entry);
-	}
-	return causes;
-}
-
-/** Reasons whose Status has details even when nothing is known: {}. */
-static bool has_empty_details(const struct bt_failure *failure)
-{
-	return failure->reason != NULL &&
-		(failure->code == 404 || failure->code == 405 || failure->code == 422);
-}
-
 struct bt_json_value *bt_failure_document(const struct bt_failure *failure, struct bt_arena *arena)
 {
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
@@ -70,13 +49,24 @@ struct bt_json_value *bt_failure_document(const struct bt_failure *failure, stru
 	set_text(arena, details, "kind", failure->kind);
 	set_text(arena, details, "uid", failure->uid);
 	if (failure->causes != NULL) {
-		bt_json_set_value(arena, details, "causes", causes_of(failure, arena));
+		struct bt_json_value *causes = bt_json_new(arena, BT_JSON_ARRAY);
+		for (const struct bt_failure_cause *cause = failure->causes; cause != NULL;
+			cause = cause->next) {
+			struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+			set_text(arena, entry, "reason", bt_str_from(cause->reason));
+			set_text(arena, entry, "message", cause->message);
+			set_text(arena, entry, "field", cause->field);
+			bt_json_append(arena, causes, entry);
+		}
+		bt_json_set_value(arena, details, "causes", causes);
 	}
 	if (failure->retry_after_seconds != 0) {
 		bt_json_set_int64(
 			arena, details, "retryAfterSeconds", failure->retry_after_seconds);
 	}
-	if (details->count != 0 || has_empty_details(failure)) {
+	if (details->count != 0 ||
+		(failure->reason != NULL &&
+			(failure->code == 404 || failure->code == 405 || failure->code == 422))) {
 		bt_json_set_value(arena, status, "details", details);
 	}
 	bt_json_set_int64(arena, status, "code", failure->code);
@@ -155,74 +145,20 @@ uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 
 /** --- validation --- */
 
-static const char *reason_of(enum bt_field_error_type type)
-{
-	switch (type) {
-	case BT_FIELD_REQUIRED:
-		return "FieldValueRequired";
-	case BT_FIELD_INVALID:
-		return "FieldValueInvalid";
-	case BT_FIELD_NOT_SUPPORTED:
-		return "FieldValueNotSupported";
-	case BT_FIELD_FORBIDDEN:
-		return "FieldValueForbidden";
-	case BT_FIELD_DUPLICATE:
-		return "FieldValueDuplicate";
-	case BT_FIELD_TOO_LONG:
-		return "FieldValueTooLong";
-	case BT_FIELD_TOO_MANY:
-		return "FieldValueTooMany";
-	case BT_FIELD_NOT_FOUND:
-		return "FieldValueNotFound";
-	}
-	return "FieldValueInvalid";
-}
-
-static const char *words_of(enum bt_field_error_type type)
-{
-	switch (type) {
-	case BT_FIELD_REQUIRED:
-		return "Required value";
-	case BT_FIELD_INVALID:
-		return "Invalid value";
-	case BT_FIELD_NOT_SUPPORTED:
-		return "Unsupported value";
-	case BT_FIELD_FORBIDDEN:
-		return "Forbidden";
-	case BT_FIELD_DUPLICATE:
-		return "Duplicate value";
-	case BT_FIELD_TOO_LONG:
-		return "Too long";
-	case BT_FIELD_TOO_MANY:
-		return "Too many";
-	case BT_FIELD_NOT_FOUND:
-		return "Not found";
-	}
-	return "Invalid value";
-}
-
-/** Kinds of errors that never repeat the value. */
-static bool shows_value(enum bt_field_error_type type)
-{
-	return type != BT_FIELD_REQUIRED && type != BT_FIELD_FORBIDDEN && type != BT_FIELD_TOO_LONG;
-}
-
-static struct bt_str value_text(struct bt_arena *arena, const struct bt_json_value *value)
-{
-	struct bt_strbuf buffer = {0};
-	if (value->type == BT_JSON_STRING) {
-		bt_strbuf_append_quoted(&buffer, bt_str_sub(value->text, 0, SHOWN_VALUE_BYTES_MAX));
-	} else {
-		struct bt_json_writer writer;
-		bt_json_writer_init(&writer, &buffer, 0);
-		writer.escape_html = false;
-		bt_json_write_value(&writer, value);
-	}
-	struct bt_str text = bt_arena_str(
-		arena, bt_str_sub(bt_strbuf_str(&buffer), 0, SHOWN_VALUE_BYTES_MAX * 2));
-	bt_strbuf_finish(&buffer);
-	return text;
-}
+static const struct {
+	const char *reason;
+	const char *words;
+	bool hides_value; /* the message never repeats the value */
+} error_types[] = {
+	[BT_FIELD_REQUIRED] = {"FieldValueRequired", "Required value", true},
+	[BT_FIELD_INVALID] = {"FieldValueInvalid", "Invalid value", false},
+	[BT_FIELD_NOT_SUPPORTED] = {"FieldValueNotSupported", "Unsupported value", false},
+	[BT_FIELD_FORBIDDEN] = {"FieldValueForbidden", "Forbidden", true},
+	[BT_FIELD_DUPLICATE] = {"FieldValueDuplicate", "Duplicate value", false},
+	[BT_FIELD_TOO_LONG] = {"FieldValueTooLong", "Too long", true},
+	[BT_FIELD_TOO_MANY] = {"FieldValueTooMany", "Too many", false},
+	[BT_FIELD_NOT_FOUND] = {"FieldValueNotFound", "Not found", false},
+};
 
 void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_type type,
 	struct bt_str field, const struct bt_json_value *value, const char *format, ...)
@@ -237,8 +173,20 @@ void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_typ
 	error->field = field;
 	error->detail = bt_failure_vprintf(errors->arena, format, arguments);
 	va_end(arguments);
-	if (value != NULL && shows_value(type)) {
-		error->value = value_text(errors->arena, value);
+	if (value != NULL && !error_types[type].hides_value) {
+		struct bt_strbuf buffer = {0};
+		if (value->type == BT_JSON_STRING) {
+			bt_strbuf_append_quoted(
+				&buffer, bt_str_sub(value->text, 0, SHOWN_VALUE_BYTES_MAX));
+		} else {
+			struct bt_json_writer writer;
+			bt_json_writer_init(&writer, &buffer, 0);
+			writer.escape_html = false;
+			bt_json_write_value(&writer, value);
+		}
+		error->value = bt_arena_str(errors->arena,
+			bt_str_sub(bt_strbuf_str(&buffer), 0, SHOWN_VALUE_BYTES_MAX * 2));
+		bt_strbuf_finish(&buffer);
 	}
 	if (errors->last == NULL) {
 		errors->last = &errors->first;
@@ -257,27 +205,6 @@ struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *fo
 	return path;
 }
 
-/** The message behind the field's name: 14b section 5. */
-static struct bt_str message_of(const struct bt_field_error *error, struct bt_arena *arena)
-{
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_c(&text, words_of(error->type));
-	if (error->value.length != 0) {
-		bt_strbuf_append_c(&text, ": ");
-		bt_strbuf_append_str(&text, error->value);
-	}
-	if (error->detail.length != 0) {
-		bt_strbuf_append_c(&text, ": ");
-		if (error->type == BT_FIELD_NOT_SUPPORTED) {
-			bt_strbuf_append_c(&text, "supported values: ");
-		}
-		bt_strbuf_append_str(&text, error->detail);
-	}
-	struct bt_str message = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return message;
-}
-
 uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
 	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors)
 {
@@ -287,8 +214,13 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 	for (const struct bt_field_error *error = errors->first; error != NULL;
 		error = error->next) {
 		struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
-		cause->reason = reason_of(error->type);
-		cause->message = message_of(error, arena);
+		/* 14b section 5 */
+		bool is_choice = error->type == BT_FIELD_NOT_SUPPORTED && error->detail.length != 0;
+		cause->reason = error_types[error->type].reason;
+		cause->message = bt_arena_printf(arena, "%s%s%.*s%s%s%.*s",
+			error_types[error->type].words, error->value.length != 0 ? ": " : "",
+			BT_STR_ARG(error->value), error->detail.length != 0 ? ": " : "",
+			is_choice ? "supported values: " : "", BT_STR_ARG(error->detail));
 		cause->field = error->field;
 		*last = cause;
 		last = &cause->next;

@@ -185,8 +185,18 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 
 /** --- the front --- */
 
-static void copy_tokens(struct bt_front *front, const struct bt_front_options *options)
+struct bt_front *bt_front_create_bare(
+	struct bt_loop *loop, const struct bt_front_options *options, const struct bt_wire *wire)
 {
+	struct bt_front *front = BT_NEW(struct bt_front);
+	struct bt_prng *prng = bt_api_prng(options->api);
+	front->loop = loop;
+	front->api = options->api;
+	front->wire = wire;
+	front->is_plain = options->certificate_pem == NULL;
+	front->watches_max = options->watches_max;
+	front->watchers = bt_watchers_create(options->api, bt_prng_next(prng));
+	bt_prng_init(&front->prng, bt_prng_next(prng));
 	struct bt_arena *arena = &front->arena;
 	front->token_count = options->token_count;
 	front->tokens = BT_ARENA_NEW_ARRAY(arena, struct bt_front_token, options->token_count);
@@ -208,21 +218,6 @@ static void copy_tokens(struct bt_front *front, const struct bt_front_options *o
 				},
 		};
 	}
-}
-
-struct bt_front *bt_front_create_bare(
-	struct bt_loop *loop, const struct bt_front_options *options, const struct bt_wire *wire)
-{
-	struct bt_front *front = BT_NEW(struct bt_front);
-	struct bt_prng *prng = bt_api_prng(options->api);
-	front->loop = loop;
-	front->api = options->api;
-	front->wire = wire;
-	front->is_plain = options->certificate_pem == NULL;
-	front->watches_max = options->watches_max;
-	front->watchers = bt_watchers_create(options->api, bt_prng_next(prng));
-	bt_prng_init(&front->prng, bt_prng_next(prng));
-	copy_tokens(front, options);
 	return front;
 }
 

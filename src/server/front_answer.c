@@ -10,18 +10,13 @@ void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str
 	call->front->wire->add_header(call->exchange, name, value);
 }
 
-static void add_audit_id(struct bt_front_call *call)
+void bt_front_add_headers(struct bt_front_call *call, const char *content_type)
 {
 	struct bt_strbuf text = {0};
 	uint64_t high = bt_prng_next(&call->front->prng);
 	bt_strbuf_append_uuid(&text, high, bt_prng_next(&call->front->prng));
 	bt_front_header(call, "Audit-Id", bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
-}
-
-void bt_front_add_headers(struct bt_front_call *call, const char *content_type)
-{
-	add_audit_id(call);
 	if (content_type != NULL) {
 		bt_front_header(call, "Content-Type", bt_str_from(content_type));
 	}

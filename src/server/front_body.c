@@ -7,36 +7,6 @@
 /* Of a body that cannot be read, so much is shown. */
 #define SHOWN_BYTES 30
 
-/*
- * Trees are walked by recursion, so their depth is known before one is made. Brackets are counted
- * without looking at the rest of the grammar: the parser does that.
- */
-static bool is_shallow(struct bt_str json)
-{
-	uint32_t depth = 0;
-	bool in_string = false;
-	for (uint32_t i = 0; i < json.length; i++) {
-		char byte = json.data[i];
-		if (in_string) {
-			if (byte == '\\') {
-				i++;
-			} else if (byte == '"') {
-				in_string = false;
-			}
-		} else if (byte == '"') {
-			in_string = true;
-		} else if (byte == '{' || byte == '[') {
-			depth++;
-			if (depth > BT_API_DEPTH_MAX) {
-				return false;
-			}
-		} else if ((byte == '}' || byte == ']') && depth != 0) {
-			depth--;
-		}
-	}
-	return true;
-}
-
 static const char *expected_kind(const struct bt_front_call *call)
 {
 	if (call->verb == BT_VERB_DELETE || call->verb == BT_VERB_DELETE_COLLECTION) {
@@ -71,10 +41,29 @@ static bool decode_json(
 	struct bt_front_call *call, struct bt_str text, struct bt_json_value **out_body)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (!is_shallow(text)) {
-		(void)bt_fail_bad_request(&call->failure, &call->arena,
-			"the body of the request nests deeper than %d levels", BT_API_DEPTH_MAX);
-		return false;
+	uint32_t depth = 0;
+	bool in_string = false;
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if (in_string) {
+			if (byte == '\\') {
+				i++;
+			} else if (byte == '"') {
+				in_string = false;
+			}
+		} else if (byte == '"') {
+			in_string = true;
+		} else if (byte == '{' || byte == '[') {
+			depth++;
+			if (depth > BT_API_DEPTH_MAX) {
+				(void)bt_fail_bad_request(&call->failure, &call->arena,
+					"the body of the request nests deeper than %d levels",
+					BT_API_DEPTH_MAX);
+				return false;
+			}
+		} else if ((byte == '}' || byte == ']') && depth != 0) {
+			depth--;
+		}
 	}
 	int result = bt_json_parse(&call->arena, text, false, out_body, &err);
 	if (result == 0) {

@@ -15,23 +15,6 @@
 
 /** --- the answer --- */
 
-/* Warning: 299 - "text" */
-static void add_warning(struct bt_front_call *call, struct bt_str text)
-{
-	struct bt_strbuf value = {0};
-	bt_strbuf_append_c(&value, "299 - \"");
-	text = bt_str_sub(text, 0, WARNING_BYTES_MAX);
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (text.data[i] == '"' || text.data[i] == '\\') {
-			bt_strbuf_append_char(&value, '\\');
-		}
-		bt_strbuf_append_char(&value, text.data[i]);
-	}
-	bt_strbuf_append_char(&value, '"');
-	bt_front_header(call, "Warning", bt_strbuf_str(&value));
-	bt_strbuf_finish(&value);
-}
-
 static void add_warnings(struct bt_front_call *call, const struct bt_api_answer *answer)
 {
 	uint32_t bytes = 0;
@@ -41,7 +24,18 @@ static void add_warnings(struct bt_front_call *call, const struct bt_api_answer 
 		if (bytes > WARNINGS_BYTES_MAX) {
 			return;
 		}
-		add_warning(call, text);
+		struct bt_strbuf value = {0};
+		bt_strbuf_append_c(&value, "299 - \"");
+		text = bt_str_sub(text, 0, WARNING_BYTES_MAX);
+		for (uint32_t k = 0; k < text.length; k++) {
+			if (text.data[k] == '"' || text.data[k] == '\\') {
+				bt_strbuf_append_char(&value, '\\');
+			}
+			bt_strbuf_append_char(&value, text.data[k]);
+		}
+		bt_strbuf_append_char(&value, '"');
+		bt_front_header(call, "Warning", bt_strbuf_str(&value));
+		bt_strbuf_finish(&value);
 	}
 }
 
@@ -137,14 +131,6 @@ static void await(struct bt_front_call *call, uint64_t rv, void (*reached)(void 
 		BT_FUTURE_RV_WAIT_NS, reached, call);
 }
 
-static struct bt_str user_agent_name(const struct bt_front_call *call)
-{
-	struct bt_str text = call->front->wire->header(call->exchange, "User-Agent");
-	int64_t slash = bt_str_find_char(text, '/');
-	text = slash < 0 ? text : bt_str_sub(text, 0, (uint32_t)slash);
-	return bt_str_sub(text, 0, 128);
-}
-
 static bool patch_type_of(enum bt_body_media media, enum bt_patch_type *out)
 {
 	switch (media) {
@@ -197,21 +183,19 @@ static bool write_options(struct bt_front_call *call)
 	}
 	bool is_apply = call->verb == BT_VERB_PATCH && call->api.patch_type == BT_PATCH_APPLY;
 	if (call->api.field_manager.length == 0 && !is_apply) {
-		call->api.field_manager = user_agent_name(call);
+		struct bt_str text = call->front->wire->header(call->exchange, "User-Agent");
+		int64_t slash = bt_str_find_char(text, '/');
+		text = slash < 0 ? text : bt_str_sub(text, 0, (uint32_t)slash);
+		call->api.field_manager = bt_str_sub(text, 0, 128);
 	}
 	return true;
 }
 
-/* Clients ask for a connection, with a method that could bring a body. */
-static bool is_connection(enum bt_subresource subresource)
-{
-	return subresource == BT_SUBRESOURCE_EXEC || subresource == BT_SUBRESOURCE_ATTACH ||
-		subresource == BT_SUBRESOURCE_PORT_FORWARD;
-}
-
 static void write_object(struct bt_front_call *call)
 {
-	if (is_connection(call->api.subresource)) {
+	if (call->api.subresource == BT_SUBRESOURCE_EXEC ||
+		call->api.subresource == BT_SUBRESOURCE_ATTACH ||
+		call->api.subresource == BT_SUBRESOURCE_PORT_FORWARD) {
 		perform(call);
 		return;
 	}
@@ -318,8 +302,21 @@ static void select_name(struct bt_front_call *call)
 
 /** --- all of them --- */
 
-static bool negotiate(struct bt_front_call *call)
+void bt_front_call_resource(struct bt_front_call *call)
 {
+	const struct bt_route *route = &call->route;
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	bool has_verb = bt_route_verb(route, call->request.method, call->query.watch, &call->verb);
+	if (!bt_front_authorize(call)) {
+		bt_front_send_failure(call);
+		return;
+	}
+	if (!has_verb) {
+		(void)bt_fail(&call->failure, &call->arena, 405, "MethodNotAllowed",
+			"the server does not allow this method on the requested resource");
+		bt_front_send_failure(call);
+		return;
+	}
 	bool is_watch = call->verb == BT_VERB_WATCH;
 	struct bt_str accept = call->front->wire->header(call->exchange, "Accept");
 	if (!bt_accept_object(accept, call->route.resource, is_watch, &call->encoding)) {
@@ -329,15 +326,22 @@ static bool negotiate(struct bt_front_call *call)
 				   "application/vnd.kubernetes.protobuf;stream=watch"
 				 : "application/json, application/yaml, "
 				   "application/vnd.kubernetes.protobuf");
-		return false;
+		bt_front_send_failure(call);
+		return;
 	}
-	return call->encoding.view != BT_VIEW_TABLE ||
-		bt_query_include_object(&call->query, &call->arena, &call->encoding.include_object,
-			&call->failure) == 0;
-}
-
-static void dispatch(struct bt_front_call *call)
-{
+	if (!(call->encoding.view != BT_VIEW_TABLE ||
+		    bt_query_include_object(&call->query, &call->arena,
+			    &call->encoding.include_object, &call->failure) == 0)) {
+		bt_front_send_failure(call);
+		return;
+	}
+	request.verb = call->verb;
+	request.resource = route->resource;
+	request.subresource = route->subresource;
+	request.namespace_ = route->namespace_;
+	request.name = route->name;
+	request.user = &call->user;
+	call->api = request;
 	const struct bt_api *api = call->front->api;
 	switch (call->verb) {
 	case BT_VERB_GET:
@@ -380,33 +384,4 @@ static void dispatch(struct bt_front_call *call)
 		break;
 	}
 	BT_ASSERT(false);
-}
-
-void bt_front_call_resource(struct bt_front_call *call)
-{
-	const struct bt_route *route = &call->route;
-	struct bt_api_request request = BT_API_REQUEST_INIT;
-	bool has_verb = bt_route_verb(route, call->request.method, call->query.watch, &call->verb);
-	if (!bt_front_authorize(call)) {
-		bt_front_send_failure(call);
-		return;
-	}
-	if (!has_verb) {
-		(void)bt_fail(&call->failure, &call->arena, 405, "MethodNotAllowed",
-			"the server does not allow this method on the requested resource");
-		bt_front_send_failure(call);
-		return;
-	}
-	if (!negotiate(call)) {
-		bt_front_send_failure(call);
-		return;
-	}
-	request.verb = call->verb;
-	request.resource = route->resource;
-	request.subresource = route->subresource;
-	request.namespace_ = route->namespace_;
-	request.name = route->name;
-	request.user = &call->user;
-	call->api = request;
-	dispatch(call);
 }

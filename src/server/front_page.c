@@ -47,43 +47,18 @@ static void refuse_accept(struct bt_front_call *call)
 	bt_front_send_failure(call);
 }
 
-static bool etag_matches(const struct bt_front_call *call, struct bt_str etag)
-{
-	struct bt_str given = call->front->wire->header(call->exchange, "If-None-Match");
-	return given.length != 0 && bt_str_find(given, etag) >= 0;
-}
-
 bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash)
 {
 	struct bt_str etag = bt_arena_printf(&call->arena, "\"%s\"", hash);
 	bt_front_header(call, "ETag", etag);
-	if (!etag_matches(call, etag)) {
+	struct bt_str given = call->front->wire->header(call->exchange, "If-None-Match");
+	if (!(given.length != 0 && bt_str_find(given, etag) >= 0)) {
 		return true;
 	}
 	bt_strbuf_reset(&call->body);
 	/* Clients put the headers of a 304 over those they keep. */
 	bt_front_send(call, 304, NULL);
 	return false;
-}
-
-static void send_aggregated(struct bt_front_call *call, bool is_core, enum bt_discovery_form form)
-{
-	const struct bt_resources *resources = bt_api_resources(call->front->api);
-	char hash[BT_OPENAPI_HASH_BYTES];
-	(void)bt_encode_document(&call->encoding,
-		bt_discovery_aggregated(resources, is_core, form, &call->arena),
-		&call->body); /* JSON is what was asked for */
-	bt_openapi_hash(bt_strbuf_str(&call->body), hash);
-	bt_front_header(call, "Cache-Control", BT_STR("public"));
-	bt_front_header(call, "Vary", BT_STR("Accept"));
-	if (bt_front_send_if_changed(call, hash)) {
-		bt_front_send(call, 200,
-			form == BT_DISCOVERY_V2
-				? "application/json;g=apidiscovery.k8s.io;v=v2;"
-				  "as=APIGroupDiscoveryList"
-				: "application/json;g=apidiscovery.k8s.io;v=v2beta1;"
-				  "as=APIGroupDiscoveryList");
-	}
 }
 
 static void send_groups(struct bt_front_call *call, bool is_core)
@@ -96,7 +71,21 @@ static void send_groups(struct bt_front_call *call, bool is_core)
 		return;
 	}
 	if (form != BT_DISCOVERY_LEGACY) {
-		send_aggregated(call, is_core, form);
+		char hash[BT_OPENAPI_HASH_BYTES];
+		(void)bt_encode_document(&call->encoding,
+			bt_discovery_aggregated(resources, is_core, form, &call->arena),
+			&call->body); /* JSON is what was asked for */
+		bt_openapi_hash(bt_strbuf_str(&call->body), hash);
+		bt_front_header(call, "Cache-Control", BT_STR("public"));
+		bt_front_header(call, "Vary", BT_STR("Accept"));
+		if (bt_front_send_if_changed(call, hash)) {
+			bt_front_send(call, 200,
+				form == BT_DISCOVERY_V2
+					? "application/json;g=apidiscovery.k8s.io;v=v2;"
+					  "as=APIGroupDiscoveryList"
+					: "application/json;g=apidiscovery.k8s.io;v=v2beta1;"
+					  "as=APIGroupDiscoveryList");
+		}
 		return;
 	}
 	struct bt_str host = call->front->wire->header(call->exchange, "Host");

@@ -102,11 +102,6 @@ static bool refuse_credential(struct bt_front_call *call)
 	return false;
 }
 
-static bool is_blank_or_end(struct bt_str text, uint32_t at)
-{
-	return at >= text.length || text.data[at] == ' ';
-}
-
 const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token)
 {
 	const struct bt_user *user = NULL;
@@ -129,7 +124,7 @@ static bool identify_by_token(struct bt_front_call *call)
 	}
 	struct bt_str scheme = bt_str_sub(text, 0, 6);
 	if ((!bt_str_equal_c(scheme, "Bearer") && !bt_str_equal_c(scheme, "bearer")) ||
-		!is_blank_or_end(text, 6)) {
+		!(6 >= text.length || text.data[6] == ' ')) {
 		return refuse_credential(call);
 	}
 	const struct bt_user *user =

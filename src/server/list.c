@@ -66,14 +66,6 @@ static int begin_walk(struct bt_list *list)
 		&list->walk, NULL);
 }
 
-/** Nothing behind this key can match: there was only one. */
-static bool is_behind_name(const struct bt_list *list, const struct bt_stored *stored)
-{
-	return list->selection.name.data != NULL &&
-		bt_stored_key(stored).length > list->prefix.length &&
-		(list->selection.prefix.length != 0 || !list->request.resource->namespaced);
-}
-
 /** The next object that is selected, or NULL: *out_step says why. */
 static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enum step *out_step)
 {
@@ -98,7 +90,11 @@ static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enu
 			*out_step = STEP_END;
 			return NULL;
 		}
-		if (stored == NULL || is_behind_name(list, stored)) {
+		if (stored == NULL ||
+			(list->selection.name.data != NULL &&
+				bt_stored_key(stored).length > list->prefix.length &&
+				(list->selection.prefix.length != 0 ||
+					!list->request.resource->namespaced))) {
 			return NULL;
 		}
 		if (bt_selection_matches(&list->selection, stored)) {
@@ -247,23 +243,6 @@ static uint16_t set_state(struct bt_list *list, const struct bt_list_options *op
 	return 0;
 }
 
-/** Keys that are looked at: those with the prefix, or the only one. */
-static void set_range(struct bt_list *list)
-{
-	const struct bt_selection *selection = &list->selection;
-
-	list->prefix = selection->prefix;
-	if (selection->name.data != NULL &&
-		(selection->prefix.length != 0 || !list->request.resource->namespaced)) {
-		list->prefix = bt_arena_printf(&list->arena, "%.*s%.*s",
-			BT_STR_ARG(selection->prefix), BT_STR_ARG(selection->name));
-	}
-	if (selection->nothing || list->prefix.length > BT_STORE_KEY_BYTES_MAX) {
-		/* A key that no object has. */
-		list->prefix = BT_STR("\x7f");
-	}
-}
-
 static uint16_t open_list(struct bt_list *list, const struct bt_list_request *request,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
@@ -280,7 +259,18 @@ static uint16_t open_list(struct bt_list *list, const struct bt_list_request *re
 	if (code != 0) {
 		return code;
 	}
-	set_range(list);
+	const struct bt_selection *selection = &list->selection;
+
+	list->prefix = selection->prefix;
+	if (selection->name.data != NULL &&
+		(selection->prefix.length != 0 || !list->request.resource->namespaced)) {
+		list->prefix = bt_arena_printf(&list->arena, "%.*s%.*s",
+			BT_STR_ARG(selection->prefix), BT_STR_ARG(selection->name));
+	}
+	if (selection->nothing || list->prefix.length > BT_STORE_KEY_BYTES_MAX) {
+		/* A key that no object has. */
+		list->prefix = BT_STR("\x7f");
+	}
 	if (request->deletion != NULL) {
 		copy_deletion(list, request->deletion);
 		list->phase = PHASE_DELETING;
@@ -338,47 +328,42 @@ static void set_continue(struct bt_list *list)
 	list->metadata.remaining_item_count = remaining != 0 ? (int64_t)remaining : 1;
 }
 
-static void end_measuring(struct bt_list *list)
-{
-	struct bt_strbuf message = list->pending;
-
-	/* Metadata is in front once its size is known. */
-	list->pending = (struct bt_strbuf){0};
-	bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
-	if (list->is_dropped) {
-		struct bt_strbuf head = {0};
-
-		bt_encode_list_envelope(
-			&list->encoder, list->message_bytes + list->pending.length, &head);
-		bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
-		bt_strbuf_finish(&list->pending);
-		list->pending = head;
-		list->phase = PHASE_WRITING;
-		list->count = 0;
-		list->deleted_next = 0;
-		bt_store_walk_end(&list->walk);
-		if (list->request.deletion == NULL && begin_walk(list) != 0) {
-			list->phase = PHASE_BROKEN;
-		}
-	} else {
-		struct bt_strbuf head = {0};
-
-		bt_encode_list_envelope(
-			&list->encoder, message.length + list->pending.length, &head);
-		bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
-		bt_strbuf_append_str(&head, bt_strbuf_str(&message));
-		bt_strbuf_finish(&list->pending);
-		list->pending = head;
-		list->phase = PHASE_DONE;
-	}
-	bt_strbuf_finish(&message);
-}
-
 /** No more items on this page. */
 static enum step end_page(struct bt_list *list)
 {
 	if (list->phase == PHASE_MEASURING) {
-		end_measuring(list);
+		struct bt_strbuf message = list->pending;
+
+		/* Metadata is in front once its size is known. */
+		list->pending = (struct bt_strbuf){0};
+		bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
+		if (list->is_dropped) {
+			struct bt_strbuf head = {0};
+
+			bt_encode_list_envelope(
+				&list->encoder, list->message_bytes + list->pending.length, &head);
+			bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
+			bt_strbuf_finish(&list->pending);
+			list->pending = head;
+			list->phase = PHASE_WRITING;
+			list->count = 0;
+			list->deleted_next = 0;
+			bt_store_walk_end(&list->walk);
+			if (list->request.deletion == NULL && begin_walk(list) != 0) {
+				list->phase = PHASE_BROKEN;
+			}
+		} else {
+			struct bt_strbuf head = {0};
+
+			bt_encode_list_envelope(
+				&list->encoder, message.length + list->pending.length, &head);
+			bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
+			bt_strbuf_append_str(&head, bt_strbuf_str(&message));
+			bt_strbuf_finish(&list->pending);
+			list->pending = head;
+			list->phase = PHASE_DONE;
+		}
+		bt_strbuf_finish(&message);
 		return list->phase == PHASE_WRITING ? STEP_GO_ON : STEP_END;
 	}
 	if (list->request.encoding.media != BT_MEDIA_PROTOBUF) {
@@ -387,26 +372,6 @@ static enum step end_page(struct bt_list *list)
 	}
 	list->phase = PHASE_DONE;
 	return STEP_END;
-}
-
-static void write_item(struct bt_list *list, const struct bt_stored *stored, uint32_t *budget)
-{
-	size_t before = list->pending.length;
-
-	if (!list->encoder.is_plain) {
-		*budget -= *budget < TREE_OBJECTS ? *budget : TREE_OBJECTS;
-	}
-	bt_encode_list_item(&list->encoder, stored, &list->pending);
-	bt_strbuf_reset(&list->last_key);
-	bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
-	list->count++;
-	if (list->phase == PHASE_MEASURING) {
-		list->message_bytes += list->pending.length - before;
-		list->is_dropped = list->is_dropped || list->pending.length > KEPT_BYTES_MAX;
-		if (list->is_dropped) {
-			bt_strbuf_reset(&list->pending);
-		}
-	}
 }
 
 /** One step: an item, or the end, or a turn's worth of deletions. */
@@ -443,7 +408,22 @@ static enum step advance(struct bt_list *list, uint32_t *budget)
 		}
 		return end_page(list);
 	}
-	write_item(list, stored, budget);
+	size_t before = list->pending.length;
+
+	if (!list->encoder.is_plain) {
+		*budget -= *budget < TREE_OBJECTS ? *budget : TREE_OBJECTS;
+	}
+	bt_encode_list_item(&list->encoder, stored, &list->pending);
+	bt_strbuf_reset(&list->last_key);
+	bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
+	list->count++;
+	if (list->phase == PHASE_MEASURING) {
+		list->message_bytes += list->pending.length - before;
+		list->is_dropped = list->is_dropped || list->pending.length > KEPT_BYTES_MAX;
+		if (list->is_dropped) {
+			bt_strbuf_reset(&list->pending);
+		}
+	}
 	return STEP_GO_ON;
 }
 

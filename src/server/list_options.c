@@ -110,62 +110,56 @@ static void refuse_match(struct bt_field_errors *errors, struct bt_str match, co
 		"%s", supported);
 }
 
-static void check_list(const struct bt_list_parameters *parameters, struct bt_field_errors *errors)
-{
-	struct bt_str match = parameters->resource_version_match;
-
-	if (match.length != 0) {
-		if (parameters->continue_token.length != 0) {
-			forbid(errors, "resourceVersionMatch",
-				"resourceVersionMatch is forbidden when continue is provided");
-		}
-		if (parameters->resource_version.length == 0) {
-			forbid(errors, "resourceVersionMatch",
-				"resourceVersionMatch is forbidden unless resourceVersion is "
-				"provided");
-		}
-		if (bt_str_equal(match, BT_STR("Exact"))) {
-			if (bt_str_equal(parameters->resource_version, BT_STR("0"))) {
-				forbid(errors, "resourceVersionMatch",
-					"resourceVersionMatch \"exact\" is forbidden for "
-					"resourceVersion \"0\"");
-			}
-		} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
-			refuse_match(errors, match, "\"Exact\", \"NotOlderThan\"");
-		}
-	}
-	if (parameters->send_initial_events.length != 0) {
-		forbid(errors, "sendInitialEvents", "sendInitialEvents is forbidden for list");
-	}
-}
-
-static void check_watch(const struct bt_list_parameters *parameters, struct bt_field_errors *errors)
-{
-	struct bt_str match = parameters->resource_version_match;
-
-	if (parameters->send_initial_events.length == 0) {
-		if (match.length != 0) {
-			forbid(errors, "resourceVersionMatch",
-				"resourceVersionMatch is forbidden for watch unless "
-				"sendInitialEvents is provided");
-		}
-	} else if (match.length == 0) {
-		forbid(errors, "resourceVersionMatch",
-			"sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-	} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
-		refuse_match(errors, match, "\"NotOlderThan\"");
-	}
-}
-
 static uint16_t check_combinations(const struct bt_list_parameters *parameters, bool is_watch,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	struct bt_field_errors errors = {.arena = arena};
 
 	if (is_watch) {
-		check_watch(parameters, &errors);
+		struct bt_str match = parameters->resource_version_match;
+
+		if (parameters->send_initial_events.length == 0) {
+			if (match.length != 0) {
+				forbid(&errors, "resourceVersionMatch",
+					"resourceVersionMatch is forbidden for watch unless "
+					"sendInitialEvents is provided");
+			}
+		} else if (match.length == 0) {
+			forbid(&errors, "resourceVersionMatch",
+				"sendInitialEvents requires setting resourceVersionMatch to "
+				"NotOlderThan");
+		} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
+			refuse_match(&errors, match, "\"NotOlderThan\"");
+		}
 	} else {
-		check_list(parameters, &errors);
+		struct bt_str match = parameters->resource_version_match;
+
+		if (match.length != 0) {
+			if (parameters->continue_token.length != 0) {
+				forbid(&errors, "resourceVersionMatch",
+					"resourceVersionMatch is forbidden when continue is "
+					"provided");
+			}
+			if (parameters->resource_version.length == 0) {
+				forbid(&errors, "resourceVersionMatch",
+					"resourceVersionMatch is forbidden unless resourceVersion "
+					"is "
+					"provided");
+			}
+			if (bt_str_equal(match, BT_STR("Exact"))) {
+				if (bt_str_equal(parameters->resource_version, BT_STR("0"))) {
+					forbid(&errors, "resourceVersionMatch",
+						"resourceVersionMatch \"exact\" is forbidden for "
+						"resourceVersion \"0\"");
+				}
+			} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
+				refuse_match(&errors, match, "\"Exact\", \"NotOlderThan\"");
+			}
+		}
+		if (parameters->send_initial_events.length != 0) {
+			forbid(&errors, "sendInitialEvents",
+				"sendInitialEvents is forbidden for list");
+		}
 	}
 	if (errors.count == 0) {
 		return 0;

@@ -9,27 +9,6 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static struct bt_str encode_base64(struct bt_str bytes, struct bt_arena *arena)
-{
-	struct bt_strbuf out = {0};
-	struct bt_str result;
-	uint32_t word = 0;
-	uint32_t bits = 0;
-
-	for (uint32_t i = 0; i < bytes.length; i++) {
-		word = word << 8 | (uint8_t)bytes.data[i];
-		for (bits += 8; bits >= 6; bits -= 6) {
-			bt_strbuf_append_char(&out, alphabet[word >> (bits - 6) & 63]);
-		}
-	}
-	if (bits != 0) {
-		bt_strbuf_append_char(&out, alphabet[word << (6 - bits) & 63]);
-	}
-	result = bt_arena_str(arena, bt_strbuf_str(&out));
-	bt_strbuf_finish(&out);
-	return result;
-}
-
 /** false: a character that is none of the alphabet. */
 static bool decode_base64(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
 {
@@ -74,7 +53,24 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	bt_json_write_name_c(&writer, "start");
 	bt_json_write_str(&writer, bt_strbuf_str(&start));
 	bt_json_end_object(&writer);
-	result = encode_base64(bt_strbuf_str(&json), arena);
+	struct bt_str bytes = bt_strbuf_str(&json);
+	struct bt_strbuf text = {0};
+	struct bt_str encoded;
+	uint32_t word = 0;
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < bytes.length; i++) {
+		word = word << 8 | (uint8_t)bytes.data[i];
+		for (bits += 8; bits >= 6; bits -= 6) {
+			bt_strbuf_append_char(&text, alphabet[word >> (bits - 6) & 63]);
+		}
+	}
+	if (bits != 0) {
+		bt_strbuf_append_char(&text, alphabet[word << (6 - bits) & 63]);
+	}
+	encoded = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	result = encoded;
 	bt_strbuf_finish(&start);
 	bt_strbuf_finish(&json);
 	return result;

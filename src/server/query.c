@@ -151,42 +151,32 @@ static bool is_printable(struct bt_str text)
 	return true;
 }
 
-static void check_field_manager(struct bt_str manager, struct bt_field_errors *errors)
-{
-	if (manager.length > FIELD_MANAGER_BYTES_MAX) {
-		bt_field_errors_add(errors, BT_FIELD_TOO_LONG, BT_STR("fieldManager"), NULL,
-			"may not be more than %d bytes", FIELD_MANAGER_BYTES_MAX);
-	} else if (!is_printable(manager)) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("fieldManager"),
-			bt_json_new_str(errors->arena, manager),
-			"should not contain non-printable characters");
-	}
-}
-
-static void set_field_validation(
-	struct bt_str text, struct bt_field_errors *errors, enum bt_field_validation *out)
-{
-	if (text.length == 0 || bt_str_equal_c(text, "Warn")) {
-		*out = BT_FIELD_VALIDATION_WARN;
-	} else if (bt_str_equal_c(text, "Ignore")) {
-		*out = BT_FIELD_VALIDATION_IGNORE;
-	} else if (bt_str_equal_c(text, "Strict")) {
-		*out = BT_FIELD_VALIDATION_STRICT;
-	} else {
-		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("fieldValidation"),
-			bt_json_new_str(errors->arena, text),
-			"\"\", \"Ignore\", \"Strict\", \"Warn\"");
-	}
-}
-
 uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure)
 {
 	struct bt_field_errors errors = {.arena = arena};
 	out_request->dry_run = dry_run_of(dry_runs_of_query(query, arena), &errors);
 	out_request->field_manager = query->field_manager;
-	check_field_manager(query->field_manager, &errors);
-	set_field_validation(query->field_validation, &errors, &out_request->field_validation);
+	if (query->field_manager.length > FIELD_MANAGER_BYTES_MAX) {
+		bt_field_errors_add(&errors, BT_FIELD_TOO_LONG, BT_STR("fieldManager"), NULL,
+			"may not be more than %d bytes", FIELD_MANAGER_BYTES_MAX);
+	} else if (!is_printable(query->field_manager)) {
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("fieldManager"),
+			bt_json_new_str(errors.arena, query->field_manager),
+			"should not contain non-printable characters");
+	}
+	if (query->field_validation.length == 0 ||
+		bt_str_equal_c(query->field_validation, "Warn")) {
+		out_request->field_validation = BT_FIELD_VALIDATION_WARN;
+	} else if (bt_str_equal_c(query->field_validation, "Ignore")) {
+		out_request->field_validation = BT_FIELD_VALIDATION_IGNORE;
+	} else if (bt_str_equal_c(query->field_validation, "Strict")) {
+		out_request->field_validation = BT_FIELD_VALIDATION_STRICT;
+	} else {
+		bt_field_errors_add(&errors, BT_FIELD_NOT_SUPPORTED, BT_STR("fieldValidation"),
+			bt_json_new_str(errors.arena, query->field_validation),
+			"\"\", \"Ignore\", \"Strict\", \"Warn\"");
+	}
 	out_request->force = boolean(query->force);
 	return refuse(&errors, kind, out_failure);
 }

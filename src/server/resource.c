@@ -110,45 +110,41 @@ static struct bt_str collection_name(const struct builtin *builtin, struct bt_ar
 	return bt_arena_printf(arena, "%s.%s", builtin->name, builtin->group);
 }
 
-static void add_builtin(struct bt_resources *resources, const struct builtin *builtin)
-{
-	struct bt_resource_row *row = BT_NEW(struct bt_resource_row);
-	bt_arena_init(&row->arena, 128);
-	struct bt_str api_version = bt_str_from(builtin->version);
-	if (builtin->group[0] != '\0') {
-		api_version =
-			bt_arena_printf(&row->arena, "%s/%s", builtin->group, builtin->version);
-	}
-	row->served = true;
-	row->resource = (struct bt_api_resource){
-		.group = builtin->group,
-		.version = builtin->version,
-		.name = builtin->name,
-		.singular = builtin->singular,
-		.kind = builtin->kind,
-		.list_kind = builtin->list_kind,
-		.short_names = builtin->short_names,
-		.categories = builtin->categories,
-		.namespaced = builtin->namespaced,
-		.verbs = builtin->verbs,
-		.subresources = builtin->subresources,
-		.flags = builtin->flags,
-		.collection = bt_store_collection(
-			resources->store, collection_name(builtin, &row->arena)),
-		.message = bt_schema_find(api_version, bt_str_from(builtin->kind)),
-		.strategy = bt_strategy_find(builtin->group, builtin->version, builtin->name),
-	};
-	BT_ASSERT(row->resource.message != NULL);
-	bt_resources_add_row(resources, row);
-}
-
 struct bt_resources *bt_resources_create(struct bt_store *store)
 {
 	struct bt_resources *resources = BT_NEW(struct bt_resources);
 	resources->store = store;
 	bt_map_init(&resources->by_name, row_hash, resources);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(builtins); i++) {
-		add_builtin(resources, &builtins[i]);
+		struct bt_resource_row *row = BT_NEW(struct bt_resource_row);
+		bt_arena_init(&row->arena, 128);
+		struct bt_str api_version = bt_str_from(builtins[i].version);
+		if (builtins[i].group[0] != '\0') {
+			api_version = bt_arena_printf(
+				&row->arena, "%s/%s", builtins[i].group, builtins[i].version);
+		}
+		row->served = true;
+		row->resource = (struct bt_api_resource){
+			.group = builtins[i].group,
+			.version = builtins[i].version,
+			.name = builtins[i].name,
+			.singular = builtins[i].singular,
+			.kind = builtins[i].kind,
+			.list_kind = builtins[i].list_kind,
+			.short_names = builtins[i].short_names,
+			.categories = builtins[i].categories,
+			.namespaced = builtins[i].namespaced,
+			.verbs = builtins[i].verbs,
+			.subresources = builtins[i].subresources,
+			.flags = builtins[i].flags,
+			.collection = bt_store_collection(
+				resources->store, collection_name(&builtins[i], &row->arena)),
+			.message = bt_schema_find(api_version, bt_str_from(builtins[i].kind)),
+			.strategy = bt_strategy_find(
+				builtins[i].group, builtins[i].version, builtins[i].name),
+		};
+		BT_ASSERT(row->resource.message != NULL);
+		bt_resources_add_row(resources, row);
 	}
 	resources->builtin_count = resources->rows.count;
 	bt_resources_sort(resources);

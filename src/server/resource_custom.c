@@ -99,46 +99,24 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 	row->served = true;
 }
 
-static void serve_version(struct bt_resources *resources, const struct bt_definition *definition,
-	const struct bt_json_value *version)
-{
-	struct bt_str group = bt_json_text_at(definition->tree, "spec.group");
-	struct bt_str name = bt_json_text_at(definition->tree, "spec.names.plural");
-	struct bt_resource_row *row =
-		bt_resources_row(resources, group, bt_json_text_at(version, "name"), name);
-	if (row != NULL) {
-		if (!row->served && (row->resource.flags & BT_RESOURCE_CUSTOM) != 0) {
-			fill_row(resources, row, definition, version);
-		}
-	} else if (resources->rows.count < resources->builtin_count + CUSTOM_RESOURCES_MAX) {
-		row = BT_NEW(struct bt_resource_row);
-		fill_row(resources, row, definition, version);
-		bt_resources_add_row(resources, row);
-	}
-}
-
-static void take_away(struct bt_resources *resources, uint32_t index)
-{
-	struct bt_definition *definition = resources->definitions.items[index];
-	for (uint32_t i = resources->builtin_count; i < resources->rows.count; i++) {
-		struct bt_resource_row *row = resources->rows.items[i];
-		if (row->owner == definition) {
-			row->served = false;
-			row->owner = NULL;
-			row->resource.definition = NULL;
-			row->resource.definition_version = NULL;
-		}
-	}
-	bt_vec_remove_swap(&resources->definitions, index);
-	bt_definition_destroy(definition);
-}
-
 void bt_resources_define(
 	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition)
 {
 	for (uint32_t i = 0; i < resources->definitions.count; i++) {
 		if (bt_str_equal(resources->definitions.items[i]->name, name)) {
-			take_away(resources, i);
+			struct bt_definition *gone = resources->definitions.items[i];
+			for (uint32_t k = resources->builtin_count; k < resources->rows.count;
+				k++) {
+				struct bt_resource_row *row = resources->rows.items[k];
+				if (row->owner == gone) {
+					row->served = false;
+					row->owner = NULL;
+					row->resource.definition = NULL;
+					row->resource.definition_version = NULL;
+				}
+			}
+			bt_vec_remove_swap(&resources->definitions, i);
+			bt_definition_destroy(gone);
 			break;
 		}
 	}
@@ -152,7 +130,23 @@ void bt_resources_define(
 			bt_json_array_at(copy->tree, "spec.versions");
 		for (uint32_t i = 0; i < versions->count; i++) {
 			if (bt_json_bool_at(versions->elements[i], "served", false)) {
-				serve_version(resources, copy, versions->elements[i]);
+				struct bt_str group = bt_json_text_at(copy->tree, "spec.group");
+				struct bt_str plural =
+					bt_json_text_at(copy->tree, "spec.names.plural");
+				struct bt_resource_row *row = bt_resources_row(resources, group,
+					bt_json_text_at(versions->elements[i], "name"), plural);
+				if (row != NULL) {
+					if (!row->served &&
+						(row->resource.flags & BT_RESOURCE_CUSTOM) != 0) {
+						fill_row(resources, row, copy,
+							versions->elements[i]);
+					}
+				} else if (resources->rows.count <
+					resources->builtin_count + CUSTOM_RESOURCES_MAX) {
+					row = BT_NEW(struct bt_resource_row);
+					fill_row(resources, row, copy, versions->elements[i]);
+					bt_resources_add_row(resources, row);
+				}
 			}
 		}
 	}

@@ -88,40 +88,6 @@ static void take_text_term(
 	last->term_count++;
 }
 
-static uint16_t take_fields(struct bt_selection *selection, const struct bt_api_resource *resource,
-	const struct bt_field_selector *selector, struct bt_arena *failure_arena,
-	struct bt_failure *out_failure)
-{
-	struct bt_field_term *terms =
-		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_field_term, selector->count);
-	struct bt_field_term *key_terms =
-		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_field_term, selector->count);
-
-	memcpy(terms, selector->terms, selector->count * sizeof(*terms));
-	qsort(terms, selector->count, sizeof(*terms), compare_terms);
-	selection->fields =
-		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_selection_field, selector->count);
-	for (uint32_t i = 0; i < selector->count; i++) {
-		struct bt_selection_field row = {0};
-
-		switch (bt_selection_field_find(
-			resource, terms[i].field, &selection->arena, &row)) {
-		case BT_FIELD_OF_KEY:
-			key_terms[selection->key_term_count++] = terms[i];
-			take_key_term(selection, resource, &terms[i]);
-			break;
-		case BT_FIELD_OF_TEXT:
-			take_text_term(selection, &row, &terms[i]);
-			break;
-		case BT_FIELD_UNKNOWN:
-			return bt_selection_fail_unknown(
-				out_failure, failure_arena, resource, terms[i].field);
-		}
-	}
-	selection->key_terms = key_terms;
-	return 0;
-}
-
 /* --- parsing --- */
 
 static uint16_t parse(struct bt_selection *selection, const struct bt_api_resource *resource,
@@ -146,7 +112,34 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 	if (field_selector.count == 0) {
 		return 0;
 	}
-	return take_fields(selection, resource, &field_selector, failure_arena, out_failure);
+	struct bt_field_term *terms =
+		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_field_term, field_selector.count);
+	struct bt_field_term *key_terms =
+		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_field_term, field_selector.count);
+
+	memcpy(terms, field_selector.terms, field_selector.count * sizeof(*terms));
+	qsort(terms, field_selector.count, sizeof(*terms), compare_terms);
+	selection->fields = BT_ARENA_NEW_ARRAY(
+		&selection->arena, struct bt_selection_field, field_selector.count);
+	for (uint32_t i = 0; i < field_selector.count; i++) {
+		struct bt_selection_field row = {0};
+
+		switch (bt_selection_field_find(
+			resource, terms[i].field, &selection->arena, &row)) {
+		case BT_FIELD_OF_KEY:
+			key_terms[selection->key_term_count++] = terms[i];
+			take_key_term(selection, resource, &terms[i]);
+			break;
+		case BT_FIELD_OF_TEXT:
+			take_text_term(selection, &row, &terms[i]);
+			break;
+		case BT_FIELD_UNKNOWN:
+			return bt_selection_fail_unknown(
+				out_failure, failure_arena, resource, terms[i].field);
+		}
+	}
+	selection->key_terms = key_terms;
+	return 0;
 }
 
 uint16_t bt_selection_parse(struct bt_selection *out_selection,
@@ -185,23 +178,6 @@ void bt_selection_finish(struct bt_selection *selection)
 
 /* --- matching --- */
 
-static bool key_matches(const struct bt_selection *selection, struct bt_str key)
-{
-	if (selection->nothing || !bt_str_has_prefix(key, selection->prefix)) {
-		return false;
-	}
-	for (uint32_t i = 0; i < selection->key_term_count; i++) {
-		const struct bt_field_term *term = &selection->key_terms[i];
-		bool is_name = bt_str_equal(term->field, BT_STR("metadata.name"));
-
-		if (!bt_field_term_matches(
-			    term, is_name ? bt_key_name(key) : bt_key_namespace(key))) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool labels_match(const struct bt_selection *selection)
 {
 	for (uint32_t i = 0; i < selection->label_count; i++) {
@@ -233,8 +209,18 @@ static bool fields_match(const struct bt_selection *selection)
 
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored)
 {
-	if (!key_matches(selection, bt_stored_key(stored))) {
+	struct bt_str key = bt_stored_key(stored);
+	if (selection->nothing || !bt_str_has_prefix(key, selection->prefix)) {
 		return false;
+	}
+	for (uint32_t i = 0; i < selection->key_term_count; i++) {
+		const struct bt_field_term *term = &selection->key_terms[i];
+		bool is_name = bt_str_equal(term->field, BT_STR("metadata.name"));
+
+		if (!bt_field_term_matches(
+			    term, is_name ? bt_key_name(key) : bt_key_namespace(key))) {
+			return false;
+		}
 	}
 	if (selection->label_count == 0 && selection->field_count == 0) {
 		return true;

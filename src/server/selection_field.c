@@ -277,20 +277,6 @@ static int read_value(struct bt_selection *selection, struct bt_selection_field 
 	return code;
 }
 
-/** Several labels may stand for one path (spec.host): all of them get the value of the first. */
-static void share_value(struct bt_selection *selection, const struct bt_selection_field *from)
-{
-	for (uint32_t i = 0; i < selection->field_count; i++) {
-		struct bt_selection_field *field = &selection->fields[i];
-
-		if (field != from && field->matched == field->depth &&
-			field->depth == from->depth) {
-			field->value = from->value;
-			field->was_found = true;
-		}
-	}
-}
-
 /** Names that match move their fields one step down their path. */
 static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_str name,
 	struct bt_selection_field **out_leaf)
@@ -311,15 +297,6 @@ static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_
 		}
 	}
 	return any;
-}
-
-static void step_up(struct bt_selection *selection, uint32_t depth)
-{
-	for (uint32_t i = 0; i < selection->field_count; i++) {
-		if (selection->fields[i].matched > depth) {
-			selection->fields[i].matched = depth;
-		}
-	}
 }
 
 /** Everything that is asked for was found: the rest of the text need not be read. */
@@ -369,7 +346,15 @@ static int read_object(
 		code = bt_json_peek(reader, &type, NULL);
 		if (code == 0 && leaf != NULL) {
 			code = read_value(selection, leaf, reader);
-			share_value(selection, leaf);
+			for (uint32_t i = 0; i < selection->field_count; i++) {
+				struct bt_selection_field *field = &selection->fields[i];
+
+				if (field != leaf && field->matched == field->depth &&
+					field->depth == leaf->depth) {
+					field->value = leaf->value;
+					field->was_found = true;
+				}
+			}
 			if (code == 0 && is_complete(selection)) {
 				return READ_ENOUGH;
 			}
@@ -378,7 +363,11 @@ static int read_object(
 		} else if (code == 0) {
 			code = bt_json_skip(reader, NULL, NULL);
 		}
-		step_up(selection, depth);
+		for (uint32_t i = 0; i < selection->field_count; i++) {
+			if (selection->fields[i].matched > depth) {
+				selection->fields[i].matched = depth;
+			}
+		}
 	}
 	return code;
 }

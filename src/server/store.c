@@ -116,20 +116,6 @@ uint32_t bt_store_collection_count(const struct bt_store *store)
 	return store->collections.count;
 }
 
-static void collection_destroy(struct bt_collection *collection)
-{
-	bt_window_finish(&collection->window);
-	for (uint32_t i = 0; i < collection->entries.count; i++) {
-		bt_stored_release(collection->entries.items[i]);
-	}
-	bt_order_finish(collection);
-	bt_vec_finish(&collection->entries);
-	bt_vec_finish(&collection->free_slots);
-	bt_map_finish(&collection->by_key);
-	bt_free(collection->name);
-	bt_free(collection);
-}
-
 /* --- the store --- */
 
 struct bt_store *bt_store_create(const struct bt_store_options *options)
@@ -154,7 +140,16 @@ void bt_store_destroy(struct bt_store *store)
 	}
 	bt_vec_finish(&store->pending);
 	for (uint32_t i = 0; i < store->collections.count; i++) {
-		collection_destroy(store->collections.items[i]);
+		bt_window_finish(&store->collections.items[i]->window);
+		for (uint32_t k = 0; k < store->collections.items[i]->entries.count; k++) {
+			bt_stored_release(store->collections.items[i]->entries.items[k]);
+		}
+		bt_order_finish(store->collections.items[i]);
+		bt_vec_finish(&store->collections.items[i]->entries);
+		bt_vec_finish(&store->collections.items[i]->free_slots);
+		bt_map_finish(&store->collections.items[i]->by_key);
+		bt_free(store->collections.items[i]->name);
+		bt_free(store->collections.items[i]);
 	}
 	bt_vec_finish(&store->collections);
 	bt_vec_finish(&store->listeners);

@@ -349,30 +349,6 @@ static int load(struct bt_store *store, struct bt_store_file *file, struct berth
 	return result != 0 ? result : load_objects(store, file, err);
 }
 
-/** Locked for us alone, every commit on the disk before it returns. */
-static int configure(const struct bt_store_file *file, struct berth_error *err)
-{
-	return execute(file,
-		"PRAGMA temp_store = MEMORY;"
-		"PRAGMA trusted_schema = OFF;"
-		"PRAGMA synchronous = FULL;"
-		"PRAGMA journal_mode = WAL;"
-		"PRAGMA wal_autocheckpoint = 4000;"
-		"BEGIN EXCLUSIVE;"
-		"COMMIT;",
-		err);
-}
-
-/** Stores hold secrets. SQLite gives its other files the rights of the first. */
-static void make_private_file(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT, 0600);
-
-	if (fd >= 0) { /* else SQLite will tell why */
-		(void)close(fd);
-	}
-}
-
 int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err)
 {
 	struct bt_store_file *file;
@@ -381,7 +357,11 @@ int bt_store_open(struct bt_store *store, const char *path, struct berth_error *
 	BT_ASSERT(store->file == NULL && store->rv == 1);
 	file = BT_NEW(struct bt_store_file);
 	file->path = bt_strndup(path, strlen(path));
-	make_private_file(path);
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+
+	if (fd >= 0) { /* else SQLite will tell why */
+		(void)close(fd);
+	}
 	if (sqlite3_open_v2(path, &file->database,
 		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 		    NULL) != SQLITE_OK) {
@@ -390,7 +370,16 @@ int bt_store_open(struct bt_store *store, const char *path, struct berth_error *
 	/* Nothing is changed in a file that is not ours: look before configuring. */
 	result = result == 0 ? execute(file, "PRAGMA locking_mode = EXCLUSIVE", err) : result;
 	result = result == 0 ? check_identity(file, err) : result;
-	result = result == 0 ? configure(file, err) : result;
+	result = result == 0 ? execute(file,
+				       "PRAGMA temp_store = MEMORY;"
+				       "PRAGMA trusted_schema = OFF;"
+				       "PRAGMA synchronous = FULL;"
+				       "PRAGMA journal_mode = WAL;"
+				       "PRAGMA wal_autocheckpoint = 4000;"
+				       "BEGIN EXCLUSIVE;"
+				       "COMMIT;",
+				       err)
+			     : result;
 	result = result == 0 ? prepare_all(file, err) : result;
 	result = result == 0 ? load(store, file, err) : result;
 	if (result != 0) {
@@ -445,23 +434,6 @@ static bool write_collection(
 	return true;
 }
 
-static bool write_one(
-	struct bt_store *store, struct bt_store_file *file, const struct bt_pending_write *write)
-{
-	sqlite3_stmt *statement = write->removed ? file->remove : file->put;
-
-	if (!write_collection(store, file, write->collection)) {
-		return false;
-	}
-	(void)sqlite3_bind_int64(statement, 1, file->ids.items[write->collection]);
-	bind_text(statement, 2, bt_stored_key(write->entry));
-	if (!write->removed) {
-		(void)sqlite3_bind_int64(statement, 3, (int64_t)write->entry->rv);
-		bind_text(statement, 4, bt_stored_text(write->entry));
-	}
-	return run(statement);
-}
-
 static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 {
 	for (uint32_t i = 0; i < store->pending.count; i++) {
@@ -473,7 +445,18 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 				write->entry) {
 			continue;
 		}
-		if (!write_one(store, file, write)) {
+		sqlite3_stmt *statement = write->removed ? file->remove : file->put;
+
+		if (!write_collection(store, file, write->collection)) {
+			return false;
+		}
+		(void)sqlite3_bind_int64(statement, 1, file->ids.items[write->collection]);
+		bind_text(statement, 2, bt_stored_key(write->entry));
+		if (!write->removed) {
+			(void)sqlite3_bind_int64(statement, 3, (int64_t)write->entry->rv);
+			bind_text(statement, 4, bt_stored_text(write->entry));
+		}
+		if (!run(statement)) {
 			return false;
 		}
 	}

@@ -93,24 +93,6 @@ static void insert_leaf(struct bt_collection *collection, uint32_t index, struct
 	collection->leaves.items[index] = leaf;
 }
 
-/**
- * Make room behind or in a full leaf. Keys that arrive in order leave full leaves behind; others
- * split them in halves.
- */
-static void split_leaf(struct bt_collection *collection, uint32_t index, uint32_t offset)
-{
-	struct bt_leaf *leaf = collection->leaves.items[index];
-	struct bt_leaf *right = bt_malloc(sizeof(*right));
-	uint32_t kept = offset == leaf->count && index + 1 == collection->leaves.count
-		? leaf->count
-		: leaf->count / 2;
-
-	right->count = leaf->count - kept;
-	memcpy(right->slots, &leaf->slots[kept], right->count * sizeof(leaf->slots[0]));
-	leaf->count = kept;
-	insert_leaf(collection, index + 1, right);
-}
-
 void bt_order_insert(struct bt_collection *collection, struct bt_str key, uint32_t slot)
 {
 	struct bt_leaf *leaf;
@@ -127,7 +109,16 @@ void bt_order_insert(struct bt_collection *collection, struct bt_str key, uint32
 	leaf = collection->leaves.items[index];
 	offset = seek_offset(collection, leaf, key, false);
 	if (leaf->count == BT_LEAF_SLOTS) {
-		split_leaf(collection, index, offset);
+		struct bt_leaf *left = collection->leaves.items[index];
+		struct bt_leaf *right = bt_malloc(sizeof(*right));
+		uint32_t kept = offset == left->count && index + 1 == collection->leaves.count
+			? left->count
+			: left->count / 2;
+
+		right->count = left->count - kept;
+		memcpy(right->slots, &left->slots[kept], right->count * sizeof(left->slots[0]));
+		left->count = kept;
+		insert_leaf(collection, index + 1, right);
 		if (offset > leaf->count || leaf->count == BT_LEAF_SLOTS) {
 			offset -= leaf->count;
 			leaf = collection->leaves.items[index + 1];

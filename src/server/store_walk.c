@@ -45,42 +45,6 @@ static bool is_ahead(const struct walk_position *position, struct bt_str key)
 	return position->last_is_prefix ? order >= 0 : order > 0;
 }
 
-/** Keep the oldest change of each key of a sorted list. Returns how many there are. */
-static uint32_t drop_repeated(struct undo *items, uint32_t count)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (kept == 0 ||
-			!bt_str_equal(bt_stored_key(items[kept - 1].named),
-				bt_stored_key(items[i].named))) {
-			items[kept++] = items[i];
-		}
-	}
-	return kept;
-}
-
-/** Bring what was added behind the first `sorted` ones into its place. */
-static void merge_undone(struct walk_position *position, uint32_t sorted)
-{
-	struct undo *items = position->undone.items;
-	uint32_t added_count = position->undone.count - sorted;
-	struct undo *added = bt_malloc(added_count * sizeof(*added));
-	uint32_t to = position->undone.count;
-
-	memcpy(added, items + sorted, added_count * sizeof(*added));
-	qsort(added, added_count, sizeof(*added), compare_undo);
-	while (added_count != 0) {
-		if (sorted != 0 && compare_undo(&items[sorted - 1], &added[added_count - 1]) > 0) {
-			items[--to] = items[--sorted];
-		} else {
-			items[--to] = added[--added_count];
-		}
-	}
-	bt_free(added);
-	position->undone.count = drop_repeated(items, position->undone.count);
-}
-
 /** Take note of the changes that came since the last call. */
 static void absorb(struct bt_store_walk *walk, struct walk_position *position)
 {
@@ -113,7 +77,32 @@ static void absorb(struct bt_store_walk *walk, struct walk_position *position)
 		}
 	}
 	if (position->undone.count != sorted) {
-		merge_undone(position, sorted);
+		struct undo *items = position->undone.items;
+		uint32_t added_count = position->undone.count - sorted;
+		struct undo *added = bt_malloc(added_count * sizeof(*added));
+		uint32_t to = position->undone.count;
+
+		memcpy(added, items + sorted, added_count * sizeof(*added));
+		qsort(added, added_count, sizeof(*added), compare_undo);
+		while (added_count != 0) {
+			if (sorted != 0 &&
+				compare_undo(&items[sorted - 1], &added[added_count - 1]) > 0) {
+				items[--to] = items[--sorted];
+			} else {
+				items[--to] = added[--added_count];
+			}
+		}
+		bt_free(added);
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < position->undone.count; i++) {
+			if (kept == 0 ||
+				!bt_str_equal(bt_stored_key(items[kept - 1].named),
+					bt_stored_key(items[i].named))) {
+				items[kept++] = items[i];
+			}
+		}
+		position->undone.count = kept;
 	}
 }
 

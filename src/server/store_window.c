@@ -18,33 +18,6 @@ static uint64_t bytes_kept(const struct bt_window_change *change)
 		(bt_window_type(change) == BT_CHANGE_DELETED ? bytes_of(change->after) : 0);
 }
 
-static void forget_oldest(struct bt_window *window)
-{
-	struct bt_window_change *oldest = &window->ring[window->first];
-
-	window->bytes -= bytes_kept(oldest);
-	window->start = oldest->rv;
-	bt_stored_release(oldest->before);
-	bt_stored_release(oldest->after);
-	window->first = (window->first + 1) & (window->capacity - 1);
-	window->count--;
-}
-
-static void grow(struct bt_window *window)
-{
-	uint32_t capacity = window->capacity != 0 ? 2 * window->capacity : 16;
-	struct bt_window_change *ring = BT_NEW_ARRAY(struct bt_window_change, capacity);
-
-	BT_ASSERT(capacity > window->capacity);
-	for (uint32_t i = 0; i < window->count; i++) {
-		ring[i] = *bt_window_at(window, i);
-	}
-	bt_free(window->ring);
-	window->ring = ring;
-	window->capacity = capacity;
-	window->first = 0;
-}
-
 void bt_window_add(struct bt_window *window, const struct bt_store_options *options,
 	const struct bt_store_change *change, bool is_needed, int64_t now_ns)
 {
@@ -53,7 +26,17 @@ void bt_window_add(struct bt_window *window, const struct bt_store_options *opti
 	struct bt_window_change *added;
 
 	if (window->count == window->capacity) {
-		grow(window);
+		uint32_t capacity = window->capacity != 0 ? 2 * window->capacity : 16;
+		struct bt_window_change *ring = BT_NEW_ARRAY(struct bt_window_change, capacity);
+
+		BT_ASSERT(capacity > window->capacity);
+		for (uint32_t i = 0; i < window->count; i++) {
+			ring[i] = *bt_window_at(window, i);
+		}
+		bt_free(window->ring);
+		window->ring = ring;
+		window->capacity = capacity;
+		window->first = 0;
 	}
 	added = &window->ring[(window->first + window->count) & (window->capacity - 1)];
 	*added = (struct bt_window_change){
@@ -75,7 +58,14 @@ void bt_window_add(struct bt_window *window, const struct bt_store_options *opti
 				!(is_old || is_large))) {
 			break;
 		}
-		forget_oldest(window);
+		struct bt_window_change *oldest = &window->ring[window->first];
+
+		window->bytes -= bytes_kept(oldest);
+		window->start = oldest->rv;
+		bt_stored_release(oldest->before);
+		bt_stored_release(oldest->after);
+		window->first = (window->first + 1) & (window->capacity - 1);
+		window->count--;
 	}
 }
 

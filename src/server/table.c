@@ -487,7 +487,8 @@ static const struct bt_table_column pod_columns[] = {
 	WIDE("Node", "Node that the pod is bound to.", "spec.nodeName", "<none>"),
 	WIDE("Nominated Node", "Node that is being made free for the pod.",
 		"status.nominatedNodeName", "<none>"),
-	WIDE_CELL("Readiness Gates", "Readiness gates that are passed, of all.", cell_gates, NULL, NULL),
+	WIDE_CELL("Readiness Gates", "Readiness gates that are passed, of all.", cell_gates, NULL,
+		NULL),
 };
 /* clang-format on */
 
@@ -603,7 +604,8 @@ static const struct bt_table_column node_columns[] = {
 	CELL("Status", "Whether the node is ready, and whether it takes pods.", cell_node_status),
 	CELL("Roles", "Roles of the node, by its labels.", cell_roles),
 	AGE,
-	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion", "<unknown>"),
+	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion",
+		"<unknown>"),
 	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP", NULL),
 	WIDE_CELL("External-IP", "Address outside.", cell_address, "ExternalIP", NULL),
 	WIDE("OS-Image", "Operating system of the node.", "status.nodeInfo.osImage", "<unknown>"),
@@ -625,7 +627,8 @@ static const struct bt_table_column service_columns[] = {
 	CELL("External-IP", "Addresses outside.", cell_external_ip),
 	CELL("Port(s)", "Ports, and the nodes' ports for them.", cell_ports),
 	AGE,
-	WIDE_CELL("Selector", "Labels of the pods behind the service.", cell_labels, "spec.selector", NULL),
+	WIDE_CELL("Selector", "Labels of the pods behind the service.", cell_labels,
+		"spec.selector", NULL),
 };
 /* clang-format on */
 
@@ -777,14 +780,16 @@ static const struct bt_table_column budget_columns[] = {
 		"spec.minAvailable", NULL),
 	COLUMN("Max Unavailable", "string", 0, "Pods that may be unavailable.", cell_amount,
 		"spec.maxUnavailable", NULL),
-	INTEGER("Allowed Disruptions", "Pods that may be evicted now.", "status.disruptionsAllowed"),
+	INTEGER("Allowed Disruptions", "Pods that may be evicted now.",
+		"status.disruptionsAllowed"),
 	AGE,
 };
 
 static const struct bt_table_column priority_class_columns[] = {
 	NAME,
 	INTEGER("Value", "Priority of pods of this class.", "value"),
-	BOOLEAN("Global-Default", "Whether pods without a class are of this one.", "globalDefault", NULL),
+	BOOLEAN("Global-Default", "Whether pods without a class are of this one.", "globalDefault",
+		NULL),
 	AGE,
 	TEXT("PreemptionPolicy", "Whether pods of this class make others go.", "preemptionPolicy",
 		"PreemptLowerPriority"),
@@ -978,7 +983,8 @@ static const struct bt_table_column pvc_columns[] = {
 static const struct bt_table_column storage_class_columns[] = {
 	{"Name", "string", "name", "Name of the object.", 0, cell_class_name, NULL, NULL},
 	TEXT("Provisioner", "Driver that makes the volumes.", "provisioner", ""),
-	TEXT("ReclaimPolicy", "What becomes of volumes that are released.", "reclaimPolicy", "Delete"),
+	TEXT("ReclaimPolicy", "What becomes of volumes that are released.", "reclaimPolicy",
+		"Delete"),
 	TEXT("VolumeBindingMode", "When claims are bound.", "volumeBindingMode", "Immediate"),
 	COLUMN("AllowVolumeExpansion", "string", 0, "Whether volumes can grow.", cell_bool,
 		"allowVolumeExpansion", NULL),
@@ -987,15 +993,19 @@ static const struct bt_table_column storage_class_columns[] = {
 
 static const struct bt_table_column csi_node_columns[] = {
 	NAME,
-	COLUMN("Drivers", "integer", 0, "Number of drivers on the node.", cell_count, "spec.drivers", NULL),
+	COLUMN("Drivers", "integer", 0, "Number of drivers on the node.", cell_count,
+		"spec.drivers", NULL),
 	AGE,
 };
 
 static const struct bt_table_column csi_driver_columns[] = {
 	NAME,
-	BOOLEAN("AttachRequired", "Whether volumes have to be attached.", "spec.attachRequired", "true"),
-	BOOLEAN("PodInfoOnMount", "Whether the driver is told of the pod.", "spec.podInfoOnMount", NULL),
-	BOOLEAN("StorageCapacity", "Whether capacities are published.", "spec.storageCapacity", NULL),
+	BOOLEAN("AttachRequired", "Whether volumes have to be attached.", "spec.attachRequired",
+		"true"),
+	BOOLEAN("PodInfoOnMount", "Whether the driver is told of the pod.", "spec.podInfoOnMount",
+		NULL),
+	BOOLEAN("StorageCapacity", "Whether capacities are published.", "spec.storageCapacity",
+		NULL),
 	CELL("TokenRequests", "Audiences of tokens for the driver.", cell_audiences),
 	BOOLEAN("RequiresRepublish", "Whether volumes are published again and again.",
 		"spec.requiresRepublish", NULL),
@@ -1015,7 +1025,8 @@ static const struct bt_table_column attachment_columns[] = {
 
 static const struct bt_table_column claim_columns[] = {
 	NAME,
-	CELL("State", "Whether the claim has devices, and whether they are used.", cell_claim_state),
+	CELL("State", "Whether the claim has devices, and whether they are used.",
+		cell_claim_state),
 	AGE,
 };
 
@@ -1163,7 +1174,8 @@ static const struct bt_table_column deployment_columns[] = {
 	NAME,
 	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
 	NUMBER("Up-to-date", "Pods that are of the newest template.", "status.updatedReplicas"),
-	NUMBER("Available", "Pods that have been ready for long enough.", "status.availableReplicas"),
+	NUMBER("Available", "Pods that have been ready for long enough.",
+		"status.availableReplicas"),
 	AGE,
 	CONTAINERS("spec.template.spec.containers"),
 	SELECTOR(cell_selector, "spec.selector"),
@@ -1192,10 +1204,13 @@ static const struct bt_table_column stateful_set_columns[] = {
 static const struct bt_table_column daemon_set_columns[] = {
 	NAME,
 	INTEGER("Desired", "Nodes that should run a pod.", "status.desiredNumberScheduled"),
-	INTEGER("Current", "Nodes that should run a pod and have one.", "status.currentNumberScheduled"),
+	INTEGER("Current", "Nodes that should run a pod and have one.",
+		"status.currentNumberScheduled"),
 	INTEGER("Ready", "Nodes whose pod is ready.", "status.numberReady"),
-	INTEGER("Up-to-date", "Nodes whose pod is of the newest template.", "status.updatedNumberScheduled"),
-	INTEGER("Available", "Nodes whose pod has been ready for long enough.", "status.numberAvailable"),
+	INTEGER("Up-to-date", "Nodes whose pod is of the newest template.",
+		"status.updatedNumberScheduled"),
+	INTEGER("Available", "Nodes whose pod has been ready for long enough.",
+		"status.numberAvailable"),
 	COLUMN("Node Selector", "string", 0, "Labels of the nodes that run a pod.", cell_labels,
 		"spec.template.spec.nodeSelector", NULL),
 	AGE,

@@ -180,23 +180,6 @@ static void run_due(struct bt_watchers *watchers, int64_t now_ns)
 	}
 }
 
-/** Wake those whose collection changed since the last turn. */
-static void run_changes(struct bt_watchers *watchers, uint64_t seen_rv)
-{
-	struct bt_store_change change;
-
-	for (uint32_t i = 0; i < watchers->collections.count; i++) {
-		struct bt_watch_link *link = watchers->collections.items[i];
-
-		if (link == NULL || !bt_store_next_change(watchers->store, i, seen_rv, &change)) {
-			continue;
-		}
-		for (; link != NULL; link = link->next) {
-			wake(link);
-		}
-	}
-}
-
 /* --- waits --- */
 
 static void link_wait(struct bt_wait **first, struct bt_wait *wait)
@@ -267,7 +250,19 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 
 	watchers->visible_rv = bt_store_rv(watchers->store);
 	if (watchers->visible_rv != seen_rv) {
-		run_changes(watchers, seen_rv);
+		struct bt_store_change change;
+
+		for (uint32_t i = 0; i < watchers->collections.count; i++) {
+			struct bt_watch_link *link = watchers->collections.items[i];
+
+			if (link == NULL ||
+				!bt_store_next_change(watchers->store, i, seen_rv, &change)) {
+				continue;
+			}
+			for (; link != NULL; link = link->next) {
+				wake(link);
+			}
+		}
 	}
 	if (now_ns >= watchers->next_due_ns) {
 		run_due(watchers, now_ns);
@@ -284,15 +279,6 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 
 /* --- events that are shared --- */
 
-static bool is_cached(const struct cached_event *cached, const struct bt_encoder *encoder,
-	enum bt_event_type type, uint64_t rv)
-{
-	return cached->rv == rv && cached->type == type && cached->resource == encoder->resource &&
-		cached->encoding.media == encoder->encoding.media &&
-		cached->encoding.view == encoder->encoding.view &&
-		cached->encoding.v1beta1 == encoder->encoding.v1beta1;
-}
-
 void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder,
 	enum bt_event_type type, const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out)
 {
@@ -308,7 +294,10 @@ void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder
 		bt_encode_event(encoder, type, stored, rv, out);
 		return;
 	}
-	if (is_cached(cached, encoder, type, rv)) {
+	if (cached->rv == rv && cached->type == type && cached->resource == encoder->resource &&
+		cached->encoding.media == encoder->encoding.media &&
+		cached->encoding.view == encoder->encoding.view &&
+		cached->encoding.v1beta1 == encoder->encoding.v1beta1) {
 		bt_strbuf_append_str(out, bt_strbuf_str(&cached->bytes));
 		return;
 	}
