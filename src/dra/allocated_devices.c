@@ -619,23 +619,3 @@ bool bt_allocated_devices_validate(
 	bt_allocated_devices_finish(&fresh);
 	return valid;
 }
-
-size_t bt_allocated_devices_memory_bytes(const struct bt_allocated_devices *allocated)
-{
-	size_t bytes = (allocated->dedicated.word_count + allocated->held.word_count +
-			       allocated->api.word_count + allocated->history.word_count) *
-		sizeof(uint64_t);
-
-	bytes += allocated->in_flight.capacity * sizeof(uint32_t);
-	bytes += allocated->api_results.capacity * sizeof(uint32_t);
-	bytes += allocated->shared_by_device.capacity * sizeof(struct bt_map_slot);
-	bytes += allocated->shared.capacity * sizeof(struct bt_shared_device);
-	bytes += allocated->share_map.capacity * sizeof(struct bt_map_slot);
-	bytes += allocated->shares.capacity * sizeof(struct bt_device_share);
-	bytes += allocated->pool_versions.capacity * sizeof(uint64_t);
-	for (uint32_t i = 0; i < allocated->shared.count; i++) {
-		bytes += allocated->shared.items[i].consumed.capacity *
-			sizeof(struct bt_consumed_capacity);
-	}
-	return bytes;
-}

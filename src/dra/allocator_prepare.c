@@ -257,29 +257,41 @@ static uint32_t count_requests(
 	return requests;
 }
 
-static struct bt_prepared *prepare(struct bt_allocator *allocator,
+struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count)
 {
-	struct bt_prepared *prepared = BT_ARENA_NEW(allocator->arena, struct bt_prepared);
+	struct bt_prepared *prepared = allocator->prepared;
+
+	if (prepared != NULL && prepared->count == count &&
+		prepared->drop_count == allocator->pools->drop_count) {
+		uint32_t i = 0;
+		while (i < count && prepared->claims[i] == claims[i]) {
+			i++;
+		}
+		if (i == count) {
+			return prepared;
+		}
+	}
+	struct bt_prepared *made = BT_ARENA_NEW(allocator->arena, struct bt_prepared);
 	uint32_t option_count;
 	uint32_t request_count = count_requests(claims, count, &option_count);
 	uint32_t first_request = 0;
 
 	allocator->pools->tick++;
-	prepared->claims =
+	made->claims =
 		BT_ARENA_NEW_ARRAY(allocator->arena, const struct bt_resource_claim *, count);
-	prepared->count = count;
-	prepared->items = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_prepared_claim, count);
-	prepared->requests =
+	made->count = count;
+	made->items = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_prepared_claim, count);
+	made->requests =
 		BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_prepared_request, request_count);
-	prepared->options = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_option, option_count);
+	made->options = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_option, option_count);
 	for (uint32_t c = 0; c < count; c++) {
-		prepared->claims[c] = claims[c];
-		struct bt_prepared_claim *item = &prepared->items[c];
+		made->claims[c] = claims[c];
+		struct bt_prepared_claim *item = &made->items[c];
 		const struct bt_object_meta *meta;
 		int64_t total = 0;
 
-		item->claim = prepared->claims[c];
+		item->claim = made->claims[c];
 		meta = &item->claim->metadata;
 		item->key = bt_arena_printf(allocator->arena, "%.*s/%.*s",
 			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
@@ -312,43 +324,23 @@ static struct bt_prepared *prepare(struct bt_allocator *allocator,
 		}
 		for (uint32_t r = 0; r < item->request_count; r++) {
 			const struct bt_prepared_request *request =
-				&prepared->requests[first_request + r];
+				&made->requests[first_request + r];
 			int64_t least = INT64_MAX;
-			prepare_request(allocator, prepared, c, r);
+			prepare_request(allocator, made, c, r);
 			for (uint32_t i = 0; i < request->option_count; i++) {
-				int64_t wanted = prepared->options[request->first_option + i].count;
+				int64_t wanted = made->options[request->first_option + i].count;
 				wanted = wanted < 0 ? 0 : wanted;
 				least = wanted < least ? wanted : least;
 			}
 			total += least > BT_CLAIM_DEVICES_MAX ? BT_CLAIM_DEVICES_MAX + 1 : least;
-			prepared->needs_walk = prepared->needs_walk || total > BT_CLAIM_DEVICES_MAX;
+			made->needs_walk = made->needs_walk || total > BT_CLAIM_DEVICES_MAX;
 		}
-		prepared->has_constraints =
-			prepared->has_constraints || item->constraint_count != 0;
-		prepared->needs_walk =
-			prepared->needs_walk || item->constraint_problem.data != NULL;
-		first_request += prepared->items[c].request_count;
+		made->has_constraints = made->has_constraints || item->constraint_count != 0;
+		made->needs_walk = made->needs_walk || item->constraint_problem.data != NULL;
+		first_request += made->items[c].request_count;
 	}
-	prepared->drop_count = allocator->pools->drop_count;
-	prepared->is_ordinary = bt_prepared_is_ordinary(prepared);
-	return prepared;
-}
-
-struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
-	const struct bt_resource_claim *const *claims, uint32_t count)
-{
-	struct bt_prepared *prepared = allocator->prepared;
-
-	if (prepared != NULL && prepared->count == count &&
-		prepared->drop_count == allocator->pools->drop_count) {
-		uint32_t i = 0;
-		while (i < count && prepared->claims[i] == claims[i]) {
-			i++;
-		}
-		if (i == count) {
-			return prepared;
-		}
-	}
-	allocator->prepared = prepare(allocator, claims, count);
+	made->drop_count = allocator->pools->drop_count;
+	made->is_ordinary = bt_prepared_is_ordinary(made);
+	allocator->prepared = made;
 	return allocator->prepared;
 }

@@ -157,24 +157,6 @@ static uint32_t index_of_largest(const uint32_t *counts, uint32_t count)
 	return best;
 }
 
-static void name_reasons(struct tally *tally)
-{
-	const struct bt_option *option = tally->option;
-	struct bt_request_report *report = tally->report;
-	uint32_t best = index_of_largest(tally->refusals, option->program_count);
-
-	if (report->class_refused + report->request_refused != 0) {
-		const struct bt_device_selector *selector = best < option->class_program_count
-			? &option->device_class->spec.selectors.items[best]
-			: &option->selectors[best - option->class_program_count];
-		report->selector = selector->cel != NULL ? selector->cel->expression : BT_STR("");
-	}
-	if (tally->taint_count != 0) {
-		best = index_of_largest(tally->taint_counts, tally->taint_count);
-		report->taint = taint_text(tally->taints[best], tally->arena);
-	}
-}
-
 /** Returns: it finds enough. */
 static bool report_option(struct bt_search *search, const struct bt_option *option,
 	struct bt_arena *arena, struct bt_request_report *out_report)
@@ -197,7 +179,19 @@ static bool report_option(struct bt_search *search, const struct bt_option *opti
 			count_device(&tally, view, &view->devices.items[i]);
 		}
 	}
-	name_reasons(&tally);
+	struct bt_request_report *report = tally.report;
+	uint32_t best = index_of_largest(tally.refusals, option->program_count);
+
+	if (report->class_refused + report->request_refused != 0) {
+		const struct bt_device_selector *selector = best < option->class_program_count
+			? &option->device_class->spec.selectors.items[best]
+			: &option->selectors[best - option->class_program_count];
+		report->selector = selector->cel != NULL ? selector->cel->expression : BT_STR("");
+	}
+	if (tally.taint_count != 0) {
+		best = index_of_largest(tally.taint_counts, tally.taint_count);
+		report->taint = taint_text(tally.taints[best], tally.arena);
+	}
 	out_report->wanted = option->wants_all ? tally.listed
 		: option->count > 0            ? (uint32_t)option->count
 					       : 0;

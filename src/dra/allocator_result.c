@@ -245,43 +245,6 @@ static int merge_device(const struct making *making, uint32_t row_number,
 	return 0;
 }
 
-static int make_node_selector(const struct making *making, const struct bt_chosen_device *devices,
-	uint32_t count, const struct bt_node_selector **out_selector, struct berth_error *err)
-{
-	requirement_vec expressions = {0};
-	requirement_vec fields = {0};
-	bool is_bound = false;
-	int result = 0;
-
-	for (uint32_t i = 0; i < count && result == 0 && !is_bound; i++) {
-		result =
-			merge_device(making, devices[i].row, &expressions, &fields, &is_bound, err);
-	}
-	if (is_bound) {
-		struct bt_str *name = BT_ARENA_NEW(making->arena, struct bt_str);
-		requirement_vec none = {0};
-		struct bt_node_selector *selector;
-		struct bt_node_selector_requirement requirement = {
-			.key = BT_STR("metadata.name"),
-			.operator_ = BT_STR("In"),
-			.values = {.items = name, .count = 1, .present = true},
-		};
-
-		*name = bt_arena_str(making->arena,
-			bt_node_table_name(&making->allocator->pools->dra->state->nodes,
-				making->choice->slot));
-		bt_vec_push(&fields, requirement);
-		selector = make_selector(making, &none, &fields);
-		bt_vec_finish(&fields);
-		*out_selector = selector;
-	} else if (result == 0 && (expressions.count != 0 || fields.count != 0)) {
-		*out_selector = make_selector(making, &expressions, &fields);
-	}
-	bt_vec_finish(&expressions);
-	bt_vec_finish(&fields);
-	return result;
-}
-
 int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
 	struct bt_allocation_result *out_result, struct berth_error *err)
@@ -347,7 +310,36 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 		out->config.present = true;
 	}
 	bt_vec_finish(&configs);
-	code = make_node_selector(&making, devices, count, &result.node_selector, err);
+	requirement_vec expressions = {0};
+	requirement_vec fields = {0};
+	bool is_bound = false;
+	code = 0;
+
+	for (uint32_t i = 0; i < count && code == 0 && !is_bound; i++) {
+		code = merge_device(&making, devices[i].row, &expressions, &fields, &is_bound, err);
+	}
+	if (is_bound) {
+		struct bt_str *name = BT_ARENA_NEW(making.arena, struct bt_str);
+		requirement_vec none = {0};
+		struct bt_node_selector *selector;
+		struct bt_node_selector_requirement requirement = {
+			.key = BT_STR("metadata.name"),
+			.operator_ = BT_STR("In"),
+			.values = {.items = name, .count = 1, .present = true},
+		};
+
+		*name = bt_arena_str(making.arena,
+			bt_node_table_name(
+				&making.allocator->pools->dra->state->nodes, making.choice->slot));
+		bt_vec_push(&fields, requirement);
+		selector = make_selector(&making, &none, &fields);
+		bt_vec_finish(&fields);
+		result.node_selector = selector;
+	} else if (code == 0 && (expressions.count != 0 || fields.count != 0)) {
+		result.node_selector = make_selector(&making, &expressions, &fields);
+	}
+	bt_vec_finish(&expressions);
+	bt_vec_finish(&fields);
 	if (code == 0) {
 		*out_result = result;
 	}

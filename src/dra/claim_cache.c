@@ -109,10 +109,8 @@ struct bt_object *bt_claim_cache_find_special(
 	uint64_t hash = bt_str_hash(pod_uid) | 1;
 	struct bt_object *found = NULL;
 
-	for (uint32_t at = bt_map_first(&cache->special_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&cache->special_map, hash, at)) {
-		struct bt_object *claim =
-			cache->claims.items[bt_map_value(&cache->special_map, at)].latest;
+	BT_MAP_EACH (&cache->special_map, hash, id) {
+		struct bt_object *claim = cache->claims.items[id].latest;
 		const struct bt_owner_reference *owner = special_owner(claim->meta);
 		if (owner != NULL && bt_str_equal(owner->name, pod_name) &&
 			bt_str_equal(owner->uid, pod_uid) &&
@@ -165,9 +163,9 @@ static bool is_newer(const struct bt_object *object, const struct bt_object *tha
 	return !version_of(object, &version) || !version_of(than, &other) || version > other;
 }
 
-void bt_claim_cache_follow(
-	struct bt_claim_cache *cache, struct bt_object *old_claim, struct bt_object *new_claim)
+void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_object *new_claim)
 {
+	struct bt_claim_cache *cache = &((struct bt_dra *)dra)->claims;
 	const struct bt_object_meta *meta = (new_claim != NULL ? new_claim : old_claim)->meta;
 	uint32_t id = find_id(cache, meta->namespace_, meta->name);
 
@@ -352,26 +350,6 @@ bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbu
 		bt_strbuf_append_c(out_reason, "cache of claims is stale");
 	}
 	return valid;
-}
-
-size_t bt_claim_cache_memory_bytes(const struct bt_claim_cache *cache)
-{
-	size_t bytes = cache->map.capacity * sizeof(struct bt_map_slot) +
-		cache->special_map.capacity * sizeof(struct bt_map_slot) +
-		cache->in_flight_map.capacity * sizeof(struct bt_map_slot) +
-		cache->claims.capacity * sizeof(struct bt_cached_claim) +
-		cache->in_flight.capacity * sizeof(struct bt_in_flight_claim);
-
-	for (uint32_t i = 0; i < cache->claims.count; i++) {
-		const struct bt_cached_claim *claim = &cache->claims.items[i];
-		bytes += claim->latest != claim->api ? claim->latest->arena.total_bytes : 0;
-	}
-	for (uint32_t i = 0; i < cache->in_flight.count; i++) {
-		const struct bt_in_flight_claim *claim = &cache->in_flight.items[i];
-		bytes += claim->claim != NULL ? claim->claim->arena.total_bytes + claim->uid_length
-					      : 0;
-	}
-	return bytes;
 }
 
 void bt_dra_trial_begin(struct bt_dra_trial *trial, struct bt_dra *dra)

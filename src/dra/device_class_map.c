@@ -129,9 +129,10 @@ static bool loses(const struct bt_device_class_map *map, const struct bt_object 
 	return order < 0 || (order == 0 && bt_str_compare(meta->name, holder->name) >= 0);
 }
 
-void bt_device_class_map_follow(
-	struct bt_device_class_map *map, struct bt_object *old_class, struct bt_object *new_class)
+void bt_device_class_map_follow(void *dra, struct bt_object *old_class, struct bt_object *new_class)
 {
+	struct bt_device_class_map *map = &((struct bt_dra *)dra)->classes;
+
 	if (new_class == NULL) {
 		clear_class(map, old_class);
 		return;
@@ -199,15 +200,4 @@ bool bt_device_class_map_validate(
 	}
 	bt_device_class_map_finish(&fresh);
 	return valid;
-}
-
-size_t bt_device_class_map_memory_bytes(const struct bt_device_class_map *map)
-{
-	size_t bytes = map->map.capacity * sizeof(struct bt_map_slot) +
-		map->mappings.capacity * sizeof(struct bt_device_class_mapping);
-
-	for (uint32_t i = 0; i < map->mappings.count; i++) {
-		bytes += map->mappings.items[i].resource_length;
-	}
-	return bytes;
 }

@@ -203,16 +203,6 @@ static uint32_t first_row(const struct bt_device_pools *pools, uint32_t id)
 	return id < pools->row_of_id.count ? pools->row_of_id.items[id] : BT_DEVICE_NONE;
 }
 
-static uint32_t add_row(struct bt_device_pools *pools, uint32_t id)
-{
-	struct bt_device_row item = {.id = id, .next = first_row(pools, id)};
-	uint32_t row;
-
-	bt_vec_store(&pools->rows, &pools->free_rows, item, row);
-	set_first_row(pools, id, row);
-	return row;
-}
-
 static void device_rows_drop(struct bt_device_pools *pools, uint32_t row)
 {
 	struct bt_device_row *item = &pools->rows.items[row];
@@ -278,7 +268,9 @@ static void device_rows_make(
 			&pools->dra->ids, value->spec.driver, value->spec.pool.name, device->name);
 		uint32_t row = take_old(pools, slice, id, old_rows, old_count, i);
 		if (row == BT_DEVICE_NONE) {
-			row = add_row(pools, id);
+			struct bt_device_row item = {.id = id, .next = first_row(pools, id)};
+			bt_vec_store(&pools->rows, &pools->free_rows, item, row);
+			set_first_row(pools, id, row);
 		} else {
 			bt_device_ids_unref(&pools->dra->ids, id);
 			if (!has_same_content(pools->rows.items[row].spec, device)) {
@@ -485,22 +477,6 @@ uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name)
 	return BT_POOL_NONE;
 }
 
-static uint32_t add_named(struct bt_device_pools *pools, bt_sym name)
-{
-	uint32_t id;
-
-	if (pools->free_named.count != 0) {
-		id = pools->free_named.items[--pools->free_named.count];
-	} else {
-		id = pools->named.count;
-		bt_vec_push(&pools->named, (struct bt_named_pools){0});
-	}
-	pools->named.items[id].name = bt_symbol_ref(pools->dra->ids.symbols, name);
-	pools->named.items[id].hash = bt_hash_u64(0, name.id);
-	bt_map_insert(&pools->named_map, pools->named.items[id].hash, id);
-	return id;
-}
-
 static void remove_value(uint32_t *items, uint32_t *count, uint32_t value)
 {
 	uint32_t i = 0;
@@ -537,7 +513,16 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 			uint32_t id = bt_named_pools_find(pools, name);
 
 			if (id == BT_POOL_NONE) {
-				id = add_named(pools, name);
+				if (pools->free_named.count != 0) {
+					id = pools->free_named.items[--pools->free_named.count];
+				} else {
+					id = pools->named.count;
+					bt_vec_push(&pools->named, (struct bt_named_pools){0});
+				}
+				pools->named.items[id].name =
+					bt_symbol_ref(pools->dra->ids.symbols, name);
+				pools->named.items[id].hash = bt_hash_u64(0, name.id);
+				bt_map_insert(&pools->named_map, pools->named.items[id].hash, id);
 			}
 			bt_vec_push(&pools->named.items[id].pools, slice->pool);
 		} else {

@@ -32,19 +32,6 @@ static bool is_same_node(const struct bt_node_pools *a, const struct bt_node_poo
 	return true;
 }
 
-/** Pools made from the slices of these alone. */
-static struct bt_device_pools *make_anew(struct bt_device_pools *pools)
-{
-	struct bt_device_pools *fresh = bt_device_pools_create(pools->dra);
-
-	for (uint32_t i = 0; i < pools->slices.count; i++) {
-		if (pools->slices.items[i].object != NULL) {
-			bt_device_pools_follow(fresh, NULL, pools->slices.items[i].object);
-		}
-	}
-	return fresh;
-}
-
 /** The views of both, by what they are of: the numbers of rows and pools differ. */
 static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_pool_view *a,
 	const struct bt_device_pools *fresh, const struct bt_pool_view *b)
@@ -121,7 +108,14 @@ static bool validate_verdicts(struct bt_device_pools *pools, struct bt_strbuf *o
 
 bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *out_reason)
 {
-	struct bt_device_pools *fresh = make_anew(pools);
+	/* Pools made from the slices of these alone. */
+	struct bt_device_pools *fresh = bt_device_pools_create(pools->dra);
+
+	for (uint32_t i = 0; i < pools->slices.count; i++) {
+		if (pools->slices.items[i].object != NULL) {
+			bt_device_pools_follow(fresh, NULL, pools->slices.items[i].object);
+		}
+	}
 	bool is_valid;
 
 	bt_device_pools_catch_up(pools);

@@ -293,20 +293,6 @@ static struct bt_str slice_name(const struct bt_device_pools *pools, uint32_t sl
 	return pools->slices.items[slice].object->meta->name;
 }
 
-/** The collected slice whose name comes first. */
-static uint32_t first_slice(const struct bt_device_pools *pools, const struct bt_pool_view *view)
-{
-	uint32_t first = view->slices.items[0];
-
-	for (uint32_t i = 1; i < view->slices.count; i++) {
-		if (bt_str_compare(slice_name(pools, view->slices.items[i]),
-			    slice_name(pools, first)) < 0) {
-			first = view->slices.items[i];
-		}
-	}
-	return first;
-}
-
 /**
  * Complete, incomplete or obsolete; all: the slices that make the pool, ascending: those collected
  * and, when they are not all, the others of their generation.
@@ -315,7 +301,15 @@ static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	const struct bt_pool_view *view, uint32_t *all, uint32_t *out_count)
 {
 	const struct bt_pool *pool = &pools->pools.items[view->pool];
-	uint32_t first = first_slice(pools, view);
+	/* The collected slice whose name comes first. */
+	uint32_t first = view->slices.items[0];
+
+	for (uint32_t j = 1; j < view->slices.count; j++) {
+		if (bt_str_compare(slice_name(pools, view->slices.items[j]),
+			    slice_name(pools, first)) < 0) {
+			first = view->slices.items[j];
+		}
+	}
 	int64_t generation = generation_of(pools, first);
 	int64_t wanted = bt_pool_slice_value(pools, first)->spec.pool.resource_slice_count;
 	uint32_t count = 0;

@@ -10,9 +10,13 @@ static uint64_t identity_hash(bt_sym driver, bt_sym pool, bt_sym device)
 	return bt_hash_u64(bt_hash_u64(bt_hash_u64(0, driver.id), pool.id), device.id);
 }
 
-static uint32_t find_identity(
-	const struct bt_device_ids *ids, bt_sym driver, bt_sym pool, bt_sym device)
+uint32_t bt_device_ids_find(const struct bt_device_ids *ids, struct bt_str driver_name,
+	struct bt_str pool_name, struct bt_str device_name)
 {
+	/* A text that is not interned is in no identity: no number is BT_SYM_NONE. */
+	bt_sym driver = bt_symbol_find(ids->symbols, driver_name);
+	bt_sym pool = bt_symbol_find(ids->symbols, pool_name);
+	bt_sym device = bt_symbol_find(ids->symbols, device_name);
 	uint64_t hash = identity_hash(driver, pool, device);
 
 	BT_MAP_EACH (&ids->map, hash, id) {
@@ -23,24 +27,6 @@ static uint32_t find_identity(
 		}
 	}
 	return BT_DEVICE_NONE;
-}
-
-uint32_t bt_device_ids_find(const struct bt_device_ids *ids, struct bt_str driver,
-	struct bt_str pool, struct bt_str device)
-{
-	/* A text that is not interned is in no identity: no number is BT_SYM_NONE. */
-	return find_identity(ids, bt_symbol_find(ids->symbols, driver),
-		bt_symbol_find(ids->symbols, pool), bt_symbol_find(ids->symbols, device));
-}
-
-/** References to the symbols are taken over. */
-static uint32_t add_identity(struct bt_device_ids *ids, const struct bt_device_identity *item)
-{
-	uint32_t id;
-
-	bt_vec_store(&ids->items, &ids->free_ids, *item, id);
-	bt_map_insert(&ids->map, item->hash, id);
-	return id;
 }
 
 uint32_t bt_device_ids_ref(
@@ -59,7 +45,8 @@ uint32_t bt_device_ids_ref(
 		if (device.length != 0) {
 			item.pool_id = bt_device_ids_ref(ids, driver, pool, BT_STR(""));
 		}
-		id = add_identity(ids, &item);
+		bt_vec_store(&ids->items, &ids->free_ids, item, id);
+		bt_map_insert(&ids->map, item.hash, id);
 	}
 	ids->items.items[id].ref_count++;
 	return id;
@@ -82,26 +69,6 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 	}
 }
 
-static void claim_changed(void *context, struct bt_object *old_claim, struct bt_object *new_claim)
-{
-	bt_claim_cache_follow(&((struct bt_dra *)context)->claims, old_claim, new_claim);
-}
-
-static void slice_changed(void *context, struct bt_object *old_slice, struct bt_object *new_slice)
-{
-	bt_taint_rules_follow_slice(&((struct bt_dra *)context)->taint_rules, old_slice, new_slice);
-}
-
-static void class_changed(void *context, struct bt_object *old_class, struct bt_object *new_class)
-{
-	bt_device_class_map_follow(&((struct bt_dra *)context)->classes, old_class, new_class);
-}
-
-static void rule_changed(void *context, struct bt_object *old_rule, struct bt_object *new_rule)
-{
-	bt_taint_rules_follow_rule(&((struct bt_dra *)context)->taint_rules, old_rule, new_rule);
-}
-
 typedef void (*bt_object_changed)(
 	void *context, struct bt_object *old_object, struct bt_object *new_object);
 
@@ -110,10 +77,10 @@ static const struct {
 	enum bt_kind kind;
 	bt_object_changed changed;
 } followed[] = {
-	{BT_KIND_DEVICE_TAINT_RULE, rule_changed},
-	{BT_KIND_RESOURCE_SLICE, slice_changed},
-	{BT_KIND_DEVICE_CLASS, class_changed},
-	{BT_KIND_RESOURCE_CLAIM, claim_changed},
+	{BT_KIND_DEVICE_TAINT_RULE, bt_taint_rules_follow_rule},
+	{BT_KIND_RESOURCE_SLICE, bt_taint_rules_follow_slice},
+	{BT_KIND_DEVICE_CLASS, bt_device_class_map_follow},
+	{BT_KIND_RESOURCE_CLAIM, bt_claim_cache_follow},
 };
 
 static void destroy(struct bt_dra *dra)
@@ -134,16 +101,48 @@ static void destroy(struct bt_dra *dra)
 	bt_free(dra);
 }
 
+#define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
+#define map_bytes(map) ((size_t)(map)->capacity * sizeof(*(map)->slots))
+
 static size_t memory_bytes(const struct bt_dra *dra)
 {
-	return sizeof(*dra) + dra->ids.map.capacity * sizeof(struct bt_map_slot) +
-		dra->ids.items.capacity * sizeof(struct bt_device_identity) +
-		bt_claim_cache_memory_bytes(&dra->claims) +
-		bt_allocated_devices_memory_bytes(&dra->allocated) +
-		bt_device_class_map_memory_bytes(&dra->classes) +
-		bt_taint_rules_memory_bytes(&dra->taint_rules) +
-		bt_device_pools_memory_bytes(dra->pools) +
+	const struct bt_claim_cache *claims = &dra->claims;
+	const struct bt_allocated_devices *allocated = &dra->allocated;
+	size_t words = (size_t)allocated->dedicated.word_count + allocated->held.word_count +
+		allocated->api.word_count + allocated->history.word_count;
+	size_t bytes = sizeof(*dra) + bt_device_pools_memory_bytes(dra->pools) +
 		bt_device_totals_memory_bytes(dra->totals);
+
+	bytes += map_bytes(&dra->ids.map) + vec_bytes(&dra->ids.items);
+	bytes += map_bytes(&claims->map) + map_bytes(&claims->special_map) +
+		map_bytes(&claims->in_flight_map) + vec_bytes(&claims->claims) +
+		vec_bytes(&claims->in_flight);
+	for (uint32_t i = 0; i < claims->claims.count; i++) {
+		const struct bt_cached_claim *claim = &claims->claims.items[i];
+		bytes += claim->latest != claim->api ? claim->latest->arena.total_bytes : 0;
+	}
+	for (uint32_t i = 0; i < claims->in_flight.count; i++) {
+		const struct bt_in_flight_claim *claim = &claims->in_flight.items[i];
+		bytes += claim->claim != NULL ? claim->claim->arena.total_bytes + claim->uid_length
+					      : 0;
+	}
+	bytes += words * sizeof(uint64_t) + vec_bytes(&allocated->in_flight) +
+		vec_bytes(&allocated->api_results) + map_bytes(&allocated->shared_by_device) +
+		vec_bytes(&allocated->shared) + map_bytes(&allocated->share_map) +
+		vec_bytes(&allocated->shares) + vec_bytes(&allocated->pool_versions);
+	for (uint32_t i = 0; i < allocated->shared.count; i++) {
+		bytes += vec_bytes(&allocated->shared.items[i].consumed);
+	}
+	bytes += map_bytes(&dra->classes.map) + vec_bytes(&dra->classes.mappings);
+	for (uint32_t i = 0; i < dra->classes.mappings.count; i++) {
+		bytes += dra->classes.mappings.items[i].resource_length;
+	}
+	bytes += map_bytes(&dra->taint_rules.map) + vec_bytes(&dra->taint_rules.patched);
+	for (uint32_t i = 0; i < dra->taint_rules.patched.count; i++) {
+		const struct bt_object *slice = dra->taint_rules.patched.items[i].slice;
+		bytes += slice != NULL ? slice->arena.total_bytes : 0;
+	}
+	return bytes;
 }
 
 struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)

@@ -124,8 +124,7 @@ void bt_claim_cache_finish(struct bt_claim_cache *cache);
  * changes nothing; versions are compared as integers, and an object without one (files) always
  * counts as newer.
  */
-void bt_claim_cache_follow(
-	struct bt_claim_cache *cache, struct bt_object *old_claim, struct bt_object *new_claim);
+void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_object *new_claim);
 
 /** The latest object, borrowed until the cache changes; NULL: `could not find ResourceClaim
  * "<ns>/<name>"` is the caller's text. */
@@ -157,7 +156,6 @@ bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid
 
 /** Against the store: the same claims. (Which version of them depends on what came when.) */
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason);
-size_t bt_claim_cache_memory_bytes(const struct bt_claim_cache *cache);
 
 /* --- allocated devices --- */
 
@@ -269,7 +267,6 @@ const struct bt_quantity *bt_shared_device_consumed(
 /** Against the same made anew from the cache's claims, without the devices with a history. */
 bool bt_allocated_devices_validate(
 	const struct bt_allocated_devices *allocated, struct bt_strbuf *out_reason);
-size_t bt_allocated_devices_memory_bytes(const struct bt_allocated_devices *allocated);
 
 /* --- classes of extended resources --- */
 
@@ -298,7 +295,7 @@ struct bt_device_class_map {
 void bt_device_class_map_finish(struct bt_device_class_map *map);
 /** The store's class was added, updated or deleted. */
 void bt_device_class_map_follow(
-	struct bt_device_class_map *map, struct bt_object *old_class, struct bt_object *new_class);
+	void *dra, struct bt_object *old_class, struct bt_object *new_class);
 /** GetClass: the class behind a resource name, borrowed; NULL: none, or gate DRAExtendedResource is
  * off. */
 const struct bt_device_class *bt_device_class_for_resource(
@@ -306,7 +303,6 @@ const struct bt_device_class *bt_device_class_for_resource(
 /** Against the same made anew from the store; true also where that cannot be told. */
 bool bt_device_class_map_validate(
 	const struct bt_device_class_map *map, struct bt_strbuf *out_reason);
-size_t bt_device_class_map_memory_bytes(const struct bt_device_class_map *map);
 
 /* --- taint rules --- */
 
@@ -332,14 +328,12 @@ struct bt_taint_rules {
 void bt_taint_rules_finish(struct bt_taint_rules *rules);
 /** The store's slice was added, updated or deleted: tells the pools. */
 void bt_taint_rules_follow_slice(
-	struct bt_taint_rules *rules, struct bt_object *old_slice, struct bt_object *new_slice);
+	void *dra, struct bt_object *old_slice, struct bt_object *new_slice);
 /** The store's rule was: patches the slices that it matched or matches, tells the pools and who
  * listens for patched slices. */
-void bt_taint_rules_follow_rule(
-	struct bt_taint_rules *rules, struct bt_object *old_rule, struct bt_object *new_rule);
+void bt_taint_rules_follow_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule);
 /** Against the same made anew from the store. */
 bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason);
-size_t bt_taint_rules_memory_bytes(const struct bt_taint_rules *rules);
 
 /* --- all of it --- */
 

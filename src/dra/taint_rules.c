@@ -167,8 +167,9 @@ static bool is_on(const struct bt_taint_rules *rules)
 }
 
 void bt_taint_rules_follow_slice(
-	struct bt_taint_rules *rules, struct bt_object *old_slice, struct bt_object *new_slice)
+	void *dra, struct bt_object *old_slice, struct bt_object *new_slice)
 {
+	struct bt_taint_rules *rules = &((struct bt_dra *)dra)->taint_rules;
 	struct bt_object *before;
 	struct bt_object *after;
 
@@ -244,9 +245,9 @@ static const struct bt_device_taint_rule *rule_of(const struct bt_object *object
 	return object != NULL ? bt_object_value(object, BT_KIND_DEVICE_TAINT_RULE) : NULL;
 }
 
-void bt_taint_rules_follow_rule(
-	struct bt_taint_rules *rules, struct bt_object *old_rule, struct bt_object *new_rule)
+void bt_taint_rules_follow_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule)
 {
+	struct bt_taint_rules *rules = &((struct bt_dra *)dra)->taint_rules;
 	struct bt_object_store *store = &rules->dra->state->objects;
 	const struct bt_device_taint_rule *before = rule_of(old_rule);
 	const struct bt_device_taint_rule *after = rule_of(new_rule);
@@ -292,16 +293,4 @@ bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbu
 		bt_strbuf_append_c(out_reason, "slices with the taints of rules are stale");
 	}
 	return valid;
-}
-
-size_t bt_taint_rules_memory_bytes(const struct bt_taint_rules *rules)
-{
-	size_t bytes = rules->map.capacity * sizeof(struct bt_map_slot) +
-		rules->patched.capacity * sizeof(struct bt_patched_slice);
-
-	for (uint32_t i = 0; i < rules->patched.count; i++) {
-		const struct bt_object *slice = rules->patched.items[i].slice;
-		bytes += slice != NULL ? slice->arena.total_bytes : 0;
-	}
-	return bytes;
 }

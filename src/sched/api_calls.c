@@ -134,9 +134,7 @@ static uint32_t find(const struct bt_api_calls *calls, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	for (uint32_t it = bt_map_first(&calls->by_uid, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&calls->by_uid, hash, it)) {
-		uint32_t id = bt_map_value(&calls->by_uid, it);
+	BT_MAP_EACH (&calls->by_uid, hash, id) {
 		if (bt_str_equal(uid_of(calls->entries.items[id].stored), uid)) {
 			return id;
 		}
@@ -146,15 +144,10 @@ static uint32_t find(const struct bt_api_calls *calls, struct bt_str uid)
 
 static uint32_t add_entry(struct bt_api_calls *calls, struct bt_api_call *call)
 {
-	static const struct bt_api_calls_entry empty = {0};
-	uint32_t id = calls->entries.count;
+	struct bt_api_calls_entry entry = {.stored = call};
+	uint32_t id;
 
-	if (calls->free_entries.count != 0) {
-		id = calls->free_entries.items[--calls->free_entries.count];
-	} else {
-		bt_vec_push(&calls->entries, empty);
-	}
-	calls->entries.items[id] = (struct bt_api_calls_entry){.stored = call};
+	bt_vec_store(&calls->entries, &calls->free_entries, entry, id);
 	bt_map_insert(&calls->by_uid, bt_str_hash(uid_of(call)), id);
 	return id;
 }

@@ -54,34 +54,6 @@ static uint32_t choose(
 	return bt_cells_choose_by_heap(tree, choice);
 }
 
-/** What a list would have shown: the feasible nodes in search order. */
-static void rank(struct bt_cycle_run *run, const struct bt_cells *tree,
-	const struct bt_asked_cells *asked, const int64_t *scores, uint32_t node_count)
-{
-	struct bt_arena *arena = run->cycle->arena;
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	const uint16_t *cell_of = bt_cells_by_position(tree);
-	uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
-	int64_t *totals = BT_ARENA_NEW_ARRAY(arena, int64_t, node_count);
-	const int64_t **score_of = BT_ARENA_NEW_ARRAY(arena, const int64_t *, bt_cells_count(tree));
-	for (uint32_t i = 0; i < asked->count; i++) {
-		score_of[asked->cells[i]] = &scores[i];
-	}
-	uint32_t position = run->start_index;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < snapshot->count; i++) {
-		if (score_of[cell_of[position]] != NULL) {
-			ranked[count] = snapshot->list[position];
-			totals[count++] =
-				*score_of[cell_of[position]] + bt_cells_local_of(tree, position);
-		}
-		position = position + 1 == snapshot->count ? 0 : position + 1;
-	}
-	run->ranked = ranked;
-	run->totals = totals;
-	run->ranked_count = count;
-}
-
 /** Decide by the tree. */
 static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 {
@@ -141,7 +113,29 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_cycle_set_scheduled(run->result, snapshot->list[position], best_total, node_count,
 		snapshot->count - node_count);
 	if (bt_cycle_wants_ranking(run)) {
-		rank(run, tree, &asked, scores, node_count);
+		/* What a list would have shown: the feasible nodes in search order. */
+		struct bt_arena *arena = run->cycle->arena;
+		const uint16_t *cell_of = bt_cells_by_position(tree);
+		uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
+		int64_t *totals = BT_ARENA_NEW_ARRAY(arena, int64_t, node_count);
+		const int64_t **score_of =
+			BT_ARENA_NEW_ARRAY(arena, const int64_t *, bt_cells_count(tree));
+		for (uint32_t i = 0; i < asked.count; i++) {
+			score_of[asked.cells[i]] = &scores[i];
+		}
+		uint32_t at = run->start_index;
+		uint32_t count = 0;
+		for (uint32_t i = 0; i < snapshot->count; i++) {
+			if (score_of[cell_of[at]] != NULL) {
+				ranked[count] = snapshot->list[at];
+				totals[count++] =
+					*score_of[cell_of[at]] + bt_cells_local_of(tree, at);
+			}
+			at = at + 1 == snapshot->count ? 0 : at + 1;
+		}
+		run->ranked = ranked;
+		run->totals = totals;
+		run->ranked_count = count;
 	}
 }
 
@@ -394,12 +388,12 @@ int64_t *bt_score_cells(
 		: bt_run_pre_score_cells(run->framework, run->cycle, run->pod, asked->slots,
 			  asked->sizes, asked->count);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &status);
-	bt_cycle_count_pre_scores(run);
+	bt_cycle_count_unskipped(run, BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE, 1);
 	if (!bt_status_is_success(&status)) {
 		bt_cycle_set_error(run->result, &status);
 		return NULL;
 	}
-	bt_cycle_count_scores(run, node_count);
+	bt_cycle_count_unskipped(run, BT_POINT_SCORE, BT_TIMED_SCORE, node_count);
 	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, asked->count);
 	if (run->plan->cycle_score_count != 0) {
 		bt_cycle_add_cycle_scores(run, asked->slots, asked->count, scores);

@@ -128,23 +128,6 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 	return true;
 }
 
-/** Ask the filters about the cells that have members. Returns the cells that were asked. */
-static struct bt_asked_cells judge_members(struct flat *flat)
-{
-	struct bt_asked_cells asked =
-		bt_asked_cells_make(flat->run->cycle->arena, flat->cell_count);
-	for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
-		if (flat->sizes[cell] != 0) {
-			bt_asked_cells_add(&asked, cell, flat->slots[cell], flat->sizes[cell], 0);
-		}
-	}
-	bt_judge_cells(flat->run, &asked);
-	for (uint32_t i = 0; i < asked.count; i++) {
-		flat->verdicts[asked.cells[i]] = asked.verdicts[i];
-	}
-	return asked;
-}
-
 /** The same about those whose nodes the plan rejects: an earlier filter may do so, too. */
 static void judge_others(struct flat *flat)
 {
@@ -177,33 +160,6 @@ static inline uint32_t merged_verdict(const struct flat *flat, uint32_t slot)
 }
 
 /** --- counting --- */
-
-static void count_filters(struct flat *flat)
-{
-	struct bt_cycle_run *run = flat->run;
-	const uint32_t *rejected = flat->plan->rejected;
-	bool by_plan_alone = true;
-	if (run->framework->metrics == NULL) {
-		return;
-	}
-	judge_others(flat);
-	for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
-		by_plan_alone = by_plan_alone && flat->verdicts[cell] == 0;
-	}
-	if (!by_plan_alone) {
-		uint32_t *counts =
-			BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, flat->plan->filter_count);
-		for (uint32_t i = 0; i < flat->snapshot->count; i++) {
-			uint32_t verdict = merged_verdict(flat, flat->snapshot->list[i]);
-			if (verdict != 0 && verdict != BT_VERDICT_TAKEN_OUT) {
-				counts[(verdict >> BT_VERDICT_DETAIL_BITS) - 1]++;
-			}
-		}
-		rejected = counts;
-	}
-	/* Nominated nodes were counted when they were asked. */
-	bt_cycle_count_filters(run, flat->snapshot->count - run->nominated_count, rejected);
-}
 
 /** --- no node fits --- */
 
@@ -260,29 +216,6 @@ static uint32_t distance(const struct flat *flat, uint32_t slot)
 	return position - start + (position < start ? flat->snapshot->count : 0);
 }
 
-/** slots: scratch with room for all. */
-static struct gaps find_gaps(const struct flat *flat, uint32_t *slots)
-{
-	struct bt_arena *arena = flat->run->cycle->arena;
-	uint32_t word_count = flat->snapshot->count / 64 + 1;
-	struct gaps gaps = {
-		.words = BT_ARENA_NEW_ARRAY(arena, uint64_t, word_count),
-		.before = BT_ARENA_NEW_ARRAY(arena, uint32_t, word_count),
-	};
-	uint32_t count = bt_plan_kernels_for_cpu()->find_equal(
-		flat->cache->totals, BT_TOTAL_INFEASIBLE, flat->plan->slot_count, slots);
-	for (uint32_t i = 0; i < count; i++) {
-		if (flat->plan->verdict[slots[i]] != BT_VERDICT_OUTSIDE) {
-			uint32_t at = distance(flat, slots[i]);
-			gaps.words[at / 64] |= UINT64_C(1) << (at % 64);
-		}
-	}
-	for (uint32_t i = 1; i < word_count; i++) {
-		gaps.before[i] = gaps.before[i - 1] + BT_POPCOUNT64(gaps.words[i - 1]);
-	}
-	return gaps;
-}
-
 static uint32_t choose_by_name(
 	const struct bt_node_table *nodes, const uint32_t *ties, uint32_t tie_count)
 {
@@ -331,7 +264,25 @@ static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t nod
 	uint64_t best_order = UINT64_MAX;
 	uint32_t best = ties[0];
 	if (!all_feasible) {
-		gaps = find_gaps(flat, flat->cache->detail);
+		/* slots: scratch with room for all. */
+		uint32_t *slots = flat->cache->detail;
+		struct bt_arena *arena = flat->run->cycle->arena;
+		uint32_t word_count = flat->snapshot->count / 64 + 1;
+		gaps = (struct gaps){
+			.words = BT_ARENA_NEW_ARRAY(arena, uint64_t, word_count),
+			.before = BT_ARENA_NEW_ARRAY(arena, uint32_t, word_count),
+		};
+		uint32_t count = bt_plan_kernels_for_cpu()->find_equal(
+			flat->cache->totals, BT_TOTAL_INFEASIBLE, flat->plan->slot_count, slots);
+		for (uint32_t i = 0; i < count; i++) {
+			if (flat->plan->verdict[slots[i]] != BT_VERDICT_OUTSIDE) {
+				uint32_t at = distance(flat, slots[i]);
+				gaps.words[at / 64] |= UINT64_C(1) << (at % 64);
+			}
+		}
+		for (uint32_t i = 1; i < word_count; i++) {
+			gaps.before[i] = gaps.before[i - 1] + BT_POPCOUNT64(gaps.words[i - 1]);
+		}
 	}
 	for (uint32_t i = 0; i < tie_count; i++) {
 		uint32_t rank = distance(flat, ties[i]);
@@ -458,13 +409,43 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 			}
 		}
 	}
-	struct bt_asked_cells asked = judge_members(&flat);
+	/* Ask the filters about the cells that have members. Returns the cells that were asked. */
+	struct bt_asked_cells asked = bt_asked_cells_make(flat.run->cycle->arena, flat.cell_count);
+	for (uint32_t cell = 0; cell < flat.cell_count; cell++) {
+		if (flat.sizes[cell] != 0) {
+			bt_asked_cells_add(&asked, cell, flat.slots[cell], flat.sizes[cell], 0);
+		}
+	}
+	bt_judge_cells(flat.run, &asked);
+	for (uint32_t i = 0; i < asked.count; i++) {
+		flat.verdicts[asked.cells[i]] = asked.verdicts[i];
+	}
 	uint32_t node_count = bt_feasible_nodes(&asked);
 	if (node_count == 0) {
 		return fail(&flat);
 	}
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
-	count_filters(&flat);
+	const uint32_t *rejected = flat.plan->rejected;
+	bool by_plan_alone = true;
+	if (run->framework->metrics != NULL) {
+		judge_others(&flat);
+		for (uint32_t cell = 0; cell < flat.cell_count; cell++) {
+			by_plan_alone = by_plan_alone && flat.verdicts[cell] == 0;
+		}
+		if (!by_plan_alone) {
+			uint32_t *counts = BT_ARENA_NEW_ARRAY(
+				run->cycle->arena, uint32_t, flat.plan->filter_count);
+			for (uint32_t i = 0; i < flat.snapshot->count; i++) {
+				uint32_t merged = merged_verdict(&flat, flat.snapshot->list[i]);
+				if (merged != 0 && merged != BT_VERDICT_TAKEN_OUT) {
+					counts[(merged >> BT_VERDICT_DETAIL_BITS) - 1]++;
+				}
+			}
+			rejected = counts;
+		}
+		/* Nominated nodes were counted when they were asked. */
+		bt_cycle_count_filters(run, flat.snapshot->count - run->nominated_count, rejected);
+	}
 	bt_keep_feasible_cells(&asked);
 	if (node_count == 1) {
 		bt_cycle_set_scheduled(

@@ -123,9 +123,9 @@ void bt_cycle_count_filters(
 	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected);
 /** The same for one node that the filter at this index rejects, without the plain ones. */
 void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
-void bt_cycle_count_pre_scores(const struct bt_cycle_run *run);
-/** The Score plugins were asked about this many nodes. */
-void bt_cycle_count_scores(const struct bt_cycle_run *run, uint32_t count);
+/** The plugins of a list that do not skip were asked this many times. */
+void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
+	enum bt_timed_point point, uint32_t calls);
 
 /* Extenders; all but init and finish only while run->extension.active. */
 

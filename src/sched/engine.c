@@ -58,37 +58,6 @@ static void create_evaluation_series(const struct bt_framework *framework)
 	}
 }
 
-static int build_profiles(struct bt_engine *engine, struct berth_error *err)
-{
-	int result = bt_register_in_tree_plugins(&engine->registry, err);
-	if (result == 0) {
-		result = bt_extenders_create(engine->config, engine->options.extenders,
-			engine->state, &engine->extenders, err);
-	}
-	if (result == 0 && engine->options.extra_plugins != NULL) {
-		result = bt_registry_merge(&engine->registry, engine->options.extra_plugins, err);
-	}
-	if (result == 0) {
-		result = bt_profiles_create(&engine->registry, engine->config, engine->state,
-			&engine->nominator, &engine->profiles, err);
-	}
-	for (uint32_t i = 0; result == 0 && i < engine->profiles.frameworks.count; i++) {
-		struct bt_framework *framework = engine->profiles.frameworks.items[i];
-		struct bt_handle *handle = &framework->handle;
-		if (engine->options.metrics != NULL) {
-			framework->metrics = bt_scheduler_metrics_profile(
-				engine->options.metrics, handle->scheduler_name);
-			create_evaluation_series(framework);
-		}
-		handle->prng = &engine->prng;
-		handle->verify = engine->options.verify;
-		handle->max_pd_volumes = engine->options.max_pd_volumes;
-		handle->preemption_extenders = engine->extenders.preemption;
-		handle->preemption_extender_count = engine->extenders.count;
-	}
-	return result;
-}
-
 int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_engine **out_engine, struct berth_error *err)
 {
@@ -103,7 +72,32 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	engine->state = bt_state_create(&settings);
 	bt_nominator_init(&engine->nominator, engine->state);
 	engine->plans = bt_plan_cache_create(options->plan_bytes_max);
-	int result = build_profiles(engine, err);
+	int result = bt_register_in_tree_plugins(&engine->registry, err);
+	if (result == 0) {
+		result = bt_extenders_create(engine->config, engine->options.extenders,
+			engine->state, &engine->extenders, err);
+	}
+	if (result == 0 && engine->options.extra_plugins != NULL) {
+		result = bt_registry_merge(&engine->registry, engine->options.extra_plugins, err);
+	}
+	if (result == 0) {
+		result = bt_profiles_create(&engine->registry, engine->config, engine->state,
+			&engine->nominator, &engine->profiles, err);
+	}
+	for (uint32_t j = 0; result == 0 && j < engine->profiles.frameworks.count; j++) {
+		struct bt_framework *framework = engine->profiles.frameworks.items[j];
+		struct bt_handle *handle = &framework->handle;
+		if (engine->options.metrics != NULL) {
+			framework->metrics = bt_scheduler_metrics_profile(
+				engine->options.metrics, handle->scheduler_name);
+			create_evaluation_series(framework);
+		}
+		handle->prng = &engine->prng;
+		handle->verify = engine->options.verify;
+		handle->max_pd_volumes = engine->options.max_pd_volumes;
+		handle->preemption_extenders = engine->extenders.preemption;
+		handle->preemption_extender_count = engine->extenders.count;
+	}
 	engine->options.extra_plugins = NULL;
 	engine->options.extenders = NULL;
 	if (result == 0 &&

@@ -311,19 +311,6 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 
 /** --- nodes: spec 03 section 10.5 --- */
 
-static void delete_node_from_cache(
-	struct bt_scheduler *scheduler, struct bt_object *node, int64_t now_ns)
-{
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	struct berth_error err = BERTH_ERROR_INIT;
-	log_node("Delete event for node", node);
-	move_all(scheduler, resource_node, BT_ACTION_DELETE, node, NULL, NULL, now_ns);
-	if (bt_state_remove_node(scheduler->engine->state, node->value, &err) < 0) {
-		bt_scheduler_warn(scheduler, &err);
-	}
-	bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
-}
-
 /** --- other kinds --- */
 
 /** Resource name of the events of other kinds; absent: nobody can register for it. */
@@ -468,7 +455,16 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 		move_all(scheduler, resource_node, BT_ACTION_ADD, NULL, new_object, NULL, now_ns);
 		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
 	} else if (new_object == NULL) {
-		delete_node_from_cache(scheduler, old_object, now_ns);
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		struct berth_error failure = BERTH_ERROR_INIT;
+		log_node("Delete event for node", old_object);
+		move_all(
+			scheduler, resource_node, BT_ACTION_DELETE, old_object, NULL, NULL, now_ns);
+		if (bt_state_remove_node(scheduler->engine->state, old_object->value, &failure) <
+			0) {
+			bt_scheduler_warn(scheduler, &failure);
+		}
+		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
 	} else {
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		bt_state_update_node(

@@ -178,22 +178,6 @@ struct name_positions {
 	uint32_t *next;  /* by position: position + 1 */
 };
 
-static struct name_positions index_positions(const struct bt_state *state,
-	const struct bt_extender_candidates *candidates, struct bt_arena *arena)
-{
-	struct name_positions positions = {
-		.state = state,
-		.first = BT_ARENA_NEW_ARRAY(arena, uint32_t, state->nodes.slot_count),
-		.next = BT_ARENA_NEW_ARRAY(arena, uint32_t, candidates->count),
-	};
-	for (uint32_t i = candidates->count; i > 0; i--) {
-		uint32_t slot = candidates->slots[i - 1];
-		positions.next[i - 1] = positions.first[slot];
-		positions.first[slot] = i;
-	}
-	return positions;
-}
-
 static void add_scores(const struct name_positions *positions,
 	const bt_host_priority_list *priorities, int64_t weight, int64_t *totals, bool *scored)
 {
@@ -268,7 +252,17 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 {
 	struct bt_extender_args args = {
 		extenders->state, pod, candidates->nodes, candidates->count};
-	struct name_positions positions = index_positions(extenders->state, candidates, arena);
+	const struct bt_state *state = extenders->state;
+	struct name_positions positions = {
+		.state = state,
+		.first = BT_ARENA_NEW_ARRAY(arena, uint32_t, state->nodes.slot_count),
+		.next = BT_ARENA_NEW_ARRAY(arena, uint32_t, candidates->count),
+	};
+	for (uint32_t j = candidates->count; j > 0; j--) {
+		uint32_t slot = candidates->slots[j - 1];
+		positions.next[j - 1] = positions.first[slot];
+		positions.first[slot] = j;
+	}
 	void **questions = begin_questions(extenders, &args, arena);
 
 	for (uint32_t i = 0; i < extenders->count; i++) {

@@ -31,21 +31,6 @@ static void write_member_null(struct bt_json_writer *writer, const char *name)
 
 /** --- pods --- */
 
-/** As much as the engine knows: the shape has the spec, the rest is identity. */
-static struct bt_pod pod_of_info(const struct bt_pod_info *info)
-{
-	struct bt_pod pod = *info->shape->pod;
-	pod.metadata = (struct bt_object_meta){
-		.name = info->name,
-		.namespace_ = info->namespace_,
-		.uid = info->uid,
-		.labels = *info->labels,
-	};
-	pod.spec.node_name = info->node_name;
-	pod.status.nominated_node_name = info->nominated_node_name;
-	return pod;
-}
-
 static void write_pod(struct bt_json_writer *writer, const struct bt_pod_info *info,
 	const struct bt_extender_objects *objects)
 {
@@ -57,7 +42,16 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod_info *i
 	} else if (info->object != NULL) {
 		bt_message_encode_json(&bt_pod_message, writer, info->object);
 	} else {
-		struct bt_pod pod = pod_of_info(info);
+		/* As much as the engine knows: the shape has the spec, the rest is identity. */
+		struct bt_pod pod = *info->shape->pod;
+		pod.metadata = (struct bt_object_meta){
+			.name = info->name,
+			.namespace_ = info->namespace_,
+			.uid = info->uid,
+			.labels = *info->labels,
+		};
+		pod.spec.node_name = info->node_name;
+		pod.status.nominated_node_name = info->nominated_node_name;
 		bt_message_encode_json(&bt_pod_message, writer, &pod);
 	}
 	bt_strbuf_finish(&json);

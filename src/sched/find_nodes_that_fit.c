@@ -283,10 +283,8 @@ void bt_cycle_extension_finish(struct bt_cycle_run *run)
 static uint32_t *entry_of_stranger(struct bt_cycle_extension *extension, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
-	for (uint32_t it = bt_map_first(&extension->stranger_index, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&extension->stranger_index, hash, it)) {
-		struct bt_cycle_stranger *known =
-			&extension->strangers.items[bt_map_value(&extension->stranger_index, it)];
+	BT_MAP_EACH (&extension->stranger_index, hash, id) {
+		struct bt_cycle_stranger *known = &extension->strangers.items[id];
 		if (bt_str_equal(known->name, name)) {
 			return &known->entry;
 		}
@@ -379,10 +377,8 @@ static struct bt_status decode_once(
 	const struct bt_cycle_run *run, struct decoded_verdicts *known, uint32_t verdict)
 {
 	uint64_t hash = bt_hash_u64(0, verdict);
-	for (uint32_t it = bt_map_first(&known->map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&known->map, hash, it)) {
-		const struct decoded_verdict *item =
-			&known->items.items[bt_map_value(&known->map, it)];
+	BT_MAP_EACH (&known->map, hash, id) {
+		const struct decoded_verdict *item = &known->items.items[id];
 		if (item->verdict == verdict) {
 			return item->status;
 		}

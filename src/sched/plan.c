@@ -47,25 +47,6 @@ static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info 
 	}
 }
 
-static void memorize_pre_scores(struct bt_plan *plan, const struct bt_pod_info *pod)
-{
-	const struct bt_framework *framework = plan->framework;
-	for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_SCORE].entries.count; i++) {
-		struct bt_plugin *plugin =
-			framework->points[BT_POINT_PRE_SCORE].entries.items[i].plugin;
-		struct bt_cycle_memo *memo = &plan->memo[plugin->index];
-		if (!is_pure_for(plugin, pod)) {
-			continue;
-		}
-		memo->pre_score_known = true;
-		memo->pre_score_status =
-			plugin->ops->pre_score(plugin, &plan->template, pod, NULL, 0);
-		if (memo->pre_score_status.code == BT_STATUS_SKIP) {
-			bt_plugin_set_add(&plan->template.skip_score, plugin->index);
-		}
-	}
-}
-
 /**
  * The column form needs the data of the earlier point: a plugin that has that role but did not run
  * it (disabled in the profile, or failed) is left to its plain form, which knows the proper error.
@@ -223,40 +204,6 @@ static void collect_scores(
 			plan->has_plain_scores = true;
 		}
 	}
-}
-
-/** Everything about the shape that needs no node: outcomes, active filters, kinds of scores. */
-static struct bt_plan *plan_create(
-	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod)
-{
-	struct bt_plan *plan = BT_NEW(struct bt_plan);
-	plan->framework = framework;
-	plan->shape = pod->shape->id;
-	plan->shape_serial = pod->shape->serial;
-	plan->wide_values = engine->state->nodes.has_wide_values;
-	plan->class_version = bt_plan_class_version(engine->state);
-	bt_arena_init(&plan->arena, 4096);
-	bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
-	plan->memo =
-		BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_cycle_memo, framework->instances.count);
-	plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER, pod);
-	if (plan->pre_filter_cached) {
-		plan->pre_filter = bt_run_pre_filter(framework, &plan->template, pod);
-	} else {
-		memorize_pre_filters(plan, pod);
-	}
-	plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE, pod);
-	if (plan->pre_score_cached) {
-		plan->pre_score = bt_run_pre_score(framework, &plan->template, pod, NULL, 0);
-	} else {
-		memorize_pre_scores(plan, pod);
-	}
-	collect_filters(plan, pod);
-	if (framework->metrics != NULL) {
-		plan->rejected = BT_ARENA_NEW_ARRAY(&plan->arena, uint32_t, plan->filter_count);
-	}
-	collect_scores(plan, pod, engine->state);
-	return plan;
 }
 
 /** Plans of recurring shapes kept by default: a thousand shapes at 5,000 nodes. */
@@ -480,7 +427,53 @@ struct bt_plan *bt_plan_get(
 	bool seen_before = entry->last_serial == pod->shape->serial;
 	entry->last_serial = pod->shape->serial;
 	if (plan == NULL) {
-		plan = plan_create(engine, framework, pod);
+		/* Everything about the shape that needs no node: outcomes, active filters, kinds of
+		 * scores. */
+		plan = BT_NEW(struct bt_plan);
+		plan->framework = framework;
+		plan->shape = pod->shape->id;
+		plan->shape_serial = pod->shape->serial;
+		plan->wide_values = engine->state->nodes.has_wide_values;
+		plan->class_version = bt_plan_class_version(engine->state);
+		bt_arena_init(&plan->arena, 4096);
+		bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
+		plan->memo = BT_ARENA_NEW_ARRAY(
+			&plan->arena, struct bt_cycle_memo, framework->instances.count);
+		plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER, pod);
+		if (plan->pre_filter_cached) {
+			plan->pre_filter = bt_run_pre_filter(framework, &plan->template, pod);
+		} else {
+			memorize_pre_filters(plan, pod);
+		}
+		plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE, pod);
+		if (plan->pre_score_cached) {
+			plan->pre_score =
+				bt_run_pre_score(framework, &plan->template, pod, NULL, 0);
+		} else {
+			for (uint32_t i = 0;
+				i < framework->points[BT_POINT_PRE_SCORE].entries.count; i++) {
+				struct bt_plugin *plugin = framework->points[BT_POINT_PRE_SCORE]
+								   .entries.items[i]
+								   .plugin;
+				struct bt_cycle_memo *memo = &plan->memo[plugin->index];
+				if (!is_pure_for(plugin, pod)) {
+					continue;
+				}
+				memo->pre_score_known = true;
+				memo->pre_score_status = plugin->ops->pre_score(
+					plugin, &plan->template, pod, NULL, 0);
+				if (memo->pre_score_status.code == BT_STATUS_SKIP) {
+					bt_plugin_set_add(
+						&plan->template.skip_score, plugin->index);
+				}
+			}
+		}
+		collect_filters(plan, pod);
+		if (framework->metrics != NULL) {
+			plan->rejected =
+				BT_ARENA_NEW_ARRAY(&plan->arena, uint32_t, plan->filter_count);
+		}
+		collect_scores(plan, pod, engine->state);
 		plan->next_of_shape = entry->plans;
 		entry->plans = plan;
 	} else {

@@ -80,27 +80,6 @@ static void filter_part(void *argument, uint32_t part)
 	evaluate_filters(pass, bt_parts_range(&pass->parts, part));
 }
 
-/** All slots; filters in list order, neighbours that can be split together. */
-static void filter_all(struct column_pass *pass)
-{
-	const struct bt_plan *plan = pass->plan;
-	for (pass->from = 0; pass->from < plan->filter_count; pass->from = pass->to) {
-		pass->to = pass->from;
-		while (pass->to < plan->filter_count &&
-			(plan->filters[pass->to].form != BT_FILTER_COLUMN ||
-				bt_shortcuts(plan->filters[pass->to].plugin)->columns_split)) {
-			pass->to++;
-		}
-		if (pass->to != pass->from) {
-			bt_parts_run(&pass->parts, filter_part, pass);
-		} else {
-			pass->to++;
-			evaluate_filters(
-				pass, (struct bt_slot_range){.count = pass->parts.slot_count});
-		}
-	}
-}
-
 /** A verdict is there, or no longer is: one more or less of its filter's. */
 static inline void count_rejection(const struct bt_plan *plan, uint32_t verdict, int32_t by)
 {
@@ -216,7 +195,23 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		}
 		struct column_pass pass = {
 			plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
-		filter_all(&pass);
+		/* All slots; filters in list order, neighbours that can be split together. */
+		for (pass.from = 0; pass.from < plan->filter_count; pass.from = pass.to) {
+			pass.to = pass.from;
+			while (pass.to < plan->filter_count &&
+				(plan->filters[pass.to].form != BT_FILTER_COLUMN ||
+					bt_shortcuts(plan->filters[pass.to].plugin)
+						->columns_split)) {
+				pass.to++;
+			}
+			if (pass.to != pass.from) {
+				bt_parts_run(&pass.parts, filter_part, &pass);
+			} else {
+				pass.to++;
+				evaluate_filters(&pass,
+					(struct bt_slot_range){.count = pass.parts.slot_count});
+			}
+		}
 		plan->feasible_count =
 			bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
 		if (plan->rejected != NULL) {

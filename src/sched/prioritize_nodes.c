@@ -89,11 +89,11 @@ static struct bt_status score_nodes(
 		? plan->pre_score
 		: bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &status);
-	bt_cycle_count_pre_scores(run);
+	bt_cycle_count_unskipped(run, BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE, 1);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	bt_cycle_count_scores(run, count);
+	bt_cycle_count_unskipped(run, BT_POINT_SCORE, BT_TIMED_SCORE, count);
 	if (plan != NULL && !plan->has_plain_scores && run->cycle->without_pods == NULL) {
 		if (run->few_nodes) {
 			bt_plan_slot_totals(plan, run->engine, run->pod, slots, count, totals);

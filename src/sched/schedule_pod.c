@@ -73,7 +73,7 @@ void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing)
 	}
 }
 
-static void count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
+void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
 	enum bt_timed_point point, uint32_t calls)
 {
 	const struct bt_framework_point *entries = &run->framework->points[list];
@@ -86,16 +86,6 @@ static void count_unskipped(const struct bt_cycle_run *run, enum bt_extension_po
 			bt_profile_evaluated(run->framework->metrics, plugin, point, calls);
 		}
 	}
-}
-
-void bt_cycle_count_pre_scores(const struct bt_cycle_run *run)
-{
-	count_unskipped(run, BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE, 1);
-}
-
-void bt_cycle_count_scores(const struct bt_cycle_run *run, uint32_t count)
-{
-	count_unskipped(run, BT_POINT_SCORE, BT_TIMED_SCORE, count);
 }
 
 struct bt_cycle_state *bt_engine_begin_cycle(

@@ -383,27 +383,6 @@ static void log_failure(const struct bt_queue_entry *entry, const struct bt_sche
 	}
 }
 
-/** Why the pod is not queued again, if it is not. */
-static void log_informer(const struct bt_queue_entry *entry, const struct bt_object *known)
-{
-	const struct bt_pod_info *pod = &entry->pod;
-	if (known == NULL) {
-		BT_LOG_INFO(0, "Pod doesn't exist in informer cache",
-			BT_LOG_REF("pod", pod->namespace_, pod->name),
-			BT_LOG_STR("err", bt_str_from("pod not found")));
-	} else if (!bt_str_equal(known->meta->uid, pod->uid)) {
-		BT_LOG_INFO(2,
-			"Pod was recreated while handling scheduling failure. Skip requeueing and "
-			"status updates.",
-			BT_LOG_REF("pod", pod->namespace_, pod->name));
-	} else if (bt_pod_is_assigned(known->value)) {
-		const struct bt_pod *assigned = known->value;
-		BT_LOG_INFO(0, "Pod has been assigned to node. Abort adding it back to queue.",
-			BT_LOG_REF("pod", pod->namespace_, pod->name),
-			BT_LOG_STR("node", assigned->spec.node_name));
-	}
-}
-
 void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -421,7 +400,23 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	struct bt_object *known =
 		bt_object_store_wake(&scheduler->pods, meta->namespace_, meta->name);
 	log_failure(entry, result, &scheduler->text);
-	log_informer(entry, known);
+	/* Why the pod is not queued again, if it is not. */
+	const struct bt_pod_info *info = &entry->pod;
+	if (known == NULL) {
+		BT_LOG_INFO(0, "Pod doesn't exist in informer cache",
+			BT_LOG_REF("pod", info->namespace_, info->name),
+			BT_LOG_STR("err", bt_str_from("pod not found")));
+	} else if (!bt_str_equal(known->meta->uid, info->uid)) {
+		BT_LOG_INFO(2,
+			"Pod was recreated while handling scheduling failure. Skip requeueing and "
+			"status updates.",
+			BT_LOG_REF("pod", info->namespace_, info->name));
+	} else if (bt_pod_is_assigned(known->value)) {
+		const struct bt_pod *assigned = known->value;
+		BT_LOG_INFO(0, "Pod has been assigned to node. Abort adding it back to queue.",
+			BT_LOG_REF("pod", info->namespace_, info->name),
+			BT_LOG_STR("node", assigned->spec.node_name));
+	}
 	if (known != NULL && !bt_str_equal(known->meta->uid, meta->uid)) {
 		/* Deleted and created anew: this attempt concerns nobody any more. */
 		bt_queue_release(scheduler->queue, entry);

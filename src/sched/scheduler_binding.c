@@ -45,19 +45,6 @@ static void call_finished(
 
 /** --- how they are carried out --- */
 
-static struct bt_api_call *take_answered(struct bt_scheduler *scheduler)
-{
-	struct bt_api_call *call = NULL;
-	while (call == NULL && bt_fifo_count(&scheduler->answered) != 0) {
-		call = bt_fifo_at(&scheduler->answered, 0);
-		bt_fifo_drop_first(&scheduler->answered);
-	}
-	if (call != NULL) {
-		call->is_listed = false;
-	}
-	return call;
-}
-
 void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 {
 	if (!scheduler->queues_calls || scheduler->runs_calls) {
@@ -65,7 +52,14 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 	}
 	scheduler->runs_calls = true;
 	for (;;) {
-		struct bt_api_call *call = take_answered(scheduler);
+		struct bt_api_call *call = NULL;
+		while (call == NULL && bt_fifo_count(&scheduler->answered) != 0) {
+			call = bt_fifo_at(&scheduler->answered, 0);
+			bt_fifo_drop_first(&scheduler->answered);
+		}
+		if (call != NULL) {
+			call->is_listed = false;
+		}
 		if (call == NULL) {
 			call = bt_api_calls_pop(&scheduler->calls, now_of(scheduler));
 		}
@@ -385,11 +379,8 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 
 static uint32_t find_binding(const struct bt_scheduler *scheduler, struct bt_str uid)
 {
-	const struct bt_map *map = &scheduler->bindings_by_uid;
 	uint64_t hash = bt_str_hash(uid);
-	for (uint32_t it = bt_map_first(map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(map, hash, it)) {
-		uint32_t id = bt_map_value(map, it);
+	BT_MAP_EACH (&scheduler->bindings_by_uid, hash, id) {
 		if (bt_str_equal(scheduler->bindings.items[id]->entry->pod.uid, uid)) {
 			return id;
 		}
@@ -434,13 +425,8 @@ static void set_alarm(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 
 static void add_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
-	uint32_t id = scheduler->bindings.count;
-	if (scheduler->free_bindings.count != 0) {
-		id = scheduler->free_bindings.items[--scheduler->free_bindings.count];
-		scheduler->bindings.items[id] = held;
-	} else {
-		bt_vec_push(&scheduler->bindings, held);
-	}
+	uint32_t id;
+	bt_vec_store(&scheduler->bindings, &scheduler->free_bindings, held, id);
 	bt_map_insert(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
 	set_alarm(scheduler, held);
 }
@@ -588,25 +574,6 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 	return true;
 }
 
-static void wake_bindings(struct bt_scheduler *scheduler, int64_t now_ns)
-{
-	if (now_ns < scheduler->next_wake_ns) {
-		return;
-	}
-	scheduler->next_wake_ns = INT64_MAX;
-	for (uint32_t i = 0; i < scheduler->bindings.count; i++) {
-		struct bt_held_pod *held = scheduler->bindings.items[i];
-		if (held == NULL) {
-			continue;
-		}
-		if (held->wake_ns <= now_ns) {
-			scheduler_make_ready(held);
-		} else if (held->wake_ns < scheduler->next_wake_ns) {
-			scheduler->next_wake_ns = held->wake_ns;
-		}
-	}
-}
-
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 {
 	struct bt_held_pod *held = scheduler_find_binding(scheduler, uid);
@@ -626,7 +593,20 @@ static bool finish_one(
 			return true;
 		}
 	}
-	wake_bindings(scheduler, now_ns);
+	if (now_ns >= scheduler->next_wake_ns) {
+		scheduler->next_wake_ns = INT64_MAX;
+		for (uint32_t i = 0; i < scheduler->bindings.count; i++) {
+			struct bt_held_pod *waiting = scheduler->bindings.items[i];
+			if (waiting == NULL) {
+				continue;
+			}
+			if (waiting->wake_ns <= now_ns) {
+				scheduler_make_ready(waiting);
+			} else if (waiting->wake_ns < scheduler->next_wake_ns) {
+				scheduler->next_wake_ns = waiting->wake_ns;
+			}
+		}
+	}
 	while (bt_fifo_count(&scheduler->ready) != 0) {
 		held = bt_fifo_at(&scheduler->ready, 0);
 		bt_fifo_drop_first(&scheduler->ready);

@@ -40,14 +40,11 @@ static void add_terms(struct bt_affinity_index *index, struct owner_group *group
 static uint32_t find_group(const struct bt_affinity_index *index, uint64_t shape_serial,
 	bt_sym namespace_, uint64_t hash)
 {
-	uint32_t at = bt_map_first(&index->group_map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&index->group_map, hash, at)) {
-		const struct owner_group *group =
-			&index->groups.items[bt_map_value(&index->group_map, at)];
+	BT_MAP_EACH (&index->group_map, hash, id) {
+		const struct owner_group *group = &index->groups.items[id];
 		if (group->shape_serial == shape_serial &&
 			bt_sym_equal(group->namespace_, namespace_)) {
-			return bt_map_value(&index->group_map, at);
+			return id;
 		}
 	}
 	return UINT32_MAX;
@@ -195,27 +192,6 @@ static struct touched_group *touch_group(struct bt_affinity_index *index, uint32
 	return &index->touched.items[group->touched_at];
 }
 
-/** Which groups the slot's pods are of, and of which they were. */
-static void collect_groups(struct bt_affinity_index *index, uint32_t slot)
-{
-	const struct bt_state *state = index->state;
-	const struct bt_node_row *row = &state->nodes.rows[slot];
-	const struct slot_list *list = &index->slots.items[slot];
-	uint32_t count = row->in_snapshot ? row->pods_with_affinity.count : 0;
-
-	index->touched.count = 0;
-	index->mark++;
-	for (uint32_t i = 0; i < list->groups.count; i++) {
-		touch_group(index, list->groups.items[i].group)->before =
-			list->groups.items[i].count;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t group = group_of_pod(
-			index, bt_state_pod_at(state, row->pods_with_affinity.items[i]));
-		touch_group(index, group)->after++;
-	}
-}
-
 static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 {
 	const struct bt_node_row *row = &index->state->nodes.rows[slot];
@@ -223,7 +199,21 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 	bool has_pods = row->in_snapshot && row->pods_with_affinity.count != 0;
 
 	if (has_pods || list->groups.count != 0) {
-		collect_groups(index, slot);
+		/* Which groups the slot's pods are of, and of which they were. */
+		const struct bt_state *state = index->state;
+		uint32_t pod_count = row->in_snapshot ? row->pods_with_affinity.count : 0;
+
+		index->touched.count = 0;
+		index->mark++;
+		for (uint32_t i = 0; i < list->groups.count; i++) {
+			touch_group(index, list->groups.items[i].group)->before =
+				list->groups.items[i].count;
+		}
+		for (uint32_t i = 0; i < pod_count; i++) {
+			uint32_t group = group_of_pod(
+				index, bt_state_pod_at(state, row->pods_with_affinity.items[i]));
+			touch_group(index, group)->after++;
+		}
 		list->groups.count = 0;
 		for (uint32_t i = 0; i < index->touched.count; i++) {
 			struct touched_group touched = index->touched.items[i];

@@ -110,21 +110,6 @@ bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
 	return stale;
 }
 
-static uint32_t add_key(struct bt_affinity_index *index, struct bt_str text, uint64_t hash)
-{
-	struct topology_key fresh = {.text = owned_text(text), .hash = hash};
-	uint32_t id;
-
-	fresh.column = bt_state_label_column(index->state, text);
-	bt_affinity_index_take_domains(index, &fresh);
-	bt_vec_store(&index->keys, &index->free_keys, fresh, id);
-	bt_map_insert(&index->key_map, hash, id);
-	if (fresh.column != NULL) {
-		bt_vec_push(&index->active_keys, id);
-	}
-	return id;
-}
-
 static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
 {
 	uint64_t hash = bt_str_hash(text);
@@ -138,7 +123,14 @@ static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
 		}
 	}
 	if (id == UINT32_MAX) {
-		id = add_key(index, text, hash);
+		struct topology_key fresh = {.text = owned_text(text), .hash = hash};
+		fresh.column = bt_state_label_column(index->state, text);
+		bt_affinity_index_take_domains(index, &fresh);
+		bt_vec_store(&index->keys, &index->free_keys, fresh, id);
+		bt_map_insert(&index->key_map, hash, id);
+		if (fresh.column != NULL) {
+			bt_vec_push(&index->active_keys, id);
+		}
 	}
 	index->keys.items[id].term_count++;
 	return id;
@@ -178,14 +170,11 @@ static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group grou
 static uint32_t find_list(const struct bt_affinity_index *index, enum posting_kind kind,
 	enum bt_affinity_group group, struct bt_str key, struct bt_str value, uint64_t hash)
 {
-	uint32_t at = bt_map_first(&index->list_map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&index->list_map, hash, at)) {
-		const struct posting_list *list =
-			&index->lists.items[bt_map_value(&index->list_map, at)];
+	BT_MAP_EACH (&index->list_map, hash, id) {
+		const struct posting_list *list = &index->lists.items[id];
 		if (list->kind == kind && list->group == group && bt_str_equal(list->key, key) &&
 			bt_str_equal(list->value, value)) {
-			return bt_map_value(&index->list_map, at);
+			return id;
 		}
 	}
 	return UINT32_MAX;

@@ -192,11 +192,8 @@ static void drop_counter(struct bt_state *state, struct bt_domain_counter *count
 static struct bt_domain_counter *find_counter(
 	const struct bt_domain_counters *counters, struct bt_str identity, uint64_t hash)
 {
-	uint32_t at = bt_map_first(&counters->map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&counters->map, hash, at)) {
-		struct bt_domain_counter *counter =
-			counters->items.items[bt_map_value(&counters->map, at)];
+	BT_MAP_EACH (&counters->map, hash, id) {
+		struct bt_domain_counter *counter = counters->items.items[id];
 		if (counter->hash == hash && bt_str_equal(counter->identity, identity)) {
 			return counter;
 		}

@@ -54,11 +54,8 @@ void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligi
 static struct bt_eligibility *find_stored(
 	const struct bt_eligibility_table *table, struct bt_str identity, uint64_t hash)
 {
-	uint32_t at = bt_map_first(&table->map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
-		struct bt_eligibility *eligibility =
-			table->items.items[bt_map_value(&table->map, at)];
+	BT_MAP_EACH (&table->map, hash, id) {
+		struct bt_eligibility *eligibility = table->items.items[id];
 		if (eligibility->hash == hash && bt_str_equal(eligibility->identity, identity)) {
 			return eligibility;
 		}

@@ -23,20 +23,14 @@ void bt_label_set_table_finish(struct bt_label_set_table *table)
 	bt_map_finish(&table->map);
 }
 
-static uint64_t hash_labels(const struct bt_str_map *labels)
+uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels)
 {
 	uint64_t hash = labels->count;
 
-	for (uint32_t i = 0; i < labels->count; i++) {
-		hash = bt_hash_u64(hash, bt_str_hash(labels->items[i].key));
-		hash = bt_hash_u64(hash, bt_str_hash(labels->items[i].value));
+	for (uint32_t j = 0; j < labels->count; j++) {
+		hash = bt_hash_u64(hash, bt_str_hash(labels->items[j].key));
+		hash = bt_hash_u64(hash, bt_str_hash(labels->items[j].value));
 	}
-	return hash;
-}
-
-uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels)
-{
-	uint64_t hash = hash_labels(labels);
 
 	BT_MAP_EACH (&table->map, hash, id) {
 		struct bt_label_set *set = &table->sets.items[id];

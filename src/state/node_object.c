@@ -23,18 +23,6 @@ void bt_taint_sets_finish(struct bt_node_table *table)
 	bt_map_finish(&table->taint_set_index);
 }
 
-static uint64_t hash_taints(const bt_taint_list *taints)
-{
-	uint64_t hash = taints->count;
-
-	for (uint32_t i = 0; i < taints->count; i++) {
-		hash = bt_hash_u64(hash, bt_str_hash(taints->items[i].key));
-		hash = bt_hash_u64(hash, bt_str_hash(taints->items[i].value));
-		hash = bt_hash_u64(hash, bt_str_hash(taints->items[i].effect));
-	}
-	return hash;
-}
-
 static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
 {
 	if (a->count != b->count) {
@@ -59,7 +47,13 @@ static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_l
 	if (taints->count == 0) {
 		return 0;
 	}
-	hash = hash_taints(taints);
+	hash = taints->count;
+
+	for (uint32_t j = 0; j < taints->count; j++) {
+		hash = bt_hash_u64(hash, bt_str_hash(taints->items[j].key));
+		hash = bt_hash_u64(hash, bt_str_hash(taints->items[j].value));
+		hash = bt_hash_u64(hash, bt_str_hash(taints->items[j].effect));
+	}
 	BT_MAP_EACH (&table->taint_set_index, hash, id) {
 		struct bt_taint_set *set = &table->taint_sets.items[id];
 		if (set->hash == hash && taints_equal(&set->taints, taints)) {

@@ -30,11 +30,9 @@ bool bt_node_table_has_label_key(const struct bt_node_table *table, bt_sym key)
 static struct bt_label_column *find_column(const struct bt_node_table *table, bt_sym key)
 {
 	uint64_t hash = bt_sym_hash(key);
-	uint32_t at = bt_map_first(&table->label_column_index, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->label_column_index, hash, at)) {
-		struct bt_label_column *column =
-			table->label_columns.items[bt_map_value(&table->label_column_index, at)];
+	BT_MAP_EACH (&table->label_column_index, hash, id) {
+		struct bt_label_column *column = table->label_columns.items[id];
 		if (bt_sym_equal(column->key, key)) {
 			return column;
 		}

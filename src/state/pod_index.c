@@ -67,63 +67,6 @@ static uint32_t add_pair(struct bt_pod_index *index, const struct bt_label_pair 
 	return id;
 }
 
-/** The set's first pod came. */
-static void list_set(struct bt_pod_index *index, const struct bt_state *state, uint32_t set_id)
-{
-	const struct bt_label_set *source = &state->label_sets.sets.items[set_id];
-	struct indexed_set *set = &index->sets.items[set_id];
-
-	set->label_count = source->labels.count;
-	set->labels = BT_NEW_ARRAY(struct set_label, set->label_count);
-	index->label_bytes += set->label_count * sizeof(*set->labels);
-	for (uint32_t i = 0; i < set->label_count; i++) {
-		const struct bt_label_pair *pair = &source->symbols[i];
-		uint32_t id = find_pair(index, pair->key, pair->value);
-
-		id = id != UINT32_MAX ? id : add_pair(index, pair);
-		set->labels[i] = (struct set_label){id, index->pairs.items[id].sets.count};
-		bt_vec_push(&index->pairs.items[id].sets, set_id);
-		bt_vec_push(&index->pairs.items[id].labels, i);
-	}
-}
-
-static void drop_pair(struct bt_pod_index *index, uint32_t id)
-{
-	struct indexed_pair *pair = &index->pairs.items[id];
-	bool removed =
-		bt_map_remove(&index->pair_map, hash_of_pair(pair->pair.key, pair->pair.value), id);
-
-	BT_ASSERT(removed);
-	bt_vec_finish(&pair->sets);
-	bt_vec_finish(&pair->labels);
-	bt_vec_push(&index->free_pairs, id);
-}
-
-/** The set's last pod went. */
-static void unlist_set(struct bt_pod_index *index, struct indexed_set *set)
-{
-	for (uint32_t i = 0; i < set->label_count; i++) {
-		struct indexed_pair *pair = &index->pairs.items[set->labels[i].pair];
-		uint32_t at = set->labels[i].position;
-
-		bt_vec_remove_swap(&pair->sets, at);
-		bt_vec_remove_swap(&pair->labels, at);
-		if (at < pair->sets.count) {
-			index->sets.items[pair->sets.items[at]]
-				.labels[pair->labels.items[at]]
-				.position = at;
-		}
-		if (pair->sets.count == 0) {
-			drop_pair(index, set->labels[i].pair);
-		}
-	}
-	index->label_bytes -= set->label_count * sizeof(*set->labels);
-	bt_free(set->labels);
-	set->labels = NULL;
-	set->label_count = 0;
-	bt_vec_finish(&set->pods);
-}
-
 void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 {
 	struct bt_pod_index *index = state->pod_index;
@@ -137,7 +80,20 @@ void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 	}
 	set = &index->sets.items[set_id];
 	if (set->pods.count == 0) {
-		list_set(index, state, set_id);
+		/* The set's first pod came. */
+		const struct bt_label_set *source = &state->label_sets.sets.items[set_id];
+		set->label_count = source->labels.count;
+		set->labels = BT_NEW_ARRAY(struct set_label, set->label_count);
+		index->label_bytes += set->label_count * sizeof(*set->labels);
+		for (uint32_t i = 0; i < set->label_count; i++) {
+			const struct bt_label_pair *pair = &source->symbols[i];
+			uint32_t id = find_pair(index, pair->key, pair->value);
+
+			id = id != UINT32_MAX ? id : add_pair(index, pair);
+			set->labels[i] = (struct set_label){id, index->pairs.items[id].sets.count};
+			bt_vec_push(&index->pairs.items[id].sets, set_id);
+			bt_vec_push(&index->pairs.items[id].labels, i);
+		}
 	}
 	if (pod_id >= index->positions.count) {
 		bt_vec_reserve(&index->positions, (uint64_t)pod_id + 1);
@@ -159,7 +115,34 @@ void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label
 		index->positions.items[set->pods.items[at]] = at;
 	}
 	if (set->pods.count == 0) {
-		unlist_set(index, set);
+		/* The set's last pod went. */
+		for (uint32_t i = 0; i < set->label_count; i++) {
+			struct indexed_pair *pair = &index->pairs.items[set->labels[i].pair];
+			uint32_t place = set->labels[i].position;
+
+			bt_vec_remove_swap(&pair->sets, place);
+			bt_vec_remove_swap(&pair->labels, place);
+			if (place < pair->sets.count) {
+				index->sets.items[pair->sets.items[place]]
+					.labels[pair->labels.items[place]]
+					.position = place;
+			}
+			if (pair->sets.count == 0) {
+				uint32_t id = set->labels[i].pair;
+				bool removed = bt_map_remove(&index->pair_map,
+					hash_of_pair(pair->pair.key, pair->pair.value), id);
+
+				BT_ASSERT(removed);
+				bt_vec_finish(&pair->sets);
+				bt_vec_finish(&pair->labels);
+				bt_vec_push(&index->free_pairs, id);
+			}
+		}
+		index->label_bytes -= set->label_count * sizeof(*set->labels);
+		bt_free(set->labels);
+		set->labels = NULL;
+		set->label_count = 0;
+		bt_vec_finish(&set->pods);
 	}
 }
 

@@ -214,76 +214,6 @@ static struct bt_pod canonical_pod(
 
 /* --- what is computed from it --- */
 
-static void collect_claims(struct bt_shape *shape)
-{
-	const struct bt_pod_spec *spec = &shape->pod->spec;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		count += spec->volumes.items[i].persistent_volume_claim != NULL;
-	}
-	if (count == 0) {
-		return;
-	}
-	shape->claim_names.items = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_str, count);
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		const struct bt_pvc_volume_source *claim =
-			spec->volumes.items[i].persistent_volume_claim;
-		if (claim != NULL) {
-			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
-		}
-	}
-	shape->claim_names.present = true;
-}
-
-static struct bt_shape *create_shape(struct bt_shape_table *table, const struct bt_pod *canonical,
-	uint64_t hash, struct bt_arena *scratch)
-{
-	struct bt_shape *shape = BT_NEW(struct bt_shape);
-	const struct bt_affinity *affinity;
-	struct bt_pod *pod;
-
-	bt_arena_init(&shape->arena, FIRST_CHUNK_BYTES);
-	pod = BT_ARENA_NEW(&shape->arena, struct bt_pod);
-	bt_message_copy(&bt_pod_message, pod, canonical, &shape->arena);
-	shape->pod = pod;
-	shape->ref_count = 1;
-	shape->serial = table->next_serial++;
-	shape->hash = hash;
-	struct bt_pod_resources resources =
-		bt_pod_resources_compute(shape->pod, &table->gates, scratch);
-	uint32_t count = resources.requested.scalar_count;
-
-	shape->requested_cpu_milli = resources.requested.cpu_milli;
-	shape->requested_memory_bytes = resources.requested.memory_bytes;
-	shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
-	shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
-	shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
-	shape->scalar_count = count;
-	if (count != 0) {
-		shape->scalars = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
-		for (uint32_t i = 0; i < count; i++) {
-			const struct bt_scalar_resource *scalar = &resources.requested.scalars[i];
-			shape->scalars[i].resource =
-				bt_node_table_scalar(table->nodes, scalar->name);
-			shape->scalars[i].value = scalar->value;
-		}
-	}
-	shape->host_ports = bt_pod_host_ports(&pod->spec, &shape->arena);
-	collect_claims(shape);
-	affinity = pod->spec.affinity;
-	if (affinity != NULL) {
-		shape->has_affinity =
-			affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL;
-		shape->has_required_anti_affinity = affinity->pod_anti_affinity != NULL &&
-			affinity->pod_anti_affinity->required.count != 0;
-	}
-	if (shape->has_affinity) {
-		shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
-	}
-	return shape;
-}
-
 static uint32_t find_shape(
 	const struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
 {
@@ -306,7 +236,68 @@ static uint32_t ref_canonical(
 	if (id != BT_SHAPE_NONE) {
 		table->shapes.items[id]->ref_count++;
 	} else {
-		struct bt_shape *shape = create_shape(table, canonical, hash, scratch);
+		struct bt_shape *shape = BT_NEW(struct bt_shape);
+		const struct bt_affinity *affinity;
+		struct bt_pod *pod;
+
+		bt_arena_init(&shape->arena, FIRST_CHUNK_BYTES);
+		pod = BT_ARENA_NEW(&shape->arena, struct bt_pod);
+		bt_message_copy(&bt_pod_message, pod, canonical, &shape->arena);
+		shape->pod = pod;
+		shape->ref_count = 1;
+		shape->serial = table->next_serial++;
+		shape->hash = hash;
+		struct bt_pod_resources resources =
+			bt_pod_resources_compute(shape->pod, &table->gates, scratch);
+		uint32_t count = resources.requested.scalar_count;
+
+		shape->requested_cpu_milli = resources.requested.cpu_milli;
+		shape->requested_memory_bytes = resources.requested.memory_bytes;
+		shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
+		shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
+		shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
+		shape->scalar_count = count;
+		if (count != 0) {
+			shape->scalars =
+				BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
+			for (uint32_t i = 0; i < count; i++) {
+				const struct bt_scalar_resource *scalar =
+					&resources.requested.scalars[i];
+				shape->scalars[i].resource =
+					bt_node_table_scalar(table->nodes, scalar->name);
+				shape->scalars[i].value = scalar->value;
+			}
+		}
+		shape->host_ports = bt_pod_host_ports(&pod->spec, &shape->arena);
+		const struct bt_pod_spec *spec = &shape->pod->spec;
+		uint32_t claim_count = 0;
+
+		for (uint32_t i = 0; i < spec->volumes.count; i++) {
+			claim_count += spec->volumes.items[i].persistent_volume_claim != NULL;
+		}
+		if (claim_count != 0) {
+			shape->claim_names.items =
+				BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_str, claim_count);
+			for (uint32_t i = 0; i < spec->volumes.count; i++) {
+				const struct bt_pvc_volume_source *claim =
+					spec->volumes.items[i].persistent_volume_claim;
+				if (claim != NULL) {
+					shape->claim_names.items[shape->claim_names.count++] =
+						claim->claim_name;
+				}
+			}
+			shape->claim_names.present = true;
+		}
+		affinity = pod->spec.affinity;
+		if (affinity != NULL) {
+			shape->has_affinity = affinity->pod_affinity != NULL ||
+				affinity->pod_anti_affinity != NULL;
+			shape->has_required_anti_affinity = affinity->pod_anti_affinity != NULL &&
+				affinity->pod_anti_affinity->required.count != 0;
+		}
+		if (shape->has_affinity) {
+			shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
+		}
 		bt_vec_store(&table->shapes, &table->free_ids, shape, id);
 		shape->id = id;
 		bt_map_insert(&table->map, hash, id);

@@ -60,9 +60,18 @@ static bool check_row(
 {
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_node_row *row = &nodes->rows[slot];
+	bool known = row->in_cache || row->in_snapshot ||
+		bt_snapshot_has_name(&state->snapshot, slot) || row->in_order ||
+		row->pods.count != 0;
 	struct sums sums = {0};
 	uint32_t claims = 0;
 
+	check(row->in_use == known, "slot %u: in use %d, known %d", slot, row->in_use, known);
+	check(bt_bitset_get(&state->affinity_slots, slot) == (row->pods_with_affinity.count != 0),
+		"slot %u: set of slots with affinity", slot);
+	check(!row->has_node || row->in_cache, "slot %u has a node outside the cache", slot);
+	check(!row->in_use || bt_node_table_find_symbol(nodes, row->name) == slot, "slot %u: name",
+		slot);
 	memset(scalars, 0, nodes->scalars.count * sizeof(*scalars));
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		if (!add_pod(state, slot, i, &sums, scalars, reason)) {
@@ -92,9 +101,12 @@ static bool check_row(
 	return true;
 }
 
-static bool check_label_columns(const struct bt_state *state, struct bt_strbuf *reason)
+static bool check_labels(const struct bt_state *state, struct bt_strbuf *reason)
 {
 	const struct bt_node_table *nodes = &state->nodes;
+	uint32_t keys = 0;
+	uint64_t counted = 0;
+	uint64_t labels = 0;
 
 	for (uint32_t i = 0; i < nodes->label_columns.count; i++) {
 		const struct bt_label_column *column = nodes->label_columns.items[i];
@@ -113,16 +125,6 @@ static bool check_label_columns(const struct bt_state *state, struct bt_strbuf *
 		}
 		check(present == column->present_count, "label column %u: present count", i);
 	}
-	return true;
-}
-
-static bool check_label_keys(const struct bt_state *state, struct bt_strbuf *reason)
-{
-	const struct bt_node_table *nodes = &state->nodes;
-	uint32_t keys = 0;
-	uint64_t counted = 0;
-	uint64_t labels = 0;
-
 	for (uint32_t i = 0; i < nodes->label_keys.count; i++) {
 		keys += nodes->label_keys.items[i].slot_count != 0;
 		counted += nodes->label_keys.items[i].slot_count;
@@ -142,22 +144,6 @@ static bool check_label_keys(const struct bt_state *state, struct bt_strbuf *rea
 	return true;
 }
 
-static bool check_flags(const struct bt_state *state, uint32_t slot, struct bt_strbuf *reason)
-{
-	const struct bt_node_row *row = &state->nodes.rows[slot];
-	bool known = row->in_cache || row->in_snapshot ||
-		bt_snapshot_has_name(&state->snapshot, slot) || row->in_order ||
-		row->pods.count != 0;
-
-	check(row->in_use == known, "slot %u: in use %d, known %d", slot, row->in_use, known);
-	check(bt_bitset_get(&state->affinity_slots, slot) == (row->pods_with_affinity.count != 0),
-		"slot %u: set of slots with affinity", slot);
-	check(!row->has_node || row->in_cache, "slot %u has a node outside the cache", slot);
-	check(!row->in_use || bt_node_table_find_symbol(&state->nodes, row->name) == slot,
-		"slot %u: name", slot);
-	return true;
-}
-
 static bool check_nodes(const struct bt_state *state, struct bt_strbuf *reason)
 {
 	int64_t *scalars = BT_NEW_ARRAY(int64_t, state->nodes.scalars.count);
@@ -173,7 +159,7 @@ static bool check_nodes(const struct bt_state *state, struct bt_strbuf *reason)
 		in_order += row->in_order;
 		names += bt_snapshot_has_name(&state->snapshot, slot);
 		affinity += row->pods_with_affinity.count;
-		good = check_flags(state, slot, reason) && check_row(state, slot, scalars, reason);
+		good = check_row(state, slot, scalars, reason);
 	}
 	bt_free(scalars);
 	if (!good) {
@@ -187,7 +173,7 @@ static bool check_nodes(const struct bt_state *state, struct bt_strbuf *reason)
 		state->snapshot.name_count);
 	check(affinity == state->affinity_pod_count, "%u pods with affinity, counted %u", affinity,
 		state->affinity_pod_count);
-	return check_label_columns(state, reason) && check_label_keys(state, reason);
+	return check_labels(state, reason);
 }
 
 static bool check_pods(const struct bt_state *state, struct bt_strbuf *reason)
@@ -290,37 +276,35 @@ bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reaso
 
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
 
-static size_t map_bytes(const struct bt_map *map)
-{
-	return (size_t)map->capacity * sizeof(*map->slots);
-}
+#define map_bytes(map) ((size_t)(map)->capacity * sizeof(*(map)->slots))
 
-static size_t row_bytes(const struct bt_node_row *row)
+size_t bt_state_memory_bytes(const struct bt_state *state)
 {
-	return row->labels.count * (sizeof(*row->labels.items) + sizeof(*row->label_symbols)) +
-		vec_bytes(&row->images) + vec_bytes(&row->ports) + vec_bytes(&row->pods) +
-		vec_bytes(&row->pods_with_affinity) +
-		vec_bytes(&row->pods_with_required_anti_affinity) + vec_bytes(&row->claims);
-}
+	const struct bt_node_table *nodes = &state->nodes;
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	/* Thirteen columns of 8 bytes (the shared zeros are one), two of uint32_t, two of bytes. */
+	size_t per_slot =
+		13 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
+	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +
+		snapshot->nameless.word_count + state->affinity_slots.word_count;
+	size_t bytes = sizeof(*state) + bt_domain_counters_memory_bytes(state) +
+		bt_affinity_index_memory_bytes(state) + bt_pod_index_memory_bytes(state) +
+		(state->dra != NULL ? state->dra_memory_bytes(state->dra) : 0);
 
-static size_t scalar_bytes(const struct bt_node_table *nodes)
-{
-	size_t bytes = vec_bytes(&nodes->scalars) + map_bytes(&nodes->scalar_index);
-
+	bytes += map_bytes(&state->symbols.map) + vec_bytes(&state->symbols.entries) +
+		vec_bytes(&state->symbols.free_ids) + state->symbols.text_bytes;
+	bytes += nodes->slot_capacity * per_slot + map_bytes(&nodes->names) +
+		vec_bytes(&nodes->free_slots) + vec_bytes(&nodes->taint_sets) +
+		vec_bytes(&nodes->free_taint_sets) + map_bytes(&nodes->taint_set_index) +
+		vec_bytes(&nodes->scalars) + map_bytes(&nodes->scalar_index) +
+		vec_bytes(&nodes->label_columns) + map_bytes(&nodes->label_column_index) +
+		vec_bytes(&nodes->label_keys) + map_bytes(&nodes->label_key_index);
 	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
 		const struct bt_scalar_column *column = &nodes->scalars.items[i];
 		size_t columns = (size_t)(column->allocatable != nodes->zero_amounts) +
 			(size_t)(column->requested != nodes->zero_amounts);
 		bytes += columns * nodes->slot_capacity * sizeof(int64_t);
 	}
-	return bytes;
-}
-
-static size_t label_column_bytes(const struct bt_node_table *nodes)
-{
-	size_t bytes = vec_bytes(&nodes->label_columns) + map_bytes(&nodes->label_column_index) +
-		vec_bytes(&nodes->label_keys) + map_bytes(&nodes->label_key_index);
-
 	for (uint32_t i = 0; i < nodes->label_columns.count; i++) {
 		const struct bt_label_column *column = nodes->label_columns.items[i];
 		bytes += sizeof(*column) + vec_bytes(&column->dictionary) +
@@ -329,88 +313,40 @@ static size_t label_column_bytes(const struct bt_node_table *nodes)
 			bytes += nodes->slot_capacity * sizeof(*column->values);
 		}
 	}
-	return bytes;
-}
-
-static size_t node_bytes(const struct bt_node_table *nodes)
-{
-	/* Thirteen columns of 8 bytes (the shared zeros are one), two of uint32_t, two of bytes. */
-	size_t slot = 13 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
-	size_t bytes = nodes->slot_capacity * slot + map_bytes(&nodes->names) +
-		vec_bytes(&nodes->free_slots) + scalar_bytes(nodes) + label_column_bytes(nodes) +
-		vec_bytes(&nodes->taint_sets) + vec_bytes(&nodes->free_taint_sets) +
-		map_bytes(&nodes->taint_set_index);
-
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
 		bytes += nodes->taint_sets.items[i].arena.total_bytes;
 	}
-	for (uint32_t slot_index = 0; slot_index < nodes->slot_count; slot_index++) {
-		bytes += row_bytes(&nodes->rows[slot_index]);
+	for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
+		const struct bt_node_row *row = &nodes->rows[slot];
+		bytes += row->labels.count *
+				(sizeof(*row->labels.items) + sizeof(*row->label_symbols)) +
+			vec_bytes(&row->images) + vec_bytes(&row->ports) + vec_bytes(&row->pods) +
+			vec_bytes(&row->pods_with_affinity) +
+			vec_bytes(&row->pods_with_required_anti_affinity) + vec_bytes(&row->claims);
 	}
-	return bytes;
-}
-
-static size_t shape_bytes(const struct bt_shape_table *shapes)
-{
-	size_t bytes =
-		map_bytes(&shapes->map) + vec_bytes(&shapes->shapes) + vec_bytes(&shapes->free_ids);
-
-	for (uint32_t i = 0; i < shapes->shapes.count; i++) {
-		if (shapes->shapes.items[i] != NULL) {
-			bytes += sizeof(struct bt_shape) +
-				shapes->shapes.items[i]->arena.total_bytes;
-		}
+	bytes += map_bytes(&state->shapes.map) + vec_bytes(&state->shapes.shapes) +
+		vec_bytes(&state->shapes.free_ids);
+	for (uint32_t i = 0; i < state->shapes.shapes.count; i++) {
+		const struct bt_shape *shape = state->shapes.shapes.items[i];
+		bytes += shape != NULL ? sizeof(*shape) + shape->arena.total_bytes : 0;
 	}
-	return bytes;
-}
-
-static size_t label_set_bytes(const struct bt_label_set_table *label_sets)
-{
-	size_t bytes = map_bytes(&label_sets->map) + vec_bytes(&label_sets->sets) +
-		vec_bytes(&label_sets->free_ids);
-
-	for (uint32_t i = 0; i < label_sets->sets.count; i++) {
-		bytes += label_sets->sets.items[i].labels.count *
+	bytes += map_bytes(&state->label_sets.map) + vec_bytes(&state->label_sets.sets) +
+		vec_bytes(&state->label_sets.free_ids);
+	for (uint32_t i = 0; i < state->label_sets.sets.count; i++) {
+		bytes += state->label_sets.sets.items[i].labels.count *
 			(sizeof(struct bt_str_pair) + sizeof(struct bt_label_pair));
 	}
-	return bytes;
-}
-
-static size_t order_bytes(const struct bt_node_order *order)
-{
-	size_t bytes = vec_bytes(&order->zones);
-
-	for (uint32_t i = 0; i < order->zones.count; i++) {
-		bytes += vec_bytes(&order->zones.items[i].slots);
+	bytes += vec_bytes(&state->order.zones);
+	for (uint32_t i = 0; i < state->order.zones.count; i++) {
+		bytes += vec_bytes(&state->order.zones.items[i].slots);
 	}
-	return bytes;
-}
-
-static size_t snapshot_bytes(const struct bt_state *state)
-{
-	const struct bt_snapshot *snapshot = &state->snapshot;
-	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +
-		snapshot->nameless.word_count + state->affinity_slots.word_count;
-
-	return 3 * (size_t)snapshot->capacity * sizeof(uint32_t) + words * sizeof(uint64_t) +
+	bytes += 3 * (size_t)snapshot->capacity * sizeof(uint32_t) + words * sizeof(uint64_t) +
 		vec_bytes(&snapshot->affinity_list) + vec_bytes(&snapshot->anti_affinity_list) +
 		vec_bytes(&snapshot->changed_slots) + vec_bytes(&snapshot->assumed_pods) +
 		vec_bytes(&snapshot->placement_slots);
-}
-
-size_t bt_state_memory_bytes(const struct bt_state *state)
-{
-	return sizeof(*state) + bt_domain_counters_memory_bytes(state) +
-		bt_affinity_index_memory_bytes(state) + bt_pod_index_memory_bytes(state) +
-		(map_bytes(&state->symbols.map) + vec_bytes(&state->symbols.entries) +
-			vec_bytes(&state->symbols.free_ids) + state->symbols.text_bytes) +
-		node_bytes(&state->nodes) + shape_bytes(&state->shapes) +
-		label_set_bytes(&state->label_sets) + vec_bytes(&state->pods.records) +
-		vec_bytes(&state->pods.free_ids) + vec_bytes(&state->pods.by_uid) +
-		map_bytes(&state->images.map) + vec_bytes(&state->images.images) +
-		vec_bytes(&state->images.free_ids) + order_bytes(&state->order) +
-		snapshot_bytes(state) +
-		(state->dra != NULL ? state->dra_memory_bytes(state->dra) : 0) +
+	return bytes + vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
+		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
+		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
 		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
 		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
 		state->text.capacity;
