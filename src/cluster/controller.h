@@ -235,7 +235,6 @@ int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue);
 
 /** --- pod_index.c --- */
 
-void bt_pod_index_init(struct bt_pod_index *index);
 void bt_pod_index_finish(struct bt_pod_index *index);
 void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
 	const struct bt_json_value *pod);

@@ -70,13 +70,11 @@ static void collect_runs(struct pass *pass)
 	struct bt_str uid = bt_json_text_at(pass->sync->object, "metadata.uid");
 	uint32_t count = 0;
 
-	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&self->owned, at)) {
+	BT_GROUPS_EACH (&self->owned, uid, at) {
 		count++;
 	}
 	pass->runs = BT_ARENA_NEW_ARRAY(arena, struct run, count);
-	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&self->owned, at)) {
+	BT_GROUPS_EACH (&self->owned, uid, at) {
 		struct bt_str key = bt_arena_str(arena, bt_groups_key(&self->owned, at));
 		struct bt_json_value *job = bt_hub_read(pass->sync->hub, BT_HUB_JOBS, key, arena);
 		const struct bt_json_value *conditions = bt_json_array_at(job, "status.conditions");

@@ -864,9 +864,8 @@ static void adopt(const struct deployments *self, struct bt_sync *sync)
 	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
 	struct bt_str group = bt_arena_printf(sync->arena, "/%.*s", BT_STR_ARG(namespace_));
-	uint32_t at = bt_groups_first(&self->owned, group);
 
-	for (; at != BT_GROUPS_NONE; at = bt_groups_next(&self->owned, at)) {
+	BT_GROUPS_EACH (&self->owned, group, at) {
 		struct bt_json_value *set = bt_hub_read(sync->hub, BT_HUB_REPLICA_SETS,
 			bt_groups_key(&self->owned, at), sync->arena);
 
@@ -949,14 +948,12 @@ static bool sync(struct bt_sync *sync)
 	if (!deleting) {
 		adopt(self, sync);
 	}
-	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&self->owned, at)) {
+	BT_GROUPS_EACH (&self->owned, uid, at) {
 		count++;
 	}
 	/* One more, should the new set be made. */
 	rollout.old_sets = BT_ARENA_NEW_ARRAY(arena, struct rollout_set, count + 1);
-	for (uint32_t at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&self->owned, at)) {
+	BT_GROUPS_EACH (&self->owned, uid, at) {
 		struct bt_json_value *set = bt_hub_read(
 			sync->hub, BT_HUB_REPLICA_SETS, bt_groups_key(&self->owned, at), arena);
 		if (set != NULL &&

@@ -33,24 +33,9 @@ static uint64_t object_hash(uint32_t collection, struct bt_str key)
 	return bt_hash_bytes(key.data, key.length, collection);
 }
 
-static uint64_t hash_by_owner(const void *owner, uint32_t value)
-{
-	const struct bt_garbage_links *links = owner;
-	return links->links.items[value].owner_hash;
-}
-
-static uint64_t hash_by_object(const void *owner, uint32_t value)
-{
-	const struct bt_garbage_links *links = owner;
-	const struct bt_garbage_link *link = &links->links.items[value];
-	return object_hash(link->collection, bt_str_from(link->key));
-}
-
 static uint32_t first_of(const struct bt_garbage_links *links, uint64_t owner_hash)
 {
-	for (uint32_t at = bt_map_first(&links->by_owner, owner_hash); at != BT_MAP_NONE;
-		at = bt_map_next(&links->by_owner, owner_hash, at)) {
-		uint32_t link = bt_map_value(&links->by_owner, at);
+	BT_MAP_EACH (&links->by_owner, owner_hash, link) {
 		if (links->links.items[link].owner_hash == owner_hash) {
 			return link;
 		}
@@ -120,23 +105,22 @@ static void garbage_links_remove(
 	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
 {
 	uint64_t hash = object_hash(collection, key);
-	bool found = true;
+	uint32_t found;
 
-	while (found) {
-		found = false;
-		for (uint32_t at = bt_map_first(&links->by_object, hash);
-			at != BT_MAP_NONE && !found;
-			at = bt_map_next(&links->by_object, hash, at)) {
-			uint32_t index = bt_map_value(&links->by_object, at);
+	do {
+		found = BT_LINK_NONE;
+		BT_MAP_EACH (&links->by_object, hash, index) {
 			const struct bt_garbage_link *link = &links->links.items[index];
 
 			if (link->collection == collection && bt_str_equal_c(key, link->key)) {
-				found = true;
-				remove_link(links, index, hash);
+				found = index;
 				break;
 			}
 		}
-	}
+		if (found != BT_LINK_NONE) {
+			remove_link(links, found, hash);
+		}
+	} while (found != BT_LINK_NONE);
 }
 
 #define FOREGROUND "foregroundDeletion"
@@ -153,8 +137,6 @@ static void init(void *data, BT_UNUSED struct bt_hub *hub)
 	struct collector *self = data;
 
 	self->links.first_free = BT_LINK_NONE;
-	bt_map_init(&self->links.by_owner, hash_by_owner, &self->links);
-	bt_map_init(&self->links.by_object, hash_by_object, &self->links);
 }
 
 static void finish(void *data)

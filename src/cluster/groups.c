@@ -13,16 +13,6 @@ static struct bt_str group_of(const struct bt_groups *groups, uint32_t entry)
 	return (struct bt_str){found->key + found->key_length, found->group_length};
 }
 
-static uint64_t key_hash(const void *owner, uint32_t value)
-{
-	return bt_str_hash(key_of(owner, value));
-}
-
-static uint64_t group_hash(const void *owner, uint32_t value)
-{
-	return bt_str_hash(group_of(owner, value));
-}
-
 void bt_groups_finish(struct bt_groups *groups)
 {
 	for (uint32_t i = 0; i < groups->entries.count; i++) {
@@ -38,10 +28,9 @@ static uint32_t find(const struct bt_groups *groups, const struct bt_map *map, s
 {
 	uint64_t hash = bt_str_hash(text);
 
-	for (uint32_t at = bt_map_first(map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(map, hash, at)) {
-		if (bt_str_equal(text_of(groups, bt_map_value(map, at)), text)) {
-			return bt_map_value(map, at);
+	BT_MAP_EACH (map, hash, slot) {
+		if (bt_str_equal(text_of(groups, slot), text)) {
+			return slot;
 		}
 	}
 	return BT_GROUPS_NONE;
@@ -131,10 +120,6 @@ void bt_groups_put(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 
 	if (entry != BT_GROUPS_NONE && bt_str_equal(group_of(groups, entry), group)) {
 		return;
-	}
-	if (groups->by_key.hash_of == NULL) {
-		bt_map_init(&groups->by_key, key_hash, groups);
-		bt_map_init(&groups->by_group, group_hash, groups);
 	}
 	bt_groups_remove(groups, key);
 	item.key = bt_malloc((size_t)key.length + group.length + 1);

@@ -37,4 +37,8 @@ struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);
 uint32_t bt_groups_first(const struct bt_groups *groups, struct bt_str group);
 uint32_t bt_groups_next(const struct bt_groups *groups, uint32_t entry);
 struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry);
+/** Each entry of a group, declared as entry; the groups must not change meanwhile. */
+#define BT_GROUPS_EACH(groups, group, entry) \
+	for (uint32_t entry = bt_groups_first((groups), (group)); (entry) != BT_GROUPS_NONE; \
+		(entry) = bt_groups_next((groups), (entry)))
 #endif

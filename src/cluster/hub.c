@@ -540,7 +540,6 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	}
 	hub->options.names = (const char *const *)hub->names;
 	bt_hub_queue_init(&hub->queue);
-	bt_pod_index_init(&hub->pods);
 	for (uint32_t i = 1; i < BT_HUB_KIND_COUNT; i++) {
 		hub->kinds[i] = bt_resources_builtin(
 			bt_api_resources(api), kind_names[i].group, kind_names[i].name);

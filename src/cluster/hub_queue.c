@@ -17,16 +17,8 @@ static uint64_t hash_of(uint32_t controller, struct bt_str key)
 	return bt_hash_u64(bt_str_hash(key), controller);
 }
 
-static uint64_t item_hash(const void *owner, uint32_t value)
-{
-	const struct bt_hub_queue *queue = owner;
-	const struct bt_hub_item *item = &queue->items.items[value];
-	return hash_of(item->controller, key_of(item));
-}
-
 void bt_hub_queue_init(struct bt_hub_queue *queue)
 {
-	bt_map_init(&queue->by_key, item_hash, queue);
 	bt_heap_init(&queue->delayed, NULL, queue);
 	queue->first_free = NONE;
 	for (uint32_t i = 0; i < BT_HUB_CONTROLLERS_MAX; i++) {
@@ -49,11 +41,10 @@ static uint32_t find_item(
 	const struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, uint64_t hash)
 {
 	const struct bt_map *map = &queue->by_key;
-	for (uint32_t at = bt_map_first(map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(map, hash, at)) {
-		const struct bt_hub_item *item = &queue->items.items[bt_map_value(map, at)];
+	BT_MAP_EACH (map, hash, slot) {
+		const struct bt_hub_item *item = &queue->items.items[slot];
 		if (item->controller == controller && bt_str_equal(key_of(item), key)) {
-			return bt_map_value(map, at);
+			return slot;
 		}
 	}
 	return NONE;

@@ -578,8 +578,7 @@ static bool sync(struct bt_sync *sync)
 
 	bt_hub_cancel_delay(sync->hub, sync->key);
 	/* Pods that wait for a job that is gone (or was replaced). */
-	for (uint32_t at = bt_groups_first(&pass.self->tracked, sync->key); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&pass.self->tracked, at)) {
+	BT_GROUPS_EACH (&pass.self->tracked, sync->key, at) {
 		struct bt_str pod_key = bt_groups_key(&pass.self->tracked, at);
 		const struct bt_indexed_pod *record = bt_pod_index_find(sync->hub, pod_key);
 

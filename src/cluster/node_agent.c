@@ -232,19 +232,11 @@ bool bt_node_has_no_execute(const struct bt_json_value *node)
 
 /* --- nodes --- */
 
-static uint64_t node_hash(const void *owner, uint32_t value)
-{
-	const struct bt_node_agent *agent = owner;
-	return bt_str_hash(bt_str_from(agent->nodes.items[value].name));
-}
-
 static uint32_t find_node(const struct bt_node_agent *agent, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
 
-	for (uint32_t at = bt_map_first(&agent->nodes_by_name, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&agent->nodes_by_name, hash, at)) {
-		uint32_t node = bt_map_value(&agent->nodes_by_name, at);
+	BT_MAP_EACH (&agent->nodes_by_name, hash, node) {
 		if (bt_str_equal_c(name, agent->nodes.items[node].name)) {
 			return node;
 		}
@@ -355,19 +347,11 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 
 /* --- pods --- */
 
-static uint64_t pod_hash(const void *owner, uint32_t value)
-{
-	const struct bt_node_agent *agent = owner;
-	return bt_str_hash(bt_str_from(agent->pods.items[value].key));
-}
-
 static uint32_t find_pod(const struct bt_node_agent *agent, struct bt_str key)
 {
 	uint64_t hash = bt_str_hash(key);
 
-	for (uint32_t at = bt_map_first(&agent->pods_by_key, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&agent->pods_by_key, hash, at)) {
-		uint32_t slot = bt_map_value(&agent->pods_by_key, at);
+	BT_MAP_EACH (&agent->pods_by_key, hash, slot) {
 		if (bt_str_equal_c(key, agent->pods.items[slot].key)) {
 			return slot;
 		}
@@ -486,8 +470,6 @@ static void init(void *data, struct bt_hub *hub)
 	struct bt_node_agent *agent = data;
 
 	agent->hub = hub;
-	bt_map_init(&agent->nodes_by_name, node_hash, agent);
-	bt_map_init(&agent->pods_by_key, pod_hash, agent);
 	agent->block_uses = BT_NEW_ARRAY(uint32_t, BLOCK_COUNT);
 	agent->free_blocks = BLOCK_COUNT;
 	agent->first_free = BT_AGENT_NONE;

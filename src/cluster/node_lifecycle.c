@@ -22,18 +22,11 @@ struct lifecycle {
 	struct bt_map by_node;
 };
 
-static uint64_t heartbeat_hash(const void *owner, uint32_t value)
-{
-	const struct lifecycle *self = owner;
-	return bt_str_hash(bt_str_from(self->heartbeats.items[value].node));
-}
-
 static void init(void *data, struct bt_hub *hub)
 {
 	struct lifecycle *self = data;
 
 	self->agents_are_alive = bt_controllers_has(&hub->options, "node-agent");
-	bt_map_init(&self->by_node, heartbeat_hash, self);
 }
 
 static void finish(void *data)
@@ -53,9 +46,8 @@ static struct heartbeat *find_heartbeat(struct lifecycle *self, struct bt_str no
 {
 	uint64_t hash = bt_str_hash(node);
 
-	for (uint32_t at = bt_map_first(&self->by_node, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&self->by_node, hash, at)) {
-		struct heartbeat *found = &self->heartbeats.items[bt_map_value(&self->by_node, at)];
+	BT_MAP_EACH (&self->by_node, hash, slot) {
+		struct heartbeat *found = &self->heartbeats.items[slot];
 		if (bt_str_equal_c(node, found->node)) {
 			return found;
 		}
@@ -87,10 +79,10 @@ static void forget_heartbeat(struct lifecycle *self, struct bt_str node)
 		return;
 	}
 	index = (uint32_t)(found - self->heartbeats.items);
-	(void)bt_map_remove(&self->by_node, heartbeat_hash(self, index), index);
+	(void)bt_map_remove(&self->by_node, bt_str_hash(node), index);
 	bt_free(found->node);
 	if (index != last) {
-		uint64_t hash = heartbeat_hash(self, last);
+		uint64_t hash = bt_str_hash(bt_str_from(self->heartbeats.items[last].node));
 		(void)bt_map_remove(&self->by_node, hash, last);
 		*found = self->heartbeats.items[last];
 		bt_map_insert(&self->by_node, hash, index);

@@ -3,12 +3,6 @@
 
 #include "cluster/tree.h"
 
-static uint64_t entry_hash(const void *owner, uint32_t value)
-{
-	const struct bt_selector_table *table = owner;
-	return bt_str_hash(table->entries.items[value]->key);
-}
-
 static void destroy_entry(struct bt_selector_entry *entry)
 {
 	if (entry != NULL) {
@@ -33,10 +27,9 @@ static uint32_t find_slot(const struct bt_selector_table *table, struct bt_str k
 	const struct bt_map *map = &table->by_key;
 	uint64_t hash = bt_str_hash(key);
 
-	for (uint32_t at = bt_map_first(map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(map, hash, at)) {
-		if (bt_str_equal(table->entries.items[bt_map_value(map, at)]->key, key)) {
-			return bt_map_value(map, at);
+	BT_MAP_EACH (map, hash, slot) {
+		if (bt_str_equal(table->entries.items[slot]->key, key)) {
+			return slot;
 		}
 	}
 	return UINT32_MAX;
@@ -80,16 +73,7 @@ static void put_selector(struct bt_selector_table *table, struct bt_str key,
 	}
 	entry->key = bt_arena_str(&entry->arena, key);
 	entry->bits = bt_label_bits(is_map ? selector : bt_json_object_at(selector, "matchLabels"));
-	if (table->free_slots.count != 0) {
-		slot = table->free_slots.items[--table->free_slots.count];
-		table->entries.items[slot] = entry;
-	} else {
-		slot = table->entries.count;
-		bt_vec_push(&table->entries, entry);
-	}
-	if (table->by_key.hash_of == NULL) {
-		bt_map_init(&table->by_key, entry_hash, table);
-	}
+	bt_vec_store(&table->entries, &table->free_slots, entry, slot);
 	bt_map_insert(&table->by_key, bt_str_hash(key), slot);
 	bt_groups_put(&table->namespaces, key, bt_key_namespace(key));
 }
@@ -104,8 +88,7 @@ void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_
 		return;
 	}
 	bits = bt_label_bits(labels);
-	for (uint32_t at = bt_groups_first(&table->namespaces, namespace_); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&table->namespaces, at)) {
+	BT_GROUPS_EACH (&table->namespaces, namespace_, at) {
 		const struct bt_selector_entry *entry =
 			bt_selector_table_find(table, bt_groups_key(&table->namespaces, at));
 		if (entry != NULL && (bits & entry->bits) == entry->bits &&

@@ -61,9 +61,8 @@ static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value 
 {
 	const struct binder *self = sync->data;
 	struct bt_str uid = bt_json_text_at(claim, "metadata.uid");
-	uint32_t entry = bt_groups_first(&self->claimed, sync->key);
 
-	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&self->claimed, entry)) {
+	BT_GROUPS_EACH (&self->claimed, sync->key, entry) {
 		struct bt_str key = bt_groups_key(&self->claimed, entry);
 		const struct bt_json_value *volume =
 			bt_hub_read(sync->hub, BT_HUB_VOLUMES, key, sync->arena);
@@ -89,13 +88,11 @@ static struct bt_str choose_volume(
 	struct bt_str best = pre_bound(sync, claim);
 	struct bt_quantity least = {0};
 	struct bt_arena scratch = {0};
-	uint32_t entry;
 
 	if (best.length != 0 || !any) {
 		return best;
 	}
-	entry = bt_groups_first(&self->available, bt_pv_class_of(claim));
-	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&self->available, entry)) {
+	BT_GROUPS_EACH (&self->available, bt_pv_class_of(claim), entry) {
 		struct bt_str key = bt_groups_key(&self->available, entry);
 		const struct bt_json_value *volume =
 			bt_hub_read(sync->hub, BT_HUB_VOLUMES, key, &scratch);

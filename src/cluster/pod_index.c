@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
 #include <string.h>
 
 #include "api/time.h"
@@ -19,31 +18,6 @@ static uint64_t owner_hash_of(const struct bt_indexed_pod *record)
 {
 	return record->owner_uid.length != 0 ? bt_str_hash(record->owner_uid)
 					     : orphans_hash(bt_key_namespace(record->key));
-}
-
-static uint64_t key_hash(const void *owner, uint32_t value)
-{
-	const struct bt_pod_index *index = owner;
-	return bt_str_hash(index->records.items[value]->key);
-}
-
-static uint64_t owner_hash(const void *owner, uint32_t value)
-{
-	const struct bt_pod_index *index = owner;
-	return owner_hash_of(index->records.items[value]);
-}
-
-static uint64_t node_hash(const void *owner, uint32_t value)
-{
-	const struct bt_pod_index *index = owner;
-	return bt_str_hash(index->records.items[value]->node_name);
-}
-
-void bt_pod_index_init(struct bt_pod_index *index)
-{
-	bt_map_init(&index->by_key, key_hash, index);
-	bt_map_init(&index->by_owner, owner_hash, index);
-	bt_map_init(&index->by_node, node_hash, index);
 }
 
 void bt_pod_index_finish(struct bt_pod_index *index)
@@ -189,10 +163,8 @@ static struct bt_indexed_pod *find_key(const struct bt_pod_index *index, struct 
 {
 	uint64_t hash = bt_str_hash(key);
 
-	for (uint32_t at = bt_map_first(&index->by_key, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&index->by_key, hash, at)) {
-		struct bt_indexed_pod *record =
-			index->records.items[bt_map_value(&index->by_key, at)];
+	BT_MAP_EACH (&index->by_key, hash, slot) {
+		struct bt_indexed_pod *record = index->records.items[slot];
 		if (bt_str_equal(record->key, key)) {
 			return record;
 		}
@@ -206,10 +178,8 @@ static struct bt_indexed_pod *find_owner(
 {
 	uint64_t hash = uid.length != 0 ? bt_str_hash(uid) : orphans_hash(namespace_);
 
-	for (uint32_t at = bt_map_first(&index->by_owner, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&index->by_owner, hash, at)) {
-		struct bt_indexed_pod *record =
-			index->records.items[bt_map_value(&index->by_owner, at)];
+	BT_MAP_EACH (&index->by_owner, hash, slot) {
+		struct bt_indexed_pod *record = index->records.items[slot];
 		if (bt_str_equal(record->owner_uid, uid) &&
 			(uid.length != 0 ||
 				bt_str_equal(bt_key_namespace(record->key), namespace_))) {
@@ -223,10 +193,8 @@ static struct bt_indexed_pod *find_node(const struct bt_pod_index *index, struct
 {
 	uint64_t hash = bt_str_hash(node);
 
-	for (uint32_t at = bt_map_first(&index->by_node, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&index->by_node, hash, at)) {
-		struct bt_indexed_pod *record =
-			index->records.items[bt_map_value(&index->by_node, at)];
+	BT_MAP_EACH (&index->by_node, hash, slot) {
+		struct bt_indexed_pod *record = index->records.items[slot];
 		if (bt_str_equal(record->node_name, node)) {
 			return record;
 		}
@@ -299,13 +267,7 @@ static void remove_record(struct bt_pod_index *index, struct bt_indexed_pod *rec
 
 static void add_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
-	if (index->free_slots.count != 0) {
-		record->slot = index->free_slots.items[--index->free_slots.count];
-		index->records.items[record->slot] = record;
-	} else {
-		record->slot = index->records.count;
-		bt_vec_push(&index->records, record);
-	}
+	bt_vec_store(&index->records, &index->free_slots, record, record->slot);
 	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
 	link_owner(index, record);
 	struct bt_indexed_pod *first;

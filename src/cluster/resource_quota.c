@@ -20,7 +20,6 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 {
 	struct quotas *self = data;
 	struct bt_str namespace_ = bt_key_namespace(observed->key);
-	uint32_t entry;
 
 	if (observed->kind == BT_HUB_QUOTAS) {
 		if (observed->type == BT_CHANGE_DELETED) {
@@ -40,8 +39,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 				bt_json_object_at(observed->after, "spec.resources")))) {
 		return;
 	}
-	entry = bt_groups_first(&self->by_namespace, namespace_);
-	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&self->by_namespace, entry)) {
+	BT_GROUPS_EACH (&self->by_namespace, namespace_, entry) {
 		bt_hub_enqueue_at(
 			hub, bt_groups_key(&self->by_namespace, entry), hub->now_ns + GATHER_NS);
 	}

@@ -95,8 +95,7 @@ struct bt_json_value *bt_tree_find(
 
 void bt_hub_enqueue_group(struct bt_hub *hub, const struct bt_groups *groups, struct bt_str group)
 {
-	for (uint32_t at = bt_groups_first(groups, group); at != BT_GROUPS_NONE;
-		at = bt_groups_next(groups, at)) {
+	BT_GROUPS_EACH (groups, group, at) {
 		bt_hub_enqueue(hub, bt_groups_key(groups, at));
 	}
 }

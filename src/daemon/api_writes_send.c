@@ -83,9 +83,8 @@ struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write
 	struct bt_str uid, struct bt_str subject)
 {
 	uint64_t hash = bt_str_hash(uid);
-	for (uint32_t it = bt_map_first(&writes->by_uid, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&writes->by_uid, hash, it)) {
-		struct bt_write *write = writes->list.items[bt_map_value(&writes->by_uid, it)];
+	BT_MAP_EACH (&writes->by_uid, hash, slot) {
+		struct bt_write *write = writes->list.items[slot];
 		if (write->kind == kind && bt_str_equal_c(uid, write->uid) &&
 			write->subject != NULL && bt_str_equal_c(subject, write->subject)) {
 			return write;
@@ -99,9 +98,8 @@ static struct bt_write *find_next(const struct bt_api_writes *writes, struct bt_
 {
 	struct bt_write *next = NULL;
 	uint64_t hash = bt_str_hash(uid);
-	for (uint32_t it = bt_map_first(&writes->by_uid, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&writes->by_uid, hash, it)) {
-		struct bt_write *write = writes->list.items[bt_map_value(&writes->by_uid, it)];
+	BT_MAP_EACH (&writes->by_uid, hash, slot) {
+		struct bt_write *write = writes->list.items[slot];
 		if (!bt_str_equal_c(uid, write->uid) || is_over(write)) {
 			continue;
 		}
@@ -307,18 +305,11 @@ void bt_write_abandon(struct bt_write *write)
 
 /** --- life --- */
 
-static uint64_t hash_of_write(const void *owner, uint32_t index)
-{
-	const struct bt_api_writes *writes = owner;
-	return bt_str_hash(bt_str_from(writes->list.items[index]->uid));
-}
-
 struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options)
 {
 	struct bt_api_writes *writes = BT_NEW(struct bt_api_writes);
 	writes->options = *options;
 	writes->next_due_ns = INT64_MAX;
-	bt_map_init(&writes->by_uid, hash_of_write, writes);
 	bt_prng_init(&writes->prng, options->seed);
 	bt_api_writes_init(writes);
 	bt_api_writes_init_claims(writes);

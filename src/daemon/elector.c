@@ -83,17 +83,6 @@ static bool lease_record_equal(const struct bt_lease_record *a, const struct bt_
 		bt_str_equal(a->strategy, b->strategy);
 }
 
-/** Deep copy; texts in the arena. */
-static struct bt_lease_record lease_record_copy(
-	const struct bt_lease_record *record, struct bt_arena *arena)
-{
-	struct bt_lease_record copy = *record;
-	copy.holder = bt_arena_str(arena, record->holder);
-	copy.preferred_holder = bt_arena_str(arena, record->preferred_holder);
-	copy.strategy = bt_arena_str(arena, record->strategy);
-	return copy;
-}
-
 #define CANCELLED "context canceled"
 #define DEADLINE_EXCEEDED "context deadline exceeded"
 /* The pause between tries to acquire is up to this many tenths of the retry period longer. */
@@ -158,7 +147,10 @@ static void keep(
 {
 	struct bt_arena fresh;
 	bt_arena_init(&fresh, RECORD_BYTES);
-	struct bt_lease_record copy = lease_record_copy(record, &fresh);
+	struct bt_lease_record copy = *record;
+	copy.holder = bt_arena_str(&fresh, record->holder);
+	copy.preferred_holder = bt_arena_str(&fresh, record->preferred_holder);
+	copy.strategy = bt_arena_str(&fresh, record->strategy);
 	bt_arena_finish(arena); /* after the copy: record may lie in it */
 	*arena = fresh;
 	*kept = copy;
@@ -183,15 +175,6 @@ static void log_failure(const struct bt_elector *elector, const char *message, c
 	BT_LOG_ERROR(error, message, BT_LOG_STR("lock", elector->options.lock));
 }
 
-static int64_t jittered_period(const struct bt_elector *elector)
-{
-	int64_t period_ns = elector->options.retry_period_ns;
-	int64_t most_ns = period_ns / 10 * JITTER_TENTHS;
-	return period_ns +
-		(most_ns > 0 ? (int64_t)bt_prng_below(elector->options.prng, (uint64_t)most_ns)
-			     : 0);
-}
-
 static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 {
 	const struct bt_elector_options *options = &elector->options;
@@ -207,7 +190,12 @@ static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 		} else {
 			BT_LOG_INFO(
 				4, "Failed to acquire lease", BT_LOG_STR("lock", options->lock));
-			elector->try_ns = now_ns + jittered_period(elector);
+			int64_t most_ns = options->retry_period_ns / 10 * JITTER_TENTHS;
+			elector->try_ns = now_ns + options->retry_period_ns;
+			if (most_ns > 0) {
+				elector->try_ns +=
+					(int64_t)bt_prng_below(options->prng, (uint64_t)most_ns);
+			}
 		}
 	} else if (ok) {
 		BT_LOG_INFO(5, "Successfully renewed lease", BT_LOG_STR("lock", options->lock));
@@ -402,24 +390,6 @@ static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elec
 	}
 }
 
-static enum bt_elector_want want_of(enum bt_elector_request request)
-{
-	switch (request) {
-	case BT_ELECTOR_REQUEST_GET:
-	case BT_ELECTOR_REQUEST_RELEASE_GET:
-		return BT_ELECTOR_GET;
-	case BT_ELECTOR_REQUEST_CREATE:
-		return BT_ELECTOR_CREATE;
-	case BT_ELECTOR_REQUEST_OPTIMISTIC:
-	case BT_ELECTOR_REQUEST_UPDATE:
-	case BT_ELECTOR_REQUEST_RELEASE_UPDATE:
-		return BT_ELECTOR_UPDATE;
-	case BT_ELECTOR_REQUEST_NONE:
-		break;
-	}
-	return BT_ELECTOR_WAIT;
-}
-
 static bool is_between_tries(const struct bt_elector *elector)
 {
 	return (elector->phase == BT_ELECTOR_PHASE_ACQUIRE ||
@@ -457,6 +427,15 @@ static void begin_try_if_due(struct bt_elector *elector, const struct bt_elector
 void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *now,
 	struct bt_elector_order *out_order)
 {
+	static const enum bt_elector_want wants[] = {
+		[BT_ELECTOR_REQUEST_NONE] = BT_ELECTOR_WAIT,
+		[BT_ELECTOR_REQUEST_OPTIMISTIC] = BT_ELECTOR_UPDATE,
+		[BT_ELECTOR_REQUEST_GET] = BT_ELECTOR_GET,
+		[BT_ELECTOR_REQUEST_CREATE] = BT_ELECTOR_CREATE,
+		[BT_ELECTOR_REQUEST_UPDATE] = BT_ELECTOR_UPDATE,
+		[BT_ELECTOR_REQUEST_RELEASE_GET] = BT_ELECTOR_GET,
+		[BT_ELECTOR_REQUEST_RELEASE_UPDATE] = BT_ELECTOR_UPDATE,
+	};
 	struct bt_elector_order order = {.want = BT_ELECTOR_WAIT, .news = elector->news};
 	elector->news = BT_ELECTOR_NO_NEWS;
 	if (order.news == BT_ELECTOR_NO_NEWS) {
@@ -474,7 +453,7 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 	if (elector->phase == BT_ELECTOR_PHASE_OVER) {
 		order.want = BT_ELECTOR_OVER;
 	} else if (elector->wanted != BT_ELECTOR_REQUEST_NONE) {
-		order.want = want_of(elector->wanted);
+		order.want = wants[elector->wanted];
 		order.record = elector->proposal;
 		elector->under_way = elector->wanted;
 		elector->wanted = BT_ELECTOR_REQUEST_NONE;

@@ -281,12 +281,6 @@ struct bt_event_recorder {
 	int64_t next_forget_ns;
 };
 
-static uint64_t hash_of(const void *owner, uint32_t index)
-{
-	const struct bt_event_recorder *recorder = owner;
-	return recorder->places.items[index].hash;
-}
-
 struct bt_event_recorder *bt_event_recorder_create(const struct bt_event_sink *sink)
 {
 	struct bt_event_recorder *recorder = bt_calloc(1, sizeof(*recorder));
@@ -294,7 +288,6 @@ struct bt_event_recorder *bt_event_recorder_create(const struct bt_event_sink *s
 	recorder->oldest = NONE;
 	recorder->newest = NONE;
 	recorder->free = NONE;
-	bt_map_init(&recorder->by_key, hash_of, recorder);
 	return recorder;
 }
 
@@ -354,9 +347,7 @@ static void link_newest(struct bt_event_recorder *recorder, uint32_t index)
 static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_event_record *record,
 	uint64_t hash)
 {
-	for (uint32_t it = bt_map_first(&recorder->by_key, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&recorder->by_key, hash, it)) {
-		uint32_t index = bt_map_value(&recorder->by_key, it);
+	BT_MAP_EACH (&recorder->by_key, hash, index) {
 		if (event_record_same_series(recorder->places.items[index].record, record)) {
 			return index;
 		}

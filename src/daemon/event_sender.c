@@ -69,15 +69,8 @@ struct bt_event_correlator {
 
 /** --- memories --- */
 
-static uint64_t hash_of(const void *owner, uint32_t index)
-{
-	const struct memory *memory = owner;
-	return memory->entries.items[index].key.hash[0];
-}
-
 static void memory_init(struct memory *memory)
 {
-	bt_map_init(&memory->by_key, hash_of, memory);
 	memory->oldest = NONE;
 	memory->newest = NONE;
 }
@@ -118,9 +111,7 @@ static void link_newest(struct memory *memory, uint32_t index)
 
 static uint32_t find(const struct memory *memory, const struct key *key)
 {
-	for (uint32_t it = bt_map_first(&memory->by_key, key->hash[0]); it != BT_MAP_NONE;
-		it = bt_map_next(&memory->by_key, key->hash[0], it)) {
-		uint32_t index = bt_map_value(&memory->by_key, it);
+	BT_MAP_EACH (&memory->by_key, key->hash[0], index) {
 		if (memcmp(&memory->entries.items[index].key, key, sizeof(*key)) == 0) {
 			return index;
 		}

@@ -58,7 +58,9 @@ static void call_soon(const struct bt_leader_election *election)
 
 /** --- answers --- */
 
-static int keep_lease(struct bt_leader_election *election, const struct bt_rest_answer *answer,
+/** What a good answer says. A write of which the answer shows another holder did not succeed. */
+static enum bt_elector_result read_answer(struct bt_leader_election *election,
+	const struct bt_rest_answer *answer, struct bt_lease_record *out_record,
 	struct berth_error *err)
 {
 	struct bt_arena scratch = {0};
@@ -67,26 +69,14 @@ static int keep_lease(struct bt_leader_election *election, const struct bt_rest_
 	if (result == 0) {
 		bt_arena_reset(&election->lease_arena);
 		election->lease = bt_json_clone(&election->lease_arena, value, true);
+		bt_lease_record_read(election->lease, out_record);
 	}
 	bt_arena_finish(&scratch);
-	return result;
-}
-
-/** What a good answer says. A write of which the answer shows another holder did not succeed. */
-static enum bt_elector_result read_answer(struct bt_leader_election *election,
-	const struct bt_rest_answer *answer, struct bt_lease_record *out_record,
-	struct berth_error *err)
-{
-	if (keep_lease(election, answer, err) < 0) {
-		return BT_ELECTOR_FAILED;
-	}
-	bt_lease_record_read(election->lease, out_record);
-	if (election->asked != BT_ELECTOR_GET &&
+	if (result == 0 && election->asked != BT_ELECTOR_GET &&
 		!bt_str_equal(out_record->holder, election->elector.proposal.holder)) {
-		(void)bt_error_set(err, BERTH_ERR_STATE, "the answer names another holder");
-		return BT_ELECTOR_FAILED;
+		result = bt_error_set(err, BERTH_ERR_STATE, "the answer names another holder");
 	}
-	return BT_ELECTOR_OK;
+	return result < 0 ? BT_ELECTOR_FAILED : BT_ELECTOR_OK;
 }
 
 static void answered(
@@ -112,51 +102,40 @@ static void answered(
 
 /** --- requests --- */
 
+/** record NULL: GET. Else of a new Lease (POST), or for the object of the last answer, whatever it
+ * holds (PUT). */
 static void send(struct bt_leader_election *election, const char *method,
-	const struct bt_strbuf *path, const struct bt_json_value *value)
+	const struct bt_strbuf *path, const struct bt_lease_record *record)
 {
+	const struct bt_config_leader_election *config = election->options.config;
 	struct bt_arena arena = {0};
 	struct bt_strbuf body = {0};
 	struct bt_rest_request request = {
 		.method = method,
 		.path = bt_strbuf_str(path),
 		.resource = BT_STR("leases"),
-		.name = election->options.config->resource_name,
+		.name = config->resource_name,
 		.handler = {.context = election, .done = answered},
 	};
-	if (value != NULL) {
-		request.content_type = bt_rest_encode_body(election->options.client, value, &body);
+	if (record != NULL) {
+		bool creates = election->asked == BT_ELECTOR_CREATE;
+		struct bt_json_value *lease = creates
+			? bt_json_new(&arena, BT_JSON_OBJECT)
+			: bt_json_clone(&arena, election->lease, false);
+		bt_json_set_c(&arena, lease, "kind", "Lease");
+		bt_json_set_c(&arena, lease, "apiVersion", "coordination.k8s.io/v1");
+		if (creates) {
+			struct bt_json_value *metadata =
+				bt_json_ensure_object(&arena, lease, "metadata");
+			bt_json_set_str(&arena, metadata, "name", config->resource_name);
+			bt_json_set_str(&arena, metadata, "namespace", config->resource_namespace);
+		}
+		bt_json_set_value(&arena, lease, "spec", bt_lease_record_write(record, &arena));
+		request.content_type = bt_rest_encode_body(election->options.client, lease, &body);
 		request.body = bt_strbuf_str(&body);
 	}
 	election->call = bt_rest_start(election->options.client, &request);
 	bt_strbuf_finish(&body);
-	bt_arena_finish(&arena);
-}
-
-static void send_create(struct bt_leader_election *election, const struct bt_lease_record *record)
-{
-	const struct bt_config_leader_election *config = election->options.config;
-	struct bt_arena arena = {0};
-	struct bt_json_value *lease = bt_json_new(&arena, BT_JSON_OBJECT);
-	bt_json_set_c(&arena, lease, "kind", "Lease");
-	bt_json_set_c(&arena, lease, "apiVersion", "coordination.k8s.io/v1");
-	struct bt_json_value *metadata = bt_json_ensure_object(&arena, lease, "metadata");
-	bt_json_set_str(&arena, metadata, "name", config->resource_name);
-	bt_json_set_str(&arena, metadata, "namespace", config->resource_namespace);
-	bt_json_set_value(&arena, lease, "spec", bt_lease_record_write(record, &arena));
-	send(election, "POST", &election->collection_path, lease);
-	bt_arena_finish(&arena);
-}
-
-/** The object of the last answer, whatever it holds, with another spec. */
-static void send_update(struct bt_leader_election *election, const struct bt_lease_record *record)
-{
-	struct bt_arena arena = {0};
-	struct bt_json_value *lease = bt_json_clone(&arena, election->lease, false);
-	bt_json_set_c(&arena, lease, "kind", "Lease");
-	bt_json_set_c(&arena, lease, "apiVersion", "coordination.k8s.io/v1");
-	bt_json_set_value(&arena, lease, "spec", bt_lease_record_write(record, &arena));
-	send(election, "PUT", &election->lease_path, lease);
 	bt_arena_finish(&arena);
 }
 
@@ -180,39 +159,12 @@ static void tell_event(struct bt_leader_election *election, const char *what)
 	bt_strbuf_finish(&message);
 }
 
-static void tell(struct bt_leader_election *election, enum bt_elector_news news)
-{
-	const struct bt_leader_election_handler *handler = &election->options.handler;
-	if (news == BT_ELECTOR_NO_NEWS) {
-		return;
-	}
-	if (election->status != NULL) {
-		bt_metric_set(election->status, news == BT_ELECTOR_LEADS ? 1 : 0);
-	}
-	if (news == BT_ELECTOR_LEADS) {
-		tell_event(election, "became leader");
-		handler->started(handler->context);
-	}
-}
-
-static void tell_stopped(struct bt_leader_election *election)
-{
-	const struct bt_leader_election_handler *handler = &election->options.handler;
-	if (election->told_stopped) {
-		return;
-	}
-	election->told_stopped = true;
-	if (election->elector.was_leading) {
-		tell_event(election, "stopped leading");
-	}
-	handler->stopped(handler->context, election->elector.was_leading, election->elector.lost);
-}
-
 /** --- orders --- */
 
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_leader_election *election = context;
+	const struct bt_leader_election_handler *handler = &election->options.handler;
 	for (;;) {
 		struct bt_elector_time now = now_of(election);
 		struct bt_elector_order order;
@@ -230,19 +182,32 @@ static int64_t work(void *context, int64_t now_ns)
 				bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
 			}
 		}
-		tell(election, order.news);
+		if (order.news != BT_ELECTOR_NO_NEWS && election->status != NULL) {
+			bt_metric_set(election->status, order.news == BT_ELECTOR_LEADS ? 1 : 0);
+		}
+		if (order.news == BT_ELECTOR_LEADS) {
+			tell_event(election, "became leader");
+			handler->started(handler->context);
+		}
 		switch (order.want) {
 		case BT_ELECTOR_GET:
 			send(election, "GET", &election->lease_path, NULL);
 			break;
 		case BT_ELECTOR_CREATE:
-			send_create(election, &order.record);
+			send(election, "POST", &election->collection_path, &order.record);
 			break;
 		case BT_ELECTOR_UPDATE:
-			send_update(election, &order.record);
+			send(election, "PUT", &election->lease_path, &order.record);
 			break;
 		case BT_ELECTOR_OVER:
-			tell_stopped(election);
+			if (!election->told_stopped) {
+				bool led = election->elector.was_leading;
+				election->told_stopped = true;
+				if (led) {
+					tell_event(election, "stopped leading");
+				}
+				handler->stopped(handler->context, led, election->elector.lost);
+			}
 			break;
 		case BT_ELECTOR_WAIT:
 			break;
@@ -286,29 +251,6 @@ static int check_lock(struct bt_str lock, struct berth_error *err)
 		"couldn't create resource lock: Invalid lock-type %.*s", BT_STR_ARG(lock));
 }
 
-static void make_paths(struct bt_leader_election *election)
-{
-	const struct bt_config_leader_election *config = election->options.config;
-	bt_strbuf_append_str(&election->lock, config->resource_namespace);
-	bt_strbuf_append_char(&election->lock, '/');
-	bt_strbuf_append_str(&election->lock, config->resource_name);
-	bt_strbuf_append_c(&election->collection_path, "/apis/coordination.k8s.io/v1/namespaces/");
-	bt_rest_append_segment(&election->collection_path, config->resource_namespace);
-	bt_strbuf_append_c(&election->collection_path, "/leases");
-	bt_strbuf_append_str(&election->lease_path, bt_strbuf_str(&election->collection_path));
-	bt_strbuf_append_char(&election->lease_path, '/');
-	bt_rest_append_segment(&election->lease_path, config->resource_name);
-}
-
-static void make_versions(struct bt_leader_election *election, const struct bt_versions *versions)
-{
-	if (versions == NULL) {
-		return;
-	}
-	bt_strbuf_append_str(&election->binary_version, bt_versions_binary(versions));
-	bt_strbuf_printf(&election->emulation_version, "1.%d.0", versions->release.emulated_minor);
-}
-
 int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election **out_election, struct berth_error *err)
 {
@@ -339,8 +281,21 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election *election = bt_calloc(1, sizeof(*election));
 	election->options = *options;
 	election->identity = bt_strndup(options->identity, strlen(options->identity));
-	make_versions(election, options->versions);
-	make_paths(election);
+	if (options->versions != NULL) {
+		bt_strbuf_append_str(
+			&election->binary_version, bt_versions_binary(options->versions));
+		bt_strbuf_printf(&election->emulation_version, "1.%d.0",
+			options->versions->release.emulated_minor);
+	}
+	bt_strbuf_append_str(&election->lock, config->resource_namespace);
+	bt_strbuf_append_char(&election->lock, '/');
+	bt_strbuf_append_str(&election->lock, config->resource_name);
+	bt_strbuf_append_c(&election->collection_path, "/apis/coordination.k8s.io/v1/namespaces/");
+	bt_rest_append_segment(&election->collection_path, config->resource_namespace);
+	bt_strbuf_append_c(&election->collection_path, "/leases");
+	bt_strbuf_append_str(&election->lease_path, bt_strbuf_str(&election->collection_path));
+	bt_strbuf_append_char(&election->lease_path, '/');
+	bt_rest_append_segment(&election->lease_path, config->resource_name);
 	static const struct bt_metric_description status = {
 		.name = "leader_election_master_status",
 		.help = "Gauge of if the reporting system is master of the relevant lease, 0 "

@@ -146,21 +146,14 @@ static uint64_t digest_hash(const unsigned char *digest)
 	return hash;
 }
 
-static uint64_t hash_of(const void *owner, uint32_t index)
-{
-	const struct bt_reviewer *reviewer = owner;
-	return digest_hash(reviewer->reviews.items[index]->digest);
-}
-
 /** --- the table --- */
 
 static struct bt_review *find(struct bt_reviewer *reviewer, const unsigned char *digest)
 {
 	struct bt_map *map = &reviewer->by_digest;
 	uint64_t hash = digest_hash(digest);
-	for (uint32_t it = bt_map_first(map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(map, hash, it)) {
-		struct bt_review *review = reviewer->reviews.items[bt_map_value(map, it)];
+	BT_MAP_EACH (map, hash, slot) {
+		struct bt_review *review = reviewer->reviews.items[slot];
 		if (gnutls_memcmp(review->digest, digest, DIGEST_BYTES) == 0) {
 			return review;
 		}
@@ -491,7 +484,6 @@ int bt_reviewer_create(const struct bt_reviewer_options *options, struct bt_revi
 	reviewer->options = *options;
 	bt_prng_init(&reviewer->prng, seed);
 	bt_strbuf_printf(&reviewer->path, "/apis/%s/%s", options->api_version, options->resource);
-	bt_map_init(&reviewer->by_digest, hash_of, reviewer);
 	bt_loop_add_worker(options->loop, work, reviewer);
 	*out_reviewer = reviewer;
 	return 0;

@@ -49,20 +49,15 @@ static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, stru
 	}
 }
 
-static void clear_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle)
-{
-	if (bundle->authorities != NULL) {
-		replace(trust, bundle, BT_STR(""), NULL);
-	}
-}
-
 /** Empty: none from now on. The old one stays on failure. Tells of a change. */
 static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
 	struct berth_error *err)
 {
 	struct bt_certificate_authorities *authorities = NULL;
 	if (pem.length == 0) {
-		clear_bundle(trust, bundle);
+		if (bundle->authorities != NULL) {
+			replace(trust, bundle, pem, NULL);
+		}
 		return 0;
 	}
 	if (bt_str_equal(bt_strbuf_str(&bundle->pem), pem)) {
@@ -119,49 +114,43 @@ static int read_headers(
 	struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
 {
 	struct bt_trust_headers *headers = &trust->headers;
+	const struct {
+		const char *key;
+		struct bt_trust_names *names;
+	} lists[] = {
+		{"requestheader-username-headers", &headers->username},
+		{"requestheader-uid-headers", &headers->uid},
+		{"requestheader-group-headers", &headers->group},
+		{"requestheader-extra-headers-prefix", &headers->extra_prefix},
+		{"requestheader-allowed-names", &headers->allowed},
+	};
+	int result = 0;
 	reset_headers(trust);
-	int result =
-		read_names(trust, data, "requestheader-username-headers", &headers->username, err);
-	result = result != 0
-		? result
-		: read_names(trust, data, "requestheader-uid-headers", &headers->uid, err);
-	result = result != 0
-		? result
-		: read_names(trust, data, "requestheader-group-headers", &headers->group, err);
-	result = result != 0 ? result
-			     : read_names(trust, data, "requestheader-extra-headers-prefix",
-				       &headers->extra_prefix, err);
-	return result != 0
-		? result
-		: read_names(trust, data, "requestheader-allowed-names", &headers->allowed, err);
-}
-
-static int take_front(
-	struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
-{
-	static const char key[] = "requestheader-client-ca-file";
-	int result = read_headers(trust, data, err);
-	if (result != 0) {
-		/* without knowing which names are allowed nobody is */
-		clear_bundle(trust, &trust->front);
-		return result;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists) && result == 0; i++) {
+		result = read_names(trust, data, lists[i].key, lists[i].names, err);
 	}
-	result = set_bundle(trust, &trust->front, bt_json_find_str(data, key), err);
-	return result == 0 ? 0 : bt_error_wrap(err, result, "%s", key);
+	return result;
 }
 
 /** data NULL: there is no ConfigMap. */
 static int take(struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
 {
-	static const char key[] = "client-ca-file";
+	const char *key = "client-ca-file";
 	int result = 0;
 	if (trust->client.path.length == 0) {
-		struct bt_str pem = bt_json_find_str(data, key);
-		result = set_bundle(trust, &trust->client, pem, err);
+		result = set_bundle(trust, &trust->client, bt_json_find_str(data, key), err);
 		result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", key);
 	}
 	if (result == 0 && !trust->is_flagged) {
-		result = take_front(trust, data, err);
+		result = read_headers(trust, data, err);
+		if (result != 0) {
+			/* Without the names that are allowed no certificate is. */
+			(void)set_bundle(trust, &trust->front, BT_STR(""), NULL);
+		} else {
+			key = "requestheader-client-ca-file";
+			result = set_bundle(trust, &trust->front, bt_json_find_str(data, key), err);
+			result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", key);
+		}
 	}
 	return result == 0 ? 0 : bt_error_wrap(err, result, "configmap/%s", NAME);
 }
@@ -230,23 +219,6 @@ static int ask(struct bt_trust *trust, struct berth_error *err)
 	return bt_error_move(err, &trust->look_error);
 }
 
-static void watch(struct bt_trust *trust)
-{
-	struct bt_reflector_options options = {
-		.client = trust->setup.client,
-		.loop = trust->setup.loop,
-		.prng = &trust->prng,
-		.codec = &bt_reflector_json_codec,
-		.path = BT_STR(FOLDER),
-		.field_selector = BT_STR("metadata.name=" NAME),
-		.type_name = "*v1.ConfigMap",
-		.name = "configmaps",
-		.streaming = trust->setup.streaming,
-		.sink = {.context = trust, .changed = on_changed},
-	};
-	trust->reflector = bt_reflector_create(&options);
-}
-
 int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err)
 {
 	const struct bt_authentication_options *options = trust->setup.options;
@@ -273,7 +245,19 @@ int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err)
 			"--authentication-tolerate-lookup-failure=false");
 		berth_error_finish(&failure);
 	}
-	watch(trust);
+	struct bt_reflector_options reflector = {
+		.client = trust->setup.client,
+		.loop = trust->setup.loop,
+		.prng = &trust->prng,
+		.codec = &bt_reflector_json_codec,
+		.path = BT_STR(FOLDER),
+		.field_selector = BT_STR("metadata.name=" NAME),
+		.type_name = "*v1.ConfigMap",
+		.name = "configmaps",
+		.streaming = trust->setup.streaming,
+		.sink = {.context = trust, .changed = on_changed},
+	};
+	trust->reflector = bt_reflector_create(&reflector);
 	return 0;
 }
 
@@ -351,20 +335,6 @@ static void copy_names(struct bt_trust_names *names, const bt_str_list *list)
 	}
 }
 
-static void take_flags(struct bt_trust *trust)
-{
-	const struct bt_authentication_options *options = trust->setup.options;
-	trust->is_flagged = options->requestheader_client_ca_file.length != 0;
-	if (!trust->is_flagged) {
-		return;
-	}
-	copy_names(&trust->headers.username, &options->requestheader_username_headers);
-	copy_names(&trust->headers.uid, &options->requestheader_uid_headers);
-	copy_names(&trust->headers.group, &options->requestheader_group_headers);
-	copy_names(&trust->headers.extra_prefix, &options->requestheader_extra_prefixes);
-	copy_names(&trust->headers.allowed, &options->requestheader_allowed_names);
-}
-
 /** --- life --- */
 
 int bt_trust_create(
@@ -383,7 +353,15 @@ int bt_trust_create(
 	trust->front.path = setup->options->requestheader_client_ca_file;
 	trust->check_ns = now_ns + CHECK_EVERY_NS;
 	trust->read_ns = now_ns + READ_EVERY_NS;
-	take_flags(trust);
+	trust->is_flagged = trust->front.path.length != 0;
+	if (trust->is_flagged) {
+		const struct bt_authentication_options *options = setup->options;
+		copy_names(&trust->headers.username, &options->requestheader_username_headers);
+		copy_names(&trust->headers.uid, &options->requestheader_uid_headers);
+		copy_names(&trust->headers.group, &options->requestheader_group_headers);
+		copy_names(&trust->headers.extra_prefix, &options->requestheader_extra_prefixes);
+		copy_names(&trust->headers.allowed, &options->requestheader_allowed_names);
+	}
 	if (trust->client.path.length != 0) {
 		result = bundle_read(trust, &trust->client, err);
 		result = result == 0
