@@ -343,10 +343,25 @@ struct filtering {
 	uint32_t *position_by_slot; /* of the nodes sent: position + 1 */
 };
 
+static int refuse_unknown_node(
+	const struct filtering *filtering, struct bt_str name, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+
+	bt_strbuf_append_c(&text, "extender ");
+	bt_strbuf_append_quoted(&text, filtering->extender->config->url_prefix);
+	bt_strbuf_append_c(&text, " claims a filtered node ");
+	bt_strbuf_append_quoted(&text, name);
+	bt_strbuf_append_c(&text, " which is not found in the input node list");
+	(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return BERTH_ERR_NOT_FOUND;
+}
+
 /**
- * The answer's nodes in the answer's order. Upstream would take objects of nodes that it never
- * sent; here they are the same error as names it never sent, and so is a list longer than what was
- * sent.
+ * The answer's nodes in the answer's order. A name that was not sent is an error. An object of a
+ * node that was not sent counts as feasible when the snapshot has the node, and is skipped when it
+ * does not, because no decision could be carried out there; so are repeated objects.
  */
 static int read_nodes(struct filtering *filtering, struct bt_extender_candidates *candidates,
 	const struct bt_extender_filter_result *answer, struct berth_error *err)
@@ -356,7 +371,7 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 	uint32_t count = by_name ? answer->node_names.count : answer->nodes.count;
 	struct bt_extender_candidates left = {.without_pods = candidates->without_pods};
 
-	if (count > candidates->count) {
+	if (by_name && count > candidates->count) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
 			"extender \"%.*s\" returned %u nodes of %u",
 			BT_STR_ARG(filtering->extender->config->url_prefix), count,
@@ -378,28 +393,23 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 		struct bt_str name =
 			by_name ? answer->node_names.items[i] : answer->nodes.items[i].name;
 		uint32_t slot = bt_state_snapshot_find(filtering->extenders->state, name);
-		uint32_t position = slot == BT_SLOT_NONE ? 0 : filtering->position_by_slot[slot];
-		if (position == 0) {
-			struct bt_strbuf text = {0};
-
-			bt_strbuf_append_c(&text, "extender ");
-			bt_strbuf_append_quoted(&text, filtering->extender->config->url_prefix);
-			bt_strbuf_append_c(&text, " claims a filtered node ");
-			bt_strbuf_append_quoted(&text, name);
-			bt_strbuf_append_c(&text, " which is not found in the input node list");
-			(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
-			bt_strbuf_finish(&text);
-			return BERTH_ERR_NOT_FOUND;
-		}
-		left.nodes[left.count] = candidates->nodes[position - 1];
-		left.slots[left.count++] = slot;
-		if (!by_name) {
-			left.nodes[left.count - 1].json = answer->nodes.items[i].json;
+		uint32_t *position =
+			slot == BT_SLOT_NONE ? NULL : &filtering->position_by_slot[slot];
+		if (by_name) {
+			if (position == NULL || *position == 0) {
+				return refuse_unknown_node(filtering, name, err);
+			}
+			left.nodes[left.count] = candidates->nodes[*position - 1];
+			left.slots[left.count++] = slot;
+		} else if (position != NULL && *position != UINT32_MAX) {
 			if (left.without_pods == NULL) {
 				left.without_pods = BT_ARENA_NEW_ARRAY(filtering->arena, uint8_t,
 					filtering->extenders->state->nodes.slot_count);
 			}
 			left.without_pods[slot] = 1;
+			left.nodes[left.count] = answer->nodes.items[i];
+			left.slots[left.count++] = slot;
+			*position = UINT32_MAX; /* taken */
 		}
 	}
 	*candidates = left;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "codec/json.h"
+#include "config/gates.h"
 
 /**
  * Run one case (a line of CASES; expected: its recorded answer, or NULL) and append our answer to
@@ -38,6 +39,11 @@ BT_MUST_USE int bt_conformance_explain(struct bt_str case_json,
 BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
 	const struct bt_json_value *expected, bool verify, struct bt_strbuf *out,
 	struct berth_error *err);
+
+/** Gates of a case: the defaults of v1.36, SchedulerAsyncPreemption and SchedulerAsyncAPICalls off,
+ * and on top of that "featureGates" ({"Name": bool}; "": none). */
+BT_MUST_USE int bt_case_gates(
+	struct bt_str feature_gates, struct bt_gates *out_gates, struct berth_error *err);
 
 /** Members of a result that are not compared. */
 struct bt_conformance_skip {

@@ -35,6 +35,9 @@ static int read_member(struct bt_json_reader *reader, struct bt_arena *arena, st
 	if (bt_str_equal_c(name, "config")) {
 		return bt_json_skip(reader, &text->config, err);
 	}
+	if (bt_str_equal_c(name, "featureGates")) {
+		return bt_json_skip(reader, &text->feature_gates, err);
+	}
 	if (bt_str_equal_c(name, "objects")) {
 		return read_raw_list(reader, &text->objects, err);
 	}

@@ -16,6 +16,7 @@ struct bt_case_list {
 struct bt_case_text {
 	struct bt_str name;
 	struct bt_str config;
+	struct bt_str feature_gates;
 	struct bt_case_list objects;
 	struct bt_case_list pending;
 	bool brief;
@@ -59,8 +60,8 @@ struct bt_case_run {
 	/* Explanations; tally NULL: none are asked for. */
 	struct bt_explain_tally *tally;
 	const struct bt_json_value *expected; /* the case's answer */
-	struct bt_strbuf *complaints; /* beside the answer: lines with their ends */
-	uint32_t result_count; /* pods so far */
+	struct bt_strbuf *complaints;         /* beside the answer: lines with their ends */
+	uint32_t result_count;                /* pods so far */
 };
 
 /* conformance_load.c */

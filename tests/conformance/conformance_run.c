@@ -256,15 +256,40 @@ static int run_steps(struct bt_case_run *run, struct berth_error *err)
 	return 0;
 }
 
+int bt_case_gates(struct bt_str feature_gates, struct bt_gates *out_gates, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	struct bt_strbuf text = {0};
+	struct bt_json_value *value = NULL;
+	int result = 0;
+	bt_strbuf_append_c(&text, "SchedulerAsyncPreemption=false,SchedulerAsyncAPICalls=false");
+	if (feature_gates.length != 0) {
+		result = bt_json_parse(&arena, feature_gates, false, &value, err);
+	}
+	for (uint32_t i = 0; result == 0 && value != NULL && i < value->count; i++) {
+		bt_strbuf_printf(&text, ",%.*s=%s", BT_STR_ARG(value->members[i].name),
+			value->members[i].value->boolean ? "true" : "false");
+	}
+	*out_gates = bt_gates_default();
+	if (result == 0) {
+		result = bt_gates_set(out_gates, bt_strbuf_str(&text), err);
+	}
+	bt_strbuf_finish(&text);
+	bt_arena_finish(&arena);
+	return result;
+}
+
 int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
 	struct berth_error *refused)
 {
 	struct bt_config *config = NULL;
-	int result = 0;
-	if (run->text.config.length != 0 && !bt_str_equal_c(run->text.config, "null")) {
-		result = bt_config_load(run->text.config, NULL, &config, refused);
-	} else {
-		config = bt_config_create_default(NULL);
+	struct bt_gates gates;
+	int result = bt_case_gates(run->text.feature_gates, &gates, refused);
+	if (result == 0 && run->text.config.length != 0 &&
+		!bt_str_equal_c(run->text.config, "null")) {
+		result = bt_config_load(run->text.config, &gates, &config, refused);
+	} else if (result == 0) {
+		config = bt_config_create_default(&gates);
 	}
 	if (result == 0) {
 		struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;

@@ -5,152 +5,21 @@
  */
 #include <stdlib.h>
 
-#include "api/identity.h"
 #include "api/quantity.h"
 #include "base/alloc.h"
-#include "conformance/conformance.h"
-#include "sched/scheduler.h"
+#include "codec/json_edit.h"
+#include "conformance/life_api.h"
 
 /** 2026-01-01T00:00:00Z */
 #define START_NS (INT64_C(1767225600) * 1000000000)
 
-/** A change the store made that the scheduler has not seen yet. */
-struct watch_event {
-	struct bt_object *old_object;
-	struct bt_object *new_object;
-};
-
 struct life_run {
-	struct bt_arena arena;
+	struct life_api api;
 	struct bt_json_writer writer;
-	struct bt_object_store store;
-	struct bt_scheduler *scheduler;
-	BT_VEC(struct watch_event) pending;
-	BT_VEC(struct bt_str) deleted; /* pods that vanished in this step */
-	uint64_t resource_version;
-	int64_t now_ns;
+	/** Recordings with gates or extenders show nothing but the name of a pod that was popped
+	 * and dropped; the older ones show its nomination. */
+	bool shows_dropped;
 };
-
-/** --- the object store --- */
-
-static void put(struct life_run *run, struct bt_object *old_object, struct bt_object *new_object)
-{
-	struct watch_event event = {old_object != NULL ? bt_object_share(old_object) : NULL,
-		bt_object_share(new_object)};
-	bt_object_store_put(&run->store, new_object);
-	bt_vec_push(&run->pending, event);
-}
-
-static struct bt_str next_version(struct life_run *run)
-{
-	return bt_arena_printf(&run->arena, "%llu", (unsigned long long)++run->resource_version);
-}
-
-/** A changed copy of a pod. */
-static void put_pod(struct life_run *run, struct bt_object *old_object, struct bt_pod pod)
-{
-	pod.metadata.resource_version = next_version(run);
-	put(run, old_object, bt_object_create(BT_KIND_POD, &pod));
-}
-
-static struct bt_object *find_pod(
-	struct life_run *run, struct bt_str namespace_, struct bt_str name)
-{
-	return bt_object_store_find_object(&run->store, BT_KIND_POD, namespace_, name);
-}
-
-static void remove_object(
-	struct life_run *run, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
-{
-	struct bt_object *object = bt_object_store_find_object(&run->store, kind, namespace_, name);
-	if (object == NULL) {
-		return;
-	}
-	struct watch_event event = {bt_object_share(object), NULL};
-	(void)bt_object_store_delete(&run->store, kind, namespace_, name); /* it was found */
-	bt_vec_push(&run->pending, event);
-}
-
-/** Everything the store has to tell, until it is quiet. */
-static int deliver(struct life_run *run, struct berth_error *err)
-{
-	int result = 0;
-	for (uint32_t i = 0; i < run->pending.count; i++) {
-		struct watch_event event = run->pending.items[i];
-		if (result == 0) {
-			result = bt_scheduler_observe(run->scheduler, event.old_object,
-				event.new_object, run->now_ns, err);
-		}
-		bt_object_release(event.old_object);
-		bt_object_release(event.new_object);
-	}
-	run->pending.count = 0;
-	return result;
-}
-
-/** --- what the scheduler writes --- */
-
-static struct bt_str pod_key(struct life_run *run, struct bt_str namespace_, struct bt_str name)
-{
-	return bt_arena_printf(&run->arena, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
-}
-
-static int write_binding(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
-	struct berth_error *err)
-{
-	struct life_run *run = context;
-	struct bt_object *object = find_pod(run, pod->namespace_, pod->name);
-	if (object == NULL) {
-		return bt_error_set(
-			err, BERTH_ERR_NOT_FOUND, "pods \"%.*s\" not found", BT_STR_ARG(pod->name));
-	}
-	struct bt_pod bound = *(const struct bt_pod *)object->value;
-	bound.spec.node_name = node_name;
-	bound.status.phase = BT_STR("Running");
-	put_pod(run, object, bound);
-	return 0;
-}
-
-static int write_status(void *context, const struct bt_pod *pod,
-	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
-	struct berth_error *err BT_UNUSED)
-{
-	struct life_run *run = context;
-	struct bt_object *object = find_pod(run, pod->metadata.namespace_, pod->metadata.name);
-	if (object == NULL) {
-		return 0;
-	}
-	struct bt_time now = {run->now_ns / 1000000000, 0, true};
-	struct bt_pod changed = *(const struct bt_pod *)object->value;
-	bool differs = false;
-	if (condition != NULL) {
-		bt_pod_condition_list conditions = bt_pod_conditions_set(
-			&changed.status, condition, &now, &run->arena, &differs);
-		changed.status.conditions.items = conditions.items;
-		changed.status.conditions.count = conditions.count;
-		changed.status.conditions.present = true;
-	}
-	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
-		!bt_str_equal(
-			changed.status.nominated_node_name, nomination->nominated_node_name)) {
-		changed.status.nominated_node_name =
-			bt_arena_str(&run->arena, nomination->nominated_node_name);
-		differs = true;
-	}
-	if (differs) {
-		put_pod(run, object, changed);
-	}
-	return 0;
-}
-
-static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
-	const struct bt_preemption_pod *victim, struct berth_error *err BT_UNUSED)
-{
-	struct life_run *run = context;
-	bt_vec_push(&run->deleted, pod_key(run, victim->namespace_, victim->name));
-	remove_object(run, BT_KIND_POD, victim->namespace_, victim->name);
-	return 0;
-}
 
 /** --- steps --- */
 
@@ -161,22 +30,8 @@ static int apply_object(struct life_run *run, struct bt_str json, struct berth_e
 	if (result < 0) {
 		return result;
 	}
-	struct bt_object *old_object = bt_object_store_find_object(
-		&run->store, object->kind, object->meta->namespace_, object->meta->name);
-	if (object->kind == BT_KIND_POD) {
-		struct bt_pod pod = *(const struct bt_pod *)object->value;
-		if (old_object != NULL) {
-			const struct bt_pod *old_pod = old_object->value;
-			pod.metadata.uid = old_pod->metadata.uid;
-			pod.spec.node_name = old_pod->spec.node_name;
-			pod.status = old_pod->status;
-		}
-		put_pod(run, old_object, pod);
-		bt_object_release(object);
-	} else {
-		put(run, old_object, object);
-	}
-	return deliver(run, err);
+	life_api_apply(&run->api, object);
+	return life_api_deliver(&run->api, err);
 }
 
 static int delete_object(
@@ -185,9 +40,10 @@ static int delete_object(
 	struct bt_str kind_name = bt_json_find_str(step, "kind");
 	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
 		if (bt_str_equal_c(kind_name, bt_kind_info((enum bt_kind)kind)->name)) {
-			remove_object(run, (enum bt_kind)kind, bt_json_find_str(step, "namespace"),
+			life_api_remove(&run->api, (enum bt_kind)kind,
+				bt_json_find_str(step, "namespace"),
 				bt_json_find_str(step, "name"));
-			return deliver(run, err);
+			return life_api_deliver(&run->api, err);
 		}
 	}
 	return bt_error_set(
@@ -201,15 +57,15 @@ static int advance(struct life_run *run, const struct bt_json_value *step, struc
 	/* Whole or decimal, as a quantity is written; a step moves the clock by milliseconds at
 	 * least and by less than a century. */
 	if (seconds == NULL || seconds->type != BT_JSON_NUMBER ||
-		bt_quantity_parse(seconds->text, &run->arena, &amount, NULL) < 0 ||
+		bt_quantity_parse(seconds->text, &run->api.arena, &amount, NULL) < 0 ||
 		bt_quantity_milli(&amount) < 0 ||
 		bt_quantity_milli(&amount) > INT64_C(3000000000000)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "advance: seconds must be a number");
 	}
-	run->now_ns += bt_quantity_milli(&amount) * 1000000;
-	struct bt_queue *queue = bt_scheduler_queue(run->scheduler);
-	bt_queue_flush_backoff_completed(queue, run->now_ns);
-	bt_queue_flush_unschedulable_leftover(queue, run->now_ns);
+	run->api.now_ns += bt_quantity_milli(&amount) * 1000000;
+	struct bt_queue *queue = bt_scheduler_queue(run->api.scheduler);
+	bt_queue_flush_backoff_completed(queue, run->api.now_ns);
+	bt_queue_flush_unschedulable_leftover(queue, run->api.now_ns);
 	return 0;
 }
 
@@ -238,23 +94,26 @@ static void write_attempt(struct life_run *run, const struct bt_attempt *attempt
 		bt_json_write_bool(&run->writer, true);
 		return;
 	}
-	const struct bt_object *object = find_pod(run, attempt->namespace_, attempt->name);
-	write_member(run, "pod", pod_key(run, attempt->namespace_, attempt->name));
-	write_member(run, "node", attempt->node_name);
-	if (object != NULL) {
-		const struct bt_pod *pod = object->value;
-		if (attempt->outcome == BT_ATTEMPT_FAILED) {
-			write_condition(run, pod);
-		}
-		write_member(run, "nominatedNodeName", pod->status.nominated_node_name);
+	const struct bt_object *object =
+		life_api_find_pod(&run->api, attempt->namespace_, attempt->name);
+	const struct bt_pod *stored = object != NULL ? object->value : NULL;
+	/* A binding may take effect although its answer is an error. */
+	bool is_bound = stored != NULL && stored->spec.node_name.length != 0;
+	write_member(run, "pod", life_key(&run->api, attempt->namespace_, attempt->name));
+	write_member(run, "node", is_bound ? stored->spec.node_name : attempt->node_name);
+	if (attempt->outcome == BT_ATTEMPT_FAILED && stored != NULL && !is_bound) {
+		write_condition(run, stored);
 	}
-	if (run->deleted.count != 0) {
-		qsort(run->deleted.items, run->deleted.count, sizeof(run->deleted.items[0]),
-			bt_str_compare_qsort);
+	if (stored != NULL && (attempt->outcome != BT_ATTEMPT_SKIPPED || run->shows_dropped)) {
+		write_member(run, "nominatedNodeName", stored->status.nominated_node_name);
+	}
+	if (run->api.deleted.count != 0) {
+		qsort(run->api.deleted.items, run->api.deleted.count,
+			sizeof(run->api.deleted.items[0]), bt_str_compare_qsort);
 		bt_json_write_name_c(&run->writer, "deleted");
 		bt_json_begin_array(&run->writer);
-		for (uint32_t i = 0; i < run->deleted.count; i++) {
-			bt_json_write_str(&run->writer, run->deleted.items[i]);
+		for (uint32_t i = 0; i < run->api.deleted.count; i++) {
+			bt_json_write_str(&run->writer, run->api.deleted.items[i]);
 		}
 		bt_json_end_array(&run->writer);
 	}
@@ -266,15 +125,31 @@ static int schedule(
 	struct life_run *run, const struct bt_json_value *expected, struct berth_error *err)
 {
 	struct bt_str node = bt_json_find_str(expected, "node");
-	bt_scheduler_prefer_node(run->scheduler,
+	bt_scheduler_prefer_node(run->api.scheduler,
 		node.length != 0 ? node : bt_json_find_str(expected, "nominatedNodeName"));
-	run->deleted.count = 0;
-	struct bt_attempt attempt;
-	(void)bt_scheduler_step(run->scheduler, run->now_ns, &attempt);
-	attempt.namespace_ = bt_arena_str(&run->arena, attempt.namespace_);
-	attempt.name = bt_arena_str(&run->arena, attempt.name);
-	attempt.node_name = bt_arena_str(&run->arena, attempt.node_name);
-	int result = deliver(run, err);
+	run->api.deleted.count = 0;
+	struct bt_attempt attempt = {.outcome = BT_ATTEMPT_IDLE};
+	struct bt_attempt done;
+	bool has_changed;
+	int result = 0;
+	run->api.may_schedule = true;
+	/* The step ends when all that follows from the attempt is complete: queued writes, and the
+	 * binding, which may wait for the events of its own writes. */
+	do {
+		(void)bt_scheduler_step(run->api.scheduler, run->api.now_ns, &done);
+		if (done.outcome != BT_ATTEMPT_IDLE) {
+			attempt = done;
+			attempt.namespace_ = bt_arena_str(&run->api.arena, done.namespace_);
+			attempt.name = bt_arena_str(&run->api.arena, done.name);
+			attempt.uid = bt_arena_str(&run->api.arena, done.uid);
+			attempt.node_name = bt_arena_str(&run->api.arena, done.node_name);
+		}
+		has_changed = attempt.outcome == BT_ATTEMPT_WAITING && run->api.pending.count != 0;
+		result = life_api_deliver(&run->api, err);
+		if (has_changed) {
+			bt_scheduler_resume(run->api.scheduler, attempt.uid);
+		}
+	} while (result == 0 && (done.outcome != BT_ATTEMPT_IDLE || has_changed));
 	write_attempt(run, &attempt);
 	return result;
 }
@@ -295,7 +170,7 @@ static bool list_entry(void *context, const struct bt_queue_entry *entry)
 {
 	struct listing *listing = context;
 	struct listed_entry listed = {
-		pod_key(listing->run, entry->pod.namespace_, entry->pod.name), entry};
+		life_key(&listing->run->api, entry->pod.namespace_, entry->pod.name), entry};
 	bt_vec_push(&listing->entries, listed);
 	return true;
 }
@@ -309,7 +184,7 @@ static int compare_listed(const void *a, const void *b)
 static void write_rejectors(
 	struct life_run *run, const char *member, uint32_t profile, const struct bt_rejectors *set)
 {
-	struct bt_queue *queue = bt_scheduler_queue(run->scheduler);
+	struct bt_queue *queue = bt_scheduler_queue(run->api.scheduler);
 	struct bt_str names[BT_REJECTOR__COUNT];
 	uint32_t count = 0;
 	for (uint32_t i = bt_rejectors_next(set, 0); i < BT_REJECTOR__COUNT;
@@ -331,7 +206,7 @@ static void write_rejectors(
 static void write_entry(
 	struct life_run *run, const struct listed_entry *listed, enum bt_queue_place place)
 {
-	struct bt_queue *queue = bt_scheduler_queue(run->scheduler);
+	struct bt_queue *queue = bt_scheduler_queue(run->api.scheduler);
 	const struct bt_queue_entry *entry = listed->entry;
 	int64_t until_ns;
 	bt_json_begin_object(&run->writer);
@@ -364,8 +239,8 @@ static void write_queues(struct life_run *run)
 	bt_json_begin_object(&run->writer);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(places); i++) {
 		struct listing listing = {.run = run};
-		bt_queue_for_each(
-			bt_scheduler_queue(run->scheduler), places[i].place, list_entry, &listing);
+		bt_queue_for_each(bt_scheduler_queue(run->api.scheduler), places[i].place,
+			list_entry, &listing);
 		if (listing.entries.count > 1) {
 			qsort(listing.entries.items, listing.entries.count,
 				sizeof(listing.entries.items[0]), compare_listed);
@@ -383,14 +258,79 @@ static void write_queues(struct life_run *run)
 	bt_json_end_object(&run->writer);
 }
 
+/** --- claims --- */
+
+static void write_strings(
+	struct life_run *run, const char *member, const struct bt_str *items, uint32_t count)
+{
+	if (count != 0) {
+		bt_json_write_name_c(&run->writer, member);
+		bt_json_begin_array(&run->writer);
+		for (uint32_t i = 0; i < count; i++) {
+			bt_json_write_str(&run->writer, items[i]);
+		}
+		bt_json_end_array(&run->writer);
+	}
+}
+
+static void write_claim(struct life_run *run, const struct bt_resource_claim *claim)
+{
+	struct bt_arena *arena = &run->api.arena;
+	const struct bt_allocation_result *allocation = claim->status.allocation;
+	uint32_t count = allocation != NULL ? allocation->devices.results.count : 0;
+	struct bt_str *devices = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
+	uint32_t user_count = claim->status.reserved_for.count;
+	struct bt_str *users = BT_ARENA_NEW_ARRAY(arena, struct bt_str, user_count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_device_request_allocation_result *result =
+			&allocation->devices.results.items[i];
+		devices[i] = bt_arena_printf(arena, "%.*s=%.*s/%.*s", BT_STR_ARG(result->request),
+			BT_STR_ARG(result->pool), BT_STR_ARG(result->device));
+	}
+	for (uint32_t i = 0; i < user_count; i++) {
+		users[i] = life_key(&run->api, claim->status.reserved_for.items[i].resource,
+			claim->status.reserved_for.items[i].name);
+	}
+	bt_json_begin_object(&run->writer);
+	write_strings(run, "devices", devices, count);
+	write_strings(run, "reservedFor", users, user_count);
+	write_strings(run, "finalizers", claim->metadata.finalizers.items,
+		claim->metadata.finalizers.count);
+	bt_json_end_object(&run->writer);
+}
+
+static void write_claims(struct life_run *run)
+{
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+	bt_json_write_name_c(&run->writer, "claims");
+	bt_json_begin_object(&run->writer);
+	while ((claim = bt_object_store_next(&run->api.store, BT_KIND_RESOURCE_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		bt_json_write_name(&run->writer,
+			life_key(&run->api, claim->metadata.namespace_, claim->metadata.name));
+		write_claim(run, claim);
+	}
+	bt_json_end_object(&run->writer);
+}
+
 static bool has_queued_pods(struct life_run *run)
 {
-	struct bt_queue *queue = bt_scheduler_queue(run->scheduler);
+	struct bt_queue *queue = bt_scheduler_queue(run->api.scheduler);
 	uint32_t count = 0;
 	for (uint32_t place = 0; place < BT_QUEUE__PLACES; place++) {
 		count += bt_queue_count(queue, (enum bt_queue_place)place);
 	}
 	return count != 0;
+}
+
+static void append_json(const struct bt_json_value *value, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, 0);
+	if (value != NULL) {
+		bt_json_write_value(&writer, value);
+	}
 }
 
 static int run_step(struct life_run *run, const struct bt_json_value *step,
@@ -399,12 +339,7 @@ static int run_step(struct life_run *run, const struct bt_json_value *step,
 	struct bt_str op = bt_json_find_str(step, "op");
 	if (bt_str_equal_c(op, "apply")) {
 		struct bt_strbuf json = {0};
-		struct bt_json_writer writer;
-		bt_json_writer_init(&writer, &json, 0);
-		const struct bt_json_value *object = bt_json_find(step, "object");
-		if (object != NULL) {
-			bt_json_write_value(&writer, object);
-		}
+		append_json(bt_json_find(step, "object"), &json);
 		int result = apply_object(run, bt_strbuf_str(&json), err);
 		bt_strbuf_finish(&json);
 		return result;
@@ -418,6 +353,10 @@ static int run_step(struct life_run *run, const struct bt_json_value *step,
 	if (bt_str_equal_c(op, "schedule")) {
 		return schedule(run, expected, err);
 	}
+	if (bt_str_equal_c(op, "claims")) {
+		write_claims(run);
+		return 0;
+	}
 	if (bt_str_equal_c(op, "queues")) {
 		if (has_queued_pods(run)) {
 			write_queues(run);
@@ -429,37 +368,40 @@ static int run_step(struct life_run *run, const struct bt_json_value *step,
 
 /** --- a whole case --- */
 
-static int create_scheduler(struct life_run *run, const struct bt_json_value *config_value,
+static int create_scheduler(struct life_run *run, const struct bt_json_value *case_value,
 	bool verify, struct berth_error *refused)
 {
+	const struct bt_json_value *config_value = bt_json_find(case_value, "config");
 	struct bt_config *config = NULL;
-	struct bt_gates gates = bt_gates_default();
-	/* As recorded: preemption is complete within the step. */
-	int result = bt_gates_set(&gates, BT_STR("SchedulerAsyncPreemption=false"), refused);
+	struct bt_gates gates;
+	struct bt_strbuf json = {0};
+	append_json(bt_json_find(case_value, "featureGates"), &json);
+	int result = bt_case_gates(bt_strbuf_str(&json), &gates, refused);
+	bt_strbuf_reset(&json);
 	if (result < 0) {
+		bt_strbuf_finish(&json);
 		return result;
 	}
 	if (config_value != NULL && config_value->type == BT_JSON_OBJECT) {
-		struct bt_strbuf json = {0};
-		struct bt_json_writer writer;
-		bt_json_writer_init(&writer, &json, 0);
-		bt_json_write_value(&writer, config_value);
+		append_json(config_value, &json);
 		result = bt_config_load(bt_strbuf_str(&json), &gates, &config, refused);
-		bt_strbuf_finish(&json);
 	} else {
 		config = bt_config_create_default(&gates);
 	}
+	bt_strbuf_finish(&json);
 	if (result == 0) {
 		struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 		options.tie_policy = BT_TIE_FIRST_BY_NAME;
 		options.verify = verify;
-		struct bt_scheduler_writer writer = {
-			.context = run,
-			.bind = write_binding,
-			.patch_status = write_status,
-			.delete_pod = delete_victim,
-		};
-		result = bt_scheduler_create(config, &options, &writer, &run->scheduler, refused);
+		struct bt_scheduler_writer writer = life_api_writer(&run->api);
+		struct bt_extender_factory extenders = life_extenders(&run->api);
+		run->api.extender_configs = bt_json_array_at(config_value, "extenders");
+		run->api.extenders = bt_json_find(case_value, "extenders");
+		if (run->api.extenders != NULL) {
+			options.extenders = &extenders;
+		}
+		result = bt_scheduler_create(
+			config, &options, &writer, &run->api.scheduler, refused);
 	}
 	bt_config_unref(config);
 	return result;
@@ -482,28 +424,21 @@ static int run_steps(struct life_run *run, const struct bt_json_value *steps,
 	return result;
 }
 
-static void finish_run(struct life_run *run)
-{
-	bt_scheduler_destroy(run->scheduler);
-	bt_object_store_finish(&run->store);
-	bt_vec_finish(&run->pending);
-	bt_vec_finish(&run->deleted);
-	bt_arena_finish(&run->arena);
-}
-
 int bt_life_answer(const struct bt_json_value *case_value, const struct bt_json_value *expected,
 	bool verify, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct life_run run = {.now_ns = START_NS};
-	bt_arena_init(&run.arena, 0);
-	bt_object_store_init(&run.store);
+	struct life_run run = {
+		.shows_dropped = bt_json_find(case_value, "featureGates") == NULL &&
+			bt_json_find(case_value, "extenders") == NULL,
+	};
+	life_api_init(&run.api, START_NS);
 	bt_json_writer_init(&run.writer, out, 0);
 	bt_json_begin_object(&run.writer);
 	bt_json_write_name_c(&run.writer, "name");
 	bt_json_write_str(&run.writer, bt_json_find_str(case_value, "name"));
 	struct berth_error refused = BERTH_ERROR_INIT;
 	int result = 0;
-	if (create_scheduler(&run, bt_json_find(case_value, "config"), verify, &refused) < 0) {
+	if (create_scheduler(&run, case_value, verify, &refused) < 0) {
 		bt_json_write_name_c(&run.writer, "error");
 		bt_json_write_c(&run.writer, berth_error_message(&refused));
 	} else {
@@ -515,6 +450,6 @@ int bt_life_answer(const struct bt_json_value *case_value, const struct bt_json_
 	}
 	berth_error_finish(&refused);
 	bt_json_end_object(&run.writer);
-	finish_run(&run);
+	life_api_finish(&run.api);
 	return result;
 }

@@ -151,7 +151,12 @@ START_TEST(test_extender__edge_11b_06_name_that_was_not_sent)
 		{"unknown", NAMES, "{'NodeNames':['n1','x']}", "", UNKNOWN("x"), true},
 		{"null is the empty name", NAMES, "{'NodeNames':[null]}", "", UNKNOWN(""), true},
 		{"an object of that name", FILTERS,
-			"{'Nodes':{'items':[{'metadata':{'name':'x'}}]}}", "", UNKNOWN("x"), true},
+			"{'Nodes':{'items':[{'metadata':{'name':'x'}}]}}", "",
+			"0/3 nodes are available:", false},
+		{"an object of that name beside others", FILTERS,
+			"{'Nodes':{'items':[{'metadata':{'name':'x'}},{'metadata':{'name':'n2'}},"
+			"{'metadata':{'name':'n2'}}]}}",
+			"n2", "", false},
 		{"more than were sent", NAMES, "{'NodeNames':['n1','n1','n1','n1']}", "",
 			"extender \"http://h:1/a\" returned 4 nodes of 3", true},
 	};
