@@ -1,27 +1,578 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * PodTopologySpread (PreFilter, Filter, PreScore, Score): pods of a kind spread over zones and
- * hosts. Spec: 06 section 2. Constraints and their counts:
- * pod_topology_spread_constraints.c, many nodes at once: pod_topology_spread_columns.c, scoring:
- * pod_topology_spread_score.c.
+ * hosts. Spec: 06 section 2.
  */
 #include "plugins/pod_topology_spread.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "api/toleration.h"
+#include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "plugins/common_plugin.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_topology.h"
 #include "plugins/in_tree.h"
+#include "state/topology_key.h"
 
 /** Least count over no domain at all. */
 #define LOW_OF_NOTHING INT64_C(2147483647)
 
-static const struct bt_spread_plugin *instance_of(const struct bt_plugin *plugin)
+/* --- constraints: the pod's own or the default ones, spec 06 sections 2.3 to 2.6 --- */
+
+/*
+ * What the services and the owner of a pod select is the selector of default constraints. A
+ * namespace may have thousands of services, so the selector is kept for pods that agree in
+ * namespace, labels and owner until an object changes.
+ */
+
+/** Selectors kept; a power of two. */
+#define KEPT_MAX 1024U
+
+/** The selector of pods with the same namespace, labels and owner. */
+struct kept_selector {
+	struct bt_arena arena;
+	struct bt_str key; /* absent: nothing kept here */
+	uint64_t versions;
+	struct bt_selector selector;
+};
+
+struct kept_selectors {
+	struct kept_selector items[KEPT_MAX]; /* by hash of the key */
+	struct bt_strbuf key;
+};
+
+/** What resolution reads besides the pod; borrowed. */
+struct spread_source {
+	struct bt_state *state;
+	struct kept_selectors *selectors;
+	const struct bt_gates *gates;
+	const struct bt_topology_spread_constraint *defaults;
+	uint32_t default_count;
+};
+
+struct spread_plugin {
+	struct bt_plugin base;
+	const struct bt_handle *handle;
+	struct spread_source source;
+	bool system_defaulted;
+	BT_VEC(uint8_t) verdicts; /* scratch of one column pass: by domain */
+};
+
+static struct spread_plugin *instance_of(const struct bt_plugin *plugin)
 {
-	return (const struct bt_spread_plugin *)(const void *)plugin;
+	return (struct spread_plugin *)(uintptr_t)plugin;
 }
 
-/* --- the least count --- */
+/** A list of requirements that grows in an arena. */
+struct requirements {
+	struct bt_arena *arena;
+	struct bt_requirement *items;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/* --- selectors as conjunctions of requirements --- */
+
+static void add_requirement(struct requirements *list, const struct bt_requirement *requirement)
+{
+	if (list->count == list->capacity) {
+		uint32_t capacity = list->capacity * 2 + 8;
+		struct bt_requirement *items =
+			BT_ARENA_NEW_ARRAY(list->arena, struct bt_requirement, capacity);
+		if (list->count != 0) {
+			memcpy(items, list->items, list->count * sizeof(*items));
+		}
+		list->items = items;
+		list->capacity = capacity;
+	}
+	list->items[list->count++] = *requirement;
+}
+
+static void requirements_add_selector(struct requirements *list, const struct bt_selector *selector)
+{
+	for (uint32_t i = 0; i < selector->requirement_count; i++) {
+		add_requirement(list, &selector->requirements[i]);
+	}
+}
+
+/** key == value; the value must outlive the list. */
+static void requirements_add_pair(
+	struct requirements *list, struct bt_str key, const struct bt_str *value)
+{
+	struct bt_requirement requirement = {
+		.key = key, .operator_ = BT_SELECTOR_IN, .value_count = 1, .values = value};
+
+	add_requirement(list, &requirement);
+}
+
+static void add_pairs(struct requirements *list, const struct bt_str_map *map)
+{
+	for (uint32_t i = 0; i < map->count; i++) {
+		requirements_add_pair(list, map->items[i].key, &map->items[i].value);
+	}
+}
+
+/** All of them; borrows the list. */
+static struct bt_selector requirements_selector(const struct requirements *list)
+{
+	return (struct bt_selector){.requirement_count = list->count, .requirements = list->items};
+}
+
+/* --- the selector of default constraints --- */
+
+static bool has_every_pair(const struct bt_str_map *labels, const struct bt_str_map *wanted)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		const struct bt_str *value = bt_str_map_find(labels, wanted->items[i].key);
+
+		if (value == NULL || !bt_str_equal(*value, wanted->items[i].value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void add_services(
+	struct bt_state *state, const struct bt_pod_info *pod, struct requirements *pairs)
+{
+	uint32_t cursor = 0;
+
+	for (;;) {
+		const struct bt_service *service = bt_object_store_next(
+			&state->objects, BT_KIND_SERVICE, pod->namespace_, &cursor);
+
+		if (service == NULL) {
+			return;
+		}
+		if (service->spec.selector.present &&
+			has_every_pair(pod->labels, &service->spec.selector)) {
+			/* All of them agree with the pod's labels, so none overwrites another. */
+			add_pairs(pairs, &service->spec.selector);
+		}
+	}
+}
+
+/** The selector of a ReplicaSet or StatefulSet on top of the services'. */
+static void add_owner_selector(const struct bt_label_selector *source, struct requirements *list)
+{
+	struct bt_selector selector;
+
+	if (bt_selector_from_label_selector(source, list->arena, &selector, NULL) == 0) {
+		requirements_add_selector(list, &selector); /* `nothing` has no requirements */
+	}
+}
+
+static void add_owner(
+	struct bt_state *state, const struct bt_pod_info *pod, struct requirements *list)
+{
+	const struct bt_owner_reference *owner =
+		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
+	const void *found;
+	enum bt_kind kind;
+
+	if (owner == NULL) {
+		return;
+	}
+	/* One slash parts group and version: "/v1" is the core group too. */
+	if ((bt_str_equal_c(owner->api_version, "v1") ||
+		    bt_str_equal_c(owner->api_version, "/v1")) &&
+		bt_str_equal_c(owner->kind, "ReplicationController")) {
+		kind = BT_KIND_REPLICATION_CONTROLLER;
+	} else if (bt_str_equal_c(owner->api_version, "apps/v1") &&
+		bt_str_equal_c(owner->kind, "ReplicaSet")) {
+		kind = BT_KIND_REPLICA_SET;
+	} else if (bt_str_equal_c(owner->api_version, "apps/v1") &&
+		bt_str_equal_c(owner->kind, "StatefulSet")) {
+		kind = BT_KIND_STATEFUL_SET;
+	} else {
+		return;
+	}
+	found = bt_object_store_find(&state->objects, kind, pod->namespace_, owner->name);
+	if (found == NULL) {
+		return;
+	}
+	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
+		/* As add_pairs, but earlier requirements on the same keys give way. */
+		const struct bt_str_map *map =
+			&((const struct bt_replication_controller *)found)->spec.selector;
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < list->count; i++) {
+			if (bt_str_map_find(map, list->items[i].key) == NULL) {
+				list->items[kept++] = list->items[i];
+			}
+		}
+		list->count = kept;
+		add_pairs(list, map);
+	} else if (kind == BT_KIND_REPLICA_SET) {
+		add_owner_selector(((const struct bt_replica_set *)found)->spec.selector, list);
+	} else {
+		add_owner_selector(((const struct bt_stateful_set *)found)->spec.selector, list);
+	}
+}
+
+/* --- keeping it --- */
+
+static struct kept_selectors *selectors_create(void)
+{
+	return BT_NEW(struct kept_selectors);
+}
+
+static void selectors_destroy(struct kept_selectors *kept)
+{
+	for (uint32_t i = 0; i < KEPT_MAX; i++) {
+		bt_arena_finish(&kept->items[i].arena);
+	}
+	bt_strbuf_finish(&kept->key);
+	bt_free(kept);
+}
+
+static const struct bt_topology_spread_constraint system_defaults[2] = {
+	{.max_skew = 3,
+		.topology_key = BT_STR_INIT("kubernetes.io/hostname"),
+		.when_unsatisfiable = BT_STR_INIT("ScheduleAnyway")},
+	{.max_skew = 5,
+		.topology_key = BT_STR_INIT("topology.kubernetes.io/zone"),
+		.when_unsatisfiable = BT_STR_INIT("ScheduleAnyway")},
+};
+
+/* --- constraints --- */
+
+bool bt_spread_has_action(
+	const struct bt_topology_spread_constraint *constraint, enum bt_spread_action action)
+{
+	return bt_str_equal_c(constraint->when_unsatisfiable,
+		action == BT_SPREAD_HARD ? "DoNotSchedule" : "ScheduleAnyway");
+}
+
+static int parse_constraint(const struct spread_source *source,
+	const struct bt_topology_spread_constraint *from, const struct bt_pod_info *pod,
+	struct bt_arena *arena, struct bt_spread_constraint *out, struct berth_error *err)
+{
+	int code =
+		bt_selector_from_label_selector(from->label_selector, arena, &out->selector, err);
+
+	if (code != 0) {
+		return code;
+	}
+	if (from->match_label_keys.count != 0 &&
+		bt_gate_enabled(source->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
+		/* matchLabelKeys: the pod's own values of these labels are required too. */
+		struct requirements own = {.arena = arena};
+
+		for (uint32_t i = 0; i < from->match_label_keys.count; i++) {
+			const struct bt_str *value =
+				bt_str_map_find(pod->labels, from->match_label_keys.items[i]);
+
+			if (value != NULL) {
+				requirements_add_pair(&own, from->match_label_keys.items[i], value);
+			}
+		}
+		if (own.count != 0 && !out->selector.nothing) {
+			requirements_add_selector(&own, &out->selector);
+			out->selector = requirements_selector(&own);
+		}
+	}
+	out->topology_key = from->topology_key;
+	out->max_skew = from->max_skew;
+	out->min_domains = from->min_domains.present ? from->min_domains.value : 1;
+	out->honors_affinity = from->node_affinity_policy.data == NULL ||
+		bt_str_equal_c(from->node_affinity_policy, "Honor");
+	out->honors_taints = bt_str_equal_c(from->node_taints_policy, "Honor");
+	return 0;
+}
+
+static int parse_constraints(const struct spread_source *source,
+	const struct bt_topology_spread_constraint *from, uint32_t from_count,
+	const struct bt_pod_info *pod, enum bt_spread_action action, struct bt_arena *arena,
+	struct bt_spread_list *out_list, struct berth_error *err)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < from_count; i++) {
+		count += bt_spread_has_action(&from[i], action);
+	}
+	if (count == 0) {
+		return 0;
+	}
+	out_list->items = BT_ARENA_NEW_ARRAY(arena, struct bt_spread_constraint, count);
+	for (uint32_t i = 0; i < from_count; i++) {
+		int code;
+
+		if (!bt_spread_has_action(&from[i], action)) {
+			continue;
+		}
+		code = parse_constraint(
+			source, &from[i], pod, arena, &out_list->items[out_list->count++], err);
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}
+
+static int resolve_defaults(const struct spread_source *source, const struct bt_pod_info *pod,
+	enum bt_spread_action action, struct bt_arena *arena, struct bt_spread_list *out_list,
+	struct berth_error *err)
+{
+	struct bt_selector selector;
+	int code = parse_constraints(
+		source, source->defaults, source->default_count, pod, action, arena, out_list, err);
+
+	if (code != 0) {
+		return bt_error_wrap(err, code, "setting default %s topology spread constraints",
+			action == BT_SPREAD_HARD ? "hard" : "soft");
+	}
+	if (out_list->count == 0) {
+		return 0;
+	}
+	/* Memory from the arena. Without requirements: nothing selects the pod. */
+	const struct bt_owner_reference *owner =
+		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
+	struct kept_selector *item;
+	struct bt_str key;
+	/* Grows with every change of the objects a selector comes from. */
+	uint64_t versions = bt_object_store_version(&source->state->objects, BT_KIND_SERVICE) +
+		bt_object_store_version(&source->state->objects, BT_KIND_REPLICATION_CONTROLLER) +
+		bt_object_store_version(&source->state->objects, BT_KIND_REPLICA_SET) +
+		bt_object_store_version(&source->state->objects, BT_KIND_STATEFUL_SET);
+
+	if (owner == NULL && bt_object_store_count(&source->state->objects, BT_KIND_SERVICE) == 0) {
+		selector = (struct bt_selector){0};
+	} else {
+		bt_strbuf_reset(&source->selectors->key);
+		bt_key_append_str(&source->selectors->key, pod->namespace_);
+		if (owner != NULL) {
+			bt_key_append_str(&source->selectors->key, owner->api_version);
+			bt_key_append_str(&source->selectors->key, owner->kind);
+			bt_key_append_str(&source->selectors->key, owner->name);
+		}
+		bt_key_append_u32(&source->selectors->key, pod->labels->count);
+		for (uint32_t i = 0; i < pod->labels->count; i++) {
+			bt_key_append_str(&source->selectors->key, pod->labels->items[i].key);
+			bt_key_append_str(&source->selectors->key, pod->labels->items[i].value);
+		}
+		key = bt_strbuf_str(&source->selectors->key);
+		item = &source->selectors->items[bt_str_hash(key) & (KEPT_MAX - 1)];
+		if (item->key.data == NULL || item->versions != versions ||
+			!bt_str_equal(item->key, key)) {
+			struct bt_selector found;
+
+			bt_arena_finish(&item->arena);
+			bt_arena_init(&item->arena, 256);
+			struct requirements list = {.arena = arena};
+
+			add_services(source->state, pod, &list);
+			add_owner(source->state, pod, &list);
+			found = requirements_selector(&list);
+			item->selector = bt_selector_copy(&found, &item->arena);
+			item->key = bt_arena_str(&item->arena, key);
+			item->versions = versions;
+		}
+		selector = bt_selector_copy(&item->selector, arena);
+	}
+	if (selector.requirement_count == 0) {
+		out_list->count = 0;
+		return 0;
+	}
+	for (uint32_t i = 0; i < out_list->count; i++) {
+		out_list->items[i].selector = selector;
+	}
+	return 0;
+}
+
+/**
+ * The constraints of the action in list order. Texts are borrowed from the pod, the object store
+ * and the source; the rest lives in the arena. err: `obtaining pod's hard topology spread
+ * constraints: <selector error>` or `setting default hard topology spread constraints: <...>`.
+ */
+static int resolve_constraints(const struct spread_source *source, const struct bt_pod_info *pod,
+	enum bt_spread_action action, struct bt_arena *arena, struct bt_spread_list *out_list,
+	struct berth_error *err)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct bt_spread_list list = {0};
+	int code;
+
+	if (spec->topology_spread_constraints.count != 0) {
+		code = parse_constraints(source, spec->topology_spread_constraints.items,
+			spec->topology_spread_constraints.count, pod, action, arena, &list, err);
+		if (code != 0) {
+			return bt_error_wrap(err, code,
+				"obtaining pod's %s topology spread constraints",
+				action == BT_SPREAD_HARD ? "hard" : "soft");
+		}
+	} else {
+		code = resolve_defaults(source, pod, action, arena, &list, err);
+		if (code != 0) {
+			return code;
+		}
+	}
+	/* A column of a new key is a walk over all nodes: not for constraints that fell away. */
+	for (uint32_t i = 0; i < list.count; i++) {
+		list.items[i].column =
+			bt_state_label_column(source->state, list.items[i].topology_key);
+	}
+	if (list.count != 0) {
+		list.affinity = bt_required_node_affinity_parse(spec, arena);
+		list.tolerations = &spec->tolerations;
+		list.allow_comparison = bt_gate_enabled(
+			source->gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+	}
+	*out_list = list;
+	return 0;
+}
+
+/* Matching pods by domain: by walking over the nodes, or from the kept counters. Spec: 06 sections
+ * 2.5 and 2.6. */
+
+/* --- counting --- */
+
+/** Every topology key of the list is a label of the node. */
+static bool slot_has_all_keys(const struct bt_spread_list *list, uint32_t slot)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (bt_topology_domain(list->items[i].column, slot) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
+	const struct bt_state *state, uint32_t slot)
+{
+	const struct bt_spread_constraint *constraint = &list->items[index];
+	const struct bt_node_table *nodes = &state->nodes;
+
+	if (constraint->honors_affinity &&
+		!bt_required_node_affinity_matches(&list->affinity, bt_node_table_name(nodes, slot),
+			&nodes->rows[slot].labels, NULL, NULL)) {
+		return false;
+	}
+	return !constraint->honors_taints ||
+		bt_find_untolerated_taint(bt_node_table_taints(nodes, slot), list->tolerations,
+			BT_TAINT_HARD, list->allow_comparison) == NULL;
+}
+
+/** Live pods of the namespace on the node that the selector matches; an empty one counts none. */
+static int64_t count_pods(const struct bt_state *state, const struct bt_selector *selector,
+	bt_sym namespace_, uint32_t slot)
+{
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+	int64_t count = 0;
+
+	if (bt_selector_is_empty(selector)) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
+
+		count += !record->terminating && bt_sym_equal(record->namespace_, namespace_) &&
+			bt_selector_matches(
+				selector, &state->label_sets.sets.items[record->label_set].labels);
+	}
+	return count;
+}
+
+/* --- counters --- */
+
+/** The pod's affinity as far as eligibility reads it; NULL: it has none. */
+static const struct bt_pod_spec *affinity_of(const struct bt_spread_list *list,
+	const struct bt_spread_constraint *constraint, const struct bt_pod_spec *spec)
+{
+	bool has = list->affinity.has_affinity || spec->node_selector.count != 0;
+
+	return constraint->honors_affinity && has ? spec : NULL;
+}
+
+/** Keys of the list but the constraint's own; each once. */
+static uint32_t other_keys(
+	const struct bt_spread_list *list, uint32_t index, struct bt_str *out_keys)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		bool known =
+			bt_str_equal(list->items[i].topology_key, list->items[index].topology_key);
+
+		for (uint32_t n = 0; n < count && !known; n++) {
+			known = bt_str_equal(list->items[i].topology_key, out_keys[n]);
+		}
+		if (!known) {
+			out_keys[count++] = list->items[i].topology_key;
+		}
+	}
+	return count;
+}
+
+/**
+ * The table of a constraint from a kept counter: pods as count_pods counts them, nodes
+ * that the inclusion policies admit and, if wanted, that have all keys of the list. Domain 0, of
+ * nodes without the constraint's own key, means nothing when all keys are wanted. false: count by
+ * walking.
+ */
+static bool count_constraint(struct bt_state *state, const struct bt_spread_list *list,
+	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
+	struct bt_spread_table *out_table)
+{
+	const struct bt_spread_constraint *constraint = &list->items[index];
+	struct bt_counted_term term = {.namespace_count = 1,
+		.namespaces = &pod->namespace_,
+		.selector = &constraint->selector};
+	struct bt_str keys[BT_COUNTED_TERMS_MAX];
+	struct bt_eligibility_spec nodes = {
+		.topology_key = constraint->topology_key,
+		.labels = keys,
+		.affinity_of = affinity_of(list, constraint, bt_plugin_pod_spec(pod)),
+		.tolerations_of = constraint->honors_taints ? list->tolerations : NULL,
+		.allow_comparison = list->allow_comparison,
+	};
+	struct bt_counter_spec spec = {.terms = &term, .live_only = true};
+	const struct bt_domain_counter *counter;
+
+	if (list->count > BT_COUNTED_TERMS_MAX) {
+		return false;
+	}
+	nodes.label_count = with_all_keys ? other_keys(list, index, keys) : 0;
+	spec.nodes = nodes;
+	spec.term_count = !constraint->selector.nothing && !bt_selector_is_empty(term.selector);
+	counter = bt_domain_counter_get(state, &spec);
+	if (counter == NULL) {
+		return false;
+	}
+	*out_table = (struct bt_spread_table){
+		.size = constraint->column != NULL ? constraint->column->dictionary.count : 1,
+		.sums = bt_domain_counter_sums(counter),
+		.serial = bt_domain_counter_serial(counter),
+	};
+	return true;
+}
+
+/** Counts of its own, all of this value. */
+static void table_init(struct bt_spread_table *table, const struct bt_label_column *column,
+	int64_t value, struct bt_arena *arena)
+{
+	*table = (struct bt_spread_table){.size = column != NULL ? column->dictionary.count : 1};
+	table->counts = bt_arena_alloc(arena, table->size * sizeof(*table->counts));
+	for (uint32_t i = 0; i < table->size; i++) {
+		table->counts[i] = value;
+	}
+}
+
+/** Counts of its own instead of the counter's. */
+static void table_own(struct bt_spread_table *table, struct bt_arena *arena)
+{
+	int64_t *counts = bt_arena_alloc(arena, table->size * sizeof(*counts));
+
+	for (uint32_t i = 0; i < table->size; i++) {
+		counts[i] = bt_spread_table_at(table, i);
+	}
+	*table = (struct bt_spread_table){.counts = counts, .size = table->size};
+}
 
 /* --- PreFilter --- */
 
@@ -58,7 +609,7 @@ static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_stat
 	for (uint32_t i = 0; i < data->list.count; i++) {
 		struct bt_spread_limit *limit = &data->limits[i];
 
-		if (!bt_spread_count(state, &data->list, i, pod, true, &limit->table)) {
+		if (!count_constraint(state, &data->list, i, pod, true, &limit->table)) {
 			return false;
 		}
 		limit->domain_count = limit->table.sums.eligible_count;
@@ -66,7 +617,7 @@ static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_stat
 		limit->low_count = limit->table.sums.least_count;
 		limit->second_low = low_of(limit->table.sums.second_least);
 		if (!cycle->borrows_counters) {
-			bt_spread_table_own(&limit->table, cycle->arena);
+			table_own(&limit->table, cycle->arena);
 		}
 	}
 	return true;
@@ -75,13 +626,13 @@ static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_stat
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	const struct bt_spread_plugin *instance = instance_of(plugin);
+	const struct spread_plugin *instance = instance_of(plugin);
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_spread_filter_data *data;
 	struct bt_spread_list list;
 
-	if (bt_spread_resolve(&instance->source, pod, BT_SPREAD_HARD, cycle->arena, &list, &err) !=
-		0) {
+	if (resolve_constraints(
+		    &instance->source, pod, BT_SPREAD_HARD, cycle->arena, &list, &err) != 0) {
 		(void)bt_error_wrap(&err, 0, "get constraints from pod");
 		return bt_status_from_error(cycle->arena, &err);
 	}
@@ -102,13 +653,13 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
 		for (uint32_t i = 0; i < data->list.count; i++) {
-			bt_spread_table_init(&data->limits[i].table, data->list.items[i].column,
+			table_init(&data->limits[i].table, data->list.items[i].column,
 				BT_SPREAD_NO_DOMAIN, cycle->arena);
 		}
 		for (uint32_t n = 0; n < snapshot->count; n++) {
 			uint32_t slot = snapshot->list[n];
 
-			if (!bt_spread_has_all_keys(&data->list, slot)) {
+			if (!slot_has_all_keys(&data->list, slot)) {
 				continue;
 			}
 			struct node_verdicts verdicts = {0};
@@ -123,8 +674,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				count = &data->limits[i].table.counts[bt_topology_domain(
 					constraint->column, slot)];
 				*count = (*count == BT_SPREAD_NO_DOMAIN ? 0 : *count) +
-					bt_spread_count_pods(
-						state, &constraint->selector, namespace_, slot);
+					count_pods(state, &constraint->selector, namespace_, slot);
 			}
 		}
 		for (uint32_t i = 0; i < data->list.count; i++) {
@@ -178,7 +728,7 @@ static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	struct bt_spread_filter_data *data = cycle->pre_filter_data[plugin->index];
 
 	if (data == NULL || !bt_str_equal(pod->namespace_, other->namespace_) ||
-		!bt_spread_has_all_keys(&data->list, node->slot)) {
+		!slot_has_all_keys(&data->list, node->slot)) {
 		return;
 	}
 	for (uint32_t i = 0; i < data->list.count; i++) {
@@ -320,12 +870,749 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	return detail_status(detail);
 }
 
-/* --- hints, spec 06 section 2.15 --- */
+/* --- Filter over many nodes, spec 06 section 2.9 --- */
 
-static const struct bt_spread_source *source_of(const struct bt_plugin *plugin)
+/** Slots of a range that no earlier constraint has rejected are judged by domain. */
+struct judged_constraint {
+	const struct bt_spread_filter_data *data;
+	uint32_t index;
+	const struct bt_label_column *column;
+	int64_t highest;
+};
+
+static uint32_t judge_domain(const struct judged_constraint *judged, uint32_t domain)
 {
-	return &((const struct bt_spread_plugin *)(const void *)plugin)->source;
+	if (domain == 0) {
+		return BT_SPREAD_NO_LABEL;
+	}
+	return bt_spread_count_at(judged->data, judged->index, domain) > judged->highest
+		? BT_SPREAD_SKEW
+		: 0;
 }
+
+static bool judge_listed(
+	const struct judged_constraint *judged, struct bt_slot_range range, uint32_t *detail)
+{
+	uint32_t any = 0;
+
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = range.slots[k];
+
+		if (detail[slot] == 0) {
+			detail[slot] = judge_domain(judged, judged->column->values[slot]);
+		}
+		any |= detail[slot];
+	}
+	return any != 0;
+}
+
+/**
+ * Every domain is one node, so that nodes without matching pods count none: only the others are
+ * looked at.
+ */
+static bool judge_unique(
+	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
+{
+	const struct bt_sparse_counts *own = &judged->data->limits[judged->index].table.sums.own;
+	bool any;
+
+	const uint32_t *values = judged->column->values;
+
+	if (judged->column->present_count == slot_count) {
+		any = false;
+	} else {
+		for (uint32_t k = 0; k < slot_count; k++) {
+			detail[k] =
+				detail[k] == 0 && values[k] == 0 ? BT_SPREAD_NO_LABEL : detail[k];
+		}
+		any = true;
+	}
+
+	for (uint32_t page = 0; page < own->page_count; page++) {
+		uint32_t first = page * BT_COUNTS_PAGE;
+
+		for (uint32_t i = 0; own->pages[page] != NULL && i < BT_COUNTS_PAGE; i++) {
+			uint32_t slot = first + i;
+
+			if (own->pages[page][i] != 0 && slot < slot_count && detail[slot] == 0) {
+				detail[slot] = judge_domain(judged, judged->column->values[slot]);
+				any = any || detail[slot] != 0;
+			}
+		}
+	}
+	return any;
+}
+
+static bool judge_all(const struct judged_constraint *judged, struct spread_plugin *instance,
+	uint32_t slot_count, uint32_t *detail)
+{
+	const struct bt_label_column *column = judged->column;
+	uint32_t domains = column->dictionary.count;
+	uint8_t *verdicts;
+	uint32_t rejected = column->present_count != slot_count;
+	uint32_t any = 0;
+
+	bt_vec_reserve(&instance->verdicts, domains);
+	verdicts = instance->verdicts.items;
+	verdicts[0] = BT_SPREAD_NO_LABEL;
+	for (uint32_t domain = 1; domain < domains; domain++) {
+		verdicts[domain] = (uint8_t)judge_domain(judged, domain);
+		rejected |= verdicts[domain];
+	}
+	for (uint32_t slot = 0; rejected != 0 && slot < slot_count; slot++) {
+		uint32_t verdict = verdicts[column->values[slot]];
+
+		detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
+		any |= detail[slot];
+	}
+	return any != 0;
+}
+
+static bool filter_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	const struct bt_spread_filter_data *counted = data;
+	bool any = false;
+
+	bt_fill_slots(range, detail, 0);
+	for (uint32_t i = 0; i < counted->list.count; i++) {
+		struct judged_constraint judged = {
+			.data = counted, .index = i, .column = counted->list.items[i].column};
+
+		if (judged.column == NULL) {
+			for (uint32_t k = 0; k < range.count; k++) {
+				uint32_t *at = &detail[bt_slot_at(range, k)];
+				*at = *at != 0 ? *at : BT_SPREAD_NO_LABEL;
+			}
+			return range.count != 0;
+		}
+		judged.highest = bt_spread_highest_count(counted, i);
+		if (range.slots != NULL) {
+			any = judge_listed(&judged, range, detail) || any;
+		} else if (judged.data->limits[judged.index].table.counts == NULL &&
+			judged.data->changes.count == 0 && judged.highest >= 0 &&
+			bt_label_column_is_unique(judged.column)) {
+			any = judge_unique(&judged, range.count, detail) || any;
+		} else {
+			any = judge_all(&judged, instance_of(plugin), range.count, detail) || any;
+		}
+	}
+	return any;
+}
+
+/* --- Score, spec 06 sections 2.10 to 2.13 --- */
+
+/** What one soft constraint adds to a node's score. */
+struct spread_term {
+	const struct bt_label_column *column; /* NULL: no node has the key */
+	bool is_hostname;
+	/* Other keys: matching pods by domain. */
+	struct bt_spread_table table;
+	uint32_t empty_domain; /* of the value ""; nodes without the label belong to it; 0: none */
+	int64_t pods_without_label;
+	/* Hostname key: the node's own matching pods by slot; NULL: the table's sums say it. */
+	uint32_t *own;
+	double weight;
+	double offset; /* maxSkew - 1 */
+};
+
+struct score_data {
+	bool requires_all_keys; /* a node that lacks a key is ignored */
+	uint32_t count;
+	struct spread_term *terms;
+};
+
+#define HOSTNAME_KEY "kubernetes.io/hostname"
+
+double bt_spread_log(uint64_t value)
+{
+	static const double high = 6.93147180369123816490e-01;
+	static const double low = 1.90821492927058770002e-10;
+	int exponent;
+	double fraction = frexp((double)value, &exponent);
+
+	if (fraction <= 7.07106781186547524401e-01) {
+		fraction *= 2;
+		exponent--;
+	}
+	double f = fraction - 1;
+	double k = (double)exponent;
+	double s = f / (2 + f);
+	double s2 = s * s;
+	double s4 = s2 * s2;
+	double t1 = s2 *
+		(6.666666666666735130e-01 +
+			s4 *
+				(2.857142874366239149e-01 +
+					s4 *
+						(1.818357216161805012e-01 +
+							s4 * 1.479819860511658591e-01)));
+	double t2 = s4 *
+		(3.999999999940941908e-01 +
+			s4 * (2.222219843214978396e-01 + s4 * 1.531383769920937332e-01));
+	double r = t1 + t2;
+	double half = 0.5 * f * f;
+	return k * high - ((half - (s * (half + r) + k * low)) - f);
+}
+
+/* --- PreScore --- */
+
+static bool is_hostname(const struct bt_spread_constraint *constraint)
+{
+	return bt_str_equal_c(constraint->topology_key, HOSTNAME_KEY);
+}
+
+/** Domain of the value "", which nodes without the label belong to when they are not ignored. */
+static uint32_t domain_of_empty(const struct bt_label_column *column)
+{
+	for (uint32_t i = 1; i < column->dictionary.count; i++) {
+		if (bt_sym_equal(column->dictionary.items[i], BT_SYM_EMPTY)) {
+			return i;
+		}
+	}
+	return 0;
+}
+
+struct pre_score_run {
+	const struct spread_plugin *instance;
+	const struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	struct bt_spread_list list;
+	bool requires_all_keys;
+};
+
+/** Matching pods of every node, whatever the inclusion policies say. */
+static uint32_t *own_pods_by_slot(
+	const struct pre_score_run *run, uint32_t index, const struct bt_spread_table *counted)
+{
+	const struct bt_state *state = run->instance->source.state;
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
+	uint32_t slot_count = state->nodes.slot_count;
+	uint32_t *counts = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, slot_count);
+
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		counts[slot] = counted != NULL
+			? bt_domain_own(&counted->sums, slot)
+			: (uint32_t)count_pods(
+				  state, &run->list.items[index].selector, namespace_, slot);
+	}
+	return counts;
+}
+
+static void count_term(const struct pre_score_run *run, uint32_t index, struct spread_term *term)
+{
+	struct bt_arena *arena = run->cycle->arena;
+	bool counted = !run->cycle->plain &&
+		count_constraint(run->instance->source.state, &run->list, index, run->pod,
+			run->requires_all_keys, &term->table);
+
+	if (term->is_hostname) {
+		if (!counted || !run->cycle->borrows_counters) {
+			term->own = own_pods_by_slot(run, index, counted ? &term->table : NULL);
+		}
+		return;
+	}
+	if (!counted) {
+		/* Matching pods per domain over the eligible nodes, by walking. */
+		const struct bt_state *state = run->instance->source.state;
+		const struct bt_spread_constraint *constraint = &run->list.items[index];
+		bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
+
+		table_init(&term->table, constraint->column, 0, run->cycle->arena);
+		for (uint32_t n = 0; n < state->snapshot.count; n++) {
+			uint32_t slot = state->snapshot.list[n];
+
+			if (!(run->requires_all_keys && !slot_has_all_keys(&run->list, slot)) &&
+				bt_spread_counts_node(&run->list, index, state, slot)) {
+				term->table.counts[bt_topology_domain(constraint->column, slot)] +=
+					count_pods(state, &constraint->selector, namespace_, slot);
+			}
+		}
+	} else if (!run->cycle->borrows_counters) {
+		table_own(&term->table, arena);
+	}
+}
+
+static int64_t pods_at(const struct bt_spread_table *table, uint32_t domain)
+{
+	int64_t count;
+
+	if (table->counts == NULL) {
+		return bt_domain_pods(&table->sums, domain);
+	}
+	count = table->counts[domain];
+	return count == BT_SPREAD_NO_DOMAIN ? 0 : count;
+}
+
+/** The data without weights; NULL: an error, in err, or nothing to score by. */
+static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct berth_error *err)
+{
+	struct pre_score_run run = {
+		.instance = instance_of(plugin),
+		.cycle = cycle,
+		.pod = pod,
+	};
+	struct score_data *data;
+
+	if (resolve_constraints(&run.instance->source, pod, BT_SPREAD_SOFT, cycle->arena, &run.list,
+		    err) != 0 ||
+		run.list.count == 0) {
+		return NULL;
+	}
+	run.requires_all_keys = bt_plugin_pod_spec(pod)->topology_spread_constraints.count != 0 ||
+		!run.instance->system_defaulted;
+	data = BT_ARENA_NEW(cycle->arena, struct score_data);
+	data->requires_all_keys = run.requires_all_keys;
+	data->count = run.list.count;
+	data->terms = BT_ARENA_NEW_ARRAY(cycle->arena, struct spread_term, data->count);
+	for (uint32_t i = 0; i < data->count; i++) {
+		/* All but the weight. */
+		const struct bt_spread_constraint *constraint = &run.list.items[i];
+		struct spread_term term = {
+			.column = constraint->column,
+			.is_hostname = is_hostname(constraint),
+			.offset = (double)(int32_t)((uint32_t)constraint->max_skew - 1U),
+		};
+
+		count_term(&run, i, &term);
+		if (!term.is_hostname && term.column != NULL && !run.requires_all_keys) {
+			term.empty_domain = domain_of_empty(term.column);
+			if (term.empty_domain != 0) {
+				term.pods_without_label = pods_at(&term.table, 0);
+			}
+		}
+		data->terms[i] = term;
+	}
+	return data;
+}
+
+/** All of the pre-score data but the weights; NULL: nothing to score by. false: counters cannot
+ * tell. */
+static bool prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct score_data **out_data)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct score_data *data = prepare(plugin, cycle, pod, &err);
+	bool fails = data == NULL && err.code != 0;
+
+	berth_error_finish(&err);
+	for (uint32_t i = 0; data != NULL && i < data->count; i++) {
+		fails = fails || data->terms[i].table.serial == 0;
+	}
+	*out_data = data;
+	return !fails;
+}
+
+/* --- weights --- */
+
+/** The feasible nodes: each slot stands for one, or for as many as counts says. */
+struct feasible_nodes {
+	const uint32_t *slots;
+	const uint32_t *counts; /* NULL: one each */
+	uint32_t count;
+};
+
+static bool slot_is_ignored(const struct score_data *data, uint32_t slot)
+{
+	for (uint32_t i = 0; data->requires_all_keys && i < data->count; i++) {
+		if (bt_topology_domain(data->terms[i].column, slot) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t nodes_of(const struct feasible_nodes *nodes, uint32_t index)
+{
+	return nodes->counts != NULL ? nodes->counts[index] : 1;
+}
+
+static uint64_t count_considered(const struct score_data *data, const struct feasible_nodes *nodes)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		count += slot_is_ignored(data, nodes->slots[i]) ? 0 : nodes_of(nodes, i);
+	}
+	return count;
+}
+
+/** Number of distinct values of a key over the feasible nodes that are not ignored. */
+static uint64_t count_values(const struct score_data *data, const struct spread_term *term,
+	const struct feasible_nodes *nodes, struct bt_arena *arena)
+{
+	const struct bt_label_column *column = term->column;
+	uint8_t *seen;
+	uint64_t count = 0;
+
+	if (column == NULL) {
+		/* All of them share the value "", if there are any. */
+		return nodes->count != 0 && !data->requires_all_keys;
+	}
+	if (bt_label_column_is_unique(column) && term->empty_domain == 0) {
+		/* Every node has a value of its own; those without the label share one more. */
+		bool without_label = false;
+
+		for (uint32_t i = 0; i < nodes->count; i++) {
+			if (slot_is_ignored(data, nodes->slots[i])) {
+				continue;
+			}
+			if (column->values[nodes->slots[i]] == 0) {
+				without_label = true;
+			} else {
+				count += nodes_of(nodes, i);
+			}
+		}
+		return count + without_label;
+	}
+	seen = BT_ARENA_NEW_ARRAY(arena, uint8_t, column->dictionary.count);
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		uint32_t domain = column->values[nodes->slots[i]];
+
+		if (!slot_is_ignored(data, nodes->slots[i])) {
+			domain = domain == 0 ? term->empty_domain : domain;
+			count += seen[domain] == 0;
+			seen[domain] = 1;
+		}
+	}
+	return count;
+}
+
+static void weigh(
+	struct score_data *data, const struct feasible_nodes *nodes, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct spread_term *term = &data->terms[i];
+		uint64_t size = term->is_hostname ? count_considered(data, nodes)
+						  : count_values(data, term, nodes, arena);
+
+		term->weight = bt_spread_log(size + 2);
+	}
+}
+
+/* --- PreScore --- */
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+{
+	struct feasible_nodes nodes = {.slots = slots, .count = slot_count};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct score_data *data;
+
+	if (instance_of(plugin)->source.state->snapshot.count == 0) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = prepare(plugin, cycle, pod, &err);
+	if (data == NULL) {
+		if (err.code == 0) {
+			return bt_status_code_only(BT_STATUS_SKIP);
+		}
+		(void)bt_error_wrap(&err, 0, "calculating preScoreState");
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	weigh(data, &nodes, cycle->arena);
+	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+static struct bt_status pre_score_cells(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
+	uint32_t cell_count)
+{
+	struct feasible_nodes nodes = {.slots = slots, .counts = counts, .count = cell_count};
+	struct score_data *data = cycle->pre_score_data[plugin->index];
+
+	if (data == NULL) {
+		return bt_status_code_only(BT_STATUS_SKIP); /* cell_traits found nothing to score */
+	}
+	weigh(data, &nodes, cycle->arena);
+	return BT_STATUS_OK;
+}
+
+static bool pre_score_skips(
+	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct bt_spread_list list;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	/* Constraints of its own need not be parsed: an error in them is no reason to skip. */
+	for (uint32_t i = 0; i < spec->topology_spread_constraints.count; i++) {
+		if (bt_spread_has_action(
+			    &spec->topology_spread_constraints.items[i], BT_SPREAD_SOFT)) {
+			return false;
+		}
+	}
+	if (spec->topology_spread_constraints.count != 0) {
+		return true;
+	}
+	if (resolve_constraints(&instance_of(plugin)->source, pod, BT_SPREAD_SOFT, cycle->arena,
+		    &list, &err) != 0) {
+		berth_error_finish(&err);
+		return false;
+	}
+	return list.count == 0;
+}
+
+/* --- Score --- */
+
+static int64_t score_slot(const struct score_data *data, uint32_t slot)
+{
+	double sum = 0;
+
+	if (slot_is_ignored(data, slot)) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < data->count; i++) {
+		const struct spread_term *term = &data->terms[i];
+		uint32_t domain = bt_topology_domain(term->column, slot);
+		int64_t count;
+
+		if (domain == 0) {
+			continue;
+		}
+		if (term->is_hostname) {
+			count = term->own != NULL ? term->own[slot]
+						  : bt_domain_own(&term->table.sums, slot);
+		} else {
+			count = pods_at(&term->table, domain);
+			count += domain == term->empty_domain ? term->pods_without_label : 0;
+		}
+		sum += (double)count * term->weight + term->offset;
+	}
+	/* Half away from zero; sums stay far below 2^52. */
+	int64_t whole = (int64_t)sum;
+	double rest = sum - (double)whole;
+
+	return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
+	int64_t *out_score)
+{
+	const struct score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("error reading \"PreScorePodTopologySpread\" from cycleState: not "
+			       "found"));
+	}
+	*out_score = score_slot(data, node->slot);
+	return BT_STATUS_OK;
+}
+
+static void score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	const uint32_t *slots, uint32_t count, int64_t *scores)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = score_slot(data, slots[i]);
+	}
+}
+
+/* --- NormalizeScore --- */
+
+/** Bounds of the raw scores of nodes that are not ignored. */
+struct score_bounds {
+	int64_t low;
+	int64_t high;
+};
+
+static void widen(struct score_bounds *bounds, int64_t score)
+{
+	bounds->low = score < bounds->low ? score : bounds->low;
+	bounds->high = score > bounds->high ? score : bounds->high;
+}
+
+static int64_t normalized(const struct score_bounds *bounds, int64_t score)
+{
+	if (bounds->high == 0) {
+		return BT_SCORE_MAX;
+	}
+	return bt_wrap_mul(BT_SCORE_MAX, bounds->high + bounds->low - score) / bounds->high;
+}
+
+static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+{
+	const struct score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	struct score_bounds bounds = {INT64_MAX, 0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!slot_is_ignored(data, scores[i].slot)) {
+			widen(&bounds, scores[i].score);
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i].score = slot_is_ignored(data, scores[i].slot)
+			? 0
+			: normalized(&bounds, scores[i].score);
+	}
+	return BT_STATUS_OK;
+}
+
+static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
+	int64_t *scores)
+{
+	struct score_bounds bounds = {INT64_MAX, 0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!slot_is_ignored(data, feasible_slots[i])) {
+			widen(&bounds, scores[i]);
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = slot_is_ignored(data, feasible_slots[i])
+			? 0
+			: normalized(&bounds, scores[i]);
+	}
+}
+
+/* --- cells --- */
+
+/** What a trait of a counter names beside the counter. */
+enum trait_kind {
+	TRAIT_DOMAIN_PODS = 1, /* pods of the slot's domain, which is the slot's alone */
+	TRAIT_OWN_PODS,
+};
+
+/** Values of both: 0 without the label, else the count and 1. */
+struct count_source {
+	const struct bt_label_column *column;
+	struct bt_domain_sums sums;
+};
+
+static uint64_t domain_pods(const void *context, uint32_t slot)
+{
+	const struct count_source *source = context;
+	uint32_t domain = source->column->values[slot];
+
+	return domain == 0 ? 0 : bt_domain_pods(&source->sums, domain) + UINT64_C(1);
+}
+
+static uint64_t own_pods(const void *context, uint32_t slot)
+{
+	const struct count_source *source = context;
+
+	return source->column->values[slot] == 0 ? 0
+						 : bt_domain_own(&source->sums, slot) + UINT64_C(1);
+}
+
+static void own_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct count_source *source = context;
+	const struct bt_sparse_counts *own = &source->sums.own;
+
+	for (uint32_t first = 0; first < slot_count; first += BT_COUNTS_PAGE) {
+		uint32_t index = first / BT_COUNTS_PAGE;
+		const uint32_t *page = index < own->page_count ? own->pages[index] : NULL;
+		uint32_t left = slot_count - first;
+		uint32_t count = left < BT_COUNTS_PAGE ? left : BT_COUNTS_PAGE;
+
+		for (uint32_t i = 0; i < count; i++) {
+			values[first + i] = page != NULL ? page[i] + 1 : 1;
+		}
+	}
+	const struct bt_label_column *column = source->column;
+	for (uint32_t slot = 0; column->present_count != slot_count && slot < slot_count; slot++) {
+		values[slot] = column->values[slot] != 0 ? values[slot] : 0;
+	}
+}
+
+/** A domain is one node: without pods of the slot it has none. */
+static void domain_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct count_source *source = context;
+
+	own_pods_column(context, slot_count, values);
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		if (values[slot] > 1) {
+			values[slot] = (uint32_t)domain_pods(source, slot);
+		}
+	}
+}
+
+static void add_count_trait(struct bt_trait_list *out, const struct bt_label_column *column,
+	const struct bt_spread_table *table, enum trait_kind kind)
+{
+	struct count_source *source = BT_ARENA_NEW(out->arena, struct count_source);
+	struct bt_node_trait trait = {
+		.identity = {table->serial, kind},
+		.reads = BT_CHANGE_PODS | BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE,
+		.value = kind == TRAIT_OWN_PODS ? own_pods : domain_pods,
+		.column = kind == TRAIT_OWN_PODS ? own_pods_column : domain_pods_column,
+		.context = source,
+	};
+
+	*source = (struct count_source){column, table->sums};
+	bt_trait_list_add(out, &trait);
+}
+
+static bool add_filter_traits(const struct bt_spread_filter_data *data, struct bt_trait_list *out)
+{
+	if (data->changes.count != 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < data->list.count; i++) {
+		const struct bt_label_column *column = data->list.items[i].column;
+		const struct bt_spread_table *table = &data->limits[i].table;
+
+		if (table->counts != NULL) {
+			return false;
+		}
+		if (column == NULL) {
+			continue; /* no node can pass */
+		}
+		if (bt_label_column_is_unique(column)) {
+			add_count_trait(out, column, table, TRAIT_DOMAIN_PODS);
+		} else {
+			bt_topology_add_domain_trait(out, column);
+		}
+	}
+	return true;
+}
+
+static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_trait_list *out)
+{
+	const struct bt_spread_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
+	struct score_data *score = NULL;
+
+	if (cycle->plain || !cycle->borrows_counters ||
+		(filter != NULL && !add_filter_traits(filter, out))) {
+		return false;
+	}
+	if (!prepare_score(plugin, cycle, pod, &score)) {
+		return false;
+	}
+	bt_plugin_set_pre_score_data(plugin, cycle, score);
+	if (score != NULL) {
+		for (uint32_t i = 0; i < score->count; i++) {
+			const struct spread_term *term = &score->terms[i];
+
+			if (term->column == NULL) {
+				continue;
+			}
+			if (term->is_hostname) {
+				add_count_trait(out, term->column, &term->table, TRAIT_OWN_PODS);
+			} else if (bt_label_column_is_unique(term->column) &&
+				term->empty_domain == 0) {
+				add_count_trait(out, term->column, &term->table, TRAIT_DOMAIN_PODS);
+			} else {
+				/* A node without the label may share a domain with one that has it.
+				 */
+				bt_topology_add_domain_trait(out, term->column);
+			}
+		}
+	}
+	return true;
+}
+
+/* --- hints, spec 06 section 2.15 --- */
 
 /* Pods. */
 
@@ -402,8 +1689,8 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	if (!is_involved(pod, old_object) || !is_involved(pod, new_object)) {
 		return BT_HINT_SKIP;
 	}
-	helps = bt_spread_resolve(source_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) !=
-			0 ||
+	helps = resolve_constraints(&instance_of(plugin)->source, pod, BT_SPREAD_HARD, &arena,
+			&hard, err) != 0 ||
 		pod_change_helps(&hard, pod, old_object, new_object);
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
@@ -458,8 +1745,8 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 {
 	struct bt_arena arena = {0};
 	struct bt_spread_list hard;
-	bool helps = bt_spread_resolve(
-			     source_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) != 0 ||
+	bool helps = resolve_constraints(&instance_of(plugin)->source, pod, BT_SPREAD_HARD, &arena,
+			     &hard, err) != 0 ||
 		node_change_helps(&hard, old_object, new_object);
 
 	bt_arena_finish(&arena);
@@ -479,7 +1766,7 @@ static const struct bt_event_registration events[] = {
 
 /** What resolving the hard constraints looks at besides the shape. */
 static enum bt_hint_scope constraint_scope(
-	const struct bt_spread_source *source, const struct bt_pod_spec *spec)
+	const struct spread_source *source, const struct bt_pod_spec *spec)
 {
 	const struct bt_topology_spread_constraint *own = spec->topology_spread_constraints.items;
 	static const struct bt_str hard = BT_STR_INIT("DoNotSchedule");
@@ -504,7 +1791,8 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 	BT_UNUSED const void *new_object)
 {
 	static const struct bt_str node = BT_RESOURCE_NODE;
-	enum bt_hint_scope scope = constraint_scope(source_of(plugin), &shape->pod->spec);
+	enum bt_hint_scope scope =
+		constraint_scope(&instance_of(plugin)->source, &shape->pod->spec);
 
 	/* A pod only counts in its own namespace. */
 	return scope == BT_HINT_SCOPE_SHAPE && !bt_str_equal(event->resource, node)
@@ -536,28 +1824,28 @@ static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct bt_spread_plugin *instance;
+	struct spread_plugin *instance;
 	int code = bt_plugin_args_expect(
 		args, BT_ARGS_POD_TOPOLOGY_SPREAD, "want args to be of type", handle, err);
 
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct bt_spread_plugin);
+	instance = BT_NEW(struct spread_plugin);
 	instance->base.ops = ops;
 	instance->handle = handle;
 	instance->system_defaulted =
 		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
-	instance->source = (struct bt_spread_source){
+	instance->source = (struct spread_source){
 		.state = handle->state,
-		.selectors = bt_spread_selectors_create(),
+		.selectors = selectors_create(),
 		.gates = handle->gates,
 		.defaults = args->pod_topology_spread.default_constraints.items,
 		.default_count = args->pod_topology_spread.default_constraints.count,
 	};
 	if (instance->system_defaulted) {
-		instance->source.defaults = bt_spread_system_defaults;
-		instance->source.default_count = BT_ARRAY_LENGTH(bt_spread_system_defaults);
+		instance->source.defaults = system_defaults;
+		instance->source.default_count = BT_ARRAY_LENGTH(system_defaults);
 	}
 	*out_plugin = &instance->base;
 	return 0;
@@ -565,9 +1853,9 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct bt_spread_plugin *instance = (struct bt_spread_plugin *)plugin;
+	struct spread_plugin *instance = (struct spread_plugin *)plugin;
 
-	bt_spread_selectors_destroy(instance->source.selectors);
+	selectors_destroy(instance->source.selectors);
 	bt_vec_finish(&instance->verdicts);
 	bt_free(instance);
 }
@@ -575,14 +1863,14 @@ static void destroy(struct bt_plugin *plugin)
 static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope_of = spread_hint_scope,
 	.never_signs = never_signs,
-	.pre_score_skips = bt_spread_pre_score_skips,
+	.pre_score_skips = pre_score_skips,
 	.columns_per_cycle = true,
-	.filter_column = bt_spread_filter_column,
+	.filter_column = filter_column,
 	.filter_detail_status = filter_detail_status,
-	.score_slots = bt_spread_score_slots,
-	.normalize_column = bt_spread_normalize_column,
-	.cell_traits = bt_spread_cell_traits,
-	.pre_score_cells = bt_spread_pre_score_cells,
+	.score_slots = score_slots,
+	.normalize_column = normalize_column,
+	.cell_traits = cell_traits,
+	.pre_score_cells = pre_score_cells,
 };
 
 const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
@@ -597,8 +1885,8 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.pre_filter_remove_pod = remove_pod,
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
-	.pre_score = bt_spread_pre_score,
-	.score = bt_spread_score,
+	.pre_score = pre_score,
+	.score = score,
 	.normalize = BT_NORMALIZE_CUSTOM,
-	.normalize_score = bt_spread_normalize_score,
+	.normalize_score = normalize_score,
 };
