@@ -4,7 +4,7 @@
  * Spec: 06 section 2.
  */
 #include "explain/advice.h"
-#include "plugins/inter_pod_affinity.h"
+#include "plugins/common_topology.h"
 #include "plugins/pod_topology_spread.h"
 
 /**

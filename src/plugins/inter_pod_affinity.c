@@ -1,20 +1,412 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * InterPodAffinity (PreFilter, Filter, PreScore, Score): pods that want to be, or not to be, near
- * other pods. Spec: 06 section 3. Terms and their counts: inter_pod_affinity_terms.c,
- * many nodes at once: inter_pod_affinity_columns.c, scoring: inter_pod_affinity_score.c.
+ * other pods. Spec: 06 section 3.
  */
-#include "plugins/inter_pod_affinity.h"
+#include <string.h>
 
+#include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_sign.h"
+#include "plugins/common_topology.h"
 #include "plugins/in_tree.h"
+#include "state/affinity_index.h"
 
-static const struct bt_affinity_plugin *instance_of(const struct bt_plugin *plugin)
+struct affinity_plugin {
+	struct bt_plugin base;
+	const struct bt_handle *handle;
+	int32_t hard_weight; /* of existing pods' required affinity terms in the score */
+	bool ignores_preferred_terms_of_existing_pods;
+	/* Scratch of one column pass: by domain. */
+	BT_VEC(uint8_t) verdicts;
+	BT_VEC(int64_t) sums;
+};
+
+static struct affinity_plugin *instance_of(const struct bt_plugin *plugin)
 {
-	return (const struct bt_affinity_plugin *)(const void *)plugin;
+	return (struct affinity_plugin *)(uintptr_t)plugin;
+}
+
+/** Details of Filter; 0 passes. */
+enum {
+	DETAIL_AFFINITY = 1,
+	DETAIL_ANTI_AFFINITY = 2,
+	DETAIL_EXISTING = 3,
+};
+
+/* --- tables and terms --- */
+
+/** A table with more sources than this, and one for so many domains, adds them up once. */
+#define SOURCES_MAX 16
+#define DOMAINS_PER_SOURCE 64
+
+enum source_kind {
+	SOURCE_TERM,
+	SOURCE_COUNTER,
+};
+
+static uint32_t affinity_table_of_column(struct bt_affinity_tables *tables, struct bt_arena *arena,
+	const struct bt_label_column *column)
+{
+	if (column == NULL || column->present_count == 0) {
+		return BT_NO_TABLE;
+	}
+	for (uint32_t i = 0; i < tables->count; i++) {
+		if (tables->items[i].column == column) {
+			return i;
+		}
+	}
+	if (tables->count == tables->capacity) {
+		uint32_t capacity = tables->capacity * 2 + 2;
+		struct bt_affinity_table *items =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_affinity_table, capacity);
+		if (tables->count != 0) {
+			memcpy(items, tables->items, tables->count * sizeof(*items));
+		}
+		tables->items = items;
+		tables->capacity = capacity;
+	}
+	tables->items[tables->count] = (struct bt_affinity_table){.column = column};
+	return tables->count++;
+}
+
+/** The table of a key, made when it is new; BT_NO_TABLE when no node has the key. */
+static uint32_t table_of_key(struct bt_affinity_tables *tables, struct bt_state *state,
+	struct bt_arena *arena, struct bt_str key)
+{
+	return affinity_table_of_column(tables, arena, bt_state_label_column(state, key));
+}
+
+/** Nothing counted; the tables stay. */
+static void reset_tables(struct bt_affinity_tables *tables)
+{
+	for (uint32_t i = 0; i < tables->count; i++) {
+		tables->items[i] = (struct bt_affinity_table){.column = tables->items[i].column};
+	}
+	tables->entry_count = 0;
+	tables->touched = false;
+}
+
+/* --- counting --- */
+
+static int64_t *own_numbers(struct bt_affinity_table *table, struct bt_arena *arena)
+{
+	if (table->own == NULL) {
+		table->own = BT_ARENA_NEW_ARRAY(arena, int64_t, table->column->dictionary.count);
+	}
+	return table->own;
+}
+
+/** While counting: the pair of this domain (not 0) gets delta more. */
+static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *arena,
+	uint32_t table, uint32_t domain, int64_t delta)
+{
+	int64_t *number = &own_numbers(&tables->items[table], arena)[domain];
+	int64_t before = *number;
+
+	/* Wraps as upstream's int64 for absurd weights. */
+	*number = (int64_t)((uint64_t)before + (uint64_t)delta);
+	tables->entry_count += (*number != 0) - (before != 0);
+	tables->touched = true;
+}
+
+static void add_page(const uint32_t *page, uint64_t factor, int64_t *sums, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		sums[i] = (int64_t)((uint64_t)sums[i] + factor * page[i]);
+	}
+}
+
+static void add_source_to(
+	const struct bt_affinity_source *source, int64_t *sums, uint32_t domain_count)
+{
+	if (source->tally != NULL) {
+		bt_domain_tally_add_to(source->tally, source->factor, sums, domain_count);
+		return;
+	}
+	for (uint32_t i = 0; i < source->pods.page_count; i++) {
+		uint32_t first = i * BT_COUNTS_PAGE;
+
+		if (source->pods.pages[i] != NULL && first < domain_count) {
+			uint32_t left = domain_count - first;
+			add_page(source->pods.pages[i], (uint64_t)source->factor, sums + first,
+				left < BT_COUNTS_PAGE ? left : BT_COUNTS_PAGE);
+		}
+	}
+	sums[0] = 0; /* nodes without the label do not count */
+}
+
+static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena,
+	uint32_t table_index, const struct bt_affinity_source *source, enum source_kind kind,
+	uint64_t serial)
+{
+	struct bt_affinity_table *table = &tables->items[table_index];
+	uint32_t domain_count = table->column->dictionary.count;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t question = bt_hash_u64(bt_hash_u64(i + UINT64_C(1), serial), kind);
+		table->identity[i] += bt_hash_u64(question, (uint64_t)source->factor);
+	}
+	uint32_t capacity = table->source_capacity * 2 + 2;
+	struct bt_affinity_source *sources;
+
+	if (table->source_count >= table->source_capacity) {
+		sources = BT_ARENA_NEW_ARRAY(arena, struct bt_affinity_source, capacity);
+		if (table->source_count != 0) {
+			memcpy(sources, table->sources, table->source_count * sizeof(*sources));
+		}
+		table->sources = sources;
+		table->source_capacity = capacity;
+	}
+	table->sources[table->source_count++] = *source;
+	if (tables->copies || table->own != NULL ||
+		table->source_count > SOURCES_MAX + domain_count / DOMAINS_PER_SOURCE) {
+		/* The sums of the sources become numbers of the table's own. */
+		int64_t *own = own_numbers(table, arena);
+
+		for (uint32_t i = 0; i < table->source_count; i++) {
+			add_source_to(&table->sources[i], own, table->column->dictionary.count);
+		}
+		table->source_count = 0;
+	}
+}
+
+/** After counting: a what-if change. */
+static void change_table(struct bt_affinity_tables *tables, struct bt_arena *arena, uint32_t table,
+	uint32_t domain, int64_t delta)
+{
+	int64_t before = bt_affinity_table_at(&tables->items[table], domain);
+	int64_t after;
+
+	before += bt_domain_changes_add(&tables->changes, arena, table, domain, delta);
+	after = before + delta;
+	tables->entry_count += (after != 0) - (before != 0);
+}
+
+/** The tables of a cloned cycle. */
+static void clone_tables(struct bt_affinity_tables *tables, struct bt_arena *arena)
+{
+	tables->changes = bt_domain_changes_clone(&tables->changes, arena);
+	/* A table made later must not land in the list that the original uses. */
+	tables->capacity = tables->count;
+}
+
+/** sums[domain] = the table's number without changes, for every domain of its column. */
+static void sum_table(const struct bt_affinity_table *table, int64_t *sums)
+{
+	uint32_t count = table->column->dictionary.count;
+
+	if (table->own != NULL) {
+		memcpy(sums, table->own, count * sizeof(*sums));
+	} else {
+		memset(sums, 0, count * sizeof(*sums));
+	}
+	for (uint32_t i = 0; i < table->source_count; i++) {
+		add_source_to(&table->sources[i], sums, count);
+	}
+}
+
+static const struct bt_str_map no_labels;
+
+/** Labels of the Namespace object, or none. */
+static const struct bt_str_map *find_namespace_labels(
+	const struct bt_state *state, struct bt_str name)
+{
+	const struct bt_namespace *found =
+		bt_object_store_find(&state->objects, BT_KIND_NAMESPACE, BT_STR(""), name);
+
+	return found != NULL ? &found->metadata.labels : &no_labels;
+}
+
+/**
+ * Upstream quirk, spec 06 section 3.4: the namespace selector stays in force beside the names it
+ * was expanded to, against no labels at all. One that such a namespace satisfies selects all.
+ */
+static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
+	struct bt_incoming_term *incoming, struct bt_arena *arena)
+{
+	const struct bt_affinity_term *term = incoming->term;
+	struct bt_str *names;
+
+	incoming->in_every_namespace = bt_selector_matches(&term->namespace_selector, &no_labels);
+	if (incoming->in_every_namespace) {
+		return;
+	}
+	if (term->in_own_namespace) {
+		names = BT_ARENA_NEW(arena, struct bt_str);
+		names[0] = pod->namespace_;
+		incoming->namespaces = names;
+		incoming->namespace_count = 1;
+		return;
+	}
+	incoming->namespaces = term->namespaces;
+	incoming->namespace_count = term->namespace_count;
+	if (term->namespace_selector.nothing) {
+		return;
+	}
+	names = BT_ARENA_NEW_ARRAY(arena, struct bt_str,
+		(size_t)term->namespace_count +
+			bt_object_store_count(&state->objects, BT_KIND_NAMESPACE));
+	if (term->namespace_count != 0) {
+		memcpy(names, term->namespaces, term->namespace_count * sizeof(*names));
+	}
+	incoming->namespaces = names;
+	/* Names of the namespaces whose labels the selector matches, after those in `names`. */
+	uint32_t cursor = 0;
+
+	for (;;) {
+		const struct bt_namespace *next = bt_object_store_next(
+			&state->objects, BT_KIND_NAMESPACE, (struct bt_str){0}, &cursor);
+
+		if (next == NULL) {
+			return;
+		}
+		if (bt_selector_matches(&term->namespace_selector, &next->metadata.labels)) {
+			names[(incoming->namespace_count)++] = next->metadata.name;
+		}
+	}
+}
+
+/** A group of the pod's terms, expanded; tables are looked up in (or added to) tables. */
+static struct bt_incoming_terms expand_terms(struct bt_state *state, const struct bt_pod_info *pod,
+	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
+{
+	struct bt_affinity_term_list list = bt_affinity_group_of(bt_affinity_terms_of(pod), group);
+	struct bt_incoming_terms terms = {.count = list.count};
+
+	if (list.count == 0) {
+		return terms;
+	}
+	terms.items = BT_ARENA_NEW_ARRAY(arena, struct bt_incoming_term, list.count);
+	for (uint32_t i = 0; i < list.count; i++) {
+		terms.items[i].term = &list.items[i];
+		terms.items[i].table =
+			table_of_key(tables, state, arena, list.items[i].topology_key);
+		expand_term(state, pod, &terms.items[i], arena);
+	}
+	return terms;
+}
+
+bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str namespace_,
+	const struct bt_str_map *labels)
+{
+	bool inside = term->in_every_namespace;
+
+	for (uint32_t i = 0; !inside && i < term->namespace_count; i++) {
+		inside = bt_str_equal(term->namespaces[i], namespace_);
+	}
+	return inside && bt_selector_matches(&term->term->selector, labels);
+}
+
+/** There are terms, and each of them matches. */
+static bool all_terms_match(const struct bt_incoming_terms *terms, struct bt_str namespace_,
+	const struct bt_str_map *labels)
+{
+	for (uint32_t i = 0; i < terms->count; i++) {
+		if (!bt_incoming_term_matches(&terms->items[i], namespace_, labels)) {
+			return false;
+		}
+	}
+	return terms->count != 0;
+}
+
+/** Whether so many slots are better served by sum_table than one by one. */
+static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_count)
+{
+	return slot_count >= 16 && slot_count >= table->column->dictionary.count / 4;
+}
+
+/** Where the terms of existing pods that select the pod are added up. */
+struct existing_sum {
+	struct bt_state *state;
+	struct bt_arena *arena;
+	struct bt_affinity_tables *tables;
+	int64_t factors[BT_AFFINITY_GROUP__COUNT]; /* of the term's weight */
+	int64_t fixed[BT_AFFINITY_GROUP__COUNT];   /* added to that */
+};
+
+/* --- counters --- */
+
+/**
+ * Adds factor x the pods that match all the terms to the table. false: no counter is kept for such
+ * terms.
+ */
+static bool count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
+	uint32_t term_count, struct bt_affinity_tables *tables, struct bt_arena *arena,
+	uint32_t table, int64_t factor)
+{
+	struct bt_str key = bt_symbol_text(&state->symbols, tables->items[table].column->key);
+	struct bt_counted_term counted[BT_COUNTED_TERMS_MAX];
+	struct bt_counter_spec spec = {
+		.term_count = term_count,
+		.terms = counted,
+		.nodes = {.topology_key = key, .label_count = 1, .labels = &key},
+	};
+	const struct bt_domain_counter *counter;
+
+	if (term_count > BT_COUNTED_TERMS_MAX) {
+		return false;
+	}
+	for (uint32_t i = 0; i < term_count; i++) {
+		counted[i] = (struct bt_counted_term){
+			.in_every_namespace = terms[i].in_every_namespace,
+			.namespace_count = terms[i].namespace_count,
+			.namespaces = terms[i].namespaces,
+			.selector = &terms[i].term->selector,
+		};
+	}
+	counter = bt_domain_counter_get(state, &spec);
+	if (counter == NULL) {
+		return false;
+	}
+	struct bt_domain_sums sums = bt_domain_counter_sums(counter);
+	struct bt_affinity_source source = {.pods = sums.pods, .factor = factor};
+
+	add_source(
+		tables, arena, table, &source, SOURCE_COUNTER, bt_domain_counter_serial(counter));
+	tables->entry_count += sums.occupied_count;
+	tables->touched = tables->touched || sums.pod_total != 0;
+	return true;
+}
+
+static void add_hit(void *context, const struct bt_affinity_hit *hit)
+{
+	struct existing_sum *sum = context;
+	int64_t weight = sum->fixed[hit->group] + sum->factors[hit->group] * hit->weight;
+	uint32_t table = affinity_table_of_column(sum->tables, sum->arena, hit->column);
+
+	if (table != BT_NO_TABLE) {
+		/* While counting: factor times a term's pods, or those of a counter, are added. */
+		struct bt_affinity_tables *tables = sum->tables;
+		struct bt_arena *arena = sum->arena;
+		const struct bt_domain_tally *tally = hit->pods;
+		uint64_t serial = hit->serial;
+		struct bt_affinity_source source = {.tally = tally, .factor = weight};
+
+		add_source(tables, arena, table, &source, SOURCE_TERM, serial);
+		tables->entry_count += tally->occupied_count;
+		tables->touched = tables->touched || tally->total != 0;
+	}
+}
+
+/**
+ * Adds the terms of these groups (bits) that select the pod, from the index. false: the index does
+ * not show what the snapshot's lists show.
+ */
+static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct bt_pod_info *pod,
+	const struct bt_str_map *namespace_labels)
+{
+	const struct bt_affinity_index *index = bt_affinity_index_get(sum->state);
+
+	if (bt_affinity_index_has_unlisted(index)) {
+		return false;
+	}
+	bt_affinity_index_find(
+		index, groups, pod->namespace_, pod->labels, namespace_labels, add_hit, sum);
+	return true;
 }
 
 /* --- PreFilter --- */
@@ -41,9 +433,9 @@ static void count_key(
 		return;
 	}
 	if (target->is_change) {
-		bt_affinity_table_change(tables, target->arena, table, domain, target->delta);
+		change_table(tables, target->arena, table, domain, target->delta);
 	} else {
-		bt_affinity_table_count(tables, target->arena, table, domain, target->delta);
+		count_in_table(tables, target->arena, table, domain, target->delta);
 	}
 }
 
@@ -58,8 +450,8 @@ static void count_existing(struct bt_affinity_filter_data *data, const struct bt
 		if (bt_affinity_term_matches(&list.items[i], other->namespace_, pod->namespace_,
 			    pod->labels, data->namespace_labels)) {
 			count_key(target, &data->existing,
-				bt_affinity_table_of_key(&data->existing, target->state,
-					target->arena, list.items[i].topology_key));
+				table_of_key(&data->existing, target->state, target->arena,
+					list.items[i].topology_key));
 		}
 	}
 }
@@ -68,7 +460,7 @@ static void count_existing(struct bt_affinity_filter_data *data, const struct bt
 static void count_own(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
 	const struct count_target *target)
 {
-	if (bt_incoming_terms_all_match(&data->affinity, other->namespace_, other->labels)) {
+	if (all_terms_match(&data->affinity, other->namespace_, other->labels)) {
 		for (uint32_t i = 0; i < data->affinity.count; i++) {
 			count_key(target, &data->near, data->affinity.items[i].table);
 		}
@@ -133,24 +525,22 @@ static int64_t terms_with_key_from(const struct bt_incoming_terms *terms, uint32
 static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
-	struct bt_existing_sum sum = {.state = state, .arena = arena, .tables = &data->existing};
+	struct existing_sum sum = {.state = state, .arena = arena, .tables = &data->existing};
 
 	if (data->affinity.count > BT_COUNTED_TERMS_MAX ||
 		data->anti_affinity.count > BT_COUNTED_TERMS_MAX) {
 		return false;
 	}
 	sum.fixed[BT_ANTI_AFFINITY_REQUIRED] = 1;
-	if (!bt_affinity_add_existing(
-		    &sum, 1U << BT_ANTI_AFFINITY_REQUIRED, pod, data->namespace_labels)) {
+	if (!add_existing(&sum, 1U << BT_ANTI_AFFINITY_REQUIRED, pod, data->namespace_labels)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < data->affinity.count; i++) {
 		int64_t factor = terms_with_key_from(&data->affinity, i);
 
 		if (factor != 0 && data->affinity.items[i].table != BT_NO_TABLE &&
-			!bt_affinity_count_matching(state, data->affinity.items,
-				data->affinity.count, &data->near, arena,
-				data->affinity.items[i].table, factor)) {
+			!count_matching(state, data->affinity.items, data->affinity.count,
+				&data->near, arena, data->affinity.items[i].table, factor)) {
 			return false;
 		}
 	}
@@ -158,8 +548,7 @@ static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_st
 		struct bt_incoming_term *term = &data->anti_affinity.items[i];
 
 		if (term->table != BT_NO_TABLE &&
-			!bt_affinity_count_matching(
-				state, term, 1, &data->apart, arena, term->table, 1)) {
+			!count_matching(state, term, 1, &data->apart, arena, term->table, 1)) {
 			return false;
 		}
 	}
@@ -181,18 +570,16 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	data->near.copies = !cycle->borrows_counters;
 	data->apart.copies = !cycle->borrows_counters;
 	data->existing.copies = !cycle->borrows_counters;
-	data->affinity =
-		bt_affinity_expand(state, pod, BT_AFFINITY_REQUIRED, &data->near, cycle->arena);
-	data->anti_affinity = bt_affinity_expand(
-		state, pod, BT_ANTI_AFFINITY_REQUIRED, &data->apart, cycle->arena);
-	data->namespace_labels = bt_affinity_namespace_labels(state, pod->namespace_);
-	data->matches_itself =
-		bt_incoming_terms_all_match(&data->affinity, pod->namespace_, pod->labels);
+	data->affinity = expand_terms(state, pod, BT_AFFINITY_REQUIRED, &data->near, cycle->arena);
+	data->anti_affinity =
+		expand_terms(state, pod, BT_ANTI_AFFINITY_REQUIRED, &data->apart, cycle->arena);
+	data->namespace_labels = find_namespace_labels(state, pod->namespace_);
+	data->matches_itself = all_terms_match(&data->affinity, pod->namespace_, pod->labels);
 	data->counted = !cycle->plain && count_by_counters(data, state, pod, cycle->arena);
 	if (!data->counted) {
-		bt_affinity_tables_reset(&data->near);
-		bt_affinity_tables_reset(&data->apart);
-		bt_affinity_tables_reset(&data->existing);
+		reset_tables(&data->near);
+		reset_tables(&data->apart);
+		reset_tables(&data->existing);
 		count_by_walking(data, state, pod, cycle->arena);
 	}
 	if (data->existing.entry_count == 0 && data->affinity.count == 0 &&
@@ -208,9 +595,9 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	struct bt_affinity_filter_data *copy = BT_ARENA_NEW(arena, struct bt_affinity_filter_data);
 
 	*copy = *(const struct bt_affinity_filter_data *)data;
-	bt_affinity_tables_clone(&copy->near, arena);
-	bt_affinity_tables_clone(&copy->apart, arena);
-	bt_affinity_tables_clone(&copy->existing, arena);
+	clone_tables(&copy->near, arena);
+	clone_tables(&copy->apart, arena);
+	clone_tables(&copy->existing, arena);
 	return copy;
 }
 
@@ -252,13 +639,13 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 
 static struct bt_status detail_status(uint32_t detail)
 {
-	if (detail == BT_DETAIL_AFFINITY) {
+	if (detail == DETAIL_AFFINITY) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_POD_AFFINITY);
 	}
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE,
-		detail == BT_DETAIL_ANTI_AFFINITY ? BT_REASON_POD_ANTI_AFFINITY
-						  : BT_REASON_EXISTING_ANTI_AFFINITY);
+		detail == DETAIL_ANTI_AFFINITY ? BT_REASON_POD_ANTI_AFFINITY
+					       : BT_REASON_EXISTING_ANTI_AFFINITY);
 }
 
 static bool satisfies_affinity(const struct bt_affinity_filter_data *data, uint32_t slot)
@@ -303,13 +690,13 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			       "found"));
 	}
 	if (!satisfies_affinity(data, node->slot)) {
-		return detail_status(BT_DETAIL_AFFINITY);
+		return detail_status(DETAIL_AFFINITY);
 	}
 	if (has_positive_pair(&data->apart, node->slot)) {
-		return detail_status(BT_DETAIL_ANTI_AFFINITY);
+		return detail_status(DETAIL_ANTI_AFFINITY);
 	}
 	if (has_positive_pair(&data->existing, node->slot)) {
-		return detail_status(BT_DETAIL_EXISTING);
+		return detail_status(DETAIL_EXISTING);
 	}
 	return BT_STATUS_OK;
 }
@@ -319,6 +706,725 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_arena *arena)
 {
 	return detail_status(detail);
+}
+
+/* --- Filter over many nodes --- */
+
+/** What a domain's number says: true where the slots of the domain are to be rejected. */
+typedef bool (*judge_function)(int64_t number);
+
+static bool is_positive(int64_t number)
+{
+	return number > 0;
+}
+
+static bool is_not_positive(int64_t number)
+{
+	return number <= 0;
+}
+
+static bool never(BT_UNUSED int64_t number)
+{
+	return false;
+}
+
+/** Slots of domains that one table rejects. */
+struct rejection {
+	const struct bt_affinity_tables *tables;
+	uint32_t table;
+	judge_function judge;
+	bool without_label; /* nodes that lack the key are rejected too */
+	uint8_t reason;
+};
+
+/** By domain, changes included; borrowed until the next pass. */
+static const uint8_t *judge_domains(
+	struct affinity_plugin *instance, const struct rejection *rejection)
+{
+	const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
+	const struct bt_domain_changes *changes = &rejection->tables->changes;
+	uint32_t count = table->column->dictionary.count;
+	uint8_t *verdicts;
+
+	bt_vec_reserve(&instance->verdicts, count);
+	bt_vec_reserve(&instance->sums, count);
+	verdicts = instance->verdicts.items;
+	sum_table(table, instance->sums.items);
+	for (uint32_t i = 1; i < count; i++) {
+		verdicts[i] = rejection->judge(instance->sums.items[i]) ? rejection->reason : 0;
+	}
+	for (uint32_t i = 0; i < changes->count; i++) {
+		uint32_t domain = changes->items[i].domain;
+		if (changes->items[i].table == rejection->table) {
+			int64_t number =
+				bt_affinity_tables_at(rejection->tables, rejection->table, domain);
+			verdicts[domain] = rejection->judge(number) ? rejection->reason : 0;
+		}
+	}
+	verdicts[0] = rejection->without_label ? rejection->reason : 0;
+	return verdicts;
+}
+
+static uint32_t judge_slot(const struct rejection *rejection, uint32_t domain)
+{
+	bool rejected = domain == 0 ? rejection->without_label
+				    : rejection->judge(bt_affinity_tables_at(
+					      rejection->tables, rejection->table, domain));
+
+	return rejected ? rejection->reason : 0;
+}
+
+static bool reject_by_tables(struct affinity_plugin *instance, struct rejection *rejection,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < rejection->tables->count; i++) {
+		rejection->table = i;
+		/* Gives detail to the slots whose domain in the table is rejected and that have
+		 * none yet. */
+		const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
+		const uint32_t *domains = table->column->values;
+		const uint8_t *verdicts = table_sums_pay(table, range.count)
+			? judge_domains(instance, rejection)
+			: NULL;
+		uint32_t rejected = 0;
+
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t slot = bt_slot_at(range, k);
+			uint32_t domain = domains[slot];
+
+			if (detail[slot] == 0) {
+				detail[slot] = verdicts != NULL ? verdicts[domain]
+								: judge_slot(rejection, domain);
+			}
+			rejected |= detail[slot];
+		}
+		any = rejected != 0 || any;
+	}
+	return any;
+}
+
+static bool filter_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	struct affinity_plugin *instance = (struct affinity_plugin *)plugin;
+	const struct bt_affinity_filter_data *counted = data;
+	struct rejection near = {.tables = &counted->near,
+		.judge = bt_affinity_is_first_of_its_kind(counted) ? never : is_not_positive,
+		.without_label = true,
+		.reason = DETAIL_AFFINITY};
+	struct rejection apart = {
+		.tables = &counted->apart, .judge = is_positive, .reason = DETAIL_ANTI_AFFINITY};
+	struct rejection existing = {
+		.tables = &counted->existing, .judge = is_positive, .reason = DETAIL_EXISTING};
+	bool any;
+
+	for (uint32_t i = 0; i < counted->affinity.count; i++) {
+		if (counted->affinity.items[i].table == BT_NO_TABLE) {
+			bt_fill_slots(range, detail, DETAIL_AFFINITY);
+			return range.count != 0;
+		}
+	}
+	bt_fill_slots(range, detail, 0);
+	any = reject_by_tables(instance, &near, range, detail);
+	any = reject_by_tables(instance, &apart, range, detail) || any;
+	return reject_by_tables(instance, &existing, range, detail) || any;
+}
+
+/** What PreScore leaves for Score. */
+struct score_data {
+	bool counted;                      /* from counters, not by walking */
+	struct bt_affinity_tables weights; /* M */
+};
+
+/* --- PreScore --- */
+
+struct pre_score_run {
+	const struct affinity_plugin *instance;
+	struct bt_state *state;
+	const struct bt_pod_info *pod;
+	struct bt_arena *arena;
+	const struct bt_str_map *namespace_labels;
+	struct bt_affinity_tables *weights;
+	struct bt_incoming_terms near;
+	struct bt_incoming_terms apart;
+};
+
+static void add_weight(
+	const struct pre_score_run *run, uint32_t table, uint32_t slot, int64_t weight)
+{
+	uint32_t domain = table == BT_NO_TABLE
+		? 0
+		: bt_topology_domain(run->weights->items[table].column, slot);
+
+	if (domain != 0) {
+		count_in_table(run->weights, run->arena, table, domain, weight);
+	}
+}
+
+/** The terms of another pod that select the pod, each with `fixed` or its own weight times sign. */
+static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
+	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
+{
+	struct bt_affinity_term_list list =
+		bt_affinity_group_of(bt_affinity_terms_of(other), group);
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct bt_affinity_term *term = &list.items[i];
+
+		if (bt_affinity_term_matches(term, other->namespace_, run->pod->namespace_,
+			    run->pod->labels, run->namespace_labels)) {
+			add_weight(run,
+				table_of_key(
+					run->weights, run->state, run->arena, term->topology_key),
+				slot, fixed + sign * term->weight);
+		}
+	}
+}
+
+static void add_pods(
+	const struct pre_score_run *run, uint32_t slot, const uint32_t *pods, uint32_t count)
+{
+	struct bt_pod_info other;
+
+	for (uint32_t i = 0; i < count; i++) {
+		bt_pod_info_from_record(run->state, pods[i], &other);
+		/* The pod's preferred terms that select another pod. */
+		for (uint32_t k = 0; k < run->near.count; k++) {
+			const struct bt_incoming_term *term = &run->near.items[k];
+			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
+				add_weight(run, term->table, slot, term->term->weight);
+			}
+		}
+		for (uint32_t k = 0; k < run->apart.count; k++) {
+			const struct bt_incoming_term *term = &run->apart.items[k];
+			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
+				add_weight(run, term->table, slot, -(int64_t)term->term->weight);
+			}
+		}
+		if (run->instance->hard_weight > 0) {
+			add_existing_group(run, &other, slot, BT_AFFINITY_REQUIRED,
+				run->instance->hard_weight, 0);
+		}
+		add_existing_group(run, &other, slot, BT_AFFINITY_PREFERRED, 0, 1);
+		add_existing_group(run, &other, slot, BT_ANTI_AFFINITY_PREFERRED, 0, -1);
+	}
+}
+
+static bool add_own_by_counters(
+	const struct pre_score_run *run, const struct bt_incoming_terms *terms, int64_t sign)
+{
+	for (uint32_t i = 0; i < terms->count; i++) {
+		const struct bt_incoming_term *term = &terms->items[i];
+
+		if (term->table != BT_NO_TABLE &&
+			!count_matching(run->state, term, 1, run->weights, run->arena, term->table,
+				sign * term->term->weight)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** The same from counters and the index of existing terms; false when they do not serve this pod.
+ */
+static bool add_by_counters(const struct pre_score_run *run)
+{
+	struct existing_sum sum = {
+		.state = run->state,
+		.arena = run->arena,
+		.tables = run->weights,
+		.factors = {[BT_AFFINITY_PREFERRED] = 1, [BT_ANTI_AFFINITY_PREFERRED] = -1},
+		.fixed = {[BT_AFFINITY_REQUIRED] = run->instance->hard_weight},
+	};
+	uint32_t groups = 1U << BT_AFFINITY_PREFERRED | 1U << BT_ANTI_AFFINITY_PREFERRED;
+
+	if (run->near.count > BT_COUNTED_TERMS_MAX || run->apart.count > BT_COUNTED_TERMS_MAX) {
+		return false;
+	}
+	if (run->instance->hard_weight > 0) {
+		groups |= 1U << BT_AFFINITY_REQUIRED;
+	}
+	return add_existing(&sum, groups, run->pod, run->namespace_labels) &&
+		add_own_by_counters(run, &run->near, 1) &&
+		add_own_by_counters(run, &run->apart, -1);
+}
+
+/** The arguments say that such a pod gets no score, whatever other pods prefer. */
+static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	const struct affinity_plugin *instance =
+		(const struct affinity_plugin *)(const void *)plugin;
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+
+	return instance->ignores_preferred_terms_of_existing_pods &&
+		(terms == NULL || !terms->has_preferred);
+}
+
+static struct score_data *weigh(const struct affinity_plugin *instance,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	struct score_data *data = BT_ARENA_NEW(cycle->arena, struct score_data);
+	struct pre_score_run run = {
+		.instance = instance,
+		.state = instance->handle->state,
+		.pod = pod,
+		.arena = cycle->arena,
+		.weights = &data->weights,
+	};
+
+	data->weights.copies = !cycle->borrows_counters;
+	run.namespace_labels = find_namespace_labels(run.state, pod->namespace_);
+	run.near = expand_terms(run.state, pod, BT_AFFINITY_PREFERRED, run.weights, cycle->arena);
+	run.apart =
+		expand_terms(run.state, pod, BT_ANTI_AFFINITY_PREFERRED, run.weights, cycle->arena);
+	data->counted = !cycle->plain && add_by_counters(&run);
+	if (!data->counted) {
+		reset_tables(run.weights);
+		/* Section 3.8 to the letter. */
+		bool has_preferred = terms != NULL && terms->has_preferred;
+		const struct bt_snapshot *snapshot = &run.state->snapshot;
+		uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_list.count;
+
+		for (uint32_t n = 0; n < count; n++) {
+			uint32_t slot = has_preferred ? snapshot->list[n]
+						      : snapshot->affinity_list.items[n];
+			const struct bt_node_row *row = &run.state->nodes.rows[slot];
+
+			if (has_preferred) {
+				add_pods(&run, slot, row->pods.items, row->pods.count);
+			} else {
+				add_pods(&run, slot, row->pods_with_affinity.items,
+					row->pods_with_affinity.count);
+			}
+		}
+	}
+	return data;
+}
+
+/**
+ * What PreScore will find for this pod, which must have no invalid term. It is kept in the cycle,
+ * so that PreScore need not look again. NULL: this cycle must not keep it.
+ */
+static const struct score_data *prepare_score(
+	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	void **kept = &cycle->pre_score_data[plugin->index];
+
+	/* Another cycle may ask again when pods have come and gone. */
+	if (cycle->plain || !cycle->borrows_counters) {
+		return NULL;
+	}
+	if (*kept == NULL) {
+		*kept = weigh((const struct affinity_plugin *)(const void *)plugin, cycle, pod);
+	}
+	return *kept;
+}
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	const struct affinity_plugin *instance =
+		(const struct affinity_plugin *)(const void *)plugin;
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct score_data *data;
+
+	if (never_scores(plugin, pod)) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	if (terms != NULL && terms->errors.length != 0) {
+		return bt_status_error_text(cycle->arena,
+			bt_arena_printf(cycle->arena, "failed to parse pod: %.*s",
+				BT_STR_ARG(terms->errors)));
+	}
+	data = prepare_score(plugin, cycle, pod);
+	if (data == NULL) {
+		struct score_data *fresh = weigh(instance, cycle, pod);
+
+		bt_plugin_set_pre_score_data(plugin, cycle, fresh);
+		data = fresh;
+	}
+	return data->weights.touched ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
+}
+
+static bool pre_score_skips(
+	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct affinity_plugin *instance =
+		(const struct affinity_plugin *)(const void *)plugin;
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct score_data *data;
+
+	if (terms != NULL && terms->errors.length != 0) {
+		return false;
+	}
+	/* Neither the pod nor any other one has a term that could count. */
+	if (never_scores(plugin, pod) ||
+		((terms == NULL || !terms->has_preferred) &&
+			instance->handle->state->snapshot.affinity_list.count == 0)) {
+		return true;
+	}
+	data = prepare_score(plugin, cycle, pod);
+	return data != NULL && !data->weights.touched;
+}
+
+/* --- Score --- */
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
+	int64_t *out_score)
+{
+	const struct score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	int64_t sum = 0;
+
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("failed to read \"PreScoreInterPodAffinity\" from cycleState: not "
+			       "found"));
+	}
+	for (uint32_t i = 0; i < data->weights.count; i++) {
+		const struct bt_affinity_table *table = &data->weights.items[i];
+		/* No pair has domain 0: its number is 0. */
+		sum = bt_wrap_add(
+			sum, bt_affinity_table_at(table, table->column->values[node->slot]));
+	}
+	*out_score = sum;
+	return BT_STATUS_OK;
+}
+
+static void score_slots(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	const uint32_t *slots, uint32_t count, int64_t *scores)
+{
+	struct affinity_plugin *instance = (struct affinity_plugin *)plugin;
+	const struct score_data *counted = data;
+
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = 0;
+	}
+	for (uint32_t t = 0; t < counted->weights.count; t++) {
+		const struct bt_affinity_table *table = &counted->weights.items[t];
+		const uint32_t *domains = table->column->values;
+
+		if (!table_sums_pay(table, count)) {
+			for (uint32_t i = 0; i < count; i++) {
+				scores[i] = bt_wrap_add(
+					scores[i], bt_affinity_table_at(table, domains[slots[i]]));
+			}
+			continue;
+		}
+		bt_vec_reserve(&instance->sums, table->column->dictionary.count);
+		sum_table(table, instance->sums.items);
+		for (uint32_t i = 0; i < count; i++) {
+			scores[i] = bt_wrap_add(scores[i], instance->sums.items[domains[slots[i]]]);
+		}
+	}
+}
+
+/* --- NormalizeScore --- */
+
+/** Division first, then multiplication, then truncation: section 3.9 says why that matters. */
+static int64_t normalized(int64_t score, int64_t low, int64_t difference)
+{
+	if (difference <= 0) {
+		return 0;
+	}
+	return bt_trunc_to_i64(
+		(double)BT_SCORE_MAX * ((double)bt_wrap_sub(score, low) / (double)difference));
+}
+
+static struct bt_status normalize_score(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	struct bt_node_score *scores, uint32_t count)
+{
+	int64_t low = INT64_MAX;
+	int64_t high = INT64_MIN;
+
+	for (uint32_t i = 0; i < count; i++) {
+		low = scores[i].score < low ? scores[i].score : low;
+		high = scores[i].score > high ? scores[i].score : high;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i].score = normalized(scores[i].score, low, bt_wrap_sub(high, low));
+	}
+	return BT_STATUS_OK;
+}
+
+static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
+	BT_UNUSED const struct bt_state *state, BT_UNUSED const uint32_t *feasible_slots,
+	uint32_t count, int64_t *scores)
+{
+	int64_t low = INT64_MAX;
+	int64_t high = INT64_MIN;
+
+	int64_t last = 0;
+	int64_t last_normalized = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		low = scores[i] < low ? scores[i] : low;
+		high = scores[i] > high ? scores[i] : high;
+	}
+	/* Neighbours are often equal: there is one division for all of them. */
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == 0 || scores[i] != last) {
+			last = scores[i];
+			last_normalized = normalized(last, low, bt_wrap_sub(high, low));
+		}
+		scores[i] = last_normalized;
+	}
+}
+
+/* --- cells --- */
+
+/** What a trait asks of a slot: its domain of a key that no two nodes share. */
+struct trait_source {
+	const struct bt_label_column *column;
+	/* NULL: the key is not in them */
+	const struct bt_affinity_table *near;
+	const struct bt_affinity_table *apart;
+	const struct bt_affinity_table *existing;
+	const struct bt_affinity_table *weights;
+	struct bt_arena *arena; /* of the cycle */
+};
+
+/** First word of a trait's identity, beside the key. */
+enum trait_kind {
+	TRAIT_FILTER = 1,
+	TRAIT_WEIGHT,
+};
+
+static const struct bt_affinity_table *find_table(
+	const struct bt_affinity_tables *tables, const struct bt_label_column *column)
+{
+	for (uint32_t i = 0; tables != NULL && i < tables->count; i++) {
+		if (tables->items[i].column == column) {
+			return &tables->items[i];
+		}
+	}
+	return NULL;
+}
+
+/** All that Filter can see of the numbers: whether they are positive, and that there is a label. */
+static uint64_t filter_value(const void *context, uint32_t slot)
+{
+	const struct trait_source *source = context;
+	uint32_t domain = source->column->values[slot];
+
+	if (domain == 0) {
+		return 0;
+	}
+	return 1U +
+		(source->near != NULL && bt_affinity_table_at(source->near, domain) > 0 ? 2U : 0) +
+		(source->apart != NULL && bt_affinity_table_at(source->apart, domain) > 0 ? 4U
+											  : 0) +
+		(source->existing != NULL && bt_affinity_table_at(source->existing, domain) > 0
+				? 8U
+				: 0);
+}
+
+/** values |= bit where the table's number is positive; sums: scratch for the key's domains. */
+static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
+	int64_t *sums, uint32_t bit, uint32_t slot_count, uint32_t *values)
+{
+	const uint32_t *domains = source->column->values;
+
+	if (table == NULL) {
+		return;
+	}
+	sum_table(table, sums);
+	sums[0] = 0;
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] |= sums[domains[slot]] > 0 ? bit : 0;
+	}
+}
+
+/** filter_value of all slots. */
+static void filter_values(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct trait_source *source = context;
+	int64_t *sums =
+		bt_arena_alloc(source->arena, source->column->dictionary.count * sizeof(*sums));
+
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] = source->column->values[slot] != 0;
+	}
+	add_bit(source, source->near, sums, 2, slot_count, values);
+	add_bit(source, source->apart, sums, 4, slot_count, values);
+	add_bit(source, source->existing, sums, 8, slot_count, values);
+}
+
+static uint64_t weight_value(const void *context, uint32_t slot)
+{
+	const struct trait_source *source = context;
+
+	return (uint64_t)bt_affinity_table_at(source->weights, source->column->values[slot]);
+}
+
+/** A number for each of the table's sums. Slots of the table that finds it; a power of two. */
+#define SUM_TABLE_SIZE 1024
+
+struct numbered_sum {
+	int64_t sum;
+	uint32_t number; /* + 1; 0: free */
+};
+
+/** The sum's number; a new one while there is room, BT_SLOT_NONE after that. */
+static uint32_t number_of(struct numbered_sum *table, int64_t sum, uint32_t *count)
+{
+	uint32_t at = (uint32_t)bt_hash_u64(0, (uint64_t)sum) % SUM_TABLE_SIZE;
+
+	while (table[at].number != 0 && table[at].sum != sum) {
+		at = (at + 1) % SUM_TABLE_SIZE;
+	}
+	if (table[at].number == 0) {
+		if (*count == SUM_TABLE_SIZE / 2) {
+			return BT_SLOT_NONE;
+		}
+		table[at] = (struct numbered_sum){sum, ++*count};
+	}
+	return table[at].number - 1;
+}
+
+/**
+ * Numbers that tell apart what weight_value tells apart. Small ones, unless there are more sums
+ * than anybody has cells for: then domains get numbers of their own.
+ */
+static void weight_values(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct trait_source *source = context;
+	uint32_t domain_count = source->column->dictionary.count;
+	int64_t *sums = bt_arena_alloc(source->arena, domain_count * sizeof(*sums));
+	uint32_t *numbers = bt_arena_alloc(source->arena, domain_count * sizeof(*numbers));
+	struct numbered_sum *table =
+		BT_ARENA_NEW_ARRAY(source->arena, struct numbered_sum, SUM_TABLE_SIZE);
+	uint32_t count = 0;
+
+	sum_table(source->weights, sums);
+	sums[0] = bt_affinity_table_at(source->weights, 0);
+	for (uint32_t domain = 0; domain < domain_count; domain++) {
+		uint32_t number = number_of(table, sums[domain], &count);
+
+		numbers[domain] = number != BT_SLOT_NONE ? number : SUM_TABLE_SIZE + domain;
+	}
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] = numbers[source->column->values[slot]];
+	}
+}
+
+static void add_value_trait(struct bt_trait_list *out, const struct trait_source *source,
+	enum trait_kind kind, uint64_t (*value)(const void *, uint32_t))
+{
+	const struct bt_affinity_table *const tables[] = {
+		source->near, source->apart, source->existing, source->weights};
+	struct bt_node_trait trait = {
+		.identity = {(uint64_t)kind << 32 | source->column->key.id, 1, 2},
+		.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
+			BT_CHANGE_EXISTENCE,
+		.value = value,
+		.column = kind == TRAIT_FILTER ? filter_values : weight_values,
+		.context = source,
+	};
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
+		for (uint32_t word = 0; word < 2; word++) {
+			trait.identity[word + 1] = bt_hash_u64(trait.identity[word + 1],
+				tables[i] != NULL ? tables[i]->identity[word] : i);
+		}
+	}
+	bt_trait_list_add(out, &trait);
+}
+
+/** The traits of one key. */
+static void add_key(struct bt_trait_list *out, const struct bt_label_column *column,
+	const struct bt_affinity_tables *const *tables)
+{
+	struct trait_source on_filter = {
+		.column = column,
+		.near = find_table(tables[0], column),
+		.apart = find_table(tables[1], column),
+		.existing = find_table(tables[2], column),
+		.arena = out->arena,
+	};
+	struct trait_source on_weights = {
+		.column = column,
+		.weights = find_table(tables[3], column),
+		.arena = out->arena,
+	};
+	struct trait_source *kept;
+
+	if (!bt_label_column_is_unique(column)) {
+		bt_topology_add_domain_trait(out, column);
+		return;
+	}
+	if (on_filter.near != NULL || on_filter.apart != NULL || on_filter.existing != NULL) {
+		kept = BT_ARENA_NEW(out->arena, struct trait_source);
+		*kept = on_filter;
+		add_value_trait(out, kept, TRAIT_FILTER, filter_value);
+	}
+	if (on_weights.weights != NULL) {
+		kept = BT_ARENA_NEW(out->arena, struct trait_source);
+		*kept = on_weights;
+		add_value_trait(out, kept, TRAIT_WEIGHT, weight_value);
+	}
+}
+
+/** What the cycle counts by, in the order of its filters; NULL: none of the kind. */
+struct counted_tables {
+	const struct bt_affinity_tables *items[4];
+};
+
+static bool find_counted(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct counted_tables *out)
+{
+	const struct bt_affinity_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct score_data *score;
+
+	*out = (struct counted_tables){0};
+	if (filter != NULL) {
+		*out = (struct counted_tables){{&filter->near, &filter->apart, &filter->existing}};
+	}
+	if (filter != NULL && !filter->counted) {
+		return false;
+	}
+	if (never_scores(plugin, pod)) {
+		return cycle->borrows_counters;
+	}
+	score = prepare_score(plugin, cycle, pod);
+	if (score == NULL || !score->counted) {
+		return false;
+	}
+	out->items[3] = &score->weights;
+	return true;
+}
+
+static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_trait_list *out)
+{
+	struct counted_tables tables;
+
+	if (!find_counted(plugin, cycle, pod, &tables)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables.items); i++) {
+		uint32_t count = tables.items[i] != NULL ? tables.items[i]->count : 0;
+
+		for (uint32_t k = 0; k < count; k++) {
+			const struct bt_label_column *column = tables.items[i]->items[k].column;
+			bool known = false;
+
+			for (uint32_t before = 0; before < i; before++) {
+				known = known || find_table(tables.items[before], column) != NULL;
+			}
+			if (!known) {
+				add_key(out, column, tables.items);
+			}
+		}
+	}
+	return true;
 }
 
 /* --- hints, spec 06 section 3.12: terms are not expanded here, and always matched against no
@@ -501,14 +1607,14 @@ static struct bt_status sign(
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct bt_affinity_plugin *instance;
+	struct affinity_plugin *instance;
 	int code = bt_plugin_args_expect(
 		args, BT_ARGS_INTER_POD_AFFINITY, "want args to be of type", handle, err);
 
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct bt_affinity_plugin);
+	instance = BT_NEW(struct affinity_plugin);
 	instance->base.ops = ops;
 	instance->handle = handle;
 	instance->hard_weight = args->inter_pod_affinity.hard_pod_affinity_weight.present
@@ -522,7 +1628,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct bt_affinity_plugin *instance = (struct bt_affinity_plugin *)plugin;
+	struct affinity_plugin *instance = (struct affinity_plugin *)plugin;
 
 	bt_vec_finish(&instance->verdicts);
 	bt_vec_finish(&instance->sums);
@@ -531,13 +1637,13 @@ static void destroy(struct bt_plugin *plugin)
 
 static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope_of = affinity_hint_scope,
-	.pre_score_skips = bt_affinity_pre_score_skips,
+	.pre_score_skips = pre_score_skips,
 	.columns_per_cycle = true,
-	.filter_column = bt_affinity_filter_column,
+	.filter_column = filter_column,
 	.filter_detail_status = filter_detail_status,
-	.score_slots = bt_affinity_score_slots,
-	.normalize_column = bt_affinity_normalize_column,
-	.cell_traits = bt_affinity_cell_traits,
+	.score_slots = score_slots,
+	.normalize_column = normalize_column,
+	.cell_traits = cell_traits,
 };
 
 const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
@@ -552,8 +1658,8 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.pre_filter_remove_pod = remove_pod,
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
-	.pre_score = bt_affinity_pre_score,
-	.score = bt_affinity_score,
+	.pre_score = pre_score,
+	.score = score,
 	.normalize = BT_NORMALIZE_CUSTOM,
-	.normalize_score = bt_affinity_normalize_score,
+	.normalize_score = normalize_score,
 };

@@ -13,7 +13,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "plugins/common_columns.h"
-#include "plugins/common_topology.h"
 #include "plugins/in_tree.h"
 #include "state/topology_key.h"
 
