@@ -284,28 +284,21 @@ static void default_request(struct bt_arena *arena, struct bt_json_value *reques
 	}
 }
 
-static void default_claim_spec(struct bt_arena *arena, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *requests = bt_json_array_at(spec, "devices.requests");
-	for (uint32_t i = 0; i < requests->count; i++) {
-		struct bt_json_value *exactly = bt_kinds_object(requests->elements[i], "exactly");
-		const struct bt_json_value *alternatives =
-			bt_json_array_at(requests->elements[i], "firstAvailable");
-		default_request(arena, exactly);
-		for (uint32_t n = 0; n < alternatives->count; n++) {
-			default_request(arena, alternatives->elements[n]);
-		}
-	}
-}
-
+/** Of a claim or of a template, whose spec holds the claim's. */
 static void default_claim(const struct bt_write *write, struct bt_json_value *object)
 {
-	default_claim_spec(write->arena, bt_json_object_at(object, "spec"));
-}
-
-static void default_claim_template(const struct bt_write *write, struct bt_json_value *object)
-{
-	default_claim_spec(write->arena, bt_json_object_at(object, "spec.spec"));
+	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	const struct bt_json_value *inner = bt_kinds_object(spec, "spec");
+	const struct bt_json_value *requests =
+		bt_json_array_at(inner != NULL ? inner : spec, "devices.requests");
+	for (uint32_t i = 0; i < requests->count; i++) {
+		const struct bt_json_value *alternatives =
+			bt_json_array_at(requests->elements[i], "firstAvailable");
+		default_request(write->arena, bt_kinds_object(requests->elements[i], "exactly"));
+		for (uint32_t n = 0; n < alternatives->count; n++) {
+			default_request(write->arena, alternatives->elements[n]);
+		}
+	}
 }
 
 /** A write of the status changes nothing else. */
@@ -387,5 +380,5 @@ const struct bt_strategy bt_strategy_resource_claim = {
 };
 
 const struct bt_strategy bt_strategy_resource_claim_template = {
-	.set_defaults = default_claim_template,
+	.set_defaults = default_claim,
 };

@@ -33,23 +33,6 @@ static void check_length(struct bt_field_errors *errors, const struct bt_path *p
 	}
 }
 
-static void check_path_segment(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *value)
-{
-	check_length(errors, place, value, SUBDOMAIN_BYTES_MAX); /* keys of the store have an end */
-	if (bt_str_equal(value->text, BT_STR(".")) || bt_str_equal(value->text, BT_STR(".."))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not be '%.*s'",
-			BT_STR_ARG(value->text));
-		return;
-	}
-	if (bt_str_find_char(value->text, '/') >= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not contain '/'");
-	}
-	if (bt_str_find_char(value->text, '%') >= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not contain '%%'");
-	}
-}
-
 void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule)
 {
@@ -80,7 +63,20 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 		}
 		break;
 	case BT_NAME_PATH:
-		check_path_segment(errors, place, value);
+		/* keys of the store are bounded */
+		check_length(errors, place, value, SUBDOMAIN_BYTES_MAX);
+		if (bt_str_equal_c(value->text, ".") || bt_str_equal_c(value->text, "..")) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not be '%.*s'",
+				BT_STR_ARG(value->text));
+		}
+		if (bt_str_find_char(value->text, '/') >= 0) {
+			bt_kinds_error(
+				errors, BT_FIELD_INVALID, place, value, "may not contain '/'");
+		}
+		if (bt_str_find_char(value->text, '%') >= 0) {
+			bt_kinds_error(
+				errors, BT_FIELD_INVALID, place, value, "may not contain '%%'");
+		}
 		break;
 	}
 }

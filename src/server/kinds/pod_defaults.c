@@ -5,10 +5,7 @@
 
 /* Defaults of pods and pod templates. Spec: 14b section 3.1. */
 
-static const char *const container_lists[] = {
-	"initContainers", "containers", "ephemeralContainers"};
-
-/** Its "Always" has nothing to do with the digest: a tag decides where there is one. */
+/** A tag decides if there is one, also before a digest. */
 static const char *pull_policy(struct bt_str image)
 {
 	int64_t at = bt_str_find_char(image, '@');
@@ -22,34 +19,14 @@ static const char *pull_policy(struct bt_str image)
 	return at >= 0 ? "IfNotPresent" : "Always";
 }
 
-/** What a container of a pod on the host's network listens on, the host does. */
-static void default_ports(struct bt_arena *arena, const struct bt_json_value *container)
+/** resources.requests gets the amounts that only the limits have. */
+static void add_missing(
+	struct bt_arena *arena, struct bt_json_value *resources, const struct bt_json_value *limits)
 {
-	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
-	for (uint32_t i = 0; i < ports->count; i++) {
-		struct bt_json_value *port = ports->elements[i];
-		int64_t number = bt_json_int64_at(port, "containerPort", 0);
-		if (number != 0 && bt_json_int64_at(port, "hostPort", 0) == 0) {
-			bt_json_set_int64(arena, port, "hostPort", number);
-		}
-	}
-}
-
-/** Requests follow from limits only in pods: a template shows what was written. */
-static void default_resources(
-	struct bt_arena *arena, struct bt_json_value *container, bool is_template)
-{
-	struct bt_json_value *resources = bt_json_ensure_object(arena, container, "resources");
-	struct bt_json_value *limits = bt_kinds_object(resources, "limits");
-	bt_kinds_round_quantities(arena, limits);
-	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
-	if (is_template || limits == NULL || limits->count == 0 ||
-		limits->count > BT_KINDS_RESOURCES_MAX) {
-		return;
-	}
-	struct bt_json_value *requests = bt_json_ensure_object(arena, resources, "requests");
 	for (uint32_t i = 0; i < limits->count; i++) {
 		const struct bt_json_member *limit = &limits->members[i];
+		struct bt_json_value *requests =
+			bt_json_ensure_object(arena, resources, "requests");
 		if (bt_json_get(requests, limit->name) == NULL) {
 			bt_json_set(arena, requests, limit->name,
 				bt_json_clone(arena, limit->value, false));
@@ -58,16 +35,25 @@ static void default_resources(
 }
 
 static void default_container(struct bt_arena *arena, struct bt_json_value *container,
-	bool is_template, bool host_network, bool is_ephemeral)
+	bool is_template, bool host_network)
 {
-	if (container->type != BT_JSON_OBJECT) {
-		return;
-	}
+	struct bt_json_value *resources = bt_json_ensure_object(arena, container, "resources");
+	struct bt_json_value *limits = bt_kinds_object(resources, "limits");
+	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
 	bt_kinds_default_c(arena, container, "imagePullPolicy",
 		pull_policy(bt_kinds_text(container, "image")));
-	default_resources(arena, container, is_template || is_ephemeral);
-	if (host_network && !is_template && !is_ephemeral) {
-		default_ports(arena, container);
+	bt_kinds_round_quantities(arena, limits);
+	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
+	/* Requests follow from limits only in pods: a template shows what was written. */
+	if (!is_template && limits != NULL && limits->count <= BT_KINDS_RESOURCES_MAX) {
+		add_missing(arena, resources, limits);
+	}
+	/* A port of a container on the host's network is one of the host. */
+	for (uint32_t i = 0; host_network && !is_template && i < ports->count; i++) {
+		int64_t number = bt_json_int64_at(ports->elements[i], "containerPort", 0);
+		if (number != 0 && bt_json_int64_at(ports->elements[i], "hostPort", 0) == 0) {
+			bt_json_set_int64(arena, ports->elements[i], "hostPort", number);
+		}
 	}
 }
 
@@ -101,22 +87,6 @@ struct bt_json_value *bt_kinds_container_sum(
 	return total;
 }
 
-/** Huge pages that the containers ask for bound the pod, too: spec 01b section 12. */
-static void default_pod_huge_pages(
-	struct bt_arena *arena, const struct bt_json_value *spec, struct bt_json_value *resources)
-{
-	const struct bt_json_value *sum = bt_kinds_container_sum(arena, spec, "limits");
-	for (uint32_t i = 0; i < sum->count; i++) {
-		const struct bt_json_member *member = &sum->members[i];
-		if (bt_resource_is_hugepage(member->name) &&
-			bt_json_get(bt_kinds_object(resources, "requests"), member->name) == NULL &&
-			bt_json_get(bt_kinds_object(resources, "limits"), member->name) == NULL) {
-			bt_json_set(arena, bt_json_ensure_object(arena, resources, "limits"),
-				member->name, member->value);
-		}
-	}
-}
-
 static void default_pod_resources(struct bt_arena *arena, const struct bt_json_value *spec)
 {
 	struct bt_json_value *resources = bt_kinds_object(spec, "resources");
@@ -128,8 +98,17 @@ static void default_pod_resources(struct bt_arena *arena, const struct bt_json_v
 	}
 	bt_kinds_round_quantities(arena, limits);
 	bt_kinds_round_quantities(arena, requests);
-	default_pod_huge_pages(arena, spec, resources);
-	limits = bt_kinds_object(resources, "limits");
+	/* The containers' limits on huge pages are limits of the pod: spec 01b section 12. */
+	sum = bt_kinds_container_sum(arena, spec, "limits");
+	for (uint32_t i = 0; i < sum->count; i++) {
+		const struct bt_json_member *member = &sum->members[i];
+		if (bt_resource_is_hugepage(member->name) &&
+			bt_json_get(requests, member->name) == NULL &&
+			bt_json_get(limits, member->name) == NULL) {
+			limits = bt_json_ensure_object(arena, resources, "limits");
+			bt_json_set(arena, limits, member->name, member->value);
+		}
+	}
 	if (limits == NULL || limits->count == 0 || limits->count > BT_KINDS_RESOURCES_MAX) {
 		return;
 	}
@@ -157,27 +136,19 @@ static void default_pod_resources(struct bt_arena *arena, const struct bt_json_v
 	}
 }
 
-static void mirror_service_account(struct bt_arena *arena, struct bt_json_value *spec)
-{
-	struct bt_str name = bt_kinds_text(spec, "serviceAccountName");
-	struct bt_str old_name = bt_kinds_text(spec, "serviceAccount");
-	if (name.length != 0 && !bt_str_equal(name, old_name)) {
-		bt_json_set_str(arena, spec, "serviceAccount", name);
-	} else if (name.length == 0 && old_name.length != 0) {
-		bt_json_set_str(arena, spec, "serviceAccountName", old_name);
-	}
-}
-
 void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spec, bool is_template)
 {
-	const uint32_t list_count = sizeof(container_lists) / sizeof(container_lists[0]);
+	static const char *const lists[] = {"initContainers", "containers", "ephemeralContainers"};
 	bool host_network = bt_json_bool_at(spec, "hostNetwork", false);
 	const struct bt_json_value *volumes = bt_json_array_at(spec, "volumes");
-	for (uint32_t n = 0; n < list_count; n++) {
-		const struct bt_json_value *list = bt_json_array_at(spec, container_lists[n]);
+	struct bt_str account = bt_kinds_text(spec, "serviceAccountName");
+	struct bt_str old_account = bt_kinds_text(spec, "serviceAccount");
+	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		const struct bt_json_value *list = bt_json_array_at(spec, lists[n]);
 		for (uint32_t i = 0; i < list->count; i++) {
+			/* ephemeral containers have neither ports nor resources */
 			default_container(
-				arena, list->elements[i], is_template, host_network, n == 2);
+				arena, list->elements[i], is_template || n == 2, host_network);
 		}
 	}
 	(void)bt_json_ensure_object(arena, spec, "securityContext");
@@ -185,7 +156,11 @@ void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spe
 		bt_kinds_default_bool(arena, spec, "enableServiceLinks", true);
 		default_pod_resources(arena, spec);
 	}
-	mirror_service_account(arena, spec);
+	if (account.length != 0 && !bt_str_equal(account, old_account)) {
+		bt_json_set_str(arena, spec, "serviceAccount", account);
+	} else if (account.length == 0 && old_account.length != 0) {
+		bt_json_set_str(arena, spec, "serviceAccountName", old_account);
+	}
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		struct bt_json_value *volume = volumes->elements[i];
 		if (volume->count <= (bt_json_find(volume, "name") != NULL ? 1U : 0U)) {

@@ -94,44 +94,6 @@ static bool has_gates(const struct bt_json_value *spec)
 	return bt_json_array_at(spec, "schedulingGates")->count != 0;
 }
 
-static void check_gates(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *old, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *gates = bt_json_array_at(spec, "schedulingGates");
-	struct bt_names known =
-		bt_names_of_list(errors->arena, bt_json_array_at(old, "schedulingGates"), "name");
-	for (uint32_t i = 0; i < gates->count; i++) {
-		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
-		if (bt_names_find(&known, name) == BT_NAMES_NONE) {
-			const struct bt_path *at =
-				BT_PATH_INDEX(BT_PATH_NAME(place, "schedulingGates"), i);
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(at, "name"), NULL,
-				"only deletion is allowed, but found new scheduling gate '%.*s'",
-				BT_STR_ARG(name));
-		}
-	}
-}
-
-static void check_node_selector(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *old, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *before = bt_json_object_at(old, "nodeSelector");
-	const struct bt_json_value *after = bt_kinds_object(spec, "nodeSelector");
-	struct bt_names keys = bt_names_of_members(errors->arena, after);
-	for (uint32_t i = 0; i < before->count; i++) {
-		uint32_t index = bt_names_find(&keys, before->members[i].name);
-		if (index == BT_NAMES_NONE ||
-			!bt_json_equal(after->members[index].value, before->members[i].value)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID,
-				BT_PATH_NAME(place, "nodeSelector"),
-				bt_json_object_at(spec, "nodeSelector"),
-				"only additions to spec.nodeSelector are allowed (no mutations or "
-				"deletions)");
-			return;
-		}
-	}
-}
-
 static const struct bt_json_value *required_terms(const struct bt_json_value *spec)
 {
 	return bt_json_array_at(spec,
@@ -168,25 +130,6 @@ static void check_node_affinity(struct bt_field_errors *errors, const struct bt_
 			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_INDEX(at, i), is,
 				"only additions are allowed (no mutations or deletions)");
 		}
-	}
-}
-
-static void check_deadline(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *old, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *value = bt_json_find(spec, "activeDeadlineSeconds");
-	const struct bt_path *at = BT_PATH_NAME(place, "activeDeadlineSeconds");
-	if (bt_json_find(old, "activeDeadlineSeconds") == NULL) {
-		return;
-	}
-	if (value == NULL) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, at,
-			bt_json_new(errors->arena, BT_JSON_NULL),
-			"must not update from a positive integer to nil value");
-	} else if (bt_json_int64_at(spec, "activeDeadlineSeconds", 0) >
-		bt_json_int64_at(old, "activeDeadlineSeconds", 0)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, at, value,
-			"must be less than or equal to previous value");
 	}
 }
 
@@ -273,20 +216,60 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	const struct bt_json_value *before = bt_json_object_at(old, "spec");
 	const struct bt_json_value *after = bt_json_object_at(object, "spec");
 	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
+	static const char deadline_name[] = "activeDeadlineSeconds";
+	const struct bt_json_value *old_deadline = bt_json_find(before, deadline_name);
+	const struct bt_json_value *deadline = bt_json_find(after, deadline_name);
+	const struct bt_json_value *selector = bt_json_object_at(before, "nodeSelector");
+	const struct bt_json_value *new_selector = bt_json_object_at(after, "nodeSelector");
+	const struct bt_json_value *gates = bt_json_array_at(after, "schedulingGates");
+	struct bt_names known_gates;
+	struct bt_names selector_keys;
 	struct bt_json_value *munged;
 	if (bt_kinds_keeps_spec(write) || bt_json_equal(before, after)) {
 		return;
 	}
+	known_gates = bt_names_of_list(
+		errors->arena, bt_json_array_at(before, "schedulingGates"), "name");
+	selector_keys = bt_names_of_members(errors->arena, new_selector);
 	if (bt_json_array_at(before, "containers")->count !=
 		bt_json_array_at(after, "containers")->count) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "containers"), NULL,
 			"pod updates may not add or remove containers");
 		return;
 	}
-	check_gates(errors, place, before, after);
-	check_deadline(errors, place, before, after);
+	for (uint32_t i = 0; i < gates->count; i++) {
+		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
+		if (bt_names_find(&known_gates, name) == BT_NAMES_NONE) {
+			const struct bt_path *at =
+				BT_PATH_INDEX(BT_PATH_NAME(place, "schedulingGates"), i);
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(at, "name"), NULL,
+				"only deletion is allowed, but found new scheduling gate '%.*s'",
+				BT_STR_ARG(name));
+		}
+	}
+	if (old_deadline != NULL && deadline == NULL) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, deadline_name),
+			bt_json_new(errors->arena, BT_JSON_NULL),
+			"must not update from a positive integer to nil value");
+	} else if (old_deadline != NULL &&
+		bt_json_int64_at(after, deadline_name, 0) >
+			bt_json_int64_at(before, deadline_name, 0)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, deadline_name),
+			deadline, "must be less than or equal to previous value");
+	}
+	for (uint32_t i = 0; has_gates(before) && i < selector->count; i++) {
+		const struct bt_json_member *label = &selector->members[i];
+		uint32_t index = bt_names_find(&selector_keys, label->name);
+		if (index == BT_NAMES_NONE ||
+			!bt_json_equal(new_selector->members[index].value, label->value)) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(place, "nodeSelector"), new_selector,
+				"only additions to spec.nodeSelector are allowed (no mutations or "
+				"deletions)");
+			break;
+		}
+	}
 	if (has_gates(before)) {
-		check_node_selector(errors, place, before, after);
 		check_node_affinity(errors, place, before, after);
 	}
 	munged = shallow(write->arena, after);

@@ -24,39 +24,27 @@ struct bt_json_value *bt_kinds_quantity_value(
 	return value;
 }
 
-/** Only these bytes can make a quantity finer than 1/1000. */
-static bool may_be_fine(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		if (byte == '.' || byte == 'u' || byte == 'n' || byte == 'e' || byte == 'E') {
-			return true;
-		}
-	}
-	return false;
-}
-
-static struct bt_json_value *rounded(struct bt_arena *arena, struct bt_json_value *value)
-{
-	struct bt_quantity quantity;
-	struct bt_quantity milli;
-	if (value->type != BT_JSON_STRING || !may_be_fine(value->text) ||
-		!bt_kinds_quantity(value, arena, &quantity)) {
-		return value;
-	}
-	milli = bt_quantity_make(bt_quantity_milli(&quantity), MILLI_EXPONENT,
-		(enum bt_quantity_format)quantity.format);
-	/* Beyond int64 a thousandth is no longer told apart from what there is. */
-	if (bt_quantity_compare(&milli, &quantity) <= 0) {
-		return value;
-	}
-	return bt_kinds_quantity_value(&milli, arena);
-}
-
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map)
 {
 	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
-		map->members[i].value = rounded(arena, map->members[i].value);
+		struct bt_json_value *value = map->members[i].value;
+		struct bt_quantity quantity;
+		struct bt_quantity milli;
+		bool may_be_fine =
+			false; /* only these bytes can make a quantity finer than 1/1000 */
+		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
+			may_be_fine =
+				may_be_fine || memchr(".uneE", value->text.data[n], 5) != NULL;
+		}
+		if (!may_be_fine || !bt_kinds_quantity(value, arena, &quantity)) {
+			continue;
+		}
+		milli = bt_quantity_make(bt_quantity_milli(&quantity), MILLI_EXPONENT,
+			(enum bt_quantity_format)quantity.format);
+		/* Beyond int64 a thousandth does not change the amount. */
+		if (bt_quantity_compare(&milli, &quantity) > 0) {
+			map->members[i].value = bt_kinds_quantity_value(&milli, arena);
+		}
 	}
 }
 

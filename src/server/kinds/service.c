@@ -42,41 +42,34 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	}
 }
 
-/** No service's text names the address. */
-static bool is_free(const struct bt_write *write, struct bt_str address)
+/** An address that no service names in its text. */
+static struct bt_str new_address(const struct bt_write *write)
 {
 	struct bt_store *store = bt_api_store(write->api);
 	uint32_t collection = write->resource->collection;
-	struct bt_str needle =
-		bt_arena_printf(write->arena, "\"clusterIP\":\"%.*s\"", BT_STR_ARG(address));
-	struct bt_store_walk walk;
-	const struct bt_stored *stored;
-	bool is_used = false;
-	if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX ||
-		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) !=
-			0) {
-		return true;
-	}
-	while (!is_used && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		is_used = bt_str_find(bt_stored_text(stored), needle) >= 0;
-	}
-	bt_store_walk_end(&walk);
-	return !is_used;
-}
-
-static struct bt_str new_address(const struct bt_write *write)
-{
 	struct bt_str address = BT_STR("");
-	for (uint32_t i = 0; i < ADDRESS_TRIES; i++) {
-		/* The first few addresses are left to those who choose their own. */
+	bool is_used = true;
+	for (uint32_t i = 0; is_used && i < ADDRESS_TRIES; i++) {
+		/* The first few addresses are left to senders that choose one. */
 		uint32_t host =
 			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
 		uint32_t ip = CLUSTER_NETWORK + host;
-		address = bt_arena_printf(write->arena, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255,
-			ip >> 8 & 255, ip & 255);
-		if (is_free(write, address)) {
+		struct bt_str needle =
+			bt_arena_printf(write->arena, "\"clusterIP\":\"%u.%u.%u.%u\"", ip >> 24,
+				ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+		struct bt_store_walk walk;
+		const struct bt_stored *stored;
+		address = bt_str_sub(needle, 13, needle.length - 14);
+		if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX ||
+			bt_store_walk_begin(
+				store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
 			break;
 		}
+		is_used = false;
+		while (!is_used && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			is_used = bt_str_find(bt_stored_text(stored), needle) >= 0;
+		}
+		bt_store_walk_end(&walk);
 	}
 	return address;
 }

@@ -17,10 +17,13 @@ static const struct bt_schema_message *volume_sources(void)
 	return source->message;
 }
 
-static void default_volume(const struct bt_write *write, struct bt_json_value *object)
+/** Of a volume or a claim. */
+static void round_amounts(const struct bt_write *write, struct bt_json_value *object)
 {
+	const struct bt_json_value *spec = bt_kinds_object(object, "spec");
+	bt_kinds_round_quantities(write->arena, bt_kinds_object(spec, "capacity"));
 	bt_kinds_round_quantities(
-		write->arena, bt_kinds_object(bt_kinds_object(object, "spec"), "capacity"));
+		write->arena, bt_kinds_object(bt_kinds_object(spec, "resources"), "requests"));
 }
 
 static void set_phase_time(const struct bt_write *write, struct bt_json_value *status)
@@ -29,11 +32,15 @@ static void set_phase_time(const struct bt_write *write, struct bt_json_value *s
 		bt_time_text(write->arena, write->now_ns));
 }
 
-static void prepare_volume(const struct bt_write *write, struct bt_json_value *object)
+/** A new volume or claim is pending. */
+static void prepare_create(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");
-	if (!bt_kinds_keeps_status(write, object)) {
-		bt_json_set_c(write->arena, status, "phase", "Pending");
+	if (bt_kinds_keeps_status(write, object)) {
+		return;
+	}
+	bt_json_set_c(write->arena, status, "phase", "Pending");
+	if (!write->resource->namespaced) {
 		set_phase_time(write, status);
 	}
 }
@@ -134,28 +141,13 @@ static void validate_volume_update(const struct bt_write *write, const struct bt
 
 const struct bt_strategy bt_strategy_persistent_volume = {
 	.resets_status = true,
-	.set_defaults = default_volume,
-	.prepare_create = prepare_volume,
+	.set_defaults = round_amounts,
+	.prepare_create = prepare_create,
 	.prepare_update = prepare_volume_update,
 	.validate_update = validate_volume_update,
 };
 
 /** --- PersistentVolumeClaim --- */
-
-static void default_claim(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	struct bt_json_value *resources = bt_json_ensure_object(write->arena, spec, "resources");
-	bt_kinds_round_quantities(write->arena, bt_kinds_object(resources, "requests"));
-}
-
-static void prepare_claim(const struct bt_write *write, struct bt_json_value *object)
-{
-	if (!bt_kinds_keeps_status(write, object)) {
-		bt_json_set_c(write->arena, bt_json_ensure_object(write->arena, object, "status"),
-			"phase", "Pending");
-	}
-}
 
 static void validate_claim_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
@@ -205,8 +197,8 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 
 const struct bt_strategy bt_strategy_persistent_volume_claim = {
 	.resets_status = true,
-	.set_defaults = default_claim,
-	.prepare_create = prepare_claim,
+	.set_defaults = round_amounts,
+	.prepare_create = prepare_create,
 	.validate_update = validate_claim_update,
 };
 
