@@ -93,6 +93,82 @@ static void take_from_others(struct bt_arena *arena, struct bt_managers *manager
 	}
 }
 
+/** --- what kubectl's client-side apply left: its configuration in an annotation --- */
+
+/* All annotations of an object together may have so many bytes. */
+#define ANNOTATION_BYTES_MAX (256 * 1024)
+
+static const char annotation[] = "kubectl.kubernetes.io/last-applied-configuration";
+
+static struct bt_json_value *annotations_of(const struct bt_json_value *object)
+{
+	return bt_json_find_path(object, "metadata.annotations");
+}
+
+/** kubectl applies, which may take over what its client-side apply wrote. */
+static bool is_kubectl(const struct bt_apply_writer *writer)
+{
+	return bt_str_equal(writer->manager, BT_STR("kubectl")) && writer->subresource.length == 0;
+}
+
+/** The fields of kubectl's configuration in the annotation; NULL: none. */
+static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
+	const struct bt_apply_writer *writer, const struct bt_json_value *live)
+{
+	struct bt_str text = bt_json_find_str(annotations_of(live), annotation);
+	struct bt_json_value *object = NULL;
+	if (text.length == 0 || bt_json_parse(arena, text, true, &object, NULL) != 0 ||
+		bt_schema_normalise(writer->message, object, true, arena, NULL, NULL) != 0) {
+		return NULL; /* anybody can write anything there */
+	}
+	struct bt_spot root = bt_spot_root(writer->message);
+	return bt_field_set_stripped(
+		arena, bt_field_set_of(arena, &root, object), writer->ignored_member);
+}
+
+/* With the kind, which decoded objects do not have. */
+static void write_configuration(const struct bt_apply_writer *writer,
+	const struct bt_json_value *applied, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_name_c(&json, "apiVersion");
+	bt_json_write_str(&json, writer->api_version);
+	bt_json_write_name_c(&json, "kind");
+	bt_json_write_str(&json, writer->kind);
+	for (uint32_t i = 0; i < applied->count; i++) {
+		const struct bt_json_member *member = &applied->members[i];
+		if (!bt_str_equal_c(member->name, "apiVersion") &&
+			!bt_str_equal_c(member->name, "kind")) {
+			bt_json_write_name(&json, member->name);
+			bt_json_write_value(&json, member->value);
+		}
+	}
+	bt_json_end_object(&json);
+	bt_strbuf_append_char(out, '\n');
+}
+
+/** Keep the annotation, if there is one, in step, so that client-side apply still works. */
+static void note_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
+	const struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value *object)
+{
+	if (bt_json_find_str(annotations_of(live), annotation).length == 0 ||
+		bt_json_find(annotations_of(applied), annotation) != NULL ||
+		bt_json_find(annotations_of(object), annotation) == NULL) {
+		return;
+	}
+	struct bt_strbuf text = {0};
+	write_configuration(writer, applied, &text);
+	if (text.length > ANNOTATION_BYTES_MAX) {
+		bt_strbuf_reset(&text);
+	}
+	bt_json_set_str(arena, annotations_of(object), annotation,
+		bt_arena_str(arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+}
+
 /** --- apply --- */
 
 static const struct bt_field_set *owned(struct bt_arena *arena, const struct bt_spot *root,
@@ -152,7 +228,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 		return result;
 	}
 	struct bt_managers *managers = bt_managers_read(arena, live, &given);
-	const struct bt_field_set *client = bt_apply_last_applied(arena, writer, live);
+	const struct bt_field_set *client = last_applied_fields(arena, writer, live);
 	if (live != NULL && !given) {
 		note_before_first_apply(arena, writer, &root, live, client, managers);
 	}
@@ -163,7 +239,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	const struct bt_field_set *changed = bt_field_set_stripped(
 		arena, bt_field_set_changed(arena, &root, live, object), writer->ignored_member);
 	take_from_others(arena, managers, self, changed, &root, object, force ? NULL : conflicts,
-		bt_apply_is_kubectl(writer) ? client : NULL);
+		is_kubectl(writer) ? client : NULL);
 	if (conflicts->total != 0) {
 		return BERTH_ERR_STATE;
 	}
@@ -172,8 +248,8 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	}
 	self->fields = own;
 	self->api_version = writer->api_version;
-	if (bt_apply_is_kubectl(writer)) {
-		bt_apply_note_last_applied(arena, writer, live, applied, object);
+	if (is_kubectl(writer)) {
+		note_last_applied(arena, writer, live, applied, object);
 	}
 	bt_managers_write(arena, managers, object);
 	*out_object = object;

@@ -37,14 +37,4 @@ BT_MUST_USE int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spo
 /** Take out what last has and keep has not. In place. */
 void bt_apply_prune(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *value,
 	const struct bt_field_set *last, const struct bt_field_set *keep);
-/** Whether it is kubectl that applies, which may take over what it applied by client before. */
-bool bt_apply_is_kubectl(const struct bt_apply_writer *writer);
-/** What kubectl's client-side apply says in its annotation that it applied; NULL: nothing. */
-const struct bt_field_set *bt_apply_last_applied(struct bt_arena *arena,
-	const struct bt_apply_writer *writer, const struct bt_json_value *live);
-/** Keep that annotation, if there is one, in step, so that client-side apply can be gone back to.
- */
-void bt_apply_note_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
-	const struct bt_json_value *live, const struct bt_json_value *applied,
-	struct bt_json_value *object);
 #endif

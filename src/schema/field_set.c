@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "schema/field_set_private.h"
-
 static int compare_edges(char kind_a, struct bt_str a, char kind_b, struct bt_str b)
 {
 	if (kind_a != kind_b) {
@@ -170,19 +168,6 @@ struct bt_json_value *bt_field_set_format(struct bt_arena *arena, const struct b
 
 enum operation { UNION, DIFFERENCE, INTERSECTION };
 
-static bool combined_member(enum operation operation, bool a, bool b)
-{
-	switch (operation) {
-	case UNION:
-		return a || b;
-	case DIFFERENCE:
-		return a && !b;
-	case INTERSECTION:
-		return a && b;
-	}
-	return false;
-}
-
 static const struct bt_field_set *combine(struct bt_arena *arena, enum operation operation,
 	const struct bt_field_set *a, const struct bt_field_set *b)
 {
@@ -192,7 +177,8 @@ static const struct bt_field_set *combine(struct bt_arena *arena, enum operation
 	}
 	uint32_t room = operation == UNION ? a->count + b->count : a->count;
 	struct bt_field_set *set = bt_field_set_new(arena, a->kind, a->text, room);
-	set->member = combined_member(operation, a->member, b->member);
+	set->member = operation == UNION ? a->member || b->member
+					 : a->member && b->member == (operation == INTERSECTION);
 	uint32_t i = 0;
 	uint32_t k = 0;
 	while (i < a->count || k < b->count) {

@@ -23,6 +23,12 @@ struct bt_field_set {
 	const struct bt_field_set **children; /* ascending by kind, then text; never NULL */
 };
 
+/** A set without members, and room for so many children. */
+struct bt_field_set *bt_field_set_new(
+	struct bt_arena *arena, char kind, struct bt_str text, uint32_t room);
+/** The set, or NULL if it is empty. */
+const struct bt_field_set *bt_field_set_or_empty(const struct bt_field_set *set);
+
 /** --- FieldsV1 --- */
 
 /** What is no FieldsV1 is left out. Names are borrowed from the tree. */

@@ -4,7 +4,7 @@
 
 #include "codec/json_same.h"
 #include "codec/name_index.h"
-#include "schema/field_set_private.h"
+#include "schema/field_set.h"
 
 #define LIST_KEYS_MAX 8
 

@@ -3,16 +3,460 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "schema/openapi_private.h"
+#include "base/alloc.h"
+#include "base/assert.h"
 #include "codec/wire.h"
+#include "schema/schema_private.h"
+
+enum {
+	REACHED = 1,
+	REACHED_LIST = 2,
+};
+
+#define META_PREFIX "io.k8s.apimachinery.pkg.apis."
+#define QUANTITY_NAME "io.k8s.apimachinery.pkg.api.resource.Quantity"
+#define INT_OR_STRING_NAME "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+#define TIME_NAME META_PREFIX "meta.v1.Time"
+#define MICRO_TIME_NAME META_PREFIX "meta.v1.MicroTime"
+#define RAW_JSON_NAME "io.k8s.apimachinery.pkg.runtime.RawExtension"
+
+/** The schemas of one document. */
+struct schemas {
+	bool version2;    /* OpenAPI 2: another place for schemas, no allOf */
+	uint8_t *reached; /* by index of the message; owned */
+};
+
+/* --- members --- */
+
+static void write_pair(struct bt_json_writer *writer, const char *name, const char *value)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_write_c(writer, value);
+}
+
+static void open_object(struct bt_json_writer *writer, const char *name)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_begin_object(writer);
+}
+
+static void open_array(struct bt_json_writer *writer, const char *name)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_begin_array(writer);
+}
+
+/* --- which schemas --- */
+
+static void add_schemas(
+	struct schemas *schemas, const struct bt_schema_message *message, bool listed)
+{
+	uint8_t *reached = &schemas->reached[message - bt_schema_messages];
+
+	if (listed && (*reached & REACHED_LIST) == 0) {
+		*reached |= REACHED_LIST;
+		add_schemas(schemas,
+			bt_schema_find(
+				BT_STR("meta.k8s.io/v1"), BT_STR("PartialObjectMetadataList"))
+				->fields[0]
+				.message,
+			false);
+	}
+	if ((*reached & REACHED) != 0) {
+		return;
+	}
+	*reached |= REACHED;
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		if (message->fields[i].message != NULL) {
+			add_schemas(schemas, message->fields[i].message, false);
+		}
+	}
+}
+
+/* --- names --- */
+
+/* "core/v1" and "Pod" give io.k8s.api.core.v1.Pod. */
+static void append_name(const struct bt_schema_message *message, bool list, struct bt_strbuf *out)
+{
+	const char *slash = strchr(message->package, '/');
+	const char *prefix = "io.k8s.api.";
+
+	if (strcmp(message->package, "meta/v1") == 0) {
+		prefix = META_PREFIX;
+	} else if (strcmp(message->package, "apiextensions/v1") == 0) {
+		prefix = "io.k8s.apiextensions-apiserver.pkg.apis.";
+	}
+	BT_ASSERT(slash != NULL);
+	bt_strbuf_printf(out, "%s%.*s.%s.%s%s", prefix, (int)(slash - message->package),
+		message->package, slash + 1, message->name, list ? "List" : "");
+}
+
+static void write_ref_to(
+	const struct schemas *schemas, const char *name, struct bt_json_writer *writer)
+{
+	struct bt_strbuf ref = {NULL, 0, 0};
+
+	bt_strbuf_append_c(&ref, schemas->version2 ? "#/definitions/" : "#/components/schemas/");
+	bt_strbuf_append_c(&ref, name);
+	bt_json_write_name_c(writer, "$ref");
+	bt_json_write_str(writer, bt_strbuf_str(&ref));
+	bt_strbuf_finish(&ref);
+}
+
+static void write_ref(const struct schemas *schemas, const struct bt_schema_message *message,
+	bool list, struct bt_json_writer *writer)
+{
+	struct bt_strbuf name = {NULL, 0, 0};
+
+	append_name(message, list, &name);
+	bt_json_begin_object(writer);
+	write_ref_to(schemas, bt_strbuf_c(&name), writer);
+	bt_json_end_object(writer);
+	bt_strbuf_finish(&name);
+}
+
+/* --- one value --- */
+
+static void write_type(struct bt_json_writer *writer, const char *type, const char *format)
+{
+	write_pair(writer, "type", type);
+	if (format != NULL) {
+		write_pair(writer, "format", format);
+	}
+}
+
+/* A reference among other members: OpenAPI 3 wants it wrapped. */
+static void write_wrapped_ref(
+	const struct schemas *schemas, const char *name, struct bt_json_writer *writer)
+{
+	if (schemas->version2) {
+		write_ref_to(schemas, name, writer);
+		return;
+	}
+	open_array(writer, "allOf");
+	bt_json_begin_object(writer);
+	write_ref_to(schemas, name, writer);
+	bt_json_end_object(writer);
+	bt_json_end_array(writer);
+}
+
+/* Members of the schema of one value; with_default: a zero value stands for an absent one. */
+static void write_one(const struct schemas *schemas, const struct bt_schema_field *field,
+	bool with_default, struct bt_json_writer *writer)
+{
+	struct bt_strbuf name = {0};
+	switch ((enum bt_schema_type)field->type) {
+	case BT_SCHEMA_STRING:
+		write_type(writer, "string", NULL);
+		if (with_default) {
+			write_pair(writer, "default", "");
+		}
+		break;
+	case BT_SCHEMA_BOOL:
+		write_type(writer, "boolean", NULL);
+		if (with_default) {
+			bt_json_write_name_c(writer, "default");
+			bt_json_write_bool(writer, false);
+		}
+		break;
+	case BT_SCHEMA_INT32:
+	case BT_SCHEMA_INT64:
+		write_type(writer, "integer", field->type == BT_SCHEMA_INT32 ? "int32" : "int64");
+		if (with_default) {
+			bt_json_write_name_c(writer, "default");
+			bt_json_write_int64(writer, 0);
+		}
+		break;
+	case BT_SCHEMA_BYTES:
+		write_type(writer, "string", "byte");
+		break;
+	case BT_SCHEMA_QUANTITY:
+		write_wrapped_ref(schemas, QUANTITY_NAME, writer);
+		break;
+	case BT_SCHEMA_INT_OR_STRING:
+		write_wrapped_ref(schemas, INT_OR_STRING_NAME, writer);
+		break;
+	case BT_SCHEMA_TIME:
+		write_wrapped_ref(schemas, TIME_NAME, writer);
+		break;
+	case BT_SCHEMA_MICRO_TIME:
+		write_wrapped_ref(schemas, MICRO_TIME_NAME, writer);
+		break;
+	case BT_SCHEMA_STRING_LIST:
+		write_type(writer, "array", NULL);
+		open_object(writer, "items");
+		write_type(writer, "string", NULL);
+		bt_json_end_object(writer);
+		break;
+	case BT_SCHEMA_RAW_JSON:
+		write_wrapped_ref(schemas, RAW_JSON_NAME, writer);
+		break;
+	case BT_SCHEMA_MESSAGE:
+		append_name(field->message, false, &name);
+		write_wrapped_ref(schemas, bt_strbuf_c(&name), writer);
+		if (with_default) {
+			open_object(writer, "default");
+			bt_json_end_object(writer);
+		}
+		bt_strbuf_finish(&name);
+		break;
+	}
+}
+
+/* --- one field --- */
+
+static void write_list_type(const struct bt_schema_field *field, struct bt_json_writer *writer)
+{
+	if (field->list_keys != NULL) {
+		open_array(writer, "x-kubernetes-list-map-keys");
+		for (uint32_t i = 0; field->list_keys[i] != NULL; i++) {
+			bt_json_write_c(writer, field->list_keys[i]);
+		}
+		bt_json_end_array(writer);
+		write_pair(writer, "x-kubernetes-list-type", "map");
+	} else {
+		write_pair(writer, "x-kubernetes-list-type",
+			(field->flags & BT_SCHEMA_LIST_SET) != 0 ? "set" : "atomic");
+	}
+}
+
+static void write_patch_hints(const struct bt_schema_field *field, struct bt_json_writer *writer)
+{
+	struct bt_strbuf strategy = {NULL, 0, 0};
+
+	if (field->merge_key != NULL) {
+		write_pair(writer, "x-kubernetes-patch-merge-key", field->merge_key);
+	}
+	if ((field->flags & BT_SCHEMA_MERGE) != 0) {
+		bt_strbuf_append_c(&strategy, "merge");
+	}
+	if ((field->flags & BT_SCHEMA_REPLACE) != 0) {
+		bt_strbuf_append_c(&strategy, "replace");
+	}
+	if ((field->flags & BT_SCHEMA_RETAIN_KEYS) != 0) {
+		bt_strbuf_append_c(&strategy, strategy.length != 0 ? ",retainKeys" : "retainKeys");
+	}
+	if (strategy.length != 0) {
+		write_pair(writer, "x-kubernetes-patch-strategy", bt_strbuf_c(&strategy));
+	}
+	bt_strbuf_finish(&strategy);
+}
+
+static void write_field(const struct schemas *schemas, const struct bt_schema_field *field,
+	struct bt_json_writer *writer)
+{
+	bool always = (field->flags & BT_SCHEMA_ALWAYS) != 0;
+
+	bt_json_write_name(writer, bt_schema_field_name(field));
+	bt_json_begin_object(writer);
+	switch ((enum bt_schema_shape)field->shape) {
+	case BT_SCHEMA_SINGLE:
+		write_one(schemas, field, always, writer);
+		break;
+	case BT_SCHEMA_LIST:
+		write_type(writer, "array", NULL);
+		open_object(writer, "items");
+		write_one(schemas, field, true, writer);
+		bt_json_end_object(writer);
+		write_list_type(field, writer);
+		break;
+	case BT_SCHEMA_MAP:
+		write_type(writer, "object", NULL);
+		open_object(writer, "additionalProperties");
+		write_one(schemas, field, true, writer);
+		bt_json_end_object(writer);
+		break;
+	}
+	if (field->shape != BT_SCHEMA_LIST && (field->flags & BT_SCHEMA_ATOMIC) != 0) {
+		write_pair(writer, "x-kubernetes-map-type", "atomic");
+	}
+	write_patch_hints(field, writer);
+	bt_json_end_object(writer);
+}
+
+/* --- one message --- */
+
+static void write_type_members(struct bt_json_writer *writer)
+{
+	static const char *const names[] = {"apiVersion", "kind"};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		open_object(writer, names[i]);
+		write_type(writer, "string", NULL);
+		bt_json_end_object(writer);
+	}
+}
+
+static void write_fields(const struct schemas *schemas, const struct bt_schema_message *message,
+	struct bt_json_writer *writer)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+			write_fields(schemas, field->message, writer);
+		} else {
+			write_field(schemas, field, writer);
+		}
+	}
+}
+
+/* "required" is not there when it is empty. */
+static void write_required(
+	const struct bt_schema_message *message, bool *opened, struct bt_json_writer *writer)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+			write_required(field->message, opened, writer);
+		} else if ((field->flags & BT_SCHEMA_REQUIRED) != 0) {
+			if (!*opened) {
+				open_array(writer, "required");
+				*opened = true;
+			}
+			bt_json_write_str(writer, bt_schema_field_name(field));
+		}
+	}
+}
+
+static void write_kinds(
+	const struct bt_schema_message *message, bool list, struct bt_json_writer *writer)
+{
+	open_array(writer, "x-kubernetes-group-version-kind");
+	for (uint32_t i = 0; i < bt_schema_kind_count; i++) {
+		const struct bt_schema_kind *kind = &bt_schema_kinds[i];
+		struct bt_strbuf name = {NULL, 0, 0};
+
+		if (kind->message != message) {
+			continue;
+		}
+		bt_strbuf_printf(&name, "%s%s", kind->kind, list ? "List" : "");
+		bt_json_begin_object(writer);
+		write_pair(writer, "group", kind->group);
+		write_pair(writer, "kind", bt_strbuf_c(&name));
+		write_pair(writer, "version", kind->version);
+		bt_json_end_object(writer);
+		bt_strbuf_finish(&name);
+	}
+	bt_json_end_array(writer);
+}
+
+static void write_message(const struct schemas *schemas, const struct bt_schema_message *message,
+	struct bt_json_writer *writer)
+{
+	bool root = bt_schema_is_root(message);
+	bool required = false;
+
+	write_type(writer, "object", NULL);
+	if (message->field_count != 0 || root) {
+		open_object(writer, "properties");
+		if (root) {
+			write_type_members(writer);
+		}
+		write_fields(schemas, message, writer);
+		bt_json_end_object(writer);
+	}
+	write_required(message, &required, writer);
+	if (required) {
+		bt_json_end_array(writer);
+	}
+	if (root) {
+		write_kinds(message, false, writer);
+	}
+}
+
+static void write_list_message(const struct schemas *schemas,
+	const struct bt_schema_message *message, struct bt_json_writer *writer)
+{
+	struct bt_schema_field items = {.name = "items",
+		.name_length = 5,
+		.type = BT_SCHEMA_MESSAGE,
+		.shape = BT_SCHEMA_LIST,
+		.message = message};
+
+	write_type(writer, "object", NULL);
+	open_object(writer, "properties");
+	write_type_members(writer);
+	write_field(schemas, &items, writer);
+	open_object(writer, "metadata");
+	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ListMeta", writer);
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
+	open_array(writer, "required");
+	bt_json_write_c(writer, "items");
+	bt_json_end_array(writer);
+	write_kinds(message, true, writer);
+}
+
+/* --- the schemas of values that are no messages --- */
+
+static void write_scalar(
+	struct bt_json_writer *writer, const char *name, const char *type, const char *format)
+{
+	open_object(writer, name);
+	write_type(writer, type, format);
+	bt_json_end_object(writer);
+}
+
+static void write_either(const struct schemas *schemas, struct bt_json_writer *writer,
+	const char *name, const char *format, const char *number)
+{
+	const char *const types[] = {"string", number};
+
+	if (schemas->version2) {
+		write_scalar(writer, name, "string", format);
+		return;
+	}
+	open_object(writer, name);
+	if (format != NULL) {
+		write_pair(writer, "format", format);
+	}
+	open_array(writer, "oneOf");
+	for (size_t i = 0; i < 2; i++) {
+		bt_json_begin_object(writer);
+		write_type(writer, types[i], NULL);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+static void write_schemas(const struct schemas *schemas, struct bt_json_writer *writer)
+{
+	for (uint32_t i = 0; i < bt_schema_message_count; i++) {
+		for (int list = 0; list < 2; list++) {
+			const struct bt_schema_message *message = &bt_schema_messages[i];
+			struct bt_strbuf name = {NULL, 0, 0};
+
+			if ((schemas->reached[i] & (list != 0 ? REACHED_LIST : REACHED)) == 0) {
+				continue;
+			}
+			append_name(message, list != 0, &name);
+			bt_json_write_name(writer, bt_strbuf_str(&name));
+			bt_json_begin_object(writer);
+			if (list != 0) {
+				write_list_message(schemas, message, writer);
+			} else {
+				write_message(schemas, message, writer);
+			}
+			bt_json_end_object(writer);
+			bt_strbuf_finish(&name);
+		}
+	}
+	write_either(schemas, writer, QUANTITY_NAME, NULL, "number");
+	write_either(schemas, writer, INT_OR_STRING_NAME, "int-or-string", "integer");
+	write_scalar(writer, TIME_NAME, "string", "date-time");
+	write_scalar(writer, MICRO_TIME_NAME, "string", "date-time");
+	write_scalar(writer, RAW_JSON_NAME, "object", NULL);
+}
 
 #define TITLE "berth"
 #define API_VERSION "v1.36.2" /* of the API that is described */
 
 /* What one document is about. */
 struct document {
-	struct bt_openapi_schemas schemas;
+	struct schemas schemas;
 	struct bt_json_writer writer;
 };
 
@@ -40,7 +484,6 @@ static const struct {
 	{SCOPE_ITEM, "delete", "delete", false, false},
 };
 static const char *const write_options[] = {"dryRun", "fieldManager", "fieldValidation", "force"};
-#define OPERATION_COUNT (sizeof(operations) / sizeof(operations[0]))
 
 void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES])
 {
@@ -116,20 +559,16 @@ static void write_parameter(struct document *document, const char *name, const c
 	struct bt_json_writer *writer = &document->writer;
 
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "name");
-	bt_json_write_c(writer, name);
-	bt_json_write_name_c(writer, "in");
-	bt_json_write_c(writer, in);
+	write_pair(writer, "name", name);
+	write_pair(writer, "in", in);
 	if (in[0] == 'p') {
 		bt_json_write_name_c(writer, "required");
 		bt_json_write_bool(writer, true);
 	}
 	if (!document->schemas.version2) {
-		bt_json_write_name_c(writer, "schema");
-		bt_json_begin_object(writer);
+		open_object(writer, "schema");
 	}
-	bt_json_write_name_c(writer, "type");
-	bt_json_write_c(writer, "string");
+	write_pair(writer, "type", "string");
 	bt_json_write_name_c(writer, "uniqueItems");
 	bt_json_write_bool(writer, true);
 	if (!document->schemas.version2) {
@@ -140,8 +579,7 @@ static void write_parameter(struct document *document, const char *name, const c
 
 static void write_kind(const struct bt_openapi_resource *resource, struct bt_json_writer *writer)
 {
-	bt_json_write_name_c(writer, "x-kubernetes-group-version-kind");
-	bt_json_begin_object(writer);
+	open_object(writer, "x-kubernetes-group-version-kind");
 	bt_json_write_name_c(writer, "group");
 	bt_json_write_str(writer, resource->kind_group);
 	bt_json_write_name_c(writer, "kind");
@@ -157,12 +595,10 @@ static void write_content(struct document *document, const char *type,
 {
 	struct bt_json_writer *writer = &document->writer;
 
-	bt_json_write_name_c(writer, "content");
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, type);
-	bt_json_begin_object(writer);
+	open_object(writer, "content");
+	open_object(writer, type);
 	bt_json_write_name_c(writer, "schema");
-	bt_openapi_write_ref(&document->schemas, message, list, writer);
+	write_ref(&document->schemas, message, list, writer);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
@@ -172,15 +608,12 @@ static void write_response(
 {
 	struct bt_json_writer *writer = &document->writer;
 
-	bt_json_write_name_c(writer, "responses");
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "200");
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "description");
-	bt_json_write_c(writer, "OK");
+	open_object(writer, "responses");
+	open_object(writer, "200");
+	write_pair(writer, "description", "OK");
 	if (message != NULL && document->schemas.version2) {
 		bt_json_write_name_c(writer, "schema");
-		bt_openapi_write_ref(&document->schemas, message, list, writer);
+		write_ref(&document->schemas, message, list, writer);
 	} else if (message != NULL) {
 		write_content(document, "application/json", message, list);
 	}
@@ -195,19 +628,16 @@ static void write_operation(
 	struct bt_json_writer *writer = &document->writer;
 	bool patch = operations[index].method[1] == 'a';
 
-	bt_json_write_name_c(writer, operations[index].method);
-	bt_json_begin_object(writer);
+	open_object(writer, operations[index].method);
 	if (operations[index].write) {
-		bt_json_write_name_c(writer, "parameters");
-		bt_json_begin_array(writer);
+		open_array(writer, "parameters");
 		for (size_t i = 0; i < (patch ? 4 : 3); i++) {
 			write_parameter(document, write_options[i], "query");
 		}
 		bt_json_end_array(writer);
 	}
 	if (operations[index].body && message != NULL && !document->schemas.version2) {
-		bt_json_write_name_c(writer, "requestBody");
-		bt_json_begin_object(writer);
+		open_object(writer, "requestBody");
 		write_content(document, "*/*", message, false);
 		bt_json_end_object(writer);
 	}
@@ -233,7 +663,7 @@ static void write_path(
 	struct bt_strbuf path = {NULL, 0, 0};
 	bool opened = false;
 
-	for (size_t i = 0; i < OPERATION_COUNT; i++) {
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(operations); i++) {
 		if (!is_offered(resource, scope, i)) {
 			continue;
 		}
@@ -246,8 +676,7 @@ static void write_path(
 		write_operation(document, resource, i);
 	}
 	if (opened) {
-		bt_json_write_name_c(writer, "parameters");
-		bt_json_begin_array(writer);
+		open_array(writer, "parameters");
 		if (scope == SCOPE_ITEM) {
 			write_parameter(document, "name", "path");
 		}
@@ -265,7 +694,7 @@ static void write_resource(struct document *document, const struct bt_openapi_re
 	const struct bt_schema_message *message = message_of(resource);
 
 	if (message != NULL) {
-		bt_openapi_schemas_add(&document->schemas, message,
+		add_schemas(&document->schemas, message,
 			bt_str_has_word(resource->verbs, BT_STR("list")));
 	}
 	if (!is_subresource(resource)) {
@@ -283,20 +712,17 @@ static void begin_document(struct document *document, bool version2, struct bt_s
 {
 	struct bt_json_writer *writer = &document->writer;
 
-	bt_openapi_schemas_init(&document->schemas, version2);
+	document->schemas.version2 = version2;
+	document->schemas.reached =
+		bt_calloc(bt_schema_message_count, sizeof(*document->schemas.reached));
 	bt_json_writer_init(writer, out, 0);
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, version2 ? "swagger" : "openapi");
-	bt_json_write_c(writer, version2 ? "2.0" : "3.0.0");
-	bt_json_write_name_c(writer, "info");
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "title");
-	bt_json_write_c(writer, TITLE);
-	bt_json_write_name_c(writer, "version");
-	bt_json_write_c(writer, API_VERSION);
+	write_pair(writer, version2 ? "swagger" : "openapi", version2 ? "2.0" : "3.0.0");
+	open_object(writer, "info");
+	write_pair(writer, "title", TITLE);
+	write_pair(writer, "version", API_VERSION);
 	bt_json_end_object(writer);
-	bt_json_write_name_c(writer, "paths");
-	bt_json_begin_object(writer);
+	open_object(writer, "paths");
 }
 
 static void end_document(struct document *document)
@@ -305,19 +731,17 @@ static void end_document(struct document *document)
 	bool version2 = document->schemas.version2;
 
 	bt_json_end_object(writer);
-	bt_json_write_name_c(writer, version2 ? "definitions" : "components");
-	bt_json_begin_object(writer);
+	open_object(writer, version2 ? "definitions" : "components");
 	if (!version2) {
-		bt_json_write_name_c(writer, "schemas");
-		bt_json_begin_object(writer);
+		open_object(writer, "schemas");
 	}
-	bt_openapi_schemas_write(&document->schemas, writer);
+	write_schemas(&document->schemas, writer);
 	if (!version2) {
 		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
-	bt_openapi_schemas_finish(&document->schemas);
+	bt_free(document->schemas.reached);
 }
 
 void bt_openapi_v3_document(struct bt_str group, struct bt_str version,
@@ -332,10 +756,9 @@ void bt_openapi_v3_document(struct bt_str group, struct bt_str version,
 		}
 	}
 	/* What bodies of deletions and answers are. */
-	bt_openapi_schemas_add(
+	add_schemas(
 		&document.schemas, bt_schema_find(BT_STR("v1"), BT_STR("DeleteOptions")), false);
-	bt_openapi_schemas_add(
-		&document.schemas, bt_schema_find(BT_STR("v1"), BT_STR("Status")), false);
+	add_schemas(&document.schemas, bt_schema_find(BT_STR("v1"), BT_STR("Status")), false);
 	end_document(&document);
 }
 
@@ -349,16 +772,6 @@ void bt_openapi_v2_document(
 		write_resource(&document, &resources[i]);
 	}
 	end_document(&document);
-}
-
-static bool is_first_of_group(const struct bt_openapi_resource *resources, uint32_t index)
-{
-	for (uint32_t i = 0; i < index; i++) {
-		if (is_of(&resources[i], resources[index].group, resources[index].version)) {
-			return false;
-		}
-	}
-	return true;
 }
 
 void bt_openapi_v3_index(
@@ -375,7 +788,12 @@ void bt_openapi_v3_index(
 		struct bt_strbuf path = {NULL, 0, 0};
 		char hash[BT_OPENAPI_HASH_BYTES];
 
-		if (!is_first_of_group(resources, i)) {
+		bool is_first = true; /* of the group */
+
+		for (uint32_t n = 0; n < i && is_first; n++) {
+			is_first = !is_of(&resources[n], resources[i].group, resources[i].version);
+		}
+		if (!is_first) {
 			continue;
 		}
 		bt_openapi_v3_document(
@@ -424,8 +842,8 @@ static void encode_parameter(const char *name, struct bt_strbuf *out)
 {
 	static const uint32_t shells[] = {
 		OPERATION_PARAMETERS, ITEM_PARAMETER, PARAMETER_NON_BODY, NON_BODY_QUERY};
-	size_t opened[sizeof(shells) / sizeof(shells[0])];
-	size_t count = sizeof(shells) / sizeof(shells[0]);
+	size_t opened[BT_ARRAY_LENGTH(shells)];
+	size_t count = BT_ARRAY_LENGTH(shells);
 
 	for (size_t i = 0; i < count; i++) {
 		opened[i] = bt_wire_open(out, shells[i]);
@@ -468,7 +886,7 @@ static void encode_patch(const struct bt_openapi_resource *resource, struct bt_s
 	bt_strbuf_finish(&path);
 	item = bt_wire_open(out, NAMED_VALUE);
 	operation = bt_wire_open(out, PATH_ITEM_PATCH);
-	for (size_t i = 0; i < sizeof(write_options) / sizeof(write_options[0]); i++) {
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(write_options); i++) {
 		encode_parameter(write_options[i], out);
 	}
 	bt_wire_write_bytes(out, OPERATION_RESPONSES, BT_STR(""));

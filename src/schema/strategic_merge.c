@@ -1,11 +1,360 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/strategic_merge.h"
 
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "codec/name_index.h"
-#include "schema/strategic_merge_internal.h"
+#include "schema/list_order.h"
+#include "schema/spot.h"
 
 #define ORDER_PREFIX "$setElementOrder/"
 #define DELETE_PREFIX "$deleteFromPrimitiveList/"
+#define PRINTED_BYTES_MAX 4096
+
+struct merge {
+	struct bt_arena *arena;
+	struct berth_error *err;
+};
+
+static int merge_objects(struct merge *merge, const struct bt_spot *spot,
+	struct bt_json_value *object, struct bt_json_value *patch,
+	struct bt_json_value **out_result);
+
+/** --- directives --- */
+
+static bool is_directive(struct bt_str name)
+{
+	return name.length != 0 && name.data[0] == '$' &&
+		(bt_str_equal(name, BT_STR("$patch")) ||
+			bt_str_equal(name, BT_STR("$retainKeys")) ||
+			bt_str_has_prefix(name, BT_STR(ORDER_PREFIX)) ||
+			bt_str_has_prefix(name, BT_STR(DELETE_PREFIX)));
+}
+
+/** Value of $patch; absent without, "?" when it is no text. */
+static struct bt_str directive_of(const struct bt_json_value *value)
+{
+	const struct bt_json_value *directive = bt_json_find(value, "$patch");
+	if (directive == NULL) {
+		return (struct bt_str){NULL, 0};
+	}
+	return directive->type == BT_JSON_STRING ? directive->text : BT_STR("?");
+}
+
+static bool vanishes(const struct bt_json_value *element)
+{
+	struct bt_str directive = directive_of(element);
+	return bt_str_equal(directive, BT_STR("delete")) ||
+		bt_str_equal(directive, BT_STR("replace"));
+}
+
+/** The value without directives at any level; elements that only direct vanish. In place. */
+static struct bt_json_value *strip(struct bt_json_value *value)
+{
+	uint32_t kept = 0;
+	if (value->type == BT_JSON_OBJECT) {
+		if (bt_str_equal(directive_of(value), BT_STR("delete"))) {
+			value->count = 0;
+		}
+		for (uint32_t i = 0; i < value->count; i++) {
+			if (!is_directive(value->members[i].name)) {
+				value->members[kept] = value->members[i];
+				(void)strip(value->members[kept++].value);
+			}
+		}
+		value->count = kept;
+	} else if (value->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < value->count; i++) {
+			if (!vanishes(value->elements[i])) {
+				value->elements[kept] = value->elements[i];
+				(void)strip(value->elements[kept++]);
+			}
+		}
+		value->count = kept;
+	}
+	return value;
+}
+
+/** --- messages --- */
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct bt_json_member *left = a;
+	const struct bt_json_member *right = b;
+	return bt_str_compare(left->name, right->name);
+}
+
+/** As Go's %v prints it, cut after some thousand bytes. */
+static void print(const struct bt_json_value *value, struct bt_strbuf *out);
+
+static void print_object(const struct bt_json_value *value, struct bt_strbuf *out)
+{
+	struct bt_json_member *sorted = BT_NEW_ARRAY(struct bt_json_member, value->count);
+	if (value->count != 0) {
+		memcpy(sorted, value->members, value->count * sizeof(*sorted));
+		qsort(sorted, value->count, sizeof(*sorted), compare_members);
+	}
+	bt_strbuf_append_c(out, "map[");
+	for (uint32_t i = 0; i < value->count && out->length < PRINTED_BYTES_MAX; i++) {
+		bt_strbuf_append_c(out, i != 0 ? " " : "");
+		bt_strbuf_append_str(out, sorted[i].name);
+		bt_strbuf_append_char(out, ':');
+		print(sorted[i].value, out);
+	}
+	bt_strbuf_append_char(out, ']');
+	bt_free(sorted);
+}
+
+static void print(const struct bt_json_value *value, struct bt_strbuf *out)
+{
+	if (out->length >= PRINTED_BYTES_MAX || value == NULL) {
+		return;
+	}
+	switch (value->type) {
+	case BT_JSON_NULL:
+		bt_strbuf_append_c(out, "<nil>");
+		break;
+	case BT_JSON_BOOL:
+		bt_strbuf_append_c(out, value->boolean ? "true" : "false");
+		break;
+	case BT_JSON_NUMBER:
+	case BT_JSON_STRING:
+		bt_strbuf_append_str(out, bt_str_sub(value->text, 0, PRINTED_BYTES_MAX));
+		break;
+	case BT_JSON_ARRAY:
+		bt_strbuf_append_char(out, '[');
+		for (uint32_t i = 0; i < value->count && out->length < PRINTED_BYTES_MAX; i++) {
+			bt_strbuf_append_c(out, i != 0 ? " " : "");
+			print(value->elements[i], out);
+		}
+		bt_strbuf_append_char(out, ']');
+		break;
+	case BT_JSON_OBJECT:
+		print_object(value, out);
+		break;
+	case BT_JSON__COUNT:
+		break;
+	}
+}
+
+static int missing_key(struct merge *merge, const struct bt_json_value *element, const char *key)
+{
+	struct bt_strbuf text = {0};
+	print(element, &text);
+	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
+		"map: %s does not contain declared merge key: %s", bt_strbuf_c(&text), key);
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+static int wrong_order(
+	struct merge *merge, const struct bt_json_value *patch, const struct bt_json_value *order)
+{
+	struct bt_strbuf patch_text = {0};
+	struct bt_strbuf order_text = {0};
+	print(patch, &patch_text);
+	print(order, &order_text);
+	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
+		"The order in patch list:\n%s\n doesn't match $setElementOrder list:\n%s\n",
+		bt_strbuf_c(&patch_text), bt_strbuf_c(&order_text));
+	bt_strbuf_finish(&patch_text);
+	bt_strbuf_finish(&order_text);
+	return result;
+}
+
+static int unknown_directive(struct merge *merge, const struct bt_json_value *value)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str directive = directive_of(value);
+	print(value, &text);
+	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
+		"unknown patch type: %.*s in map: %s", BT_STR_ARG(directive), bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+/** --- lists --- */
+
+struct list_merge {
+	struct merge *merge;
+	struct bt_spot element;
+	const char *key; /* NULL: scalars */
+	/* What is merged so far; index finds the first element of a key by its rank. */
+	BT_VEC(struct bt_json_value *) elements;
+	BT_VEC(struct bt_str) keys;
+	BT_VEC(uint32_t) ranks;
+	struct bt_name_index index;
+	/* Keys of the patch's elements that are merged. */
+	BT_VEC(struct bt_str) patched;
+};
+
+static void finish(struct list_merge *list)
+{
+	bt_vec_finish(&list->elements);
+	bt_vec_finish(&list->keys);
+	bt_vec_finish(&list->ranks);
+	bt_vec_finish(&list->patched);
+	bt_name_index_finish(&list->index);
+}
+
+static struct bt_str key_of(const struct list_merge *list, const struct bt_json_value *element)
+{
+	return bt_spot_scalar_text(list->key != NULL ? bt_json_find(element, list->key) : element);
+}
+
+static uint32_t find(const struct list_merge *list, struct bt_str key)
+{
+	uint32_t rank = key.data != NULL ? bt_name_index_find(&list->index, key) : BT_MAP_NONE;
+	return rank != BT_MAP_NONE ? list->ranks.items[rank] : BT_MAP_NONE;
+}
+
+static void append(struct list_merge *list, struct bt_str key, struct bt_json_value *element)
+{
+	if (key.data != NULL && find(list, key) == BT_MAP_NONE) {
+		bt_name_index_add(&list->index, key);
+		bt_vec_push(&list->ranks, list->elements.count);
+	}
+	bt_vec_push(&list->elements, element);
+	bt_vec_push(&list->keys, key);
+}
+
+/** Keys of elements to delete; *out_replaces when the patch is the new list. */
+static int read_directives(struct list_merge *list, const struct bt_json_value *patch,
+	struct bt_name_index *deleted, bool *out_replaces)
+{
+	for (uint32_t i = 0; i < patch->count; i++) {
+		const struct bt_json_value *element = patch->elements[i];
+		struct bt_str directive = directive_of(element);
+		bool is_object = element->type == BT_JSON_OBJECT;
+		if (is_object != (list->key != NULL) || element->type == BT_JSON_ARRAY) {
+			return bt_error_set(list->merge->err, BERTH_ERR_INVALID,
+				"list elements of a strategic merge patch have the wrong type");
+		}
+		if (bt_str_equal(directive, BT_STR("replace"))) {
+			*out_replaces = true;
+		} else if (bt_str_equal(directive, BT_STR("delete"))) {
+			struct bt_str key = key_of(list, element);
+			if (key.data == NULL) {
+				return missing_key(list->merge, element, list->key);
+			}
+			bt_name_index_add(deleted, key);
+		} else if (directive.data != NULL && !bt_str_equal(directive, BT_STR("merge"))) {
+			return unknown_directive(list->merge, element);
+		}
+	}
+	return 0;
+}
+
+static int merge_element(struct list_merge *list, struct bt_json_value *element)
+{
+	struct bt_str directive = directive_of(element);
+	struct bt_str key = key_of(list, element);
+	if (bt_str_equal(directive, BT_STR("delete"))) {
+		return 0;
+	}
+	if (key.data == NULL && list->key != NULL) {
+		return missing_key(list->merge, element, list->key);
+	}
+	bt_vec_push(&list->patched, key);
+	uint32_t position = find(list, key);
+	if (position == BT_MAP_NONE) {
+		append(list, key, strip(element));
+		return 0;
+	}
+	if (list->key == NULL) {
+		return 0;
+	}
+	return merge_objects(list->merge, &list->element, list->elements.items[position], element,
+		&list->elements.items[position]);
+}
+
+/** The patch's elements must follow each other as in the order; *out_names: the order's keys. */
+static int read_order(struct list_merge *list, const struct bt_json_value *patch,
+	const struct bt_json_value *order, struct bt_str **out_names)
+{
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(list->merge->arena, struct bt_str, order->count);
+	uint32_t matched = 0;
+	for (uint32_t i = 0; i < order->count; i++) {
+		names[i] = key_of(list, order->elements[i]);
+		if (names[i].data == NULL) {
+			return bt_error_set(list->merge->err, BERTH_ERR_INVALID,
+				"invalid patch format of setElementOrder list");
+		}
+		if (matched < list->patched.count &&
+			bt_str_equal(names[i], list->patched.items[matched])) {
+			matched++;
+		}
+	}
+	if (matched != list->patched.count) {
+		return wrong_order(list->merge, patch, order);
+	}
+	*out_names = names;
+	return 0;
+}
+
+static int merge_all(struct list_merge *list, const struct bt_json_value *old,
+	struct bt_json_value *patch, const struct bt_json_value *order,
+	const struct bt_name_index *deleted, struct bt_json_value *merged)
+{
+	struct bt_arena *arena = list->merge->arena;
+	struct bt_str *server = BT_ARENA_NEW_ARRAY(arena, struct bt_str, old->count);
+	struct bt_str *names = NULL;
+	int result = 0;
+	for (uint32_t i = 0; i < old->count; i++) {
+		server[i] = key_of(list, old->elements[i]);
+		bool repeated = list->key == NULL && find(list, server[i]) != BT_MAP_NONE;
+		bool gone = server[i].data != NULL &&
+			bt_name_index_find(deleted, server[i]) != BT_MAP_NONE;
+		if (!repeated && !gone) {
+			append(list, server[i], old->elements[i]);
+		}
+	}
+	for (uint32_t i = 0; i < patch->count && result == 0; i++) {
+		result = merge_element(list, patch->elements[i]);
+	}
+	if (result == 0 && order != NULL) {
+		result = read_order(list, patch, order, &names);
+	}
+	if (result != 0) {
+		return result;
+	}
+	struct bt_keyed_list all = {list->elements.count, list->keys.items, list->elements.items};
+	merged->count = all.count;
+	merged->capacity = all.count;
+	merged->elements = BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, all.count);
+	bt_list_order(&all, order != NULL ? names : list->patched.items,
+		order != NULL ? order->count : list->patched.count, server, old->count,
+		merged->elements);
+	return 0;
+}
+
+/** A list of patch strategy merge. order NULL: that of the patch. */
+static int merge_list(struct merge *merge, const struct bt_spot *spot,
+	const struct bt_json_value *list, struct bt_json_value *patch,
+	const struct bt_json_value *order, struct bt_json_value **out_result)
+{
+	struct list_merge state = {.merge = merge,
+		.element = bt_spot_element(spot),
+		.key = spot->list != NULL ? spot->list->merge_key : NULL};
+	struct bt_name_index deleted = {0};
+	struct bt_json_value *merged = bt_json_new(merge->arena, BT_JSON_ARRAY);
+	bool replaces = false;
+	int result = read_directives(&state, patch, &deleted, &replaces);
+	if (result == 0 && replaces) {
+		merged = strip(patch);
+	} else if (result == 0) {
+		result = merge_all(&state, list, patch, order, &deleted, merged);
+	}
+	bt_name_index_finish(&deleted);
+	finish(&state);
+	if (result == 0) {
+		*out_result = merged;
+	}
+	return result;
+}
+
+/** --- objects --- */
 
 /** An object while members come and go: those that are gone have no value until the end. */
 struct open_object {
@@ -45,7 +394,7 @@ static struct bt_json_value *member_of(const struct open_object *open, struct bt
 }
 
 /** value NULL: it goes. */
-static void set_member(struct bt_strategic *merge, struct open_object *open, struct bt_str name,
+static void set_member(struct merge *merge, struct open_object *open, struct bt_str name,
 	struct bt_json_value *value)
 {
 	uint32_t position = bt_name_index_find(&open->index, name);
@@ -57,61 +406,8 @@ static void set_member(struct bt_strategic *merge, struct open_object *open, str
 	}
 }
 
-/** --- directives --- */
-
-static bool is_directive(struct bt_str name)
-{
-	return name.length != 0 && name.data[0] == '$' &&
-		(bt_str_equal(name, BT_STR("$patch")) ||
-			bt_str_equal(name, BT_STR("$retainKeys")) ||
-			bt_str_has_prefix(name, BT_STR(ORDER_PREFIX)) ||
-			bt_str_has_prefix(name, BT_STR(DELETE_PREFIX)));
-}
-
-struct bt_str bt_strategic_directive(const struct bt_json_value *value)
-{
-	const struct bt_json_value *directive = bt_json_find(value, "$patch");
-	if (directive == NULL) {
-		return (struct bt_str){NULL, 0};
-	}
-	return directive->type == BT_JSON_STRING ? directive->text : BT_STR("?");
-}
-
-static bool vanishes(const struct bt_json_value *element)
-{
-	struct bt_str directive = bt_strategic_directive(element);
-	return bt_str_equal(directive, BT_STR("delete")) ||
-		bt_str_equal(directive, BT_STR("replace"));
-}
-
-struct bt_json_value *bt_strategic_stripped(struct bt_json_value *value)
-{
-	uint32_t kept = 0;
-	if (value->type == BT_JSON_OBJECT) {
-		if (bt_str_equal(bt_strategic_directive(value), BT_STR("delete"))) {
-			value->count = 0;
-		}
-		for (uint32_t i = 0; i < value->count; i++) {
-			if (!is_directive(value->members[i].name)) {
-				value->members[kept] = value->members[i];
-				(void)bt_strategic_stripped(value->members[kept++].value);
-			}
-		}
-		value->count = kept;
-	} else if (value->type == BT_JSON_ARRAY) {
-		for (uint32_t i = 0; i < value->count; i++) {
-			if (!vanishes(value->elements[i])) {
-				value->elements[kept] = value->elements[i];
-				(void)bt_strategic_stripped(value->elements[kept++]);
-			}
-		}
-		value->count = kept;
-	}
-	return value;
-}
-
 /** Only the listed members of the object stay; the patch may set no others. */
-static int retain_keys(struct bt_strategic *merge, struct open_object *object,
+static int retain_keys(struct merge *merge, struct open_object *object,
 	const struct open_object *patch, const struct bt_json_value *keys)
 {
 	struct bt_name_index listed = {0};
@@ -143,7 +439,7 @@ static int retain_keys(struct bt_strategic *merge, struct open_object *object,
 }
 
 static int delete_scalars(
-	struct bt_strategic *merge, struct bt_json_value *list, const struct bt_json_value *values)
+	struct merge *merge, struct bt_json_value *list, const struct bt_json_value *values)
 {
 	struct bt_name_index deleted = {0};
 	int result = 0;
@@ -171,9 +467,7 @@ static int delete_scalars(
 	return result;
 }
 
-/** --- objects --- */
-
-static int merge_list_member(struct bt_strategic *merge, const struct bt_spot *spot,
+static int merge_list_member(struct merge *merge, const struct bt_spot *spot,
 	struct open_object *object, struct bt_str name, struct bt_json_value *list,
 	const struct bt_json_value *order)
 {
@@ -182,16 +476,15 @@ static int merge_list_member(struct bt_strategic *merge, const struct bt_spot *s
 	if (old == NULL || old->type != BT_JSON_ARRAY) {
 		old = bt_json_new(merge->arena, BT_JSON_ARRAY);
 	}
-	int result = bt_strategic_list(merge, spot, old, list, order, &merged);
+	int result = merge_list(merge, spot, old, list, order, &merged);
 	if (result == 0) {
 		set_member(merge, object, name, merged);
 	}
 	return result;
 }
 
-static int apply_order(struct bt_strategic *merge, const struct bt_spot *spot,
-	struct open_object *object, struct open_object *patch, struct bt_str name,
-	const struct bt_json_value *order)
+static int apply_order(struct merge *merge, const struct bt_spot *spot, struct open_object *object,
+	struct open_object *patch, struct bt_str name, const struct bt_json_value *order)
 {
 	struct bt_json_value *list = member_of(patch, name);
 	struct bt_spot member = bt_spot_member(spot, name);
@@ -212,7 +505,7 @@ static int apply_order(struct bt_strategic *merge, const struct bt_spot *spot,
 }
 
 /* Takes the directives, and what they are for, out of the patch. */
-static int apply_directives(struct bt_strategic *merge, const struct bt_spot *spot,
+static int apply_directives(struct merge *merge, const struct bt_spot *spot,
 	struct open_object *object, struct open_object *patch)
 {
 	const uint32_t order_length = (uint32_t)strlen(ORDER_PREFIX);
@@ -240,8 +533,8 @@ static int apply_directives(struct bt_strategic *merge, const struct bt_spot *sp
 	return result;
 }
 
-static int merge_member(struct bt_strategic *merge, const struct bt_spot *spot,
-	struct open_object *object, struct bt_str name, struct bt_json_value *value)
+static int merge_member(struct merge *merge, const struct bt_spot *spot, struct open_object *object,
+	struct bt_str name, struct bt_json_value *value)
 {
 	struct bt_spot member = bt_spot_member(spot, name);
 	struct bt_json_value *old = member_of(object, name);
@@ -256,40 +549,29 @@ static int merge_member(struct bt_strategic *merge, const struct bt_spot *spot,
 	}
 	if (old == NULL || old->type != value->type || value->type != BT_JSON_OBJECT ||
 		bt_spot_has(&member, BT_SCHEMA_REPLACE)) {
-		set_member(merge, object, name, bt_strategic_stripped(value));
+		set_member(merge, object, name, strip(value));
 		return 0;
 	}
-	int result = bt_strategic_object(merge, &member, old, value, &merged);
+	int result = merge_objects(merge, &member, old, value, &merged);
 	if (result == 0) {
 		set_member(merge, object, name, merged);
 	}
 	return result;
 }
 
-int bt_strategic_unknown_directive(struct bt_strategic *merge, const struct bt_json_value *value)
-{
-	struct bt_strbuf text = {0};
-	struct bt_str directive = bt_strategic_directive(value);
-	bt_strategic_print(value, &text);
-	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
-		"unknown patch type: %.*s in map: %s", BT_STR_ARG(directive), bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 /* Recursion: as deep as the patch. */
-int bt_strategic_object(struct bt_strategic *merge, const struct bt_spot *spot,
+static int merge_objects(struct merge *merge, const struct bt_spot *spot,
 	struct bt_json_value *object, struct bt_json_value *patch,
 	struct bt_json_value **out_result)
 {
-	struct bt_str directive = bt_strategic_directive(patch);
+	struct bt_str directive = directive_of(patch);
 	if (bt_str_equal(directive, BT_STR("replace")) ||
 		bt_str_equal(directive, BT_STR("delete"))) {
-		*out_result = bt_strategic_stripped(patch);
+		*out_result = strip(patch);
 		return 0;
 	}
 	if (directive.data != NULL && !bt_str_equal(directive, BT_STR("merge"))) {
-		return bt_strategic_unknown_directive(merge, patch);
+		return unknown_directive(merge, patch);
 	}
 	struct open_object open_target;
 	struct open_object open_patch;
@@ -315,12 +597,12 @@ int bt_strategic_merge(struct bt_arena *arena, const struct bt_schema_message *m
 	struct bt_json_value *object, struct bt_json_value *patch,
 	struct bt_json_value **out_result, struct berth_error *err)
 {
-	struct bt_strategic merge = {.arena = arena, .err = err};
+	struct merge merge = {.arena = arena, .err = err};
 	struct bt_spot root = bt_spot_root(message);
 	if (patch->type != BT_JSON_OBJECT || object->type != BT_JSON_OBJECT) {
 		return bt_error_set(err, BERTH_ERR_SYNTAX,
 			"json: cannot unmarshal %s into Go value of type map[string]interface {}",
 			bt_json_type_name(patch->type));
 	}
-	return bt_strategic_object(&merge, &root, object, patch, out_result);
+	return merge_objects(&merge, &root, object, patch, out_result);
 }
