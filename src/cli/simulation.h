@@ -11,7 +11,8 @@
  * passes, for backoff and Permit, until no pod can be tried any more. Pods whose attempt ends with
  * an error, or that waited on Permit in vain, are not tried again.
  *
- * With preempt, victims leave at once; they are not replaced. Without, preemption only nominates.
+ * With preempt, victims leave at once; they are not replaced. A victim that was placed just before
+ * ends as BT_FATE_UNSCHEDULABLE. Without, preemption only nominates.
  */
 #include "api/pod_common.h"
 #include "cli/command.h"

@@ -158,6 +158,16 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSE
 		.preemptor = UINT32_MAX, /* whose attempt it is turns out when the step ends */
 	};
 	bt_vec_push(&simulation->evictions, eviction);
+	uint32_t index;
+	struct bt_simulated_pod *entry = find_pod(simulation, pod->metadata.uid, &index);
+	if (entry != NULL) {
+		/* A preemptor that was rejected before found this pod in its place. */
+		entry->fate = BT_FATE_UNSCHEDULABLE;
+		entry->node_name = BT_STR("");
+		entry->message = bt_arena_printf(&simulation->arena, "preempted on node %.*s",
+			BT_STR_ARG(eviction.node_name));
+		entry->given_up = true;
+	}
 	change(simulation, object, NULL);
 	use_up_budgets(simulation, pod);
 	return 0;

@@ -178,6 +178,20 @@ def test_room_that_is_left_is_offered_again(program):
     assert answer.pods()["default/patient"]["message"] == ""
 
 
+def test_a_pod_that_was_just_placed_is_a_victim(program):
+    """web waits for db; meanwhile low takes the room, and has to leave again."""
+    beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
+    text = lines(node("n1", labels={"zone": "a"}), pod("web", "3", priority=10, affinity=beside),
+                 pod("db", "1", priority=10, labels={"app": "db"}), pod("low", "3", priority=5))
+    answer = program.simulate(text, "--preempt").expect(1)
+    assert evictions(answer) == [("default/low", "n1", "default/web")]
+    pods = answer.pods()
+    assert [pods["default/" + name]["node"] for name in ("web", "db", "low")] == ["n1", "n1", ""]
+    assert pods["default/low"]["message"] == "preempted on node n1", pods
+    assert answer.json()["nodes"][0]["cpuMilli"]["requested"] == 4000
+
+
 def test_nominations_of_gated_pods(program):
     """They hold no room, since the queue never had these pods, and preemption does not clear them.
     """

@@ -33,8 +33,8 @@ START_TEST(test_object_store__names_spread_over_the_map)
 	}
 	ck_assert_uint_eq(map->count, PODS);
 	ck_assert_uint_lt(longest, LONGEST_RUN);
-	ck_assert_ptr_nonnull(bt_object_store_find(
-		&store, BT_KIND_POD, BT_STR("default"), BT_STR("pod-48999")));
+	ck_assert_ptr_nonnull(
+		bt_object_store_find(&store, BT_KIND_POD, BT_STR("default"), BT_STR("pod-48999")));
 	bt_object_store_finish(&store);
 }
 END_TEST
