@@ -285,33 +285,6 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 
 /** --- the pod's own --- */
 
-/** Pairs of nodeSelector that the node does not have; labels_help: it may get them. */
-static void drop_selectors(
-	struct bt_advice *advice, const struct bt_str_map *selector, bool of_pod_only)
-{
-	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
-
-	for (uint32_t i = 0; i < selector->count; i++) {
-		const struct bt_str *now = bt_str_map_find(labels, selector->items[i].key);
-		const struct bt_requirement wanted = {.key = selector->items[i].key,
-			.operator_ = BT_SELECTOR_IN,
-			.value_count = 1,
-			.values = &selector->items[i].value};
-		const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_SELECTOR,
-			.key = bt_arena_str(advice->arena, wanted.key)};
-
-		if (bt_requirement_matches(&wanted, now)) {
-			continue;
-		}
-		bt_advice_add_of_pod(advice, &drop);
-		if (!of_pod_only) {
-			hint_requirement(advice, &wanted, now);
-			bt_advice_add(advice, &drop);
-			advice->distance += 0.5;
-		}
-	}
-}
-
 /** Parsed once a cycle. */
 struct affinities {
 	struct bt_required_node_affinity own;
@@ -400,7 +373,27 @@ static void advise_node_affinity(struct bt_advice *advice)
 		if (labels_help) {
 			take_plan(advice, &plan);
 		}
-		drop_selectors(advice, required.node_selector, labels_help);
+		for (uint32_t i = 0; i < required.node_selector->count; i++) {
+			const struct bt_str *now =
+				bt_str_map_find(labels, required.node_selector->items[i].key);
+			const struct bt_requirement wanted = {
+				.key = required.node_selector->items[i].key,
+				.operator_ = BT_SELECTOR_IN,
+				.value_count = 1,
+				.values = &required.node_selector->items[i].value};
+			const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_SELECTOR,
+				.key = bt_arena_str(advice->arena, wanted.key)};
+
+			if (bt_requirement_matches(&wanted, now)) {
+				continue;
+			}
+			bt_advice_add_of_pod(advice, &drop);
+			if (!labels_help) {
+				hint_requirement(advice, &wanted, now);
+				bt_advice_add(advice, &drop);
+				advice->distance += 0.5;
+			}
+		}
 		if (affinity_fails) {
 			if (!labels_help) {
 				bt_advice_hint(
@@ -449,30 +442,6 @@ static void advise_unschedulable(struct bt_advice *advice)
 	add_uncordon(advice);
 }
 
-static void advise_taint(struct bt_advice *advice, const struct bt_taint *taint)
-{
-	struct bt_remedy remedy = {.kind = BT_REMEDY_TOLERATE,
-		.key = bt_arena_str(advice->arena, taint->key),
-		.value = bt_arena_str(advice->arena, taint->value),
-		.effect = bt_arena_str(advice->arena, taint->effect)};
-
-	struct bt_strbuf text = {0};
-
-	bt_taint_format(taint, &text);
-	bt_advice_hint(advice, "has taint %s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	/* What cordons the node goes with the cordon. */
-	if (bt_str_equal_c(taint->key, UNSCHEDULABLE_TAINT) &&
-		bt_node_info_unschedulable(advice->node)) {
-		add_uncordon(advice);
-		return;
-	}
-	bt_advice_add(advice, &remedy);
-	bt_advice_add_of_pod(advice, &remedy);
-	/* These tell that the node is not well: to tolerate them is the last thing to do. */
-	advice->distance += bt_str_has_prefix(taint->key, BT_STR("node.kubernetes.io/")) ? 1 : 0.05;
-}
-
 static void advise_taints(struct bt_advice *advice)
 {
 	bool comparison = bt_gate_enabled(
@@ -490,7 +459,30 @@ static void advise_taints(struct bt_advice *advice)
 
 		if (bt_taint_in_filter(taint, BT_TAINT_HARD) &&
 			!bt_tolerations_tolerate(tolerations, taint, comparison)) {
-			advise_taint(advice, taint);
+			struct bt_remedy remedy = {.kind = BT_REMEDY_TOLERATE,
+				.key = bt_arena_str(advice->arena, taint->key),
+				.value = bt_arena_str(advice->arena, taint->value),
+				.effect = bt_arena_str(advice->arena, taint->effect)};
+
+			struct bt_strbuf text = {0};
+
+			bt_taint_format(taint, &text);
+			bt_advice_hint(advice, "has taint %s", bt_strbuf_c(&text));
+			bt_strbuf_finish(&text);
+			/* What cordons the node goes with the cordon. */
+			if (bt_str_equal_c(taint->key, UNSCHEDULABLE_TAINT) &&
+				bt_node_info_unschedulable(advice->node)) {
+				add_uncordon(advice);
+			} else {
+				bt_advice_add(advice, &remedy);
+				bt_advice_add_of_pod(advice, &remedy);
+				/* These tell that the node is not well: to tolerate them is the
+				 * last thing to do. */
+				advice->distance +=
+					bt_str_has_prefix(taint->key, BT_STR("node.kubernetes.io/"))
+					? 1
+					: 0.05;
+			}
 		}
 	}
 }

@@ -73,30 +73,6 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 	advice->pod_distance += (double)missing / (double)requested;
 }
 
-/** A slot for one more pod is a resource, too. */
-static void advise_pods(struct bt_advice *advice)
-{
-	const struct bt_node_info *node = advice->node;
-	struct bt_remedy room;
-
-	if (node->pod_count < node->allocatable_pods) {
-		return;
-	}
-	bt_advice_hint(advice, "already runs %lld of %lld pods", (long long)node->pod_count,
-		(long long)node->allocatable_pods);
-	room = (struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
-		.node = bt_arena_str(advice->arena, bt_node_info_name(node)),
-		.resource = BT_STR("pods"),
-		.amount = node->pod_count + 1 - node->allocatable_pods};
-	bt_advice_add(advice, &room);
-	/* The pod itself can do nothing about that. */
-	bt_advice_add_of_pod(advice, &room);
-	advice->distance += node->allocatable_pods > 0
-		? (double)(node->pod_count + 1 - node->allocatable_pods) /
-			(double)node->allocatable_pods
-		: 1;
-}
-
 /** What the pod asks for, computed once a cycle. */
 static const struct bt_resource *request_of(struct bt_advice *advice)
 {
@@ -136,9 +112,25 @@ static void advise_resources(struct bt_advice *advice)
 		return;
 	}
 	request = request_of(advice);
-	advise_pods(advice);
-	/* Amounts of the standard resources; a request of 0 fits everywhere. */
 	const struct bt_node_info *node = advice->node;
+	struct bt_remedy room;
+
+	if (node->pod_count >= node->allocatable_pods) {
+		bt_advice_hint(advice, "already runs %lld of %lld pods", (long long)node->pod_count,
+			(long long)node->allocatable_pods);
+		room = (struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
+			.node = bt_arena_str(advice->arena, bt_node_info_name(node)),
+			.resource = BT_STR("pods"),
+			.amount = node->pod_count + 1 - node->allocatable_pods};
+		bt_advice_add(advice, &room);
+		/* The pod itself can do nothing about that. */
+		bt_advice_add_of_pod(advice, &room);
+		advice->distance += node->allocatable_pods > 0
+			? (double)(node->pod_count + 1 - node->allocatable_pods) /
+				(double)node->allocatable_pods
+			: 1;
+	}
+	/* Amounts of the standard resources; a request of 0 fits everywhere. */
 	const struct need needs[] = {
 		{BT_STR("cpu"), request->cpu_milli, node->allocatable_cpu_milli,
 			node->requested_cpu_milli},

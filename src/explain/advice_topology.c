@@ -91,29 +91,6 @@ static void note_blocker(struct blocked_keys *keys, const struct bt_label_column
 	domain->count++;
 }
 
-static void survey_existing(const struct affinity_view *view, struct affinity_survey *survey,
-	const struct bt_pod_info *other, uint32_t slot)
-{
-	const struct bt_pod_info *pod = view->advice->pod;
-	struct bt_affinity_term_list list =
-		bt_affinity_group_of(bt_affinity_terms_of(other), BT_ANTI_AFFINITY_REQUIRED);
-
-	for (uint32_t i = 0; i < list.count; i++) {
-		const struct bt_label_column *column;
-
-		if (!bt_affinity_term_matches(&list.items[i], other->namespace_, pod->namespace_,
-			    pod->labels, view->data->namespace_labels)) {
-			continue;
-		}
-		column = bt_state_label_column(
-			view->advice->engine->state, list.items[i].topology_key);
-		if (column != NULL) {
-			note_blocker(&survey->existing, column, view->advice->cycle->arena, other,
-				slot, 0);
-		}
-	}
-}
-
 static const struct affinity_survey *survey_of(const struct affinity_view *view)
 {
 	struct bt_str key = BT_STR("berth.dev/explain/InterPodAffinity");
@@ -154,7 +131,25 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 		for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
 			bt_pod_info_from_record(
 				state, row->pods_with_required_anti_affinity.items[i], &pod);
-			survey_existing(view, survey, &pod, slot);
+			const struct bt_pod_info *blocked_pod = view->advice->pod;
+			struct bt_affinity_term_list list = bt_affinity_group_of(
+				bt_affinity_terms_of(&pod), BT_ANTI_AFFINITY_REQUIRED);
+
+			for (uint32_t k = 0; k < list.count; k++) {
+				const struct bt_label_column *column;
+
+				if (!bt_affinity_term_matches(&list.items[k], pod.namespace_,
+					    blocked_pod->namespace_, blocked_pod->labels,
+					    view->data->namespace_labels)) {
+					continue;
+				}
+				column = bt_state_label_column(
+					view->advice->engine->state, list.items[k].topology_key);
+				if (column != NULL) {
+					note_blocker(&survey->existing, column,
+						view->advice->cycle->arena, &pod, slot, 0);
+				}
+			}
 		}
 	}
 	bt_cycle_state_write(cycle, key, survey, NULL);
@@ -212,28 +207,6 @@ static void drop_instead(const struct affinity_view *view, enum bt_remedy_kind k
 	bt_advice_add_of_pod(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
-static void advise_lacking(const struct affinity_view *view, uint32_t index)
-{
-	const struct bt_incoming_term *term = &view->data->affinity.items[index];
-	struct bt_str key = term->term->topology_key;
-	struct bt_str value = {0};
-
-	if (view->advice->hint.length == 0) {
-		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
-	}
-	if (!is_hostname(key)) {
-		value = helpful_value(view, term->table);
-	} else if (bt_affinity_is_first_of_its_kind(view->data)) {
-		value = bt_node_info_name(view->advice->node);
-	}
-	if (value.length != 0) {
-		bt_advice_set_label(view->advice, key, value);
-		drop_instead(view, BT_REMEDY_DROP_POD_AFFINITY, index);
-	} else {
-		drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, index);
-	}
-}
-
 static void advise_affinity(const struct affinity_view *view)
 {
 	const struct bt_affinity_filter_data *data = view->data;
@@ -249,7 +222,24 @@ static void advise_affinity(const struct affinity_view *view)
 		struct bt_str selector;
 
 		if (domain == 0) {
-			advise_lacking(view, i);
+			const struct bt_incoming_term *wanted = &view->data->affinity.items[i];
+			struct bt_str key = wanted->term->topology_key;
+			struct bt_str label = {0};
+
+			if (view->advice->hint.length == 0) {
+				bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
+			}
+			if (!is_hostname(key)) {
+				label = helpful_value(view, wanted->table);
+			} else if (bt_affinity_is_first_of_its_kind(view->data)) {
+				label = bt_node_info_name(view->advice->node);
+			}
+			if (label.length != 0) {
+				bt_advice_set_label(view->advice, key, label);
+				drop_instead(view, BT_REMEDY_DROP_POD_AFFINITY, i);
+			} else {
+				drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, i);
+			}
 			continue;
 		}
 		if (first || bt_affinity_tables_at(&data->near, term->table, domain) > 0) {
@@ -302,34 +292,6 @@ static struct bt_str place_of_key(
 	return place_text(view, key, column, value);
 }
 
-/** One pod leaves; of several the pod's own term gives way. */
-static void advise_apart(const struct affinity_view *view)
-{
-	for (uint32_t k = 0; k < view->survey->apart.count; k++) {
-		const struct blocked_key *key = &view->survey->apart.items[k];
-		uint32_t value = bt_topology_domain(key->column, view->advice->node->slot);
-		const struct blocked_domain *domain = &key->domains[value];
-
-		if (value == 0 || domain->count == 0) {
-			continue;
-		}
-		hint_blockers(view, domain, place_of_key(view, key->column, value), true);
-		if (domain->count == 1) {
-			bt_advice_remove_pod(view->advice, domain->pods[0]);
-		}
-		for (uint32_t i = 0; i < TERMS_MAX; i++) {
-			if ((domain->terms >> i & 1) == 0) {
-				continue;
-			}
-			if (domain->count == 1) {
-				drop_instead(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
-			} else {
-				drop_term(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
-			}
-		}
-	}
-}
-
 static void advise_pod_affinity(struct bt_advice *advice)
 {
 	struct affinity_view view = {
@@ -342,7 +304,29 @@ static void advise_pod_affinity(struct bt_advice *advice)
 	}
 	view.survey = survey_of(&view);
 	advise_affinity(&view);
-	advise_apart(&view);
+	for (uint32_t k = 0; k < view.survey->apart.count; k++) {
+		const struct blocked_key *key = &view.survey->apart.items[k];
+		uint32_t value = bt_topology_domain(key->column, view.advice->node->slot);
+		const struct blocked_domain *blocked = &key->domains[value];
+
+		if (value == 0 || blocked->count == 0) {
+			continue;
+		}
+		hint_blockers(&view, blocked, place_of_key(&view, key->column, value), true);
+		if (blocked->count == 1) {
+			bt_advice_remove_pod(view.advice, blocked->pods[0]);
+		}
+		for (uint32_t i = 0; i < TERMS_MAX; i++) {
+			if ((blocked->terms >> i & 1) == 0) {
+				continue;
+			}
+			if (blocked->count == 1) {
+				drop_instead(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+			} else {
+				drop_term(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+			}
+		}
+	}
 	/* false: there are none. */
 	bool found = false;
 

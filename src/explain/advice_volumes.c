@@ -57,29 +57,6 @@ static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 	return label != NULL ? *label : BT_STR("");
 }
 
-static void hint_bound(
-	struct bt_advice *advice, struct bt_str claim_name, struct bt_str volume_name)
-{
-	const struct bt_persistent_volume *volume =
-		bt_find_volume(advice->engine->state, volume_name);
-	struct bt_str zone;
-
-	if (volume == NULL) {
-		bt_advice_hint(advice, "claim %.*s is bound to volume %.*s, which does not exist",
-			BT_STR_ARG(claim_name), BT_STR_ARG(volume_name));
-		return;
-	}
-	zone = only_zone(volume);
-	if (zone.length != 0) {
-		bt_advice_hint(advice, "claim %.*s is bound to volume %.*s, which is only in %.*s",
-			BT_STR_ARG(claim_name), BT_STR_ARG(volume_name), BT_STR_ARG(zone));
-	} else {
-		bt_advice_hint(advice,
-			"claim %.*s is bound to volume %.*s, which this node cannot reach",
-			BT_STR_ARG(claim_name), BT_STR_ARG(volume_name));
-	}
-}
-
 static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
 {
 	struct bt_volume_claim named;
@@ -102,7 +79,32 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 			bt_advice_hint(advice, "claim %.*s has lost its volume %.*s",
 				BT_STR_ARG(named.name), BT_STR_ARG(claim->spec.volume_name));
 		} else if (claim->spec.volume_name.length != 0) {
-			hint_bound(advice, named.name, claim->spec.volume_name);
+			const struct bt_persistent_volume *bound =
+				bt_find_volume(advice->engine->state, claim->spec.volume_name);
+			struct bt_str zone;
+
+			if (bound == NULL) {
+				bt_advice_hint(advice,
+					"claim %.*s is bound to volume %.*s, which does not exist",
+					BT_STR_ARG(named.name),
+					BT_STR_ARG(claim->spec.volume_name));
+			} else {
+				zone = only_zone(bound);
+				if (zone.length != 0) {
+					bt_advice_hint(advice,
+						"claim %.*s is bound to volume %.*s, which is only "
+						"in %.*s",
+						BT_STR_ARG(named.name),
+						BT_STR_ARG(claim->spec.volume_name),
+						BT_STR_ARG(zone));
+				} else {
+					bt_advice_hint(advice,
+						"claim %.*s is bound to volume %.*s, which this "
+						"node cannot reach",
+						BT_STR_ARG(named.name),
+						BT_STR_ARG(claim->spec.volume_name));
+				}
+			}
 		} else {
 			struct bt_str name = claim->metadata.name;
 			struct bt_str class_name = bt_persistent_volume_claim_class(claim);

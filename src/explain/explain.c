@@ -36,20 +36,6 @@ static const struct bt_claim_writer silent = {
 	.unreserve = unreserve,
 };
 
-/** Until restore nothing that plugins write reaches anybody. Returns what was there: owned. */
-static const struct bt_claim_writer **explain_silence_writes(struct bt_engine *engine)
-{
-	uint32_t count = engine->profiles.frameworks.count;
-	const struct bt_claim_writer **writers =
-		BT_NEW_ARRAY(const struct bt_claim_writer *, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		writers[i] = engine->profiles.frameworks.items[i]->handle.claim_writer;
-		engine->profiles.frameworks.items[i]->handle.claim_writer = &silent;
-	}
-	return writers;
-}
-
 /** More changes than this are no answer to anybody, and every one of them costs a trial. */
 #define REMEDIES_MAX 12
 /** Of one obstacle's words: those of plugins may be any length. */
@@ -299,32 +285,6 @@ static void find_profile(struct bt_explain_run *run)
 	out->profile = bt_arena_str(&out->arena, run->framework->scheduler_name);
 }
 
-/** PreEnqueue: the gating plugin's words, and what opens it. */
-static void ask_gates(struct bt_explain_run *run, const struct bt_pod_info *pod)
-{
-	struct bt_explanation *out = run->out;
-	struct bt_cycle_state cycle;
-	struct bt_needs needs = {.run = run, .cycle = &cycle, .pod = pod};
-	struct bt_arena arena = {0};
-	struct bt_plugin *gate = NULL;
-	struct bt_status status = bt_run_pre_enqueue(run->framework, pod, &arena, &gate);
-
-	if (!bt_status_is_success(&status)) {
-		bt_cycle_state_init(&cycle, &arena, run->framework->instances.count);
-		needs_add(&needs, gate, &status);
-		run->entry_is_final = needs.is_final;
-		add_entry_remedies(out, needs.remedies.items, needs.remedies.count);
-		if (out->fate != BT_EXPLAINED_NOT_HANDLED) {
-			out->fate = BT_EXPLAINED_GATED;
-			out->message =
-				bt_arena_str(&out->arena, bt_status_message_str(&status, &arena));
-		}
-		bt_cycle_state_finish(&cycle);
-	}
-	bt_needs_finish(&needs);
-	bt_arena_finish(&arena);
-}
-
 /** The decision itself, as the scheduler makes it. */
 static int ask_scheduler(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
@@ -373,7 +333,26 @@ static int explain(
 		return result;
 	}
 	out->node_count = run->engine->state->snapshot.count;
-	ask_gates(run, pod);
+	struct bt_cycle_state cycle;
+	struct bt_needs needs = {.run = run, .cycle = &cycle, .pod = pod};
+	struct bt_arena arena = {0};
+	struct bt_plugin *gate = NULL;
+	struct bt_status status = bt_run_pre_enqueue(run->framework, pod, &arena, &gate);
+
+	if (!bt_status_is_success(&status)) {
+		bt_cycle_state_init(&cycle, &arena, run->framework->instances.count);
+		needs_add(&needs, gate, &status);
+		run->entry_is_final = needs.is_final;
+		add_entry_remedies(out, needs.remedies.items, needs.remedies.count);
+		if (out->fate != BT_EXPLAINED_NOT_HANDLED) {
+			out->fate = BT_EXPLAINED_GATED;
+			out->message =
+				bt_arena_str(&out->arena, bt_status_message_str(&status, &arena));
+		}
+		bt_cycle_state_finish(&cycle);
+	}
+	bt_needs_finish(&needs);
+	bt_arena_finish(&arena);
 	if (out->fate == BT_EXPLAINED_FITS) {
 		result = ask_scheduler(run, pod, err);
 	}
@@ -398,7 +377,15 @@ int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	*out = (struct bt_explanation){0};
 	memory.prng = engine->prng;
 	memory.next_start_node_index = engine->next_start_node_index;
-	memory.claim_writers = explain_silence_writes(engine);
+	uint32_t profile_count = engine->profiles.frameworks.count;
+	const struct bt_claim_writer **silenced =
+		BT_NEW_ARRAY(const struct bt_claim_writer *, profile_count);
+
+	for (uint32_t i = 0; i < profile_count; i++) {
+		silenced[i] = engine->profiles.frameworks.items[i]->handle.claim_writer;
+		engine->profiles.frameworks.items[i]->handle.claim_writer = &silent;
+	}
+	memory.claim_writers = silenced;
 	find_profile(&run);
 	bt_pod_info_init_pending(engine->state, pod, &info);
 	result = explain(&run, &info, err);

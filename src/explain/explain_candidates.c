@@ -287,26 +287,6 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 	search->next--;
 }
 
-/** More of them for the queue. */
-static void candidates_insert(
-	struct bt_explain_search *search, struct bt_candidate *const *candidates, uint32_t count)
-{
-	uint32_t rest = search->queue_count - search->next;
-	struct bt_candidate **queue =
-		BT_ARENA_NEW_ARRAY(&search->arena, struct bt_candidate *, (size_t)rest + count);
-
-	for (uint32_t i = 0; i < rest; i++) {
-		queue[i] = search->queue[search->next + i];
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		queue[rest + i] = candidates[i];
-	}
-	qsort(queue, (size_t)rest + count, sizeof(queue[0]), compare_pointers);
-	search->queue = queue;
-	search->queue_count = rest + count;
-	search->next = 0;
-}
-
 /**
  * One pod that leaves may lift several obstacles at once: it gives back all it has, its ports, and
  * its part in how pods are spread. Advice looks at one obstacle at a time and does not see that.
@@ -430,23 +410,6 @@ static bool may_try(const struct removal *removal)
 	return removal->left > 0 && search->work + search->cycle_work <= removal->work_end;
 }
 
-static int try_pods_of(struct removal *removal, uint32_t node, struct berth_error *err)
-{
-	struct bt_explain_search *search = removal->search;
-	const struct bt_state *state = search->run->engine->state;
-	const struct bt_node_row *row =
-		&state->nodes.rows[search->run->out->nodes.items[node].slot];
-	int result = 0;
-
-	removal->best = NULL;
-	/* A trial leaves the list as it was. */
-	for (uint32_t i = 0; i < row->pods.count && may_try(removal) && result == 0; i++) {
-		result = try_removal(removal, row->pods.items[i], node, err);
-		removal->left--;
-	}
-	return result;
-}
-
 int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct berth_error *err)
 {
 	const struct bt_explain_run *run = search->run;
@@ -468,13 +431,33 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 			continue;
 		}
 		seen[node] = true;
-		result = try_pods_of(&removal, node, err);
+		const struct bt_node_row *row =
+			&run->engine->state->nodes.rows[run->out->nodes.items[node].slot];
+
+		removal.best = NULL;
+		/* A trial leaves the list as it was. */
+		for (uint32_t k = 0; k < row->pods.count && may_try(&removal) && result == 0; k++) {
+			result = try_removal(&removal, row->pods.items[k], node, err);
+			removal.left--;
+		}
 		if (removal.best != NULL) {
 			bt_vec_push(&found, removal.best);
 		}
 	}
 	if (result == 0 && found.count != 0) {
-		candidates_insert(search, found.items, found.count);
+		struct bt_candidate **queue = BT_ARENA_NEW_ARRAY(
+			&search->arena, struct bt_candidate *, (size_t)rest + found.count);
+
+		for (uint32_t i = 0; i < rest; i++) {
+			queue[i] = search->queue[search->next + i];
+		}
+		for (uint32_t i = 0; i < found.count; i++) {
+			queue[rest + i] = found.items[i];
+		}
+		qsort(queue, (size_t)rest + found.count, sizeof(queue[0]), compare_pointers);
+		search->queue = queue;
+		search->queue_count = rest + found.count;
+		search->next = 0;
 	}
 	bt_vec_finish(&found);
 	return result;

@@ -137,50 +137,6 @@ static int compare_groups(const void *a, const void *b)
 	return order != 0 ? order : (int)x->in_pre_filter - (int)y->in_pre_filter;
 }
 
-static void add_members(struct bt_explain_groups *groups)
-{
-	struct bt_explanation *out = groups->run->out;
-
-	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		uint32_t group = out->nodes.items[i].group;
-
-		if (group != BT_EXPLAIN_GROUP_NONE) {
-			groups->groups.items[group].nodes.count++;
-		}
-	}
-	for (uint32_t i = 0; i < groups->groups.count; i++) {
-		struct bt_explained_group *group = &groups->groups.items[i];
-
-		group->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, uint32_t, group->nodes.count);
-		group->nodes.count = 0;
-		group->nodes.present = true;
-	}
-	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE) {
-			struct bt_explained_group *group =
-				&groups->groups.items[out->nodes.items[i].group];
-
-			group->nodes.items[group->nodes.count++] = i;
-		}
-	}
-}
-
-static void sort_members(struct bt_explain_groups *groups, struct bt_explained_group *group)
-{
-	const struct bt_explanation *out = groups->run->out;
-	struct ranked_node *ranked = BT_NEW_ARRAY(struct ranked_node, group->nodes.count);
-
-	for (uint32_t i = 0; i < group->nodes.count; i++) {
-		ranked[i] = (struct ranked_node){
-			&out->nodes.items[group->nodes.items[i]], group->nodes.items[i]};
-	}
-	qsort(ranked, group->nodes.count, sizeof(ranked[0]), compare_nodes);
-	for (uint32_t i = 0; i < group->nodes.count; i++) {
-		group->nodes.items[i] = ranked[i].index;
-	}
-	bt_free(ranked);
-}
-
 /** How often PreFilter is asked again with what kept it from naming nodes out of the way. */
 #define LEVELS_MAX 4
 
@@ -266,38 +222,6 @@ static void append_obstacles(
 	node->obstacles.present = true;
 }
 
-static void keep_scores(struct bt_explain_run *run, const struct bt_evaluation *evaluation)
-{
-	struct bt_explanation *out = run->out;
-	const struct bt_score_table *scores = &evaluation->scores;
-	struct bt_str *plugins;
-
-	if (evaluation->best == UINT32_MAX) {
-		return;
-	}
-	plugins = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_str, scores->plugin_count);
-	for (uint32_t i = 0; i < scores->plugin_count; i++) {
-		plugins[i] = bt_arena_str(&out->arena,
-			bt_framework_plugin_name(run->framework, scores->plugins[i].plugin->index));
-	}
-	out->best_node =
-		out->nodes.items[run->node_of_slot[evaluation->feasible[evaluation->best]]].name;
-	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
-		struct bt_explained_node *node =
-			&out->nodes.items[run->node_of_slot[evaluation->feasible[i]]];
-
-		node->total_score = scores->totals[i];
-		node->scores.count = scores->plugin_count;
-		node->scores.present = true;
-		node->scores.items = BT_ARENA_NEW_ARRAY(
-			&out->arena, struct bt_explained_score, scores->plugin_count);
-		for (uint32_t k = 0; k < scores->plugin_count; k++) {
-			node->scores.items[k] = (struct bt_explained_score){
-				plugins[k], scores->plugins[k].scores[i].score};
-		}
-	}
-}
-
 /** --- all nodes --- */
 
 /** What the plain evaluation says: the scheduler's own first answers. */
@@ -374,36 +298,79 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	bt_vec_finish(&fewest);
 }
 
-/** The nodes that PreFilter left out, with what it said about them. true: there are some. */
-static bool note_left_out(struct bt_explain_run *run, const struct bt_needs *pre_filter)
+static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
+	struct bt_explain_groups *groups, struct bt_needs *needs, struct bt_needs *base,
+	struct berth_error *err)
 {
-	bool any = false;
+	struct bt_explanation *out = run->out;
+	struct bt_evaluation evaluation;
 
-	for (uint32_t i = 0; i < run->out->nodes.count; i++) {
-		struct bt_explained_node *node = &run->out->nodes.items[i];
+	bt_engine_evaluate(run->engine, run->framework, pod, &evaluation);
+	if (!bt_status_is_success(&evaluation.error)) {
+		if (out->fate != BT_EXPLAINED_ERROR) {
+			out->fate = BT_EXPLAINED_ERROR;
+			out->message = bt_arena_str(&out->arena,
+				bt_status_message_str(&evaluation.error, evaluation.cycle->arena));
+		}
+		return 0;
+	}
+	list_nodes(run);
+	take_evaluation(run, groups, &evaluation);
+	const struct bt_score_table *scores = &evaluation.scores;
+	struct bt_str *plugins;
 
-		if (node->group != BT_EXPLAIN_GROUP_NONE && !run->outlooks[i].known) {
-			append_obstacles(&run->out->arena, node, pre_filter);
-			node->is_final = true; /* until its filters are asked */
-			any = true;
+	if (evaluation.best != UINT32_MAX) {
+		plugins = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_str, scores->plugin_count);
+		for (uint32_t i = 0; i < scores->plugin_count; i++) {
+			plugins[i] = bt_arena_str(&out->arena,
+				bt_framework_plugin_name(
+					run->framework, scores->plugins[i].plugin->index));
+		}
+		out->best_node =
+			out->nodes.items[run->node_of_slot[evaluation.feasible[evaluation.best]]]
+				.name;
+		for (uint32_t i = 0; i < evaluation.feasible_count; i++) {
+			struct bt_explained_node *node =
+				&out->nodes.items[run->node_of_slot[evaluation.feasible[i]]];
+
+			node->total_score = scores->totals[i];
+			node->scores.count = scores->plugin_count;
+			node->scores.present = true;
+			node->scores.items = BT_ARENA_NEW_ARRAY(
+				&out->arena, struct bt_explained_score, scores->plugin_count);
+			for (uint32_t k = 0; k < scores->plugin_count; k++) {
+				node->scores.items[k] = (struct bt_explained_score){
+					plugins[k], scores->plugins[k].scores[i].score};
+			}
 		}
 	}
-	return any;
-}
-
-/**
- * With what PreFilter asks for out of the way, its nodes are asked after all: what else is missing
- * there. needs: of PreFilter. base: grows by what was changed.
- */
-static int look_behind_pre_filter(struct bt_explain_run *run, struct bt_needs *needs,
-	struct bt_needs *base, struct berth_error *err)
-{
+	needs->cycle = evaluation.cycle;
+	needs->pod = pod;
+	for (uint32_t i = 0; i < out->nodes.count; i++) {
+		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE &&
+			!out->nodes.items[i].in_pre_filter) {
+			ask_filters(run, needs, base, i);
+		}
+	}
+	bt_needs_reset(needs);
+	bt_needs_of_pre_filter(needs, &evaluation.pre_filter);
 	for (uint32_t level = 0; level < LEVELS_MAX; level++) {
 		struct bt_explain_world world;
 		bool possible;
 		int result;
 
-		if (!note_left_out(run, needs) || needs->is_final || needs->remedies.count == 0 ||
+		bool any = false;
+
+		for (uint32_t k = 0; k < run->out->nodes.count; k++) {
+			struct bt_explained_node *node = &run->out->nodes.items[k];
+
+			if (node->group != BT_EXPLAIN_GROUP_NONE && !run->outlooks[k].known) {
+				append_obstacles(&run->out->arena, node, needs);
+				node->is_final = true; /* until its filters are asked */
+				any = true;
+			}
+		}
+		if (!any || needs->is_final || needs->remedies.count == 0 ||
 			!bt_remedies_unite(
 				&base->remedies, needs->remedies.items, needs->remedies.count)) {
 			return 0;
@@ -424,8 +391,8 @@ static int look_behind_pre_filter(struct bt_explain_run *run, struct bt_needs *n
 
 		needs->cycle = bt_explain_world_begin(&world, &slots, &count);
 		needs->pod = &world.info;
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t index = run->node_of_slot[slots[i]];
+		for (uint32_t k = 0; k < count; k++) {
+			uint32_t index = run->node_of_slot[slots[k]];
 
 			if (run->out->nodes.items[index].group != BT_EXPLAIN_GROUP_NONE &&
 				!run->outlooks[index].known) {
@@ -440,38 +407,6 @@ static int look_behind_pre_filter(struct bt_explain_run *run, struct bt_needs *n
 		}
 	}
 	return 0;
-}
-
-static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
-	struct bt_explain_groups *groups, struct bt_needs *needs, struct bt_needs *base,
-	struct berth_error *err)
-{
-	struct bt_explanation *out = run->out;
-	struct bt_evaluation evaluation;
-
-	bt_engine_evaluate(run->engine, run->framework, pod, &evaluation);
-	if (!bt_status_is_success(&evaluation.error)) {
-		if (out->fate != BT_EXPLAINED_ERROR) {
-			out->fate = BT_EXPLAINED_ERROR;
-			out->message = bt_arena_str(&out->arena,
-				bt_status_message_str(&evaluation.error, evaluation.cycle->arena));
-		}
-		return 0;
-	}
-	list_nodes(run);
-	take_evaluation(run, groups, &evaluation);
-	keep_scores(run, &evaluation);
-	needs->cycle = evaluation.cycle;
-	needs->pod = pod;
-	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE &&
-			!out->nodes.items[i].in_pre_filter) {
-			ask_filters(run, needs, base, i);
-		}
-	}
-	bt_needs_reset(needs);
-	bt_needs_of_pre_filter(needs, &evaluation.pre_filter);
-	return look_behind_pre_filter(run, needs, base, err);
 }
 
 int bt_explain_nodes(
@@ -491,11 +426,44 @@ int bt_explain_nodes(
 	uint32_t count = groups.groups.count;
 	struct ranked_group *ranked = BT_NEW_ARRAY(struct ranked_group, count);
 
-	add_members(&groups);
+	for (uint32_t i = 0; i < out->nodes.count; i++) {
+		uint32_t group = out->nodes.items[i].group;
+
+		if (group != BT_EXPLAIN_GROUP_NONE) {
+			groups.groups.items[group].nodes.count++;
+		}
+	}
+	for (uint32_t i = 0; i < groups.groups.count; i++) {
+		struct bt_explained_group *group = &groups.groups.items[i];
+
+		group->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, uint32_t, group->nodes.count);
+		group->nodes.count = 0;
+		group->nodes.present = true;
+	}
+	for (uint32_t i = 0; i < out->nodes.count; i++) {
+		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE) {
+			struct bt_explained_group *group =
+				&groups.groups.items[out->nodes.items[i].group];
+
+			group->nodes.items[group->nodes.count++] = i;
+		}
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_explained_group *group = &groups.groups.items[i];
 
-		sort_members(&groups, group);
+		const struct bt_explanation *explanation = groups.run->out;
+		struct ranked_node *members = BT_NEW_ARRAY(struct ranked_node, group->nodes.count);
+
+		for (uint32_t k = 0; k < group->nodes.count; k++) {
+			members[k] = (struct ranked_node){
+				&explanation->nodes.items[group->nodes.items[k]],
+				group->nodes.items[k]};
+		}
+		qsort(members, group->nodes.count, sizeof(members[0]), compare_nodes);
+		for (uint32_t k = 0; k < group->nodes.count; k++) {
+			group->nodes.items[k] = members[k].index;
+		}
+		bt_free(members);
 		ranked[i] = (struct ranked_group){group, &out->nodes.items[group->nodes.items[0]]};
 	}
 	qsort(ranked, count, sizeof(ranked[0]), compare_groups);

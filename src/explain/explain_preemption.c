@@ -16,35 +16,6 @@ struct preemption_view {
 
 /* --- candidates --- */
 
-static struct bt_explained_victim explain_victim(struct preemption_view *view, uint32_t pod_id)
-{
-	struct bt_arena *arena = &view->run->out->arena;
-	struct bt_pod_info pod;
-
-	bt_pod_info_from_record(view->run->engine->state, pod_id, &pod);
-	return (struct bt_explained_victim){
-		.namespace_ = bt_arena_str(arena, pod.namespace_),
-		.name = bt_arena_str(arena, pod.name),
-		.priority = pod.priority,
-	};
-}
-
-static void explain_candidate(struct preemption_view *view,
-	const struct bt_preemption_candidate *candidate, struct bt_explained_candidate *out)
-{
-	struct bt_arena *arena = &view->run->out->arena;
-
-	out->node = bt_arena_str(
-		arena, bt_node_table_name(&view->run->engine->state->nodes, candidate->slot));
-	out->pdb_violations = candidate->pdb_violations;
-	out->victims.count = candidate->victim_count;
-	out->victims.items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_explained_victim, candidate->victim_count);
-	for (uint32_t i = 0; i < candidate->victim_count; i++) {
-		out->victims.items[i] = explain_victim(view, candidate->victims[i]);
-	}
-}
-
 /** The chosen one, then what harms least. */
 static int compare_candidates(const void *a, const void *b)
 {
@@ -61,24 +32,6 @@ static int compare_candidates(const void *a, const void *b)
 		return x->victims.count < y->victims.count ? -1 : 1;
 	}
 	return bt_str_compare(x->node, y->node);
-}
-
-static void explain_candidates(struct preemption_view *view)
-{
-	struct bt_explained_preemption *out = &view->run->out->preemption;
-	uint32_t count = view->decision->candidate_count;
-
-	if (count == 0) {
-		return;
-	}
-	out->candidates.items =
-		BT_ARENA_NEW_ARRAY(&view->run->out->arena, struct bt_explained_candidate, count);
-	out->candidates.count = count;
-	for (uint32_t i = 0; i < count; i++) {
-		explain_candidate(view, &view->decision->candidates[i], &out->candidates.items[i]);
-		out->candidates.items[i].selected = i == view->decision->selected;
-	}
-	qsort(out->candidates.items, count, sizeof(out->candidates.items[0]), compare_candidates);
 }
 
 /* --- refusals --- */
@@ -110,23 +63,6 @@ static void refuse_by_status(
 	bt_strbuf_finish(&text);
 }
 
-/** Nodes that were tried and did not become candidates. */
-static uint32_t explain_dry_runs(struct preemption_view *view)
-{
-	const struct bt_node_statuses *statuses = &view->evaluator->statuses;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < statuses->entries.count; i++) {
-		refuse_by_status(view, &statuses->entries.items[i].status, 1);
-		count++;
-	}
-	for (uint32_t i = 0; statuses->groups != NULL && i < statuses->groups->count; i++) {
-		refuse_by_status(view, &statuses->groups->statuses[i], statuses->groups->sizes[i]);
-		count += statuses->groups->sizes[i];
-	}
-	return count;
-}
-
 /** Most nodes first, then by text. */
 static int compare_refusals(const void *a, const void *b)
 {
@@ -137,23 +73,6 @@ static int compare_refusals(const void *a, const void *b)
 		return x->node_count > y->node_count ? -1 : 1;
 	}
 	return bt_str_compare(x->reason, y->reason);
-}
-
-static void keep_refusals(struct preemption_view *view)
-{
-	struct bt_explained_preemption *out = &view->run->out->preemption;
-	uint32_t count = view->refusals.count;
-
-	if (count != 0) {
-		struct bt_explained_refusal *items = BT_ARENA_NEW_ARRAY(
-			&view->run->out->arena, struct bt_explained_refusal, count);
-
-		memcpy(items, view->refusals.items, count * sizeof(*items));
-		qsort(items, count, sizeof(*items), compare_refusals);
-		out->refusals.items = items;
-		out->refusals.count = count;
-	}
-	bt_vec_finish(&view->refusals);
 }
 
 /** The plugin is one of the profile's PostFilters, not only one that holds preemptors back. */
@@ -197,7 +116,42 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 	} else if (!bt_status_is_success(&eligible)) {
 		refuse_by_status(&view, &eligible, run->engine->state->snapshot.count);
 	} else {
-		explain_candidates(&view);
+		uint32_t count = view.decision->candidate_count;
+
+		if (count != 0) {
+			out->candidates.items = BT_ARENA_NEW_ARRAY(
+				&view.run->out->arena, struct bt_explained_candidate, count);
+			out->candidates.count = count;
+			for (uint32_t n = 0; n < count; n++) {
+				const struct bt_preemption_candidate *candidate =
+					&view.decision->candidates[n];
+				struct bt_explained_candidate *shown = &out->candidates.items[n];
+				struct bt_arena *arena = &view.run->out->arena;
+
+				shown->node = bt_arena_str(arena,
+					bt_node_table_name(
+						&view.run->engine->state->nodes, candidate->slot));
+				shown->pdb_violations = candidate->pdb_violations;
+				shown->victims.count = candidate->victim_count;
+				shown->victims.items = BT_ARENA_NEW_ARRAY(
+					arena, struct bt_explained_victim, candidate->victim_count);
+				for (uint32_t k = 0; k < candidate->victim_count; k++) {
+					struct bt_pod_info victim_pod;
+
+					bt_pod_info_from_record(view.run->engine->state,
+						candidate->victims[k], &victim_pod);
+					shown->victims.items[k] = (struct bt_explained_victim){
+						.namespace_ =
+							bt_arena_str(arena, victim_pod.namespace_),
+						.name = bt_arena_str(arena, victim_pod.name),
+						.priority = victim_pod.priority,
+					};
+				}
+				shown->selected = n == view.decision->selected;
+			}
+			qsort(out->candidates.items, count, sizeof(out->candidates.items[0]),
+				compare_candidates);
+		}
 		const struct bt_state *state = view.run->engine->state;
 		const struct bt_node_statuses *statuses = &view.result->diagnosis.statuses;
 		uint32_t potential =
@@ -206,7 +160,21 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 
 		if (potential != 0) {
 			/* Without any, nothing was tried, and the statuses are older. */
-			tried += explain_dry_runs(&view);
+			const struct bt_node_statuses *dry_statuses = &view.evaluator->statuses;
+			uint32_t dry_count = 0;
+
+			for (uint32_t i = 0; i < dry_statuses->entries.count; i++) {
+				refuse_by_status(&view, &dry_statuses->entries.items[i].status, 1);
+				dry_count++;
+			}
+			for (uint32_t i = 0;
+				dry_statuses->groups != NULL && i < dry_statuses->groups->count;
+				i++) {
+				refuse_by_status(&view, &dry_statuses->groups->statuses[i],
+					dry_statuses->groups->sizes[i]);
+				dry_count += dry_statuses->groups->sizes[i];
+			}
+			tried += dry_count;
 		}
 		if (potential > tried) {
 			refuse(&view, BT_STR("not tried: there are candidates enough"),
@@ -215,6 +183,17 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 		refuse(&view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
 			state->snapshot.count - potential);
 	}
-	keep_refusals(&view);
+	uint32_t count = view.refusals.count;
+
+	if (count != 0) {
+		struct bt_explained_refusal *items = BT_ARENA_NEW_ARRAY(
+			&view.run->out->arena, struct bt_explained_refusal, count);
+
+		memcpy(items, view.refusals.items, count * sizeof(*items));
+		qsort(items, count, sizeof(*items), compare_refusals);
+		out->refusals.items = items;
+		out->refusals.count = count;
+	}
+	bt_vec_finish(&view.refusals);
 	return 0;
 }

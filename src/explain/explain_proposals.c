@@ -270,22 +270,6 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 	return 0;
 }
 
-/** Leave out what is not needed, and no amount is larger than it must be. */
-static int search_minimise(
-	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err)
-{
-	int result = remedies->count <= ALL_PARTS_MAX ? find_part(search, remedies, err)
-						      : drop_one_by_one(search, remedies, err);
-
-	*remedies = bt_remedies_sort(&search->arena, remedies->items, remedies->count);
-	for (uint32_t i = 0; i < remedies->count && result == 0; i++) {
-		if (bt_remedy_has_least_amount(remedies->items[i].kind)) {
-			result = reduce_amount(search, remedies, i, err);
-		}
-	}
-	return result;
-}
-
 /** How often a refused candidate may ask for more. */
 #define ROUNDS_MAX 4
 /** Candidates for each proposal that is wanted, and some to begin with. */
@@ -351,7 +335,15 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 	struct bt_explain_world world;
 	struct bt_scan scan;
 	bool possible;
-	int result = search_minimise(search, &remedies, err);
+	int result = remedies.count <= ALL_PARTS_MAX ? find_part(search, &remedies, err)
+						     : drop_one_by_one(search, &remedies, err);
+
+	remedies = bt_remedies_sort(&search->arena, remedies.items, remedies.count);
+	for (uint32_t i = 0; i < remedies.count && result == 0; i++) {
+		if (bt_remedy_has_least_amount(remedies.items[i].kind)) {
+			result = reduce_amount(search, &remedies, i, err);
+		}
+	}
 
 	/* Without the time to see that it is the smallest, it is no proposal. */
 	if (result < 0 || search->exhausted || is_known(search, &remedies)) {
@@ -574,24 +566,6 @@ static int compare_proposals(const void *a, const void *b)
 	return bt_str_compare(x->proposal.node, y->proposal.node);
 }
 
-/** Nodes that want something, and nothing of it was tried. */
-static void count_untried(struct bt_explain_search *search)
-{
-	struct bt_explanation *out = search->run->out;
-
-	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		struct bt_candidate *const *wishes = &search->of_node[(size_t)i * BT_WISHES_MAX];
-		bool wants = false;
-		bool tried = false;
-
-		for (uint32_t k = 0; k < BT_WISHES_MAX; k++) {
-			wants = wants || wishes[k] != NULL;
-			tried = tried || (wishes[k] != NULL && wishes[k]->tried);
-		}
-		out->untried_count += wants && !tried;
-	}
-}
-
 int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 {
 	struct bt_explain_search search = {.run = run};
@@ -620,7 +594,18 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 			out->proposals.items[i] = ranked[i].proposal;
 		}
 		bt_free(ranked);
-		count_untried(&search);
+		for (uint32_t i = 0; i < out->nodes.count; i++) {
+			struct bt_candidate *const *wishes =
+				&search.of_node[(size_t)i * BT_WISHES_MAX];
+			bool wants = false;
+			bool tried = false;
+
+			for (uint32_t k = 0; k < BT_WISHES_MAX; k++) {
+				wants = wants || wishes[k] != NULL;
+				tried = tried || (wishes[k] != NULL && wishes[k]->tried);
+			}
+			out->untried_count += wants && !tried;
+		}
 	}
 	bt_vec_finish(&search.alike);
 	bt_vec_finish(&search.memo);

@@ -171,19 +171,6 @@ static const struct bt_node_affinity *without_required(
 
 /** --- other parts of the pod --- */
 
-static void tolerate(
-	const struct bt_remedy *remedy, bt_toleration_list *tolerations, struct bt_arena *arena)
-{
-	COPY_LIST(arena, tolerations, struct bt_toleration);
-	tolerations->present = true;
-	tolerations->items[tolerations->count++] = (struct bt_toleration){
-		.key = remedy->key,
-		.operator_ = remedy->value.length == 0 ? BT_STR("Exists") : BT_STR("Equal"),
-		.value = remedy->value,
-		.effect = remedy->effect,
-	};
-}
-
 static bool is_port(const struct bt_container_port *port, const struct bt_remedy *remedy)
 {
 	struct bt_str protocol = port->protocol.length != 0 ? port->protocol : BT_STR("TCP");
@@ -280,7 +267,15 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 
 		switch (remedy->kind) {
 		case BT_REMEDY_TOLERATE:
-			tolerate(remedy, &spec->tolerations, arena);
+			COPY_LIST(arena, &spec->tolerations, struct bt_toleration);
+			spec->tolerations.present = true;
+			spec->tolerations.items[spec->tolerations.count++] = (struct bt_toleration){
+				.key = remedy->key,
+				.operator_ = remedy->value.length == 0 ? BT_STR("Exists")
+								       : BT_STR("Equal"),
+				.value = remedy->value,
+				.effect = remedy->effect,
+			};
 			break;
 		case BT_REMEDY_DROP_NODE_SELECTOR:
 			COPY_LIST(arena, &spec->node_selector, struct bt_str_pair);
