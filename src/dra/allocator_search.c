@@ -60,81 +60,54 @@ static enum bt_search_result collect_all(struct bt_search *search, struct bt_opt
 	return BT_SEARCH_YES;
 }
 
-static enum bt_search_result validate_option(struct bt_search *search, uint32_t number)
-{
-	struct bt_option *option = &search->prepared->options[number];
-	enum bt_search_result result;
-
-	if (option->problem.data != NULL) {
-		(void)bt_error_set(
-			search->err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(option->problem));
-		return BT_SEARCH_ERROR;
-	}
-	if (option->wants_all) {
-		result = collect_all(search, option);
-		if (result != BT_SEARCH_YES) {
-			return result;
-		}
-		option->count = search->memory->all_devices.count - option->all_first;
-	}
-	return BT_SEARCH_YES;
-}
-
-static enum bt_search_result validate_request(
-	struct bt_search *search, const struct bt_prepared_request *request, int64_t *out_least)
-{
-	*out_least = INT64_MAX;
-	for (uint32_t i = 0; i < request->option_count; i++) {
-		uint32_t number = request->first_option + i;
-		enum bt_search_result result = validate_option(search, number);
-		int64_t count = search->prepared->options[number].count;
-		if (result != BT_SEARCH_YES) {
-			return result;
-		}
-		*out_least = count < *out_least ? count : *out_least;
-	}
-	return BT_SEARCH_YES;
-}
-
-static enum bt_search_result validate_claim(
-	struct bt_search *search, const struct bt_prepared_claim *claim)
-{
-	int64_t total = 0;
-
-	for (uint32_t r = 0; r < claim->request_count; r++) {
-		int64_t least;
-		enum bt_search_result result = validate_request(
-			search, &search->prepared->requests[claim->first_request + r], &least);
-		if (result != BT_SEARCH_YES) {
-			return result;
-		}
-		if (BT_ADD_OVERFLOW(total, least, &total)) {
-			total = INT64_MAX;
-			break;
-		}
-	}
-	if (total > BT_CLAIM_DEVICES_MAX) {
-		(void)bt_error_set(search->err, BERTH_ERR_INVALID,
-			"claim %.*s: number of requested devices %lld exceeds the claim limit of "
-			"%d",
-			BT_STR_ARG(claim->key), (long long)total, BT_CLAIM_DEVICES_MAX);
-		return BT_SEARCH_ERROR;
-	}
-	if (claim->constraint_problem.data != NULL) {
-		(void)bt_error_set(search->err, BERTH_ERR_INVALID, "%.*s",
-			BT_STR_ARG(claim->constraint_problem));
-		return BT_SEARCH_ERROR;
-	}
-	return BT_SEARCH_YES;
-}
-
 enum bt_search_result bt_search_validate(struct bt_search *search)
 {
+	const struct bt_prepared *prepared = search->prepared;
+
 	search->memory->all_devices.count = 0;
-	for (uint32_t c = 0; c < search->prepared->count; c++) {
-		enum bt_search_result result = validate_claim(search, &search->prepared->items[c]);
-		if (result != BT_SEARCH_YES) {
-			return result;
+	for (uint32_t c = 0; c < prepared->count; c++) {
+		const struct bt_prepared_claim *claim = &prepared->items[c];
+		int64_t total = 0;
+
+		for (uint32_t r = 0; r < claim->request_count; r++) {
+			const struct bt_prepared_request *request =
+				&prepared->requests[claim->first_request + r];
+			int64_t least = INT64_MAX;
+
+			for (uint32_t i = 0; i < request->option_count; i++) {
+				struct bt_option *option =
+					&prepared->options[request->first_option + i];
+				if (option->problem.data != NULL) {
+					(void)bt_error_set(search->err, BERTH_ERR_INVALID, "%.*s",
+						BT_STR_ARG(option->problem));
+					return BT_SEARCH_ERROR;
+				}
+				if (option->wants_all) {
+					enum bt_search_result result = collect_all(search, option);
+					if (result != BT_SEARCH_YES) {
+						return result;
+					}
+					option->count = search->memory->all_devices.count -
+						option->all_first;
+				}
+				least = option->count < least ? option->count : least;
+			}
+			if (BT_ADD_OVERFLOW(total, least, &total)) {
+				total = INT64_MAX;
+				break;
+			}
+		}
+		if (total > BT_CLAIM_DEVICES_MAX) {
+			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+				"claim %.*s: number of requested devices %lld exceeds the claim "
+				"limit of %d",
+				BT_STR_ARG(claim->key), (long long)total, BT_CLAIM_DEVICES_MAX);
+			return BT_SEARCH_ERROR;
+		}
+		if (claim->constraint_problem.data != NULL) {
+			(void)bt_error_set(search->err, BERTH_ERR_INVALID, "%.*s",
+				BT_STR_ARG(claim->constraint_problem));
+			return BT_SEARCH_ERROR;
 		}
 	}
 	return BT_SEARCH_YES;
@@ -284,45 +257,32 @@ static bool enter(struct bt_search *search, struct position *at, struct outcome 
 }
 
 /** YES: a device was taken, and the search goes on behind it. */
-static enum bt_search_result try_all_device(struct bt_search *search, struct bt_search_frame *frame)
-{
-	const struct bt_option *option = &search->prepared->options[frame->option];
-	const struct bt_all_device *all =
-		&search->memory->all_devices.items[option->all_first + (uint32_t)frame->number];
-
-	return bt_search_take(search, option, all->view, all->device, true);
-}
-
-static enum bt_search_result try_device(struct bt_search *search, const struct bt_option *option,
-	const struct bt_pool_view *view, const struct bt_pool_device *device)
-{
-	enum bt_search_result selected;
-
-	if (bt_search_is_busy(search, option, device)) {
-		return BT_SEARCH_NO;
-	}
-	selected = bt_search_select(search, option, device);
-	if (selected != BT_SEARCH_YES) {
-		return selected;
-	}
-	if (!bt_search_capacity_fits(search, option, device)) {
-		return BT_SEARCH_NO;
-	}
-	return bt_search_take(search, option, view, device, false);
-}
-
 static enum bt_search_result try_next_device(
 	struct bt_search *search, struct bt_search_frame *frame)
 {
 	const struct bt_option *option = &search->prepared->options[frame->option];
 
+	if (option->wants_all) {
+		const struct bt_all_device *all =
+			&search->memory->all_devices
+				 .items[option->all_first + (uint32_t)frame->number];
+		return bt_search_take(search, option, all->view, all->device, true);
+	}
 	for (; device_at(search, &frame->view, &frame->device); frame->device++) {
 		const struct bt_pool_view *view = search->node->items.items[frame->view].view;
-		enum bt_search_result result;
+		const struct bt_pool_device *device = &view->devices.items[frame->device];
+		enum bt_search_result result = BT_SEARCH_NO;
 		if (bt_search_is_over(search)) {
 			return BT_SEARCH_ERROR;
 		}
-		result = try_device(search, option, view, &view->devices.items[frame->device]);
+		if (!bt_search_is_busy(search, option, device)) {
+			result = bt_search_select(search, option, device);
+		}
+		if (result == BT_SEARCH_YES) {
+			result = bt_search_capacity_fits(search, option, device)
+				? bt_search_take(search, option, view, device, false)
+				: BT_SEARCH_NO;
+		}
 		if (result != BT_SEARCH_NO) {
 			frame->device++;
 			return result;
@@ -337,8 +297,7 @@ static enum bt_search_result advance(struct bt_search *search, struct position *
 	struct bt_search_memory *memory = search->memory;
 	struct bt_search_frame *frame = &memory->frames.items[memory->frames.count - 1];
 	bool wants_all = search->prepared->options[frame->option].wants_all;
-	enum bt_search_result result =
-		wants_all ? try_all_device(search, frame) : try_next_device(search, frame);
+	enum bt_search_result result = try_next_device(search, frame);
 
 	if (result == BT_SEARCH_YES) {
 		frame->has_taken = true;

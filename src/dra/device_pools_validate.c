@@ -2,37 +2,7 @@
 /* What is kept of pools against the same made anew (BERTH_VERIFY=1), and what it costs. */
 #include "dra/device_pools_private.h"
 
-static bool is_same_view(const struct bt_pool_view *a, const struct bt_pool_view *b)
-{
-	if (a->pool != b->pool || a->state != b->state || a->is_binding != b->is_binding ||
-		a->devices.count != b->devices.count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->devices.count; i++) {
-		if (a->devices.items[i].row != b->devices.items[i].row ||
-			a->devices.items[i].id != b->devices.items[i].id ||
-			a->devices.items[i].flags != b->devices.items[i].flags) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool is_same_node(const struct bt_node_pools *a, const struct bt_node_pools *b)
-{
-	if (a->items.count != b->items.count || a->has_problem != b->has_problem ||
-		a->has_counters != b->has_counters || a->device_count != b->device_count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->items.count; i++) {
-		if (!is_same_view(a->items.items[i].view, b->items.items[i].view)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/** The views of both, by what they are of: the numbers of rows and pools differ. */
+/** The views of both, by what they are of: the numbers of rows and pools may differ. */
 static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_pool_view *a,
 	const struct bt_device_pools *fresh, const struct bt_pool_view *b)
 {
@@ -55,7 +25,8 @@ static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_p
 static bool is_equal_node(const struct bt_device_pools *pools, const struct bt_node_pools *a,
 	const struct bt_device_pools *fresh, const struct bt_node_pools *b)
 {
-	if (a->items.count != b->items.count) {
+	if (a->items.count != b->items.count || a->has_problem != b->has_problem ||
+		a->has_counters != b->has_counters || a->device_count != b->device_count) {
 		return false;
 	}
 	for (uint32_t i = 0; i < a->items.count; i++) {
@@ -129,7 +100,7 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot)
 	struct bt_node_pools plain;
 
 	bt_node_pools_compute(pools, slot, &plain);
-	if (!is_same_node(bt_device_pools_of_node(pools, slot), &plain)) {
+	if (!is_equal_node(pools, bt_device_pools_of_node(pools, slot), pools, &plain)) {
 		bt_panic("pools of node %.*s are not what they should be",
 			BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
 	}
@@ -138,70 +109,47 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot)
 
 /* --- memory --- */
 
-static size_t pool_bytes(const struct bt_pool *pool)
-{
-	size_t bytes = pool->slices.capacity * sizeof(pool->slices.items[0]) +
-		pool->views.capacity * sizeof(pool->views.items[0]) +
-		pool->counters.capacity * sizeof(pool->counters.items[0]);
+#define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
+#define map_bytes(map) ((size_t)(map)->capacity * sizeof(*(map)->slots))
 
-	for (uint32_t i = 0; i < pool->views.count; i++) {
-		const struct bt_pool_view *view = pool->views.items[i];
-		bytes += sizeof(*view) + view->slices.capacity * sizeof(view->slices.items[0]) +
-			view->devices.capacity * sizeof(view->devices.items[0]);
-	}
-	for (uint32_t i = 0; i < pool->counters.count; i++) {
-		const struct bt_pool_counters *counters = pool->counters.items[i];
-		bytes += sizeof(*counters) +
-			counters->slices.capacity * sizeof(counters->slices.items[0]) +
-			counters->set_names.capacity * sizeof(counters->set_names.items[0]) +
-			counters->counters.capacity * sizeof(counters->counters.items[0]) +
-			counters->consumers.capacity * sizeof(counters->consumers.items[0]) +
-			counters->uses.capacity * sizeof(counters->uses.items[0]);
-	}
-	return bytes;
-}
-
-static size_t map_bytes(const struct bt_map *map)
+size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools)
 {
-	return map->capacity * sizeof(map->slots[0]);
-}
-
-/** Of what has parts of its own. */
-static size_t part_bytes(const struct bt_device_pools *pools)
-{
-	size_t bytes = 0;
+	size_t bytes = sizeof(*pools) + map_bytes(&pools->slice_map) +
+		map_bytes(&pools->named_map) + map_bytes(&pools->scope_map) +
+		map_bytes(&pools->program_map) + vec_bytes(&pools->slices) +
+		vec_bytes(&pools->rows) + vec_bytes(&pools->row_of_id) +
+		vec_bytes(&pools->pool_of_id) + vec_bytes(&pools->id_marks) +
+		vec_bytes(&pools->free_rows) + vec_bytes(&pools->pools) + vec_bytes(&pools->named) +
+		vec_bytes(&pools->scopes) + vec_bytes(&pools->nodes) + pools->program_bytes +
+		pools->arena.total_bytes + bt_search_memory_bytes(pools->search);
 
 	for (uint32_t i = 0; i < pools->slices.count; i++) {
-		bytes += pools->slices.items[i].rows.capacity * sizeof(uint32_t);
-	}
-	for (uint32_t i = 0; i < pools->pools.count; i++) {
-		bytes += pool_bytes(&pools->pools.items[i]);
+		bytes += vec_bytes(&pools->slices.items[i].rows);
 	}
 	for (uint32_t i = 0; i < pools->named.count; i++) {
-		bytes += pools->named.items[i].pools.capacity * sizeof(uint32_t);
+		bytes += vec_bytes(&pools->named.items[i].pools);
 	}
 	for (uint32_t i = 0; i < pools->nodes.count; i++) {
-		bytes += pools->nodes.items[i].items.capacity * sizeof(struct bt_node_pool);
+		bytes += vec_bytes(&pools->nodes.items[i].items);
 	}
 	for (uint32_t i = 0; i < pools->scopes.count; i++) {
 		bytes += pools->scopes.items[i].arena.total_bytes;
 	}
+	for (uint32_t i = 0; i < pools->pools.count; i++) {
+		const struct bt_pool *pool = &pools->pools.items[i];
+		bytes += vec_bytes(&pool->slices) + vec_bytes(&pool->views) +
+			vec_bytes(&pool->counters);
+		for (uint32_t k = 0; k < pool->views.count; k++) {
+			const struct bt_pool_view *view = pool->views.items[k];
+			bytes += sizeof(*view) + vec_bytes(&view->slices) +
+				vec_bytes(&view->devices);
+		}
+		for (uint32_t k = 0; k < pool->counters.count; k++) {
+			const struct bt_pool_counters *counters = pool->counters.items[k];
+			bytes += sizeof(*counters) + vec_bytes(&counters->slices) +
+				vec_bytes(&counters->set_names) + vec_bytes(&counters->counters) +
+				vec_bytes(&counters->consumers) + vec_bytes(&counters->uses);
+		}
+	}
 	return bytes;
-}
-
-size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools)
-{
-	return sizeof(*pools) + map_bytes(&pools->slice_map) + map_bytes(&pools->named_map) +
-		map_bytes(&pools->scope_map) + map_bytes(&pools->program_map) +
-		pools->slices.capacity * sizeof(pools->slices.items[0]) +
-		pools->rows.capacity * sizeof(pools->rows.items[0]) +
-		(pools->row_of_id.capacity + pools->pool_of_id.capacity + pools->id_marks.capacity +
-			pools->free_rows.capacity) *
-		sizeof(uint32_t) +
-		pools->pools.capacity * sizeof(pools->pools.items[0]) +
-		pools->named.capacity * sizeof(pools->named.items[0]) +
-		pools->scopes.capacity * sizeof(pools->scopes.items[0]) +
-		pools->nodes.capacity * sizeof(pools->nodes.items[0]) + pools->program_bytes +
-		pools->arena.total_bytes + part_bytes(pools) +
-		bt_search_memory_bytes(pools->search);
 }

@@ -232,38 +232,35 @@ struct bt_device_totals bt_dra_device_totals(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot)
 {
 	struct class_totals *totals = totals_of(dra, device_class);
-	const struct reached_devices *here;
+	struct bt_device_pools *pools = dra->pools;
+	struct reached_devices *here;
 
 	bt_device_pools_catch_up(dra->pools);
 	if (!totals->everywhere.is_known || totals->everywhere.sequence != dra->pools->sequence) {
 		find_everywhere(dra, totals);
 	}
-	struct bt_device_pools *pools = dra->pools;
-	struct reached_devices *reached;
-
 	while (totals->nodes.count <= slot) {
 		bt_vec_push(&totals->nodes, (struct reached_devices){0});
 	}
-	reached = &totals->nodes.items[slot];
-	if (!reached->is_known || reached->sequence != pools->sequence ||
-		reached->epoch != pools->node_epoch ||
-		!bt_sym_equal(reached->node, dra->state->nodes.rows[slot].name)) {
+	here = &totals->nodes.items[slot];
+	if (!here->is_known || here->sequence != pools->sequence ||
+		here->epoch != pools->node_epoch ||
+		!bt_sym_equal(here->node, dra->state->nodes.rows[slot].name)) {
 		bt_sym name = dra->state->nodes.rows[slot].name;
 		uint32_t named = bt_named_pools_find(pools, name);
 
-		begin(pools, reached);
-		reached->node = name;
+		begin(pools, here);
+		here->node = name;
 		intern_selectors(dra, totals->device_class);
 		pools->mark++;
 		for (uint32_t i = 0;
 			named != BT_POOL_NONE && i < pools->named.items[named].pools.count; i++) {
-			add_pool(dra, pools->named.items[named].pools.items[i], slot, reached);
+			add_pool(dra, pools->named.items[named].pools.items[i], slot, here);
 		}
 		for (uint32_t i = 0; i < pools->shared_pools.count; i++) {
-			add_pool(dra, pools->shared_pools.items[i], slot, reached);
+			add_pool(dra, pools->shared_pools.items[i], slot, here);
 		}
 	}
-	here = reached;
 	if (totals->everywhere.is_broken || here->is_broken) {
 		return (struct bt_device_totals){0, 0};
 	}

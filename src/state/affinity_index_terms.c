@@ -60,19 +60,15 @@ void bt_affinity_index_set_domain(
 	key->domains[slot] = domain;
 }
 
-/**
- * Pods can name keys without end that no node has: they are looked up only when nodes got a key
- * that none had. true: some got a column; they are stale.
- */
-static bool find_new_columns(struct bt_affinity_index *index)
+bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
 {
-	bool found = false;
+	const struct bt_node_table *table = &index->state->nodes;
+	bool stale = false;
 
-	if (index->key_epoch == index->state->nodes.label_key_epoch) {
-		return false;
-	}
-	index->key_epoch = index->state->nodes.label_key_epoch;
-	for (uint32_t i = 0; i < index->keys.count; i++) {
+	/* Pods can name keys without end that no node has: they are looked up only when nodes got
+	 * a key that none had. */
+	for (uint32_t i = 0; index->key_epoch != table->label_key_epoch && i < index->keys.count;
+		i++) {
 		struct topology_key *key = &index->keys.items[i];
 
 		if (key->term_count == 0 || key->column != NULL) {
@@ -82,17 +78,10 @@ static bool find_new_columns(struct bt_affinity_index *index)
 		if (key->column != NULL) {
 			bt_vec_push(&index->active_keys, i);
 			key->stale = true;
-			found = true;
+			stale = true;
 		}
 	}
-	return found;
-}
-
-bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
-{
-	const struct bt_node_table *table = &index->state->nodes;
-	bool stale = find_new_columns(index);
-
+	index->key_epoch = table->label_key_epoch;
 	for (uint32_t i = 0; i < index->active_keys.count; i++) {
 		struct topology_key *key = &index->keys.items[index->active_keys.items[i]];
 
@@ -113,13 +102,12 @@ bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
 static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
 {
 	uint64_t hash = bt_str_hash(text);
-	uint32_t at = bt_map_first(&index->key_map, hash);
 	uint32_t id = UINT32_MAX;
 
-	for (; at != BT_MAP_NONE && id == UINT32_MAX; at = bt_map_next(&index->key_map, hash, at)) {
-		uint32_t candidate = bt_map_value(&index->key_map, at);
+	BT_MAP_EACH (&index->key_map, hash, candidate) {
 		if (bt_str_equal(index->keys.items[candidate].text, text)) {
 			id = candidate;
+			break;
 		}
 	}
 	if (id == UINT32_MAX) {
@@ -205,17 +193,6 @@ static void free_list(struct posting_list *list)
 	free_text(&list->value);
 }
 
-static void drop_list(struct bt_affinity_index *index, uint32_t id)
-{
-	struct posting_list *list = &index->lists.items[id];
-	bool removed = bt_map_remove(&index->list_map, list->hash, id);
-
-	BT_ASSERT(removed);
-	index->list_counts[list->kind][list->group]--;
-	free_list(list);
-	bt_vec_push(&index->free_lists, id);
-}
-
 /** The term is listed under these values, each once. */
 static void post_under(struct bt_affinity_index *index, uint32_t id, enum posting_kind kind,
 	struct bt_str key, const struct bt_str *values, uint32_t count)
@@ -297,7 +274,6 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 			label = requirement;
 		}
 	}
-
 	struct bt_str none = BT_STR("");
 
 	if (label != NULL && requirement_rank(label) <= LISTS_MAX) {
@@ -336,7 +312,11 @@ void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id)
 			index->terms.items[moved.term]->links[moved.link].position = link.position;
 		}
 		if (list->postings.count == 0) {
-			drop_list(index, link.list);
+			removed = bt_map_remove(&index->list_map, list->hash, link.list);
+			BT_ASSERT(removed);
+			index->list_counts[list->kind][list->group]--;
+			free_list(list);
+			bt_vec_push(&index->free_lists, link.list);
 		}
 	}
 	unref_key(index, indexed->key);
