@@ -188,22 +188,6 @@ static void delete_pod_from_scheduling_queue(
 
 /** --- pods: spec 03 section 10.1 --- */
 
-static int add_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
-	struct berth_error *err)
-{
-	if (bt_pod_is_assigned(pod->value)) {
-		return add_pod_to_cache(scheduler, pod, now_ns, err);
-	}
-	if (is_responsible_for_pod(scheduler, pod)) {
-		int64_t started_ns = bt_metrics_now(scheduler->metrics);
-		log_pod("Add event for unscheduled pod", pod);
-		bt_queue_add(scheduler->queue, pod, now_ns);
-		bt_scheduler_event_handled(
-			scheduler, resource_unschedulable_pod, BT_ACTION_ADD, started_ns);
-	}
-	return 0;
-}
-
 static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
 {
@@ -292,10 +276,21 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 	}
 	if (new_pod != NULL) {
 		bt_object_store_put(&scheduler->pods, bt_object_share(new_pod));
-		return old_pod != NULL ? update_pod(scheduler, old_pod, new_pod, now_ns, err)
-				       : add_pod(scheduler, new_pod, now_ns, err);
+		if (old_pod != NULL) {
+			return update_pod(scheduler, old_pod, new_pod, now_ns, err);
+		}
+		if (bt_pod_is_assigned(new_pod->value)) {
+			return add_pod_to_cache(scheduler, new_pod, now_ns, err);
+		}
+		if (is_responsible_for_pod(scheduler, new_pod)) {
+			int64_t started_ns = bt_metrics_now(scheduler->metrics);
+			log_pod("Add event for unscheduled pod", new_pod);
+			bt_queue_add(scheduler->queue, new_pod, now_ns);
+			bt_scheduler_event_handled(
+				scheduler, resource_unschedulable_pod, BT_ACTION_ADD, started_ns);
+		}
 	}
-	if (old_pod == NULL) {
+	if (new_pod != NULL || old_pod == NULL) {
 		return 0;
 	}
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, old_pod->meta->namespace_,
@@ -313,8 +308,9 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 
 /** --- other kinds --- */
 
-/** Resource name of the events of other kinds; absent: nobody can register for it. */
-static struct bt_str event_resource(enum bt_kind kind)
+/** Nothing for a kind whose events no plugin can register for. */
+static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t started_ns, int64_t now_ns)
 {
 	static const struct {
 		enum bt_kind kind;
@@ -332,22 +328,15 @@ static struct bt_str event_resource(enum bt_kind kind)
 		{BT_KIND_DEVICE_CLASS, BT_RESOURCE_DEVICE_CLASS},
 		{BT_KIND_POD_GROUP, BT_RESOURCE_POD_GROUP},
 	};
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (rows[i].kind == kind) {
-			return rows[i].resource;
-		}
-	}
-	return (struct bt_str){NULL, 0};
-}
-
-static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_object,
-	struct bt_object *new_object, int64_t started_ns, int64_t now_ns)
-{
 	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
-	struct bt_cluster_event event = {event_resource(kind), BT_ACTION_UPDATE};
-	if (event.resource.data == NULL) {
+	uint32_t i = 0;
+	while (i < BT_ARRAY_LENGTH(rows) && rows[i].kind != kind) {
+		i++;
+	}
+	if (i == BT_ARRAY_LENGTH(rows)) {
 		return;
 	}
+	struct bt_cluster_event event = {rows[i].resource, BT_ACTION_UPDATE};
 	if (old_object == NULL) {
 		event.action = BT_ACTION_ADD;
 	} else if (new_object == NULL) {

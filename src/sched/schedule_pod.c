@@ -101,25 +101,6 @@ struct bt_cycle_state *bt_engine_begin_cycle(
 	return &engine->cycle;
 }
 
-/** What the plan knows of the shape becomes the start of the cycle. */
-static void adopt_plan(struct bt_cycle_state *cycle, const struct bt_plan *plan)
-{
-	for (uint32_t i = 0; i < cycle->plugin_count; i++) {
-		/* Otherwise the runner puts in what the plan knows when it comes to the plugin: one
-		 * that does not run leaves no data. */
-		if (plan->pre_filter_cached) {
-			cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
-		}
-		cycle->pre_score_data[i] = plan->template.pre_score_data[i];
-	}
-	for (uint32_t i = 0; i < plan->template.data.count; i++) {
-		bt_vec_push(&cycle->data, plan->template.data.items[i]);
-	}
-	cycle->skip_filter = plan->template.skip_filter;
-	cycle->skip_score = plan->template.skip_score;
-	cycle->memo = plan->memo;
-}
-
 /** --- diagnosis --- */
 
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status)
@@ -526,8 +507,24 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	run.plan = bt_plan_get(engine, framework, pod);
 	run.cycle->record_plugin_metrics = bt_profile_samples(framework->metrics);
 	out_result->plan = run.plan;
+	struct bt_cycle_state *cycle = run.cycle;
 	if (run.plan != NULL) {
-		adopt_plan(run.cycle, run.plan);
+		/* What the plan knows of the shape becomes the start of the cycle. */
+		const struct bt_plan *plan = run.plan;
+		for (uint32_t i = 0; i < cycle->plugin_count; i++) {
+			/* Otherwise the runner puts in what the plan knows when it comes to the
+			 * plugin: one that does not run leaves no data. */
+			if (plan->pre_filter_cached) {
+				cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
+			}
+			cycle->pre_score_data[i] = plan->template.pre_score_data[i];
+		}
+		for (uint32_t i = 0; i < plan->template.data.count; i++) {
+			bt_vec_push(&cycle->data, plan->template.data.items[i]);
+		}
+		cycle->skip_filter = plan->template.skip_filter;
+		cycle->skip_score = plan->template.skip_score;
+		cycle->memo = plan->memo;
 	}
 	uint64_t claim_version = claim_version_of(engine->state);
 	/* Nothing in the state changes before the end of this function. */
@@ -545,9 +542,8 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 			bt_profile_results_stored(metrics, started_ns);
 		}
 	}
-	/* Counters go on counting and may be given up: who goes on with the cycle must not find
-	 * them. */
-	struct bt_cycle_state *cycle = run.cycle;
+	/* Reset them: counters go on counting and may be given up; a later step of the same cycle
+	 * must not see stale values. */
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
 		const struct bt_plugin_shortcuts *shortcuts =

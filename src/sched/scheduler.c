@@ -60,29 +60,6 @@ static void collect_label(void *context, const struct bt_queue_event_counters *c
 	}
 }
 
-/** --- by plugin --- */
-
-static void collect_rejector(struct bt_scheduler *scheduler, uint32_t profile, uint32_t rejector)
-{
-	struct bt_collected *collected = &scheduler->collected;
-	struct bt_collected_value *value =
-		&collected->unschedulable.items[profile * REJECTORS_OF_PROFILE + rejector];
-	int64_t pods = bt_queue_unschedulable_pods(scheduler->queue, profile, rejector);
-	if (value->cell == NULL) {
-		if (pods == 0) {
-			return;
-		}
-		const struct bt_framework *framework =
-			scheduler->engine->profiles.frameworks.items[profile];
-		const struct bt_str values[] = {
-			bt_queue_rejector_name(scheduler->queue, profile, rejector),
-			framework->scheduler_name};
-		value->cell =
-			bt_scheduler_cell(scheduler->metrics, BT_FAMILY_UNSCHEDULABLE_PODS, values);
-	}
-	show(value, (double)pods);
-}
-
 /** --- the rest --- */
 
 static void set(struct bt_scheduler *scheduler, enum bt_scheduler_family family, const char *label,
@@ -123,7 +100,21 @@ static void collect(void *source)
 	}
 	for (uint32_t p = 0; p < profiles; p++) {
 		for (uint32_t r = 0; r < REJECTORS_OF_PROFILE; r++) {
-			collect_rejector(scheduler, p, r);
+			struct bt_collected_value *value =
+				&collected->unschedulable.items[p * REJECTORS_OF_PROFILE + r];
+			int64_t pods = bt_queue_unschedulable_pods(scheduler->queue, p, r);
+			if (value->cell == NULL && pods == 0) {
+				continue;
+			}
+			if (value->cell == NULL) {
+				const struct bt_str values[] = {
+					bt_queue_rejector_name(scheduler->queue, p, r),
+					scheduler->engine->profiles.frameworks.items[p]
+						->scheduler_name};
+				value->cell = bt_scheduler_cell(
+					scheduler->metrics, BT_FAMILY_UNSCHEDULABLE_PODS, values);
+			}
+			show(value, (double)pods);
 		}
 	}
 	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -

@@ -109,20 +109,6 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 	scheduler->runs_calls = false;
 }
 
-/** true: the answer is for the call that is under way for this pod, which goes on. */
-static bool scheduler_resume_call(struct bt_scheduler *scheduler, struct bt_str uid)
-{
-	struct bt_api_call *call = bt_api_calls_in_flight(&scheduler->calls, uid);
-	if (call == NULL || call->type != BT_API_CALL_POD_BINDING) {
-		return false;
-	}
-	if (!call->is_listed) {
-		call->is_listed = true;
-		bt_fifo_push(&scheduler->answered, call);
-	}
-	return true;
-}
-
 bool bt_scheduler_patch_answered(
 	struct bt_scheduler *scheduler, struct bt_str uid, int result, struct bt_str message)
 {
@@ -576,8 +562,15 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 {
+	struct bt_api_call *call = bt_api_calls_in_flight(&scheduler->calls, uid);
 	struct bt_held_pod *held = scheduler_find_binding(scheduler, uid);
-	if (!scheduler_resume_call(scheduler, uid) && held != NULL) {
+	if (call != NULL && call->type == BT_API_CALL_POD_BINDING) {
+		/* The answer is for the call that is under way for this pod. */
+		if (!call->is_listed) {
+			call->is_listed = true;
+			bt_fifo_push(&scheduler->answered, call);
+		}
+	} else if (held != NULL) {
 		scheduler_make_ready(held);
 	}
 }
