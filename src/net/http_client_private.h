@@ -29,6 +29,7 @@ struct bt_http_trust {
 struct bt_http_ticket {
 	char *host; /* "host:port" */
 	gnutls_datum_t session;
+	int64_t kept_ns;
 };
 
 enum bt_http_phase {

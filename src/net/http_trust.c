@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/nanoseconds.h"
 #include "net/http_client_private.h"
 #include "net/http_lookup.h"
 
 #define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+/* A resumed session stands for the certificate that was verified when the ticket was issued. */
+#define TICKET_NS_MAX (3600 * BT_NS_PER_SECOND)
 #define NOT_VERIFIED "tls: failed to verify certificate: x509: "
 
 /* Where the roots of the system may be, as Go looks for them. */
@@ -301,7 +304,8 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 		(void)gnutls_server_name_set(session, GNUTLS_NAME_DNS, host.data, host.length);
 	}
 	const struct bt_http_ticket *ticket = level == 1 ? find_ticket(connection) : NULL;
-	if (ticket != NULL) {
+	if (ticket != NULL &&
+		bt_loop_now_ns(connection->client->loop) - ticket->kept_ns < TICKET_NS_MAX) {
 		(void)gnutls_session_set_data(session, ticket->session.data, ticket->session.size);
 	}
 	bool is_inner = level == 1 && connection->sessions[0] != NULL;
@@ -323,7 +327,8 @@ static bool verify(struct bt_http_client_connection *connection, uint32_t level)
 	unsigned int status = 0;
 	struct bt_str host = host_of(connection, level);
 	struct bt_strbuf name = {0};
-	if (connection->trust->is_insecure) {
+	if (connection->trust->is_insecure ||
+		gnutls_session_is_resumed(connection->sessions[level]) != 0) {
 		return true;
 	}
 	bt_strbuf_append_str(&name, host);
@@ -409,4 +414,7 @@ void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection)
 	}
 	gnutls_free(ticket->session.data);
 	ticket->session = data;
+	if (gnutls_session_is_resumed(session) == 0) {
+		ticket->kept_ns = bt_loop_now_ns(connection->client->loop);
+	}
 }
