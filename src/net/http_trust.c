@@ -95,6 +95,9 @@ int bt_http_trust_create(const struct bt_http_client_tls *tls, struct bt_http_tr
 		gnutls_priority_init(&trust->priorities, PRIORITIES, NULL) != 0) {
 		result = bt_error_set(err, BERTH_ERR_INTERNAL, "TLS does not start");
 	} else {
+		/* as upstream: a root is trusted whatever it says of itself */
+		gnutls_certificate_set_verify_flags(
+			trust->credentials, GNUTLS_VERIFY_ALLOW_X509_V1_CA_CRT);
 		result = set_material(trust, tls, err);
 	}
 	if (result != 0) {
@@ -159,8 +162,7 @@ static ssize_t session_result(
 	if (code >= 0) {
 		return code;
 	}
-	if (code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED ||
-		(gnutls_error_is_fatal((int)code) == 0 && is_read)) {
+	if (gnutls_error_is_fatal((int)code) == 0) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -186,15 +188,12 @@ static size_t pending(const struct bt_http_client_connection *connection, uint32
 				: 0);
 }
 
-/* GnuTLS asks for another call after a session ticket, though more records may be there. */
+/* GnuTLS asks for another call after a ticket or a warning, though more records may be there. */
 static bool is_interrupted(const struct bt_http_client_connection *connection, uint32_t level,
 	ssize_t code, size_t before)
 {
-	if (code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED) {
-		size_t after = pending(connection, level);
-		return after != 0 && after < before;
-	}
-	return code < 0 && gnutls_error_is_fatal((int)code) == 0;
+	size_t after = pending(connection, level);
+	return code < 0 && gnutls_error_is_fatal((int)code) == 0 && after != 0 && after < before;
 }
 
 static ssize_t read_session(
@@ -370,7 +369,7 @@ int bt_http_trust_handshake(struct bt_http_client_connection *connection, uint32
 	if (code == 0) {
 		return verify(connection, level) ? 1 : -1;
 	}
-	if (code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED) {
+	if (gnutls_error_is_fatal(code) == 0) {
 		return 0;
 	}
 	if (connection->speaks_http) {
