@@ -156,31 +156,27 @@ struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
 }
 
 /* A requirement for the signature: its values are a set. */
-static struct bt_str sign_requirement(
-	const struct bt_node_selector_requirement *requirement, struct bt_arena *arena)
-{
-	struct bt_str *values = BT_ARENA_NEW_ARRAY(arena, struct bt_str, requirement->values.count);
-	struct bt_strbuf text = {0};
-	struct bt_str result;
-
-	for (uint32_t i = 0; i < requirement->values.count; i++) {
-		values[i] = requirement->values.items[i];
-	}
-	bt_sign_write_str(&text, requirement->key);
-	bt_sign_write_str(&text, requirement->operator_);
-	bt_sign_write_sorted(&text, values, requirement->values.count, false);
-	result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 static void sign_requirements(const struct bt_node_selector_requirement *requirements,
 	uint32_t count, struct bt_arena *arena, struct bt_strbuf *out)
 {
 	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		texts[i] = sign_requirement(&requirements[i], arena);
+		const struct bt_node_selector_requirement *requirement = &requirements[i];
+		struct bt_str *values =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str, requirement->values.count);
+		struct bt_strbuf text = {0};
+		struct bt_str result;
+
+		for (uint32_t k = 0; k < requirement->values.count; k++) {
+			values[k] = requirement->values.items[k];
+		}
+		bt_sign_write_str(&text, requirement->key);
+		bt_sign_write_str(&text, requirement->operator_);
+		bt_sign_write_sorted(&text, values, requirement->values.count, false);
+		result = bt_arena_str(arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		texts[i] = result;
 	}
 	bt_sign_write_sorted(out, texts, count, false);
 }

@@ -68,6 +68,13 @@ bool bt_volume_claim_of(const struct bt_pod_info *pod, const struct bt_volume *v
 /** Some volume of the pod has this claim; ephemeral volumes only count with_ephemeral. */
 bool bt_pod_uses_claim(
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool with_ephemeral);
+/** A hint: the claim is one of the pod's, ephemeral ones included. */
+enum bt_queueing_hint bt_hint_if_uses_claim(struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	const void *old_object, const void *new_object, struct berth_error *err);
+/** The same without ephemeral volumes. */
+enum bt_queueing_hint bt_hint_if_names_claim(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	struct berth_error *err);
 /** What bt_pod_uses_claim looks at with_ephemeral: their claims have the pod's name in theirs. */
 enum bt_hint_scope bt_claim_hint_scope(const struct bt_shape *shape);
 /** The claim of an ephemeral volume was made for the pod. Spec 07 section 2.3. */

@@ -442,56 +442,6 @@ static struct bt_prng *share_ids(struct bt_dynamic_resources *instance)
 	return &instance->share_ids;
 }
 
-static struct bt_status prepare(const struct preparation *preparation)
-{
-	struct bt_dynamic_cycle *data = preparation->data;
-	struct bt_status status = find_claims(preparation);
-
-	if (bt_status_is_success(&status)) {
-		struct bt_resource_claim_consumer_reference reference;
-		struct berth_error err = BERTH_ERROR_INIT;
-
-		data->extended =
-			bt_extended_is_wanted(preparation->instance, preparation->pod->shape)
-			? bt_extended_begin(preparation->instance, preparation->pod,
-				  preparation->cycle->arena)
-			: NULL;
-		if (data->extended == NULL) {
-			status = BT_STATUS_OK;
-		} else if (bt_dynamic_binding(preparation->instance, preparation->pod->object,
-				   UINT32_MAX, &reference, &err) != 0) {
-			status = unresolvable(preparation->cycle->arena, &err);
-		} else {
-			add_claim(preparation, bt_extended_claim(data->extended), &reference);
-			data->claims[data->user_count].is_special = true;
-			status = BT_STATUS_OK;
-		}
-	}
-	if (bt_status_is_success(&status) && data->count == 0) {
-		return bt_status_code_only(BT_STATUS_SKIP);
-	}
-	if (bt_status_is_success(&status)) {
-		status = check_claims(preparation);
-	}
-	if (bt_status_is_success(&status) && data->unallocated_count != 0) {
-		/* Step 7. */
-		struct bt_arena *arena = preparation->cycle->arena;
-		struct bt_allocator_options options = {
-			.prng = share_ids(preparation->instance),
-			.is_over = bt_dynamic_filter_is_over,
-			.context = &data->limit,
-			.verify = preparation->instance->base.handle->verify,
-		};
-
-		data->limit = (struct bt_filter_limit){
-			.handle = preparation->instance->base.handle, .cycle = preparation->cycle};
-		data->todo =
-			BT_ARENA_NEW_ARRAY(arena, const struct bt_resource_claim *, data->count);
-		data->allocator = bt_allocator_create(preparation->instance->dra, &options, arena);
-	}
-	return status;
-}
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
@@ -501,6 +451,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		.cycle = cycle,
 		.pod = pod,
 	};
+	struct bt_dynamic_cycle *data;
 	struct bt_status status;
 
 	/* Until all went well the state holds no claims (step 8). */
@@ -519,13 +470,53 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	preparation.data = BT_ARENA_NEW(cycle->arena, struct bt_dynamic_cycle);
 	preparation.group = bt_dynamic_group_of(plugin, cycle);
-	status = prepare(&preparation);
+	data = preparation.data;
+	status = find_claims(&preparation);
 	if (bt_status_is_success(&status)) {
-		preparation.data->slot_count =
-			preparation.instance->base.handle->state->nodes.slot_count;
-		preparation.data->nodes = BT_ARENA_NEW_ARRAY(
-			cycle->arena, struct bt_dynamic_node *, preparation.data->slot_count);
-		bt_plugin_set_pre_filter_data(plugin, cycle, preparation.data);
+		struct bt_resource_claim_consumer_reference reference;
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		data->extended = bt_extended_begin(preparation.instance, pod, cycle->arena);
+		if (data->extended == NULL) {
+			status = BT_STATUS_OK; /* no special claim */
+		} else if (bt_dynamic_binding(preparation.instance, pod->object, UINT32_MAX,
+				   &reference, &err) != 0) {
+			status = unresolvable(cycle->arena, &err);
+		} else {
+			add_claim(&preparation, bt_extended_claim(data->extended), &reference);
+			data->claims[data->user_count].is_special = true;
+			status = BT_STATUS_OK;
+		}
+	}
+	if (bt_status_is_success(&status) && data->count == 0) {
+		status = bt_status_code_only(BT_STATUS_SKIP);
+	} else {
+		if (bt_status_is_success(&status)) {
+			status = check_claims(&preparation);
+		}
+		if (bt_status_is_success(&status) && data->unallocated_count != 0) {
+			/* Step 7. */
+			struct bt_arena *arena = cycle->arena;
+			struct bt_allocator_options options = {
+				.prng = share_ids(preparation.instance),
+				.is_over = bt_dynamic_filter_is_over,
+				.context = &data->limit,
+				.verify = preparation.instance->base.handle->verify,
+			};
+
+			data->limit = (struct bt_filter_limit){
+				.handle = preparation.instance->base.handle, .cycle = cycle};
+			data->todo = BT_ARENA_NEW_ARRAY(
+				arena, const struct bt_resource_claim *, data->count);
+			data->allocator =
+				bt_allocator_create(preparation.instance->dra, &options, arena);
+		}
+	}
+	if (bt_status_is_success(&status)) {
+		data->slot_count = preparation.instance->base.handle->state->nodes.slot_count;
+		data->nodes = BT_ARENA_NEW_ARRAY(
+			cycle->arena, struct bt_dynamic_node *, data->slot_count);
+		bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	}
 	return status;
 }

@@ -174,18 +174,6 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 	}
 }
 
-/** After counting: a what-if change. */
-static void change_table(struct bt_affinity_tables *tables, struct bt_arena *arena, uint32_t table,
-	uint32_t domain, int64_t delta)
-{
-	int64_t before = bt_affinity_table_at(&tables->items[table], domain);
-	int64_t after;
-
-	before += bt_domain_changes_add(&tables->changes, arena, table, domain, delta);
-	after = before + delta;
-	tables->entry_count += (after != 0) - (before != 0);
-}
-
 /** The tables of a cloned cycle. */
 static void clone_tables(struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
@@ -433,7 +421,14 @@ static void count_key(
 		return;
 	}
 	if (target->is_change) {
-		change_table(tables, target->arena, table, domain, target->delta);
+		/* After counting: a what-if change. */
+		int64_t before = bt_affinity_table_at(&tables->items[table], domain);
+		int64_t after;
+
+		before += bt_domain_changes_add(
+			&tables->changes, target->arena, table, domain, target->delta);
+		after = before + target->delta;
+		tables->entry_count += (after != 0) - (before != 0);
 	} else {
 		count_in_table(tables, target->arena, table, domain, target->delta);
 	}

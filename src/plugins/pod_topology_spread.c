@@ -215,20 +215,6 @@ static void add_owner(
 
 /* --- keeping it --- */
 
-static struct kept_selectors *selectors_create(void)
-{
-	return BT_NEW(struct kept_selectors);
-}
-
-static void selectors_destroy(struct kept_selectors *kept)
-{
-	for (uint32_t i = 0; i < KEPT_MAX; i++) {
-		bt_arena_finish(&kept->items[i].arena);
-	}
-	bt_strbuf_finish(&kept->key);
-	bt_free(kept);
-}
-
 static const struct bt_topology_spread_constraint system_defaults[2] = {
 	{.max_skew = 3,
 		.topology_key = BT_STR_INIT("kubernetes.io/hostname"),
@@ -1837,7 +1823,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
 	instance->source = (struct spread_source){
 		.state = handle->state,
-		.selectors = selectors_create(),
+		.selectors = BT_NEW(struct kept_selectors),
 		.gates = handle->gates,
 		.defaults = args->pod_topology_spread.default_constraints.items,
 		.default_count = args->pod_topology_spread.default_constraints.count,
@@ -1854,7 +1840,11 @@ static void destroy(struct bt_plugin *plugin)
 {
 	struct spread_plugin *instance = (struct spread_plugin *)plugin;
 
-	selectors_destroy(instance->source.selectors);
+	for (uint32_t i = 0; i < KEPT_MAX; i++) {
+		bt_arena_finish(&instance->source.selectors->items[i].arena);
+	}
+	bt_strbuf_finish(&instance->source.selectors->key);
+	bt_free(instance->source.selectors);
 	bt_vec_finish(&instance->verdicts);
 	bt_free(instance);
 }

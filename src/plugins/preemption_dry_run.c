@@ -211,9 +211,23 @@ static void order_pods(struct trial *trial)
 	}
 }
 
-/** Put the pods back one by one; those without whom the preemptor does not fit any more must go. */
-static struct bt_status reprieve(struct trial *trial, struct bt_preemption_candidate *out)
+static struct bt_status try_node(struct trial *trial, struct bt_preemption_candidate *out)
 {
+	struct bt_status status;
+
+	for (uint32_t i = 0; i < trial->pod_count; i++) {
+		status = remove_pod(trial, &trial->pods[i]);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+	}
+	status = fits(trial);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	order_pods(trial);
+	/* Put the pods back one by one; those without whom the preemptor does not fit any more must
+	 * go. */
 	uint32_t *chosen = trial->scratch;
 	uint32_t *victims;
 	uint32_t count = 0;
@@ -221,7 +235,6 @@ static struct bt_status reprieve(struct trial *trial, struct bt_preemption_candi
 	for (uint32_t i = 0; i < trial->pod_count; i++) {
 		const struct bt_pod_info *pod = &trial->pods[trial->order[i]];
 		struct dry_run *run = trial->run;
-		struct bt_status status;
 
 		if (trial->sums_only) {
 			bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, 1);
@@ -257,24 +270,6 @@ static struct bt_status reprieve(struct trial *trial, struct bt_preemption_candi
 	out->victims = victims;
 	out->victim_count = count;
 	return BT_STATUS_OK;
-}
-
-static struct bt_status try_node(struct trial *trial, struct bt_preemption_candidate *out)
-{
-	struct bt_status status;
-
-	for (uint32_t i = 0; i < trial->pod_count; i++) {
-		status = remove_pod(trial, &trial->pods[i]);
-		if (!bt_status_is_success(&status)) {
-			return status;
-		}
-	}
-	status = fits(trial);
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	order_pods(trial);
-	return reprieve(trial, out);
 }
 
 static bool is_nominated(const struct dry_run *run, uint32_t slot)

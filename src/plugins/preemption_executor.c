@@ -10,18 +10,6 @@
 
 /* --- one victim --- */
 
-static const struct bt_pod *find_object(
-	const struct bt_handle *handle, const struct bt_preemption_pod *pod)
-{
-	const struct bt_pod_lister *pods = handle->pods;
-	const struct bt_pod *object = NULL;
-
-	if (pods != NULL) {
-		object = pods->find(pods->context, pod->namespace_, pod->name);
-	}
-	return object != NULL && bt_str_equal(object->metadata.uid, pod->uid) ? object : NULL;
-}
-
 static void eviction_init_victim(
 	const struct bt_eviction *eviction, uint32_t pod_id, struct bt_victim *out)
 {
@@ -36,7 +24,9 @@ static void eviction_init_victim(
 		.uid = bt_arena_str(eviction->arena, bt_symbol_text(&state->symbols, record->uid)),
 	};
 	/* The condition that says why the victim goes, and whether its status lacks it. */
-	const struct bt_pod *object = find_object(eviction->executor->handle, &out->pod);
+	const struct bt_pod_lister *pods = eviction->executor->handle->pods;
+	const struct bt_pod *object =
+		pods != NULL ? pods->find(pods->context, out->pod.namespace_, out->pod.name) : NULL;
 	static const struct bt_time unknown_time = {0};
 
 	out->condition = (struct bt_pod_condition){
@@ -49,7 +39,7 @@ static void eviction_init_victim(
 			eviction->preemptor.is_group ? "podgroup" : "pod"),
 	};
 	out->patch = true;
-	if (object != NULL) {
+	if (object != NULL && bt_str_equal(object->metadata.uid, out->pod.uid)) {
 		out->condition.observed_generation = object->metadata.generation;
 		(void)bt_pod_conditions_set(&object->status, &out->condition, &unknown_time,
 			eviction->arena, &out->patch);

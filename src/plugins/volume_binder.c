@@ -408,58 +408,46 @@ static int check_provision(const struct check *check,
 	return 0;
 }
 
-/** *out_bound: false = not yet. */
-static int volume_binder_check(struct bt_volume_binder *base, const struct bt_pod_info *pod,
-	struct bt_str node_name, const struct bt_pod_volumes *volumes,
-	const struct bt_volume_writes *writes, struct bt_arena *arena, bool *out_bound,
-	struct berth_error *err)
-{
-	struct bt_real_binder *binder = bt_real_binder_of(base);
-	const struct bt_state *state = binder->handle->state;
-	const struct bt_volume_writer *writer = binder->handle->volume_writer;
-	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
-	struct check check = {binder, node_name, NULL, bt_find_csi_node(state, node_name), arena};
-	bool bound = true;
-	int code = 0;
-
-	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].has_node) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"failed to get node \"%.*s\": node \"%.*s\" not found",
-			BT_STR_ARG(node_name), BT_STR_ARG(node_name));
-	}
-	check.node_labels = &state->nodes.rows[slot].labels;
-	if (writer != NULL && writer->pod_exists != NULL &&
-		!writer->pod_exists(writer->context, pod)) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"pod does not exist any more: pod \"%.*s\" not found",
-			BT_STR_ARG(pod->name));
-	}
-	for (uint32_t i = 0; code == 0 && bound && i < volumes->static_count; i++) {
-		code = check_binding(&check, &volumes->static_bindings[i],
-			writes->volume_versions[i], &bound, err);
-	}
-	for (uint32_t i = 0; code == 0 && bound && i < volumes->dynamic_count; i++) {
-		code = check_provision(&check, volumes->dynamic_provisions[i].claim,
-			writes->claim_versions[i], &bound, err);
-	}
-	if (code == 0) {
-		*out_bound = bound;
-	}
-	return code;
-}
-
 /* --- polling, spec 07 section 9.2 --- */
 
 #define SECOND_NS INT64_C(1000000000)
 
+/** *out_bound: false = not yet. */
 static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, const struct bt_pod_volumes *volumes, bool *out_bound,
 	struct berth_error *err)
 {
 	struct bt_arena arena = {0};
-	int code = volume_binder_check(&binder->base, pod, node_name, volumes,
-		&volumes->progress.writes, &arena, out_bound, err);
+	const struct bt_state *state = binder->handle->state;
+	const struct bt_volume_writer *writer = binder->handle->volume_writer;
+	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
+	struct check check = {binder, node_name, NULL, bt_find_csi_node(state, node_name), &arena};
+	bool bound = true;
+	int code = 0;
 
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].has_node) {
+		code = bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"failed to get node \"%.*s\": node \"%.*s\" not found",
+			BT_STR_ARG(node_name), BT_STR_ARG(node_name));
+	} else if (writer != NULL && writer->pod_exists != NULL &&
+		!writer->pod_exists(writer->context, pod)) {
+		code = bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"pod does not exist any more: pod \"%.*s\" not found",
+			BT_STR_ARG(pod->name));
+	} else {
+		check.node_labels = &state->nodes.rows[slot].labels;
+	}
+	for (uint32_t i = 0; code == 0 && bound && i < volumes->static_count; i++) {
+		code = check_binding(&check, &volumes->static_bindings[i],
+			volumes->progress.writes.volume_versions[i], &bound, err);
+	}
+	for (uint32_t i = 0; code == 0 && bound && i < volumes->dynamic_count; i++) {
+		code = check_provision(&check, volumes->dynamic_provisions[i].claim,
+			volumes->progress.writes.claim_versions[i], &bound, err);
+	}
+	if (code == 0) {
+		*out_bound = bound;
+	}
 	bt_arena_finish(&arena);
 	return code != 0 ? bt_error_wrap(err, code, "binding volumes") : 0;
 }

@@ -120,7 +120,4 @@ BT_MUST_USE struct bt_volume_binder *bt_volume_binder_create(
 uint64_t bt_volume_binder_stage_errors(
 	const struct bt_volume_binder *binder, enum bt_volume_stage stage);
 
-/* The two halves of bind_pod_volumes, for an owner that waits in its own way. Spec 07 sections 9.1
- * and 9.3. */
-
 #endif

@@ -508,88 +508,58 @@ struct cycle_work {
 
 /* --- spec 07 section 6 --- */
 
-static int is_delayed(const struct bt_state *state, const struct bt_persistent_volume_claim *claim,
-	bool *out_delayed, struct berth_error *err)
-{
-	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
-	const struct bt_storage_class *storage_class =
-		class_name.length != 0 ? bt_find_storage_class(state, class_name) : NULL;
-
-	*out_delayed = false;
-	if (storage_class == NULL) {
-		return 0;
-	}
-	if (storage_class->volume_binding_mode.data == NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"VolumeBindingMode not set for StorageClass \"%.*s\"",
-			BT_STR_ARG(class_name));
-	}
-	*out_delayed = bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER);
-	return 0;
-}
-
-static void append(struct bt_claim_list *list, const struct bt_persistent_volume_claim *claim)
-{
-	list->items[list->count++] = claim;
-}
-
-static int sort_claim(struct bt_real_binder *binder, const struct bt_pod_info *pod,
-	const struct bt_volume_claim *named, struct bt_arena *arena,
-	struct bt_pod_volume_claims *claims, struct berth_error *err)
-{
-	const struct bt_persistent_volume_claim *claim =
-		bt_assume_cache_find(&binder->claims, pod->namespace_, named->name);
-	bool delayed;
-	int code;
-
-	if (claim == NULL) {
-		code = bt_assume_cache_not_found(
-			&binder->claims, pod->namespace_, named->name, err);
-		return bt_error_wrap(err, code, "error getting PVC \"%.*s/%.*s\"",
-			BT_STR_ARG(pod->namespace_), BT_STR_ARG(named->name));
-	}
-	if (named->ephemeral && !bt_pod_owns_claim(pod, claim)) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
-			BT_STR_ARG(bt_claim_not_owned_text(pod, claim, arena)));
-	}
-	if (bt_claim_is_fully_bound(claim)) {
-		append(&claims->bound, claim);
-		return 0;
-	}
-	code = is_delayed(binder->handle->state, claim, &delayed, err);
-	if (code != 0) {
-		return code;
-	}
-	append(delayed && claim->spec.volume_name.length == 0 ? &claims->delayed
-							      : &claims->immediate,
-		claim);
-	return 0;
-}
-
 int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_pod_volume_claims *out_claims, struct berth_error *err)
 {
+	struct bt_real_binder *binder = bt_real_binder_of(base);
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct bt_pod_volume_claims claims = {0};
-	uint32_t max = spec->volumes.count;
+	struct bt_claim_list *lists[] = {&claims.bound, &claims.delayed, &claims.immediate};
 
-	claims.bound.items =
-		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, max);
-	claims.delayed.items =
-		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, max);
-	claims.immediate.items =
-		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, max);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		lists[i]->items = BT_ARENA_NEW_ARRAY(
+			arena, const struct bt_persistent_volume_claim *, spec->volumes.count);
+	}
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_persistent_volume_claim *claim;
+		const struct bt_storage_class *storage_class;
+		struct bt_claim_list *list = &claims.immediate;
 		struct bt_volume_claim named;
-		int code;
+		struct bt_str class_name;
 
 		if (!bt_volume_claim_of(pod, &spec->volumes.items[i], arena, &named)) {
 			continue;
 		}
-		code = sort_claim(bt_real_binder_of(base), pod, &named, arena, &claims, err);
-		if (code != 0) {
-			return code;
+		claim = bt_assume_cache_find(&binder->claims, pod->namespace_, named.name);
+		if (claim == NULL) {
+			int code = bt_assume_cache_not_found(
+				&binder->claims, pod->namespace_, named.name, err);
+
+			return bt_error_wrap(err, code, "error getting PVC \"%.*s/%.*s\"",
+				BT_STR_ARG(pod->namespace_), BT_STR_ARG(named.name));
 		}
+		if (named.ephemeral && !bt_pod_owns_claim(pod, claim)) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
+				BT_STR_ARG(bt_claim_not_owned_text(pod, claim, arena)));
+		}
+		class_name = bt_persistent_volume_claim_class(claim);
+		if (bt_claim_is_fully_bound(claim)) {
+			list = &claims.bound;
+		} else if (class_name.length != 0 &&
+			(storage_class = bt_find_storage_class(
+				 binder->handle->state, class_name)) != NULL) {
+			if (storage_class->volume_binding_mode.data == NULL) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"VolumeBindingMode not set for StorageClass \"%.*s\"",
+					BT_STR_ARG(class_name));
+			}
+			if (claim->spec.volume_name.length == 0 &&
+				bt_str_equal(storage_class->volume_binding_mode,
+					BT_WAIT_FOR_FIRST_CONSUMER)) {
+				list = &claims.delayed;
+			}
+		}
+		list->items[list->count++] = claim;
 	}
 	*out_claims = claims;
 	return 0;

@@ -160,15 +160,6 @@ static enum bt_queueing_hint after_storage_class_change(BT_UNUSED struct bt_plug
 									      : BT_HINT_SKIP;
 }
 
-static enum bt_queueing_hint after_claim_change(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	const struct bt_persistent_volume_claim *claim = new_object;
-
-	return bt_pod_uses_claim(pod, &claim->metadata, true) ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
 static enum bt_queueing_hint after_csi_node_change(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -247,7 +238,7 @@ static enum bt_queueing_hint after_capacity_change(BT_UNUSED struct bt_plugin *p
 const struct bt_event_registration bt_volume_binding_events[] = {
 	{{BT_RESOURCE_STORAGE_CLASS, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_storage_class_change},
 	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE},
-		after_claim_change},
+		bt_hint_if_uses_claim},
 	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
 	{{BT_RESOURCE_CSI_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_csi_node_change},

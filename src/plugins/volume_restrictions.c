@@ -359,19 +359,10 @@ static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugi
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-static enum bt_queueing_hint after_claim_added(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	const struct bt_persistent_volume_claim *claim = new_object;
-
-	return bt_pod_uses_claim(pod, &claim->metadata, false) ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, after_pod_deleted},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
-	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD}, after_claim_added},
+	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD}, bt_hint_if_names_claim},
 };
 
 static const struct bt_plugin_shortcuts shortcuts = {

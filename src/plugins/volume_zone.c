@@ -248,15 +248,6 @@ static enum bt_queueing_hint after_storage_class_added(BT_UNUSED struct bt_plugi
 		: BT_HINT_SKIP;
 }
 
-static enum bt_queueing_hint after_claim_change(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	const struct bt_persistent_volume_claim *claim = new_object;
-
-	return bt_pod_uses_claim(pod, &claim->metadata, false) ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
 static bool same_constraint(const struct constraint *a, const struct constraint *b)
 {
 	if (a->key != b->key || a->value_count != b->value_count) {
@@ -299,7 +290,7 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_STORAGE_CLASS, BT_ACTION_ADD}, after_storage_class_added},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
 	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE},
-		after_claim_change},
+		bt_hint_if_names_claim},
 	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_volume_change},
 };
 
