@@ -51,26 +51,35 @@ static void flush_evictions(void *context)
 	writes->attempt_patch = 0;
 }
 
-static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
-	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
-	struct berth_error *err)
+/** A patch of the pod's status, not sent yet; NULL: there is nothing to write. */
+static struct bt_write *create_patch(struct bt_api_writes *writes, enum bt_write_kind kind,
+	const struct bt_pod *pod, const struct bt_pod_condition *condition,
+	const struct bt_post_filter_result *nomination)
 {
-	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
 	const struct bt_object_meta *meta = &pod->metadata;
 	bt_strbuf_reset(&writes->scratch);
 	if (!bt_document_pod_status(pod, condition, nomination, options->now_ns(options->context),
 		    &writes->scratch)) {
-		return 0;
+		return NULL;
 	}
 	struct bt_write *write =
-		bt_write_create(writes, BT_WRITE_EVICTION, meta->uid, meta->namespace_, meta->name);
+		bt_write_create(writes, kind, meta->uid, meta->namespace_, meta->name);
 	write->method = "PATCH";
 	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	write->retries = true;
 	bt_write_set_path(write, BT_KIND_POD, "/status");
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
-	return evict(write, ticket, err);
+	return write;
+}
+
+static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	struct berth_error *err)
+{
+	struct bt_write *write =
+		create_patch(context, BT_WRITE_EVICTION, pod, condition, nomination);
+	return write != NULL ? evict(write, ticket, err) : 0;
 }
 
 static int delete_pod(void *context, struct bt_preemption_ticket ticket,
@@ -314,19 +323,10 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	struct berth_error *err BT_UNUSED)
 {
 	struct bt_api_writes *writes = context;
-	const struct bt_api_writes_options *options = &writes->options;
-	bt_strbuf_reset(&writes->scratch);
-	if (!bt_document_pod_status(pod, condition, nomination, options->now_ns(options->context),
-		    &writes->scratch)) {
+	struct bt_write *write = create_patch(writes, BT_WRITE_STATUS, pod, condition, nomination);
+	if (write == NULL) {
 		return 0;
 	}
-	struct bt_write *write = bt_write_create(writes, BT_WRITE_STATUS, pod->metadata.uid,
-		pod->metadata.namespace_, pod->metadata.name);
-	write->method = "PATCH";
-	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
-	write->retries = true;
-	bt_write_set_path(write, BT_KIND_POD, "/status");
-	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 	writes->attempt_patch = write->sequence;
 	bt_write_start(write);
 	return bt_scheduler_queues_calls(writes->scheduler) ? BT_WRITE_PENDING : 0;
@@ -352,22 +352,11 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 
 /** --- answers --- */
 
-static void tell_of_patch(struct bt_write *write)
-{
-	const char *message = write->message != NULL ? write->message : "";
-	bool is_known = bt_scheduler_patch_answered(write->writes->scheduler,
-		bt_str_from(write->uid), write->result, bt_str_from(message));
-	if (!is_known && write->result < 0) {
-		BT_LOG_ERROR(message, "Error updating pod",
-			BT_LOG_REF(
-				"pod", bt_str_from(write->namespace_), bt_str_from(write->name)));
-	}
-}
-
 static void tell(struct bt_write *write)
 {
 	struct bt_api_writes *writes = write->writes;
 	struct bt_preemption_ticket ticket = write->ticket;
+	const char *message = write->message != NULL ? write->message : "";
 	int result = write->result;
 	switch (write->kind) {
 	case BT_WRITE_BINDING:
@@ -382,7 +371,13 @@ static void tell(struct bt_write *write)
 		bt_scheduler_resume(writes->scheduler, bt_str_from(write->uid));
 		return;
 	case BT_WRITE_STATUS:
-		tell_of_patch(write);
+		if (!bt_scheduler_patch_answered(writes->scheduler, bt_str_from(write->uid), result,
+			    bt_str_from(message)) &&
+			result < 0) {
+			BT_LOG_ERROR(message, "Error updating pod",
+				BT_LOG_REF("pod", bt_str_from(write->namespace_),
+					bt_str_from(write->name)));
+		}
 		bt_write_destroy(write);
 		return;
 	case BT_WRITE_EVICTION:

@@ -79,21 +79,6 @@ static struct bt_write *create(
 	return write;
 }
 
-/**
- * The one that the same call started before. One that only differs in its body is of an attempt
- * that was given up.
- */
-static struct bt_write *find(struct bt_api_writes *writes, const struct bt_pod_info *pod,
-	struct bt_str subject, struct bt_str body)
-{
-	struct bt_write *known = bt_write_find(writes, BT_WRITE_CLAIM, pod->uid, subject);
-	if (known != NULL && known->digest != bt_str_hash(body)) {
-		bt_write_abandon(known);
-		known = NULL;
-	}
-	return known;
-}
-
 /** out_claim NULL: the answer is of no interest. */
 static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	const struct call *call, bool must_end, struct bt_object **out_claim,
@@ -103,7 +88,13 @@ static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	bt_strbuf_printf(&subject, "%s %s/%.*s/%.*s%s", call->method,
 		bt_kind_info(call->kind)->name, BT_STR_ARG(call->namespace_),
 		BT_STR_ARG(call->name), call->tail);
-	struct bt_write *write = find(writes, pod, bt_strbuf_str(&subject), call->body);
+	struct bt_write *write =
+		bt_write_find(writes, BT_WRITE_CLAIM, pod->uid, bt_strbuf_str(&subject));
+	if (write != NULL && write->digest != bt_str_hash(call->body)) {
+		/* The same call of an attempt that was given up. */
+		bt_write_abandon(write);
+		write = NULL;
+	}
 	if (write == NULL && bt_api_writes_may_write(writes, err)) {
 		write = create(writes, pod, call);
 		bt_write_set_text(&write->subject, bt_strbuf_str(&subject));

@@ -88,16 +88,6 @@ static void caller_read(
 
 static const struct bt_str protocol_prefix = BT_STR_INIT("base64url.bearer.authorization.k8s.io.");
 
-static enum bt_bearer find_in_header(struct bt_str header, struct bt_str *out_token)
-{
-	struct bt_str rest = bt_str_trim(header, " \t");
-	if (!bt_str_equal_without_case(bt_str_cut(&rest, ' '), BT_STR("bearer"))) {
-		return BT_BEARER_NONE;
-	}
-	*out_token = bt_str_cut(&rest, ' ');
-	return out_token->length != 0 ? BT_BEARER_TOKEN : BT_BEARER_NONE;
-}
-
 /** Does a list of words, separated by commas, hold the word? */
 static bool has_item(struct bt_str list, struct bt_str word)
 {
@@ -158,11 +148,13 @@ static void take_protocols(void *context, struct bt_str value)
 static enum bt_bearer bearer_find(
 	const struct bt_http_exchange *exchange, struct bt_arena *arena, struct bt_str *out_token)
 {
-	struct bt_str token = BT_STR("");
-	struct bt_str header = bt_http_header(exchange, "Authorization");
-	if (find_in_header(header, &token) == BT_BEARER_TOKEN) {
-		*out_token = bt_arena_str(arena, token);
-		return BT_BEARER_TOKEN;
+	struct bt_str rest = bt_str_trim(bt_http_header(exchange, "Authorization"), " \t");
+	if (bt_str_equal_without_case(bt_str_cut(&rest, ' '), BT_STR("bearer"))) {
+		struct bt_str token = bt_str_cut(&rest, ' ');
+		if (token.length != 0) {
+			*out_token = bt_arena_str(arena, token);
+			return BT_BEARER_TOKEN;
+		}
 	}
 	if (!(has_item(bt_http_header(exchange, "Connection"), BT_STR("upgrade")) &&
 		    has_item(bt_http_header(exchange, "Upgrade"), BT_STR("websocket")))) {
@@ -362,34 +354,6 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 	bt_strbuf_finish(&decoded);
 }
 
-static bool is_allowed_name(const struct bt_trust_names *allowed, struct bt_str name)
-{
-	for (uint32_t i = 0; i < allowed->names.count; i++) {
-		if (bt_str_equal(allowed->names.items[i], name)) {
-			return true;
-		}
-	}
-	return allowed->names.count == 0;
-}
-
-static void take_front_user(struct bt_authentication *authentication,
-	const struct bt_http_exchange *exchange, const struct bt_trust_headers *headers)
-{
-	struct bt_caller *caller = authentication->caller;
-	struct bt_strbuf name = {0};
-	caller->uid = bt_arena_str(authentication->arena, first_value(exchange, &headers->uid));
-	for (uint32_t i = 0; i < headers->group.names.count; i++) {
-		bt_strbuf_reset(&name);
-		bt_strbuf_append_str(&name, headers->group.names.items[i]);
-		bt_http_each_header(exchange, bt_strbuf_c(&name), take_group, authentication);
-	}
-	for (uint32_t i = 0; i < headers->extra_prefix.names.count; i++) {
-		struct extra_walk walk = {authentication, headers->extra_prefix.names.items[i]};
-		bt_http_each_header_prefixed(exchange, walk.prefix, take_extra, &walk);
-	}
-	bt_strbuf_finish(&name);
-}
-
 static enum answer try_front(struct bt_authentication *authentication, const struct shown *shown)
 {
 	const struct bt_trust *trust = authentication->authenticator->setup.trust;
@@ -399,7 +363,11 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 	if (answer != ANSWER_USER) {
 		return answer;
 	}
-	if (!is_allowed_name(&headers->allowed, subject.common_name)) {
+	bool is_allowed = headers->allowed.names.count == 0;
+	for (uint32_t i = 0; i < headers->allowed.names.count && !is_allowed; i++) {
+		is_allowed = bt_str_equal(headers->allowed.names.items[i], subject.common_name);
+	}
+	if (!is_allowed) {
 		struct bt_strbuf text = {0};
 		bt_strbuf_printf(&text, "x509: subject with cn=%.*s is not in the allowed list",
 			BT_STR_ARG(subject.common_name));
@@ -411,8 +379,22 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 	if (name.length == 0) {
 		return ANSWER_NONE;
 	}
-	authentication->caller->name = bt_arena_str(authentication->arena, name);
-	take_front_user(authentication, shown->exchange, headers);
+	struct bt_caller *caller = authentication->caller;
+	struct bt_strbuf header = {0};
+	caller->name = bt_arena_str(authentication->arena, name);
+	caller->uid =
+		bt_arena_str(authentication->arena, first_value(shown->exchange, &headers->uid));
+	for (uint32_t i = 0; i < headers->group.names.count; i++) {
+		bt_strbuf_reset(&header);
+		bt_strbuf_append_str(&header, headers->group.names.items[i]);
+		bt_http_each_header(
+			shown->exchange, bt_strbuf_c(&header), take_group, authentication);
+	}
+	for (uint32_t i = 0; i < headers->extra_prefix.names.count; i++) {
+		struct extra_walk walk = {authentication, headers->extra_prefix.names.items[i]};
+		bt_http_each_header_prefixed(shown->exchange, walk.prefix, take_extra, &walk);
+	}
+	bt_strbuf_finish(&header);
 	return ANSWER_USER;
 }
 
@@ -429,19 +411,6 @@ static void on_review(void *context, const struct bt_json_value *status, const c
 	}
 	remember(authentication, status != NULL ? "invalid bearer token" : error);
 	conclude(authentication);
-}
-
-static void ask_for_token(struct bt_authentication *authentication, struct bt_str token)
-{
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
-	struct bt_json_value *spec = bt_json_new(&arena, BT_JSON_OBJECT);
-	bt_json_set_str(&arena, spec, "token", token);
-	authentication->waiter.context = authentication;
-	authentication->waiter.done = on_review;
-	bt_review_ask(
-		authentication->authenticator->reviewer, spec, &arena, &authentication->waiter);
-	bt_arena_finish_wiped(&arena);
 }
 
 static int64_t ttl_ns(void *context, const struct bt_json_value *status)
@@ -465,8 +434,9 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 		return;
 	}
 	struct bt_arena arena;
+	struct bt_json_value *spec;
 	struct bt_str token = BT_STR("");
-	if (authentication->authenticator->reviewer == NULL) {
+	if (authenticator->reviewer == NULL) {
 		conclude(authentication);
 		return;
 	}
@@ -480,7 +450,11 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 		conclude(authentication);
 		break;
 	case BT_BEARER_TOKEN:
-		ask_for_token(authentication, token);
+		spec = bt_json_new(&arena, BT_JSON_OBJECT);
+		bt_json_set_str(&arena, spec, "token", token);
+		authentication->waiter.context = authentication;
+		authentication->waiter.done = on_review;
+		bt_review_ask(authenticator->reviewer, spec, &arena, &authentication->waiter);
 		break;
 	}
 	bt_arena_finish_wiped(&arena);

@@ -35,7 +35,7 @@ static bool is_always_allowed(const bt_str_list *listed, struct bt_str path)
 	return false;
 }
 
-static int check_paths(const bt_str_list *listed, struct berth_error *err)
+int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < listed->count; i++) {
 		struct bt_str item = listed->items[i];
@@ -125,7 +125,7 @@ void bt_authorization_cancel(struct bt_authorization *authorization)
 int bt_authorizer_create(const struct bt_authorizer_setup *setup,
 	struct bt_authorizer **out_authorizer, struct berth_error *err)
 {
-	int result = check_paths(&setup->options->always_allow_paths, err);
+	int result = bt_authorizer_check_paths(&setup->options->always_allow_paths, err);
 	if (result != 0) {
 		return result;
 	}

@@ -34,6 +34,8 @@ struct bt_authorization {
 	int64_t begun_ns;
 };
 
+/** Only the last letter of --authorization-always-allow-paths' items may be a star. */
+BT_MUST_USE int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err);
 /** BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`. */
 BT_MUST_USE int bt_authorizer_create(const struct bt_authorizer_setup *setup,
 	struct bt_authorizer **out_authorizer, struct berth_error *err);

@@ -140,20 +140,15 @@ static void answer_failure(struct call *call, struct bt_str error)
 	answer(call, &reply);
 }
 
-static void answer_page(struct call *call)
-{
-	struct bt_page_request request = request_of(call);
-	struct bt_reply reply = {.code = 0};
-	bt_pages_answer(call->endpoints->pages, &request, bt_clock_wall_ns(), &reply);
-	answer(call, &reply);
-}
-
 static void on_authorized(void *context, enum bt_verdict verdict, struct bt_str text)
 {
 	struct call *call = context;
+	struct bt_page_request request = request_of(call);
+	struct bt_reply reply = {.code = 0};
 	switch (verdict) {
 	case BT_VERDICT_ALLOWED:
-		answer_page(call);
+		bt_pages_answer(call->endpoints->pages, &request, bt_clock_wall_ns(), &reply);
+		answer(call, &reply);
 		break;
 	case BT_VERDICT_DENIED:
 		answer_forbidden(call, text);
@@ -244,17 +239,6 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 	bt_free(call);
 }
 
-/** The handler of the HTTP server; context: the endpoints. */
-static struct bt_http_handler endpoints_handler(struct bt_endpoints *endpoints)
-{
-	return (struct bt_http_handler){
-		.context = endpoints,
-		.request = on_request,
-		.too_large = on_too_large,
-		.closed = on_closed,
-	};
-}
-
 #define CHECK_EVERY_NS BT_NS_PER_SECOND
 #define READ_EVERY_NS (60 * BT_NS_PER_SECOND)
 #define SHUTDOWN_NS (5 * BT_NS_PER_SECOND)
@@ -330,7 +314,10 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 		.address = endpoints->host,
 		.port = (uint16_t)serving->secure_port,
 		.limits = limits,
-		.handler = endpoints_handler(endpoints),
+		.handler = {.context = endpoints,
+			.request = on_request,
+			.too_large = on_too_large,
+			.closed = on_closed},
 		.both_families = true,
 		.share_port = serving->permit_port_sharing,
 		.serve_later = true,
@@ -357,59 +344,46 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 	return result;
 }
 
-/** --- who may ask --- */
-
-static int create_authentication(
-	struct bt_endpoints *endpoints, uint64_t seed, struct berth_error *err)
-{
-	const struct bt_endpoints_options *options = &endpoints->options;
-	struct bt_trust_setup trust = {
-		.loop = options->loop,
-		.options = &options->options->authentication,
-		.client = options->authentication_client,
-		.streaming = bt_gate_enabled(&options->options->gates, BT_GATE_WATCH_LIST_CLIENT),
-		.seed = seed,
-		.changed = on_trust_changed,
-		.context = endpoints,
-	};
-	int result = bt_trust_create(&trust, &endpoints->trust, err);
-	if (result != 0) {
-		return result;
-	}
-	struct bt_authenticator_setup setup = {
-		.loop = options->loop,
-		.options = &options->options->authentication,
-		.trust = endpoints->trust,
-		.client = options->authentication_client,
-		.metrics = options->metrics,
-	};
-	return bt_authenticator_create(&setup, &endpoints->authenticator, err);
-}
-
-static int create_authorization(struct bt_endpoints *endpoints, struct berth_error *err)
-{
-	struct bt_authorizer_setup setup = {
-		.loop = endpoints->options.loop,
-		.options = &endpoints->options.options->authorization,
-		.client = endpoints->options.authorization_client,
-		.metrics = endpoints->options.metrics,
-	};
-	return bt_authorizer_create(&setup, &endpoints->authorizer, err);
-}
-
 /** --- life --- */
 
 static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct berth_error *err)
 {
-	const struct bt_serving_options *serving = &endpoints->options.options->serving;
+	const struct bt_endpoints_options *options = &endpoints->options;
+	const struct bt_daemon_options *flags = options->options;
+	struct bt_trust_setup trust = {
+		.loop = options->loop,
+		.options = &flags->authentication,
+		.client = options->authentication_client,
+		.streaming = bt_gate_enabled(&flags->gates, BT_GATE_WATCH_LIST_CLIENT),
+		.seed = seed,
+		.changed = on_trust_changed,
+		.context = endpoints,
+	};
+	struct bt_authenticator_setup authentication = {
+		.loop = options->loop,
+		.options = &flags->authentication,
+		.client = options->authentication_client,
+		.metrics = options->metrics,
+	};
+	struct bt_authorizer_setup authorization = {
+		.loop = options->loop,
+		.options = &flags->authorization,
+		.client = options->authorization_client,
+		.metrics = options->metrics,
+	};
 	int result = 0;
 	if (endpoints->serving == NULL) {
-		result = bt_serving_tls_create(
-			serving, bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
+		result = bt_serving_tls_create(&flags->serving,
+			bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
 	}
 	result = result != 0 ? result : listen_on(endpoints, err);
-	result = result != 0 ? result : create_authentication(endpoints, seed, err);
-	result = result != 0 ? result : create_authorization(endpoints, err);
+	result = result != 0 ? result : bt_trust_create(&trust, &endpoints->trust, err);
+	authentication.trust = endpoints->trust;
+	result = result != 0
+		? result
+		: bt_authenticator_create(&authentication, &endpoints->authenticator, err);
+	result = result != 0 ? result
+			     : bt_authorizer_create(&authorization, &endpoints->authorizer, err);
 	if (result != 0) {
 		return result;
 	}
@@ -418,7 +392,7 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 	append_address(
 		&text, is_any ? "::" : endpoints->host, bt_http_server_port(endpoints->server));
 	endpoints->listening = bt_strbuf_steal(&text);
-	endpoints->pages = bt_pages_create(&endpoints->options, seed);
+	endpoints->pages = bt_pages_create(options, seed);
 	endpoints->certificates_changed = bt_trust_client_ca(endpoints->trust) != NULL ||
 		bt_trust_front_ca(endpoints->trust) != NULL;
 	return bt_trust_look_up(endpoints->trust, err);

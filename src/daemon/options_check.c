@@ -5,6 +5,7 @@
 #include "client/file.h"
 #include "codec/json.h"
 #include "codec/yaml.h"
+#include "daemon/authorization.h"
 #include "daemon/options_private.h"
 
 /** A manifest may have this many bytes. */
@@ -483,24 +484,6 @@ static int check_curves(const struct bt_serving_options *serving, struct berth_e
 	return 0;
 }
 
-static int check_paths(const bt_str_list *paths, struct berth_error *err)
-{
-	for (uint32_t i = 0; i < paths->count; i++) {
-		struct bt_str path = paths->items[i];
-		int64_t star = bt_str_find_char(path, '*');
-		if (star >= 0 && star + 1 != path.length) {
-			struct bt_strbuf quoted = {0};
-			int code;
-			bt_strbuf_append_quoted(&quoted, path);
-			code = bt_error_set(err, BERTH_ERR_INVALID, "only trailing * allowed in %s",
-				bt_strbuf_c(&quoted));
-			bt_strbuf_finish(&quoted);
-			return code;
-		}
-	}
-	return 0;
-}
-
 int bt_serving_check(const struct bt_daemon_options *options, struct berth_error *err)
 {
 	const struct bt_serving_options *serving = &options->serving;
@@ -517,5 +500,7 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 	if (code == 0) {
 		code = check_curves(serving, err);
 	}
-	return code == 0 ? check_paths(&options->authorization.always_allow_paths, err) : code;
+	return code == 0
+		? bt_authorizer_check_paths(&options->authorization.always_allow_paths, err)
+		: code;
 }

@@ -49,13 +49,6 @@ static void health_init(struct bt_health *health, const char *name,
 	health->counter = bt_metrics_register(slis, &health_counter);
 }
 
-static void health_finish(struct bt_health *health)
-{
-	bt_free(health->checks);
-	health->checks = NULL;
-	health->check_count = 0;
-}
-
 struct wishes {
 	bool is_verbose;
 	struct bt_str excluded[EXCLUDED_MAX]; /* sorted, each once */
@@ -141,19 +134,6 @@ static void run(const struct bt_health *health, struct wishes *wishes, struct bt
 	bt_strbuf_finish(&error);
 }
 
-static void warn_of_unknown(const struct wishes *wishes, struct bt_strbuf *out)
-{
-	if (wishes->excluded_count == 0) {
-		return;
-	}
-	bt_strbuf_append_c(out, "warn: some health checks cannot be excluded: no matches for ");
-	for (uint32_t i = 0; i < wishes->excluded_count; i++) {
-		bt_strbuf_append_c(out, i != 0 ? ", " : "");
-		bt_strbuf_append_quoted(out, wishes->excluded[i]);
-	}
-	bt_strbuf_append_char(out, '\n');
-}
-
 /** All checks; ?verbose and ?exclude= count. */
 static void health_answer(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
@@ -164,7 +144,13 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	struct bt_strbuf failed_lines = {0};
 	bt_query_each(request->query, request->arena, take_wish, &wishes);
 	run(health, &wishes, &lines, &failed_names, &failed_lines);
-	warn_of_unknown(&wishes, &lines);
+	for (uint32_t i = 0; i < wishes.excluded_count; i++) {
+		bt_strbuf_append_c(&lines,
+			i != 0 ? ", "
+			       : "warn: some health checks cannot be excluded: no matches for ");
+		bt_strbuf_append_quoted(&lines, wishes.excluded[i]);
+	}
+	bt_strbuf_append_c(&lines, wishes.excluded_count != 0 ? "\n" : "");
 	if (failed_names.length != 0) {
 		if (BT_LOG_ENABLED(2)) {
 			bt_log_text(BT_LOG_SEVERITY_INFO, 2, __FILE__, __LINE__,
@@ -391,18 +377,6 @@ static void answer_registry(
 	finish_metrics(request, is_open, reply);
 }
 
-static void answer_metrics(
-	struct bt_pages *pages, const struct bt_page_request *request, struct bt_reply *reply)
-{
-	if (bt_str_equal(request->method, BT_STR("DELETE"))) {
-		bt_metrics_reset(pages->options->metrics);
-		bt_reply_plain(reply, 200);
-		bt_strbuf_append_c(&reply->body, "metrics reset\n");
-		return;
-	}
-	answer_registry(request, pages->options->metrics, reply);
-}
-
 /** --- the rest --- */
 
 /** "/healthz" or "/healthz/<check>"; false: neither. */
@@ -422,38 +396,28 @@ static bool answer_health(const struct bt_health *health, const struct bt_page_r
 		health_answer_one(health, bt_str_sub(path, name.length + 1, path.length), reply);
 }
 
-static bool answer_z_page(struct bt_pages *pages, const struct bt_page_request *request,
-	int64_t wall_now_ns, struct bt_reply *reply)
-{
-	const struct bt_gates *gates = &pages->options->options->gates;
-	if (bt_str_equal(request->path, BT_STR("/flagz")) &&
-		bt_gate_enabled(gates, BT_GATE_COMPONENT_FLAGZ)) {
-		bt_flagz_answer(&pages->facts, request, reply);
-		return true;
-	}
-	if (bt_str_equal(request->path, BT_STR("/statusz")) &&
-		bt_gate_enabled(gates, BT_GATE_COMPONENT_STATUSZ)) {
-		bt_statusz_answer(&pages->facts, request, wall_now_ns, reply);
-		return true;
-	}
-	return false;
-}
-
 static bool answer_known(struct bt_pages *pages, const struct bt_page_request *request,
 	int64_t wall_now_ns, struct bt_reply *reply)
 {
 	const struct bt_endpoints_options *options = pages->options;
+	const struct bt_gates *gates = &options->options->gates;
 	if (bt_str_equal(request->path, BT_STR("/configz"))) {
 		reply->code = 200;
 		bt_reply_add_header(reply, "Content-Type", BT_STR("application/json"));
 		bt_reply_add_header(reply, "X-Content-Type-Options", BT_STR("nosniff"));
 		bt_strbuf_append_c(&reply->body, "{\"componentconfig\":");
-		pages->options->write_config(pages->options->context, &reply->body);
+		options->write_config(options->context, &reply->body);
 		bt_strbuf_append_char(&reply->body, '}');
 		return true;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics"))) {
-		answer_metrics(pages, request, reply);
+		if (bt_str_equal(request->method, BT_STR("DELETE"))) {
+			bt_metrics_reset(options->metrics);
+			bt_reply_plain(reply, 200);
+			bt_strbuf_append_c(&reply->body, "metrics reset\n");
+		} else {
+			answer_registry(request, options->metrics, reply);
+		}
 		return true;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics/resources"))) {
@@ -467,10 +431,19 @@ static bool answer_known(struct bt_pages *pages, const struct bt_page_request *r
 		answer_registry(request, pages->slis, reply);
 		return true;
 	}
+	if (bt_str_equal(request->path, BT_STR("/flagz")) &&
+		bt_gate_enabled(gates, BT_GATE_COMPONENT_FLAGZ)) {
+		bt_flagz_answer(&pages->facts, request, reply);
+		return true;
+	}
+	if (bt_str_equal(request->path, BT_STR("/statusz")) &&
+		bt_gate_enabled(gates, BT_GATE_COMPONENT_STATUSZ)) {
+		bt_statusz_answer(&pages->facts, request, wall_now_ns, reply);
+		return true;
+	}
 	return answer_health(&pages->healthz, request, reply) ||
 		answer_health(&pages->livez, request, reply) ||
 		answer_health(&pages->readyz, request, reply) ||
-		answer_z_page(pages, request, wall_now_ns, reply) ||
 		(options->enable_profiling && debug_answer(request, reply));
 }
 
@@ -503,9 +476,9 @@ void bt_pages_destroy(struct bt_pages *pages)
 	if (pages == NULL) {
 		return;
 	}
-	health_finish(&pages->healthz);
-	health_finish(&pages->livez);
-	health_finish(&pages->readyz);
+	bt_free(pages->healthz.checks);
+	bt_free(pages->livez.checks);
+	bt_free(pages->readyz.checks);
 	bt_strbuf_finish(&pages->facts.flagz);
 	bt_metrics_destroy(pages->slis);
 	bt_free(pages);
