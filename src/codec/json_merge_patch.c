@@ -3,10 +3,18 @@
 
 #include "codec/name_index.h"
 
-/* One member at a time, with names that repeat: the last one counts in either document. */
-static void merge_members(
+/* Recursion: a patch is no deeper than the decoder allowed its text to be. */
+struct bt_json_value *bt_json_merge_patch(
 	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch)
 {
+	if (patch->type != BT_JSON_OBJECT) {
+		return patch;
+	}
+	if (target == NULL || target->type != BT_JSON_OBJECT) {
+		target = bt_json_new(arena, BT_JSON_OBJECT);
+	}
+
+	/* One member at a time, with names that repeat: the last one counts in either document. */
 	struct bt_name_index index = {0};
 	struct bt_name_index of_patch = {0};
 	bt_name_index_add_members(&index, target);
@@ -46,18 +54,5 @@ static void merge_members(
 	target->count = kept;
 	bt_name_index_finish(&index);
 	bt_name_index_finish(&of_patch);
-}
-
-/* Recursion: a patch is no deeper than the decoder allowed its text to be. */
-struct bt_json_value *bt_json_merge_patch(
-	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch)
-{
-	if (patch->type != BT_JSON_OBJECT) {
-		return patch;
-	}
-	if (target == NULL || target->type != BT_JSON_OBJECT) {
-		target = bt_json_new(arena, BT_JSON_OBJECT);
-	}
-	merge_members(arena, target, patch);
 	return target;
 }

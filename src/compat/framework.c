@@ -657,24 +657,38 @@ static struct binding_progress *progress_of(struct bt_cycle_state *cycle)
 	return progress;
 }
 
+/** PreBind or Bind, from where the call before stopped. */
+static struct bt_status continue_binding(struct run *run, bool is_pre_bind)
+{
+	struct binding_progress *progress;
+
+	if (run->slot == BT_SLOT_NONE) {
+		return run->status;
+	}
+	progress = progress_of(run->cycle);
+	run->cycle->wake_ns = INT64_MAX;
+	run->status = is_pre_bind ? bt_run_pre_bind_from(run->framework, run->cycle, run->pod,
+					    run->slot, &progress->pre_bind)
+				  : bt_run_bind_from(run->framework, run->cycle, run->pod,
+					    run->slot, &progress->next_binder);
+	if (run->status.code == BT_STATUS_WAIT) {
+		return run->status;
+	}
+	if (is_pre_bind) {
+		progress->pre_bind = (struct bt_pre_bind_progress){0};
+	} else {
+		progress->next_binder = 0;
+	}
+	return run->status;
+}
+
 struct berth_status berth_framework_run_pre_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
 	struct run run = begin(framework, state, pod, node_name);
 
-	if (run.slot == BT_SLOT_NONE) {
-		return run.status;
-	}
-	struct binding_progress *progress = progress_of(run.cycle);
-
-	run.cycle->wake_ns = INT64_MAX;
-	run.status = bt_run_pre_bind_from(
-		run.framework, run.cycle, run.pod, run.slot, &progress->pre_bind);
-	if (run.status.code != BT_STATUS_WAIT) {
-		progress->pre_bind = (struct bt_pre_bind_progress){0};
-	}
-	return run.status;
+	return continue_binding(&run, true);
 }
 
 struct berth_status berth_framework_run_bind_plugins(struct berth_framework *framework,
@@ -683,18 +697,7 @@ struct berth_status berth_framework_run_bind_plugins(struct berth_framework *fra
 {
 	struct run run = begin(framework, state, pod, node_name);
 
-	if (run.slot == BT_SLOT_NONE) {
-		return run.status;
-	}
-	struct binding_progress *progress = progress_of(run.cycle);
-
-	run.cycle->wake_ns = INT64_MAX;
-	run.status = bt_run_bind_from(
-		run.framework, run.cycle, run.pod, run.slot, &progress->next_binder);
-	if (run.status.code != BT_STATUS_WAIT) {
-		progress->next_binder = 0;
-	}
-	return run.status;
+	return continue_binding(&run, false);
 }
 
 void berth_framework_run_post_bind_plugins(struct berth_framework *framework,

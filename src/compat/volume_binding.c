@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "berth/volume_binding.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -230,20 +231,26 @@ static enum berth_queueing_hint ask_hint(struct berth_plugin *plugin, uint32_t i
 		: BERTH_QUEUEING_HINT_QUEUE;
 }
 
-#define HINT(index) \
-	static enum berth_queueing_hint hint_##index(struct berth_plugin *plugin, \
+#define HINT(index_) \
+	static enum berth_queueing_hint hint_##index_(struct berth_plugin *plugin, \
 		const struct berth_pod_info *pod, const void *old_object, const void *new_object, \
 		struct berth_error *err) \
 	{ \
-		return ask_hint(plugin, index, pod, old_object, new_object, err); \
-	}
-HINT(0)
-HINT(1)
-HINT(2)
-HINT(3) HINT(4) HINT(5) HINT(6)
+		return ask_hint(plugin, (index_), pod, old_object, new_object, err); \
+	} \
+	static_assert((index_) < EVENT_COUNT, "one hint for each event")
 
-	/** The in-tree list, with hints that take public plugins. */
-	static void fill_events(struct own_binding *own)
+HINT(0);
+HINT(1);
+HINT(2);
+HINT(3);
+HINT(4);
+HINT(5);
+HINT(6);
+#undef HINT
+
+/** The in-tree list, with hints that take public plugins. */
+static void fill_events(struct own_binding *own)
 {
 	static const berth_queueing_hint_fn hints[EVENT_COUNT] = {
 		hint_0, hint_1, hint_2, hint_3, hint_4, hint_5, hint_6};

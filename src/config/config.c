@@ -26,6 +26,21 @@ static const struct {
 	[BT_POINT_PLACEMENT_SCORE] = {"PlacementScore", "placementScore"},
 };
 
+const enum bt_extension_point bt_config_plugins_points[BT_CONFIG_PLUGINS_POINTS] = {
+	BT_POINT_PRE_ENQUEUE,
+	BT_POINT_QUEUE_SORT,
+	BT_POINT_PRE_FILTER,
+	BT_POINT_FILTER,
+	BT_POINT_POST_FILTER,
+	BT_POINT_PRE_SCORE,
+	BT_POINT_SCORE,
+	BT_POINT_RESERVE,
+	BT_POINT_PERMIT,
+	BT_POINT_PRE_BIND,
+	BT_POINT_BIND,
+	BT_POINT_POST_BIND,
+};
+
 const char *bt_extension_point_name(enum bt_extension_point point)
 {
 	return points[point].name;

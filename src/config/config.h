@@ -34,6 +34,10 @@ enum bt_extension_point {
 	BT_POINT__COUNT,
 };
 
+#define BT_CONFIG_PLUGINS_POINTS 12
+/** The fields of upstream's Plugins, in its order, without multiPoint and the placement points. */
+extern const enum bt_extension_point bt_config_plugins_points[BT_CONFIG_PLUGINS_POINTS];
+
 /** "PreFilter", "QueueSort", ...; messages append "Plugin". */
 const char *bt_extension_point_name(enum bt_extension_point point);
 /** The member name in a configuration: "preFilter", "queueSort", ... */

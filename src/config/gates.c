@@ -177,9 +177,39 @@ static int take_component(struct gate_change *change, struct bt_str *item, struc
 	return 0;
 }
 
-static int set_gate(
-	struct gate_change *change, struct bt_str name, bool value, struct berth_error *err)
+static int set_item(struct gate_change *change, struct bt_str item, struct berth_error *err)
 {
+	struct bt_str name;
+	struct bt_str text;
+	int64_t equals;
+	bool value = false;
+	int code;
+
+	if (bt_str_trim(item, BT_STR_SPACE).length == 0) {
+		return 0;
+	}
+	code = take_component(change, &item, err);
+	if (code != 0) {
+		return code;
+	}
+	equals = bt_str_find_char(item, '=');
+	name = bt_str_trim(equals < 0 ? item : bt_str_sub(item, 0, (uint32_t)equals), BT_STR_SPACE);
+	if (equals < 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "missing bool value for %.*s", BT_STR_ARG(name));
+	}
+	text = bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
+	if (!parse_bool(text, &value)) {
+		struct bt_strbuf quoted = {0};
+		bt_strbuf_append_quoted(&quoted, text);
+		code = bt_error_set(err, BERTH_ERR_INVALID,
+			"invalid value of %.*s=%.*s, err: strconv.ParseBool: parsing %s: "
+			"invalid syntax",
+			BT_STR_ARG(name), BT_STR_ARG(text), bt_strbuf_c(&quoted));
+		bt_strbuf_finish(&quoted);
+		return code;
+	}
+
 	enum bt_gate gate = bt_gate_find(name);
 	struct bt_gate_state state;
 	bool all_alpha = bt_str_equal_c(name, "AllAlpha");
@@ -215,41 +245,6 @@ static int set_gate(
 	change->gates.enabled[gate] = value;
 	change->named[gate] = true;
 	return 0;
-}
-
-static int set_item(struct gate_change *change, struct bt_str item, struct berth_error *err)
-{
-	struct bt_str name;
-	struct bt_str text;
-	int64_t equals;
-	bool value = false;
-	int code;
-
-	if (bt_str_trim(item, BT_STR_SPACE).length == 0) {
-		return 0;
-	}
-	code = take_component(change, &item, err);
-	if (code != 0) {
-		return code;
-	}
-	equals = bt_str_find_char(item, '=');
-	name = bt_str_trim(equals < 0 ? item : bt_str_sub(item, 0, (uint32_t)equals), BT_STR_SPACE);
-	if (equals < 0) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "missing bool value for %.*s", BT_STR_ARG(name));
-	}
-	text = bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
-	if (!parse_bool(text, &value)) {
-		struct bt_strbuf quoted = {0};
-		bt_strbuf_append_quoted(&quoted, text);
-		code = bt_error_set(err, BERTH_ERR_INVALID,
-			"invalid value of %.*s=%.*s, err: strconv.ParseBool: parsing %s: "
-			"invalid syntax",
-			BT_STR_ARG(name), BT_STR_ARG(text), bt_strbuf_c(&quoted));
-		bt_strbuf_finish(&quoted);
-		return code;
-	}
-	return set_gate(change, name, value, err);
 }
 
 static int parse_change(struct gate_change *change, struct bt_str text, struct berth_error *err)
@@ -295,7 +290,7 @@ static int parse_change(struct gate_change *change, struct bt_str text, struct b
 					gate_needs[i + 1].gate != gate)) {
 				bt_config_errors_add(&errors, NULL,
 					"%s is enabled, but depends on features that are disabled: "
-				        "[%s]",
+					"[%s]",
 					gate_rows[gate].name, bt_strbuf_c(&missing));
 				bt_strbuf_reset(&missing);
 			}

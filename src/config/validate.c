@@ -93,28 +93,13 @@ static void check_profile(const struct bt_config_profile *profile, const struct 
 			BT_PATH_NAME(path, "percentageOfNodesToScore"), errors);
 	}
 	if (profile->plugins != NULL) {
-		/* Upstream looks at twelve points only: neither multiPoint nor the placement ones.
-		 */
-		static const enum bt_extension_point checked[] = {
-			BT_POINT_PRE_ENQUEUE,
-			BT_POINT_QUEUE_SORT,
-			BT_POINT_PRE_FILTER,
-			BT_POINT_FILTER,
-			BT_POINT_POST_FILTER,
-			BT_POINT_PRE_SCORE,
-			BT_POINT_SCORE,
-			BT_POINT_RESERVE,
-			BT_POINT_PERMIT,
-			BT_POINT_PRE_BIND,
-			BT_POINT_BIND,
-			BT_POINT_POST_BIND,
-		};
+		/* Upstream checks neither multiPoint nor the placement points. */
 		const struct bt_path *plugins_path = BT_PATH_NAME(path, "plugins");
-		for (size_t k = 0; k < BT_ARRAY_LENGTH(checked); k++) {
-			const struct bt_config_plugin_set *set =
-				&profile->plugins->points[checked[k]];
+		for (size_t k = 0; k < BT_CONFIG_PLUGINS_POINTS; k++) {
+			enum bt_extension_point point = bt_config_plugins_points[k];
+			const struct bt_config_plugin_set *set = &profile->plugins->points[point];
 			const struct bt_path *point_path = BT_PATH_STR(
-				plugins_path, bt_str_from(bt_extension_point_member(checked[k])));
+				plugins_path, bt_str_from(bt_extension_point_member(point)));
 			const struct bt_path *list_path = BT_PATH_NAME(point_path, "enabled");
 			for (uint32_t i = 0; i < set->enabled.count; i++) {
 				if (is_removed_plugin(set->enabled.items[i].name)) {

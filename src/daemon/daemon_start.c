@@ -19,26 +19,6 @@ void bt_daemon_log_overrides(const struct bt_config *config)
 	}
 }
 
-/** Upstream's record has its fields in this order, and one for multiPoint, which is empty by now.
- */
-static const enum bt_extension_point order[] = {
-	BT_POINT_PRE_ENQUEUE,
-	BT_POINT_QUEUE_SORT,
-	BT_POINT_PRE_FILTER,
-	BT_POINT_FILTER,
-	BT_POINT_POST_FILTER,
-	BT_POINT_PRE_SCORE,
-	BT_POINT_SCORE,
-	BT_POINT_RESERVE,
-	BT_POINT_PERMIT,
-	BT_POINT_PRE_BIND,
-	BT_POINT_BIND,
-	BT_POINT_POST_BIND,
-	BT_POINT__COUNT, /* multiPoint */
-	BT_POINT_PLACEMENT_GENERATE,
-	BT_POINT_PLACEMENT_SCORE,
-};
-
 static void write_entries(
 	struct bt_json_writer *writer, const struct bt_framework_entry *entries, uint32_t count)
 {
@@ -63,22 +43,28 @@ static void write_entries(
 	bt_json_end_object(writer);
 }
 
+static void write_point(struct bt_json_writer *writer, const struct bt_framework *framework,
+	enum bt_extension_point point)
+{
+	bt_json_write_name_c(writer, bt_extension_point_name(point));
+	write_entries(writer, framework->points[point].entries.items,
+		framework->points[point].entries.count);
+}
+
 static void log_plugins(const struct bt_framework *framework)
 {
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, &text, 0);
 	bt_json_begin_object(&writer);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(order); i++) {
-		if (order[i] == BT_POINT__COUNT) {
-			bt_json_write_name_c(&writer, "MultiPoint");
-			write_entries(&writer, NULL, 0);
-		} else {
-			bt_json_write_name_c(&writer, bt_extension_point_name(order[i]));
-			write_entries(&writer, framework->points[order[i]].entries.items,
-				framework->points[order[i]].entries.count);
-		}
+	for (size_t i = 0; i < BT_CONFIG_PLUGINS_POINTS; i++) {
+		write_point(&writer, framework, bt_config_plugins_points[i]);
 	}
+	/* Upstream's record has a field for multiPoint, which is empty by now. */
+	bt_json_write_name_c(&writer, "MultiPoint");
+	write_entries(&writer, NULL, 0);
+	write_point(&writer, framework, BT_POINT_PLACEMENT_GENERATE);
+	write_point(&writer, framework, BT_POINT_PLACEMENT_SCORE);
 	bt_json_end_object(&writer);
 	BT_LOG_INFO(2, "the scheduler starts to work with those plugins",
 		BT_LOG_JSON("Plugins", bt_strbuf_str(&text)));
