@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* explicit_bzero */
+#define _DEFAULT_SOURCE
 #include "net/http_client.h"
 
 #include <stdlib.h>
@@ -66,6 +68,9 @@ static void free_transfer(struct bt_http_transfer *transfer)
 		finish_transfer(transfer);
 		return;
 	}
+	/* The request has credentials. */
+	explicit_bzero(transfer->url_text.data, transfer->url_text.length);
+	explicit_bzero(transfer->out.data, transfer->out.length);
 	transfer->next = client->spare;
 	client->spare = transfer;
 	client->spare_count++;
