@@ -59,7 +59,7 @@ static const char *const known_domains[] = {"kubernetes.io/", "beta.kubernetes.i
 	"volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/",
 	"storage.alpha.kubernetes.io/", "resource.kubernetes.io/", "scheduler.alpha.kubernetes.io/",
 	"node.cloudprovider.kubernetes.io/", "attachable-volumes-csi-", "attachable-volumes-",
-	"hugepages-", "requests.hugepages-"};
+	"hugepages-", "requests.hugepages-", "requests."};
 static const char *const known_rests[] = {"hostname", "os", "arch", "zone", "region",
 	"metadata.name", "instance-type", "not-ready", "unreachable", "unschedulable",
 	"memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable", "out-of-service",
