@@ -58,6 +58,14 @@ static void finish_transfer(struct bt_http_transfer *transfer)
 	bt_free(transfer);
 }
 
+/* Requests have credentials. */
+static void wipe(struct bt_strbuf *buffer)
+{
+	if (buffer->length != 0) {
+		explicit_bzero(buffer->data, buffer->length);
+	}
+}
+
 static void free_transfer(struct bt_http_transfer *transfer)
 {
 	struct bt_http_client *client = transfer->client;
@@ -68,9 +76,8 @@ static void free_transfer(struct bt_http_transfer *transfer)
 		finish_transfer(transfer);
 		return;
 	}
-	/* The request has credentials. */
-	explicit_bzero(transfer->url_text.data, transfer->url_text.length);
-	explicit_bzero(transfer->out.data, transfer->out.length);
+	wipe(&transfer->url_text);
+	wipe(&transfer->out);
 	transfer->next = client->spare;
 	client->spare = transfer;
 	client->spare_count++;
