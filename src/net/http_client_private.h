@@ -83,6 +83,8 @@ struct bt_http_client_connection {
 	int64_t due_ns;         /* while it is made: a connect timeout */
 	int64_t attempt_due_ns; /* while one of several addresses is dialed */
 	int64_t idle_since_ns;
+	int64_t verified_ns;   /* when the server's certificate was verified */
+	bool was_without_body; /* the last answer: bytes that follow it would be the next one's */
 	bool is_event;  /* an event of it is processed: it is not freed */
 	bool is_kept;   /* it carried an answer before this transfer */
 	int dial_error; /* errno of the first address */

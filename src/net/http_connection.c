@@ -236,14 +236,18 @@ void bt_http_connection_lose(struct bt_http_client_connection *connection)
 
 /* --- requests and answers --- */
 
+static bool is_redirect(uint16_t code)
+{
+	return code == 301 || code == 302 || code == 303 || code == 307 || code == 308;
+}
+
 /* The head of the final answer; false: the connection is closed. */
 static bool take_head(struct bt_http_client_connection *connection)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
 	struct bt_str location = {NULL, 0};
 	size_t at = 0;
-	if (transfer->client->follow_redirects && transfer->answer.code >= 300 &&
-		transfer->answer.code < 400 &&
+	if (transfer->client->follow_redirects && is_redirect(transfer->answer.code) &&
 		bt_http_answer_next_header(&transfer->answer, BT_STR("Location"), &at, &location)) {
 		transfer->is_redirect = location.length != 0;
 	}
@@ -301,6 +305,8 @@ static void take_end(struct bt_http_client_connection *connection, bool is_exact
 	connection->transfer = NULL;
 	connection->is_kept = true;
 	connection->idle_since_ns = transfer->heard_ns;
+	connection->was_without_body = transfer->answer.is_bodiless ||
+		transfer->answer.code == 204 || transfer->answer.code == 304;
 	connection->previous = NULL;
 	connection->next = client->idle;
 	if (client->idle != NULL) {
@@ -696,7 +702,8 @@ static struct bt_http_client_connection *find_idle(const struct bt_http_transfer
 			continue;
 		}
 		int64_t idle_ns = now_ns - connection->idle_since_ns;
-		if (idle_ns < IDLE_NS_MAX && (idle_ns < TRUSTED_IDLE_NS || !is_ended(connection))) {
+		bool is_trusted = idle_ns < TRUSTED_IDLE_NS && !connection->was_without_body;
+		if (idle_ns < IDLE_NS_MAX && (is_trusted || !is_ended(connection))) {
 			return connection;
 		}
 		bt_http_connection_close(connection);
@@ -746,9 +753,10 @@ void bt_http_connection_check_due(struct bt_http_client_connection *connection, 
 		return;
 	}
 	if (!is_over) {
+		bool is_attempt = connection->phase == BT_HTTP_DIALING &&
+			connection->attempt_due_ns < connection->due_ns;
 		bt_http_client_note_due(connection->client,
-			connection->phase == BT_HTTP_DIALING ? connection->attempt_due_ns
-							     : connection->due_ns);
+			is_attempt ? connection->attempt_due_ns : connection->due_ns);
 		return;
 	}
 	if (connection->phase == BT_HTTP_PROXY_HANDSHAKE ||

@@ -100,6 +100,9 @@ static void on_event(void *context)
 {
 	struct bt_http_lookup *lookup = context;
 	struct bt_http_addresses addresses = {0};
+	/* `ready` may turn the loop: the event must not come again. */
+	bt_loop_remove_fd(lookup->loop, lookup->source);
+	lookup->source = NULL;
 	append_found(lookup->found, &addresses);
 	lookup->ready(lookup->context, lookup, &addresses);
 	bt_vec_finish(&addresses.list);

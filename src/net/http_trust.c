@@ -331,6 +331,7 @@ static bool verify(struct bt_http_client_connection *connection, uint32_t level)
 		return true;
 	}
 	bt_strbuf_append_str(&name, host);
+	connection->verified_ns = bt_loop_now_ns(connection->client->loop);
 	int code = gnutls_certificate_verify_peers3(
 		connection->sessions[level], bt_strbuf_c(&name), &status);
 	if (code != 0 || status != 0) {
@@ -414,6 +415,6 @@ void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection)
 	gnutls_free(ticket->session.data);
 	ticket->session = data;
 	if (gnutls_session_is_resumed(session) == 0) {
-		ticket->kept_ns = bt_loop_now_ns(connection->client->loop);
+		ticket->kept_ns = connection->verified_ns;
 	}
 }
