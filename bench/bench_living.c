@@ -210,8 +210,6 @@ void bt_living_pass(struct bt_living *living, int64_t duration_ns)
 
 int bt_living_init(struct bt_living *living, const struct bt_setup *setup, struct berth_error *err)
 {
-	struct bt_engine_options options;
-	struct bt_config *config = NULL;
 	*living = (struct bt_living){.now_ns = START_NS};
 	struct bt_scheduler_writer writer = {
 		.context = living,
@@ -219,15 +217,7 @@ int bt_living_init(struct bt_living *living, const struct bt_setup *setup, struc
 		.patch_status = write_status,
 		.delete_pod = delete_victim,
 	};
-	int result = bt_setup_engine_options(setup, &options, err);
-	if (result == 0) {
-		result = bt_setup_load_config(setup, &config, err);
-	}
-	if (result == 0) {
-		result = bt_scheduler_create(config, &options, &writer, &living->scheduler, err);
-	}
-	bt_config_unref(config);
-	return result;
+	return bt_setup_scheduler(setup, &writer, &living->scheduler, err);
 }
 
 void bt_living_finish(struct bt_living *living)

@@ -321,6 +321,18 @@ struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 	return found != NULL ? *found : no_such_key(evaluation, key);
 }
 
+struct bt_cel_value bt_cel_answer_order(const struct bt_cel_call *call, int order)
+{
+	switch ((int)call->overload->variant) {
+	case BT_CEL_VARIANT_GREATER:
+		return bt_cel_bool(order > 0);
+	case BT_CEL_VARIANT_LESS:
+		return bt_cel_bool(order < 0);
+	default:
+		return bt_cel_int(order);
+	}
+}
+
 struct bt_cel_value bt_cel_optional(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
 {

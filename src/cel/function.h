@@ -185,6 +185,9 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 
 /* evaluate.c */
 
+/** isGreaterThan, isLessThan or compareTo, as the call's variant says. order: below, at or above 0.
+ */
+struct bt_cel_value bt_cel_answer_order(const struct bt_cel_call *call, int order);
 /** optional.of(value) */
 struct bt_cel_value bt_cel_optional(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value);

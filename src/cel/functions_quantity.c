@@ -75,16 +75,8 @@ struct bt_cel_value bt_cel_fn_is_quantity(const struct bt_cel_call *call)
 
 struct bt_cel_value bt_cel_fn_quantity_compare(const struct bt_cel_call *call)
 {
-	int order = bt_quantity_compare(call->arguments[0].quantity, call->arguments[1].quantity);
-
-	switch ((int)call->overload->variant) {
-	case BT_CEL_VARIANT_GREATER:
-		return bt_cel_bool(order > 0);
-	case BT_CEL_VARIANT_LESS:
-		return bt_cel_bool(order < 0);
-	default:
-		return bt_cel_int(order);
-	}
+	return bt_cel_answer_order(call,
+		bt_quantity_compare(call->arguments[0].quantity, call->arguments[1].quantity));
 }
 
 struct bt_cel_value bt_cel_fn_quantity_sign(const struct bt_cel_call *call)

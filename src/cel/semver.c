@@ -306,12 +306,5 @@ struct bt_cel_value bt_cel_fn_semver_compare(const struct bt_cel_call *call)
 	if (!bt_cel_charge_call(call->evaluation, left->prerelease)) {
 		return call->evaluation->stop;
 	}
-	switch ((int)call->overload->variant) {
-	case BT_CEL_VARIANT_GREATER:
-		return bt_cel_bool(order > 0);
-	case BT_CEL_VARIANT_LESS:
-		return bt_cel_bool(order < 0);
-	default:
-		return bt_cel_int(order);
-	}
+	return bt_cel_answer_order(call, order);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_SETUP_H
 #define BT_CLI_SETUP_H
-/** From flags to an engine: what commands that schedule have in common. */
+/** From flags to an engine or a scheduler: what commands that schedule have in common. */
 #include "berth/registry.h"
 
 #include "base/flags.h"
 #include "cli/command.h"
-#include "sched/engine.h"
+#include "sched/scheduler.h"
 
 struct bt_setup {
 	const char *config_path;           /* NULL: the default configuration */
@@ -62,6 +62,10 @@ BT_MUST_USE int bt_setup_engine_options(const struct bt_setup *setup,
 /** Both, made into an engine. */
 BT_MUST_USE int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
+/** Both, made into a scheduler. writer: as bt_scheduler_create takes it. */
+BT_MUST_USE int bt_setup_scheduler(const struct bt_setup *setup,
+	const struct bt_scheduler_writer *writer, struct bt_scheduler **out_scheduler,
+	struct berth_error *err);
 /** Release the flag lists, unload plugins, end threads: the engine must be gone. */
 void bt_setup_finish(struct bt_setup *setup);
 #endif

@@ -16,7 +16,7 @@
 /** A message beyond the budget of all messages. */
 #define CUT_MESSAGE_BYTES 256
 
-/** --- what the scheduler is told --- */
+/** --- changes that the scheduler observes --- */
 
 static struct bt_simulated_pod *find_pod(
 	const struct bt_simulation *simulation, struct bt_str uid, uint32_t *out_index)
@@ -46,7 +46,9 @@ static void tell(struct bt_simulation *simulation, uint32_t index)
 	BT_ASSERT(result == 0); /* a new pod does not contradict the cache */
 }
 
-/** The scheduler is told after its step. new_object: consumed, NULL: the pod is deleted. */
+/** The scheduler observes the change after its step. new_object: consumed; NULL: the pod is
+ * deleted.
+ */
 static void change(struct bt_simulation *simulation, struct bt_object *old_object,
 	struct bt_object *new_object)
 {
@@ -190,18 +192,8 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 		.delete_pod = delete_pod,
 		.may_schedule = may_schedule,
 	};
-	struct bt_engine_options options;
-	struct bt_config *config;
 	*simulation = (struct bt_simulation){.cluster = cluster, .now_ns = START_NS};
-	int result = bt_setup_engine_options(setup, &options, err);
-	if (result == 0) {
-		result = bt_setup_load_config(setup, &config, err);
-	}
-	if (result == 0) {
-		result =
-			bt_scheduler_create(config, &options, &writer, &simulation->scheduler, err);
-		bt_config_unref(config);
-	}
+	int result = bt_setup_scheduler(setup, &writer, &simulation->scheduler, err);
 	if (result < 0) {
 		return result;
 	}

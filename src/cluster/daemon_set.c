@@ -559,7 +559,7 @@ static bool sync(struct bt_sync *sync)
 	qsort(pass.pods, pass.pod_count, sizeof(*pass.pods), compare_pods);
 	collect_places(&pass);
 	if (!bt_tree_is_deleting(pass.set)) {
-		/* Nobody else deletes unassigned pods of nodes that are gone. */
+		/* Delete unassigned pods of nodes that are gone: no other controller does. */
 		for (uint32_t i = 0; i < pass.pod_count; i++) {
 			const struct bt_daemon_pod *pod = &pass.pods[i];
 			if (pod->record->node_name.length == 0 && !pod->record->deleting &&

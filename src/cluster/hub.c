@@ -250,7 +250,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 			bt_arena_reset(arena);
 			return;
 		}
-		/* The event is gone: it is told anew. */
+		/* The event is gone: create another one. */
 		bt_free(memory->key);
 		*memory = (struct bt_hub_event_memory){0};
 		break;

@@ -226,8 +226,7 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 		return status;
 	}
 	order_pods(trial);
-	/* Put the pods back one by one; those without whom the preemptor does not fit any more must
-	 * go. */
+	/* Put the pods back one by one. A pod that leaves no room for the preemptor is a victim. */
 	uint32_t *chosen = trial->scratch;
 	uint32_t *victims;
 	uint32_t count = 0;

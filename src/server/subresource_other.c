@@ -71,7 +71,7 @@ void bt_call_token(struct bt_call *call)
 	bt_json_set_str(
 		arena, metadata, "creationTimestamp", bt_time_text(arena, call->write.now_ns));
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	/* Nobody checks it: who knows one is whom the server's own tokens say. */
+	/* These tokens are not checked: only the server's own tokens authenticate. */
 	struct bt_prng *prng = bt_api_prng(call->api);
 	bt_json_set_str(arena, status, "token",
 		bt_arena_printf(call->arena, "berth.%016llx%016llx%016llx%016llx",

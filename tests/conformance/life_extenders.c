@@ -26,6 +26,21 @@ static bool has_labels(const struct bt_json_value *wanted, const struct bt_str_m
 	return true;
 }
 
+/** --- nodes of a question --- */
+
+/** Names (cache capable) or objects. */
+static const struct bt_json_value *nodes_of(const struct question *question, bool *out_by_name)
+{
+	const struct bt_json_value *names = bt_json_find(question->body, "NodeNames");
+	*out_by_name = names != NULL && names->type == BT_JSON_ARRAY;
+	return *out_by_name ? names : bt_json_array_at(question->body, "Nodes.items");
+}
+
+static struct bt_str node_name(const struct bt_json_value *node, bool by_name)
+{
+	return by_name ? node->text : bt_json_text_at(node, "metadata.name");
+}
+
 /** --- filter --- */
 
 static const struct bt_json_value *find_drop(struct question *question, struct bt_str name)
@@ -77,10 +92,8 @@ static bool filter_node(struct question *question, struct bt_str name)
 static void answer_filter(struct question *question)
 {
 	struct bt_arena *arena = question->arena;
-	const struct bt_json_value *names = bt_json_find(question->body, "NodeNames");
-	bool by_name = names != NULL && names->type == BT_JSON_ARRAY;
-	const struct bt_json_value *nodes =
-		by_name ? names : bt_json_array_at(question->body, "Nodes.items");
+	bool by_name;
+	const struct bt_json_value *nodes = nodes_of(question, &by_name);
 	struct bt_json_value *kept = bt_json_new(arena, BT_JSON_ARRAY);
 	struct bt_str extra = bt_json_text_at(question->rule, "extra");
 	if (bt_json_bool_at(question->rule, "empty", false)) {
@@ -88,8 +101,7 @@ static void answer_filter(struct question *question)
 	}
 	for (uint32_t i = 0; i < nodes->count; i++) {
 		struct bt_json_value *node = nodes->elements[i];
-		if (filter_node(question,
-			    by_name ? node->text : bt_json_text_at(node, "metadata.name"))) {
+		if (filter_node(question, node_name(node, by_name))) {
 			bt_json_append(arena, kept, bt_json_clone(arena, node, false));
 		}
 	}
@@ -128,15 +140,12 @@ static void answer_filter(struct question *question)
 static void answer_prioritize(struct question *question)
 {
 	struct bt_arena *arena = question->arena;
-	const struct bt_json_value *names = bt_json_find(question->body, "NodeNames");
-	bool by_name = names != NULL && names->type == BT_JSON_ARRAY;
-	const struct bt_json_value *nodes =
-		by_name ? names : bt_json_array_at(question->body, "Nodes.items");
+	bool by_name;
+	const struct bt_json_value *nodes = nodes_of(question, &by_name);
 	const struct bt_json_value *fallback = bt_json_find(question->rule, "default");
 	question->answer = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; question->rule != NULL && i < nodes->count; i++) {
-		struct bt_str name = by_name ? nodes->elements[i]->text
-					     : bt_json_text_at(nodes->elements[i], "metadata.name");
+		struct bt_str name = node_name(nodes->elements[i], by_name);
 		const struct bt_json_value *score =
 			bt_json_get(bt_json_find(question->rule, "scores"), name);
 		score = score != NULL ? score : fallback;
@@ -151,6 +160,13 @@ static void answer_prioritize(struct question *question)
 }
 
 /** --- preempt --- */
+
+static void add_victim(struct bt_arena *arena, struct bt_json_value *victims, struct bt_str uid)
+{
+	struct bt_json_value *pod = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, pod, "UID", uid);
+	bt_json_append(arena, victims, pod);
+}
 
 static void answer_preempt(struct question *question)
 {
@@ -175,16 +191,12 @@ static void answer_preempt(struct question *question)
 			continue;
 		}
 		for (uint32_t k = 0; k < pods->count && k < keep; k++) {
-			struct bt_json_value *pod = bt_json_new(arena, BT_JSON_OBJECT);
-			bt_json_set_str(arena, pod, "UID",
+			add_victim(arena, kept,
 				bt_json_text_at(
 					pods->elements[k], is_meta ? "UID" : "metadata.uid"));
-			bt_json_append(arena, kept, pod);
 		}
 		for (uint32_t k = 0; added != NULL && k < added->count; k++) {
-			struct bt_json_value *pod = bt_json_new(arena, BT_JSON_OBJECT);
-			bt_json_set_str(arena, pod, "UID", added->elements[k]->text);
-			bt_json_append(arena, kept, pod);
+			add_victim(arena, kept, added->elements[k]->text);
 		}
 		bt_json_set_value(arena, answer, "Pods", kept);
 		bt_json_set_value(arena, answer, "NumPDBViolations",

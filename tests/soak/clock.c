@@ -18,13 +18,8 @@ void bt_sim_clock_after(struct bt_sim_clock *clock, int64_t delay_ns, bt_sim_act
 	void *context, uint64_t argument)
 {
 	struct bt_sim_timer timer = {action, context, argument};
-	uint32_t id = clock->timers.count;
-	if (clock->free_ids.count != 0) {
-		id = clock->free_ids.items[--clock->free_ids.count];
-		clock->timers.items[id] = timer;
-	} else {
-		bt_vec_push(&clock->timers, timer);
-	}
+	uint32_t id;
+	bt_vec_store(&clock->timers, &clock->free_ids, timer, id);
 	bt_heap_push(&clock->heap, id, clock->now_ns + delay_ns, clock->sequence++);
 }
 

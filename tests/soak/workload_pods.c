@@ -194,7 +194,7 @@ static void delete_one(struct bt_sim *sim)
 	}
 }
 
-/** Nobody reads the logs of pods that are over. */
+/** Delete a pod that has ended, by chance. */
 static void delete_terminal(struct bt_sim *sim)
 {
 	const struct bt_pod *pod;
