@@ -116,6 +116,24 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	return result;
 }
 
+static int patch_pod_group(void *context, const struct bt_pod_group *group,
+	const struct bt_condition *condition, struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_api_request request =
+		make_request(find_resource(writes, "scheduling.k8s.io", "podgroups"),
+			group->metadata.namespace_, group->metadata.name);
+	request.verb = BT_VERB_PATCH;
+	request.subresource = BT_SUBRESOURCE_STATUS;
+	request.patch_type = BT_PATCH_STRATEGIC;
+	bt_arena_reset(&writes->arena);
+	bt_strbuf_reset(&writes->text);
+	bt_document_pod_group_status(group, condition, bt_api_now_ns(writes->api), &writes->text);
+	int result = bt_json_parse(
+		&writes->arena, bt_strbuf_str(&writes->text), true, &request.body, err);
+	return result == 0 ? perform_request(writes, &request, NULL, err) : result;
+}
+
 /** --- events --- */
 
 static void post_event(void *context, const struct bt_event_delivery *event)
@@ -505,6 +523,7 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 		.context = writes,
 		.bind = bind,
 		.patch_status = patch_status,
+		.patch_pod_group = patch_pod_group,
 		.event = event,
 		.patch_other = patch_other,
 		.delete_pod = delete_pod,

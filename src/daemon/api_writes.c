@@ -332,6 +332,27 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	return bt_scheduler_queues_calls(writes->scheduler) ? BT_WRITE_PENDING : 0;
 }
 
+/** Upstream waits for the answer, which it only logs. */
+static int patch_pod_group(void *context, const struct bt_pod_group *group,
+	const struct bt_condition *condition, struct berth_error *err BT_UNUSED)
+{
+	struct bt_api_writes *writes = context;
+	const struct bt_api_writes_options *options = &writes->options;
+	const struct bt_object_meta *meta = &group->metadata;
+	struct bt_write *write = bt_write_create(
+		writes, BT_WRITE_POD_GROUP, meta->uid, meta->namespace_, meta->name);
+	write->method = "PATCH";
+	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
+	write->retries = true;
+	bt_write_set_path(write, BT_KIND_POD_GROUP, "/status");
+	bt_strbuf_reset(&writes->scratch);
+	bt_document_pod_group_status(
+		group, condition, options->now_ns(options->context), &writes->scratch);
+	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
+	bt_write_start(write);
+	return 0;
+}
+
 /** --- events --- */
 
 static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
@@ -376,6 +397,14 @@ static void tell(struct bt_write *write)
 			result < 0) {
 			BT_LOG_ERROR(message, "Error updating pod",
 				BT_LOG_REF("pod", bt_str_from(write->namespace_),
+					bt_str_from(write->name)));
+		}
+		bt_write_destroy(write);
+		return;
+	case BT_WRITE_POD_GROUP:
+		if (result < 0) {
+			BT_LOG_ERROR(message, "Failed to update pod group status",
+				BT_LOG_REF("podGroup", bt_str_from(write->namespace_),
 					bt_str_from(write->name)));
 		}
 		bt_write_destroy(write);
@@ -437,6 +466,7 @@ void bt_api_writes_init(struct bt_api_writes *writes)
 		.context = writes,
 		.bind = bind,
 		.patch_status = patch_status,
+		.patch_pod_group = patch_pod_group,
 		.patch_other = patch_other,
 		.delete_pod = delete_pod,
 		.attempt_ended = flush_evictions,

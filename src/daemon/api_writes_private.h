@@ -9,10 +9,11 @@
 
 enum bt_write_kind {
 	BT_WRITE_BINDING,
-	BT_WRITE_STATUS,   /* of the pod that is scheduled */
-	BT_WRITE_EVICTION, /* of others: their status, or their deletion */
-	BT_WRITE_VOLUME,   /* read, then written as a whole */
-	BT_WRITE_CLAIM,    /* of DynamicResources: claims, and what pods' statuses say of them */
+	BT_WRITE_STATUS,    /* of the pod that is scheduled */
+	BT_WRITE_POD_GROUP, /* status of the group that is scheduled */
+	BT_WRITE_EVICTION,  /* of others: their status, or their deletion */
+	BT_WRITE_VOLUME,    /* read, then written as a whole */
+	BT_WRITE_CLAIM,     /* of DynamicResources: claims, and what pods' statuses say of them */
 };
 
 enum bt_write_state {

@@ -219,6 +219,70 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 	return has_condition || has_nomination;
 }
 
+/** --- pod groups: spec 11b section 6.6 --- */
+
+void bt_document_pod_group_status(const struct bt_pod_group *group,
+	const struct bt_condition *condition, int64_t now_ns, struct bt_strbuf *out)
+{
+	static const struct bt_condition nothing = {0};
+	struct bt_time now = {now_ns / BT_NS_PER_SECOND, 0, true};
+	const bt_condition_list *stored = &group->status.conditions;
+	const struct bt_condition *old = &nothing;
+	struct bt_json_writer writer;
+	uint32_t at = 0;
+	while (at < stored->count && !bt_str_equal(stored->items[at].type, condition->type)) {
+		at++;
+	}
+	if (at < stored->count) {
+		old = &stored->items[at];
+	}
+	bt_json_writer_init(&writer, out, 0);
+	writer.escape_html = true;
+	bt_json_begin_object(&writer);
+	bt_json_write_name_c(&writer, "status");
+	bt_json_begin_object(&writer);
+	if (stored->count != 0) {
+		bt_json_write_name_c(&writer, "$setElementOrder/conditions");
+		bt_json_begin_array(&writer);
+		for (uint32_t i = 0; i < stored->count + (at == stored->count); i++) {
+			bt_json_begin_object(&writer);
+			bt_json_write_member(
+				&writer, "type", i == at ? condition->type : stored->items[i].type);
+			bt_json_end_object(&writer);
+		}
+		bt_json_end_array(&writer);
+	}
+	bt_json_write_name_c(&writer, "conditions");
+	bt_json_begin_array(&writer);
+	bt_json_begin_object(&writer);
+	/* metav1.Condition has the members but observedGeneration always, also empty ones. */
+	if (!bt_str_equal(old->status, condition->status)) {
+		write_time(&writer, "lastTransitionTime", &now);
+	}
+	if (old == &nothing || !bt_str_equal(old->message, condition->message)) {
+		bt_json_write_member(&writer, "message", condition->message);
+	}
+	if (old->observed_generation != condition->observed_generation) {
+		bt_json_write_name_c(&writer, "observedGeneration");
+		if (condition->observed_generation != 0) {
+			bt_json_write_int64(&writer, condition->observed_generation);
+		} else {
+			bt_json_write_null(&writer);
+		}
+	}
+	if (old == &nothing || !bt_str_equal(old->reason, condition->reason)) {
+		bt_json_write_member(&writer, "reason", condition->reason);
+	}
+	if (!bt_str_equal(old->status, condition->status)) {
+		bt_json_write_member(&writer, "status", condition->status);
+	}
+	bt_json_write_member(&writer, "type", condition->type);
+	bt_json_end_object(&writer);
+	bt_json_end_array(&writer);
+	bt_json_end_object(&writer);
+	bt_json_end_object(&writer);
+}
+
 /** --- volumes: spec 13 section 14.6 --- */
 
 static void set_annotation(

@@ -31,6 +31,11 @@ extern const struct bt_str bt_document_delete_json;
 bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_strbuf *out);
 
+/** The strategic patch that sets this condition of the group; condition->last_transition_time is
+ * not read. */
+void bt_document_pod_group_status(const struct bt_pod_group *group,
+	const struct bt_condition *condition, int64_t now_ns, struct bt_strbuf *out);
+
 /**
  * What binding changes in a volume: spec.claimRef and the annotation that the scheduler bound it,
  * if the volume has it. object: the whole volume, or {} for a merge patch.

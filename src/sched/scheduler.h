@@ -33,6 +33,12 @@ struct bt_scheduler_writer {
 	int (*patch_status)(void *context, const struct bt_pod *pod,
 		const struct bt_pod_condition *condition,
 		const struct bt_post_filter_result *nomination, struct berth_error *err);
+	/**
+	 * PATCH the PodGroup's status: a condition that differs from the stored one of its type;
+	 * last_transition_time is not read. Errors are only reported to warn.
+	 */
+	int (*patch_pod_group)(void *context, const struct bt_pod_group *group,
+		const struct bt_condition *condition, struct berth_error *err);
 	/** An event on a pod, e.g. Warning, FailedScheduling, Scheduling, note (at most 1024
 	 * bytes). */
 	void (*event)(void *context, const struct bt_pod *pod, const char *type, const char *reason,

@@ -115,6 +115,25 @@ static int write_status(void *context, const struct bt_pod *pod,
 	return result;
 }
 
+static int write_pod_group(void *context, const struct bt_pod_group *group,
+	const struct bt_condition *condition, struct berth_error *err)
+{
+	struct bt_sim *sim = context;
+	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
+	int result = 0;
+	bt_sim_log(sim, "patch group %.*s/%.*s %.*s %.*s", BT_STR_ARG(group->metadata.namespace_),
+		BT_STR_ARG(group->metadata.name), BT_STR_ARG(condition->status),
+		BT_STR_ARG(condition->message));
+	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
+		result = sim->writes.writer.patch_pod_group(&sim->writes, group, condition, err);
+		bt_sim_store_flush(&sim->store);
+	}
+	if (fault != BT_SIM_WRITE_GOOD && result == 0) {
+		result = bt_sim_fail_write(sim, "patch group", err);
+	}
+	return result;
+}
+
 static void write_event(void *context, const struct bt_pod *pod, const char *type,
 	const char *reason, const char *action, struct bt_str note BT_UNUSED)
 {
@@ -215,6 +234,7 @@ struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim)
 		.context = sim,
 		.bind = write_binding,
 		.patch_status = write_status,
+		.patch_pod_group = write_pod_group,
 		.event = write_event,
 		.patch_other = patch_other,
 		.delete_pod = delete_victim,

@@ -273,6 +273,33 @@ START_TEST(test_api_writes__patches_are_repeated)
 }
 END_TEST
 
+START_TEST(test_api_writes__condition_of_a_pod_group_is_repeated)
+{
+	struct script script = {{{"PATCH", 1, STATUS(500, "InternalError", "no")}}, 1};
+	struct writes_world world;
+	struct bt_pod_group group = {
+		.metadata = {
+			.namespace_ = BT_STR("wire"), .name = BT_STR("g1"), .uid = BT_STR("77aa")}};
+	struct bt_condition condition = {.type = BT_STR("PodGroupScheduled"),
+		.status = BT_STR("False"),
+		.reason = BT_STR("Unschedulable"),
+		.message = BT_STR("pod group is unschedulable")};
+	struct berth_error err = BERTH_ERROR_INIT;
+	const struct bt_scheduler_writer *writer;
+	begin(&world, &script, NULL);
+	writer = bt_api_writes_writer(world.writes);
+	ck_assert_int_eq(writer->patch_pod_group(writer->context, &group, &condition, &err), 0);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_IDLE);
+#define PATCH_G1 \
+	"PATCH /apis/scheduling.k8s.io/v1alpha2/namespaces/wire/podgroups/g1/status\n" \
+	"{\"status\":{\"conditions\":[{\"lastTransitionTime\":\"2026-01-02T03:04:05Z\"," \
+	"\"message\":\"pod group is unschedulable\",\"reason\":\"Unschedulable\"," \
+	"\"status\":\"False\",\"type\":\"PodGroupScheduled\"}]}}\n"
+	ck_assert_str_eq(writes_world_log(&world), PATCH_G1 PATCH_G1);
+	writes_world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_api_writes__writes_of_one_pod_in_order)
 {
 	struct script script = {{{"PATCH", 1, {.hangs = true}}}, 1};
@@ -576,10 +603,11 @@ BT_TEST_MAIN("api_writes", test_api_writes__binding, test_api_writes__binding_in
 	test_api_writes__edge_13_34_lost_answer_is_a_failure,
 	test_api_writes__edge_11b_35_lost_answer_of_a_bound_pod,
 	test_api_writes__edge_13_35_binding_is_asked_to_come_back,
-	test_api_writes__patches_are_repeated, test_api_writes__writes_of_one_pod_in_order,
-	test_api_writes__edge_11b_47_pod_being_deleted, test_api_writes__preemption_in_order,
-	test_api_writes__victims_wait_for_the_nomination, test_api_writes__preemption_that_waits,
-	test_api_writes__edge_11b_36_victim_is_gone,
+	test_api_writes__patches_are_repeated,
+	test_api_writes__condition_of_a_pod_group_is_repeated,
+	test_api_writes__writes_of_one_pod_in_order, test_api_writes__edge_11b_47_pod_being_deleted,
+	test_api_writes__preemption_in_order, test_api_writes__victims_wait_for_the_nomination,
+	test_api_writes__preemption_that_waits, test_api_writes__edge_11b_36_victim_is_gone,
 	test_api_writes__edge_11b_37_victim_has_the_condition,
 	test_api_writes__refused_deletion_lets_the_preemptor_try_again,
 	test_api_writes__volume_is_written_as_json, test_api_writes__volume_is_written_whole,

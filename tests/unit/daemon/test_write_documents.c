@@ -257,6 +257,60 @@ START_TEST(test_write_documents__volume)
 }
 END_TEST
 
+/** conditions: JSON of those that the group has. */
+static void check_group_status(
+	const char *conditions, const struct bt_condition *condition, const char *expected)
+{
+	struct bt_strbuf json = {0};
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&json,
+		"{\"metadata\":{\"name\":\"g\"},\"spec\":{\"schedulingPolicy\":{\"basic\":{}}},"
+		"\"status\":{\"conditions\":%s}}",
+		conditions);
+	struct bt_object *group = object_of(BT_KIND_POD_GROUP, bt_strbuf_c(&json));
+	bt_document_pod_group_status(group->value, condition, NOW_NS, &text);
+	ck_assert_str_eq(bt_strbuf_c(&text), expected);
+	bt_object_release(group);
+	bt_strbuf_finish(&json);
+	bt_strbuf_finish(&text);
+}
+
+START_TEST(test_write_documents__pod_group)
+{
+	struct bt_condition condition = {.type = BT_STR("PodGroupScheduled"),
+		.status = BT_STR("True"),
+		.reason = BT_STR("Scheduled"),
+		.message = BT_STR(""),
+		.observed_generation = 7};
+	check_group_status("[]", &condition,
+		"{\"status\":{\"conditions\":[{\"lastTransitionTime\":\"2026-01-02T03:04:05Z\","
+		"\"message\":\"\",\"observedGeneration\":7,\"reason\":\"Scheduled\","
+		"\"status\":\"True\",\"type\":\"PodGroupScheduled\"}]}}");
+	check_group_status("[{\"type\":\"PodGroupScheduled\",\"status\":\"False\","
+			   "\"reason\":\"Unschedulable\",\"message\":\"m\","
+			   "\"lastTransitionTime\":\"2025-01-01T00:00:00Z\"}]",
+		&condition,
+		"{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"PodGroupScheduled\"}],"
+		"\"conditions\":[{\"lastTransitionTime\":\"2026-01-02T03:04:05Z\","
+		"\"message\":\"\",\"observedGeneration\":7,\"reason\":\"Scheduled\","
+		"\"status\":\"True\",\"type\":\"PodGroupScheduled\"}]}}");
+	/* The status stays, so does its time. */
+	condition.message = BT_STR("a < b");
+	condition.observed_generation = 0;
+	check_group_status(
+		"[{\"type\":\"Other\",\"status\":\"True\",\"reason\":\"R\",\"message\":\"\","
+		"\"lastTransitionTime\":\"2025-01-01T00:00:00Z\"},"
+		"{\"type\":\"PodGroupScheduled\",\"status\":\"True\",\"observedGeneration\":7,"
+		"\"reason\":\"Scheduled\",\"message\":\"\","
+		"\"lastTransitionTime\":\"2025-01-01T00:00:00Z\"}]",
+		&condition,
+		"{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"Other\"},"
+		"{\"type\":\"PodGroupScheduled\"}],"
+		"\"conditions\":[{\"message\":\"a \\u003c b\",\"observedGeneration\":null,"
+		"\"type\":\"PodGroupScheduled\"}]}}");
+}
+END_TEST
+
 BT_TEST_MAIN("write_documents", test_write_documents__first_condition,
 	test_write_documents__changed_message, test_write_documents__one_beside_others,
 	test_write_documents__edge_11b_31_generation_alone,
@@ -265,4 +319,4 @@ BT_TEST_MAIN("write_documents", test_write_documents__first_condition,
 	test_write_documents__edge_13_33_nothing_changes,
 	test_write_documents__condition_and_nomination, test_write_documents__binding,
 	test_write_documents__binding_with_long_names, test_write_documents__deletion,
-	test_write_documents__volume)
+	test_write_documents__volume, test_write_documents__pod_group)
