@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The path of somebody who has just cloned berth: two commands to an answer, and one clear sentence
 for each mistake that people make on the way, by every command that reads something.
-
-BERTH_TEST_CLONE=1: the first of the two commands is really run, which builds everything anew.
 """
 import gzip
 import os
-import shutil
-import subprocess
 
 import scenario
 
@@ -80,26 +76,10 @@ def sentence(answer, status=2):
     return lines[0]
 
 
-def test_two_commands(program):
-    """From a clone to an answer."""
-    clone = os.path.join(program.folder, "clone")
-    names = subprocess.run(["git", "-C", scenario.ROOT, "ls-files", "-z"], capture_output=True,
-                           check=False).stdout.decode().split("\0")[:-1]
-    if os.environ.get("BERTH_TEST_CLONE") and names:
-        for name in names:
-            os.makedirs(os.path.dirname(os.path.join(clone, name)), exist_ok=True)
-            shutil.copy(os.path.join(scenario.ROOT, name), os.path.join(clone, name))
-        done = subprocess.run(["make", "build"], cwd=clone, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, check=False)
-        assert done.returncode == 0, done.stdout[-5000:]
-    else:
-        os.makedirs(os.path.join(clone, "build"))
-        shutil.copytree(scenario.EXAMPLES, os.path.join(clone, "examples"))
-        os.symlink(os.path.abspath(program.path), os.path.join(clone, "build", "berth"))
-    done = subprocess.run("build/berth explain -f examples/three-nodes.yaml", shell=True,
-                          cwd=clone, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and done.stderr == "", (done.returncode, done.stderr)
-    assert done.stdout.startswith(ANSWER), done.stdout
+def test_an_answer_about_an_example(program):
+    """The second command of the README; `.ci/run` runs the first one."""
+    answer = program.run("explain", "-f", NODES).expect(1)
+    assert answer.err == "" and answer.out.startswith(ANSWER), (answer.err, answer.out)
 
 
 def test_readme_names_those_commands(program):
