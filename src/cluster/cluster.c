@@ -303,6 +303,14 @@ bool bt_cluster_is_continued(const struct bt_cluster *cluster)
 	return cluster->is_continued;
 }
 
+void bt_cluster_set_api_server(
+	struct bt_cluster *cluster, const char *address, uint16_t port, const char *root_ca)
+{
+	cluster->options.controllers.api_address = address;
+	cluster->options.controllers.api_port = port;
+	cluster->options.controllers.root_ca = root_ca;
+}
+
 int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err)
 {
 	const struct bt_cluster_options *options = &cluster->options;

@@ -89,6 +89,12 @@ enum bt_hub_kind {
 	BT_HUB_CLAIMS,          /* resourceclaims */
 	BT_HUB_CLAIM_TEMPLATES, /* resourceclaimtemplates */
 	BT_HUB_POD_GROUPS,
+	BT_HUB_SERVICES,
+	BT_HUB_ENDPOINTS,
+	BT_HUB_SLICES, /* endpointslices */
+	BT_HUB_CONFIG_MAPS,
+	BT_HUB_REVISIONS,   /* controllerrevisions */
+	BT_HUB_AUTOSCALERS, /* horizontalpodautoscalers */
 	BT_HUB_KIND_COUNT,
 };
 

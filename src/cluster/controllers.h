@@ -28,6 +28,13 @@ struct bt_controllers_options {
 	 * otherwise. 0: at once when started. */
 	int64_t job_run_time_ns;
 	uint64_t seed;
+	/** Where clients find the API server, for Service `kubernetes`; NULL: there is no such
+	 * Service. Borrowed. */
+	const char *api_address;
+	uint16_t api_port;
+	/** Certificates to verify the API server with, PEM, for kube-root-ca.crt; NULL: none.
+	 * Borrowed. */
+	const char *root_ca;
 };
 
 extern const struct bt_controllers_options bt_controllers_default_options;

@@ -542,7 +542,8 @@ static bool sync(struct bt_sync *sync)
 	uint32_t count = 0;
 
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
-		bt_owners_adopt_pods(sync, &self->selectors, NULL) || !daemon_read_spec(&pass)) {
+		bt_owners_adopt_pods(sync, &self->selectors, NULL, NULL) ||
+		!daemon_read_spec(&pass)) {
 		return true;
 	}
 	record = bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid"));

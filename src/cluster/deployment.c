@@ -858,13 +858,15 @@ static int compare_age(const void *left, const void *right)
 	return bt_str_compare(a->name, b->name);
 }
 
-/** Sets without owner that are selected become ours. */
-static void adopt(const struct deployments *self, struct bt_sync *sync)
+/** Sets that are no longer selected lose their owner, those without owner that are selected get
+ * one. */
+static void adopt(struct deployments *self, struct bt_sync *sync)
 {
 	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
 	struct bt_str group = bt_arena_printf(sync->arena, "/%.*s", BT_STR_ARG(namespace_));
 
+	bt_owners_release(sync, &self->selectors, BT_HUB_REPLICA_SETS, NULL);
 	BT_GROUPS_EACH (&self->owned, group, at) {
 		struct bt_json_value *set = bt_hub_read(sync->hub, BT_HUB_REPLICA_SETS,
 			bt_groups_key(&self->owned, at), sync->arena);
@@ -874,7 +876,7 @@ static void adopt(const struct deployments *self, struct bt_sync *sync)
 			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(set, "metadata.labels"))) {
 			(void)bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_REPLICA_SETS], set,
-				bt_sync_owner_reference(sync, sync->arena), sync->arena);
+				bt_sync_owner_reference(sync, sync->arena), NULL, sync->arena);
 		}
 	}
 }
@@ -925,7 +927,7 @@ static void note_pause(struct rollout *rollout, bool paused)
 
 static bool sync(struct bt_sync *sync)
 {
-	const struct deployments *self = sync->data;
+	struct deployments *self = sync->data;
 	const struct bt_json_value *deployment = sync->object;
 	struct bt_arena *arena = sync->arena;
 	struct rollout rollout = {

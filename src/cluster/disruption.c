@@ -37,9 +37,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->kind == BT_HUB_BUDGETS) {
 		bt_owners_observe(hub, observed, &self->selectors, false);
 	} else if (observed->kind == BT_HUB_PODS) {
-		bt_selector_table_enqueue(&self->selectors, hub, namespace_, labels);
+		bt_selector_table_enqueue(&self->selectors, hub, namespace_, labels, hub->now_ns);
 		if (observed->type == BT_CHANGE_MODIFIED && !bt_json_equal(before, labels)) {
-			bt_selector_table_enqueue(&self->selectors, hub, namespace_, before);
+			bt_selector_table_enqueue(
+				&self->selectors, hub, namespace_, before, hub->now_ns);
 		}
 	} else if (observed->type != BT_CHANGE_MODIFIED ||
 		bt_json_int64_at(observed->before, "spec.replicas", 0) !=
@@ -137,47 +138,21 @@ static void forget_disrupted(struct pass *pass)
 	}
 }
 
-static void count_pods(struct pass *pass)
+static void count_pod(
+	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
 {
-	struct bt_sync *sync = pass->sync;
-	const struct disruption *self = sync->data;
-	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
-	const struct bt_json_value *disrupted =
-		bt_json_object_at(sync->object, "status.disruptedPods");
-	struct bt_str prefix =
-		bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(bt_key_namespace(sync->key)));
-	struct bt_arena scratch = {0};
-	struct bt_store_walk walk;
-	const struct bt_stored *stored;
+	struct pass *pass = context;
+	struct bt_str name = bt_key_name(record->key);
 
-	if (entry == NULL ||
-		bt_store_walk_begin(sync->hub->store, sync->hub->kinds[BT_HUB_PODS]->collection, 0,
-			prefix, BT_STR(""), &walk, NULL) != 0) {
+	if (bt_pod_is_over(record)) {
 		return;
 	}
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		struct bt_str key = bt_stored_key(stored);
-		struct bt_str name = bt_key_name(key);
-		const struct bt_indexed_pod *record = bt_pod_index_find(sync->hub, key);
-		const struct bt_json_value *pod;
-
-		if (record == NULL || (record->label_bits & entry->bits) != entry->bits ||
-			bt_pod_is_over(record)) {
-			continue;
-		}
-		pod = bt_api_parse_stored(stored, &scratch);
-		if (bt_tree_matches(&scratch, &entry->selector,
-			    bt_json_object_at(pod, "metadata.labels"))) {
-			pass->pods++;
-			pass->healthy += record->ready && !record->deleting &&
-				(bt_json_get(disrupted, name) == NULL ||
-					bt_json_get(pass->forgotten, name) != NULL);
-			count_scale(pass, pod);
-		}
-		bt_arena_reset(&scratch);
-	}
-	bt_store_walk_end(&walk);
-	bt_arena_finish(&scratch);
+	pass->pods++;
+	pass->healthy += record->ready && !record->deleting &&
+		(bt_json_get(bt_json_object_at(pass->sync->object, "status.disruptedPods"), name) ==
+				NULL ||
+			bt_json_get(pass->forgotten, name) != NULL);
+	count_scale(pass, pod);
 }
 
 /* --- the budget --- */
@@ -215,6 +190,7 @@ static void write_status(struct pass *pass, int32_t expected, int32_t desired)
 
 static bool sync(struct bt_sync *sync)
 {
+	const struct disruption *self = sync->data;
 	struct pass pass = {.sync = sync};
 	const struct bt_json_value *unavailable =
 		bt_json_find_path(sync->object, "spec.maxUnavailable");
@@ -224,7 +200,7 @@ static bool sync(struct bt_sync *sync)
 	int32_t desired;
 
 	forget_disrupted(&pass);
-	count_pods(&pass);
+	bt_owners_visit_selected(sync, &self->selectors, count_pod, &pass);
 	bt_vec_finish(&pass.owners);
 	expected = pass.pods;
 	if (unavailable != NULL) {

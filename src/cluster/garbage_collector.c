@@ -355,8 +355,8 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 		if (reference == NULL) {
 			/* The link knows only the hash of the owner's uid. */
 		} else if (orphan) {
-			succeeded =
-				bt_tree_release(sync->hub, resource, dependent, uid, &scratch) &&
+			succeeded = bt_tree_release(
+					    sync->hub, resource, dependent, uid, NULL, &scratch) &&
 				succeeded;
 		} else {
 			if (!bt_tree_is_deleting(dependent)) {

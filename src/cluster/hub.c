@@ -41,6 +41,12 @@ static const struct {
 	[BT_HUB_CLAIMS] = {"resource.k8s.io", "resourceclaims"},
 	[BT_HUB_CLAIM_TEMPLATES] = {"resource.k8s.io", "resourceclaimtemplates"},
 	[BT_HUB_POD_GROUPS] = {"scheduling.k8s.io", "podgroups"},
+	[BT_HUB_SERVICES] = {"", "services"},
+	[BT_HUB_ENDPOINTS] = {"", "endpoints"},
+	[BT_HUB_SLICES] = {"discovery.k8s.io", "endpointslices"},
+	[BT_HUB_CONFIG_MAPS] = {"", "configmaps"},
+	[BT_HUB_REVISIONS] = {"apps", "controllerrevisions"},
+	[BT_HUB_AUTOSCALERS] = {"autoscaling", "horizontalpodautoscalers"},
 };
 
 const struct bt_controllers_options bt_controllers_default_options = {

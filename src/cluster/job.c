@@ -22,6 +22,7 @@ struct bt_job_retry {
 };
 
 struct bt_jobs {
+	struct bt_selector_table selectors;
 	/** Pods that carry our finalizer, by "ns/job": they outlive their job without us. */
 	struct bt_groups tracked;
 	BT_VEC(struct bt_job_retry) retries;
@@ -34,7 +35,10 @@ struct bt_job_pass {
 	struct bt_str uid;
 	struct bt_json_value *conditions; /* of the status to be written */
 	bool indexed;
-	bool *done_indexes;       /* of an indexed job: completion_count of them */
+	bool *done_indexes;   /* of an indexed job: completion_count of them */
+	bool *failed_indexes; /* likewise */
+	int64_t failed_index_count;
+	int64_t index_limit; /* failures that each index may have; -1: the job's limit counts */
 	int64_t completion_count; /* -1: any success completes it */
 	int64_t parallelism;
 	int64_t succeeded;
@@ -82,12 +86,12 @@ static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_inde
 	return index;
 }
 
-static void read_indexes(struct bt_job_pass *pass)
+/** "0-2,5" as marks of the job's indexes. */
+static bool *read_indexes(const struct bt_job_pass *pass, struct bt_str text)
 {
-	struct bt_str text = bt_json_text_at(pass->sync->object, "status.completedIndexes");
-
-	pass->done_indexes =
+	bool *indexes =
 		BT_ARENA_NEW_ARRAY(pass->sync->arena, bool, (size_t)pass->completion_count + 1);
+
 	while (text.length != 0) {
 		int64_t comma = bt_str_find_char(text, ',');
 		struct bt_str part = bt_str_sub(text, 0, comma < 0 ? text.length : (uint32_t)comma);
@@ -104,23 +108,24 @@ static void read_indexes(struct bt_job_pass *pass)
 				bt_str_sub(part, (uint32_t)dash + 1, part.length), &last);
 		}
 		for (int64_t i = first; i >= 0 && i <= last && i < pass->completion_count; i++) {
-			pass->done_indexes[i] = true;
+			indexes[i] = true;
 		}
 	}
+	return indexes;
 }
 
 /** "0-2,5" */
-static struct bt_str job_indexes_text(const struct bt_job_pass *pass)
+static struct bt_str indexes_text(const struct bt_job_pass *pass, const bool *indexes)
 {
 	struct bt_strbuf text = {0};
 	struct bt_str copy;
 
 	for (int64_t i = 0; i < pass->completion_count; i++) {
 		int64_t end = i;
-		if (!pass->done_indexes[i]) {
+		if (!indexes[i]) {
 			continue;
 		}
-		while (end + 1 < pass->completion_count && pass->done_indexes[end + 1]) {
+		while (end + 1 < pass->completion_count && indexes[end + 1]) {
 			end++;
 		}
 		bt_strbuf_printf(&text, "%s%" PRId64, text.length != 0 ? "," : "", i);
@@ -132,6 +137,198 @@ static struct bt_str job_indexes_text(const struct bt_job_pass *pass)
 	copy = bt_arena_str(pass->sync->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return copy;
+}
+
+static void set_indexes(const struct bt_job_pass *pass, struct bt_json_value *status)
+{
+	if (pass->indexed) {
+		bt_json_set_str(pass->sync->arena, status, "completedIndexes",
+			indexes_text(pass, pass->done_indexes));
+	}
+	if (pass->index_limit >= 0) {
+		bt_json_set_str(pass->sync->arena, status, "failedIndexes",
+			indexes_text(pass, pass->failed_indexes));
+	}
+}
+
+static void set_condition(struct bt_job_pass *pass, const char *type, const char *status,
+	const char *reason, struct bt_str message)
+{
+	struct bt_tree_condition condition = {type, status, reason, message};
+
+	(void)bt_tree_set_condition(
+		pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns);
+}
+
+static bool is_condition(const struct bt_job_pass *pass, const char *type)
+{
+	return bt_condition_is(pass->conditions, type, "True");
+}
+
+/* --- what a failed pod means --- */
+
+enum failure_action {
+	FAILURE_COUNT,
+	FAILURE_IGNORE,
+	FAILURE_FAIL_INDEX,
+	FAILURE_FAIL_JOB,
+};
+
+/** The container status that matches the rule; NULL: none does. */
+static const struct bt_json_value *find_exit_code(
+	const struct bt_json_value *rule, const struct bt_json_value *pod)
+{
+	static const char *const lists[] = {
+		"status.initContainerStatuses", "status.containerStatuses"};
+	const struct bt_json_value *values = bt_json_array_at(rule, "values");
+	struct bt_str name = bt_json_text_at(rule, "containerName");
+	bool is_in = bt_str_equal_c(bt_json_text_at(rule, "operator"), "In");
+
+	for (size_t list = 0; list < BT_ARRAY_LENGTH(lists); list++) {
+		const struct bt_json_value *statuses = bt_json_array_at(pod, lists[list]);
+
+		for (uint32_t i = 0; i < statuses->count; i++) {
+			const struct bt_json_value *status = statuses->elements[i];
+			int64_t code = bt_json_int64_at(status, "state.terminated.exitCode", 0);
+			bool found = false;
+			int64_t value;
+
+			if (code == 0 ||
+				(name.length != 0 &&
+					!bt_str_equal(bt_json_text_at(status, "name"), name))) {
+				continue;
+			}
+			for (uint32_t n = 0; n < values->count; n++) {
+				found = found ||
+					(bt_json_number_int64(values->elements[n]->text, &value) &&
+						value == code);
+			}
+			if (found == is_in) {
+				return status;
+			}
+		}
+	}
+	return NULL;
+}
+
+static const struct bt_json_value *find_pod_condition(
+	const struct bt_json_value *patterns, const struct bt_json_value *pod)
+{
+	const struct bt_json_value *conditions = bt_json_array_at(pod, "status.conditions");
+
+	for (uint32_t i = 0; i < patterns->count; i++) {
+		struct bt_str status = bt_json_text_at(patterns->elements[i], "status");
+		const struct bt_json_value *condition = bt_tree_find(
+			conditions, "type", bt_json_text_at(patterns->elements[i], "type"));
+
+		if (condition != NULL &&
+			bt_str_equal(bt_json_text_at(condition, "status"),
+				status.length != 0 ? status : BT_STR("True"))) {
+			return condition;
+		}
+	}
+	return NULL;
+}
+
+/** The first rule of spec.podFailurePolicy that matches. */
+static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct bt_str pod_key)
+{
+	static const char *const names[] = {
+		[FAILURE_COUNT] = "Count",
+		[FAILURE_IGNORE] = "Ignore",
+		[FAILURE_FAIL_INDEX] = "FailIndex",
+		[FAILURE_FAIL_JOB] = "FailJob",
+	};
+	const struct bt_json_value *rules =
+		bt_json_array_at(pass->sync->object, "spec.podFailurePolicy.rules");
+	struct bt_arena *arena = pass->sync->arena;
+	const struct bt_json_value *pod = rules->count != 0
+		? bt_hub_read(pass->sync->hub, BT_HUB_PODS, pod_key, arena)
+		: NULL;
+
+	for (uint32_t i = 0; pod != NULL && i < rules->count; i++) {
+		const struct bt_json_value *rule = rules->elements[i];
+		struct bt_str action_name = bt_json_text_at(rule, "action");
+		const struct bt_json_value *codes = bt_json_find(rule, "onExitCodes");
+		const struct bt_json_value *found = codes != NULL
+			? find_exit_code(codes, pod)
+			: find_pod_condition(bt_json_array_at(rule, "onPodConditions"), pod);
+		enum failure_action action = FAILURE_COUNT;
+
+		if (found == NULL) {
+			continue;
+		}
+		for (size_t n = 0; n < BT_ARRAY_LENGTH(names); n++) {
+			if (bt_str_equal_c(action_name, names[n])) {
+				action = (enum failure_action)n;
+			}
+		}
+		if (action == FAILURE_FAIL_JOB && codes != NULL) {
+			set_condition(pass, "FailureTarget", "True", "PodFailurePolicy",
+				bt_arena_printf(arena,
+					"Container %.*s for pod %.*s failed with exit code %" PRId64
+					" matching FailJob rule at index %" PRIu32,
+					BT_STR_ARG(bt_json_text_at(found, "name")),
+					BT_STR_ARG(pod_key),
+					bt_json_int64_at(found, "state.terminated.exitCode", 0),
+					i));
+		} else if (action == FAILURE_FAIL_JOB) {
+			set_condition(pass, "FailureTarget", "True", "PodFailurePolicy",
+				bt_arena_printf(arena,
+					"Pod %.*s has condition %.*s matching FailJob rule at "
+			                "index "
+					"%" PRIu32,
+					BT_STR_ARG(pod_key),
+					BT_STR_ARG(bt_json_text_at(found, "type")), i));
+		}
+		return action;
+	}
+	return FAILURE_COUNT;
+}
+
+#define INDEX_FAILURES "batch.kubernetes.io/job-index-failure-count"
+
+/** How often the pods of an index failed, and when the last one did. */
+struct index_failures {
+	int64_t count;
+	int64_t last_seconds;
+};
+
+/** By index, of pods that are finished. */
+static struct index_failures *count_index_failures(struct bt_job_pass *pass)
+{
+	struct bt_sync *sync = pass->sync;
+	struct index_failures *failures = BT_ARENA_NEW_ARRAY(
+		sync->arena, struct index_failures, (size_t)pass->completion_count + 1);
+	const struct bt_indexed_pod *pod = bt_pod_index_of_owner(sync->hub, pass->uid);
+	struct bt_arena scratch = {0};
+
+	for (; pod != NULL; pod = pod->next_of_owner) {
+		int64_t index = pod->phase == BT_POD_FAILED ? job_index_of(pass, pod) : -1;
+		const struct bt_json_value *object;
+		const struct bt_json_value *statuses;
+		int64_t count = 0;
+
+		if (index < 0) {
+			continue;
+		}
+		object = bt_hub_read(sync->hub, BT_HUB_PODS, pod->key, &scratch);
+		statuses = bt_json_array_at(object, "status.containerStatuses");
+		(void)bt_str_parse_int64(bt_tree_annotation(object, INDEX_FAILURES), &count);
+		if (count + 1 > failures[index].count) {
+			failures[index].count = count + 1;
+		}
+		for (uint32_t i = 0; i < statuses->count; i++) {
+			int64_t ended = bt_tree_seconds(
+				statuses->elements[i], "state.terminated.finishedAt");
+			if (ended > failures[index].last_seconds) {
+				failures[index].last_seconds = ended;
+			}
+		}
+		bt_arena_reset(&scratch);
+	}
+	bt_arena_finish(&scratch);
+	return failures;
 }
 
 /** Succeeded, failed, or removed before it ever ran. */
@@ -184,10 +381,14 @@ static void count_pods(struct bt_job_pass *pass)
 	struct bt_json_value *failed =
 		bt_tree_copy_array(arena, sync->object, "status.uncountedTerminatedPods.failed");
 	const struct bt_indexed_pod *first = bt_pod_index_of_owner(sync->hub, pass->uid);
+	struct index_failures *failures = NULL;
 	uint32_t added = 0;
 
 	if (pass->indexed) {
-		read_indexes(pass);
+		pass->done_indexes = read_indexes(
+			pass, bt_json_text_at(sync->object, "status.completedIndexes"));
+		pass->failed_indexes =
+			read_indexes(pass, bt_json_text_at(sync->object, "status.failedIndexes"));
 	}
 	pass->active = bt_pod_index_active(sync->hub, pass->uid, arena, &pass->active_count);
 	for (uint32_t i = 0; i < pass->active_count; i++) {
@@ -206,14 +407,26 @@ static void count_pods(struct bt_job_pass *pass)
 			bt_json_has_text(failed, pod->uid)) {
 			continue;
 		}
+		index = pass->indexed ? job_index_of(pass, pod) : -1;
 		if (success) {
 			forget_retry(pass->self, pass->uid);
+			if (index >= 0) {
+				pass->done_indexes[index] = true;
+			}
 		} else {
+			enum failure_action action = apply_failure_policy(pass, pod->key);
+
+			if (action == FAILURE_IGNORE) {
+				untrack(sync, pod->key);
+				continue;
+			}
 			note_failure(pass);
-		}
-		index = success && pass->indexed ? job_index_of(pass, pod) : -1;
-		if (index >= 0) {
-			pass->done_indexes[index] = true;
+			if (index >= 0 && pass->index_limit >= 0) {
+				failures = failures != NULL ? failures : count_index_failures(pass);
+				pass->failed_indexes[index] = pass->failed_indexes[index] ||
+					action == FAILURE_FAIL_INDEX ||
+					failures[index].count > pass->index_limit;
+			}
 		}
 		bt_json_append(
 			arena, success ? succeeded : failed, bt_json_new_str(arena, pod->uid));
@@ -229,8 +442,10 @@ static void count_pods(struct bt_job_pass *pass)
 		bt_json_set_value(
 			arena, lists, "succeeded", bt_json_clone(arena, succeeded, false));
 		bt_json_set_value(arena, lists, "failed", bt_json_clone(arena, failed, false));
-		if (pass->indexed) {
-			bt_json_set_str(arena, status, "completedIndexes", job_indexes_text(pass));
+		set_indexes(pass, status);
+		if (is_condition(pass, "FailureTarget")) {
+			bt_json_set_value(arena, status, "conditions",
+				bt_json_clone(arena, pass->conditions, false));
 		}
 		if (bt_hub_patch(sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch,
 			    arena) != 200) {
@@ -256,6 +471,7 @@ static void count_pods(struct bt_job_pass *pass)
 		pass->succeeded = 0;
 		for (int64_t i = 0; i < pass->completion_count; i++) {
 			pass->succeeded += pass->done_indexes[i];
+			pass->failed_index_count += pass->failed_indexes[i];
 		}
 	}
 }
@@ -279,8 +495,8 @@ static void add_index_variable(
 	}
 }
 
-/** index -1: the job has none. */
-static bool make_pod(struct bt_job_pass *pass, int64_t index)
+/** index -1: the job has none. failures: of the index. */
+static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena scratch = {0};
@@ -308,24 +524,55 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index)
 		add_index_variable(&scratch, spec, "containers", index_text);
 		add_index_variable(&scratch, spec, "initContainers", index_text);
 	}
+	if (pass->index_limit >= 0) {
+		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "annotations"),
+			INDEX_FAILURES, bt_arena_printf(&scratch, "%" PRId64, failures));
+	}
 	made = bt_sync_create_pod(sync, pod, &scratch, NULL);
 	bt_arena_finish(&scratch);
 	return made;
 }
 
+#define RETRY_FIRST_NS (INT64_C(10) * BT_NS_PER_SECOND)
+#define RETRY_MAX_NS (INT64_C(600) * BT_NS_PER_SECOND)
+
+/** When pods are made again after so many failures in a row, the last one at that time. */
+static int64_t retry_time(int64_t failures, int64_t last_ns)
+{
+	int64_t wait = RETRY_FIRST_NS << (failures < 8 ? failures - 1 : 7);
+
+	return failures == 0 ? 0 : last_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+}
+
 static void make_pods(struct bt_job_pass *pass, int64_t count)
 {
+	struct bt_sync *sync = pass->sync;
+	struct index_failures *failures = NULL;
 	bool *taken = NULL;
 	int64_t index = -1;
 
 	if (pass->indexed) {
-		taken = BT_ARENA_NEW_ARRAY(
-			pass->sync->arena, bool, (size_t)pass->completion_count + 1);
-		memcpy(taken, pass->done_indexes, (size_t)pass->completion_count * sizeof(bool));
+		taken = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass->completion_count + 1);
+		for (int64_t i = 0; i < pass->completion_count; i++) {
+			taken[i] = pass->done_indexes[i] || pass->failed_indexes[i];
+		}
 		for (uint32_t i = 0; i < pass->active_count; i++) {
 			int64_t under_way = job_index_of(pass, pass->active[i]);
 			if (under_way >= 0) {
 				taken[under_way] = true;
+			}
+		}
+	}
+	if (pass->index_limit >= 0) {
+		/* Every index waits for itself. */
+		failures = count_index_failures(pass);
+		for (int64_t i = 0; i < pass->completion_count; i++) {
+			int64_t at = retry_time(
+				failures[i].count, bt_ns_of_seconds(failures[i].last_seconds));
+
+			if (!taken[i] && at > sync->now_ns) {
+				taken[i] = true;
+				bt_hub_enqueue_at(sync->hub, sync->key, at);
 			}
 		}
 	}
@@ -340,13 +587,14 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 				return;
 			}
 		}
-		if (!make_pod(pass, index)) {
+		if (!make_pod(pass, index, failures != NULL ? failures[index].count : 0)) {
 			return;
 		}
 	}
 }
 
-static void remove_active(struct bt_job_pass *pass, int64_t count)
+/** counted: as failures, once they have ended. */
+static void remove_active(struct bt_job_pass *pass, int64_t count, bool counted)
 {
 	struct bt_sync *sync = pass->sync;
 
@@ -354,17 +602,18 @@ static void remove_active(struct bt_job_pass *pass, int64_t count)
 		pass->active, pass->active_count, sync->arena, sync->now_seconds);
 	pass->more = pass->more || count > BT_JOB_BURST;
 	for (uint32_t i = 0; i < count && i < BT_JOB_BURST; i++) {
+		if (!counted) {
+			untrack(sync, pass->active[i]->key);
+		}
 		(void)bt_sync_delete_pod(sync, pass->active[i]);
 	}
 }
-
-#define RETRY_FIRST_NS (INT64_C(10) * BT_NS_PER_SECOND)
-#define RETRY_MAX_NS (INT64_C(600) * BT_NS_PER_SECOND)
 
 static void finish(void *data)
 {
 	struct bt_jobs *self = data;
 
+	bt_selector_table_finish(&self->selectors);
 	bt_groups_finish(&self->tracked);
 	bt_vec_finish(&self->retries);
 }
@@ -378,7 +627,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		const struct bt_indexed_pod *record = bt_pod_index_find(hub, observed->key);
 		struct bt_arena arena = {0};
 
-		bt_owners_enqueue(hub, observed, "Job", NULL);
+		bt_owners_enqueue(hub, observed, "Job", &self->selectors);
 		if (record == NULL || !record->job_tracking) {
 			bt_groups_remove(&self->tracked, observed->key);
 		} else if (bt_str_equal_c(bt_json_text_at(owner, "kind"), "Job")) {
@@ -392,24 +641,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->type == BT_CHANGE_DELETED) {
 		forget_retry(self, bt_json_text_at(observed->after, "metadata.uid"));
 	}
-	bt_hub_enqueue(hub, observed->key);
+	bt_owners_observe(hub, observed, &self->selectors, false);
 }
 
 /* --- one job --- */
-
-static void set_condition(struct bt_job_pass *pass, const char *type, const char *status,
-	const char *reason, struct bt_str message)
-{
-	struct bt_tree_condition condition = {type, status, reason, message};
-
-	(void)bt_tree_set_condition(
-		pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns);
-}
-
-static bool is_condition(const struct bt_job_pass *pass, const char *type)
-{
-	return bt_condition_is(pass->conditions, type, "True");
-}
 
 /** Why the job has failed; NULL: it has not. */
 static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_message)
@@ -438,6 +673,18 @@ static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_messa
 		}
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 	}
+	if (pass->index_limit >= 0 && pass->failed_index_count > 0) {
+		if (pass->failed_index_count >
+			bt_json_int64_at(sync->object, "spec.maxFailedIndexes", INT64_MAX)) {
+			*out_message = BT_STR("Job has exceeded the specified maximal number of "
+					      "failed indexes");
+			return "MaxFailedIndexesExceeded";
+		}
+		if (pass->failed_index_count + pass->succeeded >= pass->completion_count) {
+			*out_message = BT_STR("Job has failed indexes");
+			return "FailedIndexes";
+		}
+	}
 	return NULL;
 }
 
@@ -448,7 +695,7 @@ static bool end_job(struct bt_job_pass *pass, const char *target, const char *fi
 {
 	set_condition(pass, target, "True", reason, message);
 	if (pass->active_count != 0) {
-		remove_active(pass, pass->active_count);
+		remove_active(pass, pass->active_count, true);
 	} else if (pass->terminating == 0) {
 		set_condition(pass, final, "True", reason, message);
 		return true;
@@ -463,12 +710,40 @@ static void fail(struct bt_job_pass *pass, const char *reason, struct bt_str mes
 	}
 }
 
+/** The message of the first rule of spec.successPolicy that is met; "": none is. */
+static struct bt_str met_success_rule(const struct bt_job_pass *pass)
+{
+	const struct bt_json_value *rules =
+		bt_json_array_at(pass->sync->object, "spec.successPolicy.rules");
+
+	for (uint32_t i = 0; pass->indexed && i < rules->count; i++) {
+		struct bt_str text = bt_json_text_at(rules->elements[i], "succeededIndexes");
+		int64_t count = bt_json_int64_at(rules->elements[i], "succeededCount", -1);
+		bool *wanted = text.length != 0 ? read_indexes(pass, text) : NULL;
+		int64_t wanted_count = 0;
+		int64_t done_count = 0;
+
+		for (int64_t n = 0; n < pass->completion_count; n++) {
+			bool is_wanted = wanted == NULL || wanted[n];
+			wanted_count += is_wanted;
+			done_count += is_wanted && pass->done_indexes[n];
+		}
+		if (done_count >= (count >= 0 ? count : wanted_count)) {
+			return bt_arena_printf(
+				pass->sync->arena, "Matched rules at index %" PRIu32, i);
+		}
+	}
+	return BT_STR("");
+}
+
 static void manage(struct bt_job_pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
 	const struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
 	int64_t wanted = pass->parallelism;
-	int64_t left = pass->completion_count - pass->succeeded;
+	int64_t left = pass->completion_count - pass->succeeded - pass->failed_index_count;
+	bool waits_for_end = bt_str_equal_c(
+		bt_json_text_at(sync->object, "spec.podReplacementPolicy"), "Failed");
 	int64_t missing;
 	int64_t at = 0;
 
@@ -479,13 +754,12 @@ static void manage(struct bt_job_pass *pass)
 	}
 	missing = wanted - pass->active_count;
 	if (missing < 0) {
-		remove_active(pass, -missing);
+		remove_active(pass, -missing, false);
 		return;
 	}
-	if (retry != NULL) {
-		/* Pods are made again some time after failures. */
-		int64_t wait = RETRY_FIRST_NS << (retry->failures < 8 ? retry->failures - 1 : 7);
-		at = retry->last_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+	missing -= waits_for_end ? pass->terminating : 0;
+	if (retry != NULL && pass->index_limit < 0) {
+		at = retry_time(retry->failures, retry->last_ns);
 	}
 	if (missing > 0 && at > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, at);
@@ -520,29 +794,48 @@ static void write_status(struct bt_job_pass *pass, bool suspended)
 	bt_json_set_int64(arena, status, "failed", pass->failed);
 	bt_json_set_value(arena, lists, "succeeded", bt_json_new(arena, BT_JSON_NULL));
 	bt_json_set_value(arena, lists, "failed", bt_json_new(arena, BT_JSON_NULL));
-	if (pass->indexed) {
-		bt_json_set_str(arena, status, "completedIndexes", job_indexes_text(pass));
-	}
+	set_indexes(pass, status);
 	bt_json_set_value(arena, status, "conditions", pass->conditions);
 	bt_sync_write_status(pass->sync, status);
+}
+
+/** The text of a condition's member as C text. */
+static const char *condition_text(
+	struct bt_job_pass *pass, const struct bt_json_value *condition, const char *member)
+{
+	return bt_arena_str(pass->sync->arena, bt_json_text_at(condition, member)).data;
 }
 
 static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_str message = BT_STR("");
-	const struct bt_json_value *target = bt_condition_find(pass->conditions, "FailureTarget");
 	const char *reason = failure_of(pass, &message);
+	const struct bt_json_value *target;
 
-	if (is_condition(pass, "SuccessCriteriaMet") ||
-		(pass->completion_count < 0 ? pass->succeeded > 0 && pass->active_count == 0
-					    : pass->succeeded >= pass->completion_count)) {
-		if (end_job(pass, "SuccessCriteriaMet", "Complete", "CompletionsReached",
-			    BT_STR("Reached expected number of succeeded pods"))) {
+	/* What was decided once stays so. */
+	if (is_condition(pass, "FailureTarget")) {
+		target = bt_condition_find(pass->conditions, "FailureTarget");
+		reason = condition_text(pass, target, "reason");
+		message = bt_json_text_at(target, "message");
+	} else if (!is_condition(pass, "SuccessCriteriaMet")) {
+		struct bt_str rule = met_success_rule(pass);
+
+		if (pass->completion_count < 0 ? pass->succeeded > 0 && pass->active_count == 0
+					       : pass->succeeded >= pass->completion_count) {
+			set_condition(pass, "SuccessCriteriaMet", "True", "CompletionsReached",
+				BT_STR("Reached expected number of succeeded pods"));
+		} else if (rule.length != 0) {
+			set_condition(pass, "SuccessCriteriaMet", "True", "SuccessPolicy", rule);
+		}
+	}
+	if (is_condition(pass, "SuccessCriteriaMet")) {
+		target = bt_condition_find(pass->conditions, "SuccessCriteriaMet");
+		if (end_job(pass, "SuccessCriteriaMet", "Complete",
+			    condition_text(pass, target, "reason"),
+			    bt_json_text_at(target, "message"))) {
 			bt_sync_event(sync, "Normal", "Completed", "Job completed");
 		}
-	} else if (target != NULL && reason == NULL) {
-		fail(pass, "BackoffLimitExceeded", bt_json_text_at(target, "message"));
 	} else if (reason != NULL) {
 		fail(pass, reason, message);
 	} else if (suspended) {
@@ -550,7 +843,7 @@ static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 			bt_sync_event(sync, "Normal", "Suspended", "Job suspended");
 		}
 		set_condition(pass, "Suspended", "True", "JobSuspended", BT_STR("Job suspended"));
-		remove_active(pass, pass->active_count);
+		remove_active(pass, pass->active_count, false);
 	} else {
 		if (is_condition(pass, "Suspended")) {
 			set_condition(
@@ -572,7 +865,9 @@ static bool sync(struct bt_sync *sync)
 		.indexed = bt_str_equal_c(bt_json_text_at(job, "spec.completionMode"), "Indexed"),
 		.completion_count = bt_json_int64_at(job, "spec.completions", -1),
 		.parallelism = bt_json_int64_at(job, "spec.parallelism", 1),
+		.index_limit = bt_json_int64_at(job, "spec.backoffLimitPerIndex", -1),
 	};
+	struct bt_str manager = bt_json_text_at(job, "spec.managedBy");
 	bool suspended = bt_json_bool_at(job, "spec.suspend", false);
 	bool finished = is_condition(&pass, "Complete") || is_condition(&pass, "Failed");
 
@@ -589,9 +884,15 @@ static bool sync(struct bt_sync *sync)
 	if (sync->failed || job == NULL ||
 		(pass.indexed &&
 			(pass.completion_count < 0 ||
-				pass.completion_count > BT_JOB_INDEXES_MAX))) {
+				pass.completion_count > BT_JOB_INDEXES_MAX)) ||
+		(manager.length != 0 && !bt_str_equal_c(manager, "kubernetes.io/job-controller"))) {
 		return true;
 	}
+	if (!finished &&
+		bt_owners_adopt_pods(sync, &pass.self->selectors, NULL, BT_JOB_FINALIZER)) {
+		return true;
+	}
+	pass.index_limit = pass.indexed ? pass.index_limit : -1;
 	count_pods(&pass);
 	if (sync->failed) {
 		return false;
@@ -600,7 +901,7 @@ static bool sync(struct bt_sync *sync)
 	if (!pass.more && !finished && !bt_tree_is_deleting(job)) {
 		bring_in_order(&pass, suspended);
 	} else if (!pass.more && finished && pass.active_count != 0) {
-		remove_active(&pass, pass.active_count);
+		remove_active(&pass, pass.active_count, true);
 	}
 	write_status(&pass, suspended && !finished);
 	if (pass.more) {

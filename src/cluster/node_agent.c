@@ -455,6 +455,11 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		pod->deleting = true;
 		pod->grace_seconds = grace;
 		bt_hub_enqueue(agent->hub, observed->key);
+	} else if (pod->stage == BT_AGENT_RUNNING &&
+		!bt_str_equal(bt_tree_annotation(observed->before, BT_ANNOTATION_READY),
+			bt_tree_annotation(tree, BT_ANNOTATION_READY))) {
+		pod->changes_readiness = true;
+		bt_hub_enqueue(agent->hub, observed->key);
 	} else if ((pod->has_gates && pod->stage == BT_AGENT_RUNNING) ||
 		(pod->stage == BT_AGENT_STARTING &&
 			bt_str_has_prefix(

@@ -18,6 +18,8 @@
 /** Annotations of pods: how long their containers run, and how they end. */
 #define BT_ANNOTATION_RUN_TIME "berth.dev/run-time"
 #define BT_ANNOTATION_EXIT_CODE "berth.dev/exit-code"
+/** Annotation of pods: "false" makes their containers unready while they run. */
+#define BT_ANNOTATION_READY "berth.dev/ready"
 
 #define BT_AGENT_NONE UINT32_MAX
 /** Addresses for pods of a node: 1 to this are given once each. */
@@ -78,7 +80,8 @@ struct bt_agent_pod {
 	bool deleting;
 	bool completes; /* ends by itself */
 	bool has_gates;
-	uint8_t host; /* of its address; 0: none */
+	bool changes_readiness; /* its annotation changed while it runs */
+	uint8_t host;           /* of its address; 0: none */
 	int64_t accepted_ns;
 	int64_t due_ns; /* when its stage is over; INT64_MAX: never */
 	int64_t grace_seconds;
@@ -133,8 +136,9 @@ struct bt_json_value *bt_agent_missing_status(
 struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code);
 /** All containers ended with this code and run again. */
 struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int64_t exit_code);
-/** Ready by the readiness gates, in a copy of the pod's conditions. */
-struct bt_json_value *bt_agent_gated_conditions(const struct bt_sync *sync);
+/** Readiness by the annotation and the readiness gates. with_containers: that of the containers as
+ * well. */
+struct bt_json_value *bt_agent_readiness_status(const struct bt_sync *sync, bool with_containers);
 
 /** Write what an agent tells about itself and the synced node did not say yet. */
 void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *record);

@@ -462,13 +462,16 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 	if (record->completes) {
 		wait_until(sync, record, record->due_ns);
 	}
-	if (!record->has_gates) {
+	if (!record->has_gates && !record->changes_readiness) {
 		return true;
 	}
-	status = bt_json_new(sync->arena, BT_JSON_OBJECT);
-	bt_json_set_value(sync->arena, status, "conditions", bt_agent_gated_conditions(sync));
-	return bt_tree_covers(bt_json_object_at(sync->object, "status"), status) ||
-		write_status(sync, status);
+	status = bt_agent_readiness_status(sync, record->changes_readiness);
+	if (!bt_tree_covers(bt_json_object_at(sync->object, "status"), status) &&
+		!write_status(sync, status)) {
+		return false;
+	}
+	record->changes_readiness = false;
+	return true;
 }
 
 /* --- end --- */

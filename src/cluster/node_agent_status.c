@@ -12,6 +12,7 @@ struct picture {
 	const struct bt_json_value *pod;
 	struct bt_str now;
 	bool running;
+	bool unready;      /* by the annotation */
 	int64_t exit_code; /* of those that ended */
 };
 
@@ -22,6 +23,8 @@ static struct picture picture_of(const struct bt_sync *sync)
 		.pod = sync->object,
 		.now = bt_time_text(sync->arena, sync->now_ns),
 		.running = true,
+		.unready = bt_str_equal_c(
+			bt_tree_annotation(sync->object, BT_ANNOTATION_READY), "false"),
 	};
 }
 
@@ -87,24 +90,21 @@ static bool gates_are_open(const struct bt_json_value *pod, const struct bt_json
 
 static void set_ready(const struct picture *picture, struct bt_json_value *conditions)
 {
-	struct condition ready = {.type = "Ready", .is_true = true};
+	struct condition ready = {.type = "ContainersReady", .is_true = true};
 
-	if (!gates_are_open(picture->pod, conditions)) {
+	if (picture->unready) {
+		ready.is_true = false;
+		ready.reason = "ContainersNotReady";
+		ready.message = "containers are unready: annotation " BT_ANNOTATION_READY;
+	}
+	set_condition(picture, conditions, &ready);
+	ready.type = "Ready";
+	if (ready.is_true && !gates_are_open(picture->pod, conditions)) {
 		ready.is_true = false;
 		ready.reason = "ReadinessGatesNotReady";
 		ready.message = "the status of a readiness gate's condition is not \"True\"";
 	}
 	set_condition(picture, conditions, &ready);
-}
-
-struct bt_json_value *bt_agent_gated_conditions(const struct bt_sync *sync)
-{
-	struct picture picture = picture_of(sync);
-	struct bt_json_value *conditions =
-		bt_tree_copy_array(sync->arena, sync->object, "status.conditions");
-
-	set_ready(&picture, conditions);
-	return conditions;
 }
 
 /* --- containers --- */
@@ -151,7 +151,7 @@ static struct bt_json_value *container_status(const struct picture *picture,
 	bt_json_set_value(arena, status, "state",
 		runs ? running(picture) : terminated(picture, started, exit_code));
 	bt_json_set_value(arena, status, "lastState", last);
-	bt_json_set_bool(arena, status, "ready", runs);
+	bt_json_set_bool(arena, status, "ready", runs && !picture->unready);
 	bt_json_set_int64(arena, status, "restartCount", again ? restarts + 1 : restarts);
 	bt_json_set_str(arena, status, "image", image);
 	bt_json_set_str(arena, status, "imageID", image);
@@ -228,7 +228,6 @@ struct bt_json_value *bt_agent_running_status(
 	static const struct condition started[] = {
 		{"PodReadyToStartContainers", true, NULL, NULL},
 		{"Initialized", true, NULL, NULL},
-		{"ContainersReady", true, NULL, NULL},
 		{"PodScheduled", true, NULL, NULL},
 	};
 	struct bt_node_agent *agent = sync->data;
@@ -300,6 +299,26 @@ struct bt_json_value *bt_agent_missing_status(
 		(void)bt_json_remove_c(missing, "podIPs");
 	}
 	return missing;
+}
+
+struct bt_json_value *bt_agent_readiness_status(const struct bt_sync *sync, bool with_containers)
+{
+	struct picture picture = picture_of(sync);
+	struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	struct bt_json_value *conditions =
+		bt_tree_copy_array(sync->arena, sync->object, "status.conditions");
+	struct bt_json_value *containers =
+		bt_tree_copy_array(sync->arena, sync->object, "status.containerStatuses");
+
+	set_ready(&picture, conditions);
+	bt_json_set_value(sync->arena, status, "conditions", conditions);
+	for (uint32_t i = 0; with_containers && i < containers->count; i++) {
+		bt_json_set_bool(sync->arena, containers->elements[i], "ready", !picture.unready);
+	}
+	if (with_containers) {
+		bt_json_set_value(sync->arena, status, "containerStatuses", containers);
+	}
+	return status;
 }
 
 struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code)

@@ -16,6 +16,11 @@ void bt_selector_table_finish(struct bt_selector_table *table)
 	for (uint32_t i = 0; i < table->entries.count; i++) {
 		destroy_entry(table->entries.items[i]);
 	}
+	for (uint32_t i = 0; i < table->strays.count; i++) {
+		bt_free(table->strays.items[i].owner_key);
+		bt_free(table->strays.items[i].key);
+	}
+	bt_vec_finish(&table->strays);
 	bt_vec_finish(&table->entries);
 	bt_vec_finish(&table->free_slots);
 	bt_map_finish(&table->by_key);
@@ -79,7 +84,7 @@ static void put_selector(struct bt_selector_table *table, struct bt_str key,
 }
 
 void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
-	struct bt_str namespace_, const struct bt_json_value *labels)
+	struct bt_str namespace_, const struct bt_json_value *labels, int64_t at_ns)
 {
 	struct bt_arena arena = {0};
 	uint64_t bits;
@@ -93,16 +98,27 @@ void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_
 			bt_selector_table_find(table, bt_groups_key(&table->namespaces, at));
 		if (entry != NULL && (bits & entry->bits) == entry->bits &&
 			bt_tree_matches(&arena, &entry->selector, labels)) {
-			bt_hub_enqueue(hub, entry->key);
+			bt_hub_enqueue_at(hub, entry->key, at_ns);
 		}
 	}
 	bt_arena_finish(&arena);
 }
 
+static bool is_selected(const struct bt_selector_table *table, struct bt_str owner_key,
+	const struct bt_json_value *object, struct bt_arena *arena)
+{
+	const struct bt_selector_entry *entry = bt_selector_table_find(table, owner_key);
+
+	return entry != NULL &&
+		bt_tree_matches(
+			arena, &entry->selector, bt_json_object_at(object, "metadata.labels"));
+}
+
 void bt_owners_enqueue(struct bt_hub *hub, const struct bt_observed *observed, const char *kind,
-	const struct bt_selector_table *selectors)
+	struct bt_selector_table *selectors)
 {
 	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+	const struct bt_json_value *labels = bt_json_object_at(observed->after, "metadata.labels");
 
 	if (observed->type == BT_CHANGE_MODIFIED) {
 		const struct bt_json_value *before = bt_controller_owner_of(observed->before);
@@ -113,8 +129,47 @@ void bt_owners_enqueue(struct bt_hub *hub, const struct bt_observed *observed, c
 	if (owner != NULL) {
 		bt_hub_enqueue_owner(hub, observed->key, owner, kind);
 	} else if (selectors != NULL && observed->type != BT_CHANGE_DELETED) {
-		bt_selector_table_enqueue(selectors, hub, bt_key_namespace(observed->key),
-			bt_json_object_at(observed->after, "metadata.labels"));
+		bt_selector_table_enqueue(
+			selectors, hub, bt_key_namespace(observed->key), labels, hub->now_ns);
+	}
+	if (selectors != NULL && observed->type == BT_CHANGE_MODIFIED &&
+		bt_str_equal_c(bt_json_text_at(owner, "kind"), kind) &&
+		!bt_json_equal(labels, bt_json_object_at(observed->before, "metadata.labels"))) {
+		struct bt_arena arena = {0};
+		struct bt_str key = bt_api_key(
+			&arena, bt_key_namespace(observed->key), bt_json_text_at(owner, "name"));
+
+		if (bt_selector_table_find(selectors, key) != NULL &&
+			!is_selected(selectors, key, observed->after, &arena)) {
+			struct bt_stray stray = {
+				.owner_key = bt_strndup(key.data, key.length),
+				.key = bt_strndup(observed->key.data, observed->key.length),
+			};
+			bt_vec_push(&selectors->strays, stray);
+		}
+		bt_arena_finish(&arena);
+	}
+}
+
+void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors,
+	enum bt_hub_kind kind, const char *finalizer)
+{
+	for (uint32_t i = selectors->strays.count; i > 0; i--) {
+		struct bt_stray stray = selectors->strays.items[i - 1];
+		const struct bt_json_value *object;
+
+		if (!bt_str_equal_c(sync->key, stray.owner_key)) {
+			continue;
+		}
+		bt_vec_remove_swap(&selectors->strays, i - 1);
+		object = bt_hub_read(sync->hub, kind, bt_str_from(stray.key), sync->arena);
+		if (object != NULL && !is_selected(selectors, sync->key, object, sync->arena)) {
+			(void)bt_tree_release(sync->hub, sync->hub->kinds[kind], object,
+				bt_json_text_at(sync->object, "metadata.uid"), finalizer,
+				sync->arena);
+		}
+		bt_free(stray.owner_key);
+		bt_free(stray.key);
 	}
 }
 
@@ -143,14 +198,15 @@ void bt_owners_group(struct bt_groups *owned, const struct bt_observed *observed
 	}
 }
 
-bool bt_owners_adopt_pods(struct bt_sync *sync, const struct bt_selector_table *selectors,
-	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name))
+bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *selectors,
+	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name), const char *finalizer)
 {
 	const struct bt_selector_entry *entry = bt_selector_table_find(selectors, sync->key);
 	const struct bt_indexed_pod *record =
 		bt_pod_index_orphans(sync->hub, bt_key_namespace(sync->key));
 	bool adopted = false;
 
+	bt_owners_release(sync, selectors, BT_HUB_PODS, finalizer);
 	if (entry == NULL || bt_tree_is_deleting(sync->object)) {
 		return false;
 	}
@@ -166,11 +222,47 @@ bool bt_owners_adopt_pods(struct bt_sync *sync, const struct bt_selector_table *
 		if (pod != NULL && bt_controller_owner_of(pod) == NULL &&
 			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(pod, "metadata.labels"))) {
-			adopted =
-				bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
-					bt_sync_owner_reference(sync, sync->arena), sync->arena) ||
+			adopted = bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
+					  bt_sync_owner_reference(sync, sync->arena), finalizer,
+					  sync->arena) ||
 				adopted;
 		}
 	}
 	return adopted;
+}
+
+void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector_table *selectors,
+	void (*visit)(void *context, const struct bt_indexed_pod *record,
+		const struct bt_json_value *pod),
+	void *context)
+{
+	const struct bt_selector_entry *entry = bt_selector_table_find(selectors, sync->key);
+	struct bt_str prefix =
+		bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(bt_key_namespace(sync->key)));
+	struct bt_arena scratch = {0};
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+
+	if (entry == NULL ||
+		bt_store_walk_begin(sync->hub->store, sync->hub->kinds[BT_HUB_PODS]->collection, 0,
+			prefix, BT_STR(""), &walk, NULL) != 0) {
+		return;
+	}
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		const struct bt_indexed_pod *record =
+			bt_pod_index_find(sync->hub, bt_stored_key(stored));
+		const struct bt_json_value *pod;
+
+		if (record == NULL || (record->label_bits & entry->bits) != entry->bits) {
+			continue;
+		}
+		pod = bt_api_parse_stored(stored, &scratch);
+		if (bt_tree_matches(&scratch, &entry->selector,
+			    bt_json_object_at(pod, "metadata.labels"))) {
+			visit(context, record, pod);
+		}
+		bt_arena_reset(&scratch);
+	}
+	bt_store_walk_end(&walk);
+	bt_arena_finish(&scratch);
 }

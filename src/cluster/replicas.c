@@ -54,98 +54,30 @@ bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_read
 /** Creations or deletions of one sync. */
 #define BURST 500
 
-/** A pod whose labels changed so that its owner no longer selects it. */
-struct stray {
-	char *owner_key; /* owned */
-	char *pod_key;   /* owned */
-};
-
 struct replicas {
 	struct bt_selector_table selectors;
-	BT_VEC(struct stray) strays;
 };
-
-static void free_stray(struct stray *stray)
-{
-	bt_free(stray->owner_key);
-	bt_free(stray->pod_key);
-}
 
 static void finish(void *data)
 {
 	struct replicas *self = data;
 
-	for (uint32_t i = 0; i < self->strays.count; i++) {
-		free_stray(&self->strays.items[i]);
-	}
-	bt_vec_finish(&self->strays);
 	bt_selector_table_finish(&self->selectors);
 }
-
-static bool is_selected(const struct replicas *self, struct bt_str key,
-	const struct bt_json_value *pod, struct bt_arena *arena)
-{
-	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, key);
-
-	return entry != NULL &&
-		bt_tree_matches(arena, &entry->selector, bt_json_object_at(pod, "metadata.labels"));
-}
-
-/* --- changes --- */
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct replicas *self = data;
 	enum bt_hub_kind kind = hub->members[hub->current].ops->object;
-	const struct bt_json_value *owner;
-	struct bt_arena arena = {0};
-	struct stray stray;
-	struct bt_str key;
 
 	if (observed->kind == kind) {
 		bt_owners_observe(hub, observed, &self->selectors, kind == BT_HUB_REPLICATIONS);
-		return;
+	} else {
+		bt_owners_enqueue(hub, observed, hub->kinds[kind]->kind, &self->selectors);
 	}
-	bt_owners_enqueue(hub, observed, hub->kinds[kind]->kind, &self->selectors);
-	owner = bt_controller_owner_of(observed->after);
-	if (observed->type != BT_CHANGE_MODIFIED ||
-		!bt_str_equal_c(bt_json_text_at(owner, "kind"), hub->kinds[kind]->kind) ||
-		bt_json_equal(bt_json_object_at(observed->after, "metadata.labels"),
-			bt_json_object_at(observed->before, "metadata.labels"))) {
-		return;
-	}
-	key = bt_api_key(&arena, bt_key_namespace(observed->key), bt_json_text_at(owner, "name"));
-	if (bt_selector_table_find(&self->selectors, key) != NULL &&
-		!is_selected(self, key, observed->after, &arena)) {
-		stray.owner_key = bt_strndup(key.data, key.length);
-		stray.pod_key = bt_strndup(observed->key.data, observed->key.length);
-		bt_vec_push(&self->strays, stray);
-	}
-	bt_arena_finish(&arena);
 }
 
 /* --- one ReplicaSet or ReplicationController --- */
-
-static void release_strays(struct bt_sync *sync)
-{
-	struct replicas *self = sync->data;
-
-	for (uint32_t i = self->strays.count; i > 0; i--) {
-		struct stray stray = self->strays.items[i - 1];
-		const struct bt_json_value *pod;
-
-		if (!bt_str_equal_c(sync->key, stray.owner_key)) {
-			continue;
-		}
-		bt_vec_remove_swap(&self->strays, i - 1);
-		pod = bt_hub_read(sync->hub, BT_HUB_PODS, bt_str_from(stray.pod_key), sync->arena);
-		if (pod != NULL && !is_selected(self, sync->key, pod, sync->arena)) {
-			(void)bt_tree_release(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
-				bt_json_text_at(sync->object, "metadata.uid"), sync->arena);
-		}
-		free_stray(&stray);
-	}
-}
 
 /** Returns the reason of a failure, with its message; NULL: none. */
 static const char *scale(struct bt_sync *sync, const struct bt_indexed_pod **pods, uint32_t count,
@@ -207,8 +139,7 @@ static bool sync(struct bt_sync *sync)
 	int64_t ready = 0;
 	int64_t available = 0;
 
-	release_strays(sync);
-	if (set == NULL || bt_owners_adopt_pods(sync, &self->selectors, NULL)) {
+	if (set == NULL || bt_owners_adopt_pods(sync, &self->selectors, NULL, NULL)) {
 		/* The change of an adopted pod brings this key back. */
 		return true;
 	}

@@ -352,7 +352,7 @@ static void write_status(struct pass *pass, bool updates)
 
 static bool sync(struct bt_sync *sync)
 {
-	const struct stateful_sets *self = sync->data;
+	struct stateful_sets *self = sync->data;
 	const struct bt_json_value *set = sync->object;
 	struct bt_str name = bt_key_name(sync->key);
 	struct bt_str current = bt_json_text_at(set, "status.currentRevision");
@@ -372,7 +372,7 @@ static bool sync(struct bt_sync *sync)
 	uint32_t count = 0;
 
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
-		bt_owners_adopt_pods(sync, &self->selectors, is_member_name)) {
+		bt_owners_adopt_pods(sync, &self->selectors, is_member_name, NULL)) {
 		return true;
 	}
 	pass.update_revision = bt_arena_printf(

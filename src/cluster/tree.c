@@ -206,42 +206,58 @@ struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 	return object;
 }
 
-/** Write the owners; another object of that name is left alone. */
+/** Write owners and (unless NULL) finalizers; another object of that name is left alone. */
 static bool write_owners(struct bt_hub *hub, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, struct bt_json_value *owners, struct bt_arena *arena)
+	const struct bt_json_value *object, struct bt_json_value *owners,
+	struct bt_json_value *finalizers, struct bt_arena *arena)
 {
 	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
 
 	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
 	bt_json_set_value(arena, metadata, "ownerReferences", owners);
+	if (finalizers != NULL) {
+		bt_json_set_value(arena, metadata, "finalizers", finalizers);
+	}
 	return bt_hub_patch(hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch,
 		       arena) == 200;
 }
 
 bool bt_tree_adopt(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_json_value *owner_reference,
-	struct bt_arena *arena)
+	const char *finalizer, struct bt_arena *arena)
 {
 	struct bt_json_value *owners =
-		bt_json_clone(arena, bt_json_array_at(object, "metadata.ownerReferences"), false);
+		bt_tree_copy_array(arena, object, "metadata.ownerReferences");
+	struct bt_json_value *finalizers = NULL;
 
 	bt_json_append(arena, owners, bt_json_clone(arena, owner_reference, false));
-	return write_owners(hub, resource, object, owners, arena);
+	if (finalizer != NULL) {
+		finalizers = bt_tree_copy_array(arena, object, "metadata.finalizers");
+		bt_json_remove_text(finalizers, bt_str_from(finalizer));
+		bt_json_append(arena, finalizers, bt_json_new_c(arena, finalizer));
+	}
+	return write_owners(hub, resource, object, owners, finalizers, arena);
 }
 
 bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, struct bt_str owner_uid, struct bt_arena *arena)
+	const struct bt_json_value *object, struct bt_str owner_uid, const char *finalizer,
+	struct bt_arena *arena)
 {
 	struct bt_json_value *owners =
-		bt_json_clone(arena, bt_json_array_at(object, "metadata.ownerReferences"), false);
+		bt_tree_copy_array(arena, object, "metadata.ownerReferences");
+	struct bt_json_value *finalizers = NULL;
 
 	for (uint32_t i = owners->count; i > 0; i--) {
 		if (bt_str_equal(bt_json_text_at(owners->elements[i - 1], "uid"), owner_uid)) {
 			bt_json_remove_at(owners, i - 1);
 		}
 	}
-	return write_owners(hub, resource, object, owners, arena);
+	if (finalizer != NULL) {
+		finalizers = bt_tree_copy_array(arena, object, "metadata.finalizers");
+		bt_json_remove_text(finalizers, bt_str_from(finalizer));
+	}
+	return write_owners(hub, resource, object, owners, finalizers, arena);
 }
 
 /* --- templates --- */

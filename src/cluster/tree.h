@@ -64,13 +64,15 @@ bool bt_tree_write_status(struct bt_hub *hub, const struct bt_api_resource *reso
 struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 	const struct bt_json_value *template_, struct bt_json_value *owner_reference,
 	struct bt_str name, bool generated);
-/** Make the controller the owner of an orphan. false: it did not succeed. */
+/** Make the controller the owner of an orphan, which gets the finalizer (may be NULL). false: it
+ * did not succeed. */
 bool bt_tree_adopt(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_json_value *owner_reference,
-	struct bt_arena *arena);
-/** Take the owner's reference out of an object. */
+	const char *finalizer, struct bt_arena *arena);
+/** Take the owner's reference and the finalizer (may be NULL) out of an object. */
 bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, struct bt_str owner_uid, struct bt_arena *arena);
+	const struct bt_json_value *object, struct bt_str owner_uid, const char *finalizer,
+	struct bt_arena *arena);
 /** A name's part that depends on the template and a counter, in letters and digits that spell
  * nothing: spec 14b section 6.2. ignored_label (may be NULL) is left out of the labels. */
 struct bt_str bt_tree_template_hash(struct bt_arena *arena, const struct bt_json_value *template_,

@@ -396,10 +396,21 @@ static int serve(struct up *up, struct berth_error *err)
 		result = load_objects(up, err);
 	}
 	if (result == 0) {
-		result = bt_cluster_start(up->cluster, err);
+		result = create_front(up, err);
 	}
 	if (result == 0) {
-		result = create_front(up, err);
+		/* Pods on simulated nodes reach nothing, so any address but loopback will do for
+		 * Endpoints, which allow no loopback. */
+		bool is_local = strncmp(up->options.address, "127.", 4) == 0 ||
+			strcmp(up->options.address, "::1") == 0 ||
+			strcmp(up->options.address, "0.0.0.0") == 0 ||
+			strcmp(up->options.address, "::") == 0;
+		bool has_ca = up->identity.ca.certificate.length != 0;
+
+		bt_cluster_set_api_server(up->cluster,
+			is_local ? "172.16.0.1" : up->options.address, bt_front_port(up->front),
+			has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "");
+		result = bt_cluster_start(up->cluster, err);
 	}
 	if (result == 0) {
 		result = bt_loop_on_signals(up->loop, signals, take_signal, up, err);

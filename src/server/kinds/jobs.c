@@ -16,7 +16,10 @@ static void default_job(const struct bt_write *write, struct bt_json_value *obje
 		bt_kinds_default_int(arena, spec, "completions", 1);
 	}
 	bt_kinds_default_int(arena, spec, "parallelism", 1);
-	bt_kinds_default_int(arena, spec, "backoffLimit", DEFAULT_BACKOFF_LIMIT);
+	/* With a limit of each index, the job's own does not count. */
+	bt_kinds_default_int(arena, spec, "backoffLimit",
+		bt_json_find(spec, "backoffLimitPerIndex") != NULL ? INT32_MAX
+								   : DEFAULT_BACKOFF_LIMIT);
 	bt_kinds_default_c(arena, spec, "completionMode", "NonIndexed");
 	bt_kinds_default_bool(arena, spec, "suspend", false);
 	bt_kinds_default_c(arena, spec, "podReplacementPolicy",

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Where the API server is and whom to trust: the Service `kubernetes` with its endpoints, and the
+ * ConfigMap kube-root-ca.crt of every namespace. Spec: 14b section 6.9. */
+#include "cluster/tree.h"
+
+#define NAME "kubernetes"
+#define KEY "default/" NAME
+/** The first address of the network of services, which no other service is given. */
+#define CLUSTER_IP "10.96.0.1"
+
+static void observe_service(
+	BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	if (bt_str_equal_c(observed->key, KEY) && hub->options.api_address != NULL) {
+		bt_hub_enqueue(hub, BT_STR(KEY));
+	}
+}
+
+static void set_port(
+	struct bt_arena *arena, struct bt_json_value *owner, int64_t number, int64_t target)
+{
+	struct bt_json_value *port = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_c(arena, port, "name", "https");
+	bt_json_set_c(arena, port, "protocol", "TCP");
+	bt_json_set_int64(arena, port, "port", number);
+	if (target != 0) {
+		bt_json_set_int64(arena, port, "targetPort", target);
+	}
+	bt_json_append(arena, bt_json_ensure_array(arena, owner, "ports"), port);
+}
+
+/** Create the object. One that exists is replaced if its member differs, without member kept. */
+static bool keep(struct bt_sync *sync, enum bt_hub_kind kind, const char *member,
+	struct bt_json_value *wanted)
+{
+	struct bt_arena *arena = sync->arena;
+	const struct bt_json_value *old = bt_hub_read(sync->hub, kind, BT_STR(KEY), arena);
+	uint16_t code;
+
+	bt_json_set_c(arena, bt_json_find(wanted, "metadata"), "name", NAME);
+	if (old == NULL) {
+		code = bt_hub_create(sync->hub, kind, BT_STR("default"), wanted, arena, NULL);
+		return code == 201 || code == 409;
+	}
+	if (member == NULL ||
+		bt_json_equal(bt_json_array_at(old, member), bt_json_find(wanted, member))) {
+		return true;
+	}
+	code = bt_hub_update(
+		sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE, BT_STR(KEY), wanted, arena);
+	return bt_hub_is_done(code) || code == 409;
+}
+
+static bool sync_service(struct bt_sync *sync)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_str address = bt_str_from(sync->hub->options.api_address);
+	int64_t number = sync->hub->options.api_port;
+	struct bt_json_value *service = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *endpoints = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *slice = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *subset = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *spec = bt_json_ensure_object(arena, service, "spec");
+	struct bt_json_value *labels;
+
+	labels = bt_tree_ensure(arena, service, "metadata.labels");
+	bt_json_set_c(arena, labels, "component", "apiserver");
+	bt_json_set_c(arena, labels, "provider", NAME);
+	bt_json_set_c(arena, spec, "type", "ClusterIP");
+	bt_json_set_c(arena, spec, "clusterIP", CLUSTER_IP);
+	bt_json_set_c(arena, spec, "sessionAffinity", "None");
+	set_port(arena, spec, 443, number);
+
+	labels = bt_tree_ensure(arena, endpoints, "metadata.labels");
+	bt_json_set_c(arena, labels, "endpointslice.kubernetes.io/skip-mirror", "true");
+	bt_json_set_str(arena, entry, "ip", address);
+	bt_json_append(arena, bt_json_ensure_array(arena, subset, "addresses"), entry);
+	set_port(arena, subset, number, 0);
+	bt_json_append(arena, bt_json_ensure_array(arena, endpoints, "subsets"), subset);
+
+	labels = bt_tree_ensure(arena, slice, "metadata.labels");
+	bt_json_set_c(arena, labels, "kubernetes.io/service-name", NAME);
+	bt_json_set_c(
+		arena, slice, "addressType", bt_str_find_char(address, ':') >= 0 ? "IPv6" : "IPv4");
+	entry = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_append(arena, bt_json_ensure_array(arena, entry, "addresses"),
+		bt_json_new_str(arena, address));
+	bt_json_set_bool(arena, bt_json_ensure_object(arena, entry, "conditions"), "ready", true);
+	bt_json_append(arena, bt_json_ensure_array(arena, slice, "endpoints"), entry);
+	set_port(arena, slice, number, 0);
+	return keep(sync, BT_HUB_SERVICES, NULL, service) &&
+		keep(sync, BT_HUB_ENDPOINTS, "subsets", endpoints) &&
+		keep(sync, BT_HUB_SLICES, "endpoints", slice);
+}
+
+static void init_service(BT_UNUSED void *data, struct bt_hub *hub)
+{
+	if (hub->options.api_address != NULL) {
+		bt_hub_enqueue(hub, BT_STR(KEY));
+	}
+}
+
+const struct bt_controller_ops bt_kubernetes_service_ops = {
+	.name = "kubernetes-service-controller",
+	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_ENDPOINTS) | BT_WATCH(BT_HUB_SLICES),
+	.init = init_service,
+	.observe = observe_service,
+	.sync = sync_service,
+};
+
+/* --- kube-root-ca.crt --- */
+
+#define ROOT_CA "kube-root-ca.crt"
+
+static void observe_root_ca(
+	BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	if (hub->options.root_ca == NULL) {
+		return;
+	}
+	if (observed->kind == BT_HUB_NAMESPACES) {
+		if (observed->type == BT_CHANGE_ADDED) {
+			bt_hub_enqueue(hub, observed->key);
+		}
+	} else if (bt_str_equal_c(bt_key_name(observed->key), ROOT_CA)) {
+		bt_hub_enqueue(hub, bt_key_namespace(observed->key));
+	}
+}
+
+static bool sync_root_ca(struct bt_sync *sync)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_str key = bt_api_key(arena, sync->key, BT_STR(ROOT_CA));
+	const struct bt_json_value *old = bt_hub_read(sync->hub, BT_HUB_CONFIG_MAPS, key, arena);
+	struct bt_json_value *wanted = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, wanted, "metadata");
+	struct bt_json_value *data = bt_json_ensure_object(arena, wanted, "data");
+	uint16_t code;
+
+	bt_json_set_c(arena, metadata, "name", ROOT_CA);
+	bt_json_set_c(arena, bt_json_ensure_object(arena, metadata, "annotations"),
+		"kubernetes.io/description",
+		"Contains a CA bundle that can be used to verify the API server of this cluster.");
+	bt_json_set_c(arena, data, "ca.crt", sync->hub->options.root_ca);
+	if (bt_tree_is_deleting(sync->object) ||
+		bt_json_equal(bt_json_object_at(old, "data"), data)) {
+		return true;
+	}
+	code = old == NULL
+		? bt_hub_create(sync->hub, BT_HUB_CONFIG_MAPS, sync->key, wanted, arena, NULL)
+		: bt_hub_update(sync->hub, sync->hub->kinds[BT_HUB_CONFIG_MAPS],
+			  BT_SUBRESOURCE_NONE, key, wanted, arena);
+	return code == 201 || bt_hub_is_done(code) || code == 409 || code == 403;
+}
+
+const struct bt_controller_ops bt_root_ca_ops = {
+	.name = "root-ca-certificate-publisher-controller",
+	.component = "root-ca-cert-publisher",
+	.watches = BT_WATCH(BT_HUB_NAMESPACES) | BT_WATCH(BT_HUB_CONFIG_MAPS),
+	.object = BT_HUB_NAMESPACES,
+	.observe = observe_root_ca,
+	.sync = sync_root_ca,
+};

@@ -1,0 +1,723 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Endpoints and EndpointSlices of Services with a selector, and EndpointSlices that mirror
+ * Endpoints written by users. Spec: 14b section 6.9.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cluster/owners.h"
+#include "cluster/tree.h"
+
+#define LABEL_SERVICE "kubernetes.io/service-name"
+#define LABEL_MANAGED_BY "endpointslice.kubernetes.io/managed-by"
+#define LABEL_HEADLESS "service.kubernetes.io/headless"
+#define LABEL_SKIP_MIRROR "endpointslice.kubernetes.io/skip-mirror"
+#define ANNOTATION_LEADER "control-plane.alpha.kubernetes.io/leader"
+#define ANNOTATION_CAPACITY "endpoints.kubernetes.io/over-capacity"
+/** Addresses of one Endpoints object, and of one mirrored subset. */
+#define ADDRESSES_MAX 1000
+#define SLICE_ENDPOINTS_MAX 100
+/** Changes of pods are gathered: a sync looks at every pod of the namespace. */
+#define GATHER_NS (BT_NS_PER_SECOND / 10)
+#define GATHER_POD_NS INT64_C(100000)
+
+struct endpoints {
+	struct bt_selector_table selectors; /* of Services */
+	struct bt_groups slices;            /* managed by this controller, by "ns/service" */
+	struct bt_groups zones;             /* nodes by their zone */
+};
+
+/** Endpoints with equal ports. */
+struct port_group {
+	struct bt_json_value *ports;
+	struct bt_json_value *addresses;     /* of Endpoints */
+	struct bt_json_value *not_ready;     /* likewise */
+	BT_VEC(struct bt_json_value *) list; /* of EndpointSlices; NULL: placed in a slice */
+	struct bt_map by_identity;           /* index in list */
+	const char *address_type;
+};
+
+/** One sync. */
+struct pass {
+	struct bt_sync *sync;
+	const struct bt_json_value *service;
+	bool as_slices;
+	bool publishes_not_ready;
+	BT_VEC(struct port_group) groups;
+	uint32_t address_count;
+	uint32_t dropped_count;
+};
+
+static void finish(void *data)
+{
+	struct endpoints *self = data;
+
+	bt_selector_table_finish(&self->selectors);
+	bt_groups_finish(&self->slices);
+	bt_groups_finish(&self->zones);
+}
+
+static void finish_pass(struct pass *pass)
+{
+	for (uint32_t i = 0; i < pass->groups.count; i++) {
+		bt_vec_finish(&pass->groups.items[i].list);
+		bt_map_finish(&pass->groups.items[i].by_identity);
+	}
+	bt_vec_finish(&pass->groups);
+}
+
+/* --- changes --- */
+
+/** What endpoints say of a pod is the same before and after. */
+static bool is_same_endpoint(const struct bt_json_value *before, const struct bt_json_value *after)
+{
+	static const char *const texts[] = {
+		"status.podIP", "status.phase", "spec.nodeName", "metadata.deletionTimestamp"};
+	const struct bt_json_value *ready[] = {
+		bt_tree_find(
+			bt_json_array_at(before, "status.conditions"), "type", BT_STR("Ready")),
+		bt_tree_find(bt_json_array_at(after, "status.conditions"), "type", BT_STR("Ready")),
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		if (!bt_str_equal(
+			    bt_json_text_at(before, texts[i]), bt_json_text_at(after, texts[i]))) {
+			return false;
+		}
+	}
+	return bt_str_equal(
+		       bt_json_text_at(ready[0], "status"), bt_json_text_at(ready[1], "status")) &&
+		bt_json_equal(bt_json_object_at(before, "metadata.labels"),
+			bt_json_object_at(after, "metadata.labels"));
+}
+
+static void observe_slice(struct bt_groups *slices, struct bt_hub *hub, const char *manager,
+	const struct bt_observed *observed)
+{
+	struct bt_arena arena = {0};
+	struct bt_str service = bt_api_key(&arena, bt_key_namespace(observed->key),
+		bt_tree_label(observed->after, LABEL_SERVICE));
+
+	if (bt_str_equal_c(bt_tree_label(observed->after, LABEL_MANAGED_BY), manager)) {
+		if (observed->type == BT_CHANGE_DELETED) {
+			bt_groups_remove(slices, observed->key);
+		} else {
+			bt_groups_put(slices, observed->key, service);
+		}
+		bt_hub_enqueue(hub, service);
+	} else if (bt_groups_of(slices, observed->key).length != 0) {
+		bt_hub_enqueue(hub, bt_groups_of(slices, observed->key));
+		bt_groups_remove(slices, observed->key);
+	}
+	bt_arena_finish(&arena);
+}
+
+#define MANAGER "endpointslice-controller.k8s.io"
+#define MIRROR_MANAGER "endpointslicemirroring-controller.k8s.io"
+
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	struct endpoints *self = data;
+	struct bt_str namespace_ = bt_key_namespace(observed->key);
+
+	if (observed->kind == BT_HUB_SERVICES) {
+		bt_owners_observe(hub, observed, &self->selectors, true);
+	} else if (observed->kind == BT_HUB_ENDPOINTS) {
+		bt_hub_enqueue(hub, observed->key);
+	} else if (observed->kind == BT_HUB_SLICES) {
+		observe_slice(&self->slices, hub, MANAGER, observed);
+	} else if (observed->kind == BT_HUB_NODES) {
+		bt_groups_put(&self->zones, observed->key,
+			bt_tree_label(observed->after, "topology.kubernetes.io/zone"));
+		if (observed->type == BT_CHANGE_DELETED) {
+			bt_groups_remove(&self->zones, observed->key);
+		}
+	} else if (self->selectors.by_key.count != 0 &&
+		!(observed->type == BT_CHANGE_MODIFIED &&
+			is_same_endpoint(observed->before, observed->after))) {
+		struct bt_arena arena = {0};
+		uint64_t pods = bt_store_count_after(hub->store,
+			hub->kinds[BT_HUB_PODS]->collection,
+			bt_arena_printf(&arena, "%.*s/", BT_STR_ARG(namespace_)), BT_STR(""));
+		int64_t at = hub->now_ns + GATHER_NS +
+			(int64_t)(pods < 50000 ? pods : 50000) * GATHER_POD_NS;
+
+		bt_selector_table_enqueue(&self->selectors, hub, namespace_,
+			bt_json_object_at(observed->after, "metadata.labels"), at);
+		if (observed->type == BT_CHANGE_MODIFIED) {
+			bt_selector_table_enqueue(&self->selectors, hub, namespace_,
+				bt_json_object_at(observed->before, "metadata.labels"), at);
+		}
+		bt_arena_finish(&arena);
+	}
+}
+
+/* --- the endpoints of a service --- */
+
+/** The pod's number for a service's port; 0: it has none of that name. */
+static int64_t target_port(const struct bt_json_value *port, const struct bt_json_value *pod)
+{
+	static const char *const lists[] = {"spec.containers", "spec.initContainers"};
+	const struct bt_json_value *target = bt_json_find(port, "targetPort");
+	struct bt_str protocol = bt_json_text_at(port, "protocol");
+
+	if (target == NULL || target->type != BT_JSON_STRING) {
+		return bt_json_int64_at(port, "targetPort", bt_json_int64_at(port, "port", 0));
+	}
+	for (size_t list = 0; list < BT_ARRAY_LENGTH(lists); list++) {
+		const struct bt_json_value *containers = bt_json_array_at(pod, lists[list]);
+
+		for (uint32_t i = 0; i < containers->count; i++) {
+			const struct bt_json_value *ports =
+				bt_json_array_at(containers->elements[i], "ports");
+
+			if (list == 1 &&
+				!bt_str_equal_c(
+					bt_json_text_at(containers->elements[i], "restartPolicy"),
+					"Always")) {
+				continue;
+			}
+			for (uint32_t n = 0; n < ports->count; n++) {
+				const struct bt_json_value *each = ports->elements[n];
+
+				if (bt_str_equal(bt_json_text_at(each, "name"), target->text) &&
+					bt_str_equal(bt_json_text_at(each, "protocol"), protocol)) {
+					return bt_json_int64_at(each, "containerPort", 0);
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+static struct port_group *find_group(
+	struct pass *pass, struct bt_json_value *ports, const char *address_type)
+{
+	struct port_group group = {.ports = ports, .address_type = address_type};
+
+	for (uint32_t i = 0; i < pass->groups.count; i++) {
+		if (strcmp(pass->groups.items[i].address_type, address_type) == 0 &&
+			bt_json_equal(pass->groups.items[i].ports, ports)) {
+			return &pass->groups.items[i];
+		}
+	}
+	group.addresses = bt_json_new(pass->sync->arena, BT_JSON_ARRAY);
+	group.not_ready = bt_json_new(pass->sync->arena, BT_JSON_ARRAY);
+	bt_vec_push(&pass->groups, group);
+	return &pass->groups.items[pass->groups.count - 1];
+}
+
+static struct bt_json_value *pod_reference(
+	struct bt_arena *arena, const struct bt_indexed_pod *record)
+{
+	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_c(arena, reference, "kind", "Pod");
+	bt_json_set_str(
+		arena, reference, "namespace", bt_arena_str(arena, bt_key_namespace(record->key)));
+	bt_json_set_str(arena, reference, "name", bt_arena_str(arena, bt_key_name(record->key)));
+	bt_json_set_str(arena, reference, "uid", bt_arena_str(arena, record->uid));
+	return reference;
+}
+
+/** What names an endpoint in all slices. */
+static struct bt_str identity_of(const struct bt_json_value *endpoint)
+{
+	struct bt_str uid = bt_json_text_at(endpoint, "targetRef.uid");
+	const struct bt_json_value *addresses = bt_json_array_at(endpoint, "addresses");
+
+	return uid.length != 0 || addresses->count == 0 ? uid : addresses->elements[0]->text;
+}
+
+static void add_endpoint(struct port_group *group, struct bt_json_value *endpoint)
+{
+	bt_map_insert(&group->by_identity, bt_str_hash(identity_of(endpoint)), group->list.count);
+	bt_vec_push(&group->list, endpoint);
+}
+
+static void visit_pod(
+	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
+{
+	struct pass *pass = context;
+	const struct endpoints *self = pass->sync->data;
+	struct bt_arena *arena = pass->sync->arena;
+	const struct bt_json_value *service_ports = bt_json_array_at(pass->service, "spec.ports");
+	struct bt_str ip = bt_arena_str(arena, bt_json_text_at(pod, "status.podIP"));
+	struct bt_str hostname = bt_json_text_at(pod, "spec.hostname");
+	struct bt_json_value *ports = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_str node = bt_arena_str(arena, record->node_name);
+	struct port_group *group;
+
+	if (ip.length == 0 || bt_pod_is_over(record) ||
+		(!pass->as_slices && record->deleting && !pass->publishes_not_ready)) {
+		return;
+	}
+	for (uint32_t i = 0; i < service_ports->count; i++) {
+		const struct bt_json_value *from = service_ports->elements[i];
+		struct bt_json_value *port = bt_json_new(arena, BT_JSON_OBJECT);
+		int64_t number = target_port(from, pod);
+
+		if (number == 0) {
+			continue;
+		}
+		if (pass->as_slices || bt_json_text_at(from, "name").length != 0) {
+			bt_json_set_str(arena, port, "name", bt_json_text_at(from, "name"));
+		}
+		bt_json_set_int64(arena, port, "port", number);
+		bt_json_set_str(arena, port, "protocol", bt_json_text_at(from, "protocol"));
+		if (bt_json_text_at(from, "appProtocol").length != 0) {
+			bt_json_set_str(
+				arena, port, "appProtocol", bt_json_text_at(from, "appProtocol"));
+		}
+		bt_json_append(arena, ports, port);
+	}
+	if (!pass->as_slices && ports->count == 0 && service_ports->count != 0) {
+		return;
+	}
+	group = find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4");
+	if (hostname.length != 0 &&
+		bt_str_equal(
+			bt_json_text_at(pod, "spec.subdomain"), bt_key_name(pass->sync->key))) {
+		bt_json_set_str(arena, entry, "hostname", bt_arena_str(arena, hostname));
+	}
+	if (node.length != 0) {
+		bt_json_set_str(arena, entry, "nodeName", node);
+	}
+	bt_json_set_value(arena, entry, "targetRef", pod_reference(arena, record));
+	if (pass->as_slices) {
+		struct bt_json_value *conditions =
+			bt_json_ensure_object(arena, entry, "conditions");
+		struct bt_str zone = bt_groups_of(&self->zones, node);
+
+		bt_json_append(arena, bt_json_ensure_array(arena, entry, "addresses"),
+			bt_json_new_str(arena, ip));
+		bt_json_set_bool(arena, conditions, "ready",
+			pass->publishes_not_ready || (record->ready && !record->deleting));
+		bt_json_set_bool(arena, conditions, "serving", record->ready);
+		bt_json_set_bool(arena, conditions, "terminating", record->deleting);
+		if (zone.length != 0) {
+			bt_json_set_str(arena, entry, "zone", bt_arena_str(arena, zone));
+		}
+		add_endpoint(group, entry);
+		return;
+	}
+	if (pass->address_count == ADDRESSES_MAX) {
+		pass->dropped_count++;
+		return;
+	}
+	pass->address_count++;
+	bt_json_set_str(arena, entry, "ip", ip);
+	bt_json_append(arena,
+		record->ready || pass->publishes_not_ready ? group->addresses : group->not_ready,
+		entry);
+}
+
+static bool begin(struct pass *pass, struct bt_sync *sync)
+{
+	const struct endpoints *self = sync->data;
+
+	*pass = (struct pass){
+		.sync = sync,
+		.service = sync->object,
+		.publishes_not_ready =
+			bt_json_bool_at(sync->object, "spec.publishNotReadyAddresses", false),
+	};
+	return sync->object != NULL && !bt_tree_is_deleting(sync->object) &&
+		bt_selector_table_find(&self->selectors, sync->key) != NULL &&
+		!bt_str_equal_c(bt_json_text_at(sync->object, "spec.type"), "ExternalName");
+}
+
+/** Labels of the Service without those that its controllers set. */
+static struct bt_json_value *service_labels(const struct pass *pass)
+{
+	struct bt_arena *arena = pass->sync->arena;
+	struct bt_json_value *labels =
+		bt_json_clone(arena, bt_json_object_at(pass->service, "metadata.labels"), false);
+
+	(void)bt_json_remove_c(labels, LABEL_HEADLESS);
+	if (bt_str_equal_c(bt_json_text_at(pass->service, "spec.clusterIP"), "None")) {
+		bt_json_set_c(arena, labels, LABEL_HEADLESS, "");
+	}
+	return labels;
+}
+
+static bool write_object(struct bt_sync *sync, enum bt_hub_kind kind,
+	const struct bt_json_value *before, struct bt_json_value *after)
+{
+	uint16_t code;
+
+	if (before != NULL && bt_json_equal(before, after)) {
+		return true;
+	}
+	code = before == NULL
+		? bt_hub_create(
+			  sync->hub, kind, bt_key_namespace(sync->key), after, sync->arena, NULL)
+		: bt_hub_update(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE,
+			  bt_tree_key(sync->arena, after), after, sync->arena);
+	/* Refused in a namespace that ends, or changed meanwhile: its change brings the key back.
+	 */
+	return bt_hub_is_done(code) || code == 201 || code == 403 || code == 409;
+}
+
+/* --- Endpoints --- */
+
+static bool sync_endpoints(struct bt_sync *sync)
+{
+	const struct endpoints *self = sync->data;
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *before = bt_hub_read(sync->hub, BT_HUB_ENDPOINTS, sync->key, arena);
+	struct bt_json_value *after;
+	struct bt_json_value *metadata;
+	struct bt_json_value *labels;
+	struct bt_json_value *subsets;
+	struct pass pass;
+	bool done;
+
+	if (sync->object == NULL && before != NULL) {
+		return bt_hub_is_done(bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_ENDPOINTS],
+			sync->key, -1, bt_json_text_at(before, "metadata.uid"), arena));
+	}
+	if (!begin(&pass, sync)) {
+		return true;
+	}
+	bt_owners_visit_selected(sync, &self->selectors, visit_pod, &pass);
+	after = before != NULL ? bt_json_clone(arena, before, false)
+			       : bt_json_new(arena, BT_JSON_OBJECT);
+	metadata = bt_json_ensure_object(arena, after, "metadata");
+	labels = service_labels(&pass);
+	bt_json_set_c(arena, labels, "endpoints.kubernetes.io/managed-by", "endpoint-controller");
+	bt_json_set_str(arena, metadata, "name", bt_key_name(sync->key));
+	bt_json_set_value(arena, metadata, "labels", labels);
+	if (pass.dropped_count != 0) {
+		bt_json_set_c(arena, bt_json_ensure_object(arena, metadata, "annotations"),
+			ANNOTATION_CAPACITY, "truncated");
+	} else {
+		(void)bt_json_remove_c(bt_json_find(metadata, "annotations"), ANNOTATION_CAPACITY);
+	}
+	subsets = bt_json_new(arena, BT_JSON_ARRAY);
+	for (uint32_t i = 0; i < pass.groups.count; i++) {
+		const struct port_group *group = &pass.groups.items[i];
+		struct bt_json_value *subset = bt_json_new(arena, BT_JSON_OBJECT);
+
+		if (group->addresses->count != 0) {
+			bt_json_set_value(arena, subset, "addresses", group->addresses);
+		}
+		if (group->not_ready->count != 0) {
+			bt_json_set_value(arena, subset, "notReadyAddresses", group->not_ready);
+		}
+		if (group->ports->count != 0) {
+			bt_json_set_value(arena, subset, "ports", group->ports);
+		}
+		bt_json_append(arena, subsets, subset);
+	}
+	(void)bt_json_remove_c(after, "subsets");
+	if (subsets->count != 0) {
+		bt_json_set_value(arena, after, "subsets", subsets);
+	}
+	done = write_object(sync, BT_HUB_ENDPOINTS, before, after);
+	finish_pass(&pass);
+	return done;
+}
+
+const struct bt_controller_ops bt_endpoints_ops = {
+	.name = "endpoints-controller",
+	.component = "endpoint-controller",
+	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_ENDPOINTS) | BT_WATCH(BT_HUB_PODS),
+	.object = BT_HUB_SERVICES,
+	.syncs_gone = true,
+	.data_bytes = sizeof(struct endpoints),
+	.finish = finish,
+	.observe = observe,
+	.sync = sync_endpoints,
+};
+
+/* --- EndpointSlices --- */
+
+/** What all slices of one owner have in common. */
+struct slice_template {
+	const char *manager;
+	struct bt_json_value *labels;
+	struct bt_json_value *annotations; /* NULL: none */
+	struct bt_json_value *owner;
+};
+
+struct slice {
+	struct bt_str key; /* "": to be made */
+	struct bt_json_value *before;
+	struct bt_json_value *endpoints;
+	struct port_group *group; /* NULL: has ports that no endpoint has */
+};
+
+static int compare_slices(const void *left, const void *right)
+{
+	const struct slice *a = left;
+	const struct slice *b = right;
+	return bt_str_compare(a->key, b->key);
+}
+
+static bool write_slice(
+	struct bt_sync *sync, const struct slice_template *template_, const struct slice *slice)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *after = slice->before != NULL
+		? bt_json_clone(arena, slice->before, false)
+		: bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, after, "metadata");
+	struct bt_json_value *labels = bt_json_clone(arena, template_->labels, false);
+
+	if (slice->before == NULL) {
+		bt_json_set_str(arena, metadata, "generateName",
+			bt_arena_printf(arena, "%.*s-", BT_STR_ARG(bt_key_name(sync->key))));
+	}
+	bt_json_set_str(arena, labels, LABEL_SERVICE, bt_key_name(sync->key));
+	bt_json_set_c(arena, labels, LABEL_MANAGED_BY, template_->manager);
+	bt_json_set_value(arena, metadata, "labels", labels);
+	if (template_->annotations != NULL && template_->annotations->count != 0) {
+		bt_json_set_value(arena, metadata, "annotations",
+			bt_json_clone(arena, template_->annotations, false));
+	}
+	bt_json_set_value(arena, metadata, "ownerReferences", bt_json_new(arena, BT_JSON_ARRAY));
+	bt_json_append(arena, bt_json_find(metadata, "ownerReferences"),
+		bt_json_clone(arena, template_->owner, false));
+	bt_json_set_c(arena, after, "addressType", slice->group->address_type);
+	bt_json_set_value(arena, after, "endpoints", slice->endpoints);
+	bt_json_set_value(arena, after, "ports", bt_json_clone(arena, slice->group->ports, false));
+	return write_object(sync, BT_HUB_SLICES, slice->before, after);
+}
+
+/**
+ * Bring the slices to the endpoints of the pass. An endpoint stays in its slice, others fill slices
+ * with room, so that one pod's change writes one slice.
+ */
+static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
+	const struct slice_template *template_, uint32_t endpoints_max)
+{
+	struct bt_sync *sync = pass->sync;
+	struct bt_arena *arena = sync->arena;
+	BT_VEC(struct slice) slices = {0};
+	bool succeeded = true;
+	bool has_endpoints = false;
+
+	BT_GROUPS_EACH (owned, sync->key, at) {
+		struct bt_str key = bt_arena_str(arena, bt_groups_key(owned, at));
+		struct slice slice = {
+			.key = key, .before = bt_hub_read(sync->hub, BT_HUB_SLICES, key, arena)};
+
+		if (slice.before != NULL && !bt_tree_is_deleting(slice.before)) {
+			slice.endpoints = bt_json_new(arena, BT_JSON_ARRAY);
+			bt_vec_push(&slices, slice);
+		}
+	}
+	if (slices.count != 0) {
+		qsort(slices.items, slices.count, sizeof(*slices.items), compare_slices);
+	}
+	for (uint32_t i = 0; i < slices.count; i++) {
+		struct slice *slice = &slices.items[i];
+		const struct bt_json_value *old = bt_json_array_at(slice->before, "endpoints");
+
+		for (uint32_t n = 0; n < pass->groups.count && slice->group == NULL; n++) {
+			struct port_group *group = &pass->groups.items[n];
+			if (bt_str_equal_c(bt_json_text_at(slice->before, "addressType"),
+				    group->address_type) &&
+				bt_json_equal(
+					bt_json_array_at(slice->before, "ports"), group->ports)) {
+				slice->group = group;
+			}
+		}
+		for (uint32_t n = 0; slice->group != NULL && n < old->count; n++) {
+			struct bt_str identity = identity_of(old->elements[n]);
+
+			BT_MAP_EACH (&slice->group->by_identity, bt_str_hash(identity), index) {
+				struct bt_json_value **place = &slice->group->list.items[index];
+
+				if (*place != NULL && bt_str_equal(identity_of(*place), identity)) {
+					bt_json_append(arena, slice->endpoints, *place);
+					*place = NULL;
+					break;
+				}
+			}
+		}
+	}
+	for (uint32_t n = 0; n < pass->groups.count; n++) {
+		struct port_group *group = &pass->groups.items[n];
+		uint32_t at = 0;
+
+		has_endpoints = has_endpoints || group->list.count != 0;
+		for (uint32_t i = 0; i < group->list.count; i++) {
+			struct slice fresh = {.group = group};
+
+			if (group->list.items[i] == NULL) {
+				continue;
+			}
+			while (at < slices.count &&
+				(slices.items[at].group != group ||
+					slices.items[at].endpoints->count >= endpoints_max)) {
+				at++;
+			}
+			if (at == slices.count) {
+				fresh.endpoints = bt_json_new(arena, BT_JSON_ARRAY);
+				bt_vec_push(&slices, fresh);
+			}
+			bt_json_append(arena, slices.items[at].endpoints, group->list.items[i]);
+		}
+	}
+	if (!has_endpoints && pass->groups.count != 0 && slices.count == 0) {
+		/* A service without endpoints has one empty slice. */
+		struct slice fresh = {.group = &pass->groups.items[0],
+			.endpoints = bt_json_new(arena, BT_JSON_ARRAY)};
+		bt_vec_push(&slices, fresh);
+	}
+	for (uint32_t i = 0; i < slices.count; i++) {
+		struct slice *slice = &slices.items[i];
+		bool is_placeholder = !has_endpoints && i == 0 && pass->groups.count != 0;
+
+		if (is_placeholder) {
+			slice->group = &pass->groups.items[0];
+		}
+		if (slice->group != NULL && (slice->endpoints->count != 0 || is_placeholder)) {
+			succeeded = write_slice(sync, template_, slice) && succeeded;
+		} else {
+			succeeded =
+				bt_hub_is_done(bt_hub_delete(sync->hub,
+					sync->hub->kinds[BT_HUB_SLICES], slice->key, -1,
+					bt_json_text_at(slice->before, "metadata.uid"), arena)) &&
+				succeeded;
+		}
+	}
+	bt_vec_finish(&slices);
+	return succeeded;
+}
+
+static bool sync_slices(struct bt_sync *sync)
+{
+	const struct endpoints *self = sync->data;
+	struct slice_template template_ = {.manager = MANAGER};
+	struct pass pass;
+	bool done;
+
+	if (!begin(&pass, sync)) {
+		return true;
+	}
+	pass.as_slices = true;
+	bt_owners_visit_selected(sync, &self->selectors, visit_pod, &pass);
+	if (pass.groups.count == 0) {
+		(void)find_group(&pass, bt_json_new(sync->arena, BT_JSON_ARRAY), "IPv4");
+	}
+	template_.labels = service_labels(&pass);
+	template_.owner = bt_sync_owner_reference(sync, sync->arena);
+	done = reconcile_slices(&pass, &self->slices, &template_, SLICE_ENDPOINTS_MAX);
+	finish_pass(&pass);
+	return done;
+}
+
+const struct bt_controller_ops bt_endpoint_slice_ops = {
+	.name = "endpointslice-controller",
+	.component = "endpoint-slice-controller",
+	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_SLICES) | BT_WATCH(BT_HUB_PODS) |
+		BT_WATCH(BT_HUB_NODES),
+	.object = BT_HUB_SERVICES,
+	.data_bytes = sizeof(struct endpoints),
+	.finish = finish,
+	.observe = observe,
+	.sync = sync_slices,
+};
+
+/* --- mirrored Endpoints --- */
+
+static void observe_mirrored(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	struct endpoints *self = data;
+
+	if (observed->kind == BT_HUB_SLICES) {
+		observe_slice(&self->slices, hub, MIRROR_MANAGER, observed);
+	} else {
+		bt_hub_enqueue(hub, observed->key);
+	}
+}
+
+static bool is_mirrored(struct bt_sync *sync)
+{
+	const struct bt_json_value *service =
+		bt_hub_read(sync->hub, BT_HUB_SERVICES, sync->key, sync->arena);
+
+	return sync->object != NULL && !bt_tree_is_deleting(sync->object) && service != NULL &&
+		bt_json_object_at(service, "spec.selector")->count == 0 &&
+		!bt_str_equal_c(bt_tree_label(sync->object, LABEL_SKIP_MIRROR), "true") &&
+		bt_tree_annotation(sync->object, ANNOTATION_LEADER).length == 0;
+}
+
+static void mirror_addresses(struct pass *pass, const struct bt_json_value *subset, bool ready)
+{
+	struct bt_arena *arena = pass->sync->arena;
+	const struct bt_json_value *list =
+		bt_json_array_at(subset, ready ? "addresses" : "notReadyAddresses");
+	static const char *const copied[] = {"hostname", "nodeName", "targetRef"};
+	struct bt_json_value *ports = bt_tree_copy_array(arena, subset, "ports");
+
+	for (uint32_t i = 0; i < ports->count; i++) {
+		if (bt_json_find(ports->elements[i], "name") == NULL) {
+			bt_json_set_c(arena, ports->elements[i], "name", "");
+		}
+	}
+	for (uint32_t i = 0; i < list->count && i < ADDRESSES_MAX; i++) {
+		const struct bt_json_value *from = list->elements[i];
+		struct bt_str ip = bt_json_text_at(from, "ip");
+		struct bt_json_value *endpoint = bt_json_new(arena, BT_JSON_OBJECT);
+
+		bt_json_append(arena, bt_json_ensure_array(arena, endpoint, "addresses"),
+			bt_json_new_str(arena, ip));
+		bt_json_set_bool(arena, bt_json_ensure_object(arena, endpoint, "conditions"),
+			"ready", ready);
+		for (size_t n = 0; n < BT_ARRAY_LENGTH(copied); n++) {
+			const struct bt_json_value *member = bt_json_find(from, copied[n]);
+			if (member != NULL) {
+				bt_json_set_value(arena, endpoint, copied[n],
+					bt_json_clone(arena, member, false));
+			}
+		}
+		add_endpoint(
+			find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4"),
+			endpoint);
+	}
+}
+
+static bool sync_mirrored(struct bt_sync *sync)
+{
+	const struct endpoints *self = sync->data;
+	struct slice_template template_ = {.manager = MIRROR_MANAGER};
+	struct pass pass = {.sync = sync};
+	bool done;
+
+	if (is_mirrored(sync)) {
+		const struct bt_json_value *subsets = bt_json_array_at(sync->object, "subsets");
+
+		for (uint32_t i = 0; i < subsets->count; i++) {
+			mirror_addresses(&pass, subsets->elements[i], true);
+			mirror_addresses(&pass, subsets->elements[i], false);
+		}
+		template_.labels = bt_json_clone(
+			sync->arena, bt_json_object_at(sync->object, "metadata.labels"), false);
+		template_.annotations = bt_json_clone(sync->arena,
+			bt_json_object_at(sync->object, "metadata.annotations"), false);
+		(void)bt_json_remove_c(
+			template_.annotations, "kubectl.kubernetes.io/last-applied-configuration");
+		template_.owner = bt_sync_owner_reference(sync, sync->arena);
+	}
+	done = reconcile_slices(&pass, &self->slices, &template_, ADDRESSES_MAX);
+	finish_pass(&pass);
+	return done;
+}
+
+const struct bt_controller_ops bt_endpoint_slice_mirroring_ops = {
+	.name = "endpointslice-mirroring-controller",
+	.component = "endpoint-slice-mirroring-controller",
+	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_ENDPOINTS) | BT_WATCH(BT_HUB_SLICES),
+	.object = BT_HUB_ENDPOINTS,
+	.syncs_gone = true,
+	.data_bytes = sizeof(struct endpoints),
+	.finish = finish,
+	.observe = observe_mirrored,
+	.sync = sync_mirrored,
+};
