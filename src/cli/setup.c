@@ -72,15 +72,13 @@ static int start_threads(struct bt_setup *setup, struct berth_error *err)
 		: bt_thread_pool_create((uint32_t)setup->threads, &setup->pool, err);
 }
 
-/** Without the warnings of gates that go away: these do not matter before a daemon is upgraded. */
-static int check_gates(
-	const struct bt_command *command, const struct bt_setup *setup, struct berth_error *err)
+int bt_setup_check_gates(const struct bt_command *command, const struct bt_setup *setup,
+	struct bt_gates *out_gates, struct berth_error *err)
 {
 	struct bt_arena arena = {0};
-	struct bt_gates gates;
 	bt_gate_warning_list found = {0};
 	struct bt_warnings warnings = {.command = command};
-	int result = read_gates(setup, &gates, &found, &arena, err);
+	int result = read_gates(setup, out_gates, &found, &arena, err);
 	for (uint32_t i = 0; i < found.count; i++) {
 		const struct bt_gate_warning *item = &found.items[i];
 		if (item->kind == BT_GATE_WARNING_UNKNOWN) {
@@ -106,7 +104,8 @@ static int check_gates(
 int bt_setup_start(
 	const struct bt_command *command, struct bt_setup *setup, struct berth_error *err)
 {
-	int result = check_gates(command, setup, err);
+	struct bt_gates gates;
+	int result = bt_setup_check_gates(command, setup, &gates, err);
 	if (result == 0) {
 		result = load_plugins(setup, err);
 	}

@@ -48,6 +48,10 @@ struct bt_setup {
 			"search until P % of the nodes fit; 100 scores every node" \
 	}
 
+/** The gates alone; those that are ignored or without effect are warnings on standard error.
+ * Gates that go away do not matter before a daemon is upgraded. */
+BT_MUST_USE int bt_setup_check_gates(const struct bt_command *command, const struct bt_setup *setup,
+	struct bt_gates *out_gates, struct berth_error *err);
 /**
  * Check the gates, load plugins, start threads: before any engine is made. Messages name the flag
  * or the file; gates that are ignored or without effect are warnings on standard error.

@@ -245,6 +245,10 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 	if (options->config != NULL) {
 		cluster->options.config = bt_config_ref(options->config);
 	}
+	struct bt_gates gates = options->gates != NULL ? *options->gates
+		: options->config != NULL              ? *bt_config_gates(options->config)
+						       : bt_gates_default();
+	cluster->options.gates = NULL;
 	cluster->store = bt_store_create(&bt_store_default_options);
 	int result = open_data_dir(cluster, err);
 	if (result < 0) {
@@ -266,6 +270,14 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 			bt_controllers_has(controllers, "persistentvolume-protection-controller"),
 		.admit_pod_group_protection =
 			bt_controllers_has(controllers, "podgroup-protection-controller"),
+		.generic_workload = bt_gate_enabled(&gates, BT_GATE_GENERIC_WORKLOAD),
+		.topology_aware_workload_scheduling =
+			bt_gate_enabled(&gates, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING),
+		.workload_aware_preemption =
+			bt_gate_enabled(&gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION),
+		.dra_workload_resource_claims =
+			bt_gate_enabled(&gates, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS),
+		.workload_with_job = bt_gate_enabled(&gates, BT_GATE_WORKLOAD_WITH_JOB),
 	};
 	cluster->api = bt_api_create(&api);
 	cluster->event_expiry = bt_event_expiry_create(cluster->api);

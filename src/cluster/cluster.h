@@ -33,6 +33,9 @@ struct bt_cluster_options {
 	struct bt_node_template nodes;
 	/** NULL: no scheduler. A reference is taken. */
 	struct bt_config *config;
+	/** Of the API and the controllers, borrowed for bt_cluster_create. NULL: the gates of
+	 * config, or the defaults without one. */
+	const struct bt_gates *gates;
 	struct bt_engine_options engine;
 	/** Of uids, generated names and the choices of controllers. */
 	uint64_t seed;

@@ -89,6 +89,7 @@ enum bt_hub_kind {
 	BT_HUB_CLAIMS,          /* resourceclaims */
 	BT_HUB_CLAIM_TEMPLATES, /* resourceclaimtemplates */
 	BT_HUB_POD_GROUPS,
+	BT_HUB_WORKLOADS,
 	BT_HUB_SERVICES,
 	BT_HUB_ENDPOINTS,
 	BT_HUB_SLICES, /* endpointslices */
@@ -421,6 +422,15 @@ const struct bt_indexed_pod *bt_pod_index_orphans(
 	const struct bt_hub *hub, struct bt_str namespace_);
 /** First of the pods assigned to the node; go on with next_on_node. */
 const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node);
+
+/** --- job_workload.c --- */
+
+/**
+ * Gate WorkloadWithJob: the PodGroup of the Job that is synced, if its pods are a gang; made, with
+ * its Workload, as long as the Job has no pods. *out_name "": its pods are scheduled one by one.
+ * false: it could not be made, try again.
+ */
+bool bt_job_ensure_pod_group(struct bt_sync *sync, bool has_pods, struct bt_str *out_name);
 
 /** --- all of them --- */
 

@@ -41,6 +41,7 @@ static const struct {
 	[BT_HUB_CLAIMS] = {"resource.k8s.io", "resourceclaims"},
 	[BT_HUB_CLAIM_TEMPLATES] = {"resource.k8s.io", "resourceclaimtemplates"},
 	[BT_HUB_POD_GROUPS] = {"scheduling.k8s.io", "podgroups"},
+	[BT_HUB_WORKLOADS] = {"scheduling.k8s.io", "workloads"},
 	[BT_HUB_SERVICES] = {"", "services"},
 	[BT_HUB_ENDPOINTS] = {"", "endpoints"},
 	[BT_HUB_SLICES] = {"discovery.k8s.io", "endpointslices"},

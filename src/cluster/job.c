@@ -47,6 +47,7 @@ struct bt_job_pass {
 	uint32_t active_count;
 	int64_t ready;
 	int64_t terminating; /* deleting, not finished */
+	struct bt_str group; /* PodGroup of new pods; "": none */
 	bool more;           /* another sync at once */
 };
 
@@ -513,6 +514,10 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 
 	bt_json_append(&scratch, bt_json_ensure_array(&scratch, metadata, "finalizers"),
 		bt_json_new_c(&scratch, BT_JOB_FINALIZER));
+	if (pass->group.length != 0) {
+		bt_json_set_str(&scratch, bt_tree_ensure(&scratch, pod, "spec.schedulingGroup"),
+			"podGroupName", pass->group);
+	}
 	if (index >= 0) {
 		struct bt_json_value *spec = bt_json_ensure_object(&scratch, pod, "spec");
 		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "labels"),
@@ -763,7 +768,9 @@ static void manage(struct bt_job_pass *pass)
 	}
 	if (missing > 0 && at > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, at);
-	} else if (missing > 0) {
+	} else if (missing > 0 &&
+		bt_job_ensure_pod_group(
+			sync, bt_pod_index_of_owner(sync->hub, pass->uid) != NULL, &pass->group)) {
 		make_pods(pass, missing);
 	}
 }

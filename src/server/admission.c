@@ -251,7 +251,8 @@ void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 	} else if (bt_admission_is(&admission, "", "nodes")) {
 		taint_node(&admission, object);
 	} else {
-		if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
+		if (bt_api_options(write->api)->workload_aware_preemption &&
+			bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
 			bt_admission_set_group_priority(&admission, object);
 		}
 		if (!bt_admission_is_refused(&admission)) {

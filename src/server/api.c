@@ -55,7 +55,8 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 {
 	struct bt_api *api = BT_NEW(struct bt_api);
 	api->options = *options;
-	api->resources = bt_resources_create(options->store);
+	api->resources = bt_resources_create(
+		options->store, options->generic_workload ? 0 : BT_RESOURCE_WORKLOAD);
 	bt_prng_init(&api->prng, options->seed);
 	api->pods = bt_resources_builtin(api->resources, "", "pods");
 	api->nodes = bt_resources_builtin(api->resources, "", "nodes");

@@ -45,6 +45,15 @@ struct bt_api_options {
 	bool admit_taint_nodes;
 	bool admit_storage_protection;
 	bool admit_pod_group_protection;
+	/**
+	 * Feature gates of spec 09 section 1. Without generic_workload PodGroups and Workloads are
+	 * not served; without the others their fields are dropped.
+	 */
+	bool generic_workload;
+	bool topology_aware_workload_scheduling;
+	bool workload_aware_preemption;
+	bool dra_workload_resource_claims;
+	bool workload_with_job;
 };
 
 /** Makes the namespaces default, kube-system, kube-public, kube-node-lease and the system priority

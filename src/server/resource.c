@@ -110,7 +110,7 @@ static struct bt_str collection_name(const struct builtin *builtin, struct bt_ar
 	return bt_arena_printf(arena, "%s.%s", builtin->name, builtin->group);
 }
 
-struct bt_resources *bt_resources_create(struct bt_store *store)
+struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserved)
 {
 	struct bt_resources *resources = BT_NEW(struct bt_resources);
 	resources->store = store;
@@ -123,7 +123,7 @@ struct bt_resources *bt_resources_create(struct bt_store *store)
 			api_version = bt_arena_printf(
 				&row->arena, "%s/%s", builtins[i].group, builtins[i].version);
 		}
-		row->served = true;
+		row->served = (builtins[i].flags & unserved) == 0;
 		row->resource = (struct bt_api_resource){
 			.group = builtins[i].group,
 			.version = builtins[i].version,
@@ -252,16 +252,18 @@ static int compare_rows(const void *left, const void *right)
 
 void bt_resources_sort(struct bt_resources *resources)
 {
+	uint32_t builtin_count = 0;
 	resources->order.count = 0;
 	for (uint32_t i = 0; i < resources->rows.count; i++) {
 		if (resources->rows.items[i]->served) {
 			bt_vec_push(&resources->order, &resources->rows.items[i]->resource);
+			builtin_count += i < resources->builtin_count;
 		}
 	}
-	if (resources->order.count > resources->builtin_count) {
-		qsort(resources->order.items + resources->builtin_count,
-			resources->order.count - resources->builtin_count,
-			sizeof(*resources->order.items), compare_rows);
+	if (resources->order.count > builtin_count) {
+		qsort(resources->order.items + builtin_count,
+			resources->order.count - builtin_count, sizeof(*resources->order.items),
+			compare_rows);
 	}
 	uint32_t collections = bt_store_collection_count(resources->store);
 	bt_vec_reserve(&resources->by_collection, collections);
@@ -319,7 +321,7 @@ const struct bt_api_resource *bt_resources_builtin(
 {
 	const struct bt_api_resource *found = NULL;
 	for (uint32_t i = 0; i < resources->builtin_count && found == NULL; i++) {
-		const struct bt_api_resource *resource = resources->order.items[i];
+		const struct bt_api_resource *resource = &resources->rows.items[i]->resource;
 		if (strcmp(resource->name, name) == 0 && strcmp(resource->group, group) == 0) {
 			found = resource;
 		}

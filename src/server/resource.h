@@ -57,6 +57,7 @@ enum bt_resource_flag {
 	BT_RESOURCE_REVIEW = 1 << 4,           /* answered, never stored: 14 14.5 */
 	BT_RESOURCE_CUSTOM = 1 << 5,           /* made by a CustomResourceDefinition */
 	BT_RESOURCE_HIDDEN = 1 << 6,           /* served, not in discovery */
+	BT_RESOURCE_WORKLOAD = 1 << 7,         /* gate GenericWorkload: 09 section 1 */
 };
 
 struct bt_strategy;
@@ -90,8 +91,11 @@ struct bt_api_resource {
 struct bt_store;
 struct bt_resources;
 
-/** The built-in resources; their collections are made in the store (borrowed). */
-BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store);
+/**
+ * The built-in resources; their collections are made in the store (borrowed). unserved: flags of
+ * which a resource must have none to be served.
+ */
+BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserved);
 void bt_resources_destroy(struct bt_resources *resources);
 uint32_t bt_resources_count(const struct bt_resources *resources);
 /** In the order of discovery: built-in ones, then custom ones by group, version and name. */
@@ -102,7 +106,8 @@ const struct bt_api_resource *bt_resources_find(const struct bt_resources *resou
 /** By "v1" or "group/version" and kind. */
 const struct bt_api_resource *bt_resources_find_kind(
 	const struct bt_resources *resources, struct bt_str api_version, struct bt_str kind);
-/** The built-in resource of this group and name, of its first version; asserts that it exists. */
+/** The built-in resource of this group and name, of its first version, served or not; asserts that
+ * it exists. */
 const struct bt_api_resource *bt_resources_builtin(
 	const struct bt_resources *resources, const char *group, const char *name);
 /** Of which resource the store's collection is (its first version); NULL: of none that is served.

@@ -62,6 +62,12 @@ const struct bt_strategy *bt_strategy_find(
 /** Of custom resources. */
 extern const struct bt_strategy bt_strategy_custom;
 
+/**
+ * Drop the fields of features that the options of the API switch off, unless the stored object
+ * (NULL: a create) has them. 09 sections 1 and 2.
+ */
+void bt_kinds_drop_disabled(const struct bt_write *write, const struct bt_json_value *old,
+	struct bt_json_value *object);
 /** Before prepare_create: the status, if the kind resets it and the write does not restore one. */
 void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object);
 /**
@@ -71,6 +77,9 @@ void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *o
  */
 void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
+
+/** The Job controller makes a gang of the pods of a Job with this spec: 14b section 6.3. */
+bool bt_kinds_job_is_gang(const struct bt_json_value *spec);
 
 /** --- admission: 14b section 4 --- */
 

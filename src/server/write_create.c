@@ -91,6 +91,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 		bt_json_int64_at(metadata, "generation", 0) <= 0) {
 		bt_json_set_int64(call->arena, metadata, "generation", 1);
 	}
+	bt_kinds_drop_disabled(&call->write, NULL, object);
 	bt_admit(&call->write, NULL, object, &call->answer->failure);
 	if (call->answer->failure.code != 0) {
 		return;

@@ -255,6 +255,7 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 {
 	const struct bt_strategy *strategy = call->write.resource->strategy;
 	object = merge_parts(call, old, object);
+	bt_kinds_drop_disabled(&call->write, old, object);
 	bt_admit(&call->write, old, object, &call->answer->failure);
 	if (call->answer->failure.code != 0) {
 		return;

@@ -237,6 +237,7 @@ static int create_cluster(struct up *up, struct berth_error *err)
 			.name_prefix = "node-"},
 		.seed = draw_seed(),
 	};
+	struct bt_gates gates;
 	int result = controllers_options(options, &cluster.controllers, err);
 	cluster.controllers.seed = draw_seed();
 	if (result == 0 && !options->no_scheduler) {
@@ -248,6 +249,9 @@ static int create_cluster(struct up *up, struct berth_error *err)
 			result = bt_setup_load_config(&options->setup, &cluster.config, err);
 		}
 		cluster.engine.seed = draw_seed();
+	} else if (result == 0) {
+		result = bt_setup_check_gates(&bt_command_up, &options->setup, &gates, err);
+		cluster.gates = &gates;
 	}
 	if (result == 0) {
 		result = bt_cluster_create(&cluster, &up->cluster, err);

@@ -94,6 +94,14 @@ void bt_rule_job(
 	}
 }
 
+bool bt_kinds_job_is_gang(const struct bt_json_value *spec)
+{
+	int64_t parallelism = bt_json_int64_at(spec, "parallelism", 1);
+	return parallelism > 1 && bt_json_int64_at(spec, "completions", 0) == parallelism &&
+		bt_str_equal_c(bt_kinds_text(spec, "completionMode"), "Indexed") &&
+		bt_json_find_path(spec, "template.spec.schedulingGroup") == NULL;
+}
+
 static void validate_job_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
@@ -110,6 +118,10 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 	}
 	if (!bt_str_equal_c(bt_kinds_text(after, "completionMode"), "Indexed")) {
 		bt_kinds_check_immutable(errors, place, before, after, "completions");
+	}
+	/* The size of a gang cannot change. */
+	if (bt_api_options(write->api)->workload_with_job && bt_kinds_job_is_gang(after)) {
+		bt_kinds_check_immutable(errors, place, before, after, "parallelism");
 	}
 }
 

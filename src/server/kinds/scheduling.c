@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/kinds/common.h"
 
-/* PriorityClass, PodGroup, Workload, PodDisruptionBudget. Spec: 14b sections 2.3, 3.3, 4.4, 5. */
+/* PriorityClass, PodGroup, Workload, PodDisruptionBudget. Spec: 09 section 2, 14b
+ * sections 2.3, 3.3, 4.4, 5. */
 
 #define PRIORITY_USER_MAX INT64_C(1000000000)
 #define TEMPLATES_MAX 8
@@ -50,6 +51,27 @@ void bt_rule_scheduling_policy(
 	}
 }
 
+void bt_rule_scheduling_group(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *group)
+{
+	if (bt_kinds_text(group, "podGroupName").length == 0) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, group,
+			"must specify one of: `podGroupName`");
+	}
+}
+
+/** Of PodGroupSpec and PodGroupTemplate. */
+void bt_rule_pod_group_priority(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *group)
+{
+	if (bt_json_int64_at(group, "priority", 0) > PRIORITY_USER_MAX &&
+		!bt_str_has_prefix(bt_kinds_text(group, "priorityClassName"), BT_STR("system-"))) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "priority"),
+			bt_json_find(group, "priority"),
+			"must be less than or equal to 1000000000");
+	}
+}
+
 void bt_rule_workload_templates(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
@@ -67,5 +89,62 @@ void bt_rule_disruption_budget(
 		bt_json_find(spec, "maxUnavailable") != NULL) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, spec,
 			"minAvailable and maxUnavailable cannot be both set");
+	}
+}
+
+/** --- fields of features that are off: spec 09 sections 1 and 2 --- */
+
+/** Drop the member, unless the stored object has it at the same place already. */
+static void drop(struct bt_json_value *target, const struct bt_json_value *old, const char *name)
+{
+	if (target != NULL && bt_json_find(old, name) == NULL) {
+		(void)bt_json_remove_c(target, name);
+	}
+}
+
+static void drop_of_group(const struct bt_api_options *options, struct bt_json_value *group,
+	const struct bt_json_value *old)
+{
+	if (!options->topology_aware_workload_scheduling) {
+		drop(group, old, "schedulingConstraints");
+	}
+	if (!options->dra_workload_resource_claims) {
+		drop(group, old, "resourceClaims");
+	}
+	if (!options->workload_aware_preemption) {
+		drop(group, old, "disruptionMode");
+		drop(group, old, "priorityClassName");
+		drop(group, old, "priority");
+	}
+}
+
+void bt_kinds_drop_disabled(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	/* Where the pod spec is, in pods and in what has a template of pods. */
+	static const char *const pod_specs[] = {"spec", "spec.template.spec", "template.spec",
+		"spec.jobTemplate.spec.template.spec"};
+	const struct bt_api_options *options = bt_api_options(write->api);
+	const char *name = write->resource->name;
+	if (strcmp(write->resource->group, "scheduling.k8s.io") == 0) {
+		const struct bt_json_value *templates =
+			bt_json_array_at(object, "spec.podGroupTemplates");
+		const struct bt_json_value *old_templates =
+			bt_json_array_at(old, "spec.podGroupTemplates");
+		if (strcmp(name, "podgroups") == 0) {
+			drop_of_group(options, bt_kinds_object(object, "spec"),
+				bt_kinds_object(old, "spec"));
+		}
+		for (uint32_t i = 0; i < templates->count; i++) {
+			drop_of_group(options, templates->elements[i],
+				i < old_templates->count ? old_templates->elements[i] : NULL);
+		}
+	} else if (!options->generic_workload &&
+		(write->resource->flags & BT_RESOURCE_CUSTOM) == 0) {
+		for (uint32_t i = strcmp(name, "pods") == 0 ? 0 : 1; i < BT_ARRAY_LENGTH(pod_specs);
+			i++) {
+			drop(bt_json_find_path(object, pod_specs[i]),
+				bt_json_find_path(old, pod_specs[i]), "schedulingGroup");
+		}
 	}
 }

@@ -15,6 +15,10 @@ void cluster_init(struct cluster *cluster, const char *names)
 	struct bt_cluster_options options = {
 		.start_ns = START_NS, .controllers = bt_controllers_default_options, .seed = 1};
 
+	struct bt_gates gates = bt_gates_default();
+
+	gates.enabled[BT_GATE_GENERIC_WORKLOAD] = true;
+	options.gates = &gates;
 	*cluster = (struct cluster){.api = {.request = no_options}};
 	while (names != NULL && *names != '\0') {
 		size_t length = strcspn(names, ",");

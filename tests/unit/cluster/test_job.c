@@ -145,6 +145,149 @@ START_TEST(test_job__indexes_are_each_done_once)
 }
 END_TEST
 
+/** JSON of a part of an object, with ' for ". */
+static const char *part(struct world *world, const char *group, const char *resource,
+	const char *key, const char *path)
+{
+	const struct bt_json_value *value =
+		bt_json_find_path(world_get(world, group, resource, key), path);
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	char *copy;
+
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, value);
+	copy = bt_arena_alloc_bytes(&world->arena, text.length + 1);
+	for (uint32_t i = 0; i < text.length; i++) {
+		copy[i] = (char)(text.data[i] == '"' ? '\'' : text.data[i]);
+	}
+	copy[text.length] = '\0';
+	bt_strbuf_finish(&text);
+	return copy;
+}
+
+#define SCHEDULING "scheduling.k8s.io"
+#define GANG "'completionMode':'Indexed','completions':3,'parallelism':3,"
+
+START_TEST(test_job__gang_has_a_workload_and_a_group)
+{
+	struct world world;
+	struct bt_str workload;
+	struct bt_str group;
+	struct bt_str pods[4];
+
+	world_init_gangs(&world);
+	world_create(&world, "batch", "jobs", JOB(GANG), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "workloads", NULL, NULL, &workload, 1), 1);
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "podgroups", NULL, NULL, &group, 1), 1);
+	ck_assert_str_eq(part(&world, SCHEDULING, "workloads", workload.data, "spec"),
+		"{'controllerRef':{'apiGroup':'batch','kind':'Job','name':'work'},"
+		"'podGroupTemplates':[{'name':'workers','schedulingPolicy':{'gang':{"
+		"'minCount':3}}}]}");
+	ck_assert_str_eq(part(&world, SCHEDULING, "podgroups", group.data, "spec.schedulingPolicy"),
+		"{'gang':{'minCount':3}}");
+	ck_assert(
+		bt_str_equal(bt_json_text_at(world_get(&world, SCHEDULING, "podgroups", group.data),
+				     "spec.podGroupTemplateRef.workload.workloadName"),
+			bt_str_sub(workload, 8, workload.length)));
+	ck_assert_uint_eq(bt_json_array_at(world_get(&world, SCHEDULING, "podgroups", group.data),
+				  "metadata.ownerReferences")
+				  ->count,
+		2);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, pods, 4), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert(bt_str_equal(bt_json_text_at(world_get(&world, "", "pods", pods[i].data),
+					       "spec.schedulingGroup.podGroupName"),
+			bt_str_sub(group, 8, group.length)));
+	}
+	/* A replacement joins the group that is there. */
+	ck_assert_uint_eq(end_pods(&world, "Failed", 1), 1);
+	world_settle(&world);
+	world_advance(&world, 60);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, pods, 4), 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		ck_assert(bt_str_equal(bt_json_text_at(world_get(&world, "", "pods", pods[i].data),
+					       "spec.schedulingGroup.podGroupName"),
+			bt_str_sub(group, 8, group.length)));
+	}
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "podgroups", NULL, NULL, NULL, 0), 1);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__other_shapes_are_no_gangs)
+{
+	static const char *const shapes[] = {
+		JOB("'completionMode':'Indexed','completions':4,'parallelism':3,"),
+		JOB("'completionMode':'Indexed','completions':1,'parallelism':1,"),
+		JOB("'completions':3,'parallelism':3,"),
+	};
+	struct world world;
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(shapes); i++) {
+		world_init_gangs(&world);
+		world_create(&world, "batch", "jobs", shapes[i], 201);
+		world_settle(&world);
+		ck_assert_uint_gt(world_list(&world, "", "pods", NULL, NULL, NULL, 0), 0);
+		ck_assert_uint_eq(
+			world_list(&world, SCHEDULING, "workloads", NULL, NULL, NULL, 0), 0);
+		world_finish(&world);
+	}
+}
+END_TEST
+
+START_TEST(test_job__takes_the_workload_of_a_user)
+{
+	struct world world;
+	struct bt_str group;
+
+	world_init_gangs(&world);
+	world_create(&world, SCHEDULING, "workloads",
+		"{'metadata':{'name':'mine','namespace':'default'},'spec':{'controllerRef':{"
+		"'apiGroup':'batch','kind':'Job','name':'work'},'podGroupTemplates':[{'name':'t',"
+		"'schedulingPolicy':{'gang':{'minCount':2}}}]}}",
+		201);
+	world_create(&world, "batch", "jobs", JOB(GANG), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "workloads", NULL, NULL, NULL, 0), 1);
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "podgroups", NULL, NULL, &group, 1), 1);
+	ck_assert_str_eq(part(&world, SCHEDULING, "podgroups", group.data, "spec.schedulingPolicy"),
+		"{'gang':{'minCount':2}}");
+	ck_assert(bt_str_has_prefix(group, BT_STR("default/mine-t-")));
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__ambiguous_workloads_make_no_gang)
+{
+	struct world world;
+	struct bt_str pods[3];
+
+	world_init_gangs(&world);
+	for (uint32_t i = 0; i < 2; i++) {
+		world_create(&world, SCHEDULING, "workloads",
+			i == 0 ? "{'metadata':{'name':'a','namespace':'default'},'spec':{"
+				 "'controllerRef':{'apiGroup':'batch','kind':'Job','name':'work'},"
+				 "'podGroupTemplates':[{'name':'t','schedulingPolicy':{'basic':{"
+				 "}}}]}}"
+			       : "{'metadata':{'name':'b','namespace':'default'},'spec':{"
+				 "'controllerRef':{'apiGroup':'batch','kind':'Job','name':'work'},"
+				 "'podGroupTemplates':[{'name':'t','schedulingPolicy':{'basic':{"
+				 "}}}]}}",
+			201);
+	}
+	world_create(&world, "batch", "jobs", JOB(GANG), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "podgroups", NULL, NULL, NULL, 0), 0);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, pods, 3), 3);
+	ck_assert_ptr_null(bt_json_find_path(
+		world_get(&world, "", "pods", pods[0].data), "spec.schedulingGroup"));
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_job__suspended_has_no_pods)
 {
 	struct world world;
@@ -300,6 +443,8 @@ END_TEST
 
 BT_TEST_MAIN("job", test_job__edge_14b_29_three_completions_two_at_a_time,
 	test_job__fails_beyond_the_limit_and_waits_between, test_job__many_at_once_are_each_counted,
-	test_job__indexes_are_each_done_once, test_job__suspended_has_no_pods,
+	test_job__indexes_are_each_done_once, test_job__gang_has_a_workload_and_a_group,
+	test_job__other_shapes_are_no_gangs, test_job__takes_the_workload_of_a_user,
+	test_job__ambiguous_workloads_make_no_gang, test_job__suspended_has_no_pods,
 	test_job__deadline_and_time_to_live, test_job__pods_of_a_deleted_job_can_go,
 	test_cron_job__makes_jobs_on_time, test_cron__next_times, test_cron__last_of_a_long_pause)

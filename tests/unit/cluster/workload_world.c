@@ -7,7 +7,7 @@
 
 #include "cluster/tree.h"
 
-void world_init(struct world *world)
+static void init(struct world *world, const char *gates_text)
 {
 	static const char *const names[] = {"replicaset-controller",
 		"replicationcontroller-controller", "deployment-controller",
@@ -17,7 +17,11 @@ void world_init(struct world *world)
 		.controllers = bt_controllers_default_options,
 		.seed = 7};
 
+	struct bt_gates gates = bt_gates_default();
+
+	ck_assert_int_eq(bt_gates_set(&gates, bt_str_from(gates_text), NULL), 0);
 	*world = (struct world){.now_ns = options.start_ns};
+	options.gates = &gates;
 	options.controllers.names = names;
 	options.controllers.name_count = BT_ARRAY_LENGTH(names);
 	ck_assert_int_eq(bt_cluster_create(&options, &world->cluster, NULL), 0);
@@ -25,6 +29,16 @@ void world_init(struct world *world)
 	world->store = bt_cluster_store(world->cluster);
 	world->api = bt_cluster_api(world->cluster);
 	world->controllers = bt_cluster_controllers(world->cluster);
+}
+
+void world_init(struct world *world)
+{
+	init(world, "");
+}
+
+void world_init_gangs(struct world *world)
+{
+	init(world, "GenericWorkload=true,WorkloadWithJob=true");
 }
 
 void world_finish(struct world *world)

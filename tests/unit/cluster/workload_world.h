@@ -23,6 +23,8 @@ struct world {
 };
 
 void world_init(struct world *world);
+/** The same with gate WorkloadWithJob. */
+void world_init_gangs(struct world *world);
 void world_finish(struct world *world);
 const struct bt_api_resource *world_resource(
 	struct world *world, const char *group, const char *name);

@@ -22,7 +22,12 @@ void rows_init(struct api_fixture *fixture)
 		.admit_service_account = true,
 		.admit_taint_nodes = true,
 		.admit_storage_protection = true,
-		.admit_pod_group_protection = true};
+		.admit_pod_group_protection = true,
+		.generic_workload = true,
+		.topology_aware_workload_scheduling = true,
+		.workload_aware_preemption = true,
+		.dra_workload_resource_claims = true,
+		.workload_with_job = true};
 	fixture->api = bt_api_create(&options);
 }
 

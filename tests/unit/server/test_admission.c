@@ -330,6 +330,54 @@ START_TEST(test_admission__edge_14b_42_runtime_class)
 }
 END_TEST
 
+/** The fixture's API has all gates off, as upstream by default. */
+START_TEST(test_admission__pod_groups_without_their_gates)
+{
+	static const char pod[] =
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}],"
+		"'schedulingGroup':{'podGroupName':'g'}}}";
+	static const char group[] =
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'basic':{}},"
+		"'schedulingConstraints':{'topology':[{'key':'rack'}]},'disruptionMode':'Pod',"
+		"'priorityClassName':'no-such-class','resourceClaims':[{'name':'c',"
+		"'resourceClaimName':'c'}]}}";
+	struct api_fixture f;
+	struct bt_api_options options;
+	api_fixture_init(&f);
+	ck_assert_ptr_null(bt_resources_find_kind(
+		bt_api_resources(f.api), BT_STR("scheduling.k8s.io/v1alpha2"), BT_STR("PodGroup")));
+	ck_assert_ptr_null(bt_resources_find_kind(
+		bt_api_resources(f.api), BT_STR("scheduling.k8s.io/v1alpha2"), BT_STR("Workload")));
+	rows_create(&f, "pods", "default/", pod);
+	ck_assert_str_eq(api_json(&f, "spec.schedulingGroup"), "");
+	rows_create(&f, "cronjobs.batch", "default/",
+		"{'metadata':{'name':'c'},'spec':{'schedule':'* * * * *','jobTemplate':{'spec':{"
+		"'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c',"
+		"'image':'i'}],'schedulingGroup':{'podGroupName':'g'}}}}}}}");
+	ck_assert_str_eq(api_json(&f, "spec.jobTemplate.spec.template.spec.schedulingGroup"), "");
+	/* GenericWorkload alone keeps the pod's group, but no fields of the other gates. */
+	options = *bt_api_options(f.api);
+	options.generic_workload = true;
+	bt_api_destroy(f.api);
+	f.api = bt_api_create(&options);
+	rows_create(&f, "podgroups.scheduling.k8s.io", "default/", group);
+	ck_assert_str_eq(api_json(&f, "spec"), "{'schedulingPolicy':{'basic':{}}}");
+	rows_create(&f, "pods", "default/",
+		"{'metadata':{'name':'q'},'spec':{'containers':[{'name':'c','image':'i'}],"
+		"'schedulingGroup':{'podGroupName':'g'}}}");
+	ck_assert_str_eq(api_json(&f, "spec.schedulingGroup"), "{'podGroupName':'g'}");
+	/* What is stored stays when the gate is switched off. */
+	options.generic_workload = false;
+	bt_api_destroy(f.api);
+	f.api = bt_api_create(&options);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods", "default/q",
+				  "{'metadata':{'labels':{'a':'b'}}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "spec.schedulingGroup"), "{'podGroupName':'g'}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_admission__group_of_a_workload)
 {
 	static const char group[] =
@@ -406,5 +454,5 @@ BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_15_node_taint, test_admission__edge_14b_18_19_default_class,
 	test_admission__claim_growth, test_admission__edge_14b_30_31_limit_range,
 	test_admission__limit_range_minimum, test_admission__edge_14b_42_runtime_class,
-	test_admission__group_of_a_workload, test_admission__edge_14b_40_group_without_class,
-	test_admission__quota)
+	test_admission__group_of_a_workload, test_admission__pod_groups_without_their_gates,
+	test_admission__edge_14b_40_group_without_class, test_admission__quota)

@@ -280,6 +280,39 @@ static const struct refusal_row other_rows[] = {
 		422,
 		"spec.schedulingPolicy.gang.minCount: Invalid value: 0: must be greater than or "
 		"equal to 1"},
+	{"group topology", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'basic':{}},"
+		"'schedulingConstraints':{'topology':[{'key':'a'},{'key':'b'}]}}}",
+		422, "spec.schedulingConstraints.topology: Too many: 2: must have at most 1 item"},
+	{"group topology key", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'basic':{}},"
+		"'schedulingConstraints':{'topology':[{'key':'a b'}]}}}",
+		422, "spec.schedulingConstraints.topology[0].key: Invalid value: \"a b\""},
+	{"group claim", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'basic':{}},"
+		"'resourceClaims':[{'name':'c'}]}}",
+		422,
+		"spec.resourceClaims[0]: Invalid value: {\"name\":\"c\"}: must specify one of: "
+		"`resourceClaimName`, `resourceClaimTemplateName`"},
+	{"group disruption", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'basic':{}},"
+		"'disruptionMode':'x'}}",
+		422, "spec.disruptionMode: Unsupported value: \"x\""},
+	{"workload priority", "workloads.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'w'},'spec':{'podGroupTemplates':[{'name':'t',"
+		"'schedulingPolicy':{'basic':{}},'priority':1000000001}]}}",
+		422,
+		"spec.podGroupTemplates[0].priority: Invalid value: 1000000001: must be less than "
+		"or equal to 1000000000"},
+	{"scheduling group", "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}],"
+		"'schedulingGroup':{}}}",
+		422,
+		"spec.schedulingGroup: Invalid value: {}: must specify one of: `podGroupName`"},
+	{"scheduling group name", "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}],"
+		"'schedulingGroup':{'podGroupName':'A'}}}",
+		422, "spec.schedulingGroup.podGroupName: Invalid value: \"A\""},
 	{"claim class", "resourceclaims.resource.k8s.io", "default/",
 		DEVICES("{'name':'x','exactly':{}}"), 422,
 		"spec.devices.requests[0].exactly.deviceClassName: Required value"},

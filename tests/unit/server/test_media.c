@@ -41,7 +41,7 @@ START_TEST(test_media__accept_object)
 		{",,;;,=", false, false, BT_MEDIA_JSON, BT_VIEW_OBJECT},
 	};
 	struct bt_store *store = bt_store_create(&bt_store_default_options);
-	struct bt_resources *resources = bt_resources_create(store);
+	struct bt_resources *resources = bt_resources_create(store, 0);
 	const struct bt_api_resource *pods = bt_resources_builtin(resources, "", "pods");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_encoding encoding = {0};
@@ -65,7 +65,7 @@ END_TEST
 START_TEST(test_media__edge_14_17_table_in_protobuf)
 {
 	struct bt_store *store = bt_store_create(&bt_store_default_options);
-	struct bt_resources *resources = bt_resources_create(store);
+	struct bt_resources *resources = bt_resources_create(store, 0);
 	struct bt_encoding encoding = {0};
 	ck_assert(!bt_accept_object(BT_STR(PROTOBUF ";as=Table;v=v1;g=meta.k8s.io"),
 		bt_resources_builtin(resources, "", "pods"), false, &encoding));

@@ -13,7 +13,7 @@ static void init(struct fixture *fixture)
 {
 	*fixture = (struct fixture){0};
 	fixture->store = bt_store_create(&bt_store_default_options);
-	fixture->resources = bt_resources_create(fixture->store);
+	fixture->resources = bt_resources_create(fixture->store, 0);
 }
 
 static void finish(struct fixture *fixture)

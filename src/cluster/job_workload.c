@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The Workload and the PodGroup of a Job whose pods are a gang. Spec: 14b section 6.3. */
+#include "cluster/tree.h"
+#include "server/strategy.h"
+
+#define TEMPLATE_NAME "workers"
+/** Longest name of an object, a hash and its hyphen. */
+#define NAME_BYTES_MAX 253
+#define HASH_BYTES 11
+
+/** "<base>-<hash of the Job's uid>", base cut so that the name is not too long. */
+static struct bt_str make_name(const struct bt_sync *sync, struct bt_str base)
+{
+	const struct bt_json_value *uid = bt_json_find_path(sync->object, "metadata.uid");
+	struct bt_str hash = bt_tree_template_hash(sync->arena, uid, NULL, 0);
+	uint32_t length = NAME_BYTES_MAX - HASH_BYTES;
+
+	length = base.length < length ? base.length : length;
+	while (length > 1 && (base.data[length - 1] == '-' || base.data[length - 1] == '.')) {
+		length--;
+	}
+	return bt_arena_printf(sync->arena, "%.*s-%.*s", BT_STR_ARG(bt_str_sub(base, 0, length)),
+		BT_STR_ARG(hash));
+}
+
+/** The objects of the Job's namespace that refer to name at the path. *out_first: one of them. */
+static uint32_t find_references(const struct bt_sync *sync, enum bt_hub_kind kind, const char *path,
+	struct bt_str name, const struct bt_json_value **out_first)
+{
+	struct bt_store *store = bt_api_store(sync->hub->api);
+	struct bt_str prefix =
+		bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(bt_key_namespace(sync->key)));
+	/* Most objects are told apart without parsing them. */
+	struct bt_str needle = bt_arena_printf(sync->arena, "\"%.*s\"", BT_STR_ARG(name));
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	uint32_t count = 0;
+
+	if (bt_store_walk_begin(store, sync->hub->kinds[kind]->collection, 0, prefix, BT_STR(""),
+		    &walk, NULL) != 0) {
+		return 0;
+	}
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		const struct bt_json_value *object;
+
+		if (bt_str_find(bt_stored_text(stored), needle) < 0) {
+			continue;
+		}
+		object = bt_hub_read(sync->hub, kind, bt_stored_key(stored), sync->arena);
+		const struct bt_json_value *reference = bt_json_find_path(object, path);
+		if (bt_str_equal(bt_json_text_at(reference, "name"), name) ||
+			bt_str_equal(bt_json_text_at(reference, "workloadName"), name)) {
+			*out_first = object;
+			count++;
+		}
+	}
+	bt_store_walk_end(&walk);
+	return count;
+}
+
+/** NULL: it was refused, and is tried again. */
+static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind kind,
+	struct bt_str name, struct bt_json_value *object)
+{
+	struct bt_str namespace_ = bt_key_namespace(sync->key);
+	struct bt_api_answer answer;
+	bool created;
+
+	bt_json_set_str(
+		sync->arena, bt_json_ensure_object(sync->arena, object, "metadata"), "name", name);
+	created = bt_hub_create(sync->hub, kind, namespace_, object, sync->arena, &answer) == 201;
+	if (!created) {
+		sync->failed = true;
+		bt_sync_event(sync, "Warning", "FailedCreate", "Error creating: %.*s",
+			BT_STR_ARG(answer.failure.message));
+	}
+	bt_api_answer_finish(&answer);
+	return created ? bt_hub_read(sync->hub, kind, bt_api_key(sync->arena, namespace_, name),
+				 sync->arena)
+		       : NULL;
+}
+
+/** An object owned by the Job, with an empty spec. */
+static struct bt_json_value *make_owned(struct bt_sync *sync)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+
+	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
+		bt_sync_owner_reference(sync, arena));
+	(void)bt_json_ensure_object(arena, object, "spec");
+	return object;
+}
+
+static const struct bt_json_value *create_workload(struct bt_sync *sync)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *object = make_owned(sync);
+	struct bt_json_value *reference = bt_tree_ensure(arena, object, "spec.controllerRef");
+	struct bt_json_value *template_ = bt_json_new(arena, BT_JSON_OBJECT);
+
+	bt_json_set_c(arena, reference, "apiGroup", "batch");
+	bt_json_set_c(arena, reference, "kind", "Job");
+	bt_json_set_str(arena, reference, "name", bt_key_name(sync->key));
+	bt_json_set_c(arena, template_, "name", TEMPLATE_NAME);
+	bt_json_set_int64(arena, bt_tree_ensure(arena, template_, "schedulingPolicy.gang"),
+		"minCount", bt_json_int64_at(sync->object, "spec.parallelism", 1));
+	bt_json_append(arena,
+		bt_json_ensure_array(
+			arena, bt_json_ensure_object(arena, object, "spec"), "podGroupTemplates"),
+		template_);
+	return create(sync, BT_HUB_WORKLOADS, make_name(sync, bt_key_name(sync->key)), object);
+}
+
+/** From the only template of the Workload. */
+static const struct bt_json_value *create_group(
+	struct bt_sync *sync, const struct bt_json_value *workload)
+{
+	static const char *const copied[] = {"schedulingPolicy", "schedulingConstraints",
+		"resourceClaims", "disruptionMode", "priorityClassName"};
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *object = make_owned(sync);
+	struct bt_json_value *owners =
+		bt_json_ensure_array(arena, bt_json_find(object, "metadata"), "ownerReferences");
+	struct bt_json_value *owner =
+		bt_controller_owner_reference(arena, sync->hub->kinds[BT_HUB_WORKLOADS], workload);
+	struct bt_json_value *reference =
+		bt_tree_ensure(arena, object, "spec.podGroupTemplateRef.workload");
+	const struct bt_json_value *template_ =
+		bt_json_array_at(workload, "spec.podGroupTemplates")->elements[0];
+	struct bt_str workload_name = bt_json_text_at(workload, "metadata.name");
+	struct bt_str template_name = bt_json_text_at(template_, "name");
+	struct bt_str room = bt_str_sub(workload_name, 0,
+		workload_name.length + template_name.length + 1 <= NAME_BYTES_MAX - HASH_BYTES
+			? workload_name.length
+			: NAME_BYTES_MAX - HASH_BYTES - template_name.length - 1);
+
+	/* The Job is the controller. */
+	(void)bt_json_remove_c(owner, "controller");
+	(void)bt_json_remove_c(owner, "blockOwnerDeletion");
+	bt_json_append(arena, owners, owner);
+	bt_json_set_str(arena, reference, "workloadName", workload_name);
+	bt_json_set_str(arena, reference, "podGroupTemplateName", template_name);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(copied); i++) {
+		const struct bt_json_value *value = bt_json_find(template_, copied[i]);
+
+		if (value != NULL) {
+			bt_json_set_value(arena, bt_json_find(object, "spec"), copied[i],
+				bt_json_clone(arena, value, false));
+		}
+	}
+	return create(sync, BT_HUB_POD_GROUPS,
+		make_name(sync,
+			bt_arena_printf(
+				arena, "%.*s-%.*s", BT_STR_ARG(room), BT_STR_ARG(template_name))),
+		object);
+}
+
+/**
+ * Objects are found by what they refer to, not by owner: users may have made them. Pods name the
+ * group in spec.schedulingGroup only. If they had it as an owner as well, they would outlive their
+ * Job: the protection finalizer keeps the PodGroup until its pods have ended, and the garbage
+ * collector keeps the pods while an owner exists.
+ */
+bool bt_job_ensure_pod_group(struct bt_sync *sync, bool has_pods, struct bt_str *out_name)
+{
+	const struct bt_api_options *options = bt_api_options(sync->hub->api);
+	const struct bt_json_value *workload = NULL;
+	const struct bt_json_value *group = NULL;
+	uint32_t count;
+
+	*out_name = BT_STR("");
+	if (!options->workload_with_job ||
+		!bt_kinds_job_is_gang(bt_json_object_at(sync->object, "spec"))) {
+		return true;
+	}
+	count = find_references(
+		sync, BT_HUB_WORKLOADS, "spec.controllerRef", bt_key_name(sync->key), &workload);
+	if (count == 0 && !has_pods) {
+		workload = create_workload(sync);
+		if (workload == NULL) {
+			return false;
+		}
+		count = 1;
+	}
+	if (count == 0) {
+		return true; /* pods of the Job are scheduled one by one already */
+	}
+	if (count > 1 || bt_json_array_at(workload, "spec.podGroupTemplates")->count != 1) {
+		bt_sync_event(sync, "Warning", "UnsupportedWorkloadStructure",
+			count > 1 ? "More than one Workload refers to the Job: its pods are "
+				    "scheduled one by one"
+				  : "The Workload of the Job has not exactly one pod group "
+				    "template: its pods are scheduled one by one");
+		return true;
+	}
+	count = find_references(sync, BT_HUB_POD_GROUPS, "spec.podGroupTemplateRef.workload",
+		bt_json_text_at(workload, "metadata.name"), &group);
+	if (count == 0 && !has_pods) {
+		group = create_group(sync, workload);
+		if (group == NULL) {
+			return false;
+		}
+		count = 1;
+	}
+	if (count > 1) {
+		bt_sync_event(sync, "Warning", "UnsupportedWorkloadStructure",
+			"More than one PodGroup refers to the Workload of the Job: its pods are "
+			"scheduled one by one");
+	} else if (count == 1) {
+		*out_name = bt_json_text_at(group, "metadata.name");
+	}
+	return true;
+}
