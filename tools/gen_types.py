@@ -57,6 +57,7 @@ CHECKS = {
     "unique": FIELD,
 }
 NUMBER_MAX = 10000
+INLINE_DEPTH_MAX = 4
 FIELDS_MAX = 250  # with those of inline messages: lookups count in a byte
 # Member names that C or C++ would read as a keyword end in "_".
 KEYWORDS = {"bool", "continue", "default", "int", "namespace", "operator", "template"}
@@ -320,12 +321,14 @@ def resolve(tables, strict):
             tables.complain(place, f"no message {key}")
 
 
-def member_names(tables, message):
+def member_names(tables, message, depth=0):
     """JSON names of the fields, those of inline messages included."""
     names = []
     for field in message.fields:
-        if "inline" in field.flags:
-            names += [inner.name for inner in tables.messages[field.message].fields]
+        if "inline" in field.flags and depth == INLINE_DEPTH_MAX:
+            tables.complain(field.place, f"inline messages nest more than {INLINE_DEPTH_MAX} deep")
+        elif "inline" in field.flags and field.message in tables.messages:
+            names += member_names(tables, tables.messages[field.message], depth + 1)
         else:
             names.append(field.name)
     return names
@@ -381,9 +384,6 @@ def check(tables):
             if field.type == "MESSAGE" and field.shape == "SINGLE":
                 if tables.messages[field.message].atomic:
                     field.flags.add("atomic")
-            if "inline" in field.flags and any("inline" in inner.flags
-                    for inner in tables.messages[field.message].fields):
-                tables.complain(field.place, "an inline message within an inline message")
         names = member_names(tables, message)
         if len(set(names)) != len(names):
             tables.complain(message.place, "an inline message repeats a member")

@@ -304,6 +304,17 @@ static int add_missing(struct bt_normalise *run, struct members *members,
 		}
 		bt_json_append_member(run->arena, members->object, at->name, value);
 	}
+	base += message->field_count;
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+			int code = add_missing(run, members, field->message, at, base);
+			if (code != 0) {
+				return code;
+			}
+			base += bt_schema_place_count(field->message);
+		}
+	}
 	return 0;
 }
 
@@ -313,7 +324,6 @@ static int take_message(struct bt_normalise *run, const struct bt_schema_message
 {
 	struct members members = {.message = message, .object = object};
 	struct bt_normalise_at at = {.up = up, .step = BT_NORMALISE_FIELD, .owner = message};
-	uint32_t base = message->field_count;
 	uint32_t hint = 0;
 	int code;
 
@@ -324,15 +334,7 @@ static int take_message(struct bt_normalise *run, const struct bt_schema_message
 		}
 	}
 	object->count = members.kept;
-	code = add_missing(run, &members, message, &at, 0);
-	for (uint32_t i = 0; code == 0 && i < message->field_count; i++) {
-		const struct bt_schema_field *field = &message->fields[i];
-		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
-			code = add_missing(run, &members, field->message, &at, base);
-			base += field->message->field_count;
-		}
-	}
-	return code;
+	return add_missing(run, &members, message, &at, 0);
 }
 
 /* --- custom resources --- */

@@ -186,31 +186,37 @@ static void encode_field(const struct bt_schema_field *field, const struct bt_js
 	}
 }
 
-/* The members of an inline message, which sit among those of its parent; slots from its base. */
-static void encode_inline(const struct bt_schema_field *field, const struct bt_json_value *object,
-	const uint32_t *slots, struct bt_strbuf *out)
+/* slots: by place from the message's first, index of the member, plus 1. Members of inline messages
+ * sit among those of their parent. */
+static void encode_places(const struct bt_schema_message *message,
+	const struct bt_json_value *object, const uint32_t *slots, struct bt_strbuf *out)
 {
-	size_t box = 0;
+	uint32_t base = message->field_count;
 
-	for (uint32_t i = 0; i < field->message->field_count; i++) {
-		if (slots[i] == 0) {
-			continue;
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+			uint32_t count = bt_schema_place_count(field->message);
+			bool is_empty = true;
+			for (uint32_t j = 0; j < count; j++) {
+				is_empty = is_empty && slots[base + j] == 0;
+			}
+			if (!is_empty) {
+				size_t box = bt_wire_open(out, field->number);
+				encode_places(field->message, object, &slots[base], out);
+				bt_wire_close(out, box);
+			}
+			base += count;
+		} else if (slots[i] != 0) {
+			encode_field(field, object->members[slots[i] - 1].value, out);
 		}
-		if (box == 0) {
-			box = bt_wire_open(out, field->number);
-		}
-		encode_field(&field->message->fields[i], object->members[slots[i] - 1].value, out);
-	}
-	if (box != 0) {
-		bt_wire_close(out, box);
 	}
 }
 
 static void encode_message(const struct bt_schema_message *message,
 	const struct bt_json_value *object, struct bt_strbuf *out)
 {
-	uint32_t slots[BT_SCHEMA_PLACES_MAX] = {0}; /* by place: index of the member, plus 1 */
-	uint32_t base = message->field_count;
+	uint32_t slots[BT_SCHEMA_PLACES_MAX] = {0};
 	uint32_t hint = 0;
 
 	for (uint32_t i = 0; i < object->count; i++) {
@@ -220,15 +226,7 @@ static void encode_message(const struct bt_schema_message *message,
 			hint = place.index + 1;
 		}
 	}
-	for (uint32_t i = 0; i < message->field_count; i++) {
-		const struct bt_schema_field *field = &message->fields[i];
-		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
-			encode_inline(field, object, &slots[base], out);
-			base += field->message->field_count;
-		} else if (slots[i] != 0) {
-			encode_field(field, object->members[slots[i] - 1].value, out);
-		}
-	}
+	encode_places(message, object, slots, out);
 }
 
 void bt_schema_encode_protobuf(const struct bt_schema_message *message,

@@ -54,25 +54,38 @@ static bool is_named(const struct bt_schema_field *field, struct bt_str name)
 		memcmp(field->name, name.data, name.length) == 0;
 }
 
-static bool locate_inline(const struct bt_schema_message *message, struct bt_str name,
-	struct bt_schema_place *out_place)
+uint32_t bt_schema_place_count(const struct bt_schema_message *message)
 {
-	uint32_t base = message->field_count;
+	uint32_t count = message->field_count;
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		if ((message->fields[i].flags & BT_SCHEMA_INLINE) != 0) {
+			count += bt_schema_place_count(message->fields[i].message);
+		}
+	}
+	return count;
+}
 
+/* base: place of the message's first field. Recursion: inline messages hold inline messages. */
+static bool locate_inline(const struct bt_schema_message *message, struct bt_str name,
+	uint32_t base, struct bt_schema_place *out_place)
+{
+	base += message->field_count;
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_schema_field *outer = &message->fields[i];
 		if ((outer->flags & BT_SCHEMA_INLINE) == 0) {
 			continue;
 		}
 		for (uint32_t j = 0; j < outer->message->field_count; j++) {
-			if (is_named(&outer->message->fields[j], name)) {
-				out_place->field = &outer->message->fields[j];
-				out_place->inline_field = outer;
-				out_place->index = base + j;
+			const struct bt_schema_field *field = &outer->message->fields[j];
+			if (is_named(field, name) && (field->flags & BT_SCHEMA_INLINE) == 0) {
+				*out_place = (struct bt_schema_place){field, outer, base + j};
 				return true;
 			}
 		}
-		base += outer->message->field_count;
+		if (locate_inline(outer->message, name, base, out_place)) {
+			return true;
+		}
+		base += bt_schema_place_count(outer->message);
 	}
 	return false;
 }
@@ -93,7 +106,7 @@ bool bt_schema_locate(const struct bt_schema_message *message, struct bt_str nam
 		}
 		at = at + 1 < message->field_count ? at + 1 : 0;
 	}
-	return locate_inline(message, name, out_place);
+	return locate_inline(message, name, 0, out_place);
 }
 
 const struct bt_schema_field *bt_schema_field_find(const struct bt_schema_message *message,

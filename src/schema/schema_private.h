@@ -11,9 +11,13 @@
 struct bt_schema_place {
 	const struct bt_schema_field *field;
 	const struct bt_schema_field *inline_field; /* or NULL */
-	/** Fields count from 0; those of inline messages follow, in the order of the latter. */
+	/** Fields count from 0; those of inline messages follow, in the order of the latter, each
+	 * with those of the inline messages in it. */
 	uint32_t index;
 };
+
+/** Places of a message, those of its inline messages included. */
+uint32_t bt_schema_place_count(const struct bt_schema_message *message);
 
 /** hint: index that is looked at first. False: no such member. */
 bool bt_schema_locate(const struct bt_schema_message *message, struct bt_str name, uint32_t hint,

@@ -16,7 +16,7 @@ const struct bt_user bt_user_admin = {
 
 /** --- what every cluster has --- */
 
-static void create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
+void bt_api_create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
 	struct bt_json_value *object, struct bt_arena *arena)
 {
 	struct bt_str name = bt_json_text_at(object, "metadata.name");
@@ -46,7 +46,7 @@ static void create_priority_class(struct bt_api *api, const char *name, int64_t 
 	struct bt_json_value *object = named(arena, name);
 	bt_json_set_int64(arena, object, "value", value);
 	bt_json_set_c(arena, object, "description", description);
-	create_if_missing(api,
+	bt_api_create_if_missing(api,
 		bt_resources_builtin(api->resources, "scheduling.k8s.io", "priorityclasses"),
 		object, arena);
 }
@@ -71,7 +71,8 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 		"default", "kube-system", "kube-public", "kube-node-lease"};
 	struct bt_arena arena = {0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
-		create_if_missing(api, api->namespaces, named(&arena, namespaces[i]), &arena);
+		bt_api_create_if_missing(
+			api, api->namespaces, named(&arena, namespaces[i]), &arena);
 	}
 	create_priority_class(api, "system-cluster-critical", 2000000000,
 		"Used for system critical pods that must run in the cluster, but can be moved to "
@@ -81,6 +82,7 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 		"Used for system critical pods that must not be moved from their current node.",
 		&arena);
 	bt_arena_finish(&arena);
+	bt_api_bootstrap(api);
 	return api;
 }
 
@@ -176,6 +178,7 @@ static const struct {
 	void (*perform)(struct bt_call *call);
 } subresources[BT_SUBRESOURCE__COUNT] = {
 	[BT_SUBRESOURCE_STATUS] = {PART_VERBS, NULL},
+	[BT_SUBRESOURCE_APPROVAL] = {PART_VERBS, NULL},
 	[BT_SUBRESOURCE_RESIZE] = {PART_VERBS, NULL},
 	[BT_SUBRESOURCE_EPHEMERAL_CONTAINERS] = {PART_VERBS, NULL},
 	[BT_SUBRESOURCE_SCALE] = {PART_VERBS, bt_call_scale},

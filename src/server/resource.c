@@ -33,6 +33,7 @@ const char *bt_subresource_name(enum bt_subresource subresource)
 		[BT_SUBRESOURCE_RESIZE] = "resize",
 		[BT_SUBRESOURCE_EPHEMERAL_CONTAINERS] = "ephemeralcontainers",
 		[BT_SUBRESOURCE_TOKEN] = "token",
+		[BT_SUBRESOURCE_APPROVAL] = "approval",
 	};
 	return names[subresource];
 }

@@ -90,6 +90,14 @@ void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, u
 /** {"kind":"Status",..., "status":"Success"} with code, or (uid given) details of the object. */
 void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid);
 
+/** --- objects of the server itself --- */
+
+/** By metadata.name; cluster scope. */
+void bt_api_create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
+	struct bt_json_value *object, struct bt_arena *arena);
+/** APIServices, priority levels and flow schemas, as far as they are missing. */
+void bt_api_bootstrap(struct bt_api *api);
+
 /** --- text --- */
 
 struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena);

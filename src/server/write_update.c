@@ -124,7 +124,8 @@ static struct bt_json_value *merge_parts(
 		call->write.subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
 		return bt_call_pod_part(call, old, object);
 	}
-	if (call->write.subresource == BT_SUBRESOURCE_STATUS) {
+	if (call->write.subresource == BT_SUBRESOURCE_STATUS ||
+		call->write.subresource == BT_SUBRESOURCE_APPROVAL) {
 		/* Labels and the like can be written here too, but for definitions and custom
 		 * objects: spec 14 section 11.5. */
 		static const char *const all[] = {
@@ -232,6 +233,10 @@ bool bt_call_validate(
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;
+	}
+	if (bt_str_has_suffix(bt_str_from(resource->kind), BT_STR("WebhookConfiguration")) &&
+		strcmp(resource->group, "admissionregistration.k8s.io") == 0) {
+		bt_call_warn(call, "no webhook is called: this API server does not run containers");
 	}
 	bt_admit_validate(&call->write, old, object, &call->answer->failure);
 	return call->answer->failure.code == 0;

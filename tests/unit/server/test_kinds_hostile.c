@@ -269,6 +269,7 @@ START_TEST(test_kinds__empty_objects)
 			struct bt_field_errors errors = {.arena = &f.arena};
 			const struct bt_write write = {.api = f.api,
 				.arena = &f.arena,
+				.user = &bt_user_admin,
 				.resource = resource,
 				.namespace_ = BT_STR("default")};
 			bt_kinds_validate(&write, old, object, &errors);

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Webhook configurations, admission policies as far as they need no expressions
+ * (server/admission_policy.c does those), APIService, FlowSchema, PriorityLevelConfiguration,
+ * CertificateSigningRequest.
+ * Spec: 14b section 5.
+ */
+#include "api/time.h"
+#include "codec/base64.h"
+#include "server/condition.h"
+#include "server/kinds/common.h"
+
+/** --- webhooks --- */
+
+static bool has_text(const struct bt_json_value *list, const char *text)
+{
+	return list->type == BT_JSON_ARRAY && bt_json_has_text(list, bt_str_from(text));
+}
+
+/** The list is given, and "*" stands alone. */
+static void check_wildcard(struct bt_check *check, const struct bt_path *place,
+	const struct bt_json_value *rule, const char *name)
+{
+	const struct bt_json_value *list = bt_json_array_at(rule, name);
+	const struct bt_path at = *BT_PATH_NAME(place, name);
+	if (list->count == 0) {
+		bt_kinds_error_required(check->errors, &at);
+	} else if (list->count > 1 && has_text(list, "*")) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, &at, list,
+			"if '*' is present, must not specify other %s", name);
+	}
+}
+
+void bt_rule_webhook_rule(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
+{
+	static const char *const operations[] = {
+		"*", "CONNECT", "CREATE", "DELETE", "UPDATE", NULL};
+	static const char *const scopes[] = {"*", "Cluster", "Namespaced", NULL};
+	const struct bt_json_value *given = bt_json_array_at(rule, "operations");
+	const struct bt_path at = *BT_PATH_NAME(place, "operations");
+	const struct bt_json_value *scope = bt_json_find(rule, "scope");
+	check_wildcard(check, place, rule, "operations");
+	for (uint32_t i = 0; i < given->count; i++) {
+		bt_kinds_check_allowed(
+			check->errors, BT_PATH_INDEX(&at, i), given->elements[i], operations);
+	}
+	check_wildcard(check, place, rule, "apiGroups");
+	check_wildcard(check, place, rule, "apiVersions");
+	if (bt_json_array_at(rule, "resources")->count == 0) {
+		bt_kinds_error_required(check->errors, BT_PATH_NAME(place, "resources"));
+	}
+	if (scope != NULL) {
+		bt_kinds_check_allowed(check->errors, BT_PATH_NAME(place, "scope"), scope, scopes);
+	}
+}
+
+void bt_rule_webhook_client(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *client)
+{
+	const struct bt_json_value *url = bt_json_find(client, "url");
+	const struct bt_json_value *service = bt_kinds_object(client, "service");
+	const struct bt_path at = *BT_PATH_NAME(place, "service");
+	if ((url == NULL) == (service == NULL)) {
+		bt_kinds_error_required(check->errors, place);
+		return;
+	}
+	if (url != NULL && !bt_str_has_prefix(url->text, BT_STR("https://"))) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "url"), url,
+			"'https' is the only allowed URL scheme; desired format: "
+			"https://host[/path]");
+	}
+	if (service != NULL) {
+		int64_t port = bt_json_int64_at(service, "port", 443);
+		(void)bt_kinds_check_given(check->errors, &at, service, "name");
+		(void)bt_kinds_check_given(check->errors, &at, service, "namespace");
+		if (port < 1 || port > 65535) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "port"),
+				bt_json_find(service, "port"),
+				"port is not valid: must be between 1 and 65535, inclusive");
+		}
+	}
+}
+
+void bt_rule_webhook(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *webhook)
+{
+	static const char *const effects[] = {"None", "NoneOnDryRun", NULL};
+	struct bt_field_errors *errors = check->errors;
+	struct bt_str name = bt_kinds_text(webhook, "name");
+	const struct bt_json_value *versions = bt_json_array_at(webhook, "admissionReviewVersions");
+	const struct bt_path at = *BT_PATH_NAME(place, "admissionReviewVersions");
+	int64_t timeout = bt_json_int64_at(webhook, "timeoutSeconds", 10);
+	uint32_t segments = 1;
+	if (bt_kinds_check_given(errors, place, webhook, "name")) {
+		for (uint32_t i = 0; i < name.length; i++) {
+			segments += name.data[i] == '.';
+		}
+		if (!bt_kinds_is_subdomain(name)) {
+			bt_kinds_check_name(errors, BT_PATH_NAME(place, "name"),
+				bt_json_find(webhook, "name"), BT_NAME_SUBDOMAIN);
+		} else if (segments < 3) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "name"),
+				bt_json_find(webhook, "name"),
+				"should be a domain with at least three segments separated by "
+				"dots");
+		}
+	}
+	if (versions->count == 0) {
+		bt_kinds_error(
+			errors, BT_FIELD_REQUIRED, &at, NULL, "must specify one of v1, v1beta1");
+	} else if (!has_text(versions, "v1") && !has_text(versions, "v1beta1")) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, &at, versions,
+			"must include at least one of v1, v1beta1");
+	}
+	if (bt_json_find(webhook, "sideEffects") == NULL) {
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "sideEffects"), NULL,
+			"must specify one of None, NoneOnDryRun");
+	} else {
+		bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "sideEffects"),
+			bt_json_find(webhook, "sideEffects"), effects);
+	}
+	if (timeout < 1 || timeout > 30) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "timeoutSeconds"),
+			bt_json_find(webhook, "timeoutSeconds"),
+			"the timeout value must be between 1 and 30 seconds");
+	}
+}
+
+static void default_webhooks(const struct bt_write *write, struct bt_json_value *object)
+{
+	const struct bt_json_value *webhooks = bt_json_array_at(object, "webhooks");
+	for (uint32_t i = 0; i < webhooks->count; i++) {
+		if (webhooks->elements[i]->type == BT_JSON_OBJECT) {
+			(void)bt_json_ensure_object(
+				write->arena, webhooks->elements[i], "namespaceSelector");
+			(void)bt_json_ensure_object(
+				write->arena, webhooks->elements[i], "objectSelector");
+		}
+	}
+}
+
+const struct bt_strategy bt_strategy_webhooks = {.set_defaults = default_webhooks};
+
+/** --- policies --- */
+
+/** Matches everything by default. */
+static void default_match(struct bt_arena *arena, struct bt_json_value *match)
+{
+	if (match != NULL) {
+		bt_kinds_default_c(arena, match, "matchPolicy", "Equivalent");
+		(void)bt_json_ensure_object(arena, match, "namespaceSelector");
+		(void)bt_json_ensure_object(arena, match, "objectSelector");
+	}
+}
+
+static void default_policy(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_json_value *spec = bt_kinds_object(object, "spec");
+	default_match(write->arena, bt_kinds_object(spec, "matchConstraints"));
+	default_match(write->arena, bt_kinds_object(spec, "matchResources"));
+}
+
+const struct bt_strategy bt_strategy_policy = {.set_defaults = default_policy};
+
+void bt_rule_policy_rule(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
+{
+	const struct bt_json_value *names = bt_json_array_at(rule, "resourceNames");
+	struct bt_names seen = {.arena = check->errors->arena};
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (!bt_names_add(&seen, names->elements[i]->text)) {
+			bt_kinds_error(check->errors, BT_FIELD_DUPLICATE,
+				BT_PATH_INDEX(BT_PATH_NAME(place, "resourceNames"), i),
+				names->elements[i], "%s", "");
+		}
+	}
+}
+
+void bt_rule_policy_binding(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *actions = bt_json_array_at(spec, "validationActions");
+	const struct bt_json_value *param = bt_kinds_object(spec, "paramRef");
+	const struct bt_path at = *BT_PATH_NAME(place, "paramRef");
+	if (has_text(actions, "Deny") && has_text(actions, "Warn")) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(place, "validationActions"), actions,
+			"must not contain both Deny and Warn (repeating the same validation "
+			"failure information in the API response and headers serves no purpose)");
+	}
+	if (param != NULL) {
+		bool has_name = bt_kinds_text(param, "name").length != 0;
+		if (has_name == (bt_kinds_object(param, "selector") != NULL)) {
+			bt_kinds_error(check->errors,
+				has_name ? BT_FIELD_FORBIDDEN : BT_FIELD_REQUIRED,
+				BT_PATH_NAME(&at, "name"), NULL,
+				"one of name or selector must be %s",
+				has_name ? "set, not both" : "specified");
+		}
+	}
+}
+
+/** --- APIService --- */
+
+void bt_rule_api_service(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *object)
+{
+	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	struct bt_field_errors *errors = check->errors;
+	struct bt_str wanted = bt_arena_printf(errors->arena, "%.*s.%.*s",
+		BT_STR_ARG(bt_kinds_text(spec, "version")),
+		BT_STR_ARG(bt_kinds_text(spec, "group")));
+	const struct bt_json_value *service = bt_kinds_object(spec, "service");
+	const struct bt_path *spec_place = BT_PATH_NAME(NULL, "spec");
+	static const struct {
+		const char *name;
+		int64_t max;
+	} priorities[] = {{"groupPriorityMinimum", 20000}, {"versionPriority", 1000}};
+	(void)place;
+	if (!bt_str_equal(wanted, bt_json_text_at(object, "metadata.name"))) {
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(BT_PATH_NAME(NULL, "metadata"), "name"),
+			bt_json_find_path(object, "metadata.name"),
+			"must be `spec.version+\".\"+spec.group`: \"%.*s\"", BT_STR_ARG(wanted));
+	}
+	(void)bt_kinds_check_given(errors, spec_place, spec, "version");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(priorities); i++) {
+		int64_t value = bt_json_int64_at(spec, priorities[i].name, 0);
+		if (value <= 0 || value > priorities[i].max) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(spec_place, priorities[i].name),
+				bt_kinds_int_value(errors, value),
+				"must be positive and less than %lld",
+				(long long)priorities[i].max);
+		}
+	}
+	if (service != NULL) {
+		const struct bt_path at = *BT_PATH_NAME(spec_place, "service");
+		(void)bt_kinds_check_given(errors, &at, service, "namespace");
+		(void)bt_kinds_check_given(errors, &at, service, "name");
+	} else if (bt_json_find(spec, "caBundle") != NULL ||
+		bt_json_bool_at(spec, "insecureSkipTLSVerify", false)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(spec_place, "caBundle"), NULL,
+			"local APIServices may not have a caBundle or insecureSkipTLSVerify");
+	}
+}
+
+/**
+ * Groups that this server serves are available, those behind a Service are not: nothing runs that
+ * could answer for it.
+ */
+static void prepare_api_service(const struct bt_write *write, struct bt_json_value *object)
+{
+	const struct bt_json_value *service = bt_json_find_path(object, "spec.service");
+	struct bt_json_value *condition = bt_json_new(write->arena, BT_JSON_OBJECT);
+	struct bt_json_value *status;
+	if (bt_kinds_keeps_status(write, object)) {
+		return;
+	}
+	status = bt_json_ensure_object(write->arena, object, "status");
+	bt_json_set_c(write->arena, condition, "type", "Available");
+	bt_json_set_c(write->arena, condition, "status", service == NULL ? "True" : "False");
+	bt_json_set_str(write->arena, condition, "lastTransitionTime",
+		bt_time_text(write->arena, write->now_ns));
+	bt_json_set_c(
+		write->arena, condition, "reason", service == NULL ? "Local" : "MissingEndpoints");
+	if (service == NULL) {
+		bt_json_set_c(write->arena, condition, "message",
+			"Local APIServices are always available");
+	} else {
+		bt_json_set_str(write->arena, condition, "message",
+			bt_arena_printf(write->arena,
+				"endpoints for service/%.*s in \"%.*s\" have no addresses with "
+		                "port "
+				"name \"\"",
+				BT_STR_ARG(bt_kinds_text(service, "name")),
+				BT_STR_ARG(bt_kinds_text(service, "namespace"))));
+	}
+	struct bt_json_value *conditions = bt_json_new(write->arena, BT_JSON_ARRAY);
+	bt_json_append(write->arena, conditions, condition);
+	bt_json_set_value(write->arena, status, "conditions", conditions);
+}
+
+const struct bt_strategy bt_strategy_api_service = {
+	.name_rule = BT_NAME_PATH,
+	.resets_status = true,
+	.prepare_create = prepare_api_service,
+};
+
+/** --- priority and fairness --- */
+
+void bt_rule_priority_level(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	bool exempt = bt_str_equal_c(bt_kinds_text(spec, "type"), "Exempt");
+	const struct bt_json_value *limited = bt_kinds_object(spec, "limited");
+	const struct bt_json_value *response = bt_json_object_at(limited, "limitResponse");
+	bool queues = bt_str_equal_c(bt_kinds_text(response, "type"), "Queue");
+	if (exempt && limited != NULL) {
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "limited"),
+			NULL, "must be nil if the type is not Limited");
+	} else if (!exempt && limited == NULL) {
+		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "limited"),
+			NULL, "must not be empty when type is Limited");
+	} else if (!exempt && bt_kinds_object(spec, "exempt") != NULL) {
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "exempt"),
+			NULL, "must be nil if the type is Limited");
+	} else if (limited != NULL && queues != (bt_kinds_object(response, "queuing") != NULL)) {
+		bt_kinds_error(check->errors, queues ? BT_FIELD_REQUIRED : BT_FIELD_FORBIDDEN,
+			BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "limited"), "limitResponse"),
+				"queuing"),
+			NULL,
+			queues ? "must not be empty if limit response type is Queue"
+			       : "must be nil if limited.limitResponse.type is not Limited");
+	}
+}
+
+void bt_rule_flow_schema(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *rules = bt_json_array_at(spec, "rules");
+	if (bt_json_int64_at(spec, "matchingPrecedence", 0) == 1 &&
+		!bt_str_equal_c(
+			bt_json_text_at(spec, "priorityLevelConfiguration.name"), "exempt")) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(place, "matchingPrecedence"),
+			bt_json_find(spec, "matchingPrecedence"),
+			"only the schema named 'exempt' may have matchingPrecedence 1");
+	}
+	for (uint32_t i = 0; i < rules->count; i++) {
+		if (bt_json_array_at(rules->elements[i], "resourceRules")->count == 0 &&
+			bt_json_array_at(rules->elements[i], "nonResourceRules")->count == 0) {
+			bt_kinds_error(check->errors, BT_FIELD_REQUIRED,
+				BT_PATH_INDEX(BT_PATH_NAME(place, "rules"), i), NULL,
+				"at least one of resourceRules and nonResourceRules has to be "
+				"non-empty");
+		}
+	}
+}
+
+/** The amounts that are missing. */
+static void default_priority_level(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_json_value *spec = bt_kinds_object(object, "spec");
+	if (bt_str_equal_c(bt_kinds_text(spec, "type"), "Exempt")) {
+		struct bt_json_value *exempt = bt_json_ensure_object(write->arena, spec, "exempt");
+		bt_kinds_default_int(write->arena, exempt, "nominalConcurrencyShares", 0);
+		bt_kinds_default_int(write->arena, exempt, "lendablePercent", 0);
+	}
+}
+
+const struct bt_strategy bt_strategy_priority_level = {.set_defaults = default_priority_level};
+
+/** --- CertificateSigningRequest --- */
+
+void bt_rule_signing_request(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	static const char *const usages[] = {"signing", "digital signature", "content commitment",
+		"key encipherment", "key agreement", "data encipherment", "cert sign", "crl sign",
+		"encipher only", "decipher only", "any", "server auth", "client auth",
+		"code signing", "email protection", "s/mime", "ipsec end system", "ipsec tunnel",
+		"ipsec user", "timestamping", "ocsp signing", "microsoft sgc", "netscape sgc",
+		NULL};
+	struct bt_field_errors *errors = check->errors;
+	const struct bt_json_value *given = bt_json_array_at(spec, "usages");
+	struct bt_str signer = bt_kinds_text(spec, "signerName");
+	struct bt_names seen = {.arena = errors->arena};
+	int64_t seconds = bt_json_int64_at(spec, "expirationSeconds", 600);
+	struct bt_str request;
+	if (bt_base64_decode(bt_kinds_text(spec, "request"), errors->arena, &request, NULL) < 0 ||
+		bt_str_find(request, BT_STR("-----BEGIN CERTIFICATE REQUEST-----")) < 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "request"),
+			bt_json_find(spec, "request"),
+			"PEM block type must be CERTIFICATE REQUEST");
+	}
+	if (given->count == 0) {
+		bt_kinds_error_required(errors, BT_PATH_NAME(place, "usages"));
+	}
+	for (uint32_t i = 0; i < given->count; i++) {
+		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(place, "usages"), i);
+		bt_kinds_check_allowed(errors, &at, given->elements[i], usages);
+		if (!bt_names_add(&seen, given->elements[i]->text)) {
+			bt_kinds_error(
+				errors, BT_FIELD_DUPLICATE, &at, given->elements[i], "%s", "");
+		}
+	}
+	if (signer.length == 0) {
+		bt_kinds_error_required(errors, BT_PATH_NAME(place, "signerName"));
+	} else if (bt_str_find_char(signer, '/') <= 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "signerName"),
+			bt_json_find(spec, "signerName"),
+			"must be a fully qualified domain and path of the form "
+			"'example.com/signer-name'");
+	}
+	if (seconds < 600) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "expirationSeconds"),
+			bt_json_find(spec, "expirationSeconds"),
+			"may not specify a duration less than 600 seconds (10 minutes)");
+	}
+}
+
+/** Who asks is who sends the request, whatever the request says. */
+static void prepare_signing_request(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
+	struct bt_json_value *groups = bt_json_new(arena, BT_JSON_ARRAY);
+	if (write->restoring) {
+		return;
+	}
+	for (uint32_t i = 0; i < write->user->group_count; i++) {
+		bt_json_append(arena, groups,
+			bt_json_new_str(arena, bt_arena_str(arena, write->user->groups[i])));
+	}
+	bt_json_set_str(arena, spec, "username", bt_arena_str(arena, write->user->name));
+	(void)bt_json_remove_c(spec, "uid");
+	(void)bt_json_remove_c(spec, "extra");
+	if (write->user->uid.length != 0) {
+		bt_json_set_str(arena, spec, "uid", bt_arena_str(arena, write->user->uid));
+	}
+	bt_json_set_value(arena, spec, "groups", groups);
+}
+
+/**
+ * The spec stays as it was sent. Conditions Approved and Denied come and go through approval only,
+ * the certificate through status only.
+ */
+static void prepare_signing_request_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
+	const struct bt_json_value *conditions = bt_json_array_at(status, "conditions");
+	bt_kinds_put_back(arena, object, old, "spec");
+	if (write->subresource == BT_SUBRESOURCE_APPROVAL) {
+		bt_kinds_put_back(arena, status, bt_json_object_at(old, "status"), "certificate");
+	}
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		struct bt_json_value *condition = conditions->elements[i];
+		const struct bt_json_value *before = bt_condition_find(
+			bt_json_array_at(old, "status.conditions"),
+			bt_arena_printf(arena, "%.*s", BT_STR_ARG(bt_kinds_text(condition, "type")))
+				.data);
+		bool same = before != NULL &&
+			bt_str_equal(bt_kinds_text(before, "status"),
+				bt_kinds_text(condition, "status"));
+		if (bt_kinds_text(condition, "lastUpdateTime").length == 0) {
+			bt_json_set_str(arena, condition, "lastUpdateTime",
+				bt_time_text(arena, write->now_ns));
+		}
+		if (bt_kinds_text(condition, "lastTransitionTime").length == 0) {
+			bt_json_set_str(arena, condition, "lastTransitionTime",
+				same ? bt_kinds_text(before, "lastTransitionTime")
+				     : bt_time_text(arena, write->now_ns));
+		}
+	}
+}
+
+static void validate_signing_request_update(const struct bt_write *write,
+	const struct bt_json_value *old, const struct bt_json_value *object,
+	struct bt_field_errors *errors)
+{
+	static const char *const decisions[] = {"Approved", "Denied"};
+	const struct bt_json_value *before = bt_json_array_at(old, "status.conditions");
+	const struct bt_json_value *after = bt_json_array_at(object, "status.conditions");
+	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "status"), "conditions");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(decisions); i++) {
+		bool had = bt_condition_find(before, decisions[i]) != NULL;
+		bool has = bt_condition_find(after, decisions[i]) != NULL;
+		if (had && !has) {
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
+				"updates may not remove a condition of type \"%s\"", decisions[i]);
+		} else if (has && !had && write->subresource == BT_SUBRESOURCE_STATUS) {
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
+				"updates may not add a condition of type \"%s\"", decisions[i]);
+		}
+	}
+	if (bt_condition_find(after, "Approved") != NULL &&
+		bt_condition_find(after, "Denied") != NULL) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, NULL,
+			"Approved and Denied conditions are mutually exclusive");
+	}
+}
+
+const struct bt_strategy bt_strategy_signing_request = {
+	.name_rule = BT_NAME_PATH,
+	.resets_status = true,
+	.prepare_create = prepare_signing_request,
+	.prepare_update = prepare_signing_request_update,
+	.validate_update = validate_signing_request_update,
+};
