@@ -87,13 +87,6 @@ int bt_setup_check_gates(const struct bt_command *command, const struct bt_setup
 					"--feature-gates: unknown feature gate %.*s is ignored",
 					BT_STR_ARG(item->gate))
 					.data);
-		} else if (item->kind == BT_GATE_WARNING_POD_GROUPS) {
-			bt_warnings_take(&warnings,
-				bt_arena_printf(&arena,
-					"--feature-gates: %.*s is on, but pod groups are not "
-					"scheduled as groups yet",
-					BT_STR_ARG(item->gate))
-					.data);
 		}
 	}
 	bt_warnings_end(&warnings);

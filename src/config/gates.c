@@ -127,15 +127,6 @@ struct gate_change {
 
 static const struct bt_gate_release newest = {BT_GATE_RELEASE_MINOR, BT_GATE_RELEASE_MINOR - 1};
 
-/** Gates that promise scheduling of pod groups. */
-static const enum bt_gate pod_group_gates[] = {
-	BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
-	BT_GATE_GANG_SCHEDULING,
-	BT_GATE_GENERIC_WORKLOAD,
-	BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
-	BT_GATE_WORKLOAD_AWARE_PREEMPTION,
-};
-
 static bool parse_bool(struct bt_str text, bool *out_value)
 {
 	static const char *const words[2][6] = {
@@ -323,8 +314,8 @@ int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict, struc
 	if (code == 0) {
 		*out_gates = change.gates;
 
-		struct bt_gate_warning *items = BT_ARENA_NEW_ARRAY(arena, struct bt_gate_warning,
-			BT_GATE__COUNT + change.unknown.count + BT_ARRAY_LENGTH(pod_group_gates));
+		struct bt_gate_warning *items = BT_ARENA_NEW_ARRAY(
+			arena, struct bt_gate_warning, BT_GATE__COUNT + change.unknown.count);
 		uint32_t count = 0;
 		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 			enum bt_gate gate = (enum bt_gate)i;
@@ -343,13 +334,6 @@ int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict, struc
 			items[count].gate = bt_arena_str(arena, items[count].gate);
 			count++;
 		}
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(pod_group_gates); i++) {
-			if (change.gates.enabled[pod_group_gates[i]]) {
-				items[count++] = (struct bt_gate_warning){
-					BT_GATE_WARNING_POD_GROUPS,
-					bt_str_from(bt_gate_name(pod_group_gates[i])), true};
-			}
-		}
 		out_warnings->items = items;
 		out_warnings->count = count;
 	}
@@ -366,9 +350,7 @@ const char *bt_gate_warning_text(enum bt_gate_warning_kind kind)
 		return "Warning: setting deprecated feature gate. It will be removed in a future "
 		       "release.";
 	case BT_GATE_WARNING_UNKNOWN:
-		return "Warning: unknown feature gate is ignored.";
-	case BT_GATE_WARNING_POD_GROUPS:
 		break;
 	}
-	return "Warning: feature gate is on, but pod groups are not scheduled as groups yet.";
+	return "Warning: unknown feature gate is ignored.";
 }

@@ -48,7 +48,6 @@ enum bt_gate_warning_kind {
 	BT_GATE_WARNING_GA,         /* was set, and will go away */
 	BT_GATE_WARNING_DEPRECATED, /* likewise */
 	BT_GATE_WARNING_UNKNOWN,    /* is not in gates.def: ignored */
-	BT_GATE_WARNING_POD_GROUPS, /* is on, but pod groups are not scheduled as groups */
 };
 
 struct bt_gate_warning {

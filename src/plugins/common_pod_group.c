@@ -6,70 +6,71 @@
 #include "base/error.h"
 #include "base/symbol.h"
 #include "plugins/common_plugin.h"
+#include "state/pod_groups.h"
 
-static bool is_member(const struct bt_state *state, const struct bt_pod_record *pod,
-	struct bt_str group_namespace, struct bt_str group_name)
+struct bt_status bt_pod_group_scheduled_count(const struct bt_state *state,
+	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena,
+	uint32_t *out_count)
 {
-	const struct bt_pod_spec *spec;
+	const struct bt_group_members *members =
+		bt_pod_groups_find(state, group_namespace, group_name);
 
-	if (!pod->in_use) {
-		return false;
+	if (members == NULL) {
+		return bt_pod_group_no_members(group_namespace, group_name, arena);
 	}
-	spec = &bt_shape_at(&state->shapes, pod->shape)->pod->spec;
-	return spec->scheduling_group != NULL &&
-		bt_str_equal(spec->scheduling_group->pod_group_name, group_name) &&
-		bt_str_equal(bt_symbol_text(&state->symbols, pod->namespace_), group_namespace);
+	*out_count = bt_group_scheduled_count(members, true);
+	return BT_STATUS_OK;
 }
 
-uint32_t bt_pod_group_next_scheduled(const struct bt_state *state, struct bt_str group_namespace,
-	struct bt_str group_name, uint32_t from)
+struct bt_status bt_pod_group_no_members(
+	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena)
 {
-	for (uint32_t id = from; id < state->pods.records.count; id++) {
-		if (is_member(state, bt_state_pod_at(state, id), group_namespace, group_name)) {
-			return id;
-		}
-	}
-	return BT_POD_NONE;
-}
-
-uint32_t bt_pod_group_scheduled_count(
-	const struct bt_state *state, struct bt_str group_namespace, struct bt_str group_name)
-{
-	uint32_t count = 0;
-	uint32_t id = bt_pod_group_next_scheduled(state, group_namespace, group_name, 0);
-
-	while (id != BT_POD_NONE) {
-		count++;
-		id = bt_pod_group_next_scheduled(state, group_namespace, group_name, id + 1);
-	}
-	return count;
-}
-
-int bt_pod_group_topology_key(BT_UNUSED const struct bt_state *state,
-	BT_UNUSED struct bt_str group_namespace, struct bt_str group_name,
-	BT_UNUSED struct bt_str *out_key, struct berth_error *err)
-{
-	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-		"podgroup.scheduling.k8s.io \"%.*s\" not found", BT_STR_ARG(group_name));
+	return bt_status_error_text(arena,
+		bt_arena_printf(arena, "pod group state not found for pod group %.*s/%.*s",
+			BT_STR_ARG(group_namespace), BT_STR_ARG(group_name)));
 }
 
 #define DOMAIN_ERROR "cannot determine domain for already scheduled pods: "
 
-/* Value of the label on the node of a scheduled pod. */
-/* The domain all scheduled members share; *out_found false when there are none. */
-static struct bt_status domain_of_group(const struct bt_state *state, struct bt_str key,
-	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena,
-	bool *out_found, struct bt_str *out_domain)
-{
-	struct bt_str shared = BT_STR("");
-	uint32_t id = bt_pod_group_next_scheduled(state, group_namespace, group_name, 0);
+struct scheduled_member {
+	struct bt_str name;
+	uint32_t pod_id;
+};
 
-	*out_found = id != BT_POD_NONE;
-	while (id != BT_POD_NONE) {
-		struct bt_str domain = {0};
-		const struct bt_pod_record *pod = bt_state_pod_at(state, id);
-		struct bt_str namespace_ = bt_symbol_text(&state->symbols, pod->namespace_);
-		struct bt_str name = bt_symbol_text(&state->symbols, pod->name);
+static int compare_members(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct scheduled_member *)a)->name,
+		((const struct scheduled_member *)b)->name);
+}
+
+/** The domain that all scheduled members share; *out_found false when there are none. */
+static struct bt_status domain_of_group(const struct bt_state *state, struct bt_str key,
+	struct bt_str group_namespace, const struct bt_group_members *members,
+	struct bt_arena *arena, bool *out_found, struct bt_str *out_domain)
+{
+	struct scheduled_member *scheduled =
+		BT_ARENA_NEW_ARRAY(arena, struct scheduled_member, members->items.count);
+	struct bt_str shared = BT_STR("");
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < members->items.count; i++) {
+		const struct bt_group_member *member = &members->items.items[i];
+		uint32_t pod_id = member->is_assumed || member->is_assigned
+			? bt_state_find_pod(state, bt_symbol_text(&state->symbols, member->uid))
+			: BT_POD_NONE;
+
+		if (pod_id != BT_POD_NONE) {
+			scheduled[count++] = (struct scheduled_member){
+				bt_symbol_text(&state->symbols, member->name), pod_id};
+		}
+	}
+	/* Which of several offending pods an error names is fixed by their names. */
+	if (count > 1) {
+		qsort(scheduled, count, sizeof(*scheduled), compare_members);
+	}
+	*out_found = count != 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_pod_record *pod = bt_state_pod_at(state, scheduled[i].pod_id);
 		const struct bt_node_row *row = &state->nodes.rows[pod->node];
 		const struct bt_str *value;
 
@@ -79,7 +80,7 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 					DOMAIN_ERROR
 					"getting node for pod %.*s/%.*s: nodeinfo not found "
 					"for node name \"%.*s\"",
-					BT_STR_ARG(namespace_), BT_STR_ARG(name),
+					BT_STR_ARG(group_namespace), BT_STR_ARG(scheduled[i].name),
 					BT_STR_ARG(bt_symbol_text(&state->symbols, row->name))));
 		}
 		value = bt_str_map_find(&row->labels, key);
@@ -87,19 +88,18 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 			return bt_status_error_text(arena,
 				bt_arena_printf(arena,
 					DOMAIN_ERROR "no topology domain found for pod %.*s/%.*s",
-					BT_STR_ARG(namespace_), BT_STR_ARG(name)));
+					BT_STR_ARG(group_namespace),
+					BT_STR_ARG(scheduled[i].name)));
 		}
-		domain = *value;
 		/* Upstream quirk, spec 05 section 15.2: the domain "" counts as not yet known. */
-		if (shared.length != 0 && !bt_str_equal(shared, domain)) {
+		if (shared.length != 0 && !bt_str_equal(shared, *value)) {
 			return bt_status_error_text(arena,
 				bt_arena_printf(arena,
 					DOMAIN_ERROR
 					"more than 1 domain found for pod group: %.*s, %.*s",
-					BT_STR_ARG(shared), BT_STR_ARG(domain)));
+					BT_STR_ARG(shared), BT_STR_ARG(*value)));
 		}
-		shared = domain;
-		id = bt_pod_group_next_scheduled(state, group_namespace, group_name, id + 1);
+		shared = *value;
 	}
 	*out_domain = shared;
 	return BT_STATUS_OK;
@@ -149,11 +149,15 @@ struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, 
 	struct domain_node *nodes = BT_ARENA_NEW_ARRAY(arena, struct domain_node, parent->count);
 	struct bt_placement *placements =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_placement, parent->count);
+	const struct bt_group_members *members =
+		bt_pod_groups_find(state, group_namespace, group_name);
 	struct bt_str required = {0};
 	bool has_required = false;
 	uint32_t count = 0;
-	struct bt_status status = domain_of_group(
-		state, key, group_namespace, group_name, arena, &has_required, &required);
+	struct bt_status status = members == NULL
+		? bt_pod_group_no_members(group_namespace, group_name, arena)
+		: domain_of_group(
+			  state, key, group_namespace, members, arena, &has_required, &required);
 
 	if (!bt_status_is_success(&status)) {
 		return status;

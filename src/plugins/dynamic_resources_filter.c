@@ -454,7 +454,13 @@ static struct bt_status unreserve_group(
 			bt_arena_printf(cycle->arena,
 				"podgroup.scheduling.k8s.io \"%.*s\" not found", BT_STR_ARG(name)));
 	}
-	if (bt_pod_group_scheduled_count(state, pod->namespace_, name) != 0) {
+	uint32_t scheduled = 0;
+	struct bt_status counted = bt_pod_group_scheduled_count(
+		state, pod->namespace_, name, cycle->arena, &scheduled);
+	if (!bt_status_is_success(&counted)) {
+		return counted;
+	}
+	if (scheduled != 0) {
 		return BT_STATUS_OK;
 	}
 	for (uint32_t i = 0; i < group->spec.resource_claims.count; i++) {

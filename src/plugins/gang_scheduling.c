@@ -1,38 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * GangScheduling (PreEnqueue, Permit): pods of a gang start together or not at all. Spec: 09
- * section 6. Never enabled by default.
- *
- * Not yet restricted: members of a pod group are placed one by one until spec chapter 09 is
- * implemented. Nothing is rejected yet, so the hints are never asked. Hints: 04 (hints) section
- * 6.17.
+ * section 6; hints: 04 (hints) section 6.17. Without gate GenericWorkload no members are known and
+ * every pod passes.
  */
 #include "api/types.h"
+#include "base/nanoseconds.h"
+#include "framework/waiting_pods.h"
 #include "plugins/common_plugin.h"
+#include "plugins/common_pod_group.h"
 #include "plugins/in_tree.h"
+#include "state/pod_groups.h"
 
-static struct bt_status pre_enqueue(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
-{
-	return BT_STATUS_OK;
-}
-
-static bool pre_enqueue_passes(
-	BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
-{
-	return true;
-}
-
-static struct bt_status permit(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED uint32_t slot, BT_UNUSED int64_t *out_timeout_ns)
-{
-	return BT_STATUS_OK;
-}
+#define PERMIT_TIMEOUT_NS (300 * BT_NS_PER_SECOND)
 
 static const struct bt_pod_scheduling_group *group_of(const struct bt_pod_info *pod)
 {
 	return bt_plugin_pod_spec(pod)->scheduling_group;
+}
+
+static const struct bt_pod_group *find_group(
+	const struct bt_state *state, const struct bt_pod_info *pod)
+{
+	return bt_object_store_find(
+		&state->objects, BT_KIND_POD_GROUP, pod->namespace_, group_of(pod)->pod_group_name);
+}
+
+static struct bt_status pre_enqueue(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	const struct bt_state *state = bt_plugin_handle(plugin)->state;
+	const struct bt_group_members *members;
+	const struct bt_pod_group *group;
+
+	if (state->pod_groups == NULL || group_of(pod) == NULL) {
+		return BT_STATUS_OK;
+	}
+	group = find_group(state, pod);
+	if (group == NULL) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
+			BT_STR_ARG(group_of(pod)->pod_group_name));
+	}
+	if (group->spec.scheduling_policy.gang == NULL) {
+		return BT_STATUS_OK;
+	}
+	members = bt_pod_groups_find(state, pod->namespace_, group_of(pod)->pod_group_name);
+	if (members == NULL) {
+		return bt_pod_group_no_members(
+			pod->namespace_, group_of(pod)->pod_group_name, arena);
+	}
+	if (members->items.count < (uint32_t)group->spec.scheduling_policy.gang->min_count) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_GANG_WAITS_FOR_MEMBERS);
+	}
+	return BT_STATUS_OK;
+}
+
+static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
+{
+	return shape->pod->spec.scheduling_group == NULL;
+}
+
+static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED uint32_t slot, int64_t *out_timeout_ns)
+{
+	const struct bt_handle *handle = bt_plugin_handle(plugin);
+	struct bt_state *state = handle->state;
+	struct bt_group_members *members;
+	const struct bt_pod_group *group;
+
+	if (state->pod_groups == NULL || group_of(pod) == NULL) {
+		return BT_STATUS_OK;
+	}
+	group = find_group(state, pod);
+	if (group == NULL) {
+		struct bt_str name = group_of(pod)->pod_group_name;
+
+		return bt_status_error_text(cycle->arena,
+			bt_arena_printf(cycle->arena,
+				"failed to get podGroup %.*s/%.*s: podgroup.scheduling.k8s.io "
+				"\"%.*s\" not found",
+				BT_STR_ARG(pod->namespace_), BT_STR_ARG(name), BT_STR_ARG(name)));
+	}
+	if (group->spec.scheduling_policy.gang == NULL) {
+		return BT_STATUS_OK;
+	}
+	members = bt_pod_groups_find(state, pod->namespace_, group_of(pod)->pod_group_name);
+	if (members == NULL) {
+		return bt_pod_group_no_members(
+			pod->namespace_, group_of(pod)->pod_group_name, cycle->arena);
+	}
+	if (bt_group_scheduled_count(members, cycle->group != NULL) <
+		(uint32_t)group->spec.scheduling_policy.gang->min_count) {
+		bt_pod_groups_want_activation(state, members);
+		*out_timeout_ns = PERMIT_TIMEOUT_NS;
+		return bt_status_reason(BT_STATUS_WAIT, BT_REASON_GANG_WAITS_FOR_QUORUM);
+	}
+	for (uint32_t i = 0; handle->waiting_pods != NULL && i < members->items.count; i++) {
+		const struct bt_group_member *member = &members->items.items[i];
+		struct bt_waiting_pod *waiting = member->is_assumed
+			? bt_waiting_pods_find(handle->waiting_pods,
+				  bt_symbol_text(&state->symbols, member->uid))
+			: NULL;
+
+		if (waiting != NULL) {
+			bt_waiting_pod_allow(waiting, BT_STR("GangScheduling"));
+		}
+	}
+	return BT_STATUS_OK;
 }
 
 static enum bt_queueing_hint after_pod_added(BT_UNUSED struct bt_plugin *plugin,

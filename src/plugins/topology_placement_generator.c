@@ -3,6 +3,7 @@
  * TopologyPlacementGenerator (PlacementGenerate): one placement for each value of the node label
  * that the pod group names in its topology constraint. Spec: 05 section 15.2.
  */
+#include "api/types.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_pod_group.h"
 #include "plugins/in_tree.h"
@@ -12,17 +13,24 @@ static struct bt_status generate_placements(struct bt_plugin *plugin, struct bt_
 	const struct bt_placement **out_placements, uint32_t *out_count)
 {
 	const struct bt_state *state = bt_plugin_handle(plugin)->state;
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_str key;
+	const struct bt_pod_group *group = bt_object_store_find(
+		&state->objects, BT_KIND_POD_GROUP, group_namespace, group_name);
 
-	if (bt_pod_group_topology_key(state, group_namespace, group_name, &key, &err) != 0) {
-		return bt_status_from_error(arena, &err);
+	if (group == NULL) {
+		return bt_status_error_text(arena,
+			bt_arena_printf(arena, "podgroup.scheduling.k8s.io \"%.*s\" not found",
+				BT_STR_ARG(group_name)));
 	}
-	if (key.data == NULL) {
+	const struct bt_pod_group_scheduling_constraints *constraints =
+		group->spec.scheduling_constraints;
+
+	if (constraints == NULL || constraints->topology.count == 0) {
 		*out_placements = parent;
 		*out_count = 1;
 		return BT_STATUS_OK;
 	}
+	struct bt_str key = constraints->topology.items[0].key;
+
 	return bt_pod_group_topology_placements(
 		state, key, group_namespace, group_name, parent, arena, out_placements, out_count);
 }

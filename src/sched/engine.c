@@ -29,6 +29,7 @@ struct bt_state_options bt_engine_state_options(const struct bt_gates *gates)
 					gates, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES),
 			},
 		.declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
+		.pod_groups = bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD),
 	};
 }
 
@@ -225,22 +226,21 @@ static void fail_undone(
 }
 
 /** Step 1 of spec 03 section 4, for plugins that have something to say of the assumed pod. */
-static int assume_with_status(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, struct berth_error *err)
+static void add_assumed_status(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result, struct bt_pod *out_assumed)
 {
 	const struct bt_framework *framework = result->framework;
-	struct bt_pod assumed = *pod->object;
 
-	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
+	*out_assumed = *pod->object;
+	out_assumed->spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
 		struct bt_plugin *plugin = framework->instances.items[i];
 
 		if (plugin->ops->assume_status != NULL) {
 			plugin->ops->assume_status(
-				plugin, result->cycle, pod, result->slot, &assumed.status);
+				plugin, result->cycle, pod, result->slot, &out_assumed->status);
 		}
 	}
-	return bt_state_assume_pod(engine->state, &assumed, err);
 }
 
 bool bt_engine_reserve(
@@ -248,10 +248,16 @@ bool bt_engine_reserve(
 {
 	struct bt_cycle_state *cycle = result->cycle;
 	struct berth_error err = BERTH_ERROR_INIT;
-	if ((engine->state->gates.dra_node_allocatable_resources
-			    ? assume_with_status(engine, pod, result, &err)
-			    : bt_state_assume_shaped(engine->state, pod->object, pod->shape->id,
-				      pod->label_set, result->slot, &err)) < 0) {
+	int assumed;
+	if (engine->state->gates.dra_node_allocatable_resources) {
+		struct bt_pod with_status;
+		add_assumed_status(engine, pod, result, &with_status);
+		assumed = bt_state_assume_pod(engine->state, &with_status, &err);
+	} else {
+		assumed = bt_state_assume_shaped(engine->state, pod->object, pod->shape->id,
+			pod->label_set, result->slot, &err);
+	}
+	if (assumed < 0) {
 		struct bt_status status = bt_status_from_error(cycle->arena, &err);
 		fail_with_status(result, &status);
 		return false;
@@ -264,6 +270,58 @@ bool bt_engine_reserve(
 		return true;
 	}
 	unreserve_and_forget(engine, pod, result);
+	fail_undone(engine, result, &status);
+	return false;
+}
+
+void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result)
+{
+	bt_run_unreserve(result->framework, result->cycle, pod, result->slot);
+	int forgotten = bt_snapshot_forget_pod(engine->state, pod->object, NULL);
+	BT_ASSERT(forgotten == 0); /* it was assumed there */
+	if (pod->nominated_node_name.length != 0) {
+		bt_nominator_nominate(&engine->nominator, pod, NULL, false, true);
+	}
+}
+
+static int assume_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result, struct berth_error *err)
+{
+	struct bt_pod assumed;
+
+	if (!engine->state->gates.dra_node_allocatable_resources) {
+		return bt_snapshot_assume_shaped(engine->state, pod->object, pod->shape->id,
+			pod->label_set, result->slot, err);
+	}
+	add_assumed_status(engine, pod, result, &assumed);
+	return bt_snapshot_assume_pod(engine->state, &assumed, err);
+}
+
+bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
+	uint32_t slot, struct bt_schedule_result *result, struct bt_status *out_permit)
+{
+	struct bt_cycle_state *cycle = result->cycle;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	result->slot = slot;
+	result->node_name =
+		bt_arena_str(cycle->arena, bt_node_table_name(&engine->state->nodes, slot));
+	if (assume_in_snapshot(engine, pod, result, &err) < 0) {
+		struct bt_status status = bt_status_from_error(cycle->arena, &err);
+		fail_with_status(result, &status);
+		return false;
+	}
+	bt_nominator_delete(&engine->nominator, pod->uid);
+	struct bt_status status = bt_run_reserve(result->framework, cycle, pod, slot);
+	if (bt_status_is_success(&status)) {
+		status = bt_run_permit(result->framework, cycle, pod, slot).status;
+		*out_permit = status;
+		if (bt_status_is_success(&status) || status.code == BT_STATUS_WAIT) {
+			return true;
+		}
+	}
+	bt_engine_revert_in_snapshot(engine, pod, result);
 	fail_undone(engine, result, &status);
 	return false;
 }

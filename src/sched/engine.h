@@ -168,6 +168,9 @@ struct bt_queued_attempt {
 	struct bt_str signature; /* data NULL: the pod is like no other */
 	uint64_t cycle_count;    /* pods popped so far */
 	int64_t now_ns;
+	/* In a pod group cycle. */
+	struct bt_group_state *group; /* NULL: in the cycle of a pod */
+	bool skips_post_filter;       /* a simulation: nothing makes room */
 };
 /** The same; the next best node of the attempt before may be tried first, and only it. */
 void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
@@ -189,6 +192,16 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
  */
 bool bt_engine_reserve(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
+/**
+ * The same in a pod group cycle, in the snapshot alone: slot is the chosen or nominated node, and
+ * out_permit is Success or Wait. On failure everything is undone and result tells why. Spec: 09
+ * section 7.5.
+ */
+bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
+	uint32_t slot, struct bt_schedule_result *result, struct bt_status *out_permit);
+/** Take back what bt_engine_reserve_in_snapshot did; pods in the reverse order. */
+void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result);
 /** Take a reserved pod's cycle out of the engine: result stays valid while others are scheduled. */
 void bt_engine_hold(struct bt_engine *engine, struct bt_schedule_result *result,
 	struct bt_held_cycle *out_held);

@@ -7,6 +7,7 @@
 #include "framework/cluster_event.h"
 #include "framework/events.h"
 #include "sched/scheduler_private.h"
+#include "state/pod_groups.h"
 #include "dra/dra.h"
 
 static const struct bt_str resource_assigned_pod = BT_RESOURCE_ASSIGNED_POD;
@@ -176,6 +177,7 @@ static void delete_pod_from_scheduling_queue(
 	log_pod("Delete event for unscheduled pod", pod);
 	bt_queue_delete(scheduler->queue, pod);
 	if (!binding) {
+		bt_pod_groups_remove_pending(scheduler->engine->state, pod->value);
 		if (is_assumed(scheduler, pod)) {
 			drop_assumed(scheduler, pod, now_ns);
 		} else if (nominated_node(pod).length != 0) {
@@ -285,7 +287,12 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 		if (is_responsible_for_pod(scheduler, new_pod)) {
 			int64_t started_ns = bt_metrics_now(scheduler->metrics);
 			log_pod("Add event for unscheduled pod", new_pod);
+			bt_pod_groups_add_pending(scheduler->engine->state, new_pod->value);
 			bt_queue_add(scheduler->queue, new_pod, now_ns);
+			if (scheduler->announces_pending) {
+				move_all(scheduler, resource_unschedulable_pod, BT_ACTION_ADD, NULL,
+					new_pod, NULL, now_ns);
+			}
 			bt_scheduler_event_handled(
 				scheduler, resource_unschedulable_pod, BT_ACTION_ADD, started_ns);
 		}

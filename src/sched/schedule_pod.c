@@ -506,6 +506,10 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	run.step_started_ns = bt_profile_now(framework->metrics);
 	run.plan = bt_plan_get(engine, framework, pod);
 	run.cycle->record_plugin_metrics = bt_profile_samples(framework->metrics);
+	if (attempt != NULL) {
+		run.cycle->group = attempt->group;
+		run.cycle->skip_all_post_filter = attempt->skips_post_filter;
+	}
 	out_result->plan = run.plan;
 	struct bt_cycle_state *cycle = run.cycle;
 	if (run.plan != NULL) {

@@ -232,11 +232,15 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	bt_waiting_pods_init(&scheduler->waiting);
 	bt_binding_pods_init(&scheduler->binding);
 	scheduler->next_wake_ns = INT64_MAX;
+	scheduler->announces_pending = bt_gate_enabled(gates, BT_GATE_GANG_SCHEDULING);
 	scheduler->queues_calls = bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
 	bt_scheduler_init_calls(scheduler);
 	bt_object_store_init(&scheduler->pods);
 	scheduler->pods.rests = true;
 	bt_arena_init(&scheduler->scratch, 0);
+	if (bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD)) {
+		scheduler->group_cycle = bt_group_cycle_create(gates);
+	}
 	int result = create_parts(scheduler, config, options, err);
 	if (result < 0) {
 		bt_scheduler_destroy(scheduler);
@@ -267,6 +271,7 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	bt_scheduler_drop_bindings(scheduler);
 	bt_scheduler_drop_device_changes(scheduler);
 	bt_vec_finish(&scheduler->device_changes);
+	bt_group_cycle_destroy(scheduler->group_cycle);
 	bt_queue_destroy(scheduler->queue);
 	bt_engine_destroy(scheduler->engine);
 	bt_waiting_pods_finish(&scheduler->waiting);
@@ -458,8 +463,7 @@ void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct 
 	}
 }
 
-/** Spec 03 section 2.1. */
-static bool skip_pod_schedule(
+bool bt_scheduler_skips_pod(
 	const struct bt_scheduler *scheduler, const struct bt_queue_entry *entry)
 {
 	const struct bt_pod *pod = entry->pod.object;
@@ -514,10 +518,14 @@ static void schedule_one(
 	if (entry == NULL) {
 		return;
 	}
+	if (scheduler->group_cycle != NULL && entry->pod.object->spec.scheduling_group != NULL) {
+		bt_scheduler_run_group_cycle(scheduler, entry, now_ns, out_attempt);
+		return;
+	}
 	struct bt_framework *framework =
 		bt_engine_profile(scheduler->engine, entry->pod.object->spec.scheduler_name);
 	bt_scheduler_name_attempt(scheduler, &entry->pod, out_attempt);
-	if (framework == NULL || skip_pod_schedule(scheduler, entry)) {
+	if (framework == NULL || bt_scheduler_skips_pod(scheduler, entry)) {
 		out_attempt->outcome = BT_ATTEMPT_SKIPPED;
 		bt_queue_release(scheduler->queue, entry);
 		return;
@@ -554,6 +562,10 @@ int64_t bt_scheduler_step(
 {
 	const struct bt_scheduler_writer *writer = &scheduler->writer;
 	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	if (scheduler->group_cycle != NULL &&
+		bt_group_cycle_next_member(scheduler->group_cycle, out_attempt)) {
+		return now_ns;
+	}
 	if (!scheduler->has_started) {
 		scheduler->has_started = true;
 		bt_queue_start(scheduler->queue, now_ns);

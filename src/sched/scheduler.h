@@ -122,7 +122,34 @@ struct bt_attempt {
 	uint32_t feasible_count; /* nodes found; 0 when has_waited */
 	struct bt_str reason;
 	struct bt_str message;
+	/** The pod was tried in the cycle of this PodGroup of its namespace; "": by itself. The
+	 * steps after the cycle tell of its members one by one, in the order of the cycle. */
+	struct bt_str group_name;
 };
+
+/** A feasible placement that was compared with others. */
+struct bt_scored_placement {
+	struct bt_str name;
+	int64_t total;
+	const int64_t *scores; /* by plugin: weight times score */
+};
+
+/** The last pod group cycle; borrowed until the next. Spec: 09 section 7. */
+struct bt_group_attempt {
+	struct bt_str namespace_;
+	struct bt_str name;     /* of the PodGroup, whether there is one or not */
+	struct bt_str pod_name; /* of the member that was popped */
+	struct bt_str message;  /* of the group's status; "": Success */
+	uint32_t member_count;  /* members tried */
+	/* Only when several placements were feasible. */
+	uint32_t placement_count;
+	const struct bt_scored_placement *placements; /* ascending by name */
+	uint32_t plugin_count;
+	const struct bt_str *plugin_names;
+};
+
+/** NULL: there was none, or gate GenericWorkload is off. */
+const struct bt_group_attempt *bt_scheduler_group_attempt(const struct bt_scheduler *scheduler);
 
 /** Replays: this node is taken where several are equally good; "" ends it. Borrowed until then. */
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name);

@@ -456,22 +456,37 @@ struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler)
 	return scheduler->binding_entry != NULL ? scheduler->binding_entry->pod.uid : BT_STR("");
 }
 
-void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
+/** The pre-flights of PreBind; the pod's expected node is made known before it waits or works. */
+static struct bt_status announce_node(struct bt_scheduler *scheduler,
+	const struct bt_queue_entry *entry, const struct bt_schedule_result *result)
 {
 	const struct bt_gates *gates = bt_config_gates(scheduler->engine->config);
 	struct bt_status pre_flights = BT_STATUS_OK;
-	if (bt_gate_enabled(gates, BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION)) {
-		pre_flights = bt_run_pre_bind_pre_flights(
-			result->framework, result->cycle, &entry->pod, result->slot);
-		if (pre_flights.code == BT_STATUS_SUCCESS ||
-			(pre_flights.code == BT_STATUS_SKIP && result->wait_count != 0)) {
-			/* Before it waits or works, the pod's expected node is made known. */
-			struct bt_post_filter_result nomination = {
-				true, BT_NOMINATING_OVERRIDE, result->node_name};
-			bt_scheduler_patch(scheduler, entry->object, NULL, &nomination);
-		}
+	if (!bt_gate_enabled(gates, BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION)) {
+		return pre_flights;
 	}
+	pre_flights = bt_run_pre_bind_pre_flights(
+		result->framework, result->cycle, &entry->pod, result->slot);
+	if (pre_flights.code == BT_STATUS_SUCCESS ||
+		(pre_flights.code == BT_STATUS_SKIP && result->wait_count != 0)) {
+		struct bt_post_filter_result nomination = {
+			true, BT_NOMINATING_OVERRIDE, result->node_name};
+		bt_scheduler_patch(scheduler, entry->object, NULL, &nomination);
+	}
+	return pre_flights;
+}
+
+void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held)
+{
+	held->pre_flights = announce_node(scheduler, held->entry, &held->result);
+	held->permit_started_ns = bt_metrics_now(scheduler->metrics);
+	bt_vec_push(&scheduler->permitted, held);
+}
+
+void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	struct bt_status pre_flights = announce_node(scheduler, entry, result);
 	bool failed = pre_flights.code != BT_STATUS_SUCCESS && pre_flights.code != BT_STATUS_SKIP;
 	if (result->wait_count != 0 && !failed) {
 		static const struct bt_binding_progress nothing_yet = {0};
@@ -521,7 +536,10 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	const struct bt_pod_info *pod = &held->entry->pod;
 	enum bt_binding_outcome outcome = BT_BINDING_FAILED;
 	bt_scheduler_name_attempt(scheduler, pod, out_attempt);
-	bt_metrics_permit_waited(scheduler->metrics, decision->code, held->permit_started_ns);
+	if (held->result.wait_count != 0) {
+		bt_metrics_permit_waited(
+			scheduler->metrics, decision->code, held->permit_started_ns);
+	}
 	if (bt_status_is_success(decision)) {
 		bt_queue_done(scheduler->queue, pod->uid);
 		outcome = work_at(scheduler, held->entry, &held->pre_flights, &held->progress,

@@ -80,6 +80,7 @@ struct bt_scheduler {
 	int64_t next_wake_ns;                /* no binding is to be woken before */
 	/** Whose binding is being worked at; NULL in between. */
 	const struct bt_queue_entry *binding_entry;
+	bool announces_pending; /* gate GangScheduling: new pending pods are an event for others */
 	/* Gate SchedulerAsyncAPICalls. */
 	bool queues_calls;
 	bool runs_calls; /* they are being carried out */
@@ -95,9 +96,10 @@ struct bt_scheduler {
 	/* Pods to activate when no plugin is running. */
 	BT_VEC(char *) to_activate; /* "namespace/name", owned */
 	struct bt_handle_services services;
-	struct bt_strbuf name;      /* namespace and name of the last attempt's pod */
-	struct bt_strbuf node_name; /* of the last attempt */
-	struct bt_strbuf text;      /* message of the last attempt */
+	struct bt_strbuf name;              /* namespace and name of the last attempt's pod */
+	struct bt_strbuf node_name;         /* of the last attempt */
+	struct bt_strbuf text;              /* message of the last attempt */
+	struct bt_group_cycle *group_cycle; /* NULL: gate GenericWorkload is off */
 };
 
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err);
@@ -146,6 +148,26 @@ int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_p
 /** Patch the status where it differs; condition may be NULL. Errors are reported to warn. */
 void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);
+/** --- pod_group_cycle.c: spec 09 section 7 --- */
+
+struct bt_group_cycle *bt_group_cycle_create(const struct bt_gates *gates);
+void bt_group_cycle_destroy(struct bt_group_cycle *cycle);
+/** Schedule the whole group of a popped pod. entry is consumed. */
+void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	int64_t now_ns, struct bt_attempt *out_attempt);
+/** What the last cycle has not told yet of one of its members. false: nothing. */
+bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt *out_attempt);
+
+/** --- scheduler.c --- */
+
+/** Spec 03 section 2.1: the pod is being deleted, or assumed already. */
+bool bt_scheduler_skips_pod(
+	const struct bt_scheduler *scheduler, const struct bt_queue_entry *entry);
+/** --- scheduler_binding.c --- */
+
+/** The binding cycle of a reserved member up to Permit: later steps go on with it, in the order of
+ * these calls. held is consumed. */
+void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held);
 /** An assumed pod's resources are free again: AssignedPod/Delete for the others. */
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
 	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns);

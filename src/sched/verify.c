@@ -183,6 +183,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	bt_arena_reset(twin.arena);
 	bt_cycle_state_init(&twin.cycle, twin.arena, framework->instances.count);
 	twin.cycle.plain = true;
+	twin.cycle.group = result->cycle->group;
 	twin.pre_filter = bt_run_pre_filter(framework, &twin.cycle, pod);
 	if (bt_status_is_success(&twin.pre_filter.status)) {
 		const uint32_t *slots;

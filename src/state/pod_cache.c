@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state machine of assigned pods: spec 03b section 4. Messages E0 to E8 are its. */
+#include "state/pod_groups.h"
 #include "state/pod_index.h"
 #include "state/state_private.h"
 
@@ -48,6 +49,15 @@ static void ensure_entry(struct bt_state *state, uint32_t slot)
 static bool is_on(const struct bt_state *state, uint32_t slot, struct bt_str node_name)
 {
 	return bt_str_equal(bt_node_table_name(&state->nodes, slot), node_name);
+}
+
+static void leave_group(struct bt_state *state, uint32_t pod_id)
+{
+	const struct bt_pod_record *record = &state->pods.records.items[pod_id];
+
+	if (state->pod_groups != NULL) {
+		bt_pod_groups_remove(state, record->uid, record->namespace_, record->shape);
+	}
 }
 
 static void remove_record(struct bt_state *state, uint32_t pod_id)
@@ -155,6 +165,9 @@ int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uin
 	bt_label_set_ref(&state->label_sets, label_set);
 	ensure_entry(state, slot);
 	bt_state_attach_pod(state, bt_pod_table_add(&state->pods, &record));
+	if (state->pod_groups != NULL) {
+		bt_pod_groups_assume(state, pod);
+	}
 	return 0;
 }
 
@@ -167,6 +180,9 @@ int bt_state_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		return fail(err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
 	}
 	add_pod(state, pod, bt_symbol_ref_str(&state->symbols, pod->metadata.uid), true);
+	if (state->pod_groups != NULL) {
+		bt_pod_groups_assume(state, pod);
+	}
 	return 0;
 }
 
@@ -199,6 +215,9 @@ int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		return fail(err, BERTH_ERR_STATE, "", pod, "wasn't assumed so cannot be forgotten");
 	}
 	remove_record(state, pod_id);
+	if (state->pod_groups != NULL) {
+		bt_pod_groups_forget(state, pod);
+	}
 	return 0;
 }
 
@@ -215,6 +234,9 @@ int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct be
 		return fail(err, BERTH_ERR_STATE, "", pod, "was already in added state");
 	}
 	uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
+	if (state->pod_groups != NULL) {
+		bt_pod_groups_assign(state, pod, pod_id != BT_POD_NONE);
+	}
 	if (pod_id == BT_POD_NONE) {
 		add_pod(state, pod, uid, false);
 		return 0;
@@ -256,6 +278,12 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 		bt_state_warn(state, "Updated pod takes the uid of another pod in the cache");
 		remove_record(state, other);
 	}
+	if (state->pod_groups != NULL) {
+		if (!bt_str_equal(old_pod->metadata.uid, new_pod->metadata.uid)) {
+			leave_group(state, pod_id);
+		}
+		bt_pod_groups_assign(state, new_pod, true);
+	}
 	replace_pod(
 		state, pod_id, new_pod, bt_symbol_ref_str(&state->symbols, new_pod->metadata.uid));
 	return 0;
@@ -281,6 +309,7 @@ int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct
 				"decisions");
 		}
 	}
+	leave_group(state, pod_id);
 	remove_record(state, pod_id);
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "state/pod_groups.h"
 #include "state/state_private.h"
 
 /*
@@ -306,20 +307,22 @@ static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 {
 	const struct bt_snapshot *snapshot = &state->snapshot;
 	bt_sym symbol = bt_symbol_find(&state->symbols, uid);
-	uint32_t at = 0;
+	uint32_t at = snapshot->assumed_pods.count;
 
-	while (at < snapshot->assumed_pods.count &&
-		!bt_sym_equal(
-			bt_state_pod_at(state, snapshot->assumed_pods.items[at])->uid, symbol)) {
-		at++;
+	/* Cycles forget the latest pod first. */
+	while (at > 0 &&
+		!bt_sym_equal(bt_state_pod_at(state, snapshot->assumed_pods.items[at - 1])->uid,
+			symbol)) {
+		at--;
 	}
-	return at;
+	return at > 0 ? at - 1 : snapshot->assumed_pods.count;
 }
 
-int bt_snapshot_assume_pod(
-	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
+int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
+	uint32_t label_set, uint32_t slot, struct berth_error *err)
 {
-	struct bt_pod_record record = {.snapshot_only = true};
+	struct bt_pod_record record = {
+		.shape = shape, .label_set = label_set, .node = slot, .snapshot_only = true};
 	uint32_t pod_id;
 
 	if (pod->metadata.uid.length == 0) {
@@ -333,13 +336,31 @@ int bt_snapshot_assume_pod(
 	}
 	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
 	bt_pod_record_fill(state, &record, pod);
-	record.shape = bt_shape_ref_pod(&state->shapes, pod, false);
-	record.label_set = bt_label_set_ref_map(&state->label_sets, &pod->metadata.labels);
-	record.node = bt_node_table_acquire(&state->nodes, pod->spec.node_name);
+	bt_shape_ref(&state->shapes, shape);
+	bt_label_set_ref(&state->label_sets, label_set);
 	pod_id = bt_pod_table_add(&state->pods, &record);
 	bt_state_attach_pod(state, pod_id);
 	bt_vec_push(&state->snapshot.assumed_pods, pod_id);
+	if (state->pod_groups != NULL) {
+		bt_pod_groups_mark(state, pod);
+	}
 	return 0;
+}
+
+int bt_snapshot_assume_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
+{
+	uint32_t shape = bt_shape_ref_pod(&state->shapes, pod, false);
+	uint32_t label_set = bt_label_set_ref_map(&state->label_sets, &pod->metadata.labels);
+	uint32_t slot = bt_node_table_acquire(&state->nodes, pod->spec.node_name);
+	int result = bt_snapshot_assume_shaped(state, pod, shape, label_set, slot, err);
+
+	bt_shape_unref(&state->shapes, shape);
+	bt_label_set_unref(&state->label_sets, label_set);
+	if (result < 0) {
+		bt_state_drop_empty_entry(state, slot);
+	}
+	return result;
 }
 
 static void forget_at(struct bt_state *state, uint32_t at)
@@ -348,6 +369,10 @@ static void forget_at(struct bt_state *state, uint32_t at)
 	uint32_t slot = bt_state_pod_at(state, pod_id)->node;
 
 	bt_vec_remove_swap(&state->snapshot.assumed_pods, at);
+	if (state->pod_groups != NULL) {
+		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+		bt_pod_groups_unmark(state, record->uid, record->namespace_, record->shape);
+	}
 	bt_state_detach_pod(state, pod_id);
 	bt_pod_table_remove(&state->pods, pod_id);
 	bt_pod_record_drop(state, &state->pods.records.items[pod_id]);

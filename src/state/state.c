@@ -6,6 +6,7 @@
 #include "state/affinity_index.h"
 #include "state/change_log.h"
 #include "state/domain_counter.h"
+#include "state/pod_groups.h"
 #include "state/pod_index.h"
 #include "state/state_private.h"
 
@@ -47,6 +48,9 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	bt_object_store_init(&state->objects);
 	bt_node_order_init(&state->order, &state->symbols);
 	bt_change_log_init(&state->log, LOG_CAPACITY);
+	if (options->pod_groups) {
+		bt_pod_groups_init(state);
+	}
 	return state;
 }
 
@@ -61,6 +65,7 @@ void bt_state_destroy(struct bt_state *state)
 	bt_domain_counters_destroy(state);
 	bt_affinity_index_destroy(state);
 	bt_pod_index_destroy(state);
+	bt_pod_groups_destroy(state);
 	struct bt_snapshot *snapshot = &state->snapshot;
 	bt_free(snapshot->list);
 	bt_free(snapshot->spare);

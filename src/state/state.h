@@ -182,6 +182,7 @@ struct bt_state {
 	struct bt_domain_counters *domain_counters; /* domain_counter.h; NULL: nobody has asked */
 	struct bt_affinity_index *affinity_index;   /* affinity_index.h; likewise */
 	struct bt_pod_index *pod_index;             /* pod_index.h; likewise */
+	struct bt_pod_groups *pod_groups;           /* pod_groups.h; NULL: the gate is off */
 	/** dra/dra.h, of a layer above; NULL: nobody has asked. */
 	struct bt_dra *dra;
 	void (*destroy_dra)(struct bt_dra *dra);
@@ -210,6 +211,7 @@ static inline bool bt_snapshot_has_name(const struct bt_snapshot *snapshot, uint
 struct bt_state_options {
 	struct bt_resource_gates resource_gates;
 	bool declared_features;
+	bool pod_groups; /* gate GenericWorkload */
 };
 
 struct bt_state *bt_state_create(const struct bt_state_options *options);
@@ -296,6 +298,10 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
  */
 BT_MUST_USE int bt_snapshot_assume_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+/** The same for a pod whose shape and label set are known, on the node of this slot; references to
+ * both are taken. */
+BT_MUST_USE int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod,
+	uint32_t shape, uint32_t label_set, uint32_t slot, struct berth_error *err);
 /** `assumed pod "<key>" not found in the snapshot` (BERTH_ERR_NOT_FOUND). */
 BT_MUST_USE int bt_snapshot_forget_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/affinity_index.h"
 #include "state/domain_counter.h"
+#include "state/pod_groups.h"
 #include "state/pod_index.h"
 #include "state/state_private.h"
 
@@ -289,6 +290,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		snapshot->nameless.word_count + state->affinity_slots.word_count;
 	size_t bytes = sizeof(*state) + bt_domain_counters_memory_bytes(state) +
 		bt_affinity_index_memory_bytes(state) + bt_pod_index_memory_bytes(state) +
+		(state->pod_groups != NULL ? bt_pod_groups_memory_bytes(state->pod_groups) : 0) +
 		(state->dra != NULL ? state->dra_memory_bytes(state->dra) : 0);
 
 	bytes += map_bytes(&state->symbols.map) + vec_bytes(&state->symbols.entries) +

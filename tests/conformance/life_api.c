@@ -59,7 +59,15 @@ void life_api_apply(struct life_api *api, struct bt_object *object)
 {
 	struct bt_object *old_object = bt_object_store_find_object(
 		&api->store, object->kind, object->meta->namespace_, object->meta->name);
-	if (object->kind != BT_KIND_POD) {
+	if (object->kind == BT_KIND_POD_GROUP) {
+		struct bt_pod_group group = *(const struct bt_pod_group *)object->value;
+		if (old_object != NULL) {
+			const struct bt_pod_group *old_group = old_object->value;
+			group.metadata.uid = old_group->metadata.uid;
+			group.status.conditions = old_group->status.conditions;
+		}
+		(void)put(api, old_object, BT_KIND_POD_GROUP, &group);
+	} else if (object->kind != BT_KIND_POD) {
 		void *copy = bt_arena_alloc(&api->arena, bt_kind_info(object->kind)->size);
 		memcpy(copy, object->value, bt_kind_info(object->kind)->size);
 		(void)put(api, old_object, object->kind, copy);
@@ -157,6 +165,41 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	if (differs) {
 		(void)put(api, object, BT_KIND_POD, &changed);
 	}
+	return 0;
+}
+
+static int patch_pod_group(void *context, const struct bt_pod_group *group,
+	const struct bt_condition *condition, struct berth_error *err)
+{
+	struct life_api *api = context;
+	struct bt_object *object = bt_object_store_find_object(
+		&api->store, BT_KIND_POD_GROUP, group->metadata.namespace_, group->metadata.name);
+	if (object == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"podgroups.scheduling.k8s.io \"%.*s\" not found",
+			BT_STR_ARG(group->metadata.name));
+	}
+	struct bt_pod_group changed = *(const struct bt_pod_group *)object->value;
+	const bt_condition_list *stored = &changed.status.conditions;
+	struct bt_condition *items =
+		BT_ARENA_NEW_ARRAY(&api->arena, struct bt_condition, stored->count + 1);
+	uint32_t at = 0;
+	uint32_t count = stored->count;
+	for (uint32_t i = 0; i < count; i++) {
+		items[i] = stored->items[i];
+	}
+	while (at < count && !bt_str_equal(items[at].type, condition->type)) {
+		at++;
+	}
+	count += at == count;
+	items[at] = *condition;
+	items[at].message = bt_arena_str(&api->arena, condition->message);
+	changed.status.conditions.items = items;
+	changed.status.conditions.count = count;
+	changed.status.conditions.present = true;
+	(void)put(api, object, BT_KIND_POD_GROUP, &changed);
+	api->condition = items[at];
+	api->has_condition = true;
 	return 0;
 }
 
@@ -327,6 +370,7 @@ struct bt_scheduler_writer life_api_writer(struct life_api *api)
 		.context = api,
 		.bind = bind,
 		.patch_status = patch_status,
+		.patch_pod_group = patch_pod_group,
 		.delete_pod = delete_victim,
 		.claims = &api->claims,
 		.may_schedule = may_schedule,

@@ -29,6 +29,8 @@ struct life_api {
 	BT_VEC(struct life_event) pending;
 	BT_VEC(struct life_eviction) evictions;
 	BT_VEC(struct bt_str) deleted; /* keys of the pods that were deleted in this step */
+	bool has_condition;            /* a PodGroup's condition was written in this step */
+	struct bt_condition condition;
 	uint64_t resource_version;
 	int64_t start_ns;
 	int64_t now_ns;

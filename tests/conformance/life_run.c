@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "codec/json_edit.h"
 #include "conformance/life_api.h"
+#include "state/pod_groups.h"
 
 /** 2026-01-01T00:00:00Z */
 #define START_NS (INT64_C(1767225600) * 1000000000)
@@ -19,6 +20,7 @@ struct life_run {
 	/** Recordings with gates or extenders show nothing but the name of a pod that was popped
 	 * and dropped; the older ones show its nomination. */
 	bool shows_dropped;
+	BT_VEC(struct bt_attempt) ended; /* attempts of the running step, in the order they began */
 };
 
 /** --- steps --- */
@@ -87,13 +89,22 @@ static void write_condition(struct life_run *run, const struct bt_pod *pod)
 	}
 }
 
+static void write_deleted(struct life_run *run)
+{
+	if (run->api.deleted.count != 0) {
+		qsort(run->api.deleted.items, run->api.deleted.count,
+			sizeof(run->api.deleted.items[0]), bt_str_compare_qsort);
+		bt_json_write_name_c(&run->writer, "deleted");
+		bt_json_begin_array(&run->writer);
+		for (uint32_t i = 0; i < run->api.deleted.count; i++) {
+			bt_json_write_str(&run->writer, run->api.deleted.items[i]);
+		}
+		bt_json_end_array(&run->writer);
+	}
+}
+
 static void write_attempt(struct life_run *run, const struct bt_attempt *attempt)
 {
-	if (attempt->outcome == BT_ATTEMPT_IDLE) {
-		bt_json_write_name_c(&run->writer, "idle");
-		bt_json_write_bool(&run->writer, true);
-		return;
-	}
 	const struct bt_object *object =
 		life_api_find_pod(&run->api, attempt->namespace_, attempt->name);
 	const struct bt_pod *stored = object != NULL ? object->value : NULL;
@@ -107,16 +118,94 @@ static void write_attempt(struct life_run *run, const struct bt_attempt *attempt
 	if (stored != NULL && (attempt->outcome != BT_ATTEMPT_SKIPPED || run->shows_dropped)) {
 		write_member(run, "nominatedNodeName", stored->status.nominated_node_name);
 	}
-	if (run->api.deleted.count != 0) {
-		qsort(run->api.deleted.items, run->api.deleted.count,
-			sizeof(run->api.deleted.items[0]), bt_str_compare_qsort);
-		bt_json_write_name_c(&run->writer, "deleted");
+}
+
+/** Placements that were compared. */
+static void write_placements(struct life_run *run, const struct bt_group_attempt *group)
+{
+	if (group->placement_count == 0) {
+		return;
+	}
+	bt_json_write_name_c(&run->writer, "placements");
+	bt_json_begin_array(&run->writer);
+	for (uint32_t i = 0; i < group->placement_count; i++) {
+		const struct bt_scored_placement *placement = &group->placements[i];
+		bt_json_begin_object(&run->writer);
+		bt_json_write_member(&run->writer, "placement", placement->name);
+		bt_json_write_name_c(&run->writer, "plugins");
+		bt_json_begin_object(&run->writer);
+		for (uint32_t p = 0; p < group->plugin_count; p++) {
+			bt_json_write_name(&run->writer, group->plugin_names[p]);
+			bt_json_write_int64(&run->writer, placement->scores[p]);
+		}
+		bt_json_end_object(&run->writer);
+		bt_json_write_name_c(&run->writer, "total");
+		bt_json_write_int64(&run->writer, placement->total);
+		bt_json_end_object(&run->writer);
+	}
+	bt_json_end_array(&run->writer);
+}
+
+static void write_group(struct life_run *run)
+{
+	const struct bt_group_attempt *group = bt_scheduler_group_attempt(run->api.scheduler);
+	const struct bt_condition *condition = &run->api.condition;
+	write_member(run, "pod", life_key(&run->api, group->namespace_, group->pod_name));
+	write_member(run, "podGroup", life_key(&run->api, group->namespace_, group->name));
+	if (run->ended.count != 0) {
+		bt_json_write_name_c(&run->writer, "members");
 		bt_json_begin_array(&run->writer);
-		for (uint32_t i = 0; i < run->api.deleted.count; i++) {
-			bt_json_write_str(&run->writer, run->api.deleted.items[i]);
+		for (uint32_t i = 0; i < run->ended.count; i++) {
+			bt_json_begin_object(&run->writer);
+			write_attempt(run, &run->ended.items[i]);
+			bt_json_end_object(&run->writer);
 		}
 		bt_json_end_array(&run->writer);
 	}
+	write_placements(run, group);
+	if (run->api.has_condition) {
+		bt_json_write_name_c(&run->writer, "condition");
+		bt_json_begin_object(&run->writer);
+		bt_json_write_member(&run->writer, "status", condition->status);
+		bt_json_write_member(&run->writer, "reason", condition->reason);
+		bt_json_write_member(&run->writer, "message", condition->message);
+		if (condition->observed_generation != 0) {
+			bt_json_write_name_c(&run->writer, "observedGeneration");
+			bt_json_write_int64(&run->writer, condition->observed_generation);
+		}
+		bt_json_end_object(&run->writer);
+	}
+}
+
+/** The end of an attempt that began earlier in this step takes its place. */
+static void note_attempt(struct life_run *run, const struct bt_attempt *done)
+{
+	struct bt_arena *arena = &run->api.arena;
+	struct bt_attempt attempt = *done;
+	attempt.namespace_ = bt_arena_str(arena, done->namespace_);
+	attempt.name = bt_arena_str(arena, done->name);
+	attempt.uid = bt_arena_str(arena, done->uid);
+	attempt.node_name = bt_arena_str(arena, done->node_name);
+	for (uint32_t i = 0; i < run->ended.count; i++) {
+		if (bt_str_equal(run->ended.items[i].uid, attempt.uid)) {
+			run->ended.items[i] = attempt;
+			return;
+		}
+	}
+	bt_vec_push(&run->ended, attempt);
+}
+
+/** Bindings that wait for the events of their own writes go on when these have come. */
+static bool resume_waiting(struct life_run *run)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < run->ended.count; i++) {
+		if (run->ended.items[i].outcome == BT_ATTEMPT_WAITING) {
+			bt_scheduler_resume(run->api.scheduler, run->ended.items[i].uid);
+			any = true;
+		}
+	}
+	return any;
 }
 
 /** The recorded choice counts as right where several are equally good, and is the one to go on
@@ -128,29 +217,42 @@ static int schedule(
 	bt_scheduler_prefer_node(run->api.scheduler,
 		node.length != 0 ? node : bt_json_find_str(expected, "nominatedNodeName"));
 	run->api.deleted.count = 0;
-	struct bt_attempt attempt = {.outcome = BT_ATTEMPT_IDLE};
-	struct bt_attempt done;
-	bool has_changed;
+	run->api.has_condition = false;
+	run->ended.count = 0;
+	bool is_group = false;
+	bool is_idle = true;
+	bool goes_on;
 	int result = 0;
 	run->api.may_schedule = true;
-	/* The step ends when all that follows from the attempt is complete: queued writes, and the
-	 * binding, which may wait for the events of its own writes. */
+	/* The step ends when all that follows from the attempt is complete. Events are delivered
+	 * when the cycle and its bindings have ended, earlier only where a binding waits for them.
+	 */
 	do {
-		(void)bt_scheduler_step(run->api.scheduler, run->api.now_ns, &done);
-		if (done.outcome != BT_ATTEMPT_IDLE) {
-			attempt = done;
-			attempt.namespace_ = bt_arena_str(&run->api.arena, done.namespace_);
-			attempt.name = bt_arena_str(&run->api.arena, done.name);
-			attempt.uid = bt_arena_str(&run->api.arena, done.uid);
-			attempt.node_name = bt_arena_str(&run->api.arena, done.node_name);
-		}
-		has_changed = attempt.outcome == BT_ATTEMPT_WAITING && run->api.pending.count != 0;
+		struct bt_attempt done;
+		do {
+			(void)bt_scheduler_step(run->api.scheduler, run->api.now_ns, &done);
+			if (done.outcome != BT_ATTEMPT_IDLE) {
+				is_idle = false;
+				is_group |= done.group_name.length != 0;
+				if (done.outcome != BT_ATTEMPT_SKIPPED ||
+					done.group_name.length == 0) {
+					note_attempt(run, &done);
+				}
+			}
+		} while (done.outcome != BT_ATTEMPT_IDLE);
+		goes_on = run->api.pending.count != 0;
 		result = life_api_deliver(&run->api, err);
-		if (has_changed) {
-			bt_scheduler_resume(run->api.scheduler, attempt.uid);
-		}
-	} while (result == 0 && (done.outcome != BT_ATTEMPT_IDLE || has_changed));
-	write_attempt(run, &attempt);
+		goes_on = goes_on && resume_waiting(run);
+	} while (result == 0 && goes_on);
+	if (is_idle) {
+		bt_json_write_name_c(&run->writer, "idle");
+		bt_json_write_bool(&run->writer, true);
+	} else if (is_group) {
+		write_group(run);
+	} else {
+		write_attempt(run, &run->ended.items[0]);
+	}
+	write_deleted(run);
 	return result;
 }
 
@@ -159,6 +261,11 @@ static int schedule(
 struct listed_entry {
 	struct bt_str key;
 	const struct bt_queue_entry *entry;
+};
+
+struct listed_group {
+	struct bt_str key;
+	const struct bt_group_members *members;
 };
 
 struct listing {
@@ -314,6 +421,54 @@ static void write_claims(struct life_run *run)
 	bt_json_end_object(&run->writer);
 }
 
+/** --- pod groups --- */
+
+static int compare_groups(const void *a, const void *b)
+{
+	return bt_str_compare(
+		((const struct listed_group *)a)->key, ((const struct listed_group *)b)->key);
+}
+
+static void write_pod_groups(struct life_run *run)
+{
+	const struct bt_state *state = bt_scheduler_engine(run->api.scheduler)->state;
+	BT_VEC(struct listed_group) listed = {0};
+	for (uint32_t i = 0; state->pod_groups != NULL && i < state->pod_groups->groups.count;
+		i++) {
+		const struct bt_group_members *members = &state->pod_groups->groups.items[i];
+		if (members->items.count != 0) {
+			struct listed_group group = {
+				life_key(&run->api,
+					bt_symbol_text(&state->symbols, members->namespace_),
+					bt_symbol_text(&state->symbols, members->name)),
+				members};
+			bt_vec_push(&listed, group);
+		}
+	}
+	if (listed.count == 0) {
+		return;
+	}
+	qsort(listed.items, listed.count, sizeof(listed.items[0]), compare_groups);
+	bt_json_write_name_c(&run->writer, "podGroups");
+	bt_json_begin_array(&run->writer);
+	for (uint32_t i = 0; i < listed.count; i++) {
+		const struct bt_group_members *members = listed.items[i].members;
+		struct bt_str *names;
+		uint32_t count =
+			bt_group_unscheduled_names(state, members, &run->api.arena, &names);
+		bt_json_begin_object(&run->writer);
+		bt_json_write_member(&run->writer, "podGroup", listed.items[i].key);
+		bt_json_write_name_c(&run->writer, "all");
+		bt_json_write_int64(&run->writer, members->items.count);
+		bt_json_write_name_c(&run->writer, "scheduled");
+		bt_json_write_int64(&run->writer, bt_group_scheduled_count(members, false));
+		write_strings(run, "unscheduled", names, count);
+		bt_json_end_object(&run->writer);
+	}
+	bt_json_end_array(&run->writer);
+	bt_vec_finish(&listed);
+}
+
 static bool has_queued_pods(struct life_run *run)
 {
 	struct bt_queue *queue = bt_scheduler_queue(run->api.scheduler);
@@ -361,6 +516,7 @@ static int run_step(struct life_run *run, const struct bt_json_value *step,
 		if (has_queued_pods(run)) {
 			write_queues(run);
 		}
+		write_pod_groups(run);
 		return 0;
 	}
 	return bt_error_set(err, BERTH_ERR_INVALID, "unknown step \"%.*s\"", BT_STR_ARG(op));
@@ -451,5 +607,6 @@ int bt_life_answer(const struct bt_json_value *case_value, const struct bt_json_
 	berth_error_finish(&refused);
 	bt_json_end_object(&run.writer);
 	life_api_finish(&run.api);
+	bt_vec_finish(&run.ended);
 	return result;
 }

@@ -182,9 +182,7 @@ def test_configuration(program):
         text, "--feature-gates", "Foo=true", "--strict-feature-gates").expect(2).err
     assert program.simulate(text, "--config", config, "--feature-gates",
                             "Foo=true,GenericWorkload=true").expect(0).err == (
-        "berth simulate: warning: --feature-gates: unknown feature gate Foo is ignored\n"
-        "berth simulate: warning: --feature-gates: GenericWorkload is on, but pod groups are "
-        "not scheduled as groups yet\n")
+        "berth simulate: warning: --feature-gates: unknown feature gate Foo is ignored\n")
     assert "must be from 0 to 100" in program.simulate(
         text, "--percentage-of-nodes-to-score=101").expect(2).err
 

@@ -146,26 +146,6 @@ START_TEST(test_options__unknown_gate_is_a_warning)
 }
 END_TEST
 
-/** Gates that were set, or that AllAlpha sets. */
-START_TEST(test_options__gates_of_pod_groups_warn)
-{
-	ACCEPT(&run, "--feature-gates=GenericWorkload=true,GangScheduling=true");
-	ck_assert_ptr_nonnull(strstr(run.error,
-		"] \"Warning: feature gate is on, but pod groups are not scheduled as groups "
-		"yet.\" featureGate=\"GangScheduling\" value=true\n"));
-	ck_assert_ptr_nonnull(strstr(run.error, "featureGate=\"GenericWorkload\" value=true\n"));
-	ck_assert_ptr_null(strstr(run.error, "TopologyAwareWorkloadScheduling"));
-	finish_run(&run);
-	ACCEPT(&run, "--feature-gates=AllAlpha=true");
-	ck_assert_ptr_nonnull(
-		strstr(run.error, "featureGate=\"TopologyAwareWorkloadScheduling\" value=true\n"));
-	finish_run(&run);
-	ACCEPT(&run, "--feature-gates=GenericWorkload=false");
-	ck_assert_str_eq(run.error, "");
-	finish_run(&run);
-}
-END_TEST
-
 START_TEST(test_options__edge_11_10_locked_gate)
 {
 	EXPECT_FAILED("\"cannot set feature gate DynamicResourceAllocation to false, feature is "
@@ -528,11 +508,10 @@ BT_TEST_MAIN("options", test_options__edge_11_01_argument, test_options__edge_11
 	test_options__edge_11_07_version_replaced,
 	test_options__edge_11_08_version_of_another_release, test_options__version_raw,
 	test_options__edge_11_09_unknown_gate, test_options__unknown_gate_is_a_warning,
-	test_options__gates_of_pod_groups_warn, test_options__edge_11_10_locked_gate,
-	test_options__edge_11_11_gate_without_value, test_options__edge_11_12_gate_without_boolean,
-	test_options__edge_11_13_gate_needs_another, test_options__edge_11_14_mixed_prefixes,
-	test_options__edge_11_15_component, test_options__edge_11_16_all_alpha,
-	test_options__edge_11_17_emulated_version_out_of_range,
+	test_options__edge_11_10_locked_gate, test_options__edge_11_11_gate_without_value,
+	test_options__edge_11_12_gate_without_boolean, test_options__edge_11_13_gate_needs_another,
+	test_options__edge_11_14_mixed_prefixes, test_options__edge_11_15_component,
+	test_options__edge_11_16_all_alpha, test_options__edge_11_17_emulated_version_out_of_range,
 	test_options__edge_11_18_emulated_patch, test_options__emulated_gates,
 	test_options__edge_11_19_no_port, test_options__edge_11_20_port_out_of_range,
 	test_options__bad_values, test_options__help, test_options__flags_as_text,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "state/pod_groups.h"
 
 static struct bt_str unquoted(struct fixture *fixture, const char *json)
 {
@@ -122,6 +123,7 @@ const struct bt_pod_info *fixture_pending(struct fixture *fixture, const char *j
 	struct bt_pod_info *info = BT_ARENA_NEW(&fixture->arena, struct bt_pod_info);
 
 	bt_pod_info_init_pending(fixture->state, fixture_pod(fixture, json), info);
+	bt_pod_groups_add_pending(fixture->state, info->object);
 	bt_vec_push(&fixture->pods, info);
 	return info;
 }
@@ -180,6 +182,7 @@ void fixture_init_with(struct fixture *fixture, const struct bt_plugin_ops *ops,
 		bt_gate_enabled(&fixture->gates, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES);
 	options.declared_features =
 		bt_gate_enabled(&fixture->gates, BT_GATE_NODE_DECLARED_FEATURES);
+	options.pod_groups = true;
 	fixture->state = bt_state_create(&options);
 	fixture->handle = (struct bt_handle){
 		.state = fixture->state,

@@ -99,6 +99,7 @@ static void init_zones(struct fixture *fixture)
 	fixture_add_node(fixture, NODE("c", "'zone':'z1'"));
 	fixture_add_node(fixture, NODE("d", ""));
 	fixture_add_node(fixture, NODE("e", "'zone':'z3'"));
+	(void)fixture_pending(fixture, MEMBER("")); /* the group is known by its members */
 }
 
 START_TEST(test_topology_placement_generator__edge_05_59_domains)

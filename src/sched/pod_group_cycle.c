@@ -1,0 +1,757 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The cycle of a pod group: its members are tried one after the other in the snapshot, each seeing
+ * the ones before; then all is taken back, and the group is bound or refused as a whole. Spec: 09
+ * sections 7 and 8.
+ *
+ * The snapshot is the columns themselves: a member that is assumed there changes one slot, and the
+ * change log tells plans and counters of it and of its revert.
+ */
+#include <stdlib.h>
+
+#include "api/types.h"
+#include "base/alloc.h"
+#include "base/log.h"
+#include "sched/scheduler_private.h"
+#include "state/pod_groups.h"
+
+/** A member's attempt within one run of the algorithm. */
+struct member_try {
+	struct bt_held_pod *held; /* its cycle and result; NULL: it was not tried */
+	struct bt_status permit;
+	bool requires_preemption; /* no node fits, PostFilter nominated one */
+	bool is_placed;           /* it has a host: fitting, or after preemption */
+};
+
+/** One run of the algorithm over all members. */
+struct group_run {
+	struct bt_status status;
+	bool waits_for_preemption;
+	struct member_try *tries; /* by member, owned; NULL: nothing was tried */
+};
+
+struct bt_group_cycle {
+	bool has_placements; /* gate TopologyAwareWorkloadScheduling */
+	struct bt_arena arena;
+	struct bt_scheduler *scheduler;
+	struct bt_framework *framework;
+	struct bt_group_state shared; /* of the members' cycles */
+	BT_VEC(struct bt_queue_entry *) members;
+	uint64_t cycle_count;
+	int64_t now_ns;
+	int64_t started_ns;
+	struct bt_group_attempt attempt;
+	bool has_run;
+	BT_VEC(struct bt_attempt) ended; /* members' attempts, to be told by the next steps */
+	uint32_t told;
+	BT_VEC(struct bt_held_pod *) starting; /* reserved members whose binding is to begin */
+};
+
+/** --- life --- */
+
+struct bt_group_cycle *bt_group_cycle_create(const struct bt_gates *gates)
+{
+	struct bt_group_cycle *cycle = BT_NEW(struct bt_group_cycle);
+	bt_arena_init(&cycle->arena, 0);
+	cycle->has_placements = bt_gate_enabled(gates, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING);
+	return cycle;
+}
+
+void bt_group_cycle_destroy(struct bt_group_cycle *cycle)
+{
+	if (cycle == NULL) {
+		return;
+	}
+	bt_arena_finish(&cycle->arena);
+	bt_vec_finish(&cycle->members);
+	bt_vec_finish(&cycle->ended);
+	bt_vec_finish(&cycle->starting);
+	bt_free(cycle);
+}
+
+const struct bt_group_attempt *bt_scheduler_group_attempt(const struct bt_scheduler *scheduler)
+{
+	const struct bt_group_cycle *cycle = scheduler->group_cycle;
+	return cycle != NULL && cycle->has_run ? &cycle->attempt : NULL;
+}
+
+bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt *out_attempt)
+{
+	if (cycle->told == cycle->ended.count) {
+		return false;
+	}
+	*out_attempt = cycle->ended.items[cycle->told++];
+	return true;
+}
+
+/** Members whose names GangScheduling asked for while it ran. Spec: 09 section 6.3. */
+static void activate_wanted(struct bt_scheduler *scheduler, struct bt_arena *arena, int64_t now_ns)
+{
+	struct bt_state *state = scheduler->engine->state;
+	const struct bt_group_members *members;
+	while ((members = bt_pod_groups_take_wanted(state)) != NULL) {
+		struct bt_str namespace_ = bt_symbol_text(&state->symbols, members->namespace_);
+		struct bt_str *names;
+		uint32_t count = bt_group_unscheduled_names(state, members, arena, &names);
+		for (uint32_t i = 0; i < count; i++) {
+			struct bt_object *pod =
+				bt_object_store_wake(&scheduler->pods, namespace_, names[i]);
+			if (pod != NULL) {
+				(void)bt_queue_activate(scheduler->queue, pod, now_ns);
+			}
+		}
+	}
+}
+
+/** --- one member: spec 09 section 7.5 --- */
+
+static struct bt_status error_with_code(
+	struct bt_arena *arena, enum bt_status_code code, struct bt_str text)
+{
+	struct bt_status status = bt_status_error_text(arena, text);
+	status.code = (uint8_t)code;
+	return status;
+}
+
+static void try_member(struct bt_group_cycle *cycle, struct bt_queue_entry *entry,
+	bool skips_post_filter, struct member_try *out_try)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct bt_engine *engine = scheduler->engine;
+	struct bt_queued_attempt attempt = {
+		.cycle_count = cycle->cycle_count,
+		.now_ns = cycle->now_ns,
+		.group = &cycle->shared,
+		.skips_post_filter = skips_post_filter,
+	};
+	struct bt_held_pod *held = BT_NEW(struct bt_held_pod);
+	struct bt_schedule_result *result = &held->result;
+	uint32_t slot;
+
+	held->entry = entry;
+	held->scheduler = scheduler;
+	if (!bt_sym_equal(entry->signature, BT_SYM_NONE)) {
+		attempt.signature = bt_symbol_text(&engine->state->symbols, entry->signature);
+	}
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
+	bt_engine_schedule_in_snapshot(engine, cycle->framework, &entry->pod, &attempt, result);
+	result->started_ns = cycle->started_ns;
+	bt_metrics_algorithm_ran(scheduler->metrics, started_ns);
+	slot = result->slot;
+	if (result->outcome == BT_OUTCOME_FIT_ERROR && result->nomination.present &&
+		result->nomination.nominated_node_name.length != 0) {
+		slot = bt_state_snapshot_find(
+			engine->state, result->nomination.nominated_node_name);
+		out_try->requires_preemption = slot != BT_SLOT_NONE;
+	}
+	if (result->outcome == BT_OUTCOME_SCHEDULED || out_try->requires_preemption) {
+		out_try->is_placed = bt_engine_reserve_in_snapshot(
+			engine, &entry->pod, slot, result, &out_try->permit);
+		out_try->requires_preemption &= out_try->is_placed;
+	}
+	bt_engine_hold(engine, result, &held->cycle);
+	out_try->held = held;
+}
+
+/** --- all members: spec 09 section 7.4 --- */
+
+static void release_run(struct bt_group_cycle *cycle, struct group_run *run)
+{
+	for (uint32_t i = 0; run->tries != NULL && i < cycle->members.count; i++) {
+		struct bt_held_pod *held = run->tries[i].held;
+		if (held != NULL) {
+			bt_engine_release_held(cycle->scheduler->engine, &held->cycle);
+			bt_free(held);
+		}
+	}
+	bt_free(run->tries);
+	run->tries = NULL;
+}
+
+static bool is_success(const struct member_try *try)
+{
+	return try->is_placed && !try->requires_preemption;
+}
+
+static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_post_filter)
+{
+	struct bt_engine *engine = cycle->scheduler->engine;
+	struct bt_arena *arena = &cycle->arena;
+	struct group_run run = {
+		.status = error_with_code(
+			arena, BT_STATUS_UNSCHEDULABLE, BT_STR("pod group is unschedulable")),
+		.tries = BT_NEW_ARRAY(struct member_try, cycle->members.count),
+	};
+	bool needs_preemption = false;
+	uint32_t count = 0;
+	while (count < cycle->members.count) {
+		struct member_try *try = &run.tries[count];
+		try_member(cycle, cycle->members.items[count++], skips_post_filter, try);
+		const struct bt_status *status = &try->held->result.status;
+		if (!try->is_placed && !bt_status_is_rejected(status)) {
+			struct bt_str text = bt_arena_printf(arena,
+				"failed to schedule other pod from a pod group: %.*s",
+				BT_STR_ARG(bt_status_message_str(status, arena)));
+			run.status = bt_status_error_text(arena, text);
+			run.waits_for_preemption = false;
+			break;
+		}
+		needs_preemption |= try->requires_preemption;
+		if (!try->is_placed || !bt_status_is_success(&try->permit)) {
+			continue;
+		}
+		run.waits_for_preemption = needs_preemption;
+		run.status = needs_preemption
+			? error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
+				  BT_STR("pod group is unschedulable, pod group is waiting for "
+					 "preemption to complete"))
+			: BT_STATUS_OK;
+	}
+	while (count-- > 0) {
+		if (run.tries[count].is_placed) {
+			bt_engine_revert_in_snapshot(engine, &cycle->members.items[count]->pod,
+				&run.tries[count].held->result);
+		}
+	}
+	return run;
+}
+
+/** --- placements: spec 09 section 8 --- */
+
+struct candidate {
+	uint32_t placement;
+	struct group_run run;
+};
+
+static bool is_feasible(const struct group_run *run)
+{
+	return bt_status_is_success(&run->status) || run->waits_for_preemption;
+}
+
+/** The members restricted to one placement; an Error when it cannot be assumed. */
+static struct group_run run_in_placement(
+	struct bt_group_cycle *cycle, const struct bt_placement *placement, bool skips_post_filter)
+{
+	struct bt_state *state = cycle->scheduler->engine->state;
+	struct bt_placement_node *nodes =
+		BT_ARENA_NEW_ARRAY(&cycle->arena, struct bt_placement_node, placement->count);
+	struct berth_error err = BERTH_ERROR_INIT;
+	for (uint32_t i = 0; i < placement->count; i++) {
+		nodes[i] = bt_snapshot_placement_node(state, placement->slots[i]);
+	}
+	if (bt_snapshot_assume_placement(state, nodes, placement->count, &err) < 0) {
+		struct bt_str text = bt_arena_printf(&cycle->arena,
+			"failed to assume pod group placement: %s", berth_error_message(&err));
+		berth_error_finish(&err);
+		return (struct group_run){.status = bt_status_error_text(&cycle->arena, text)};
+	}
+	struct group_run run = run_members(cycle, skips_post_filter);
+	bt_snapshot_forget_placement(state);
+	return run;
+}
+
+/** Index of the best candidate; UINT32_MAX: *out_status says why there is none. */
+static uint32_t score_candidates(struct bt_group_cycle *cycle,
+	const struct bt_placement *placements, const struct candidate *candidates, uint32_t count,
+	struct bt_status *out_status)
+{
+	struct bt_arena *arena = &cycle->arena;
+	struct bt_engine *engine = cycle->scheduler->engine;
+	struct bt_placement_assignments *assignments =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_placement_assignments, count);
+	struct bt_placement_score_table table;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_pod_info **pods =
+			BT_ARENA_NEW_ARRAY(arena, const struct bt_pod_info *, cycle->members.count);
+		assignments[i].placement = &placements[candidates[i].placement];
+		assignments[i].pods = pods;
+		for (uint32_t m = 0; m < cycle->members.count; m++) {
+			const struct member_try *try = &candidates[i].run.tries[m];
+			if (try->is_placed) {
+				struct bt_pod_info *placed =
+					BT_ARENA_NEW(arena, struct bt_pod_info);
+				*placed = cycle->members.items[m]->pod;
+				placed->node_name = try->held->result.node_name;
+				pods[assignments[i].pod_count++] = placed;
+			}
+		}
+	}
+	*out_status = bt_run_placement_score(cycle->framework, arena, assignments, count, &table);
+	if (!bt_status_is_success(out_status)) {
+		return UINT32_MAX;
+	}
+	struct bt_group_attempt *attempt = &cycle->attempt;
+	struct bt_scored_placement *scored =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_scored_placement, count);
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, table.plugin_count);
+	uint32_t best = 0;
+	uint32_t ties = 1;
+	for (uint32_t p = 0; p < table.plugin_count; p++) {
+		names[p] = bt_str_from(table.plugins[p].plugin->ops->name);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t *scores = BT_ARENA_NEW_ARRAY(arena, int64_t, table.plugin_count);
+		for (uint32_t p = 0; p < table.plugin_count; p++) {
+			scores[p] = table.plugins[p].scores[i];
+		}
+		scored[i] = (struct bt_scored_placement){
+			bt_arena_str(arena, assignments[i].placement->name), table.totals[i],
+			scores};
+		if (i != 0 && table.totals[i] > table.totals[best]) {
+			best = i;
+			ties = 1;
+		} else if (i != 0 && table.totals[i] == table.totals[best]) {
+			ties++;
+			if (engine->options.tie_policy != BT_TIE_FIRST_BY_NAME &&
+				bt_prng_below(&engine->prng, ties) == 0) {
+				best = i;
+			}
+		}
+	}
+	attempt->placements = scored;
+	attempt->placement_count = count;
+	attempt->plugin_names = names;
+	attempt->plugin_count = table.plugin_count;
+	return best;
+}
+
+static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_post_filter)
+{
+	struct bt_arena *arena = &cycle->arena;
+	const struct bt_snapshot *snapshot = &cycle->scheduler->engine->state->snapshot;
+	struct bt_placement_outcome outcome = bt_run_placement_generate(cycle->framework, arena,
+		cycle->attempt.namespace_, cycle->attempt.name, snapshot->list, snapshot->count);
+	if (!bt_status_is_success(&outcome.status)) {
+		return (struct group_run){.status = outcome.status};
+	}
+	struct candidate *candidates = BT_ARENA_NEW_ARRAY(arena, struct candidate, outcome.count);
+	struct group_run first = {0};
+	uint32_t count = 0;
+	uint32_t best = UINT32_MAX;
+	struct bt_status status = BT_STATUS_OK;
+	for (uint32_t i = 0; i < outcome.count; i++) {
+		struct group_run run =
+			run_in_placement(cycle, &outcome.placements[i], skips_post_filter);
+		if (is_feasible(&run)) {
+			candidates[count++] = (struct candidate){i, run};
+		} else if (i == 0) {
+			first = run;
+		} else if (run.status.code == BT_STATUS_ERROR) {
+			for (uint32_t k = 0; k < count; k++) {
+				release_run(cycle, &candidates[k].run);
+			}
+			release_run(cycle, &first);
+			return run;
+		} else {
+			release_run(cycle, &run);
+		}
+		if (i == 0 && run.status.code == BT_STATUS_ERROR) {
+			return run;
+		}
+	}
+	if (count == 0) {
+		struct bt_str text = bt_arena_printf(arena,
+			"0/%u placements are available, first placement status: %.*s",
+			outcome.count, BT_STR_ARG(bt_status_message_str(&first.status, arena)));
+		first.status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE, text);
+		return first;
+	}
+	release_run(cycle, &first);
+	best = count == 1 ? 0
+			  : score_candidates(cycle, outcome.placements, candidates, count, &status);
+	for (uint32_t k = 0; k < count; k++) {
+		if (k != best) {
+			release_run(cycle, &candidates[k].run);
+		}
+	}
+	return best == UINT32_MAX ? (struct group_run){.status = status} : candidates[best].run;
+}
+
+static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_post_filter)
+{
+	return cycle->has_placements ? run_placements(cycle, skips_post_filter)
+				     : run_members(cycle, skips_post_filter);
+}
+
+/** --- what becomes of the members: spec 09 section 7.6 --- */
+
+/** Texts of the attempt are copied. */
+static void add_ended(struct bt_group_cycle *cycle, const struct bt_attempt *attempt)
+{
+	struct bt_attempt copy = *attempt;
+	copy.namespace_ = bt_arena_str(&cycle->arena, attempt->namespace_);
+	copy.name = bt_arena_str(&cycle->arena, attempt->name);
+	copy.uid = bt_arena_str(&cycle->arena, attempt->uid);
+	copy.node_name = bt_arena_str(&cycle->arena, attempt->node_name);
+	copy.message = bt_arena_str(&cycle->arena, attempt->message);
+	copy.group_name = cycle->attempt.name;
+	bt_vec_push(&cycle->ended, copy);
+}
+
+/** The failure handler for one member. */
+static void fail_member(struct bt_group_cycle *cycle, struct bt_queue_entry *entry,
+	const struct bt_schedule_result *result)
+{
+	struct bt_attempt attempt = {0};
+	bt_scheduler_name_attempt(cycle->scheduler, &entry->pod, &attempt);
+	bt_handle_scheduling_failure(cycle->scheduler, entry, result, cycle->now_ns, &attempt);
+	add_ended(cycle, &attempt);
+}
+
+/** A failure without a plugin to blame. override_node NULL: the nomination stays as it is. */
+static void fail_with_group(struct bt_group_cycle *cycle, struct bt_queue_entry *entry,
+	const struct bt_status *status, const struct bt_str *override_node)
+{
+	struct bt_schedule_result result = {
+		.outcome = BT_OUTCOME_ERROR,
+		.status = *status,
+		.framework = cycle->framework,
+		.started_ns = cycle->started_ns,
+	};
+	if (override_node != NULL) {
+		result.nomination = (struct bt_post_filter_result){
+			true, BT_NOMINATING_OVERRIDE, *override_node};
+	}
+	fail_member(cycle, entry, &result);
+}
+
+/** Assume, reserve and permit a member for good. held is kept for its binding, or released. */
+static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *held)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct bt_schedule_result *result = &held->result;
+	struct bt_queue_entry *entry = held->entry;
+	/* From now on it is a pod's ordinary cycle. */
+	result->cycle->group = NULL;
+	result->diagnosis.statuses = scheduler->engine->statuses;
+	bool is_reserved = bt_engine_reserve(scheduler->engine, &entry->pod, result);
+	activate_wanted(scheduler, &cycle->arena, cycle->now_ns);
+	if (!is_reserved) {
+		bt_scheduler_announce_devices(scheduler, cycle->now_ns);
+		bt_scheduler_warn_of_forget(scheduler, result);
+		fail_member(cycle, entry, result);
+		bt_engine_release_held(scheduler->engine, &held->cycle);
+		bt_free(held);
+		return;
+	}
+	bt_scheduler_activate(scheduler, result->cycle, cycle->now_ns);
+	if (result->wait_count != 0) {
+		(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
+			result->waits, result->wait_count, cycle->now_ns);
+	}
+	struct bt_attempt attempt = {
+		.outcome = BT_ATTEMPT_WAITING,
+		.node_name = result->node_name,
+		.score = result->total_score,
+		.feasible_count = result->feasible_count,
+	};
+	bt_scheduler_name_attempt(scheduler, &entry->pod, &attempt);
+	add_ended(cycle, &attempt);
+	bt_vec_push(&cycle->starting, held);
+}
+
+/** "pod group is unschedulable, " and what Permit said. */
+static struct bt_status group_error(struct bt_arena *arena, const struct bt_status *permit)
+{
+	struct bt_str message = bt_status_message_str(permit, arena);
+	return error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
+		message.length != 0 ? bt_arena_printf(arena, "pod group is unschedulable, %.*s",
+					      BT_STR_ARG(message))
+				    : BT_STR("pod group is unschedulable"));
+}
+
+static void submit_member(struct bt_group_cycle *cycle, const struct group_run *run,
+	struct bt_queue_entry *entry, struct member_try *try)
+{
+	static const struct bt_str no_node = {NULL, 0};
+	struct bt_arena *arena = &cycle->arena;
+	bool is_error = run->status.code == BT_STATUS_ERROR;
+	if (try == NULL || try->held == NULL) {
+		fail_with_group(cycle, entry, &run->status, is_error ? &no_node : NULL);
+		return;
+	}
+	struct bt_schedule_result *result = &try->held->result;
+	bool is_rejected = bt_status_is_rejected(&run->status);
+	if (is_error) {
+		bool is_own = !is_success(try) && result->status.code == BT_STATUS_ERROR;
+		fail_with_group(cycle, entry, is_own ? &result->status : &run->status, &no_node);
+	} else if (!is_success(try)) {
+		if (try->requires_preemption && !run->waits_for_preemption) {
+			struct bt_status status = group_error(arena, &try->permit);
+			fail_with_group(cycle, entry, &status, &no_node);
+		} else {
+			fail_member(cycle, entry, result);
+		}
+	} else if (bt_status_is_success(&run->status)) {
+		struct bt_held_pod *held = try->held;
+		try->held = NULL;
+		reserve_member(cycle, held);
+	} else if (is_rejected && run->waits_for_preemption) {
+		fail_with_group(cycle, entry, &run->status, &result->node_name);
+	} else if (is_rejected) {
+		struct bt_status status = group_error(arena, &try->permit);
+		fail_with_group(cycle, entry, &status, &no_node);
+	} else {
+		struct bt_str text = bt_arena_printf(arena,
+			"received unexpected pod group scheduling algorithm status code: %s",
+			bt_status_code_name((enum bt_status_code)run->status.code));
+		struct bt_status status = bt_status_error_text(arena, text);
+		fail_with_group(cycle, entry, &status, &no_node);
+	}
+}
+
+/** --- the group's condition and metrics --- */
+
+static void write_condition(struct bt_group_cycle *cycle, const struct group_run *run)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	const struct bt_pod_group *group = bt_object_store_find(&scheduler->engine->state->objects,
+		BT_KIND_POD_GROUP, cycle->attempt.namespace_, cycle->attempt.name);
+	if (group == NULL || scheduler->writer.patch_pod_group == NULL) {
+		return;
+	}
+	bool is_scheduled = bt_status_is_success(&run->status);
+	bool is_rejected = bt_status_is_rejected(&run->status);
+	struct bt_condition condition = {
+		.type = BT_STR("PodGroupScheduled"),
+		.status = is_scheduled ? BT_STR("True") : BT_STR("False"),
+		.reason = is_scheduled ? BT_STR("Scheduled")
+			: is_rejected  ? BT_STR("Unschedulable")
+				       : BT_STR("SchedulerError"),
+		.message = cycle->attempt.message,
+		.observed_generation = group->metadata.generation,
+	};
+	for (uint32_t i = 0; i < group->status.conditions.count; i++) {
+		const struct bt_condition *stored = &group->status.conditions.items[i];
+		if (!bt_str_equal(stored->type, condition.type)) {
+			continue;
+		}
+		if (bt_str_equal_c(stored->status, "True") && !is_scheduled) {
+			return; /* what was once scheduled stays so */
+		}
+		if (bt_str_equal(stored->status, condition.status) &&
+			bt_str_equal(stored->reason, condition.reason) &&
+			bt_str_equal(stored->message, condition.message) &&
+			stored->observed_generation == condition.observed_generation) {
+			return;
+		}
+	}
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (scheduler->writer.patch_pod_group(scheduler->writer.context, group, &condition, &err) <
+		0) {
+		bt_scheduler_warn(scheduler, &err);
+	}
+}
+
+static void count_attempt(const struct bt_group_cycle *cycle, const struct group_run *run)
+{
+	struct bt_scheduler_metrics *metrics = cycle->scheduler->metrics;
+	if (metrics == NULL) {
+		return;
+	}
+	const char *result = "error";
+	if (bt_status_is_success(&run->status)) {
+		result = "scheduled";
+	} else if (bt_status_is_rejected(&run->status)) {
+		result = run->waits_for_preemption ? "waiting_on_preemption" : "unschedulable";
+	}
+	const struct bt_str labels[] = {bt_str_from(result), cycle->framework->scheduler_name};
+	bt_metric_add(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPTS, labels), 1);
+	bt_metric_observe(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPT_DURATION, labels),
+		bt_metrics_seconds(bt_metrics_now(metrics) - cycle->started_ns));
+}
+
+/** --- the cycle --- */
+
+struct member_order {
+	struct bt_queue_entry *entry;
+	uint32_t index; /* equal members keep their order */
+};
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct member_order *left = a;
+	const struct member_order *right = b;
+	if (left->entry->pod.priority != right->entry->pod.priority) {
+		return left->entry->pod.priority > right->entry->pod.priority ? -1 : 1;
+	}
+	if (left->entry->initial_attempt_ns != right->entry->initial_attempt_ns) {
+		return left->entry->initial_attempt_ns < right->entry->initial_attempt_ns ? -1 : 1;
+	}
+	return (left->index > right->index) - (left->index < right->index);
+}
+
+/** The popped pod first, then those of its unscheduled siblings that can be had, by name; in the
+ * order of their priority, then of their first entry into the active queue. */
+static void assemble(struct bt_group_cycle *cycle, struct bt_queue_entry *popped,
+	const struct bt_group_members *members)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct bt_str *names;
+	uint32_t count = bt_group_unscheduled_names(
+		scheduler->engine->state, members, &cycle->arena, &names);
+	bt_vec_push(&cycle->members, popped);
+	for (uint32_t i = 0; i < count; i++) {
+		names[i] = bt_arena_str(&cycle->arena, names[i]);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_queue_entry *entry = bt_str_equal(names[i], popped->pod.name)
+			? NULL
+			: bt_queue_pop_pod(scheduler->queue, cycle->attempt.namespace_, names[i],
+				  cycle->now_ns);
+		if (entry != NULL) {
+			bt_vec_push(&cycle->members, entry);
+		}
+	}
+	uint32_t total = cycle->members.count;
+	struct member_order *order = BT_ARENA_NEW_ARRAY(&cycle->arena, struct member_order, total);
+	for (uint32_t i = 0; i < total; i++) {
+		order[i] = (struct member_order){cycle->members.items[i], i};
+	}
+	qsort(order, total, sizeof(*order), compare_members);
+	for (uint32_t i = 0; i < total; i++) {
+		cycle->members.items[i] = order[i].entry;
+	}
+}
+
+/** All members have one profile; else each fails. */
+static bool has_one_profile(struct bt_group_cycle *cycle)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct bt_str first = cycle->members.items[0]->pod.object->spec.scheduler_name;
+	struct bt_str text = BT_STR("");
+	cycle->framework = bt_engine_profile(scheduler->engine, first);
+	for (uint32_t i = 1; i < cycle->members.count && text.length == 0; i++) {
+		struct bt_str other = cycle->members.items[i]->pod.object->spec.scheduler_name;
+		if (!bt_str_equal(first, other)) {
+			/* Upstream names the differing member's first. */
+			text = bt_arena_printf(&cycle->arena,
+				"all pods in a single pod group should have the same "
+				".spec.schedulerName set, got: \"%.*s\" and \"%.*s\"",
+				BT_STR_ARG(other), BT_STR_ARG(first));
+		}
+	}
+	if (text.length == 0 && cycle->framework != NULL) {
+		return true;
+	}
+	if (text.length == 0) {
+		text = bt_arena_printf(&cycle->arena,
+			"profile not found for scheduler name \"%.*s\"", BT_STR_ARG(first));
+	}
+	struct bt_status status = bt_status_error_text(&cycle->arena, text);
+	static const struct bt_str no_node = {NULL, 0};
+	for (uint32_t i = 0; i < cycle->members.count; i++) {
+		struct bt_queue_entry *entry = cycle->members.items[i];
+		cycle->framework = bt_engine_profile(
+			scheduler->engine, entry->pod.object->spec.scheduler_name);
+		if (cycle->framework == NULL) {
+			bt_queue_release(scheduler->queue, entry);
+		} else {
+			fail_with_group(cycle, entry, &status, &no_node);
+		}
+	}
+	return false;
+}
+
+/** Members that are being deleted or assumed already end here. */
+static void drop_members(struct bt_group_cycle *cycle)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < cycle->members.count; i++) {
+		struct bt_queue_entry *entry = cycle->members.items[i];
+		if (bt_scheduler_skips_pod(cycle->scheduler, entry)) {
+			bt_queue_release(cycle->scheduler->queue, entry);
+		} else {
+			cycle->members.items[kept++] = entry;
+		}
+	}
+	cycle->members.count = kept;
+}
+
+static void run_cycle(struct bt_group_cycle *cycle)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct group_run run = {0};
+	cycle->cycle_count = bt_queue_scheduling_cycle(scheduler->queue);
+	cycle->shared = (struct bt_group_state){
+		.arena = &cycle->arena,
+		.data = BT_ARENA_NEW_ARRAY(
+			&cycle->arena, void *, cycle->framework->instances.count),
+	};
+	if (bt_state_refresh_snapshot(scheduler->engine->state, &err) < 0) {
+		run.status = bt_status_from_error(&cycle->arena, &err);
+	} else {
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		run = run_algorithm(cycle, false);
+		if (scheduler->metrics != NULL) {
+			bt_metric_observe(bt_scheduler_cell(scheduler->metrics,
+						  BT_FAMILY_GROUP_ALGORITHM_DURATION, NULL),
+				bt_metrics_seconds(
+					bt_metrics_now(scheduler->metrics) - started_ns));
+		}
+		activate_wanted(scheduler, &cycle->arena, cycle->now_ns);
+		bt_scheduler_announce_devices(scheduler, cycle->now_ns);
+	}
+	cycle->attempt.message = bt_status_message_str(&run.status, &cycle->arena);
+	cycle->attempt.member_count = cycle->members.count;
+	for (uint32_t i = 0; i < cycle->members.count; i++) {
+		submit_member(cycle, &run, cycle->members.items[i],
+			run.tries != NULL ? &run.tries[i] : NULL);
+	}
+	write_condition(cycle, &run);
+	count_attempt(cycle, &run);
+	/* Binding cycles begin when the cycle is over. */
+	for (uint32_t i = 0; i < cycle->starting.count; i++) {
+		bt_scheduler_start_held_binding(scheduler, cycle->starting.items[i]);
+	}
+	cycle->starting.count = 0;
+	release_run(cycle, &run);
+}
+
+void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	struct bt_group_cycle *cycle = scheduler->group_cycle;
+	bt_arena_reset(&cycle->arena);
+	cycle->scheduler = scheduler;
+	cycle->now_ns = now_ns;
+	cycle->started_ns = bt_metrics_now(scheduler->metrics);
+	cycle->members.count = 0;
+	cycle->ended.count = 0;
+	cycle->told = 0;
+	cycle->has_run = true;
+	cycle->attempt = (struct bt_group_attempt){
+		.namespace_ = bt_arena_str(&cycle->arena, entry->pod.namespace_),
+		.name = bt_arena_str(
+			&cycle->arena, entry->pod.object->spec.scheduling_group->pod_group_name),
+		.pod_name = bt_arena_str(&cycle->arena, entry->pod.name),
+	};
+	bt_scheduler_name_attempt(scheduler, &entry->pod, out_attempt);
+	out_attempt->outcome = BT_ATTEMPT_SKIPPED;
+	out_attempt->group_name = cycle->attempt.name;
+	const struct bt_group_members *members = bt_pod_groups_find(
+		scheduler->engine->state, cycle->attempt.namespace_, cycle->attempt.name);
+	BT_LOG_INFO(3, "Attempting to schedule pod group",
+		BT_LOG_REF("podGroup", cycle->attempt.namespace_, cycle->attempt.name));
+	if (members == NULL) {
+		/* Upstream loses the error on the way: there is nothing to report. */
+		struct bt_status nothing = bt_status_code_only(BT_STATUS_SKIP);
+		cycle->framework = bt_engine_profile(
+			scheduler->engine, entry->pod.object->spec.scheduler_name);
+		if (cycle->framework != NULL) {
+			fail_with_group(cycle, entry, &nothing, NULL);
+		} else {
+			bt_queue_release(scheduler->queue, entry);
+		}
+	} else {
+		assemble(cycle, entry, members);
+		if (has_one_profile(cycle)) {
+			drop_members(cycle);
+			if (cycle->members.count != 0) {
+				run_cycle(cycle);
+			}
+		}
+	}
+	(void)bt_group_cycle_next_member(cycle, out_attempt);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/pod_groups.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "state/state_private.h"
+
+const struct bt_str *bt_pod_group_name_of(const struct bt_pod *pod)
+{
+	return pod->spec.scheduling_group != NULL ? &pod->spec.scheduling_group->pod_group_name
+						  : NULL;
+}
+
+static uint64_t key_hash(bt_sym namespace_, bt_sym name)
+{
+	return bt_sym_hash(namespace_) * 31 + bt_sym_hash(name);
+}
+
+void bt_pod_groups_init(struct bt_state *state)
+{
+	state->pod_groups = BT_NEW(struct bt_pod_groups);
+}
+
+void bt_pod_groups_destroy(struct bt_state *state)
+{
+	struct bt_pod_groups *groups = state->pod_groups;
+
+	if (groups == NULL) {
+		return;
+	}
+	/* Symbols end with the table. */
+	for (uint32_t i = 0; i < groups->groups.count; i++) {
+		bt_vec_finish(&groups->groups.items[i].items);
+		bt_map_finish(&groups->groups.items[i].by_uid);
+	}
+	bt_vec_finish(&groups->groups);
+	bt_vec_finish(&groups->free_ids);
+	bt_vec_finish(&groups->wanted);
+	bt_map_finish(&groups->map);
+	bt_free(groups);
+}
+
+size_t bt_pod_groups_memory_bytes(const struct bt_pod_groups *groups)
+{
+	size_t bytes = sizeof(*groups) + groups->groups.capacity * sizeof(groups->groups.items[0]) +
+		groups->free_ids.capacity * sizeof(uint32_t) +
+		groups->wanted.capacity * sizeof(uint32_t) +
+		groups->map.capacity * sizeof(struct bt_map_slot);
+
+	for (uint32_t i = 0; i < groups->groups.count; i++) {
+		const struct bt_group_members *members = &groups->groups.items[i];
+		bytes += members->items.capacity * sizeof(members->items.items[0]) +
+			members->by_uid.capacity * sizeof(struct bt_map_slot);
+	}
+	return bytes;
+}
+
+static struct bt_group_members *find_group(
+	const struct bt_pod_groups *groups, bt_sym namespace_, bt_sym name)
+{
+	if (bt_sym_is_none(namespace_) || bt_sym_is_none(name)) {
+		return NULL;
+	}
+	BT_MAP_EACH (&groups->map, key_hash(namespace_, name), id) {
+		struct bt_group_members *members = &groups->groups.items[id];
+		if (bt_sym_equal(members->namespace_, namespace_) &&
+			bt_sym_equal(members->name, name)) {
+			return members;
+		}
+	}
+	return NULL;
+}
+
+struct bt_group_members *bt_pod_groups_find(
+	const struct bt_state *state, struct bt_str namespace_, struct bt_str name)
+{
+	return state->pod_groups == NULL
+		? NULL
+		: find_group(state->pod_groups, bt_symbol_find(&state->symbols, namespace_),
+			  bt_symbol_find(&state->symbols, name));
+}
+
+/** The pod's group; NULL also for a pod of none. */
+static struct bt_group_members *group_of(const struct bt_state *state, const struct bt_pod *pod)
+{
+	const struct bt_str *name = bt_pod_group_name_of(pod);
+
+	return name != NULL ? bt_pod_groups_find(state, pod->metadata.namespace_, *name) : NULL;
+}
+
+static struct bt_group_member *find_member(const struct bt_group_members *members, bt_sym uid)
+{
+	if (bt_sym_is_none(uid)) {
+		return NULL;
+	}
+	BT_MAP_EACH (&members->by_uid, bt_sym_hash(uid), at) {
+		if (bt_sym_equal(members->items.items[at].uid, uid)) {
+			return &members->items.items[at];
+		}
+	}
+	return NULL;
+}
+
+static struct bt_group_member *member_of(const struct bt_state *state,
+	const struct bt_group_members *members, const struct bt_pod *pod)
+{
+	return members != NULL
+		? find_member(members, bt_symbol_find(&state->symbols, pod->metadata.uid))
+		: NULL;
+}
+
+/** The pod's member, new if need be; NULL: it is in no group. */
+static struct bt_group_member *ensure_member(
+	struct bt_state *state, const struct bt_pod *pod, struct bt_group_members **out_members)
+{
+	struct bt_pod_groups *groups = state->pod_groups;
+	const struct bt_str *name = bt_pod_group_name_of(pod);
+	struct bt_group_members *members;
+	struct bt_group_member *member;
+	uint32_t id;
+
+	if (groups == NULL || name == NULL) {
+		return NULL;
+	}
+	members = group_of(state, pod);
+	if (members == NULL) {
+		struct bt_group_members fresh = {
+			.namespace_ = bt_symbol_ref_str(&state->symbols, pod->metadata.namespace_),
+			.name = bt_symbol_ref_str(&state->symbols, *name),
+		};
+		bt_vec_store(&groups->groups, &groups->free_ids, fresh, id);
+		bt_map_insert(&groups->map, key_hash(fresh.namespace_, fresh.name), id);
+		members = &groups->groups.items[id];
+	}
+	*out_members = members;
+	member = member_of(state, members, pod);
+	if (member == NULL) {
+		struct bt_group_member fresh = {
+			.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid),
+			.name = bt_symbol_ref_str(&state->symbols, pod->metadata.name),
+		};
+		bt_vec_push(&members->items, fresh);
+		bt_map_insert(&members->by_uid, bt_sym_hash(fresh.uid), members->items.count - 1);
+		member = &members->items.items[members->items.count - 1];
+	}
+	return member;
+}
+
+static bool is_scheduled(const struct bt_group_member *member)
+{
+	return member->is_assumed || member->is_assigned;
+}
+
+/** The member's sets change: counters follow. */
+static void set_member(struct bt_group_members *members, struct bt_group_member *member,
+	struct bt_group_member changed)
+{
+	members->scheduled_count -= is_scheduled(member);
+	members->snapshot_count -= member->is_in_snapshot && !is_scheduled(member);
+	*member = changed;
+	members->scheduled_count += is_scheduled(member);
+	members->snapshot_count += member->is_in_snapshot && !is_scheduled(member);
+}
+
+static void remove_member(
+	struct bt_state *state, struct bt_group_members *members, struct bt_group_member *member)
+{
+	struct bt_pod_groups *groups = state->pod_groups;
+	uint32_t at = (uint32_t)(member - members->items.items);
+	uint32_t last = members->items.count - 1;
+	struct bt_group_member gone = *member;
+
+	set_member(members, member, (struct bt_group_member){.uid = gone.uid, .name = gone.name});
+	(void)bt_map_remove(&members->by_uid, bt_sym_hash(gone.uid), at);
+	if (at != last) {
+		bt_sym moved = members->items.items[last].uid;
+		(void)bt_map_remove(&members->by_uid, bt_sym_hash(moved), last);
+		bt_map_insert(&members->by_uid, bt_sym_hash(moved), at);
+	}
+	bt_vec_remove_swap(&members->items, at);
+	bt_symbol_unref(&state->symbols, gone.uid);
+	bt_symbol_unref(&state->symbols, gone.name);
+	if (members->items.count == 0) {
+		uint32_t id = (uint32_t)(members - groups->groups.items);
+
+		for (uint32_t i = 0; members->wants_activation && i < groups->wanted.count; i++) {
+			if (groups->wanted.items[i] == id) {
+				bt_vec_remove_ordered(&groups->wanted, i);
+				break;
+			}
+		}
+		(void)bt_map_remove(&groups->map, key_hash(members->namespace_, members->name), id);
+		bt_symbol_unref(&state->symbols, members->namespace_);
+		bt_symbol_unref(&state->symbols, members->name);
+		bt_vec_finish(&members->items);
+		bt_map_finish(&members->by_uid);
+		*members = (struct bt_group_members){.namespace_ = BT_SYM_NONE};
+		bt_vec_push(&groups->free_ids, id);
+	}
+}
+
+void bt_pod_groups_add_pending(struct bt_state *state, const struct bt_pod *pod)
+{
+	struct bt_group_members *members = NULL;
+	struct bt_group_member *member = ensure_member(state, pod, &members);
+
+	if (member != NULL) {
+		struct bt_group_member changed = *member;
+
+		changed.is_unscheduled = true;
+		changed.has_node = false;
+		set_member(members, member, changed);
+	}
+}
+
+void bt_pod_groups_remove_pending(struct bt_state *state, const struct bt_pod *pod)
+{
+	struct bt_group_members *members = group_of(state, pod);
+	struct bt_group_member *member = member_of(state, members, pod);
+
+	if (member != NULL) {
+		remove_member(state, members, member);
+	}
+}
+
+void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool was_assumed)
+{
+	struct bt_group_members *members = NULL;
+	struct bt_group_member *member = ensure_member(state, pod, &members);
+
+	if (member != NULL) {
+		struct bt_group_member changed = *member;
+
+		if (was_assumed) {
+			changed.is_unscheduled = false;
+			changed.is_assumed = false;
+		}
+		changed.is_assigned = true;
+		changed.has_node = true;
+		set_member(members, member, changed);
+	}
+}
+
+/** The member by what a pod record says; NULL: the pod is no member. */
+static struct bt_group_member *member_of_record(const struct bt_state *state, bt_sym uid,
+	bt_sym namespace_, uint32_t shape, struct bt_group_members **out_members)
+{
+	const struct bt_str *name = bt_pod_group_name_of(bt_shape_at(&state->shapes, shape)->pod);
+
+	*out_members = name != NULL
+		? find_group(state->pod_groups, namespace_, bt_symbol_find(&state->symbols, *name))
+		: NULL;
+	return *out_members != NULL ? find_member(*out_members, uid) : NULL;
+}
+
+void bt_pod_groups_remove(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape)
+{
+	struct bt_group_members *members;
+	struct bt_group_member *member = member_of_record(state, uid, namespace_, shape, &members);
+
+	if (member != NULL) {
+		remove_member(state, members, member);
+	}
+}
+
+void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod)
+{
+	struct bt_group_members *members = group_of(state, pod);
+	struct bt_group_member *member = member_of(state, members, pod);
+
+	if (members == NULL && bt_pod_group_name_of(pod) != NULL) {
+		/* The object that creates the group has its node already. */
+		bt_pod_groups_assign(state, pod, false);
+	} else if (member != NULL) {
+		struct bt_group_member changed = *member;
+
+		changed.is_unscheduled = false;
+		changed.is_assigned |= member->has_node;
+		changed.is_assumed |= !member->has_node;
+		set_member(members, member, changed);
+	}
+}
+
+void bt_pod_groups_forget(struct bt_state *state, const struct bt_pod *pod)
+{
+	struct bt_group_members *members = group_of(state, pod);
+	struct bt_group_member *member = member_of(state, members, pod);
+
+	if (member != NULL) {
+		struct bt_group_member changed = *member;
+
+		changed.is_assumed = false;
+		changed.is_assigned |= member->has_node;
+		changed.is_unscheduled |= !member->has_node;
+		set_member(members, member, changed);
+	}
+}
+
+static void set_in_snapshot(
+	struct bt_group_members *members, struct bt_group_member *member, bool is_in_snapshot)
+{
+	if (member != NULL) {
+		struct bt_group_member changed = *member;
+
+		changed.is_in_snapshot = is_in_snapshot;
+		set_member(members, member, changed);
+	}
+}
+
+void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod)
+{
+	struct bt_group_members *members = group_of(state, pod);
+
+	set_in_snapshot(members, member_of(state, members, pod), true);
+}
+
+void bt_pod_groups_unmark(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape)
+{
+	struct bt_group_members *members;
+	struct bt_group_member *member = member_of_record(state, uid, namespace_, shape, &members);
+
+	set_in_snapshot(members, member, false);
+}
+
+void bt_pod_groups_want_activation(struct bt_state *state, struct bt_group_members *members)
+{
+	struct bt_pod_groups *groups = state->pod_groups;
+
+	if (!members->wants_activation) {
+		members->wants_activation = true;
+		bt_vec_push(&groups->wanted, (uint32_t)(members - groups->groups.items));
+	}
+}
+
+struct bt_group_members *bt_pod_groups_take_wanted(struct bt_state *state)
+{
+	struct bt_pod_groups *groups = state->pod_groups;
+	struct bt_group_members *members;
+
+	if (groups == NULL || groups->wanted.count == 0) {
+		return NULL;
+	}
+	members = &groups->groups.items[groups->wanted.items[0]];
+	bt_vec_remove_ordered(&groups->wanted, 0);
+	members->wants_activation = false;
+	return members;
+}
+
+uint32_t bt_group_unscheduled_names(const struct bt_state *state,
+	const struct bt_group_members *members, struct bt_arena *arena, struct bt_str **out_names)
+{
+	uint32_t count = 0;
+
+	*out_names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, members->items.count);
+	for (uint32_t i = 0; i < members->items.count; i++) {
+		if (members->items.items[i].is_unscheduled) {
+			(*out_names)[count++] =
+				bt_symbol_text(&state->symbols, members->items.items[i].name);
+		}
+	}
+	if (count > 1) {
+		qsort(*out_names, count, sizeof(**out_names), bt_str_compare_qsort);
+	}
+	return count;
+}
