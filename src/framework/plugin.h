@@ -191,6 +191,8 @@ struct bt_handle {
 	struct bt_prng *prng;                 /* NULL: where there is a choice, the first */
 	/** Taken among equally good candidates of preemption; for replays of recorded runs. */
 	struct bt_str preferred_node;
+	/** The same by name, where no node is preferred. */
+	bool takes_first_by_name;
 	int64_t now_ns; /* the owner's clock at its last call */
 	bool verify;    /* what is computed in a fast way is compared with the plain way */
 	/** KUBE_MAX_PD_VOLS, for the legacy volume counts (spec 05b B9); 0 = not given. */

@@ -120,22 +120,39 @@ static const bt_candidate_score default_scores[] = {
 	latest_start,
 };
 
-/** The preferred node, if it is one of the choices, comes first. */
+/**
+ * Which of several equally good choices comes first: the preferred node if it is one of them; for
+ * replays the first by name, or the last when its victims have not started: these start the later
+ * the later they are looked at.
+ */
 static void prefer(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)
 {
-	struct bt_str preferred = evaluator->handle->preferred_node;
-	const struct bt_node_table *nodes = &evaluator->handle->state->nodes;
+	const struct bt_handle *handle = evaluator->handle;
+	const struct bt_node_table *nodes = &handle->state->nodes;
+	uint32_t first = 0;
 
-	for (uint32_t i = 1; preferred.length != 0 && i < count; i++) {
-		uint32_t choice = choices[i];
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str name =
+			bt_node_table_name(nodes, decision->candidates[choices[i]].slot);
+		int order = bt_str_compare(
+			name, bt_node_table_name(nodes, decision->candidates[choices[first]].slot));
 
-		if (bt_str_equal(bt_node_table_name(nodes, decision->candidates[choice].slot),
-			    preferred)) {
-			choices[i] = choices[0];
-			choices[0] = choice;
-			return;
+		if (handle->preferred_node.length != 0 &&
+			bt_str_equal(name, handle->preferred_node)) {
+			first = i;
+			break;
 		}
+		if (handle->takes_first_by_name) {
+			bool unstarted = latest_start(evaluator,
+						 &decision->candidates[choices[i]]) == INT64_MAX;
+			first = (unstarted ? order > 0 : order < 0) ? i : first;
+		}
+	}
+	if (count != 0) {
+		uint32_t choice = choices[first];
+		choices[first] = choices[0];
+		choices[0] = choice;
 	}
 }
 

@@ -95,6 +95,8 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 		}
 		handle->prng = &engine->prng;
 		handle->verify = engine->options.verify;
+		handle->takes_first_by_name =
+			engine->options.tie_policy == BT_TIE_FIRST_BY_NAME;
 		handle->max_pd_volumes = engine->options.max_pd_volumes;
 		handle->preemption_extenders = engine->extenders.preemption;
 		handle->preemption_extender_count = engine->extenders.count;
