@@ -7,8 +7,10 @@
 struct unit {
 	const struct bt_pod_group *group; /* NULL: a single pod */
 	int32_t priority;
-	int64_t start_seconds; /* of the pod met first; later members do not lower it */
-	bool is_grouped;       /* its first pod has a scheduling group, whatever the mode */
+	/** Of the pod met first; later members do not lower it. A pod without a start time counts
+	 * as started when it is met: after all that have one, and after those met before. */
+	int64_t start_seconds;
+	bool is_grouped; /* its first pod has a scheduling group, whatever the mode */
 	BT_VEC(uint32_t) pods;
 };
 
@@ -75,7 +77,10 @@ static bool more_important(const void *context, uint32_t a, uint32_t b)
 	if (left->is_grouped && left->pods.count != right->pods.count) {
 		return left->pods.count > right->pods.count;
 	}
-	return bt_is_more_important(0, left->start_seconds, 0, right->start_seconds);
+	if (left->start_seconds != right->start_seconds) {
+		return left->start_seconds < right->start_seconds;
+	}
+	return left->start_seconds == INT64_MAX && a < b;
 }
 
 static bool breaks_budget(struct attempt *attempt, const struct unit *unit)
@@ -162,7 +167,9 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 				unit = &attempt->units.items[attempt->units.count - 1];
 			}
 			if (unit->pods.count == 0) {
-				unit->start_seconds = pod.start_seconds;
+				unit->start_seconds = pod.start_seconds != INT64_MIN
+					? pod.start_seconds
+					: INT64_MAX;
 				unit->is_grouped =
 					bt_plugin_pod_spec(&pod)->scheduling_group != NULL;
 			}

@@ -32,6 +32,7 @@ struct group_run {
 
 struct bt_group_cycle {
 	bool has_placements; /* gate TopologyAwareWorkloadScheduling */
+	bool preempts;       /* gate WorkloadAwarePreemption */
 	struct bt_arena arena;
 	struct bt_scheduler *scheduler;
 	struct bt_framework *framework;
@@ -54,6 +55,7 @@ struct bt_group_cycle *bt_group_cycle_create(const struct bt_gates *gates)
 	struct bt_group_cycle *cycle = BT_NEW(struct bt_group_cycle);
 	bt_arena_init(&cycle->arena, 0);
 	cycle->has_placements = bt_gate_enabled(gates, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING);
+	cycle->preempts = bt_gate_enabled(gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION);
 	return cycle;
 }
 
@@ -233,6 +235,9 @@ static struct group_run run_in_placement(
 	struct bt_group_cycle *cycle, const struct bt_placement *placement, bool skips_post_filter)
 {
 	struct bt_state *state = cycle->scheduler->engine->state;
+	if (placement->count == state->snapshot.count) {
+		return run_members(cycle, skips_post_filter); /* it restricts nothing */
+	}
 	struct bt_placement_node *nodes =
 		BT_ARENA_NEW_ARRAY(&cycle->arena, struct bt_placement_node, placement->count);
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -371,6 +376,83 @@ static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_p
 {
 	return cycle->has_placements ? run_placements(cycle, skips_post_filter)
 				     : run_members(cycle, skips_post_filter);
+}
+
+/** --- preemption for the whole group: spec 09 section 9, 08 section 14 --- */
+
+struct group_trial {
+	struct bt_group_cycle *cycle;
+	struct bt_state_trial snapshot;
+};
+
+static int take_victim(void *context, uint32_t pod_id, BT_UNUSED struct berth_error *err)
+{
+	struct group_trial *trial = context;
+	bt_state_trial_take_pod(&trial->snapshot, pod_id);
+	return 0;
+}
+
+static int return_victim(void *context, uint32_t pod_id, BT_UNUSED struct berth_error *err)
+{
+	struct group_trial *trial = context;
+	bt_snapshot_trial_return_pod(&trial->snapshot, pod_id);
+	return 0;
+}
+
+static struct bt_status find_feasible(void *context)
+{
+	struct group_trial *trial = context;
+	struct group_run run = run_algorithm(trial->cycle, true);
+	release_run(trial->cycle, &run);
+	return run.status;
+}
+
+/** The group was rejected: look for pods that have to go, and evict them. */
+static void preempt(struct bt_group_cycle *cycle, struct group_run *run)
+{
+	struct bt_arena *arena = &cycle->arena;
+	struct bt_state *state = cycle->scheduler->engine->state;
+	const struct bt_pod_group *group = bt_object_store_find(
+		&state->objects, BT_KIND_POD_GROUP, cycle->attempt.namespace_, cycle->attempt.name);
+	struct bt_status status;
+	if (cycle->framework->pod_group_post_filter != NULL && group == NULL) {
+		struct bt_str text = bt_arena_printf(arena,
+			"failed to get pod group object: podgroup.scheduling.k8s.io \"%.*s\" not "
+			"found",
+			BT_STR_ARG(cycle->attempt.name));
+		run->status = bt_status_error_text(arena, text);
+		return;
+	}
+	if (cycle->framework->pod_group_post_filter != NULL &&
+		group->spec.scheduling_constraints != NULL &&
+		group->spec.scheduling_constraints->topology.count != 0) {
+		status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
+			BT_STR("workload aware preemption is not supported for pod groups with "
+			       "scheduling constraints"));
+	} else {
+		struct group_trial trial = {.cycle = cycle};
+		struct bt_pod_group_trial ops = {take_victim, return_victim, find_feasible, &trial};
+		const struct bt_pod_info **pods =
+			BT_ARENA_NEW_ARRAY(arena, const struct bt_pod_info *, cycle->members.count);
+		for (uint32_t i = 0; i < cycle->members.count; i++) {
+			pods[i] = &cycle->members.items[i]->pod;
+		}
+		bt_snapshot_trial_begin(&trial.snapshot, state);
+		status = bt_run_pod_group_post_filter(
+			cycle->framework, arena, group, pods, cycle->members.count, &ops);
+		bt_snapshot_trial_end(&trial.snapshot);
+	}
+	if (bt_status_is_success(&status)) {
+		run->waits_for_preemption = true;
+	} else if (status.code == BT_STATUS_ERROR) {
+		run->status = status;
+	} else {
+		struct bt_str first = bt_status_message_str(&run->status, arena);
+		struct bt_str reason = bt_status_message_str(&status, arena);
+		run->status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
+			bt_arena_printf(
+				arena, "%.*s, %.*s", BT_STR_ARG(first), BT_STR_ARG(reason)));
+	}
 }
 
 /** --- what becomes of the members: spec 09 section 7.6 --- */
@@ -689,6 +771,9 @@ static void run_cycle(struct bt_group_cycle *cycle)
 						  BT_FAMILY_GROUP_ALGORITHM_DURATION, NULL),
 				bt_metrics_seconds(
 					bt_metrics_now(scheduler->metrics) - started_ns));
+		}
+		if (cycle->preempts && run.status.code == BT_STATUS_UNSCHEDULABLE) {
+			preempt(cycle, &run);
 		}
 		activate_wanted(scheduler, &cycle->arena, cycle->now_ns);
 		bt_scheduler_announce_devices(scheduler, cycle->now_ns);

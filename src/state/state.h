@@ -349,7 +349,10 @@ struct bt_state_trial {
 	struct bt_state *state;
 	struct bt_arena arena;
 	BT_VEC(struct bt_trial_slot) slots;
-	BT_VEC(uint32_t) pods; /* taken away, in this order */
+	BT_VEC(uint32_t) slot_at; /* by slot: its index in slots, plus 1; 0: none */
+	BT_VEC(uint32_t) pods;    /* taken away, each once, in this order */
+	struct bt_bitset away;    /* by pod: those that have not come back */
+	bool in_snapshot;
 };
 
 /** Refreshes the snapshot. On failure nothing is to be ended. */
@@ -363,10 +366,21 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 	const struct bt_node *now);
 /**
  * The pod, which is on a node of the snapshot, does not count any more: as if it had never been
- * there, so that other pods keep ports they share with it. Each only once.
+ * there, so that other pods keep ports they share with it. It must be there.
  */
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id);
 /** What bt_state_trial_set_node and _take_pod did is seen by the next cycle only after this. */
 BT_MUST_USE int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err);
 BT_MUST_USE int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err);
+
+/**
+ * The trial of a pod group that preempts, within its cycle: bt_state_trial_take_pod takes pods out
+ * of the snapshot only, as upstream does with its copies of nodes. So the pod takes along ports
+ * that it shares with others, claims and groups keep it, and changes show at once. Pods are assumed
+ * and forgotten in between. Spec: 08 section 14.
+ */
+void bt_snapshot_trial_begin(struct bt_state_trial *trial, struct bt_state *state);
+/** A pod that was taken counts again, after the other pods of its node. */
+void bt_snapshot_trial_return_pod(struct bt_state_trial *trial, uint32_t pod_id);
+void bt_snapshot_trial_end(struct bt_state_trial *trial);
 #endif

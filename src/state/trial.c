@@ -24,10 +24,11 @@ static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slo
 	const struct bt_node_row *row = &trial->state->nodes.rows[slot];
 	struct bt_trial_slot saved = {.slot = slot, .images_version = row->images_version};
 
-	for (uint32_t i = 0; i < trial->slots.count; i++) {
-		if (trial->slots.items[i].slot == slot) {
-			return &trial->slots.items[i];
-		}
+	while (trial->slot_at.count <= slot) {
+		bt_vec_push(&trial->slot_at, 0);
+	}
+	if (trial->slot_at.items[slot] != 0) {
+		return &trial->slots.items[trial->slot_at.items[slot] - 1];
 	}
 	COPY_LIST(&saved.pods, &row->pods);
 	COPY_LIST(&saved.pods_with_affinity, &row->pods_with_affinity);
@@ -52,6 +53,7 @@ static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slo
 		saved.image_counts[i] = row->images.items[i].node_count;
 	}
 	bt_vec_push(&trial->slots, saved);
+	trial->slot_at.items[slot] = trial->slots.count;
 	return &trial->slots.items[trial->slots.count - 1];
 }
 
@@ -92,13 +94,44 @@ static void keep_ports_of_others(struct bt_state *state, uint32_t slot)
 
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 {
-	const struct bt_pod_record *record = bt_state_pod_at(trial->state, pod_id);
+	struct bt_pod_record *record = &trial->state->pods.records.items[pod_id];
 
 	BT_ASSERT(record->in_use && !record->snapshot_only);
 	(void)remember(trial, record->node);
+	if (trial->away.bit_count <= pod_id) {
+		bt_bitset_resize(&trial->away, trial->state->pods.records.count);
+	}
+	BT_ASSERT(!bt_bitset_get(&trial->away, pod_id));
+	bt_bitset_assign(&trial->away, pod_id, true);
 	bt_vec_push(&trial->pods, pod_id);
+	/* What only the snapshot knows leaves generations and claims alone. */
+	record->snapshot_only = trial->in_snapshot;
 	bt_state_detach_pod(trial->state, pod_id);
-	keep_ports_of_others(trial->state, record->node);
+	record->snapshot_only = false;
+	if (!trial->in_snapshot) {
+		keep_ports_of_others(trial->state, record->node);
+	}
+}
+
+void bt_snapshot_trial_begin(struct bt_state_trial *trial, struct bt_state *state)
+{
+	*trial = (struct bt_state_trial){.state = state, .in_snapshot = true};
+}
+
+static void attach(struct bt_state_trial *trial, uint32_t pod_id)
+{
+	struct bt_pod_record *record = &trial->state->pods.records.items[pod_id];
+
+	bt_bitset_assign(&trial->away, pod_id, false);
+	record->snapshot_only = trial->in_snapshot;
+	bt_state_attach_pod(trial->state, pod_id);
+	record->snapshot_only = false;
+}
+
+void bt_snapshot_trial_return_pod(struct bt_state_trial *trial, uint32_t pod_id)
+{
+	BT_ASSERT(bt_bitset_get(&trial->away, pod_id));
+	attach(trial, pod_id);
 }
 
 int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err)
@@ -118,13 +151,15 @@ static bool has_port(const bt_host_port_list *ports, const struct bt_host_port *
 	return false;
 }
 
-int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
+/** All pods and nodes are what they were, in the same order. */
+static void restore(struct bt_state_trial *trial)
 {
 	struct bt_state *state = trial->state;
-	int result;
 
 	for (uint32_t i = trial->pods.count; i-- > 0;) {
-		bt_state_attach_pod(state, trial->pods.items[i]);
+		if (bt_bitset_get(&trial->away, trial->pods.items[i])) {
+			attach(trial, trial->pods.items[i]);
+		}
 	}
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
 		const struct bt_trial_slot *saved = &trial->slots.items[i];
@@ -165,6 +200,39 @@ int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 			bt_row_port_add(&state->symbols, row, &saved->ports.items[k]);
 		}
 	}
+}
+
+static void finish(struct bt_state_trial *trial)
+{
+	for (uint32_t i = 0; i < trial->slots.count; i++) {
+		bt_vec_finish(&trial->slots.items[i].pods);
+		bt_vec_finish(&trial->slots.items[i].pods_with_affinity);
+		bt_vec_finish(&trial->slots.items[i].pods_with_required_anti_affinity);
+	}
+	bt_vec_finish(&trial->slots);
+	bt_vec_finish(&trial->slot_at);
+	bt_vec_finish(&trial->pods);
+	bt_bitset_finish(&trial->away);
+	bt_arena_finish(&trial->arena);
+}
+
+void bt_snapshot_trial_end(struct bt_state_trial *trial)
+{
+	restore(trial);
+	for (uint32_t i = 0; i < trial->slots.count; i++) {
+		/* Nothing but the ports may have changed without a note of it. */
+		bt_change_log_append(&trial->state->log, trial->slots.items[i].slot,
+			BT_CHANGE_PODS | BT_CHANGE_PORTS);
+	}
+	finish(trial);
+}
+
+int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
+{
+	struct bt_state *state = trial->state;
+	int result;
+
+	restore(trial);
 	result = bt_state_refresh_snapshot(state, err);
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
 		struct bt_trial_slot *saved = &trial->slots.items[i];
@@ -182,12 +250,7 @@ int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 		if (differs) {
 			bt_change_log_append(&state->log, saved->slot, BT_CHANGE_IMAGES);
 		}
-		bt_vec_finish(&saved->pods);
-		bt_vec_finish(&saved->pods_with_affinity);
-		bt_vec_finish(&saved->pods_with_required_anti_affinity);
 	}
-	bt_vec_finish(&trial->slots);
-	bt_vec_finish(&trial->pods);
-	bt_arena_finish(&trial->arena);
+	finish(trial);
 	return result;
 }

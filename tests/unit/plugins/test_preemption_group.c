@@ -134,6 +134,22 @@ START_TEST(test_preemption__edge_08_46_single_pods_go_first)
 }
 END_TEST
 
+/** Units without a start time started when they were met: the last one goes, on each node alike. */
+START_TEST(test_preemption__unit_met_last_goes_first)
+{
+	struct preemption_fixture fixture;
+	struct trial trial;
+
+	init(&fixture, &trial);
+	trial.slots_needed = 2;
+	preemption_add_pods(&fixture, "node1", "p1:low,start=9 p2:low p3:low");
+	preemption_add_pods(&fixture, "node2", "p4:low p5:low,start=8");
+	ck_assert_str_eq(preempt_hi(&fixture, &trial), "Success");
+	ck_assert_str_eq(preemption_log(&fixture), REMOVED("p3") "; " REMOVED("p4"));
+	preemption_finish(&fixture);
+}
+END_TEST
+
 START_TEST(test_preemption__edge_08_47_group_goes_as_a_whole)
 {
 	struct preemption_fixture fixture;
@@ -359,6 +375,7 @@ END_TEST
 
 BT_TEST_MAIN("preemption_group", test_preemption__edge_08_46_single_pods_go_first,
 	test_preemption__edge_08_47_group_goes_as_a_whole,
+	test_preemption__unit_met_last_goes_first,
 	test_preemption__edge_08_48_priority_of_the_group_counts,
 	test_preemption__edge_08_49_budget_of_one_member,
 	test_preemption__edge_08_50_one_member_never_preempts,
