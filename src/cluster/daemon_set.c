@@ -7,6 +7,7 @@
 #include "api/toleration.h"
 #include "cluster/owners.h"
 #include "cluster/replicas.h"
+#include "cluster/revisions.h"
 #include "cluster/tree.h"
 
 /** Writes of pods in one sync. */
@@ -22,6 +23,7 @@ struct bt_daemon_node {
 
 struct bt_daemon_sets {
 	struct bt_selector_table selectors;
+	struct bt_groups revisions;
 	BT_VEC(struct bt_daemon_node *) nodes; /* by name */
 	struct bt_groups targets;              /* unassigned pods by the node they are meant for */
 };
@@ -47,6 +49,7 @@ struct bt_daemon_pass {
 	struct bt_arena *arena;          /* of sync */
 	const struct bt_json_value *set; /* sync->object */
 	struct bt_json_value *template_; /* with the tolerations every daemon has */
+	struct bt_revisions revisions;
 	struct bt_str hash;
 	struct bt_pod_spec spec; /* of template_ */
 	struct bt_required_node_affinity affinity;
@@ -115,7 +118,7 @@ static bool daemon_read_spec(struct bt_daemon_pass *pass)
 		return false;
 	}
 	pass->affinity = bt_required_node_affinity_parse(&pass->spec, pass->arena);
-	pass->hash = bt_tree_template_hash(pass->arena, template_, NULL, 0);
+	pass->hash = pass->revisions.items[pass->revisions.update].hash;
 	pass->min_ready_seconds = bt_json_int64_at(pass->set, "spec.minReadySeconds", 0);
 	pass->max_surge = bt_tree_scaled(
 		bt_json_find_path(pass->set, "spec.updateStrategy.rollingUpdate.maxSurge"),
@@ -345,6 +348,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		bt_owners_observe(hub, observed, &self->selectors, false);
 		return;
 	}
+	if (observed->kind == BT_HUB_REVISIONS) {
+		bt_revisions_observe(&self->revisions, hub, observed, "DaemonSet");
+		return;
+	}
 	if (observed->kind == BT_HUB_PODS) {
 		bt_owners_enqueue(hub, observed, "DaemonSet", &self->selectors);
 		if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "DaemonSet")) {
@@ -388,6 +395,7 @@ static void finish(void *data)
 	bt_vec_finish(&self->nodes);
 	bt_selector_table_finish(&self->selectors);
 	bt_groups_finish(&self->targets);
+	bt_groups_finish(&self->revisions);
 }
 
 /* --- one set --- */
@@ -530,6 +538,9 @@ static void write_status(struct bt_daemon_pass *pass)
 	bt_json_set_int64(arena, status, "updatedNumberScheduled", updated);
 	bt_json_set_int64(arena, status, "numberAvailable", available);
 	bt_json_set_int64(arena, status, "numberUnavailable", desired - available);
+	if (pass->revisions.collision_count != 0) {
+		bt_json_set_int64(arena, status, "collisionCount", pass->revisions.collision_count);
+	}
 	bt_sync_write_status(pass->sync, status);
 }
 
@@ -540,10 +551,17 @@ static bool sync(struct bt_sync *sync)
 		.self = self, .sync = sync, .arena = sync->arena, .set = sync->object};
 	const struct bt_indexed_pod *record;
 	uint32_t count = 0;
+	bool *is_used;
 
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
-		bt_owners_adopt_pods(sync, &self->selectors, NULL, NULL) ||
-		!daemon_read_spec(&pass)) {
+		bt_owners_adopt_pods(sync, &self->selectors, NULL, NULL)) {
+		return true;
+	}
+	if (!bt_revisions_read(
+		    sync, &self->revisions, "controller-revision-hash", &pass.revisions)) {
+		return false;
+	}
+	if (!daemon_read_spec(&pass)) {
 		return true;
 	}
 	record = bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid"));
@@ -576,12 +594,21 @@ static bool sync(struct bt_sync *sync)
 		}
 	}
 	write_status(&pass);
+	is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
+	for (uint32_t i = 0; i < pass.revisions.count; i++) {
+		for (uint32_t n = 0; n < pass.pod_count && !is_used[i]; n++) {
+			is_used[i] = bt_str_equal(
+				pass.pods[n].record->hash, pass.revisions.items[i].hash);
+		}
+	}
+	bt_revisions_clean_up(sync, &pass.revisions, is_used);
 	return true;
 }
 
 const struct bt_controller_ops bt_daemon_set_controller = {
 	.name = "daemonset-controller",
-	.watches = BT_WATCH(BT_HUB_DAEMON_SETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES),
+	.watches = BT_WATCH(BT_HUB_DAEMON_SETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES) |
+		BT_WATCH(BT_HUB_REVISIONS),
 	.object = BT_HUB_DAEMON_SETS,
 	.data_bytes = sizeof(struct bt_daemon_sets),
 	.finish = finish,

@@ -277,7 +277,7 @@ static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct
 			set_condition(pass, "FailureTarget", "True", "PodFailurePolicy",
 				bt_arena_printf(arena,
 					"Pod %.*s has condition %.*s matching FailJob rule at "
-			                "index "
+					"index "
 					"%" PRIu32,
 					BT_STR_ARG(pod_key),
 					BT_STR_ARG(bt_json_text_at(found, "type")), i));

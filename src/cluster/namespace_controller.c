@@ -6,6 +6,8 @@
 
 /** So many deletions in one sync; then others have a turn. */
 #define DELETIONS_PER_SYNC 200
+/** Different finalizers that the conditions name. */
+#define FINALIZERS_MAX 20
 /** Ends of objects are gathered for so long before the next look. */
 #define GATHER_NS (BT_NS_PER_SECOND / 10)
 
@@ -13,12 +15,17 @@ struct terminator {
 	struct bt_groups ending; /* namespaces; the group says nothing */
 };
 
+struct finalizer_count {
+	struct bt_str name;
+	uint64_t count;
+};
+
 /** One look at one namespace. */
 struct pass {
 	struct bt_sync *sync;
 	uint32_t deletions;
 	uint64_t remaining;
-	uint64_t finalized; /* those that wait for a finalizer */
+	BT_VEC(struct finalizer_count) finalizers; /* of objects that wait for them */
 	struct bt_strbuf remaining_text;
 };
 
@@ -52,6 +59,29 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
+static void count_finalizers(struct pass *pass, const struct bt_json_value *object)
+{
+	const struct bt_json_value *names = bt_json_array_at(object, "metadata.finalizers");
+
+	for (uint32_t i = 0; i < names->count; i++) {
+		struct finalizer_count *found = NULL;
+
+		for (uint32_t n = 0; n < pass->finalizers.count && found == NULL; n++) {
+			if (bt_str_equal(
+				    pass->finalizers.items[n].name, names->elements[i]->text)) {
+				found = &pass->finalizers.items[n];
+			}
+		}
+		if (found != NULL) {
+			found->count++;
+		} else if (pass->finalizers.count < FINALIZERS_MAX) {
+			struct finalizer_count fresh = {
+				bt_arena_str(pass->sync->arena, names->elements[i]->text), 1};
+			bt_vec_push(&pass->finalizers, fresh);
+		}
+	}
+}
+
 static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 {
 	struct bt_sync *sync = pass->sync;
@@ -74,12 +104,12 @@ static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 		struct bt_str uid = bt_arena_str(&scratch, bt_json_text_at(object, "metadata.uid"));
 
 		if (bt_tree_is_deleting(object)) {
-			pass->finalized +=
-				bt_json_array_at(object, "metadata.finalizers")->count != 0;
+			count_finalizers(pass, object);
 		} else {
 			uint16_t code = bt_hub_delete(sync->hub, resource, key, -1, uid, &scratch);
 
 			pass->deletions++;
+			count_finalizers(pass, object);
 			sync->failed = sync->failed ||
 				!(bt_hub_is_done(code) || code == 202 || code == 409);
 		}
@@ -89,9 +119,9 @@ static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 	bt_arena_finish(&scratch);
 	left = bt_store_count_after(store, resource->collection, prefix, BT_STR(""));
 	if (left != 0) {
-		struct bt_str name = bt_resource_qualified(resource, sync->arena);
-		bt_strbuf_printf(&pass->remaining_text, "%s%.*s has %" PRIu64 " resource instances",
-			pass->remaining != 0 ? ", " : "", BT_STR_ARG(name), left);
+		bt_strbuf_printf(&pass->remaining_text,
+			"%s%s.%s has %" PRIu64 " resource instances",
+			pass->remaining != 0 ? ", " : "", resource->name, resource->group, left);
 		pass->remaining += left;
 	}
 }
@@ -103,7 +133,14 @@ static void write_conditions(struct pass *pass)
 	struct bt_json_value *list = bt_tree_copy_array(arena, sync->object, "status.conditions");
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	bool remains = pass->remaining != 0;
-	bool finalized = pass->finalized != 0;
+	bool finalized = pass->finalizers.count != 0;
+	struct bt_strbuf text = {0};
+
+	for (uint32_t i = 0; i < pass->finalizers.count; i++) {
+		bt_strbuf_printf(&text, "%s%.*s in %" PRIu64 " resource instances",
+			i != 0 ? ", " : "", BT_STR_ARG(pass->finalizers.items[i].name),
+			pass->finalizers.items[i].count);
+	}
 	const struct bt_tree_condition conditions[] = {
 		{"NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered",
 			BT_STR("All resources successfully discovered")},
@@ -121,13 +158,17 @@ static void write_conditions(struct pass *pass)
 				: BT_STR("All content successfully removed")},
 		{"NamespaceFinalizersRemaining", finalized ? "True" : "False",
 			finalized ? "SomeFinalizersRemain" : "ContentHasNoFinalizers",
-			finalized ? BT_STR("Some content in the namespace has finalizers remaining")
+			finalized ? bt_arena_printf(arena,
+					    "Some content in the namespace has finalizers "
+					    "remaining: %s",
+					    bt_strbuf_c(&text))
 				  : BT_STR("All content-preserving finalizers finished")},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(conditions); i++) {
 		(void)bt_tree_set_condition(arena, list, &conditions[i], false, sync->now_ns);
 	}
+	bt_strbuf_finish(&text);
 	bt_json_set_value(arena, status, "conditions", list);
 	bt_sync_write_status(sync, status);
 }
@@ -135,14 +176,18 @@ static void write_conditions(struct pass *pass)
 static bool sync(struct bt_sync *sync)
 {
 	struct pass pass = {.sync = sync};
+	bool has_pods;
 	const struct bt_resources *resources = bt_api_resources(sync->hub->api);
 
 	if (!bt_tree_is_deleting(sync->object) ||
 		bt_json_array_at(sync->object, "spec.finalizers")->count == 0) {
 		return true;
 	}
-	/* Every namespaced resource once: versions share a collection. */
-	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+	/* Pods first, and nothing else while there are any: what they use must outlive them. Then
+	 * every namespaced resource once: versions share a collection. */
+	delete_of(&pass, sync->hub->kinds[BT_HUB_PODS]);
+	has_pods = pass.remaining != 0;
+	for (uint32_t i = 0; !has_pods && i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (resource->namespaced && (resource->flags & BT_RESOURCE_REVIEW) == 0 &&
 			(resource->verbs & 1u << BT_VERB_DELETE) != 0 &&
@@ -166,6 +211,7 @@ static bool sync(struct bt_sync *sync)
 		}
 	}
 	bt_strbuf_finish(&pass.remaining_text);
+	bt_vec_finish(&pass.finalizers);
 	return true;
 }
 

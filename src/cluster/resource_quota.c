@@ -35,8 +35,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		(observed->type == BT_CHANGE_MODIFIED &&
 			bt_str_equal(bt_json_text_at(observed->before, "status.phase"),
 				bt_json_text_at(observed->after, "status.phase")) &&
-			bt_json_equal(bt_json_object_at(observed->before, "spec.resources"),
-				bt_json_object_at(observed->after, "spec.resources")))) {
+			bt_json_equal(bt_json_object_at(observed->before, "spec"),
+				bt_json_object_at(observed->after, "spec")))) {
 		return;
 	}
 	BT_GROUPS_EACH (&self->by_namespace, namespace_, entry) {
@@ -48,8 +48,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 static bool sync(struct bt_sync *sync)
 {
 	const struct bt_json_value *hard = bt_json_object_at(sync->object, "spec.hard");
-	struct bt_json_value *used =
-		bt_quota_used(sync->hub->api, bt_key_namespace(sync->key), hard, sync->arena);
+	struct bt_json_value *used = bt_quota_used(sync->hub->api, bt_key_namespace(sync->key),
+		bt_json_object_at(sync->object, "spec"), sync->arena);
 	struct bt_json_value *status;
 
 	if (used == NULL) {

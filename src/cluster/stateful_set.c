@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * StatefulSets: pods with names that stay, one after the other. Spec: 14b section 6.3. Revisions
- * are names only (a hash of the template): a pod below the partition that is lost comes back with
- * the new template.
- */
+/** StatefulSets: pods with names that stay, one after the other. Spec: 14b section 6.3. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cluster/owners.h"
 #include "cluster/replicas.h"
+#include "cluster/revisions.h"
 #include "cluster/tree.h"
 
 /** Creations of one sync. */
@@ -16,6 +13,7 @@
 
 struct stateful_sets {
 	struct bt_selector_table selectors;
+	struct bt_groups revisions;
 };
 
 struct member {
@@ -26,12 +24,15 @@ struct member {
 /** One sync. */
 struct pass {
 	struct bt_sync *sync;
+	struct bt_revisions revisions;
 	struct bt_str update_revision;
 	struct bt_str current_revision;
 	struct member *members; /* by ordinal */
 	uint32_t member_count;
 	int64_t start;
 	int64_t replicas;
+	int64_t partition; /* first ordinal that is updated */
+	int64_t max_unavailable;
 	int64_t min_ready_seconds;
 	uint32_t made;
 	bool ordered;
@@ -41,6 +42,7 @@ static void finish(void *data)
 {
 	struct stateful_sets *self = data;
 	bt_selector_table_finish(&self->selectors);
+	bt_groups_finish(&self->revisions);
 }
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
@@ -49,6 +51,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 	if (observed->kind == BT_HUB_STATEFUL_SETS) {
 		bt_owners_observe(hub, observed, &self->selectors, false);
+	} else if (observed->kind == BT_HUB_REVISIONS) {
+		bt_revisions_observe(&self->revisions, hub, observed, "StatefulSet");
 	} else {
 		bt_owners_enqueue(hub, observed, "StatefulSet", &self->selectors);
 	}
@@ -159,15 +163,78 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 	return made;
 }
 
+/** spec.persistentVolumeClaimRetentionPolicy: who takes the claims of a pod along. condemned: the
+ * set has become smaller than the pod's ordinal. */
+static void own_claims(struct pass *pass, const struct bt_indexed_pod *pod, bool condemned)
+{
+	struct bt_sync *sync = pass->sync;
+	struct bt_arena *arena = sync->arena;
+	const struct bt_json_value *policy =
+		bt_json_object_at(sync->object, "spec.persistentVolumeClaimRetentionPolicy");
+	const struct bt_json_value *templates =
+		bt_json_array_at(sync->object, "spec.volumeClaimTemplates");
+	bool with_set = bt_str_equal_c(bt_json_text_at(policy, "whenDeleted"), "Delete");
+	bool with_pod = bt_str_equal_c(bt_json_text_at(policy, "whenScaled"), "Delete");
+	struct bt_str set_uid = bt_json_text_at(sync->object, "metadata.uid");
+
+	for (uint32_t i = 0; i < templates->count; i++) {
+		struct bt_str key = bt_arena_printf(arena, "%.*s/%.*s-%.*s",
+			BT_STR_ARG(bt_key_namespace(sync->key)),
+			BT_STR_ARG(bt_json_text_at(templates->elements[i], "metadata.name")),
+			BT_STR_ARG(bt_key_name(pod->key)));
+		const struct bt_json_value *claim =
+			bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, key, arena);
+		struct bt_json_value *owners =
+			bt_tree_copy_array(arena, claim, "metadata.ownerReferences");
+		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+
+		if (claim == NULL) {
+			continue;
+		}
+		for (uint32_t n = owners->count; n > 0; n--) {
+			struct bt_str uid = bt_json_text_at(owners->elements[n - 1], "uid");
+
+			if (bt_str_equal(uid, set_uid) || bt_str_equal(uid, pod->uid)) {
+				bt_json_remove_at(owners, n - 1);
+			}
+		}
+		if (with_pod && condemned) {
+			struct bt_json_value *owner = bt_json_new(arena, BT_JSON_OBJECT);
+
+			bt_json_set_c(arena, owner, "apiVersion", "v1");
+			bt_json_set_c(arena, owner, "kind", "Pod");
+			bt_json_set_str(arena, owner, "name", bt_key_name(pod->key));
+			bt_json_set_str(arena, owner, "uid", pod->uid);
+			bt_json_append(arena, owners, owner);
+		} else if (with_set) {
+			bt_json_append(arena, owners, bt_sync_owner_reference(sync, arena));
+		}
+		if (bt_json_equal(owners, bt_json_array_at(claim, "metadata.ownerReferences"))) {
+			continue;
+		}
+		bt_json_set_value(arena, bt_json_ensure_object(arena, patch, "metadata"),
+			"ownerReferences", owners);
+		sync->failed = !bt_hub_is_done(bt_hub_patch(sync->hub,
+				       sync->hub->kinds[BT_HUB_VOLUME_CLAIMS], BT_SUBRESOURCE_NONE,
+				       key, patch, arena)) ||
+			sync->failed;
+	}
+}
+
 static bool make_pod(struct pass *pass, int64_t ordinal)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena *arena = sync->arena;
 	struct bt_str set_name = bt_key_name(sync->key);
 	struct bt_str name = bt_arena_printf(arena, "%.*s-%" PRId64, BT_STR_ARG(set_name), ordinal);
-	struct bt_json_value *pod =
-		bt_tree_from_template(arena, bt_json_object_at(sync->object, "spec.template"),
-			bt_sync_owner_reference(sync, arena), name, false);
+	/* A pod below the partition that is lost comes back as it was. */
+	const struct bt_revision *revision = ordinal < pass->partition
+		? bt_revisions_find(&pass->revisions, pass->current_revision)
+		: NULL;
+	struct bt_json_value *pod = bt_tree_from_template(arena,
+		revision != NULL ? bt_revision_template(arena, revision)
+				 : bt_json_object_at(sync->object, "spec.template"),
+		bt_sync_owner_reference(sync, arena), name, false);
 	struct bt_json_value *labels = bt_tree_ensure(arena, pod, "metadata.labels");
 	struct bt_json_value *spec = bt_tree_ensure(arena, pod, "spec");
 	struct bt_api_answer answer;
@@ -176,7 +243,8 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 	bt_json_set_str(arena, labels, "statefulset.kubernetes.io/pod-name", name);
 	bt_json_set_str(arena, labels, "apps.kubernetes.io/pod-index",
 		bt_arena_printf(arena, "%" PRId64, ordinal));
-	bt_json_set_str(arena, labels, "controller-revision-hash", pass->update_revision);
+	bt_json_set_str(arena, labels, "controller-revision-hash",
+		revision != NULL ? revision->name : pass->update_revision);
 	bt_json_set_str(arena, spec, "hostname", name);
 	bt_json_set_str(
 		arena, spec, "subdomain", bt_json_text_at(sync->object, "spec.serviceName"));
@@ -251,6 +319,7 @@ static bool fill_places(struct pass *pass)
 			}
 			continue;
 		}
+		own_claims(pass, pod, false);
 		/* A claim that is lost before its pod runs is made again. */
 		if (pod->phase == BT_POD_PENDING && !pod->deleting &&
 			!ensure_claims(sync, bt_key_name(pod->key), NULL)) {
@@ -263,19 +332,37 @@ static bool fill_places(struct pass *pass)
 	return true;
 }
 
+static bool is_surplus(const struct pass *pass, const struct member *member)
+{
+	return member->ordinal < pass->start || member->ordinal >= pass->start + pass->replicas;
+}
+
 /** Remove pods outside of the places, highest first; false: there are some yet. */
 static bool remove_surplus(struct pass *pass)
 {
+	const struct member *first_unhealthy = NULL;
 	bool none = true;
 
+	for (uint32_t i = 0; i < pass->member_count && first_unhealthy == NULL; i++) {
+		const struct member *member = &pass->members[i];
+
+		if (is_surplus(pass, member) && !is_healthy(pass, member->pod)) {
+			first_unhealthy = member;
+		}
+	}
 	for (uint32_t i = pass->member_count; i > 0; i--) {
 		const struct member *member = &pass->members[i - 1];
-		if (member->ordinal >= pass->start &&
-			member->ordinal < pass->start + pass->replicas) {
+
+		if (!is_surplus(pass, member)) {
 			continue;
 		}
 		none = false;
-		if (!member->pod->deleting) {
+		/* In order, a pod leaves while all below it are healthy; only the lowest of those
+		 * that are not leaves nevertheless. */
+		if (!member->pod->deleting &&
+			(!pass->ordered || is_healthy(pass, member->pod) ||
+				member == first_unhealthy)) {
+			own_claims(pass, member->pod, true);
 			remove_pod(pass->sync, member->pod);
 		}
 		if (pass->ordered) {
@@ -285,24 +372,24 @@ static bool remove_surplus(struct pass *pass)
 	return none;
 }
 
-/** Remove the highest pod of an old revision once all above it are healthy. */
+/** Remove the highest pods of an old revision, as long as no more than maxUnavailable of those
+ * looked at are missing. */
 static void update_pods(struct pass *pass)
 {
-	int64_t partition = bt_json_int64_at(
-		pass->sync->object, "spec.updateStrategy.rollingUpdate.partition", 0);
+	int64_t unavailable = pass->made; /* not among the members yet */
 
-	for (uint32_t i = pass->member_count; i > 0; i--) {
+	for (uint32_t i = pass->member_count; i > 0 && unavailable < pass->max_unavailable; i--) {
 		const struct member *member = &pass->members[i - 1];
-		if (member->ordinal < pass->start + partition) {
+
+		if (member->ordinal < pass->partition) {
 			return;
 		}
 		if (!bt_str_equal(member->pod->hash, pass->update_revision) &&
 			!member->pod->deleting) {
 			remove_pod(pass->sync, member->pod);
-			return;
-		}
-		if (!is_healthy(pass, member->pod)) {
-			return;
+			unavailable++;
+		} else {
+			unavailable += !is_healthy(pass, member->pod);
 		}
 	}
 }
@@ -331,7 +418,8 @@ static void write_status(struct pass *pass, bool updates)
 			updated += bt_str_equal(pod->hash, pass->update_revision);
 		}
 	}
-	if (updates && updated == pass->member_count && ready == pass->member_count) {
+	if (updates && updated == pass->replicas && ready == pass->replicas &&
+		pass->member_count == pass->replicas) {
 		/* The update is complete. */
 		pass->current_revision = pass->update_revision;
 		current = updated;
@@ -345,8 +433,7 @@ static void write_status(struct pass *pass, bool updates)
 	bt_json_set_int64(arena, status, "updatedReplicas", updated);
 	bt_json_set_str(arena, status, "currentRevision", pass->current_revision);
 	bt_json_set_str(arena, status, "updateRevision", pass->update_revision);
-	bt_json_set_int64(arena, status, "collisionCount",
-		bt_json_int64_at(sync->object, "status.collisionCount", 0));
+	bt_json_set_int64(arena, status, "collisionCount", pass->revisions.collision_count);
 	bt_sync_write_status(sync, status);
 }
 
@@ -354,12 +441,12 @@ static bool sync(struct bt_sync *sync)
 {
 	struct stateful_sets *self = sync->data;
 	const struct bt_json_value *set = sync->object;
+	const struct bt_json_value *rolling =
+		bt_json_object_at(set, "spec.updateStrategy.rollingUpdate");
 	struct bt_str name = bt_key_name(sync->key);
 	struct bt_str current = bt_json_text_at(set, "status.currentRevision");
 	bool updates =
 		!bt_str_equal_c(bt_json_text_at(set, "spec.updateStrategy.type"), "OnDelete");
-	struct bt_str hash = bt_tree_template_hash(
-		sync->arena, bt_json_object_at(set, "spec.template"), NULL, 0);
 	struct pass pass = {
 		.sync = sync,
 		.start = bt_json_int64_at(set, "spec.ordinals.start", 0),
@@ -370,13 +457,21 @@ static bool sync(struct bt_sync *sync)
 	};
 	const struct bt_indexed_pod *pod;
 	uint32_t count = 0;
+	bool *is_used;
 
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
 		bt_owners_adopt_pods(sync, &self->selectors, is_member_name, NULL)) {
 		return true;
 	}
-	pass.update_revision = bt_arena_printf(
-		sync->arena, "%.*s-%.*s", BT_STR_ARG(bt_str_sub(name, 0, 52)), BT_STR_ARG(hash));
+	if (!bt_revisions_read(
+		    sync, &self->revisions, "controller.kubernetes.io/hash", &pass.revisions)) {
+		return false;
+	}
+	pass.partition = updates ? pass.start + bt_json_int64_at(rolling, "partition", 0) : 0;
+	pass.max_unavailable = bt_tree_scaled(bt_json_find(rolling, "maxUnavailable"),
+		pass.replicas < INT32_MAX ? (int32_t)pass.replicas : INT32_MAX, true);
+	pass.max_unavailable = pass.max_unavailable > 0 ? pass.max_unavailable : 1;
+	pass.update_revision = pass.revisions.items[pass.revisions.update].name;
 	pass.current_revision = current.length != 0 ? current : pass.update_revision;
 	pod = bt_pod_index_of_owner(sync->hub, bt_json_text_at(set, "metadata.uid"));
 	for (const struct bt_indexed_pod *each = pod; each != NULL; each = each->next_of_owner) {
@@ -394,6 +489,16 @@ static bool sync(struct bt_sync *sync)
 		update_pods(&pass);
 	}
 	write_status(&pass, updates);
+	is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
+	for (uint32_t i = 0; i < pass.revisions.count; i++) {
+		struct bt_str revision = pass.revisions.items[i].name;
+
+		is_used[i] = bt_str_equal(revision, pass.current_revision);
+		for (uint32_t n = 0; n < pass.member_count && !is_used[i]; n++) {
+			is_used[i] = bt_str_equal(pass.members[n].pod->hash, revision);
+		}
+	}
+	bt_revisions_clean_up(sync, &pass.revisions, is_used);
 	if (sync->wait_until_seconds == INT64_MAX && pass.made == BURST) {
 		bt_hub_enqueue(sync->hub, sync->key);
 	}
@@ -402,7 +507,8 @@ static bool sync(struct bt_sync *sync)
 
 const struct bt_controller_ops bt_stateful_set_controller = {
 	.name = "statefulset-controller",
-	.watches = BT_WATCH(BT_HUB_STATEFUL_SETS) | BT_WATCH(BT_HUB_PODS),
+	.watches =
+		BT_WATCH(BT_HUB_STATEFUL_SETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_REVISIONS),
 	.object = BT_HUB_STATEFUL_SETS,
 	.data_bytes = sizeof(struct stateful_sets),
 	.finish = finish,

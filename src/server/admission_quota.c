@@ -1,25 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/admission_private.h"
 
+#include <inttypes.h>
+
 #include "base/arena.h"
 #include "server/quota.h"
 
 /*
- * ResourceQuota: what a namespace has is counted anew for each create, and only where there is a
- * quota. Quotas with scopes are not enforced. Spec: 14b section 4.11.
+ * ResourceQuota: what a namespace has is counted anew for each create (and for updates of Services
+ * and claims), and only where there is a quota. Spec: 14b section 4.11.
  */
 
 /** A namespace with more objects of one resource than this is not counted. */
 #define COUNTED_OBJECTS_MAX 50000
+
+/** Between the name of a storage class and what is limited of it. */
+#define CLASS_SUFFIX ".storageclass.storage.k8s.io/"
 
 /** What one object uses, and what there is, by the names of quotas. */
 struct usage {
 	struct bt_admission *admission;
 	bool is_pod;
 	bool is_claim;
+	bool is_service;
 	struct bt_str count_name; /* "count/deployments.apps" */
+	const struct bt_json_value *object;
 	struct bt_json_value *requested;
 };
+
+static void init_usage(struct usage *usage, struct bt_admission *admission)
+{
+	const struct bt_write *write = admission->write;
+
+	usage->admission = admission;
+	usage->is_pod = bt_admission_is(admission, "", "pods");
+	usage->is_claim = bt_admission_is(admission, "", "persistentvolumeclaims");
+	usage->is_service = bt_admission_is(admission, "", "services");
+	usage->count_name = bt_arena_printf(write->arena, "count/%.*s",
+		BT_STR_ARG(bt_resource_qualified(write->resource, write->arena)));
+}
 
 static void add_one(struct bt_arena *arena, struct bt_json_value *amounts, const char *name)
 {
@@ -65,11 +84,143 @@ static struct bt_json_value *amounts_of(
 	if (usage->is_claim) {
 		const struct bt_json_value *storage =
 			bt_json_find_path(object, "spec.resources.requests.storage");
+		struct bt_str class_ = bt_json_text_at(object, "spec.storageClassName");
+
 		if (storage != NULL) {
 			bt_json_set_str(arena, amounts, "requests.storage", storage->text);
 		}
+		if (class_.length != 0) {
+			bt_json_set(arena, amounts,
+				bt_arena_printf(arena, "%.*s" CLASS_SUFFIX "persistentvolumeclaims",
+					BT_STR_ARG(class_)),
+				bt_json_new_c(arena, "1"));
+		}
+		if (class_.length != 0 && storage != NULL) {
+			bt_json_set(arena, amounts,
+				bt_arena_printf(arena, "%.*s" CLASS_SUFFIX "requests.storage",
+					BT_STR_ARG(class_)),
+				bt_json_new_str(arena, storage->text));
+		}
+	}
+	if (usage->is_service) {
+		const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+		struct bt_str type = bt_json_text_at(spec, "type");
+		bool is_balanced = bt_str_equal_c(type, "LoadBalancer");
+
+		if (is_balanced) {
+			add_one(arena, amounts, "services.loadbalancers");
+		}
+		if (bt_str_equal_c(type, "NodePort") ||
+			(is_balanced &&
+				bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true))) {
+			bt_json_set_str(arena, amounts, "services.nodeports",
+				bt_arena_printf(
+					arena, "%" PRIu32, bt_json_array_at(spec, "ports")->count));
+		}
 	}
 	return amounts;
+}
+
+/* --- scopes --- */
+
+static bool has_cross_namespace_terms(const struct bt_json_value *spec)
+{
+	static const char *const lists[] = {
+		"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+		"affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+		"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+		"affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		const struct bt_json_value *terms = bt_json_array_at(spec, lists[i]);
+
+		for (uint32_t n = 0; n < terms->count; n++) {
+			const struct bt_json_value *inner =
+				bt_json_find(terms->elements[n], "podAffinityTerm");
+			const struct bt_json_value *term =
+				inner != NULL ? inner : terms->elements[n];
+
+			if (bt_json_array_at(term, "namespaces")->count != 0 ||
+				bt_json_find(term, "namespaceSelector") != NULL) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/** A text that may be absent ("") against an expression's operator and values. */
+static bool matches_values(const struct bt_json_value *expression, struct bt_str text)
+{
+	struct bt_str operator_ = bt_json_text_at(expression, "operator");
+	bool found = bt_json_has_text(bt_json_array_at(expression, "values"), text);
+
+	if (bt_str_equal_c(operator_, "In")) {
+		return found;
+	}
+	if (bt_str_equal_c(operator_, "NotIn")) {
+		return !found;
+	}
+	return (text.length != 0) == bt_str_equal_c(operator_, "Exists");
+}
+
+/** expression: of spec.scopeSelector; NULL: the scope stands in spec.scopes. */
+static bool matches_scope(const struct usage *usage, struct bt_arena *arena, struct bt_str scope,
+	const struct bt_json_value *expression, const struct bt_json_value *object)
+{
+	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	bool is_terminating = bt_json_int64_at(spec, "activeDeadlineSeconds", -1) >= 0;
+
+	if (bt_str_equal_c(scope, "VolumeAttributesClass")) {
+		struct bt_str class_ = bt_json_text_at(spec, "volumeAttributesClassName");
+
+		return usage->is_claim &&
+			(expression != NULL ? matches_values(expression, class_)
+					    : class_.length != 0);
+	}
+	if (!usage->is_pod) {
+		return false;
+	}
+	if (bt_str_equal_c(scope, "Terminating")) {
+		return is_terminating;
+	}
+	if (bt_str_equal_c(scope, "NotTerminating")) {
+		return !is_terminating;
+	}
+	if (bt_str_equal_c(scope, "BestEffort") || bt_str_equal_c(scope, "NotBestEffort")) {
+		bool is_best_effort = strcmp(bt_kinds_qos_class(arena, spec), "BestEffort") == 0;
+
+		return is_best_effort == bt_str_equal_c(scope, "BestEffort");
+	}
+	if (bt_str_equal_c(scope, "PriorityClass")) {
+		struct bt_str class_ = bt_json_text_at(spec, "priorityClassName");
+
+		return expression != NULL ? matches_values(expression, class_) : class_.length != 0;
+	}
+	return bt_str_equal_c(scope, "CrossNamespacePodAffinity") &&
+		has_cross_namespace_terms(spec);
+}
+
+/** All scopes of the quota's spec match. */
+static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
+	const struct bt_json_value *quota_spec, const struct bt_json_value *object)
+{
+	const struct bt_json_value *scopes = bt_json_array_at(quota_spec, "scopes");
+	const struct bt_json_value *expressions =
+		bt_json_array_at(quota_spec, "scopeSelector.matchExpressions");
+	bool matches = true;
+
+	for (uint32_t i = 0; i < scopes->count && matches; i++) {
+		matches = matches_scope(usage, arena, scopes->elements[i]->text, NULL, object);
+	}
+	for (uint32_t i = 0; i < expressions->count && matches; i++) {
+		const struct bt_json_value *expression = expressions->elements[i];
+
+		matches = matches_scope(
+			usage, arena, bt_json_text_at(expression, "scopeName"), expression, object);
+	}
+	return matches;
 }
 
 static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
@@ -87,10 +238,11 @@ static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 	}
 }
 
-/** What the namespace's objects of this resource take of the named amounts. */
+/** What the namespace's objects of this resource take of the quota's amounts. */
 static struct bt_json_value *used_of(
-	const struct usage *usage, const struct bt_json_value *names, bool *out_known)
+	const struct usage *usage, const struct bt_json_value *quota_spec, bool *out_known)
 {
+	const struct bt_json_value *names = bt_json_object_at(quota_spec, "hard");
 	const struct bt_write *write = usage->admission->write;
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *used = bt_json_new(arena, BT_JSON_OBJECT);
@@ -112,9 +264,14 @@ static struct bt_json_value *used_of(
 		if (!usage->is_pod ||
 			(bt_str_find(text, BT_STR("\"phase\":\"Succeeded\"")) < 0 &&
 				bt_str_find(text, BT_STR("\"phase\":\"Failed\"")) < 0)) {
+			const struct bt_json_value *object;
+
 			bt_arena_reset(&scratch);
-			add_amounts(arena, used, names,
-				amounts_of(usage, &scratch, bt_api_parse_stored(stored, &scratch)));
+			object = bt_api_parse_stored(stored, &scratch);
+			if (matches_scopes(usage, &scratch, quota_spec, object)) {
+				add_amounts(
+					arena, used, names, amounts_of(usage, &scratch, object));
+			}
 		}
 		*out_known = ++count < COUNTED_OBJECTS_MAX;
 	}
@@ -133,12 +290,12 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 {
 	struct usage *usage = context;
 	struct bt_str name = bt_json_text_at(quota, "metadata.name");
-	const struct bt_json_value *hard = bt_json_object_at(quota, "spec.hard");
+	const struct bt_json_value *spec = bt_json_object_at(quota, "spec");
+	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
 	struct bt_strbuf missing = {0};
 	bool concerns = false;
-	if (bt_json_array_at(quota, "spec.scopes")->count != 0 ||
-		bt_json_object_at(quota, "spec.scopeSelector")->count != 0 ||
-		hard->count > BT_KINDS_RESOURCES_MAX) {
+	if (hard->count > BT_KINDS_RESOURCES_MAX ||
+		!matches_scopes(usage, usage->admission->write->arena, spec, usage->object)) {
 		return true;
 	}
 	for (uint32_t i = 0; i < hard->count; i++) {
@@ -164,7 +321,7 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 		struct bt_strbuf used_text = {0};
 		struct bt_strbuf limited = {0};
 		bool known;
-		const struct bt_json_value *used = used_of(usage, hard, &known);
+		const struct bt_json_value *used = used_of(usage, spec, &known);
 		for (uint32_t i = 0; known && i < hard->count; i++) {
 			struct bt_str resource = hard->members[i].name;
 			const struct bt_json_value *wanted =
@@ -203,19 +360,42 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 {
 	const struct bt_write *write = admission->write;
 	const struct bt_api_resource *quotas;
-	struct usage usage = {.admission = admission};
-	if (admission->old != NULL || write->restoring || !write->resource->namespaced) {
+	struct usage usage = {.object = object};
+
+	if (write->restoring || !write->resource->namespaced) {
+		return;
+	}
+	init_usage(&usage, admission);
+	if (admission->old != NULL && !usage.is_service && !usage.is_claim) {
 		return;
 	}
 	quotas = bt_admission_resource(admission, "", "resourcequotas");
 	if (bt_store_count(bt_api_store(write->api), quotas->collection) == 0) {
 		return;
 	}
-	usage.is_pod = bt_admission_is(admission, "", "pods");
-	usage.is_claim = bt_admission_is(admission, "", "persistentvolumeclaims");
-	usage.count_name = bt_arena_printf(write->arena, "count/%.*s",
-		BT_STR_ARG(bt_resource_qualified(write->resource, write->arena)));
 	usage.requested = amounts_of(&usage, write->arena, object);
+	if (admission->old != NULL) {
+		/* What the update asks for beyond what is counted already. */
+		struct bt_json_value *before = amounts_of(&usage, write->arena, admission->old);
+
+		for (uint32_t i = usage.requested->count; i > 0; i--) {
+			struct bt_json_member *member = &usage.requested->members[i - 1];
+			struct bt_quantity more;
+			struct bt_quantity less;
+
+			if (!bt_kinds_quantity(
+				    bt_json_get(before, member->name), write->arena, &less) ||
+				!bt_kinds_quantity(member->value, write->arena, &more)) {
+				continue;
+			}
+			if (bt_quantity_compare(&more, &less) <= 0) {
+				(void)bt_json_remove(usage.requested, member->name);
+				continue;
+			}
+			bt_quantity_sub(&more, &less, write->arena);
+			member->value->text = bt_kinds_quantity_value(&more, write->arena)->text;
+		}
+	}
 	bt_admission_visit(admission, "", "resourcequotas",
 		bt_arena_printf(write->arena, "%.*s/", BT_STR_ARG(write->namespace_)),
 		BT_STR("\"hard\""), check_quota, &usage);
@@ -230,20 +410,28 @@ bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_j
 		&arena, "count/%.*s", BT_STR_ARG(bt_resource_qualified(resource, &arena)));
 	bool concerns = bt_json_get(hard, count_name) != NULL ||
 		(is_core && bt_json_find(hard, resource->name) != NULL) ||
-		(is_core && strcmp(resource->name, "persistentvolumeclaims") == 0 &&
-			bt_json_find(hard, "requests.storage") != NULL);
+		(is_core && strcmp(resource->name, "services") == 0 &&
+			(bt_json_find(hard, "services.nodeports") != NULL ||
+				bt_json_find(hard, "services.loadbalancers") != NULL));
+	bool is_claim = is_core && strcmp(resource->name, "persistentvolumeclaims") == 0;
 
 	/* Of the names of pods' amounts, those of counted objects are the exception. */
-	for (uint32_t i = 0; i < hard->count && is_pod && !concerns; i++) {
-		concerns = !bt_str_has_prefix(hard->members[i].name, BT_STR("count/"));
+	for (uint32_t i = 0; i < hard->count && !concerns; i++) {
+		struct bt_str name = hard->members[i].name;
+
+		concerns = (is_pod && !bt_str_has_prefix(name, BT_STR("count/"))) ||
+			(is_claim &&
+				(bt_str_equal_c(name, "requests.storage") ||
+					bt_str_find(name, BT_STR(CLASS_SUFFIX)) >= 0));
 	}
 	bt_arena_finish(&arena);
 	return concerns;
 }
 
 struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
-	const struct bt_json_value *hard, struct bt_arena *arena)
+	const struct bt_json_value *quota_spec, struct bt_arena *arena)
 {
+	const struct bt_json_value *hard = bt_json_object_at(quota_spec, "hard");
 	const struct bt_resources *resources = bt_api_resources(api);
 	struct bt_json_value *total = bt_json_new(arena, BT_JSON_OBJECT);
 
@@ -255,7 +443,7 @@ struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_
 		struct bt_write write = {
 			.api = api, .arena = arena, .resource = resource, .namespace_ = namespace_};
 		struct bt_admission admission = {.write = &write};
-		struct usage usage = {.admission = &admission};
+		struct usage usage = {.is_pod = false};
 		const struct bt_json_value *used;
 		bool known;
 
@@ -263,11 +451,8 @@ struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_
 			bt_resources_of_collection(resources, resource->collection) != resource) {
 			continue;
 		}
-		usage.is_pod = bt_admission_is(&admission, "", "pods");
-		usage.is_claim = bt_admission_is(&admission, "", "persistentvolumeclaims");
-		usage.count_name = bt_arena_printf(
-			arena, "count/%.*s", BT_STR_ARG(bt_resource_qualified(resource, arena)));
-		used = used_of(&usage, hard, &known);
+		init_usage(&usage, &admission);
+		used = used_of(&usage, quota_spec, &known);
 		if (!known) {
 			return NULL;
 		}

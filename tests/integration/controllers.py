@@ -310,6 +310,291 @@ def test_job_ttl(cluster):
     up.wait_for("no pods", lambda: not pods(cluster, "jobs", "job-name=short"))
 
 
+# --- StatefulSets and DaemonSets ---
+
+def stateful_set(cluster, name, set_name, replicas, annotations=None, **more):
+    spec = dict({"replicas": replicas, "serviceName": set_name,
+                 "selector": {"matchLabels": {"app": set_name}},
+                 "template": template({"app": set_name}, annotations)}, **more)
+    return call(cluster, "POST", APPS % name + "statefulsets", {
+        "metadata": {"name": set_name}, "spec": spec})
+
+
+def names_of(cluster, name, set_name):
+    return sorted(each["metadata"]["name"] for each in pods(cluster, name, "app=" + set_name))
+
+
+def set_ready(cluster, name, pod_name, ready):
+    """As a client that plays the kubelet: the node agent leaves it alone."""
+    path = CORE % name + "pods/" + pod_name
+    conditions = [dict(each, status=str(ready)) if each["type"] == "Ready" else each
+                  for each in read(cluster, path)["status"]["conditions"]]
+    patch(cluster, path + "/status", {"status": {"conditions": conditions}})
+
+
+def settle(cluster, path):
+    """The controller has seen the newest spec and had the time to act on it."""
+    up.wait_for("the generation", lambda: (lambda found: found["status"].get(
+        "observedGeneration") == found["metadata"]["generation"])(read(cluster, path)))
+
+
+def test_stateful_set_halts(cluster):
+    name = namespace(cluster, "sets")
+    path = APPS % name + "statefulsets/"
+    stateful_set(cluster, name, "ss", 1)
+    up.wait_for("ss-0", lambda: read(cluster, path + "ss")["status"].get("readyReplicas") == 1)
+    set_ready(cluster, name, "ss-0", False)
+    patch(cluster, path + "ss", {"spec": {"replicas": 3}})
+    settle(cluster, path + "ss")
+    assert names_of(cluster, name, "ss") == ["ss-0"]
+    set_ready(cluster, name, "ss-0", True)
+    up.wait_for("three", lambda: read(cluster, path + "ss")["status"].get("readyReplicas") == 3)
+    set_ready(cluster, name, "ss-0", False)
+    patch(cluster, path + "ss", {"spec": {"replicas": 0}})
+    up.wait_for("none", lambda: not names_of(cluster, name, "ss"))
+
+
+def test_stateful_set_scales_down_in_order(cluster):
+    path = APPS % "sets" + "statefulsets/down"
+    stateful_set(cluster, "sets", "down", 3)
+    up.wait_for("three", lambda: read(cluster, path)["status"].get("readyReplicas") == 3)
+    for i in range(3):
+        set_ready(cluster, "sets", "down-%d" % i, False)
+    patch(cluster, path, {"spec": {"replicas": 0}})
+    settle(cluster, path)
+    assert names_of(cluster, "sets", "down") == ["down-0", "down-1", "down-2"]
+    set_ready(cluster, "sets", "down-2", True)
+    up.wait_for("down-2 gone", lambda: names_of(cluster, "sets", "down") == ["down-0", "down-1"])
+    set_ready(cluster, "sets", "down-1", True)
+    # The lowest one that is not healthy leaves at last.
+    up.wait_for("none", lambda: not names_of(cluster, "sets", "down"))
+
+
+def test_stateful_set_bursts(cluster):
+    path = APPS % "sets" + "statefulsets/burst"
+    stateful_set(cluster, "sets", "burst", 3, {"berth.dev/ready": "false"},
+                 podManagementPolicy="Parallel")
+    up.wait_for("three", lambda: len(names_of(cluster, "sets", "burst")) == 3)
+    patch(cluster, path, {"spec": {"replicas": 1}})
+    up.wait_for("one", lambda: names_of(cluster, "sets", "burst") == ["burst-0"])
+    assert not read(cluster, path)["status"].get("readyReplicas")
+
+
+def revisions(cluster, name, owner):
+    return {each["metadata"]["name"]: each
+            for each in items(cluster, APPS % name + "controllerrevisions")
+            if each["metadata"]["ownerReferences"][0]["name"] == owner}
+
+
+def test_stateful_set_partition_and_revisions(cluster):
+    path = APPS % "sets" + "statefulsets/web"
+    stateful_set(cluster, "sets", "web", 3, updateStrategy={
+        "type": "RollingUpdate", "rollingUpdate": {"partition": 2}}, revisionHistoryLimit=1)
+    up.wait_for("three", lambda: read(cluster, path)["status"].get("readyReplicas") == 3)
+    first = read(cluster, path)["status"]["currentRevision"]
+    found = revisions(cluster, "sets", "web")[first]
+    assert found["revision"] == 1 and found["data"]["spec"]["template"]["$patch"] == "replace"
+
+    def images():
+        return {each["metadata"]["name"]: each["spec"]["containers"][0]["image"]
+                for each in pods(cluster, "sets", "app=web") if each["status"].get("podIP")}
+    patch(cluster, path, {"spec": {"template": {"spec": {"containers": [
+        {"name": "c", "image": "i:2"}]}}}})
+    up.wait_for("web-2", lambda: images() == {"web-0": "i:1", "web-1": "i:1", "web-2": "i:2"})
+    status = read(cluster, path)["status"]
+    assert status["currentRevision"] == first != status["updateRevision"]
+    # A lost pod comes back with the template of its side of the partition.
+    for each in ["web-0", "web-2"]:
+        uid = read(cluster, CORE % "sets" + "pods/" + each)["metadata"]["uid"]
+        call(cluster, "DELETE", CORE % "sets" + "pods/" + each)
+        up.wait_for("another " + each, lambda: (read(cluster, CORE % "sets" + "pods/" + each) or {
+            "metadata": {"uid": uid}})["metadata"]["uid"] != uid)
+    up.wait_for("both back", lambda: images() == {"web-0": "i:1", "web-1": "i:1", "web-2": "i:2"})
+    patch(cluster, path, {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}})
+    up.wait_for("all", lambda: set(images().values()) == {"i:2"} and len(images()) == 3)
+    up.wait_for("completion", lambda: read(cluster, path)["status"]["currentRevision"] ==
+                read(cluster, path)["status"]["updateRevision"])
+    # The first template again is its revision with a new number; the limit holds.
+    patch(cluster, path, {"spec": {"template": {"spec": {"containers": [
+        {"name": "c", "image": "i:1"}]}}}})
+    up.wait_for("back", lambda: read(cluster, path)["status"]["currentRevision"] == first)
+    assert revisions(cluster, "sets", "web")[first]["revision"] == 3
+    patch(cluster, path, {"spec": {"template": {"spec": {"containers": [
+        {"name": "c", "image": "i:3"}]}}}})
+    up.wait_for("i:3", lambda: set(images().values()) == {"i:3"} and len(images()) == 3)
+    up.wait_for("two revisions", lambda: len(revisions(cluster, "sets", "web")) == 2)
+    assert first in revisions(cluster, "sets", "web")
+
+
+def test_stateful_set_max_unavailable(cluster):
+    path = APPS % "sets" + "statefulsets/wide"
+    stateful_set(cluster, "sets", "wide", 4, podManagementPolicy="Parallel", updateStrategy={
+        "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}})
+    up.wait_for("four", lambda: read(cluster, path)["status"].get("readyReplicas") == 4)
+    patch(cluster, path, {"spec": {"template": template(
+        {"app": "wide"}, {"berth.dev/ready": "false"})}})
+    up.wait_for("two", lambda: read(cluster, path)["status"].get("updatedReplicas") == 2)
+    settle(cluster, path)
+    assert read(cluster, path)["status"]["readyReplicas"] == 2
+
+
+def test_stateful_set_claims(cluster):
+    claims = [{"metadata": {"name": "data"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "none"}}]
+    path = APPS % "sets" + "statefulsets/kept"
+    stateful_set(cluster, "sets", "kept", 2, podManagementPolicy="Parallel",
+                 volumeClaimTemplates=claims,
+                 persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete",
+                                                       "whenScaled": "Delete"})
+
+    def left():
+        return sorted(each["metadata"]["name"] for each in items(
+            cluster, CORE % "sets" + "persistentvolumeclaims"))
+    up.wait_for("two claims", lambda: left() == ["data-kept-0", "data-kept-1"])
+    up.wait_for("owners", lambda: all(
+        each["metadata"].get("ownerReferences") for each in items(
+            cluster, CORE % "sets" + "persistentvolumeclaims")))
+    patch(cluster, path, {"spec": {"replicas": 1}})
+    up.wait_for("one claim", lambda: left() == ["data-kept-0"])
+    call(cluster, "DELETE", path)
+    up.wait_for("no claim", lambda: not left())
+
+
+def test_daemon_set_revisions(cluster):
+    path = APPS % "sets" + "daemonsets/agent"
+    call(cluster, "POST", APPS % "sets" + "daemonsets", {
+        "metadata": {"name": "agent"}, "spec": {
+            "selector": {"matchLabels": {"app": "agent"}}, "template": template({"app": "agent"})}})
+    up.wait_for("three", lambda: read(cluster, path)["status"].get("numberReady") == 3)
+    only, = revisions(cluster, "sets", "agent").values()
+    hashes = {each["metadata"]["labels"]["controller-revision-hash"]
+              for each in pods(cluster, "sets", "app=agent")}
+    assert hashes == {only["metadata"]["labels"]["controller-revision-hash"]}
+    patch(cluster, path, {"spec": {"template": {"spec": {"containers": [
+        {"name": "c", "image": "i:2"}]}}}})
+    up.wait_for("the update", lambda: read(cluster, path)["status"].get(
+        "updatedNumberScheduled") == 3 and read(cluster, path)["status"]["numberReady"] == 3)
+    assert sorted(each["revision"] for each in revisions(
+        cluster, "sets", "agent").values()) == [1, 2]
+    # A revision that is still needed comes back.
+    newest = max(revisions(cluster, "sets", "agent").values(), key=lambda each: each["revision"])
+    call(cluster, "DELETE", APPS % "sets" + "controllerrevisions/" + newest["metadata"]["name"])
+    up.wait_for("its return", lambda: read(
+        cluster, APPS % "sets" + "controllerrevisions/" + newest["metadata"]["name"]))
+    # Left behind and made again: pods and revisions are adopted, nothing restarts.
+    before = {each["metadata"]["uid"] for each in pods(cluster, "sets", "app=agent")}
+    made = read(cluster, path)
+    call(cluster, "DELETE", path + "?propagationPolicy=Orphan")
+    up.wait_for("no set", lambda: not read(cluster, path))
+    assert {each["metadata"]["uid"] for each in pods(cluster, "sets", "app=agent")} == before
+    call(cluster, "POST", APPS % "sets" + "daemonsets", {
+        "metadata": {"name": "agent"}, "spec": made["spec"]})
+    up.wait_for("adoption", lambda: read(cluster, path)["status"].get(
+        "updatedNumberScheduled") == 3)
+    assert {each["metadata"]["uid"] for each in pods(cluster, "sets", "app=agent")} == before
+
+
+# --- namespaces, quotas ---
+
+def test_namespace_deletes_pods_first(cluster):
+    name = namespace(cluster, "ending")
+    made = pod("held")
+    made["metadata"]["finalizers"] = ["example.com/hold"]
+    call(cluster, "POST", CORE % name + "pods", made)
+    call(cluster, "POST", CORE % name + "configmaps", {
+        "metadata": {"name": "settings", "finalizers": ["example.com/keep"]}})
+    up.wait_for("it runs", lambda: read(cluster, CORE % name + "pods/held")["status"].get("podIP"))
+    path = "/api/v1/namespaces/" + name
+    call(cluster, "DELETE", path)
+    found = up.wait_for("the conditions", lambda: (lambda each: each if condition(
+        each, "NamespaceFinalizersRemaining").get("status") == "True" else None)(
+            read(cluster, path)))
+    assert condition(found, "NamespaceContentRemaining")["message"] == (
+        "Some resources are remaining: pods. has 1 resource instances"), found
+    assert condition(found, "NamespaceFinalizersRemaining")["message"] == (
+        "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource "
+        "instances"), found
+    assert "deletionTimestamp" not in read(
+        cluster, CORE % name + "configmaps/settings")["metadata"]
+    patch(cluster, CORE % name + "pods/held", {"metadata": {"finalizers": None}})
+    up.wait_for("the config map", lambda: read(
+        cluster, CORE % name + "configmaps/settings")["metadata"].get("deletionTimestamp"))
+    assert read(cluster, path)["status"]["phase"] == "Terminating"
+    patch(cluster, CORE % name + "configmaps/settings", {"metadata": {"finalizers": None}})
+    up.wait_for("the end", lambda: not read(cluster, path))
+
+
+def quota(cluster, name, quota_name, hard, **more):
+    call(cluster, "POST", CORE % name + "resourcequotas", {
+        "metadata": {"name": quota_name}, "spec": dict({"hard": hard}, **more)})
+    path = CORE % name + "resourcequotas/" + quota_name
+    up.wait_for("its status", lambda: read(cluster, path)["status"].get("hard") == hard)
+    return lambda: read(cluster, path)["status"]["used"]
+
+
+def test_quotas_with_scopes(cluster):
+    name = namespace(cluster, "quotas")
+    best = quota(cluster, name, "best-effort", {"pods": "1"}, scopes=["BestEffort"])
+    rest = quota(cluster, name, "not-best-effort", {"pods": "1"}, scopes=["NotBestEffort"])
+    ends = quota(cluster, name, "terminating", {"pods": "5"}, scopes=["Terminating"])
+    high = quota(cluster, name, "high", {"pods": "1"}, scopeSelector={"matchExpressions": [
+        {"scopeName": "PriorityClass", "operator": "In",
+         "values": ["system-cluster-critical"]}]})
+    call(cluster, "POST", CORE % name + "pods", pod("a"))
+    refused = call(cluster, "POST", CORE % name + "pods", pod("b"), 403)
+    assert "exceeded quota: best-effort, requested: pods=1, used: pods=1, limited: pods=1" in (
+        refused["message"]), refused
+    sized = [{"name": "c", "image": "i:1", "resources": {"requests": {"cpu": "1"}}}]
+    call(cluster, "POST", CORE % name + "pods",
+         pod("c", containers=sized, activeDeadlineSeconds=3600,
+             priorityClassName="system-cluster-critical"))
+    call(cluster, "POST", CORE % name + "pods", pod("d", containers=sized), 403)
+    for used, what in [(best, "1"), (rest, "1"), (ends, "1"), (high, "1")]:
+        up.wait_for("the count", lambda: used() == {"pods": what})
+    call(cluster, "DELETE", CORE % name + "pods/a")
+    up.wait_for("its release", lambda: best() == {"pods": "0"})
+
+
+def test_quotas_of_services(cluster):
+    name = namespace(cluster, "quota-services")
+    used = quota(cluster, name, "services", {
+        "services": "3", "services.nodeports": "2", "services.loadbalancers": "1"})
+
+    def service(service_name, kind, count=1, status=None):
+        return call(cluster, "POST", CORE % name + "services", {
+            "metadata": {"name": service_name}, "spec": {"type": kind, "ports": [
+                {"name": "p%d" % i, "port": 80 + i} for i in range(count)]}}, status)
+    service("plain", "ClusterIP")
+    service("node", "NodePort")
+    service("wide", "NodePort", 2, 403)
+    service("balanced", "LoadBalancer")
+    up.wait_for("the counts", lambda: used() == {
+        "services": "3", "services.nodeports": "2", "services.loadbalancers": "1"})
+    service("fourth", "ClusterIP", 1, 403)
+    refused = patch(cluster, CORE % name + "services/plain", {"spec": {"type": "NodePort"}},
+                    status=403)
+    assert "requested: services.nodeports=1, used: services.nodeports=2" in refused["message"]
+    patch(cluster, CORE % name + "services/node", {"spec": {"type": "ClusterIP"}})
+    up.wait_for("the change", lambda: used()["services.nodeports"] == "1")
+    patch(cluster, CORE % name + "services/plain", {"spec": {"type": "NodePort"}})
+
+
+def test_quota_of_claims_by_class(cluster):
+    name = namespace(cluster, "quota-claims")
+    used = quota(cluster, name, "gold", {
+        "gold.storageclass.storage.k8s.io/requests.storage": "10Gi",
+        "gold.storageclass.storage.k8s.io/persistentvolumeclaims": "2"})
+    for i, (class_name, status) in enumerate([("gold", 201), ("gold", 403), ("other", 201)]):
+        call(cluster, "POST", CORE % name + "persistentvolumeclaims", {
+            "metadata": {"name": "c%d" % i}, "spec": {
+                "storageClassName": class_name, "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "6Gi"}}}}, status)
+    up.wait_for("the counts", lambda: used() == {
+        "gold.storageclass.storage.k8s.io/requests.storage": "6Gi",
+        "gold.storageclass.storage.k8s.io/persistentvolumeclaims": "1"})
+
+
 # --- CronJobs, in a cluster whose clock runs faster ---
 
 def cron_job(cluster, cron_name, policy="Allow", **more):

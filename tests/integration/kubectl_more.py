@@ -137,6 +137,19 @@ def test_watch_of_several_changes(cluster):
                 "--timeout=60s")
 
 
+def test_rollout_undo_of_a_daemon_set(cluster):
+    kubectl(cluster, "set", "image", "ds/agent", "c=agent:2")
+    kubectl(cluster, "rollout", "status", "ds/agent", "--timeout=60s")
+    history = kubectl(cluster, "rollout", "history", "ds/agent")
+    assert [row[0] for row in rows(history)[2:4]] == ["1", "2"], history
+    assert "rolled back" in kubectl(cluster, "rollout", "undo", "ds/agent")
+    kubectl(cluster, "rollout", "status", "ds/agent", "--timeout=60s")
+    found = json_of(cluster, "get", "ds", "agent")
+    assert found["spec"]["template"]["spec"]["containers"][0]["image"] == "agent:1"
+    history = kubectl(cluster, "rollout", "history", "ds/agent")
+    assert [row[0] for row in rows(history)[2:4]] == ["2", "3"], history
+
+
 def test_impersonation(cluster):
     assert kubectl(cluster, "auth", "can-i", "create", "pods", "--as=bob", status=1) == "no\n"
     assert kubectl(cluster, "auth", "can-i", "create", "pods", "--as=bob",

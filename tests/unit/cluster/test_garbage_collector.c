@@ -178,7 +178,8 @@ START_TEST(test_garbage_collector__edge_14b_35_namespace)
 	ck_assert_str_eq(
 		cluster_condition(&cluster, "namespaces", "m", "NamespaceContentRemaining"),
 		"True/SomeResourcesRemain");
-	ck_assert(!cluster_has(&cluster, "serviceaccounts", "m/default"));
+	/* Pods first. */
+	ck_assert(cluster_has(&cluster, "serviceaccounts", "m/default"));
 	ck_assert_uint_eq(count_of(&cluster, "", "pods"), 3);
 	cluster_run(&cluster, 1000);
 	ck_assert_uint_eq(count_of(&cluster, "", "pods"), 0);

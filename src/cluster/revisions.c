@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/revisions.h"
+
+#include <stdlib.h>
+
+#include "cluster/owners.h"
+
+void bt_revisions_observe(struct bt_groups *owned, struct bt_hub *hub,
+	const struct bt_observed *observed, const char *kind)
+{
+	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+
+	bt_owners_group(owned, observed);
+	if (owner != NULL) {
+		bt_hub_enqueue_owner(hub, observed->key, owner, kind);
+	}
+}
+
+static int compare_revisions(const void *left, const void *right)
+{
+	const struct bt_revision *a = left;
+	const struct bt_revision *b = right;
+
+	if (a->number != b->number) {
+		return a->number < b->number ? -1 : 1;
+	}
+	return bt_str_compare(a->name, b->name);
+}
+
+static struct bt_revision revision_of(const struct bt_json_value *object, const char *hash_label)
+{
+	return (struct bt_revision){
+		.object = object,
+		.name = bt_json_text_at(object, "metadata.name"),
+		.hash = bt_tree_label(object, hash_label),
+		.number = bt_json_int64_at(object, "revision", 0),
+	};
+}
+
+/** {spec: {template: {..., $patch: replace}}}: applied as a strategic merge patch, it brings the
+ * template back. */
+static struct bt_json_value *data_of(struct bt_sync *sync)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_json_value *data = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *template_ =
+		bt_json_clone(arena, bt_json_object_at(sync->object, "spec.template"), false);
+
+	bt_json_set_c(arena, template_, "$patch", "replace");
+	bt_json_set_value(arena, bt_json_ensure_object(arena, data, "spec"), "template", template_);
+	return data;
+}
+
+/** Make the revision of the template, or adopt one that was left behind. NULL: try again. */
+static const struct bt_json_value *make_revision(struct bt_sync *sync, const char *hash_label,
+	struct bt_json_value *data, int64_t number, int64_t *collision_count)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_str namespace_ = bt_key_namespace(sync->key);
+	struct bt_str hash = bt_tree_template_hash(
+		arena, bt_json_object_at(sync->object, "spec.template"), NULL, *collision_count);
+	struct bt_str name = bt_arena_printf(arena, "%.*s-%.*s",
+		BT_STR_ARG(bt_str_sub(bt_key_name(sync->key), 0, 52)), BT_STR_ARG(hash));
+	struct bt_str key = bt_api_key(arena, namespace_, name);
+	struct bt_json_value *revision = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, revision, "metadata");
+	struct bt_json_value *labels = bt_json_clone(
+		arena, bt_json_object_at(sync->object, "spec.template.metadata.labels"), false);
+	struct bt_json_value *annotations = bt_json_clone(
+		arena, bt_json_object_at(sync->object, "metadata.annotations"), false);
+	const struct bt_json_value *found;
+	uint16_t code;
+
+	bt_json_set_str(arena, metadata, "name", name);
+	bt_json_set_str(arena, labels, hash_label, hash);
+	bt_json_set_value(arena, metadata, "labels", labels);
+	(void)bt_json_remove_c(annotations, "kubectl.kubernetes.io/last-applied-configuration");
+	bt_json_set_value(arena, metadata, "annotations", annotations);
+	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
+		bt_sync_owner_reference(sync, arena));
+	bt_json_set_value(arena, revision, "data", bt_json_clone(arena, data, false));
+	bt_json_set_int64(arena, revision, "revision", number);
+	code = bt_hub_create(sync->hub, BT_HUB_REVISIONS, namespace_, revision, arena, NULL);
+	found = bt_hub_read(sync->hub, BT_HUB_REVISIONS, key, arena);
+	if (code == 201 || found == NULL) {
+		return found;
+	}
+	if (bt_controller_owner_of(found) == NULL &&
+		bt_json_equal(bt_json_object_at(found, "data"), data)) {
+		(void)bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_REVISIONS], found,
+			bt_sync_owner_reference(sync, arena), NULL, arena);
+		return found;
+	}
+	/* The name is taken: another hash next time. */
+	(*collision_count)++;
+	return NULL;
+}
+
+bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, const char *hash_label,
+	struct bt_revisions *out_revisions)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_str uid = bt_json_text_at(sync->object, "metadata.uid");
+	struct bt_json_value *data = data_of(sync);
+	struct bt_revisions revisions = {
+		.update = UINT32_MAX,
+		.collision_count = bt_json_int64_at(sync->object, "status.collisionCount", 0),
+	};
+	uint32_t count = 0;
+	int64_t number = 1;
+
+	BT_GROUPS_EACH (owned, uid, at) {
+		count++;
+	}
+	revisions.items = BT_ARENA_NEW_ARRAY(arena, struct bt_revision, count + 1);
+	BT_GROUPS_EACH (owned, uid, at) {
+		const struct bt_json_value *object =
+			bt_hub_read(sync->hub, BT_HUB_REVISIONS, bt_groups_key(owned, at), arena);
+
+		if (object != NULL && !bt_tree_is_deleting(object)) {
+			revisions.items[revisions.count++] = revision_of(object, hash_label);
+		}
+	}
+	qsort(revisions.items, revisions.count, sizeof(*revisions.items), compare_revisions);
+	for (uint32_t i = 0; i < revisions.count; i++) {
+		struct bt_revision *revision = &revisions.items[i];
+
+		number = revision->number < INT64_MAX ? revision->number + 1 : INT64_MAX;
+		if (bt_json_equal(bt_json_object_at(revision->object, "data"), data)) {
+			revisions.update = i;
+		}
+	}
+	if (revisions.update == UINT32_MAX) {
+		const struct bt_json_value *made =
+			make_revision(sync, hash_label, data, number, &revisions.collision_count);
+
+		if (made == NULL) {
+			struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+
+			bt_json_set_int64(
+				arena, status, "collisionCount", revisions.collision_count);
+			bt_sync_write_status(sync, status);
+			return false;
+		}
+		revisions.update = revisions.count;
+		revisions.items[revisions.count++] = revision_of(made, hash_label);
+	} else if (revisions.update != revisions.count - 1) {
+		/* An old template is wanted again: its revision becomes the newest. */
+		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_str key = bt_api_key(
+			arena, bt_key_namespace(sync->key), revisions.items[revisions.update].name);
+
+		bt_json_set_int64(arena, patch, "revision", number);
+		if (bt_hub_patch(sync->hub, sync->hub->kinds[BT_HUB_REVISIONS], BT_SUBRESOURCE_NONE,
+			    key, patch, arena) != 200) {
+			return false;
+		}
+		revisions.items[revisions.update].number = number;
+	}
+	*out_revisions = revisions;
+	return true;
+}
+
+const struct bt_revision *bt_revisions_find(
+	const struct bt_revisions *revisions, struct bt_str name)
+{
+	for (uint32_t i = 0; i < revisions->count; i++) {
+		if (bt_str_equal(revisions->items[i].name, name)) {
+			return &revisions->items[i];
+		}
+	}
+	return NULL;
+}
+
+struct bt_json_value *bt_revision_template(
+	struct bt_arena *arena, const struct bt_revision *revision)
+{
+	struct bt_json_value *template_ = bt_json_clone(
+		arena, bt_json_object_at(revision->object, "data.spec.template"), false);
+
+	(void)bt_json_remove_c(template_, "$patch");
+	return template_;
+}
+
+void bt_revisions_clean_up(
+	struct bt_sync *sync, const struct bt_revisions *revisions, const bool *is_used)
+{
+	int64_t limit = bt_json_int64_at(sync->object, "spec.revisionHistoryLimit", 10);
+	int64_t unused = 0;
+
+	for (uint32_t i = 0; i < revisions->count; i++) {
+		unused += !is_used[i] && i != revisions->update;
+	}
+	for (uint32_t i = 0; i < revisions->count && unused > limit; i++) {
+		if (is_used[i] || i == revisions->update) {
+			continue;
+		}
+		unused--;
+		(void)bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_REVISIONS],
+			bt_api_key(
+				sync->arena, bt_key_namespace(sync->key), revisions->items[i].name),
+			-1, bt_json_text_at(revisions->items[i].object, "metadata.uid"),
+			sync->arena);
+	}
+}
