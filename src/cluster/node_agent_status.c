@@ -431,11 +431,24 @@ static struct bt_json_value *info_of(
 	return info;
 }
 
+/** The labels that a kubelet sets when it registers its node. */
+static void set_node_labels(
+	struct bt_arena *arena, struct bt_json_value *labels, struct bt_str name)
+{
+	set_text(arena, labels, "kubernetes.io/arch", BT_STR("amd64"));
+	set_text(arena, labels, "kubernetes.io/hostname", name);
+	set_text(arena, labels, "kubernetes.io/os", BT_STR("linux"));
+	set_text(arena, labels, "beta.kubernetes.io/arch",
+		bt_tree_text(labels, "kubernetes.io/arch"));
+	set_text(arena, labels, "beta.kubernetes.io/os", bt_tree_text(labels, "kubernetes.io/os"));
+}
+
 void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *record)
 {
 	const struct bt_json_value *node = sync->object;
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *labels;
 
 	bt_json_set_value(arena, status, "conditions", conditions_of(node, arena, sync->now_ns));
 	if (bt_json_array_at(node, "status.addresses")->count == 0) {
@@ -446,6 +459,17 @@ void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *re
 		info_of(arena, bt_json_object_at(node, "status.nodeInfo"),
 			bt_json_text_at(node, "metadata.uid")));
 	bt_sync_write_status(sync, status);
+	labels = bt_json_clone(arena, bt_json_object_at(node, "metadata.labels"), false);
+	set_node_labels(arena, labels, sync->key);
+	if (labels->count != bt_json_object_at(node, "metadata.labels")->count) {
+		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+
+		bt_json_set_value(
+			arena, bt_json_ensure_object(arena, patch, "metadata"), "labels", labels);
+		sync->failed = !bt_hub_is_done(bt_hub_patch(sync->hub, sync->resource,
+				       BT_SUBRESOURCE_NONE, sync->key, patch, arena)) ||
+			sync->failed;
+	}
 }
 
 /* --- those that --nodes makes --- */
@@ -474,9 +498,7 @@ static struct bt_json_value *make_node(const struct bt_node_template *template_,
 		16 + ((index + 1) >> 16 & 15), (index + 1) >> 8 & 255, (index + 1) & 255);
 
 	bt_json_set_str(arena, metadata, "name", name);
-	bt_json_set_c(arena, labels, "kubernetes.io/arch", "amd64");
-	bt_json_set_str(arena, labels, "kubernetes.io/hostname", name);
-	bt_json_set_c(arena, labels, "kubernetes.io/os", "linux");
+	set_node_labels(arena, labels, name);
 	if (template_->zone_count != 0) {
 		uint32_t zone = index % template_->zone_count;
 

@@ -336,6 +336,46 @@ static bool sync_unbound(struct bt_sync *sync)
 	return true;
 }
 
+/** In place of a driver's resizer and the kubelet: a bound claim that asks for more gets it.
+ * Admission has checked that its class allows that. */
+static bool expand(struct bt_sync *sync, const struct bt_json_value *volume)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_str wanted = bt_json_text_at(sync->object, "spec.resources.requests.storage");
+	struct bt_str before = bt_json_text_at(sync->object, "status.capacity.storage");
+	struct bt_str name = bt_json_text_at(volume, "metadata.name");
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_quantity request;
+	struct bt_quantity capacity;
+	struct bt_quantity size;
+
+	if (bt_quantity_parse(wanted, arena, &request, NULL) != 0 ||
+		bt_quantity_parse(before, arena, &capacity, NULL) != 0 ||
+		bt_quantity_compare(&request, &capacity) <= 0) {
+		return true;
+	}
+	if (bt_quantity_parse(
+		    bt_json_text_at(volume, "spec.capacity.storage"), arena, &size, NULL) != 0 ||
+		bt_quantity_compare(&request, &size) > 0) {
+		bt_sync_event(sync, "Normal", "Resizing",
+			"External resizer is resizing volume %.*s", BT_STR_ARG(name));
+		bt_json_set_str(
+			arena, bt_tree_ensure(arena, patch, "spec.capacity"), "storage", wanted);
+		if (bt_hub_patch(sync->hub, sync->hub->kinds[BT_HUB_VOLUMES], BT_SUBRESOURCE_NONE,
+			    name, patch, arena) != 200) {
+			return false;
+		}
+	}
+	bt_json_set_str(arena, bt_json_ensure_object(arena, status, "capacity"), "storage", wanted);
+	bt_json_set_str(arena, bt_json_ensure_object(arena, status, "allocatedResources"),
+		"storage", wanted);
+	bt_sync_write_status(sync, status);
+	bt_sync_event(sync, "Normal", "FileSystemResizeSuccessful",
+		"MountVolume.NodeExpandVolume succeeded for volume \"%.*s\"", BT_STR_ARG(name));
+	return true;
+}
+
 static bool sync_claim(struct bt_sync *sync)
 {
 	const struct bt_json_value *claim = sync->object;
@@ -372,8 +412,9 @@ static bool sync_claim(struct bt_sync *sync)
 				!bt_str_equal(uid, bt_json_text_at(claim, "metadata.uid"))))) {
 		return true;
 	}
-	return (completed && bt_str_equal_c(bt_json_text_at(claim, "status.phase"), "Bound")) ||
-		bind(sync, claim, volume);
+	return completed && bt_str_equal_c(bt_json_text_at(claim, "status.phase"), "Bound")
+		? expand(sync, volume)
+		: bind(sync, claim, volume);
 }
 
 /** Claims that wait are looked at again so long after a pod that names them came. */

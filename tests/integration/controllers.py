@@ -461,6 +461,36 @@ def test_stateful_set_claims(cluster):
     up.wait_for("no claim", lambda: not left())
 
 
+def test_claim_is_expanded(cluster):
+    name = namespace(cluster, "volumes")
+    call(cluster, "POST", "/apis/storage.k8s.io/v1/storageclasses", {
+        "metadata": {"name": "grows"}, "provisioner": "csi.example.com",
+        "allowVolumeExpansion": True})
+    path = CORE % name + "persistentvolumeclaims/data"
+    call(cluster, "POST", CORE % name + "persistentvolumeclaims", {
+        "metadata": {"name": "data"}, "spec": {
+            "storageClassName": "grows", "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}}}})
+    up.wait_for("the volume", lambda: read(cluster, path)["status"].get("phase") == "Bound")
+    patch(cluster, path, {"spec": {"resources": {"requests": {"storage": "3Gi"}}}})
+    up.wait_for("the new size", lambda: read(
+        cluster, path)["status"]["capacity"] == {"storage": "3Gi"})
+    volume = "/api/v1/persistentvolumes/" + read(cluster, path)["spec"]["volumeName"]
+    assert read(cluster, volume)["spec"]["capacity"] == {"storage": "3Gi"}
+
+
+def test_labels_of_nodes(cluster):
+    call(cluster, "POST", "/api/v1/nodes", {"metadata": {
+        "name": "other", "labels": {"kubernetes.io/arch": "arm64"}}})
+    found = up.wait_for("its labels", lambda: (lambda labels: labels if len(labels) == 5 else None)(
+        read(cluster, "/api/v1/nodes/other")["metadata"]["labels"]))
+    assert found == {
+        "beta.kubernetes.io/arch": "arm64", "beta.kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "arm64", "kubernetes.io/hostname": "other",
+        "kubernetes.io/os": "linux"}, found
+    call(cluster, "DELETE", "/api/v1/nodes/other")
+
+
 def test_daemon_set_revisions(cluster):
     path = APPS % "sets" + "daemonsets/agent"
     call(cluster, "POST", APPS % "sets" + "daemonsets", {

@@ -300,7 +300,8 @@ START_TEST(test_node_agent__adds_nodes)
 		cluster_condition(&cluster, "nodes", "node-2", "Ready"), "True/KubeletReady");
 	ck_assert_str_eq(cluster_json(&cluster, "nodes", "node-2", "metadata.labels"),
 		"{'kubernetes.io/arch':'amd64','kubernetes.io/hostname':'node-2',"
-		"'kubernetes.io/os':'linux','topology.kubernetes.io/region':'region-1',"
+		"'kubernetes.io/os':'linux','beta.kubernetes.io/arch':'amd64',"
+		"'beta.kubernetes.io/os':'linux','topology.kubernetes.io/region':'region-1',"
 		"'topology.kubernetes.io/zone':'zone-a'}");
 	ck_assert_str_eq(
 		cluster_text(&cluster, "nodes", "node-1", "status.nodeInfo.kubeletVersion"),
