@@ -278,6 +278,7 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		.dra_workload_resource_claims =
 			bt_gate_enabled(&gates, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS),
 		.workload_with_job = bt_gate_enabled(&gates, BT_GATE_WORKLOAD_WITH_JOB),
+		.has_rbac = options->has_rbac,
 	};
 	cluster->api = bt_api_create(&api);
 	cluster->event_expiry = bt_event_expiry_create(cluster->api);

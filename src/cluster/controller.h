@@ -96,6 +96,8 @@ enum bt_hub_kind {
 	BT_HUB_CONFIG_MAPS,
 	BT_HUB_REVISIONS,   /* controllerrevisions */
 	BT_HUB_AUTOSCALERS, /* horizontalpodautoscalers */
+	BT_HUB_CLUSTER_ROLES,
+	BT_HUB_SECRETS,
 	BT_HUB_KIND_COUNT,
 };
 
@@ -277,7 +279,7 @@ struct bt_controller_ops {
 	const char *name;      /* "replicaset-controller" */
 	const char *component; /* of events; NULL: name */
 	/** A bit for each enum bt_hub_kind that observe gets, BT_WATCH_ALL for every resource. */
-	uint32_t watches;
+	uint64_t watches;
 	/** What keys name: sync gets the object, and is not called when there is none.
 	 * BT_HUB_OTHER: keys are something else. */
 	enum bt_hub_kind object;
@@ -295,8 +297,8 @@ struct bt_controller_ops {
 	bool (*sync)(struct bt_sync *sync);
 };
 
-#define BT_WATCH(kind) (UINT32_C(1) << (kind))
-#define BT_WATCH_ALL UINT32_MAX
+#define BT_WATCH(kind) (UINT64_C(1) << (kind))
+#define BT_WATCH_ALL UINT64_MAX
 
 /** --- the queue of the controller that is being called --- */
 

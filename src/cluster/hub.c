@@ -48,6 +48,8 @@ static const struct {
 	[BT_HUB_CONFIG_MAPS] = {"", "configmaps"},
 	[BT_HUB_REVISIONS] = {"apps", "controllerrevisions"},
 	[BT_HUB_AUTOSCALERS] = {"autoscaling", "horizontalpodautoscalers"},
+	[BT_HUB_CLUSTER_ROLES] = {"rbac.authorization.k8s.io", "clusterroles"},
+	[BT_HUB_SECRETS] = {"", "secrets"},
 };
 
 const struct bt_controllers_options bt_controllers_default_options = {

@@ -83,12 +83,17 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 		&arena);
 	bt_arena_finish(&arena);
 	bt_api_bootstrap(api);
+	if (options->has_rbac) {
+		bt_rbac_bootstrap(api);
+		api->rbac = bt_rbac_create(api);
+	}
 	return api;
 }
 
 void bt_api_destroy(struct bt_api *api)
 {
 	if (api != NULL) {
+		bt_rbac_destroy(api->rbac);
 		bt_resources_destroy(api->resources);
 		bt_strbuf_finish(&api->text);
 		bt_free(api);

@@ -24,11 +24,19 @@
 
 struct bt_api;
 
+/** One value; a key with several values has several entries. */
+struct bt_user_extra {
+	struct bt_str key;
+	struct bt_str value;
+};
+
 struct bt_user {
 	struct bt_str name;
 	struct bt_str uid;
 	uint32_t group_count;
 	const struct bt_str *groups;
+	uint32_t extra_count;
+	const struct bt_user_extra *extras; /* entries of a key follow each other */
 };
 
 /** admin in system:masters. */
@@ -54,6 +62,9 @@ struct bt_api_options {
 	bool workload_aware_preemption;
 	bool dra_workload_resource_claims;
 	bool workload_with_job;
+	/** RBAC decides what users may do, and its bootstrap roles and bindings are made. false:
+	 * every user may do everything. */
+	bool has_rbac;
 };
 
 /** Makes the namespaces default, kube-system, kube-public, kube-node-lease and the system priority
@@ -105,6 +116,9 @@ struct bt_api_request {
 	/** Initial objects: status, uid, creationTimestamp and nodeName are taken as they are, and
 	 * an existing object is replaced. */
 	bool restore;
+	/** Escalation, and rights beyond the verb that an earlier check allowed, are checked: the
+	 * request is a client's, not the process's own. */
+	bool checks_access;
 };
 
 /** A request with nothing given: the fields that are not zero then. */
@@ -141,6 +155,8 @@ uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresourc
  * "ns/name" or "name". */
 BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 	const struct bt_api_resource *resource, struct bt_str key, struct bt_arena *arena);
+/** {"username", "uid", "groups", "extra"}, as reviews show a user. Texts are borrowed. */
+BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);
 /** Its text as a tree that borrows from it. */
 BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
 	const struct bt_stored *stored, struct bt_arena *arena);

@@ -203,17 +203,18 @@ struct bt_front *bt_front_create_bare(
 	for (uint32_t i = 0; i < options->token_count; i++) {
 		const struct bt_front_token *from = &options->tokens[i];
 		struct bt_str *groups =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_str, from->user.group_count);
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str, from->user.group_count + 1);
 		for (uint32_t j = 0; j < from->user.group_count; j++) {
 			groups[j] = bt_arena_str(arena, from->user.groups[j]);
 		}
+		groups[from->user.group_count] = BT_STR("system:authenticated");
 		front->tokens[i] = (struct bt_front_token){
 			.token = bt_arena_str(arena, bt_str_from(from->token)).data,
 			.user =
 				{
 					.name = bt_arena_str(arena, from->user.name),
 					.uid = bt_arena_str(arena, from->user.uid),
-					.group_count = from->user.group_count,
+					.group_count = from->user.group_count + 1,
 					.groups = groups,
 				},
 		};

@@ -82,12 +82,7 @@ static void review_token(struct bt_front_call *call, struct bt_json_value *revie
 		bt_json_set_c(arena, status, "error", "invalid bearer token");
 		return;
 	}
-	struct bt_json_value *info = bt_json_ensure_object(arena, status, "user");
-	struct bt_json_value *groups = bt_json_ensure_array(arena, info, "groups");
-	bt_json_set_str(arena, info, "username", user->name);
-	for (uint32_t i = 0; i < user->group_count; i++) {
-		bt_json_append(arena, groups, bt_json_new_str(arena, user->groups[i]));
-	}
+	bt_json_set_value(arena, status, "user", bt_user_info(user, arena));
 }
 
 static void perform(struct bt_front_call *call)
@@ -341,6 +336,7 @@ void bt_front_call_resource(struct bt_front_call *call)
 	request.namespace_ = route->namespace_;
 	request.name = route->name;
 	request.user = &call->user;
+	request.checks_access = !bt_front_is_master(call);
 	call->api = request;
 	const struct bt_api *api = call->front->api;
 	switch (call->verb) {

@@ -3,22 +3,13 @@
 #include <string.h>
 
 #include "server/front_private.h"
+#include "server/rbac.h"
 
 #define IMPERSONATED_GROUPS_MAX 64
 
-static bool has_group(const struct bt_user *user, const char *group)
-{
-	for (uint32_t i = 0; i < user->group_count; i++) {
-		if (bt_str_equal_c(user->groups[i], group)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool bt_front_is_master(const struct bt_front_call *call)
 {
-	return has_group(&call->user, "system:masters");
+	return bt_user_has_group(&call->user, "system:masters");
 }
 
 static struct bt_str header(const struct bt_front_call *call, const char *name)
@@ -117,6 +108,9 @@ static bool identify_by_token(struct bt_front_call *call)
 {
 	static const struct bt_str nobody[] = {BT_STR_INIT("system:unauthenticated")};
 	struct bt_str text = header(call, "Authorization");
+	if (text.length == 0 && !bt_api_options(call->front->api)->has_rbac) {
+		return refuse_credential(call); /* everything would be allowed */
+	}
 	if (text.length == 0) {
 		call->user = (struct bt_user){
 			.name = BT_STR("system:anonymous"), .group_count = 1, .groups = nobody};
@@ -150,40 +144,74 @@ static void take_group(void *context, struct bt_str value)
 	}
 }
 
+/** The user of the request may act as this user, group or uid; false: call->failure. */
+static bool may_impersonate(struct bt_front_call *call, const char *group, const char *resource,
+	struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_str reason;
+	struct bt_access access = {.user = &call->user,
+		.verb = BT_STR("impersonate"),
+		.namespace_ = namespace_,
+		.group = bt_str_from(group),
+		.resource = bt_str_from(resource),
+		.subresource = BT_STR(""),
+		.name = bt_arena_str(&call->arena, name)};
+	if (bt_api_authorize(call->front->api, &access, &call->arena, &reason)) {
+		return true;
+	}
+	bt_rbac_forbid(&access, reason, &call->arena, &call->failure);
+	return false;
+}
+
 static bool impersonate(struct bt_front_call *call)
 {
+	struct bt_str prefix = BT_STR("system:serviceaccount:");
 	struct bt_str name = header(call, "Impersonate-User");
+	struct bt_str uid = header(call, "Impersonate-Uid");
 	struct group_list list = {.call = call};
 	if (name.length == 0) {
-		if (header(call, "Impersonate-Group").length == 0 &&
-			header(call, "Impersonate-Uid").length == 0) {
+		if (header(call, "Impersonate-Group").length == 0 && uid.length == 0) {
 			return true;
 		}
 		(void)bt_fail(&call->failure, &call->arena, 500, "InternalError",
 			"Internal Server Error: impersonation of groups without a user");
 		return false;
 	}
-	if (!bt_front_is_master(call)) {
-		struct bt_str shown = bt_str_sub(name, 0, 256);
-		(void)bt_fail(&call->failure, &call->arena, 403, "Forbidden",
-			"users \"%.*s\" is forbidden: User \"%.*s\" cannot impersonate resource "
-			"\"users\" in API group \"\" at the cluster scope",
-			BT_STR_ARG(shown), BT_STR_ARG(call->user.name));
-		call->failure.name = bt_arena_str(&call->arena, shown);
-		call->failure.kind = BT_STR("users");
+	struct bt_str account_name = bt_str_sub(name, prefix.length, BT_STR_MAX);
+	struct bt_str namespace_ = bt_str_cut(&account_name, ':');
+	bool is_account = bt_str_has_prefix(name, prefix) && namespace_.length != 0 &&
+		account_name.length != 0;
+	if (is_account ? !may_impersonate(call, "", "serviceaccounts", namespace_, account_name)
+		       : !may_impersonate(call, "", "users", BT_STR(""), name)) {
 		return false;
 	}
-	list.groups = BT_ARENA_NEW_ARRAY(&call->arena, struct bt_str, IMPERSONATED_GROUPS_MAX + 1);
+	/* Three more: of the ServiceAccount, and of who is authenticated or not. */
+	list.groups = BT_ARENA_NEW_ARRAY(&call->arena, struct bt_str, IMPERSONATED_GROUPS_MAX + 3);
 	call->front->wire->each_header(call->exchange, "Impersonate-Group", take_group, &list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		if (!may_impersonate(call, "", "groups", BT_STR(""), list.groups[i])) {
+			return false;
+		}
+	}
+	if (uid.length != 0 &&
+		!may_impersonate(call, "authentication.k8s.io", "uids", BT_STR(""), uid)) {
+		return false;
+	}
+	if (is_account && list.count == 0) {
+		list.groups[list.count++] = BT_STR("system:serviceaccounts");
+		list.groups[list.count++] = bt_arena_printf(
+			&call->arena, "system:serviceaccounts:%.*s", BT_STR_ARG(namespace_));
+	}
 	call->user = (struct bt_user){
 		.name = bt_arena_str(&call->arena, name),
-		.uid = bt_arena_str(&call->arena, header(call, "Impersonate-Uid")),
+		.uid = bt_arena_str(&call->arena, uid),
 		.group_count = list.count,
 		.groups = list.groups,
 	};
-	if (!bt_str_equal_c(name, "system:anonymous") &&
-		!has_group(&call->user, "system:authenticated")) {
-		list.groups[list.count] = BT_STR("system:authenticated");
+	const char *last = bt_str_equal_c(name, "system:anonymous") ? "system:unauthenticated"
+								    : "system:authenticated";
+	if (!bt_user_has_group(&call->user, last)) {
+		list.groups[list.count] = bt_str_from(last);
 		call->user.group_count++;
 	}
 	return true;
@@ -202,74 +230,86 @@ bool bt_front_identify(struct bt_front_call *call)
 	return impersonate(call);
 }
 
-/** --- authorization: masters may do everything, others may look around --- */
+/** --- authorization --- */
 
-static void forbid_path(struct bt_front_call *call)
+/** The value of a field selector's metadata.name=..., by which rules with names allow a list. */
+static struct bt_str selected_name(struct bt_str selector)
 {
-	struct bt_str path = bt_str_sub(call->request.path, 0, 1024);
-	(void)bt_fail(&call->failure, &call->arena, 403, "Forbidden",
-		"forbidden: User \"%.*s\" cannot get path \"%.*s\"", BT_STR_ARG(call->user.name),
-		BT_STR_ARG(path));
-}
-
-static void forbid_resource(struct bt_front_call *call)
-{
-	const struct bt_route *route = &call->route;
-	const struct bt_api_resource *resource = route->resource;
-	const char *subresource = bt_subresource_name(route->subresource);
-	struct bt_arena *arena = &call->arena;
-	struct bt_str scope = BT_STR("at the cluster scope");
-	if (route->namespace_.length != 0) {
-		scope = bt_arena_printf(
-			arena, "in the namespace \"%.*s\"", BT_STR_ARG(route->namespace_));
+	if (bt_str_find_char(selector, '\\') >= 0) {
+		return BT_STR(""); /* values with commas: not names */
 	}
-	struct bt_str text = bt_arena_printf(arena,
-		"User \"%.*s\" cannot %s resource \"%s%s%s\" in API group \"%s\" %.*s",
-		BT_STR_ARG(call->user.name), bt_verb_name(call->verb), resource->name,
-		subresource[0] != '\0' ? "/" : "", subresource, resource->group, BT_STR_ARG(scope));
-	(void)bt_fail_forbidden(&call->failure, arena, resource, route->name, text);
-}
-
-/* Everybody may ask about themselves. */
-static bool is_self_review(const struct bt_api_resource *resource)
-{
-	static const char *const kinds[] = {
-		"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SelfSubjectReview"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
-		if (bt_str_equal_c(bt_str_from(kinds[i]), resource->kind)) {
-			return true;
+	while (selector.length != 0) {
+		struct bt_str term = bt_str_cut(&selector, ',');
+		struct bt_str key = bt_str_cut(&term, '=');
+		if (bt_str_equal_c(key, "metadata.name")) {
+			return bt_str_has_prefix(term, BT_STR("="))
+				? bt_str_sub(term, 1, BT_STR_MAX)
+				: term;
 		}
 	}
-	return false;
+	return BT_STR("");
+}
+
+/** By method: also what the resource does not know, so that a refusal comes before a 405. */
+static const char *verb_of(const struct bt_front_call *call)
+{
+	static const char *const verbs[][2] = {
+		{"POST", "create"}, {"PUT", "update"}, {"PATCH", "patch"}};
+	const struct bt_route *route = &call->route;
+	struct bt_str method = call->request.method;
+	bool is_collection = route->name.length == 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(verbs); i++) {
+		if (bt_str_equal_c(method, verbs[i][0])) {
+			return verbs[i][1];
+		}
+	}
+	if (bt_str_equal_c(method, "DELETE")) {
+		return is_collection ? "deletecollection" : "delete";
+	}
+	if (bt_str_equal_c(method, "GET") || bt_str_equal_c(method, "HEAD")) {
+		return route->is_watch || (is_collection && call->query.watch) ? "watch"
+			: is_collection                                        ? "list"
+									       : "get";
+	}
+	return "";
 }
 
 bool bt_front_authorize(struct bt_front_call *call)
 {
+	const struct bt_route *route = &call->route;
+	struct bt_access access = {.user = &call->user};
+	struct bt_str reason;
 	if (bt_front_is_master(call)) {
 		return true;
 	}
-	switch (call->route.kind) {
-	case BT_ROUTE_VERSION:
-	case BT_ROUTE_HEALTH:
-	case BT_ROUTE_CORE:
-	case BT_ROUTE_GROUPS:
-	case BT_ROUTE_GROUP:
-	case BT_ROUTE_RESOURCES:
-	case BT_ROUTE_OPENAPI_V2:
-	case BT_ROUTE_OPENAPI_V3:
-		return true;
-	case BT_ROUTE_UNKNOWN:
-	case BT_ROUTE_BROKEN:
-	case BT_ROUTE_MISSING:
-	case BT_ROUTE_ROOT:
-		forbid_path(call);
-		return false;
-	case BT_ROUTE_RESOURCE:
-		break;
+	if (route->kind == BT_ROUTE_RESOURCE || route->kind == BT_ROUTE_MISSING) {
+		bool is_known = route->kind == BT_ROUTE_RESOURCE;
+		access.verb = bt_str_from(verb_of(call));
+		access.group = route->group;
+		access.resource = is_known ? bt_str_from(route->resource->name) : route->text;
+		access.subresource = bt_str_from(bt_subresource_name(route->subresource));
+		access.namespace_ = route->namespace_;
+		access.name = route->name;
+		if (route->name.length == 0) {
+			access.name = selected_name(call->query.list.field_selector);
+		} else if (access.group.length == 0 &&
+			bt_str_equal_c(access.resource, "namespaces")) {
+			access.namespace_ = route->name; /* a namespace is in itself */
+		}
+	} else {
+		struct bt_strbuf verb = {0};
+		bt_strbuf_append_lower(&verb, bt_str_sub(call->request.method, 0, 16));
+		access.is_path = true;
+		access.verb = bt_arena_str(&call->arena, bt_strbuf_str(&verb));
+		access.path = call->request.path;
+		bt_strbuf_finish(&verb);
 	}
-	if (call->verb == BT_VERB_CREATE && is_self_review(call->route.resource)) {
+	if (bt_api_authorize(call->front->api, &access, &call->arena, NULL)) {
 		return true;
 	}
-	forbid_resource(call);
+	/* Again, for the reason: refusals are rare. */
+	if (!bt_api_authorize(call->front->api, &access, &call->arena, &reason)) {
+		bt_rbac_forbid(&access, reason, &call->arena, &call->failure);
+	}
 	return false;
 }

@@ -1,68 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Review kinds: questions that are answered and not stored. Spec: 14 section 14.5. */
+#include "server/rbac.h"
 #include "server/write.h"
 
-static const char masters[] = "system:masters";
+/** --- access --- */
 
-/** --- who may what: masters everything, others nothing (server/front_user.c) --- */
-
-static bool is_master(const struct bt_user *user)
+/** What is wrong with the question; false: the answer says so. */
+static bool check_question(struct bt_call *call, const struct bt_json_value *object, bool is_self)
 {
-	for (uint32_t i = 0; i < user->group_count; i++) {
-		if (bt_str_equal_c(user->groups[i], masters)) {
-			return true;
-		}
+	const struct bt_json_value *resource = bt_json_find_path(object, "spec.resourceAttributes");
+	const struct bt_json_value *path = bt_json_find_path(object, "spec.nonResourceAttributes");
+	struct bt_field_errors errors = bt_call_field_errors(call);
+	struct bt_json_value *null = bt_json_new(call->arena, BT_JSON_NULL);
+	bool is_local = call->write.resource->namespaced;
+	if (resource != NULL && path != NULL) {
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.nonResourceAttributes"),
+			path, "cannot be specified in combination with resourceAttributes");
+	} else if (resource == NULL && path == NULL) {
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.resourceAttributes"),
+			null,
+			"exactly one of nonResourceAttributes or resourceAttributes must be "
+			"specified");
 	}
-	return false;
+	if (!is_self && bt_json_text_at(object, "spec.user").length == 0 &&
+		bt_json_array_at(object, "spec.groups")->count == 0) {
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.user"),
+			bt_json_new_c(call->arena, ""),
+			"at least one of user or group must be specified");
+	}
+	if (is_local && path != NULL) {
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.nonResourceAttributes"),
+			path, "disallowed on this kind of request");
+	}
+	if (bt_call_refuse_invalid(call, &errors)) {
+		return false;
+	}
+	struct bt_str namespace_ = bt_json_text_at(resource, "namespace");
+	if (is_local && !bt_str_equal(namespace_, call->write.namespace_)) {
+		return bt_call_refuse(call, 400, "BadRequest",
+			"spec.resourceAttributes.namespace must match namespace: %.*s",
+			BT_STR_ARG(call->write.namespace_));
+	}
+	return true;
 }
 
-/** Of the user that a review asks about. */
-static bool is_master_asked(const struct bt_json_value *object)
+static void review_access(
+	struct bt_call *call, const struct bt_json_value *object, const struct bt_user *user)
 {
-	const struct bt_json_value *groups = bt_json_array_at(object, "spec.groups");
-	for (uint32_t i = 0; i < groups->count; i++) {
-		if (groups->elements[i]->type == BT_JSON_STRING &&
-			bt_str_equal_c(groups->elements[i]->text, masters)) {
-			return true;
-		}
-	}
-	return bt_str_equal(bt_json_text_at(object, "spec.user"), bt_user_admin.name);
-}
-
-static void add_verdict(struct bt_arena *arena, bool allowed, struct bt_json_value *status)
-{
+	struct bt_arena *arena = call->arena;
+	const struct bt_json_value *path = bt_json_find_path(object, "spec.nonResourceAttributes");
+	const struct bt_json_value *resource = bt_json_object_at(object, "spec.resourceAttributes");
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_str reason;
+	struct bt_access access = {.user = user,
+		.is_path = path != NULL,
+		.verb = bt_json_text_at(path != NULL ? path : resource, "verb"),
+		.namespace_ = bt_json_text_at(resource, "namespace"),
+		.group = bt_json_text_at(resource, "group"),
+		.resource = bt_json_text_at(resource, "resource"),
+		.subresource = bt_json_text_at(resource, "subresource"),
+		.name = bt_json_text_at(resource, "name"),
+		.path = bt_json_text_at(path, "path")};
+	bool allowed = bt_api_authorize(call->api, &access, arena, &reason);
 	bt_json_set_bool(arena, status, "allowed", allowed);
-	if (allowed) { /* clients print the reason behind their "no" */
-		bt_json_set_c(arena, status, "reason", "masters may do everything");
+	if (reason.length != 0) {
+		bt_json_set_str(arena, status, "reason", reason);
 	}
+	bt_json_set_value(arena, call->request->body, "status", status);
+}
+
+/** The user that a review asks about. */
+static struct bt_user user_asked(struct bt_call *call, const struct bt_json_value *object)
+{
+	const struct bt_json_value *list = bt_json_array_at(object, "spec.groups");
+	struct bt_str *groups = BT_ARENA_NEW_ARRAY(call->arena, struct bt_str, list->count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (list->elements[i]->type == BT_JSON_STRING) {
+			groups[count++] = list->elements[i]->text;
+		}
+	}
+	return (struct bt_user){
+		.name = bt_json_text_at(object, "spec.user"),
+		.uid = bt_json_text_at(object, "spec.uid"),
+		.group_count = count,
+		.groups = groups,
+	};
 }
 
 /** --- answers --- */
 
-static struct bt_json_value *user_info(struct bt_call *call)
+struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena)
 {
-	const struct bt_user *user = call->write.user;
-	struct bt_json_value *info = bt_json_new(call->arena, BT_JSON_OBJECT);
-	bt_json_set_str(call->arena, info, "username", user->name);
+	struct bt_json_value *info = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, info, "username", user->name);
 	if (user->uid.length != 0) {
-		bt_json_set_str(call->arena, info, "uid", user->uid);
+		bt_json_set_str(arena, info, "uid", user->uid);
 	}
-	struct bt_json_value *groups = bt_json_ensure_array(call->arena, info, "groups");
+	struct bt_json_value *groups = bt_json_ensure_array(arena, info, "groups");
 	for (uint32_t i = 0; i < user->group_count; i++) {
-		bt_json_append(call->arena, groups, bt_json_new_str(call->arena, user->groups[i]));
+		bt_json_append(arena, groups, bt_json_new_str(arena, user->groups[i]));
+	}
+	for (uint32_t i = 0; i < user->extra_count; i++) {
+		struct bt_json_value *extra = bt_json_ensure_object(arena, info, "extra");
+		struct bt_json_value *values = bt_json_get(extra, user->extras[i].key);
+		if (values == NULL) {
+			values = bt_json_new(arena, BT_JSON_ARRAY);
+			bt_json_append_member(arena, extra, user->extras[i].key, values);
+		}
+		bt_json_append(arena, values, bt_json_new_str(arena, user->extras[i].value));
 	}
 	return info;
-}
-
-/** {"<name>": ["*"], ...} */
-static struct bt_json_value *all_of(struct bt_arena *arena, const char *const *names, size_t count)
-{
-	struct bt_json_value *rule = bt_json_new(arena, BT_JSON_OBJECT);
-	for (size_t i = 0; i < count; i++) {
-		bt_json_append(arena, bt_json_ensure_array(arena, rule, names[i]),
-			bt_json_new_c(arena, "*"));
-	}
-	return rule;
 }
 
 void bt_call_review(struct bt_call *call)
@@ -74,32 +122,41 @@ void bt_call_review(struct bt_call *call)
 		return;
 	}
 	(void)bt_call_metadata(call, object);
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	if (bt_str_equal_c(kind, "SelfSubjectReview")) {
-		bt_json_set_value(arena, status, "userInfo", user_info(call));
+		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_value(arena, status, "userInfo", bt_user_info(call->write.user, arena));
+		bt_json_set_value(arena, object, "status", status);
 	} else if (bt_str_equal_c(kind, "TokenReview")) {
+		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 		bt_json_set_bool(arena, status, "authenticated", true);
-		bt_json_set_value(arena, status, "user", user_info(call));
+		bt_json_set_value(arena, status, "user", bt_user_info(call->write.user, arena));
+		bt_json_set_value(arena, object, "status", status);
 	} else if (bt_str_equal_c(kind, "SelfSubjectRulesReview")) {
-		bool all = is_master(call->write.user);
-		static const char *const resource_names[] = {"verbs", "apiGroups", "resources"};
-		static const char *const other_names[] = {"verbs", "nonResourceURLs"};
-		struct bt_json_value *resources =
-			bt_json_ensure_array(arena, status, "resourceRules");
-		struct bt_json_value *others =
-			bt_json_ensure_array(arena, status, "nonResourceRules");
-		if (all) {
-			bt_json_append(arena, resources,
-				all_of(arena, resource_names, BT_ARRAY_LENGTH(resource_names)));
-			bt_json_append(arena, others,
-				all_of(arena, other_names, BT_ARRAY_LENGTH(other_names)));
+		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_str namespace_ = bt_json_text_at(object, "spec.namespace");
+		struct bt_json_value *resource_rules;
+		struct bt_json_value *other_rules;
+		struct bt_str problems;
+		if (namespace_.length == 0) {
+			(void)bt_call_refuse(call, 400, "BadRequest", "no namespace on request");
+			return;
 		}
-		bt_json_set_bool(arena, status, "incomplete", false);
-	} else if (bt_str_equal_c(kind, "SelfSubjectAccessReview")) {
-		add_verdict(arena, is_master(call->write.user), status);
+		bt_api_rules_of(call->api, call->write.user, namespace_, arena, &resource_rules,
+			&other_rules, &problems);
+		bt_json_set_value(arena, status, "resourceRules", resource_rules);
+		bt_json_set_value(arena, status, "nonResourceRules", other_rules);
+		bt_json_set_bool(arena, status, "incomplete", problems.length != 0);
+		if (problems.length != 0) {
+			bt_json_set_str(arena, status, "evaluationError", problems);
+		}
+		bt_json_set_value(arena, object, "status", status);
 	} else {
-		add_verdict(arena, is_master_asked(object), status);
+		bool is_self = bt_str_equal_c(kind, "SelfSubjectAccessReview");
+		struct bt_user asked = user_asked(call, object);
+		if (!check_question(call, object, is_self)) {
+			return;
+		}
+		review_access(call, object, is_self ? call->write.user : &asked);
 	}
-	bt_json_set_value(arena, object, "status", status);
 	bt_call_answer_object(call, object, 201);
 }

@@ -95,6 +95,7 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 	}
 	at = parse_namespace(segments, at, out->group.length == 0, out, &is_scoped);
 	out->resource = bt_resources_find(resources, out->group, out->version, segments->items[at]);
+	out->text = segments->items[at];
 	if (out->resource == NULL) {
 		return BT_ROUTE_MISSING;
 	}

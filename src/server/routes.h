@@ -25,7 +25,7 @@ enum bt_route_kind {
 
 struct bt_route {
 	enum bt_route_kind kind;
-	struct bt_str text;
+	struct bt_str text; /* as said above; of (missing) resources the name in the path */
 	struct bt_str group;
 	struct bt_str version;
 	const struct bt_api_resource *resource;

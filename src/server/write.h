@@ -13,6 +13,7 @@ struct bt_api {
 	struct bt_api_options options;
 	struct bt_resources *resources;
 	struct bt_prng prng;
+	struct bt_rbac *rbac;  /* NULL: everything is allowed */
 	struct bt_strbuf text; /* of the object that is being written */
 	/** Resources that are treated in their own way. */
 	const struct bt_api_resource *pods;
@@ -150,6 +151,15 @@ void bt_call_review(struct bt_call *call);
 /** Take what resize and ephemeralcontainers change from object, the rest from old. */
 struct bt_json_value *bt_call_pod_part(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
+
+/** --- rbac.c --- */
+
+/** Reads the store, and follows it. api: borrowed. */
+BT_MUST_USE struct bt_rbac *bt_rbac_create(struct bt_api *api);
+/** NULL accepted. */
+void bt_rbac_destroy(struct bt_rbac *rbac);
+/** Create the roles and bindings of rbac_bootstrap.def that are missing. */
+void bt_rbac_bootstrap(struct bt_api *api);
 
 /** --- custom resources --- */
 

@@ -2,6 +2,7 @@
 /** Get and create. Spec: 14 sections 9 and 10, 14b section 2. */
 #include "api/time.h"
 #include "base/assert.h"
+#include "server/rbac.h"
 #include "server/write.h"
 
 /** Tries to find a generated name that is free: spec 14 section 10.2. */
@@ -30,6 +31,20 @@ static bool is_taken(const struct bt_call *call)
 void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	if (call->request->checks_access && call->request->verb != BT_VERB_CREATE) {
+		/* An update or apply that creates needs the right to create, too. */
+		struct bt_access access = {.user = call->write.user,
+			.verb = BT_STR("create"),
+			.namespace_ = call->write.namespace_,
+			.group = bt_str_from(call->write.resource->group),
+			.resource = bt_str_from(call->write.resource->name),
+			.subresource = BT_STR(""),
+			.name = call->write.name};
+		if (!bt_api_authorize(call->api, &access, call->arena, NULL)) {
+			bt_rbac_forbid(&access, BT_STR(""), call->arena, &call->answer->failure);
+			return;
+		}
+	}
 	if (bt_json_text_at(call->write.resource->definition, "metadata.deletionTimestamp")
 			.length != 0) {
 		(void)bt_call_refuse(call, 405, "MethodNotAllowed",

@@ -4,6 +4,7 @@
 
 #include "codec/json_same.h"
 #include "server/custom_schema.h"
+#include "server/rbac.h"
 #include "server/write.h"
 
 /** Of a message that names new finalizers. */
@@ -221,6 +222,12 @@ bool bt_call_validate(
 {
 	const struct bt_api_resource *resource = call->write.resource;
 	struct bt_field_errors errors = bt_call_field_errors(call);
+	if (call->request->checks_access &&
+		!bt_rbac_check_escalation(call->api, call->write.user, resource,
+			call->write.namespace_, call->write.name, old, object, call->arena,
+			&call->answer->failure)) {
+		return false;
+	}
 	if (old != NULL) {
 		check_finalizers(old, object, &errors);
 	}

@@ -36,6 +36,7 @@ struct options {
 	const char *data_dir;
 	const char *kubeconfig;
 	const char *tls;
+	const char *authorization;
 	const char *certificate_path;
 	const char *key_path;
 	const char *time_scale_text;
@@ -144,6 +145,11 @@ static int check_usage(
 	if (options->zones < 0 || options->zones > NODES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--zones: must be 0 to %d", NODES_MAX);
 	}
+	if (strcmp(options->authorization, "RBAC") != 0 &&
+		strcmp(options->authorization, "AlwaysAllow") != 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--authorization: must be RBAC or AlwaysAllow");
+	}
 	if (!parse_scale(options->time_scale_text, &options->time_scale)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
@@ -235,6 +241,7 @@ static int create_cluster(struct up *up, struct berth_error *err)
 			.memory = options->node_memory,
 			.pods = options->node_pods,
 			.name_prefix = "node-"},
+		.has_rbac = strcmp(options->authorization, "RBAC") == 0,
 		.seed = draw_seed(),
 	};
 	struct bt_gates gates;
@@ -459,6 +466,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		.options = {.listen = "127.0.0.1:6443",
 			.kubeconfig = DEFAULT_KUBECONFIG,
 			.tls = "on",
+			.authorization = "RBAC",
 			.node_cpu = "8",
 			.node_memory = "32Gi",
 			.node_pods = "110",
@@ -490,6 +498,9 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"write a kubeconfig (default " DEFAULT_KUBECONFIG ")"},
 		{"tls", 0, BT_FLAG_STRING, &options->tls, "on|off",
 			"off: plain HTTP without token, on loopback only (default on)"},
+		{"authorization", 0, BT_FLAG_STRING, &options->authorization, "RBAC|AlwaysAllow",
+			"who decides what users may do; the kubeconfig's user may do everything "
+			"(default RBAC)"},
 		{"tls-cert-file", 0, BT_FLAG_STRING, &options->certificate_path, "FILE",
 			"serving certificate, PEM (default: made, with a CA)"},
 		{"tls-private-key-file", 0, BT_FLAG_STRING, &options->key_path, "FILE", "its key"},

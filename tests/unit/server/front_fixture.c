@@ -95,8 +95,11 @@ static void init(
 	if (path != NULL && bt_store_open(fixture->store, path, NULL) != 0) {
 		BT_ASSERT(false);
 	}
-	struct bt_api_options api = {
-		.store = fixture->store, .now_ns = clock_of, .clock_context = fixture, .seed = 1};
+	struct bt_api_options api = {.store = fixture->store,
+		.now_ns = clock_of,
+		.clock_context = fixture,
+		.seed = 1,
+		.has_rbac = options != NULL && options->certificate_pem != NULL};
 	struct bt_front_options front = {0};
 	fixture->api = bt_api_create(&api);
 	if (options != NULL) {

@@ -267,13 +267,17 @@ START_TEST(test_api__reviews)
 		"{'resourceRules':[{'verbs':['*'],'apiGroups':['*'],'resources':['*']}],"
 		"'nonResourceRules':[{'verbs':['*'],'nonResourceURLs':['*']}],'incomplete':false}");
 	ck_assert_uint_eq(api_create(&f, "subjectaccessreviews.authorization.k8s.io", "",
-				  "{'spec':{'user':'eve','groups':['system:authenticated']}}"),
+				  "{'spec':{'user':'eve','nonResourceAttributes':{'path':'/'}}}"),
 		201);
-	ck_assert_str_eq(api_json(&f, "status.allowed"), "false");
-	ck_assert_uint_eq(api_create(&f, "subjectaccessreviews.authorization.k8s.io", "",
-				  "{'spec':{'user':'eve','groups':['system:masters']}}"),
-		201);
-	ck_assert_str_eq(api_json(&f, "status.allowed"), "true");
+	ck_assert_str_eq(api_json(&f, "status"), "{'allowed':true}");
+	ck_assert_uint_eq(
+		api_create(&f, "subjectaccessreviews.authorization.k8s.io", "", "{'spec':{}}"),
+		422);
+	ck_assert_str_eq(api_message(&f),
+		"SubjectAccessReview.authorization.k8s.io \"\" is invalid: "
+		"[spec.resourceAttributes: Invalid value: null: exactly one of "
+		"nonResourceAttributes or resourceAttributes must be specified, spec.user: "
+		"Invalid value: \"\": at least one of user or group must be specified]");
 	ck_assert_uint_eq(
 		api_create(&f, "tokenreviews.authentication.k8s.io", "", "{'spec':{'token':'x'}}"),
 		201);

@@ -473,8 +473,8 @@ START_TEST(test_front__tokens)
 			"Authorization: Bearer secret\n", review, 201, "\"allowed\":true"},
 		{"POST", "/apis/authentication.k8s.io/v1/tokenreviews",
 			"Authorization: Bearer secret\n", "{\"spec\":{\"token\":\"other\"}}", 201,
-			"\"authenticated\":true,\"user\":{\"groups\":[\"staff\"],"
-			"\"username\":\"bob\"}"},
+			"\"authenticated\":true,\"user\":{\"username\":\"bob\","
+			"\"groups\":[\"staff\",\"system:authenticated\"]}"},
 		{"POST", "/apis/authentication.k8s.io/v1/tokenreviews",
 			"Authorization: Bearer secret\n", "{\"spec\":{\"token\":\"nobody\"}}", 201,
 			"\"status\":{\"authenticated\":false,\"error\":\"invalid bearer token\"}"},

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A ClusterRole with an aggregationRule has the rules of the ClusterRoles whose labels one of its
+ * selectors matches. Spec: 14b section 6.9.
+ */
+#include "cluster/tree.h"
+#include "codec/json_same.h"
+
+/** Keys of the roles that aggregate, all in the group ALL. */
+struct aggregation {
+	struct bt_groups roles;
+};
+
+#define ALL BT_STR("all")
+
+static void finish(void *data)
+{
+	struct aggregation *aggregation = data;
+	bt_groups_finish(&aggregation->roles);
+}
+
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	struct aggregation *aggregation = data;
+	if (observed->type == BT_CHANGE_DELETED ||
+		bt_json_find(observed->after, "aggregationRule") == NULL) {
+		bt_groups_remove(&aggregation->roles, observed->key);
+	} else {
+		bt_groups_put(&aggregation->roles, observed->key, ALL);
+	}
+	bt_hub_enqueue_group(hub, &aggregation->roles, ALL);
+}
+
+static bool is_selected(struct bt_arena *arena, const struct bt_json_value *selectors,
+	const struct bt_json_value *role)
+{
+	for (uint32_t i = 0; i < selectors->count; i++) {
+		struct bt_selector selector;
+		if (bt_json_is_zero(selectors->elements[i]) ||
+			(bt_tree_selector(arena, selectors->elements[i], false, &selector) &&
+				bt_tree_matches(arena, &selector,
+					bt_json_object_at(role, "metadata.labels")))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_rules(
+	struct bt_arena *arena, struct bt_json_value *rules, const struct bt_json_value *role)
+{
+	const struct bt_json_value *own = bt_json_array_at(role, "rules");
+	for (uint32_t i = 0; i < own->count; i++) {
+		bool is_there = false;
+		for (uint32_t j = 0; j < rules->count && !is_there; j++) {
+			is_there = bt_json_same(rules->elements[j], own->elements[i]);
+		}
+		if (!is_there) {
+			bt_json_append(arena, rules, own->elements[i]);
+		}
+	}
+}
+
+static bool sync(struct bt_sync *sync)
+{
+	struct bt_arena *arena = sync->arena;
+	const struct bt_json_value *selectors =
+		bt_json_array_at(sync->object, "aggregationRule.clusterRoleSelectors");
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	if (bt_json_find(sync->object, "aggregationRule") == NULL ||
+		bt_store_walk_begin(sync->hub->store, sync->resource->collection, 0, BT_STR(""),
+			BT_STR(""), &walk, NULL) != 0) {
+		return true;
+	}
+	struct bt_json_value *rules = bt_json_new(arena, BT_JSON_ARRAY);
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		struct bt_json_value *role;
+		if (!bt_str_equal(bt_stored_key(stored), sync->key) &&
+			bt_json_parse(arena, bt_stored_text(stored), true, &role, NULL) == 0 &&
+			is_selected(arena, selectors, role)) {
+			add_rules(arena, rules, role);
+		}
+	}
+	bt_store_walk_end(&walk);
+	if (bt_json_same(bt_json_array_at(sync->object, "rules"), rules)) {
+		return true;
+	}
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_value(arena, patch, "rules", rules);
+	return bt_hub_is_done(bt_hub_patch(
+		sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch, arena));
+}
+
+const struct bt_controller_ops bt_cluster_role_aggregation_ops = {
+	.name = "clusterrole-aggregation-controller",
+	.watches = BT_WATCH(BT_HUB_CLUSTER_ROLES),
+	.object = BT_HUB_CLUSTER_ROLES,
+	.data_bytes = sizeof(struct aggregation),
+	.finish = finish,
+	.observe = observe,
+	.sync = sync,
+};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Roles and bindings give nobody more than their writer has. Spec: 14 section 4. */
+#include "codec/json_same.h"
+#include "server/rbac_private.h"
+
+#define GROUP "rbac.authorization.k8s.io"
+/** Comparisons of one write: rules are products of their lists. */
+#define WORK_MAX UINT32_C(20000000)
+#define MESSAGE_BYTES_MAX 4096
+
+/** One look at what a writer may grant. */
+struct check {
+	struct bt_arena *arena;
+	const struct bt_policy_rule *own;
+	uint32_t own_count;
+	uint32_t work;
+	struct bt_strbuf missing; /* rules that the writer lacks, one a line */
+};
+
+/** One of the writer's rules allows all that is asked for; without a name: for every name. */
+static bool is_covered(struct check *check, const struct bt_access *access)
+{
+	for (uint32_t i = 0; i < check->own_count; i++) {
+		const struct bt_policy_rule *rule = &check->own[i];
+		check->work += 1 + rule->verbs.count + rule->groups.count + rule->resources.count +
+			rule->names.count + rule->paths.count;
+		if (check->work > WORK_MAX) {
+			return false;
+		}
+		bool is_narrower =
+			!access->is_path && access->name.length == 0 && rule->names.count != 0;
+		if (!is_narrower && bt_policy_rule_allows(rule, access)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void append_list(struct bt_strbuf *out, const struct bt_text_list *list)
+{
+	bt_strbuf_append_char(out, '[');
+	for (uint32_t i = 0; i < list->count; i++) {
+		bt_strbuf_append_c(out, i != 0 ? " " : "");
+		bt_strbuf_append_quoted(out, list->items[i]);
+	}
+	bt_strbuf_append_char(out, ']');
+}
+
+/** {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]} */
+static void add_missing(
+	struct check *check, const struct bt_access *access, const struct bt_text_list *verbs)
+{
+	struct bt_strbuf *out = &check->missing;
+	struct bt_str texts[] = {access->group, access->resource, access->name, access->path};
+	const struct bt_text_list lists[] = {
+		{&texts[0], 1}, {&texts[1], 1}, {&texts[2], 1}, {&texts[3], 1}};
+	if (verbs->count == 0 || out->length > MESSAGE_BYTES_MAX) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\n{");
+	if (access->is_path) {
+		bt_strbuf_append_c(out, "NonResourceURLs:");
+		append_list(out, &lists[3]);
+	} else {
+		bt_strbuf_append_c(out, "APIGroups:");
+		append_list(out, &lists[0]);
+		bt_strbuf_append_c(out, ", ");
+		bt_strbuf_append_c(out, "Resources:");
+		append_list(out, &lists[1]);
+		if (access->name.length != 0) {
+			bt_strbuf_append_c(out, ", ");
+			bt_strbuf_append_c(out, "ResourceNames:");
+			append_list(out, &lists[2]);
+		}
+	}
+	bt_strbuf_append_c(out, ", ");
+	bt_strbuf_append_c(out, "Verbs:");
+	append_list(out, verbs);
+	bt_strbuf_append_char(out, '}');
+}
+
+/** access: what is asked for, but for the verb. */
+static void check_verbs(
+	struct check *check, const struct bt_text_list *verbs, struct bt_access *access)
+{
+	struct bt_str *items = BT_ARENA_NEW_ARRAY(check->arena, struct bt_str, verbs->count);
+	struct bt_text_list lacking = {.items = items};
+	/* "pods/log" is a resource and a subresource to rules, and one text in messages. */
+	struct bt_access parts = *access;
+	check->work++;
+	parts.resource = bt_str_cut(&access->resource, '/');
+	parts.subresource = access->resource.data != NULL ? access->resource : BT_STR("");
+	access->resource = (struct bt_str){parts.resource.data,
+		parts.resource.length +
+			(parts.subresource.length != 0 ? parts.subresource.length + 1 : 0)};
+	for (uint32_t i = 0; i < verbs->count && check->work <= WORK_MAX; i++) {
+		parts.verb = verbs->items[i];
+		if (!is_covered(check, &parts)) {
+			items[lacking.count++] = verbs->items[i];
+		}
+	}
+	add_missing(check, access, &lacking);
+}
+
+static void check_rule(struct check *check, const struct bt_policy_rule *rule)
+{
+	static const struct bt_str no_name[] = {BT_STR_INIT("")};
+	struct bt_text_list names = rule->names;
+	if (names.count == 0) {
+		names = (struct bt_text_list){no_name, 1};
+	}
+	for (uint32_t i = 0; i < rule->paths.count && check->work <= WORK_MAX; i++) {
+		struct bt_access access = {.is_path = true, .path = rule->paths.items[i]};
+		check_verbs(check, &rule->verbs, &access);
+	}
+	for (uint32_t g = 0; g < rule->groups.count; g++) {
+		for (uint32_t r = 0; r < rule->resources.count; r++) {
+			for (uint32_t n = 0; n < names.count && check->work <= WORK_MAX; n++) {
+				struct bt_access access = {.group = rule->groups.items[g],
+					.resource = rule->resources.items[r],
+					.name = names.items[n]};
+				check_verbs(check, &rule->verbs, &access);
+			}
+		}
+	}
+}
+
+static bool may(struct bt_api *api, const struct bt_user *user, const char *verb,
+	const char *resource, struct bt_str namespace_, struct bt_str name, struct bt_arena *arena)
+{
+	struct bt_access access = {.user = user,
+		.verb = bt_str_from(verb),
+		.namespace_ = namespace_,
+		.group = BT_STR(GROUP),
+		.resource = bt_str_from(resource),
+		.subresource = BT_STR(""),
+		.name = name};
+	return bt_api_authorize(api, &access, arena, NULL);
+}
+
+/** The writer has all of these rules. */
+static bool check_rules(struct bt_api *api, const struct bt_user *user,
+	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
+	const struct bt_policy_rule *rules, uint32_t count, struct bt_arena *arena,
+	struct bt_failure *out_failure)
+{
+	struct check check = {.arena = arena};
+	struct bt_str problems;
+	check.own =
+		bt_rbac_rules_of(api->rbac, user, namespace_, arena, &check.own_count, &problems);
+	for (uint32_t i = 0; i < count && check.work <= WORK_MAX; i++) {
+		check_rule(&check, &rules[i]);
+	}
+	if (check.missing.length == 0 && check.work <= WORK_MAX) {
+		bt_strbuf_finish(&check.missing);
+		return true;
+	}
+	struct bt_strbuf text = {0};
+	struct bt_text_list groups = {user->groups, user->group_count};
+	bt_strbuf_append_c(&text, "user ");
+	bt_strbuf_append_quoted(&text, user->name);
+	bt_strbuf_append_c(&text, " (groups=");
+	append_list(&text, &groups);
+	bt_strbuf_append_c(&text, ") is attempting to grant RBAC permissions not currently held:");
+	bt_strbuf_append_str(&text, bt_strbuf_str(&check.missing));
+	if (check.work > WORK_MAX) {
+		bt_strbuf_append_c(&text, "\nthe rules are too many to compare");
+	}
+	if (problems.length != 0) {
+		bt_strbuf_append_c(&text, "; resolution errors: ");
+		bt_strbuf_append_str(&text, problems);
+	}
+	(void)bt_fail_forbidden(
+		out_failure, arena, resource, name, bt_arena_str(arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+	bt_strbuf_finish(&check.missing);
+	return false;
+}
+
+/** {verbs: *, apiGroups: *, resources: *} and {verbs: *, nonResourceURLs: *} */
+static bool has_everything(struct bt_api *api, const struct bt_user *user, struct bt_arena *arena)
+{
+	struct bt_access resources = {.user = user,
+		.verb = BT_STR("*"),
+		.namespace_ = BT_STR(""),
+		.group = BT_STR("*"),
+		.resource = BT_STR("*"),
+		.subresource = BT_STR(""),
+		.name = BT_STR("")};
+	struct bt_access paths = {
+		.user = user, .verb = BT_STR("*"), .is_path = true, .path = BT_STR("*")};
+	return bt_api_authorize(api, &resources, arena, NULL) &&
+		bt_api_authorize(api, &paths, arena, NULL);
+}
+
+bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
+	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
+	const struct bt_json_value *old, const struct bt_json_value *object, struct bt_arena *arena,
+	struct bt_failure *out_failure)
+{
+	const struct bt_policy_rule *rules;
+	uint32_t count;
+	if (api->rbac == NULL || bt_user_has_group(user, "system:masters") ||
+		!bt_str_equal_c(BT_STR(GROUP), resource->group)) {
+		return true;
+	}
+	bool is_role = bt_str_equal_c(BT_STR("roles"), resource->name);
+	if (is_role || bt_str_equal_c(BT_STR("clusterroles"), resource->name)) {
+		const struct bt_json_value *aggregation = bt_json_find(object, "aggregationRule");
+		bool is_same = old != NULL &&
+			bt_json_same(bt_json_array_at(old, "rules"),
+				bt_json_array_at(object, "rules")) &&
+			(aggregation == NULL ||
+				(bt_json_find(old, "aggregationRule") != NULL &&
+					bt_json_same(bt_json_find(old, "aggregationRule"),
+						aggregation)));
+		if (is_same ||
+			may(api, user, "escalate", resource->name, namespace_, name, arena)) {
+			return true;
+		}
+		if (!is_role && !bt_json_is_zero(aggregation) &&
+			!has_everything(api, user, arena)) {
+			(void)bt_fail_forbidden(out_failure, arena, resource, name,
+				BT_STR("must have cluster-admin privileges to use an "
+				       "aggregationRule"));
+			return false;
+		}
+		rules = bt_rbac_compile_rules(object, arena, &count);
+		return check_rules(
+			api, user, resource, namespace_, name, rules, count, arena, out_failure);
+	}
+	if (old != NULL &&
+		bt_json_same(
+			bt_json_object_at(old, "roleRef"), bt_json_object_at(object, "roleRef")) &&
+		bt_json_same(
+			bt_json_array_at(old, "subjects"), bt_json_array_at(object, "subjects"))) {
+		return true;
+	}
+	struct bt_str role = bt_json_text_at(object, "roleRef.name");
+	bool is_cluster_role =
+		bt_str_equal_c(bt_json_text_at(object, "roleRef.kind"), "ClusterRole");
+	const char *roles = is_cluster_role ? "clusterroles" : "roles";
+	if (may(api, user, "bind", roles, namespace_, role, arena)) {
+		return true;
+	}
+	if (!bt_rbac_role_rules(
+		    api->rbac, namespace_, is_cluster_role, role, arena, &rules, &count)) {
+		(void)bt_fail_not_found(out_failure, arena,
+			bt_resources_builtin(bt_api_resources(api), GROUP, roles), role);
+		return false;
+	}
+	return check_rules(api, user, resource, namespace_, name, rules, count, arena, out_failure);
+}

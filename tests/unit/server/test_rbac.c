@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may do what: roles, bindings, bootstrap rules, escalation, impersonation, reviews. */
+#include <stdio.h>
+
+#include "../test_main.h"
+#include "front_fixture.h"
+
+#define RBAC "/apis/rbac.authorization.k8s.io/v1"
+#define IN(namespace_) RBAC "/namespaces/" namespace_
+
+/** Requests go out as a user by a token; groups are the users' own. */
+static const struct bt_str group_masters[] = {BT_STR_INIT("system:masters")};
+static const struct bt_str group_staff[] = {BT_STR_INIT("staff")};
+static const struct bt_front_token tokens[] = {
+	{"admin", {.name = BT_STR_INIT("admin"), .group_count = 1, .groups = group_masters}},
+	{"bob", {.name = BT_STR_INIT("bob"), .group_count = 1, .groups = group_staff}},
+	{"eve", {.name = BT_STR_INIT("eve"), .group_count = 0}},
+	{"sa", {.name = BT_STR_INIT("system:serviceaccount:a:robot"), .group_count = 0}},
+};
+
+static void setup(struct front_fixture *f)
+{
+	struct bt_front_options options = {
+		.certificate_pem = "", .tokens = tokens, .token_count = BT_ARRAY_LENGTH(tokens)};
+	front_fixture_init(f, &options);
+}
+
+/** body with ' in place of "; NULL: none. user NULL: without a token. */
+static uint16_t ask(struct front_fixture *f, const char *user, const char *method,
+	const char *target, const char *body)
+{
+	char headers[512] = "";
+	char text[8192] = "";
+	(void)snprintf(headers, sizeof(headers), "%s%s\n%s",
+		user != NULL ? "Authorization: Bearer " : "", user != NULL ? user : "",
+		strcmp(method, "PATCH") == 0 ? "Content-Type: application/merge-patch+json\n" : "");
+	for (size_t i = 0; body != NULL && body[i] != '\0' && i + 1 < sizeof(text); i++) {
+		text[i] = body[i] == '\'' ? '"' : body[i];
+	}
+	f->headers = headers;
+	uint16_t code = front_ask(f, method, target, bt_str_from(text));
+	f->headers = NULL;
+	return code;
+}
+
+static void must(struct front_fixture *f, const char *method, const char *target, const char *body)
+{
+	uint16_t code = ask(f, "admin", method, target, body);
+	ck_assert_msg(
+		code == 200 || code == 201, "%s %s: %u %s", method, target, code, front_body(f));
+}
+
+struct row {
+	const char *user;
+	const char *method;
+	const char *target;
+	const char *body;
+	uint16_t code;
+	const char *part; /* of the answer, with ' in place of \"; NULL: any */
+};
+
+static void check_rows(struct front_fixture *f, const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &rows[i];
+		char wanted[1024] = "";
+		uint16_t code = ask(f, row->user, row->method, row->target, row->body);
+		size_t length = 0;
+		for (const char *p = row->part; p != NULL && *p != '\0'; p++) {
+			if (*p == '\'') {
+				wanted[length++] = '\\';
+			}
+			wanted[length++] = *p == '\'' ? '"' : *p;
+		}
+		ck_assert_msg(code == row->code && strstr(front_body(f), wanted) != NULL,
+			"row %zu: %s %s %s: %u %s", i, row->user != NULL ? row->user : "-",
+			row->method, row->target, code, front_body(f));
+	}
+}
+
+START_TEST(test_rbac__table)
+{
+	struct front_fixture f;
+	setup(&f);
+	must(&f, "POST", "/api/v1/namespaces", "{'metadata':{'name':'a'}}");
+	must(&f, "POST", "/api/v1/namespaces", "{'metadata':{'name':'b'}}");
+	must(&f, "POST", "/api/v1/namespaces/a/configmaps", "{'metadata':{'name':'one'}}");
+	must(&f, "POST", "/api/v1/namespaces/a/configmaps", "{'metadata':{'name':'two'}}");
+	must(&f, "POST", IN("a") "/roles",
+		"{'metadata':{'name':'reader'},'rules':["
+		"{'verbs':['get','list','watch'],'apiGroups':[''],'resources':['pods','pods/log']},"
+		"{'verbs':['get','list','delete','update'],'apiGroups':[''],'resources':['"
+		"configmaps'],"
+		"'resourceNames':['one']},"
+		"{'verbs':['patch'],'apiGroups':['apps'],'resources':['*/scale']}]}");
+	must(&f, "POST", IN("a") "/rolebindings",
+		"{'metadata':{'name':'readers'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io',"
+		"'kind':'Role','name':'reader'},'subjects':["
+		"{'kind':'Group','apiGroup':'rbac.authorization.k8s.io','name':'staff'},"
+		"{'kind':'ServiceAccount','name':'robot','namespace':'a'}]}");
+	must(&f, "POST", RBAC "/clusterroles",
+		"{'metadata':{'name':'looker'},'rules':["
+		"{'verbs':['*'],'apiGroups':[''],'resources':['nodes']},"
+		"{'verbs':['get'],'nonResourceURLs':['/metrics','/debug/*']}]}");
+	must(&f, "POST", RBAC "/clusterrolebindings",
+		"{'metadata':{'name':'lookers'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io',"
+		"'kind':'ClusterRole','name':'looker'},'subjects':["
+		"{'kind':'User','apiGroup':'rbac.authorization.k8s.io','name':'eve'}]}");
+	static const struct row rows[] = {
+		/* verbs, namespaces and groups */
+		{"bob", "GET", "/api/v1/namespaces/a/pods", NULL, 200, NULL},
+		{"bob", "GET", "/api/v1/namespaces/a/pods/x", NULL, 404, NULL},
+		{"bob", "GET", "/api/v1/namespaces/a/pods/x/log", NULL, 404, NULL},
+		{"bob", "GET", "/api/v1/namespaces/a/pods/x/status", NULL, 403,
+			"pods 'x' is forbidden: User 'bob' cannot get resource 'pods/status' in "
+			"API group '' in the namespace 'a'"},
+		{"bob", "GET", "/api/v1/namespaces/b/pods", NULL, 403,
+			"pods is forbidden: User 'bob' cannot list resource 'pods' in API group "
+			"'' in the namespace 'b'"},
+		{"bob", "GET", "/api/v1/pods", NULL, 403,
+			"pods is forbidden: User 'bob' cannot list resource 'pods' in API group "
+			"'' at the cluster scope"},
+		{"bob", "POST", "/api/v1/namespaces/a/pods", "{}", 403,
+			"pods is forbidden: User 'bob' cannot create resource 'pods'"},
+		{"bob", "DELETE", "/api/v1/namespaces/a/pods", NULL, 403,
+			"User 'bob' cannot deletecollection resource 'pods'"},
+		{"bob", "DELETE", "/api/v1/namespaces/a/pods/x", NULL, 403,
+			"User 'bob' cannot delete resource 'pods'"},
+		{"bob", "PUT", "/api/v1/namespaces/a/pods/x", "{}", 403,
+			"User 'bob' cannot update resource 'pods'"},
+		{"bob", "GET", "/api/v1/namespaces/a/secrets", NULL, 403, NULL},
+		{"sa", "GET", "/api/v1/namespaces/a/pods", NULL, 200, NULL},
+		{"eve", "GET", "/api/v1/namespaces/a/pods", NULL, 403, NULL},
+		{NULL, "GET", "/api/v1/namespaces/a/pods", NULL, 403,
+			"User 'system:anonymous' cannot list resource 'pods'"},
+		{"nobody", "GET", "/api/v1/namespaces/a/pods", NULL, 401, "Unauthorized"},
+		/* names: a list with that name in its field selector, and nothing like it */
+		{"bob", "GET", "/api/v1/namespaces/a/configmaps/one", NULL, 200, NULL},
+		{"bob", "GET", "/api/v1/namespaces/a/configmaps/two", NULL, 403,
+			"configmaps 'two' is forbidden"},
+		{"bob", "GET", "/api/v1/namespaces/a/configmaps", NULL, 403, NULL},
+		{"bob", "GET", "/api/v1/namespaces/a/configmaps?fieldSelector=metadata.name%3Done",
+			NULL, 200, "one"},
+		{"bob", "GET",
+			"/api/v1/namespaces/a/configmaps?fieldSelector=metadata.name%3D%3Done",
+			NULL, 200, NULL},
+		{"bob", "GET",
+			"/api/v1/namespaces/a/configmaps?fieldSelector=metadata.name%21%3Done",
+			NULL, 403, NULL},
+		{"bob", "GET",
+			"/api/v1/namespaces/a/configmaps?fieldSelector=metadata.namespace%21%3Dx"
+			"%5C%2Cmetadata.name%3Done",
+			NULL, 403, NULL},
+		{"bob", "GET", "/api/v1/watch/namespaces/a/configmaps/one", NULL, 403, NULL},
+		/* subresources of every resource, within the group */
+		{"bob", "PATCH", "/apis/apps/v1/namespaces/a/deployments/d/scale", "{}", 404, NULL},
+		{"bob", "PATCH", "/apis/apps/v1/namespaces/a/deployments/d", "{}", 403, NULL},
+		{"bob", "PATCH", "/api/v1/namespaces/a/replicationcontrollers/d/scale", "{}", 403,
+			"cannot patch resource 'replicationcontrollers/scale' in API group ''"},
+		/* every verb of one cluster resource, and paths */
+		{"eve", "GET", "/api/v1/nodes", NULL, 200, NULL},
+		{"eve", "DELETE", "/api/v1/nodes/n", NULL, 404, NULL},
+		{"eve", "PATCH", "/api/v1/nodes/n/status", "{}", 403, NULL},
+		{"eve", "GET", "/debug/x", NULL, 404, NULL},
+		{"eve", "GET", "/debugger", NULL, 403,
+			"forbidden: User 'eve' cannot get path '/debugger'"},
+		{"eve", "POST", "/debug/x", NULL, 403, "cannot post path '/debug/x'"},
+		{"bob", "GET", "/debug/x", NULL, 403, NULL},
+		/* what everybody may, and what whoever is known may */
+		{NULL, "GET", "/healthz", NULL, 200, NULL},
+		{NULL, "GET", "/version", NULL, 200, NULL},
+		{NULL, "GET", "/api", NULL, 403,
+			"forbidden: User 'system:anonymous' cannot get path '/api'"},
+		{NULL, "GET", "/openapi/v2", NULL, 403, NULL},
+		{"bob", "GET", "/api", NULL, 200, NULL},
+		{"bob", "GET", "/apis/apps/v1", NULL, 200, NULL},
+		{"bob", "GET", "/", NULL, 403, NULL},
+		{"bob", "GET", "/api/v1/nonsense", NULL, 403,
+			"nonsense is forbidden: User 'bob' cannot list resource 'nonsense'"},
+		{"admin", "GET", "/api/v1/nonsense", NULL, 404, NULL},
+	};
+	check_rows(&f, rows, BT_ARRAY_LENGTH(rows));
+
+	/* Changes count at once: a role, a binding, and both again without them. */
+	must(&f, "PATCH", IN("a") "/roles/reader",
+		"{'rules':[{'verbs':['list'],'apiGroups':[''],'resources':['secrets']}]}");
+	ck_assert_uint_eq(ask(&f, "bob", "GET", "/api/v1/namespaces/a/pods", NULL), 403);
+	ck_assert_uint_eq(ask(&f, "bob", "GET", "/api/v1/namespaces/a/secrets", NULL), 200);
+	must(&f, "PATCH", IN("a") "/rolebindings/readers", "{'subjects':null}");
+	ck_assert_uint_eq(ask(&f, "bob", "GET", "/api/v1/namespaces/a/secrets", NULL), 403);
+	must(&f, "DELETE", RBAC "/clusterroles/looker", NULL);
+	ck_assert_uint_eq(ask(&f, "eve", "GET", "/api/v1/nodes", NULL), 403);
+	ck_assert_ptr_nonnull(strstr(front_body(&f),
+		"at the cluster scope: RBAC: clusterrole.rbac.authorization.k8s.io "
+		"\\\"looker\\\" not found"));
+	must(&f, "DELETE", RBAC "/clusterrolebindings/lookers", NULL);
+	ck_assert_uint_eq(ask(&f, "eve", "GET", "/api/v1/nodes", NULL), 403);
+	ck_assert_ptr_null(strstr(front_body(&f), "looker"));
+	front_fixture_finish(&f);
+}
+END_TEST
+
+#define GRANT(rules) "{'metadata':{'name':'r'},'rules':[" rules "]}"
+#define BIND(kind, name, role_kind, role) \
+	"{'metadata':{'name':'" name \
+	"'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io','kind':'" role_kind \
+	"','name':'" role "'},'subjects':[{'kind':'" kind \
+	"','apiGroup':'rbac.authorization.k8s.io','name':'eve'}]}"
+
+START_TEST(test_rbac__nobody_grants_more_than_they_have)
+{
+	struct front_fixture f;
+	setup(&f);
+	must(&f, "POST", "/api/v1/namespaces", "{'metadata':{'name':'a'}}");
+	must(&f, "POST", RBAC "/clusterroles",
+		"{'metadata':{'name':'power'},'rules':["
+		"{'verbs':['*'],'apiGroups':['rbac.authorization.k8s.io'],"
+		"'resources':['roles','rolebindings','clusterroles']},"
+		"{'verbs':['get','list'],'apiGroups':['','apps'],'resources':['pods','*/scale']},"
+		"{'verbs':['get'],'apiGroups':[''],'resources':['secrets'],'resourceNames':['s']}]"
+		"}");
+	must(&f, "PATCH", RBAC "/clusterroles/power",
+		"{'rules':[{'verbs':['create','update','patch','get'],"
+		"'apiGroups':['rbac.authorization.k8s.io'],'resources':['*']},"
+		"{'verbs':['bind'],'apiGroups':['rbac.authorization.k8s.io'],"
+		"'resources':['clusterroles'],'resourceNames':['view']},"
+		"{'verbs':['get','list'],'apiGroups':['','apps'],'resources':['pods','*/scale']},"
+		"{'verbs':['get'],'apiGroups':[''],'resources':['secrets'],'resourceNames':['s']}]"
+		"}");
+	must(&f, "POST", RBAC "/clusterrolebindings", BIND("User", "p", "ClusterRole", "power"));
+	static const struct row rows[] = {
+		{"eve", "POST", IN("a") "/roles",
+			GRANT("{'verbs':['get','delete'],'apiGroups':[''],'resources':['pods']}"),
+			403,
+			"roles.rbac.authorization.k8s.io 'r' is forbidden: user 'eve' "
+			"(groups=['system:authenticated']) is attempting to grant RBAC "
+			"permissions not currently held:\\n{APIGroups:[''], Resources:['pods'], "
+			"Verbs:['delete']}"},
+		{"eve", "POST", IN("a") "/roles",
+			GRANT("{'verbs':['*'],'apiGroups':[''],'resources':['pods']}"), 403, NULL},
+		{"eve", "POST", IN("a") "/roles",
+			GRANT("{'verbs':['get'],'apiGroups':['*'],'resources':['pods']}"), 403,
+			NULL},
+		{"eve", "POST", IN("a") "/roles",
+			GRANT("{'verbs':['get'],'apiGroups':[''],'resources':['*']}"), 403, NULL},
+		{"eve", "POST", IN("a") "/roles",
+			GRANT("{'verbs':['get'],'apiGroups':[''],'resources':['secrets']}"), 403,
+			NULL},
+		{"eve", "POST", IN("a") "/roles",
+			GRANT("{'verbs':['get'],'apiGroups':[''],'resources':['secrets'],"
+			      "'resourceNames':['s','t']}"),
+			403, "Resources:['secrets'], ResourceNames:['t'], Verbs:['get']}"},
+		{"eve", "POST", RBAC "/clusterroles",
+			GRANT("{'verbs':['get'],'nonResourceURLs':['/metrics']}"), 403,
+			"{NonResourceURLs:['/metrics'], Verbs:['get']}"},
+		{"eve", "POST", RBAC "/clusterroles",
+			"{'metadata':{'name':'r'},'aggregationRule':{'clusterRoleSelectors':[{}]}}",
+			403, "must have cluster-admin privileges to use an aggregationRule"},
+		{"eve", "POST", IN("a") "/roles",
+			GRANT("{'verbs':['get'],'apiGroups':[''],'resources':['pods',"
+			      "'replicationcontrollers/scale']},{'verbs':['get'],'apiGroups':[''],"
+			      "'resources':['secrets'],'resourceNames':['s']}"),
+			201, NULL},
+		/* the same rules again, and more of them */
+		{"eve", "PATCH", IN("a") "/roles/r", "{'metadata':{'labels':{'x':'y'}}}", 200,
+			NULL},
+		{"eve", "PATCH", IN("a") "/roles/r",
+			"{'rules':[{'verbs':['get'],'apiGroups':[''],'resources':['nodes']}]}", 403,
+			NULL},
+		{"eve", "POST", IN("a") "/rolebindings", BIND("User", "x", "Role", "r"), 201, NULL},
+		{"eve", "POST", IN("a") "/rolebindings",
+			BIND("User", "y", "ClusterRole", "cluster-admin"), 403,
+			"rolebindings.rbac.authorization.k8s.io 'y' is forbidden: user 'eve'"},
+		{"eve", "POST", IN("a") "/rolebindings", BIND("User", "y", "ClusterRole", "none"),
+			404, "clusterroles.rbac.authorization.k8s.io 'none' not found"},
+		{"eve", "POST", IN("a") "/rolebindings", BIND("User", "y", "ClusterRole", "view"),
+			201, NULL},
+		{"eve", "POST", RBAC "/clusterrolebindings",
+			BIND("User", "y", "ClusterRole", "cluster-admin"), 403, NULL},
+		{"eve", "PUT", RBAC "/clusterrolebindings/p",
+			BIND("Group", "p", "ClusterRole", "cluster-admin"), 403, NULL},
+	};
+	check_rows(&f, rows, BT_ARRAY_LENGTH(rows));
+	must(&f, "POST", RBAC "/clusterroles",
+		"{'metadata':{'name':'escalator'},'rules':[{'verbs':['escalate','bind'],"
+		"'apiGroups':['rbac.authorization.k8s.io'],'resources':['roles','clusterroles']}]"
+		"}");
+	must(&f, "POST", RBAC "/clusterrolebindings",
+		BIND("User", "e", "ClusterRole", "escalator"));
+	static const struct row may[] = {
+		{"eve", "PATCH", IN("a") "/roles/r",
+			"{'rules':[{'verbs':['*'],'apiGroups':['*'],'resources':['*']}]}", 200,
+			NULL},
+		{"eve", "POST", IN("a") "/rolebindings",
+			BIND("User", "z", "ClusterRole", "cluster-admin"), 201, NULL},
+	};
+	check_rows(&f, may, BT_ARRAY_LENGTH(may));
+	front_fixture_finish(&f);
+}
+END_TEST
+
+/** An update and an apply that create need the right to create. */
+START_TEST(test_rbac__creating_by_other_verbs)
+{
+	struct front_fixture f;
+	setup(&f);
+	must(&f, "POST", RBAC "/clusterroles",
+		"{'metadata':{'name':'changer'},'rules':[{'verbs':['update','patch'],"
+		"'apiGroups':['','coordination.k8s.io'],'resources':['configmaps','leases']}]}");
+	must(&f, "POST", RBAC "/clusterrolebindings", BIND("User", "c", "ClusterRole", "changer"));
+	static const char lease[] = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
+	static const struct row rows[] = {
+		{"eve", "PUT", lease, "{'metadata':{'name':'l'}}", 403,
+			"leases.coordination.k8s.io 'l' is forbidden: User 'eve' cannot create "
+			"resource 'leases'"},
+		{"admin", "PUT", lease, "{'metadata':{'name':'l'}}", 201, NULL},
+		{"eve", "PUT", lease, "{'metadata':{'name':'l'}}", 422, NULL},
+	};
+	check_rows(&f, rows, BT_ARRAY_LENGTH(rows));
+	f.headers = "Authorization: Bearer eve\nContent-Type: application/apply-patch+yaml\n";
+	static const char apply[] = "/api/v1/namespaces/default/configmaps/c?fieldManager=m";
+	struct bt_str body = BT_STR(
+		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"}}");
+	ck_assert_uint_eq(front_ask(&f, "PATCH", apply, body), 403);
+	f.headers = "Authorization: Bearer admin\nContent-Type: application/apply-patch+yaml\n";
+	ck_assert_uint_eq(front_ask(&f, "PATCH", apply, body), 201);
+	f.headers = "Authorization: Bearer eve\nContent-Type: application/apply-patch+yaml\n";
+	ck_assert_uint_eq(front_ask(&f, "PATCH", apply, body), 200);
+	front_fixture_finish(&f);
+}
+END_TEST
+
+#define AS(user, lines) "Authorization: Bearer " user "\n" lines
+#define REVIEW "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+START_TEST(test_rbac__impersonation)
+{
+	struct front_fixture f;
+	setup(&f);
+	must(&f, "POST", RBAC "/clusterroles",
+		"{'metadata':{'name':'actor'},'rules':["
+		"{'verbs':['impersonate'],'apiGroups':[''],'resources':['users'],"
+		"'resourceNames':['jane']},"
+		"{'verbs':['impersonate'],'apiGroups':[''],'resources':['groups'],"
+		"'resourceNames':['dev']}]}");
+	must(&f, "POST", RBAC "/clusterrolebindings", BIND("User", "a", "ClusterRole", "actor"));
+	static const struct {
+		const char *headers;
+		uint16_t code;
+		const char *part;
+	} rows[] = {
+		{AS("eve", "Impersonate-User: jane\n"), 201,
+			"\"username\":\"jane\",\"groups\":[\"system:authenticated\"]"},
+		{AS("eve", "Impersonate-User: jane\nImpersonate-Group: dev\n"), 201,
+			"\"groups\":[\"dev\",\"system:authenticated\"]"},
+		{AS("eve", "Impersonate-User: jane\nImpersonate-Group: system:masters\n"), 403,
+			"groups \\\"system:masters\\\" is forbidden: User \\\"eve\\\" cannot "
+			"impersonate resource \\\"groups\\\" in API group \\\"\\\" at the cluster "
+			"scope"},
+		{AS("eve", "Impersonate-User: jane\nImpersonate-Uid: 1\n"), 403,
+			"uids.authentication.k8s.io \\\"1\\\" is forbidden"},
+		{AS("eve", "Impersonate-User: john\n"), 403,
+			"users \\\"john\\\" is forbidden: User \\\"eve\\\" cannot impersonate "
+			"resource \\\"users\\\""},
+		{AS("eve", "Impersonate-User: system:serviceaccount:a:b\n"), 403,
+			"serviceaccounts \\\"b\\\" is forbidden: User \\\"eve\\\" cannot "
+			"impersonate resource \\\"serviceaccounts\\\" in API group \\\"\\\" in the "
+			"namespace \\\"a\\\""},
+		{AS("admin", "Impersonate-User: system:serviceaccount:a:b\n"), 201,
+			"\"groups\":[\"system:serviceaccounts\",\"system:serviceaccounts:a\","
+			"\"system:authenticated\"]"},
+		{AS("admin", "Impersonate-User: system:anonymous\n"), 403, NULL},
+		{"Impersonate-User: jane\n", 403,
+			"User \\\"system:anonymous\\\" cannot impersonate"},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		f.headers = rows[i].headers;
+		uint16_t code = front_ask(&f, "POST", REVIEW, BT_STR("{}"));
+		ck_assert_msg(code == rows[i].code &&
+				(rows[i].part == NULL ||
+					strstr(front_body(&f), rows[i].part) != NULL),
+			"row %zu: %u %s", i, code, front_body(&f));
+	}
+	front_fixture_finish(&f);
+}
+END_TEST
+
+#define ACCESS "/apis/authorization.k8s.io/v1/"
+#define SELF ACCESS "selfsubjectaccessreviews"
+
+START_TEST(test_rbac__reviews)
+{
+	struct front_fixture f;
+	setup(&f);
+	must(&f, "POST", IN("default") "/roles",
+		GRANT("{'verbs':['get'],'apiGroups':[''],'resources':['pods'],'resourceNames':['p']"
+		      "}"));
+	must(&f, "POST", IN("default") "/rolebindings", BIND("User", "b", "Role", "r"));
+	static const struct row rows[] = {
+		{"eve", "POST", SELF,
+			"{'spec':{'resourceAttributes':{'verb':'get','resource':'pods','name':'p',"
+			"'namespace':'default'}}}",
+			201,
+			"RBAC: allowed by RoleBinding \\'b/default\\' of Role \\'r\\' to User "
+			"\\'eve\\'"},
+		{"eve", "POST", SELF,
+			"{'spec':{'resourceAttributes':{'verb':'get','resource':'pods',"
+			"'namespace':'default'}}}",
+			201, "allowed\":false}"},
+		{"eve", "POST", SELF, "{'spec':{}}", 422,
+			"exactly one of nonResourceAttributes or resourceAttributes must be "
+			"specified"},
+		{"eve", "POST", SELF,
+			"{'spec':{'resourceAttributes':{},'nonResourceAttributes':{}}}", 422,
+			"cannot be specified in combination with resourceAttributes"},
+		{"eve", "POST", SELF,
+			"{'spec':{'nonResourceAttributes':{'path':'/healthz','verb':'get'}}}", 201,
+			"allowed\":true"},
+		{NULL, "POST", SELF,
+			"{'spec':{'nonResourceAttributes':{'path':'/healthz','verb':'get'}}}", 403,
+			NULL},
+		{"eve", "POST", ACCESS "subjectaccessreviews", "{'spec':{'user':'x'}}", 403, NULL},
+		{"admin", "POST", ACCESS "subjectaccessreviews",
+			"{'spec':{'user':'x','groups':['system:masters'],'resourceAttributes':{"
+			"'verb':'*','resource':'*'}}}",
+			201, "allowed\":true"},
+		{"admin", "POST", ACCESS "namespaces/default/localsubjectaccessreviews",
+			"{'metadata':{'namespace':'default'},'spec':{'user':'eve',"
+			"'resourceAttributes':{'verb':'get','resource':'pods','name':'p',"
+			"'namespace':'default'}}}",
+			201, "allowed\":true"},
+		{"admin", "POST", ACCESS "namespaces/default/localsubjectaccessreviews",
+			"{'metadata':{'namespace':'default'},'spec':{'user':'eve',"
+			"'resourceAttributes':{'verb':'get','resource':'pods','name':'p',"
+			"'namespace':'other'}}}",
+			400, "must match namespace"},
+		{"eve", "POST", ACCESS "selfsubjectrulesreviews", "{'spec':{}}", 400,
+			"no namespace on request"},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct row row = rows[i];
+		const char *part = row.part;
+		row.part = NULL;
+		check_rows(&f, &row, 1);
+		char wanted[512] = "";
+		for (size_t k = 0; part != NULL && part[k] != '\0'; k++) {
+			wanted[k] = part[k] == '\'' ? '"' : part[k];
+		}
+		ck_assert_msg(
+			strstr(front_body(&f), wanted) != NULL, "row %zu: %s", i, front_body(&f));
+	}
+	ck_assert_uint_eq(ask(&f, "eve", "POST", ACCESS "selfsubjectrulesreviews",
+				  "{'spec':{'namespace':'default'}}"),
+		201);
+	ck_assert_ptr_nonnull(strstr(front_body(&f),
+		"{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"],"
+		"\"resourceNames\":[\"p\"]}"));
+	ck_assert_ptr_nonnull(strstr(front_body(&f), "\"incomplete\":false"));
+	front_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("rbac", test_rbac__table, test_rbac__nobody_grants_more_than_they_have,
+	test_rbac__creating_by_other_verbs, test_rbac__impersonation, test_rbac__reviews)
