@@ -13,13 +13,17 @@
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
+#include "cluster/file.h"
 #include "cluster/writes.h"
+#include "net/file_replace.h"
+#include "net/jwt.h"
 #include "sched/scheduler.h"
 #include "server/api.h"
 #include "server/event_expiry.h"
 
 /** Attempts of one run: then others have their turn. */
 #define ATTEMPTS_PER_RUN 64
+#define TOKEN_KEY_BYTES_MAX 65536
 #define TICK_NS BT_NS_PER_SECOND
 #define KIND_NONE UINT8_MAX
 
@@ -66,6 +70,8 @@ struct bt_cluster {
 	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
 	struct bt_pod_commons commons;
 	int64_t next_tick_ns;
+	/** Of the tokens of ServiceAccounts, as the data folder keeps it; else empty. */
+	struct bt_strbuf token_key;
 };
 
 /** --- the scheduler: the store's changes go in, decisions are written through the API, under the
@@ -208,6 +214,35 @@ static int run_scheduler(
 
 /** --- life --- */
 
+/** Tokens outlive the process that made them: clients and Secrets keep them. */
+static int open_token_key(const char *path, struct bt_strbuf *out, struct berth_error *err)
+{
+	if (access(path, F_OK) == 0) {
+		struct bt_file file;
+		struct bt_jwt_key *key;
+		int result = bt_file_read(path, TOKEN_KEY_BYTES_MAX, &file, err);
+		if (result == 0) {
+			bt_strbuf_append(out, file.data, file.length);
+			bt_file_finish(&file);
+			result = bt_jwt_key_create(bt_strbuf_str(out), &key, err);
+		}
+		if (result == 0) {
+			bt_jwt_key_destroy(key);
+		}
+		return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
+	}
+	struct bt_jwt_key *key;
+	int result = bt_jwt_key_create(BT_STR(""), &key, err);
+	if (result < 0) {
+		return result;
+	}
+	result = bt_jwt_key_write(key, out, err);
+	bt_jwt_key_destroy(key);
+	int number = result == 0 ? bt_file_replace(path, 0600, bt_strbuf_str(out)) : 0;
+	return number == 0 ? result
+			   : bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(number));
+}
+
 static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 {
 	const struct bt_cluster_options *options = &cluster->options;
@@ -227,6 +262,11 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 		bt_strbuf_printf(&path, "%s/clock", options->data_dir);
 		result = bt_cluster_clock_start(&cluster->clock, options->time_scale,
 			options->start_ns, bt_strbuf_c(&path), err);
+	}
+	if (result == 0) {
+		bt_strbuf_reset(&path);
+		bt_strbuf_printf(&path, "%s/sa.key", options->data_dir);
+		result = open_token_key(bt_strbuf_c(&path), &cluster->token_key, err);
 	}
 	bt_strbuf_finish(&path);
 	for (uint32_t i = 0; i < bt_store_collection_count(cluster->store); i++) {
@@ -278,7 +318,10 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		.dra_workload_resource_claims =
 			bt_gate_enabled(&gates, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS),
 		.workload_with_job = bt_gate_enabled(&gates, BT_GATE_WORKLOAD_WITH_JOB),
+		.admit_token_volumes = options->admit_token_volumes,
 		.has_rbac = options->has_rbac,
+		.service_account_key =
+			cluster->token_key.length != 0 ? bt_strbuf_c(&cluster->token_key) : NULL,
 	};
 	cluster->api = bt_api_create(&api);
 	cluster->event_expiry = bt_event_expiry_create(cluster->api);
@@ -308,6 +351,7 @@ void bt_cluster_destroy(struct bt_cluster *cluster)
 	bt_api_destroy(cluster->api);
 	bt_store_destroy(cluster->store);
 	bt_cluster_clock_finish(&cluster->clock);
+	bt_strbuf_finish_wiped(&cluster->token_key);
 	bt_free(cluster);
 }
 

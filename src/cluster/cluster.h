@@ -37,6 +37,8 @@ struct bt_cluster_options {
 	 * config, or the defaults without one. */
 	const struct bt_gates *gates;
 	struct bt_engine_options engine;
+	/** Pods need their ServiceAccount and mount its token, as on a real API server. */
+	bool admit_token_volumes;
 	/** RBAC decides what clients may do; false: every user may do everything. */
 	bool has_rbac;
 	/** Of uids, generated names and the choices of controllers. */

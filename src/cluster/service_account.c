@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The service account "default" of every namespace. Spec: 14b section 6.9. */
+/** The service account "default" of every namespace, and Secrets that keep tokens. Spec: 14b
+ * section 6.9. */
 #include "cluster/tree.h"
+#include "codec/base64.h"
+#include "server/service_account_token.h"
+
+/** --- serviceaccount-controller --- */
 
 static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
@@ -37,4 +42,100 @@ const struct bt_controller_ops bt_service_account_ops = {
 	.object = BT_HUB_NAMESPACES,
 	.observe = observe,
 	.sync = sync,
+};
+
+/** --- serviceaccount-token-controller --- */
+
+#define ACCOUNT_NAME "kubernetes.io/service-account.name"
+#define ACCOUNT_UID "kubernetes.io/service-account.uid"
+
+/** Secrets that keep a token, by "ns/name" of the account. */
+struct kept_tokens {
+	struct bt_groups secrets;
+};
+
+static void finish_tokens(void *data)
+{
+	struct kept_tokens *kept = data;
+	bt_groups_finish(&kept->secrets);
+}
+
+static struct bt_str account_of(
+	struct bt_arena *arena, struct bt_str key, const struct bt_json_value *secret)
+{
+	return bt_api_key(arena, bt_key_namespace(key), bt_tree_annotation(secret, ACCOUNT_NAME));
+}
+
+static void observe_tokens(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	struct kept_tokens *kept = data;
+	if (observed->kind == BT_HUB_SERVICE_ACCOUNTS) {
+		bt_hub_enqueue_group(hub, &kept->secrets, observed->key);
+	} else if (observed->type == BT_CHANGE_DELETED ||
+		!bt_str_equal_c(bt_json_find_str(observed->after, "type"),
+			"kubernetes.io/service-account-token")) {
+		bt_groups_remove(&kept->secrets, observed->key);
+	} else {
+		bt_groups_put(&kept->secrets, observed->key,
+			account_of(&hub->note_arena, observed->key, observed->after));
+		bt_hub_enqueue(hub, observed->key);
+	}
+}
+
+static void set_data(struct bt_sync *sync, struct bt_json_value *patch, const char *name,
+	struct bt_str value, bool replaces)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str old = bt_tree_text(bt_json_object_at(sync->object, "data"), name);
+	bt_base64_encode(value, &text);
+	if (old.length == 0 || (replaces && !bt_str_equal(old, bt_strbuf_str(&text)))) {
+		bt_json_set_str(sync->arena, bt_json_ensure_object(sync->arena, patch, "data"),
+			name, bt_arena_str(sync->arena, bt_strbuf_str(&text)));
+	}
+	bt_strbuf_finish_wiped(&text);
+}
+
+static bool sync_tokens(struct bt_sync *sync)
+{
+	struct bt_arena *arena = sync->arena;
+	struct bt_str account_key = account_of(arena, sync->key, sync->object);
+	const struct bt_json_value *account =
+		bt_hub_read(sync->hub, BT_HUB_SERVICE_ACCOUNTS, account_key, arena);
+	struct bt_str uid = bt_json_text_at(account, "metadata.uid");
+	struct bt_str kept_uid = bt_tree_annotation(sync->object, ACCOUNT_UID);
+	if (account == NULL || (kept_uid.length != 0 && !bt_str_equal(kept_uid, uid))) {
+		return bt_hub_is_done(bt_hub_delete(sync->hub, sync->resource, sync->key, -1,
+			bt_json_text_at(sync->object, "metadata.uid"), arena));
+	}
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	if (bt_tree_text(bt_json_object_at(sync->object, "data"), "token").length == 0) {
+		struct bt_str token;
+		if (bt_api_legacy_token(sync->hub->api, account_key, bt_key_name(sync->key), arena,
+			    &token, NULL) < 0) {
+			return false;
+		}
+		set_data(sync, patch, "token", token, false);
+	}
+	if (sync->hub->options.root_ca != NULL) {
+		set_data(sync, patch, "ca.crt", bt_str_from(sync->hub->options.root_ca), true);
+	}
+	set_data(sync, patch, "namespace", bt_key_namespace(sync->key), true);
+	if (kept_uid.length == 0) {
+		struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
+		bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "annotations"),
+			ACCOUNT_UID, uid);
+	}
+	return patch->count == 0 ||
+		bt_hub_is_done(bt_hub_patch(
+			sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch, arena));
+}
+
+const struct bt_controller_ops bt_service_account_token_ops = {
+	.name = "serviceaccount-token-controller",
+	.watches = BT_WATCH(BT_HUB_SECRETS) | BT_WATCH(BT_HUB_SERVICE_ACCOUNTS),
+	.object = BT_HUB_SECRETS,
+	.data_bytes = sizeof(struct kept_tokens),
+	.finish = finish_tokens,
+	.observe = observe_tokens,
+	.sync = sync_tokens,
 };

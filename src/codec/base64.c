@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/base64.h"
 
-#include <stdbool.h>
+#include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -119,5 +119,50 @@ void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out)
 		if (left < 3) {
 			bt_strbuf_append(out, "==", 3 - left);
 		}
+	}
+}
+
+/** --- for URLs --- */
+
+static const char url_alphabet[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+bool bt_base64_url_decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
+{
+	char *bytes = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
+	uint32_t length = 0;
+	uint32_t word = 0;
+	uint32_t bits = 0;
+	for (uint32_t i = 0; i < text.length; i++) {
+		const char *at = text.data[i] != '\0' ? strchr(url_alphabet, text.data[i]) : NULL;
+		if (at == NULL) {
+			return false;
+		}
+		word = word << 6 | (uint32_t)(at - url_alphabet);
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			bytes[length++] = (char)(word >> bits & 0xff);
+		}
+	}
+	if (bits >= 6 || (word & ((1u << bits) - 1)) != 0) {
+		return false; /* a second spelling of the same bytes */
+	}
+	*out_bytes = (struct bt_str){bytes, length};
+	return true;
+}
+
+void bt_base64_url_encode(struct bt_str bytes, struct bt_strbuf *out)
+{
+	uint32_t word = 0;
+	uint32_t bits = 0;
+	for (uint32_t i = 0; i < bytes.length; i++) {
+		word = word << 8 | (uint8_t)bytes.data[i];
+		for (bits += 8; bits >= 6; bits -= 6) {
+			bt_strbuf_append_char(out, url_alphabet[word >> (bits - 6) & 63]);
+		}
+	}
+	if (bits != 0) {
+		bt_strbuf_append_char(out, url_alphabet[word << (6 - bits) & 63]);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/admission_private.h"
+#include "server/write.h"
 
 /* ServiceAccount, DefaultTolerationSeconds, RuntimeClass. Spec: 14b sections 4.3, 4.6, 4.9. */
 
@@ -7,19 +8,176 @@
 /** A repeated toleration does no harm, comparing thousands with thousands would. */
 #define COMPARED_TOLERATIONS_MAX 256
 
-/** The name only: whether the account is there makes no difference to anything. */
-void bt_admission_set_service_account(struct bt_admission *admission, struct bt_json_value *pod)
+#define TOKEN_PATH "/var/run/secrets/kubernetes.io/serviceaccount"
+#define TOKEN_VOLUME "kube-api-access-"
+/** A little more than an hour, by which tokens of pods are told from others. */
+#define TOKEN_SECONDS 3607
+
+/** Where a container has its token, unless it mounts something there. Returns whether it did not.
+ */
+static bool mount_token(
+	struct bt_arena *arena, struct bt_json_value *container, struct bt_str volume_name)
 {
+	struct bt_json_value *mounts = bt_json_ensure_array(arena, container, "volumeMounts");
+	for (uint32_t i = 0; i < mounts->count; i++) {
+		if (bt_str_equal_c(bt_kinds_text(mounts->elements[i], "mountPath"), TOKEN_PATH)) {
+			return false;
+		}
+	}
+	struct bt_json_value *mount = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, mount, "name", volume_name);
+	bt_json_set_bool(arena, mount, "readOnly", true);
+	bt_json_set_c(arena, mount, "mountPath", TOKEN_PATH);
+	bt_json_append(arena, mounts, mount);
+	return true;
+}
+
+static struct bt_json_value *add_source(
+	struct bt_arena *arena, struct bt_json_value *sources, const char *kind)
+{
+	struct bt_json_value *source = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_append(arena, sources, source);
+	return bt_json_ensure_object(arena, source, kind);
+}
+
+static struct bt_json_value *add_item(
+	struct bt_arena *arena, struct bt_json_value *source, const char *key, const char *path)
+{
+	struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
+	if (key != NULL) {
+		bt_json_set_c(arena, item, "key", key);
+	}
+	bt_json_set_c(arena, item, "path", path);
+	bt_json_append(arena, bt_json_ensure_array(arena, source, "items"), item);
+	return item;
+}
+
+static struct bt_json_value *make_token_volume(struct bt_arena *arena, struct bt_str name)
+{
+	struct bt_json_value *volume = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, volume, "name", name);
+	struct bt_json_value *projected = bt_json_ensure_object(arena, volume, "projected");
+	struct bt_json_value *sources = bt_json_ensure_array(arena, projected, "sources");
+	struct bt_json_value *token = add_source(arena, sources, "serviceAccountToken");
+	bt_json_set_int64(arena, token, "expirationSeconds", TOKEN_SECONDS);
+	bt_json_set_c(arena, token, "path", "token");
+	struct bt_json_value *map = add_source(arena, sources, "configMap");
+	bt_json_set_c(arena, map, "name", "kube-root-ca.crt");
+	(void)add_item(arena, map, "ca.crt", "ca.crt");
+	struct bt_json_value *item =
+		add_item(arena, add_source(arena, sources, "downwardAPI"), NULL, "namespace");
+	struct bt_json_value *field = bt_json_ensure_object(arena, item, "fieldRef");
+	bt_json_set_c(arena, field, "apiVersion", "v1");
+	bt_json_set_c(arena, field, "fieldPath", "metadata.namespace");
+	bt_json_set_int64(arena, projected, "defaultMode", 0644);
+	return volume;
+}
+
+static void add_token_volume(struct bt_admission *admission, struct bt_json_value *spec,
+	const struct bt_json_value *account)
+{
+	static const char *const lists[] = {"initContainers", "containers"};
 	struct bt_arena *arena = admission->write->arena;
-	struct bt_json_value *spec;
-	if (admission->old != NULL ||
-		!bt_api_options(admission->write->api)->admit_service_account) {
+	const struct bt_json_value *volumes = bt_json_array_at(spec, "volumes");
+	struct bt_str name = BT_STR("");
+	bool is_wanted = bt_json_bool_at(spec, "automountServiceAccountToken",
+		bt_json_bool_at(account, "automountServiceAccountToken", true));
+	bool is_mounted = false;
+	if (!is_wanted) {
 		return;
 	}
-	spec = bt_json_ensure_object(arena, pod, "spec");
-	if (bt_kinds_text(spec, "serviceAccountName").length == 0) {
+	for (uint32_t i = 0; i < volumes->count; i++) {
+		struct bt_str given = bt_kinds_text(volumes->elements[i], "name");
+		if (bt_str_has_prefix(given, BT_STR(TOKEN_VOLUME))) {
+			name = given;
+		}
+	}
+	bool is_there = name.length != 0;
+	if (!is_there) {
+		name = bt_api_generate_name(admission->write->api, arena, BT_STR(TOKEN_VOLUME));
+	}
+	for (size_t l = 0; l < BT_ARRAY_LENGTH(lists); l++) {
+		const struct bt_json_value *containers = bt_json_array_at(spec, lists[l]);
+		for (uint32_t i = 0; i < containers->count; i++) {
+			if (containers->elements[i]->type == BT_JSON_OBJECT &&
+				mount_token(arena, containers->elements[i], name)) {
+				is_mounted = true;
+			}
+		}
+	}
+	if (is_mounted && !is_there) {
+		bt_json_append(arena, bt_json_ensure_array(arena, spec, "volumes"),
+			make_token_volume(arena, name));
+	}
+}
+
+/** A new namespace's account may be wanted before its controller has made it. */
+static struct bt_json_value *make_default_account(struct bt_admission *admission)
+{
+	static const struct bt_user user = {
+		.name = BT_STR_INIT(
+			"system:serviceaccount:kube-system:service-account-controller")};
+	const struct bt_write *write = admission->write;
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *account = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	bt_json_set_c(arena, bt_json_ensure_object(arena, account, "metadata"), "name", "default");
+	request.verb = BT_VERB_CREATE;
+	request.resource = bt_admission_resource(admission, "", "serviceaccounts");
+	request.namespace_ = write->namespace_;
+	request.user = &user;
+	request.dry_run = write->dry_run;
+	request.body = account;
+	bt_api_perform(write->api, &request, arena, &answer);
+	bool is_made = answer.code == 201;
+	bt_api_answer_finish(&answer);
+	return is_made ? account : NULL;
+}
+
+void bt_admission_set_service_account(struct bt_admission *admission, struct bt_json_value *pod)
+{
+	const struct bt_api_options *options = bt_api_options(admission->write->api);
+	struct bt_arena *arena = admission->write->arena;
+	const struct bt_json_value *annotations = bt_json_object_at(pod, "metadata.annotations");
+	if (admission->old != NULL ||
+		bt_json_find(annotations, "kubernetes.io/config.mirror") != NULL) {
+		return;
+	}
+	struct bt_json_value *spec = bt_json_ensure_object(arena, pod, "spec");
+	struct bt_str given = bt_kinds_text(spec, "serviceAccountName");
+	struct bt_str name = given.length != 0 ? given : BT_STR("default");
+	struct bt_json_value *account = NULL;
+	/* Initial objects come in any order, and as they are. */
+	bool adds_volume = options->admit_token_volumes && !admission->write->restoring;
+	if (adds_volume) {
+		account = bt_admission_read(admission, "", "serviceaccounts",
+			bt_api_key(arena, admission->write->namespace_, name));
+		if (account == NULL && options->admit_service_account &&
+			bt_str_equal_c(name, "default")) {
+			account = make_default_account(admission);
+		}
+		if (account == NULL && (given.length != 0 || options->admit_service_account)) {
+			bt_admission_refuse(admission,
+				"error looking up service account %.*s/%.*s: serviceaccount "
+				"\"%.*s\" not found",
+				BT_STR_ARG(admission->write->namespace_), BT_STR_ARG(name),
+				BT_STR_ARG(name));
+			return;
+		}
+	}
+	if (given.length == 0 && (account != NULL || options->admit_service_account)) {
 		bt_json_set_c(arena, spec, "serviceAccountName", "default");
 		bt_json_set_c(arena, spec, "serviceAccount", "default");
+	}
+	if (account == NULL) {
+		return;
+	}
+	add_token_volume(admission, spec, account);
+	const struct bt_json_value *secrets = bt_json_array_at(account, "imagePullSecrets");
+	if (secrets->count != 0 && bt_json_array_at(spec, "imagePullSecrets")->count == 0) {
+		bt_json_set_value(
+			arena, spec, "imagePullSecrets", bt_json_clone(arena, secrets, false));
 	}
 }
 

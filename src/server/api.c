@@ -58,6 +58,7 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 	api->resources = bt_resources_create(
 		options->store, options->generic_workload ? 0 : BT_RESOURCE_WORKLOAD);
 	bt_prng_init(&api->prng, options->seed);
+	api->tokens = bt_tokens_create();
 	api->pods = bt_resources_builtin(api->resources, "", "pods");
 	api->nodes = bt_resources_builtin(api->resources, "", "nodes");
 	api->namespaces = bt_resources_builtin(api->resources, "", "namespaces");
@@ -94,6 +95,7 @@ void bt_api_destroy(struct bt_api *api)
 {
 	if (api != NULL) {
 		bt_rbac_destroy(api->rbac);
+		bt_tokens_destroy(api->tokens);
 		bt_resources_destroy(api->resources);
 		bt_strbuf_finish(&api->text);
 		bt_free(api);

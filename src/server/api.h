@@ -62,9 +62,14 @@ struct bt_api_options {
 	bool workload_aware_preemption;
 	bool dra_workload_resource_claims;
 	bool workload_with_job;
+	/** A pod's ServiceAccount must exist, and the pod mounts its token: 14b 4.3. */
+	bool admit_token_volumes;
 	/** RBAC decides what users may do, and its bootstrap roles and bindings are made. false:
 	 * every user may do everything. */
 	bool has_rbac;
+	/** PEM of the key that signs the tokens of ServiceAccounts, borrowed as long as the API;
+	 * NULL: a new one, made when it is needed. */
+	const char *service_account_key;
 };
 
 /** Makes the namespaces default, kube-system, kube-public, kube-node-lease and the system priority

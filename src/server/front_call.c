@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "codec/json_edit.h"
 #include "server/front_private.h"
+#include "server/service_account_token.h"
 
 /* Answers up to this size go out at once; longer lists are written as the client takes them. */
 #define GATHER_BYTES 262144
@@ -69,20 +70,23 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 	bt_front_send(call, answer->code, bt_encoding_content_type(&call->encoding, false));
 }
 
-/* The API knows no tokens: it answers as a server does where everybody is admin. */
+/* The API knows the tokens of ServiceAccounts; the others are known here. */
 static void review_token(struct bt_front_call *call, struct bt_json_value *review)
 {
 	struct bt_arena *arena = &call->arena;
-	struct bt_json_value *status = bt_json_ensure_object(arena, review, "status");
 	const struct bt_user *user =
 		bt_front_user_of_token(call->front, bt_json_text_at(review, "spec.token"));
-	(void)bt_json_remove_c(status, "user"); /* may be absent */
-	bt_json_set_bool(arena, status, "authenticated", user != NULL);
-	if (user == NULL) {
-		bt_json_set_c(arena, status, "error", "invalid bearer token");
+	const struct bt_json_value *wanted = bt_json_array_at(review, "spec.audiences");
+	if (user == NULL ||
+		(wanted->count != 0 && !bt_json_has_text(wanted, BT_STR(BT_TOKEN_ISSUER)))) {
 		return;
 	}
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_bool(arena, status, "authenticated", true);
 	bt_json_set_value(arena, status, "user", bt_user_info(user, arena));
+	bt_json_append(arena, bt_json_ensure_array(arena, status, "audiences"),
+		bt_json_new_c(arena, BT_TOKEN_ISSUER));
+	bt_json_set_value(arena, review, "status", status);
 }
 
 static void perform(struct bt_front_call *call)
@@ -90,7 +94,7 @@ static void perform(struct bt_front_call *call)
 	struct bt_api_answer answer;
 	bt_api_perform(call->front->api, &call->api, &call->arena, &answer);
 	add_warnings(call, &answer);
-	if (answer.document != NULL && answer.failure.code == 0 && !call->front->is_plain &&
+	if (answer.document != NULL && answer.failure.code == 0 &&
 		bt_str_equal_c(BT_STR("TokenReview"), call->route.resource->kind)) {
 		review_token(call, answer.document);
 	}

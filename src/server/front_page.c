@@ -3,6 +3,7 @@
 #include "codec/json_edit.h"
 #include "schema/openapi.h"
 #include "server/front_private.h"
+#include "server/service_account_token.h"
 
 static struct bt_json_value *version_document(struct bt_arena *arena)
 {
@@ -126,12 +127,35 @@ static void send_discovery(struct bt_front_call *call)
 	case BT_ROUTE_HEALTH:
 	case BT_ROUTE_CORE:
 	case BT_ROUTE_GROUPS:
+	case BT_ROUTE_OPENID_CONFIGURATION:
+	case BT_ROUTE_OPENID_KEYS:
 	case BT_ROUTE_OPENAPI_V2:
 	case BT_ROUTE_OPENAPI_V3:
 	case BT_ROUTE_RESOURCE:
 		break;
 	}
 	bt_front_send_text(call, 404, "404 page not found\n");
+}
+
+/* What others need to verify tokens of ServiceAccounts. */
+static void send_openid(struct bt_front_call *call)
+{
+	bool is_keys = call->route.kind == BT_ROUTE_OPENID_KEYS;
+	struct bt_json_writer writer;
+	const struct bt_json_value *document = is_keys
+		? bt_openid_keys(call->front->api, &call->arena)
+		: bt_openid_configuration(
+			  call->front->wire->header(call->exchange, "Host"), &call->arena);
+	if (document == NULL) {
+		(void)bt_fail(&call->failure, &call->arena, 500, "InternalError",
+			"Internal error occurred: there is no key to sign tokens with");
+		bt_front_send_failure(call);
+		return;
+	}
+	bt_json_writer_init(&writer, &call->body, 0);
+	bt_json_write_value(&writer, document);
+	bt_front_header(call, "Cache-Control", BT_STR("public, max-age=3600"));
+	bt_front_send(call, 200, is_keys ? "application/jwk-set+json" : "application/json");
 }
 
 void bt_front_page(struct bt_front_call *call)
@@ -160,6 +184,8 @@ void bt_front_page(struct bt_front_call *call)
 	case BT_ROUTE_GROUPS:
 	case BT_ROUTE_GROUP:
 	case BT_ROUTE_RESOURCES:
+	case BT_ROUTE_OPENID_CONFIGURATION:
+	case BT_ROUTE_OPENID_KEYS:
 	case BT_ROUTE_OPENAPI_V2:
 	case BT_ROUTE_OPENAPI_V3:
 	case BT_ROUTE_RESOURCE:
@@ -173,6 +199,9 @@ void bt_front_page(struct bt_front_call *call)
 		send_health(call);
 	} else if (call->route.kind == BT_ROUTE_CORE || call->route.kind == BT_ROUTE_GROUPS) {
 		send_groups(call, call->route.kind == BT_ROUTE_CORE);
+	} else if (call->route.kind == BT_ROUTE_OPENID_CONFIGURATION ||
+		call->route.kind == BT_ROUTE_OPENID_KEYS) {
+		send_openid(call);
 	} else if (call->route.kind == BT_ROUTE_OPENAPI_V2 ||
 		call->route.kind == BT_ROUTE_OPENAPI_V3) {
 		bt_front_openapi(call);

@@ -4,6 +4,7 @@
 
 #include "server/front_private.h"
 #include "server/rbac.h"
+#include "server/service_account_token.h"
 
 #define IMPERSONATED_GROUPS_MAX 64
 
@@ -121,13 +122,16 @@ static bool identify_by_token(struct bt_front_call *call)
 		!(6 >= text.length || text.data[6] == ' ')) {
 		return refuse_credential(call);
 	}
-	const struct bt_user *user =
-		bt_front_user_of_token(call->front, bt_str_sub(text, 7, BT_STR_MAX));
-	if (user == NULL) {
-		return refuse_credential(call);
+	struct bt_str token = bt_str_sub(text, 7, BT_STR_MAX);
+	const struct bt_user *user = bt_front_user_of_token(call->front, token);
+	struct bt_json_value *audiences;
+	if (user != NULL) {
+		call->user = *user;
+		return true;
 	}
-	call->user = *user;
-	return true;
+	return bt_api_authenticate_token(call->front->api, token, NULL, &call->arena, &call->user,
+		       &audiences, NULL) ||
+		refuse_credential(call);
 }
 
 struct group_list {

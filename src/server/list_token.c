@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/base64.h"
 #include "codec/json.h"
 #include "server/list_options.h"
 
@@ -6,33 +7,6 @@
 
 /** A key whose every byte is escaped. */
 #define TOKEN_BYTES_MAX (10 * BT_STORE_KEY_BYTES_MAX)
-
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/** false: a character that is none of the alphabet. */
-static bool decode_base64(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
-{
-	char *bytes = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
-	uint32_t length = 0;
-	uint32_t word = 0;
-	uint32_t bits = 0;
-
-	for (uint32_t i = 0; i < text.length; i++) {
-		const char *at = text.data[i] != '\0' ? strchr(alphabet, text.data[i]) : NULL;
-
-		if (at == NULL) {
-			return false;
-		}
-		word = word << 6 | (uint32_t)(at - alphabet);
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			bytes[length++] = (char)(word >> bits & 0xff);
-		}
-	}
-	*out_bytes = (struct bt_str){bytes, length};
-	return true;
-}
 
 struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena)
 {
@@ -53,24 +27,10 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	bt_json_write_name_c(&writer, "start");
 	bt_json_write_str(&writer, bt_strbuf_str(&start));
 	bt_json_end_object(&writer);
-	struct bt_str bytes = bt_strbuf_str(&json);
 	struct bt_strbuf text = {0};
-	struct bt_str encoded;
-	uint32_t word = 0;
-	uint32_t bits = 0;
-
-	for (uint32_t i = 0; i < bytes.length; i++) {
-		word = word << 8 | (uint8_t)bytes.data[i];
-		for (bits += 8; bits >= 6; bits -= 6) {
-			bt_strbuf_append_char(&text, alphabet[word >> (bits - 6) & 63]);
-		}
-	}
-	if (bits != 0) {
-		bt_strbuf_append_char(&text, alphabet[word << (6 - bits) & 63]);
-	}
-	encoded = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_base64_url_encode(bt_strbuf_str(&json), &text);
+	result = bt_arena_str(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
-	result = encoded;
 	bt_strbuf_finish(&start);
 	bt_strbuf_finish(&json);
 	return result;
@@ -84,7 +44,7 @@ static const char *read_token(
 	const struct bt_json_value *rv;
 	struct bt_str start;
 
-	if (text.length > TOKEN_BYTES_MAX || !decode_base64(text, arena, &json)) {
+	if (text.length > TOKEN_BYTES_MAX || !bt_base64_url_decode(text, arena, &json)) {
 		return "illegal base64 data";
 	}
 	if (bt_json_parse(arena, json, false, &value, NULL) != 0) {

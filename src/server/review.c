@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Review kinds: questions that are answered and not stored. Spec: 14 section 14.5. */
 #include "server/rbac.h"
+#include "server/service_account_token.h"
 #include "server/write.h"
 
 /** --- access --- */
@@ -113,6 +114,28 @@ struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *
 	return info;
 }
 
+static void review_token(struct bt_call *call, struct bt_json_value *object)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *audiences;
+	struct bt_user user;
+	const char *problem;
+	bool is_good = bt_api_authenticate_token(call->api, bt_json_text_at(object, "spec.token"),
+		bt_json_array_at(object, "spec.audiences"), arena, &user, &audiences, &problem);
+	bt_json_set_bool(arena, status, "authenticated", is_good);
+	if (is_good) {
+		bt_json_set_value(arena, status, "user", bt_user_info(&user, arena));
+		bt_json_set_value(arena, status, "audiences", audiences);
+	} else if (problem[0] != '\0') {
+		bt_json_set_str(arena, status, "error",
+			bt_arena_printf(arena, "[invalid bearer token, %s]", problem));
+	} else {
+		bt_json_set_c(arena, status, "error", "invalid bearer token");
+	}
+	bt_json_set_value(arena, object, "status", status);
+}
+
 void bt_call_review(struct bt_call *call)
 {
 	struct bt_arena *arena = call->arena;
@@ -127,10 +150,7 @@ void bt_call_review(struct bt_call *call)
 		bt_json_set_value(arena, status, "userInfo", bt_user_info(call->write.user, arena));
 		bt_json_set_value(arena, object, "status", status);
 	} else if (bt_str_equal_c(kind, "TokenReview")) {
-		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_bool(arena, status, "authenticated", true);
-		bt_json_set_value(arena, status, "user", bt_user_info(call->write.user, arena));
-		bt_json_set_value(arena, object, "status", status);
+		review_token(call, object);
 	} else if (bt_str_equal_c(kind, "SelfSubjectRulesReview")) {
 		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 		struct bt_str namespace_ = bt_json_text_at(object, "spec.namespace");

@@ -171,6 +171,14 @@ static enum bt_route_kind parse_other(
 		return count == 1 || (count == 2 && is(segments, 1, "ping")) ? BT_ROUTE_HEALTH
 									     : BT_ROUTE_UNKNOWN;
 	}
+	if (is(segments, 0, ".well-known") && is(segments, 1, "openid-configuration") &&
+		count == 2) {
+		return BT_ROUTE_OPENID_CONFIGURATION;
+	}
+	if (is(segments, 0, "openid") && is(segments, 1, "v1") && is(segments, 2, "jwks") &&
+		count == 3) {
+		return BT_ROUTE_OPENID_KEYS;
+	}
 	if (is(segments, 0, "swagger-2.0.0.pb-v1") && count == 1) {
 		return BT_ROUTE_OPENAPI_V2;
 	}

@@ -8,16 +8,18 @@
 #include "server/api.h"
 
 enum bt_route_kind {
-	BT_ROUTE_UNKNOWN,   /* 404 `404 page not found` */
-	BT_ROUTE_BROKEN,    /* 400: escapes that are none */
-	BT_ROUTE_MISSING,   /* 404 Status: a served version has no such resource */
-	BT_ROUTE_ROOT,      /* / */
-	BT_ROUTE_VERSION,   /* /version */
-	BT_ROUTE_HEALTH,    /* /healthz, /livez, /readyz; text: which */
-	BT_ROUTE_CORE,      /* /api */
-	BT_ROUTE_GROUPS,    /* /apis */
-	BT_ROUTE_GROUP,     /* /apis/<group> */
-	BT_ROUTE_RESOURCES, /* /api/v1, /apis/<group>/<version> */
+	BT_ROUTE_UNKNOWN,              /* 404 `404 page not found` */
+	BT_ROUTE_BROKEN,               /* 400: escapes that are none */
+	BT_ROUTE_MISSING,              /* 404 Status: a served version has no such resource */
+	BT_ROUTE_ROOT,                 /* / */
+	BT_ROUTE_VERSION,              /* /version */
+	BT_ROUTE_HEALTH,               /* /healthz, /livez, /readyz; text: which */
+	BT_ROUTE_CORE,                 /* /api */
+	BT_ROUTE_GROUPS,               /* /apis */
+	BT_ROUTE_GROUP,                /* /apis/<group> */
+	BT_ROUTE_RESOURCES,            /* /api/v1, /apis/<group>/<version> */
+	BT_ROUTE_OPENID_CONFIGURATION, /* /.well-known/openid-configuration */
+	BT_ROUTE_OPENID_KEYS,          /* /openid/v1/jwks */
 	BT_ROUTE_OPENAPI_V2,
 	BT_ROUTE_OPENAPI_V3, /* text: what follows, "" for the index */
 	BT_ROUTE_RESOURCE,

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Finalize, tokens, and connections that a simulated node does not take. Spec: 14 section 17. */
-#include "api/time.h"
-#include "base/nanoseconds.h"
+/** Finalize, and connections that a simulated node does not take. Spec: 14 section 17. */
 #include "codec/json_same.h"
 #include "server/write.h"
-
-#define TOKEN_SECONDS_DEFAULT 3600
-#define TOKEN_SECONDS_MAX (INT64_C(1) << 32)
 
 void bt_call_finalize(struct bt_call *call)
 {
@@ -37,55 +32,6 @@ void bt_call_finalize(struct bt_call *call)
 	} else {
 		bt_call_store(call, stored, result, 200);
 	}
-}
-
-/** --- tokens --- */
-
-void bt_call_token(struct bt_call *call)
-{
-	struct bt_arena *arena = call->arena;
-	struct bt_json_value *body = call->request->body;
-	if (bt_call_find(call) == NULL) {
-		return;
-	}
-	if (body == NULL) {
-		body = bt_json_new(arena, BT_JSON_OBJECT);
-	}
-	if (!bt_call_decode_as(
-		    call, body, BT_STR("authentication.k8s.io/v1"), BT_STR("TokenRequest"))) {
-		return;
-	}
-	struct bt_json_value *spec = bt_json_ensure_object(arena, body, "spec");
-	int64_t seconds = bt_json_int64_at(spec, "expirationSeconds", TOKEN_SECONDS_DEFAULT);
-	seconds = seconds < 600 ? 600 : seconds;
-	seconds = seconds > TOKEN_SECONDS_MAX ? TOKEN_SECONDS_MAX : seconds;
-	bt_json_set_int64(arena, spec, "expirationSeconds", seconds);
-	struct bt_json_value *audiences = bt_json_ensure_array(arena, spec, "audiences");
-	if (audiences->count == 0) {
-		bt_json_append(arena, audiences,
-			bt_json_new_c(arena, "https://kubernetes.default.svc.cluster.local"));
-	}
-	struct bt_json_value *metadata = bt_call_metadata(call, body);
-	bt_json_set_str(arena, metadata, "name", call->write.name);
-	bt_json_set_str(arena, metadata, "namespace", call->write.namespace_);
-	bt_json_set_str(
-		arena, metadata, "creationTimestamp", bt_time_text(arena, call->write.now_ns));
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	/* These tokens are not checked: only the server's own tokens authenticate. */
-	struct bt_prng *prng = bt_api_prng(call->api);
-	bt_json_set_str(arena, status, "token",
-		bt_arena_printf(call->arena, "berth.%016llx%016llx%016llx%016llx",
-			(unsigned long long)bt_prng_next(prng),
-			(unsigned long long)bt_prng_next(prng),
-			(unsigned long long)bt_prng_next(prng),
-			(unsigned long long)bt_prng_next(prng)));
-	bt_json_set_str(arena, status, "expirationTimestamp",
-		bt_time_text(arena, call->write.now_ns + seconds * BT_NS_PER_SECOND));
-	bt_json_set_value(arena, body, "status", status);
-	bt_json_set_c(arena, body, "kind", "TokenRequest");
-	bt_json_set_c(arena, body, "apiVersion", "authentication.k8s.io/v1");
-	call->answer->document = body;
-	call->answer->code = 201;
 }
 
 /** --- connections --- */

@@ -14,6 +14,7 @@ struct bt_api {
 	struct bt_resources *resources;
 	struct bt_prng prng;
 	struct bt_rbac *rbac;  /* NULL: everything is allowed */
+	struct bt_tokens *tokens;
 	struct bt_strbuf text; /* of the object that is being written */
 	/** Resources that are treated in their own way. */
 	const struct bt_api_resource *pods;
@@ -151,6 +152,12 @@ void bt_call_review(struct bt_call *call);
 /** Take what resize and ephemeralcontainers change from object, the rest from old. */
 struct bt_json_value *bt_call_pod_part(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
+
+/** --- service_account_token.c --- */
+
+BT_MUST_USE struct bt_tokens *bt_tokens_create(void);
+/** NULL accepted. */
+void bt_tokens_destroy(struct bt_tokens *tokens);
 
 /** --- rbac.c --- */
 

@@ -241,6 +241,7 @@ static int create_cluster(struct up *up, struct berth_error *err)
 			.memory = options->node_memory,
 			.pods = options->node_pods,
 			.name_prefix = "node-"},
+		.admit_token_volumes = true,
 		.has_rbac = strcmp(options->authorization, "RBAC") == 0,
 		.seed = draw_seed(),
 	};

@@ -99,6 +99,7 @@ static void init(
 		.now_ns = clock_of,
 		.clock_context = fixture,
 		.seed = 1,
+		.admit_token_volumes = options != NULL && options->certificate_pem != NULL,
 		.has_rbac = options != NULL && options->certificate_pem != NULL};
 	struct bt_front_options front = {0};
 	fixture->api = bt_api_create(&api);

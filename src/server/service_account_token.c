@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/service_account_token.h"
+
+#include "api/time.h"
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "codec/base64.h"
+#include "net/jwt.h"
+#include "server/write.h"
+
+#define LEGACY_ISSUER "kubernetes/serviceaccount"
+#define LEGACY_CLAIM LEGACY_ISSUER "/"
+#define SECONDS_DEFAULT 3600
+#define SECONDS_MIN 600
+#define SECONDS_MAX (INT64_C(1) << 32)
+/** What is being deleted keeps its tokens for so long, so that it can end in good order. */
+#define DELETION_SECONDS 60
+/** Tokens whose signature was verified. A power of two. */
+#define CACHE_SLOTS 256
+
+/** What a token says. */
+struct claims {
+	bool is_legacy;
+	struct bt_str namespace_;
+	struct bt_str account;
+	struct bt_str account_uid;
+	struct bt_str secret;
+	struct bt_str secret_uid;
+	struct bt_str pod;
+	struct bt_str pod_uid;
+	struct bt_str node;
+	struct bt_str node_uid;
+	struct bt_str id;
+	int64_t expires_seconds;
+	int64_t from_seconds;
+	const struct bt_json_value *audiences;
+};
+
+/**
+ * Verified claims by token. A signature takes longer to verify than everything else in a request;
+ * time and objects are looked at each time.
+ */
+struct slot {
+	struct bt_arena arena;
+	struct bt_str token; /* "": empty */
+	struct claims claims;
+	/** RVs at which the objects were found to be those of the claims. */
+	uint64_t account_rv;
+	uint64_t bound_rv;
+};
+
+struct bt_tokens {
+	struct bt_jwt_key *key; /* NULL: not needed yet */
+	struct slot slots[CACHE_SLOTS];
+};
+
+struct bt_tokens *bt_tokens_create(void)
+{
+	return BT_NEW(struct bt_tokens);
+}
+
+void bt_tokens_destroy(struct bt_tokens *tokens)
+{
+	if (tokens == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
+		bt_arena_finish(&tokens->slots[i].arena);
+	}
+	bt_jwt_key_destroy(tokens->key);
+	bt_free(tokens);
+}
+
+/** Made when it is first needed, unless the options give it. */
+static int get_key(struct bt_api *api, struct bt_jwt_key **out_key, struct berth_error *err)
+{
+	const char *pem = api->options.service_account_key;
+	if (api->tokens->key == NULL) {
+		int result = bt_jwt_key_create(
+			bt_str_from(pem != NULL ? pem : ""), &api->tokens->key, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	*out_key = api->tokens->key;
+	return 0;
+}
+
+/** --- making them --- */
+
+static int sign(struct bt_api *api, const struct bt_json_value *claims, struct bt_arena *arena,
+	struct bt_str *out_token, struct berth_error *err)
+{
+	struct bt_jwt_key *key;
+	int result = get_key(api, &key, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_strbuf payload = {0};
+	struct bt_strbuf token = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &payload, 0);
+	bt_json_write_value(&writer, claims);
+	result = bt_jwt_sign(key, bt_strbuf_str(&payload), &token, err);
+	if (result == 0) {
+		*out_token = bt_arena_str(arena, bt_strbuf_str(&token));
+	}
+	bt_strbuf_finish(&payload);
+	bt_strbuf_finish_wiped(&token);
+	return result;
+}
+
+static struct bt_str subject_of(
+	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_arena_printf(
+		arena, "system:serviceaccount:%.*s:%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
+}
+
+int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key, struct bt_str secret_name,
+	struct bt_arena *arena, struct bt_str *out_token, struct berth_error *err)
+{
+	const struct bt_json_value *account = bt_api_read(api,
+		bt_resources_builtin(api->resources, "", "serviceaccounts"), account_key, arena);
+	struct bt_str namespace_ = bt_key_namespace(account_key);
+	struct bt_str name = bt_key_name(account_key);
+	if (account == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "serviceaccount \"%.*s\" not found",
+			BT_STR_ARG(name));
+	}
+	struct bt_json_value *claims = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, claims, "iss", LEGACY_ISSUER);
+	bt_json_set_str(arena, claims, LEGACY_CLAIM "namespace", namespace_);
+	bt_json_set_str(arena, claims, LEGACY_CLAIM "secret.name", secret_name);
+	bt_json_set_str(arena, claims, LEGACY_CLAIM "service-account.name", name);
+	bt_json_set_str(arena, claims, LEGACY_CLAIM "service-account.uid",
+		bt_json_text_at(account, "metadata.uid"));
+	bt_json_set_str(arena, claims, "sub", subject_of(arena, namespace_, name));
+	return sign(api, claims, arena, out_token, err);
+}
+
+/** {"name", "uid"} */
+static void set_reference(struct bt_arena *arena, struct bt_json_value *claims, const char *kind,
+	struct bt_str name, struct bt_str uid)
+{
+	struct bt_json_value *reference = bt_json_ensure_object(arena, claims, kind);
+	bt_json_set_str(arena, reference, "name", name);
+	bt_json_set_str(arena, reference, "uid", uid);
+}
+
+/** What the token is to be bound to, into the claims; false: the answer says why not. */
+static bool bind_token(struct bt_call *call, const struct bt_json_value *reference,
+	struct bt_json_value *own_claims)
+{
+	static const struct {
+		const char *kind;
+		const char *resource;
+		const char *claim;
+		bool namespaced;
+	} kinds[] = {{"Pod", "pods", "pod", true}, {"Secret", "secrets", "secret", true},
+		{"Node", "nodes", "node", false}};
+	struct bt_arena *arena = call->arena;
+	struct bt_failure *failure = &call->answer->failure;
+	struct bt_str kind = bt_json_text_at(reference, "kind");
+	struct bt_str version = bt_json_text_at(reference, "apiVersion");
+	struct bt_str name = bt_json_text_at(reference, "name");
+	struct bt_str uid = bt_json_text_at(reference, "uid");
+	size_t k = 0;
+	while (k < BT_ARRAY_LENGTH(kinds) && !bt_str_equal_c(kind, kinds[k].kind)) {
+		k++;
+	}
+	if (k == BT_ARRAY_LENGTH(kinds) || !bt_str_equal_c(version, "v1")) {
+		(void)bt_fail_bad_request(failure, arena,
+			"cannot bind token to object of type %.*s, Kind=%.*s", BT_STR_ARG(version),
+			BT_STR_ARG(kind));
+		return false;
+	}
+	const struct bt_api_resource *resource =
+		bt_resources_builtin(call->api->resources, "", kinds[k].resource);
+	struct bt_str namespace_ = kinds[k].namespaced ? call->write.namespace_ : BT_STR("");
+	const struct bt_json_value *object =
+		bt_api_read(call->api, resource, bt_api_key(arena, namespace_, name), arena);
+	if (name.length == 0 || object == NULL) {
+		(void)bt_fail_not_found(failure, arena, resource, name);
+		return false;
+	}
+	struct bt_str own_uid = bt_json_text_at(object, "metadata.uid");
+	if (uid.length != 0 && !bt_str_equal(uid, own_uid)) {
+		(void)bt_fail_conflict(failure, arena, resource, name,
+			bt_arena_printf(arena,
+				"the UID in the bound object reference (%.*s) does not match the "
+				"UID in record. The object might have been deleted and then "
+				"recreated",
+				BT_STR_ARG(uid)));
+		return false;
+	}
+	set_reference(arena, own_claims, kinds[k].claim, name, own_uid);
+	if (!bt_str_equal_c(kind, "Pod")) {
+		return true;
+	}
+	struct bt_str node_name = bt_json_text_at(object, "spec.nodeName");
+	if (!bt_str_equal(bt_json_text_at(object, "spec.serviceAccountName"), call->write.name)) {
+		(void)bt_fail_bad_request(failure, arena,
+			"cannot bind token for serviceaccount \"%.*s\" to pod running with "
+			"different serviceaccount name.",
+			BT_STR_ARG(call->write.name));
+		return false;
+	}
+	if (node_name.length != 0) {
+		const struct bt_json_value *node =
+			bt_api_read(call->api, call->api->nodes, node_name, arena);
+		set_reference(arena, own_claims, "node", node_name,
+			bt_json_text_at(node, "metadata.uid"));
+	}
+	return true;
+}
+
+void bt_call_token(struct bt_call *call)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *body = call->request->body;
+	struct bt_stored *stored = bt_call_find(call);
+	if (stored == NULL) {
+		return;
+	}
+	if (body == NULL) {
+		body = bt_json_new(arena, BT_JSON_OBJECT);
+	}
+	if (!bt_call_decode_as(
+		    call, body, BT_STR("authentication.k8s.io/v1"), BT_STR("TokenRequest"))) {
+		return;
+	}
+	struct bt_json_value *spec = bt_json_ensure_object(arena, body, "spec");
+	struct bt_json_value *given = bt_json_find(spec, "expirationSeconds");
+	int64_t seconds = bt_json_int64_at(spec, "expirationSeconds", SECONDS_DEFAULT);
+	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX) {
+		struct bt_field_errors errors = bt_call_field_errors(call);
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.expirationSeconds"),
+			given, "may not specify a duration %s",
+			seconds < SECONDS_MIN ? "less than 10 minutes"
+					      : "larger than 2^32 seconds");
+		(void)bt_fail_invalid(&call->answer->failure, arena,
+			BT_STR("authentication.k8s.io"), BT_STR("TokenRequest"), BT_STR(""),
+			&errors);
+		return;
+	}
+	bt_json_set_int64(arena, spec, "expirationSeconds", seconds);
+	struct bt_json_value *audiences = bt_json_ensure_array(arena, spec, "audiences");
+	if (audiences->count == 0) {
+		bt_json_append(arena, audiences, bt_json_new_c(arena, BT_TOKEN_ISSUER));
+	}
+	const struct bt_json_value *account = bt_api_parse_stored(stored, arena);
+	struct bt_json_value *claims = bt_json_new(arena, BT_JSON_OBJECT);
+	int64_t now_seconds = call->write.now_ns / BT_NS_PER_SECOND;
+	bt_json_set_value(arena, claims, "aud", audiences);
+	bt_json_set_int64(arena, claims, "exp", now_seconds + seconds);
+	bt_json_set_int64(arena, claims, "iat", now_seconds);
+	bt_json_set_c(arena, claims, "iss", BT_TOKEN_ISSUER);
+	bt_json_set_str(arena, claims, "jti", bt_api_new_uid(call->api, arena));
+	struct bt_json_value *own = bt_json_ensure_object(arena, claims, "kubernetes.io");
+	bt_json_set_str(arena, own, "namespace", call->write.namespace_);
+	const struct bt_json_value *reference = bt_json_find(spec, "boundObjectRef");
+	if (reference != NULL && reference->type == BT_JSON_OBJECT &&
+		!bind_token(call, reference, own)) {
+		return;
+	}
+	set_reference(arena, own, "serviceaccount", call->write.name,
+		bt_json_text_at(account, "metadata.uid"));
+	bt_json_set_int64(arena, claims, "nbf", now_seconds);
+	bt_json_set_str(
+		arena, claims, "sub", subject_of(arena, call->write.namespace_, call->write.name));
+	struct bt_str token;
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (sign(call->api, claims, arena, &token, &err) < 0) {
+		(void)bt_call_refuse(call, 500, "InternalError", "Internal error occurred: %s",
+			berth_error_message(&err));
+		berth_error_finish(&err);
+		return;
+	}
+	struct bt_json_value *metadata = bt_call_metadata(call, body);
+	bt_json_set_str(arena, metadata, "name", call->write.name);
+	bt_json_set_str(arena, metadata, "namespace", call->write.namespace_);
+	bt_json_set_str(
+		arena, metadata, "creationTimestamp", bt_time_text(arena, call->write.now_ns));
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, status, "token", token);
+	bt_json_set_str(arena, status, "expirationTimestamp",
+		bt_time_text(arena, (now_seconds + seconds) * BT_NS_PER_SECOND));
+	bt_json_set_value(arena, body, "status", status);
+	bt_json_set_c(arena, body, "kind", "TokenRequest");
+	bt_json_set_c(arena, body, "apiVersion", "authentication.k8s.io/v1");
+	call->answer->document = body;
+	call->answer->code = 201;
+}
+
+/** --- judging them --- */
+
+/** payload's texts live in the arena of the claims. */
+static bool read_claims(const struct bt_json_value *payload, struct claims *out)
+{
+	struct bt_str issuer = bt_json_find_str(payload, "iss");
+	const struct bt_json_value *own = bt_json_find(payload, "kubernetes.io");
+	*out = (struct claims){.expires_seconds = INT64_MAX};
+	if (bt_str_equal_c(issuer, LEGACY_ISSUER)) {
+		out->is_legacy = true;
+		out->namespace_ = bt_json_find_str(payload, LEGACY_CLAIM "namespace");
+		out->secret = bt_json_find_str(payload, LEGACY_CLAIM "secret.name");
+		out->account = bt_json_find_str(payload, LEGACY_CLAIM "service-account.name");
+		out->account_uid = bt_json_find_str(payload, LEGACY_CLAIM "service-account.uid");
+		return true;
+	}
+	out->namespace_ = bt_json_find_str(own, "namespace");
+	out->account = bt_json_text_at(own, "serviceaccount.name");
+	out->account_uid = bt_json_text_at(own, "serviceaccount.uid");
+	out->secret = bt_json_text_at(own, "secret.name");
+	out->secret_uid = bt_json_text_at(own, "secret.uid");
+	out->pod = bt_json_text_at(own, "pod.name");
+	out->pod_uid = bt_json_text_at(own, "pod.uid");
+	out->node = bt_json_text_at(own, "node.name");
+	out->node_uid = bt_json_text_at(own, "node.uid");
+	out->id = bt_json_find_str(payload, "jti");
+	out->expires_seconds = bt_json_int64_at(payload, "exp", 0);
+	out->from_seconds = bt_json_int64_at(payload, "nbf", 0);
+	out->audiences = bt_json_array_at(payload, "aud");
+	return bt_str_equal_c(issuer, BT_TOKEN_ISSUER);
+}
+
+/** The slot of a token whose signature is right, or NULL. */
+static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct bt_arena *arena)
+{
+	struct slot *slot = &api->tokens->slots[bt_str_hash(token) % CACHE_SLOTS];
+	struct bt_jwt_key *key;
+	struct bt_str text;
+	struct bt_json_value *payload;
+	struct claims claims;
+	if (slot->token.length != 0 && bt_str_equal(slot->token, token)) {
+		return slot;
+	}
+	/* Before the arena is used: what is no token of ours must not take a slot. */
+	if (get_key(api, &key, NULL) < 0 || !bt_jwt_verify(key, token, arena, &text)) {
+		return NULL;
+	}
+	bt_arena_reset(&slot->arena);
+	slot->token = BT_STR("");
+	if (bt_json_parse(&slot->arena, text, true, &payload, NULL) != 0 ||
+		!read_claims(payload, &claims)) {
+		return NULL;
+	}
+	slot->token = bt_arena_str(&slot->arena, token);
+	slot->claims = claims;
+	slot->account_rv = 0;
+	slot->bound_rv = 0;
+	return slot;
+}
+
+/** The object exists, and is the one meant. seen_rv: it was at that RV. */
+static bool is_there(struct bt_api *api, const char *resource_name, struct bt_str key,
+	struct bt_str uid, struct bt_arena *arena, uint64_t *seen_rv)
+{
+	const struct bt_api_resource *resource =
+		bt_resources_builtin(api->resources, "", resource_name);
+	const struct bt_stored *stored =
+		bt_store_find(api->options.store, resource->collection, key);
+	if (stored == NULL) {
+		return false;
+	}
+	if (stored->rv == *seen_rv) {
+		return true;
+	}
+	const struct bt_json_value *object = bt_api_parse_stored(stored, arena);
+	struct bt_time deleted;
+	struct bt_str deletion = bt_json_text_at(object, "metadata.deletionTimestamp");
+	if (!bt_str_equal(bt_json_text_at(object, "metadata.uid"), uid)) {
+		return false;
+	}
+	if (deletion.length == 0) {
+		*seen_rv = stored->rv;
+		return true;
+	}
+	return bt_time_parse(deletion, &deleted, NULL) == 0 &&
+		bt_api_now_ns(api) / BT_NS_PER_SECOND < deleted.seconds + DELETION_SECONDS;
+}
+
+/** A legacy token's Secret must hold this very token. */
+static bool is_kept(struct bt_api *api, const struct claims *claims, struct bt_str token,
+	struct bt_arena *arena)
+{
+	const struct bt_json_value *secret =
+		bt_api_read(api, bt_resources_builtin(api->resources, "", "secrets"),
+			bt_api_key(arena, claims->namespace_, claims->secret), arena);
+	struct bt_str kept;
+	return secret != NULL &&
+		bt_str_equal_c(
+			bt_json_find_str(secret, "type"), "kubernetes.io/service-account-token") &&
+		bt_json_text_at(secret, "metadata.deletionTimestamp").length == 0 &&
+		bt_base64_decode(bt_json_text_at(secret, "data.token"), arena, &kept, NULL) == 0 &&
+		bt_str_equal(kept, token);
+}
+
+/** NULL: the token is good now. */
+static const char *find_problem(struct bt_api *api, struct slot *slot, struct bt_arena *arena)
+{
+	const struct claims *claims = &slot->claims;
+	int64_t now_seconds = bt_api_now_ns(api) / BT_NS_PER_SECOND;
+	if (now_seconds >= claims->expires_seconds) {
+		return "service account token has expired";
+	}
+	if (now_seconds < claims->from_seconds) {
+		return "service account token is not valid yet";
+	}
+	if (!is_there(api, "serviceaccounts",
+		    bt_api_key(arena, claims->namespace_, claims->account), claims->account_uid,
+		    arena, &slot->account_rv)) {
+		return "service account token has been invalidated";
+	}
+	bool is_bound = true;
+	if (claims->is_legacy) {
+		is_bound = is_kept(api, claims, slot->token, arena);
+	} else if (claims->pod.length != 0) {
+		is_bound = is_there(api, "pods", bt_api_key(arena, claims->namespace_, claims->pod),
+			claims->pod_uid, arena, &slot->bound_rv);
+	} else if (claims->secret.length != 0) {
+		is_bound = is_there(api, "secrets",
+			bt_api_key(arena, claims->namespace_, claims->secret), claims->secret_uid,
+			arena, &slot->bound_rv);
+	} else if (claims->node.length != 0) {
+		is_bound = is_there(
+			api, "nodes", claims->node, claims->node_uid, arena, &slot->bound_rv);
+	}
+	return is_bound ? NULL : "service account token has been invalidated";
+}
+
+static void add_extra(
+	struct bt_user *user, struct bt_user_extra *extras, const char *key, struct bt_str value)
+{
+	if (value.length != 0) {
+		extras[user->extra_count++] = (struct bt_user_extra){bt_str_from(key), value};
+	}
+}
+
+bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
+	const struct bt_json_value *audiences, struct bt_arena *arena, struct bt_user *out_user,
+	struct bt_json_value **out_audiences, const char **out_problem)
+{
+	struct slot *slot = find_claims(api, token, arena);
+	const char *problem = slot == NULL ? "" : find_problem(api, slot, arena);
+	if (problem == NULL) {
+		/* Legacy tokens are for the API server. */
+		struct bt_json_value *own = bt_json_new(arena, BT_JSON_ARRAY);
+		bt_json_append(arena, own, bt_json_new_c(arena, BT_TOKEN_ISSUER));
+		const struct bt_json_value *wanted =
+			audiences != NULL && audiences->count != 0 ? audiences : own;
+		const struct bt_json_value *given =
+			slot->claims.is_legacy ? own : slot->claims.audiences;
+		*out_audiences = bt_json_new(arena, BT_JSON_ARRAY);
+		for (uint32_t i = 0; i < wanted->count; i++) {
+			if (wanted->elements[i]->type == BT_JSON_STRING &&
+				bt_json_has_text(given, wanted->elements[i]->text)) {
+				bt_json_append(arena, *out_audiences,
+					bt_json_new_str(arena,
+						bt_arena_str(arena, wanted->elements[i]->text)));
+			}
+		}
+		problem = (*out_audiences)->count != 0
+			? NULL
+			: "token audiences do not match what is asked for";
+	}
+	if (problem != NULL) {
+		if (out_problem != NULL) {
+			*out_problem = problem;
+		}
+		return false;
+	}
+	const struct claims *claims = &slot->claims;
+	struct bt_str *groups = BT_ARENA_NEW_ARRAY(arena, struct bt_str, 3);
+	struct bt_user_extra *extras = BT_ARENA_NEW_ARRAY(arena, struct bt_user_extra, 5);
+	groups[0] = BT_STR("system:serviceaccounts");
+	groups[1] = bt_arena_printf(
+		arena, "system:serviceaccounts:%.*s", BT_STR_ARG(claims->namespace_));
+	groups[2] = BT_STR("system:authenticated");
+	*out_user = (struct bt_user){
+		.name = subject_of(arena, claims->namespace_, claims->account),
+		.uid = bt_arena_str(arena, claims->account_uid),
+		.group_count = 3,
+		.groups = groups,
+		.extras = extras,
+	};
+	if (claims->id.length != 0) {
+		add_extra(out_user, extras, "authentication.kubernetes.io/credential-id",
+			bt_arena_printf(arena, "JTI=%.*s", BT_STR_ARG(claims->id)));
+	}
+	add_extra(out_user, extras, "authentication.kubernetes.io/node-name",
+		bt_arena_str(arena, claims->node));
+	add_extra(out_user, extras, "authentication.kubernetes.io/node-uid",
+		bt_arena_str(arena, claims->node_uid));
+	add_extra(out_user, extras, "authentication.kubernetes.io/pod-name",
+		bt_arena_str(arena, claims->pod));
+	add_extra(out_user, extras, "authentication.kubernetes.io/pod-uid",
+		bt_arena_str(arena, claims->pod_uid));
+	return true;
+}
+
+/** --- what others need to verify them --- */
+
+static void set_words(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *word)
+{
+	bt_json_append(
+		arena, bt_json_ensure_array(arena, object, name), bt_json_new_c(arena, word));
+}
+
+struct bt_json_value *bt_openid_configuration(struct bt_str host, struct bt_arena *arena)
+{
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, document, "issuer", BT_TOKEN_ISSUER);
+	bt_json_set_str(arena, document, "jwks_uri",
+		bt_arena_printf(arena, "https://%.*s/openid/v1/jwks", BT_STR_ARG(host)));
+	set_words(arena, document, "response_types_supported", "id_token");
+	set_words(arena, document, "subject_types_supported", "public");
+	set_words(arena, document, "id_token_signing_alg_values_supported", "ES256");
+	return document;
+}
+
+struct bt_json_value *bt_openid_keys(struct bt_api *api, struct bt_arena *arena)
+{
+	struct bt_jwt_key *key;
+	if (get_key(api, &key, NULL) < 0) {
+		return NULL;
+	}
+	struct bt_jwt_public public_ = bt_jwt_key_public(key);
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, entry, "use", "sig");
+	bt_json_set_c(arena, entry, "kty", "EC");
+	bt_json_set_str(arena, entry, "kid", public_.id);
+	bt_json_set_c(arena, entry, "crv", "P-256");
+	bt_json_set_c(arena, entry, "alg", "ES256");
+	bt_json_set_str(arena, entry, "x", public_.x);
+	bt_json_set_str(arena, entry, "y", public_.y);
+	bt_json_append(arena, bt_json_ensure_array(arena, document, "keys"), entry);
+	return document;
+}
