@@ -15,7 +15,9 @@
 struct bt_controllers;
 
 struct bt_controllers_options {
-	/** Names as in kube-controller-manager's --controllers: "*" all, "-foo" all but foo. NULL:
+	/** Names, or several joined by commas, as in kube-controller-manager's --controllers: "*"
+	 * all,
+	 * "-foo" all but foo. NULL:
 	 * all. Turning persistent volume, node life cycle or protection controllers off is told by
 	 * bt_controllers_has, so that admission adds nothing nobody takes away. */
 	const char *const *names;

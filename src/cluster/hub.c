@@ -61,43 +61,44 @@ const struct bt_controllers_options bt_controllers_default_options = {
 
 bool bt_controllers_has(const struct bt_controllers_options *options, const char *name)
 {
-	bool others = true;
-
+	bool has_all = false;
+	bool has_names = false;
 	for (uint32_t i = 0; i < options->name_count; i++) {
-		const char *wanted = options->names[i];
-		if (strcmp(wanted, name) == 0) {
-			return true;
-		}
-		if (wanted[0] == '-' && strcmp(wanted + 1, name) == 0) {
-			return false;
+		struct bt_str rest = bt_str_from(options->names[i]);
+		while (rest.length != 0) {
+			struct bt_str wanted = bt_str_cut(&rest, ',');
+			bool is_off = bt_str_has_prefix(wanted, BT_STR("-"));
+			if (bt_str_equal_c(bt_str_sub(wanted, is_off, BT_STR_MAX), name)) {
+				return !is_off;
+			}
+			has_all = has_all || bt_str_equal_c(wanted, "*");
+			has_names = has_names || !is_off;
 		}
 	}
 	/* Only names that switch something on leave the unnamed ones off. */
-	for (uint32_t i = 0; i < options->name_count; i++) {
-		if (strcmp(options->names[i], "*") == 0) {
-			return true;
-		}
-		others = others && options->names[i][0] == '-';
-	}
-	return others;
+	return has_all || !has_names;
 }
 
 int bt_controllers_check_names(
 	const struct bt_controllers_options *options, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < options->name_count; i++) {
-		const char *name = options->names[i];
-		const char *bare = name[0] == '-' ? name + 1 : name;
-		bool known = strcmp(name, "*") == 0;
-
-		for (const struct bt_controller_row *row = bt_controller_rows; row->name != NULL;
-			row++) {
-			known = known || strcmp(bare, row->name) == 0;
-		}
-		if (!known) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"\"%s\" is not in the list of known controllers", bare);
-		}
+		struct bt_str rest = bt_str_from(options->names[i]);
+		do {
+			struct bt_str name = bt_str_cut(&rest, ',');
+			bool is_off = bt_str_has_prefix(name, BT_STR("-"));
+			bool known = bt_str_equal_c(name, "*");
+			name = bt_str_sub(name, is_off, BT_STR_MAX);
+			for (const struct bt_controller_row *row = bt_controller_rows;
+				row->name != NULL; row++) {
+				known = known || bt_str_equal_c(name, row->name);
+			}
+			if (!known) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"\"%.*s\" is not in the list of known controllers",
+					BT_STR_ARG(name));
+			}
+		} while (rest.data != NULL);
 	}
 	return 0;
 }

@@ -221,7 +221,9 @@ static uint16_t set_page(struct bt_list *list, const struct bt_list_request *req
 			out_failure, arena, "invalid continue token: incorrect start");
 	}
 	list->metadata.rv = token.rv > 0 ? (uint64_t)token.rv : current;
-	if (list->metadata.rv > current || begin_walk(list) != 0) {
+	uint64_t compacted =
+		bt_store_compacted_rv(bt_api_store(request->api), bt_api_now_ns(request->api));
+	if (list->metadata.rv > current || list->metadata.rv < compacted || begin_walk(list) != 0) {
 		return bt_fail_token_expired(out_failure, arena, &token);
 	}
 	return 0;

@@ -223,7 +223,12 @@ bool bt_store_restore(struct bt_store *store, uint32_t collection_index, struct 
 static void commit(struct bt_store *store, const struct bt_store_change *change, int64_t now_ns)
 {
 	struct bt_collection *collection = bt_store_at(store, change->collection);
+	uint64_t newest = (store->mark_count + BT_STORE_MARKS - 1) % BT_STORE_MARKS;
 
+	if (store->mark_count == 0 || now_ns - store->marks[newest].time_ns >= BT_STORE_MARK_NS) {
+		struct bt_store_mark mark = {now_ns, store->rv};
+		store->marks[store->mark_count++ % BT_STORE_MARKS] = mark;
+	}
 	store->rv = change->rv;
 	if (store->file != NULL) {
 		struct bt_pending_write write = {
@@ -291,6 +296,18 @@ struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_in
 	/* The window has a reference of its own: it keeps its newest change. */
 	bt_stored_release(change.after);
 	return change.after;
+}
+
+uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns)
+{
+	uint64_t rv = 0;
+	for (uint32_t i = 0; i < BT_STORE_MARKS && i < store->mark_count; i++) {
+		const struct bt_store_mark *mark = &store->marks[i];
+		if (mark->time_ns <= now_ns - store->options.window_age_ns && mark->rv > rv) {
+			rv = mark->rv;
+		}
+	}
+	return rv;
 }
 
 uint64_t bt_store_count(const struct bt_store *store, uint32_t collection)

@@ -111,6 +111,11 @@ struct bt_stored *bt_store_find(
  * limits above. Returns the entry, borrowed. */
 struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
+/**
+ * The RV before which history counts as forgotten: that of the options' age ago, as if the store
+ * were compacted then. At most as old as the windows are.
+ */
+uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
 /** Remove an existing key; text: the last state as the deletion shows it, with the next RV.
  * Returns that entry, borrowed until the window forgets it. */
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, struct bt_str key,

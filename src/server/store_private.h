@@ -4,6 +4,7 @@
 /** The store's inside: what store.c, store_order.c, store_window.c, store_walk.c and store_file.c
  * share. */
 #include "base/map.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "server/store.h"
 
@@ -73,9 +74,20 @@ struct bt_pending_write {
 
 struct bt_store_file;
 
+/** RV at a time: when pages of lists expire. */
+struct bt_store_mark {
+	int64_t time_ns;
+	uint64_t rv;
+};
+/** One mark each ten seconds, for a little more than five minutes. */
+#define BT_STORE_MARKS 32
+#define BT_STORE_MARK_NS (10 * BT_NS_PER_SECOND)
+
 struct bt_store {
 	struct bt_store_options options;
 	uint64_t rv;
+	struct bt_store_mark marks[BT_STORE_MARKS]; /* a ring, the newest at mark_count - 1 */
+	uint64_t mark_count;
 	uint64_t opened_rv; /* no window reaches back behind it */
 	BT_VEC(struct bt_collection *) collections;
 	struct bt_map by_name;

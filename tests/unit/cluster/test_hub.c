@@ -28,6 +28,9 @@ START_TEST(test_hub__names_as_upstream_reads_them)
 		{{"job-controller"}, 1, true, false},
 		{{"job-controller", "-daemonset-controller"}, 2, true, false},
 		{{"-job-controller", "*"}, 2, false, true},
+		{{"*,-job-controller"}, 1, false, true},
+		{{"job-controller,cronjob-controller"}, 1, true, false},
+		{{"cronjob-controller,-job-controller", "daemonset-controller"}, 2, false, true},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
