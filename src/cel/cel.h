@@ -2,8 +2,8 @@
 #ifndef BT_CEL_CEL_H
 #define BT_CEL_CEL_H
 /**
- * The Common Expression Language as Kubernetes uses it to select devices: compile a text once,
- * evaluate it many times, with a bound on the work. A library of its own: it knows quantities and
+ * The Common Expression Language as Kubernetes uses it: compile a text once, evaluate it many
+ * times, with a bound on the work. A library of its own: it knows quantities and
  * nothing else of a cluster; the variable `device` is added by cel/device.h. How it is used with
  * variables of one's own: tests/unit/cel/test_cel_alone.c. Spec: 12b.
  *
@@ -25,11 +25,6 @@
 /** Code points of an expression, and how deep it may nest. */
 #define BT_CEL_SIZE_MAX 100000
 #define BT_CEL_DEPTH_MAX 250
-
-struct bt_cel_variable {
-	struct bt_str name;
-	const struct bt_cel_type *type;
-};
 
 /** What an expression is checked against. Borrowed for the life of the programs made with it. */
 struct bt_cel_environment {
@@ -55,6 +50,8 @@ BT_MUST_USE int bt_cel_compile(struct bt_str expression,
 void bt_cel_program_destroy(struct bt_cel_program *program);
 /** Bytes of heap memory held. */
 size_t bt_cel_program_bytes(const struct bt_cel_program *program);
+/** Kind of the static type of the result. */
+enum bt_cel_kind bt_cel_program_result(const struct bt_cel_program *program);
 
 /** Bounds of one evaluation. */
 struct bt_cel_limits {
@@ -63,6 +60,7 @@ struct bt_cel_limits {
 	 * <cause>`. NULL: never. *out_cause is borrowed until the end of the evaluation. */
 	bool (*is_interrupted)(void *context, struct bt_str *out_cause);
 	void *context;
+	uint64_t *out_cost; /* units used, also up to an error; NULL: not told */
 };
 
 /**

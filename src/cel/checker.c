@@ -354,6 +354,16 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 			BT_STR_ARG(node->select.field));
 		return &bt_cel_types[BT_CEL_ERROR];
 	}
+	if (operand->kind == BT_CEL_OBJECT) {
+		for (uint32_t i = 0; i < operand->object->field_count; i++) {
+			if (bt_str_equal(node->select.field, operand->object->fields[i].name)) {
+				return operand->object->fields[i].type;
+			}
+		}
+		bt_cel_issue_add(checker->issues, node->position, "undefined field '%.*s'",
+			BT_STR_ARG(node->select.field));
+		return &bt_cel_types[BT_CEL_ERROR];
+	}
 	if (operand->kind == BT_CEL_PARAMETER) {
 		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1); /* it was free */
 		return dyn;

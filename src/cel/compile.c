@@ -398,6 +398,7 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 				"must evaluate to bool or the unknown type, not %s",
 				bt_strbuf_c(&text));
 		}
+		program->result = type->kind;
 		forget_types(program->root);
 	}
 	bt_strbuf_finish(&text);
@@ -428,6 +429,11 @@ void bt_cel_program_destroy(struct bt_cel_program *program)
 	bt_vec_finish(&program->regexes);
 	bt_arena_finish(&program->arena);
 	bt_free(program);
+}
+
+enum bt_cel_kind bt_cel_program_result(const struct bt_cel_program *program)
+{
+	return program->result;
 }
 
 size_t bt_cel_program_bytes(const struct bt_cel_program *program)

@@ -625,5 +625,9 @@ struct bt_cel_value bt_cel_evaluate(const struct bt_cel_program *program,
 	struct bt_cel_evaluation evaluation;
 
 	bt_cel_evaluation_init(&evaluation, program, values, limits, arena);
-	return bt_cel_evaluation_run(&evaluation);
+	struct bt_cel_value result = bt_cel_evaluation_run(&evaluation);
+	if (limits->out_cost != NULL) {
+		*limits->out_cost = evaluation.cost;
+	}
+	return result;
 }

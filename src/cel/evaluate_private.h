@@ -56,6 +56,7 @@ struct bt_cel_program {
 	struct bt_cel_node *root;
 	const struct bt_cel_environment *environment;
 	uint32_t local_count;
+	enum bt_cel_kind result;
 	BT_VEC(struct bt_cel_regex *) regexes; /* of constant patterns; owned */
 	size_t pattern_bytes;                  /* that it took to compile those and others */
 };

@@ -98,8 +98,8 @@ static bool is_more_general(const struct bt_cel_type *a, const struct bt_cel_typ
 	if (a == b || bt_cel_type_is_dyn(a) || a->kind == BT_CEL_PARAMETER) {
 		return true;
 	}
-	if (a->kind != b->kind || a->kind == BT_CEL_TYPE) {
-		return a->kind == b->kind;
+	if (a->kind != b->kind || a->kind == BT_CEL_TYPE || a->object != b->object) {
+		return a->kind == b->kind && a->object == b->object;
 	}
 	for (uint32_t i = 0; i < 2 && a->of[i] != NULL && b->of[i] != NULL; i++) {
 		if (!is_more_general(a->of[i], b->of[i])) {
@@ -157,6 +157,7 @@ static bool takes_null(const struct bt_cel_type *type)
 	case BT_CEL_IP:
 	case BT_CEL_CIDR:
 	case BT_CEL_DEVICE:
+	case BT_CEL_OBJECT:
 	case BT_CEL_AUTHORIZER:
 	case BT_CEL_PATH_CHECK:
 	case BT_CEL_GROUP_CHECK:
@@ -189,7 +190,7 @@ static bool are_parts_assignable(struct bt_cel_inference *inference, const struc
 	if (from->kind == BT_CEL_NULL && takes_null(to)) {
 		return true;
 	}
-	if (from->kind != to->kind) {
+	if (from->kind != to->kind || from->object != to->object) {
 		return false;
 	}
 	/* `type(x) == string` is a question for run time whatever x is. */
@@ -298,7 +299,7 @@ bool bt_cel_type_is_same(const struct bt_cel_type *a, const struct bt_cel_type *
 	if (a == b) {
 		return true;
 	}
-	if (a->kind != b->kind || a->parameter != b->parameter) {
+	if (a->kind != b->kind || a->parameter != b->parameter || a->object != b->object) {
 		return false;
 	}
 	for (uint32_t i = 0; i < 2; i++) {

@@ -28,6 +28,7 @@ const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT] = {
 	SIMPLE(BT_CEL_ERROR),
 	SIMPLE(BT_CEL_ANY),
 	SIMPLE(BT_CEL_DYN),
+	SIMPLE(BT_CEL_OBJECT),
 	SIMPLE(BT_CEL_AUTHORIZER),
 	SIMPLE(BT_CEL_PATH_CHECK),
 	SIMPLE(BT_CEL_GROUP_CHECK),
@@ -69,6 +70,7 @@ static const struct {
 	[BT_CEL_ERROR] = {"!error!", "!error!"},
 	[BT_CEL_ANY] = {"any", "google.protobuf.Any"},
 	[BT_CEL_DYN] = {"dyn", "dyn"},
+	[BT_CEL_OBJECT] = {"object", "object"},
 	[BT_CEL_AUTHORIZER] = AUTHORIZATION("Authorizer"),
 	[BT_CEL_PATH_CHECK] = AUTHORIZATION("PathCheck"),
 	[BT_CEL_GROUP_CHECK] = AUTHORIZATION("GroupCheck"),
@@ -80,6 +82,10 @@ static void print(const struct bt_cel_type *type, bool is_checker, struct bt_str
 {
 	if (type->kind == BT_CEL_PARAMETER) {
 		bt_strbuf_printf(out, "_var%u", type->parameter);
+		return;
+	}
+	if (type->object != NULL) {
+		bt_strbuf_append_str(out, type->object->name);
 		return;
 	}
 	bt_strbuf_append_c(out, is_checker ? names[type->kind].checked : names[type->kind].other);

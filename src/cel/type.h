@@ -34,6 +34,7 @@ enum bt_cel_kind {
 	BT_CEL_ANY,
 	BT_CEL_DYN,
 	BT_CEL_PARAMETER, /* of an overload: A, B; unified for each call */
+	BT_CEL_OBJECT,    /* named fields; its values are maps */
 	/* Of the authorization functions (spec 12b section 9.11): no value has them. */
 	BT_CEL_AUTHORIZER,
 	BT_CEL_PATH_CHECK,
@@ -43,12 +44,27 @@ enum bt_cel_kind {
 	BT_CEL_KIND__COUNT,
 };
 
+struct bt_cel_object;
+
 struct bt_cel_type {
 	enum bt_cel_kind kind;
 	uint32_t parameter; /* BT_CEL_PARAMETER: which */
 	uint32_t parts;     /* types that it consists of, itself among them; 0: 1 */
 	/** list(T), optional(T), type(T): [0]; map(K, V): both. */
 	const struct bt_cel_type *of[2];
+	const struct bt_cel_object *object; /* of BT_CEL_OBJECT */
+};
+
+struct bt_cel_variable {
+	struct bt_str name;
+	const struct bt_cel_type *type;
+};
+
+/** Two types are the same object if they point to the same struct. */
+struct bt_cel_object {
+	struct bt_str name; /* in messages */
+	const struct bt_cel_variable *fields;
+	uint32_t field_count;
 };
 
 /** The types without parts, by kind: bt_cel_types[BT_CEL_STRING]; list, map, type and optional are

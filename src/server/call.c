@@ -125,7 +125,9 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 	BT_ASSERT(result == 0);
 	if (strategy->from_stored != NULL) {
 		strategy->from_stored(&call->write, object);
-		normalise_own(call, call->write.resource, object);
+		if (call->write.resource->message != NULL) {
+			normalise_own(call, call->write.resource, object);
+		}
 	}
 	return object;
 }
@@ -283,7 +285,8 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 		struct bt_json_value *metadata =
 			bt_json_ensure_object(call->arena, object, "metadata");
 		struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
-		bt_custom_complete(resource, object, call->arena, problems);
+		bt_custom_complete(
+			resource, object, source != BT_BODY_APPLIED, call->arena, problems);
 		if (!normalise(
 			    call, call->api->metadata_message, metadata, version, kind, source) ||
 			!accept_problems(call, problems, version, kind, source)) {

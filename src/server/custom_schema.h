@@ -7,10 +7,12 @@
 #include "server/resource.h"
 
 /** Drop members that the schema does not name (texts as bt_schema_normalise's go to problems), set
- * its defaults. */
+ * its defaults if asked to. */
 void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_value *object,
-	struct bt_arena *arena, struct bt_json_value *problems);
-/** Types, required members, enumerations, ranges of whole numbers. */
-void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *object,
-	struct bt_field_errors *errors);
+	bool set_defaults, struct bt_arena *arena, struct bt_json_value *problems);
+/** What the schema of the version and its rules say. old NULL: the object is new. */
+void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors);
+/** Somewhere in the schema a default is given. */
+bool bt_custom_has_defaults(const struct bt_json_value *schema);
 #endif

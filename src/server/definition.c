@@ -219,6 +219,17 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 		}
 	}
 	check_versions(spec, errors);
+	bt_definition_check_schemas(old, definition, errors);
+	struct bt_str strategy = bt_json_text_at(spec, "conversion.strategy");
+	if (bt_str_equal_c(strategy, "Webhook")) {
+		bt_call_warn(call,
+			"spec.conversion: no webhook is called: an object is served in each "
+			"version with the fields that were written");
+	} else if (strategy.length != 0 && !bt_str_equal_c(strategy, "None")) {
+		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED,
+			BT_STR("spec.conversion.strategy"),
+			bt_json_find_path(spec, "conversion.strategy"), "\"None\", \"Webhook\"");
+	}
 	if (old != NULL) {
 		check_unchanged(old, definition, "spec.scope", errors);
 		check_unchanged(old, definition, "spec.group", errors);

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "codec/json_edit.h"
+#include "server/custom_rules.h"
 #include "server/resource_private.h"
 #include "server/store.h"
 #include "server/strategy.h"
@@ -154,6 +156,10 @@ struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserv
 
 void bt_definition_destroy(struct bt_definition *definition)
 {
+	uint32_t count = bt_json_array_at(definition->tree, "spec.versions")->count;
+	for (uint32_t i = 0; i < count; i++) {
+		bt_custom_rules_destroy(definition->rules[i]);
+	}
 	bt_arena_finish(&definition->arena);
 	bt_free(definition);
 }

@@ -62,6 +62,7 @@ enum bt_resource_flag {
 };
 
 struct bt_strategy;
+struct bt_custom_rules;
 
 /**
  * One resource of one version; APIResource in discovery. Lives as long as the registry; a custom
@@ -87,6 +88,7 @@ struct bt_api_resource {
 	 * until the definition changes; NULL for built-in ones. */
 	const struct bt_json_value *definition;
 	const struct bt_json_value *definition_version;
+	const struct bt_custom_rules *rules; /* of that version's schema */
 };
 
 struct bt_store;

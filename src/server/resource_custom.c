@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "codec/json_edit.h"
+#include "server/custom_rules.h"
+#include "server/custom_schema.h"
 #include "server/resource_private.h"
 #include "server/store.h"
 #include "server/strategy.h"
@@ -60,10 +62,13 @@ static uint32_t subresources_of(const struct bt_json_value *version)
 
 /** Take the definition's words over into the row; what it had before is released. */
 static void fill_row(struct bt_resources *resources, struct bt_resource_row *row,
-	const struct bt_definition *definition, const struct bt_json_value *version)
+	const struct bt_definition *definition, uint32_t index)
 {
 	const struct bt_json_value *tree = definition->tree;
 	const struct bt_json_value *names = bt_json_object_at(tree, "spec.names");
+	const struct bt_json_value *version =
+		bt_json_array_at(tree, "spec.versions")->elements[index];
+	const struct bt_json_value *schema = bt_json_find_path(version, "schema.openAPIV3Schema");
 	struct bt_arena arena;
 	bt_arena_init(&arena, 512);
 	struct bt_str kind = bt_json_text_at(names, "kind");
@@ -89,10 +94,16 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 		.subresources = subresources_of(version),
 		.flags = BT_RESOURCE_CUSTOM | BT_RESOURCE_GENERATION | BT_RESOURCE_NEEDS_VERSION,
 		.collection = bt_store_collection(resources->store, definition->name),
-		.strategy = &bt_strategy_custom,
+		.strategy = bt_custom_has_defaults(schema) ? &bt_strategy_custom_with_defaults
+							   : &bt_strategy_custom,
 		.definition = tree,
 		.definition_version = version,
+		.rules = definition->rules[index],
 	};
+	if (definition->rules[index] == NULL) {
+		definition->rules[index] = bt_custom_rules_create(schema, NULL, NULL, NULL);
+		row->resource.rules = definition->rules[index];
+	}
 	bt_arena_finish(&row->arena);
 	row->arena = arena;
 	row->owner = definition;
@@ -113,6 +124,7 @@ void bt_resources_define(
 					row->owner = NULL;
 					row->resource.definition = NULL;
 					row->resource.definition_version = NULL;
+					row->resource.rules = NULL;
 				}
 			}
 			bt_vec_remove_swap(&resources->definitions, i);
@@ -128,6 +140,8 @@ void bt_resources_define(
 		bt_vec_push(&resources->definitions, copy);
 		const struct bt_json_value *versions =
 			bt_json_array_at(copy->tree, "spec.versions");
+		copy->rules =
+			BT_ARENA_NEW_ARRAY(&copy->arena, struct bt_custom_rules *, versions->count);
 		for (uint32_t i = 0; i < versions->count; i++) {
 			if (bt_json_bool_at(versions->elements[i], "served", false)) {
 				struct bt_str group = bt_json_text_at(copy->tree, "spec.group");
@@ -138,13 +152,12 @@ void bt_resources_define(
 				if (row != NULL) {
 					if (!row->served &&
 						(row->resource.flags & BT_RESOURCE_CUSTOM) != 0) {
-						fill_row(resources, row, copy,
-							versions->elements[i]);
+						fill_row(resources, row, copy, i);
 					}
 				} else if (resources->rows.count <
 					resources->builtin_count + CUSTOM_RESOURCES_MAX) {
 					row = BT_NEW(struct bt_resource_row);
-					fill_row(resources, row, copy, versions->elements[i]);
+					fill_row(resources, row, copy, i);
 					bt_resources_add_row(resources, row);
 				}
 			}

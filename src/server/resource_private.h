@@ -12,6 +12,7 @@ struct bt_definition {
 	struct bt_arena arena; /* of name and tree */
 	struct bt_str name;
 	const struct bt_json_value *tree;
+	struct bt_custom_rules **rules; /* by version of the tree; NULL: not served */
 };
 
 /** One resource of one version, and the memory of its texts when it is custom. */

@@ -61,6 +61,8 @@ const struct bt_strategy *bt_strategy_find(
 	const char *group, const char *version, const char *name);
 /** Of custom resources. */
 extern const struct bt_strategy bt_strategy_custom;
+/** Of those whose schema has defaults: what is stored gets those that came since. */
+extern const struct bt_strategy bt_strategy_custom_with_defaults;
 
 /**
  * Drop the fields of features that the options of the API switch off, unless the stored object

@@ -174,6 +174,9 @@ void bt_rbac_bootstrap(struct bt_api *api);
 void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition);
 void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
+/** The schemas of its versions; those that old has, too, are not looked at again. */
+void bt_definition_check_schemas(const struct bt_json_value *old,
+	const struct bt_json_value *definition, struct bt_field_errors *errors);
 /** After a commit of a definition; NULL: it is gone. */
 void bt_definition_changed(
 	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition);

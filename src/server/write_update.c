@@ -236,7 +236,7 @@ bool bt_call_validate(
 		bt_definition_validate(call, old, object, &errors);
 	}
 	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		bt_custom_validate(resource, object, &errors);
+		bt_custom_validate(resource, old, object, &errors);
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;

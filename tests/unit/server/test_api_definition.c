@@ -171,8 +171,9 @@ START_TEST(test_api__custom_schemas)
 		422);
 	ck_assert_str_eq(api_message(&f),
 		"A.b.c \"b\" is invalid: [spec.size: Required value, spec.mode: Unsupported "
-		"value: \"z\": supported values: \"x\", \"y\", spec.list[0]: Invalid value: 1: "
-		"spec.list[0] in body must be of type string: \"number\"]");
+		"value: \"z\": supported values: \"x\", \"y\", spec.list[0]: Invalid value: "
+	        "\"integer\": "
+		"spec.list[0] in body must be of type string: \"integer\"]");
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_MERGE, "as.b.c", "default/a", "{'spec':{'size':0}}"), 422);
 	api_fixture_finish(&f);
@@ -235,7 +236,9 @@ START_TEST(test_api__definition_refusals)
 		api_create(&f, CRDS, "",
 			"{'metadata':{'name':'leases.coordination.k8s.io'},'spec':{'group':"
 			"'coordination.k8s.io','scope':'Namespaced','names':{'plural':'leases',"
-			"'kind':'Lease2'},'versions':[{'name':'v2','served':true,'storage':true}]}"
+			"'kind':'Lease2'},'versions':[{'name':'v2','served':true,'storage':true,'"
+	                "schema':{"
+			"'openAPIV3Schema':{'type':'object'}}}]}"
 			"}"),
 		201);
 	ck_assert(bt_str_equal_c(

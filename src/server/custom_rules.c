@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/custom_rules.h"
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "codec/json_edit.h"
+#include "server/expression.h"
+
+/** Bytes that the programs and patterns of one schema may take. */
+#define PROGRAM_BYTES_MAX ((size_t)16 << 20)
+/** A rule that is refused counts for this many, since it took time, too. */
+#define REFUSED_BYTES 4096
+#define MESSAGE_BYTES_MAX 2048
+
+struct bt_custom_rules {
+	struct bt_arena arena;
+	BT_VEC(struct bt_custom_node *) nodes;
+	struct bt_map by_schema;
+	size_t bytes;
+};
+
+/** Formats that a pattern can say; custom_validate.c does others. */
+static const struct {
+	const char *name;
+	const char *pattern;
+} formats[] = {
+	{"email", "^[^@\\s]+@[^@\\s]+$"},
+	{"uri", "^([a-zA-Z][a-zA-Z0-9+.-]*:|/)\\S*$"},
+	{"hostname", "^[a-zA-Z0-9_]([a-zA-Z0-9_-]{0,62})(\\.[a-zA-Z0-9_-]{1,63})*\\.?$"},
+	{"mac", "^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$|^([0-9a-fA-F]{4}\\.){2}[0-9a-fA-F]{4}$"},
+	{"uuid", "^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$"},
+	{"uuid3", "^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$"},
+	{"uuid4", "^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"},
+	{"uuid5", "^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"},
+	{"bsonobjectid", "^[0-9a-fA-F]{24}$"},
+	{"hexcolor", "^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"},
+	{"k8s-short-name", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
+	{"k8s-long-name", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"},
+};
+
+struct build {
+	struct bt_custom_rules *rules;
+	bt_custom_complain_fn *complain; /* or NULL */
+	void *context;
+};
+
+static uint64_t schema_hash(const struct bt_json_value *schema)
+{
+	return bt_hash_bytes(&schema, sizeof(schema), 0);
+}
+
+static uint64_t node_hash(const void *owner, uint32_t index)
+{
+	const struct bt_custom_rules *rules = owner;
+	return schema_hash(rules->nodes.items[index]->schema);
+}
+
+static void add_complaint(struct build *build, const struct bt_path *place,
+	const struct bt_json_value *value, const char *text)
+{
+	if (build->complain != NULL) {
+		build->complain(build->context, place, value, text);
+	}
+}
+
+static bool is_affordable(struct build *build)
+{
+	return build->rules->bytes < PROGRAM_BYTES_MAX;
+}
+
+static struct bt_cel_regex *compile_pattern(
+	struct build *build, const struct bt_path *place, const struct bt_json_value *pattern)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_cel_regex *regex = NULL;
+	if (pattern == NULL || pattern->type != BT_JSON_STRING || !is_affordable(build)) {
+		return NULL;
+	}
+	if (bt_cel_regex_compile(pattern->text, &regex, &err) < 0) {
+		add_complaint(
+			build, BT_PATH_NAME(place, "pattern"), pattern, berth_error_message(&err));
+		build->rules->bytes += REFUSED_BYTES;
+		berth_error_finish(&err);
+		return NULL;
+	}
+	build->rules->bytes += bt_cel_regex_bytes(regex);
+	return regex;
+}
+
+static struct bt_cel_program *compile(struct build *build, struct bt_str text,
+	const struct bt_cel_environment *environment, struct berth_error *err)
+{
+	struct bt_cel_program *program = NULL;
+	if (bt_cel_compile(text, environment, &program, err) < 0) {
+		build->rules->bytes += REFUSED_BYTES;
+		return NULL;
+	}
+	build->rules->bytes += bt_cel_program_bytes(program);
+	return program;
+}
+
+static void compile_rule(struct build *build, struct bt_custom_node *node,
+	struct bt_custom_rule *rule, const struct bt_path *place)
+{
+	struct bt_str text = bt_json_text_at(rule->source, "rule");
+	struct bt_str message = bt_json_text_at(rule->source, "messageExpression");
+	const struct bt_cel_environment *environment = &node->environments[0];
+	struct berth_error err = BERTH_ERROR_INIT;
+	rule->optional_old = bt_json_bool_at(rule->source, "optionalOldSelf", false);
+	if (!is_affordable(build)) {
+		add_complaint(build, place, NULL,
+			"the rules and patterns of the schema take too much memory");
+		return;
+	}
+	/* What compiles without oldSelf is no transition rule. */
+	rule->program = compile(build, text, environment, NULL);
+	if (rule->program == NULL) {
+		environment = &node->environments[rule->optional_old ? 2 : 1];
+		rule->program = compile(build, text, environment, &err);
+		rule->uses_old = rule->program != NULL;
+	}
+	if (text.length == 0) {
+		add_complaint(build, BT_PATH_NAME(place, "rule"), NULL, "rule is not specified");
+	} else if (rule->program == NULL) {
+		add_complaint(build, BT_PATH_NAME(place, "rule"), rule->source,
+			berth_error_message(&err));
+	} else if (bt_cel_program_result(rule->program) != BT_CEL_BOOL) {
+		add_complaint(build, BT_PATH_NAME(place, "rule"), rule->source,
+			"cel expression must evaluate to a bool");
+		bt_cel_program_destroy(rule->program);
+		rule->program = NULL;
+	}
+	berth_error_finish(&err);
+	err = (struct berth_error)BERTH_ERROR_INIT;
+	if (rule->program != NULL && message.length != 0 && is_affordable(build)) {
+		rule->message = compile(build, message, environment, &err);
+		if (rule->message == NULL) {
+			add_complaint(build, BT_PATH_NAME(place, "messageExpression"), rule->source,
+				berth_error_message(&err));
+		} else if (bt_cel_program_result(rule->message) != BT_CEL_STRING) {
+			add_complaint(build, BT_PATH_NAME(place, "messageExpression"), rule->source,
+				"messageExpression must evaluate to a string");
+		}
+	}
+	berth_error_finish(&err);
+	if (bt_json_text_at(rule->source, "message").length > MESSAGE_BYTES_MAX ||
+		bt_str_find_char(bt_json_text_at(rule->source, "message"), '\n') >= 0) {
+		add_complaint(build, BT_PATH_NAME(place, "message"),
+			bt_json_find(rule->source, "message"),
+			"message must not contain line breaks and must be at most 2048 bytes long");
+	}
+}
+
+static void compile_rules(struct build *build, struct bt_custom_node *node, bool is_root,
+	const struct bt_json_value *sources, const struct bt_path *place)
+{
+	struct bt_arena *arena = &build->rules->arena;
+	const struct bt_cel_type *self = bt_expression_type(node->schema, is_root, arena);
+	struct bt_cel_type *optional = BT_ARENA_NEW(arena, struct bt_cel_type);
+	*optional = (struct bt_cel_type){
+		.kind = BT_CEL_OPTIONAL, .parts = self->parts + 1, .of = {self, NULL}};
+	node->variables[0] = (struct bt_cel_variable){BT_STR("self"), self};
+	node->variables[1] = (struct bt_cel_variable){BT_STR("oldSelf"), self};
+	node->optional_variables[0] = node->variables[0];
+	node->optional_variables[1] = (struct bt_cel_variable){BT_STR("oldSelf"), optional};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(node->environments); i++) {
+		node->environments[i] = (struct bt_cel_environment){
+			.variables = i == 2 ? node->optional_variables : node->variables,
+			.variable_count = i == 0 ? 1 : 2};
+	}
+	node->rules = BT_ARENA_NEW_ARRAY(arena, struct bt_custom_rule, sources->count);
+	node->rule_count = sources->count;
+	for (uint32_t i = 0; i < sources->count; i++) {
+		node->rules[i].source = sources->elements[i];
+		compile_rule(build, node, &node->rules[i],
+			BT_PATH_INDEX(BT_PATH_NAME(place, "x-kubernetes-validations"), i));
+	}
+}
+
+/** Returns whether a rule stands in it. Recursion follows the schema, whose depth is limited. */
+static bool visit(struct build *build, const struct bt_json_value *schema, bool is_root,
+	const struct bt_path *place)
+{
+	static const char *const single[] = {"items", "additionalProperties", "not"};
+	static const char *const many[] = {"allOf", "anyOf", "oneOf"};
+	struct bt_custom_rules *rules = build->rules;
+	const struct bt_json_value *sources = bt_json_array_at(schema, "x-kubernetes-validations");
+	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	struct bt_str format = bt_json_text_at(schema, "format");
+	struct bt_custom_node *node;
+	bool has_rules = sources->count != 0;
+	if (schema == NULL || schema->type != BT_JSON_OBJECT) {
+		return false;
+	}
+	for (uint32_t i = 0; i < properties->count; i++) {
+		const struct bt_json_member *property = &properties->members[i];
+		bool below = visit(build, property->value, false,
+			BT_PATH_KEY(BT_PATH_NAME(place, "properties"), property->name));
+		has_rules = has_rules || below;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(single); i++) {
+		bool below = visit(build, bt_json_find(schema, single[i]), false,
+			BT_PATH_NAME(place, single[i]));
+		has_rules = has_rules || below;
+	}
+	for (size_t k = 0; k < BT_ARRAY_LENGTH(many); k++) {
+		const struct bt_json_value *list = bt_json_array_at(schema, many[k]);
+		for (uint32_t i = 0; i < list->count; i++) {
+			(void)visit(build, list->elements[i], false,
+				BT_PATH_INDEX(BT_PATH_NAME(place, many[k]), i));
+		}
+	}
+	if (!has_rules && format.length == 0 && bt_json_find(schema, "pattern") == NULL) {
+		return false;
+	}
+	node = BT_ARENA_NEW(&rules->arena, struct bt_custom_node);
+	node->schema = schema;
+	node->has_rules = has_rules;
+	node->pattern = compile_pattern(build, place, bt_json_find(schema, "pattern"));
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(formats); i++) {
+		if (bt_str_equal_c(format, formats[i].name) && is_affordable(build)) {
+			int code = bt_cel_regex_compile(
+				bt_str_from(formats[i].pattern), &node->format, NULL);
+			rules->bytes += code == 0 ? bt_cel_regex_bytes(node->format) : 0;
+		}
+	}
+	if (sources->count != 0) {
+		compile_rules(build, node, is_root, sources, place);
+	}
+	bt_vec_push(&rules->nodes, node);
+	bt_map_insert(&rules->by_schema, schema_hash(schema), rules->nodes.count - 1);
+	return has_rules;
+}
+
+struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
+	const struct bt_path *place, bt_custom_complain_fn *complain, void *context)
+{
+	struct bt_custom_rules *rules = BT_NEW(struct bt_custom_rules);
+	struct build build = {rules, complain, context};
+	bt_arena_init(&rules->arena, 512);
+	bt_map_init(&rules->by_schema, node_hash, rules);
+	(void)visit(&build, root, true, place);
+	return rules;
+}
+
+void bt_custom_rules_destroy(struct bt_custom_rules *rules)
+{
+	if (rules == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < rules->nodes.count; i++) {
+		struct bt_custom_node *node = rules->nodes.items[i];
+		for (uint32_t k = 0; k < node->rule_count; k++) {
+			bt_cel_program_destroy(node->rules[k].program);
+			bt_cel_program_destroy(node->rules[k].message);
+		}
+		bt_cel_regex_destroy(node->pattern);
+		bt_cel_regex_destroy(node->format);
+	}
+	bt_vec_finish(&rules->nodes);
+	bt_map_finish(&rules->by_schema);
+	bt_arena_finish(&rules->arena);
+	bt_free(rules);
+}
+
+const struct bt_custom_node *bt_custom_rules_find(
+	const struct bt_custom_rules *rules, const struct bt_json_value *schema)
+{
+	uint64_t hash = schema_hash(schema);
+	if (rules == NULL) {
+		return NULL;
+	}
+	for (uint32_t it = bt_map_first(&rules->by_schema, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&rules->by_schema, hash, it)) {
+		const struct bt_custom_node *node =
+			rules->nodes.items[bt_map_value(&rules->by_schema, it)];
+		if (node->schema == schema) {
+			return node;
+		}
+	}
+	return NULL;
+}

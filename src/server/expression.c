@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/expression.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/time.h"
+#include "base/duration.h"
+#include "codec/base64.h"
+#include "codec/json_edit.h"
+
+/** --- names --- */
+
+static bool is_reserved(struct bt_str name)
+{
+	static const char *const words[] = {"true", "false", "null", "in", "as", "break", "const",
+		"continue", "else", "for", "function", "if", "import", "let", "loop", "package",
+		"namespace", "return", "var", "void", "while"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		if (bt_str_equal_c(name, words[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The name as an expression writes it; absent: an expression cannot. */
+static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
+{
+	struct bt_strbuf out = {0};
+	bool plain = true;
+	for (uint32_t i = 0; i < name.length; i++) {
+		char c = name.data[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+		bool digit = c >= '0' && c <= '9';
+		if ((!letter && !digit && c != '.' && c != '-' && c != '/' && c != '$') ||
+			(i == 0 && digit)) {
+			bt_strbuf_finish(&out);
+			return (struct bt_str){NULL, 0};
+		}
+		if (c == '.' || c == '-' || c == '/') {
+			bt_strbuf_append_c(&out,
+				c == '.'           ? "__dot__"
+					: c == '-' ? "__dash__"
+						   : "__slash__");
+			plain = false;
+		} else if (c == '_' && i + 1 < name.length && name.data[i + 1] == '_') {
+			bt_strbuf_append_c(&out, "__underscores__");
+			i++;
+			plain = false;
+		} else {
+			bt_strbuf_append_char(&out, c);
+		}
+	}
+	struct bt_str text = is_reserved(name)
+		? bt_arena_printf(arena, "__%.*s__", BT_STR_ARG(name))
+		: plain ? name
+			: bt_arena_str(arena, bt_strbuf_str(&out));
+	bt_strbuf_finish(&out);
+	return name.length != 0 ? text : (struct bt_str){NULL, 0};
+}
+
+/** --- types --- */
+
+static const struct bt_cel_type *list_of(
+	enum bt_cel_kind kind, const struct bt_cel_type *item, struct bt_arena *arena)
+{
+	struct bt_cel_type *type = BT_ARENA_NEW(arena, struct bt_cel_type);
+	type->kind = kind;
+	type->of[0] = kind == BT_CEL_MAP ? &bt_cel_types[BT_CEL_STRING] : item;
+	type->of[1] = kind == BT_CEL_MAP ? item : NULL;
+	uint32_t parts = item->parts != 0 ? item->parts : 1;
+	type->parts = parts + (kind == BT_CEL_MAP ? 2 : 1);
+	return type;
+}
+
+static const struct bt_cel_type *object_of(struct bt_str name, const struct bt_cel_variable *fields,
+	uint32_t count, struct bt_arena *arena)
+{
+	struct bt_cel_object *object = BT_ARENA_NEW(arena, struct bt_cel_object);
+	struct bt_cel_type *type = BT_ARENA_NEW(arena, struct bt_cel_type);
+	*object = (struct bt_cel_object){name, fields, count};
+	type->kind = BT_CEL_OBJECT;
+	type->object = object;
+	return type;
+}
+
+static const struct bt_cel_type *string_type(const struct bt_json_value *schema)
+{
+	struct bt_str format = bt_json_text_at(schema, "format");
+	enum bt_cel_kind kind = BT_CEL_STRING;
+	if (bt_str_equal_c(format, "byte")) {
+		kind = BT_CEL_BYTES;
+	} else if (bt_str_equal_c(format, "duration")) {
+		kind = BT_CEL_DURATION;
+	} else if (bt_str_equal_c(format, "date") || bt_str_equal_c(format, "date-time")) {
+		kind = BT_CEL_TIMESTAMP;
+	}
+	return &bt_cel_types[kind];
+}
+
+/** Recursion follows the schema, whose depth is limited. */
+const struct bt_cel_type *bt_expression_type(
+	const struct bt_json_value *schema, bool is_resource, struct bt_arena *arena)
+{
+	static const char *const own[] = {"apiVersion", "kind"};
+	static const char *const metadata_names[] = {"name", "generateName"};
+	const struct bt_cel_type *string = &bt_cel_types[BT_CEL_STRING];
+	struct bt_str type = bt_json_text_at(schema, "type");
+	const struct bt_json_value *additional = bt_json_find(schema, "additionalProperties");
+	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	is_resource =
+		is_resource || bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false);
+	if (bt_str_equal_c(type, "string")) {
+		return string_type(schema);
+	}
+	if (bt_str_equal_c(type, "boolean")) {
+		return &bt_cel_types[BT_CEL_BOOL];
+	}
+	if (bt_str_equal_c(type, "integer")) {
+		return &bt_cel_types[BT_CEL_INT];
+	}
+	if (bt_str_equal_c(type, "number")) {
+		return &bt_cel_types[BT_CEL_DOUBLE];
+	}
+	if (bt_str_equal_c(type, "array")) {
+		return list_of(BT_CEL_LIST,
+			bt_expression_type(bt_json_find(schema, "items"), false, arena), arena);
+	}
+	if (!bt_str_equal_c(type, "object") ||
+		bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)) {
+		return &bt_cel_types[BT_CEL_DYN];
+	}
+	if (additional != NULL && additional->type == BT_JSON_OBJECT) {
+		return list_of(BT_CEL_MAP, bt_expression_type(additional, false, arena), arena);
+	}
+	struct bt_cel_variable *fields =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_variable, (size_t)properties->count + 3);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < properties->count; i++) {
+		struct bt_str name = properties->members[i].name;
+		struct bt_str escaped = escape(name, arena);
+		if (escaped.data == NULL ||
+			(is_resource &&
+				(bt_str_equal_c(name, "metadata") || bt_str_equal_c(name, own[0]) ||
+					bt_str_equal_c(name, own[1])))) {
+			continue;
+		}
+		const struct bt_json_value *property = properties->members[i].value;
+		if (bt_json_text_at(property, "type").length == 0 &&
+			!bt_json_bool_at(property, "x-kubernetes-int-or-string", false)) {
+			continue; /* of unknown form: not visible */
+		}
+		fields[count++] = (struct bt_cel_variable){
+			escaped, bt_expression_type(property, false, arena)};
+	}
+	if (is_resource) {
+		/* Of the metadata of embedded objects those members that the schema names, too. */
+		const struct bt_json_value *named = bt_json_object_at(
+			bt_json_get(properties, BT_STR("metadata")), "properties");
+		struct bt_cel_variable *inner =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_cel_variable, (size_t)named->count + 2);
+		uint32_t inner_count = 0;
+		for (uint32_t i = 0; i < 2; i++) {
+			inner[inner_count++] =
+				(struct bt_cel_variable){bt_str_from(metadata_names[i]), string};
+			fields[count++] = (struct bt_cel_variable){bt_str_from(own[i]), string};
+		}
+		for (uint32_t i = 0; i < named->count; i++) {
+			struct bt_str name = escape(named->members[i].name, arena);
+			if (name.data != NULL && !bt_str_equal_c(name, metadata_names[0]) &&
+				!bt_str_equal_c(name, metadata_names[1])) {
+				inner[inner_count++] = (struct bt_cel_variable){name,
+					bt_expression_type(named->members[i].value, false, arena)};
+			}
+		}
+		fields[count++] = (struct bt_cel_variable){
+			BT_STR("metadata"), object_of(BT_STR("object"), inner, inner_count, arena)};
+	}
+	return object_of(BT_STR("object"), fields, count, arena);
+}
+
+/** --- values --- */
+
+static struct bt_cel_value number_value(struct bt_str text, bool is_double)
+{
+	int64_t whole;
+	char buffer[64];
+	if (!is_double && bt_json_number_int64(text, &whole)) {
+		return bt_cel_int(whole);
+	}
+	snprintf(buffer, sizeof(buffer), "%.*s", BT_STR_ARG(text));
+	return bt_cel_double(strtod(buffer, NULL));
+}
+
+static struct bt_cel_value text_value(
+	const struct bt_json_value *schema, struct bt_str text, struct bt_arena *arena)
+{
+	struct bt_cel_value value = bt_cel_string(text);
+	struct bt_time time;
+	int64_t ns;
+	if (schema == NULL || !bt_str_equal_c(bt_json_text_at(schema, "type"), "string")) {
+		return value;
+	}
+	enum bt_cel_kind kind = string_type(schema)->kind;
+	if (kind == BT_CEL_BYTES) {
+		if (bt_base64_decode(text, arena, &value.text, NULL) == 0) {
+			value.kind = BT_CEL_BYTES;
+		}
+	} else if (kind == BT_CEL_DURATION) {
+		if (bt_duration_parse(text, &ns, NULL) == 0) {
+			value = (struct bt_cel_value){.kind = BT_CEL_DURATION, .integer = ns};
+		}
+	} else if (kind == BT_CEL_TIMESTAMP) {
+		struct bt_str full = text.length == 10
+			? bt_arena_printf(arena, "%.*sT00:00:00Z", BT_STR_ARG(text))
+			: text;
+		if (bt_time_parse(full, &time, NULL) == 0) {
+			value = (struct bt_cel_value){.kind = BT_CEL_TIMESTAMP,
+				.timestamp = {time.seconds, time.nanoseconds}};
+		}
+	}
+	return value;
+}
+
+static struct bt_cel_value object_value(const struct bt_json_value *schema,
+	const struct bt_json_value *object, struct bt_arena *arena)
+{
+	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	const struct bt_json_value *additional = bt_json_find(schema, "additionalProperties");
+	bool is_map = schema == NULL || (additional != NULL && additional->type == BT_JSON_OBJECT);
+	struct bt_cel_entry *entries =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, object->count);
+	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < object->count; i++) {
+		const struct bt_json_member *member = &object->members[i];
+		const struct bt_json_value *sub = is_map ? (schema != NULL ? additional : NULL)
+							 : bt_json_get(properties, member->name);
+		struct bt_str name = is_map ? member->name : escape(member->name, arena);
+		if (name.data != NULL) {
+			entries[count++] = (struct bt_cel_entry){bt_cel_string(name),
+				bt_expression_value(sub, member->value, arena)};
+		}
+	}
+	*map = (struct bt_cel_map){.entries = entries, .count = count};
+	return (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map};
+}
+
+/** Recursion follows the document, whose depth is limited. */
+struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,
+	const struct bt_json_value *value, struct bt_arena *arena)
+{
+	if (value == NULL) {
+		return (struct bt_cel_value){.kind = BT_CEL_NULL};
+	}
+	switch (value->type) {
+	case BT_JSON_BOOL:
+		return bt_cel_bool(value->boolean);
+	case BT_JSON_NUMBER:
+		return number_value(value->text,
+			schema != NULL &&
+				bt_str_equal_c(bt_json_text_at(schema, "type"), "number"));
+	case BT_JSON_STRING:
+		return text_value(schema, value->text, arena);
+	case BT_JSON_ARRAY: {
+		struct bt_cel_value *items =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_cel_value, value->count);
+		const struct bt_json_value *sub = bt_json_find(schema, "items");
+		for (uint32_t i = 0; i < value->count; i++) {
+			items[i] = bt_expression_value(sub, value->elements[i], arena);
+		}
+		return (struct bt_cel_value){
+			.kind = BT_CEL_LIST, .list = {.items = items, .count = value->count}};
+	}
+	case BT_JSON_OBJECT:
+		return object_value(schema, value, arena);
+	case BT_JSON_NULL:
+	case BT_JSON__COUNT:
+		break;
+	}
+	return (struct bt_cel_value){.kind = BT_CEL_NULL};
+}
+
+struct bt_cel_value bt_expression_object(const char *const *names,
+	const struct bt_cel_value *values, uint32_t count, struct bt_arena *arena)
+{
+	struct bt_cel_entry *entries = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, count);
+	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
+	for (uint32_t i = 0; i < count; i++) {
+		entries[i] = (struct bt_cel_entry){bt_cel_string(bt_str_from(names[i])), values[i]};
+	}
+	*map = (struct bt_cel_map){.entries = entries, .count = count};
+	return (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map};
+}

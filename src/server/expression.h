@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_EXPRESSION_H
+#define BT_SERVER_EXPRESSION_H
+/**
+ * JSON documents in CEL: the static types of structural schemas, and values. Names of fields that
+ * CEL cannot write are escaped as upstream escapes them (`__dash__`, `__namespace__`).
+ */
+#include "cel/cel.h"
+#include "codec/json.h"
+
+/**
+ * Type of the values of a schema; is_resource: of a whole object, of which apiVersion, kind,
+ * metadata.name and metadata.generateName are visible. Lives in the arena. dyn without a schema.
+ */
+const struct bt_cel_type *bt_expression_type(
+	const struct bt_json_value *schema, bool is_resource, struct bt_arena *arena);
+/** schema NULL: numbers without fraction are int, others double, all else as in JSON. Borrows from
+ * the document. */
+struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,
+	const struct bt_json_value *value, struct bt_arena *arena);
+/** A map with these names; values has as many. */
+struct bt_cel_value bt_expression_object(const char *const *names,
+	const struct bt_cel_value *values, uint32_t count, struct bt_arena *arena);
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schemas of custom resources: structure, pruning, defaults, validation, rules. */
+#include "api_fixture.h"
+
+#include "codec/json_edit.h"
+#include "test_main.h"
+
+#define CRDS "customresourcedefinitions.apiextensions.k8s.io"
+#define THINGS "things.example.com"
+
+/** Define things.example.com; spec_schema: the schema of spec. */
+static uint16_t define(struct api_fixture *f, const char *spec_schema)
+{
+	struct bt_str body = bt_arena_printf(&f->arena,
+		"{'metadata':{'name':'things.example.com'},'spec':{'group':'example.com','scope':"
+		"'Cluster','names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1',"
+		"'served':true,'storage':true,'subresources':{'status':{}},'schema':{"
+		"'openAPIV3Schema':{'type':'object','properties':{'spec':%s}}}}]}}",
+		spec_schema);
+	return api_create(f, CRDS, "", body.data);
+}
+
+static uint16_t create(struct api_fixture *f, const char *name, const char *spec)
+{
+	struct bt_str body = bt_arena_printf(&f->arena,
+		"{'apiVersion':'example.com/v1','kind':'Thing','metadata':{'name':'%s'},'spec':%s}",
+		name, spec);
+	return api_create(f, THINGS, "", body.data);
+}
+
+struct refusal {
+	const char *schema;
+	const char *spec;
+	const char *message; /* behind `Thing.example.com "x" is invalid: `; NULL: accepted */
+};
+
+static const struct refusal refusals[] = {
+	{"{'type':'object','properties':{'a':{'type':'integer'}}}", "{'a':'s'}",
+		"spec.a: Invalid value: \"string\": spec.a in body must be of type integer: "
+		"\"string\""},
+	{"{'type':'string','maxLength':2,'minLength':1}", "'abc'",
+		"spec: Too long: may not be more than 2 bytes"},
+	{"{'type':'string','maxLength':2,'minLength':1}", "''",
+		"spec: Invalid value: \"\": spec in body should be at least 1 chars long"},
+	{"{'type':'string','maxLength':2}", "'äö'", NULL},
+	{"{'type':'string','pattern':'^a+$'}", "'ab'",
+		"spec: Invalid value: \"ab\": spec in body should match '^a+$'"},
+	{"{'type':'string','format':'date-time'}", "'yesterday'",
+		"spec: Invalid value: \"yesterday\": spec in body must be of type date-time: "
+		"\"yesterday\""},
+	{"{'type':'string','format':'ipv4'}", "'1.2.3.400'",
+		"spec: Invalid value: \"1.2.3.400\": spec in body must be of type ipv4: "
+		"\"1.2.3.400\""},
+	{"{'type':'string','format':'uuid'}", "'123e4567-e89b-12d3-a456-426614174000'", NULL},
+	{"{'type':'number','minimum':0,'exclusiveMinimum':true}", "0",
+		"spec: Invalid value: 0: spec in body should be greater than 0"},
+	{"{'type':'number','maximum':1.5}", "1.75",
+		"spec: Invalid value: 1.75: spec in body should be less than or equal to 1.5"},
+	{"{'type':'integer','multipleOf':3}", "7",
+		"spec: Invalid value: 7: spec in body should be a multiple of 3"},
+	{"{'type':'string','enum':['a','b']}", "'c'",
+		"spec: Unsupported value: \"c\": supported values: \"a\", \"b\""},
+	{"{'type':'array','maxItems':1,'items':{'type':'string'}}", "['a','b']",
+		"spec: Too many: 2: must have at most 1 items"},
+	{"{'type':'array','x-kubernetes-list-type':'set','items':{'type':'string'}}",
+		"['a','b','a']", "spec[2]: Duplicate value: \"a\""},
+	{"{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['k'],"
+	 "'items':{'type':'object','required':['k'],'properties':{'k':{'type':'string'},'v':{"
+	 "'type':'integer'}}}}",
+		"[{'k':'a','v':1},{'k':'a','v':2}]", "spec[1]: Duplicate value: {\"k\":\"a\"}"},
+	{"{'type':'object','oneOf':[{'required':['a']},{'required':['b']}],'properties':{'a':{"
+	 "'type':'string'},'b':{'type':'string'}}}",
+		"{'a':'x','b':'x'}",
+		"spec: Invalid value: \"\": \"spec\" must validate one and only one schema "
+		"(oneOf). Found 2 valid alternatives"},
+	{"{'type':'object','anyOf':[{'required':['a']},{'required':['b']}],'properties':{'a':{"
+	 "'type':'string'},'b':{'type':'string'}}}",
+		"{}",
+		"[spec.a: Required value, spec: Invalid value: \"\": \"spec\" must validate at "
+		"least one schema (anyOf)]"},
+	{"{'type':'string','not':{'pattern':'x'}}", "'axb'",
+		"spec: Invalid value: \"\": \"spec\" must not validate the schema (not)"},
+	{"{'x-kubernetes-int-or-string':true}", "true",
+		"spec: Invalid value: \"boolean\": spec in body must be of type integer,string: "
+		"\"boolean\""},
+	{"{'type':'object','x-kubernetes-validations':[{'rule':'self.min <= self.max','message':"
+	 "'min above max'}],'properties':{'min':{'type':'integer'},'max':{'type':'integer'}}}",
+		"{'min':2,'max':1}", "spec: Invalid value: \"object\": min above max"},
+	{"{'type':'object','x-kubernetes-validations':[{'rule':'self.a__dash__b > 1','reason':"
+	 "'FieldValueForbidden','fieldPath':'.a-b','messageExpression':'\\\"got \\\" + "
+	 "string(self.a__dash__b)'}],'properties':{'a-b':{'type':'integer'}}}",
+		"{'a-b':1}", "spec.a-b: Forbidden: got 1"},
+	{"{'type':'object','x-kubernetes-validations':[{'rule':'self.a > 1'}],'properties':{'a':{"
+	 "'type':'integer'}}}",
+		"{}",
+		"spec: Invalid value: \"object\": no such key: a evaluating rule: self.a > 1"},
+	{"{'type':'object','required':['a'],'x-kubernetes-validations':[{'rule':'self.a > 1'}],"
+	 "'properties':{'a':{'type':'integer'}}}",
+		"{}",
+		"[spec.a: Required value, <nil>: Invalid value: \"null\": some validation rules "
+		"were not checked because the object was invalid; correct the existing errors to "
+		"complete validation]"},
+	{"{'type':'string','format':'duration','x-kubernetes-validations':[{'rule':'self <= "
+	 "duration(\\\"1h\\\")'}]}",
+		"'2h'", "spec: Invalid value: \"string\": failed rule: self <= duration(\"1h\")"},
+};
+
+START_TEST(test_custom_schema__refusals)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(refusals); i++) {
+		struct api_fixture f;
+		api_fixture_init(&f);
+		ck_assert_msg(define(&f, refusals[i].schema) == 201, "%s: %s", refusals[i].schema,
+			api_message(&f));
+		uint16_t code = create(&f, "x", refusals[i].spec);
+		if (refusals[i].message == NULL) {
+			ck_assert_uint_eq(code, 201);
+		} else {
+			struct bt_str wanted = bt_arena_printf(&f.arena,
+				"Thing.example.com \"x\" is invalid: %s", refusals[i].message);
+			ck_assert_str_eq(api_message(&f), wanted.data);
+		}
+		api_fixture_finish(&f);
+	}
+}
+END_TEST
+
+struct definition {
+	const char *schema;
+	const char *message; /* behind the path of the schema of spec */
+};
+
+#define SPEC "spec.versions[0].schema.openAPIV3Schema.properties[spec]"
+
+static const struct definition definitions[] = {
+	{"{}", ".type: Required value: must not be empty for specified object fields"},
+	{"{'type':'array'}", ".items: Required value: must be specified"},
+	{"{'type':'array','uniqueItems':true,'items':{'type':'string'}}",
+		".uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime "
+		"complexity becomes quadratic"},
+	{"{'type':'object','anyOf':[{'properties':{'a':{'default':1}}}]}",
+		".anyOf[0].properties[a].default: Forbidden: must be undefined to be structural"},
+	{"{'type':'string','pattern':'('}",
+		".pattern: Invalid value: \"(\": error parsing regexp: missing closing ): `(`"},
+	{"{'type':'object','x-kubernetes-validations':[{'rule':'self.b'}],'properties':{'a':{"
+	 "'type':'boolean'}}}",
+		".x-kubernetes-validations[0].rule: Invalid value: {\"rule\":\"self.b\"}: "
+		"compilation failed: ERROR: <input>:1:5: undefined field 'b'\n | self.b\n | ....^"},
+	{"{'type':'object','x-kubernetes-validations':[{'rule':'1'}]}",
+		".x-kubernetes-validations[0].rule: Invalid value: {\"rule\":\"1\"}: cel "
+		"expression must evaluate to a bool"},
+};
+
+START_TEST(test_custom_schema__definitions_refused)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(definitions); i++) {
+		struct api_fixture f;
+		api_fixture_init(&f);
+		ck_assert_uint_eq(define(&f, definitions[i].schema), 422);
+		struct bt_str wanted = bt_arena_printf(&f.arena,
+			"CustomResourceDefinition.apiextensions.k8s.io \"things.example.com\" is "
+			"invalid: " SPEC "%s",
+			definitions[i].message);
+		ck_assert_str_eq(api_message(&f), wanted.data);
+		api_fixture_finish(&f);
+	}
+}
+END_TEST
+
+START_TEST(test_custom_schema__pruning_and_defaults)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		define(&f,
+			"{'type':'object','properties':{'kept':{'type':'array',"
+			"'x-kubernetes-preserve-unknown-fields':true,'items':{'type':'object',"
+			"'properties':{'known':{'type':'object','properties':{'x':{'type':'string'}"
+			"}}}}},'list':{'type':'array','items':{'type':'object','properties':{'port'"
+	                ":"
+			"{'type':'integer','default':80},'name':{'type':'string'}}}},'mode':{"
+			"'type':'string','default':'auto'}}}"),
+		201);
+	ck_assert_uint_eq(
+		create(&f, "x",
+			"{'kept':[{'a':1,'known':{'x':'y','gone':1}}],'list':[{'name':'n',"
+			"'gone':1}],'mode':null}"),
+		201);
+	ck_assert_str_eq(api_json(&f, "spec"),
+		"{'kept':[{'a':1,'known':{'x':'y'}}],'list':[{'name':'n','port':80}],'mode':"
+		"'auto'}");
+	/* a default that comes later is seen when the object is read */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "things.example.com",
+				  "[{'op':'add','path':'/spec/versions/0/schema/openAPIV3Schema/"
+	                          "properties/spec/"
+				  "properties/later','value':{'type':'string','default':'now'}}]"),
+		200);
+	ck_assert_uint_eq(api_get(&f, THINGS, "x"), 200);
+	ck_assert_str_eq(api_text(&f, "spec.later"), "now");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_custom_schema__transitions)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		define(&f,
+			"{'type':'object','properties':{'fixed':{'type':'string',"
+			"'x-kubernetes-validations':[{'rule':'self == oldSelf','message':'is "
+			"immutable'}]},'once':{'type':'integer','x-kubernetes-validations':[{'rule'"
+	                ":"
+			"'!oldSelf.hasValue() || oldSelf.value() < self','optionalOldSelf':true}]},"
+			"'short':{'type':'string','maxLength':9}}}"),
+		201);
+	ck_assert_uint_eq(create(&f, "x", "{'fixed':'a','once':1,'short':'abc'}"), 201);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'fixed':'b'}}"), 422);
+	ck_assert_str_eq(api_message(&f),
+		"Thing.example.com \"x\" is invalid: spec.fixed: Invalid value: \"string\": is "
+		"immutable");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'once':2}}"), 200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'once':1}}"), 422);
+	/* what an update leaves as it was is not checked against a stricter schema */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "things.example.com",
+				  "[{'op':'replace','path':'/spec/versions/0/schema/"
+	                          "openAPIV3Schema/properties/"
+				  "spec/properties/short/maxLength','value':2}]"),
+		200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'once':3}}"), 200);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'short':'abcd'}}"), 422);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+/** A rule that asks too much ends with the budget, not with patience. */
+START_TEST(test_custom_schema__cost)
+{
+	struct api_fixture f;
+	struct bt_strbuf spec = {0};
+	api_fixture_init(&f);
+	ck_assert_uint_eq(define(&f,
+				  "{'type':'array','items':{'type':'integer'},"
+				  "'x-kubernetes-validations':[{'rule':'self.all(a, self.all(b, "
+				  "self.all(c, a + b + c > 0)))'}]}"),
+		201);
+	for (int i = 1; i < 400; i++) {
+		bt_strbuf_printf(&spec, "%s%d", i == 1 ? "[" : ",", i);
+	}
+	bt_strbuf_append_c(&spec, "]");
+	ck_assert_uint_eq(create(&f, "x", bt_strbuf_c(&spec)), 422);
+	ck_assert_ptr_nonnull(strstr(api_message(&f), "cost limit exceeded"));
+	bt_strbuf_finish(&spec);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("custom_schema", test_custom_schema__refusals, test_custom_schema__definitions_refused,
+	test_custom_schema__pruning_and_defaults, test_custom_schema__transitions,
+	test_custom_schema__cost)
