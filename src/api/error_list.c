@@ -22,11 +22,6 @@ void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struc
 	list->items[list->count++] = text;
 }
 
-static uint64_t hash_of_item(const void *owner, uint32_t value)
-{
-	return bt_str_hash(((const struct bt_error_list *)owner)->items[value]);
-}
-
 static bool seen_before(const struct bt_map *seen, const struct bt_error_list *list, uint32_t item)
 {
 	uint64_t hash = bt_str_hash(list->items[item]);
@@ -43,14 +38,13 @@ static bool seen_before(const struct bt_map *seen, const struct bt_error_list *l
 struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena)
 {
 	struct bt_strbuf buffer = {NULL, 0, 0};
-	struct bt_map seen;
+	struct bt_map seen = {0};
 	struct bt_str text;
 	uint32_t distinct = 0;
 
 	if (list->count == 0) {
 		return BT_STR("");
 	}
-	bt_map_init(&seen, hash_of_item, list);
 	bt_strbuf_append_char(&buffer, '[');
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (seen_before(&seen, list, i)) {

@@ -5,16 +5,6 @@
 
 #include "base/assert.h"
 
-int bt_pod_key(const struct bt_pod *pod, struct bt_str *out_key, struct berth_error *err)
-{
-	if (pod->metadata.uid.length == 0) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
-	}
-	*out_key = pod->metadata.uid;
-	return 0;
-}
-
 bool bt_api_version_split(
 	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version)
 {
@@ -30,14 +20,6 @@ bool bt_api_version_split(
 	*out_group = slash < 0 ? BT_STR("") : bt_str_sub(api_version, 0, (uint32_t)slash);
 	*out_version = version;
 	return true;
-}
-
-bool bt_object_is_controlled_by(
-	const struct bt_object_meta *object, const struct bt_object_meta *owner)
-{
-	const struct bt_owner_reference *controller = bt_object_controller(object);
-
-	return controller != NULL && bt_str_equal(controller->uid, owner->uid);
 }
 
 struct bt_time bt_pod_start_time(const struct bt_pod *pod, const struct bt_time *now)

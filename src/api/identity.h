@@ -8,20 +8,12 @@
 #include "api/pod.h"
 #include "base/error.h"
 
-/** The key of a pod in caches: its uid. Without one: "cannot get cache key for pod with empty UID".
- */
-BT_MUST_USE int bt_pod_key(
-	const struct bt_pod *pod, struct bt_str *out_key, struct berth_error *err);
-
 /**
  * Group and version of "v1", "apps/v1"; both empty for "" and "/". false when there is more than
  * one "/". The results are borrowed from api_version.
  */
 bool bt_api_version_split(
 	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version);
-/** object's controller has owner's uid. */
-bool bt_object_is_controlled_by(
-	const struct bt_object_meta *object, const struct bt_object_meta *owner);
 
 /** status.startTime, or now for a pod that has not started. */
 struct bt_time bt_pod_start_time(const struct bt_pod *pod, const struct bt_time *now);

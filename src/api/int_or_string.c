@@ -5,19 +5,6 @@
 
 #include "codec/wire.h"
 
-int32_t bt_int_or_string_value(const struct bt_int_or_string *value)
-{
-	int64_t number;
-
-	if (!value->is_string) {
-		return value->number;
-	}
-	if (!bt_str_parse_int64(value->text, &number) || number < INT32_MIN || number > INT32_MAX) {
-		return 0;
-	}
-	return (int32_t)number;
-}
-
 int bt_int_or_string_scaled(const struct bt_int_or_string *value, int32_t total, bool round_up,
 	int32_t *out_value, struct berth_error *err)
 {

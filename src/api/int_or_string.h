@@ -14,8 +14,6 @@ struct bt_int_or_string {
 	bool is_string;
 };
 
-/** The number; for a text its decimal parse, or 0. */
-int32_t bt_int_or_string_value(const struct bt_int_or_string *value);
 /** The number, or for "<digits>%" that part of total, rounded up or down. */
 BT_MUST_USE int bt_int_or_string_scaled(const struct bt_int_or_string *value, int32_t total,
 	bool round_up, int32_t *out_value, struct berth_error *err);

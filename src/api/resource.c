@@ -81,22 +81,6 @@ static void scalars_reserve(struct bt_resource *resource, uint64_t needed, struc
 	resource->scalar_capacity = (uint32_t)capacity;
 }
 
-/** The entry of name, created as 0 when there is none. */
-static int64_t *scalar_at(struct bt_resource *resource, struct bt_str name, struct bt_arena *arena)
-{
-	uint32_t at = scalar_lower_bound(resource, name);
-
-	if (at == resource->scalar_count || !bt_str_equal(resource->scalars[at].name, name)) {
-		scalars_reserve(resource, (uint64_t)resource->scalar_count + 1, arena);
-		memmove(&resource->scalars[at + 1], &resource->scalars[at],
-			(resource->scalar_count - at) * sizeof(resource->scalars[0]));
-		resource->scalars[at].name = name;
-		resource->scalars[at].value = 0;
-		resource->scalar_count++;
-	}
-	return &resource->scalars[at].value;
-}
-
 static bool is_scalar_entry(const struct bt_resource_entry *entry)
 {
 	return standard_of(entry->name) == STANDARD_NONE && bt_resource_is_scalar(entry->name);
@@ -199,36 +183,6 @@ void bt_resource_set_max(
 			*target = value > *target ? value : *target;
 		}
 	}
-}
-
-void bt_resource_add_scalar(
-	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena)
-{
-	int64_t *target = scalar_at(resource, name, arena);
-
-	*target = add_wrapping(*target, value);
-}
-
-void bt_resource_set_scalar(
-	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena)
-{
-	*scalar_at(resource, name, arena) = value;
-}
-
-struct bt_resource bt_resource_clone(const struct bt_resource *resource, struct bt_arena *arena)
-{
-	struct bt_resource clone = *resource;
-
-	clone.scalars = NULL;
-	clone.scalar_capacity = 0;
-	if (resource->scalar_count != 0) {
-		clone.scalar_count = 0;
-		scalars_reserve(&clone, resource->scalar_count, arena);
-		clone.scalar_count = resource->scalar_count;
-		memcpy(clone.scalars, resource->scalars,
-			resource->scalar_count * sizeof(clone.scalars[0]));
-	}
-	return clone;
 }
 
 const int64_t *bt_resource_find_scalar(const struct bt_resource *resource, struct bt_str name)

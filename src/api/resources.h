@@ -79,11 +79,6 @@ void bt_resource_add(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
 void bt_resource_set_max(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
-void bt_resource_add_scalar(
-	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena);
-void bt_resource_set_scalar(
-	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena);
-struct bt_resource bt_resource_clone(const struct bt_resource *resource, struct bt_arena *arena);
 /** NULL when the record has no such entry. */
 const int64_t *bt_resource_find_scalar(const struct bt_resource *resource, struct bt_str name);
 

@@ -72,12 +72,3 @@ char *bt_strndup(const char *text, size_t length)
 	copy[length] = '\0';
 	return copy;
 }
-
-void bt_free_pointer(void *pointer)
-{
-	void *memory;
-
-	/* A char ** may not be read as void **: copy the representation. */
-	memcpy(&memory, pointer, sizeof(memory));
-	bt_free(memory);
-}

@@ -22,7 +22,4 @@ BT_MUST_USE char *bt_strndup(const char *text, size_t length);
 
 #define BT_NEW(type) ((type *)bt_calloc(1, sizeof(type)))
 #define BT_NEW_ARRAY(type, count) ((type *)bt_calloc((count), sizeof(type)))
-
-/** For BT_CLEANUP on char pointers and the like: frees *(void **)pointer. */
-void bt_free_pointer(void *pointer);
 #endif

@@ -4,19 +4,11 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-static uint64_t entry_hash(const void *owner, uint32_t id)
-{
-	const struct bt_symbol_table *table = owner;
-
-	return table->entries.items[id].hash;
-}
-
 void bt_symbol_table_init(struct bt_symbol_table *table)
 {
 	struct bt_symbol_entry empty = {.text = bt_strndup("", 0)};
 
 	*table = (struct bt_symbol_table){0};
-	bt_map_init(&table->map, entry_hash, table);
 	/* Number 0 is the empty text; it is never looked up by hash. */
 	bt_vec_push(&table->entries, empty);
 }
@@ -54,19 +46,9 @@ static uint32_t find_id(const struct bt_symbol_table *table, struct bt_str text,
 	return BT_SYM_NONE.id;
 }
 
-static uint32_t take_free_id(struct bt_symbol_table *table)
-{
-	struct bt_symbol_entry entry = {0};
-
-	if (table->free_ids.count != 0) {
-		return table->free_ids.items[--table->free_ids.count];
-	}
-	bt_vec_push(&table->entries, entry);
-	return table->entries.count - 1;
-}
-
 bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text)
 {
+	struct bt_symbol_entry entry;
 	uint64_t hash;
 	uint32_t id;
 
@@ -78,13 +60,13 @@ bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text)
 	if (id != BT_SYM_NONE.id) {
 		return bt_symbol_ref(table, (bt_sym){id});
 	}
-	id = take_free_id(table);
-	table->entries.items[id] = (struct bt_symbol_entry){
+	entry = (struct bt_symbol_entry){
 		.text = bt_strndup(text.data, text.length),
 		.length = text.length,
 		.ref_count = 1,
 		.hash = hash,
 	};
+	bt_vec_store(&table->entries, &table->free_ids, entry, id);
 	bt_map_insert(&table->map, hash, id);
 	table->text_bytes += (size_t)text.length + 1;
 	return (bt_sym){id};

@@ -27,9 +27,8 @@ static void reflector_store_key(const struct bt_reflector_store *store, const vo
 	}
 }
 
-static uint64_t hash_of(const void *owner, uint32_t index)
+static uint64_t hash_of(const struct bt_reflector_store *store, uint32_t index)
 {
-	const struct bt_reflector_store *store = owner;
 	struct bt_str namespace_;
 	struct bt_str name;
 
@@ -56,7 +55,6 @@ void bt_reflector_store_init(
 	struct bt_reflector_store *store, const struct bt_reflector_codec *codec)
 {
 	*store = (struct bt_reflector_store){.codec = codec};
-	bt_map_init(&store->map, hash_of, store);
 }
 
 void bt_reflector_store_finish(struct bt_reflector_store *store)

@@ -95,8 +95,6 @@ BT_MUST_USE int bt_json_skip(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /** Only white space may be left. */
 BT_MUST_USE int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err);
-/** Offset in bytes from the start of the input, for messages. */
-size_t bt_json_offset(const struct bt_json_reader *reader);
 
 /** --- value --- */
 

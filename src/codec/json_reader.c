@@ -32,11 +32,6 @@ void bt_json_reader_init(struct bt_json_reader *reader, struct bt_str text)
 		(struct bt_json_reader){.start = data, .position = data, .end = data + text.length};
 }
 
-size_t bt_json_offset(const struct bt_json_reader *reader)
-{
-	return (size_t)(reader->position - reader->start);
-}
-
 BT_COLD static int depth_fault(
 	struct bt_json_reader *reader, const char *at, struct berth_error *err)
 {

@@ -4,12 +4,6 @@
 /* From this number of names on the map is used. */
 #define FEW 16
 
-static uint64_t hash_of(const void *owner, uint32_t position)
-{
-	const struct bt_name_index *index = owner;
-	return bt_str_hash(index->names.items[position]);
-}
-
 void bt_name_index_finish(struct bt_name_index *index)
 {
 	bt_vec_finish(&index->names);
@@ -36,7 +30,6 @@ void bt_name_index_add(struct bt_name_index *index, struct bt_str name)
 {
 	bt_vec_push(&index->names, name);
 	if (index->names.count == FEW) {
-		bt_map_init(&index->map, hash_of, index);
 		for (uint32_t i = 0; i < FEW; i++) {
 			enter(index, i);
 		}

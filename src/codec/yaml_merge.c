@@ -18,12 +18,6 @@ struct members {
 	struct bt_map map;
 };
 
-static uint64_t member_hash(const void *owner, uint32_t value)
-{
-	const struct members *members = owner;
-	return members->list.items[value].hash;
-}
-
 static struct member *find_member(struct members *members, const struct member *wanted)
 {
 	const struct bt_map *map = &members->map;
@@ -125,7 +119,6 @@ void bt_yaml_rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str 
 	struct members members = {0};
 	struct bt_json_reader reader;
 	struct bt_strbuf text = {0};
-	bt_map_init(&members.map, member_hash, &members);
 	bt_json_reader_init(
 		&reader, (struct bt_str){out->data + start, (uint32_t)(out->length - start)});
 	add_object(&members, &reader, true);

@@ -13,18 +13,6 @@
 /** Most "%TAG" lines of a stream: libyaml compares each with all earlier ones. */
 #define TAG_DIRECTIVES_MAX 1000
 
-static uint64_t anchor_hash(const void *owner, uint32_t value)
-{
-	const struct bt_yaml_reader *reader = owner;
-	return reader->anchors.items[value].hash;
-}
-
-static uint64_t key_hash(const void *owner, uint32_t value)
-{
-	const struct bt_yaml_reader *reader = owner;
-	return reader->keys.items[value].hash;
-}
-
 struct bt_yaml_reader *bt_yaml_reader_create(
 	struct bt_str text, const struct bt_yaml_limits *limits)
 {
@@ -44,8 +32,6 @@ struct bt_yaml_reader *bt_yaml_reader_create(
 		reader->output_bytes_max = OUTPUT_BYTES_CAP;
 	}
 	reader->duplicates = limits != NULL ? limits->duplicates : NULL;
-	bt_map_init(&reader->anchor_map, anchor_hash, reader);
-	bt_map_init(&reader->key_map, key_hash, reader);
 	return reader;
 }
 
@@ -62,8 +48,6 @@ static void reset_document(struct bt_yaml_reader *reader)
 	reader->keys.count = 0;
 	bt_map_finish(&reader->anchor_map);
 	bt_map_finish(&reader->key_map);
-	bt_map_init(&reader->anchor_map, anchor_hash, reader);
-	bt_map_init(&reader->key_map, key_hash, reader);
 	bt_strbuf_reset(&reader->anchored);
 	reader->copied_bytes = 0;
 	reader->depth = 0;

@@ -38,11 +38,6 @@ struct berth_assume_cache {
 	bool telling;
 };
 
-static uint64_t hash_of_entry(const void *owner, uint32_t index)
-{
-	return ((const struct berth_assume_cache *)owner)->entries.items[index].hash;
-}
-
 struct berth_assume_cache *berth_assume_cache_create(
 	const char *description, const char *index_name, berth_index_fn index, void *index_context)
 {
@@ -54,7 +49,6 @@ struct berth_assume_cache *berth_assume_cache_create(
 	}
 	cache->index = index;
 	cache->index_context = index_context;
-	bt_map_init(&cache->by_key, hash_of_entry, cache);
 	return cache;
 }
 

@@ -26,10 +26,8 @@ static uint64_t hash_uid(struct bt_str uid)
 	return bt_hash_bytes(uid.data, uid.length, HASH_SEED);
 }
 
-static uint64_t hash_of(const void *owner, uint32_t index)
+static uint64_t hash_of(const struct bt_departed_table *table, uint32_t index)
 {
-	const struct bt_departed_table *table = owner;
-
 	return hash_uid(uid_of(&table->ring.items[index]));
 }
 
@@ -260,7 +258,6 @@ struct berth_cache *berth_cache_create(const struct berth_cache_options *options
 	cache->state = bt_state_create(&state_options);
 	berth_cache_set_assume_ttl_ns(cache, wanted.assume_expiry_ns);
 	bt_state_set_warn(cache->state, wanted.warn, wanted.warn_context);
-	bt_map_init(&cache->departed.index, hash_of, &cache->departed);
 	return cache;
 }
 

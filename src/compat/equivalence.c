@@ -50,11 +50,6 @@ static uint64_t hash_of_class(const struct pod_class *class)
 		bt_hash_u64(bt_hash_u64(0, class->shape), class->label_set), class->scope.id);
 }
 
-static uint64_t class_hash(const void *owner, uint32_t id)
-{
-	return hash_of_class(&((const struct berth_equivalence_cache *)owner)->classes.items[id]);
-}
-
 static void release_class(struct berth_equivalence_cache *cache, const struct pod_class *class)
 {
 	bt_shape_unref(&cache->tables->shapes, class->shape);
@@ -130,23 +125,9 @@ struct berth_equivalence_class berth_equivalence_class_of(
 
 /* --- nodes --- */
 
-static uint64_t node_hash(const void *owner, uint32_t index)
-{
-	return bt_str_hash(
-		((const struct berth_equivalence_cache *)owner)->nodes.items[index]->name);
-}
-
 static uint64_t hash_of_answer(uint32_t predicate, uint32_t class_id)
 {
 	return bt_hash_u64(bt_hash_u64(0, predicate), class_id);
-}
-
-static uint64_t answer_hash(const void *owner, uint32_t index)
-{
-	const struct berth_equivalence_node_cache *node = owner;
-
-	return hash_of_answer(
-		node->answers.items[index].predicate, node->answers.items[index].class_id);
 }
 
 static struct berth_equivalence_node_cache *find_node(
@@ -178,7 +159,6 @@ struct berth_equivalence_node_cache *berth_equivalence_cache_get_node_cache(
 	node->name = (struct bt_str){
 		bt_strndup(node_name.data != NULL ? node_name.data : "", node_name.length),
 		node_name.length};
-	bt_map_init(&node->by_key, answer_hash, node);
 	bt_vec_push(&cache->nodes, node);
 	bt_map_insert(&cache->node_by_name, bt_str_hash(node_name), cache->nodes.count - 1);
 	return node;
@@ -203,8 +183,6 @@ struct berth_equivalence_cache *berth_equivalence_cache_create(bool verify)
 
 	cache->verify = verify;
 	cache->tables = bt_state_create(&options);
-	bt_map_init(&cache->class_by_key, class_hash, cache);
-	bt_map_init(&cache->node_by_name, node_hash, cache);
 	return cache;
 }
 

@@ -41,9 +41,8 @@ static uint64_t hash_key(struct bt_str namespace_, struct bt_str name)
 		bt_hash_bytes(namespace_.data, namespace_.length, UINT64_C(0x5246)));
 }
 
-static uint64_t hash_of(const void *owner, uint32_t place)
+static uint64_t hash_of(const struct berth_reflector *reflector, uint32_t place)
 {
-	const struct berth_reflector *reflector = owner;
 	const struct bt_object_meta *meta = reflector->items.items[place].object->meta;
 
 	return hash_key(meta->namespace_, meta->name);
@@ -56,7 +55,6 @@ struct berth_reflector *berth_reflector_create(
 
 	reflector->cache = cache;
 	reflector->kind = resource == BERTH_REFLECTOR_PODS ? BT_KIND_POD : BT_KIND_NODE;
-	bt_map_init(&reflector->index, hash_of, reflector);
 	return reflector;
 }
 

@@ -34,13 +34,7 @@ struct bt_write *bt_write_create(struct bt_api_writes *writes, enum bt_write_kin
 	bt_write_set_text(&write->uid, uid);
 	bt_write_set_text(&write->namespace_, namespace_);
 	bt_write_set_text(&write->name, name);
-	write->index = writes->list.count;
-	if (writes->free_places.count != 0) {
-		write->index = writes->free_places.items[--writes->free_places.count];
-		writes->list.items[write->index] = write;
-	} else {
-		bt_vec_push(&writes->list, write);
-	}
+	bt_vec_store(&writes->list, &writes->free_places, write, write->index);
 	bt_map_insert(&writes->by_uid, bt_str_hash(uid), write->index);
 	writes->in_flight++;
 	return write;

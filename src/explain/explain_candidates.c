@@ -102,11 +102,6 @@ struct collection {
 	BT_VEC(uint64_t) hashes;
 };
 
-static uint64_t candidate_hash(const void *owner, uint32_t value)
-{
-	return ((const struct collection *)owner)->hashes.items[value];
-}
-
 static uint64_t hash_set(const bt_remedy_list *remedies)
 {
 	uint64_t hash = remedies->count;
@@ -253,7 +248,6 @@ void bt_candidates_collect(struct bt_explain_search *search)
 	uint32_t count = run->out->nodes.count;
 	struct collection collection = {.search = search};
 
-	bt_map_init(&collection.map, candidate_hash, &collection);
 	search->of_node = BT_ARENA_NEW_ARRAY(
 		&search->arena, struct bt_candidate *, (size_t)count * BT_WISHES_MAX);
 	for (uint32_t i = 0; i < count; i++) {

@@ -6,11 +6,6 @@
 
 /** --- nodes with the same status: what the message counts --- */
 
-static uint64_t group_hash(const void *owner, uint32_t value)
-{
-	return ((const struct bt_explain_groups *)owner)->hashes.items[value];
-}
-
 static struct bt_explained_group make_group(
 	struct bt_explain_groups *groups, const struct bt_status *copy, bool in_pre_filter)
 {
@@ -418,7 +413,6 @@ int bt_explain_nodes(
 	int result;
 
 	groups = (struct bt_explain_groups){.run = run};
-	bt_map_init(&groups.map, group_hash, &groups);
 	result = fill(run, pod, &groups, &needs, &base, err);
 	/* Members and order, when every node is complete. node->group becomes an index in
 	 * out->groups. */

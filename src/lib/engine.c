@@ -67,13 +67,6 @@ SAME_POLICY(RANDOM);
 
 /* --- why pods failed --- */
 
-static uint64_t hash_of_note(const void *owner, uint32_t id)
-{
-	const struct berth_engine *engine = owner;
-
-	return bt_str_hash(bt_str_from(engine->notes.items[id].key));
-}
-
 static uint32_t find_note(const struct berth_engine *engine, struct bt_str key)
 {
 	uint64_t hash = bt_str_hash(key);
@@ -116,7 +109,7 @@ static void note_failure(struct berth_engine *engine, const struct bt_attempt *a
 {
 	struct bt_strbuf buffer = {0};
 	struct bt_failure_note note;
-	uint32_t id = engine->notes.count;
+	uint32_t id;
 
 	forget_failure(engine, attempt->namespace_, attempt->name);
 	if (bt_scheduler_find_pod(engine->scheduler, attempt->namespace_, attempt->name) == NULL) {
@@ -125,12 +118,7 @@ static void note_failure(struct berth_engine *engine, const struct bt_attempt *a
 	struct bt_str key = key_of(&buffer, attempt->namespace_, attempt->name);
 	note.key = bt_strndup(key.data, key.length);
 	note.message = bt_strndup(attempt->message.data, attempt->message.length);
-	if (engine->free_notes.count != 0) {
-		id = engine->free_notes.items[--engine->free_notes.count];
-		engine->notes.items[id] = note;
-	} else {
-		bt_vec_push(&engine->notes, note);
-	}
+	bt_vec_store(&engine->notes, &engine->free_notes, note, id);
 	bt_map_insert(&engine->notes_by_key, bt_str_hash(key), id);
 	bt_strbuf_finish(&buffer);
 }
@@ -156,7 +144,6 @@ int berth_engine_create(struct berth_config *config, const struct berth_engine_o
 	struct berth_engine *engine = BT_NEW(struct berth_engine);
 
 	bt_requests_init(&engine->requests, options.warn, options.warn_context);
-	bt_map_init(&engine->notes_by_key, hash_of_note, engine);
 	bt_object_store_init(&engine->nodes);
 	engine->log = options.log;
 	engine->log_context = options.log_context;

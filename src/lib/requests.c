@@ -7,25 +7,12 @@
 
 /* --- the table --- */
 
-static uint64_t hash_of_request(const void *owner, uint32_t slot)
-{
-	const struct bt_requests *requests = owner;
-
-	return bt_str_hash(requests->items.items[slot]->key);
-}
-
 /** Without a key: nobody can ask for it again. The caller fills it in. */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
 	struct bt_request *request = BT_NEW(struct bt_request);
 
-	if (requests->free_slots.count != 0) {
-		request->slot = requests->free_slots.items[--requests->free_slots.count];
-		requests->items.items[request->slot] = request;
-	} else {
-		request->slot = requests->items.count;
-		bt_vec_push(&requests->items, request);
-	}
+	bt_vec_store(&requests->items, &requests->free_slots, request, request->slot);
 	request->request.kind = kind;
 	request->request.id = (uint64_t)++requests->serial << 32 | (request->slot + 1U);
 	bt_fifo_push(&requests->untaken, request);
@@ -284,7 +271,6 @@ static void warn(void *context, struct bt_str line)
 void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn_function, void *warn_context)
 {
 	*requests = (struct bt_requests){.warn = warn_function, .warn_context = warn_context};
-	bt_map_init(&requests->by_key, hash_of_request, requests);
 	requests->volumes = (struct bt_volume_writer){
 		.bind_volume = bind_volume,
 		.select_node = select_node,

@@ -119,12 +119,6 @@ static bool is_disabled(const struct bt_metrics *metrics, const char *name)
 	return false;
 }
 
-static uint64_t series_hash(const void *owner, uint32_t value)
-{
-	const struct bt_metric *metric = owner;
-	return metric->series.items[value]->hash;
-}
-
 struct bt_metric *bt_metrics_register(
 	struct bt_metrics *metrics, const struct bt_metric_description *description)
 {
@@ -169,7 +163,6 @@ struct bt_metric *bt_metrics_register(
 			bound *= buckets->factor;
 		}
 	}
-	bt_map_init(&metric->by_values, series_hash, metric);
 	bt_vec_push(&metrics->families, NULL);
 	memmove(&metrics->families.items[position + 1], &metrics->families.items[position],
 		(metrics->families.count - 1 - position) * sizeof(metric));

@@ -187,28 +187,7 @@ START_TEST(test_resource__add_wraps_and_merges)
 }
 END_TEST
 
-START_TEST(test_resource__scalars_and_clone)
-{
-	struct bt_resource resource = {0};
-	struct bt_resource clone;
-
-	clone = bt_resource_clone(&resource, &arena);
-	ck_assert_ptr_null(clone.scalars);
-	bt_resource_set_scalar(&resource, BT_STR("any name"), 5, &arena);
-	bt_resource_add_scalar(&resource, BT_STR("any name"), INT64_MAX, &arena);
-	bt_resource_add_scalar(&resource, BT_STR("a"), 1, &arena);
-	check_scalar(&resource, "any name", INT64_MIN + 4);
-	clone = bt_resource_clone(&resource, &arena);
-	bt_resource_set_scalar(&resource, BT_STR("a"), 2, &arena);
-	check_scalar(&clone, "a", 1);
-	check_scalar(&resource, "a", 2);
-	/* Names that add ignores stay as they were set. */
-	bt_resource_add(&clone, list_of("{'a':'7'}"), &arena);
-	check_scalar(&clone, "a", 1);
-}
-END_TEST
-
 BT_TEST_MAIN("resource", test_resource__edge_01b_31_names, test_resource__extended_name_lengths,
 	test_resource__pod_level_and_overcommit, test_resource__edge_01b_32_conversion_rounds_up,
 	test_resource__edge_01b_33_allocatable, test_resource__edge_01b_34_set_max,
-	test_resource__add_wraps_and_merges, test_resource__scalars_and_clone)
+	test_resource__add_wraps_and_merges)

@@ -50,16 +50,5 @@ START_TEST(test_alloc__strndup_copies_zero_bytes)
 }
 END_TEST
 
-START_TEST(test_alloc__cleanup_frees)
-{
-	BT_CLEANUP(bt_free_pointer) char *text = bt_strndup("leak", 4);
-	BT_CLEANUP(bt_free_pointer) char *nothing = NULL;
-
-	ck_assert_str_eq(text, "leak");
-	ck_assert_ptr_null(nothing);
-}
-END_TEST
-
 BT_TEST_MAIN("alloc", test_alloc__size_zero_is_a_pointer,
-	test_alloc__calloc_zeroes_and_realloc_keeps, test_alloc__strndup_copies_zero_bytes,
-	test_alloc__cleanup_frees)
+	test_alloc__calloc_zeroes_and_realloc_keeps, test_alloc__strndup_copies_zero_bytes)
