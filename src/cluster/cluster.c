@@ -300,6 +300,8 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		.now_ns = bt_cluster_clock_now_ns,
 		.clock_context = &cluster->clock,
 		.seed = options->seed,
+		.cpu_usage = options->cpu_usage,
+		.memory_usage = options->memory_usage,
 		.admit_service_account =
 			bt_controllers_has(controllers, "serviceaccount-controller"),
 		.admit_taint_nodes = bt_controllers_has(controllers, "node-lifecycle-controller"),

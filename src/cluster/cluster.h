@@ -43,6 +43,9 @@ struct bt_cluster_options {
 	bool has_rbac;
 	/** Of uids, generated names and the choices of controllers. */
 	uint64_t seed;
+	/** As in struct bt_api_options. Borrowed. */
+	const char *cpu_usage;
+	const char *memory_usage;
 };
 
 struct bt_cluster;

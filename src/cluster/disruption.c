@@ -191,6 +191,7 @@ static void write_status(struct pass *pass, int32_t expected, int32_t desired)
 static bool sync(struct bt_sync *sync)
 {
 	const struct disruption *self = sync->data;
+	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
 	struct pass pass = {.sync = sync};
 	const struct bt_json_value *unavailable =
 		bt_json_find_path(sync->object, "spec.maxUnavailable");
@@ -200,7 +201,9 @@ static bool sync(struct bt_sync *sync)
 	int32_t desired;
 
 	forget_disrupted(&pass);
-	bt_owners_visit_selected(sync, &self->selectors, count_pod, &pass);
+	if (entry != NULL) {
+		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
+	}
 	bt_vec_finish(&pass.owners);
 	expected = pass.pods;
 	if (unavailable != NULL) {

@@ -231,21 +231,20 @@ bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *select
 	return adopted;
 }
 
-void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector_table *selectors,
+void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector *selector,
+	uint64_t bits,
 	void (*visit)(void *context, const struct bt_indexed_pod *record,
 		const struct bt_json_value *pod),
 	void *context)
 {
-	const struct bt_selector_entry *entry = bt_selector_table_find(selectors, sync->key);
 	struct bt_str prefix =
 		bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(bt_key_namespace(sync->key)));
 	struct bt_arena scratch = {0};
 	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 
-	if (entry == NULL ||
-		bt_store_walk_begin(sync->hub->store, sync->hub->kinds[BT_HUB_PODS]->collection, 0,
-			prefix, BT_STR(""), &walk, NULL) != 0) {
+	if (bt_store_walk_begin(sync->hub->store, sync->hub->kinds[BT_HUB_PODS]->collection, 0,
+		    prefix, BT_STR(""), &walk, NULL) != 0) {
 		return;
 	}
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
@@ -253,12 +252,12 @@ void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector_tab
 			bt_pod_index_find(sync->hub, bt_stored_key(stored));
 		const struct bt_json_value *pod;
 
-		if (record == NULL || (record->label_bits & entry->bits) != entry->bits) {
+		if (record == NULL || (record->label_bits & bits) != bits) {
 			continue;
 		}
 		pod = bt_api_parse_stored(stored, &scratch);
-		if (bt_tree_matches(&scratch, &entry->selector,
-			    bt_json_object_at(pod, "metadata.labels"))) {
+		if (bt_tree_matches(
+			    &scratch, selector, bt_json_object_at(pod, "metadata.labels"))) {
 			visit(context, record, pod);
 		}
 		bt_arena_reset(&scratch);

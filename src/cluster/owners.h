@@ -62,9 +62,10 @@ void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors
  */
 bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *selectors,
 	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name), const char *finalizer);
-/** Call visit for each pod of the namespace that the synced object selects, by name. The pod lives
- * until visit returns. */
-void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector_table *selectors,
+/** Call visit for each pod of the synced object's namespace that the selector matches, by name. The
+ * pod lives until visit returns. bits: what every match has, as bt_label_bits. */
+void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector *selector,
+	uint64_t bits,
 	void (*visit)(void *context, const struct bt_indexed_pod *record,
 		const struct bt_json_value *pod),
 	void *context);

@@ -42,6 +42,7 @@ struct port_group {
 struct pass {
 	struct bt_sync *sync;
 	const struct bt_json_value *service;
+	const struct bt_selector_entry *selector; /* of the service */
 	bool as_slices;
 	bool publishes_not_ready;
 	BT_VEC(struct port_group) groups;
@@ -321,11 +322,12 @@ static bool begin(struct pass *pass, struct bt_sync *sync)
 	*pass = (struct pass){
 		.sync = sync,
 		.service = sync->object,
+		.selector = bt_selector_table_find(&self->selectors, sync->key),
 		.publishes_not_ready =
 			bt_json_bool_at(sync->object, "spec.publishNotReadyAddresses", false),
 	};
 	return sync->object != NULL && !bt_tree_is_deleting(sync->object) &&
-		bt_selector_table_find(&self->selectors, sync->key) != NULL &&
+		pass->selector != NULL &&
 		!bt_str_equal_c(bt_json_text_at(sync->object, "spec.type"), "ExternalName");
 }
 
@@ -365,7 +367,6 @@ static bool write_object(struct bt_sync *sync, enum bt_hub_kind kind,
 
 static bool sync_endpoints(struct bt_sync *sync)
 {
-	const struct endpoints *self = sync->data;
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *before = bt_hub_read(sync->hub, BT_HUB_ENDPOINTS, sync->key, arena);
 	struct bt_json_value *after;
@@ -382,7 +383,8 @@ static bool sync_endpoints(struct bt_sync *sync)
 	if (!begin(&pass, sync)) {
 		return true;
 	}
-	bt_owners_visit_selected(sync, &self->selectors, visit_pod, &pass);
+	bt_owners_visit_selected(
+		sync, &pass.selector->selector, pass.selector->bits, visit_pod, &pass);
 	after = before != NULL ? bt_json_clone(arena, before, false)
 			       : bt_json_new(arena, BT_JSON_OBJECT);
 	metadata = bt_json_ensure_object(arena, after, "metadata");
@@ -601,7 +603,8 @@ static bool sync_slices(struct bt_sync *sync)
 		return true;
 	}
 	pass.as_slices = true;
-	bt_owners_visit_selected(sync, &self->selectors, visit_pod, &pass);
+	bt_owners_visit_selected(
+		sync, &pass.selector->selector, pass.selector->bits, visit_pod, &pass);
 	if (pass.groups.count == 0) {
 		(void)find_group(&pass, bt_json_new(sync->arena, BT_JSON_ARRAY), "IPv4");
 	}

@@ -98,6 +98,8 @@ void bt_api_destroy(struct bt_api *api)
 		bt_tokens_destroy(api->tokens);
 		bt_resources_destroy(api->resources);
 		bt_strbuf_finish(&api->text);
+		bt_vec_finish(&api->node_usage.nodes);
+		bt_map_finish(&api->node_usage.by_name);
 		bt_free(api);
 	}
 }

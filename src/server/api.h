@@ -48,6 +48,10 @@ struct bt_api_options {
 	int64_t (*now_ns)(void *context);
 	void *clock_context;
 	uint64_t seed; /* of uids and generated names */
+	/** What pods use that do not say so: server/usage.h. Borrowed; NULL: half of their
+	 * requests. */
+	const char *cpu_usage;
+	const char *memory_usage;
 	/** Off when no controller would take back what they add: 14b sections 4.3, 4.5 and 4.8. */
 	bool admit_service_account;
 	bool admit_taint_nodes;

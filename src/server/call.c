@@ -81,6 +81,12 @@ struct bt_stored *bt_call_find(struct bt_call *call)
 {
 	struct bt_stored *stored = bt_store_find(
 		call->api->options.store, call->write.resource->collection, call->key);
+	bool (*is_served)(const struct bt_stored *stored) =
+		call->write.resource->strategy->is_served;
+
+	if (stored != NULL && is_served != NULL && !is_served(stored)) {
+		stored = NULL;
+	}
 	if (stored == NULL) {
 		bt_call_not_found(call);
 	}

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "codec/json_edit.h"
 #include "server/list_options.h"
+#include "server/strategy.h"
 #include "server/watch.h"
 
 /** Objects that one call looks at, matching or not, before others get their turn. */
@@ -69,6 +70,8 @@ static int begin_walk(struct bt_list *list)
 /** The next object that is selected, or NULL: *out_step says why. */
 static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enum step *out_step)
 {
+	const struct bt_strategy *strategy = list->request.resource->strategy;
+
 	*out_step = STEP_GO_ON;
 	if (list->request.deletion != NULL) {
 		return list->deleted_next < list->deleted.count
@@ -97,7 +100,8 @@ static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enu
 					!list->request.resource->namespaced))) {
 			return NULL;
 		}
-		if (bt_selection_matches(&list->selection, stored)) {
+		if (bt_selection_matches(&list->selection, stored) &&
+			(strategy->is_served == NULL || strategy->is_served(stored))) {
 			return stored;
 		}
 	}

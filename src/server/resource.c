@@ -106,8 +106,9 @@ void bt_resources_add_row(struct bt_resources *resources, struct bt_resource_row
 
 static struct bt_str collection_name(const struct builtin *builtin, struct bt_arena *arena)
 {
-	/* both groups' events are one: 14 section 6.3 */
-	if (builtin->group[0] == '\0' || bt_str_equal_c(bt_str_from(builtin->name), "events")) {
+	/* both groups' events are one: 14 section 6.3; metrics are a form of what they are about */
+	if (builtin->group[0] == '\0' || bt_str_equal_c(bt_str_from(builtin->name), "events") ||
+		strcmp(builtin->group, "metrics.k8s.io") == 0) {
 		return bt_str_from(builtin->name);
 	}
 	return bt_arena_printf(arena, "%s.%s", builtin->name, builtin->group);

@@ -2,12 +2,28 @@
 #ifndef BT_SERVER_WRITE_H
 #define BT_SERVER_WRITE_H
 /** The insides of the API: what api.c, write_*.c and subresource_*.c share. */
+#include "base/map.h"
 #include "base/prng.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "codec/json_edit.h"
 #include "schema/apply.h"
 #include "server/api.h"
 #include "server/strategy.h"
+
+/** What pods use of a node. */
+struct bt_node_sum {
+	uint64_t name_hash;
+	int64_t cpu_nano;
+	int64_t memory_bytes;
+};
+
+/** Of all nodes, at one time. */
+struct bt_node_usage {
+	int64_t taken_ns; /* 0: never */
+	BT_VEC(struct bt_node_sum) nodes;
+	struct bt_map by_name;
+};
 
 struct bt_api {
 	struct bt_api_options options;
@@ -23,6 +39,7 @@ struct bt_api {
 	const struct bt_api_resource *budgets;
 	const struct bt_api_resource *definitions;
 	const struct bt_schema_message *metadata_message;
+	struct bt_node_usage node_usage;
 };
 
 /** One request under way. */

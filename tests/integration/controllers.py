@@ -625,6 +625,76 @@ def test_quota_of_claims_by_class(cluster):
         "gold.storageclass.storage.k8s.io/persistentvolumeclaims": "1"})
 
 
+# --- what pods use, and autoscaling ---
+
+METRICS = "/apis/metrics.k8s.io/v1beta1/"
+
+
+def test_metrics(cluster):
+    name = namespace(cluster, "metrics")
+    sized = [{"name": "c", "image": "i:1", "resources": {"requests": {
+        "cpu": "200m", "memory": "100Mi"}}}, {"name": "d", "image": "i:1"}]
+    call(cluster, "POST", CORE % name + "pods", pod("share", {"app": "m"}, containers=sized))
+    call(cluster, "POST", CORE % name + "pods", pod("fixed", {"app": "m"}, {
+        "berth.dev/cpu-usage": "300m", "berth.dev/memory-usage": "1Gi"}, containers=sized))
+    call(cluster, "POST", CORE % name + "pods", pod("pending", {"app": "m"},
+                                                    schedulingGates=[{"name": "a.io/b"}]))
+    path = METRICS + "namespaces/%s/pods" % name
+    found = up.wait_for("two", lambda: (lambda each: each if len(each) == 2 else None)(
+        {each["metadata"]["name"]: each for each in items(cluster, path)}))
+    assert found["share"]["containers"] == [
+        {"name": "c", "usage": {"cpu": "100000000n", "memory": "51200Ki"}},
+        {"name": "d", "usage": {"cpu": "1000000n", "memory": "8192Ki"}}], found["share"]
+    assert found["fixed"]["containers"][1]["usage"] == {"cpu": "150000000n", "memory": "524288Ki"}
+    assert found["share"]["window"] == "15s"
+    assert not read(cluster, path + "/pending")
+    assert read(cluster, path + "/fixed")["metadata"]["labels"]["app"] == "m"
+    node = read(cluster, CORE % name + "pods/fixed")["spec"]["nodeName"]
+    usage = read(cluster, METRICS + "nodes/" + node)["usage"]
+    assert int(usage["cpu"].rstrip("mn")) > 0, usage
+    call(cluster, "DELETE", path + "/fixed", None, 405)
+
+
+def autoscaler(cluster, name, **spec):
+    return call(cluster, "POST", "/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers"
+                % name, {"metadata": {"name": "web"}, "spec": dict({
+                    "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment",
+                                       "name": "web"},
+                    "minReplicas": 2, "maxReplicas": 8}, **spec)})
+
+
+def test_autoscaler(program):
+    with program.up("--nodes", "3", "--time-scale", "30", "--pod-cpu-usage", "90%") as cluster:
+        name = namespace(cluster, "scaled")
+        web = APPS % name + "deployments/web"
+        path = "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers/web"
+        call(cluster, "POST", APPS % name + "deployments", {"metadata": {"name": "web"}, "spec": {
+            "replicas": 2, "selector": {"matchLabels": {"app": "web"}},
+            "template": template({"app": "web"}, containers=[
+                {"name": "c", "image": "i:1", "resources": {"requests": {"cpu": "100m"}}}])}})
+        up.wait_for("the pods", lambda: read(cluster, web)["status"].get("readyReplicas") == 2)
+        autoscaler(cluster, name, metrics=[{"type": "Resource", "resource": {
+            "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 45}}}])
+        # Every pod uses 90 % however many there are: up to the maximum.
+        up.wait_for("the maximum", lambda: read(cluster, web)["spec"]["replicas"] == 8)
+        found = up.wait_for("its conditions", lambda: (lambda each: each if condition(
+            each, "ScalingLimited").get("reason") == "TooManyReplicas" else None)(
+                read(cluster, path)))
+        assert condition(found, "ScalingActive")["reason"] == "ValidMetricFound", found
+        assert found["status"]["currentMetrics"][0]["resource"]["current"] == {
+            "averageUtilization": 90, "averageValue": "90m"}, found
+        # Less use: down, after five minutes of the cluster's time.
+        patch(cluster, web, {"spec": {"template": {"metadata": {"annotations": {
+            "berth.dev/cpu-usage": "9m"}}}}})
+        up.wait_for("the minimum", lambda: read(cluster, web)["spec"]["replicas"] == 2)
+        patch(cluster, web + "/scale", {"spec": {"replicas": 0}})
+        up.wait_for("disabled", lambda: condition(
+            read(cluster, path), "ScalingActive").get("reason") == "ScalingDisabled")
+        patch(cluster, path, {"spec": {"scaleTargetRef": {"name": "nothing"}}})
+        up.wait_for("no target", lambda: condition(
+            read(cluster, path), "AbleToScale").get("reason") == "FailedGetScale")
+
+
 # --- CronJobs, in a cluster whose clock runs faster ---
 
 def cron_job(cluster, cron_name, policy="Allow", **more):

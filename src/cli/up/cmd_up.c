@@ -17,6 +17,7 @@
 #include "cluster/cluster.h"
 #include "net/clock.h"
 #include "server/front.h"
+#include "server/usage.h"
 
 #define NODES_MAX 100000
 #define TIME_SCALE_MAX 100000
@@ -43,6 +44,8 @@ struct options {
 	const char *start_delay_text;
 	const char *stop_delay_text;
 	const char *job_time_text;
+	const char *cpu_usage;
+	const char *memory_usage;
 	struct bt_arguments controllers;
 	bool no_scheduler;
 	struct bt_setup setup;
@@ -132,6 +135,12 @@ static int check_tls(const struct options *options, struct berth_error *err)
 	return 0;
 }
 
+static int check_pod_usage(const char *flag, const char *text, struct berth_error *err)
+{
+	int result = text != NULL ? bt_usage_check(text, err) : 0;
+	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
+}
+
 static int check_usage(
 	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
 {
@@ -155,6 +164,9 @@ static int check_usage(
 			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
 	}
 	int result = parse_listen(options, err);
+	result = result < 0 ? result : check_pod_usage("pod-cpu-usage", options->cpu_usage, err);
+	result = result < 0 ? result
+			    : check_pod_usage("pod-memory-usage", options->memory_usage, err);
 	return result < 0 ? result : check_tls(options, err);
 }
 
@@ -244,6 +256,8 @@ static int create_cluster(struct up *up, struct berth_error *err)
 		.admit_token_volumes = true,
 		.has_rbac = strcmp(options->authorization, "RBAC") == 0,
 		.seed = draw_seed(),
+		.cpu_usage = options->cpu_usage,
+		.memory_usage = options->memory_usage,
 	};
 	struct bt_gates gates;
 	int result = controllers_options(options, &cluster.controllers, err);
@@ -517,6 +531,10 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"from deletion to gone, within the pod's grace period (default 1s)"},
 		{"job-run-time", 0, BT_FLAG_STRING, &options->job_time_text, "DURATION",
 			"how long pods run that are to end (default 5s)"},
+		{"pod-cpu-usage", 0, BT_FLAG_STRING, &options->cpu_usage, "USAGE",
+			"what a pod uses: 250m, 50% of its request, 20%..90%/10m (default 50%)"},
+		{"pod-memory-usage", 0, BT_FLAG_STRING, &options->memory_usage, "USAGE",
+			"the same of memory (default 50%)"},
 		BT_SETUP_FLAGS(&options->setup),
 	};
 	struct bt_arguments arguments = {0};

@@ -3,7 +3,7 @@
 
 /*
  * HorizontalPodAutoscalers: stored in the form of autoscaling/v2; v1 has one metric, the CPU.
- * Nothing scales. Spec: 14b sections 3.3 and 6.9.
+ * Spec: 14b sections 3.3 and 6.9.
  */
 
 #define DEFAULT_CPU_PERCENT 80

@@ -282,6 +282,8 @@ START_TEST(test_kinds__empty_objects)
 			}
 			if (strategy->from_stored != NULL) {
 				strategy->from_stored(&write, object);
+			}
+			if (strategy->to_stored != NULL) {
 				strategy->to_stored(&write, object);
 			}
 			if (strategy->set_defaults != NULL) {
