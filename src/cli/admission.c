@@ -214,13 +214,11 @@ struct loading {
 	struct bt_state *state;
 	struct bt_str default_class; /* "": none */
 	struct bt_arena arena;       /* of one object */
-	size_t made_bytes;           /* of objects that are not in the input */
 };
 
 static void put(struct loading *loading, enum bt_kind kind, const void *value)
 {
 	struct bt_object *object = bt_object_create(kind, value);
-	loading->made_bytes += object->arena.total_bytes;
 	bt_object_store_put(&loading->state->objects, object);
 	bt_arena_reset(&loading->arena);
 }
@@ -263,45 +261,8 @@ static void default_namespace(struct loading *loading, struct bt_namespace *name
 		bt_labels_with(&namespace_->metadata.labels, &pair, 1, &loading->arena);
 }
 
-static void load_claims(struct loading *loading, const struct bt_workload_pod *entry)
-{
-	const struct bt_manifests_object *owner = &loading->cluster->objects.items[entry->owner];
-	if (owner->kind != BT_KIND_STATEFUL_SET) {
-		return;
-	}
-	const struct bt_stateful_set *set = bt_object_value(owner->object, BT_KIND_STATEFUL_SET);
-	for (uint32_t i = 0; i < set->spec.volume_claim_templates.count; i++) {
-		struct bt_persistent_volume_claim claim = set->spec.volume_claim_templates.items[i];
-		claim.metadata.name = bt_arena_printf(&loading->arena, "%.*s-%.*s",
-			BT_STR_ARG(claim.metadata.name), BT_STR_ARG(entry->pod->metadata.name));
-		claim.metadata.namespace_ = owner->namespace_;
-		if (bt_manifests_find(loading->cluster, BT_KIND_PERSISTENT_VOLUME_CLAIM,
-			    owner->namespace_, claim.metadata.name) != BT_MANIFESTS_NONE) {
-			continue;
-		}
-		claim.metadata.uid = bt_manifests_make_uid(loading->cluster);
-		default_claim(loading, &claim);
-		put(loading, BT_KIND_PERSISTENT_VOLUME_CLAIM, &claim);
-	}
-}
-
-static int load_all_claims(
-	struct loading *loading, const struct bt_expansion *expansion, struct berth_error *err)
-{
-	loading->made_bytes = 0;
-	for (uint32_t i = 0; i < expansion->pods.count; i++) {
-		load_claims(loading, &expansion->pods.items[i]);
-		if (loading->made_bytes > BT_WORKLOAD_BYTES_MAX) {
-			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-				"the claims of StatefulSets take more than %zu bytes",
-				BT_WORKLOAD_BYTES_MAX);
-		}
-	}
-	return 0;
-}
-
-int bt_surroundings_load(struct bt_manifests *cluster, const struct bt_expansion *expansion,
-	struct bt_state *state, struct berth_error *err)
+void bt_surroundings_load(
+	struct bt_manifests *cluster, const struct bt_expansion *expansion, struct bt_state *state)
 {
 	struct loading loading = {
 		.cluster = cluster, .state = state, .default_class = find_default_class(cluster)};
@@ -344,11 +305,17 @@ int bt_surroundings_load(struct bt_manifests *cluster, const struct bt_expansion
 			}
 		}
 	}
-	for (uint32_t i = 0; i < expansion->replica_sets.count; i++) {
-		put(&loading, BT_KIND_REPLICA_SET, expansion->replica_sets.items[i]);
+	for (uint32_t i = 0; i < expansion->made.count; i++) {
+		const struct bt_object *object = expansion->made.items[i];
+		if (object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
+			struct bt_persistent_volume_claim claim =
+				*(const struct bt_persistent_volume_claim *)object->value;
+			default_claim(&loading, &claim);
+			put(&loading, object->kind, &claim);
+		} else {
+			put(&loading, object->kind, object->value);
+		}
 	}
-	int result = load_all_claims(&loading, expansion, err);
 	bt_text_set_finish(&namespaces);
 	bt_arena_finish(&loading.arena);
-	return result;
 }

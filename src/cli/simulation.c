@@ -304,16 +304,12 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	bt_manifests_index_owners(simulation->cluster);
 	bt_admission_init(&loading.admission, simulation->cluster,
 		bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES));
-	simulation->expansion.taint_comparison =
-		bt_gate_enabled(gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
 	simulation->expansion.extras = simulation->extras_wanted;
 	int result = bt_expansion_run(&simulation->expansion, err);
 	if (result == 0) {
 		load_nodes(&loading);
-		result = bt_surroundings_load(simulation->cluster, &simulation->expansion,
-			simulation->engine->state, err);
-	}
-	if (result == 0) {
+		bt_surroundings_load(
+			simulation->cluster, &simulation->expansion, simulation->engine->state);
 		result = load_pods(&loading, err);
 	}
 	if (result == 0) {

@@ -302,6 +302,7 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		.seed = options->seed,
 		.cpu_usage = options->cpu_usage,
 		.memory_usage = options->memory_usage,
+		.skip_validation = options->skip_validation,
 		.admit_service_account =
 			bt_controllers_has(controllers, "serviceaccount-controller"),
 		.admit_taint_nodes = bt_controllers_has(controllers, "node-lifecycle-controller"),

@@ -46,6 +46,7 @@ struct bt_cluster_options {
 	/** As in struct bt_api_options. Borrowed. */
 	const char *cpu_usage;
 	const char *memory_usage;
+	bool skip_validation; /* as of bt_api_options */
 };
 
 struct bt_cluster;

@@ -327,9 +327,17 @@ bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 
 /** --- writes; each returns the answer's code --- */
 
-/** out_answer may be NULL. */
+/** out_answer may be NULL; its object is NULL for a pod that went to options.pods. */
 uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str namespace_,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer);
+/** Hand a pod to options.pods, and let the controllers observe it. repeated: as of bt_pod_taker. */
+uint16_t bt_hub_hand_over_pod(struct bt_hub *hub, struct bt_str namespace_,
+	struct bt_json_value *pod, bool repeated, struct bt_arena *arena);
+/** Pods that one sync creates at most. */
+static inline uint32_t bt_hub_burst(const struct bt_hub *hub, uint32_t burst)
+{
+	return hub->options.pods.take != NULL ? UINT32_MAX : burst;
+}
 /** A merge patch of the object, or of its subresource. */
 uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *patch,
@@ -363,9 +371,9 @@ void bt_sync_event(
 void bt_sync_write_status(struct bt_sync *sync, struct bt_json_value *status);
 /** As bt_controller_owner_reference, in the arena. */
 struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena);
-/** Create a pod in its namespace, with an event. false: *out_failure, in sync->arena, says why not;
- * it may be NULL. */
-bool bt_sync_create_pod(struct bt_sync *sync, struct bt_json_value *pod, struct bt_arena *scratch,
+/** Create count pods in its namespace, with events. false: *out_failure, in sync->arena, says why
+ * not all; it may be NULL. */
+bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count,
 	struct bt_str *out_failure);
 /** Delete one of its pods, with an event. false: it failed, as sync->failed says. */
 bool bt_sync_delete_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod);

@@ -14,6 +14,21 @@
 
 struct bt_controllers;
 
+/**
+ * Where pods of controllers go if nothing is to run them: they are not stored, so many pods of one
+ * template cost little. Controllers count them as pending pods. No Events are written then, and one
+ * sync creates all pods.
+ */
+struct bt_pod_taker {
+	void *context; /* borrowed */
+	/**
+	 * pod: a tree with metadata.namespace, borrowed for the call. repeated: the pod of the call
+	 * before but for its name. Returns 201 with its name and uid, or the code of a failure.
+	 */
+	uint16_t (*take)(void *context, const struct bt_json_value *pod, bool repeated,
+		struct bt_str *out_name, struct bt_str *out_uid);
+};
+
 struct bt_controllers_options {
 	/** Names, or several joined by commas, as in kube-controller-manager's --controllers: "*"
 	 * all,
@@ -37,6 +52,7 @@ struct bt_controllers_options {
 	/** Certificates to verify the API server with, PEM, for kube-root-ca.crt; NULL: none.
 	 * Borrowed. */
 	const char *root_ca;
+	struct bt_pod_taker pods; /* take NULL: pods are created through the API */
 };
 
 extern const struct bt_controllers_options bt_controllers_default_options;
@@ -55,6 +71,8 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns);
 /** After a run: something is due, now or later, besides periodic work (leases, schedules of
  * CronJobs) and keys whose retries have reached the longest delay. */
 bool bt_controllers_have_work(const struct bt_controllers *controllers);
+/** With a pod taker: a pod that exists, for controllers to count. */
+void bt_controllers_add_pod(struct bt_controllers *controllers, const struct bt_json_value *pod);
 
 /** --- nodes --- */
 

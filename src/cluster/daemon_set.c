@@ -158,9 +158,9 @@ static void make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 			"requiredDuringSchedulingIgnoredDuringExecution"),
 		"nodeSelectorTerms", terms);
 	pass->writes++;
-	if (!bt_sync_create_pod(pass->sync, pod, &scratch, NULL)) {
+	if (!bt_sync_create_pods(pass->sync, pod, 1, NULL)) {
 		/* The others would fail as well. */
-		pass->writes = BT_DAEMON_BURST;
+		pass->writes = UINT32_MAX;
 	}
 	bt_arena_finish(&scratch);
 }
@@ -224,7 +224,9 @@ static void update(struct bt_daemon_pass *pass)
 	}
 	pass->max_surge = bt_tree_scaled(bt_json_find(rolling, "maxSurge"), desired, true);
 	max_unavailable = bt_tree_scaled(bt_json_find(rolling, "maxUnavailable"), desired, true);
-	for (uint32_t i = 0; i < pass->place_count && pass->writes < BT_DAEMON_BURST; i++) {
+	for (uint32_t i = 0; i < pass->place_count &&
+		pass->writes < bt_hub_burst(pass->sync->hub, BT_DAEMON_BURST);
+		i++) {
 		const struct bt_daemon_place *place = &pass->places[i];
 
 		find_pods(pass, place, &new_pod, &old_pod);
@@ -253,21 +255,26 @@ static void update(struct bt_daemon_pass *pass)
 
 /* --- nodes --- */
 
-static struct bt_daemon_node *find_node(struct bt_daemon_sets *self, struct bt_str name)
+/** The first one that does not come before the name. */
+static uint32_t place_of_node(const struct bt_daemon_sets *self, struct bt_str name)
 {
-	for (uint32_t low = 0, high = self->nodes.count; low < high;) {
+	uint32_t low = 0;
+
+	for (uint32_t high = self->nodes.count; low < high;) {
 		uint32_t middle = low + (high - low) / 2;
-		int order = bt_str_compare(self->nodes.items[middle]->name, name);
-		if (order == 0) {
-			return self->nodes.items[middle];
-		}
-		if (order < 0) {
+		if (bt_str_compare(self->nodes.items[middle]->name, name) < 0) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
-	return NULL;
+	return low;
+}
+
+static bool has_node(const struct bt_daemon_sets *self, struct bt_str name)
+{
+	uint32_t place = place_of_node(self, name);
+	return place < self->nodes.count && bt_str_equal(self->nodes.items[place]->name, name);
 }
 
 static void destroy_node(struct bt_daemon_node *node)
@@ -278,12 +285,11 @@ static void destroy_node(struct bt_daemon_node *node)
 
 static void forget_node(struct bt_daemon_sets *self, struct bt_str name)
 {
-	for (uint32_t i = 0; i < self->nodes.count; i++) {
-		if (bt_str_equal(self->nodes.items[i]->name, name)) {
-			destroy_node(self->nodes.items[i]);
-			bt_vec_remove_ordered(&self->nodes, i);
-			return;
-		}
+	uint32_t place = place_of_node(self, name);
+
+	if (place < self->nodes.count && bt_str_equal(self->nodes.items[place]->name, name)) {
+		destroy_node(self->nodes.items[place]);
+		bt_vec_remove_ordered(&self->nodes, place);
 	}
 }
 
@@ -550,6 +556,7 @@ static bool sync(struct bt_sync *sync)
 	struct bt_daemon_pass pass = {
 		.self = self, .sync = sync, .arena = sync->arena, .set = sync->object};
 	const struct bt_indexed_pod *record;
+	uint32_t burst = bt_hub_burst(sync->hub, BT_DAEMON_BURST);
 	uint32_t count = 0;
 	bool *is_used;
 
@@ -582,11 +589,11 @@ static bool sync(struct bt_sync *sync)
 		for (uint32_t i = 0; i < pass.pod_count; i++) {
 			const struct bt_daemon_pod *pod = &pass.pods[i];
 			if (pod->record->node_name.length == 0 && !pod->record->deleting &&
-				find_node(self, pod->target) == NULL) {
+				!has_node(self, pod->target)) {
 				remove_pod(&pass, pod->record);
 			}
 		}
-		for (uint32_t i = 0; i < pass.place_count && pass.writes < BT_DAEMON_BURST; i++) {
+		for (uint32_t i = 0; i < pass.place_count && pass.writes < burst; i++) {
 			manage_place(&pass, &pass.places[i]);
 		}
 		if (pass.writes == 0) {

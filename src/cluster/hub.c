@@ -145,6 +145,14 @@ uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str 
 	struct bt_api_request request = make_request(
 		BT_VERB_CREATE, hub->kinds[kind], BT_SUBRESOURCE_NONE, BT_STR(""), object);
 
+	if (kind == BT_HUB_PODS && hub->options.pods.take != NULL) {
+		struct bt_api_answer answer = {
+			.code = bt_hub_hand_over_pod(hub, namespace_, object, false, arena)};
+		if (out_answer != NULL) {
+			*out_answer = answer;
+		}
+		return answer.code;
+	}
 	request.namespace_ = namespace_;
 	return perform(hub, &request, arena, out_answer);
 }
@@ -237,7 +245,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 	struct bt_str name;
 	struct bt_str now;
 
-	if (!take_token(hub, source_hash)) {
+	if (hub->options.pods.take != NULL || !take_token(hub, source_hash)) {
 		return;
 	}
 	now = bt_time_text(arena, hub->now_ns);
@@ -351,11 +359,27 @@ static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t co
 	return interest;
 }
 
+static void tell_members(struct bt_hub *hub, uint64_t members, const struct bt_observed *observed)
+{
+	uint32_t current = hub->current;
+
+	if (observed->kind == BT_HUB_PODS) {
+		bt_pod_index_observe(&hub->pods, observed->type, observed->key, observed->after);
+	}
+	for (uint64_t left = members; left != 0; left &= left - 1) {
+		const struct bt_hub_member *member;
+		hub->current = BT_CTZ64(left);
+		member = &hub->members[hub->current];
+		if (member->ops->observe != NULL) {
+			member->ops->observe(member->data, hub, observed);
+		}
+	}
+	hub->current = current;
+}
+
 static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 {
 	struct bt_hub_interest interest = *interest_in(hub, note->collection);
-	bool is_pod = interest.kind == BT_HUB_PODS;
-	uint32_t current = hub->current;
 	struct bt_observed observed = {
 		.kind = interest.kind,
 		.resource = interest.resource,
@@ -363,7 +387,7 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 		.key = bt_stored_key(note->after),
 	};
 
-	if (interest.resource == NULL || (interest.members == 0 && !is_pod)) {
+	if (interest.resource == NULL || (interest.members == 0 && interest.kind != BT_HUB_PODS)) {
 		return;
 	}
 	observed.after = bt_api_parse_stored(note->after, &hub->note_arena);
@@ -375,19 +399,49 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 	} else if (note->type == BT_CHANGE_DELETED) {
 		observed.before = observed.after;
 	}
-	if (is_pod) {
-		bt_pod_index_observe(&hub->pods, note->type, observed.key, observed.after);
-	}
-	for (uint64_t left = interest.members; left != 0; left &= left - 1) {
-		const struct bt_hub_member *member;
-		hub->current = BT_CTZ64(left);
-		member = &hub->members[hub->current];
-		if (member->ops->observe != NULL) {
-			member->ops->observe(member->data, hub, &observed);
-		}
-	}
-	hub->current = current;
+	tell_members(hub, interest.members, &observed);
 	bt_arena_reset(&hub->note_arena);
+}
+
+/* --- pods that are not stored --- */
+
+static void observe_pod(struct bt_hub *hub, const struct bt_json_value *pod, struct bt_arena *arena)
+{
+	const struct bt_api_resource *pods = hub->kinds[BT_HUB_PODS];
+	struct bt_observed observed = {
+		.kind = BT_HUB_PODS,
+		.resource = pods,
+		.type = BT_CHANGE_ADDED,
+		.key = bt_api_key(arena, bt_json_text_at(pod, "metadata.namespace"),
+			bt_json_text_at(pod, "metadata.name")),
+		.after = pod,
+	};
+
+	tell_members(hub, interest_in(hub, pods->collection)->members, &observed);
+}
+
+uint16_t bt_hub_hand_over_pod(struct bt_hub *hub, struct bt_str namespace_,
+	struct bt_json_value *pod, bool repeated, struct bt_arena *arena)
+{
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, pod, "metadata");
+	struct bt_str name;
+	struct bt_str uid;
+	uint16_t code;
+
+	bt_json_set_str(arena, metadata, "namespace", namespace_);
+	code = hub->options.pods.take(hub->options.pods.context, pod, repeated, &name, &uid);
+	if (code == 201) {
+		bt_json_set_str(arena, metadata, "name", name);
+		bt_json_set_str(arena, metadata, "uid", uid);
+		observe_pod(hub, pod, arena);
+	}
+	return code;
+}
+
+void bt_controllers_add_pod(struct bt_controllers *controllers, const struct bt_json_value *pod)
+{
+	observe_pod(&controllers->hub, pod, &controllers->hub.note_arena);
+	bt_arena_reset(&controllers->hub.note_arena);
 }
 
 /* --- turns --- */

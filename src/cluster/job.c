@@ -533,7 +533,7 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "annotations"),
 			INDEX_FAILURES, bt_arena_printf(&scratch, "%" PRId64, failures));
 	}
-	made = bt_sync_create_pod(sync, pod, &scratch, NULL);
+	made = bt_sync_create_pods(sync, pod, 1, NULL);
 	bt_arena_finish(&scratch);
 	return made;
 }
@@ -553,6 +553,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 {
 	struct bt_sync *sync = pass->sync;
 	struct index_failures *failures = NULL;
+	uint32_t burst = bt_hub_burst(sync->hub, BT_JOB_BURST);
 	bool *taken = NULL;
 	int64_t index = -1;
 
@@ -581,8 +582,8 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 			}
 		}
 	}
-	pass->more = pass->more || count > BT_JOB_BURST;
-	for (int64_t i = 0; i < count && i < BT_JOB_BURST; i++) {
+	pass->more = pass->more || count > burst;
+	for (int64_t i = 0; i < count && i < burst; i++) {
 		if (taken != NULL) {
 			/* The lowest index that is neither done nor under way. */
 			do {
@@ -757,7 +758,7 @@ static void manage(struct bt_job_pass *pass)
 	} else if (pass->succeeded > 0 && wanted > pass->active_count) {
 		wanted = pass->active_count;
 	}
-	missing = wanted - pass->active_count;
+	missing = (wanted > 0 ? wanted : 0) - pass->active_count;
 	if (missing < 0) {
 		remove_active(pass, -missing, false);
 		return;

@@ -73,33 +73,35 @@ static int refuse(const struct bt_json_value *object, int code, struct bt_str me
 	return result;
 }
 
-static void ensure_namespace(struct loading *loading, struct bt_str name)
+/** Returns whether it was made. */
+static bool ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
 {
 	const struct bt_api_resource *resource =
-		bt_resources_builtin(bt_api_resources(loading->api), "", "namespaces");
-	if (bt_store_find(bt_api_store(loading->api), resource->collection, name) != NULL) {
-		return;
+		bt_resources_builtin(bt_api_resources(api), "", "namespaces");
+	if (bt_store_find(bt_api_store(api), resource->collection, name) != NULL) {
+		return false;
 	}
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	struct bt_api_answer answer;
 	request.verb = BT_VERB_CREATE;
 	request.resource = resource;
-	request.body = bt_json_new(&loading->arena, BT_JSON_OBJECT);
-	bt_json_set_str(&loading->arena,
-		bt_json_ensure_object(&loading->arena, request.body, "metadata"), "name", name);
+	request.body = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(
+		arena, bt_json_ensure_object(arena, request.body, "metadata"), "name", name);
 	/* If that is no name for a namespace, the object itself is refused. */
-	bt_api_perform(loading->api, &request, &loading->arena, &answer);
-	loading->report->namespace_count += answer.code == 201 ? 1 : 0;
+	bt_api_perform(api, &request, arena, &answer);
+	bool is_made = answer.code == 201;
 	bt_api_answer_finish(&answer);
+	return is_made;
 }
 
-static int restore(struct loading *loading, const struct bt_api_resource *resource,
-	struct bt_json_value *object, struct berth_error *err)
+int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resource,
+	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer,
+	bool *out_namespace_made, struct berth_error *err)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
-	struct bt_api_answer answer;
-	struct bt_json_value *shown = bt_json_clone(&loading->arena, object, false);
-	bool has_owners = bt_json_array_at(object, "metadata.ownerReferences")->count != 0;
+	struct bt_json_value *shown = bt_json_clone(arena, object, false);
+	bool is_made = false;
 	request.verb = BT_VERB_CREATE;
 	request.resource = resource;
 	request.body = object;
@@ -107,13 +109,27 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 	if (resource->namespaced) {
 		struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
 		request.namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
-		ensure_namespace(loading, request.namespace_);
+		is_made = ensure_namespace(api, request.namespace_, arena);
 	}
-	bt_api_perform(loading->api, &request, &loading->arena, &answer);
-	int result = 0;
-	if (answer.code >= 300) {
-		result = refuse(shown, BERTH_ERR_INVALID, answer.failure.message, err);
-	} else if (answer.object != NULL) {
+	if (out_namespace_made != NULL) {
+		*out_namespace_made = is_made;
+	}
+	bt_api_perform(api, &request, arena, out_answer);
+	return out_answer->code >= 300
+		? refuse(shown, BERTH_ERR_INVALID, out_answer->failure.message, err)
+		: 0;
+}
+
+static int restore(struct loading *loading, const struct bt_api_resource *resource,
+	struct bt_json_value *object, struct berth_error *err)
+{
+	struct bt_api_answer answer;
+	bool has_owners = bt_json_array_at(object, "metadata.ownerReferences")->count != 0;
+	bool namespace_made;
+	int result = bt_cluster_restore(
+		loading->api, resource, object, &loading->arena, &answer, &namespace_made, err);
+	loading->report->namespace_count += namespace_made ? 1 : 0;
+	if (result == 0 && answer.object != NULL) {
 		struct bt_json_value *stored = bt_api_parse_stored(answer.object, &loading->arena);
 		struct bt_str uid = bt_json_text_at(stored, "metadata.uid");
 		if (uid.length != 0 && !has_uid(loading, uid)) {

@@ -14,6 +14,14 @@ struct bt_cluster_load_report {
 	uint64_t orphan_count;    /* objects whose owners are not there: references dropped */
 };
 
+/**
+ * Create one object as it is, or replace the one of its name; its namespace is made when it is
+ * missing, which *out_namespace_made says (may be NULL). object: consumed, as a request's body.
+ * out_answer: to be finished. The error names the object.
+ */
+BT_MUST_USE int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resource,
+	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer,
+	bool *out_namespace_made, struct berth_error *err);
 /** Messages: "<file>: document <n>: <Kind> <namespace>/<name>: <what is wrong>". */
 BT_MUST_USE int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	struct bt_cluster_load_report *out_report, struct berth_error *err);

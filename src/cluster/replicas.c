@@ -86,30 +86,25 @@ static const char *scale(struct bt_sync *sync, const struct bt_indexed_pod **pod
 	int64_t need = bt_json_int64_at(sync->object, "spec.replicas", 1) - count;
 	struct bt_str name = bt_key_name(sync->key);
 	const char *reason = NULL;
-	struct bt_arena scratch = {0};
 	uint32_t left;
 
 	if (need > 0) {
+		struct bt_str prefix = bt_arena_printf(sync->arena, "%.*s-", BT_STR_ARG(name));
+		const struct bt_json_value *pod = bt_tree_from_template(sync->arena,
+			bt_json_object_at(sync->object, "spec.template"),
+			bt_sync_owner_reference(sync, sync->arena), prefix, true);
+		uint32_t burst = bt_hub_burst(sync->hub, BURST);
+
 		/* Batches of 1, 2, 4 ...: when creating cannot work, it is not tried for all of
 		 * them. */
-		left = need < BURST ? (uint32_t)need : BURST;
+		left = need < burst ? (uint32_t)need : burst;
 		for (uint32_t batch = 1; left > 0 && reason == NULL; batch *= 2) {
 			batch = batch < left ? batch : left;
-			for (uint32_t i = 0; i < batch; i++) {
-				struct bt_str prefix =
-					bt_arena_printf(&scratch, "%.*s-", BT_STR_ARG(name));
-				struct bt_json_value *pod = bt_tree_from_template(&scratch,
-					bt_json_object_at(sync->object, "spec.template"),
-					bt_sync_owner_reference(sync, &scratch), prefix, true);
-
-				if (!bt_sync_create_pod(sync, pod, &scratch, out_message)) {
-					reason = "FailedCreate";
-				}
-				bt_arena_reset(&scratch);
+			if (!bt_sync_create_pods(sync, pod, batch, out_message)) {
+				reason = "FailedCreate";
 			}
 			left -= batch;
 		}
-		bt_arena_finish(&scratch);
 	} else if (need < 0) {
 		left = -need < BURST ? (uint32_t)-need : BURST;
 		bt_replicas_sort_for_deletion(pods, count, sync->arena, sync->now_seconds);

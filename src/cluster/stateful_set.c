@@ -307,7 +307,7 @@ static bool fill_places(struct pass *pass)
 				return false;
 			}
 			pass->made++;
-			if (pass->ordered || pass->made >= BURST) {
+			if (pass->ordered || pass->made >= bt_hub_burst(sync->hub, BURST)) {
 				return false;
 			}
 			continue;

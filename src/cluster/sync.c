@@ -177,27 +177,59 @@ struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct
 	return bt_controller_owner_reference(arena, sync->resource, sync->object);
 }
 
-bool bt_sync_create_pod(struct bt_sync *sync, struct bt_json_value *pod, struct bt_arena *scratch,
+/** Into options.pods: the name alone changes from one to the next. */
+static bool hand_over_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count)
+{
+	struct bt_arena arena = {0};
+	struct bt_arena scratch = {0};
+	struct bt_json_value *copy = bt_json_new(&arena, BT_JSON_OBJECT);
+	struct bt_str namespace_ = bt_key_namespace(sync->key);
+
+	bt_json_set_value(&arena, copy, "metadata",
+		bt_json_clone(&arena, bt_json_object_at(pod, "metadata"), false));
+	bt_json_set_value(&arena, copy, "spec", bt_json_find(pod, "spec"));
+
+	for (uint32_t i = 0; i < count && !sync->failed; i++) {
+		sync->failed =
+			bt_hub_hand_over_pod(sync->hub, namespace_, copy, i != 0, &scratch) != 201;
+	}
+	bt_arena_finish(&scratch);
+	bt_arena_finish(&arena);
+	return !sync->failed;
+}
+
+bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count,
 	struct bt_str *out_failure)
 {
-	struct bt_api_answer answer;
-	bool created = bt_hub_create(sync->hub, BT_HUB_PODS, bt_key_namespace(sync->key), pod,
-			       scratch, &answer) == 201;
+	struct bt_arena scratch = {0};
+	bool all = true;
 
-	if (created) {
-		struct bt_str name = bt_key_name(bt_stored_key(answer.object));
-		bt_sync_event(
-			sync, "Normal", "SuccessfulCreate", "Created pod: %.*s", BT_STR_ARG(name));
-	} else {
-		sync->failed = true;
-		bt_sync_event(sync, "Warning", "FailedCreate", "Error creating: %.*s",
-			BT_STR_ARG(answer.failure.message));
-		if (out_failure != NULL) {
-			*out_failure = bt_arena_str(sync->arena, answer.failure.message);
-		}
+	if (sync->hub->options.pods.take != NULL) {
+		return hand_over_pods(sync, pod, count);
 	}
-	bt_api_answer_finish(&answer);
-	return created;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_api_answer answer;
+		struct bt_json_value *copy = bt_json_clone(&scratch, pod, false);
+
+		if (bt_hub_create(sync->hub, BT_HUB_PODS, bt_key_namespace(sync->key), copy,
+			    &scratch, &answer) == 201) {
+			struct bt_str name = bt_key_name(bt_stored_key(answer.object));
+			bt_sync_event(sync, "Normal", "SuccessfulCreate", "Created pod: %.*s",
+				BT_STR_ARG(name));
+		} else {
+			all = false;
+			sync->failed = true;
+			bt_sync_event(sync, "Warning", "FailedCreate", "Error creating: %.*s",
+				BT_STR_ARG(answer.failure.message));
+			if (out_failure != NULL) {
+				*out_failure = bt_arena_str(sync->arena, answer.failure.message);
+			}
+		}
+		bt_api_answer_finish(&answer);
+		bt_arena_reset(&scratch);
+	}
+	bt_arena_finish(&scratch);
+	return all;
 }
 
 bool bt_sync_delete_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod)

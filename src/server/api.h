@@ -74,6 +74,9 @@ struct bt_api_options {
 	/** PEM of the key that signs the tokens of ServiceAccounts, borrowed as long as the API;
 	 * NULL: a new one, made when it is needed. */
 	const char *service_account_key;
+	/** Objects come from files that a scheduler is to decide about: types of fields are
+	 * checked, values are not. */
+	bool skip_validation;
 };
 
 /** Makes the namespaces default, kube-system, kube-public, kube-node-lease and the system priority

@@ -35,7 +35,7 @@ static void walk_message(struct walk *walk, const struct bt_message *message)
 			walk->text_count++;
 			ck_assert_msg(bt_snapshot_find_action(message->name, field->name, &action),
 				"%s.%s has no row in src/cli/snapshot/snapshot_fields.def: is a "
-			        "name in it?",
+				"name in it?",
 				message->name, field->name);
 			ck_assert_msg(
 				field->type != BT_FIELD_RAW_JSON || action == BT_SNAPSHOT_DROP,

@@ -37,7 +37,15 @@ static const struct row replica_rows[] = {
 	{"deployment",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  replicas: "
 		"2\n" TEMPLATE,
-		"a-vmwnzb6kl6-* a-vmwnzb6kl6-* "},
+		"a-g7qrnpkszz-* a-g7qrnpkszz-* "},
+	{"deployment whose selector does not match its template",
+		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  selector: "
+		"{matchLabels: {app: b}}\n" TEMPLATE,
+		"a-g7qrnpkszz-* "},
+	{"deployment whose labels no selector can name",
+		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n"
+		"    metadata: {labels: {app: 'x y'}}\n    spec: {containers: [{name: c}]}\n",
+		"a-v4mq26k8qd-* "},
 	{"paused deployment",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  paused: "
 		"true\n" TEMPLATE,
@@ -99,6 +107,10 @@ static const struct row job_rows[] = {
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 5\n  "
 		"completions: 2\n" TEMPLATE,
 		"a-* a-* "},
+	{"negative parallelism",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, uid: u1}\nspec:\n  "
+		"parallelism: -5\n" TEMPLATE OWNED_POD("p1", "Job", "a", ""),
+		""},
 	{"work queue",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: "
 		"3\n" TEMPLATE,
@@ -124,7 +136,8 @@ static const struct row job_rows[] = {
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 3\n  "
 		"completions: 9\n"
 		"  completionMode: Indexed\n" TEMPLATE
-		"status: {succeeded: 4, completedIndexes: '0,2-3,5'}\n" OWNED_POD("p1", "Job", "a",
+		"status: {succeeded: 4, completedIndexes: '0,2-3,5'}\n" OWNED_POD("a-1-b2c4d",
+			"Job", "a",
 			"  annotations: {batch.kubernetes.io/job-completion-index: '1'}\n"),
 		"a-4-* a-6-* "},
 	{"cron job",
@@ -217,9 +230,9 @@ START_TEST(test_workload__deployment_pod)
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 	ck_assert(bt_str_equal_c(pod->metadata.namespace_, "x"));
 	assert_label(pod, "app", "a");
-	assert_label(pod, "pod-template-hash", "vmwnzb6kl6");
+	assert_label(pod, "pod-template-hash", "g7qrnpkszz");
 	ck_assert(bt_str_equal_c(owner->kind, "ReplicaSet"));
-	ck_assert(bt_str_equal_c(owner->name, "a-vmwnzb6kl6"));
+	ck_assert(bt_str_equal_c(owner->name, "a-g7qrnpkszz"));
 	ck_assert(bt_str_equal_c(owner->api_version, "apps/v1"));
 	ck_assert_uint_eq(pod->metadata.annotations.count, 1);
 	ck_assert_uint_eq(pod->spec.containers.count, 1);
@@ -243,8 +256,8 @@ START_TEST(test_workload__stateful_set_pod)
 	assert_label(pod, "statefulset.kubernetes.io/pod-name", "a-0");
 	ck_assert_uint_eq(pod->spec.volumes.count, 2);
 	ck_assert(bt_str_equal_c(
-		pod->spec.volumes.items[0].persistent_volume_claim->claim_name, "data-a-0"));
-	ck_assert(bt_str_equal_c(pod->spec.volumes.items[1].name, "tmp"));
+		pod->spec.volumes.items[1].persistent_volume_claim->claim_name, "data-a-0"));
+	ck_assert(bt_str_equal_c(pod->spec.volumes.items[0].name, "tmp"));
 	bt_expansion_finish(&expansion);
 	bt_manifests_finish(&cluster);
 }
