@@ -148,7 +148,8 @@ static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, stru
 	}
 }
 
-/** One for each group and version of a built-in resource. */
+/** One for each group and version of a built-in resource; metrics.k8s.io is an extension, whose
+ * APIService a metrics server brings. */
 static void create_api_services(struct bt_api *api, struct bt_strbuf *text, struct bt_arena *arena)
 {
 	const struct bt_api_resource *services =
@@ -159,7 +160,8 @@ static void create_api_services(struct bt_api *api, struct bt_strbuf *text, stru
 		bool is_stable = strstr(resource->version, "beta") == NULL &&
 			strstr(resource->version, "alpha") == NULL;
 		if ((resource->flags & BT_RESOURCE_CUSTOM) != 0 ||
-			strcmp(resource->group, services->group) == 0) {
+			strcmp(resource->group, services->group) == 0 ||
+			strcmp(resource->group, "metrics.k8s.io") == 0) {
 			continue;
 		}
 		bt_strbuf_printf(text,

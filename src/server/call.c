@@ -391,6 +391,7 @@ static void after_commit(struct bt_call *call, const struct bt_json_value *objec
 	if (call->write.resource == call->api->definitions) {
 		bt_definition_changed(call->api, call->write.name, object);
 	}
+	bt_policies_changed(call->api, call->write.resource);
 }
 
 /** Texts grow when they are written: characters that are escaped, bytes that are no characters. */

@@ -25,11 +25,13 @@ struct bt_node_usage {
 	struct bt_map by_name;
 };
 
+struct bt_policies;
+
 struct bt_api {
 	struct bt_api_options options;
 	struct bt_resources *resources;
 	struct bt_prng prng;
-	struct bt_rbac *rbac;  /* NULL: everything is allowed */
+	struct bt_rbac *rbac; /* NULL: everything is allowed */
 	struct bt_tokens *tokens;
 	struct bt_strbuf text; /* of the object that is being written */
 	/** Resources that are treated in their own way. */
@@ -40,6 +42,7 @@ struct bt_api {
 	const struct bt_api_resource *definitions;
 	const struct bt_schema_message *metadata_message;
 	struct bt_node_usage node_usage;
+	struct bt_policies *policies; /* NULL: to be read */
 };
 
 /** One request under way. */
@@ -108,6 +111,17 @@ void bt_call_answer_stored(struct bt_call *call, struct bt_stored *stored, uint1
 void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, uint16_t code);
 /** {"kind":"Status",..., "status":"Success"} with code, or (uid given) details of the object. */
 void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid);
+
+/** --- admission policies: admission_policy.c --- */
+
+/** NULL accepted. */
+void bt_policies_destroy(struct bt_policies *policies);
+/** After a commit of an object of this resource. */
+void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resource);
+/** operation: "CREATE", "UPDATE", "DELETE"; old or object NULL: there is none. false: the answer
+ * says why not. */
+bool bt_policies_admit(struct bt_call *call, const char *operation, const struct bt_json_value *old,
+	const struct bt_json_value *object);
 
 /** --- objects of the server itself --- */
 

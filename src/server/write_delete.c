@@ -179,6 +179,9 @@ void bt_call_delete(struct bt_call *call)
 				BT_STR_ARG(wanted_rv), BT_STR_ARG(rv)));
 		return;
 	}
+	if (!bt_policies_admit(call, "DELETE", object, NULL)) {
+		return;
+	}
 	if (bt_json_text_at(object, "metadata.deletionTimestamp").length != 0) {
 		delete_again(call, stored, object);
 		return;

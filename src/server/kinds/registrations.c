@@ -161,7 +161,37 @@ static void default_policy(const struct bt_write *write, struct bt_json_value *o
 	default_match(write->arena, bt_kinds_object(spec, "matchResources"));
 }
 
+/** Types of fields are not known to expressions, so that there is nothing to warn of. */
+static void set_checked(
+	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
+{
+	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");
+	bt_json_set_int64(write->arena, status, "observedGeneration", generation);
+	(void)bt_json_ensure_object(write->arena, status, "typeChecking");
+}
+
+static void prepare_policy(const struct bt_write *write, struct bt_json_value *object)
+{
+	set_checked(write, object, 1);
+}
+
+static void prepare_policy_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	int64_t generation = bt_json_int64_at(old, "metadata.generation", 1);
+	bool same = bt_kinds_same(bt_json_find(old, "spec"), bt_json_find(object, "spec"));
+	if (write->subresource == BT_SUBRESOURCE_NONE) {
+		set_checked(write, object, generation + (same ? 0 : 1));
+	}
+}
+
 const struct bt_strategy bt_strategy_policy = {.set_defaults = default_policy};
+
+const struct bt_strategy bt_strategy_validating_policy = {
+	.set_defaults = default_policy,
+	.prepare_create = prepare_policy,
+	.prepare_update = prepare_policy_update,
+};
 
 void bt_rule_policy_rule(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
@@ -272,7 +302,7 @@ static void prepare_api_service(const struct bt_write *write, struct bt_json_val
 		bt_json_set_str(write->arena, condition, "message",
 			bt_arena_printf(write->arena,
 				"endpoints for service/%.*s in \"%.*s\" have no addresses with "
-		                "port "
+				"port "
 				"name \"\"",
 				BT_STR_ARG(bt_kinds_text(service, "name")),
 				BT_STR_ARG(bt_kinds_text(service, "namespace"))));

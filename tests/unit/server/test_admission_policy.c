@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ValidatingAdmissionPolicy: matching, parameters, conditions, variables, what a refusal says. */
+#include "api_fixture.h"
+
+#include "codec/json_edit.h"
+#include "test_main.h"
+
+#define POLICIES "validatingadmissionpolicies.admissionregistration.k8s.io"
+#define BINDINGS "validatingadmissionpolicybindings.admissionregistration.k8s.io"
+#define CONFIG_MAPS \
+	"'matchConstraints':{'resourceRules':[{'apiGroups':[''],'apiVersions':['v1']," \
+	"'operations':['CREATE','UPDATE'],'resources':['configmaps']}]}"
+#define DENIED \
+	"configmaps \"c\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied " \
+	"request: "
+
+static uint16_t add_policy(struct api_fixture *f, const char *name, const char *spec)
+{
+	struct bt_str body =
+		bt_arena_printf(&f->arena, "{'metadata':{'name':'%s'},'spec':{%s}}", name, spec);
+	return api_create(f, POLICIES, "", body.data);
+}
+
+static void bind(struct api_fixture *f, const char *more)
+{
+	struct bt_str body = bt_arena_printf(&f->arena,
+		"{'metadata':{'name':'b'},'spec':{'policyName':'p','validationActions':['Deny']%s}"
+	        "}",
+		more);
+	ck_assert_uint_eq(api_create(f, BINDINGS, "", body.data), 201);
+}
+
+static uint16_t add_map(struct api_fixture *f, const char *rest)
+{
+	struct bt_str body = bt_arena_printf(&f->arena, "{'metadata':{'name':'c'}%s}", rest);
+	return api_create(f, "configmaps", "default/", body.data);
+}
+
+struct answer {
+	const char *policy;
+	const char *binding;
+	const char *map;
+	uint16_t code;
+	const char *message; /* behind DENIED; NULL: accepted */
+};
+
+static const struct answer answers[] = {
+	{"'validations':[{'expression':'has(object.data) && size(object.data) > 1'}]", "",
+		",'data':{'a':'1'}", 422,
+		"failed expression: has(object.data) && size(object.data) > 1"},
+	{"'validations':[{'expression':'has(object.data) && size(object.data) > 1'}]", "",
+		",'data':{'a':'1','b':'2'}", 201, NULL},
+	{"'validations':[{'expression':'object.data.a == object.metadata.name','reason':"
+	 "'Forbidden','messageExpression':'object.data.a + request.operation'}]",
+		"", ",'data':{'a':'1'}", 403, "1CREATE"},
+	{"'variables':[{'name':'n','expression':'size(object.data)'},{'name':'big','expression':"
+	 "'variables.n > 1'}],'validations':[{'expression':'variables.big','message':'too "
+	 "small'}]",
+		"", ",'data':{'a':'1'}", 422, "too small"},
+	{"'validations':[{'expression':'object.data.x == object.data.y'}]", "", ",'data':{}", 422,
+		"expression 'object.data.x == object.data.y' resulted in error: no such key: data"},
+	{"'failurePolicy':'Ignore','validations':[{'expression':'object.data.x == \\\"\\\"'}]", "",
+		"", 201, NULL},
+	{"'matchConditions':[{'name':'m','expression':'request.userInfo.username != "
+	 "\\\"admin\\\"'}],'validations':[{'expression':'false'}]",
+		"", "", 201, NULL},
+	{"'validations':[{'expression':'false'}]",
+		",'matchResources':{'namespaceSelector':{'matchLabels':{'x':'y'}}}", "", 201, NULL},
+	{"'validations':[{'expression':'false'}]",
+		",'matchResources':{'objectSelector':{'matchLabels':{'x':'y'}}}", "", 201, NULL},
+	{"'validations':[{'expression':'false'}]",
+		",'matchResources':{'excludeResourceRules':[{'apiGroups':['*'],'apiVersions':['*'],"
+		"'operations':['*'],'resources':['*'],'resourceNames':['c']}]}",
+		"", 201, NULL},
+	{"'validations':[{'expression':'namespaceObject.metadata.name == \\\"other\\\"'}]", "", "",
+		422, "failed expression: namespaceObject.metadata.name == \"other\""},
+	{"'paramKind':{'apiVersion':'v1','kind':'ConfigMap'},'validations':[{'expression':"
+	 "'size(object.data) <= int(params.data.max)'}]",
+		",'paramRef':{'name':'limits','parameterNotFoundAction':'Deny'}",
+		",'data':{'a':'1','b':'2'}", 422,
+		"failed expression: size(object.data) <= int(params.data.max)"},
+	{"'paramKind':{'apiVersion':'v1','kind':'ConfigMap'},'validations':[{'expression':"
+	 "'false'}]",
+		",'paramRef':{'name':'missing','parameterNotFoundAction':'Deny'}", "", 422,
+		"no params found for policy binding with `Deny` parameterNotFoundAction"},
+	{"'paramKind':{'apiVersion':'v1','kind':'ConfigMap'},'validations':[{'expression':"
+	 "'false'}]",
+		",'paramRef':{'name':'missing','parameterNotFoundAction':'Allow'}", "", 201, NULL},
+};
+
+START_TEST(test_admission_policy__answers)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(answers); i++) {
+		struct api_fixture f;
+		api_fixture_init(&f);
+		ck_assert_uint_eq(api_create(&f, "configmaps", "default/",
+					  "{'metadata':{'name':'limits'},'data':{'max':'1'}}"),
+			201);
+		struct bt_str spec =
+			bt_arena_printf(&f.arena, CONFIG_MAPS ",%s", answers[i].policy);
+		ck_assert_msg(add_policy(&f, "p", spec.data) == 201, "%zu: %s", i, api_message(&f));
+		bind(&f, answers[i].binding);
+		uint16_t code = add_map(&f, answers[i].map);
+		ck_assert_msg(code == answers[i].code, "%zu: %u %s", i, code, api_message(&f));
+		if (answers[i].message != NULL) {
+			struct bt_str wanted =
+				bt_arena_printf(&f.arena, DENIED "%s", answers[i].message);
+			ck_assert_str_eq(api_message(&f), wanted.data);
+		}
+		api_fixture_finish(&f);
+	}
+}
+END_TEST
+
+START_TEST(test_admission_policy__life)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		add_policy(&f, "p", CONFIG_MAPS ",'validations':[{'expression':'false'}]"), 201);
+	ck_assert_int_eq(api_int(&f, "status.observedGeneration"), 1);
+	ck_assert_str_eq(api_json(&f, "status.typeChecking"), "{}");
+	ck_assert_uint_eq(add_map(&f, ""), 201); /* no binding puts it in force */
+	bind(&f, "");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "configmaps", "default/c", "{'data':{'a':'b'}}"),
+		422);
+	ck_assert_str_eq(api_text(&f, "reason"), "Invalid");
+	ck_assert_str_eq(api_text(&f, "details.kind"), "configmaps");
+	/* another action, another operation */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, BINDINGS, "b",
+				  "{'spec':{'validationActions':['Warn','Audit']}}"),
+		200);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "configmaps", "default/c", "{'data':{'a':'b'}}"),
+		200);
+	ck_assert_uint_eq(f.answer.warning_count, 1);
+	ck_assert(bt_str_equal_c(f.answer.warnings[0],
+		"Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': failed "
+		"expression: false"));
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, BINDINGS, "b",
+				  "[{'op':'replace','path':'/spec/validationActions','value':["
+				  "'Deny']}]"),
+		200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, POLICIES, "p",
+				  "[{'op':'replace','path':'/spec/matchConstraints/resourceRules/0/"
+				  "operations','value':['DELETE']},{'op':'replace','path':"
+				  "'/spec/validations/0/expression','value':"
+				  "'has(oldObject.immutable)'}]"),
+		200);
+	ck_assert_int_eq(api_int(&f, "status.observedGeneration"), 2);
+	ck_assert_uint_eq(api_delete(&f, "configmaps", "default/c"), 422);
+	ck_assert_uint_eq(api_delete(&f, BINDINGS, "b"), 200);
+	ck_assert_uint_eq(api_delete(&f, "configmaps", "default/c"), 200);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission_policy__refused_policies)
+{
+	static const struct {
+		const char *spec;
+		const char *message;
+	} rows[] = {
+		{CONFIG_MAPS ",'validations':[{'expression':'object.x'}]",
+			"spec.validations[0].expression: Invalid value: \"object.x\": must "
+	                "evaluate to "
+			"bool"},
+		{CONFIG_MAPS ",'validations':[{'expression':'true','messageExpression':'1'}]",
+			"spec.validations[0].messageExpression: Invalid value: \"1\": must "
+	                "evaluate to "
+			"string"},
+		{CONFIG_MAPS ",'validations':[{'expression':'variables.x'}]",
+			"spec.validations[0].expression: Invalid value: \"variables.x\": "
+	                "compilation "
+			"failed: ERROR: <input>:1:10: undefined field 'x'\n | variables.x\n | "
+			".........^"},
+		{CONFIG_MAPS ",'validations':[{'expression':'params.a == 1'}]",
+			"spec.validations[0].expression: Invalid value: \"params.a == 1\": "
+	                "compilation "
+			"failed: ERROR: <input>:1:1: undeclared reference to 'params' (in "
+	                "container "
+			"'')\n | params.a == 1\n | ^"},
+		{"'validations':[{'expression':'true'}]", "spec.matchConstraints: Required value"},
+	};
+	struct api_fixture f;
+	api_fixture_init(&f);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_str wanted = bt_arena_printf(&f.arena,
+			"ValidatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is invalid: "
+		        "%s",
+			rows[i].message);
+		ck_assert_uint_eq(add_policy(&f, "p", rows[i].spec), 422);
+		ck_assert_str_eq(api_message(&f), wanted.data);
+	}
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("admission_policy", test_admission_policy__answers, test_admission_policy__life,
+	test_admission_policy__refused_policies)
