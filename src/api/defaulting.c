@@ -82,26 +82,6 @@ static void add_missing(struct bt_resource_list *list, const struct bt_resource_
 
 /* --- containers --- */
 
-static bool requirements_change(const struct bt_resource_requirements *resources)
-{
-	struct bt_quantity rounded;
-
-	for (uint32_t i = 0; i < resources->limits.count; i++) {
-		const struct bt_resource_entry *limit = &resources->limits.items[i];
-
-		if (bt_resource_list_find(&resources->requests, limit->name) == NULL ||
-			round_up(&limit->quantity, &rounded)) {
-			return true;
-		}
-	}
-	for (uint32_t i = 0; i < resources->requests.count; i++) {
-		if (round_up(&resources->requests.items[i].quantity, &rounded)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool port_changes(const struct bt_container_port *port, bool host_network)
 {
 	return port->protocol.length == 0 || (host_network && port->host_port == 0);
@@ -109,12 +89,27 @@ static bool port_changes(const struct bt_container_port *port, bool host_network
 
 static bool container_changes(const struct bt_container *container, bool host_network)
 {
+	struct bt_quantity rounded;
+
 	for (uint32_t i = 0; i < container->ports.count; i++) {
 		if (port_changes(&container->ports.items[i], host_network)) {
 			return true;
 		}
 	}
-	return requirements_change(&container->resources);
+	for (uint32_t i = 0; i < container->resources.limits.count; i++) {
+		const struct bt_resource_entry *limit = &container->resources.limits.items[i];
+
+		if (bt_resource_list_find(&container->resources.requests, limit->name) == NULL ||
+			round_up(&limit->quantity, &rounded)) {
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < container->resources.requests.count; i++) {
+		if (round_up(&container->resources.requests.items[i].quantity, &rounded)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void default_ports(struct bt_container *container, bool host_network, struct bt_arena *arena)

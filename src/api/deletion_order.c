@@ -65,9 +65,18 @@ static int compare_nodes(const void *left, const void *right)
 	return bt_str_compare(a->node_name, b->node_name);
 }
 
-/** How many ready ones stand on each one's node. */
-static void count_on_nodes(struct bt_deletion_candidate *candidates, uint32_t count)
+void bt_deletion_order_sort(
+	struct bt_deletion_candidate *candidates, uint32_t count, int64_t now_seconds)
 {
+	if (count < 2) {
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_deletion_candidate *candidate = &candidates[i];
+		candidate->ready_rank = log_rank(now_seconds - candidate->ready_since_seconds);
+		candidate->age_rank = log_rank(now_seconds - candidate->created_seconds);
+	}
+	/* How many ready ones stand on each one's node. */
 	qsort(candidates, count, sizeof(*candidates), compare_nodes);
 	for (uint32_t first = 0, end; first < count; first = end) {
 		int64_t ready = 0;
@@ -83,19 +92,5 @@ static void count_on_nodes(struct bt_deletion_candidate *candidates, uint32_t co
 			candidates[i].ready_on_node = ready;
 		}
 	}
-}
-
-void bt_deletion_order_sort(
-	struct bt_deletion_candidate *candidates, uint32_t count, int64_t now_seconds)
-{
-	if (count < 2) {
-		return;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_deletion_candidate *candidate = &candidates[i];
-		candidate->ready_rank = log_rank(now_seconds - candidate->ready_since_seconds);
-		candidate->age_rank = log_rank(now_seconds - candidate->created_seconds);
-	}
-	count_on_nodes(candidates, count);
 	qsort(candidates, count, sizeof(*candidates), compare_candidates);
 }

@@ -19,19 +19,6 @@ static bool is_flag(char c)
 	return c == '#' || c == '0' || c == '+' || c == '-' || c == ' ';
 }
 
-/** Past the digits at `at`; past everything when they say too much. */
-static uint32_t skip_number(struct bt_str text, uint32_t at)
-{
-	uint32_t number = 0;
-	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
-		number = number * 10 + (uint32_t)(text.data[at++] - '0');
-		if (number > NUMBER_MAX) {
-			return text.length;
-		}
-	}
-	return at;
-}
-
 /** Past "[n]", the number of an argument that does not exist. */
 static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 {
@@ -51,35 +38,28 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 static uint32_t format_size(
 	struct bt_str text, uint32_t at, const char *complaint, struct bt_strbuf *out)
 {
+	uint32_t number = 0;
+
 	if (at < text.length && text.data[at] == '*') {
 		bt_strbuf_append_c(out, complaint);
 		return at + 1;
 	}
-	return skip_number(text, at);
-}
-
-static uint32_t format_verb(struct bt_str text, uint32_t at, bool indexed, struct bt_strbuf *out)
-{
-	uint32_t rune;
-	uint32_t length = bt_utf8_decode(text.data + at, text.length - at, &rune);
-	if (text.data[at] == '%') {
-		bt_strbuf_append_char(out, '%');
-		return at + 1;
+	/* Past the digits at `at`; past everything when they say too much. */
+	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
+		number = number * 10 + (uint32_t)(text.data[at++] - '0');
+		if (number > NUMBER_MAX) {
+			return text.length;
+		}
 	}
-	bt_strbuf_append_c(out, "%!");
-	if (length != 0) {
-		bt_strbuf_append(out, text.data + at, length);
-	} else {
-		bt_strbuf_append_c(out, "\xef\xbf\xbd"); /* U+FFFD */
-	}
-	bt_strbuf_append_c(out, indexed ? "(BADINDEX)" : "(MISSING)");
-	return at + (length != 0 ? length : 1);
+	return at;
 }
 
 /** What follows a percent sign. Returns where the plain text goes on. */
 static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbuf *out)
 {
 	bool indexed = false;
+	uint32_t rune;
+	uint32_t length;
 	while (at < text.length && is_flag(text.data[at])) {
 		at++;
 	}
@@ -94,7 +74,19 @@ static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbu
 		bt_strbuf_append_c(out, "%!(NOVERB)");
 		return at;
 	}
-	return format_verb(text, at, indexed, out);
+	length = bt_utf8_decode(text.data + at, text.length - at, &rune);
+	if (text.data[at] == '%') {
+		bt_strbuf_append_char(out, '%');
+		return at + 1;
+	}
+	bt_strbuf_append_c(out, "%!");
+	if (length != 0) {
+		bt_strbuf_append(out, text.data + at, length);
+	} else {
+		bt_strbuf_append_c(out, "\xef\xbf\xbd"); /* U+FFFD */
+	}
+	bt_strbuf_append_c(out, indexed ? "(BADINDEX)" : "(MISSING)");
+	return at + (length != 0 ? length : 1);
 }
 
 static void format(struct bt_str text, struct bt_strbuf *out)

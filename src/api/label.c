@@ -31,11 +31,6 @@ static bool is_alphanumeric(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static bool is_lower_alphanumeric(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
 bool bt_label_name_matches(struct bt_str name)
 {
 	if (name.length == 0 || !is_alphanumeric(name.data[0]) ||
@@ -65,7 +60,7 @@ bool bt_label_prefix_matches(struct bt_str prefix)
 			if (previous == '.' || (c == '.' && previous == '-')) {
 				return false;
 			}
-		} else if (!is_lower_alphanumeric(c)) {
+		} else if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))) {
 			return false;
 		}
 		previous = c;

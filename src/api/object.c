@@ -280,22 +280,6 @@ static struct bt_str find_bytes(struct bt_str message, uint32_t wanted)
 	return found;
 }
 
-/** As describe. */
-static void describe_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_strbuf *out)
-{
-	struct bt_str meta = find_bytes(bytes, OBJECT_META);
-	struct bt_str name = find_bytes(meta, META_NAME);
-	struct bt_str namespace_ = find_bytes(meta, META_NAMESPACE);
-
-	bt_strbuf_append_c(out, bt_kind_info(kind)->name);
-	if (name.length != 0) {
-		bt_strbuf_append_char(out, ' ');
-		append_shown(out, namespace_);
-		bt_strbuf_append_c(out, namespace_.length != 0 ? "/" : "");
-		append_shown(out, name);
-	}
-}
-
 /** The bytes of an arena that a copy of value takes; scratch: makes one. */
 static size_t bytes_of_copy(
 	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
@@ -362,8 +346,21 @@ int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_p
 		*out_object = object_fitted(kind, value, commons, &arena);
 	} else {
 		struct bt_strbuf what = {NULL, 0, 0};
+		struct bt_str meta;
+		struct bt_str name;
+		struct bt_str namespace_;
 
-		describe_protobuf(kind, bytes, &what);
+		/* As describe. */
+		meta = find_bytes(bytes, OBJECT_META);
+		name = find_bytes(meta, META_NAME);
+		namespace_ = find_bytes(meta, META_NAMESPACE);
+		bt_strbuf_append_c(&what, bt_kind_info(kind)->name);
+		if (name.length != 0) {
+			bt_strbuf_append_char(&what, ' ');
+			append_shown(&what, namespace_);
+			bt_strbuf_append_c(&what, namespace_.length != 0 ? "/" : "");
+			append_shown(&what, name);
+		}
 		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
 		bt_strbuf_finish(&what);
 	}

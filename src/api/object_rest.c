@@ -80,22 +80,6 @@ static void split(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *s
 	}
 }
 
-/** The reverse. */
-static void join(struct bt_pod *pod, struct bt_pod *own)
-{
-	pod->metadata.uid = own->metadata.uid;
-	pod->metadata.resource_version = own->metadata.resource_version;
-	pod->metadata.creation_timestamp = own->metadata.creation_timestamp;
-	pod->spec.volumes.items = own->spec.volumes.items;
-	pod->spec.volumes.count = own->spec.volumes.count;
-	pod->spec.volumes.present = own->spec.volumes.present;
-	pod->spec.node_name = own->spec.node_name;
-	pod->status.start_time = own->status.start_time;
-	for (uint32_t i = 0; i < own->status.conditions.count; i++) {
-		move_times(&pod->status.conditions.items[i], &own->status.conditions.items[i]);
-	}
-}
-
 /** The pod without what it has in common with others. */
 static struct bt_pod *unpack_into(const struct bt_packed_pod *packed, struct bt_arena *arena)
 {
@@ -106,7 +90,18 @@ static struct bt_pod *unpack_into(const struct bt_packed_pod *packed, struct bt_
 
 	bt_message_unpack(&bt_pod_message, rest, arena, pod);
 	bt_message_unpack(&bt_pod_message, bytes, arena, &own);
-	join(pod, &own);
+	/* The reverse. */
+	pod->metadata.uid = own.metadata.uid;
+	pod->metadata.resource_version = own.metadata.resource_version;
+	pod->metadata.creation_timestamp = own.metadata.creation_timestamp;
+	pod->spec.volumes.items = own.spec.volumes.items;
+	pod->spec.volumes.count = own.spec.volumes.count;
+	pod->spec.volumes.present = own.spec.volumes.present;
+	pod->spec.node_name = own.spec.node_name;
+	pod->status.start_time = own.status.start_time;
+	for (uint32_t i = 0; i < own.status.conditions.count; i++) {
+		move_times(&pod->status.conditions.items[i], &own.status.conditions.items[i]);
+	}
 	pod->metadata.name = bt_arena_str(arena, packed_name(packed));
 	return pod;
 }
@@ -125,46 +120,6 @@ static uint32_t bytes_to_unpack(const struct bt_packed_pod *packed)
 	}
 	bt_arena_finish(&trial);
 	return bytes;
-}
-
-static struct bt_packed_pod *pack(const struct bt_object *object)
-{
-	_Alignas(max_align_t) char memory[SCRATCH_BYTES];
-	struct bt_pod rest = *(const struct bt_pod *)object->value;
-	struct bt_pod own = {0};
-	struct bt_str name = rest.metadata.name;
-	struct bt_strbuf bytes = {0};
-	struct bt_packed_pod *packed;
-	struct bt_arena scratch;
-
-	bt_arena_init_with(&scratch, memory, sizeof(memory));
-	bt_pod_common_leave_out(&rest);
-	rest.metadata.name = own.metadata.name;
-	split(&rest, &own, &scratch);
-	bt_message_pack(&bt_pod_message, &own, &bytes);
-	packed = bt_malloc(sizeof(*packed) + name.length + bytes.length);
-	packed->name_length = name.length;
-	packed->packed_bytes = (uint32_t)bytes.length;
-	memcpy(packed->bytes, name.data, name.length);
-	memcpy(packed->bytes + name.length, bytes.data, bytes.length);
-	bt_strbuf_reset(&bytes);
-	bt_message_pack(&bt_pod_message, &rest, &bytes);
-	packed->rest = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
-	packed->unpacked_bytes = bytes_to_unpack(packed);
-	bt_strbuf_finish(&bytes);
-	bt_arena_finish(&scratch);
-	return packed;
-}
-
-static void unpack(struct bt_object *object)
-{
-	struct bt_pod *pod;
-
-	bt_arena_init(&object->arena, object->packed->unpacked_bytes);
-	pod = unpack_into(object->packed, &object->arena);
-	bt_pod_common_put_in(object->common, pod);
-	object->value = pod;
-	object->meta = &pod->metadata;
 }
 
 void bt_packed_pod_destroy(struct bt_packed_pod *packed)
@@ -186,7 +141,33 @@ void bt_object_settle(struct bt_object *object)
 		return;
 	}
 	if (object->packed == NULL) {
-		object->packed = pack(object);
+		struct bt_pod rest;
+		struct bt_pod own = {0};
+		struct bt_str name;
+		struct bt_strbuf bytes = {0};
+		struct bt_packed_pod *packed;
+		struct bt_arena scratch;
+
+		_Alignas(max_align_t) char memory[SCRATCH_BYTES];
+		rest = *(const struct bt_pod *)object->value;
+		name = rest.metadata.name;
+		bt_arena_init_with(&scratch, memory, sizeof(memory));
+		bt_pod_common_leave_out(&rest);
+		rest.metadata.name = own.metadata.name;
+		split(&rest, &own, &scratch);
+		bt_message_pack(&bt_pod_message, &own, &bytes);
+		packed = bt_malloc(sizeof(*packed) + name.length + bytes.length);
+		packed->name_length = name.length;
+		packed->packed_bytes = (uint32_t)bytes.length;
+		memcpy(packed->bytes, name.data, name.length);
+		memcpy(packed->bytes + name.length, bytes.data, bytes.length);
+		bt_strbuf_reset(&bytes);
+		bt_message_pack(&bt_pod_message, &rest, &bytes);
+		packed->rest = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
+		packed->unpacked_bytes = bytes_to_unpack(packed);
+		bt_strbuf_finish(&bytes);
+		bt_arena_finish(&scratch);
+		object->packed = packed;
 	}
 	bt_arena_finish(&object->arena);
 	object->value = NULL;
@@ -205,7 +186,13 @@ struct bt_object *bt_object_wake(struct bt_object *object)
 	BT_ASSERT(object->resting_count > 0);
 	object->resting_count--;
 	if (object->value == NULL) {
-		unpack(object);
+		struct bt_pod *pod;
+
+		bt_arena_init(&object->arena, object->packed->unpacked_bytes);
+		pod = unpack_into(object->packed, &object->arena);
+		bt_pod_common_put_in(object->common, pod);
+		object->value = pod;
+		object->meta = &pod->metadata;
 	}
 	return object;
 }

@@ -58,15 +58,6 @@ static void forget(struct bt_pod_commons *commons, uint32_t at)
 	}
 }
 
-/** Maybe what was remembered just now is forgotten as well. */
-static void limit_bytes(struct bt_pod_commons *commons)
-{
-	while (commons->bytes > BT_POD_COMMONS_BYTES_MAX) {
-		forget(commons, commons->next_slot);
-		commons->next_slot = (commons->next_slot + 1) % BT_POD_COMMONS;
-	}
-}
-
 static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct bt_pod *view)
 {
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, view);
@@ -104,7 +95,11 @@ struct bt_pod_common *bt_pod_commons_take_out(struct bt_pod_commons *commons, st
 	}
 	BT_ASSERT(common->reference_count < UINT32_MAX);
 	common->reference_count++;
-	limit_bytes(commons);
+	/* Maybe what was remembered just now is forgotten as well. */
+	while (commons->bytes > BT_POD_COMMONS_BYTES_MAX) {
+		forget(commons, commons->next_slot);
+		commons->next_slot = (commons->next_slot + 1) % BT_POD_COMMONS;
+	}
 	set_common(pod, &empty);
 	return common;
 }

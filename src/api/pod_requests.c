@@ -171,19 +171,6 @@ static void append_names(void *context, const struct bt_resource_list *list)
 	}
 }
 
-static void sort_names(struct name_set *names)
-{
-	uint32_t kept = 0;
-
-	qsort(names->items, names->count, sizeof(names->items[0]), bt_str_compare_qsort);
-	for (uint32_t i = 0; i < names->count; i++) {
-		if (kept == 0 || !bt_str_equal(names->items[kept - 1], names->items[i])) {
-			names->items[kept++] = names->items[i];
-		}
-	}
-	names->count = kept;
-}
-
 static void make_rows(struct computation *computation)
 {
 	struct bt_str few[INSERTION_NAMES_MAX];
@@ -194,10 +181,18 @@ static void make_rows(struct computation *computation)
 	if (total <= INSERTION_NAMES_MAX) {
 		visit_lists(computation, insert_names, &names);
 	} else {
+		uint32_t kept = 0;
+
 		BT_ASSERT(total < UINT32_MAX);
 		names.items = BT_ARENA_NEW_ARRAY(computation->arena, struct bt_str, (size_t)total);
 		visit_lists(computation, append_names, &names);
-		sort_names(&names);
+		qsort(names.items, names.count, sizeof(names.items[0]), bt_str_compare_qsort);
+		for (uint32_t i = 0; i < names.count; i++) {
+			if (kept == 0 || !bt_str_equal(names.items[kept - 1], names.items[i])) {
+				names.items[kept++] = names.items[i];
+			}
+		}
+		names.count = kept;
 	}
 	if (names.count == 0) {
 		return;
@@ -524,24 +519,6 @@ static void add_list(
 	}
 }
 
-static struct bt_resource_list result_of(const struct computation *computation)
-{
-	struct bt_resource_list result = {NULL, 0, true};
-
-	if (computation->row_count == 0) {
-		return result;
-	}
-	result.items = BT_ARENA_NEW_ARRAY(
-		computation->arena, struct bt_resource_entry, computation->row_count);
-	for (uint32_t i = 0; i < computation->row_count; i++) {
-		if (computation->rows[i].has_total) {
-			result.items[result.count++] = (struct bt_resource_entry){
-				computation->rows[i].name, computation->rows[i].total};
-		}
-	}
-	return result;
-}
-
 static struct bt_resource_list compute(const struct bt_pod *pod,
 	const struct bt_request_options *options, enum part part, struct bt_arena *arena)
 {
@@ -549,6 +526,7 @@ static struct bt_resource_list compute(const struct bt_pod *pod,
 		.pod = pod, .options = options, .part = part, .arena = arena};
 	bool pod_level =
 		pod->spec.resources != NULL && has_pod_level_name(&pod->spec.resources->requests);
+	struct bt_resource_list result = {NULL, 0, true};
 
 	if (part == PART_LIMITS) {
 		pod_level = pod_level ||
@@ -576,7 +554,18 @@ static struct bt_resource_list compute(const struct bt_pod *pod,
 	if (!options->no_overhead) {
 		add_list(&computation, &pod->spec.overhead, part == PART_LIMITS);
 	}
-	return result_of(&computation);
+	if (computation.row_count == 0) {
+		return result;
+	}
+	result.items = BT_ARENA_NEW_ARRAY(
+		computation.arena, struct bt_resource_entry, computation.row_count);
+	for (uint32_t i = 0; i < computation.row_count; i++) {
+		if (computation.rows[i].has_total) {
+			result.items[result.count++] = (struct bt_resource_entry){
+				computation.rows[i].name, computation.rows[i].total};
+		}
+	}
+	return result;
 }
 
 struct bt_resource_list bt_pod_requests(

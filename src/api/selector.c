@@ -128,22 +128,6 @@ static void add_integer_error(uint32_t index, struct bt_str value,
 	bt_strbuf_finish(&field);
 }
 
-static void add_value_error(const struct bt_requirement_source *source, uint32_t index,
-	const struct bt_requirement_path *path, const struct bt_error_sink *sink)
-{
-	struct bt_error_list details = {NULL, 0, 0};
-	struct bt_strbuf field = {NULL, 0, 0};
-
-	if (*sink->bytes_left != 0) {
-		bt_label_value_errors(source->values->items[index], sink->arena, &details);
-		bt_strbuf_printf(&field, "values[%u][", index);
-		bt_strbuf_append_str(&field, source->key);
-		bt_strbuf_append_char(&field, ']');
-	}
-	add_text_error(bt_strbuf_c(&field), source->values->items[index], &details, path, sink);
-	bt_strbuf_finish(&field);
-}
-
 /* --- construction --- */
 
 bool bt_selector_operator_parse(
@@ -248,7 +232,19 @@ bool bt_requirement_build(const struct bt_requirement_source *source,
 	}
 	for (uint32_t i = 0; i < source->values->count; i++) {
 		if (!bt_label_value_is_valid(source->values->items[i])) {
-			add_value_error(source, i, path, sink);
+			struct bt_error_list details = {NULL, 0, 0};
+			struct bt_strbuf field = {NULL, 0, 0};
+
+			if (*sink->bytes_left != 0) {
+				bt_label_value_errors(
+					source->values->items[i], sink->arena, &details);
+				bt_strbuf_printf(&field, "values[%u][", i);
+				bt_strbuf_append_str(&field, source->key);
+				bt_strbuf_append_char(&field, ']');
+			}
+			add_text_error(bt_strbuf_c(&field), source->values->items[i], &details,
+				path, sink);
+			bt_strbuf_finish(&field);
 			valid = false;
 		}
 	}

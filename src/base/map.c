@@ -62,17 +62,6 @@ void bt_map_reset(struct bt_map *map)
 	map->used = 0;
 }
 
-/* Put an entry into the first empty slot of its chain; there are no deleted slots. */
-static void place(struct bt_map_slot *slots, uint32_t capacity, struct bt_map_slot entry)
-{
-	uint32_t position = home_of(capacity, entry.tag);
-
-	while (slots[position].value != SLOT_EMPTY) {
-		position = (position + 1) & (capacity - 1);
-	}
-	slots[position] = entry;
-}
-
 static void rehash(struct bt_map *map, uint32_t capacity)
 {
 	struct bt_map_slot *slots = new_slots(capacity);
@@ -80,9 +69,17 @@ static void rehash(struct bt_map *map, uint32_t capacity)
 	for (uint32_t i = 0; i < map->capacity; i++) {
 		struct bt_map_slot entry = map->slots[i];
 		if (entry.value < SLOT_DELETED) {
+			uint32_t position;
+
 			BT_ASSERT_SLOW(map->hash_of == NULL ||
 				tag_of(map->hash_of(map->owner, entry.value)) == entry.tag);
-			place(slots, capacity, entry);
+			/* Put an entry into the first empty slot of its chain; there are no deleted
+			 * slots. */
+			position = home_of(capacity, entry.tag);
+			while (slots[position].value != SLOT_EMPTY) {
+				position = (position + 1) & (capacity - 1);
+			}
+			slots[position] = entry;
 		}
 	}
 	bt_free(map->slots);

@@ -245,24 +245,11 @@ static void resend(struct bt_rest_call *call, uint16_t code, int64_t wait_ns)
 	bt_rest_delay(call, BT_ADD_OVERFLOW(now_ns, wait_ns, &at_ns) ? INT64_MAX : at_ns);
 }
 
-static void log_retry_after(const struct bt_rest_call *call, int64_t seconds)
-{
-	struct bt_strbuf text = {0};
-
-	if (!BT_LOG_ENABLED(4)) {
-		return;
-	}
-	bt_strbuf_printf(&text, "Got a Retry-After %lld response for attempt %d to ",
-		(long long)seconds, call->resends + 1);
-	bt_rest_append_url(call, &text);
-	bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-}
-
 /* A response came. true: the call waits to be sent again. */
 static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 {
 	int64_t seconds;
+	struct bt_strbuf text = {0};
 
 	if ((code != 429 && code < 500) || call->resends >= BT_REST_RESENDS_MAX ||
 		!read_retry_after(call, &seconds)) {
@@ -273,7 +260,13 @@ static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 			call->client->may_wait_context, bt_ns_of_seconds(seconds))) {
 		return false;
 	}
-	log_retry_after(call, seconds);
+	if (BT_LOG_ENABLED(4)) {
+		bt_strbuf_printf(&text, "Got a Retry-After %lld response for attempt %d to ",
+			(long long)seconds, call->resends + 1);
+		bt_rest_append_url(call, &text);
+		bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__, "%s", bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+	}
 	bt_free(call->previous);
 	call->previous = NULL;
 	resend(call, code, bt_ns_of_seconds(seconds));

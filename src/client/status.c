@@ -169,22 +169,6 @@ static const char *fixed_text(uint16_t code)
 	}
 }
 
-static void append_subject(const struct bt_status_subject *subject, struct bt_strbuf *out)
-{
-	if (subject->resource.length == 0) {
-		return;
-	}
-	bt_strbuf_append_c(out, " (");
-	bt_strbuf_append_lower(out, bt_str_from(subject->method));
-	bt_strbuf_append_char(out, ' ');
-	bt_strbuf_append_str(out, subject->resource);
-	if (subject->name.length != 0) {
-		bt_strbuf_append_char(out, ' ');
-		bt_strbuf_append_str(out, subject->name);
-	}
-	bt_strbuf_append_char(out, ')');
-}
-
 void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena *arena,
 	struct bt_rest_answer *answer)
 {
@@ -220,7 +204,17 @@ void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena
 				"information",
 				answer->code);
 		}
-		append_subject(subject, &text);
+		if (subject->resource.length != 0) {
+			bt_strbuf_append_c(&text, " (");
+			bt_strbuf_append_lower(&text, bt_str_from(subject->method));
+			bt_strbuf_append_char(&text, ' ');
+			bt_strbuf_append_str(&text, subject->resource);
+			if (subject->name.length != 0) {
+				bt_strbuf_append_char(&text, ' ');
+				bt_strbuf_append_str(&text, subject->name);
+			}
+			bt_strbuf_append_char(&text, ')');
+		}
 		answer->message = bt_arena_str(arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		answer->class_ = class_of(BT_STR(""), answer->code);

@@ -163,36 +163,31 @@ static size_t scan_plain(const char *at, const char *end, bool *out_done)
 	return (size_t)(at - from);
 }
 
-static int end_name(
-	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
-{
-	int code = hold(frames, bytes, length, err);
-
-	if (code == 0) {
-		/* A member's name, with its quotes, decides what its value is for. */
-		struct bt_str quoted = bt_strbuf_str(&frames->held);
-		frames->state = LIST_COLON;
-		frames->part = BT_FRAME_ITEM; /* nothing that is handed out */
-		frames->is_items = bt_str_equal(quoted, BT_STR("\"items\""));
-		if (bt_str_equal(quoted, BT_STR("\"metadata\""))) {
-			frames->part = BT_FRAME_METADATA;
-		} else if (bt_str_equal(quoted, BT_STR("\"kind\""))) {
-			frames->part = BT_FRAME_KIND;
-		}
-		bt_strbuf_reset(&frames->held);
-	}
-	return code;
-}
-
 static int end_value(
 	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
+	int code;
+
 	switch ((enum role)frames->role) {
 	case ROLE_EVENT:
 		frames->state = WATCH_GAP;
 		break;
 	case ROLE_NAME:
-		return end_name(frames, bytes, length, err);
+		code = hold(frames, bytes, length, err);
+		if (code == 0) {
+			/* A member's name, with its quotes, decides what its value is for. */
+			struct bt_str quoted = bt_strbuf_str(&frames->held);
+			frames->state = LIST_COLON;
+			frames->part = BT_FRAME_ITEM; /* nothing that is handed out */
+			frames->is_items = bt_str_equal(quoted, BT_STR("\"items\""));
+			if (bt_str_equal(quoted, BT_STR("\"metadata\""))) {
+				frames->part = BT_FRAME_METADATA;
+			} else if (bt_str_equal(quoted, BT_STR("\"kind\""))) {
+				frames->part = BT_FRAME_KIND;
+			}
+			bt_strbuf_reset(&frames->held);
+		}
+		return code;
 	case ROLE_MEMBER:
 		frames->state = LIST_NAME;
 		break;

@@ -59,25 +59,6 @@ static bool covers(const struct bt_json_value *a, const struct bt_json_value *b)
 	return same;
 }
 
-static bool same_objects(const struct bt_json_value *a, const struct bt_json_value *b)
-{
-	/* The values must not be compared twice: with each level that would double the time. */
-	if (a->count != b->count) {
-		return covers(a, b);
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
-			return covers(a, b);
-		}
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (!bt_json_same(a->members[i].value, b->members[i].value)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 {
 	if (a == b) {
@@ -106,7 +87,22 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 		}
 		return true;
 	case BT_JSON_OBJECT:
-		return same_objects(a, b);
+		/* The values must not be compared twice: with each level that would double the
+		 * time. */
+		if (a->count != b->count) {
+			return covers(a, b);
+		}
+		for (uint32_t i = 0; i < a->count; i++) {
+			if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
+				return covers(a, b);
+			}
+		}
+		for (uint32_t i = 0; i < a->count; i++) {
+			if (!bt_json_same(a->members[i].value, b->members[i].value)) {
+				return false;
+			}
+		}
+		return true;
 	case BT_JSON__COUNT:
 		break;
 	}

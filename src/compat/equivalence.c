@@ -44,12 +44,6 @@ struct berth_equivalence_cache {
 
 /* --- classes --- */
 
-static uint64_t hash_of_class(const struct pod_class *class)
-{
-	return bt_hash_u64(
-		bt_hash_u64(bt_hash_u64(0, class->shape), class->label_set), class->scope.id);
-}
-
 static void release_class(struct berth_equivalence_cache *cache, const struct pod_class *class)
 {
 	bt_shape_unref(&cache->tables->shapes, class->shape);
@@ -95,6 +89,7 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	struct berth_equivalence_cache *cache, const struct berth_pod *outside)
 {
 	const struct bt_pod *pod = bt_const_pod_of(outside);
+	uint64_t hash;
 
 	if (cache->classes.count == BERTH_EQUIVALENCE_CLASSES_MAX) {
 		forget_all(cache);
@@ -105,7 +100,8 @@ struct berth_equivalence_class berth_equivalence_class_of(
 			bt_label_set_ref_map(&cache->tables->label_sets, &pod->metadata.labels),
 		.scope = scope_of(cache, pod),
 	};
-	uint64_t hash = hash_of_class(&class);
+	hash = bt_hash_u64(
+		bt_hash_u64(bt_hash_u64(0, class.shape), class.label_set), class.scope.id);
 
 	for (uint32_t it = bt_map_first(&cache->class_by_key, hash); it != BT_MAP_NONE;
 		it = bt_map_next(&cache->class_by_key, hash, it)) {

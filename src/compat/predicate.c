@@ -350,13 +350,6 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	return BERTH_OK;
 }
 
-static void close_node(struct berth_predicates *predicates, struct judged_node *node)
-{
-	while (node->pod_count > 0) {
-		bt_pod_info_finish_pending(predicates->state, &node->pods[--node->pod_count]);
-	}
-}
-
 /* --- results --- */
 
 /** The numbers behind "Insufficient <name>". */
@@ -479,7 +472,9 @@ static int run(enum berth_predicate predicate, const struct berth_predicate_meta
 			result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s",
 				BT_STR_ARG(bt_status_message_str(&status, &metadata->data->arena)));
 		}
-		close_node(predicates, &node);
+		while (node.pod_count > 0) {
+			bt_pod_info_finish_pending(predicates->state, &node.pods[--node.pod_count]);
+		}
 	}
 	return result;
 }

@@ -99,23 +99,11 @@ static struct bt_status select_victims(
 	return status;
 }
 
-static void keep_status(
-	struct dry_run *run, const struct berth_node_info *node, struct bt_status status)
-{
-	struct berth_plugin_status *entry = &run->statuses[run->status_count++];
-
-	entry->plugin = berth_node_info_name(node);
-	entry->status = status;
-	if (status.code == BT_STATUS_ERROR) {
-		bt_error_list_add(&run->errors, run->cycle->arena,
-			bt_status_message_str(&status, run->cycle->arena));
-	}
-}
-
 static void look_at_node(struct dry_run *run, const struct berth_node_info *node)
 {
 	struct berth_victims victims = {0};
 	struct bt_status status = select_victims(run, node, &victims);
+	struct berth_plugin_status *entry;
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
 		/* The list of its kind may be full: then it is nothing at all. */
@@ -139,7 +127,13 @@ static void look_at_node(struct dry_run *run, const struct berth_node_info *node
 		status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 	}
-	keep_status(run, node, status);
+	entry = &run->statuses[run->status_count++];
+	entry->plugin = berth_node_info_name(node);
+	entry->status = status;
+	if (status.code == BT_STATUS_ERROR) {
+		bt_error_list_add(&run->errors, run->cycle->arena,
+			bt_status_message_str(&status, run->cycle->arena));
+	}
 }
 
 void berth_preemption_dry_run(struct berth_preemption *preemption,

@@ -255,15 +255,6 @@ static bool event_correlator_add(struct bt_event_correlator *correlator,
 	return !is_spam(correlator, record);
 }
 
-static struct bt_event_correlator *event_correlator_create(void)
-{
-	struct bt_event_correlator *correlator = bt_calloc(1, sizeof(*correlator));
-	memory_init(&correlator->similar);
-	memory_init(&correlator->counted);
-	memory_init(&correlator->allowed);
-	return correlator;
-}
-
 static void event_correlator_destroy(struct bt_event_correlator *correlator)
 {
 	if (correlator == NULL) {
@@ -650,11 +641,16 @@ struct bt_event_sender *bt_event_sender_create(const struct bt_event_sender_opti
 {
 	struct bt_event_sender *sender = bt_calloc(1, sizeof(*sender));
 	struct bt_event_sink sink = {.context = sender, .post = post, .patch = patch, .take = take};
+	struct bt_event_correlator *correlator;
 	sender->options = *options;
 	sender->host = bt_strndup(options->host, strlen(options->host));
 	sender->component = bt_strndup(options->component, strlen(options->component));
 	sender->recorder = bt_event_recorder_create(&sink);
-	sender->correlator = event_correlator_create();
+	correlator = bt_calloc(1, sizeof(*correlator));
+	memory_init(&correlator->similar);
+	memory_init(&correlator->counted);
+	memory_init(&correlator->allowed);
+	sender->correlator = correlator;
 	bt_loop_add_worker(options->loop, work, sender);
 	return sender;
 }

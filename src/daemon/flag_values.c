@@ -380,24 +380,6 @@ static int check_sni(struct bt_str text, struct berth_error *err)
 	return 0;
 }
 
-/** What replaces the version stays in the list, whatever a later --version says. */
-static int set_version(
-	struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)
-{
-	if (bt_str_has_prefix(text, BT_STR("v"))) {
-		int code = bt_versions_check_replacement(text, err);
-		value->list.count = 0;
-		take_text(value, text);
-		value->number = 0;
-		return code;
-	}
-	if (bt_str_equal_c(text, "raw")) {
-		value->number = 1;
-		return 0;
-	}
-	return parse_bool(text, &value->number, err);
-}
-
 static int set_by_kind(
 	struct bt_daemon_flag_value *value, const char *text, struct berth_error *err)
 {
@@ -438,7 +420,19 @@ static int set_by_kind(
 	case BT_FLAG_KIND_VMODULE:
 		return check_vmodule(copy, err);
 	case BT_FLAG_KIND_VERSION:
-		return set_version(value, copy, err);
+		/* What replaces the version stays in the list, whatever a later --version says. */
+		if (bt_str_has_prefix(copy, BT_STR("v"))) {
+			int code = bt_versions_check_replacement(copy, err);
+			value->list.count = 0;
+			take_text(value, copy);
+			value->number = 0;
+			return code;
+		}
+		if (bt_str_equal_c(copy, "raw")) {
+			value->number = 1;
+			return 0;
+		}
+		return parse_bool(copy, &value->number, err);
 	}
 	return 0;
 }
@@ -473,25 +467,6 @@ void bt_flag_values_finish(struct bt_daemon_flag_value *values)
 }
 
 /* --- values as text --- */
-
-static void write_list(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)
-{
-	bt_strbuf_append_char(out, '[');
-	for (uint32_t i = 0; i < value->list.count; i++) {
-		const struct bt_flag_entry *entry = &value->list.items[i];
-		bt_strbuf_append_c(out, i > 0 ? "," : "");
-		if (value->row->kind == BT_FLAG_KIND_INTS) {
-			bt_strbuf_printf(out, "%lld", (long long)entry->number);
-		} else {
-			bt_strbuf_append_str(out, entry->text);
-		}
-		if (value->row->kind == BT_FLAG_KIND_LABELS) {
-			bt_strbuf_append_char(out, '=');
-			bt_strbuf_append_str(out, entry->second);
-		}
-	}
-	bt_strbuf_append_char(out, ']');
-}
 
 void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)
 {
@@ -528,7 +503,21 @@ void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_str
 	case BT_FLAG_KIND_SNI:
 	case BT_FLAG_KIND_VERSIONS:
 	case BT_FLAG_KIND_LABELS:
-		write_list(value, out);
+		bt_strbuf_append_char(out, '[');
+		for (uint32_t i = 0; i < value->list.count; i++) {
+			const struct bt_flag_entry *entry = &value->list.items[i];
+			bt_strbuf_append_c(out, i > 0 ? "," : "");
+			if (value->row->kind == BT_FLAG_KIND_INTS) {
+				bt_strbuf_printf(out, "%lld", (long long)entry->number);
+			} else {
+				bt_strbuf_append_str(out, entry->text);
+			}
+			if (value->row->kind == BT_FLAG_KIND_LABELS) {
+				bt_strbuf_append_char(out, '=');
+				bt_strbuf_append_str(out, entry->second);
+			}
+		}
+		bt_strbuf_append_char(out, ']');
 		return;
 	}
 }

@@ -53,19 +53,6 @@ static void append_text(struct bt_strbuf *out, struct bt_str text)
 	}
 }
 
-static void append_ref(struct bt_strbuf *out, const struct bt_log_pair *pair)
-{
-	struct bt_strbuf name = {0};
-	if (pair->namespace_.length > 0) {
-		bt_strbuf_append_str(&name, pair->namespace_);
-		bt_strbuf_append_char(&name, '/');
-	}
-	bt_strbuf_append_str(&name, pair->text);
-	bt_strbuf_append_char(out, '=');
-	bt_strbuf_append_quoted(out, bt_strbuf_str(&name));
-	bt_strbuf_finish(&name);
-}
-
 static void write_texts(struct bt_json_writer *writer, const struct bt_log_pair *pair)
 {
 	bt_json_begin_array(writer);
@@ -78,6 +65,7 @@ static void write_texts(struct bt_json_writer *writer, const struct bt_log_pair 
 static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
 {
 	struct bt_json_writer writer;
+	struct bt_strbuf name = {0};
 	bt_strbuf_printf(out, " %s", pair->key);
 	switch (pair->type) {
 	case BT_LOG_TYPE_STR:
@@ -95,7 +83,14 @@ static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
 		bt_strbuf_append_char(out, '"');
 		break;
 	case BT_LOG_TYPE_REF:
-		append_ref(out, pair);
+		if (pair->namespace_.length > 0) {
+			bt_strbuf_append_str(&name, pair->namespace_);
+			bt_strbuf_append_char(&name, '/');
+		}
+		bt_strbuf_append_str(&name, pair->text);
+		bt_strbuf_append_char(out, '=');
+		bt_strbuf_append_quoted(out, bt_strbuf_str(&name));
+		bt_strbuf_finish(&name);
 		break;
 	case BT_LOG_TYPE_STRS:
 		bt_strbuf_append_char(out, '=');

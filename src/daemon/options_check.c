@@ -198,43 +198,38 @@ static void take_manifest(
 
 /* --- the flags --- */
 
-static void validate_disabled(const bt_str_list *disabled, struct bt_config_errors *errors)
-{
-	struct bt_strbuf all = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &all, 0);
-	bt_json_begin_array(&writer);
-	for (uint32_t i = 0; i < disabled->count; i++) {
-		bt_json_write_str(&writer, disabled->items[i]);
-	}
-	bt_json_end_array(&writer);
-	for (uint32_t i = 0; i < disabled->count; i++) {
-		if (!is_name(disabled->items[i], true)) {
-			bt_config_errors_add(errors, NULL,
-				"metrics.disabledMetrics: Invalid value: %s: must be fully "
-				"qualified metric names matching \"^[a-zA-Z_:][a-zA-Z0-9_:]*$\", "
-				"got %s",
-				bt_strbuf_c(&all),
-				bt_config_errors_quote(errors, disabled->items[i]));
-			break;
-		}
-	}
-	bt_strbuf_finish(&all);
-}
-
 void bt_metrics_flags_take(struct bt_daemon_options *options,
 	const struct bt_daemon_flag_value *values, struct bt_config_errors *errors)
 {
 	const struct bt_daemon_flag_value *allowed = &values[BT_DAEMON_FLAG_ALLOW_METRIC_LABELS];
 	struct bt_str manifest = values[BT_DAEMON_FLAG_ALLOW_METRIC_LABELS_MANIFEST].text;
 	struct bt_str version = options->metrics.show_hidden_for_version;
+	struct bt_strbuf all = {0};
+	struct bt_json_writer writer;
 	if (version.length > 0 && !bt_str_equal_c(version, "1.35")) {
 		bt_config_errors_add(errors, NULL,
 			"metrics.showHiddenMetricsForVersion: Invalid value: %s: must be omitted "
 			"or have the value '1.%d'; only the previous minor version is allowed",
 			bt_config_errors_quote(errors, version), BT_KUBERNETES_MINOR - 1);
 	}
-	validate_disabled(&options->metrics.disabled, errors);
+	bt_json_writer_init(&writer, &all, 0);
+	bt_json_begin_array(&writer);
+	for (uint32_t i = 0; i < options->metrics.disabled.count; i++) {
+		bt_json_write_str(&writer, options->metrics.disabled.items[i]);
+	}
+	bt_json_end_array(&writer);
+	for (uint32_t i = 0; i < options->metrics.disabled.count; i++) {
+		if (!is_name(options->metrics.disabled.items[i], true)) {
+			bt_config_errors_add(errors, NULL,
+				"metrics.disabledMetrics: Invalid value: %s: must be fully "
+				"qualified metric names matching \"^[a-zA-Z_:][a-zA-Z0-9_:]*$\", "
+				"got %s",
+				bt_strbuf_c(&all),
+				bt_config_errors_quote(errors, options->metrics.disabled.items[i]));
+			break;
+		}
+	}
+	bt_strbuf_finish(&all);
 	struct allow_rules rules = {
 		BT_ARENA_NEW_ARRAY(&options->arena, struct allow_rule, allowed->list.count),
 		allowed->list.count};

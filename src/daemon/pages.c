@@ -107,33 +107,6 @@ static void count(const struct bt_health *health, const struct bt_health_check *
 	bt_metric_add(bt_metric_cell(health->counter, labels), 1);
 }
 
-/** A line for each check into out; names and lines of those that fail for the log. */
-static void run(const struct bt_health *health, struct wishes *wishes, struct bt_strbuf *out,
-	struct bt_strbuf *failed_names, struct bt_strbuf *failed_lines)
-{
-	struct bt_strbuf error = {0};
-	for (uint32_t i = 0; i < health->check_count; i++) {
-		const struct bt_health_check *check = &health->checks[i];
-		if (take_exclusion(wishes, check->name)) {
-			bt_strbuf_printf(out, "[+]%s excluded: ok\n", check->name);
-			continue;
-		}
-		bt_strbuf_reset(&error);
-		bool is_good = passes(check, &error);
-		count(health, check, is_good);
-		if (is_good) {
-			bt_strbuf_printf(out, "[+]%s ok\n", check->name);
-			continue;
-		}
-		bt_strbuf_printf(out, "[-]%s failed: reason withheld\n", check->name);
-		bt_strbuf_printf(
-			failed_names, "%s%s", failed_names->length != 0 ? "," : "", check->name);
-		bt_strbuf_printf(
-			failed_lines, "[-]%s failed: %s\n", check->name, bt_strbuf_c(&error));
-	}
-	bt_strbuf_finish(&error);
-}
-
 /** All checks; ?verbose and ?exclude= count. */
 static void health_answer(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
@@ -142,8 +115,29 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	struct bt_strbuf lines = {0};
 	struct bt_strbuf failed_names = {0};
 	struct bt_strbuf failed_lines = {0};
+	struct bt_strbuf error = {0};
 	bt_query_each(request->query, request->arena, take_wish, &wishes);
-	run(health, &wishes, &lines, &failed_names, &failed_lines);
+	/* A line for each check into out; names and lines of those that fail for the log. */
+	for (uint32_t i = 0; i < health->check_count; i++) {
+		const struct bt_health_check *check = &health->checks[i];
+		if (take_exclusion(&wishes, check->name)) {
+			bt_strbuf_printf(&lines, "[+]%s excluded: ok\n", check->name);
+			continue;
+		}
+		bt_strbuf_reset(&error);
+		bool is_good = passes(check, &error);
+		count(health, check, is_good);
+		if (is_good) {
+			bt_strbuf_printf(&lines, "[+]%s ok\n", check->name);
+			continue;
+		}
+		bt_strbuf_printf(&lines, "[-]%s failed: reason withheld\n", check->name);
+		bt_strbuf_printf(
+			&failed_names, "%s%s", failed_names.length != 0 ? "," : "", check->name);
+		bt_strbuf_printf(
+			&failed_lines, "[-]%s failed: %s\n", check->name, bt_strbuf_c(&error));
+	}
+	bt_strbuf_finish(&error);
 	for (uint32_t i = 0; i < wishes.excluded_count; i++) {
 		bt_strbuf_append_c(&lines,
 			i != 0 ? ", "

@@ -248,28 +248,11 @@ static void set_feature(
 	bt_metric_set(bt_metric_cell(family, values), is_enabled);
 }
 
-static void set_features(struct bt_metrics *metrics, const struct bt_versions *versions,
-	const struct bt_gates *gates)
-{
-	struct bt_metric *family = bt_metrics_register(metrics, &feature_family);
-
-	set_feature(family, "AllAlpha", BT_GATE_STAGE_ALPHA, gates->all_alpha);
-	set_feature(family, "AllBeta", BT_GATE_STAGE_BETA, gates->all_beta);
-	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-		enum bt_gate gate = (enum bt_gate)i;
-		enum bt_gate_stage stage =
-			bt_gate_state_at(gate, versions->release.emulated_minor).stage;
-
-		if (stage != BT_GATE_STAGE_NONE) {
-			set_feature(
-				family, bt_gate_name(gate), stage, bt_gate_enabled(gates, gate));
-		}
-	}
-}
-
 void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,
 	const struct bt_versions *versions, const struct bt_gates *gates)
 {
+	struct bt_metric *family;
+
 	for (uint32_t i = 0; i < PROCESS__COUNT; i++) {
 		(void)bt_metrics_register(metrics, &process_families[i]);
 	}
@@ -290,7 +273,19 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 
 	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &build_family), values), 1);
 	set_version(metrics, versions);
-	set_features(metrics, versions, gates);
+	family = bt_metrics_register(metrics, &feature_family);
+	set_feature(family, "AllAlpha", BT_GATE_STAGE_ALPHA, gates->all_alpha);
+	set_feature(family, "AllBeta", BT_GATE_STAGE_BETA, gates->all_beta);
+	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+		enum bt_gate gate = (enum bt_gate)i;
+		enum bt_gate_stage stage =
+			bt_gate_state_at(gate, versions->release.emulated_minor).stage;
+
+		if (stage != BT_GATE_STAGE_NONE) {
+			set_feature(
+				family, bt_gate_name(gate), stage, bt_gate_enabled(gates, gate));
+		}
+	}
 }
 
 #define LIMIT_NAME "kube_pod_resource_limit"

@@ -52,22 +52,6 @@ static bool is_token(struct bt_str text)
 	return text.length != 0;
 }
 
-/* Several equal lengths are one length; different ones are an attack. */
-static void parse_length(struct bt_http_answer *answer, struct bt_str value)
-{
-	uint64_t length = 0;
-	bool is_number = value.length != 0 && value.length <= 18;
-	for (uint32_t i = 0; i < value.length && is_number; i++) {
-		is_number = value.data[i] >= '0' && value.data[i] <= '9';
-		length = length * 10 + (uint64_t)(value.data[i] - '0');
-	}
-	if (!is_number || (answer->has_length && answer->left != length)) {
-		answer->is_bad_length = true;
-	}
-	answer->has_length = true;
-	answer->left = length;
-}
-
 /* The header's line lies at the end of `head`; leaves "Name:value" there. */
 static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 {
@@ -79,7 +63,20 @@ static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 	struct bt_str value =
 		bt_str_trim(bt_str_sub(line, (uint32_t)colon + 1, BT_STR_MAX), BLANKS);
 	if (bt_str_equal_without_case(name, BT_STR("Content-Length"))) {
-		parse_length(answer, value);
+		uint64_t length = 0;
+		bool is_number;
+
+		/* Several equal lengths are one length; different ones are an attack. */
+		is_number = value.length != 0 && value.length <= 18;
+		for (uint32_t i = 0; i < value.length && is_number; i++) {
+			is_number = value.data[i] >= '0' && value.data[i] <= '9';
+			length = length * 10 + (uint64_t)(value.data[i] - '0');
+		}
+		if (!is_number || (answer->has_length && answer->left != length)) {
+			answer->is_bad_length = true;
+		}
+		answer->has_length = true;
+		answer->left = length;
 	} else if (bt_str_equal_without_case(name, BT_STR("Transfer-Encoding"))) {
 		/* once, and no other encoding than chunks */
 		if (answer->is_chunked || !bt_str_equal_without_case(value, BT_STR("chunked"))) {

@@ -40,14 +40,6 @@ static void append_transfer(struct bt_http_list *list, struct bt_http_transfer *
 	transfer->client->running_count += list == &transfer->client->running ? 1 : 0;
 }
 
-static void prepend_transfer(struct bt_http_list *list, struct bt_http_transfer *transfer)
-{
-	transfer->list = list;
-	transfer->next = list->first;
-	*(list->first != NULL ? &list->first->previous : &list->last) = transfer;
-	list->first = transfer;
-}
-
 static void finish_transfer(struct bt_http_transfer *transfer)
 {
 	bt_strbuf_finish_wiped(&transfer->url_text);
@@ -394,11 +386,16 @@ void bt_http_transfer_complete(struct bt_http_transfer *transfer)
 void bt_http_transfer_requeue(struct bt_http_transfer *transfer)
 {
 	bool is_bodiless = transfer->answer.is_bodiless;
+	struct bt_http_list *list;
 	bt_http_answer_reset(&transfer->answer);
 	transfer->answer.is_bodiless = is_bodiless;
 	transfer->is_redirect = false;
 	unlink_transfer(transfer);
-	prepend_transfer(&transfer->client->queue, transfer);
+	list = &transfer->client->queue;
+	transfer->list = list;
+	transfer->next = list->first;
+	*(list->first != NULL ? &list->first->previous : &list->last) = transfer;
+	list->first = transfer;
 	bt_loop_call_at(transfer->client->loop, 0);
 }
 
@@ -507,25 +504,6 @@ static void check_transfer(struct bt_http_transfer *transfer, int64_t now_ns, bo
 	bt_http_connection_check_due(transfer->connection, now_ns);
 }
 
-static void check_due(struct bt_http_client *client, int64_t now_ns)
-{
-	if (now_ns < client->due_ns) {
-		return;
-	}
-	bool was_away = now_ns - client->due_ns > AWAY_NS;
-	client->due_ns = INT64_MAX;
-	struct bt_http_list *lists[] = {&client->queue, &client->running};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
-		struct bt_http_transfer *next = NULL;
-		for (struct bt_http_transfer *transfer = lists[i]->first; transfer != NULL;
-			transfer = next) {
-			next = transfer->next;
-			check_transfer(transfer, now_ns, was_away);
-		}
-	}
-	bt_http_connection_expire_idle(client, now_ns);
-}
-
 static bool has_room(const struct bt_http_client *client)
 {
 	return client->connections_max == 0 || client->running_count < client->connections_max;
@@ -534,7 +512,20 @@ static bool has_room(const struct bt_http_client *client)
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_http_client *client = context;
-	check_due(client, now_ns);
+	if (now_ns >= client->due_ns) {
+		bool was_away = now_ns - client->due_ns > AWAY_NS;
+		client->due_ns = INT64_MAX;
+		struct bt_http_list *lists[] = {&client->queue, &client->running};
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+			struct bt_http_transfer *next = NULL;
+			for (struct bt_http_transfer *transfer = lists[i]->first; transfer != NULL;
+				transfer = next) {
+				next = transfer->next;
+				check_transfer(transfer, now_ns, was_away);
+			}
+		}
+		bt_http_connection_expire_idle(client, now_ns);
+	}
 	while (client->queue.first != NULL && has_room(client)) {
 		struct bt_http_transfer *transfer = client->queue.first;
 		unlink_transfer(transfer);

@@ -292,27 +292,6 @@ static int wait_ms(int64_t due_ns, int64_t now_ns)
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-static void dispatch(struct bt_loop *loop, const struct epoll_event *events, int count)
-{
-	loop->dispatching++;
-	for (int i = 0; i < count; i++) {
-		const struct bt_loop_source *source = events[i].data.ptr;
-		if (source->fd < 0) {
-			continue;
-		}
-		if (source->ready != NULL) {
-			source->ready(source->context);
-			continue;
-		}
-		/* an earlier callback of this turn may have changed its mind */
-		uint32_t directions = directions_of(events[i].events) & source->directions;
-		if (directions != 0) {
-			source->watcher(source->context, directions);
-		}
-	}
-	loop->dispatching--;
-}
-
 /* Workers that an outer turn is calling still have to hear of what is due. */
 static void keep_due(struct bt_loop *loop)
 {
@@ -363,7 +342,23 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 			err, BERTH_ERR_IO, "waiting in an event loop: %s", strerror(errno));
 	}
 	keep_due(loop);
-	dispatch(loop, events, count);
+	loop->dispatching++;
+	for (int i = 0; i < count; i++) {
+		const struct bt_loop_source *source = events[i].data.ptr;
+		if (source->fd < 0) {
+			continue;
+		}
+		if (source->ready != NULL) {
+			source->ready(source->context);
+			continue;
+		}
+		/* an earlier callback of this turn may have changed its mind */
+		uint32_t directions = directions_of(events[i].events) & source->directions;
+		if (directions != 0) {
+			source->watcher(source->context, directions);
+		}
+	}
+	loop->dispatching--;
 	free_removed(loop);
 	call_workers(loop);
 	free_removed(loop);
