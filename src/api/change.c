@@ -12,8 +12,6 @@ static void add_event(struct bt_change_events *events, uint32_t action)
 	events->actions[events->count++] = action;
 }
 
-/* --- equality --- */
-
 bool bt_str_map_equal(const struct bt_str_map *a, const struct bt_str_map *b)
 {
 	if (a->count != b->count) {
@@ -87,8 +85,6 @@ static bool nullable_equal(struct bt_str a, struct bt_str b)
 {
 	return (a.data == NULL) == (b.data == NULL) && bt_str_equal(a, b);
 }
-
-/* --- pods --- */
 
 /** Some resource of the old effective requests is gone or smaller. */
 static bool scaled_down(const struct bt_pod *old_pod, const struct bt_pod *new_pod,
@@ -184,8 +180,6 @@ struct bt_change_events bt_pod_change_events(const struct bt_pod *old_pod,
 	}
 	return events;
 }
-
-/* --- nodes --- */
 
 struct condition_order {
 	const struct bt_node_condition *condition;

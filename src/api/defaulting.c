@@ -6,8 +6,6 @@
 #define MILLI_EXPONENT (-3)
 #define DEFAULT_TOLERATION_SECONDS 300
 
-/* --- resource lists --- */
-
 /** The quantity in multiples of 1/1000, rounded up; false when it is one already. */
 static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out_rounded)
 {
@@ -79,8 +77,6 @@ static void add_missing(struct bt_resource_list *list, const struct bt_resource_
 	}
 	*list = (struct bt_resource_list){merged, count, true};
 }
-
-/* --- containers --- */
 
 static bool port_changes(const struct bt_container_port *port, bool host_network)
 {
@@ -155,8 +151,6 @@ static void default_containers(bt_container_list *list, bool host_network, struc
 	}
 }
 
-/* --- pod level --- */
-
 /** What the server copies from the containers when the pod has limits of its own. */
 static bool is_copied_request(struct bt_str name)
 {
@@ -196,8 +190,6 @@ static void default_pod_level(struct bt_pod_spec *spec, struct bt_arena *arena)
 	}
 	spec->resources = own;
 }
-
-/* --- public --- */
 
 void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena)
 {

@@ -26,9 +26,8 @@ static bool seen_before(const struct bt_map *seen, const struct bt_error_list *l
 {
 	uint64_t hash = bt_str_hash(list->items[item]);
 
-	for (uint32_t at = bt_map_first(seen, hash); at != BT_MAP_NONE;
-		at = bt_map_next(seen, hash, at)) {
-		if (bt_str_equal(list->items[bt_map_value(seen, at)], list->items[item])) {
+	BT_MAP_EACH (seen, hash, index) {
+		if (bt_str_equal(list->items[index], list->items[item])) {
 			return true;
 		}
 	}

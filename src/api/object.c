@@ -144,8 +144,6 @@ void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_
 	bt_strbuf_finish(&api_version);
 }
 
-/* --- reading --- */
-
 /** Bytes of a hostile name that a message shows. */
 #define SHOWN_MAX 256
 

@@ -56,8 +56,6 @@ struct computation {
 	uint32_t status_count;
 };
 
-/* --- names --- */
-
 typedef void (*list_visitor)(void *context, const struct bt_resource_list *list);
 
 static const struct bt_resource_list *part_of(
@@ -227,8 +225,6 @@ static struct row *row_of(struct computation *computation, struct bt_str name)
 	return NULL;
 }
 
-/* --- per name arithmetic; a missing side is taken as is --- */
-
 static void row_add(
 	struct bt_quantity *sum, bool *has, const struct bt_quantity *value, struct bt_arena *arena)
 {
@@ -255,8 +251,6 @@ static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quan
 		bt_quantity_make_big(maximum, arena);
 	}
 }
-
-/* --- one container --- */
 
 /** own = max(own, list) per name; keep_existing: only names that have no own value yet. */
 static void merge_own(
@@ -426,8 +420,6 @@ static void add_containers(struct computation *computation)
 		}
 	}
 }
-
-/* --- the whole pod --- */
 
 static bool has_pod_level_name(const struct bt_resource_list *list)
 {

@@ -10,8 +10,6 @@
 /** Up to here a linear search among a requirement's values beats a binary one. */
 #define LINEAR_VALUES_MAX 8
 
-/* --- error texts --- */
-
 static void append_path(const struct bt_requirement_path *path, struct bt_strbuf *out)
 {
 	switch (path->place) {
@@ -127,8 +125,6 @@ static void add_integer_error(uint32_t index, struct bt_str value,
 	add_text_error(bt_strbuf_c(&field), value, &details, path, sink);
 	bt_strbuf_finish(&field);
 }
-
-/* --- construction --- */
 
 bool bt_selector_operator_parse(
 	struct bt_str text, bool with_comparison, enum bt_selector_operator *out_operator)
@@ -259,8 +255,6 @@ bool bt_requirement_build(const struct bt_requirement_source *source,
 	return true;
 }
 
-/* --- matching --- */
-
 static bool has_value(const struct bt_requirement *requirement, struct bt_str value)
 {
 	uint32_t low = 0;
@@ -333,8 +327,6 @@ bool bt_selector_is_empty(const struct bt_selector *selector)
 {
 	return !selector->nothing && selector->requirement_count == 0;
 }
-
-/* --- label selectors --- */
 
 /** Requirement of one pair of a map: the value is borrowed from the pair. */
 static struct bt_requirement equality(const struct bt_str_pair *pair)

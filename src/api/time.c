@@ -261,8 +261,6 @@ int bt_time_compare(const struct bt_time *a, const struct bt_time *b)
 	return (a->nanoseconds > b->nanoseconds) - (a->nanoseconds < b->nanoseconds);
 }
 
-/* --- as a field's type --- */
-
 static int decode(struct bt_json_reader *reader, struct bt_arena *arena, uint32_t fraction_digits,
 	struct bt_time *out, struct berth_error *err)
 {

@@ -33,10 +33,7 @@ static struct bt_symbol_entry *live_entry(const struct bt_symbol_table *table, b
 
 static uint32_t find_id(const struct bt_symbol_table *table, struct bt_str text, uint64_t hash)
 {
-	uint32_t at = bt_map_first(&table->map, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
-		uint32_t id = bt_map_value(&table->map, at);
+	BT_MAP_EACH (&table->map, hash, id) {
 		const struct bt_symbol_entry *entry = &table->entries.items[id];
 		if (entry->hash == hash &&
 			bt_str_equal((struct bt_str){entry->text, entry->length}, text)) {

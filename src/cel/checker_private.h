@@ -6,8 +6,6 @@
 #include "cel/ast.h"
 #include "cel/function.h"
 
-/* --- inference --- */
-
 /*
  * What the checker knows about types while it works: which types go where, and what the parameters
  * met so far stand for. Spec: 12b section 7.1.
@@ -72,8 +70,6 @@ struct bt_cel_signature {
 /** The types of a row of functions.def, with fresh parameters. */
 void bt_cel_signature_read(struct bt_cel_inference *inference, const char *text,
 	struct bt_cel_signature *out_signature);
-
-/* --- checker --- */
 
 /** Overloads of one name and style, at most. */
 #define BT_CEL_OVERLOADS_MAX 16

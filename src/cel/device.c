@@ -3,8 +3,6 @@
 
 #include "cel/evaluate_private.h"
 
-/* --- types --- */
-
 #define TYPE(kind_) (&bt_cel_types[BT_CEL_##kind_])
 #define MAP_OF(value_) \
 	{ \
@@ -46,8 +44,6 @@ const struct bt_cel_environment *bt_cel_device_environment(bool list_attributes)
 
 	return &environments[list_attributes];
 }
-
-/* --- values --- */
 
 /** Something with a qualified name, on its way into a map of maps. */
 struct named {
@@ -241,8 +237,6 @@ int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, boo
 	*out_value = (struct bt_cel_value){.kind = BT_CEL_DEVICE, .fields = fields};
 	return 0;
 }
-
-/* --- matching --- */
 
 /** Why a result is not a bool. Spec: 12b section 8.10. */
 static const char *conversion_problem(enum bt_cel_kind kind)

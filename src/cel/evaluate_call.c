@@ -12,8 +12,6 @@
 #define SECONDS_MIN INT64_C(-62135596800)
 #define SECONDS_MAX INT64_C(253402300799)
 
-/* --- numbers --- */
-
 /** Into *left; the error of an overflow, or NULL. */
 static const char *int_arithmetic(enum bt_cel_operator operation, int64_t *left, int64_t right)
 {
@@ -85,8 +83,6 @@ static struct bt_cel_value number_arithmetic(
 	return overflow != NULL ? bt_cel_error(bt_str_from(overflow)) : left;
 }
 
-/* --- times --- */
-
 static struct bt_cel_value duration_result(bool is_overflow, const int64_t *duration_ns)
 {
 	return is_overflow
@@ -117,8 +113,6 @@ static struct bt_cel_value shift_timestamp(
 	}
 	return (struct bt_cel_value){.kind = BT_CEL_TIMESTAMP, .timestamp = time};
 }
-
-/* --- texts and lists --- */
 
 static struct bt_cel_value concatenate_texts(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *left, const struct bt_cel_value *right)
@@ -165,8 +159,6 @@ static struct bt_cel_value concatenate_lists(
 	}
 	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, (uint32_t)count}};
 }
-
-/* --- operators --- */
 
 static struct bt_cel_value time_arithmetic(enum bt_cel_operator operation,
 	const struct bt_cel_value *left, const struct bt_cel_value *right)
@@ -330,8 +322,6 @@ static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt
 	return evaluation->stop;
 }
 
-/* --- logic --- */
-
 /** && and ||: one flat operation, whatever the number of operands. */
 static struct bt_cel_value evaluate_logic(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool deciding)
@@ -358,8 +348,6 @@ static struct bt_cel_value evaluate_logic(
 	}
 	return problem.kind != BT_CEL_NULL ? problem : bt_cel_bool(!deciding);
 }
-
-/* --- operators --- */
 
 /** Both sides, whatever the first one is. false: *out_left is the first error of the two. */
 static bool evaluate_sides(struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node,

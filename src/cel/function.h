@@ -241,8 +241,6 @@ bool bt_cel_format_parse(struct bt_cel_evaluation *evaluation, struct bt_str for
 /** Why a clause takes no values of a kind, up to the name of the kind; NULL: it takes them. */
 const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
 
-/* --- the code of the rows of functions.def: bt_cel_fn_<code> for each --- */
-
 /* Spec: 12b section 9. */
 #define BT_CEL_FUNCTION(name_, style_, signature_, guard_, charge_, code_, variant_) \
 	struct bt_cel_value bt_cel_fn_##code_(const struct bt_cel_call *call);

@@ -22,8 +22,6 @@ static struct bt_cel_value refuse(struct bt_cel_evaluation *evaluation,
 		bt_cel_kind_name(value->kind), bt_cel_kind_name(target));
 }
 
-/* --- type, dyn --- */
-
 struct bt_cel_value bt_cel_fn_type(const struct bt_cel_call *call)
 {
 	/* At run time a list is a list, whatever is in it. */
@@ -49,8 +47,6 @@ struct bt_cel_value bt_cel_fn_dyn(const struct bt_cel_call *call)
 	return call->arguments[0];
 }
 
-/* --- bool --- */
-
 struct bt_cel_value bt_cel_fn_to_bool(const struct bt_cel_call *call)
 {
 	const struct bt_cel_value *value = &call->arguments[0];
@@ -68,8 +64,6 @@ struct bt_cel_value bt_cel_fn_to_bool(const struct bt_cel_call *call)
 	}
 	return refuse(call->evaluation, value, BT_CEL_BOOL);
 }
-
-/* --- int, uint --- */
 
 struct bt_cel_value bt_cel_fn_to_int(const struct bt_cel_call *call)
 {
@@ -144,8 +138,6 @@ struct bt_cel_value bt_cel_fn_to_uint(const struct bt_cel_call *call)
 	}
 }
 
-/* --- double --- */
-
 static uint32_t skip_digits(struct bt_str text, uint32_t at)
 {
 	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
@@ -219,8 +211,6 @@ struct bt_cel_value bt_cel_fn_to_double(const struct bt_cel_call *call)
 		return refuse(evaluation, value, BT_CEL_DOUBLE);
 	}
 }
-
-/* --- string, bytes --- */
 
 void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out)
 {
@@ -324,8 +314,6 @@ struct bt_cel_value bt_cel_fn_to_bytes(const struct bt_cel_call *call)
 	return result.kind == BT_CEL_BYTES ? result
 					   : refuse(evaluation, &call->arguments[0], BT_CEL_BYTES);
 }
-
-/* --- duration, timestamp --- */
 
 struct bt_cel_value bt_cel_fn_to_duration(const struct bt_cel_call *call)
 {

@@ -131,8 +131,6 @@ static bool append_buffer(struct bt_cel_output *output, struct bt_strbuf *buffer
 	return fits;
 }
 
-/* --- %s --- */
-
 static bool append_double(struct bt_cel_output *output, double value)
 {
 	struct bt_strbuf buffer = {NULL, 0, 0};
@@ -304,8 +302,6 @@ static void format_string(struct printer *printer, const struct bt_cel_value *va
 	(void)append_buffer(output, &buffer);
 }
 
-/* --- numbers --- */
-
 static void format_real(struct printer *printer, struct bt_cel_format_clause clause,
 	const struct bt_cel_value *value)
 {
@@ -415,8 +411,6 @@ static void format_integer(struct printer *printer, struct bt_cel_format_clause 
 	}
 	(void)append_buffer(&printer->output, &buffer);
 }
-
-/* --- clauses --- */
 
 static void format_clause(struct printer *printer, struct bt_cel_format_clause clause,
 	const struct bt_cel_value *value)

@@ -26,8 +26,6 @@ static struct bt_cel_value *make_list(struct bt_cel_evaluation *evaluation, uint
 	return bt_cel_alloc(evaluation, count, sizeof(struct bt_cel_value));
 }
 
-/* --- parts and orders of a list --- */
-
 struct bt_cel_value bt_cel_fn_slice(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
@@ -134,8 +132,6 @@ struct bt_cel_value bt_cel_fn_flatten(const struct bt_cel_call *call)
 	}
 	return list_of(list.items, list.count);
 }
-
-/* --- over all elements --- */
 
 bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
 {
@@ -275,8 +271,6 @@ struct bt_cel_value bt_cel_fn_list_index_of(const struct bt_cel_call *call)
 	return bt_cel_int(passed < list.count ? (int64_t)at : -1);
 }
 
-/* --- first, last --- */
-
 struct bt_cel_value bt_cel_fn_list_end(const struct bt_cel_call *call)
 {
 	struct bt_cel_list list = call->arguments[0].list;
@@ -288,8 +282,6 @@ struct bt_cel_value bt_cel_fn_list_end(const struct bt_cel_call *call)
 	}
 	return result;
 }
-
-/* --- includes --- */
 
 struct bt_cel_value bt_cel_fn_includes(const struct bt_cel_call *call)
 {

@@ -176,8 +176,6 @@ static void check_datetime(struct bt_str text, struct bt_arena *arena, struct bt
 	}
 }
 
-/* --- the formats --- */
-
 static const struct format formats[] = {
 	{BT_STR_INIT("dns1123Label"), 30, DNS1123_LABEL, false, NULL},
 	{BT_STR_INIT("dns1123Subdomain"), 60, DNS1123_SUBDOMAIN, false, NULL},

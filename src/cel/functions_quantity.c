@@ -71,8 +71,6 @@ struct bt_cel_value bt_cel_fn_is_quantity(const struct bt_cel_call *call)
 	return bt_cel_bool(parse(call->evaluation, call->arguments[0].text, &quantity, NULL) == 0);
 }
 
-/* --- comparison --- */
-
 struct bt_cel_value bt_cel_fn_quantity_compare(const struct bt_cel_call *call)
 {
 	return bt_cel_answer_order(call,
@@ -85,8 +83,6 @@ struct bt_cel_value bt_cel_fn_quantity_sign(const struct bt_cel_call *call)
 
 	return bt_cel_int(bt_quantity_compare(call->arguments[0].quantity, &zero));
 }
-
-/* --- arithmetic --- */
 
 struct bt_cel_value bt_cel_fn_quantity_sum(const struct bt_cel_call *call)
 {
@@ -108,8 +104,6 @@ struct bt_cel_value bt_cel_fn_quantity_sum(const struct bt_cel_call *call)
 	result.quantity = quantity;
 	return result;
 }
-
-/* --- conversion --- */
 
 /** Held as integer x 10^s with s >= 0, and the product fits. */
 static bool to_integer(const struct bt_quantity *quantity, int64_t *out)

@@ -9,8 +9,6 @@
 
 /* Functions of strings. Spec: 12b sections 9.1 and 9.2. */
 
-/* --- startsWith, endsWith, contains, size: they test the kinds themselves, section 8.9 --- */
-
 struct bt_cel_value bt_cel_fn_test_end(const struct bt_cel_call *call)
 {
 	struct bt_str text = call->arguments[0].text;
@@ -66,8 +64,6 @@ struct bt_cel_value bt_cel_fn_size(const struct bt_cel_call *call)
 		return bt_cel_error(BT_STR("no such overload: size"));
 	}
 }
-
-/* --- places in a text --- */
 
 static struct bt_cel_value out_of_range(struct bt_cel_evaluation *evaluation, int64_t index)
 {
@@ -164,8 +160,6 @@ struct bt_cel_value bt_cel_fn_string_index_of(const struct bt_cel_call *call)
 	}
 	return bt_cel_int(found);
 }
-
-/* --- changed texts --- */
 
 struct bt_cel_value bt_cel_fn_change_case(const struct bt_cel_call *call)
 {
@@ -277,8 +271,6 @@ struct bt_cel_value bt_cel_fn_replace(const struct bt_cel_call *call)
 	return bt_cel_string((struct bt_str){bytes, (uint32_t)length});
 }
 
-/* --- split, join --- */
-
 struct bt_cel_value bt_cel_fn_split(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
@@ -353,8 +345,6 @@ struct bt_cel_value bt_cel_fn_join(const struct bt_cel_call *call)
 	}
 	return bt_cel_string((struct bt_str){bytes, (uint32_t)length});
 }
-
-/* --- strings.quote --- */
 
 struct bt_cel_value bt_cel_fn_quote(const struct bt_cel_call *call)
 {

@@ -417,8 +417,6 @@ static int parse_cidr(struct bt_str text, struct bt_cel_cidr *out, struct berth_
 	return 0;
 }
 
-/* --- addresses --- */
-
 static struct bt_cel_value make_ip(struct bt_cel_evaluation *evaluation, const struct bt_cel_ip *ip)
 {
 	struct bt_cel_value result = {.kind = BT_CEL_IP};
@@ -473,8 +471,6 @@ struct bt_cel_value bt_cel_fn_ip_family(const struct bt_cel_call *call)
 	return bt_cel_int(call->arguments[0].ip->is_v6 ? 6 : 4);
 }
 
-/* --- kinds of addresses --- */
-
 /** The first bits of ip are those of the bytes. */
 static bool has_prefix(const struct bt_cel_ip *ip, const uint8_t *bytes, uint32_t bits)
 {
@@ -517,8 +513,6 @@ struct bt_cel_value bt_cel_fn_ip_test(const struct bt_cel_call *call)
 			!is_unspecified && !is_loopback && !is_link_local_unicast);
 	}
 }
-
-/* --- networks --- */
 
 static struct bt_cel_value make_cidr(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_cidr *cidr)

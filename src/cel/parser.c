@@ -29,8 +29,6 @@ struct bt_cel_parser {
 	BT_VEC(struct bt_cel_element) elements;
 };
 
-/* --- tokens and nodes --- */
-
 static struct bt_cel_token take_token(struct bt_cel_parser *parser)
 {
 	struct bt_cel_token token = parser->token;

@@ -16,8 +16,6 @@ struct renamer {
 	struct bt_strbuf *out;
 };
 
-/** --- words that stay --- */
-
 static const char *const functions[] = {
 #define BT_CEL_FUNCTION(name, style, signature, guard, charge, code, variant) name,
 #define BT_CEL_OWN(name, style, signature) name,
@@ -96,8 +94,6 @@ static bool is_amount(struct bt_str text)
 	return has_digit && letters <= UNIT_LETTERS_MAX;
 }
 
-/** --- tokens --- */
-
 static bool read_tokens(struct renamer *renamer, struct bt_str source)
 {
 	renamer->issues = (struct bt_cel_issues){.source = source, .arena = renamer->arena};
@@ -141,8 +137,6 @@ static struct bt_str rename_name(const struct renamer *renamer, struct bt_str na
 {
 	return renamer->renaming->rename(renamer->renaming->context, name, renamer->arena);
 }
-
-/** --- literals --- */
 
 /** false: an escape is wrong. */
 static bool read_literal(struct renamer *renamer, uint32_t index, struct bt_str *out_text)
@@ -208,8 +202,6 @@ static void rename_pair(const struct renamer *renamer, struct bt_str domain, str
 	*out_name = bt_str_sub(whole, slash + 1, whole.length);
 }
 
-/** --- identifiers --- */
-
 /** The domain of a field that is written behind ["domain"]. */
 static bool find_domain(
 	struct renamer *renamer, uint32_t index, int dots, struct bt_str *out_domain)
@@ -248,8 +240,6 @@ static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 	return dots == 0 && IS_AMONG(name, roots) ? name : rename_name(renamer, name);
 }
 
-/** --- parts of texts --- */
-
 /** "." function "(" literal ")" behind a variable or field, with the function at index. */
 static bool is_part_call(const struct renamer *renamer, uint32_t index)
 {
@@ -283,8 +273,6 @@ static bool append_part_call(struct renamer *renamer, uint32_t index)
 	bt_strbuf_append_char(renamer->out, ')');
 	return true;
 }
-
-/** --- all of them --- */
 
 static bool append_token(struct renamer *renamer, uint32_t index)
 {

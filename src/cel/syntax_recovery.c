@@ -94,8 +94,6 @@ void bt_cel_syntax_accept(struct bt_cel_syntax *syntax)
 	skip(syntax);
 }
 
-/* --- messages --- */
-
 static void append_set(struct bt_strbuf *out, uint64_t set)
 {
 	bool is_single = (set & (set - 1)) == 0;
@@ -258,8 +256,6 @@ void bt_cel_syntax_fail(struct bt_cel_syntax *syntax, uint32_t distance, uint32_
 	end_message(syntax, last, &text);
 	bt_strbuf_finish(&tokens);
 }
-
-/* --- recovery --- */
 
 /** false: too often; nothing more is read. */
 static bool count_recovery(struct bt_cel_syntax *syntax)

@@ -356,8 +356,6 @@ struct bt_cel_value bt_cel_fn_url_get_escaped_path(const struct bt_cel_call *cal
 	return bt_cel_output_finish(&output);
 }
 
-/* --- getQuery --- */
-
 /** "name=value" */
 struct parameter {
 	struct bt_str name;

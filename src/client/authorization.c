@@ -27,8 +27,6 @@ static int fail_value(const char *name, struct berth_error *err)
 		err, BERTH_ERR_INVALID, "net/http: invalid header field value for \"%s\"", name);
 }
 
-/* --- Authorization --- */
-
 static void set_value(struct bt_authorization *authorization, struct bt_strbuf *value)
 {
 	bt_strbuf_finish_wiped(&authorization->value);
@@ -131,8 +129,6 @@ static int init_value(
 	return code;
 }
 
-/* --- impersonation --- */
-
 static const char *extra_name(struct bt_str key, struct bt_arena *arena)
 {
 	struct bt_strbuf name = {0};
@@ -188,8 +184,6 @@ static int init_headers(struct bt_authorization *authorization, struct berth_err
 	}
 	return 0;
 }
-
-/* --- together --- */
 
 int bt_authorization_init(struct bt_authorization *authorization,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err)

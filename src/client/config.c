@@ -202,8 +202,6 @@ static void check_file(
 	}
 }
 
-/* --- users --- */
-
 static void check_certificate(
 	struct problems *problems, const struct bt_kubeconfig_user *user, struct bt_str name)
 {
@@ -276,8 +274,6 @@ static void check_exec(
 	}
 }
 
-/* --- clusters --- */
-
 static void check_cluster(
 	struct problems *problems, const struct bt_kubeconfig_cluster *cluster, struct bt_str name)
 {
@@ -301,8 +297,6 @@ static void check_cluster(
 	}
 	check_file(problems, "certificate-authority", cluster->ca_file, name);
 }
-
-/* --- the current context --- */
 
 struct selection {
 	struct bt_kubeconfig_context context;
@@ -364,8 +358,6 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 	}
 	return code;
 }
-
-/* --- into the configuration --- */
 
 static enum bt_exec_interactive interactive_of(struct bt_str mode)
 {
@@ -600,8 +592,6 @@ int bt_client_config_in_cluster(
 	*out_config = config;
 	return 0;
 }
-
-/* --- kubeconfig --- */
 
 /* path "" or NULL: there is no file, text is empty. */
 static int parse(struct bt_str text, const char *path, const char *master,

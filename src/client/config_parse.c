@@ -16,8 +16,6 @@
  * message. */
 #define SCHEME_NAME "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
 
-/* --- what the file says --- */
-
 static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
@@ -157,8 +155,6 @@ static int decode_all_data(
 	return code;
 }
 
-/* --- relative paths --- */
-
 /* Append the segments of more, "." and ".." resolved. out is absolute, "" for "/". */
 static void append_segments(struct bt_strbuf *out, struct bt_str more)
 {
@@ -259,8 +255,6 @@ static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt
 	return code;
 }
 
-/* --- reading --- */
-
 /* The first document as JSON text. */
 static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -337,8 +331,6 @@ struct merging {
 	struct bt_strbuf names; /* of the files, for messages */
 	uint32_t file_count;    /* that exist */
 };
-
-/* --- reading and merging --- */
 
 /* Of entries with the same name the first one counts. An entry starts with its name. */
 #define APPEND_NEW(arena, into, from) \
@@ -451,8 +443,6 @@ static int read_where_kubectl_looks(struct merging *merging, struct berth_error 
 	}
 	return code;
 }
-
-/* --- choosing --- */
 
 static bool has_context(const struct bt_kubeconfig *file, struct bt_str name)
 {

@@ -38,8 +38,6 @@ int bt_exec_check_version(const struct bt_client_exec *exec, struct berth_error 
 	return code;
 }
 
-/* --- what it is told --- */
-
 static void write_member(struct bt_json_writer *writer, const char *name, struct bt_str value)
 {
 	if (value.length != 0) {
@@ -89,8 +87,6 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 	bt_json_end_object(&writer);
 	bt_strbuf_append_char(out, '\n');
 }
-
-/* --- what it answers --- */
 
 static int decode(struct bt_str output, struct bt_arena *arena,
 	struct bt_exec_credential_answer *out_answer, struct berth_error *err)
@@ -214,8 +210,6 @@ struct bt_exec_run {
 	struct berth_error err; /* why it could not be started or was ended */
 };
 
-/* --- arguments and environment --- */
-
 struct texts {
 	BT_VEC(char *) list; /* ends with NULL; entries are owned */
 };
@@ -276,8 +270,6 @@ static void make_environment(
 	bt_vec_push(&out->list, NULL);
 }
 
-/* --- which file --- */
-
 static bool is_program(const char *path)
 {
 	struct stat status;
@@ -314,8 +306,6 @@ static bool find_program(struct bt_str command, struct bt_strbuf *out)
 	}
 	return false;
 }
-
-/* --- the child --- */
 
 static void close_output(struct bt_exec_run *run)
 {

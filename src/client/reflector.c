@@ -16,8 +16,6 @@
 /** Silence of a streaming list before it is mentioned in the log, again and again. */
 #define SILENCE_NS (10 * BT_NS_PER_SECOND)
 
-/* --- logs --- */
-
 static void log_report(
 	const struct bt_reflector *reflector, enum bt_reflector_report report, const char *message)
 {
@@ -85,8 +83,6 @@ static void log_refused(const struct bt_reflector *reflector, const char *messag
 		BT_LOG_STR("type", bt_reflector_type_name(reflector)), BT_LOG_CSTR("err", message));
 }
 
-/* --- requests --- */
-
 static void forget_request(struct bt_reflector *reflector)
 {
 	reflector->call = NULL;
@@ -130,8 +126,6 @@ static void request_ended(
 	}
 	next_request_at(reflector, now_ns);
 }
-
-/* --- callbacks of the request --- */
 
 static void on_opened(void *context, struct bt_rest_call *call, struct bt_str content_type)
 {
@@ -366,8 +360,6 @@ static int64_t work(void *context, int64_t now_ns)
 	bt_strbuf_finish(&query);
 	return INT64_MAX;
 }
-
-/* --- life --- */
 
 static char *copy_text(struct bt_str text)
 {

@@ -77,9 +77,7 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 static uint32_t index_of(const struct bt_reflector_store *store, struct bt_str namespace_,
 	struct bt_str name, uint64_t hash)
 {
-	for (uint32_t at = bt_map_first(&store->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&store->map, hash, at)) {
-		uint32_t index = bt_map_value(&store->map, at);
+	BT_MAP_EACH (&store->map, hash, index) {
 		struct bt_str known_namespace;
 		struct bt_str known_name;
 
@@ -147,8 +145,6 @@ static void *reflector_store_take(
 }
 
 /* What the bodies of lists and watches say, and how the copy follows. */
-
-/* --- the copy --- */
 
 static void tell(struct bt_reflector *reflector, void *old_item, void *new_item, bool is_stale)
 {
@@ -237,8 +233,6 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 	}
 }
 
-/* --- parts of lists --- */
-
 static int decode_item(struct bt_reflector *reflector, struct bt_str bytes, void **out_item,
 	struct berth_error *err)
 {
@@ -295,8 +289,6 @@ static int take_list_meta(
 	}
 	return code;
 }
-
-/* --- events --- */
 
 static enum bt_reflector_end end_of_failure(
 	const struct bt_reflector *reflector, const struct bt_watch_failure *failure)

@@ -77,8 +77,6 @@ void bt_reflector_state_finish(struct bt_reflector_state *state)
 	bt_strbuf_finish(&state->continue_token);
 }
 
-/* --- requests --- */
-
 static void append_list_query(
 	const struct bt_reflector_state *state, struct bt_str field_selector, struct bt_strbuf *out)
 {
@@ -141,8 +139,6 @@ void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str fi
 	}
 }
 
-/* --- what came --- */
-
 void bt_reflector_state_streamed(struct bt_reflector_state *state, struct bt_str resource_version)
 {
 	state->unavailable = false;
@@ -178,8 +174,6 @@ bool bt_reflector_state_listed(struct bt_reflector_state *state, struct bt_str r
 	set_text(&state->resource_version, resource_version);
 	return false;
 }
-
-/* --- ends --- */
 
 static enum bt_reflector_report stream_ended(
 	struct bt_reflector_state *state, const struct bt_reflector_ending *ending, bool *out_waits)

@@ -181,8 +181,6 @@ void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t
 #define LONG_WAIT_NS (50 * BT_NS_PER_MS)
 #define VERY_LONG_WAIT_NS BT_NS_PER_SECOND
 
-/* --- slots --- */
-
 static void take_slot(struct bt_rest_call *call)
 {
 	struct bt_rest_client *client = call->client;
@@ -206,8 +204,6 @@ static void free_call(struct bt_rest_call *call)
 	bt_free(call->previous);
 	bt_free(call);
 }
-
-/* --- the queue for tokens --- */
 
 static void enqueue(struct bt_rest_call *call)
 {
@@ -324,8 +320,6 @@ static int64_t work(void *context, int64_t now_ns)
 	return next_ns;
 }
 
-/* --- calls --- */
-
 static struct bt_str copy_text(char **at, struct bt_str text)
 {
 	char *start = *at;
@@ -421,8 +415,6 @@ void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer 
 	call->handler.done(call->handler.context, call, answer);
 	free_call(call);
 }
-
-/* --- clients --- */
 
 int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_client **out_client,
 	struct berth_error *err)

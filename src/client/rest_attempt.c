@@ -10,8 +10,6 @@ bool bt_rest_writes_protobuf(const struct bt_rest_client *client)
 	return client->writes_protobuf;
 }
 
-/* --- parts of URLs --- */
-
 static bool is_unreserved(char byte)
 {
 	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
@@ -54,8 +52,6 @@ void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str
 		}
 	}
 }
-
-/* --- bodies --- */
 
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 	const struct bt_json_value *value, struct bt_strbuf *out)
@@ -172,8 +168,6 @@ int bt_rest_answer_error(const struct bt_rest_answer *answer, struct berth_error
 /* What a server's words take of a log line. */
 #define MESSAGE_BYTES_MAX 1024
 #define AUDIT_ID_BYTES_MAX 64
-
-/* --- texts --- */
 
 void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out)
 {
@@ -294,8 +288,6 @@ static bool resend_failed(struct bt_rest_call *call, const struct bt_http_outcom
 	resend(call, 0, BT_NS_PER_SECOND);
 	return true;
 }
-
-/* --- the end --- */
 
 static void finish_failed(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
 {
@@ -418,8 +410,6 @@ static void attempt_done(
 	}
 }
 
-/* --- streams --- */
-
 static void stream_head(void *context, struct bt_http_transfer *transfer, uint16_t code)
 {
 	struct bt_rest_call *call = context;
@@ -449,8 +439,6 @@ static void stream_data(void *context, struct bt_http_transfer *transfer, struct
 		bt_strbuf_append(kept, bytes.data, bytes.length < room ? bytes.length : room);
 	}
 }
-
-/* --- sending --- */
 
 void bt_rest_send(struct bt_rest_call *call)
 {

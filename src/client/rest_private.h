@@ -107,8 +107,6 @@ void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns);
 /** Tell the handler and free the call. */
 void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer *answer);
 
-/** --- metrics --- */
-
 /** An attempt ended; code 0: without response. duration < 0: a stream, whose time says nothing. */
 void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes);

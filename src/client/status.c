@@ -73,8 +73,6 @@ bool bt_media_type_is(struct bt_str content_type, const char *media_type)
 	return bt_str_equal_without_case(media_type_of(content_type), bt_str_from(media_type));
 }
 
-/* --- a Status in the body --- */
-
 static struct bt_str text_at(
 	const struct bt_json_value *value, const char *name, struct bt_arena *arena)
 {
@@ -126,8 +124,6 @@ static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 	}
 	return true;
 }
-
-/* --- generic texts --- */
 
 /* What a body that is no Status says; "unknown" when it is no text. */
 static struct bt_str body_text(const struct bt_rest_answer *answer)

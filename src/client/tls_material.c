@@ -32,8 +32,6 @@ static void move(struct bt_strbuf *to, struct bt_strbuf *from)
 	*from = (struct bt_strbuf){0};
 }
 
-/* --- the client's pair --- */
-
 static void stamp_pair(struct bt_tls_material *material)
 {
 	material->certificate_stamp = bt_client_file_stamp(material->config->certificate.file.data);
@@ -170,8 +168,6 @@ enum bt_tls_change bt_tls_material_check(
 	return change;
 }
 
-/* --- the CA --- */
-
 static int load_ca(struct bt_tls_material *material, struct berth_error *err)
 {
 	const struct bt_client_config *config = material->config;
@@ -228,8 +224,6 @@ static enum bt_tls_change ask_ca(struct bt_tls_material *material, int64_t now_n
 	material->ca_asked_ns = now_ns;
 	return read_ca(material) ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
 }
-
-/* --- both --- */
 
 int bt_tls_material_load(struct bt_tls_material *material, const struct bt_client_config *config,
 	int64_t now_ns, struct berth_error *err)

@@ -92,8 +92,6 @@ static void transport_exec_refused(struct bt_transport *transport, uint32_t gene
 	}
 }
 
-/* --- the end of a run --- */
-
 static void count_run(struct bt_transport *transport, struct bt_exec_result result)
 {
 	static const char *const names[] = {"no_error", "plugin_execution_error",
@@ -224,8 +222,6 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	return true;
 }
 
-/* --- lists of calls --- */
-
 static void link_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
 {
 	call->previous = calls->last;
@@ -249,8 +245,6 @@ static void free_call(struct bt_transport_call *call)
 	bt_free(call->texts);
 	bt_free(call);
 }
-
-/* --- callbacks of the HTTP client --- */
 
 static void head_came(void *context, struct bt_http_transfer *transfer, uint16_t code)
 {
@@ -289,8 +283,6 @@ static void transfer_done(
 	end_call(call, transfer, outcome);
 }
 
-/* --- what changes --- */
-
 static void set_tls(struct bt_http_client *client, const struct bt_http_client_tls *tls, bool cut)
 {
 	struct berth_error cause = BERTH_ERROR_INIT;
@@ -318,8 +310,6 @@ void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
 		transport_apply_tls(transport, false);
 	}
 }
-
-/* --- starting --- */
 
 static void push_headers(
 	struct bt_transport *transport, const struct bt_http_header *headers, uint32_t count)
@@ -466,8 +456,6 @@ void bt_transport_each_header(const struct bt_transport_call *call, const char *
 	}
 }
 
-/* --- waiting --- */
-
 static void release(struct bt_transport_call *call, const struct berth_error *err)
 {
 	struct bt_transport *transport = call->transport;
@@ -494,8 +482,6 @@ static void release(struct bt_transport_call *call, const struct berth_error *er
 	bt_free(call->texts);
 	call->texts = NULL;
 }
-
-/* --- connections --- */
 
 static void allow_calls(struct bt_transport *transport, uint32_t calls_max)
 {
@@ -562,8 +548,6 @@ static int64_t work(void *context, int64_t now_ns)
 {
 	return bt_transport_check(context, now_ns);
 }
-
-/* --- life --- */
 
 static int make_clients(
 	struct bt_transport *transport, int64_t connect_timeout_ns, struct berth_error *err)

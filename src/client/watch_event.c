@@ -20,8 +20,6 @@ static int decode(const struct bt_message *message, struct bt_str bytes, bool is
 	return bt_message_decode_json(message, &reader, arena, out, err);
 }
 
-/* --- events --- */
-
 static int read_type(
 	struct bt_str text, enum bt_watch_event_type *out_type, struct berth_error *err)
 {

@@ -49,8 +49,6 @@ static int give(struct bt_frames *frames, const char *bytes, size_t length, stru
 	return code;
 }
 
-/* --- JSON bodies --- */
-
 /* A watch is a sequence of values; a list is an object whose "items" are values. */
 
 enum {
@@ -285,8 +283,6 @@ static int feed_json(
 	}
 }
 
-/* --- protobuf bodies --- */
-
 /*
  * A watch is a sequence of lengths and frames. A list is one envelope (spec 13
  * section 8.3) whose raw bytes are a message {metadata 1, items 2}.
@@ -511,8 +507,6 @@ static int feed_protobuf(
 		return feed_value(frames, at, end, err);
 	}
 }
-
-/* --- bodies --- */
 
 void bt_frames_init(
 	struct bt_frames *frames, enum bt_frames_form form, const struct bt_frames_sink *sink)

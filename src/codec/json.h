@@ -41,8 +41,6 @@ const char *bt_json_type_name(enum bt_json_type type);
 /** Most values in one tree (BERTH_ERR_TOO_LARGE): "0," becomes a structure. */
 #define BT_JSON_VALUES_MAX (UINT32_C(1) << 24)
 
-/** --- reader --- */
-
 /**
  * Borrowed input; the cursor is all the state there is. On a syntax error position stays at the
  * offending byte and the message is Go's ("invalid character 'x' looking for beginning of value");
@@ -96,8 +94,6 @@ BT_MUST_USE int bt_json_skip(
 /** Only white space may be left. */
 BT_MUST_USE int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err);
 
-/** --- value --- */
-
 struct bt_json_value;
 
 struct bt_json_member {
@@ -136,8 +132,6 @@ struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *na
 bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b);
 /** Integer of a number token as Go decodes into int64: no fraction or exponent, in range. */
 bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value);
-
-/** --- writer --- */
 
 struct bt_json_writer {
 	struct bt_strbuf *out; /* borrowed */

@@ -48,8 +48,6 @@ bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
 /** Take a text out of an array, wherever it stands. */
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 
-/** --- lenient reading: a member that is absent or of another type gives the fallback --- */
-
 /** Member by name, any text; NULL when absent or object is none. The last of repeated ones. */
 struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name);
 /** Along a dotted path of names; "" for absent. */

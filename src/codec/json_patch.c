@@ -44,8 +44,6 @@ static int spend(struct patch *patch, uint64_t work)
 	return 0;
 }
 
-/** --- paths --- */
-
 /** Cut the first segment off a path that begins with a slash; ~1 and ~0 are undone. */
 static struct bt_str next_segment(struct patch *patch, struct bt_str *path)
 {
@@ -137,8 +135,6 @@ static struct bt_json_value *value_at(const struct patch *patch, const struct pl
 	return place->parent == NULL ? patch->root : child_of(place->parent, place->last);
 }
 
-/** --- limits --- */
-
 struct measure {
 	uint64_t bytes; /* about its JSON text */
 	uint64_t values;
@@ -161,8 +157,6 @@ static void measure(const struct bt_json_value *value, uint32_t depth, struct me
 		}
 	}
 }
-
-/** --- operations --- */
 
 static int add_at(struct patch *patch, const struct place *place, struct bt_json_value *value,
 	struct bt_str path)

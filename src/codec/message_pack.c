@@ -9,8 +9,6 @@
 #include "codec/message_layout.h"
 #include "codec/wire.h"
 
-/* --- packing --- */
-
 static uint64_t zigzag(int64_t value)
 {
 	return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
@@ -140,8 +138,6 @@ void bt_message_pack(const struct bt_message *message, const void *value, struct
 	}
 	bt_wire_write_varint(out, 0);
 }
-
-/* --- unpacking --- */
 
 static void unpack_message(
 	const struct bt_message *message, struct bt_wire *wire, struct bt_arena *arena, void *out);

@@ -39,8 +39,6 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 static int decode_rows(struct decoder *decoder, const struct bt_message *message,
 	struct bt_str bytes, uint32_t wrapped, void *out, const struct bt_path *path);
 
-/* --- reading; nearly all numbers and lengths have one byte --- */
-
 static inline int read_varint(struct decoder *decoder, struct bt_wire *wire, uint64_t *out_value)
 {
 	if (BT_LIKELY(wire->at < wire->end && *wire->at < 0x80)) {
@@ -95,8 +93,6 @@ static bool is_varint_list(const struct bt_field *field)
 {
 	return field->shape == BT_SHAPE_LIST && is_varint(field);
 }
-
-/* --- values --- */
 
 static int keep_text(struct decoder *decoder, struct bt_str bytes, struct bt_str *out)
 {
@@ -275,8 +271,6 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 			 : decode_nullable_bytes(decoder, field, bytes, out, path);
 }
 
-/* --- lists and maps: the elements that follow each other are taken together --- */
-
 /** Varints in a packed run. */
 static uint32_t count_packed(struct bt_str bytes)
 {
@@ -454,8 +448,6 @@ static int decode_run(struct decoder *decoder, const struct bt_field *field, str
 	bt_store_list(out, list);
 	return 0;
 }
-
-/* --- messages --- */
 
 /**
  * The row of a number, or NULL. *hint is where the last one was found: numbers mostly ascend, and

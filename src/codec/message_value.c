@@ -22,8 +22,6 @@ const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str
 	return NULL;
 }
 
-/* --- copy --- */
-
 static struct bt_str copy_str(struct bt_str text, struct bt_arena *arena)
 {
 	return text.data == NULL ? text : bt_arena_str(arena, text);
@@ -106,8 +104,6 @@ void bt_message_copy(
 			bt_const_field_at(value, field->offset), arena);
 	}
 }
-
-/* --- equality --- */
 
 static bool values_equal(const struct bt_field *field, const void *a, const void *b)
 {
@@ -208,8 +204,6 @@ bool bt_message_equal(const struct bt_message *message, const void *a, const voi
 	}
 	return true;
 }
-
-/* --- hash --- */
 
 static uint64_t hash_str(uint64_t hash, struct bt_str text)
 {

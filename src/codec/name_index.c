@@ -15,9 +15,7 @@ static void enter(struct bt_name_index *index, uint32_t position)
 {
 	struct bt_str name = index->names.items[position];
 	uint64_t hash = bt_str_hash(name);
-	for (uint32_t it = bt_map_first(&index->map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&index->map, hash, it)) {
-		uint32_t other = bt_map_value(&index->map, it);
+	BT_MAP_EACH (&index->map, hash, other) {
 		if (bt_str_equal(index->names.items[other], name)) {
 			(void)bt_map_remove(&index->map, hash, other);
 			break;
@@ -49,9 +47,7 @@ uint32_t bt_name_index_find(const struct bt_name_index *index, struct bt_str nam
 		return BT_MAP_NONE;
 	}
 	uint64_t hash = bt_str_hash(name);
-	for (uint32_t it = bt_map_first(&index->map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&index->map, hash, it)) {
-		uint32_t position = bt_map_value(&index->map, it);
+	BT_MAP_EACH (&index->map, hash, position) {
 		if (bt_str_equal(index->names.items[position], name)) {
 			return position;
 		}

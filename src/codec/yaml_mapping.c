@@ -62,9 +62,7 @@ static uint32_t find_key(
 		return BT_MAP_NONE;
 	}
 	const struct bt_map *map = &reader->key_map;
-	for (uint32_t it = bt_map_first(map, wanted->hash); it != BT_MAP_NONE;
-		it = bt_map_next(map, wanted->hash, it)) {
-		uint32_t index = bt_map_value(map, it);
+	BT_MAP_EACH (map, wanted->hash, index) {
 		if (index >= first_key && is_key(reader, index, wanted)) {
 			return index;
 		}

@@ -21,9 +21,8 @@ struct members {
 static struct member *find_member(struct members *members, const struct member *wanted)
 {
 	const struct bt_map *map = &members->map;
-	for (uint32_t it = bt_map_first(map, wanted->hash); it != BT_MAP_NONE;
-		it = bt_map_next(map, wanted->hash, it)) {
-		struct member *member = &members->list.items[bt_map_value(map, it)];
+	BT_MAP_EACH (map, wanted->hash, index) {
+		struct member *member = &members->list.items[index];
 		if (bt_str_equal(member->name, wanted->name)) {
 			return member;
 		}

@@ -21,9 +21,7 @@ static struct bt_yaml_anchor *find_anchor(struct bt_yaml_reader *reader, const c
 	uint64_t hash = bt_hash_bytes(name, strlen(name), 0);
 	uint32_t newest = BT_MAP_NONE;
 	const struct bt_map *map = &reader->anchor_map;
-	for (uint32_t it = bt_map_first(map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(map, hash, it)) {
-		uint32_t index = bt_map_value(map, it);
+	BT_MAP_EACH (map, hash, index) {
 		if (strcmp(reader->anchors.items[index].name, name) == 0) {
 			newest = index;
 		}

@@ -90,8 +90,6 @@ struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *
 	return bt_strbuf_str(&cache->index_name);
 }
 
-/* --- handlers --- */
-
 /** A handler that changes the cache adds events: they come after those that are there. */
 static void tell(struct berth_assume_cache *cache)
 {
@@ -150,8 +148,6 @@ void berth_assume_cache_add_event_handler(
 	tell(cache);
 }
 
-/* --- entries --- */
-
 static struct bt_str key_of(const struct berth_object *object, struct bt_strbuf *buffer)
 {
 	struct bt_str namespace_ = berth_object_namespace(object);
@@ -168,9 +164,8 @@ static struct entry *find(const struct berth_assume_cache *cache, struct bt_str 
 {
 	uint64_t hash = bt_str_hash(key);
 
-	for (uint32_t it = bt_map_first(&cache->by_key, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&cache->by_key, hash, it)) {
-		struct entry *entry = &cache->entries.items[bt_map_value(&cache->by_key, it)];
+	BT_MAP_EACH (&cache->by_key, hash, index) {
+		struct entry *entry = &cache->entries.items[index];
 		if (bt_str_equal(entry->key, key)) {
 			return entry;
 		}
@@ -300,8 +295,6 @@ void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_st
 	cache->entries.count--;
 	tell(cache);
 }
-
-/* --- assumptions --- */
 
 static int assume(struct berth_assume_cache *cache, struct bt_str key, struct berth_object *object,
 	struct berth_error *err)
@@ -441,8 +434,6 @@ static int assume_version(
 	return bt_assume_cache_assume(cache, inside->value, err);
 }
 
-/* --- volumes --- */
-
 struct berth_pv_assume_cache *berth_pv_assume_cache_create(const struct berth_handle *handle)
 {
 	struct berth_pv_assume_cache *cache = BT_NEW(struct berth_pv_assume_cache);
@@ -519,8 +510,6 @@ void berth_pv_assume_cache_restore(struct berth_pv_assume_cache *cache, const st
 
 	bt_assume_cache_restore(&cache->inside, BT_STR(""), meta->name, meta->resource_version);
 }
-
-/* --- claims --- */
 
 struct berth_pvc_assume_cache *berth_pvc_assume_cache_create(const struct berth_handle *handle)
 {

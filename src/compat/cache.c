@@ -10,8 +10,6 @@
 #include "compat/label_selector.h"
 #include "lib/convert.h"
 
-/* --- pods that have left: enough of them to tell Expired and Deleted from Initial --- */
-
 #define HASH_SEED UINT64_C(0x4450)
 /* A server's uids have 36 bytes; longer ones are not worth memory. */
 #define UID_BYTES_MAX 256U
@@ -35,10 +33,8 @@ static uint64_t hash_of(const struct bt_departed_table *table, uint32_t index)
 static uint32_t find(const struct bt_departed_table *table, struct bt_str uid)
 {
 	uint64_t hash = hash_uid(uid);
-	uint32_t at = bt_map_first(&table->index, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&table->index, hash, at)) {
-		uint32_t place = bt_map_value(&table->index, at);
+	BT_MAP_EACH (&table->index, hash, place) {
 		if (bt_str_equal(uid_of(&table->ring.items[place]), uid)) {
 			return place;
 		}
@@ -89,8 +85,6 @@ static void departed_put(
 	bt_map_insert(&table->index, hash_of(table, place), place);
 }
 
-/* --- lists of pods --- */
-
 static int compare_pods(const void *left, const void *right)
 {
 	const struct bt_object_meta *a = &(*(const struct bt_pod *const *)left)->metadata;
@@ -136,8 +130,6 @@ const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cach
 	*out_count = count;
 	return count != 0 ? list : NULL;
 }
-
-/* --- copies of aggregates --- */
 
 int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
 {
@@ -241,8 +233,6 @@ int berth_cache_get_node_info(struct berth_cache *cache, struct berth_str node_n
 	return BERTH_OK;
 }
 
-/* --- life --- */
-
 struct berth_cache *berth_cache_create(const struct berth_cache_options *options)
 {
 	struct berth_cache_options wanted = BERTH_CACHE_OPTIONS_INIT;
@@ -283,8 +273,6 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_vec_finish(&cache->tree.round);
 	bt_free(cache);
 }
-
-/* --- pods --- */
 
 /** Where a pod of the cache was before an operation. */
 struct place {
@@ -515,8 +503,6 @@ uint32_t berth_cache_assumed_pod_count(const struct berth_cache *cache)
 	return cache->state->pods.assumed_count;
 }
 
-/* --- nodes --- */
-
 static int check_node(const struct berth_object *object, struct berth_error *err)
 {
 	return berth_object_node(object) != NULL
@@ -609,8 +595,6 @@ const struct berth_shared_lister *berth_snapshot_shared_lister(
 {
 	return berth_const_shared_lister_of(&snapshot->view);
 }
-
-/* --- the tree --- */
 
 struct berth_node_tree *berth_cache_node_tree(struct berth_cache *cache)
 {

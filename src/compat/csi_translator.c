@@ -77,8 +77,6 @@ int berth_csi_translator_translate_in_tree_pv_to_csi(
 	return result;
 }
 
-/* --- as an interface --- */
-
 static bool is_pv_migratable(BT_UNUSED void *context, const struct berth_pv *pv)
 {
 	return berth_csi_translator_is_pv_migratable(pv);

@@ -42,8 +42,6 @@ struct berth_equivalence_cache {
 	uint64_t misses;
 };
 
-/* --- classes --- */
-
 static void release_class(struct berth_equivalence_cache *cache, const struct pod_class *class)
 {
 	bt_shape_unref(&cache->tables->shapes, class->shape);
@@ -103,9 +101,7 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	hash = bt_hash_u64(
 		bt_hash_u64(bt_hash_u64(0, class.shape), class.label_set), class.scope.id);
 
-	for (uint32_t it = bt_map_first(&cache->class_by_key, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&cache->class_by_key, hash, it)) {
-		uint32_t id = bt_map_value(&cache->class_by_key, it);
+	BT_MAP_EACH (&cache->class_by_key, hash, id) {
 		const struct pod_class *known = &cache->classes.items[id];
 
 		if (known->shape == class.shape && known->label_set == class.label_set &&
@@ -119,8 +115,6 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	return (struct berth_equivalence_class){cache->classes.count - 1, cache->serial};
 }
 
-/* --- nodes --- */
-
 static uint64_t hash_of_answer(uint32_t predicate, uint32_t class_id)
 {
 	return bt_hash_u64(bt_hash_u64(0, predicate), class_id);
@@ -131,10 +125,8 @@ static struct berth_equivalence_node_cache *find_node(
 {
 	uint64_t hash = bt_str_hash(name);
 
-	for (uint32_t it = bt_map_first(&cache->node_by_name, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&cache->node_by_name, hash, it)) {
-		struct berth_equivalence_node_cache *node =
-			cache->nodes.items[bt_map_value(&cache->node_by_name, it)];
+	BT_MAP_EACH (&cache->node_by_name, hash, index) {
+		struct berth_equivalence_node_cache *node = cache->nodes.items[index];
 
 		if (bt_str_equal(node->name, name)) {
 			return node;
@@ -169,8 +161,6 @@ void berth_equivalence_cache_invalidate(
 		forget_answers(node);
 	}
 }
-
-/* --- life --- */
 
 struct berth_equivalence_cache *berth_equivalence_cache_create(bool verify)
 {
@@ -211,8 +201,6 @@ void berth_equivalence_cache_counters(
 	*out_hits = cache->hits;
 	*out_misses = cache->misses;
 }
-
-/* --- answers --- */
 
 bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *cache,
 	const struct berth_equivalence_class *equivalence_class,
@@ -298,9 +286,8 @@ static const struct answer *find_answer(
 {
 	uint64_t hash = hash_of_answer(predicate, class_id);
 
-	for (uint32_t it = bt_map_first(&node->by_key, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&node->by_key, hash, it)) {
-		const struct answer *answer = &node->answers.items[bt_map_value(&node->by_key, it)];
+	BT_MAP_EACH (&node->by_key, hash, index) {
+		const struct answer *answer = &node->answers.items[index];
 
 		if (answer->predicate == predicate && answer->class_id == class_id) {
 			return answer;

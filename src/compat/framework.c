@@ -130,8 +130,6 @@ struct berth_str berth_framework_status_plugin(
 		: BT_STR("");
 }
 
-/* --- lists --- */
-
 static bool has_plugins(const struct berth_framework *framework, enum bt_extension_point point)
 {
 	return bt_const_framework_of(framework)->points[point].entries.count != 0;
@@ -201,8 +199,6 @@ berth_less_fn berth_framework_queue_sort_func(
 	return less;
 }
 
-/* --- pods and states --- */
-
 /** A pod that the caller made; its info comes first. */
 struct own_pod {
 	struct bt_pod_info info;
@@ -263,8 +259,6 @@ struct berth_cycle_state *berth_framework_clone_cycle_state(
 	}
 	return copy;
 }
-
-/* --- runners of the scheduling cycle, up to the choice of a node --- */
 
 static struct bt_status check_node(const struct bt_framework *framework,
 	const struct bt_node_info *node, struct bt_arena *arena)
@@ -501,8 +495,6 @@ struct berth_status berth_framework_run_score_plugins(struct berth_framework *fr
 	return status;
 }
 
-/* --- runners from the choice of a node on, and of the queue --- */
-
 /** What the runners of one pod on one node work with. */
 struct run {
 	struct bt_framework *framework;
@@ -551,8 +543,6 @@ void berth_framework_run_unreserve_plugins(struct berth_framework *framework,
 		bt_run_unreserve(run.framework, run.cycle, run.pod, run.slot);
 	}
 }
-
-/* --- Permit --- */
 
 struct berth_status berth_framework_run_permit_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
@@ -624,8 +614,6 @@ int64_t berth_framework_next_permit_deadline_ns(const struct berth_framework *fr
 
 	return waiting != NULL ? bt_waiting_pods_next_deadline_ns(waiting) : INT64_MAX;
 }
-
-/* --- binding --- */
 
 struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
@@ -719,8 +707,6 @@ struct berth_status berth_framework_run_pre_enqueue_plugins(struct berth_framewo
 	return bt_run_pre_enqueue(
 		bt_framework_of(framework), bt_const_pod_info_of(pod), bt_arena_of(arena), &gating);
 }
-
-/* --- results --- */
 
 struct berth_pre_filter_result berth_pre_filter_result_merge(
 	const struct berth_pre_filter_result *a, const struct berth_pre_filter_result *b,

@@ -49,8 +49,6 @@ static struct entry *find(const struct berth_node_name_to_info_map *map, struct 
 						 sizeof(struct entry), compare_entry);
 }
 
-/* --- from lists --- */
-
 static int check_kinds(struct berth_object *const *objects, uint32_t count, enum bt_kind kind,
 	struct berth_error *err)
 {
@@ -211,8 +209,6 @@ void berth_node_name_to_info_map_destroy(struct berth_node_name_to_info_map *map
 	bt_free(map);
 }
 
-/* --- reading --- */
-
 struct berth_node_info *berth_node_name_to_info_map_find(
 	const struct berth_node_name_to_info_map *map, struct berth_str node_name)
 {
@@ -235,8 +231,6 @@ struct berth_node_info *berth_node_name_to_info_map_at(
 	}
 	return berth_node_info_of_aggregate(map->entries.items[index].aggregate);
 }
-
-/* --- from a cache --- */
 
 /** Names of the nodes a snapshot would list, ascending; their number. */
 static uint32_t listed_names(const struct bt_state *state, struct bt_str *out_names)

@@ -9,8 +9,6 @@
 #include "lib/aggregate.h"
 #include "plugins/common_legacy.h"
 
-/* --- the cluster --- */
-
 static void refresh(const struct berth_predicates *predicates)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -166,8 +164,6 @@ void berth_predicates_destroy(struct berth_predicates *predicates)
 	bt_free(predicates);
 }
 
-/* --- names --- */
-
 static struct bt_registered_predicate *find_registered(
 	const struct berth_predicates *predicates, const char *name)
 {
@@ -205,8 +201,6 @@ int berth_predicate_register(struct berth_predicates *predicates, const char *na
 	bt_vec_push(&predicates->registered, added);
 	return BERTH_OK;
 }
-
-/* --- metadata --- */
 
 static void set_request(
 	const struct bt_pod *pod, struct bt_arena *arena, struct berth_resource *out_request)
@@ -270,8 +264,6 @@ void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata)
 	bt_free(metadata);
 }
 
-/* --- a question: the plugin's PreFilter once per metadata, then Filter --- */
-
 /** The node as plugins see it. */
 struct judged_node {
 	struct bt_node_info memory; /* of an aggregate */
@@ -302,8 +294,6 @@ static struct bt_plugin *plugin_of(struct berth_predicates *predicates,
 	predicates->plugins[predicate] = plugin;
 	return plugin;
 }
-
-/* --- nodes --- */
 
 static int not_found(struct berth_error *err)
 {
@@ -349,8 +339,6 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	out_node->info = info;
 	return BERTH_OK;
 }
-
-/* --- results --- */
 
 /** The numbers behind "Insufficient <name>". */
 static struct berth_insufficient_resource numbers_of(struct berth_str name,
@@ -412,8 +400,6 @@ static void set_result(const struct bt_status *status,
 	}
 	*out_result = (struct berth_predicate_result){false, reasons, count};
 }
-
-/* --- the question --- */
 
 static bool covers(const struct bt_pre_filter_result *result, struct bt_str node_name)
 {
@@ -507,8 +493,6 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 	berth_predicates_destroy(around);
 	return result;
 }
-
-/* --- all of them --- */
 
 /** Spec 05b A1, with what CheckServiceAffinity and its like need arguments for left out. */
 static bool is_default(uint32_t index)

@@ -148,8 +148,6 @@ berth_predicate_fn berth_predicate_find(const struct berth_predicates *predicate
 	return index < BERTH_PREDICATE__COUNT ? functions[index] : NULL;
 }
 
-/* --- reasons --- */
-
 struct berth_insufficient_resource berth_insufficient_resource_make(
 	struct berth_str resource_name, int64_t requested, int64_t used, int64_t capacity)
 {

@@ -188,8 +188,6 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	}
 }
 
-/* --- life --- */
-
 static const struct berth_preemption_ops default_ops;
 
 struct berth_preemption *berth_preemption_create(const char *plugin_name,
@@ -239,8 +237,6 @@ bool berth_preemption_is_pod_running(const struct berth_preemption *preemption, 
 {
 	return bt_preemption_is_running(&bt_lib_evaluator(preemption)->executor, pod_uid);
 }
-
-/* --- choice --- */
 
 /** Index of the best entry by the caller's criteria. */
 static uint32_t best_by_functions(struct berth_preemption *preemption,
@@ -320,8 +316,6 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	winner->victims = entries[best].victims;
 	return winner;
 }
-
-/* --- the whole of it --- */
 
 /** One attempt. */
 struct attempt {

@@ -13,8 +13,6 @@
 #include "compat/volume_binder.h"
 #include "plugins/preemption_executor.h"
 
-/* --- budgets --- */
-
 const struct berth_pdb *berth_object_pdb(const struct berth_object *object)
 {
 	const struct bt_object *inside = bt_const_object_of(object);
@@ -83,8 +81,6 @@ void bt_lib_load_budgets(
 	bt_arena_finish(&scratch);
 }
 
-/* --- candidates --- */
-
 const struct berth_victims *berth_preemption_candidate_victims(
 	const struct berth_preemption_candidate *candidate)
 {
@@ -136,8 +132,6 @@ struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
 	return candidate;
 }
 
-/* --- nodes by verdict --- */
-
 const struct berth_node_info *const *berth_node_to_status_nodes_for_code(
 	const struct berth_node_to_status *statuses, const struct berth_shared_lister *snapshot,
 	enum berth_code code, struct berth_arena *arena, uint32_t *out_count)
@@ -154,8 +148,6 @@ const struct berth_node_info *const *berth_node_to_status_nodes_for_code(
 	bt_vec_finish(&memory.entries);
 	return bt_lib_node_infos(view, slots, *out_count, bt_arena_of(arena));
 }
-
-/* --- default decisions --- */
 
 void berth_preemption_get_offset_and_num_candidates(struct berth_preemption *preemption,
 	uint32_t node_count, uint32_t *out_offset, uint32_t *out_candidates_num)
@@ -256,8 +248,6 @@ struct berth_status bt_lib_select_victims(struct berth_preemption *preemption,
 		: berth_preemption_select_victims_on_node(
 			  preemption, state, pod, node, pdbs, pdb_count, out_victims);
 }
-
-/* --- removal --- */
 
 /** Spec 08 section 11.4, after the caller's function has removed the victims. */
 static void clear_nominations(struct berth_preemption *preemption, const struct bt_pod_info *pod,

@@ -72,17 +72,13 @@ void berth_reflector_destroy(struct berth_reflector *reflector)
 	bt_free(reflector);
 }
 
-/* --- store --- */
-
 /** Place of a key, or BT_MAP_NONE. */
 static uint32_t find(
 	const struct berth_reflector *reflector, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = hash_key(namespace_, name);
-	uint32_t at = bt_map_first(&reflector->index, hash);
 
-	for (; at != BT_MAP_NONE; at = bt_map_next(&reflector->index, hash, at)) {
-		uint32_t place = bt_map_value(&reflector->index, at);
+	BT_MAP_EACH (&reflector->index, hash, place) {
 		const struct bt_object_meta *meta = reflector->items.items[place].object->meta;
 
 		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
@@ -91,8 +87,6 @@ static uint32_t find(
 	}
 	return BT_MAP_NONE;
 }
-
-/* --- the cache --- */
 
 /** Remembers the first error of several operations. */
 static void note(int *result, int fresh, struct berth_error *err, struct berth_error *fresh_err)
@@ -198,8 +192,6 @@ static int drop(struct berth_reflector *reflector, uint32_t place, struct berth_
 	bt_object_release(before);
 	return result;
 }
-
-/* --- protocol --- */
 
 static bool is_any_version(struct bt_str version)
 {

@@ -12,8 +12,6 @@
 #include "lib/node_to_status.h"
 #include "sched/cycle.h"
 
-/* --- what surrounded the search in v1.12 --- */
-
 double berth_metrics_since_seconds(int64_t start_ns, int64_t now_ns)
 {
 	return ((double)now_ns - (double)start_ns) / 1e9;
@@ -25,8 +23,6 @@ void berth_trace_step(const struct berth_trace *trace, const char *text)
 		trace->step(trace->context, text);
 	}
 }
-
-/* --- counted errors --- */
 
 void berth_error_counts_add(struct berth_error_counts *counts, const char *message)
 {
@@ -80,8 +76,6 @@ void berth_error_counts_finish(struct berth_error_counts *counts)
 	bt_free(counts->items);
 	*counts = (struct berth_error_counts){0};
 }
-
-/* --- pieces of work --- */
 
 /** What the chunks share; nobody writes it while they run. */
 struct work {
@@ -175,8 +169,6 @@ static void trace_step(const struct berth_engine *engine, const char *text)
 	berth_trace_step(&trace, text);
 }
 
-/* --- why not --- */
-
 struct berth_str berth_fit_error_text(
 	const struct berth_fit_error *fit_error, struct berth_arena *arena)
 {
@@ -222,8 +214,6 @@ static const struct berth_node_to_status *make_view(const struct bt_state *state
 	return view;
 }
 
-/* --- schedule --- */
-
 int berth_engine_schedule(struct berth_engine *engine, struct berth_framework *framework,
 	const struct berth_pod_info *pod, struct berth_schedule_result *out_result,
 	struct berth_fit_error *out_fit_error, struct berth_error *err)
@@ -263,8 +253,6 @@ int berth_engine_schedule(struct berth_engine *engine, struct berth_framework *f
 		result.outcome == BT_OUTCOME_FIT_ERROR ? BERTH_ERR_FIT : BERTH_ERR_INTERNAL, "%.*s",
 		BT_STR_ARG(bt_status_message_str(&result.status, result.cycle->arena)));
 }
-
-/* --- the search, step by step --- */
 
 uint32_t berth_engine_num_feasible_nodes_to_find(const struct berth_engine *engine,
 	const struct berth_framework *framework, uint32_t num_all_nodes)
@@ -498,8 +486,6 @@ int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_f
 	*out_nodes = found;
 	return BERTH_OK;
 }
-
-/* --- nominated pods --- */
 
 void berth_engine_add_nominated_pods(struct berth_engine *engine, struct berth_framework *framework,
 	const struct berth_cycle_state *state, const struct berth_pod_info *pod,

@@ -56,8 +56,6 @@ static struct bt_str find_object(const struct bt_str_map *map, struct bt_str key
 	return value != NULL ? *value : (struct bt_str){NULL, 0};
 }
 
-/* --- volumes --- */
-
 struct berth_str berth_pv_name(const struct berth_pv *pv)
 {
 	return bt_const_pv_of(pv)->metadata.name;
@@ -154,8 +152,6 @@ bool berth_pv_admits_labels(const struct berth_pv *pv, const struct berth_str *k
 	return admits;
 }
 
-/* --- claims --- */
-
 struct berth_str berth_pvc_name(const struct berth_pvc *pvc)
 {
 	return bt_const_pvc_of(pvc)->metadata.name;
@@ -202,8 +198,6 @@ bool berth_pvc_is_fully_bound(const struct berth_pvc *pvc)
 {
 	return bt_claim_is_fully_bound(bt_const_pvc_of(pvc));
 }
-
-/* --- classes and CSI objects --- */
 
 struct berth_str berth_storage_class_name(const struct berth_storage_class *class_)
 {
@@ -274,8 +268,6 @@ void berth_lister_list(const struct berth_lister *lister, struct berth_str objec
 		lister->list(lister->context, object_namespace, visit, visit_context);
 	}
 }
-
-/* --- of a handle --- */
 
 static const void *find(
 	const void *context, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)

@@ -12,8 +12,6 @@
  * listers have. Where it writes: the handle's requests, or the caller's functions.
  */
 
-/* --- writes --- */
-
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 	struct berth_error *err)
@@ -61,8 +59,6 @@ static int wait(void *context, const struct bt_pod_info *pod, struct berth_error
 
 	return behind->wait(behind->context, pod, err);
 }
-
-/* --- objects --- */
 
 /** A walk over what a lister has, into the store. */
 struct copying {
@@ -186,8 +182,6 @@ static void follow_listers(struct bt_lib_binder *binder)
 	}
 }
 
-/* --- the source --- */
-
 static void follow_handle(struct bt_lib_binder *binder)
 {
 	const struct bt_volume_writer *behind = binder->handle->volume_writer;
@@ -230,8 +224,6 @@ static void init_source(struct bt_lib_binder *binder)
 	follow_handle(binder);
 }
 
-/* --- reasons --- */
-
 const char *berth_conflict_reason_text(enum berth_conflict_reason reason)
 {
 	switch (reason) {
@@ -270,8 +262,6 @@ void berth_conflict_reasons_swap(struct berth_conflict_reasons *reasons, uint32_
 	reasons->items[j] = kept;
 }
 
-/* --- bindings --- */
-
 struct berth_str berth_binding_info_storage_class_name(const struct berth_binding_info *binding)
 {
 	return bt_const_pv_of(binding->volume)->spec.storage_class_name;
@@ -285,8 +275,6 @@ struct berth_storage_resource berth_binding_info_storage_resource(
 		.capacity = berth_pv_capacity_bytes(binding->volume),
 	};
 }
-
-/* --- the real binder --- */
 
 static struct bt_lib_binder *own_of(struct berth_volume_binder *binder)
 {
@@ -644,8 +632,6 @@ uint64_t berth_volume_binder_stage_errors(
 		? bt_volume_binder_stage_errors(own->inside, (enum bt_volume_stage)stage)
 		: 0;
 }
-
-/* --- whatever binder it is --- */
 
 int berth_volume_binder_get_pod_volume_claims(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_arena *arena,

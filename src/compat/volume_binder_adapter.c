@@ -4,8 +4,6 @@
 #include "compat/convert_storage.h"
 #include "compat/volume_binder.h"
 
-/* --- lists --- */
-
 struct berth_pvc_list bt_lib_pvc_list(const struct bt_claim_list *list, struct bt_arena *arena)
 {
 	const struct berth_pvc **items =
@@ -92,8 +90,6 @@ const struct bt_node_info *bt_lib_node_view(const struct bt_handle *handle,
 	bt_node_info_init(buffer, handle->state, slot);
 	return buffer;
 }
-
-/* --- a public binder, as the plugin sees it --- */
 
 struct outside_binder {
 	struct bt_volume_binder base;

@@ -31,8 +31,6 @@ static struct own_binding *own_of(const struct berth_volume_binding *plugin)
 	return (struct own_binding *)(uintptr_t)plugin;
 }
 
-/* --- a cycle --- */
-
 /** The state with the plugin's datum where the in-tree plugin looks for it: at its index, 0. */
 struct visit {
 	struct bt_cycle_state *cycle;
@@ -217,8 +215,6 @@ void berth_volume_binding_unreserve(struct berth_volume_binding *plugin,
 	leave(&visit);
 }
 
-/* --- events --- */
-
 static enum berth_queueing_hint ask_hint(struct berth_plugin *plugin, uint32_t index,
 	const struct berth_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
@@ -273,8 +269,6 @@ const struct berth_cluster_event_with_hint *berth_volume_binding_events_to_regis
 	*out_count = EVENT_COUNT;
 	return own_of(plugin)->events;
 }
-
-/* --- as a plugin like others --- */
 
 static struct berth_volume_binding *outside_of(struct berth_plugin *plugin)
 {
@@ -360,8 +354,6 @@ static const struct berth_plugin_ops plugin_ops = {
 	.pre_bind_pre_flight = pre_bind_pre_flight,
 	.pre_bind = pre_bind,
 };
-
-/* --- instance --- */
 
 struct berth_features berth_handle_features(const struct berth_handle *handle)
 {
@@ -466,8 +458,6 @@ void berth_volume_binding_destroy(struct berth_volume_binding *plugin)
 	bt_free(own->shape);
 	bt_free(own);
 }
-
-/* --- the binder of a framework's plugin --- */
 
 int berth_volume_binding_replace_binder(struct berth_framework *framework,
 	struct berth_volume_binder *binder, struct berth_error *err)

@@ -353,8 +353,6 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	return 0;
 }
 
-/** --- events --- */
-
 static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 	const char *action, struct bt_str note)
 {
@@ -370,8 +368,6 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 {
 	BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%.*s", BT_STR_ARG(line));
 }
-
-/** --- answers --- */
 
 static void tell(struct bt_write *write)
 {
@@ -441,8 +437,6 @@ static bool may_schedule(void *context)
 		       writes->in_flight < options->in_flight_max(options->context)) &&
 		bt_api_writes_may_write(writes, NULL);
 }
-
-/** --- life --- */
 
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes)
 {

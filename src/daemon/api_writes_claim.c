@@ -18,8 +18,6 @@ struct call {
 	bool retries;
 };
 
-/** --- answers --- */
-
 static bool is_method(const struct bt_write *write, const char *method)
 {
 	return strcmp(write->method, method) == 0;
@@ -59,8 +57,6 @@ static int take(struct bt_write *write, struct bt_object **out_claim, struct ber
 	}
 	return conflicts ? BT_WRITE_CONFLICT : result;
 }
-
-/** --- calls --- */
 
 static struct bt_write *create(
 	struct bt_api_writes *writes, const struct bt_pod_info *pod, const struct call *call)

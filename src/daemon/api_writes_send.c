@@ -10,8 +10,6 @@
 #define FIRST_WAIT_NS INT64_C(10000000)
 #define WAIT_FACTOR 5
 
-/** --- memory --- */
-
 void bt_write_set_text(char **text, struct bt_str value)
 {
 	bt_free(*text);
@@ -65,8 +63,6 @@ void bt_write_destroy(struct bt_write *write)
 	bt_object_release(write->object);
 	bt_free(write);
 }
-
-/** --- turns --- */
 
 static bool is_over(const struct bt_write *write)
 {
@@ -126,8 +122,6 @@ static void release_followers(struct bt_api_writes *writes, uint64_t sequence)
 		}
 	}
 }
-
-/** --- answers --- */
 
 void bt_write_end(struct bt_write *write, int result, struct berth_error *err)
 {
@@ -296,8 +290,6 @@ void bt_write_abandon(struct bt_write *write)
 	bt_free(write->subject);
 	write->subject = NULL;
 }
-
-/** --- life --- */
 
 struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options)
 {

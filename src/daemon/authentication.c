@@ -201,8 +201,6 @@ static void remember(struct bt_authentication *authentication, const char *error
 	bt_strbuf_append_c(&authentication->errors, error);
 }
 
-/** --- the end --- */
-
 /** Names of which there are few, for a label. */
 static struct bt_str user_label(struct bt_str name)
 {
@@ -262,8 +260,6 @@ static void conclude(struct bt_authentication *authentication)
 	accept_user(authentication);
 }
 
-/** --- certificates --- */
-
 struct shown {
 	const struct bt_http_exchange *exchange;
 	struct bt_str chain[CHAIN_MAX];
@@ -308,8 +304,6 @@ static enum answer try_certificate(
 	}
 	return ANSWER_USER;
 }
-
-/** --- a front proxy --- */
 
 static struct bt_str first_value(
 	const struct bt_http_exchange *exchange, const struct bt_trust_names *names)
@@ -398,8 +392,6 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 	return ANSWER_USER;
 }
 
-/** --- tokens --- */
-
 static void on_review(void *context, const struct bt_json_value *status, const char *error)
 {
 	struct bt_authentication *authentication = context;
@@ -465,8 +457,6 @@ void bt_authentication_finish(struct bt_authentication *authentication)
 	bt_review_leave(&authentication->waiter);
 	bt_strbuf_finish(&authentication->errors);
 }
-
-/** --- life --- */
 
 int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 	struct bt_authenticator **out_authenticator, struct berth_error *err)

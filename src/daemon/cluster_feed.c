@@ -65,8 +65,6 @@ struct bt_cluster_feed {
 	bool has_failed;
 };
 
-/** --- changes --- */
-
 static void tell(struct bt_cluster_feed *feed, const struct kept_change *change)
 {
 	const struct bt_cluster_feed_options *options = &feed->options;
@@ -142,8 +140,6 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 	bt_vec_finish(&feed->kept);
 	note_synced(feed);
 }
-
-/** --- life --- */
 
 static void write_path(enum bt_kind kind, struct bt_strbuf *out)
 {
@@ -265,8 +261,6 @@ const struct bt_reflector *bt_cluster_feed_reflector(
 	}
 	return NULL;
 }
-
-/** --- whole objects --- */
 
 static const struct bt_object *find_whole(const struct bt_cluster_feed *feed, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)

@@ -19,8 +19,6 @@
 /** Attempts of one turn: then answers and changes have theirs. */
 #define ATTEMPTS_PER_TURN 32
 
-/** --- time --- */
-
 int64_t bt_daemon_wall_ns(void *context BT_UNUSED)
 {
 	return bt_clock_wall_ns();
@@ -147,8 +145,6 @@ static int end(struct bt_daemon *daemon)
 	BT_LOG_INFO_PLAIN(0, "Requested to terminate, exiting");
 	return 0;
 }
-
-/** --- the whole --- */
 
 static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 {

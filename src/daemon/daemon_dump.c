@@ -12,8 +12,6 @@ struct texts {
 	struct bt_arena arena; /* of those that would not stay */
 };
 
-/** --- comparison --- */
-
 static bool add_name(void *context, void *item)
 {
 	struct texts *texts = context;
@@ -129,8 +127,6 @@ void bt_daemon_compare_cache(struct bt_scheduler *scheduler, const struct bt_ref
 	compare_pods(state, bt_scheduler_queue(scheduler), pods);
 	BT_LOG_INFO_PLAIN(3, "Cache comparer finished");
 }
-
-/** --- dump --- */
 
 struct dump {
 	struct bt_scheduler *scheduler;

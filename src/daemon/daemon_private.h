@@ -14,8 +14,6 @@
 #include "daemon/options.h"
 #include "daemon/serving_tls.h"
 
-/** --- memory.c: what the process does not need is given back to the system --- */
-
 /**
  * At the start, before there are threads. Large arrays grow by moving their pages, not by copies
  * that leave holes; the short-lived threads that look up host names share one heap with the thread
@@ -82,14 +80,10 @@ struct bt_daemon {
 	struct berth_error err; /* of failed: logged as "command failed" */
 };
 
-/** --- time --- */
-
 /** What the machine says: for what others read. */
 int64_t bt_daemon_wall_ns(void *context);
 /** Wall time as it was at the start, carried on steadily: jumps of the clock do not show. */
 int64_t bt_daemon_steady_ns(void *context);
-
-/** --- daemon_start.c --- */
 
 /** Spec 11 section 6.1, steps 8 to 15. */
 BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
@@ -98,8 +92,6 @@ void bt_daemon_log_overrides(const struct bt_config *config);
 /** Steps 17 to 22; the loop does the rest. */
 void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
-
-/** --- daemon.c --- */
 
 /** This process begins to lead: pods are tried from now on. */
 void bt_daemon_lead(struct bt_daemon *daemon);

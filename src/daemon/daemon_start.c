@@ -195,8 +195,6 @@ static int daemon_create_clients(struct bt_daemon *daemon, struct berth_error *e
 	return result == 0 ? create_reviewers(daemon, err) : result;
 }
 
-/** --- what the parts ask of the process --- */
-
 static bool append_pod(void *context, struct bt_str namespace_, struct bt_str name,
 	struct bt_str uid, struct bt_strbuf *out)
 {
@@ -228,8 +226,6 @@ static void lease_event(void *context, const struct bt_object_meta *lease, struc
 	const struct bt_daemon *daemon = context;
 	bt_event_sender_lease_event(daemon->events, lease, message);
 }
-
-/** --- leading --- */
 
 static void started_leading(void *context)
 {
@@ -274,8 +270,6 @@ static void feed_failed(void *context, struct berth_error *err)
 {
 	bt_daemon_fail(context, err);
 }
-
-/** --- health --- */
 
 static bool is_not_shutting_down(void *context, struct bt_strbuf *out_error)
 {
@@ -398,8 +392,6 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 	daemon->serving = NULL;
 	return bt_endpoints_create(&options, &daemon->endpoints, err);
 }
-
-/** --- the parts --- */
 
 static int64_t monotonic_ns(void *context)
 {

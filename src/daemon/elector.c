@@ -140,8 +140,6 @@ void bt_elector_stop(struct bt_elector *elector)
 	elector->stopping = true;
 }
 
-/** --- what is known of the lease --- */
-
 static void keep(
 	struct bt_arena *arena, struct bt_lease_record *kept, const struct bt_lease_record *record)
 {
@@ -167,8 +165,6 @@ static bool has_expired(const struct bt_elector *elector, int64_t at_ns)
 	int64_t lease_ns = bt_ns_of_seconds(elector->observed.duration_seconds);
 	return at_ns - elector->observed_ns >= lease_ns;
 }
-
-/** --- tries --- */
 
 static void log_failure(const struct bt_elector *elector, const char *message, const char *error)
 {
@@ -302,8 +298,6 @@ static void answer_write(struct bt_elector *elector, enum bt_elector_request req
 	finish_try(elector, false, now_ns);
 }
 
-/** --- release --- */
-
 static void answer_release_get(struct bt_elector *elector, enum bt_elector_result result,
 	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now)
 {
@@ -353,8 +347,6 @@ void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result
 		break;
 	}
 }
-
-/** --- orders --- */
 
 static void abandon(struct bt_elector *elector, struct bt_elector_order *order)
 {

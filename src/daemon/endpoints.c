@@ -105,8 +105,6 @@ static void answer(struct call *call, struct bt_reply *reply)
 	bt_http_answer(call->exchange, reply->code, &reply->body);
 }
 
-/** --- verdicts --- */
-
 static void answer_forbidden(struct call *call, struct bt_str reason)
 {
 	struct bt_page_request request = request_of(call);
@@ -173,8 +171,6 @@ static void on_authenticated(void *context, bool is_known)
 	bt_authorize(call->endpoints->authorizer, &call->caller, bt_strbuf_str(&call->verb),
 		bt_strbuf_str(&call->path), &call->arena, &call->authorization);
 }
-
-/** --- requests --- */
 
 static struct call *begin(struct bt_endpoints *endpoints, struct bt_http_exchange *exchange)
 {
@@ -252,8 +248,6 @@ static const struct bt_http_limits limits = {
 	.stalled_timeout_seconds = 30,
 };
 
-/** --- certificates --- */
-
 static void on_trust_changed(void *context)
 {
 	struct bt_endpoints *endpoints = context;
@@ -296,8 +290,6 @@ static int64_t work(void *context, int64_t now_ns)
 	}
 	return has_files ? endpoints->check_ns : INT64_MAX;
 }
-
-/** --- the listener --- */
 
 static void append_address(struct bt_strbuf *out, const char *host, uint16_t port)
 {
@@ -343,8 +335,6 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 	bt_strbuf_finish(&address);
 	return result;
 }
-
-/** --- life --- */
 
 static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct berth_error *err)
 {

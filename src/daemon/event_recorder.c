@@ -12,8 +12,6 @@
 
 #define OBJECT_NAME_BYTES_MAX 253
 
-/** --- the block --- */
-
 struct bt_event_record *bt_event_record_create(const struct bt_event_facts *facts, int64_t now_ns)
 {
 	const struct bt_object_meta *meta = facts->regarding;
@@ -79,8 +77,6 @@ struct bt_str bt_event_record_namespace(const struct bt_event_record *record)
 	return namespace_.length != 0 ? namespace_ : BT_STR("default");
 }
 
-/** --- series --- */
-
 static uint32_t key_length(const struct bt_event_record *record)
 {
 	return (uint32_t)(bt_event_record_part(record, BT_EVENT_NOTE).data - record->bytes);
@@ -99,8 +95,6 @@ static uint64_t event_record_series_hash(const struct bt_event_record *record)
 	return bt_hash_bytes(record->bytes, key_length(record),
 		bt_hash_bytes(record->lengths, sizeof(record->lengths[0]) * BT_EVENT_NOTE, 0));
 }
-
-/** --- documents --- */
 
 void bt_event_record_append_name(const struct bt_event_record *record, struct bt_strbuf *out)
 {
@@ -309,8 +303,6 @@ uint32_t bt_event_recorder_count(const struct bt_event_recorder *recorder)
 	return recorder->by_key.count;
 }
 
-/** --- places --- */
-
 static struct series *at(struct bt_event_recorder *recorder, uint32_t index)
 {
 	return &recorder->places.items[index];
@@ -401,8 +393,6 @@ static void remember(
 	link_newest(recorder, index);
 	bt_map_insert(&recorder->by_key, hash, index);
 }
-
-/** --- events --- */
 
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record)
 {

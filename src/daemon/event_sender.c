@@ -67,8 +67,6 @@ struct bt_event_correlator {
 	struct bt_strbuf name;
 };
 
-/** --- memories --- */
-
 static void memory_init(struct memory *memory)
 {
 	memory->oldest = NONE;
@@ -144,8 +142,6 @@ static struct entry *use(struct memory *memory, const struct key *key, bool *out
 	return &memory->entries.items[index];
 }
 
-/** --- keys --- */
-
 static struct key key_of(const struct bt_event_record *record, const enum bt_event_part *parts,
 	uint32_t count, uint64_t kind)
 {
@@ -167,8 +163,6 @@ static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, B
 #define OBJECT_PARTS 6
 #define SIMILAR_PARTS 8
 #define EQUAL_PARTS 9
-
-/** --- the three steps --- */
 
 /** Is it one too many of those that differ in their message only? */
 static bool is_one_too_many(
@@ -316,8 +310,6 @@ struct bt_event_sender {
 	struct bt_arena arena;  /* of one body */
 };
 
-/** --- the queue --- */
-
 static void call_soon(struct bt_event_sender *sender)
 {
 	if (sender->is_known && sender->call == NULL) {
@@ -379,8 +371,6 @@ static void push_core(struct bt_event_sender *sender, struct bt_event_record *re
 	push(sender, &item);
 }
 
-/** --- of the recorder --- */
-
 static bool take(void *context, struct bt_event_record *record)
 {
 	struct bt_event_sender *sender = context;
@@ -416,8 +406,6 @@ static bool patch(void *context, const struct bt_event_delivery *event)
 	return true; /* one that is gone is noticed later, and posted here */
 }
 
-/** --- documents --- */
-
 static void append_name(const struct waiting *waiting, struct bt_strbuf *out)
 {
 	if (waiting->name != NULL) {
@@ -431,8 +419,6 @@ static bool is_patch(const struct waiting *waiting)
 {
 	return waiting->form == FORM_PATCH || waiting->form == FORM_CORE_PATCH;
 }
-
-/** --- answers --- */
 
 static void answer_without_response(struct bt_event_sender *sender, const char *error)
 {
@@ -578,8 +564,6 @@ static void send_first(struct bt_event_sender *sender)
 	sender->call = bt_rest_start(sender->options.client, &request);
 }
 
-/** --- which events there are --- */
-
 static void discovered(
 	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
@@ -619,8 +603,6 @@ void bt_event_sender_start(struct bt_event_sender *sender)
 		sender->call = bt_rest_start(sender->options.client, &request);
 	}
 }
-
-/** --- life --- */
 
 static int64_t work(void *context, int64_t now_ns)
 {

@@ -29,8 +29,6 @@ struct bt_extender_http {
 	BT_VEC(struct carrier) carriers;
 };
 
-/** --- TLS --- */
-
 /** PEM texts of a tlsConfig; data goes before files. */
 struct pem {
 	struct bt_strbuf ca;
@@ -109,8 +107,6 @@ static int create_client(struct bt_extender_http *extenders,
 	pem_finish(&pem);
 	return result;
 }
-
-/** --- one exchange --- */
 
 /** In the arena, as what it points to. */
 struct exchange {
@@ -214,8 +210,6 @@ static int post(void *context, const struct bt_extender_request *request, struct
 	return end(context, begin(context, request, arena), out_response, err);
 }
 
-/** --- life --- */
-
 static int create_extender(void *context, const struct bt_config_extender *config,
 	const struct bt_extender_ops **out_ops, void **out_context, struct berth_error *err)
 {
@@ -268,8 +262,6 @@ const struct bt_extender_factory *bt_extender_http_factory(struct bt_extender_ht
 {
 	return &extenders->factory;
 }
-
-/** --- logs --- */
 
 static void log_ignored(void *context BT_UNUSED, const struct bt_config_extender *extender,
 	const char *message, int verbosity, struct bt_str error)

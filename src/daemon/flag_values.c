@@ -92,8 +92,6 @@ const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT] = {
 #include "daemon/flags.def"
 };
 
-/* --- numbers --- */
-
 /** "strconv.ParseInt: parsing "x": invalid syntax" */
 static int refuse_number(
 	const char *function, struct bt_str text, const char *reason, struct berth_error *err)
@@ -206,8 +204,6 @@ static int parse_float(const char *text, float *out_real, struct berth_error *er
 	return 0;
 }
 
-/* --- texts --- */
-
 static int check_ip(const char *text, struct berth_error *err)
 {
 	unsigned char address[16];
@@ -267,8 +263,6 @@ static int check_vmodule(struct bt_str text, struct berth_error *err)
 	}
 	return 0;
 }
-
-/* --- lists --- */
 
 static void take_text(void *context, struct bt_str field)
 {
@@ -465,8 +459,6 @@ void bt_flag_values_finish(struct bt_daemon_flag_value *values)
 		bt_vec_finish(&values[i].list);
 	}
 }
-
-/* --- values as text --- */
 
 void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)
 {

@@ -26,8 +26,6 @@ static struct bt_str file_name(const char *file)
 	return bt_str_from(slash != NULL ? slash + 1 : file);
 }
 
-/* --- text --- */
-
 /** Several lines stand below their key, each behind a tab, so that a reader keeps their order. */
 static void append_lines(struct bt_strbuf *out, struct bt_str text)
 {
@@ -140,8 +138,6 @@ static void format_text(
 	}
 }
 
-/* --- JSON --- */
-
 static void write_pair(struct bt_json_writer *writer, const struct bt_log_pair *pair)
 {
 	struct bt_strbuf text = {0};
@@ -234,8 +230,6 @@ void bt_klog_format(enum bt_klog_format format, const struct bt_log_record *reco
 		format_text(record, now_ns, thread_id, out);
 	}
 }
-
-/* --- the sink --- */
 
 /** Whole lines go out in one piece, so that processes that share the stream do not mix theirs.
  * A reader that is gone, or one that does not read while the stream does not block, loses lines. */

@@ -36,8 +36,6 @@ struct bt_leader_election {
 	bool told_stopped;
 };
 
-/** --- time --- */
-
 static int64_t wall_now_ns(void *context)
 {
 	const struct bt_leader_election *election = context;
@@ -55,8 +53,6 @@ static void call_soon(const struct bt_leader_election *election)
 {
 	bt_loop_call_at(election->options.loop, bt_loop_now_ns(election->options.loop));
 }
-
-/** --- answers --- */
 
 /** What a good answer says. A write of which the answer shows another holder did not succeed. */
 static enum bt_elector_result read_answer(struct bt_leader_election *election,
@@ -100,8 +96,6 @@ static void answered(
 	call_soon(election);
 }
 
-/** --- requests --- */
-
 /** record NULL: GET. Else of a new Lease (POST), or for the object of the last answer, whatever it
  * holds (PUT). */
 static void send(struct bt_leader_election *election, const char *method,
@@ -139,8 +133,6 @@ static void send(struct bt_leader_election *election, const char *method,
 	bt_arena_finish(&arena);
 }
 
-/** --- news --- */
-
 static void tell_event(struct bt_leader_election *election, const char *what)
 {
 	const struct bt_leader_election_handler *handler = &election->options.handler;
@@ -158,8 +150,6 @@ static void tell_event(struct bt_leader_election *election, const char *what)
 	}
 	bt_strbuf_finish(&message);
 }
-
-/** --- orders --- */
 
 static int64_t work(void *context, int64_t now_ns)
 {
@@ -222,8 +212,6 @@ static int64_t work(void *context, int64_t now_ns)
 						   : now_ns + (order.until_ns - now.steady_ns);
 	}
 }
-
-/** --- life --- */
 
 /** Spec 11 section 8.1. */
 static int check_lock(struct bt_str lock, struct berth_error *err)

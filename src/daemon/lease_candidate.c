@@ -24,8 +24,6 @@ struct bt_lease_candidate {
 	int64_t retry_ns;             /* the last pause after a failure; 0: none failed */
 };
 
-/** --- what the copy says --- */
-
 static struct bt_time time_at(const struct bt_json_value *value, const char *path)
 {
 	struct bt_time time = {0};
@@ -42,8 +40,6 @@ static bool is_pinged(const struct bt_json_item *item)
 	struct bt_time renewed = time_at(item->document, "spec.renewTime");
 	return bt_time_compare(&pinged, &renewed) > 0;
 }
-
-/** --- writes --- */
 
 static struct bt_str now_text(struct bt_lease_candidate *candidate, struct bt_arena *arena)
 {
@@ -94,8 +90,6 @@ static void forget_renewed(struct bt_lease_candidate *candidate)
 	bt_json_item_release(candidate->renewed);
 	candidate->renewed = NULL;
 }
-
-/** --- when --- */
 
 static int64_t work(void *context, int64_t now_ns)
 {

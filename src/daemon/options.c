@@ -32,8 +32,6 @@ static bool is_on(const struct bt_daemon_flag_value *value)
 	return value->number != 0;
 }
 
-/* --- HTTPS endpoints --- */
-
 /** "cert,key:name,name", which was checked when it was read. */
 static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *arena)
 {
@@ -110,8 +108,6 @@ static void take_authentication(
 		&values[BT_DAEMON_FLAG_REQUESTHEADER_ALLOWED_NAMES]);
 }
 
-/* --- what lies over the configuration --- */
-
 static struct bt_opt_bool given_bool(const struct bt_daemon_flag_value *value)
 {
 	return (struct bt_opt_bool){value->given, is_on(value)};
@@ -147,8 +143,6 @@ static void take_config_flags(
 	flags->kube_api_burst.present = values[BT_DAEMON_FLAG_KUBE_API_BURST].given;
 	flags->kube_api_burst.value = (int32_t)values[BT_DAEMON_FLAG_KUBE_API_BURST].number;
 }
-
-/* --- the rest --- */
 
 static void daemon_options_take(
 	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
@@ -233,8 +227,6 @@ int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 	bt_strbuf_finish(&text);
 	return code;
 }
-
-/* --- writing --- */
 
 #if BT_HAVE_YAML
 static int to_yaml(struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
@@ -351,8 +343,6 @@ static int set_value(void *context, const char *text, struct berth_error *err)
 	return bt_flag_value_set(context, text, err);
 }
 
-/* --- what is said before there is a log --- */
-
 static void print_help(bool with_intro, FILE *stream)
 {
 	struct bt_strbuf text = {0};
@@ -398,8 +388,6 @@ static enum bt_options_next read_line(struct command_line *line, int argc, char 
 	return refuse_arguments(&line->arguments) ? BT_OPTIONS_EXIT_FAILURE : BT_OPTIONS_GO_ON;
 }
 
-/* --- versions and gates --- */
-
 static void join(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)
 {
 	bt_strbuf_reset(out);
@@ -442,8 +430,6 @@ static void print_version(const struct bt_daemon_options *options, bool raw)
 	(void)fputs(bt_strbuf_c(&text), stdout);
 	bt_strbuf_finish(&text);
 }
-
-/* --- log --- */
 
 static enum bt_options_next fail(struct berth_error *err)
 {

@@ -103,8 +103,6 @@ static void use_rules(struct bt_daemon_options *options, const struct allow_rule
 	options->metrics.allowed.count = rules->count;
 }
 
-/* --- the manifest --- */
-
 static void add_manifest_error(
 	struct bt_config_errors *errors, struct bt_str path, const char *what, const char *why)
 {
@@ -196,8 +194,6 @@ static void take_manifest(
 	bt_strbuf_finish(&text);
 }
 
-/* --- the flags --- */
-
 void bt_metrics_flags_take(struct bt_daemon_options *options,
 	const struct bt_daemon_flag_value *values, struct bt_config_errors *errors)
 {
@@ -257,8 +253,6 @@ void bt_metrics_flags_take(struct bt_daemon_options *options,
 	}
 }
 
-/* --- logs --- */
-
 static void add_alpha(struct bt_config_errors *errors, const char *path)
 {
 	bt_config_errors_add(
@@ -310,8 +304,6 @@ int bt_logging_check(const struct bt_daemon_flag_value *values, const struct bt_
 	}
 	return bt_config_errors_finish(&errors, err);
 }
-
-/* --- authentication --- */
 
 static bool is_blank(struct bt_str text)
 {
@@ -389,8 +381,6 @@ void bt_serving_validate(const struct bt_daemon_options *options, struct bt_conf
 			errors, NULL, MISSING_HEADER, "requestheader-uid-headers", "X-Remote-Uid");
 	}
 }
-
-/* --- what the endpoints cannot be built with --- */
 
 struct cipher_suite {
 	const char *name;

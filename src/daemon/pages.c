@@ -280,8 +280,6 @@ struct bt_pages {
 	struct bt_zpage_facts facts;
 };
 
-/** --- metrics --- */
-
 static bool wants_openmetrics(struct bt_str header)
 {
 	struct bt_accept accept = {0};
@@ -370,8 +368,6 @@ static void answer_registry(
 	bt_metrics_write(metrics, is_open ? BT_METRICS_OPENMETRICS : BT_METRICS_TEXT, &reply->body);
 	finish_metrics(request, is_open, reply);
 }
-
-/** --- the rest --- */
 
 /** "/healthz" or "/healthz/<check>"; false: neither. */
 static bool answer_health(const struct bt_health *health, const struct bt_page_request *request,

@@ -15,8 +15,6 @@ void bt_pages_destroy(struct bt_pages *pages);
 void bt_pages_answer(struct bt_pages *pages, const struct bt_page_request *request,
 	int64_t wall_now_ns, struct bt_reply *reply);
 
-/** --- zpages.c --- */
-
 struct bt_zpage_facts {
 	const struct bt_daemon_options *options;
 	int64_t started_ns;

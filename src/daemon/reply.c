@@ -113,8 +113,6 @@ void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out)
 	}
 }
 
-/** --- queries --- */
-
 void bt_query_each(struct bt_str query, struct bt_arena *arena,
 	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
 {
@@ -136,8 +134,6 @@ void bt_query_each(struct bt_str query, struct bt_arena *arena,
 	bt_strbuf_finish(&name);
 	bt_strbuf_finish(&value);
 }
-
-/** --- Accept --- */
 
 /** "0.25" -> 250; 1000 for what is none. */
 static uint32_t parse_quality(struct bt_str text)

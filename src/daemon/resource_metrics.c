@@ -11,8 +11,6 @@
 #include "base/vec.h"
 #include "metrics/metrics.h"
 
-/** --- process_*: what Prometheus' client libraries tell of a process --- */
-
 enum process_family {
 	PROCESS_CPU,
 	PROCESS_OPEN_FILES,
@@ -190,8 +188,6 @@ static void collect_process(void *context)
 			boot + (double)status.start_ticks / ticks);
 	}
 }
-
-/** --- build, versions, gates: they never change --- */
 
 static const struct bt_metric_description build_family = {
 	.name = "kubernetes_build_info",

@@ -146,8 +146,6 @@ static uint64_t digest_hash(const unsigned char *digest)
 	return hash;
 }
 
-/** --- the table --- */
-
 static struct bt_review *find(struct bt_reviewer *reviewer, const unsigned char *digest)
 {
 	struct bt_map *map = &reviewer->by_digest;
@@ -223,8 +221,6 @@ static void make_room(struct bt_reviewer *reviewer, int64_t now_ns)
 	}
 }
 
-/** --- waiting --- */
-
 static void wait_for(struct bt_review *review, struct bt_review_waiter *waiter)
 {
 	waiter->review = review;
@@ -277,8 +273,6 @@ static void finish(struct bt_review *review, struct bt_json_value *status, const
 		review->expires_ns = INT64_MAX;
 	}
 }
-
-/** --- asking --- */
 
 static bool may_ask_again(const struct bt_rest_answer *answer)
 {
@@ -466,8 +460,6 @@ uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer)
 {
 	return reviewer->reviews.count;
 }
-
-/** --- life --- */
 
 int bt_reviewer_create(const struct bt_reviewer_options *options, struct bt_reviewer **out_reviewer,
 	struct berth_error *err)

@@ -41,8 +41,6 @@ static char *copy_text(struct bt_str text)
 	return bt_strndup(text.data != NULL ? text.data : "", text.length);
 }
 
-/** --- reading --- */
-
 static int read_files(
 	const struct pair *pair, struct bt_certificate_pair *out_pem, struct berth_error *err)
 {
@@ -151,8 +149,6 @@ bool bt_serving_tls_has_files(const struct bt_serving_tls *serving)
 {
 	return serving->pairs[0].certificate_file != NULL || serving->pair_count > 1;
 }
-
-/** --- making --- */
 
 static int write_file(
 	const char *path, unsigned int mode, struct bt_str content, struct berth_error *err)
@@ -264,8 +260,6 @@ static int first_pair(const struct bt_serving_options *options, struct pair *pai
 	BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Generated self-signed cert in-memory");
 	return 0;
 }
-
-/** --- life --- */
 
 static void copy_names(struct bt_serving_tls *serving)
 {

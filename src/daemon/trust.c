@@ -34,8 +34,6 @@ struct bt_trust {
 	struct berth_error look_error;
 };
 
-/** --- bundles --- */
-
 /** authorities: consumed. */
 static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
 	struct bt_certificate_authorities *authorities)
@@ -168,8 +166,6 @@ static void on_changed(void *context, void *old_item, void *new_item, bool is_st
 	}
 }
 
-/** --- the first look --- */
-
 static void on_first_answer(
 	void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
@@ -261,8 +257,6 @@ int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err)
 	return 0;
 }
 
-/** --- files --- */
-
 static void bundle_finish(struct bt_trust_bundle *bundle)
 {
 	bt_certificate_authorities_destroy(bundle->authorities);
@@ -326,16 +320,12 @@ static int64_t work(void *context, int64_t now_ns)
 	return trust->check_ns;
 }
 
-/** --- names --- */
-
 static void copy_names(struct bt_trust_names *names, const bt_str_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		bt_vec_push(&names->names, list->items[i]);
 	}
 }
-
-/** --- life --- */
 
 int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err)

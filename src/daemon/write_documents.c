@@ -11,8 +11,6 @@
 #include "codec/json_same.h"
 #include "framework/framework.h"
 
-/** --- bindings and deletions --- */
-
 static const char delete_envelope[] = "k8s\0\x0a\x13\x0a\x02v1\x12\x0d"
 				      "DeleteOptions\x12\x00\x1a\x00\x22";
 
@@ -323,8 +321,6 @@ void bt_document_select_node(
 	}
 }
 
-/** --- claims --- */
-
 /** What we know of it as a tree. */
 static struct bt_json_value *known_tree(
 	struct bt_arena *arena, const struct bt_message *message, const void *value)
@@ -423,8 +419,6 @@ void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out)
 	append_quoted(out, uid);
 	bt_strbuf_append_c(out, "}}");
 }
-
-/** --- pods --- */
 
 static int compare_names(const void *a, const void *b)
 {

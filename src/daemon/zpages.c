@@ -96,8 +96,6 @@ static void refuse(const struct bt_zpage_facts *facts, const struct bt_page_requ
 	bt_strbuf_finish(&message);
 }
 
-/** --- CBOR: KEP-4222. Strings are byte strings, and so are names. --- */
-
 #define CBOR_SELF_DESCRIBED BT_STR("\xd9\xd9\xf7")
 
 enum cbor_type {
@@ -262,8 +260,6 @@ static void answer_document(struct wanted wanted, const struct bt_page_request *
 	bt_strbuf_finish(json);
 }
 
-/** --- flagz --- */
-
 static void compute_flagz(struct bt_zpage_facts *facts)
 {
 	const struct bt_daemon_options *options = facts->options;
@@ -308,8 +304,6 @@ void bt_flagz_answer(
 	bt_json_end_object(&writer);
 	answer_document(wanted, request, "flagz", &json, reply);
 }
-
-/** --- statusz --- */
 
 /** "Mon Jan  2 15:04:05 UTC 2006" */
 static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)

@@ -105,8 +105,6 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 	}
 }
 
-/** --- pods whose leaving gives back the devices that a pod lacks: each is tried --- */
-
 /** Pods of a node that are tried one by one. */
 #define LEAVERS_TRIED_MAX 8
 
@@ -266,8 +264,6 @@ static void advise_leaver(struct bt_advice *advice)
 /** Of an expression, a name or an error in a report. */
 #define TEXT_BYTES_MAX 120
 
-/* --- claims that are allocated elsewhere --- */
-
 static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_claim *claim)
 {
 	struct bt_str name = claim->metadata.name;
@@ -310,8 +306,6 @@ static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_cl
 	}
 	berth_error_finish(&err);
 }
-
-/* --- devices of a node --- */
 
 /** "train" of "shop/train"; claims are in the pod's namespace. */
 static struct bt_str claim_name(const struct bt_request_report *request)

@@ -172,8 +172,6 @@ static bool solve(const struct demands *demands, const struct bt_str_map *labels
 	return true;
 }
 
-/** --- words --- */
-
 /** "lacks label disk=ssd", "label disk is hdd, not ssd", "has label spot" */
 static void hint_requirement(struct bt_advice *advice, const struct bt_requirement *requirement,
 	const struct bt_str *now)
@@ -242,8 +240,6 @@ static void take_plan(struct bt_advice *advice, const struct plan *plan)
 	}
 }
 
-/** --- terms --- */
-
 static bool fields_match(const struct bt_advice *advice, const struct bt_node_term *term)
 {
 	struct bt_node_term fields = *term;
@@ -283,8 +279,6 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 	return found;
 }
 
-/** --- the pod's own --- */
-
 /** Parsed once a cycle. */
 struct affinities {
 	struct bt_required_node_affinity own;
@@ -315,8 +309,6 @@ static const struct affinities *affinities_of(struct bt_advice *advice)
 	bt_cycle_state_write(advice->cycle, key, affinities, NULL);
 	return affinities;
 }
-
-/** --- the profile's --- */
 
 /** Arguments' affinity holds for every pod of the profile: only the node can follow. */
 static bool advise_added(struct bt_advice *advice)

@@ -4,8 +4,6 @@
 #include "api/resources.h"
 #include "explain/advice.h"
 
-/** --- NodeResourcesFit --- */
-
 /** One resource of the pod on one node. */
 struct need {
 	struct bt_str resource;
@@ -174,8 +172,6 @@ static void advise_resources(struct bt_advice *advice)
 	bt_advice_close_pod_remedies(advice,
 		advice->pod_distance > 0 && advice->pod_remedies.count == advice->remedies.count);
 }
-
-/** --- NodePorts --- */
 
 static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port *wanted)
 {

@@ -51,8 +51,6 @@ struct affinity_view {
 	const struct affinity_survey *survey;
 };
 
-/* --- the survey --- */
-
 static struct blocked_key *key_of(
 	struct blocked_keys *keys, const struct bt_label_column *column, struct bt_arena *arena)
 {
@@ -156,8 +154,6 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 	return survey;
 }
 
-/* --- the pod's affinity --- */
-
 static bool is_hostname(struct bt_str key)
 {
 	return bt_str_equal_c(key, "kubernetes.io/hostname");
@@ -256,8 +252,6 @@ static void advise_affinity(const struct affinity_view *view)
 		drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, i);
 	}
 }
-
-/* --- pods in the way --- */
 
 static void hint_blockers(const struct affinity_view *view, const struct blocked_domain *domain,
 	struct bt_str place, bool is_own)

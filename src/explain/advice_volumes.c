@@ -15,8 +15,6 @@
 /** Holders of exclusive claims that are remembered. */
 #define HOLDERS_MAX 4
 
-/* --- asking the plugin --- */
-
 /** bt_advice_accepts for the pod with these volumes only. */
 static bool accepts_volumes(
 	const struct bt_advice *advice, struct bt_volume *volumes, uint32_t count)
@@ -32,8 +30,6 @@ static bool accepts_volumes(
 	bt_pod_info_finish_pending(advice->engine->state, &info);
 	return accepted;
 }
-
-/* --- what is said of a volume --- */
 
 /** "zone-a" when the volume is in one zone only; "" when that is not so simple. */
 static struct bt_str only_zone(const struct bt_persistent_volume *volume)
@@ -144,8 +140,6 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 	}
 }
 
-/* --- volumes go --- */
-
 /** Keeps as many volumes as the plugin accepts, in their order; the others go. */
 static void drop_volumes(struct bt_advice *advice)
 {
@@ -172,8 +166,6 @@ static void drop_volumes(struct bt_advice *advice)
 		advice->distance += 1;
 	}
 }
-
-/* --- holders --- */
 
 /** Pods of the node that alone are reason enough. */
 static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_pods)

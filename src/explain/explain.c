@@ -6,8 +6,6 @@
 #include "explain/advice.h"
 #include "explain/explain_private.h"
 
-/** --- postFilter frees claims that are allocated in vain. Who only looks writes nothing --- */
-
 static int answer(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED const struct bt_object *base, const struct bt_resource_claim *claim,
 	BT_UNUSED bool must_end, struct bt_object **out_claim, BT_UNUSED struct berth_error *err)

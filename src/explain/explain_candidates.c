@@ -4,8 +4,6 @@
 
 #include "explain/explain_search.h"
 
-/** --- sets --- */
-
 static int compare_remedies(const void *a, const void *b)
 {
 	const struct bt_remedy *x = a;
@@ -93,8 +91,6 @@ bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part
 	return true;
 }
 
-/** --- collecting --- */
-
 struct collection {
 	struct bt_explain_search *search;
 	struct bt_map map;
@@ -137,9 +133,8 @@ static struct bt_candidate *collect(struct collection *collection, const bt_reme
 		return NULL;
 	}
 	hash = hash_set(&set);
-	for (uint32_t it = bt_map_first(&collection->map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&collection->map, hash, it)) {
-		candidate = collection->candidates.items[bt_map_value(&collection->map, it)];
+	BT_MAP_EACH (&collection->map, hash, index) {
+		candidate = collection->candidates.items[index];
 		if (!bt_remedies_equal(&candidate->remedies, &set)) {
 			continue;
 		}
@@ -161,8 +156,6 @@ static struct bt_candidate *collect(struct collection *collection, const bt_reme
 	bt_map_insert(&collection->map, hash, collection->candidates.count - 1);
 	return candidate;
 }
-
-/** --- order --- */
 
 static int compare_candidates(const struct bt_candidate *x, const struct bt_candidate *y)
 {

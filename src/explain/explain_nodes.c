@@ -4,8 +4,6 @@
 
 #include "explain/explain_private.h"
 
-/** --- nodes with the same status: what the message counts --- */
-
 static struct bt_explained_group make_group(
 	struct bt_explain_groups *groups, const struct bt_status *copy, bool in_pre_filter)
 {
@@ -39,10 +37,7 @@ static uint32_t explain_groups_find(
 	struct bt_explained_group group;
 	struct bt_status copy;
 
-	for (uint32_t it = bt_map_first(&groups->map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&groups->map, hash, it)) {
-		uint32_t index = bt_map_value(&groups->map, it);
-
+	BT_MAP_EACH (&groups->map, hash, index) {
 		if (bt_status_equal(&groups->statuses.items[index], status) &&
 			groups->groups.items[index].in_pre_filter == in_pre_filter) {
 			return index;
@@ -56,8 +51,6 @@ static uint32_t explain_groups_find(
 	bt_map_insert(&groups->map, hash, groups->groups.count - 1);
 	return groups->groups.count - 1;
 }
-
-/** --- order --- */
 
 /** qsort passes no context: what is sorted brings it along. */
 struct ranked_node {
@@ -175,8 +168,6 @@ static void list_nodes(struct bt_explain_run *run)
 	bt_free(named);
 }
 
-/** --- one node --- */
-
 static bt_remedy_list keep_remedies(struct bt_arena *arena, const bt_remedy_vec *remedies)
 {
 	bt_remedy_list list = {.count = remedies->count, .present = true};
@@ -216,8 +207,6 @@ static void append_obstacles(
 	node->obstacles.count = known + needs->obstacles.count;
 	node->obstacles.present = true;
 }
-
-/** --- all nodes --- */
 
 /** What the plain evaluation says: the scheduler's own first answers. */
 static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups *groups,

@@ -14,8 +14,6 @@ struct preemption_view {
 	BT_VEC(struct bt_explained_refusal) refusals;
 };
 
-/* --- candidates --- */
-
 /** The chosen one, then what harms least. */
 static int compare_candidates(const void *a, const void *b)
 {
@@ -33,8 +31,6 @@ static int compare_candidates(const void *a, const void *b)
 	}
 	return bt_str_compare(x->node, y->node);
 }
-
-/* --- refusals --- */
 
 static void refuse(struct preemption_view *view, struct bt_str reason, uint32_t node_count)
 {

@@ -4,8 +4,6 @@
 
 #include "explain/explain_search.h"
 
-/** --- making a set of changes that helps as small as it can be --- */
-
 /** Up to so many changes every proper part is tried; of more, one after the other is left out. */
 #define ALL_PARTS_MAX 5
 /** Nodes that trials may ask together: a few seconds of work. */
@@ -276,8 +274,6 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 #define CANDIDATES_MIN 24
 #define CANDIDATES_PER_PROPOSAL 6
 
-/** --- a candidate that was refused --- */
-
 /** What the node says with the changes made; *out_grew: the candidate has more of them now. */
 static void ask_for_more(struct bt_explain_search *search, struct bt_explain_world *world,
 	struct bt_candidate *candidate, bool *out_grew)
@@ -310,8 +306,6 @@ static void ask_for_more(struct bt_explain_search *search, struct bt_explain_wor
 	bt_vec_finish(&all);
 	bt_needs_finish(&needs);
 }
-
-/** --- a candidate that works --- */
 
 static bool is_known(const struct bt_explain_search *search, const bt_remedy_list *remedies)
 {
@@ -387,8 +381,6 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 	}
 	return bt_explain_world_close(&world, err);
 }
-
-/** --- all candidates --- */
 
 static int try_candidate(
 	struct bt_explain_search *search, struct bt_candidate *candidate, struct berth_error *err)

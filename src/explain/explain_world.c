@@ -4,8 +4,6 @@
 #include "explain/explain.h"
 #include "sched/cycle.h"
 
-/** --- applying changes --- */
-
 static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *remedy)
 {
 	uint32_t slot = bt_state_snapshot_find(state, remedy->node);
@@ -138,8 +136,6 @@ int bt_explain_world_close(struct bt_explain_world *world, struct berth_error *e
 	bt_arena_finish(&world->arena);
 	return result;
 }
-
-/** --- asking --- */
 
 struct bt_cycle_state *bt_explain_world_begin(
 	struct bt_explain_world *world, const uint32_t **out_slots, uint32_t *out_count)

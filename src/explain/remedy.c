@@ -75,8 +75,6 @@ int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
 					       : bt_quantity_value(request);
 }
 
-/** --- what remedies do to a pod and to a node; remedies.def says it in words --- */
-
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
 
 /** A copy of the list with room for one more. */
@@ -118,8 +116,6 @@ static bool has_kind(const struct bt_remedy *remedies, uint32_t count, enum bt_r
 	}
 	return false;
 }
-
-/** --- affinity --- */
 
 /** Of a map that is a copy already. */
 static void map_remove(struct bt_str_map *map, struct bt_str key)
@@ -168,8 +164,6 @@ static const struct bt_node_affinity *without_required(
 	copy->required = NULL;
 	return copy;
 }
-
-/** --- other parts of the pod --- */
 
 static bool is_port(const struct bt_container_port *port, const struct bt_remedy *remedy)
 {
@@ -331,8 +325,6 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 		copy->pod_anti_affinity, remedies, count, BT_REMEDY_DROP_POD_ANTI_AFFINITY, arena);
 	pod->spec.affinity = copy;
 }
-
-/** --- the node --- */
 
 static void free_resource(
 	const struct bt_remedy *remedy, struct bt_resource_list *list, struct bt_arena *arena)

@@ -158,8 +158,6 @@ int64_t bt_aggregate_next_generation(void)
 	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 }
 
-/* --- pods --- */
-
 struct bt_aggregate_pod *bt_aggregate_pod_create(
 	struct bt_object *object, const struct bt_resource_gates *gates)
 {
@@ -236,8 +234,6 @@ void bt_aggregate_pod_release(struct bt_aggregate_pod *pod)
 	bt_arena_finish(&pod->arena);
 	bt_free(pod);
 }
-
-/* --- aggregates --- */
 
 struct bt_aggregate *bt_aggregate_create(void)
 {
@@ -418,8 +414,6 @@ void bt_aggregate_push_image(
 		bt_strndup(name.data != NULL ? name.data : "", name.length), name.length};
 	bt_vec_push(&aggregate->images, image);
 }
-
-/* --- public --- */
 
 struct berth_node_info *berth_node_info_create(struct berth_object *const *pods, uint32_t count)
 {

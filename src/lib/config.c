@@ -176,8 +176,6 @@ struct berth_plugin_entry berth_plugins_disabled_at(
 	return entry_of(&set->disabled.items[index]);
 }
 
-/* --- arguments of plugins --- */
-
 #define FIELDS_MAX 64
 #define ARGS_BYTES_MAX BT_CONFIG_BYTES_MAX
 

@@ -8,8 +8,6 @@
 #include "lib/convert.h"
 #include "lib/registry.h"
 
-/* --- extenders --- */
-
 static int post(void *context, const struct bt_extender_request *request, struct bt_arena *arena,
 	struct bt_extender_response *out_response, struct berth_error *err)
 {
@@ -65,15 +63,11 @@ SAME_POLICY(HEAP);
 SAME_POLICY(FIRST_BY_NAME);
 SAME_POLICY(RANDOM);
 
-/* --- why pods failed --- */
-
 static uint32_t find_note(const struct berth_engine *engine, struct bt_str key)
 {
 	uint64_t hash = bt_str_hash(key);
 
-	for (uint32_t it = bt_map_first(&engine->notes_by_key, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&engine->notes_by_key, hash, it)) {
-		uint32_t id = bt_map_value(&engine->notes_by_key, it);
+	BT_MAP_EACH (&engine->notes_by_key, hash, id) {
 		if (bt_str_equal_c(key, engine->notes.items[id].key)) {
 			return id;
 		}
@@ -122,8 +116,6 @@ static void note_failure(struct berth_engine *engine, const struct bt_attempt *a
 	bt_map_insert(&engine->notes_by_key, bt_str_hash(key), id);
 	bt_strbuf_finish(&buffer);
 }
-
-/* --- life --- */
 
 int berth_engine_create(struct berth_config *config, const struct berth_engine_options *given,
 	struct berth_engine **out_engine, struct berth_error *err)
@@ -194,8 +186,6 @@ void berth_engine_destroy(struct berth_engine *engine)
 	bt_free(engine);
 }
 
-/* --- changes --- */
-
 /** The version before; NULL: the engine has none. Borrowed. */
 static struct bt_object *find_known(
 	const struct berth_engine *engine, const struct bt_object *object)
@@ -252,8 +242,6 @@ int berth_engine_delete(struct berth_engine *engine, const struct berth_object *
 	return result;
 }
 
-/* --- work --- */
-
 static enum berth_decision_outcome outcome_of(enum bt_attempt_outcome outcome)
 {
 	switch (outcome) {
@@ -305,8 +293,6 @@ int64_t berth_engine_next_deadline_ns(const struct berth_engine *engine)
 	return bt_scheduler_next_step_ns(engine->scheduler);
 }
 
-/* --- writes --- */
-
 bool berth_engine_take_request(struct berth_engine *engine, struct berth_request *out_request)
 {
 	return bt_requests_take(&engine->requests, out_request);
@@ -317,8 +303,6 @@ void berth_engine_answer(
 {
 	bt_requests_answer(&engine->requests, id, answer);
 }
-
-/* --- questions --- */
 
 const char *berth_pod_place_string(enum berth_pod_place place)
 {

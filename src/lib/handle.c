@@ -134,8 +134,6 @@ bool berth_shared_lister_is_pvc_used_by_pods(
 	return bt_state_is_claim_used(bt_const_shared_lister_of(lister)->state, claim_key);
 }
 
-/** --- waiting pods --- */
-
 struct visit {
 	berth_waiting_pod_visit_fn visit;
 	void *context;
@@ -204,8 +202,6 @@ bool berth_waiting_pod_reject(
 	return bt_waiting_pod_reject(
 		bt_waiting_pod_of(pod), bt_str_from(plugin_name), bt_str_from(message));
 }
-
-/** --- services of the engine's owner --- */
 
 bool berth_handle_activate(const struct berth_handle *handle, struct berth_str pod_namespace,
 	struct berth_str pod_name)

@@ -10,8 +10,6 @@
 
 /* What can be read of both kinds of node infos; aggregate.c has what changes one. */
 
-/* --- the node object --- */
-
 struct berth_str berth_node_info_name(const struct berth_node_info *node)
 {
 	const struct bt_aggregate *alone = bt_alone_of(node);
@@ -83,8 +81,6 @@ int berth_node_info_taints(const struct berth_node_info *node, struct berth_aren
 	return BERTH_OK;
 }
 
-/* --- conditions --- */
-
 const char *berth_condition_status_string(enum berth_condition_status status)
 {
 	switch (status) {
@@ -151,8 +147,6 @@ enum berth_condition_status berth_node_info_pid_pressure_condition(
 	return alone != NULL ? alone->pressures.pid
 			     : digest_status(node, BT_CONDITION_PID_PRESSURE);
 }
-
-/* --- sums --- */
 
 /** The three numbers of a view, then its scalars. */
 static void fill_from_view(const struct bt_node_info *view, int64_t cpu, int64_t memory,
@@ -274,8 +268,6 @@ int64_t berth_node_info_requested_memory_bytes(const struct berth_node_info *nod
 	return node != NULL ? bt_const_node_info_of(node)->requested_memory_bytes : 0;
 }
 
-/* --- the rest --- */
-
 int64_t berth_node_info_generation(const struct berth_node_info *node)
 {
 	const struct bt_aggregate *aggregate = bt_aggregate_of(node);
@@ -333,8 +325,6 @@ struct berth_str berth_node_info_string(
 	bt_strbuf_finish(&text);
 	return result;
 }
-
-/* --- pods --- */
 
 uint32_t berth_node_info_pod_count(const struct berth_node_info *node)
 {
@@ -502,8 +492,6 @@ uint32_t berth_node_info_pvc_ref_count(
 	}
 	return count;
 }
-
-/* --- ports and images --- */
 
 const struct berth_host_port *berth_node_info_used_ports(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count)

@@ -49,8 +49,6 @@ static struct bt_status checked_status(
 	return status;
 }
 
-/* --- scheduling cycle --- */
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
 {
@@ -232,8 +230,6 @@ _Static_assert((int)BERTH_READS_PODS == (int)BT_CHANGE_PODS &&
 		(int)BERTH_READS_NAME == (int)BT_CHANGE_EXISTENCE,
 	"what a plugin reads is what the change log tells");
 
-/* --- queueing --- */
-
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -363,8 +359,6 @@ static struct bt_status sign(
 	return checked_status(adapted, status, out->arena);
 }
 
-/* --- after the choice: the pod is in the state, but not in the snapshot --- */
-
 static void hide(const struct adapted *adapted, const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct bt_snapshot_view *view = &adapted->handle->framework->handle.snapshot;
@@ -418,8 +412,6 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 	*out_timeout_ns = timeout_ns;
 	return checked_status(adapted, status, cycle->arena);
 }
-
-/* --- binding cycle: the snapshot is not to be read --- */
 
 static void enter_binding(const struct adapted *adapted)
 {
@@ -482,8 +474,6 @@ static void post_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		berth_const_pod_info_of(pod), node_name(adapted, slot));
 	leave_binding(adapted);
 }
-
-/* --- pod groups --- */
 
 static struct berth_placement placement_outside(
 	const struct adapted *adapted, const struct bt_placement *placement, struct bt_arena *arena)

@@ -97,8 +97,6 @@ bool berth_registry_has(const struct berth_registry *registry, struct berth_str 
 	return bt_registry_find(&registry->inside, name) != NULL;
 }
 
-/* --- shared objects with plugins: the only part of the library that opens files --- */
-
 #define MODULE_SYMBOL "berth_plugin_module"
 /** Files of one folder, and plugins of one file. */
 #define FILES_MAX 1024

@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "plugins/preemption_executor.h"
 
-/* --- the table --- */
-
 /** Without a key: nobody can ask for it again. The caller fills it in. */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
@@ -40,10 +38,8 @@ static struct bt_request *find(const struct bt_requests *requests, struct bt_str
 {
 	uint64_t hash = bt_str_hash(key);
 
-	for (uint32_t it = bt_map_first(&requests->by_key, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&requests->by_key, hash, it)) {
-		struct bt_request *request =
-			requests->items.items[bt_map_value(&requests->by_key, it)];
+	BT_MAP_EACH (&requests->by_key, hash, index) {
+		struct bt_request *request = requests->items.items[index];
 		if (bt_str_equal(request->key, key)) {
 			return request;
 		}
@@ -63,8 +59,6 @@ static void set_identity(
 	request->request.object_name = copy(request, name);
 	request->request.uid = copy(request, uid);
 }
-
-/* --- writes that are asked for until they are answered --- */
 
 static void append_key(struct bt_strbuf *key, char kind, const struct bt_object_meta *meta)
 {
@@ -184,8 +178,6 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 	return known != NULL;
 }
 
-/* --- writes whose end is reported, or does not matter --- */
-
 static void set_status(struct bt_request *request, const struct bt_pod *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination)
 {
@@ -265,8 +257,6 @@ static void warn(void *context, struct bt_str line)
 		requests->warn(requests->warn_context, line);
 	}
 }
-
-/* --- for the engine --- */
 
 void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn_function, void *warn_context)
 {

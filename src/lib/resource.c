@@ -88,8 +88,6 @@ struct berth_str berth_quantity_string(const berth_quantity *quantity, struct be
 	return result;
 }
 
-/* --- lists --- */
-
 struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena)
 {
 	struct bt_resource_list *list = BT_ARENA_NEW(bt_arena_of(arena), struct bt_resource_list);
@@ -334,8 +332,6 @@ void bt_lib_resource_append(const struct berth_resource *resource, struct bt_str
 	bt_strbuf_append_c(out, "]}");
 }
 
-/* --- the record --- */
-
 void berth_resource_init(struct berth_resource *resource, const struct berth_resource_list *list)
 {
 	*resource = (struct berth_resource){0};
@@ -477,8 +473,6 @@ const struct berth_resource_list *berth_resource_to_list(
 	}
 	return list;
 }
-
-/* --- names of the seed era --- */
 
 int64_t berth_resource_nvidia_gpu(const struct berth_resource *resource)
 {

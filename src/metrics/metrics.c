@@ -26,8 +26,6 @@ static const struct bt_metric_description hidden_description = {
 	.stability = BT_METRIC_BETA,
 };
 
-/* --- Registry --- */
-
 struct bt_metrics *bt_metrics_create_bare(void)
 {
 	return BT_NEW(struct bt_metrics);
@@ -182,8 +180,6 @@ const struct bt_metric_description *bt_metrics_find(
 	return found ? &metrics->families.items[position]->description : NULL;
 }
 
-/* --- Cells --- */
-
 struct bt_metric_cell *bt_metric_only(struct bt_metric *metric)
 {
 	BT_ASSERT(metric->label_count == 0);
@@ -238,12 +234,7 @@ static bool has_values(const struct bt_metric *metric, const struct bt_metric_se
 static uint32_t find_series(
 	const struct bt_metric *metric, uint64_t hash, const struct bt_str *values)
 {
-	uint32_t position = bt_map_first(&metric->by_values, hash);
-
-	for (; position != BT_MAP_NONE;
-		position = bt_map_next(&metric->by_values, hash, position)) {
-		uint32_t index = bt_map_value(&metric->by_values, position);
-
+	BT_MAP_EACH (&metric->by_values, hash, index) {
 		if (has_values(metric, metric->series.items[index], values)) {
 			return index;
 		}
@@ -326,8 +317,6 @@ void bt_metric_observe(struct bt_metric_cell *cell, double value)
 	cell->count++;
 	cell->is_recorded = true;
 }
-
-/* --- All of them --- */
 
 void bt_metrics_add_collector(
 	struct bt_metrics *metrics, void (*collect)(void *context), void *context)

@@ -19,8 +19,6 @@ struct sample {
 	const double *bound;
 };
 
-/* --- Numbers --- */
-
 static void append_number(const struct writer *writer, double value)
 {
 	size_t start = writer->out->length;
@@ -31,8 +29,6 @@ static void append_number(const struct writer *writer, double value)
 		bt_strbuf_append_c(writer->out, ".0");
 	}
 }
-
-/* --- Texts --- */
 
 static void append_escaped(struct bt_strbuf *out, struct bt_str text, bool quotes)
 {
@@ -61,8 +57,6 @@ void bt_metrics_append_number(struct bt_strbuf *out, double value)
 	const struct writer writer = {out, false};
 	append_number(&writer, value);
 }
-
-/* --- Families --- */
 
 static void write_comments(const struct writer *writer, const struct bt_metric *metric)
 {

@@ -18,8 +18,6 @@
 /* A look that comes this late: the process was stopped, and the answers may be there by now. */
 #define AWAY_NS (5 * BT_NS_PER_SECOND)
 
-/* --- lists of transfers --- */
-
 static void unlink_transfer(struct bt_http_transfer *transfer)
 {
 	struct bt_http_list *list = transfer->list;
@@ -101,8 +99,6 @@ static struct bt_http_transfer *new_transfer(struct bt_http_client *client)
 	*transfer = fresh;
 	return transfer;
 }
-
-/* --- requests --- */
 
 /* Bytes that would end a header or the request line. */
 static bool is_safe(struct bt_str text, bool allows_blanks)
@@ -260,8 +256,6 @@ struct bt_http_transfer *bt_http_client_start(
 	return transfer;
 }
 
-/* --- redirects --- */
-
 /* The URL that Location means, seen from the transfer's own. */
 static void append_target(
 	const struct bt_http_transfer *transfer, struct bt_str location, struct bt_strbuf *out)
@@ -362,8 +356,6 @@ static void follow(struct bt_http_transfer *transfer)
 	bt_strbuf_finish_wiped(&old_url);
 }
 
-/* --- ends --- */
-
 void bt_http_transfer_fail(
 	struct bt_http_transfer *transfer, enum bt_http_failure failure, const char *format, ...)
 {
@@ -454,8 +446,6 @@ void bt_http_transfer_each_header(const struct bt_http_transfer *transfer, const
 	}
 }
 
-/* --- timeouts --- */
-
 void bt_http_client_note_due(struct bt_http_client *client, int64_t due_ns)
 {
 	if (due_ns < client->due_ns) {
@@ -539,8 +529,6 @@ static int64_t work(void *context, int64_t now_ns)
 	bt_http_client_deliver(client);
 	return client->queue.first != NULL && has_room(client) ? 0 : client->due_ns;
 }
-
-/* --- the client --- */
 
 static int read_proxies(
 	struct bt_http_client *client, const char *proxy_url, struct berth_error *err)

@@ -156,8 +156,6 @@ struct bt_http_client {
 	uint32_t spare_count;
 };
 
-/** --- http_client.c --- */
-
 /** Its end: moves it to `ended`. Its connection is not touched. */
 BT_PRINTF(3, 4)
 void bt_http_transfer_fail(
@@ -170,8 +168,6 @@ void bt_http_transfer_requeue(struct bt_http_transfer *transfer);
 void bt_http_client_deliver(struct bt_http_client *client);
 /** Look at the timeouts at this time. */
 void bt_http_client_note_due(struct bt_http_client *client, int64_t due_ns);
-
-/** --- http_connection.c --- */
 
 /** Give the transfer an idle connection or a new one. It may fail at once. */
 void bt_http_connection_run(struct bt_http_transfer *transfer);
@@ -191,14 +187,10 @@ ssize_t bt_http_connection_receive(
 /** The connection is of no use: ends its transfer with a text for that. */
 void bt_http_connection_lose(struct bt_http_client_connection *connection);
 
-/** --- http_tunnel.c --- */
-
 void bt_http_tunnel_start(struct bt_http_client_connection *connection);
 /** Write and read what can be; true: the tunnel is there. It may close the connection. */
 bool bt_http_tunnel_advance(struct bt_http_client_connection *connection);
 void bt_http_tunnel_free(struct bt_http_client_connection *connection);
-
-/** --- http_trust.c --- */
 
 BT_MUST_USE int bt_http_trust_create(const struct bt_http_client_tls *tls,
 	struct bt_http_trust **out_trust, struct berth_error *err);

@@ -128,8 +128,6 @@ void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_n
 	}
 }
 
-/* --- failures --- */
-
 /* As Go prints them: the C library's words, small. */
 static const char *word_errno(int code)
 {
@@ -233,8 +231,6 @@ void bt_http_connection_lose(struct bt_http_client_connection *connection)
 		bt_http_connection_close(connection);
 	}
 }
-
-/* --- requests and answers --- */
 
 static bool is_redirect(uint16_t code)
 {
@@ -416,8 +412,6 @@ static void write_request(struct bt_http_client_connection *connection)
 	}
 	watch(connection, BT_LOOP_READABLE);
 }
-
-/* --- making connections --- */
 
 static bool needs_tunnel(const struct bt_http_client_connection *connection)
 {
@@ -668,8 +662,6 @@ static void resolve(struct bt_http_client_connection *connection)
 	}
 	bt_vec_push(&client->lookups, lookup);
 }
-
-/* --- choosing one --- */
 
 /* Plain HTTP through an HTTP proxy: one connection for all hosts. */
 static bool is_for_any_host(const struct bt_http_client_connection *connection)

@@ -143,8 +143,6 @@ uint32_t bt_http_server_open_count(const struct bt_http_server *server);
 void bt_http_server_destroy(struct bt_http_server *server);
 uint16_t bt_http_server_port(const struct bt_http_server *server);
 
-/** --- the request; texts are borrowed while the exchange lives --- */
-
 struct bt_str bt_http_method(const struct bt_http_exchange *exchange);
 /** As sent, percent-encoded, without the query. */
 struct bt_str bt_http_path(const struct bt_http_exchange *exchange);
@@ -171,8 +169,6 @@ void bt_http_peer_address(const struct bt_http_exchange *exchange, struct bt_str
 void bt_http_set_data(struct bt_http_exchange *exchange, void *data);
 void *bt_http_data(const struct bt_http_exchange *exchange);
 
-/** --- the answer --- */
-
 /** Headers are added before the answer; values are copied. Date and lengths come by themselves. */
 void bt_http_add_header(struct bt_http_exchange *exchange, const char *name, struct bt_str value);
 /** The buffer's memory is consumed (left empty). */
@@ -197,8 +193,6 @@ void bt_http_answer_stream(
 	struct bt_http_exchange *exchange, uint16_t code, const struct bt_http_stream *stream);
 /** A stream that waits may have more. Harmless when it does not wait. */
 void bt_http_stream_wake(struct bt_http_exchange *exchange);
-
-/** --- helpers --- */
 
 /**
  * Percent-decode into out; false: a broken escape, or a zero byte. plus_is_blank for queries.

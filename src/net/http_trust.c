@@ -128,8 +128,6 @@ void bt_http_trust_release(struct bt_http_trust *trust)
 	bt_free(trust);
 }
 
-/* --- what GnuTLS reads from and writes to --- */
-
 static ssize_t pull_socket(gnutls_transport_ptr_t context, void *data, size_t capacity)
 {
 	struct bt_http_client_connection *connection = context;
@@ -243,8 +241,6 @@ ssize_t bt_http_connection_receive(
 	}
 	return pull_socket(connection, data, capacity);
 }
-
-/* --- handshakes --- */
 
 static struct bt_str host_of(const struct bt_http_client_connection *connection, uint32_t level)
 {
