@@ -63,6 +63,17 @@ int bt_error_set_v(struct berth_error *err, int code, const char *format, va_lis
 	return code;
 }
 
+int bt_error_set_quoted(struct berth_error *err, int code, const char *before, struct bt_str text,
+	const char *after)
+{
+	struct bt_strbuf quoted = {0};
+
+	bt_strbuf_append_quoted(&quoted, text);
+	code = bt_error_set(err, code, "%s%s%s", before, bt_strbuf_c(&quoted), after);
+	bt_strbuf_finish(&quoted);
+	return code;
+}
+
 int bt_error_wrap(struct berth_error *err, int code, const char *format, ...)
 {
 	struct bt_strbuf message = {0};

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/compiler.h"
+#include "base/str.h"
 #include "berth/error.h"
 
 /**
@@ -16,6 +17,10 @@ BT_PRINTF(3, 4)
 int bt_error_set(struct berth_error *err, int code, const char *format, ...);
 BT_PRINTF(3, 0)
 int bt_error_set_v(struct berth_error *err, int code, const char *format, va_list arguments);
+
+/** As bt_error_set with before, text as Go quotes it, and after. */
+int bt_error_set_quoted(struct berth_error *err, int code, const char *before, struct bt_str text,
+	const char *after);
 
 /**
  * Prefix the message: "<prefix>: <message>". Nothing when err is NULL or empty. Returns the code in

@@ -80,18 +80,6 @@ static bool is_clean(struct bt_str text)
 	return true;
 }
 
-static int fail_host(struct bt_str host, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-	int code;
-
-	bt_strbuf_append_quoted(&text, host);
-	code = bt_error_set(err, BERTH_ERR_INVALID, "host must be a URL or a host:port pair: %s",
-		bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
-}
-
 /** server to base_url and is_tls (spec 13 section 4.5). */
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
@@ -102,13 +90,12 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"user information in the server's URL is not supported");
 	}
-	if (!is_clean(config->server) || parts.host.length == 0) {
-		return fail_host(config->server, err);
+	if (!is_clean(config->server) || parts.host.length == 0 ||
+		(parts.scheme.length == 0 && parts.path.length > 1)) {
+		return bt_error_set_quoted(err, BERTH_ERR_INVALID,
+			"host must be a URL or a host:port pair: ", config->server, "");
 	}
 	if (parts.scheme.length == 0) {
-		if (parts.path.length > 1) {
-			return fail_host(config->server, err);
-		}
 		/* Without a scheme: https when something of TLS is configured. */
 		config->is_tls = config->ca.data.data != NULL || config->ca.file.length != 0 ||
 			config->certificate.data.data != NULL ||

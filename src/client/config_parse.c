@@ -37,88 +37,44 @@ static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
 	return code;
 }
 
-/* The names of a list, for the check and for its message. */
-struct names {
-	const char *type; /* Go's name of an item's content */
-	uint32_t count;
-	struct bt_str (*at)(const struct bt_kubeconfig *file, uint32_t index);
-};
-
-static struct bt_str cluster_name_at(const struct bt_kubeconfig *file, uint32_t index)
+/* type: Go's name of an item's content. An item starts with its name. */
+static int check_names(const char *type, const void *items, size_t item_size, uint32_t count,
+	struct bt_arena *arena, struct berth_error *err)
 {
-	return file->clusters.items[index].name;
-}
-
-static struct bt_str user_name_at(const struct bt_kubeconfig *file, uint32_t index)
-{
-	return file->users.items[index].name;
-}
-
-static struct bt_str context_name_at(const struct bt_kubeconfig *file, uint32_t index)
-{
-	return file->contexts.items[index].name;
-}
-
-/* Upstream prints the entries themselves here, secrets included; the names say enough. */
-static int fail_duplicate(const struct bt_kubeconfig *file, const struct names *names,
-	struct bt_str name, struct berth_error *err)
-{
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
+	struct bt_str *sorted = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
 	struct bt_strbuf text = {0};
-	int code;
+	int code = 0;
 
-	bt_strbuf_printf(&text,
-		"error converting *[]Named%s into *map[string]*api.%s: duplicate name ",
-		names->type, names->type);
-	bt_strbuf_append_quoted(&text, name);
-	bt_strbuf_append_c(&text, " in list: [");
-	for (uint32_t i = 0; i < names->count; i++) {
-		bt_strbuf_append_c(&text, i > 0 ? " " : "");
-		bt_strbuf_append_str(&text, names->at(file, i));
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(&names[i], (const char *)items + i * item_size, sizeof(names[i]));
+		sorted[i] = names[i];
 	}
-	bt_strbuf_append_char(&text, ']');
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	if (count > 1) {
+		qsort(sorted, count, sizeof(*sorted), bt_str_compare_qsort);
+	}
+	for (uint32_t i = 1; i < count && code == 0; i++) {
+		if (!bt_str_equal(sorted[i - 1], sorted[i])) {
+			continue;
+		}
+		/* Upstream prints the items here, secrets included; the names say enough. */
+		bt_strbuf_append_c(&text, " in list: [");
+		for (uint32_t k = 0; k < count; k++) {
+			bt_strbuf_append_c(&text, k > 0 ? " " : "");
+			bt_strbuf_append_str(&text, names[k]);
+		}
+		bt_strbuf_append_char(&text, ']');
+		code = bt_error_set_quoted(
+			err, BERTH_ERR_INVALID, "duplicate name ", sorted[i], bt_strbuf_c(&text));
+		code = bt_error_wrap(err, code,
+			"error converting *[]Named%s into *map[string]*api.%s", type, type);
+	}
 	bt_strbuf_finish(&text);
 	return code;
 }
 
-static int check_names(const struct bt_kubeconfig *file, const struct names *names,
-	struct bt_arena *arena, struct berth_error *err)
-{
-	struct bt_str *sorted;
-
-	if (names->count < 2) {
-		return 0;
-	}
-	sorted = BT_ARENA_NEW_ARRAY(arena, struct bt_str, names->count);
-	for (uint32_t i = 0; i < names->count; i++) {
-		sorted[i] = names->at(file, i);
-	}
-	qsort(sorted, names->count, sizeof(*sorted), bt_str_compare_qsort);
-	for (uint32_t i = 1; i < names->count; i++) {
-		if (bt_str_equal(sorted[i - 1], sorted[i])) {
-			return fail_duplicate(file, names, sorted[i], err);
-		}
-	}
-	return 0;
-}
-
-static int check_lists(
-	const struct bt_kubeconfig *file, struct bt_arena *arena, struct berth_error *err)
-{
-	const struct names lists[] = {
-		{"Cluster", file->clusters.count, cluster_name_at},
-		{"AuthInfo", file->users.count, user_name_at},
-		{"Context", file->contexts.count, context_name_at},
-	};
-
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
-		int code = check_names(file, &lists[i], arena, err);
-		if (code != 0) {
-			return code;
-		}
-	}
-	return 0;
-}
+#define CHECK_NAMES(type, list, arena, err) \
+	check_names(type, (list).items, sizeof((list).items[0]), (list).count, arena, err)
 
 /* Base64 to bytes with a zero behind them; absent when empty. */
 static int decode_data(struct bt_str *data, struct bt_arena *arena, struct berth_error *err)
@@ -184,23 +140,6 @@ static void append_segments(struct bt_strbuf *out, struct bt_str more)
 	}
 }
 
-/* The folder that a kubeconfig is in, absolute; "" for "/". */
-static int find_folder(const char *path, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_str text = bt_str_from(path);
-	int64_t slash = bt_str_find_last_char(text, '/');
-	char here[PATH_MAX];
-
-	if (text.length == 0 || text.data[0] != '/') {
-		if (getcwd(here, sizeof(here)) == NULL) {
-			return bt_error_set(err, BERTH_ERR_IO, "getwd: no such file or directory");
-		}
-		append_segments(out, bt_str_from(here));
-	}
-	append_segments(out, bt_str_sub(text, 0, slash > 0 ? (uint32_t)slash : 0));
-	return 0;
-}
-
 /* The file's name becomes absolute and ends with a zero. */
 static void resolve(struct bt_str *file, struct bt_str folder, struct bt_arena *arena)
 {
@@ -219,40 +158,42 @@ static void resolve(struct bt_str *file, struct bt_str folder, struct bt_arena *
 	bt_strbuf_finish(&path);
 }
 
-static void resolve_command(
-	struct bt_kubeconfig_user *user, struct bt_str folder, struct bt_arena *arena)
-{
-	struct bt_kubeconfig_exec *exec;
-
-	if (user->exec == NULL || bt_str_find_char(user->exec->command, '/') < 0) {
-		return;
-	}
-	exec = bt_arena_alloc(arena, sizeof(*exec));
-	*exec = *user->exec;
-	resolve(&exec->command, folder, arena);
-	user->exec = exec;
-}
-
 static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt_arena *arena,
 	struct berth_error *err)
 {
-	struct bt_strbuf buffer = {0};
+	struct bt_strbuf buffer = {0}; /* the file's folder, absolute; "" for "/" */
+	struct bt_str text = bt_str_from(path);
+	int64_t slash = bt_str_find_last_char(text, '/');
 	struct bt_str folder;
-	int code = find_folder(path, &buffer, err);
+	char here[PATH_MAX];
 
+	if (text.length == 0 || text.data[0] != '/') {
+		if (getcwd(here, sizeof(here)) == NULL) {
+			return bt_error_set(err, BERTH_ERR_IO, "getwd: no such file or directory");
+		}
+		append_segments(&buffer, bt_str_from(here));
+	}
+	append_segments(&buffer, bt_str_sub(text, 0, slash > 0 ? (uint32_t)slash : 0));
 	folder = bt_strbuf_str(&buffer);
-	for (uint32_t i = 0; code == 0 && i < file->clusters.count; i++) {
+	for (uint32_t i = 0; i < file->clusters.count; i++) {
 		resolve(&file->clusters.items[i].cluster.ca_file, folder, arena);
 	}
-	for (uint32_t i = 0; code == 0 && i < file->users.count; i++) {
+	for (uint32_t i = 0; i < file->users.count; i++) {
 		struct bt_kubeconfig_user *user = &file->users.items[i].user;
 		resolve(&user->certificate_file, folder, arena);
 		resolve(&user->key_file, folder, arena);
 		resolve(&user->token_file, folder, arena);
-		resolve_command(user, folder, arena);
+		if (user->exec != NULL && bt_str_find_char(user->exec->command, '/') >= 0) {
+			struct bt_kubeconfig_exec *exec =
+				BT_ARENA_NEW(arena, struct bt_kubeconfig_exec);
+
+			*exec = *user->exec;
+			resolve(&exec->command, folder, arena);
+			user->exec = exec;
+		}
 	}
 	bt_strbuf_finish(&buffer);
-	return code;
+	return 0;
 }
 
 /* The first document as JSON text. */
@@ -307,7 +248,13 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 		code = check_kind(&file, err);
 	}
 	if (code == 0) {
-		code = check_lists(&file, arena, err);
+		code = CHECK_NAMES("Cluster", file.clusters, arena, err);
+	}
+	if (code == 0) {
+		code = CHECK_NAMES("AuthInfo", file.users, arena, err);
+	}
+	if (code == 0) {
+		code = CHECK_NAMES("Context", file.contexts, arena, err);
 	}
 	if (code == 0) {
 		code = decode_all_data(&file, arena, err);
@@ -444,30 +391,26 @@ static int read_where_kubectl_looks(struct merging *merging, struct berth_error 
 	return code;
 }
 
-static bool has_context(const struct bt_kubeconfig *file, struct bt_str name)
-{
-	for (uint32_t i = 0; i < file->contexts.count; i++) {
-		if (bt_str_equal(file->contexts.items[i].name, name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static int choose_context(struct merging *merging, const char *context, struct berth_error *err)
+/* The named context, or the current one, into the configuration. */
+static int select_context(struct merging *merging, const char *context, struct berth_error *err)
 {
 	struct bt_kubeconfig *file = &merging->file;
 	struct bt_strbuf text = {0};
-	int code = 0;
+	uint32_t at = 0;
+	int code;
 
 	if (context != NULL) {
 		file->current_context = bt_arena_str(&merging->config.arena, bt_str_from(context));
+	}
+	while (at < file->contexts.count &&
+		!bt_str_equal(file->contexts.items[at].name, file->current_context)) {
+		at++;
 	}
 	if (file->contexts.count == 0) {
 		bt_strbuf_append_c(&text, "has no contexts: it names no cluster to read");
 	} else if (file->current_context.length == 0) {
 		bt_strbuf_append_c(&text, "has no current-context: choose one with --context");
-	} else if (!has_context(file, file->current_context)) {
+	} else if (at == file->contexts.count) {
 		bt_strbuf_append_c(&text, "has no context ");
 		bt_strbuf_append_quoted(&text, file->current_context);
 	}
@@ -483,6 +426,11 @@ static int choose_context(struct merging *merging, const char *context, struct b
 		bt_strbuf_append_c(&text, file->contexts.count != 0 ? ")" : "");
 		code = bt_error_set(err, BERTH_ERR_INVALID, "kubeconfig %s %s",
 			bt_strbuf_c(&merging->names), bt_strbuf_c(&text));
+	} else {
+		code = bt_kubeconfig_select(file, NULL, &merging->config, NULL, err);
+		code = code != 0
+			? bt_error_wrap(err, code, "kubeconfig %s", bt_strbuf_c(&merging->names))
+			: 0;
 	}
 	bt_strbuf_finish(&text);
 	return code;
@@ -505,19 +453,6 @@ static int nothing_found(
 						  "not exist");
 }
 
-static int load(struct merging *merging, const char *context, struct berth_error *err)
-{
-	int code = choose_context(merging, context, err);
-
-	if (code == 0) {
-		code = bt_kubeconfig_select(&merging->file, NULL, &merging->config, NULL, err);
-		code = code != 0
-			? bt_error_wrap(err, code, "kubeconfig %s", bt_strbuf_c(&merging->names))
-			: 0;
-	}
-	return code;
-}
-
 int bt_client_config_load_context(const struct bt_client_config_input *input, const char *context,
 	struct bt_client_config *out_config, struct berth_error *err)
 {
@@ -532,7 +467,7 @@ int bt_client_config_load_context(const struct bt_client_config_input *input, co
 	if (code == 0 && merging.file_count == 0) {
 		code = nothing_found(folder, &merging.config, err);
 	} else if (code == 0) {
-		code = load(&merging, context, err);
+		code = select_context(&merging, context, err);
 	}
 	bt_strbuf_finish(&merging.names);
 	if (code != 0) {

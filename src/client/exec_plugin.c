@@ -24,18 +24,12 @@
 
 int bt_exec_check_version(const struct bt_client_exec *exec, struct berth_error *err)
 {
-	struct bt_strbuf text = {0};
-	int code;
-
 	if (bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1") ||
 		bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1beta1")) {
 		return 0;
 	}
-	bt_strbuf_append_quoted(&text, exec->api_version);
-	code = bt_error_set(
-		err, BERTH_ERR_INVALID, "exec plugin: invalid apiVersion %s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
+	return bt_error_set_quoted(
+		err, BERTH_ERR_INVALID, "exec plugin: invalid apiVersion ", exec->api_version, "");
 }
 
 static void write_member(struct bt_json_writer *writer, const char *name, struct bt_str value)

@@ -41,12 +41,8 @@ int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err
 		struct bt_str item = listed->items[i];
 		int64_t star = bt_str_find_char(item, '*');
 		if (star >= 0 && star + 1 != (int64_t)item.length) {
-			struct bt_strbuf quoted = {0};
-			bt_strbuf_append_quoted(&quoted, item);
-			int result = bt_error_set(err, BERTH_ERR_INVALID,
-				"only trailing * allowed in %s", bt_strbuf_c(&quoted));
-			bt_strbuf_finish(&quoted);
-			return result;
+			return bt_error_set_quoted(
+				err, BERTH_ERR_INVALID, "only trailing * allowed in ", item, "");
 		}
 	}
 	return 0;

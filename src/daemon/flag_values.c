@@ -207,15 +207,11 @@ static int parse_float(const char *text, float *out_real, struct berth_error *er
 static int check_ip(const char *text, struct berth_error *err)
 {
 	unsigned char address[16];
-	struct bt_strbuf quoted = {0};
-	int code;
 	if (inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1) {
 		return 0;
 	}
-	bt_strbuf_append_quoted(&quoted, bt_str_from(text));
-	code = bt_error_set(err, BERTH_ERR_INVALID, "failed to parse IP: %s", bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return code;
+	return bt_error_set_quoted(
+		err, BERTH_ERR_INVALID, "failed to parse IP: ", bt_str_from(text), "");
 }
 
 static int check_quantity(struct bt_str text, struct berth_error *err)
@@ -248,13 +244,8 @@ static int check_vmodule(struct bt_str text, struct berth_error *err)
 	while (bt_comma_next(&text, &item)) {
 		int64_t equals = bt_str_find_char(item, '=');
 		if (equals <= 0) {
-			struct bt_strbuf quoted = {0};
-			int code;
-			bt_strbuf_append_quoted(&quoted, item);
-			code = bt_error_set(err, BERTH_ERR_INVALID,
-				"%s does not have the pattern=N format", bt_strbuf_c(&quoted));
-			bt_strbuf_finish(&quoted);
-			return code;
+			return bt_error_set_quoted(err, BERTH_ERR_INVALID, "", item,
+				" does not have the pattern=N format");
 		}
 		item = bt_str_sub(item, (uint32_t)equals + 1, item.length);
 		if (!bt_str_parse_int64(item, &level) || level < 0 || level > INT32_MAX) {

@@ -437,17 +437,12 @@ static int check_tls_version(struct bt_str version, struct berth_error *err)
 {
 	static const char *const versions[] = {
 		"", "VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"};
-	struct bt_strbuf quoted = {0};
-	int code;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(versions); i++) {
 		if (bt_str_equal_c(version, versions[i])) {
 			return 0;
 		}
 	}
-	bt_strbuf_append_quoted(&quoted, version);
-	code = bt_error_set(err, BERTH_ERR_INVALID, "unknown tls version %s", bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return code;
+	return bt_error_set_quoted(err, BERTH_ERR_INVALID, "unknown tls version ", version, "");
 }
 
 static int check_curves(const struct bt_serving_options *serving, struct berth_error *err)
