@@ -45,7 +45,7 @@ static uint32_t format_size(
 		return at + 1;
 	}
 	/* Past the digits at `at`; past everything when they say too much. */
-	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
+	while (at < text.length && bt_is_digit(text.data[at])) {
 		number = number * 10 + (uint32_t)(text.data[at++] - '0');
 		if (number > NUMBER_MAX) {
 			return text.length;

@@ -28,7 +28,7 @@ const char bt_dns1035_label_rule[] =
 
 static bool is_alphanumeric(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+	return bt_is_letter(c) || bt_is_digit(c);
 }
 
 bool bt_label_name_matches(struct bt_str name)

@@ -31,11 +31,6 @@ struct scan {
 	struct bt_str suffix;
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_suffix_letter(char c)
 {
 	switch (c) {
@@ -59,7 +54,7 @@ static bool is_suffix_letter(char c)
 
 static const char *skip_digits(const char *position, const char *end)
 {
-	while (position < end && is_digit(*position)) {
+	while (position < end && bt_is_digit(*position)) {
 		position++;
 	}
 	return position;

@@ -55,11 +55,6 @@ static int refuse(const char *what, struct bt_str unit, struct bt_str text, stru
 	return code;
 }
 
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
 struct cursor {
 	struct bt_str rest;
 };
@@ -74,7 +69,7 @@ static void advance(struct cursor *cursor, uint32_t count)
 static bool leading_integer(struct cursor *cursor, uint64_t *out_value)
 {
 	uint64_t value = 0;
-	while (cursor->rest.length > 0 && is_digit(cursor->rest.data[0])) {
+	while (cursor->rest.length > 0 && bt_is_digit(cursor->rest.data[0])) {
 		if (value > DURATION_LIMIT / 10) {
 			return false;
 		}
@@ -94,7 +89,7 @@ static uint64_t leading_fraction(struct cursor *cursor, double *out_scale)
 	uint64_t value = 0;
 	bool full = false;
 	double scale = 1;
-	while (cursor->rest.length > 0 && is_digit(cursor->rest.data[0])) {
+	while (cursor->rest.length > 0 && bt_is_digit(cursor->rest.data[0])) {
 		uint64_t digit = (uint64_t)(cursor->rest.data[0] - '0');
 		advance(cursor, 1);
 		if (full || value > (DURATION_LIMIT - 1) / 10 ||
@@ -121,7 +116,7 @@ static int parse_part(
 	uint32_t unit_length = 0;
 	struct bt_str unit;
 
-	if (cursor->rest.data[0] != '.' && !is_digit(cursor->rest.data[0])) {
+	if (cursor->rest.data[0] != '.' && !bt_is_digit(cursor->rest.data[0])) {
 		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
 	if (!leading_integer(cursor, &value)) {
@@ -138,7 +133,7 @@ static int parse_part(
 		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
 	while (unit_length < cursor->rest.length && cursor->rest.data[unit_length] != '.' &&
-		!is_digit(cursor->rest.data[unit_length])) {
+		!bt_is_digit(cursor->rest.data[unit_length])) {
 		unit_length++;
 	}
 	unit = bt_str_sub(cursor->rest, 0, unit_length);

@@ -19,6 +19,27 @@
 
 #define BT_STR_MAX UINT32_MAX
 
+/** Classes of ASCII bytes, whatever the locale. */
+static inline bool bt_is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static inline bool bt_is_letter(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+/** -1: not a hexadecimal digit. */
+static inline int bt_hex_value(char byte)
+{
+	if (bt_is_digit(byte)) {
+		return byte - '0';
+	}
+	byte = (char)(byte | 0x20);
+	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
 /** From a string literal. */
 #define BT_STR(literal) ((struct bt_str){"" literal, (uint32_t)(sizeof(literal) - 1)})
 /** For static initialisers, where a compound literal is not constant. */

@@ -140,7 +140,7 @@ struct bt_cel_value bt_cel_fn_to_uint(const struct bt_cel_call *call)
 
 static uint32_t skip_digits(struct bt_str text, uint32_t at)
 {
-	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
+	while (at < text.length && bt_is_digit(text.data[at])) {
 		at++;
 	}
 	return at;

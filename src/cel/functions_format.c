@@ -66,7 +66,7 @@ bool bt_cel_format_parse(struct bt_cel_evaluation *evaluation, struct bt_str for
 	if (start < format.length && format.data[start] == '.') {
 		uint32_t end = ++start;
 
-		while (end < format.length && format.data[end] >= '0' && format.data[end] <= '9') {
+		while (end < format.length && bt_is_digit(format.data[end])) {
 			end++;
 		}
 		if (!bt_str_parse_int64(bt_str_sub(format, start, end - start), &precision) ||

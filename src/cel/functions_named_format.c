@@ -44,7 +44,7 @@ static void check_name(const struct format *format, struct bt_str text, struct b
 				     : BT_STR("must be no more than 63 bytes"));
 	}
 	if (!bt_label_prefix_matches(text) || (!is_subdomain && bt_str_find_char(text, '.') >= 0) ||
-		(rule == DNS1035_LABEL && text.data[0] >= '0' && text.data[0] <= '9')) {
+		(rule == DNS1035_LABEL && bt_is_digit(text.data[0]))) {
 		bt_error_list_add(out, arena,
 			bt_str_from(is_subdomain                ? bt_dns1123_subdomain_rule
 					: rule == DNS1035_LABEL ? bt_dns1035_label_rule
@@ -127,7 +127,7 @@ static void check_date(struct bt_str text, struct bt_arena *arena, struct bt_err
 static bool starts_like(struct bt_str text, const char *form)
 {
 	for (uint32_t i = 0; form[i] != '\0'; i++) {
-		bool is_digit = i < text.length && text.data[i] >= '0' && text.data[i] <= '9';
+		bool is_digit = i < text.length && bt_is_digit(text.data[i]);
 
 		if (i >= text.length || (form[i] == '9' ? !is_digit : text.data[i] != form[i])) {
 			return false;
@@ -158,7 +158,7 @@ static bool is_time_of_day(struct bt_str text)
 	if (is_offset(rest)) {
 		return true;
 	}
-	while (digits < rest.length && rest.data[digits] >= '0' && rest.data[digits] <= '9') {
+	while (digits < rest.length && bt_is_digit(rest.data[digits])) {
 		digits++;
 	}
 	return digits > 1 && is_offset(bt_str_sub(rest, digits, rest.length));

@@ -40,7 +40,7 @@ static bool read_v4(struct reader *reader, struct bt_str text, uint8_t *out)
 	for (uint32_t i = 0; i < text.length; i++) {
 		char c = text.data[i];
 
-		if (c >= '0' && c <= '9') {
+		if (bt_is_digit(c)) {
 			if (digits == 1 && value == 0) {
 				return fail(reader, "IPv4 field has octet with leading zero");
 			}
@@ -71,14 +71,6 @@ static bool read_v4(struct reader *reader, struct bt_str text, uint8_t *out)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'    ? c - '0'
-		: c >= 'a' && c <= 'f' ? c - 'a' + 10
-		: c >= 'A' && c <= 'F' ? c - 'A' + 10
-				       : -1;
-}
-
 /** Up to four hexadecimal digits; *out_length: how many. */
 static bool read_group(
 	struct reader *reader, struct bt_str text, uint32_t *out_value, uint32_t *out_length)
@@ -86,8 +78,8 @@ static bool read_group(
 	uint32_t value = 0;
 	uint32_t length = 0;
 
-	while (length < text.length && hex_digit(text.data[length]) >= 0) {
-		value = value << 4 | (uint32_t)hex_digit(text.data[length]);
+	while (length < text.length && bt_hex_value(text.data[length]) >= 0) {
+		value = value << 4 | (uint32_t)bt_hex_value(text.data[length]);
 		if (++length > 4) {
 			return fail_at(reader, "each group must have 4 or less digits", text);
 		}

@@ -9,19 +9,9 @@
 
 #define SYNTAX_ERRORS_MAX 100
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_hex_digit(char c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static bool is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return bt_is_letter(c) || c == '_';
 }
 
 bool bt_cel_lexer_is_space(char c)
@@ -69,7 +59,7 @@ static void advance(struct bt_cel_lexer *lexer, uint32_t offset)
 
 static uint32_t digits_end(const struct bt_cel_lexer *lexer, uint32_t i)
 {
-	while (is_digit(at(lexer, i))) {
+	while (bt_is_digit(at(lexer, i))) {
 		i++;
 	}
 	return i;
@@ -87,7 +77,7 @@ static uint32_t exponent_end(const struct bt_cel_lexer *lexer, uint32_t i)
 	if (at(lexer, i) == '+' || at(lexer, i) == '-') {
 		i++;
 	}
-	return is_digit(at(lexer, i)) ? digits_end(lexer, i) : first;
+	return bt_is_digit(at(lexer, i)) ? digits_end(lexer, i) : first;
 }
 
 /** Digits of an escape, at i: as many of them as there are, up to count. */
@@ -98,7 +88,7 @@ static uint32_t escape_digits_end(
 
 	while (i < end &&
 		(is_octal ? at(lexer, i) >= '0' && at(lexer, i) <= '7'
-			  : is_hex_digit(at(lexer, i)))) {
+			  : bt_hex_value(at(lexer, i)) >= 0)) {
 		i++;
 	}
 	return i;
@@ -183,7 +173,7 @@ static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_
 
 static bool is_back_quoted(char c)
 {
-	return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
+	return is_letter(c) || bt_is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
 }
 
 /** End of an operator or bracket; 0: there is none. */
@@ -237,22 +227,22 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	char first = at(lexer, lexer->offset);
 	uint32_t end;
 
-	if (is_digit(first) || (first == '.' && is_digit(at(lexer, lexer->offset + 1)))) {
+	if (bt_is_digit(first) || (first == '.' && bt_is_digit(at(lexer, lexer->offset + 1)))) {
 		/* A number begins here. Returns its end. */
 
 		uint32_t more;
 
 		*out_kind = BT_CEL_TOKEN_INT;
 		if (at(lexer, lexer->offset) == '0' && at(lexer, lexer->offset + 1) == 'x' &&
-			is_hex_digit(at(lexer, lexer->offset + 2))) {
+			bt_hex_value(at(lexer, lexer->offset + 2)) >= 0) {
 			end = lexer->offset + 2;
-			while (is_hex_digit(at(lexer, end))) {
+			while (bt_hex_value(at(lexer, end)) >= 0) {
 				end++;
 			}
 		} else {
 			end = digits_end(lexer, lexer->offset);
 			more = end;
-			if (at(lexer, end) == '.' && is_digit(at(lexer, end + 1))) {
+			if (at(lexer, end) == '.' && bt_is_digit(at(lexer, end + 1))) {
 				more = digits_end(lexer, end + 1);
 			}
 			more = exponent_end(lexer, more);
@@ -284,7 +274,7 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 		end = lexer->offset;
 		struct bt_str text;
 
-		while (is_letter(at(lexer, end)) || is_digit(at(lexer, end))) {
+		while (is_letter(at(lexer, end)) || bt_is_digit(at(lexer, end))) {
 			end++;
 		}
 		text = bt_str_sub(lexer->source, lexer->offset, end - lexer->offset);
@@ -400,13 +390,8 @@ struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer)
 /** -1 unless c is a digit of base, which is at most 16. */
 static int digit_value(char c, int base)
 {
-	int value = -1;
+	int value = bt_hex_value(c);
 
-	if (c >= '0' && c <= '9') {
-		value = c - '0';
-	} else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
-		value = (c | 0x20) - 'a' + 10;
-	}
 	return value < base ? value : -1;
 }
 

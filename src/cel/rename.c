@@ -72,11 +72,6 @@ static bool is_function(struct bt_str name)
 	return IS_AMONG(name, macros);
 }
 
-static bool is_letter(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-}
-
 /** "40Gi", "-1.5", "1e3": a number and its unit. */
 static bool is_amount(struct bt_str text)
 {
@@ -84,9 +79,9 @@ static bool is_amount(struct bt_str text)
 	bool has_digit = false;
 	for (uint32_t i = 0; i < text.length; i++) {
 		char byte = text.data[i];
-		letters += is_letter(byte);
-		has_digit = has_digit || (byte >= '0' && byte <= '9');
-		if (!is_letter(byte) && (byte < '0' || byte > '9') && byte != '.' && byte != '+' &&
+		letters += bt_is_letter(byte);
+		has_digit = has_digit || bt_is_digit(byte);
+		if (!bt_is_letter(byte) && !bt_is_digit(byte) && byte != '.' && byte != '+' &&
 			byte != '-') {
 			return false;
 		}

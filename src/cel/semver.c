@@ -7,15 +7,10 @@
 
 /* Semantic versions. Spec: 12b section 9.8. */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_numeric(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
-		if (!is_digit(text.data[i])) {
+		if (!bt_is_digit(text.data[i])) {
 			return false;
 		}
 	}
@@ -33,8 +28,7 @@ static bool is_identifier(struct bt_str text)
 	for (uint32_t i = 0; i < text.length; i++) {
 		char c = text.data[i];
 
-		if (!is_digit(c) && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
-			c != '-') {
+		if (!bt_is_digit(c) && !bt_is_letter(c) && c != '-') {
 			return false;
 		}
 	}
@@ -166,7 +160,7 @@ static void append_without_zeros(struct bt_strbuf *out, struct bt_str part)
 		while (rest.length != 0 && rest.data[0] == '0') {
 			rest = bt_str_sub(rest, 1, rest.length);
 		}
-		if (rest.length == 0 || !is_digit(rest.data[0])) {
+		if (rest.length == 0 || !bt_is_digit(rest.data[0])) {
 			bt_strbuf_append_char(out, '0');
 		}
 	}

@@ -16,22 +16,9 @@ enum place {
 	PLACE_QUERY,
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_one_of(char c, const char *set)
 {
 	return c != '\0' && strchr(set, c) != NULL;
-}
-
-static int hex_digit(char c)
-{
-	return is_digit(c)             ? c - '0'
-		: c >= 'a' && c <= 'f' ? c - 'a' + 10
-		: c >= 'A' && c <= 'F' ? c - 'A' + 10
-				       : -1;
 }
 
 static bool must_be_escaped(char c, enum place place)
@@ -48,8 +35,8 @@ static bool must_be_escaped(char c, enum place place)
 /** The byte that a "%XX" at the start of text stands for; -1: it is none, or not here. */
 static int escaped_byte(struct bt_str text, enum place place)
 {
-	int high = text.length > 2 ? hex_digit(text.data[1]) : -1;
-	int low = text.length > 2 ? hex_digit(text.data[2]) : -1;
+	int high = text.length > 2 ? bt_hex_value(text.data[1]) : -1;
+	int low = text.length > 2 ? bt_hex_value(text.data[2]) : -1;
 	int byte;
 
 	if (high < 0 || low < 0) {
@@ -103,7 +90,7 @@ static bool is_optional_port(struct bt_str text)
 		return false;
 	}
 	for (uint32_t i = 1; i < text.length; i++) {
-		if (!is_digit(text.data[i])) {
+		if (!bt_is_digit(text.data[i])) {
 			return false;
 		}
 	}
@@ -205,7 +192,7 @@ static int parse(
 	while (scheme_length < text.length &&
 		(isalpha((unsigned char)text.data[scheme_length]) ||
 			(scheme_length != 0 &&
-				(is_digit(text.data[scheme_length]) ||
+				(bt_is_digit(text.data[scheme_length]) ||
 					is_one_of(text.data[scheme_length], "+-."))))) {
 		scheme_length++;
 	}

@@ -137,8 +137,7 @@ static const char *extra_name(struct bt_str key, struct bt_arena *arena)
 	bt_strbuf_append_c(&name, "Impersonate-Extra-");
 	for (uint32_t i = 0; i < key.length; i++) {
 		unsigned char byte = (unsigned char)key.data[i];
-		if ((byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-			(byte >= 'A' && byte <= 'Z') ||
+		if (bt_is_digit((char)byte) || bt_is_letter((char)byte) ||
 			(byte != '\0' && byte != '%' && strchr("!#$&'*+-.^_`|~", byte) != NULL)) {
 			bt_strbuf_append_char(&name, (char)byte);
 		} else {

@@ -23,10 +23,8 @@ static bool is_scheme(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
 		char byte = text.data[i];
-		bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-		bool is_other =
-			(byte >= '0' && byte <= '9') || byte == '+' || byte == '-' || byte == '.';
-		if (!is_letter && (i == 0 || !is_other)) {
+		bool is_other = bt_is_digit(byte) || byte == '+' || byte == '-' || byte == '.';
+		if (!bt_is_letter(byte) && (i == 0 || !is_other)) {
 			return false;
 		}
 	}

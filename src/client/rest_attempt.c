@@ -12,9 +12,8 @@ bool bt_rest_writes_protobuf(const struct bt_rest_client *client)
 
 static bool is_unreserved(char byte)
 {
-	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-		(byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '_' || byte == '.' ||
-		byte == '~';
+	return bt_is_digit(byte) || bt_is_letter(byte) || byte == '-' || byte == '_' ||
+		byte == '.' || byte == '~';
 }
 
 static void append_escaped(struct bt_strbuf *out, char byte)

@@ -14,7 +14,7 @@ static int value_of(char byte)
 	if (byte >= 'a' && byte <= 'z') {
 		return byte - 'a' + 26;
 	}
-	if (byte >= '0' && byte <= '9') {
+	if (bt_is_digit(byte)) {
 		return byte - '0' + 52;
 	}
 	return byte == '+' ? 62 : byte == '/' ? 63 : -1;

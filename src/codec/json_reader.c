@@ -89,7 +89,7 @@ int bt_json_peek(
 	default:
 		break;
 	}
-	if (*p != '-' && !bt_json_is_digit(*p)) {
+	if (*p != '-' && !bt_is_digit(*p)) {
 		return bt_json_fault(reader, p, looking_for_value, err);
 	}
 	*out_type = BT_JSON_NUMBER;
@@ -393,7 +393,7 @@ value:
 		p = bt_json_scan_literal(p, end, &fault);
 		break;
 	default:
-		if (*p != '-' && !bt_json_is_digit(*p)) {
+		if (*p != '-' && !bt_is_digit(*p)) {
 			return bt_json_fault(reader, p, looking_for_value, err);
 		}
 		p = bt_json_scan_number(p, end, &fault);

@@ -175,11 +175,6 @@ static inline const char *bt_json_note(
 	return NULL;
 }
 
-BT_ALWAYS_INLINE bool bt_json_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /** p stands at the backslash. */
 const char *bt_json_scan_escape(const char *p, const char *end, struct bt_json_fault_note *fault);
 /** p stands at a digit or minus. */

@@ -38,18 +38,10 @@ unsigned int bt_json_utf8_length(const char *p, const char *end)
 	return length;
 }
 
-static uint32_t hex_value(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return (uint32_t)(c - '0');
-	}
-	return (uint32_t)((c | 0x20) - 'a' + 10);
-}
-
 static uint32_t hex4(const char *p)
 {
-	return hex_value(p[0]) << 12 | hex_value(p[1]) << 8 | hex_value(p[2]) << 4 |
-		hex_value(p[3]);
+	return (uint32_t)(bt_hex_value(p[0]) << 12 | bt_hex_value(p[1]) << 8 |
+		bt_hex_value(p[2]) << 4 | bt_hex_value(p[3]));
 }
 
 /**

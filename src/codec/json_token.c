@@ -39,11 +39,6 @@ int bt_json_fault(
 	return bt_error_set(err, BERTH_ERR_SYNTAX, "invalid character %s %s", quoted, context);
 }
 
-static bool is_hex_digit(char c)
-{
-	return bt_json_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 const char *bt_json_scan_escape(const char *p, const char *end, struct bt_json_fault_note *fault)
 {
 	p++;
@@ -62,7 +57,7 @@ const char *bt_json_scan_escape(const char *p, const char *end, struct bt_json_f
 		return p + 1;
 	case 'u':
 		for (int i = 1; i <= 4; i++) {
-			if (p + i == end || !is_hex_digit(p[i])) {
+			if (p + i == end || bt_hex_value(p[i]) < 0) {
 				return bt_json_note(
 					fault, p + i, "in \\u hexadecimal character escape");
 			}
@@ -75,7 +70,7 @@ const char *bt_json_scan_escape(const char *p, const char *end, struct bt_json_f
 
 static const char *scan_digits(const char *p, const char *end)
 {
-	while (p < end && bt_json_is_digit(*p)) {
+	while (p < end && bt_is_digit(*p)) {
 		p++;
 	}
 	return p;
@@ -86,13 +81,13 @@ const char *bt_json_scan_number(const char *p, const char *end, struct bt_json_f
 	if (*p == '-') {
 		p++;
 	}
-	if (p == end || !bt_json_is_digit(*p)) {
+	if (p == end || !bt_is_digit(*p)) {
 		return bt_json_note(fault, p, "in numeric literal");
 	}
 	p = *p == '0' ? p + 1 : scan_digits(p, end);
 	if (p < end && *p == '.') {
 		p++;
-		if (p == end || !bt_json_is_digit(*p)) {
+		if (p == end || !bt_is_digit(*p)) {
 			return bt_json_note(fault, p, "after decimal point in numeric literal");
 		}
 		p = scan_digits(p, end);
@@ -102,7 +97,7 @@ const char *bt_json_scan_number(const char *p, const char *end, struct bt_json_f
 		if (p < end && (*p == '+' || *p == '-')) {
 			p++;
 		}
-		if (p == end || !bt_json_is_digit(*p)) {
+		if (p == end || !bt_is_digit(*p)) {
 			return bt_json_note(fault, p, "in exponent of numeric literal");
 		}
 		p = scan_digits(p, end);

@@ -80,11 +80,6 @@ static const struct word *find_word(struct bt_str text)
 	return NULL;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /**
  * All digits of p in base, without overflow of 64 bits. *out_overflow tells apart "no number" and
  * "too big".
@@ -98,15 +93,12 @@ static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, 
 	}
 	bool overflow = false;
 	for (; *p != '\0'; p++) {
-		char lower = (char)(*p | 0x20);
-		unsigned int digit = is_digit(*p)      ? (unsigned int)(*p - '0')
-			: lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10
-						       : 16;
-		if (digit >= base) {
+		int digit = bt_hex_value(*p);
+		if (digit < 0 || (unsigned int)digit >= base) {
 			return false;
 		}
 		overflow = BT_MUL_OVERFLOW(value, base, &value) || overflow;
-		overflow = BT_ADD_OVERFLOW(value, digit, &value) || overflow;
+		overflow = BT_ADD_OVERFLOW(value, (unsigned int)digit, &value) || overflow;
 	}
 	*out_overflow = overflow;
 	*out_value = value;
@@ -163,16 +155,16 @@ static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
 	if (*p == '-' || *p == '+') {
 		p++;
 	}
-	bool digits = is_digit(*p);
-	while (is_digit(*p)) {
+	bool digits = bt_is_digit(*p);
+	while (bt_is_digit(*p)) {
 		p++;
 	}
 	if (*p == '.') {
 		p++;
-		if (!digits && !is_digit(*p)) {
+		if (!digits && !bt_is_digit(*p)) {
 			return false;
 		}
-		while (is_digit(*p)) {
+		while (bt_is_digit(*p)) {
 			p++;
 		}
 	} else if (!digits) {
@@ -183,10 +175,10 @@ static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
 		if (*p == '-' || *p == '+') {
 			p++;
 		}
-		if (!is_digit(*p)) {
+		if (!bt_is_digit(*p)) {
 			return false;
 		}
-		while (is_digit(*p)) {
+		while (bt_is_digit(*p)) {
 			p++;
 		}
 	}
@@ -208,7 +200,7 @@ static int read_digits(const char **p, const char *end, int min, int max)
 {
 	int value = 0;
 	int count = 0;
-	while (*p < end && count < max && is_digit(**p)) {
+	while (*p < end && count < max && bt_is_digit(**p)) {
 		value = value * 10 + (**p - '0');
 		(*p)++;
 		count++;
@@ -276,10 +268,10 @@ static bool is_timestamp(struct bt_str text)
 		return false;
 	}
 	if (take(&p, end, '.')) {
-		if (p == end || !is_digit(*p)) {
+		if (p == end || !bt_is_digit(*p)) {
 			return false;
 		}
-		while (p < end && is_digit(*p)) {
+		while (p < end && bt_is_digit(*p)) {
 			p++;
 		}
 	}
@@ -297,7 +289,7 @@ void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out)
 		return;
 	}
 	char first = text.data[0];
-	bool number = is_digit(first) || first == '+' || first == '-' || first == '.';
+	bool number = bt_is_digit(first) || first == '+' || first == '-' || first == '.';
 	if (!number || text.length > NUMBER_BYTES_MAX) {
 		return;
 	}
@@ -335,10 +327,10 @@ bool bt_yaml_is_base60(struct bt_str text)
 	if (p < end && (*p == '-' || *p == '+')) {
 		p++;
 	}
-	if (p == end || !is_digit(*p)) {
+	if (p == end || !bt_is_digit(*p)) {
 		return false;
 	}
-	while (p < end && (is_digit(*p) || *p == '_')) {
+	while (p < end && (bt_is_digit(*p) || *p == '_')) {
 		p++;
 	}
 	bool groups = false;
@@ -350,64 +342,9 @@ bool bt_yaml_is_base60(struct bt_str text)
 		groups = true;
 	}
 	if (take(&p, end, '.')) {
-		while (p < end && (is_digit(*p) || *p == '_')) {
+		while (p < end && (bt_is_digit(*p) || *p == '_')) {
 			p++;
 		}
 	}
 	return groups && p == end;
-}
-
-static int base64_value(char c)
-{
-	if (c >= 'A' && c <= 'Z') {
-		return c - 'A';
-	}
-	if (c >= 'a' && c <= 'z') {
-		return c - 'a' + 26;
-	}
-	if (is_digit(c)) {
-		return c - '0' + 52;
-	}
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-bool bt_yaml_decode_base64(struct bt_str text, struct bt_strbuf *out)
-{
-	uint32_t group = 0;
-	unsigned int count = 0;
-	unsigned int padding = 0;
-	for (uint32_t i = 0; i < text.length; i++) {
-		char c = text.data[i];
-		if (c == '\n' || c == '\r') {
-			continue;
-		}
-		int value = base64_value(c);
-		if (c == '=') {
-			padding++;
-		} else if (value < 0 || padding != 0) {
-			return false;
-		} else {
-			group = group << 6 | (uint32_t)value;
-			count++;
-		}
-		if (count + padding < 4) {
-			continue;
-		}
-		if (count + padding > 4 || padding > 2) {
-			return false;
-		}
-		group <<= 6 * padding;
-		for (unsigned int k = 0; k < 3 - padding; k++) {
-			bt_strbuf_append_char(out, (char)(group >> (16 - 8 * k) & 0xff));
-		}
-		if (padding != 0) {
-			/* nothing but line breaks may follow */
-			count = 0;
-			padding = 3;
-			continue;
-		}
-		group = 0;
-		count = 0;
-	}
-	return count == 0 && (padding == 0 || padding == 3);
 }

@@ -35,6 +35,4 @@ void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out);
 void bt_yaml_scalar_finish(struct bt_yaml_scalar *scalar);
 /** Text that YAML 1.1 readers other than go-yaml take for a base 60 number: "1:30". */
 bool bt_yaml_is_base60(struct bt_str text);
-/** Standard base64 with padding; line breaks are passed over. False when malformed. */
-bool bt_yaml_decode_base64(struct bt_str text, struct bt_strbuf *out);
 #endif

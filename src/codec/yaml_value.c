@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/yaml_scalar.h"
 
@@ -118,15 +119,16 @@ int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *eve
 	bt_json_writer_init(&writer, reader->out, 0);
 	writer.escape_html = false;
 	if (tag == TAG_BINARY) {
-		struct bt_strbuf bytes = {0};
+		struct bt_arena arena = {0};
+		struct bt_str bytes;
 		int result = 0;
-		if (bt_yaml_decode_base64(text, &bytes)) {
-			bt_json_write_str(&writer, bt_strbuf_str(&bytes));
+		if (bt_base64_decode(text, &arena, &bytes, NULL) == 0) {
+			bt_json_write_str(&writer, bytes);
 		} else {
 			result = bt_error_set(reader->err, BERTH_ERR_INVALID,
 				"yaml: !!binary value contains invalid base64 data");
 		}
-		bt_strbuf_finish(&bytes);
+		bt_arena_finish(&arena);
 		return result;
 	}
 	if (tag == TAG_STR) {

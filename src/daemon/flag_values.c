@@ -105,20 +105,6 @@ static int refuse_number(
 	return code;
 }
 
-static unsigned digit_of(char byte)
-{
-	if (byte >= '0' && byte <= '9') {
-		return (unsigned)(byte - '0');
-	}
-	if (byte >= 'a' && byte <= 'f') {
-		return (unsigned)(byte - 'a') + 10;
-	}
-	if (byte >= 'A' && byte <= 'F') {
-		return (unsigned)(byte - 'A') + 10;
-	}
-	return 99;
-}
-
 /** The base that a prefix names, with the prefix taken off. */
 static unsigned take_base(struct bt_str *text)
 {
@@ -150,8 +136,8 @@ static int parse_integer(const char *function, struct bt_str text, int64_t min, 
 	}
 	base = take_base(&rest);
 	for (uint32_t i = 0; i < rest.length; i++) {
-		unsigned digit = digit_of(rest.data[i]);
-		if (digit >= base) {
+		int digit = bt_hex_value(rest.data[i]);
+		if (digit < 0 || (unsigned)digit >= base) {
 			return refuse_number(function, text, "invalid syntax", err);
 		}
 		overflow = overflow || BT_MUL_OVERFLOW(number, (int64_t)base, &number) ||

@@ -27,9 +27,8 @@ static bool is_name(struct bt_str text, bool colons)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
 		char byte = text.data[i];
-		if (!((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-			    byte == '_') &&
-			!(colons && byte == ':') && !(i > 0 && byte >= '0' && byte <= '9')) {
+		if (!(bt_is_letter(byte) || byte == '_') && !(colons && byte == ':') &&
+			!(i > 0 && bt_is_digit(byte))) {
 			return false;
 		}
 	}

@@ -69,7 +69,7 @@ static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 		/* Several equal lengths are one length; different ones are an attack. */
 		is_number = value.length != 0 && value.length <= 18;
 		for (uint32_t i = 0; i < value.length && is_number; i++) {
-			is_number = value.data[i] >= '0' && value.data[i] <= '9';
+			is_number = bt_is_digit(value.data[i]);
 			length = length * 10 + (uint64_t)(value.data[i] - '0');
 		}
 		if (!is_number || (answer->has_length && answer->left != length)) {
@@ -143,15 +143,11 @@ static bool parse_chunk_size(struct bt_http_answer *answer, struct bt_str line)
 	}
 	answer->left = 0;
 	for (uint32_t i = 0; i < digits.length; i++) {
-		char digit = digits.data[i];
-		uint32_t value = digit >= '0' && digit <= '9' ? (uint32_t)(digit - '0')
-			: digit >= 'a' && digit <= 'f'        ? (uint32_t)(digit - 'a') + 10
-			: digit >= 'A' && digit <= 'F'        ? (uint32_t)(digit - 'A') + 10
-							      : 16;
-		if (value == 16) {
+		int value = bt_hex_value(digits.data[i]);
+		if (value < 0) {
 			return false;
 		}
-		answer->left = answer->left * 16 + value;
+		answer->left = answer->left * 16 + (uint32_t)value;
 	}
 	answer->state = answer->left != 0 ? BT_HTTP_ANSWER_CHUNK : BT_HTTP_ANSWER_TRAILERS;
 	return true;

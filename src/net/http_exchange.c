@@ -389,17 +389,6 @@ void *bt_http_data(const struct bt_http_exchange *exchange)
 	return exchange->data;
 }
 
-static int hex_digit(char byte)
-{
-	if (byte >= '0' && byte <= '9') {
-		return byte - '0';
-	}
-	if (byte >= 'A' && byte <= 'F') {
-		return byte - 'A' + 10;
-	}
-	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
-
 bool bt_http_percent_decode(struct bt_str text, bool plus_is_blank, struct bt_strbuf *out)
 {
 	bt_strbuf_reserve(out, text.length);
@@ -411,8 +400,8 @@ bool bt_http_percent_decode(struct bt_str text, bool plus_is_blank, struct bt_st
 			if (text.length - i < 3) {
 				return false;
 			}
-			int high = hex_digit(text.data[i + 1]);
-			int low = hex_digit(text.data[i + 2]);
+			int high = bt_hex_value(text.data[i + 1]);
+			int low = bt_hex_value(text.data[i + 2]);
 			if (high < 0 || low < 0) {
 				return false;
 			}
