@@ -345,6 +345,10 @@ uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource
 uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena);
+/** As bt_hub_delete with the object's own grace and another propagation. */
+uint16_t bt_hub_delete_dependent(struct bt_hub *hub, const struct bt_api_resource *resource,
+	struct bt_str key, enum bt_propagation propagation, struct bt_str uid,
+	struct bt_arena *arena);
 /** grace_seconds -1: the object's own. uid: precondition, absent: none. */
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena);

@@ -125,6 +125,8 @@ static void garbage_links_remove(
 
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
+/** Owners of owners that are looked at for a circle. */
+#define CIRCLE_MAX 100
 
 struct collector {
 	struct bt_garbage_links links;
@@ -165,6 +167,11 @@ static void enqueue_object(struct bt_hub *hub, uint32_t collection, struct bt_st
 
 /* --- owners --- */
 
+static bool has_finalizer(const struct bt_json_value *object, const char *name)
+{
+	return bt_json_has_text(bt_json_array_at(object, "metadata.finalizers"), bt_str_from(name));
+}
+
 /**
  * metadata.uid, read from the text: parsing every owner of every pod would cost more than all the
  * rest. "" when it has none.
@@ -199,8 +206,13 @@ static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
 	return result == 0 ? uid : BT_STR("");
 }
 
-/** An owner that cannot be looked up counts as there. */
-static bool is_gone(struct bt_hub *hub, const struct bt_json_value *reference,
+enum owner_state {
+	OWNER_LIVES, /* also one that cannot be looked up */
+	OWNER_WAITS, /* is being deleted after its dependents */
+	OWNER_IS_GONE,
+};
+
+static enum owner_state owner_state(struct bt_hub *hub, const struct bt_json_value *reference,
 	struct bt_str namespace_, struct bt_arena *arena)
 {
 	const struct bt_api_resource *resource = bt_resources_find_kind(bt_api_resources(hub->api),
@@ -208,19 +220,24 @@ static bool is_gone(struct bt_hub *hub, const struct bt_json_value *reference,
 	const struct bt_stored *stored;
 
 	if (resource == NULL || (resource->namespaced && namespace_.length == 0)) {
-		return false;
+		return OWNER_LIVES;
 	}
 	stored = bt_store_find(hub->store, resource->collection,
 		bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""),
 			bt_json_text_at(reference, "name")));
-	return stored == NULL ||
+	if (stored == NULL ||
 		!bt_str_equal(uid_of_text(bt_stored_text(stored), arena),
-			bt_json_text_at(reference, "uid"));
-}
+			bt_json_text_at(reference, "uid"))) {
+		return OWNER_IS_GONE;
+	}
+	if (bt_str_find(bt_stored_text(stored), BT_STR("\"" FOREGROUND "\"")) >= 0) {
+		const struct bt_json_value *owner = bt_api_parse_stored(stored, arena);
 
-static bool has_finalizer(const struct bt_json_value *object, const char *name)
-{
-	return bt_json_has_text(bt_json_array_at(object, "metadata.finalizers"), bt_str_from(name));
+		if (bt_tree_is_deleting(owner) && has_finalizer(owner, FOREGROUND)) {
+			return OWNER_WAITS;
+		}
+	}
+	return OWNER_LIVES;
 }
 
 /* --- changes --- */
@@ -260,8 +277,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			garbage_links_add(&self->links, collection, observed->key,
 				bt_json_text_at(owners->elements[i], "uid"));
 			gone = gone ||
-				is_gone(hub, owners->elements[i], bt_key_namespace(observed->key),
-					&arena);
+				owner_state(hub, owners->elements[i],
+					bt_key_namespace(observed->key), &arena) != OWNER_LIVES;
 		}
 	}
 	bt_arena_finish(&arena);
@@ -276,51 +293,105 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 /* --- dependents --- */
 
 /** list: of metadata. */
-static bool write_metadata(
-	struct bt_sync *sync, struct bt_str key, const char *name, struct bt_json_value *list)
+static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, const char *name, struct bt_json_value *list,
+	struct bt_arena *arena)
 {
-	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(sync->arena, patch, "metadata");
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
 	uint16_t code;
 
-	bt_json_set_str(
-		sync->arena, metadata, "uid", bt_json_text_at(sync->object, "metadata.uid"));
-	bt_json_set_value(sync->arena, metadata, name,
-		list->count != 0 ? list : bt_json_new(sync->arena, BT_JSON_NULL));
+	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
+	bt_json_set_value(
+		arena, metadata, name, list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL));
 	code = bt_hub_patch(
-		sync->hub, sync->resource, BT_SUBRESOURCE_NONE, key, patch, sync->arena);
+		sync->hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch, arena);
 	/* Another object of that name is not concerned. */
 	return bt_hub_is_done(code) || code == 409 || code == 422;
 }
 
-/** Delete the object when all its owners are gone; else drop those that are. */
-static bool judge(struct bt_sync *sync, struct bt_str key)
+/** Has dependents of its own. */
+static bool has_dependents(const struct collector *self, const struct bt_json_value *object)
 {
-	const struct bt_json_value *owners =
-		bt_json_array_at(sync->object, "metadata.ownerReferences");
-	struct bt_json_value *living = bt_json_new(sync->arena, BT_JSON_ARRAY);
+	return first_of(&self->links, bt_str_hash(bt_json_text_at(object, "metadata.uid"))) !=
+		BT_LINK_NONE;
+}
+
+/**
+ * While an owner lives, drop the references to those that are gone or wait for their dependents.
+ * Else delete the object: after its own dependents if an owner waits, as its finalizers say if they
+ * do.
+ */
+static bool judge(struct bt_sync *sync, const struct bt_api_resource *resource, struct bt_str key,
+	const struct bt_json_value *object, struct bt_arena *arena)
+{
+	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
+	struct bt_json_value *living = bt_json_new(arena, BT_JSON_ARRAY);
+	enum bt_propagation propagation = BT_PROPAGATION_BACKGROUND;
+	bool is_waited_for = false;
 	uint16_t code;
 
 	for (uint32_t i = 0; i < owners->count; i++) {
-		if (!is_gone(sync->hub, owners->elements[i], bt_key_namespace(key), sync->arena)) {
-			bt_json_append(sync->arena, living, owners->elements[i]);
+		enum owner_state state =
+			owner_state(sync->hub, owners->elements[i], bt_key_namespace(key), arena);
+
+		if (state == OWNER_LIVES) {
+			bt_json_append(arena, living, owners->elements[i]);
 		}
+		is_waited_for = is_waited_for || state == OWNER_WAITS;
 	}
 	if (living->count == owners->count) {
 		return true;
 	}
 	if (living->count != 0) {
-		return write_metadata(sync, key, "ownerReferences", living);
+		return write_metadata(sync, resource, object, "ownerReferences", living, arena);
 	}
-	if (bt_tree_is_deleting(sync->object)) {
+	if (bt_tree_is_deleting(object)) {
 		return true;
 	}
-	code = bt_hub_delete(sync->hub, sync->resource, key, -1,
-		bt_json_text_at(sync->object, "metadata.uid"), sync->arena);
+	if (has_finalizer(object, ORPHAN)) {
+		propagation = BT_PROPAGATION_ORPHAN;
+	} else if (has_finalizer(object, FOREGROUND) ||
+		(is_waited_for && has_dependents(sync->data, object))) {
+		propagation = BT_PROPAGATION_FOREGROUND;
+	}
+	code = bt_hub_delete_dependent(sync->hub, resource, key, propagation,
+		bt_json_text_at(object, "metadata.uid"), arena);
 	return bt_hub_is_done(code) || code == 202 || code == 409 || code == 405;
 }
 
 /* --- owners that wait --- */
+
+/** The object depends on that uid. *left: owners that are still looked at. */
+static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
+	struct bt_str namespace_, struct bt_str uid, uint32_t *left, struct bt_arena *arena)
+{
+	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
+	const struct bt_resources *resources = bt_api_resources(sync->hub->api);
+
+	for (uint32_t i = 0; i<owners->count && * left> 0; i++) {
+		const struct bt_json_value *reference = owners->elements[i];
+		const struct bt_api_resource *resource =
+			bt_resources_find_kind(resources, bt_json_text_at(reference, "apiVersion"),
+				bt_json_text_at(reference, "kind"));
+		const struct bt_json_value *owner;
+
+		(*left)--;
+		if (bt_str_equal(bt_json_text_at(reference, "uid"), uid)) {
+			return true;
+		}
+		owner = resource != NULL
+			? bt_api_read(sync->hub->api, resource,
+				  bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""),
+					  bt_json_text_at(reference, "name")),
+				  arena)
+			: NULL;
+		if (owner != NULL && depends_on(sync, owner, namespace_, uid, left, arena)) {
+			return true;
+		}
+	}
+	return false;
+}
 
 /**
  * Spec 14b section 8: with orphan dependents lose their reference; else they are deleted, and those
@@ -344,13 +415,13 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 		const struct bt_garbage_link *found = &self->links.links.items[link];
 		const struct bt_api_resource *resource =
 			bt_resources_of_collection(resources, found->collection);
+		uint32_t left = CIRCLE_MAX;
 		struct bt_str dependent_key = bt_arena_str(&scratch, bt_str_from(found->key));
 		const struct bt_json_value *dependent = resource != NULL
 			? bt_api_read(sync->hub->api, resource, dependent_key, &scratch)
 			: NULL;
 		const struct bt_json_value *reference = bt_tree_find(
 			bt_json_array_at(dependent, "metadata.ownerReferences"), "uid", uid);
-		uint16_t code = 200;
 
 		if (reference == NULL) {
 			/* The link knows only the hash of the owner's uid. */
@@ -359,15 +430,18 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 					    sync->hub, resource, dependent, uid, NULL, &scratch) &&
 				succeeded;
 		} else {
-			if (!bt_tree_is_deleting(dependent)) {
-				code = bt_hub_delete(sync->hub, resource, dependent_key, -1,
-					bt_json_text_at(dependent, "metadata.uid"), &scratch);
-			}
-			succeeded = succeeded && (bt_hub_is_done(code) || code == 202);
+			succeeded = judge(sync, resource, dependent_key, dependent, &scratch) &&
+				succeeded;
+			dependent = bt_api_read(sync->hub->api, resource, dependent_key, &scratch);
+			reference = bt_tree_find(
+				bt_json_array_at(dependent, "metadata.ownerReferences"), "uid",
+				uid);
+			/* In a circle none can be the first to go. */
 			blocked = blocked ||
 				(bt_json_bool_at(reference, "blockOwnerDeletion", false) &&
-					bt_store_find(sync->hub->store, resource->collection,
-						dependent_key) != NULL);
+					!depends_on(sync, sync->object, bt_key_namespace(key),
+						bt_json_text_at(dependent, "metadata.uid"), &left,
+						&scratch));
 		}
 		bt_arena_reset(&scratch);
 	}
@@ -379,7 +453,8 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 	finalizers = bt_tree_copy_array(sync->arena, sync->object, "metadata.finalizers");
 	bt_json_remove_text(finalizers, bt_str_from(orphan ? ORPHAN : FOREGROUND));
 	bt_groups_remove(&self->waiting, sync->key);
-	return write_metadata(sync, key, "finalizers", finalizers);
+	return write_metadata(
+		sync, sync->resource, sync->object, "finalizers", finalizers, sync->arena);
 }
 
 static bool sync(struct bt_sync *sync)
@@ -408,7 +483,7 @@ static bool sync(struct bt_sync *sync)
 	if (bt_tree_is_deleting(sync->object) && has_finalizer(sync->object, FOREGROUND)) {
 		return end_owner(sync, key, false);
 	}
-	return judge(sync, key);
+	return judge(sync, sync->resource, key, sync->object, sync->arena);
 }
 
 const struct bt_controller_ops bt_garbage_collector_ops = {

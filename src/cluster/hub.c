@@ -190,6 +190,18 @@ uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resourc
 	return perform(hub, &request, arena, NULL);
 }
 
+uint16_t bt_hub_delete_dependent(struct bt_hub *hub, const struct bt_api_resource *resource,
+	struct bt_str key, enum bt_propagation propagation, struct bt_str uid,
+	struct bt_arena *arena)
+{
+	struct bt_api_request request =
+		make_request(BT_VERB_DELETE, resource, BT_SUBRESOURCE_NONE, key, NULL);
+
+	request.propagation = propagation;
+	request.precondition_uid = uid;
+	return perform(hub, &request, arena, NULL);
+}
+
 #define BURST_MILLI 25000
 /** One event in 300 s, in thousandths of an event. */
 #define NS_PER_MILLI_TOKEN (INT64_C(300) * BT_NS_PER_SECOND / 1000)

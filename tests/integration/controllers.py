@@ -695,6 +695,90 @@ def test_autoscaler(program):
             read(cluster, path), "AbleToScale").get("reason") == "FailedGetScale")
 
 
+# --- deletion with dependents ---
+
+def owned(name, *owners, block=True, **more):
+    """A config map that depends on others."""
+    return {"metadata": dict({"name": name, "ownerReferences": [{
+        "apiVersion": "v1", "kind": "ConfigMap", "name": each["metadata"]["name"],
+        "uid": each["metadata"]["uid"], "blockOwnerDeletion": block} for each in owners]}, **more)}
+
+
+def test_deletion_policies(cluster):
+    name = namespace(cluster, "policies")
+    path = CORE % name + "configmaps"
+
+    def left():
+        return sorted(each["metadata"]["name"] for each in items(cluster, path)
+                      if each["metadata"]["name"] != "kube-root-ca.crt")
+    for policy in ["Background", "Foreground", "Orphan"]:
+        owner = call(cluster, "POST", path, {"metadata": {"name": "owner"}})
+        middle = call(cluster, "POST", path, owned("middle", owner))
+        call(cluster, "POST", path, owned("leaf", middle, finalizers=["example.com/hold"]))
+        call(cluster, "DELETE", path + "/owner?propagationPolicy=" + policy)
+        if policy == "Background":
+            up.wait_for("the leaf only", lambda: left() == ["leaf"])
+        elif policy == "Foreground":
+            up.wait_for("the leaf to end", lambda: "deletionTimestamp" in read(
+                cluster, path + "/leaf")["metadata"])
+            # All that it blocks waits.
+            assert left() == ["leaf", "middle", "owner"]
+            assert read(cluster, path + "/middle")["metadata"]["finalizers"] == [
+                "foregroundDeletion"]
+        else:
+            up.wait_for("no owner", lambda: left() == ["leaf", "middle"])
+            assert "ownerReferences" not in read(cluster, path + "/middle")["metadata"]
+            call(cluster, "DELETE", path + "/middle")
+        patch(cluster, path + "/leaf", {"metadata": {"finalizers": None}})
+        up.wait_for("all gone", lambda: not left())
+
+
+def test_dependents_with_another_owner_stay(cluster):
+    path = CORE % "policies" + "configmaps"
+    ends = call(cluster, "POST", path, {"metadata": {"name": "ends"}})
+    stays = call(cluster, "POST", path, {"metadata": {"name": "stays"}})
+    call(cluster, "POST", path, owned("both", ends, stays))
+    call(cluster, "POST", path, owned("one", ends))
+    call(cluster, "DELETE", path + "/ends?propagationPolicy=Foreground")
+    up.wait_for("the owner's end", lambda: not read(cluster, path + "/ends"))
+    assert not read(cluster, path + "/one")
+    owner, = read(cluster, path + "/both")["metadata"]["ownerReferences"]
+    assert owner["name"] == "stays"
+
+
+def test_dependency_circle(cluster):
+    path = CORE % "policies" + "configmaps"
+    made = [call(cluster, "POST", path, {"metadata": {"name": "circle%d" % i}}) for i in range(3)]
+    for i in range(3):
+        patch(cluster, path + "/circle%d" % i, owned("circle%d" % i, made[(i + 1) % 3]))
+    call(cluster, "DELETE", path + "/circle0?propagationPolicy=Foreground")
+    up.wait_for("all gone", lambda: not [
+        each for each in items(cluster, path) if each["metadata"]["name"].startswith("circle")])
+
+
+def test_orphans_of_a_deployment(cluster):
+    name = namespace(cluster, "orphans")
+    call(cluster, "POST", APPS % name + "deployments", {"metadata": {"name": "web"}, "spec": {
+        "replicas": 2, "selector": {"matchLabels": {"app": "web"}},
+        "template": template({"app": "web"})}})
+    path = APPS % name + "deployments/web"
+    up.wait_for("the pods", lambda: read(cluster, path)["status"].get("readyReplicas") == 2)
+    made = read(cluster, path)
+    call(cluster, "DELETE", path + "?propagationPolicy=Orphan")
+    up.wait_for("no deployment", lambda: not read(cluster, path))
+    only, = items(cluster, APPS % name + "replicasets")
+    assert "ownerReferences" not in only["metadata"]
+    # A new deployment of the same template takes the set and its pods over.
+    call(cluster, "POST", APPS % name + "deployments", {"metadata": {"name": "web"},
+                                                        "spec": made["spec"]})
+    up.wait_for("adoption", lambda: read(cluster, path)["status"].get("readyReplicas") == 2)
+    again, = items(cluster, APPS % name + "replicasets")
+    assert again["metadata"]["uid"] == only["metadata"]["uid"]
+    call(cluster, "DELETE", path + "?propagationPolicy=Foreground")
+    up.wait_for("nothing", lambda: not read(cluster, path))
+    assert not items(cluster, APPS % name + "replicasets") and not pods(cluster, name)
+
+
 # --- CronJobs, in a cluster whose clock runs faster ---
 
 def cron_job(cluster, cron_name, policy="Allow", **more):
