@@ -68,7 +68,6 @@ extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_explain;
 /** Only where BT_HAVE_DAEMON is 1. */
 extern const struct bt_command bt_command_scheduler;
-/** Only where BT_HAVE_SERVER is 1. */
 extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_whatif;
 

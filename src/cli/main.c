@@ -44,9 +44,7 @@ static const struct bt_command *const commands[] = {
 #endif
 	&bt_command_simulate,
 	&bt_command_snapshot,
-#if BT_HAVE_SERVER
 	&bt_command_up,
-#endif
 	&version_command,
 	&bt_command_whatif,
 };
@@ -77,9 +75,7 @@ static const char outro[] = "\n"
 			    "  berth capacity --pod pod.yaml -f cluster.yaml\n"
 			    "  berth whatif --drain node-1 -f cluster.yaml\n"
 #endif
-#if BT_HAVE_SERVER
 			    "  berth up --nodes 3\n"
-#endif
 			    "\n"
 			    "\"berth help COMMAND\" explains a command.\n";
 

@@ -6,8 +6,6 @@
 #include "cli/suggest.h"
 #include "cluster/printable.h"
 #include "cli/workload.h"
-#if BT_HAVE_SERVER
-#endif
 
 static uint64_t name_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
@@ -288,7 +286,6 @@ static void take_skipped(
 	bt_strbuf_finish(&hint);
 }
 
-#if BT_HAVE_SERVER
 struct place {
 	const struct bt_manifests *cluster;
 	struct bt_origin origin;
@@ -313,15 +310,6 @@ void bt_manifests_check_fields(
 		bt_unknown_field_find(json, &sink);
 	}
 }
-#else
-void bt_manifests_check_fields(
-	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json)
-{
-	(void)cluster;
-	(void)origin;
-	(void)json;
-}
-#endif
 
 static void taken(void *context, struct bt_origin origin, struct bt_str json)
 {

@@ -139,7 +139,7 @@ void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, .
 
 /**
  * Warnings about misspelt and misplaced fields of manifests, as kubectl apply gives them. The
- * schema of the embedded API server knows all fields; in a build without it nobody is warned.
+ * schema of the embedded API server knows all fields.
  *
  * People write their manifests one object a document: lists, and objects that an API server has
  * made (they have a uid or a resourceVersion), come from clusters, whose versions may have fields

@@ -33,29 +33,6 @@ void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out)
 	out[BT_SUFFIX_LENGTH] = '\0';
 }
 
-struct bt_str_map bt_labels_with(const struct bt_str_map *labels, const struct bt_str_pair *pairs,
-	uint32_t count, struct bt_arena *arena)
-{
-	struct bt_str_pair *merged =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)labels->count + count);
-	uint32_t total = 0;
-	uint32_t i = 0;
-	for (uint32_t p = 0; p < count; p++) {
-		while (i < labels->count &&
-			bt_str_compare(labels->items[i].key, pairs[p].key) < 0) {
-			merged[total++] = labels->items[i++];
-		}
-		if (i < labels->count && bt_str_equal(labels->items[i].key, pairs[p].key)) {
-			i++;
-		}
-		merged[total++] = pairs[p];
-	}
-	while (i < labels->count) {
-		merged[total++] = labels->items[i++];
-	}
-	return (struct bt_str_map){merged, total, true};
-}
-
 /** --- what exists already --- */
 
 /** The reference may be of a namesake that is long gone: then the uids differ. */

@@ -47,10 +47,6 @@ void bt_expansion_finish(struct bt_expansion *expansion);
 /** Owners are indexed (bt_manifests_index_owners). Errors name file, document and workload. */
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
 
-/** Pairs, sorted, on top of labels; equal keys are replaced. */
-struct bt_str_map bt_labels_with(const struct bt_str_map *labels, const struct bt_str_pair *pairs,
-	uint32_t count, struct bt_arena *arena);
-
 /** Walk the objects that the object at owner controls, uids compared where both are known. */
 uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner, uint32_t at, bool first);

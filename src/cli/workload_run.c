@@ -96,29 +96,39 @@ static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
 /** What the input tells about a Deployment's pods. */
 struct rollout {
 	uint32_t active_pods;
-	uint32_t replica_set;           /* newest one in the input, or BT_MANIFESTS_NONE */
-	struct bt_str replica_set_name; /* of some pod, when no ReplicaSet is in the input */
-	struct bt_str template_hash;
+	bool has_set;       /* the rest is of its newest ReplicaSet, else of that of some pod */
+	struct bt_str set;  /* name; "": neither is there */
+	struct bt_str uid;  /* has_set */
+	struct bt_str hash; /* of the template; may be "" */
 };
+
+static struct bt_str template_hash_of(const struct bt_object_meta *meta)
+{
+	const struct bt_str *hash = bt_str_map_find(&meta->labels, BT_STR("pod-template-hash"));
+	return hash != NULL ? *hash : BT_STR("");
+}
 
 static struct rollout survey_deployment(const struct bt_expansion *expansion, uint32_t owner)
 {
-	const struct bt_manifests *cluster = expansion->cluster;
-	struct rollout rollout = {.replica_set = bt_expansion_newest_set(expansion, owner)};
+	const struct bt_manifests_object *objects = expansion->cluster->objects.items;
+	uint32_t newest = bt_expansion_newest_set(expansion, owner);
+	struct rollout rollout = {.has_set = newest != BT_MANIFESTS_NONE};
 	BT_FOR_EACH_OWNED(expansion, owner, index)
 	{
-		const struct bt_manifests_object *object = &cluster->objects.items[index];
 		const struct bt_pod *pod = bt_expansion_pod_at(expansion, index);
-		const struct bt_str *hash =
-			bt_str_map_find(&object->object->meta->labels, BT_STR("pod-template-hash"));
 		if (pod != NULL && bt_pod_is_active(pod)) {
 			rollout.active_pods++;
-			rollout.replica_set_name = bt_object_controller(&pod->metadata)->name;
-			rollout.template_hash = hash != NULL ? *hash : BT_STR("");
+			rollout.set = bt_object_controller(&pod->metadata)->name;
+			rollout.hash = template_hash_of(&pod->metadata);
 		}
-		if (object->kind == BT_KIND_REPLICA_SET) {
+		if (objects[index].kind == BT_KIND_REPLICA_SET) {
 			rollout.active_pods += count_active_pods(expansion, index);
 		}
+	}
+	if (rollout.has_set) {
+		rollout.set = objects[newest].name;
+		rollout.uid = objects[newest].uid;
+		rollout.hash = template_hash_of(objects[newest].object->meta);
 	}
 	return rollout;
 }
@@ -456,34 +466,21 @@ static struct bt_json_value *set_of_deployment(
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, tree, "metadata");
 	struct bt_json_value *spec = spec_of(work, tree);
 	struct bt_json_value *template_ = bt_json_ensure_object(arena, spec, "template");
-	struct bt_str name = rollout->replica_set_name;
-	struct bt_str hash = rollout->template_hash;
-	struct bt_str uid = BT_STR("");
 	bt_json_set_c(arena, tree, "kind", "ReplicaSet");
 	(void)bt_json_remove_c(spec, "strategy");
 	(void)bt_json_remove_c(spec, "paused");
-	if (rollout->replica_set != BT_MANIFESTS_NONE) {
-		const struct bt_manifests_object *set =
-			&work->expansion->cluster->objects.items[rollout->replica_set];
-		const struct bt_str *label =
-			bt_str_map_find(&set->object->meta->labels, BT_STR("pod-template-hash"));
-		name = set->name;
-		hash = label != NULL ? *label : BT_STR("");
-		uid = set->uid;
-	} else {
-		uid = bt_manifests_make_uid(work->expansion->cluster);
-	}
-	bt_json_set_str(arena, metadata, "name", name);
-	bt_json_set_str(arena, metadata, "uid", uid);
-	if (hash.length != 0) {
+	bt_json_set_str(arena, metadata, "name", rollout->set);
+	bt_json_set_str(arena, metadata, "uid",
+		rollout->has_set ? rollout->uid : bt_manifests_make_uid(work->expansion->cluster));
+	if (rollout->hash.length != 0) {
 		struct bt_json_value *labels = bt_json_ensure_object(
 			arena, bt_json_ensure_object(arena, template_, "metadata"), "labels");
 		struct bt_json_value *selector = bt_json_find(spec, "selector");
-		bt_json_set_str(arena, labels, "pod-template-hash", hash);
+		bt_json_set_str(arena, labels, "pod-template-hash", rollout->hash);
 		if (selector != NULL) {
 			bt_json_set_str(arena,
 				bt_json_ensure_object(arena, selector, "matchLabels"),
-				"pod-template-hash", hash);
+				"pod-template-hash", rollout->hash);
 		}
 	}
 	bt_json_set_value(arena, metadata, "labels",
@@ -503,11 +500,10 @@ static int restore_deployment(struct work *work, uint32_t index, struct berth_er
 	struct rollout rollout = survey_deployment(expansion, index);
 	int64_t count = count_missing(expansion, index, deployment->spec.replicas,
 		is_paused ? UINT32_MAX : rollout.active_pods);
-	bool has_set = rollout.replica_set != BT_MANIFESTS_NONE;
-	if (has_set && count == 0) {
+	if (rollout.has_set && count == 0) {
 		return 0;
 	}
-	bool is_new = !has_set && rollout.replica_set_name.length == 0;
+	bool is_new = rollout.set.length == 0;
 	struct bt_json_value *tree =
 		is_new ? tree_of(work, index) : set_of_deployment(work, index, &rollout);
 	if (is_new) {
@@ -667,10 +663,8 @@ static int restore_workload(struct work *work, uint32_t index, struct berth_erro
 			work, index, ((const struct bt_replica_set *)value)->spec.replicas, err);
 	}
 	if (entry->kind == BT_KIND_REPLICATION_CONTROLLER) {
-		const struct bt_replication_controller *controller = value;
-		return controller->spec.template_ == NULL
-			? bt_error_set(err, BERTH_ERR_INVALID, "spec.template: is required")
-			: restore_replicas(work, index, controller->spec.replicas, err);
+		return restore_replicas(work, index,
+			((const struct bt_replication_controller *)value)->spec.replicas, err);
 	}
 	if (entry->kind == BT_KIND_STATEFUL_SET) {
 		return restore_stateful_set(work, index, err);
@@ -685,10 +679,7 @@ static int restore_workload(struct work *work, uint32_t index, struct berth_erro
 static bool is_expanded(const struct bt_expansion *expansion, uint32_t index)
 {
 	const struct bt_manifests_object *entry = &expansion->cluster->objects.items[index];
-	return (entry->kind == BT_KIND_DEPLOYMENT || entry->kind == BT_KIND_REPLICA_SET ||
-		       entry->kind == BT_KIND_REPLICATION_CONTROLLER ||
-		       entry->kind == BT_KIND_STATEFUL_SET || entry->kind == BT_KIND_DAEMON_SET ||
-		       entry->kind == BT_KIND_JOB || entry->kind == BT_KIND_CRON_JOB) &&
+	return bt_workload_template(entry->object) != NULL &&
 		(!entry->pods_exist || extras_of(expansion, index) != 0) &&
 		entry->object->meta->deletion_timestamp == NULL;
 }
