@@ -499,6 +499,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	if (!queue->events.items[pass.event].is_of_interest) {
 		return;
 	}
+	queue->holds_back = false;
 	bt_queue_settle(queue);
 	/* The unschedulable pod that one of the event's objects is, or NULL. */
 	const struct bt_object *object = new_object != NULL ? new_object : old_object;

@@ -396,6 +396,7 @@ static void add_record(
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 {
 	bt_queue_settle(queue);
+	queue->holds_back = false;
 	add_record(queue, pod, BT_EVENT_POD_ADD, now_ns);
 }
 
@@ -439,6 +440,8 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		event.action = changes.actions[i];
 		events[i] = bt_queue_event_index(queue, &event);
 	}
+	/* Conditions that the scheduler itself wrote help no pod. */
+	queue->holds_back = queue->holds_back && changes.actions[0] == BT_ACTION_UPDATE;
 	if (bt_queue_is_in_flight(queue, new_value->metadata.uid)) {
 		for (uint32_t i = 0; i < changes.count; i++) {
 			bt_queue_log(queue, events[i], old_pod, new_pod);
@@ -499,6 +502,7 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod)
 		bt_queue_lookup(queue, pod->meta->namespace_, pod->meta->name);
 
 	bt_nominator_delete(queue->nominator, pod->meta->uid);
+	queue->holds_back = false;
 	if (entry == NULL) {
 		return;
 	}
@@ -528,7 +532,33 @@ static bool is_duplicate(struct bt_queue *queue, struct bt_queue_entry *entry)
 bool bt_queue_can_pop(const struct bt_queue *queue)
 {
 	return queue->active_queue.slots.count > 0 || queue->ready_count > 0 ||
-		(queue->pops_backoff && queue->backoff_queue.slots.count > 0);
+		(queue->pops_backoff && !queue->holds_back && queue->backoff_queue.slots.count > 0);
+}
+
+void bt_queue_hold_back(struct bt_queue *queue)
+{
+	queue->holds_back = true;
+}
+
+static bool is_member(void *context, const struct bt_queue_entry *entry)
+{
+	bool *all = context;
+
+	*all = entry->pod.object->spec.scheduling_group != NULL;
+	return *all;
+}
+
+bool bt_queue_only_repeats_groups(struct bt_queue *queue)
+{
+	bool all = queue->holds_back;
+
+	if (all) {
+		bt_queue_for_each(queue, BT_QUEUE_BACKOFF, is_member, &all);
+	}
+	if (all) {
+		bt_queue_for_each(queue, BT_QUEUE_ERROR_BACKOFF, is_member, &all);
+	}
+	return all;
 }
 
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)

@@ -311,6 +311,15 @@ bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_eve
  * section 8.10. */
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 
+/**
+ * A pod group failed, and its members went to backoff (spec 09 section 5). Until something happens
+ * that could help a pod, pop takes none out of backoff before its time: the group would be tried
+ * again at once, without end.
+ */
+void bt_queue_hold_back(struct bt_queue *queue);
+/** Nothing has happened since bt_queue_hold_back, and only members of groups back off. */
+bool bt_queue_only_repeats_groups(struct bt_queue *queue);
+
 /* Time. */
 
 /** The clock starts: upstream's Run. Spec 04 sections 5.5 and 8.14. */

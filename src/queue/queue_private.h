@@ -116,6 +116,7 @@ struct bt_queue {
 	struct bt_plugin *sort;
 	struct bt_change_gates change_gates;
 	bool pops_backoff; /* gate SchedulerPopFromBackoffQ */
+	bool holds_back;   /* bt_queue_hold_back was called, and nothing has happened since */
 	bool asks_hints;   /* gate SchedulerQueueingHints */
 	bool has_groups;   /* gate GenericWorkload */
 	bool has_signatures;

@@ -35,6 +35,11 @@ struct bt_engine_options {
 	int64_t max_pd_volumes;
 	/** How long a rejected pod waits for an event at most; 0: five minutes. */
 	int64_t max_in_unschedulable_ns;
+	/**
+	 * A pod group that failed is tried again whenever the active queue is empty, as upstream
+	 * does; else when something has changed or its backoff is over.
+	 */
+	bool repeats_groups;
 	/** Replaces the configured percentageOfNodesToScore when not negative. */
 	int32_t percentage_of_nodes_to_score;
 	/** Out-of-tree plugins; NULL: only the in-tree ones. Borrowed for the call to create. */

@@ -33,6 +33,7 @@ struct group_run {
 struct bt_group_cycle {
 	bool has_placements; /* gate TopologyAwareWorkloadScheduling */
 	bool preempts;       /* gate WorkloadAwarePreemption */
+	bool is_bound;       /* the group of this cycle is */
 	struct bt_arena arena;
 	struct bt_scheduler *scheduler;
 	struct bt_framework *framework;
@@ -784,6 +785,7 @@ static void run_cycle(struct bt_group_cycle *cycle)
 		submit_member(cycle, &run, cycle->members.items[i],
 			run.tries != NULL ? &run.tries[i] : NULL);
 	}
+	cycle->is_bound = bt_status_is_success(&run.status);
 	write_condition(cycle, &run);
 	count_attempt(cycle, &run);
 	/* Binding cycles begin when the cycle is over. */
@@ -806,6 +808,7 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 	cycle->ended.count = 0;
 	cycle->told = 0;
 	cycle->has_run = true;
+	cycle->is_bound = false;
 	cycle->attempt = (struct bt_group_attempt){
 		.namespace_ = bt_arena_str(&cycle->arena, entry->pod.namespace_),
 		.name = bt_arena_str(
@@ -837,6 +840,9 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 				run_cycle(cycle);
 			}
 		}
+	}
+	if (!cycle->is_bound && !scheduler->engine->options.repeats_groups) {
+		bt_queue_hold_back(scheduler->queue);
 	}
 	(void)bt_group_cycle_next_member(cycle, out_attempt);
 }

@@ -599,8 +599,9 @@ int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler)
 bool bt_scheduler_has_work(const struct bt_scheduler *scheduler)
 {
 	return bt_queue_can_pop(scheduler->queue) ||
-		bt_queue_count(scheduler->queue, BT_QUEUE_BACKOFF) != 0 ||
-		bt_queue_count(scheduler->queue, BT_QUEUE_ERROR_BACKOFF) != 0 ||
+		((bt_queue_count(scheduler->queue, BT_QUEUE_BACKOFF) != 0 ||
+			 bt_queue_count(scheduler->queue, BT_QUEUE_ERROR_BACKOFF) != 0) &&
+			!bt_queue_only_repeats_groups(scheduler->queue)) ||
 		bt_waiting_pods_next_deadline_ns(&scheduler->waiting) != INT64_MAX ||
 		scheduler->next_wake_ns != INT64_MAX;
 }

@@ -548,6 +548,7 @@ static int create_scheduler(struct life_run *run, const struct bt_json_value *ca
 	if (result == 0) {
 		struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 		options.tie_policy = BT_TIE_FIRST_BY_NAME;
+		options.repeats_groups = true;
 		options.verify = verify;
 		struct bt_scheduler_writer writer = life_api_writer(&run->api);
 		struct bt_extender_factory extenders = life_extenders(&run->api);

@@ -25,6 +25,7 @@ def soak(program, faults):
     assert answer.err == "", answer.err  # progress is for terminals
     counts = totals(answer)
     assert counts["bindings"] > 50 * seeds and counts["quiet moments"] > 4 * seeds, counts
+    assert counts["whole groups"] > 5 * seeds, counts
     assert counts["evictions"] > seeds and counts["device allocations"] > 5 * seeds, counts
     return counts, seeds
 

@@ -189,6 +189,9 @@ static bool check_waiting(struct bt_object_store *objects, const struct bt_sim_p
 		bt_strbuf_append_c(complaint, " is pending, but in no queue");
 		return false;
 	}
+	if (pod->spec.scheduling_group != NULL) {
+		return true; /* whether it fits is a question about the whole group */
+	}
 	bool gated = pod->spec.scheduling_gates.count != 0;
 	if (!gated && wait == BT_SIM_WAIT_CLAIM) {
 		return lacks_claims(objects, pod, complaint);

@@ -3,6 +3,7 @@
 #include "api/identity.h"
 #include "soak/check.h"
 #include "state/domain_counter.h"
+#include "state/pod_groups.h"
 
 static const struct bt_str everywhere = {NULL, 0};
 
@@ -307,14 +308,17 @@ bool bt_sim_check_empty(const struct bt_state *state, struct bt_queue *queue,
 	for (uint32_t place = 0; place < BT_QUEUE__PLACES; place++) {
 		queued += bt_queue_count(queue, (enum bt_queue_place)place);
 	}
+	uint32_t groups = state->pod_groups == NULL
+		? 0
+		: state->pod_groups->groups.count - state->pod_groups->free_ids.count;
 	if (state->pods.count == 0 && state->node_entry_count == 0 && queued == 0 &&
-		nominator->count == 0) {
+		nominator->count == 0 && groups == 0) {
 		return true;
 	}
 	bt_strbuf_printf(complaint,
 		"memory: every object is gone, but there are %u pods, %u node entries, %u queued "
-		"pods, %u nominations",
-		state->pods.count, state->node_entry_count, queued, nominator->count);
+		"pods, %u nominations, %u groups",
+		state->pods.count, state->node_entry_count, queued, nominator->count, groups);
 	return false;
 }
 

@@ -28,6 +28,7 @@ struct totals {
 	uint64_t failed_writes;
 	uint64_t relists;
 	uint64_t checks;
+	uint64_t whole_groups;
 	uint64_t evictions;
 };
 
@@ -110,6 +111,7 @@ static void add(struct totals *totals, const struct bt_sim_report *report)
 	totals->relists += report->relists;
 	totals->checks += report->checks;
 	totals->evictions += report->evictions;
+	totals->whole_groups += report->whole_groups;
 }
 
 static void tell_failure(
@@ -192,11 +194,11 @@ static int run_all(
 		return bt_command_fail(command, &err);
 	}
 	(void)printf("%llu attempts, %llu bindings, %llu device allocations, %llu evictions, %llu "
-		     "failed writes, %llu relists, %llu quiet moments\n",
+		     "failed writes, %llu relists, %llu quiet moments, %llu whole groups\n",
 		(unsigned long long)totals.attempts, (unsigned long long)totals.bound,
 		(unsigned long long)totals.allocations, (unsigned long long)totals.evictions,
 		(unsigned long long)totals.failed_writes, (unsigned long long)totals.relists,
-		(unsigned long long)totals.checks);
+		(unsigned long long)totals.checks, (unsigned long long)totals.whole_groups);
 	(void)printf(
 		"%lld passed, %lld failed\n", (long long)totals.passed, (long long)totals.failed);
 	return totals.failed == 0 ? BT_EXIT_OK : BT_EXIT_FINDING;

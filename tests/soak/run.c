@@ -189,7 +189,7 @@ static void look(struct bt_sim *sim, bool is_final)
 			&sim->store.objects, &complaint) ||
 		!bt_sim_check_ages(
 			bt_scheduler_queue(sim->scheduler), sim->clock.now_ns, &complaint) ||
-		!bt_sim_check_devices(sim, &complaint) ||
+		!bt_sim_check_devices(sim, &complaint) || !bt_sim_check_groups(sim, &complaint) ||
 		!check_pending(sim, is_final, &complaint)) {
 		bt_sim_complain(sim, bt_strbuf_str(&complaint));
 	}
@@ -236,6 +236,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	sim->excused.count = 0;
 	sim->excused_pods.count = 0;
 	sim->excused_pools.count = 0;
+	sim->torn_groups.count = 0;
 	bt_sim_forget_answers(sim);
 	struct bt_sim_memory memory = bt_sim_memory_of(engine->state);
 	bt_vec_push(&rounds->memory, memory);

@@ -45,6 +45,8 @@ struct bt_sim_report {
 	uint64_t relists;
 	uint64_t checks; /* times when things were quiet and everything was compared */
 	uint64_t decisions_checked;
+	uint64_t whole_groups; /* pod groups with bound members, at quiet moments, nothing to excuse
+	                        */
 };
 
 #define BT_SIM_MINUTES_MAX 100000

@@ -126,14 +126,15 @@ static int listen(struct bt_sim_store *store, struct berth_error *err)
 	return result;
 }
 
-int bt_sim_store_init(
-	struct bt_sim_store *store, uint64_t seed, int64_t start_ns, struct berth_error *err)
+int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates, uint64_t seed,
+	int64_t start_ns, struct berth_error *err)
 {
 	/* Pods need no ServiceAccount then. */
 	static const char *const controllers[] = {"*", "-serviceaccount-controller"};
 	struct bt_cluster_options options = {
 		.start_ns = start_ns,
 		.controllers = bt_controllers_default_options,
+		.gates = gates,
 		.seed = seed,
 	};
 	options.controllers.names = controllers;

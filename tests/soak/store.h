@@ -23,8 +23,8 @@ struct bt_sim_store {
 };
 
 /** A cluster without a scheduler, in virtual time. */
-BT_MUST_USE int bt_sim_store_init(
-	struct bt_sim_store *store, uint64_t seed, int64_t start_ns, struct berth_error *err);
+BT_MUST_USE int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates,
+	uint64_t seed, int64_t start_ns, struct berth_error *err);
 /** Also after a failed init. */
 void bt_sim_store_finish(struct bt_sim_store *store);
 /** Decode what was committed since, and call `changed` for it. */

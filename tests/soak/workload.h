@@ -23,6 +23,9 @@ struct bt_sim_app {
 	struct bt_sim_app_claim claims[BT_SIM_APP_CLAIMS_MAX];
 	uint32_t claim_count;
 	uint32_t replicas;
+	struct bt_str group;      /* PodGroup of its pods; "": none */
+	struct bt_str group_spec; /* JSON members, without the policy */
+	uint32_t min_count;       /* of a gang; 0: basic */
 };
 
 struct bt_sim_workload {

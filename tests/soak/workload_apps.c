@@ -205,5 +205,6 @@ void bt_sim_workload_design_app(struct bt_sim *sim)
 	bt_sim_log(sim, "app a%u: labels {%.*s}, spec {%.*s}, storage class \"%.*s\"", serial,
 		BT_STR_ARG(app.labels), BT_STR_ARG(app.spec), BT_STR_ARG(app.storage_class));
 	bt_sim_design_claims(sim, &app);
+	bt_sim_design_group(sim, &app);
 	bt_vec_push(&sim->workload.apps, app);
 }

@@ -86,6 +86,10 @@ static void create_replica(struct bt_sim *sim, const struct bt_sim_app *app, str
 			BT_STR_ARG(claim));
 	}
 	bt_sim_append_claims(app, name, json);
+	if (app->group.length != 0) {
+		bt_strbuf_printf(json, ",\"schedulingGroup\":{\"podGroupName\":\"%.*s\"}",
+			BT_STR_ARG(app->group));
+	}
 	bt_strbuf_append_c(json, "}}");
 	bt_sim_log(sim, "pod %.*s/%.*s is created", BT_STR_ARG(app->namespace_), BT_STR_ARG(name));
 	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
@@ -132,6 +136,9 @@ void bt_sim_workload_reconcile(struct bt_sim *sim, uint32_t index)
 	const struct bt_sim_app *app = &workload->apps.items[index];
 	const struct bt_pod *last;
 	uint32_t count = count_replicas(sim, app, &last);
+	if (app->group.length != 0 && bt_sim_chance(&sim->changes, 50)) {
+		bt_sim_create_group(sim, app);
+	}
 	if (count < app->replicas &&
 		bt_object_store_count(&sim->store.objects, BT_KIND_POD) < workload->pods_max) {
 		add_replica(sim, app);
@@ -167,6 +174,10 @@ static void end_app(struct bt_sim *sim)
 	struct bt_sim_app app = workload->apps.items[index];
 	bt_vec_remove_ordered(&workload->apps, index);
 	bt_sim_delete_templates(sim, &app);
+	if (app.group.length != 0) {
+		(void)bt_sim_store_delete(&sim->store, BT_KIND_POD_GROUP, app.namespace_,
+			app.group); /* it may not be there yet */
+	}
 	for (;;) {
 		const struct bt_pod *last;
 		(void)count_replicas(sim, &app, &last);

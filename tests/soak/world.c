@@ -352,6 +352,7 @@ static void store_changed(void *context, struct bt_object *old_object, struct bt
 	bt_sim_watch_changed(&sim->watch, old_object, new_object);
 	bt_sim_device_driver_changed(sim, old_object, new_object);
 	bt_sim_devices_changed(sim, old_object, new_object);
+	bt_sim_group_changed(sim, old_object, new_object);
 	bool is_slow = sim->write_fault_one_in != 0 && bt_sim_chance(&sim->times, 10);
 	sim->cluster_is_due = true;
 	wake_cluster(sim,
@@ -386,9 +387,8 @@ void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view)
 
 /** --- life --- */
 
-static int create_config(struct bt_sim *sim, struct berth_error *err)
+static int create_config(struct bt_sim *sim, struct bt_gates gates, struct berth_error *err)
 {
-	struct bt_gates gates = bt_gates_default();
 	struct bt_strbuf json = {0};
 	int result = 0;
 	if (bt_sim_chance(&sim->changes, 30)) {
@@ -412,7 +412,8 @@ static int create_config(struct bt_sim *sim, struct berth_error *err)
 	return result;
 }
 
-static int create_scheduler(struct bt_sim *sim, struct berth_error *err)
+static int create_scheduler(
+	struct bt_sim *sim, const struct bt_gates *gates, struct berth_error *err)
 {
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	static const enum bt_tie_policy policies[] = {
@@ -424,7 +425,7 @@ static int create_scheduler(struct bt_sim *sim, struct berth_error *err)
 	bt_cluster_writes_init(&sim->writes, bt_cluster_api(sim->store.cluster));
 	struct bt_scheduler_writer writer = bt_sim_writer(sim);
 	writer.may_schedule = may_schedule;
-	int result = create_config(sim, err);
+	int result = create_config(sim, *gates, err);
 	if (result == 0) {
 		result = bt_scheduler_create(sim->config, &options, &writer, &sim->scheduler, err);
 	}
@@ -470,10 +471,17 @@ int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	sim->watch.note = note;
 	sim->watch.context = sim;
 	set_faults(sim);
-	int result = bt_sim_store_init(&sim->store, bt_prng_next(&sim->changes), start_ns, err);
+	struct bt_str group_gates = bt_str_from(bt_sim_group_gates(options->seed));
+	struct bt_gates gates = bt_gates_default();
+	sim->has_groups = group_gates.length != 0;
+	int result = bt_gates_set(&gates, group_gates, err);
+	if (result == 0) {
+		result = bt_sim_store_init(
+			&sim->store, &gates, bt_prng_next(&sim->changes), start_ns, err);
+	}
 	if (result == 0) {
 		sim->clock.cluster_clock = bt_cluster_get_clock(sim->store.cluster);
-		result = create_scheduler(sim, err);
+		result = create_scheduler(sim, &gates, err);
 	}
 	if (result == 0) {
 		sim->store.changed = store_changed;
@@ -505,6 +513,7 @@ void bt_sim_finish(struct bt_sim *sim)
 	bt_vec_finish(&sim->excused);
 	bt_vec_finish(&sim->excused_pods);
 	bt_vec_finish(&sim->excused_pools);
+	bt_vec_finish(&sim->torn_groups);
 	bt_vec_finish(&sim->nominated);
 	bt_sim_workload_finish(&sim->workload);
 	bt_sim_watch_finish(&sim->watch);

@@ -66,6 +66,11 @@ struct bt_sim_late_write {
 	struct bt_post_filter_result nomination;
 };
 
+struct bt_sim_group_key {
+	struct bt_str namespace_;
+	struct bt_str name;
+};
+
 struct bt_sim {
 	struct bt_sim_options options;
 	struct bt_sim_report *report;
@@ -89,7 +94,8 @@ struct bt_sim {
 	BT_VEC(struct bt_str) excused;      /* nodes that others may have over-committed */
 	BT_VEC(struct bt_str) excused_pods; /* uids: some write about them went wrong */
 	BT_VEC(struct bt_sim_excused_pool) excused_pools;
-	struct bt_arena texts;   /* for the whole run */
+	BT_VEC(struct bt_sim_group_key) torn_groups; /* pod groups that lost a member */
+	struct bt_arena texts;                       /* for the whole run */
 	struct bt_arena scratch; /* of one write or one action of a controller */
 	struct bt_strbuf recent[BT_SIM_RECENT_LINES];
 	/** When the scheduler last heard of a node that came, went or has other labels, and of a
@@ -108,6 +114,7 @@ struct bt_sim {
 	uint32_t busy;               /* actions of drivers and late writes that are to come */
 	int64_t cluster_wake_ns;     /* when controllers and node agents run next */
 	bool cluster_is_due;         /* a change waits for them */
+	bool has_groups;             /* gates of pod groups are on: every second seed */
 	bool is_changing;            /* users are at work */
 	bool has_faults;             /* writes fail */
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
@@ -207,6 +214,20 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_meta *claim);
 /** Everything is known to everybody: false with a complaint. */
 bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint);
+
+/** --- workload_groups.c: pod groups --- */
+
+/** Gates of the seed, as --feature-gates takes them; "": it has no groups. */
+const char *bt_sim_group_gates(uint64_t seed);
+/** Put the app's pods into a group, or not. */
+void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app);
+/** Create the app's group, unless it is there. */
+void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app);
+/** A pod has changed in the store. */
+void bt_sim_group_changed(
+	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
+/** No gang is bound in part: false with a complaint. */
+bool bt_sim_check_groups(struct bt_sim *sim, struct bt_strbuf *complaint);
 
 /** --- device_driver.c --- */
 

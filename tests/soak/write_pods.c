@@ -8,7 +8,8 @@ static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct 
 {
 	struct bt_strbuf complaint = {0};
 	struct bt_sim_view view;
-	if (sim->is_decided) {
+	/* Members of a group are decided together, and bound one after the other. */
+	if (sim->is_decided || pod->spec.scheduling_group != NULL) {
 		return;
 	}
 	sim->is_decided = true;
@@ -200,7 +201,7 @@ static void check_victim(struct bt_sim *sim, const struct bt_preemption_pod *vic
 		sim, "evict %.*s/%.*s", BT_STR_ARG(victim->namespace_), BT_STR_ARG(victim->name));
 	sim->report->evictions++;
 	/* Later steps of a preemption may come when the preemptor is gone. */
-	if (sim->in_attempt && !sim->is_decided && pod != NULL &&
+	if (sim->in_attempt && !sim->is_decided && !sim->has_groups && pod != NULL &&
 		bt_str_equal(pod->metadata.uid, victim->uid) &&
 		!bt_sim_check_victim(&sim->watch.mirror, pod, &complaint)) {
 		bt_sim_complain(sim, bt_strbuf_str(&complaint));

@@ -112,6 +112,39 @@ START_TEST(test_sim_broken__cache_forgets_pods)
 }
 END_TEST
 
+/** --- one member of a gang that is bound alone --- */
+
+static void bind_a_member(struct bt_sim *sim)
+{
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+
+	while ((pod = bt_object_store_next(&sim->store.objects, BT_KIND_POD,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		struct bt_object *node =
+			bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
+		if (pod->spec.scheduling_group != NULL && pod->spec.node_name.length == 0 &&
+			pod->metadata.deletion_timestamp == NULL && node != NULL) {
+			struct bt_str name = bt_arena_str(&sim->texts, node->meta->name);
+			struct bt_object *object =
+				bt_object_share(bt_object_store_find_object(&sim->store.objects,
+					BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name));
+			struct berth_error err = BERTH_ERROR_INIT;
+			(void)bt_sim_bind(sim, object->meta, name, &err); /* or it has a gate */
+			berth_error_finish(&err);
+			bt_object_release(object);
+			return;
+		}
+	}
+}
+
+START_TEST(test_sim_broken__member_is_bound_alone)
+{
+	mischief = bind_a_member;
+	ck_assert_int_gt(count_complaints_to(40, start_mischief, "members are bound, but"), 0);
+}
+END_TEST
+
 /** --- a node that looks larger than it is --- */
 
 static void enlarge_nodes(struct bt_sim *sim)
@@ -427,11 +460,12 @@ START_TEST(test_sim_broken__same_seed_same_bytes)
 }
 END_TEST
 
-BT_TEST_MAIN("sim_broken", test_sim_broken__nothing, test_sim_broken__cache_forgets_pods,
-	test_sim_broken__nodes_look_larger, test_sim_broken__queue_loses_pods,
-	test_sim_broken__pods_are_bound_twice, test_sim_broken__wake_ups_are_lost,
-	test_sim_broken__nominations_stay, test_sim_broken__pods_stay,
-	test_sim_broken__leftovers_stay, test_sim_broken__allocations_under_way_are_forgotten,
+BT_TEST_MAIN("sim_broken", test_sim_broken__nothing, test_sim_broken__member_is_bound_alone,
+	test_sim_broken__cache_forgets_pods, test_sim_broken__nodes_look_larger,
+	test_sim_broken__queue_loses_pods, test_sim_broken__pods_are_bound_twice,
+	test_sim_broken__wake_ups_are_lost, test_sim_broken__nominations_stay,
+	test_sim_broken__pods_stay, test_sim_broken__leftovers_stay,
+	test_sim_broken__allocations_under_way_are_forgotten,
 	test_sim_broken__allocations_under_way_never_end,
 	test_sim_broken__reservations_are_taken_away, test_sim_broken__a_kind_is_missed,
 	test_sim_broken__same_seed_same_bytes)
