@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/normalise_private.h"
 
+#include "base/duration.h"
 #include "api/quantity.h"
 #include "api/time.h"
 #include "codec/base64.h"
@@ -27,6 +28,7 @@ static const char *scalar_name(const struct bt_schema_field *field)
 	case BT_SCHEMA_STRING:
 	case BT_SCHEMA_TIME:
 	case BT_SCHEMA_MICRO_TIME:
+	case BT_SCHEMA_DURATION:
 		return "string";
 	case BT_SCHEMA_RAW_JSON:
 		return "runtime.RawExtension";
@@ -199,6 +201,10 @@ int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *
 	case BT_SCHEMA_STRING:
 		fits = value->type == BT_JSON_STRING;
 		break;
+	case BT_SCHEMA_DURATION:
+		fits = value->type == BT_JSON_STRING &&
+			bt_duration_parse(value->text, &(int64_t){0}, NULL) == 0;
+		break;
 	case BT_SCHEMA_BOOL:
 		fits = value->type == BT_JSON_BOOL;
 		break;
@@ -249,6 +255,10 @@ void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_v
 	case BT_SCHEMA_QUANTITY:
 		value->type = BT_JSON_STRING;
 		value->text = BT_STR("0");
+		break;
+	case BT_SCHEMA_DURATION:
+		value->type = BT_JSON_STRING;
+		value->text = BT_STR("0s");
 		break;
 	case BT_SCHEMA_BOOL:
 		value->type = BT_JSON_BOOL;

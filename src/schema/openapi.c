@@ -20,6 +20,7 @@ enum {
 #define INT_OR_STRING_NAME "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 #define TIME_NAME META_PREFIX "meta.v1.Time"
 #define MICRO_TIME_NAME META_PREFIX "meta.v1.MicroTime"
+#define DURATION_NAME META_PREFIX "meta.v1.Duration"
 #define RAW_JSON_NAME "io.k8s.apimachinery.pkg.runtime.RawExtension"
 
 /** The schemas of one document. */
@@ -183,6 +184,9 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 		break;
 	case BT_SCHEMA_MICRO_TIME:
 		write_wrapped_ref(schemas, MICRO_TIME_NAME, writer);
+		break;
+	case BT_SCHEMA_DURATION:
+		write_wrapped_ref(schemas, DURATION_NAME, writer);
 		break;
 	case BT_SCHEMA_STRING_LIST:
 		write_type(writer, "array", NULL);
@@ -448,6 +452,7 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 	write_either(schemas, writer, INT_OR_STRING_NAME, "int-or-string", "integer");
 	write_scalar(writer, TIME_NAME, "string", "date-time");
 	write_scalar(writer, MICRO_TIME_NAME, "string", "date-time");
+	write_scalar(writer, DURATION_NAME, "string", NULL);
 	write_scalar(writer, RAW_JSON_NAME, "object", NULL);
 }
 

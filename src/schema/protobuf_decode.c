@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/time.h"
+#include "base/duration.h"
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 #include "schema/schema_private.h"
@@ -245,6 +246,19 @@ static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *f
 	case BT_SCHEMA_TIME:
 	case BT_SCHEMA_MICRO_TIME:
 		return decode_time(decoder, field->type == BT_SCHEMA_MICRO_TIME, bytes, value);
+	case BT_SCHEMA_DURATION: {
+		struct small small;
+		int code = read_small(decoder, bytes, &small);
+
+		if (code == 0) {
+			bt_strbuf_reset(&decoder->scratch);
+			bt_duration_format((int64_t)small.numbers[1], &decoder->scratch);
+			value->type = BT_JSON_STRING;
+			value->text =
+				bt_arena_str(decoder->arena, bt_strbuf_str(&decoder->scratch));
+		}
+		return code;
+	}
 	case BT_SCHEMA_STRING_LIST:
 		return decode_string_list(decoder, bytes, value);
 	case BT_SCHEMA_RAW_JSON:

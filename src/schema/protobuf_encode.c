@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/time.h"
+#include "base/duration.h"
 #include "codec/base64.h"
 #include "schema/schema_private.h"
 #include "codec/wire.h"
@@ -132,6 +133,17 @@ static void encode_one(const struct bt_schema_field *field, uint32_t number,
 	case BT_SCHEMA_MICRO_TIME:
 		write_time(out, number, field->type == BT_SCHEMA_MICRO_TIME, value);
 		break;
+	case BT_SCHEMA_DURATION: {
+		int64_t duration_ns = 0;
+		if (value->type == BT_JSON_STRING &&
+			bt_duration_parse(value->text, &duration_ns, NULL) != 0) {
+			duration_ns = 0;
+		}
+		box = bt_wire_open(out, number);
+		bt_wire_write_number(out, 1, (uint64_t)duration_ns);
+		bt_wire_close(out, box);
+		break;
+	}
 	case BT_SCHEMA_STRING_LIST:
 		if (value->type == BT_JSON_ARRAY) {
 			write_string_list(out, number, value);

@@ -29,6 +29,7 @@ enum bt_schema_type {
 	BT_SCHEMA_INT_OR_STRING, /* number or text; IntOrString {type 1, intVal 2, strVal 3} */
 	BT_SCHEMA_TIME,          /* RFC 3339, whole seconds; Time {seconds 1, nanos 2} */
 	BT_SCHEMA_MICRO_TIME,    /* RFC 3339, six fraction digits; the same message */
+	BT_SCHEMA_DURATION,      /* "1m30s"; Duration {nanoseconds 1} */
 	BT_SCHEMA_STRING_LIST,   /* array of texts as a value (of a map); message {items 1} */
 	BT_SCHEMA_RAW_JSON,      /* any JSON value; RawExtension {raw 1}, its JSON text */
 	BT_SCHEMA_MESSAGE,       /* object; message */

@@ -70,6 +70,9 @@ static void write_value(const struct bt_schema_field *field, uint32_t depth, str
 			PICK("null", "\"2026-03-04T05:06:07.000123Z\"",
 				"\"1969-01-01T00:00:00.999999Z\""));
 		break;
+	case BT_SCHEMA_DURATION:
+		bt_strbuf_append_c(out, PICK("\"0s\"", "\"1m30s\"", "\"-1.5s\""));
+		break;
 	case BT_SCHEMA_STRING_LIST:
 		bt_strbuf_append_c(out, PICK("[]", "[\"a\",\"\"]"));
 		break;
