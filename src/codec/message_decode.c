@@ -30,24 +30,14 @@ BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, 
 static int decode_members(struct decoder *decoder, const struct bt_message *message, void *out,
 	const struct bt_path *path);
 
-static int read_kept_string(struct decoder *decoder, struct bt_str *out)
+static int decode_str(struct decoder *decoder, void *out)
 {
 	struct bt_str text;
 	bool borrowed;
 	int result = bt_json_read_string(
 		decoder->reader, decoder->arena, &text, &borrowed, decoder->err);
 	if (result == 0) {
-		*out = borrowed ? bt_arena_str(decoder->arena, text) : text;
-	}
-	return result;
-}
-
-static int decode_str(struct decoder *decoder, void *out)
-{
-	struct bt_str text;
-	int result = read_kept_string(decoder, &text);
-	if (result == 0) {
-		bt_store_str(out, text);
+		bt_store_str(out, borrowed ? bt_arena_str(decoder->arena, text) : text);
 	}
 	return result;
 }
@@ -68,9 +58,11 @@ static int decode_raw(struct decoder *decoder, void *out)
 	return 0;
 }
 
-static int decode_integer(struct decoder *decoder, const char *type_name, int64_t min, int64_t max,
-	int64_t *out_value)
+/** field: I32 or I64. */
+static int decode_integer(struct decoder *decoder, const struct bt_field *field, void *out)
 {
+	bool is_long = field->type == BT_FIELD_I64;
+	const char *type_name = is_long ? "int64" : "int32";
 	struct bt_str text;
 	enum bt_json_type type;
 	int result = bt_json_peek(decoder->reader, &type, decoder->err);
@@ -86,29 +78,15 @@ static int decode_integer(struct decoder *decoder, const char *type_name, int64_
 		return result;
 	}
 	int64_t value;
-	if (!bt_json_number_int64(text, &value) || value < min || value > max) {
+	if (!bt_json_number_int64(text, &value) ||
+		(!is_long && (value < INT32_MIN || value > INT32_MAX))) {
 		return bt_error_set(decoder->err, BERTH_ERR_INVALID,
 			"expected %s, got number %.*s%s", type_name,
 			text.length > 40 ? 40 : (int)text.length, text.data,
 			text.length > 40 ? "..." : "");
 	}
-	*out_value = value;
+	bt_store_number(field, out, value);
 	return 0;
-}
-
-static int decode_i32(struct decoder *decoder, int32_t *out)
-{
-	int64_t value;
-	int result = decode_integer(decoder, "int32", INT32_MIN, INT32_MAX, &value);
-	if (result == 0) {
-		*out = (int32_t)value;
-	}
-	return result;
-}
-
-static int decode_i64(struct decoder *decoder, int64_t *out)
-{
-	return decode_integer(decoder, "int64", INT64_MIN, INT64_MAX, out);
 }
 
 /** A T that is not null. out is zeroed or holds an earlier duplicate. */
@@ -124,10 +102,8 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 		result = bt_json_read_bool(decoder->reader, out, decoder->err);
 		break;
 	case BT_FIELD_I32:
-		result = decode_i32(decoder, out);
-		break;
 	case BT_FIELD_I64:
-		result = decode_i64(decoder, out);
+		result = decode_integer(decoder, field, out);
 		break;
 	case BT_FIELD_MESSAGE:
 		/* names the place of its errors itself */
@@ -153,46 +129,6 @@ static int decode_item(struct decoder *decoder, const struct bt_field *field, vo
 		result = bt_json_read_null(decoder->reader, decoder->err);
 	} else if (result == 0) {
 		return decode_value(decoder, field, out, path);
-	}
-	return result == 0 ? 0 : fail_at(decoder, path, result);
-}
-
-static int decode_nullable(struct decoder *decoder, const struct bt_field *field, void *out,
-	const struct bt_path *path)
-{
-	int result = 0;
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		return decode_value(decoder, field, out, path);
-	case BT_FIELD_BOOL: {
-		struct bt_opt_bool optional = {.present = true};
-		result = bt_json_read_bool(decoder->reader, &optional.value, decoder->err);
-		memcpy(out, &optional, sizeof(optional));
-		break;
-	}
-	case BT_FIELD_I32: {
-		struct bt_opt_i32 optional = {.present = true};
-		result = decode_i32(decoder, &optional.value);
-		memcpy(out, &optional, sizeof(optional));
-		break;
-	}
-	case BT_FIELD_I64: {
-		struct bt_opt_i64 optional = {.present = true};
-		result = decode_i64(decoder, &optional.value);
-		memcpy(out, &optional, sizeof(optional));
-		break;
-	}
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR: {
-		void *value;
-		memcpy(&value, out, sizeof(value));
-		if (value == NULL) {
-			value = bt_arena_calloc(decoder->arena, 1, bt_pointee_size(field));
-			bt_store_pointer(out, value);
-		}
-		return decode_value(decoder, field, value, path);
-	}
 	}
 	return result == 0 ? 0 : fail_at(decoder, path, result);
 }
@@ -356,7 +292,8 @@ static int decode_field(struct decoder *decoder, const struct bt_field *field, v
 	case BT_SHAPE_SINGLE:
 		return decode_value(decoder, field, out, &path);
 	case BT_SHAPE_NULLABLE:
-		return decode_nullable(decoder, field, out, &path);
+		return decode_value(
+			decoder, field, bt_nullable_place(field, out, decoder->arena), &path);
 	case BT_SHAPE_LIST:
 		return decode_list(decoder, field, out, &path);
 	case BT_SHAPE_MAP:
@@ -401,30 +338,16 @@ static const struct bt_field *find_row(
 	return NULL;
 }
 
-/** The inlined message in structure; made if it is nullable and absent. */
-static void *inlined_structure(
-	struct decoder *decoder, const struct bt_field *field, void *structure)
-{
-	void *member = bt_field_at(structure, field->offset);
-	if (field->shape == BT_SHAPE_SINGLE) {
-		return member;
-	}
-	void *inner;
-	memcpy(&inner, member, sizeof(inner));
-	if (inner == NULL) {
-		inner = bt_arena_calloc(decoder->arena, 1, field->message->size);
-		bt_store_pointer(member, inner);
-	}
-	return inner;
-}
-
 static int decode_member(struct decoder *decoder, const struct bt_message *message,
 	struct bt_str name, uint32_t *hint, void *out, const struct bt_path *path)
 {
 	const struct bt_field *field = find_row(message, name, hint);
 	while (field != NULL && is_inline(field)) {
 		uint32_t inner_hint = 0;
-		out = inlined_structure(decoder, field, out);
+		out = bt_field_at(out, field->offset);
+		if (field->shape == BT_SHAPE_NULLABLE) {
+			out = bt_nullable_place(field, out, decoder->arena);
+		}
 		field = find_row(field->message, name, &inner_hint);
 	}
 	if (field != NULL) {

@@ -13,11 +13,9 @@ static bool value_is_zero(const struct bt_field *field, const void *value)
 	case BT_FIELD_RAW_JSON:
 		return bt_load_str(value).length == 0;
 	case BT_FIELD_BOOL:
-		return !*(const bool *)value;
 	case BT_FIELD_I32:
-		return *(const int32_t *)value == 0;
 	case BT_FIELD_I64:
-		return *(const int64_t *)value == 0;
+		return bt_load_number(field, value) == 0;
 	case BT_FIELD_MESSAGE:
 		return message_is_zero(field->message, value);
 	case BT_FIELD_SCALAR:
@@ -52,9 +50,14 @@ static bool message_is_zero(const struct bt_message *message, const void *struct
 	return true;
 }
 
+/** value NULL: an absent nullable one. */
 static void write_value(
 	const struct bt_field *field, struct bt_json_writer *writer, const void *value)
 {
+	if (value == NULL) {
+		bt_json_write_null(writer);
+		return;
+	}
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
 		bt_json_write_str(writer, bt_load_str(value));
@@ -63,10 +66,8 @@ static void write_value(
 		bt_json_write_bool(writer, *(const bool *)value);
 		break;
 	case BT_FIELD_I32:
-		bt_json_write_int64(writer, *(const int32_t *)value);
-		break;
 	case BT_FIELD_I64:
-		bt_json_write_int64(writer, *(const int64_t *)value);
+		bt_json_write_int64(writer, bt_load_number(field, value));
 		break;
 	case BT_FIELD_MESSAGE:
 		bt_message_encode_json(field->message, writer, value);
@@ -83,17 +84,6 @@ static void write_value(
 		}
 		break;
 	}
-	}
-}
-
-static void write_nullable(
-	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
-{
-	const void *value = bt_nullable_value(field, member);
-	if (value == NULL) {
-		bt_json_write_null(writer);
-	} else {
-		write_value(field, writer, value);
 	}
 }
 
@@ -157,7 +147,7 @@ void bt_message_encode_json_members(
 			write_value(field, writer, member);
 			break;
 		case BT_SHAPE_NULLABLE:
-			write_nullable(field, writer, member);
+			write_value(field, writer, bt_nullable_value(field, member));
 			break;
 		case BT_SHAPE_LIST:
 			write_list(field, writer, member);

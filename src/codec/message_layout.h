@@ -96,6 +96,37 @@ static inline size_t bt_pointee_size(const struct bt_field *field)
 	return field->type == BT_FIELD_MESSAGE ? field->message->size : field->scalar->size;
 }
 
+/** The number of a BOOL, I32 or I64; 0 for the other types. */
+static inline int64_t bt_load_number(const struct bt_field *field, const void *value)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_BOOL:
+		return *(const bool *)value ? 1 : 0;
+	case BT_FIELD_I32:
+		return *(const int32_t *)value;
+	case BT_FIELD_I64:
+		return *(const int64_t *)value;
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		break;
+	}
+	return 0;
+}
+
+/** field: BOOL, I32 or I64. */
+static inline void bt_store_number(const struct bt_field *field, void *out, int64_t number)
+{
+	if (field->type == BT_FIELD_BOOL) {
+		*(bool *)out = number != 0;
+	} else if (field->type == BT_FIELD_I32) {
+		*(int32_t *)out = (int32_t)number;
+	} else {
+		*(int64_t *)out = number;
+	}
+}
+
 /** Bytes of a nullable member in the structure. */
 static inline size_t bt_nullable_size(const struct bt_field *field)
 {
@@ -138,6 +169,37 @@ static inline const void *bt_nullable_value(const struct bt_field *field, const 
 	case BT_FIELD_MESSAGE:
 	case BT_FIELD_SCALAR:
 		return bt_load_pointer(member);
+	}
+	return NULL;
+}
+
+/** The field becomes present: where its value goes. A pointee that is absent is made, zeroed. */
+static inline void *bt_nullable_place(
+	const struct bt_field *field, void *member, struct bt_arena *arena)
+{
+	void *pointee;
+
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return member;
+	case BT_FIELD_BOOL:
+		((struct bt_opt_bool *)member)->present = true;
+		return &((struct bt_opt_bool *)member)->value;
+	case BT_FIELD_I32:
+		((struct bt_opt_i32 *)member)->present = true;
+		return &((struct bt_opt_i32 *)member)->value;
+	case BT_FIELD_I64:
+		((struct bt_opt_i64 *)member)->present = true;
+		return &((struct bt_opt_i64 *)member)->value;
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		memcpy(&pointee, member, sizeof(pointee));
+		if (pointee == NULL) {
+			pointee = bt_arena_calloc(arena, 1, bt_pointee_size(field));
+			bt_store_pointer(member, pointee);
+		}
+		return pointee;
 	}
 	return NULL;
 }

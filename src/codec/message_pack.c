@@ -54,13 +54,9 @@ static void pack_value(const struct bt_field *field, const void *value, struct b
 		pack_str(bt_load_str(value), out);
 		break;
 	case BT_FIELD_BOOL:
-		bt_wire_write_varint(out, *(const bool *)value ? 1 : 0);
-		break;
 	case BT_FIELD_I32:
-		bt_wire_write_varint(out, zigzag(*(const int32_t *)value));
-		break;
 	case BT_FIELD_I64:
-		bt_wire_write_varint(out, zigzag(*(const int64_t *)value));
+		bt_wire_write_varint(out, zigzag(bt_load_number(field, value)));
 		break;
 	case BT_FIELD_MESSAGE:
 		bt_message_pack(field->message, value, out);
@@ -79,11 +75,9 @@ static bool is_zero(const struct bt_field *field, const void *value)
 	case BT_FIELD_RAW_JSON:
 		return bt_load_str(value).data == NULL;
 	case BT_FIELD_BOOL:
-		return !*(const bool *)value;
 	case BT_FIELD_I32:
-		return *(const int32_t *)value == 0;
 	case BT_FIELD_I64:
-		return *(const int64_t *)value == 0;
+		return bt_load_number(field, value) == 0;
 	case BT_FIELD_MESSAGE:
 		return false;
 	case BT_FIELD_SCALAR:
@@ -107,10 +101,9 @@ static void pack_field(
 	case BT_SHAPE_LIST:
 	case BT_SHAPE_MAP:
 		if (bt_load_list(member).count != 0 || bt_load_list(member).present) {
-			bt_wire_write_varint(out, (uint64_t)index + 1);
-
 			struct bt_any_list list = bt_load_list(member);
 
+			bt_wire_write_varint(out, (uint64_t)index + 1);
 			bt_wire_write_varint(
 				out, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
 			for (uint32_t i = 0; i < list.count; i++) {
@@ -193,13 +186,9 @@ static void unpack_value(
 		bt_store_str(out, bt_arena_str(arena, peek_str(wire)));
 		break;
 	case BT_FIELD_BOOL:
-		*(bool *)out = unpack_number(wire) != 0;
-		break;
 	case BT_FIELD_I32:
-		*(int32_t *)out = (int32_t)unzigzag(unpack_number(wire));
-		break;
 	case BT_FIELD_I64:
-		*(int64_t *)out = unzigzag(unpack_number(wire));
+		bt_store_number(field, out, unzigzag(unpack_number(wire)));
 		break;
 	case BT_FIELD_MESSAGE:
 		unpack_message(field->message, wire, arena, out);
@@ -207,36 +196,6 @@ static void unpack_value(
 	case BT_FIELD_SCALAR:
 		unpack_scalar(field->scalar, wire, arena, out);
 		break;
-	}
-}
-
-static void unpack_nullable(
-	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *member)
-{
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		unpack_value(field, wire, arena, member);
-		break;
-	case BT_FIELD_BOOL:
-		((struct bt_opt_bool *)member)->present = true;
-		unpack_value(field, wire, arena, &((struct bt_opt_bool *)member)->value);
-		break;
-	case BT_FIELD_I32:
-		((struct bt_opt_i32 *)member)->present = true;
-		unpack_value(field, wire, arena, &((struct bt_opt_i32 *)member)->value);
-		break;
-	case BT_FIELD_I64:
-		((struct bt_opt_i64 *)member)->present = true;
-		unpack_value(field, wire, arena, &((struct bt_opt_i64 *)member)->value);
-		break;
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR: {
-		void *pointee = bt_arena_calloc(arena, 1, bt_pointee_size(field));
-		unpack_value(field, wire, arena, pointee);
-		bt_store_pointer(member, pointee);
-		break;
-	}
 	}
 }
 
@@ -274,7 +233,8 @@ static void unpack_message(
 			unpack_value(field, wire, arena, member);
 			break;
 		case BT_SHAPE_NULLABLE:
-			unpack_nullable(field, wire, arena, member);
+			member = bt_nullable_place(field, member, arena);
+			unpack_value(field, wire, arena, member);
 			break;
 		case BT_SHAPE_LIST:
 		case BT_SHAPE_MAP:

@@ -153,20 +153,6 @@ static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
 	return decode_str(decoder, json, out);
 }
 
-static void store_varint(const struct bt_field *field, uint64_t number, void *out)
-{
-	if (field->type == BT_FIELD_BOOL) {
-		bool flag = number != 0;
-		memcpy(out, &flag, sizeof(flag));
-	} else if (field->type == BT_FIELD_I32) {
-		int32_t value = (int32_t)(uint32_t)number;
-		memcpy(out, &value, sizeof(value));
-	} else {
-		int64_t value = (int64_t)number;
-		memcpy(out, &value, sizeof(value));
-	}
-}
-
 /** What came as a length and bytes. out is zeroed or holds an earlier duplicate. */
 static int decode_bytes(struct decoder *decoder, const struct bt_field *field, struct bt_str bytes,
 	void *out, const struct bt_path *path)
@@ -206,7 +192,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, s
 	} else if (varint) {
 		code = read_varint(decoder, wire, &number);
 		if (code == 0) {
-			store_varint(field, number, out);
+			bt_store_number(field, out, (int64_t)number);
 		}
 	} else {
 		code = read_bytes(decoder, wire, &bytes);
@@ -217,58 +203,31 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, s
 	return code == 0 ? 0 : fail_at(decoder, path, code);
 }
 
-static int decode_nullable_bytes(struct decoder *decoder, const struct bt_field *field,
-	struct bt_str bytes, void *out, const struct bt_path *path)
-{
-	if (!bt_field_is_pointer(field)) {
-		return decode_bytes(decoder, field, bytes, out, path);
-	}
-	void *value;
-	memcpy(&value, out, sizeof(value));
-	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
-		return 0; /* no member in JSON either */
-	}
-	if (value == NULL) {
-		value = bt_arena_calloc(decoder->arena, 1, bt_pointee_size(field));
-	}
-	int code = decode_bytes(decoder, field, bytes, value, path);
-	bool absent = code == 0 && field->type == BT_FIELD_SCALAR && field->scalar->zero_is_null &&
-		field->scalar->is_zero(value);
-	bt_store_pointer(out, absent ? NULL : value);
-	return code;
-}
-
 static int decode_nullable(struct decoder *decoder, const struct bt_field *field,
 	struct bt_wire *wire, uint32_t type, void *out, const struct bt_path *path)
 {
-	struct bt_opt_bool flag = {.present = true};
-	struct bt_opt_i32 i32 = {.present = true};
-	struct bt_opt_i64 i64 = {.present = true};
 	struct bt_str bytes;
-	int code = 0;
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_BOOL:
-		code = decode_value(decoder, field, wire, type, &flag.value, path);
-		memcpy(out, &flag, sizeof(flag));
-		return code;
-	case BT_FIELD_I32:
-		code = decode_value(decoder, field, wire, type, &i32.value, path);
-		memcpy(out, &i32, sizeof(i32));
-		return code;
-	case BT_FIELD_I64:
-		code = decode_value(decoder, field, wire, type, &i64.value, path);
-		memcpy(out, &i64, sizeof(i64));
-		return code;
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR:
-		code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
-					     : wrong_type(decoder, type);
-		break;
+	void *value;
+	int code;
+	if (is_varint(field)) {
+		return decode_value(decoder, field, wire, type,
+			bt_nullable_place(field, out, decoder->arena), path);
 	}
-	return code != 0 ? fail_at(decoder, path, code)
-			 : decode_nullable_bytes(decoder, field, bytes, out, path);
+	code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
+				     : wrong_type(decoder, type);
+	if (code != 0) {
+		return fail_at(decoder, path, code);
+	}
+	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
+		return 0; /* no member in JSON either */
+	}
+	value = bt_nullable_place(field, out, decoder->arena);
+	code = decode_bytes(decoder, field, bytes, value, path);
+	if (code == 0 && field->type == BT_FIELD_SCALAR && field->scalar->zero_is_null &&
+		field->scalar->is_zero(value)) {
+		bt_store_pointer(out, NULL);
+	}
+	return code;
 }
 
 /** Varints in a packed run. */
@@ -355,7 +314,8 @@ static int decode_packed(struct decoder *decoder, const struct bt_field *field,
 		uint64_t number;
 		code = read_varint(decoder, &packed, &number);
 		if (code == 0) {
-			store_varint(field, number, item_at(field, list, list->count++));
+			bt_store_number(
+				field, item_at(field, list, list->count++), (int64_t)number);
 		}
 	}
 	return code;

@@ -112,47 +112,13 @@ static bool values_equal(const struct bt_field *field, const void *a, const void
 	case BT_FIELD_RAW_JSON:
 		return bt_str_equal(bt_load_str(a), bt_load_str(b));
 	case BT_FIELD_BOOL:
-		return *(const bool *)a == *(const bool *)b;
 	case BT_FIELD_I32:
-		return *(const int32_t *)a == *(const int32_t *)b;
 	case BT_FIELD_I64:
-		return *(const int64_t *)a == *(const int64_t *)b;
+		return bt_load_number(field, a) == bt_load_number(field, b);
 	case BT_FIELD_MESSAGE:
 		return bt_message_equal(field->message, a, b);
 	case BT_FIELD_SCALAR:
 		return field->scalar->equal(a, b);
-	}
-	return false;
-}
-
-static bool nullables_equal(const struct bt_field *field, const void *a, const void *b)
-{
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		return (bt_load_str(a).data == NULL) == (bt_load_str(b).data == NULL) &&
-			values_equal(field, a, b);
-	case BT_FIELD_BOOL: {
-		const struct bt_opt_bool *x = a;
-		const struct bt_opt_bool *y = b;
-		return x->present == y->present && (!x->present || x->value == y->value);
-	}
-	case BT_FIELD_I32: {
-		const struct bt_opt_i32 *x = a;
-		const struct bt_opt_i32 *y = b;
-		return x->present == y->present && (!x->present || x->value == y->value);
-	}
-	case BT_FIELD_I64: {
-		const struct bt_opt_i64 *x = a;
-		const struct bt_opt_i64 *y = b;
-		return x->present == y->present && (!x->present || x->value == y->value);
-	}
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR: {
-		const void *x = bt_load_pointer(a);
-		const void *y = bt_load_pointer(b);
-		return x == NULL || y == NULL ? x == y : values_equal(field, x, y);
-	}
 	}
 	return false;
 }
@@ -185,7 +151,9 @@ static bool fields_equal(const struct bt_field *field, const void *a, const void
 	case BT_SHAPE_SINGLE:
 		return values_equal(field, a, b);
 	case BT_SHAPE_NULLABLE:
-		return nullables_equal(field, a, b);
+		a = bt_nullable_value(field, a);
+		b = bt_nullable_value(field, b);
+		return a == NULL || b == NULL ? a == b : values_equal(field, a, b);
 	case BT_SHAPE_LIST:
 	case BT_SHAPE_MAP:
 		return items_equal(field, a, b);
@@ -219,49 +187,13 @@ static uint64_t hash_value(const struct bt_field *field, uint64_t hash, const vo
 	case BT_FIELD_RAW_JSON:
 		return hash_str(hash, bt_load_str(value));
 	case BT_FIELD_BOOL:
-		return bt_hash_u64(hash, *(const bool *)value ? 1 : 0);
 	case BT_FIELD_I32:
-		return bt_hash_u64(hash, (uint64_t) * (const int32_t *)value);
 	case BT_FIELD_I64:
-		return bt_hash_u64(hash, (uint64_t) * (const int64_t *)value);
+		return bt_hash_u64(hash, (uint64_t)bt_load_number(field, value));
 	case BT_FIELD_MESSAGE:
 		return bt_message_hash(field->message, hash, value);
 	case BT_FIELD_SCALAR:
 		return field->scalar->hash(hash, value);
-	}
-	return hash;
-}
-
-static uint64_t hash_optional(uint64_t hash, bool present, int64_t value)
-{
-	return bt_hash_u64(bt_hash_u64(hash, present ? 1 : 0), present ? (uint64_t)value : 0);
-}
-
-static uint64_t hash_nullable(const struct bt_field *field, uint64_t hash, const void *member)
-{
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		return hash_value(
-			field, bt_hash_u64(hash, bt_load_str(member).data != NULL ? 1 : 0), member);
-	case BT_FIELD_BOOL: {
-		const struct bt_opt_bool *optional = member;
-		return hash_optional(hash, optional->present, optional->value ? 1 : 0);
-	}
-	case BT_FIELD_I32: {
-		const struct bt_opt_i32 *optional = member;
-		return hash_optional(hash, optional->present, optional->value);
-	}
-	case BT_FIELD_I64: {
-		const struct bt_opt_i64 *optional = member;
-		return hash_optional(hash, optional->present, optional->value);
-	}
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR: {
-		const void *pointee = bt_load_pointer(member);
-		hash = bt_hash_u64(hash, pointee != NULL ? 1 : 0);
-		return pointee == NULL ? hash : hash_value(field, hash, pointee);
-	}
 	}
 	return hash;
 }
@@ -291,7 +223,9 @@ uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const 
 			hash = hash_value(field, hash, member);
 			break;
 		case BT_SHAPE_NULLABLE:
-			hash = hash_nullable(field, hash, member);
+			member = bt_nullable_value(field, member);
+			hash = bt_hash_u64(hash, member != NULL ? 1 : 0);
+			hash = member != NULL ? hash_value(field, hash, member) : hash;
 			break;
 		case BT_SHAPE_LIST:
 		case BT_SHAPE_MAP:
