@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "base/assert.h"
-#include "codec/json_merge_patch.h"
 #include "codec/json_patch.h"
 #include "codec/json_same.h"
 #include "sample_schema.h"

@@ -332,32 +332,28 @@ static int decode_micro_time_protobuf(
 	return decode_wire(bytes, 1000, out, err);
 }
 
-static void encode_time(struct bt_json_writer *writer, const void *value)
+static void encode(struct bt_json_writer *writer, const struct bt_time *time,
+	void (*format)(const struct bt_time *time, struct bt_strbuf *out))
 {
-	const struct bt_time *time = value;
 	struct bt_strbuf text = {NULL, 0, 0};
 
 	if (!time->set) {
 		bt_json_write_null(writer);
 		return;
 	}
-	bt_time_format(time, &text);
+	format(time, &text);
 	bt_json_write_str(writer, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 }
 
+static void encode_time(struct bt_json_writer *writer, const void *value)
+{
+	encode(writer, value, bt_time_format);
+}
+
 static void encode_micro_time(struct bt_json_writer *writer, const void *value)
 {
-	const struct bt_time *time = value;
-	struct bt_strbuf text = {NULL, 0, 0};
-
-	if (!time->set) {
-		bt_json_write_null(writer);
-		return;
-	}
-	bt_micro_time_format(time, &text);
-	bt_json_write_str(writer, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	encode(writer, value, bt_micro_time_format);
 }
 
 static bool is_zero(const void *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CODEC_JSON_PATCH_H
 #define BT_CODEC_JSON_PATCH_H
-/** JSON Patch, RFC 6902. Spec: 14 section 12.1. */
+/** JSON Patch, RFC 6902, and JSON Merge Patch, RFC 7396. Spec: 14 sections 12.1 and 12.2. */
 #include "codec/json_edit.h"
 
 #define BT_JSON_PATCH_OPERATIONS_MAX 10000
@@ -25,4 +25,11 @@
 BT_MUST_USE int bt_json_patch(struct bt_arena *arena, struct bt_json_value *document,
 	const struct bt_json_value *patch, struct bt_json_value **out_result,
 	struct berth_error *err);
+
+/**
+ * Merge: null removes, objects merge, everything else replaces. target (may be NULL) is changed in
+ * place, values are taken over from the patch, which is changed too; the result is the root.
+ */
+BT_MUST_USE struct bt_json_value *bt_json_merge_patch(
+	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch);
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/message.h"
 
+#include <string.h>
+
+#include "base/alloc.h"
 #include "codec/json_scan.h"
-#include "codec/message_collect.h"
 #include "codec/message_layout.h"
-#include "codec/path.h"
 #include "codec/message_sort.h"
+#include "codec/path.h"
 
 /** Longest field name a table can hold, and the longest source text that can spell it. */
 #define NAME_BYTES_MAX 255
@@ -13,10 +15,138 @@
 /** Scratch on the C stack, enough for the lists of an ordinary pod. */
 #define SCRATCH_BYTES 16384
 
+/*
+ * Lists whose length is known at their end only: items are collected in scratch memory that is used
+ * like a stack, then moved to the arena in one piece. Items never move while they are collected, so
+ * pointers to them may be kept.
+ */
+
+struct scratch_block {
+	struct scratch_block *previous;
+	size_t used;
+	size_t size;
+	_Alignas(max_align_t) char bytes[];
+};
+
+/** A stack of blocks; the bottom one is the caller's memory. */
+struct scratch {
+	struct scratch_block *top;
+	struct scratch_block *bottom;
+};
+
+/** Items of the first run of a list; most lists are shorter. */
+#define FIRST_RUN_ITEMS 4
+
+/** Items of one list, in runs that double: what an item's own lists push lies between the runs. */
+struct collector_run {
+	struct collector_run *next;
+	uint32_t count;
+	uint32_t capacity;
+	_Alignas(max_align_t) char items[];
+};
+
+struct collector {
+	struct scratch *scratch;
+	struct scratch_block *mark_block; /* state of the scratch to return to */
+	size_t mark_used;
+	struct collector_run *first;
+	struct collector_run *last;
+	size_t item_size;
+	uint32_t count;
+};
+
+static struct scratch_block *init_block(void *memory, size_t size, struct scratch_block *previous)
+{
+	struct scratch_block *block = memory;
+	block->previous = previous;
+	block->used = 0;
+	block->size = size - sizeof(*block);
+	return block;
+}
+
+static void *push(struct scratch *scratch, size_t size)
+{
+	size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+	struct scratch_block *top = scratch->top;
+	if (top->size - top->used < size) {
+		size_t block_size = sizeof(*top) + (size > 2 * top->size ? size : 2 * top->size);
+		top = init_block(bt_malloc(block_size), block_size, top);
+		scratch->top = top;
+	}
+	void *memory = top->bytes + top->used;
+	top->used += size;
+	return memory;
+}
+
+static void pop(struct scratch *scratch, struct scratch_block *block, size_t used)
+{
+	while (scratch->top != block) {
+		struct scratch_block *above = scratch->top;
+		scratch->top = above->previous;
+		bt_free(above);
+	}
+	block->used = used;
+}
+
+static void collector_init(struct collector *collector, struct scratch *scratch, size_t item_size)
+{
+	*collector = (struct collector){
+		.scratch = scratch,
+		.mark_block = scratch->top,
+		.mark_used = scratch->top->used,
+		.item_size = item_size,
+	};
+}
+
+/** A zeroed item. */
+static void *collector_add(struct collector *collector)
+{
+	struct collector_run *last = collector->last;
+	if (last == NULL || last->count == last->capacity) {
+		uint32_t capacity = last == NULL ? FIRST_RUN_ITEMS : 2 * last->capacity;
+		struct collector_run *run =
+			push(collector->scratch, sizeof(*run) + capacity * collector->item_size);
+		*run = (struct collector_run){.capacity = capacity};
+		if (last == NULL) {
+			collector->first = run;
+		} else {
+			last->next = run;
+		}
+		collector->last = run;
+		last = run;
+	}
+	void *item = last->items + last->count * collector->item_size;
+	memset(item, 0, collector->item_size);
+	last->count++;
+	collector->count++;
+	return item;
+}
+
+/**
+ * All items in order in the arena, NULL when there are none. Collectors finish in reverse order of
+ * their init; one that is given up needs no finish, its scratch ends with the decoder's.
+ */
+static void *collector_finish(struct collector *collector, struct bt_arena *arena)
+{
+	char *items = NULL;
+	if (collector->count != 0) {
+		items = bt_arena_alloc(arena, collector->count * collector->item_size);
+		char *at = items;
+		const struct collector_run *run;
+		for (run = collector->first; run != NULL; run = run->next) {
+			size_t bytes = run->count * collector->item_size;
+			memcpy(at, run->items, bytes);
+			at += bytes;
+		}
+	}
+	pop(collector->scratch, collector->mark_block, collector->mark_used);
+	return items;
+}
+
 struct decoder {
 	struct bt_json_reader *reader;
 	struct bt_arena *arena;
-	struct bt_scratch scratch;
+	struct scratch scratch;
 	size_t item_bytes_left; /* of BT_MESSAGE_ITEM_BYTES_MAX */
 	struct berth_error *err;
 };
@@ -134,7 +264,7 @@ static int decode_item(struct decoder *decoder, const struct bt_field *field, vo
 }
 
 /** A new zeroed item in *out_item, if there may be one more. */
-static int add_item(struct decoder *decoder, struct bt_collector *collector, void **out_item)
+static int add_item(struct decoder *decoder, struct collector *collector, void **out_item)
 {
 	if (decoder->item_bytes_left < collector->item_size) {
 		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
@@ -142,7 +272,7 @@ static int add_item(struct decoder *decoder, struct bt_collector *collector, voi
 			BT_MESSAGE_ITEM_BYTES_MAX);
 	}
 	decoder->item_bytes_left -= collector->item_size;
-	*out_item = bt_collector_add(collector);
+	*out_item = collector_add(collector);
 	return 0;
 }
 
@@ -153,8 +283,8 @@ static int decode_list(struct decoder *decoder, const struct bt_field *field, vo
 	if (result != 0) {
 		return fail_at(decoder, path, result);
 	}
-	struct bt_collector collector;
-	bt_collector_init(&collector, &decoder->scratch, field->item_size);
+	struct collector collector;
+	collector_init(&collector, &decoder->scratch, field->item_size);
 	struct bt_path item_path = {.parent = path, .step = BT_STEP_INDEX};
 	bool first = true;
 	for (;;) {
@@ -177,7 +307,7 @@ static int decode_list(struct decoder *decoder, const struct bt_field *field, vo
 		}
 	}
 	struct bt_any_list list = {.count = collector.count, .present = true};
-	list.items = bt_collector_finish(&collector, decoder->arena);
+	list.items = collector_finish(&collector, decoder->arena);
 	bt_store_list(out, list);
 	return 0;
 }
@@ -215,8 +345,8 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	if (result != 0) {
 		return fail_at(decoder, path, result);
 	}
-	struct bt_collector collector;
-	bt_collector_init(&collector, &decoder->scratch, field->item_size);
+	struct collector collector;
+	collector_init(&collector, &decoder->scratch, field->item_size);
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
 		/* counted again, or a name repeated n times would cost n squared */
@@ -250,7 +380,7 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 		}
 	}
 	struct bt_any_list map = {.count = collector.count, .present = true};
-	map.items = bt_collector_finish(&collector, decoder->arena);
+	map.items = collector_finish(&collector, decoder->arena);
 	bt_sort_entries(&map, field->item_size);
 	bt_store_list(out, map);
 	return 0;
@@ -419,7 +549,8 @@ int bt_message_decode_json(const struct bt_message *message, struct bt_json_read
 		.item_bytes_left = BT_MESSAGE_ITEM_BYTES_MAX,
 		.err = err,
 	};
-	bt_scratch_init(&decoder.scratch, scratch, sizeof(scratch));
+	decoder.scratch.bottom = init_block(scratch, sizeof(scratch), NULL);
+	decoder.scratch.top = decoder.scratch.bottom;
 	enum bt_json_type type;
 	int result = bt_json_peek(reader, &type, err);
 	if (result == 0 && type == BT_JSON_NULL) {
@@ -427,6 +558,6 @@ int bt_message_decode_json(const struct bt_message *message, struct bt_json_read
 	} else if (result == 0) {
 		result = decode_members(&decoder, message, out, NULL);
 	}
-	bt_scratch_finish(&decoder.scratch);
+	pop(&decoder.scratch, decoder.scratch.bottom, 0);
 	return result;
 }

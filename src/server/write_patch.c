@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Patch in its four kinds. Spec: 14 section 12. */
 #include "api/time.h"
-#include "codec/json_merge_patch.h"
 #include "codec/json_patch.h"
 #include "schema/apply.h"
 #include "schema/strategic_merge.h"

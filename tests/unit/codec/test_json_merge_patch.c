@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON Merge Patch: the table of RFC 7396 appendix A; equality. Spec: 14 section 12.2. */
-#include "codec/json_merge_patch.h"
+#include "codec/json_patch.h"
 
 #include "codec/json_same.h"
 #include "test_main.h"
