@@ -101,7 +101,7 @@ struct bt_str bt_str_trim(struct bt_str text, const char *set);
  * its data is NULL when there was no separator.
  */
 struct bt_str bt_str_cut(struct bt_str *rest, char separator);
-/** qsort order over struct bt_str elements. */
+/** qsort order over struct bt_str elements, or over structures that begin with their key. */
 int bt_str_compare_qsort(const void *a, const void *b);
 
 /**

@@ -186,12 +186,6 @@ struct printed_entry {
 	const struct bt_cel_value *value;
 };
 
-static int compare_printed(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct printed_entry *)a)->key, ((const struct printed_entry *)b)->key);
-}
-
 static bool output_map(struct bt_cel_output *output, const struct bt_cel_map *map)
 {
 	struct printed_entry *entries =
@@ -211,7 +205,7 @@ static bool output_map(struct bt_cel_output *output, const struct bt_cel_map *ma
 		}
 		entries[i] = (struct printed_entry){text.text, &map->entries[i].value};
 	}
-	qsort(entries, map->count, sizeof(*entries), compare_printed);
+	qsort(entries, map->count, sizeof(*entries), bt_str_compare_qsort);
 	if (!append(output, "{")) {
 		return false;
 	}

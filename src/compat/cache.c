@@ -148,12 +148,6 @@ int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
 	return node->generation;
 }
 
-static int compare_images(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct bt_aggregate_image *)a)->name,
-		((const struct bt_aggregate_image *)b)->name);
-}
-
 static void copy_images(
 	struct bt_aggregate *copy, const struct bt_state *state, const struct bt_node_row *row)
 {
@@ -171,7 +165,7 @@ static void copy_images(
 		images[i].state.size_bytes = image->size_bytes;
 		images[i].state.node_count = image->node_count;
 	}
-	qsort(images, row->images.count, sizeof(*images), compare_images);
+	qsort(images, row->images.count, sizeof(*images), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < row->images.count; i++) {
 		bt_aggregate_push_image(copy, images[i].name, &images[i].state);
 	}

@@ -64,12 +64,6 @@ int berth_label_selector_parse(
 	return result;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct bt_str_pair *)a)->key, ((const struct bt_str_pair *)b)->key);
-}
-
 /** A map, sorted as decoded ones are. Texts are copied when copy is set. */
 static struct bt_str_map sorted(
 	const struct berth_label *labels, uint32_t count, struct bt_arena *arena, bool copy)
@@ -84,7 +78,7 @@ static struct bt_str_map sorted(
 		map.items[i].key = copy ? bt_arena_str(arena, labels[i].key) : labels[i].key;
 		map.items[i].value = copy ? bt_arena_str(arena, labels[i].value) : labels[i].value;
 	}
-	qsort(map.items, count, sizeof(*map.items), compare_keys);
+	qsort(map.items, count, sizeof(*map.items), bt_str_compare_qsort);
 	return map;
 }
 

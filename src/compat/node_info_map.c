@@ -32,21 +32,11 @@ static void push(
 	bt_vec_push(&map->entries, entry);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
-}
-
-static int compare_entry(const void *name, const void *entry)
-{
-	return bt_str_compare(*(const struct bt_str *)name, ((const struct entry *)entry)->name);
-}
-
 static struct entry *find(const struct berth_node_name_to_info_map *map, struct bt_str name)
 {
 	return map->entries.count == 0 ? NULL
 				       : bsearch(&name, map->entries.items, map->entries.count,
-						 sizeof(struct entry), compare_entry);
+						 sizeof(struct entry), bt_str_compare_qsort);
 }
 
 static int check_kinds(struct berth_object *const *objects, uint32_t count, enum bt_kind kind,
@@ -141,7 +131,7 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	for (uint32_t i = 0; i < node_count; i++) {
 		names[pod_count + i] = berth_object_name(nodes[i]);
 	}
-	qsort(names, count, sizeof(*names), compare_names);
+	qsort(names, count, sizeof(*names), bt_str_compare_qsort);
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || !bt_str_equal(names[i], names[i - 1])) {
 			push(map, names[i], bt_aggregate_create());
@@ -242,7 +232,7 @@ static uint32_t listed_names(const struct bt_state *state, struct bt_str *out_na
 			out_names[count++] = bt_node_table_name(&state->nodes, slot);
 		}
 	}
-	qsort(out_names, count, sizeof(*out_names), compare_names);
+	qsort(out_names, count, sizeof(*out_names), bt_str_compare_qsort);
 	return count;
 }
 

@@ -121,14 +121,6 @@ bool berth_pv_csi(const struct berth_pv *pv, struct berth_str *out_driver,
 	return true;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct bt_str_pair *left = a;
-	const struct bt_str_pair *right = b;
-
-	return bt_str_compare(left->key, right->key);
-}
-
 bool berth_pv_admits_labels(const struct berth_pv *pv, const struct berth_str *keys,
 	const struct berth_str *values, uint32_t count)
 {
@@ -142,7 +134,7 @@ bool berth_pv_admits_labels(const struct berth_pv *pv, const struct berth_str *k
 		pairs[i].value = values[i];
 	}
 	if (count > 1) {
-		qsort(pairs, count, sizeof(pairs[0]), compare_keys);
+		qsort(pairs, count, sizeof(pairs[0]), bt_str_compare_qsort);
 	}
 	struct bt_volume_affinity parsed =
 		bt_volume_affinity_parse(affinity != NULL ? affinity->required : NULL, &arena);

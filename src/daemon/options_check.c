@@ -42,12 +42,6 @@ static bool is_key(struct bt_str key)
 		is_name(bt_str_sub(key, (uint32_t)comma + 1, key.length), false);
 }
 
-static int compare_rules(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct allow_rule *)a)->key, ((const struct allow_rule *)b)->key);
-}
-
 static void write_rules(const struct allow_rules *rules, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
@@ -234,7 +228,7 @@ void bt_metrics_flags_take(struct bt_daemon_options *options,
 			allowed->list.items[i].text, allowed->list.items[i].second};
 	}
 	if (rules.count > 1) {
-		qsort(rules.items, rules.count, sizeof(*rules.items), compare_rules);
+		qsort(rules.items, rules.count, sizeof(*rules.items), bt_str_compare_qsort);
 	}
 	if (describe_bad_keys(&rules, &bad)) {
 		bt_config_errors_add_text(errors, bt_strbuf_str(&bad));

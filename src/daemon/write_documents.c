@@ -420,13 +420,6 @@ void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out)
 	bt_strbuf_append_c(out, "}}");
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct bt_json_member *left = a;
-	const struct bt_json_member *right = b;
-	return bt_str_compare(left->name, right->name);
-}
-
 /** Names of members in order, at every level: as Go writes maps. */
 static void sort_members(struct bt_json_value *value)
 {
@@ -436,7 +429,7 @@ static void sort_members(struct bt_json_value *value)
 	if (value->type != BT_JSON_OBJECT || value->count == 0) {
 		return;
 	}
-	qsort(value->members, value->count, sizeof(*value->members), compare_names);
+	qsort(value->members, value->count, sizeof(*value->members), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < value->count; i++) {
 		sort_members(value->members[i].value);
 	}

@@ -133,12 +133,6 @@ struct named_slot {
 	uint32_t slot;
 };
 
-static int compare_named(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct named_slot *)a)->name, ((const struct named_slot *)b)->name);
-}
-
 /** All nodes of the snapshot, ascending by name, without a word about them. */
 static void list_nodes(struct bt_explain_run *run)
 {
@@ -151,7 +145,7 @@ static void list_nodes(struct bt_explain_run *run)
 		named[i].slot = state->snapshot.list[i];
 		named[i].name = bt_node_table_name(&state->nodes, named[i].slot);
 	}
-	qsort(named, count, sizeof(named[0]), compare_named);
+	qsort(named, count, sizeof(named[0]), bt_str_compare_qsort);
 	out->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_node, count);
 	out->nodes.count = count;
 	out->nodes.present = true;

@@ -548,12 +548,6 @@ bool berth_node_info_is_port_used(const struct berth_node_info *node, int32_t po
 	return used;
 }
 
-static int compare_image_name(const void *key, const void *image)
-{
-	return bt_str_compare(
-		*(const struct bt_str *)key, ((const struct bt_aggregate_image *)image)->name);
-}
-
 bool berth_node_info_image_state(const struct berth_node_info *node, struct berth_str image_name,
 	struct berth_image_state *out_state)
 {
@@ -569,7 +563,7 @@ bool berth_node_info_image_state(const struct berth_node_info *node, struct bert
 		return false;
 	}
 	image = bsearch(&image_name, alone->images.items, alone->images.count, sizeof(*image),
-		compare_image_name);
+		bt_str_compare_qsort);
 	if (image != NULL) {
 		*out_state = image->state;
 	}
