@@ -75,20 +75,13 @@ static const struct bt_metric_description retries = {
 	.labels = {"code", "verb", "host"},
 };
 
-static struct bt_str host_of(struct bt_str base_url)
-{
-	int64_t mark = bt_str_find(base_url, BT_STR("://"));
-	struct bt_str host = bt_str_sub(base_url, mark >= 0 ? (uint32_t)mark + 3 : 0, UINT32_MAX);
-	int64_t end = bt_str_find_char(host, '/');
-
-	return bt_str_sub(host, 0, end >= 0 ? (uint32_t)end : host.length);
-}
-
 static void rest_metrics_init(
 	struct bt_rest_metrics *rest, struct bt_metrics *metrics, struct bt_str base_url)
 {
-	struct bt_str host = host_of(base_url);
+	int64_t mark = bt_str_find(base_url, BT_STR("://"));
+	struct bt_str host = bt_str_sub(base_url, mark >= 0 ? (uint32_t)mark + 3 : 0, UINT32_MAX);
 
+	host = bt_str_cut(&host, '/');
 	*rest = (struct bt_rest_metrics){0};
 	if (metrics == NULL) {
 		return;
@@ -110,16 +103,6 @@ static void rest_metrics_init(
 			.response_size = bt_metric_cell(rest->response_size, labels),
 		};
 	}
-}
-
-static uint8_t rest_metrics_verb(const char *method)
-{
-	uint8_t verb = 0;
-
-	while (verb < VERB_COUNT - 1 && !bt_str_equal_c(bt_str_from(method), verbs[verb])) {
-		verb++;
-	}
-	return verb;
 }
 
 static struct bt_metric_cell *counter(
@@ -180,19 +163,6 @@ void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t
 /* Waits for a token that are worth a line, and those that are worth a louder one. */
 #define LONG_WAIT_NS (50 * BT_NS_PER_MS)
 #define VERY_LONG_WAIT_NS BT_NS_PER_SECOND
-
-static void take_slot(struct bt_rest_call *call)
-{
-	struct bt_rest_client *client = call->client;
-
-	if (client->free_slots.count != 0) {
-		call->slot = client->free_slots.items[--client->free_slots.count];
-		client->slots.items[call->slot] = call;
-	} else {
-		call->slot = client->slots.count;
-		bt_vec_push(&client->slots, call);
-	}
-}
 
 static void free_call(struct bt_rest_call *call)
 {
@@ -279,22 +249,6 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 	bt_rest_send(call);
 }
 
-/* As many as there are tokens; when the next one comes. */
-static int64_t pump(struct bt_rest_client *client, int64_t now_ns)
-{
-	int64_t at_ns;
-
-	while (client->first != NULL) {
-		struct bt_rest_call *call = client->first;
-		if (!bt_limiter_take(&client->limiter, now_ns, &at_ns)) {
-			return at_ns;
-		}
-		dequeue(call);
-		send_with_token(call, now_ns);
-	}
-	return INT64_MAX;
-}
-
 void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns)
 {
 	call->state = BT_REST_DELAYED;
@@ -306,14 +260,19 @@ static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_rest_client *client = context;
 	struct bt_heap *delayed = &client->delayed;
-	int64_t next_ns;
+	int64_t next_ns = INT64_MAX;
 
 	while (delayed->slots.count != 0 && delayed->slots.items[0].major <= now_ns) {
 		struct bt_rest_call *call = client->slots.items[bt_heap_pop(delayed)];
 		call->queued_at_ns = now_ns;
 		enqueue(call);
 	}
-	next_ns = pump(client, now_ns);
+	/* As many as there are tokens; next_ns is when the next one comes. */
+	while (client->first != NULL && bt_limiter_take(&client->limiter, now_ns, &next_ns)) {
+		struct bt_rest_call *call = client->first;
+		dequeue(call);
+		send_with_token(call, now_ns);
+	}
 	if (delayed->slots.count != 0 && delayed->slots.items[0].major < next_ns) {
 		next_ns = delayed->slots.items[0].major;
 	}
@@ -350,7 +309,9 @@ static struct bt_rest_call *new_call(
 	call->handler = request->handler;
 	call->may_send = request->may_send;
 	call->is_watch = request->is_watch;
-	call->verb = rest_metrics_verb(request->method);
+	while (call->verb < VERB_COUNT - 1 && !bt_str_equal_c(method, verbs[call->verb])) {
+		call->verb++;
+	}
 	call->method = copy_text(&at, method).data;
 	call->path = copy_text(&at, request->path);
 	call->query = copy_text(&at, request->query);
@@ -375,7 +336,7 @@ struct bt_rest_call *bt_rest_start(
 	struct bt_rest_call *call = new_call(client, request);
 	int64_t at_ns;
 
-	take_slot(call);
+	bt_vec_store(&client->slots, &client->free_slots, call, call->slot);
 	call->queued_at_ns = bt_loop_now_ns(client->loop);
 	if (call->is_watch) {
 		bt_rest_send(call);

@@ -177,15 +177,6 @@ static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_
 	return code;
 }
 
-/* true: one is under way, or err says why none could be started. */
-static bool start_if_needed(struct bt_transport *transport, struct berth_error *err)
-{
-	if (is_valid(&transport->exec)) {
-		return true;
-	}
-	return start_run(transport, false, err) != 0;
-}
-
 /**
  * A run may be over: take its answer. true: waiting requests go on; err, when set, is why they
  * fail.
@@ -198,10 +189,11 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	struct berth_error cause = BERTH_ERROR_INIT;
 
 	*out_next_ns = INT64_MAX;
-	if (exec->run == NULL) {
-		if (transport->waiting.first == NULL || start_if_needed(transport, err)) {
-			return transport->waiting.first != NULL;
-		}
+	/* Otherwise one is under way then, or err says why none could be started. */
+	if (exec->run == NULL &&
+		(transport->waiting.first == NULL || is_valid(exec) ||
+			start_run(transport, false, err) != 0)) {
+		return transport->waiting.first != NULL;
 	}
 	if (!bt_exec_run_poll(exec->run, now_ns, out_next_ns)) {
 		return false;
@@ -574,20 +566,6 @@ static int make_clients(
 	return code;
 }
 
-static int init_exec(struct bt_transport *transport, struct berth_error *err)
-{
-	const struct bt_client_config *config = transport->config;
-
-	if (config->exec == NULL) {
-		return 0;
-	}
-	/* Nothing to ask for when there is another way. */
-	transport->exec.active = config->is_tls &&
-		!bt_authorization_is_set(&transport->authorization) && !transport->tls.has_pair &&
-		transport->tls.pair_error.code == 0;
-	return bt_exec_check_version(config->exec, err);
-}
-
 static void register_metrics(struct bt_transport *transport, struct bt_metrics *metrics)
 {
 	static const struct bt_metric_description exec_calls = {
@@ -626,32 +604,32 @@ static void register_metrics(struct bt_transport *transport, struct bt_metrics *
 	}
 }
 
-static int init(struct bt_transport *transport, const struct bt_transport_options *options,
-	struct berth_error *err)
-{
-	int64_t now_ns = bt_loop_now_ns(options->loop);
-	int code = bt_authorization_init(&transport->authorization, options->config, now_ns, err);
-
-	if (code == 0) {
-		code = bt_tls_material_load(&transport->tls, options->config, now_ns, err);
-	}
-	if (code == 0) {
-		code = init_exec(transport, err);
-	}
-	return code != 0 ? code : make_clients(transport, options->connect_timeout_ns, err);
-}
-
 int bt_transport_create(const struct bt_transport_options *options,
 	struct bt_transport **out_transport, struct berth_error *err)
 {
 	struct bt_transport *transport = BT_NEW(struct bt_transport);
+	const struct bt_client_config *config = options->config;
+	int64_t now_ns = bt_loop_now_ns(options->loop);
 	int code;
 
 	transport->loop = options->loop;
-	transport->config = options->config;
+	transport->config = config;
 	transport->silence_ns = BT_TRANSPORT_SILENCE_NS;
-	bt_strbuf_append_str(&transport->url, options->config->base_url);
-	code = init(transport, options, err);
+	bt_strbuf_append_str(&transport->url, config->base_url);
+	code = bt_authorization_init(&transport->authorization, config, now_ns, err);
+	if (code == 0) {
+		code = bt_tls_material_load(&transport->tls, config, now_ns, err);
+	}
+	if (code == 0 && config->exec != NULL) {
+		/* Nothing to ask for when there is another way. */
+		transport->exec.active = config->is_tls &&
+			!bt_authorization_is_set(&transport->authorization) &&
+			!transport->tls.has_pair && transport->tls.pair_error.code == 0;
+		code = bt_exec_check_version(config->exec, err);
+	}
+	if (code == 0) {
+		code = make_clients(transport, options->connect_timeout_ns, err);
+	}
 	if (code != 0) {
 		bt_transport_destroy(transport);
 		return code;
