@@ -19,6 +19,9 @@ struct deferred {
 	struct bt_str text;
 };
 
+/** Kinds that are not served are named up to so many bytes. */
+#define UNKNOWN_KINDS_BYTES_MAX 500
+
 struct loading {
 	struct bt_api *api;
 	struct bt_input input;
@@ -147,6 +150,23 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 	return result;
 }
 
+/** A kind that no definition of the files has added: it is named once. */
+static void leave_out(struct loading *loading, const struct bt_json_value *object)
+{
+	struct bt_strbuf *kinds = &loading->report->unknown_kinds;
+	struct bt_strbuf name = {0};
+	bt_printable_append(&name, bt_json_find_str(object, "apiVersion"));
+	bt_strbuf_append_char(&name, ' ');
+	bt_printable_append(&name, bt_json_find_str(object, "kind"));
+	loading->report->unknown_count++;
+	if (bt_str_find(bt_strbuf_str(kinds), bt_strbuf_str(&name)) < 0 &&
+		kinds->length < UNKNOWN_KINDS_BYTES_MAX) {
+		bt_strbuf_append_c(kinds, kinds->length != 0 ? ", " : "");
+		bt_strbuf_append_str(kinds, bt_strbuf_str(&name));
+	}
+	bt_strbuf_finish(&name);
+}
+
 static int take_object(struct loading *loading, struct bt_origin origin, struct bt_str text,
 	struct bt_str api_version, struct bt_str kind, struct berth_error *err)
 {
@@ -184,8 +204,8 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 		bt_vec_push(&loading->deferred, deferred);
 		return 0;
 	}
-	return refuse(object, BERTH_ERR_NOT_FOUND,
-		BT_STR("this kind is not served (a CustomResourceDefinition would add it)"), err);
+	leave_out(loading, object);
+	return 0;
 }
 
 /** --- documents --- */

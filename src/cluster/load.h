@@ -6,12 +6,16 @@
  * status included, is taken as it is; what is not gets the defaults of a create.
  */
 #include "base/flags.h"
+#include "base/strbuf.h"
 #include "server/api.h"
 
 struct bt_cluster_load_report {
 	uint64_t object_count;
 	uint64_t namespace_count; /* made because objects named them */
 	uint64_t orphan_count;    /* objects whose owners are not there: references dropped */
+	uint64_t unknown_count;   /* objects of kinds that are not served: left out */
+	/** Of the first ones: "example.com/v1 Widget, ...", printable. The caller's. */
+	struct bt_strbuf unknown_kinds;
 };
 
 /**

@@ -456,6 +456,157 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 	write_scalar(writer, RAW_JSON_NAME, "object", NULL);
 }
 
+/* --- custom kinds --- */
+
+/* com.example.v1.Widget of example.com/v1 */
+static void append_custom_name(
+	const struct bt_openapi_resource *resource, bool list, struct bt_strbuf *out)
+{
+	struct bt_str rest = resource->kind_group;
+
+	while (rest.length != 0) {
+		uint32_t start = rest.length;
+		while (start > 0 && rest.data[start - 1] != '.') {
+			start--;
+		}
+		bt_strbuf_append_str(out, bt_str_sub(rest, start, rest.length));
+		bt_strbuf_append_char(out, '.');
+		rest = bt_str_sub(rest, 0, start > 0 ? start - 1 : 0);
+	}
+	bt_strbuf_printf(out, "%.*s.%.*s%s", BT_STR_ARG(resource->kind_version),
+		BT_STR_ARG(resource->kind), list ? "List" : "");
+}
+
+static void write_custom_kind(
+	const struct bt_openapi_resource *resource, bool list, struct bt_json_writer *writer)
+{
+	struct bt_strbuf kind = {NULL, 0, 0};
+
+	bt_strbuf_printf(&kind, "%.*s%s", BT_STR_ARG(resource->kind), list ? "List" : "");
+	open_array(writer, "x-kubernetes-group-version-kind");
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "group");
+	bt_json_write_str(writer, resource->kind_group);
+	write_pair(writer, "kind", bt_strbuf_c(&kind));
+	bt_json_write_name_c(writer, "version");
+	bt_json_write_str(writer, resource->kind_version);
+	bt_json_end_object(writer);
+	bt_json_end_array(writer);
+	bt_strbuf_finish(&kind);
+}
+
+/*
+ * What a schema of a definition says, without what OpenAPI 2 has no words for: there a value of
+ * several forms has no type. Recursion: definitions nest as deep as documents may.
+ */
+static void write_custom_schema(const struct schemas *schemas, const struct bt_json_value *schema,
+	struct bt_json_writer *writer)
+{
+	static const char *const dropped[] = {"anyOf", "oneOf", "allOf", "not", "nullable",
+		"default", "x-kubernetes-validations"};
+	bool is_open = bt_json_find(schema, "nullable") != NULL ||
+		bt_json_find(schema, "x-kubernetes-int-or-string") != NULL ||
+		bt_json_find(schema, "x-kubernetes-preserve-unknown-fields") != NULL;
+
+	bt_json_begin_object(writer);
+	for (uint32_t i = 0; schema->type == BT_JSON_OBJECT && i < schema->count; i++) {
+		const struct bt_json_member *member = &schema->members[i];
+		bool is_dropped = is_open &&
+			(bt_str_equal_c(member->name, "type") ||
+				bt_str_equal_c(member->name, "properties") ||
+				bt_str_equal_c(member->name, "items"));
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(dropped) && !is_dropped; k++) {
+			is_dropped = bt_str_equal_c(member->name, dropped[k]);
+		}
+		if (schemas->version2 && is_dropped) {
+			continue;
+		}
+		bt_json_write_name(writer, member->name);
+		if (bt_str_equal_c(member->name, "properties") &&
+			member->value->type == BT_JSON_OBJECT) {
+			bt_json_begin_object(writer);
+			for (uint32_t k = 0; k < member->value->count; k++) {
+				bt_json_write_name(writer, member->value->members[k].name);
+				write_custom_schema(
+					schemas, member->value->members[k].value, writer);
+			}
+			bt_json_end_object(writer);
+		} else if (member->value->type == BT_JSON_OBJECT &&
+			(bt_str_equal_c(member->name, "items") ||
+				bt_str_equal_c(member->name, "additionalProperties"))) {
+			write_custom_schema(schemas, member->value, writer);
+		} else {
+			bt_json_write_value(writer, member->value);
+		}
+	}
+	bt_json_end_object(writer);
+}
+
+/* The object and its list. */
+static void write_custom(const struct schemas *schemas, const struct bt_openapi_resource *resource,
+	struct bt_json_writer *writer)
+{
+	static const char *const own[] = {"apiVersion", "kind", "metadata"};
+	const struct bt_json_value *properties = bt_json_find(resource->schema, "properties");
+	struct bt_strbuf name = {NULL, 0, 0};
+
+	append_custom_name(resource, false, &name);
+	open_object(writer, bt_strbuf_c(&name));
+	for (uint32_t i = 0; resource->schema != NULL && i < resource->schema->count; i++) {
+		const struct bt_json_member *member = &resource->schema->members[i];
+		if (bt_str_equal_c(member->name, "description") ||
+			bt_str_equal_c(member->name, "required") ||
+			bt_str_equal_c(member->name, "x-kubernetes-preserve-unknown-fields")) {
+			bt_json_write_name(writer, member->name);
+			bt_json_write_value(writer, member->value);
+		}
+	}
+	write_pair(writer, "type", "object");
+	open_object(writer, "properties");
+	write_type_members(writer);
+	open_object(writer, "metadata");
+	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ObjectMeta", writer);
+	bt_json_end_object(writer);
+	for (uint32_t i = 0; properties != NULL && i < properties->count; i++) {
+		const struct bt_json_member *member = &properties->members[i];
+		bool is_own = false;
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(own); k++) {
+			is_own = is_own || bt_str_equal_c(member->name, own[k]);
+		}
+		if (!is_own) {
+			bt_json_write_name(writer, member->name);
+			write_custom_schema(schemas, member->value, writer);
+		}
+	}
+	bt_json_end_object(writer);
+	write_custom_kind(resource, false, writer);
+	bt_json_end_object(writer);
+
+	struct bt_strbuf list = {NULL, 0, 0};
+	append_custom_name(resource, true, &list);
+	open_object(writer, bt_strbuf_c(&list));
+	write_pair(writer, "type", "object");
+	open_object(writer, "properties");
+	write_type_members(writer);
+	open_object(writer, "items");
+	write_pair(writer, "type", "array");
+	open_object(writer, "items");
+	write_ref_to(schemas, bt_strbuf_c(&name), writer);
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
+	open_object(writer, "metadata");
+	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ListMeta", writer);
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
+	open_array(writer, "required");
+	bt_json_write_c(writer, "items");
+	bt_json_end_array(writer);
+	write_custom_kind(resource, true, writer);
+	bt_json_end_object(writer);
+	bt_strbuf_finish(&list);
+	bt_strbuf_finish(&name);
+}
+
 #define TITLE "berth"
 #define API_VERSION "v1.36.2" /* of the API that is described */
 
@@ -694,10 +845,23 @@ static void write_path(
 	bt_strbuf_finish(&path);
 }
 
+/* Kinds that no table describes and that are no subresources' are custom ones. */
+static bool is_custom(const struct bt_openapi_resource *resource)
+{
+	return resource->schema != NULL && !is_subresource(resource);
+}
+
 static void write_resource(struct document *document, const struct bt_openapi_resource *resource)
 {
 	const struct bt_schema_message *message = message_of(resource);
 
+	if (is_custom(resource)) {
+		/* what they refer to: ObjectMeta and ListMeta */
+		add_schemas(&document->schemas,
+			bt_schema_find(
+				BT_STR("meta.k8s.io/v1"), BT_STR("PartialObjectMetadataList")),
+			false);
+	}
 	if (message != NULL) {
 		add_schemas(&document->schemas, message,
 			bt_str_has_word(resource->verbs, BT_STR("list")));
@@ -730,7 +894,9 @@ static void begin_document(struct document *document, bool version2, struct bt_s
 	open_object(writer, "paths");
 }
 
-static void end_document(struct document *document)
+/* group absent: resources of all groups. */
+static void end_document(struct document *document, struct bt_str group, struct bt_str version,
+	const struct bt_openapi_resource *resources, uint32_t count)
 {
 	struct bt_json_writer *writer = &document->writer;
 	bool version2 = document->schemas.version2;
@@ -741,6 +907,12 @@ static void end_document(struct document *document)
 		open_object(writer, "schemas");
 	}
 	write_schemas(&document->schemas, writer);
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_custom(&resources[i]) &&
+			(group.data == NULL || is_of(&resources[i], group, version))) {
+			write_custom(&document->schemas, &resources[i], writer);
+		}
+	}
 	if (!version2) {
 		bt_json_end_object(writer);
 	}
@@ -764,7 +936,7 @@ void bt_openapi_v3_document(struct bt_str group, struct bt_str version,
 	add_schemas(
 		&document.schemas, bt_schema_find(BT_STR("v1"), BT_STR("DeleteOptions")), false);
 	add_schemas(&document.schemas, bt_schema_find(BT_STR("v1"), BT_STR("Status")), false);
-	end_document(&document);
+	end_document(&document, group, version, resources, count);
 }
 
 void bt_openapi_v2_document(
@@ -776,7 +948,8 @@ void bt_openapi_v2_document(
 	for (uint32_t i = 0; i < count; i++) {
 		write_resource(&document, &resources[i]);
 	}
-	end_document(&document);
+	end_document(
+		&document, (struct bt_str){NULL, 0}, (struct bt_str){NULL, 0}, resources, count);
 }
 
 void bt_openapi_v3_index(

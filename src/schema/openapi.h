@@ -4,13 +4,14 @@
 /**
  * OpenAPI documents made from the tables: what kubectl needs for validation, server dry run and
  * explain. Spec: 14 section 7. Schemas have upstream's names (io.k8s.api.core.v1.Pod) and say how
- * lists merge; descriptions are left out. A document takes milliseconds: keep it.
+ * lists merge. A document takes milliseconds: keep it.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "codec/json.h"
 
 /** One resource that is served, or a subresource ("pods/status"). Texts are borrowed. */
 struct bt_openapi_resource {
@@ -23,6 +24,8 @@ struct bt_openapi_resource {
 	struct bt_str kind; /* "Pod" */
 	bool namespaced;
 	struct bt_str verbs; /* "create get list", separated by blanks */
+	/** Of a custom kind: the schema of its definition; NULL: without one, or built-in. */
+	const struct bt_json_value *schema;
 };
 
 #define BT_OPENAPI_HASH_BYTES 17 /* 16 digits and the terminator */

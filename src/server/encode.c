@@ -15,6 +15,10 @@
 bool bt_encoding_is_possible(
 	const struct bt_encoding *encoding, const struct bt_api_resource *resource)
 {
+	/* reviews have no metadata that a table could show */
+	if (encoding->view == BT_VIEW_TABLE && (resource->flags & BT_RESOURCE_REVIEW) != 0) {
+		return false;
+	}
 	switch (encoding->media) {
 	case BT_MEDIA_JSON:
 		return true;

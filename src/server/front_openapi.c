@@ -41,6 +41,12 @@ static void add_row(
 		.namespaced = resource->namespaced,
 		.verbs = verb_words(bt_api_verbs(resource, subresource), rows->arena),
 	};
+	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		static const struct bt_json_value none = {.type = BT_JSON_OBJECT};
+		const struct bt_json_value *schema =
+			bt_json_find_path(resource->definition_version, "schema.openAPIV3Schema");
+		row.schema = schema != NULL ? schema : &none;
+	}
 	if (subresource != BT_SUBRESOURCE_NONE) {
 		row.name = bt_arena_printf(
 			rows->arena, "%s/%s", resource->name, bt_subresource_name(subresource));

@@ -224,6 +224,14 @@ static int load_objects(struct up *up, struct berth_error *err)
 	}
 	struct bt_cluster_load_report report;
 	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options.files, &report, err);
+	if (report.unknown_count != 0) {
+		(void)fprintf(stderr,
+			"berth up: warning: left out %" PRIu64
+			" objects of kinds that are not served (a CustomResourceDefinition would "
+			"add them): %s\n",
+			report.unknown_count, bt_strbuf_c(&report.unknown_kinds));
+	}
+	bt_strbuf_finish(&report.unknown_kinds);
 	if (result < 0) {
 		return result;
 	}

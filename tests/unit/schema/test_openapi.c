@@ -9,7 +9,7 @@
 	{ \
 		BT_STR_INIT(group), BT_STR_INIT(version), BT_STR_INIT(name), \
 			BT_STR_INIT(kind_group), BT_STR_INIT(kind_version), BT_STR_INIT(kind), \
-			namespaced, BT_STR_INIT(verbs) \
+			namespaced, BT_STR_INIT(verbs), NULL \
 	}
 
 static const struct bt_openapi_resource resources[] = {
@@ -210,5 +210,42 @@ START_TEST(test_openapi__v2)
 }
 END_TEST
 
-BT_TEST_MAIN("openapi", test_openapi__v3_document, test_openapi__required_and_inline,
-	test_openapi__index_names_hashes, test_openapi__v2)
+/** Custom kinds as their definitions describe them: what explain prints. */
+START_TEST(test_openapi__custom_kinds)
+{
+	static const char *const schema =
+		"{\"type\":\"object\",\"description\":\"A widget.\",\"required\":[\"spec\"],"
+		"\"properties\":{\"metadata\":{\"type\":\"object\"},\"spec\":{\"type\":\"object\","
+		"\"properties\":{\"size\":{\"type\":\"integer\",\"nullable\":true,\"description\":"
+		"\"How large.\"}}}}}";
+	struct bt_openapi_resource custom = resources[RESOURCE_COUNT - 1];
+	struct bt_strbuf out = {NULL, 0, 0};
+	const struct bt_json_value *schemas;
+
+	custom.schema = tree_of(&arena, schema);
+	bt_openapi_v3_document(custom.group, custom.version, &custom, 1, &out);
+	schemas = schemas_of(parsed(&out));
+	check_refs(schemas, schemas);
+	ck_assert_str_eq(text_of(&arena, bt_json_find(schemas, "com.example.v1.Widget")),
+		"{\"description\":\"A widget.\",\"required\":[\"spec\"],\"type\":\"object\","
+		"\"properties\":{\"apiVersion\":{\"type\":\"string\"},\"kind\":{\"type\":"
+		"\"string\"},\"metadata\":{\"allOf\":[{\"$ref\":\"#/components/schemas/"
+		"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta\"}]},\"spec\":{"
+		"\"type\":\"object\",\"properties\":{\"size\":{\"type\":\"integer\","
+		"\"nullable\":true,\"description\":\"How large.\"}}}},"
+		"\"x-kubernetes-group-version-kind\":[{\"group\":\"example.com\",\"kind\":"
+		"\"Widget\",\"version\":\"v1\"}]}");
+	ck_assert_ptr_nonnull(bt_json_find(schemas, "com.example.v1.WidgetList"));
+	bt_openapi_v2_document(&custom, 1, &out);
+	schemas = schemas_of(parsed(&out));
+	check_refs(schemas, schemas);
+	/* OpenAPI 2 cannot say that null is allowed */
+	ck_assert_str_eq(property(schemas, "com.example.v1.Widget", "spec"),
+		"{\"type\":\"object\",\"properties\":{\"size\":{\"description\":\"How "
+		"large.\"}}}");
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+BT_TEST_MAIN("openapi", test_openapi__custom_kinds, test_openapi__v3_document,
+	test_openapi__required_and_inline, test_openapi__index_names_hashes, test_openapi__v2)

@@ -57,6 +57,10 @@ START_TEST(test_media__accept_object)
 	ck_assert(bt_accept_object(
 		BT_STR("application/json;as=Table;v=v1beta1;g=meta.k8s.io"), pods, false, &old));
 	ck_assert(old.v1beta1);
+	/* what is answered only has no table: 406 */
+	ck_assert(!bt_accept_object(BT_STR("application/json;as=Table;v=v1;g=meta.k8s.io"),
+		bt_resources_builtin(resources, "authorization.k8s.io", "selfsubjectaccessreviews"),
+		false, &old));
 	bt_resources_destroy(resources);
 	bt_store_destroy(store);
 }
