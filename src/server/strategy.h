@@ -23,6 +23,8 @@ struct bt_write {
 	int64_t now_ns;
 	bool dry_run;
 	bool restoring; /* initial objects: status and system fields are kept as they are */
+	/** Restoring what a cluster had: a field that is missing was left out of the dump. */
+	bool from_cluster;
 };
 
 /** What names of a kind look like. */

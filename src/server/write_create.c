@@ -94,6 +94,8 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	if (call->request->verb != BT_VERB_PATCH) { /* an apply has made its own */
 		(void)bt_json_remove_c(metadata, "managedFields");
 	}
+	call->write.from_cluster =
+		call->write.restoring && bt_json_text_at(metadata, "uid").length != 0;
 	if (bt_json_text_at(metadata, "uid").length == 0) {
 		bt_json_set_str(
 			call->arena, metadata, "uid", bt_api_new_uid(call->api, call->arena));

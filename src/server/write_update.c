@@ -217,6 +217,21 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 	bt_strbuf_finish(&added);
 }
 
+/** Snapshots leave out what no scheduler reads, names of Secrets among it. */
+static void drop_required(struct bt_field_errors *errors)
+{
+	struct bt_field_error **link = &errors->first;
+	while (*link != NULL) {
+		if ((*link)->type == BT_FIELD_REQUIRED) {
+			*link = (*link)->next;
+			errors->count--;
+		} else {
+			link = &(*link)->next;
+		}
+	}
+	errors->last = link;
+}
+
 bool bt_call_validate(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
@@ -240,6 +255,9 @@ bool bt_call_validate(
 	}
 	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
 		bt_custom_validate(resource, old, object, &errors);
+	}
+	if (call->write.from_cluster) {
+		drop_required(&errors);
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;

@@ -502,7 +502,35 @@ START_TEST(test_api__edge_14_35_events_share_a_collection)
 }
 END_TEST
 
-BT_TEST_MAIN("api_write", test_api__bootstrap, test_api__edge_14_01_create_with_resource_version,
+/** What a snapshot leaves out is not asked for; a manifest has to be complete. */
+START_TEST(test_api__restored_objects_may_be_incomplete)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	f.request.restore = true;
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/",
+			"{'metadata':{'name':'a','uid':'u'},'spec':{'volumes':[{'name':'v',"
+			"'secret':{}}],'containers':[{'name':'c'}]}}"),
+		201);
+	f.request.restore = true;
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/",
+			"{'metadata':{'name':'b'},'spec':{'volumes':[{'name':'v','secret':{}}],"
+			"'containers':[{'name':'c','image':'i'}]}}"),
+		422);
+	f.request.restore = true;
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/",
+			"{'metadata':{'name':'d','uid':'u'},'spec':{'containers':[{'name':"
+			"'C_C','image':'i'}]}}"),
+		422);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("api_write", test_api__restored_objects_may_be_incomplete, test_api__bootstrap,
+	test_api__edge_14_01_create_with_resource_version,
 	test_api__edge_14_02_43_system_fields_are_ignored, test_api__create_refusals,
 	test_api__edge_14_03_writes_that_change_nothing, test_api__edge_14_04_stale_version,
 	test_api__update_identity, test_api__edge_14_05_lease_without_version,
