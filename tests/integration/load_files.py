@@ -210,12 +210,22 @@ def test_orphans_of_a_partial_dump_stay(program):
             assert "ownerReferences" not in found["metadata"]
 
 
+def test_unknown_kinds_are_left_out(program):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "kind.yaml")
+        with open(path, "w") as file:
+            file.write("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n"
+                "{apiVersion: x/v1, kind: Foo, metadata: {name: f}}\n---\n"
+                "{apiVersion: x/v1, kind: Foo, metadata: {name: g}}\n")
+        with program.up(*FAST, "-f", path) as cluster:
+            assert "left out 2 objects of kinds that are not served" in cluster.output()
+            assert cluster.output().count("x/v1 Foo") == 1
+            assert "loaded 1 objects" in cluster.output()
+
+
 def test_errors_say_where(program):
     rows = [
         ("bad.yaml", "a: [", ["bad.yaml", "document 1"]),
-        ("kind.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n"
-         "{apiVersion: x/v1, kind: Foo, metadata: {name: f}}\n",
-         ["kind.yaml", "document 2", "Foo f", "not served"]),
         ("pod.json", json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {
             "name": "p", "namespace": "n"}, "spec": {"containers": []}}),
          ["pod.json", "document 1", "Pod n/p", "spec.containers: Required value"]),
