@@ -135,8 +135,8 @@ const struct bt_cel_type *bt_expression_type(
 	if (additional != NULL && additional->type == BT_JSON_OBJECT) {
 		return list_of(BT_CEL_MAP, bt_expression_type(additional, false, arena), arena);
 	}
-	struct bt_cel_variable *fields =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_variable, (size_t)properties->count + 3);
+	struct bt_cel_variable *fields = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_cel_variable, (size_t)properties->count * 2 + 3);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < properties->count; i++) {
 		struct bt_str name = properties->members[i].name;
@@ -152,15 +152,18 @@ const struct bt_cel_type *bt_expression_type(
 			!bt_json_bool_at(property, "x-kubernetes-int-or-string", false)) {
 			continue; /* of unknown form: not visible */
 		}
-		fields[count++] = (struct bt_cel_variable){
-			escaped, bt_expression_type(property, false, arena)};
+		const struct bt_cel_type *inner = bt_expression_type(property, false, arena);
+		fields[count++] = (struct bt_cel_variable){escaped, inner};
+		if (is_reserved(name)) { /* self.namespace is right, too */
+			fields[count++] = (struct bt_cel_variable){name, inner};
+		}
 	}
 	if (is_resource) {
 		/* Of the metadata of embedded objects those members that the schema names, too. */
 		const struct bt_json_value *named = bt_json_object_at(
 			bt_json_get(properties, BT_STR("metadata")), "properties");
-		struct bt_cel_variable *inner =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_cel_variable, (size_t)named->count + 2);
+		struct bt_cel_variable *inner = BT_ARENA_NEW_ARRAY(
+			arena, struct bt_cel_variable, (size_t)named->count * 2 + 2);
 		uint32_t inner_count = 0;
 		for (uint32_t i = 0; i < 2; i++) {
 			inner[inner_count++] =
@@ -171,8 +174,13 @@ const struct bt_cel_type *bt_expression_type(
 			struct bt_str name = escape(named->members[i].name, arena);
 			if (name.data != NULL && !bt_str_equal_c(name, metadata_names[0]) &&
 				!bt_str_equal_c(name, metadata_names[1])) {
-				inner[inner_count++] = (struct bt_cel_variable){name,
-					bt_expression_type(named->members[i].value, false, arena)};
+				const struct bt_cel_type *type_ =
+					bt_expression_type(named->members[i].value, false, arena);
+				inner[inner_count++] = (struct bt_cel_variable){name, type_};
+				if (is_reserved(named->members[i].name)) {
+					inner[inner_count++] = (struct bt_cel_variable){
+						named->members[i].name, type_};
+				}
 			}
 		}
 		fields[count++] = (struct bt_cel_variable){
@@ -231,7 +239,7 @@ static struct bt_cel_value object_value(const struct bt_json_value *schema,
 	const struct bt_json_value *additional = bt_json_find(schema, "additionalProperties");
 	bool is_map = schema == NULL || (additional != NULL && additional->type == BT_JSON_OBJECT);
 	struct bt_cel_entry *entries =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, object->count);
+		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, (size_t)object->count * 2);
 	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < object->count; i++) {
@@ -240,8 +248,12 @@ static struct bt_cel_value object_value(const struct bt_json_value *schema,
 							 : bt_json_get(properties, member->name);
 		struct bt_str name = is_map ? member->name : escape(member->name, arena);
 		if (name.data != NULL) {
-			entries[count++] = (struct bt_cel_entry){bt_cel_string(name),
-				bt_expression_value(sub, member->value, arena)};
+			struct bt_cel_value value = bt_expression_value(sub, member->value, arena);
+			entries[count++] = (struct bt_cel_entry){bt_cel_string(name), value};
+			if (!is_map && is_reserved(member->name)) {
+				entries[count++] =
+					(struct bt_cel_entry){bt_cel_string(member->name), value};
+			}
 		}
 	}
 	*map = (struct bt_cel_map){.entries = entries, .count = count};

@@ -3,7 +3,8 @@
 #define BT_SERVER_EXPRESSION_H
 /**
  * JSON documents in CEL: the static types of structural schemas, and values. Names of fields that
- * CEL cannot write are escaped as upstream escapes them (`__dash__`, `__namespace__`).
+ * CEL cannot write are escaped as upstream escapes them (`__dash__`); words that CEL reserves can
+ * be written both ways (`namespace`, `__namespace__`).
  */
 #include "cel/cel.h"
 #include "codec/json.h"

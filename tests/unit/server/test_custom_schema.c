@@ -100,6 +100,12 @@ static const struct refusal refusals[] = {
 		"[spec.a: Required value, <nil>: Invalid value: \"null\": some validation rules "
 		"were not checked because the object was invalid; correct the existing errors to "
 		"complete validation]"},
+	{"{'type':'object','x-kubernetes-validations':[{'rule':'self.namespace == "
+	 "self.__namespace__ && self.namespace == \\\"b\\\"'}],'properties':{'namespace':{'type':"
+	 "'string'}}}",
+		"{'namespace':'a'}",
+		"spec: Invalid value: \"object\": failed rule: self.namespace == "
+		"self.__namespace__ && self.namespace == \"b\""},
 	{"{'type':'string','format':'duration','x-kubernetes-validations':[{'rule':'self <= "
 	 "duration(\\\"1h\\\")'}]}",
 		"'2h'", "spec: Invalid value: \"string\": failed rule: self <= duration(\"1h\")"},
@@ -177,7 +183,7 @@ START_TEST(test_custom_schema__pruning_and_defaults)
 			"'x-kubernetes-preserve-unknown-fields':true,'items':{'type':'object',"
 			"'properties':{'known':{'type':'object','properties':{'x':{'type':'string'}"
 			"}}}}},'list':{'type':'array','items':{'type':'object','properties':{'port'"
-	                ":"
+			":"
 			"{'type':'integer','default':80},'name':{'type':'string'}}}},'mode':{"
 			"'type':'string','default':'auto'}}}"),
 		201);
@@ -192,7 +198,7 @@ START_TEST(test_custom_schema__pruning_and_defaults)
 	/* a default that comes later is seen when the object is read */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "things.example.com",
 				  "[{'op':'add','path':'/spec/versions/0/schema/openAPIV3Schema/"
-	                          "properties/spec/"
+				  "properties/spec/"
 				  "properties/later','value':{'type':'string','default':'now'}}]"),
 		200);
 	ck_assert_uint_eq(api_get(&f, THINGS, "x"), 200);
@@ -210,7 +216,7 @@ START_TEST(test_custom_schema__transitions)
 			"{'type':'object','properties':{'fixed':{'type':'string',"
 			"'x-kubernetes-validations':[{'rule':'self == oldSelf','message':'is "
 			"immutable'}]},'once':{'type':'integer','x-kubernetes-validations':[{'rule'"
-	                ":"
+			":"
 			"'!oldSelf.hasValue() || oldSelf.value() < self','optionalOldSelf':true}]},"
 			"'short':{'type':'string','maxLength':9}}}"),
 		201);
@@ -225,7 +231,7 @@ START_TEST(test_custom_schema__transitions)
 	/* what an update leaves as it was is not checked against a stricter schema */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "things.example.com",
 				  "[{'op':'replace','path':'/spec/versions/0/schema/"
-	                          "openAPIV3Schema/properties/"
+				  "openAPIV3Schema/properties/"
 				  "spec/properties/short/maxLength','value':2}]"),
 		200);
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'once':3}}"), 200);
