@@ -66,6 +66,32 @@ START_TEST(test_queue_order__edge_04_11_active_then_backoff_never_errors)
 }
 END_TEST
 
+/** Members of a group that failed wait for an event, or their time. */
+START_TEST(test_queue_order__held_back_until_something_happens)
+{
+	struct queue_fixture queue;
+	struct bt_queue_entry *pod;
+
+	queue_init(&queue);
+	(void)queue_add(&queue, PRIORITY("a", "1"));
+	for (uint32_t round = 0; round < 2; round++) {
+		pod = queue_pop_expect(&queue, "a");
+		add_node(&queue);
+		queue_fail(&queue, pod, "NodeName", NULL);
+		bt_queue_hold_back(queue.queue);
+		queue_expect(&queue, "backoff a");
+		ck_assert(!bt_queue_can_pop(queue.queue));
+		ck_assert(!bt_queue_only_repeats_groups(queue.queue)); /* it is in none */
+		add_node(&queue);
+		ck_assert(bt_queue_can_pop(queue.queue));
+	}
+	bt_queue_hold_back(queue.queue);
+	queue_advance(&queue, INT64_C(60) * 1000000000);
+	queue_expect(&queue, "active a");
+	queue_finish(&queue);
+}
+END_TEST
+
 START_TEST(test_queue_order__edge_04_12_unschedulable_pods_are_not_popped)
 {
 	struct queue_fixture queue;
@@ -217,6 +243,7 @@ END_TEST
 BT_TEST_MAIN("queue_order", test_queue_order__edge_04_01_no_priority_is_zero,
 	test_queue_order__edge_04_02_negative_after_none,
 	test_queue_order__edge_04_11_active_then_backoff_never_errors,
+	test_queue_order__held_back_until_something_happens,
 	test_queue_order__edge_04_12_unschedulable_pods_are_not_popped,
 	test_queue_order__edge_04_13_closed_queue_hands_out_the_rest,
 	test_queue_order__edge_04_43_no_nodes_backs_off_by_errors,
