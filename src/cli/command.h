@@ -66,6 +66,7 @@ extern const struct bt_command bt_command_completion;
 /** In bench/. */
 extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_explain;
+extern const struct bt_command bt_command_pending;
 /** Only where BT_HAVE_DAEMON is 1. */
 extern const struct bt_command bt_command_scheduler;
 extern const struct bt_command bt_command_up;

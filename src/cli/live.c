@@ -61,6 +61,7 @@ int bt_live_open(const char *kubeconfig, const char *context, struct bt_live **o
 	int result = bt_client_config_load_context(&input, context, &live->config, err);
 	if (result == 0) {
 		bt_printable_append(&live->server, live->config.server);
+		bt_printable_append(&live->context, live->config.context);
 		result = bt_loop_create(&live->loop, err);
 	}
 	if (result == 0) {
@@ -85,12 +86,18 @@ void bt_live_close(struct bt_live *live)
 	bt_loop_destroy(live->loop);
 	bt_client_config_finish(&live->config);
 	bt_strbuf_finish(&live->server);
+	bt_strbuf_finish(&live->context);
 	bt_free(live);
 }
 
 const char *bt_live_server(const struct bt_live *live)
 {
 	return bt_strbuf_c(&live->server);
+}
+
+const char *bt_live_context(const struct bt_live *live)
+{
+	return bt_strbuf_c(&live->context);
 }
 
 static int64_t silence_max_ns(const struct bt_live *live)

@@ -27,6 +27,8 @@ BT_MUST_USE int bt_live_open(const char *kubeconfig, const char *context, struct
 void bt_live_close(struct bt_live *live);
 /** The server's URL, as the kubeconfig has it; borrowed, safe to print. */
 const char *bt_live_server(const struct bt_live *live);
+/** The kubeconfig's context; "" in a pod. Borrowed, safe to print. */
+const char *bt_live_context(const struct bt_live *live);
 
 struct bt_live_sink {
 	void *context;

@@ -13,7 +13,8 @@ struct bt_live {
 	struct bt_client_config config;
 	struct bt_transport *transport;
 	struct bt_rest_client *client;
-	struct bt_strbuf server; /* printable */
+	struct bt_strbuf server;  /* printable */
+	struct bt_strbuf context; /* printable */
 	bool has_answered;
 	int64_t heard_ns;     /* when something came last, or may come again */
 	int64_t long_wait_ns; /* what the server asked for last, when that was too long */

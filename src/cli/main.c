@@ -9,13 +9,23 @@
 
 static int print_version(const struct bt_command *command, int argc, char **argv)
 {
+	const char *format = "text";
+	const struct bt_flag flags[] = {{"output", 'o', BT_FLAG_STRING, &format, "text|json",
+		"how the version is written (default text)"}};
 	struct bt_arguments arguments = {0};
 	int exit_status;
-	if (bt_command_parse(command, NULL, 0, argc, argv, &arguments, &exit_status)) {
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		bool is_json = strcmp(format, "json") == 0;
 		exit_status = BT_EXIT_OK;
-		if (arguments.list.count != 0) {
-			(void)fprintf(stderr, "berth version: takes no arguments\n");
+		if (arguments.list.count != 0 || (!is_json && strcmp(format, "text") != 0)) {
+			(void)fprintf(stderr, "berth version: %s\n",
+				arguments.list.count != 0 ? "takes no arguments"
+							  : "--output: must be text or json");
 			exit_status = BT_EXIT_BAD_INPUT;
+		} else if (is_json) {
+			(void)printf("{\"version\":\"%s\",\"kubernetesVersion\":\"v1.36\"}\n",
+				BT_VERSION);
 		} else {
 			(void)printf("berth %s (decides as kube-scheduler v1.36)\n", BT_VERSION);
 		}
@@ -28,7 +38,7 @@ static const struct bt_command version_command = {
 	.name = "version",
 	.group = BT_COMMAND_OTHER,
 	.summary = "Print the version.",
-	.usage = "berth version",
+	.usage = "berth version [-o json]",
 	.help = "Prints the version of berth and the Kubernetes version whose decisions it "
 		"makes.\n",
 	.run = print_version,
@@ -39,6 +49,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_capacity,
 	&bt_command_completion,
 	&bt_command_explain,
+	&bt_command_pending,
 #if BT_HAVE_DAEMON
 	&bt_command_scheduler,
 #endif

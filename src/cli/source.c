@@ -11,27 +11,29 @@
 #endif
 
 int bt_source_check(
-	const struct bt_source *source, const struct bt_command *command, struct berth_error *err)
+	struct bt_source *source, const struct bt_command *command, struct berth_error *err)
 {
 #if BT_HAVE_DAEMON
-	const char *what = "name files with -f, or a cluster with --kubeconfig";
+	(void)command;
+	if (source->context != NULL && source->kubeconfig == NULL) {
+		source->kubeconfig = "";
+	}
+	if (source->files.list.count == 0 && source->kubeconfig == NULL) {
+		source->kubeconfig = "";
+		source->is_default = true;
+	}
+	(void)err;
+	return 0;
 #else
-	const char *what = "name files with -f";
-	if (source->kubeconfig != NULL) {
+	if (source->kubeconfig != NULL || source->context != NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--kubeconfig: this program was built without a client of API servers");
 	}
+	return source->files.list.count != 0
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "no input: name files with -f (see \"berth %s --help\")", command->name);
 #endif
-	if (source->context != NULL && source->kubeconfig == NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--context: of which kubeconfig? name it with --kubeconfig (\"\" is the "
-			"one that kubectl uses)");
-	}
-	if (source->files.list.count == 0 && source->kubeconfig == NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no input: %s (see \"berth %s --help\")", what, command->name);
-	}
-	return 0;
 }
 
 #if BT_HAVE_DAEMON
@@ -71,7 +73,15 @@ static int read_server(
 	struct bt_live *live;
 	int result = bt_live_open(source->kubeconfig, source->context, &live, err);
 	if (result < 0) {
-		return result;
+		return source->is_default && result == BERTH_ERR_NOT_FOUND
+			? bt_error_wrap(err, BERTH_ERR_INVALID, "no input: name files with -f, or")
+			: result;
+	}
+	if (source->is_default) {
+		const char *context = bt_live_context(live);
+		(void)fprintf(stderr, "berth: reading %s%s%s%s\n",
+			context[0] != '\0' ? "context " : "", context,
+			context[0] != '\0' ? ", " : "", bt_live_server(live));
 	}
 	reading.source = bt_manifests_add_source(cluster, bt_live_server(live));
 	bt_progress_start(&reading.progress, reading.what, true);

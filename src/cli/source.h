@@ -2,7 +2,8 @@
 #ifndef BT_CLI_SOURCE_H
 #define BT_CLI_SOURCE_H
 /**
- * Where a command gets its cluster from: files (snapshots among them), a live API server, or both;
+ * Where a command gets its cluster from: files (snapshots among them), a live API server (without
+ * either the one that kubectl would ask), or both;
  * files come on top of what the server has, so that "-f new.yaml" asks about a change.
  */
 #include "base/flags.h"
@@ -14,6 +15,7 @@ struct bt_source {
 	bool recursive;
 	const char *kubeconfig; /* NULL: no server. "": where kubectl would look */
 	const char *context;    /* of the kubeconfig; NULL: its current one */
+	bool is_default;        /* neither files nor a server were named */
 };
 
 /** The rows of a command's flag table for the fields above. Without the client in the program,
@@ -25,15 +27,16 @@ struct bt_source {
 			"read the folders within a directory, too"}, \
 		{"kubeconfig", 0, BT_FLAG_STRING, &(source)->kubeconfig, "FILE", \
 			"read the cluster that this kubeconfig points to; nothing is written " \
-			"there"}, \
+			"there (without -f the default: $KUBECONFIG, ~/.kube/config)"}, \
 	{ \
 		"context", 0, BT_FLAG_STRING, &(source)->context, "NAME", \
 			"context of the kubeconfig (default: its current one)" \
 	}
 
-/** A message that says what to do when neither files nor a server are named. */
+/** Without files and kubeconfig, the one that kubectl would use; without a client in the program a
+ * message that says what to do. */
 BT_MUST_USE int bt_source_check(
-	const struct bt_source *source, const struct bt_command *command, struct berth_error *err);
+	struct bt_source *source, const struct bt_command *command, struct berth_error *err);
 /**
  * Server first, then the files in order. Kinds that the caller of the server may not list are left
  * out with a warning; without nodes or pods it is an error (BERTH_ERR_IO, one sentence that names

@@ -60,6 +60,7 @@ struct bt_client_config {
 	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair a value */
 	const struct bt_client_exec *exec;             /* NULL: none */
 	bool in_cluster;
+	struct bt_str context; /* of bt_client_config_load_context; "" in a cluster */
 };
 
 struct bt_client_config_input {

@@ -427,6 +427,7 @@ static int select_context(struct merging *merging, const char *context, struct b
 		code = bt_error_set(err, BERTH_ERR_INVALID, "kubeconfig %s %s",
 			bt_strbuf_c(&merging->names), bt_strbuf_c(&text));
 	} else {
+		merging->config.context = file->current_context;
 		code = bt_kubeconfig_select(file, NULL, &merging->config, NULL, err);
 		code = code != 0
 			? bt_error_wrap(err, code, "kubeconfig %s", bt_strbuf_c(&merging->names))

@@ -75,6 +75,29 @@ def test_names(program):
     assert "one at a time" in refused(program, text, "p", "q")
 
 
+def test_all_of_them(program):
+    text = lines(node("n1", cpu="1"), node("n2", cpu="1"), deployment("web", 3, cpu="2"),
+                 pod("a", cpu="2"), pod("b", cpu="2"), pod("c", cpu="100m"),
+                 in_namespace("shop", pod("d", cpu="8")))
+    path = program.write("all.yaml", text)
+    answer = program.run("pending", "-f", path).expect(1).out
+    assert answer.startswith("7 pods wait for a node, 4 groups, 2 nodes.\nWhat would help "), answer
+    groups = re.findall(r"^(\d+) pods?: (.*)$", answer, re.MULTILINE)
+    assert groups == [("3", "deployment/web in default"), ("2", "pod/a and 1 more in default"),
+                      ("1", "pod/c in default"), ("1", "pod/d in shop")], groups
+    assert answer.count("  why:  Insufficient cpu (2 nodes)") == 3, answer
+    assert "it fits: the scheduler has not come to it yet" in answer
+    assert program.run("explain", "--all", "-f", path).expect(1).out == answer
+    document = json.loads(program.run("pending", "-n", "shop", "-f", path, "-o", "json")
+                          .expect(1).out)
+    assert (document["apiVersion"], document["kind"]) == ("berth.dev/v1", "PendingPods")
+    assert document["summary"]["pending"] == 1 and len(document["groups"]) == 1, document
+    assert "no pod can be named" in program.run(
+        "explain", "--all", "web", "-f", path).expect(2).err
+    empty = program.write("empty.yaml", lines(node("n1")))
+    assert program.run("pending", "-f", empty).expect(0).out == "No pod waits for a node.\n"
+
+
 def test_misspelt(program):
     text = lines(node("n1"), in_namespace("shop", pod("checkout")), deployment("web", 2),
                  pod("db-0", node_name="n1"))
@@ -82,7 +105,12 @@ def test_misspelt(program):
     assert wrong == ("there is no pod shop/chekcout among the objects read (1 pod, 1 of them "
                      "pending, in namespace shop); did you mean shop/checkout?"), wrong
     assert refused(program, text, "default/checkout").endswith("; did you mean shop/checkout?")
-    assert refused(program, text, "web").endswith("; did you mean deployment/default/web?")
+    # A workload's name alone, and as kubectl takes kinds
+    for words in (["web"], ["deployment", "web"], ["deployment/web"], ["deploy", "default/web"]):
+        answer = explain(program, text, *words).expect(0).out
+        assert json.loads(answer)["pod"]["workload"]["name"] == "web", (words, answer)
+    assert refused(program, text, "wbe").endswith("(4 pods, 3 of them pending)")
+    assert "2 pods are named" in refused(program, text, "checkout", "web")
     assert refused(program, text, "deploy/wbe").endswith("; did you mean default/web?")
     assert refused(program, text, "something-else").endswith("(4 pods, 3 of them pending)")
     assert refused(program, text, "dbs-0").endswith("; did you mean default/db-0?")

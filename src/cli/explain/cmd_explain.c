@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "api/defaulting.h"
 #include "api/identity.h"
 #include "cli/admission.h"
 #include "cli/command.h"
+#include "cli/explain/explain_all.h"
 #include "cli/explain/explain_report.h"
 #include "cli/output.h"
 #include "cli/pod_claims.h"
@@ -51,12 +54,15 @@ static void finish_events(struct bt_explain_events *events)
 #define PROPOSALS_MAX 100
 
 struct options {
+	const struct bt_command *command;
 	struct bt_setup setup;
 	struct bt_source source;
 	const char *argument; /* NULL: the only pending pod */
+	struct bt_strbuf joined;
 	const char *namespace_;
 	struct bt_pod_reference reference;
 	bool after_queue;
+	bool all;
 	int64_t proposals;
 	const char *format_name;
 	enum bt_output_format format;
@@ -241,17 +247,52 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	return result;
 }
 
+static int answer_all(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
+	struct berth_error *err)
+{
+	const struct options *options = context;
+	struct node_objects objects = {.cluster = simulation->cluster};
+	const struct bt_explain_options explain_options = {
+		.proposals_max = options->proposals != 0 ? 1 : 0,
+		.objects = {.node = node_object, .context = &objects},
+	};
+	simulation->keep_bound = true;
+	int result = bt_simulation_load(simulation, err);
+	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, simulation->cluster->objects.count);
+	bt_arena_init(&objects.arena, 0);
+	if (result == 0) {
+		result = bt_explain_all_write(simulation, options->namespace_, &explain_options,
+			options->format, out, err);
+	}
+	bt_arena_finish(&objects.arena);
+	bt_free(objects.nodes);
+	return result;
+}
+
 /** --- the command line --- */
 
 static int check_usage(
 	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
 {
-	if (arguments->list.count > 1) {
+	enum bt_kind kind;
+	uint32_t count = arguments->list.count;
+	bool has_kind = count == 2 &&
+		bt_pod_reference_find_kind(bt_str_from(arguments->list.items[0]), &kind);
+	if (options->all && count != 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"%u pods are named: one at a time can be explained", arguments->list.count);
+			"all pending pods are explained: no pod can be named");
 	}
-	if (arguments->list.count == 1) {
-		options->argument = arguments->list.items[0];
+	if (count > 1 && !has_kind) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%u pods are named: one at a time can be explained", count);
+	}
+	if (has_kind) { /* "deployment web", as kubectl takes it */
+		bt_strbuf_printf(&options->joined, "%s/%s", arguments->list.items[0],
+			arguments->list.items[1]);
+	}
+	if (count >= 1) {
+		options->argument =
+			has_kind ? bt_strbuf_c(&options->joined) : arguments->list.items[0];
 		int result = bt_pod_reference_parse(
 			options->argument, options->namespace_, &options->reference, err);
 		if (result < 0) {
@@ -266,41 +307,49 @@ static int check_usage(
 	if (result < 0) {
 		return result;
 	}
-	return bt_source_check(&options->source, &bt_command_explain, err);
+	return bt_source_check(&options->source, options->command, err);
 }
 
 static int run(const struct bt_command *command, int argc, char **argv)
 {
-	struct options options = {
-		.setup = BT_SETUP_INIT, .proposals = PROPOSALS_DEFAULT, .format_name = "table"};
+	bool is_pending = strcmp(command->name, "pending") == 0;
+	struct options options = {.command = command,
+		.all = is_pending,
+		.setup = BT_SETUP_INIT,
+		.proposals = PROPOSALS_DEFAULT,
+		.format_name = "table"};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
+		{"all", 'A', BT_FLAG_BOOL, &options.all, NULL,
+			"all pending pods by owner and reason, the largest group first"},
+		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
+			"place the pending pods that come before it first"},
 		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
 			"where the pod is (default: wherever there is one)"},
 		BT_SOURCE_FLAGS(&options.source),
-		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
-			"place the pending pods that come before it first"},
 		{"proposals", 0, BT_FLAG_INT, &options.proposals, "N",
 			"seek so many changes that let it in (default 3, 0: none)"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
 			"how the answer is written (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
 	};
+	uint32_t first = is_pending ? 2 : 0; /* it is about all of them anyway */
 	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+	if (bt_command_parse(command, flags + first, (uint32_t)BT_ARRAY_LENGTH(flags) - first, argc,
+		    argv, &arguments, &exit_status)) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		options.setup.verify = bt_command_verify();
 		if (check_usage(&options, &arguments, &err) < 0 ||
 			bt_setup_start(command, &options.setup, &err) < 0) {
 			exit_status = bt_command_fail(command, &err);
 		} else {
-			exit_status = bt_simulation_ask(
-				command, &options.setup, &options.source, answer, &options);
+			exit_status = bt_simulation_ask(command, &options.setup, &options.source,
+				options.all ? answer_all : answer, &options);
 		}
 	}
 	bt_setup_finish(&options.setup);
 	bt_source_finish(&options.source);
+	bt_strbuf_finish(&options.joined);
 	bt_vec_finish(&arguments.list);
 	return exit_status;
 }
@@ -311,8 +360,9 @@ const struct bt_command bt_command_explain = {
 	.summary = "Say why a pod is pending, or where it would go, node by node.",
 	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
 	.arguments = "POD",
-	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME. Of a workload\n"
-		"(deployment/web, sts/shop/db: kubectl's names) the first pending pod is taken.\n"
+	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. Of a\n"
+		"workload (deployment/web, sts shop/db, or web alone when no pod has that name)\n"
+		"the first pending pod is taken.\n"
 		"Without POD: the only pod that is pending.\n"
 		"\n"
 		"Prints what the scheduler would say; the nodes by what is in the way there, the\n"
@@ -340,6 +390,26 @@ const struct bt_command bt_command_explain = {
 		    ".proposals\n",
 	.exit_status = "  0  it fits, or runs already\n"
 		       "  1  it does not fit, or nobody will try it\n"
+		       "  2  the input or the flags are wrong\n",
+	.run = run,
+};
+
+const struct bt_command bt_command_pending = {
+	.name = "pending",
+	.group = BT_COMMAND_ASK,
+	.summary = "List the pods that wait for a node, by owner and reason, with what would help.",
+	.usage = "berth pending [-n NAMESPACE] [-f FILE|DIR|- ... | --kubeconfig FILE] [FLAGS]",
+	.help = "The pending pods of each workload are one group, the largest first; pods without\n"
+		"controller are together when the same is true for them. One pod of each group is\n"
+		"explained as \"berth explain\" does, with the smallest change that lets it in; "
+		"in\n"
+		"front stands the change that helps most pods.\n",
+	.examples = "  # Of the cluster that kubectl talks to\n"
+		    "  berth pending\n"
+		    "\n"
+		    "  berth pending -n shop -f dump.yaml -o json\n",
+	.exit_status = "  0  no pod is pending\n"
+		       "  1  some are\n"
 		       "  2  the input or the flags are wrong\n",
 	.run = run,
 };

@@ -451,10 +451,19 @@ int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_re
 	} else {
 		search.namespace_ = reference->namespace_;
 		look(&search);
-		if (search.found.count == 0 && reference->other_namespace.length != 0) {
-			struct bt_pod_reference other = {.kind = BT_KIND_POD,
-				.namespace_ = reference->other_namespace,
-				.name = reference->name};
+		struct bt_pod_reference other = {.kind = BT_KIND_POD,
+			.namespace_ = reference->other_namespace,
+			.name = reference->name};
+		bool has_other = reference->other_namespace.length != 0;
+		if (search.found.count == 0 && !has_other && reference->kind == BT_KIND_POD) {
+			/* A workload's name alone. */
+			const struct bt_manifests_object *workload = find_workload(
+				simulation->cluster, search.namespace_, reference->name);
+			has_other = workload != NULL;
+			other.kind = has_other ? workload->kind : BT_KIND_POD;
+			other.namespace_ = search.namespace_;
+		}
+		if (search.found.count == 0 && has_other) {
 			struct search second = {.simulation = simulation,
 				.reference = &other,
 				.namespace_ = other.namespace_};

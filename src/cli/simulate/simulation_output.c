@@ -2,6 +2,7 @@
 #include "cli/simulate/simulation_output.h"
 
 #include "api/amount.h"
+#include "cli/explain/explain_all.h"
 #include "cli/pod_claims.h"
 #include "cluster/printable.h"
 
@@ -284,12 +285,29 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 {
 	const struct bt_simulation *simulation = answer;
 	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "apiVersion", BT_STR("berth.dev/v1"));
+	bt_json_write_member(writer, "kind", BT_STR("Simulation"));
+	bt_json_begin_member_object(writer, "summary");
+	bt_json_write_member_int64(writer, "placed", simulation->counts[BT_FATE_SCHEDULED]);
+	bt_json_write_member_int64(writer, "pending", bt_simulation_pending_count(simulation));
+	bt_json_write_member_int64(writer, "deleting", simulation->counts[BT_FATE_DELETING]);
+	bt_json_write_member_int64(writer, "evicted", simulation->evictions.count);
+	bt_json_write_member_int64(writer, "running", simulation->running_count);
+	bt_json_write_member_int64(writer, "nodes", simulation->node_count);
+	bt_json_end_object(writer);
 	bt_json_begin_member_array(writer, "pods");
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "namespace", entry->pod->metadata.namespace_);
 		bt_json_write_member(writer, "name", entry->pod->metadata.name);
+		struct bt_pod_owner owner = bt_pod_owner_of(entry->pod);
+		if (owner.kind.length != 0) {
+			bt_json_begin_member_object(writer, "owner");
+			bt_json_write_member(writer, "kind", owner.kind);
+			bt_json_write_member(writer, "name", owner.name);
+			bt_json_end_object(writer);
+		}
 		bt_json_write_member(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
 		bt_json_write_member(writer, "node", entry->node_name);
 		bt_json_write_member(writer, "nominatedNode", entry->nominated_node_name);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/explain/explain_all.h"
+
+#include <stdlib.h>
+
+#include "api/meta.h"
+#include "base/alloc.h"
+#include "cli/explain/explain_change.h"
+#include "cluster/printable.h"
+
+/** Owners whose pods are explained; more of them are counted only. */
+#define GROUPS_MAX 500
+
+/** Pods of one owner; after they were explained, of all pods for which the same is true. */
+struct group {
+	struct bt_pod_owner owner;
+	struct bt_str namespace_;
+	const struct bt_pod *first;
+	uint32_t count;
+	uint32_t others;  /* owners beside the first one */
+	const char *fate; /* NULL: not explained */
+	struct bt_str message;
+	struct bt_str reasons; /* "Insufficient cpu (5 nodes)"; "" when no node was asked */
+	struct bt_str change;  /* "" when none was found */
+};
+
+struct answer {
+	struct bt_arena arena;
+	struct group *groups;
+	uint32_t group_count;
+	uint32_t pod_count;
+	uint32_t node_count;
+	struct bt_str best_change; /* that of most pods */
+	uint32_t best_count;
+};
+
+struct bt_pod_owner bt_pod_owner_of(const struct bt_pod *pod)
+{
+	struct bt_pod_owner owner = {BT_STR(""), BT_STR("")};
+	const struct bt_owner_reference *reference = bt_object_controller(&pod->metadata);
+	if (reference == NULL) {
+		return owner;
+	}
+	owner = (struct bt_pod_owner){reference->kind, reference->name};
+	for (uint32_t i = 0; i < pod->metadata.labels.count; i++) {
+		struct bt_str hash = pod->metadata.labels.items[i].value;
+		if (bt_str_equal_c(reference->kind, "ReplicaSet") &&
+			bt_str_equal_c(pod->metadata.labels.items[i].key, "pod-template-hash") &&
+			hash.length != 0 && reference->name.length > hash.length + 1 &&
+			bt_str_has_suffix(reference->name, hash)) {
+			owner.kind = BT_STR("Deployment");
+			owner.name.length -= hash.length + 1;
+		}
+	}
+	return owner;
+}
+
+/** --- groups by owner --- */
+
+struct member {
+	struct bt_pod_owner owner;
+	const struct bt_pod *pod;
+	uint32_t position;
+};
+
+static int compare_members(const void *left, const void *right)
+{
+	const struct member *a = left;
+	const struct member *b = right;
+	int order = bt_str_compare(a->pod->metadata.namespace_, b->pod->metadata.namespace_);
+	order = order != 0 ? order : bt_str_compare(a->owner.kind, b->owner.kind);
+	order = order != 0 ? order : bt_str_compare(a->owner.name, b->owner.name);
+	if (order == 0 && a->owner.kind.length == 0) { /* each pod on its own */
+		order = bt_str_compare(a->pod->metadata.name, b->pod->metadata.name);
+	}
+	return order != 0 ? order : (a->position > b->position) - (a->position < b->position);
+}
+
+static bool is_same_owner(const struct member *a, const struct member *b)
+{
+	return a->owner.kind.length != 0 && bt_str_equal(a->owner.kind, b->owner.kind) &&
+		bt_str_equal(a->owner.name, b->owner.name) &&
+		bt_str_equal(a->pod->metadata.namespace_, b->pod->metadata.namespace_);
+}
+
+static void group_by_owner(
+	const struct bt_simulation *simulation, const char *namespace_, struct answer *answer)
+{
+	struct member *members =
+		BT_ARENA_NEW_ARRAY(&answer->arena, struct member, simulation->pods.count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_pod *pod = simulation->pods.items[i].pod;
+		if (namespace_ == NULL || bt_str_equal_c(pod->metadata.namespace_, namespace_)) {
+			members[count++] = (struct member){bt_pod_owner_of(pod), pod, i};
+		}
+	}
+	qsort(members, count, sizeof(*members), compare_members);
+	answer->pod_count = count;
+	answer->groups = BT_ARENA_NEW_ARRAY(&answer->arena, struct group, count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == 0 || !is_same_owner(&members[i - 1], &members[i])) {
+			answer->groups[answer->group_count++] =
+				(struct group){.owner = members[i].owner,
+					.namespace_ = members[i].pod->metadata.namespace_,
+					.first = members[i].pod};
+		}
+		answer->groups[answer->group_count - 1].count++;
+	}
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+	const struct group *a = left;
+	const struct group *b = right;
+	if (a->count != b->count) {
+		return a->count < b->count ? 1 : -1;
+	}
+	int order = bt_str_compare(a->namespace_, b->namespace_);
+	order = order != 0 ? order : bt_str_compare(a->owner.name, b->owner.name);
+	return order != 0 ? order
+			  : bt_str_compare(a->first->metadata.name, b->first->metadata.name);
+}
+
+/** --- reasons --- */
+
+static int explain_group(struct bt_simulation *simulation, const struct bt_explain_options *options,
+	struct answer *answer, struct group *group, struct berth_error *err)
+{
+	struct bt_explanation explanation;
+	struct bt_strbuf text = {0};
+	int result = bt_explain(simulation->engine, group->first, options, &explanation, err);
+	if (result == 0) {
+		group->fate = bt_explained_fate_name(explanation.fate);
+		group->message = bt_arena_str(&answer->arena, explanation.message);
+		for (uint32_t i = 0; i < explanation.groups.count; i++) {
+			const struct bt_explained_group *rejected = &explanation.groups.items[i];
+			for (uint32_t k = 0; k < rejected->reasons.count; k++) {
+				bt_strbuf_append_c(&text, text.length != 0 ? ", " : "");
+				bt_printable_append(&text, rejected->reasons.items[k]);
+			}
+			bt_strbuf_append_c(&text, " (");
+			bt_explain_append_counted(&text, rejected->nodes.count, "node", "nodes");
+			bt_strbuf_append_char(&text, ')');
+		}
+		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
+		bt_strbuf_reset(&text);
+		for (uint32_t i = 0; explanation.proposals.count != 0 &&
+			i < explanation.proposals.items[0].remedies.count;
+			i++) {
+			bt_strbuf_append_c(&text, i != 0 ? ", and " : "");
+			bt_change_append_text(&explanation.proposals.items[0].remedies.items[i],
+				group->first, &simulation->engine->state->nodes, &text);
+		}
+		group->change = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
+	}
+	bt_strbuf_finish(&text);
+	bt_explanation_finish(&explanation);
+	return result;
+}
+
+/** Pods without a controller, and owners of few pods, often have the same reason. */
+static void join_alike(struct answer *answer)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < answer->group_count; i++) {
+		struct group *group = &answer->groups[i];
+		struct group *same = NULL;
+		for (uint32_t k = 0; k < kept && same == NULL && group->fate != NULL; k++) {
+			struct group *other = &answer->groups[k];
+			if (other->fate != NULL && group->owner.kind.length == 0 &&
+				other->owner.kind.length == 0 &&
+				bt_str_equal(other->namespace_, group->namespace_) &&
+				bt_str_equal(other->message, group->message) &&
+				bt_str_equal(other->change, group->change)) {
+				same = other;
+			}
+		}
+		if (same == NULL) {
+			answer->groups[kept++] = *group;
+		} else {
+			same->count += group->count;
+			same->others += 1;
+		}
+	}
+	answer->group_count = kept;
+}
+
+static void find_best_change(struct answer *answer)
+{
+	for (uint32_t i = 0; i < answer->group_count; i++) {
+		uint32_t count = 0;
+		for (uint32_t k = 0; k < answer->group_count; k++) {
+			count += bt_str_equal(answer->groups[k].change, answer->groups[i].change)
+				? answer->groups[k].count
+				: 0;
+		}
+		if (answer->groups[i].change.length != 0 && count > answer->best_count) {
+			answer->best_change = answer->groups[i].change;
+			answer->best_count = count;
+		}
+	}
+}
+
+/** --- answers --- */
+
+static void append_who(const struct group *group, struct bt_strbuf *out)
+{
+	if (group->owner.kind.length != 0) {
+		bt_strbuf_append_lower(out, group->owner.kind);
+		bt_strbuf_append_char(out, '/');
+		bt_printable_append(out, group->owner.name);
+	} else {
+		bt_strbuf_append_c(out, "pod/");
+		bt_printable_append(out, group->first->metadata.name);
+		if (group->others != 0) {
+			bt_strbuf_printf(out, " and %u more", group->others);
+		}
+	}
+	bt_strbuf_append_c(out, " in ");
+	bt_printable_append(out, group->namespace_);
+}
+
+static void write_text(const struct answer *answer, struct bt_strbuf *out)
+{
+	if (answer->pod_count == 0) {
+		bt_strbuf_append_c(out, "No pod waits for a node.\n");
+		return;
+	}
+	bt_explain_append_counted(out, answer->pod_count, "pod waits", "pods wait");
+	bt_strbuf_append_c(out, " for a node, ");
+	bt_explain_append_counted(out, answer->group_count, "group", "groups");
+	bt_strbuf_append_c(out, ", ");
+	bt_explain_append_counted(out, answer->node_count, "node", "nodes");
+	bt_strbuf_append_c(out, ".\n");
+	if (answer->best_count != 0) {
+		bt_strbuf_append_c(out, "What would help ");
+		bt_explain_append_counted(out, answer->best_count, "of them", "of them");
+		bt_strbuf_append_c(out, ": ");
+		bt_strbuf_append_str(out, answer->best_change);
+		bt_strbuf_append_char(out, '\n');
+	}
+	for (uint32_t i = 0; i < answer->group_count; i++) {
+		const struct group *group = &answer->groups[i];
+		bt_strbuf_append_char(out, '\n');
+		bt_explain_append_counted(out, group->count, "pod", "pods");
+		bt_strbuf_append_c(out, ": ");
+		append_who(group, out);
+		bt_strbuf_append_char(out, '\n');
+		if (group->fate == NULL) {
+			bt_strbuf_append_c(out, "  not looked at: too many groups\n");
+			continue;
+		}
+		bt_strbuf_append_c(out, "  why:  ");
+		if (bt_str_equal_c(bt_str_from(group->fate), "Fits")) {
+			bt_strbuf_append_c(out, "it fits: the scheduler has not come to it yet");
+		} else if (group->reasons.length != 0) {
+			bt_strbuf_append_str(out, group->reasons);
+		} else {
+			bt_printable_append(out, group->message);
+		}
+		bt_strbuf_append_char(out, '\n');
+		if (group->change.length != 0) {
+			bt_strbuf_append_c(out, "  help: ");
+			bt_strbuf_append_str(out, group->change);
+			bt_strbuf_append_char(out, '\n');
+		}
+	}
+}
+
+static void write_json(const void *context, struct bt_json_writer *writer)
+{
+	const struct answer *answer = context;
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "apiVersion", BT_STR("berth.dev/v1"));
+	bt_json_write_member(writer, "kind", BT_STR("PendingPods"));
+	bt_json_begin_member_object(writer, "summary");
+	bt_json_write_member_int64(writer, "pending", answer->pod_count);
+	bt_json_write_member_int64(writer, "nodes", answer->node_count);
+	bt_json_write_member(writer, "change", answer->best_change);
+	bt_json_write_member_int64(writer, "helpedByChange", answer->best_count);
+	bt_json_end_object(writer);
+	bt_json_begin_member_array(writer, "groups");
+	for (uint32_t i = 0; i < answer->group_count; i++) {
+		const struct group *group = &answer->groups[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member_int64(writer, "count", group->count);
+		bt_json_write_member(writer, "namespace", group->namespace_);
+		bt_json_begin_member_object(writer, "owner");
+		bt_json_write_member(writer, "kind", group->owner.kind);
+		bt_json_write_member(writer, "name", group->owner.name);
+		bt_json_end_object(writer);
+		bt_json_write_member(writer, "firstPod", group->first->metadata.name);
+		bt_json_write_member(
+			writer, "fate", bt_str_from(group->fate != NULL ? group->fate : ""));
+		bt_json_write_member(writer, "message", group->message);
+		bt_json_write_member(writer, "change", group->change);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace_,
+	const struct bt_explain_options *options, enum bt_output_format format,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	struct answer answer = {.node_count = simulation->node_count, .best_change = BT_STR("")};
+	int result = 0;
+	group_by_owner(simulation, namespace_, &answer);
+	qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
+	for (uint32_t i = 0; i < answer.group_count && i < GROUPS_MAX && result == 0; i++) {
+		result = explain_group(simulation, options, &answer, &answer.groups[i], err);
+	}
+	if (result == 0) {
+		join_alike(&answer);
+		qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
+		find_best_change(&answer);
+		if (format == BT_OUTPUT_TABLE || format == BT_OUTPUT_WIDE) {
+			write_text(&answer, out);
+		} else {
+			result = bt_output_document(format, write_json, &answer, out, err);
+		}
+	}
+	if (result == 0 && answer.pod_count != 0) {
+		result = BT_EXIT_FINDING;
+	}
+	bt_arena_finish(&answer.arena);
+	return result;
+}
