@@ -272,6 +272,13 @@ static void take_skipped(
 {
 	const struct bt_manifests *cluster = context;
 	struct bt_strbuf hint = {0};
+	if (kind.length == 0) {
+		struct bt_strbuf line = {0};
+		bt_input_describe(&cluster->input, origin, &line);
+		bt_manifests_warn(cluster, "%s is no manifest and is left out", bt_strbuf_c(&line));
+		bt_strbuf_finish(&line);
+		return;
+	}
 	if (cluster->warn != NULL && bt_kind_hint(api_version, kind, &hint)) {
 		struct bt_strbuf line = {0};
 		bt_input_describe(&cluster->input, origin, &line);

@@ -12,6 +12,7 @@
 
 struct bt_source {
 	struct bt_arguments files;
+	struct bt_arguments kustomizations;
 	bool recursive;
 	const char *kubeconfig; /* NULL: no server. "": where kubectl would look */
 	const char *context;    /* of the kubeconfig; NULL: its current one */
@@ -23,6 +24,8 @@ struct bt_source {
 #define BT_SOURCE_FLAGS(source) \
 	{"filename", 'f', BT_FLAG_STRINGS, &(source)->files, "FILE|DIR|-", \
 		"what to read: manifests, lists, snapshots; may be given several times"}, \
+		{"kustomize", 'k', BT_FLAG_STRINGS, &(source)->kustomizations, "DIR", \
+			"what \"kubectl kustomize DIR\" prints; may be given several times"}, \
 		{"recursive", 'R', BT_FLAG_BOOL, &(source)->recursive, NULL, \
 			"read the folders within a directory, too"}, \
 		{"kubeconfig", 0, BT_FLAG_STRING, &(source)->kubeconfig, "FILE", \

@@ -21,6 +21,8 @@ static const char *const suffixes[] = {".yaml", ".yml", ".json", ".jsonl"};
 struct document {
 	struct bt_input *input;
 	struct bt_origin origin;
+	bool in_folder;
+	bool told; /* that it is no manifest */
 };
 
 void bt_input_describe(const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out)
@@ -76,10 +78,52 @@ static int read_objects(
 	return result;
 }
 
+/** The next value is an object or array that does not begin to be a manifest: it has neither kind
+ * nor apiVersion, or is a kustomization. Nothing is consumed. */
+static bool is_foreign(struct bt_json_reader reader)
+{
+	enum bt_json_type type;
+	struct bt_arena arena = {0};
+	struct bt_str name;
+	struct bt_str value;
+	bool first = true;
+	bool more = false;
+	bool is_manifest = false;
+	bool is_kustomization = false;
+	if (bt_json_peek(&reader, &type, NULL) != 0 ||
+		(type != BT_JSON_OBJECT && type != BT_JSON_ARRAY)) {
+		return false;
+	}
+	if (type == BT_JSON_ARRAY) {
+		return true;
+	}
+	int result = bt_json_enter_object(&reader, NULL);
+	while (result == 0 &&
+		(result = bt_json_next_member(&reader, &first, &arena, &more, &name, NULL)) == 0 &&
+		more) {
+		bool is_kind = bt_str_equal_c(name, "kind");
+		is_manifest = is_manifest || is_kind || bt_str_equal_c(name, "apiVersion");
+		result = bt_json_skip(&reader, &value, NULL);
+		is_kustomization = is_kustomization ||
+			(result == 0 && is_kind && bt_str_equal_c(value, "\"Kustomization\""));
+	}
+	bt_arena_finish(&arena);
+	/* What is broken is an error, and told as such. */
+	return result == 0 && (!is_manifest || is_kustomization);
+}
+
 static int read_value(
 	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
 {
 	const struct bt_input_sink *sink = &document->input->sink;
+	if (document->in_folder && sink->skipped != NULL && is_foreign(*reader)) {
+		if (!document->told) {
+			struct bt_origin file = {document->origin.source, 0};
+			sink->skipped(sink->context, file, BT_STR(""), BT_STR(""));
+			document->told = true;
+		}
+		return bt_json_skip(reader, NULL, err);
+	}
 	return sink->take_value != NULL
 		? sink->take_value(sink->context, document->origin, reader, err)
 		: read_objects(document, reader, err);
@@ -259,7 +303,7 @@ static struct document open_document(struct bt_input *input, const char *name)
 	struct bt_strbuf shown = {0};
 	bt_strbuf_append_c(&shown, name);
 	bt_vec_push(&input->sources, bt_strbuf_steal(&shown));
-	return (struct document){input, {input->sources.count - 1, 0}};
+	return (struct document){.input = input, .origin = {input->sources.count - 1, 0}};
 }
 
 int bt_input_read_text(
@@ -272,8 +316,8 @@ int bt_input_read_text(
 
 /** --- files and directories --- */
 
-static int read_file(
-	struct bt_input *input, const char *path, const char *name, struct berth_error *err)
+static int read_file(struct bt_input *input, const char *path, const char *name, bool in_folder,
+	struct berth_error *err)
 {
 	struct bt_file file;
 	int result;
@@ -286,6 +330,7 @@ static int read_file(
 		return bt_error_wrap(err, result, "%s", name);
 	}
 	struct document document = open_document(input, name);
+	document.in_folder = in_folder;
 	result = read_content(&document, &file, err);
 	bt_file_finish(&file);
 	return result;
@@ -370,7 +415,7 @@ static int read_entry(struct bt_input *input, const char *path, const char *name
 		return 0;
 	}
 	(*file_count)++;
-	return read_file(input, path, path, err);
+	return read_file(input, path, path, true, err);
 }
 
 static int read_directory(struct bt_input *input, const char *path, uint32_t depth,
@@ -407,7 +452,7 @@ int bt_input_read(struct bt_input *input, const char *path, struct berth_error *
 				err, BERTH_ERR_INVALID, "standard input can be read only once");
 		}
 		input->stdin_taken = true;
-		return read_file(input, path, "standard input", err);
+		return read_file(input, path, "standard input", false, err);
 	}
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
 		uint32_t file_count = 0;
@@ -419,5 +464,5 @@ int bt_input_read(struct bt_input *input, const char *path, struct berth_error *
 		}
 		return result;
 	}
-	return read_file(input, path, path, err);
+	return read_file(input, path, path, false, err);
 }

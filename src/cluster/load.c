@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/load.h"
 
+#include <stdio.h>
+
 #include "base/map.h"
 #include "base/vec.h"
 #include "cluster/input.h"
@@ -357,6 +359,16 @@ static void adopt_orphan(struct loading *loading, const struct dependent *depend
 	bt_api_answer_finish(&answer);
 }
 
+static void tell_skipped(void *context, struct bt_origin origin,
+	BT_UNUSED struct bt_str api_version, BT_UNUSED struct bt_str kind)
+{
+	const struct loading *loading = context;
+	struct bt_strbuf line = {0};
+	bt_input_describe(&loading->input, origin, &line);
+	(void)fprintf(stderr, "berth up: %s is no manifest and is left out\n", bt_strbuf_c(&line));
+	bt_strbuf_finish(&line);
+}
+
 int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	struct bt_cluster_load_report *out_report, struct berth_error *err)
 {
@@ -366,7 +378,8 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	bt_arena_init(&loading.arena, 0);
 	bt_arena_init(&loading.kept, 0);
 	bt_map_init(&loading.by_uid, hash_of_uid, &loading);
-	loading.input.sink = (struct bt_input_sink){.context = &loading, .take_value = take_value};
+	loading.input.sink = (struct bt_input_sink){
+		.context = &loading, .skipped = tell_skipped, .take_value = take_value};
 	for (uint32_t i = 0; i < paths->list.count && result == 0; i++) {
 		result = bt_input_read(&loading.input, paths->list.items[i], err);
 	}

@@ -9,6 +9,44 @@ import scenario
 from objects import deployment, lines, node, pod
 
 
+def test_folders_with_other_files(program):
+    program.write("app/values.yaml", "replicas: 3\nimage: {tag: v1}\n")
+    program.write("app/kustomization.yaml", "resources: [all.yaml]\n")
+    program.write("app/overlay.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\n"
+                  "kind: Kustomization\n---\nresources: []\n")
+    path = program.write("app/all.yaml", lines(node("n1"), pod("a")))
+    answer = program.run("simulate", "-f", os.path.dirname(path)).expect(0)
+    told = answer.err.splitlines()
+    assert len(told) == 3 and all(
+        line.endswith(name + " is no manifest and is left out")
+        for line, name in zip(told, ("kustomization.yaml", "overlay.yaml", "values.yaml"))), told
+    # Named itself, such a file is an error; so is one that is broken
+    assert "no kind" in program.run(
+        "simulate", "-f", os.path.join(os.path.dirname(path), "values.yaml")).expect(2).err
+    program.write("app/broken.yaml", "apiVersion: v1\nmetadata: {name: x}\n")
+    assert "broken.yaml: document 1" in program.run(
+        "simulate", "-f", os.path.dirname(path)).expect(2).err
+
+
+def test_kustomizations(program):
+    text = lines(node("n1"), pod("a"))
+    folder = os.path.dirname(program.write("bin/text.yaml", text))
+    kubectl = program.write("bin/kubectl", "#!/bin/sh\n"
+                            "[ \"$*\" = \"kustomize -- app\" ] || exit 3\n"
+                            "cat %s/text.yaml\n" % folder)
+    os.chmod(kubectl, 0o755)
+    path = os.environ["PATH"]
+    try:
+        os.environ["PATH"] = folder + ":" + path
+        answer = program.run("simulate", "-k", "app", "-o", "json").expect(0).out
+        assert [item["name"] for item in json.loads(answer)["pods"]] == ["a"], answer
+        assert "kubectl kustomize failed" in program.run("simulate", "-k", "b").expect(2).err
+        os.environ["PATH"] = "/nonexistent"
+        assert "no kubectl on the PATH" in program.run("simulate", "-k", "app").expect(2).err
+    finally:
+        os.environ["PATH"] = path
+
+
 def test_exit_status_0_when_all_are_placed(program):
     answer = program.simulate(lines(node("n1"), pod("a"))).expect(0)
     assert answer.pods()["default/a"]["node"] == "n1"

@@ -182,7 +182,7 @@ static void take_skipped(
 	struct bt_capacity_specs *specs = context;
 	struct bt_strbuf hint = {0};
 	(void)origin; /* the file is named */
-	if (specs->skipped.length != 0) {
+	if (specs->skipped.length != 0 || kind.length == 0) {
 		return;
 	}
 	bt_printable_append(
