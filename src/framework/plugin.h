@@ -143,6 +143,9 @@ struct bt_claim_writer {
 	int (*patch_pod_status)(void *context, const struct bt_pod_info *pod,
 		const struct bt_pod_status *old_status, const struct bt_pod_status *new_status,
 		bool must_end, struct berth_error *err);
+	/** What is tried again after a pause is tried again at once: the clock of a replay stands
+	 * still. */
+	bool retries_at_once;
 	void *context;
 };
 

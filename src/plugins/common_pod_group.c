@@ -18,7 +18,7 @@ struct bt_status bt_pod_group_scheduled_count(const struct bt_state *state,
 	if (members == NULL) {
 		return bt_pod_group_no_members(group_namespace, group_name, arena);
 	}
-	*out_count = bt_group_scheduled_count(members, true);
+	*out_count = bt_group_scheduled_count(members, false);
 	return BT_STATUS_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "framework/plugin.h"
 #include "state/state.h"
 
-/** Number of assumed and assigned members, with those of the running pod group cycle. Error: no
+/** Number of assumed and assigned members, without those of the running pod group cycle. Error: no
  * member is known. */
 struct bt_status bt_pod_group_scheduled_count(const struct bt_state *state,
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena,

@@ -248,8 +248,11 @@ struct preparation {
 
 static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
+	/* The group of a pod is looked up even if neither has claims. */
 	return bt_plugin_pod_spec(pod)->resource_claims.count == 0 &&
-		!bt_extended_is_wanted(bt_dynamic_resources_of(plugin), pod->shape);
+		!bt_extended_is_wanted(bt_dynamic_resources_of(plugin), pod->shape) &&
+		(bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)).length == 0 ||
+			!bt_plugin_gate(plugin, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS));
 }
 
 static void add_claim(const struct preparation *preparation, struct bt_object *object,
@@ -276,8 +279,8 @@ static struct bt_status find_claims(const struct preparation *preparation)
 	struct bt_arena *arena = preparation->cycle->arena;
 	struct berth_error err = BERTH_ERROR_INIT;
 	uint32_t entry_count = pod->spec.resource_claims.count;
-	struct bt_resource_claim_consumer_reference *references =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_resource_claim_consumer_reference, entry_count);
+	struct bt_resource_claim_consumer_reference *references = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_resource_claim_consumer_reference, (size_t)entry_count + 1);
 	struct bt_resolved_claim *claims =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_resolved_claim, entry_count);
 	uint32_t count;
@@ -285,8 +288,11 @@ static struct bt_status find_claims(const struct preparation *preparation)
 	if (bt_dynamic_resolve(preparation->instance, pod, claims, &count, &err) != 0) {
 		return unresolvable(arena, &err);
 	}
-	for (uint32_t i = 0; i < entry_count; i++) {
-		if (bt_dynamic_binding(preparation->instance, pod, i, &references[i], &err) != 0) {
+	for (uint32_t i = 0; i < entry_count || i == 0; i++) {
+		uint32_t entry = entry_count != 0 ? i : UINT32_MAX;
+
+		if (bt_dynamic_binding(preparation->instance, pod, entry, &references[i], &err) !=
+			0) {
 			return unresolvable(arena, &err);
 		}
 	}

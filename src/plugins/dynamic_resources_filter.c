@@ -429,6 +429,11 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 	object = name.data != NULL
 		? bt_claim_cache_find(&instance->dra->claims, group->metadata.namespace_, name)
 		: NULL;
+	if (name.data != NULL && object == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"could not find ResourceClaim \"%.*s/%.*s\"",
+			BT_STR_ARG(group->metadata.namespace_), BT_STR_ARG(name));
+	}
 	owner = object != NULL ? bt_object_controller(object->meta) : NULL;
 	if (object != NULL &&
 		(entry->resource_claim_name.data != NULL ||

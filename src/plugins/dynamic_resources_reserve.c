@@ -50,6 +50,13 @@ static int wait_until(const struct binding *binding, int64_t wake_ns)
 	return BT_WRITE_PENDING;
 }
 
+static bool retries_at_once(const struct binding *binding)
+{
+	const struct bt_claim_writer *writer = binding->instance->base.handle->claim_writer;
+
+	return writer != NULL && writer->retries_at_once;
+}
+
 /* --- how attempts end --- */
 
 /** The attempts failed; what was written is taken note of before that is reported. */
@@ -94,7 +101,9 @@ static int end_write(
 	}
 	berth_error_finish(err);
 	bind->step = BT_CLAIM_STEP_GET;
-	return wait_until(binding, now_of(binding) + CONFLICT_STEP_NS + jitter_ns);
+	return retries_at_once(binding)
+		? 0
+		: wait_until(binding, now_of(binding) + CONFLICT_STEP_NS + jitter_ns);
 }
 
 static void set_base(const struct binding *binding, struct bt_object *object)
@@ -173,15 +182,6 @@ static bool has_same_devices(
 	return bt_message_equal(&bt_allocation_result_message, &ours, &theirs);
 }
 
-/** Another pod of the group has written what they share. */
-static bool is_written_by_group(const struct binding *binding)
-{
-	const struct bt_allocation_result *written = base_of(binding)->status.allocation;
-
-	return binding->cycle->group != NULL && binding->claim->allocation != NULL &&
-		written != NULL && has_same_devices(binding->claim->allocation, written);
-}
-
 /**
  * It had devices when the node was chosen, and now has others, which may be out of the node's
  * reach: its users went, and somebody else came. Spec 12 section 21, D13.
@@ -202,9 +202,6 @@ static int begin_attempt(const struct binding *binding)
 	struct bt_resource_claim *claim;
 	const char *why = NULL;
 
-	if (is_written_by_group(binding)) {
-		binding->claim->allocation = NULL;
-	}
 	if (base->metadata.deletion_timestamp != NULL) {
 		why = "deleted";
 	} else if ((binding->claim->allocation != NULL && base->status.allocation != NULL) ||
@@ -301,8 +298,7 @@ static int step_start(const struct binding *binding)
 	struct bt_claim_bind *bind = &binding->claim->bind;
 
 	bind->base = binding->claim->object;
-	/* Pods of a group that share a claim are bound one after the other. */
-	if (binding->cycle->group != NULL || binding->instance->base.handle->claim_writer == NULL) {
+	if (binding->instance->base.handle->claim_writer == NULL) {
 		/* What others wrote since PreFilter counts: a writer would answer with a conflict.
 		 */
 		const struct bt_object_meta *meta = binding->claim->object->meta;
@@ -353,7 +349,8 @@ static int assume(const struct binding *binding, bool *out_assumed)
 	if (binding->claim->is_special && now_ns < bind->give_up_ns &&
 		bt_claim_cache_find(claims, meta->namespace_, meta->name) == NULL) {
 		berth_error_finish(&err);
-		return wait_until(binding, now_ns + ASSUME_STEP_NS);
+		return wait_until(
+			binding, now_ns + (retries_at_once(binding) ? 0 : ASSUME_STEP_NS));
 	}
 	BT_LOG_ERROR(berth_error_message(&err), "Claim not stored in assume cache",
 		BT_LOG_REF("claim", meta->namespace_, meta->name));
@@ -380,11 +377,8 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 		struct bt_dynamic_claim *claim = binding->claim;
 
 		claim->is_signalled = false;
-		if (bt_claim_cache_maybe_remove(
-			    &binding->instance->dra->claims, claim->uid, true)) {
-			bt_dynamic_group_drop(
-				bt_dynamic_group_of(binding->plugin, binding->cycle), claim->uid);
-		}
+		(void)bt_claim_cache_maybe_remove(
+			&binding->instance->dra->claims, claim->uid, true);
 	}
 	if (bind->failure != 0) {
 		bind->step = BT_CLAIM_STEP_DONE;

@@ -179,7 +179,7 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	int code;
 
 	*out_reference = reference_to(BT_STR(""), BT_STR("pods"), &pod->metadata);
-	if (entry == UINT32_MAX || name.length == 0 ||
+	if (name.length == 0 ||
 		!bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS)) {
 		return 0;
 	}
@@ -188,6 +188,9 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	if (group == NULL) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"podgroup.scheduling.k8s.io \"%.*s\" not found", BT_STR_ARG(name));
+	}
+	if (entry == UINT32_MAX) {
+		return 0;
 	}
 	code = find_in_group(group, &pod->spec.resource_claims.items[entry], &is_groups, err);
 	if (code == 0 && is_groups) {

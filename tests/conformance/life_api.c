@@ -155,9 +155,9 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		changed.status.conditions.count = conditions.count;
 		changed.status.conditions.present = true;
 	}
+	/* A patch has what differs from the pod as the scheduler has it. */
 	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
-		!bt_str_equal(
-			changed.status.nominated_node_name, nomination->nominated_node_name)) {
+		!bt_str_equal(pod->status.nominated_node_name, nomination->nominated_node_name)) {
 		changed.status.nominated_node_name =
 			bt_arena_str(&api->arena, nomination->nominated_node_name);
 		differs = true;
@@ -260,7 +260,7 @@ static int write_claim(struct life_api *api, const struct bt_resource_claim *cla
 	}
 	if (!bt_str_equal(object->meta->resource_version, claim->metadata.resource_version)) {
 		(void)bt_error_set(err, BERTH_ERR_STATE,
-			"Operation cannot be fulfilled on resourceclaims.resource.k8s.io "
+			"Operation cannot be fulfilled on resourceclaims "
 			"\"%.*s\": the object has been modified; please apply your changes to the "
 			"latest version and try again",
 			BT_STR_ARG(claim->metadata.name));
@@ -331,9 +331,6 @@ static int create(void *context, BT_UNUSED const struct bt_pod_info *pod,
 			(unsigned long long)api->resource_version);
 	created.metadata.uid = created.metadata.name;
 	*out_claim = bt_object_share(put(api, NULL, BT_KIND_RESOURCE_CLAIM, &created));
-	/* The binding waits until the informer has the claim: this event comes at once. */
-	bt_object_store_put(
-		&bt_scheduler_engine(api->scheduler)->state->objects, bt_object_share(*out_claim));
 	return 0;
 }
 
@@ -365,6 +362,7 @@ struct bt_scheduler_writer life_api_writer(struct life_api *api)
 		.remove = remove_claim,
 		.unreserve = unreserve,
 		.patch_pod_status = patch_pod_status,
+		.retries_at_once = true,
 	};
 	return (struct bt_scheduler_writer){
 		.context = api,

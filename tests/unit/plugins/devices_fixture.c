@@ -222,10 +222,11 @@ static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	ck_assert(bt_str_equal(base->meta->uid, claim->metadata.uid));
 	bt_strbuf_printf(&recorder->log, "PUT %.*s;", BT_STR_ARG(claim->metadata.name));
 	code = next_answer(recorder, claim->metadata.name, err);
-	/* A real API would answer with a conflict. */
-	ck_assert_msg(code == BT_WRITE_CONFLICT || made == NULL ||
-			bt_str_equal(made->meta->resource_version, base->meta->resource_version),
-		"an old version of %.*s is written", BT_STR_ARG(base->meta->name));
+	if (code == 0 && made != NULL &&
+		!bt_str_equal(made->meta->resource_version, base->meta->resource_version)) {
+		(void)bt_error_set(err, BERTH_ERR_STATE, "conflict");
+		return BT_WRITE_CONFLICT;
+	}
 	if (code == 0) {
 		*out_claim = store(recorder, claim);
 	}
