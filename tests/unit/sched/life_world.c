@@ -48,6 +48,17 @@ static int note_patch(void *context, const struct bt_pod *pod,
 	return life->patch_is_pending ? BT_WRITE_PENDING : 0;
 }
 
+static int note_group(void *context, const struct bt_pod_group *group,
+	const struct bt_condition *condition, BT_UNUSED struct berth_error *err)
+{
+	struct life *life = context;
+
+	bt_strbuf_printf(&life->log, "group %.*s %.*s %.*s: %.*s\n",
+		BT_STR_ARG(group->metadata.name), BT_STR_ARG(condition->status),
+		BT_STR_ARG(condition->reason), BT_STR_ARG(condition->message));
+	return 0;
+}
+
 static void note_event(void *context, const struct bt_pod *pod, const char *type,
 	const char *reason, const char *action, struct bt_str note)
 {
@@ -108,6 +119,7 @@ static void init(struct life *life, const char *gates, const char *config,
 		.context = life,
 		.bind = note_bind,
 		.patch_status = note_patch,
+		.patch_pod_group = note_group,
 		.event = note_event,
 		.warn = note_warning,
 		.may_schedule = may_schedule,
