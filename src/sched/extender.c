@@ -361,7 +361,7 @@ static int refuse_unknown_node(
 /**
  * The answer's nodes in the answer's order. A name that was not sent is an error. An object of a
  * node that was not sent counts as feasible when the snapshot has the node, and is skipped when it
- * does not, because no decision could be carried out there; so are repeated objects.
+ * does not, because no decision could be carried out there. Repeated names and objects count once.
  */
 static int read_nodes(struct filtering *filtering, struct bt_extender_candidates *candidates,
 	const struct bt_extender_filter_result *answer, struct berth_error *err)
@@ -371,12 +371,6 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 	uint32_t count = by_name ? answer->node_names.count : answer->nodes.count;
 	struct bt_extender_candidates left = {.without_pods = candidates->without_pods};
 
-	if (by_name && count > candidates->count) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			"extender \"%.*s\" returned %u nodes of %u",
-			BT_STR_ARG(filtering->extender->config->url_prefix), count,
-			candidates->count);
-	}
 	left.nodes = BT_ARENA_NEW_ARRAY(filtering->arena, struct bt_extender_node, count);
 	left.slots = BT_ARENA_NEW_ARRAY(filtering->arena, uint32_t, count);
 	uint32_t slot_count = filtering->extenders->state->nodes.slot_count;
@@ -399,8 +393,11 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 			if (position == NULL || *position == 0) {
 				return refuse_unknown_node(filtering, name, err);
 			}
-			left.nodes[left.count] = candidates->nodes[*position - 1];
-			left.slots[left.count++] = slot;
+			if (*position != UINT32_MAX) {
+				left.nodes[left.count] = candidates->nodes[*position - 1];
+				left.slots[left.count++] = slot;
+				*position = UINT32_MAX; /* taken */
+			}
 		} else if (position != NULL && *position != UINT32_MAX) {
 			if (left.without_pods == NULL) {
 				left.without_pods = BT_ARENA_NEW_ARRAY(filtering->arena, uint8_t,
