@@ -18,8 +18,8 @@ struct life {
 	int64_t now_ns;
 	uint32_t version;
 	/* Lines: "bind <pod> <node>", "patch <pod> <reason>: <message> nominated=<node>",
-	 * "event <pod> <type> <reason> <action> <note>", "group <name> <status> <reason>: <message>",
-	 * "warn <text>". */
+	 * "event <pod> <type> <reason> <action> <note>",
+	 * "group <name> <status> <reason>: <message>", "warn <text>". */
 	struct bt_strbuf log;
 	/* What the binding is answered with: an error's text, or NULL. */
 	const char *bind_error;

@@ -126,7 +126,7 @@ static void put_group(const char *policy)
 	(void)life_object(&life, BT_KIND_POD_GROUP,
 		bt_arena_printf(&life.arena,
 			"{'metadata':{'name':'g','namespace':'default','uid':'uid-g','generation':"
-	                "7},"
+			"7},"
 			"'spec':{%s}}",
 			policy)
 			.data,
@@ -429,7 +429,7 @@ START_TEST(test_pod_groups__edge_09_14_one_needs_preemption)
 	put_member("p3", CPU("1"));
 	ck_assert_str_eq(run(),
 		"patch p1 Unschedulable: 0/2 nodes are available: 2 Insufficient cpu. "
-	        "nominated=n1\n"
+		"nominated=n1\n"
 		"patch p2 Unschedulable: " WAITS_FOR_PREEMPTION " nominated=n2\n"
 		"patch p3 Unschedulable: " WAITS_FOR_PREEMPTION " nominated=n2\n"
 		"group g False Unschedulable: " WAITS_FOR_PREEMPTION "\n");
@@ -601,7 +601,7 @@ START_TEST(test_pod_groups__edge_09_26_condition_once_true)
 			bt_arena_printf(&life.arena,
 				"{'metadata':{'name':'g','namespace':'default','generation':7},"
 				"'spec':{'schedulingPolicy':{'gang':{'minCount':1}}},'status':{%s}"
-		                "}",
+				"}",
 				texts[i])
 				.data,
 			NULL);
@@ -672,7 +672,7 @@ START_TEST(test_pod_groups__edge_09_31_no_constraint)
 	ck_assert_str_eq(run(),
 		"patch p1 Unschedulable: " NO_CPU "\n"
 		"group g False Unschedulable: 0/1 placements are available, first placement "
-	        "status: "
+		"status: "
 		"pod group is unschedulable\n");
 	finish();
 }
@@ -728,7 +728,7 @@ START_TEST(test_pod_groups__edge_09_36_the_best_of_two)
 	ck_assert_str_eq(run(),
 		"patch p4 Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.\n"
 		"group g False Unschedulable: 0/1 placements are available, first placement "
-	        "status: "
+		"status: "
 		"pod group is unschedulable\n");
 	finish();
 }
