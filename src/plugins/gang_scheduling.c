@@ -50,7 +50,7 @@ static struct bt_status pre_enqueue(
 		return bt_pod_group_no_members(
 			pod->namespace_, group_of(pod)->pod_group_name, arena);
 	}
-	if (members->items.count < (uint32_t)group->spec.scheduling_policy.gang->min_count) {
+	if ((int64_t)members->items.count < group->spec.scheduling_policy.gang->min_count) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_GANG_WAITS_FOR_MEMBERS);
 	}
@@ -91,8 +91,8 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 		return bt_pod_group_no_members(
 			pod->namespace_, group_of(pod)->pod_group_name, cycle->arena);
 	}
-	if (bt_group_scheduled_count(members, cycle->group != NULL) <
-		(uint32_t)group->spec.scheduling_policy.gang->min_count) {
+	if ((int64_t)bt_group_scheduled_count(members, cycle->group != NULL) <
+		group->spec.scheduling_policy.gang->min_count) {
 		bt_pod_groups_want_activation(state, members);
 		*out_timeout_ns = PERMIT_TIMEOUT_NS;
 		return bt_status_reason(BT_STATUS_WAIT, BT_REASON_GANG_WAITS_FOR_QUORUM);

@@ -39,6 +39,7 @@ struct bt_group_cycle {
 	struct bt_framework *framework;
 	struct bt_group_state shared; /* of the members' cycles */
 	BT_VEC(struct bt_queue_entry *) members;
+	uint32_t waiting_count; /* members that are not submitted yet */
 	uint64_t cycle_count;
 	int64_t now_ns;
 	int64_t started_ns;
@@ -87,12 +88,21 @@ bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt 
 	return true;
 }
 
-/** Members whose names GangScheduling asked for while it ran. Spec: 09 section 6.3. */
-static void activate_wanted(struct bt_scheduler *scheduler, struct bt_arena *arena, int64_t now_ns)
+/**
+ * The unscheduled members that GangScheduling asked for while it ran (spec 09 section 6.3). The
+ * cycle's members that are not submitted yet are among them; activating these changes nothing,
+ * because members are requeued whatever happened while they were in flight.
+ */
+static void activate_wanted(struct bt_group_cycle *cycle)
 {
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct bt_arena *arena = &cycle->arena;
 	struct bt_state *state = scheduler->engine->state;
 	const struct bt_group_members *members;
 	while ((members = bt_pod_groups_take_wanted(state)) != NULL) {
+		if (members->unscheduled_count == cycle->waiting_count) {
+			continue;
+		}
 		struct bt_str namespace_ = bt_symbol_text(&state->symbols, members->namespace_);
 		struct bt_str *names;
 		uint32_t count = bt_group_unscheduled_names(state, members, arena, &names);
@@ -100,7 +110,7 @@ static void activate_wanted(struct bt_scheduler *scheduler, struct bt_arena *are
 			struct bt_object *pod =
 				bt_object_store_wake(&scheduler->pods, namespace_, names[i]);
 			if (pod != NULL) {
-				(void)bt_queue_activate(scheduler->queue, pod, now_ns);
+				(void)bt_queue_activate(scheduler->queue, pod, cycle->now_ns);
 			}
 		}
 	}
@@ -508,7 +518,7 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 	result->cycle->group = NULL;
 	result->diagnosis.statuses = scheduler->engine->statuses;
 	bool is_reserved = bt_engine_reserve(scheduler->engine, &entry->pod, result);
-	activate_wanted(scheduler, &cycle->arena, cycle->now_ns);
+	activate_wanted(cycle);
 	if (!is_reserved) {
 		bt_scheduler_announce_devices(scheduler, cycle->now_ns);
 		bt_scheduler_warn_of_forget(scheduler, result);
@@ -757,6 +767,7 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct group_run run = {0};
 	cycle->cycle_count = bt_queue_scheduling_cycle(scheduler->queue);
+	cycle->waiting_count = cycle->members.count;
 	cycle->shared = (struct bt_group_state){
 		.arena = &cycle->arena,
 		.data = BT_ARENA_NEW_ARRAY(
@@ -776,12 +787,13 @@ static void run_cycle(struct bt_group_cycle *cycle)
 		if (cycle->preempts && run.status.code == BT_STATUS_UNSCHEDULABLE) {
 			preempt(cycle, &run);
 		}
-		activate_wanted(scheduler, &cycle->arena, cycle->now_ns);
+		activate_wanted(cycle);
 		bt_scheduler_announce_devices(scheduler, cycle->now_ns);
 	}
 	cycle->attempt.message = bt_status_message_str(&run.status, &cycle->arena);
 	cycle->attempt.member_count = cycle->members.count;
 	for (uint32_t i = 0; i < cycle->members.count; i++) {
+		cycle->waiting_count = cycle->members.count - i - 1;
 		submit_member(cycle, &run, cycle->members.items[i],
 			run.tries != NULL ? &run.tries[i] : NULL);
 	}

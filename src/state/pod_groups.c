@@ -157,9 +157,11 @@ static void set_member(struct bt_group_members *members, struct bt_group_member 
 	struct bt_group_member changed)
 {
 	members->scheduled_count -= is_scheduled(member);
+	members->unscheduled_count -= member->is_unscheduled;
 	members->snapshot_count -= member->is_in_snapshot && !is_scheduled(member);
 	*member = changed;
 	members->scheduled_count += is_scheduled(member);
+	members->unscheduled_count += member->is_unscheduled;
 	members->snapshot_count += member->is_in_snapshot && !is_scheduled(member);
 }
 

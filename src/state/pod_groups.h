@@ -30,6 +30,7 @@ struct bt_group_members {
 	struct bt_map by_uid;
 	/** Members that are assumed or assigned in the cache. */
 	uint32_t scheduled_count;
+	uint32_t unscheduled_count;
 	/** Members that only the snapshot of the running cycle has assumed. */
 	uint32_t snapshot_count;
 	/** GangScheduling wants the unscheduled members activated; listed in wanted. */

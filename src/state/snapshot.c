@@ -318,6 +318,7 @@ static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 	return at > 0 ? at - 1 : snapshot->assumed_pods.count;
 }
 
+/** The pod is not assumed there: looking for it costs more than the rest. */
 int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
 	uint32_t label_set, uint32_t slot, struct berth_error *err)
 {
@@ -328,11 +329,6 @@ int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, 
 	if (pod->metadata.uid.length == 0) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
-	}
-	if (find_assumed(state, pod->metadata.uid) != state->snapshot.assumed_pods.count) {
-		return bt_error_set(err, BERTH_ERR_STATE,
-			"pod \"%.*s\" is already assumed in the snapshot",
-			BT_STR_ARG(pod->metadata.uid));
 	}
 	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
 	bt_pod_record_fill(state, &record, pod);
@@ -350,6 +346,13 @@ int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, 
 int bt_snapshot_assume_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
+	if (pod->metadata.uid.length != 0 &&
+		find_assumed(state, pod->metadata.uid) != state->snapshot.assumed_pods.count) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"pod \"%.*s\" is already assumed in the snapshot",
+			BT_STR_ARG(pod->metadata.uid));
+	}
+
 	uint32_t shape = bt_shape_ref_pod(&state->shapes, pod, false);
 	uint32_t label_set = bt_label_set_ref_map(&state->label_sets, &pod->metadata.labels);
 	uint32_t slot = bt_node_table_acquire(&state->nodes, pod->spec.node_name);
