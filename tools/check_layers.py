@@ -49,7 +49,7 @@ LAYERS = {
     "schema": ["api", "codec", "base"],
     "net": ["codec", "base"],
     "client": ["net", "schema", "metrics", "api", "codec", "base"],
-    "server": ["net", "schema", "cel", "api", "codec", "base"],
+    "server": ["net", "schema", "cel", "metrics", "api", "codec", "base"],
     "daemon": ["client", "server", "net", "schema", "metrics", "lib", "sched", "queue",
                "plugins", "framework", "dra", "cel", "state", "config", "api", "codec", "base"],
     "cluster": ["daemon", "server", "schema", "sched", "queue", "plugins", "framework", "dra",

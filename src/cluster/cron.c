@@ -2,8 +2,11 @@
 #include "cluster/cron.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "api/time.h"
+#include "base/alloc.h"
 #include "base/compiler.h"
 
 #define MINUTE 60
@@ -241,14 +244,137 @@ static bool day_fits(const struct bt_cron *cron, int64_t day_start)
 	return cron->any_day || cron->any_weekday ? day_ok && weekday_ok : day_ok || weekday_ok;
 }
 
-int64_t bt_cron_next(const struct bt_cron *cron, int64_t after)
+/* --- zones --- */
+
+#define ZONE_FOLDER "/usr/share/zoneinfo/"
+#define ZONE_BYTES_MAX 65536
+#define ZONE_HEADER_BYTES 44
+#define ZONE_TYPE_BYTES 6
+
+static int64_t big_endian(const unsigned char *bytes, uint32_t count)
+{
+	uint64_t value = bytes[0] >= 128 ? UINT64_MAX : 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		value = value << 8 | bytes[i];
+	}
+	return (int64_t)value;
+}
+
+/** A file of RFC 9636: header and block of 32-bit times, header and block of 64-bit times. */
+static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron_zone *out_zone)
+{
+	size_t at = 0;
+	/* isutcnt, isstdcnt, leapcnt, timecnt, typecnt, charcnt */
+	uint64_t counts[6];
+	struct bt_cron_zone zone = {0};
+
+	for (int version = 1; version <= 2; version++) {
+		uint32_t time_bytes = version == 1 ? 4 : 8;
+		uint64_t block;
+
+		if (length - at < ZONE_HEADER_BYTES || memcmp(bytes + at, "TZif", 4) != 0) {
+			return false;
+		}
+		for (uint32_t i = 0; i < 6; i++) {
+			int64_t count = big_endian(bytes + at + 20 + (size_t)4 * i, 4);
+			if (count < 0 || count > ZONE_BYTES_MAX) {
+				return false;
+			}
+			counts[i] = (uint64_t)count;
+		}
+		at += ZONE_HEADER_BYTES;
+		block = counts[3] * (time_bytes + 1) + counts[4] * ZONE_TYPE_BYTES + counts[5] +
+			counts[2] * (time_bytes + 4) + counts[1] + counts[0];
+		if (block > length - at) {
+			return false;
+		}
+		at += version == 1 ? block : 0;
+	}
+	const unsigned char *indexes = bytes + at + counts[3] * 8;
+	const unsigned char *types = indexes + counts[3];
+
+	if (counts[4] == 0) {
+		return false;
+	}
+	for (uint64_t i = 0; i < counts[3]; i++) {
+		if (indexes[i] >= counts[4]) {
+			return false;
+		}
+	}
+	zone.first = (int32_t)big_endian(types, 4);
+	zone.count = (uint32_t)counts[3];
+	zone.from = BT_NEW_ARRAY(int64_t, zone.count);
+	zone.offsets = BT_NEW_ARRAY(int32_t, zone.count);
+	for (uint32_t i = 0; i < zone.count; i++) {
+		zone.from[i] = big_endian(bytes + at + (size_t)8 * i, 8);
+		zone.offsets[i] =
+			(int32_t)big_endian(types + (size_t)indexes[i] * ZONE_TYPE_BYTES, 4);
+	}
+	*out_zone = zone;
+	return true;
+}
+
+bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone)
+{
+	struct bt_strbuf path = {0};
+	unsigned char *bytes;
+	size_t length = 0;
+	FILE *file;
+	bool is_read;
+
+	/* Names come from users: nothing outside of the folder. */
+	for (uint32_t i = 0; i < name.length; i++) {
+		char letter = name.data[i];
+		bool allowed = (letter >= 'A' && letter <= 'Z') ||
+			(letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') ||
+			letter == '_' || letter == '-' || letter == '+' ||
+			(letter == '/' && i != 0);
+		if (!allowed) {
+			return false;
+		}
+	}
+	if (name.length == 0 || name.length > 100) {
+		return false;
+	}
+	bt_strbuf_printf(&path, ZONE_FOLDER "%.*s", BT_STR_ARG(name));
+	file = fopen(bt_strbuf_c(&path), "rbe");
+	bt_strbuf_finish(&path);
+	if (file == NULL) {
+		return false;
+	}
+	bytes = BT_NEW_ARRAY(unsigned char, ZONE_BYTES_MAX);
+	length = fread(bytes, 1, ZONE_BYTES_MAX, file);
+	is_read = ferror(file) == 0 && parse_zone(bytes, length, out_zone);
+	(void)fclose(file);
+	bt_free(bytes);
+	return is_read;
+}
+
+void bt_cron_zone_finish(struct bt_cron_zone *zone)
+{
+	bt_free(zone->from);
+	bt_free(zone->offsets);
+	*zone = (struct bt_cron_zone){0};
+}
+
+static int64_t offset_at(const struct bt_cron_zone *zone, int64_t time)
+{
+	int32_t offset = zone->first;
+
+	for (uint32_t i = 0; i < zone->count && zone->from[i] <= time; i++) {
+		offset = zone->offsets[i];
+	}
+	return offset;
+}
+
+/* --- times --- */
+
+static int64_t next_local(const struct bt_cron *cron, int64_t after)
 {
 	int64_t time = (after / MINUTE + 1) * MINUTE;
 	int64_t day = time / DAY * DAY;
 
-	if (cron->every_seconds != 0) {
-		return after + cron->every_seconds;
-	}
 	for (int i = 0; i < YEARS_MAX * 366; i++, day += DAY, time = day) {
 		if (!day_fits(cron, day)) {
 			continue;
@@ -264,7 +390,33 @@ int64_t bt_cron_next(const struct bt_cron *cron, int64_t after)
 	return 0;
 }
 
-int64_t bt_cron_last(const struct bt_cron *cron, int64_t from, int64_t until)
+int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t after)
+{
+	int64_t local;
+	int64_t before;
+	int64_t offset;
+	int64_t time;
+
+	if (cron->every_seconds != 0) {
+		return after + cron->every_seconds;
+	}
+	local = after + offset_at(zone, after);
+	do {
+		local = next_local(cron, local);
+		if (local == 0) {
+			return 0;
+		}
+		/* The offset at that time, which may follow a change. An hour that is repeated
+		 * counts once, in one that is left out the clock goes on without the change. */
+		before = offset_at(zone, after);
+		offset = offset_at(zone, local - before);
+		time = local - (offset_at(zone, local - offset) == offset ? offset : before);
+	} while (time <= after);
+	return time;
+}
+
+int64_t bt_cron_last(
+	const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t from, int64_t until)
 {
 	int64_t best = 0;
 
@@ -275,10 +427,10 @@ int64_t bt_cron_last(const struct bt_cron *cron, int64_t from, int64_t until)
 	/* Widening looks back, so that a long pause does not mean a walk through every minute. */
 	for (int64_t window = HOUR; best == 0; window *= 24) {
 		bool whole = until - window <= from;
-		int64_t time = bt_cron_next(cron, whole ? from : until - window);
+		int64_t time = bt_cron_next(cron, zone, whole ? from : until - window);
 		while (time != 0 && time <= until) {
 			best = time;
-			time = bt_cron_next(cron, time);
+			time = bt_cron_next(cron, zone, time);
 		}
 		if (whole) {
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CronJobs: a Job at each time of a schedule. Spec: 14b section 6.3. Schedules are in UTC. */
+/** CronJobs: a Job at each time of a schedule. Spec: 14b section 6.3. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -176,6 +176,8 @@ static void keep_schedule(struct pass *pass)
 	struct bt_str policy = bt_json_text_at(sync->object, "spec.concurrencyPolicy");
 	int64_t deadline = bt_json_int64_at(sync->object, "spec.startingDeadlineSeconds", -1);
 	int64_t from = bt_tree_seconds(sync->object, "status.lastScheduleTime");
+	struct bt_str zone_name = bt_json_text_at(sync->object, "spec.timeZone");
+	struct bt_cron_zone zone = {0};
 	struct bt_cron cron;
 	int64_t due;
 	int64_t next;
@@ -185,14 +187,20 @@ static void keep_schedule(struct pass *pass)
 			BT_STR_ARG(text));
 		return;
 	}
+	if (zone_name.length != 0 && !bt_cron_zone_read(zone_name, &zone)) {
+		bt_sync_event(sync, "Warning", "UnknownTimeZone", "invalid timeZone: \"%.*s\"",
+			BT_STR_ARG(zone_name));
+		return;
+	}
 	if (from == 0) {
 		from = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
 	}
-	next = bt_cron_next(&cron, sync->now_seconds);
+	next = bt_cron_next(&cron, &zone, sync->now_seconds);
 	if (next != 0) {
 		bt_hub_enqueue_periodic(sync->hub, sync->key, bt_ns_of_seconds(next));
 	}
-	due = from < sync->now_seconds ? bt_cron_last(&cron, from, sync->now_seconds) : 0;
+	due = from < sync->now_seconds ? bt_cron_last(&cron, &zone, from, sync->now_seconds) : 0;
+	bt_cron_zone_finish(&zone);
 	if (due == 0) {
 		return;
 	}

@@ -147,6 +147,8 @@ struct bt_api_answer {
 	/** In the arena of the call, complete with kind and apiVersion: a Status, a Scale, a
 	 * review, or an object that was not stored (dry run). */
 	struct bt_json_value *document;
+	/** Plain text in place of an object; absent: none. In the arena of the call. */
+	struct bt_str text;
 	struct bt_failure failure;
 	/** Texts for Warning headers. */
 	uint32_t warning_count;

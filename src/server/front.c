@@ -85,6 +85,7 @@ void bt_front_end(struct bt_front_call *call)
 		bt_watchers_cancel(front->watchers, call->wait);
 	}
 	bt_front_drop_held(call);
+	bt_front_count(call);
 	bool is_large = call->arena.total_bytes > SPARE_BYTES_MAX ||
 		call->body.capacity > SPARE_BYTES_MAX || call->yaml.capacity > SPARE_BYTES_MAX;
 	if (is_large || front->spare_count >= SPARE_CALLS_MAX) {
@@ -197,6 +198,7 @@ struct bt_front *bt_front_create_bare(
 	front->watches_max = options->watches_max;
 	front->watchers = bt_watchers_create(options->api, bt_prng_next(prng));
 	bt_prng_init(&front->prng, bt_prng_next(prng));
+	bt_front_metrics_init(front);
 	struct bt_arena *arena = &front->arena;
 	front->token_count = options->token_count;
 	front->tokens = BT_ARENA_NEW_ARRAY(arena, struct bt_front_token, options->token_count);
@@ -250,6 +252,7 @@ void bt_front_destroy(struct bt_front *front)
 	}
 	bt_http_server_destroy(front->server);
 	bt_watchers_destroy(front->watchers);
+	bt_metrics_destroy(front->metrics);
 	while (front->spare != NULL) {
 		struct bt_front_call *call = front->spare;
 		front->spare = call->next;

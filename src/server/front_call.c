@@ -55,6 +55,11 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 		bt_front_send_failure(call);
 		return;
 	}
+	if (answer->text.data != NULL) {
+		bt_front_send_text(
+			call, answer->code, bt_arena_str(&call->arena, answer->text).data);
+		return;
+	}
 	if (answer->object == NULL && !is_of_resource(call, answer->document)) {
 		bt_front_send_document(call, answer->code, answer->document);
 		return;

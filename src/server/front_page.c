@@ -125,6 +125,7 @@ static void send_discovery(struct bt_front_call *call)
 	case BT_ROUTE_BROKEN:
 	case BT_ROUTE_MISSING:
 	case BT_ROUTE_HEALTH:
+	case BT_ROUTE_METRICS:
 	case BT_ROUTE_CORE:
 	case BT_ROUTE_GROUPS:
 	case BT_ROUTE_OPENID_CONFIGURATION:
@@ -180,6 +181,7 @@ void bt_front_page(struct bt_front_call *call)
 	case BT_ROUTE_ROOT:
 	case BT_ROUTE_VERSION:
 	case BT_ROUTE_HEALTH:
+	case BT_ROUTE_METRICS:
 	case BT_ROUTE_CORE:
 	case BT_ROUTE_GROUPS:
 	case BT_ROUTE_GROUP:
@@ -197,6 +199,8 @@ void bt_front_page(struct bt_front_call *call)
 		bt_front_send_failure(call);
 	} else if (call->route.kind == BT_ROUTE_HEALTH) {
 		send_health(call);
+	} else if (call->route.kind == BT_ROUTE_METRICS) {
+		bt_front_send_metrics(call);
 	} else if (call->route.kind == BT_ROUTE_CORE || call->route.kind == BT_ROUTE_GROUPS) {
 		send_groups(call, call->route.kind == BT_ROUTE_CORE);
 	} else if (call->route.kind == BT_ROUTE_OPENID_CONFIGURATION ||

@@ -7,6 +7,7 @@
  * front_page.c (everything else), front_answer.c (answers).
  */
 #include "base/prng.h"
+#include "metrics/metrics.h"
 #include "server/discovery.h"
 #include "server/front.h"
 #include "server/query.h"
@@ -79,6 +80,9 @@ struct bt_front {
 	struct bt_front_call *held_last;
 	struct bt_front_call *spare;
 	uint32_t spare_count;
+	struct bt_metrics *metrics;
+	struct bt_metric *requests;       /* of metrics */
+	struct bt_metric *stored_objects; /* likewise */
 	struct bt_front_cached openapi_v2;
 	struct bt_front_cached openapi_v2_protobuf;
 	struct bt_front_cached openapi_index;
@@ -121,6 +125,13 @@ void bt_front_openapi(struct bt_front_call *call);
 /** Adds the ETag; false: the client has it, and was told so. */
 BT_MUST_USE bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash);
 void bt_front_cached_finish(struct bt_front_cached *cached);
+
+/** --- front_metrics.c --- */
+
+void bt_front_metrics_init(struct bt_front *front);
+/** A request for a resource is over. */
+void bt_front_count(struct bt_front_call *call);
+void bt_front_send_metrics(struct bt_front_call *call);
 
 /** --- front_answer.c --- */
 

@@ -179,6 +179,9 @@ static enum bt_route_kind parse_other(
 		count == 3) {
 		return BT_ROUTE_OPENID_KEYS;
 	}
+	if (is(segments, 0, "metrics") && count == 1) {
+		return BT_ROUTE_METRICS;
+	}
 	if (is(segments, 0, "swagger-2.0.0.pb-v1") && count == 1) {
 		return BT_ROUTE_OPENAPI_V2;
 	}

@@ -14,6 +14,7 @@ enum bt_route_kind {
 	BT_ROUTE_ROOT,                 /* / */
 	BT_ROUTE_VERSION,              /* /version */
 	BT_ROUTE_HEALTH,               /* /healthz, /livez, /readyz; text: which */
+	BT_ROUTE_METRICS,              /* /metrics */
 	BT_ROUTE_CORE,                 /* /api */
 	BT_ROUTE_GROUPS,               /* /apis */
 	BT_ROUTE_GROUP,                /* /apis/<group> */

@@ -3,6 +3,9 @@
 #include "codec/json_same.h"
 #include "server/write.h"
 
+/** Annotation of pods: what the log of each container says. */
+#define BT_ANNOTATION_LOG "berth.dev/log"
+
 void bt_call_finalize(struct bt_call *call)
 {
 	struct bt_json_value *object = call->request->body;
@@ -54,7 +57,14 @@ void bt_call_refuse_connection(struct bt_call *call)
 	struct bt_str container = containers->count != 0
 		? bt_json_text_at(containers->elements[0], "name")
 		: BT_STR("");
+	const struct bt_json_value *log =
+		bt_json_find(bt_json_object_at(pod, "metadata.annotations"), BT_ANNOTATION_LOG);
 	const char *lack = "cannot be connected to";
+	if (subresource == BT_SUBRESOURCE_LOG && log != NULL) {
+		call->answer->text = bt_arena_str(call->arena, log->text);
+		call->answer->code = 200;
+		return;
+	}
 	if (subresource == BT_SUBRESOURCE_LOG) {
 		lack = "has no logs";
 	}

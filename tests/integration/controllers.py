@@ -3,6 +3,7 @@
 """What controllers and node agents of `berth up` do, as Kubernetes documents it: services and their
 endpoints, workloads, quotas, namespaces, autoscaling. Requests are plain JSON."""
 import json
+import os
 
 import up
 
@@ -779,6 +780,31 @@ def test_orphans_of_a_deployment(cluster):
     assert not items(cluster, APPS % name + "replicasets") and not pods(cluster, name)
 
 
+def test_logs(cluster):
+    name = namespace(cluster, "logs")
+    call(cluster, "POST", CORE % name + "pods",
+         pod("talks", {}, {"berth.dev/log": "hello\nworld\n"}))
+    call(cluster, "POST", CORE % name + "pods", pod("silent"))
+    status, headers, body = cluster.request("GET", CORE % name + "pods/talks/log?container=c")
+    assert status == 200 and body == b"hello\nworld\n", body
+    assert headers["Content-Type"].startswith("text/plain")
+    assert "has no logs" in call(
+        cluster, "GET", CORE % name + "pods/silent/log", None, 400)["message"]
+
+
+def test_metrics_of_the_server(cluster):
+    call(cluster, "GET", "/api/v1/nodes")
+    status, body = cluster.get("/metrics")
+    assert status == 200
+    lines = body.decode().splitlines()
+    stored = {line.split('"')[1]: float(line.split()[-1]) for line in lines
+              if line.startswith("apiserver_storage_objects{")}
+    assert stored["nodes"] == 3 and stored["namespaces"] >= 4, stored
+    assert any(line.startswith('apiserver_request_total{code="200",group="",resource="nodes",'
+                               'scope="cluster",subresource="",verb="LIST",version="v1"} ')
+               for line in lines), lines[:20]
+
+
 # --- CronJobs, in a cluster whose clock runs faster ---
 
 def cron_job(cluster, cron_name, policy="Allow", **more):
@@ -800,7 +826,7 @@ def test_cron_jobs(program):
         namespace(cluster, "cron")
         for policy in ["Allow", "Forbid", "Replace"]:
             cron_job(cluster, policy.lower(), policy)
-        cron_job(cluster, "zone", timeZone="Europe/Berlin", suspend=True)
+        cron_job(cluster, "zone", timeZone="Europe/Berlin")
         cron_job(cluster, "suspended", suspend=True)
         up.wait_for("two jobs", lambda: len(jobs_of(cluster, "allow")) >= 2)
         first = up.wait_for("a job", lambda: jobs_of(cluster, "replace"))
@@ -813,6 +839,8 @@ def test_cron_jobs(program):
         assert len(active) == 1, active
         assert len(jobs_of(cluster, "forbid")) == 1
         assert not jobs_of(cluster, "suspended")
+        if os.path.exists("/usr/share/zoneinfo/Europe/Berlin"):
+            assert jobs_of(cluster, "zone")
 
 
 if __name__ == "__main__":

@@ -421,7 +421,7 @@ START_TEST(test_cron__next_times)
 		if (!parsed) {
 			continue;
 		}
-		next = bt_cron_next(&cron, start);
+		next = bt_cron_next(&cron, &(const struct bt_cron_zone){0}, start);
 		ck_assert_msg(next == (rows[i].wait == -2 ? 0 : start + rows[i].wait), "%s: %lld",
 			rows[i].schedule, (long long)(next - start));
 	}
@@ -431,13 +431,56 @@ END_TEST
 START_TEST(test_cron__last_of_a_long_pause)
 {
 	const int64_t now = INT64_C(1800000000) + 59;
+	const struct bt_cron_zone utc = {0};
 	struct bt_cron cron;
 
 	ck_assert(bt_cron_parse(BT_STR("* * * * *"), &cron));
-	ck_assert_int_eq(bt_cron_last(&cron, 0, now), INT64_C(1800000000));
+	ck_assert_int_eq(bt_cron_last(&cron, &utc, 0, now), INT64_C(1800000000));
 	ck_assert(bt_cron_parse(BT_STR("0 0 1 1 *"), &cron));
-	ck_assert_int_eq(bt_cron_last(&cron, 0, now), INT64_C(1798761600));
-	ck_assert_int_eq(bt_cron_last(&cron, INT64_C(1798761600), now), 0);
+	ck_assert_int_eq(bt_cron_last(&cron, &utc, 0, now), INT64_C(1798761600));
+	ck_assert_int_eq(bt_cron_last(&cron, &utc, INT64_C(1798761600), now), 0);
+}
+END_TEST
+
+START_TEST(test_cron__zones)
+{
+	/* From 01:00 UTC one hour ahead of UTC becomes two, and back a day later. */
+	static int64_t from[] = {86400 + 3600, 2 * 86400 + 3600};
+	static int32_t offsets[] = {7200, 3600};
+	const struct bt_cron_zone zone = {2, from, offsets, 3600};
+	static const struct {
+		const char *schedule;
+		int64_t after;
+		int64_t next;
+	} rows[] = {
+		{"0 12 * * *", 0, 11 * 3600},
+		{"0 12 * * *", 86400, 86400 + 10 * 3600},
+		{"0 12 * * *", 2 * 86400 + 3600, 2 * 86400 + 11 * 3600},
+		/* 02:30 is left out on the first day, and comes twice on the second. */
+		{"30 2 * * *", 86400, 86400 + 5400},
+		{"30 2 * * *", 86400 + 5400, 2 * 86400 + 1800},
+		{"30 2 * * *", 2 * 86400 + 1800, 3 * 86400 + 5400},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_cron cron;
+
+		ck_assert(bt_cron_parse(bt_str_from(rows[i].schedule), &cron));
+		ck_assert_msg(bt_cron_next(&cron, &zone, rows[i].after) == rows[i].next,
+			"row %zu: %lld", i, (long long)bt_cron_next(&cron, &zone, rows[i].after));
+	}
+}
+END_TEST
+
+START_TEST(test_cron__names_of_zones)
+{
+	static const char *const bad[] = {
+		"", "No/Where", "../../etc/passwd", "/etc/passwd", "Europe/../UTC", "UTC\n"};
+	struct bt_cron_zone zone;
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(bad); i++) {
+		ck_assert_msg(!bt_cron_zone_read(bt_str_from(bad[i]), &zone), "%s", bad[i]);
+	}
 }
 END_TEST
 
@@ -447,4 +490,5 @@ BT_TEST_MAIN("job", test_job__edge_14b_29_three_completions_two_at_a_time,
 	test_job__other_shapes_are_no_gangs, test_job__takes_the_workload_of_a_user,
 	test_job__ambiguous_workloads_make_no_gang, test_job__suspended_has_no_pods,
 	test_job__deadline_and_time_to_live, test_job__pods_of_a_deleted_job_can_go,
-	test_cron_job__makes_jobs_on_time, test_cron__next_times, test_cron__last_of_a_long_pause)
+	test_cron_job__makes_jobs_on_time, test_cron__next_times, test_cron__last_of_a_long_pause,
+	test_cron__zones, test_cron__names_of_zones)
