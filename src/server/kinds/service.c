@@ -159,6 +159,15 @@ void bt_rule_service(
 	if (has_type(spec, "ExternalName")) {
 		(void)bt_kinds_check_given(errors, place, spec, "externalName");
 	}
+	/* There is one family; only what has no addresses of its own may ask for two. */
+	bool is_selectorless_headless = bt_json_object_at(spec, "selector")->count == 0 &&
+		bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None");
+	if (bt_str_equal_c(bt_kinds_text(spec, "ipFamilyPolicy"), "RequireDualStack") &&
+		!is_selectorless_headless && !check->write->restoring) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "ipFamilyPolicy"),
+			bt_json_find(spec, "ipFamilyPolicy"),
+			"this cluster is not configured for dual-stack services");
+	}
 }
 
 static void validate_update(const struct bt_write *write, const struct bt_json_value *old,

@@ -198,6 +198,12 @@ END_TEST
 static const struct refusal_row other_rows[] = {
 	{"namespace name", "namespaces", "", "{'metadata':{'name':'a.b'}}", 422,
 		"metadata.name: Invalid value: \"a.b\": a lowercase RFC 1123 label must"},
+	{"service of two families", "services", "default/",
+		"{'metadata':{'name':'s'},'spec':{'ipFamilyPolicy':'RequireDualStack','ports':[{"
+		"'port':1}],'selector':{'a':'b'}}}",
+		422,
+		"spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not "
+		"configured for dual-stack services"},
 	{"service name", "services", "default/",
 		"{'metadata':{'name':'1a'},'spec':{'ports':[{'port':1}]}}", 422,
 		"metadata.name: Invalid value: \"1a\""},
