@@ -57,7 +57,7 @@ START_TEST(test_routes__kinds)
 		{"/openapi/v3/", BT_ROUTE_OPENAPI_V3, ""},
 		{"/openapi/v3/apis/apps/v1", BT_ROUTE_OPENAPI_V3, "apis/apps/v1"},
 		{"/openapi", BT_ROUTE_UNKNOWN, ""},
-		{"/metrics", BT_ROUTE_UNKNOWN, ""},
+		{"/metrics", BT_ROUTE_METRICS, ""},
 		{"/api/v1/%zz", BT_ROUTE_BROKEN, ""},
 		{"/api/v1/pods%00", BT_ROUTE_BROKEN, ""},
 		{"/%61pi/v1", BT_ROUTE_RESOURCES, ""},
