@@ -197,7 +197,10 @@ static void point_at_tab(struct berth_error *err)
 
 static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)
 {
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, NULL);
+	/* As kubectl reads files: of a repeated key the last value wins. */
+	struct bt_strbuf repeated = {0};
+	struct bt_yaml_limits limits = {.duplicates = &repeated};
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
 	struct bt_strbuf json = {0};
 	int result = 0;
 	for (;;) {
@@ -221,6 +224,7 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 	}
 	bt_strbuf_finish(&json);
 	bt_yaml_reader_destroy(reader);
+	bt_strbuf_finish(&repeated);
 	return result;
 }
 #else

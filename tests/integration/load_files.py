@@ -223,6 +223,17 @@ def test_unknown_kinds_are_left_out(program):
             assert "loaded 1 objects" in cluster.output()
 
 
+def test_of_repeated_keys_the_last_counts(program):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "twice.yaml")
+        with open(path, "w") as file:
+            file.write("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n"
+                "data: {k: '1', k: '2'}\n")
+        with program.up(*FAST, "-f", path) as cluster:
+            found = cluster.json("GET", "/api/v1/namespaces/default/configmaps/a")[1]
+            assert found["data"] == {"k": "2"}, found
+
+
 def test_errors_say_where(program):
     rows = [
         ("bad.yaml", "a: [", ["bad.yaml", "document 1"]),
