@@ -77,6 +77,8 @@ static void try_apply(struct bt_arena *arena, struct bt_str document, struct bt_
 	if (live->type != BT_JSON_OBJECT || applied->type != BT_JSON_OBJECT) {
 		return;
 	}
+	int checked = bt_apply_check(message, applied, NULL);
+	BT_ASSERT(checked == 0 || checked == BERTH_ERR_INVALID);
 	if (bt_apply(arena, &writer, false, live, applied, &first, &conflicts, NULL) != 0 &&
 		bt_apply(arena, &writer, true, live, applied, &first, &conflicts, NULL) != 0) {
 		return;
@@ -85,7 +87,7 @@ static void try_apply(struct bt_arena *arena, struct bt_str document, struct bt_
 	BT_ASSERT(bt_apply(arena, &writer, false, first, applied, &second, &conflicts, NULL) == 0);
 	BT_ASSERT(bt_json_same(first, second));
 	writer.manager = BT_STR("b");
-	bt_apply_record_update(arena, &writer, true, first, live);
+	bt_apply_record_update(arena, &writer, first, live);
 	check_sound(arena, live);
 }
 

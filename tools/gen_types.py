@@ -555,6 +555,8 @@ def write_field(tables, message, field, key_lists):
         row.append(f".flags = {' | '.join(flags)}")
     if field.message:
         row.append(f".message = &messages[{tables.messages[field.message].index}]")
+    if field.go_type:
+        row.append(f'.go_type = "{message.package.split("/")[1]}.{field.go_type}"')
     if field.merge_key:
         row.append(f'.merge_key = "{field.merge_key}"')
     if field.keys:

@@ -276,6 +276,22 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 	return result < 0 ? bt_error_wrap(err, result, "--data-dir") : 0;
 }
 
+/**
+ * Finalizers of claims and volumes need the controllers that remove them. Without any controller of
+ * volumes the API does what a kube-apiserver alone does.
+ */
+static bool protects_storage(const struct bt_controllers_options *controllers)
+{
+	static const char *const names[] = {"persistentvolume-binder-controller",
+		"persistentvolumeclaim-protection-controller",
+		"persistentvolume-protection-controller"};
+	size_t count = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		count += bt_controllers_has(controllers, names[i]) ? 1 : 0;
+	}
+	return count == 0 || count == BT_ARRAY_LENGTH(names);
+}
+
 int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluster **out_cluster,
 	struct berth_error *err)
 {
@@ -306,11 +322,7 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		.admit_service_account =
 			bt_controllers_has(controllers, "serviceaccount-controller"),
 		.admit_taint_nodes = bt_controllers_has(controllers, "node-lifecycle-controller"),
-		.admit_storage_protection =
-			bt_controllers_has(controllers, "persistentvolume-binder-controller") &&
-			bt_controllers_has(
-				controllers, "persistentvolumeclaim-protection-controller") &&
-			bt_controllers_has(controllers, "persistentvolume-protection-controller"),
+		.admit_storage_protection = protects_storage(controllers),
 		.admit_pod_group_protection =
 			bt_controllers_has(controllers, "podgroup-protection-controller"),
 		.generic_workload = bt_gate_enabled(&gates, BT_GATE_GENERIC_WORKLOAD),

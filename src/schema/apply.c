@@ -71,9 +71,8 @@ static void report(struct conflict_list *list, struct bt_apply_conflicts *out_co
  * for what is excused.
  */
 static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
-	const struct bt_manager *self, const struct bt_field_set *changed,
-	const struct bt_spot *root, const struct bt_json_value *object, struct conflict_list *list,
-	const struct bt_field_set *excused)
+	const struct bt_manager *self, const struct bt_field_changes *changes,
+	struct conflict_list *list, const struct bt_field_set *excused)
 {
 	for (uint32_t i = 0; i < managers->count; i++) {
 		struct bt_manager *manager = &managers->items[i];
@@ -81,7 +80,7 @@ static void take_from_others(struct bt_arena *arena, struct bt_managers *manager
 			continue;
 		}
 		const struct bt_field_set *lost =
-			bt_field_set_intersection(arena, manager->fields, changed);
+			bt_field_set_intersection(arena, manager->fields, changes->changed);
 		const struct bt_field_set *disputed =
 			list != NULL ? bt_field_set_difference(arena, lost, excused) : NULL;
 		if (disputed != NULL) {
@@ -89,7 +88,7 @@ static void take_from_others(struct bt_arena *arena, struct bt_managers *manager
 		} else if (lost != NULL) {
 			manager->fields = bt_field_set_difference(arena, manager->fields, lost);
 		}
-		manager->fields = bt_field_set_existing(arena, manager->fields, root, object);
+		manager->fields = bt_field_set_difference(arena, manager->fields, changes->removed);
 	}
 }
 
@@ -171,10 +170,24 @@ static void note_last_applied(struct bt_arena *arena, const struct bt_apply_writ
 
 /** --- apply --- */
 
-static const struct bt_field_set *owned(struct bt_arena *arena, const struct bt_spot *root,
-	const struct bt_json_value *object, const char *ignored_member)
+/** From old (NULL: nothing) to new, of what this request can write. */
+static struct bt_field_changes changes_of(struct bt_arena *arena,
+	const struct bt_apply_writer *writer, const struct bt_json_value *old,
+	const struct bt_json_value *new_object)
 {
-	return bt_field_set_stripped(arena, bt_field_set_of(arena, root, object), ignored_member);
+	struct bt_spot root = bt_spot_root(writer->message);
+	struct bt_json_value *zero = NULL;
+	if (old == NULL) {
+		/* An object of no values has the members that are always written. */
+		zero = bt_json_new(arena, BT_JSON_OBJECT);
+		(void)bt_json_ensure_object(arena, zero, "metadata");
+		int result = bt_schema_normalise(writer->message, zero, false, arena, NULL, NULL);
+		(void)result; /* there is nothing in it that could be wrong */
+	}
+	struct bt_field_changes changes =
+		bt_field_set_compare(arena, &root, old != NULL ? old : zero, new_object);
+	changes.changed = bt_field_set_stripped(arena, changes.changed, writer->ignored_member);
+	return changes;
 }
 
 /**
@@ -182,10 +195,12 @@ static const struct bt_field_set *owned(struct bt_arena *arena, const struct bt_
  * its annotation says.
  */
 static void note_before_first_apply(struct bt_arena *arena, const struct bt_apply_writer *writer,
-	const struct bt_spot *root, const struct bt_json_value *live,
-	const struct bt_field_set *last_applied, struct bt_managers *managers)
+	const struct bt_json_value *live, const struct bt_field_set *last_applied,
+	struct bt_managers *managers)
 {
-	const struct bt_field_set *all = owned(arena, root, live, NULL);
+	struct bt_apply_writer everything = *writer;
+	everything.ignored_member = NULL;
+	const struct bt_field_set *all = changes_of(arena, &everything, NULL, live).changed;
 	const struct bt_field_set *known = bt_field_set_intersection(arena, all, last_applied);
 	struct bt_apply_writer before = *writer;
 	before.subresource = BT_STR("");
@@ -230,20 +245,23 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	struct bt_managers *managers = bt_managers_read(arena, live, &given);
 	const struct bt_field_set *client = last_applied_fields(arena, writer, live);
 	if (live != NULL && !given) {
-		note_before_first_apply(arena, writer, &root, live, client, managers);
+		note_before_first_apply(arena, writer, live, client, managers);
 	}
 	struct bt_manager *self = bt_managers_of(managers, writer, true);
 	const struct bt_field_set *last = self->fields;
-	const struct bt_field_set *own = owned(arena, &root, applied, writer->ignored_member);
-	bt_apply_prune(arena, &root, object, last, kept_fields(arena, managers, self, own));
-	const struct bt_field_set *changed = bt_field_set_stripped(
-		arena, bt_field_set_changed(arena, &root, live, object), writer->ignored_member);
-	take_from_others(arena, managers, self, changed, &root, object, force ? NULL : conflicts,
+	const struct bt_field_set *own = bt_field_set_stripped(
+		arena, bt_field_set_of(arena, &root, applied), writer->ignored_member);
+	/* the name counts too: a configuration without metadata can remove it */
+	bt_apply_prune(arena, &root, object, last,
+		kept_fields(arena, managers, self, bt_field_set_of(arena, &root, applied)));
+	struct bt_field_changes changes = changes_of(arena, writer, live, object);
+	take_from_others(arena, managers, self, &changes, force ? NULL : conflicts,
 		is_kubectl(writer) ? client : NULL);
 	if (conflicts->total != 0) {
 		return BERTH_ERR_STATE;
 	}
-	if (changed != NULL || !bt_field_set_equal(last, own)) {
+	/* Who only agrees with what is there has no time: such entries come first. */
+	if (changes.changed != NULL || changes.removed != NULL) {
 		self->time = writer->time;
 	}
 	self->fields = own;
@@ -278,30 +296,29 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 /** --- other writes --- */
 
 void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer *writer,
-	bool track, const struct bt_json_value *old, struct bt_json_value *new_object)
+	const struct bt_json_value *old, struct bt_json_value *new_object)
 {
-	bool was_tracked = bt_apply_is_tracked(old);
 	bool given = bt_apply_is_tracked(new_object);
-	if (!was_tracked && !given && !track) {
+	if (old != NULL && !bt_apply_is_tracked(old) && !given) {
 		return;
 	}
-	struct bt_spot root = bt_spot_root(writer->message);
-	struct bt_managers *managers = bt_managers_read(arena, given ? new_object : old, &given);
+	struct bt_managers *managers =
+		bt_managers_read(arena, given || old == NULL ? new_object : old, &given);
 	if (given && managers->count == 0) {
 		/* [{}]: the client wants nobody to own anything */
 		bt_managers_write(arena, managers, new_object);
 		return;
 	}
-	const struct bt_field_set *changed = bt_field_set_stripped(
-		arena, bt_field_set_changed(arena, &root, old, new_object), writer->ignored_member);
+	struct bt_field_changes changes = changes_of(arena, writer, old, new_object);
 	struct bt_manager *self = NULL;
-	if (changed != NULL) {
+	if (changes.changed != NULL || changes.removed != NULL) {
 		self = bt_managers_of(managers, writer, false);
-		self->fields = bt_field_set_union(arena, self->fields, changed);
-		self->fields = bt_field_set_existing(arena, self->fields, &root, new_object);
+		self->fields = bt_field_set_union(arena,
+			bt_field_set_difference(arena, self->fields, changes.removed),
+			changes.changed);
 		self->time = writer->time;
 	}
-	take_from_others(arena, managers, self, changed, &root, new_object, NULL, NULL);
+	take_from_others(arena, managers, self, &changes, NULL, NULL);
 	bt_managers_cap(arena, managers);
 	bt_managers_write(arena, managers, new_object);
 }

@@ -3,7 +3,7 @@
 #define BT_SCHEMA_APPLY_H
 /**
  * Server-side apply, and who owns which field. Owners stand in metadata.managedFields of the object
- * itself. An object without them is not tracked; once applied, it is. Spec: 14 section 12.5.
+ * itself, from its creation on. Spec: 14 section 12.5.
  */
 #include "codec/json_edit.h"
 #include "schema/schema.h"
@@ -56,15 +56,22 @@ BT_MUST_USE int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *w
 	struct bt_json_value **out_object, struct bt_apply_conflicts *out_conflicts,
 	struct berth_error *err);
 
+/**
+ * Whether a configuration fits the schema, as it was sent. BERTH_ERR_INVALID: the error lists every
+ * place that does not (".spec.taints[0]: expected map, got &{x}").
+ */
+BT_MUST_USE int bt_apply_check(const struct bt_schema_message *message,
+	const struct bt_json_value *applied, struct berth_error *err);
+
 /** Whether the object has managedFields: cheap. */
 bool bt_apply_is_tracked(const struct bt_json_value *object);
 
 /**
  * Note a create (old NULL) or update by other means than apply in new_object's managedFields: what
  * changed is the manager's, and no longer others'. managedFields that the client sent are taken
- * over (kubectl migrates owners so); absent ones are those of old; [{}] empties them. Objects that
- * are not tracked stay so, unless track.
+ * over (kubectl migrates owners so); absent ones are those of old; [{}] empties them, and the
+ * object is not tracked until somebody applies.
  */
 void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer *writer,
-	bool track, const struct bt_json_value *old, struct bt_json_value *new_object);
+	const struct bt_json_value *old, struct bt_json_value *new_object);
 #endif

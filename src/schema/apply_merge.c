@@ -16,9 +16,6 @@ static int merge_object(struct bt_arena *arena, const struct bt_spot *spot,
 		const struct bt_json_member *member = &applied->members[i];
 		struct bt_spot at = bt_spot_member(spot, member->name);
 		uint32_t position = bt_name_index_find(&index, member->name);
-		if (member->value->type == BT_JSON_NULL) {
-			continue;
-		}
 		struct bt_json_value *merged = NULL;
 		struct bt_json_value *old =
 			position != BT_MAP_NONE ? live->members[position].value : NULL;
@@ -175,10 +172,9 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_child *child, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)
 {
-	/* Maps may hold what was never recorded, and metadata always does; but of a message that
-	 * nobody owns any part of, what is left are defaults of a choice that is no more. */
-	bool stays = child->spot.map != NULL ||
-		(depth == 0 && bt_str_equal(child->text, BT_STR("metadata")));
+	/* Maps may hold what was never recorded; but of a message that nobody owns any part of,
+	 * what is left are defaults of a choice that is no more. */
+	bool stays = child->spot.map != NULL;
 	if (keep == NULL && (last->member || !stays)) {
 		return false;
 	}

@@ -347,23 +347,26 @@ static void print_edge(struct path_list *list, const struct bt_field_set *set)
 	}
 }
 
+/* Of each object or list, the members that are in the set come before what is deeper. */
 static void list_paths(struct path_list *list, const struct bt_field_set *set)
 {
 	size_t length = list->path.length;
-	if (list->count < list->limit) {
-		print_edge(list, set);
-	}
-	if (set->member) {
+	for (uint32_t i = 0; i < 2 * set->count; i++) {
+		const struct bt_field_set *child = set->children[i % set->count];
+		bool is_member = i < set->count && child->member;
 		if (list->count < list->limit) {
+			print_edge(list, child);
+		}
+		if (is_member && list->count < list->limit) {
 			struct bt_str path = bt_arena_str(list->arena, bt_strbuf_str(&list->path));
 			bt_json_append(list->arena, list->out, bt_json_new_str(list->arena, path));
 		}
-		list->count++;
+		list->count += is_member ? 1U : 0U;
+		if (i >= set->count && child->count != 0) {
+			list_paths(list, child);
+		}
+		list->path.length = length;
 	}
-	for (uint32_t i = 0; i < set->count; i++) {
-		list_paths(list, set->children[i]);
-	}
-	list->path.length = length;
 }
 
 uint32_t bt_field_set_paths(struct bt_arena *arena, const struct bt_field_set *set, uint32_t limit,

@@ -86,14 +86,15 @@ enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_sp
 /** In the order of the list; out_kind and out_texts (count of the list) only with PARTS. */
 enum bt_field_shape bt_field_list_texts(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *list, char *out_kind, struct bt_str **out_texts);
-/** Everything in a value. */
+/** What a configuration names: its leaves, and the elements of its keyed lists. */
 const struct bt_field_set *bt_field_set_of(
 	struct bt_arena *arena, const struct bt_spot *spot, const struct bt_json_value *value);
-/** What is in new_value and was not, or not with this value, in old_value (NULL: nothing). */
-const struct bt_field_set *bt_field_set_changed(struct bt_arena *arena, const struct bt_spot *spot,
+
+struct bt_field_changes {
+	/** What is new or has another value, objects and lists that are new included. */
+	const struct bt_field_set *changed;
+	const struct bt_field_set *removed;
+};
+struct bt_field_changes bt_field_set_compare(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *old_value, const struct bt_json_value *new_value);
-/** The places of the set that exist in the value. */
-const struct bt_field_set *bt_field_set_existing(struct bt_arena *arena,
-	const struct bt_field_set *set, const struct bt_spot *spot,
-	const struct bt_json_value *value);
 #endif

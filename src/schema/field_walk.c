@@ -11,9 +11,10 @@
 /** --- parts of a value --- */
 
 /** {"containerPort":80,"protocol":"TCP"}; false when a key is missing. */
-static bool write_key(
-	const char *const *keys, const struct bt_json_value *element, struct bt_strbuf *out)
+static bool write_key(const struct bt_schema_field *list, const struct bt_json_value *element,
+	struct bt_strbuf *out)
 {
+	const char *const *keys = list->list_keys;
 	const char *sorted[LIST_KEYS_MAX];
 	uint32_t count = 0;
 	struct bt_json_writer writer;
@@ -28,14 +29,22 @@ static bool write_key(
 	bt_json_begin_object(&writer);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_json_value *value = bt_json_find(element, sorted[i]);
+		const struct bt_schema_field *field =
+			bt_schema_field_find(list->message, bt_str_from(sorted[i]), NULL);
 		bt_json_write_name_c(&writer, sorted[i]);
 		if (bt_spot_scalar_text(value).data != NULL) {
 			bt_json_write_value(&writer, value);
-		} else if (value == NULL && strcmp(sorted[i], "protocol") == 0) {
-			/* the only key member with a default */
-			bt_json_write_c(&writer, "TCP");
-		} else {
+		} else if (value != NULL) {
 			return false;
+		} else if (strcmp(sorted[i], "protocol") == 0) {
+			/* the only key member with a default that is not its zero value */
+			bt_json_write_c(&writer, "TCP");
+		} else if (field == NULL || (field->flags & BT_SCHEMA_ALWAYS) == 0) {
+			return false;
+		} else if (field->type == BT_SCHEMA_STRING) {
+			bt_json_write_c(&writer, "");
+		} else {
+			bt_json_write_raw(&writer, BT_STR("0"));
 		}
 	}
 	bt_json_end_object(&writer);
@@ -47,8 +56,7 @@ static bool write_edge(
 {
 	struct bt_json_writer writer;
 	if (spot->list->list_keys != NULL) {
-		return element->type == BT_JSON_OBJECT &&
-			write_key(spot->list->list_keys, element, out);
+		return element->type == BT_JSON_OBJECT && write_key(spot->list, element, out);
 	}
 	if (bt_spot_scalar_text(element).data == NULL) {
 		return false;
@@ -154,18 +162,23 @@ enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_sp
 	return BT_FIELD_PARTS;
 }
 
-static int compare_with_set(const struct bt_field_child *child, const struct bt_field_set *set)
-{
-	if (child->kind != set->kind) {
-		return child->kind < set->kind ? -1 : 1;
-	}
-	return bt_str_compare(child->text, set->text);
-}
-
 /** --- sets --- */
 
+/** Whether the schema counts the value's parts one by one, of which there may be none. */
+static bool has_parts(const struct bt_spot *spot, const struct bt_json_value *value)
+{
+	if (bt_spot_has(spot, BT_SCHEMA_ATOMIC)) {
+		return false;
+	}
+	return value->type == BT_JSON_OBJECT ||
+		(value->type == BT_JSON_ARRAY && spot->list != NULL &&
+			(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET)));
+}
+
+/* whole: objects and lists are in the set themselves, as for a write; else only what has no parts,
+ * and elements of keyed lists, as for a configuration. */
 static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, struct bt_str text,
-	const struct bt_spot *spot, const struct bt_json_value *value)
+	const struct bt_spot *spot, const struct bt_json_value *value, bool whole)
 {
 	struct bt_field_children children = {0};
 	if (bt_field_children(arena, spot, value, &children) != BT_FIELD_PARTS) {
@@ -174,11 +187,15 @@ static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, stru
 		return leaf;
 	}
 	struct bt_field_set *set = bt_field_set_new(arena, kind, text, children.count);
-	set->member = kind == BT_FIELD_KEY;
+	set->member = whole || kind == BT_FIELD_KEY;
 	for (uint32_t i = 0; i < children.count; i++) {
 		const struct bt_field_child *child = &children.items[i];
-		set->children[set->count++] =
-			set_at(arena, child->kind, child->text, &child->spot, child->value);
+		/* a configuration's empty list of keyed elements names none of them */
+		if (whole || child->value->type != BT_JSON_ARRAY || child->value->count != 0 ||
+			!has_parts(&child->spot, child->value)) {
+			set->children[set->count++] = set_at(
+				arena, child->kind, child->text, &child->spot, child->value, whole);
+		}
 	}
 	return set;
 }
@@ -186,79 +203,108 @@ static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, stru
 const struct bt_field_set *bt_field_set_of(
 	struct bt_arena *arena, const struct bt_spot *spot, const struct bt_json_value *value)
 {
-	return value->count != 0 ? set_at(arena, '\0', BT_STR(""), spot, value) : NULL;
+	return value->count != 0 ? set_at(arena, '\0', BT_STR(""), spot, value, false) : NULL;
 }
 
-static const struct bt_field_set *changed_at(struct bt_arena *arena, char kind, struct bt_str text,
+static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
 	const struct bt_spot *spot, const struct bt_json_value *old_value,
-	const struct bt_json_value *new_value)
+	const struct bt_json_value *new_value, struct bt_field_changes *out);
+
+/* Go writes null for a list or map of this kind that is missing: its place is there nevertheless.
+ */
+static bool is_always_there(const struct bt_spot *spot)
+{
+	return bt_spot_has(spot, BT_SCHEMA_ALWAYS) && (spot->list != NULL || spot->map != NULL);
+}
+
+static void compare_child(struct bt_arena *arena, const struct bt_field_child *old_child,
+	const struct bt_field_child *new_child, struct bt_field_set *changed,
+	struct bt_field_set *removed)
+{
+	const struct bt_field_child *child = new_child != NULL ? new_child : old_child;
+	struct bt_field_changes changes = {0};
+	if ((old_child != NULL && new_child != NULL) || is_always_there(&child->spot)) {
+		struct bt_json_value *old_value = old_child != NULL ? old_child->value : NULL;
+		struct bt_json_value *new_value = new_child != NULL ? new_child->value : NULL;
+		/* null has no parts, as an empty list or map */
+		struct bt_json_value nothing = {.type = child->value->type};
+		if (old_value != NULL && old_value->type != BT_JSON_NULL) {
+			nothing.type = old_value->type;
+		}
+		if (is_always_there(&child->spot)) {
+			bool has_places = has_parts(&child->spot, &nothing);
+			old_value =
+				old_value == NULL || (has_places && old_value->type == BT_JSON_NULL)
+				? &nothing
+				: old_value;
+			new_value =
+				new_value == NULL || (has_places && new_value->type == BT_JSON_NULL)
+				? &nothing
+				: new_value;
+		}
+		compare_at(arena, child->kind, child->text, &child->spot, old_value, new_value,
+			&changes);
+	} else if (new_child != NULL) {
+		changes.changed =
+			set_at(arena, child->kind, child->text, &child->spot, child->value, true);
+	} else {
+		changes.removed =
+			set_at(arena, child->kind, child->text, &child->spot, child->value, true);
+	}
+	if (changes.changed != NULL) {
+		changed->children[changed->count++] = changes.changed;
+	}
+	if (changes.removed != NULL) {
+		removed->children[removed->count++] = changes.removed;
+	}
+}
+
+static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
+	const struct bt_spot *spot, const struct bt_json_value *old_value,
+	const struct bt_json_value *new_value, struct bt_field_changes *out)
 {
 	struct bt_field_children of_old = {0};
 	struct bt_field_children of_new = {0};
-	uint32_t k = 0;
 	if (old_value == new_value) {
-		return NULL;
+		return;
 	}
-	if (old_value == NULL) {
-		return set_at(arena, kind, text, spot, new_value);
-	}
-	if (bt_field_children(arena, spot, new_value, &of_new) != BT_FIELD_PARTS ||
-		bt_field_children(arena, spot, old_value, &of_old) != BT_FIELD_PARTS) {
-		return bt_json_same(old_value, new_value)
-			? NULL
-			: set_at(arena, kind, text, spot, new_value);
-	}
-	struct bt_field_set *set = bt_field_set_new(arena, kind, text, of_new.count);
-	for (uint32_t i = 0; i < of_new.count; i++) {
-		const struct bt_field_child *child = &of_new.items[i];
-		while (k < of_old.count && bt_str_compare(of_old.items[k].text, child->text) < 0) {
-			k++;
+	bool is_old_whole = bt_field_children(arena, spot, old_value, &of_old) != BT_FIELD_PARTS &&
+		(old_value->count != 0 || !has_parts(spot, old_value));
+	bool is_new_whole = bt_field_children(arena, spot, new_value, &of_new) != BT_FIELD_PARTS &&
+		(new_value->count != 0 || !has_parts(spot, new_value));
+	if (is_old_whole || is_new_whole || old_value->type != new_value->type) {
+		if (!bt_json_same(old_value, new_value)) {
+			out->changed = set_at(arena, kind, text, spot, new_value, true);
+			out->removed = is_old_whole
+				? NULL
+				: bt_field_set_difference(arena,
+					  set_at(arena, kind, text, spot, old_value, true),
+					  out->changed);
 		}
-		bool existed = k < of_old.count && bt_str_equal(of_old.items[k].text, child->text);
-		const struct bt_field_set *changes = changed_at(arena, child->kind, child->text,
-			&child->spot, existed ? of_old.items[k].value : NULL, child->value);
-		if (changes != NULL) {
-			set->children[set->count++] = changes;
-		}
+		return;
 	}
-	return bt_field_set_or_empty(set);
+	struct bt_field_set *changed =
+		bt_field_set_new(arena, kind, text, of_new.count + of_old.count);
+	struct bt_field_set *removed = bt_field_set_new(arena, kind, text, of_old.count);
+	uint32_t i = 0;
+	uint32_t k = 0;
+	while (i < of_new.count || k < of_old.count) {
+		int order = i == of_new.count ? 1 : -1;
+		if (i < of_new.count && k < of_old.count) {
+			order = bt_str_compare(of_new.items[i].text, of_old.items[k].text);
+		}
+		const struct bt_field_child *new_child = order <= 0 ? &of_new.items[i++] : NULL;
+		const struct bt_field_child *old_child = order >= 0 ? &of_old.items[k++] : NULL;
+		compare_child(arena, old_child, new_child, changed, removed);
+	}
+	out->changed = bt_field_set_or_empty(changed);
+	out->removed = bt_field_set_or_empty(removed);
 }
 
-const struct bt_field_set *bt_field_set_changed(struct bt_arena *arena, const struct bt_spot *spot,
+struct bt_field_changes bt_field_set_compare(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *old_value, const struct bt_json_value *new_value)
 {
-	if (new_value->count == 0) {
-		return NULL;
-	}
-	return changed_at(arena, '\0', BT_STR(""), spot, old_value, new_value);
-}
-
-const struct bt_field_set *bt_field_set_existing(struct bt_arena *arena,
-	const struct bt_field_set *set, const struct bt_spot *spot,
-	const struct bt_json_value *value)
-{
-	struct bt_field_children children = {0};
-	uint32_t k = 0;
-	if (set == NULL || set->count == 0) {
-		return set;
-	}
-	struct bt_field_set *rest = bt_field_set_new(arena, set->kind, set->text, set->count);
-	rest->member = set->member;
-	if (bt_field_children(arena, spot, value, &children) != BT_FIELD_PARTS) {
-		return bt_field_set_or_empty(rest);
-	}
-	for (uint32_t i = 0; i < set->count; i++) {
-		const struct bt_field_set *child = set->children[i];
-		while (k < children.count && compare_with_set(&children.items[k], child) < 0) {
-			k++;
-		}
-		if (k < children.count && compare_with_set(&children.items[k], child) == 0) {
-			child = bt_field_set_existing(
-				arena, child, &children.items[k].spot, children.items[k].value);
-			if (child != NULL) {
-				rest->children[rest->count++] = child;
-			}
-		}
-	}
-	return bt_field_set_or_empty(rest);
+	struct bt_field_changes changes = {0};
+	compare_at(arena, '\0', BT_STR(""), spot, old_value, new_value, &changes);
+	return changes;
 }

@@ -207,13 +207,24 @@ static int take_field(struct bt_normalise *run, const struct bt_schema_field *fi
 	return take_one(run, field, at, value);
 }
 
-static bool stays(const struct bt_schema_field *field, const struct bt_json_value *value)
+static bool stays(const struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_json_value *value)
 {
+	if (run->partial) {
+		return true;
+	}
 	if (value->type == BT_JSON_NULL && (field->flags & BT_SCHEMA_NULLABLE) != 0) {
 		return false;
 	}
 	return (field->flags & (BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE)) != 0 ||
 		!bt_normalise_is_zero(field, value);
+}
+
+/* Upstream stores messages, which cannot tell an empty list from none, and writes null for both. */
+static bool is_nil_list(const struct bt_schema_field *field, const struct bt_json_value *value)
+{
+	return field->shape != BT_SCHEMA_SINGLE && value->count == 0 &&
+		(field->flags & BT_SCHEMA_ALWAYS) != 0 && (field->flags & BT_SCHEMA_NULLABLE) == 0;
 }
 
 static void keep(struct members *members, struct bt_json_member member)
@@ -264,6 +275,7 @@ static int take_member(struct bt_normalise *run, struct members *members,
 		return 0;
 	}
 	*hint = place.index + 1;
+	at->inline_field = place.inline_field;
 	if (was_seen(members, place.index)) {
 		report(run, "duplicate field", at);
 		forget(members, member.name);
@@ -274,9 +286,14 @@ static int take_member(struct bt_normalise *run, struct members *members,
 		if (code != 0) {
 			return code;
 		}
-		if (stays(place.field, member.value)) {
+		if (!run->partial && is_nil_list(place.field, member.value)) {
+			*member.value = (struct bt_json_value){.type = BT_JSON_NULL};
+			keep(members, member);
+		} else if (stays(run, place.field, member.value)) {
 			keep(members, member);
 		}
+	} else if (run->partial) {
+		keep(members, member);
 	}
 	return 0;
 }
@@ -289,14 +306,17 @@ static int add_missing(struct bt_normalise *run, struct members *members,
 		const struct bt_schema_field *field = &message->fields[i];
 		struct bt_json_value *value;
 
-		if ((field->flags & BT_SCHEMA_ALWAYS) == 0 || field->shape != BT_SCHEMA_SINGLE ||
+		if ((field->flags & BT_SCHEMA_ALWAYS) == 0 ||
 			(field->flags & BT_SCHEMA_NULLABLE) != 0 || was_seen(members, base + i)) {
 			continue;
 		}
 		at->name = bt_schema_field_name(field);
+		at->inline_field = NULL;
 		value = bt_json_new(run->arena, BT_JSON_NULL);
-		bt_normalise_set_zero(field, value);
-		if (field->type == BT_SCHEMA_MESSAGE) {
+		if (field->shape == BT_SCHEMA_SINGLE) {
+			bt_normalise_set_zero(field, value);
+		}
+		if (value->type == BT_JSON_OBJECT) {
 			int code = take_message(run, field->message, at, value);
 			if (code != 0) {
 				return code;

@@ -16,7 +16,8 @@ struct bt_normalise_at {
 	enum bt_normalise_step step;
 	uint32_t index;
 	struct bt_str name;
-	const struct bt_schema_message *owner; /* BT_NORMALISE_FIELD */
+	const struct bt_schema_message *owner;      /* BT_NORMALISE_FIELD */
+	const struct bt_schema_field *inline_field; /* that the field sits in, or NULL */
 };
 
 struct bt_normalise {

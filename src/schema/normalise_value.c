@@ -42,13 +42,18 @@ static void append_type(const struct bt_schema_field *field, bool element, struc
 {
 	const char *slash;
 
+	if (!element && field->shape == BT_SCHEMA_MAP && field->type == BT_SCHEMA_QUANTITY) {
+		bt_strbuf_append_c(out, "v1.ResourceList");
+		return;
+	}
 	if (!element && field->shape == BT_SCHEMA_LIST) {
 		bt_strbuf_append_c(out, "[]");
 	} else if (!element && field->shape == BT_SCHEMA_MAP) {
 		bt_strbuf_append_c(out, "map[string]");
 	}
 	if (field->type != BT_SCHEMA_MESSAGE) {
-		bt_strbuf_append_c(out, scalar_name(field));
+		bt_strbuf_append_c(
+			out, field->go_type != NULL ? field->go_type : scalar_name(field));
 		return;
 	}
 	slash = strchr(field->message->package, '/');
@@ -62,6 +67,10 @@ static void append_fields(const struct bt_normalise_at *at, struct bt_strbuf *ou
 		append_fields(at->up, out);
 	}
 	if (at->step == BT_NORMALISE_FIELD) {
+		if (at->inline_field != NULL) {
+			bt_strbuf_append_char(out, '.');
+			bt_strbuf_append_str(out, bt_schema_field_name(at->inline_field));
+		}
 		bt_strbuf_append_char(out, '.');
 		bt_strbuf_append_str(out, at->name);
 	}

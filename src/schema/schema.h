@@ -95,7 +95,8 @@ struct bt_schema_field {
 	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
 	const char *const *list_keys;            /* server-side apply; ends with NULL; or NULL */
 	const char *default_text;                /* of texts, numbers, bools; or NULL */
-	const struct bt_schema_checks *checks;   /* or NULL */
+	const char *go_type; /* of texts, where Go has a type of its own for them; or NULL */
+	const struct bt_schema_checks *checks; /* or NULL */
 };
 
 struct bt_schema_message {
@@ -146,13 +147,13 @@ enum bt_field_validation {
  * Bring a decoded object to the form that is stored, in place: unknown and repeated members are
  * dropped (the last one wins) and reported; nulls go; empty members go unless the schema says
  * ALWAYS or NULLABLE; quantities, times and numbers are made canonical; ALWAYS members that are
- * missing appear with their zero value (lists and maps do not, zero times are null). Fields are
- * kept in the sender's order. kind and apiVersion of a root message are left as they are. A list
- * element or map value that is null becomes the zero value. Memory comes from the arena; texts that
- * need no change stay.
+ * missing appear with their zero value (lists, maps and times: null; empty ones become null).
+ * Fields are kept in the sender's order. kind and apiVersion of a root message are left as they
+ * are. A list element or map value that is null becomes the zero value. Memory comes from the
+ * arena; texts that need no change stay.
  *
  * partial: the object names what somebody has an opinion about, as an applied configuration does;
- * ALWAYS members that are missing stay missing.
+ * ALWAYS members that are missing stay missing, and nulls and empty members stay.
  *
  * message NULL: a custom resource; its metadata is known, of the rest only nulls in objects go.
  *
@@ -193,6 +194,9 @@ struct bt_schema_watcher {
 BT_MUST_USE int bt_schema_check(const struct bt_schema_message *message,
 	struct bt_json_value *object, struct bt_arena *arena,
 	const struct bt_schema_watcher *watcher, struct berth_error *err);
+
+/** A value as Go prints it, with %v: `map[labels:map[a:1] names:[x y]]`. */
+void bt_schema_append_go(const struct bt_json_value *value, struct bt_strbuf *out);
 
 /** --- protobuf; spec 13 section 8.3 --- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What all requests do: decode, refuse, store, answer. */
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "base/assert.h"
 #include "server/custom_schema.h"
@@ -188,19 +189,77 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	return true;
 }
 
-/** 422 as upstream's patches get it: spec 14 section 9.2. */
-static void refuse_patched(struct bt_call *call, const char *text)
+static int compare_members(const void *a, const void *b)
+{
+	const struct bt_json_member *left = a;
+	const struct bt_json_member *right = b;
+	return bt_str_compare(left->name, right->name);
+}
+
+/** Upstream converts the result of a strategic patch itself, with words of its own. */
+static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
+{
+	static const char before_value[] = "json: cannot unmarshal ";
+	static const char before_type[] = " of type ";
+	int64_t type_at = bt_str_find(text, bt_str_from(before_type));
+	if (!bt_str_has_prefix(text, bt_str_from(before_value)) || type_at < 0) {
+		return text;
+	}
+	struct bt_str type =
+		bt_str_sub(text, (uint32_t)type_at + (uint32_t)strlen(before_type), BT_STR_MAX);
+	struct bt_str value = bt_str_sub(text, (uint32_t)strlen(before_value), BT_STR_MAX);
+	value = bt_str_sub(value, 0, (uint32_t)bt_str_find_char(value, ' '));
+	if (bt_str_equal_c(value, "array")) {
+		value = BT_STR("slice");
+	} else if (bt_str_equal_c(value, "object")) {
+		value = BT_STR("map");
+	} else if (bt_str_equal_c(value, "number")) {
+		value = BT_STR("int64");
+	}
+	bool is_list = bt_str_has_prefix(type, BT_STR("[]"));
+	bool is_map =
+		bt_str_has_prefix(type, BT_STR("map[")) || bt_str_equal_c(type, "v1.ResourceList");
+	if (is_list || is_map || bt_str_find_char(type, '.') >= 0) {
+		return bt_arena_printf(arena, "cannot restore %s from: %.*s",
+			is_list          ? "slice"
+				: is_map ? "map"
+					 : "struct",
+			BT_STR_ARG(value));
+	}
+	return bt_arena_printf(arena, "unrecognized type: %.*s", BT_STR_ARG(type));
+}
+
+/** 422 as upstream's patches get it, with the result, or the strategic patch itself: spec 14
+ * section 9.2. */
+static void refuse_patched(struct bt_call *call, struct bt_json_value *object, struct bt_str text)
 {
 	struct bt_field_errors errors = bt_call_field_errors(call);
-	struct bt_json_value *shown = bt_json_new_c(call->arena, "map[...]");
-	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("patch"), shown, "%s", text);
+	struct bt_strbuf shown = {0};
+	if (call->request->patch_type == BT_PATCH_STRATEGIC) {
+		bt_schema_append_go(call->request->body, &shown);
+		text = conversion_text(call->arena, text);
+	} else {
+		struct bt_json_writer writer;
+		const struct bt_api_resource *resource = call->write.resource;
+		bt_json_set_c(call->arena, object, "kind", resource->kind);
+		bt_json_set_str(call->arena, object, "apiVersion",
+			bt_resource_api_version(resource, call->arena));
+		qsort(object->members, object->count, sizeof(*object->members), compare_members);
+		bt_json_writer_init(&writer, &shown, 0);
+		bt_json_write_value(&writer, object);
+	}
+	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("patch"),
+		bt_json_new_str(call->arena, bt_arena_str(call->arena, bt_strbuf_str(&shown))),
+		"%.*s", BT_STR_ARG(text));
+	bt_strbuf_finish(&shown);
 	(void)bt_fail_invalid(
 		&call->answer->failure, call->arena, BT_STR(""), BT_STR(""), BT_STR(""), &errors);
 }
 
 /** What the normaliser complains about, by the request's fieldValidation. */
-static bool accept_problems(struct bt_call *call, const struct bt_json_value *problems,
-	struct bt_str version, struct bt_str kind, enum bt_body_source source)
+static bool accept_problems(struct bt_call *call, struct bt_json_value *object,
+	const struct bt_json_value *problems, struct bt_str version, struct bt_str kind,
+	enum bt_body_source source)
 {
 	if (problems->count == 0) {
 		return true;
@@ -228,7 +287,7 @@ static bool accept_problems(struct bt_call *call, const struct bt_json_value *pr
 	struct bt_str text =
 		bt_arena_printf(call->arena, "strict decoding error: %.*s", BT_STR_ARG(list));
 	if (source == BT_BODY_PATCHED) {
-		refuse_patched(call, text.data);
+		refuse_patched(call, object, text);
 	} else {
 		refuse_body(call, version, kind, kind, text.data);
 	}
@@ -251,14 +310,25 @@ static bool normalise(struct bt_call *call, const struct bt_schema_message *mess
 		    message, object, source == BT_BODY_APPLIED, call->arena, problems, &err) != 0) {
 		struct bt_str text = bt_arena_printf(call->arena, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
-		if (source == BT_BODY_PATCHED) {
-			refuse_patched(call, text.data);
-		} else {
+		const struct bt_api_resource *resource = call->write.resource;
+		switch (source) {
+		case BT_BODY_OBJECT:
 			refuse_body(call, version, kind, kind, text.data);
+			break;
+		case BT_BODY_PATCHED:
+			refuse_patched(call, object, text);
+			break;
+		case BT_BODY_APPLIED:
+			(void)bt_call_refuse(call, 500, NULL,
+				"failed to convert new object (%.*s) to proper version: unable to "
+				"convert unstructured object to %s/%s, Kind=%s: %s",
+				BT_STR_ARG(bt_call_apply_identity(call, object)), resource->group,
+				resource->version, resource->kind, text.data);
+			break;
 		}
 		return false;
 	}
-	return accept_problems(call, problems, version, kind, source);
+	return accept_problems(call, object, problems, version, kind, source);
 }
 
 bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
@@ -295,7 +365,7 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 			resource, object, source != BT_BODY_APPLIED, call->arena, problems);
 		if (!normalise(
 			    call, call->api->metadata_message, metadata, version, kind, source) ||
-			!accept_problems(call, problems, version, kind, source)) {
+			!accept_problems(call, object, problems, version, kind, source)) {
 			return false;
 		}
 	}

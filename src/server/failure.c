@@ -211,6 +211,7 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 	struct bt_strbuf text = {0};
 	struct bt_failure_cause *causes = NULL;
 	struct bt_failure_cause **last = &causes;
+	uint32_t told_count = 0;
 	for (const struct bt_field_error *error = errors->first; error != NULL;
 		error = error->next) {
 		struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
@@ -222,9 +223,19 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 			BT_STR_ARG(error->value), error->detail.length != 0 ? ": " : "",
 			is_choice ? "supported values: " : "", BT_STR_ARG(error->detail));
 		cause->field = error->field;
+		/* the message says the same only once */
+		bool is_new = true;
+		for (const struct bt_failure_cause *told = causes; told != NULL && is_new;
+			told = told->next) {
+			is_new = !bt_str_equal(told->field, cause->field) ||
+				!bt_str_equal(told->message, cause->message);
+		}
 		*last = cause;
 		last = &cause->next;
-		if (text.length != 0) {
+		if (!is_new) {
+			continue;
+		}
+		if (told_count++ != 0) {
 			bt_strbuf_append_c(&text, ", ");
 		}
 		bt_strbuf_append_str(&text, error->field);
@@ -232,8 +243,8 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 		bt_strbuf_append_str(&text, cause->message);
 	}
 	const char *dot = group.length != 0 ? "." : "";
-	const char *open = errors->count > 1 ? "[" : "";
-	const char *close = errors->count > 1 ? "]" : "";
+	const char *open = told_count > 1 ? "[" : "";
+	const char *close = told_count > 1 ? "]" : "";
 	struct bt_str all = bt_strbuf_str(&text);
 	uint16_t code = bt_fail(out, arena, 422, "Invalid",
 		"%.*s%s%.*s \"%.*s\" is invalid: %s%.*s%s", BT_STR_ARG(kind), dot,

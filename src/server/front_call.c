@@ -190,7 +190,8 @@ static bool write_options(struct bt_front_call *call)
 		struct bt_str text = call->front->wire->header(call->exchange, "User-Agent");
 		int64_t slash = bt_str_find_char(text, '/');
 		text = slash < 0 ? text : bt_str_sub(text, 0, (uint32_t)slash);
-		call->api.field_manager = bt_str_sub(text, 0, 128);
+		call->api.field_manager =
+			text.length != 0 ? bt_str_sub(text, 0, 128) : BT_STR("unknown");
 	}
 	return true;
 }

@@ -40,6 +40,10 @@ struct bt_strategy {
 	enum bt_name_rule name_rule;
 	/** A create begins with the status that the schema gives an empty object. 14b 2.2. */
 	bool resets_status;
+	/** An update's validation looks only at the spec, not at the whole object again ... */
+	bool validates_spec_alone;
+	/** ... or at the whole object twice. */
+	bool validates_twice;
 	/** At every decode, also of a patch's result; after those of the schema. */
 	void (*set_defaults)(const struct bt_write *write, struct bt_json_value *object);
 	/** Before admission's mutations are validated: derived fields. 14b 2.2, 3.2. */
@@ -47,6 +51,9 @@ struct bt_strategy {
 	/** Main resource or its status; what is not of that part was taken from old already. */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
+	/** On updates, before the rest is looked at. */
+	void (*validate_update_first)(const struct bt_write *write, const struct bt_json_value *old,
+		const struct bt_json_value *object, struct bt_field_errors *errors);
 	/** On updates, after bt_kinds_validate has done the rest: 14b 2.3. */
 	void (*validate_update)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);

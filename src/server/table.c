@@ -137,6 +137,13 @@ static void cell_bool(struct bt_table_row *row)
 		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
 }
 
+/** The same as a text. */
+static void cell_truth(struct bt_table_row *row)
+{
+	bt_json_write_c(row->writer,
+		bt_json_bool_at(row->object, row->path, row->fallback != NULL) ? "True" : "False");
+}
+
 /** Number of entries of an array. */
 static void cell_count(struct bt_table_row *row)
 {
@@ -604,8 +611,7 @@ static const struct bt_table_column node_columns[] = {
 	CELL("Status", "Whether the node is ready, and whether it takes pods.", cell_node_status),
 	CELL("Roles", "Roles of the node, by its labels.", cell_roles),
 	AGE,
-	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion",
-		"<unknown>"),
+	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion", ""),
 	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP", NULL),
 	WIDE_CELL("External-IP", "Address outside.", cell_address, "ExternalIP", NULL),
 	WIDE("OS-Image", "Operating system of the node.", "status.nodeInfo.osImage", "<unknown>"),
@@ -777,9 +783,9 @@ static void cell_data_count(struct bt_table_row *row)
 static const struct bt_table_column budget_columns[] = {
 	NAME,
 	COLUMN("Min Available", "string", 0, "Pods that must stay available.", cell_amount,
-		"spec.minAvailable", NULL),
+		"spec.minAvailable", "N/A"),
 	COLUMN("Max Unavailable", "string", 0, "Pods that may be unavailable.", cell_amount,
-		"spec.maxUnavailable", NULL),
+		"spec.maxUnavailable", "N/A"),
 	INTEGER("Allowed Disruptions", "Pods that may be evicted now.",
 		"status.disruptionsAllowed"),
 	AGE,
@@ -1232,7 +1238,8 @@ static const struct bt_table_column cron_job_columns[] = {
 	NAME,
 	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
 	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
-	BOOLEAN("Suspend", "Whether no jobs are started for now.", "spec.suspend", NULL),
+	COLUMN("Suspend", "string", 0, "Whether no jobs are started for now.", cell_truth,
+		"spec.suspend", NULL),
 	COLUMN("Active", "integer", 0, "Jobs that run.", cell_count, "status.active", NULL),
 	COLUMN("Last Schedule", "string", 0, "Time since a job was started.", cell_since,
 		"status.lastScheduleTime", "<none>"),
@@ -1252,6 +1259,152 @@ static const struct bt_table_column autoscaler_columns[] = {
 };
 /* clang-format on */
 
+/** --- networking, roles --- */
+
+/** role_binding: the names of its subjects of the kind that the path says. */
+static void cell_subjects(struct bt_table_row *row)
+{
+	const struct bt_json_value *subjects = bt_json_array_at(row->object, "subjects");
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < subjects->count; i++) {
+		const struct bt_json_value *subject = subjects->elements[i];
+		if (!bt_str_equal_c(bt_json_text_at(subject, "kind"), row->path)) {
+			continue;
+		}
+		bt_strbuf_append_c(&text, text.length != 0 ? ", " : "");
+		if (bt_str_equal_c(bt_str_from(row->path), "ServiceAccount")) {
+			bt_strbuf_append_str(&text, bt_json_text_at(subject, "namespace"));
+			bt_strbuf_append_char(&text, '/');
+		}
+		bt_strbuf_append_str(&text, bt_json_text_at(subject, "name"));
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_role(struct bt_table_row *row)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "roleRef.kind"));
+	bt_strbuf_append_char(&text, '/');
+	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "roleRef.name"));
+	bt_cell_buffer(row, &text, "");
+}
+
+/** Hosts of the rules; an ingress without a host takes all. */
+static void cell_hosts(struct bt_table_row *row)
+{
+	const struct bt_json_value *rules = bt_json_array_at(row->object, "spec.rules");
+	struct bt_strbuf text = {0};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < rules->count; i++) {
+		struct bt_str host = bt_json_text_at(rules->elements[i], "host");
+		if (host.length != 0 && count++ < 3) {
+			bt_strbuf_append_c(&text, count > 1 ? "," : "");
+			bt_strbuf_append_str(&text, host);
+		}
+	}
+	if (count > 3) {
+		bt_strbuf_printf(&text, " + %u more...", (unsigned)(count - 3));
+	}
+	bt_cell_buffer(row, &text, "*");
+}
+
+static void cell_ingress_addresses(struct bt_table_row *row)
+{
+	const struct bt_json_value *points =
+		bt_json_array_at(row->object, "status.loadBalancer.ingress");
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < points->count; i++) {
+		struct bt_str address = bt_json_text_at(points->elements[i], "ip");
+		bt_strbuf_append_c(&text, text.length != 0 ? "," : "");
+		bt_strbuf_append_str(&text,
+			address.length != 0 ? address
+					    : bt_json_text_at(points->elements[i], "hostname"));
+	}
+	bt_cell_buffer(row, &text, "");
+}
+
+static void cell_ingress_ports(struct bt_table_row *row)
+{
+	bool has_tls = bt_json_array_at(row->object, "spec.tls")->count != 0;
+	bt_json_write_c(row->writer, has_tls ? "80, 443" : "80");
+}
+
+static void cell_slice_ports(struct bt_table_row *row)
+{
+	const struct bt_json_value *ports = bt_json_array_at(row->object, "ports");
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < ports->count && i < 3; i++) {
+		int64_t port = bt_json_int64_at(ports->elements[i], "port", 0);
+		bt_strbuf_append_c(&text, text.length != 0 ? "," : "");
+		if (port != 0) {
+			bt_strbuf_printf(&text, "%lld", (long long)port);
+		} else {
+			bt_strbuf_append_char(&text, '*');
+		}
+	}
+	if (ports->count > 3) {
+		bt_strbuf_printf(&text, " + %u more...", (unsigned)(ports->count - 3));
+	}
+	bt_cell_buffer(row, &text, "<unset>");
+}
+
+static void cell_slice_addresses(struct bt_table_row *row)
+{
+	const struct bt_json_value *endpoints = bt_json_array_at(row->object, "endpoints");
+	struct bt_strbuf text = {0};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < endpoints->count; i++) {
+		const struct bt_json_value *addresses =
+			bt_json_array_at(endpoints->elements[i], "addresses");
+		for (uint32_t k = 0; k < addresses->count; k++) {
+			if (count++ < 3) {
+				bt_strbuf_append_c(&text, text.length != 0 ? "," : "");
+				bt_strbuf_append_str(&text, addresses->elements[k]->text);
+			}
+		}
+	}
+	if (count > 3) {
+		bt_strbuf_printf(&text, " + %u more...", (unsigned)(count - 3));
+	}
+	bt_cell_buffer(row, &text, "<unset>");
+}
+
+/* clang-format off */
+static const struct bt_table_column role_binding_columns[] = {
+	NAME,
+	CELL("Role", "Role that is bound.", cell_role),
+	AGE,
+	COLUMN("Users", "string", 1, "Users of the role.", cell_subjects, "User", NULL),
+	COLUMN("Groups", "string", 1, "Groups of the role.", cell_subjects, "Group", NULL),
+	COLUMN("ServiceAccounts", "string", 1, "Service accounts of the role.", cell_subjects,
+		"ServiceAccount", NULL),
+};
+
+static const struct bt_table_column runtime_class_columns[] = {
+	NAME,
+	TEXT("Handler", "What runs the containers.", "handler", ""),
+	AGE,
+};
+
+static const struct bt_table_column ingress_columns[] = {
+	NAME,
+	TEXT("Class", "IngressClass of the ingress.", "spec.ingressClassName", "<none>"),
+	CELL("Hosts", "Hosts of the rules.", cell_hosts),
+	CELL("Address", "Where the ingress is served.", cell_ingress_addresses),
+	CELL("Ports", "Ports that are open.", cell_ingress_ports),
+	AGE,
+};
+
+static const struct bt_table_column endpoint_slice_columns[] = {
+	NAME,
+	TEXT("AddressType", "Kind of the addresses.", "addressType", ""),
+	CELL("Ports", "Ports of the endpoints.", cell_slice_ports),
+	CELL("Endpoints", "Addresses of the endpoints.", cell_slice_addresses),
+	AGE,
+};
+/* clang-format on */
+
 /** --- all of them --- */
 
 #define TABLE(group, resource, columns) \
@@ -1267,6 +1420,11 @@ const struct bt_table bt_tables[] = {
 	TABLE("", "events", event_columns),
 	TABLE("events.k8s.io", "events", event_columns),
 	TABLE("policy", "poddisruptionbudgets", budget_columns),
+	TABLE("networking.k8s.io", "ingresses", ingress_columns),
+	TABLE("node.k8s.io", "runtimeclasses", runtime_class_columns),
+	TABLE("rbac.authorization.k8s.io", "clusterrolebindings", role_binding_columns),
+	TABLE("rbac.authorization.k8s.io", "rolebindings", role_binding_columns),
+	TABLE("discovery.k8s.io", "endpointslices", endpoint_slice_columns),
 	TABLE("scheduling.k8s.io", "priorityclasses", priority_class_columns),
 	TABLE("scheduling.k8s.io", "podgroups", pod_group_columns),
 	TABLE("scheduling.k8s.io", "workloads", plain_columns),

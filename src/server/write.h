@@ -156,6 +156,8 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
 	const struct bt_json_value *old, const struct bt_json_value *object,
 	enum bt_body_source source);
+/** 400: the body names no object. */
+void bt_call_refuse_nameless(struct bt_call *call);
 /** Nothing keeps an object with a deletionTimestamp any longer. */
 bool bt_call_is_finished(const struct bt_call *call, const struct bt_json_value *object);
 void bt_call_patch(struct bt_call *call);
@@ -165,6 +167,9 @@ void bt_call_patch(struct bt_call *call);
  */
 struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 	const struct bt_schema_message *message, struct bt_json_value *document);
+/** `default/web; apps/v1, Kind=Deployment`: how refusals name an applied configuration. */
+struct bt_str bt_call_apply_identity(
+	const struct bt_call *call, const struct bt_json_value *applied);
 /** Who owns the fields that this call writes. */
 struct bt_apply_writer bt_call_apply_writer(struct bt_call *call);
 void bt_call_delete(struct bt_call *call);

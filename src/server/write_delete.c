@@ -91,6 +91,15 @@ static void set_propagation(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
 	enum bt_propagation propagation = call->request->propagation;
+	if (propagation == BT_PROPAGATION_DEFAULT &&
+		bt_str_equal_c(bt_str_from(call->write.resource->group), "batch") &&
+		bt_str_equal_c(bt_str_from(call->write.resource->name), "jobs")) {
+		propagation = BT_PROPAGATION_ORPHAN;
+		bt_call_warn(call,
+			"child pods are preserved by default when jobs are deleted; set "
+			"propagationPolicy=Background to remove them or set "
+			"propagationPolicy=Orphan to suppress this warning");
+	}
 	if (propagation == BT_PROPAGATION_DEFAULT ||
 		bt_str_equal_c(bt_str_from(call->write.resource->name), "events")) {
 		return;

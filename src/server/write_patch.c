@@ -88,13 +88,24 @@ struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
 	}
 	return (struct bt_apply_writer){
 		.message = resource->message,
-		.manager = manager.length != 0 ? manager : BT_STR("unknown"),
+		.manager = manager.length != 0 ? manager : BT_STR("kube-apiserver"),
 		.api_version = bt_resource_api_version(resource, call->arena),
 		.kind = bt_str_from(resource->kind),
 		.subresource = bt_str_from(bt_subresource_name(call->write.subresource)),
 		.time = bt_time_text(call->arena, call->write.now_ns),
 		.ignored_member = ignored,
 	};
+}
+
+struct bt_str bt_call_apply_identity(
+	const struct bt_call *call, const struct bt_json_value *applied)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	const struct bt_json_value *metadata = bt_json_object_at(applied, "metadata");
+	return bt_arena_printf(call->arena, "%.*s/%.*s; %s/%s, Kind=%s",
+		BT_STR_ARG(bt_json_text_at(metadata, "namespace")),
+		BT_STR_ARG(bt_json_text_at(metadata, "name")), resource->group, resource->version,
+		resource->kind);
 }
 
 /** live, with the configuration applied; NULL: the answer says why not. */
@@ -113,12 +124,24 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 		missing = "apiVersion";
 	} else if (bt_json_find_str(applied, "kind").length == 0) {
 		missing = "kind";
-	} else if (bt_json_text_at(applied, "metadata.name").length == 0) {
-		missing = "metadata.name";
 	}
 	if (missing != NULL) {
 		(void)bt_call_refuse(call, 400, "BadRequest",
 			"invalid object type: the applied configuration must have %s", missing);
+		return NULL;
+	}
+	if (bt_apply_check(call->write.resource->message, applied, &err) != 0) {
+		struct bt_str identity = bt_call_apply_identity(call, applied);
+		(void)bt_call_refuse(call, 500, NULL,
+			"failed to create typed patch object (%.*s): %s", BT_STR_ARG(identity),
+			berth_error_message(&err));
+		berth_error_finish(&err);
+		return NULL;
+	}
+	const struct bt_json_value *metadata = bt_json_find(applied, "metadata");
+	if ((metadata != NULL && metadata->type == BT_JSON_NULL) ||
+		(live == NULL && bt_json_text_at(metadata, "name").length == 0)) {
+		bt_call_refuse_nameless(call);
 		return NULL;
 	}
 	if (!bt_call_decode(call, applied, BT_BODY_APPLIED)) {

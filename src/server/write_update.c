@@ -12,16 +12,21 @@
 
 /** --- identity --- */
 
+void bt_call_refuse_nameless(struct bt_call *call)
+{
+	(void)bt_fail_bad_request(&call->answer->failure, call->arena,
+		"the name of the object (%.*s based on URL) was undeterminable: name must be "
+		"provided",
+		BT_STR_ARG(call->write.name));
+}
+
 static bool check_name(struct bt_call *call, const struct bt_json_value *metadata)
 {
 	struct bt_str name = bt_json_text_at(metadata, "name");
 	struct bt_str namespace_ = bt_json_text_at(metadata, "namespace");
 	struct bt_failure *failure = &call->answer->failure;
 	if (name.length == 0) {
-		(void)bt_fail_bad_request(failure, call->arena,
-			"the name of the object (%.*s based on URL) was undeterminable: name must "
-			"be provided",
-			BT_STR_ARG(call->write.name));
+		bt_call_refuse_nameless(call);
 	} else if (!bt_str_equal(name, call->write.name)) {
 		(void)bt_fail_bad_request(failure, call->arena,
 			"the name of the object (%.*s) does not match the name on the URL (%.*s)",
@@ -117,7 +122,9 @@ static struct bt_json_value *merge_parts(
 		take_member(call, metadata, old_metadata, kept[i]);
 	}
 	(void)bt_json_remove_c(metadata, "selfLink");
-	if (bt_json_find(metadata, "managedFields") == NULL) {
+	bool is_apply =
+		call->write.verb == BT_VERB_PATCH && call->request->patch_type == BT_PATCH_APPLY;
+	if (!is_apply && bt_json_find(metadata, "managedFields") == NULL) {
 		take_member(call, metadata, old_metadata, "managedFields");
 	}
 	const struct bt_api_resource *resource = call->write.resource;
@@ -158,18 +165,25 @@ static struct bt_json_value *merge_parts(
 
 /** --- generation --- */
 
-/** Custom objects count changes of everything but metadata and a status that is apart. */
+/** Custom objects and slices of endpoints count changes of everything but metadata and a status
+ * that is apart; slices those of labels too. */
 static bool same_desired_state(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
 	const struct bt_api_resource *resource = call->write.resource;
-	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0) {
+	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0 &&
+		!bt_str_equal_c(bt_str_from(resource->name), "endpointslices")) {
 		const struct bt_json_value *left = bt_json_find(old, "spec");
 		const struct bt_json_value *right = bt_json_find(object, "spec");
 		if (left == NULL || right == NULL) {
 			return left == right;
 		}
 		return bt_json_same(left, right);
+	}
+	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0 &&
+		!bt_json_same(bt_json_object_at(old, "metadata.labels"),
+			bt_json_object_at(object, "metadata.labels"))) {
+		return false;
 	}
 	struct bt_json_value *a = bt_json_clone(call->arena, old, false);
 	struct bt_json_value *b = bt_json_clone(call->arena, object, false);
@@ -290,6 +304,11 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	const struct bt_strategy *strategy = call->write.resource->strategy;
 	object = merge_parts(call, old, object);
 	bt_kinds_drop_disabled(&call->write, old, object);
+	if (call->write.verb != BT_VERB_PATCH || call->request->patch_type != BT_PATCH_APPLY) {
+		/* before admission: what it changes belongs to no manager */
+		struct bt_apply_writer writer = bt_call_apply_writer(call);
+		bt_apply_record_update(call->arena, &writer, old, object);
+	}
 	bt_admit(&call->write, old, object, &call->answer->failure);
 	if (call->answer->failure.code != 0) {
 		return;
@@ -316,10 +335,6 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	if (bt_json_same(old, object)) {
 		bt_call_answer_stored(call, stored, 200);
 		return;
-	}
-	if (call->write.verb != BT_VERB_PATCH || call->request->patch_type != BT_PATCH_APPLY) {
-		struct bt_apply_writer writer = bt_call_apply_writer(call);
-		bt_apply_record_update(call->arena, &writer, false, old, object);
 	}
 	bt_call_store(call, stored, object, 200);
 }

@@ -172,6 +172,17 @@ void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct 
 	}
 }
 
+void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *port)
+{
+	int64_t number = 0;
+	if (port != NULL && port->type == BT_JSON_NUMBER &&
+		(!bt_str_parse_int64(port->text, &number) || number < 1 || number > 65535)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, port,
+			"must be between 1 and 65535, inclusive");
+	}
+}
+
 void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list)
 {

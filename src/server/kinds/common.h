@@ -45,6 +45,10 @@ bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_va
 /** Only status or bindings are written: the spec comes from the store and is not checked again. */
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
+/** A port that is a number is one from 1 to 65535. */
+void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *port);
+
 /** --- names: told apart in time that does not grow with the square of their number --- */
 
 /** All-zero memory but for the arena is an empty set. Texts are borrowed. */
@@ -122,10 +126,14 @@ struct bt_check {
 	struct bt_names volumes;  /* of the pod or template */
 	struct bt_names claims;   /* of the pod or template */
 	struct bt_names requests; /* of the claim: "request" and "request/subrequest" */
-	bool host_network;        /* of the pod or template */
-	bool per_device_nodes;    /* of the slice: its devices say which nodes reach them */
+	bool is_update;
+	bool host_network;     /* of the pod or template */
+	bool per_device_nodes; /* of the slice: its devices say which nodes reach them */
 };
 
+/** What is said of a PersistentVolume before its source is looked at. */
+void bt_kinds_enter_volume(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec);
 /** Take from an object what the rules of its parts need to know. */
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);
@@ -161,6 +169,13 @@ void bt_kinds_default_pod_spec(
 	struct bt_arena *arena, struct bt_json_value *spec, bool is_template);
 /** template of a workload: metadata and spec. */
 void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value *holder);
+/**
+ * Before the template of a workload is checked: its selector, and what upstream adds to the
+ * template. Returns the template (NULL: none).
+ */
+const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
+	const struct bt_path *place, const struct bt_schema_message *message,
+	const struct bt_json_value *spec);
 /** The selector of a workload matches the labels of its template, which is at place. */
 void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector);

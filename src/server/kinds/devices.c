@@ -31,6 +31,11 @@ void bt_rule_device_expression(
 	struct bt_cel_program *program = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (expression.length == 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, at,
+			bt_kinds_text_value(errors, expression),
+			"compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input "
+			"'<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', "
+			"NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}");
 		return;
 	}
 	if (expression.length > EXPRESSION_BYTES_MAX) {

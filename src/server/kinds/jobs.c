@@ -78,19 +78,19 @@ void bt_rule_job(
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "completions"), NULL,
 			"when completion mode is Indexed");
 	}
-	if (place->parent == NULL) { /* no template of a CronJob */
-		if (bt_kinds_object(spec, "selector") == NULL) {
-			bt_kinds_error_required(errors, BT_PATH_NAME(place, "selector"));
-		}
-		bt_kinds_check_template_labels(
-			errors, template_, spec, bt_kinds_object(spec, "selector"));
-	}
 	/* "Always" may be the default: then the sender did not choose a policy. */
 	if (policy != NULL && bt_str_equal_c(policy->text, "Always")) {
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, policy_place, NULL,
 			"valid values: \"OnFailure\", \"Never\"");
 	} else if (policy != NULL) {
 		bt_kinds_check_allowed(errors, policy_place, policy, restart_policies);
+	}
+	if (place->parent == NULL) { /* no template of a CronJob */
+		if (bt_kinds_object(spec, "selector") == NULL) {
+			bt_kinds_error_required(errors, BT_PATH_NAME(place, "selector"));
+		}
+		bt_kinds_check_template_labels(
+			errors, template_, spec, bt_kinds_object(spec, "selector"));
 	}
 }
 
@@ -127,6 +127,7 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 
 const struct bt_strategy bt_strategy_job = {
 	.resets_status = true,
+	.validates_twice = true,
 	.set_defaults = default_job,
 	.prepare_create = prepare_job,
 	.validate_update = validate_job_update,
@@ -161,5 +162,6 @@ void bt_rule_cron_job(
 
 const struct bt_strategy bt_strategy_cron_job = {
 	.resets_status = true,
+	.validates_spec_alone = true,
 	.set_defaults = default_cron_job,
 };

@@ -14,7 +14,6 @@ static const struct {
 #undef BT_KIND
 
 const struct bt_strategy bt_strategy_custom = {0};
-const struct bt_strategy bt_strategy_rbac = {.name_rule = BT_NAME_PATH};
 /** Their rules are all in rules.def. */
 const struct bt_strategy bt_strategy_resets_status = {.resets_status = true};
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "server/kinds/common.h"
 
 #include "api/label.h"
@@ -111,14 +113,35 @@ static void check_label_value(
 	}
 }
 
+static int compare_labels(const void *a, const void *b)
+{
+	const struct bt_json_member *left = a;
+	const struct bt_json_member *right = b;
+	return bt_str_compare(left->name, right->name);
+}
+
 void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *labels)
 {
-	for (uint32_t i = 0; labels != NULL && i < labels->count; i++) {
+	bool valid = true;
+	for (uint32_t i = 0; labels != NULL && i < labels->count && valid; i++) {
 		const struct bt_json_member *label = &labels->members[i];
-		bt_kinds_check_label_key(errors, place, label->name);
-		if (label->value->type == BT_JSON_STRING) {
-			check_label_value(errors, place, label->value->text);
+		valid = bt_label_key_is_valid(label->name) &&
+			(label->value->type != BT_JSON_STRING ||
+				bt_label_value_is_valid(label->value->text));
+	}
+	if (valid) {
+		return;
+	}
+	/* upstream's maps are written in the order of their keys */
+	struct bt_json_member *sorted =
+		BT_ARENA_NEW_ARRAY(errors->arena, struct bt_json_member, labels->count);
+	memcpy(sorted, labels->members, labels->count * sizeof(*sorted));
+	qsort(sorted, labels->count, sizeof(*sorted), compare_labels);
+	for (uint32_t i = 0; i < labels->count; i++) {
+		bt_kinds_check_label_key(errors, place, sorted[i].name);
+		if (sorted[i].value->type == BT_JSON_STRING) {
+			check_label_value(errors, place, sorted[i].value->text);
 		}
 	}
 }

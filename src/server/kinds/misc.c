@@ -335,10 +335,11 @@ static void default_node(const struct bt_write *write, struct bt_json_value *obj
 	}
 }
 
-void bt_rule_node_spec(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+void bt_rule_node_spec(struct bt_check *check, BT_UNUSED const struct bt_path *place,
+	const struct bt_json_value *spec)
 {
 	const struct bt_json_value *taints = bt_json_array_at(spec, "taints");
+	const struct bt_path *metadata = BT_PATH_NAME(NULL, "metadata");
 	struct bt_names seen = {.arena = check->errors->arena};
 	for (uint32_t i = 0; i < taints->count; i++) {
 		const struct bt_json_value *taint = taints->elements[i];
@@ -347,7 +348,7 @@ void bt_rule_node_spec(
 				    BT_STR_ARG(bt_kinds_text(taint, "key")),
 				    BT_STR_ARG(bt_kinds_text(taint, "effect"))))) {
 			bt_kinds_error(check->errors, BT_FIELD_DUPLICATE,
-				BT_PATH_INDEX(BT_PATH_NAME(place, "taints"), i), taint,
+				BT_PATH_INDEX(BT_PATH_NAME(metadata, "taints"), i), taint,
 				"taints must be unique by key and effect pair");
 		}
 	}
@@ -384,6 +385,7 @@ static void validate_node_update(const struct bt_write *write, const struct bt_j
 }
 
 const struct bt_strategy bt_strategy_node = {
+	.validates_twice = true,
 	.set_defaults = default_node,
 	.validate_update = validate_node_update,
 };

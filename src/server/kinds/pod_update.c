@@ -237,6 +237,12 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 			"pod updates may not add or remove containers");
 		return;
 	}
+	const struct bt_json_value *containers = bt_json_array_at(after, "containers");
+	for (uint32_t i = 0; i < containers->count; i++) {
+		(void)bt_kinds_check_given(errors,
+			BT_PATH_INDEX(BT_PATH_NAME(place, "containers"), i),
+			containers->elements[i], "image");
+	}
 	for (uint32_t i = 0; i < gates->count; i++) {
 		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
 		if (bt_names_find(&known_gates, name) == BT_NAMES_NONE) {

@@ -66,6 +66,13 @@ void bt_rule_probe(
 	}
 }
 
+void bt_rule_port_action(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *action)
+{
+	bt_kinds_check_port(
+		check->errors, BT_PATH_NAME(place, "port"), bt_json_find(action, "port"));
+}
+
 void bt_rule_container(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *container)
 {

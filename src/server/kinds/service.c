@@ -142,6 +142,13 @@ static void prepare_update(
 	set_addresses(write, spec);
 }
 
+void bt_rule_service_port(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *port)
+{
+	bt_kinds_check_port(
+		check->errors, BT_PATH_NAME(place, "targetPort"), bt_json_find(port, "targetPort"));
+}
+
 void bt_rule_service(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {

@@ -89,15 +89,33 @@ void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct 
 	}
 }
 
+void bt_kinds_enter_volume(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	struct bt_field_errors *errors = check->errors;
+	static const struct bt_json_value none = {.type = BT_JSON_NULL};
+	const struct bt_json_value *capacity = bt_json_find(spec, "capacity");
+	const struct bt_path *at = BT_PATH_NAME(place, "capacity");
+	if (bt_json_array_at(spec, "accessModes")->count == 0) {
+		bt_kinds_error_required(errors, BT_PATH_NAME(place, "accessModes"));
+	}
+	if (capacity == NULL || capacity->count == 0) {
+		bt_kinds_error_required(errors, at);
+	}
+	if (bt_json_find(capacity, "storage") == NULL || capacity->count != 1) {
+		bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, at,
+			capacity != NULL ? capacity : &none, "\"storage\"");
+	} else {
+		bt_kinds_check_storage_amount(errors, at, capacity);
+	}
+}
+
 void bt_rule_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_schema_message *sources = volume_sources();
 	uint32_t count = 0;
-	bt_kinds_check_access_modes(errors, BT_PATH_NAME(place, "accessModes"), spec);
-	bt_kinds_check_storage_amount(
-		errors, BT_PATH_NAME(place, "capacity"), bt_json_object_at(spec, "capacity"));
 	for (uint32_t i = 0; i < sources->field_count; i++) {
 		const char *name = sources->fields[i].name;
 		if (bt_json_find(spec, name) != NULL && count++ != 0) {
@@ -141,6 +159,7 @@ static void validate_volume_update(const struct bt_write *write, const struct bt
 
 const struct bt_strategy bt_strategy_persistent_volume = {
 	.resets_status = true,
+	.validates_twice = true,
 	.set_defaults = round_amounts,
 	.prepare_create = prepare_create,
 	.prepare_update = prepare_volume_update,
@@ -207,14 +226,11 @@ const struct bt_strategy bt_strategy_persistent_volume_claim = {
 static void validate_class_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
-	static const char *const names[] = {"parameters", "provisioner", "reclaimPolicy",
-		"volumeBindingMode", "mountOptions", "allowedTopologies"};
+	static const char *const names[] = {
+		"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"};
 	(void)write;
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		if (!bt_kinds_same(bt_json_find(old, names[i]), bt_json_find(object, names[i]))) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, names[i]),
-				NULL, "updates to %s are forbidden.", names[i]);
-		}
+		bt_kinds_check_immutable(errors, NULL, old, object, names[i]);
 	}
 }
 
@@ -230,4 +246,20 @@ static void default_driver(const struct bt_write *write, struct bt_json_value *o
 	}
 }
 
-const struct bt_strategy bt_strategy_csi_driver = {.set_defaults = default_driver};
+static void validate_driver_update(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *value = bt_json_find_path(object, "spec.attachRequired");
+	(void)write;
+	/* upstream's name of the field has a slip */
+	if (!bt_kinds_same(bt_json_find_path(old, "spec.attachRequired"), value)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "attachedRequired"), value,
+			"field is immutable");
+	}
+}
+
+const struct bt_strategy bt_strategy_csi_driver = {
+	.set_defaults = default_driver,
+	.validate_update = validate_driver_update,
+};

@@ -177,21 +177,45 @@ static void walk_parts(struct bt_check *check, const struct bt_path *place,
 	}
 }
 
+/* On creates upstream looks at them first, and only at their specs. */
+static void check_claim_templates(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *templates = bt_json_array_at(spec, "volumeClaimTemplates");
+	for (uint32_t i = 0; i < templates->count; i++) {
+		const struct bt_path *at =
+			BT_PATH_INDEX(BT_PATH_NAME(place, "volumeClaimTemplates"), i);
+		bt_rule_claim(check, BT_PATH_NAME(at, "spec"),
+			bt_json_object_at(templates->elements[i], "spec"));
+	}
+}
+
 static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_message *message, const struct bt_json_value *object)
 {
 	const struct rule key = {message->package, message->name, NULL};
 	const struct rule *rule;
+	bool is_node =
+		strcmp(message->name, "NodeSpec") == 0; /* upstream names its taints wrongly */
+	bool is_volume = strcmp(message->name, "Volume") == 0;
 	if (strcmp(message->name, "PodSpec") == 0) {
 		bt_kinds_enter_pod_spec(check, object);
+	} else if (strcmp(message->name, "PersistentVolumeSpec") == 0) {
+		bt_kinds_enter_volume(check, place, object);
 	} else if (strcmp(message->name, "DeviceClaim") == 0) {
 		bt_kinds_enter_device_claim(check, object);
 	} else if (strcmp(message->name, "ResourceSliceSpec") == 0) {
 		check->per_device_nodes = bt_json_bool_at(object, "perDeviceNodeSelection", false);
 	}
 	for (uint32_t i = 0; message->has_checks && i < message->field_count; i++) {
-		const struct bt_schema_field *field = &message->fields[i];
-		const struct bt_path at = *BT_PATH_NAME(place, field->name);
+		/* a volume's source comes before its name */
+		const struct bt_schema_field *field =
+			&message->fields[is_volume ? message->field_count - 1 - i : i];
+		const struct bt_path at =
+			*BT_PATH_NAME(is_node && strcmp(field->name, "taints") == 0
+					? BT_PATH_NAME(NULL, "metadata")
+					: place,
+				field->name);
 		const struct bt_json_value *value;
 		bool has_parts = field->message != NULL && field->message->has_checks &&
 			(field->flags & BT_SCHEMA_UNCHECKED) == 0;
@@ -211,6 +235,12 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 			continue;
 		}
 		value = bt_json_find(object, field->name);
+		if (strcmp(field->name, "selector") == 0 &&
+			strcmp(message->name, "StatefulSetSpec") == 0 && !check->is_update) {
+			check_claim_templates(check, place, object);
+		} else if (strcmp(field->name, "template") == 0) {
+			value = bt_kinds_enter_template(check, place, message, object);
+		}
 		if ((field->checks == NULL || check_field(check->errors, field, &at, value)) &&
 			has_parts && value != NULL) {
 			walk_parts(check, &at, field, value);
@@ -248,9 +278,23 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 {
 	const struct bt_schema_message *message = write->resource->message;
 	const struct bt_strategy *strategy = write->resource->strategy;
-	struct bt_check check = {.write = write, .errors = errors};
-	bt_kinds_check_metadata(object, strategy->name_rule, errors);
+	struct bt_check check = {.write = write, .errors = errors, .is_update = old != NULL};
+	/* Upstream's updates validate metadata in several places, and some kinds as a whole in two;
+	 * its messages say the same as often. */
+	uint32_t metadata_count = 1;
+	if (old != NULL && message != NULL) {
+		metadata_count = strategy->validates_spec_alone ? 3 : 4;
+	}
+	for (uint32_t i = 0; i < metadata_count; i++) {
+		bt_kinds_check_metadata(object, strategy->name_rule, errors);
+	}
+	if (old != NULL && strategy->validate_update_first != NULL) {
+		strategy->validate_update_first(write, old, object, errors);
+	}
 	if (message != NULL) {
+		walk(&check, NULL, message, object);
+	}
+	if (message != NULL && old != NULL && strategy->validates_twice) {
 		walk(&check, NULL, message, object);
 	}
 	if (message != NULL && old != NULL && !bt_kinds_keeps_spec(write)) {

@@ -27,22 +27,25 @@ static void default_rolling(struct bt_arena *arena, struct bt_json_value *spec, 
 void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector)
 {
-	const struct bt_json_value *labels = bt_json_object_at(spec, "template.metadata.labels");
-	if (selector != NULL && selector->count != 0 &&
-		!bt_kinds_selector_matches(errors->arena, selector, labels)) {
+	const struct bt_json_value *labels = bt_json_find_path(spec, "template.metadata.labels");
+	static const struct bt_json_value none = {.type = BT_JSON_NULL};
+	if (selector == NULL ||
+		(selector->count != 0 &&
+			!bt_kinds_selector_matches(errors->arena, selector,
+				bt_json_object_at(spec, "template.metadata.labels")))) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "labels"), labels,
+			BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "labels"),
+			labels != NULL ? labels : &none,
 			"`selector` does not match template `labels`");
 	}
 }
 
-static void check_template(struct bt_field_errors *errors, const struct bt_path *spec_place,
-	const struct bt_json_value *spec, const struct bt_json_value *selector)
+static void check_restart_policy(struct bt_field_errors *errors, const struct bt_path *spec_place,
+	const struct bt_json_value *spec)
 {
 	static const char *const always_only[] = {"Always", NULL};
 	const struct bt_path *place = BT_PATH_NAME(spec_place, "template");
 	const struct bt_json_value *policy = bt_json_find_path(spec, "template.spec.restartPolicy");
-	bt_kinds_check_template_labels(errors, place, spec, selector);
 	if (policy != NULL) {
 		bt_kinds_check_allowed(errors,
 			BT_PATH_NAME(BT_PATH_NAME(place, "spec"), "restartPolicy"), policy,
@@ -53,12 +56,70 @@ static void check_template(struct bt_field_errors *errors, const struct bt_path 
 void bt_rule_workload(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	const struct bt_json_value *selector = bt_kinds_object(spec, "selector");
-	if (selector != NULL && selector->count == 0) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "selector"),
-			selector, "empty selector is invalid for this kind of workload");
+	check_restart_policy(check->errors, place, spec);
+}
+
+/* The claims of a StatefulSet's templates are volumes of its pods; they replace those of their
+ * names. */
+static struct bt_json_value *with_claims(struct bt_arena *arena,
+	const struct bt_json_value *template_, const struct bt_json_value *claims)
+{
+	struct bt_json_value *copy = bt_json_clone(arena, template_, false);
+	struct bt_json_value *spec = bt_json_ensure_object(arena, copy, "spec");
+	const struct bt_json_value *given = bt_json_array_at(spec, "volumes");
+	struct bt_json_value *volumes = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_names names = {.arena = arena};
+	for (uint32_t i = 0; i < claims->count; i++) {
+		struct bt_str name = bt_json_text_at(claims->elements[i], "metadata.name");
+		struct bt_json_value *volume = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_str(arena, volume, "name", name);
+		bt_json_set_str(arena,
+			bt_json_ensure_object(arena, volume, "persistentVolumeClaim"), "claimName",
+			name);
+		bt_json_append(arena, volumes, volume);
+		(void)bt_names_add(&names, name);
 	}
-	check_template(check->errors, place, spec, selector);
+	for (uint32_t i = 0; i < given->count; i++) {
+		if (bt_names_find(&names, bt_kinds_text(given->elements[i], "name")) ==
+			BT_NAMES_NONE) {
+			bt_json_append(arena, volumes, given->elements[i]);
+		}
+	}
+	bt_json_set_value(arena, spec, "volumes", volumes);
+	return copy;
+}
+
+const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
+	const struct bt_path *place, const struct bt_schema_message *message,
+	const struct bt_json_value *spec)
+{
+	static const struct {
+		const char *message;
+		const char *workload;
+	} rows[] = {
+		{"DaemonSetSpec", "daemonset"},
+		{"DeploymentSpec", "deployment"},
+		{"ReplicaSetSpec", "replicaset"},
+		{"StatefulSetSpec", "statefulset"},
+	};
+	const struct bt_json_value *template_ = bt_json_find(spec, "template");
+	const struct bt_json_value *selector = bt_kinds_object(spec, "selector");
+	const struct bt_json_value *claims = bt_json_array_at(spec, "volumeClaimTemplates");
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (strcmp(message->name, rows[i].message) != 0) {
+			continue;
+		}
+		if (selector != NULL && selector->count == 0) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(place, "selector"), selector,
+				"empty selector is invalid for %s", rows[i].workload);
+		}
+		bt_kinds_check_template_labels(
+			check->errors, BT_PATH_NAME(place, "template"), spec, selector);
+	}
+	return template_ != NULL && claims->count != 0
+		? with_claims(check->errors->arena, template_, claims)
+		: template_;
 }
 
 void bt_rule_pod_template(
@@ -80,6 +141,7 @@ const struct bt_strategy bt_strategy_pod_template = {.set_defaults = default_tem
 
 const struct bt_strategy bt_strategy_replica_set = {
 	.resets_status = true,
+	.validates_spec_alone = true,
 	.set_defaults = default_template,
 };
 
@@ -128,6 +190,7 @@ void bt_rule_deployment(
 
 const struct bt_strategy bt_strategy_deployment = {
 	.resets_status = true,
+	.validates_spec_alone = true,
 	.set_defaults = default_deployment,
 };
 
@@ -160,7 +223,9 @@ void bt_rule_replication_controller(
 			bt_kinds_object(spec, "selector"));
 	}
 	if (bt_json_find(spec, "template") != NULL) {
-		check_template(check->errors, place, spec, selector);
+		bt_kinds_check_template_labels(
+			check->errors, BT_PATH_NAME(place, "template"), spec, selector);
+		check_restart_policy(check->errors, place, spec);
 	}
 }
 
@@ -221,11 +286,49 @@ static void validate_stateful_set_update(const struct bt_write *write,
 
 const struct bt_strategy bt_strategy_stateful_set = {
 	.resets_status = true,
+	.validates_spec_alone = true,
 	.set_defaults = default_stateful_set,
 	.validate_update = validate_stateful_set_update,
 };
 
 /** --- DaemonSet --- */
+
+#define TEMPLATE_GENERATION "deprecated.daemonset.template.generation"
+
+static void set_template_generation(
+	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
+{
+	struct bt_json_value *annotations = bt_json_ensure_object(write->arena,
+		bt_json_ensure_object(write->arena, object, "metadata"), "annotations");
+	bt_json_set_str(write->arena, annotations, TEMPLATE_GENERATION,
+		bt_arena_printf(write->arena, "%lld", (long long)generation));
+}
+
+static void prepare_daemon_set(const struct bt_write *write, struct bt_json_value *object)
+{
+	if (!write->restoring) {
+		set_template_generation(write, object, 1);
+	}
+}
+
+/* It counts the changes of the template, whatever the sender says. */
+static void prepare_daemon_set_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	const struct bt_json_value *annotation =
+		bt_json_find(bt_json_find_path(old, "metadata.annotations"), TEMPLATE_GENERATION);
+	int64_t generation = 0;
+	if (annotation == NULL || !bt_str_parse_int64(annotation->text, &generation)) {
+		generation = 0;
+	}
+	if (!bt_kinds_keeps_spec(write) &&
+		!bt_kinds_same(bt_json_find_path(old, "spec.template"),
+			bt_json_find_path(object, "spec.template")) &&
+		generation < INT64_MAX) {
+		generation++;
+	}
+	set_template_generation(write, object, generation);
+}
 
 static void default_daemon_set(const struct bt_write *write, struct bt_json_value *object)
 {
@@ -234,11 +337,26 @@ static void default_daemon_set(const struct bt_write *write, struct bt_json_valu
 		arena, bt_json_ensure_object(arena, object, "metadata"), "annotations");
 	default_rolling(arena, bt_json_ensure_object(arena, object, "spec"), "updateStrategy",
 		bt_json_new_int64(arena, 1), bt_json_new_int64(arena, 0));
-	bt_kinds_default_c(arena, annotations, "deprecated.daemonset.template.generation", "1");
+	bt_kinds_default_c(arena, annotations, TEMPLATE_GENERATION, "0");
 	default_template(write, object);
+}
+
+static void validate_daemon_set_update(const struct bt_write *write,
+	const struct bt_json_value *old, const struct bt_json_value *object,
+	struct bt_field_errors *errors)
+{
+	if (!bt_kinds_keeps_spec(write)) {
+		bt_kinds_check_immutable(errors, BT_PATH_NAME(NULL, "spec"),
+			bt_json_object_at(old, "spec"), bt_json_object_at(object, "spec"),
+			"selector");
+	}
 }
 
 const struct bt_strategy bt_strategy_daemon_set = {
 	.resets_status = true,
+	.validates_spec_alone = true,
+	.prepare_create = prepare_daemon_set,
+	.prepare_update = prepare_daemon_set_update,
+	.validate_update_first = validate_daemon_set_update,
 	.set_defaults = default_daemon_set,
 };

@@ -194,7 +194,7 @@ START_TEST(test_apply__conflicts)
 	struct bt_apply_writer berth = writer_of("berth");
 	berth.subresource = BT_STR("scale");
 	bt_json_set_int64(&arena, bt_json_find(scaled, "spec"), "replicas", 3);
-	bt_apply_record_update(&arena, &berth, false, live, scaled);
+	bt_apply_record_update(&arena, &berth, live, scaled);
 	ck_assert_str_eq(
 		fields_of(&arena, scaled, "berth", "Update"), "{\"f:spec\":{\"f:replicas\":{}}}");
 	struct bt_json_value *wanted = parsed(&arena,
@@ -267,7 +267,7 @@ START_TEST(test_apply__before_first_apply)
 		".spec.replicas");
 	object = applied(&arena, "me", false, live, "{\"metadata\":{\"labels\":{\"a\":\"1\"}}}");
 	ck_assert_str_eq(fields_of(&arena, object, "before-first-apply", "Update"),
-		"{\"f:spec\":{\"f:replicas\":{}},\"f:status\":{\"f:a\":{}}}");
+		"{\"f:spec\":{\".\":{},\"f:replicas\":{}},\"f:status\":{\".\":{},\"f:a\":{}}}");
 	ck_assert_str_eq(content_of(&arena, object),
 		"{\"metadata\":{\"name\":\"p\",\"uid\":\"u\",\"labels\":{\"a\":\"1\"}},"
 		"\"spec\":{\"replicas\":1},\"status\":{\"a\":1}}");
@@ -352,26 +352,27 @@ START_TEST(test_apply__updates_are_recorded)
 		parsed(&arena, "{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"1\"}}}");
 	struct bt_json_value *next =
 		parsed(&arena, "{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"2\"}}}");
-	/* not tracked, and not asked for */
-	bt_apply_record_update(&arena, &writer, false, live, next);
+	/* an object whose owners were emptied is not tracked */
+	bt_apply_record_update(&arena, &writer, live, next);
 	ck_assert(!bt_apply_is_tracked(next));
-	bt_apply_record_update(&arena, &writer, true, NULL, live);
+	bt_apply_record_update(&arena, &writer, NULL, live);
 	ck_assert_str_eq(fields_of(&arena, live, "editor", "Update"),
-		"{\"f:metadata\":{\"f:labels\":{\"f:a\":{}}}}");
+		"{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:a\":{}}}}");
 	/* managedFields that the client left out are the old ones; another manager takes over */
 	writer.manager = BT_STR("other");
-	bt_apply_record_update(&arena, &writer, false, live, next);
-	ck_assert_str_eq(fields_of(&arena, next, "editor", "Update"), "");
+	bt_apply_record_update(&arena, &writer, live, next);
+	ck_assert_str_eq(
+		fields_of(&arena, next, "editor", "Update"), "{\"f:metadata\":{\"f:labels\":{}}}");
 	ck_assert_str_eq(fields_of(&arena, next, "other", "Update"),
 		"{\"f:metadata\":{\"f:labels\":{\"f:a\":{}}}}");
 	/* what is removed is nobody's any more */
 	struct bt_json_value *bare = parsed(&arena, "{\"metadata\":{\"name\":\"p\"}}");
-	bt_apply_record_update(&arena, &writer, false, next, bare);
+	bt_apply_record_update(&arena, &writer, next, bare);
 	ck_assert(!bt_apply_is_tracked(bare));
 	/* [{}] empties the list */
 	struct bt_json_value *emptied = parsed(&arena,
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"2\"},\"managedFields\":[{}]}}");
-	bt_apply_record_update(&arena, &writer, false, next, emptied);
+	bt_apply_record_update(&arena, &writer, next, emptied);
 	ck_assert_str_eq(written(&arena, emptied),
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"2\"}}}");
 	bt_arena_finish(&arena);
@@ -390,7 +391,7 @@ START_TEST(test_apply__many_managers_become_ancient)
 		writer.time = bt_arena_printf(&arena, "2026-11-21T00:00:%02dZ", i);
 		bt_json_set(&arena, bt_json_find_path(next, "metadata.labels"), writer.manager,
 			bt_json_new_c(&arena, "1"));
-		bt_apply_record_update(&arena, &writer, true, live, next);
+		bt_apply_record_update(&arena, &writer, i == 0 ? NULL : live, next);
 		live = next;
 	}
 	ck_assert_uint_eq(
@@ -415,7 +416,7 @@ START_TEST(test_apply__migration_in_four_requests)
 	struct bt_json_value *live = parsed(&arena,
 		"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"last\":\"x\"}},\"spec\":{"
 		"\"replicas\":1}}");
-	bt_apply_record_update(&arena, &client, true, NULL, live);
+	bt_apply_record_update(&arena, &client, NULL, live);
 	live = applied(&arena, "kubectl", false, live, body);
 	live = applied(&arena, "kubectl-last-applied", false, live,
 		"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"last\":\"x\"}}}");
@@ -435,7 +436,7 @@ START_TEST(test_apply__migration_in_four_requests)
 			"\"fieldsV1\":{"
 			"\"f:metadata\":{\"f:annotations\":{\"f:last\":{}}}}}]"));
 	struct bt_apply_writer patcher = writer_of("kubectl");
-	bt_apply_record_update(&arena, &patcher, false, live, patched);
+	bt_apply_record_update(&arena, &patcher, live, patched);
 	ck_assert_str_eq(fields_of(&arena, patched, "kubectl-client-side-apply", "Update"), "");
 	live = applied(&arena, "kubectl", false, patched, body);
 	ck_assert_str_eq(content_of(&arena, live),

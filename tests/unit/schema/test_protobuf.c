@@ -316,7 +316,8 @@ START_TEST(test_protobuf__wire_forms)
 		}
 		ck_assert_msg(strcmp(text, rows[i].expected) == 0, "%s: %s", rows[i].name, text);
 	}
-	ck_assert_str_eq(decoded(pod, BT_STR("")), "{\"metadata\":{},\"spec\":{},\"status\":{}}");
+	ck_assert_str_eq(decoded(pod, BT_STR("")),
+		"{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}");
 	bt_arena_finish(&arena);
 }
 END_TEST

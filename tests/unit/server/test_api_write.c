@@ -442,9 +442,11 @@ START_TEST(test_api__edge_14_20_unknown_fields)
 	f.request.field_validation = BT_FIELD_VALIDATION_STRICT;
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_MERGE, "pods", "default/a", "{'spec':{'bad':1}}"), 422);
-	ck_assert_str_eq(api_message(&f),
-		" \"\" is invalid: patch: Invalid value: \"map[...]\": strict decoding error: "
-		"unknown field \"spec.bad\"");
+	ck_assert_ptr_nonnull(strstr(api_message(&f),
+		" \"\" is invalid: patch: Invalid value: "
+		"\"{\\\"apiVersion\\\":\\\"v1\\\",\\\"kind"));
+	ck_assert_ptr_nonnull(
+		strstr(api_message(&f), "}\": strict decoding error: unknown field \"spec.bad\""));
 	api_fixture_finish(&f);
 }
 END_TEST

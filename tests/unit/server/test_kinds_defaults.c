@@ -310,11 +310,13 @@ static const struct value_row workload_rows[] = {
 		"{'replicas':0,'availableReplicas':0}"},
 	{"claim template", "statefulsets.apps", "default/",
 		"{'metadata':{'name':'w'},'spec':{'volumeClaimTemplates':[{'metadata':{'name':'v'}"
-		"}]," TEMPLATE "}}",
+		",'spec':{'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':"
+		"'1Gi'}}}}]," TEMPLATE "}}",
 		"spec.volumeClaimTemplates.0.status.phase", "'Pending'"},
 	{"claim template mode", "statefulsets.apps", "default/",
 		"{'metadata':{'name':'w'},'spec':{'volumeClaimTemplates':[{'metadata':{'name':'v'}"
-		"}]," TEMPLATE "}}",
+		",'spec':{'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':"
+		"'1Gi'}}}}]," TEMPLATE "}}",
 		"spec.volumeClaimTemplates.0.spec.volumeMode", "'Filesystem'"},
 	{"daemon update", "daemonsets.apps", "default/", WORKLOAD, "spec.updateStrategy",
 		"{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':1,'maxSurge':0}}"},

@@ -28,7 +28,9 @@ static const struct refusal_row claim_rows[] = {
 	{"type", CLAIMS, "default/", EXPRESSION("device.driver"), 422,
 		SELECTOR_PLACE "Invalid value: \"device.driver\": must evaluate to bool or the "
 			       "unknown type, not string"},
-	{"no expression", CLAIMS, "default/", EXPRESSION(""), 422, SELECTOR_PLACE "Required value"},
+	{"no expression", CLAIMS, "default/", EXPRESSION(""), 422,
+		SELECTOR_PLACE
+		"Invalid value: \"\": compilation failed: ERROR: <input>:1:0: Syntax error"},
 	{"empty selector", CLAIMS, "default/", EXACT(",'selectors':[{}]"), 422,
 		"spec.devices.requests[0].exactly.selectors[0].cel: Required value"},
 	{"selector of an alternative", CLAIMS, "default/",

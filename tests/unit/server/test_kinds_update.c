@@ -112,7 +112,7 @@ static const struct update_row other_rows[] = {
 		"{'spec':{'resources':{'requests':{'storage':'1Mi'}}}}", "Forbidden"},
 	{"class", "storageclasses.storage.k8s.io", "",
 		"{'metadata':{'name':'s'},'provisioner':'p'}", "s", "{'provisioner':'q'}",
-		"provisioner: Forbidden: updates to provisioner are forbidden."},
+		"provisioner: Invalid value: \"q\": field is immutable"},
 	{"class labels", "storageclasses.storage.k8s.io", "",
 		"{'metadata':{'name':'s'},'provisioner':'p'}", "s",
 		"{'allowVolumeExpansion':true,'metadata':{'labels':{'a':'b'}}}", NULL},
@@ -193,7 +193,7 @@ START_TEST(test_kinds__autoscalers_of_both_versions)
 	rows_init(&f);
 	rows_create(&f, "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':3,'scaleTargetRef':{'kind':"
-		"'Deployment','name':'d'}}}");
+		"'Deployment','name':'d','apiVersion':'apps/v1'}}}");
 	rows_expect(&f, "least", "spec.minReplicas", "1");
 	rows_expect(&f, "metric", "spec.metrics.0.resource.target.averageUtilization", "80");
 	const struct bt_strategy *v1 =

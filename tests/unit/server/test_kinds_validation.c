@@ -222,13 +222,13 @@ static const struct refusal_row other_rows[] = {
 		422, "spec.resources[storage]: Invalid value: \"0\": must be greater than zero"},
 	{"taint key", "nodes", "",
 		"{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a b','effect':'NoSchedule'}]}}",
-		422, "spec.taints[0].key: Invalid value: \"a b\""},
+		422, "metadata.taints[0].key: Invalid value: \"a b\""},
 	{"taint effect", "nodes", "", "{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a'}]}}",
-		422, "spec.taints[0].effect: Required value"},
+		422, "metadata.taints[0].effect: Required value"},
 	{"taint twice", "nodes", "",
 		"{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a','effect':'NoSchedule'},{"
 		"'key':'a','value':'x','effect':'NoSchedule'}]}}",
-		422, "spec.taints[1]: Duplicate value: "},
+		422, "metadata.taints[1]: Duplicate value: "},
 	{"volume storage", "persistentvolumes", "",
 		"{'metadata':{'name':'v'},'spec':{'accessModes':['ReadWriteOnce'],'capacity':{"
 		"'storage':'0'},'hostPath':{'path':'/x'}}}",
@@ -336,7 +336,10 @@ static const struct refusal_row other_rows[] = {
 	{"selector", "deployments.apps", "default/",
 		"{'metadata':{'name':'w'},'spec':{'template':{'metadata':{'labels':{'a':'b'}},"
 		"'spec':{" CONTAINER "}}}}",
-		422, "Deployment.apps \"w\" is invalid: spec.selector: Required value"},
+		422,
+		"Deployment.apps \"w\" is invalid: [spec.selector: Required value, "
+		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not "
+		"match template `labels`]"},
 	{"selector and labels", "deployments.apps", "default/",
 		"{'metadata':{'name':'w'},'spec':{'selector':{'matchLabels':{'a':'c'}},'template':"
 		"{'metadata':{'labels':{'a':'b'}},'spec':{" CONTAINER "}}}}",

@@ -235,11 +235,11 @@ START_TEST(test_table__cluster)
 		{"", "nodes",
 			"{\"metadata\":{\"name\":\"n\"},\"status\":{\"conditions\":[{\"type\":"
 			"\"Ready\",\"status\":\"Unknown\"}]}}",
-			"[\"n\",\"NotReady\",\"<none>\",\"<unknown>\",\"<unknown>\",\"<none>\",\"<"
+			"[\"n\",\"NotReady\",\"<none>\",\"<unknown>\",\"\",\"<none>\",\"<"
 			"none>\",\"<unknown>\","
 			"\"<unknown>\",\"<unknown>\"]"},
 		{"", "nodes", "{\"metadata\":{\"name\":\"n\"}}",
-			"[\"n\",\"Unknown\",\"<none>\",\"<unknown>\",\"<unknown>\",\"<none>\",\"<"
+			"[\"n\",\"Unknown\",\"<none>\",\"<unknown>\",\"\",\"<none>\",\"<"
 			"none>\",\"<unknown>\","
 			"\"<unknown>\",\"<unknown>\"]"},
 		{"", "namespaces",
@@ -389,7 +389,7 @@ START_TEST(test_table__workloads)
 			"}}},\"status\":{\"active\":[{}],\"lastScheduleTime\":\"2026-11-21T11:59:"
 			"00Z\"}}",
 			"[\"d\",\"* * * * "
-			"*\",\"<none>\",false,1,\"60s\",\"5m\",\"a,b\",\"x,y\",\"<none>\"]"},
+			"*\",\"<none>\",\"False\",1,\"60s\",\"5m\",\"a,b\",\"x,y\",\"<none>\"]"},
 		{"autoscaling", "horizontalpodautoscalers",
 			"{" META ",\"spec\":{\"scaleTargetRef\":{\"kind\":\"Deployment\",\"name\":"
 			"\"x\"},\"minReplicas\":1,\"maxReplicas\":5,"

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a configuration fits the schema, in upstream's words. Spec: 14 section 12.5. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "schema/apply.h"
+#include "schema/schema_private.h"
+
+/** Problems that are listed. */
+#define PROBLEMS_MAX 100
+
+struct check {
+	struct bt_strbuf path;
+	struct bt_strbuf problems; /* one a line */
+	uint32_t problem_count;
+};
+
+static void check_field(struct check *check, const struct bt_schema_field *field,
+	const struct bt_json_value *value);
+
+BT_PRINTF(2, 3)
+static void report(struct check *check, const char *format, ...)
+{
+	va_list arguments;
+	if (check->problem_count == PROBLEMS_MAX) {
+		return;
+	}
+	check->problem_count++;
+	bt_strbuf_append_c(&check->problems, "\n  ");
+	bt_strbuf_append_str(&check->problems, bt_strbuf_str(&check->path));
+	bt_strbuf_append_c(&check->problems, ": ");
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&check->problems, format, arguments);
+	va_end(arguments);
+}
+
+/** --- values as Go prints them --- */
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct bt_json_member *left = *(const struct bt_json_member *const *)a;
+	const struct bt_json_member *right = *(const struct bt_json_member *const *)b;
+	return bt_str_compare(left->name, right->name);
+}
+
+/* map[a:1 b:x]: Go sorts the keys. Recursion: as deep as the JSON is nested. */
+void bt_schema_append_go(const struct bt_json_value *value, struct bt_strbuf *out)
+{
+	const struct bt_json_member **sorted;
+	switch (value->type) {
+	case BT_JSON_NULL:
+		bt_strbuf_append_c(out, "<nil>");
+		break;
+	case BT_JSON_BOOL:
+		bt_strbuf_append_c(out, value->boolean ? "true" : "false");
+		break;
+	case BT_JSON_NUMBER:
+	case BT_JSON_STRING:
+		bt_strbuf_append_str(out, value->text);
+		break;
+	case BT_JSON_ARRAY:
+		bt_strbuf_append_char(out, '[');
+		for (uint32_t i = 0; i < value->count; i++) {
+			bt_strbuf_append_c(out, i != 0 ? " " : "");
+			bt_schema_append_go(value->elements[i], out);
+		}
+		bt_strbuf_append_char(out, ']');
+		break;
+	case BT_JSON_OBJECT:
+		sorted = BT_NEW_ARRAY(const struct bt_json_member *, value->count);
+		for (uint32_t i = 0; i < value->count; i++) {
+			sorted[i] = &value->members[i];
+		}
+		qsort(sorted, value->count, sizeof(*sorted), compare_members);
+		bt_strbuf_append_c(out, "map[");
+		for (uint32_t i = 0; i < value->count; i++) {
+			bt_strbuf_append_c(out, i != 0 ? " " : "");
+			bt_strbuf_append_str(out, sorted[i]->name);
+			bt_strbuf_append_char(out, ':');
+			bt_schema_append_go(sorted[i]->value, out);
+		}
+		bt_strbuf_append_char(out, ']');
+		bt_free(sorted);
+		break;
+	case BT_JSON__COUNT:
+		break;
+	}
+}
+
+/* With its types. */
+static void append_typed(const struct bt_json_value *value, struct bt_strbuf *out)
+{
+	switch (value->type) {
+	case BT_JSON_NULL:
+		bt_strbuf_append_c(out, "interface {}(nil)");
+		break;
+	case BT_JSON_BOOL:
+	case BT_JSON_NUMBER:
+		bt_schema_append_go(value, out);
+		break;
+	case BT_JSON_STRING:
+		bt_strbuf_append_quoted(out, value->text);
+		break;
+	case BT_JSON_ARRAY:
+	case BT_JSON_OBJECT:
+		bt_strbuf_append_c(out,
+			value->type == BT_JSON_ARRAY ? "[]interface {}{"
+						     : "map[string]interface {}{");
+		for (uint32_t i = 0; i < value->count; i++) {
+			bt_strbuf_append_c(out, i != 0 ? ", " : "");
+			if (value->type == BT_JSON_OBJECT) {
+				bt_strbuf_append_quoted(out, value->members[i].name);
+				bt_strbuf_append_char(out, ':');
+			}
+			append_typed(value->type == BT_JSON_OBJECT ? value->members[i].value
+								   : value->elements[i],
+				out);
+		}
+		bt_strbuf_append_char(out, '}');
+		break;
+	case BT_JSON__COUNT:
+		break;
+	}
+}
+
+static void report_value(
+	struct check *check, const char *expected, bool typed, const struct bt_json_value *value)
+{
+	struct bt_strbuf text = {0};
+	if (typed) {
+		append_typed(value, &text);
+	} else {
+		bt_schema_append_go(value, &text);
+	}
+	report(check,
+		typed ? "expected %s, got &value.valueUnstructured{Value:%s}"
+		      : "expected %s, got &{%s}",
+		expected, bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+}
+
+/** --- walk --- */
+
+static void check_message(struct check *check, const struct bt_schema_message *message,
+	const struct bt_json_value *object)
+{
+	if (object->type != BT_JSON_OBJECT) {
+		report_value(check, "map", false, object);
+		return;
+	}
+	size_t length = check->path.length;
+	/* what the schema does not name comes last */
+	for (uint32_t i = 0; i < 2 * object->count; i++) {
+		const struct bt_json_member *member = &object->members[i % object->count];
+		const struct bt_schema_field *field =
+			bt_schema_field_find(message, member->name, NULL);
+		bool is_known = field != NULL ||
+			(bt_schema_is_root(message) &&
+				(bt_str_equal_c(member->name, "kind") ||
+					bt_str_equal_c(member->name, "apiVersion")));
+		bt_strbuf_append_char(&check->path, '.');
+		bt_strbuf_append_str(&check->path, member->name);
+		if (i >= object->count && !is_known) {
+			report(check, "field not declared in schema");
+		} else if (i < object->count && field != NULL) {
+			check_field(check, field, member->value);
+		}
+		check->path.length = length;
+	}
+}
+
+/* One value: of a single field, an element of a list, a value of a map. */
+static void check_one(
+	struct check *check, const struct bt_schema_field *field, const struct bt_json_value *value)
+{
+	static const char *const go_types[] = {
+		[BT_JSON_STRING] = "string",
+		[BT_JSON_BOOL] = "bool",
+		[BT_JSON_ARRAY] = "[]interface {}",
+		[BT_JSON_OBJECT] = "map[string]interface {}",
+	};
+	if (value->type == BT_JSON_NULL) {
+		return;
+	}
+	bool is_scalar = value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT;
+	switch ((enum bt_schema_type)field->type) {
+	case BT_SCHEMA_STRING:
+	case BT_SCHEMA_BYTES:
+	case BT_SCHEMA_TIME:
+	case BT_SCHEMA_MICRO_TIME:
+	case BT_SCHEMA_DURATION:
+		if (value->type != BT_JSON_STRING) {
+			report_value(check, "string", true, value);
+		}
+		break;
+	case BT_SCHEMA_BOOL:
+		if (value->type != BT_JSON_BOOL) {
+			report_value(check, "boolean", true, value);
+		}
+		break;
+	case BT_SCHEMA_INT32:
+	case BT_SCHEMA_INT64:
+		if (value->type != BT_JSON_NUMBER) {
+			report(check, "expected numeric (int or float), got %s",
+				go_types[value->type]);
+		}
+		break;
+	case BT_SCHEMA_QUANTITY:
+	case BT_SCHEMA_INT_OR_STRING:
+		if (!is_scalar) {
+			report_value(check, "any scalar", false, value);
+		}
+		break;
+	case BT_SCHEMA_STRING_LIST:
+		if (value->type != BT_JSON_ARRAY) {
+			report_value(check, "list", false, value);
+		}
+		break;
+	case BT_SCHEMA_RAW_JSON:
+		break;
+	case BT_SCHEMA_MESSAGE:
+		check_message(check, field->message, value);
+		break;
+	}
+}
+
+/* [name="a"], or the index of an element that has no keys. */
+static void append_element(struct check *check, const struct bt_schema_field *field,
+	const struct bt_json_value *element, uint32_t index)
+{
+	const char *const *keys = (field->flags & BT_SCHEMA_ATOMIC) == 0 ? field->list_keys : NULL;
+	struct bt_json_writer writer;
+	if (keys == NULL || element->type != BT_JSON_OBJECT) {
+		bt_strbuf_printf(&check->path, "[%u]", (unsigned)index);
+		return;
+	}
+	for (uint32_t i = 0; keys[i] != NULL; i++) {
+		const struct bt_json_value *value = bt_json_find(element, keys[i]);
+		bt_strbuf_printf(&check->path, "%s%s=", i == 0 ? "[" : ",", keys[i]);
+		bt_json_writer_init(&writer, &check->path, 0);
+		if (value != NULL) {
+			bt_json_write_value(&writer, value);
+		} else {
+			bt_strbuf_append_c(&check->path,
+				strcmp(keys[i], "protocol") == 0 ? "\"TCP\"" : "null");
+		}
+	}
+	bt_strbuf_append_char(&check->path, ']');
+}
+
+static void check_field(
+	struct check *check, const struct bt_schema_field *field, const struct bt_json_value *value)
+{
+	size_t length = check->path.length;
+	bool is_list = field->shape == BT_SCHEMA_LIST;
+	if (field->shape == BT_SCHEMA_SINGLE) {
+		check_one(check, field, value);
+		return;
+	}
+	if (value->type == BT_JSON_NULL) {
+		return;
+	}
+	if (value->type != (is_list ? BT_JSON_ARRAY : BT_JSON_OBJECT)) {
+		report_value(check, is_list ? "list" : "map", false, value);
+		return;
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		const struct bt_json_value *item =
+			is_list ? value->elements[i] : value->members[i].value;
+		if (is_list) {
+			append_element(check, field, item, i);
+		} else {
+			bt_strbuf_append_char(&check->path, '.');
+			bt_strbuf_append_str(&check->path, value->members[i].name);
+		}
+		check_one(check, field, item);
+		check->path.length = length;
+	}
+}
+
+int bt_apply_check(const struct bt_schema_message *message, const struct bt_json_value *applied,
+	struct berth_error *err)
+{
+	struct check check = {0};
+	const struct bt_json_value *metadata = bt_json_find(applied, "metadata");
+	if (message != NULL) {
+		check_message(&check, message, applied);
+	} else if (metadata != NULL) {
+		/* custom resource: every kind's metadata is the same message */
+		message = bt_schema_find(BT_STR("v1"), BT_STR("ConfigMap"));
+		bt_strbuf_append_c(&check.path, ".metadata");
+		check_field(
+			&check, bt_schema_field_find(message, BT_STR("metadata"), NULL), metadata);
+	}
+	int result = 0;
+	if (check.problem_count == 1) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "%s",
+			bt_strbuf_c(&check.problems) + strlen("\n  "));
+	} else if (check.problem_count != 0) {
+		result = bt_error_set(
+			err, BERTH_ERR_INVALID, "errors:%s", bt_strbuf_c(&check.problems));
+	}
+	bt_strbuf_finish(&check.path);
+	bt_strbuf_finish(&check.problems);
+	return result;
+}
