@@ -11,14 +11,19 @@ static void destroy_entry(struct bt_selector_entry *entry)
 	}
 }
 
+static void free_stray(struct bt_stray *stray)
+{
+	bt_free(stray->owner_key);
+	bt_free(stray->key);
+}
+
 void bt_selector_table_finish(struct bt_selector_table *table)
 {
 	for (uint32_t i = 0; i < table->entries.count; i++) {
 		destroy_entry(table->entries.items[i]);
 	}
 	for (uint32_t i = 0; i < table->strays.count; i++) {
-		bt_free(table->strays.items[i].owner_key);
-		bt_free(table->strays.items[i].key);
+		free_stray(&table->strays.items[i]);
 	}
 	bt_vec_finish(&table->strays);
 	bt_vec_finish(&table->entries);
@@ -168,8 +173,7 @@ void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors
 				bt_json_text_at(sync->object, "metadata.uid"), finalizer,
 				sync->arena);
 		}
-		bt_free(stray.owner_key);
-		bt_free(stray.key);
+		free_stray(&stray);
 	}
 }
 
@@ -180,6 +184,15 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 
 	if (observed->type == BT_CHANGE_DELETED) {
 		remove_selector(selectors, observed->key);
+		/* Nothing to release any more: the garbage collector takes its dependents. */
+		for (uint32_t i = selectors->strays.count; i > 0; i--) {
+			struct bt_stray stray = selectors->strays.items[i - 1];
+
+			if (bt_str_equal_c(observed->key, stray.owner_key)) {
+				bt_vec_remove_swap(&selectors->strays, i - 1);
+				free_stray(&stray);
+			}
+		}
 	} else if (observed->type == BT_CHANGE_ADDED ||
 		!bt_json_equal(bt_json_object_at(observed->before, "spec.selector"), selector)) {
 		put_selector(selectors, observed->key, selector, selector_is_map);
