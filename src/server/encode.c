@@ -26,8 +26,7 @@ bool bt_encoding_is_possible(
 		return BT_HAVE_YAML;
 	case BT_MEDIA_PROTOBUF:
 		return encoding->view == BT_VIEW_METADATA ||
-			(encoding->view == BT_VIEW_OBJECT && resource->message != NULL &&
-				!resource->strategy->has_no_protobuf);
+			(encoding->view == BT_VIEW_OBJECT && resource->message != NULL);
 	}
 	return false;
 }

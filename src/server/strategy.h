@@ -60,8 +60,6 @@ struct bt_strategy {
 	/** The other version's form of what is stored, and back (events, autoscaling). */
 	void (*from_stored)(const struct bt_write *write, struct bt_json_value *object);
 	void (*to_stored)(const struct bt_write *write, struct bt_json_value *object);
-	/** There is no protobuf form; clients get JSON. */
-	bool has_no_protobuf;
 	/** false: the stored object does not exist in this version. */
 	bool (*is_served)(const struct bt_stored *stored);
 };

@@ -76,13 +76,10 @@ static bool is_running(const struct bt_stored *stored)
 }
 
 const struct bt_strategy bt_strategy_pod_metrics = {
-	/* The window is a text in JSON and a message in protobuf. */
-	.has_no_protobuf = true,
 	.from_stored = pod_from_stored,
 	.is_served = is_running,
 };
 
 const struct bt_strategy bt_strategy_node_metrics = {
-	.has_no_protobuf = true,
 	.from_stored = node_from_stored,
 };
