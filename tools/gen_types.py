@@ -136,6 +136,7 @@ class Field:
         self.keys = None
         self.member = None  # of the C structure; "*": those of the inline message
         self.comment = ""
+        self.description = ""  # for users: OpenAPI, explain
         self.go_type = None  # of a text, where Go has a type of its own for it
         self.hidden = False  # a member of the C structure only
         self.empty = False  # a structure that the engine writes as {} when it is all zero
@@ -155,6 +156,7 @@ class Message:
         self.fields = []
         self.index = 0
         self.comment = []
+        self.description = ""
         self.flags = set()
         self.imported = False
         self.struct = None  # its C structure
@@ -266,7 +268,19 @@ def read_message(tables, place, words, state):
     state["message"] = message
 
 
+def read_description(tables, place, text, message):
+    """A line "| text" is about the field, or the message, right above."""
+    if message is None or not text or '"' in text or "\\" in text:
+        tables.complain(place, "expected '| text' without quotes below a message or field")
+        return
+    holder = message.fields[-1] if message.fields else message
+    holder.description += (" " if holder.description else "") + text
+
+
 def read_line(tables, place, line, state):
+    if line.lstrip().startswith("|"):
+        read_description(tables, place, line.strip()[1:].strip(), state["message"])
+        return
     text, _, comment = line.partition("#")
     words = text.split()
     if not words:
@@ -563,6 +577,8 @@ def write_field(tables, message, field, key_lists):
         row.append(f".list_keys = keys_{key_lists[tuple(field.keys)]}")
     if field.default is not None:
         row.append(f'.default_text = "{field.default}"')
+    if field.description:
+        row.append(f'.description = "{field.description}"')
     if field.has_checks():
         row.append(f".checks = &checks_{message.index}_{field.number}")
     return "\t{" + ", ".join(row) + "},\n"
@@ -615,7 +631,8 @@ def write_tables(tables, out):
         out.write(f'\t{{"{message.name}", "{message.package}", ')
         out.write(f"{len(message.fields)}, {str(message.key in defaulted).lower()}, "
             f"{str(message.key in checked).lower()}, "
-            f"{str('check' in message.flags).lower()}, {fields}}},\n")
+            f"{str('check' in message.flags).lower()}, {fields}, ")
+        out.write(f'"{message.description}"}},\n' if message.description else "NULL},\n")
     out.write("};\n\nconst struct bt_schema_kind bt_schema_kinds[] = {\n")
     rows = []
     for _, key, version, kind in tables.kinds:

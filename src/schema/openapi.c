@@ -277,6 +277,9 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 		write_pair(writer, "x-kubernetes-map-type", "atomic");
 	}
 	write_patch_hints(field, writer);
+	if (field->description != NULL) {
+		write_pair(writer, "description", field->description);
+	}
 	bt_json_end_object(writer);
 }
 
@@ -352,6 +355,9 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	bool root = bt_schema_is_root(message);
 	bool required = false;
 
+	if (message->description != NULL) {
+		write_pair(writer, "description", message->description);
+	}
 	write_type(writer, "object", NULL);
 	if (message->field_count != 0 || root) {
 		open_object(writer, "properties");

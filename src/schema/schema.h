@@ -97,6 +97,7 @@ struct bt_schema_field {
 	const char *default_text;                /* of texts, numbers, bools; or NULL */
 	const char *go_type; /* of texts, where Go has a type of its own for them; or NULL */
 	const struct bt_schema_checks *checks; /* or NULL */
+	const char *description;               /* for users; or NULL */
 };
 
 struct bt_schema_message {
@@ -107,6 +108,7 @@ struct bt_schema_message {
 	bool has_checks;                      /* here or in the parts */
 	bool has_own_check;                   /* one by hand, in server/kinds */
 	const struct bt_schema_field *fields; /* ascending number */
+	const char *description;              /* for users; or NULL */
 };
 
 /** A message that is the root of objects. */

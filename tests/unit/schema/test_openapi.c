@@ -95,7 +95,8 @@ START_TEST(test_openapi__v3_document)
 		"\"#/components/schemas/io.k8s.api.core.v1.Container\"}],\"default\":{}},"
 		"\"x-kubernetes-list-map-keys\":[\"name\"],\"x-kubernetes-list-type\":\"map\","
 		"\"x-kubernetes-patch-merge-key\":\"name\","
-		"\"x-kubernetes-patch-strategy\":\"merge\"}");
+		"\"x-kubernetes-patch-strategy\":\"merge\","
+		"\"description\":\"The containers; at least one.\"}");
 	ck_assert_str_eq(property(schemas, "io.k8s.api.core.v1.Volume", "emptyDir"),
 		"{\"allOf\":[{\"$ref\":"
 		"\"#/components/schemas/io.k8s.api.core.v1.EmptyDirVolumeSource\"}]}");
@@ -140,7 +141,8 @@ START_TEST(test_openapi__required_and_inline)
 	ck_assert_str_eq(property(schemas, "io.k8s.api.apps.v1.DeploymentSpec", "strategy"),
 		"{\"allOf\":[{\"$ref\":"
 		"\"#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy\"}],"
-		"\"default\":{},\"x-kubernetes-patch-strategy\":\"retainKeys\"}");
+		"\"default\":{},\"x-kubernetes-patch-strategy\":\"retainKeys\","
+		"\"description\":\"How old pods are replaced by new ones.\"}");
 	bt_arena_finish(&arena);
 }
 END_TEST

@@ -534,6 +534,7 @@ message Y struct=bt_part
                 ("\t2 other string merge=name", "'merge=key' is for lists of messages"),
                 ("\t2 other []X keys=uid", "a/v1.X has no member 'uid'"),
                 ("\t2 other X inline nullable", "only a message without other flags"),
+                ("\t| a \"quoted\" word", "expected '| text' without quotes"),
                 ("\t2 other []string nullable", "a list or map is never nullable"),
                 ("\t70000 other string", "number 70000 out of range"),
                 ("\t2 other bytes c", "'other' cannot be a member in C"),
