@@ -56,6 +56,7 @@ static int note_group(void *context, const struct bt_pod_group *group,
 	bt_strbuf_printf(&life->log, "group %.*s %.*s %.*s: %.*s\n",
 		BT_STR_ARG(group->metadata.name), BT_STR_ARG(condition->status),
 		BT_STR_ARG(condition->reason), BT_STR_ARG(condition->message));
+	life->observed_generation = condition->observed_generation;
 	return 0;
 }
 

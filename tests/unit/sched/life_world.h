@@ -21,6 +21,7 @@ struct life {
 	 * "event <pod> <type> <reason> <action> <note>",
 	 * "group <name> <status> <reason>: <message>", "warn <text>". */
 	struct bt_strbuf log;
+	int64_t observed_generation; /* of the last condition of a group */
 	/* What the binding is answered with: an error's text, or NULL. */
 	const char *bind_error;
 	bool bind_is_pending; /* there is no answer yet */

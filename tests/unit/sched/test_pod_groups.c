@@ -7,6 +7,7 @@
 
 #define GANG_GATES "GenericWorkload=true,GangScheduling=true"
 #define PLACEMENT_GATES GANG_GATES ",TopologyAwareWorkloadScheduling=true"
+#define PREEMPTION_GATES GANG_GATES ",WorkloadAwarePreemption=true"
 #define PLUGINS "SchedulingGates, NodeName, NodeAffinity, NodeResourcesFit, GangScheduling, P"
 #define WAITS \
 	"pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one " \
@@ -78,6 +79,13 @@ static struct bt_status pre_filter(BT_UNUSED struct bt_plugin *plugin, struct bt
 
 /** --- the cluster --- */
 
+static int note_deletion(void *context, BT_UNUSED struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
+{
+	bt_strbuf_printf(&((struct life *)context)->log, "delete %.*s\n", BT_STR_ARG(victim->name));
+	return 0;
+}
+
 static void begin_with(const char *gates, const char *plugins)
 {
 	permits = NULL;
@@ -92,7 +100,8 @@ static void begin_with(const char *gates, const char *plugins)
 	plugin_p.fake.ops.permit = permit;
 	plugin_p.fake.ops.post_filter = post_filter;
 	plugin_p.fake.ops.pre_filter = pre_filter;
-	life_init_gated(&life, gates, plugins, (struct script *[]){&plugin_p}, 1);
+	struct bt_scheduler_writer writer = {.context = &life, .delete_pod = note_deletion};
+	life_init_writing(&life, gates, plugins, (struct script *[]){&plugin_p}, 1, &writer);
 }
 
 static void put_node(const char *name, const char *cpu, const char *labels)
@@ -158,7 +167,7 @@ static void put_members(uint32_t count)
 	}
 }
 
-/** What one cycle and its bindings write. */
+/** What one cycle and its bindings write; of the events only those of victims. */
 static const char *run(void)
 {
 	struct bt_strbuf lines = {0};
@@ -172,7 +181,8 @@ static const char *run(void)
 	while (log.length != 0) {
 		int64_t end = bt_str_find_char(log, '\n');
 		struct bt_str line = bt_str_sub(log, 0, (uint32_t)end);
-		if (!bt_str_has_prefix(line, BT_STR("event "))) {
+		if (!bt_str_has_prefix(line, BT_STR("event ")) ||
+			bt_str_find(line, BT_STR(" Preempted ")) >= 0) {
 			bt_strbuf_append_str(&lines, line);
 			bt_strbuf_append_char(&lines, '\n');
 		}
@@ -208,6 +218,18 @@ static void finish(void)
 }
 
 /** --- gating: sections 5 and 6 --- */
+
+START_TEST(test_pod_groups__edge_09_01_no_scheduling_group)
+{
+	begin_with(PLACEMENT_GATES, PLUGINS ", TopologyPlacementGenerator, PodGroupPodsCount");
+	put_node("n1", "3", "");
+	put_gang(2);
+	life_pod(&life, "p1", "", "'spec':{" CPU("1") "}");
+	ck_assert_str_eq(run(), "bind p1 n1\n");
+	ck_assert_ptr_null(bt_scheduler_group_attempt(life.scheduler));
+	finish();
+}
+END_TEST
 
 START_TEST(test_pod_groups__edge_09_02_gate_off)
 {
@@ -517,6 +539,40 @@ START_TEST(test_pod_groups__edge_09_19_no_nodes)
 }
 END_TEST
 
+#define INCONSISTENT \
+	"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of " \
+	"nodes in tree=1 , length of NodeInfoMap=0, length of nodes in cache=0, trying to recover"
+
+START_TEST(test_pod_groups__edge_09_20_snapshot_update_fails)
+{
+	begin_with(GANG_GATES, PLUGINS);
+	put_node("n1", "3", "'topology.kubernetes.io/zone':'a'");
+	put_node("n2", "3", "'topology.kubernetes.io/zone':'a'");
+	put_gang(2);
+	struct bt_state *state = bt_scheduler_engine(life.scheduler)->state;
+	ck_assert_int_eq(bt_state_refresh_snapshot(state, NULL), 0);
+	/* n2 is removed under another zone than it has in the tree of nodes, which keeps it. */
+	const struct bt_node *node =
+		bt_object_store_find(&life.objects, BT_KIND_NODE, BT_STR(""), BT_STR("n2"));
+	struct bt_node stale = {.metadata = {.name = node->metadata.name}};
+	ck_assert_int_eq(bt_state_remove_node(state, &stale, NULL), BERTH_ERR_NOT_FOUND);
+	life_delete(&life, BT_KIND_NODE, "", "n1");
+	put_members(2);
+	ck_assert_str_eq(run(),
+		"patch p1 SchedulerError: " INCONSISTENT " nominated=\n"
+		"patch p2 SchedulerError: " INCONSISTENT " nominated=\n"
+		"group g False SchedulerError: " INCONSISTENT "\n");
+	(void)life_object(&life, BT_KIND_NODE,
+		"{'metadata':{'name':'n2','labels':{'topology.kubernetes.io/zone':'a'}},"
+		"'status':{'allocatable':{'cpu':'3','pods':'9'}}}",
+		NULL);
+	life_advance(&life, 60);
+	ck_assert_str_eq(
+		run(), "group g True Scheduled: \npatch p1 nominated=n2\nbind p1 n2\nbind p2 n2\n");
+	finish();
+}
+END_TEST
+
 START_TEST(test_pod_groups__edge_09_21_order_of_members)
 {
 	static const int priorities[] = {100, 200, 150, 150};
@@ -533,6 +589,21 @@ START_TEST(test_pod_groups__edge_09_21_order_of_members)
 		ck_assert_str_eq(life_schedule(&life).name.data, expected[i]);
 	}
 	(void)run();
+	finish();
+}
+END_TEST
+
+START_TEST(test_pod_groups__edge_09_22_member_in_no_queue)
+{
+	begin();
+	put_gang(3);
+	put_members(3);
+	/* Bound by somebody else: the group keeps it among its unscheduled members, too. */
+	life_pod(&life, "p2", "", "'spec':{'nodeName':'n1'," GROUP "," CPU("1") "}");
+	ck_assert_str_eq(life_place(&life, "p2"), "-");
+	ck_assert_str_eq(
+		run(), "group g True Scheduled: \npatch p1 nominated=n1\nbind p1 n1\nbind p3 n1\n");
+	ck_assert_uint_eq(bt_scheduler_group_attempt(life.scheduler)->member_count, 2);
 	finish();
 }
 END_TEST
@@ -615,6 +686,17 @@ START_TEST(test_pod_groups__edge_09_26_condition_once_true)
 }
 END_TEST
 
+START_TEST(test_pod_groups__edge_09_27_observed_generation)
+{
+	begin();
+	put_gang(1);
+	put_member("p1", CPU("5"));
+	(void)run();
+	ck_assert_int_eq(life.observed_generation, 7);
+	finish();
+}
+END_TEST
+
 START_TEST(test_pod_groups__edge_09_28_permit_timeout)
 {
 	begin();
@@ -632,6 +714,59 @@ START_TEST(test_pod_groups__edge_09_28_permit_timeout)
 		"waiting 5m0s at plugin GangScheduling. nominated=\n");
 	ck_assert_str_eq(life_rejectors(&life, "p1", false), "GangScheduling");
 	ck_assert_uint_eq(life_pod_count(&life), 0);
+	finish();
+}
+END_TEST
+
+#define OF_H "'spec':{'schedulingGroup':{'podGroupName':'h'}," CPU("1") "}"
+
+START_TEST(test_pod_groups__edge_09_30_last_member_frees_its_group)
+{
+	begin();
+	put_node("n1", "9", "");
+	put_gang(2);
+	(void)life_object(&life, BT_KIND_POD_GROUP,
+		"{'metadata':{'name':'h','namespace':'default','uid':'uid-h'},"
+		"'spec':{'schedulingPolicy':{'gang':{'minCount':2}}}}",
+		NULL);
+	refused_for_good = "p4";
+	life_pod(&life, "p3", "", OF_H);
+	life_pod(&life, "p4", "", OF_H);
+	ck_assert_str_eq(run(),
+		"patch p4 Unschedulable: 0/1 nodes are available: 1 taken. nominated=\n"
+		"group h True Scheduled: \npatch p3 nominated=n1\n");
+	put_member("p1", "'priority':1," CPU("1"));
+	put_member("p2", "'priority':1," CPU("1"));
+	ck_assert_str_eq(
+		run(), "group g True Scheduled: \npatch p1 nominated=n1\nbind p1 n1\nbind p2 n1\n");
+	ck_assert(life_is_assumed(&life, "p3"));
+	refused_for_good = NULL;
+	life_advance(&life, 60);
+	ck_assert_str_eq(run(), "group h True Scheduled: \nbind p3 n1\nbind p4 n1\n");
+	finish();
+}
+END_TEST
+
+START_TEST(test_pod_groups__edge_09_50_a_waiting_member_is_deleted)
+{
+	begin();
+	refused_for_good = "p2";
+	put_gang(2);
+	put_members(2);
+	(void)run();
+	ck_assert(life_is_assumed(&life, "p1"));
+	const struct bt_group_members *members = bt_pod_groups_find(
+		bt_scheduler_engine(life.scheduler)->state, BT_STR("default"), BT_STR("g"));
+	ck_assert_uint_eq(members->scheduled_count, 1);
+	life_delete(&life, BT_KIND_POD, "default", "p1");
+	struct bt_attempt attempt = life_finish_waiting(&life);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(attempt.name.data, "p1");
+	ck_assert_str_eq(attempt.message.data, "0/1 nodes are available: 1 removed.");
+	ck_assert_uint_eq(life_pod_count(&life), 0);
+	ck_assert_str_eq(life_place(&life, "p1"), "-");
+	ck_assert_uint_eq(members->scheduled_count, 0);
+	ck_assert_uint_eq(members->unscheduled_count, 1);
 	finish();
 }
 END_TEST
@@ -734,7 +869,153 @@ START_TEST(test_pod_groups__edge_09_36_the_best_of_two)
 }
 END_TEST
 
-BT_TEST_MAIN("pod_groups", test_pod_groups__edge_09_02_gate_off,
+START_TEST(test_pod_groups__edge_03_39_a_confirmed_binding_stays_counted)
+{
+	begin();
+	put_gang(2);
+	put_members(2);
+	(void)run();
+	const struct bt_group_members *members = bt_pod_groups_find(
+		bt_scheduler_engine(life.scheduler)->state, BT_STR("default"), BT_STR("g"));
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(members->items.count, 2);
+		ck_assert_uint_eq(members->scheduled_count, 2);
+		ck_assert_uint_eq(members->unscheduled_count, 0);
+		if (i < 2) {
+			life_pod(&life, i == 0 ? "p1" : "p2", "",
+				"'spec':{'nodeName':'n1'," GROUP "," CPU("1") "}");
+		}
+	}
+	ck_assert(!life_is_assumed(&life, "p1"));
+	ck_assert(!life_is_assumed(&life, "p2"));
+	finish();
+}
+END_TEST
+
+/** --- preemption for the group: section 9 --- */
+
+#define PREEMPTION_PLUGINS PLUGINS ", DefaultPreemption"
+#define NOT_ALONE " preemption: not eligible due to workload aware preemption enabled\n"
+#define NO_ROOM " Unschedulable: " NO_CPU NOT_ALONE
+#define NO_ROOM_ON_TWO " Unschedulable: 0/2 nodes are available: 2 Insufficient cpu." NOT_ALONE
+#define REJECTED "group g False Unschedulable: pod group is unschedulable"
+#define EVICTED(pod) \
+	"delete " pod "\nevent " pod \
+	" Normal Preempted Preempting Preempted by podgroup uid-g on node cluster\n"
+
+static void put_bound(const char *name, const char *node, const char *cpu, int priority)
+{
+	life_pod(&life, name, "",
+		bt_arena_printf(&life.arena,
+			"'spec':{'nodeName':'%s','priority':%d,'containers':[{'name':'c',"
+			"'resources':{'requests':{'cpu':'%s'}}}]}",
+			node, priority, cpu)
+			.data);
+}
+
+START_TEST(test_pod_groups__edge_09_40_no_preemption_with_constraints)
+{
+	begin_with(PREEMPTION_GATES ",TopologyAwareWorkloadScheduling=true",
+		TOPOLOGY_PLUGINS ", DefaultPreemption");
+	put_node("n1", "3", "'zone':'a'");
+	put_bound("low-1", "n1", "3", 0);
+	put_group("'priority':100,'schedulingPolicy':{'gang':{'minCount':2}},"
+		  "'schedulingConstraints':{'topology':[{'key':'zone'}]}");
+	put_members(2);
+#define NOT_PLACED \
+	" Unschedulable: " NO_CPU \
+	" preemption: not eligible due to placement-based pod group scheduling limitation\n"
+	ck_assert_str_eq(run(),
+		"patch p1" NOT_PLACED "patch p2" NOT_PLACED
+		"group g False Unschedulable: 0/1 placements are available, first placement "
+		"status: pod group is unschedulable, workload aware preemption is not supported "
+		"for pod groups with scheduling constraints\n");
+	finish();
+}
+END_TEST
+
+START_TEST(test_pod_groups__edge_09_41_a_gang_evicts_single_pods)
+{
+	begin_with(PREEMPTION_GATES, PREEMPTION_PLUGINS);
+	put_node("n1", "3", "");
+	put_bound("low-1", "n1", "1", 0);
+	put_bound("low-2", "n1", "1", 0);
+	put_bound("low-3", "n1", "1", 0);
+	put_group("'priority':100,'schedulingPolicy':{'gang':{'minCount':3}}");
+	put_members(3);
+	ck_assert_str_eq(run(),
+		EVICTED("low-1") EVICTED("low-2")
+			EVICTED("low-3") "patch p1" NO_ROOM "patch p2" NO_ROOM
+					 "patch p3" NO_ROOM REJECTED "\n");
+	finish();
+}
+END_TEST
+
+START_TEST(test_pod_groups__edge_09_42_a_gang_evicts_no_more_than_it_needs)
+{
+	begin_with(PREEMPTION_GATES, PREEMPTION_PLUGINS);
+	put_node("n1", "2", "");
+	put_node("n2", "2", "");
+	put_bound("low-1", "n1", "2", 0);
+	put_bound("low-2", "n2", "1", 0);
+	put_group("'priority':100,'schedulingPolicy':{'gang':{'minCount':3}}");
+	put_members(3);
+	ck_assert_str_eq(run(),
+		EVICTED("low-1") "patch p1 Unschedulable: pod group is unschedulable nominated=n2\n"
+				 "patch p2" NO_ROOM_ON_TWO "patch p3" NO_ROOM_ON_TWO REJECTED "\n");
+	finish();
+}
+END_TEST
+
+START_TEST(test_pod_groups__edge_09_43_basic_policy_evicts_for_one_member)
+{
+	begin_with(PREEMPTION_GATES, PREEMPTION_PLUGINS);
+	put_node("n1", "1", "");
+	put_node("n2", "1", "");
+	put_bound("low-1", "n1", "1", 0);
+	put_group("'priority':100,'schedulingPolicy':{'basic':{}}");
+	put_members(2);
+	/* One member fits: the other one does not preempt. */
+	ck_assert_str_eq(run(), "patch p2" NO_ROOM_ON_TWO "group g True Scheduled: \nbind p1 n2\n");
+	finish();
+	begin_with(PREEMPTION_GATES, PREEMPTION_PLUGINS);
+	put_node("n1", "1", "");
+	put_node("n2", "1", "");
+	put_bound("low-1", "n1", "1", 0);
+	put_bound("low-2", "n2", "1", 0);
+	put_group("'priority':100,'schedulingPolicy':{'basic':{}}");
+	put_members(2);
+	/* None fits: one place is freed, for the first member that fits. */
+	ck_assert_str_eq(run(),
+		EVICTED("low-2") "patch p1" NO_ROOM_ON_TWO "patch p2" NO_ROOM_ON_TWO REJECTED "\n");
+	finish();
+}
+END_TEST
+
+START_TEST(test_pod_groups__edge_09_44_a_victim_of_higher_priority)
+{
+	static const char *const reasons[] = {
+		"pod group is unschedulable", "No preemption victims found for incoming preemptor"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
+		begin_with(PREEMPTION_GATES, PREEMPTION_PLUGINS);
+		put_node("n1", "3", "");
+		put_bound("high", "n1", "2", 1000);
+		put_bound("other", "n1", "1", i == 0 ? 0 : 100);
+		put_group("'priority':100,'schedulingPolicy':{'gang':{'minCount':3}}");
+		put_members(3);
+		ck_assert_str_eq(run(),
+			bt_arena_printf(&life.arena,
+				"patch p1" NO_ROOM "patch p2" NO_ROOM "patch p3" NO_ROOM REJECTED
+				", %s\n",
+				reasons[i])
+				.data);
+		finish();
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("pod_groups", test_pod_groups__edge_03_39_a_confirmed_binding_stays_counted,
+	test_pod_groups__edge_09_01_no_scheduling_group, test_pod_groups__edge_09_02_gate_off,
 	test_pod_groups__edge_09_03_no_gang_scheduling,
 	test_pod_groups__edge_09_04_group_is_missing, test_pod_groups__edge_09_05_too_few_members,
 	test_pod_groups__edge_09_06_basic_policy, test_pod_groups__edge_09_07_a_gated_member_counts,
@@ -748,12 +1029,22 @@ BT_TEST_MAIN("pod_groups", test_pod_groups__edge_09_02_gate_off,
 	test_pod_groups__edge_09_15_one_of_three_fits_nowhere,
 	test_pod_groups__edge_09_16_a_late_preemptor_makes_all_wait,
 	test_pod_groups__edge_09_17_an_error_ends_the_cycle, test_pod_groups__edge_09_18_none_fits,
-	test_pod_groups__edge_09_19_no_nodes, test_pod_groups__edge_09_21_order_of_members,
+	test_pod_groups__edge_09_19_no_nodes, test_pod_groups__edge_09_20_snapshot_update_fails,
+	test_pod_groups__edge_09_21_order_of_members,
+	test_pod_groups__edge_09_22_member_in_no_queue,
 	test_pod_groups__edge_09_23_terminating_members_are_dropped,
 	test_pod_groups__edge_09_24_two_profiles,
 	test_pod_groups__edge_09_25_best_effort_beyond_the_quorum,
-	test_pod_groups__edge_09_26_condition_once_true, test_pod_groups__edge_09_28_permit_timeout,
+	test_pod_groups__edge_09_26_condition_once_true,
+	test_pod_groups__edge_09_27_observed_generation, test_pod_groups__edge_09_28_permit_timeout,
+	test_pod_groups__edge_09_30_last_member_frees_its_group,
+	test_pod_groups__edge_09_50_a_waiting_member_is_deleted,
 	test_pod_groups__edge_09_49_group_deleted_before_permit,
 	test_pod_groups__edge_09_31_no_constraint, test_pod_groups__edge_09_33_key_on_no_node,
 	test_pod_groups__edge_09_35_the_feasible_placement_wins,
-	test_pod_groups__edge_09_36_the_best_of_two)
+	test_pod_groups__edge_09_36_the_best_of_two,
+	test_pod_groups__edge_09_40_no_preemption_with_constraints,
+	test_pod_groups__edge_09_41_a_gang_evicts_single_pods,
+	test_pod_groups__edge_09_42_a_gang_evicts_no_more_than_it_needs,
+	test_pod_groups__edge_09_43_basic_policy_evicts_for_one_member,
+	test_pod_groups__edge_09_44_a_victim_of_higher_priority)
