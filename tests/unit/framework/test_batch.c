@@ -61,7 +61,7 @@ static void expect_hint(struct stored_batch *test, struct bt_str signature, uint
 	ck_assert_str_eq(bt_batch_flush_name(test->flush), flush);
 }
 
-START_TEST(test_batch__edge_02_40_hint)
+START_TEST(test_batch__edge_02_40_edge_09_45_46_hint)
 {
 	struct stored_batch test;
 	struct bt_batch_result next = {
@@ -89,7 +89,7 @@ START_TEST(test_batch__edge_02_40_hint)
 }
 END_TEST
 
-START_TEST(test_batch__edge_02_40_no_hint)
+START_TEST(test_batch__edge_02_40_edge_09_45_no_hint)
 {
 	struct stored_batch test;
 	struct bt_node node = {0};
@@ -320,6 +320,7 @@ START_TEST(test_batch__the_chosen_node_alone_is_no_list)
 }
 END_TEST
 
-BT_TEST_MAIN("batch", test_batch__edge_02_40_hint, test_batch__edge_02_40_no_hint,
-	test_batch__store, test_signature__fragments, test_signature__one_without_sign_switches_off,
-	test_batch__ranks_as_the_heap_does, test_batch__the_chosen_node_alone_is_no_list)
+BT_TEST_MAIN("batch", test_batch__edge_02_40_edge_09_45_46_hint,
+	test_batch__edge_02_40_edge_09_45_no_hint, test_batch__store, test_signature__fragments,
+	test_signature__one_without_sign_switches_off, test_batch__ranks_as_the_heap_does,
+	test_batch__the_chosen_node_alone_is_no_list)

@@ -489,7 +489,7 @@ START_TEST(test_profile__profiles)
 }
 END_TEST
 
-START_TEST(test_profile__extender_resources)
+START_TEST(test_profile__edge_09_48_extender_resources)
 {
 	struct bt_config_managed_resource resources[] = {{BT_STR_INIT("a/x"), true},
 		{BT_STR_INIT("a/y"), false}, {BT_STR_INIT("a/z"), true}};
@@ -572,5 +572,5 @@ BT_TEST_MAIN("profile", test_profile__edge_02_31_multi_point_order,
 	test_profile__edge_02_38_repeated_config, test_profile__edge_02_39_explicit_zero_weight,
 	test_profile__negative_weight, test_profile__errors_in_order, test_profile__weight_overflow,
 	test_profile__arguments, test_profile__constructor_fails, test_profile__default_expansion,
-	test_profile__gated_expansion, test_profile__profiles, test_profile__extender_resources,
-	test_registry__texts)
+	test_profile__gated_expansion, test_profile__profiles,
+	test_profile__edge_09_48_extender_resources, test_registry__texts)

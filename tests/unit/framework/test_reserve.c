@@ -86,7 +86,7 @@ START_TEST(test_permit__edge_02_25_rejection_drops_waits)
 }
 END_TEST
 
-START_TEST(test_permit__edge_02_26_longest_timeout)
+START_TEST(test_permit__edge_02_26_edge_09_29_longest_timeout)
 {
 	struct fake fakes[] = {fake_plugin("A", PERMIT)};
 	struct fake_world world;
@@ -99,6 +99,9 @@ START_TEST(test_permit__edge_02_26_longest_timeout)
 	fake_world_init(&world, fakes, 1, "permit=A");
 	outcome = bt_run_permit(world.framework, &world.cycle, &world.pod, 0);
 	FAKE_EXPECT(&world, outcome.status, BT_STATUS_WAIT, WAIT_TEXT, "");
+	ck_assert_int_eq(outcome.waits[0].timeout_ns, 900 * SECOND);
+	fakes[0].timeout_ns = 1200 * SECOND;
+	outcome = bt_run_permit(world.framework, &world.cycle, &world.pod, 0);
 	ck_assert_int_eq(outcome.waits[0].timeout_ns, 900 * SECOND);
 	bt_waiting_pods_init(&waiting);
 	(void)bt_waiting_pods_add(
@@ -278,6 +281,7 @@ END_TEST
 
 BT_TEST_MAIN("reserve", test_reserve__edge_02_23_unreserve_all_backwards,
 	test_permit__edge_02_24_wait, test_permit__edge_02_25_rejection_drops_waits,
-	test_permit__edge_02_26_longest_timeout, test_waiting_pods__edge_02_27_first_decision_stays,
+	test_permit__edge_02_26_edge_09_29_longest_timeout,
+	test_waiting_pods__edge_02_27_first_decision_stays,
 	test_waiting_pods__preempt_remove_replace, test_waiting_pods__many,
 	test_binding_pods__cancel_and_mark)

@@ -182,7 +182,7 @@ static int64_t placement_score(struct fixture *fixture, uint32_t slot_count)
 	return score;
 }
 
-START_TEST(test_node_resources_fit__edge_05_51_placement)
+START_TEST(test_node_resources_fit__edge_05_51_edge_09_39_placement)
 {
 	struct fixture fixture;
 
@@ -201,6 +201,16 @@ START_TEST(test_node_resources_fit__edge_05_51_placement)
 	fixture_add_node(&fixture, NODE("n1", "'cpu':'5000m','memory':'5000'"));
 	fixture_add_node(&fixture, NODE("n2", "'cpu':'5000m','memory':'5000'"));
 	ck_assert_int_eq(placement_score(&fixture, 2), 28);
+	fixture_finish(&fixture);
+
+	/* No proposed member requests the device: its weight does not count. */
+	fixture_init_with(&fixture, &bt_node_resources_fit_plugin, NULL,
+		STRATEGY("MostAllocated", CPU_MEMORY "," R("example.com/gpu", "8")));
+	fixture_add_node(
+		&fixture, NODE("n1", "'cpu':'5000m','memory':'5000','example.com/gpu':'4'"));
+	fixture_add_node(
+		&fixture, NODE("n2", "'cpu':'5000m','memory':'5000','example.com/gpu':'4'"));
+	ck_assert_int_eq(placement_score(&fixture, 2), 25);
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -270,6 +280,6 @@ BT_TEST_MAIN("node_resources_fit_score", test_node_resources_fit__edge_05_41_str
 	test_node_resources_fit__edge_05_46_request_above_capacity,
 	test_node_resources_fit__edge_05_47_resource_the_node_lacks,
 	test_node_resources_fit__score_ignores_pod_level_requests,
-	test_node_resources_fit__edge_05_51_placement,
+	test_node_resources_fit__edge_05_51_edge_09_39_placement,
 	test_node_resources_fit__hostile_allocatable_does_not_trap,
 	test_default_normalize__edge_05_57_scales_to_the_largest)

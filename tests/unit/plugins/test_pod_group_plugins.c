@@ -14,10 +14,11 @@ static const char *normalize(struct fixture *fixture, int64_t *scores, uint32_t 
 			fixture->plugin, &fixture->arena, scores, count));
 }
 
-START_TEST(test_pod_group_pods_count__edge_05_58_normalised_counts)
+START_TEST(test_pod_group_pods_count__edge_05_58_edge_09_37_normalised_counts)
 {
 	int64_t three[] = {10, 50, 110};
 	int64_t four[] = {100, 101, 102, 11};
+	int64_t equal[] = {50, 50};
 	int64_t none[] = {0, 0};
 	struct fixture fixture;
 
@@ -26,13 +27,15 @@ START_TEST(test_pod_group_pods_count__edge_05_58_normalised_counts)
 	ck_assert_mem_eq(three, ((const int64_t[]){9, 45, 100}), sizeof(three));
 	fixture_expect("four", normalize(&fixture, four, 4), "Success");
 	ck_assert_mem_eq(four, ((const int64_t[]){98, 99, 100, 10}), sizeof(four));
+	fixture_expect("equal", normalize(&fixture, equal, 2), "Success");
+	ck_assert_mem_eq(equal, ((const int64_t[]){100, 100}), sizeof(equal));
 	fixture_expect("none", normalize(&fixture, none, 2),
 		"Error: no pods from pod group are assigned to any of the candidate placements");
 	fixture_finish(&fixture);
 }
 END_TEST
 
-START_TEST(test_pod_group_pods_count__counts_scheduled_and_proposed)
+START_TEST(test_pod_group_pods_count__edge_09_38_counts_scheduled_and_proposed)
 {
 	struct fixture fixture;
 	const struct bt_pod_info *pods[2];
@@ -43,6 +46,11 @@ START_TEST(test_pod_group_pods_count__counts_scheduled_and_proposed)
 	fixture_init(&fixture, &bt_pod_group_pods_count_plugin);
 	fixture_add_node(&fixture, NODE("n", ""));
 	fixture_add_pod(&fixture, MEMBER("n"));
+	fixture_add_pod(&fixture, MEMBER("n"));
+	struct bt_pod assumed = *fixture_pending(&fixture, MEMBER(""))->object;
+	assumed.spec.node_name = BT_STR("n");
+	ck_assert_int_eq(bt_state_assume_pod(fixture.state, &assumed, NULL), 0);
+	ck_assert_int_eq(bt_state_refresh_snapshot(fixture.state, NULL), 0);
 	fixture_add_pod(&fixture,
 		"{'metadata':{'namespace':'x'},'spec':{'nodeName':'n','schedulingGroup':{'"
 		"podGroupName':'g'}}}");
@@ -54,7 +62,7 @@ START_TEST(test_pod_group_pods_count__counts_scheduled_and_proposed)
 	status = fixture.plugin->ops->score_placement(
 		fixture.plugin, &fixture.arena, &placement, pods, 2, &score);
 	ck_assert_str_eq(fixture_status_text(&fixture, status), "Success");
-	ck_assert_int_eq(score, 3);
+	ck_assert_int_eq(score, 5);
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -102,7 +110,7 @@ static void init_zones(struct fixture *fixture)
 	(void)fixture_pending(fixture, MEMBER("")); /* the group is known by its members */
 }
 
-START_TEST(test_topology_placement_generator__edge_05_59_domains)
+START_TEST(test_topology_placement_generator__edge_05_59_edge_09_32_34_domains)
 {
 	static const char *const parent[] = {"b", "c", "a", "d"};
 	struct fixture fixture;
@@ -110,7 +118,13 @@ START_TEST(test_topology_placement_generator__edge_05_59_domains)
 	init_zones(&fixture);
 	fixture_expect("by zone", placements(&fixture, parent, 4), "z1:c,a z2:b");
 	fixture_add_pod(&fixture, MEMBER("b"));
-	fixture_expect("members are in z2", placements(&fixture, parent, 4), "z2:b");
+	fixture_expect("a member is in z2", placements(&fixture, parent, 4), "z2:b");
+	fixture_finish(&fixture);
+
+	init_zones(&fixture);
+	fixture_add_pod(&fixture, MEMBER("a"));
+	fixture_add_pod(&fixture, MEMBER("c"));
+	fixture_expect("two are in z1", placements(&fixture, parent, 4), "z1:c,a");
 	fixture_finish(&fixture);
 
 	init_zones(&fixture);
@@ -137,7 +151,7 @@ START_TEST(test_topology_placement_generator__edge_05_59_domains)
 }
 END_TEST
 
-START_TEST(test_topology_placement_generator__pod_on_an_unknown_node)
+START_TEST(test_topology_placement_generator__edge_09_34_pod_on_an_unknown_node)
 {
 	static const char *const parent[] = {"a"};
 	struct fixture fixture;
@@ -171,8 +185,9 @@ START_TEST(test_topology_placement_generator__unknown_group)
 }
 END_TEST
 
-BT_TEST_MAIN("pod_group_plugins", test_pod_group_pods_count__edge_05_58_normalised_counts,
-	test_pod_group_pods_count__counts_scheduled_and_proposed,
-	test_topology_placement_generator__edge_05_59_domains,
-	test_topology_placement_generator__pod_on_an_unknown_node,
+BT_TEST_MAIN("pod_group_plugins",
+	test_pod_group_pods_count__edge_05_58_edge_09_37_normalised_counts,
+	test_pod_group_pods_count__edge_09_38_counts_scheduled_and_proposed,
+	test_topology_placement_generator__edge_05_59_edge_09_32_34_domains,
+	test_topology_placement_generator__edge_09_34_pod_on_an_unknown_node,
 	test_topology_placement_generator__unknown_group)

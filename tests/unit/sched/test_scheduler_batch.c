@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Opportunistic batching in the living scheduler: spec 09 section 12, spec 03 section 3.4. */
+#include "framework/scheduler_metrics.h"
 #include "life_world.h"
 #include "state/change_log.h"
 #include "test_main.h"
@@ -15,6 +16,7 @@ static struct script_row later_scores[] = {
 	{"n1", {0}, 10}, {"n2", {0}, 20}, {"n3", {0}, 30}, {"n4", {0}, 40}, {"n5", {0}, 50}};
 
 static struct script plugin_s;
+static struct bt_scheduler_metrics *counts; /* NULL: nothing is counted */
 static struct life life;
 
 /** A node is full with one pod. Two profiles, a and b. */
@@ -28,11 +30,11 @@ static void init(const char *gates, enum script_form form)
 		plugin_s.fake.shortcuts.score_reads |= BT_CHANGE_ALLOCATABLE; /* change_scores */
 	}
 	script_set_rows(&plugin_s, first_scores, 5);
-	life_init_gated(&life, gates,
+	life_init_counted(&life, gates,
 		bt_arena_printf(&arena, "{'profiles':[%s,%s]}", world_profile(&arena, "a", "S", ""),
 			world_profile(&arena, "b", "S", ""))
 			.data,
-		(struct script *[]){&plugin_s}, 1);
+		(struct script *[]){&plugin_s}, 1, counts);
 	bt_arena_finish(&arena);
 	for (uint32_t i = 1; i <= 5; i++) {
 		life_node(&life, bt_arena_printf(&life.arena, "n%u", i).data, "");
@@ -121,15 +123,6 @@ START_TEST(test_scheduler__what_ends_a_batch)
 	life_delete(&life, BT_KIND_NODE, "", "n2");
 	ck_assert_str_eq(place("q", "a"), "n5");
 	life_finish(&life);
-	/* A nomination comes first, and the hint is lost. */
-	init("", SCRIPT_COLUMN);
-	ck_assert_str_eq(place("p", "a"), "n1");
-	change_scores();
-	life_pod(
-		&life, "q", "", "'spec':{'schedulerName':'a'},'status':{'nominatedNodeName':'n4'}");
-	ck_assert_str_eq(life_schedule(&life).node_name.data, "n4");
-	ck_assert_str_eq(place("r", "a"), "n5");
-	life_finish(&life);
 	/* No pod is like another for a plugin that does not sign. */
 	init("", SCRIPT_COLUMN);
 	fake_answer(&plugin_s.fake, FAKE_SIGN, BT_STATUS_UNSCHEDULABLE, "no");
@@ -140,6 +133,37 @@ START_TEST(test_scheduler__what_ends_a_batch)
 }
 END_TEST
 
+static int64_t stopped_clock(BT_UNUSED void *context)
+{
+	return 0;
+}
+
+START_TEST(test_scheduler__edge_09_47_a_nomination_comes_first)
+{
+	struct bt_metrics *metrics = bt_metrics_create();
+	struct bt_gates gates = bt_gates_default();
+	struct bt_strbuf text = {0};
+
+	counts = bt_scheduler_metrics_create(metrics, &gates, stopped_clock, NULL);
+	init("", SCRIPT_COLUMN);
+	ck_assert_str_eq(place("p", "a"), "n1");
+	change_scores();
+	/* The hint n2 is taken from the list, and lost. */
+	life_pod(
+		&life, "q", "", "'spec':{'schedulerName':'a'},'status':{'nominatedNodeName':'n4'}");
+	ck_assert_str_eq(life_schedule(&life).node_name.data, "n4");
+	ck_assert_str_eq(place("r", "a"), "n5");
+	bt_metrics_write(metrics, BT_METRICS_TEXT, &text);
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
+		"scheduler_batch_attempts_total{profile=\"a\",result=\"hint_not_used\"} 1\n"));
+	bt_strbuf_finish(&text);
+	life_finish(&life);
+	bt_scheduler_metrics_destroy(counts);
+	counts = NULL;
+	bt_metrics_destroy(metrics);
+}
+END_TEST
+
 BT_TEST_MAIN("scheduler_batch", test_scheduler__the_next_best_node_is_tried_first,
 	test_scheduler__edge_03_53_no_hint_for_profiles_that_alternate,
-	test_scheduler__what_ends_a_batch)
+	test_scheduler__what_ends_a_batch, test_scheduler__edge_09_47_a_nomination_comes_first)
