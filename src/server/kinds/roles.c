@@ -94,7 +94,8 @@ static void check_subject(
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "apiGroup"),
 		bt_kinds_text_value(errors, bt_kinds_text(subject, "apiGroup")),
 		is_account ? no_groups : groups);
-	if (is_account) {
+	/* in a RoleBinding the account may be of the binding's namespace */
+	if (is_account && !check->write->resource->namespaced) {
 		(void)bt_kinds_check_given(errors, place, subject, "namespace");
 	}
 }

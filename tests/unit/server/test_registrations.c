@@ -190,6 +190,27 @@ START_TEST(test_registrations__rules_in_protobuf)
 }
 END_TEST
 
-BT_TEST_MAIN("registrations", test_registrations__webhooks, test_registrations__api_services,
+/** A RoleBinding may leave out the namespace of an account, a ClusterRoleBinding has none itself.
+ */
+START_TEST(test_registrations__accounts_of_bindings)
+{
+	static const char *const body =
+		"{'metadata':{'name':'b'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io','kind':"
+		"'ClusterRole','name':'view'},'subjects':[{'kind':'ServiceAccount','name':'a'}]}";
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, "rolebindings.rbac.authorization.k8s.io", "default/", body), 201);
+	ck_assert_uint_eq(
+		api_create(&f, "clusterrolebindings.rbac.authorization.k8s.io", "", body), 422);
+	ck_assert_str_eq(api_message(&f),
+		"ClusterRoleBinding.rbac.authorization.k8s.io \"b\" is invalid: "
+		"subjects[0].namespace: Required value");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("registrations", test_registrations__accounts_of_bindings,
+	test_registrations__webhooks, test_registrations__api_services,
 	test_registrations__flow_control, test_registrations__signing_requests,
 	test_registrations__rules_in_protobuf)
