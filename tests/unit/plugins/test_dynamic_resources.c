@@ -158,6 +158,8 @@ START_TEST(test_dynamic_resources__edge_12_08_same_claim_in_a_pod_group)
 	fixture_expect("Reserve", devices_cycle_reserve(&first, "n1"), "Success");
 	devices_cycle_begin_in_group(&second, &fixture, devices_pod(&fixture, "q", "c"), &group);
 	fixture_expect("second PreFilter", second.pre_filter, "Success");
+	/* What is pending is not checked against the node. */
+	fixture_expect("second Filter of n2", devices_cycle_filter(&second, "n2"), "Success");
 	fixture_expect("second Filter", devices_cycle_filter(&second, "n1"), "Success");
 	fixture_expect("second Reserve", devices_cycle_reserve(&second, "n1"), "Success");
 	fixture_expect("PreBind", devices_cycle_pre_bind(&first, "n1"), "Success");
@@ -165,6 +167,8 @@ START_TEST(test_dynamic_resources__edge_12_08_same_claim_in_a_pod_group)
 	fixture_expect("second PreBind", devices_cycle_pre_bind(&second, "n1"),
 		"Error: claim default/c got allocated elsewhere in the meantime");
 	fixture_expect("writes", bt_strbuf_c(&api.log), "PUT c;PUT c/status a {p};PUT c;GET c;");
+	fixture_expect("allocated to n1", filter(&fixture, "c", "n2"),
+		REFUSED "resourceclaim not available on the node");
 	devices_cycle_end(&second);
 	devices_cycle_end(&first);
 	claim_recorder_finish(&api);
