@@ -931,6 +931,20 @@ START_TEST(test_pod_groups__edge_09_40_no_preemption_with_constraints)
 		"status: pod group is unschedulable, workload aware preemption is not supported "
 		"for pod groups with scheduling constraints\n");
 	finish();
+
+	/* No node has the label. */
+	begin_with(PREEMPTION_GATES ",TopologyAwareWorkloadScheduling=true",
+		TOPOLOGY_PLUGINS ", DefaultPreemption");
+	put_node("n1", "3", "");
+	put_bound("low-1", "n1", "3", 0);
+	put_group("'priority':100,'schedulingPolicy':{'gang':{'minCount':1}},"
+		  "'schedulingConstraints':{'topology':[{'key':'zone'}]}");
+	put_members(1);
+#define NO_PLACEMENTS \
+	"Unschedulable: no feasible placements found, workload aware preemption is not " \
+	"supported for pod groups with scheduling constraints\n"
+	ck_assert_str_eq(run(), "patch p1 " NO_PLACEMENTS "group g False " NO_PLACEMENTS);
+	finish();
 }
 END_TEST
 
