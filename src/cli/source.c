@@ -80,7 +80,8 @@ static int read_server(
 	int result = bt_live_open(source->kubeconfig, source->context, &live, err);
 	if (result < 0) {
 		return source->is_default && result == BERTH_ERR_NOT_FOUND
-			? bt_error_wrap(err, BERTH_ERR_INVALID, "no input: name files with -f, or")
+			? bt_error_wrap(err, BERTH_ERR_INVALID,
+				  "name files with -f, or a cluster with --kubeconfig")
 			: result;
 	}
 	if (source->is_default) {
@@ -161,7 +162,7 @@ static int read_kustomization(
 	if (is_missing) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"-k %s: there is no kubectl on the PATH to read kustomizations with; write "
-		        "\"kubectl "
+			"\"kubectl "
 			"kustomize %s\" into a file elsewhere, and read it with -f",
 			folder, folder);
 	} else if (number != 0) {

@@ -330,8 +330,7 @@ def test_usage(program):
             (["-f", path, "--strip-names", "--map", "-"], "--map: name a file; whoever has it "
              "can undo --strip-names"),
             ([path], "unexpected argument %s: files are named with -f, the output with -o" % path),
-            (["-f", path, "--context", "c"], "--context: of which kubeconfig? name it with "
-             "--kubeconfig (\"\" is the one that kubectl uses)")]:
+            (["-f", path, "--context", "c"], "there is no kubeconfig: KUBECONFIG is not set")]:
         answer = program.run("snapshot", *arguments).expect(2)
         assert answer.err.startswith("berth snapshot: " + message), answer.err
 
