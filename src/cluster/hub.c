@@ -111,6 +111,7 @@ static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, stru
 	uint16_t code;
 
 	hub->work++;
+	request->same_owners = request->subresource == BT_SUBRESOURCE_STATUS;
 	if (hub->current < hub->member_count) {
 		request->user = &member->user;
 		request->field_manager = bt_str_from(member->ops->name);

@@ -125,6 +125,9 @@ struct bt_api_request {
 	enum bt_propagation propagation;
 	struct bt_str precondition_uid; /* absent: none */
 	struct bt_str precondition_rv;
+	/** managedFields are left as they are: of writes that are so frequent, and conflict with no
+	 * one, as those of a status by the process itself. */
+	bool same_owners;
 	/** Initial objects: status, uid, creationTimestamp and nodeName are taken as they are, and
 	 * an existing object is replaced. */
 	bool restore;

@@ -37,6 +37,7 @@ void bt_call_init(struct bt_call *call, struct bt_api *api, const struct bt_api_
 			},
 	};
 	call->key = bt_api_key(arena, request->namespace_, request->name);
+	call->same_owners = request->same_owners || request->subresource == BT_SUBRESOURCE_BINDING;
 }
 
 /** --- failures --- */
@@ -124,12 +125,21 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 {
 	const struct bt_strategy *strategy = call->write.resource->strategy;
 	struct bt_json_value *object;
-	if (strategy->from_stored == NULL && !call->write.dry_run) {
+	if (stored->owners != NULL && !call->same_owners) {
+		struct bt_strbuf text = {0};
+		bt_stored_append_whole(stored, &text);
+		int result = bt_json_parse(call->arena,
+			bt_arena_str(call->arena, bt_strbuf_str(&text)), false, &object, NULL);
+		BT_ASSERT(result == 0);
+		bt_strbuf_finish(&text);
+	} else if (strategy->from_stored == NULL && !call->write.dry_run) {
 		return bt_api_parse_stored(stored, call->arena);
+	} else {
+		/* the answer is a document then, which may outlive the stored text */
+		int result =
+			bt_json_parse(call->arena, bt_stored_text(stored), true, &object, NULL);
+		BT_ASSERT(result == 0);
 	}
-	/* the answer is a document then, which may outlive the stored text */
-	int result = bt_json_parse(call->arena, bt_stored_text(stored), true, &object, NULL);
-	BT_ASSERT(result == 0);
 	if (strategy->from_stored != NULL) {
 		strategy->from_stored(&call->write, object);
 		if (call->write.resource->message != NULL) {
@@ -434,6 +444,19 @@ void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str u
 
 /** --- the store --- */
 
+static void put_first(struct bt_json_value *object, struct bt_str name)
+{
+	for (uint32_t i = 1; i < object->count; i++) {
+		if (bt_str_equal(object->members[i].name, name)) {
+			struct bt_json_member member = object->members[i];
+			memmove(&object->members[1], &object->members[0],
+				i * sizeof(object->members[0]));
+			object->members[0] = member;
+			return;
+		}
+	}
+}
+
 /** The object's text with the RV of the next commit, in the API's buffer. */
 static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 {
@@ -450,6 +473,9 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 	bt_json_set_str(call->arena, metadata, "resourceVersion",
 		bt_arena_printf(call->arena, "%llu",
 			(unsigned long long)bt_store_next_rv(api->options.store)));
+	/* the store looks for the owners there */
+	put_first(object, BT_STR("metadata"));
+	put_first(metadata, BT_STR("managedFields"));
 	bt_strbuf_reset(&api->text);
 	bt_json_writer_init(&writer, &api->text, 0);
 	bt_json_write_value(&writer, object);
@@ -489,8 +515,9 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 	if (!is_storable(call, text, BT_STORE_TEXT_BYTES_MAX - REMOVAL_BYTES_MAX)) {
 		return;
 	}
-	struct bt_stored *stored = bt_store_put(api->options.store,
-		call->write.resource->collection, call->key, text, call->write.now_ns);
+	struct bt_stored *stored =
+		(call->same_owners ? bt_store_put_same_owners : bt_store_put)(api->options.store,
+			call->write.resource->collection, call->key, text, call->write.now_ns);
 	bt_call_answer_stored(call, stored, code);
 	after_commit(call, object);
 }

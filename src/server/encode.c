@@ -136,6 +136,17 @@ void bt_encoder_finish(struct bt_encoder *encoder)
 	bt_arena_finish(&encoder->arena);
 	bt_strbuf_finish(&encoder->head);
 	bt_strbuf_finish(&encoder->bytes);
+	bt_strbuf_finish(&encoder->whole);
+}
+
+struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored *stored)
+{
+	if (stored->owners == NULL || encoder->encoding.view == BT_VIEW_TABLE) {
+		return bt_stored_text(stored);
+	}
+	bt_strbuf_reset(&encoder->whole);
+	bt_stored_append_whole(stored, &encoder->whole);
+	return bt_strbuf_str(&encoder->whole);
 }
 
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv)
@@ -340,11 +351,11 @@ void bt_encode_object(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	if (encoder->is_plain) {
-		splice(encoder, bt_stored_text(stored), out);
+		splice(encoder, bt_encode_text(encoder, stored), out);
 		bt_strbuf_append_char(out, '\n');
 		return;
 	}
-	write_object(encoder, bt_encode_parse(encoder, bt_stored_text(stored), 0), out);
+	write_object(encoder, bt_encode_parse(encoder, bt_encode_text(encoder, stored), 0), out);
 }
 
 void bt_encode_object_tree(
@@ -475,7 +486,7 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 void bt_encode_event(struct bt_encoder *encoder, enum bt_event_type type,
 	const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out)
 {
-	write_event(encoder, type, bt_stored_text(stored), rv == stored->rv ? 0 : rv, out);
+	write_event(encoder, type, bt_encode_text(encoder, stored), rv == stored->rv ? 0 : rv, out);
 }
 
 void bt_encode_bookmark(

@@ -67,6 +67,7 @@ struct bt_encoder {
 	/* Private. */
 	struct bt_arena arena;        /* of one object */
 	struct bt_strbuf head;        /* {"kind":"Pod","apiVersion":"v1" */
+	struct bt_strbuf whole;       /* of an object with its managedFields */
 	struct bt_strbuf bytes;       /* of a protobuf message, of JSON that becomes YAML */
 	struct bt_json_writer writer; /* of the list that is being written */
 	bool is_stored_text;          /* JSON of the version that is stored ... */

@@ -132,7 +132,8 @@ void bt_encode_list_begin(
 static void write_item(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_json_writer *writer)
 {
-	const struct bt_json_value *object = bt_encode_parse(encoder, bt_stored_text(stored), 0);
+	const struct bt_json_value *object =
+		bt_encode_parse(encoder, bt_encode_text(encoder, stored), 0);
 
 	switch (encoder->encoding.view) {
 	case BT_VIEW_TABLE:
@@ -173,7 +174,8 @@ void bt_encode_list_item(
 	switch (encoder->encoding.media) {
 	case BT_MEDIA_PROTOBUF:
 		bt_strbuf_reset(&encoder->bytes);
-		bt_encode_message(encoder, bt_encode_parse(encoder, bt_stored_text(stored), 0),
+		bt_encode_message(encoder,
+			bt_encode_parse(encoder, bt_encode_text(encoder, stored), 0),
 			&encoder->bytes);
 		bt_encode_field(out, 2, bt_strbuf_str(&encoder->bytes));
 		break;
@@ -183,7 +185,7 @@ void bt_encode_list_item(
 	case BT_MEDIA_JSON:
 		encoder->writer.out = out;
 		if (encoder->is_plain) {
-			bt_json_write_raw(&encoder->writer, bt_stored_text(stored));
+			bt_json_write_raw(&encoder->writer, bt_encode_text(encoder, stored));
 		} else {
 			write_item(encoder, stored, &encoder->writer);
 		}

@@ -7,6 +7,9 @@
 /** "meta.k8s.io/v1" */
 const char *bt_encode_meta_version(const struct bt_encoding *encoding);
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
+/** The object's text with its managedFields (tables leave them out); borrowed until the next one.
+ */
+struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored *stored);
 /** A stored text as a tree of the resource's version in the encoder's arena, which is emptied. rv:
  * what its metadata is to say; 0: its own. */
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv);

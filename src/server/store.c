@@ -14,23 +14,38 @@ const struct bt_store_options bt_store_default_options = {
 
 /* --- entries --- */
 
-struct bt_stored *bt_stored_new(uint64_t rv, struct bt_str key, struct bt_str text)
+struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
+	struct bt_str text, const struct bt_stored *before)
 {
-	size_t bytes = offsetof(struct bt_stored, bytes) + key.length + (size_t)text.length + 1;
+	struct bt_str rest = BT_STR("");
+	struct bt_str times = BT_STR("");
 	struct bt_stored *stored;
 
 	BT_ASSERT(key.length != 0 && key.length <= BT_STORE_KEY_BYTES_MAX);
 	BT_ASSERT(text.length <= BT_STORE_TEXT_BYTES_MAX);
+	struct bt_owners *owners = bt_owners_cut(store->owners, &text, &rest, &times);
+	if (owners == NULL && before != NULL && before->owners != NULL) {
+		owners = bt_owners_share(before->owners);
+		times = (struct bt_str){
+			before->bytes + before->key_length + before->text_length + 1,
+			bt_owners_times_bytes(owners)};
+	}
+	size_t bytes = offsetof(struct bt_stored, bytes) + key.length + (size_t)text.length +
+		rest.length + times.length + 1;
 	stored = bt_malloc(bytes > sizeof(*stored) ? bytes : sizeof(*stored));
 	stored->rv = rv;
+	stored->owners = owners;
 	stored->reference_count = 1;
-	stored->text_length = text.length;
+	stored->text_length = text.length + rest.length;
 	stored->key_length = (uint16_t)key.length;
-	memcpy(stored->bytes, key.data, key.length);
-	if (text.length != 0) {
-		memcpy(stored->bytes + key.length, text.data, text.length);
+	char *end = stored->bytes;
+	const struct bt_str parts[] = {key, text, rest, {"", 1}, times};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
+		if (parts[i].length != 0) {
+			memcpy(end, parts[i].data, parts[i].length);
+			end += parts[i].length;
+		}
 	}
-	stored->bytes[key.length + text.length] = '\0';
 	return stored;
 }
 
@@ -48,6 +63,7 @@ void bt_stored_release(struct bt_stored *stored)
 	}
 	BT_ASSERT(stored->reference_count != 0);
 	if (--stored->reference_count == 0) {
+		bt_owners_unref(stored->owners);
 		bt_free(stored);
 	}
 }
@@ -125,6 +141,7 @@ struct bt_store *bt_store_create(const struct bt_store_options *options)
 	store->options = *options;
 	store->rv = 1;
 	store->opened_rv = 1;
+	store->owners = bt_owner_pool_create();
 	bt_map_init(&store->by_name, hash_of_collection, store);
 	return store;
 }
@@ -154,6 +171,7 @@ void bt_store_destroy(struct bt_store *store)
 	bt_vec_finish(&store->collections);
 	bt_vec_finish(&store->listeners);
 	bt_map_finish(&store->by_name);
+	bt_owner_pool_release(store->owners);
 	bt_free(store);
 }
 
@@ -246,8 +264,8 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 	}
 }
 
-struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection_index, struct bt_str key,
-	struct bt_str text, int64_t now_ns)
+static struct bt_stored *put(struct bt_store *store, uint32_t collection_index, struct bt_str key,
+	struct bt_str text, bool same_owners, int64_t now_ns)
 {
 	struct bt_collection *collection = bt_store_at(store, collection_index);
 	uint64_t hash = bt_str_hash(key);
@@ -258,17 +276,32 @@ struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection_index
 		.collection = collection_index,
 	};
 
-	change.after = bt_stored_new(change.rv, key, text);
+	if (slot != UINT32_MAX) {
+		change.before = collection->entries.items[slot];
+	}
+	change.after =
+		bt_stored_new(store, change.rv, key, text, same_owners ? change.before : NULL);
 	if (slot == UINT32_MAX) {
 		add_entry(collection, change.after, hash);
 	} else {
-		change.before = collection->entries.items[slot];
 		collection->entries.items[slot] = change.after;
 	}
 	/* key and text may lie in what is replaced: it is released last. */
 	commit(store, &change, now_ns);
 	bt_stored_release(change.before);
 	return change.after;
+}
+
+struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
+	struct bt_str text, int64_t now_ns)
+{
+	return put(store, collection, key, text, false, now_ns);
+}
+
+struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
+	struct bt_str key, struct bt_str text, int64_t now_ns)
+{
+	return put(store, collection, key, text, true, now_ns);
 }
 
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_index,
@@ -285,7 +318,7 @@ struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_in
 
 	BT_ASSERT(slot != UINT32_MAX);
 	change.before = collection->entries.items[slot];
-	change.after = bt_stored_new(change.rv, key, text);
+	change.after = bt_stored_new(store, change.rv, key, text, change.before);
 	bt_order_remove(collection, bt_stored_key(change.before));
 	BT_ASSERT(bt_map_remove(&collection->by_key, hash, slot));
 	collection->entries.items[slot] = NULL;

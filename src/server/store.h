@@ -6,7 +6,8 @@
  * (RV), numbers every change of the whole store; a window of past changes per collection serves
  * watches, and pages of lists at an RV that is past. Spec: 14 sections 3, 14 and 15.
  *
- * The store knows nothing of what objects mean: an object is a JSON text, stored as it is served.
+ * The store knows nothing of what objects mean: an object is a JSON text, stored as it is served,
+ * but for metadata.managedFields at its head, which many objects have in common and share.
  * Entries are immutable and counted, so readers keep what they have while the store goes on. One
  * thread.
  */
@@ -19,22 +20,30 @@
 /** One version of one object. A single block of memory. */
 struct bt_stored {
 	uint64_t rv;
+	struct bt_owners *owners; /* metadata.managedFields, shared; NULL: none */
 	uint32_t reference_count;
 	uint32_t text_length;
 	uint16_t key_length;
-	char bytes[]; /* key, then text, then a zero byte */
+	char bytes[]; /* key, then text, then a zero byte, then the owners' times */
 };
+
+struct bt_strbuf;
 
 static inline struct bt_str bt_stored_key(const struct bt_stored *stored)
 {
 	return (struct bt_str){stored->bytes, stored->key_length};
 }
 
-/** {"metadata":{..},..} without kind and apiVersion. */
+/** {"metadata":{..},..} without kind, apiVersion and metadata.managedFields. */
 static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 {
 	return (struct bt_str){stored->bytes + stored->key_length, stored->text_length};
 }
+
+/** The text with metadata.managedFields is appended. */
+void bt_stored_append_whole(const struct bt_stored *stored, struct bt_strbuf *out);
+/** Only these, an array; false: there are none. */
+bool bt_stored_append_owners(const struct bt_stored *stored, struct bt_strbuf *out);
 
 /** What is before the slash of a key "namespace/name"; "" of a key that is only a name. */
 static inline struct bt_str bt_key_namespace(struct bt_str key)
@@ -116,6 +125,9 @@ struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, stru
  * were compacted then. At most as old as the windows are.
  */
 uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
+/** The same for an existing key; the owners stay, and text has no managedFields. */
+struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
+	struct bt_str key, struct bt_str text, int64_t now_ns);
 /** Remove an existing key; text: the last state as the deletion shows it, with the next RV.
  * Returns that entry, borrowed until the window forgets it. */
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, struct bt_str key,

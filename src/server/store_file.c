@@ -292,8 +292,8 @@ static int load_object(struct bt_store *store, const struct bt_store_file *file,
 	if (rv < 1 || (uint64_t)rv > store->rv) {
 		return damaged(file, err, "row %lld is newer than the whole", (long long)id);
 	}
-	if (!bt_store_restore(
-		    store, collections[collection], bt_stored_new((uint64_t)rv, key, text))) {
+	if (!bt_store_restore(store, collections[collection],
+		    bt_stored_new(store, (uint64_t)rv, key, text, NULL))) {
 		return damaged(file, err, "row %lld repeats a key", (long long)id);
 	}
 	return 0;
@@ -436,6 +436,7 @@ static bool write_collection(
 
 static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 {
+	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < store->pending.count; i++) {
 		const struct bt_pending_write *write = &store->pending.items[i];
 
@@ -448,18 +449,23 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 		sqlite3_stmt *statement = write->removed ? file->remove : file->put;
 
 		if (!write_collection(store, file, write->collection)) {
+			bt_strbuf_finish(&text);
 			return false;
 		}
 		(void)sqlite3_bind_int64(statement, 1, file->ids.items[write->collection]);
 		bind_text(statement, 2, bt_stored_key(write->entry));
 		if (!write->removed) {
 			(void)sqlite3_bind_int64(statement, 3, (int64_t)write->entry->rv);
-			bind_text(statement, 4, bt_stored_text(write->entry));
+			bt_strbuf_reset(&text);
+			bt_stored_append_whole(write->entry, &text);
+			bind_text(statement, 4, bt_strbuf_str(&text));
 		}
 		if (!run(statement)) {
+			bt_strbuf_finish(&text);
 			return false;
 		}
 	}
+	bt_strbuf_finish(&text);
 	(void)sqlite3_bind_int64(file->set_rv, 1, (int64_t)store->rv);
 	return run(file->set_rv);
 }

@@ -73,6 +73,7 @@ struct bt_pending_write {
 };
 
 struct bt_store_file;
+struct bt_owner_pool;
 
 /** RV at a time: when pages of lists expire. */
 struct bt_store_mark {
@@ -93,17 +94,38 @@ struct bt_store {
 	struct bt_map by_name;
 	BT_VEC(struct bt_store_listener) listeners;
 	BT_VEC(struct bt_pending_write) pending;
+	struct bt_owner_pool *owners;
 	struct bt_store_file *file; /* NULL: in memory only */
 };
 
 /** --- store.c --- */
 
-/** With one reference. */
-struct bt_stored *bt_stored_new(uint64_t rv, struct bt_str key, struct bt_str text);
+/** With one reference. before (may be NULL): whose owners it has if the text names none. */
+struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
+	struct bt_str text, const struct bt_stored *before);
 struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collection);
 /** Put an entry of the file (reference consumed) in its place; false: the key exists. */
 BT_MUST_USE bool bt_store_restore(
 	struct bt_store *store, uint32_t collection, struct bt_stored *entry);
+
+/** --- store_owners.c --- */
+
+/** "2026-11-21T00:00:00Z" */
+#define BT_OWNERS_TIME_BYTES 20
+
+BT_MUST_USE struct bt_owner_pool *bt_owner_pool_create(void);
+/** Owners keep their pool: it goes with the last of them. */
+void bt_owner_pool_release(struct bt_owner_pool *pool);
+/**
+ * Take managedFields out of an object's text: it is *text then, followed by *out_rest. *out_times
+ * is borrowed until the next call. NULL: it begins with no managedFields. A reference.
+ */
+struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
+	struct bt_str *out_rest, struct bt_str *out_times);
+/** NULL accepted. */
+struct bt_owners *bt_owners_share(struct bt_owners *owners);
+void bt_owners_unref(struct bt_owners *owners);
+uint32_t bt_owners_times_bytes(const struct bt_owners *owners);
 
 /** --- store_order.c --- */
 

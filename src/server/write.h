@@ -51,6 +51,7 @@ struct bt_call {
 	const struct bt_api_request *request;
 	struct bt_arena *arena;
 	struct bt_api_answer *answer;
+	bool same_owners;      /* managedFields stay as they are, and are not read */
 	struct bt_write write; /* for strategies; its name is the object's, also on create */
 	struct bt_str key;
 };

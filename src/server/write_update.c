@@ -304,7 +304,9 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	const struct bt_strategy *strategy = call->write.resource->strategy;
 	object = merge_parts(call, old, object);
 	bt_kinds_drop_disabled(&call->write, old, object);
-	if (call->write.verb != BT_VERB_PATCH || call->request->patch_type != BT_PATCH_APPLY) {
+	if (!call->same_owners &&
+		(call->write.verb != BT_VERB_PATCH ||
+			call->request->patch_type != BT_PATCH_APPLY)) {
 		/* before admission: what it changes belongs to no manager */
 		struct bt_apply_writer writer = bt_call_apply_writer(call);
 		bt_apply_record_update(call->arena, &writer, old, object);

@@ -75,7 +75,13 @@ static void take_answer(struct api_fixture *fixture)
 		fixture->result = bt_failure_document(&answer->failure, &fixture->arena);
 	} else if (answer->object != NULL) {
 		ck_assert_ptr_null(answer->document);
-		fixture->result = bt_api_parse_stored(answer->object, &fixture->arena);
+		struct bt_strbuf text = {0};
+		struct bt_json_value *whole = NULL;
+		bt_stored_append_whole(answer->object, &text);
+		struct bt_str copy = bt_arena_str(&fixture->arena, bt_strbuf_str(&text));
+		ck_assert_int_eq(bt_json_parse(&fixture->arena, copy, false, &whole, NULL), 0);
+		fixture->result = whole;
+		bt_strbuf_finish(&text);
 	} else {
 		fixture->result = answer->document;
 	}

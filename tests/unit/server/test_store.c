@@ -19,6 +19,46 @@ static struct bt_stored *put(
 	return bt_store_put(store, collection, bt_str_from(key), bt_str_from(text), 0);
 }
 
+START_TEST(test_store__owners_are_shared)
+{
+	struct bt_store *store = bt_store_create(&bt_store_default_options);
+	uint32_t pods = bt_store_collection(store, BT_STR("pods"));
+	static const char *const texts[] = {
+		"{\"metadata\":{\"managedFields\":[{\"manager\":\"a]\\\"\",\"time\":"
+		"\"2026-11-21T00:00:00Z\",\"fieldsV1\":{\"f:time\":{}}}],\"name\":\"x\"}}",
+		"{\"metadata\":{\"managedFields\":[{\"manager\":\"a]\\\"\",\"time\":"
+		"\"2026-11-21T00:00:01Z\",\"fieldsV1\":{\"f:time\":{}}}],\"name\":\"y\"},"
+		"\"spec\":{}}",
+		"{\"metadata\":{\"managedFields\":[{\"manager\":\"b\"},{\"time\":\"late\"},"
+		"{\"time\":\"\"}]}}",
+	};
+	const struct bt_stored *entries[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		char key[2] = {(char)('a' + i), '\0'};
+		entries[i] = bt_store_put(store, pods, bt_str_from(key), bt_str_from(texts[i]), 0);
+	}
+	ck_assert_ptr_eq(entries[0]->owners, entries[1]->owners);
+	ck_assert_ptr_ne(entries[0]->owners, entries[2]->owners);
+	ck_assert(bt_str_equal_c(bt_stored_text(entries[0]), "{\"metadata\":{\"name\":\"x\"}}"));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_strbuf whole = {0};
+		bt_stored_append_whole(entries[i], &whole);
+		ck_assert_str_eq(bt_strbuf_c(&whole), texts[i]);
+		bt_strbuf_finish(&whole);
+	}
+	/* a later state keeps them or has none */
+	const struct bt_stored *same = bt_store_put_same_owners(
+		store, pods, BT_STR("b"), BT_STR("{\"metadata\":{\"name\":\"z\"}}"), 0);
+	struct bt_strbuf owners = {0};
+	ck_assert(bt_stored_append_owners(same, &owners));
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&owners), "2026-11-21T00:00:01Z"));
+	bt_strbuf_finish(&owners);
+	ck_assert_ptr_null(
+		bt_store_put(store, pods, BT_STR("b"), BT_STR("{\"metadata\":{}}"), 0)->owners);
+	bt_store_destroy(store);
+}
+END_TEST
+
 START_TEST(test_store__collections_by_name)
 {
 	struct bt_store *store = bt_store_create(&bt_store_default_options);
@@ -438,9 +478,9 @@ START_TEST(test_store__many_keys_in_and_out)
 }
 END_TEST
 
-BT_TEST_MAIN("store", test_store__collections_by_name, test_store__entries_outlive_their_place,
-	test_store__arguments_of_the_replaced_entry, test_store__window_keeps_min_age_and_bytes,
-	test_store__next_change_steps_through_all, test_store__listeners_see_each_commit,
-	test_store__random_operations_and_past_states,
+BT_TEST_MAIN("store", test_store__owners_are_shared, test_store__collections_by_name,
+	test_store__entries_outlive_their_place, test_store__arguments_of_the_replaced_entry,
+	test_store__window_keeps_min_age_and_bytes, test_store__next_change_steps_through_all,
+	test_store__listeners_see_each_commit, test_store__random_operations_and_past_states,
 	test_store__walk_refuses_states_outside_the_window, test_store__window_waits_for_walks,
 	test_store__many_keys_in_and_out)

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metadata.managedFields, apart from the texts of objects. Objects that were made alike have the
+ * same owners but for the times, so a store keeps each list of owners once, with its times cut out.
+ */
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/strbuf.h"
+#include "server/store_private.h"
+
+static const char head[] = "{\"metadata\":{";
+static const char member[] = "\"managedFields\":";
+static const char time_member[] = "\"time\":\"";
+
+#define LENGTH(text_) ((uint32_t)(sizeof(text_) - 1))
+
+struct bt_owners {
+	struct bt_owner_pool *pool;
+	uint64_t hash;
+	uint32_t index; /* in the pool */
+	uint32_t reference_count;
+	uint32_t length;
+	uint32_t time_count;
+	char bytes[]; /* the array, as JSON, its times empty */
+};
+
+struct bt_owner_pool {
+	BT_VEC(struct bt_owners *) items; /* NULL: free */
+	BT_VEC(uint32_t) free_items;
+	struct bt_map by_text;
+	struct bt_strbuf text;  /* of the list that is looked for */
+	struct bt_strbuf times; /* cut out of it */
+	uint32_t reference_count;
+};
+
+static uint64_t hash_of_item(const void *owner, uint32_t index)
+{
+	const struct bt_owner_pool *pool = owner;
+	return pool->items.items[index]->hash;
+}
+
+struct bt_owner_pool *bt_owner_pool_create(void)
+{
+	struct bt_owner_pool *pool = BT_NEW(struct bt_owner_pool);
+	pool->reference_count = 1;
+	bt_map_init(&pool->by_text, hash_of_item, pool);
+	return pool;
+}
+
+void bt_owner_pool_release(struct bt_owner_pool *pool)
+{
+	if (pool == NULL || --pool->reference_count != 0) {
+		return;
+	}
+	bt_vec_finish(&pool->items);
+	bt_vec_finish(&pool->free_items);
+	bt_map_finish(&pool->by_text);
+	bt_strbuf_finish(&pool->text);
+	bt_strbuf_finish(&pool->times);
+	bt_free(pool);
+}
+
+struct bt_owners *bt_owners_share(struct bt_owners *owners)
+{
+	if (owners != NULL) {
+		owners->reference_count++;
+	}
+	return owners;
+}
+
+void bt_owners_unref(struct bt_owners *owners)
+{
+	if (owners == NULL || --owners->reference_count != 0) {
+		return;
+	}
+	struct bt_owner_pool *pool = owners->pool;
+	BT_ASSERT(bt_map_remove(&pool->by_text, owners->hash, owners->index));
+	pool->items.items[owners->index] = NULL;
+	bt_vec_push(&pool->free_items, owners->index);
+	bt_free(owners);
+	bt_owner_pool_release(pool);
+}
+
+uint32_t bt_owners_times_bytes(const struct bt_owners *owners)
+{
+	return owners != NULL ? owners->time_count * BT_OWNERS_TIME_BYTES : 0;
+}
+
+/** One with the text of the pool's buffer; a reference. */
+static struct bt_owners *find_or_add(struct bt_owner_pool *pool, uint32_t time_count)
+{
+	struct bt_str text = bt_strbuf_str(&pool->text);
+	uint64_t hash = bt_str_hash(text);
+	BT_MAP_EACH (&pool->by_text, hash, index) {
+		struct bt_owners *known = pool->items.items[index];
+		if (bt_str_equal(text, (struct bt_str){known->bytes, known->length})) {
+			return bt_owners_share(known);
+		}
+	}
+	struct bt_owners *owners = bt_malloc(sizeof(*owners) + text.length);
+	*owners = (struct bt_owners){.pool = pool,
+		.hash = hash,
+		.reference_count = 1,
+		.length = text.length,
+		.time_count = time_count};
+	memcpy(owners->bytes, text.data, text.length);
+	if (pool->free_items.count != 0) {
+		owners->index = pool->free_items.items[--pool->free_items.count];
+		pool->items.items[owners->index] = owners;
+	} else {
+		owners->index = pool->items.count;
+		bt_vec_push(&pool->items, owners);
+	}
+	bt_map_insert(&pool->by_text, hash, owners->index);
+	pool->reference_count++;
+	return owners;
+}
+
+/** Bytes of the JSON array that text begins with; 0: it does not end. */
+static uint32_t array_length(struct bt_str text)
+{
+	uint32_t depth = 0;
+	bool in_string = false;
+	for (uint32_t i = 0; i < text.length; i++) {
+		char c = text.data[i];
+		if (in_string) {
+			if (c == '\\') {
+				i++;
+			} else if (c == '"') {
+				in_string = false;
+			}
+		} else if (c == '"') {
+			in_string = true;
+		} else if (c == '[' || c == '{') {
+			depth++;
+		} else if ((c == ']' || c == '}') && --depth == 0) {
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
+struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
+	struct bt_str *out_rest, struct bt_str *out_times)
+{
+	uint32_t start = LENGTH(head) + LENGTH(member);
+	if (!bt_str_has_prefix(*text, bt_str_from(head)) ||
+		!bt_str_has_prefix(
+			bt_str_sub(*text, LENGTH(head), BT_STR_MAX), bt_str_from(member))) {
+		return NULL;
+	}
+	struct bt_str list = bt_str_sub(*text, start, BT_STR_MAX);
+	uint32_t length = array_length(list);
+	if (length == 0 || start + length >= text->length) {
+		return NULL;
+	}
+	bool has_more = text->data[start + length] == ',';
+	*out_rest = bt_str_sub(*text, start + length + (has_more ? 1 : 0), BT_STR_MAX);
+	*text = bt_str_sub(*text, 0, LENGTH(head));
+	list = bt_str_sub(list, 0, length);
+	bt_strbuf_reset(&pool->text);
+	bt_strbuf_reset(&pool->times);
+	uint32_t time_count = 0;
+	/* quotes in texts are escaped, so this is a member's name */
+	for (int64_t at; (at = bt_str_find(list, bt_str_from(time_member))) >= 0;) {
+		uint32_t value = (uint32_t)at + LENGTH(time_member);
+		bt_strbuf_append_str(&pool->text, bt_str_sub(list, 0, value));
+		if (list.length - value > BT_OWNERS_TIME_BYTES &&
+			bt_str_find_char(bt_str_sub(list, value, BT_OWNERS_TIME_BYTES + 1), '"') ==
+				BT_OWNERS_TIME_BYTES) {
+			bt_strbuf_append_str(
+				&pool->times, bt_str_sub(list, value, BT_OWNERS_TIME_BYTES));
+			value += BT_OWNERS_TIME_BYTES;
+			time_count++;
+		} else if (list.length > value && list.data[value] == '"') {
+			/* an empty time would be taken for one that was cut out */
+			bt_strbuf_append_char(&pool->text, ' ');
+		}
+		list = bt_str_sub(list, value, list.length);
+	}
+	bt_strbuf_append_str(&pool->text, list);
+	*out_times = bt_strbuf_str(&pool->times);
+	return find_or_add(pool, time_count);
+}
+
+/** The list with its times. */
+static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
+{
+	struct bt_str text = {stored->owners->bytes, stored->owners->length};
+	const char *times = stored->bytes + stored->key_length + stored->text_length + 1;
+	for (uint32_t i = 0; i < stored->owners->time_count; i++) {
+		static const char cut[] = "\"time\":\"\"";
+		uint32_t value = (uint32_t)bt_str_find(text, bt_str_from(cut)) + LENGTH(cut) - 1;
+		bt_strbuf_append_str(out, bt_str_sub(text, 0, value));
+		bt_strbuf_append_str(out, (struct bt_str){times, BT_OWNERS_TIME_BYTES});
+		times += BT_OWNERS_TIME_BYTES;
+		text = bt_str_sub(text, value, text.length);
+	}
+	bt_strbuf_append_str(out, text);
+}
+
+bool bt_stored_append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
+{
+	if (stored->owners == NULL) {
+		return false;
+	}
+	append_owners(stored, out);
+	return true;
+}
+
+void bt_stored_append_whole(const struct bt_stored *stored, struct bt_strbuf *out)
+{
+	struct bt_str text = bt_stored_text(stored);
+	if (stored->owners == NULL) {
+		bt_strbuf_append_str(out, text);
+		return;
+	}
+	bt_strbuf_append_c(out, head);
+	bt_strbuf_append_c(out, member);
+	append_owners(stored, out);
+	text = bt_str_sub(text, LENGTH(head), text.length);
+	bt_strbuf_append_c(out, text.data[0] == '}' ? "" : ",");
+	bt_strbuf_append_str(out, text);
+}
