@@ -79,10 +79,13 @@ static int read_server(
 	struct bt_live *live;
 	int result = bt_live_open(source->kubeconfig, source->context, &live, err);
 	if (result < 0) {
-		return source->is_default && result == BERTH_ERR_NOT_FOUND
-			? bt_error_wrap(err, BERTH_ERR_INVALID,
-				  "name files with -f, or a cluster with --kubeconfig")
-			: result;
+		if (source->is_default && result == BERTH_ERR_NOT_FOUND) {
+			berth_error_finish(err);
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"no input: name files with -f, or a cluster with --kubeconfig; "
+				"neither KUBECONFIG nor ~/.kube/config names one");
+		}
+		return result;
 	}
 	if (source->is_default) {
 		const char *context = bt_live_context(live);
