@@ -624,13 +624,15 @@ END_TEST
 
 START_TEST(test_pod_groups__edge_09_24_two_profiles)
 {
-	begin_with(GANG_GATES, "NodeName, GangScheduling, P");
-	life_finish(&life);
+	struct bt_arena arena;
+
+	bt_arena_init(&arena, 0);
 	begin_with(GANG_GATES,
-		bt_arena_printf(&life.arena, "{'profiles':[%s,%s]}",
-			world_profile(&life.arena, "default-scheduler", "GangScheduling", ""),
-			world_profile(&life.arena, "second", "GangScheduling", ""))
+		bt_arena_printf(&arena, "{'profiles':[%s,%s]}",
+			world_profile(&arena, "default-scheduler", "GangScheduling", ""),
+			world_profile(&arena, "second", "GangScheduling", ""))
 			.data);
+	bt_arena_finish(&arena);
 	put_node("n1", "3", "");
 	put_gang(2);
 	put_member("p1", "");
