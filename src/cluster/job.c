@@ -316,7 +316,7 @@ static struct index_failures *count_index_failures(struct bt_job_pass *pass)
 		object = bt_hub_read(sync->hub, BT_HUB_PODS, pod->key, &scratch);
 		statuses = bt_json_array_at(object, "status.containerStatuses");
 		(void)bt_str_parse_int64(bt_tree_annotation(object, INDEX_FAILURES), &count);
-		if (count + 1 > failures[index].count) {
+		if (count >= failures[index].count && count < INT64_MAX) {
 			failures[index].count = count + 1;
 		}
 		for (uint32_t i = 0; i < statuses->count; i++) {
@@ -544,9 +544,11 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 /** When pods are made again after so many failures in a row, the last one at that time. */
 static int64_t retry_time(int64_t failures, int64_t last_ns)
 {
+	if (failures <= 0) {
+		return 0;
+	}
 	int64_t wait = RETRY_FIRST_NS << (failures < 8 ? failures - 1 : 7);
-
-	return failures == 0 ? 0 : last_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+	return last_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
 }
 
 static void make_pods(struct bt_job_pass *pass, int64_t count)
@@ -573,8 +575,10 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 		/* Every index waits for itself. */
 		failures = count_index_failures(pass);
 		for (int64_t i = 0; i < pass->completion_count; i++) {
+			/* A client may have written a time that is still to come. */
+			int64_t last_ns = bt_ns_of_seconds(failures[i].last_seconds);
 			int64_t at = retry_time(
-				failures[i].count, bt_ns_of_seconds(failures[i].last_seconds));
+				failures[i].count, last_ns < sync->now_ns ? last_ns : sync->now_ns);
 
 			if (!taken[i] && at > sync->now_ns) {
 				taken[i] = true;
