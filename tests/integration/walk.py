@@ -405,8 +405,10 @@ class Walk:
         return "%s: %d" % (key_of(pod), status)
 
     def stray_pod(self):
+        """Not of StatefulSets: the stray keeps its name, and blocks the set as long as it lives."""
         pod = self.pick("pods", lambda found: owner_of(found) and not is_over(found)
-                        and found["metadata"]["labels"].get("app", "").startswith("w"))
+                        and found["metadata"]["labels"].get("app", "").startswith("w")
+                        and "statefulset.kubernetes.io/pod-name" not in found["metadata"]["labels"])
         if pod is None:
             return None
         self.patch(self.path("pods", pod), {"metadata": {"labels": {"app": "stray"}}})
