@@ -181,11 +181,6 @@ struct merge {
 	bt_str_list *overridden; /* room for every default plugin of this profile */
 };
 
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
-}
-
 bt_str_list bt_plugins_enabled_names(
 	const struct bt_config_plugins *plugins, struct bt_arena *arena)
 {
@@ -206,7 +201,7 @@ bt_str_list bt_plugins_enabled_names(
 	}
 	bt_text_set_finish(&names);
 	if (list.count > 1) {
-		qsort(list.items, list.count, sizeof(*list.items), compare_names);
+		qsort(list.items, list.count, sizeof(*list.items), bt_str_compare_qsort);
 	}
 	return list;
 }

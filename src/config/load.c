@@ -393,11 +393,6 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 
 /* --- extenders, spec 10 section 7.2 --- */
 
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
-}
-
 /* Resources that an extender wants ignored replace what NodeResourcesFit was told to ignore, in
  * every profile. */
 static int apply_ignored_resources(struct bt_config *config, struct berth_error *err)
@@ -421,7 +416,7 @@ static int apply_ignored_resources(struct bt_config *config, struct berth_error 
 	if (names.count == 0) {
 		return 0;
 	}
-	qsort(names.items, names.count, sizeof(*names.items), compare_names);
+	qsort(names.items, names.count, sizeof(*names.items), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < document->profiles.count; i++) {
 		struct bt_config_profile *profile = &document->profiles.items[i];
 		struct bt_plugin_args *args = NULL;

@@ -11,12 +11,6 @@
 
 /* --- raw JSON with sorted names --- */
 
-static int compare_members(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct bt_json_member *)a)->name, ((const struct bt_json_member *)b)->name);
-}
-
 /* The document's depth is limited, so recursion is. */
 static void write_sorted(struct bt_json_writer *writer, const struct bt_json_value *value)
 {
@@ -29,7 +23,7 @@ static void write_sorted(struct bt_json_writer *writer, const struct bt_json_val
 	} else if (value->type == BT_JSON_OBJECT) {
 		struct bt_json_member *members = value->members;
 		if (value->count > 1) {
-			qsort(members, value->count, sizeof(*members), compare_members);
+			qsort(members, value->count, sizeof(*members), bt_str_compare_qsort);
 		}
 		bt_json_begin_object(writer);
 		for (uint32_t i = 0; i < value->count; i++) {
@@ -262,17 +256,6 @@ static void write_struct(
 
 /* --- the document --- */
 
-static int compare_configs(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct bt_config_plugin_config *)a)->name,
-		((const struct bt_config_plugin_config *)b)->name);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
-}
-
 /* The profile as built: only plugins that run, sorted by name (spec 10 section 7.4). */
 static void capture(struct bt_config_profile *profile, struct bt_arena *arena)
 {
@@ -284,12 +267,12 @@ static void capture(struct bt_config_profile *profile, struct bt_arena *arena)
 		const struct bt_config_plugin_config *config = &profile->plugin_config.items[i];
 		if (config->args.kind != BT_ARGS_NONE && names.count > 0 &&
 			bsearch(&config->name, names.items, names.count, sizeof(*names.items),
-				compare_names) != NULL) {
+				bt_str_compare_qsort) != NULL) {
 			items[count++] = *config;
 		}
 	}
 	if (count > 1) {
-		qsort(items, count, sizeof(*items), compare_configs);
+		qsort(items, count, sizeof(*items), bt_str_compare_qsort);
 	}
 	profile->plugin_config.items = items;
 	profile->plugin_config.count = count;

@@ -36,17 +36,32 @@ static void report(struct check *check, const char *format, ...)
 
 /** --- values as Go prints them --- */
 
-static int compare_members(const void *a, const void *b)
+static void append_object(
+	const struct bt_json_value *value, uint32_t bytes_max, struct bt_strbuf *out)
 {
-	const struct bt_json_member *left = *(const struct bt_json_member *const *)a;
-	const struct bt_json_member *right = *(const struct bt_json_member *const *)b;
-	return bt_str_compare(left->name, right->name);
+	struct bt_json_member *sorted = BT_NEW_ARRAY(struct bt_json_member, value->count);
+	if (value->count != 0) {
+		memcpy(sorted, value->members, value->count * sizeof(*sorted));
+		qsort(sorted, value->count, sizeof(*sorted), bt_str_compare_qsort);
+	}
+	bt_strbuf_append_c(out, "map[");
+	for (uint32_t i = 0; i < value->count && out->length < bytes_max; i++) {
+		bt_strbuf_append_c(out, i != 0 ? " " : "");
+		bt_strbuf_append_str(out, sorted[i].name);
+		bt_strbuf_append_char(out, ':');
+		bt_schema_append_go(sorted[i].value, bytes_max, out);
+	}
+	bt_strbuf_append_char(out, ']');
+	bt_free(sorted);
 }
 
-/* map[a:1 b:x]: Go sorts the keys. Recursion: as deep as the JSON is nested. */
-void bt_schema_append_go(const struct bt_json_value *value, struct bt_strbuf *out)
+/* Recursion: as deep as the JSON is nested. */
+void bt_schema_append_go(
+	const struct bt_json_value *value, uint32_t bytes_max, struct bt_strbuf *out)
 {
-	const struct bt_json_member **sorted;
+	if (value == NULL || out->length >= bytes_max) {
+		return;
+	}
 	switch (value->type) {
 	case BT_JSON_NULL:
 		bt_strbuf_append_c(out, "<nil>");
@@ -56,31 +71,18 @@ void bt_schema_append_go(const struct bt_json_value *value, struct bt_strbuf *ou
 		break;
 	case BT_JSON_NUMBER:
 	case BT_JSON_STRING:
-		bt_strbuf_append_str(out, value->text);
+		bt_strbuf_append_str(out, bt_str_sub(value->text, 0, bytes_max));
 		break;
 	case BT_JSON_ARRAY:
 		bt_strbuf_append_char(out, '[');
-		for (uint32_t i = 0; i < value->count; i++) {
+		for (uint32_t i = 0; i < value->count && out->length < bytes_max; i++) {
 			bt_strbuf_append_c(out, i != 0 ? " " : "");
-			bt_schema_append_go(value->elements[i], out);
+			bt_schema_append_go(value->elements[i], bytes_max, out);
 		}
 		bt_strbuf_append_char(out, ']');
 		break;
 	case BT_JSON_OBJECT:
-		sorted = BT_NEW_ARRAY(const struct bt_json_member *, value->count);
-		for (uint32_t i = 0; i < value->count; i++) {
-			sorted[i] = &value->members[i];
-		}
-		qsort(sorted, value->count, sizeof(*sorted), compare_members);
-		bt_strbuf_append_c(out, "map[");
-		for (uint32_t i = 0; i < value->count; i++) {
-			bt_strbuf_append_c(out, i != 0 ? " " : "");
-			bt_strbuf_append_str(out, sorted[i]->name);
-			bt_strbuf_append_char(out, ':');
-			bt_schema_append_go(sorted[i]->value, out);
-		}
-		bt_strbuf_append_char(out, ']');
-		bt_free(sorted);
+		append_object(value, bytes_max, out);
 		break;
 	case BT_JSON__COUNT:
 		break;
@@ -96,7 +98,7 @@ static void append_typed(const struct bt_json_value *value, struct bt_strbuf *ou
 		break;
 	case BT_JSON_BOOL:
 	case BT_JSON_NUMBER:
-		bt_schema_append_go(value, out);
+		bt_schema_append_go(value, BT_STR_MAX, out);
 		break;
 	case BT_JSON_STRING:
 		bt_strbuf_append_quoted(out, value->text);
@@ -130,7 +132,7 @@ static void report_value(
 	if (typed) {
 		append_typed(value, &text);
 	} else {
-		bt_schema_append_go(value, &text);
+		bt_schema_append_go(value, BT_STR_MAX, &text);
 	}
 	report(check,
 		typed ? "expected %s, got &value.valueUnstructured{Value:%s}"

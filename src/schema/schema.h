@@ -197,8 +197,12 @@ BT_MUST_USE int bt_schema_check(const struct bt_schema_message *message,
 	struct bt_json_value *object, struct bt_arena *arena,
 	const struct bt_schema_watcher *watcher, struct berth_error *err);
 
-/** A value as Go prints it, with %v: `map[labels:map[a:1] names:[x y]]`. */
-void bt_schema_append_go(const struct bt_json_value *value, struct bt_strbuf *out);
+/**
+ * A value as Go prints it, with %v: `map[labels:map[a:1] names:[x y]]`. Cut soon after out has
+ * bytes_max bytes; BT_STR_MAX: whole. NULL: nothing.
+ */
+void bt_schema_append_go(
+	const struct bt_json_value *value, uint32_t bytes_max, struct bt_strbuf *out);
 
 /** --- protobuf; spec 13 section 8.3 --- */
 

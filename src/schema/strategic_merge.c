@@ -10,6 +10,7 @@
 
 #define ORDER_PREFIX "$setElementOrder/"
 #define DELETE_PREFIX "$deleteFromPrimitiveList/"
+/** Of a value that a message shows. */
 #define PRINTED_BYTES_MAX 4096
 
 struct merge {
@@ -78,70 +79,10 @@ static struct bt_json_value *strip(struct bt_json_value *value)
 
 /** --- messages --- */
 
-static int compare_members(const void *a, const void *b)
-{
-	const struct bt_json_member *left = a;
-	const struct bt_json_member *right = b;
-	return bt_str_compare(left->name, right->name);
-}
-
-/** As Go's %v prints it, cut after some thousand bytes. */
-static void print(const struct bt_json_value *value, struct bt_strbuf *out);
-
-static void print_object(const struct bt_json_value *value, struct bt_strbuf *out)
-{
-	struct bt_json_member *sorted = BT_NEW_ARRAY(struct bt_json_member, value->count);
-	if (value->count != 0) {
-		memcpy(sorted, value->members, value->count * sizeof(*sorted));
-		qsort(sorted, value->count, sizeof(*sorted), compare_members);
-	}
-	bt_strbuf_append_c(out, "map[");
-	for (uint32_t i = 0; i < value->count && out->length < PRINTED_BYTES_MAX; i++) {
-		bt_strbuf_append_c(out, i != 0 ? " " : "");
-		bt_strbuf_append_str(out, sorted[i].name);
-		bt_strbuf_append_char(out, ':');
-		print(sorted[i].value, out);
-	}
-	bt_strbuf_append_char(out, ']');
-	bt_free(sorted);
-}
-
-static void print(const struct bt_json_value *value, struct bt_strbuf *out)
-{
-	if (out->length >= PRINTED_BYTES_MAX || value == NULL) {
-		return;
-	}
-	switch (value->type) {
-	case BT_JSON_NULL:
-		bt_strbuf_append_c(out, "<nil>");
-		break;
-	case BT_JSON_BOOL:
-		bt_strbuf_append_c(out, value->boolean ? "true" : "false");
-		break;
-	case BT_JSON_NUMBER:
-	case BT_JSON_STRING:
-		bt_strbuf_append_str(out, bt_str_sub(value->text, 0, PRINTED_BYTES_MAX));
-		break;
-	case BT_JSON_ARRAY:
-		bt_strbuf_append_char(out, '[');
-		for (uint32_t i = 0; i < value->count && out->length < PRINTED_BYTES_MAX; i++) {
-			bt_strbuf_append_c(out, i != 0 ? " " : "");
-			print(value->elements[i], out);
-		}
-		bt_strbuf_append_char(out, ']');
-		break;
-	case BT_JSON_OBJECT:
-		print_object(value, out);
-		break;
-	case BT_JSON__COUNT:
-		break;
-	}
-}
-
 static int missing_key(struct merge *merge, const struct bt_json_value *element, const char *key)
 {
 	struct bt_strbuf text = {0};
-	print(element, &text);
+	bt_schema_append_go(element, PRINTED_BYTES_MAX, &text);
 	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
 		"map: %s does not contain declared merge key: %s", bt_strbuf_c(&text), key);
 	bt_strbuf_finish(&text);
@@ -153,8 +94,8 @@ static int wrong_order(
 {
 	struct bt_strbuf patch_text = {0};
 	struct bt_strbuf order_text = {0};
-	print(patch, &patch_text);
-	print(order, &order_text);
+	bt_schema_append_go(patch, PRINTED_BYTES_MAX, &patch_text);
+	bt_schema_append_go(order, PRINTED_BYTES_MAX, &order_text);
 	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
 		"The order in patch list:\n%s\n doesn't match $setElementOrder list:\n%s\n",
 		bt_strbuf_c(&patch_text), bt_strbuf_c(&order_text));
@@ -167,7 +108,7 @@ static int unknown_directive(struct merge *merge, const struct bt_json_value *va
 {
 	struct bt_strbuf text = {0};
 	struct bt_str directive = directive_of(value);
-	print(value, &text);
+	bt_schema_append_go(value, PRINTED_BYTES_MAX, &text);
 	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
 		"unknown patch type: %.*s in map: %s", BT_STR_ARG(directive), bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);

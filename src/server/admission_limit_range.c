@@ -24,12 +24,6 @@ struct visit {
 	uint32_t error_count;
 };
 
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct bt_json_member *)a)->name, ((const struct bt_json_member *)b)->name);
-}
-
 /** What is missing of defaults; "cpu, memory limit for container c" goes to notes. */
 static void fill(struct visit *visit, struct bt_json_value *container, const char *which,
 	const char *title, const struct bt_json_value *defaults)
@@ -42,7 +36,7 @@ static void fill(struct visit *visit, struct bt_json_value *container, const cha
 		return;
 	}
 	sorted = bt_json_clone(arena, defaults, true);
-	qsort(sorted->members, sorted->count, sizeof(*sorted->members), compare_names);
+	qsort(sorted->members, sorted->count, sizeof(*sorted->members), bt_str_compare_qsort);
 	list = bt_json_ensure_object(
 		arena, bt_json_ensure_object(arena, container, "resources"), which);
 	for (uint32_t i = 0; i < sorted->count; i++) {

@@ -199,13 +199,6 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	return true;
 }
 
-static int compare_members(const void *a, const void *b)
-{
-	const struct bt_json_member *left = a;
-	const struct bt_json_member *right = b;
-	return bt_str_compare(left->name, right->name);
-}
-
 /** Upstream converts the result of a strategic patch itself, with words of its own. */
 static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
 {
@@ -246,7 +239,7 @@ static void refuse_patched(struct bt_call *call, struct bt_json_value *object, s
 	struct bt_field_errors errors = bt_call_field_errors(call);
 	struct bt_strbuf shown = {0};
 	if (call->request->patch_type == BT_PATCH_STRATEGIC) {
-		bt_schema_append_go(call->request->body, &shown);
+		bt_schema_append_go(call->request->body, BT_STR_MAX, &shown);
 		text = conversion_text(call->arena, text);
 	} else {
 		struct bt_json_writer writer;
@@ -254,7 +247,8 @@ static void refuse_patched(struct bt_call *call, struct bt_json_value *object, s
 		bt_json_set_c(call->arena, object, "kind", resource->kind);
 		bt_json_set_str(call->arena, object, "apiVersion",
 			bt_resource_api_version(resource, call->arena));
-		qsort(object->members, object->count, sizeof(*object->members), compare_members);
+		qsort(object->members, object->count, sizeof(*object->members),
+			bt_str_compare_qsort);
 		bt_json_writer_init(&writer, &shown, 0);
 		bt_json_write_value(&writer, object);
 	}

@@ -177,19 +177,13 @@ static void cell_members(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "");
 }
 
-static int compare_members(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct bt_json_member *)a)->name, ((const struct bt_json_member *)b)->name);
-}
-
 static void append_labels(struct bt_strbuf *out, const struct bt_json_value *labels)
 {
 	struct bt_json_member *sorted = BT_NEW_ARRAY(struct bt_json_member, labels->count);
 	for (uint32_t i = 0; i < labels->count; i++) {
 		sorted[i] = labels->members[i];
 	}
-	qsort(sorted, labels->count, sizeof(*sorted), compare_members);
+	qsort(sorted, labels->count, sizeof(*sorted), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < labels->count; i++) {
 		append_joined(out, ",", sorted[i].name);
 		bt_strbuf_append_char(out, '=');
