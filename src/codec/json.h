@@ -91,6 +91,11 @@ BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
  */
 BT_MUST_USE int bt_json_skip(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
+/**
+ * Whether arrays and objects nest deeper than depth_max. The text need not be valid: functions that
+ * call themselves for each level ask before it is parsed.
+ */
+bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max);
 /** Only white space may be left. */
 BT_MUST_USE int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err);
 

@@ -454,3 +454,25 @@ int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err)
 	reader->position = p;
 	return 0;
 }
+
+bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max)
+{
+	uint32_t depth = 0;
+	bool in_string = false;
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if (in_string) {
+			i += byte == '\\';
+			in_string = byte != '"';
+		} else if (byte == '"') {
+			in_string = true;
+		} else if (byte == '{' || byte == '[') {
+			if (++depth > depth_max) {
+				return true;
+			}
+		} else if ((byte == '}' || byte == ']') && depth > 0) {
+			depth--;
+		}
+	}
+	return false;
+}

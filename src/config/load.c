@@ -230,29 +230,6 @@ static int decode_all_args(struct loader *loader)
 
 /* --- the document --- */
 
-/* Brackets outside strings: everything behind this works recursively. */
-static bool is_too_deep(struct bt_str json)
-{
-	uint32_t depth = 0;
-	bool in_string = false;
-	for (uint32_t i = 0; i < json.length; i++) {
-		char byte = json.data[i];
-		if (in_string) {
-			i += byte == '\\';
-			in_string = byte != '"';
-		} else if (byte == '"') {
-			in_string = true;
-		} else if (byte == '{' || byte == '[') {
-			if (++depth > BT_CONFIG_DEPTH_MAX) {
-				return true;
-			}
-		} else if ((byte == '}' || byte == ']') && depth > 0) {
-			depth--;
-		}
-	}
-	return false;
-}
-
 static bool is_blank(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -274,7 +251,7 @@ static int parse(struct loader *loader, struct bt_json_value **out_value)
 		return bt_error_set(loader->err, BERTH_ERR_TOO_LARGE,
 			"configuration is larger than %u bytes", BT_CONFIG_BYTES_MAX);
 	}
-	if (is_too_deep(json)) {
+	if (bt_json_nests_deeper(json, BT_CONFIG_DEPTH_MAX)) {
 		return bt_error_set(loader->err, BERTH_ERR_TOO_LARGE,
 			"configuration is nested deeper than %d levels", BT_CONFIG_DEPTH_MAX);
 	}

@@ -132,30 +132,6 @@ static int decode_quantity(
 	return code;
 }
 
-/* Nesting of the JSON text: its tree is walked by functions that call themselves. */
-static bool is_too_deep(struct bt_str json)
-{
-	uint32_t depth = 0;
-	bool quoted = false;
-
-	for (uint32_t i = 0; i < json.length; i++) {
-		char byte = json.data[i];
-		if (quoted) {
-			quoted = byte != '"';
-			i += byte == '\\' ? 1 : 0;
-		} else if (byte == '"') {
-			quoted = true;
-		} else if (byte == '{' || byte == '[') {
-			if (++depth > BT_SCHEMA_DEPTH_MAX) {
-				return true;
-			}
-		} else if ((byte == '}' || byte == ']') && depth != 0) {
-			depth--;
-		}
-	}
-	return false;
-}
-
 static int decode_raw(struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
 {
 	struct small small;
@@ -165,7 +141,7 @@ static int decode_raw(struct decoder *decoder, struct bt_str bytes, struct bt_js
 	if (code != 0 || small.texts[1].length == 0) {
 		return code;
 	}
-	if (is_too_deep(small.texts[1])) {
+	if (bt_json_nests_deeper(small.texts[1], BT_SCHEMA_DEPTH_MAX)) {
 		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
 	}
 	code = bt_json_parse(decoder->arena, small.texts[1], false, &parsed, decoder->err);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/strategic_merge.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "codec/name_index.h"
 #include "schema/list_order.h"
 #include "schema/spot.h"

@@ -41,29 +41,10 @@ static bool decode_json(
 	struct bt_front_call *call, struct bt_str text, struct bt_json_value **out_body)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	uint32_t depth = 0;
-	bool in_string = false;
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		if (in_string) {
-			if (byte == '\\') {
-				i++;
-			} else if (byte == '"') {
-				in_string = false;
-			}
-		} else if (byte == '"') {
-			in_string = true;
-		} else if (byte == '{' || byte == '[') {
-			depth++;
-			if (depth > BT_API_DEPTH_MAX) {
-				(void)bt_fail_bad_request(&call->failure, &call->arena,
-					"the body of the request nests deeper than %d levels",
-					BT_API_DEPTH_MAX);
-				return false;
-			}
-		} else if ((byte == '}' || byte == ']') && depth != 0) {
-			depth--;
-		}
+	if (bt_json_nests_deeper(text, BT_API_DEPTH_MAX)) {
+		(void)bt_fail_bad_request(&call->failure, &call->arena,
+			"the body of the request nests deeper than %d levels", BT_API_DEPTH_MAX);
+		return false;
 	}
 	int result = bt_json_parse(&call->arena, text, false, out_body, &err);
 	if (result == 0) {

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/strbuf.h"
+#include "codec/json.h"
 #include "server/store_private.h"
 
 static const char head[] = "{\"metadata\":{";
@@ -104,40 +105,10 @@ static struct bt_owners *find_or_add(struct bt_owner_pool *pool, uint32_t time_c
 		.length = text.length,
 		.time_count = time_count};
 	memcpy(owners->bytes, text.data, text.length);
-	if (pool->free_items.count != 0) {
-		owners->index = pool->free_items.items[--pool->free_items.count];
-		pool->items.items[owners->index] = owners;
-	} else {
-		owners->index = pool->items.count;
-		bt_vec_push(&pool->items, owners);
-	}
+	bt_vec_store(&pool->items, &pool->free_items, owners, owners->index);
 	bt_map_insert(&pool->by_text, hash, owners->index);
 	pool->reference_count++;
 	return owners;
-}
-
-/** Bytes of the JSON array that text begins with; 0: it does not end. */
-static uint32_t array_length(struct bt_str text)
-{
-	uint32_t depth = 0;
-	bool in_string = false;
-	for (uint32_t i = 0; i < text.length; i++) {
-		char c = text.data[i];
-		if (in_string) {
-			if (c == '\\') {
-				i++;
-			} else if (c == '"') {
-				in_string = false;
-			}
-		} else if (c == '"') {
-			in_string = true;
-		} else if (c == '[' || c == '{') {
-			depth++;
-		} else if ((c == ']' || c == '}') && --depth == 0) {
-			return i + 1;
-		}
-	}
-	return 0;
 }
 
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
@@ -150,14 +121,15 @@ struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 		return NULL;
 	}
 	struct bt_str list = bt_str_sub(*text, start, BT_STR_MAX);
-	uint32_t length = array_length(list);
-	if (length == 0 || start + length >= text->length) {
+	struct bt_json_reader reader;
+	bt_json_reader_init(&reader, list);
+	if (bt_json_skip(&reader, NULL, NULL) != 0 || reader.position == reader.end) {
 		return NULL;
 	}
-	bool has_more = text->data[start + length] == ',';
-	*out_rest = bt_str_sub(*text, start + length + (has_more ? 1 : 0), BT_STR_MAX);
+	list = bt_str_sub(list, 0, (uint32_t)(reader.position - list.data));
+	start += list.length + (*reader.position == ',' ? 1 : 0);
+	*out_rest = bt_str_sub(*text, start, BT_STR_MAX);
 	*text = bt_str_sub(*text, 0, LENGTH(head));
-	list = bt_str_sub(list, 0, length);
 	bt_strbuf_reset(&pool->text);
 	bt_strbuf_reset(&pool->times);
 	uint32_t time_count = 0;
