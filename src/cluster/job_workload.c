@@ -30,7 +30,7 @@ static uint32_t find_references(const struct bt_sync *sync, enum bt_hub_kind kin
 	struct bt_store *store = bt_api_store(sync->hub->api);
 	struct bt_str prefix =
 		bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(bt_key_namespace(sync->key)));
-	/* Most objects are told apart without parsing them. */
+	/* The text alone rules most objects out. */
 	struct bt_str needle = bt_arena_printf(sync->arena, "\"%.*s\"", BT_STR_ARG(name));
 	struct bt_store_walk walk;
 	const struct bt_stored *stored;

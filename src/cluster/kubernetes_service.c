@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where the API server is and whom to trust: the Service `kubernetes` with its endpoints, and the
+/** The address and the CA of the API server: the Service `kubernetes` with its endpoints, and the
  * ConfigMap kube-root-ca.crt of every namespace. Spec: 14b section 6.9. */
 #include "cluster/tree.h"
 

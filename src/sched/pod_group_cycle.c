@@ -30,6 +30,9 @@ struct group_run {
 	struct member_try *tries; /* by member, owned; NULL: nothing was tried */
 };
 
+/** A nomination that is taken back. */
+static const struct bt_str no_node = {NULL, 0};
+
 struct bt_group_cycle {
 	bool has_placements; /* gate TopologyAwareWorkloadScheduling */
 	bool preempts;       /* gate WorkloadAwarePreemption */
@@ -45,8 +48,8 @@ struct bt_group_cycle {
 	int64_t started_ns;
 	struct bt_group_attempt attempt;
 	bool has_run;
-	BT_VEC(struct bt_attempt) ended; /* members' attempts, to be told by the next steps */
-	uint32_t told;
+	BT_VEC(struct bt_attempt) ended; /* members' attempts, reported by the next steps */
+	uint32_t reported;
 	BT_VEC(struct bt_held_pod *) starting; /* reserved members whose binding is to begin */
 };
 
@@ -81,10 +84,10 @@ const struct bt_group_attempt *bt_scheduler_group_attempt(const struct bt_schedu
 
 bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt *out_attempt)
 {
-	if (cycle->told == cycle->ended.count) {
+	if (cycle->reported == cycle->ended.count) {
 		return false;
 	}
-	*out_attempt = cycle->ended.items[cycle->told++];
+	*out_attempt = cycle->ended.items[cycle->reported++];
 	return true;
 }
 
@@ -350,19 +353,16 @@ static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_
 			run_in_placement(cycle, &outcome.placements[i], skips_post_filter);
 		if (is_feasible(&run)) {
 			candidates[count++] = (struct candidate){i, run};
-		} else if (i == 0) {
-			first = run;
 		} else if (run.status.code == BT_STATUS_ERROR) {
 			for (uint32_t k = 0; k < count; k++) {
 				release_run(cycle, &candidates[k].run);
 			}
 			release_run(cycle, &first);
 			return run;
+		} else if (i == 0) {
+			first = run;
 		} else {
 			release_run(cycle, &run);
-		}
-		if (i == 0 && run.status.code == BT_STATUS_ERROR) {
-			return run;
 		}
 	}
 	if (count == 0) {
@@ -556,7 +556,6 @@ static struct bt_status group_error(struct bt_arena *arena, const struct bt_stat
 static void submit_member(struct bt_group_cycle *cycle, const struct group_run *run,
 	struct bt_queue_entry *entry, struct member_try *try)
 {
-	static const struct bt_str no_node = {NULL, 0};
 	struct bt_arena *arena = &cycle->arena;
 	bool is_error = run->status.code == BT_STATUS_ERROR;
 	if (try == NULL || try->held == NULL) {
@@ -732,7 +731,6 @@ static bool has_one_profile(struct bt_group_cycle *cycle)
 			"profile not found for scheduler name \"%.*s\"", BT_STR_ARG(first));
 	}
 	struct bt_status status = bt_status_error_text(&cycle->arena, text);
-	static const struct bt_str no_node = {NULL, 0};
 	for (uint32_t i = 0; i < cycle->members.count; i++) {
 		struct bt_queue_entry *entry = cycle->members.items[i];
 		cycle->framework = bt_engine_profile(
@@ -818,7 +816,7 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 	cycle->started_ns = bt_metrics_now(scheduler->metrics);
 	cycle->members.count = 0;
 	cycle->ended.count = 0;
-	cycle->told = 0;
+	cycle->reported = 0;
 	cycle->has_run = true;
 	cycle->is_bound = false;
 	cycle->attempt = (struct bt_group_attempt){

@@ -155,7 +155,7 @@ void bt_group_cycle_destroy(struct bt_group_cycle *cycle);
 /** Schedule the whole group of a popped pod. entry is consumed. */
 void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	int64_t now_ns, struct bt_attempt *out_attempt);
-/** What the last cycle has not told yet of one of its members. false: nothing. */
+/** The next attempt of a member that the last cycle has not reported. false: none is left. */
 bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt *out_attempt);
 
 /** --- scheduler.c --- */

@@ -172,8 +172,8 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_child *child, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)
 {
-	/* Maps may hold what was never recorded; but of a message that nobody owns any part of,
-	 * what is left are defaults of a choice that is no more. */
+	/* Maps keep members that no manager ever owned. A message without an owner goes: only the
+	 * defaults of a removed choice are left in it. */
 	bool stays = child->spot.map != NULL;
 	if (keep == NULL && (last->member || !stays)) {
 		return false;

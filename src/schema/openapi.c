@@ -376,6 +376,18 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	}
 }
 
+/** After the items of a list: its metadata, and that it must have items. */
+static void end_list_properties(const struct schemas *schemas, struct bt_json_writer *writer)
+{
+	open_object(writer, "metadata");
+	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ListMeta", writer);
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
+	open_array(writer, "required");
+	bt_json_write_c(writer, "items");
+	bt_json_end_array(writer);
+}
+
 static void write_list_message(const struct schemas *schemas,
 	const struct bt_schema_message *message, struct bt_json_writer *writer)
 {
@@ -389,13 +401,7 @@ static void write_list_message(const struct schemas *schemas,
 	open_object(writer, "properties");
 	write_type_members(writer);
 	write_field(schemas, &items, writer);
-	open_object(writer, "metadata");
-	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ListMeta", writer);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-	open_array(writer, "required");
-	bt_json_write_c(writer, "items");
-	bt_json_end_array(writer);
+	end_list_properties(schemas, writer);
 	write_kinds(message, true, writer);
 }
 
@@ -600,13 +606,7 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 	write_ref_to(schemas, bt_strbuf_c(&name), writer);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
-	open_object(writer, "metadata");
-	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ListMeta", writer);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-	open_array(writer, "required");
-	bt_json_write_c(writer, "items");
-	bt_json_end_array(writer);
+	end_list_properties(schemas, writer);
 	write_custom_kind(resource, true, writer);
 	bt_json_end_object(writer);
 	bt_strbuf_finish(&list);

@@ -140,6 +140,13 @@ struct bt_policy_rule *bt_rbac_compile_rules(
 	return rules;
 }
 
+struct bt_str bt_account_user_name(
+	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_arena_printf(
+		arena, "system:serviceaccount:%.*s:%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
+}
+
 static void compile_binding(struct record *record, const struct bt_json_value *object)
 {
 	struct bt_arena *arena = &record->arena;
@@ -162,8 +169,7 @@ static void compile_binding(struct record *record, const struct bt_json_value *o
 				continue;
 			}
 			subject->kind = SUBJECT_ACCOUNT;
-			subject->text = bt_arena_printf(arena, "system:serviceaccount:%.*s:%.*s",
-				BT_STR_ARG(own), BT_STR_ARG(name));
+			subject->text = bt_account_user_name(arena, own, name);
 			subject->shown = bt_arena_printf(
 				arena, "%.*s/%.*s", BT_STR_ARG(name), BT_STR_ARG(own));
 		} else {

@@ -23,6 +23,9 @@ struct bt_access {
 };
 
 bool bt_user_has_group(const struct bt_user *user, const char *group);
+/** "system:serviceaccount:NAMESPACE:NAME", the user name of a ServiceAccount. */
+struct bt_str bt_account_user_name(
+	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name);
 
 /**
  * The authorizer's answer. Without RBAC everything is allowed, and to system:masters always.
@@ -41,9 +44,9 @@ void bt_api_rules_of(struct bt_api *api, const struct bt_user *user, struct bt_s
 	struct bt_json_value **out_other_rules, struct bt_str *out_problems);
 
 /**
- * Nobody grants more than they have: a role that is created or changed (old NULL: created) may only
- * hold rules that its writer has or may escalate to, and a binding only name a role whose rules its
- * writer has or that it may bind. false: *out_failure.
+ * Prevent escalation: a role that is created or changed (old NULL: created) may only hold rules
+ * that its writer has or may escalate to; a binding may only name a role whose rules its writer
+ * has, or that its writer may bind. false: *out_failure.
  */
 BT_MUST_USE bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,

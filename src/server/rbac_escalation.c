@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Roles and bindings give nobody more than their writer has. Spec: 14 section 4. */
+/** Escalation: roles and bindings may only grant what their writer has. Spec: 14 section 4. */
 #include "codec/json_same.h"
 #include "server/rbac_private.h"
 

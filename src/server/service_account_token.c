@@ -6,6 +6,7 @@
 #include "base/nanoseconds.h"
 #include "codec/base64.h"
 #include "net/jwt.h"
+#include "server/rbac.h"
 #include "server/write.h"
 
 #define LEGACY_ISSUER "kubernetes/serviceaccount"
@@ -110,13 +111,6 @@ static int sign(struct bt_api *api, const struct bt_json_value *claims, struct b
 	return result;
 }
 
-static struct bt_str subject_of(
-	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name)
-{
-	return bt_arena_printf(
-		arena, "system:serviceaccount:%.*s:%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
-}
-
 int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key, struct bt_str secret_name,
 	struct bt_arena *arena, struct bt_str *out_token, struct berth_error *err)
 {
@@ -135,7 +129,7 @@ int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key, struct bt
 	bt_json_set_str(arena, claims, LEGACY_CLAIM "service-account.name", name);
 	bt_json_set_str(arena, claims, LEGACY_CLAIM "service-account.uid",
 		bt_json_text_at(account, "metadata.uid"));
-	bt_json_set_str(arena, claims, "sub", subject_of(arena, namespace_, name));
+	bt_json_set_str(arena, claims, "sub", bt_account_user_name(arena, namespace_, name));
 	return sign(api, claims, arena, out_token, err);
 }
 
@@ -267,8 +261,8 @@ void bt_call_token(struct bt_call *call)
 	set_reference(arena, own, "serviceaccount", call->write.name,
 		bt_json_text_at(account, "metadata.uid"));
 	bt_json_set_int64(arena, claims, "nbf", now_seconds);
-	bt_json_set_str(
-		arena, claims, "sub", subject_of(arena, call->write.namespace_, call->write.name));
+	bt_json_set_str(arena, claims, "sub",
+		bt_account_user_name(arena, call->write.namespace_, call->write.name));
 	struct bt_str token;
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (sign(call->api, claims, arena, &token, &err) < 0) {
@@ -479,7 +473,7 @@ bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 		arena, "system:serviceaccounts:%.*s", BT_STR_ARG(claims->namespace_));
 	groups[2] = BT_STR("system:authenticated");
 	*out_user = (struct bt_user){
-		.name = subject_of(arena, claims->namespace_, claims->account),
+		.name = bt_account_user_name(arena, claims->namespace_, claims->account),
 		.uid = bt_arena_str(arena, claims->account_uid),
 		.group_count = 3,
 		.groups = groups,

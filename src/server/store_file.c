@@ -24,6 +24,7 @@ struct bt_store_file {
 	sqlite3_stmt *add_collection;
 	BT_VEC(uint32_t) ids; /* the file's number of a collection of the store; 0: none yet */
 	uint32_t last_id;
+	struct bt_strbuf text; /* of the object that is written */
 };
 
 /* --- errors --- */
@@ -404,6 +405,7 @@ void bt_store_file_close(struct bt_store_file *file)
 	(void)sqlite3_finalize(file->add_collection);
 	(void)sqlite3_close(file->database);
 	bt_vec_finish(&file->ids);
+	bt_strbuf_finish(&file->text);
 	bt_free(file->path);
 	bt_free(file);
 }
@@ -436,7 +438,6 @@ static bool write_collection(
 
 static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 {
-	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < store->pending.count; i++) {
 		const struct bt_pending_write *write = &store->pending.items[i];
 
@@ -449,23 +450,20 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 		sqlite3_stmt *statement = write->removed ? file->remove : file->put;
 
 		if (!write_collection(store, file, write->collection)) {
-			bt_strbuf_finish(&text);
 			return false;
 		}
 		(void)sqlite3_bind_int64(statement, 1, file->ids.items[write->collection]);
 		bind_text(statement, 2, bt_stored_key(write->entry));
 		if (!write->removed) {
 			(void)sqlite3_bind_int64(statement, 3, (int64_t)write->entry->rv);
-			bt_strbuf_reset(&text);
-			bt_stored_append_whole(write->entry, &text);
-			bind_text(statement, 4, bt_strbuf_str(&text));
+			bt_strbuf_reset(&file->text);
+			bt_stored_append_whole(write->entry, &file->text);
+			bind_text(statement, 4, bt_strbuf_str(&file->text));
 		}
 		if (!run(statement)) {
-			bt_strbuf_finish(&text);
 			return false;
 		}
 	}
-	bt_strbuf_finish(&text);
 	(void)sqlite3_bind_int64(file->set_rv, 1, (int64_t)store->rv);
 	return run(file->set_rv);
 }

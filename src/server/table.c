@@ -125,6 +125,17 @@ static void cell_text(struct bt_table_row *row)
 	bt_json_write_str(row->writer, text.length != 0 ? text : bt_str_from(row->fallback));
 }
 
+/** Of a reference: "Kind/name". */
+static void cell_reference(struct bt_table_row *row)
+{
+	const struct bt_json_value *reference = bt_json_object_at(row->object, row->path);
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_str(&text, bt_json_text_at(reference, "kind"));
+	bt_strbuf_append_char(&text, '/');
+	bt_strbuf_append_str(&text, bt_json_text_at(reference, "name"));
+	bt_cell_buffer(row, &text, "");
+}
+
 static void cell_int(struct bt_table_row *row)
 {
 	bt_json_write_int64(row->writer, bt_json_int64_at(row->object, row->path, 0));
@@ -1150,15 +1161,6 @@ static void cell_targets(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-static void cell_reference(struct bt_table_row *row)
-{
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "spec.scaleTargetRef.kind"));
-	bt_strbuf_append_char(&text, '/');
-	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "spec.scaleTargetRef.name"));
-	bt_cell_buffer(row, &text, "");
-}
-
 static void cell_min_pods(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -1244,7 +1246,8 @@ static const struct bt_table_column cron_job_columns[] = {
 
 static const struct bt_table_column autoscaler_columns[] = {
 	NAME,
-	CELL("Reference", "What is scaled.", cell_reference),
+	COLUMN("Reference", "string", 0, "What is scaled.", cell_reference, "spec.scaleTargetRef",
+		NULL),
 	CELL("Targets", "Metrics as they are, and as they should be.", cell_targets),
 	CELL("MinPods", "Fewest pods.", cell_min_pods),
 	NUMBER("MaxPods", "Most pods.", "spec.maxReplicas"),
@@ -1272,15 +1275,6 @@ static void cell_subjects(struct bt_table_row *row)
 		}
 		bt_strbuf_append_str(&text, bt_json_text_at(subject, "name"));
 	}
-	bt_cell_buffer(row, &text, "");
-}
-
-static void cell_role(struct bt_table_row *row)
-{
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "roleRef.kind"));
-	bt_strbuf_append_char(&text, '/');
-	bt_strbuf_append_str(&text, bt_json_text_at(row->object, "roleRef.name"));
 	bt_cell_buffer(row, &text, "");
 }
 
@@ -1367,7 +1361,7 @@ static void cell_slice_addresses(struct bt_table_row *row)
 /* clang-format off */
 static const struct bt_table_column role_binding_columns[] = {
 	NAME,
-	CELL("Role", "Role that is bound.", cell_role),
+	COLUMN("Role", "string", 0, "Role that is bound.", cell_reference, "roleRef", NULL),
 	AGE,
 	COLUMN("Users", "string", 1, "Users of the role.", cell_subjects, "User", NULL),
 	COLUMN("Groups", "string", 1, "Groups of the role.", cell_subjects, "Group", NULL),

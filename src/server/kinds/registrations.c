@@ -431,7 +431,7 @@ void bt_rule_signing_request(
 	}
 }
 
-/** Who asks is who sends the request, whatever the request says. */
+/** The requester is the user of the request, whatever the object says. */
 static void prepare_signing_request(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_arena *arena = write->arena;

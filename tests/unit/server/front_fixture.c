@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "front_fixture.h"
 
+#include <stdio.h>
+
 #include "base/assert.h"
 
 #define STREAM_BYTES_MAX (4u << 20)
@@ -178,6 +180,23 @@ uint16_t front_ask(
 	}
 	bt_front_end(call);
 	return fixture->code;
+}
+
+uint16_t front_ask_as(struct front_fixture *fixture, const char *bearer, const char *method,
+	const char *target, const char *body)
+{
+	char headers[4300] = "";
+	char text[8192] = "";
+	(void)snprintf(headers, sizeof(headers), "%s%s\n%s",
+		bearer != NULL ? "Authorization: Bearer " : "", bearer != NULL ? bearer : "",
+		strcmp(method, "PATCH") == 0 ? "Content-Type: application/merge-patch+json\n" : "");
+	for (size_t i = 0; body != NULL && body[i] != '\0' && i + 1 < sizeof(text); i++) {
+		text[i] = body[i] == '\'' ? '"' : body[i];
+	}
+	fixture->headers = headers;
+	uint16_t code = front_ask(fixture, method, target, bt_str_from(text));
+	fixture->headers = NULL;
+	return code;
 }
 
 const char *front_body(const struct front_fixture *fixture)

@@ -29,8 +29,12 @@ void front_fixture_finish(struct front_fixture *fixture);
 /** method and target as in a request line; returns the code (0: no answer yet). */
 uint16_t front_ask(
 	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body);
-/** The first half of it: what is not answered at once waits for bt_front_settle. Texts are borrowed
- * until bt_front_end. One at a time. */
+/** As the bearer of a token (NULL: without one); body with ' in place of ", NULL: none. A PATCH is
+ * a merge patch. */
+uint16_t front_ask_as(struct front_fixture *fixture, const char *bearer, const char *method,
+	const char *target, const char *body);
+/** The first half of front_ask: what is not answered at once waits for bt_front_settle. Texts are
+ * borrowed until bt_front_end. One at a time. */
 struct bt_front_call *front_start(
 	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body);
 /** The answer's body, and what its header lines have. */

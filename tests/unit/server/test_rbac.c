@@ -25,27 +25,9 @@ static void setup(struct front_fixture *f)
 	front_fixture_init(f, &options);
 }
 
-/** body with ' in place of "; NULL: none. user NULL: without a token. */
-static uint16_t ask(struct front_fixture *f, const char *user, const char *method,
-	const char *target, const char *body)
-{
-	char headers[512] = "";
-	char text[8192] = "";
-	(void)snprintf(headers, sizeof(headers), "%s%s\n%s",
-		user != NULL ? "Authorization: Bearer " : "", user != NULL ? user : "",
-		strcmp(method, "PATCH") == 0 ? "Content-Type: application/merge-patch+json\n" : "");
-	for (size_t i = 0; body != NULL && body[i] != '\0' && i + 1 < sizeof(text); i++) {
-		text[i] = body[i] == '\'' ? '"' : body[i];
-	}
-	f->headers = headers;
-	uint16_t code = front_ask(f, method, target, bt_str_from(text));
-	f->headers = NULL;
-	return code;
-}
-
 static void must(struct front_fixture *f, const char *method, const char *target, const char *body)
 {
-	uint16_t code = ask(f, "admin", method, target, body);
+	uint16_t code = front_ask_as(f, "admin", method, target, body);
 	ck_assert_msg(
 		code == 200 || code == 201, "%s %s: %u %s", method, target, code, front_body(f));
 }
@@ -64,7 +46,7 @@ static void check_rows(struct front_fixture *f, const struct row *rows, size_t c
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &rows[i];
 		char wanted[1024] = "";
-		uint16_t code = ask(f, row->user, row->method, row->target, row->body);
+		uint16_t code = front_ask_as(f, row->user, row->method, row->target, row->body);
 		size_t length = 0;
 		for (const char *p = row->part; p != NULL && *p != '\0'; p++) {
 			if (*p == '\'') {
@@ -184,17 +166,19 @@ START_TEST(test_rbac__table)
 	/* Changes count at once: a role, a binding, and both again without them. */
 	must(&f, "PATCH", IN("a") "/roles/reader",
 		"{'rules':[{'verbs':['list'],'apiGroups':[''],'resources':['secrets']}]}");
-	ck_assert_uint_eq(ask(&f, "bob", "GET", "/api/v1/namespaces/a/pods", NULL), 403);
-	ck_assert_uint_eq(ask(&f, "bob", "GET", "/api/v1/namespaces/a/secrets", NULL), 200);
+	ck_assert_uint_eq(front_ask_as(&f, "bob", "GET", "/api/v1/namespaces/a/pods", NULL), 403);
+	ck_assert_uint_eq(
+		front_ask_as(&f, "bob", "GET", "/api/v1/namespaces/a/secrets", NULL), 200);
 	must(&f, "PATCH", IN("a") "/rolebindings/readers", "{'subjects':null}");
-	ck_assert_uint_eq(ask(&f, "bob", "GET", "/api/v1/namespaces/a/secrets", NULL), 403);
+	ck_assert_uint_eq(
+		front_ask_as(&f, "bob", "GET", "/api/v1/namespaces/a/secrets", NULL), 403);
 	must(&f, "DELETE", RBAC "/clusterroles/looker", NULL);
-	ck_assert_uint_eq(ask(&f, "eve", "GET", "/api/v1/nodes", NULL), 403);
+	ck_assert_uint_eq(front_ask_as(&f, "eve", "GET", "/api/v1/nodes", NULL), 403);
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
 		"at the cluster scope: RBAC: clusterrole.rbac.authorization.k8s.io "
 		"\\\"looker\\\" not found"));
 	must(&f, "DELETE", RBAC "/clusterrolebindings/lookers", NULL);
-	ck_assert_uint_eq(ask(&f, "eve", "GET", "/api/v1/nodes", NULL), 403);
+	ck_assert_uint_eq(front_ask_as(&f, "eve", "GET", "/api/v1/nodes", NULL), 403);
 	ck_assert_ptr_null(strstr(front_body(&f), "looker"));
 	front_fixture_finish(&f);
 }
@@ -449,7 +433,7 @@ START_TEST(test_rbac__reviews)
 		ck_assert_msg(
 			strstr(front_body(&f), wanted) != NULL, "row %zu: %s", i, front_body(&f));
 	}
-	ck_assert_uint_eq(ask(&f, "eve", "POST", ACCESS "selfsubjectrulesreviews",
+	ck_assert_uint_eq(front_ask_as(&f, "eve", "POST", ACCESS "selfsubjectrulesreviews",
 				  "{'spec':{'namespace':'default'}}"),
 		201);
 	ck_assert_ptr_nonnull(strstr(front_body(&f),

@@ -19,25 +19,9 @@ static const struct bt_front_token admin = {
 
 static char token[4096];
 
-/** As the bearer of a token; body with ' in place of ". */
-static uint16_t ask(struct front_fixture *f, const char *bearer, const char *method,
-	const char *target, const char *body)
-{
-	char headers[4200];
-	char text[6000] = "";
-	(void)snprintf(headers, sizeof(headers), "Authorization: Bearer %s\n", bearer);
-	for (size_t i = 0; body != NULL && body[i] != '\0' && i + 1 < sizeof(text); i++) {
-		text[i] = body[i] == '\'' ? '"' : body[i];
-	}
-	f->headers = headers;
-	uint16_t code = front_ask(f, method, target, bt_str_from(text));
-	f->headers = NULL;
-	return code;
-}
-
 static void must(struct front_fixture *f, const char *method, const char *target, const char *body)
 {
-	uint16_t code = ask(f, "admin", method, target, body);
+	uint16_t code = front_ask_as(f, "admin", method, target, body);
 	ck_assert_msg(
 		code == 200 || code == 201, "%s %s: %u %s", method, target, code, front_body(f));
 }
@@ -68,7 +52,7 @@ static void request_token(struct front_fixture *f, const char *spec)
 
 static bool is_good(struct front_fixture *f)
 {
-	uint16_t code = ask(f, token, "POST", SELF, "{}");
+	uint16_t code = front_ask_as(f, token, "POST", SELF, "{}");
 	ck_assert_msg(code == 201 || code == 401, "%u %s", code, front_body(f));
 	return code == 201;
 }
@@ -96,20 +80,23 @@ START_TEST(test_tokens__who_they_are)
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
 		"\"extra\":{\"authentication.kubernetes.io/credential-id\":[\"JTI="));
 	/* It may what RBAC allows it, and nothing else. */
-	ck_assert_uint_eq(ask(&f, token, "GET", "/api/v1/namespaces/default/pods", NULL), 403);
+	ck_assert_uint_eq(
+		front_ask_as(&f, token, "GET", "/api/v1/namespaces/default/pods", NULL), 403);
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
 		"User \\\"system:serviceaccount:default:robot\\\" cannot list resource"));
-	ck_assert_uint_eq(ask(&f, token, "GET", "/openid/v1/jwks", NULL), 200);
+	ck_assert_uint_eq(front_ask_as(&f, token, "GET", "/openid/v1/jwks", NULL), 200);
 	ck_assert_ptr_nonnull(strstr(front_body(&f), "{\"keys\":[{\"use\":\"sig\",\"kty\":\"EC\""));
-	ck_assert_uint_eq(ask(&f, token, "GET", "/.well-known/openid-configuration", NULL), 200);
+	ck_assert_uint_eq(
+		front_ask_as(&f, token, "GET", "/.well-known/openid-configuration", NULL), 200);
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
 		"{\"issuer\":\"https://kubernetes.default.svc.cluster.local\",\"jwks_uri\":"));
 	must(&f, "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
 		"{'metadata':{'name':'b'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io',"
 		"'kind':'ClusterRole','name':'cluster-admin'},'subjects':["
 		"{'kind':'ServiceAccount','name':'robot','namespace':'default'}]}");
-	ck_assert_uint_eq(ask(&f, token, "GET", "/api/v1/namespaces/default/pods", NULL), 200);
-	ck_assert_uint_eq(ask(&f, token, "GET", "/api/v1/pods", NULL), 403);
+	ck_assert_uint_eq(
+		front_ask_as(&f, token, "GET", "/api/v1/namespaces/default/pods", NULL), 200);
+	ck_assert_uint_eq(front_ask_as(&f, token, "GET", "/api/v1/pods", NULL), 403);
 	front_fixture_finish(&f);
 }
 END_TEST
@@ -128,18 +115,18 @@ START_TEST(test_tokens__expire)
 	ck_assert_ptr_nonnull(strstr(review(&f, ""),
 		"\"authenticated\":false,\"error\":\"[invalid bearer token, service account token "
 		"has expired]\""));
-	ck_assert_uint_eq(
-		ask(&f, "admin", "POST", ACCOUNT "/token", "{'spec':{'expirationSeconds':599}}"),
+	ck_assert_uint_eq(front_ask_as(&f, "admin", "POST", ACCOUNT "/token",
+				  "{'spec':{'expirationSeconds':599}}"),
 		422);
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
 		"spec.expirationSeconds: Invalid value: 599: may not specify a duration less than "
 		"10 minutes"));
-	ck_assert_uint_eq(ask(&f, "admin", "POST", ACCOUNT "/token",
+	ck_assert_uint_eq(front_ask_as(&f, "admin", "POST", ACCOUNT "/token",
 				  "{'spec':{'expirationSeconds':4294967297}}"),
 		422);
 	ck_assert_uint_eq(
-		ask(&f, "admin", "POST", "/api/v1/namespaces/default/serviceaccounts/none/token",
-			"{'spec':{}}"),
+		front_ask_as(&f, "admin", "POST",
+			"/api/v1/namespaces/default/serviceaccounts/none/token", "{'spec':{}}"),
 		404);
 	front_fixture_finish(&f);
 }
@@ -181,15 +168,15 @@ START_TEST(test_tokens__bound_to_pods_and_accounts)
 	must(&f, "POST", PODS, POD("robot"));
 	ck_assert(!is_good(&f));
 	ck_assert_ptr_nonnull(strstr(review(&f, ""), "token has been invalidated"));
-	ck_assert_uint_eq(ask(&f, "admin", "POST", ACCOUNT "/token",
+	ck_assert_uint_eq(front_ask_as(&f, "admin", "POST", ACCOUNT "/token",
 				  "{'spec':{'boundObjectRef':{'kind':'Pod','apiVersion':'v1',"
 				  "'name':'p','uid':'other'}}}"),
 		409);
-	ck_assert_uint_eq(ask(&f, "admin", "POST", ACCOUNT "/token",
+	ck_assert_uint_eq(front_ask_as(&f, "admin", "POST", ACCOUNT "/token",
 				  "{'spec':{'boundObjectRef':{'kind':'Pod','apiVersion':'v1',"
 				  "'name':'q'}}}"),
 		404);
-	ck_assert_uint_eq(ask(&f, "admin", "POST", ACCOUNT "/token",
+	ck_assert_uint_eq(front_ask_as(&f, "admin", "POST", ACCOUNT "/token",
 				  "{'spec':{'boundObjectRef':{'kind':'ConfigMap','apiVersion':'v1',"
 				  "'name':'q'}}}"),
 		400);
@@ -197,7 +184,8 @@ START_TEST(test_tokens__bound_to_pods_and_accounts)
 	must(&f, "POST", "/api/v1/namespaces/default/serviceaccounts",
 		"{'metadata':{'name':'other'}}");
 	must(&f, "POST", PODS, POD("other"));
-	ck_assert_uint_eq(ask(&f, "admin", "POST", ACCOUNT "/token", "{'spec':{" TO_POD "}}"), 400);
+	ck_assert_uint_eq(
+		front_ask_as(&f, "admin", "POST", ACCOUNT "/token", "{'spec':{" TO_POD "}}"), 400);
 	/* A Secret and a node. */
 	must(&f, "POST", "/api/v1/namespaces/default/secrets", "{'metadata':{'name':'s'}}");
 	request_token(&f, "'boundObjectRef':{'kind':'Secret','apiVersion':'v1','name':'s'}");
@@ -267,15 +255,15 @@ START_TEST(test_tokens__forged)
 	ck_assert_int_eq(bt_jwt_sign(key, claims, &other, NULL), 0);
 	ck_assert(bt_jwt_verify(key, bt_strbuf_str(&other), &arena, &payload));
 	ck_assert(bt_str_equal(payload, claims));
-	ck_assert_uint_eq(ask(&f, bt_strbuf_c(&other), "POST", SELF, "{}"), 401);
+	ck_assert_uint_eq(front_ask_as(&f, bt_strbuf_c(&other), "POST", SELF, "{}"), 401);
 	/* {"alg":"none"} */
 	bt_strbuf_reset(&other);
 	bt_strbuf_printf(&other, "eyJhbGciOiJub25lIn0%.*s.", (int)(second - first), first);
-	ck_assert_uint_eq(ask(&f, bt_strbuf_c(&other), "POST", SELF, "{}"), 401);
+	ck_assert_uint_eq(front_ask_as(&f, bt_strbuf_c(&other), "POST", SELF, "{}"), 401);
 	static const char *const broken[] = {"", ".", "..", "...", "a.b.c", "a.b", "....."};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(broken); i++) {
 		ck_assert(!bt_jwt_verify(key, bt_str_from(broken[i]), &arena, &payload));
-		ck_assert_uint_eq(ask(&f, broken[i], "POST", SELF, "{}"), 401);
+		ck_assert_uint_eq(front_ask_as(&f, broken[i], "POST", SELF, "{}"), 401);
 	}
 	bt_strbuf_finish(&other);
 	bt_jwt_key_destroy(key);
@@ -319,7 +307,7 @@ START_TEST(test_tokens__volumes)
 	setup(&f);
 	static const char mount[] =
 		"\"readOnly\":true,\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"";
-	ck_assert_uint_eq(ask(&f, "admin", "POST", PODS, POD("nobody")), 403);
+	ck_assert_uint_eq(front_ask_as(&f, "admin", "POST", PODS, POD("nobody")), 403);
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
 		"pods \\\"p\\\" is forbidden: error looking up service account default/nobody: "
 		"serviceaccount \\\"nobody\\\" not found"));
