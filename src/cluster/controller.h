@@ -439,12 +439,21 @@ const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, stru
 
 /** --- job_workload.c --- */
 
+struct bt_job_groups {
+	struct bt_groups workloads;  /* by "ns/name" of spec.controllerRef */
+	struct bt_groups pod_groups; /* by "ns/name" of the Workload they refer to */
+};
+
+/** A Workload or a PodGroup changed. */
+void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observed *observed);
+
 /**
  * Gate WorkloadWithJob: the PodGroup of the Job that is synced, if its pods are a gang; made, with
  * its Workload, as long as the Job has no pods. *out_name "": its pods are scheduled one by one.
  * false: it could not be made, try again.
  */
-bool bt_job_ensure_pod_group(struct bt_sync *sync, bool has_pods, struct bt_str *out_name);
+bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *groups,
+	bool has_pods, struct bt_str *out_name);
 
 /** --- all of them --- */
 

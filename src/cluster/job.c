@@ -25,6 +25,7 @@ struct bt_jobs {
 	struct bt_selector_table selectors;
 	/** Pods that carry our finalizer, by "ns/job": they outlive their job without us. */
 	struct bt_groups tracked;
+	struct bt_job_groups groups;
 	BT_VEC(struct bt_job_retry) retries;
 };
 
@@ -625,6 +626,8 @@ static void finish(void *data)
 
 	bt_selector_table_finish(&self->selectors);
 	bt_groups_finish(&self->tracked);
+	bt_groups_finish(&self->groups.workloads);
+	bt_groups_finish(&self->groups.pod_groups);
 	bt_vec_finish(&self->retries);
 }
 
@@ -632,6 +635,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 {
 	struct bt_jobs *self = data;
 
+	if (observed->kind == BT_HUB_WORKLOADS || observed->kind == BT_HUB_POD_GROUPS) {
+		bt_job_groups_observe(&self->groups, observed);
+		return;
+	}
 	if (observed->kind == BT_HUB_PODS) {
 		const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
 		const struct bt_indexed_pod *record = bt_pod_index_find(hub, observed->key);
@@ -774,8 +781,8 @@ static void manage(struct bt_job_pass *pass)
 	if (missing > 0 && at > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, at);
 	} else if (missing > 0 &&
-		bt_job_ensure_pod_group(
-			sync, bt_pod_index_of_owner(sync->hub, pass->uid) != NULL, &pass->group)) {
+		bt_job_ensure_pod_group(sync, &pass->self->groups,
+			bt_pod_index_of_owner(sync->hub, pass->uid) != NULL, &pass->group)) {
 		make_pods(pass, missing);
 	}
 }
@@ -924,7 +931,8 @@ static bool sync(struct bt_sync *sync)
 
 const struct bt_controller_ops bt_job_controller = {
 	.name = "job-controller",
-	.watches = BT_WATCH(BT_HUB_JOBS) | BT_WATCH(BT_HUB_PODS),
+	.watches = BT_WATCH(BT_HUB_JOBS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_WORKLOADS) |
+		BT_WATCH(BT_HUB_POD_GROUPS),
 	.object = BT_HUB_JOBS,
 	.syncs_gone = true,
 	.data_bytes = sizeof(struct bt_jobs),

@@ -23,38 +23,46 @@ static struct bt_str make_name(const struct bt_sync *sync, struct bt_str base)
 		BT_STR_ARG(hash));
 }
 
-/** The objects of the Job's namespace that refer to name at the path. *out_first: one of them. */
-static uint32_t find_references(const struct bt_sync *sync, enum bt_hub_kind kind, const char *path,
-	struct bt_str name, const struct bt_json_value **out_first)
+static struct bt_str reference_of(enum bt_hub_kind kind, const struct bt_json_value *object)
 {
-	struct bt_store *store = bt_api_store(sync->hub->api);
-	struct bt_str prefix =
-		bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(bt_key_namespace(sync->key)));
-	/* The text alone rules most objects out. */
-	struct bt_str needle = bt_arena_printf(sync->arena, "\"%.*s\"", BT_STR_ARG(name));
-	struct bt_store_walk walk;
-	const struct bt_stored *stored;
+	return kind == BT_HUB_WORKLOADS
+		? bt_json_text_at(object, "spec.controllerRef.name")
+		: bt_json_text_at(object, "spec.podGroupTemplateRef.workload.workloadName");
+}
+
+void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observed *observed)
+{
+	struct bt_groups *index =
+		observed->kind == BT_HUB_WORKLOADS ? &groups->workloads : &groups->pod_groups;
+	struct bt_str name = reference_of(observed->kind, observed->after);
+	struct bt_arena arena = {0};
+
+	if (observed->type == BT_CHANGE_DELETED || name.length == 0) {
+		bt_groups_remove(index, observed->key);
+	} else {
+		bt_groups_put(index, observed->key,
+			bt_api_key(&arena, bt_key_namespace(observed->key), name));
+	}
+	bt_arena_finish(&arena);
+}
+
+/** The objects of the Job's namespace that refer to name. *out_first: one of them. */
+static uint32_t find_references(const struct bt_sync *sync, const struct bt_groups *index,
+	enum bt_hub_kind kind, struct bt_str name, const struct bt_json_value **out_first)
+{
+	struct bt_str group = bt_api_key(sync->arena, bt_key_namespace(sync->key), name);
 	uint32_t count = 0;
 
-	if (bt_store_walk_begin(store, sync->hub->kinds[kind]->collection, 0, prefix, BT_STR(""),
-		    &walk, NULL) != 0) {
-		return 0;
-	}
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		const struct bt_json_value *object;
+	BT_GROUPS_EACH (index, group, entry) {
+		const struct bt_json_value *object =
+			bt_hub_read(sync->hub, kind, bt_groups_key(index, entry), sync->arena);
 
-		if (bt_str_find(bt_stored_text(stored), needle) < 0) {
-			continue;
-		}
-		object = bt_hub_read(sync->hub, kind, bt_stored_key(stored), sync->arena);
-		const struct bt_json_value *reference = bt_json_find_path(object, path);
-		if (bt_str_equal(bt_json_text_at(reference, "name"), name) ||
-			bt_str_equal(bt_json_text_at(reference, "workloadName"), name)) {
+		/* The index may lag behind the store. */
+		if (object != NULL && bt_str_equal(reference_of(kind, object), name)) {
 			*out_first = object;
 			count++;
 		}
 	}
-	bt_store_walk_end(&walk);
 	return count;
 }
 
@@ -163,7 +171,8 @@ static const struct bt_json_value *create_group(
  * Job: the protection finalizer keeps the PodGroup until its pods have ended, and the garbage
  * collector keeps the pods while an owner exists.
  */
-bool bt_job_ensure_pod_group(struct bt_sync *sync, bool has_pods, struct bt_str *out_name)
+bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *groups,
+	bool has_pods, struct bt_str *out_name)
 {
 	const struct bt_api_options *options = bt_api_options(sync->hub->api);
 	const struct bt_json_value *workload = NULL;
@@ -176,7 +185,7 @@ bool bt_job_ensure_pod_group(struct bt_sync *sync, bool has_pods, struct bt_str 
 		return true;
 	}
 	count = find_references(
-		sync, BT_HUB_WORKLOADS, "spec.controllerRef", bt_key_name(sync->key), &workload);
+		sync, &groups->workloads, BT_HUB_WORKLOADS, bt_key_name(sync->key), &workload);
 	if (count == 0 && !has_pods) {
 		workload = create_workload(sync);
 		if (workload == NULL) {
@@ -195,7 +204,7 @@ bool bt_job_ensure_pod_group(struct bt_sync *sync, bool has_pods, struct bt_str 
 				    "template: its pods are scheduled one by one");
 		return true;
 	}
-	count = find_references(sync, BT_HUB_POD_GROUPS, "spec.podGroupTemplateRef.workload",
+	count = find_references(sync, &groups->pod_groups, BT_HUB_POD_GROUPS,
 		bt_json_text_at(workload, "metadata.name"), &group);
 	if (count == 0 && !has_pods) {
 		group = create_group(sync, workload);

@@ -238,6 +238,31 @@ START_TEST(test_job__other_shapes_are_no_gangs)
 }
 END_TEST
 
+START_TEST(test_job__makes_its_own_workload_once_the_user_deleted_theirs)
+{
+	struct world world;
+	struct bt_str names[2];
+
+	world_init_gangs(&world);
+	world_create(&world, SCHEDULING, "workloads",
+		"{'metadata':{'name':'mine','namespace':'default'},'spec':{'controllerRef':{"
+		"'apiGroup':'batch','kind':'Job','name':'work'},'podGroupTemplates':[{'name':'t',"
+		"'schedulingPolicy':{'gang':{'minCount':2}}}]}}",
+		201);
+	world_settle(&world);
+	world_delete(&world, SCHEDULING, "workloads", "default/mine");
+	world_create(&world, "batch", "jobs", JOB(GANG), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "workloads", NULL, NULL, names, 2), 1);
+	ck_assert(bt_str_has_prefix(names[0], BT_STR("default/work-")));
+	ck_assert_uint_eq(world_list(&world, SCHEDULING, "podgroups", NULL, NULL, names, 2), 1);
+	ck_assert_str_eq(
+		part(&world, SCHEDULING, "podgroups", names[0].data, "spec.schedulingPolicy"),
+		"{'gang':{'minCount':3}}");
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_job__takes_the_workload_of_a_user)
 {
 	struct world world;
@@ -487,8 +512,10 @@ END_TEST
 BT_TEST_MAIN("job", test_job__edge_14b_29_three_completions_two_at_a_time,
 	test_job__fails_beyond_the_limit_and_waits_between, test_job__many_at_once_are_each_counted,
 	test_job__indexes_are_each_done_once, test_job__gang_has_a_workload_and_a_group,
-	test_job__other_shapes_are_no_gangs, test_job__takes_the_workload_of_a_user,
-	test_job__ambiguous_workloads_make_no_gang, test_job__suspended_has_no_pods,
-	test_job__deadline_and_time_to_live, test_job__pods_of_a_deleted_job_can_go,
-	test_cron_job__makes_jobs_on_time, test_cron__next_times, test_cron__last_of_a_long_pause,
-	test_cron__zones, test_cron__names_of_zones)
+	test_job__other_shapes_are_no_gangs,
+	test_job__makes_its_own_workload_once_the_user_deleted_theirs,
+	test_job__takes_the_workload_of_a_user, test_job__ambiguous_workloads_make_no_gang,
+	test_job__suspended_has_no_pods, test_job__deadline_and_time_to_live,
+	test_job__pods_of_a_deleted_job_can_go, test_cron_job__makes_jobs_on_time,
+	test_cron__next_times, test_cron__last_of_a_long_pause, test_cron__zones,
+	test_cron__names_of_zones)
