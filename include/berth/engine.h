@@ -223,11 +223,16 @@ enum berth_request_kind {
 	 * node_name, on condition that the server still has resource_version.
 	 */
 	BERTH_REQUEST_SELECT_NODE,
+	/**
+	 * PATCH podgroups/NAME/status of scheduling.k8s.io/v1alpha2: set the condition
+	 * (gate GenericWorkload).
+	 */
+	BERTH_REQUEST_PATCH_POD_GROUP,
 };
 
-/** A pod condition to be written (spec 01 section 4.3). */
+/** A condition of a pod or a PodGroup to be written (spec 01 section 4.3, 09 section 2). */
 struct berth_pod_condition {
-	struct berth_str type;       /**< "PodScheduled" or "DisruptionTarget" */
+	struct berth_str type;       /**< "PodScheduled", "DisruptionTarget", "PodGroupScheduled" */
 	struct berth_str status;     /**< "True" or "False" */
 	struct berth_str reason;     /**< e.g. "Unschedulable" */
 	struct berth_str message;    /**< for people */
@@ -250,8 +255,8 @@ struct berth_request {
 	struct berth_str object_name;         /**< of the object to write */
 	berth_uid uid;                        /**< of the object to write */
 	struct berth_str node_name;           /**< bind, select node */
-	bool has_condition;                   /**< patch status: condition is to be set */
-	struct berth_pod_condition condition; /**< patch status */
+	bool has_condition;                   /**< patches: condition is to be set */
+	struct berth_pod_condition condition; /**< patch status, patch pod group */
 	bool has_nominated_node_name;         /**< patch status: the name is to be set */
 	struct berth_str nominated_node_name; /**< patch status; "" clears it */
 	struct berth_str event_type;          /**< "Normal" or "Warning" */

@@ -178,19 +178,26 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 	return known != NULL;
 }
 
+static void set_condition(struct bt_request *request, struct bt_str type, struct bt_str status,
+	struct bt_str reason, struct bt_str message, int64_t observed_generation)
+{
+	request->request.has_condition = true;
+	request->request.condition = (struct berth_pod_condition){
+		.type = copy(request, type),
+		.status = copy(request, status),
+		.reason = copy(request, reason),
+		.message = copy(request, message),
+		.observed_generation = observed_generation,
+	};
+}
+
 static void set_status(struct bt_request *request, const struct bt_pod *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination)
 {
 	set_identity(request, pod->metadata.namespace_, pod->metadata.name, pod->metadata.uid);
 	if (condition != NULL) {
-		request->request.has_condition = true;
-		request->request.condition = (struct berth_pod_condition){
-			.type = copy(request, condition->type),
-			.status = copy(request, condition->status),
-			.reason = copy(request, condition->reason),
-			.message = copy(request, condition->message),
-			.observed_generation = condition->observed_generation,
-		};
+		set_condition(request, condition->type, condition->status, condition->reason,
+			condition->message, condition->observed_generation);
 	}
 	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE) {
 		request->request.has_nominated_node_name = true;
@@ -209,6 +216,18 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	request->awaited = bt_scheduler_queues_calls(requests->scheduler);
 	set_status(request, pod, condition, nomination);
 	return request->awaited ? BT_WRITE_PENDING : 0;
+}
+
+static int patch_pod_group(void *context, const struct bt_pod_group *group,
+	const struct bt_condition *condition, BT_UNUSED struct berth_error *err)
+{
+	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_POD_GROUP);
+
+	set_identity(
+		request, group->metadata.namespace_, group->metadata.name, group->metadata.uid);
+	set_condition(request, condition->type, condition->status, condition->reason,
+		condition->message, condition->observed_generation);
+	return 0;
 }
 
 static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
@@ -271,6 +290,7 @@ void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn_function,
 		.context = requests,
 		.bind = bind,
 		.patch_status = patch_status,
+		.patch_pod_group = patch_pod_group,
 		.event = event,
 		.patch_other = patch_other,
 		.delete_pod = delete_pod,

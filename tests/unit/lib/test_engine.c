@@ -18,7 +18,7 @@ static struct {
 	int version;
 	char log[4096];
 	char warnings[256];
-	uint64_t last_id[BERTH_REQUEST_SELECT_NODE + 1];
+	uint64_t last_id[BERTH_REQUEST_PATCH_POD_GROUP + 1];
 } world;
 
 static void note(const char *format, ...) BERTH_PRINTF(1, 2);
@@ -139,7 +139,8 @@ static void answer(uint64_t id, int code, const char *message, const char *resou
 
 static void note_request(const struct berth_request *request)
 {
-	static const char *const kinds[] = {"bind", "patch", "delete", "event", "volume", "select"};
+	static const char *const kinds[] = {
+		"bind", "patch", "delete", "event", "volume", "select", "group"};
 
 	note("%s %.*s/%.*s", kinds[request->kind], BERTH_STR_ARG(request->object_namespace),
 		BERTH_STR_ARG(request->object_name));
@@ -268,6 +269,33 @@ START_TEST(test_engine__writes_of_a_pod_go_one_by_one)
 	ck_assert_str_eq(run(), "p waiting n1\nbind d/p n1\n");
 	answer(world.last_id[BERTH_REQUEST_BIND], BERTH_OK, NULL, NULL);
 	ck_assert_str_eq(run(), "p bound n1\nevent d/p Normal Scheduled\n");
+	finish();
+}
+END_TEST
+
+#define GANG_POD ",'schedulingGroup':{'podGroupName':'g'}"
+
+START_TEST(test_engine__condition_of_a_pod_group)
+{
+	init_gated(DEFAULT_CONFIG, "GenericWorkload=true,GangScheduling=true");
+	put_node("n1", "4");
+	put("{'apiVersion':'scheduling.k8s.io/v1alpha2','kind':'PodGroup','metadata':{'name':'g',"
+	    "'namespace':'d','uid':'uid-g','generation':7},'spec':{'schedulingPolicy':{'gang':{"
+	    "'minCount':2}}}}");
+	put_pod("p1", "3", GANG_POD);
+	put_pod("p2", "3", GANG_POD);
+	const char *said = run();
+	ck_assert_msg(strstr(said, "group d/g PodGroupScheduled=False\n") != NULL, "%s", said);
+	ck_assert_ptr_null(strstr(said, "bind"));
+	/* A refusal is only reported. */
+	answer(world.last_id[BERTH_REQUEST_PATCH_POD_GROUP], BERTH_ERR_IO, "no patch", NULL);
+	ck_assert_str_eq(world.warnings, "no patch");
+	put_node("n2", "4");
+	world.now_ns += 60 * SECOND;
+	said = run();
+	ck_assert_msg(strstr(said, "bind d/p1 ") != NULL && strstr(said, "bind d/p2 ") != NULL &&
+			strstr(said, "group d/g PodGroupScheduled=True\n") != NULL,
+		"%s", said);
 	finish();
 }
 END_TEST
@@ -499,8 +527,8 @@ START_TEST(test_engine__bad_input)
 END_TEST
 
 BT_TEST_MAIN("lib_engine", test_engine__a_pod_is_bound, test_engine__a_binding_is_refused,
-	test_engine__writes_of_a_pod_go_one_by_one, test_engine__why_a_pod_waits,
-	test_engine__queue_and_nodes, test_engine__preemption,
+	test_engine__writes_of_a_pod_go_one_by_one, test_engine__condition_of_a_pod_group,
+	test_engine__why_a_pod_waits, test_engine__queue_and_nodes, test_engine__preemption,
 	test_engine__preemption_goes_on_by_answers, test_engine__victim_is_gone_before_its_answer,
 	test_engine__volumes_are_bound_first, test_engine__a_volume_is_refused,
 	test_engine__bad_input)
