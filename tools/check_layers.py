@@ -54,7 +54,10 @@ LAYERS = {
                "plugins", "framework", "dra", "cel", "state", "config", "api", "codec", "base"],
     "cluster": ["daemon", "server", "schema", "sched", "queue", "plugins", "framework", "dra",
                 "cel", "state", "config", "net", "api", "codec", "base"],
-    "cli": ["explain", "cluster", "daemon", "client", "server", "net", "schema",
+    "replay": ["cluster", "daemon", "client", "server", "net", "schema", "metrics", "lib", "sched",
+               "queue", "plugins", "framework", "dra", "cel", "state", "config", "api", "codec",
+               "base"],
+    "cli": ["replay", "explain", "cluster", "daemon", "client", "server", "net", "schema",
             "metrics", "lib", "sched", "queue", "plugins", "framework", "dra", "cel", "state",
             "config", "api", "codec", "base"],
 }
