@@ -3,7 +3,7 @@
 #include "server/quota.h"
 #include "cluster/tree.h"
 
-/** Changes are gathered for so long: counting looks at every object. */
+/** Changes are gathered for so long. */
 #define GATHER_NS (BT_NS_PER_SECOND / 2)
 
 struct quotas {
@@ -48,14 +48,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 static bool sync(struct bt_sync *sync)
 {
 	const struct bt_json_value *hard = bt_json_object_at(sync->object, "spec.hard");
-	struct bt_json_value *used = bt_quota_used(sync->hub->api, bt_key_namespace(sync->key),
-		bt_json_object_at(sync->object, "spec"), sync->arena);
-	struct bt_json_value *status;
+	struct bt_json_value *used = bt_quota_used(
+		sync->hub->api, bt_key_namespace(sync->key), sync->object, sync->arena);
+	struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
 
-	if (used == NULL) {
-		return true;
-	}
-	status = bt_json_new(sync->arena, BT_JSON_OBJECT);
 	bt_json_set_value(sync->arena, status, "hard", bt_json_clone(sync->arena, hard, false));
 	bt_json_set_value(sync->arena, status, "used", used);
 	bt_sync_write_status(sync, status);

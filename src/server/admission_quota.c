@@ -5,17 +5,19 @@
 
 #include "base/arena.h"
 #include "server/quota.h"
+#include "server/write.h"
 
 /*
- * ResourceQuota: what a namespace has is counted anew for each create (and for updates of Services
- * and claims), and only where there is a quota. Spec: 14b section 4.11.
+ * ResourceQuota: creates (and updates of Services and claims) are held against what the namespace
+ * has. The first check of a quota counts its objects; later ones add what the store's window of
+ * changes has had since. Spec: 14b section 4.11.
  */
-
-/** A namespace with more objects of one resource than this is not counted. */
-#define COUNTED_OBJECTS_MAX 50000
 
 /** Between the name of a storage class and what is limited of it. */
 #define CLASS_SUFFIX ".storageclass.storage.k8s.io/"
+
+/** A quota has a sum for each resource it limits. */
+#define SUMS_PER_QUOTA_MAX 64
 
 /** What one object uses, and what there is, by the names of quotas. */
 struct usage {
@@ -223,8 +225,9 @@ static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
 	return matches;
 }
 
+/** subtracts: of an object that has gone. */
 static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
-	const struct bt_json_value *names, const struct bt_json_value *amounts)
+	const struct bt_json_value *names, const struct bt_json_value *amounts, bool subtracts)
 {
 	for (uint32_t i = 0; i < names->count; i++) {
 		const struct bt_json_value *more = bt_json_get(amounts, names->members[i].name);
@@ -232,51 +235,173 @@ static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 		struct bt_quantity a;
 		struct bt_quantity b;
 		if (bt_kinds_quantity(sum, arena, &a) && bt_kinds_quantity(more, arena, &b)) {
-			bt_quantity_add(&a, &b, arena);
+			if (subtracts) {
+				bt_quantity_sub(&a, &b, arena);
+			} else {
+				bt_quantity_add(&a, &b, arena);
+			}
 			sum->text = bt_kinds_quantity_value(&a, arena)->text;
 		}
 	}
 }
 
-/** What the namespace's objects of this resource take of the quota's amounts. */
-static struct bt_json_value *used_of(
-	const struct usage *usage, const struct bt_json_value *quota_spec, bool *out_known)
-{
-	const struct bt_json_value *names = bt_json_object_at(quota_spec, "hard");
-	const struct bt_write *write = usage->admission->write;
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *used = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_str prefix = bt_arena_printf(arena, "%.*s/", BT_STR_ARG(write->namespace_));
-	struct bt_arena scratch = {0};
-	struct bt_store_walk walk;
-	const struct bt_stored *stored;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < names->count; i++) {
-		bt_json_set(arena, used, names->members[i].name, bt_json_new_c(arena, "0"));
-	}
-	*out_known = bt_store_walk_begin(bt_api_store(write->api), write->resource->collection, 0,
-			     prefix, BT_STR(""), &walk, NULL) == 0;
-	if (!*out_known) {
-		return used;
-	}
-	while (*out_known && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		struct bt_str text = bt_stored_text(stored);
-		if (!usage->is_pod ||
-			(bt_str_find(text, BT_STR("\"phase\":\"Succeeded\"")) < 0 &&
-				bt_str_find(text, BT_STR("\"phase\":\"Failed\"")) < 0)) {
-			const struct bt_json_value *object;
+/** What the objects of one resource take of one quota. */
+struct quota_sum {
+	char *key; /* of the quota; owned */
+	uint32_t collection;
+	struct bt_strbuf spec; /* of the quota: objects are counted anew when it changes */
+	struct bt_strbuf used; /* amounts by name, a JSON object */
+	uint64_t rv;           /* of the last change that is in used */
+};
 
-			bt_arena_reset(&scratch);
-			object = bt_api_parse_stored(stored, &scratch);
-			if (matches_scopes(usage, &scratch, quota_spec, object)) {
-				add_amounts(
-					arena, used, names, amounts_of(usage, &scratch, object));
+struct bt_quota_sums {
+	BT_VEC(struct quota_sum) items;
+	struct bt_map by_key;
+};
+
+static uint64_t sum_hash(struct bt_str key, uint32_t collection)
+{
+	return bt_hash_u64(bt_str_hash(key), collection);
+}
+
+static uint64_t sum_hash_of(const void *context, uint32_t index)
+{
+	const struct bt_quota_sums *sums = context;
+	const struct quota_sum *sum = &sums->items.items[index];
+	return sum_hash(bt_str_from(sum->key), sum->collection);
+}
+
+static void empty_sums(struct bt_quota_sums *sums)
+{
+	for (uint32_t i = 0; i < sums->items.count; i++) {
+		bt_free(sums->items.items[i].key);
+		bt_strbuf_finish(&sums->items.items[i].spec);
+		bt_strbuf_finish(&sums->items.items[i].used);
+	}
+	sums->items.count = 0;
+	bt_map_reset(&sums->by_key);
+}
+
+void bt_quota_sums_destroy(struct bt_quota_sums *sums)
+{
+	if (sums != NULL) {
+		empty_sums(sums);
+		bt_vec_finish(&sums->items);
+		bt_map_finish(&sums->by_key);
+		bt_free(sums);
+	}
+}
+
+/** Sums of quotas that no longer exist are dropped when there are many, with all others. */
+static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_t collection)
+{
+	uint64_t hash = sum_hash(key, collection);
+	struct bt_quota_sums *sums = api->quota_sums;
+	if (sums == NULL) {
+		sums = api->quota_sums = BT_NEW(struct bt_quota_sums);
+		bt_map_init(&sums->by_key, sum_hash_of, sums);
+	}
+	BT_MAP_EACH (&sums->by_key, hash, index) {
+		struct quota_sum *sum = &sums->items.items[index];
+		if (sum->collection == collection && bt_str_equal_c(key, sum->key)) {
+			return sum;
+		}
+	}
+	const struct bt_api_resource *quotas =
+		bt_resources_builtin(api->resources, "", "resourcequotas");
+	uint64_t quota_count = bt_store_count(api->options.store, quotas->collection);
+	if (sums->items.count > SUMS_PER_QUOTA_MAX * quota_count + SUMS_PER_QUOTA_MAX) {
+		empty_sums(sums);
+	}
+	struct quota_sum sum = {.key = bt_strndup(key.data, key.length), .collection = collection};
+	bt_vec_push(&sums->items, sum);
+	bt_map_insert(&sums->by_key, hash, sums->items.count - 1);
+	return &sums->items.items[sums->items.count - 1];
+}
+
+static void set_text(struct bt_strbuf *text, const struct bt_json_value *value)
+{
+	struct bt_json_writer writer;
+	bt_strbuf_reset(text);
+	bt_json_writer_init(&writer, text, 0);
+	bt_json_write_value(&writer, value);
+}
+
+/** A pod that is over takes nothing. */
+static void add_stored(const struct usage *usage, const struct bt_json_value *quota_spec,
+	const struct bt_stored *stored, bool is_gone, struct bt_json_value *used)
+{
+	struct bt_str text = bt_stored_text(stored);
+	if (usage->is_pod &&
+		(bt_str_find(text, BT_STR("\"phase\":\"Succeeded\"")) >= 0 ||
+			bt_str_find(text, BT_STR("\"phase\":\"Failed\"")) >= 0)) {
+		return;
+	}
+	struct bt_arena scratch = {0};
+	const struct bt_json_value *object = bt_api_parse_stored(stored, &scratch);
+	if (matches_scopes(usage, &scratch, quota_spec, object)) {
+		add_amounts(usage->admission->write->arena, used,
+			bt_json_object_at(quota_spec, "hard"), amounts_of(usage, &scratch, object),
+			is_gone);
+	}
+	bt_arena_finish(&scratch);
+}
+
+/** What the namespace's objects of this resource take of the quota's amounts, as sum then says. */
+static struct bt_json_value *used_of(
+	const struct usage *usage, const struct bt_json_value *quota, struct quota_sum **out_sum)
+{
+	const struct bt_write *write = usage->admission->write;
+	struct bt_store *store = bt_api_store(write->api);
+	const struct bt_json_value *spec = bt_json_object_at(quota, "spec");
+	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
+	uint32_t collection = write->resource->collection;
+	struct bt_str prefix =
+		bt_arena_printf(write->arena, "%.*s/", BT_STR_ARG(write->namespace_));
+	struct quota_sum *sum = find_sum(write->api,
+		bt_api_key(
+			write->arena, write->namespace_, bt_json_text_at(quota, "metadata.name")),
+		collection);
+	struct bt_strbuf spec_text = {0};
+	struct bt_json_value *used;
+	set_text(&spec_text, spec);
+	if (sum->rv >= bt_store_window_start(store, collection) && sum->rv != 0 &&
+		bt_str_equal(bt_strbuf_str(&sum->spec), bt_strbuf_str(&spec_text)) &&
+		bt_json_parse(write->arena, bt_strbuf_str(&sum->used), true, &used, NULL) == 0) {
+		struct bt_store_change change;
+		for (; bt_store_next_change(store, collection, sum->rv, &change);
+			sum->rv = change.rv) {
+			if (!bt_str_has_prefix(bt_stored_key(change.after), prefix)) {
+				continue;
+			}
+			if (change.before != NULL) {
+				add_stored(usage, spec, change.before, true, used);
+			}
+			if (change.type != BT_CHANGE_DELETED) {
+				add_stored(usage, spec, change.after, false, used);
 			}
 		}
-		*out_known = ++count < COUNTED_OBJECTS_MAX;
+	} else {
+		struct bt_store_walk walk;
+		const struct bt_stored *stored;
+		used = bt_json_new(write->arena, BT_JSON_OBJECT);
+		for (uint32_t i = 0; i < hard->count; i++) {
+			bt_json_set(write->arena, used, hard->members[i].name,
+				bt_json_new_c(write->arena, "0"));
+		}
+		int result =
+			bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk, NULL);
+		BT_ASSERT(result == 0); /* the present state is always there */
+		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			add_stored(usage, spec, stored, false, used);
+		}
+		bt_store_walk_end(&walk);
 	}
-	bt_store_walk_end(&walk);
-	bt_arena_finish(&scratch);
+	sum->rv = bt_store_rv(store);
+	bt_strbuf_finish(&sum->spec);
+	sum->spec = spec_text;
+	set_text(&sum->used, used);
+	*out_sum = sum;
 	return used;
 }
 
@@ -320,23 +445,23 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 		struct bt_strbuf requested = {0};
 		struct bt_strbuf used_text = {0};
 		struct bt_strbuf limited = {0};
-		bool known;
-		const struct bt_json_value *used = used_of(usage, spec, &known);
-		for (uint32_t i = 0; known && i < hard->count; i++) {
+		struct quota_sum *sum;
+		struct bt_json_value *used = used_of(usage, quota, &sum);
+		for (uint32_t i = 0; i < hard->count; i++) {
 			struct bt_str resource = hard->members[i].name;
 			const struct bt_json_value *wanted =
 				bt_json_get(usage->requested, resource);
 			const struct bt_json_value *taken = bt_json_get(used, resource);
-			struct bt_quantity sum;
+			struct bt_quantity total;
 			struct bt_quantity more;
 			struct bt_quantity limit;
 			if (!bt_kinds_quantity(wanted, arena, &more) ||
-				!bt_kinds_quantity(taken, arena, &sum) ||
+				!bt_kinds_quantity(taken, arena, &total) ||
 				!bt_kinds_quantity(hard->members[i].value, arena, &limit)) {
 				continue;
 			}
-			bt_quantity_add(&sum, &more, arena);
-			if (bt_quantity_compare(&sum, &limit) > 0) {
+			bt_quantity_add(&total, &more, arena);
+			if (bt_quantity_compare(&total, &limit) > 0) {
 				append_amount(&requested, resource, wanted->text);
 				append_amount(&used_text, resource, taken->text);
 				append_amount(&limited, resource, hard->members[i].value->text);
@@ -429,9 +554,9 @@ bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_j
 }
 
 struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
-	const struct bt_json_value *quota_spec, struct bt_arena *arena)
+	const struct bt_json_value *quota, struct bt_arena *arena)
 {
-	const struct bt_json_value *hard = bt_json_object_at(quota_spec, "hard");
+	const struct bt_json_value *hard = bt_json_object_at(quota, "spec.hard");
 	const struct bt_resources *resources = bt_api_resources(api);
 	struct bt_json_value *total = bt_json_new(arena, BT_JSON_OBJECT);
 
@@ -444,19 +569,14 @@ struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_
 			.api = api, .arena = arena, .resource = resource, .namespace_ = namespace_};
 		struct bt_admission admission = {.write = &write};
 		struct usage usage = {.is_pod = false};
-		const struct bt_json_value *used;
-		bool known;
+		struct quota_sum *sum;
 
 		if (!resource->namespaced || !bt_quota_concerns(resource, hard) ||
 			bt_resources_of_collection(resources, resource->collection) != resource) {
 			continue;
 		}
 		init_usage(&usage, &admission);
-		used = used_of(&usage, quota_spec, &known);
-		if (!known) {
-			return NULL;
-		}
-		add_amounts(arena, total, hard, used);
+		add_amounts(arena, total, hard, used_of(&usage, quota, &sum), false);
 	}
 	return total;
 }

@@ -97,6 +97,7 @@ void bt_api_destroy(struct bt_api *api)
 		bt_rbac_destroy(api->rbac);
 		bt_tokens_destroy(api->tokens);
 		bt_policies_destroy(api->policies);
+		bt_quota_sums_destroy(api->quota_sums);
 		bt_resources_destroy(api->resources);
 		bt_strbuf_finish(&api->text);
 		bt_vec_finish(&api->node_usage.nodes);

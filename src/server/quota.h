@@ -6,8 +6,7 @@
 
 /** Whether objects of this resource can count against any of the amounts in spec.hard. */
 bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_json_value *hard);
-/** Amounts by the names in quota_spec.hard, "0" for what nothing in its scopes takes. NULL: too
- * many to count. */
+/** Amounts by the names in the quota's spec.hard, "0" for what nothing in its scopes takes. */
 BT_MUST_USE struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
-	const struct bt_json_value *quota_spec, struct bt_arena *arena);
+	const struct bt_json_value *quota, struct bt_arena *arena);
 #endif

@@ -26,6 +26,7 @@ struct bt_node_usage {
 };
 
 struct bt_policies;
+struct bt_quota_sums;
 
 struct bt_api {
 	struct bt_api_options options;
@@ -43,6 +44,7 @@ struct bt_api {
 	const struct bt_schema_message *metadata_message;
 	struct bt_node_usage node_usage;
 	struct bt_policies *policies; /* NULL: to be read */
+	struct bt_quota_sums *quota_sums; /* NULL: none was needed */
 };
 
 /** One request under way. */
@@ -112,6 +114,11 @@ void bt_call_answer_stored(struct bt_call *call, struct bt_stored *stored, uint1
 void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, uint16_t code);
 /** {"kind":"Status",..., "status":"Success"} with code, or (uid given) details of the object. */
 void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid);
+
+/** --- admission_quota.c --- */
+
+/** NULL accepted. */
+void bt_quota_sums_destroy(struct bt_quota_sums *sums);
 
 /** --- admission policies: admission_policy.c --- */
 

@@ -431,6 +431,48 @@ START_TEST(test_admission__quota)
 }
 END_TEST
 
+/* Sums follow creates, deletions, pods that are over, and a new spec of the quota. */
+START_TEST(test_admission__quota_sums)
+{
+	static const char refused[] =
+		"{'metadata':{'name':'z'},'spec':{'containers':[{'name':'c','image':'i',"
+		"'resources':{'requests':{'cpu':'9'}}}]}}";
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "namespaces", "", "{'metadata':{'name':'other'}}");
+	rows_create(&f, "resourcequotas", "default/",
+		"{'metadata':{'name':'r'},'spec':{'hard':{'requests.cpu':'4'}}}");
+	for (int i = 0; i < 5; i++) {
+		char pod[200];
+		(void)snprintf(pod, sizeof(pod),
+			"{'metadata':{'name':'p%d'},'spec':{'containers':[{'name':'c','image':'i',"
+			"'resources':{'requests':{'cpu':'%d00m'}}}]}}",
+			i, i + 1);
+		rows_create(&f, "pods", "default/", pod);
+		rows_create(&f, "pods", "other/", pod);
+	}
+	expect_refusal(&f, "pods", "default/", refused, 403,
+		"pods \"z\" is forbidden: exceeded quota: r, requested: requests.cpu=9, used: "
+		"requests.cpu=1500m, limited: requests.cpu=4");
+	ck_assert_uint_eq(api_delete(&f, "pods", "default/p4"), 200);
+	ck_assert_uint_eq(api_delete(&f, "pods", "other/p3"), 200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/status", "default/p1",
+				  "{'status':{'phase':'Failed'}}"),
+		200);
+	expect_refusal(&f, "pods", "default/", refused, 403,
+		"pods \"z\" is forbidden: exceeded quota: r, requested: requests.cpu=9, used: "
+		"requests.cpu=800m, limited: requests.cpu=4");
+	ck_assert_uint_eq(api_delete(&f, "pods", "default/p1"), 200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "resourcequotas", "default/r",
+				  "{'spec':{'hard':{'requests.cpu':'5','pods':'9'}}}"),
+		200);
+	expect_refusal(&f, "pods", "default/", refused, 403,
+		"pods \"z\" is forbidden: exceeded quota: r, requested: requests.cpu=9, used: "
+		"requests.cpu=800m, limited: requests.cpu=5");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_admission__edge_14b_40_group_without_class)
 {
 	struct api_fixture f;
@@ -455,4 +497,5 @@ BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__claim_growth, test_admission__edge_14b_30_31_limit_range,
 	test_admission__limit_range_minimum, test_admission__edge_14b_42_runtime_class,
 	test_admission__group_of_a_workload, test_admission__pod_groups_without_their_gates,
-	test_admission__edge_14b_40_group_without_class, test_admission__quota)
+	test_admission__edge_14b_40_group_without_class, test_admission__quota,
+	test_admission__quota_sums)
