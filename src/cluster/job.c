@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Jobs: pods that run to their end, each counted once. Spec: 14b section 6.3. */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "api/time.h"
 #include "cluster/owners.h"
@@ -11,8 +13,6 @@
 #define BT_JOB_FINALIZER "batch.kubernetes.io/job-tracking"
 /** Pods made, removed or counted in one sync. */
 #define BT_JOB_BURST 500
-/** Completions of an indexed job, as upstream limits them. */
-#define BT_JOB_INDEXES_MAX 100000
 
 /** How often a job's pods failed in a row: retries wait. */
 struct bt_job_retry {
@@ -29,6 +29,19 @@ struct bt_jobs {
 	BT_VEC(struct bt_job_retry) retries;
 };
 
+/** Indexes of an indexed job. There may be 2^31 of them, so they are kept as ranges: ascending,
+ * with a gap between each and the next. All-zero memory is the empty set. */
+struct index_range {
+	int64_t first;
+	int64_t last;
+};
+
+struct indexes {
+	struct index_range *ranges; /* in the arena of the sync */
+	uint32_t count;
+	int64_t total; /* indexes, not ranges */
+};
+
 /** One sync. */
 struct bt_job_pass {
 	struct bt_jobs *self;
@@ -36,9 +49,8 @@ struct bt_job_pass {
 	struct bt_str uid;
 	struct bt_json_value *conditions; /* of the status to be written */
 	bool indexed;
-	bool *done_indexes;   /* of an indexed job: completion_count of them */
-	bool *failed_indexes; /* likewise */
-	int64_t failed_index_count;
+	struct indexes done_indexes;
+	struct indexes failed_indexes;
 	int64_t index_limit; /* failures that each index may have; -1: the job's limit counts */
 	int64_t completion_count; /* -1: any success completes it */
 	int64_t parallelism;
@@ -88,53 +100,140 @@ static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_inde
 	return index;
 }
 
-/** "0-2,5" as marks of the job's indexes. */
-static bool *read_indexes(const struct bt_job_pass *pass, struct bt_str text)
+static int compare_ranges(const void *left, const void *right)
 {
-	bool *indexes =
-		BT_ARENA_NEW_ARRAY(pass->sync->arena, bool, (size_t)pass->completion_count + 1);
+	const struct index_range *a = left;
+	const struct index_range *b = right;
 
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/** The set of some ranges, which are sorted and joined in place. */
+static struct indexes join_ranges(struct index_range *ranges, uint32_t count)
+{
+	struct indexes joined = {.ranges = ranges};
+
+	if (count > 1) {
+		qsort(ranges, count, sizeof(*ranges), compare_ranges);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct index_range range = ranges[i];
+		struct index_range *end = joined.count != 0 ? &ranges[joined.count - 1] : NULL;
+
+		if (end == NULL || range.first > end->last + 1) {
+			ranges[joined.count++] = range;
+			joined.total += range.last - range.first + 1;
+		} else if (range.last > end->last) {
+			joined.total += range.last - end->last;
+			end->last = range.last;
+		}
+	}
+	return joined;
+}
+
+static struct indexes unite_indexes(
+	struct bt_arena *arena, const struct indexes *a, const struct indexes *b)
+{
+	struct index_range *both =
+		BT_ARENA_NEW_ARRAY(arena, struct index_range, (size_t)a->count + b->count + 1);
+
+	if (a->count != 0) {
+		memcpy(both, a->ranges, a->count * sizeof(*both));
+	}
+	if (b->count != 0) {
+		memcpy(both + a->count, b->ranges, b->count * sizeof(*both));
+	}
+	return join_ranges(both, a->count + b->count);
+}
+
+/** The lowest index from `index` on that is not in the set. */
+static int64_t next_free_index(const struct indexes *set, int64_t index)
+{
+	uint32_t low = 0;
+	uint32_t high = set->count;
+
+	while (low < high) { /* the first range that does not end before the index */
+		uint32_t middle = low + (high - low) / 2;
+
+		if (set->ranges[middle].last < index) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < set->count && set->ranges[low].first <= index ? set->ranges[low].last + 1
+								   : index;
+}
+
+static int64_t count_common_indexes(const struct indexes *a, const struct indexes *b)
+{
+	int64_t common = 0;
+
+	for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
+		struct index_range x = a->ranges[i];
+		struct index_range y = b->ranges[k];
+		int64_t first = x.first > y.first ? x.first : y.first;
+		int64_t last = x.last < y.last ? x.last : y.last;
+
+		common += last >= first ? last - first + 1 : 0;
+		if (x.last < y.last) {
+			i++;
+		} else {
+			k++;
+		}
+	}
+	return common;
+}
+
+/** "0-2,5". A client may have written anything; what is no index of the job is left out. */
+static struct indexes read_indexes(const struct bt_job_pass *pass, struct bt_str text)
+{
+	uint32_t most = 1;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < text.length; i++) {
+		most += text.data[i] == ',';
+	}
+	struct index_range *ranges =
+		BT_ARENA_NEW_ARRAY(pass->sync->arena, struct index_range, most);
 	while (text.length != 0) {
 		int64_t comma = bt_str_find_char(text, ',');
 		struct bt_str part = bt_str_sub(text, 0, comma < 0 ? text.length : (uint32_t)comma);
 		int64_t dash = bt_str_find_char(part, '-');
-		int64_t first = -1;
-		int64_t last = -1;
+		struct index_range range = {-1, -1};
 
 		text = comma < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)comma + 1, text.length);
 		(void)bt_str_parse_int64(
-			bt_str_sub(part, 0, dash < 0 ? part.length : (uint32_t)dash), &first);
-		last = first;
+			bt_str_sub(part, 0, dash < 0 ? part.length : (uint32_t)dash), &range.first);
+		range.last = range.first;
 		if (dash >= 0) {
 			(void)bt_str_parse_int64(
-				bt_str_sub(part, (uint32_t)dash + 1, part.length), &last);
+				bt_str_sub(part, (uint32_t)dash + 1, part.length), &range.last);
 		}
-		for (int64_t i = first; i >= 0 && i <= last && i < pass->completion_count; i++) {
-			indexes[i] = true;
+		if (range.last >= pass->completion_count) {
+			range.last = pass->completion_count - 1;
+		}
+		if (range.first >= 0 && range.first <= range.last) {
+			ranges[count++] = range;
 		}
 	}
-	return indexes;
+	return join_ranges(ranges, count);
 }
 
 /** "0-2,5" */
-static struct bt_str indexes_text(const struct bt_job_pass *pass, const bool *indexes)
+static struct bt_str indexes_text(const struct bt_job_pass *pass, const struct indexes *set)
 {
 	struct bt_strbuf text = {0};
 	struct bt_str copy;
 
-	for (int64_t i = 0; i < pass->completion_count; i++) {
-		int64_t end = i;
-		if (!indexes[i]) {
-			continue;
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct index_range range = set->ranges[i];
+
+		bt_strbuf_printf(&text, "%s%" PRId64, i != 0 ? "," : "", range.first);
+		if (range.last > range.first) {
+			bt_strbuf_printf(&text, "%s%" PRId64,
+				range.last > range.first + 1 ? "-" : ",", range.last);
 		}
-		while (end + 1 < pass->completion_count && indexes[end + 1]) {
-			end++;
-		}
-		bt_strbuf_printf(&text, "%s%" PRId64, text.length != 0 ? "," : "", i);
-		if (end > i) {
-			bt_strbuf_printf(&text, "%s%" PRId64, end > i + 1 ? "-" : ",", end);
-		}
-		i = end;
 	}
 	copy = bt_arena_str(pass->sync->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
@@ -145,11 +244,11 @@ static void set_indexes(const struct bt_job_pass *pass, struct bt_json_value *st
 {
 	if (pass->indexed) {
 		bt_json_set_str(pass->sync->arena, status, "completedIndexes",
-			indexes_text(pass, pass->done_indexes));
+			indexes_text(pass, &pass->done_indexes));
 	}
 	if (pass->index_limit >= 0) {
 		bt_json_set_str(pass->sync->arena, status, "failedIndexes",
-			indexes_text(pass, pass->failed_indexes));
+			indexes_text(pass, &pass->failed_indexes));
 	}
 }
 
@@ -292,45 +391,94 @@ static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct
 
 /** How often the pods of an index failed, and when the last one did. */
 struct index_failures {
+	int64_t index;
 	int64_t count;
 	int64_t last_seconds;
 };
 
-/** By index, of pods that are finished. */
-static struct index_failures *count_index_failures(struct bt_job_pass *pass)
+struct failure_list {
+	struct index_failures *items; /* by index; in the arena of the sync */
+	uint32_t count;
+};
+
+static int compare_failures(const void *left, const void *right)
+{
+	const struct index_failures *a = left;
+	const struct index_failures *b = right;
+
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/** Of the indexes that have a failed pod. */
+static struct failure_list count_index_failures(struct bt_job_pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
-	struct index_failures *failures = BT_ARENA_NEW_ARRAY(
-		sync->arena, struct index_failures, (size_t)pass->completion_count + 1);
-	const struct bt_indexed_pod *pod = bt_pod_index_of_owner(sync->hub, pass->uid);
+	const struct bt_indexed_pod *first = bt_pod_index_of_owner(sync->hub, pass->uid);
+	struct failure_list list = {NULL, 0};
 	struct bt_arena scratch = {0};
+	uint32_t pod_count = 0;
+	uint32_t joined = 0;
 
-	for (; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+		pod_count += pod->phase == BT_POD_FAILED;
+	}
+	list.items = BT_ARENA_NEW_ARRAY(sync->arena, struct index_failures, pod_count + 1);
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
 		int64_t index = pod->phase == BT_POD_FAILED ? job_index_of(pass, pod) : -1;
+		struct index_failures *failures = &list.items[list.count];
 		const struct bt_json_value *object;
 		const struct bt_json_value *statuses;
-		int64_t count = 0;
 
 		if (index < 0) {
 			continue;
 		}
+		list.count++;
 		object = bt_hub_read(sync->hub, BT_HUB_PODS, pod->key, &scratch);
 		statuses = bt_json_array_at(object, "status.containerStatuses");
-		(void)bt_str_parse_int64(bt_tree_annotation(object, INDEX_FAILURES), &count);
-		if (count >= failures[index].count && count < INT64_MAX) {
-			failures[index].count = count + 1;
-		}
+		*failures = (struct index_failures){.index = index};
+		(void)bt_str_parse_int64(
+			bt_tree_annotation(object, INDEX_FAILURES), &failures->count);
+		failures->count = failures->count < 0 ? 1
+			: failures->count < INT64_MAX ? failures->count + 1
+						      : INT64_MAX;
 		for (uint32_t i = 0; i < statuses->count; i++) {
 			int64_t ended = bt_tree_seconds(
 				statuses->elements[i], "state.terminated.finishedAt");
-			if (ended > failures[index].last_seconds) {
-				failures[index].last_seconds = ended;
+			if (ended > failures->last_seconds) {
+				failures->last_seconds = ended;
 			}
 		}
 		bt_arena_reset(&scratch);
 	}
 	bt_arena_finish(&scratch);
-	return failures;
+	if (list.count > 1) {
+		qsort(list.items, list.count, sizeof(*list.items), compare_failures);
+	}
+	/* One for each index: the highest count and the latest end of its pods. */
+	for (uint32_t i = 0; i < list.count; i++) {
+		struct index_failures next = list.items[i];
+		struct index_failures *last = joined != 0 ? &list.items[joined - 1] : NULL;
+
+		if (last == NULL || last->index != next.index) {
+			list.items[joined++] = next;
+			continue;
+		}
+		last->count = next.count > last->count ? next.count : last->count;
+		last->last_seconds = next.last_seconds > last->last_seconds ? next.last_seconds
+									    : last->last_seconds;
+	}
+	list.count = joined;
+	return list;
+}
+
+static int64_t failures_of_index(const struct failure_list *list, int64_t index)
+{
+	struct index_failures wanted = {.index = index};
+	const struct index_failures *found = list->count == 0
+		? NULL
+		: bsearch(&wanted, list->items, list->count, sizeof(wanted), compare_failures);
+
+	return found != NULL ? found->count : 0;
 }
 
 /** Succeeded, failed, or removed before it ever ran. */
@@ -383,10 +531,16 @@ static void count_pods(struct bt_job_pass *pass)
 	struct bt_json_value *failed =
 		bt_tree_copy_array(arena, sync->object, "status.uncountedTerminatedPods.failed");
 	const struct bt_indexed_pod *first = bt_pod_index_of_owner(sync->hub, pass->uid);
-	struct index_failures *failures = NULL;
+	struct failure_list failures = {NULL, 0};
+	struct index_range *done = NULL; /* indexes of the pods that are added */
+	struct index_range *lost = NULL;
+	uint32_t done_count = 0;
+	uint32_t lost_count = 0;
 	uint32_t added = 0;
 
 	if (pass->indexed) {
+		done = BT_ARENA_NEW_ARRAY(arena, struct index_range, BT_JOB_BURST);
+		lost = BT_ARENA_NEW_ARRAY(arena, struct index_range, BT_JOB_BURST);
 		pass->done_indexes = read_indexes(
 			pass, bt_json_text_at(sync->object, "status.completedIndexes"));
 		pass->failed_indexes =
@@ -413,7 +567,7 @@ static void count_pods(struct bt_job_pass *pass)
 		if (success) {
 			forget_retry(pass->self, pass->uid);
 			if (index >= 0) {
-				pass->done_indexes[index] = true;
+				done[done_count++] = (struct index_range){index, index};
 			}
 		} else {
 			enum failure_action action = apply_failure_policy(pass, pod->key);
@@ -424,15 +578,25 @@ static void count_pods(struct bt_job_pass *pass)
 			}
 			note_failure(pass);
 			if (index >= 0 && pass->index_limit >= 0) {
-				failures = failures != NULL ? failures : count_index_failures(pass);
-				pass->failed_indexes[index] = pass->failed_indexes[index] ||
-					action == FAILURE_FAIL_INDEX ||
-					failures[index].count > pass->index_limit;
+				if (failures.items == NULL) {
+					failures = count_index_failures(pass);
+				}
+				if (action == FAILURE_FAIL_INDEX ||
+					failures_of_index(&failures, index) > pass->index_limit) {
+					lost[lost_count++] = (struct index_range){index, index};
+				}
 			}
 		}
 		bt_json_append(
 			arena, success ? succeeded : failed, bt_json_new_str(arena, pod->uid));
 		added++;
+	}
+	if (pass->indexed) {
+		struct indexes fresh_done = join_ranges(done, done_count);
+		struct indexes fresh_lost = join_ranges(lost, lost_count);
+
+		pass->done_indexes = unite_indexes(arena, &pass->done_indexes, &fresh_done);
+		pass->failed_indexes = unite_indexes(arena, &pass->failed_indexes, &fresh_lost);
 	}
 	pass->more = added == BT_JOB_BURST;
 	if (added != 0) {
@@ -470,11 +634,7 @@ static void count_pods(struct bt_job_pass *pass)
 	pass->failed += failed->count;
 	pass->succeeded += succeeded->count;
 	if (pass->indexed) {
-		pass->succeeded = 0;
-		for (int64_t i = 0; i < pass->completion_count; i++) {
-			pass->succeeded += pass->done_indexes[i];
-			pass->failed_index_count += pass->failed_indexes[i];
-		}
+		pass->succeeded = pass->done_indexes.total;
 	}
 }
 
@@ -555,50 +715,60 @@ static int64_t retry_time(int64_t failures, int64_t last_ns)
 static void make_pods(struct bt_job_pass *pass, int64_t count)
 {
 	struct bt_sync *sync = pass->sync;
-	struct index_failures *failures = NULL;
+	struct failure_list failures = {NULL, 0};
 	uint32_t burst = bt_hub_burst(sync->hub, BT_JOB_BURST);
-	bool *taken = NULL;
+	struct indexes taken = {NULL, 0, 0};
 	int64_t index = -1;
 
 	if (pass->indexed) {
-		taken = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass->completion_count + 1);
-		for (int64_t i = 0; i < pass->completion_count; i++) {
-			taken[i] = pass->done_indexes[i] || pass->failed_indexes[i];
-		}
+		struct index_range *active = BT_ARENA_NEW_ARRAY(
+			sync->arena, struct index_range, (size_t)pass->active_count + 1);
+		uint32_t active_count = 0;
+
 		for (uint32_t i = 0; i < pass->active_count; i++) {
 			int64_t under_way = job_index_of(pass, pass->active[i]);
 			if (under_way >= 0) {
-				taken[under_way] = true;
+				active[active_count++] = (struct index_range){under_way, under_way};
 			}
 		}
+		taken = join_ranges(active, active_count);
+		taken = unite_indexes(sync->arena, &taken, &pass->done_indexes);
+		taken = unite_indexes(sync->arena, &taken, &pass->failed_indexes);
 	}
 	if (pass->index_limit >= 0) {
 		/* Every index waits for itself. */
 		failures = count_index_failures(pass);
-		for (int64_t i = 0; i < pass->completion_count; i++) {
-			/* A client may have written a time that is still to come. */
-			int64_t last_ns = bt_ns_of_seconds(failures[i].last_seconds);
-			int64_t at = retry_time(
-				failures[i].count, last_ns < sync->now_ns ? last_ns : sync->now_ns);
+		struct index_range *waiting =
+			BT_ARENA_NEW_ARRAY(sync->arena, struct index_range, failures.count + 1);
+		uint32_t waiting_count = 0;
 
-			if (!taken[i] && at > sync->now_ns) {
-				taken[i] = true;
+		for (uint32_t i = 0; i < failures.count; i++) {
+			const struct index_failures *item = &failures.items[i];
+			/* A client may have written a time that is still to come. */
+			int64_t last_ns = bt_ns_of_seconds(item->last_seconds);
+			int64_t at = retry_time(
+				item->count, last_ns < sync->now_ns ? last_ns : sync->now_ns);
+
+			if (at > sync->now_ns &&
+				next_free_index(&taken, item->index) == item->index) {
+				waiting[waiting_count++] =
+					(struct index_range){item->index, item->index};
 				bt_hub_enqueue_at(sync->hub, sync->key, at);
 			}
 		}
+		struct indexes waits = join_ranges(waiting, waiting_count);
+		taken = unite_indexes(sync->arena, &taken, &waits);
 	}
 	pass->more = pass->more || count > burst;
 	for (int64_t i = 0; i < count && i < burst; i++) {
-		if (taken != NULL) {
+		if (pass->indexed) {
 			/* The lowest index that is neither done nor under way. */
-			do {
-				index++;
-			} while (index < pass->completion_count && taken[index]);
+			index = next_free_index(&taken, index + 1);
 			if (index >= pass->completion_count) {
 				return;
 			}
 		}
-		if (!make_pod(pass, index, failures != NULL ? failures[index].count : 0)) {
+		if (!make_pod(pass, index, failures_of_index(&failures, index))) {
 			return;
 		}
 	}
@@ -690,14 +860,14 @@ static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_messa
 		}
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 	}
-	if (pass->index_limit >= 0 && pass->failed_index_count > 0) {
-		if (pass->failed_index_count >
+	if (pass->index_limit >= 0 && pass->failed_indexes.total > 0) {
+		if (pass->failed_indexes.total >
 			bt_json_int64_at(sync->object, "spec.maxFailedIndexes", INT64_MAX)) {
 			*out_message = BT_STR("Job has exceeded the specified maximal number of "
 					      "failed indexes");
 			return "MaxFailedIndexesExceeded";
 		}
-		if (pass->failed_index_count + pass->succeeded >= pass->completion_count) {
+		if (pass->failed_indexes.total + pass->succeeded >= pass->completion_count) {
 			*out_message = BT_STR("Job has failed indexes");
 			return "FailedIndexes";
 		}
@@ -736,15 +906,12 @@ static struct bt_str met_success_rule(const struct bt_job_pass *pass)
 	for (uint32_t i = 0; pass->indexed && i < rules->count; i++) {
 		struct bt_str text = bt_json_text_at(rules->elements[i], "succeededIndexes");
 		int64_t count = bt_json_int64_at(rules->elements[i], "succeededCount", -1);
-		bool *wanted = text.length != 0 ? read_indexes(pass, text) : NULL;
-		int64_t wanted_count = 0;
-		int64_t done_count = 0;
+		struct indexes wanted = read_indexes(pass, text);
+		int64_t wanted_count = text.length != 0 ? wanted.total : pass->completion_count;
+		int64_t done_count = text.length != 0
+			? count_common_indexes(&wanted, &pass->done_indexes)
+			: pass->done_indexes.total;
 
-		for (int64_t n = 0; n < pass->completion_count; n++) {
-			bool is_wanted = wanted == NULL || wanted[n];
-			wanted_count += is_wanted;
-			done_count += is_wanted && pass->done_indexes[n];
-		}
 		if (done_count >= (count >= 0 ? count : wanted_count)) {
 			return bt_arena_printf(
 				pass->sync->arena, "Matched rules at index %" PRIu32, i);
@@ -758,7 +925,7 @@ static void manage(struct bt_job_pass *pass)
 	struct bt_sync *sync = pass->sync;
 	const struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
 	int64_t wanted = pass->parallelism;
-	int64_t left = pass->completion_count - pass->succeeded - pass->failed_index_count;
+	int64_t left = pass->completion_count - pass->succeeded - pass->failed_indexes.total;
 	bool waits_for_end = bt_str_equal_c(
 		bt_json_text_at(sync->object, "spec.podReplacementPolicy"), "Failed");
 	int64_t missing;
@@ -900,10 +1067,7 @@ static bool sync(struct bt_sync *sync)
 			untrack(sync, pod_key);
 		}
 	}
-	if (sync->failed || job == NULL ||
-		(pass.indexed &&
-			(pass.completion_count < 0 ||
-				pass.completion_count > BT_JOB_INDEXES_MAX)) ||
+	if (sync->failed || job == NULL || (pass.indexed && pass.completion_count < 0) ||
 		(manager.length != 0 && !bt_str_equal_c(manager, "kubernetes.io/job-controller"))) {
 		return true;
 	}

@@ -133,6 +133,39 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	return true;
 }
 
+/** The host ports of pods that run on the node are taken. */
+static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_pod *record,
+	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
+{
+	bt_host_port_list wanted = bt_pod_host_ports(&pod->spec, arena);
+	const struct bt_indexed_pod *other = wanted.count == 0
+		? NULL
+		: bt_pod_index_on_node(
+			  agent->hub, bt_str_from(agent->nodes.items[record->node].name));
+
+	for (; other != NULL; other = other->next_on_node) {
+		struct bt_pod decoded = {.spec = {.host_network = false}};
+
+		if (other->phase != BT_POD_RUNNING || bt_str_equal_c(other->key, record->key) ||
+			!decode(agent->hub, BT_HUB_PODS, other->key, &bt_pod_message, arena,
+				&decoded)) {
+			continue;
+		}
+		bt_host_port_list used = bt_pod_host_ports(&decoded.spec, arena);
+		for (uint32_t i = 0; i < wanted.count * used.count; i++) {
+			if (bt_host_port_conflicts(
+				    &wanted.items[i / used.count], &used.items[i % used.count])) {
+				*out_refusal = (struct refusal){BT_STR("NodePorts"),
+					BT_STR("Pod was rejected: Predicate NodePorts failed: "
+					       "node(s) didn't have free ports for the requested "
+					       "pod ports")};
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
 static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const struct bt_pod *pod,
 	struct bt_arena *arena, uint32_t *out_count)
 {
@@ -208,7 +241,9 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 			return false;
 		}
 	}
-	if (!forced && !fits_node(agent, node, &decoded, arena, out_refusal)) {
+	if (!forced &&
+		(!fits_node(agent, node, &decoded, arena, out_refusal) ||
+			!has_free_ports(agent, pod, &decoded, arena, out_refusal))) {
 		return false;
 	}
 	take(node, pod, amounts, count);

@@ -265,6 +265,55 @@ def test_job_backoff_per_index(cluster):
     assert done["status"]["failedIndexes"] == "0,1", done
 
 
+def test_job_of_many_indexes(cluster):
+    path = BATCH % "jobs" + "jobs/many"
+    job(cluster, "jobs", "many", LONG, completions=2**31 - 1, parallelism=3,
+        completionMode="Indexed", successPolicy={"rules": [{"succeededIndexes": "0,2-2000000000",
+                                                            "succeededCount": 2}]})
+    found = pods_of(cluster, "jobs", "many", 3)
+    end_pod(cluster, "jobs", found[0], "Succeeded")
+    end_pod(cluster, "jobs", found[1], "Succeeded")
+    up.wait_for("indexes 3 and 4", lambda: sorted(
+        each["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]
+        for each in pods(cluster, "jobs", "job-name=many")
+        if each["status"]["phase"] == "Running") == ["2", "3", "4"])
+    assert read(cluster, path)["status"]["completedIndexes"] == "0,1"
+    end_pod(cluster, "jobs", pods_of(cluster, "jobs", "many", 3)[2], "Succeeded")
+    done = wait_for_condition(cluster, path, "Complete", "SuccessPolicy")
+    assert done["status"]["completedIndexes"] == "0,1,4", done
+
+
+def test_job_limits(cluster):
+    def refusal(body):
+        code, found = cluster.json("POST", BATCH % "jobs" + "jobs", {
+            "metadata": {"name": "refused"},
+            "spec": dict({"template": template({}, restartPolicy="Never")}, **body)})
+        assert code == 422, (code, found)
+        return found["details"]["causes"][0]["field"]
+    indexed = {"completionMode": "Indexed", "completions": 100001}
+    assert refusal(dict(indexed, parallelism=100001)) == "spec.parallelism"
+    per_index = dict(indexed, backoffLimitPerIndex=1)
+    assert refusal(per_index) == "spec.maxFailedIndexes"
+    assert refusal(dict(per_index, maxFailedIndexes=10001)) == "spec.maxFailedIndexes"
+    assert refusal(dict(per_index, maxFailedIndexes=1, parallelism=10001)) == "spec.parallelism"
+    assert refusal(dict(indexed, maxFailedIndexes=1)) == "spec.backoffLimitPerIndex"
+    assert refusal({"backoffLimitPerIndex": 1}) == "spec.backoffLimitPerIndex"
+    assert refusal({"podReplacementPolicy": "TerminatingOrFailed", "podFailurePolicy": {
+        "rules": [{"action": "Ignore", "onPodConditions": [
+            {"type": "DisruptionTarget", "status": "True"}]}]}}) == "spec.podReplacementPolicy"
+
+
+def test_job_elastic(cluster):
+    path = BATCH % "jobs" + "jobs/elastic"
+    job(cluster, "jobs", "elastic", LONG, completions=2, parallelism=2, completionMode="Indexed")
+    pods_of(cluster, "jobs", "elastic", 2)
+    patch(cluster, path, {"spec": {"completions": 4, "parallelism": 4}})
+    pods_of(cluster, "jobs", "elastic", 4)
+    patch(cluster, path, {"spec": {"completions": 5}}, status=422)
+    patch(cluster, path, {"spec": {"completions": 1, "parallelism": 1}})
+    pods_of(cluster, "jobs", "elastic", 1)
+
+
 def test_job_adopts_and_releases(cluster):
     job(cluster, "jobs", "adopter", LONG, parallelism=1)
     found, = pods_of(cluster, "jobs", "adopter", 1)
@@ -425,6 +474,28 @@ def test_stateful_set_partition_and_revisions(cluster):
     up.wait_for("i:3", lambda: set(images().values()) == {"i:3"} and len(images()) == 3)
     up.wait_for("two revisions", lambda: len(revisions(cluster, "sets", "web")) == 2)
     assert first in revisions(cluster, "sets", "web")
+
+
+def test_stateful_set_waits_for_host_port(cluster):
+    name = namespace(cluster, "ports")
+    ports = {"nodeName": "node-0", "containers": [
+        {"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 8080}]}]}
+    call(cluster, "POST", CORE % name + "pods", pod("first", **ports))
+    up.wait_for("the first pod", lambda: read(
+        cluster, CORE % name + "pods/first")["status"].get("phase") == "Running")
+    stateful_set(cluster, name, "evicted", 1, template=template({"app": "evicted"}, **ports))
+    refused = set()
+
+    def refuse_twice():
+        found = read(cluster, CORE % name + "pods/evicted-0")
+        if found and found["status"].get("phase") == "Failed":
+            assert found["status"]["reason"] == "NodePorts", found["status"]
+            refused.add(found["metadata"]["uid"])
+        return len(refused) > 1
+    up.wait_for("two refusals", refuse_twice)
+    call(cluster, "DELETE", CORE % name + "pods/first")
+    up.wait_for("the pod of the set", lambda: read(
+        cluster, APPS % name + "statefulsets/evicted")["status"].get("readyReplicas") == 1)
 
 
 def test_stateful_set_max_unavailable(cluster):

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
 #include "server/kinds/common.h"
 
 /* Job and CronJob. Spec: 14b sections 2.2, 2.3, 3.3. */
@@ -64,6 +66,86 @@ static void prepare_job(const struct bt_write *write, struct bt_json_value *obje
 		CONTROLLER_UID_LABEL, uid);
 }
 
+/** Parallelism and completions beyond these make statuses too large. */
+#define PARALLELISM_MAX 100000
+#define COMPLETIONS_OF_MANY 100000
+#define MANY_PARALLEL_MAX 10000
+
+/** The limits of an indexed job, and what only an indexed job has. */
+static void check_indexes(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *spec)
+{
+	static const char *const only_indexed[] = {
+		"backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"};
+	bool indexed = bt_str_equal_c(bt_kinds_text(spec, "completionMode"), "Indexed");
+	bool counts_each = bt_json_find(spec, "backoffLimitPerIndex") != NULL;
+	const struct bt_json_value *most = bt_json_find(spec, "maxFailedIndexes");
+	const struct bt_json_value *parallelism = bt_json_find(spec, "parallelism");
+	int64_t completions = bt_json_int64_at(spec, "completions", 0);
+	bool is_many = counts_each && completions > COMPLETIONS_OF_MANY;
+	int64_t parallel_max = is_many ? MANY_PARALLEL_MAX : PARALLELISM_MAX;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(only_indexed) && !indexed; i++) {
+		const struct bt_json_value *value = bt_json_find(spec, only_indexed[i]);
+		if (value != NULL) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(place, only_indexed[i]), value,
+				"requires indexed completion mode");
+		}
+	}
+	if (!indexed) {
+		return;
+	}
+	if (bt_json_int64_at(spec, "parallelism", 0) > parallel_max) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "parallelism"),
+			parallelism, "must be less than or equal to %" PRId64 "%s", parallel_max,
+			is_many ? " when completions are above 100000 and backoffLimitPerIndex is "
+		                  "used"
+				: " when completion mode is Indexed");
+	}
+	if (most != NULL && !counts_each) {
+		bt_kinds_error(errors, BT_FIELD_REQUIRED,
+			BT_PATH_NAME(place, "backoffLimitPerIndex"), NULL,
+			"when maxFailedIndexes is specified");
+	}
+	if (most != NULL && bt_json_int64_at(spec, "maxFailedIndexes", 0) > completions) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxFailedIndexes"),
+			most, "must be less than or equal to completions");
+	}
+	if (is_many && most == NULL) {
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "maxFailedIndexes"),
+			NULL, "when completions are above 100000");
+	} else if (is_many && bt_json_int64_at(spec, "maxFailedIndexes", 0) > MANY_PARALLEL_MAX) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxFailedIndexes"),
+			most,
+			"must be less than or equal to 10000 when completions are above 100000");
+	}
+}
+
+/** What podFailurePolicy and backoffLimitPerIndex ask of the rest. */
+static void check_failure_policy(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *spec)
+{
+	static const char *const need_never[] = {"podFailurePolicy", "backoffLimitPerIndex"};
+	const struct bt_json_value *policy = bt_json_find_path(spec, "template.spec.restartPolicy");
+	const struct bt_json_value *replacement = bt_json_find(spec, "podReplacementPolicy");
+	static const char *const only_failed[] = {"Failed", NULL};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(need_never); i++) {
+		if (bt_json_find(spec, need_never[i]) != NULL && policy != NULL &&
+			bt_str_equal_c(policy->text, "OnFailure")) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "template"), "spec"),
+					"restartPolicy"),
+				policy, "only \"Never\" is supported when %s is specified",
+				need_never[i]);
+			break;
+		}
+	}
+	if (bt_json_find(spec, "podFailurePolicy") != NULL && replacement != NULL) {
+		bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "podReplacementPolicy"),
+			replacement, only_failed);
+	}
+}
+
 void bt_rule_job(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
@@ -78,6 +160,8 @@ void bt_rule_job(
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "completions"), NULL,
 			"when completion mode is Indexed");
 	}
+	check_indexes(errors, place, spec);
+	check_failure_policy(errors, place, spec);
 	/* "Always" may be the default: then the sender did not choose a policy. */
 	if (policy != NULL && bt_str_equal_c(policy->text, "Always")) {
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, policy_place, NULL,
@@ -118,6 +202,13 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 	}
 	if (!bt_str_equal_c(bt_kinds_text(after, "completionMode"), "Indexed")) {
 		bt_kinds_check_immutable(errors, place, before, after, "completions");
+	} else if (bt_json_int64_at(before, "completions", 0) !=
+			bt_json_int64_at(after, "completions", 0) &&
+		bt_json_int64_at(after, "completions", 0) !=
+			bt_json_int64_at(after, "parallelism", 1)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "completions"),
+			bt_json_find(after, "completions"),
+			"can only be modified in tandem with parallelism: both must be equal");
 	}
 	/* The size of a gang cannot change. */
 	if (bt_api_options(write->api)->workload_with_job && bt_kinds_job_is_gang(after)) {
