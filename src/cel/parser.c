@@ -396,8 +396,6 @@ static struct bt_cel_node *parse_message(struct bt_cel_parser *parser, const cha
 	return new_node(parser, BT_CEL_NODE_LITERAL, position, 0);
 }
 
-/* member */
-
 /** The dot stands here: a field, an optional one, or a call. */
 static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_cel_node *operand)
 {
@@ -465,8 +463,6 @@ static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
 	}
 	return node;
 }
-
-/* operators */
 
 /** `!` or `-`, any number of times: two of them are none. */
 static struct bt_cel_node *parse_unary(struct bt_cel_parser *parser)

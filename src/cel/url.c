@@ -255,8 +255,7 @@ int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_u
 	return code;
 }
 
-/* URLs. Spec: 12b section 9.6. */
-
+/* Spec: 12b section 9.6. */
 struct bt_cel_value bt_cel_fn_url(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;

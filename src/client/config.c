@@ -489,9 +489,7 @@ static const char *folder_of(const struct bt_client_config_input *input)
 						     : SERVICE_ACCOUNT_FOLDER;
 }
 
-/* --- in-cluster, spec 13 section 5 --- */
-
-/* Both variables, or false. */
+/* Both variables, or false. Spec: 13 section 5. */
 static bool read_variables(const char **out_host, const char **out_port)
 {
 	*out_host = getenv("KUBERNETES_SERVICE_HOST");

@@ -34,11 +34,10 @@ bool bt_client_file_stamp_equal(
 /** "permission denied": an errno as Go names it. */
 const char *bt_client_file_errno(int number, char *buffer, size_t size);
 
-/* --- PEM: checks of certificates, with the errors of spec 13 sections 6.4 and 6.5 --- */
-
 /**
  * A bundle of roots. "unable to load root certificates: unable to parse bytes as PEM block",
  * "... failed to parse certificate: <err>", "... no valid certificate authority data seen".
+ * Spec: 13 sections 6.4 and 6.5.
  */
 BT_MUST_USE int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err);
 /** A certificate, perhaps with intermediates, and its key. The TLS library's words. */

@@ -193,9 +193,7 @@ static void append_failure(
 	bt_strbuf_finish(&url);
 }
 
-/* --- warnings, spec 13 section 9.5 --- */
-
-/* `299 - "text"`, with escapes; everything else is left alone. */
+/* `299 - "text"`, with escapes; everything else is left alone. Spec: 13 section 9.5. */
 static void take_warning(void *context, struct bt_str value)
 {
 	struct bt_strbuf *text = context;
@@ -212,9 +210,7 @@ static void take_warning(void *context, struct bt_str value)
 	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "Warning: %s", bt_strbuf_c(text));
 }
 
-/* --- once more? spec 13 section 7.4 --- */
-
-/* Only whole seconds; dates are ignored. */
+/* Only whole seconds; dates are ignored. Spec: 13 section 7.4. */
 static bool read_retry_after(const struct bt_rest_call *call, int64_t *out_seconds)
 {
 	struct bt_str value = bt_transport_header(call->transport, "Retry-After");

@@ -9,8 +9,7 @@
 #include "framework/node_statuses.h"
 #include "lib/plugin_adapter.h"
 
-/* --- the scan for candidates: spec 08 section 8 --- */
-
+/* Spec: 08 section 8. */
 const struct berth_node_info *const *berth_preemption_potential_nodes(
 	const struct berth_preemption *preemption, const struct berth_node_to_status *statuses,
 	struct berth_arena *arena, uint32_t *out_count)

@@ -483,9 +483,8 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	return result;
 }
 
-/* --- nodes that the volumes of bound claims admit, spec 07 section 16.2 --- */
-
-/** A volume: affinity as it is, and on nodes that list its plugin as migrated. */
+/** A volume: affinity as it is, and on nodes that list its plugin as migrated.
+ * Spec: 07 section 16.2. */
 struct narrowing {
 	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: of no interest */
 	struct bt_volume_affinity plain;

@@ -371,8 +371,6 @@ int bt_config_schema_decode(const struct bt_config_schema *schema,
 	return decode_struct(&decoder, schema, value, out);
 }
 
-/* --- strict complaints --- */
-
 struct critic {
 	struct bt_arena *arena;
 	struct bt_complaints *complaints;

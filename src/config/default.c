@@ -49,8 +49,7 @@ struct bt_config_document bt_document_initial(void)
 	};
 }
 
-/* --- plugin arguments, spec 10 section 5.7 --- */
-
+/* Spec: 10 section 5.7. */
 static void default_i32(struct bt_opt_i32 *field, int32_t value)
 {
 	if (!field->present) {
@@ -144,8 +143,7 @@ void bt_plugin_args_default(
 	}
 }
 
-/* --- plugins of a profile, spec 10 sections 6.2 and 6.3 --- */
-
+/* Spec: 10 sections 6.2 and 6.3. */
 static bool is_disabled(const struct bt_config_plugin_set *custom, struct bt_str name)
 {
 	for (uint32_t i = 0; i < custom->disabled.count; i++) {
@@ -284,8 +282,7 @@ static void default_profile(struct bt_config_profile *profile, const struct merg
 	append_plugin_configs(profile, merge->gates, merge->arena);
 }
 
-/* --- the document, spec 10 section 6.1 --- */
-
+/* Spec: 10 section 6.1. */
 static void default_str(struct bt_str *field, struct bt_str value)
 {
 	if (field->length == 0) {

@@ -111,8 +111,6 @@ struct bt_gates bt_gates_default(void)
 	return bt_gates_default_at(BT_GATE_RELEASE_MINOR);
 }
 
-/* --- parsing --- */
-
 struct gate_change {
 	const struct bt_gate_release *release;
 	bool is_strict;

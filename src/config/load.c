@@ -25,8 +25,7 @@ struct loader {
 	struct berth_error *err;
 };
 
-/* --- version and kind, spec 10 section 4.1 steps 4 to 6 --- */
-
+/* Spec: 10 section 4.1 steps 4 to 6. */
 struct type_meta {
 	struct bt_str api_version;
 	struct bt_str kind;
@@ -90,9 +89,7 @@ static bool is_registered(const struct type_meta *meta)
 			bt_config_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
 }
 
-/* --- plugin arguments, spec 10 section 4.5 --- */
-
-/* Where the arguments being decoded stand. */
+/* Where the arguments being decoded stand. Spec: 10 section 4.5. */
 struct args_place {
 	uint32_t profile;
 	uint32_t entry;
@@ -227,8 +224,6 @@ static int decode_all_args(struct loader *loader)
 	}
 	return 0;
 }
-
-/* --- the document --- */
 
 static bool is_blank(struct bt_str text)
 {
@@ -368,10 +363,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 	return report_strict(loader);
 }
 
-/* --- extenders, spec 10 section 7.2 --- */
-
 /* Resources that an extender wants ignored replace what NodeResourcesFit was told to ignore, in
- * every profile. */
+ * every profile. Spec: 10 section 7.2. */
 static int apply_ignored_resources(struct bt_config *config, struct berth_error *err)
 {
 	const struct bt_config_document *document = &config->document;
@@ -412,8 +405,6 @@ static int apply_ignored_resources(struct bt_config *config, struct berth_error 
 	}
 	return 0;
 }
-
-/* --- all of it --- */
 
 static int validate(struct bt_config *config, struct berth_error *err)
 {

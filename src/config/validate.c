@@ -6,8 +6,7 @@
 #include "config/text_set.h"
 #include "config/write.h"
 
-/* --- leader election, spec 10 section 8.2 --- */
-
+/* Spec: 10 section 8.2. */
 static void check_positive(
 	int64_t duration_ns, const struct bt_path *path, struct bt_config_errors *errors)
 {
@@ -58,8 +57,7 @@ static void check_leader_election(
 	}
 }
 
-/* --- profiles, spec 10 section 8.3 --- */
-
+/* Spec: 10 section 8.3. */
 static bool is_removed_plugin(struct bt_str name)
 {
 	return bt_str_equal_c(name, "AzureDiskLimits") || bt_str_equal_c(name, "CinderLimits") ||
@@ -130,8 +128,7 @@ static void check_profile(const struct bt_config_profile *profile, const struct 
 	bt_text_set_finish(&names);
 }
 
-/* --- queue sort, spec 10 section 8.4 --- */
-
+/* Spec: 10 section 8.4. */
 static bool set_lists_equal(
 	const struct bt_config_plugin_set *a, const struct bt_config_plugin_set *b)
 {
@@ -256,8 +253,7 @@ static void check_profiles(const struct bt_config_document *document, const stru
 	bt_strbuf_finish(&expected);
 }
 
-/* --- extenders, spec 10 section 8.6 --- */
-
+/* Spec: 10 section 8.6. */
 static void check_managed_resource(struct bt_str name, const struct bt_path *path,
 	struct bt_text_set *seen, struct bt_config_errors *errors)
 {

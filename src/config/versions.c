@@ -16,8 +16,6 @@ struct bt_str bt_versions_binary(const struct bt_versions *versions)
 						       : version;
 }
 
-/* --- --emulated-version, --min-compatibility-version --- */
-
 /** Digits up to the end or a dot; the rest is left in text. A version part has 9 of them at most.
  */
 static bool take_number(struct bt_str *text, int *out_number)
@@ -167,8 +165,6 @@ void bt_versions_validate(const struct bt_versions *versions, struct bt_config_e
 			release->emulated_minor);
 	}
 }
-
-/* --- --version --- */
 
 /** What SemVer allows behind the patch: "-alpha.1", "+build.7", both. */
 static bool is_suffix(struct bt_str text)

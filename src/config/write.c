@@ -9,8 +9,6 @@
 #include "config/default.h"
 #include "config/document.h"
 
-/* --- raw JSON with sorted names --- */
-
 /* The document's depth is limited, so recursion is. */
 static void write_sorted(struct bt_json_writer *writer, const struct bt_json_value *value)
 {
@@ -35,8 +33,6 @@ static void write_sorted(struct bt_json_writer *writer, const struct bt_json_val
 		bt_json_write_value(writer, value);
 	}
 }
-
-/* --- structures by schema --- */
 
 struct raw_list {
 	char *items;
@@ -253,8 +249,6 @@ static void write_struct(
 	}
 	bt_json_end_object(writer);
 }
-
-/* --- the document --- */
 
 /* The profile as built: only plugins that run, sorted by name (spec 10 section 7.4). */
 static void capture(struct bt_config_profile *profile, struct bt_arena *arena)

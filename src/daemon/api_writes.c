@@ -9,8 +9,6 @@
 #include "daemon/write_documents.h"
 #include "plugins/preemption_executor.h"
 
-/* --- preemption: victims' conditions and deletions, nominations. Spec: 11b section 6.3 --- */
-
 /**
  * In the synchronous form the answer is waited for; else the write begins when the attempt is over
  * and its own patch is answered: first the preemptor is told where it will go, then victims leave

@@ -7,8 +7,7 @@
 #include "base/log.h"
 #include "daemon/klog.h"
 
-/* --- health checks: the answers of /healthz, /livez and /readyz. Spec: 11 section 9.5 --- */
-
+/* Spec: 11 section 9.5. */
 struct bt_health {
 	const char *name;               /* "healthz" */
 	struct bt_health_check *checks; /* owned */

@@ -11,8 +11,7 @@
 #include "client/rest.h"
 #include "metrics/metrics.h"
 
-/* --- metrics of the requests to the endpoints: spec 11 section 10.6 --- */
-
+/* Spec: 11 section 10.6. */
 extern const struct bt_metric_description bt_authentication_attempts;  /* {result} */
 extern const struct bt_metric_description bt_authentication_duration;  /* {result} */
 extern const struct bt_metric_description bt_authenticated_requests;   /* {username} */

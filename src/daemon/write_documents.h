@@ -46,11 +46,10 @@ void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *objec
 void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name);
 
-/* --- claims: spec 12 sections 12 to 15, 13 section 14.7; texts are appended --- */
-
 /**
  * The whole claim. base: the object that it was made from, whose json (if it has one) gives what
  * our structures do not have; NULL: it is new.
+ * Spec: 12 sections 12 to 15, 13 section 14.7; texts are appended.
  */
 BT_MUST_USE int bt_document_claim(const struct bt_object *base,
 	const struct bt_resource_claim *claim, struct bt_strbuf *out, struct berth_error *err);

@@ -13,8 +13,6 @@ static void set_history(struct bt_allocated_devices *allocated, uint32_t device_
 	bt_bitset_assign(&allocated->history, device_id, true);
 }
 
-/* --- shared devices --- */
-
 static uint32_t find_shared(const struct bt_allocated_devices *allocated, uint32_t device_id)
 {
 	uint64_t hash = bt_hash_u64(0, device_id);
@@ -72,8 +70,6 @@ static void finish_shared(struct bt_allocated_devices *allocated, struct bt_shar
 	shared->device = BT_DEVICE_NONE;
 }
 
-/* --- shares --- */
-
 static uint32_t find_share(
 	const struct bt_allocated_devices *allocated, uint32_t device_id, bt_sym share_id)
 {
@@ -108,8 +104,6 @@ static struct bt_device_share *get_share(
 	bt_map_insert(&allocated->share_map, share.hash, index);
 	return &allocated->shares.items[index];
 }
-
-/* --- consumed capacity --- */
 
 /** A sum that outlives every arena: digits beyond int64 are in a block of its own. */
 static void accumulate(struct bt_quantity *sum, const struct bt_quantity *addend, bool subtract)
@@ -229,8 +223,6 @@ static bool are_same_devices(
 	}
 	return true;
 }
-
-/* --- all devices --- */
 
 void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 {
@@ -537,8 +529,6 @@ void bt_allocated_devices_land(
 {
 	change_results(allocated, allocation, true, remove_result);
 }
-
-/* --- made anew --- */
 
 static bool are_same_shared(const struct bt_shared_device *a, const struct bt_shared_device *b)
 {

@@ -11,8 +11,6 @@ struct making {
 	struct bt_arena *arena;
 };
 
-/* --- devices --- */
-
 static void make_device(const struct making *making, const struct bt_chosen_device *chosen,
 	struct bt_device_request_allocation_result *out)
 {
@@ -74,8 +72,6 @@ static void make_device(const struct making *making, const struct bt_chosen_devi
 		out->binding_failure_conditions = row->spec->binding_failure_conditions;
 	}
 }
-
-/* --- configuration --- */
 
 /** What the search chose for a request: its only option, or the alternative that has devices. */
 static const struct bt_option *option_of_request(const struct making *making, uint32_t request)
@@ -147,8 +143,6 @@ static void add_claim_configs(const struct making *making, configuration_vec *ou
 		}
 	}
 }
-
-/* --- node selector --- */
 
 typedef BT_VEC(struct bt_node_selector_requirement) requirement_vec;
 

@@ -19,8 +19,6 @@ bool bt_search_is_over(struct bt_search *search)
 	return search->is_over;
 }
 
-/* --- validation --- */
-
 /** The devices that an All request must get. */
 static enum bt_search_result collect_all(struct bt_search *search, struct bt_option *option)
 {
@@ -113,8 +111,6 @@ enum bt_search_result bt_search_validate(struct bt_search *search)
 	return BT_SEARCH_YES;
 }
 
-/* --- pruning --- */
-
 /** The next device of the node's pools at or after a place; false at the end. */
 static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *device)
 {
@@ -171,8 +167,6 @@ static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *
 	}
 	return true;
 }
-
-/* --- the search --- */
 
 /** Where the search is about to go: claim, request, alternative, device. */
 struct position {
@@ -419,8 +413,6 @@ enum bt_search_result bt_search_run(struct bt_search *search)
 		}
 	}
 }
-
-/* --- memory --- */
 
 void bt_search_memory_destroy(struct bt_search_memory *memory)
 {

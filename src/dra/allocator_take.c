@@ -4,8 +4,6 @@
 #include "dra/allocator_private.h"
 #include "dra/device_capacity.h"
 
-/* --- selectors --- */
-
 /** A verdict that is not known yet counts like so many other steps of a search: a hostile
  * expression takes a tenth of a second before its bounds end it. */
 #define EVALUATION_STEPS 32U
@@ -93,8 +91,6 @@ enum bt_search_result bt_search_select(struct bt_search *search, const struct bt
 	return BT_SEARCH_YES;
 }
 
-/* --- in use --- */
-
 static bool is_taken(const struct bt_search *search, uint32_t id)
 {
 	return id < search->memory->taken_counts.count &&
@@ -123,8 +119,6 @@ bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *o
 		: (bt_allocated_is_dedicated(&search->pools->dra->allocated, device->id) ||
 			  is_taken(search, device->id));
 }
-
-/* --- capacity --- */
 
 static const struct bt_own_capacity *find_own(const struct bt_search *search, uint32_t id)
 {
@@ -181,8 +175,6 @@ static bool has_consumed_capacity(
 		(own != NULL && own->is_consuming);
 }
 
-/* --- taints --- */
-
 bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
@@ -202,8 +194,6 @@ bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_opti
 	}
 	return true;
 }
-
-/* --- constraints --- */
 
 static const struct bt_device_attribute *find_entry(
 	const struct bt_device *device, struct bt_str name)
@@ -360,8 +350,6 @@ static bool add_constraints(struct bt_search *search, const struct bt_option *op
 	}
 	return true;
 }
-
-/* --- taking and giving back --- */
 
 static bool take_counters(struct bt_search *search, const struct bt_pool_view *view,
 	const struct bt_pool_device *device)

@@ -58,8 +58,6 @@ static void changed(
 	}
 }
 
-/* --- special claims --- */
-
 /** Who controls a special claim; NULL: nobody, or it is none. */
 static const struct bt_owner_reference *special_owner(const struct bt_object_meta *meta)
 {
@@ -120,8 +118,6 @@ struct bt_object *bt_claim_cache_find_special(
 	}
 	return found;
 }
-
-/* --- changes --- */
 
 static void add(struct bt_claim_cache *cache, struct bt_object *object)
 {
@@ -264,8 +260,6 @@ void bt_claim_cache_restore(
 	}
 }
 
-/* --- in flight --- */
-
 static uint32_t find_in_flight(const struct bt_claim_cache *cache, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
@@ -330,8 +324,6 @@ bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid
 	bt_free(entry.uid);
 	return true;
 }
-
-/* --- as a whole --- */
 
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason)
 {

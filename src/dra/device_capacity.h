@@ -29,8 +29,6 @@ bool bt_device_taint_blocks(const struct bt_device_taint *taint);
 bool bt_device_taint_is_tolerated(const struct bt_device_taint *taint,
 	const struct bt_device_toleration *tolerations, uint32_t count);
 
-/* --- amounts --- */
-
 /*
  * Amounts of counters and capacities as plain numbers: 10^-9 units, the finest a quantity can be,
  * so that a search adds and compares without memory. Exact up to BT_DEVICE_AMOUNT_MAX (10^30

@@ -335,8 +335,6 @@ const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools
 				     : find_of_any_driver(pools, pool, device);
 }
 
-/* --- life --- */
-
 struct bt_device_pools *bt_device_pools_create(struct bt_dra *dra)
 {
 	struct bt_device_pools *pools = BT_NEW(struct bt_device_pools);
@@ -408,8 +406,6 @@ void bt_device_pools_destroy(struct bt_device_pools *pools)
 	bt_free(pools);
 }
 
-/* --- pools --- */
-
 static uint32_t pool_of(struct bt_device_pools *pools, const struct bt_resource_slice *slice)
 {
 	struct bt_device_ids *ids = &pools->dra->ids;
@@ -462,8 +458,6 @@ struct bt_str bt_pool_name(const struct bt_device_pools *pools, uint32_t pool)
 
 	return bt_symbol_text(ids->symbols, ids->items.items[pools->pools.items[pool].id].pool);
 }
-
-/* --- pools by node name --- */
 
 uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name)
 {
@@ -539,8 +533,6 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 		remove_value(pools->shared_pools.items, &pools->shared_pools.count, slice->pool);
 	}
 }
-
-/* --- slices --- */
 
 static uint32_t find_slice(const struct bt_device_pools *pools, struct bt_str name, uint64_t hash)
 {

@@ -42,8 +42,6 @@ struct bt_verdict_figures {
 };
 struct bt_verdict_figures bt_device_pools_figures(const struct bt_device_pools *pools);
 
-/* --- selectors --- */
-
 /*
  * Device selectors, compiled once for each text. Shared by the allocator and by whoever counts
  * devices of a class (05 section 11.7). Spec: 12b section 2, 12 section 18.

@@ -107,8 +107,6 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot)
 	bt_node_pools_finish(&plain);
 }
 
-/* --- memory --- */
-
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
 #define map_bytes(map) ((size_t)(map)->capacity * sizeof(*(map)->slots))
 

@@ -30,8 +30,6 @@ struct bt_device_totals_cache {
 	BT_VEC(uint32_t) programs; /* scratch: of the class at hand */
 };
 
-/* --- memory --- */
-
 static void forget_classes(struct bt_device_totals_cache *cache)
 {
 	for (uint32_t i = 0; i < cache->classes.count; i++) {
@@ -92,8 +90,6 @@ static struct class_totals *totals_of(
 	bt_vec_push(&cache->classes, added);
 	return &cache->classes.items[cache->classes.count - 1];
 }
-
-/* --- which devices --- */
 
 /** Every node reaches its devices, or fails to find out: also where a slice says nothing of nodes.
  */
@@ -215,8 +211,6 @@ static void add_pool(
 		}
 	}
 }
-
-/* --- counting --- */
 
 static int64_t count_allocated(const struct bt_dra *dra, const struct reached_devices *reached)
 {

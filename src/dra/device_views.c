@@ -260,8 +260,6 @@ void bt_pool_counters_give_back(struct bt_pool_counters *counters, uint32_t cons
 
 #define CHANGES_OF_NODES (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
 
-/* --- one view --- */
-
 void bt_pool_drop_views(struct bt_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->views.count; i++) {
@@ -441,8 +439,6 @@ static struct bt_pool_view *make_view(uint32_t pool, const uint32_t *slices, uin
 	return view;
 }
 
-/* --- which view a node has --- */
-
 /** What a slice is to a node: BROKEN with what cannot be parsed. */
 struct relevance {
 	bool is_relevant;
@@ -572,8 +568,6 @@ static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t poo
 	}
 	return view;
 }
-
-/* --- the views of a node --- */
 
 static bool comes_before(const struct bt_device_pools *pools, const struct bt_node_pool *a,
 	const struct bt_node_pool *b)
@@ -710,8 +704,6 @@ void bt_node_pools_finish(struct bt_node_pools *node)
 {
 	bt_vec_finish(&node->items);
 }
-
-/* --- changes --- */
 
 void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool)
 {

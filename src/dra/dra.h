@@ -25,8 +25,6 @@ struct bt_dra;
 struct bt_device_pools;        /* dra/device_pools.h */
 struct bt_device_totals_cache; /* dra/device_totals.h */
 
-/* --- numbers of devices and pools --- */
-
 /*
  * Devices and pools by small numbers: (driver, pool) and (driver, pool, device name), whether a
  * slice publishes them, a claim holds them, or both. A number lives while somebody holds a
@@ -68,8 +66,6 @@ static inline uint32_t bt_device_ids_pool_of(const struct bt_device_ids *ids, ui
 {
 	return ids->items.items[device_id].pool_id;
 }
-
-/* --- claims --- */
 
 /*
  * ResourceClaims as the scheduler sees them: the newest object of the API, or what it has assumed;
@@ -156,8 +152,6 @@ bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid
 
 /** Against the store: the same claims. (Which version of them depends on what came when.) */
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason);
-
-/* --- allocated devices --- */
 
 /*
  * Which devices claims hold, allocated and in flight: kept, not counted anew. Upstream keeps plain
@@ -268,8 +262,6 @@ const struct bt_quantity *bt_shared_device_consumed(
 bool bt_allocated_devices_validate(
 	const struct bt_allocated_devices *allocated, struct bt_strbuf *out_reason);
 
-/* --- classes of extended resources --- */
-
 /* Which DeviceClass stands behind an extended resource. Spec: 12 section 4.4 (and D8 of 21). */
 
 /** Prefix of the resource name that every class has without asking. */
@@ -304,8 +296,6 @@ const struct bt_device_class *bt_device_class_for_resource(
 bool bt_device_class_map_validate(
 	const struct bt_device_class_map *map, struct bt_strbuf *out_reason);
 
-/* --- taint rules --- */
-
 /*
  * ResourceSlices with the taints of DeviceTaintRules added: what the pools see. With gate
  * DRADeviceTaintRules off nothing is added, and the slices pass through as they are. Spec: 12
@@ -334,8 +324,6 @@ void bt_taint_rules_follow_slice(
 void bt_taint_rules_follow_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule);
 /** Against the same made anew from the store. */
 bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason);
-
-/* --- all of it --- */
 
 /**
  * Told of every slice that a DeviceTaintRule changed, as the allocator sees it before and after:
@@ -379,8 +367,6 @@ static inline const struct bt_device_class *bt_dra_class_of(
  * differs.
  */
 bool bt_dra_validate(struct bt_dra *dra, struct bt_strbuf *out_reason);
-
-/* --- trials --- */
 
 /*
  * Claims without some of their pods for a moment, beside struct bt_state_trial: what the cluster

@@ -9,8 +9,6 @@
 #define PROGRAMS_MAX 512U
 #define PROGRAM_BYTES_MAX ((size_t)32 << 20)
 
-/* --- programs --- */
-
 static uint32_t find(const struct bt_device_pools *pools, struct bt_str text, uint64_t hash)
 {
 	BT_MAP_EACH (&pools->program_map, hash, id) {
@@ -105,8 +103,6 @@ void bt_selectors_finish(struct bt_device_pools *pools)
 	bt_vec_finish(&pools->free_programs);
 	bt_map_finish(&pools->program_map);
 }
-
-/* --- verdicts --- */
 
 enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 	const struct bt_selector_program *program, struct bt_str driver,

@@ -16,8 +16,6 @@ void bt_taint_rules_finish(struct bt_taint_rules *rules)
 	bt_vec_finish(&rules->free_ids);
 }
 
-/* --- what a rule matches --- */
-
 static const struct bt_resource_slice *slice_of(const struct bt_object *object)
 {
 	return bt_object_value(object, BT_KIND_RESOURCE_SLICE);
@@ -108,8 +106,6 @@ static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_obj
 	return result;
 }
 
-/* --- patched slices by name --- */
-
 static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
@@ -158,8 +154,6 @@ static void keep(struct bt_taint_rules *rules, struct bt_object *stored, struct 
 		forget(rules, stored->meta->name);
 	}
 }
-
-/* --- changes --- */
 
 static bool is_on(const struct bt_taint_rules *rules)
 {

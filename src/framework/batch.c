@@ -174,8 +174,7 @@ void bt_batch_finish(struct bt_batch *batch)
 	*batch = (struct bt_batch){.last_node = BT_SYM_NONE};
 }
 
-/* --- the order of the nodes: spec 03 section 7 --- */
-
+/* Spec: 03 section 7. */
 static void swap(struct bt_batch *batch, uint32_t a, uint32_t b)
 {
 	bt_sym node = batch->nodes.items[a];
@@ -202,8 +201,6 @@ static void sift(struct bt_batch *batch, uint32_t at, uint32_t count)
 		at = child;
 	}
 }
-
-/* --- hints --- */
 
 /** The tests that need no node, in upstream's order. */
 static enum bt_batch_flush check_list(

@@ -6,9 +6,7 @@
 #include "config/text_set.h"
 #include "framework/framework.h"
 
-/* --- the effective list of each extension point: spec 02 section 8 --- */
-
-/** Set `<before>"<name>"<after>`, the name quoted as Go does. Returns code. */
+/** Set `<before>"<name>"<after>`, the name quoted as Go does. Returns code. Spec: 02 section 8. */
 static int profile_set_quoted(struct berth_error *err, int code, struct bt_str before,
 	struct bt_str name, struct bt_str after)
 {

@@ -128,8 +128,6 @@ void bt_scheduler_metrics_set_source(
 	metrics->source = source;
 }
 
-/* --- cells --- */
-
 struct bt_metric_cell *bt_scheduler_cell(struct bt_scheduler_metrics *metrics,
 	enum bt_scheduler_family family, const struct bt_str *values)
 {
@@ -164,8 +162,6 @@ static void observe_since(
 {
 	bt_metric_observe(cell, bt_metrics_seconds(bt_metrics_now(metrics) - started_ns));
 }
-
-/* --- profiles --- */
 
 bool bt_profile_draw_sample(struct bt_profile_metrics *profile)
 {
@@ -266,8 +262,6 @@ void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t start
 			started_ns);
 	}
 }
-
-/* --- all profiles --- */
 
 void bt_metrics_pod_bound(
 	struct bt_scheduler_metrics *metrics, uint32_t attempts, int64_t waited_ns, bool flushed)

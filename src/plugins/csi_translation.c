@@ -159,8 +159,6 @@ bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_t
 	}
 }
 
-/* --- zones in labels --- */
-
 struct zone_set {
 	struct bt_str *items; /* sorted, distinct, none empty */
 	uint32_t count;
@@ -185,9 +183,8 @@ static struct zone_set zones_of_label(struct bt_str value, struct bt_arena *aren
 	return set;
 }
 
-/* --- handles, spec 07 section 4.4 --- */
-
-/** "us-east1" of "us-east1-b"; false unless the zone has exactly three parts. */
+/** "us-east1" of "us-east1-b"; false unless the zone has exactly three parts.
+ * Spec: 07 section 4.4. */
 static bool region_of_zone(struct bt_str zone, struct bt_str *out_region)
 {
 	int64_t last = bt_str_find_last_char(zone, '-');
@@ -500,9 +497,8 @@ int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_n
 	return source_handle(&source, NULL, arena, out_handle, err);
 }
 
-/* --- node affinity, spec 07 section 4.3 --- */
-
-/** What a rewrite needs to know about an affinity's expressions with one key. */
+/** What a rewrite needs to know about an affinity's expressions with one key.
+ * Spec: 07 section 4.3. */
 struct key_use {
 	bool used;
 	bool has_values;

@@ -29,8 +29,6 @@ static const struct bt_pod_group *find_group(
 		bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)));
 }
 
-/* --- PreEnqueue --- */
-
 /** A preemptor waits until its victims are on their way out. */
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
@@ -64,8 +62,6 @@ static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct 
 {
 	return instance_of(plugin)->evaluator.executor.tasks.count == 0;
 }
-
-/* --- PostFilter --- */
 
 /** Pods of a group that is placed or preempts as a whole do not preempt one by one. */
 static struct bt_status check_group(const struct bt_handle *handle, const struct bt_pod_info *pod)
@@ -126,8 +122,6 @@ static struct bt_status pod_group_post_filter(struct bt_plugin *plugin, struct b
 		&instance_of(plugin)->evaluator, arena, group, pods, pod_count, trial);
 }
 
-/* --- for the owner of the engine --- */
-
 struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework)
 {
 	struct bt_plugin *plugin =
@@ -148,8 +142,6 @@ const struct bt_preemption_decision *bt_default_preemption_decision(
 		? bt_plugin_pre_filter_data(plugin, cycle)
 		: NULL;
 }
-
-/* --- events --- */
 
 /* The registration only has gated pods looked at again; the plugins that rejected the pod decide
  * (spec 08 section 12). */
@@ -175,8 +167,6 @@ static int events_to_register(struct bt_plugin *plugin,
 	*out_count = asynchronous ? BT_ARRAY_LENGTH(events) : 0;
 	return 0;
 }
-
-/* --- instance --- */
 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)

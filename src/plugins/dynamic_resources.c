@@ -15,9 +15,7 @@
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
 
-/* --- hints, spec 04 (hints) section 6.15 --- */
-
-/** Pods with more claims than this need memory to be asked. */
+/** Pods with more claims than this need memory to be asked. Spec: 04 (hints) section 6.15. */
 #define ENTRIES_USUAL 8
 
 /** By uid; those of files may have none. */
@@ -141,8 +139,6 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct berth_error 
 	return status;
 }
 
-/* --- pod groups --- */
-
 struct bt_dynamic_group *bt_dynamic_group_of(
 	const struct bt_plugin *plugin, struct bt_cycle_state *cycle)
 {
@@ -194,8 +190,6 @@ void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid)
 	}
 }
 
-/* --- claims of the cycle --- */
-
 void bt_dynamic_claim_set(
 	struct bt_dynamic_claim *claim, struct bt_cycle_state *cycle, struct bt_object *object)
 {
@@ -208,8 +202,6 @@ bool bt_dynamic_is_wanted(const struct bt_dynamic_claim *claim, const struct bt_
 {
 	return !claim->was_allocated && (!claim->is_special || node->special != NULL);
 }
-
-/* --- PreEnqueue --- */
 
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -233,8 +225,6 @@ static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct 
 {
 	return shape->pod->spec.resource_claims.count == 0;
 }
-
-/* --- PreFilter --- */
 
 /** What its functions pass on. */
 struct preparation {
@@ -527,8 +517,6 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return status;
 }
 
-/* --- column forms --- */
-
 /* Pods without claims have the same score everywhere, others are scored in every cycle. */
 
 static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
@@ -576,8 +564,6 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 	}
 	return data->count == 0 ? bt_status_code_only(BT_STATUS_SKIP) : BT_STATUS_OK;
 }
-
-/* --- instance --- */
 
 static int check_args(
 	const struct bt_plugin_args *args, const struct bt_handle *handle, struct berth_error *err)

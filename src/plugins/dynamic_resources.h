@@ -30,8 +30,6 @@ static inline struct bt_dynamic_resources *bt_dynamic_resources_of(const struct 
 	return (struct bt_dynamic_resources *)(uintptr_t)plugin;
 }
 
-/* --- claims of a pod: dynamic_resources_resolve.c, spec 12 section 6 --- */
-
 /** One entry of spec.resourceClaims that has a claim. */
 struct bt_resolved_claim {
 	struct bt_object *claim; /* borrowed from the claim cache */
@@ -57,8 +55,6 @@ BT_MUST_USE int bt_dynamic_binding(const struct bt_dynamic_resources *instance,
 /** It has the pod, or its group where the gate for it is on. */
 bool bt_dynamic_is_reserved_for(const struct bt_dynamic_resources *instance,
 	const struct bt_resource_claim *claim, const struct bt_pod *pod);
-
-/* --- the cycle --- */
 
 struct bt_extended_resources;  /* dynamic_resources_extended.c */
 struct bt_extended_node_claim; /* below */
@@ -183,8 +179,7 @@ void bt_dynamic_group_add(
 /** group may be NULL. */
 void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid);
 
-/* --- dynamic_resources_filter.c, spec 12 sections 8, 10 and 11 --- */
-
+/* Spec: 12 sections 8, 10 and 11. */
 struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -205,8 +200,7 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result);
 
-/* --- dynamic_resources_reserve.c, spec 12 sections 12 and 13.1 --- */
-
+/* Spec: 12 sections 12 and 13.1. */
 struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -261,9 +255,7 @@ bool bt_dynamic_is_timed_out(
 BT_MUST_USE int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct berth_error *err);
 
-/* --- special claim: dynamic_resources_extended.c, spec 12 section 14 --- */
-
-/** What a node claim asks for, and which container gets it (14.3). */
+/** What a node claim asks for, and which container gets it (14.3). Spec: 12 section 14. */
 struct bt_extended_node_claim {
 	/** The special claim with its requests; with name and uid of memory. */
 	struct bt_resource_claim claim;

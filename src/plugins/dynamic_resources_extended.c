@@ -42,8 +42,6 @@ struct bt_extended_resources {
 	uint32_t known_count;
 };
 
-/* --- 14.1 --- */
-
 bool bt_extended_is_wanted(
 	const struct bt_dynamic_resources *instance, const struct bt_shape *shape)
 {
@@ -147,8 +145,6 @@ bool bt_extended_is_in_memory(const struct bt_resource_claim *claim)
 {
 	return bt_str_equal(claim->metadata.name, IN_MEMORY_NAME);
 }
-
-/* --- 14.3: requests and mappings --- */
 
 struct container_request {
 	uint32_t container;
@@ -345,8 +341,6 @@ static const struct bt_extended_node_claim *make_node_claim(
 	return result;
 }
 
-/* --- 14.2 --- */
-
 static bool are_same(const bool *a, const bool *b, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -428,8 +422,6 @@ static struct bt_object_store *store_of(const struct bt_dynamic_resources *insta
 	return &instance->base.handle->state->objects;
 }
 
-/* --- 14.4 --- */
-
 int bt_extended_create(const struct bt_dynamic_resources *instance, const struct bt_pod_info *pod,
 	const struct bt_extended_node_claim *node_claim, struct bt_object **out_claim,
 	struct berth_error *err)
@@ -475,8 +467,6 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 			  BT_STR_ARG(claim.metadata.namespace_));
 }
 
-/* --- 14.5 --- */
-
 int bt_extended_patch_pod(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_extended_node_claim *node_claim,
 	struct bt_str claim_name, BT_UNUSED struct bt_arena *arena, struct berth_error *err)
@@ -507,8 +497,6 @@ int bt_extended_patch_pod(const struct bt_dynamic_resources *instance,
 			  "update pod %.*s/%.*s ExtendedResourceClaimStatus",
 			  BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
 }
-
-/* --- 14.6 --- */
 
 static int wrap_with_claim(
 	struct berth_error *err, const char *what, const struct bt_object_meta *meta)

@@ -17,8 +17,6 @@ static struct bt_status unresolvable(enum bt_reason reason)
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reason);
 }
 
-/* --- time limit --- */
-
 bool bt_dynamic_filter_is_over(void *context)
 {
 	struct bt_filter_limit *limit = context;
@@ -31,8 +29,6 @@ bool bt_dynamic_filter_is_over(void *context)
 	}
 	return limit->is_timed_out || limit->cycle->cancel_cause.length != 0;
 }
-
-/* --- one node --- */
 
 /** What its functions pass on. */
 struct node_question {
@@ -247,8 +243,6 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-/* --- Score --- */
-
 /** Place of a claim among those that the allocator was asked for. */
 static uint32_t place_in_choice(
 	const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index)
@@ -392,8 +386,6 @@ static struct bt_status unschedulable(enum bt_reason reason)
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, reason);
 }
 
-/* --- pod groups: step 4 --- */
-
 /** The claim of a group's entry; NULL: there is none that is the group's. */
 static int find_group_claim(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_group *group, const struct bt_pod_group_resource_claim *entry,
@@ -485,8 +477,6 @@ static struct bt_status unreserve_group(
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- the point --- */
 
 /** Steps 2 and 3; Success: nothing was done. */
 static struct bt_status free_claims(

@@ -26,8 +26,6 @@ struct demand_question {
 	struct bt_node_allocatable *demand;
 };
 
-/* --- 15.1 --- */
-
 struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_resource_claim *claim,
 	const struct bt_node_info *node, struct bt_arena *arena)
@@ -53,8 +51,6 @@ struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resou
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- 15.2: what the claims demand --- */
 
 static const struct bt_device *device_of(const struct demand_question *question,
 	const struct bt_device_request_allocation_result *result)
@@ -266,8 +262,6 @@ static int compare_statuses(const void *a, const void *b)
 	return bt_str_compare(left->resource_claim_name, right->resource_claim_name);
 }
 
-/* --- 15.2: does the node have it --- */
-
 static void set_statuses(struct bt_pod_status *status, const struct bt_node_allocatable *demand)
 {
 	status->node_allocatable_resource_claim_statuses.items = demand->statuses;
@@ -405,8 +399,6 @@ struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *in
 	}
 	return status;
 }
-
-/* --- 15.3 --- */
 
 void bt_dynamic_assume_status(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status)

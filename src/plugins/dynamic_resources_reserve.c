@@ -57,8 +57,6 @@ static bool retries_at_once(const struct binding *binding)
 	return writer != NULL && writer->retries_at_once;
 }
 
-/* --- how attempts end --- */
-
 /** The attempts failed; what was written is taken note of before that is reported. */
 static int fail(const struct binding *binding, int code, struct berth_error *err)
 {
@@ -111,8 +109,6 @@ static void set_base(const struct binding *binding, struct bt_object *object)
 	bt_cycle_state_keep(binding->cycle, object);
 	binding->claim->bind.base = object;
 }
-
-/* --- one attempt --- */
 
 /** The claim with the status to write. */
 static struct bt_resource_claim *reserved_claim(const struct binding *binding)
@@ -291,8 +287,6 @@ static int step_status(const struct binding *binding)
 	return 0;
 }
 
-/* --- around the attempts --- */
-
 static int step_start(const struct binding *binding)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
@@ -424,8 +418,6 @@ static int run_step(const struct binding *binding, struct berth_error *err)
 	return 0;
 }
 
-/* --- the point --- */
-
 /** Nothing is to be written for it. */
 static bool needs_no_binding(const struct binding *binding)
 {
@@ -503,8 +495,6 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 	return code == 0 ? BT_STATUS_OK : bt_status_from_error(cycle->arena, &err);
 }
 
-/* --- Reserve --- */
-
 /** One claim's devices are taken: others see them in use from now on. */
 static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index,
@@ -577,8 +567,6 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- Unreserve --- */
 
 /** What Reserve said is in flight is so no longer. Without a writer nothing comes from a watch:
  * what the cache was told to assume is all that there is. */

@@ -13,8 +13,6 @@ static struct bt_str group_name_of(const struct bt_pod *pod)
 	return bt_plugin_pod_group_name(&pod->spec);
 }
 
-/* --- resolve(pod) --- */
-
 /** Names that belong together in a pod's spec and status. */
 static const struct bt_pod_resource_claim_status *find_status(
 	const struct bt_pod *pod, struct bt_str name)
@@ -130,8 +128,6 @@ int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct
 	}
 	return 0;
 }
-
-/* --- bindings(pod) --- */
 
 static bool is_same_nullable(struct bt_str a, struct bt_str b)
 {

@@ -15,8 +15,6 @@ bool bt_dynamic_binds_conditions(const struct bt_plugin *plugin)
 		bt_plugin_gate(plugin, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS);
 }
 
-/* --- one claim --- */
-
 static const struct bt_allocated_device_status *find_device(const struct bt_resource_claim *claim,
 	const struct bt_device_request_allocation_result *result)
 {
@@ -123,8 +121,6 @@ bool bt_dynamic_is_timed_out(
 			instance->binding_timeout_ns <
 		instance->base.handle->now_ns;
 }
-
-/* --- all claims of a pod --- */
 
 /** Label values of status. */
 #define STATUS_SUCCESS "success"

@@ -37,8 +37,6 @@ enum {
 	DETAIL_EXISTING = 3,
 };
 
-/* --- tables and terms --- */
-
 /** A table with more sources than this, and one for so many domains, adds them up once. */
 #define SOURCES_MAX 16
 #define DOMAINS_PER_SOURCE 64
@@ -89,8 +87,6 @@ static void reset_tables(struct bt_affinity_tables *tables)
 	tables->entry_count = 0;
 	tables->touched = false;
 }
-
-/* --- counting --- */
 
 static int64_t *own_numbers(struct bt_affinity_table *table, struct bt_arena *arena)
 {
@@ -316,8 +312,6 @@ struct existing_sum {
 	int64_t fixed[BT_AFFINITY_GROUP__COUNT];   /* added to that */
 };
 
-/* --- counters --- */
-
 /**
  * Adds factor x the pods that match all the terms to the table. false: no counter is kept for such
  * terms.
@@ -396,8 +390,6 @@ static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct
 		index, groups, pod->namespace_, pod->labels, namespace_labels, add_hit, sum);
 	return true;
 }
-
-/* --- PreFilter --- */
 
 /** Where the effect of one pod on one node goes: into the counts, or into the changes on top. */
 struct count_target {
@@ -630,8 +622,6 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
 }
 
-/* --- Filter --- */
-
 static struct bt_status detail_status(uint32_t detail)
 {
 	if (detail == DETAIL_AFFINITY) {
@@ -702,8 +692,6 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 {
 	return detail_status(detail);
 }
-
-/* --- Filter over many nodes --- */
 
 /** What a domain's number says: true where the slots of the domain are to be rejected. */
 typedef bool (*judge_function)(int64_t number);
@@ -833,8 +821,6 @@ struct score_data {
 	bool counted;                      /* from counters, not by walking */
 	struct bt_affinity_tables weights; /* M */
 };
-
-/* --- PreScore --- */
 
 struct pre_score_run {
 	const struct affinity_plugin *instance;
@@ -1067,8 +1053,6 @@ static bool pre_score_skips(
 	return data != NULL && !data->weights.touched;
 }
 
-/* --- Score --- */
-
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
@@ -1120,8 +1104,6 @@ static void score_slots(struct bt_plugin *plugin, const void *data,
 	}
 }
 
-/* --- NormalizeScore --- */
-
 /** Division first, then multiplication, then truncation: section 3.9 says why that matters. */
 static int64_t normalized(int64_t score, int64_t low, int64_t difference)
 {
@@ -1172,8 +1154,6 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const
 		scores[i] = last_normalized;
 	}
 }
-
-/* --- cells --- */
 
 /** What a trait asks of a slot: its domain of a key that no two nodes share. */
 struct trait_source {
@@ -1575,8 +1555,6 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 		? BT_HINT_SCOPE_LABELS
 		: BT_HINT_SCOPE_NAMESPACE;
 }
-
-/* --- the rest --- */
 
 /* Existing pods can prefer any pod by its labels. */
 static struct bt_status sign(

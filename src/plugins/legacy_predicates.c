@@ -47,8 +47,6 @@ static const struct general_data *data_of(const struct bt_plugin *plugin,
 	return data != NULL ? data : compute_data(pod, cycle->arena);
 }
 
-/* --- PodFitsResources --- */
-
 /** Extended and left to an extender: managedResources with ignoredByScheduler. Spec 05b B4 (f). */
 static bool is_ignored(const struct bt_plugin *plugin, struct bt_str name)
 {
@@ -128,8 +126,6 @@ static struct bt_status filter_resources(struct bt_plugin *plugin, struct bt_cyc
 	return status.reason_count != 0 ? status : BT_STATUS_OK;
 }
 
-/* --- HostName --- */
-
 static bool name_matches(const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	struct bt_str wanted = bt_plugin_pod_spec(pod)->node_name;
@@ -147,8 +143,6 @@ static struct bt_status filter_host_name(BT_UNUSED struct bt_plugin *plugin,
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- host ports --- */
 
 static bool has_port_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node)
 {
@@ -203,8 +197,6 @@ static struct bt_status filter_port_numbers(struct bt_plugin *plugin, struct bt_
 	return BT_STATUS_OK;
 }
 
-/* --- MatchNodeSelector --- */
-
 static bool selector_matches(const struct bt_required_node_affinity *affinity,
 	const struct bt_node_info *node, struct bt_arena *arena)
 {
@@ -221,8 +213,6 @@ static struct bt_status filter_selector(struct bt_plugin *plugin, struct bt_cycl
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- GeneralPredicates --- */
 
 static struct bt_status filter_general(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
@@ -248,8 +238,6 @@ static struct bt_status filter_general(struct bt_plugin *plugin, struct bt_cycle
 	}
 	return status.reason_count != 0 ? status : BT_STATUS_OK;
 }
-
-/* --- tables --- */
 
 static const struct bt_event_registration resource_events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_SCALE_DOWN}, NULL},
@@ -331,8 +319,6 @@ const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
  * taints. Spec: 05b B1, B2.
  */
 
-/* --- cores: on the digest of state/node_table.h --- */
-
 /** The condition keeps pods away; *out_reason says why. */
 static bool condition_fails(char type, char status, enum bt_reason *out_reason)
 {
@@ -411,8 +397,6 @@ static bool is_best_effort(const struct bt_pod_info *pod)
 	return true;
 }
 
-/* --- CheckNodeCondition --- */
-
 static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
@@ -443,8 +427,6 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	status.reasons = reasons;
 	return status;
 }
-
-/* --- pressure --- */
 
 /** What a plugin checks: the condition and the reason when it is true. */
 static const struct pressure {
@@ -483,8 +465,6 @@ static struct bt_status filter_pressure(struct bt_plugin *plugin,
 	}
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, pressure->reason);
 }
-
-/* --- events: a node that passes now and did not before --- */
 
 static bool passes(const struct bt_plugin *plugin, const struct bt_node *node)
 {

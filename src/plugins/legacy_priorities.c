@@ -11,8 +11,6 @@
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
 
-/* --- cores --- */
-
 static int64_t least_requested(int64_t requested, int64_t capacity)
 {
 	if (capacity == 0 || requested > capacity) {
@@ -68,8 +66,6 @@ static int64_t mean(int64_t cpu_score, int64_t memory_score)
 	return bt_wrap_add(cpu_score, memory_score) / 2;
 }
 
-/* --- inputs --- */
-
 struct non_zero_request {
 	int64_t cpu_milli;
 	int64_t memory_bytes;
@@ -119,8 +115,6 @@ static struct non_zero_request total_request(const struct bt_plugin *plugin,
 		.memory_bytes = bt_wrap_add(node->non_zero_memory_bytes, request->memory_bytes),
 	};
 }
-
-/* --- Score --- */
 
 static struct bt_status score_least(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
@@ -178,8 +172,6 @@ static struct bt_status score_capacity_ratio(struct bt_plugin *plugin, struct bt
 		capacity_ratio(shape, total.memory_bytes, node->allocatable_memory_bytes));
 	return BT_STATUS_OK;
 }
-
-/* --- arguments of RequestedToCapacityRatioPriority: {shape: [{utilization, score}]} --- */
 
 #define RATIO_KIND_NAME "RequestedToCapacityRatioPriorityArgs"
 

@@ -25,8 +25,6 @@ static const struct service_affinity_plugin *service_affinity_of(const struct bt
 	return (const struct service_affinity_plugin *)(const void *)plugin;
 }
 
-/* --- services of a pod --- */
-
 /** The first service whose selector matches the labels. Spec 05 section 3.11. */
 struct service_search {
 	bool found;
@@ -63,8 +61,6 @@ static struct service_search find_service(
 	}
 	return search;
 }
-
-/* --- PreFilter --- */
 
 /** A pod that looks like the one to schedule. Texts live in the state or with whoever added the
  * pod. */
@@ -186,8 +182,6 @@ static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-/* --- Filter --- */
-
 static bool is_on_node(const struct matching_pod *pod, const struct bt_node_info *node)
 {
 	for (uint32_t i = 0; i < bt_node_info_pod_count(node); i++) {
@@ -263,8 +257,6 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- Score --- */
 
 static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
@@ -381,8 +373,6 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- instance --- */
 
 static int load_args(
 	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)

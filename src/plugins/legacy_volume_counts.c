@@ -84,8 +84,6 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 	return (struct volume_count_plugin *)(void *)plugin;
 }
 
-/* --- ids --- */
-
 static uint64_t stored_hash(const void *owner, uint32_t index)
 {
 	return ((const struct volume_ids *)owner)->list.items[index].hash;
@@ -173,8 +171,6 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 	return true;
 }
 
-/* --- limit --- */
-
 /** The regular expression ^[cmr]5.*|t3|z1d: machines of the newer kind attach fewer volumes. */
 static bool is_nitro_type(struct bt_str instance_type)
 {
@@ -214,8 +210,6 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 		? 25
 		: plugin->driver->default_limit;
 }
-
-/* --- PreFilter, Filter --- */
 
 /** The pod's own ids. */
 struct pre_filter_data {
@@ -279,8 +273,6 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		? bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_LEGACY_VOLUME_COUNT)
 		: BT_STATUS_OK;
 }
-
-/* --- instance --- */
 
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},

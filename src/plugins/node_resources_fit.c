@@ -19,8 +19,7 @@
 /* Shape points are written on a scale of 0 to 10. */
 #define CUSTOM_SCORE_SCALE 10
 
-/* --- scoring strategies, spec 05 sections 3.9, 11.5, 11.8 --- */
-
+/* Spec: 05 sections 3.9, 11.5, 11.8. */
 enum fit_strategy {
 	BT_FIT_LEAST_ALLOCATED,
 	BT_FIT_MOST_ALLOCATED,
@@ -549,8 +548,7 @@ static struct bt_status sign(
 	return bt_sign_requests(plugin, pod, out);
 }
 
-/* --- hints, spec 05 section 11.9 --- */
-
+/* Spec: 05 section 11.9. */
 static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
 {
 	const int64_t *value = bt_resource_find_scalar(resource, name);

@@ -49,8 +49,6 @@ static struct limits_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct limits_plugin *)(uintptr_t)plugin;
 }
 
-/* --- sets --- */
-
 static uint64_t unique_hash(const void *owner, uint32_t index)
 {
 	return ((const struct volume_set *)owner)->items.items[index].hash;
@@ -114,9 +112,8 @@ static int64_t set_count(const struct volume_set *set, struct bt_str driver)
 	return count;
 }
 
-/* --- volumes of a pod, spec 07b section 1.3 --- */
-
-/** Unlike VolumeBinding, any CSINode will do: its list of migrated plugins is not read. */
+/** Unlike VolumeBinding, any CSINode will do: its list of migrated plugins is not read.
+ * Spec: 07b section 1.3. */
 static bool is_migrated_here(enum bt_in_tree_driver driver, const struct bt_csi_node *csi_node)
 {
 	return driver != BT_IN_TREE__COUNT && csi_node != NULL && bt_in_tree_is_migrated(driver);
@@ -250,8 +247,6 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 	return 0;
 }
 
-/* --- limits and attachments --- */
-
 /** false: no limit. With several entries of the name the last one with a count holds. */
 static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, int64_t *out_limit)
 {
@@ -310,8 +305,6 @@ static void index_attachments(struct limits_plugin *instance)
 	instance->attachments_version = bt_object_store_version(store, BT_KIND_VOLUME_ATTACHMENT);
 	instance->attachments_known = true;
 }
-
-/* --- PreFilter, Filter --- */
 
 static bool has_counted_volumes(const struct bt_pod_spec *spec)
 {
@@ -471,8 +464,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
-/* --- hints, spec 07b section 1.8 --- */
-
+/* Spec: 07b section 1.8. */
 static int64_t count_or_0(const struct bt_csi_node *csi_node, struct bt_str driver)
 {
 	int64_t limit;
@@ -556,8 +548,6 @@ static enum bt_hint_scope hint_scope_of(BT_UNUSED struct bt_plugin *plugin,
 	return bt_str_equal(event->resource, attachment) ? BT_HINT_SCOPE_NAMESPACE
 							 : BT_HINT_SCOPE_SHAPE;
 }
-
-/* --- instance --- */
 
 static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin,

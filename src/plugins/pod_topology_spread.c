@@ -19,12 +19,11 @@
 /** Least count over no domain at all. */
 #define LOW_OF_NOTHING INT64_C(2147483647)
 
-/* --- constraints: the pod's own or the default ones, spec 06 sections 2.3 to 2.6 --- */
-
 /*
  * What the services and the owner of a pod select is the selector of default constraints. A
  * namespace may have thousands of services, so the selector is kept for pods that agree in
  * namespace, labels and owner until an object changes.
+ * Spec: 06 sections 2.3 to 2.6.
  */
 
 /** Selectors kept; a power of two. */
@@ -73,8 +72,6 @@ struct requirements {
 	uint32_t capacity;
 };
 
-/* --- selectors as conjunctions of requirements --- */
-
 static void add_requirement(struct requirements *list, const struct bt_requirement *requirement)
 {
 	if (list->count == list->capacity) {
@@ -119,8 +116,6 @@ static struct bt_selector requirements_selector(const struct requirements *list)
 {
 	return (struct bt_selector){.requirement_count = list->count, .requirements = list->items};
 }
-
-/* --- the selector of default constraints --- */
 
 static bool has_every_pair(const struct bt_str_map *labels, const struct bt_str_map *wanted)
 {
@@ -213,8 +208,6 @@ static void add_owner(
 	}
 }
 
-/* --- keeping it --- */
-
 static const struct bt_topology_spread_constraint system_defaults[2] = {
 	{.max_skew = 3,
 		.topology_key = BT_STR_INIT("kubernetes.io/hostname"),
@@ -223,8 +216,6 @@ static const struct bt_topology_spread_constraint system_defaults[2] = {
 		.topology_key = BT_STR_INIT("topology.kubernetes.io/zone"),
 		.when_unsatisfiable = BT_STR_INIT("ScheduleAnyway")},
 };
-
-/* --- constraints --- */
 
 bool bt_spread_has_action(
 	const struct bt_topology_spread_constraint *constraint, enum bt_spread_action action)
@@ -414,8 +405,6 @@ static int resolve_constraints(const struct spread_source *source, const struct 
 /* Matching pods by domain: by walking over the nodes, or from the kept counters. Spec: 06 sections
  * 2.5 and 2.6. */
 
-/* --- counting --- */
-
 /** Every topology key of the list is a label of the node. */
 static bool slot_has_all_keys(const struct bt_spread_list *list, uint32_t slot)
 {
@@ -462,8 +451,6 @@ static int64_t count_pods(const struct bt_state *state, const struct bt_selector
 	}
 	return count;
 }
-
-/* --- counters --- */
 
 /** The pod's affinity as far as eligibility reads it; NULL: it has none. */
 static const struct bt_pod_spec *affinity_of(const struct bt_spread_list *list,
@@ -558,8 +545,6 @@ static void table_own(struct bt_spread_table *table, struct bt_arena *arena)
 	}
 	*table = (struct bt_spread_table){.counts = counts, .size = table->size};
 }
-
-/* --- PreFilter --- */
 
 /** Whether a node counts depends on a constraint's two policies alone: asked once for each of them.
  * A pod may have any number of constraints, and of terms of its affinity. */
@@ -744,8 +729,6 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-/* --- Filter --- */
-
 int64_t bt_spread_count_at(
 	const struct bt_spread_filter_data *data, uint32_t index, uint32_t domain)
 {
@@ -855,9 +838,8 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	return detail_status(detail);
 }
 
-/* --- Filter over many nodes, spec 06 section 2.9 --- */
-
-/** Slots of a range that no earlier constraint has rejected are judged by domain. */
+/** Slots of a range that no earlier constraint has rejected are judged by domain.
+ * Spec: 06 section 2.9. */
 struct judged_constraint {
 	const struct bt_spread_filter_data *data;
 	uint32_t index;
@@ -986,9 +968,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return any;
 }
 
-/* --- Score, spec 06 sections 2.10 to 2.13 --- */
-
-/** What one soft constraint adds to a node's score. */
+/** What one soft constraint adds to a node's score. Spec: 06 sections 2.10 to 2.13. */
 struct spread_term {
 	const struct bt_label_column *column; /* NULL: no node has the key */
 	bool is_hostname;
@@ -1040,8 +1020,6 @@ double bt_spread_log(uint64_t value)
 	double half = 0.5 * f * f;
 	return k * high - ((half - (s * (half + r) + k * low)) - f);
 }
-
-/* --- PreScore --- */
 
 static bool is_hostname(const struct bt_spread_constraint *constraint)
 {
@@ -1190,8 +1168,6 @@ static bool prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	return !fails;
 }
 
-/* --- weights --- */
-
 /** The feasible nodes: each slot stands for one, or for as many as counts says. */
 struct feasible_nodes {
 	const uint32_t *slots;
@@ -1277,8 +1253,6 @@ static void weigh(
 	}
 }
 
-/* --- PreScore --- */
-
 static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
 {
@@ -1341,8 +1315,6 @@ static bool pre_score_skips(
 	return list.count == 0;
 }
 
-/* --- Score --- */
-
 static int64_t score_slot(const struct score_data *data, uint32_t slot)
 {
 	double sum = 0;
@@ -1397,8 +1369,6 @@ static void score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
 		scores[i] = score_slot(data, slots[i]);
 	}
 }
-
-/* --- NormalizeScore --- */
 
 /** Bounds of the raw scores of nodes that are not ignored. */
 struct score_bounds {
@@ -1456,8 +1426,6 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 			: normalized(&bounds, scores[i]);
 	}
 }
-
-/* --- cells --- */
 
 /** What a trait of a counter names beside the counter. */
 enum trait_kind {
@@ -1597,10 +1565,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	return true;
 }
 
-/* --- hints, spec 06 section 2.15 --- */
-
-/* Pods. */
-
+/* Spec: 06 section 2.15. */
 static bool is_involved(const struct bt_pod_info *pod, const struct bt_pod *other)
 {
 	return other == NULL || bt_str_equal(other->metadata.uid, pod->uid) ||
@@ -1680,8 +1645,6 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
-
-/* Nodes. */
 
 static bool has_all_keys(const struct bt_spread_list *hard, const struct bt_node *node)
 {
@@ -1784,8 +1747,6 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 		? BT_HINT_SCOPE_NAMESPACE
 		: scope;
 }
-
-/* --- the rest --- */
 
 static bool never_signs(const struct bt_plugin *plugin)
 {

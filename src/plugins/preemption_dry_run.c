@@ -113,8 +113,6 @@ static bool note_nomination(void *context, BT_UNUSED const struct bt_pod_info *p
 	return false;
 }
 
-/* --- one node --- */
-
 static struct bt_status remove_pod(struct trial *trial, const struct bt_pod_info *pod)
 {
 	struct dry_run *run = trial->run;
@@ -411,8 +409,6 @@ struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	run.given = node;
 	return find_victims(&run, node->slot, out);
 }
-
-/* --- all nodes --- */
 
 /** Candidates in two lists of at most limit each, and the errors met on the way. */
 struct findings {

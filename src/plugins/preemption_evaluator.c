@@ -210,8 +210,6 @@ static void note_ignored(
 	}
 }
 
-/* --- question and answer --- */
-
 /** The pods that an opinion names; the node must be known and have them. */
 static int read_opinion(const struct bt_state *state, const struct bt_preemption_extender *extender,
 	const struct bt_preemption_opinion *opinion, struct bt_arena *arena,
@@ -381,8 +379,6 @@ void bt_evaluator_finish(struct bt_evaluator *evaluator)
 	bt_dry_run_memos_finish(&evaluator->memos);
 }
 
-/* --- eligibility --- */
-
 static bool has_terminating_victim(
 	const struct bt_evaluator *evaluator, const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -429,8 +425,6 @@ struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *ev
 	return BT_STATUS_OK;
 }
 
-/* --- candidates --- */
-
 uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint32_t node_count)
 {
 	int64_t enough = (int64_t)node_count * evaluator->min_candidates_percentage / 100;
@@ -440,8 +434,6 @@ uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint3
 	}
 	return enough < node_count ? (uint32_t)enough : node_count;
 }
-
-/* --- the attempt --- */
 
 static struct bt_post_filter_result nominate(struct bt_str node_name)
 {

@@ -219,9 +219,7 @@ static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator
 				evaluator->hooks.context, slot, victim, preemptor));
 }
 
-/* --- Importance of pods, and sorting by it. Spec: 08 section 3.1, 01 section 5.13. --- */
-
-/** a and b: whatever the caller sorts. */
+/** a and b: whatever the caller sorts. Spec: 08 section 3.1, 01 section 5.13. */
 typedef bool (*bt_more_important)(const void *context, uint32_t a, uint32_t b);
 
 /**
@@ -248,11 +246,10 @@ static inline bool bt_is_more_important(
 void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_more_important more_important, const void *context);
 
-/* --- Preemption for a pod group, anywhere in the cluster. Spec: 08 section 14. --- */
-
 /**
  * pods: the group's pods of this cycle, at least one. Success: victims are on their way out. The
  * snapshot is left as the last trial made it.
+ * Spec: 08 section 14.
  */
 struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 	struct bt_arena *arena, const struct bt_pod_group *group,

@@ -8,8 +8,6 @@
 #include "framework/waiting_pods.h"
 #include "plugins/common_plugin.h"
 
-/* --- one victim --- */
-
 static void eviction_init_victim(
 	const struct bt_eviction *eviction, uint32_t pod_id, struct bt_victim *out)
 {
@@ -99,8 +97,6 @@ static bool eviction_stop_in_memory(
 	bt_strbuf_finish(&cause);
 	return stopped;
 }
-
-/* --- synchronous form --- */
 
 /** 0, or the first error. A victim that is gone is no error, and no event is sent about it. */
 static int evict_now(
@@ -253,8 +249,6 @@ void bt_preemption_executor_finish(struct bt_preemption_executor *executor)
 	bt_map_finish(&executor->by_uid);
 	bt_map_finish(&executor->by_serial);
 }
-
-/* --- asynchronous form --- */
 
 static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_t serial)
 {
@@ -501,8 +495,6 @@ void bt_preemption_complete(struct bt_preemption_executor *executor, uint64_t id
 	}
 }
 
-/* --- both forms --- */
-
 struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
 	uint32_t victim_count, struct bt_arena *arena)
@@ -563,8 +555,6 @@ struct bt_status bt_prepare_candidate_for_pod(struct bt_preemption_executor *exe
 
 	return bt_prepare_candidate(executor, &preemptor, node_name, victims, victim_count, arena);
 }
-
-/* --- is it over --- */
 
 static bool last_victim_is_pending(
 	const struct bt_preemption_executor *executor, const struct bt_preemption_pod *victim)

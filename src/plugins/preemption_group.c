@@ -40,8 +40,6 @@ static uint64_t unit_hash(const void *owner, uint32_t value)
 	return group_hash(meta->namespace_, meta->name);
 }
 
-/* --- units --- */
-
 static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_group *group)
 {
 	uint64_t hash = group_hash(group->metadata.namespace_, group->metadata.name);
@@ -96,8 +94,6 @@ static bool breaks_budget(struct attempt *attempt, const struct unit *unit)
 	}
 	return false;
 }
-
-/* --- trials --- */
 
 static struct bt_status move_unit(struct attempt *attempt, const struct unit *unit,
 	int (*move)(void *context, uint32_t pod_id, struct berth_error *err))

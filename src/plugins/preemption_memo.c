@@ -7,8 +7,6 @@
 /** Victims remembered for each node, on average, before all is forgotten. */
 #define VICTIMS_PER_SLOT 16
 
-/* --- lowest priorities --- */
-
 void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest)
 {
 	bt_vec_finish(&lowest->by_slot);
@@ -81,8 +79,6 @@ int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest)
 {
 	return lowest_of(lowest->by_block.items, lowest->by_block.count);
 }
-
-/* --- dry runs --- */
 
 static void forget(struct bt_dry_run_memo *memo)
 {

@@ -188,8 +188,7 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 
 /* Writing what was assumed, and waiting for the volume controllers. Spec: 07 section 9. */
 
-/* --- writes, spec 07 section 9.1 --- */
-
+/* Spec: 07 section 9.1. */
 static int write_volume(struct bt_real_binder *binder, struct bt_static_binding *binding,
 	struct bt_arena *arena, struct bt_str *out_version, struct berth_error *err)
 {
@@ -267,9 +266,7 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 	return 0;
 }
 
-/* --- check, spec 07 section 9.3 --- */
-
-/** What one check looks at. */
+/** What one check looks at. Spec: 07 section 9.3. */
 struct check {
 	struct bt_real_binder *binder;
 	struct bt_str node_name;
@@ -408,8 +405,7 @@ static int check_provision(const struct check *check,
 	return 0;
 }
 
-/* --- polling, spec 07 section 9.2 --- */
-
+/* Spec: 07 section 9.2. */
 #define SECOND_NS INT64_C(1000000000)
 
 /** *out_bound: false = not yet. */
@@ -524,8 +520,6 @@ static int binder_bind_pod_volumes(struct bt_volume_binder *base, const struct b
 	return code;
 }
 
-/* --- affinity --- */
-
 struct bt_volume_affinity bt_volume_affinity_parse(
 	const struct bt_node_selector *required, struct bt_arena *arena)
 {
@@ -582,8 +576,6 @@ int bt_volume_affinity_for_node(const struct bt_persistent_volume *volume,
 	*out_affinity = bt_volume_affinity_parse(required, arena);
 	return 0;
 }
-
-/* --- volumes by class --- */
 
 static int compare_class_volumes(const void *a, const void *b)
 {
@@ -678,8 +670,6 @@ bool bt_volume_is_for_claim(
 		bt_str_equal(reference->namespace_, claim->metadata.namespace_) &&
 		(reference->uid.length == 0 || bt_str_equal(reference->uid, claim->metadata.uid));
 }
-
-/* --- the binder --- */
 
 static void destroy(struct bt_volume_binder *base)
 {

@@ -68,8 +68,6 @@ static const struct bt_quantity *request_of(const struct bt_persistent_volume_cl
 	return request != NULL ? request : &zero_quantity;
 }
 
-/* --- order and repeats --- */
-
 struct claim_place {
 	const struct bt_persistent_volume_claim *claim;
 	uint32_t position;
@@ -128,8 +126,6 @@ static void claim_firsts(const struct bt_persistent_volume_claim *const *claims,
 			repeats ? out_first[places[i - 1].position] : places[i].position;
 	}
 }
-
-/* --- candidates --- */
 
 /** Rules d, e and f: they hold for volumes reserved for the claim, too. */
 static bool is_compatible(
@@ -506,8 +502,7 @@ struct cycle_work {
 	uint32_t *rest;
 };
 
-/* --- spec 07 section 6 --- */
-
+/* Spec: 07 section 6. */
 int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_pod_volume_claims *out_claims, struct berth_error *err)
 {
@@ -565,9 +560,8 @@ int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct 
 	return 0;
 }
 
-/* --- spec 07 section 7.2 --- */
-
-/** The affinity as the node sees it, worked out for the first node of its kind. */
+/** The affinity as the node sees it, worked out for the first node of its kind.
+ * Spec: 07 section 7.2. */
 static const struct affinity_variant *variant_of(
 	struct bound_volume *bound, const struct bt_csi_node *csi_node, struct bt_arena *arena)
 {
@@ -626,8 +620,7 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 	return 0;
 }
 
-/* --- spec 07 section 7.1 --- */
-
+/* Spec: 07 section 7.1. */
 static struct cycle_work *make_work(
 	const struct bt_pod_volume_claims *claims, struct bt_arena *arena)
 {

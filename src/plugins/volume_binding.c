@@ -119,8 +119,7 @@ static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t 
 	return bt_trunc_to_i64(round((double)sum / (double)uses.count));
 }
 
-/* --- hints, spec 07 section 12 --- */
-
+/* Spec: 07 section 12. */
 static bool same_term(
 	const struct bt_topology_selector_term *a, const struct bt_topology_selector_term *b)
 {
@@ -304,8 +303,6 @@ static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_
 	return !bt_pod_has_claims(bt_plugin_pod_spec(pod));
 }
 
-/* --- PreFilter --- */
-
 static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 {
 	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
@@ -392,8 +389,6 @@ static void count_failure(const struct volume_binding_plugin *instance, const ch
 	bt_metrics_volume_stage_failed(bt_handle_metrics(instance->base.handle), stage);
 }
 
-/* --- Filter --- */
-
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -446,8 +441,6 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
-/* --- Score --- */
-
 static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
@@ -478,8 +471,6 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- Reserve, PreBind --- */
 
 static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
@@ -576,8 +567,6 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 	}
 	return BT_STATUS_OK;
 }
-
-/* --- instance --- */
 
 void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_binder *binder)
 {

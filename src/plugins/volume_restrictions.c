@@ -39,8 +39,7 @@ struct restrictions_data {
 	int64_t in_use; /* n: how many of them others use; may be negative in what-if runs */
 };
 
-/* --- disks, spec 07b section 2.2 --- */
-
+/* Spec: 07b section 2.2. */
 static int compare_disks(const struct disk *a, const struct disk *b)
 {
 	int order = (int)a->kind - (int)b->kind;
@@ -176,8 +175,7 @@ static bool pod_conflicts(const struct disk_list *disks, const struct bt_pod_spe
 	return false;
 }
 
-/* --- ReadWriteOncePod, spec 07b section 2.3 --- */
-
+/* Spec: 07b section 2.3. */
 static bool contains(const struct restrictions_data *data, struct bt_str claim_name)
 {
 	for (uint32_t i = 0; i < data->exclusive_count; i++) {
@@ -321,8 +319,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 				: BT_STATUS_OK;
 }
 
-/* --- hints, spec 07b section 2.6 --- */
-
+/* Spec: 07b section 2.6. */
 static bool share_claim(const struct bt_pod_spec *a, const struct bt_pod_spec *b)
 {
 	for (uint32_t i = 0; i < a->volumes.count; i++) {

@@ -102,8 +102,6 @@ bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_eve
 	return queue->events.items[bt_queue_event_index(queue, event)].is_of_interest;
 }
 
-/* --- names --- */
-
 struct bt_str bt_queue_rejector_name(
 	const struct bt_queue *queue, uint32_t profile, uint32_t rejector)
 {
@@ -134,8 +132,6 @@ uint32_t bt_queue_find_rejector(const struct bt_queue *queue, uint32_t profile, 
 	plugin = bt_framework_find_plugin(queue->profiles->frameworks.items[profile], name);
 	return plugin != NULL ? plugin->index : BT_REJECTOR__COUNT;
 }
-
-/* --- counters --- */
 
 void bt_queue_for_each_label(const struct bt_queue *queue,
 	void (*visit)(void *context, const struct bt_queue_event_counters *counters), void *context)

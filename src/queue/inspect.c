@@ -124,8 +124,6 @@ int64_t bt_queue_unschedulable_pods(
 	return queue->unschedulable_gauge[profile * BT_REJECTOR__COUNT + rejector];
 }
 
-/* --- invariants --- */
-
 static const char *check_entry(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	const struct bt_heap *heap;

@@ -190,8 +190,6 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 	return ask(&pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
 }
 
-/* --- the pass --- */
-
 /** Only a record with the uid's hash is woken for it. */
 static bool is_checked(
 	const struct move_pass *pass, const struct bt_queue_group *group, uint32_t entry_id)

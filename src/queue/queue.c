@@ -22,8 +22,6 @@ int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_ent
 	return entry->backoff_expiration_ns;
 }
 
-/* --- order --- */
-
 static bool queue_sorts_before(const void *owner, uint32_t a, uint32_t b)
 {
 	const struct bt_queue *queue = owner;
@@ -49,8 +47,6 @@ static struct heap_key active_key(const struct bt_queue *queue, const struct bt_
 	}
 	return (struct heap_key){-(int64_t)entry->pod.priority, entry->timestamp_ns};
 }
-
-/* --- in and out --- */
 
 static void came_in(struct bt_queue *queue, struct bt_queue_entry *entry, enum bt_queue_place place)
 {
@@ -400,8 +396,6 @@ void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 	add_record(queue, pod, BT_EVENT_POD_ADD, now_ns);
 }
 
-/* --- update --- */
-
 static void swap_pod(struct bt_queue *queue, struct bt_queue_entry *entry,
 	const struct bt_pod *old_pod, struct bt_object *new_pod)
 {
@@ -513,8 +507,6 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod)
 	bt_queue_take_out(queue, entry);
 	bt_queue_entry_destroy(queue, entry);
 }
-
-/* --- attempts --- */
 
 static bool is_duplicate(struct bt_queue *queue, struct bt_queue_entry *entry)
 {

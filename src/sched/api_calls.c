@@ -29,8 +29,6 @@ const char *bt_api_call_type_name(enum bt_api_call_type type)
 	return "pod_binding";
 }
 
-/* --- calls --- */
-
 static struct bt_api_call *create(enum bt_api_call_type type, struct bt_object *pod)
 {
 	struct bt_api_call *call = BT_NEW(struct bt_api_call);
@@ -128,8 +126,6 @@ bool bt_api_call_is_no_op(const struct bt_api_call *call)
 	return !call->has_condition || has_condition(pod, &call->condition);
 }
 
-/* --- entries --- */
-
 static uint32_t find(const struct bt_api_calls *calls, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
@@ -213,8 +209,6 @@ static void let_go(struct bt_api_calls *calls, struct bt_api_call *call)
 		destroy(call);
 	}
 }
-
-/* --- the queue --- */
 
 void bt_api_calls_init(struct bt_api_calls *calls, const struct bt_api_calls_observer *observer)
 {
@@ -387,8 +381,6 @@ const struct bt_api_call *bt_api_calls_find(const struct bt_api_calls *calls, st
 
 	return id != NONE ? calls->entries.items[id].stored : NULL;
 }
-
-/* --- the check --- */
 
 static const char *find_flaw(const struct bt_api_calls *calls, uint32_t *out_waiting)
 {

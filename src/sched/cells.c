@@ -243,8 +243,6 @@ static struct cell_share scan_children(
 	return share;
 }
 
-/* Filling. */
-
 void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local)
 {
 	BT_ASSERT(!cells->is_filled && position < cells->position_count);
@@ -319,8 +317,6 @@ void bt_cells_filled(struct bt_cells *cells)
 	cells->is_filled = true;
 }
 
-/* Changes. */
-
 /*
  * One position gave `before` to its cell and gives `after`; members changes by `joined` (1, 0 or,
  * wrapped, -1). A block is scanned only where its last best child fell.
@@ -382,8 +378,6 @@ void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int
 		cells->vacant[from / 64] |= UINT64_C(1) << from % 64;
 	}
 }
-
-/* Reading. */
 
 uint32_t bt_cells_count(const struct bt_cells *cells)
 {

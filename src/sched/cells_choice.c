@@ -54,8 +54,6 @@ static void begin_search(struct cell_search *search, const struct bt_cells *cell
 	}
 }
 
-/* Ties. */
-
 static uint64_t ties_by_marks(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
@@ -214,8 +212,6 @@ uint32_t bt_cells_nth_tie(
 	}
 	return node;
 }
-
-/* Ranks among the feasible. */
 
 /* Few cells are counted: the feasible ones or the others, whichever are fewer. */
 static void begin_ranks(struct cell_search *search, const struct bt_cells_choice *choice)

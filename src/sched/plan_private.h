@@ -77,8 +77,6 @@ struct bt_slot_range bt_parts_range(const struct bt_parts *parts, uint32_t part)
 void bt_parts_run(
 	const struct bt_parts *parts, void (*job)(void *argument, uint32_t part), void *argument);
 
-/* --- cells (plan_cells.c) --- */
-
 /**
  * The nodes by position in the snapshot's list, in cells by the plan and these traits. The plan's
  * verdicts are valid, its scores too unless fewer than two nodes are feasible. NULL: not worth it

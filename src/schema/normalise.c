@@ -27,8 +27,6 @@ static void mark_seen(struct members *members, uint32_t place)
 	members->seen[place / 64] |= UINT64_C(1) << place % 64;
 }
 
-/* --- reports --- */
-
 static void append_path(const struct bt_normalise_at *at, struct bt_strbuf *out)
 {
 	if (at->up != NULL) {
@@ -61,8 +59,6 @@ static void report(struct bt_normalise *run, const char *what, const struct bt_n
 	run->problem_count += run->watcher->take(run->watcher->context, &problem);
 	bt_strbuf_finish(&path);
 }
-
-/* --- values --- */
 
 static int take_message(struct bt_normalise *run, const struct bt_schema_message *message,
 	const struct bt_normalise_at *at, struct bt_json_value *object);
@@ -112,8 +108,6 @@ static int take_list(struct bt_normalise *run, const struct bt_schema_field *fie
 	}
 	return 0;
 }
-
-/* --- maps --- */
 
 struct entry {
 	struct bt_str name;
@@ -190,8 +184,6 @@ static int take_map(struct bt_normalise *run, const struct bt_schema_field *fiel
 	drop_repeated(run, at, value);
 	return 0;
 }
-
-/* --- messages --- */
 
 static int take_field(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value)
@@ -357,8 +349,6 @@ static int take_message(struct bt_normalise *run, const struct bt_schema_message
 	return add_missing(run, &members, message, &at, 0);
 }
 
-/* --- custom resources --- */
-
 static int drop_nulls(struct bt_json_value *value, uint32_t depth, struct berth_error *err)
 {
 	uint32_t kept = 0;
@@ -398,8 +388,6 @@ static int take_custom(struct bt_normalise *run, struct bt_json_value *object)
 	}
 	return code;
 }
-
-/* --- from outside --- */
 
 /* Problems as texts, each once. */
 struct texts {

@@ -7,8 +7,6 @@
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 
-/* --- Go's words for a value of the wrong type --- */
-
 static const char *scalar_name(const struct bt_schema_field *field)
 {
 	switch ((enum bt_schema_type)field->type) {
@@ -100,8 +98,6 @@ int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field
 	bt_strbuf_finish(&text);
 	return code;
 }
-
-/* --- canonical forms --- */
 
 static void set_text(struct bt_normalise *run, struct bt_json_value *value)
 {
@@ -249,8 +245,6 @@ int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *
 	}
 	return fits ? 0 : bt_normalise_mismatch(run, field, true, at, value);
 }
-
-/* --- zero values --- */
 
 void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_value *value)
 {

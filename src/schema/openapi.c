@@ -29,8 +29,6 @@ struct schemas {
 	uint8_t *reached; /* by index of the message; owned */
 };
 
-/* --- members --- */
-
 static void write_pair(struct bt_json_writer *writer, const char *name, const char *value)
 {
 	bt_json_write_name_c(writer, name);
@@ -48,8 +46,6 @@ static void open_array(struct bt_json_writer *writer, const char *name)
 	bt_json_write_name_c(writer, name);
 	bt_json_begin_array(writer);
 }
-
-/* --- which schemas --- */
 
 static void add_schemas(
 	struct schemas *schemas, const struct bt_schema_message *message, bool listed)
@@ -75,8 +71,6 @@ static void add_schemas(
 		}
 	}
 }
-
-/* --- names --- */
 
 /* "core/v1" and "Pod" give io.k8s.api.core.v1.Pod. */
 static void append_name(const struct bt_schema_message *message, bool list, struct bt_strbuf *out)
@@ -117,8 +111,6 @@ static void write_ref(const struct schemas *schemas, const struct bt_schema_mess
 	bt_json_end_object(writer);
 	bt_strbuf_finish(&name);
 }
-
-/* --- one value --- */
 
 static void write_type(struct bt_json_writer *writer, const char *type, const char *format)
 {
@@ -209,8 +201,6 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 	}
 }
 
-/* --- one field --- */
-
 static void write_list_type(const struct bt_schema_field *field, struct bt_json_writer *writer)
 {
 	if (field->list_keys != NULL) {
@@ -282,8 +272,6 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 	}
 	bt_json_end_object(writer);
 }
-
-/* --- one message --- */
 
 static void write_type_members(struct bt_json_writer *writer)
 {
@@ -405,8 +393,6 @@ static void write_list_message(const struct schemas *schemas,
 	write_kinds(message, true, writer);
 }
 
-/* --- the schemas of values that are no messages --- */
-
 static void write_scalar(
 	struct bt_json_writer *writer, const char *name, const char *type, const char *format)
 {
@@ -467,8 +453,6 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 	write_scalar(writer, DURATION_NAME, "string", NULL);
 	write_scalar(writer, RAW_JSON_NAME, "object", NULL);
 }
-
-/* --- custom kinds --- */
 
 /* com.example.v1.Widget of example.com/v1 */
 static void append_custom_name(
@@ -657,8 +641,6 @@ void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES
 	(void)snprintf(out_hash, BT_OPENAPI_HASH_BYTES, "%016" PRIX64, hash);
 }
 
-/* --- resources --- */
-
 static bool is_of(
 	const struct bt_openapi_resource *resource, struct bt_str group, struct bt_str version)
 {
@@ -713,8 +695,6 @@ static void append_path(
 			out, bt_str_sub(resource->name, length, resource->name.length));
 	}
 }
-
-/* --- operations --- */
 
 static void write_parameter(struct document *document, const char *name, const char *in)
 {
@@ -881,8 +861,6 @@ static void write_resource(struct document *document, const struct bt_openapi_re
 	write_path(document, resource, SCOPE_ITEM);
 }
 
-/* --- documents --- */
-
 static void begin_document(struct document *document, bool version2, struct bt_strbuf *out)
 {
 	struct bt_json_writer *writer = &document->writer;
@@ -997,8 +975,6 @@ void bt_openapi_v3_index(
 	bt_json_end_object(&writer);
 	bt_json_end_object(&writer);
 }
-
-/* --- the protobuf of version 2: numbers of gnostic's OpenAPIv2.proto --- */
 
 enum {
 	DOCUMENT_SWAGGER = 1,

@@ -31,8 +31,6 @@ static int wrong_type(
 		"proto: wrong wireType = %u for field %s", (unsigned)wire_type, field->name);
 }
 
-/* --- the messages that are scalars in JSON --- */
-
 /* Fields 1 to 3 of a small message; the others are passed over. */
 struct small {
 	uint64_t numbers[4];
@@ -178,8 +176,6 @@ static int decode_string_list(
 	}
 	return 0;
 }
-
-/* --- values --- */
 
 static bool is_varint(const struct bt_schema_field *field)
 {
@@ -339,8 +335,6 @@ static int decode_entry(struct decoder *decoder, const struct bt_schema_field *f
 	bt_json_append_member(decoder->arena, map, key, value);
 	return code;
 }
-
-/* --- messages --- */
 
 /* The field of a number, or NULL; *hint is where the last one was found. Numbers mostly ascend. */
 static const struct bt_schema_field *find_number(

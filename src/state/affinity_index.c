@@ -10,8 +10,6 @@
 #define CHANGES_OF_LABELS (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
 #define CHANGES_OF_PODS (BT_CHANGE_AFFINITY_PODS | BT_CHANGE_EXISTENCE)
 
-/* --- groups --- */
-
 static void add_terms(struct bt_affinity_index *index, struct owner_group *group,
 	const struct bt_affinity_term_list *list, enum bt_affinity_group kind,
 	struct bt_str owner_namespace)
@@ -94,8 +92,6 @@ static void drop_group(struct bt_affinity_index *index, uint32_t id)
 	bt_vec_push(&index->free_groups, id);
 }
 
-/* --- slots: sums --- */
-
 static void add_to_term(struct bt_affinity_index *index, const struct group_term *term,
 	uint32_t domain, int64_t pods)
 {
@@ -176,8 +172,6 @@ static void sum_stale_keys(struct bt_affinity_index *index)
 	}
 }
 
-/* --- slots: pods --- */
-
 static struct touched_group *touch_group(struct bt_affinity_index *index, uint32_t id)
 {
 	struct owner_group *group = &index->groups.items[id];
@@ -245,8 +239,6 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 	index->unlisted_count -= list->unlisted;
 	list->unlisted = unlisted;
 }
-
-/* --- keeping up --- */
 
 static struct bt_affinity_index *create_index(struct bt_state *state)
 {
@@ -328,8 +320,6 @@ bool bt_affinity_index_has_unlisted(const struct bt_affinity_index *index)
 	return index->unlisted_count != 0;
 }
 
-/* --- memory --- */
-
 static void destroy_index(struct bt_affinity_index *index)
 {
 	bt_affinity_index_finish_terms(index);
@@ -379,8 +369,6 @@ size_t bt_affinity_index_memory_bytes(const struct bt_state *state)
 	}
 	return bytes;
 }
-
-/* --- the rebuild twin --- */
 
 static bool same_tally(const struct bt_domain_tally *a, const struct bt_domain_tally *b,
 	const struct bt_label_column *column)

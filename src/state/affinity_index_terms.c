@@ -13,8 +13,6 @@
 /** A term is listed under so many values or namespaces at most. */
 #define LISTS_MAX 8
 
-/* --- topology keys --- */
-
 static struct bt_str owned_text(struct bt_str text)
 {
 	char *copy = BT_NEW_ARRAY(char, text.length + 1);
@@ -146,8 +144,6 @@ static void unref_key(struct bt_affinity_index *index, uint32_t id)
 	bt_vec_push(&index->free_keys, id);
 }
 
-/* --- lists of terms --- */
-
 static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group group,
 	uint64_t key_text_hash, uint64_t value_hash)
 {
@@ -226,8 +222,6 @@ static uint32_t requirement_rank(const struct bt_requirement *requirement)
 	}
 	return requirement->operator_ == BT_SELECTOR_EXISTS ? LISTS_MAX + 1 : UINT32_MAX;
 }
-
-/* --- terms --- */
 
 static struct indexed_term *create_term(const struct bt_affinity_term *source,
 	enum bt_affinity_group group, struct bt_str owner_namespace, struct bt_str identity)
@@ -364,8 +358,6 @@ uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 		: add_term(index, create_term(term, group, owner_namespace, identity));
 }
 
-/* --- questions --- */
-
 /** What a search hands from list to list. */
 struct search {
 	const struct bt_affinity_index *index;
@@ -450,8 +442,6 @@ void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t grou
 		}
 	}
 }
-
-/* --- memory --- */
 
 void bt_affinity_index_finish_terms(struct bt_affinity_index *index)
 {

@@ -8,8 +8,6 @@
 /** Buckets of a histogram; domains with as many pods or more are looked at one by one. */
 #define BUCKETS_MAX 4096U
 
-/* --- histogram --- */
-
 static void count_bucket(struct domain_histogram *histogram, uint32_t pods, bool more)
 {
 	uint32_t step = more ? 1 : UINT32_MAX;
@@ -103,8 +101,6 @@ static void domain_counter_leave(struct bt_domain_counter *counter, uint32_t dom
 	}
 }
 
-/* --- the least --- */
-
 /** By looking at the domains with at least `from` pods. */
 static void scan(struct bt_domain_counter *counter, uint32_t from)
 {
@@ -163,8 +159,6 @@ static void domain_counter_find_extremes(struct bt_domain_counter *counter)
 }
 
 /* Which pods a domain counter counts, and how it follows pods and nodes. */
-
-/* --- which pods count --- */
 
 static bool counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_)
 {
@@ -240,8 +234,6 @@ static uint32_t count_slot(
 	}
 	return count;
 }
-
-/* --- catching up --- */
 
 static void count_set(struct bt_domain_counter *counter, const struct bt_state *state,
 	const struct bt_pod_index *index, uint32_t set_id)

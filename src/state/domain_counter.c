@@ -86,8 +86,6 @@ const struct bt_label_column *bt_state_label_column(struct bt_state *state, stru
 		: NULL;
 }
 
-/* --- the question --- */
-
 static int compare_symbols(const void *a, const void *b)
 {
 	uint32_t x = ((const bt_sym *)a)->id;
@@ -144,8 +142,6 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 	counter->eligibility = bt_eligibility_ref(&counters->eligibilities, &spec->nodes);
 	return counter;
 }
-
-/* --- keeping them --- */
 
 static void unlink_counter(struct bt_domain_counters *counters, struct bt_domain_counter *counter)
 {

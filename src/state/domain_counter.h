@@ -24,8 +24,6 @@
 #include "api/selector.h"
 #include "state/state.h"
 
-/* --- which nodes count --- */
-
 /*
  * The node side of counting by domain: which nodes count, and in which domain of a topology key.
  * Counters of different pods share it; it changes when nodes change, never for pods. Spec: 06
@@ -135,8 +133,6 @@ uint32_t bt_eligibility_judge(struct bt_eligibility_table *table, struct bt_stat
 /** The question as bytes; equal exactly when the questions are. */
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec);
 
-/* --- sparse arrays --- */
-
 /*
  * An array of counts most of which may be 0, for readers that ask for many: pages of 64, those
  * without a count are not there. Reading costs one look into the directory. At 500,000 entries an
@@ -172,8 +168,6 @@ void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size);
 uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index);
 /** Directory and pages. */
 size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts);
-
-/* --- counters --- */
 
 /** Pods of some namespaces that a selector matches. */
 struct bt_counted_term {

@@ -12,8 +12,6 @@
 #define REPAIR_SHARE 4
 #define CHANGES_OF_INTEREST (BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE)
 
-/* --- the table --- */
-
 void bt_eligibility_table_init(struct bt_eligibility_table *table)
 {
 	*table = (struct bt_eligibility_table){0};
@@ -30,8 +28,6 @@ void bt_eligibility_table_finish(struct bt_eligibility_table *table)
 	bt_strbuf_finish(&table->key);
 	bt_free(table->changed_slots);
 }
-
-/* --- the question --- */
 
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec)
 {
@@ -133,8 +129,6 @@ void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibil
 	bt_free(eligibility->moves);
 	bt_free(eligibility);
 }
-
-/* --- judging nodes --- */
 
 /** Columns of the topology key and of the labels, in this order. */
 static const struct bt_label_column *const *find_columns(struct bt_eligibility_table *table,

@@ -48,8 +48,6 @@ void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, 
 	};
 }
 
-/* --- overlay --- */
-
 /** A list with memory of its own, as much as list_push expects. */
 #define list_copy(list, arena_) \
 	do { \
@@ -295,8 +293,6 @@ int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
 		"no corresponding pod %.*s in pods of node %.*s", BT_STR_ARG(pod->name),
 		BT_STR_ARG(bt_node_info_name(info)));
 }
-
-/* --- reading --- */
 
 struct bt_str bt_node_info_name(const struct bt_node_info *info)
 {

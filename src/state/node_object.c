@@ -131,8 +131,6 @@ void bt_node_conditions_digest(const struct bt_node_status *status, struct bt_st
 	}
 }
 
-/* --- allocatable --- */
-
 static uint32_t write_amount(
 	struct bt_node_table *table, int64_t *column, uint32_t slot, int64_t value)
 {
@@ -192,8 +190,6 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 	differing += set_scalars(table, slot, &allocatable);
 	return differing;
 }
-
-/* --- labels --- */
 
 /** Most updates of a node change next to nothing: comparing texts is cheaper than finding them. */
 static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, struct bt_str text)
@@ -284,8 +280,6 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	set_zone_key(table, row, labels, text);
 	return 1;
 }
-
-/* --- taints and features --- */
 
 static uint32_t set_taints(
 	struct bt_node_table *table, uint32_t slot, const struct bt_node_spec *spec)

@@ -6,8 +6,6 @@
 /** How far ahead of the walk over all rows their labels are asked for. */
 #define PREFETCH_ROWS 8
 
-/* --- keys --- */
-
 static uint32_t find_key(const struct bt_node_table *table, bt_sym key)
 {
 	uint64_t hash = bt_sym_hash(key);
@@ -24,8 +22,6 @@ bool bt_node_table_has_label_key(const struct bt_node_table *table, bt_sym key)
 {
 	return find_key(table, key) != UINT32_MAX;
 }
-
-/* --- columns --- */
 
 static struct bt_label_column *find_column(const struct bt_node_table *table, bt_sym key)
 {
@@ -352,8 +348,6 @@ void bt_node_table_finish(struct bt_node_table *table)
 	*table = (struct bt_node_table){0};
 }
 
-/* --- growth --- */
-
 static void *grown(void *column, uint32_t old_count, uint32_t new_count, size_t size)
 {
 	char *memory = bt_realloc_array(column, new_count, size);
@@ -420,8 +414,6 @@ static void grow(struct bt_node_table *table)
 	bt_free(old_amounts);
 	bt_free(old_values);
 }
-
-/* --- slots --- */
 
 uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name)
 {
@@ -521,8 +513,6 @@ const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uin
 	BT_ASSERT(slot < table->slot_count);
 	return &table->taint_sets.items[table->taint_set[slot]].taints;
 }
-
-/* --- scalar resources --- */
 
 uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name)
 {

@@ -189,8 +189,6 @@ uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str nam
 struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);
 const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot);
 
-/* --- conditions --- */
-
 /*
  * What is kept of a node's status.conditions: the six types that legacy predicates read (spec 05b
  * B1, B2), in list order, repeats included, two characters each: type, then status. Nodes with the

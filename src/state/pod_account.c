@@ -16,8 +16,6 @@ static struct bt_str state_claim_key(
 	return bt_strbuf_str(&state->text);
 }
 
-/* --- cluster-wide --- */
-
 void bt_used_claims_finish(struct bt_state *state)
 {
 	for (uint32_t i = 0; i < state->used_claim_counts.count; i++) {
@@ -84,8 +82,6 @@ bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_ke
 	return !bt_sym_is_none(claim) && find_used(state, claim) != UINT32_MAX;
 }
 
-/* --- one node --- */
-
 static uint32_t claim_lower_bound(const struct bt_node_row *row, bt_sym claim)
 {
 	uint32_t low = 0;
@@ -101,8 +97,6 @@ static uint32_t claim_lower_bound(const struct bt_node_row *row, bt_sym claim)
 	}
 	return low;
 }
-
-/* --- consumers of node-allocatable resource claims --- */
 
 bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
 	struct bt_str claim_namespace, struct bt_str claim_name)

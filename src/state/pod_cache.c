@@ -4,8 +4,6 @@
 #include "state/pod_index.h"
 #include "state/state_private.h"
 
-/* --- messages --- */
-
 static int fail_empty_uid(struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
@@ -24,8 +22,6 @@ static int fail(struct berth_error *err, int code, const char *lead, const struc
 	bt_strbuf_finish(&ref);
 	return result;
 }
-
-/* --- parts --- */
 
 uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid)
 {
@@ -143,8 +139,6 @@ static void replace_pod(
 	}
 	bt_pod_record_drop(state, &old);
 }
-
-/* --- operations --- */
 
 int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
 	uint32_t label_set, uint32_t slot, struct berth_error *err)

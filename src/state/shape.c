@@ -138,8 +138,6 @@ void bt_shape_table_finish(struct bt_shape_table *table)
 	bt_map_finish(&table->map);
 }
 
-/* --- canonical pod --- */
-
 static bool has_known_source(const struct bt_volume *volume)
 {
 	return volume->gce_persistent_disk != NULL || volume->aws_elastic_block_store != NULL ||
@@ -211,8 +209,6 @@ static struct bt_pod canonical_pod(
 		status->node_allocatable_resource_claim_statuses;
 	return canonical;
 }
-
-/* --- what is computed from it --- */
 
 static uint32_t find_shape(
 	const struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)

@@ -18,8 +18,6 @@
 #include "base/symbol.h"
 #include "base/vec.h"
 
-/* --- inter-pod affinity terms --- */
-
 /*
  * The inter-pod affinity terms of a pod, parsed. They depend on the spec alone and are kept with
  * the shape; the one thing that is the pod's own, its namespace where a term names none, is an
@@ -69,8 +67,6 @@ const struct bt_affinity_terms *bt_affinity_terms_parse(
 bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str owner_namespace,
 	struct bt_str namespace_, const struct bt_str_map *labels,
 	const struct bt_str_map *namespace_labels);
-
-/* --- shapes --- */
 
 #define BT_SHAPE_NONE UINT32_MAX
 

@@ -11,8 +11,6 @@
 /** More changed nodes than this, and the affinity lists are computed anew instead of edited. */
 #define EDITS_MAX 64
 
-/* --- entering and leaving --- */
-
 static void enter_list(struct bt_state *state, uint32_t slot)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
@@ -36,8 +34,6 @@ static void leave_list(struct bt_state *state, uint32_t slot)
 	}
 	bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
 }
-
-/* --- affinity lists --- */
 
 static uint32_t position_of(
 	const struct bt_snapshot *snapshot, const uint32_t *items, uint32_t count, uint32_t slot)
@@ -101,8 +97,6 @@ static void rebuild_affinity_lists(struct bt_state *state)
 		}
 	}
 }
-
-/* --- refresh --- */
 
 /* Slots of one set that the other does not have. */
 static void for_each_missing(struct bt_state *state, const struct bt_bitset *slots,
@@ -413,8 +407,6 @@ static void snapshot_forget_leftovers(struct bt_state *state)
 		bt_snapshot_forget_placement(state);
 	}
 }
-
-/* --- placement --- */
 
 struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state, uint32_t slot)
 {

@@ -22,8 +22,6 @@
 #include "state/object_store.h"
 #include "state/shape.h"
 
-/* --- order of nodes --- */
-
 /* The zone tree: nodes listed round-robin over zones. Spec: 03b section 6. */
 
 struct bt_zone {
@@ -49,8 +47,6 @@ void bt_node_order_update(
 	struct bt_node_order *order, uint32_t slot, bt_sym old_zone_key, bt_sym new_zone_key);
 /** Write count slots, round-robin over zones. O(count + zones). */
 void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots);
-
-/* --- the cache --- */
 
 #define BT_POD_NONE UINT32_MAX
 
@@ -323,8 +319,6 @@ BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, stru
 bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
 /** Bytes of heap memory held, by a walk over all structures. */
 size_t bt_state_memory_bytes(const struct bt_state *state);
-
-/* --- trials --- */
 
 /*
  * Changes of nodes and pods for a moment, to see what the scheduler would make of them. Ending the
