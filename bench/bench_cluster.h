@@ -70,4 +70,7 @@ BT_MUST_USE int bt_bench_backlog(
 	struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err);
 BT_MUST_USE int bt_bench_gated(
 	struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err);
+/** Turns on the gates of pod groups beforehand. */
+BT_MUST_USE int bt_bench_gangs(
+	struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err);
 #endif

@@ -37,6 +37,8 @@ void bt_bench_pod_backlog(struct bt_bench_pod *pod);
 void bt_bench_pod_gated(struct bt_bench_pod *pod);
 void bt_bench_pod_service(struct bt_bench_pod *pod);
 void bt_bench_pod_daemon(struct bt_bench_pod *pod);
+/** Of a gang; small, so that many gangs fit. */
+void bt_bench_pod_member(struct bt_bench_pod *pod);
 void bt_bench_pod_large(struct bt_bench_pod *pod);
 void bt_bench_pod_worst(struct bt_bench_pod *pod);
 /* bench_devices.c; its class, slices and claims: how many, and one of them. */

@@ -50,6 +50,10 @@ static int load(struct queue_bench *queue, struct berth_error *err)
 		bt_bench_write_node(source, i, &bench->text);
 		result = add_text(queue, err);
 	}
+	for (uint32_t i = 0; i < bt_bench_extra_count(source) && result == 0; i++) {
+		bt_bench_write_extra(source, i, &bench->text);
+		result = add_text(queue, err);
+	}
 	for (uint32_t i = 0; i < source->bound_count && result == 0; i++) {
 		bt_bench_write_pod(source, i, &bench->text);
 		result = add_text(queue, err);
@@ -233,6 +237,32 @@ static int run_gated(struct queue_bench *queue, struct berth_error *err)
 	return result;
 }
 
+/** --- gangs --- */
+
+/** The members of each gang come together and are tried before the next gang comes. */
+static int run_gangs(struct queue_bench *queue, struct berth_error *err)
+{
+	struct bt_bench *bench = queue->bench;
+	uint32_t size = bench->run->source.workload->gang_size;
+	int result = load(queue, err);
+	for (uint32_t first = 0; first < bt_bench_pending_count(bench) && result == 0;
+		first += size) {
+		uint32_t rest = bench->result->pending_count - first;
+		result = bt_bench_make_pending(bench, first, rest < size ? rest : size, err);
+		struct bt_bench_watch watch = bt_bench_watch_start();
+		for (uint32_t i = 0; i < bench->pending.count && result == 0; i++) {
+			result = bt_living_add(
+				&queue->living, bt_object_share(bench->pending.items[i]), err);
+		}
+		bt_bench_watch_stop(&watch, bench->result);
+		if (result == 0) {
+			result = try_all(queue, err);
+		}
+		bt_bench_release_pending(bench);
+	}
+	return result;
+}
+
 static int run(struct bt_bench *bench, const struct bt_setup *setup,
 	int (*measure)(struct queue_bench *queue, struct berth_error *err), struct berth_error *err)
 {
@@ -253,4 +283,19 @@ int bt_bench_backlog(struct bt_bench *bench, const struct bt_setup *setup, struc
 int bt_bench_gated(struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err)
 {
 	return run(bench, setup, run_gated, err);
+}
+
+int bt_bench_gangs(struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err)
+{
+	struct bt_setup with_gates = *setup;
+	with_gates.feature_gates = (struct bt_arguments){0};
+	bt_vec_push(&with_gates.feature_gates.list,
+		"GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true");
+	for (uint32_t i = 0; i < setup->feature_gates.list.count; i++) {
+		bt_vec_push(
+			&with_gates.feature_gates.list, setup->feature_gates.list.items[i]);
+	}
+	int result = run(bench, &with_gates, run_gangs, err);
+	bt_vec_finish(&with_gates.feature_gates.list);
+	return result;
 }

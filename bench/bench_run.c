@@ -79,6 +79,8 @@ static int run_once(struct bt_bench *bench, const struct bt_setup *setup, struct
 		result = bt_bench_backlog(bench, setup, err);
 	} else if (workload != NULL && workload->mode == BT_BENCH_GATED) {
 		result = bt_bench_gated(bench, setup, err);
+	} else if (workload != NULL && workload->mode == BT_BENCH_GANGS) {
+		result = bt_bench_gangs(bench, setup, err);
 	} else {
 		result = run_engine(bench, setup, err);
 	}

@@ -55,6 +55,11 @@ static const struct bt_bench_workload workloads[] = {
 		bt_bench_pod_large, .zones = 3, .has_large_nodes = true},
 	{ROW("devices", "eight devices a node, each pod has a claim for one of them"),
 		bt_bench_pod_device, bt_bench_pod_device, .zones = 3, .has_devices = true},
+	{ROW("gangs", "gangs of 64, all of a gang or none"), bt_bench_pod_basic,
+		bt_bench_pod_member, BT_BENCH_GANGS, .zones = 3, .gang_size = 64},
+	{ROW("racks", "gangs of 512, each within one rack of 50 nodes"), bt_bench_pod_basic,
+		bt_bench_pod_member, BT_BENCH_GANGS, .zones = 3, .has_racks = true,
+		.gang_size = 512},
 	{ROW("worst", "each pod a shape of its own, label changes on every node between pods"),
 		bt_bench_pod_basic, bt_bench_pod_worst, BT_BENCH_WORST, .zones = 3},
 };
@@ -135,6 +140,11 @@ static void write_node_metadata(
 			out, ",\"example.com/turn\":\"turn-%u\"", (index + turn) % BT_BENCH_TURNS);
 	} else if (turn != 0) {
 		bt_strbuf_printf(out, ",\"example.com/turn\":\"turn-%u\"", turn);
+	}
+	if (workload->has_racks) {
+		uint32_t racks = source->node_count / BT_BENCH_RACK_NODES;
+		bt_strbuf_printf(out, ",\"example.com/rack\":\"rack-%03u\"",
+			index % (racks != 0 ? racks : 1));
 	}
 	if (workload->has_large_nodes) {
 		write_large_labels(index, out);
@@ -224,6 +234,10 @@ uint32_t bt_bench_extra_count(const struct bt_bench_source *source)
 	if (source->workload->has_devices) {
 		return bt_bench_device_object_count(source);
 	}
+	if (source->workload->gang_size != 0) {
+		uint32_t size = source->workload->gang_size;
+		return source->pending_count / size + (source->pending_count % size != 0);
+	}
 	if (!source->workload->has_services) {
 		return 0;
 	}
@@ -240,6 +254,21 @@ void bt_bench_write_extra(
 	BT_ASSERT(index < bt_bench_extra_count(source));
 	if (source->workload->has_devices) {
 		bt_bench_write_device_object(source, index, out);
+		return;
+	}
+	if (source->workload->gang_size != 0) {
+		uint32_t size = source->workload->gang_size;
+		uint32_t rest = source->pending_count - index * size;
+		bt_strbuf_printf(out,
+			"{\"apiVersion\":\"scheduling.k8s.io/v1alpha2\",\"kind\":\"PodGroup\","
+			"\"metadata\":{\"name\":\"gang-%u\",\"namespace\":\"default\",\"uid\":"
+			"\"gang-%u\"},\"spec\":{\"schedulingPolicy\":{\"gang\":{\"minCount\":%u}}"
+			"%s}}",
+			index, index, rest < size ? rest : size,
+			source->workload->has_racks
+				? ",\"schedulingConstraints\":{\"topology\":[{\"key\":"
+				  "\"example.com/rack\"}]}"
+				: "");
 		return;
 	}
 	bt_strbuf_printf(out,

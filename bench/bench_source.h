@@ -19,12 +19,15 @@ enum bt_bench_mode {
 	BT_BENCH_WORST,   /* with a label change on every node between pods */
 	BT_BENCH_BACKLOG, /* the living scheduler: none fits until a node comes */
 	BT_BENCH_GATED,   /* the living scheduler: gates are opened one after another */
+	BT_BENCH_GANGS,   /* the living scheduler: one gang after the other */
 };
 
 /** Different specs in the backlog: one half waits for a pool, the other for a device. */
 #define BT_BENCH_BACKLOG_SHAPES 100
 /** Values of the label that BT_BENCH_WORST changes on every node. */
 #define BT_BENCH_TURNS 4
+/** Nodes of a rack, where there are so many. */
+#define BT_BENCH_RACK_NODES 50
 /** Most services of the workload of that name. */
 #define BT_BENCH_SERVICES 500
 
@@ -42,6 +45,8 @@ struct bt_bench_workload {
 	bool has_large_nodes;
 	bool has_services;
 	bool has_devices;
+	bool has_racks;      /* of 50 nodes; each gang goes into one of them */
+	uint32_t gang_size;  /* pods of a gang; the last one may have fewer */
 	bool preempts; /* victims of pods that fit nowhere leave at once */
 };
 
@@ -68,8 +73,8 @@ void bt_bench_write_node_turn(
 void bt_bench_write_pod(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
 /**
- * Services and ReplicaSets, or devices and claims: how many objects besides nodes and pods, and one
- * of them.
+ * Services and ReplicaSets, devices and claims, or PodGroups: how many objects besides nodes and
+ * pods, and one of them.
  */
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
 void bt_bench_write_extra(

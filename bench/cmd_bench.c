@@ -400,6 +400,8 @@ const struct bt_command bt_command_bench = {
 		"  daemonsets    each pod is for one node, by its name\n"
 		"  devices       eight devices a node, a claim for one of them by each pod\n"
 		"  large         objects with long lists of everything\n"
+		"  gangs         gangs of 64, all of a gang or none\n"
+		"  racks         gangs of 512, each within one rack of 50 nodes\n"
 		"  worst         no two pods alike, labels change on all nodes between pods\n"
 		"\n"
 		"One JSON line is printed a run. seconds are the decisions only, changes of the\n"

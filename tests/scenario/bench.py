@@ -22,8 +22,9 @@ NOT_RANDOM = ["basic", "nodeaffinity", "taints", "spread", "prefspread", "affini
               "prefaffinity", "prefantiaffinity"]
 RANDOM = ["hetero", "mixed", "preemption"]
 NEW = ["churn", "backlog", "gated", "services", "daemonsets", "devices", "large",
-       "worst"]
+       "gangs", "racks", "worst"]
 EXTRA = {"services": {"Service": 2, "ReplicaSet": 2},
+         "gangs": {"PodGroup": 1}, "racks": {"PodGroup": 1},
          "devices": {"DeviceClass": 1, "ResourceSlice": 7, "ResourceClaim": 20}}
 CONFIG = os.path.join(scenario.EXAMPLES, "scheduler-perf", "performance-config.yaml")
 
@@ -156,6 +157,21 @@ def test_outcomes(program):
     assert [run["events"], run["scheduled"]] == [10, 10] and run["failed"] >= 300, run
     assert 0 < run["event_median_ms"] <= run["event_ms"] <= run["settled_ms"], run
 
+
+def test_gangs(program):
+    # The last gang is smaller, and is bound, too.
+    run = bench(program, "-w", "gangs", *sizes(40, 40, 100), "--verify")
+    assert [run["scheduled"], run["failed"], run["verified_pods"]] == [100, 0, 100], run
+    # Three racks with room for seven gangs of 512 each.
+    run = bench(program, "-w", "racks", *sizes(150, 150, 1124), "--verify-pods", "20")
+    assert [run["scheduled"], run["failed"], run["verified_pods"]] == [1124, 0, 20], run
+    groups = [item for item in written(program, "racks", 150, 150, 1124)
+              if item["kind"] == "PodGroup"]
+    assert [item["spec"]["schedulingPolicy"]["gang"]["minCount"] for item in groups] == \
+        [512, 512, 100], groups
+    run = bench(program, "-w", "gangs", *sizes(1, 0, 200))
+    # No room for more than one gang and the rest of eight.
+    assert run["scheduled"] == 64 + 8 and run["failed"] % 64 == 0, run
 
 
 def test_a_backlog_does_not_delay_the_pod_that_fits(program):
