@@ -398,6 +398,12 @@ struct bt_plugin_shortcuts {
 	 * be asked one by one. NULL: not known.
 	 */
 	bool (*pre_enqueue_passes)(struct bt_plugin *plugin, const struct bt_shape *shape);
+	/**
+	 * PreEnqueue would now reject this pod and every other of its shape and namespace, without
+	 * an error: members of a large gang need not be asked one by one whenever one more comes.
+	 * NULL: not known.
+	 */
+	bool (*pre_enqueue_rejects)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
 	/** The gate of PreEnqueue may open without an event: pods that waited too long ask it again
 	 * (spec 08 section 12). */
 	bool gate_opens_silently;

@@ -26,35 +26,62 @@ static const struct bt_pod_group *find_group(
 		&state->objects, BT_KIND_POD_GROUP, pod->namespace_, group_of(pod)->pod_group_name);
 }
 
-static struct bt_status pre_enqueue(
-	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+enum gate {
+	GATE_OPEN,
+	GATE_NO_GROUP,
+	GATE_NO_MEMBERS,
+	GATE_TOO_FEW,
+};
+
+static enum gate gate_of(const struct bt_state *state, const struct bt_pod_info *pod)
 {
-	const struct bt_state *state = bt_plugin_handle(plugin)->state;
 	const struct bt_group_members *members;
 	const struct bt_pod_group *group;
 
 	if (state->pod_groups == NULL || group_of(pod) == NULL) {
-		return BT_STATUS_OK;
+		return GATE_OPEN;
 	}
 	group = find_group(state, pod);
 	if (group == NULL) {
-		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
-			"waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
-			BT_STR_ARG(group_of(pod)->pod_group_name));
+		return GATE_NO_GROUP;
 	}
 	if (group->spec.scheduling_policy.gang == NULL) {
-		return BT_STATUS_OK;
+		return GATE_OPEN;
 	}
 	members = bt_pod_groups_find(state, pod->namespace_, group_of(pod)->pod_group_name);
 	if (members == NULL) {
+		return GATE_NO_MEMBERS;
+	}
+	return (int64_t)members->items.count < group->spec.scheduling_policy.gang->min_count
+		? GATE_TOO_FEW
+		: GATE_OPEN;
+}
+
+static struct bt_status pre_enqueue(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	switch (gate_of(bt_plugin_handle(plugin)->state, pod)) {
+	case GATE_OPEN:
+		break;
+	case GATE_NO_GROUP:
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
+			BT_STR_ARG(group_of(pod)->pod_group_name));
+	case GATE_NO_MEMBERS:
 		return bt_pod_group_no_members(
 			pod->namespace_, group_of(pod)->pod_group_name, arena);
-	}
-	if ((int64_t)members->items.count < group->spec.scheduling_policy.gang->min_count) {
+	case GATE_TOO_FEW:
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_GANG_WAITS_FOR_MEMBERS);
 	}
 	return BT_STATUS_OK;
+}
+
+static bool pre_enqueue_rejects(struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	enum gate gate = gate_of(bt_plugin_handle(plugin)->state, pod);
+
+	return gate == GATE_NO_GROUP || gate == GATE_TOO_FEW;
 }
 
 static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
@@ -146,6 +173,7 @@ static const struct bt_event_registration events[] = {
 
 static const struct bt_plugin_shortcuts shortcuts = {
 	.pre_enqueue_passes = pre_enqueue_passes,
+	.pre_enqueue_rejects = pre_enqueue_rejects,
 	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
 };
 

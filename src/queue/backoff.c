@@ -136,7 +136,7 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 			id = bt_queue_entry_at(queue, id)->next_in_group) {
 			struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 			struct bt_queue_departure departure = {
-				entry->sequence, id, BT_STRATEGY_AFTER_BACKOFF};
+				entry->sequence, id, BT_STRATEGY_AFTER_BACKOFF, false};
 
 			if (!waited_too_long(queue, entry, now_ns)) {
 				continue;

@@ -3,6 +3,7 @@
  * What an event is worth to a rejected pod, and the pass that moves those it helps. Spec: 04
  * sections 8.7 to 8.9. Hints are asked before anything moves: they do not look at the queue.
  */
+#include "queue/backoff.h"
 #include "queue/queue_private.h"
 
 /** An event on its way over the unschedulable pods. */
@@ -211,10 +212,10 @@ static bool is_checked(
 		!bt_str_equal(check->excluded_uid, bt_queue_wake(queue, entry_id)->pod.uid);
 }
 
-static void add_departure(
-	struct bt_queue *queue, const struct bt_queue_entry *entry, enum bt_queue_strategy strategy)
+static void add_departure(struct bt_queue *queue, const struct bt_queue_entry *entry,
+	enum bt_queue_strategy strategy, bool stays_gated)
 {
-	struct bt_queue_departure departure = {entry->sequence, entry->id, strategy};
+	struct bt_queue_departure departure = {entry->sequence, entry->id, strategy, stays_gated};
 
 	bt_vec_push(&queue->departures, departure);
 }
@@ -262,6 +263,25 @@ static bool goes_whole(const struct move_pass *pass, const struct bt_queue_group
 	return true;
 }
 
+/** Whatever the strategy, its gating plugin would reject each member again. */
+static bool stays_gated(const struct move_pass *pass, const struct bt_queue_group *group,
+	const struct bt_queue_entry *member)
+{
+	const struct bt_queue *queue = pass->queue;
+	struct bt_plugin *plugin;
+
+	if (!bt_queue_entry_is_gated(member) || member->profile == BT_QUEUE_NONE ||
+		(!queue->pops_backoff &&
+			bt_is_backing_off(
+				group->latest_expiration_ns, pass->now_ns, queue->pops_backoff))) {
+		return false;
+	}
+	plugin = queue->profiles->frameworks.items[member->profile]
+			 ->instances.items[member->gating_plugin];
+	return bt_shortcuts(plugin)->pre_enqueue_rejects != NULL &&
+		bt_shortcuts(plugin)->pre_enqueue_rejects(plugin, &member->pod);
+}
+
 static void judge_group(const struct move_pass *pass, const struct bt_queue_group *group)
 {
 	struct bt_queue *queue = pass->queue;
@@ -272,6 +292,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 	struct label_memo memo = {.usable = scope == BT_HINT_SCOPE_LABELS};
 	bool has_self = pass->self != NULL && pass->self->group == first->group;
 	bool has_own = scope < BT_HINT_SCOPE_NAMESPACE;
+	bool is_held = stays_gated(pass, group, first);
 
 	if (first == pass->self && first->next_in_group != BT_QUEUE_NONE) {
 		first = bt_queue_wake(queue, first->next_in_group);
@@ -286,8 +307,9 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 		goes_whole(pass, group, shared)) {
 		return;
 	}
-	for (uint32_t id = group->first; id != BT_QUEUE_NONE;) {
-		uint32_t next = bt_queue_entry_at(queue, id)->next_in_group;
+	/* The oldest first: most groups are in order already. */
+	for (uint32_t id = group->last; id != BT_QUEUE_NONE;) {
+		uint32_t next = bt_queue_entry_at(queue, id)->previous_in_group;
 		enum bt_queue_strategy strategy = shared;
 
 		if (!is_checked(pass, group, id)) {
@@ -312,7 +334,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 			}
 		}
 		if (strategy != BT_STRATEGY_SKIP) {
-			add_departure(queue, bt_queue_entry_at(queue, id), strategy);
+			add_departure(queue, bt_queue_entry_at(queue, id), strategy, is_held);
 		}
 		id = next;
 	}
@@ -405,7 +427,7 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 			e = bt_queue_entry_at(queue, e)->next_in_group) {
 			if (is_checked(pass, group, e)) {
 				add_departure(queue, bt_queue_entry_at(queue, e),
-					BT_STRATEGY_AFTER_BACKOFF);
+					BT_STRATEGY_AFTER_BACKOFF, false);
 			}
 		}
 	}
@@ -436,7 +458,16 @@ static bool gate_listens(const struct move_pass *pass, const struct bt_queue_cla
 void bt_queue_sort_departures(struct bt_queue *queue)
 {
 	uint32_t count = queue->departures.count;
+	uint32_t sorted = 1;
 
+	while (sorted < count &&
+		queue->departures.items[sorted - 1].sequence <
+			queue->departures.items[sorted].sequence) {
+		sorted++;
+	}
+	if (sorted >= count) {
+		return;
+	}
 	bt_vec_reserve(&queue->merged, count);
 	for (uint64_t run = 1; run < count; run *= 2) {
 		struct bt_queue_departure *from = queue->departures.items;
@@ -468,8 +499,18 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 	bt_queue_sort_departures(queue);
 	for (uint32_t i = 0; i < queue->departures.count; i++) {
 		struct bt_queue_departure departure = queue->departures.items[i];
-		struct bt_queue_entry *entry = bt_queue_wake(queue, departure.entry);
+		struct bt_queue_entry *entry;
 
+		if (departure.stays_gated) {
+			/* It is in its place, but comes back as a newcomer. */
+			entry = bt_queue_entry_at(queue, departure.entry);
+			entry->sequence = queue->next_sequence++;
+			queue->events.items[event].incoming[BT_QUEUE_UNSCHEDULABLE]++;
+			bt_run_pre_enqueue_known(
+				queue->profiles->frameworks.items[entry->profile]);
+			continue;
+		}
+		entry = bt_queue_wake(queue, departure.entry);
 		/* First out, so that a pod that is still gated comes back as a newcomer. */
 		bt_queue_take_out(queue, entry);
 		(void)bt_queue_requeue_with_strategy(

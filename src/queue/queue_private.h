@@ -106,6 +106,7 @@ struct bt_queue_departure {
 	uint64_t sequence;
 	uint32_t entry;
 	enum bt_queue_strategy strategy;
+	bool stays_gated; /* PreEnqueue is known to reject it again */
 };
 
 struct bt_queue {

@@ -89,9 +89,17 @@ static enum bt_queueing_hint hint_skip(BT_UNUSED const struct bt_pod *pod,
 	return BT_HINT_SKIP;
 }
 
+/* By shape and namespace. */
 static bool gated_by_g(const struct bt_pod *pod)
 {
-	return !walk_gate_open[0] && digit_of(pod->metadata.name) % 4 == 0;
+	uint32_t priority = (uint32_t)pod->spec.priority.value;
+
+	return !walk_gate_open[0] && (digit_of(pod->metadata.namespace_) + priority) % 3 == 0;
+}
+
+static bool pre_enqueue_rejects(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	return gated_by_g(pod->object);
 }
 
 static bool gated_by_h(const struct bt_pod *pod)
@@ -207,6 +215,9 @@ void walk_make_fakes(struct fake fakes[MODEL_PLUGINS])
 		if (walk_plugins[i].gates != NULL) {
 			fakes[i].ops.pre_enqueue = pre_enqueue;
 			fakes[i].shortcuts.pre_enqueue_passes = pre_enqueue_passes;
+			if (walk_plugins[i].gates == gated_by_g) {
+				fakes[i].shortcuts.pre_enqueue_rejects = pre_enqueue_rejects;
+			}
 		}
 	}
 	fakes[4].shortcuts.hint_scope_of = scope_of_e;
