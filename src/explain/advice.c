@@ -3,6 +3,7 @@
 
 #include "api/amount.h"
 #include "base/strbuf.h"
+#include "plugins/common_plugin.h"
 
 /** A selector's text is cut here. */
 #define SELECTOR_BYTES_MAX 80
@@ -203,12 +204,33 @@ void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_
 	}
 }
 
+bool bt_advice_may_leave(const struct bt_state *state, uint32_t pod_id)
+{
+	struct bt_pod_info pod;
+
+	bt_pod_info_from_record(state, pod_id, &pod);
+	const struct bt_affinity *affinity = bt_plugin_pod_spec(&pod)->affinity;
+	const struct bt_node_selector *required =
+		affinity != NULL && affinity->node_affinity != NULL
+		? affinity->node_affinity->required
+		: NULL;
+
+	return required == NULL || required->terms.count != 1 ||
+		required->terms.items[0].match_fields.count != 1 ||
+		!bt_str_equal_c(
+			required->terms.items[0].match_fields.items[0].key, "metadata.name");
+}
+
 void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)
 {
 	struct bt_state *state = advice->engine->state;
 	struct bt_remedy remedy = {.kind = BT_REMEDY_REMOVE_POD};
 	struct bt_pod_info pod;
 
+	if (!bt_advice_may_leave(state, pod_id)) {
+		advice->is_final = true;
+		return;
+	}
 	bt_pod_info_from_record(state, pod_id, &pod);
 	remedy.node = bt_arena_str(advice->arena, pod.node_name);
 	remedy.pod_namespace = bt_arena_str(advice->arena, pod.namespace_);

@@ -101,7 +101,12 @@ void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_
 void bt_advice_give_up(struct bt_advice *advice, const struct bt_remedy *remedy);
 /** At the end: possible says whether the pod alone could be changed. */
 void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible);
-/** A pod of the cache leaves its node. */
+/**
+ * Deleting the pod would free its node: its controller does not put it back there, as a DaemonSet
+ * does, whose pods require their node by name.
+ */
+bool bt_advice_may_leave(const struct bt_state *state, uint32_t pod_id);
+/** A pod of the cache leaves its node; if it may not, nothing helps there. */
 void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id);
 
 #endif

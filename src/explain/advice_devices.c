@@ -245,6 +245,7 @@ static void advise_leaver(struct bt_advice *advice)
 
 		bt_node_info_pod_at(advice->node, i, &pod);
 		if (pod.pod_id != BT_POD_NONE &&
+			bt_advice_may_leave(advice->engine->state, pod.pod_id) &&
 			find_reservation(list, bt_str_hash(pod.uid)) != list->count) {
 			note_leaver(leavers, &count, &pod);
 		}
@@ -283,7 +284,8 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	struct bt_str uid = claim->status.reserved_for.items[0].uid;
 	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
 
-	if (pod_id != BT_POD_NONE && claim->status.reserved_for.count == 1 && helps(advice, uid)) {
+	if (pod_id != BT_POD_NONE && claim->status.reserved_for.count == 1 &&
+		bt_advice_may_leave(advice->engine->state, pod_id) && helps(advice, uid)) {
 		bt_advice_remove_pod(advice, pod_id);
 		advice->is_final = false;
 	}

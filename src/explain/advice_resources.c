@@ -229,7 +229,8 @@ static void advise_ports(struct bt_advice *advice)
 					wanted->port, BT_STR_ARG(wanted->protocol), count);
 			}
 			/* A nominated pod has no place yet that it could leave. */
-			if (count == 1 && holder.pod_id != BT_POD_NONE) {
+			if (count == 1 && holder.pod_id != BT_POD_NONE &&
+				bt_advice_may_leave(advice->engine->state, holder.pod_id)) {
 				bt_advice_remove_pod(advice, holder.pod_id);
 				bt_advice_add_of_pod(advice, &drop);
 			} else {

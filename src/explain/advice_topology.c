@@ -306,15 +306,18 @@ static void advise_pod_affinity(struct bt_advice *advice)
 		if (value == 0 || blocked->count == 0) {
 			continue;
 		}
+		bool may_leave = blocked->count == 1 &&
+			bt_advice_may_leave(advice->engine->state, blocked->pods[0]);
+
 		hint_blockers(&view, blocked, place_of_key(&view, key->column, value), true);
-		if (blocked->count == 1) {
+		if (may_leave) {
 			bt_advice_remove_pod(view.advice, blocked->pods[0]);
 		}
 		for (uint32_t i = 0; i < TERMS_MAX; i++) {
 			if ((blocked->terms >> i & 1) == 0) {
 				continue;
 			}
-			if (blocked->count == 1) {
+			if (may_leave) {
 				drop_instead(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
 			} else {
 				drop_term(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);

@@ -53,6 +53,27 @@ static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 	return label != NULL ? *label : BT_STR("");
 }
 
+/** The volume's claim waits for a StorageClass that does not exist, or for a default one. */
+static bool lacks_class(
+	const struct bt_advice *advice, const struct bt_volume *volume, struct bt_str *out_class)
+{
+	struct bt_volume_claim named;
+	const struct bt_persistent_volume_claim *claim =
+		bt_volume_claim_of(advice->pod, volume, advice->arena, &named)
+		? bt_find_claim(advice->engine->state, advice->pod->namespace_, named.name)
+		: NULL;
+
+	if (claim == NULL || claim->metadata.deletion_timestamp != NULL ||
+		claim->spec.volume_name.length != 0) {
+		return false;
+	}
+	*out_class = bt_persistent_volume_claim_class(claim);
+	/* An empty class that is given asks for a volume without class: no default is set there. */
+	return out_class->length == 0
+		? out_class->data == NULL
+		: bt_find_storage_class(advice->engine->state, *out_class) == NULL;
+}
+
 static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
 {
 	struct bt_volume_claim named;
@@ -159,11 +180,18 @@ static void drop_volumes(struct bt_advice *advice)
 			kept_count++;
 			continue;
 		}
+		struct bt_remedy remedy = {.kind = BT_REMEDY_DROP_VOLUME,
+			.key = bt_arena_str(advice->arena, volume->name)};
+		struct bt_str class_name;
+
 		hint_volume(advice, volume);
-		bt_advice_add(advice,
-			&(struct bt_remedy){.kind = BT_REMEDY_DROP_VOLUME,
-				.key = bt_arena_str(advice->arena, volume->name)});
 		advice->distance += 1;
+		if (lacks_class(advice, volume, &class_name)) {
+			remedy.kind = BT_REMEDY_PROVISION_VOLUME;
+			remedy.value = bt_arena_str(advice->arena, class_name);
+			advice->distance -= 0.5;
+		}
+		bt_advice_add(advice, &remedy);
 	}
 }
 
@@ -323,7 +351,8 @@ static uint32_t find_leaver(const struct bt_advice *advice)
 		bool enough;
 
 		bt_node_info_pod_at(advice->node, i, &pod);
-		if (pod.pod_id == BT_POD_NONE || bt_plugin_pod_spec(&pod)->volumes.count == 0) {
+		if (pod.pod_id == BT_POD_NONE || bt_plugin_pod_spec(&pod)->volumes.count == 0 ||
+			!bt_advice_may_leave(advice->engine->state, pod.pod_id)) {
 			continue;
 		}
 		tried++;

@@ -80,6 +80,7 @@ struct bt_proposal {
 	BT_LIST(struct bt_remedy) remedies;
 	struct bt_str node;    /* the nearest node that it opens */
 	uint32_t opened_count; /* nodes on which the pod fits then */
+	uint32_t alike_count;  /* more nodes that ask for the same as the remedies' node */
 };
 
 struct bt_explained_victim {

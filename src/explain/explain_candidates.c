@@ -2,6 +2,7 @@
 /** Sets of changes that nodes want, each once, nearest first. */
 #include <stdlib.h>
 
+#include "explain/advice.h"
 #include "explain/explain_search.h"
 
 static int compare_remedies(const void *a, const void *b)
@@ -201,7 +202,29 @@ static int compare_pointers(const void *a, const void *b)
 		*(struct bt_candidate *const *)a, *(struct bt_candidate *const *)b);
 }
 
-/** What one node wants, in up to three ways. */
+/** The same with the volumes left out that a StorageClass could make; empty: there are none. */
+static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
+{
+	bt_remedy_list dropped = {.present = true};
+	bool any = false;
+
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		any = any || remedies->items[i].kind == BT_REMEDY_PROVISION_VOLUME;
+	}
+	if (!any) {
+		return dropped;
+	}
+	dropped = bt_remedies_sort(arena, remedies->items, remedies->count);
+	for (uint32_t i = 0; i < dropped.count; i++) {
+		if (dropped.items[i].kind == BT_REMEDY_PROVISION_VOLUME) {
+			dropped.items[i].kind = BT_REMEDY_DROP_VOLUME;
+			dropped.items[i].value = BT_STR("");
+		}
+	}
+	return dropped;
+}
+
+/** What one node wants, in up to four ways. */
 static void collect_of_node(struct collection *collection, uint32_t index)
 {
 	struct bt_explain_search *search = collection->search;
@@ -217,6 +240,9 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 			node->is_too_small},
 		{outlook->of_pod, outlook->of_pod_distance, outlook->of_pod_is_too_small},
 		{outlook->fewest, outlook->of_pod_distance, outlook->fewest_is_too_small},
+		{without_volumes(&search->arena,
+			 &(bt_remedy_list){node->remedies.items, node->remedies.count, true}),
+			node->distance + 1, node->is_too_small},
 	};
 
 	for (uint32_t i = 0; i < BT_WISHES_MAX; i++) {
@@ -424,6 +450,9 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 		removal.best = NULL;
 		/* A trial leaves the list as it was. */
 		for (uint32_t k = 0; k < row->pods.count && may_try(&removal) && result == 0; k++) {
+			if (!bt_advice_may_leave(run->engine->state, row->pods.items[k])) {
+				continue;
+			}
 			result = try_removal(&removal, row->pods.items[k], node, err);
 			removal.left--;
 		}

@@ -558,6 +558,23 @@ static int compare_proposals(const void *a, const void *b)
 	return bt_str_compare(x->proposal.node, y->proposal.node);
 }
 
+/** Another node wants what the proposal does, of itself. */
+static void note_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
+{
+	const struct bt_remedy *remedies = proposal->remedies.items;
+	bool is_alike = false;
+
+	for (uint32_t i = 0; i < BT_WISHES_MAX && !is_alike; i++) {
+		is_alike = wishes[i] != NULL &&
+			bt_remedies_equal_but_node(remedies, proposal->remedies.count,
+				wishes[i]->remedies.items, wishes[i]->remedies.count) &&
+			!bt_remedies_equal(&wishes[i]->remedies,
+				&(bt_remedy_list){
+					proposal->remedies.items, proposal->remedies.count, true});
+	}
+	proposal->alike_count += is_alike;
+}
+
 int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 {
 	struct bt_explain_search search = {.run = run};
@@ -597,6 +614,9 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 				tried = tried || (wishes[k] != NULL && wishes[k]->tried);
 			}
 			out->untried_count += wants && !tried;
+			for (uint32_t p = 0; p < count; p++) {
+				note_alike(&out->proposals.items[p], wishes);
+			}
 		}
 	}
 	bt_vec_finish(&search.alike);

@@ -5,7 +5,7 @@
 #include "explain/explain_private.h"
 
 /** Sets of changes that one node may want. */
-#define BT_WISHES_MAX 3
+#define BT_WISHES_MAX 4
 
 /** Changes that should let the pod onto a node. */
 struct bt_candidate {

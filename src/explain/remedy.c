@@ -41,6 +41,20 @@ bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b)
 		a->index == b->index;
 }
 
+bool bt_remedies_equal_but_node(
+	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count)
+{
+	bool equal = a_count == b_count;
+
+	for (uint32_t i = 0; i < a_count && equal; i++) {
+		struct bt_remedy other = b[i];
+
+		other.node = a[i].node;
+		equal = bt_remedy_equal(&a[i], &other);
+	}
+	return equal;
+}
+
 bool bt_remedy_is_of_pod(enum bt_remedy_kind kind)
 {
 	return (kinds[kind].members & BT_REMEDY_HAS_NODE) == 0;
@@ -284,6 +298,7 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 			drop_port(remedy, &spec->init_containers, arena);
 			break;
 		case BT_REMEDY_DROP_VOLUME:
+		case BT_REMEDY_PROVISION_VOLUME:
 			drop_volume(spec, remedy->key, arena);
 			break;
 		case BT_REMEDY_LOWER_REQUEST:

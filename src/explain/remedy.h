@@ -51,6 +51,9 @@ const char *bt_remedy_kind_name(enum bt_remedy_kind kind);
 /** Bits of enum bt_remedy_member. */
 uint32_t bt_remedy_members(enum bt_remedy_kind kind);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
+/** Lists that ask the same of different nodes, or of one. */
+bool bt_remedies_equal_but_node(
+	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
 /** It changes the pod to be scheduled; else a node or another pod. */
 bool bt_remedy_is_of_pod(enum bt_remedy_kind kind);
 /** Its amount is as small as it can be; with one less it does not help. */

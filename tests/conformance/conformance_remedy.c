@@ -206,6 +206,7 @@ static int edit_pod(const struct edit *edit, const struct bt_remedy *remedy)
 			found;
 		return found ? 0 : missing(edit, remedy, "such port");
 	case BT_REMEDY_DROP_VOLUME:
+	case BT_REMEDY_PROVISION_VOLUME:
 		return drop_named(edit, remedy, "spec.volumes");
 	case BT_REMEDY_LOWER_REQUEST:
 		return lower_request(edit, remedy);

@@ -142,7 +142,8 @@ OF_POD = {"Tolerate": tolerate, "DropNodeSelector": drop_node_selector,
           "DropNodeAffinity": drop_node_affinity, "DropPodAffinity": blank_term("podAffinity"),
           "DropPodAntiAffinity": blank_term("podAntiAffinity"), "RaiseMaxSkew": raise_max_skew,
           "LowerRequest": lower_request, "AllowSkew": allow_skew, "DropHostPort": drop_host_port,
-          "DropVolume": drop_named("volumes"), "RemoveGate": drop_named("schedulingGates"),
+          "DropVolume": drop_named("volumes"), "ProvisionVolume": drop_named("volumes"),
+          "RemoveGate": drop_named("schedulingGates"),
           "SetSchedulerName": set_scheduler_name}
 
 

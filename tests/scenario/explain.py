@@ -366,11 +366,49 @@ def test_too_small_nodes_are_not_to_be_emptied(program):
     text = lines(node("n1"), pod("old", cpu="2", node_name="n1"), pod("p", cpu="6"))
     table = explain(program, text, output="table").expect(1).out
     less = table.find("1. ask for 2 cpu instead of 6: then it fits on n1\n")
-    assert 0 < less < table.find(". replace n1 by a node with 8 cpu (it has 4): "), table
+    assert 0 < less < table.find(". add a node like n1 with 6 cpu (n1 has 4): "), table
     assert "free " not in table, table
     text = text.replace('"6"', '"4"')
     table = explain(program, text, output="table").expect(1).out
     assert "1. free 2 cpu on n1: then it fits there\n" in table, table
+
+
+def test_one_proposal_for_equal_nodes(program):
+    text = lines(*[node("n%d" % i, spec={"unschedulable": True}) for i in range(9)], pod("p"))
+    table = explain(program, text, output="table").expect(1).out
+    assert table.count("uncordon n") == 2, table  # in words, and as a command
+    assert "uncordon n0: then it fits there (8 more nodes are alike)\n" in table, table
+
+
+def test_pods_of_daemon_sets_stay(program):
+    ports = [{"containerPort": 80, "hostPort": 80}]
+    holder = pod("agent", node_name="n1")
+    holder["spec"]["containers"][0]["ports"] = ports
+    waits = pod("p")
+    waits["spec"]["containers"][0]["ports"] = ports
+    proposals = told(program, lines(node("n1"), holder, waits))["proposals"]
+    assert sorted(each["changes"][0]["type"] for each in proposals) == [
+        "DropHostPort", "RemovePod"], proposals
+    # As the controller of DaemonSets makes them.
+    holder["spec"]["affinity"] = {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}}
+    proposals = told(program, lines(node("n1"), holder, waits))["proposals"]
+    assert [each["changes"][0]["type"] for each in proposals] == ["DropHostPort"], proposals
+
+
+def test_storage_class_before_no_volume(program):
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
+             "spec": {"accessModes": ["ReadWriteOnce"],
+                      "resources": {"requests": {"storage": "1Gi"}}}}
+    waits = pod("p")
+    waits["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    table = explain(program, lines(node("n1"), claim, waits), output="table").expect(1).out
+    assert "1. create a default StorageClass, or mark one as default, for claim data: " in table
+    assert "2. do without the pod's volume v: " in table, table
+    claim["spec"]["storageClassName"] = "fast"
+    table = explain(program, lines(node("n1"), claim, waits), output="table").expect(1).out
+    assert "1. create StorageClass fast, for claim data: then it fits on n1\n" in table, table
 
 
 def test_proposals_flag(program):

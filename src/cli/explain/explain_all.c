@@ -145,12 +145,10 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 		}
 		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
 		bt_strbuf_reset(&text);
-		for (uint32_t i = 0; explanation.proposals.count != 0 &&
-			i < explanation.proposals.items[0].remedies.count;
-			i++) {
-			bt_strbuf_append_c(&text, i != 0 ? ", and " : "");
-			bt_change_append_text(&explanation.proposals.items[0].remedies.items[i],
-				group->first, &simulation->engine->state->nodes, &text);
+		if (explanation.proposals.count != 0) {
+			(void)bt_changes_append_text(explanation.proposals.items[0].remedies.items,
+				explanation.proposals.items[0].remedies.count, group->first,
+				&simulation->engine->state->nodes, &text);
 		}
 		group->change = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
 	}

@@ -48,29 +48,87 @@ static struct stock stock_of(
 	return (struct stock){0};
 }
 
-/**
- * Nobody's leaving would free as much: "replace node-7 by a node with 16 cpu (it has 8)". Nothing
- * when the node itself is large enough, or not known.
- */
-static bool append_larger(
-	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_node_table *nodes)
+/** Nobody's leaving would free as much; *out_wanted: a node as full would have to have so much. */
+static bool is_too_large(const struct bt_remedy *change, const struct bt_node_table *nodes,
+	struct stock *out_stock, int64_t *out_wanted)
 {
-	uint32_t slot = nodes != NULL ? bt_node_table_find(nodes, change->node) : BT_SLOT_NONE;
-	struct stock stock;
-	int64_t wanted;
+	uint32_t slot = nodes != NULL && change->kind == BT_REMEDY_FREE_RESOURCE
+		? bt_node_table_find(nodes, change->node)
+		: BT_SLOT_NONE;
 	if (slot == BT_SLOT_NONE) {
 		return false;
 	}
-	stock = stock_of(nodes, slot, change->resource);
-	if (change->amount <= stock.used ||
-		BT_ADD_OVERFLOW(stock.allocatable, change->amount, &wanted)) {
+	*out_stock = stock_of(nodes, slot, change->resource);
+	return change->amount > out_stock->used &&
+		!BT_ADD_OVERFLOW(out_stock->allocatable, change->amount, out_wanted);
+}
+
+/** The pod asks for a node by its name, or cares which pods are there: another node would have
+ * neither. */
+static bool is_tied(const struct bt_pod *pod)
+{
+	static const struct bt_str hostname = BT_STR_INIT("kubernetes.io/hostname");
+	const struct bt_affinity *affinity = pod->spec.affinity;
+	const struct bt_node_affinity *nodes = affinity != NULL ? affinity->node_affinity : NULL;
+	bool tied = bt_str_map_find(&pod->spec.node_selector, hostname) != NULL ||
+		pod->spec.topology_spread_constraints.count != 0;
+	if (affinity != NULL) {
+		tied = tied ||
+			(affinity->pod_affinity != NULL &&
+				affinity->pod_affinity->required.count != 0) ||
+			(affinity->pod_anti_affinity != NULL &&
+				affinity->pod_anti_affinity->required.count != 0);
+	}
+	for (uint32_t i = 0;
+		nodes != NULL && nodes->required != NULL && i < nodes->required->terms.count; i++) {
+		const struct bt_node_selector_term *term = &nodes->required->terms.items[i];
+		tied = tied || term->match_fields.count != 0;
+		for (uint32_t k = 0; k < term->match_expressions.count; k++) {
+			tied = tied || bt_str_equal(term->match_expressions.items[k].key, hostname);
+		}
+	}
+	return tied;
+}
+
+/** All that is asked of nodes is that one is larger: another like it does as well, and leaves the
+ * pods where they are. */
+static bool adds_node(const struct bt_remedy *changes, uint32_t count, const struct bt_pod *pod,
+	const struct bt_node_table *nodes)
+{
+	const struct bt_remedy *first = NULL;
+	struct stock stock;
+	int64_t wanted;
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_remedy_is_of_pod(changes[i].kind)) {
+			continue;
+		}
+		if (!is_too_large(&changes[i], nodes, &stock, &wanted) ||
+			(first != NULL && !bt_str_equal(first->node, changes[i].node))) {
+			return false;
+		}
+		first = &changes[i];
+	}
+	return first != NULL && !is_tied(pod);
+}
+
+/** "replace node-7 by a node with 16 cpu (it has 8)", or of a node to be added "add a node like
+ * node-7 with 12 cpu (node-7 has 8)". Nothing when the node is large enough, or not known. */
+static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
+	const struct bt_node_table *nodes)
+{
+	struct stock stock;
+	int64_t wanted;
+	if (!is_too_large(change, nodes, &stock, &wanted)) {
 		return false;
 	}
-	append_word(out, "replace ", change->node);
-	bt_strbuf_append_c(out, " by a node with ");
-	bt_amount_append_of(out, change->resource, wanted, BT_AMOUNT_UP);
+	append_word(out, adds ? "add a node like " : "replace ", change->node);
+	bt_strbuf_append_c(out, adds ? " with " : " by a node with ");
+	/* Nothing runs yet on a node that is added. */
+	bt_amount_append_of(
+		out, change->resource, adds ? wanted - stock.used : wanted, BT_AMOUNT_UP);
 	append_word(out, " ", change->resource);
-	bt_strbuf_append_c(out, " (it has ");
+	append_word(out, " (", adds ? change->node : BT_STR("it"));
+	bt_strbuf_append_c(out, " has ");
 	if (stock.allocatable == 0) {
 		bt_strbuf_append_c(out, "none)");
 	} else {
@@ -81,10 +139,10 @@ static bool append_larger(
 }
 
 /** "free 250m cpu on node-7" */
-static void append_free(
-	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_node_table *nodes)
+static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
+	const struct bt_node_table *nodes)
 {
-	if (append_larger(out, change, nodes)) {
+	if (append_larger(out, change, adds, nodes)) {
 		return;
 	}
 	if (bt_str_equal_c(change->resource, "pods")) {
@@ -145,12 +203,32 @@ static void append_pod_affinity(
 	}
 }
 
-void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *pod,
+/** "create StorageClass fast, for claim data" */
+static void append_class(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
+{
+	const struct bt_pvc_volume_source *claim = NULL;
+	for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+		if (bt_str_equal(pod->spec.volumes.items[i].name, change->key)) {
+			claim = pod->spec.volumes.items[i].persistent_volume_claim;
+		}
+	}
+	if (change->value.length != 0) {
+		append_word(out, "create StorageClass ", change->value);
+	} else {
+		bt_strbuf_append_c(out, "create a default StorageClass, or mark one as default");
+	}
+	append_word(out, claim != NULL ? ", for claim " : ", for volume ",
+		claim != NULL ? claim->claim_name : change->key);
+}
+
+/** adds: see adds_node. */
+static void append_text(const struct bt_remedy *change, bool adds, const struct bt_pod *pod,
 	const struct bt_node_table *nodes, struct bt_strbuf *out)
 {
 	switch (change->kind) {
 	case BT_REMEDY_FREE_RESOURCE:
-		append_free(out, change, nodes);
+		append_free(out, change, adds, nodes);
 		return;
 	case BT_REMEDY_REMOVE_POD:
 		append_word(out, "delete pod ", change->pod_namespace);
@@ -209,6 +287,9 @@ void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *
 	case BT_REMEDY_DROP_VOLUME:
 		append_word(out, "do without the pod's volume ", change->key);
 		return;
+	case BT_REMEDY_PROVISION_VOLUME:
+		append_class(out, change, pod);
+		return;
 	case BT_REMEDY_LOWER_REQUEST:
 		append_lower(out, change, pod);
 		return;
@@ -221,6 +302,17 @@ void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *
 	case BT_REMEDY__COUNT:
 		return;
 	}
+}
+
+bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
+	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out)
+{
+	bool adds = adds_node(changes, count, pod, nodes);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(out, i != 0 ? ", and " : "");
+		append_text(&changes[i], adds, pod, nodes, out);
+	}
+	return adds;
 }
 
 /** --- commands --- */
@@ -405,7 +497,7 @@ bool bt_change_append_alternative(
 
 /** --- JSON --- */
 
-void bt_change_write_json(const struct bt_remedy *change, const struct bt_pod *pod,
+static void write_json(const struct bt_remedy *change, bool adds, const struct bt_pod *pod,
 	const struct bt_node_table *nodes, struct bt_json_writer *writer)
 {
 	uint32_t members = bt_remedy_members(change->kind);
@@ -440,8 +532,19 @@ void bt_change_write_json(const struct bt_remedy *change, const struct bt_pod *p
 		bt_json_end_object(writer);
 	}
 	struct bt_strbuf text = {0};
-	bt_change_append_text(change, pod, nodes, &text);
+	append_text(change, adds, pod, nodes, &text);
 	bt_json_write_member(writer, "text", bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	bt_json_end_object(writer);
+}
+
+void bt_changes_write_json(const struct bt_remedy *changes, uint32_t count,
+	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_json_writer *writer)
+{
+	bool adds = adds_node(changes, count, pod, nodes);
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < count; i++) {
+		write_json(&changes[i], adds, pod, nodes, writer);
+	}
+	bt_json_end_array(writer);
 }

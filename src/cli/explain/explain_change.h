@@ -7,12 +7,13 @@
 #include "state/node_table.h"
 
 /**
- * "uncordon node-7", "free 250m cpu on node-7"; hostile bytes are shown escaped. nodes: may be
- * NULL; what nobody could free on a node of that size is told as "replace node-7 by a node with 16
- * cpu".
+ * "uncordon node-7, and free 250m cpu on node-7"; hostile bytes are shown escaped. nodes: may be
+ * NULL; what nobody could free on a node of that size is told as "add a node like node-7 with 12
+ * cpu", or, when the other changes or the pod are about that node, as "replace node-7 by a node
+ * with 16 cpu". Returns whether a node is to be added.
  */
-void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *pod,
-	const struct bt_node_table *nodes, struct bt_strbuf *out);
+bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
+	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out);
 /**
  * A line for a shell that carries the change out, words quoted; false, with nothing appended, when
  * there is none, or when a name in it does not print. in_input: the pod is an object of its own
@@ -23,7 +24,7 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 /** The same for what may be done to the node in place of a change of the pod: its taint goes. */
 bool bt_change_append_alternative(
 	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out);
-/** {"type": "Uncordon", "node": "node-7", "text": "uncordon node-7"} */
-void bt_change_write_json(const struct bt_remedy *change, const struct bt_pod *pod,
-	const struct bt_node_table *nodes, struct bt_json_writer *writer);
+/** [{"type": "Uncordon", "node": "node-7", "text": "uncordon node-7"}, ...] */
+void bt_changes_write_json(const struct bt_remedy *changes, uint32_t count,
+	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_json_writer *writer);
 #endif

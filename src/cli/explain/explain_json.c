@@ -25,11 +25,8 @@ const char *bt_explained_fate_name(enum bt_explained_fate fate)
 static void write_changes(const struct bt_explain_report *report, const char *name,
 	const struct bt_remedy *changes, uint32_t count, struct bt_json_writer *writer)
 {
-	bt_json_begin_member_array(writer, name);
-	for (uint32_t i = 0; i < count; i++) {
-		bt_change_write_json(&changes[i], report->pod, report->nodes, writer);
-	}
-	bt_json_end_array(writer);
+	bt_json_write_name_c(writer, name);
+	bt_changes_write_json(changes, count, report->pod, report->nodes, writer);
 }
 
 /** --- the pod and where it waits --- */

@@ -204,6 +204,19 @@ static void end_list(uint32_t shown, uint32_t count, const char *indent, struct 
 
 /** --- proposals --- */
 
+/** An earlier proposal asks the same of another node: append_effect counts those. */
+static bool is_told(const struct bt_explanation *explanation, uint32_t index)
+{
+	const struct bt_proposal *proposal = &explanation->proposals.items[index];
+	bool told = false;
+	for (uint32_t i = 0; i < index && !told; i++) {
+		const struct bt_proposal *other = &explanation->proposals.items[i];
+		told = bt_remedies_equal_but_node(proposal->remedies.items,
+			proposal->remedies.count, other->remedies.items, other->remedies.count);
+	}
+	return told;
+}
+
 /** ": then it fits on node-7" */
 static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
@@ -236,15 +249,22 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 		return;
 	}
 	bt_strbuf_append_c(out, "\nWhat would let it in:\n");
+	uint32_t number = 0;
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
-		bt_strbuf_printf(out, "  %u. ", i + 1);
-		for (uint32_t r = 0; r < proposal->remedies.count; r++) {
-			bt_strbuf_append_c(out, r != 0 ? ", and " : "");
-			bt_change_append_text(
-				&proposal->remedies.items[r], report->pod, report->nodes, out);
+		if (is_told(explanation, i)) {
+			continue;
 		}
+		bt_strbuf_printf(out, "  %u. ", ++number);
+		bool adds = bt_changes_append_text(proposal->remedies.items,
+			proposal->remedies.count, report->pod, report->nodes, out);
 		append_effect(proposal, out);
+		if (proposal->alike_count != 0 && !adds) {
+			bt_strbuf_append_c(out, " (");
+			bt_explain_append_counted(
+				out, proposal->alike_count, "more node is", "more nodes are");
+			bt_strbuf_append_c(out, " alike)");
+		}
 		bt_strbuf_append_char(out, '\n');
 		for (uint32_t j = 0; j < proposal->remedies.count; j++) {
 			const struct bt_remedy *change = &proposal->remedies.items[j];

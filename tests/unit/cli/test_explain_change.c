@@ -100,6 +100,12 @@ static const struct {
 		"kubectl patch pod p -n shop -p "
 		"'{\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\",\"name\":\"g\"}]}}'",
 		"{\"type\":\"RemoveGate\",\"key\":\"g\","},
+	{OF(PROVISION_VOLUME, .key = BT_STR_INIT("v"), .value = BT_STR_INIT("fast")),
+		"create StorageClass fast, for volume v", "",
+		"{\"type\":\"ProvisionVolume\",\"key\":\"v\",\"value\":\"fast\","},
+	{OF(PROVISION_VOLUME, .key = BT_STR_INIT("v")),
+		"create a default StorageClass, or mark one as default, for volume v", "",
+		"{\"type\":\"ProvisionVolume\",\"key\":\"v\",\"value\":\"\","},
 	{OF(SET_SCHEDULER_NAME, .value = BT_STR_INIT("default-scheduler")),
 		"set the pod's schedulerName to default-scheduler", "",
 		"{\"type\":\"SetSchedulerName\",\"value\":\"default-scheduler\","},
@@ -113,7 +119,7 @@ START_TEST(test_change__every_kind)
 		struct bt_strbuf out = {0};
 		struct bt_json_writer writer;
 		seen[rows[i].change.kind] = true;
-		bt_change_append_text(&rows[i].change, &pod, NULL, &out);
+		(void)bt_changes_append_text(&rows[i].change, 1, &pod, NULL, &out);
 		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].text);
 		bt_strbuf_reset(&out);
 		bool has_command =
@@ -122,8 +128,9 @@ START_TEST(test_change__every_kind)
 		ck_assert(has_command == (rows[i].command[0] != '\0'));
 		bt_strbuf_reset(&out);
 		bt_json_writer_init(&writer, &out, 0);
-		bt_change_write_json(&rows[i].change, &pod, NULL, &writer);
-		ck_assert_msg(bt_str_has_prefix(bt_strbuf_str(&out), bt_str_from(rows[i].json)),
+		bt_changes_write_json(&rows[i].change, 1, &pod, NULL, &writer);
+		ck_assert_msg(bt_str_has_prefix(bt_str_sub(bt_strbuf_str(&out), 1, BT_STR_MAX),
+				      bt_str_from(rows[i].json)),
 			"%s", bt_strbuf_c(&out));
 		bt_strbuf_finish(&out);
 	}
