@@ -36,7 +36,7 @@ enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange)
 
 void bt_http_exchange_resume(struct bt_http_exchange *exchange)
 {
-	if (exchange->suspended) {
+	if (exchange->suspended && exchange->websocket == NULL) {
 		exchange->suspended = false;
 		exchange->server->active_count++;
 		exchange->server->resumed = true;
@@ -46,8 +46,8 @@ void bt_http_exchange_resume(struct bt_http_exchange *exchange)
 	}
 }
 
-static void answer(struct bt_http_exchange *exchange, uint16_t code, struct MHD_Response *response,
-	bool is_long)
+void bt_http_answer_response(struct bt_http_exchange *exchange, uint16_t code,
+	struct MHD_Response *response, bool is_long)
 {
 	const struct bt_http_limits *limits = &exchange->server->limits;
 	BT_ASSERT(exchange->handed && !exchange->answered);
@@ -94,7 +94,7 @@ void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_
 		response =
 			MHD_create_response_from_buffer_with_free_callback(length, data, free_body);
 	}
-	answer(exchange, code, response, length > LONG_ANSWER_BYTES);
+	bt_http_answer_response(exchange, code, response, length > LONG_ANSWER_BYTES);
 }
 
 static void client_left(void *context)
@@ -146,7 +146,7 @@ void bt_http_answer_stream(
 {
 	exchange->stream = *stream;
 	exchange->streaming = true;
-	answer(exchange, code,
+	bt_http_answer_response(exchange, code,
 		MHD_create_response_from_callback(
 			MHD_SIZE_UNKNOWN, 4096, read_stream, exchange, NULL),
 		true);
@@ -154,7 +154,9 @@ void bt_http_answer_stream(
 
 void bt_http_stream_wake(struct bt_http_exchange *exchange)
 {
-	if (exchange->streaming) {
+	if (exchange->websocket != NULL) {
+		bt_http_websocket_wake(exchange->websocket);
+	} else if (exchange->streaming) {
 		bt_http_exchange_resume(exchange);
 	}
 }

@@ -71,6 +71,11 @@ static void arriving_append(struct bt_http_server *server, struct bt_http_connec
 	server->arriving_last = connection;
 }
 
+void bt_http_server_await(struct bt_http_server *server, struct bt_http_connection *connection)
+{
+	arriving_append(server, connection);
+}
+
 static int socket_of(struct MHD_Connection *handle)
 {
 	const union MHD_ConnectionInfo *info =
@@ -172,6 +177,7 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 	*request_context = NULL;
 	struct bt_http_connection *connection = exchange->connection;
 	connection->exchange = NULL;
+	server->ending_count -= exchange->ends_websocket ? 1 : 0;
 	if (connection->long_timeout) {
 		connection->long_timeout = false;
 		(void)MHD_set_connection_option(handle, MHD_CONNECTION_OPTION_TIMEOUT,
@@ -403,6 +409,9 @@ static int64_t work(void *context, int64_t now_ns)
 	} else if (server->run_at_ns <= now_ns || server->run_at_ns > now_ns + REST_NS) {
 		server->run_at_ns = now_ns + rest_ns(server);
 	}
+	if (server->ending_count != 0 && server->run_at_ns > now_ns + REST_NS) {
+		server->run_at_ns = now_ns + REST_NS; /* no event tells that the rest is sent */
+	}
 	return server->run_at_ns < cut_ns ? server->run_at_ns : cut_ns;
 }
 
@@ -411,7 +420,8 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 {
 	const struct bt_http_limits *limits = &server->limits;
 	/* Not MHD_USE_TURBO: it polls without rest for a client that is slow to shake hands. */
-	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	unsigned int flags =
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG;
 	/* libmicrohttpd parses headers in one half of a connection's memory */
 	size_t memory = 2 * (size_t)limits->header_bytes_max + STREAM_BUFFER_BYTES;
 	struct MHD_OptionItem items[] = {
@@ -582,7 +592,11 @@ void bt_http_server_destroy(struct bt_http_server *server)
 		/* libmicrohttpd gives up on suspended connections */
 		for (struct bt_http_exchange *exchange = server->live; exchange != NULL;
 			exchange = exchange->next) {
-			bt_http_exchange_resume(exchange);
+			if (exchange->websocket != NULL) {
+				bt_http_websocket_end(exchange->websocket);
+			} else {
+				bt_http_exchange_resume(exchange);
+			}
 		}
 		MHD_stop_daemon(server->daemon);
 	}

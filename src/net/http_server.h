@@ -191,6 +191,14 @@ struct bt_http_stream {
 /** Chunked; headers leave at once. */
 void bt_http_answer_stream(
 	struct bt_http_exchange *exchange, uint16_t code, const struct bt_http_stream *stream);
+/** The headers of these names ask for a WebSocket. */
+bool bt_http_wants_websocket(struct bt_str connection, struct bt_str upgrade);
+/**
+ * 101: the stream goes out over WebSocket, each read as a binary message; what the client sends is
+ * dropped. protocol NULL: no subprotocol.
+ */
+void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *protocol,
+	const struct bt_http_stream *stream);
 /** A stream that waits may have more. Harmless when it does not wait. */
 void bt_http_stream_wake(struct bt_http_exchange *exchange);
 

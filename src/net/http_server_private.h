@@ -3,7 +3,7 @@
 #define BT_NET_HTTP_SERVER_PRIVATE_H
 /**
  * Parts of the HTTP server shared by its files: http_server.c (the daemon), http_exchange.c
- * (requests, answers and streams), http_tls.c (certificates), http_listen.c.
+ * (requests, answers and streams), http_websocket.c, http_tls.c (certificates), http_listen.c.
  */
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -50,6 +50,8 @@ struct bt_http_exchange {
 	struct MHD_Response *response; /* not queued yet; owned */
 	struct bt_http_stream stream;
 	struct bt_loop_source *hangup;
+	struct bt_http_websocket *websocket; /* while it is open */
+	bool ends_websocket;                 /* closed, but not by libmicrohttpd yet */
 
 	struct bt_http_exchange *previous; /* bt_http_server.live */
 	struct bt_http_exchange *next;     /* the same, or .spare */
@@ -92,6 +94,7 @@ struct bt_http_server {
 	struct bt_strbuf log; /* what libmicrohttpd complains about while it starts */
 	struct bt_http_connection *arriving_first;
 	struct bt_http_connection *arriving_last;
+	uint32_t ending_count; /* exchanges with ends_websocket */
 	struct bt_http_exchange *live;
 	struct bt_http_exchange *spare;
 	uint32_t spare_count;
@@ -108,6 +111,16 @@ bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, 
 /** Hand a response that is ready to libmicrohttpd, from within its callback. */
 enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange);
 struct MHD_Response *bt_http_empty_response(void);
+/** Answer with a response, which is consumed, and the headers added so far. is_long: the client may
+ * stall for stalled_timeout_seconds. */
+void bt_http_answer_response(struct bt_http_exchange *exchange, uint16_t code,
+	struct MHD_Response *response, bool is_long);
+/** The stream has more. */
+void bt_http_websocket_wake(struct bt_http_websocket *websocket);
+/** Closes the connection; the exchange ends in libmicrohttpd's next run. */
+void bt_http_websocket_end(struct bt_http_websocket *websocket);
+/** The connection is cut unless it ends within the time that a request may take to arrive. */
+void bt_http_server_await(struct bt_http_server *server, struct bt_http_connection *connection);
 /** Take an exchange out of libmicrohttpd's turns, from within its callback. */
 void bt_http_exchange_suspend(struct bt_http_exchange *exchange);
 /** Let libmicrohttpd go on with a suspended exchange. */

@@ -197,11 +197,11 @@ static const struct {
 	[BT_SUBRESOURCE_EVICTION] = {VERB(BT_VERB_CREATE), bt_call_eviction},
 	[BT_SUBRESOURCE_FINALIZE] = {VERB(BT_VERB_UPDATE), bt_call_finalize},
 	[BT_SUBRESOURCE_TOKEN] = {VERB(BT_VERB_CREATE), bt_call_token},
-	[BT_SUBRESOURCE_LOG] = {VERB(BT_VERB_GET), bt_call_refuse_connection},
-	[BT_SUBRESOURCE_EXEC] = {CONNECT_VERBS, bt_call_refuse_connection},
-	[BT_SUBRESOURCE_ATTACH] = {CONNECT_VERBS, bt_call_refuse_connection},
-	[BT_SUBRESOURCE_PORT_FORWARD] = {CONNECT_VERBS, bt_call_refuse_connection},
-	[BT_SUBRESOURCE_PROXY] = {~0u, bt_call_refuse_connection},
+	[BT_SUBRESOURCE_LOG] = {VERB(BT_VERB_GET), bt_call_connect},
+	[BT_SUBRESOURCE_EXEC] = {CONNECT_VERBS, bt_call_connect},
+	[BT_SUBRESOURCE_ATTACH] = {CONNECT_VERBS, bt_call_connect},
+	[BT_SUBRESOURCE_PORT_FORWARD] = {CONNECT_VERBS, bt_call_connect},
+	[BT_SUBRESOURCE_PROXY] = {~0u, bt_call_connect},
 };
 
 uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresource subresource)

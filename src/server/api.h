@@ -104,6 +104,21 @@ enum bt_propagation {
 	BT_PROPAGATION_ORPHAN,
 };
 
+/** Options of pods/log, exec and attach. Texts as given, absent: not given. */
+struct bt_connect_options {
+	struct bt_str container;
+	struct bt_str tail_lines;
+	struct bt_str since_seconds;
+	struct bt_str since_time;
+	struct bt_str limit_bytes;
+	bool follow;
+	bool previous;
+	bool timestamps;
+	bool takes_input;  /* stdin */
+	bool takes_output; /* stdout */
+	bool takes_errors; /* stderr */
+};
+
 struct bt_api_request {
 	enum bt_verb verb; /* not LIST, WATCH or DELETE_COLLECTION: those are server/list.h */
 	const struct bt_api_resource *resource;
@@ -115,6 +130,7 @@ struct bt_api_request {
 	 * normalised here. Consumed: it is changed and taken apart. Lives in the arena of the call.
 	 * NULL: none. Kind and apiVersion may be missing (14 section 8.1). */
 	struct bt_json_value *body;
+	const struct bt_connect_options *connect; /* NULL: none */
 	enum bt_patch_type patch_type;
 	enum bt_field_validation field_validation;
 	struct bt_str field_manager;
@@ -152,6 +168,12 @@ struct bt_api_answer {
 	struct bt_json_value *document;
 	/** Plain text in place of an object; absent: none. In the arena of the call. */
 	struct bt_str text;
+	/** Of pods/log, exec and attach, in the arena: the container, whether it goes on after the
+	 * text, and the exit code of the command. */
+	struct bt_str container;
+	struct bt_str uid; /* of the pod */
+	bool runs_on;
+	uint8_t exit_code;
 	struct bt_failure failure;
 	/** Texts for Warning headers. */
 	uint32_t warning_count;
@@ -172,6 +194,8 @@ uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresourc
  * "ns/name" or "name". */
 BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 	const struct bt_api_resource *resource, struct bt_str key, struct bt_arena *arena);
+/** The container of the pod is running, as its status says. */
+bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str container);
 /** {"username", "uid", "groups", "extra"}, as reviews show a user. Texts are borrowed. */
 BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);
 /** Its text as a tree that borrows from it. */

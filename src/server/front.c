@@ -135,6 +135,12 @@ static void http_answer_stream(void *exchange, uint16_t code, const struct bt_ht
 	bt_http_answer_stream(exchange, code, stream);
 }
 
+static void http_answer_websocket(
+	void *exchange, const char *protocol, const struct bt_http_stream *stream)
+{
+	bt_http_answer_websocket(exchange, protocol, stream);
+}
+
 static void http_wake(void *exchange)
 {
 	bt_http_stream_wake(exchange);
@@ -146,6 +152,7 @@ static const struct bt_wire http_wire = {
 	http_add_header,
 	http_answer,
 	http_answer_stream,
+	http_answer_websocket,
 	http_wake,
 };
 

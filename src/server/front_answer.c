@@ -136,3 +136,24 @@ void bt_front_send_stream(
 	call->answered = true;
 	call->front->wire->answer_stream(call->exchange, 200, stream);
 }
+
+void bt_front_send_websocket(
+	struct bt_front_call *call, const char *protocol, const struct bt_http_stream *stream)
+{
+	BT_ASSERT(!call->answered && !call->is_held);
+	bt_front_add_headers(call, NULL);
+	call->answered = true;
+	call->front->wire->answer_websocket(call->exchange, protocol, stream);
+}
+
+bool bt_front_refuse_further(struct bt_front_call *call)
+{
+	if (bt_watchers_count(call->front->watchers) < call->front->watches_max) {
+		return false;
+	}
+	(void)bt_fail(&call->failure, &call->arena, 429, "TooManyRequests",
+		"Too many requests, please try again later.");
+	call->failure.retry_after_seconds = 1;
+	bt_front_send_failure(call);
+	return true;
+}

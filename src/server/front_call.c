@@ -198,12 +198,6 @@ static bool write_options(struct bt_front_call *call)
 
 static void write_object(struct bt_front_call *call)
 {
-	if (call->api.subresource == BT_SUBRESOURCE_EXEC ||
-		call->api.subresource == BT_SUBRESOURCE_ATTACH ||
-		call->api.subresource == BT_SUBRESOURCE_PORT_FORWARD) {
-		perform(call);
-		return;
-	}
 	enum bt_body_media media =
 		bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
 	if (!check_media(call, &media) || !write_options(call) ||
@@ -277,11 +271,7 @@ static void open_watch(void *context)
 	struct bt_watch *watch;
 	struct bt_list_request request = list_request(call);
 	call->wait = NULL;
-	if (bt_watchers_count(front->watchers) >= front->watches_max) {
-		(void)bt_fail(&call->failure, &call->arena, 429, "TooManyRequests",
-			"Too many requests, please try again later.");
-		call->failure.retry_after_seconds = 1;
-		bt_front_send_failure(call);
+	if (bt_front_refuse_further(call)) {
 		return;
 	}
 	if (bt_watch_open(&request, bt_loop_now_ns(front->loop), &call->arena, &watch,
@@ -349,6 +339,12 @@ void bt_front_call_resource(struct bt_front_call *call)
 	request.checks_access = !bt_front_is_master(call);
 	call->api = request;
 	const struct bt_api *api = call->front->api;
+	if (route->subresource == BT_SUBRESOURCE_LOG || route->subresource == BT_SUBRESOURCE_EXEC ||
+		route->subresource == BT_SUBRESOURCE_ATTACH ||
+		route->subresource == BT_SUBRESOURCE_PORT_FORWARD) {
+		bt_front_connect(call);
+		return;
+	}
 	switch (call->verb) {
 	case BT_VERB_GET:
 		if (bt_get_check_rv(

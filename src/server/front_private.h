@@ -3,8 +3,9 @@
 #define BT_SERVER_FRONT_PRIVATE_H
 /**
  * Parts of the HTTP side shared by its files: front.c (the server, held answers), front_call.c
- * (requests for resources), front_user.c (who asks, and may they), front_body.c (request bodies),
- * front_page.c (everything else), front_answer.c (answers).
+ * (requests for resources), front_connect.c (logs, exec and attach), front_user.c (who asks, and
+ * may they), front_body.c (request bodies), front_page.c (everything else), front_answer.c
+ * (answers).
  */
 #include "base/prng.h"
 #include "metrics/metrics.h"
@@ -22,6 +23,8 @@ struct bt_wire {
 	void (*add_header)(void *exchange, const char *name, struct bt_str value);
 	void (*answer)(void *exchange, uint16_t code, struct bt_strbuf *body);
 	void (*answer_stream)(void *exchange, uint16_t code, const struct bt_http_stream *stream);
+	void (*answer_websocket)(
+		void *exchange, const char *protocol, const struct bt_http_stream *stream);
 	void (*wake)(void *exchange);
 };
 
@@ -117,6 +120,11 @@ BT_MUST_USE bool bt_front_decode(
 
 void bt_front_call_resource(struct bt_front_call *call);
 
+/** --- front_connect.c --- */
+
+/** Requests for pods/log, exec and attach. */
+void bt_front_connect(struct bt_front_call *call);
+
 /** --- front_page.c --- */
 
 void bt_front_page(struct bt_front_call *call);
@@ -151,6 +159,10 @@ void bt_front_send_document(
 void bt_front_send_failure(struct bt_front_call *call);
 void bt_front_send_stream(
 	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream);
+void bt_front_send_websocket(
+	struct bt_front_call *call, const char *protocol, const struct bt_http_stream *stream);
+/** The front's clients have as many watches and connections open as they may: 429. */
+bool bt_front_refuse_further(struct bt_front_call *call);
 /** What was held back goes out; with failure set as 500. */
 void bt_front_release_held(struct bt_front *front, const struct bt_failure *failure);
 void bt_front_drop_held(struct bt_front_call *call);

@@ -30,8 +30,35 @@ static struct bt_str *text_parameter(struct bt_query *query, struct bt_str name)
 		{"gracePeriodSeconds", &query->grace_period_seconds},
 		{"propagationPolicy", &query->propagation_policy},
 		{"orphanDependents", &query->orphan_dependents},
+		{"container", &query->connect.container},
+		{"tailLines", &query->connect.tail_lines},
+		{"sinceSeconds", &query->connect.since_seconds},
+		{"sinceTime", &query->connect.since_time},
+		{"limitBytes", &query->connect.limit_bytes},
 		{"verbose", &query->verbose},
 		{"hash", &query->hash},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (bt_str_equal_c(name, rows[i].name)) {
+			return rows[i].place;
+		}
+	}
+	return NULL;
+}
+
+static bool *flag_parameter(struct bt_query *query, struct bt_str name)
+{
+	const struct {
+		const char *name;
+		bool *place;
+	} rows[] = {
+		{"watch", &query->watch},
+		{"follow", &query->connect.follow},
+		{"previous", &query->connect.previous},
+		{"timestamps", &query->connect.timestamps},
+		{"stdin", &query->connect.takes_input},
+		{"stdout", &query->connect.takes_output},
+		{"stderr", &query->connect.takes_errors},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		if (bt_str_equal_c(name, rows[i].name)) {
@@ -80,10 +107,11 @@ static void take_pair(struct bt_str pair, struct bt_arena *arena, struct bt_quer
 		return;
 	}
 	struct bt_str *place = text_parameter(out, name);
+	bool *flag = flag_parameter(out, name);
 	if (place != NULL) {
 		*place = place->data == NULL ? value : *place;
-	} else if (bt_str_equal_c(name, "watch")) {
-		out->watch = boolean(value);
+	} else if (flag != NULL) {
+		*flag = boolean(value);
 	} else if (bt_str_equal_c(name, "pretty")) {
 		out->pretty = boolean(value);
 		out->pretty_given = true;

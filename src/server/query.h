@@ -25,6 +25,7 @@ struct bt_query {
 	struct bt_str grace_period_seconds;
 	struct bt_str propagation_policy;
 	struct bt_str orphan_dependents;
+	struct bt_connect_options connect;
 	struct bt_str verbose;
 	struct bt_str hash;
 };

@@ -191,7 +191,7 @@ void bt_call_eviction(struct bt_call *call);
 void bt_call_finalize(struct bt_call *call);
 void bt_call_token(struct bt_call *call);
 /** log, exec, attach, portforward, proxy. */
-void bt_call_refuse_connection(struct bt_call *call);
+void bt_call_connect(struct bt_call *call);
 void bt_call_review(struct bt_call *call);
 /** Take what resize and ephemeralcontainers change from object, the rest from old. */
 struct bt_json_value *bt_call_pod_part(

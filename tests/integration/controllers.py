@@ -4,6 +4,8 @@
 endpoints, workloads, quotas, namespaces, autoscaling. Requests are plain JSON."""
 import json
 import os
+import socket
+import struct
 
 import up
 
@@ -856,11 +858,118 @@ def test_logs(cluster):
     call(cluster, "POST", CORE % name + "pods",
          pod("talks", {}, {"berth.dev/log": "hello\nworld\n"}))
     call(cluster, "POST", CORE % name + "pods", pod("silent"))
+    up.wait_for("the pod runs", lambda: read(
+        cluster, CORE % name + "pods/talks")["status"]["phase"] == "Running")
     status, headers, body = cluster.request("GET", CORE % name + "pods/talks/log?container=c")
     assert status == 200 and body == b"hello\nworld\n", body
     assert headers["Content-Type"].startswith("text/plain")
     assert "has no logs" in call(
         cluster, "GET", CORE % name + "pods/silent/log", None, 400)["message"]
+
+
+class WebSocket:
+    """Frames of a server to a client that sends none; headers None: the upgrade was refused."""
+
+    def __init__(self, cluster, path, protocol="v5.channel.k8s.io"):
+        self.socket = socket.create_connection(("127.0.0.1", cluster.port), timeout=60)
+        if cluster.tls():
+            self.socket = cluster.tls().wrap_socket(self.socket, server_hostname="127.0.0.1")
+        self.socket.sendall((
+            "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: %s\r\n\r\n"
+            % (path, cluster.token, protocol)).encode())
+        self.file = self.socket.makefile("rb")
+        self.status = int(self.file.readline().split()[1])
+        self.headers = dict(iter(lambda: tuple(
+            self.file.readline().decode().strip().lower().split(": ", 1)), ("",)))
+
+    def frames(self):
+        """(channel, payload) until the server closes."""
+        while True:
+            first, length = self.file.read(2)
+            if length == 126:
+                length, = struct.unpack(">H", self.file.read(2))
+            payload = self.file.read(length)
+            if first == 0x88:
+                self.socket.sendall(b"\x88\x80\0\0\0\0")
+                assert payload == b"\x03\xe8" and self.file.read() == b""
+                self.socket.close()
+                return
+            yield payload[0], payload[1:]
+
+
+def running_pod(cluster, space, name, annotations, **spec):
+    made = pod(name, {}, {"berth.dev/" + key: value for key, value in annotations.items()}, **spec)
+    call(cluster, "POST", CORE % space + "pods", made)
+    path = CORE % space + "pods/" + name
+    up.wait_for("the pod runs", lambda: read(cluster, path)["status"]["phase"] == "Running")
+    return path
+
+
+def test_options_of_logs(cluster):
+    name = namespace(cluster, "log-options")
+    lines = "one\ntwo\nthree\n"
+    path = running_pod(cluster, name, "p", {"log": lines}) + "/log"
+    started = read(cluster, CORE % name + "pods/p")["status"]["containerStatuses"][0]["state"][
+        "running"]["startedAt"][:-1] + ".000000000Z "
+    for query, expected in [
+            ("", lines), ("tailLines=2", "two\nthree\n"), ("tailLines=0", ""),
+            ("tailLines=9", lines), ("limitBytes=5", "one\nt"), ("sinceSeconds=3600", lines),
+            ("sinceTime=2100-01-01T00:00:00Z", ""), ("sinceTime=2000-01-01T00:00:00Z", lines),
+            ("timestamps=true&tailLines=1", started + "three\n")]:
+        assert cluster.get(path + "?" + query) == (200, expected.encode()), query
+    for query, status, text in [
+            ("tailLines=-1", 422, "tailLines: Invalid value: -1: must be greater than or equal"),
+            ("limitBytes=0", 422, "limitBytes: Invalid value: 0: must be greater than 0"),
+            ("sinceSeconds=x", 422, "sinceSeconds: Invalid value"),
+            ("sinceSeconds=1&sinceTime=2000-01-01T00:00:00Z", 422, "at most one of"),
+            ("previous=true", 400, 'previous terminated container "c" in pod "p" not found'),
+            ("container=d", 400, "container d is not valid for pod p")]:
+        found = call(cluster, "GET", path + "?" + query, None, status)
+        assert text in found["message"], found
+    both = [{"name": "a", "image": "i:1"}, {"name": "b", "image": "i:1"}]
+    path = running_pod(cluster, name, "two", {"log": "x"}, containers=both) + "/log"
+    assert "must be specified for pod two, choose one of: [a b]" in call(
+        cluster, "GET", path, None, 400)["message"]
+    assert cluster.get(path + "?container=b") == (200, b"x")
+
+
+def test_logs_follow_until_the_end(cluster):
+    name = namespace(cluster, "log-follow")
+    path = running_pod(cluster, name, "p", {"log": "x\n", "run-time": "2s"}, restartPolicy="Never")
+    status, body = cluster.get(path + "/log?follow=true")
+    assert (status, body) == (200, b"x\n")
+    ended = read(cluster, path)["status"]["containerStatuses"][0]["state"]
+    assert "terminated" in ended, ended
+
+
+def test_exec_and_attach(cluster):
+    name = namespace(cluster, "exec")
+    path = running_pod(cluster, name, "p", {
+        "exec": "out\n", "exec-exit-code": "3", "log": "log\n", "run-time": "5s"},
+        restartPolicy="Never")
+    for protocol in "v5.channel.k8s.io", "v4.channel.k8s.io", "v9, v4.channel.k8s.io":
+        found = WebSocket(cluster, path + "/exec?command=ls&stdout=true", protocol)
+        assert found.status == 101, found.headers
+        assert found.headers["sec-websocket-protocol"] == protocol.split(", ")[-1]
+        (channel, out), (last, status) = found.frames()
+        status = json.loads(status)
+        assert (channel, out, last) == (1, b"out\n", 3)
+        assert status["status"] == "Failure" and status["reason"] == "NonZeroExitCode", status
+        assert status["details"]["causes"] == [{"reason": "ExitCode", "message": "3"}], status
+    assert WebSocket(cluster, path + "/exec?command=ls&stdout=true", "v9").status == 400
+    assert WebSocket(cluster, path + "/exec?command=ls").status == 400
+    for method in "GET", "POST":
+        found = call(cluster, method, path + "/exec?command=ls&stdout=true", None, 400)
+        assert found["message"] == "Upgrade request required", found
+    found = call(cluster, "POST", path + "/exec?command=ls&stdout=true", None, 400, headers={
+        "Connection": "Upgrade", "Upgrade": "SPDY/3.1"})
+    assert "not over SPDY" in found["message"], found
+    found = list(WebSocket(cluster, path + "/attach?stdout=true").frames())
+    assert found[0] == (1, b"log\n") and json.loads(found[1][1])["status"] == "Success", found
+    assert "terminated" in read(cluster, path)["status"]["containerStatuses"][0]["state"]
+    assert WebSocket(cluster, path + "/exec?command=ls&stdout=true").status == 500
 
 
 def test_metrics_of_the_server(cluster):

@@ -62,6 +62,11 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 		bt_http_answer_stream(exchange, 200, &stream);
 		return;
 	}
+	if (bt_str_equal(path, BT_STR("/websocket"))) {
+		fixture->kept = exchange;
+		bt_http_answer_websocket(exchange, "test", &stream);
+		return;
+	}
 	if (bt_str_equal(path, BT_STR("/endless"))) {
 		stream.read = read_endless;
 		bt_http_answer_stream(exchange, 200, &stream);

@@ -4,7 +4,8 @@
 /**
  * An HTTP server and raw clients on one event loop: a client waits by turning the loop. Paths say
  * what the handler does: "/later" keeps the exchange for the test, "/stream" streams from a buffer
- * that the test fills, "/endless" streams for ever, "/big" sends eight MB, anything else answers
+ * that the test fills, "/websocket" does so over WebSocket, "/endless" streams for ever, "/big"
+ * sends eight MB, anything else answers
  * "<method> <path>?<query> <body>".
  */
 #include <check.h>

@@ -618,12 +618,110 @@ START_TEST(test_http_server__percent_decode)
 }
 END_TEST
 
+static void open_websocket(struct client *client, struct fixture *fixture)
+{
+	client_connect(client, fixture);
+	client_send_text(client,
+		"GET /websocket HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n"
+		"Connection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+	client_expect(client, "HTTP/1.1 101 ", 1);
+	/* the example of RFC 6455, section 1.3 */
+	client_expect(client, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n", 1);
+	client_expect(client, "Sec-WebSocket-Protocol: test\r\n", 1);
+	client_expect(client, "\r\n\r\n", 1);
+	client_forget(client);
+}
+
+START_TEST(test_http_server__websockets)
+{
+	static const char ping[] = "\x89\x83\1\2\3\4\x60\x60\x60"; /* "abc" */
+	static const char data[] = "\x82\xfe\x01\x00\1\2\3\4";
+	static const char close_frame[] = "\x88\x80\1\2\3\4";
+	char payload[256] = {0};
+	struct fixture fixture = {0};
+	struct client client;
+	fixture_start(&fixture);
+	open_websocket(&client, &fixture);
+	bt_strbuf_append_c(&fixture.feed, "hello");
+	bt_http_stream_wake(fixture.kept);
+	client_expect(&client, "\x82\x05hello", 1);
+	/* 256 bytes of data are dropped, also when they come in parts; a ping is answered */
+	client_send(&client, data, sizeof(data) - 1);
+	client_send(&client, payload, 100);
+	fixture_turns(&fixture, 3);
+	client_send(&client, payload, 156);
+	client_send(&client, ping, sizeof(ping) - 1);
+	client_expect(&client,
+		"\x8a\x03"
+		"abc",
+		1);
+	fixture.feed_ends = true;
+	bt_http_stream_wake(fixture.kept);
+	client_expect(&client, "\x88\x02\x03\xe8", 1);
+	ck_assert_uint_eq(fixture.closed_count, 0);
+	client_send(&client, close_frame, sizeof(close_frame) - 1);
+	client_expect_end(&client);
+	fixture_wait_count(&fixture, &fixture.closed_count, 1);
+	client_close(&client);
+	fixture.feed_ends = false;
+
+	/* the client closes first, leaves without a word, or breaks the rules */
+	open_websocket(&client, &fixture);
+	client_send(&client, close_frame, sizeof(close_frame) - 1);
+	client_expect(&client, "\x88\x02\x03\xe8", 1);
+	client_close(&client);
+	fixture_wait_count(&fixture, &fixture.closed_count, 2);
+	open_websocket(&client, &fixture);
+	client_close(&client);
+	fixture_wait_count(&fixture, &fixture.closed_count, 3);
+	open_websocket(&client, &fixture);
+	client_send(&client, "\x82\x01x", 3); /* not masked */
+	client_expect(&client, "\x88\x02\x03\xea", 1);
+	client_send(&client, payload, sizeof(payload));
+	client_close(&client);
+	fixture_wait_count(&fixture, &fixture.closed_count, 4);
+	open_websocket(&client, &fixture);
+	/* a ping of a length that no ping may have */
+	client_send(&client, "\x89\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\2\3\4", 14);
+	client_expect(&client, "\x88\x02\x03\xea", 1);
+	client_close(&client);
+	fixture_wait_count(&fixture, &fixture.closed_count, 5);
+	ck_assert_uint_eq(fixture.finish_count, 5);
+
+	/* more than fits the socket's buffer goes out as the client takes it */
+	open_websocket(&client, &fixture);
+	memset(payload, 'x', sizeof(payload));
+	for (uint32_t i = 0; i < 4096; i++) {
+		bt_strbuf_append(&fixture.feed, payload, sizeof(payload));
+	}
+	fixture.feed_ends = true;
+	bt_http_stream_wake(fixture.kept);
+	for (uint32_t i = 0; i < 1000 && client.in.length < 4096 * sizeof(payload) + 260; i++) {
+		fixture_turns(&fixture, 1);
+		client_receive(&client);
+	}
+	/* 64 messages with headers of four bytes, and the close frame */
+	ck_assert_uint_eq(client.in.length, 4096 * sizeof(payload) + 64 * 4 + 4);
+	ck_assert_int_eq(memcmp(client.in.data + client.in.length - 4, "\x88\x02\x03\xe8", 4), 0);
+	client_close(&client);
+	fixture_wait_count(&fixture, &fixture.closed_count, 6);
+	fixture.feed_ends = false;
+
+	/* one is open while the server ends */
+	open_websocket(&client, &fixture);
+	fixture_finish(&fixture);
+	client_close(&client);
+	ck_assert_uint_eq(fixture.closed_count, 7);
+}
+END_TEST
+
 BT_TEST_MAIN("http_server", test_http_server__methods, test_http_server__pipelined_and_closing,
 	test_http_server__large_bodies, test_http_server__header_limit,
 	test_http_server__malformed_requests, test_http_server__later_answers,
-	test_http_server__streams, test_http_server__resuming_ends_the_wait,
-	test_http_server__woken_by_a_later_worker, test_http_server__large_answers,
-	test_http_server__stalled_client_is_cut,
+	test_http_server__streams, test_http_server__websockets,
+	test_http_server__resuming_ends_the_wait, test_http_server__woken_by_a_later_worker,
+	test_http_server__large_answers, test_http_server__stalled_client_is_cut,
 	test_http_server__idle_and_dripping_clients_are_cut, test_http_server__thousand_streams,
 	test_http_server__connection_limits, test_http_server__addresses,
 	test_http_server__percent_decode)

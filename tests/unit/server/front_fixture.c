@@ -75,6 +75,13 @@ static void wire_answer_stream(void *exchange, uint16_t code, const struct bt_ht
 	fixture->stream = *stream;
 }
 
+static void wire_answer_websocket(
+	void *exchange, const char *protocol, const struct bt_http_stream *stream)
+{
+	wire_add_header(exchange, "Sec-WebSocket-Protocol", bt_str_from(protocol));
+	wire_answer_stream(exchange, 101, stream);
+}
+
 static void wire_wake(void *exchange)
 {
 	(void)exchange; /* it is read again anyway */
@@ -86,6 +93,7 @@ static const struct bt_wire wire = {
 	wire_add_header,
 	wire_answer,
 	wire_answer_stream,
+	wire_answer_websocket,
 	wire_wake,
 };
 

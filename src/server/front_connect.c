@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Logs, and exec and attach over WebSocket: channels 1 (output) and 3 (the Status at the end) of
+ * the subprotocols v5.channel.k8s.io and v4.channel.k8s.io. Spec: 14 section 17.
+ */
+#include "base/alloc.h"
+#include "codec/json_edit.h"
+#include "server/front_private.h"
+#include "server/rbac.h"
+#include "server/watchers.h"
+
+#define CHANNEL_OUTPUT 1
+#define CHANNEL_STATUS 3
+/* Follows end after a day: what watches may have at most counts here, too. */
+#define FOLLOW_SECONDS 86400
+
+struct connection {
+	struct bt_watch_link link; /* in the pod's collection: changes of pods wake it */
+	struct bt_front_call *call;
+	struct bt_str text;
+	uint32_t text_at;
+	struct bt_str container;
+	struct bt_str uid; /* of the pod */
+	uint8_t exit_code;
+	bool runs_on; /* wait for the end of the container */
+	bool is_framed;
+	bool status_is_sent;
+};
+
+static void wake(void *context)
+{
+	struct bt_front_call *call = context;
+	call->front->wire->wake(call->exchange);
+}
+
+static bool container_runs(struct connection *connection)
+{
+	const struct bt_api *api = connection->call->front->api;
+	const struct bt_api_request *request = &connection->call->api;
+	struct bt_arena arena = {0};
+	const struct bt_stored *stored =
+		bt_store_find(bt_api_store(api), request->resource->collection,
+			bt_api_key(&arena, request->namespace_, request->name));
+	bool runs = false;
+	if (stored != NULL && !connection->link.end_is_due) {
+		const struct bt_json_value *pod = bt_api_parse_stored(stored, &arena);
+		runs = bt_str_equal(bt_json_text_at(pod, "metadata.uid"), connection->uid) &&
+			bt_pod_container_runs(pod, connection->container);
+	}
+	bt_arena_finish(&arena);
+	return runs;
+}
+
+/** What kubectl reads the exit code from. */
+static void write_status(const struct connection *connection, struct bt_strbuf *out)
+{
+	if (connection->exit_code == 0) {
+		bt_strbuf_append_c(out, "{\"metadata\":{},\"status\":\"Success\"}");
+		return;
+	}
+	bt_strbuf_printf(out,
+		"{\"metadata\":{},\"status\":\"Failure\",\"message\":\"command terminated with "
+		"non-zero exit code: command terminated with exit code %u\",\"reason\":"
+		"\"NonZeroExitCode\",\"details\":{\"causes\":[{\"reason\":\"ExitCode\","
+		"\"message\":\"%u\"}]}}",
+		connection->exit_code, connection->exit_code);
+}
+
+static int64_t read_connection(void *context, char *buffer, size_t capacity)
+{
+	struct connection *connection = context;
+	size_t filled = 0;
+	connection->link.is_waiting = false;
+	if (connection->text_at < connection->text.length) {
+		size_t left = connection->text.length - connection->text_at;
+		if (connection->is_framed) {
+			buffer[filled++] = CHANNEL_OUTPUT;
+		}
+		left = left < capacity - filled ? left : capacity - filled;
+		memcpy(buffer + filled, connection->text.data + connection->text_at, left);
+		connection->text_at += (uint32_t)left;
+		return (int64_t)(filled + left);
+	}
+	if (connection->runs_on && container_runs(connection)) {
+		connection->link.is_waiting = true;
+		return BT_HTTP_STREAM_WAIT;
+	}
+	connection->runs_on = false;
+	if (connection->is_framed && !connection->status_is_sent) {
+		struct bt_strbuf status = {0};
+		write_status(connection, &status);
+		connection->status_is_sent = true;
+		buffer[0] = CHANNEL_STATUS;
+		memcpy(buffer + 1, status.data, status.length); /* far below 4096 bytes */
+		filled = status.length + 1;
+		bt_strbuf_finish(&status);
+		return (int64_t)filled;
+	}
+	return BT_HTTP_STREAM_END;
+}
+
+static void finish_connection(void *context)
+{
+	struct connection *connection = context;
+	bt_watchers_remove(connection->call->front->watchers, &connection->link);
+	bt_free(connection);
+}
+
+/** The best subprotocol that both sides know; NULL: none. */
+static const char *choose_protocol(const struct bt_front_call *call)
+{
+	static const char *const known[] = {"v5.channel.k8s.io", "v4.channel.k8s.io"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(known); i++) {
+		struct bt_str given =
+			call->front->wire->header(call->exchange, "Sec-WebSocket-Protocol");
+		while (given.length != 0) {
+			struct bt_str name = bt_str_trim(bt_str_cut(&given, ','), BT_STR_SPACE);
+			if (bt_str_equal_c(name, known[i])) {
+				return known[i];
+			}
+		}
+	}
+	return NULL;
+}
+
+/** What an upgrade needs besides the right to get: that to create. */
+static bool may_create(struct bt_front_call *call)
+{
+	struct bt_str reason;
+	struct bt_access access = {.user = &call->user,
+		.verb = BT_STR("create"),
+		.namespace_ = call->route.namespace_,
+		.resource = bt_str_from(call->route.resource->name),
+		.subresource = bt_str_from(bt_subresource_name(call->route.subresource)),
+		.name = call->route.name};
+	if (bt_front_is_master(call) ||
+		bt_api_authorize(call->front->api, &access, &call->arena, &reason)) {
+		return true;
+	}
+	bt_rbac_forbid(&access, reason, &call->arena, &call->failure);
+	return false;
+}
+
+/** false: call->failure. */
+static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
+{
+	const struct bt_wire *wire = call->front->wire;
+	const struct bt_connect_options *options = &call->query.connect;
+	struct bt_str upgrade = wire->header(call->exchange, "Upgrade");
+	if (!options->takes_input && !options->takes_output && !options->takes_errors) {
+		(void)bt_fail_bad_request(&call->failure, &call->arena,
+			"you must specify at least one of stdin, stdout, stderr");
+		return false;
+	}
+	if (bt_str_has_prefix(upgrade, BT_STR("SPDY/"))) {
+		(void)bt_fail_bad_request(&call->failure, &call->arena,
+			"exec and attach are served over WebSocket (v5.channel.k8s.io, "
+			"v4.channel.k8s.io), not over SPDY: use kubectl v1.31 or later");
+		return false;
+	}
+	if (!bt_http_wants_websocket(wire->header(call->exchange, "Connection"), upgrade) ||
+		!bt_str_equal_c(call->request.method, "GET")) {
+		(void)bt_fail_bad_request(&call->failure, &call->arena, "Upgrade request required");
+		return false;
+	}
+	*out_protocol = choose_protocol(call);
+	if (*out_protocol == NULL ||
+		!bt_str_equal_c(wire->header(call->exchange, "Sec-WebSocket-Version"), "13") ||
+		wire->header(call->exchange, "Sec-WebSocket-Key").length == 0) {
+		(void)bt_fail_bad_request(&call->failure, &call->arena,
+			"the WebSocket must be of version 13, with a key, and of a subprotocol "
+		        "that "
+			"is served: v5.channel.k8s.io, v4.channel.k8s.io");
+		return false;
+	}
+	return may_create(call);
+}
+
+void bt_front_connect(struct bt_front_call *call)
+{
+	struct bt_front *front = call->front;
+	bool is_log = call->api.subresource == BT_SUBRESOURCE_LOG;
+	const char *protocol = NULL;
+	struct bt_api_answer answer;
+	call->api.connect = &call->query.connect;
+	bt_api_perform(front->api, &call->api, &call->arena, &answer);
+	call->failure = answer.failure;
+	if (call->failure.code != 0 || (!is_log && !check_upgrade(call, &protocol))) {
+		bt_front_send_failure(call);
+		return;
+	}
+	bool follows = answer.runs_on && (!is_log || call->query.connect.follow);
+	if (is_log && !follows) {
+		bt_front_send_text(call, answer.code, answer.text.data);
+		return;
+	}
+	if (bt_front_refuse_further(call)) {
+		return;
+	}
+	struct connection *connection = BT_NEW(struct connection);
+	*connection = (struct connection){
+		.link = {.wake = wake, .wake_context = call},
+		.call = call,
+		.text = is_log || call->query.connect.takes_output ? answer.text : BT_STR(""),
+		.container = bt_arena_str(&call->arena, answer.container),
+		.uid = bt_arena_str(&call->arena, answer.uid),
+		.exit_code = answer.exit_code,
+		.runs_on = follows,
+		.is_framed = !is_log,
+	};
+	bt_watchers_add(front->watchers, &connection->link, call->api.resource->collection,
+		bt_loop_now_ns(front->loop), FOLLOW_SECONDS, false);
+	struct bt_http_stream stream = {connection, read_connection, finish_connection};
+	if (is_log) {
+		bt_front_send_stream(call, "text/plain; charset=utf-8", &stream);
+	} else {
+		bt_front_send_websocket(call, protocol, &stream);
+	}
+}
