@@ -2,7 +2,10 @@
 #include "cli/output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cluster/printable.h"
 #if BT_HAVE_YAML
@@ -61,6 +64,205 @@ int bt_output_document(enum bt_output_format format, bt_output_write_json *write
 #else
 	return bt_error_set(err, BERTH_ERR_INVALID, "this program was built without YAML");
 #endif
+}
+
+/** --- texts for people --- */
+
+/** Terminals that say they are narrower than this are not believed. */
+#define COLUMNS_MIN 20
+#define COLUMNS_MAX 10000
+/** How far a continuation is behind the line's indentation. */
+#define CONTINUATION_INDENT 2
+
+#define BOLD "\033[1m"
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+uint32_t bt_output_columns(void)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size = {.ws_col = 0};
+	int64_t columns = 0;
+	if (isatty(STDOUT_FILENO) != 1) {
+		return 0;
+	}
+	if (text == NULL || !bt_str_parse_int64(bt_str_from(text), &columns) || columns <= 0) {
+		columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	}
+	return columns < COLUMNS_MIN ? 0 : columns > COLUMNS_MAX ? COLUMNS_MAX : (uint32_t)columns;
+}
+
+void bt_output_fit(struct bt_strbuf *text)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+	bool coloured = isatty(STDOUT_FILENO) == 1 && (no_color == NULL || no_color[0] == '\0') &&
+		terminal != NULL && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
+	bt_output_lay_out(text, bt_output_columns(), coloured);
+}
+
+static uint32_t count_blanks(struct bt_str line, uint32_t from)
+{
+	uint32_t count = 0;
+	while (from + count < line.length && line.data[from + count] == ' ') {
+		count++;
+	}
+	return count;
+}
+
+/** Where the last cell of the line begins: behind two blanks, or behind the indentation. */
+static uint32_t last_cell_of(struct bt_str line)
+{
+	uint32_t start = count_blanks(line, 0);
+	for (uint32_t i = start; i + 2 < line.length; i++) {
+		if (line.data[i] == ' ' && line.data[i + 1] == ' ' && line.data[i + 2] != ' ') {
+			start = i + 2;
+		}
+	}
+	return start;
+}
+
+/** Blanks before what is wrapped: under the last cell, under the text of "  1. text". */
+static uint32_t continuation_of(struct bt_str line, uint32_t cell)
+{
+	uint32_t indent = count_blanks(line, 0);
+	uint32_t digits = indent;
+	if (cell != indent) {
+		return bt_printable_width(bt_str_sub(line, 0, cell));
+	}
+	while (digits < line.length && line.data[digits] >= '0' && line.data[digits] <= '9') {
+		digits++;
+	}
+	bool is_numbered = digits != indent && digits + 1 < line.length &&
+		line.data[digits] == '.' && line.data[digits + 1] == ' ';
+	return is_numbered ? digits + 2 : indent + CONTINUATION_INDENT;
+}
+
+static bool begins_command(struct bt_str line, uint32_t cell)
+{
+	struct bt_str rest = bt_str_sub(line, cell, BT_STR_MAX);
+	return bt_str_has_prefix(rest, BT_STR("kubectl ")) ||
+		bt_str_has_prefix(rest, BT_STR("or: kubectl "));
+}
+
+static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *out)
+{
+	uint32_t cell = last_cell_of(line);
+	uint32_t indent = continuation_of(line, cell);
+	uint32_t width = bt_printable_width(bt_str_sub(line, 0, cell));
+	uint32_t gap = 0; /* blanks before the next word */
+	if (bt_printable_width(line) <= columns || begins_command(line, cell)) {
+		bt_strbuf_append_str(out, line);
+		return;
+	}
+	if (indent > columns / 3 * 2) { /* too little room is left under the last cell */
+		indent = count_blanks(line, 0) + CONTINUATION_INDENT;
+	}
+	bt_strbuf_append_str(out, bt_str_sub(line, 0, cell));
+	for (uint32_t at = cell; at < line.length;) {
+		uint32_t end = at;
+		while (end < line.length && line.data[end] != ' ') {
+			end++;
+		}
+		struct bt_str word = bt_str_sub(line, at, end - at);
+		uint32_t word_width = bt_printable_width(word);
+		if (gap != 0 && width + gap + word_width > columns) {
+			bt_strbuf_append_char(out, '\n');
+			width = 0;
+			gap = indent;
+		}
+		for (uint32_t i = 0; i < gap; i++) {
+			bt_strbuf_append_char(out, ' ');
+		}
+		bt_strbuf_append_str(out, word);
+		width += gap + word_width;
+		gap = count_blanks(line, end);
+		at = end + gap;
+	}
+}
+
+/** "POD   NODE", or "What would let it in:" */
+static bool is_heading(struct bt_str line)
+{
+	bool is_upper = line.length != 0;
+	for (uint32_t i = 0; i < line.length && is_upper; i++) {
+		is_upper = (line.data[i] >= 'A' && line.data[i] <= 'Z') || line.data[i] == ' ';
+	}
+	return is_upper ||
+		(line.length != 0 && line.data[0] != ' ' && line.data[line.length - 1] == ':');
+}
+
+static void paint_line(struct bt_str line, struct bt_strbuf *out)
+{
+	static const struct {
+		struct bt_str word; /* begins a cell */
+		const char *colour;
+	} words[] = {
+		{BT_STR_INIT("Scheduled"), GREEN},
+		{BT_STR_INIT("Unschedulable"), RED},
+		{BT_STR_INIT("SchedulerError"), RED},
+		{BT_STR_INIT("SchedulingGated"), YELLOW},
+		{BT_STR_INIT("Deleting"), YELLOW},
+	};
+	if (is_heading(line)) {
+		bt_strbuf_append_c(out, BOLD);
+		bt_strbuf_append_str(out, line);
+		bt_strbuf_append_c(out, PLAIN);
+		return;
+	}
+	for (uint32_t i = 2; i < line.length; i++) {
+		struct bt_str rest = bt_str_sub(line, i, BT_STR_MAX);
+		if (line.data[i - 1] != ' ' || line.data[i - 2] != ' ') {
+			continue;
+		}
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(words); k++) {
+			uint32_t length = words[k].word.length;
+			if (bt_str_has_prefix(rest, words[k].word) &&
+				(rest.length == length || rest.data[length] == ':' ||
+					rest.data[length] == ',')) {
+				bt_strbuf_append_str(out, bt_str_sub(line, 0, i));
+				bt_strbuf_append_c(out, words[k].colour);
+				bt_strbuf_append_str(out, words[k].word);
+				bt_strbuf_append_c(out, PLAIN);
+				bt_strbuf_append_str(out, bt_str_sub(rest, length, BT_STR_MAX));
+				return;
+			}
+		}
+	}
+	bt_strbuf_append_str(out, line);
+}
+
+void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured)
+{
+	struct bt_strbuf out = {0};
+	struct bt_strbuf wrapped = {0};
+	struct bt_str rest = bt_strbuf_str(text);
+	if (columns == 0 && !coloured) {
+		return;
+	}
+	while (rest.length != 0) {
+		int64_t end = bt_str_find_char(rest, '\n');
+		struct bt_str line = end < 0 ? rest : bt_str_sub(rest, 0, (uint32_t)end);
+		rest = end < 0 ? BT_STR("") : bt_str_sub(rest, (uint32_t)end + 1, BT_STR_MAX);
+		bt_strbuf_reset(&wrapped);
+		if (columns != 0) {
+			wrap_line(line, columns, &wrapped);
+			line = bt_strbuf_str(&wrapped);
+		}
+		if (coloured) {
+			paint_line(line, &out);
+		} else {
+			bt_strbuf_append_str(&out, line);
+		}
+		if (end >= 0) {
+			bt_strbuf_append_char(&out, '\n');
+		}
+	}
+	bt_strbuf_finish(&wrapped);
+	bt_strbuf_finish(text);
+	*text = out;
 }
 
 /** --- tables --- */

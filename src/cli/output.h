@@ -25,6 +25,19 @@ enum bt_output_format {
  */
 BT_MUST_USE int bt_output_format_parse(const char *text, bool has_names,
 	enum bt_output_format *out_format, struct berth_error *err);
+/** --- texts for people --- */
+
+/** Columns of the terminal that standard output is; 0: it is none, or does not say. COLUMNS goes
+ * before what the terminal says. */
+uint32_t bt_output_columns(void);
+/** Lay out a text for standard output: nothing changes unless it is a terminal. */
+void bt_output_fit(struct bt_strbuf *text);
+/**
+ * Wrap lines that are wider than columns (0: none) at blanks, their continuation under the last
+ * cell of a table or behind the indentation. Lines that begin with a command stay whole, so that
+ * they can be copied. coloured: paint headings and what became of pods.
+ */
+void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured);
 /** To standard output; that it could be written is looked at by main. */
 void bt_output_print(const struct bt_strbuf *text);
 /** Write the answer as one JSON value. */

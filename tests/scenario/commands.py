@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The command line as a whole: help, wrong usage, version, bench, broken pipes."""
+import fcntl
 import json
 import os
+import struct
 import subprocess
 import sys
+import termios
 
 import scenario
+from objects import deployment, lines, node
 
 BENCH_ORIGIN = ["threads", "commit", "compiler", "machine"]
 COMMANDS = ["bench", "simulate", "version"]
@@ -94,6 +98,55 @@ def test_bench_wrong_usage(program):
     path = program.write("bad.jsonl", '{"kind":"Pod","apiVersion":"v1","metadata":3}\n')
     answer = program.run("bench", path).expect(2)
     assert path + ": line 1: Pod: metadata: expected object, got number" in answer.err, answer.err
+
+
+def show(program, text, columns, **environment):
+    """What berth simulate shows on a terminal of that many columns; None without terminals."""
+    ends = scenario.open_terminal()
+    if ends is None:
+        return None
+    ours, theirs = ends
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    variables = {key: value for key, value in os.environ.items()
+                 if key not in ("COLUMNS", "NO_COLOR")}
+    variables.update({"TERM": "xterm"}, **environment)
+    process = subprocess.Popen([program.path, "simulate", "-f", program.write("f.json", text)],
+                               stdin=subprocess.DEVNULL, stdout=theirs,
+                               stderr=subprocess.DEVNULL, env=variables)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(ours)
+    assert process.wait(scenario.TIMEOUT_SECONDS) == 1
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_terminal(program):
+    text = lines(node("n1"), deployment("web", 20, cpu="1500m"))
+    plain = program.simulate(text, output="table").expect(1).out
+    assert plain.count("Unschedulable: 0/1 nodes") == 18 and "\033" not in plain, plain
+    shown = show(program, text, 90, NO_COLOR="1")
+    if shown is None:
+        return
+    assert "\033" not in shown and max(map(len, shown.splitlines())) <= 90, shown
+    assert shown.count("Unschedulable:") == 1 and " and 17 more  -" in shown, shown
+    status = shown.splitlines()[0].index("STATUS")
+    folded = shown[shown.index("Unschedulable:"):shown.index("\n\n")].splitlines()
+    assert len(folded) > 2 and all(
+        line[:status].strip() == "" and line[status] != " " for line in folded[1:]), shown
+    wider = show(program, text, 90, NO_COLOR="1", COLUMNS="120")
+    assert 90 < max(map(len, wider.splitlines())) <= 120, wider
+    coloured = show(program, text, 90)
+    assert "\033[32mScheduled\033[0m" in coloured, coloured
+    assert "\033[31mUnschedulable\033[0m: 0/1" in coloured, coloured
+    assert "\033" not in show(program, text, 90, TERM="dumb")
 
 
 def test_output_that_nobody_takes(program):

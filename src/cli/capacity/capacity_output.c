@@ -408,5 +408,6 @@ int bt_capacity_write(const struct bt_capacity_answer *answers, uint32_t count,
 		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
 		capacity_write_table(&answers[i], format == BT_OUTPUT_WIDE, out);
 	}
+	bt_output_fit(out);
 	return 0;
 }

@@ -316,6 +316,7 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 		find_best_change(&answer);
 		if (format == BT_OUTPUT_TABLE || format == BT_OUTPUT_WIDE) {
 			write_text(&answer, out);
+			bt_output_fit(out);
 		} else {
 			result = bt_output_document(format, write_json, &answer, out, err);
 		}

@@ -279,5 +279,6 @@ int bt_explain_report_write(const struct bt_explain_report *report, enum bt_outp
 		return bt_output_document(format, write_json, report, out, err);
 	}
 	bt_explain_report_write_table(report, format == BT_OUTPUT_WIDE, out);
+	bt_output_fit(out);
 	return 0;
 }

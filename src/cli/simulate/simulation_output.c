@@ -56,6 +56,30 @@ static void add_wide_cells(
 	bt_table_end_cell(table);
 }
 
+/** How many of the pods behind the one at index are of its owner, and pending for its reason. */
+static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t index)
+{
+	const struct bt_simulated_pod *first = &simulation->pods.items[index];
+	struct bt_pod_owner owner = bt_pod_owner_of(first->pod);
+	uint32_t count = 0;
+	if (owner.kind.length == 0 || !bt_fate_is_pending(first->fate)) {
+		return 0;
+	}
+	for (uint32_t i = index + 1; i < simulation->pods.count; i++, count++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		struct bt_pod_owner other = bt_pod_owner_of(entry->pod);
+		if (entry->fate != first->fate || !bt_str_equal(other.kind, owner.kind) ||
+			!bt_str_equal(other.name, owner.name) ||
+			!bt_str_equal(
+				entry->pod->metadata.namespace_, first->pod->metadata.namespace_) ||
+			!bt_str_equal(entry->nominated_node_name, first->nominated_node_name) ||
+			!bt_str_equal(entry->message, first->message)) {
+			break;
+		}
+	}
+	return count;
+}
+
 static void write_pods(const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
 {
 	static const char *const headings[] = {
@@ -66,9 +90,17 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 			bt_table_add_c(&table, headings[i]);
 		}
 	}
+	bool folds = !wide && bt_output_columns() != 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		add_pod_name(&table, entry->pod->metadata.namespace_, entry->pod->metadata.name);
+		uint32_t more = folds ? count_alike(simulation, i) : 0;
+		bt_printable_append_name(
+			&table.text, entry->pod->metadata.namespace_, entry->pod->metadata.name);
+		if (more != 0) {
+			bt_strbuf_printf(&table.text, " and %u more", more);
+		}
+		bt_table_end_cell(&table);
+		i += more;
 		bt_table_add(
 			&table, entry->fate == BT_FATE_SCHEDULED ? entry->node_name : BT_STR("-"));
 		if (wide) {
@@ -394,6 +426,7 @@ int bt_simulation_write(const struct bt_simulation *simulation, enum bt_output_f
 	case BT_OUTPUT_TABLE:
 	case BT_OUTPUT_WIDE:
 		write_tables(simulation, format == BT_OUTPUT_WIDE, out);
+		bt_output_fit(out);
 		return 0;
 	case BT_OUTPUT_JSON:
 	case BT_OUTPUT_YAML:

@@ -646,5 +646,6 @@ int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format
 	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
 		report->before->pending_count, report->before->pending_count == 1 ? "" : "s",
 		report->after->pending_count);
+	bt_output_fit(out);
 	return 0;
 }

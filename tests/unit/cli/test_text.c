@@ -34,6 +34,48 @@ START_TEST(test_table__aligns)
 }
 END_TEST
 
+START_TEST(test_output__lays_out)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+		uint32_t columns;
+		bool coloured;
+		const char *expected;
+	} rows[] = {
+		{"no terminal", "one two three\n", 0, false, "one two three\n"},
+		{"a line that fits", "one two three\n", 13, false, "one two three\n"},
+		{"a paragraph", "one two three\n", 12, false, "one two\n  three\n"},
+		{"indented", "    one two three\nx", 12, false, "    one two\n      three\nx"},
+		{"numbered", "  1. one two three\n", 12, false, "  1. one two\n     three\n"},
+		{"the last cell of a row", "POD  NODE\na b  one two three\n", 12, false,
+			"POD  NODE\na b  one two\n     three\n"},
+		{"a last cell far to the right", "abcdefghi  one two three\n", 14, false,
+			"abcdefghi  one\n  two three\n"},
+		{"a word that is too long", "one abcdefghijklmn two\n", 10, false,
+			"one\n  abcdefghijklmn\n  two\n"},
+		{"wide characters count once", "\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\n", 6,
+			false, "\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\n"},
+		{"commands", "     kubectl uncordon n1\n     or: kubectl taint n1 a-\n", 12, false,
+			"     kubectl uncordon n1\n     or: kubectl taint n1 a-\n"},
+		{"colours", "POD  STATUS\np    Unschedulable: no\nq    Scheduled\nWhy:\n", 0, true,
+			"\033[1mPOD  STATUS\033[0m\np    \033[31mUnschedulable\033[0m: no\n"
+			"q    \033[32mScheduled\033[0m\n\033[1mWhy:\033[0m\n"},
+		{"names are not painted", "Unscheduled\nx  ScheduledX\n", 0, true,
+			"Unscheduled\nx  ScheduledX\n"},
+		{"empty", "", 10, true, ""},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_c(&text, rows[i].text);
+		bt_output_lay_out(&text, rows[i].columns, rows[i].coloured);
+		ck_assert_msg(strcmp(bt_strbuf_c(&text), rows[i].expected) == 0, "%s: %s",
+			rows[i].name, bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+	}
+}
+END_TEST
+
 START_TEST(test_suffix__is_the_same_everywhere)
 {
 	char suffix[BT_SUFFIX_LENGTH + 1];
@@ -66,5 +108,5 @@ START_TEST(test_suffix__indexes_are_distinct)
 }
 END_TEST
 
-BT_TEST_MAIN("text", test_printable__escapes, test_table__aligns,
+BT_TEST_MAIN("text", test_printable__escapes, test_table__aligns, test_output__lays_out,
 	test_suffix__is_the_same_everywhere, test_suffix__indexes_are_distinct)
