@@ -192,6 +192,12 @@ int bt_micro_time_parse(struct bt_str text, struct bt_time *out_time, struct ber
 	return parse_or_fail(text, 6, out_time, err);
 }
 
+static void put_two_digits(char *out, int value)
+{
+	out[0] = (char)('0' + value / 10);
+	out[1] = (char)('0' + value % 10);
+}
+
 static void format_seconds(const struct bt_time *time, struct bt_strbuf *out)
 {
 	int64_t seconds = time->set ? time->seconds : ZERO_SECONDS;
@@ -206,8 +212,21 @@ static void format_seconds(const struct bt_time *time, struct bt_strbuf *out)
 		days--;
 	}
 	bt_date_from_days(days, &year, &month, &day);
-	bt_strbuf_printf(out, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)year, month, day,
-		(int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
+	if (year < 0 || year > 9999) {
+		bt_strbuf_printf(out, "%04lld", (long long)year);
+	} else {
+		char digits[4];
+		put_two_digits(digits, (int)year / 100);
+		put_two_digits(digits + 2, (int)year % 100);
+		bt_strbuf_append(out, digits, sizeof(digits));
+	}
+	char text[] = "-00-00T00:00:00";
+	put_two_digits(text + 1, month);
+	put_two_digits(text + 4, day);
+	put_two_digits(text + 7, (int)(rest / 3600));
+	put_two_digits(text + 10, (int)(rest / 60 % 60));
+	put_two_digits(text + 13, (int)(rest % 60));
+	bt_strbuf_append(out, text, sizeof(text) - 1);
 }
 
 void bt_time_format(const struct bt_time *time, struct bt_strbuf *out)

@@ -170,6 +170,19 @@ bool bt_str_parse_int64(struct bt_str text, int64_t *out_value)
 	return true;
 }
 
+uint32_t bt_str_format_uint64(uint64_t value, char *out)
+{
+	char digits[20];
+	uint32_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value != 0);
+	memcpy(out, digits + at, sizeof(digits) - at);
+	return (uint32_t)sizeof(digits) - at;
+}
+
 void bt_hash_set_secret(uint64_t secret)
 {
 	hash_secret = secret;

@@ -109,6 +109,8 @@ int bt_str_compare_qsort(const void *a, const void *b);
  * false otherwise.
  */
 bool bt_str_parse_int64(struct bt_str text, int64_t *out_value);
+/** Base-10 digits without terminator; out has room for 20. Returns how many. */
+uint32_t bt_str_format_uint64(uint64_t value, char *out);
 
 /**
  * Hashes are not the same on every machine or run: they never reach an output. The secret keeps

@@ -34,7 +34,7 @@ void bt_strbuf_reset(struct bt_strbuf *buffer)
 	}
 }
 
-void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra)
+void bt_strbuf_grow(struct bt_strbuf *buffer, size_t extra)
 {
 	size_t capacity = buffer->capacity;
 	size_t needed;
@@ -43,26 +43,12 @@ void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra)
 		bt_panic("text buffer of %zu bytes cannot grow by %zu", buffer->length, extra);
 	}
 	needed = buffer->length + extra + 1;
-	if (BT_LIKELY(needed <= capacity)) {
-		return;
-	}
 	capacity = capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity * 2;
 	if (capacity < needed) {
 		capacity = needed;
 	}
 	buffer->data = bt_realloc_array(buffer->data, capacity, 1);
 	buffer->capacity = capacity;
-	buffer->data[buffer->length] = '\0';
-}
-
-void bt_strbuf_append(struct bt_strbuf *buffer, const void *data, size_t length)
-{
-	if (length == 0) {
-		return;
-	}
-	bt_strbuf_reserve(buffer, length);
-	memcpy(buffer->data + buffer->length, data, length);
-	buffer->length += length;
 	buffer->data[buffer->length] = '\0';
 }
 
@@ -74,13 +60,6 @@ void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text)
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated)
 {
 	bt_strbuf_append(buffer, zero_terminated, strlen(zero_terminated));
-}
-
-void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte)
-{
-	bt_strbuf_reserve(buffer, 1);
-	buffer->data[buffer->length++] = byte;
-	buffer->data[buffer->length] = '\0';
 }
 
 void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text)

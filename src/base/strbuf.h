@@ -7,6 +7,7 @@
  */
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "base/str.h"
@@ -22,12 +23,37 @@ void bt_strbuf_finish(struct bt_strbuf *buffer);
 void bt_strbuf_finish_wiped(struct bt_strbuf *buffer);
 /** Empty it, keep the memory. */
 void bt_strbuf_reset(struct bt_strbuf *buffer);
+/** bt_strbuf_reserve where there is no room. */
+void bt_strbuf_grow(struct bt_strbuf *buffer, size_t extra);
+
 /** Room for extra more bytes (and the terminator) without reallocation. */
-void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra);
-void bt_strbuf_append(struct bt_strbuf *buffer, const void *data, size_t length);
+BT_ALWAYS_INLINE void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra)
+{
+	if (BT_UNLIKELY(extra >= buffer->capacity - buffer->length)) {
+		bt_strbuf_grow(buffer, extra);
+	}
+}
+
+static inline void bt_strbuf_append(struct bt_strbuf *buffer, const void *data, size_t length)
+{
+	if (length == 0) {
+		return;
+	}
+	bt_strbuf_reserve(buffer, length);
+	memcpy(buffer->data + buffer->length, data, length);
+	buffer->length += length;
+	buffer->data[buffer->length] = '\0';
+}
+
+static inline void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte)
+{
+	bt_strbuf_reserve(buffer, 1);
+	buffer->data[buffer->length++] = byte;
+	buffer->data[buffer->length] = '\0';
+}
+
 void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text);
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
-void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte);
 /** ASCII letters small, everything else as it is. */
 void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text);
 /** 122 of these bits as a UUID of version 4, the random ones. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json_edit.h"
 
-#include <inttypes.h>
-
 #include "base/assert.h"
 
 struct bt_json_value *bt_json_new(struct bt_arena *arena, enum bt_json_type type)
@@ -27,7 +25,13 @@ struct bt_json_value *bt_json_new_c(struct bt_arena *arena, const char *text)
 struct bt_json_value *bt_json_new_int64(struct bt_arena *arena, int64_t number)
 {
 	struct bt_json_value *value = bt_json_new(arena, BT_JSON_NUMBER);
-	value->text = bt_arena_printf(arena, "%" PRId64, number);
+	char *text = bt_arena_alloc_bytes(arena, 22);
+	uint32_t length = number < 0 ? 1 : 0;
+	text[0] = '-';
+	length += bt_str_format_uint64(
+		number < 0 ? -(uint64_t)number : (uint64_t)number, text + length);
+	text[length] = '\0';
+	value->text = (struct bt_str){text, length};
 	return value;
 }
 

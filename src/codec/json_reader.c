@@ -47,7 +47,7 @@ BT_ALWAYS_INLINE const char *scan_string(
 	const char *p, const char *end, struct bt_json_fault_note *fault)
 {
 	for (;;) {
-		p = bt_json_scan(p, end, false);
+		p = bt_json_scan(p, end, BT_JSON_ATTENTION_SYNTAX);
 		if (BT_LIKELY(p != end && *p == '"')) {
 			return p + 1;
 		}
@@ -167,7 +167,7 @@ static int read_raw_string(
 	const char *p = start;
 	bool plain = true;
 	for (;;) {
-		p = bt_json_scan(p, end, true);
+		p = bt_json_scan(p, end, BT_JSON_ATTENTION_HIGH);
 		if (BT_LIKELY(p != end && *p == '"')) {
 			break;
 		}

@@ -35,11 +35,19 @@ BT_ALWAYS_INLINE uint64_t bt_json_load8(const char *p)
 	return word;
 }
 
-/** '"', '\\' and control characters; with high also every byte that is not ASCII. */
-BT_ALWAYS_INLINE bool bt_json_is_special(char byte, bool high)
+/** Which bytes of a string need attention; each adds to the one before. */
+enum bt_json_attention {
+	BT_JSON_ATTENTION_SYNTAX, /* '"', '\\' and control characters */
+	BT_JSON_ATTENTION_HIGH,   /* every byte that is not ASCII */
+	BT_JSON_ATTENTION_HTML,   /* '<', '>' and '&' */
+};
+
+BT_ALWAYS_INLINE bool bt_json_is_special(char byte, enum bt_json_attention attention)
 {
 	unsigned char c = (unsigned char)byte;
-	return c == '"' || c == '\\' || c < 0x20 || (high && c >= 0x80);
+	return c == '"' || c == '\\' || c < 0x20 ||
+		(attention >= BT_JSON_ATTENTION_HIGH && c >= 0x80) ||
+		(attention >= BT_JSON_ATTENTION_HTML && (c == '<' || c == '>' || c == '&'));
 }
 
 /**
@@ -47,32 +55,41 @@ BT_ALWAYS_INLINE bool bt_json_is_special(char byte, bool high)
  * a non-zero word means that the byte loop below finds a special byte; that also makes the loop
  * independent of byte order.
  */
-BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, bool high)
+BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, enum bt_json_attention attention)
 {
 	uint64_t quote = word ^ BT_JSON_EACH_BYTE('"');
 	uint64_t backslash = word ^ BT_JSON_EACH_BYTE('\\');
 	uint64_t hit = (quote - BT_JSON_EACH_BYTE(1)) & ~quote;
 	hit |= (backslash - BT_JSON_EACH_BYTE(1)) & ~backslash;
 	hit |= (word - BT_JSON_EACH_BYTE(0x20)) & ~word;
-	if (high) {
+	if (attention >= BT_JSON_ATTENTION_HIGH) {
 		hit |= word;
+	}
+	if (attention >= BT_JSON_ATTENTION_HTML) {
+		/* '<' and '>' differ in one bit */
+		uint64_t angle = (word | BT_JSON_EACH_BYTE(2)) ^ BT_JSON_EACH_BYTE('>');
+		uint64_t ampersand = word ^ BT_JSON_EACH_BYTE('&');
+		hit |= (angle - BT_JSON_EACH_BYTE(1)) & ~angle;
+		hit |= (ampersand - BT_JSON_EACH_BYTE(1)) & ~ampersand;
 	}
 	return (hit & BT_JSON_EACH_BYTE(0x80)) != 0;
 }
 
-BT_ALWAYS_INLINE const char *bt_json_scan_plain(const char *p, const char *end, bool high)
+BT_ALWAYS_INLINE const char *bt_json_scan_plain(
+	const char *p, const char *end, enum bt_json_attention attention)
 {
-	while (end - p >= 8 && !bt_json_has_special8(bt_json_load8(p), high)) {
+	while (end - p >= 8 && !bt_json_has_special8(bt_json_load8(p), attention)) {
 		p += 8;
 	}
-	while (p < end && !bt_json_is_special(*p, high)) {
+	while (p < end && !bt_json_is_special(*p, attention)) {
 		p++;
 	}
 	return p;
 }
 
 #if BT_JSON_SCAN_HAS_SSE2
-BT_ALWAYS_INLINE const char *bt_json_scan_sse2(const char *p, const char *end, bool high)
+BT_ALWAYS_INLINE const char *bt_json_scan_sse2(
+	const char *p, const char *end, enum bt_json_attention attention)
 {
 	const __m128i quote = _mm_set1_epi8('"');
 	const __m128i backslash = _mm_set1_epi8('\\');
@@ -80,7 +97,7 @@ BT_ALWAYS_INLINE const char *bt_json_scan_sse2(const char *p, const char *end, b
 		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
 		__m128i hit = _mm_or_si128(
 			_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash));
-		if (high) {
+		if (attention >= BT_JSON_ATTENTION_HIGH) {
 			/* signed: bytes from 0x80 are negative and caught together with control
 			 * characters */
 			hit = _mm_or_si128(hit, _mm_cmplt_epi8(chunk, _mm_set1_epi8(0x20)));
@@ -88,26 +105,32 @@ BT_ALWAYS_INLINE const char *bt_json_scan_sse2(const char *p, const char *end, b
 			hit = _mm_or_si128(hit,
 				_mm_cmpeq_epi8(_mm_min_epu8(chunk, _mm_set1_epi8(0x1f)), chunk));
 		}
+		if (attention >= BT_JSON_ATTENTION_HTML) {
+			__m128i angle = _mm_or_si128(chunk, _mm_set1_epi8(2));
+			hit = _mm_or_si128(hit, _mm_cmpeq_epi8(angle, _mm_set1_epi8('>')));
+			hit = _mm_or_si128(hit, _mm_cmpeq_epi8(chunk, _mm_set1_epi8('&')));
+		}
 		unsigned int mask = (unsigned int)_mm_movemask_epi8(hit);
 		if (mask != 0) {
 			return p + BT_CTZ64(mask);
 		}
 		p += 16;
 	}
-	while (p < end && !bt_json_is_special(*p, high)) {
+	while (p < end && !bt_json_is_special(*p, attention)) {
 		p++;
 	}
 	return p;
 }
 #endif
 
-/** First special byte at or after p, or end. high is a constant at every call. */
-BT_ALWAYS_INLINE const char *bt_json_scan(const char *p, const char *end, bool high)
+/** First special byte at or after p, or end. attention is a constant at every call. */
+BT_ALWAYS_INLINE const char *bt_json_scan(
+	const char *p, const char *end, enum bt_json_attention attention)
 {
 #if BT_JSON_SCAN_HAS_SSE2 && !defined(BT_CODEC_PLAIN_C)
-	return bt_json_scan_sse2(p, end, high);
+	return bt_json_scan_sse2(p, end, attention);
 #else
-	return bt_json_scan_plain(p, end, high);
+	return bt_json_scan_plain(p, end, attention);
 #endif
 }
 

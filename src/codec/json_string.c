@@ -92,7 +92,7 @@ size_t bt_json_unescape(const char *raw, size_t length, char *out)
 	const char *end = raw + length;
 	size_t written = 0;
 	while (p < end) {
-		const char *run_end = bt_json_scan(p, end, true);
+		const char *run_end = bt_json_scan(p, end, BT_JSON_ATTENTION_HIGH);
 		size_t run = (size_t)(run_end - p);
 		if (out != NULL && run != 0) {
 			memcpy(out + written, p, run);

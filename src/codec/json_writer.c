@@ -2,7 +2,6 @@
 #include "codec/json.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/assert.h"
 #include "base/shortest.h"
@@ -59,24 +58,15 @@ void bt_json_write_bool(struct bt_json_writer *writer, bool value)
 void bt_json_write_uint64(struct bt_json_writer *writer, uint64_t value)
 {
 	char digits[20];
-	size_t at = sizeof(digits);
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value != 0);
-	write_token(writer, digits + at, sizeof(digits) - at);
+	write_token(writer, digits, bt_str_format_uint64(value, digits));
 }
 
 void bt_json_write_int64(struct bt_json_writer *writer, int64_t value)
 {
-	if (value >= 0) {
-		bt_json_write_uint64(writer, (uint64_t)value);
-		return;
-	}
-	char text[24];
-	int length = snprintf(text, sizeof(text), "%lld", (long long)value);
-	BT_ASSERT(length > 0);
-	write_token(writer, text, (size_t)length);
+	char text[21] = "-";
+	uint32_t sign = value < 0 ? 1 : 0;
+	uint64_t amount = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	write_token(writer, text, sign + bt_str_format_uint64(amount, text + sign));
 }
 
 void bt_json_write_double(struct bt_json_writer *writer, double value)
@@ -160,25 +150,13 @@ static size_t write_escaped(struct bt_json_writer *writer, const char *p, const 
 	return 1;
 }
 
-static bool is_html(char c)
-{
-	return c == '<' || c == '>' || c == '&';
-}
+/** What the longest step of bt_json_scan reads. */
+#define SCAN_STEP_BYTES 16
 
-/** Bytes that need no attention but for HTML. */
-static void write_run(struct bt_json_writer *writer, const char *p, const char *end)
+static const char *scan(const struct bt_json_writer *writer, const char *p, const char *end)
 {
-	while (p < end) {
-		const char *q = p;
-		while (q < end && !is_html(*q)) {
-			q++;
-		}
-		bt_strbuf_append(writer->out, p, (size_t)(q - p));
-		p = q;
-		if (p < end) {
-			p += write_escaped(writer, p, end);
-		}
-	}
+	return writer->escape_html ? bt_json_scan(p, end, BT_JSON_ATTENTION_HTML)
+				   : bt_json_scan(p, end, BT_JSON_ATTENTION_HIGH);
 }
 
 static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
@@ -186,18 +164,21 @@ static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
 	struct bt_strbuf *out = writer->out;
 	const char *p = text.data;
 	const char *end = p + text.length;
-	bt_strbuf_append_char(out, '"');
+	bt_strbuf_reserve(out, (size_t)text.length + 1 + SCAN_STEP_BYTES);
+	/* Most texts are short and plain: with the closing quote behind it, the copy is scanned in
+	 * whole steps. */
+	char *copy = out->data + out->length;
+	*copy++ = '"';
+	memcpy(copy, p, text.length);
+	copy[text.length] = '"';
+	size_t plain = (size_t)(scan(writer, copy, copy + text.length + SCAN_STEP_BYTES) - copy);
+	out->length += 1 + plain;
+	p += plain;
 	while (p < end) {
-		const char *run_end = bt_json_scan(p, end, true);
-		if (writer->escape_html) {
-			write_run(writer, p, run_end);
-		} else {
-			bt_strbuf_append(out, p, (size_t)(run_end - p));
-		}
+		p += write_escaped(writer, p, end);
+		const char *run_end = scan(writer, p, end);
+		bt_strbuf_append(out, p, (size_t)(run_end - p));
 		p = run_end;
-		if (p < end) {
-			p += write_escaped(writer, p, end);
-		}
 	}
 	bt_strbuf_append_char(out, '"');
 }

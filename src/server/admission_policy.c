@@ -707,6 +707,14 @@ static void evaluate_with_params(struct evaluation *evaluation)
 	}
 }
 
+bool bt_policies_exist(struct bt_api *api)
+{
+	if (api->policies == NULL) {
+		api->policies = load(api);
+	}
+	return api->policies->bindings.count != 0;
+}
+
 bool bt_policies_admit(struct bt_call *call, const char *operation, const struct bt_json_value *old,
 	const struct bt_json_value *object)
 {
@@ -714,11 +722,8 @@ bool bt_policies_admit(struct bt_call *call, const char *operation, const struct
 	struct request request = {call, operation, old, object, NULL};
 	struct bt_api *api = call->api;
 	struct bt_cel_value values[VARIABLE__COUNT] = {{.kind = BT_CEL_NULL}};
-	if (api->policies == NULL) {
-		api->policies = load(api);
-	}
 	/* Policies do not apply to what puts them in force. */
-	if (api->policies->bindings.count == 0 || call->write.restoring ||
+	if (!bt_policies_exist(api) || call->write.restoring ||
 		strcmp(resource->group, admission_group) == 0) {
 		return true;
 	}

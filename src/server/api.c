@@ -59,6 +59,7 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 		options->store, options->generic_workload ? 0 : BT_RESOURCE_WORKLOAD);
 	bt_prng_init(&api->prng, options->seed);
 	api->tokens = bt_tokens_create();
+	api->owner_cache = bt_owner_cache_create();
 	api->pods = bt_resources_builtin(api->resources, "", "pods");
 	api->nodes = bt_resources_builtin(api->resources, "", "nodes");
 	api->namespaces = bt_resources_builtin(api->resources, "", "namespaces");
@@ -96,6 +97,7 @@ void bt_api_destroy(struct bt_api *api)
 	if (api != NULL) {
 		bt_rbac_destroy(api->rbac);
 		bt_tokens_destroy(api->tokens);
+		bt_owner_cache_destroy(api->owner_cache);
 		bt_policies_destroy(api->policies);
 		bt_quota_sums_destroy(api->quota_sums);
 		bt_resources_destroy(api->resources);
@@ -252,6 +254,7 @@ void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
 	} else {
 		perform(&call);
 	}
+	bt_owners_unref(call.owners);
 	if (out_answer->failure.code != 0) {
 		out_answer->code = out_answer->failure.code;
 	}

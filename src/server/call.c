@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "api/time.h"
 #include "base/assert.h"
 #include "server/custom_schema.h"
 #include "server/write.h"
@@ -11,6 +12,8 @@
 #define WARNINGS_MAX 100
 /** What a deletion adds to the text of an object: it must never fail for its size. */
 #define REMOVAL_BYTES_MAX 512
+/** Characters that make a name of a generateName. */
+#define GENERATED_BYTES 5
 
 void bt_call_init(struct bt_call *call, struct bt_api *api, const struct bt_api_request *request,
 	struct bt_arena *arena, struct bt_api_answer *answer)
@@ -464,9 +467,10 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 				api->resources, call->write.resource->collection),
 			object);
 	}
+	char *rv = bt_arena_alloc_bytes(call->arena, 20);
 	bt_json_set_str(call->arena, metadata, "resourceVersion",
-		bt_arena_printf(call->arena, "%llu",
-			(unsigned long long)bt_store_next_rv(api->options.store)));
+		(struct bt_str){
+			rv, bt_str_format_uint64(bt_store_next_rv(api->options.store), rv)});
 	/* the store looks for the owners there */
 	put_first(object, BT_STR("metadata"));
 	put_first(metadata, BT_STR("managedFields"));
@@ -509,9 +513,17 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 	if (!is_storable(call, text, BT_STORE_TEXT_BYTES_MAX - REMOVAL_BYTES_MAX)) {
 		return;
 	}
-	struct bt_stored *stored =
-		(call->same_owners ? bt_store_put_same_owners : bt_store_put)(api->options.store,
-			call->write.resource->collection, call->key, text, call->write.now_ns);
+	uint32_t collection = call->write.resource->collection;
+	struct bt_stored *stored;
+	if (call->owners != NULL) {
+		stored = bt_store_put_owned(api->options.store, collection, call->key, text,
+			call->owners, bt_time_text(call->arena, call->write.now_ns),
+			call->write.now_ns);
+	} else {
+		stored = (call->same_owners ? bt_store_put_same_owners : bt_store_put)(
+			api->options.store, collection, call->key, text, call->write.now_ns);
+	}
+	bt_call_remember_owners(call, stored);
 	bt_call_answer_stored(call, stored, code);
 	after_commit(call, object);
 }
@@ -563,12 +575,14 @@ struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena)
 struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base)
 {
 	static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
-	char suffix[5];
-	for (size_t i = 0; i < sizeof(suffix); i++) {
-		suffix[i] = alphabet[bt_prng_below(&api->prng, sizeof(alphabet) - 1)];
+	uint32_t length = base.length < 58 ? base.length : 58;
+	char *name = bt_arena_alloc_bytes(arena, length + GENERATED_BYTES + 1);
+	memcpy(name, base.data, length);
+	for (uint32_t i = 0; i < GENERATED_BYTES; i++) {
+		name[length++] = alphabet[bt_prng_below(&api->prng, sizeof(alphabet) - 1)];
 	}
-	struct bt_str cut = bt_str_sub(base, 0, 58);
-	return bt_arena_printf(arena, "%.*s%.*s", BT_STR_ARG(cut), (int)sizeof(suffix), suffix);
+	name[length] = '\0';
+	return (struct bt_str){name, length};
 }
 
 int64_t bt_api_given_rv(const struct bt_json_value *metadata)

@@ -15,7 +15,7 @@ const struct bt_store_options bt_store_default_options = {
 /* --- entries --- */
 
 struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
-	struct bt_str text, const struct bt_stored *before)
+	struct bt_str text, struct bt_owned owned)
 {
 	struct bt_str rest = BT_STR("");
 	struct bt_str times = BT_STR("");
@@ -24,12 +24,11 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	BT_ASSERT(key.length != 0 && key.length <= BT_STORE_KEY_BYTES_MAX);
 	BT_ASSERT(text.length <= BT_STORE_TEXT_BYTES_MAX);
 	struct bt_owners *owners = bt_owners_cut(store->owners, &text, &rest, &times);
-	if (owners == NULL && before != NULL && before->owners != NULL) {
-		owners = bt_owners_share(before->owners);
-		times = (struct bt_str){
-			before->bytes + before->key_length + before->text_length + 1,
-			bt_owners_times_bytes(owners)};
+	if (owners == NULL) {
+		owners = bt_owners_share(owned.owners);
+		times = owned.times;
 	}
+	BT_ASSERT(times.length == bt_owners_times_bytes(owners));
 	size_t bytes = offsetof(struct bt_stored, bytes) + key.length + (size_t)text.length +
 		rest.length + times.length + 1;
 	stored = bt_malloc(bytes > sizeof(*stored) ? bytes : sizeof(*stored));
@@ -47,6 +46,19 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 		}
 	}
 	return stored;
+}
+
+/** What an object keeps when it gets another text; before: may be NULL. */
+static struct bt_owned owned_of(const struct bt_stored *before)
+{
+	struct bt_owned owned = {NULL, BT_STR("")};
+	if (before != NULL && before->owners != NULL) {
+		owned.owners = before->owners;
+		owned.times = (struct bt_str){
+			before->bytes + before->key_length + before->text_length + 1,
+			bt_owners_times_bytes(before->owners)};
+	}
+	return owned;
 }
 
 struct bt_stored *bt_stored_share(struct bt_stored *stored)
@@ -264,8 +276,9 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 	}
 }
 
+/** owned: NULL: as the object has them already. */
 static struct bt_stored *put(struct bt_store *store, uint32_t collection_index, struct bt_str key,
-	struct bt_str text, bool same_owners, int64_t now_ns)
+	struct bt_str text, const struct bt_owned *owned, int64_t now_ns)
 {
 	struct bt_collection *collection = bt_store_at(store, collection_index);
 	uint64_t hash = bt_str_hash(key);
@@ -279,8 +292,8 @@ static struct bt_stored *put(struct bt_store *store, uint32_t collection_index, 
 	if (slot != UINT32_MAX) {
 		change.before = collection->entries.items[slot];
 	}
-	change.after =
-		bt_stored_new(store, change.rv, key, text, same_owners ? change.before : NULL);
+	change.after = bt_stored_new(
+		store, change.rv, key, text, owned != NULL ? *owned : owned_of(change.before));
 	if (slot == UINT32_MAX) {
 		add_entry(collection, change.after, hash);
 	} else {
@@ -295,13 +308,21 @@ static struct bt_stored *put(struct bt_store *store, uint32_t collection_index, 
 struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns)
 {
-	return put(store, collection, key, text, false, now_ns);
+	struct bt_owned none = {NULL, BT_STR("")};
+	return put(store, collection, key, text, &none, now_ns);
 }
 
 struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
 	struct bt_str key, struct bt_str text, int64_t now_ns)
 {
-	return put(store, collection, key, text, true, now_ns);
+	return put(store, collection, key, text, NULL, now_ns);
+}
+
+struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
+	struct bt_str text, struct bt_owners *owners, struct bt_str times, int64_t now_ns)
+{
+	struct bt_owned owned = {owners, times};
+	return put(store, collection, key, text, &owned, now_ns);
 }
 
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_index,
@@ -318,7 +339,7 @@ struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_in
 
 	BT_ASSERT(slot != UINT32_MAX);
 	change.before = collection->entries.items[slot];
-	change.after = bt_stored_new(store, change.rv, key, text, change.before);
+	change.after = bt_stored_new(store, change.rv, key, text, owned_of(change.before));
 	bt_order_remove(collection, bt_stored_key(change.before));
 	BT_ASSERT(bt_map_remove(&collection->by_key, hash, slot));
 	collection->entries.items[slot] = NULL;

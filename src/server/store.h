@@ -40,6 +40,12 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 	return (struct bt_str){stored->bytes + stored->key_length, stored->text_length};
 }
 
+/** NULL accepted. */
+struct bt_owners *bt_owners_share(struct bt_owners *owners);
+void bt_owners_unref(struct bt_owners *owners);
+/** Of the times that were cut out, one behind the other; each as "2026-11-21T00:00:00Z". */
+uint32_t bt_owners_times_bytes(const struct bt_owners *owners);
+
 /** The text with metadata.managedFields is appended. */
 void bt_stored_append_whole(const struct bt_stored *stored, struct bt_strbuf *out);
 /** Only these, an array; false: there are none. */
@@ -128,6 +134,10 @@ uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
 /** The same for an existing key; the owners stay, and text has no managedFields. */
 struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
 	struct bt_str key, struct bt_str text, int64_t now_ns);
+/** The same as bt_store_put with these owners (shared) and their times; text has no managedFields.
+ */
+struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
+	struct bt_str text, struct bt_owners *owners, struct bt_str times, int64_t now_ns);
 /** Remove an existing key; text: the last state as the deletion shows it, with the next RV.
  * Returns that entry, borrowed until the window forgets it. */
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, struct bt_str key,

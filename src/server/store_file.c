@@ -294,7 +294,7 @@ static int load_object(struct bt_store *store, const struct bt_store_file *file,
 		return damaged(file, err, "row %lld is newer than the whole", (long long)id);
 	}
 	if (!bt_store_restore(store, collections[collection],
-		    bt_stored_new(store, (uint64_t)rv, key, text, NULL))) {
+		    bt_stored_new(store, (uint64_t)rv, key, text, (struct bt_owned){0}))) {
 		return damaged(file, err, "row %lld repeats a key", (long long)id);
 	}
 	return 0;

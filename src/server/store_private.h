@@ -100,9 +100,15 @@ struct bt_store {
 
 /** --- store.c --- */
 
-/** With one reference. before (may be NULL): whose owners it has if the text names none. */
+/** Owners that a text without managedFields has; NULL: none. Borrowed. */
+struct bt_owned {
+	struct bt_owners *owners;
+	struct bt_str times;
+};
+
+/** With one reference. */
 struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
-	struct bt_str text, const struct bt_stored *before);
+	struct bt_str text, struct bt_owned owned);
 struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collection);
 /** Put an entry of the file (reference consumed) in its place; false: the key exists. */
 BT_MUST_USE bool bt_store_restore(
@@ -122,10 +128,6 @@ void bt_owner_pool_release(struct bt_owner_pool *pool);
  */
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	struct bt_str *out_rest, struct bt_str *out_times);
-/** NULL accepted. */
-struct bt_owners *bt_owners_share(struct bt_owners *owners);
-void bt_owners_unref(struct bt_owners *owners);
-uint32_t bt_owners_times_bytes(const struct bt_owners *owners);
 
 /** --- store_order.c --- */
 

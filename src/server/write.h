@@ -27,6 +27,7 @@ struct bt_node_usage {
 
 struct bt_policies;
 struct bt_quota_sums;
+struct bt_owner_cache;
 
 struct bt_api {
 	struct bt_api_options options;
@@ -45,6 +46,7 @@ struct bt_api {
 	struct bt_node_usage node_usage;
 	struct bt_policies *policies; /* NULL: to be read */
 	struct bt_quota_sums *quota_sums; /* NULL: none was needed */
+	struct bt_owner_cache *owner_cache;
 };
 
 /** One request under way. */
@@ -53,7 +55,10 @@ struct bt_call {
 	const struct bt_api_request *request;
 	struct bt_arena *arena;
 	struct bt_api_answer *answer;
-	bool same_owners;      /* managedFields stay as they are, and are not read */
+	bool same_owners; /* managedFields stay as they are, and are not read */
+	/** managedFields of a new object, which its tree does not have; NULL: the tree has them. */
+	struct bt_owners *owners;
+	struct bt_str shape;   /* owner_cache.c: what these will be known by; absent: not at all */
 	struct bt_write write; /* for strategies; its name is the object's, also on create */
 	struct bt_str key;
 };
@@ -119,8 +124,23 @@ void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str u
 
 /** NULL accepted. */
 void bt_quota_sums_destroy(struct bt_quota_sums *sums);
+/** --- managedFields of new objects: owner_cache.c --- */
+
+BT_MUST_USE struct bt_owner_cache *bt_owner_cache_create(void);
+/** NULL accepted. */
+void bt_owner_cache_destroy(struct bt_owner_cache *cache);
+/**
+ * Note in a new object, before admission, which manager owns what. If an object of the same shape
+ * was created before, nothing is noted: call->owners are those of that object.
+ */
+void bt_call_note_owners(struct bt_call *call, struct bt_json_value *object);
+/** After the commit of a new object: others of its shape will have the same owners. */
+void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored);
 
 /** --- admission policies: admission_policy.c --- */
+
+/** Some policy is in force. */
+bool bt_policies_exist(struct bt_api *api);
 
 /** NULL accepted. */
 void bt_policies_destroy(struct bt_policies *policies);

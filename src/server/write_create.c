@@ -92,8 +92,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	(void)bt_json_remove_c(metadata, "selfLink");
 	(void)bt_json_remove_c(metadata, "resourceVersion");
 	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* an apply has made its own */
-		struct bt_apply_writer writer = bt_call_apply_writer(call);
-		bt_apply_record_update(call->arena, &writer, NULL, object);
+		bt_call_note_owners(call, object);
 	}
 	call->write.from_cluster =
 		call->write.restoring && bt_json_text_at(metadata, "uid").length != 0;

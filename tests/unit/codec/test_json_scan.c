@@ -5,10 +5,10 @@
 #include "test_main.h"
 
 /** The definition: what both scans must find. */
-static size_t scan_naive(const char *text, size_t length, bool high)
+static size_t scan_naive(const char *text, size_t length, enum bt_json_attention attention)
 {
 	size_t i = 0;
-	while (i < length && !bt_json_is_special(text[i], high)) {
+	while (i < length && !bt_json_is_special(text[i], attention)) {
 		i++;
 	}
 	return i;
@@ -16,16 +16,15 @@ static size_t scan_naive(const char *text, size_t length, bool high)
 
 static void check_scans(const char *text, size_t length)
 {
-	for (int high = 0; high < 2; high++) {
-		size_t expected = scan_naive(text, length, high != 0);
+	for (int i = BT_JSON_ATTENTION_SYNTAX; i <= BT_JSON_ATTENTION_HTML; i++) {
+		enum bt_json_attention attention = (enum bt_json_attention)i;
+		size_t expected = scan_naive(text, length, attention);
 		const char *end = text + length;
-		const char *plain = high ? bt_json_scan_plain(text, end, true)
-					 : bt_json_scan_plain(text, end, false);
-		ck_assert_uint_eq((size_t)(plain - text), expected);
+		ck_assert_uint_eq(
+			(size_t)(bt_json_scan_plain(text, end, attention) - text), expected);
 #if BT_JSON_SCAN_HAS_SSE2
-		const char *sse2 = high ? bt_json_scan_sse2(text, end, true)
-					: bt_json_scan_sse2(text, end, false);
-		ck_assert_uint_eq((size_t)(sse2 - text), expected);
+		ck_assert_uint_eq(
+			(size_t)(bt_json_scan_sse2(text, end, attention) - text), expected);
 #endif
 	}
 }

@@ -389,6 +389,77 @@ START_TEST(test_api__edge_14_34_generated_names)
 }
 END_TEST
 
+START_TEST(test_api__owners_of_like_objects)
+{
+	/* A dry run computes managedFields, a create may take those of the object before. */
+	static const char *const bodies[] = {
+		"{'metadata':{'generateName':'a-'},'spec':{'containers':[{'name':'cc','image':'i:1'"
+	        "}]}}",
+		"{'metadata':{'generateName':'a-','labels':{'a':'b'}}," POD_SPEC "}",
+		"{'metadata':{'generateName':'a-','labels':{'a':'other'}}," POD_SPEC "}",
+		"{'metadata':{'generateName':'a-','labels':{'c':'b'}}," POD_SPEC "}",
+		"{'metadata':{'generateName':'a-','labels':{}}," POD_SPEC "}",
+		"{'metadata':{'generateName':'a-'},'spec':{'containers':[{'name':'dd','image':'i:1'"
+	        "}"
+		"]}}",
+		"{'metadata':{'generateName':'a-'},'spec':{'containers':[{'name':'dd','image':'i:"
+	        "22'"
+		"}]}}",
+		"{'metadata':{'generateName':'a-'},'spec':{'hostname':'','containers':[{'name':'dd'"
+	        ","
+		"'image':'i:22','ports':[{'containerPort':80}]}]}}",
+		"{'metadata':{'generateName':'a-'},'spec':{'hostname':'x','containers':[{'name':'"
+	        "dd'"
+		","
+		"'image':'i:22','ports':[{'containerPort':81}]}]}}",
+		"{'metadata':{'generateName':'a-','finalizers':['x.io/a']}," POD_SPEC "}",
+		"{'metadata':{'generateName':'a-','finalizers':['x.io/b']}," POD_SPEC "}",
+		"{'metadata':{'generateName':'a-','managedFields':[{}]}," POD_SPEC "}",
+		"{'metadata':{'generateName':'a-'},'spec':{'hostNetwork':true,'containers':[{'name'"
+		":"
+		"'d','image':'i:22'}]}}",
+		"{'metadata':{'generateName':'a-'},'spec':{'hostNetwork':false,'containers':[{'"
+		"name':"
+		"'d','image':'i:22'}]}}",
+	};
+	static const char *const events[] = {
+		"{'metadata':{'generateName':'a-'},'involvedObject':{'namespace':'default'},"
+		"'reportingComponent':'longer'}",
+		"{'metadata':{'generateName':'a-'},'involvedObject':{'namespace':'default'},"
+		"'reportingComponent':''}",
+	};
+	struct api_fixture f;
+	api_fixture_init(&f);
+	for (int round = 0; round < 4; round++) {
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(bodies) + BT_ARRAY_LENGTH(events); i++) {
+			bool is_pod = i < BT_ARRAY_LENGTH(bodies);
+			const char *kind = is_pod ? "pods" : "events";
+			const char *body = is_pod ? bodies[i] : events[i - BT_ARRAY_LENGTH(bodies)];
+			struct bt_str manager = round % 2 != 0 ? BT_STR("one") : BT_STR("two");
+			f.now_ns += INT64_C(1000000000);
+			f.request.field_manager = manager;
+			f.request.dry_run = true;
+			ck_assert_uint_eq(api_create(&f, kind, "default/", body), 201);
+			struct bt_strbuf computed = {0};
+			bt_strbuf_append_c(&computed, api_json(&f, "metadata.managedFields"));
+			f.request.field_manager = manager;
+			ck_assert_uint_eq(api_create(&f, kind, "default/", body), 201);
+			const char *name = api_text(&f, "metadata.name");
+			char key[64];
+			(void)snprintf(key, sizeof(key), "default/%s", name);
+			ck_assert_str_eq(
+				api_json(&f, "metadata.managedFields"), bt_strbuf_c(&computed));
+			/* later writes see them */
+			ck_assert_uint_eq(api_get(&f, kind, key), 200);
+			ck_assert_str_eq(
+				api_json(&f, "metadata.managedFields"), bt_strbuf_c(&computed));
+			bt_strbuf_finish(&computed);
+		}
+	}
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__dry_run)
 {
 	struct api_fixture f;
@@ -540,6 +611,6 @@ BT_TEST_MAIN("api_write", test_api__restored_objects_may_be_incomplete, test_api
 	test_api__edge_14_07_deletion_of_an_unassigned_pod, test_api__edge_14_08_finalizers_keep,
 	test_api__deletion_rules, test_api__edge_14b_35_namespaces_terminate,
 	test_api__edge_14_33_terminating_namespace, test_api__edge_14_32_missing_namespace,
-	test_api__edge_14_34_generated_names, test_api__dry_run,
+	test_api__edge_14_34_generated_names, test_api__owners_of_like_objects, test_api__dry_run,
 	test_api__edge_14_20_unknown_fields, test_api__restored_objects,
 	test_api__edge_14_35_events_share_a_collection)
