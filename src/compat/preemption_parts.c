@@ -22,20 +22,9 @@ const struct berth_pdb *berth_object_pdb(const struct berth_object *object)
 		: NULL;
 }
 
-struct berth_str berth_pdb_name(const struct berth_pdb *pdb)
-{
-	return bt_const_pdb_of(pdb)->metadata.name;
-}
-
-struct berth_str berth_pdb_namespace(const struct berth_pdb *pdb)
-{
-	return bt_const_pdb_of(pdb)->metadata.namespace_;
-}
-
-int32_t berth_pdb_disruptions_allowed(const struct berth_pdb *pdb)
-{
-	return bt_const_pdb_of(pdb)->status.disruptions_allowed;
-}
+BT_LIB_GETTER(struct berth_str, berth_pdb_name, pdb, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_pdb_namespace, pdb, metadata.namespace_)
+BT_LIB_GETTER(int32_t, berth_pdb_disruptions_allowed, pdb, status.disruptions_allowed)
 
 bool berth_pdb_has_disrupted_pod(const struct berth_pdb *pdb, struct berth_str pod_name)
 {

@@ -10,71 +10,17 @@
 #include "plugins/common_volume.h"
 #include "plugins/volume_binder_private.h"
 
-static const void *value_as(const struct berth_object *object, enum bt_kind kind)
-{
-	const struct bt_object *inside = bt_const_object_of(object);
-
-	return inside != NULL && inside->kind == kind ? inside->value : NULL;
-}
-
-const struct berth_pv *berth_object_pv(const struct berth_object *object)
-{
-	return berth_const_pv_of(value_as(object, BT_KIND_PERSISTENT_VOLUME));
-}
-
-const struct berth_pvc *berth_object_pvc(const struct berth_object *object)
-{
-	return berth_const_pvc_of(value_as(object, BT_KIND_PERSISTENT_VOLUME_CLAIM));
-}
-
-const struct berth_storage_class *berth_object_storage_class(const struct berth_object *object)
-{
-	return berth_const_storage_class_of(value_as(object, BT_KIND_STORAGE_CLASS));
-}
-
-const struct berth_csi_node *berth_object_csi_node(const struct berth_object *object)
-{
-	return berth_const_csi_node_of(value_as(object, BT_KIND_CSI_NODE));
-}
-
-const struct berth_csi_driver *berth_object_csi_driver(const struct berth_object *object)
-{
-	return berth_const_csi_driver_of(value_as(object, BT_KIND_CSI_DRIVER));
-}
-
-const struct berth_csi_storage_capacity *berth_object_csi_storage_capacity(
-	const struct berth_object *object)
-{
-	return berth_const_csi_storage_capacity_of(value_as(object, BT_KIND_CSI_STORAGE_CAPACITY));
-}
-
-/** The value of key, or absent. */
-static struct bt_str find_object(const struct bt_str_map *map, struct bt_str key)
-{
-	const struct bt_str *value = bt_str_map_find(map, key);
-
-	return value != NULL ? *value : (struct bt_str){NULL, 0};
-}
-
-struct berth_str berth_pv_name(const struct berth_pv *pv)
-{
-	return bt_const_pv_of(pv)->metadata.name;
-}
-
-struct berth_str berth_pv_resource_version(const struct berth_pv *pv)
-{
-	return bt_const_pv_of(pv)->metadata.resource_version;
-}
-
-struct berth_str berth_pv_label(const struct berth_pv *pv, struct berth_str key)
-{
-	return find_object(&bt_const_pv_of(pv)->metadata.labels, key);
-}
-
-struct berth_str berth_pv_annotation(const struct berth_pv *pv, struct berth_str key)
-{
-	return find_object(&bt_const_pv_of(pv)->metadata.annotations, key);
-}
+BT_LIB_VALUE_GETTER(berth_object_pv, pv, BT_KIND_PERSISTENT_VOLUME)
+BT_LIB_VALUE_GETTER(berth_object_pvc, pvc, BT_KIND_PERSISTENT_VOLUME_CLAIM)
+BT_LIB_VALUE_GETTER(berth_object_storage_class, storage_class, BT_KIND_STORAGE_CLASS)
+BT_LIB_VALUE_GETTER(berth_object_csi_node, csi_node, BT_KIND_CSI_NODE)
+BT_LIB_VALUE_GETTER(berth_object_csi_driver, csi_driver, BT_KIND_CSI_DRIVER)
+BT_LIB_VALUE_GETTER(
+	berth_object_csi_storage_capacity, csi_storage_capacity, BT_KIND_CSI_STORAGE_CAPACITY)
+BT_LIB_GETTER(struct berth_str, berth_pv_name, pv, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_pv_resource_version, pv, metadata.resource_version)
+BT_LIB_MAP_GETTER(berth_pv_label, pv, metadata.labels)
+BT_LIB_MAP_GETTER(berth_pv_annotation, pv, metadata.annotations)
 
 struct berth_str berth_pv_class(const struct berth_pv *pv)
 {
@@ -144,40 +90,18 @@ bool berth_pv_admits_labels(const struct berth_pv *pv, const struct berth_str *k
 	return admits;
 }
 
-struct berth_str berth_pvc_name(const struct berth_pvc *pvc)
-{
-	return bt_const_pvc_of(pvc)->metadata.name;
-}
-
-struct berth_str berth_pvc_namespace(const struct berth_pvc *pvc)
-{
-	return bt_const_pvc_of(pvc)->metadata.namespace_;
-}
-
-berth_uid berth_pvc_uid(const struct berth_pvc *pvc)
-{
-	return bt_const_pvc_of(pvc)->metadata.uid;
-}
-
-struct berth_str berth_pvc_resource_version(const struct berth_pvc *pvc)
-{
-	return bt_const_pvc_of(pvc)->metadata.resource_version;
-}
-
-struct berth_str berth_pvc_annotation(const struct berth_pvc *pvc, struct berth_str key)
-{
-	return find_object(&bt_const_pvc_of(pvc)->metadata.annotations, key);
-}
+BT_LIB_GETTER(struct berth_str, berth_pvc_name, pvc, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_pvc_namespace, pvc, metadata.namespace_)
+BT_LIB_GETTER(berth_uid, berth_pvc_uid, pvc, metadata.uid)
+BT_LIB_GETTER(struct berth_str, berth_pvc_resource_version, pvc, metadata.resource_version)
+BT_LIB_MAP_GETTER(berth_pvc_annotation, pvc, metadata.annotations)
 
 struct berth_str berth_pvc_class(const struct berth_pvc *pvc)
 {
 	return bt_persistent_volume_claim_class(bt_const_pvc_of(pvc));
 }
 
-struct berth_str berth_pvc_volume_name(const struct berth_pvc *pvc)
-{
-	return bt_const_pvc_of(pvc)->spec.volume_name;
-}
+BT_LIB_GETTER(struct berth_str, berth_pvc_volume_name, pvc, spec.volume_name)
 
 int64_t berth_pvc_request_bytes(const struct berth_pvc *pvc)
 {
@@ -191,30 +115,12 @@ bool berth_pvc_is_fully_bound(const struct berth_pvc *pvc)
 	return bt_claim_is_fully_bound(bt_const_pvc_of(pvc));
 }
 
-struct berth_str berth_storage_class_name(const struct berth_storage_class *class_)
-{
-	return bt_const_storage_class_of(class_)->metadata.name;
-}
-
-struct berth_str berth_storage_class_provisioner(const struct berth_storage_class *class_)
-{
-	return bt_const_storage_class_of(class_)->provisioner;
-}
-
-struct berth_str berth_storage_class_volume_binding_mode(const struct berth_storage_class *class_)
-{
-	return bt_const_storage_class_of(class_)->volume_binding_mode;
-}
-
-struct berth_str berth_csi_node_name(const struct berth_csi_node *csi_node)
-{
-	return bt_const_csi_node_of(csi_node)->metadata.name;
-}
-
-struct berth_str berth_csi_driver_name(const struct berth_csi_driver *driver)
-{
-	return bt_const_csi_driver_of(driver)->metadata.name;
-}
+BT_LIB_GETTER(struct berth_str, berth_storage_class_name, storage_class, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_storage_class_provisioner, storage_class, provisioner)
+BT_LIB_GETTER(struct berth_str, berth_storage_class_volume_binding_mode, storage_class,
+	volume_binding_mode)
+BT_LIB_GETTER(struct berth_str, berth_csi_node_name, csi_node, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_csi_driver_name, csi_driver, metadata.name)
 
 bool berth_csi_driver_storage_capacity(const struct berth_csi_driver *driver)
 {
@@ -223,21 +129,12 @@ bool berth_csi_driver_storage_capacity(const struct berth_csi_driver *driver)
 	return spec->storage_capacity.present && spec->storage_capacity.value;
 }
 
-struct berth_str berth_csi_storage_capacity_name(const struct berth_csi_storage_capacity *capacity)
-{
-	return bt_const_csi_storage_capacity_of(capacity)->metadata.name;
-}
-
-struct berth_str berth_csi_storage_capacity_namespace(
-	const struct berth_csi_storage_capacity *capacity)
-{
-	return bt_const_csi_storage_capacity_of(capacity)->metadata.namespace_;
-}
-
-struct berth_str berth_csi_storage_capacity_class(const struct berth_csi_storage_capacity *capacity)
-{
-	return bt_const_csi_storage_capacity_of(capacity)->storage_class_name;
-}
+BT_LIB_GETTER(
+	struct berth_str, berth_csi_storage_capacity_name, csi_storage_capacity, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_csi_storage_capacity_namespace, csi_storage_capacity,
+	metadata.namespace_)
+BT_LIB_GETTER(struct berth_str, berth_csi_storage_capacity_class, csi_storage_capacity,
+	storage_class_name)
 
 int64_t berth_csi_storage_capacity_bytes(const struct berth_csi_storage_capacity *capacity)
 {

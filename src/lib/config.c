@@ -91,20 +91,14 @@ const struct berth_profile *berth_config_profile_at(
 	return berth_const_profile_of(bt_config_profile_at(bt_const_config_of(config), index));
 }
 
-struct berth_str berth_profile_scheduler_name(const struct berth_profile *profile)
-{
-	return bt_const_profile_of(profile)->scheduler_name;
-}
+BT_LIB_GETTER(struct berth_str, berth_profile_scheduler_name, profile, scheduler_name)
 
 const struct berth_plugins *berth_profile_plugins(const struct berth_profile *profile)
 {
 	return berth_const_plugins_of(bt_const_profile_of(profile)->plugins);
 }
 
-uint32_t berth_profile_plugin_config_count(const struct berth_profile *profile)
-{
-	return bt_const_profile_of(profile)->plugin_config.count;
-}
+BT_LIB_GETTER(uint32_t, berth_profile_plugin_config_count, profile, plugin_config.count)
 
 struct berth_raw_args bt_raw_args_of(const struct bt_plugin_args *args)
 {

@@ -45,6 +45,29 @@
 		return (const struct public_type *)(const void *)inside; \
 	}
 
+/** Defines the public function that returns a field of the object inside. */
+#define BT_LIB_GETTER(type, function, name, field) \
+	type function(const struct berth_##name *outside) \
+	{ \
+		return bt_const_##name##_of(outside)->field; \
+	}
+
+/** Likewise for the value of a key in a map of the object; absent: NULL data. */
+#define BT_LIB_MAP_GETTER(function, name, map) \
+	struct berth_str function(const struct berth_##name *outside, struct berth_str key) \
+	{ \
+		return bt_lib_map_value(&bt_const_##name##_of(outside)->map, key); \
+	}
+
+/** Likewise for the structure of an object of one kind; NULL for other kinds and for NULL. */
+#define BT_LIB_VALUE_GETTER(function, name, object_kind) \
+	const struct berth_##name *function(const struct berth_object *object) \
+	{ \
+		const struct bt_object *inside = bt_const_object_of(object); \
+		bool is_kind = inside != NULL && inside->kind == (object_kind); \
+		return berth_const_##name##_of(is_kind ? inside->value : NULL); \
+	}
+
 BT_LIB_CONVERT(arena, bt_arena, berth_arena)
 BT_LIB_CONVERT(config, bt_config, berth_config)
 BT_LIB_CONVERT(cycle_state, bt_cycle_state, berth_cycle_state)
@@ -60,6 +83,13 @@ BT_LIB_CONVERT(profile, bt_config_profile, berth_profile)
 BT_LIB_CONVERT(resource_list, bt_resource_list, berth_resource_list)
 BT_LIB_CONVERT(shared_lister, bt_snapshot_view, berth_shared_lister)
 BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
+
+static inline struct bt_str bt_lib_map_value(const struct bt_str_map *map, struct bt_str key)
+{
+	const struct bt_str *value = bt_str_map_find(map, key);
+
+	return value != NULL ? *value : (struct bt_str){NULL, 0};
+}
 
 /** Plugin arguments for plugins outside of the tree; args NULL: none. Borrows the configuration's
  * text. */

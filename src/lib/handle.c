@@ -16,15 +16,8 @@ static const struct bt_handle_services *services_of(const struct berth_handle *h
 	return services != NULL ? services : &none;
 }
 
-struct berth_str berth_handle_scheduler_name(const struct berth_handle *handle)
-{
-	return bt_const_handle_of(handle)->scheduler_name;
-}
-
-int64_t berth_handle_now_ns(const struct berth_handle *handle)
-{
-	return bt_const_handle_of(handle)->now_ns;
-}
+BT_LIB_GETTER(struct berth_str, berth_handle_scheduler_name, handle, scheduler_name)
+BT_LIB_GETTER(int64_t, berth_handle_now_ns, handle, now_ns)
 
 bool berth_handle_feature_enabled(const struct berth_handle *handle, const char *gate_name)
 {

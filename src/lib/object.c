@@ -90,14 +90,6 @@ static const struct bt_object_meta *meta_of(const struct berth_object *object)
 	return bt_const_object_of(object)->meta;
 }
 
-/** The value of key, or absent. */
-static struct bt_str find(const struct bt_str_map *map, struct bt_str key)
-{
-	const struct bt_str *value = bt_str_map_find(map, key);
-
-	return value != NULL ? *value : (struct bt_str){NULL, 0};
-}
-
 struct berth_str berth_object_name(const struct berth_object *object)
 {
 	return meta_of(object)->name;
@@ -120,12 +112,12 @@ struct berth_str berth_object_resource_version(const struct berth_object *object
 
 struct berth_str berth_object_label(const struct berth_object *object, struct berth_str key)
 {
-	return find(&meta_of(object)->labels, key);
+	return bt_lib_map_value(&meta_of(object)->labels, key);
 }
 
 struct berth_str berth_object_annotation(const struct berth_object *object, struct berth_str key)
 {
-	return find(&meta_of(object)->annotations, key);
+	return bt_lib_map_value(&meta_of(object)->annotations, key);
 }
 
 bool berth_object_is_terminating(const struct berth_object *object)
@@ -133,85 +125,23 @@ bool berth_object_is_terminating(const struct berth_object *object)
 	return meta_of(object)->deletion_timestamp != NULL;
 }
 
-/** The kind's structure, or NULL for other kinds. */
-static const void *value_as(const struct berth_object *object, enum bt_kind kind)
-{
-	const struct bt_object *inside = bt_const_object_of(object);
-
-	return inside != NULL && inside->kind == kind ? inside->value : NULL;
-}
-
-const struct berth_pod *berth_object_pod(const struct berth_object *object)
-{
-	return berth_const_pod_of(value_as(object, BT_KIND_POD));
-}
-
-const struct berth_node *berth_object_node(const struct berth_object *object)
-{
-	return berth_const_node_of(value_as(object, BT_KIND_NODE));
-}
-
-struct berth_str berth_pod_name(const struct berth_pod *pod)
-{
-	return bt_const_pod_of(pod)->metadata.name;
-}
-
-struct berth_str berth_pod_namespace(const struct berth_pod *pod)
-{
-	return bt_const_pod_of(pod)->metadata.namespace_;
-}
-
-berth_uid berth_pod_uid(const struct berth_pod *pod)
-{
-	return bt_const_pod_of(pod)->metadata.uid;
-}
-
-struct berth_str berth_pod_label(const struct berth_pod *pod, struct berth_str key)
-{
-	return find(&bt_const_pod_of(pod)->metadata.labels, key);
-}
-
-struct berth_str berth_pod_annotation(const struct berth_pod *pod, struct berth_str key)
-{
-	return find(&bt_const_pod_of(pod)->metadata.annotations, key);
-}
-
-struct berth_str berth_pod_node_name(const struct berth_pod *pod)
-{
-	return bt_const_pod_of(pod)->spec.node_name;
-}
-
-struct berth_str berth_pod_nominated_node_name(const struct berth_pod *pod)
-{
-	return bt_const_pod_of(pod)->status.nominated_node_name;
-}
-
-struct berth_str berth_pod_scheduler_name(const struct berth_pod *pod)
-{
-	return bt_const_pod_of(pod)->spec.scheduler_name;
-}
+BT_LIB_VALUE_GETTER(berth_object_pod, pod, BT_KIND_POD)
+BT_LIB_VALUE_GETTER(berth_object_node, node, BT_KIND_NODE)
+BT_LIB_GETTER(struct berth_str, berth_pod_name, pod, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_pod_namespace, pod, metadata.namespace_)
+BT_LIB_GETTER(berth_uid, berth_pod_uid, pod, metadata.uid)
+BT_LIB_MAP_GETTER(berth_pod_label, pod, metadata.labels)
+BT_LIB_MAP_GETTER(berth_pod_annotation, pod, metadata.annotations)
+BT_LIB_GETTER(struct berth_str, berth_pod_node_name, pod, spec.node_name)
+BT_LIB_GETTER(struct berth_str, berth_pod_nominated_node_name, pod, status.nominated_node_name)
+BT_LIB_GETTER(struct berth_str, berth_pod_scheduler_name, pod, spec.scheduler_name)
 
 int32_t berth_pod_priority(const struct berth_pod *pod)
 {
 	return bt_pod_priority(bt_const_pod_of(pod));
 }
 
-struct berth_str berth_node_name(const struct berth_node *node)
-{
-	return bt_const_node_of(node)->metadata.name;
-}
-
-struct berth_str berth_node_label(const struct berth_node *node, struct berth_str key)
-{
-	return find(&bt_const_node_of(node)->metadata.labels, key);
-}
-
-struct berth_str berth_node_annotation(const struct berth_node *node, struct berth_str key)
-{
-	return find(&bt_const_node_of(node)->metadata.annotations, key);
-}
-
-bool berth_node_unschedulable(const struct berth_node *node)
-{
-	return bt_const_node_of(node)->spec.unschedulable;
-}
+BT_LIB_GETTER(struct berth_str, berth_node_name, node, metadata.name)
+BT_LIB_MAP_GETTER(berth_node_label, node, metadata.labels)
+BT_LIB_MAP_GETTER(berth_node_annotation, node, metadata.annotations)
+BT_LIB_GETTER(bool, berth_node_unschedulable, node, spec.unschedulable)

@@ -6,32 +6,16 @@
 #include "lib/convert.h"
 #include "state/shape.h"
 
-struct berth_str berth_pod_info_name(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->name;
-}
-
-struct berth_str berth_pod_info_namespace(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->namespace_;
-}
-
-berth_uid berth_pod_info_uid(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->uid;
-}
+BT_LIB_GETTER(struct berth_str, berth_pod_info_name, pod_info, name)
+BT_LIB_GETTER(struct berth_str, berth_pod_info_namespace, pod_info, namespace_)
+BT_LIB_GETTER(berth_uid, berth_pod_info_uid, pod_info, uid)
 
 struct berth_str berth_pod_info_label(const struct berth_pod_info *pod, struct berth_str key)
 {
-	const struct bt_str *value = bt_str_map_find(bt_const_pod_info_of(pod)->labels, key);
-
-	return value != NULL ? *value : (struct bt_str){NULL, 0};
+	return bt_lib_map_value(bt_const_pod_info_of(pod)->labels, key);
 }
 
-uint32_t berth_pod_info_label_count(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->labels->count;
-}
+BT_LIB_GETTER(uint32_t, berth_pod_info_label_count, pod_info, labels->count)
 
 void berth_pod_info_label_at(const struct berth_pod_info *pod, uint32_t index,
 	struct berth_str *out_key, struct berth_str *out_value)
@@ -47,40 +31,15 @@ void berth_pod_info_label_at(const struct berth_pod_info *pod, uint32_t index,
 	}
 }
 
-int32_t berth_pod_info_priority(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->priority;
-}
-
-struct berth_str berth_pod_info_node_name(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->node_name;
-}
-
-struct berth_str berth_pod_info_nominated_node_name(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->nominated_node_name;
-}
-
-struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod)
-{
-	return (&bt_const_pod_info_of(pod)->shape->pod->spec)->scheduler_name;
-}
-
-int64_t berth_pod_info_cpu_milli(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->shape->requested_cpu_milli;
-}
-
-int64_t berth_pod_info_memory_bytes(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->shape->requested_memory_bytes;
-}
-
-int64_t berth_pod_info_ephemeral_storage_bytes(const struct berth_pod_info *pod)
-{
-	return bt_const_pod_info_of(pod)->shape->requested_ephemeral_bytes;
-}
+BT_LIB_GETTER(int32_t, berth_pod_info_priority, pod_info, priority)
+BT_LIB_GETTER(struct berth_str, berth_pod_info_node_name, pod_info, node_name)
+BT_LIB_GETTER(struct berth_str, berth_pod_info_nominated_node_name, pod_info, nominated_node_name)
+BT_LIB_GETTER(
+	struct berth_str, berth_pod_info_scheduler_name, pod_info, shape->pod->spec.scheduler_name)
+BT_LIB_GETTER(int64_t, berth_pod_info_cpu_milli, pod_info, shape->requested_cpu_milli)
+BT_LIB_GETTER(int64_t, berth_pod_info_memory_bytes, pod_info, shape->requested_memory_bytes)
+BT_LIB_GETTER(
+	int64_t, berth_pod_info_ephemeral_storage_bytes, pod_info, shape->requested_ephemeral_bytes)
 
 const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod)
 {
