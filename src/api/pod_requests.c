@@ -4,6 +4,7 @@
 
 #include "api/resources.h"
 #include "base/assert.h"
+#include "base/vec.h"
 
 /*
  * Requests and limits of a pod, spec 01b section 3. Every name that occurs anywhere in the pod gets
@@ -320,8 +321,7 @@ static const struct bt_container_status *last_status(
 static const struct bt_container_status *status_of(
 	const struct computation *computation, struct bt_str name)
 {
-	uint32_t low = 0;
-	uint32_t high = computation->status_count;
+	uint32_t low;
 
 	if (computation->statuses == NULL) {
 		const struct bt_container_status *status =
@@ -331,15 +331,8 @@ static const struct bt_container_status *status_of(
 			? status
 			: last_status(&computation->pod->status.container_statuses, name);
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bt_str_compare(computation->statuses[middle].name, name) <= 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, computation->status_count, middle,
+		bt_str_compare(computation->statuses[middle].name, name) <= 0);
 	if (low == 0 || !bt_str_equal(computation->statuses[low - 1].name, name)) {
 		return NULL;
 	}

@@ -3,6 +3,7 @@
 
 #include "api/resources.h"
 #include "base/assert.h"
+#include "base/vec.h"
 
 /* The integer record, spec 01b section 10. */
 
@@ -37,18 +38,10 @@ static enum standard standard_of(struct bt_str name)
 /** Index of the first scalar whose name is not below name. */
 static uint32_t scalar_lower_bound(const struct bt_resource *resource, struct bt_str name)
 {
-	uint32_t low = 0;
-	uint32_t high = resource->scalar_count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bt_str_compare(resource->scalars[middle].name, name) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, resource->scalar_count, middle,
+		bt_str_compare(resource->scalars[middle].name, name) < 0);
 	return low;
 }
 

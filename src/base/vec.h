@@ -65,6 +65,36 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		(vec)->count--; \
 	} while (0)
 
+/** Put value at index, before what stands there. O(count). */
+#define bt_vec_insert(vec, index, value) \
+	do { \
+		BT_ASSERT((index) <= (vec)->count); \
+		bt_vec_reserve((vec), (uint64_t)(vec)->count + 1); \
+		memmove(&(vec)->items[(index) + 1], &(vec)->items[(index)], \
+			((vec)->count - (index)) * sizeof(*(vec)->items)); \
+		(vec)->items[(index)] = (value); \
+		(vec)->count++; \
+	} while (0)
+
+/**
+ * Binary search: out_index becomes the first of the indices 0 to count - 1 for which is_before,
+ * an expression of the index called middle, is false; count if it is true for all.
+ */
+#define BT_LOWER_BOUND(out_index, index_count, middle, is_before) \
+	do { \
+		uint32_t bt_low_ = 0; \
+		uint32_t bt_high_ = (index_count); \
+		while (bt_low_ < bt_high_) { \
+			uint32_t middle = bt_low_ + (bt_high_ - bt_low_) / 2; \
+			if (is_before) { \
+				bt_low_ = middle + 1; \
+			} else { \
+				bt_high_ = middle; \
+			} \
+		} \
+		(out_index) = bt_low_; \
+	} while (0)
+
 #define bt_vec_finish(vec) \
 	do { \
 		bt_free((vec)->items); \

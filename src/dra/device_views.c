@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "dra/device_capacity.h"
+#include "base/vec.h"
 #include "dra/device_pools_private.h"
 
 /* Shared counters of a pool and what is left of them. Spec: 12 section 9.8. */
@@ -33,23 +34,15 @@ static int compare_consumers(const void *a, const void *b)
 static uint32_t find_counter(
 	const struct bt_pool_counters *counters, struct bt_str set, struct bt_str name)
 {
-	uint32_t low = 0;
-	uint32_t high = counters->counters.count;
+	const struct bt_pool_counter *items = counters->counters.items;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct bt_pool_counter *item = &counters->counters.items[middle];
-		int order = compare_names(item->set, item->name, set, name);
-		if (order == 0) {
-			return middle;
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return BT_DEVICE_NONE;
+	BT_LOWER_BOUND(at, counters->counters.count, middle,
+		compare_names(items[middle].set, items[middle].name, set, name) < 0);
+	return at < counters->counters.count &&
+			compare_names(items[at].set, items[at].name, set, name) == 0
+		? at
+		: BT_DEVICE_NONE;
 }
 
 static bool has_set(const struct bt_pool_counters *counters, struct bt_str name)
@@ -174,21 +167,11 @@ static struct bt_pool_counters *pool_counters_of(
 /** Index in consumers; BT_DEVICE_NONE. */
 static uint32_t pool_counters_find(const struct bt_pool_counters *counters, uint32_t row)
 {
-	uint32_t low = 0;
-	uint32_t high = counters->consumers.count;
+	const struct bt_counter_consumer *items = counters->consumers.items;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (counters->consumers.items[middle].row == row) {
-			return middle;
-		}
-		if (counters->consumers.items[middle].row < row) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return BT_DEVICE_NONE;
+	BT_LOWER_BOUND(at, counters->consumers.count, middle, items[middle].row < row);
+	return at < counters->consumers.count && items[at].row == row ? at : BT_DEVICE_NONE;
 }
 
 void bt_pool_counters_refresh(
@@ -598,21 +581,11 @@ static void ask_pool(
 	}
 	/* At its place. */
 	struct bt_node_pool item = {.pool = pool, .view = view};
-	uint32_t low = 0;
-	uint32_t high = node->items.count;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (comes_before(pools, &node->items.items[middle], &item)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	bt_vec_push(&node->items, item);
-	memmove(&node->items.items[low + 1], &node->items.items[low],
-		(node->items.count - 1 - low) * sizeof(item));
-	node->items.items[low] = item;
+	BT_LOWER_BOUND(at, node->items.count, middle,
+		comes_before(pools, &node->items.items[middle], &item));
+	bt_vec_insert(&node->items, at, item);
 }
 
 static void ask_pools(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot,

@@ -34,18 +34,9 @@ static struct berth_host_port normalized(
 static uint32_t lower_bound(
 	const struct berth_host_port_info *info, const struct berth_host_port *wanted)
 {
-	uint32_t low = 0;
-	uint32_t high = info->count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (compare(&info->ports[middle], wanted) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, info->count, middle, compare(&info->ports[middle], wanted) < 0);
 	return low;
 }
 

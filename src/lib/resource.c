@@ -118,18 +118,10 @@ void berth_resource_list_set(struct berth_resource_list *list, struct berth_str 
 {
 	struct bt_resource_list *inside = bt_resource_list_of(list);
 	/* Index of the first entry whose name is not below name. */
-	uint32_t at = 0;
-	uint32_t high = inside->count;
+	uint32_t at;
 
-	while (at < high) {
-		uint32_t middle = at + (high - at) / 2;
-
-		if (bt_str_compare(inside->items[middle].name, name) < 0) {
-			at = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(
+		at, inside->count, middle, bt_str_compare(inside->items[middle].name, name) < 0);
 
 	if (at == inside->count || !bt_str_equal(inside->items[at].name, name)) {
 		reserve(inside, bt_arena_of(arena));
@@ -205,18 +197,10 @@ static int64_t larger(int64_t a, int64_t b)
 /** Index of the first entry whose name is not below name. */
 static uint32_t lower_bound(const struct berth_resource *resource, struct bt_str name)
 {
-	uint32_t low = 0;
-	uint32_t high = resource->scalar_count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bt_str_compare(resource->scalars[middle].name, name) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, resource->scalar_count, middle,
+		bt_str_compare(resource->scalars[middle].name, name) < 0);
 	return low;
 }
 

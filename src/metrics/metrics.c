@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics/metrics.h"
 
+#include "base/vec.h"
 #include "metrics/metrics_private.h"
 
 static const struct bt_metric_description registered_description = {
@@ -86,25 +87,13 @@ void bt_metrics_destroy(struct bt_metrics *metrics)
 /** Where the name is, or belongs, among the families. */
 static uint32_t family_position(const struct bt_metrics *metrics, const char *name, bool *out_found)
 {
-	uint32_t low = 0;
-	uint32_t high = metrics->families.count;
+	struct bt_metric *const *items = metrics->families.items;
+	uint32_t at;
 
-	*out_found = false;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(metrics->families.items[middle]->description.name, name);
-
-		if (order == 0) {
-			*out_found = true;
-			return middle;
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BT_LOWER_BOUND(at, metrics->families.count, middle,
+		strcmp(items[middle]->description.name, name) < 0);
+	*out_found = at < metrics->families.count && strcmp(items[at]->description.name, name) == 0;
+	return at;
 }
 
 static bool is_disabled(const struct bt_metrics *metrics, const char *name)
@@ -161,10 +150,7 @@ struct bt_metric *bt_metrics_register(
 			bound *= buckets->factor;
 		}
 	}
-	bt_vec_push(&metrics->families, NULL);
-	memmove(&metrics->families.items[position + 1], &metrics->families.items[position],
-		(metrics->families.count - 1 - position) * sizeof(metric));
-	metrics->families.items[position] = metric;
+	bt_vec_insert(&metrics->families, position, metric);
 	if (metric->label_count == 0) {
 		bt_metric_cell(metric, NULL)->is_recorded = true;
 	}
@@ -297,21 +283,12 @@ struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_
 void bt_metric_observe(struct bt_metric_cell *cell, double value)
 {
 	const struct bt_metric *metric = cell->metric;
-	uint32_t low = 0;
-	uint32_t high = metric->bound_count;
+	uint32_t bucket;
 
-	/* The first bound that is not below the value; a NaN is above all. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (metric->bounds[middle] >= value) {
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
-	if (low < metric->bound_count) {
-		cell->bucket_counts[low]++;
+	/* A NaN is above all bounds. */
+	BT_LOWER_BOUND(bucket, metric->bound_count, middle, !(metric->bounds[middle] >= value));
+	if (bucket < metric->bound_count) {
+		cell->bucket_counts[bucket]++;
 	}
 	cell->value += value;
 	cell->count++;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/types.h"
+#include "base/vec.h"
 
 void bt_budgets_finish(struct bt_budgets *budgets)
 {
@@ -178,18 +179,9 @@ static bool covers_and_is_used_up(
 /** First key whose hash is not below. */
 static uint32_t first_key(const struct bt_budgets *budgets, uint64_t hash)
 {
-	uint32_t low = 0;
-	uint32_t high = budgets->keys.count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (budgets->keys.items[middle].hash < hash) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, budgets->keys.count, middle, budgets->keys.items[middle].hash < hash);
 	return low;
 }
 
@@ -197,19 +189,12 @@ static uint32_t first_key(const struct bt_budgets *budgets, uint64_t hash)
 static uint32_t first_of_namespace(const struct bt_budgets *budgets, const uint32_t *list,
 	uint32_t count, struct bt_str namespace_)
 {
-	uint32_t low = 0;
-	uint32_t high = count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t index = list != NULL ? list[middle] : middle;
-
-		if (bt_str_compare(budgets->budgets.items[index].namespace_, namespace_) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, count, middle,
+		bt_str_compare(
+			budgets->budgets.items[list != NULL ? list[middle] : middle].namespace_,
+			namespace_) < 0);
 	return low;
 }
 

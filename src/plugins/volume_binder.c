@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/vec.h"
 #include "plugins/common_plugin.h"
 #include "plugins/volume_binder_private.h"
 
@@ -595,20 +596,12 @@ static int compare_class_volumes(const void *a, const void *b)
 static uint32_t class_bound(
 	const struct bt_class_index *index, struct bt_str class_name, bool after)
 {
-	uint32_t low = 0;
-	uint32_t high = index->volumes.count;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = bt_str_compare(index->volumes.items[middle].class_name, class_name);
-
-		if (order < 0 || (after && order == 0)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BT_LOWER_BOUND(at, index->volumes.count, middle,
+		bt_str_compare(index->volumes.items[middle].class_name, class_name) <
+			(after ? 1 : 0));
+	return at;
 }
 
 struct bt_class_volume *bt_class_index_find(

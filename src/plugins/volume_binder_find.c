@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "plugins/common_plugin.h"
+#include "base/vec.h"
 #include "plugins/volume_binder_private.h"
 
 /** Volumes that would do for a claim somewhere: what does not depend on the node. Made when the
@@ -173,18 +174,10 @@ static void collect(struct bt_real_binder *binder, struct claim_match *match,
 		bt_class_index_find(binder, bt_persistent_volume_claim_class(claim), &count);
 	/* First volume of the class that is large enough. */
 	const struct bt_quantity *request = request_of(claim);
-	uint32_t first = 0;
-	uint32_t high = count;
+	uint32_t first;
 
-	while (first < high) {
-		uint32_t middle = first + (high - first) / 2;
-
-		if (bt_quantity_compare(volumes[middle].capacity, request) < 0) {
-			first = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(
+		first, count, middle, bt_quantity_compare(volumes[middle].capacity, request) < 0);
 
 	match->candidates = BT_ARENA_NEW_ARRAY(arena, struct match_candidate, count - first);
 	match->reserved = NULL;

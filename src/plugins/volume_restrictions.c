@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "plugins/common_plugin.h"
+#include "base/vec.h"
 #include "plugins/common_sign.h"
 #include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
@@ -144,18 +145,9 @@ static struct disk_list disks_of(const struct bt_pod_spec *spec, struct bt_arena
 /** Somebody else's use of a disk rules out the use of it in the list: unless both only read. */
 static bool conflicts_with(const struct disk_list *disks, const struct disk *other)
 {
-	uint32_t low = 0;
-	uint32_t high = disks->count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (compare_disks(&disks->items[middle], other) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, disks->count, middle, compare_disks(&disks->items[middle], other) < 0);
 	return low < disks->count && compare_disks(&disks->items[low], other) == 0 &&
 		!(disks->items[low].read_only && other->read_only);
 }

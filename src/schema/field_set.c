@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/field_set.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -236,22 +237,17 @@ bool bt_field_set_equal(const struct bt_field_set *a, const struct bt_field_set 
 const struct bt_field_set *bt_field_set_child(
 	const struct bt_field_set *set, char kind, struct bt_str text)
 {
-	uint32_t low = 0;
-	uint32_t high = set != NULL ? set->count : 0;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct bt_field_set *child = set->children[middle];
-		int order = compare_edges(child->kind, child->text, kind, text);
-		if (order == 0) {
-			return child;
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return NULL;
+	uint32_t count = set != NULL ? set->count : 0;
+	uint32_t at;
+
+	BT_LOWER_BOUND(at, count, middle,
+		compare_edges(
+			set->children[middle]->kind, set->children[middle]->text, kind, text) < 0);
+	return at < count &&
+			compare_edges(
+				set->children[at]->kind, set->children[at]->text, kind, text) == 0
+		? set->children[at]
+		: NULL;
 }
 
 /** The set without the children of these names. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
+#include "base/vec.h"
 #include "state/domain_counter_private.h"
 #include "state/pod_index.h"
 
@@ -162,20 +163,13 @@ static void domain_counter_find_extremes(struct bt_domain_counter *counter)
 
 static bool counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_)
 {
-	uint32_t low = 0;
-	uint32_t high = term->namespace_count;
+	uint32_t low;
 
 	if (term->in_every_namespace) {
 		return true;
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (term->namespaces[middle].id < namespace_.id) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(
+		low, term->namespace_count, middle, term->namespaces[middle].id < namespace_.id);
 	return low < term->namespace_count && term->namespaces[low].id == namespace_.id;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/node_info.h"
 
+#include "base/vec.h"
 #include "state/state_private.h"
 
 /**
@@ -235,19 +236,10 @@ static bool remove_cache_pod(
 	record = bt_state_pod_at(info->state, pod_id);
 	/* Index of the first removed pod whose place in the node's list is not before position. */
 	uint32_t position = record->position;
-	uint32_t low = 0;
-	uint32_t high = info->removed_pods.count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (bt_state_pod_at(info->state, info->removed_pods.items[middle])->position <
-			position) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	at = low;
+	BT_LOWER_BOUND(at, info->removed_pods.count, middle,
+		bt_state_pod_at(info->state, info->removed_pods.items[middle])->position <
+			position);
 	if (at < info->removed_pods.count && info->removed_pods.items[at] == pod_id) {
 		return false;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/object_store.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -206,17 +207,11 @@ static int compare_entries(const void *a, const void *b)
 /** First position whose namespace is not before namespace_. */
 static uint32_t first_of_namespace(const struct bt_object_table *table, struct bt_str namespace_)
 {
-	uint32_t low = 0;
-	uint32_t high = table->sorted.count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (bt_str_compare(meta_of(table, table->sorted.items[middle])->namespace_,
-			    namespace_) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	uint32_t low;
+
+	BT_LOWER_BOUND(low, table->sorted.count, middle,
+		bt_str_compare(
+			meta_of(table, table->sorted.items[middle])->namespace_, namespace_) < 0);
 	return low;
 }
 

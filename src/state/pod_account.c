@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/identity.h"
+#include "base/vec.h"
 #include "state/pod_index.h"
 #include "state/state_private.h"
 
@@ -84,17 +85,10 @@ bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_ke
 
 static uint32_t claim_lower_bound(const struct bt_node_row *row, bt_sym claim)
 {
-	uint32_t low = 0;
-	uint32_t high = row->claims.count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (row->claims.items[middle].claim.id < claim.id) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(
+		low, row->claims.count, middle, row->claims.items[middle].claim.id < claim.id);
 	return low;
 }
 
@@ -156,17 +150,10 @@ static int compare_ports(const struct bt_used_port *a, const struct bt_used_port
 /* First position whose triple is not below wanted. */
 static uint32_t port_lower_bound(const struct bt_node_row *row, const struct bt_used_port *wanted)
 {
-	uint32_t low = 0;
-	uint32_t high = row->ports.count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (compare_ports(&row->ports.items[middle], wanted) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(low, row->ports.count, middle,
+		compare_ports(&row->ports.items[middle], wanted) < 0);
 	return low;
 }
 
@@ -190,10 +177,7 @@ void bt_row_port_add(
 		bt_symbol_unref(symbols, used.protocol);
 		return;
 	}
-	bt_vec_push(&row->ports, used);
-	memmove(&row->ports.items[at + 1], &row->ports.items[at],
-		(row->ports.count - 1 - at) * sizeof(used));
-	row->ports.items[at] = used;
+	bt_vec_insert(&row->ports, at, used);
 }
 
 void bt_row_port_remove(
@@ -331,10 +315,7 @@ static void add_ports_and_claims(
 			bt_symbol_unref(&state->symbols, fresh.claim);
 			continue;
 		}
-		bt_vec_push(&row->claims, fresh);
-		memmove(&row->claims.items[at + 1], &row->claims.items[at],
-			(row->claims.count - 1 - at) * sizeof(fresh));
-		row->claims.items[at] = fresh;
+		bt_vec_insert(&row->claims, at, fresh);
 		if (row->in_snapshot) {
 			bt_used_claims_add(state, fresh.claim);
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/pod_groups.h"
+#include "base/vec.h"
 #include "state/state_private.h"
 
 /*
@@ -38,25 +39,11 @@ static void leave_list(struct bt_state *state, uint32_t slot)
 static uint32_t position_of(
 	const struct bt_snapshot *snapshot, const uint32_t *items, uint32_t count, uint32_t slot)
 {
-	uint32_t low = 0;
-	uint32_t high = count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (snapshot->position[items[middle]] < snapshot->position[slot]) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BT_LOWER_BOUND(
+		low, count, middle, snapshot->position[items[middle]] < snapshot->position[slot]);
 	return low;
-}
-
-/* Room for one element at index `at` of a vector that has it at its end. */
-static void rotate_to(uint32_t *items, uint32_t count, uint32_t at, uint32_t slot)
-{
-	memmove(&items[at + 1], &items[at], (count - 1 - at) * sizeof(*items));
-	items[at] = slot;
 }
 
 /* Only the rows of slots with such pods are looked at; required anti-affinity is affinity, too. */
@@ -216,9 +203,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			uint32_t at = position_of(snapshot, snapshot->affinity_list.items,
 				snapshot->affinity_list.count, slot);
 			if (affinity) {
-				bt_vec_push(&snapshot->affinity_list, slot);
-				rotate_to(snapshot->affinity_list.items,
-					snapshot->affinity_list.count, at, slot);
+				bt_vec_insert(&snapshot->affinity_list, at, slot);
 			} else {
 				bt_vec_remove_ordered(&snapshot->affinity_list, at);
 			}
@@ -228,9 +213,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			uint32_t at = position_of(snapshot, snapshot->anti_affinity_list.items,
 				snapshot->anti_affinity_list.count, slot);
 			if (anti_affinity) {
-				bt_vec_push(&snapshot->anti_affinity_list, slot);
-				rotate_to(snapshot->anti_affinity_list.items,
-					snapshot->anti_affinity_list.count, at, slot);
+				bt_vec_insert(&snapshot->anti_affinity_list, at, slot);
 			} else {
 				bt_vec_remove_ordered(&snapshot->anti_affinity_list, at);
 			}
