@@ -464,18 +464,15 @@ static void use_claim(struct bt_pod *pod, struct bt_str claim_name, struct bt_ar
 	pod->spec.volumes.present = true;
 }
 
-uint64_t bt_perf_pod_hash(const void *perf, uint32_t index)
+static uint64_t pod_hash(struct bt_str namespace_, struct bt_str name)
 {
-	const struct bt_perf_pod *pod = &((const struct bt_perf *)perf)->pods.items[index];
-	return bt_hash_u64(bt_str_hash(pod->name), bt_str_hash(pod->namespace_));
+	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
 }
 
 uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
-	for (uint32_t at = bt_map_first(&perf->pods_by_name, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&perf->pods_by_name, hash, at)) {
-		uint32_t index = bt_map_value(&perf->pods_by_name, at);
+	uint64_t hash = pod_hash(namespace_, name);
+	BT_MAP_EACH (&perf->pods_by_name, hash, index) {
 		const struct bt_perf_pod *pod = &perf->pods.items[index];
 		if (bt_str_equal(pod->namespace_, namespace_) && bt_str_equal(pod->name, name)) {
 			return index;
@@ -495,8 +492,8 @@ static void note_pod(struct bt_perf *perf, const struct bt_object_meta *meta)
 	}
 	struct bt_perf_pod pod = {namespace_, bt_arena_str(&perf->arena, meta->name), false};
 	bt_vec_push(&perf->pods, pod);
-	bt_map_insert(&perf->pods_by_name, bt_perf_pod_hash(perf, perf->pods.count - 1),
-		perf->pods.count - 1);
+	bt_map_insert(
+		&perf->pods_by_name, pod_hash(pod.namespace_, pod.name), perf->pods.count - 1);
 }
 
 /** With the claims that its templates of claims ask for. */

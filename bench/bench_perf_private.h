@@ -79,7 +79,6 @@ BT_MUST_USE int bt_perf_update_any(struct bt_perf *perf, const struct bt_perf_op
 	uint32_t index, uint32_t count, struct berth_error *err);
 /** The index in pods, or UINT32_MAX. */
 uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, struct bt_str name);
-uint64_t bt_perf_pod_hash(const void *perf, uint32_t index);
 /** One object more of each template, or one less. */
 BT_MUST_USE int bt_perf_churn_once(
 	struct bt_perf *perf, struct bt_perf_churn *churn, struct berth_error *err);

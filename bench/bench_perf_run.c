@@ -576,7 +576,6 @@ int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test
 		.file = file, .test = test, .workload = workload, .result = out_result};
 	double start = bt_bench_now_seconds();
 	*out_result = (struct bt_perf_result){0};
-	bt_map_init(&perf.pods_by_name, bt_perf_pod_hash, &perf);
 	bt_manifests_init(&perf.uids);
 	perf.uids.uid_count = UINT32_C(1) << 31; /* apart from those of templates */
 	struct bt_setup own = setup_of(&perf, setup);

@@ -38,12 +38,6 @@ static struct bt_map_slot *new_slots(uint32_t capacity)
 	return slots;
 }
 
-void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value),
-	const void *owner)
-{
-	*map = (struct bt_map){.hash_of = hash_of, .owner = owner};
-}
-
 void bt_map_finish(struct bt_map *map)
 {
 	bt_free(map->slots);
@@ -69,13 +63,10 @@ static void rehash(struct bt_map *map, uint32_t capacity)
 	for (uint32_t i = 0; i < map->capacity; i++) {
 		struct bt_map_slot entry = map->slots[i];
 		if (entry.value < SLOT_DELETED) {
-			uint32_t position;
-
-			BT_ASSERT_SLOW(map->hash_of == NULL ||
-				tag_of(map->hash_of(map->owner, entry.value)) == entry.tag);
 			/* Put an entry into the first empty slot of its chain; there are no deleted
 			 * slots. */
-			position = home_of(capacity, entry.tag);
+			uint32_t position = home_of(capacity, entry.tag);
+
 			while (slots[position].value != SLOT_EMPTY) {
 				position = (position + 1) & (capacity - 1);
 			}

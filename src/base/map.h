@@ -24,17 +24,11 @@ struct bt_map_slot {
 
 struct bt_map {
 	struct bt_map_slot *slots;
-	uint32_t capacity;                                      /* power of two, or 0 */
-	uint32_t count;                                         /* live entries */
-	uint32_t used;                                          /* live and deleted entries */
-	uint64_t (*hash_of)(const void *owner, uint32_t value); /* NULL, or for slow assertions */
-	const void *owner;
+	uint32_t capacity; /* power of two, or 0 */
+	uint32_t count;    /* live entries */
+	uint32_t used;     /* live and deleted entries */
 };
 
-/** Only for slow assertions: hash_of recomputes the hash of a stored payload, the one it came with;
- * owner is passed to it. */
-void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value),
-	const void *owner);
 void bt_map_finish(struct bt_map *map);
 /** Remove everything, keep the memory. */
 void bt_map_reset(struct bt_map *map);

@@ -13,31 +13,15 @@ static uint64_t name_hash(enum bt_kind kind, struct bt_str namespace_, struct bt
 	return bt_hash_u64(hash, (uint64_t)kind);
 }
 
-static uint64_t object_hash_of(const void *owner, uint32_t value)
-{
-	const struct bt_manifests *cluster = owner;
-	const struct bt_manifests_object *object = &cluster->objects.items[value];
-	return name_hash(object->kind, object->namespace_, object->name);
-}
-
 static uint64_t owner_hash(struct bt_str namespace_, struct bt_str kind, struct bt_str name)
 {
 	uint64_t hash = bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
 	return bt_hash_u64(hash, bt_str_hash(kind));
 }
 
-static uint64_t owner_hash_of(const void *owner, uint32_t value)
-{
-	const struct bt_manifests *cluster = owner;
-	const struct bt_manifests_owner *entry = &cluster->owners.items[value];
-	return owner_hash(entry->namespace_, entry->kind, entry->name);
-}
-
 void bt_manifests_init(struct bt_manifests *cluster)
 {
 	*cluster = (struct bt_manifests){0};
-	bt_map_init(&cluster->names, object_hash_of, cluster);
-	bt_map_init(&cluster->owner_map, owner_hash_of, cluster);
 	bt_arena_init(&cluster->arena, 0);
 }
 
@@ -114,9 +98,7 @@ uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind
 	struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = name_hash(kind, namespace_, name);
-	for (uint32_t at = bt_map_first(&cluster->names, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&cluster->names, hash, at)) {
-		uint32_t index = bt_map_value(&cluster->names, at);
+	BT_MAP_EACH (&cluster->names, hash, index) {
 		const struct bt_manifests_object *object = &cluster->objects.items[index];
 		if (object->kind == kind && bt_str_equal(object->namespace_, namespace_) &&
 			bt_str_equal(object->name, name)) {
@@ -423,10 +405,8 @@ static struct bt_manifests_owner *find_owner(const struct bt_manifests *cluster,
 	struct bt_str namespace_, struct bt_str kind, struct bt_str name)
 {
 	uint64_t hash = owner_hash(namespace_, kind, name);
-	for (uint32_t at = bt_map_first(&cluster->owner_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&cluster->owner_map, hash, at)) {
-		struct bt_manifests_owner *owner =
-			&cluster->owners.items[bt_map_value(&cluster->owner_map, at)];
+	BT_MAP_EACH (&cluster->owner_map, hash, index) {
+		struct bt_manifests_owner *owner = &cluster->owners.items[index];
 		if (bt_str_equal(owner->namespace_, namespace_) &&
 			bt_str_equal(owner->kind, kind) && bt_str_equal(owner->name, name)) {
 			return owner;

@@ -23,18 +23,10 @@ static uint64_t pod_name_hash(struct bt_str namespace_, struct bt_str name)
 	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
 }
 
-static uint64_t pod_name_hash_of(const void *owner, uint32_t value)
-{
-	const struct bt_expansion *expansion = owner;
-	const struct bt_object_meta *meta = &expansion->pods.items[value].pod->metadata;
-	return pod_name_hash(meta->namespace_, meta->name);
-}
-
 void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster)
 {
 	*expansion = (struct bt_expansion){.cluster = cluster};
 	bt_arena_init(&expansion->arena, 0);
-	bt_map_init(&expansion->names, pod_name_hash_of, expansion);
 }
 
 void bt_expansion_finish(struct bt_expansion *expansion)
@@ -56,10 +48,8 @@ static bool has_pod(
 		BT_MANIFESTS_NONE) {
 		return true;
 	}
-	for (uint32_t at = bt_map_first(&expansion->names, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&expansion->names, hash, at)) {
-		const struct bt_object_meta *meta =
-			&expansion->pods.items[bt_map_value(&expansion->names, at)].pod->metadata;
+	BT_MAP_EACH (&expansion->names, hash, index) {
+		const struct bt_object_meta *meta = &expansion->pods.items[index].pod->metadata;
 		if (bt_str_equal(meta->namespace_, namespace_) && bt_str_equal(meta->name, name)) {
 			return true;
 		}
@@ -159,12 +149,6 @@ struct work {
 	struct bt_str prefix; /* of generated names */
 	uint32_t next_suffix;
 };
-
-static uint64_t owner_hash_of(const void *context, uint32_t value)
-{
-	const struct work *work = context;
-	return bt_str_hash(work->owners.items[value].uid);
-}
 
 static uint32_t find_owner(const struct work *work, struct bt_str uid)
 {
@@ -845,7 +829,6 @@ int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 	}
 	bt_arena_init(&work.scratch, 0);
 	bt_arena_init(&work.rest_arena, 0);
-	bt_map_init(&work.by_uid, owner_hash_of, &work);
 	result = run(&work, err);
 	if (result == 0) {
 		sort_pods(expansion);

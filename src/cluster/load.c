@@ -39,18 +39,11 @@ struct loading {
 
 /** --- uids --- */
 
-static uint64_t hash_of_uid(const void *owner, uint32_t index)
-{
-	const struct loading *loading = owner;
-	return bt_str_hash(loading->uids.items[index]);
-}
-
 static bool has_uid(const struct loading *loading, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
-	for (uint32_t at = bt_map_first(&loading->by_uid, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&loading->by_uid, hash, at)) {
-		if (bt_str_equal(loading->uids.items[bt_map_value(&loading->by_uid, at)], uid)) {
+	BT_MAP_EACH (&loading->by_uid, hash, index) {
+		if (bt_str_equal(loading->uids.items[index], uid)) {
 			return true;
 		}
 	}
@@ -377,7 +370,6 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	*out_report = (struct bt_cluster_load_report){0};
 	bt_arena_init(&loading.arena, 0);
 	bt_arena_init(&loading.kept, 0);
-	bt_map_init(&loading.by_uid, hash_of_uid, &loading);
 	loading.input.sink = (struct bt_input_sink){
 		.context = &loading, .skipped = tell_skipped, .take_value = take_value};
 	for (uint32_t i = 0; i < paths->list.count && result == 0; i++) {

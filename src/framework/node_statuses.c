@@ -166,18 +166,11 @@ struct histogram {
 	BT_VEC(struct reason_count) reasons;
 };
 
-static uint64_t reason_hash(const void *owner, uint32_t value)
-{
-	return ((const struct histogram *)owner)->reasons.items[value].hash;
-}
-
 static void count_reason(struct histogram *histogram, struct bt_str reason, uint64_t count)
 {
 	uint64_t hash = bt_str_hash(reason);
-	for (uint32_t it = bt_map_first(&histogram->map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&histogram->map, hash, it)) {
-		struct reason_count *entry =
-			&histogram->reasons.items[bt_map_value(&histogram->map, it)];
+	BT_MAP_EACH (&histogram->map, hash, index) {
+		struct reason_count *entry = &histogram->reasons.items[index];
 		if (bt_str_equal(entry->reason, reason)) {
 			entry->count += count;
 			return;
@@ -247,7 +240,6 @@ static void fill(
 	const struct bt_status_groups *groups = statuses->groups;
 	uint32_t own_count = bt_node_statuses_count(statuses);
 	*histogram = (struct histogram){0};
-	bt_map_init(&histogram->map, reason_hash, histogram);
 	for (uint32_t i = 0; groups != NULL && i < groups->count; i++) {
 		if (groups->sizes[i] != 0) {
 			count_status(histogram, &groups->statuses[i], groups->sizes[i]);

@@ -12,27 +12,11 @@ static uint64_t hash_symbol(bt_sym symbol)
 	return bt_hash_u64(0, symbol.id);
 }
 
-static uint64_t hash_of_uid(const void *owner, uint32_t value)
-{
-	const struct bt_nominator *nominator = owner;
-
-	return hash_symbol(nominator->nominations.items[value].uid);
-}
-
-static uint64_t hash_of_node(const void *owner, uint32_t value)
-{
-	const struct bt_nominator *nominator = owner;
-
-	return hash_symbol(nominator->nodes.items[value].node_name);
-}
-
 void bt_nominator_init(struct bt_nominator *nominator, struct bt_state *state)
 {
 	static const struct bt_pod empty_pod;
 
 	*nominator = (struct bt_nominator){.state = state};
-	bt_map_init(&nominator->by_uid, hash_of_uid, nominator);
-	bt_map_init(&nominator->by_node, hash_of_node, nominator);
 	nominator->empty_shape = bt_shape_ref_pod(&state->shapes, &empty_pod, true);
 }
 
@@ -54,10 +38,7 @@ static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str 
 		return BT_NOMINATION_NONE;
 	}
 	hash = hash_symbol(symbol);
-	for (uint32_t it = bt_map_first(&nominator->by_uid, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&nominator->by_uid, hash, it)) {
-		uint32_t index = bt_map_value(&nominator->by_uid, it);
-
+	BT_MAP_EACH (&nominator->by_uid, hash, index) {
 		if (bt_sym_equal(at(nominator, index)->uid, symbol)) {
 			return index;
 		}
@@ -70,10 +51,7 @@ static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name
 {
 	uint64_t hash = hash_symbol(node_name);
 
-	for (uint32_t it = bt_map_first(&nominator->by_node, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&nominator->by_node, hash, it)) {
-		uint32_t index = bt_map_value(&nominator->by_node, it);
-
+	BT_MAP_EACH (&nominator->by_node, hash, index) {
 		if (bt_sym_equal(nominator->nodes.items[index].node_name, node_name)) {
 			return index;
 		}

@@ -13,17 +13,9 @@ static struct bt_str uid_of(const struct bt_waiting_pod *pod)
 	return (struct bt_str){pod->uid, pod->uid_length};
 }
 
-static uint64_t hash_of_pod(const void *owner, uint32_t value)
-{
-	const struct bt_waiting_pods *waiting = owner;
-
-	return bt_str_hash(uid_of(waiting->pods.items[value]));
-}
-
 void bt_waiting_pods_init(struct bt_waiting_pods *waiting)
 {
 	*waiting = (struct bt_waiting_pods){.next_deadline_ns = INT64_MAX};
-	bt_map_init(&waiting->by_uid, hash_of_pod, waiting);
 }
 
 static void destroy_pod(struct bt_waiting_pod *pod)
@@ -47,10 +39,7 @@ static uint32_t find_index(const struct bt_waiting_pods *waiting, struct bt_str 
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	for (uint32_t it = bt_map_first(&waiting->by_uid, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&waiting->by_uid, hash, it)) {
-		uint32_t index = bt_map_value(&waiting->by_uid, it);
-
+	BT_MAP_EACH (&waiting->by_uid, hash, index) {
 		if (bt_str_equal(uid_of(waiting->pods.items[index]), uid)) {
 			return index;
 		}
@@ -285,17 +274,9 @@ static struct bt_str uid_of_binding_pod(const struct bt_binding_pod *pod)
 	return (struct bt_str){pod->uid, pod->uid_length};
 }
 
-static uint64_t hash_of_binding_pod(const void *owner, uint32_t value)
-{
-	const struct bt_binding_pods *binding = owner;
-
-	return bt_str_hash(uid_of_binding_pod(&binding->pods.items[value]));
-}
-
 void bt_binding_pods_init(struct bt_binding_pods *binding)
 {
 	*binding = (struct bt_binding_pods){0};
-	bt_map_init(&binding->by_uid, hash_of_binding_pod, binding);
 }
 
 void bt_binding_pods_finish(struct bt_binding_pods *binding)
@@ -312,10 +293,7 @@ static struct bt_binding_pod *find_binding_pod(
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	for (uint32_t it = bt_map_first(&binding->by_uid, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&binding->by_uid, hash, it)) {
-		uint32_t index = bt_map_value(&binding->by_uid, it);
-
+	BT_MAP_EACH (&binding->by_uid, hash, index) {
 		if (bt_str_equal(uid_of_binding_pod(&binding->pods.items[index]), uid)) {
 			*out_index = index;
 			return &binding->pods.items[index];

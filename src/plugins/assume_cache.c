@@ -5,11 +5,6 @@
 
 #define SWEEP_MIN 64
 
-static uint64_t assumed_hash(const void *owner, uint32_t index)
-{
-	return ((const struct bt_assume_cache *)owner)->assumed.items[index].hash;
-}
-
 static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
@@ -25,7 +20,6 @@ void bt_assume_cache_init(
 	struct bt_assume_cache *cache, const struct bt_object_store *store, enum bt_kind kind)
 {
 	*cache = (struct bt_assume_cache){.store = store, .kind = kind, .sweep_at = SWEEP_MIN};
-	bt_map_init(&cache->map, assumed_hash, cache);
 }
 
 void bt_assume_cache_finish(struct bt_assume_cache *cache)
@@ -42,9 +36,7 @@ static uint32_t find_index(
 {
 	uint64_t hash = key_hash(namespace_, name);
 
-	for (uint32_t at = bt_map_first(&cache->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&cache->map, hash, at)) {
-		uint32_t index = bt_map_value(&cache->map, at);
+	BT_MAP_EACH (&cache->map, hash, index) {
 		const struct bt_object_meta *meta = cache->assumed.items[index].object->meta;
 		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
 			return index;

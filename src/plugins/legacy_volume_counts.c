@@ -84,11 +84,6 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 	return (struct volume_count_plugin *)(void *)plugin;
 }
 
-static uint64_t stored_hash(const void *owner, uint32_t index)
-{
-	return ((const struct volume_ids *)owner)->list.items[index].hash;
-}
-
 static void forget_ids(struct volume_ids *ids)
 {
 	ids->list.count = 0;
@@ -97,9 +92,8 @@ static void forget_ids(struct volume_ids *ids)
 
 static bool has_id(const struct volume_ids *ids, const struct volume_id *id)
 {
-	for (uint32_t at = bt_map_first(&ids->map, id->hash); at != BT_MAP_NONE;
-		at = bt_map_next(&ids->map, id->hash, at)) {
-		const struct volume_id *other = &ids->list.items[bt_map_value(&ids->map, at)];
+	BT_MAP_EACH (&ids->map, id->hash, index) {
+		const struct volume_id *other = &ids->list.items[index];
 
 		if (other->is_claim == id->is_claim && bt_str_equal(other->name, id->name) &&
 			bt_str_equal(other->namespace_, id->namespace_)) {
@@ -295,7 +289,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	plugin->base.base.ops = ops;
 	plugin->base.handle = handle;
 	plugin->driver = ops->context;
-	bt_map_init(&plugin->ids.map, stored_hash, &plugin->ids);
 	*out_plugin = &plugin->base.base;
 	return 0;
 }

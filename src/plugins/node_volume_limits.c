@@ -49,16 +49,6 @@ static struct limits_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct limits_plugin *)(uintptr_t)plugin;
 }
 
-static uint64_t unique_hash(const void *owner, uint32_t index)
-{
-	return ((const struct volume_set *)owner)->items.items[index].hash;
-}
-
-static void set_init(struct volume_set *set)
-{
-	bt_map_init(&set->map, unique_hash, set);
-}
-
 static void set_finish(struct volume_set *set)
 {
 	bt_vec_finish(&set->items);
@@ -80,9 +70,8 @@ static bool same_volume(const struct unique_volume *a, const struct unique_volum
 
 static bool set_has(const struct volume_set *set, const struct unique_volume *volume)
 {
-	for (uint32_t at = bt_map_first(&set->map, volume->hash); at != BT_MAP_NONE;
-		at = bt_map_next(&set->map, volume->hash, at)) {
-		if (same_volume(&set->items.items[bt_map_value(&set->map, at)], volume)) {
+	BT_MAP_EACH (&set->map, volume->hash, index) {
+		if (same_volume(&set->items.items[index], volume)) {
 			return true;
 		}
 	}
@@ -276,11 +265,6 @@ static bool has_limits(const struct bt_csi_node *csi_node)
 	return false;
 }
 
-static uint64_t attachment_hash(const void *owner, uint32_t index)
-{
-	return ((const struct limits_plugin *)owner)->attachments.items[index].hash;
-}
-
 static void index_attachments(struct limits_plugin *instance)
 {
 	struct bt_object_store *store = &instance->base.handle->state->objects;
@@ -430,11 +414,9 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	uint64_t hash = bt_str_hash(node_name);
 
 	index_attachments(instance);
-	for (uint32_t at = bt_map_first(&instance->attachment_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&instance->attachment_map, hash, at)) {
+	BT_MAP_EACH (&instance->attachment_map, hash, index) {
 		const struct bt_volume_attachment *attachment =
-			instance->attachments.items[bt_map_value(&instance->attachment_map, at)]
-				.object;
+			instance->attachments.items[index].object;
 		struct bt_str volume_name = attachment->spec.source.persistent_volume_name;
 		const struct bt_persistent_volume *volume;
 
@@ -557,9 +539,6 @@ static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plu
 
 	instance->base.base.ops = ops;
 	instance->base.handle = handle;
-	set_init(&instance->wanted);
-	set_init(&instance->used);
-	bt_map_init(&instance->attachment_map, attachment_hash, instance);
 	*out_plugin = &instance->base.base;
 	return 0;
 }

@@ -204,23 +204,9 @@ struct bt_preemption_task {
 	bool failed; /* a victim could not be removed */
 };
 
-static uint64_t task_uid_hash(const void *owner, uint32_t value)
-{
-	const struct bt_preemption_executor *executor = owner;
-
-	return executor->tasks.items[value]->uid_hash;
-}
-
 static uint64_t serial_hash(uint32_t serial)
 {
 	return (serial + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static uint64_t task_serial_hash(const void *owner, uint32_t value)
-{
-	const struct bt_preemption_executor *executor = owner;
-
-	return serial_hash(executor->tasks.items[value]->serial);
 }
 
 void bt_preemption_executor_init(struct bt_preemption_executor *executor,
@@ -230,8 +216,6 @@ void bt_preemption_executor_init(struct bt_preemption_executor *executor,
 		.handle = handle,
 		.plugin_name = bt_str_from(plugin_name),
 	};
-	bt_map_init(&executor->by_uid, task_uid_hash, executor);
-	bt_map_init(&executor->by_serial, task_serial_hash, executor);
 }
 
 static void task_destroy(struct bt_preemption_task *task)
@@ -257,10 +241,7 @@ static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_
 	if (executor->tasks.count == 0) {
 		return UINT32_MAX;
 	}
-	for (uint32_t it = bt_map_first(&executor->by_serial, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&executor->by_serial, hash, it)) {
-		uint32_t index = bt_map_value(&executor->by_serial, it);
-
+	BT_MAP_EACH (&executor->by_serial, hash, index) {
 		if (executor->tasks.items[index]->serial == serial) {
 			return index;
 		}
@@ -581,10 +562,8 @@ bool bt_preemption_is_running(const struct bt_preemption_executor *executor, str
 		return false;
 	}
 	hash = bt_str_hash(uid);
-	for (uint32_t it = bt_map_first(&executor->by_uid, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&executor->by_uid, hash, it)) {
-		const struct bt_preemption_task *task =
-			executor->tasks.items[bt_map_value(&executor->by_uid, it)];
+	BT_MAP_EACH (&executor->by_uid, hash, index) {
+		const struct bt_preemption_task *task = executor->tasks.items[index];
 
 		if (bt_str_equal(task->eviction.preemptor.uid, uid)) {
 			return task->stage != STAGE_LAST ||

@@ -32,23 +32,14 @@ static uint64_t group_hash(struct bt_str namespace_, struct bt_str name)
 	return bt_str_hash(namespace_) * 31 + bt_str_hash(name);
 }
 
-static uint64_t unit_hash(const void *owner, uint32_t value)
-{
-	const struct attempt *attempt = owner;
-	const struct bt_object_meta *meta = &attempt->units.items[value].group->metadata;
-
-	return group_hash(meta->namespace_, meta->name);
-}
-
 static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_group *group)
 {
 	uint64_t hash = group_hash(group->metadata.namespace_, group->metadata.name);
 	struct unit fresh = {.group = group,
 		.priority = group->spec.priority.present ? group->spec.priority.value : 0};
 
-	for (uint32_t it = bt_map_first(&attempt->by_group, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&attempt->by_group, hash, it)) {
-		struct unit *unit = &attempt->units.items[bt_map_value(&attempt->by_group, it)];
+	BT_MAP_EACH (&attempt->by_group, hash, index) {
+		struct unit *unit = &attempt->units.items[index];
 
 		if (unit->group == group) {
 			return unit;
@@ -270,7 +261,6 @@ struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 		identities[i] = (struct bt_preemption_pod){
 			pods[i]->namespace_, pods[i]->name, pods[i]->uid};
 	}
-	bt_map_init(&attempt.by_group, unit_hash, &attempt);
 	status = run(&attempt, &preemptor);
 	for (uint32_t i = 0; i < attempt.units.count; i++) {
 		bt_vec_finish(&attempt.units.items[i].pods);

@@ -10,16 +10,6 @@ static uint64_t hash_of_name(struct bt_str namespace_, struct bt_str name)
 	return bt_hash_u64(bt_str_hash(namespace_), bt_str_hash(name));
 }
 
-static uint64_t hash_of_entry(const void *owner, uint32_t id)
-{
-	return bt_queue_entry_at(owner, id)->name_hash;
-}
-
-void bt_queue_entries_init(struct bt_queue *queue)
-{
-	bt_map_init(&queue->by_name, hash_of_entry, queue);
-}
-
 void bt_queue_entries_finish(struct bt_queue *queue)
 {
 	for (uint32_t id = 0; id < queue->entries.count; id++) {
@@ -174,10 +164,8 @@ void bt_queue_entry_set_pod(
 static struct bt_queue_entry *lookup_hashed(
 	struct bt_queue *queue, uint64_t hash, struct bt_str namespace_, struct bt_str name)
 {
-	for (uint32_t it = bt_map_first(&queue->by_name, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&queue->by_name, hash, it)) {
-		struct bt_queue_entry *entry =
-			bt_queue_entry_at(queue, bt_map_value(&queue->by_name, it));
+	BT_MAP_EACH (&queue->by_name, hash, index) {
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, index);
 
 		if (bt_queue_has_name(entry, namespace_, name)) {
 			return bt_queue_wake(queue, entry->id);

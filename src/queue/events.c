@@ -185,16 +185,13 @@ void bt_queue_for_each_hint(const struct bt_queue *queue,
 
 #define LOG_COMPACT_MIN 64
 
-static uint64_t hash_of_in_flight(const void *owner, uint32_t id)
+static uint64_t hash_of_in_flight(const struct bt_queue *queue, uint32_t id)
 {
-	const struct bt_queue *queue = owner;
-
 	return bt_str_hash(queue->in_flight.items[id].pod->meta->uid);
 }
 
 void bt_queue_in_flight_init(struct bt_queue *queue)
 {
-	bt_map_init(&queue->in_flight_map, hash_of_in_flight, queue);
 	queue->first_in_flight = BT_QUEUE_NONE;
 	queue->last_in_flight = BT_QUEUE_NONE;
 }
@@ -203,10 +200,7 @@ static uint32_t find(const struct bt_queue *queue, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	for (uint32_t it = bt_map_first(&queue->in_flight_map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&queue->in_flight_map, hash, it)) {
-		uint32_t id = bt_map_value(&queue->in_flight_map, it);
-
+	BT_MAP_EACH (&queue->in_flight_map, hash, id) {
 		if (bt_str_equal(queue->in_flight.items[id].pod->meta->uid, uid)) {
 			return id;
 		}

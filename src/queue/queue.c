@@ -305,12 +305,10 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 			}
 		}
 	}
-	bt_queue_entries_init(queue);
 	bt_heap_init(&queue->active_queue,
 		bt_shortcuts(queue->sort)->less_is_priority_then_time ? NULL : queue_sorts_before,
 		queue);
 	bt_heap_init(&queue->backoff_queue, queue->pops_backoff ? queue_sorts_before : NULL, queue);
-	bt_queue_unschedulable_init(queue);
 	bt_queue_in_flight_init(queue);
 	queue->hints = BT_NEW_ARRAY(struct bt_event_hints, profiles->frameworks.count);
 	/* The errors of all profiles, joined by newlines. */

@@ -178,7 +178,6 @@ struct bt_queue {
 
 /* entry.c */
 
-void bt_queue_entries_init(struct bt_queue *queue);
 void bt_queue_entries_finish(struct bt_queue *queue);
 /** Maybe parked. */
 static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *queue, uint32_t id)
@@ -245,7 +244,6 @@ void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry);
 
 /* unschedulable.c */
 
-void bt_queue_unschedulable_init(struct bt_queue *queue);
 void bt_queue_unschedulable_finish(struct bt_queue *queue);
 /** Into the group that its fields name now. */
 void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry);

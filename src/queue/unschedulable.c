@@ -33,13 +33,6 @@ static uint64_t hash_class(const struct bt_queue_class *class)
 	return hash_of_rejectors(hash, &class->pending_plugins);
 }
 
-static uint64_t hash_of_class(const void *owner, uint32_t id)
-{
-	const struct bt_queue *queue = owner;
-
-	return hash_class(&queue->classes.items[id]);
-}
-
 static uint64_t hash_group(uint32_t class_id, uint32_t shape_id, struct bt_str namespace_)
 {
 	return bt_hash_u64((uint64_t)class_id << 32 | shape_id, bt_str_hash(namespace_));
@@ -49,20 +42,6 @@ static struct bt_str group_namespace(
 	const struct bt_queue *queue, const struct bt_queue_group *group)
 {
 	return bt_symbol_text(&queue->state->symbols, group->namespace_);
-}
-
-static uint64_t hash_of_group(const void *owner, uint32_t id)
-{
-	const struct bt_queue *queue = owner;
-	const struct bt_queue_group *group = &queue->groups.items[id];
-
-	return hash_group(group->class_id, group->shape_id, group_namespace(queue, group));
-}
-
-void bt_queue_unschedulable_init(struct bt_queue *queue)
-{
-	bt_map_init(&queue->class_map, hash_of_class, queue);
-	bt_map_init(&queue->group_map, hash_of_group, queue);
 }
 
 /** Every group is empty by now. */
@@ -95,9 +74,8 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 	uint64_t hash = hash_class(&wanted);
 	uint32_t id;
 
-	for (uint32_t it = bt_map_first(&queue->class_map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&queue->class_map, hash, it)) {
-		id = bt_map_value(&queue->class_map, it);
+	BT_MAP_EACH (&queue->class_map, hash, index) {
+		id = index;
 		if (is_class(&queue->classes.items[id], &wanted)) {
 			return id;
 		}
@@ -130,11 +108,10 @@ static uint32_t find_or_add_group(
 	uint64_t hash = hash_group(class_id, shape_id, namespace_);
 	uint32_t id;
 
-	for (uint32_t it = bt_map_first(&queue->group_map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&queue->group_map, hash, it)) {
+	BT_MAP_EACH (&queue->group_map, hash, index) {
 		const struct bt_queue_group *group;
 
-		id = bt_map_value(&queue->group_map, it);
+		id = index;
 		group = &queue->groups.items[id];
 		if (group->class_id == class_id && group->shape_id == shape_id &&
 			bt_str_equal(group_namespace(queue, group), namespace_)) {
@@ -202,7 +179,8 @@ static void queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
 	struct bt_queue_class *class = &queue->classes.items[group->class_id];
-	bool found = bt_map_remove(&queue->group_map, hash_of_group(queue, group_id), group_id);
+	uint64_t hash = hash_group(group->class_id, group->shape_id, group_namespace(queue, group));
+	bool found = bt_map_remove(&queue->group_map, hash, group_id);
 
 	BT_ASSERT(found);
 	if (group->previous_in_class != BT_QUEUE_NONE) {

@@ -264,13 +264,6 @@ static uint64_t sum_hash(struct bt_str key, uint32_t collection)
 	return bt_hash_u64(bt_str_hash(key), collection);
 }
 
-static uint64_t sum_hash_of(const void *context, uint32_t index)
-{
-	const struct bt_quota_sums *sums = context;
-	const struct quota_sum *sum = &sums->items.items[index];
-	return sum_hash(bt_str_from(sum->key), sum->collection);
-}
-
 static void empty_sums(struct bt_quota_sums *sums)
 {
 	for (uint32_t i = 0; i < sums->items.count; i++) {
@@ -299,7 +292,6 @@ static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_
 	struct bt_quota_sums *sums = api->quota_sums;
 	if (sums == NULL) {
 		sums = api->quota_sums = BT_NEW(struct bt_quota_sums);
-		bt_map_init(&sums->by_key, sum_hash_of, sums);
 	}
 	BT_MAP_EACH (&sums->by_key, hash, index) {
 		struct quota_sum *sum = &sums->items.items[index];

@@ -50,12 +50,6 @@ static uint64_t schema_hash(const struct bt_json_value *schema)
 	return bt_hash_bytes(&schema, sizeof(schema), 0);
 }
 
-static uint64_t node_hash(const void *owner, uint32_t index)
-{
-	const struct bt_custom_rules *rules = owner;
-	return schema_hash(rules->nodes.items[index]->schema);
-}
-
 static void add_complaint(struct build *build, const struct bt_path *place,
 	const struct bt_json_value *value, const char *text)
 {
@@ -239,7 +233,6 @@ struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
 	struct bt_custom_rules *rules = BT_NEW(struct bt_custom_rules);
 	struct build build = {rules, complain, context};
 	bt_arena_init(&rules->arena, 512);
-	bt_map_init(&rules->by_schema, node_hash, rules);
 	(void)visit(&build, root, true, place);
 	return rules;
 }
@@ -271,10 +264,8 @@ const struct bt_custom_node *bt_custom_rules_find(
 	if (rules == NULL) {
 		return NULL;
 	}
-	for (uint32_t it = bt_map_first(&rules->by_schema, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&rules->by_schema, hash, it)) {
-		const struct bt_custom_node *node =
-			rules->nodes.items[bt_map_value(&rules->by_schema, it)];
+	BT_MAP_EACH (&rules->by_schema, hash, index) {
+		const struct bt_custom_node *node = rules->nodes.items[index];
 		if (node->schema == schema) {
 			return node;
 		}

@@ -79,15 +79,8 @@ static uint64_t hash_subject(struct bt_str namespace_, bool is_group, struct bt_
 	return bt_hash_bytes(text.data, text.length, hash);
 }
 
-static uint64_t hash_of_record(const void *owner, uint32_t index)
+static uint64_t hash_of_link(const struct bt_rbac *rbac, uint32_t index)
 {
-	const struct record *record = ((const struct bt_rbac *)owner)->records.items[index];
-	return hash_key(record->kind, record->key);
-}
-
-static uint64_t hash_of_link(const void *owner, uint32_t index)
-{
-	const struct bt_rbac *rbac = owner;
 	const struct link *link = &rbac->links.items[index];
 	const struct record *record = rbac->records.items[link->record];
 	const struct subject *subject = &record->subjects[link->subject];
@@ -276,8 +269,6 @@ struct bt_rbac *bt_rbac_create(struct bt_api *api)
 {
 	struct bt_rbac *rbac = BT_NEW(struct bt_rbac);
 	rbac->store = bt_api_store(api);
-	bt_map_init(&rbac->by_key, hash_of_record, rbac);
-	bt_map_init(&rbac->by_subject, hash_of_link, rbac);
 	for (uint32_t kind = 0; kind < RECORD_KIND_COUNT; kind++) {
 		struct bt_store_walk walk;
 		struct bt_stored *stored;

@@ -72,9 +72,8 @@ static uint64_t name_hash(struct bt_str group, struct bt_str version, struct bt_
 	return bt_hash_bytes(version.data, version.length, hash);
 }
 
-static uint64_t row_hash(const void *owner, uint32_t index)
+static uint64_t row_hash(const struct bt_resources *resources, uint32_t index)
 {
-	const struct bt_resources *resources = owner;
 	const struct bt_api_resource *resource = &resources->rows.items[index]->resource;
 	return name_hash(bt_str_from(resource->group), bt_str_from(resource->version),
 		bt_str_from(resource->name));
@@ -84,10 +83,8 @@ struct bt_resource_row *bt_resources_row(const struct bt_resources *resources, s
 	struct bt_str version, struct bt_str name)
 {
 	uint64_t hash = name_hash(group, version, name);
-	for (uint32_t it = bt_map_first(&resources->by_name, hash); it != BT_MAP_NONE;
-		it = bt_map_next(&resources->by_name, hash, it)) {
-		struct bt_resource_row *row =
-			resources->rows.items[bt_map_value(&resources->by_name, it)];
+	BT_MAP_EACH (&resources->by_name, hash, index) {
+		struct bt_resource_row *row = resources->rows.items[index];
 		if (bt_str_equal_c(name, row->resource.name) &&
 			bt_str_equal_c(group, row->resource.group) &&
 			bt_str_equal_c(version, row->resource.version)) {
@@ -118,7 +115,6 @@ struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserv
 {
 	struct bt_resources *resources = BT_NEW(struct bt_resources);
 	resources->store = store;
-	bt_map_init(&resources->by_name, row_hash, resources);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(builtins); i++) {
 		struct bt_resource_row *row = BT_NEW(struct bt_resource_row);
 		bt_arena_init(&row->arena, 128);

@@ -82,20 +82,6 @@ void bt_stored_release(struct bt_stored *stored)
 
 /* --- collections --- */
 
-static uint64_t hash_of_slot(const void *owner, uint32_t slot)
-{
-	const struct bt_collection *collection = owner;
-
-	return bt_str_hash(bt_stored_key(collection->entries.items[slot]));
-}
-
-static uint64_t hash_of_collection(const void *owner, uint32_t index)
-{
-	const struct bt_store *store = owner;
-
-	return bt_str_hash(bt_str_from(store->collections.items[index]->name));
-}
-
 struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collection)
 {
 	BT_ASSERT(collection < store->collections.count);
@@ -105,10 +91,7 @@ struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collect
 uint32_t bt_store_collection_find(const struct bt_store *store, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
-	for (uint32_t at = bt_map_first(&store->by_name, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&store->by_name, hash, at)) {
-		uint32_t index = bt_map_value(&store->by_name, at);
-
+	BT_MAP_EACH (&store->by_name, hash, index) {
 		if (bt_str_equal_c(name, store->collections.items[index]->name)) {
 			return index;
 		}
@@ -127,7 +110,6 @@ uint32_t bt_store_collection(struct bt_store *store, struct bt_str name)
 	BT_ASSERT(store->collections.count < BT_STORE_COLLECTIONS_MAX);
 	collection = BT_NEW(struct bt_collection);
 	collection->name = bt_strndup(name.data, name.length);
-	bt_map_init(&collection->by_key, hash_of_slot, collection);
 	collection->window.start = store->opened_rv;
 	bt_vec_push(&store->collections, collection);
 	bt_map_insert(&store->by_name, bt_str_hash(name), store->collections.count - 1);
@@ -154,7 +136,6 @@ struct bt_store *bt_store_create(const struct bt_store_options *options)
 	store->rv = 1;
 	store->opened_rv = 1;
 	store->owners = bt_owner_pool_create();
-	bt_map_init(&store->by_name, hash_of_collection, store);
 	return store;
 }
 
@@ -199,10 +180,7 @@ uint64_t bt_store_next_rv(const struct bt_store *store)
 
 static uint32_t find_slot(const struct bt_collection *collection, struct bt_str key, uint64_t hash)
 {
-	for (uint32_t at = bt_map_first(&collection->by_key, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&collection->by_key, hash, at)) {
-		uint32_t slot = bt_map_value(&collection->by_key, at);
-
+	BT_MAP_EACH (&collection->by_key, hash, slot) {
 		if (bt_str_equal(bt_stored_key(collection->entries.items[slot]), key)) {
 			return slot;
 		}

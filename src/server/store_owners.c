@@ -34,17 +34,10 @@ struct bt_owner_pool {
 	uint32_t reference_count;
 };
 
-static uint64_t hash_of_item(const void *owner, uint32_t index)
-{
-	const struct bt_owner_pool *pool = owner;
-	return pool->items.items[index]->hash;
-}
-
 struct bt_owner_pool *bt_owner_pool_create(void)
 {
 	struct bt_owner_pool *pool = BT_NEW(struct bt_owner_pool);
 	pool->reference_count = 1;
-	bt_map_init(&pool->by_text, hash_of_item, pool);
 	return pool;
 }
 

@@ -255,16 +255,9 @@ static uint32_t known_length(struct bt_str text, bool is_term)
 
 /** --- collecting --- */
 
-static uint64_t hash_of(const void *owner, uint32_t value)
-{
-	const struct bt_neutral_names *names = owner;
-	return bt_str_hash(names->words.items[value].original);
-}
-
 void bt_neutral_names_init(struct bt_neutral_names *names)
 {
 	*names = (struct bt_neutral_names){0};
-	bt_map_init(&names->map, hash_of, names);
 	bt_arena_init(&names->arena, 0);
 }
 
@@ -278,9 +271,7 @@ void bt_neutral_names_finish(struct bt_neutral_names *names)
 static uint32_t find_word(const struct bt_neutral_names *names, struct bt_str word)
 {
 	uint64_t hash = bt_str_hash(word);
-	for (uint32_t at = bt_map_first(&names->map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&names->map, hash, at)) {
-		uint32_t index = bt_map_value(&names->map, at);
+	BT_MAP_EACH (&names->map, hash, index) {
 		if (bt_str_equal(names->words.items[index].original, word)) {
 			return index;
 		}

@@ -254,7 +254,6 @@ void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base)
 	bt_manifests_init(&whatif->work);
 	bt_manifests_copy(base, NULL, &whatif->work);
 	bt_whatif_sync_marks(whatif);
-	bt_whatif_budgets_init(whatif);
 }
 
 void bt_whatif_finish(struct bt_whatif *whatif)

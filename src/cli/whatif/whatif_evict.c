@@ -76,9 +76,7 @@ struct headcount {
 static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str namespace_)
 {
 	uint64_t hash = bt_str_hash(namespace_);
-	for (uint32_t at = bt_map_first(&whatif->budget_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&whatif->budget_map, hash, at)) {
-		uint32_t index = bt_map_value(&whatif->budget_map, at);
+	BT_MAP_EACH (&whatif->budget_map, hash, index) {
 		if (bt_str_equal(whatif->budgets.items[index].namespace_, namespace_)) {
 			return index;
 		}
@@ -153,17 +151,6 @@ static int read_status(
 	budget->is_met =
 		status->desired_healthy > 0 && status->current_healthy >= status->desired_healthy;
 	return 0;
-}
-
-static uint64_t namespace_hash_of(const void *owner, uint32_t value)
-{
-	const struct bt_whatif *whatif = owner;
-	return bt_str_hash(whatif->budgets.items[value].namespace_);
-}
-
-void bt_whatif_budgets_init(struct bt_whatif *whatif)
-{
-	bt_map_init(&whatif->budget_map, namespace_hash_of, whatif);
 }
 
 void bt_whatif_budgets_finish(struct bt_whatif *whatif)

@@ -45,7 +45,6 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 /** Those of DaemonSets that do not select their node any more. */
 void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 
-void bt_whatif_budgets_init(struct bt_whatif *whatif);
 void bt_whatif_budgets_finish(struct bt_whatif *whatif);
 
 /** whatif_node.c */

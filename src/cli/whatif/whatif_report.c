@@ -19,12 +19,6 @@ static uint64_t pod_hash(const struct bt_whatif_pod *pod)
 	return bt_hash_u64(hash, bt_str_hash(pod->name));
 }
 
-static uint64_t pod_hash_of(const void *owner, uint32_t value)
-{
-	const struct bt_whatif_side *side = owner;
-	return pod_hash(&side->pods.items[value]);
-}
-
 int bt_whatif_side_init(
 	struct bt_whatif_side *side, const struct bt_setup *setup, struct berth_error *err)
 {
@@ -35,7 +29,6 @@ int bt_whatif_side_init(
 	}
 	side->engine = side->simulation.engine;
 	bt_manifests_init(&side->cluster);
-	bt_map_init(&side->names, pod_hash_of, side);
 	bt_arena_init(&side->arena, 0);
 	return 0;
 }
@@ -53,9 +46,8 @@ static struct bt_whatif_pod *find(
 	const struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 {
 	uint64_t hash = pod_hash(pod);
-	for (uint32_t at = bt_map_first(&side->names, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&side->names, hash, at)) {
-		struct bt_whatif_pod *other = &side->pods.items[bt_map_value(&side->names, at)];
+	BT_MAP_EACH (&side->names, hash, index) {
+		struct bt_whatif_pod *other = &side->pods.items[index];
 		if (bt_str_equal(other->namespace_, pod->namespace_) &&
 			bt_str_equal(other->place, pod->place) &&
 			(other->place.length != 0 ? bt_str_equal(other->owner_name, pod->owner_name)

@@ -16,10 +16,8 @@ struct owner {
 	uint32_t count;
 };
 
-static uint64_t hash_of(const void *pointer, uint32_t value)
+static uint64_t hash_of(const struct owner *owner, uint32_t value)
 {
-	const struct owner *owner = pointer;
-
 	return bt_hash_u64(0, value) & owner->hash_mask;
 }
 
@@ -73,7 +71,6 @@ static void churn(uint64_t seed, uint64_t hash_mask)
 	uint64_t range = KEY_COUNT;
 
 	owner = (struct owner){.hash_mask = hash_mask};
-	bt_map_init(&owner.map, hash_of, &owner);
 	bt_prng_init(&prng, seed);
 	for (int step = 0; step < 20000; step++) {
 		if (step % 1000 == 0) {
@@ -124,14 +121,12 @@ START_TEST(test_map__equal_hashes_are_all_found)
 	bool seen[6] = {false};
 	uint32_t found = 0;
 
-	bt_map_init(&owner.map, hash_of, &owner);
 	for (uint32_t value = 0; value < 6; value++) {
 		bt_map_insert(&owner.map, 0, value);
 	}
-	for (uint32_t at = bt_map_first(&owner.map, 0); at != BT_MAP_NONE;
-		at = bt_map_next(&owner.map, 0, at)) {
-		ck_assert(!seen[bt_map_value(&owner.map, at)]);
-		seen[bt_map_value(&owner.map, at)] = true;
+	BT_MAP_EACH (&owner.map, 0, index) {
+		ck_assert(!seen[index]);
+		seen[index] = true;
 		found++;
 	}
 	ck_assert_uint_eq(found, 6);
@@ -144,7 +139,6 @@ START_TEST(test_map__reserve_avoids_growth)
 	static struct owner owner = {.hash_mask = UINT64_MAX};
 	uint32_t capacity;
 
-	bt_map_init(&owner.map, hash_of, &owner);
 	bt_map_reserve(&owner.map, 0);
 	bt_map_reserve(&owner.map, 500);
 	capacity = owner.map.capacity;
@@ -161,7 +155,6 @@ START_TEST(test_map__deleted_slots_are_reclaimed)
 {
 	static struct owner owner = {.hash_mask = UINT64_MAX};
 
-	bt_map_init(&owner.map, hash_of, &owner);
 	for (uint32_t value = 0; value < 5; value++) {
 		bt_map_insert(&owner.map, hash_of(&owner, value), value);
 	}
