@@ -67,6 +67,7 @@ extern const struct bt_command bt_command_completion;
 extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_explain;
 extern const struct bt_command bt_command_pending;
+extern const struct bt_command bt_command_replay;
 /** Only where BT_HAVE_DAEMON is 1. */
 extern const struct bt_command bt_command_scheduler;
 extern const struct bt_command bt_command_up;

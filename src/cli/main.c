@@ -50,6 +50,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_completion,
 	&bt_command_explain,
 	&bt_command_pending,
+	&bt_command_replay,
 #if BT_HAVE_DAEMON
 	&bt_command_scheduler,
 #endif

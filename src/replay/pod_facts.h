@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_REPLAY_POD_FACTS_H
+#define BT_REPLAY_POD_FACTS_H
+/**
+ * What a line of a recording says about the life of a pod, read without decoding the whole object.
+ */
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/** Of a pod or of a merge patch for one; texts that are not there are "". */
+struct bt_pod_facts {
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str node_name;
+	bool is_terminal; /* status.phase is Succeeded or Failed */
+	bool is_deleting; /* metadata.deletionTimestamp is set */
+	/** The reason of its condition DisruptionTarget, when that is True: who took it away. */
+	struct bt_str disruption;
+	/** Of a patch: it says something else that a scheduler reads. */
+	bool has_more;
+};
+
+/** json: borrowed. Texts are borrowed from it or in the arena. */
+BT_MUST_USE int bt_pod_facts_read(struct bt_str json, struct bt_arena *arena,
+	struct bt_pod_facts *out_facts, struct berth_error *err);
+#endif

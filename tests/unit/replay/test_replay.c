@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Replays: what the world keeps, what follows from other decisions, what is measured. */
+#include "replay/replay.h"
+
+#include <unistd.h>
+
+#include "base/nanoseconds.h"
+#include "config/gates.h"
+#include "replay/lives.h"
+#include "replay/measure.h"
+#include "test_main.h"
+
+#define HEADER "{\"berthrec\":1,\"start\":\"2026-01-01T00:00:00Z\"}\n"
+#define NODE(name, cpu) \
+	"{\"t\":0,\"add\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"" name \
+	"\"},\"status\":{\"allocatable\":{\"cpu\":\"" cpu \
+	"\",\"memory\":\"8Gi\",\"pods\":\"110\"}}}}\n"
+#define POD(t, name, more_metadata, more_spec, cpu) \
+	"{\"t\":" t ",\"add\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{" \
+	"\"namespace\":\"a\",\"name\":\"" name "\",\"uid\":\"uid-" name "\"" more_metadata \
+	"},\"spec\":{" more_spec "\"containers\":[{\"name\":\"c\",\"image\":\"i\"," \
+	"\"resources\":{\"requests\":{\"cpu\":\"" cpu "\"}}}]}}}\n"
+#define OWNED \
+	",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\"," \
+	"\"name\":\"web\",\"uid\":\"web-1\",\"controller\":true}]"
+#define CHANGE(t, name, patch) \
+	"{\"t\":" t ",\"change\":\"Pod\",\"name\":\"a/" name "\",\"patch\":" patch "}\n"
+#define BOUND(t, name, node) CHANGE(t, name, "{\"spec\":{\"nodeName\":\"" node "\"}}")
+#define SUCCEEDED(t, name) CHANGE(t, name, "{\"status\":{\"phase\":\"Succeeded\"}}")
+#define DELETED(t, name) "{\"t\":" t ",\"delete\":\"Pod\",\"name\":\"a/" name "\"}\n"
+#define END(t) "{\"t\":" t ",\"end\":true}\n"
+
+/** What happened, as text: "0 p on n1; 10 p succeeded; ". */
+struct story {
+	struct bt_strbuf text;
+	struct bt_replay_counts counts;
+};
+
+static double story_seconds(int64_t time_ns)
+{
+	return (double)(time_ns - INT64_C(1767225600) * BT_NS_PER_SECOND) / BT_NS_PER_SECOND;
+}
+
+static void tell_bound(void *context, const struct bt_replay_binding *binding)
+{
+	struct story *story = context;
+	bt_strbuf_printf(&story->text, "%g %.*s on %.*s; ", story_seconds(binding->time_ns),
+		BT_STR_ARG(binding->pod->metadata.name), BT_STR_ARG(binding->node_name));
+	if (binding->reason.length != 0) {
+		bt_strbuf_printf(&story->text, "(%.*s) ", BT_STR_ARG(binding->reason));
+	}
+}
+
+static void tell_departed(void *context, const struct bt_replay_departure *departure)
+{
+	static const char *const ends[] = {[BT_REPLAY_SUCCEEDED] = "succeeded",
+		[BT_REPLAY_DELETED] = "deleted",
+		[BT_REPLAY_PREEMPTED] = "preempted",
+		[BT_REPLAY_LOST] = "lost"};
+	struct story *story = context;
+	bt_strbuf_printf(&story->text, "%g %.*s %s; ", story_seconds(departure->time_ns),
+		BT_STR_ARG(departure->pod->metadata.name), ends[departure->end]);
+}
+
+static int make_scheduler(void *context, const struct bt_scheduler_writer *writer,
+	struct bt_scheduler **out_scheduler, struct berth_error *err)
+{
+	const struct bt_engine_options options = {.verify = true};
+	return bt_scheduler_create(context, &options, writer, out_scheduler, err);
+}
+
+static void never_warn(void *context, const char *line)
+{
+	(void)context;
+	ck_abort_msg("warning: %s", line);
+}
+
+/** The story of a recording; the same text twice, as nothing depends on chance. */
+static struct bt_strbuf replay(const char *recording, struct bt_replay_options options)
+{
+	char path[64];
+	const char *const paths[] = {path};
+	struct bt_strbuf first = {0};
+	(void)snprintf(path, sizeof(path), "berth-replay-%ld", (long)getpid());
+	FILE *file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(recording, file), 0);
+	ck_assert_int_eq(fclose(file), 0);
+	for (int i = 0; i < 2; i++) {
+		struct story story = {0};
+		struct bt_lives *lives;
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct bt_config *config = bt_config_create_default(NULL);
+		options.paths = paths;
+		options.path_count = 1;
+		options.interval_ns = BT_NS_PER_SECOND;
+		options.to_ns = options.to_ns != 0 ? options.to_ns : INT64_MAX;
+		options.sink.context = &story;
+		options.sink.bound = tell_bound;
+		options.sink.departed = tell_departed;
+		int result = bt_lives_read(paths, 1, never_warn, NULL, &lives, &err);
+		if (result == 0) {
+			result = bt_replay_run(&options, lives, make_scheduler, config,
+				&story.counts, &err);
+			bt_lives_destroy(lives);
+		}
+		if (result < 0) {
+			bt_strbuf_append_c(&story.text, strstr(berth_error_message(&err), ": "));
+		}
+		berth_error_finish(&err);
+		bt_config_unref(config);
+		if (i == 0) {
+			first = story.text;
+		} else {
+			ck_assert(bt_str_equal(
+				bt_strbuf_str(&first), bt_strbuf_str(&story.text)));
+			bt_strbuf_finish(&story.text);
+		}
+	}
+	(void)unlink(path);
+	return first;
+}
+
+static void check_options(
+	const char *recording, struct bt_replay_options options, const char *expected)
+{
+	struct bt_strbuf text = replay(recording, options);
+	ck_assert_str_eq(bt_strbuf_c(&text), expected);
+	bt_strbuf_finish(&text);
+}
+
+static void check(const char *recording, const char *expected)
+{
+	check_options(recording, (struct bt_replay_options){0}, expected);
+}
+
+START_TEST(test_replay__a_pod_runs_as_long_as_it_did)
+{
+	/* The recording binds b when a has ended, after 60 s; here n2 takes it at once. */
+	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", "", "", "1")
+			BOUND("1.5", "a", "n1") POD("2", "b", "", "", "1") SUCCEEDED("60", "a")
+				BOUND("61", "b", "n1") SUCCEEDED("71", "b") DELETED("80", "a")
+					DELETED("80", "b") END("100"),
+		"1 a on n1; 2 b on n2; 12 b succeeded; 60 a succeeded; ");
+}
+END_TEST
+
+START_TEST(test_replay__a_pod_that_starts_later_ends_later)
+{
+	/* The recording deletes a when it is over; b waits here until then, and runs on. */
+	check(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") BOUND("1", "a", "n1")
+			POD("2", "b", "", "", "1") BOUND("2", "b", "n0") SUCCEEDED("12", "b")
+				DELETED("13", "b") SUCCEEDED("30", "a") END("100"),
+		"1 a on n1; 30 a succeeded; 30 b on n1; 40 b succeeded; ");
+}
+END_TEST
+
+START_TEST(test_replay__imported_pods_say_how_long_they_run)
+{
+	check(HEADER NODE("n1", "1") "{\"t\":5,\"add\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\","
+				     "\"metadata\":{\"namespace\":\"a\",\"name\":\"p\"}},"
+				     "\"runs\":2.5}\n" END("20"),
+		"5 p on n1; 7.5 p succeeded; ");
+}
+END_TEST
+
+START_TEST(test_replay__services_are_deleted_when_they_were)
+{
+	check(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1")
+			POD("2", "b", OWNED, "", "1") DELETED("10", "a") BOUND("11", "b", "n1")
+				DELETED("20", "b") END("30"),
+		"1 a on n1; 10 a deleted; 10 b on n1; 20 b deleted; ");
+}
+END_TEST
+
+START_TEST(test_replay__a_preempted_pod_comes_back)
+{
+	/* The recording's cluster had room for both. */
+	check(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1")
+			POD("5", "b", "", "\"priority\":10,", "1") BOUND("5", "b", "n2")
+				SUCCEEDED("15", "b") DELETED("40", "a") END("50"),
+		"1 a on n1; 5 a preempted; 5 b on n1; 15 b succeeded; 15 a.1 on n1; "
+		"40 a.1 deleted; ");
+}
+END_TEST
+
+START_TEST(test_replay__a_preemption_that_does_not_happen_here)
+{
+	/* There was one node, here are two: c, made in the place of a, is a. */
+	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", OWNED, "", "1")
+			BOUND("1", "a", "n1") POD("5", "b", "", "\"priority\":10,", "1") CHANGE("5",
+				"a",
+				"{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"},"
+				"\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
+				"\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}]}}")
+				DELETED("6", "a") POD("6.5", "c", OWNED, "", "1") BOUND("7", "b",
+					"n1") BOUND("30", "c", "n1") DELETED("40", "c") END("50"),
+		"1 a on n1; 5 b on n2; 40 a deleted; ");
+}
+END_TEST
+
+START_TEST(test_replay__pods_are_lost_with_their_node)
+{
+	/* a was on n1 in the recording; here it is on n2, which goes. */
+	check(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", OWNED, "", "1")
+			BOUND("1", "a", "n1") "{\"t\":5,\"delete\":\"Node\",\"name\":\"n2\"}\n"
+				DELETED("40", "a") END("50"),
+		"1 a on n2; 5 a lost; 5 a.1 on n1; 40 a.1 deleted; ");
+}
+END_TEST
+
+START_TEST(test_replay__before_the_start_pods_are_where_they_were)
+{
+	struct bt_replay_options options = {.from_ns = 4 * BT_NS_PER_SECOND};
+	check_options(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", "", "", "1")
+			BOUND("2", "a", "n2") POD("3", "b", "", "", "2") POD("5", "c", "", "", "1")
+				DELETED("6", "a") DELETED("7", "c") END("9"),
+		options, "5 c on n2; 6 a deleted; 7 c deleted; 7 b on n2; ");
+	options.to_ns = 5500000000;
+	check_options(HEADER NODE("n1", "1") POD("5", "c", "", "", "1") DELETED("7", "c") END("9"),
+		options, "5 c on n1; ");
+}
+END_TEST
+
+START_TEST(test_replay__the_recorded_node_wins_a_tie)
+{
+	const struct bt_replay_options options = {.prefers_recorded = true, .reasons_max = 10};
+	check_options(HEADER NODE("n1", "1") NODE("n2", "1") NODE("n3", "1")
+				POD("1", "a", "", "", "1") BOUND("1", "a", "n3") END("9"),
+		options, "1 a on n3; ");
+	check_options(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", "", "", "1")
+			BOUND("1", "a", "n1") POD("2", "b", "", "", "2") BOUND("2", "b", "n2")
+				POD("3", "c", "", "", "0") BOUND("3", "c", "n3") END("9"),
+		options,
+		"1 a on n2; (n2: scores 435, n1 398) 3 c on n1; (n3: is not there at this time) ");
+}
+END_TEST
+
+START_TEST(test_replay__other_objects_follow_the_recording)
+{
+	/* The node is cordoned from 2 to 10. */
+	check(HEADER NODE("n1", "1") "{\"t\":2,\"change\":\"Node\",\"name\":\"n1\",\"patch\":{"
+				     "\"spec\":{\"unschedulable\":true}}}\n" POD("3", "a", "", "",
+					     "1") "{\"t\":10,\"change\":\"Node\",\"name\":\"n1\","
+						  "\"patch\":{\"spec\":{\"unschedulable\":null}}}"
+						  "\n" END("20"),
+		"10 a on n1; ");
+	check(HEADER "{\"t\":2,\"change\":\"Node\",\"name\":\"n1\",\"patch\":{}}\n" END("3"),
+		": line 2: Node n1: changes, but is not there");
+}
+END_TEST
+
+START_TEST(test_measure__quantiles_of_waiting_times)
+{
+	static struct bt_waits waits;
+	ck_assert_int_eq(bt_waits_quantile(&waits, 0.5), 0);
+	for (int64_t ms = 1; ms <= 100000; ms++) {
+		bt_waits_add(&waits, ms * 1000000);
+	}
+	for (double share = 0.01; share < 1; share += 0.01) {
+		double exact = share * 100000;
+		double found = (double)bt_waits_quantile(&waits, share) / 1e6;
+		if (found < exact - 1 || found > exact * (1 + 1.0 / 16) + 1) {
+			ck_abort_msg("%g of the pods waited %g ms, not %g", share, exact, found);
+		}
+	}
+	ck_assert_int_eq(bt_waits_quantile(&waits, 1), INT64_C(100000000000));
+	bt_waits_add(&waits, INT64_MAX);
+	ck_assert_int_eq(bt_waits_quantile(&waits, 1), INT64_MAX);
+}
+END_TEST
+
+BT_TEST_MAIN("replay", test_replay__a_pod_runs_as_long_as_it_did,
+	test_replay__a_pod_that_starts_later_ends_later,
+	test_replay__imported_pods_say_how_long_they_run,
+	test_replay__services_are_deleted_when_they_were, test_replay__a_preempted_pod_comes_back,
+	test_replay__a_preemption_that_does_not_happen_here,
+	test_replay__pods_are_lost_with_their_node,
+	test_replay__before_the_start_pods_are_where_they_were,
+	test_replay__the_recorded_node_wins_a_tie,
+	test_replay__other_objects_follow_the_recording,
+	test_measure__quantiles_of_waiting_times)
