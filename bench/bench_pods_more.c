@@ -58,12 +58,10 @@ void bt_bench_pod_gated(struct bt_bench_pod *pod)
 
 void bt_bench_pod_member(struct bt_bench_pod *pod)
 {
-	uint32_t gang =
-		(pod->index - pod->source->bound_count) / pod->source->workload->gang_size;
+	uint32_t gang = (pod->index - pod->source->bound_count) / pod->source->workload->gang_size;
 	bt_strbuf_printf(&pod->labels, "\"gang\":\"gang-%u\"", gang);
 	bt_strbuf_append_c(&pod->requests, "\"cpu\":\"50m\",\"memory\":\"100Mi\"");
-	bt_strbuf_printf(
-		&pod->spec, ",\"schedulingGroup\":{\"podGroupName\":\"gang-%u\"}", gang);
+	bt_strbuf_printf(&pod->spec, ",\"schedulingGroup\":{\"podGroupName\":\"gang-%u\"}", gang);
 }
 
 void bt_bench_pod_service(struct bt_bench_pod *pod)

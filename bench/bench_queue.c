@@ -292,8 +292,7 @@ int bt_bench_gangs(struct bt_bench *bench, const struct bt_setup *setup, struct 
 	bt_vec_push(&with_gates.feature_gates.list,
 		"GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true");
 	for (uint32_t i = 0; i < setup->feature_gates.list.count; i++) {
-		bt_vec_push(
-			&with_gates.feature_gates.list, setup->feature_gates.list.items[i]);
+		bt_vec_push(&with_gates.feature_gates.list, setup->feature_gates.list.items[i]);
 	}
 	int result = run(bench, &with_gates, run_gangs, err);
 	bt_vec_finish(&with_gates.feature_gates.list);

@@ -536,6 +536,30 @@ struct bt_plugin_shortcuts {
 	struct bt_status (*pre_score_cells)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
 		uint32_t cell_count);
+
+	/* Pod groups: what becomes of many equal pods, without trying each. */
+
+	/**
+	 * Lower room, indexed by slot, to the number of pods of this shape that Filter lets onto
+	 * each slot of the range one after the other while nothing else changes there. Slots that
+	 * filter_column rejects are the caller's business. NULL: not known, or not limited if
+	 * filter_reads has nothing that pods change.
+	 */
+	void (*filter_room)(struct bt_plugin *plugin, const void *data,
+		const struct bt_pod_info *pod, const struct bt_state *state,
+		struct bt_slot_range range, uint32_t *room);
+	/** PostFilter would now reject the pod and change nothing, whatever the nodes' statuses.
+	 * NULL: not known. */
+	bool (*post_filter_changes_nothing)(
+		struct bt_plugin *plugin, const struct bt_pod_info *pod);
+	/**
+	 * In the cycle of the pod's group, Permit rejects no member: it answers Wait before this
+	 * many members are assumed that are not yet, and Success from then on. false: not known.
+	 */
+	bool (*permit_quorum)(
+		struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count);
+	/** score_placement does not look at which nodes the pods are on. */
+	bool placement_score_ignores_nodes;
 };
 
 /** The plugin: its extension points under the names that they have in Kubernetes. */

@@ -88,6 +88,13 @@ static struct bt_status check_group(const struct bt_handle *handle, const struct
 	return BT_STATUS_OK;
 }
 
+static bool post_filter_changes_nothing(struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	struct bt_status status = check_group(instance_of(plugin)->handle, pod);
+
+	return !bt_status_is_success(&status);
+}
+
 static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result)
@@ -207,6 +214,7 @@ static void destroy(struct bt_plugin *plugin)
 static const struct bt_plugin_shortcuts shortcuts = {
 	.pre_enqueue_passes = pre_enqueue_passes,
 	.gate_opens_silently = true,
+	.post_filter_changes_nothing = post_filter_changes_nothing,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 };
 

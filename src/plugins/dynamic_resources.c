@@ -604,6 +604,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 
 static const struct bt_plugin_shortcuts shortcuts = {
 	.is_pure_for = is_pure_for,
+	.post_filter_changes_nothing = is_pure_for,
 	.pre_enqueue_passes = pre_enqueue_passes,
 	.hint_scope_of = dynamic_resources_hint_scope,
 	.score_fits_column = score_fits_column,

@@ -138,6 +138,32 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
+static bool permit_quorum(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count)
+{
+	const struct bt_state *state = bt_plugin_handle(plugin)->state;
+	const struct bt_group_members *members;
+	const struct bt_pod_group *group;
+	int64_t missing;
+
+	*out_count = 0;
+	if (state->pod_groups == NULL || group_of(pod) == NULL) {
+		return true;
+	}
+	group = find_group(state, pod);
+	if (group == NULL || group->spec.scheduling_policy.gang == NULL) {
+		return group != NULL;
+	}
+	members = bt_pod_groups_find(state, pod->namespace_, group_of(pod)->pod_group_name);
+	if (members == NULL) {
+		return false;
+	}
+	missing = (int64_t)group->spec.scheduling_policy.gang->min_count -
+		bt_group_scheduled_count(members, true);
+	*out_count = missing > 0 ? (uint32_t)missing : 0;
+	return true;
+}
+
 static enum bt_queueing_hint after_pod_added(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -174,6 +200,7 @@ static const struct bt_event_registration events[] = {
 static const struct bt_plugin_shortcuts shortcuts = {
 	.pre_enqueue_passes = pre_enqueue_passes,
 	.pre_enqueue_rejects = pre_enqueue_rejects,
+	.permit_quorum = permit_quorum,
 	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
 };
 

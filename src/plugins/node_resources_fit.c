@@ -378,6 +378,79 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	return any;
 }
 
+/** One amount: the first pod needs request of what is free, and each takes `taken` away. */
+static void lower_room(
+	uint32_t *room, int64_t request, int64_t taken, int64_t allocatable, int64_t requested)
+{
+	int64_t free_amount = bt_wrap_sub(allocatable, requested);
+
+	if (request > free_amount) {
+		*room = 0;
+	} else if (taken > 0) {
+		int64_t count = (free_amount - request) / taken + 1;
+		*room = count < *room ? (uint32_t)count : *room;
+	}
+}
+
+/** What pods of the shape add to a scalar column. */
+static int64_t taken_of_scalar(const struct bt_shape *shape, uint32_t column)
+{
+	int64_t taken = 0;
+
+	for (uint32_t i = 0; i < shape->scalar_count; i++) {
+		taken += shape->scalars[i].resource == column ? shape->scalars[i].value : 0;
+	}
+	return taken;
+}
+
+/** Narrow amounts only: the caller sees to it that the table has no others. */
+static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
+	uint32_t *room)
+{
+	const struct fit_pre_filter_data *request = data;
+	const struct bt_node_table *nodes = &state->nodes;
+	const struct bt_shape *shape = pod->shape;
+
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+
+		lower_room(
+			&room[slot], 1, 1, nodes->allocatable_pods[slot], nodes->pod_count[slot]);
+		if (request->cpu_milli > 0) {
+			lower_room(&room[slot], request->cpu_milli, shape->requested_cpu_milli,
+				nodes->allocatable_cpu_milli[slot],
+				nodes->requested_cpu_milli[slot]);
+		}
+		if (request->memory_bytes > 0) {
+			lower_room(&room[slot], request->memory_bytes,
+				shape->requested_memory_bytes,
+				nodes->allocatable_memory_bytes[slot],
+				nodes->requested_memory_bytes[slot]);
+		}
+		if (request->ephemeral_bytes > 0) {
+			lower_room(&room[slot], request->ephemeral_bytes,
+				shape->requested_ephemeral_bytes,
+				nodes->allocatable_ephemeral_bytes[slot],
+				nodes->requested_ephemeral_bytes[slot]);
+		}
+	}
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		const struct fit_scalar *scalar = &request->scalars[i];
+		const struct bt_scalar_column *column = &nodes->scalars.items[scalar->column];
+		int64_t taken = taken_of_scalar(shape, scalar->column);
+
+		for (uint32_t k = 0; !scalar->ignored && k < range.count; k++) {
+			uint32_t slot = bt_slot_at(range, k);
+
+			if (!scalar->has_class || column->allocatable[slot] > 0) {
+				lower_room(&room[slot], scalar->value, taken,
+					column->allocatable[slot], column->requested[slot]);
+			}
+		}
+	}
+}
+
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena)
 {
@@ -492,10 +565,13 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 	const struct fit_plugin *instance = instance_of(plugin);
 	const struct bt_scored_resources *resources = &instance->scorer.resources;
 	int64_t *sums = BT_ARENA_NEW_ARRAY(arena, int64_t, resources->count);
+	const int64_t *requests = NULL;
 
 	for (uint32_t i = 0; i < pod_count; i++) {
-		const int64_t *requests = scoring_requests(instance, pods[i], arena);
-
+		/* Members of a group are often equal. */
+		if (i == 0 || pods[i]->shape != pods[i - 1]->shape) {
+			requests = scoring_requests(instance, pods[i], arena);
+		}
 		for (uint32_t k = 0; k < resources->count; k++) {
 			sums[k] = bt_wrap_add(sums[k], requests[k]);
 		}
@@ -853,6 +929,8 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.filter_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
 	.filter_column = filter_column,
 	.filter_detail_status = filter_detail_status,
+	.filter_room = filter_room,
+	.placement_score_ignores_nodes = true,
 	.score_fits_column = score_fits_column,
 	.score_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
 	.score_column = score_column,

@@ -506,8 +506,7 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 			entry = bt_queue_entry_at(queue, departure.entry);
 			entry->sequence = queue->next_sequence++;
 			queue->events.items[event].incoming[BT_QUEUE_UNSCHEDULABLE]++;
-			bt_run_pre_enqueue_known(
-				queue->profiles->frameworks.items[entry->profile]);
+			bt_run_pre_enqueue_known(queue->profiles->frameworks.items[entry->profile]);
 			continue;
 		}
 		entry = bt_queue_wake(queue, departure.entry);

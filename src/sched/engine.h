@@ -192,6 +192,14 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	struct bt_schedule_result *out_result);
 
 /**
+ * By slot, how many pods like this one fit there one after the other while nothing else changes;
+ * the snapshot is taken as it is, without regard to a placement. NULL: other things than the
+ * columns have a say in where the pod fits. Borrowed until the next decision.
+ */
+const uint32_t *bt_engine_room(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt);
+
+/**
  * Assume the pod on the chosen node, Reserve, Permit (spec 03 section 4). A Permit that waits is a
  * success; result->waits tells for whom. On failure everything is undone and result tells why.
  */

@@ -498,7 +498,11 @@ struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	struct bt_node_search_result found = {0};
 	uint32_t all = run->engine->state->snapshot.count;
 	if (run->plan != NULL) {
-		run->few_nodes = search.count == 1 || search.count < all / FEW_NODES_SHARE;
+		/* The members of a group come back to a placement's nodes: columns are kept. */
+		bool comes_again =
+			run->plan->recurring && run->engine->state->snapshot.has_placement;
+		run->few_nodes =
+			search.count == 1 || (search.count < all / FEW_NODES_SHARE && !comes_again);
 		if (run->few_nodes) {
 			run->verdict = bt_plan_slot_verdicts(run->plan, run->engine, run->cycle,
 				run->pod, search.slots, search.count);

@@ -248,8 +248,10 @@ void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan)
 {
 	give_block(cache, plan->verdict, plan->block_slots);
 	give_block(cache, plan->local, plan->block_slots);
+	give_block(cache, plan->room, plan->block_slots);
 	plan->verdict = NULL;
 	plan->local = NULL;
+	plan->room = NULL;
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		give_block(cache, plan->raws[i].values, plan->block_slots);
 		plan->raws[i].values = NULL;
@@ -495,7 +497,8 @@ struct bt_plan *bt_plan_get(
 	queue->count++;
 	/* Columns may still be made in this cycle: count them as if they were there. */
 	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
-		(2 + (size_t)plan->raw_count) * block_slots * 4 + bt_plan_cells_bytes(&plan->cells);
+		(2 + (size_t)plan->raw_count + (plan->room != NULL)) * block_slots * 4 +
+		bt_plan_cells_bytes(&plan->cells);
 	queue->bytes += plan->bytes;
 	while (cache->once.count > NEW_PLANS_MAX) {
 		cache_remove(cache, cache->once.oldest);

@@ -119,6 +119,9 @@ struct bt_plan {
 	uint32_t block_slots; /* slots the columns have room for */
 	uint32_t *verdict;
 	int32_t *local;
+	uint32_t *room; /* NULL: nobody asked yet */
+	uint64_t room_log_sequence;
+	uint64_t room_list_version;
 	bool scored; /* local and raws are valid */
 	uint32_t feasible_count;
 	/** By filter: slots that it is the first to reject. NULL: nobody counts evaluations. */
@@ -170,6 +173,14 @@ void bt_plan_score_columns(
  * The plan's own column when all of those skip. Borrowed until the next call.
  */
 const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *engine,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
+
+/**
+ * By slot, how many pods of the shape go there one after the other while nothing else changes; 0
+ * where the verdict is not. After a refresh, borrowed until the next one. NULL: some filter that
+ * does not skip this cycle does not know.
+ */
+const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
 
 /* A few nodes of the snapshot, without the columns: nothing is kept. */

@@ -278,6 +278,65 @@ void bt_plan_score_columns(
 	}
 }
 
+/** Node changes that pods bring about. */
+#define POD_CHANGES (BT_CHANGE_PODS | BT_CHANGE_PORTS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_CLAIMS)
+
+static void count_room(struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_pod_info *pod, struct bt_slot_range range)
+{
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		plan->room[slot] = plan->verdict[slot] == 0 ? UINT32_MAX : 0;
+	}
+	for (uint32_t i = 0; i < plan->filter_count; i++) {
+		struct bt_plugin *plugin = plan->filters[i].plugin;
+		if (plan->filters[i].form == BT_FILTER_COLUMN &&
+			bt_shortcuts(plugin)->filter_room != NULL) {
+			bt_shortcuts(plugin)->filter_room(plugin,
+				plan->template.pre_filter_data[plugin->index], pod, engine->state,
+				range, plan->room);
+		}
+	}
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		plan->room[slot] = plan->verdict[slot] == 0 ? plan->room[slot] : 0;
+	}
+}
+
+const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_state *state = engine->state;
+	for (uint32_t i = 0; i < plan->filter_count; i++) {
+		const struct bt_plan_filter *filter = &plan->filters[i];
+		const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(filter->plugin);
+		bool is_known = filter->form == BT_FILTER_COLUMN &&
+			(shortcuts->filter_room != NULL ||
+				(shortcuts->filter_reads & POD_CHANGES) == 0);
+		if (!is_known && !bt_plugin_set_has(&cycle->skip_filter, filter->plugin->index)) {
+			return NULL;
+		}
+	}
+	if (state->nodes.has_wide_values) {
+		return NULL; /* sums may wrap */
+	}
+	if (plan->room == NULL || plan->room_list_version != plan->list_version ||
+		!bt_change_log_covers(&state->log, plan->room_log_sequence)) {
+		if (plan->room == NULL) {
+			plan->room = bt_plan_take_block(engine->plans);
+		}
+		count_room(plan, engine, pod, (struct bt_slot_range){.count = plan->slot_count});
+	} else {
+		uint32_t count = bt_plan_changed_slots(engine->plans, &state->log,
+			plan->room_log_sequence, plan->reads | BT_CHANGE_EXISTENCE);
+		count_room(plan, engine, pod,
+			(struct bt_slot_range){.slots = engine->plans->changed, .count = count});
+	}
+	plan->room_log_sequence = state->log.sequence;
+	plan->room_list_version = plan->list_version;
+	return plan->room;
+}
+
 const uint32_t *bt_plan_slot_verdicts(const struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
 	uint32_t count)

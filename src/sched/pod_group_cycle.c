@@ -12,6 +12,7 @@
 #include "api/types.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "sched/cycle.h"
 #include "sched/scheduler_private.h"
 #include "state/pod_groups.h"
 
@@ -236,8 +237,99 @@ static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_pos
 
 struct candidate {
 	uint32_t placement;
-	struct group_run run;
+	uint32_t placed;      /* members with a host */
+	struct group_run run; /* tries NULL: only placed is known so far */
 };
+
+/**
+ * What the columns say of a run in each placement before any member is tried: how many pods of a
+ * shape fit on a node one after the other is a matter of counts, if no filter looks at other nodes.
+ */
+struct forecast {
+	uint32_t *placed;      /* by placement: members that fit, at most; NULL: nothing is known */
+	bool is_exact;         /* members are alike: just so many are placed */
+	bool rejects_silently; /* a member that fits nowhere changes nothing */
+	uint32_t needed;       /* members until the group is schedulable */
+};
+
+/** Groups of more kinds of members are tried. */
+#define FORECAST_SHAPES_MAX 8
+
+static struct forecast forecast_members(struct bt_group_cycle *cycle,
+	const struct bt_placement *placements, uint32_t count, bool skips_post_filter)
+{
+	static const struct forecast unknown = {0};
+	struct bt_engine *engine = cycle->scheduler->engine;
+	const struct bt_framework *framework = cycle->framework;
+	const struct bt_framework_point *permit = &framework->points[BT_POINT_PERMIT];
+	const struct bt_framework_point *post_filter = &framework->points[BT_POINT_POST_FILTER];
+	const struct bt_framework_point *score = &framework->points[BT_POINT_PLACEMENT_SCORE];
+	struct bt_queued_attempt attempt = {.group = &cycle->shared, .skips_post_filter = true};
+	struct forecast forecast = {.rejects_silently = true, .needed = 1};
+	const struct bt_pod_info *kinds[FORECAST_SHAPES_MAX];
+	uint32_t sizes[FORECAST_SHAPES_MAX] = {0};
+	uint32_t kind_count = 0;
+	for (uint32_t i = 0; i < cycle->members.count; i++) {
+		const struct bt_pod_info *pod = &cycle->members.items[i]->pod;
+		uint32_t kind = 0;
+		while (kind < kind_count && kinds[kind]->shape != pod->shape) {
+			kind++;
+		}
+		if (kind == FORECAST_SHAPES_MAX) {
+			return unknown;
+		}
+		if (kind == kind_count) {
+			kinds[kind_count++] = pod;
+		}
+		sizes[kind]++;
+	}
+	for (uint32_t i = 0; i < permit->entries.count; i++) {
+		struct bt_plugin *plugin = permit->entries.items[i].plugin;
+		uint32_t quorum;
+		if (bt_shortcuts(plugin)->permit_quorum == NULL ||
+			!bt_shortcuts(plugin)->permit_quorum(plugin, kinds[0], &quorum)) {
+			return unknown;
+		}
+		forecast.needed = quorum > forecast.needed ? quorum : forecast.needed;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		/* A search that ends early comes to other nodes in the next attempt. */
+		if (placements[i].count == 0 ||
+			bt_search_limit(engine, framework, placements[i].count) <
+				placements[i].count) {
+			return unknown;
+		}
+	}
+	uint32_t *placed = BT_ARENA_NEW_ARRAY(&cycle->arena, uint32_t, count);
+	for (uint32_t kind = 0; kind < kind_count; kind++) {
+		const uint32_t *room =
+			bt_engine_room(engine, cycle->framework, kinds[kind], &attempt);
+		if (room == NULL) {
+			return unknown;
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			uint64_t sum = 0;
+			for (uint32_t n = 0; n < placements[i].count && sum < sizes[kind]; n++) {
+				sum += room[placements[i].slots[n]];
+			}
+			placed[i] += sum < sizes[kind] ? (uint32_t)sum : sizes[kind];
+		}
+		for (uint32_t i = 0; !skips_post_filter && i < post_filter->entries.count; i++) {
+			struct bt_plugin *plugin = post_filter->entries.items[i].plugin;
+			forecast.rejects_silently &=
+				bt_shortcuts(plugin)->post_filter_changes_nothing != NULL &&
+				bt_shortcuts(plugin)->post_filter_changes_nothing(
+					plugin, kinds[kind]);
+		}
+	}
+	forecast.placed = placed;
+	forecast.is_exact = kind_count == 1;
+	for (uint32_t i = 0; i < score->entries.count; i++) {
+		forecast.is_exact &=
+			bt_shortcuts(score->entries.items[i].plugin)->placement_score_ignores_nodes;
+	}
+	return forecast;
+}
 
 static bool is_feasible(const struct group_run *run)
 {
@@ -279,10 +371,21 @@ static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	struct bt_placement_assignments *assignments =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_placement_assignments, count);
 	struct bt_placement_score_table table;
+	const struct bt_pod_info **all =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_pod_info *, cycle->members.count);
+	for (uint32_t m = 0; m < cycle->members.count; m++) {
+		all[m] = &cycle->members.items[m]->pod;
+	}
 	for (uint32_t i = 0; i < count; i++) {
+		assignments[i].placement = &placements[candidates[i].placement];
+		if (candidates[i].run.tries == NULL) {
+			/* Equal members: the first ones are as good as any. */
+			assignments[i].pods = all;
+			assignments[i].pod_count = candidates[i].placed;
+			continue;
+		}
 		const struct bt_pod_info **pods =
 			BT_ARENA_NEW_ARRAY(arena, const struct bt_pod_info *, cycle->members.count);
-		assignments[i].placement = &placements[candidates[i].placement];
 		assignments[i].pods = pods;
 		for (uint32_t m = 0; m < cycle->members.count; m++) {
 			const struct member_try *try = &candidates[i].run.tries[m];
@@ -334,53 +437,171 @@ static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	return best;
 }
 
-static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_post_filter)
+static uint32_t count_placed(const struct bt_group_cycle *cycle, const struct group_run *run)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; run->tries != NULL && i < cycle->members.count; i++) {
+		count += run->tries[i].is_placed;
+	}
+	return count;
+}
+
+/** Verify mode: the members are tried all the same, and come to what the columns said. */
+static void check_forecast(struct bt_group_cycle *cycle, const struct bt_placement *placement,
+	const struct forecast *forecast, uint32_t placed, bool skips_post_filter)
+{
+	struct bt_engine *engine = cycle->scheduler->engine;
+	/* Nothing of this is left behind. */
+	struct bt_scheduler_metrics *metrics = cycle->scheduler->metrics;
+	struct bt_profile_metrics *profile_metrics = cycle->framework->metrics;
+	struct bt_batch *batches = engine->batches;
+	struct bt_prng prng = engine->prng;
+	uint32_t start = engine->next_start_node_index;
+	cycle->scheduler->metrics = NULL;
+	cycle->framework->metrics = NULL;
+	engine->batches = NULL;
+	struct group_run run = run_in_placement(cycle, placement, skips_post_filter);
+	uint32_t found = count_placed(cycle, &run);
+	if (found > placed || (forecast->is_exact && found != placed) ||
+		is_feasible(&run) != (placed >= forecast->needed) ||
+		engine->next_start_node_index != start % placement->count) {
+		bt_panic("verify: pod group %.*s/%.*s, placement \"%.*s\": the columns place %u of "
+			 "%u members, %u when they are tried",
+			BT_STR_ARG(cycle->attempt.namespace_), BT_STR_ARG(cycle->attempt.name),
+			BT_STR_ARG(placement->name), placed, cycle->members.count, found);
+	}
+	release_run(cycle, &run);
+	engine->next_start_node_index = start;
+	engine->prng = prng;
+	engine->batches = batches;
+	cycle->framework->metrics = profile_metrics;
+	cycle->scheduler->metrics = metrics;
+}
+
+/**
+ * The outcome of all placements. Those of which the forecast says enough are not tried, but for
+ * three: the one that is taken; the first, if none is feasible, because its members tell why; and
+ * the last in which a member fits, because batching remembers its nodes (spec 09 section 12.6).
+ * false: a run came to another end than the forecast, because a plugin failed; nothing is kept.
+ */
+static bool run_each_placement(struct bt_group_cycle *cycle,
+	const struct bt_placement_outcome *outcome, const struct forecast *forecast,
+	bool skips_post_filter, struct group_run *out_run)
 {
 	struct bt_arena *arena = &cycle->arena;
-	const struct bt_snapshot *snapshot = &cycle->scheduler->engine->state->snapshot;
-	struct bt_placement_outcome outcome = bt_run_placement_generate(cycle->framework, arena,
-		cycle->attempt.namespace_, cycle->attempt.name, snapshot->list, snapshot->count);
-	if (!bt_status_is_success(&outcome.status)) {
-		return (struct group_run){.status = outcome.status};
-	}
-	struct candidate *candidates = BT_ARENA_NEW_ARRAY(arena, struct candidate, outcome.count);
+	struct bt_engine *engine = cycle->scheduler->engine;
+	const struct bt_placement *placements = outcome->placements;
+	struct candidate *candidates = BT_ARENA_NEW_ARRAY(arena, struct candidate, outcome->count);
+	uint32_t *starts = BT_ARENA_NEW_ARRAY(arena, uint32_t, outcome->count);
 	struct group_run first = {0};
 	uint32_t count = 0;
 	uint32_t best = UINT32_MAX;
+	uint32_t last_untried = UINT32_MAX;
 	struct bt_status status = BT_STATUS_OK;
-	for (uint32_t i = 0; i < outcome.count; i++) {
-		struct group_run run =
-			run_in_placement(cycle, &outcome.placements[i], skips_post_filter);
+	for (uint32_t i = 0; i < outcome->count; i++) {
+		starts[i] = engine->next_start_node_index;
+		uint32_t placed = forecast->placed != NULL ? forecast->placed[i] : 0;
+		bool fits = placed >= forecast->needed;
+		if (forecast->placed != NULL &&
+			(forecast->rejects_silently || placed == cycle->members.count) &&
+			(forecast->is_exact || !fits)) {
+			if (engine->options.verify) {
+				check_forecast(
+					cycle, &placements[i], forecast, placed, skips_post_filter);
+			}
+			engine->next_start_node_index %= placements[i].count;
+			last_untried = placed != 0 ? i : last_untried;
+			if (fits) {
+				candidates[count++] =
+					(struct candidate){.placement = i, .placed = placed};
+			}
+			continue;
+		}
+		struct group_run run = run_in_placement(cycle, &placements[i], skips_post_filter);
+		last_untried = count_placed(cycle, &run) != 0 ? UINT32_MAX : last_untried;
 		if (is_feasible(&run)) {
-			candidates[count++] = (struct candidate){i, run};
+			candidates[count++] = (struct candidate){.placement = i, .run = run};
 		} else if (run.status.code == BT_STATUS_ERROR) {
 			for (uint32_t k = 0; k < count; k++) {
 				release_run(cycle, &candidates[k].run);
 			}
 			release_run(cycle, &first);
-			return run;
+			*out_run = run;
+			return true;
 		} else if (i == 0) {
 			first = run;
 		} else {
 			release_run(cycle, &run);
 		}
 	}
-	if (count == 0) {
-		struct bt_str text = bt_arena_printf(arena,
-			"0/%u placements are available, first placement status: %.*s",
-			outcome.count, BT_STR_ARG(bt_status_message_str(&first.status, arena)));
-		first.status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE, text);
-		return first;
+	uint32_t next_start = engine->next_start_node_index;
+	if (count > 1) {
+		best = score_candidates(cycle, placements, candidates, count, &status);
+	} else if (count == 1) {
+		best = 0;
 	}
-	release_run(cycle, &first);
-	best = count == 1 ? 0
-			  : score_candidates(cycle, outcome.placements, candidates, count, &status);
+	bool is_kept = true;
+	uint32_t chosen = best != UINT32_MAX ? candidates[best].placement : 0;
+	struct group_run *run = best != UINT32_MAX ? &candidates[best].run : &first;
+	if ((best != UINT32_MAX || count == 0) && run->tries == NULL) {
+		engine->next_start_node_index = starts[chosen];
+		*run = run_in_placement(cycle, &placements[chosen], skips_post_filter);
+		is_kept = run->status.code != BT_STATUS_ERROR && is_feasible(run) == (count != 0) &&
+			(!forecast->is_exact ||
+				count_placed(cycle, run) == forecast->placed[chosen]);
+	}
+	if (is_kept && last_untried != UINT32_MAX && last_untried != chosen) {
+		engine->next_start_node_index = starts[last_untried];
+		struct group_run last =
+			run_in_placement(cycle, &placements[last_untried], skips_post_filter);
+		release_run(cycle, &last);
+	}
+	engine->next_start_node_index = next_start;
 	for (uint32_t k = 0; k < count; k++) {
-		if (k != best) {
+		if (k != best || !is_kept) {
 			release_run(cycle, &candidates[k].run);
 		}
 	}
-	return best == UINT32_MAX ? (struct group_run){.status = status} : candidates[best].run;
+	if (count == 0 && is_kept) {
+		struct bt_str text = bt_arena_printf(arena,
+			"0/%u placements are available, first placement status: %.*s",
+			outcome->count, BT_STR_ARG(bt_status_message_str(&first.status, arena)));
+		first.status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE, text);
+		*out_run = first;
+		return true;
+	}
+	release_run(cycle, &first);
+	*out_run = best != UINT32_MAX ? candidates[best].run : (struct group_run){.status = status};
+	return is_kept;
+}
+
+static struct bt_placement_outcome generate_placements(struct bt_group_cycle *cycle)
+{
+	const struct bt_snapshot *snapshot = &cycle->scheduler->engine->state->snapshot;
+	return bt_run_placement_generate(cycle->framework, &cycle->arena, cycle->attempt.namespace_,
+		cycle->attempt.name, snapshot->list, snapshot->count);
+}
+
+static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_post_filter)
+{
+	struct bt_engine *engine = cycle->scheduler->engine;
+	struct bt_placement_outcome outcome = generate_placements(cycle);
+	struct forecast forecast = {0};
+	struct group_run run;
+	if (!bt_status_is_success(&outcome.status)) {
+		return (struct group_run){.status = outcome.status};
+	}
+	if (outcome.count > 1 && cycle->members.count > 1) {
+		forecast = forecast_members(
+			cycle, outcome.placements, outcome.count, skips_post_filter);
+	}
+	uint32_t start = engine->next_start_node_index;
+	if (!run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run)) {
+		engine->next_start_node_index = start;
+		forecast.placed = NULL;
+		(void)run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run);
+	}
+	return run;
 }
 
 static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_post_filter)
@@ -394,6 +615,8 @@ static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_p
 struct group_trial {
 	struct bt_group_cycle *cycle;
 	struct bt_state_trial snapshot;
+	bool is_whole; /* the members may go to all nodes */
+	bool has_run;  /* the algorithm, since the trial began */
 };
 
 static int take_victim(void *context, uint32_t pod_id, BT_UNUSED struct berth_error *err)
@@ -413,8 +636,26 @@ static int return_victim(void *context, uint32_t pod_id, BT_UNUSED struct berth_
 static struct bt_status find_feasible(void *context)
 {
 	struct group_trial *trial = context;
-	struct group_run run = run_algorithm(trial->cycle, true);
-	release_run(trial->cycle, &run);
+	struct bt_group_cycle *cycle = trial->cycle;
+	struct bt_engine *engine = cycle->scheduler->engine;
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	struct bt_placement all = {.slots = snapshot->list, .count = snapshot->count};
+	if (trial->has_run && trial->is_whole) {
+		/* Only the first answer is read: one for each unit of victims follows. */
+		struct forecast forecast = forecast_members(cycle, &all, 1, true);
+		bool fits = forecast.placed != NULL && forecast.placed[0] >= forecast.needed;
+		if (forecast.placed != NULL && (forecast.is_exact || !fits)) {
+			if (engine->options.verify) {
+				check_forecast(cycle, &all, &forecast, forecast.placed[0], true);
+			}
+			engine->next_start_node_index %= snapshot->count;
+			return bt_status_code_only(
+				fits ? BT_STATUS_SUCCESS : BT_STATUS_UNSCHEDULABLE);
+		}
+	}
+	struct group_run run = run_algorithm(cycle, true);
+	release_run(cycle, &run);
+	trial->has_run = true;
 	return run.status;
 }
 
@@ -448,6 +689,13 @@ static void preempt(struct bt_group_cycle *cycle, struct group_run *run)
 		for (uint32_t i = 0; i < cycle->members.count; i++) {
 			pods[i] = &cycle->members.items[i]->pod;
 		}
+		struct bt_placement_outcome placements = {0};
+		if (cycle->has_placements) {
+			placements = generate_placements(cycle);
+		}
+		trial.is_whole = !cycle->has_placements ||
+			(placements.count == 1 &&
+				placements.placements[0].count == state->snapshot.count);
 		bt_snapshot_trial_begin(&trial.snapshot, state);
 		status = bt_run_pod_group_post_filter(
 			cycle->framework, arena, group, pods, cycle->members.count, &ops);

@@ -481,25 +481,16 @@ static uint64_t claim_version_of(const struct bt_state *state)
 	return state->dra != NULL ? state->dra->claims.version : 0;
 }
 
-void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
+static struct bt_cycle_run begin_run(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
-	struct bt_schedule_result *out_result)
+	struct bt_schedule_result *result)
 {
-	begin_result(engine, framework, out_result);
-	if (bt_search_node_count(engine->state) == 0) {
-		struct bt_status status = bt_status_error_text(
-			out_result->cycle->arena, BT_STR("no nodes available to schedule pods"));
-		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
-		bt_cycle_set_error(out_result, &status);
-		out_result->outcome = BT_OUTCOME_NO_NODES;
-		return;
-	}
 	struct bt_cycle_run run = {
 		.engine = engine,
 		.framework = framework,
 		.pod = pod,
-		.cycle = out_result->cycle,
-		.result = out_result,
+		.cycle = result->cycle,
+		.result = result,
 		.start_index = engine->next_start_node_index,
 		.attempt = attempt,
 	};
@@ -510,7 +501,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		run.cycle->group = attempt->group;
 		run.cycle->skip_all_post_filter = attempt->skips_post_filter;
 	}
-	out_result->plan = run.plan;
+	result->plan = run.plan;
 	struct bt_cycle_state *cycle = run.cycle;
 	if (run.plan != NULL) {
 		/* What the plan knows of the shape becomes the start of the cycle. */
@@ -530,6 +521,73 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		cycle->skip_score = plan->template.skip_score;
 		cycle->memo = plan->memo;
 	}
+	return run;
+}
+
+/** Nobody but the columns has a say in where the pod fits, or would do something about it. */
+static bool columns_decide(const struct bt_cycle_run *run)
+{
+	const struct bt_framework *framework = run->framework;
+	const struct bt_framework_point *reserve = &framework->points[BT_POINT_RESERVE];
+	const struct bt_plan *plan = run->plan;
+	if (plan == NULL || plan->has_plain_filters || plan->has_plain_scores ||
+		framework->points[BT_POINT_FILTER].entries.count == 0 ||
+		bt_extenders_care(&run->engine->extenders, run->pod) ||
+		!bt_nominator_is_empty(&run->engine->nominator) ||
+		run->engine->state->gates.dra_node_allocatable_resources) {
+		return false;
+	}
+	for (uint32_t i = 0; i < reserve->entries.count; i++) {
+		struct bt_plugin *plugin = reserve->entries.items[i].plugin;
+		/* One of ours that skips has no volumes or claims to reserve. */
+		if (plugin->ops->shortcuts == NULL ||
+			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+const uint32_t *bt_engine_room(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt)
+{
+	struct bt_schedule_result result;
+	/* What is found out beforehand counts when it is decided. */
+	struct bt_profile_metrics *metrics = framework->metrics;
+	const uint32_t *room = NULL;
+	begin_result(engine, framework, &result);
+	struct bt_cycle_run run = begin_run(engine, framework, pod, attempt, &result);
+	framework->metrics = NULL;
+	if (run.plan != NULL) {
+		run.cycle->borrows_counters = true;
+		run.pre_filter = run.plan->pre_filter_cached
+			? run.plan->pre_filter
+			: bt_run_pre_filter(framework, run.cycle, pod);
+		if (bt_status_is_success(&run.pre_filter.status) &&
+			!run.pre_filter.result.restricted && columns_decide(&run)) {
+			bt_plan_refresh(run.plan, engine, pod);
+			room = bt_plan_room(run.plan, engine, run.cycle, pod);
+		}
+	}
+	framework->metrics = metrics;
+	return room;
+}
+
+void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
+	struct bt_schedule_result *out_result)
+{
+	begin_result(engine, framework, out_result);
+	if (bt_search_node_count(engine->state) == 0) {
+		struct bt_status status = bt_status_error_text(
+			out_result->cycle->arena, BT_STR("no nodes available to schedule pods"));
+		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		bt_cycle_set_error(out_result, &status);
+		out_result->outcome = BT_OUTCOME_NO_NODES;
+		return;
+	}
+	struct bt_cycle_run run = begin_run(engine, framework, pod, attempt, out_result);
+	struct bt_cycle_state *cycle = run.cycle;
 	uint64_t claim_version = claim_version_of(engine->state);
 	/* Nothing in the state changes before the end of this function. */
 	run.cycle->borrows_counters = true;

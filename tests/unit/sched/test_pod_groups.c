@@ -1030,6 +1030,105 @@ START_TEST(test_pod_groups__edge_09_44_a_victim_of_higher_priority)
 }
 END_TEST
 
+/** --- what the columns foretell, and what trying every member finds --- */
+
+static struct bt_status permit_always(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED uint32_t slot, BT_UNUSED int64_t *out_timeout_ns)
+{
+	return BT_STATUS_OK;
+}
+
+/** The log of one random cluster. A Permit plugin that the engine knows nothing about has every
+ * member tried in every placement. */
+static void live_random_group(uint64_t seed, bool is_tried, struct bt_strbuf *log)
+{
+	static const char *const sizes[] = {CPU("1"), CPU("500m"), CPU("2")};
+	struct script trier = script_make("P", FAKE_ROLE(FAKE_PERMIT), SCRIPT_PLAIN);
+	struct bt_scheduler_writer writer = {.context = &life, .delete_pod = note_deletion};
+	struct bt_prng prng;
+	trier.fake.ops.permit = permit_always;
+	bt_prng_init(&prng, seed);
+	bool preempts = bt_prng_below(&prng, 3) == 0;
+	bool is_zoned = !preempts && bt_prng_below(&prng, 4) != 0;
+	struct bt_arena texts = {0};
+	const char *plugins = bt_arena_printf(&texts, "%s%s%s",
+		"NodeName, NodeAffinity, NodeResourcesFit, GangScheduling, "
+		"TopologyPlacementGenerator, PodGroupPodsCount",
+		preempts ? ", DefaultPreemption" : "", is_tried ? ", P" : "")
+				      .data;
+	life_init_writing(&life,
+		!preempts                              ? PLACEMENT_GATES
+			: bt_prng_below(&prng, 2) == 0 ? PREEMPTION_GATES
+						       : PREEMPTION_GATES
+			",TopologyAwareWorkloadScheduling=true",
+		plugins, (struct script *[]){&trier}, 1, &writer);
+	if (bt_prng_below(&prng, 2) == 0 && !is_tried) {
+		bt_scheduler_engine(life.scheduler)->options.verify = false;
+	}
+	uint32_t nodes = 3 + (uint32_t)bt_prng_below(&prng, 8);
+	for (uint32_t i = 0; i < nodes; i++) {
+		uint32_t zone = (uint32_t)bt_prng_below(&prng, 4);
+		put_node(bt_arena_printf(&life.arena, "n%02u", i).data,
+			bt_arena_printf(&life.arena, "%u", 1 + (uint32_t)bt_prng_below(&prng, 4))
+				.data,
+			zone == 3 ? ""
+				  : bt_arena_printf(&life.arena, "'zone':'%c'", 'a' + (int)zone)
+					    .data);
+	}
+	for (uint32_t i = 0; preempts && i < 2 * nodes; i++) {
+		put_bound(bt_arena_printf(&life.arena, "low-%u", i).data,
+			bt_arena_printf(&life.arena, "n%02u", i % nodes).data,
+			bt_prng_below(&prng, 2) == 0 ? "500m" : "1",
+			(int)bt_prng_below(&prng, 3) - 1);
+	}
+	uint32_t kinds = bt_prng_below(&prng, 3) == 0 ? 3 : 1;
+	uint32_t members = 2 + (uint32_t)bt_prng_below(&prng, 8);
+	uint32_t needed = bt_prng_below(&prng, 2) == 0 ? members : 1 + members / 2;
+	put_group(bt_arena_printf(&life.arena, "'priority':100,'schedulingPolicy':{%s}%s",
+		bt_prng_below(&prng, 4) == 0
+			? "'basic':{}"
+			: bt_arena_printf(&life.arena, "'gang':{'minCount':%u}", needed).data,
+		is_zoned ? ",'schedulingConstraints':{'topology':[{'key':'zone'}]}" : "")
+			  .data);
+	uint32_t first = (uint32_t)bt_prng_below(&prng, 3);
+	for (uint32_t i = 0; i < members; i++) {
+		put_member(bt_arena_printf(&life.arena, "m%u", i).data,
+			bt_arena_printf(&life.arena, "'priority':100,%s",
+				sizes[kinds == 1 ? first : bt_prng_below(&prng, kinds)])
+				.data);
+	}
+	bt_strbuf_append_c(log, run());
+	/* What the cycle left for pods that are like its members. */
+	for (uint32_t i = 0; i < 3; i++) {
+		life.now_ns++;
+		life_pod(&life, bt_arena_printf(&life.arena, "single-%u", i).data, "",
+			bt_arena_printf(&life.arena, "'spec':{'priority':100,%s}", sizes[first])
+				.data);
+		bt_strbuf_append_c(log, run());
+	}
+	bt_strbuf_printf(
+		log, "start %u\n", bt_scheduler_engine(life.scheduler)->next_start_node_index);
+	bt_arena_finish(&texts);
+	life_finish(&life);
+}
+
+START_TEST(test_pod_groups__columns_foretell_what_trials_find)
+{
+	for (uint64_t seed = 0; seed < 400; seed++) {
+		struct bt_strbuf tried = {0};
+		struct bt_strbuf foretold = {0};
+		live_random_group(seed, true, &tried);
+		live_random_group(seed, false, &foretold);
+		ck_assert_msg(bt_str_equal(bt_strbuf_str(&tried), bt_strbuf_str(&foretold)),
+			"seed %lu\n%s---\n%s", (unsigned long)seed, bt_strbuf_c(&tried),
+			bt_strbuf_c(&foretold));
+		bt_strbuf_finish(&tried);
+		bt_strbuf_finish(&foretold);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("pod_groups", test_pod_groups__edge_03_39_a_confirmed_binding_stays_counted,
 	test_pod_groups__edge_09_01_no_scheduling_group, test_pod_groups__edge_09_02_gate_off,
 	test_pod_groups__edge_09_03_no_gang_scheduling,
@@ -1063,4 +1162,5 @@ BT_TEST_MAIN("pod_groups", test_pod_groups__edge_03_39_a_confirmed_binding_stays
 	test_pod_groups__edge_09_41_a_gang_evicts_single_pods,
 	test_pod_groups__edge_09_42_a_gang_evicts_no_more_than_it_needs,
 	test_pod_groups__edge_09_43_basic_policy_evicts_for_one_member,
-	test_pod_groups__edge_09_44_a_victim_of_higher_priority)
+	test_pod_groups__edge_09_44_a_victim_of_higher_priority,
+	test_pod_groups__columns_foretell_what_trials_find)
