@@ -416,3 +416,45 @@ struct bt_json_value *bt_json_merge_patch(
 	bt_name_index_finish(&of_patch);
 	return target;
 }
+
+static bool is_null(const struct bt_json_value *value)
+{
+	return value == NULL || value->type == BT_JSON_NULL;
+}
+
+struct bt_json_value *bt_json_merge_diff(
+	struct bt_arena *arena, const struct bt_json_value *from, const struct bt_json_value *to)
+{
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_name_index index = {0};
+	struct bt_name_index of_old = {0};
+	bt_name_index_add_members(&index, to);
+	bt_name_index_add_members(&of_old, from);
+	for (uint32_t i = 0; i < from->count; i++) {
+		uint32_t position = bt_name_index_find(&index, from->members[i].name);
+		bool is_kept = position != BT_MAP_NONE && !is_null(to->members[position].value);
+		if (!is_kept && !is_null(from->members[i].value)) {
+			bt_json_append_member(arena, patch, from->members[i].name,
+				bt_json_new(arena, BT_JSON_NULL));
+		}
+	}
+	for (uint32_t i = 0; i < to->count; i++) {
+		struct bt_json_value *value = to->members[i].value;
+		uint32_t position = bt_name_index_find(&of_old, to->members[i].name);
+		const struct bt_json_value *old =
+			position != BT_MAP_NONE ? from->members[position].value : NULL;
+		if (is_null(value) || (old != NULL && bt_json_equal(old, value))) {
+			continue;
+		}
+		if (old != NULL && old->type == BT_JSON_OBJECT && value->type == BT_JSON_OBJECT) {
+			value = bt_json_merge_diff(arena, old, value);
+			if (value->count == 0) {
+				continue;
+			}
+		}
+		bt_json_append_member(arena, patch, to->members[i].name, value);
+	}
+	bt_name_index_finish(&index);
+	bt_name_index_finish(&of_old);
+	return patch;
+}

@@ -32,4 +32,11 @@ BT_MUST_USE int bt_json_patch(struct bt_arena *arena, struct bt_json_value *docu
  */
 BT_MUST_USE struct bt_json_value *bt_json_merge_patch(
 	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch);
+/**
+ * The merge patch that makes `to` of `from`, both objects: an object without members if nothing
+ * changed. A member that is null counts as absent, as merge patches cannot say null. Values are
+ * borrowed from `to`.
+ */
+BT_MUST_USE struct bt_json_value *bt_json_merge_diff(
+	struct bt_arena *arena, const struct bt_json_value *from, const struct bt_json_value *to);
 #endif

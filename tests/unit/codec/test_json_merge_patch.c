@@ -97,5 +97,40 @@ START_TEST(test_json_merge_patch__same)
 }
 END_TEST
 
+START_TEST(test_json_merge_patch__diff)
+{
+	static const struct {
+		const char *from;
+		const char *to;
+		const char *patch;
+	} diffs[] = {
+		{"{}", "{}", "{}"},
+		{"{\"a\":1,\"b\":[1,2]}", "{\"b\":[1,2],\"a\":1}", "{}"},
+		{"{\"a\":1,\"b\":2}", "{\"b\":3,\"c\":4}", "{\"a\":null,\"b\":3,\"c\":4}"},
+		{"{\"a\":{\"b\":{\"c\":1,\"d\":2}}}", "{\"a\":{\"b\":{\"c\":1}}}",
+			"{\"a\":{\"b\":{\"d\":null}}}"},
+		{"{\"a\":[1,2]}", "{\"a\":[1]}", "{\"a\":[1]}"},
+		{"{\"a\":{}}", "{\"a\":\"text\"}", "{\"a\":\"text\"}"},
+		{"{}", "{\"a\":{}}", "{\"a\":{}}"},
+		{"{\"a\":null}", "{\"b\":null}", "{}"},
+		{"{\"a\":1}", "{\"a\":null}", "{\"a\":null}"},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(diffs); i++) {
+		struct bt_arena arena;
+		bt_arena_init(&arena, 0);
+		struct bt_json_value *patch = bt_json_merge_diff(
+			&arena, parsed(&arena, diffs[i].from), parsed(&arena, diffs[i].to));
+		ck_assert_msg(bt_json_same(patch, parsed(&arena, diffs[i].patch)), "%s to %s",
+			diffs[i].from, diffs[i].to);
+		struct bt_json_value *result =
+			bt_json_merge_patch(&arena, parsed(&arena, diffs[i].from), patch);
+		const struct bt_json_value *rest =
+			bt_json_merge_diff(&arena, result, parsed(&arena, diffs[i].to));
+		ck_assert_msg(rest->count == 0, "%s to %s", diffs[i].from, diffs[i].to);
+		bt_arena_finish(&arena);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("json_merge_patch", test_json_merge_patch__table, test_json_merge_patch__many_members,
-	test_json_merge_patch__same)
+	test_json_merge_patch__same, test_json_merge_patch__diff)
