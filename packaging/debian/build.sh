@@ -25,7 +25,7 @@ if ! objdump -p "$root/usr/bin/berth" | grep -q 'NEEDED.*libre2'; then
 fi
 mkdir -p "$root/usr/share/doc/berth/kubernetes"
 install -m 0644 "$here"/../kubernetes/*.yaml "$root/usr/share/doc/berth/kubernetes/"
-install -m 0644 "$here/../README.md" "$root/usr/share/doc/berth/"
+install -m 0644 "$here/../README.md" "$here/../../docs/recordings.md" "$root/usr/share/doc/berth/"
 # Debian's zsh looks for what packages bring in a folder of its own.
 mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_berth" "$root/usr/share/zsh/vendor-completions/"

@@ -57,17 +57,34 @@ bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *o
 	return false;
 }
 
+struct bt_str bt_kind_version_at(enum bt_kind kind, uint32_t index)
+{
+	struct bt_str rest = bt_str_from(bt_kind_info(kind)->versions);
+	struct bt_str version = bt_str_cut(&rest, ' ');
+
+	while (index-- > 0) {
+		version = bt_str_cut(&rest, ' ');
+	}
+	return version;
+}
+
+void bt_kind_append_path(enum bt_kind kind, struct bt_str version, struct bt_strbuf *out)
+{
+	const struct bt_kind_info *info = bt_kind_info(kind);
+
+	bt_strbuf_printf(out, "%s%s/%.*s", info->group[0] == '\0' ? "/api" : "/apis/", info->group,
+		BT_STR_ARG(version));
+}
+
 void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out)
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);
-	struct bt_str versions = bt_str_from(info->versions);
-	int64_t blank = bt_str_find_char(versions, ' ');
 
 	if (info->group[0] != '\0') {
 		bt_strbuf_append_c(out, info->group);
 		bt_strbuf_append_char(out, '/');
 	}
-	bt_strbuf_append_str(out, blank < 0 ? versions : bt_str_sub(versions, 0, (uint32_t)blank));
+	bt_strbuf_append_str(out, bt_kind_version_at(kind, 0));
 }
 
 /** text_bytes: of the text that it is read from, and of what follows; 0: unknown. */

@@ -39,6 +39,10 @@ struct bt_kind_info {
 const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
 /** Kind by "group/version" (or "version") and kind name; false when it is not in the table. */
 bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *out_kind);
+/** The version at this index, the one that is written first; "" behind the last. */
+struct bt_str bt_kind_version_at(enum bt_kind kind, uint32_t index);
+/** Append the path of the kind's API in a version: "/api/v1", "/apis/apps/v1". */
+void bt_kind_append_path(enum bt_kind kind, struct bt_str version, struct bt_strbuf *out);
 /** "apps/v1", as written. */
 void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out);
 

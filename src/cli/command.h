@@ -68,7 +68,8 @@ extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_explain;
 extern const struct bt_command bt_command_pending;
 extern const struct bt_command bt_command_replay;
-/** Only where BT_HAVE_DAEMON is 1. */
+/** These two only where BT_HAVE_DAEMON is 1. */
+extern const struct bt_command bt_command_record;
 extern const struct bt_command bt_command_scheduler;
 extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_whatif;

@@ -90,6 +90,11 @@ void bt_live_close(struct bt_live *live)
 	bt_free(live);
 }
 
+struct bt_loop *bt_live_loop(const struct bt_live *live)
+{
+	return live->loop;
+}
+
 const char *bt_live_server(const struct bt_live *live)
 {
 	return bt_strbuf_c(&live->server);
@@ -108,8 +113,7 @@ static int64_t silence_max_ns(const struct bt_live *live)
 	return live->config.exec != NULL ? LOGIN_SILENCE_NS : FIRST_SILENCE_NS;
 }
 
-/** Turn the loop until something came or the server was silent for too long, which is an error. */
-static int live_wait(struct bt_live *live, struct berth_error *err)
+int bt_live_wait(struct bt_live *live, struct berth_error *err)
 {
 	int64_t silent_ns = bt_loop_now_ns(live->loop) - live->heard_ns;
 	int64_t left_ns = silence_max_ns(live) - silent_ns;
@@ -170,11 +174,10 @@ static struct bt_str without_url(struct bt_str message)
 	return at < 0 ? message : bt_str_sub(message, (uint32_t)at + end.length, message.length);
 }
 
-int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *list,
+int bt_live_answer_error(const struct bt_live *live, const char *resource,
 	const struct bt_rest_answer *answer, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
-	const char *resource = bt_strbuf_c(&list->resource);
 	const char *server = bt_live_server(live);
 	int result;
 	bt_printable_append(&text, bt_str_sub(without_url(answer->message), 0, MESSAGE_BYTES_MAX));
@@ -212,16 +215,7 @@ int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *
 /** Requests in flight; streams have a connection each. */
 #define LISTS_AT_ONCE 4
 
-/** What it means when a kind cannot be read. */
-struct wanted {
-	enum bt_kind kind;
-	bool is_needed;
-	bool is_optional; /* clusters without it are common, and have none of it */
-	const char *without;
-};
-
-/* The largest lists first: the others fit in beside them. */
-static const struct wanted wanted[] = {
+const struct bt_live_kind bt_live_kinds[BT_LIVE_KIND_COUNT] = {
 	{BT_KIND_NODE, true, false, ""},
 	{BT_KIND_POD, true, false, ""},
 	{BT_KIND_NAMESPACE, false, false,
@@ -263,10 +257,10 @@ static const struct wanted wanted[] = {
 struct reading {
 	struct bt_live *live;
 	const struct bt_live_sink *sink;
-	struct bt_live_list lists[BT_ARRAY_LENGTH(wanted)];
+	struct bt_live_list lists[BT_LIVE_KIND_COUNT];
 	uint32_t started;
-	struct bt_strbuf version;               /* of the first list, for the others */
-	uint32_t told[BT_ARRAY_LENGTH(wanted)]; /* counts, of progress */
+	struct bt_strbuf version;          /* of the first list, for the others */
+	uint32_t told[BT_LIVE_KIND_COUNT]; /* counts, of progress */
 };
 
 /** More lists, when others are over; the first one is alone until it knows its version. */
@@ -281,10 +275,10 @@ static bool start_more(struct reading *reading)
 	}
 	bool may_start =
 		reading->started == 0 || reading->version.length != 0 || reading->lists[0].is_over;
-	while (may_start && running < LISTS_AT_ONCE && reading->started < BT_ARRAY_LENGTH(wanted)) {
+	while (may_start && running < LISTS_AT_ONCE && reading->started < BT_LIVE_KIND_COUNT) {
 		struct bt_live_list *list = &reading->lists[reading->started];
 		list->live = reading->live;
-		list->kind = wanted[reading->started].kind;
+		list->kind = bt_live_kinds[reading->started].kind;
 		list->objects_max = BT_MANIFESTS_OBJECTS_MAX + 1;
 		if (reading->started != 0) {
 			list->at_version = bt_strbuf_str(&reading->version);
@@ -311,20 +305,25 @@ static void tell_progress(struct reading *reading)
 	}
 }
 
-static void warn_left_out(const struct reading *reading, uint32_t index)
+void bt_live_warn_left_out(const struct bt_live *live, const struct bt_live_kind *kind,
+	const char *resource, bool is_absent, void (*warn)(void *context, const char *line),
+	void *context)
 {
-	const struct bt_live_list *list = &reading->lists[index];
 	struct bt_strbuf line = {0};
-	if (reading->sink->warn == NULL ||
-		(list->end == BT_LIVE_ABSENT && wanted[index].is_optional)) {
+	if (warn == NULL || (is_absent && kind->is_optional)) {
 		return;
 	}
-	bt_strbuf_printf(&line, "%s: %s %s: left out, %s", bt_live_server(reading->live),
-		bt_strbuf_c(&list->resource),
-		list->end == BT_LIVE_ABSENT ? "are not served" : "may not be listed",
-		wanted[index].without);
-	reading->sink->warn(reading->sink->context, bt_strbuf_c(&line));
+	bt_strbuf_printf(&line, "%s: %s %s: left out, %s", bt_live_server(live), resource,
+		is_absent ? "are not served" : "may not be listed", kind->without);
+	warn(context, bt_strbuf_c(&line));
 	bt_strbuf_finish(&line);
+}
+
+int bt_live_absent_error(const struct bt_live *live, const char *resource, struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_IO,
+		"the API server %s has no %s: is it a Kubernetes API server?", bt_live_server(live),
+		resource);
 }
 
 /** Lists that are over: may it go on? */
@@ -333,13 +332,12 @@ static int check_ends(struct reading *reading, struct berth_error *err)
 	for (uint32_t i = 0; i < reading->started; i++) {
 		struct bt_live_list *list = &reading->lists[i];
 		if (list->end == BT_LIVE_FAILED ||
-			(list->end == BT_LIVE_FORBIDDEN && wanted[i].is_needed)) {
+			(list->end == BT_LIVE_FORBIDDEN && bt_live_kinds[i].is_needed)) {
 			return bt_error_move(err, &list->err);
 		}
-		if (list->end == BT_LIVE_ABSENT && wanted[i].is_needed) {
-			return bt_error_set(err, BERTH_ERR_IO,
-				"the API server %s has no %s: is it a Kubernetes API server?",
-				bt_live_server(reading->live), bt_strbuf_c(&list->resource));
+		if (list->end == BT_LIVE_ABSENT && bt_live_kinds[i].is_needed) {
+			return bt_live_absent_error(
+				reading->live, bt_strbuf_c(&list->resource), err);
 		}
 	}
 	return 0;
@@ -350,7 +348,7 @@ static int read_lists(struct reading *reading, struct berth_error *err)
 	int result = 0;
 	reading->live->heard_ns = bt_loop_now_ns(reading->live->loop);
 	while (result == 0 && start_more(reading)) {
-		result = live_wait(reading->live, err);
+		result = bt_live_wait(reading->live, err);
 		if (result == 0) {
 			tell_progress(reading);
 			result = check_ends(reading, err);
@@ -364,7 +362,9 @@ static int hand_over(struct reading *reading, uint32_t index, struct berth_error
 	struct bt_live_list *list = &reading->lists[index];
 	int result = 0;
 	if (list->end != BT_LIVE_COMPLETE) {
-		warn_left_out(reading, index);
+		bt_live_warn_left_out(reading->live, &bt_live_kinds[index],
+			bt_strbuf_c(&list->resource), list->end == BT_LIVE_ABSENT,
+			reading->sink->warn, reading->sink->context);
 	}
 	for (uint32_t i = 0; i < list->objects.count; i++) {
 		struct bt_object *object = list->objects.items[i];
@@ -384,7 +384,7 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 	reading->live = live;
 	reading->sink = sink;
 	int result = read_lists(reading, err);
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(wanted) && result == 0; i++) {
+	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT && result == 0; i++) {
 		result = hand_over(reading, i, err);
 	}
 	for (uint32_t i = 0; i < reading->started; i++) {
@@ -444,7 +444,7 @@ static int run(struct bt_live_list *list, struct berth_error *err)
 	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
 	bt_live_list_start(list);
 	while (result == 0 && !list->is_over) {
-		result = live_wait(list->live, err);
+		result = bt_live_wait(list->live, err);
 	}
 	if (result == 0 && list->err.code != 0) {
 		result = bt_error_move(err, &list->err);

@@ -25,6 +25,8 @@ BT_MUST_USE int bt_live_open(const char *kubeconfig, const char *context, struct
 	struct berth_error *err);
 /** NULL accepted. */
 void bt_live_close(struct bt_live *live);
+/** For signals and timers beside. */
+struct bt_loop *bt_live_loop(const struct bt_live *live);
 /** The server's URL, as the kubeconfig has it; borrowed, safe to print. */
 const char *bt_live_server(const struct bt_live *live);
 /** The kubeconfig's context; "" in a pod. Borrowed, safe to print. */
@@ -48,6 +50,34 @@ struct bt_live_sink {
  */
 BT_MUST_USE int bt_live_read(
 	struct bt_live *live, const struct bt_live_sink *sink, struct berth_error *err);
+
+/** The same kinds, followed: every object that is there, then every change. */
+struct bt_live_watch;
+
+struct bt_live_watch_sink {
+	void *context;
+	/** As of a reflector (client/reflector.h); objects are borrowed for the call. */
+	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);
+	/** The watch of this kind was broken for so long. is_list: a new list shows what changed;
+	 * its differences are told next. */
+	void (*gap)(void *context, enum bt_kind kind, int64_t length_ns, bool is_list);
+	void (*warn)(void *context, const char *line);
+};
+
+/** *out_watch is owned. live must outlive it. */
+BT_MUST_USE struct bt_live_watch *bt_live_watch_create(
+	struct bt_live *live, const struct bt_live_watch_sink *sink);
+/** NULL accepted. */
+void bt_live_watch_destroy(struct bt_live_watch *watch);
+/**
+ * Turn the loop until all objects of all kinds have come, or *stop is set. Errors and warnings as
+ * of bt_live_read; afterwards a server that fails is asked again for ever.
+ */
+BT_MUST_USE int bt_live_watch_sync(
+	struct bt_live_watch *watch, const bool *stop, struct berth_error *err);
+/** Every object, kind by kind. */
+void bt_live_watch_for_each(struct bt_live_watch *watch,
+	void (*visit)(void *context, const struct bt_object *object), void *context);
 
 struct bt_live_event {
 	struct bt_str type;    /* "Warning" */

@@ -143,27 +143,10 @@ static bool is_of_version(const struct bt_live_list *list, const struct bt_rest_
 			answer->class_ == BT_REST_TIMEOUT);
 }
 
-/** "v1 v1beta1": the one with this index; "" behind the last. */
-static struct bt_str version_at(enum bt_kind kind, uint32_t index)
-{
-	struct bt_str rest = bt_str_from(bt_kind_info(kind)->versions);
-	for (;;) {
-		int64_t blank = bt_str_find_char(rest, ' ');
-		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
-		if (index-- == 0) {
-			return bt_str_sub(rest, 0, length);
-		}
-		if (blank < 0) {
-			return BT_STR("");
-		}
-		rest = bt_str_sub(rest, length + 1, rest.length);
-	}
-}
-
 static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *answer)
 {
 	if (answer->class_ == BT_REST_NOT_FOUND) {
-		if (version_at(list->kind, list->version_index + 1).length != 0) {
+		if (bt_kind_version_at(list->kind, list->version_index + 1).length != 0) {
 			list->version_index++;
 			ask_page(list);
 		} else {
@@ -179,7 +162,7 @@ static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *
 		ask_page(list);
 		return;
 	}
-	(void)bt_live_answer_error(list->live, list, answer, &list->err);
+	(void)bt_live_answer_error(list->live, bt_strbuf_c(&list->resource), answer, &list->err);
 	finish_with(list, answer->class_ == BT_REST_FORBIDDEN ? BT_LIVE_FORBIDDEN : BT_LIVE_FAILED);
 }
 
@@ -234,12 +217,7 @@ static void ask_page(struct bt_live_list *list)
 	struct bt_strbuf path = {0};
 	struct bt_strbuf query = {0};
 	const struct bt_kind_info *info = bt_kind_info(list->kind);
-	struct bt_str version = version_at(list->kind, list->version_index);
-	if (info->group[0] == '\0') {
-		bt_strbuf_printf(&path, "/api/%.*s", BT_STR_ARG(version));
-	} else {
-		bt_strbuf_printf(&path, "/apis/%s/%.*s", info->group, BT_STR_ARG(version));
-	}
+	bt_kind_append_path(list->kind, bt_kind_version_at(list->kind, list->version_index), &path);
 	if (list->namespace_.length != 0) {
 		bt_strbuf_append_c(&path, "/namespaces/");
 		bt_rest_append_segment(&path, list->namespace_);

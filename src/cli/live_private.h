@@ -67,6 +67,26 @@ void bt_live_list_start(struct bt_live_list *list);
 /** Cancels what is under way, releases what came. Zero memory accepted. */
 void bt_live_list_finish(struct bt_live_list *list);
 /** The sentence for an answer that is none. Returns its code. */
-int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *list,
+int bt_live_answer_error(const struct bt_live *live, const char *resource,
 	const struct bt_rest_answer *answer, struct berth_error *err);
+/** Turn the loop until something came or the server was silent for too long, which is an error. */
+BT_MUST_USE int bt_live_wait(struct bt_live *live, struct berth_error *err);
+
+/** A kind that is read, and what it means when it cannot be. */
+struct bt_live_kind {
+	enum bt_kind kind;
+	bool is_needed;
+	bool is_optional; /* clusters without it are common, and have none of it */
+	const char *without;
+};
+
+/** The largest lists first: the others fit in beside them. */
+#define BT_LIVE_KIND_COUNT 27
+extern const struct bt_live_kind bt_live_kinds[BT_LIVE_KIND_COUNT];
+/** The error for a needed kind that the server does not have. */
+int bt_live_absent_error(const struct bt_live *live, const char *resource, struct berth_error *err);
+/** Warn that a kind is left out, and what that means; nothing of optional kinds that are absent. */
+void bt_live_warn_left_out(const struct bt_live *live, const struct bt_live_kind *kind,
+	const char *resource, bool is_absent, void (*warn)(void *context, const char *line),
+	void *context);
 #endif

@@ -52,6 +52,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_pending,
 	&bt_command_replay,
 #if BT_HAVE_DAEMON
+	&bt_command_record,
 	&bt_command_scheduler,
 #endif
 	&bt_command_simulate,

@@ -97,6 +97,21 @@ static void next_request_at(struct bt_reflector *reflector, int64_t when_ns)
 	bt_loop_call_at(reflector->options.loop, when_ns);
 }
 
+void bt_reflector_resume(struct bt_reflector *reflector, bool is_list)
+{
+	const struct bt_reflector_sink *sink = &reflector->options.sink;
+	int64_t lost_ns = reflector->lost_ns;
+
+	reflector->lost_ns = 0;
+	if (lost_ns != 0 && reflector->is_synced && sink->resumed != NULL) {
+		/* What a watch missed comes when it opens. */
+		sink->resumed(sink->context,
+			(is_list ? bt_loop_now_ns(reflector->options.loop) : reflector->opened_ns) -
+				lost_ns,
+			is_list);
+	}
+}
+
 /** The request is over and forgotten. */
 static void request_ended(
 	struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
@@ -120,6 +135,10 @@ static void request_ended(
 		log_report(reflector, report, message);
 	}
 	bt_reflector_store_finish(&reflector->incoming);
+	if (reflector->lost_ns == 0 ||
+		(end == BT_REFLECTOR_END_CLEAN && reflector->opened_ns < now_ns)) {
+		reflector->lost_ns = now_ns; /* a watch without events was good as well */
+	}
 	if (waits) {
 		now_ns += bt_reflector_backoff_step(
 			&reflector->state.backoff, reflector->options.prng, now_ns);
@@ -228,6 +247,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 {
 	struct bt_reflector *reflector = context;
 	bool is_list = bt_reflector_is_listing(reflector);
+	bool was_open = reflector->is_open;
 	const char *flaw = is_list ? flaw_of_list(reflector) : "unexpected EOF";
 	struct bt_strbuf message = {NULL, 0, 0};
 
@@ -251,6 +271,9 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 		bt_strbuf_append_c(&message, flaw);
 	} else {
 		bt_strbuf_append_str(&message, answer->message);
+		if (!was_open && reflector->options.sink.failed != NULL) {
+			reflector->options.sink.failed(reflector->options.sink.context, answer);
+		}
 	}
 	request_ended(reflector, end_of_answer(reflector, answer), bt_strbuf_c(&message));
 	bt_strbuf_finish(&message);
@@ -302,6 +325,9 @@ static void end_silence(struct bt_reflector *reflector)
 {
 	bool is_suspect = reflector->has_bookmarks && reflector->event_count == 0;
 
+	if (reflector->lost_ns == 0) {
+		reflector->lost_ns = reflector->last_event_ns;
+	}
 	if (is_suspect) {
 		reflector->has_bookmarks = false;
 		give_up(reflector, BT_REFLECTOR_END_FUTURE,

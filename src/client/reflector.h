@@ -62,6 +62,13 @@ struct bt_reflector_sink {
 	void (*changed)(void *context, void *old_item, void *new_item, bool is_stale);
 	/** The first complete copy was told. Once. */
 	void (*synced)(void *context);
+	/** A request failed before anything came; it will be repeated. NULL: not told. */
+	void (*failed)(void *context, const struct bt_rest_answer *answer);
+	/**
+	 * After the first copy: a watch goes on that was broken for so long (is_list false: nothing
+	 * was missed), or a list replaces the copy, and its differences come next. NULL: not told.
+	 */
+	void (*resumed)(void *context, int64_t silent_ns, bool is_list);
 };
 
 struct bt_reflector_options {

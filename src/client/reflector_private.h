@@ -39,6 +39,8 @@ struct bt_reflector {
 	struct bt_metric_cell *version_cell;
 	bool is_synced;
 	int64_t due_ns;     /* of the next request, when there is none */
+	int64_t lost_ns;    /* since then the copy follows no watch that sent something; 0: it does
+	                     */
 	bool has_bookmarks; /* the server sends them, as was asked */
 
 	/* the request under way */
@@ -60,6 +62,8 @@ BT_MUST_USE int bt_reflector_take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err);
 /** What came is the copy now: told as differences, logged, synced. */
 void bt_reflector_complete_copy(struct bt_reflector *reflector);
+/** The copy follows again, if it did not: tell for how long. */
+void bt_reflector_resume(struct bt_reflector *reflector, bool is_list);
 
 static inline bool bt_reflector_is_listing(const struct bt_reflector *reflector)
 {

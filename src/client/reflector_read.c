@@ -203,6 +203,7 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 	struct bt_reflector_store *incoming = &reflector->incoming;
 	const struct bt_reflector_store *store = &reflector->store;
 
+	bt_reflector_resume(reflector, true);
 	for (uint32_t i = store->items.count; i > 0; i--) {
 		struct bt_str namespace_;
 		struct bt_str name;
@@ -400,11 +401,16 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 	case BT_WATCH_ADDED:
 	case BT_WATCH_MODIFIED:
 	case BT_WATCH_DELETED:
-		break;
 	case BT_WATCH_BOOKMARK:
-		return take_bookmark(reflector, &event, err);
+		break;
 	case BT_WATCH_ERROR:
 		return take_error(reflector, &event, err);
+	}
+	if (reflector->state.phase == BT_REFLECTOR_WATCH) {
+		bt_reflector_resume(reflector, false);
+	}
+	if (event.type == BT_WATCH_BOOKMARK) {
+		return take_bookmark(reflector, &event, err);
 	}
 	void *item;
 

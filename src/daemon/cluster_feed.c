@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cluster_feed.h"
 
+#include <stdio.h>
+
 #include "api/pod_common.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -141,14 +143,6 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 	note_synced(feed);
 }
 
-static void write_path(enum bt_kind kind, struct bt_strbuf *out)
-{
-	const struct bt_kind_info *info = bt_kind_info(kind);
-	bt_strbuf_append_c(out, info->group[0] == '\0' ? "/api/" : "/apis/");
-	bt_kind_append_api_version(kind, out);
-	bt_strbuf_printf(out, "/%s", info->resource);
-}
-
 static const struct bt_reflector_codec *codec_of(const struct source *source)
 {
 	const struct bt_whole_object_needs *whole = &source->feed->options.whole;
@@ -166,18 +160,12 @@ static void start_source(struct source *source)
 {
 	const struct bt_cluster_feed_options *feed = &source->feed->options;
 	const struct bt_kind_info *info = bt_kind_info(source->watched->kind);
+	struct bt_str version = bt_kind_version_at(source->watched->kind, 0);
 	struct bt_strbuf path = {0};
-	write_path(source->watched->kind, &path);
-	/* "*v1.Pod" */
-	struct bt_strbuf text = {0};
-	struct bt_str versions = bt_str_from(info->versions);
-	int64_t blank = bt_str_find_char(versions, ' ');
-	bt_strbuf_printf(&text, "*%.*s.%s",
-		BT_STR_ARG(bt_str_sub(versions, 0, blank < 0 ? BT_STR_MAX : (uint32_t)blank)),
-		info->name);
-	struct bt_str name = bt_str_sub(bt_strbuf_str(&text), 0, sizeof(source->type_name) - 1);
-	memcpy(source->type_name, name.data, name.length);
-	bt_strbuf_finish(&text);
+	bt_kind_append_path(source->watched->kind, version, &path);
+	bt_strbuf_printf(&path, "/%s", info->resource);
+	(void)snprintf(source->type_name, sizeof(source->type_name), "*%.*s.%s",
+		BT_STR_ARG(version), info->name);
 	struct bt_reflector_options options = {
 		.client = feed->client,
 		.loop = feed->loop,

@@ -610,7 +610,8 @@ int bt_recording_flush(struct bt_recording_writer *writer, struct berth_error *e
 
 uint64_t bt_recording_size(const struct bt_recording_writer *writer)
 {
-	return (uint64_t)gzoffset(writer->file);
+	z_off_t offset = gzoffset(writer->file);
+	return offset > 0 ? (uint64_t)offset : 0; /* pipes have none */
 }
 
 int bt_recording_finish(

@@ -92,7 +92,7 @@ BT_MUST_USE int bt_recording_append(struct bt_recording_writer *writer,
 /** Hand everything to the system, such that a reader of the file can read it: what was flushed
  * survives the end of the process. */
 BT_MUST_USE int bt_recording_flush(struct bt_recording_writer *writer, struct berth_error *err);
-/** Compressed bytes so far, as of the last flush. */
+/** Compressed bytes so far, as of the last flush; 0 of a pipe. */
 uint64_t bt_recording_size(const struct bt_recording_writer *writer);
 /** Flush and close; is_complete: with the line that says so. The writer is gone in any case. */
 BT_MUST_USE int bt_recording_finish(

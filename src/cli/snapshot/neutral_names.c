@@ -284,6 +284,13 @@ static uint32_t end_of(struct bt_str text, struct bt_str word)
 	return (uint32_t)(word.data - text.data) + word.length;
 }
 
+/** Of a word behind all others of its sort. */
+static uint32_t next_code(const struct bt_neutral_names *names, bool is_number)
+{
+	return is_number ? FIRST_LONG_NUMBER + names->number_count
+			 : names->words.count - names->number_count;
+}
+
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term)
 {
 	struct bt_str word;
@@ -297,6 +304,10 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 			.original = bt_arena_str(&names->arena, word),
 			.is_number = is_number(word) && bt_str_parse_int64(word, &value),
 		};
+		if (names->prefix.length != 0) {
+			entry.code = next_code(names, entry.is_number);
+		}
+		names->number_count += entry.is_number;
 		bt_vec_push(&names->words, entry);
 		bt_map_insert(&names->map, bt_str_hash(word), names->words.count - 1);
 	}
@@ -333,7 +344,6 @@ static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
 
 void bt_neutral_names_settle(struct bt_neutral_names *names)
 {
-	uint32_t number_count = 0;
 	struct bt_strbuf prefix = {0};
 	bt_strbuf_append_c(&prefix, "x");
 	while (is_taken(names, bt_strbuf_str(&prefix))) {
@@ -348,8 +358,8 @@ void bt_neutral_names_settle(struct bt_neutral_names *names)
 	bt_map_reset(&names->map);
 	for (uint32_t i = 0; i < names->words.count; i++) {
 		struct bt_neutral_word *word = &names->words.items[i];
-		number_count += word->is_number;
-		word->code = word->is_number ? FIRST_LONG_NUMBER + i : i - number_count;
+		/* Numbers come first. */
+		word->code = word->is_number ? FIRST_LONG_NUMBER + i : i - names->number_count;
 		bt_map_insert(&names->map, bt_str_hash(word->original), i);
 	}
 	names->width = 1;

@@ -67,7 +67,7 @@ bool bt_snapshot_find_action(
 
 /** --- what is kept --- */
 
-/** One of the two is set. */
+/** One of the two is set, or both: then a text is collected and renamed. */
 struct pass {
 	struct bt_neutral_names *collecting;
 	const struct bt_neutral_names *renaming;
@@ -127,7 +127,8 @@ static void rename_text(struct pass *pass, struct bt_str *text, bool is_term)
 {
 	if (pass->collecting != NULL) {
 		bt_neutral_names_collect(pass->collecting, *text, is_term);
-	} else if (pass->renaming != NULL) {
+	}
+	if (pass->renaming != NULL) {
 		*text = bt_neutral_names_rename(pass->renaming, *text, is_term, pass->arena);
 	}
 }
@@ -198,7 +199,7 @@ static struct bt_str find_texts(
 	const struct pass *pass = context;
 	struct bt_strbuf out = {0};
 	struct bt_str pattern = {0};
-	if (pass->collecting != NULL) {
+	if (pass->renaming == NULL) {
 		return pattern; /* not all are known yet */
 	}
 	for (uint32_t i = 0; i < pass->device_texts->items.count; i++) {
@@ -301,33 +302,33 @@ static bool is_workload(enum bt_kind kind)
 }
 
 /** A copy that may be changed, in the pass's arena. */
-static void *visit_object(const struct bt_manifests_object *object, struct pass *pass)
+static void *visit_object(const struct bt_object *object, struct bt_str name, struct pass *pass)
 {
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
 	const struct bt_message_visitor visitor = {pass, take_text, take_scalar, keeps};
 	void *copy = bt_arena_alloc(pass->arena, info->size);
-	bt_message_copy(info->message, copy, object->object->value, pass->arena);
+	bt_message_copy(info->message, copy, object->value, pass->arena);
 	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
 	if (meta->name.length == 0) {
-		meta->name = object->name;
+		meta->name = name;
 	}
 	bt_message_visit(info->message, &visitor, copy);
-	if (object->pods_exist && is_workload(object->kind)) {
-		struct bt_arena *arena = pass->arena;
-		const struct bt_str_map old = meta->annotations;
-		struct bt_str_pair *items =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)old.count + 1);
-		uint32_t count = 0;
-		for (uint32_t i = 0; i < old.count; i++) {
-			if (!bt_str_equal_c(old.items[i].key, BT_ANNOTATION_PODS_EXIST)) {
-				items[count++] = old.items[i];
-			}
-		}
-		items[count++] =
-			(struct bt_str_pair){BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
-		meta->annotations = (struct bt_str_map){items, count, true};
-	}
 	return copy;
+}
+
+static void note_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
+{
+	const struct bt_str_map old = meta->annotations;
+	struct bt_str_pair *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)old.count + 1);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < old.count; i++) {
+		if (!bt_str_equal_c(old.items[i].key, BT_ANNOTATION_PODS_EXIST)) {
+			items[count++] = old.items[i];
+		}
+	}
+	items[count++] = (struct bt_str_pair){BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
+	meta->annotations = (struct bt_str_map){items, count, true};
 }
 
 static void add_text(struct bt_text_set *texts, struct bt_str text, struct bt_arena *arena)
@@ -364,21 +365,25 @@ static void add_device_texts(
 	}
 }
 
-/** Copies: objects are released while they are written. */
+/** Copies, as objects are released while they are written; nothing of other kinds. */
+static void add_slice_texts(
+	struct bt_text_set *texts, const struct bt_object *object, struct bt_arena *arena)
+{
+	if (object->kind != BT_KIND_RESOURCE_SLICE) {
+		return;
+	}
+	const struct bt_resource_slice *slice = bt_object_value(object, BT_KIND_RESOURCE_SLICE);
+	add_text(texts, slice->spec.driver, arena);
+	for (uint32_t i = 0; i < slice->spec.devices.count; i++) {
+		add_device_texts(texts, &slice->spec.devices.items[i], arena);
+	}
+}
+
 static void collect_device_texts(
 	const struct bt_manifests *cluster, struct bt_text_set *texts, struct bt_arena *arena)
 {
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		if (object->kind != BT_KIND_RESOURCE_SLICE) {
-			continue;
-		}
-		const struct bt_resource_slice *slice =
-			bt_object_value(object->object, BT_KIND_RESOURCE_SLICE);
-		add_text(texts, slice->spec.driver, arena);
-		for (uint32_t n = 0; n < slice->spec.devices.count; n++) {
-			add_device_texts(texts, &slice->spec.devices.items[n], arena);
-		}
+		add_slice_texts(texts, cluster->objects.items[i].object, arena);
 	}
 }
 
@@ -388,7 +393,8 @@ void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neu
 	struct pass pass = {.collecting = names, .arena = &arena};
 	bt_arena_init(&arena, 0);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		(void)visit_object(&cluster->objects.items[i], &pass); /* for its texts alone */
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		(void)visit_object(object->object, object->name, &pass); /* for its texts alone */
 		bt_arena_reset(&arena);
 	}
 	struct bt_text_set device_texts = {0};
@@ -419,7 +425,10 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		struct bt_json_writer writer;
-		const void *value = visit_object(object, &pass);
+		void *value = visit_object(object->object, object->name, &pass);
+		if (object->pods_exist && is_workload(object->kind)) {
+			note_pods_exist(value, &arena);
+		}
 		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");
 		bt_json_writer_init(&writer, &text, 0);
 		bt_object_encode_json(object->kind, value, &writer);
@@ -448,4 +457,77 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 	bt_strbuf_finish(&text);
 	bt_arena_finish(&arena);
 	return result;
+}
+
+struct bt_snapshot_stream {
+	struct pass pass;
+	struct bt_neutral_names names;
+	struct bt_text_set device_texts;
+	struct bt_arena arena; /* of one object */
+	struct bt_arena text_arena;
+	bool strips_names;
+};
+
+struct bt_snapshot_stream *bt_snapshot_stream_create(bool strip_names)
+{
+	struct bt_snapshot_stream *stream = BT_NEW(struct bt_snapshot_stream);
+	bt_arena_init(&stream->arena, 0);
+	bt_arena_init(&stream->text_arena, 0);
+	bt_neutral_names_init(&stream->names);
+	stream->strips_names = strip_names;
+	stream->pass.arena = &stream->arena;
+	stream->pass.device_texts = &stream->device_texts;
+	stream->pass.collecting = strip_names ? &stream->names : NULL;
+	return stream;
+}
+
+void bt_snapshot_stream_learn(struct bt_snapshot_stream *stream, const struct bt_object *object)
+{
+	if (stream->strips_names) {
+		bt_arena_reset(&stream->arena);
+		(void)visit_object(object, object->meta->name, &stream->pass); /* for its texts */
+		add_slice_texts(&stream->device_texts, object, &stream->text_arena);
+	}
+}
+
+void bt_snapshot_stream_settle(struct bt_snapshot_stream *stream)
+{
+	if (!stream->strips_names) {
+		return;
+	}
+	for (uint32_t i = 0; i < stream->device_texts.items.count; i++) {
+		bt_neutral_names_collect(
+			&stream->names, stream->device_texts.items.items[i], false);
+	}
+	bt_neutral_names_settle(&stream->names);
+	stream->pass.renaming = &stream->names;
+	stream->pass.by_parts = 0; /* each counts when it is appended */
+}
+
+const struct bt_object_meta *bt_snapshot_stream_append(
+	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_arena_reset(&stream->arena);
+	struct bt_object_meta *meta = visit_object(object, object->meta->name, &stream->pass);
+	meta->resource_version = (struct bt_str){0};
+	bt_json_writer_init(&writer, out, 0);
+	bt_object_encode_json(object->kind, meta, &writer);
+	return meta;
+}
+
+uint32_t bt_snapshot_stream_by_parts(const struct bt_snapshot_stream *stream)
+{
+	return stream->pass.by_parts;
+}
+
+void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream)
+{
+	if (stream != NULL) {
+		bt_neutral_names_finish(&stream->names);
+		bt_text_set_finish(&stream->device_texts);
+		bt_arena_finish(&stream->arena);
+		bt_arena_finish(&stream->text_arena);
+		bt_free(stream);
+	}
 }

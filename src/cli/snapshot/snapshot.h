@@ -23,7 +23,8 @@
  * kubernetes.io/hostname) and short numbers stay; long numbers become others of the same order;
  * UUIDs and IPv4 addresses count as one word.
  *
- * First every text is collected, then all are settled, then they are renamed.
+ * First every text is collected, then all are settled, then they are renamed. A text that is
+ * collected after that gets neutral words behind all others: where it is in their order is lost.
  */
 
 struct bt_neutral_word {
@@ -36,8 +37,9 @@ struct bt_neutral_names {
 	BT_VEC(struct bt_neutral_word) words;
 	struct bt_map map; /* original -> words */
 	struct bt_arena arena;
-	struct bt_str prefix; /* of neutral words */
-	uint32_t width;       /* digits behind it */
+	uint32_t number_count; /* of words */
+	struct bt_str prefix;  /* of neutral words; "": not settled */
+	uint32_t width;        /* digits behind it */
 };
 
 void bt_neutral_names_init(struct bt_neutral_names *names);
@@ -46,7 +48,7 @@ void bt_neutral_names_finish(struct bt_neutral_names *names);
 bool bt_neutral_names_is_term(struct bt_str text);
 /** is_term: where the API has words of its own (cpu, ReplicaSet), which stay. */
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term);
-/** No text may be collected any more. */
+/** Once. */
 void bt_neutral_names_settle(struct bt_neutral_names *names);
 /** The neutral text for one that was collected, with the same is_term; lies in the arena. */
 struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
@@ -69,6 +71,25 @@ enum bt_snapshot_action {
 /** false: the field has no row, and is dropped. */
 bool bt_snapshot_find_action(
 	const char *message, const char *field, enum bt_snapshot_action *out_action);
+
+/**
+ * Objects one by one, as snapshots keep them, but without their resource version, which changes
+ * when nothing else does.
+ */
+struct bt_snapshot_stream;
+
+/** strip_names: first every object that is there is learned, for the order of their names. */
+BT_MUST_USE struct bt_snapshot_stream *bt_snapshot_stream_create(bool strip_names);
+void bt_snapshot_stream_learn(struct bt_snapshot_stream *stream, const struct bt_object *object);
+/** Once, behind the last one. */
+void bt_snapshot_stream_settle(struct bt_snapshot_stream *stream);
+/** Append the JSON. Returns the metadata it shows, borrowed until the next call. */
+const struct bt_object_meta *bt_snapshot_stream_append(
+	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_strbuf *out);
+/** Expressions among those appended so far that neutral names may change the answer of. */
+uint32_t bt_snapshot_stream_by_parts(const struct bt_snapshot_stream *stream);
+/** NULL accepted. */
+void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream);
 
 /** Put the words of all objects in order. Names are initialised. */
 void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neutral_names *names);

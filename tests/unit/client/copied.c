@@ -57,7 +57,7 @@ static void synced(void *context)
 
 struct bt_reflector_sink copied_sink(struct copied *copied)
 {
-	return (struct bt_reflector_sink){copied, changed, synced};
+	return (struct bt_reflector_sink){.context = copied, .changed = changed, .synced = synced};
 }
 
 void copied_check(const struct copied *copied)

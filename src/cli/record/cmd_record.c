@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/quantity.h"
+#include "base/duration.h"
+#include "base/nanoseconds.h"
+#include "cli/command.h"
+#include "cli/live.h"
+#include "cli/record/recorder.h"
+#include "net/certificate.h"
+#include "net/clock.h"
+#include "net/loop.h"
+
+/** With the window, what kill -9 can lose stays below a second. */
+#define WORK_INTERVAL_NS INT64_C(400000000)
+/** Shorter silences of a watch are not worth a line: changes come that late on any network. */
+#define GAP_MIN_NS BT_NS_PER_SECOND
+#define RECORDING_NAME_BYTES 4
+
+struct options {
+	const char *kubeconfig;
+	const char *context;
+	const char *output_path;
+	const char *duration_text;
+	const char *rotate_age_text;
+	const char *rotate_size_text;
+	bool strip_names;
+	bool no_gzip;
+	int64_t duration_ns; /* 0: until a signal */
+	int64_t rotate_age_ns;
+	uint64_t rotate_bytes;
+};
+
+struct run {
+	const struct options *options;
+	struct bt_live *live;
+	struct bt_live_watch *watch;
+	struct bt_recorder *recorder; /* NULL: everything is being read for the first time */
+	struct bt_progress progress;
+	struct bt_warnings warnings;
+	struct berth_error err;
+	int result;
+	int64_t due_ns; /* of the next write */
+	int64_t end_ns; /* INT64_MAX: until a signal */
+	bool stop;
+};
+
+static int64_t now_ns(const struct run *run)
+{
+	return bt_loop_now_ns(bt_live_loop(run->live));
+}
+
+/** --- what the watches say --- */
+
+static void take_change(void *context, struct bt_object *old_object, struct bt_object *new_object)
+{
+	struct run *run = context;
+	if (run->recorder != NULL) {
+		bt_recorder_take(run->recorder, now_ns(run), old_object, new_object);
+	}
+}
+
+static void take_gap(void *context, enum bt_kind kind, int64_t length_ns, bool is_list)
+{
+	struct run *run = context;
+	if (run->recorder != NULL && (is_list || length_ns >= GAP_MIN_NS)) {
+		bt_recorder_take_gap(run->recorder, now_ns(run), kind, length_ns);
+	}
+}
+
+static void warn(void *context, const char *line)
+{
+	struct run *run = context;
+	bt_progress_end(&run->progress);
+	bt_warnings_take(&run->warnings, line);
+}
+
+static void visit_objects(
+	void *cluster, void (*visit)(void *context, const struct bt_object *object), void *context)
+{
+	bt_live_watch_for_each(cluster, visit, context);
+}
+
+/** --- the run --- */
+
+static void take_signal(void *context, int number BT_UNUSED)
+{
+	struct run *run = context;
+	run->stop = true;
+	bt_loop_stop(bt_live_loop(run->live));
+}
+
+static int64_t work(void *context, int64_t now)
+{
+	struct run *run = context;
+	struct bt_recorder_counts counts = bt_recorder_count(run->recorder);
+	if (run->result == 0 && now >= run->due_ns) {
+		run->result = bt_recorder_work(run->recorder, now, &run->err);
+		run->due_ns = now + WORK_INTERVAL_NS;
+	}
+	if (run->result < 0 || now >= run->end_ns) {
+		bt_loop_stop(bt_live_loop(run->live));
+		return INT64_MAX;
+	}
+	bt_progress_show(&run->progress,
+		counts.changes < UINT32_MAX ? (uint32_t)counts.changes : UINT32_MAX, 0);
+	return run->due_ns < run->end_ns ? run->due_ns : run->end_ns;
+}
+
+static void print_summary(const struct run *run, const struct bt_recorder_counts *counts)
+{
+	/* Standard output may be the recording. */
+	FILE *out = strcmp(run->options->output_path, "-") == 0 ? stderr : stdout;
+	(void)fprintf(out, "%s: %" PRIu32 " objects, %" PRIu64 " changes, %" PRIu32 " gaps",
+		run->options->output_path, counts->objects, counts->changes, counts->gaps);
+	if (counts->bytes != 0) {
+		uint64_t change_bytes = counts->bytes - counts->start_bytes;
+		(void)fprintf(out, "; %" PRIu64 " bytes", counts->bytes);
+		if (counts->changes != 0) {
+			(void)fprintf(
+				out, ", %" PRIu64 " a change", change_bytes / counts->changes);
+		}
+		if (counts->parts > 1) {
+			(void)fprintf(out, ", in %" PRIu32 " files", counts->parts);
+		}
+	}
+	(void)fputc('\n', out);
+}
+
+static int create_recorder(struct run *run, const char *name, struct berth_error *err)
+{
+	const struct options *options = run->options;
+	const struct bt_recorder_options recorder = {
+		.path = options->output_path,
+		.is_gzipped = !options->no_gzip,
+		.strip_names = options->strip_names,
+		.rotate_bytes = options->rotate_bytes,
+		.rotate_ns = options->rotate_age_ns,
+		.recording = name,
+		.wall_ns = bt_clock_wall_ns,
+		.for_each_object = visit_objects,
+		.cluster = run->watch,
+	};
+	int result = bt_recorder_create(&recorder, now_ns(run), &run->recorder, err);
+	if (result == 0 && bt_recorder_by_parts(run->recorder) != 0) {
+		warn(run,
+			"--strip-names: selector expressions of devices look at parts of texts "
+			"(matches, substring and the like); with neutral names the answer may be "
+			"another");
+	}
+	return result;
+}
+
+static int record(struct run *run, struct berth_error *err)
+{
+	struct bt_loop *loop = bt_live_loop(run->live);
+	static const int signals[] = {SIGINT, SIGTERM, 0};
+	const struct bt_live_watch_sink sink = {run, take_change, take_gap, warn};
+	struct bt_strbuf name = {0};
+	run->watch = bt_live_watch_create(run->live, &sink);
+	int result = bt_random_hex(RECORDING_NAME_BYTES, &name, err);
+	if (result == 0) {
+		result = bt_loop_on_signals(loop, signals, take_signal, run, err);
+	}
+	if (result == 0) {
+		result = bt_live_watch_sync(run->watch, &run->stop, err);
+	}
+	if (result == 0 && !run->stop) {
+		result = create_recorder(run, bt_strbuf_c(&name), err);
+	}
+	if (result == 0 && !run->stop) {
+		run->end_ns = run->options->duration_ns != 0
+			? now_ns(run) + run->options->duration_ns
+			: INT64_MAX;
+		bt_loop_add_worker(loop, work, run);
+		bt_progress_start(&run->progress, "changes recorded", true);
+		result = bt_loop_run(loop, err);
+		bt_progress_end(&run->progress);
+	}
+	if (result == 0 && run->result < 0) {
+		(void)bt_error_move(err, &run->err);
+		result = run->result;
+	}
+	if (result == 0 && run->recorder != NULL) {
+		result = bt_recorder_end(run->recorder, err);
+	}
+	if (run->recorder != NULL) {
+		struct bt_recorder_counts counts = bt_recorder_count(run->recorder);
+		print_summary(run, &counts);
+	}
+	bt_strbuf_finish(&name);
+	return result;
+}
+
+static int run_with_options(const struct bt_command *command, const struct options *options)
+{
+	struct run run = {
+		.options = options, .warnings = {.command = command}, .err = BERTH_ERROR_INIT};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	(void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is an error like others */
+	int result = bt_live_open(options->kubeconfig != NULL ? options->kubeconfig : "",
+		options->context, &run.live, &err);
+	if (result == 0) {
+		result = record(&run, &err);
+	}
+	bt_warnings_end(&run.warnings);
+	bt_recorder_destroy(run.recorder);
+	bt_live_watch_destroy(run.watch);
+	bt_live_close(run.live);
+	berth_error_finish(&run.err);
+	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+}
+
+/** --- the command line --- */
+
+static int read_duration(
+	const char *flag, const char *text, int64_t *out_ns, struct berth_error *err)
+{
+	int result = text != NULL ? bt_duration_parse(bt_str_from(text), out_ns, err) : 0;
+	if (result == 0 && text != NULL && *out_ns <= 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "must be longer than nothing");
+	}
+	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
+}
+
+static int read_size(struct options *options, struct berth_error *err)
+{
+	struct bt_arena arena;
+	struct bt_quantity quantity;
+	if (options->rotate_size_text == NULL) {
+		return 0;
+	}
+	bt_arena_init(&arena, 0);
+	int result =
+		bt_quantity_parse(bt_str_from(options->rotate_size_text), &arena, &quantity, err);
+	int64_t bytes = result == 0 ? bt_quantity_value(&quantity) : 0;
+	if (result == 0 && bytes <= 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "must be more than nothing");
+	}
+	options->rotate_bytes = (uint64_t)bytes;
+	bt_arena_finish(&arena);
+	return result < 0 ? bt_error_wrap(err, result, "--rotate-size") : 0;
+}
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unexpected argument %s: the output is named with -o",
+			arguments->list.items[0]);
+	}
+	if (options->output_path == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "name the recording: -o FILE.berthrec");
+	}
+	bool is_stdout = strcmp(options->output_path, "-") == 0;
+	if (is_stdout && !options->no_gzip && isatty(STDOUT_FILENO) == 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"a recording is gzipped, and standard output is a terminal: name a file, "
+			"or add --no-gzip");
+	}
+	if (is_stdout && (options->rotate_age_text != NULL || options->rotate_size_text != NULL)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--rotate-age, --rotate-size: standard output has no parts; name a file "
+			"with -o");
+	}
+	int result = read_duration("for", options->duration_text, &options->duration_ns, err);
+	if (result == 0) {
+		result = read_duration(
+			"rotate-age", options->rotate_age_text, &options->rotate_age_ns, err);
+	}
+	return result == 0 ? read_size(options, err) : result;
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {0};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"kubeconfig", 0, BT_FLAG_STRING, &options.kubeconfig, "FILE",
+			"record the cluster that this kubeconfig points to; nothing is written "
+			"there (default: $KUBECONFIG, ~/.kube/config)"},
+		{"context", 0, BT_FLAG_STRING, &options.context, "NAME",
+			"context of the kubeconfig (default: its current one)"},
+		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
+			"the recording; the file must not exist"},
+		{"for", 0, BT_FLAG_STRING, &options.duration_text, "DURATION",
+			"how long, as 30m or 24h (default: until SIGINT or SIGTERM)"},
+		{"rotate-age", 0, BT_FLAG_STRING, &options.rotate_age_text, "DURATION",
+			"begin another file after so long"},
+		{"rotate-size", 0, BT_FLAG_STRING, &options.rotate_size_text, "QUANTITY",
+			"begin another file when one has so many bytes, as 100M"},
+		{"strip-names", 0, BT_FLAG_BOOL, &options.strip_names, NULL,
+			"put neutral names in place of all names"},
+		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON lines"},
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		exit_status = check_usage(&options, &arguments, &err) < 0
+			? bt_command_fail(command, &err)
+			: run_with_options(command, &options);
+	}
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_record = {
+	.name = "record",
+	.group = BT_COMMAND_ASK,
+	.summary = "Record what happens in a cluster, for replay.",
+	.usage = "berth record -o FILE.berthrec [--kubeconfig FILE] [FLAGS]",
+	.help = "Writes what a scheduler reads of a cluster, as berth snapshot does, then every\n"
+		"change of it with its time, until it is stopped. The server is only asked for\n"
+		"lists and watches. Broken watches are resumed; where changes may be missing, the\n"
+		"recording says so.\n"
+		"\n"
+		"The file is good at any time: if berth is killed, at most the last second is "
+                "lost.\n",
+	.examples = "  # A day of the cluster that kubectl uses, in files of an hour\n"
+		    "  berth record --for 24h --rotate-age 1h -o monday.berthrec\n"
+		    "\n"
+		    "  # For somebody else: no names in it\n"
+		    "  berth record --kubeconfig ~/.kube/config --strip-names -o load.berthrec\n",
+	.exit_status = "  0  the recording is complete\n"
+		       "  2  the flags or the server are wrong, or the file cannot be written\n",
+	.run = run,
+};
