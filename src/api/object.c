@@ -529,9 +529,11 @@ static int decode_any(struct bt_json_reader *reader, const struct bt_object_sink
 		} else if (identity.is_list || identity.is_typed_list) {
 			code = decode_list(&identity, reader, sink, depth, err);
 		} else {
-			code = bt_json_skip(reader, NULL, err);
+			struct bt_str text;
+			code = bt_json_skip(reader, &text, err);
 			if (code == 0 && sink->skipped != NULL) {
-				sink->skipped(sink->context, identity.api_version, identity.kind);
+				sink->skipped(sink->context, identity.api_version, identity.kind,
+					text);
 			}
 		}
 	}

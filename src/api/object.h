@@ -118,8 +118,10 @@ struct bt_object_sink {
 	void *context;
 	/** object is consumed. A result other than 0 ends the reading with it; err is then set. */
 	int (*take)(void *context, struct bt_object *object, struct berth_error *err);
-	/** Something of a kind that is not in the table was left out; may be NULL. */
-	void (*skipped)(void *context, struct bt_str api_version, struct bt_str kind);
+	/** Something of a kind that is not in the table was left out; may be NULL. json: its text.
+	 */
+	void (*skipped)(void *context, struct bt_str api_version, struct bt_str kind,
+		struct bt_str json);
 };
 
 /** Lists within lists end here. */

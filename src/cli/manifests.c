@@ -2,7 +2,7 @@
 #include "cli/manifests.h"
 
 #include "api/pod.h"
-#include "cli/admission.h"
+#include "api/resources.h"
 #include "cli/suggest.h"
 #include "cluster/printable.h"
 #include "cli/workload.h"
@@ -32,6 +32,7 @@ void bt_manifests_finish(struct bt_manifests *cluster)
 	}
 	bt_vec_finish(&cluster->objects);
 	bt_vec_finish(&cluster->owners);
+	bt_vec_finish(&cluster->policies);
 	bt_map_finish(&cluster->names);
 	bt_map_finish(&cluster->owner_map);
 	bt_arena_finish(&cluster->arena);
@@ -84,6 +85,108 @@ void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, .
 	va_end(arguments);
 	cluster->warn(cluster->warn_context, bt_strbuf_c(&line));
 	bt_strbuf_finish(&line);
+}
+
+/** --- what no scheduler can decide about --- */
+
+/** The list stands at "PLACE[INDEX]NAME". */
+struct amounts {
+	const struct bt_resource_list *list;
+	const char *spec_place; /* "spec" */
+	const char *containers; /* ".initContainers"; NULL: not of a container */
+	uint32_t index;
+	const char *name; /* ".resources.limits" */
+};
+
+static int check_amounts(const struct amounts *amounts, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < amounts->list->count; i++) {
+		const struct bt_resource_entry *entry = &amounts->list->items[i];
+		const char *problems[BT_AMOUNT_PROBLEMS_MAX];
+		if (bt_resource_amount_problems(entry->name, &entry->quantity, problems) == 0) {
+			continue;
+		}
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_c(&text, amounts->spec_place);
+		if (amounts->containers != NULL) {
+			bt_strbuf_printf(&text, "%s[%u]", amounts->containers, amounts->index);
+		}
+		bt_strbuf_printf(&text, "%s[", amounts->name);
+		bt_printable_append(&text, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_strbuf_append_c(&text, "]: Invalid value: \"");
+		bt_quantity_format(&entry->quantity, &text);
+		bt_strbuf_printf(&text, "\": %s", problems[0]);
+		int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+		return result;
+	}
+	return 0;
+}
+
+static int check_resources(struct amounts amounts, const struct bt_resource_requirements *resources,
+	struct berth_error *err)
+{
+	amounts.list = &resources->limits;
+	amounts.name = ".resources.limits";
+	int result = check_amounts(&amounts, err);
+	if (result == 0) {
+		amounts.list = &resources->requests;
+		amounts.name = ".resources.requests";
+		result = check_amounts(&amounts, err);
+	}
+	return result;
+}
+
+static int check_containers(const bt_container_list *list, const char *spec_place,
+	const char *containers, struct berth_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < list->count && result == 0; i++) {
+		struct amounts amounts = {
+			.spec_place = spec_place, .containers = containers, .index = i};
+		result = check_resources(amounts, &list->items[i].resources, err);
+	}
+	return result;
+}
+
+static int check_pod_spec(
+	const struct bt_pod_spec *spec, const char *spec_place, struct berth_error *err)
+{
+	struct amounts whole = {.spec_place = spec_place};
+	int result = check_containers(&spec->containers, spec_place, ".containers", err);
+	if (result == 0) {
+		result = check_containers(
+			&spec->init_containers, spec_place, ".initContainers", err);
+	}
+	if (result == 0 && spec->resources != NULL) {
+		result = check_resources(whole, spec->resources, err);
+	}
+	if (result == 0) {
+		whole.list = &spec->overhead;
+		whole.name = ".overhead";
+		result = check_amounts(&whole, err);
+	}
+	return result;
+}
+
+int bt_manifests_check(const struct bt_object *object, struct berth_error *err)
+{
+	const struct bt_pod_template *template_ = bt_workload_template(object);
+	const char *place = object->kind == BT_KIND_CRON_JOB ? "spec.jobTemplate.spec.template.spec"
+							     : "spec.template.spec";
+	if (object->kind == BT_KIND_POD) {
+		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+		return check_pod_spec(&pod->spec, "spec", err);
+	}
+	if (template_ == NULL) {
+		return object->kind != BT_KIND_REPLICATION_CONTROLLER
+			? 0
+			: bt_error_set(err, BERTH_ERR_INVALID, "spec.template: Required value");
+	}
+	if (template_->spec.containers.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s.containers: Required value", place);
+	}
+	return check_pod_spec(&template_->spec, place, err);
 }
 
 /** --- taking objects in --- */
@@ -222,7 +325,7 @@ int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	}
 	int result = check_limits(cluster, object->meta, err);
 	if (result == 0 && origin.document != 0) {
-		result = bt_admission_validate(object, err);
+		result = bt_manifests_check(object, err);
 	}
 	if (result < 0) {
 		struct bt_strbuf what = {0};
@@ -248,12 +351,30 @@ static int take(
 	return bt_manifests_take(context, origin, object, err);
 }
 
-/** Kinds that are none of ours go without a word; a typing mistake is told. */
-static void take_skipped(
-	void *context, struct bt_origin origin, struct bt_str api_version, struct bt_str kind)
+bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
+	struct bt_str api_version, struct bt_str kind, struct bt_str json)
 {
-	const struct bt_manifests *cluster = context;
+	bool is_policy = bt_str_equal_c(api_version, "v1")
+		? bt_str_equal_c(kind, "LimitRange") || bt_str_equal_c(kind, "ResourceQuota")
+		: bt_str_equal_c(api_version, "node.k8s.io/v1") &&
+			bt_str_equal_c(kind, "RuntimeClass");
+	if (is_policy) {
+		struct bt_manifests_policy policy = {origin, bt_arena_str(&cluster->arena, json)};
+		cluster->object_bytes += json.length;
+		bt_vec_push(&cluster->policies, policy);
+	}
+	return is_policy;
+}
+
+/** Unknown kinds are ignored silently, but for typing mistakes. */
+static void take_skipped(void *context, struct bt_origin origin, struct bt_str api_version,
+	struct bt_str kind, struct bt_str json)
+{
+	struct bt_manifests *cluster = context;
 	struct bt_strbuf hint = {0};
+	if (bt_manifests_take_policy(cluster, origin, api_version, kind, json)) {
+		return;
+	}
 	if (kind.length == 0) {
 		struct bt_strbuf line = {0};
 		bt_input_describe(&cluster->input, origin, &line);
@@ -338,6 +459,11 @@ void bt_manifests_copy(
 	out_copy->object_bytes = source->object_bytes;
 	out_copy->warn = source->warn;
 	out_copy->warn_context = source->warn_context;
+	for (uint32_t i = 0; i < source->policies.count; i++) {
+		struct bt_manifests_policy policy = source->policies.items[i];
+		policy.json = bt_arena_str(&out_copy->arena, policy.json);
+		bt_vec_push(&out_copy->policies, policy);
+	}
 	for (uint32_t i = 0; i < source->objects.count; i++) {
 		struct bt_manifests_object entry = source->objects.items[i];
 		if (left_out != NULL && left_out[i]) {

@@ -39,10 +39,17 @@ struct bt_manifests_owner {
 	uint32_t last;
 };
 
+/** A LimitRange, ResourceQuota or RuntimeClass, which only admission reads. */
+struct bt_manifests_policy {
+	struct bt_origin origin;
+	struct bt_str json;
+};
+
 struct bt_manifests {
 	struct bt_input input;
 	BT_VEC(struct bt_manifests_object) objects; /* in input order */
 	BT_VEC(struct bt_manifests_owner) owners;
+	BT_VEC(struct bt_manifests_policy) policies;
 	struct bt_map names;     /* kind, namespace, name -> object */
 	struct bt_map owner_map; /* namespace, kind, name -> owner */
 	struct bt_arena arena;   /* names and uids that were made up */
@@ -79,6 +86,16 @@ uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name)
  */
 BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err);
+/**
+ * Refuse what the API server refuses of a pod or of a workload's pod template and the scheduler
+ * cannot decide about: amounts of containers, of the pod and of its overhead that are negative or
+ * no whole number, and a template without containers. Other objects pass. BERTH_ERR_INVALID with
+ * the API server's words: "spec.template.spec.containers: Required value".
+ */
+BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_error *err);
+/** Keep an object that bt_input_sink.skipped was called with, if it is one of the policies. */
+bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
+	struct bt_str api_version, struct bt_str kind, struct bt_str json);
 /** Warn about the misspelt fields of a manifest (cli/manifests.h); for bt_input_sink.taken. */
 void bt_manifests_check_fields(
 	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json);

@@ -5,7 +5,6 @@
 
 #include "api/defaulting.h"
 #include "api/identity.h"
-#include "cli/admission.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/pod_claims.h"
@@ -53,7 +52,8 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation)
 
 struct loading {
 	struct bt_simulation *simulation;
-	struct bt_admission admission;
+	/** Of the input's pods as they are admitted, by object index; NULL: no pod, or refused. */
+	const struct bt_pod_spec **specs;
 	struct bt_arena scratch; /* of one object */
 	uint32_t next_expanded;
 	size_t claim_bytes; /* made from templates */
@@ -78,6 +78,17 @@ static void load_nodes(struct loading *loading)
 		bt_arena_reset(&loading->scratch);
 		simulation->node_count++;
 	}
+}
+
+/** With the name, namespace and uid that it has in the cluster. */
+static struct bt_pod input_pod(const struct bt_manifests *cluster, uint32_t index)
+{
+	const struct bt_manifests_object *object = &cluster->objects.items[index];
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
+	pod.metadata.name = object->name;
+	pod.metadata.namespace_ = object->namespace_;
+	pod.metadata.uid = object->uid;
+	return pod;
 }
 
 static int same_uid(const struct bt_pod *pod, struct berth_error *err)
@@ -155,13 +166,7 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 		return 0;
 	}
 	if (bt_pod_is_assigned(pod)) {
-		struct bt_pod copy = *pod;
-		int result = bt_admission_admit(&loading->admission, &copy, &loading->scratch, err);
-		if (result == 0) {
-			result = load_running(loading, &copy, err);
-		}
-		bt_arena_reset(&loading->scratch);
-		return result;
+		return load_running(loading, pod, err);
 	}
 	if (simulation->arena.total_bytes > BT_SIMULATION_POD_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
@@ -170,27 +175,73 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 	}
 	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
 	*copy = *pod;
-	int result = bt_admission_admit(&loading->admission, copy, &simulation->arena, err);
 	if (extra_of != BT_MANIFESTS_NONE) {
 		struct bt_simulated_extra extra = {.pod = copy, .owner = extra_of};
 		bt_vec_push(&simulation->extras, extra);
-	} else {
-		struct bt_simulated_pod entry = {
-			.pod = copy, .sequence = simulation->pods.count, .fate = BT_FATE_UNDECIDED};
-		bt_vec_push(&simulation->pods, entry);
-		result = result == 0 ? make_claims(loading, copy, err) : result;
+		return 0;
 	}
-	return result;
+	struct bt_simulated_pod entry = {
+		.pod = copy, .sequence = simulation->pods.count, .fate = BT_FATE_UNDECIDED};
+	bt_vec_push(&simulation->pods, entry);
+	return make_claims(loading, copy, err);
+}
+
+/** It went through an API server. */
+static bool is_complete(const struct bt_manifests_object *object, const struct bt_pod *pod)
+{
+	return object->origin.document == 0 || (object->uid_is_given && pod->spec.priority.present);
+}
+
+/** exists: pods of a cluster, which count against quotas before new ones do. */
+static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)
+{
+	struct bt_manifests *cluster = loading->simulation->cluster;
+	struct bt_expansion *expansion = &loading->simulation->expansion;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_POD) {
+			continue;
+		}
+		struct bt_pod pod = input_pod(cluster, i);
+		bool is_there = object->uid_is_given || bt_pod_is_assigned(&pod);
+		if (is_there != exists) {
+			continue;
+		}
+		if (is_complete(object, &pod) &&
+			!bt_pod_admission_has_quotas(expansion->admission)) {
+			const struct bt_pod *own = bt_object_value(object->object, BT_KIND_POD);
+			loading->specs[i] = &own->spec;
+			continue;
+		}
+		struct berth_error refusal = BERTH_ERROR_INIT;
+		int result = bt_pod_admission_admit(expansion->admission, &pod,
+			object->uid_is_given, &loading->specs[i], &refusal);
+		if (result == BERTH_ERR_STATE) {
+			bt_expansion_refuse(expansion, i, berth_error_message(&refusal));
+			berth_error_finish(&refusal);
+		} else if (result < 0) {
+			result = bt_error_move(err, &refusal);
+			return bt_manifests_wrap(cluster, i, result, err);
+		}
+		if (bt_pod_admission_bytes(expansion->admission) > BT_SIMULATION_POD_BYTES_MAX) {
+			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"the pods take more than %zu bytes of memory",
+				BT_SIMULATION_POD_BYTES_MAX);
+		}
+	}
+	return 0;
 }
 
 static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
 {
 	struct bt_manifests *cluster = loading->simulation->cluster;
-	const struct bt_manifests_object *object = &cluster->objects.items[index];
-	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
-	pod.metadata.name = object->name;
-	pod.metadata.namespace_ = object->namespace_;
-	pod.metadata.uid = object->uid;
+	struct bt_pod pod = input_pod(cluster, index);
+	struct bt_str node_name = pod.spec.node_name;
+	if (loading->specs[index] == NULL) {
+		return 0;
+	}
+	pod.spec = *loading->specs[index];
+	pod.spec.node_name = node_name;
 	const uint32_t *extras = loading->simulation->extras_wanted;
 	bool is_extra = extras != NULL && extras[index] != 0;
 	int result = load_pod(loading, &pod, is_extra ? index : BT_MANIFESTS_NONE, err);
@@ -298,14 +349,24 @@ uint32_t bt_simulation_position(const struct bt_simulation *simulation, const st
 
 int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
 {
-	const struct bt_gates *gates = bt_config_gates(simulation->engine->config);
-	struct loading loading = {.simulation = simulation};
+	struct loading loading = {
+		.simulation = simulation,
+		.specs = BT_NEW_ARRAY(
+			const struct bt_pod_spec *, simulation->cluster->objects.count),
+	};
 	bt_arena_init(&loading.scratch, 0);
 	bt_manifests_index_owners(simulation->cluster);
-	bt_admission_init(&loading.admission, simulation->cluster,
-		bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES));
 	simulation->expansion.extras = simulation->extras_wanted;
-	int result = bt_expansion_run(&simulation->expansion, err);
+	int result = bt_expansion_open(&simulation->expansion, err);
+	if (result == 0) {
+		result = admit_pods(&loading, true, err);
+	}
+	if (result == 0) {
+		result = admit_pods(&loading, false, err);
+	}
+	if (result == 0) {
+		result = bt_expansion_run(&simulation->expansion, err);
+	}
 	if (result == 0) {
 		load_nodes(&loading);
 		bt_surroundings_load(
@@ -317,6 +378,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	}
 	bt_arena_finish(&loading.scratch);
 	bt_text_set_finish(&loading.missing_templates);
+	bt_free(loading.specs);
 	if (result == 0 && simulation->pods.count > 1) {
 		/* Moves entries, so it must come before anybody keeps a pointer to one. */
 		qsort(simulation->pods.items, simulation->pods.count,

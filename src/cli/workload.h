@@ -17,6 +17,7 @@
 #include "api/types.h"
 #include "base/str.h"
 #include "cli/manifests.h"
+#include "cluster/pod_admission.h"
 
 /** Pods of all workloads together, and the memory they take. */
 #define BT_WORKLOAD_PODS_MAX 1000000
@@ -30,8 +31,19 @@ struct bt_workload_pod {
 	bool is_extra;      /* beyond what the workload asks for */
 };
 
+/** An object whose pods, or some of them, a quota refuses. */
+struct bt_refusal {
+	uint32_t index; /* in the cluster: the workload, or the pod itself */
+	struct bt_str message;
+};
+
+struct bt_expansion_work;
+
 struct bt_expansion {
 	struct bt_manifests *cluster;
+	struct bt_expansion_work *work;      /* NULL before bt_expansion_open */
+	struct bt_pod_admission *admission;  /* the same */
+	BT_VEC(struct bt_refusal) refusals;  /* one for an object */
 	BT_VEC(struct bt_workload_pod) pods; /* in input order of the workloads */
 	BT_VEC(struct bt_object *) made;     /* ReplicaSets and claims that controllers made */
 	struct bt_arena arena;
@@ -44,6 +56,10 @@ struct bt_expansion {
 
 void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster);
 void bt_expansion_finish(struct bt_expansion *expansion);
+/** Make the API server that admits the pods, with the classes and policies of the input. */
+BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err);
+/** A quota refuses the object, or pods of it: note the first message of each, and warn. */
+void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message);
 /** Owners are indexed (bt_manifests_index_owners). Errors name file, document and workload. */
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
 

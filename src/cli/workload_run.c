@@ -13,6 +13,7 @@
 #define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
 /** Codes of a pod that is taken, or not, as an API server's. */
 #define CODE_CREATED 201
+#define CODE_REFUSED 403
 #define CODE_TOO_LARGE 507
 /** Of selectors that the input lacks. */
 #define OWNER_LABEL "berth.dev/owner"
@@ -29,8 +30,13 @@ void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *clus
 	bt_arena_init(&expansion->arena, 0);
 }
 
+static void destroy_work(struct bt_expansion_work *work);
+
 void bt_expansion_finish(struct bt_expansion *expansion)
 {
+	destroy_work(expansion->work);
+	bt_pod_admission_destroy(expansion->admission);
+	bt_vec_finish(&expansion->refusals);
 	for (uint32_t i = 0; i < expansion->made.count; i++) {
 		bt_object_release(expansion->made.items[i]);
 	}
@@ -131,7 +137,7 @@ struct owner {
 	uint32_t index;    /* in the input */
 };
 
-struct work {
+struct bt_expansion_work {
 	struct bt_expansion *expansion;
 	struct bt_cluster *cluster;
 	struct bt_arena scratch; /* of one object */
@@ -140,9 +146,13 @@ struct work {
 	uint64_t daemon_checks;
 	bool has_nodes;
 	bool is_too_large;
+	bool is_refused; /* error says why */
+	struct berth_error error;
 
 	/* The last pod that was taken. */
-	struct bt_pod last;
+	struct bt_pod last;      /* its spec as the template has it, */
+	struct bt_pod_spec spec; /* and as it was admitted */
+	bool is_admitted;        /* spec is set */
 	uint32_t last_owner;
 	struct bt_json_value *rest; /* of its spec, in rest_arena; NULL: none was taken */
 	struct bt_arena rest_arena;
@@ -150,7 +160,7 @@ struct work {
 	uint32_t next_suffix;
 };
 
-static uint32_t find_owner(const struct work *work, struct bt_str uid)
+static uint32_t find_owner(const struct bt_expansion_work *work, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
 	BT_MAP_EACH (&work->by_uid, hash, value) {
@@ -161,14 +171,15 @@ static uint32_t find_owner(const struct work *work, struct bt_str uid)
 	return BT_MANIFESTS_NONE;
 }
 
-static void add_owner(struct work *work, struct bt_str uid, uint32_t index)
+static void add_owner(struct bt_expansion_work *work, struct bt_str uid, uint32_t index)
 {
 	struct owner owner = {bt_arena_str(&work->expansion->arena, uid), index};
 	bt_vec_push(&work->owners, owner);
 	bt_map_insert(&work->by_uid, bt_str_hash(uid), work->owners.count - 1);
 }
 
-static const struct bt_api_resource *resource_of(const struct work *work, enum bt_kind kind)
+static const struct bt_api_resource *resource_of(
+	const struct bt_expansion_work *work, enum bt_kind kind)
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	return bt_resources_builtin(
@@ -177,7 +188,8 @@ static const struct bt_api_resource *resource_of(const struct work *work, enum b
 
 /** --- pods that controllers create --- */
 
-static bool decode_pod(struct work *work, const struct bt_json_value *tree, struct bt_pod *out_pod)
+static bool decode_pod(
+	struct bt_expansion_work *work, const struct bt_json_value *tree, struct bt_pod *out_pod)
 {
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
@@ -192,8 +204,8 @@ static bool decode_pod(struct work *work, const struct bt_json_value *tree, stru
 }
 
 /** The workload whose pod has this owner; a ReplicaSet may be a Deployment's. */
-static uint32_t find_workload(
-	struct work *work, const struct bt_json_value *reference, struct bt_str namespace_)
+static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_json_value *reference,
+	struct bt_str namespace_)
 {
 	struct bt_str uid = bt_json_text_at(reference, "uid");
 	uint32_t index = find_owner(work, uid);
@@ -217,7 +229,7 @@ static uint32_t find_workload(
  * Into work->last. Of the pods of a DaemonSet or a StatefulSet only affinity and volumes differ:
  * the rest of the spec is decoded once.
  */
-static bool read_pod(struct work *work, const struct bt_json_value *tree)
+static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
 {
 	struct bt_arena *arena = &work->scratch;
 	const struct bt_json_value *spec = bt_json_object_at(tree, "spec");
@@ -237,6 +249,7 @@ static bool read_pod(struct work *work, const struct bt_json_value *tree)
 			arena, is_own ? own_spec : rest_spec, member->name, member->value);
 	}
 	bool is_known = work->rest != NULL && bt_json_equal(rest, work->rest);
+	const struct bt_json_value *affinity = bt_json_find_path(tree, "spec.affinity");
 	bool decoded =
 		decode_pod(work, own, &pod) && (is_known || decode_pod(work, rest, &rest_pod));
 	if (decoded && !is_known) {
@@ -245,6 +258,13 @@ static bool read_pod(struct work *work, const struct bt_json_value *tree)
 		work->last.spec = rest_pod.spec;
 	}
 	if (decoded) {
+		struct bt_str namespace_ = pod.metadata.namespace_;
+		/* Admission reads the labels that rules about other pods name. */
+		work->is_admitted = work->is_admitted && is_known &&
+			bt_str_equal(namespace_, work->last.metadata.namespace_) &&
+			bt_json_find(affinity, "podAffinity") == NULL &&
+			bt_json_find(affinity, "podAntiAffinity") == NULL &&
+			work->last.spec.topology_spread_constraints.count == 0;
 		work->last_owner = find_workload(work,
 			bt_json_array_at(tree, "metadata.ownerReferences")->elements[0],
 			pod.metadata.namespace_);
@@ -258,13 +278,15 @@ static bool read_pod(struct work *work, const struct bt_json_value *tree)
 		};
 		work->last.spec.affinity = pod.spec.affinity;
 		work->last.spec.volumes = pod.spec.volumes;
+		work->spec.affinity = pod.spec.affinity;
+		work->spec.volumes = pod.spec.volumes;
 	}
 	bt_arena_reset(arena);
 	return decoded;
 }
 
 /** "PREFIXxxxxx" that no pod has. */
-static struct bt_str next_name(struct work *work)
+static struct bt_str next_name(struct bt_expansion_work *work)
 {
 	const struct bt_object_meta *meta = &work->last.metadata;
 	if (!bt_str_equal(work->prefix, meta->generate_name)) {
@@ -282,11 +304,56 @@ static struct bt_str next_name(struct work *work)
 	}
 }
 
+void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message)
+{
+	for (uint32_t i = expansion->refusals.count; i > 0; i--) {
+		if (expansion->refusals.items[i - 1].index == index) {
+			return;
+		}
+	}
+	struct bt_refusal refusal = {index, bt_arena_str(&expansion->arena, bt_str_from(message))};
+	struct bt_strbuf line = {0};
+	bt_vec_push(&expansion->refusals, refusal);
+	bt_manifests_describe(expansion->cluster, index, &line);
+	bt_manifests_warn(expansion->cluster, "%s: %s", bt_strbuf_c(&line), message);
+	bt_strbuf_finish(&line);
+}
+
+/** Give the pod, like work->last, the spec that the API server admits. false: it refuses the pod.
+ */
+static bool admit(struct bt_expansion_work *work, struct bt_pod *pod)
+{
+	struct bt_pod_admission *admission = work->expansion->admission;
+	if (work->is_admitted && !bt_pod_admission_has_quotas(admission)) {
+		pod->spec = work->spec;
+		return true;
+	}
+	struct berth_error err = BERTH_ERROR_INIT;
+	const struct bt_pod_spec *spec;
+	int result = bt_pod_admission_admit(admission, pod, false, &spec, &err);
+	if (result == BERTH_ERR_STATE) {
+		bt_expansion_refuse(work->expansion, work->last_owner, berth_error_message(&err));
+		berth_error_finish(&err);
+		return false;
+	}
+	work->is_admitted = result == 0;
+	if (result == 0) {
+		work->spec = pod->spec = *spec;
+	} else if (!work->is_refused) {
+		work->is_refused = true;
+		result = bt_error_wrap(&err, result, "spec.template");
+		(void)bt_manifests_wrap(work->expansion->cluster, work->last_owner, result, &err);
+		(void)bt_error_move(&work->error, &err);
+	}
+	berth_error_finish(&err);
+	return result == 0;
+}
+
 static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool repeated,
 	struct bt_str *out_name, struct bt_str *out_uid)
 {
-	struct work *work = context;
-	struct bt_expansion *expansion = work->expansion;
+	struct bt_expansion *expansion = context;
+	struct bt_expansion_work *work = expansion->work;
 	const struct bt_object_meta *meta = &work->last.metadata;
 	const struct bt_api_resource *claims = resource_of(work, BT_KIND_PERSISTENT_VOLUME_CLAIM);
 	if (!repeated && !read_pod(work, tree)) {
@@ -309,6 +376,9 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 	*pod = work->last;
 	pod->metadata.name = *out_name;
 	pod->metadata.uid = *out_uid;
+	if (!admit(work, pod)) {
+		return CODE_REFUSED;
+	}
 	struct bt_workload_pod entry = {.pod = pod, .owner = work->last_owner};
 	bt_vec_push(&expansion->pods, entry);
 	bt_map_insert(&expansion->names, pod_name_hash(pod->metadata.namespace_, *out_name),
@@ -319,7 +389,7 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 /** --- what the controllers find --- */
 
 /** The object as a tree in work->scratch, without owners and (but of Jobs) without status. */
-static struct bt_json_value *tree_of(struct work *work, uint32_t index)
+static struct bt_json_value *tree_of(struct bt_expansion_work *work, uint32_t index)
 {
 	const struct bt_manifests_object *object = &work->expansion->cluster->objects.items[index];
 	size_t size = bt_kind_info(object->kind)->size;
@@ -347,14 +417,14 @@ static struct bt_json_value *tree_of(struct work *work, uint32_t index)
 	return tree;
 }
 
-static struct bt_json_value *spec_of(struct work *work, struct bt_json_value *tree)
+static struct bt_json_value *spec_of(struct bt_expansion_work *work, struct bt_json_value *tree)
 {
 	return bt_json_ensure_object(&work->scratch, tree, "spec");
 }
 
 /** index: the workload that the pods are counted for; BT_MANIFESTS_NONE: there are none. */
-static int restore(struct work *work, uint32_t index, enum bt_kind kind, struct bt_json_value *tree,
-	struct berth_error *err)
+static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind kind,
+	struct bt_json_value *tree, struct berth_error *err)
 {
 	struct bt_json_value *metadata = bt_json_ensure_object(&work->scratch, tree, "metadata");
 	struct bt_api_answer answer;
@@ -373,14 +443,15 @@ static int restore(struct work *work, uint32_t index, enum bt_kind kind, struct 
 	return result;
 }
 
-static void set_replicas(struct work *work, struct bt_json_value *tree, int64_t replicas)
+static void set_replicas(
+	struct bt_expansion_work *work, struct bt_json_value *tree, int64_t replicas)
 {
 	bt_json_set_int64(&work->scratch, spec_of(work, tree), "replicas",
 		replicas < INT32_MAX ? replicas : INT32_MAX);
 }
 
 /** Pods of the input are looked up by their owners: no selector decides, and any may be wrong. */
-static void replace_selector(struct work *work, struct bt_json_value *tree)
+static void replace_selector(struct bt_expansion_work *work, struct bt_json_value *tree)
 {
 	struct bt_json_value *selector = bt_json_new(&work->scratch, BT_JSON_OBJECT);
 	bt_json_set_c(&work->scratch,
@@ -390,7 +461,7 @@ static void replace_selector(struct work *work, struct bt_json_value *tree)
 }
 
 /** Whether it finds the pods of its own template. */
-static bool is_usable(struct work *work, const struct bt_label_selector *selector,
+static bool is_usable(struct bt_expansion_work *work, const struct bt_label_selector *selector,
 	const struct bt_str_map *labels)
 {
 	struct bt_selector parsed;
@@ -401,8 +472,8 @@ static bool is_usable(struct work *work, const struct bt_label_selector *selecto
 }
 
 /** The deployment controller would make ReplicaSets that it does not find again. */
-static void repair_selector(
-	struct work *work, struct bt_json_value *tree, const struct bt_deployment *deployment)
+static void repair_selector(struct bt_expansion_work *work, struct bt_json_value *tree,
+	const struct bt_deployment *deployment)
 {
 	struct bt_arena *arena = &work->scratch;
 	const struct bt_str_map *labels = &deployment->spec.template_.metadata.labels;
@@ -424,7 +495,7 @@ static void repair_selector(
 }
 
 /** Pods that a rolling update would replace stay. */
-static void stop_updates(struct work *work, struct bt_json_value *tree)
+static void stop_updates(struct bt_expansion_work *work, struct bt_json_value *tree)
 {
 	struct bt_json_value *strategy = bt_json_new(&work->scratch, BT_JSON_OBJECT);
 	bt_json_set_c(&work->scratch, strategy, "type", "OnDelete");
@@ -443,7 +514,7 @@ static int64_t count_missing(const struct bt_expansion *expansion, uint32_t owne
 
 /** The ReplicaSet of a Deployment whose pods, or whose set, are in the input. */
 static struct bt_json_value *set_of_deployment(
-	struct work *work, uint32_t index, const struct rollout *rollout)
+	struct bt_expansion_work *work, uint32_t index, const struct rollout *rollout)
 {
 	struct bt_arena *arena = &work->scratch;
 	struct bt_json_value *tree = tree_of(work, index);
@@ -472,7 +543,8 @@ static struct bt_json_value *set_of_deployment(
 	return tree;
 }
 
-static int restore_deployment(struct work *work, uint32_t index, struct berth_error *err)
+static int restore_deployment(
+	struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	struct bt_expansion *expansion = work->expansion;
 	const struct bt_deployment *deployment = bt_object_value(
@@ -499,8 +571,8 @@ static int restore_deployment(struct work *work, uint32_t index, struct berth_er
 }
 
 /** A ReplicaSet or a ReplicationController. */
-static int restore_replicas(
-	struct work *work, uint32_t index, struct bt_opt_i32 replicas, struct berth_error *err)
+static int restore_replicas(struct bt_expansion_work *work, uint32_t index,
+	struct bt_opt_i32 replicas, struct berth_error *err)
 {
 	bool is_made = has_deployment(work->expansion, index);
 	int64_t count = count_missing(work->expansion, index, replicas,
@@ -513,7 +585,8 @@ static int restore_replicas(
 	return restore(work, index, work->expansion->cluster->objects.items[index].kind, tree, err);
 }
 
-static int restore_stateful_set(struct work *work, uint32_t index, struct berth_error *err)
+static int restore_stateful_set(
+	struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	struct bt_expansion *expansion = work->expansion;
 	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
@@ -542,7 +615,8 @@ static int restore_stateful_set(struct work *work, uint32_t index, struct berth_
 	return restore(work, index, BT_KIND_STATEFUL_SET, tree, err);
 }
 
-static int restore_daemon_set(struct work *work, uint32_t index, struct berth_error *err)
+static int restore_daemon_set(
+	struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	const struct bt_manifests *input = work->expansion->cluster;
 	for (uint32_t i = 0; i < input->objects.count && !work->has_nodes; i++) {
@@ -579,7 +653,7 @@ static bool is_finished(const struct bt_job_status *status)
 	return false;
 }
 
-static int restore_job(struct work *work, uint32_t index, struct berth_error *err)
+static int restore_job(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	const struct bt_job *job =
 		bt_object_value(work->expansion->cluster->objects.items[index].object, BT_KIND_JOB);
@@ -604,7 +678,7 @@ static bool is_suspended(struct bt_opt_bool suspend)
 }
 
 /** One run, whatever the schedule says. */
-static int restore_cron_job(struct work *work, uint32_t index, struct berth_error *err)
+static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	struct bt_manifests *input = work->expansion->cluster;
 	const struct bt_manifests_object *object = &input->objects.items[index];
@@ -635,7 +709,7 @@ static int restore_cron_job(struct work *work, uint32_t index, struct berth_erro
 	return restore(work, index, BT_KIND_JOB, tree, err);
 }
 
-static int restore_workload(struct work *work, uint32_t index, struct berth_error *err)
+static int restore_workload(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	const struct bt_manifests_object *entry = &work->expansion->cluster->objects.items[index];
 	const void *value = entry->object->value;
@@ -669,7 +743,7 @@ static bool is_expanded(const struct bt_expansion *expansion, uint32_t index)
 }
 
 /** The controllers of DaemonSets and Jobs look at the pods that exist. */
-static void add_existing_pods(struct work *work, uint32_t owner_index)
+static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_index)
 {
 	const struct bt_manifests *input = work->expansion->cluster;
 	struct bt_arena *arena = &work->scratch;
@@ -698,7 +772,7 @@ static void add_existing_pods(struct work *work, uint32_t owner_index)
 
 /** --- what they made --- */
 
-static int collect_made(struct work *work, enum bt_kind kind, struct berth_error *err)
+static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struct berth_error *err)
 {
 	struct bt_expansion *expansion = work->expansion;
 	struct bt_store_walk walk;
@@ -758,7 +832,7 @@ static void sort_pods(struct bt_expansion *expansion)
 	bt_free(ends);
 }
 
-static int run(struct work *work, struct berth_error *err)
+static int run(struct bt_expansion_work *work, struct berth_error *err)
 {
 	struct bt_expansion *expansion = work->expansion;
 	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
@@ -779,6 +853,10 @@ static int run(struct work *work, struct berth_error *err)
 	if (result == 0) {
 		result = bt_cluster_run_until(work->cluster, START_NS, err);
 	}
+	if (work->is_refused) {
+		berth_error_finish(err);
+		return bt_error_move(err, &work->error);
+	}
 	if (result == 0 && work->is_too_large) {
 		result = bt_error_set(err, BERTH_ERR_TOO_LARGE,
 			"the workloads make more than %d pods or claims, or pods of more than %zu "
@@ -797,6 +875,45 @@ static int run(struct work *work, struct berth_error *err)
 
 int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 {
+	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
+		if (is_expanded(expansion, i)) {
+			int result = run(expansion->work, err);
+			if (result == 0) {
+				sort_pods(expansion);
+			}
+			return result;
+		}
+	}
+	return 0;
+}
+
+static int restore_policy(struct bt_expansion_work *work, const struct bt_manifests_policy *policy,
+	struct berth_error *err)
+{
+	struct bt_api *api = bt_cluster_api(work->cluster);
+	struct bt_json_value *tree;
+	struct bt_api_answer answer;
+	int result = bt_json_parse(&work->scratch, policy->json, false, &tree, err);
+	if (result == 0) {
+		const struct bt_api_resource *resource = bt_resources_find_kind(
+			bt_api_resources(api), bt_json_find_str(tree, "apiVersion"),
+			bt_json_find_str(tree, "kind"));
+		result =
+			bt_cluster_restore(api, resource, tree, &work->scratch, &answer, NULL, err);
+		bt_api_answer_finish(&answer);
+	}
+	bt_arena_reset(&work->scratch);
+	if (result < 0) {
+		struct bt_strbuf place = {0};
+		bt_input_describe(&work->expansion->cluster->input, policy->origin, &place);
+		result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
+		bt_strbuf_finish(&place);
+	}
+	return result;
+}
+
+int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
+{
 	static const char *const controllers[] = {
 		"replicaset-controller",
 		"replicationcontroller-controller",
@@ -805,7 +922,7 @@ int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 		"daemonset-controller",
 		"job-controller",
 	};
-	struct work work = {.expansion = expansion};
+	const struct bt_manifests *input = expansion->cluster;
 	const struct bt_cluster_options options = {
 		.start_ns = START_NS,
 		.skip_validation = true,
@@ -813,30 +930,41 @@ int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 			{
 				.names = controllers,
 				.name_count = BT_ARRAY_LENGTH(controllers),
-				.pods = {&work, take_pod},
+				.pods = {expansion, take_pod},
 			},
 	};
-	bool is_needed = false;
-	for (uint32_t i = 0; i < expansion->cluster->objects.count && !is_needed; i++) {
-		is_needed = is_expanded(expansion, i);
+	struct bt_expansion_work *work = BT_NEW(struct bt_expansion_work);
+	work->expansion = expansion;
+	work->error = (struct berth_error)BERTH_ERROR_INIT;
+	bt_arena_init(&work->scratch, 0);
+	bt_arena_init(&work->rest_arena, 0);
+	expansion->work = work;
+	int result = bt_cluster_create(&options, &work->cluster, err);
+	for (uint32_t i = 0; i < input->objects.count && result == 0; i++) {
+		if (input->objects.items[i].kind == BT_KIND_PRIORITY_CLASS) {
+			result = restore(work, BT_MANIFESTS_NONE, BT_KIND_PRIORITY_CLASS,
+				tree_of(work, i), err);
+		}
 	}
-	if (!is_needed) {
-		return 0;
+	for (uint32_t i = 0; i < input->policies.count && result == 0; i++) {
+		result = restore_policy(work, &input->policies.items[i], err);
 	}
-	int result = bt_cluster_create(&options, &work.cluster, err);
-	if (result < 0) {
-		return result;
-	}
-	bt_arena_init(&work.scratch, 0);
-	bt_arena_init(&work.rest_arena, 0);
-	result = run(&work, err);
 	if (result == 0) {
-		sort_pods(expansion);
+		expansion->admission = bt_pod_admission_create(
+			bt_cluster_api(work->cluster), input->warn, input->warn_context);
 	}
-	bt_cluster_destroy(work.cluster);
-	bt_map_finish(&work.by_uid);
-	bt_vec_finish(&work.owners);
-	bt_arena_finish(&work.rest_arena);
-	bt_arena_finish(&work.scratch);
 	return result;
+}
+
+static void destroy_work(struct bt_expansion_work *work)
+{
+	if (work != NULL) {
+		bt_cluster_destroy(work->cluster);
+		bt_map_finish(&work->by_uid);
+		bt_vec_finish(&work->owners);
+		bt_arena_finish(&work->rest_arena);
+		bt_arena_finish(&work->scratch);
+		berth_error_finish(&work->error);
+		bt_free(work);
+	}
 }

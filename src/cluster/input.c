@@ -50,12 +50,13 @@ static int take_object(void *context, struct bt_object *object, struct berth_err
 	return sink->take(sink->context, document->origin, object, err);
 }
 
-static void skip_object(void *context, struct bt_str api_version, struct bt_str kind)
+static void skip_object(
+	void *context, struct bt_str api_version, struct bt_str kind, struct bt_str json)
 {
 	struct document *document = context;
 	const struct bt_input_sink *sink = &document->input->sink;
 	if (sink->skipped != NULL) {
-		sink->skipped(sink->context, document->origin, api_version, kind);
+		sink->skipped(sink->context, document->origin, api_version, kind, json);
 	}
 }
 
@@ -119,7 +120,7 @@ static int read_value(
 	if (document->in_folder && sink->skipped != NULL && is_foreign(*reader)) {
 		if (!document->told) {
 			struct bt_origin file = {document->origin.source, 0};
-			sink->skipped(sink->context, file, BT_STR(""), BT_STR(""));
+			sink->skipped(sink->context, file, BT_STR(""), BT_STR(""), BT_STR(""));
 			document->told = true;
 		}
 		return bt_json_skip(reader, NULL, err);

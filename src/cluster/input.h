@@ -29,10 +29,11 @@ struct bt_input_sink {
 	/** object is consumed. On an error err says what is wrong; the place is put in front. */
 	int (*take)(void *context, struct bt_origin origin, struct bt_object *object,
 		struct berth_error *err);
-	/** Something of a kind that is not in the table was left out; may be NULL. kind "": a file
-	 * of a folder that is no manifest, as a kustomization or values of a chart. */
+	/** Something of a kind that is not in the table was left out; may be NULL. json: its text.
+	 * kind "": a file of a folder that is no manifest, as a kustomization or values of a chart.
+	 */
 	void (*skipped)(void *context, struct bt_origin origin, struct bt_str api_version,
-		struct bt_str kind);
+		struct bt_str kind, struct bt_str json);
 	/** The JSON text of each document of which all objects were taken, or one was refused with
 	 * BERTH_ERR_INVALID; may be NULL. */
 	void (*taken)(void *context, struct bt_origin origin, struct bt_str json);

@@ -71,8 +71,7 @@ static int refuse(const struct bt_json_value *object, int code, struct bt_str me
 	return result;
 }
 
-/** Returns whether it was made. */
-static bool ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
+bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
 {
 	const struct bt_api_resource *resource =
 		bt_resources_builtin(bt_api_resources(api), "", "namespaces");
@@ -107,7 +106,7 @@ int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resourc
 	if (resource->namespaced) {
 		struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
 		request.namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
-		is_made = ensure_namespace(api, request.namespace_, arena);
+		is_made = bt_cluster_ensure_namespace(api, request.namespace_, arena);
 	}
 	if (out_namespace_made != NULL) {
 		*out_namespace_made = is_made;
@@ -353,7 +352,8 @@ static void adopt_orphan(struct loading *loading, const struct dependent *depend
 }
 
 static void tell_skipped(void *context, struct bt_origin origin,
-	BT_UNUSED struct bt_str api_version, BT_UNUSED struct bt_str kind)
+	BT_UNUSED struct bt_str api_version, BT_UNUSED struct bt_str kind,
+	BT_UNUSED struct bt_str json)
 {
 	const struct loading *loading = context;
 	struct bt_strbuf line = {0};

@@ -18,6 +18,8 @@ struct bt_cluster_load_report {
 	struct bt_strbuf unknown_kinds;
 };
 
+/** Returns whether it was made: it was missing, and its name is one. */
+bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena);
 /**
  * Create one object as it is, or replace the one of its name; its namespace is made when it is
  * missing, which *out_namespace_made says (may be NULL). object: consumed, as a request's body.

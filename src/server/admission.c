@@ -277,7 +277,7 @@ void bt_admit_validate(const struct bt_write *write, const struct bt_json_value 
 	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
 		check_workload(&admission, object);
 	}
-	if (!bt_admission_is_refused(&admission)) {
+	if (!bt_admission_is_refused(&admission) && !bt_api_options(write->api)->skip_validation) {
 		bt_admission_check_quota(&admission, object);
 	}
 }

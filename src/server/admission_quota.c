@@ -572,3 +572,45 @@ struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_
 	}
 	return total;
 }
+
+static bool add_to_quota(void *context, const struct bt_json_value *quota)
+{
+	const struct usage *usage = context;
+	struct bt_arena *arena = usage->admission->write->arena;
+	const struct bt_json_value *spec = bt_json_object_at(quota, "spec");
+	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
+	struct quota_sum *sum;
+	if (hard->count <= BT_KINDS_RESOURCES_MAX &&
+		matches_scopes(usage, arena, spec, usage->object)) {
+		struct bt_json_value *used = used_of(usage, quota, &sum);
+		add_amounts(arena, used, hard, usage->requested, false);
+		set_text(&sum->used, used);
+	}
+	return true;
+}
+
+bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool checks,
+	struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	const struct bt_write write = {
+		.api = api,
+		.arena = arena,
+		.resource = api->pods,
+		.namespace_ = bt_json_text_at(pod, "metadata.namespace"),
+		.name = bt_json_text_at(pod, "metadata.name"),
+	};
+	struct bt_admission admission = {.write = &write, .failure = out_failure};
+	struct usage usage = {.object = pod};
+	if (checks) {
+		bt_admission_check_quota(&admission, pod);
+		if (bt_admission_is_refused(&admission)) {
+			return false;
+		}
+	}
+	init_usage(&usage, &admission);
+	usage.requested = amounts_of(&usage, arena, pod);
+	bt_admission_visit(&admission, "", "resourcequotas",
+		bt_arena_printf(arena, "%.*s/", BT_STR_ARG(write.namespace_)), BT_STR("\"hard\""),
+		add_to_quota, &usage);
+	return true;
+}

@@ -75,7 +75,7 @@ struct bt_api_options {
 	 * NULL: a new one, made when it is needed. */
 	const char *service_account_key;
 	/** Objects come from files that a scheduler is to decide about: types of fields are
-	 * checked, values are not. */
+	 * checked, values are not, and quotas only by bt_quota_take. */
 	bool skip_validation;
 };
 

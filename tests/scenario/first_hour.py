@@ -139,7 +139,7 @@ def test_wrong_kinds(program):
             assert len(warnings) == 1 and words in warnings[0], (name, answer.err)
             assert warnings[0].startswith("berth %s: warning: %s: document 1: " % (name, path))
     for text in ("apiVersion: v1\nkind: ConfigMap\n", "apiVersion: v1\nkind: Secret\n",
-                 "apiVersion: v1\nkind: LimitRange\n", "apiVersion: v1\nkind: PodTemplate\n",
+                 "apiVersion: v1\nkind: Endpoints\n", "apiVersion: v1\nkind: PodTemplate\n",
                  "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n",
                  "apiVersion: apps/v1\nkind: ControllerRevision\n",
                  "apiVersion: serving.knative.dev/v1\nkind: Service\n",

@@ -266,10 +266,45 @@ def test_namespaces_that_are_only_named_have_their_name_as_a_label(program):
 
 def test_priority_class_that_is_missing(program):
     answer = program.simulate(lines(*nodes(), pod("a", priorityClassName="high"))).expect(2)
-    assert "no PriorityClass with name high is in the input" in answer.err, answer.err
+    assert "no PriorityClass with name high was found" in answer.err, answer.err
     for name in ["system-node-critical", "system-cluster-critical"]:
         answer = program.simulate(lines(*nodes(), pod("a", priorityClassName=name))).expect(0)
         assert answer.pods()["default/a"]["priority"] >= 2000000000
+
+
+def namespaced(value, namespace="shop"):
+    value["metadata"]["namespace"] = namespace
+    return value
+
+
+def test_quota_limit_range_and_runtime_class(program):
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"},
+             "spec": {"hard": {"requests.cpu": "2500m"}}}
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}, "spec": {
+        "limits": [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]}}
+    gvisor = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": "h",
+              "metadata": {"name": "gvisor"}, "overhead": {"podFixed": {"cpu": "700m"}},
+              "scheduling": {"nodeSelector": {HOST: "n2"}}}
+    plain = {"containers": [{"name": "c"}]}
+    one = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"},
+           "spec": dict(plain, runtimeClassName="gvisor")}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
+        "replicas": 5, "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": plain}}}
+    text = lines(*nodes(), gvisor, *[namespaced(each) for each in (
+        limits, quota, web, pod("running", "500m", "n1"), one)])
+    answer = program.simulate(text).expect(1)
+    # The running pod and the single one take 500m each; the overhead does not count.
+    assert answer.pods()["shop/one"]["node"] == "n2"
+    assert len(answer.pods()) == 4, answer.out
+    refused = answer.json()["refused"]
+    assert [(each["kind"], each["name"]) for each in refused] == [("Deployment", "web")], refused
+    assert refused[0]["message"].endswith(
+        "is forbidden: exceeded quota: q, requested: requests.cpu=500m, used: "
+        "requests.cpu=2500m, limited: requests.cpu=2500m"), refused
+    assert "Deployment shop/web: pods " in answer.err and "exceeded quota: q" in answer.err
+    answer = program.simulate(lines(*nodes(), one)).expect(0)
+    assert "RuntimeClass gvisor is not in the input" in answer.err, answer.err
 
 
 if __name__ == "__main__":

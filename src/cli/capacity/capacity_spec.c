@@ -3,7 +3,6 @@
 
 #include "api/pod.h"
 #include "api/types.h"
-#include "cli/admission.h"
 #include "cli/suggest.h"
 #include "cli/reference.h"
 #include "cluster/printable.h"
@@ -149,7 +148,7 @@ static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
 			"metadata: name and namespace may have at most %d bytes",
 			BT_MANIFESTS_NAME_BYTES_MAX);
 	}
-	int result = bt_admission_validate(object, err);
+	int result = bt_manifests_check(object, err);
 	if (result < 0) {
 		struct bt_strbuf shown = {0};
 		bt_printable_append_name(&shown, namespace_, name);
@@ -176,13 +175,13 @@ static int take(
 }
 
 /** Told only when there is nothing else to be counted. */
-static void take_skipped(
-	void *context, struct bt_origin origin, struct bt_str api_version, struct bt_str kind)
+static void take_skipped(void *context, struct bt_origin origin, struct bt_str api_version,
+	struct bt_str kind, struct bt_str json)
 {
 	struct bt_capacity_specs *specs = context;
 	struct bt_strbuf hint = {0};
-	(void)origin; /* the file is named */
-	if (specs->skipped.length != 0 || kind.length == 0) {
+	if (bt_manifests_take_policy(specs->cluster, origin, api_version, kind, json) ||
+		specs->skipped.length != 0 || kind.length == 0) {
 		return;
 	}
 	bt_printable_append(

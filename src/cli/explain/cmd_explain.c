@@ -3,7 +3,6 @@
 
 #include "api/defaulting.h"
 #include "api/identity.h"
-#include "cli/admission.h"
 #include "cli/command.h"
 #include "cli/explain/explain_all.h"
 #include "cli/explain/explain_report.h"
@@ -103,16 +102,16 @@ static int take_out(struct bt_simulation *simulation, uint32_t object_index, str
 {
 	const struct bt_manifests *cluster = simulation->cluster;
 	const struct bt_manifests_object *object = &cluster->objects.items[object_index];
-	struct bt_admission admission;
+	const struct bt_pod_spec *spec;
 	*pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
 	pod->metadata.name = object->name;
 	pod->metadata.namespace_ = object->namespace_;
 	pod->metadata.uid = object->uid;
-	bt_admission_init(&admission, cluster,
-		bt_gate_enabled(
-			bt_config_gates(simulation->engine->config), BT_GATE_POD_LEVEL_RESOURCES));
-	int result = bt_admission_admit(&admission, pod, &simulation->arena, err);
+	int result = bt_pod_admission_admit(simulation->expansion.admission, pod, true, &spec, err);
 	if (result == 0) {
+		struct bt_str node_name = pod->spec.node_name;
+		pod->spec = *spec;
+		pod->spec.node_name = node_name;
 		result = bt_state_remove_pod(simulation->engine->state, pod, err);
 	}
 	bt_pod_claims_unplace(simulation->engine->state, pod->metadata.uid);

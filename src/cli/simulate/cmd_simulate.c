@@ -31,9 +31,9 @@ static int simulate(const void *context, struct bt_simulation *simulation, struc
 	bt_simulation_run(simulation);
 	bt_progress_end(&progress);
 	result = bt_simulation_write(simulation, options->format, out, err);
-	return result < 0                                      ? result
-		: bt_simulation_pending_count(simulation) != 0 ? BT_EXIT_FINDING
-							       : BT_EXIT_OK;
+	bool is_complete = bt_simulation_pending_count(simulation) == 0 &&
+		simulation->expansion.refusals.count == 0;
+	return result < 0 ? result : is_complete ? BT_EXIT_OK : BT_EXIT_FINDING;
 }
 
 /** --- the command line --- */
@@ -122,7 +122,7 @@ const struct bt_command bt_command_simulate = {
 		"  # A folder of manifests on a cluster yet to be built, packed tightly\n"
 		"  berth simulate -f nodes.yaml -R -f manifests/ --config most-allocated.yaml\n",
 	.exit_status = "  0  all pods were placed\n"
-		       "  1  some stay pending\n"
+		       "  1  some stay pending, or a quota refuses them\n"
 		       "  2  the input or the flags are wrong\n",
 	.run = run,
 };

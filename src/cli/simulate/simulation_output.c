@@ -327,6 +327,24 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_write_member_int64(writer, "running", simulation->running_count);
 	bt_json_write_member_int64(writer, "nodes", simulation->node_count);
 	bt_json_end_object(writer);
+	const struct bt_expansion *expansion = &simulation->expansion;
+	if (expansion->refusals.count != 0) {
+		bt_json_begin_member_array(writer, "refused");
+	}
+	for (uint32_t i = 0; i < expansion->refusals.count; i++) {
+		const struct bt_refusal *refusal = &expansion->refusals.items[i];
+		const struct bt_manifests_object *object =
+			&expansion->cluster->objects.items[refusal->index];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "kind", bt_str_from(bt_kind_info(object->kind)->name));
+		bt_json_write_member(writer, "namespace", object->namespace_);
+		bt_json_write_member(writer, "name", object->name);
+		bt_json_write_member(writer, "message", refusal->message);
+		bt_json_end_object(writer);
+	}
+	if (expansion->refusals.count != 0) {
+		bt_json_end_array(writer);
+	}
 	bt_json_begin_member_array(writer, "pods");
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];

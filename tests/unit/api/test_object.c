@@ -30,7 +30,8 @@ static int take(void *context, struct bt_object *object, struct berth_error *err
 	return 0;
 }
 
-static void skipped(void *context, struct bt_str api_version, struct bt_str kind)
+static void skipped(
+	void *context, struct bt_str api_version, struct bt_str kind, BT_UNUSED struct bt_str json)
 {
 	struct found *found = context;
 

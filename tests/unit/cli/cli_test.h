@@ -28,7 +28,10 @@ static inline void expand_text(
 	read_text(cluster, text);
 	bt_manifests_index_owners(cluster);
 	bt_expansion_init(expansion, cluster);
-	int result = bt_expansion_run(expansion, &err);
+	int result = bt_expansion_open(expansion, &err);
+	if (result == 0) {
+		result = bt_expansion_run(expansion, &err);
+	}
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 }
 

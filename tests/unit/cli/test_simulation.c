@@ -199,8 +199,8 @@ START_TEST(test_simulation__unknown_class_names_the_workload)
 				 &err),
 		BERTH_ERR_INVALID);
 	ck_assert_str_eq(berth_error_message(&err),
-		"test: document 1: Deployment default/w: spec.template: spec.priorityClassName: "
-		"no PriorityClass with name c is in the input");
+		"test: document 1: Deployment default/w: spec.template: pods "
+		"\"w-5rrpwj4xgj-qbp75\" is forbidden: no PriorityClass with name c was found");
 	berth_error_finish(&err);
 	test_run_finish(&run);
 }

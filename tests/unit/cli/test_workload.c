@@ -318,6 +318,7 @@ START_TEST(test_workload__too_many_pods)
 		"spec: {replicas: 2147483647, template: {spec: {containers: [{name: c}]}}}\n");
 	bt_manifests_index_owners(&cluster);
 	bt_expansion_init(&expansion, &cluster);
+	ck_assert_int_eq(bt_expansion_open(&expansion, &err), 0);
 	ck_assert_int_eq(bt_expansion_run(&expansion, &err), BERTH_ERR_TOO_LARGE);
 	ck_assert(strstr(berth_error_message(&err), "test: document 1: ReplicaSet default/a: ") !=
 		NULL);
