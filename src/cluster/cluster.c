@@ -376,11 +376,13 @@ bool bt_cluster_is_continued(const struct bt_cluster *cluster)
 }
 
 void bt_cluster_set_api_server(
-	struct bt_cluster *cluster, const char *address, uint16_t port, const char *root_ca)
+	struct bt_cluster *cluster, const char *address, uint16_t port, const char *root_ca,
+	const char *root_ca_key)
 {
 	cluster->options.controllers.api_address = address;
 	cluster->options.controllers.api_port = port;
 	cluster->options.controllers.root_ca = root_ca;
+	cluster->options.controllers.root_ca_key = root_ca_key;
 }
 
 int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err)

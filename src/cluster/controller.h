@@ -98,6 +98,7 @@ enum bt_hub_kind {
 	BT_HUB_AUTOSCALERS, /* horizontalpodautoscalers */
 	BT_HUB_CLUSTER_ROLES,
 	BT_HUB_SECRETS,
+	BT_HUB_SIGNING_REQUESTS, /* certificatesigningrequests */
 	BT_HUB_KIND_COUNT,
 };
 

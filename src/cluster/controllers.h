@@ -52,6 +52,9 @@ struct bt_controllers_options {
 	/** Certificates to verify the API server with, PEM, for kube-root-ca.crt; NULL: none.
 	 * Borrowed. */
 	const char *root_ca;
+	/** Its key, PEM: certificates that are asked for are signed with it. NULL: they are not.
+	 * Borrowed. */
+	const char *root_ca_key;
 	struct bt_pod_taker pods; /* take NULL: pods are created through the API */
 };
 

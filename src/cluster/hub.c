@@ -50,6 +50,7 @@ static const struct {
 	[BT_HUB_AUTOSCALERS] = {"autoscaling", "horizontalpodautoscalers"},
 	[BT_HUB_CLUSTER_ROLES] = {"rbac.authorization.k8s.io", "clusterroles"},
 	[BT_HUB_SECRETS] = {"", "secrets"},
+	[BT_HUB_SIGNING_REQUESTS] = {"certificates.k8s.io", "certificatesigningrequests"},
 };
 
 const struct bt_controllers_options bt_controllers_default_options = {

@@ -86,27 +86,32 @@ struct span {
 	int64_t until_seconds;
 };
 
-/* What all certificates have. */
-static int fill(struct work *work, const char *common_name, const struct span *span)
+static int set_serial_and_span(gnutls_x509_crt_t certificate, const struct span *span)
 {
 	unsigned char serial[SERIAL_BYTES];
+	int code = gnutls_x509_crt_set_version(certificate, 3);
+	code = code != 0 ? code : gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial));
+	if (code == 0) {
+		serial[0] = (unsigned char)((serial[0] & 0x7f) | 0x40); /* positive, not zero */
+		code = gnutls_x509_crt_set_serial(certificate, serial, sizeof(serial));
+	}
+	code = code != 0
+		? code
+		: gnutls_x509_crt_set_activation_time(certificate, (time_t)span->from_seconds);
+	return code != 0
+		? code
+		: gnutls_x509_crt_set_expiration_time(certificate, (time_t)span->until_seconds);
+}
+
+/* What all certificates have that are made with a key. */
+static int fill(struct work *work, const char *common_name, const struct span *span)
+{
 	unsigned char id[32];
 	size_t id_length = sizeof(id);
 	int code = gnutls_x509_privkey_generate(
 		work->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
-	code = code != 0 ? code : gnutls_x509_crt_set_version(work->certificate, 3);
+	code = code != 0 ? code : set_serial_and_span(work->certificate, span);
 	code = code != 0 ? code : gnutls_x509_crt_set_key(work->certificate, work->key);
-	code = code != 0 ? code : gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial));
-	if (code == 0) {
-		serial[0] = (unsigned char)((serial[0] & 0x7f) | 0x40); /* positive, not zero */
-		code = gnutls_x509_crt_set_serial(work->certificate, serial, sizeof(serial));
-	}
-	code = code != 0 ? code
-			 : gnutls_x509_crt_set_activation_time(
-				   work->certificate, (time_t)span->from_seconds);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_set_expiration_time(
-				   work->certificate, (time_t)span->until_seconds);
 	code = code != 0
 		? code
 		: gnutls_x509_crt_set_dn_by_oid(work->certificate, GNUTLS_OID_X520_COMMON_NAME, 0,
@@ -478,14 +483,10 @@ static void take_part(struct reading *reading, const gnutls_x509_ava_st *part)
 }
 
 /* Every part of the subject; reading NULL: they are only counted. */
-static uint32_t walk_subject(gnutls_x509_crt_t certificate, struct reading *reading)
+static uint32_t walk_subject(gnutls_x509_dn_t subject, struct reading *reading)
 {
-	gnutls_x509_dn_t subject = NULL;
 	gnutls_x509_ava_st part;
 	uint32_t count = 0;
-	if (gnutls_x509_crt_get_subject(certificate, &subject) != 0) {
-		return 0;
-	}
 	for (int rdn = 0; gnutls_x509_dn_get_rdn_ava(subject, rdn, 0, &part) == 0; rdn++) {
 		for (int i = 0; gnutls_x509_dn_get_rdn_ava(subject, rdn, i, &part) == 0; i++) {
 			count++;
@@ -495,6 +496,19 @@ static uint32_t walk_subject(gnutls_x509_crt_t certificate, struct reading *read
 		}
 	}
 	return count;
+}
+
+static struct bt_certificate_subject read_subject(gnutls_x509_dn_t name, struct bt_arena *arena)
+{
+	struct reading reading = {
+		.arena = arena,
+		.subject = {.common_name = BT_STR(""), .uid = BT_STR("")},
+		.organizations_max = walk_subject(name, NULL),
+	};
+	reading.subject.organizations.items =
+		bt_arena_alloc(arena, (reading.organizations_max + 1) * sizeof(struct bt_str));
+	(void)walk_subject(name, &reading); /* their number is known */
+	return reading.subject;
 }
 
 int bt_certificate_verify_client(const struct bt_certificate_authorities *authorities,
@@ -521,16 +535,122 @@ int bt_certificate_verify_client(const struct bt_certificate_authorities *author
 					    "x509: certificate has expired or is not yet valid");
 	}
 	if (result == 0) {
-		gnutls_x509_crt_t certificate = read.items[0];
-		struct reading reading = {
-			.arena = arena,
-			.subject = {.common_name = BT_STR(""), .uid = BT_STR("")},
-			.organizations_max = walk_subject(certificate, NULL),
-		};
-		reading.subject.organizations.items = bt_arena_alloc(
-			arena, (reading.organizations_max + 1) * sizeof(struct bt_str));
-		(void)walk_subject(certificate, &reading); /* their number is known */
-		*out_subject = reading.subject;
+		gnutls_x509_dn_t name = NULL;
+		int code = gnutls_x509_crt_get_subject(read.items[0], &name);
+		if (code != 0) {
+			return fail(err, "reading the subject", code);
+		}
+		*out_subject = read_subject(name, arena);
 	}
 	return result;
+}
+
+static void request_finish(gnutls_x509_crq_t *request)
+{
+	if (*request != NULL) {
+		gnutls_x509_crq_deinit(*request);
+	}
+}
+
+static int read_request(struct bt_str pem, gnutls_x509_crq_t *out_request, struct berth_error *err)
+{
+	gnutls_datum_t text = {(unsigned char *)pem.data, pem.length};
+	int code = gnutls_x509_crq_init(out_request);
+	code = code != 0 ? code : gnutls_x509_crq_import(*out_request, &text, GNUTLS_X509_FMT_PEM);
+	code = code != 0 ? code : gnutls_x509_crq_verify(*out_request, 0);
+	return code == 0 ? 0 : fail(err, "reading the certificate request", code);
+}
+
+int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
+	struct bt_certificate_request *out_request, struct berth_error *err)
+{
+	gnutls_x509_crq_t request BT_CLEANUP(request_finish) = NULL;
+	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	gnutls_x509_dn_t name = NULL;
+	int result = read_request(pem, &request, err);
+	if (result != 0) {
+		return result;
+	}
+	/* GnuTLS shows the parts of a subject of certificates only. */
+	result = work_init(&work, err);
+	if (result != 0) {
+		return result;
+	}
+	int code = gnutls_x509_crt_set_crq(work.certificate, request);
+	code = code != 0 ? code : gnutls_x509_crt_get_subject(work.certificate, &name);
+	if (code != 0) {
+		return fail(err, "reading the subject", code);
+	}
+	*out_request = (struct bt_certificate_request){.subject = read_subject(name, arena)};
+	for (unsigned int i = 0;; i++) {
+		char value[1024];
+		size_t length = sizeof(value);
+		unsigned int type = 0;
+		code = gnutls_x509_crq_get_subject_alt_name(
+			request, i, value, &length, &type, NULL);
+		if (code < 0 && code != GNUTLS_E_SHORT_MEMORY_BUFFER) {
+			return 0;
+		}
+		if (code == GNUTLS_SAN_DNSNAME || code == GNUTLS_SAN_IPADDRESS) {
+			out_request->host_count++;
+		} else {
+			out_request->other_count++;
+		}
+	}
+}
+
+int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_str pem,
+	const struct bt_certificate_terms *terms, struct bt_strbuf *out_certificate,
+	struct berth_error *err)
+{
+	static const char alt_names[] = "2.5.29.17";
+	struct work authority BT_CLEANUP(work_finish) = {NULL, NULL};
+	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	gnutls_x509_crq_t request BT_CLEANUP(request_finish) = NULL;
+	unsigned char id[32];
+	size_t id_length = sizeof(id);
+	size_t names_length = 0;
+	int result = work_read(&authority, ca, err);
+	result = result != 0 ? result : read_request(pem, &request, err);
+	result = result != 0 ? result : work_init(&work, err);
+	if (result != 0) {
+		return result;
+	}
+	int64_t until = (int64_t)gnutls_x509_crt_get_expiration_time(authority.certificate);
+	struct span span = {
+		terms->from_seconds, terms->until_seconds < until ? terms->until_seconds : until};
+	gnutls_x509_crt_t made = work.certificate;
+	int code = set_serial_and_span(made, &span);
+	code = code != 0 ? code : gnutls_x509_crt_set_crq(made, request);
+	if (code == 0 &&
+		gnutls_x509_crq_get_extension_by_oid(request, alt_names, 0, NULL, &names_length,
+			NULL) != GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE) {
+		code = gnutls_x509_crt_set_crq_extension_by_oid(made, request, alt_names, 0);
+	}
+	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(made, 0, -1);
+	code = code != 0
+		? code
+		: gnutls_x509_crt_set_key_usage(made,
+			  GNUTLS_KEY_DIGITAL_SIGNATURE |
+				  (terms->key_encipherment ? GNUTLS_KEY_KEY_ENCIPHERMENT : 0u));
+	if (code == 0 && terms->for_clients) {
+		code = gnutls_x509_crt_set_key_purpose_oid(made, GNUTLS_KP_TLS_WWW_CLIENT, 0);
+	}
+	if (code == 0 && terms->for_servers) {
+		code = gnutls_x509_crt_set_key_purpose_oid(made, GNUTLS_KP_TLS_WWW_SERVER, 0);
+	}
+	code = code != 0
+		? code
+		: gnutls_x509_crt_get_subject_key_id(authority.certificate, id, &id_length, NULL);
+	code = code != 0 ? code : gnutls_x509_crt_set_authority_key_id(made, id, id_length);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_sign2(made, authority.certificate, authority.key,
+				   GNUTLS_DIG_SHA256, 0);
+	gnutls_datum_t text = {NULL, 0};
+	code = code != 0 ? code : gnutls_x509_crt_export2(made, GNUTLS_X509_FMT_PEM, &text);
+	if (code == 0) {
+		bt_strbuf_append(out_certificate, text.data, text.size);
+	}
+	gnutls_free(text.data);
+	return code == 0 ? 0 : fail(err, "signing the certificate", code);
 }

@@ -61,6 +61,30 @@ BT_MUST_USE int bt_certificate_verify_client(const struct bt_certificate_authori
 	const struct bt_str *chain, uint32_t count, int64_t now_seconds, struct bt_arena *arena,
 	struct bt_certificate_subject *out_subject, struct berth_error *err);
 
+/** What a certificate request asks for. */
+struct bt_certificate_request {
+	struct bt_certificate_subject subject;
+	uint32_t host_count;  /* DNS names and IP addresses in subjectAltName */
+	uint32_t other_count; /* e-mail addresses and URIs there */
+};
+
+/** pem: PKCS #10, signed by its own key. BERTH_ERR_INVALID: it is not. */
+BT_MUST_USE int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
+	struct bt_certificate_request *out_request, struct berth_error *err);
+
+struct bt_certificate_terms {
+	int64_t from_seconds;
+	int64_t until_seconds; /* no longer than the CA's own */
+	bool for_clients;
+	bool for_servers;
+	bool key_encipherment;
+};
+
+/** The certificate that a request asks for, with its subject and subjectAltName; PEM. */
+BT_MUST_USE int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_str pem,
+	const struct bt_certificate_terms *terms, struct bt_strbuf *out_certificate,
+	struct berth_error *err);
+
 /** count random bytes, in hexadecimal. */
 BT_MUST_USE int bt_random_hex(uint32_t count, struct bt_strbuf *out, struct berth_error *err);
 #endif

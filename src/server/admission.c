@@ -3,6 +3,9 @@
 
 #include <stdarg.h>
 
+#include "codec/base64.h"
+#include "net/certificate.h"
+
 /* Which plugin looks at what, in upstream's order. Spec: 14b section 4. */
 
 bool bt_admission_is(const struct bt_admission *admission, const char *group, const char *name)
@@ -195,6 +198,30 @@ static void check_workload(struct bt_admission *admission, const struct bt_json_
 		BT_STR_ARG(name), BT_STR_ARG(wanted));
 }
 
+/** CertificateSubjectRestriction: no certificate makes its owner a member of system:masters. */
+static void check_signing_request(
+	struct bt_admission *admission, const struct bt_json_value *object)
+{
+	static const char signer[] = "kubernetes.io/kube-apiserver-client";
+	struct bt_arena *arena = admission->write->arena;
+	struct bt_certificate_request request;
+	struct bt_str pem;
+	if (admission->old != NULL || admission->write->restoring ||
+		!bt_str_equal_c(bt_json_text_at(object, "spec.signerName"), signer) ||
+		bt_base64_decode(bt_json_text_at(object, "spec.request"), arena, &pem, NULL) < 0 ||
+		bt_certificate_request_read(pem, arena, &request, NULL) < 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < request.subject.organizations.count; i++) {
+		if (bt_str_equal_c(request.subject.organizations.items[i], "system:masters")) {
+			bt_admission_refuse(admission,
+				"use of %s signer with system:masters group is not allowed",
+				signer);
+			return;
+		}
+	}
+}
+
 /** --- order --- */
 
 static void admit_pod(struct bt_admission *admission, struct bt_json_value *pod)
@@ -276,6 +303,9 @@ void bt_admit_validate(const struct bt_write *write, const struct bt_json_value 
 		bt_admission_check_resize(&admission, object);
 	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
 		check_workload(&admission, object);
+	} else if (bt_admission_is(
+			   &admission, "certificates.k8s.io", "certificatesigningrequests")) {
+		check_signing_request(&admission, object);
 	}
 	if (!bt_admission_is_refused(&admission) && !bt_api_options(write->api)->skip_validation) {
 		bt_admission_check_quota(&admission, object);

@@ -120,6 +120,12 @@ static void http_each_header(const void *exchange, const char *name,
 	bt_http_each_header(exchange, name, take, context);
 }
 
+static uint32_t http_peer_certificates(
+	const void *exchange, struct bt_str *out_chain, uint32_t capacity)
+{
+	return bt_http_peer_certificates(exchange, out_chain, capacity);
+}
+
 static void http_add_header(void *exchange, const char *name, struct bt_str value)
 {
 	bt_http_add_header(exchange, name, value);
@@ -150,6 +156,7 @@ static const struct bt_wire http_wire = {
 	http_header,
 	http_each_header,
 	http_add_header,
+	http_peer_certificates,
 	http_answer,
 	http_answer_stream,
 	http_answer_websocket,
@@ -240,10 +247,18 @@ int bt_front_create(struct bt_loop *loop, const struct bt_front_options *options
 		.port = options->port,
 		.certificate_pem = options->certificate_pem,
 		.key_pem = options->key_pem,
+		.ask_client_certificate = options->client_ca_pem != NULL,
+		.client_ca_pem = options->client_ca_pem,
 		.limits = options->limits,
 		.handler = {front, on_request, on_too_large, on_closed},
 	};
-	int result = bt_http_server_create(loop, &http, &front->server, err);
+	int result = options->client_ca_pem == NULL
+		? 0
+		: bt_certificate_authorities_create(
+			  bt_str_from(options->client_ca_pem), &front->client_authorities, err);
+	if (result == 0) {
+		result = bt_http_server_create(loop, &http, &front->server, err);
+	}
 	if (result != 0) {
 		bt_front_destroy(front);
 		return result;
@@ -260,6 +275,7 @@ void bt_front_destroy(struct bt_front *front)
 	bt_http_server_destroy(front->server);
 	bt_watchers_destroy(front->watchers);
 	bt_metrics_destroy(front->metrics);
+	bt_certificate_authorities_destroy(front->client_authorities);
 	while (front->spare != NULL) {
 		struct bt_front_call *call = front->spare;
 		front->spare = call->next;

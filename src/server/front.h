@@ -28,6 +28,9 @@ struct bt_front_options {
 	 */
 	const char *certificate_pem;
 	const char *key_pem;
+	/** Certificates signed by these authorities, PEM, say who a client is. NULL: no
+	 * certificate does. */
+	const char *client_ca_pem;
 	const struct bt_front_token *tokens; /* copied */
 	uint32_t token_count;
 	struct bt_http_limits limits;

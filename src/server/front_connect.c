@@ -169,7 +169,7 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 		wire->header(call->exchange, "Sec-WebSocket-Key").length == 0) {
 		(void)bt_fail_bad_request(&call->failure, &call->arena,
 			"the WebSocket must be of version 13, with a key, and of a subprotocol "
-		        "that "
+			"that "
 			"is served: v5.channel.k8s.io, v4.channel.k8s.io");
 		return false;
 	}

@@ -9,6 +9,7 @@
  */
 #include "base/prng.h"
 #include "metrics/metrics.h"
+#include "net/certificate.h"
 #include "server/discovery.h"
 #include "server/front.h"
 #include "server/query.h"
@@ -21,6 +22,8 @@ struct bt_wire {
 	void (*each_header)(const void *exchange, const char *name,
 		void (*take)(void *context, struct bt_str value), void *context);
 	void (*add_header)(void *exchange, const char *name, struct bt_str value);
+	uint32_t (*peer_certificates)(
+		const void *exchange, struct bt_str *out_chain, uint32_t capacity);
 	void (*answer)(void *exchange, uint16_t code, struct bt_strbuf *body);
 	void (*answer_stream)(void *exchange, uint16_t code, const struct bt_http_stream *stream);
 	void (*answer_websocket)(
@@ -75,6 +78,7 @@ struct bt_front {
 	bool is_ready;
 	bool failed; /* the store cannot be written any more */
 	uint32_t watches_max;
+	struct bt_certificate_authorities *client_authorities; /* NULL: none */
 	uint32_t token_count;
 	struct bt_front_token *tokens;
 	struct bt_arena arena; /* of the tokens */

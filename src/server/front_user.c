@@ -2,11 +2,13 @@
 /** Who asks, and what they may do. Spec: 14 section 4. */
 #include <string.h>
 
+#include "base/nanoseconds.h"
 #include "server/front_private.h"
 #include "server/rbac.h"
 #include "server/service_account_token.h"
 
 #define IMPERSONATED_GROUPS_MAX 64
+#define CERTIFICATES_MAX 8
 
 bool bt_front_is_master(const struct bt_front_call *call)
 {
@@ -103,6 +105,34 @@ const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struc
 		}
 	}
 	return user;
+}
+
+/** The user of the certificate that the client showed; false: there is none, or it is not valid. */
+static bool identify_by_certificate(struct bt_front_call *call)
+{
+	const struct bt_front *front = call->front;
+	struct bt_str chain[CERTIFICATES_MAX];
+	struct bt_certificate_subject subject;
+	if (front->client_authorities == NULL) {
+		return false;
+	}
+	uint32_t count = front->wire->peer_certificates(call->exchange, chain, CERTIFICATES_MAX);
+	if (count == 0 ||
+		bt_certificate_verify_client(front->client_authorities, chain, count,
+			bt_api_now_ns(front->api) / BT_NS_PER_SECOND, &call->arena, &subject,
+			NULL) != 0 ||
+		subject.common_name.length == 0) {
+		return false;
+	}
+	/* There is room for one more than the organizations. */
+	subject.organizations.items[subject.organizations.count++] = BT_STR("system:authenticated");
+	call->user = (struct bt_user){
+		.name = subject.common_name,
+		.uid = subject.uid,
+		.group_count = subject.organizations.count,
+		.groups = subject.organizations.items,
+	};
+	return true;
 }
 
 static bool identify_by_token(struct bt_front_call *call)
@@ -228,7 +258,7 @@ bool bt_front_identify(struct bt_front_call *call)
 			return false;
 		}
 		call->user = bt_user_admin;
-	} else if (!identify_by_token(call)) {
+	} else if (!identify_by_certificate(call) && !identify_by_token(call)) {
 		return false;
 	}
 	return impersonate(call);

@@ -52,6 +52,13 @@ BT_MUST_USE bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_us
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
 	const struct bt_json_value *old, const struct bt_json_value *object, struct bt_arena *arena,
 	struct bt_failure *out_failure);
+/**
+ * Who approves or denies a CertificateSigningRequest must have the right to approve for its signer,
+ * who writes its certificate the right to sign.
+ */
+BT_MUST_USE bool bt_rbac_check_signer(struct bt_api *api, const struct bt_user *user,
+	enum bt_subresource subresource, struct bt_str name, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_arena *arena, struct bt_failure *out_failure);
 /** 403 as `pods "p" is forbidden: User "u" cannot get resource "pods" in API group "" ...`; reason:
  * of bt_api_authorize. */
 void bt_rbac_forbid(const struct bt_access *access, struct bt_str reason, struct bt_arena *arena,

@@ -251,3 +251,37 @@ bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
 	}
 	return check_rules(api, user, resource, namespace_, name, rules, count, arena, out_failure);
 }
+
+bool bt_rbac_check_signer(struct bt_api *api, const struct bt_user *user,
+	enum bt_subresource subresource, struct bt_str name, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	const struct bt_api_resource *resource = bt_resources_builtin(
+		bt_api_resources(api), "certificates.k8s.io", "certificatesigningrequests");
+	bool approves = subresource == BT_SUBRESOURCE_APPROVAL;
+	bool signs = subresource == BT_SUBRESOURCE_STATUS &&
+		!bt_str_equal(bt_json_text_at(old, "status.certificate"),
+			bt_json_text_at(object, "status.certificate"));
+	struct bt_str signer = bt_json_text_at(old, "spec.signerName");
+	int64_t slash = bt_str_find_char(signer, '/');
+	struct bt_str domain = bt_str_sub(signer, 0, slash < 0 ? 0 : (uint32_t)slash);
+	struct bt_access access = {.user = user,
+		.verb = approves ? BT_STR("approve") : BT_STR("sign"),
+		.namespace_ = BT_STR(""),
+		.group = BT_STR("certificates.k8s.io"),
+		.resource = BT_STR("signers"),
+		.subresource = BT_STR(""),
+		.name = signer};
+	if (api->rbac == NULL || bt_user_has_group(user, "system:masters") ||
+		(!approves && !signs) || bt_api_authorize(api, &access, arena, NULL)) {
+		return true;
+	}
+	access.name = bt_arena_printf(arena, "%.*s/*", BT_STR_ARG(domain));
+	if (bt_api_authorize(api, &access, arena, NULL)) {
+		return true;
+	}
+	(void)bt_fail_forbidden(out_failure, arena, resource, name,
+		bt_arena_printf(arena, "user not permitted to %s requests with signerName \"%.*s\"",
+			approves ? "approve" : "sign", BT_STR_ARG(signer)));
+	return false;
+}

@@ -257,6 +257,12 @@ bool bt_call_validate(
 			&call->answer->failure)) {
 		return false;
 	}
+	if (call->request->checks_access && old != NULL &&
+		bt_str_equal_c(BT_STR("certificatesigningrequests"), resource->name) &&
+		!bt_rbac_check_signer(call->api, call->write.user, call->write.subresource,
+			call->write.name, old, object, call->arena, &call->answer->failure)) {
+		return false;
+	}
 	if (call->api->options.skip_validation) {
 		bt_admit_validate(&call->write, old, object, &call->answer->failure);
 		return call->answer->failure.code == 0;

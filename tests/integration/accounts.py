@@ -3,9 +3,15 @@
 """ServiceAccounts over real connections: tokens, what RBAC lets them do, pods that need them; and
 after a restart. Rules one by one are in tests/unit/server. Spec: 14 section 4, 14b 4.3."""
 import base64
+import calendar
 import json
 import os
+import ssl
+import subprocess
 import tempfile
+import time
+import urllib.error
+import urllib.request
 
 import up
 
@@ -100,6 +106,162 @@ def test_kept_tokens(cluster):
     assert cluster.get("/apis", token=token)[0] == 401
     up.wait_for("the Secret's end", lambda: cluster.get(
         "/api/v1/namespaces/default/secrets/kept")[0] == 404)
+
+
+# --- certificates ---
+
+REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+
+
+class Key:
+    """A private key, and requests for certificates of it."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "key.pem")
+        self.folder = folder
+        subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out",
+                        self.path], check=True)
+
+    def request(self, cluster, name, subject, names="", approve=True, **spec):
+        """A CertificateSigningRequest, once it is signed or has failed."""
+        more = ["-addext", "subjectAltName=" + names] if names else []
+        pem = subprocess.run(["openssl", "req", "-new", "-key", self.path, "-subj", subject] + more,
+                             check=True, stdout=subprocess.PIPE).stdout
+        made = make(cluster, REQUESTS, {"metadata": {"name": name}, "spec": dict({
+            "request": base64.b64encode(pem).decode(), "usages": ["client auth"],
+            "signerName": "kubernetes.io/kube-apiserver-client"}, **spec)})
+        if not approve:
+            return made
+        made["status"] = {"conditions": [{
+            "type": "Approved", "status": "True", "reason": "Test", "message": "x"}]}
+        status, found = cluster.json("PUT", "%s/%s/approval" % (REQUESTS, name), made)
+        assert status == 200, found
+
+        def is_done():
+            found = cluster.json("GET", "%s/%s" % (REQUESTS, name))[1]
+            return found if "certificate" in found["status"] or len(
+                found["status"]["conditions"]) > 1 else None
+        return up.wait_for("the certificate", is_done)
+
+    def certificate(self, found):
+        path = os.path.join(self.folder, found["metadata"]["name"] + ".pem")
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(found["status"]["certificate"]))
+        return path
+
+
+def show(path, *what):
+    return subprocess.run(["openssl", "x509", "-in", path, "-noout"] + list(what), check=True,
+                          stdout=subprocess.PIPE).stdout.decode()
+
+
+def who(cluster, certificate, key):
+    """Status and name and groups of the user that a certificate stands for."""
+    context = ssl.create_default_context(cadata=cluster.ca())
+    context.load_cert_chain(certificate, key.path)
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    asked = urllib.request.Request(
+        cluster.server + "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        data=json.dumps(body).encode(), headers={"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(asked, context=context, timeout=60) as answer:
+            user = json.loads(answer.read())["status"]["userInfo"]
+            return answer.status, user["username"], user["groups"]
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())["message"], []
+
+
+def test_signed_certificates_authenticate(cluster):
+    with tempfile.TemporaryDirectory() as folder:
+        key = Key(folder)
+        found = key.request(cluster, "jane", "/O=dev/O=ops/CN=jane", expirationSeconds=600)
+        path = key.certificate(found)
+        subprocess.run(["openssl", "verify", "-purpose", "sslclient", "-CAfile", "/dev/stdin",
+                        path], input=cluster.ca().encode(), check=True)
+        dates = dict(line.split("=") for line in show(path, "-dates").split("\n") if line)
+        first, last = [calendar.timegm(time.strptime(dates[name], "%b %d %H:%M:%S %Y GMT"))
+                       for name in ("notBefore", "notAfter")]
+        assert last - first == 900, dates  # five minutes for clocks that are slow
+        assert "TLS Web Client" in show(path, "-text") and "CA:FALSE" in show(path, "-text")
+        assert who(cluster, path, key) == (
+            201, "jane", ["dev", "ops", "system:authenticated"])
+        # a certificate that somebody else signed says nothing
+        own = os.path.join(folder, "own.pem")
+        subprocess.run(["openssl", "req", "-x509", "-new", "-key", key.path, "-subj",
+                        "/O=system:masters/CN=x", "-out", own], check=True)
+        assert who(cluster, own, key)[0] in (401, 403)
+
+
+def test_what_is_not_signed(cluster):
+    kubelet = {"signerName": "kubernetes.io/kube-apiserver-client-kubelet",
+               "usages": ["digital signature", "client auth"]}
+    serving = {"signerName": "kubernetes.io/kubelet-serving",
+               "usages": ["digital signature", "server auth"]}
+    rows = [
+        ("usage", "/CN=a", "", {"usages": ["client auth", "server auth"]}, "usages must be"),
+        ("kubelet", "/O=system:nodes/CN=system:node:n", "", kubelet, None),
+        ("organization", "/O=nodes/CN=system:node:n", "", kubelet, "organization"),
+        ("name", "/O=system:nodes/CN=n", "", kubelet, "common name"),
+        ("names", "/O=system:nodes/CN=system:node:n", "DNS:n", kubelet, "DNS and IP"),
+        ("serving", "/O=system:nodes/CN=system:node:n", "DNS:n,IP:10.0.0.1", serving, None),
+        ("no-names", "/O=system:nodes/CN=system:node:n", "", serving, "is required"),
+        ("mail", "/O=system:nodes/CN=system:node:n", "DNS:n,email:a@b.c", serving, "email"),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        key = Key(folder)
+        for name, subject, names, spec, text in rows:
+            found = key.request(cluster, "row-" + name, subject, names, **spec)
+            if text is None:
+                assert "certificate" in found["status"], found
+                assert names.replace(",", ", ").replace("IP:", "IP Address:") in show(
+                    key.certificate(found), "-text")
+            else:
+                failed = found["status"]["conditions"][1]
+                assert failed["type"] == "Failed" and text in failed["message"], (name, found)
+                assert failed["reason"] == "SignerValidationFailure"
+        # the signers that Kubernetes has no controller for, and requests that are not approved
+        key.request(cluster, "other", "/CN=a", approve=False, signerName="example.com/mine")
+        key.request(cluster, "waiting", "/CN=a", approve=False)
+        status, found = cluster.json("POST", REQUESTS, {
+            "metadata": {"name": "masters"}, "spec": {
+                "request": base64.b64encode(subprocess.run(
+                    ["openssl", "req", "-new", "-key", key.path, "-subj",
+                     "/O=system:masters/CN=a"], check=True, stdout=subprocess.PIPE).stdout
+                ).decode(), "usages": ["client auth"],
+                "signerName": "kubernetes.io/kube-apiserver-client"}})
+        assert status == 403 and "system:masters" in found["message"], found
+        for name in "other", "waiting":
+            found = cluster.json("GET", "%s/%s" % (REQUESTS, name))[1]
+            assert "certificate" not in found.get("status", {}), found
+
+
+def test_who_may_approve(cluster):
+    """The right to update approval is not enough: the signer counts."""
+    cluster.json("POST", "/api/v1/namespaces/default/serviceaccounts",
+                 {"metadata": {"name": "approver"}})
+    role = {"metadata": {"name": "approver"}, "rules": [
+        {"apiGroups": ["certificates.k8s.io"], "resources": ["*"], "verbs": ["get", "update"]}]}
+    make(cluster, "/apis/rbac.authorization.k8s.io/v1/clusterroles", role)
+    make(cluster, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+        "metadata": {"name": "approver"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                    "name": "approver"},
+        "subjects": [{"kind": "ServiceAccount", "name": "approver", "namespace": "default"}]})
+    token = new_token(cluster, "approver")
+    path = REQUESTS + "/waiting/approval"
+    found = cluster.json("GET", REQUESTS + "/waiting")[1]
+    found["status"] = {"conditions": [{
+        "type": "Denied", "status": "True", "reason": "Test", "message": "x"}]}
+    status, answer = cluster.json("PUT", path, found, token=token)
+    assert status == 403, answer
+    assert ('user not permitted to approve requests with signerName '
+            '"kubernetes.io/kube-apiserver-client"') in answer["message"], answer
+    role["rules"].append({"apiGroups": ["certificates.k8s.io"], "resources": ["signers"],
+                          "resourceNames": ["kubernetes.io/*"], "verbs": ["approve"]})
+    cluster.json("PUT", "/apis/rbac.authorization.k8s.io/v1/clusterroles/approver", role)
+    status, answer = cluster.json("PUT", path, found, token=token)
+    assert status == 200, answer
 
 
 def test_restart(program):

@@ -317,6 +317,9 @@ static int create_front(struct up *up, struct berth_error *err)
 		.certificate_pem =
 			identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.certificate),
 		.key_pem = identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.key),
+		.client_ca_pem = up->identity.ca.key.length != 0
+			? bt_strbuf_c(&up->identity.ca.certificate)
+			: NULL,
 		.tokens = &token,
 		.token_count = identity.is_plain ? 0 : 1,
 		.limits = bt_http_default_limits,
@@ -443,7 +446,8 @@ static int serve(struct up *up, struct berth_error *err)
 
 		bt_cluster_set_api_server(up->cluster,
 			is_local ? "172.16.0.1" : up->options.address, bt_front_port(up->front),
-			has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "");
+			has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "",
+			up->identity.ca.key.length != 0 ? bt_strbuf_c(&up->identity.ca.key) : NULL);
 		result = bt_cluster_start(up->cluster, err);
 	}
 	if (result == 0) {

@@ -56,6 +56,15 @@ static void wire_add_header(void *exchange, const char *name, struct bt_str valu
 	bt_strbuf_printf(&fixture->answer_headers, "%s: %.*s\n", name, BT_STR_ARG(value));
 }
 
+static uint32_t wire_peer_certificates(
+	const void *exchange, struct bt_str *out_chain, uint32_t capacity)
+{
+	(void)exchange; /* clients of these tests have tokens */
+	(void)out_chain;
+	(void)capacity;
+	return 0;
+}
+
 static void wire_answer(void *exchange, uint16_t code, struct bt_strbuf *body)
 {
 	struct front_fixture *fixture = exchange;
@@ -91,6 +100,7 @@ static const struct bt_wire wire = {
 	wire_header,
 	wire_each_header,
 	wire_add_header,
+	wire_peer_certificates,
 	wire_answer,
 	wire_answer_stream,
 	wire_answer_websocket,
