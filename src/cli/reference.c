@@ -143,6 +143,10 @@ static const struct {
 	{"cj", BT_KIND_CRON_JOB},
 	{"cronjob.batch", BT_KIND_CRON_JOB},
 	{"cronjobs.batch", BT_KIND_CRON_JOB},
+	{"podgroup", BT_KIND_POD_GROUP},
+	{"podgroups", BT_KIND_POD_GROUP},
+	{"podgroup.scheduling.k8s.io", BT_KIND_POD_GROUP},
+	{"podgroups.scheduling.k8s.io", BT_KIND_POD_GROUP},
 };
 
 #define PARTS_MAX 3
@@ -221,7 +225,7 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 				bt_strbuf_append_c(&text,
 					": use pod, deployment, statefulset, daemonset, "
 					"replicaset, "
-					"replicationcontroller, job or cronjob");
+					"replicationcontroller, job, cronjob or podgroup");
 			}
 			int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
 			bt_strbuf_finish(&text);

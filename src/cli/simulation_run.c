@@ -8,6 +8,7 @@
 #include "base/nanoseconds.h"
 #include "cli/pod_claims.h"
 #include "cli/simulation.h"
+#include "state/pod_groups.h"
 
 /** Where virtual time begins. */
 #define START_NS BT_NS_PER_SECOND
@@ -233,6 +234,9 @@ void bt_simulation_loaded(struct bt_simulation *simulation)
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
 		bt_map_insert(&simulation->by_uid, bt_str_hash(pod->metadata.uid), i);
+		if (bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL) {
+			bt_pod_groups_add_pending(simulation->engine->state, pod);
+		}
 		if (pod->status.nominated_node_name.length != 0) {
 			/* It holds its place from the start, also when no pod is tried. */
 			tell(simulation, i);

@@ -11,7 +11,7 @@
  */
 #include "dra/allocator.h"
 #include "explain/remedy.h"
-#include "sched/engine.h"
+#include "sched/scheduler.h"
 
 #define BT_EXPLAIN_GROUP_NONE UINT32_MAX
 /** More than this many proposals are not sought. */
@@ -150,6 +150,75 @@ BT_MUST_USE int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	const struct bt_explain_options *options, struct bt_explanation *out,
 	struct berth_error *err);
 void bt_explanation_finish(struct bt_explanation *explanation);
+
+/** --- pod groups: spec 09 --- */
+
+enum bt_explained_group_fate {
+	BT_GROUP_FITS, /* its cycle accepts it */
+	BT_GROUP_UNSCHEDULABLE,
+	BT_GROUP_GATED, /* PreEnqueue holds all members back */
+	BT_GROUP_ERROR, /* of a plugin, or members that name several schedulers */
+};
+
+struct bt_explained_member {
+	struct bt_str name;
+	struct bt_str node_name; /* in the closest placement; "": none */
+	struct bt_str message;   /* why; "" when it has a node, or was not tried */
+	bool is_gated;
+};
+
+struct bt_explained_placement {
+	struct bt_str name; /* value of the topology key; "": all nodes */
+	uint32_t node_count;
+	uint32_t placed_count;
+	bool is_feasible;
+};
+
+enum bt_group_change {
+	BT_GROUP_CHANGE_REMEDIES,        /* changes of nodes, and of every member alike */
+	BT_GROUP_CHANGE_ADD_NODES,       /* so many empty nodes like this one */
+	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* the policy is immutable: to make the PodGroup anew */
+	BT_GROUP_CHANGE_ADD_PODS,        /* so many members more, like those there are */
+};
+
+/** A change with which the cycle of the group accepted it. */
+struct bt_group_proposal {
+	enum bt_group_change kind;
+	BT_LIST(struct bt_remedy) remedies;
+	uint32_t count;        /* of nodes or pods; the new minCount */
+	struct bt_str node;    /* ADD_NODES */
+	uint32_t placed_count; /* pending members that find a node then */
+};
+
+struct bt_group_explanation {
+	struct bt_arena arena;
+	enum bt_explained_group_fate fate;
+	struct bt_str message;
+	bool has_object;            /* there is a PodGroup of the name */
+	int32_t min_count;          /* of a gang; 0: policy basic */
+	struct bt_str topology_key; /* "": no constraint */
+	uint32_t scheduled_count;   /* members that have a node already */
+	uint32_t placed_count;      /* of the others, in the closest placement */
+	uint32_t gated_count;       /* of the others */
+	uint32_t closest;           /* index in placements */
+	BT_LIST(struct bt_explained_placement) placements; /* ascending by name */
+	BT_LIST(struct bt_explained_member) members; /* pending ones, in the order of the cycle */
+	/** The first member without a node, explained with those before it on their nodes and as
+	 * if only the nodes of the closest placement were there; NULL: none. */
+	const struct bt_pod *stopped;
+	struct bt_explanation stop; /* of stopped; zeros otherwise */
+	BT_LIST(struct bt_group_proposal) proposals;
+};
+
+/**
+ * Explain the pending members of one group, at least one, which the group knows
+ * (state/pod_groups.h); defaulted and borrowed until finish. The scheduler has gate
+ * GenericWorkload. options: preemption is not told. Otherwise as bt_explain.
+ */
+BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const *pods,
+	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,
+	struct berth_error *err);
+void bt_group_explanation_finish(struct bt_group_explanation *explanation);
 
 /**
  * Trying changes out: applied to the state, the scheduler asked again, the state set back. Used by

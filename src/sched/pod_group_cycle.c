@@ -48,6 +48,11 @@ struct bt_group_cycle {
 	int64_t now_ns;
 	int64_t started_ns;
 	struct bt_group_attempt attempt;
+	/* Of the last run of the algorithm; without placements one of all nodes. */
+	const struct bt_placement *placements;
+	struct bt_tried_placement *tried;
+	uint32_t tried_count;
+	bool is_question; /* of bt_scheduler_try_group */
 	bool has_run;
 	BT_VEC(struct bt_attempt) ended; /* members' attempts, reported by the next steps */
 	uint32_t reported;
@@ -493,6 +498,8 @@ static bool run_each_placement(struct bt_group_cycle *cycle,
 	const struct bt_placement *placements = outcome->placements;
 	struct candidate *candidates = BT_ARENA_NEW_ARRAY(arena, struct candidate, outcome->count);
 	uint32_t *starts = BT_ARENA_NEW_ARRAY(arena, uint32_t, outcome->count);
+	struct bt_tried_placement *tried =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_tried_placement, outcome->count);
 	struct group_run first = {0};
 	uint32_t count = 0;
 	uint32_t best = UINT32_MAX;
@@ -502,6 +509,12 @@ static bool run_each_placement(struct bt_group_cycle *cycle,
 		starts[i] = engine->next_start_node_index;
 		uint32_t placed = forecast->placed != NULL ? forecast->placed[i] : 0;
 		bool fits = placed >= forecast->needed;
+		tried[i] = (struct bt_tried_placement){
+			.name = bt_arena_str(arena, placements[i].name),
+			.node_count = placements[i].count,
+			.placed_count = placed,
+			.is_feasible = fits,
+		};
 		if (forecast->placed != NULL &&
 			(forecast->rejects_silently || placed == cycle->members.count) &&
 			(forecast->is_exact || !fits)) {
@@ -518,7 +531,9 @@ static bool run_each_placement(struct bt_group_cycle *cycle,
 			continue;
 		}
 		struct group_run run = run_in_placement(cycle, &placements[i], skips_post_filter);
-		last_untried = count_placed(cycle, &run) != 0 ? UINT32_MAX : last_untried;
+		tried[i].placed_count = count_placed(cycle, &run);
+		tried[i].is_feasible = is_feasible(&run);
+		last_untried = tried[i].placed_count != 0 ? UINT32_MAX : last_untried;
 		if (is_feasible(&run)) {
 			candidates[count++] = (struct candidate){.placement = i, .run = run};
 		} else if (run.status.code == BT_STATUS_ERROR) {
@@ -557,6 +572,12 @@ static bool run_each_placement(struct bt_group_cycle *cycle,
 		release_run(cycle, &last);
 	}
 	engine->next_start_node_index = next_start;
+	cycle->placements = placements;
+	cycle->tried = tried;
+	cycle->tried_count = outcome->count;
+	if (best != UINT32_MAX) {
+		tried[chosen].is_chosen = true;
+	}
 	for (uint32_t k = 0; k < count; k++) {
 		if (k != best || !is_kept) {
 			release_run(cycle, &candidates[k].run);
@@ -595,6 +616,9 @@ static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_
 		forecast = forecast_members(
 			cycle, outcome.placements, outcome.count, skips_post_filter);
 	}
+	if (cycle->is_question && !forecast.is_exact) {
+		forecast.placed = NULL; /* it is asked how many find a node */
+	}
 	uint32_t start = engine->next_start_node_index;
 	if (!run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run)) {
 		engine->next_start_node_index = start;
@@ -606,8 +630,21 @@ static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_
 
 static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_post_filter)
 {
-	return cycle->has_placements ? run_placements(cycle, skips_post_filter)
-				     : run_members(cycle, skips_post_filter);
+	cycle->tried_count = 0;
+	if (cycle->has_placements) {
+		return run_placements(cycle, skips_post_filter);
+	}
+	struct group_run run = run_members(cycle, skips_post_filter);
+	cycle->tried = BT_ARENA_NEW(&cycle->arena, struct bt_tried_placement);
+	*cycle->tried = (struct bt_tried_placement){
+		.name = BT_STR(""),
+		.node_count = cycle->scheduler->engine->state->snapshot.count,
+		.placed_count = count_placed(cycle, &run),
+		.is_feasible = is_feasible(&run),
+		.is_chosen = is_feasible(&run),
+	};
+	cycle->tried_count = 1;
+	return run;
 }
 
 /** --- preemption for the whole group: spec 09 section 9, 08 section 14 --- */
@@ -921,8 +958,22 @@ static int compare_members(const void *a, const void *b)
 	return (left->index > right->index) - (left->index < right->index);
 }
 
-/** The popped pod first, then those of its unscheduled siblings that can be had, by name; in the
- * order of their priority, then of their first entry into the active queue. */
+/** By priority, then by the first entry into the active queue. */
+static void sort_members(struct bt_group_cycle *cycle)
+{
+	uint32_t total = cycle->members.count;
+	struct member_order *order = BT_ARENA_NEW_ARRAY(&cycle->arena, struct member_order, total);
+	for (uint32_t i = 0; i < total; i++) {
+		order[i] = (struct member_order){cycle->members.items[i], i};
+	}
+	qsort(order, total, sizeof(*order), compare_members);
+	for (uint32_t i = 0; i < total; i++) {
+		cycle->members.items[i] = order[i].entry;
+	}
+}
+
+/** The popped pod first, then those of its unscheduled siblings that can be had, by name; sorted
+ * then. */
 static void assemble(struct bt_group_cycle *cycle, struct bt_queue_entry *popped,
 	const struct bt_group_members *members)
 {
@@ -943,19 +994,11 @@ static void assemble(struct bt_group_cycle *cycle, struct bt_queue_entry *popped
 			bt_vec_push(&cycle->members, entry);
 		}
 	}
-	uint32_t total = cycle->members.count;
-	struct member_order *order = BT_ARENA_NEW_ARRAY(&cycle->arena, struct member_order, total);
-	for (uint32_t i = 0; i < total; i++) {
-		order[i] = (struct member_order){cycle->members.items[i], i};
-	}
-	qsort(order, total, sizeof(*order), compare_members);
-	for (uint32_t i = 0; i < total; i++) {
-		cycle->members.items[i] = order[i].entry;
-	}
+	sort_members(cycle);
 }
 
-/** All members have one profile; else each fails. */
-static bool has_one_profile(struct bt_group_cycle *cycle)
+/** The profile of all members. Returns why there is none; "": there is. */
+static struct bt_str find_profile(struct bt_group_cycle *cycle)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
 	struct bt_str first = cycle->members.items[0]->pod.object->spec.scheduler_name;
@@ -971,12 +1014,20 @@ static bool has_one_profile(struct bt_group_cycle *cycle)
 				BT_STR_ARG(other), BT_STR_ARG(first));
 		}
 	}
-	if (text.length == 0 && cycle->framework != NULL) {
-		return true;
-	}
-	if (text.length == 0) {
+	if (text.length == 0 && cycle->framework == NULL) {
 		text = bt_arena_printf(&cycle->arena,
 			"profile not found for scheduler name \"%.*s\"", BT_STR_ARG(first));
+	}
+	return text;
+}
+
+/** All members have one profile; else each fails. */
+static bool has_one_profile(struct bt_group_cycle *cycle)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct bt_str text = find_profile(cycle);
+	if (text.length == 0) {
+		return true;
 	}
 	struct bt_status status = bt_status_error_text(&cycle->arena, text);
 	for (uint32_t i = 0; i < cycle->members.count; i++) {
@@ -1007,18 +1058,24 @@ static void drop_members(struct bt_group_cycle *cycle)
 	cycle->members.count = kept;
 }
 
-static void run_cycle(struct bt_group_cycle *cycle)
+/** The members and their profile are known. */
+static void begin_run(struct bt_group_cycle *cycle)
 {
-	struct bt_scheduler *scheduler = cycle->scheduler;
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct group_run run = {0};
-	cycle->cycle_count = bt_queue_scheduling_cycle(scheduler->queue);
+	cycle->cycle_count = bt_queue_scheduling_cycle(cycle->scheduler->queue);
 	cycle->waiting_count = cycle->members.count;
 	cycle->shared = (struct bt_group_state){
 		.arena = &cycle->arena,
 		.data = BT_ARENA_NEW_ARRAY(
 			&cycle->arena, void *, cycle->framework->instances.count),
 	};
+}
+
+static void run_cycle(struct bt_group_cycle *cycle)
+{
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct group_run run = {0};
+	begin_run(cycle);
 	if (bt_state_refresh_snapshot(scheduler->engine->state, &err) < 0) {
 		run.status = bt_status_from_error(&cycle->arena, &err);
 	} else {
@@ -1054,10 +1111,10 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	release_run(cycle, &run);
 }
 
-void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	int64_t now_ns, struct bt_attempt *out_attempt)
+/** Of the group that the pod names; no members yet. */
+static void begin_cycle(struct bt_group_cycle *cycle, struct bt_scheduler *scheduler,
+	const struct bt_pod *pod, int64_t now_ns)
 {
-	struct bt_group_cycle *cycle = scheduler->group_cycle;
 	bt_arena_reset(&cycle->arena);
 	cycle->scheduler = scheduler;
 	cycle->now_ns = now_ns;
@@ -1065,14 +1122,20 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 	cycle->members.count = 0;
 	cycle->ended.count = 0;
 	cycle->reported = 0;
-	cycle->has_run = true;
 	cycle->is_bound = false;
 	cycle->attempt = (struct bt_group_attempt){
-		.namespace_ = bt_arena_str(&cycle->arena, entry->pod.namespace_),
-		.name = bt_arena_str(
-			&cycle->arena, entry->pod.object->spec.scheduling_group->pod_group_name),
-		.pod_name = bt_arena_str(&cycle->arena, entry->pod.name),
+		.namespace_ = bt_arena_str(&cycle->arena, pod->metadata.namespace_),
+		.name = bt_arena_str(&cycle->arena, pod->spec.scheduling_group->pod_group_name),
+		.pod_name = bt_arena_str(&cycle->arena, pod->metadata.name),
 	};
+}
+
+void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	struct bt_group_cycle *cycle = scheduler->group_cycle;
+	begin_cycle(cycle, scheduler, entry->pod.object, now_ns);
+	cycle->has_run = true;
 	bt_scheduler_name_attempt(scheduler, &entry->pod, out_attempt);
 	out_attempt->outcome = BT_ATTEMPT_SKIPPED;
 	out_attempt->group_name = cycle->attempt.name;
@@ -1103,4 +1166,136 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 		bt_queue_hold_back(scheduler->queue);
 	}
 	(void)bt_group_cycle_next_member(cycle, out_attempt);
+}
+
+/** Of the last run: the placement that was chosen, or where most members found a node. */
+static uint32_t closest_placement(const struct bt_group_cycle *cycle)
+{
+	uint32_t best = 0;
+	for (uint32_t i = 0; i < cycle->tried_count; i++) {
+		if (cycle->tried[i].is_chosen) {
+			return i;
+		}
+		if (cycle->tried[i].placed_count > cycle->tried[best].placed_count) {
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void describe_run(
+	struct bt_group_cycle *cycle, const struct group_run *run, struct bt_tried_group *out)
+{
+	struct bt_arena *arena = &cycle->arena;
+	out->members = BT_ARENA_NEW_ARRAY(arena, struct bt_tried_member, out->member_count);
+	for (uint32_t i = 0; i < out->member_count; i++) {
+		struct bt_tried_member *member = &out->members[i];
+		const struct member_try *try = run->tries != NULL ? &run->tries[i] : NULL;
+		member->pod = cycle->members.items[i]->pod.object;
+		if (try == NULL || try->held == NULL) {
+			continue;
+		}
+		member->was_tried = true;
+		if (try->is_placed) {
+			member->node_name = bt_arena_str(arena, try->held->result.node_name);
+			continue;
+		}
+		struct bt_str skipped = bt_reason_texts[BT_REASON_POST_FILTER_SKIPPED];
+		struct bt_str message = bt_status_message_str(&try->held->result.status, arena);
+		if (message.length > skipped.length && bt_str_has_suffix(message, skipped)) {
+			message.length -= skipped.length + 1;
+		}
+		member->message = bt_arena_str(arena, message);
+	}
+}
+
+/** Reserve the members that found a node, have the caller look, and keep or undo all of it. */
+static void place_run(struct bt_group_cycle *cycle, const struct group_run *run,
+	const struct bt_group_question *question, struct bt_tried_group *tried)
+{
+	struct bt_engine *engine = cycle->scheduler->engine;
+	bool is_kept = question->keeps && is_feasible(run);
+	for (uint32_t i = 0; run->tries != NULL && i < cycle->members.count; i++) {
+		if (run->tries[i].is_placed) {
+			struct bt_schedule_result *result = &run->tries[i].held->result;
+			const struct bt_pod_info *pod = &cycle->members.items[i]->pod;
+			result->cycle->group = NULL;
+			result->diagnosis.statuses = engine->statuses;
+			tried->members[i].is_reserved = is_kept
+				? bt_engine_place(engine, pod, result)
+				: bt_engine_reserve(engine, pod, result);
+		}
+	}
+	if (question->look != NULL) {
+		question->look(question->context, tried);
+	}
+	const struct bt_status undone = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
+	for (uint32_t i = cycle->members.count; !is_kept && i-- > 0;) {
+		if (tried->members[i].is_reserved) {
+			bt_engine_reject_waiting(engine, &cycle->members.items[i]->pod, &undone,
+				&run->tries[i].held->result);
+		}
+	}
+}
+
+void bt_scheduler_try_group(struct bt_scheduler *scheduler,
+	const struct bt_group_question *question, struct bt_tried_group *out)
+{
+	struct bt_group_cycle *cycle = scheduler->group_cycle;
+	struct bt_engine *engine = scheduler->engine;
+	struct bt_prng prng = engine->prng;
+	uint32_t next_start = engine->next_start_node_index;
+	uint32_t count = question->count;
+	struct group_run run = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	BT_ASSERT(cycle != NULL && count != 0 && cycle->reported == cycle->ended.count);
+	begin_cycle(cycle, scheduler, question->pods[0], cycle->now_ns);
+	struct bt_queue_entry *entries =
+		BT_ARENA_NEW_ARRAY(&cycle->arena, struct bt_queue_entry, count);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_pod_info_init_pending(engine->state, question->pods[i], &entries[i].pod);
+		entries[i].signature = BT_SYM_NONE;
+		bt_vec_push(&cycle->members, &entries[i]);
+	}
+	sort_members(cycle);
+	*out = (struct bt_tried_group){.member_count = count};
+	struct bt_str problem = find_profile(cycle);
+	cycle->tried_count = 0;
+	cycle->is_question = true;
+	if (problem.length != 0) {
+		run.status = bt_status_error_text(&cycle->arena, problem);
+	} else if (bt_state_refresh_snapshot(engine->state, &err) < 0) {
+		run.status = bt_status_from_error(&cycle->arena, &err);
+	} else {
+		begin_run(cycle);
+		run = run_algorithm(cycle, true);
+		out->closest = closest_placement(cycle);
+		if (!is_feasible(&run) && out->closest != 0) {
+			struct bt_status status = run.status;
+			release_run(cycle, &run); /* of the first placement */
+			run = run_in_placement(cycle, &cycle->placements[out->closest], true);
+			run.status = status;
+		}
+	}
+	out->code = (enum bt_status_code)run.status.code;
+	out->message = bt_status_message_str(&run.status, &cycle->arena);
+	out->placements = cycle->tried;
+	out->placement_count = cycle->tried_count;
+	describe_run(cycle, &run, out);
+	if (question->keeps || question->look != NULL) {
+		place_run(cycle, &run, question, out);
+	}
+	cycle->is_question = false;
+	release_run(cycle, &run);
+	while (bt_pod_groups_take_wanted(engine->state) != NULL) {
+		/* Nothing is activated for what did not happen. */
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		bt_pod_info_finish_pending(engine->state, &entries[i].pod);
+	}
+	cycle->members.count = 0;
+	if (!question->keeps) {
+		engine->prng = prng;
+		engine->next_start_node_index = next_start;
+	}
 }

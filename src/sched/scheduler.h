@@ -151,6 +151,54 @@ struct bt_group_attempt {
 /** NULL: there was none, or gate GenericWorkload is off. */
 const struct bt_group_attempt *bt_scheduler_group_attempt(const struct bt_scheduler *scheduler);
 
+struct bt_tried_placement {
+	struct bt_str name; /* "": all nodes, without constraint */
+	uint32_t node_count;
+	uint32_t placed_count; /* members that find a node */
+	bool is_feasible;
+	bool is_chosen; /* among the feasible ones */
+};
+
+struct bt_tried_member {
+	const struct bt_pod *pod; /* as it was given */
+	bool was_tried;           /* false: an error ended the cycle before */
+	bool is_reserved;         /* during look, and kept afterwards */
+	struct bt_str node_name;  /* "": none fits */
+	struct bt_str message;    /* why */
+};
+
+/** Lists and texts are borrowed until the next cycle. */
+struct bt_tried_group {
+	enum bt_status_code code; /* Success: the group is accepted */
+	struct bt_str message;    /* of the group's status */
+	uint32_t placement_count; /* 0: none was generated, or an error came before */
+	const struct bt_tried_placement *placements;
+	uint32_t closest; /* chosen, or the first of those where most members find a node */
+	uint32_t member_count;
+	struct bt_tried_member *members; /* in the order of the cycle; there */
+};
+
+struct bt_group_question {
+	/** Defaulted, at least one, all of one group that knows them (state/pod_groups.h). They
+	 * need not be in the queue, and PreEnqueue is not asked. */
+	const struct bt_pod *const *pods;
+	uint32_t count;
+	bool keeps; /* the members of an accepted group stay on their nodes, as if bound */
+	/**
+	 * Called while the members that found a node are reserved there, also if the group is not
+	 * accepted; the engine may be asked about other pods meanwhile. NULL: nobody looks.
+	 */
+	void (*look)(void *context, const struct bt_tried_group *tried);
+	void *context;
+};
+
+/**
+ * What the cycle of a group would decide now, without preemption: for questions, between steps.
+ * Nothing is written. Gate GenericWorkload is on.
+ */
+void bt_scheduler_try_group(struct bt_scheduler *scheduler,
+	const struct bt_group_question *question, struct bt_tried_group *out);
+
 /** Replays: this node is taken where several are equally good; "" ends it. Borrowed until then. */
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name);
 

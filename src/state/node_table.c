@@ -530,6 +530,33 @@ uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_
 	return UINT32_MAX;
 }
 
+struct bt_node_amounts bt_node_table_amounts(
+	const struct bt_node_table *table, uint32_t slot, struct bt_str resource)
+{
+	if (bt_str_equal_c(resource, "cpu")) {
+		return (struct bt_node_amounts){
+			table->requested_cpu_milli[slot], table->allocatable_cpu_milli[slot]};
+	}
+	if (bt_str_equal_c(resource, "memory")) {
+		return (struct bt_node_amounts){
+			table->requested_memory_bytes[slot], table->allocatable_memory_bytes[slot]};
+	}
+	if (bt_str_equal_c(resource, "ephemeral-storage")) {
+		return (struct bt_node_amounts){table->requested_ephemeral_bytes[slot],
+			table->allocatable_ephemeral_bytes[slot]};
+	}
+	if (bt_str_equal_c(resource, "pods")) {
+		return (struct bt_node_amounts){
+			table->pod_count[slot], table->allocatable_pods[slot]};
+	}
+	uint32_t index = bt_node_table_find_scalar(table, resource);
+	if (index == UINT32_MAX) {
+		return (struct bt_node_amounts){0};
+	}
+	const struct bt_scalar_column *column = &table->scalars.items[index];
+	return (struct bt_node_amounts){column->requested[slot], column->allocatable[slot]};
+}
+
 uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)
 {
 	uint32_t index = bt_node_table_find_scalar(table, name);

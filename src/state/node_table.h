@@ -187,6 +187,13 @@ static inline bool bt_label_column_is_unique(const struct bt_label_column *colum
 /** Slot of a node name the cache or the snapshot knows, or BT_SLOT_NONE. */
 uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name);
 struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);
+struct bt_node_amounts {
+	int64_t requested;
+	int64_t allocatable;
+};
+/** Of one resource by its name; zeros if the table does not know it. */
+struct bt_node_amounts bt_node_table_amounts(
+	const struct bt_node_table *table, uint32_t slot, struct bt_str resource);
 const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot);
 
 /*

@@ -12,6 +12,7 @@
 #include "cli/simulation.h"
 #include "cli/source.h"
 #include "cluster/printable.h"
+#include "state/pod_groups.h"
 
 /** Events that cannot be read are no error: the explanation does not depend on them. */
 static void read_events(struct bt_explain_events *events, const struct bt_source *source,
@@ -157,6 +158,10 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 		}
 		report->pod = pod;
 	}
+	const struct bt_str *group = bt_pod_group_name_of(report->pod);
+	report->group_name = group != NULL && simulation->engine->state->pod_groups != NULL
+		? *group
+		: BT_STR("");
 	uint32_t index = bt_manifests_find(
 		cluster, BT_KIND_POD, report->pod->metadata.namespace_, report->pod->metadata.name);
 	report->in_input = index != BT_MANIFESTS_NONE;
@@ -243,6 +248,28 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 		report.running_on.length == 0) {
 		return BT_EXIT_FINDING;
 	}
+	return result;
+}
+
+static int answer_group(const void *context, struct bt_simulation *simulation,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	const struct options *options = context;
+	struct node_objects objects = {.cluster = simulation->cluster};
+	const struct bt_explain_options explain_options = {
+		.proposals_max = (uint32_t)options->proposals,
+		.objects = {.node = node_object, .context = &objects},
+	};
+	simulation->keep_bound = true;
+	int result = bt_simulation_load(simulation, err);
+	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, simulation->cluster->objects.count);
+	bt_arena_init(&objects.arena, 0);
+	if (result == 0) {
+		result = bt_explain_pod_group_write(simulation, &options->reference,
+			&explain_options, options->format, out, err);
+	}
+	bt_arena_finish(&objects.arena);
+	bt_free(objects.nodes);
 	return result;
 }
 
@@ -343,7 +370,10 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			exit_status = bt_command_fail(command, &err);
 		} else {
 			exit_status = bt_simulation_ask(command, &options.setup, &options.source,
-				options.all ? answer_all : answer, &options);
+				options.all                                           ? answer_all
+					: options.reference.kind == BT_KIND_POD_GROUP ? answer_group
+										      : answer,
+				&options);
 		}
 	}
 	bt_setup_finish(&options.setup);
@@ -362,7 +392,7 @@ const struct bt_command bt_command_explain = {
 	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. Of a\n"
 		"workload (deployment/web, sts shop/db, or web alone when no pod has that name)\n"
 		"the first pending pod is taken.\n"
-		"Without POD: the only pod that is pending.\n"
+		"Without POD: the only pod that is pending. podgroup/NAME is the whole group.\n"
 		"\n"
 		"Prints what the scheduler would say; the nodes by what is in the way there, the\n"
 		"nearest first, with what they lack; the smallest changes that would let the pod\n"
@@ -383,6 +413,10 @@ const struct bt_command bt_command_explain = {
 		    "\n"
 		    "  # Would it fit if the cluster looked as new.yaml says?\n"
 		    "  berth explain shop/checkout-7d9f-x2k5p -f dump.yaml -f new.yaml\n"
+		    "\n"
+		    "  # What does this gang wait for?\n"
+		    "  berth explain podgroup/train -f dump.yaml \\\n"
+		    "    --feature-gates GenericWorkload=true,GangScheduling=true\n"
 		    "\n"
 		    "  # For a program: the changes that would help\n"
 		    "  berth explain shop/checkout -f examples/pending.yaml -o json | jq "

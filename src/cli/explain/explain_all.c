@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "cli/explain/explain_change.h"
 #include "cluster/printable.h"
+#include "state/pod_groups.h"
 
 /** Owners whose pods are explained; more of them are counted only. */
 #define GROUPS_MAX 500
@@ -14,6 +15,7 @@
 /** Pods of one owner; after they were explained, of all pods for which the same is true. */
 struct group {
 	struct bt_pod_owner owner;
+	bool is_pod_group; /* owner is a PodGroup, which is explained as a whole */
 	struct bt_str namespace_;
 	const struct bt_pod *first;
 	uint32_t count;
@@ -59,6 +61,7 @@ struct bt_pod_owner bt_pod_owner_of(const struct bt_pod *pod)
 
 struct member {
 	struct bt_pod_owner owner;
+	bool is_pod_group;
 	const struct bt_pod *pod;
 	uint32_t position;
 };
@@ -88,11 +91,15 @@ static void group_by_owner(
 {
 	struct member *members =
 		BT_ARENA_NEW_ARRAY(&answer->arena, struct member, simulation->pods.count);
+	bool has_groups = simulation->engine->state->pod_groups != NULL;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
 		if (namespace_ == NULL || bt_str_equal_c(pod->metadata.namespace_, namespace_)) {
-			members[count++] = (struct member){bt_pod_owner_of(pod), pod, i};
+			const struct bt_str *name = has_groups ? bt_pod_group_name_of(pod) : NULL;
+			members[count++] = name != NULL
+				? (struct member){{BT_STR("PodGroup"), *name}, true, pod, i}
+				: (struct member){bt_pod_owner_of(pod), false, pod, i};
 		}
 	}
 	qsort(members, count, sizeof(*members), compare_members);
@@ -102,6 +109,7 @@ static void group_by_owner(
 		if (i == 0 || !is_same_owner(&members[i - 1], &members[i])) {
 			answer->groups[answer->group_count++] =
 				(struct group){.owner = members[i].owner,
+					.is_pod_group = members[i].is_pod_group,
 					.namespace_ = members[i].pod->metadata.namespace_,
 					.first = members[i].pod};
 		}
@@ -124,25 +132,69 @@ static int compare_groups(const void *left, const void *right)
 
 /** --- reasons --- */
 
+/** "Insufficient cpu (5 nodes), ..." */
+static void append_reasons(const struct bt_explanation *explanation, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < explanation->groups.count; i++) {
+		const struct bt_explained_group *rejected = &explanation->groups.items[i];
+		for (uint32_t k = 0; k < rejected->reasons.count; k++) {
+			bt_strbuf_append_c(out, i + k != 0 ? ", " : "");
+			bt_printable_append(out, rejected->reasons.items[k]);
+		}
+		bt_strbuf_append_c(out, " (");
+		bt_explain_append_counted(out, rejected->nodes.count, "node", "nodes");
+		bt_strbuf_append_char(out, ')');
+	}
+}
+
+static int explain_pod_group(struct bt_simulation *simulation,
+	const struct bt_explain_options *options, struct answer *answer, struct group *group,
+	struct berth_error *err)
+{
+	struct bt_group_explanation explanation;
+	struct bt_strbuf text = {0};
+	int result = bt_explain_pod_group(
+		simulation, group->namespace_, group->owner.name, options, &explanation, err);
+	if (result == 0) {
+		group->fate = bt_explained_group_fate_name(&explanation);
+		group->message = bt_arena_str(&answer->arena, explanation.message);
+		if (explanation.fate == BT_GROUP_UNSCHEDULABLE) {
+			bt_strbuf_printf(&text, "%u of %u pods find a node",
+				explanation.placed_count, explanation.members.count);
+			if (explanation.min_count != 0) {
+				bt_strbuf_printf(&text, ", minCount is %d", explanation.min_count);
+			}
+		}
+		if (text.length != 0 && explanation.stop.groups.count != 0) {
+			bt_strbuf_append_c(&text, "; the next: ");
+			append_reasons(&explanation.stop, &text);
+		}
+		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
+		bt_strbuf_reset(&text);
+		if (explanation.proposals.count != 0) {
+			bt_group_proposal_append_text(&explanation.proposals.items[0], group->first,
+				&simulation->engine->state->nodes, &text);
+		}
+		group->change = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
+	}
+	bt_strbuf_finish(&text);
+	bt_group_explanation_finish(&explanation);
+	return result;
+}
+
 static int explain_group(struct bt_simulation *simulation, const struct bt_explain_options *options,
 	struct answer *answer, struct group *group, struct berth_error *err)
 {
 	struct bt_explanation explanation;
 	struct bt_strbuf text = {0};
+	if (group->is_pod_group) {
+		return explain_pod_group(simulation, options, answer, group, err);
+	}
 	int result = bt_explain(simulation->engine, group->first, options, &explanation, err);
 	if (result == 0) {
 		group->fate = bt_explained_fate_name(explanation.fate);
 		group->message = bt_arena_str(&answer->arena, explanation.message);
-		for (uint32_t i = 0; i < explanation.groups.count; i++) {
-			const struct bt_explained_group *rejected = &explanation.groups.items[i];
-			for (uint32_t k = 0; k < rejected->reasons.count; k++) {
-				bt_strbuf_append_c(&text, text.length != 0 ? ", " : "");
-				bt_printable_append(&text, rejected->reasons.items[k]);
-			}
-			bt_strbuf_append_c(&text, " (");
-			bt_explain_append_counted(&text, rejected->nodes.count, "node", "nodes");
-			bt_strbuf_append_char(&text, ')');
-		}
+		append_reasons(&explanation, &text);
 		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
 		bt_strbuf_reset(&text);
 		if (explanation.proposals.count != 0) {
@@ -251,7 +303,10 @@ static void write_text(const struct answer *answer, struct bt_strbuf *out)
 		}
 		bt_strbuf_append_c(out, "  why:  ");
 		if (bt_str_equal_c(bt_str_from(group->fate), "Fits")) {
-			bt_strbuf_append_c(out, "it fits: the scheduler has not come to it yet");
+			bt_strbuf_append_c(out,
+				group->is_pod_group
+					? "all of it fits: the scheduler has not come to it yet"
+					: "it fits: the scheduler has not come to it yet");
 		} else if (group->reasons.length != 0) {
 			bt_strbuf_append_str(out, group->reasons);
 		} else {

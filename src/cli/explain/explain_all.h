@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_EXPLAIN_ALL_H
 #define BT_CLI_EXPLAIN_ALL_H
-/** All pods that wait for a node, by owner and reason: "berth pending", "berth explain --all". */
+/** Several pods at once: all that wait for a node, by owner and reason ("berth pending", "berth
+ * explain --all"), and those of a pod group. */
 #include "cli/explain/explain_report.h"
 
 struct bt_pod_owner {
@@ -21,4 +22,22 @@ struct bt_pod_owner bt_pod_owner_of(const struct bt_pod *pod);
 BT_MUST_USE int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace_,
 	const struct bt_explain_options *options, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err);
+
+/**
+ * The group of this name in a loaded simulation, explained. Without pending pods only has_object,
+ * scheduled_count and fate say something (BT_GROUP_FITS, or BT_GROUP_GATED without any pods). Gate
+ * GenericWorkload is on. out is initialised; finish it in any case.
+ */
+BT_MUST_USE int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespace_,
+	struct bt_str name, const struct bt_explain_options *options,
+	struct bt_group_explanation *out, struct berth_error *err);
+/** "Fits", "Scheduled" (no pod is pending), "Unschedulable", "Gated", "NoPods", "Error" */
+const char *bt_explained_group_fate_name(const struct bt_group_explanation *explanation);
+/** "add 2 empty nodes like node-7". pod: a member; nodes as for bt_changes_append_text. */
+void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
+	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out);
+/** Append the answer about a pod group. Returns the exit status, or BERTH_ERR_*. */
+BT_MUST_USE int bt_explain_pod_group_write(struct bt_simulation *simulation,
+	const struct bt_pod_reference *reference, const struct bt_explain_options *options,
+	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 #endif

@@ -14,43 +14,9 @@ static void append_word(struct bt_strbuf *out, const char *before, struct bt_str
 	bt_printable_append(out, word);
 }
 
-/** --- nodes --- */
-
-struct stock {
-	int64_t used;
-	int64_t allocatable;
-};
-
-static struct stock stock_of(
-	const struct bt_node_table *nodes, uint32_t slot, struct bt_str resource)
-{
-	if (bt_str_equal_c(resource, "cpu")) {
-		return (struct stock){
-			nodes->requested_cpu_milli[slot], nodes->allocatable_cpu_milli[slot]};
-	}
-	if (bt_str_equal_c(resource, "memory")) {
-		return (struct stock){
-			nodes->requested_memory_bytes[slot], nodes->allocatable_memory_bytes[slot]};
-	}
-	if (bt_str_equal_c(resource, "ephemeral-storage")) {
-		return (struct stock){nodes->requested_ephemeral_bytes[slot],
-			nodes->allocatable_ephemeral_bytes[slot]};
-	}
-	if (bt_str_equal_c(resource, "pods")) {
-		return (struct stock){nodes->pod_count[slot], nodes->allocatable_pods[slot]};
-	}
-	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
-		const struct bt_scalar_column *column = &nodes->scalars.items[i];
-		if (bt_str_equal(bt_symbol_text(nodes->symbols, column->name), resource)) {
-			return (struct stock){column->requested[slot], column->allocatable[slot]};
-		}
-	}
-	return (struct stock){0};
-}
-
 /** Nobody's leaving would free as much; *out_wanted: a node as full would have to have so much. */
 static bool is_too_large(const struct bt_remedy *change, const struct bt_node_table *nodes,
-	struct stock *out_stock, int64_t *out_wanted)
+	struct bt_node_amounts *out_stock, int64_t *out_wanted)
 {
 	uint32_t slot = nodes != NULL && change->kind == BT_REMEDY_FREE_RESOURCE
 		? bt_node_table_find(nodes, change->node)
@@ -58,8 +24,8 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 	if (slot == BT_SLOT_NONE) {
 		return false;
 	}
-	*out_stock = stock_of(nodes, slot, change->resource);
-	return change->amount > out_stock->used &&
+	*out_stock = bt_node_table_amounts(nodes, slot, change->resource);
+	return change->amount > out_stock->requested &&
 		!BT_ADD_OVERFLOW(out_stock->allocatable, change->amount, out_wanted);
 }
 
@@ -96,7 +62,7 @@ static bool adds_node(const struct bt_remedy *changes, uint32_t count, const str
 	const struct bt_node_table *nodes)
 {
 	const struct bt_remedy *first = NULL;
-	struct stock stock;
+	struct bt_node_amounts stock;
 	int64_t wanted;
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_remedy_is_of_pod(changes[i].kind)) {
@@ -116,7 +82,7 @@ static bool adds_node(const struct bt_remedy *changes, uint32_t count, const str
 static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
 	const struct bt_node_table *nodes)
 {
-	struct stock stock;
+	struct bt_node_amounts stock;
 	int64_t wanted;
 	if (!is_too_large(change, nodes, &stock, &wanted)) {
 		return false;
@@ -125,7 +91,7 @@ static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change,
 	bt_strbuf_append_c(out, adds ? " with " : " by a node with ");
 	/* Nothing runs yet on a node that is added. */
 	bt_amount_append_of(
-		out, change->resource, adds ? wanted - stock.used : wanted, BT_AMOUNT_UP);
+		out, change->resource, adds ? wanted - stock.requested : wanted, BT_AMOUNT_UP);
 	append_word(out, " ", change->resource);
 	append_word(out, " (", adds ? change->node : BT_STR("it"));
 	bt_strbuf_append_c(out, " has ");

@@ -208,35 +208,9 @@ static void write_events(const struct bt_explain_events *events, struct bt_json_
 	bt_json_end_array(writer);
 }
 
-static void write_json(const void *answer, struct bt_json_writer *writer)
+void bt_explain_write_json_groups(
+	const struct bt_explanation *explanation, struct bt_json_writer *writer)
 {
-	const struct bt_explain_report *report = answer;
-	const struct bt_explanation *explanation = report->explanation;
-	bt_json_begin_object(writer);
-	const struct bt_pod *pod = report->pod;
-	bt_json_begin_member_object(writer, "pod");
-	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
-	bt_json_write_member(writer, "name", pod->metadata.name);
-	bt_json_write_member(writer, "node", report->running_on);
-	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
-	bt_json_write_member(writer, "schedulerName", pod->spec.scheduler_name);
-	if (report->choice->of_workload) {
-		bt_json_begin_member_object(writer, "workload");
-		bt_json_write_member_c(
-			writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
-		bt_json_write_member(writer, "namespace", report->choice->workload_namespace);
-		bt_json_write_member(writer, "name", report->choice->workload_name);
-		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
-		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_object(writer);
-	bt_json_write_member_c(writer, "fate", bt_explained_fate_name(explanation->fate));
-	bt_json_write_member(writer, "message", explanation->message);
-	bt_json_write_member(writer, "profile", explanation->profile);
-	bt_json_write_member_int64(writer, "nodeCount", explanation->node_count);
-	bt_json_write_member_int64(writer, "feasibleCount", explanation->feasible_count);
-	bt_json_write_member(writer, "bestNode", explanation->best_node);
 	bt_json_begin_member_array(writer, "groups");
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
 		const struct bt_explained_group *group = &explanation->groups.items[i];
@@ -259,6 +233,41 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
+}
+
+static void write_json(const void *answer, struct bt_json_writer *writer)
+{
+	const struct bt_explain_report *report = answer;
+	const struct bt_explanation *explanation = report->explanation;
+	bt_json_begin_object(writer);
+	const struct bt_pod *pod = report->pod;
+	bt_json_begin_member_object(writer, "pod");
+	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
+	bt_json_write_member(writer, "name", pod->metadata.name);
+	bt_json_write_member(writer, "node", report->running_on);
+	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
+	bt_json_write_member(writer, "schedulerName", pod->spec.scheduler_name);
+	if (report->group_name.length != 0) {
+		bt_json_write_member(writer, "podGroup", report->group_name);
+	}
+	if (report->choice->of_workload) {
+		bt_json_begin_member_object(writer, "workload");
+		bt_json_write_member_c(
+			writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
+		bt_json_write_member(writer, "namespace", report->choice->workload_namespace);
+		bt_json_write_member(writer, "name", report->choice->workload_name);
+		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
+		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_object(writer);
+	bt_json_write_member_c(writer, "fate", bt_explained_fate_name(explanation->fate));
+	bt_json_write_member(writer, "message", explanation->message);
+	bt_json_write_member(writer, "profile", explanation->profile);
+	bt_json_write_member_int64(writer, "nodeCount", explanation->node_count);
+	bt_json_write_member_int64(writer, "feasibleCount", explanation->feasible_count);
+	bt_json_write_member(writer, "bestNode", explanation->best_node);
+	bt_explain_write_json_groups(explanation, writer);
 	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
 		write_node(report, &explanation->nodes.items[i], writer);

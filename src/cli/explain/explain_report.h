@@ -50,6 +50,7 @@ struct bt_explain_report {
 	/** It came from an API server, and without tolerations: a patch has none to append to. */
 	bool lacks_tolerations;
 	struct bt_str running_on; /* its node; "": it is pending */
+	struct bt_str group_name; /* of the PodGroup it is scheduled with; "": by itself */
 	const struct bt_pod_choice *choice;
 	const struct bt_explanation *explanation;
 	const struct bt_node_table *nodes; /* of the cluster that was asked; NULL: not at hand */
@@ -75,6 +76,12 @@ void bt_explain_report_write_table(
 
 /** The first sentence, the scheduler's message. */
 void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_strbuf *out);
+
+/** The groups of nodes that reject the pod, a line or more each. */
+void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt_strbuf *out);
+/** The same as member "groups" of a JSON object. */
+void bt_explain_write_json_groups(
+	const struct bt_explanation *explanation, struct bt_json_writer *writer);
 
 /* Words. */
 

@@ -316,6 +316,11 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 				? "It is being deleted.\n"
 				: "It is being deleted: schedulers leave it alone.\n");
 	}
+	if (report->group_name.length != 0) {
+		bt_strbuf_append_c(out, "It is scheduled with its group: see podgroup/");
+		bt_printable_append(out, report->group_name);
+		bt_strbuf_append_c(out, ".\n");
+	}
 	if (report->explanation->message.length != 0) {
 		bt_strbuf_append_c(out, "\nThe scheduler says:\n  ");
 		bt_printable_append(out, report->explanation->message);

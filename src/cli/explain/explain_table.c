@@ -160,17 +160,9 @@ static void write_group(const struct bt_explanation *explanation,
 	}
 }
 
-/** Why not, nearest nodes first. */
-static void explain_write_groups(const struct bt_explain_report *report, struct bt_strbuf *out)
+void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt_strbuf *out)
 {
-	const struct bt_explanation *explanation = report->explanation;
 	uint32_t others = 0;
-	if (explanation->groups.count == 0) {
-		return;
-	}
-	bt_strbuf_append_c(out,
-		explanation->feasible_count == 0 ? "\nWhy not, nearest nodes first:\n"
-						 : "\nWhy not on the others, nearest first:\n");
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
 		if (i < GROUPS_MAX) {
 			write_group(explanation, &explanation->groups.items[i], out);
@@ -623,7 +615,13 @@ void bt_explain_report_write_table(
 	if (wide) {
 		write_all_obstacles(report->explanation, out);
 	} else {
-		explain_write_groups(report, out);
+		if (explanation->groups.count != 0) {
+			bt_strbuf_append_c(out,
+				explanation->feasible_count == 0
+					? "\nWhy not, nearest nodes first:\n"
+					: "\nWhy not on the others, nearest first:\n");
+		}
+		bt_explain_write_groups(explanation, out);
 	}
 	explain_write_proposals(report, out);
 	explain_write_preemption(report, out);

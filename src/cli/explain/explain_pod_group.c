@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** "berth explain podgroup/NAME", for people and for programs. */
+#include "api/identity.h"
+#include "base/alloc.h"
+#include "cli/explain/explain_all.h"
+#include "cli/explain/explain_change.h"
+#include "cluster/printable.h"
+#include "state/pod_groups.h"
+
+/** Members and placements that are listed when not all are asked for. */
+#define ROWS_MAX 10
+
+struct report {
+	const struct bt_group_explanation *explanation;
+	const struct bt_node_table *nodes;
+	struct bt_str namespace_;
+	struct bt_str name;
+	bool wants_proposals;
+};
+
+/** --- the group --- */
+
+/** A gate is off without which pods are scheduled one by one. */
+static int check_gate(const struct bt_simulation *simulation, struct bt_str namespace_,
+	struct bt_str name, struct berth_error *err)
+{
+	if (simulation->engine->state->pod_groups != NULL) {
+		return 0;
+	}
+	struct bt_strbuf shown = {0};
+	bt_printable_append_name(&shown, namespace_, name);
+	int result = bt_error_set(err, BERTH_ERR_INVALID,
+		"PodGroup %s: its pods are scheduled one by one while the feature gate "
+		"GenericWorkload is off: add --feature-gates "
+		"GenericWorkload=true,GangScheduling=true",
+		bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
+static bool is_member(const struct bt_pod *pod, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_str *group = bt_pod_group_name_of(pod);
+	return group != NULL && bt_str_equal(*group, name) &&
+		bt_str_equal(pod->metadata.namespace_, namespace_);
+}
+
+int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespace_,
+	struct bt_str name, const struct bt_explain_options *options,
+	struct bt_group_explanation *out, struct berth_error *err)
+{
+	BT_VEC(const struct bt_pod *) pods = {0};
+	*out = (struct bt_group_explanation){0};
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_pod *pod = simulation->pods.items[i].pod;
+		if (is_member(pod, namespace_, name) && !bt_pod_is_terminating(pod)) {
+			bt_vec_push(&pods, pod);
+		}
+	}
+	int result = 0;
+	if (pods.count != 0) {
+		result = bt_explain_group(
+			simulation->scheduler, pods.items, pods.count, options, out, err);
+	} else {
+		const struct bt_group_members *members =
+			bt_pod_groups_find(simulation->engine->state, namespace_, name);
+		out->scheduled_count = members != NULL ? members->scheduled_count : 0;
+		out->has_object = bt_object_store_find(&simulation->engine->state->objects,
+					  BT_KIND_POD_GROUP, namespace_, name) != NULL;
+		out->fate = out->scheduled_count != 0 ? BT_GROUP_FITS : BT_GROUP_GATED;
+	}
+	bt_vec_finish(&pods);
+	return result;
+}
+
+/** Namespaces in which there is such a PodGroup, or pods that name one. */
+static int find_group(const struct bt_simulation *simulation,
+	const struct bt_pod_reference *reference, struct bt_str *out_namespace,
+	struct berth_error *err)
+{
+	const struct bt_manifests *cluster = simulation->cluster;
+	struct bt_strbuf text = {0};
+	struct bt_str found = BT_STR("");
+	bool is_ambiguous = false;
+	for (uint32_t i = 0; i < cluster->objects.count + simulation->pods.count; i++) {
+		const struct bt_manifests_object *object =
+			i < cluster->objects.count ? &cluster->objects.items[i] : NULL;
+		const struct bt_pod *pod = object == NULL
+			? simulation->pods.items[i - cluster->objects.count].pod
+			: object->kind == BT_KIND_POD
+			? (const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD)
+			: NULL;
+		const struct bt_str *named = pod != NULL ? bt_pod_group_name_of(pod) : NULL;
+		struct bt_str namespace_ =
+			object != NULL ? object->namespace_ : pod->metadata.namespace_;
+		bool is_group = pod == NULL && object->kind == BT_KIND_POD_GROUP &&
+			bt_str_equal(object->name, reference->name);
+		is_group = is_group || (named != NULL && bt_str_equal(*named, reference->name));
+		if (!is_group ||
+			(reference->namespace_.length != 0 &&
+				!bt_str_equal(reference->namespace_, namespace_))) {
+			continue;
+		}
+		is_ambiguous =
+			is_ambiguous || (found.length != 0 && !bt_str_equal(found, namespace_));
+		found = namespace_;
+	}
+	*out_namespace = found;
+	if (found.length != 0 && !is_ambiguous) {
+		return 0;
+	}
+	bt_printable_append(&text, bt_str_sub(reference->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	int result = is_ambiguous
+		? bt_error_set(err, BERTH_ERR_INVALID,
+			  "pod groups named %s are in several namespaces, say which with -n",
+			  bt_strbuf_c(&text))
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "there is no PodGroup %s among the objects read, and no pod names it in "
+			  "spec.schedulingGroup",
+			  bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+/** --- words --- */
+
+void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
+	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out)
+{
+	bool is_of_pods = false;
+	switch (proposal->kind) {
+	case BT_GROUP_CHANGE_ADD_NODES:
+		bt_strbuf_append_c(out, "add ");
+		bt_explain_append_counted(out, proposal->count, "empty node", "empty nodes");
+		bt_strbuf_append_c(out, " like ");
+		bt_printable_append(out, proposal->node);
+		return;
+	case BT_GROUP_CHANGE_LOWER_MIN_COUNT:
+		bt_strbuf_printf(out, "make the PodGroup anew with minCount %u", proposal->count);
+		return;
+	case BT_GROUP_CHANGE_ADD_PODS:
+		bt_strbuf_append_c(out, "create ");
+		bt_explain_append_counted(out, proposal->count, "more pod", "more pods");
+		bt_strbuf_append_c(out, " of the group");
+		return;
+	case BT_GROUP_CHANGE_REMEDIES:
+		break;
+	}
+	(void)bt_changes_append_text(
+		proposal->remedies.items, proposal->remedies.count, pod, nodes, out);
+	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
+		is_of_pods = is_of_pods || bt_remedy_is_of_pod(proposal->remedies.items[i].kind);
+	}
+	bt_strbuf_append_c(out, is_of_pods ? ", in every pod of the group" : "");
+}
+
+const char *bt_explained_group_fate_name(const struct bt_group_explanation *explanation)
+{
+	bool has_pending = explanation->members.count != 0;
+	switch (explanation->fate) {
+	case BT_GROUP_FITS:
+		return has_pending ? "Fits" : "Scheduled";
+	case BT_GROUP_UNSCHEDULABLE:
+		return "Unschedulable";
+	case BT_GROUP_GATED:
+		return has_pending ? "Gated" : "NoPods";
+	case BT_GROUP_ERROR:
+		return "Error";
+	}
+	return "";
+}
+
+/** --- for people --- */
+
+static void append_members(const struct report *report, uint32_t count, struct bt_strbuf *out)
+{
+	bt_explain_append_count(out, count);
+	bt_strbuf_append_c(out, " of ");
+	bt_explain_append_counted(
+		out, report->explanation->members.count, "pending pod", "pending pods");
+}
+
+static void write_summary(const struct report *report, struct bt_strbuf *out)
+{
+	const struct bt_group_explanation *explanation = report->explanation;
+	bt_strbuf_append_c(out, "PodGroup ");
+	bt_printable_append_name(out, report->namespace_, report->name);
+	if (explanation->members.count == 0) {
+		bt_strbuf_append_c(out,
+			explanation->scheduled_count != 0
+				? " is scheduled: no pod of it waits for a node.\n"
+				: " has no pods: none names it in spec.schedulingGroup.\n");
+		return;
+	}
+	switch (explanation->fate) {
+	case BT_GROUP_FITS:
+		bt_strbuf_append_c(out, " fits: ");
+		break;
+	case BT_GROUP_UNSCHEDULABLE:
+		bt_strbuf_append_c(out, " does not fit: ");
+		break;
+	case BT_GROUP_GATED:
+		bt_strbuf_append_c(out, " is not tried on any node: ");
+		break;
+	case BT_GROUP_ERROR:
+		bt_strbuf_append_c(out, " cannot be scheduled: ");
+		break;
+	}
+	if (explanation->fate == BT_GROUP_GATED) {
+		bt_explain_append_counted(out, explanation->gated_count, "pod is", "pods are");
+		bt_strbuf_append_c(out, " held back before the queue");
+	} else {
+		append_members(report, explanation->placed_count, out);
+		bt_strbuf_append_c(
+			out, explanation->placed_count == 1 ? " finds a node" : " find a node");
+		if (explanation->topology_key.length != 0 && explanation->placements.count != 0) {
+			bt_strbuf_append_c(out, " in ");
+			bt_printable_append(
+				out, explanation->placements.items[explanation->closest].name);
+		}
+	}
+	if (explanation->scheduled_count != 0) {
+		bt_strbuf_append_c(out, ", ");
+		bt_explain_append_counted(
+			out, explanation->scheduled_count, "pod has one", "pods have one");
+		bt_strbuf_append_c(out, " already");
+	}
+	if (explanation->min_count != 0) {
+		bt_strbuf_printf(out, ", minCount is %d", explanation->min_count);
+	}
+	bt_strbuf_append_c(out, ".\n");
+	if (!explanation->has_object) {
+		bt_strbuf_append_c(out,
+			"There is no PodGroup object of that name: pods that name one wait for "
+			"it.\n");
+	}
+	if (explanation->message.length != 0) {
+		bt_strbuf_append_c(out, "\nThe scheduler says:\n  ");
+		bt_printable_append(out, explanation->message);
+		bt_strbuf_append_char(out, '\n');
+	}
+}
+
+static void write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out)
+{
+	if (shown < count) {
+		bt_strbuf_append_c(out, "  and ");
+		bt_explain_append_count(out, count - shown);
+		bt_strbuf_append_c(out, " more\n");
+	}
+}
+
+static void write_placements(const struct report *report, bool wide, struct bt_strbuf *out)
+{
+	const struct bt_group_explanation *explanation = report->explanation;
+	struct bt_table table = {.column_count = 3};
+	uint32_t count = explanation->placements.count;
+	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
+	if (explanation->topology_key.length == 0 || count == 0) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\nPlacements by ");
+	bt_printable_append(out, explanation->topology_key);
+	bt_strbuf_append_c(out,
+		explanation->fate == BT_GROUP_FITS ? ", the chosen one first:\n"
+						   : ", the closest one first:\n");
+	bt_table_add_c(&table, "  PLACEMENT");
+	bt_table_add_c(&table, "NODES");
+	bt_table_add_c(&table, "PODS");
+	for (uint32_t i = 0; i < shown; i++) {
+		/* The others by name. */
+		uint32_t index = i == 0             ? explanation->closest
+			: i <= explanation->closest ? i - 1
+						    : i;
+		const struct bt_explained_placement *placement =
+			&explanation->placements.items[index];
+		bt_strbuf_append_c(&table.text, "  ");
+		bt_table_add(&table, placement->name);
+		bt_strbuf_printf(&table.text, "%u", placement->node_count);
+		bt_table_end_cell(&table);
+		bt_strbuf_printf(&table.text, "%u/%u", placement->placed_count,
+			explanation->members.count - explanation->gated_count);
+		bt_table_end_cell(&table);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+	write_more(shown, count, out);
+}
+
+static void write_members(const struct report *report, bool wide, struct bt_strbuf *out)
+{
+	const struct bt_group_explanation *explanation = report->explanation;
+	struct bt_table table = {.column_count = 3};
+	uint32_t count = explanation->members.count;
+	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
+	bt_strbuf_append_c(out, "\nPods, in the order in which they are tried:\n");
+	bt_table_add_c(&table, "  POD");
+	bt_table_add_c(&table, "NODE");
+	bt_table_add_c(&table, "MESSAGE");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct bt_explained_member *member = &explanation->members.items[i];
+		bt_strbuf_append_c(&table.text, "  ");
+		bt_table_add(&table, member->name);
+		bt_table_add(
+			&table, member->node_name.length != 0 ? member->node_name : BT_STR("-"));
+		bt_table_add(&table, member->message);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+	write_more(shown, count, out);
+}
+
+static void write_proposals(const struct report *report, struct bt_strbuf *out)
+{
+	const struct bt_group_explanation *explanation = report->explanation;
+	if (explanation->fate == BT_GROUP_FITS || explanation->fate == BT_GROUP_ERROR ||
+		!report->wants_proposals || explanation->members.count == 0) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\nWhat would let the group in:\n");
+	if (explanation->proposals.count == 0) {
+		bt_strbuf_append_c(out, "  no change that was tried; see above what stops it\n");
+	}
+	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
+		const struct bt_group_proposal *proposal = &explanation->proposals.items[i];
+		bt_strbuf_printf(out, "  %u. ", i + 1);
+		bt_group_proposal_append_text(proposal, explanation->stopped, report->nodes, out);
+		bt_strbuf_append_c(out, ": then ");
+		append_members(report, proposal->placed_count, out);
+		bt_strbuf_append_c(out, " find a node\n");
+	}
+}
+
+static void write_text(const struct report *report, bool wide, struct bt_strbuf *out)
+{
+	const struct bt_group_explanation *explanation = report->explanation;
+	write_summary(report, out);
+	if (explanation->members.count == 0) {
+		return;
+	}
+	write_placements(report, wide, out);
+	write_members(report, wide, out);
+	if (explanation->stopped != NULL && explanation->stop.groups.count != 0) {
+		bt_strbuf_append_c(out, "\nWhat stops ");
+		bt_printable_append(out, explanation->stopped->metadata.name);
+		bt_strbuf_append_c(out, ", nearest nodes first:\n");
+		bt_explain_write_groups(&explanation->stop, out);
+	}
+	write_proposals(report, out);
+}
+
+/** --- for programs --- */
+
+static void write_json_proposal(const struct report *report,
+	const struct bt_group_proposal *proposal, struct bt_json_writer *writer)
+{
+	static const char *const types[] = {"Change", "AddNodes", "LowerMinCount", "AddPods"};
+	const struct bt_pod *pod = report->explanation->stopped;
+	struct bt_strbuf text = {0};
+	bt_json_begin_object(writer);
+	bt_json_write_member_c(writer, "type", types[proposal->kind]);
+	bt_group_proposal_append_text(proposal, pod, report->nodes, &text);
+	bt_json_write_member(writer, "text", bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	bt_json_write_name_c(writer, "changes");
+	bt_changes_write_json(
+		proposal->remedies.items, proposal->remedies.count, pod, report->nodes, writer);
+	bt_json_write_member_int64(writer, "count", proposal->count);
+	bt_json_write_member(writer, "node", proposal->node);
+	bt_json_write_member_int64(writer, "placed", proposal->placed_count);
+	bt_json_end_object(writer);
+}
+
+static void write_json(const void *answer, struct bt_json_writer *writer)
+{
+	const struct report *report = answer;
+	const struct bt_group_explanation *explanation = report->explanation;
+	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, "podGroup");
+	bt_json_write_member(writer, "namespace", report->namespace_);
+	bt_json_write_member(writer, "name", report->name);
+	bt_json_write_member_bool(writer, "exists", explanation->has_object);
+	bt_json_write_member_int64(writer, "minCount", explanation->min_count);
+	bt_json_write_member(writer, "topologyKey", explanation->topology_key);
+	bt_json_end_object(writer);
+	bt_json_write_member_c(writer, "fate", bt_explained_group_fate_name(explanation));
+	bt_json_write_member(writer, "message", explanation->message);
+	bt_json_write_member_int64(writer, "scheduled", explanation->scheduled_count);
+	bt_json_write_member_int64(writer, "pending", explanation->members.count);
+	bt_json_write_member_int64(writer, "placed", explanation->placed_count);
+	bt_json_write_member_int64(writer, "gated", explanation->gated_count);
+	bt_json_begin_member_array(writer, "placements");
+	for (uint32_t i = 0; i < explanation->placements.count; i++) {
+		const struct bt_explained_placement *placement = &explanation->placements.items[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "name", placement->name);
+		bt_json_write_member_int64(writer, "nodes", placement->node_count);
+		bt_json_write_member_int64(writer, "placed", placement->placed_count);
+		bt_json_write_member_bool(writer, "fits", placement->is_feasible);
+		bt_json_write_member_bool(writer, "closest", i == explanation->closest);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_begin_member_array(writer, "pods");
+	for (uint32_t i = 0; i < explanation->members.count; i++) {
+		const struct bt_explained_member *member = &explanation->members.items[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "name", member->name);
+		bt_json_write_member(writer, "node", member->node_name);
+		bt_json_write_member(writer, "message", member->message);
+		bt_json_write_member_bool(writer, "gated", member->is_gated);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	if (explanation->stopped != NULL) {
+		bt_json_begin_member_object(writer, "stopped");
+		bt_json_write_member(writer, "pod", explanation->stopped->metadata.name);
+		bt_explain_write_json_groups(&explanation->stop, writer);
+		bt_json_end_object(writer);
+	}
+	bt_json_begin_member_array(writer, "proposals");
+	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
+		write_json_proposal(report, &explanation->proposals.items[i], writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+int bt_explain_pod_group_write(struct bt_simulation *simulation,
+	const struct bt_pod_reference *reference, const struct bt_explain_options *options,
+	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_group_explanation explanation = {0};
+	struct report report = {.explanation = &explanation,
+		.nodes = &simulation->engine->state->nodes,
+		.name = reference->name,
+		.wants_proposals = options->proposals_max != 0};
+	int result = find_group(simulation, reference, &report.namespace_, err);
+	if (result == 0) {
+		result = check_gate(simulation, report.namespace_, report.name, err);
+	}
+	if (result == 0) {
+		result = bt_explain_pod_group(
+			simulation, report.namespace_, report.name, options, &explanation, err);
+	}
+	if (result == 0 && (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML)) {
+		result = bt_output_document(format, write_json, &report, out, err);
+	} else if (result == 0) {
+		write_text(&report, format == BT_OUTPUT_WIDE, out);
+	}
+	if (result == 0 && explanation.fate != BT_GROUP_FITS) {
+		result = BT_EXIT_FINDING;
+	}
+	bt_group_explanation_finish(&explanation);
+	return result;
+}

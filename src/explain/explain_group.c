@@ -1,0 +1,812 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Why a pod group is not accepted, and which changes would let all of it in. Spec: 09. */
+#include "api/change.h"
+#include "explain/explain_private.h"
+#include "plugins/common_pod_group.h"
+#include "state/pod_groups.h"
+
+/** Changes that one proposal may grow to, one explained member after the other. */
+#define ROUNDS_MAX 8
+/** Changes that are looked through for one that serves the group. */
+#define CHOICES_MAX 8
+/** Nodes that new ones are tried like. */
+#define MODELS_MAX 3
+/** Members of added groups and new nodes together. */
+#define ADDED_MAX 10000
+/** Members that all trials may try together: a few seconds of work. */
+#define WORK_MAX 1000000
+
+struct group_run {
+	struct bt_scheduler *scheduler;
+	struct bt_engine *engine;
+	const struct bt_pod *const *pods; /* as they were given */
+	uint32_t count;
+	const struct bt_explain_options *options;
+	struct bt_group_explanation *out;
+	struct bt_arena arena;                  /* of pods and nodes that were changed */
+	const struct bt_pod_group *group;       /* NULL: there is none; the store's */
+	bt_remedy_vec remedies;                 /* applied now */
+	BT_VEC(const struct bt_node *) changed; /* nodes as they are now, by remedies */
+	BT_VEC(struct bt_group_proposal) proposals;
+	uint64_t work;
+	bool is_explained;   /* out->stop is known */
+	bool is_last_resort; /* the first proposal: nodes like those there are are better */
+	int result;
+	struct berth_error *err;
+};
+
+struct outcome {
+	bool is_accepted;
+	uint32_t placed_count;
+};
+
+static const struct bt_node *find_changed(const struct group_run *run, struct bt_str name)
+{
+	for (uint32_t i = 0; i < run->changed.count; i++) {
+		if (bt_str_equal(run->changed.items[i]->metadata.name, name)) {
+			return run->changed.items[i];
+		}
+	}
+	return NULL;
+}
+
+/** The node as the state has it. */
+static const struct bt_node *current_node(void *context, struct bt_str name)
+{
+	const struct group_run *run = context;
+	const struct bt_node *changed = find_changed(run, name);
+	const struct bt_explain_objects *objects = &run->options->objects;
+	return changed != NULL || objects->node == NULL ? changed
+							: objects->node(objects->context, name);
+}
+
+static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
+	struct bt_arena *arena, struct bt_str *out_message)
+{
+	struct bt_framework *framework = bt_engine_profile(run->engine, pod->spec.scheduler_name);
+	struct bt_pod_info info;
+	struct bt_plugin *gate;
+	if (framework == NULL) {
+		return true; /* the cycle of the group says what is wrong */
+	}
+	bt_pod_info_init_pending(run->engine->state, pod, &info);
+	struct bt_status status = bt_run_pre_enqueue(framework, &info, arena, &gate);
+	*out_message = bt_arena_str(arena, bt_status_message_str(&status, arena));
+	bt_pod_info_finish_pending(run->engine->state, &info);
+	return bt_status_is_success(&status);
+}
+
+/** Members with the changes made that PreEnqueue lets pass, in run->arena. */
+static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, uint32_t more_count,
+	const struct bt_pod ***out_pods)
+{
+	uint32_t all = run->count + more_count;
+	const struct bt_pod **pods = BT_ARENA_NEW_ARRAY(&run->arena, const struct bt_pod *, all);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < all; i++) {
+		const struct bt_pod *pod = i < run->count ? run->pods[i] : more[i - run->count];
+		struct bt_str message;
+		if (run->remedies.count != 0) {
+			struct bt_pod *changed = BT_ARENA_NEW(&run->arena, struct bt_pod);
+			*changed = *pod;
+			bt_remedies_apply_to_pod(
+				run->remedies.items, run->remedies.count, changed, &run->arena);
+			pod = changed;
+		}
+		if (is_admitted(run, pod, &run->arena, &message)) {
+			pods[count++] = pod;
+		}
+	}
+	*out_pods = pods;
+	return count;
+}
+
+/** The group with these pods beside its own, and with the changes made. */
+static struct outcome try_group(struct group_run *run, const struct bt_pod *const *more,
+	uint32_t more_count, void (*look)(void *context, const struct bt_tried_group *tried))
+{
+	struct bt_group_question question = {.look = look, .context = run};
+	const struct bt_pod **pods;
+	struct bt_tried_group tried;
+	struct outcome outcome = {0};
+	question.count = admit(run, more, more_count, &pods);
+	question.pods = pods;
+	if (question.count == 0) {
+		return outcome;
+	}
+	bt_scheduler_try_group(run->scheduler, &question, &tried);
+	run->work +=
+		(uint64_t)question.count * (tried.placement_count != 0 ? tried.placement_count : 1);
+	outcome.is_accepted = tried.code == BT_STATUS_SUCCESS;
+	if (tried.placement_count != 0) {
+		outcome.placed_count = tried.placements[tried.closest].placed_count;
+	}
+	return outcome;
+}
+
+static struct bt_group_proposal *propose(
+	struct group_run *run, enum bt_group_change kind, uint32_t count, uint32_t placed_count)
+{
+	struct bt_group_proposal proposal = {
+		.kind = kind, .count = count, .placed_count = placed_count};
+	bt_vec_push(&run->proposals, proposal);
+	return &run->proposals.items[run->proposals.count - 1];
+}
+
+/** --- the member that is in the way --- */
+
+static bool is_in_placement(
+	struct group_run *run, struct bt_str node_name, struct bt_str key, struct bt_str value)
+{
+	const struct bt_node *node = current_node(run, node_name);
+	const struct bt_str *label =
+		node != NULL ? bt_str_map_find(&node->metadata.labels, key) : NULL;
+	return label != NULL && bt_str_equal(*label, value);
+}
+
+/** Nodes outside of the placement are rejected for that: they are not what people ask about. */
+static void keep_placement(struct group_run *run, struct bt_explanation *explanation,
+	struct bt_str key, struct bt_str value)
+{
+	uint32_t kept_groups = 0;
+	for (uint32_t i = 0; i < explanation->groups.count; i++) {
+		struct bt_explained_group group = explanation->groups.items[i];
+		uint32_t kept = 0;
+		for (uint32_t k = 0; k < group.nodes.count; k++) {
+			uint32_t node = group.nodes.items[k];
+			if (is_in_placement(run, explanation->nodes.items[node].name, key, value)) {
+				group.nodes.items[kept++] = node;
+			}
+		}
+		group.nodes.count = kept;
+		if (kept != 0) {
+			explanation->groups.items[kept_groups++] = group;
+		}
+	}
+	explanation->groups.count = kept_groups;
+}
+
+/** The pod, on nodes of one placement only. */
+static struct bt_pod *confine(
+	struct group_run *run, const struct bt_pod *pod, struct bt_str key, struct bt_str value)
+{
+	const struct bt_str_map *selector = &pod->spec.node_selector;
+	struct bt_pod *confined = BT_ARENA_NEW(&run->arena, struct bt_pod);
+	struct bt_str_pair *pairs =
+		BT_ARENA_NEW_ARRAY(&run->arena, struct bt_str_pair, (size_t)selector->count + 1);
+	uint32_t count = 0;
+	uint32_t i = 0;
+	*confined = *pod;
+	while (i < selector->count && bt_str_compare(selector->items[i].key, key) < 0) {
+		pairs[count++] = selector->items[i++];
+	}
+	if (i < selector->count && bt_str_equal(selector->items[i].key, key)) {
+		return confined; /* it asks for one placement by itself */
+	}
+	pairs[count++] = (struct bt_str_pair){key, value};
+	while (i < selector->count) {
+		pairs[count++] = selector->items[i++];
+	}
+	confined->spec.node_selector = (struct bt_str_map){pairs, count, true};
+	return confined;
+}
+
+/** What a group cannot be helped with: one pod's leaving, and what changes the placement. */
+static bool is_usable(const struct group_run *run, const struct bt_proposal *proposal)
+{
+	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
+		const struct bt_remedy *remedy = &proposal->remedies.items[i];
+		bool is_of_key = run->out->topology_key.length != 0 &&
+			bt_str_equal(remedy->key, run->out->topology_key);
+		if (remedy->kind == BT_REMEDY_REMOVE_POD ||
+			(is_of_key &&
+				(remedy->kind == BT_REMEDY_SET_LABEL ||
+					remedy->kind == BT_REMEDY_REMOVE_LABEL ||
+					remedy->kind == BT_REMEDY_DROP_NODE_SELECTOR))) {
+			return false;
+		}
+	}
+	return proposal->remedies.count != 0;
+}
+
+/** It has the pod ask for less, or frees what members of the group have just taken: their node
+ * would have to be larger. */
+static bool is_second_choice(const struct bt_tried_group *tried, const struct bt_proposal *proposal)
+{
+	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
+		const struct bt_remedy *remedy = &proposal->remedies.items[i];
+		if (remedy->kind == BT_REMEDY_LOWER_REQUEST) {
+			return true;
+		}
+		for (uint32_t k = 0;
+			remedy->kind == BT_REMEDY_FREE_RESOURCE && k < tried->member_count; k++) {
+			if (bt_str_equal(remedy->node, tried->members[k].node_name)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void copy_members(struct group_run *run, const struct bt_tried_group *tried)
+{
+	struct bt_group_explanation *out = run->out;
+	struct bt_arena *arena = &out->arena;
+	for (uint32_t i = 0; i < tried->member_count; i++) {
+		const struct bt_tried_member *member = &tried->members[i];
+		out->members.items[out->members.count++] = (struct bt_explained_member){
+			.name = bt_arena_str(arena, member->pod->metadata.name),
+			.node_name = bt_arena_str(arena, member->node_name),
+			.message = bt_arena_str(arena, member->message),
+		};
+		out->placed_count += member->node_name.length != 0;
+	}
+	out->placements.items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_explained_placement, tried->placement_count);
+	out->placements.count = tried->placement_count;
+	out->placements.present = true;
+	for (uint32_t i = 0; i < tried->placement_count; i++) {
+		const struct bt_tried_placement *placement = &tried->placements[i];
+		out->placements.items[i] = (struct bt_explained_placement){
+			.name = bt_arena_str(arena, placement->name),
+			.node_count = placement->node_count,
+			.placed_count = placement->placed_count,
+			.is_feasible = placement->is_feasible,
+		};
+	}
+	out->closest = tried->closest;
+	out->message = bt_arena_str(arena, tried->message);
+	out->fate = tried->code == BT_STATUS_SUCCESS ? BT_GROUP_FITS
+		: tried->code == BT_STATUS_ERROR     ? BT_GROUP_ERROR
+						     : BT_GROUP_UNSCHEDULABLE;
+}
+
+/** While members are on their nodes: explain the first that found none, and take over changes that
+ * would let it in. */
+static void look(void *context, const struct bt_tried_group *tried)
+{
+	struct group_run *run = context;
+	struct bt_group_explanation *out = run->out;
+	const struct bt_pod *stopped = NULL;
+	struct bt_explanation explanation;
+	bool is_first = !run->is_explained;
+	if (is_first) {
+		copy_members(run, tried);
+	}
+	run->is_explained = true;
+	for (uint32_t i = 0; i < tried->member_count && stopped == NULL; i++) {
+		const struct bt_tried_member *member = &tried->members[i];
+		if (member->was_tried && !member->is_reserved && member->node_name.length == 0) {
+			stopped = member->pod;
+		}
+	}
+	if (stopped == NULL || tried->placement_count == 0 || run->result < 0) {
+		return;
+	}
+	struct bt_str place = tried->placements[tried->closest].name;
+	struct bt_str key = out->topology_key;
+	bool is_confined = key.length != 0;
+	if (is_confined) {
+		place = bt_arena_str(&run->arena, place);
+		stopped = confine(run, stopped, key, place);
+	}
+	const struct bt_explain_options options = {
+		.proposals_max = run->options->proposals_max != 0 ? CHOICES_MAX : 0,
+		.objects = {.node = current_node, .context = run},
+	};
+	int result = bt_explain(run->engine, stopped, &options, &explanation, run->err);
+	if (result < 0) {
+		run->result = result;
+		bt_explanation_finish(&explanation);
+		return;
+	}
+	if (is_confined) {
+		keep_placement(run, &explanation, key, place);
+	}
+	const struct bt_proposal *proposal = NULL;
+	for (uint32_t i = 0; i < explanation.proposals.count; i++) {
+		const struct bt_proposal *other = &explanation.proposals.items[i];
+		if (!is_usable(run, other)) {
+			continue;
+		}
+		if (!is_second_choice(tried, other)) {
+			proposal = other;
+			break;
+		}
+		proposal = proposal == NULL ? other : proposal;
+	}
+	for (uint32_t k = 0; proposal != NULL && k < proposal->remedies.count; k++) {
+		struct bt_remedy copy = proposal->remedies.items[k];
+		copy.node = bt_arena_str(&out->arena, copy.node);
+		copy.resource = bt_arena_str(&out->arena, copy.resource);
+		copy.key = bt_arena_str(&out->arena, copy.key);
+		copy.value = bt_arena_str(&out->arena, copy.value);
+		copy.effect = bt_arena_str(&out->arena, copy.effect);
+		if (!bt_remedies_unite(&run->remedies, &copy, 1)) {
+			break; /* no more than that many */
+		}
+	}
+	if (is_first) {
+		out->stopped = stopped;
+		out->stop = explanation;
+	} else {
+		bt_explanation_finish(&explanation);
+	}
+}
+
+/** --- changes of nodes and members --- */
+
+/** Every node that a change names becomes what the changes make of it. */
+static void show_remedies(struct group_run *run)
+{
+	for (uint32_t i = 0; i < run->remedies.count; i++) {
+		struct bt_str name = run->remedies.items[i].node;
+		const struct bt_node *was =
+			name.length != 0 && !bt_remedy_is_of_pod(run->remedies.items[i].kind)
+			? current_node(run, name)
+			: NULL;
+		if (was == NULL) {
+			continue;
+		}
+		const struct bt_explain_objects *objects = &run->options->objects;
+		struct bt_node *now = BT_ARENA_NEW(&run->arena, struct bt_node);
+		*now = *objects->node(objects->context, name);
+		bt_remedies_apply_to_node(
+			run->remedies.items, run->remedies.count, now, &run->arena);
+		bt_state_update_node(run->engine->state, was, now);
+		for (uint32_t k = 0; k < run->changed.count; k++) {
+			if (run->changed.items[k] == was) {
+				bt_vec_remove_swap(&run->changed, k);
+				break;
+			}
+		}
+		bt_vec_push(&run->changed, now);
+	}
+}
+
+/** Back to the nodes as they were. */
+static void hide_remedies(struct group_run *run)
+{
+	const struct bt_explain_objects *objects = &run->options->objects;
+	for (uint32_t i = 0; i < run->changed.count; i++) {
+		const struct bt_node *changed = run->changed.items[i];
+		bt_state_update_node(run->engine->state, changed,
+			objects->node(objects->context, changed->metadata.name));
+	}
+	run->changed.count = 0;
+}
+
+static struct outcome try_remedies(
+	struct group_run *run, void (*look_at)(void *context, const struct bt_tried_group *tried))
+{
+	show_remedies(run);
+	struct outcome outcome = try_group(run, NULL, 0, look_at);
+	hide_remedies(run);
+	return outcome;
+}
+
+/** The pods ask for less, or a node would have to be larger: nobody's leaving frees as much. */
+static bool is_last_resort(const struct group_run *run)
+{
+	const struct bt_node_table *nodes = &run->engine->state->nodes;
+	for (uint32_t i = 0; i < run->remedies.count; i++) {
+		const struct bt_remedy *remedy = &run->remedies.items[i];
+		uint32_t slot = remedy->kind == BT_REMEDY_FREE_RESOURCE
+			? bt_node_table_find(nodes, remedy->node)
+			: BT_SLOT_NONE;
+		if (slot != BT_SLOT_NONE &&
+			bt_node_table_amounts(nodes, slot, remedy->resource).requested <
+				remedy->amount) {
+			return true;
+		}
+		if (remedy->kind == BT_REMEDY_LOWER_REQUEST) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_time(const struct group_run *run)
+{
+	return run->work < WORK_MAX && run->result == 0;
+}
+
+/** Members that must find a node beside those that do. */
+static uint32_t missing_count(const struct group_run *run, uint32_t placed_count)
+{
+	const struct bt_group_explanation *out = run->out;
+	uint32_t has = out->scheduled_count + placed_count;
+	uint32_t wanted = out->min_count > 0 ? (uint32_t)out->min_count : out->scheduled_count + 1;
+	return wanted > has ? wanted - has : 0;
+}
+
+/** out->stop has left the first changes in run->remedies; they grow until the group is accepted,
+ * then each is left out that is not needed. */
+static void propose_remedies(struct group_run *run)
+{
+	struct outcome outcome = {0};
+	uint32_t placed_count = run->out->placed_count;
+	uint32_t known = 0;
+	for (uint32_t i = 0; i < ROUNDS_MAX && !outcome.is_accepted && has_time(run); i++) {
+		bt_remedy_vec before = {0};
+		for (uint32_t k = 0; k < run->remedies.count; k++) {
+			bt_vec_push(&before, run->remedies.items[k]);
+		}
+		outcome = try_remedies(run, look);
+		bool is_same = before.count == run->remedies.count;
+		for (uint32_t k = 0; is_same && k < before.count; k++) {
+			is_same = bt_remedy_equal(&before.items[k], &run->remedies.items[k]);
+		}
+		if (outcome.is_accepted && !is_same) {
+			/* A member beyond the quorum found no node: it asks for more than is
+			 * needed. */
+			run->remedies.count = 0;
+			for (uint32_t k = 0; k < before.count; k++) {
+				bt_vec_push(&run->remedies, before.items[k]);
+			}
+		}
+		bt_vec_finish(&before);
+		uint64_t gain = outcome.placed_count > placed_count
+			? outcome.placed_count - placed_count
+			: 0;
+		placed_count = outcome.placed_count;
+		if (!outcome.is_accepted &&
+			(is_same ||
+				gain * (ROUNDS_MAX - 1 - i) < missing_count(run, placed_count))) {
+			return; /* no change is known that helps, or too many are needed */
+		}
+	}
+	while (outcome.is_accepted && known < run->remedies.count && has_time(run)) {
+		struct bt_remedy left_out = run->remedies.items[known];
+		bt_vec_remove_ordered(&run->remedies, known);
+		struct outcome without = try_remedies(run, NULL);
+		if (without.is_accepted) {
+			outcome = without;
+		} else {
+			bt_vec_push(&run->remedies, left_out);
+			for (uint32_t k = run->remedies.count - 1; k > known; k--) {
+				run->remedies.items[k] = run->remedies.items[k - 1];
+			}
+			run->remedies.items[known++] = left_out;
+		}
+	}
+	if (outcome.is_accepted && known == run->remedies.count && known != 0) {
+		run->is_last_resort = is_last_resort(run);
+		struct bt_group_proposal *proposal =
+			propose(run, BT_GROUP_CHANGE_REMEDIES, 0, outcome.placed_count);
+		proposal->remedies.items =
+			BT_ARENA_NEW_ARRAY(&run->out->arena, struct bt_remedy, known);
+		proposal->remedies.count = known;
+		proposal->remedies.present = true;
+		memcpy(proposal->remedies.items, run->remedies.items,
+			known * sizeof(run->remedies.items[0]));
+	}
+}
+
+/** --- more nodes --- */
+
+struct added_nodes {
+	const struct bt_node *nodes; /* as many as may be added */
+	uint32_t count;              /* that are there */
+};
+
+static void set_node_count(struct group_run *run, struct added_nodes *added, uint32_t count)
+{
+	while (added->count < count) {
+		bt_state_add_node(run->engine->state, &added->nodes[added->count++]);
+	}
+	while (added->count > count && run->result == 0) {
+		run->result = bt_state_remove_node(
+			run->engine->state, &added->nodes[--added->count], run->err);
+	}
+}
+
+static struct bt_node *make_nodes(
+	struct group_run *run, const struct bt_node *model, uint32_t count)
+{
+	static const struct bt_str hostname = BT_STR_INIT("kubernetes.io/hostname");
+	struct bt_node *nodes = BT_ARENA_NEW_ARRAY(&run->arena, struct bt_node, count);
+	uint32_t number = 1;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_str_map *labels = &model->metadata.labels;
+		struct bt_str name;
+		do {
+			name = bt_arena_printf(
+				&run->arena, "%.*s-%u", BT_STR_ARG(model->metadata.name), number++);
+		} while (bt_node_table_find(&run->engine->state->nodes, name) != BT_SLOT_NONE);
+		nodes[i] = *model;
+		nodes[i].metadata.name = name;
+		nodes[i].metadata.uid = name;
+		struct bt_str_pair *pairs =
+			BT_ARENA_NEW_ARRAY(&run->arena, struct bt_str_pair, labels->count);
+		for (uint32_t k = 0; k < labels->count; k++) {
+			pairs[k] = labels->items[k];
+			if (bt_str_equal(pairs[k].key, hostname)) {
+				pairs[k].value = name;
+			}
+		}
+		nodes[i].metadata.labels = (struct bt_str_map){pairs, labels->count, true};
+	}
+	return nodes;
+}
+
+/** How many nodes might do, after `count` of them did not. */
+static uint32_t guess_nodes(const struct group_run *run, uint32_t count, uint32_t placed_count)
+{
+	uint32_t before = run->out->placed_count;
+	if (placed_count <= before || missing_count(run, placed_count) == 0) {
+		return count * 2;
+	}
+	uint64_t gain = placed_count - before;
+	return (uint32_t)((missing_count(run, before) * (uint64_t)count + gain - 1) / gain);
+}
+
+/** The fewest empty nodes like this one with which the group is accepted. */
+static bool propose_nodes_like(struct group_run *run, const struct bt_node *model)
+{
+	uint32_t most = run->count < ADDED_MAX ? run->count : ADDED_MAX;
+	struct added_nodes added = {.nodes = make_nodes(run, model, most)};
+	uint32_t placed_count = 0;
+	uint32_t low = 0; /* so many do not do */
+	uint32_t high = most + 1;
+	uint32_t count = 1;
+	bool has_guessed = false;
+	while (high - low > 1 && has_time(run)) {
+		set_node_count(run, &added, count);
+		struct outcome outcome = try_group(run, NULL, 0, NULL);
+		if (outcome.is_accepted) {
+			/* A guess is mostly exact: one less is tried first. */
+			high = count;
+			placed_count = outcome.placed_count;
+			count = has_guessed ? low + (high - low) / 2 : high - 1;
+			has_guessed = true;
+		} else {
+			low = count;
+			count = high > most ? guess_nodes(run, low, outcome.placed_count)
+					    : low + (high - low) / 2;
+		}
+		count = count <= low ? low + 1 : count > most ? most : count;
+	}
+	set_node_count(run, &added, 0);
+	if (high > most || high - low > 1 || run->result < 0) {
+		return false;
+	}
+	struct bt_group_proposal *proposal =
+		propose(run, BT_GROUP_CHANGE_ADD_NODES, high, placed_count);
+	proposal->node = bt_arena_str(&run->out->arena, model->metadata.name);
+	return true;
+}
+
+static bool is_like(const struct bt_node *a, const struct bt_node *b)
+{
+	return bt_resource_list_equal(&a->status.allocatable, &b->status.allocatable) &&
+		bt_taint_list_equal(&a->spec.taints, &b->spec.taints);
+}
+
+/** Like nodes that would do if they were empty: those nearest to the stopped member first. */
+static void propose_nodes(struct group_run *run)
+{
+	const struct bt_explanation *stop = &run->out->stop;
+	const struct bt_node *models[MODELS_MAX];
+	uint32_t count = 0;
+	for (uint32_t g = 0; g < stop->groups.count; g++) {
+		const struct bt_explained_group *group = &stop->groups.items[g];
+		for (uint32_t i = 0; i < group->nodes.count && count < MODELS_MAX; i++) {
+			const struct bt_explained_node *entry =
+				&stop->nodes.items[group->nodes.items[i]];
+			const struct bt_node *node = current_node(run, entry->name);
+			bool is_new =
+				node != NULL && !node->spec.unschedulable && !entry->is_too_small;
+			for (uint32_t k = 0; k < count && is_new; k++) {
+				is_new = !is_like(models[k], node);
+			}
+			if (is_new) {
+				models[count++] = node;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < count && has_time(run); i++) {
+		if (propose_nodes_like(run, models[i])) {
+			return;
+		}
+	}
+}
+
+/** --- another policy, more members --- */
+
+static void put_min_count(struct group_run *run, int32_t min_count)
+{
+	struct bt_object_store *objects = &run->engine->state->objects;
+	struct bt_pod_group changed = *run->group;
+	struct bt_gang_scheduling_policy gang = *changed.spec.scheduling_policy.gang;
+	gang.min_count = min_count;
+	changed.spec.scheduling_policy.gang = &gang;
+	bt_object_store_put(objects, bt_object_create(BT_KIND_POD_GROUP, &changed));
+	run->group = bt_object_store_find(
+		objects, BT_KIND_POD_GROUP, changed.metadata.namespace_, changed.metadata.name);
+}
+
+/** 0: none that helps. */
+static uint32_t find_min_count(
+	struct group_run *run, uint32_t placed_count, struct outcome *out_outcome)
+{
+	uint32_t reached = run->out->scheduled_count + placed_count;
+	int32_t min_count = run->out->min_count;
+	if (min_count < 2 || reached == 0 || reached >= (uint32_t)min_count) {
+		return 0;
+	}
+	put_min_count(run, (int32_t)reached);
+	*out_outcome = try_group(run, NULL, 0, NULL);
+	put_min_count(run, min_count);
+	return out_outcome->is_accepted ? reached : 0;
+}
+
+/** A gang with fewer pods than minCount. */
+static void propose_pods(struct group_run *run)
+{
+	uint32_t there = run->out->scheduled_count + run->count;
+	if (run->out->min_count <= 0 || there >= (uint32_t)run->out->min_count ||
+		(uint32_t)run->out->min_count - there > ADDED_MAX) {
+		return;
+	}
+	uint32_t count = (uint32_t)run->out->min_count - there;
+	const struct bt_pod **more = BT_ARENA_NEW_ARRAY(&run->arena, const struct bt_pod *, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_pod *pod = BT_ARENA_NEW(&run->arena, struct bt_pod);
+		*pod = *run->pods[0];
+		pod->metadata.name = bt_arena_printf(
+			&run->arena, "%.*s-more-%u", BT_STR_ARG(pod->metadata.name), i);
+		pod->metadata.uid = pod->metadata.name;
+		bt_pod_groups_add_pending(run->engine->state, pod);
+		more[i] = pod;
+	}
+	struct outcome outcome = try_group(run, more, count, NULL);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_pod_groups_remove_pending(run->engine->state, more[i]);
+	}
+	if (outcome.is_accepted) {
+		(void)propose(run, BT_GROUP_CHANGE_ADD_PODS, count, outcome.placed_count);
+	}
+}
+
+/** --- all of it --- */
+
+static void describe_group(struct group_run *run)
+{
+	struct bt_group_explanation *out = run->out;
+	const struct bt_pod_group *group = run->group;
+	out->has_object = group != NULL;
+	out->topology_key = BT_STR("");
+	if (group == NULL) {
+		return;
+	}
+	if (group->spec.scheduling_policy.gang != NULL &&
+		bt_gate_enabled(bt_config_gates(run->engine->config), BT_GATE_GANG_SCHEDULING)) {
+		out->min_count = group->spec.scheduling_policy.gang->min_count;
+	}
+	if (group->spec.scheduling_constraints != NULL &&
+		group->spec.scheduling_constraints->topology.count != 0 &&
+		bt_gate_enabled(bt_config_gates(run->engine->config),
+			BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING)) {
+		out->topology_key = bt_arena_str(
+			&out->arena, group->spec.scheduling_constraints->topology.items[0].key);
+	}
+}
+
+static void add_gated(struct group_run *run)
+{
+	struct bt_group_explanation *out = run->out;
+	for (uint32_t i = 0; i < run->count; i++) {
+		struct bt_str message = BT_STR("");
+		if (is_admitted(run, run->pods[i], &run->arena, &message)) {
+			continue;
+		}
+		out->gated_count++;
+		out->members.items[out->members.count++] = (struct bt_explained_member){
+			.name = bt_arena_str(&out->arena, run->pods[i]->metadata.name),
+			.message = bt_arena_str(&out->arena, message),
+			.is_gated = true,
+		};
+	}
+	if (out->gated_count == run->count) {
+		out->fate = BT_GROUP_GATED;
+		out->message = out->members.items[0].message;
+	}
+}
+
+/** Scheduling gates of members: their removal is the first change. */
+static void add_gate_remedies(struct group_run *run)
+{
+	for (uint32_t i = 0; i < run->count; i++) {
+		for (uint32_t k = 0; k < run->pods[i]->spec.scheduling_gates.count; k++) {
+			struct bt_remedy remedy = {.kind = BT_REMEDY_REMOVE_GATE,
+				.key = bt_arena_str(&run->out->arena,
+					run->pods[i]->spec.scheduling_gates.items[k].name)};
+			(void)bt_remedies_unite(&run->remedies, &remedy, 1);
+		}
+	}
+}
+
+int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const *pods,
+	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,
+	struct berth_error *err)
+{
+	struct group_run run = {.scheduler = scheduler,
+		.engine = bt_scheduler_engine(scheduler),
+		.pods = pods,
+		.count = count,
+		.options = options,
+		.out = out,
+		.err = err};
+	struct bt_state *state = run.engine->state;
+	struct bt_str name = *bt_pod_group_name_of(pods[0]);
+	struct bt_str namespace_ = pods[0]->metadata.namespace_;
+	const struct bt_group_members *members = bt_pod_groups_find(state, namespace_, name);
+	*out = (struct bt_group_explanation){.message = BT_STR("")};
+	bt_arena_init(&run.arena, 0);
+	out->members.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_member, count);
+	out->members.present = true;
+	out->scheduled_count = members != NULL ? members->scheduled_count : 0;
+	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
+	describe_group(&run);
+	struct outcome outcome = try_group(&run, NULL, 0, look);
+	run.is_explained = true; /* also if no member was admitted */
+	add_gated(&run);
+	bool proposes = options->proposals_max != 0 && !outcome.is_accepted &&
+		out->fate != BT_GROUP_ERROR && options->objects.node != NULL;
+	if (proposes) {
+		struct outcome with_less;
+		uint32_t remedy_count = run.remedies.count;
+		run.remedies.count = 0;
+		uint32_t less = find_min_count(&run,
+			out->fate == BT_GROUP_GATED ? count : outcome.placed_count, &with_less);
+		run.remedies.count = remedy_count;
+		if (out->gated_count != 0) {
+			add_gate_remedies(&run);
+		}
+		if (run.remedies.count != 0) {
+			propose_remedies(&run);
+		}
+		run.remedies.count = 0;
+		propose_nodes(&run);
+		if (run.is_last_resort && run.proposals.count == 2) {
+			bt_vec_remove_ordered(&run.proposals, 0);
+		}
+		propose_pods(&run);
+		if (less != 0) {
+			(void)propose(&run, BT_GROUP_CHANGE_LOWER_MIN_COUNT, less,
+				with_less.placed_count);
+		}
+	}
+	uint32_t proposal_count = run.proposals.count < options->proposals_max
+		? run.proposals.count
+		: options->proposals_max;
+	out->proposals.items =
+		BT_ARENA_NEW_ARRAY(&out->arena, struct bt_group_proposal, proposal_count);
+	out->proposals.count = proposal_count;
+	out->proposals.present = true;
+	for (uint32_t i = 0; i < proposal_count; i++) {
+		out->proposals.items[i] = run.proposals.items[i];
+	}
+	if (out->stopped != NULL) {
+		/* It may be a changed copy. */
+		for (uint32_t i = 0; i < count; i++) {
+			if (bt_str_equal(pods[i]->metadata.uid, out->stopped->metadata.uid)) {
+				out->stopped = pods[i];
+				break;
+			}
+		}
+	}
+	bt_vec_finish(&run.changed);
+	bt_vec_finish(&run.remedies);
+	bt_vec_finish(&run.proposals);
+	bt_arena_finish(&run.arena);
+	return run.result;
+}
+
+void bt_group_explanation_finish(struct bt_group_explanation *explanation)
+{
+	bt_explanation_finish(&explanation->stop);
+	bt_arena_finish(&explanation->arena);
+	*explanation = (struct bt_group_explanation){0};
+}
