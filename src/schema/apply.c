@@ -38,12 +38,12 @@ static void add_conflicts(struct conflict_list *list, const struct bt_manager *m
 		list->arena, fields, BT_APPLY_CONFLICTS_MAX - list->count, paths);
 	struct bt_str name = who(list->arena, manager);
 	bt_strbuf_append_c(&list->text, list->total != 0 ? "\n" : "");
-	bt_strbuf_append_c(&list->text, total == 1 ? "conflict with " : "conflicts with ");
+	bt_strbuf_append_c(&list->text, "conflicts with ");
 	bt_strbuf_append_str(&list->text, name);
-	bt_strbuf_append_c(&list->text, total == 1 ? ": " : ":");
+	bt_strbuf_append_char(&list->text, ':');
 	for (uint32_t i = 0; i < paths->count; i++) {
 		struct bt_str path = paths->elements[i]->text;
-		bt_strbuf_append_c(&list->text, total == 1 ? "" : "\n- ");
+		bt_strbuf_append_c(&list->text, "\n- ");
 		bt_strbuf_append_str(&list->text, path);
 		list->items[list->count++] =
 			(struct bt_apply_conflict){.message = bt_arena_printf(list->arena,
@@ -58,6 +58,12 @@ static void report(struct conflict_list *list, struct bt_apply_conflicts *out_co
 	struct bt_apply_conflict *items =
 		BT_ARENA_NEW_ARRAY(list->arena, struct bt_apply_conflict, list->count);
 	memcpy(items, list->items, list->count * sizeof(*items));
+	if (list->total == 1) {
+		bt_strbuf_reset(&list->text);
+		bt_strbuf_append_str(&list->text, items[0].message);
+		bt_strbuf_append_c(&list->text, ": ");
+		bt_strbuf_append_str(&list->text, items[0].field);
+	}
 	*out_conflicts = (struct bt_apply_conflicts){
 		.text = bt_arena_printf(list->arena, "Apply failed with %u conflict%s: %s",
 			list->total, list->total == 1 ? "" : "s", bt_strbuf_c(&list->text)),

@@ -44,7 +44,7 @@ struct bt_api {
 	const struct bt_api_resource *definitions;
 	const struct bt_schema_message *metadata_message;
 	struct bt_node_usage node_usage;
-	struct bt_policies *policies; /* NULL: to be read */
+	struct bt_policies *policies;     /* NULL: to be read */
 	struct bt_quota_sums *quota_sums; /* NULL: none was needed */
 	struct bt_owner_cache *owner_cache;
 };
@@ -124,6 +124,7 @@ void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str u
 
 /** NULL accepted. */
 void bt_quota_sums_destroy(struct bt_quota_sums *sums);
+
 /** --- managedFields of new objects: owner_cache.c --- */
 
 BT_MUST_USE struct bt_owner_cache *bt_owner_cache_create(void);

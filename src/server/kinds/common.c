@@ -223,14 +223,22 @@ bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b)
 	return bt_json_equal(a, b);
 }
 
+const struct bt_schema_message *bt_kinds_spec_message(const struct bt_write *write)
+{
+	return bt_schema_field_find(write->resource->message, BT_STR("spec"), NULL)->message;
+}
+
 void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
-	const char *name)
+	const char *name, const struct bt_schema_message *message)
 {
-	const struct bt_json_value *value = bt_json_find(new_parent, name);
+	struct bt_json_value *value = bt_json_find(new_parent, name);
 	if (!bt_kinds_same(bt_json_find(old_parent, name), value)) {
 		const struct bt_json_value *shown =
 			value != NULL ? value : bt_json_new(errors->arena, BT_JSON_NULL);
+		if (value != NULL && message != NULL) {
+			shown = bt_kinds_internal_form(errors->arena, message, value);
+		}
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(parent, name), shown,
 			"field is immutable");
 	}

@@ -112,10 +112,20 @@ void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct 
 /** Each quantity of the list is at least 0. */
 void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list);
-/** The member is what it was: "field is immutable". */
+/** The member is what it was: "field is immutable". message: of the member, if it is an object that
+ * upstream shows in its own form; else NULL. */
 void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
-	const char *name);
+	const char *name, const struct bt_schema_message *message);
+/** Of the write's kind. */
+const struct bt_schema_message *bt_kinds_spec_message(const struct bt_write *write);
+/** internal_form.c: the object as upstream's messages show it. Parts are shared. */
+struct bt_json_value *bt_kinds_internal_form(struct bt_arena *arena,
+	const struct bt_schema_message *message, struct bt_json_value *object);
+/** difference.c: a line break and the hunks of a unified difference of these forms; nothing if they
+ * are too long. */
+void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
+	struct bt_json_value *old, struct bt_json_value *object, struct bt_strbuf *out);
 /** bt_json_equal with NULL allowed; absent, {} and [] are alike. */
 bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b);
 

@@ -364,7 +364,7 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 		return;
 	}
 	if (bt_kinds_object(before, "allocation") != NULL) {
-		bt_kinds_check_immutable(errors, status_place, before, status, "allocation");
+		bt_kinds_check_immutable(errors, status_place, before, status, "allocation", NULL);
 		return;
 	}
 	bt_kinds_check_count(errors, place, results, RESULTS_MAX);

@@ -99,7 +99,7 @@ static void check_indexes(struct bt_field_errors *errors, const struct bt_path *
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "parallelism"),
 			parallelism, "must be less than or equal to %" PRId64 "%s", parallel_max,
 			is_many ? " when completions are above 100000 and backoffLimitPerIndex is "
-		                  "used"
+				  "used"
 				: " when completion mode is Indexed");
 	}
 	if (most != NULL && !counts_each) {
@@ -195,13 +195,8 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
-	/* Scheduling directives of a suspended job may change until it has started. */
-	if (!bt_json_bool_at(before, "suspend", false) ||
-		bt_json_find_path(old, "status.startTime") != NULL) {
-		bt_kinds_check_immutable(errors, place, before, after, "template");
-	}
 	if (!bt_str_equal_c(bt_kinds_text(after, "completionMode"), "Indexed")) {
-		bt_kinds_check_immutable(errors, place, before, after, "completions");
+		bt_kinds_check_immutable(errors, place, before, after, "completions", NULL);
 	} else if (bt_json_int64_at(before, "completions", 0) !=
 			bt_json_int64_at(after, "completions", 0) &&
 		bt_json_int64_at(after, "completions", 0) !=
@@ -210,9 +205,17 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 			bt_json_find(after, "completions"),
 			"can only be modified in tandem with parallelism: both must be equal");
 	}
+	bt_kinds_check_immutable(errors, place, before, after, "selector", NULL);
+	/* Scheduling directives of a suspended job may change until it has started. */
+	if (!bt_json_bool_at(before, "suspend", false) ||
+		bt_json_find_path(old, "status.startTime") != NULL) {
+		bt_kinds_check_immutable(errors, place, before, after, "template",
+			bt_schema_field_find(bt_kinds_spec_message(write), BT_STR("template"), NULL)
+				->message);
+	}
 	/* The size of a gang cannot change. */
 	if (bt_api_options(write->api)->workload_with_job && bt_kinds_job_is_gang(after)) {
-		bt_kinds_check_immutable(errors, place, before, after, "parallelism");
+		bt_kinds_check_immutable(errors, place, before, after, "parallelism", NULL);
 	}
 }
 

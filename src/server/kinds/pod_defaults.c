@@ -16,7 +16,7 @@ static const char *pull_policy(struct bt_str image)
 		struct bt_str tag = bt_str_sub(name, (uint32_t)colon + 1, name.length);
 		return bt_str_equal_c(tag, "latest") ? "Always" : "IfNotPresent";
 	}
-	return at >= 0 ? "IfNotPresent" : "Always";
+	return at >= 0 || image.length == 0 ? "IfNotPresent" : "Always";
 }
 
 /** resources.requests gets the amounts that only the limits have. */

@@ -6,8 +6,6 @@
  * old one. Spec: 14b section 2.3.
  */
 
-/** Of a changed field in the list of differences. */
-#define SHOWN_BYTES_MAX 300
 /** More tolerations than this are compared in order only. */
 #define TOLERATIONS_ANY_ORDER_MAX 500
 
@@ -133,39 +131,18 @@ static void check_node_affinity(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-static void show(struct bt_strbuf *out, const char *sign, struct bt_str name,
-	const struct bt_json_value *value)
+/** Tolerations without what may change of them. */
+static struct bt_json_value *lasting_tolerations(
+	struct bt_arena *arena, const struct bt_json_value *spec)
 {
-	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
-	if (value == NULL) {
-		return;
+	const struct bt_json_value *tolerations = bt_json_array_at(spec, "tolerations");
+	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
+	for (uint32_t i = 0; i < tolerations->count; i++) {
+		struct bt_json_value *toleration = shallow(arena, tolerations->elements[i]);
+		(void)bt_json_remove_c(toleration, "tolerationSeconds");
+		bt_json_append(arena, list, toleration);
 	}
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_write_value(&writer, value);
-	bt_strbuf_printf(out, "\n%s%.*s: %.*s", sign, BT_STR_ARG(name),
-		BT_STR_ARG(bt_str_sub(bt_strbuf_str(&text), 0, SHOWN_BYTES_MAX)));
-	bt_strbuf_finish(&text);
-}
-
-/** The members that are not what they were, one line each. */
-static void show_differences(
-	struct bt_strbuf *out, const struct bt_json_value *old, const struct bt_json_value *spec)
-{
-	for (uint32_t i = 0; i < old->count; i++) {
-		const struct bt_json_member *member = &old->members[i];
-		const struct bt_json_value *now = bt_json_get(spec, member->name);
-		if (now == NULL || !bt_json_equal(now, member->value)) {
-			show(out, "- ", member->name, member->value);
-			show(out, "+ ", member->name, now);
-		}
-	}
-	for (uint32_t i = 0; i < spec->count; i++) {
-		const struct bt_json_member *member = &spec->members[i];
-		if (bt_json_get(old, member->name) == NULL) {
-			show(out, "+ ", member->name, member->value);
-		}
-	}
+	return list;
 }
 
 /** What the kind of update may change is what it was. */
@@ -278,15 +255,19 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	if (has_gates(before)) {
 		check_node_affinity(errors, place, before, after);
 	}
+	if (!only_additions(lasting_tolerations(write->arena, before),
+		    lasting_tolerations(write->arena, after))) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "tolerations"), NULL,
+			"existing toleration can not be modified except its tolerationSeconds");
+	}
 	munged = shallow(write->arena, after);
 	put_back_permitted(write, before, munged);
-	if (!bt_json_equal(before, munged) ||
-		!only_additions(bt_json_array_at(before, "tolerations"),
-			bt_json_array_at(after, "tolerations"))) {
-		struct bt_strbuf differences = {0};
-		show_differences(&differences, before, after);
+	if (!bt_json_equal(before, munged)) {
+		struct bt_strbuf difference = {0};
+		bt_kinds_append_difference(write->arena, bt_kinds_spec_message(write),
+			bt_json_find(old, "spec"), munged, &difference);
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s%s", permitted_text,
-			bt_strbuf_c(&differences));
-		bt_strbuf_finish(&differences);
+			bt_strbuf_c(&difference));
+		bt_strbuf_finish(&difference);
 	}
 }

@@ -29,6 +29,10 @@ static void check_reference(struct bt_field_errors *errors, const struct bt_path
 void bt_rule_volume_reference(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *mount)
 {
+	if (bt_kinds_text(mount, "name").length == 0) {
+		bt_kinds_error(check->errors, BT_FIELD_NOT_FOUND, BT_PATH_NAME(place, "name"),
+			bt_kinds_text_value(check->errors, BT_STR("")), "%s", "");
+	}
 	check_reference(check->errors, place, mount, &check->volumes);
 }
 

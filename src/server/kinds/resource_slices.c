@@ -156,8 +156,8 @@ static void validate_slice_update(const struct bt_write *write, const struct bt_
 {
 	(void)write;
 	bt_kinds_check_immutable(errors, BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "pool"),
-		bt_json_object_at(old, "spec.pool"), bt_json_object_at(object, "spec.pool"),
-		"name");
+		bt_json_object_at(old, "spec.pool"), bt_json_object_at(object, "spec.pool"), "name",
+		NULL);
 }
 
 const struct bt_strategy bt_strategy_resource_slice = {

@@ -100,10 +100,23 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 		bt_json_set_value(arena, spec, "clusterIPs",
 			list_of(arena, bt_kinds_text(spec, "clusterIP")));
 	}
+	/* A headless service without selector may get addresses of both families. */
+	bool is_dual = bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None") &&
+		bt_json_object_at(spec, "selector")->count == 0 &&
+		bt_kinds_text(spec, "ipFamilyPolicy").length == 0;
 	if (bt_json_array_at(spec, "ipFamilies")->count == 0) {
 		bool is_v6 = bt_str_find_char(bt_kinds_text(spec, "clusterIP"), ':') >= 0;
 		bt_json_set_value(arena, spec, "ipFamilies",
 			list_of(arena, is_v6 ? BT_STR("IPv6") : BT_STR("IPv4")));
+	}
+	if (is_dual) {
+		struct bt_json_value *families = bt_json_ensure_array(arena, spec, "ipFamilies");
+		if (families->count == 1) {
+			bool is_v6 = bt_str_equal_c(families->elements[0]->text, "IPv6");
+			bt_json_append(
+				arena, families, bt_json_new_c(arena, is_v6 ? "IPv4" : "IPv6"));
+		}
+		bt_json_set_c(arena, spec, "ipFamilyPolicy", "RequireDualStack");
 	}
 	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
 	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {

@@ -146,14 +146,19 @@ static void validate_volume_update(const struct bt_write *write, const struct bt
 	for (uint32_t i = 0; i < sources->field_count; i++) {
 		const char *name = sources->fields[i].name;
 		if (!bt_kinds_same(bt_json_find(before, name), bt_json_find(after, name))) {
+			struct bt_strbuf difference = {0};
+			bt_kinds_append_difference(write->arena, sources, bt_json_find(old, "spec"),
+				bt_json_find(object, "spec"), &difference);
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
 				BT_PATH_NAME(place, "persistentvolumesource"), NULL,
-				"spec.persistentvolumesource is immutable after creation");
+				"spec.persistentvolumesource is immutable after creation%s",
+				bt_strbuf_c(&difference));
+			bt_strbuf_finish(&difference);
 			break;
 		}
 	}
 	if (bt_json_find(before, "nodeAffinity") != NULL) {
-		bt_kinds_check_immutable(errors, place, before, after, "nodeAffinity");
+		bt_kinds_check_immutable(errors, place, before, after, "nodeAffinity", NULL);
 	}
 }
 
@@ -172,9 +177,6 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	static const char path[] = "spec.resources.requests.storage";
-	static const char immutable[] =
-		"spec is immutable after creation except resources.requests and "
-		"volumeAttributesClassName for bound claims";
 	struct bt_arena *arena = write->arena;
 	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
 	struct bt_json_value *before;
@@ -195,22 +197,33 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 		(void)bt_json_remove_c(after, "storageClassName");
 	}
 	bt_kinds_put_back(arena, after, before, "volumeAttributesClassName");
-	bt_kinds_put_back(arena, after, before, "resources");
+	const struct bt_json_value *requests = bt_json_object_at(before, "resources.requests");
+	if (bt_str_equal_c(bt_json_text_at(old, "status.phase"), "Bound") &&
+		bt_json_find(requests, "storage") != NULL) {
+		bt_kinds_put_back(arena,
+			bt_json_ensure_object(arena,
+				bt_json_ensure_object(arena, after, "resources"), "requests"),
+			requests, "storage");
+	}
 	if (!bt_json_equal(before, after)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s", immutable);
-	} else if (bt_kinds_quantity(bt_json_find_path(old, path), arena, &old_amount) &&
-		bt_kinds_quantity(bt_json_find_path(object, path), arena, &amount)) {
-		int order = bt_quantity_compare(&amount, &old_amount);
-		if (order < 0) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PATH_NAME(
-					BT_PATH_NAME(BT_PATH_NAME(place, "resources"), "requests"),
-					"storage"),
-				NULL, "field can not be less than status.capacity");
-		} else if (order > 0 &&
-			!bt_str_equal_c(bt_json_text_at(old, "status.phase"), "Bound")) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s", immutable);
-		}
+		struct bt_strbuf difference = {0};
+		bt_kinds_append_difference(
+			arena, bt_kinds_spec_message(write), before, after, &difference);
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
+			"spec is immutable after creation except resources.requests and "
+			"volumeAttributesClassName for bound claims%s",
+			bt_strbuf_c(&difference));
+		bt_strbuf_finish(&difference);
+	}
+	if (!bt_kinds_quantity(bt_json_find_path(old, path), arena, &old_amount)) {
+		return;
+	}
+	if (!bt_kinds_quantity(bt_json_find_path(object, path), arena, &amount) ||
+		bt_quantity_compare(&amount, &old_amount) < 0) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
+			BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "resources"), "requests"),
+				"storage"),
+			NULL, "field can not be less than status.capacity");
 	}
 }
 
@@ -230,7 +243,7 @@ static void validate_class_update(const struct bt_write *write, const struct bt_
 		"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"};
 	(void)write;
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		bt_kinds_check_immutable(errors, NULL, old, object, names[i]);
+		bt_kinds_check_immutable(errors, NULL, old, object, names[i], NULL);
 	}
 }
 

@@ -231,7 +231,10 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 			(strcmp(field->name, "metadata") == 0 ||
 				strcmp(field->name, "status") == 0 ||
 				(strcmp(field->name, "spec") == 0 &&
-					bt_kinds_keeps_spec(check->write)))) {
+					(bt_kinds_keeps_spec(check->write) ||
+						/* it is only compared */
+						(check->is_update && field->checks != NULL &&
+							field->checks->immutable))))) {
 			continue;
 		}
 		value = bt_json_find(object, field->name);
@@ -259,7 +262,8 @@ static void check_immutable(struct bt_field_errors *errors, const struct bt_path
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_schema_field *field = &message->fields[i];
 		if (field->checks != NULL && field->checks->immutable) {
-			bt_kinds_check_immutable(errors, place, old, object, field->name);
+			bt_kinds_check_immutable(errors, place, old, object, field->name,
+				field->shape == BT_SCHEMA_SINGLE ? field->message : NULL);
 		}
 	}
 }

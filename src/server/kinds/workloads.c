@@ -348,7 +348,7 @@ static void validate_daemon_set_update(const struct bt_write *write,
 	if (!bt_kinds_keeps_spec(write)) {
 		bt_kinds_check_immutable(errors, BT_PATH_NAME(NULL, "spec"),
 			bt_json_object_at(old, "spec"), bt_json_object_at(object, "spec"),
-			"selector");
+			"selector", NULL);
 	}
 }
 

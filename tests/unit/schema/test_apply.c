@@ -243,7 +243,7 @@ START_TEST(test_apply__several_conflicts)
 		BERTH_ERR_STATE);
 	ck_assert_str_eq(conflicts.text.data,
 		"Apply failed with 3 conflicts: conflicts with \"x\":\n- .metadata.labels.a\n"
-		"- .spec.containers[name=\"c\"].image\nconflict with \"y\": .spec.replicas");
+		"- .spec.containers[name=\"c\"].image\nconflicts with \"y\":\n- .spec.replicas");
 	ck_assert_uint_eq(conflicts.count, 3);
 	bt_arena_finish(&arena);
 }

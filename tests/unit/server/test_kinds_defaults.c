@@ -460,6 +460,14 @@ static const struct value_row other_rows[] = {
 	{"service headless", "services", "default/",
 		"{'metadata':{'name':'s'},'spec':{'clusterIP':'None'}}", "spec.clusterIPs",
 		"['None']"},
+	{"service headless families", "services", "default/",
+		"{'metadata':{'name':'s'},'spec':{'clusterIP':'None','ipFamilies':['IPv6']}}",
+		"spec.ipFamilies", "['IPv6','IPv4']"},
+	{"service headless with selector", "services", "default/",
+		"{'metadata':{'name':'s'},'spec':{'clusterIP':'None','selector':{'a':'b'},'ports':["
+                "{"
+		"'port':80}]}}",
+		"spec.ipFamilyPolicy", "'SingleStack'"},
 	{"service families", "services", "default/",
 		"{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}", "spec.ipFamilies",
 		"['IPv4']"},

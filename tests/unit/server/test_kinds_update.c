@@ -36,7 +36,11 @@ static const struct update_row pod_rows[] = {
 	{"node name", "pods", "default/", POD(CONTAINER), "default/p", ONE_MORE("'nodeName':'n'"),
 		PERMITTED},
 	{"difference", "pods", "default/", POD(CONTAINER), "default/p", ONE_MORE("'nodeName':'n'"),
-		"+ nodeName: \"n\""},
+		"\n@@ -"},
+	{"difference of a line", "pods", "default/", POD(CONTAINER), "default/p",
+		ONE_MORE("'nodeName':'n'"),
+		"  \"AutomountServiceAccountToken\": null,\n- \"NodeName\": \"\",\n"
+		"+ \"NodeName\": \"n\",\n  \"SecurityContext\": {\n"},
 	{"container count", "pods", "default/", POD(CONTAINER), "default/p",
 		ONE_MORE("'containers':[{'name':'c','image':'i:1'},{'name':'d','image':'i:1'}]"),
 		"spec.containers: Forbidden: pod updates may not add or remove containers"},
@@ -44,7 +48,16 @@ static const struct update_row pod_rows[] = {
 		ONE_MORE("'tolerations':[{'key':'k','operator':'Exists'}]"), NULL},
 	{"fewer tolerations", "pods", "default/",
 		POD(CONTAINER ",'tolerations':[{'key':'k','operator':'Exists'}]"), "default/p",
-		ONE_MORE("'tolerations':[]"), PERMITTED},
+		ONE_MORE("'tolerations':[]"),
+		"spec.tolerations: Forbidden: existing toleration can not be modified except its "
+		"tolerationSeconds"},
+	{"other seconds of a toleration", "pods", "default/",
+		POD(CONTAINER ",'tolerations':[{'key':'k','operator':'Exists','effect':'NoExecute',"
+			      "'tolerationSeconds':5}]"),
+		"default/p",
+		ONE_MORE("'tolerations':[{'key':'k','operator':'Exists','effect':'NoExecute',"
+			 "'tolerationSeconds':7}]"),
+		NULL},
 	{"new gate", "pods", "default/", POD(CONTAINER), "default/p",
 		ONE_MORE("'schedulingGates':[{'name':'g'}]"),
 		"spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
@@ -107,7 +120,12 @@ static const struct update_row other_rows[] = {
 		"{'spec':{'volumeName':'v'}}", NULL},
 	{"claim modes", "persistentvolumeclaims", "default/", CLAIM, "default/c",
 		"{'spec':{'accessModes':['ReadWriteMany']}}",
-		"spec: Forbidden: spec is immutable after creation"},
+		"for bound claims\n@@ -1,6 +1,6 @@\n {\n  \"AccessModes\": [\n-  "
+                "\"ReadWriteOnce\"\n"
+		"+  \"ReadWriteMany\"\n  ],\n  \"Selector\": null,\n  \"Resources\": {\n"},
+	{"claim larger, not bound", "persistentvolumeclaims", "default/", CLAIM, "default/c",
+		"{'spec':{'resources':{'requests':{'storage':'9Gi'}}}}",
+		"+   \"storage\": \"9Gi\""},
 	{"claim smaller", "persistentvolumeclaims", "default/", CLAIM, "default/c",
 		"{'spec':{'resources':{'requests':{'storage':'1Mi'}}}}", "Forbidden"},
 	{"class", "storageclasses.storage.k8s.io", "",

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+/*
+ * Unified differences of two texts, with the matches that Python's difflib finds: the longest
+ * common run of lines, then the same on both sides of it. Upstream's library follows it.
+ */
+
+/** Texts of more lines are not compared, and no more pairs of lines than these. */
+#define LINES_MAX 20000
+#define PAIRS_MAX (20 * 1000 * 1000)
+#define CONTEXT_LINES 3
+/** In texts of at least so many lines those that make up more than a hundredth start no match. */
+#define POPULAR_LINES_MIN 200
+
+/** The end of a common run of lines at one line of the second text. */
+struct run {
+	uint32_t row; /* line of the first text + 1 */
+	uint32_t length;
+};
+
+struct comparison {
+	struct bt_arena *arena;
+	const struct bt_str *old_lines;
+	const struct bt_str *new_lines;
+	uint32_t old_count;
+	uint32_t new_count;
+	/** Equal lines have equal numbers. */
+	uint32_t *old_numbers;
+	uint32_t *new_numbers;
+	/** New lines with number n, ascending: places[first[n]] to places[first[n + 1]]. */
+	uint32_t *first;
+	uint32_t *places;
+	struct run *runs[2];
+	uint32_t *partners; /* of each old line its new one + 1; 0: it is removed */
+	uint32_t pairs;
+};
+
+static uint32_t split(struct bt_arena *arena, struct bt_str text, const struct bt_str **out_lines)
+{
+	uint32_t count = 1;
+	for (uint32_t i = 0; i < text.length; i++) {
+		count += text.data[i] == '\n' ? 1 : 0;
+	}
+	struct bt_str *lines = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t end = bt_str_find_char(text, '\n');
+		lines[i] = bt_str_sub(text, 0, end < 0 ? text.length : (uint32_t)end);
+		text = bt_str_sub(text, lines[i].length + 1, BT_STR_MAX);
+	}
+	*out_lines = lines;
+	return count;
+}
+
+static uint32_t *number_lines(
+	struct bt_names *known, const struct bt_str *lines, uint32_t line_count)
+{
+	uint32_t *numbers = BT_ARENA_NEW_ARRAY(known->arena, uint32_t, line_count);
+	for (uint32_t i = 0; i < line_count; i++) {
+		(void)bt_names_add(known, lines[i]);
+		numbers[i] = bt_names_find(known, lines[i]);
+	}
+	return numbers;
+}
+
+static void index_lines(struct comparison *self)
+{
+	struct bt_names known = {.arena = self->arena};
+	self->new_numbers = number_lines(&known, self->new_lines, self->new_count);
+	self->old_numbers = number_lines(&known, self->old_lines, self->old_count);
+	self->first = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, known.count + 1);
+	self->places = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, self->new_count);
+	uint32_t *counts = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, known.count);
+	for (uint32_t i = 0; i < self->new_count; i++) {
+		counts[self->new_numbers[i]]++;
+	}
+	for (uint32_t n = 0; n < known.count; n++) {
+		if (self->new_count >= POPULAR_LINES_MIN && counts[n] > self->new_count / 100 + 1) {
+			counts[n] = 0;
+		}
+		self->first[n + 1] = self->first[n] + counts[n];
+	}
+	for (uint32_t i = self->new_count; i-- > 0;) {
+		uint32_t n = self->new_numbers[i];
+		if (counts[n] != 0) {
+			self->places[self->first[n] + --counts[n]] = i;
+		}
+	}
+}
+
+/** Match what is common in old lines [old_start, old_end) and new lines [new_start, new_end). */
+static void match(struct comparison *self, uint32_t old_start, uint32_t old_end, uint32_t new_start,
+	uint32_t new_end)
+{
+	while (old_start < old_end && new_start < new_end) {
+		uint32_t old_at = old_start;
+		uint32_t new_at = new_start;
+		uint32_t length = 0;
+		for (uint32_t i = old_start; i < old_end && self->pairs < PAIRS_MAX; i++) {
+			uint32_t number = self->old_numbers[i];
+			self->pairs++;
+			const struct run *before = self->runs[(i + 1) % 2];
+			struct run *here = self->runs[i % 2];
+			for (uint32_t p = self->first[number]; p < self->first[number + 1]; p++) {
+				uint32_t k = self->places[p];
+				self->pairs++;
+				if (k < new_start || k >= new_end) {
+					continue;
+				}
+				here[k] = (struct run){i + 1, 1};
+				if (k > new_start && i > old_start && before[k - 1].row == i) {
+					here[k].length += before[k - 1].length;
+				}
+				if (here[k].length > length) {
+					length = here[k].length;
+					old_at = i + 1 - length;
+					new_at = k + 1 - length;
+				}
+			}
+		}
+		while (old_at > old_start && new_at > new_start &&
+			self->old_numbers[old_at - 1] == self->new_numbers[new_at - 1]) {
+			old_at--;
+			new_at--;
+			length++;
+		}
+		while (old_at + length < old_end && new_at + length < new_end &&
+			self->old_numbers[old_at + length] == self->new_numbers[new_at + length]) {
+			length++;
+		}
+		if (length == 0) {
+			return;
+		}
+		for (uint32_t i = 0; i < length; i++) {
+			self->partners[old_at + i] = new_at + i + 1;
+		}
+		/* the shorter side first: calls nest no deeper than the logarithm of the lines */
+		uint32_t old_next = old_at + length;
+		uint32_t new_next = new_at + length;
+		if (old_at - old_start < old_end - old_next) {
+			match(self, old_start, old_at, new_start, new_at);
+			old_start = old_next;
+			new_start = new_next;
+		} else {
+			match(self, old_next, old_end, new_next, new_end);
+			old_end = old_at;
+			new_end = new_at;
+		}
+	}
+}
+
+/** A line of the whole: common, removed or added. The positions are those in front of it. */
+struct step {
+	char sign;
+	uint32_t old_at;
+	uint32_t new_at;
+	struct bt_str text;
+};
+
+static struct step *list_steps(const struct comparison *self, uint32_t *out_count)
+{
+	struct step *steps =
+		BT_ARENA_NEW_ARRAY(self->arena, struct step, self->old_count + self->new_count + 1);
+	uint32_t count = 0;
+	uint32_t i = 0;
+	uint32_t k = 0;
+	while (i < self->old_count || k < self->new_count) {
+		if (i < self->old_count && self->partners[i] == k + 1) {
+			steps[count++] = (struct step){' ', i, k, self->old_lines[i]};
+			i++;
+			k++;
+			continue;
+		}
+		for (; i < self->old_count && self->partners[i] == 0; i++) {
+			steps[count++] = (struct step){'-', i, k, self->old_lines[i]};
+		}
+		uint32_t end = i < self->old_count ? self->partners[i] - 1 : self->new_count;
+		for (; k < end; k++) {
+			steps[count++] = (struct step){'+', i, k, self->new_lines[k]};
+		}
+	}
+	steps[count] = (struct step){' ', i, k, BT_STR("")}; /* only its positions count */
+	*out_count = count;
+	return steps;
+}
+
+static void append_range(struct bt_strbuf *out, uint32_t start, uint32_t end)
+{
+	if (end - start == 1) {
+		bt_strbuf_printf(out, "%u", end);
+	} else {
+		bt_strbuf_printf(out, "%u,%u", end == start ? start : start + 1, end - start);
+	}
+}
+
+static void append_hunks(struct bt_strbuf *out, const struct step *steps, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (steps[i].sign == ' ') {
+			continue;
+		}
+		uint32_t start = i > CONTEXT_LINES ? i - CONTEXT_LINES : 0;
+		uint32_t last = i;
+		for (; i < count && i - last <= 2 * CONTEXT_LINES; i++) {
+			last = steps[i].sign != ' ' ? i : last;
+		}
+		uint32_t end = last + 1 + CONTEXT_LINES < count ? last + 1 + CONTEXT_LINES : count;
+		bt_strbuf_append_c(out, "@@ -");
+		append_range(out, steps[start].old_at, steps[end].old_at);
+		bt_strbuf_append_c(out, " +");
+		append_range(out, steps[start].new_at, steps[end].new_at);
+		bt_strbuf_append_c(out, " @@\n");
+		for (uint32_t k = start; k < end; k++) {
+			bt_strbuf_append_char(out, steps[k].sign);
+			bt_strbuf_append_str(out, steps[k].text);
+			bt_strbuf_append_char(out, '\n');
+		}
+		i = last;
+	}
+}
+
+static struct bt_str print(struct bt_arena *arena, struct bt_json_value *value)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &text, 1);
+	bt_json_write_value(&writer, value);
+	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return copy;
+}
+
+void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
+	struct bt_json_value *old, struct bt_json_value *object, struct bt_strbuf *out)
+{
+	struct comparison comparison = {.arena = arena};
+	comparison.old_count = split(arena,
+		print(arena, bt_kinds_internal_form(arena, message, old)), &comparison.old_lines);
+	comparison.new_count =
+		split(arena, print(arena, bt_kinds_internal_form(arena, message, object)),
+			&comparison.new_lines);
+	if (comparison.old_count > LINES_MAX || comparison.new_count > LINES_MAX) {
+		return;
+	}
+	index_lines(&comparison);
+	comparison.runs[0] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
+	comparison.runs[1] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
+	comparison.partners = BT_ARENA_NEW_ARRAY(arena, uint32_t, comparison.old_count);
+	match(&comparison, 0, comparison.old_count, 0, comparison.new_count);
+	uint32_t count;
+	const struct step *steps = list_steps(&comparison, &count);
+	bt_strbuf_append_char(out, '\n');
+	append_hunks(out, steps, count);
+}
