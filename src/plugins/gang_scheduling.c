@@ -124,6 +124,10 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 		*out_timeout_ns = PERMIT_TIMEOUT_NS;
 		return bt_status_reason(BT_STATUS_WAIT, BT_REASON_GANG_WAITS_FOR_QUORUM);
 	}
+	if (cycle->group != NULL) {
+		/* Not as upstream: what is only tried may still fail, or wait for preemption. */
+		return BT_STATUS_OK;
+	}
 	for (uint32_t i = 0; handle->waiting_pods != NULL && i < members->items.count; i++) {
 		const struct bt_group_member *member = &members->items.items[i];
 		struct bt_waiting_pod *waiting = member->is_assumed

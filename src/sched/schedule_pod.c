@@ -481,11 +481,11 @@ static uint64_t claim_version_of(const struct bt_state *state)
 	return state->dra != NULL ? state->dra->claims.version : 0;
 }
 
-static struct bt_cycle_run begin_run(struct bt_engine *engine, struct bt_framework *framework,
+static void begin_run(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
-	struct bt_schedule_result *result)
+	struct bt_schedule_result *result, struct bt_cycle_run *out_run)
 {
-	struct bt_cycle_run run = {
+	*out_run = (struct bt_cycle_run){
 		.engine = engine,
 		.framework = framework,
 		.pod = pod,
@@ -494,18 +494,18 @@ static struct bt_cycle_run begin_run(struct bt_engine *engine, struct bt_framewo
 		.start_index = engine->next_start_node_index,
 		.attempt = attempt,
 	};
-	run.step_started_ns = bt_profile_now(framework->metrics);
-	run.plan = bt_plan_get(engine, framework, pod);
-	run.cycle->record_plugin_metrics = bt_profile_samples(framework->metrics);
+	out_run->step_started_ns = bt_profile_now(framework->metrics);
+	out_run->plan = bt_plan_get(engine, framework, pod);
+	out_run->cycle->record_plugin_metrics = bt_profile_samples(framework->metrics);
 	if (attempt != NULL) {
-		run.cycle->group = attempt->group;
-		run.cycle->skip_all_post_filter = attempt->skips_post_filter;
+		out_run->cycle->group = attempt->group;
+		out_run->cycle->skip_all_post_filter = attempt->skips_post_filter;
 	}
-	result->plan = run.plan;
-	struct bt_cycle_state *cycle = run.cycle;
-	if (run.plan != NULL) {
+	result->plan = out_run->plan;
+	struct bt_cycle_state *cycle = out_run->cycle;
+	if (out_run->plan != NULL) {
 		/* What the plan knows of the shape becomes the start of the cycle. */
-		const struct bt_plan *plan = run.plan;
+		const struct bt_plan *plan = out_run->plan;
 		for (uint32_t i = 0; i < cycle->plugin_count; i++) {
 			/* Otherwise the runner puts in what the plan knows when it comes to the
 			 * plugin: one that does not run leaves no data. */
@@ -521,7 +521,6 @@ static struct bt_cycle_run begin_run(struct bt_engine *engine, struct bt_framewo
 		cycle->skip_score = plan->template.skip_score;
 		cycle->memo = plan->memo;
 	}
-	return run;
 }
 
 /** Nobody but the columns has a say in where the pod fits, or would do something about it. */
@@ -556,7 +555,8 @@ const uint32_t *bt_engine_room(struct bt_engine *engine, struct bt_framework *fr
 	struct bt_profile_metrics *metrics = framework->metrics;
 	const uint32_t *room = NULL;
 	begin_result(engine, framework, &result);
-	struct bt_cycle_run run = begin_run(engine, framework, pod, attempt, &result);
+	struct bt_cycle_run run;
+	begin_run(engine, framework, pod, attempt, &result, &run);
 	framework->metrics = NULL;
 	if (run.plan != NULL) {
 		run.cycle->borrows_counters = true;
@@ -586,7 +586,8 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		out_result->outcome = BT_OUTCOME_NO_NODES;
 		return;
 	}
-	struct bt_cycle_run run = begin_run(engine, framework, pod, attempt, out_result);
+	struct bt_cycle_run run;
+	begin_run(engine, framework, pod, attempt, out_result, &run);
 	struct bt_cycle_state *cycle = run.cycle;
 	uint64_t claim_version = claim_version_of(engine->state);
 	/* Nothing in the state changes before the end of this function. */

@@ -749,6 +749,28 @@ START_TEST(test_pod_groups__edge_09_30_last_member_frees_its_group)
 }
 END_TEST
 
+/** The trial of the last member completes the quorum, its real attempt fails. */
+START_TEST(test_pod_groups__a_trial_frees_no_waiting_member)
+{
+	begin();
+	put_gang(3);
+	refused_for_good = "p3";
+	put_members(3);
+	(void)run();
+	ck_assert(life_is_assumed(&life, "p1"));
+	life_advance(&life, 60);
+	ck_assert_str_eq(run(),
+		"patch p3 Unschedulable: 0/1 nodes are available: 1 taken. nominated=\n"
+		"group g True Scheduled: \n");
+	ck_assert(life_is_assumed(&life, "p1"));
+	ck_assert(life_is_assumed(&life, "p2"));
+	refused_for_good = NULL;
+	life_advance(&life, 60);
+	ck_assert_str_eq(run(), "group g True Scheduled: \nbind p1 n1\nbind p2 n1\nbind p3 n1\n");
+	finish();
+}
+END_TEST
+
 START_TEST(test_pod_groups__edge_09_50_a_waiting_member_is_deleted)
 {
 	begin();
@@ -1153,6 +1175,7 @@ BT_TEST_MAIN("pod_groups", test_pod_groups__edge_03_39_a_confirmed_binding_stays
 	test_pod_groups__edge_09_26_condition_once_true,
 	test_pod_groups__edge_09_27_observed_generation, test_pod_groups__edge_09_28_permit_timeout,
 	test_pod_groups__edge_09_30_last_member_frees_its_group,
+	test_pod_groups__a_trial_frees_no_waiting_member,
 	test_pod_groups__edge_09_50_a_waiting_member_is_deleted,
 	test_pod_groups__edge_09_49_group_deleted_before_permit,
 	test_pod_groups__edge_09_31_no_constraint, test_pod_groups__edge_09_33_key_on_no_node,
