@@ -80,12 +80,6 @@ bool bt_taint_list_equal(const bt_taint_list *a, const bt_taint_list *b)
 	return true;
 }
 
-/** Text that may be absent: absent differs from empty. */
-static bool nullable_equal(struct bt_str a, struct bt_str b)
-{
-	return (a.data == NULL) == (b.data == NULL) && bt_str_equal(a, b);
-}
-
 /** Some resource of the old effective requests is gone or smaller. */
 static bool scaled_down(const struct bt_pod *old_pod, const struct bt_pod *new_pod,
 	const struct bt_change_gates *gates, struct bt_arena *arena)
@@ -119,7 +113,8 @@ static bool claim_statuses_equal(const struct bt_pod_status *a, const struct bt_
 			&b->resource_claim_statuses.items[i];
 
 		if (!bt_str_equal(left->name, right->name) ||
-			!nullable_equal(left->resource_claim_name, right->resource_claim_name)) {
+			!bt_str_nullable_equal(
+				left->resource_claim_name, right->resource_claim_name)) {
 			return false;
 		}
 	}

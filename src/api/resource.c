@@ -4,14 +4,9 @@
 #include "api/resources.h"
 #include "base/assert.h"
 #include "base/vec.h"
+#include "base/wrap.h"
 
 /* The integer record, spec 01b section 10. */
-
-/** Sums wrap on overflow, as upstream's do. */
-static int64_t add_wrapping(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
 
 enum standard {
 	STANDARD_CPU,
@@ -154,7 +149,7 @@ void bt_resource_add(
 		int64_t *target = target_of(resource, list->items[i].name, standard);
 
 		if (target != NULL) {
-			*target = add_wrapping(*target, converted(&list->items[i], standard));
+			*target = bt_wrap_add(*target, converted(&list->items[i], standard));
 		}
 	}
 }

@@ -125,4 +125,16 @@ static inline uint64_t bt_str_hash(struct bt_str text)
 {
 	return bt_hash_bytes(text.data, text.length, 0);
 }
+
+/** Of an object's key. */
+static inline uint64_t bt_hash_name(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
+}
+
+/** NULL data is another value than the empty text. */
+static inline bool bt_str_nullable_equal(struct bt_str a, struct bt_str b)
+{
+	return (a.data == NULL) == (b.data == NULL) && bt_str_equal(a, b);
+}
 #endif

@@ -13,11 +13,6 @@ static const struct rune_range unprintable[] = {
 #include "base/unicode_unprintable.inc"
 };
 
-static bool is_continuation(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 static uint32_t payload(char byte)
 {
 	return (unsigned char)byte & 0x3f;
@@ -36,14 +31,14 @@ uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 		*out_rune = lead;
 		return 1;
 	}
-	if (lead < 0xc2 || length < 2 || !is_continuation(bytes[1])) {
+	if (lead < 0xc2 || length < 2 || !bt_unicode_is_continuation(bytes[1])) {
 		return 0;
 	}
 	if (lead < 0xe0) {
 		*out_rune = (lead & UINT32_C(0x1f)) << 6 | payload(bytes[1]);
 		return 2;
 	}
-	if (length < 3 || !is_continuation(bytes[2])) {
+	if (length < 3 || !bt_unicode_is_continuation(bytes[2])) {
 		return 0;
 	}
 	if (lead < 0xf0) {
@@ -54,7 +49,7 @@ uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 		*out_rune = rune;
 		return 3;
 	}
-	if (lead > 0xf4 || length < 4 || !is_continuation(bytes[3])) {
+	if (lead > 0xf4 || length < 4 || !bt_unicode_is_continuation(bytes[3])) {
 		return 0;
 	}
 	rune = (lead & UINT32_C(0x07)) << 18 | payload(bytes[1]) << 12 | payload(bytes[2]) << 6 |

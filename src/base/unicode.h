@@ -11,6 +11,11 @@
  * untouched) when there is none: truncated, overlong, a surrogate, above U+10FFFF, or length 0.
  */
 uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune);
+/** A byte of a sequence behind its first. */
+static inline bool bt_unicode_is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
 /** Nothing but such sequences. */
 bool bt_utf8_is_valid(const char *bytes, size_t length);
 /** The sequence of a code point that is no surrogate; returns its length. */

@@ -347,15 +347,3 @@ void bt_json_write_member_time(
 	bt_json_write_member(writer, name, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 }
-
-void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_array(writer);
-}
-
-void bt_json_begin_member_object(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_object(writer);
-}

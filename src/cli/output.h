@@ -77,6 +77,4 @@ void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, 
 /** "" when it is not set. */
 void bt_json_write_member_time(
 	struct bt_json_writer *writer, const char *name, const struct bt_time *time);
-void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name);
-void bt_json_begin_member_object(struct bt_json_writer *writer, const char *name);
 #endif

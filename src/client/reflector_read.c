@@ -9,11 +9,6 @@
 /** Items of one list that need not rest: a few megabytes. */
 #define AWAKE_MAX 8192
 
-static uint64_t hash_key(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
-}
-
 /** Of an item that is in the store. */
 static void reflector_store_key(const struct bt_reflector_store *store, const void *item,
 	struct bt_str *out_namespace, struct bt_str *out_name)
@@ -33,7 +28,7 @@ static uint64_t hash_of(const struct bt_reflector_store *store, uint32_t index)
 	struct bt_str name;
 
 	reflector_store_key(store, store->items.items[index], &namespace_, &name);
-	return hash_key(namespace_, name);
+	return bt_hash_name(namespace_, name);
 }
 
 static void rest(const struct bt_reflector_store *store, void *item)
@@ -93,7 +88,7 @@ static uint32_t index_of(const struct bt_reflector_store *store, struct bt_str n
 void *bt_reflector_store_find(
 	const struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name)
 {
-	uint32_t index = index_of(store, namespace_, name, hash_key(namespace_, name));
+	uint32_t index = index_of(store, namespace_, name, bt_hash_name(namespace_, name));
 
 	return index != UINT32_MAX ? store->items.items[index] : NULL;
 }
@@ -102,7 +97,7 @@ void *bt_reflector_store_find(
 static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 {
 	const struct bt_object_meta *meta = store->codec->meta(item);
-	uint64_t hash = hash_key(meta->namespace_, meta->name);
+	uint64_t hash = bt_hash_name(meta->namespace_, meta->name);
 	uint32_t index = index_of(store, meta->namespace_, meta->name, hash);
 	void *old;
 
@@ -123,7 +118,7 @@ static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 static void *reflector_store_take(
 	struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = hash_key(namespace_, name);
+	uint64_t hash = bt_hash_name(namespace_, name);
 	uint32_t index = index_of(store, namespace_, name, hash);
 	uint32_t last = store->items.count - 1;
 	void *item;

@@ -166,6 +166,8 @@ void bt_json_end_object(struct bt_json_writer *writer);
 void bt_json_write_name(struct bt_json_writer *writer, struct bt_str name);
 void bt_json_write_name_c(struct bt_json_writer *writer, const char *name);
 /** A name and its text. */
+void bt_json_begin_member_object(struct bt_json_writer *writer, const char *name);
+void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name);
 void bt_json_write_member(struct bt_json_writer *writer, const char *name, struct bt_str text);
 void bt_json_write_member_c(struct bt_json_writer *writer, const char *name, const char *text);
 #endif

@@ -6,11 +6,6 @@
 
 static const char replacement[3] = {'\xef', '\xbf', '\xbd'}; /* U+FFFD */
 
-static bool is_continuation(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 unsigned int bt_json_utf8_length(const char *p, const char *end)
 {
 	unsigned char c = (unsigned char)*p;
@@ -25,7 +20,7 @@ unsigned int bt_json_utf8_length(const char *p, const char *end)
 		return 0;
 	}
 	for (unsigned int i = 1; i < length; i++) {
-		if (!is_continuation(p[i])) {
+		if (!bt_unicode_is_continuation(p[i])) {
 			return 0;
 		}
 	}

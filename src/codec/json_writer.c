@@ -254,6 +254,18 @@ void bt_json_write_name_c(struct bt_json_writer *writer, const char *name)
 	bt_json_write_name(writer, bt_str_from(name));
 }
 
+void bt_json_begin_member_object(struct bt_json_writer *writer, const char *name)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_begin_object(writer);
+}
+
+void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_begin_array(writer);
+}
+
 void bt_json_write_member(struct bt_json_writer *writer, const char *name, struct bt_str text)
 {
 	bt_json_write_name_c(writer, name);

@@ -77,6 +77,9 @@ struct bt_str_map {
 
 /** Value of key, or NULL. O(log n). */
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
+/** Every pair of wanted is in map. */
+bool bt_str_map_contains(const struct bt_str_map *map, const struct bt_str_map *wanted);
+bool bt_str_list_has(const bt_str_list *list, struct bt_str text);
 
 enum bt_field_type {
 	BT_FIELD_STR,

@@ -235,3 +235,25 @@ uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const 
 	}
 	return hash;
 }
+
+bool bt_str_map_contains(const struct bt_str_map *map, const struct bt_str_map *wanted)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		const struct bt_str *value = bt_str_map_find(map, wanted->items[i].key);
+
+		if (value == NULL || !bt_str_equal(*value, wanted->items[i].value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_str_list_has(const bt_str_list *list, struct bt_str text)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (bt_str_equal(list->items[i], text)) {
+			return true;
+		}
+	}
+	return false;
+}

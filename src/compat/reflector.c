@@ -35,17 +35,11 @@ struct berth_reflector {
 	int64_t backoff_at_ns;    /* of the last call */
 };
 
-static uint64_t hash_key(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_bytes(name.data, name.length,
-		bt_hash_bytes(namespace_.data, namespace_.length, UINT64_C(0x5246)));
-}
-
 static uint64_t hash_of(const struct berth_reflector *reflector, uint32_t place)
 {
 	const struct bt_object_meta *meta = reflector->items.items[place].object->meta;
 
-	return hash_key(meta->namespace_, meta->name);
+	return bt_hash_name(meta->namespace_, meta->name);
 }
 
 struct berth_reflector *berth_reflector_create(
@@ -76,7 +70,7 @@ void berth_reflector_destroy(struct berth_reflector *reflector)
 static uint32_t find(
 	const struct berth_reflector *reflector, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = hash_key(namespace_, name);
+	uint64_t hash = bt_hash_name(namespace_, name);
 
 	BT_MAP_EACH (&reflector->index, hash, place) {
 		const struct bt_object_meta *meta = reflector->items.items[place].object->meta;

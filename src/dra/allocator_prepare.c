@@ -72,21 +72,11 @@ static struct bt_str expression_of(const struct bt_device_selector *selector)
 	return selector->cel != NULL ? selector->cel->expression : BT_STR("");
 }
 
-static bool is_listed(const bt_str_list *names, struct bt_str name)
-{
-	for (uint32_t i = 0; i < names->count; i++) {
-		if (bt_str_equal(names->items[i], name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Spec 12 section 9.9: the requests of a constraint, or of a configuration, name this one. */
 bool bt_names_option(const bt_str_list *names, const struct bt_option *option, struct bt_str full)
 {
-	return is_listed(names, option->base) ||
-		(option->sub.data != NULL && is_listed(names, full));
+	return bt_str_list_has(names, option->base) ||
+		(option->sub.data != NULL && bt_str_list_has(names, full));
 }
 
 static void find_constraints(struct bt_allocator *allocator, const struct bt_resource_claim *claim,

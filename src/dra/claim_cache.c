@@ -4,11 +4,6 @@
 #include "base/alloc.h"
 #include "dra/dra.h"
 
-static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
-}
-
 void bt_claim_cache_finish(struct bt_claim_cache *cache)
 {
 	for (uint32_t id = 0; id < cache->claims.count; id++) {
@@ -36,7 +31,7 @@ static const struct bt_resource_claim *claim_of(const struct bt_object *object)
 static uint32_t find_id(
 	const struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = key_hash(namespace_, name);
+	uint64_t hash = bt_hash_name(namespace_, name);
 
 	BT_MAP_EACH (&cache->map, hash, id) {
 		const struct bt_object_meta *meta = cache->claims.items[id].latest->meta;
@@ -124,7 +119,7 @@ static void add(struct bt_claim_cache *cache, struct bt_object *object)
 	struct bt_cached_claim claim = {
 		.api = bt_object_share(object),
 		.latest = bt_object_share(object),
-		.hash = key_hash(object->meta->namespace_, object->meta->name),
+		.hash = bt_hash_name(object->meta->namespace_, object->meta->name),
 	};
 	uint32_t id;
 

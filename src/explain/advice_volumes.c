@@ -228,16 +228,6 @@ struct claim_holders {
 	uint32_t pods[HOLDERS_MAX];
 };
 
-static bool is_exclusive(const struct bt_persistent_volume_claim *claim)
-{
-	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
-		if (bt_str_equal_c(claim->spec.access_modes.items[i], "ReadWriteOncePod")) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names, uint32_t count)
 {
 	for (uint32_t i = 0; i < pod->shape->claim_names.count; i++) {
@@ -276,7 +266,7 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 				  source->claim_name)
 			: NULL;
 
-		if (claim != NULL && is_exclusive(claim)) {
+		if (claim != NULL && bt_claim_is_exclusive(claim)) {
 			out_names[name_count++] = source->claim_name;
 		}
 	}

@@ -206,3 +206,8 @@ struct bt_status bt_status_copy(const struct bt_status *status, struct bt_arena 
 	}
 	return copy;
 }
+
+struct bt_status bt_status_state_missing(struct bt_arena *arena)
+{
+	return bt_status_error_text(arena, BT_STR("not found"));
+}

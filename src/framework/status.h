@@ -79,6 +79,8 @@ struct bt_status bt_status_printf(
  * finished. */
 struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error *err);
 struct bt_status bt_status_error_text(struct bt_arena *arena, struct bt_str text);
+/** A later point finds no data of PreFilter. */
+struct bt_status bt_status_state_missing(struct bt_arena *arena);
 /** Add a reason at the end (copies the list into the arena). */
 void bt_status_append_reason(
 	struct bt_status *status, struct bt_arena *arena, struct bt_str reason);

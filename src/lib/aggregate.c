@@ -40,14 +40,10 @@ static uint32_t lower_bound(
 	return low;
 }
 
-static struct bt_str own_text(struct bt_str text)
-{
-	return (struct bt_str){bt_strndup(text.data, text.length), text.length};
-}
-
 static struct berth_host_port own_port(const struct berth_host_port *port)
 {
-	return (struct berth_host_port){own_text(port->ip), own_text(port->protocol), port->port};
+	return (struct berth_host_port){
+		bt_lib_own_text(port->ip), bt_lib_own_text(port->protocol), port->port};
 }
 
 static void free_port(struct berth_host_port *port)

@@ -8,6 +8,7 @@
  * structures by name (base/str.h, framework/status.h).
  */
 #include "api/object.h"
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "berth/str.h"
 #include "berth/config.h"
@@ -83,6 +84,13 @@ BT_LIB_CONVERT(profile, bt_config_profile, berth_profile)
 BT_LIB_CONVERT(resource_list, bt_resource_list, berth_resource_list)
 BT_LIB_CONVERT(shared_lister, bt_snapshot_view, berth_shared_lister)
 BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
+
+/** A copy that the caller frees. */
+static inline struct bt_str bt_lib_own_text(struct bt_str text)
+{
+	return (struct bt_str){
+		bt_strndup(text.data != NULL ? text.data : "", text.length), text.length};
+}
 
 static inline struct bt_str bt_lib_map_value(const struct bt_str_map *map, struct bt_str key)
 {

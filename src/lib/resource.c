@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/vec.h"
+#include "base/wrap.h"
 #include "lib/aggregate.h"
 #include "lib/convert.h"
 
@@ -183,12 +184,6 @@ const struct berth_resource_list *berth_pod_requests(
 	return berth_const_resource_list_of(list);
 }
 
-/** Sums wrap on overflow, as upstream's do. */
-static int64_t add_wrapping(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 static int64_t larger(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -215,12 +210,6 @@ static const struct berth_scalar_resource *find(
 	return &resource->scalars[at];
 }
 
-static struct bt_str own_text(struct bt_str text)
-{
-	return (struct bt_str){
-		bt_strndup(text.data != NULL ? text.data : "", text.length), text.length};
-}
-
 /** The entry of name, made as 0 when there is none. */
 static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 {
@@ -235,7 +224,7 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 		}
 		memmove(&resource->scalars[at + 1], &resource->scalars[at],
 			(resource->scalar_count - at) * sizeof(*resource->scalars));
-		resource->scalars[at] = (struct berth_scalar_resource){own_text(name), 0};
+		resource->scalars[at] = (struct berth_scalar_resource){bt_lib_own_text(name), 0};
 		resource->scalar_count++;
 	}
 	return &resource->scalars[at].value;
@@ -269,7 +258,7 @@ static void make_entries(struct berth_resource *resource, const struct bt_scalar
 		}
 		if (from == resource->scalar_count ||
 			!bt_str_equal(resource->scalars[from].name, fresh[i].name)) {
-			merged[count++].name = own_text(fresh[i].name);
+			merged[count++].name = bt_lib_own_text(fresh[i].name);
 		}
 	}
 	while (from < resource->scalar_count) {
@@ -288,17 +277,17 @@ void bt_lib_resource_accumulate(
 	uint64_t factor = (uint64_t)sign;
 
 	sum->cpu_milli =
-		add_wrapping(sum->cpu_milli, (int64_t)(factor * (uint64_t)addend->cpu_milli));
+		bt_wrap_add(sum->cpu_milli, (int64_t)(factor * (uint64_t)addend->cpu_milli));
 	sum->memory_bytes =
-		add_wrapping(sum->memory_bytes, (int64_t)(factor * (uint64_t)addend->memory_bytes));
-	sum->ephemeral_storage_bytes = add_wrapping(sum->ephemeral_storage_bytes,
+		bt_wrap_add(sum->memory_bytes, (int64_t)(factor * (uint64_t)addend->memory_bytes));
+	sum->ephemeral_storage_bytes = bt_wrap_add(sum->ephemeral_storage_bytes,
 		(int64_t)(factor * (uint64_t)addend->ephemeral_storage_bytes));
 	make_entries(sum, addend->scalars, addend->scalar_count);
 	for (uint32_t i = 0; i < addend->scalar_count; i++) {
 		int64_t *value = at_name(sum, addend->scalars[i].name);
 
-		*value = add_wrapping(
-			*value, (int64_t)(factor * (uint64_t)addend->scalars[i].value));
+		*value =
+			bt_wrap_add(*value, (int64_t)(factor * (uint64_t)addend->scalars[i].value));
 	}
 }
 
@@ -345,7 +334,7 @@ void berth_resource_add(struct berth_resource *resource, const struct berth_reso
 	bt_resource_add(&addend, (const struct bt_resource_list *)(const void *)list, &arena);
 	bt_lib_resource_accumulate(resource, &addend, 1);
 	resource->allowed_pod_number =
-		add_wrapping(resource->allowed_pod_number, addend.allowed_pod_number);
+		bt_wrap_add(resource->allowed_pod_number, addend.allowed_pod_number);
 	bt_arena_finish(&arena);
 }
 
@@ -376,7 +365,7 @@ void berth_resource_add_scalar(
 {
 	int64_t *entry = at_name(resource, name);
 
-	*entry = add_wrapping(*entry, value);
+	*entry = bt_wrap_add(*entry, value);
 }
 
 void berth_resource_set_scalar(
@@ -407,7 +396,7 @@ void berth_resource_clone(const struct berth_resource *resource, struct berth_re
 	}
 	out_copy->scalars = BT_NEW_ARRAY(struct berth_scalar_resource, resource->scalar_count);
 	for (uint32_t i = 0; i < resource->scalar_count; i++) {
-		out_copy->scalars[i].name = own_text(resource->scalars[i].name);
+		out_copy->scalars[i].name = bt_lib_own_text(resource->scalars[i].name);
 		out_copy->scalars[i].value = resource->scalars[i].value;
 	}
 }

@@ -5,11 +5,6 @@
 
 #define SWEEP_MIN 64
 
-static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
-}
-
 /** Every structure of a kind starts with its metadata. */
 static const struct bt_object_meta *meta_of(const void *value)
 {
@@ -34,7 +29,7 @@ void bt_assume_cache_finish(struct bt_assume_cache *cache)
 static uint32_t find_index(
 	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = key_hash(namespace_, name);
+	uint64_t hash = bt_hash_name(namespace_, name);
 
 	BT_MAP_EACH (&cache->map, hash, index) {
 		const struct bt_object_meta *meta = cache->assumed.items[index].object->meta;
@@ -173,7 +168,7 @@ int bt_assume_cache_assume(
 		cache->sweep_at =
 			cache->assumed.count < SWEEP_MIN / 2 ? SWEEP_MIN : 2 * cache->assumed.count;
 	}
-	struct bt_assumed_object entry = {object, key_hash(meta->namespace_, meta->name)};
+	struct bt_assumed_object entry = {object, bt_hash_name(meta->namespace_, meta->name)};
 	bt_vec_push(&cache->assumed, entry);
 	bt_map_insert(&cache->map, entry.hash, cache->assumed.count - 1);
 	return 0;

@@ -148,18 +148,6 @@ struct bt_resource bt_legacy_pod_resources(
 	return result;
 }
 
-bool bt_legacy_labels_contain(const struct bt_str_map *labels, const struct bt_str_map *wanted)
-{
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		const struct bt_str *value = bt_str_map_find(labels, wanted->items[i].key);
-
-		if (value == NULL || !bt_str_equal(*value, wanted->items[i].value)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /**
  * CheckNodeUnschedulable, CheckVolumeBinding, MatchInterPodAffinity, MaxCSIVolumeCountPred,
  * NoDiskConflict, NoVolumeZoneConflict (Filter): instances of today's plugins under the old names,

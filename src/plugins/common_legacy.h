@@ -51,9 +51,6 @@ BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
 struct bt_resource bt_legacy_pod_resources(
 	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena);
 
-/** Every pair of wanted is in labels. */
-bool bt_legacy_labels_contain(const struct bt_str_map *labels, const struct bt_str_map *wanted);
-
 /** The slot has a node object; the cache also keeps entries for nodes it only knows from pods. */
 static inline bool bt_legacy_has_node(const struct bt_node_info *node)
 {

@@ -48,3 +48,11 @@ enum bt_queueing_hint bt_hint_if_pod_itself(BT_UNUSED struct bt_plugin *plugin,
 
 	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
+
+struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena)
+{
+	if (bt_str_find_last_char(name, ':') > bt_str_find_last_char(name, '/')) {
+		return name;
+	}
+	return bt_arena_printf(arena, "%.*s:latest", BT_STR_ARG(name));
+}

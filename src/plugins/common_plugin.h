@@ -87,34 +87,8 @@ static inline void bt_plugin_set_pre_score_data(
 enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
-/* Integers wrap on overflow as in Go (spec 05 section 1.1). */
-
-static inline int64_t bt_wrap_add(int64_t a, int64_t b)
-{
-	int64_t result;
-	(void)BT_ADD_OVERFLOW(a, b, &result); /* the wrapped value is what we want */
-	return result;
-}
-
-static inline int64_t bt_wrap_sub(int64_t a, int64_t b)
-{
-	int64_t result;
-	(void)BT_SUB_OVERFLOW(a, b, &result); /* the wrapped value is what we want */
-	return result;
-}
-
-static inline int64_t bt_wrap_mul(int64_t a, int64_t b)
-{
-	int64_t result;
-	(void)BT_MUL_OVERFLOW(a, b, &result); /* the wrapped value is what we want */
-	return result;
-}
-
-/** divisor is not 0. The one quotient that does not fit wraps too. */
-static inline int64_t bt_wrap_div(int64_t dividend, int64_t divisor)
-{
-	return divisor == -1 ? bt_wrap_sub(0, dividend) : dividend / divisor;
-}
+/** An image's name; without tag or digest it means the tag "latest". */
+struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena);
 
 /** Toward zero; what does not fit becomes INT64_MIN. */
 static inline int64_t bt_trunc_to_i64(double value)

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "base/wrap.h"
 #include "plugins/common_resource_score.h"
 
 /** Slots per block: the intermediate arrays of a block stay in the first-level cache. */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cpu.h"
+#include "base/wrap.h"
 #include "dra/device_totals.h"
 #include "plugins/common_plugin.h"
 

@@ -98,7 +98,7 @@ struct bt_status bt_sign_tolerations(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
+struct bt_status bt_sign_requests(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *fragments)
 {
 	struct bt_resource_gates gates = bt_resource_gates_of(bt_plugin_handle(plugin)->gates);

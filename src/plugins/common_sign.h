@@ -21,7 +21,7 @@ void bt_sign_add(
 struct bt_status bt_sign_tolerations(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *fragments);
 /** Variant F; Unschedulable when a device class backs a requested resource. */
-struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
+struct bt_status bt_sign_requests(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *fragments);
 /** Node affinity and nodeSelector; the order of terms, requirements and values does not count. */
 void bt_sign_node_affinity(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments);

@@ -206,3 +206,14 @@ uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t
 	} while (at >= 0);
 	return count;
 }
+
+bool bt_claim_is_exclusive(const struct bt_persistent_volume_claim *claim)
+{
+	return bt_str_list_has(&claim->spec.access_modes, BT_STR("ReadWriteOncePod"));
+}
+
+const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_capacity *capacity)
+{
+	return capacity->maximum_volume_size != NULL ? capacity->maximum_volume_size
+						     : capacity->capacity;
+}

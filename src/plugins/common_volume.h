@@ -83,6 +83,10 @@ bool bt_pod_owns_claim(
 struct bt_str bt_claim_not_owned_text(const struct bt_pod_info *pod,
 	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena);
 
+/** Access mode ReadWriteOncePod. */
+bool bt_claim_is_exclusive(const struct bt_persistent_volume_claim *claim);
+/** maximumVolumeSize if set, else capacity; may be NULL. */
+const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_capacity *capacity);
 /** Spec 07 section 2.5. */
 bool bt_claim_is_fully_bound(const struct bt_persistent_volume_claim *claim);
 /** The value, or NULL. */

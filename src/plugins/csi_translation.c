@@ -376,29 +376,11 @@ static int aws_ebs_handle(struct bt_str id, struct bt_arena *arena, struct bt_st
 	return 0;
 }
 
-/** ASCII letters compare without case; lower is in lower case. */
-static bool equal_ignoring_case(struct bt_str text, struct bt_str lower)
-{
-	if (text.length != lower.length) {
-		return false;
-	}
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-
-		if (byte >= 'A' && byte <= 'Z') {
-			byte = (char)(byte - 'A' + 'a');
-		}
-		if (byte != lower.data[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static int azure_disk_handle(const struct bt_azure_disk_volume_source *source,
 	struct bt_str *out_handle, struct berth_error *err)
 {
-	if (source->kind.length != 0 && !equal_ignoring_case(source->kind, BT_STR("managed"))) {
+	if (source->kind.length != 0 &&
+		!bt_str_equal_without_case(source->kind, BT_STR("managed"))) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"kind(%.*s) is not supported in csi migration", BT_STR_ARG(source->kind));
 	}

@@ -125,11 +125,6 @@ static enum bt_hint_scope dynamic_resources_hint_scope(BT_UNUSED struct bt_plugi
 /** Of a pod without claims; never changed. */
 static struct bt_dynamic_cycle no_claims;
 
-struct bt_status bt_dynamic_state_missing(struct bt_arena *arena)
-{
-	return bt_status_error_text(arena, BT_STR("not found"));
-}
-
 static struct bt_status unresolvable(struct bt_arena *arena, struct berth_error *err)
 {
 	struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
@@ -560,7 +555,7 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 
 	out_result->allow_parallel = true;
 	if (data == NULL) {
-		return bt_dynamic_state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	return data->count == 0 ? bt_status_code_only(BT_STATUS_SKIP) : BT_STATUS_OK;
 }

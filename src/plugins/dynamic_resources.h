@@ -156,7 +156,6 @@ static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 	return cycle->pre_filter_data[plugin->index];
 }
 
-struct bt_status bt_dynamic_state_missing(struct bt_arena *arena);
 /** Take another object for the claim's; consumed. */
 void bt_dynamic_claim_set(
 	struct bt_dynamic_claim *claim, struct bt_cycle_state *cycle, struct bt_object *object);

@@ -195,7 +195,7 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	bool available;
 
 	if (data == NULL) {
-		return bt_dynamic_state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (data->count == 0) {
 		return BT_STATUS_OK;
@@ -356,7 +356,7 @@ struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_stat
 		return BT_STATUS_OK;
 	}
 	if (data == NULL) {
-		return bt_dynamic_state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (scores_alternatives(plugin, data)) {
 		*out_score = score_node(data, node->slot);
@@ -523,7 +523,7 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 	struct bt_status status;
 
 	if (data == NULL) {
-		return bt_dynamic_state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (data->count == 0) {
 		return unschedulable(BT_REASON_NO_NEW_CLAIMS);

@@ -7,6 +7,7 @@
 
 #include "api/resources.h"
 #include "base/log.h"
+#include "base/wrap.h"
 #include "dra/device_pools.h"
 #include "plugins/common_resource_score.h"
 #include "plugins/dynamic_resources.h"

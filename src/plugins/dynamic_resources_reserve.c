@@ -479,7 +479,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 	int code;
 
 	if (data == NULL) {
-		return bt_dynamic_state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	binding.node = slot < data->slot_count ? data->nodes[slot] : NULL;
 	code = bind_claims(&binding, &err);
@@ -545,7 +545,7 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	const struct bt_dynamic_node *node;
 
 	if (data == NULL) {
-		return bt_dynamic_state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (data->unallocated_count == 0) {
 		return BT_STATUS_OK;

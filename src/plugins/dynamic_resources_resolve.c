@@ -129,11 +129,6 @@ int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct
 	return 0;
 }
 
-static bool is_same_nullable(struct bt_str a, struct bt_str b)
-{
-	return (a.data == NULL) == (b.data == NULL) && bt_str_equal(a, b);
-}
-
 static struct bt_resource_claim_consumer_reference reference_to(
 	struct bt_str api_group, struct bt_str resource, const struct bt_object_meta *meta)
 {
@@ -158,8 +153,9 @@ static int find_in_group(const struct bt_pod_group *group,
 				NS_NAME_ARG(&group->metadata), BT_STR_ARG(entry->name));
 		}
 		*out_is_groups = bt_str_equal(entry->name, wanted->name) &&
-			is_same_nullable(entry->resource_claim_name, wanted->resource_claim_name) &&
-			is_same_nullable(entry->resource_claim_template_name,
+			bt_str_nullable_equal(
+				entry->resource_claim_name, wanted->resource_claim_name) &&
+			bt_str_nullable_equal(entry->resource_claim_template_name,
 				wanted->resource_claim_template_name);
 	}
 	return 0;

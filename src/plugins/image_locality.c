@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
+#include "base/wrap.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
@@ -23,15 +24,6 @@ struct image_locality_names {
 	uint32_t count;
 };
 
-/* A name without tag or digest means its tag "latest". */
-static struct bt_str normalized_name(struct bt_str name, struct bt_arena *arena)
-{
-	if (bt_str_find_last_char(name, ':') > bt_str_find_last_char(name, '/')) {
-		return name;
-	}
-	return bt_arena_printf(arena, "%.*s:latest", BT_STR_ARG(name));
-}
-
 static struct image_locality_names names_of_pod(
 	const struct bt_pod_spec *spec, bool with_volumes, struct bt_arena *arena)
 {
@@ -41,15 +33,16 @@ static struct image_locality_names names_of_pod(
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
-		names[count++] = normalized_name(spec->init_containers.items[i].image, arena);
+		names[count++] =
+			bt_image_normalized_name(spec->init_containers.items[i].image, arena);
 	}
 	for (uint32_t i = 0; i < spec->containers.count; i++) {
-		names[count++] = normalized_name(spec->containers.items[i].image, arena);
+		names[count++] = bt_image_normalized_name(spec->containers.items[i].image, arena);
 	}
 	for (uint32_t i = 0; with_volumes && i < spec->volumes.count; i++) {
 		if (spec->volumes.items[i].image != NULL) {
-			names[count++] =
-				normalized_name(spec->volumes.items[i].image->reference, arena);
+			names[count++] = bt_image_normalized_name(
+				spec->volumes.items[i].image->reference, arena);
 		}
 	}
 	return (struct image_locality_names){names, count};

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/wrap.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_sign.h"
 #include "plugins/common_topology.h"

@@ -8,6 +8,7 @@
 #include "api/selector.h"
 #include "api/toleration.h"
 #include "base/strbuf.h"
+#include "base/wrap.h"
 #include "framework/framework.h"
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"

@@ -8,6 +8,7 @@
 #include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/wrap.h"
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
 
@@ -393,15 +394,6 @@ const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
 #define SUM_MIN (23 * MIB)
 #define SUM_MAX (1000 * MIB)
 
-/** A name without tag or digest means its tag "latest". */
-static struct bt_str normalized_name(struct bt_str name, struct bt_arena *arena)
-{
-	if (bt_str_find_last_char(name, ':') > bt_str_find_last_char(name, '/')) {
-		return name;
-	}
-	return bt_arena_printf(arena, "%.*s:latest", BT_STR_ARG(name));
-}
-
 static bt_str_list *compute_names(const struct bt_pod_info *pod, struct bt_arena *arena)
 {
 	const bt_container_list *containers = &bt_plugin_pod_spec(pod)->containers;
@@ -409,7 +401,8 @@ static bt_str_list *compute_names(const struct bt_pod_info *pod, struct bt_arena
 
 	names->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, containers->count);
 	for (uint32_t i = 0; i < containers->count; i++) {
-		names->items[names->count++] = normalized_name(containers->items[i].image, arena);
+		names->items[names->count++] =
+			bt_image_normalized_name(containers->items[i].image, arena);
 	}
 	return names;
 }

@@ -44,7 +44,7 @@ static struct service_search find_service(
 	while ((service = bt_object_store_next(objects, BT_KIND_SERVICE, namespace_, &cursor)) !=
 		NULL) {
 		if (service->spec.selector.present &&
-			bt_legacy_labels_contain(pod->labels, &service->spec.selector)) {
+			bt_str_map_contains(pod->labels, &service->spec.selector)) {
 			search.found = true;
 			const struct bt_str_map *map = &service->spec.selector;
 			struct bt_str_map copy = {.present = map->present};
@@ -82,7 +82,7 @@ struct pre_filter_data {
 static bool is_matching(const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other)
 {
 	return bt_str_equal(pod_to_schedule->namespace_, other->namespace_) &&
-		bt_legacy_labels_contain(other->labels, pod_to_schedule->labels);
+		bt_str_map_contains(other->labels, pod_to_schedule->labels);
 }
 
 static void append_pod(struct pre_filter_data *data, const struct bt_pod_info *pod, uint32_t slot,
@@ -293,7 +293,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		bt_node_info_pod_at(node, i, &other);
 		if (bt_str_equal(other.namespace_, pod->namespace_) &&
 			!is_terminating(node->state, &other) &&
-			bt_legacy_labels_contain(other.labels, &service->selector)) {
+			bt_str_map_contains(other.labels, &service->selector)) {
 			count++;
 		}
 	}

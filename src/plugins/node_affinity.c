@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/wrap.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"

@@ -7,6 +7,7 @@
 
 #include "api/resources.h"
 #include "base/alloc.h"
+#include "base/wrap.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_resource_score.h"
@@ -188,12 +189,6 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	}
 }
 
-static struct bt_status sign(
-	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
-{
-	return bt_sign_requests(plugin, pod, out);
-}
-
 static void destroy(struct bt_plugin *plugin)
 {
 	if (plugin != NULL) {
@@ -234,7 +229,7 @@ const struct bt_plugin_ops bt_node_resources_balanced_allocation_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
-	.sign = sign,
+	.sign = bt_sign_requests,
 	.pre_score = pre_score,
 	.score = score,
 };

@@ -9,6 +9,7 @@
 
 #include "api/resources.h"
 #include "base/alloc.h"
+#include "base/wrap.h"
 #include "dra/dra.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
@@ -161,23 +162,13 @@ static struct fit_plugin *instance_of(struct bt_plugin *plugin)
 	return (struct fit_plugin *)(void *)plugin;
 }
 
-static bool list_has(const bt_str_list *list, struct bt_str name)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_str_equal(list->items[i], name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool is_ignored(const struct bt_node_resources_fit_args *args, struct bt_str name)
 {
 	if (!bt_resource_is_extended(name)) {
 		return false;
 	}
-	return list_has(&args->ignored_resources, name) ||
-		list_has(&args->ignored_resource_groups,
+	return bt_str_list_has(&args->ignored_resources, name) ||
+		bt_str_list_has(&args->ignored_resource_groups,
 			bt_str_sub(name, 0, (uint32_t)bt_str_find_char(name, '/')));
 }
 
@@ -618,12 +609,6 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 	return BT_STATUS_OK;
 }
 
-static struct bt_status sign(
-	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
-{
-	return bt_sign_requests(plugin, pod, out);
-}
-
 /* Spec: 05 section 11.9. */
 static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
 {
@@ -942,7 +927,7 @@ const struct bt_plugin_ops bt_node_resources_fit_plugin = {
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.events_to_register = events_to_register,
-	.sign = sign,
+	.sign = bt_sign_requests,
 	.pre_filter = pre_filter,
 	.filter = filter,
 	.pre_score = pre_score,

@@ -4,6 +4,7 @@
  * running. Spec: 05 section 15.1.
  */
 #include "plugins/common_plugin.h"
+#include "base/wrap.h"
 #include "plugins/common_pod_group.h"
 #include "plugins/in_tree.h"
 

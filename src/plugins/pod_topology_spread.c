@@ -12,6 +12,7 @@
 #include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/wrap.h"
 #include "plugins/common_columns.h"
 #include "plugins/in_tree.h"
 #include "state/topology_key.h"
@@ -117,18 +118,6 @@ static struct bt_selector requirements_selector(const struct requirements *list)
 	return (struct bt_selector){.requirement_count = list->count, .requirements = list->items};
 }
 
-static bool has_every_pair(const struct bt_str_map *labels, const struct bt_str_map *wanted)
-{
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		const struct bt_str *value = bt_str_map_find(labels, wanted->items[i].key);
-
-		if (value == NULL || !bt_str_equal(*value, wanted->items[i].value)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void add_services(
 	struct bt_state *state, const struct bt_pod_info *pod, struct requirements *pairs)
 {
@@ -142,7 +131,7 @@ static void add_services(
 			return;
 		}
 		if (service->spec.selector.present &&
-			has_every_pair(pod->labels, &service->spec.selector)) {
+			bt_str_map_contains(pod->labels, &service->spec.selector)) {
 			/* All of them agree with the pod's labels, so none overwrites another. */
 			add_pairs(pairs, &service->spec.selector);
 		}

@@ -5,6 +5,7 @@
 
 #include "api/identity.h"
 #include "base/prng.h"
+#include "base/wrap.h"
 #include "framework/extender.h"
 #include "framework/node_statuses.h"
 #include "framework/pod_lister.h"

@@ -362,13 +362,6 @@ static bool topologies_match(const struct provision_plan *plan, const struct bt_
 	return plan->topology_count == 0;
 }
 
-/** maximumVolumeSize if set, else capacity; may be NULL. */
-static const struct bt_quantity *limit_of(const struct bt_csi_storage_capacity *capacity)
-{
-	return capacity->maximum_volume_size != NULL ? capacity->maximum_volume_size
-						     : capacity->capacity;
-}
-
 static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *plan,
 	struct bt_arena *arena, struct berth_error *err)
 {
@@ -417,8 +410,8 @@ static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *pl
 
 			if (!bt_str_equal(
 				    capacity->storage_class_name, storage_class->metadata.name) ||
-				limit_of(capacity) == NULL ||
-				bt_quantity_value(limit_of(capacity)) < size ||
+				bt_storage_capacity_limit(capacity) == NULL ||
+				bt_quantity_value(bt_storage_capacity_limit(capacity)) < size ||
 				capacity->node_topology == NULL) {
 				continue;
 			}

@@ -10,6 +10,7 @@
 
 #include "api/change.h"
 #include "base/alloc.h"
+#include "base/wrap.h"
 #include "framework/framework.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
@@ -209,12 +210,6 @@ static enum bt_queueing_hint after_csi_driver_change(BT_UNUSED struct bt_plugin 
 	return BT_HINT_SKIP;
 }
 
-static const struct bt_quantity *limit_of(const struct bt_csi_storage_capacity *capacity)
-{
-	return capacity->maximum_volume_size != NULL ? capacity->maximum_volume_size
-						     : capacity->capacity;
-}
-
 static enum bt_queueing_hint after_capacity_change(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -225,8 +220,8 @@ static enum bt_queueing_hint after_capacity_change(BT_UNUSED struct bt_plugin *p
 	if (old_object == NULL) {
 		return BT_HINT_QUEUE;
 	}
-	old_limit = limit_of(old_object);
-	new_limit = limit_of(new_object);
+	old_limit = bt_storage_capacity_limit(old_object);
+	new_limit = bt_storage_capacity_limit(new_object);
 	return new_limit != NULL &&
 			(old_limit == NULL ||
 				bt_quantity_value(new_limit) > bt_quantity_value(old_limit))
@@ -291,11 +286,6 @@ static struct binding_data *data_of(
 static bool has_entry(const struct binding_data *data, uint32_t slot)
 {
 	return data != NULL && slot < data->slot_count && data->passed[slot];
-}
-
-static struct bt_status state_missing(struct bt_arena *arena)
-{
-	return bt_status_error_text(arena, BT_STR("not found"));
 }
 
 static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
@@ -399,7 +389,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	uint32_t conflicts = 0;
 
 	if (data == NULL) {
-		return state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (instance->binder->ops->find_pod_volumes(instance->binder, pod, &data->claims, node,
 		    cycle->arena, &volumes, &conflicts, &err) != 0) {
@@ -448,7 +438,8 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	if (instance_of(plugin)->shape == NULL) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	return data_of(plugin, cycle) != NULL ? BT_STATUS_OK : state_missing(cycle->arena);
+	return data_of(plugin, cycle) != NULL ? BT_STATUS_OK
+					      : bt_status_state_missing(cycle->arena);
 }
 
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -463,7 +454,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		return BT_STATUS_OK;
 	}
 	if (data == NULL) {
-		return state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (has_entry(data, node->slot)) {
 		*out_score = volume_score(instance->shape, instance->shape_count,
@@ -480,7 +471,7 @@ static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state 
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (data == NULL) {
-		return state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (!has_entry(data, slot)) {
 		if (!data->all_bound) {
@@ -526,7 +517,7 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 
 	out_result->allow_parallel = true;
 	if (data == NULL) {
-		return state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (data->all_bound) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -542,7 +533,7 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (data == NULL) {
-		return state_missing(cycle->arena);
+		return bt_status_state_missing(cycle->arena);
 	}
 	if (data->all_bound) {
 		return BT_STATUS_OK;

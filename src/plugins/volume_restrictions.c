@@ -178,16 +178,6 @@ static bool contains(const struct restrictions_data *data, struct bt_str claim_n
 	return false;
 }
 
-static bool is_exclusive(const struct bt_persistent_volume_claim *claim)
-{
-	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
-		if (bt_str_equal_c(claim->spec.access_modes.items[i], "ReadWriteOncePod")) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	return !bt_pod_names_claims(bt_plugin_pod_spec(pod));
@@ -221,7 +211,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				bt_not_found_text(
 					cycle->arena, "persistentvolumeclaim", source->claim_name));
 		}
-		if (is_exclusive(claim) && !contains(data, claim->metadata.name)) {
+		if (bt_claim_is_exclusive(claim) && !contains(data, claim->metadata.name)) {
 			data->exclusive[data->exclusive_count++] = source->claim_name;
 			data->in_use += bt_state_is_claim_used(state,
 				bt_arena_printf(cycle->arena, "%.*s/%.*s",

@@ -17,12 +17,6 @@ static struct bt_json_writer writer_on(struct bt_strbuf *out)
 	return writer;
 }
 
-static void write_member_str(struct bt_json_writer *writer, const char *name, struct bt_str value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_str(writer, value);
-}
-
 static void write_member_null(struct bt_json_writer *writer, const char *name)
 {
 	bt_json_write_name_c(writer, name);
@@ -212,7 +206,7 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 				continue;
 			}
 			bt_json_begin_object(writer);
-			write_member_str(writer, "UID", opinion->victim_uids[j]);
+			bt_json_write_member(writer, "UID", opinion->victim_uids[j]);
 			bt_json_end_object(writer);
 		}
 		bt_json_end_array(writer);
@@ -246,10 +240,10 @@ void bt_extender_encode_binding_args(
 {
 	struct bt_json_writer writer = writer_on(out);
 	bt_json_begin_object(&writer);
-	write_member_str(&writer, "PodName", args->pod_name);
-	write_member_str(&writer, "PodNamespace", args->pod_namespace);
-	write_member_str(&writer, "PodUID", args->pod_uid);
-	write_member_str(&writer, "Node", args->node);
+	bt_json_write_member(&writer, "PodName", args->pod_name);
+	bt_json_write_member(&writer, "PodNamespace", args->pod_namespace);
+	bt_json_write_member(&writer, "PodUID", args->pod_uid);
+	bt_json_write_member(&writer, "Node", args->node);
 	bt_json_end_object(&writer);
 }
 
@@ -304,7 +298,7 @@ void bt_extender_encode_filter_result(
 	}
 	write_failed(&writer, "FailedNodes", &result->failed_nodes);
 	write_failed(&writer, "FailedAndUnresolvableNodes", &result->failed_and_unresolvable_nodes);
-	write_member_str(&writer, "Error", result->error);
+	bt_json_write_member(&writer, "Error", result->error);
 	bt_json_end_object(&writer);
 }
 
@@ -318,7 +312,7 @@ void bt_extender_encode_priorities(const bt_host_priority_list *priorities, stru
 	bt_json_begin_array(&writer);
 	for (uint32_t i = 0; i < priorities->count; i++) {
 		bt_json_begin_object(&writer);
-		write_member_str(&writer, "Host", priorities->items[i].host);
+		bt_json_write_member(&writer, "Host", priorities->items[i].host);
 		bt_json_write_name_c(&writer, "Score");
 		bt_json_write_int64(&writer, priorities->items[i].score);
 		bt_json_end_object(&writer);
@@ -340,7 +334,7 @@ void bt_extender_encode_binding_result(
 {
 	struct bt_json_writer writer = writer_on(out);
 	bt_json_begin_object(&writer);
-	write_member_str(&writer, "Error", result->error);
+	bt_json_write_member(&writer, "Error", result->error);
 	bt_json_end_object(&writer);
 }
 

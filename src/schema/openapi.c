@@ -35,18 +35,6 @@ static void write_pair(struct bt_json_writer *writer, const char *name, const ch
 	bt_json_write_c(writer, value);
 }
 
-static void open_object(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_object(writer);
-}
-
-static void open_array(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_array(writer);
-}
-
 static void add_schemas(
 	struct schemas *schemas, const struct bt_schema_message *message, bool listed)
 {
@@ -128,7 +116,7 @@ static void write_wrapped_ref(
 		write_ref_to(schemas, name, writer);
 		return;
 	}
-	open_array(writer, "allOf");
+	bt_json_begin_member_array(writer, "allOf");
 	bt_json_begin_object(writer);
 	write_ref_to(schemas, name, writer);
 	bt_json_end_object(writer);
@@ -182,7 +170,7 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 		break;
 	case BT_SCHEMA_STRING_LIST:
 		write_type(writer, "array", NULL);
-		open_object(writer, "items");
+		bt_json_begin_member_object(writer, "items");
 		write_type(writer, "string", NULL);
 		bt_json_end_object(writer);
 		break;
@@ -193,7 +181,7 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 		append_name(field->message, false, &name);
 		write_wrapped_ref(schemas, bt_strbuf_c(&name), writer);
 		if (with_default) {
-			open_object(writer, "default");
+			bt_json_begin_member_object(writer, "default");
 			bt_json_end_object(writer);
 		}
 		bt_strbuf_finish(&name);
@@ -204,7 +192,7 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 static void write_list_type(const struct bt_schema_field *field, struct bt_json_writer *writer)
 {
 	if (field->list_keys != NULL) {
-		open_array(writer, "x-kubernetes-list-map-keys");
+		bt_json_begin_member_array(writer, "x-kubernetes-list-map-keys");
 		for (uint32_t i = 0; field->list_keys[i] != NULL; i++) {
 			bt_json_write_c(writer, field->list_keys[i]);
 		}
@@ -251,14 +239,14 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 		break;
 	case BT_SCHEMA_LIST:
 		write_type(writer, "array", NULL);
-		open_object(writer, "items");
+		bt_json_begin_member_object(writer, "items");
 		write_one(schemas, field, true, writer);
 		bt_json_end_object(writer);
 		write_list_type(field, writer);
 		break;
 	case BT_SCHEMA_MAP:
 		write_type(writer, "object", NULL);
-		open_object(writer, "additionalProperties");
+		bt_json_begin_member_object(writer, "additionalProperties");
 		write_one(schemas, field, true, writer);
 		bt_json_end_object(writer);
 		break;
@@ -278,7 +266,7 @@ static void write_type_members(struct bt_json_writer *writer)
 	static const char *const names[] = {"apiVersion", "kind"};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		open_object(writer, names[i]);
+		bt_json_begin_member_object(writer, names[i]);
 		write_type(writer, "string", NULL);
 		bt_json_end_object(writer);
 	}
@@ -307,7 +295,7 @@ static void write_required(
 			write_required(field->message, opened, writer);
 		} else if ((field->flags & BT_SCHEMA_REQUIRED) != 0) {
 			if (!*opened) {
-				open_array(writer, "required");
+				bt_json_begin_member_array(writer, "required");
 				*opened = true;
 			}
 			bt_json_write_str(writer, bt_schema_field_name(field));
@@ -318,7 +306,7 @@ static void write_required(
 static void write_kinds(
 	const struct bt_schema_message *message, bool list, struct bt_json_writer *writer)
 {
-	open_array(writer, "x-kubernetes-group-version-kind");
+	bt_json_begin_member_array(writer, "x-kubernetes-group-version-kind");
 	for (uint32_t i = 0; i < bt_schema_kind_count; i++) {
 		const struct bt_schema_kind *kind = &bt_schema_kinds[i];
 		struct bt_strbuf name = {NULL, 0, 0};
@@ -348,7 +336,7 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	}
 	write_type(writer, "object", NULL);
 	if (message->field_count != 0 || root) {
-		open_object(writer, "properties");
+		bt_json_begin_member_object(writer, "properties");
 		if (root) {
 			write_type_members(writer);
 		}
@@ -367,11 +355,11 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 /** After the items of a list: its metadata, and that it must have items. */
 static void end_list_properties(const struct schemas *schemas, struct bt_json_writer *writer)
 {
-	open_object(writer, "metadata");
+	bt_json_begin_member_object(writer, "metadata");
 	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ListMeta", writer);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
-	open_array(writer, "required");
+	bt_json_begin_member_array(writer, "required");
 	bt_json_write_c(writer, "items");
 	bt_json_end_array(writer);
 }
@@ -386,7 +374,7 @@ static void write_list_message(const struct schemas *schemas,
 		.message = message};
 
 	write_type(writer, "object", NULL);
-	open_object(writer, "properties");
+	bt_json_begin_member_object(writer, "properties");
 	write_type_members(writer);
 	write_field(schemas, &items, writer);
 	end_list_properties(schemas, writer);
@@ -396,7 +384,7 @@ static void write_list_message(const struct schemas *schemas,
 static void write_scalar(
 	struct bt_json_writer *writer, const char *name, const char *type, const char *format)
 {
-	open_object(writer, name);
+	bt_json_begin_member_object(writer, name);
 	write_type(writer, type, format);
 	bt_json_end_object(writer);
 }
@@ -410,11 +398,11 @@ static void write_either(const struct schemas *schemas, struct bt_json_writer *w
 		write_scalar(writer, name, "string", format);
 		return;
 	}
-	open_object(writer, name);
+	bt_json_begin_member_object(writer, name);
 	if (format != NULL) {
 		write_pair(writer, "format", format);
 	}
-	open_array(writer, "oneOf");
+	bt_json_begin_member_array(writer, "oneOf");
 	for (size_t i = 0; i < 2; i++) {
 		bt_json_begin_object(writer);
 		write_type(writer, types[i], NULL);
@@ -479,7 +467,7 @@ static void write_custom_kind(
 	struct bt_strbuf kind = {NULL, 0, 0};
 
 	bt_strbuf_printf(&kind, "%.*s%s", BT_STR_ARG(resource->kind), list ? "List" : "");
-	open_array(writer, "x-kubernetes-group-version-kind");
+	bt_json_begin_member_array(writer, "x-kubernetes-group-version-kind");
 	bt_json_begin_object(writer);
 	bt_json_write_name_c(writer, "group");
 	bt_json_write_str(writer, resource->kind_group);
@@ -547,7 +535,7 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 	struct bt_strbuf name = {NULL, 0, 0};
 
 	append_custom_name(resource, false, &name);
-	open_object(writer, bt_strbuf_c(&name));
+	bt_json_begin_member_object(writer, bt_strbuf_c(&name));
 	for (uint32_t i = 0; resource->schema != NULL && i < resource->schema->count; i++) {
 		const struct bt_json_member *member = &resource->schema->members[i];
 		if (bt_str_equal_c(member->name, "description") ||
@@ -558,9 +546,9 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 		}
 	}
 	write_pair(writer, "type", "object");
-	open_object(writer, "properties");
+	bt_json_begin_member_object(writer, "properties");
 	write_type_members(writer);
-	open_object(writer, "metadata");
+	bt_json_begin_member_object(writer, "metadata");
 	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ObjectMeta", writer);
 	bt_json_end_object(writer);
 	for (uint32_t i = 0; properties != NULL && i < properties->count; i++) {
@@ -580,13 +568,13 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 
 	struct bt_strbuf list = {NULL, 0, 0};
 	append_custom_name(resource, true, &list);
-	open_object(writer, bt_strbuf_c(&list));
+	bt_json_begin_member_object(writer, bt_strbuf_c(&list));
 	write_pair(writer, "type", "object");
-	open_object(writer, "properties");
+	bt_json_begin_member_object(writer, "properties");
 	write_type_members(writer);
-	open_object(writer, "items");
+	bt_json_begin_member_object(writer, "items");
 	write_pair(writer, "type", "array");
-	open_object(writer, "items");
+	bt_json_begin_member_object(writer, "items");
 	write_ref_to(schemas, bt_strbuf_c(&name), writer);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
@@ -708,7 +696,7 @@ static void write_parameter(struct document *document, const char *name, const c
 		bt_json_write_bool(writer, true);
 	}
 	if (!document->schemas.version2) {
-		open_object(writer, "schema");
+		bt_json_begin_member_object(writer, "schema");
 	}
 	write_pair(writer, "type", "string");
 	bt_json_write_name_c(writer, "uniqueItems");
@@ -721,7 +709,7 @@ static void write_parameter(struct document *document, const char *name, const c
 
 static void write_kind(const struct bt_openapi_resource *resource, struct bt_json_writer *writer)
 {
-	open_object(writer, "x-kubernetes-group-version-kind");
+	bt_json_begin_member_object(writer, "x-kubernetes-group-version-kind");
 	bt_json_write_name_c(writer, "group");
 	bt_json_write_str(writer, resource->kind_group);
 	bt_json_write_name_c(writer, "kind");
@@ -737,8 +725,8 @@ static void write_content(struct document *document, const char *type,
 {
 	struct bt_json_writer *writer = &document->writer;
 
-	open_object(writer, "content");
-	open_object(writer, type);
+	bt_json_begin_member_object(writer, "content");
+	bt_json_begin_member_object(writer, type);
 	bt_json_write_name_c(writer, "schema");
 	write_ref(&document->schemas, message, list, writer);
 	bt_json_end_object(writer);
@@ -750,8 +738,8 @@ static void write_response(
 {
 	struct bt_json_writer *writer = &document->writer;
 
-	open_object(writer, "responses");
-	open_object(writer, "200");
+	bt_json_begin_member_object(writer, "responses");
+	bt_json_begin_member_object(writer, "200");
 	write_pair(writer, "description", "OK");
 	if (message != NULL && document->schemas.version2) {
 		bt_json_write_name_c(writer, "schema");
@@ -770,16 +758,16 @@ static void write_operation(
 	struct bt_json_writer *writer = &document->writer;
 	bool patch = operations[index].method[1] == 'a';
 
-	open_object(writer, operations[index].method);
+	bt_json_begin_member_object(writer, operations[index].method);
 	if (operations[index].write) {
-		open_array(writer, "parameters");
+		bt_json_begin_member_array(writer, "parameters");
 		for (size_t i = 0; i < (patch ? 4 : 3); i++) {
 			write_parameter(document, write_options[i], "query");
 		}
 		bt_json_end_array(writer);
 	}
 	if (operations[index].body && message != NULL && !document->schemas.version2) {
-		open_object(writer, "requestBody");
+		bt_json_begin_member_object(writer, "requestBody");
 		write_content(document, "*/*", message, false);
 		bt_json_end_object(writer);
 	}
@@ -818,7 +806,7 @@ static void write_path(
 		write_operation(document, resource, i);
 	}
 	if (opened) {
-		open_array(writer, "parameters");
+		bt_json_begin_member_array(writer, "parameters");
 		if (scope == SCOPE_ITEM) {
 			write_parameter(document, "name", "path");
 		}
@@ -871,11 +859,11 @@ static void begin_document(struct document *document, bool version2, struct bt_s
 	bt_json_writer_init(writer, out, 0);
 	bt_json_begin_object(writer);
 	write_pair(writer, version2 ? "swagger" : "openapi", version2 ? "2.0" : "3.0.0");
-	open_object(writer, "info");
+	bt_json_begin_member_object(writer, "info");
 	write_pair(writer, "title", TITLE);
 	write_pair(writer, "version", API_VERSION);
 	bt_json_end_object(writer);
-	open_object(writer, "paths");
+	bt_json_begin_member_object(writer, "paths");
 }
 
 /* group absent: resources of all groups. */
@@ -886,9 +874,9 @@ static void end_document(struct document *document, struct bt_str group, struct 
 	bool version2 = document->schemas.version2;
 
 	bt_json_end_object(writer);
-	open_object(writer, version2 ? "definitions" : "components");
+	bt_json_begin_member_object(writer, version2 ? "definitions" : "components");
 	if (!version2) {
-		open_object(writer, "schemas");
+		bt_json_begin_member_object(writer, "schemas");
 	}
 	write_schemas(&document->schemas, writer);
 	for (uint32_t i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 #include "state/node_info.h"
 
 #include "base/vec.h"
+#include "base/wrap.h"
 #include "state/state_private.h"
 
 /**

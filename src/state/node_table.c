@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/node_table.h"
 
+#include "base/wrap.h"
 #include "state/node_table_edit.h"
 
 /** How far ahead of the walk over all rows their labels are asked for. */

@@ -46,17 +46,6 @@ void bt_taint_sets_init(struct bt_node_table *table);
 void bt_taint_sets_finish(struct bt_node_table *table);
 void bt_taint_set_unref(struct bt_node_table *table, uint32_t id);
 
-/** Sum of two amounts as upstream's int64: wraps. */
-static inline int64_t bt_wrap_add(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static inline int64_t bt_wrap_sub(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
 static inline uint64_t bt_sym_hash(bt_sym symbol)
 {
 	return bt_hash_u64(0, symbol.id);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/identity.h"
 #include "base/vec.h"
+#include "base/wrap.h"
 #include "state/pod_index.h"
 #include "state/state_private.h"
 

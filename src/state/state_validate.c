@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/affinity_index.h"
+#include "base/wrap.h"
 #include "state/domain_counter.h"
 #include "state/pod_groups.h"
 #include "state/pod_index.h"
