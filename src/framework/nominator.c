@@ -143,13 +143,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 		.start_seconds = INT64_MIN,
 		.pod_id = BT_POD_NONE,
 	};
-	if (nominator->free_nominations.count > 0) {
-		index = nominator->free_nominations.items[--nominator->free_nominations.count];
-		nominator->nominations.items[index] = nomination;
-	} else {
-		index = nominator->nominations.count;
-		bt_vec_push(&nominator->nominations, nomination);
-	}
+	bt_vec_store(&nominator->nominations, &nominator->free_nominations, nomination, index);
 	bt_map_insert(&nominator->by_uid, hash_symbol(nomination.uid), index);
 	/* Append to its node's list. */
 	struct bt_nomination *added = at(nominator, index);
@@ -160,13 +154,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 			.first = BT_NOMINATION_NONE,
 			.last = BT_NOMINATION_NONE};
 
-		if (nominator->free_nodes.count > 0) {
-			node_index = nominator->free_nodes.items[--nominator->free_nodes.count];
-			nominator->nodes.items[node_index] = empty;
-		} else {
-			node_index = nominator->nodes.count;
-			bt_vec_push(&nominator->nodes, empty);
-		}
+		bt_vec_store(&nominator->nodes, &nominator->free_nodes, empty, node_index);
 		bt_map_insert(&nominator->by_node, hash_symbol(added->node_name), node_index);
 	}
 	struct bt_nominated_node *node = &nominator->nodes.items[node_index];

@@ -218,55 +218,23 @@ void berth_node_info_allocatable_resource(
 	}
 }
 
-int64_t berth_node_info_allowed_pod_number(const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
-
-	if (alone != NULL) {
-		return alone->allocatable.allowed_pod_number;
+/* Amounts of a node: of one that stands alone, or of one of a snapshot; 0 for NULL. */
+#define NODE_AMOUNT(function, alone_field, view_field) \
+	int64_t function(const struct berth_node_info *node) \
+	{ \
+		const struct bt_aggregate *alone = bt_alone_of(node); \
+		if (alone != NULL) { \
+			return alone->alone_field; \
+		} \
+		return node != NULL ? bt_const_node_info_of(node)->view_field : 0; \
 	}
-	return node != NULL ? bt_const_node_info_of(node)->allocatable_pods : 0;
-}
 
-int64_t berth_node_info_allocatable_cpu_milli(const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
-
-	if (alone != NULL) {
-		return alone->allocatable.cpu_milli;
-	}
-	return node != NULL ? bt_const_node_info_of(node)->allocatable_cpu_milli : 0;
-}
-
-int64_t berth_node_info_allocatable_memory_bytes(const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
-
-	if (alone != NULL) {
-		return alone->allocatable.memory_bytes;
-	}
-	return node != NULL ? bt_const_node_info_of(node)->allocatable_memory_bytes : 0;
-}
-
-int64_t berth_node_info_requested_cpu_milli(const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
-
-	if (alone != NULL) {
-		return alone->requested.cpu_milli;
-	}
-	return node != NULL ? bt_const_node_info_of(node)->requested_cpu_milli : 0;
-}
-
-int64_t berth_node_info_requested_memory_bytes(const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
-
-	if (alone != NULL) {
-		return alone->requested.memory_bytes;
-	}
-	return node != NULL ? bt_const_node_info_of(node)->requested_memory_bytes : 0;
-}
+NODE_AMOUNT(berth_node_info_allowed_pod_number, allocatable.allowed_pod_number, allocatable_pods)
+NODE_AMOUNT(berth_node_info_allocatable_cpu_milli, allocatable.cpu_milli, allocatable_cpu_milli)
+NODE_AMOUNT(berth_node_info_allocatable_memory_bytes, allocatable.memory_bytes,
+	allocatable_memory_bytes)
+NODE_AMOUNT(berth_node_info_requested_cpu_milli, requested.cpu_milli, requested_cpu_milli)
+NODE_AMOUNT(berth_node_info_requested_memory_bytes, requested.memory_bytes, requested_memory_bytes)
 
 int64_t berth_node_info_generation(const struct berth_node_info *node)
 {

@@ -233,13 +233,7 @@ bool bt_queue_take_off(struct bt_queue *queue, struct bt_queue_entry *entry)
 		return false;
 	}
 	marker.pod = bt_object_share(marker.pod);
-	if (queue->free_in_flight.count > 0) {
-		id = queue->free_in_flight.items[--queue->free_in_flight.count];
-		queue->in_flight.items[id] = marker;
-	} else {
-		id = queue->in_flight.count;
-		bt_vec_push(&queue->in_flight, marker);
-	}
+	bt_vec_store(&queue->in_flight, &queue->free_in_flight, marker, id);
 	if (queue->last_in_flight != BT_QUEUE_NONE) {
 		queue->in_flight.items[queue->last_in_flight].next = id;
 	} else {

@@ -80,13 +80,7 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 			return id;
 		}
 	}
-	if (queue->free_classes.count > 0) {
-		id = queue->free_classes.items[--queue->free_classes.count];
-		queue->classes.items[id] = wanted;
-	} else {
-		id = queue->classes.count;
-		bt_vec_push(&queue->classes, wanted);
-	}
+	bt_vec_store(&queue->classes, &queue->free_classes, wanted, id);
 	bt_map_insert(&queue->class_map, hash, id);
 	return id;
 }
@@ -125,13 +119,7 @@ static uint32_t find_or_add_group(
 		bt_shortcuts(plugin)->hint_needs(
 			plugin, bt_shape_at(&queue->state->shapes, shape_id), wanted.needs);
 	}
-	if (queue->free_groups.count > 0) {
-		id = queue->free_groups.items[--queue->free_groups.count];
-		queue->groups.items[id] = wanted;
-	} else {
-		id = queue->groups.count;
-		bt_vec_push(&queue->groups, wanted);
-	}
+	bt_vec_store(&queue->groups, &queue->free_groups, wanted, id);
 	bt_map_insert(&queue->group_map, hash, id);
 	if (class->first_group != BT_QUEUE_NONE) {
 		queue->groups.items[class->first_group].previous_in_class = id;

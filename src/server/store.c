@@ -202,13 +202,7 @@ static void add_entry(struct bt_collection *collection, struct bt_stored *entry,
 {
 	uint32_t slot;
 
-	if (collection->free_slots.count != 0) {
-		slot = collection->free_slots.items[--collection->free_slots.count];
-		collection->entries.items[slot] = entry;
-	} else {
-		slot = collection->entries.count;
-		bt_vec_push(&collection->entries, entry);
-	}
+	bt_vec_store(&collection->entries, &collection->free_slots, entry, slot);
 	bt_map_insert(&collection->by_key, hash, slot);
 	bt_order_insert(collection, bt_stored_key(entry), slot);
 	collection->count++;
