@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/source.h"
 
-#include <errno.h>
-#include <spawn.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "cluster/kustomize.h"
 #if BT_HAVE_DAEMON
 #include <stdio.h>
 
@@ -102,85 +98,6 @@ static int read_server(
 }
 #endif
 
-/** --- kustomizations --- */
-
-extern char **environ;
-
-#define KUSTOMIZE_BYTES_MAX ((size_t)256 << 20)
-
-/** Everything that the program prints; its standard error is ours. */
-static int read_output(int descriptor, struct bt_strbuf *out)
-{
-	char buffer[65536];
-	for (;;) {
-		ssize_t count = read(descriptor, buffer, sizeof(buffer));
-		if (count < 0 && errno == EINTR) {
-			continue;
-		}
-		if (count <= 0) {
-			return count < 0 ? errno : 0;
-		}
-		bt_strbuf_append(out, buffer, (size_t)count);
-		if (out->length > KUSTOMIZE_BYTES_MAX) {
-			return EFBIG;
-		}
-	}
-}
-
-/** kubectl knows kustomizations, and is at hand where they are written. */
-static int read_kustomization(
-	const char *folder, struct bt_manifests *cluster, struct berth_error *err)
-{
-	char program[] = "kubectl";
-	char verb[] = "kustomize";
-	char end_of_flags[] = "--";
-	char *arguments[] = {program, verb, end_of_flags, (char *)(uintptr_t)folder, NULL};
-	posix_spawn_file_actions_t actions;
-	struct bt_strbuf text = {0};
-	int ends[2];
-	pid_t child = 0;
-	int status = 0;
-	if (pipe(ends) != 0) {
-		return bt_error_set(err, BERTH_ERR_IO, "-k %s: %s", folder, strerror(errno));
-	}
-	int number = posix_spawn_file_actions_init(&actions);
-	number = number != 0 ? number : posix_spawn_file_actions_addclose(&actions, ends[0]);
-	number = number != 0 ? number
-			     : posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	number = number != 0 ? number : posix_spawn_file_actions_addclose(&actions, ends[1]);
-	number = number != 0 ? number
-			     : posix_spawnp(&child, program, &actions, NULL, arguments, environ);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	(void)close(ends[1]);
-	bool is_missing = number == ENOENT;
-	if (number == 0) {
-		number = read_output(ends[0], &text);
-		(void)close(ends[0]); /* kubectl ends if it still writes */
-		while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-		}
-	} else {
-		(void)close(ends[0]);
-	}
-	int result = 0;
-	if (is_missing) {
-		result = bt_error_set(err, BERTH_ERR_INVALID,
-			"-k %s: there is no kubectl on the PATH to read kustomizations with; write "
-			"\"kubectl "
-			"kustomize %s\" into a file elsewhere, and read it with -f",
-			folder, folder);
-	} else if (number != 0) {
-		result = bt_error_set(err, BERTH_ERR_IO, "-k %s: kubectl kustomize: %s", folder,
-			strerror(number));
-	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		result = bt_error_set(
-			err, BERTH_ERR_INVALID, "-k %s: kubectl kustomize failed", folder);
-	} else {
-		result = bt_manifests_read_text(cluster, folder, bt_strbuf_str(&text), err);
-	}
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err)
 {
@@ -195,7 +112,13 @@ int bt_source_read(
 		result = bt_manifests_read(cluster, source->files.list.items[i], err);
 	}
 	for (uint32_t i = 0; i < source->kustomizations.list.count && result == 0; i++) {
-		result = read_kustomization(source->kustomizations.list.items[i], cluster, err);
+		const char *folder = source->kustomizations.list.items[i];
+		struct bt_strbuf text = {0};
+		result = bt_kustomize(folder, &text, err);
+		if (result == 0) {
+			result = bt_manifests_read_text(cluster, folder, bt_strbuf_str(&text), err);
+		}
+		bt_strbuf_finish(&text);
 	}
 	if (result == 0 && cluster->objects.count == 0) {
 		const char *only =

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "cluster/input.h"
+#include "cluster/kustomize.h"
 #include "cluster/printable.h"
 #include "codec/json_edit.h"
 
@@ -363,7 +364,8 @@ static void tell_skipped(void *context, struct bt_origin origin,
 }
 
 int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
-	struct bt_cluster_load_report *out_report, struct berth_error *err)
+	const struct bt_arguments *kustomizations, struct bt_cluster_load_report *out_report,
+	struct berth_error *err)
 {
 	struct loading loading = {.api = api, .report = out_report};
 	int result = 0;
@@ -374,6 +376,16 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 		.context = &loading, .skipped = tell_skipped, .take_value = take_value};
 	for (uint32_t i = 0; i < paths->list.count && result == 0; i++) {
 		result = bt_input_read(&loading.input, paths->list.items[i], err);
+	}
+	for (uint32_t i = 0; i < kustomizations->list.count && result == 0; i++) {
+		const char *folder = kustomizations->list.items[i];
+		struct bt_strbuf text = {0};
+		result = bt_kustomize(folder, &text, err);
+		if (result == 0) {
+			result = bt_input_read_text(
+				&loading.input, folder, bt_strbuf_str(&text), err);
+		}
+		bt_strbuf_finish(&text);
 	}
 	if (result == 0) {
 		result = take_deferred(&loading, err);

@@ -30,5 +30,6 @@ BT_MUST_USE int bt_cluster_restore(struct bt_api *api, const struct bt_api_resou
 	bool *out_namespace_made, struct berth_error *err);
 /** Messages: "<file>: document <n>: <Kind> <namespace>/<name>: <what is wrong>". */
 BT_MUST_USE int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
-	struct bt_cluster_load_report *out_report, struct berth_error *err);
+	const struct bt_arguments *kustomizations, struct bt_cluster_load_report *out_report,
+	struct berth_error *err);
 #endif

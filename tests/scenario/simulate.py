@@ -47,6 +47,26 @@ def test_kustomizations(program):
         os.environ["PATH"] = path
 
 
+def test_kustomizations_without_kubectl(program):
+    program.write("base/web.yaml", lines(node("n1")) + "---\n" + lines(deployment("web", 1)))
+    base = os.path.dirname(program.write("base/kustomization.yaml", "resources: [web.yaml]\n"))
+    over = os.path.dirname(program.write(
+        "over/kustomization.yaml", "resources: [../base]\nnamespace: shop\nnamePrefix: my-\n"
+        "replicas: [{name: web, count: 2}]\n"))
+    foreign = os.path.dirname(program.write("foreign/kustomization.yaml", "helmCharts: []\n"))
+    path = os.environ["PATH"]
+    try:
+        os.environ["PATH"] = "/nonexistent"
+        for folder, owners in ((base, [("default", "web")]), (over, [("shop", "my-web")] * 2)):
+            pods = program.run("simulate", "-k", folder, "-o", "json").expect(0).json()["pods"]
+            assert [(each["namespace"], each["owner"]["name"]) for each in pods] == owners, pods
+        told = program.run("simulate", "-k", foreign).expect(2).err
+        assert "kustomization.yaml: the field helmCharts is not read here" in told, told
+        assert "no kubectl on the PATH" in told, told
+    finally:
+        os.environ["PATH"] = path
+
+
 def test_exit_status_0_when_all_are_placed(program):
     answer = program.simulate(lines(node("n1"), pod("a"))).expect(0)
     assert answer.pods()["default/a"]["node"] == "n1"

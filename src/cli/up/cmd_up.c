@@ -33,6 +33,7 @@ struct options {
 	const char *node_memory;
 	const char *node_pods;
 	struct bt_arguments files;
+	struct bt_arguments kustomizations;
 	const char *listen;
 	const char *data_dir;
 	const char *kubeconfig;
@@ -214,16 +215,18 @@ static uint64_t draw_seed(void)
 
 static int load_objects(struct up *up, struct berth_error *err)
 {
-	if (up->options.files.list.count == 0) {
+	if (up->options.files.list.count + up->options.kustomizations.list.count == 0) {
 		return 0;
 	}
 	if (bt_cluster_is_continued(up->cluster)) {
-		(void)fprintf(stderr, "berth up: %s has a cluster already: -f is not read again\n",
+		(void)fprintf(stderr,
+			"berth up: %s has a cluster already: -f and -k are not read again\n",
 			up->options.data_dir);
 		return 0;
 	}
 	struct bt_cluster_load_report report;
-	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options.files, &report, err);
+	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options.files,
+		&up->options.kustomizations, &report, err);
 	if (report.unknown_count != 0) {
 		(void)fprintf(stderr,
 			"berth up: warning: left out %" PRIu64
@@ -416,6 +419,7 @@ static void finish(struct up *up)
 	bt_up_identity_finish(&up->identity);
 	bt_loop_destroy(up->loop);
 	bt_vec_finish(&up->options.files.list);
+	bt_vec_finish(&up->options.kustomizations.list);
 	bt_vec_finish(&up->options.controllers.list);
 	bt_setup_finish(&up->options.setup);
 }
@@ -517,6 +521,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"pods of such a node (default 110)"},
 		{"filename", 'f', BT_FLAG_STRINGS, &options->files, "FILE|DIR|-",
 			"objects to begin with: manifests, a dump of a cluster"},
+		{"kustomize", 'k', BT_FLAG_STRINGS, &options->kustomizations, "DIR",
+			"kustomizations of objects to begin with"},
 		{"listen", 0, BT_FLAG_STRING, &options->listen, "ADDRESS:PORT",
 			"where to listen; port 0: any free one (default 127.0.0.1:6443)"},
 		{"data-dir", 0, BT_FLAG_STRING, &options->data_dir, "DIR",

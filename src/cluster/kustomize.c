@@ -1,0 +1,789 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/kustomize.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "cluster/file.h"
+#include "cluster/tree.h"
+#include "codec/json_patch.h"
+#if BT_HAVE_YAML
+#include "codec/yaml.h"
+#endif
+#include "schema/strategic_merge.h"
+
+#define FILE_BYTES_MAX ((size_t)16 << 20)
+#define OUTPUT_BYTES_MAX ((size_t)256 << 20)
+/** Of all kustomizations together. */
+#define RESOURCES_MAX 10000
+/** Of a target; longer ones, and counted repetitions, could take long. */
+#define PATTERN_BYTES_MAX 256
+
+typedef BT_VEC(struct bt_kustomized) resource_vec;
+
+/** One folder. */
+struct folder {
+	struct bt_arena *arena;
+	const char *path;
+	const struct bt_json_value *file; /* its kustomization */
+	resource_vec resources;
+	uint32_t depth;
+	struct berth_error *err;
+};
+
+/* --- files --- */
+
+static int fail(const struct folder *folder, const char *field, const char *what)
+{
+	return bt_error_set(folder->err, BERTH_ERR_INVALID, "-k %s: %s%s%s", folder->path, field,
+		field[0] != '\0' ? ": " : "", what);
+}
+
+static struct bt_str path_of(const struct folder *folder, struct bt_str name)
+{
+	return bt_arena_printf(folder->arena, "%s/%.*s", folder->path, BT_STR_ARG(name));
+}
+
+/** As kubectl: no files outside of the folder. */
+static bool is_inside(struct bt_str name)
+{
+	return name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
+		!bt_str_has_prefix(name, BT_STR("../")) && bt_str_find(name, BT_STR("/../")) < 0;
+}
+
+static int read_text(
+	const struct folder *folder, const char *field, struct bt_str name, struct bt_str *out_text)
+{
+	struct berth_error why = BERTH_ERROR_INIT;
+	struct bt_str path = path_of(folder, name);
+	struct bt_file file;
+	if (!is_inside(name)) {
+		return bt_error_set(folder->err, BERTH_ERR_INVALID,
+			"-k %s: %s: %.*s is not in this folder", folder->path, field,
+			BT_STR_ARG(name));
+	}
+	if (bt_file_read(path.data, FILE_BYTES_MAX, &file, &why) < 0) {
+		int result = bt_error_set(folder->err, BERTH_ERR_IO, "-k %s: %s: %.*s: %s",
+			folder->path, field, BT_STR_ARG(path), berth_error_message(&why));
+		berth_error_finish(&why);
+		return result;
+	}
+	*out_text = bt_arena_str(folder->arena, (struct bt_str){file.data, (uint32_t)file.length});
+	bt_file_finish(&file);
+	return 0;
+}
+
+#if BT_HAVE_YAML
+/** The documents of YAML or JSON as elements of an array; what is empty is left out. */
+static int parse_documents(const struct folder *folder, const char *where, struct bt_str text,
+	struct bt_json_value **out_documents)
+{
+	struct berth_error why = BERTH_ERROR_INIT;
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, NULL);
+	struct bt_strbuf json = {0};
+	bool more = true;
+	int result = 0;
+	*out_documents = bt_json_new(folder->arena, BT_JSON_ARRAY);
+	while (result == 0 && more) {
+		struct bt_json_value *document;
+		bt_strbuf_reset(&json);
+		result = bt_yaml_next_document(reader, &json, &more, NULL, &why);
+		if (result == 0 && more) {
+			result = bt_json_parse(
+				folder->arena, bt_strbuf_str(&json), true, &document, &why);
+		}
+		if (result == 0 && more && document->type != BT_JSON_NULL) {
+			bt_json_append(folder->arena, *out_documents, document);
+		}
+	}
+	bt_strbuf_finish(&json);
+	bt_yaml_reader_destroy(reader);
+	if (result < 0) {
+		(void)bt_error_set(folder->err, result, "-k %s: %s: %s", folder->path, where,
+			berth_error_message(&why));
+		berth_error_finish(&why);
+	}
+	return result;
+}
+#else
+static int parse_documents(const struct folder *folder, const char *where, struct bt_str text,
+	struct bt_json_value **out_documents)
+{
+	(void)text;
+	(void)out_documents;
+	return fail(folder, where, "this program was built without YAML");
+}
+#endif
+
+/* --- resources --- */
+
+static int add_object(struct folder *folder, const char *where, struct bt_json_value *object)
+{
+	const struct bt_json_value *items = bt_json_find(object, "items");
+	struct bt_str kind = bt_json_text_at(object, "kind");
+	struct bt_kustomized resource = {.object = object};
+	int result = 0;
+	if (bt_str_has_suffix(kind, BT_STR("List")) && items != NULL &&
+		items->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < items->count && result == 0; i++) {
+			result = add_object(folder, where, items->elements[i]);
+		}
+		return result;
+	}
+	if (kind.length == 0 || bt_json_text_at(object, "apiVersion").length == 0 ||
+		bt_json_text_at(object, "metadata.name").length == 0) {
+		return fail(folder, where, "an object needs apiVersion, kind and metadata.name");
+	}
+	if (folder->resources.count >= RESOURCES_MAX) {
+		return fail(folder, where, "there are too many objects");
+	}
+	bt_kustomized_note_name(&resource);
+	bt_vec_push(&folder->resources, resource);
+	return 0;
+}
+
+static int read_folder(struct folder *folder);
+
+static int add_folder(struct folder *folder, struct bt_str path)
+{
+	struct folder inner = {.arena = folder->arena,
+		.path = path.data,
+		.depth = folder->depth + 1,
+		.err = folder->err};
+	int result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
+		? fail(folder, "resources", "folders name each other too deeply, or in a circle")
+		: read_folder(&inner);
+	for (uint32_t i = 0; i < inner.resources.count && result == 0; i++) {
+		bt_vec_push(&folder->resources, inner.resources.items[i]);
+	}
+	bt_vec_finish(&inner.resources);
+	return result;
+}
+
+static int add_resource(struct folder *folder, const char *field, struct bt_str name)
+{
+	struct bt_str path = path_of(folder, name);
+	struct bt_json_value *documents;
+	struct bt_str text;
+	struct stat status;
+	if (bt_str_find(name, BT_STR("://")) >= 0 || bt_str_has_prefix(name, BT_STR("git@")) ||
+		bt_str_has_prefix(name, BT_STR("github.com/"))) {
+		return fail(folder, field, "addresses are not read here");
+	}
+	if (name.length != 0 && name.data[0] != '/' && stat(path.data, &status) == 0 &&
+		S_ISDIR(status.st_mode)) {
+		return add_folder(folder, path);
+	}
+	int result = read_text(folder, field, name, &text);
+	if (result == 0) {
+		result = parse_documents(folder, path.data, text, &documents);
+	}
+	for (uint32_t i = 0; result == 0 && i < documents->count; i++) {
+		result = add_object(folder, path.data, documents->elements[i]);
+	}
+	return result;
+}
+
+/* --- patches --- */
+
+/** The whole of text matches; without a pattern everything does. */
+static bool matches(const struct bt_json_value *target, const char *member, struct bt_str text)
+{
+	struct bt_str pattern = bt_json_text_at(target, member);
+	struct bt_strbuf whole = {0};
+	char *copy = bt_strndup(text.data != NULL ? text.data : "", text.length);
+	regex_t compiled;
+	bool found = pattern.length == 0;
+	bool is_simple = pattern.length <= PATTERN_BYTES_MAX && bt_str_find_char(pattern, '{') < 0;
+	bt_strbuf_printf(&whole, "^(%.*s)$", BT_STR_ARG(pattern));
+	if (!found && is_simple &&
+		regcomp(&compiled, bt_strbuf_c(&whole), REG_EXTENDED | REG_NOSUB) == 0) {
+		found = regexec(&compiled, copy, 0, NULL, 0) == 0;
+		regfree(&compiled);
+	}
+	bt_free(copy);
+	bt_strbuf_finish(&whole);
+	return found;
+}
+
+static bool selects(struct folder *folder, const struct bt_json_value *target, const char *member,
+	const struct bt_json_value *texts)
+{
+	struct bt_selector selector;
+	struct bt_str query = bt_json_text_at(target, member);
+	return query.length == 0 ||
+		(bt_selector_parse(query, folder->arena, &selector, NULL) == 0 &&
+			bt_tree_matches(folder->arena, &selector, texts));
+}
+
+static bool is_target(struct folder *folder, const struct bt_json_value *target,
+	const struct bt_kustomized *resource)
+{
+	const struct bt_json_value *object = resource->object;
+	struct bt_str version = bt_json_text_at(object, "apiVersion");
+	int64_t slash = bt_str_find_char(version, '/');
+	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(version, 0, (uint32_t)slash);
+	bool named = false;
+	version = bt_str_sub(version, (uint32_t)(slash + 1), BT_STR_MAX);
+	for (uint32_t i = 0; i < resource->name_count; i++) {
+		named = named ||
+			(matches(target, "name", resource->names[i].name) &&
+				matches(target, "namespace", resource->names[i].namespace_));
+	}
+	return named && matches(target, "group", group) && matches(target, "version", version) &&
+		matches(target, "kind", bt_json_text_at(object, "kind")) &&
+		selects(folder, target, "labelSelector",
+			bt_json_object_at(object, "metadata.labels")) &&
+		selects(folder, target, "annotationSelector",
+			bt_json_object_at(object, "metadata.annotations"));
+}
+
+/** The patch names the object by apiVersion, kind, name and namespace. */
+static bool is_meant(const struct bt_json_value *patch, const struct bt_kustomized *resource)
+{
+	struct bt_str name = bt_json_text_at(patch, "metadata.name");
+	struct bt_str namespace_ = bt_json_text_at(patch, "metadata.namespace");
+	bool named = false;
+	for (uint32_t i = 0; i < resource->name_count; i++) {
+		named = named ||
+			(bt_str_equal(name, resource->names[i].name) &&
+				bt_kustomize_is_namespace(
+					namespace_, resource->names[i].namespace_));
+	}
+	return named &&
+		bt_str_equal(bt_json_text_at(patch, "kind"),
+			bt_json_text_at(resource->object, "kind")) &&
+		bt_str_equal(bt_json_text_at(patch, "apiVersion"),
+			bt_json_text_at(resource->object, "apiVersion"));
+}
+
+/** Name, namespace and kind stay what they are, whatever the patch says. */
+static void keep_identity(
+	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *before)
+{
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+	struct bt_str namespace_ = bt_json_text_at(before, "metadata.namespace");
+	bt_json_set_str(arena, object, "apiVersion", bt_json_text_at(before, "apiVersion"));
+	bt_json_set_str(arena, object, "kind", bt_json_text_at(before, "kind"));
+	bt_json_set_str(arena, metadata, "name", bt_json_text_at(before, "metadata.name"));
+	if (namespace_.length != 0) {
+		bt_json_set_str(arena, metadata, "namespace", namespace_);
+	} else {
+		(void)bt_json_remove_c(metadata, "namespace");
+	}
+}
+
+static int patch_resource(struct folder *folder, const char *field,
+	const struct bt_json_value *patch, struct bt_kustomized *resource)
+{
+	struct bt_arena *arena = folder->arena;
+	struct berth_error why = BERTH_ERROR_INIT;
+	struct bt_json_value *before = bt_json_clone(arena, resource->object, false);
+	struct bt_json_value *changes = bt_json_clone(arena, patch, false);
+	const struct bt_schema_message *message = bt_schema_find(
+		bt_json_text_at(before, "apiVersion"), bt_json_text_at(before, "kind"));
+	int result = 0;
+	if (patch->type == BT_JSON_ARRAY) {
+		result = bt_json_patch(arena, resource->object, changes, &resource->object, &why);
+	} else if (bt_str_equal_c(bt_json_text_at(patch, "$patch"), "delete")) {
+		resource->object = NULL;
+		return 0;
+	} else if (message != NULL) {
+		result = bt_strategic_merge(
+			arena, message, resource->object, changes, &resource->object, &why);
+	} else {
+		resource->object = bt_json_merge_patch(arena, resource->object, changes);
+	}
+	if (result == 0 && resource->object->type != BT_JSON_OBJECT) {
+		result = bt_error_set(&why, BERTH_ERR_INVALID, "the patch leaves no object");
+	}
+	if (result < 0) {
+		(void)bt_error_set(folder->err, BERTH_ERR_INVALID, "-k %s: %s: %.*s %.*s: %s",
+			folder->path, field, BT_STR_ARG(bt_json_text_at(before, "kind")),
+			BT_STR_ARG(bt_json_text_at(before, "metadata.name")),
+			berth_error_message(&why));
+		berth_error_finish(&why);
+		return BERTH_ERR_INVALID;
+	}
+	keep_identity(arena, resource->object, before);
+	return 0;
+}
+
+/** One patch; target NULL: it names its object. */
+static int apply_patch(struct folder *folder, const char *field, const struct bt_json_value *patch,
+	const struct bt_json_value *target)
+{
+	uint32_t kept = 0;
+	bool any = false;
+	int result = 0;
+	if (target == NULL && patch->type != BT_JSON_OBJECT) {
+		return fail(folder, field, "a JSON patch needs a target");
+	}
+	for (uint32_t i = 0; i < folder->resources.count && result == 0; i++) {
+		struct bt_kustomized *resource = &folder->resources.items[i];
+		if (target != NULL ? is_target(folder, target, resource)
+				   : is_meant(patch, resource)) {
+			any = true;
+			result = patch_resource(folder, field, patch, resource);
+		}
+	}
+	for (uint32_t i = 0; i < folder->resources.count && result == 0; i++) {
+		if (folder->resources.items[i].object != NULL) {
+			folder->resources.items[kept++] = folder->resources.items[i];
+		}
+	}
+	if (result == 0) {
+		folder->resources.count = kept;
+	}
+	if (result == 0 && !any && target == NULL) {
+		struct bt_str name = bt_json_text_at(patch, "metadata.name");
+		return bt_error_set(folder->err, BERTH_ERR_INVALID,
+			"-k %s: %s: no resource is the %.*s %.*s that is to be patched",
+			folder->path, field, BT_STR_ARG(bt_json_text_at(patch, "kind")),
+			BT_STR_ARG(name));
+	}
+	return result;
+}
+
+/** text: patches as YAML or JSON, one or several of them. */
+static int apply_patches(struct folder *folder, const char *field, struct bt_str text,
+	const struct bt_json_value *target)
+{
+	struct bt_json_value *documents;
+	int result = parse_documents(folder, field, text, &documents);
+	for (uint32_t i = 0; result == 0 && i < documents->count; i++) {
+		result = apply_patch(folder, field, documents->elements[i], target);
+	}
+	return result;
+}
+
+/** Entries {patch or path, target} of patches and patchesJson6902. */
+static int apply_patch_list(struct folder *folder, const char *field)
+{
+	const struct bt_json_value *list = bt_json_array_at(folder->file, field);
+	int result = 0;
+	for (uint32_t i = 0; i < list->count && result == 0; i++) {
+		const struct bt_json_value *entry = list->elements[i];
+		struct bt_str text = bt_json_text_at(entry, "patch");
+		struct bt_str path = bt_json_text_at(entry, "path");
+		if (bt_json_object_at(entry, "options")->count != 0) {
+			return fail(folder, field, "options are not read here");
+		}
+		if (text.length == 0) {
+			result = read_text(folder, field, path, &text);
+		}
+		if (result == 0) {
+			result = apply_patches(folder, field, text, bt_json_find(entry, "target"));
+		}
+	}
+	return result;
+}
+
+static int apply_strategic_patches(struct folder *folder)
+{
+	const char *field = "patchesStrategicMerge";
+	const struct bt_json_value *list = bt_json_array_at(folder->file, field);
+	int result = 0;
+	for (uint32_t i = 0; i < list->count && result == 0; i++) {
+		struct bt_str text = list->elements[i]->text;
+		/* A patch has several members, so a line break or a comma; no file's name does. */
+		if (bt_str_find_char(text, '\n') < 0 && bt_str_find_char(text, '{') < 0) {
+			result = read_text(folder, field, text, &text);
+		}
+		if (result == 0) {
+			result = apply_patches(folder, field, text, NULL);
+		}
+	}
+	return result;
+}
+
+/* --- generators --- */
+
+/** KEY=VALUE */
+static int add_pair(struct folder *folder, const char *field, struct bt_json_value *data,
+	struct bt_str pair, bool unquote)
+{
+	int64_t equals = bt_str_find_char(pair, '=');
+	struct bt_str key = bt_str_sub(pair, 0, equals < 0 ? pair.length : (uint32_t)equals);
+	struct bt_str value = bt_str_sub(pair, (uint32_t)(equals + 1), BT_STR_MAX);
+	char first = value.length >= 2 ? value.data[0] : '\0';
+	if (equals <= 0) {
+		return bt_error_set(folder->err, BERTH_ERR_INVALID,
+			"-k %s: %s: %.*s is not KEY=VALUE", folder->path, field, BT_STR_ARG(pair));
+	}
+	if (unquote && (first == '"' || first == '\'') && value.data[value.length - 1] == first) {
+		value = bt_str_sub(value, 1, value.length - 2);
+	}
+	bt_json_set(folder->arena, data, key, bt_json_new_str(folder->arena, value));
+	return 0;
+}
+
+/** "path" or "key=path" */
+static int add_file(
+	struct folder *folder, const char *field, struct bt_json_value *data, struct bt_str entry)
+{
+	int64_t equals = bt_str_find_char(entry, '=');
+	struct bt_str path = bt_str_sub(entry, (uint32_t)(equals + 1), BT_STR_MAX);
+	int64_t slash = bt_str_find_last_char(path, '/');
+	struct bt_str key = equals < 0 ? bt_str_sub(path, (uint32_t)(slash + 1), BT_STR_MAX)
+				       : bt_str_sub(entry, 0, (uint32_t)equals);
+	struct bt_str text;
+	int result = read_text(folder, field, path, &text);
+	if (result == 0) {
+		bt_json_set(folder->arena, data, key, bt_json_new_str(folder->arena, text));
+	}
+	return result;
+}
+
+static int add_environment(
+	struct folder *folder, const char *field, struct bt_json_value *data, struct bt_str path)
+{
+	struct bt_str text;
+	int result = read_text(folder, field, path, &text);
+	while (result == 0 && text.length != 0) {
+		int64_t end = bt_str_find_char(text, '\n');
+		struct bt_str line = end < 0 ? text : bt_str_sub(text, 0, (uint32_t)end);
+		text = end < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)end + 1, BT_STR_MAX);
+		while (line.length != 0 && (line.data[0] == ' ' || line.data[0] == '\t')) {
+			line = bt_str_sub(line, 1, BT_STR_MAX);
+		}
+		if (line.length != 0 && line.data[line.length - 1] == '\r') {
+			line.length--;
+		}
+		if (line.length != 0 && line.data[0] != '#') {
+			result = add_pair(folder, field, data, line, false);
+		}
+	}
+	return result;
+}
+
+static int fill_data(struct folder *folder, const char *field, const struct bt_json_value *entry,
+	struct bt_json_value *data)
+{
+	const struct bt_json_value *literals = bt_json_array_at(entry, "literals");
+	const struct bt_json_value *files = bt_json_array_at(entry, "files");
+	const struct bt_json_value *environments = bt_json_array_at(entry, "envs");
+	struct bt_str environment = bt_json_text_at(entry, "env");
+	int result = 0;
+	if (environment.length != 0) {
+		result = add_environment(folder, field, data, environment);
+	}
+	for (uint32_t i = 0; i < environments->count && result == 0; i++) {
+		result = add_environment(folder, field, data, environments->elements[i]->text);
+	}
+	for (uint32_t i = 0; i < files->count && result == 0; i++) {
+		result = add_file(folder, field, data, files->elements[i]->text);
+	}
+	for (uint32_t i = 0; i < literals->count && result == 0; i++) {
+		result = add_pair(folder, field, data, literals->elements[i]->text, true);
+	}
+	return result;
+}
+
+static int generate(struct folder *folder, const char *field, bool is_secret)
+{
+	static const char *const options[] = {"generatorOptions", "options"};
+	const struct bt_json_value *list = bt_json_array_at(folder->file, field);
+	struct bt_arena *arena = folder->arena;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *entry = list->elements[i];
+		struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+		struct bt_json_value *data = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_str behavior = bt_json_text_at(entry, "behavior");
+		struct bt_str type = bt_json_text_at(entry, "type");
+		struct bt_str namespace_ = bt_json_text_at(entry, "namespace");
+		struct bt_kustomized resource = {.object = object, .hashed = true};
+		if (behavior.length != 0 && !bt_str_equal_c(behavior, "create")) {
+			return fail(folder, field, "behavior is not read here");
+		}
+		bt_json_set_c(arena, object, "apiVersion", "v1");
+		bt_json_set_c(arena, object, "kind", is_secret ? "Secret" : "ConfigMap");
+		bt_json_set_str(arena, metadata, "name", bt_json_text_at(entry, "name"));
+		if (namespace_.length != 0) {
+			bt_json_set_str(arena, metadata, "namespace", namespace_);
+		}
+		int result = fill_data(folder, field, entry, data);
+		if (result < 0) {
+			return result;
+		}
+		if (data->count != 0) {
+			bt_json_set_value(arena, object, "data", data);
+		}
+		if (is_secret) {
+			bt_kustomize_encode_secret(arena, data);
+			bt_json_set_str(
+				arena, object, "type", type.length != 0 ? type : BT_STR("Opaque"));
+		}
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(options); k++) {
+			const struct bt_json_value *given =
+				bt_json_object_at(k == 0 ? folder->file : entry, options[k]);
+			bt_kustomize_add_texts(
+				arena, metadata, "labels", bt_json_object_at(given, "labels"));
+			bt_kustomize_add_texts(arena, metadata, "annotations",
+				bt_json_object_at(given, "annotations"));
+			if (bt_json_bool_at(given, "immutable", false)) {
+				bt_json_set_bool(arena, object, "immutable", true);
+			}
+			resource.hashed = resource.hashed &&
+				!bt_json_bool_at(given, "disableNameSuffixHash", false);
+		}
+		if (bt_json_text_at(metadata, "name").length == 0) {
+			return fail(folder, field, "an entry needs a name");
+		}
+		bt_kustomized_note_name(&resource);
+		bt_vec_push(&folder->resources, resource);
+	}
+	return 0;
+}
+
+/* --- a folder --- */
+
+static const char *const known_fields[] = {"apiVersion", "kind", "metadata", "resources", "bases",
+	"namespace", "namePrefix", "nameSuffix", "labels", "commonLabels", "commonAnnotations",
+	"images", "replicas", "patches", "patchesStrategicMerge", "patchesJson6902",
+	"configMapGenerator", "secretGenerator", "generatorOptions"};
+
+static int read_kustomization(struct folder *folder)
+{
+	static const char *const names[] = {
+		"kustomization.yaml", "kustomization.yml", "Kustomization"};
+	struct bt_json_value *documents;
+	struct bt_str text;
+	const char *name = NULL;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names) && name == NULL; i++) {
+		name = access(path_of(folder, bt_str_from(names[i])).data, R_OK) == 0 ? names[i]
+										      : NULL;
+	}
+	if (name == NULL) {
+		return fail(folder, "",
+			"there is no kustomization.yaml, kustomization.yml or Kustomization");
+	}
+	int result = read_text(folder, name, bt_str_from(name), &text);
+	if (result == 0) {
+		result = parse_documents(folder, name, text, &documents);
+	}
+	if (result < 0) {
+		return result;
+	}
+	folder->file = documents->count == 1 ? documents->elements[0] : NULL;
+	if (folder->file == NULL || folder->file->type != BT_JSON_OBJECT) {
+		return fail(folder, name, "one object is expected");
+	}
+	for (uint32_t i = 0; i < folder->file->count; i++) {
+		bool known = false;
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(known_fields); k++) {
+			known = known ||
+				bt_str_equal_c(folder->file->members[i].name, known_fields[k]);
+		}
+		if (!known) {
+			return bt_error_set(folder->err, BERTH_ERR_INVALID,
+				"-k %s: %s: the field %.*s is not read here", folder->path, name,
+				BT_STR_ARG(folder->file->members[i].name));
+		}
+	}
+	if (bt_str_equal_c(bt_json_text_at(folder->file, "kind"), "Component")) {
+		return fail(folder, name, "components are not read here");
+	}
+	return 0;
+}
+
+static int set_replicas(struct folder *folder)
+{
+	static const char *const kinds[] = {
+		"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"};
+	const struct bt_json_value *list = bt_json_array_at(folder->file, "replicas");
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_str name = bt_json_text_at(list->elements[i], "name");
+		bool any = false;
+		for (uint32_t k = 0; k < folder->resources.count; k++) {
+			struct bt_kustomized *resource = &folder->resources.items[k];
+			bool is_named = false;
+			for (uint32_t n = 0; n < resource->name_count; n++) {
+				is_named = is_named || bt_str_equal(resource->names[n].name, name);
+			}
+			for (size_t n = 0; is_named && n < BT_ARRAY_LENGTH(kinds); n++) {
+				if (bt_str_equal_c(
+					    bt_json_text_at(resource->object, "kind"), kinds[n])) {
+					bt_json_set_int64(folder->arena,
+						bt_json_ensure_object(
+							folder->arena, resource->object, "spec"),
+						"replicas",
+						bt_json_int64_at(list->elements[i], "count", 0));
+					any = true;
+				}
+			}
+		}
+		if (!any) {
+			return bt_error_set(folder->err, BERTH_ERR_INVALID,
+				"-k %s: replicas: there is no workload %.*s to be scaled",
+				folder->path, BT_STR_ARG(name));
+		}
+	}
+	return 0;
+}
+
+static int add_labels(struct folder *folder)
+{
+	const struct bt_json_value *common = bt_json_object_at(folder->file, "commonLabels");
+	const struct bt_json_value *list = bt_json_array_at(folder->file, "labels");
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *entry = list->elements[i];
+		bool selectors = bt_json_bool_at(entry, "includeSelectors", false);
+		if (bt_json_find(entry, "fields") != NULL) {
+			return fail(folder, "labels", "fields are not read here");
+		}
+		for (uint32_t k = 0; k < folder->resources.count; k++) {
+			bt_kustomize_label(folder->arena, folder->resources.items[k].object,
+				bt_json_object_at(entry, "pairs"), selectors,
+				selectors || bt_json_bool_at(entry, "includeTemplates", false));
+		}
+	}
+	for (uint32_t k = 0; k < folder->resources.count; k++) {
+		bt_kustomize_label(
+			folder->arena, folder->resources.items[k].object, common, true, true);
+		bt_kustomize_annotate(folder->arena, folder->resources.items[k].object,
+			bt_json_object_at(folder->file, "commonAnnotations"));
+	}
+	return 0;
+}
+
+/** In the order in which kustomize makes the changes. */
+static int read_folder(struct folder *folder)
+{
+	static const char *const lists[] = {"resources", "bases"};
+	struct bt_arena *arena = folder->arena;
+	int result = read_kustomization(folder);
+	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		const struct bt_json_value *list =
+			result == 0 ? bt_json_array_at(folder->file, lists[n]) : NULL;
+		for (uint32_t i = 0; result == 0 && i < list->count; i++) {
+			result = add_resource(folder, lists[n], list->elements[i]->text);
+		}
+	}
+	result = result < 0 ? result : generate(folder, "configMapGenerator", false);
+	result = result < 0 ? result : generate(folder, "secretGenerator", true);
+	result = result < 0 ? result : apply_strategic_patches(folder);
+	result = result < 0 ? result : apply_patch_list(folder, "patches");
+	if (result < 0) {
+		return result;
+	}
+	struct bt_str namespace_ = bt_json_text_at(folder->file, "namespace");
+	struct bt_str prefix = bt_json_text_at(folder->file, "namePrefix");
+	struct bt_str suffix = bt_json_text_at(folder->file, "nameSuffix");
+	for (uint32_t i = 0; i < folder->resources.count; i++) {
+		bt_kustomize_rename(arena, &folder->resources.items[i], namespace_, prefix, suffix);
+	}
+	result = add_labels(folder);
+	result = result < 0 ? result : apply_patch_list(folder, "patchesJson6902");
+	result = result < 0 ? result : set_replicas(folder);
+	for (uint32_t i = 0; result == 0 && i < folder->resources.count; i++) {
+		bt_kustomize_set_images(arena, folder->resources.items[i].object,
+			bt_json_array_at(folder->file, "images"));
+	}
+	if (result == 0) {
+		bt_kustomize_follow_names(
+			arena, folder->resources.items, folder->resources.count, namespace_);
+	}
+	return result;
+}
+
+int bt_kustomize_here(const char *path, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	struct folder folder = {.arena = &arena, .path = path, .err = err};
+	int result = read_folder(&folder);
+	if (result == 0) {
+		bt_kustomize_finish_names(&arena, folder.resources.items, folder.resources.count);
+		for (uint32_t i = 0; i < folder.resources.count; i++) {
+			struct bt_json_writer writer;
+			bt_json_writer_init(&writer, out, 0);
+			bt_json_write_value(&writer, folder.resources.items[i].object);
+			bt_strbuf_append_char(out, '\n');
+		}
+	}
+	bt_vec_finish(&folder.resources);
+	bt_arena_finish(&arena);
+	return result;
+}
+
+/* --- kubectl --- */
+
+extern char **environ;
+
+/** Everything that the program prints; its standard error is ours. */
+static int read_output(int descriptor, struct bt_strbuf *out)
+{
+	char buffer[65536];
+	for (;;) {
+		ssize_t count = read(descriptor, buffer, sizeof(buffer));
+		if (count < 0 && errno == EINTR) {
+			continue;
+		}
+		if (count <= 0) {
+			return count < 0 ? errno : 0;
+		}
+		bt_strbuf_append(out, buffer, (size_t)count);
+		if (out->length > OUTPUT_BYTES_MAX) {
+			return EFBIG;
+		}
+	}
+}
+
+int bt_kustomize(const char *folder, struct bt_strbuf *out, struct berth_error *err)
+{
+	char program[] = "kubectl";
+	char verb[] = "kustomize";
+	char end_of_flags[] = "--";
+	char *arguments[] = {program, verb, end_of_flags, (char *)(uintptr_t)folder, NULL};
+	posix_spawn_file_actions_t actions;
+	int ends[2];
+	pid_t child = 0;
+	int status = 0;
+	if (pipe(ends) != 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "-k %s: %s", folder, strerror(errno));
+	}
+	int number = posix_spawn_file_actions_init(&actions);
+	number = number != 0 ? number : posix_spawn_file_actions_addclose(&actions, ends[0]);
+	number = number != 0 ? number
+			     : posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	number = number != 0 ? number : posix_spawn_file_actions_addclose(&actions, ends[1]);
+	number = number != 0 ? number
+			     : posix_spawnp(&child, program, &actions, NULL, arguments, environ);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)close(ends[1]);
+	bool is_missing = number == ENOENT;
+	if (number == 0) {
+		number = read_output(ends[0], out);
+		(void)close(ends[0]); /* kubectl ends if it still writes */
+		while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+		}
+	} else {
+		(void)close(ends[0]);
+	}
+	int result = 0;
+	if (is_missing) {
+		struct berth_error why = BERTH_ERROR_INIT;
+		result = bt_kustomize_here(folder, out, &why);
+		if (result < 0) {
+			(void)bt_error_set(err, result,
+				"%s (there is no kubectl on the PATH to read it)",
+				berth_error_message(&why));
+		}
+		berth_error_finish(&why);
+	} else if (number != 0) {
+		result = bt_error_set(err, BERTH_ERR_IO, "-k %s: kubectl kustomize: %s", folder,
+			strerror(number));
+	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		result = bt_error_set(
+			err, BERTH_ERR_INVALID, "-k %s: kubectl kustomize failed", folder);
+	}
+	return result;
+}

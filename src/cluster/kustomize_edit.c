@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What kustomizations do to objects: names and what refers to them, labels, images, hashes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "cluster/kustomize.h"
+#include "codec/base64.h"
+
+bool bt_kustomize_is_namespace(struct bt_str a, struct bt_str b)
+{
+	return bt_str_equal(
+		a.length != 0 ? a : BT_STR("default"), b.length != 0 ? b : BT_STR("default"));
+}
+
+void bt_kustomized_note_name(struct bt_kustomized *resource)
+{
+	struct bt_kustomize_name name = {bt_json_text_at(resource->object, "metadata.name"),
+		bt_json_text_at(resource->object, "metadata.namespace")};
+	BT_ASSERT(resource->name_count < BT_ARRAY_LENGTH(resource->names));
+	resource->names[resource->name_count++] = name;
+}
+
+static bool is_kind(const struct bt_json_value *object, const char *kind)
+{
+	return bt_str_equal_c(bt_json_text_at(object, "kind"), kind);
+}
+
+static bool is_one_of(const struct bt_json_value *object, const char *const *kinds)
+{
+	bool found = false;
+	for (; *kinds != NULL && !found; kinds++) {
+		found = is_kind(object, *kinds);
+	}
+	return found;
+}
+
+void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object,
+	const char *member, const struct bt_json_value *texts)
+{
+	for (uint32_t i = 0; i < texts->count; i++) {
+		bt_json_set(arena, bt_json_ensure_object(arena, object, member),
+			texts->members[i].name,
+			bt_json_new_str(arena, texts->members[i].value->text));
+	}
+}
+
+/* --- names --- */
+
+static bool is_namespaced(const struct bt_json_value *object)
+{
+	static const struct {
+		const char *group;
+		const char *kind;
+		bool namespaced;
+	} builtins[] = {
+#define BT_RESOURCE(group_, version_, name_, singular_, kind_, short_names_, categories_, \
+	namespaced_, verbs_, subresources_, flags_) \
+	{(group_), (kind_), (namespaced_)},
+#include "server/resources.def"
+#undef BT_RESOURCE
+	};
+	struct bt_str version = bt_json_text_at(object, "apiVersion");
+	int64_t slash = bt_str_find_char(version, '/');
+	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(version, 0, (uint32_t)slash);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(builtins); i++) {
+		if (bt_str_equal_c(group, builtins[i].group) && is_kind(object, builtins[i].kind)) {
+			return builtins[i].namespaced;
+		}
+	}
+	return true;
+}
+
+void bt_kustomize_rename(struct bt_arena *arena, struct bt_kustomized *resource,
+	struct bt_str namespace_, struct bt_str prefix, struct bt_str suffix)
+{
+	static const char *const unchanged[] = {
+		"Namespace", "CustomResourceDefinition", "APIService", NULL};
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, resource->object, "metadata");
+	if (namespace_.length != 0 && is_kind(resource->object, "Namespace")) {
+		bt_json_set_str(arena, metadata, "name", namespace_);
+	} else if (namespace_.length != 0 && is_namespaced(resource->object)) {
+		bt_json_set_str(arena, metadata, "namespace", namespace_);
+	}
+	if ((prefix.length != 0 || suffix.length != 0) && !is_one_of(resource->object, unchanged)) {
+		bt_json_set_str(arena, metadata, "name",
+			bt_arena_printf(arena, "%.*s%.*s%.*s", BT_STR_ARG(prefix),
+				BT_STR_ARG(bt_json_text_at(metadata, "name")), BT_STR_ARG(suffix)));
+	}
+}
+
+/** Looking for what an object refers to. */
+struct search {
+	struct bt_arena *arena;
+	const struct bt_kustomized *resources;
+	uint32_t count;
+	struct bt_str from; /* namespace of the object that refers, before */
+};
+
+static bool was_in(const struct bt_kustomized *resource, struct bt_str namespace_)
+{
+	bool found = false;
+	for (uint32_t i = 0; i < resource->name_count && !found; i++) {
+		found = bt_kustomize_is_namespace(resource->names[i].namespace_, namespace_);
+	}
+	return found;
+}
+
+/** The object that had this name before, at last or, as patches may name it, earlier. */
+static const struct bt_kustomized *find_named(const struct search *search, struct bt_str kind,
+	struct bt_str name, struct bt_str namespace_)
+{
+	const struct bt_kustomized *earlier = NULL;
+	for (uint32_t i = 0; i < search->count; i++) {
+		const struct bt_kustomized *resource = &search->resources[i];
+		for (uint32_t n = resource->name_count; n-- > 0;) {
+			const struct bt_kustomize_name *before = &resource->names[n];
+			if (!bt_str_equal(before->name, name) ||
+				!bt_str_equal(bt_json_text_at(resource->object, "kind"), kind) ||
+				(is_namespaced(resource->object) &&
+					!was_in(resource, namespace_))) {
+				continue;
+			}
+			if (n + 1 == resource->name_count) {
+				return resource;
+			}
+			earlier = earlier == NULL ? resource : earlier;
+		}
+	}
+	return earlier;
+}
+
+static void follow(const struct search *search, struct bt_json_value *holder, const char *member,
+	const char *kind)
+{
+	struct bt_json_value *name = bt_json_find(holder, member);
+	const struct bt_kustomized *resource = name != NULL && name->type == BT_JSON_STRING
+		? find_named(search, bt_str_from(kind), name->text, search->from)
+		: NULL;
+	if (resource != NULL) {
+		bt_json_set_str(search->arena, holder, member,
+			bt_json_text_at(resource->object, "metadata.name"));
+	}
+}
+
+static void follow_all(const struct search *search, const struct bt_json_value *holder,
+	const char *list_name, const char *path, const char *member, const char *kind)
+{
+	const struct bt_json_value *list = bt_json_array_at(holder, list_name);
+	for (uint32_t i = 0; i < list->count; i++) {
+		follow(search,
+			path != NULL ? bt_json_find_path(list->elements[i], path)
+				     : list->elements[i],
+			member, kind);
+	}
+}
+
+static void follow_pod(const struct search *search, struct bt_json_value *spec)
+{
+	static const char *const lists[] = {"containers", "initContainers", "ephemeralContainers"};
+	const struct bt_json_value *volumes = bt_json_array_at(spec, "volumes");
+	follow(search, spec, "serviceAccountName", "ServiceAccount");
+	follow(search, spec, "serviceAccount", "ServiceAccount");
+	follow(search, spec, "priorityClassName", "PriorityClass");
+	follow_all(search, spec, "imagePullSecrets", NULL, "name", "Secret");
+	follow_all(search, spec, "volumes", "configMap", "name", "ConfigMap");
+	follow_all(search, spec, "volumes", "secret", "secretName", "Secret");
+	follow_all(search, spec, "volumes", "persistentVolumeClaim", "claimName",
+		"PersistentVolumeClaim");
+	for (uint32_t i = 0; i < volumes->count; i++) {
+		const struct bt_json_value *projected =
+			bt_json_find(volumes->elements[i], "projected");
+		follow_all(search, projected, "sources", "configMap", "name", "ConfigMap");
+		follow_all(search, projected, "sources", "secret", "name", "Secret");
+	}
+	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		const struct bt_json_value *containers = bt_json_array_at(spec, lists[n]);
+		for (uint32_t i = 0; i < containers->count; i++) {
+			const struct bt_json_value *container = containers->elements[i];
+			follow_all(search, container, "env", "valueFrom.configMapKeyRef", "name",
+				"ConfigMap");
+			follow_all(search, container, "env", "valueFrom.secretKeyRef", "name",
+				"Secret");
+			follow_all(
+				search, container, "envFrom", "configMapRef", "name", "ConfigMap");
+			follow_all(search, container, "envFrom", "secretRef", "name", "Secret");
+		}
+	}
+}
+
+/** Accounts are named with their namespace, which moves with them. */
+static void follow_subjects(
+	const struct search *search, const struct bt_json_value *binding, struct bt_str namespace_)
+{
+	const struct bt_json_value *subjects = bt_json_array_at(binding, "subjects");
+	for (uint32_t i = 0; i < subjects->count; i++) {
+		struct bt_json_value *subject = subjects->elements[i];
+		const struct bt_kustomized *account;
+		if (!is_kind(subject, "ServiceAccount")) {
+			continue;
+		}
+		account = find_named(search, BT_STR("ServiceAccount"),
+			bt_json_text_at(subject, "name"), bt_json_text_at(subject, "namespace"));
+		if (account != NULL) {
+			struct bt_str moved =
+				bt_json_text_at(account->object, "metadata.namespace");
+			bt_json_set_str(search->arena, subject, "name",
+				bt_json_text_at(account->object, "metadata.name"));
+			if (moved.length != 0) {
+				bt_json_set_str(search->arena, subject, "namespace", moved);
+			}
+		} else if (namespace_.length != 0 &&
+			bt_str_equal_c(bt_json_text_at(subject, "name"), "default")) {
+			bt_json_set_str(search->arena, subject, "namespace", namespace_);
+		}
+	}
+}
+
+static void follow_ingress(const struct search *search, const struct bt_json_value *object)
+{
+	const struct bt_json_value *rules = bt_json_array_at(object, "spec.rules");
+	follow_all(search, bt_json_find(object, "spec"), "tls", NULL, "secretName", "Secret");
+	follow(search, bt_json_find_path(object, "spec.defaultBackend.service"), "name", "Service");
+	for (uint32_t i = 0; i < rules->count; i++) {
+		follow_all(search, bt_json_find(rules->elements[i], "http"), "paths",
+			"backend.service", "name", "Service");
+	}
+}
+
+/** The spec of the pods that the object makes, or is; NULL: it has none. */
+static struct bt_json_value *pod_spec_of(const struct bt_json_value *object)
+{
+	static const char *const templated[] = {"Deployment", "ReplicaSet", "ReplicationController",
+		"StatefulSet", "DaemonSet", "Job", NULL};
+	return is_kind(object, "Pod") ? bt_json_find(object, "spec")
+		: is_kind(object, "CronJob")
+		? bt_json_find_path(object, "spec.jobTemplate.spec.template.spec")
+		: is_kind(object, "PodTemplate") ? bt_json_find_path(object, "template.spec")
+		: is_one_of(object, templated)   ? bt_json_find_path(object, "spec.template.spec")
+						 : NULL;
+}
+
+void bt_kustomize_follow_names(struct bt_arena *arena, struct bt_kustomized *resources,
+	uint32_t count, struct bt_str namespace_)
+{
+	struct search search = {.arena = arena, .resources = resources, .count = count};
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_json_value *object = resources[i].object;
+		struct bt_json_value *spec = bt_json_find(object, "spec");
+		struct bt_json_value *pod = pod_spec_of(object);
+		search.from = resources[i].names[resources[i].name_count - 1].namespace_;
+		if (pod != NULL) {
+			follow_pod(&search, pod);
+		}
+		if (is_kind(object, "StatefulSet")) {
+			follow(&search, spec, "serviceName", "Service");
+			follow_all(&search, spec, "volumeClaimTemplates", "spec",
+				"storageClassName", "StorageClass");
+		} else if (is_kind(object, "PersistentVolumeClaim")) {
+			follow(&search, spec, "storageClassName", "StorageClass");
+			follow(&search, spec, "volumeName", "PersistentVolume");
+		} else if (is_kind(object, "PersistentVolume")) {
+			follow(&search, spec, "storageClassName", "StorageClass");
+		} else if (is_kind(object, "ServiceAccount")) {
+			follow_all(&search, object, "imagePullSecrets", NULL, "name", "Secret");
+			follow_all(&search, object, "secrets", NULL, "name", "Secret");
+		} else if (is_kind(object, "Ingress")) {
+			follow_ingress(&search, object);
+		} else if (is_kind(object, "RoleBinding") ||
+			is_kind(object, "ClusterRoleBinding")) {
+			struct bt_json_value *role = bt_json_find(object, "roleRef");
+			follow(&search, role, "name",
+				is_kind(role, "Role") ? "Role" : "ClusterRole");
+			follow_subjects(&search, object, namespace_);
+		} else if (is_kind(object, "HorizontalPodAutoscaler")) {
+			struct bt_json_value *target = bt_json_find(spec, "scaleTargetRef");
+			struct bt_str kind = bt_arena_str(arena, bt_json_text_at(target, "kind"));
+			follow(&search, target, "name", kind.data);
+		} else if (is_kind(object, "ValidatingWebhookConfiguration") ||
+			is_kind(object, "MutatingWebhookConfiguration")) {
+			follow_all(&search, object, "webhooks", "clientConfig.service", "name",
+				"Service");
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		bt_kustomized_note_name(&resources[i]);
+	}
+}
+
+/* --- labels and annotations --- */
+
+static void add_to_all(struct bt_arena *arena, const struct bt_json_value *list, const char *path,
+	const struct bt_json_value *labels)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_json_value *selector = bt_json_find_path(list->elements[i], path);
+		if (bt_json_find(selector, "matchLabels") != NULL) {
+			bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
+		}
+	}
+}
+
+/** Selectors of a pod's own affinity and spreading. */
+static void label_pod_selectors(struct bt_arena *arena, const struct bt_json_value *spec,
+	const struct bt_json_value *labels)
+{
+	static const char *const terms[] = {"affinity.podAffinity", "affinity.podAntiAffinity"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(terms); i++) {
+		const struct bt_json_value *affinity = bt_json_find_path(spec, terms[i]);
+		add_to_all(arena,
+			bt_json_array_at(
+				affinity, "preferredDuringSchedulingIgnoredDuringExecution"),
+			"podAffinityTerm.labelSelector", labels);
+		add_to_all(arena,
+			bt_json_array_at(
+				affinity, "requiredDuringSchedulingIgnoredDuringExecution"),
+			"labelSelector", labels);
+	}
+	add_to_all(arena, bt_json_array_at(spec, "topologySpreadConstraints"), "labelSelector",
+		labels);
+}
+
+/** Template with metadata at the path; missing ones are made. */
+static void label_template(struct bt_arena *arena, struct bt_json_value *holder,
+	const char *template_, const char *member, const struct bt_json_value *texts)
+{
+	struct bt_json_value *found = bt_json_find(holder, template_);
+	if (found != NULL && found->type == BT_JSON_OBJECT && texts->count != 0) {
+		bt_kustomize_add_texts(
+			arena, bt_json_ensure_object(arena, found, "metadata"), member, texts);
+	}
+}
+
+static const char *const workloads[] = {"Deployment", "ReplicaSet", "ReplicationController",
+	"StatefulSet", "DaemonSet", "Job", NULL};
+
+static void label_templates(struct bt_arena *arena, struct bt_json_value *object,
+	const char *member, const struct bt_json_value *texts)
+{
+	struct bt_json_value *spec = bt_json_find(object, "spec");
+	if (is_one_of(object, workloads)) {
+		label_template(arena, spec, "template", member, texts);
+	} else if (is_kind(object, "CronJob")) {
+		label_template(arena, spec, "jobTemplate", member, texts);
+		label_template(arena, bt_json_find_path(object, "spec.jobTemplate.spec"),
+			"template", member, texts);
+	}
+}
+
+void bt_kustomize_annotate(struct bt_arena *arena, struct bt_json_value *object,
+	const struct bt_json_value *annotations)
+{
+	bt_kustomize_add_texts(arena, bt_json_ensure_object(arena, object, "metadata"),
+		"annotations", annotations);
+	label_templates(arena, object, "annotations", annotations);
+}
+
+static void label_selectors(
+	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *labels)
+{
+	static const char *const created[] = {
+		"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", NULL};
+	static const char *const others[] = {"Job", "PodDisruptionBudget", NULL};
+	struct bt_json_value *spec = bt_json_find(object, "spec");
+	const struct bt_json_value *pod = pod_spec_of(object);
+	if (spec == NULL || spec->type != BT_JSON_OBJECT) {
+		return;
+	}
+	if (is_kind(object, "Service") || is_kind(object, "ReplicationController")) {
+		bt_kustomize_add_texts(arena, spec, "selector", labels);
+	} else if (is_one_of(object, created)) {
+		bt_kustomize_add_texts(arena, bt_json_ensure_object(arena, spec, "selector"),
+			"matchLabels", labels);
+	} else if (is_one_of(object, others)) {
+		struct bt_json_value *selector = bt_json_find(spec, "selector");
+		if (bt_json_find(selector, "matchLabels") != NULL) {
+			bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
+		}
+	} else if (is_kind(object, "NetworkPolicy")) {
+		static const char *const rules[][2] = {
+			{"spec.ingress", "from"}, {"spec.egress", "to"}};
+		struct bt_json_value *selector = bt_json_find(spec, "podSelector");
+		if (bt_json_find(selector, "matchLabels") != NULL) {
+			bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
+		}
+		for (size_t n = 0; n < BT_ARRAY_LENGTH(rules); n++) {
+			const struct bt_json_value *list = bt_json_array_at(object, rules[n][0]);
+			for (uint32_t i = 0; i < list->count; i++) {
+				add_to_all(arena, bt_json_array_at(list->elements[i], rules[n][1]),
+					"podSelector", labels);
+			}
+		}
+	}
+	if (pod != NULL && !is_kind(object, "Pod")) {
+		label_pod_selectors(arena, pod, labels);
+	}
+}
+
+void bt_kustomize_label(struct bt_arena *arena, struct bt_json_value *object,
+	const struct bt_json_value *labels, bool selectors, bool templates)
+{
+	if (labels->count == 0) {
+		return;
+	}
+	bt_kustomize_add_texts(
+		arena, bt_json_ensure_object(arena, object, "metadata"), "labels", labels);
+	if (selectors) {
+		label_selectors(arena, object, labels);
+	}
+	if (templates) {
+		const struct bt_json_value *claims =
+			bt_json_array_at(object, "spec.volumeClaimTemplates");
+		label_templates(arena, object, "labels", labels);
+		for (uint32_t i = 0; i < claims->count && is_kind(object, "StatefulSet"); i++) {
+			if (claims->elements[i]->type != BT_JSON_OBJECT) {
+				continue;
+			}
+			bt_kustomize_add_texts(arena,
+				bt_json_ensure_object(arena, claims->elements[i], "metadata"),
+				"labels", labels);
+		}
+	}
+}
+
+/* --- images --- */
+
+static void set_image(
+	struct bt_arena *arena, struct bt_json_value *container, const struct bt_json_value *images)
+{
+	struct bt_str image = bt_json_text_at(container, "image");
+	for (uint32_t i = 0; i < images->count; i++) {
+		const struct bt_json_value *entry = images->elements[i];
+		struct bt_str new_name = bt_json_text_at(entry, "newName");
+		struct bt_str digest = bt_json_text_at(entry, "digest");
+		const struct bt_json_value *tag = bt_json_find(entry, "newTag");
+		int64_t at = bt_str_find_char(image, '@');
+		struct bt_str name = bt_str_sub(image, 0, at < 0 ? image.length : (uint32_t)at);
+		int64_t colon = bt_str_find_last_char(name, ':');
+		if (colon > bt_str_find_last_char(name, '/')) {
+			name.length = (uint32_t)colon;
+		}
+		if (!bt_str_equal(name, bt_json_text_at(entry, "name"))) {
+			continue;
+		}
+		struct bt_str rest = bt_str_sub(image, name.length, BT_STR_MAX);
+		if (digest.length != 0) {
+			rest = bt_arena_printf(arena, "@%.*s", BT_STR_ARG(digest));
+		} else if (tag != NULL && tag->text.length != 0) {
+			rest = bt_arena_printf(arena, ":%.*s", BT_STR_ARG(tag->text));
+		}
+		image = bt_arena_printf(arena, "%.*s%.*s",
+			BT_STR_ARG(new_name.length != 0 ? new_name : name), BT_STR_ARG(rest));
+		bt_json_set_str(arena, container, "image", image);
+	}
+}
+
+/** Containers stand wherever a kind has them, so the whole object is searched. */
+void bt_kustomize_set_images(
+	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *images)
+{
+	for (uint32_t i = 0; images->count != 0 && i < object->count; i++) {
+		if (object->type == BT_JSON_ARRAY) {
+			bt_kustomize_set_images(arena, object->elements[i], images);
+		} else if (object->type == BT_JSON_OBJECT) {
+			struct bt_str name = object->members[i].name;
+			struct bt_json_value *value = object->members[i].value;
+			bool containers = value->type == BT_JSON_ARRAY &&
+				(bt_str_equal_c(name, "containers") ||
+					bt_str_equal_c(name, "initContainers"));
+			for (uint32_t k = 0; containers && k < value->count; k++) {
+				if (bt_json_text_at(value->elements[k], "image").length != 0) {
+					set_image(arena, value->elements[k], images);
+				}
+			}
+			bt_kustomize_set_images(arena, value, images);
+		}
+	}
+}
+
+/* --- generated objects --- */
+
+void bt_kustomize_encode_secret(struct bt_arena *arena, struct bt_json_value *data)
+{
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_strbuf encoded = {0};
+		bt_base64_encode(data->members[i].value->text, &encoded);
+		data->members[i].value =
+			bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&encoded)));
+		bt_strbuf_finish(&encoded);
+	}
+}
+
+static uint32_t rotate(uint32_t word, unsigned bits)
+{
+	return word >> bits | word << (32 - bits);
+}
+
+/** The first digits of SHA-256, FIPS 180-4, as kustomize writes them: letters that spell nothing.
+ */
+static struct bt_str hash_text(struct bt_arena *arena, struct bt_str text)
+{
+	static const uint32_t rounds[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5,
+		0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
+		0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
+		0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152,
+		0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+		0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e,
+		0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624,
+		0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3,
+		0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
+		0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+	static const char digits[] = "gh2k456789mbcdtf"; /* 0 1 3 a e become g h k m t */
+	uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+		0x1f83d9ab, 0x5be0cd19};
+	size_t length = ((size_t)text.length + 9 + 63) / 64 * 64;
+	uint8_t *bytes = BT_ARENA_NEW_ARRAY(arena, uint8_t, length);
+	char result[10];
+	if (text.length != 0) {
+		memcpy(bytes, text.data, text.length);
+	}
+	bytes[text.length] = 0x80;
+	for (unsigned i = 0; i < 8; i++) {
+		bytes[length - 1 - i] = (uint8_t)((uint64_t)text.length * 8 >> (8 * i));
+	}
+	for (size_t block = 0; block < length; block += 64) {
+		uint32_t words[64];
+		uint32_t v[8];
+		for (size_t i = 0; i < 16; i++) {
+			const uint8_t *word = bytes + block + 4 * i;
+			words[i] = (uint32_t)word[0] << 24 | (uint32_t)word[1] << 16 |
+				(uint32_t)word[2] << 8 | word[3];
+		}
+		for (size_t i = 16; i < 64; i++) {
+			uint32_t a = words[i - 15];
+			uint32_t b = words[i - 2];
+			words[i] = words[i - 16] + words[i - 7] +
+				(rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
+				(rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+		}
+		memcpy(v, state, sizeof(v));
+		for (size_t i = 0; i < 64; i++) {
+			uint32_t first = v[7] +
+				(rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) +
+				((v[4] & v[5]) ^ (~v[4] & v[6])) + rounds[i] + words[i];
+			uint32_t second = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) +
+				((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+			memmove(v + 1, v, 7 * sizeof(v[0]));
+			v[4] += first;
+			v[0] = first + second;
+		}
+		for (size_t i = 0; i < 8; i++) {
+			state[i] += v[i];
+		}
+	}
+	for (size_t i = 0; i < sizeof(result); i++) {
+		result[i] = digits[state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+	}
+	return bt_arena_str(arena, (struct bt_str){result, sizeof(result)});
+}
+
+static int compare_members(const void *left, const void *right)
+{
+	const struct bt_json_member *a = left;
+	const struct bt_json_member *b = right;
+	return bt_str_compare(a->name, b->name);
+}
+
+/** Of the content as kustomize hashes it: {data, kind, name: "", type}, as Go writes JSON. */
+static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_value *object)
+{
+	const struct bt_json_value *data = bt_json_object_at(object, "data");
+	struct bt_json_value *sorted = bt_json_clone(arena, data, false);
+	struct bt_json_value *content = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_strbuf json = {0};
+	struct bt_strbuf escaped = {0};
+	struct bt_json_writer writer;
+	if (sorted->count > 1) {
+		qsort(sorted->members, sorted->count, sizeof(sorted->members[0]), compare_members);
+	}
+	if (sorted->count != 0) {
+		bt_json_set_value(arena, content, "data", sorted);
+	} else {
+		bt_json_set_c(arena, content, "data", "");
+	}
+	bt_json_set_str(arena, content, "kind", bt_json_text_at(object, "kind"));
+	bt_json_set_c(arena, content, "name", "");
+	if (is_kind(object, "Secret")) {
+		bt_json_set_str(arena, content, "type", bt_json_text_at(object, "type"));
+	}
+	bt_json_writer_init(&writer, &json, 0);
+	bt_json_write_value(&writer, content);
+	for (size_t i = 0; i < json.length; i++) {
+		char byte = bt_strbuf_c(&json)[i];
+		if (byte == '<' || byte == '>' || byte == '&') {
+			bt_strbuf_printf(&escaped, "\\u%04x", (unsigned)byte);
+		} else {
+			bt_strbuf_append_char(&escaped, byte);
+		}
+	}
+	struct bt_str hash = hash_text(arena, bt_strbuf_str(&escaped));
+	bt_strbuf_finish(&json);
+	bt_strbuf_finish(&escaped);
+	return hash;
+}
+
+/* --- the order of the output --- */
+
+static const char *const first_kinds[] = {"Namespace", "ResourceQuota", "StorageClass",
+	"CustomResourceDefinition", "ServiceAccount", "PodSecurityPolicy", "Role", "ClusterRole",
+	"RoleBinding", "ClusterRoleBinding", "ConfigMap", "Secret", "Endpoints", "Service",
+	"LimitRange", "PriorityClass", "PersistentVolume", "PersistentVolumeClaim", "Deployment",
+	"StatefulSet", "CronJob", "PodDisruptionBudget"};
+static const char *const last_kinds[] = {
+	"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"};
+
+static uint32_t rank_of(const struct bt_json_value *object)
+{
+	uint32_t rank = 0;
+	while (rank < BT_ARRAY_LENGTH(first_kinds) && !is_kind(object, first_kinds[rank])) {
+		rank++;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(last_kinds); i++) {
+		rank = is_kind(object, last_kinds[i]) ? rank + 1 + i : rank;
+	}
+	return rank;
+}
+
+static int compare_resources(const void *left, const void *right)
+{
+	const struct bt_json_value *a = ((const struct bt_kustomized *)left)->object;
+	const struct bt_json_value *b = ((const struct bt_kustomized *)right)->object;
+	static const char *const paths[] = {
+		"apiVersion", "kind", "metadata.namespace", "metadata.name"};
+	uint32_t a_rank = rank_of(a);
+	uint32_t b_rank = rank_of(b);
+	int order = (a_rank > b_rank) - (a_rank < b_rank);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(paths) && order == 0; i++) {
+		order = bt_str_compare(bt_json_text_at(a, paths[i]), bt_json_text_at(b, paths[i]));
+	}
+	return order;
+}
+
+void bt_kustomize_finish_names(
+	struct bt_arena *arena, struct bt_kustomized *resources, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_json_value *metadata =
+			bt_json_ensure_object(arena, resources[i].object, "metadata");
+		if (resources[i].hashed) {
+			bt_json_set_str(arena, metadata, "name",
+				bt_arena_printf(arena, "%.*s-%.*s",
+					BT_STR_ARG(bt_json_text_at(metadata, "name")),
+					BT_STR_ARG(content_hash(arena, resources[i].object))));
+		}
+	}
+	bt_kustomize_follow_names(arena, resources, count, BT_STR(""));
+	if (count > 1) {
+		qsort(resources, count, sizeof(resources[0]), compare_resources);
+	}
+}
