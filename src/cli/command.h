@@ -67,6 +67,7 @@ extern const struct bt_command bt_command_completion;
 extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_explain;
 extern const struct bt_command bt_command_pending;
+extern const struct bt_command bt_command_import;
 extern const struct bt_command bt_command_replay;
 /** These two only where BT_HAVE_DAEMON is 1. */
 extern const struct bt_command bt_command_record;

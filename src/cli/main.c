@@ -49,10 +49,13 @@ static const struct bt_command *const commands[] = {
 	&bt_command_capacity,
 	&bt_command_completion,
 	&bt_command_explain,
+	&bt_command_import,
 	&bt_command_pending,
-	&bt_command_replay,
 #if BT_HAVE_DAEMON
 	&bt_command_record,
+#endif
+	&bt_command_replay,
+#if BT_HAVE_DAEMON
 	&bt_command_scheduler,
 #endif
 	&bt_command_simulate,

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/time.h"
+#include "base/nanoseconds.h"
+#include "cli/command.h"
+#include "replay/import.h"
+
+static const struct source {
+	const char *name;
+	const char *start; /* when its times begin, as far as anybody knows */
+	int (*import)(struct bt_import *import, const char *const *paths, uint32_t path_count,
+		struct berth_error *err);
+} sources[] = {
+	{"alibaba-gpu-2023", "2023-01-01T00:00:00Z", bt_import_alibaba_gpu_2023},
+};
+
+static const struct source *find_source(const char *name, struct berth_error *err)
+{
+	struct bt_strbuf known = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(sources); i++) {
+		if (strcmp(sources[i].name, name) == 0) {
+			bt_strbuf_finish(&known);
+			return &sources[i];
+		}
+		bt_strbuf_printf(&known, "%s%s", i == 0 ? "" : ", ", sources[i].name);
+	}
+	(void)bt_error_set(err, BERTH_ERR_INVALID, "no source is called \"%s\"; there is %s", name,
+		bt_strbuf_c(&known));
+	bt_strbuf_finish(&known);
+	return NULL;
+}
+
+/** Returns the number of rows that were left out. */
+static uint64_t print_defects(const struct bt_command *command, const struct bt_import *import)
+{
+	uint32_t count;
+	uint64_t rows = 0;
+	const struct bt_import_defect *defects = bt_import_defects(import, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_import_defect *defect = &defects[i];
+		rows += defect->count;
+		(void)fprintf(stderr,
+			"berth %s: warning: %s: %" PRIu64 " row%s left out: %s (line%s ",
+			command->name, defect->path, defect->count, defect->count == 1 ? "" : "s",
+			defect->what, defect->count == 1 ? "" : "s");
+		for (uint32_t n = 0; n < defect->count && n < BT_IMPORT_LINES_SHOWN; n++) {
+			(void)fprintf(stderr, "%s%lu", n == 0 ? "" : ", ", defect->lines[n]);
+		}
+		(void)fprintf(
+			stderr, "%s)\n", defect->count > BT_IMPORT_LINES_SHOWN ? ", ..." : "");
+	}
+	return rows;
+}
+
+static int run_import(const struct bt_command *command, const struct bt_arguments *arguments,
+	const char *output_path, bool is_gzipped, struct berth_error *err)
+{
+	struct bt_time start = {0};
+	const struct source *source = find_source(arguments->list.items[0], err);
+	int result = source == NULL ? BERTH_ERR_INVALID
+				    : bt_time_parse(bt_str_from(source->start), &start, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_import *import = bt_import_create(
+		output_path, is_gzipped, "berth import", start.seconds * BT_NS_PER_SECOND);
+	result = source->import(import, arguments->list.items + 1, arguments->list.count - 1, err);
+	if (result == 0) {
+		result = bt_import_end(import, err);
+	}
+	uint64_t rows = print_defects(command, import);
+	if (result == 0) {
+		/* Standard output may be the recording. */
+		FILE *out = strcmp(output_path, "-") == 0 ? stderr : stdout;
+		struct bt_import_counts counts = bt_import_count(import);
+		(void)fprintf(out,
+			"%s: %" PRIu32 " nodes, %" PRIu64 " pods, %" PRIu64
+			" row%s left out; %" PRIu64 " bytes\n",
+			output_path, counts.objects, counts.pods, rows, rows == 1 ? "" : "s",
+			counts.bytes);
+	}
+	bt_import_destroy(import);
+	return result;
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	const char *output_path = NULL;
+	bool no_gzip = false;
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"output", 'o', BT_FLAG_STRING, &output_path, "FILE|-",
+			"the recording; the file must not exist"},
+		{"no-gzip", 0, BT_FLAG_BOOL, &no_gzip, NULL, "write plain JSON lines"},
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result = 0;
+		if (arguments.list.count < 2) {
+			result = bt_error_set(&err, BERTH_ERR_INVALID,
+				"name the kind of source and its files: %s", command->usage);
+		} else if (output_path == NULL) {
+			result = bt_error_set(
+				&err, BERTH_ERR_INVALID, "name the recording: -o FILE.berthrec");
+		} else {
+			result = run_import(command, &arguments, output_path, !no_gzip, &err);
+		}
+		exit_status = result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+	}
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_import = {
+	.name = "import",
+	.group = BT_COMMAND_ASK,
+	.summary = "Make a recording of a public trace.",
+	.usage = "berth import alibaba-gpu-2023 FILE... -o FILE.berthrec",
+	.arguments = "FILE",
+	.help = "Reads a trace of a real cluster as it was published, and writes it as a\n"
+		"recording. The kinds of sources:\n"
+		"\n"
+		"  alibaba-gpu-2023  Alibaba's GPU cluster trace of 2023: the table of nodes and\n"
+		"                    one of pods, CSV, gzipped or not\n"
+		"\n"
+		"Rows that cannot be used are left out, and listed by what is wrong with them.\n",
+	.examples = "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
+		    "    openb_pod_list_default.csv -o openb.berthrec\n",
+	.exit_status = "  0  the recording is written, without the rows that were listed\n"
+		       "  2  the flags or files are wrong, or the recording cannot be written\n",
+	.run = run,
+};
