@@ -7,6 +7,9 @@
 #include "base/assert.h"
 #include "base/vec.h"
 
+/** Objects of more members are sorted to be compared. */
+#define UNSORTED_MEMBERS_MAX 16
+
 /** A container that is being read. Its items lie in the parser's stack from first_item on. */
 struct level {
 	bool is_object;
@@ -239,6 +242,25 @@ static const struct bt_json_member **sorted_members(
 	return sorted;
 }
 
+/** Both have the same names in the same order, few of them, and none twice: most objects. */
+static bool has_same_names(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	if (a->count != b->count || a->count > UNSORTED_MEMBERS_MAX) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
+			return false;
+		}
+		for (uint32_t k = 0; k < i; k++) {
+			if (bt_str_equal(a->members[i].name, a->members[k].name)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
 bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
 {
 	if (a->type != b->type) {
@@ -263,6 +285,14 @@ bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
 		}
 		return true;
 	case BT_JSON_OBJECT: {
+		if (has_same_names(a, b)) {
+			for (uint32_t i = 0; i < a->count; i++) {
+				if (!bt_json_equal(a->members[i].value, b->members[i].value)) {
+					return false;
+				}
+			}
+			return true;
+		}
 		uint32_t a_count;
 		uint32_t b_count;
 		const struct bt_json_member **a_members = sorted_members(a, &a_count);
