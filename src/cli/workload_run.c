@@ -156,6 +156,8 @@ struct bt_expansion_work {
 	uint32_t last_owner;
 	struct bt_json_value *rest; /* of its spec, in rest_arena; NULL: none was taken */
 	struct bt_arena rest_arena;
+	struct bt_json_value *metadata; /* in metadata_arena; NULL: none was taken */
+	struct bt_arena metadata_arena;
 	struct bt_str prefix; /* of generated names */
 	uint32_t next_suffix;
 };
@@ -226,8 +228,8 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 }
 
 /**
- * Into work->last. Of the pods of a DaemonSet or a StatefulSet only affinity and volumes differ:
- * the rest of the spec is decoded once.
+ * Into work->last. Of the pods of a DaemonSet only affinity differs, of those of a StatefulSet
+ * metadata and volumes: what is as before is not decoded again.
  */
 static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
 {
@@ -239,7 +241,11 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 	struct bt_json_value *rest_spec = bt_json_ensure_object(arena, rest, "spec");
 	struct bt_pod pod = {0};
 	struct bt_pod rest_pod = {0};
-	bt_json_set_value(arena, own, "metadata", bt_json_find(tree, "metadata"));
+	struct bt_json_value *metadata = bt_json_find(tree, "metadata");
+	bool is_same_metadata = work->metadata != NULL && bt_json_equal(metadata, work->metadata);
+	if (!is_same_metadata) {
+		bt_json_set_value(arena, own, "metadata", metadata);
+	}
 	for (uint32_t i = 0; i < spec->count; i++) {
 		const struct bt_json_member *member = &spec->members[i];
 		bool is_own = bt_str_equal_c(member->name, "affinity") ||
@@ -257,17 +263,9 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 		work->rest = bt_json_clone(&work->rest_arena, rest, true);
 		work->last.spec = rest_pod.spec;
 	}
-	if (decoded) {
-		struct bt_str namespace_ = pod.metadata.namespace_;
-		/* Admission reads the labels that rules about other pods name. */
-		work->is_admitted = work->is_admitted && is_known &&
-			bt_str_equal(namespace_, work->last.metadata.namespace_) &&
-			bt_json_find(affinity, "podAffinity") == NULL &&
-			bt_json_find(affinity, "podAntiAffinity") == NULL &&
-			work->last.spec.topology_spread_constraints.count == 0;
-		work->last_owner = find_workload(work,
-			bt_json_array_at(tree, "metadata.ownerReferences")->elements[0],
-			pod.metadata.namespace_);
+	if (decoded && !is_same_metadata) {
+		work->is_admitted = work->is_admitted &&
+			bt_str_equal(pod.metadata.namespace_, work->last.metadata.namespace_);
 		work->last.metadata = (struct bt_object_meta){
 			.name = pod.metadata.name,
 			.generate_name = pod.metadata.generate_name,
@@ -276,6 +274,18 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 			.annotations = pod.metadata.annotations,
 			.owner_references = pod.metadata.owner_references,
 		};
+		bt_arena_reset(&work->metadata_arena);
+		work->metadata = bt_json_clone(&work->metadata_arena, metadata, true);
+	}
+	if (decoded) {
+		/* Admission reads the labels that rules about other pods name. */
+		work->is_admitted = work->is_admitted && is_known &&
+			bt_json_find(affinity, "podAffinity") == NULL &&
+			bt_json_find(affinity, "podAntiAffinity") == NULL &&
+			work->last.spec.topology_spread_constraints.count == 0;
+		work->last_owner = find_workload(work,
+			bt_json_array_at(tree, "metadata.ownerReferences")->elements[0],
+			work->last.metadata.namespace_);
 		work->last.spec.affinity = pod.spec.affinity;
 		work->last.spec.volumes = pod.spec.volumes;
 		work->spec.affinity = pod.spec.affinity;
@@ -938,6 +948,7 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 	work->error = (struct berth_error)BERTH_ERROR_INIT;
 	bt_arena_init(&work->scratch, 0);
 	bt_arena_init(&work->rest_arena, 0);
+	bt_arena_init(&work->metadata_arena, 0);
 	expansion->work = work;
 	int result = bt_cluster_create(&options, &work->cluster, err);
 	for (uint32_t i = 0; i < input->objects.count && result == 0; i++) {
@@ -963,6 +974,7 @@ static void destroy_work(struct bt_expansion_work *work)
 		bt_map_finish(&work->by_uid);
 		bt_vec_finish(&work->owners);
 		bt_arena_finish(&work->rest_arena);
+		bt_arena_finish(&work->metadata_arena);
 		bt_arena_finish(&work->scratch);
 		berth_error_finish(&work->error);
 		bt_free(work);
