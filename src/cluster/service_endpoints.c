@@ -10,6 +10,8 @@
 #include "cluster/tree.h"
 
 #define LABEL_SERVICE "kubernetes.io/service-name"
+#define LABEL_ENDPOINTS_MANAGER "endpoints.kubernetes.io/managed-by"
+#define ENDPOINTS_MANAGER "endpoint-controller"
 #define LABEL_MANAGED_BY "endpointslice.kubernetes.io/managed-by"
 #define LABEL_HEADLESS "service.kubernetes.io/headless"
 #define LABEL_SKIP_MIRROR "endpointslice.kubernetes.io/skip-mirror"
@@ -125,7 +127,12 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->kind == BT_HUB_SERVICES) {
 		bt_owners_observe(hub, observed, &self->selectors, true);
 	} else if (observed->kind == BT_HUB_ENDPOINTS) {
-		bt_hub_enqueue(hub, observed->key);
+		/* Those that a client made without a Service are the client's. */
+		if (bt_hub_exists(hub, BT_HUB_SERVICES, observed->key) ||
+			bt_str_equal_c(bt_tree_label(observed->after, LABEL_ENDPOINTS_MANAGER),
+				ENDPOINTS_MANAGER)) {
+			bt_hub_enqueue(hub, observed->key);
+		}
 	} else if (observed->kind == BT_HUB_SLICES) {
 		observe_slice(&self->slices, hub, MANAGER, observed);
 	} else if (observed->kind == BT_HUB_NODES) {
@@ -389,7 +396,7 @@ static bool sync_endpoints(struct bt_sync *sync)
 			       : bt_json_new(arena, BT_JSON_OBJECT);
 	metadata = bt_json_ensure_object(arena, after, "metadata");
 	labels = service_labels(&pass);
-	bt_json_set_c(arena, labels, "endpoints.kubernetes.io/managed-by", "endpoint-controller");
+	bt_json_set_c(arena, labels, LABEL_ENDPOINTS_MANAGER, ENDPOINTS_MANAGER);
 	bt_json_set_str(arena, metadata, "name", bt_key_name(sync->key));
 	bt_json_set_value(arena, metadata, "labels", labels);
 	if (pass.dropped_count != 0) {

@@ -126,7 +126,7 @@ static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
 		bt_schema_normalise(writer->message, object, true, arena, NULL, NULL) != 0) {
 		return NULL; /* anybody can write anything there */
 	}
-	struct bt_spot root = bt_spot_root(writer->message);
+	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
 	return bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, object), writer->ignored_member);
 }
@@ -181,7 +181,7 @@ static struct bt_field_changes changes_of(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *old,
 	const struct bt_json_value *new_object)
 {
-	struct bt_spot root = bt_spot_root(writer->message);
+	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
 	struct bt_json_value *zero = NULL;
 	if (old == NULL) {
 		/* An object of no values has the members that are always written. */
@@ -239,7 +239,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	const struct bt_json_value *live, const struct bt_json_value *applied,
 	struct bt_json_value **out_object, struct conflict_list *conflicts, struct berth_error *err)
 {
-	struct bt_spot root = bt_spot_root(writer->message);
+	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
 	struct bt_json_value *object = NULL;
 	bool given = false;
 	struct bt_json_value *base = live != NULL ? bt_json_clone(arena, live, false)

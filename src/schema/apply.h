@@ -18,6 +18,7 @@
 /** Who writes, and what. */
 struct bt_apply_writer {
 	const struct bt_schema_message *message; /* NULL: custom resource */
+	const struct bt_schema_message *parts;   /* as of bt_spot_root */
 	struct bt_str manager;
 	struct bt_str api_version; /* "apps/v1" */
 	struct bt_str kind;

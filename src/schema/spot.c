@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/spot.h"
 
-struct bt_spot bt_spot_root(const struct bt_schema_message *message)
+struct bt_spot bt_spot_root(
+	const struct bt_schema_message *message, const struct bt_schema_message *parts)
 {
-	return (struct bt_spot){.message = message, .custom_root = message == NULL};
+	return (struct bt_spot){
+		.message = message != NULL ? message : parts, .custom_root = message == NULL};
 }
 
 static struct bt_spot spot_of(const struct bt_schema_field *field)

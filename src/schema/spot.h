@@ -10,11 +10,13 @@ struct bt_spot {
 	const struct bt_schema_field *map;       /* the object here is this map */
 	const struct bt_schema_field *list;      /* the array here is this list */
 	const struct bt_schema_field *field;     /* whose value this is; NULL: root, element */
-	bool custom_root;                        /* only metadata is known */
+	bool custom_root;                        /* metadata is that of every kind */
 };
 
-/** message NULL: a custom resource. */
-struct bt_spot bt_spot_root(const struct bt_schema_message *message);
+/** message NULL: a custom resource; parts is what its definition says about its lists and maps, or
+ * NULL. */
+struct bt_spot bt_spot_root(
+	const struct bt_schema_message *message, const struct bt_schema_message *parts);
 struct bt_spot bt_spot_member(const struct bt_spot *spot, struct bt_str name);
 struct bt_spot bt_spot_element(const struct bt_spot *spot);
 

@@ -536,7 +536,7 @@ int bt_strategic_merge(struct bt_arena *arena, const struct bt_schema_message *m
 	struct bt_json_value **out_result, struct berth_error *err)
 {
 	struct merge merge = {.arena = arena, .err = err};
-	struct bt_spot root = bt_spot_root(message);
+	struct bt_spot root = bt_spot_root(message, NULL);
 	if (patch->type != BT_JSON_OBJECT || object->type != BT_JSON_OBJECT) {
 		return bt_error_set(err, BERTH_ERR_SYNTAX,
 			"json: cannot unmarshal %s into Go value of type map[string]interface {}",

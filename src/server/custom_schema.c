@@ -190,3 +190,78 @@ static void from_stored(const struct bt_write *write, struct bt_json_value *obje
 }
 
 const struct bt_strategy bt_strategy_custom_with_defaults = {.from_stored = from_stored};
+
+/** --- for server-side apply --- */
+
+/** Names of more bytes, and members beyond this number, are as the schema did not name them. */
+#define NAME_BYTES_MAX 255
+#define MEMBERS_MAX 65535
+
+static const char *copy_text(struct bt_arena *arena, struct bt_str text)
+{
+	return bt_arena_str(arena, text).data;
+}
+
+/** What is below a list or map, or in an object. Recursion follows the schema, whose depth is
+ * limited. */
+static void describe_parts_below(
+	struct bt_schema_field *field, const struct bt_json_value *schema, struct bt_arena *arena)
+{
+	field->message = bt_custom_describe_parts(schema, arena);
+	field->type = field->message != NULL ? BT_SCHEMA_MESSAGE : BT_SCHEMA_RAW_JSON;
+}
+
+static void describe_list(
+	struct bt_schema_field *field, const struct bt_json_value *schema, struct bt_arena *arena)
+{
+	struct bt_str type = bt_json_text_at(schema, "x-kubernetes-list-type");
+	const struct bt_json_value *keys = bt_json_array_at(schema, "x-kubernetes-list-map-keys");
+	field->shape = BT_SCHEMA_LIST;
+	describe_parts_below(field, bt_json_find(schema, "items"), arena);
+	if (bt_str_equal_c(type, "set")) {
+		field->flags = BT_SCHEMA_LIST_SET;
+	} else if (bt_str_equal_c(type, "map") && keys->count != 0 && field->message != NULL) {
+		const char **names =
+			BT_ARENA_NEW_ARRAY(arena, const char *, (size_t)keys->count + 1);
+		for (uint32_t i = 0; i < keys->count; i++) {
+			names[i] = copy_text(arena, keys->elements[i]->text);
+		}
+		field->list_keys = names;
+	} else {
+		field->flags = BT_SCHEMA_ATOMIC;
+	}
+}
+
+const struct bt_schema_message *bt_custom_describe_parts(
+	const struct bt_json_value *schema, struct bt_arena *arena)
+{
+	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	if (properties->count == 0) {
+		return NULL;
+	}
+	struct bt_schema_message *message = BT_ARENA_NEW(arena, struct bt_schema_message);
+	struct bt_schema_field *fields =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_schema_field, properties->count);
+	*message = (struct bt_schema_message){.name = "", .package = "", .fields = fields};
+	for (uint32_t i = 0; i < properties->count && message->field_count < MEMBERS_MAX; i++) {
+		struct bt_str name = properties->members[i].name;
+		const struct bt_json_value *property = properties->members[i].value;
+		const struct bt_json_value *values = bt_json_find(property, "additionalProperties");
+		if (name.length > NAME_BYTES_MAX) {
+			continue;
+		}
+		struct bt_schema_field *field = &fields[message->field_count++];
+		*field = (struct bt_schema_field){
+			.name = copy_text(arena, name), .name_length = (uint8_t)name.length};
+		if (bt_str_equal_c(bt_json_text_at(property, "type"), "array")) {
+			describe_list(field, property, arena);
+			continue;
+		}
+		field->shape = values != NULL ? BT_SCHEMA_MAP : BT_SCHEMA_SINGLE;
+		describe_parts_below(field, values != NULL ? values : property, arena);
+		if (bt_str_equal_c(bt_json_text_at(property, "x-kubernetes-map-type"), "atomic")) {
+			field->flags = BT_SCHEMA_ATOMIC;
+		}
+	}
+	return message;
+}

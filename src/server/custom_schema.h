@@ -13,6 +13,9 @@ void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_v
 /** What the schema of the version and its rules say. old NULL: the object is new. */
 void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
+/** Which lists and maps of a schema are sets, keyed or atomic. NULL: it names no members. */
+const struct bt_schema_message *bt_custom_describe_parts(
+	const struct bt_json_value *schema, struct bt_arena *arena);
 /** Somewhere in the schema a default is given. */
 bool bt_custom_has_defaults(const struct bt_json_value *schema);
 #endif

@@ -65,10 +65,23 @@ static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_b
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_yaml_limits limits = {.output_bytes_max = 4 * (uint64_t)BT_API_BODY_BYTES_MAX};
+	struct bt_strbuf repeated = {0};
 	bool more = false;
+	limits.duplicates = &repeated;
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(call->request.body, &limits);
 	int result = bt_yaml_next_document(reader, &call->yaml, &more, NULL, &err);
 	bt_yaml_reader_destroy(reader);
+	call->repeated_keys = bt_arena_str(&call->arena, bt_strbuf_str(&repeated));
+	bt_strbuf_finish(&repeated);
+	if (result == 0 && call->repeated_keys.length != 0 &&
+		call->api.field_validation == BT_FIELD_VALIDATION_STRICT) {
+		const char *kind = expected_kind(call);
+		(void)bt_fail_bad_request(&call->failure, &call->arena,
+			"%s in version \"%s\" cannot be handled as a %s: strict decoding error: "
+			"yaml: unmarshal errors:%.*s",
+			kind, call->route.resource->version, kind, BT_STR_ARG(call->repeated_keys));
+		return false;
+	}
 	if (result != 0) {
 		(void)refuse_syntax(call, call->request.body, berth_error_message(&err));
 		berth_error_finish(&err);

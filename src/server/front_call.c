@@ -16,27 +16,45 @@
 
 /** --- the answer --- */
 
+/* false: there are enough of them. */
+static bool add_warning(struct bt_front_call *call, struct bt_str text, uint32_t *bytes)
+{
+	struct bt_strbuf value = {0};
+	text = bt_str_sub(text, 0, WARNING_BYTES_MAX);
+	*bytes += text.length;
+	if (*bytes > WARNINGS_BYTES_MAX) {
+		return false;
+	}
+	bt_strbuf_append_c(&value, "299 - \"");
+	for (uint32_t k = 0; k < text.length; k++) {
+		if (text.data[k] == '"' || text.data[k] == '\\') {
+			bt_strbuf_append_char(&value, '\\');
+		}
+		bt_strbuf_append_char(&value, text.data[k]);
+	}
+	bt_strbuf_append_char(&value, '"');
+	bt_front_header(call, "Warning", bt_strbuf_str(&value));
+	bt_strbuf_finish(&value);
+	return true;
+}
+
 static void add_warnings(struct bt_front_call *call, const struct bt_api_answer *answer)
 {
+	struct bt_str rest = call->repeated_keys;
 	uint32_t bytes = 0;
-	for (uint32_t i = 0; i < answer->warning_count && i < WARNINGS_MAX; i++) {
-		struct bt_str text = answer->warnings[i];
-		bytes += text.length < WARNING_BYTES_MAX ? text.length : WARNING_BYTES_MAX;
-		if (bytes > WARNINGS_BYTES_MAX) {
+	uint32_t count = 0;
+	while (rest.length != 0 && count < WARNINGS_MAX &&
+		call->api.field_validation == BT_FIELD_VALIDATION_WARN) {
+		struct bt_str line = bt_str_trim(bt_str_cut(&rest, '\n'), BT_STR_SPACE);
+		if (line.length != 0 && !add_warning(call, line, &bytes)) {
 			return;
 		}
-		struct bt_strbuf value = {0};
-		bt_strbuf_append_c(&value, "299 - \"");
-		text = bt_str_sub(text, 0, WARNING_BYTES_MAX);
-		for (uint32_t k = 0; k < text.length; k++) {
-			if (text.data[k] == '"' || text.data[k] == '\\') {
-				bt_strbuf_append_char(&value, '\\');
-			}
-			bt_strbuf_append_char(&value, text.data[k]);
+		count += line.length != 0;
+	}
+	for (uint32_t i = 0; i < answer->warning_count && count < WARNINGS_MAX; i++, count++) {
+		if (!add_warning(call, answer->warnings[i], &bytes)) {
+			return;
 		}
-		bt_strbuf_append_char(&value, '"');
-		bt_front_header(call, "Warning", bt_strbuf_str(&value));
-		bt_strbuf_finish(&value);
 	}
 }
 

@@ -53,6 +53,8 @@ struct bt_front_call {
 	struct bt_api_request api;
 	struct bt_failure failure;
 	struct bt_strbuf yaml; /* a body of YAML, as JSON */
+	/** Keys that a body of YAML repeats, each "\n  line N: key \"K\" already set in map". */
+	struct bt_str repeated_keys;
 	struct bt_strbuf body; /* of the answer */
 	uint16_t code;
 	bool answered;

@@ -89,6 +89,8 @@ struct bt_api_resource {
 	const struct bt_json_value *definition;
 	const struct bt_json_value *definition_version;
 	const struct bt_custom_rules *rules; /* of that version's schema */
+	/** What server-side apply needs to know of its lists and maps; or NULL. */
+	const struct bt_schema_message *parts;
 };
 
 struct bt_store;

@@ -99,6 +99,7 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 		.definition = tree,
 		.definition_version = version,
 		.rules = definition->rules[index],
+		.parts = bt_custom_describe_parts(schema, &arena),
 	};
 	if (definition->rules[index] == NULL) {
 		definition->rules[index] = bt_custom_rules_create(schema, NULL, NULL, NULL);

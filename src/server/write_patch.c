@@ -88,6 +88,7 @@ struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
 	}
 	return (struct bt_apply_writer){
 		.message = resource->message,
+		.parts = resource->parts,
 		.manager = manager.length != 0 ? manager : BT_STR("kube-apiserver"),
 		.api_version = bt_resource_api_version(resource, call->arena),
 		.kind = bt_str_from(resource->kind),

@@ -147,6 +147,21 @@ def test_endpoints_follow_pods(cluster):
     up.wait_for("no slices", lambda: not slices(cluster, name, "web"))
 
 
+def test_endpoints_without_a_service_stay(cluster):
+    name = namespace(cluster, "own-endpoints")
+    made = call(cluster, "POST", CORE % name + "endpoints", {
+        "metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "10.0.0.24"}],
+                                                "ports": [{"port": 80}]}]})
+    # those of a Service go with it: by then the controller has seen the others
+    call(cluster, "POST", CORE % name + "services", {
+        "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}})
+    up.wait_for("endpoints", lambda: read(cluster, CORE % name + "endpoints/s"))
+    call(cluster, "DELETE", CORE % name + "services/s")
+    up.wait_for("their end", lambda: not read(cluster, CORE % name + "endpoints/s"))
+    found = read(cluster, CORE % name + "endpoints/e")
+    assert found and found["metadata"]["uid"] == made["metadata"]["uid"], found
+
+
 def test_endpoints_are_mirrored(cluster):
     name = namespace(cluster, "mirror")
     call(cluster, "POST", CORE % name + "services", {

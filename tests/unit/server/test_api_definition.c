@@ -2,6 +2,8 @@
 /* Custom resources, and the registry of all. Spec: 14 sections 6.3 and 23. */
 #include "api_fixture.h"
 
+#include <stdio.h>
+
 #include "codec/json_edit.h"
 #include "test_main.h"
 
@@ -172,10 +174,65 @@ START_TEST(test_api__custom_schemas)
 	ck_assert_str_eq(api_message(&f),
 		"A.b.c \"b\" is invalid: [spec.size: Required value, spec.mode: Unsupported "
 		"value: \"z\": supported values: \"x\", \"y\", spec.list[0]: Invalid value: "
-	        "\"integer\": "
+		"\"integer\": "
 		"spec.list[0] in body must be of type string: \"integer\"]");
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_MERGE, "as.b.c", "default/a", "{'spec':{'size':0}}"), 422);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+/** A custom object of server-side apply, by a manager. */
+static uint16_t apply_shelf(struct api_fixture *f, const char *manager, const char *spec)
+{
+	char body[512];
+	(void)snprintf(body, sizeof(body),
+		"{'apiVersion':'e.com/v1','kind':'Shelf','metadata':{'name':'s'},'spec':{%s}}",
+		spec);
+	f->request.field_manager = bt_str_from(manager);
+	return api_patch(f, BT_PATCH_APPLY, "shelves.e.com", "default/s", body);
+}
+
+START_TEST(test_api__lists_of_custom_objects_are_applied_by_their_types)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, CRDS, "",
+			"{'apiVersion':'apiextensions.k8s.io/v1','kind':"
+			"'CustomResourceDefinition','metadata':{'name':'shelves.e.com'},'spec':{"
+			"'group':'e.com','scope':'Namespaced','names':{'plural':'shelves',"
+			"'singular':'shelf','kind':'Shelf','listKind':'ShelfList'},'versions':[{"
+			"'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{"
+			"'type':'object','properties':{'spec':{'type':'object','properties':{"
+			"'books':{'type':'array','x-kubernetes-list-type':'map',"
+			"'x-kubernetes-list-map-keys':['id'],'items':{'type':'object','required':["
+			"'id'],'properties':{'id':{'type':'string'},'of':{'type':'string'}}}},"
+			"'tags':{'type':'array','x-kubernetes-list-type':'set','items':{'type':"
+			"'string'}},'notes':{'type':'array','items':{'type':'string'}},"
+			"'size':{'type':'object','x-kubernetes-map-type':'atomic','properties':{"
+			"'w':{'type':'integer'},'h':{'type':'integer'}}},"
+			"'more':{'type':'object','additionalProperties':{'type':'string'}}}}}}}}]}"
+	                "}"),
+		201);
+	ck_assert_uint_eq(apply_shelf(&f, "one",
+				  "'books':[{'id':'a','of':'x'}],'tags':['p'],'notes':['n'],"
+				  "'size':{'w':1},'more':{'k':'v'}"),
+		201);
+	ck_assert_uint_eq(
+		apply_shelf(&f, "two", "'books':[{'id':'b'}],'tags':['q'],'more':{'l':'v'}"), 200);
+	ck_assert_str_eq(api_json(&f, "spec.books"), "[{'id':'b'},{'id':'a','of':'x'}]");
+	ck_assert_str_eq(api_json(&f, "spec.tags"), "['q','p']");
+	ck_assert_str_eq(api_json(&f, "spec.more"), "{'k':'v','l':'v'}");
+	/* lists of no type, and atomic maps, are one field */
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'notes':['m']"), 409);
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'size':{'h':1}"), 409);
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'books':[{'id':'a','of':'y'}]"), 409);
+	/* what the second one leaves out goes, and only that */
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'tags':['q']"), 200);
+	ck_assert_str_eq(api_json(&f, "spec.books"), "[{'id':'a','of':'x'}]");
+	ck_assert_str_eq(api_json(&f, "spec.more"), "{'k':'v'}");
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'books':[{'of':'y'}]"), 400);
 	api_fixture_finish(&f);
 }
 END_TEST
@@ -237,7 +294,7 @@ START_TEST(test_api__definition_refusals)
 			"{'metadata':{'name':'leases.coordination.k8s.io'},'spec':{'group':"
 			"'coordination.k8s.io','scope':'Namespaced','names':{'plural':'leases',"
 			"'kind':'Lease2'},'versions':[{'name':'v2','served':true,'storage':true,'"
-	                "schema':{"
+			"schema':{"
 			"'openAPIV3Schema':{'type':'object'}}}]}"
 			"}"),
 		201);
@@ -274,5 +331,5 @@ END_TEST
 
 BT_TEST_MAIN("api_definition", test_api__edge_14_36_what_is_served,
 	test_api__definition_is_established, test_api__custom_objects, test_api__custom_schemas,
-	test_api__definition_deleted, test_api__definition_refusals,
-	test_api__definitions_are_read_at_start)
+	test_api__lists_of_custom_objects_are_applied_by_their_types, test_api__definition_deleted,
+	test_api__definition_refusals, test_api__definitions_are_read_at_start)

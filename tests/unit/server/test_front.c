@@ -255,6 +255,26 @@ START_TEST(test_front__edge_14_19_yaml_body)
 	ck_assert_uint_eq(front_ask(&fixture, "POST", "/api/v1/namespaces/default/configmaps",
 				  BT_STR("a: [\n")),
 		400);
+	/* of a repeated key the last value counts, but strictly */
+	static const char *const validations[] = {"Strict", "Warn", "Ignore"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(validations); i++) {
+		char path[128];
+		char body[128];
+		(void)snprintf(path, sizeof(path),
+			"/api/v1/namespaces/default/configmaps?fieldValidation=%s", validations[i]);
+		(void)snprintf(body, sizeof(body),
+			"metadata:\n  name: twice%d\ndata:\n  a: b\n  a: c\n", (int)i);
+		ck_assert_uint_eq(
+			front_ask(&fixture, "POST", path, bt_str_from(body)), i == 0 ? 400 : 201);
+		const char *text = bt_strbuf_c(&fixture.body);
+		ck_assert(strstr(text,
+				  i == 0 ? "strict decoding error: yaml: unmarshal errors:\\n  "
+					   "line 5: key \\\"a\\\" already set in map"
+					 : "\"data\":{\"a\":\"c\"}") != NULL);
+		ck_assert(front_has_header(&fixture,
+				  "Warning: 299 - \"line 5: key \\\"a\\\" already set in map\"") ==
+			(i == 1));
+	}
 	front_fixture_finish(&fixture);
 }
 END_TEST
