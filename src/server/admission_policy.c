@@ -23,15 +23,15 @@ enum variable {
 	VARIABLE_OBJECT,
 	VARIABLE_OLD_OBJECT,
 	VARIABLE_REQUEST,
+	VARIABLE_AUTHORIZER, /* last of webhooks' matchConditions */
 	VARIABLE_NAMESPACE_OBJECT,
-	VARIABLE_AUTHORIZER,
 	VARIABLE_VARIABLES,
 	VARIABLE_PARAMS, /* last: only of policies with a paramKind */
 	VARIABLE__COUNT,
 };
 
 static const char *const variable_names[VARIABLE__COUNT] = {
-	"object", "oldObject", "request", "namespaceObject", "authorizer", "variables", "params"};
+	"object", "oldObject", "request", "authorizer", "namespaceObject", "variables", "params"};
 
 static const struct bt_cel_variable request_fields[] = {
 	{BT_STR_INIT("kind"), &bt_cel_types[BT_CEL_DYN]},
@@ -88,6 +88,7 @@ struct bt_policies {
 struct build {
 	struct policy *policy;
 	struct bt_field_errors *errors; /* or NULL */
+	const struct bt_path *place;    /* of the policy's spec */
 };
 
 static struct bt_cel_program *compile(struct build *build, const struct bt_path *place,
@@ -133,10 +134,9 @@ static void compile_list(struct build *build, const char *name, const char *memb
 	enum bt_cel_kind wanted, struct expressions *out)
 {
 	const struct bt_json_value *list = bt_json_array_at(build->policy->spec, name);
-	const struct bt_path *spec = BT_PATH_NAME(NULL, "spec");
 	out->items = BT_ARENA_NEW_ARRAY(&build->policy->arena, struct expression, list->count);
 	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(spec, name), i);
+		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(build->place, name), i);
 		const struct bt_json_value *source = list->elements[i];
 		struct expression *expression = &out->items[out->count++];
 		expression->source = source;
@@ -163,7 +163,7 @@ static void compile_variables(struct build *build)
 		BT_ARENA_NEW_ARRAY(&policy->arena, struct bt_cel_variable, list->count);
 	struct bt_cel_object *object = BT_ARENA_NEW(&policy->arena, struct bt_cel_object);
 	struct bt_cel_type *type = BT_ARENA_NEW(&policy->arena, struct bt_cel_type);
-	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "variables");
+	const struct bt_path *place = BT_PATH_NAME(build->place, "variables");
 	*object = (struct bt_cel_object){.name = BT_STR("variables"), .fields = fields};
 	*type = (struct bt_cel_type){.kind = BT_CEL_OBJECT, .object = object};
 	policy->declared[VARIABLE_VARIABLES].type = type;
@@ -204,12 +204,9 @@ static void policy_destroy(struct policy *policy)
 	bt_free(policy);
 }
 
-static struct policy *policy_create(
-	struct bt_str name, const struct bt_json_value *spec, struct bt_field_errors *errors)
+static struct policy *policy_new(struct bt_str name, const struct bt_json_value *spec)
 {
 	struct policy *policy = BT_NEW(struct policy);
-	struct build build = {policy, errors};
-	bool has_params = bt_kinds_object(spec, "paramKind") != NULL;
 	bt_arena_init(&policy->arena, 1024);
 	policy->name = bt_arena_str(&policy->arena, name);
 	policy->spec = bt_json_clone(&policy->arena, spec, true);
@@ -218,8 +215,17 @@ static struct policy *policy_create(
 			&bt_cel_types[i == VARIABLE_AUTHORIZER ? BT_CEL_AUTHORIZER : BT_CEL_DYN]};
 	}
 	policy->declared[VARIABLE_REQUEST].type = &request_type;
-	policy->environment = (struct bt_cel_environment){.variables = policy->declared,
-		.variable_count = has_params ? VARIABLE__COUNT : VARIABLE_PARAMS};
+	policy->environment.variables = policy->declared;
+	return policy;
+}
+
+static struct policy *policy_create(
+	struct bt_str name, const struct bt_json_value *spec, struct bt_field_errors *errors)
+{
+	struct policy *policy = policy_new(name, spec);
+	struct build build = {policy, errors, BT_PATH_NAME(NULL, "spec")};
+	bool has_params = bt_kinds_object(spec, "paramKind") != NULL;
+	policy->environment.variable_count = has_params ? VARIABLE__COUNT : VARIABLE_PARAMS;
 	compile_variables(&build);
 	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
 	compile_list(&build, "validations", "expression", BT_CEL_BOOL, &policy->validations);
@@ -246,6 +252,16 @@ void bt_rule_validating_policy(
 			BT_PATH_NAME(BT_PATH_NAME(place, "matchConstraints"), "resourceRules"));
 	}
 	policy_destroy(policy_create(BT_STR(""), spec, check->errors));
+}
+
+void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *webhook)
+{
+	struct policy *policy = policy_new(BT_STR(""), webhook);
+	struct build build = {policy, errors, place};
+	policy->environment.variable_count = VARIABLE_AUTHORIZER + 1;
+	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
+	policy_destroy(policy);
 }
 
 /** --- policies in force --- */

@@ -210,4 +210,8 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 	extern const struct bt_strategy bt_strategy_##name_;
 #include "server/kinds/strategies.def"
 #undef BT_KIND
+
+/** The expressions of a webhook's matchConditions compile; server/admission_policy.c. */
+void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *webhook);
 #endif

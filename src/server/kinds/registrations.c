@@ -125,6 +125,7 @@ void bt_rule_webhook(
 			bt_json_find(webhook, "timeoutSeconds"),
 			"the timeout value must be between 1 and 30 seconds");
 	}
+	bt_check_match_conditions(errors, place, webhook);
 }
 
 static void default_webhooks(const struct bt_write *write, struct bt_json_value *object)

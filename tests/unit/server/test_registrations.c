@@ -2,6 +2,8 @@
 /* Webhook configurations, policies' bindings, APIServices, flow control, signing requests. */
 #include "api_fixture.h"
 
+#include <stdio.h>
+
 #include "codec/json_edit.h"
 #include "test_main.h"
 
@@ -55,6 +57,31 @@ START_TEST(test_registrations__webhooks)
 		"webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between "
 		"1 "
 		"and 30 seconds]");
+	static const struct {
+		const char *expression;
+		const char *message; /* "": created */
+	} rows[] = {
+		{"object.metadata.name != oldObject.metadata.name && request.dryRun", ""},
+		{"authorizer.path(request.name).check(request.name).allowed()", ""},
+		{"object.metadata.name", "must evaluate to bool"},
+		{"namespaceObject.metadata.name == request.name",
+			"undeclared reference to 'namespaceObject'"},
+		{"invalid expr[", "webhooks[0].matchConditions[0].expression: Invalid value: "},
+		{"", "webhooks[0].matchConditions[0].expression: Required value"},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		char body[512];
+		(void)snprintf(body, sizeof(body),
+			"{'metadata':{'name':'c%d'},'webhooks':[{'name':'a.b.c','clientConfig':{"
+			"'url':'https://h'},'sideEffects':'None','admissionReviewVersions':['v1'],"
+			"'matchConditions':[{'name':'m','expression':'%s'}]}]}",
+			(int)i, rows[i].expression);
+		ck_assert_msg(api_create(&f, WEBHOOKS, "", body) ==
+				(rows[i].message[0] == '\0' ? 201 : 422),
+			"%s: %s", rows[i].expression, api_message(&f));
+		ck_assert_msg(strstr(api_message(&f), rows[i].message) != NULL, "%s: %s",
+			rows[i].expression, api_message(&f));
+	}
 	api_fixture_finish(&f);
 }
 END_TEST
