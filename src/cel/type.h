@@ -35,7 +35,7 @@ enum bt_cel_kind {
 	BT_CEL_DYN,
 	BT_CEL_PARAMETER, /* of an overload: A, B; unified for each call */
 	BT_CEL_OBJECT,    /* named fields; its values are maps */
-	/* Of the authorization functions (spec 12b section 9.11): no value has them. */
+	/* Of the authorization functions (spec 12b section 9.11). */
 	BT_CEL_AUTHORIZER,
 	BT_CEL_PATH_CHECK,
 	BT_CEL_GROUP_CHECK,

@@ -56,6 +56,33 @@ struct bt_cel_timestamp {
 
 struct bt_cel_url; /* functions_url.c */
 
+struct bt_cel_access;
+
+/** Who answers an expression's questions. */
+struct bt_cel_authorizer {
+	void *context;
+	/** Whether it is allowed; *out_reason in the arena. */
+	bool (*ask)(void *context, const struct bt_cel_access *access, struct bt_arena *arena,
+		struct bt_str *out_reason);
+};
+
+/** What an expression asks the authorizer, as far as it is said, and the answer. */
+struct bt_cel_access {
+	const struct bt_cel_authorizer *authorizer;
+	struct bt_str account_namespace; /* of a ServiceAccount; absent: the request's user */
+	struct bt_str account_name;
+	bool is_path;
+	bool allowed;
+	struct bt_str path;
+	struct bt_str group;
+	struct bt_str resource;
+	struct bt_str subresource;
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str verb;
+	struct bt_str reason;
+};
+
 struct bt_cel_value {
 	enum bt_cel_kind kind;
 	/** Of a quantity: result of add or sub (spec 12b section 8.4, the detail at its end). */
@@ -76,6 +103,7 @@ struct bt_cel_value {
 		const struct bt_cel_url *url;
 		const struct bt_cel_ip *ip;
 		const struct bt_cel_cidr *cidr;
+		const struct bt_cel_access *access; /* an authorizer, a check, a decision */
 		const struct bt_cel_value *fields; /* BT_CEL_DEVICE: by enum bt_cel_device_field */
 	};
 };

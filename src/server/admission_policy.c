@@ -4,13 +4,14 @@
  * say of a request. Controllers and the scheduler are subject to them, too.
  *
  * Fields of the object are of type dyn in every expression, so that what is wrong with them shows
- * when they are evaluated. There is no value for authorizer: to ask it is an error.
+ * when they are evaluated.
  */
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "codec/path.h"
 #include "server/expression.h"
 #include "server/kinds/common.h"
+#include "server/rbac.h"
 #include "server/write.h"
 
 /** Units that the expressions of one policy may use together for one request. */
@@ -429,6 +430,36 @@ static bool is_matched(
 
 /** --- evaluation --- */
 
+/** The authorizer of expressions: context is the request. */
+static bool ask_authorizer(void *context, const struct bt_cel_access *asked, struct bt_arena *arena,
+	struct bt_str *out_reason)
+{
+	const struct request *request = context;
+	struct bt_user account;
+	struct bt_str groups[] = {
+		BT_STR("system:serviceaccounts"), BT_STR(""), BT_STR("system:authenticated")};
+	struct bt_access access = {.user = request->call->write.user,
+		.verb = asked->verb,
+		.is_path = asked->is_path,
+		.namespace_ = asked->namespace_,
+		.group = asked->group,
+		.resource = asked->resource,
+		.subresource = asked->subresource,
+		.name = asked->name,
+		.path = asked->path};
+	if (asked->account_name.data != NULL) {
+		groups[1] = bt_arena_printf(
+			arena, "system:serviceaccounts:%.*s", BT_STR_ARG(asked->account_namespace));
+		account = (struct bt_user){.name = bt_account_user_name(arena,
+						   asked->account_namespace, asked->account_name),
+			.uid = BT_STR(""),
+			.group_count = BT_ARRAY_LENGTH(groups),
+			.groups = groups};
+		access.user = &account;
+	}
+	return bt_api_authorize(request->call->api, &access, arena, out_reason);
+}
+
 struct evaluation {
 	const struct request *request;
 	const struct policy *policy;
@@ -738,6 +769,14 @@ bool bt_policies_admit(struct bt_call *call, const char *operation, const struct
 	struct request request = {call, operation, old, object, NULL};
 	struct bt_api *api = call->api;
 	struct bt_cel_value values[VARIABLE__COUNT] = {{.kind = BT_CEL_NULL}};
+	struct bt_cel_authorizer authorizer = {&request, ask_authorizer};
+	struct bt_cel_access access = {.authorizer = &authorizer,
+		.group = BT_STR(""),
+		.resource = BT_STR(""),
+		.subresource = BT_STR(""),
+		.namespace_ = BT_STR(""),
+		.name = BT_STR(""),
+		.path = BT_STR("")};
 	/* Policies do not apply to what puts them in force. */
 	if (!bt_policies_exist(api) || call->write.restoring ||
 		strcmp(resource->group, admission_group) == 0) {
@@ -765,7 +804,7 @@ bool bt_policies_admit(struct bt_call *call, const char *operation, const struct
 			values[VARIABLE_NAMESPACE_OBJECT] =
 				bt_expression_value(NULL, request.namespace_, call->arena);
 			values[VARIABLE_AUTHORIZER] =
-				bt_cel_error(BT_STR("authorizer is not available"));
+				(struct bt_cel_value){.kind = BT_CEL_AUTHORIZER, .access = &access};
 		}
 		struct evaluation evaluation = {
 			&request, policy, binding, {{0}}, POLICY_COST_MAX, false};

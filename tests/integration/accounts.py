@@ -108,6 +108,38 @@ def test_kept_tokens(cluster):
         "/api/v1/namespaces/default/secrets/kept")[0] == 404)
 
 
+def test_policies_ask_the_authorizer(cluster):
+    """A policy of one namespace, as two users: what they may do decides."""
+    admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+    make(cluster, "/api/v1/namespaces", {"metadata": {"name": "asked", "labels": {"a": "b"}}})
+    up.wait_for("an account", lambda: cluster.get(accounts("asked") + "/default")[0] == 200)
+    bind(cluster, "asked-edit", "edit", "asked")
+    make(cluster, RBAC + "/namespaces/asked/rolebindings", {
+        "metadata": {"name": "edit"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                    "name": "edit"},
+        "subjects": [{"kind": "ServiceAccount", "name": "asked", "namespace": "default"}]})
+    make(cluster, accounts(), {"metadata": {"name": "asked"}})
+    token = new_token(cluster, "asked")
+    check = "authorizer%s.group('').resource('nodes').name('n').check('delete')"
+    make(cluster, admission + "ies", {"metadata": {"name": "asks"}, "spec": {
+        "matchConstraints": {
+            "namespaceSelector": {"matchLabels": {"a": "b"}},
+            "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                               "operations": ["CREATE"], "resources": ["configmaps"]}]},
+        "validations": [
+            {"expression": check % "" + ".allowed()", "messageExpression":
+             "'no: ' + %s.reason()" % (check % "")},
+            {"expression": "!%s.allowed()" % (check % ".serviceAccount('default', 'asked')")}]}})
+    make(cluster, admission + "ybindings", {"metadata": {"name": "asks"}, "spec": {
+        "policyName": "asks", "validationActions": ["Deny"]}})
+    path = "/api/v1/namespaces/asked/configmaps"
+    up.wait_for("the rules of edit", lambda: cluster.get(path, token=token)[0] == 200)
+    make(cluster, path, {"metadata": {"name": "of-admin"}})
+    status, found = cluster.json("POST", path, {"metadata": {"name": "x"}}, token=token)
+    assert status == 422 and "denied request: no: " in found["message"], found
+
+
 # --- certificates ---
 
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"

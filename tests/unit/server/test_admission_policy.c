@@ -25,7 +25,7 @@ static void bind(struct api_fixture *f, const char *more)
 {
 	struct bt_str body = bt_arena_printf(&f->arena,
 		"{'metadata':{'name':'b'},'spec':{'policyName':'p','validationActions':['Deny']%s}"
-	        "}",
+		"}",
 		more);
 	ck_assert_uint_eq(api_create(f, BINDINGS, "", body.data), 201);
 }
@@ -45,6 +45,23 @@ struct answer {
 };
 
 static const struct answer answers[] = {
+	{"'validations':[{'expression':'authorizer.group(\\\"\\\").resource(\\\"secrets\\\")."
+         "subresource(\\\"x\\\").namespace(\\\"kube-system\\\").name(\\\"n\\\").check(\\\"get\\\")."
+         "allowed()'}]",
+		"", "", 201, NULL},
+	{"'validations':[{'expression':'!authorizer.path(\\\"/a\\\").check(\\\"get\\\").errored() "
+         "&& authorizer.serviceAccount(\\\"a\\\", "
+         "\\\"b\\\").group(\\\"\\\").resource(\\\"pods\\\").check(\\\"get\\\").error() == "
+         "\\\"\\\"'}]",
+		"", "", 201, NULL},
+	{"'validations':[{'expression':'authorizer.path(\\\"/a\\\").check(\\\"get\\\").allowed() "
+         "&& authorizer.path(\\\"/b\\\").check(\\\"get\\\").allowed() && "
+         "authorizer.path(\\\"/c\\\").check(\\\"get\\\").allowed()','message':'m'}]",
+		"", "", 422,
+		"expression 'authorizer.path(\"/a\").check(\"get\").allowed() && "
+                "authorizer.path(\"/b\").check(\"get\").allowed() && "
+                "authorizer.path(\"/c\").check(\"get\").allowed()' resulted in error: operation "
+                "cancelled: actual cost limit exceeded"},
 	{"'validations':[{'expression':'has(object.data) && size(object.data) > 1'}]", "",
 		",'data':{'a':'1'}", 422,
 		"failed expression: has(object.data) && size(object.data) > 1"},
@@ -164,22 +181,22 @@ START_TEST(test_admission_policy__refused_policies)
 	} rows[] = {
 		{CONFIG_MAPS ",'validations':[{'expression':'object.x'}]",
 			"spec.validations[0].expression: Invalid value: \"object.x\": must "
-	                "evaluate to "
+			"evaluate to "
 			"bool"},
 		{CONFIG_MAPS ",'validations':[{'expression':'true','messageExpression':'1'}]",
 			"spec.validations[0].messageExpression: Invalid value: \"1\": must "
-	                "evaluate to "
+			"evaluate to "
 			"string"},
 		{CONFIG_MAPS ",'validations':[{'expression':'variables.x'}]",
 			"spec.validations[0].expression: Invalid value: \"variables.x\": "
-	                "compilation "
+			"compilation "
 			"failed: ERROR: <input>:1:10: undefined field 'x'\n | variables.x\n | "
 			".........^"},
 		{CONFIG_MAPS ",'validations':[{'expression':'params.a == 1'}]",
 			"spec.validations[0].expression: Invalid value: \"params.a == 1\": "
-	                "compilation "
+			"compilation "
 			"failed: ERROR: <input>:1:1: undeclared reference to 'params' (in "
-	                "container "
+			"container "
 			"'')\n | params.a == 1\n | ^"},
 		{"'validations':[{'expression':'true'}]", "spec.matchConstraints: Required value"},
 	};
@@ -188,7 +205,7 @@ START_TEST(test_admission_policy__refused_policies)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_str wanted = bt_arena_printf(&f.arena,
 			"ValidatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is invalid: "
-		        "%s",
+			"%s",
 			rows[i].message);
 		ck_assert_uint_eq(add_policy(&f, "p", rows[i].spec), 422);
 		ck_assert_str_eq(api_message(&f), wanted.data);

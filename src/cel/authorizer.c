@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions to an authorizer. Spec: 12b section 9.11. */
+#include "cel/function.h"
+
+/** Units of one question: spec 12b section 10. */
+#define CHECK_COST 350000
+
+/** A copy of what the target is about, as a value of another kind. */
+static struct bt_cel_access *derive(
+	const struct bt_cel_call *call, enum bt_cel_kind kind, struct bt_cel_value *out_value)
+{
+	struct bt_cel_access *access =
+		bt_cel_alloc(call->evaluation, 1, sizeof(struct bt_cel_access));
+	if (access == NULL) {
+		*out_value = call->evaluation->stop;
+		return NULL;
+	}
+	*access = *call->arguments[0].access;
+	*out_value = (struct bt_cel_value){.kind = kind, .access = access};
+	return access;
+}
+
+struct bt_cel_value bt_cel_fn_authorizer_path(const struct bt_cel_call *call)
+{
+	struct bt_cel_value value;
+	struct bt_cel_access *access = derive(call, BT_CEL_PATH_CHECK, &value);
+	if (access != NULL) {
+		access->is_path = true;
+		access->path = call->arguments[1].text;
+	}
+	return value;
+}
+
+struct bt_cel_value bt_cel_fn_authorizer_group(const struct bt_cel_call *call)
+{
+	struct bt_cel_value value;
+	struct bt_cel_access *access = derive(call, BT_CEL_GROUP_CHECK, &value);
+	if (access != NULL) {
+		access->group = call->arguments[1].text;
+	}
+	return value;
+}
+
+struct bt_cel_value bt_cel_fn_authorizer_account(const struct bt_cel_call *call)
+{
+	struct bt_cel_value value;
+	struct bt_cel_access *access = derive(call, BT_CEL_AUTHORIZER, &value);
+	if (access != NULL) {
+		access->account_namespace = call->arguments[1].text;
+		access->account_name = call->arguments[2].text;
+	}
+	return value;
+}
+
+struct bt_cel_value bt_cel_fn_access_part(const struct bt_cel_call *call)
+{
+	struct bt_str part = bt_str_from(call->overload->function);
+	struct bt_str text = call->arguments[1].text;
+	struct bt_cel_value value;
+	struct bt_cel_access *access = derive(call, BT_CEL_RESOURCE_CHECK, &value);
+	if (access == NULL) {
+		return value;
+	}
+	/* Selectors narrow a question; no rule allows by selector. */
+	if (bt_str_equal_c(part, "resource")) {
+		access->resource = text;
+	} else if (bt_str_equal_c(part, "subresource")) {
+		access->subresource = text;
+	} else if (bt_str_equal_c(part, "namespace")) {
+		access->namespace_ = text;
+	} else if (bt_str_equal_c(part, "name")) {
+		access->name = text;
+	}
+	return value;
+}
+
+struct bt_cel_value bt_cel_fn_access_check(const struct bt_cel_call *call)
+{
+	struct bt_cel_value value;
+	if (!bt_cel_charge(call->evaluation, CHECK_COST)) {
+		return call->evaluation->stop;
+	}
+	struct bt_cel_access *access = derive(call, BT_CEL_DECISION, &value);
+	if (access != NULL) {
+		access->verb = call->arguments[1].text;
+		access->reason = BT_STR("");
+		access->allowed = access->authorizer->ask(access->authorizer->context, access,
+			call->evaluation->arena, &access->reason);
+	}
+	return value;
+}
+
+struct bt_cel_value bt_cel_fn_decision_part(const struct bt_cel_call *call)
+{
+	struct bt_str part = bt_str_from(call->overload->function);
+	const struct bt_cel_access *access = call->arguments[0].access;
+	if (bt_str_equal_c(part, "allowed")) {
+		return bt_cel_bool(access->allowed);
+	}
+	if (bt_str_equal_c(part, "errored")) {
+		return bt_cel_bool(false);
+	}
+	return bt_cel_string(bt_str_equal_c(part, "reason") ? access->reason : BT_STR(""));
+}
