@@ -675,6 +675,18 @@ def test_quotas_with_scopes(cluster):
     up.wait_for("its release", lambda: best() == {"pods": "0"})
 
 
+def test_quota_scopes_that_no_pod_has(cluster):
+    name = namespace(cluster, "odd-scopes")
+    priority = {"matchExpressions": [{"scopeName": "Terminating", "operator": "Exists"}]}
+    for spec, field in [({"scopes": ["Sometimes"]}, "spec.scopes[0]"),
+                        ({"scopes": ["BestEffort", "NotBestEffort"]}, "spec.scopes"),
+                        ({"scopes": ["NotTerminating"], "scopeSelector": priority}, "spec.scopes"),
+                        ({"scopes": ["BestEffort"], "hard": {"cpu": "1"}}, "spec.scopes")]:
+        found = call(cluster, "POST", CORE % name + "resourcequotas", {
+            "metadata": {"name": "odd"}, "spec": dict({"hard": {"pods": "1"}}, **spec)}, 422)
+        assert [each["field"] for each in found["details"]["causes"]] == [field], found
+
+
 def test_quotas_of_services(cluster):
     name = namespace(cluster, "quota-services")
     used = quota(cluster, name, "services", {

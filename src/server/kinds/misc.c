@@ -172,6 +172,59 @@ void bt_rule_limit_range_item(
 
 const struct bt_strategy bt_strategy_limit_range = {.set_defaults = default_limit_range};
 
+/** --- ResourceQuota --- */
+
+static bool has_scope(const struct bt_json_value *spec, const char *name)
+{
+	const struct bt_json_value *expressions =
+		bt_json_array_at(spec, "scopeSelector.matchExpressions");
+	bool found = bt_json_has_text(bt_json_array_at(spec, "scopes"), bt_str_from(name));
+	for (uint32_t i = 0; i < expressions->count && !found; i++) {
+		found = bt_str_equal_c(bt_kinds_text(expressions->elements[i], "scopeName"), name);
+	}
+	return found;
+}
+
+void bt_rule_quota(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	static const char *const known[] = {"BestEffort", "CrossNamespacePodAffinity",
+		"NotBestEffort", "NotTerminating", "PriorityClass", "Terminating",
+		"VolumeAttributesClass", NULL};
+	const struct bt_path *scopes_place = BT_PATH_NAME(place, "scopes");
+	const struct bt_json_value *scopes = bt_json_array_at(spec, "scopes");
+	const struct bt_json_value *expressions =
+		bt_json_array_at(spec, "scopeSelector.matchExpressions");
+	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
+	for (uint32_t i = 0; i < scopes->count; i++) {
+		bt_kinds_check_allowed(
+			check->errors, BT_PATH_INDEX(scopes_place, i), scopes->elements[i], known);
+	}
+	for (uint32_t i = 0; i < expressions->count; i++) {
+		const struct bt_path *list =
+			BT_PATH_NAME(BT_PATH_NAME(place, "scopeSelector"), "matchExpressions");
+		bt_kinds_check_allowed(check->errors,
+			BT_PATH_NAME(BT_PATH_INDEX(list, i), "scopeName"),
+			bt_json_find(expressions->elements[i], "scopeName"), known);
+	}
+	/* No pod is in both. */
+	if ((has_scope(spec, "BestEffort") && has_scope(spec, "NotBestEffort")) ||
+		(has_scope(spec, "Terminating") && has_scope(spec, "NotTerminating"))) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, scopes_place,
+			scopes->count != 0 ? scopes : NULL, "conflicting scopes");
+	}
+	/* Pods without requests are counted, nothing else. */
+	for (uint32_t i = 0; i < hard->count && has_scope(spec, "BestEffort"); i++) {
+		if (!bt_str_equal_c(hard->members[i].name, "pods") &&
+			!bt_str_equal_c(hard->members[i].name, "count/pods")) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID, scopes_place,
+				scopes->count != 0 ? scopes : NULL,
+				"unsupported scope applied to resource");
+			return;
+		}
+	}
+}
+
 /** --- Lease --- */
 
 void bt_rule_lease(
