@@ -29,6 +29,9 @@ struct bt_pod_taker {
 		struct bt_str *out_name, struct bt_str *out_uid);
 };
 
+/** Annotation of pods: how long their containers run. */
+#define BT_ANNOTATION_RUN_TIME "berth.dev/run-time"
+
 struct bt_controllers_options {
 	/** Names, or several joined by commas, as in kube-controller-manager's --controllers: "*"
 	 * all,

@@ -15,8 +15,7 @@
 
 /** Annotation of nodes: "false" is said of those that a real agent serves. */
 #define BT_ANNOTATION_SIMULATED "berth.dev/simulated"
-/** Annotations of pods: how long their containers run, and how they end. */
-#define BT_ANNOTATION_RUN_TIME "berth.dev/run-time"
+/** Annotation of pods: how their containers end. */
 #define BT_ANNOTATION_EXIT_CODE "berth.dev/exit-code"
 /** Annotation of pods: "false" makes their containers unready while they run. */
 #define BT_ANNOTATION_READY "berth.dev/ready"

@@ -6,8 +6,9 @@
 #include "api/time.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
-#include "replay/import.h"
+#include "cli/import/manifests_import.h"
 
+/** NULL: bt_import_manifests. */
 static const struct source {
 	const char *name;
 	const char *start; /* when its times begin, as far as anybody knows */
@@ -15,6 +16,14 @@ static const struct source {
 		struct berth_error *err);
 } sources[] = {
 	{"alibaba-gpu-2023", "2023-01-01T00:00:00Z", bt_import_alibaba_gpu_2023},
+	{"manifests", "2026-01-01T00:00:00Z", NULL},
+};
+
+struct options {
+	const char *output_path;
+	const char *arrivals_text;
+	int64_t seed;
+	bool no_gzip;
 };
 
 static const struct source *find_source(const char *name, struct berth_error *err)
@@ -56,18 +65,32 @@ static uint64_t print_defects(const struct bt_command *command, const struct bt_
 }
 
 static int run_import(const struct bt_command *command, const struct bt_arguments *arguments,
-	const char *output_path, bool is_gzipped, struct berth_error *err)
+	const struct options *options, struct berth_error *err)
 {
+	const char *output_path = options->output_path;
+	const char *const *paths = arguments->list.items + 1;
+	uint32_t path_count = arguments->list.count - 1;
+	struct bt_arrivals arrivals = {.seed = (uint64_t)options->seed};
 	struct bt_time start = {0};
 	const struct source *source = find_source(arguments->list.items[0], err);
 	int result = source == NULL ? BERTH_ERR_INVALID
 				    : bt_time_parse(bt_str_from(source->start), &start, err);
+	if (result == 0 && options->arrivals_text != NULL) {
+		result = source->import != NULL
+			? bt_error_set(err, BERTH_ERR_INVALID,
+				  "--arrivals: only manifests have no times of their own")
+			: bt_arrivals_parse(options->arrivals_text, &arrivals, err);
+	}
 	if (result < 0) {
 		return result;
 	}
 	struct bt_import *import = bt_import_create(
-		output_path, is_gzipped, "berth import", start.seconds * BT_NS_PER_SECOND);
-	result = source->import(import, arguments->list.items + 1, arguments->list.count - 1, err);
+		output_path, !options->no_gzip, "berth import", start.seconds * BT_NS_PER_SECOND);
+	struct bt_warnings warnings = {.command = command};
+	result = source->import != NULL
+		? source->import(import, paths, path_count, err)
+		: bt_import_manifests(import, paths, path_count, &arrivals, &warnings, err);
+	bt_warnings_end(&warnings);
 	if (result == 0) {
 		result = bt_import_end(import, err);
 	}
@@ -77,10 +100,9 @@ static int run_import(const struct bt_command *command, const struct bt_argument
 		FILE *out = strcmp(output_path, "-") == 0 ? stderr : stdout;
 		struct bt_import_counts counts = bt_import_count(import);
 		(void)fprintf(out,
-			"%s: %" PRIu32 " nodes, %" PRIu64 " pods, %" PRIu64
-			" row%s left out; %" PRIu64 " bytes\n",
-			output_path, counts.objects, counts.pods, rows, rows == 1 ? "" : "s",
-			counts.bytes);
+			"%s: objects at the start %" PRIu32 ", arriving pods %" PRIu64
+			", rows left out %" PRIu64 ", bytes %" PRIu64 "\n",
+			output_path, counts.objects, counts.pods, rows, counts.bytes);
 	}
 	bt_import_destroy(import);
 	return result;
@@ -88,13 +110,16 @@ static int run_import(const struct bt_command *command, const struct bt_argument
 
 static int run(const struct bt_command *command, int argc, char **argv)
 {
-	const char *output_path = NULL;
-	bool no_gzip = false;
+	struct options options = {0};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
-		{"output", 'o', BT_FLAG_STRING, &output_path, "FILE|-",
+		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
 			"the recording; the file must not exist"},
-		{"no-gzip", 0, BT_FLAG_BOOL, &no_gzip, NULL, "write plain JSON lines"},
+		{"arrivals", 0, BT_FLAG_STRING, &options.arrivals_text, "poisson:RATE",
+			"when pods of manifests arrive: poisson:5/s, or /m, /h (default: at once)"},
+		{"seed", 0, BT_FLAG_INT, &options.seed, "N",
+			"another draw of arrivals (default 0)"},
+		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON lines"},
 	};
 	int exit_status;
 	if (bt_command_parse(
@@ -104,11 +129,11 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		if (arguments.list.count < 2) {
 			result = bt_error_set(&err, BERTH_ERR_INVALID,
 				"name the kind of source and its files: %s", command->usage);
-		} else if (output_path == NULL) {
+		} else if (options.output_path == NULL) {
 			result = bt_error_set(
 				&err, BERTH_ERR_INVALID, "name the recording: -o FILE.berthrec");
 		} else {
-			result = run_import(command, &arguments, output_path, !no_gzip, &err);
+			result = run_import(command, &arguments, &options, &err);
 		}
 		exit_status = result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
 	}
@@ -119,18 +144,24 @@ static int run(const struct bt_command *command, int argc, char **argv)
 const struct bt_command bt_command_import = {
 	.name = "import",
 	.group = BT_COMMAND_ASK,
-	.summary = "Make a recording of a public trace.",
-	.usage = "berth import alibaba-gpu-2023 FILE... -o FILE.berthrec",
+	.summary = "Make a recording of a public trace, or of manifests.",
+	.usage = "berth import alibaba-gpu-2023|manifests FILE... -o FILE.berthrec [FLAGS]",
 	.arguments = "FILE",
-	.help = "Reads a trace of a real cluster as it was published, and writes it as a\n"
+	.help = "Reads a trace of a real cluster as it was published, or manifests, and writes a\n"
 		"recording. The kinds of sources:\n"
 		"\n"
 		"  alibaba-gpu-2023  Alibaba's GPU cluster trace of 2023: the table of nodes and\n"
 		"                    one of pods, CSV, gzipped or not\n"
+		"  manifests         YAML, JSON, snapshots: pods without a node arrive one after "
+		"the\n"
+		"                    other, the rest is there at the start\n"
 		"\n"
 		"Rows that cannot be used are left out, and listed by what is wrong with them.\n",
 	.examples = "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
-		    "    openb_pod_list_default.csv -o openb.berthrec\n",
+		    "    openb_pod_list_default.csv -o openb.berthrec\n"
+		    "\n"
+		    "  berth import manifests cluster.yaml load.yaml --arrivals poisson:5/s \\\n"
+		    "    -o load.berthrec\n",
 	.exit_status = "  0  the recording is written, without the rows that were listed\n"
 		       "  2  the flags or files are wrong, or the recording cannot be written\n",
 	.run = run,
