@@ -1214,7 +1214,9 @@ static void place_run(struct bt_group_cycle *cycle, const struct group_run *run,
 	const struct bt_group_question *question, struct bt_tried_group *tried)
 {
 	struct bt_engine *engine = cycle->scheduler->engine;
-	bool is_kept = question->keeps && is_feasible(run);
+	bool is_kept = question->keeps && is_feasible(run) &&
+		count_placed(cycle, run) == cycle->members.count;
+	tried->is_kept = is_kept;
 	for (uint32_t i = 0; run->tries != NULL && i < cycle->members.count; i++) {
 		if (run->tries[i].is_placed) {
 			struct bt_schedule_result *result = &run->tries[i].held->result;

@@ -162,7 +162,7 @@ struct bt_tried_placement {
 struct bt_tried_member {
 	const struct bt_pod *pod; /* as it was given */
 	bool was_tried;           /* false: an error ended the cycle before */
-	bool is_reserved;         /* during look, and kept afterwards */
+	bool is_reserved;         /* during look */
 	struct bt_str node_name;  /* "": none fits */
 	struct bt_str message;    /* why */
 };
@@ -176,6 +176,7 @@ struct bt_tried_group {
 	uint32_t closest; /* chosen, or the first of those where most members find a node */
 	uint32_t member_count;
 	struct bt_tried_member *members; /* in the order of the cycle; there */
+	bool is_kept;
 };
 
 struct bt_group_question {
@@ -183,7 +184,7 @@ struct bt_group_question {
 	 * need not be in the queue, and PreEnqueue is not asked. */
 	const struct bt_pod *const *pods;
 	uint32_t count;
-	bool keeps; /* the members of an accepted group stay on their nodes, as if bound */
+	bool keeps; /* if each member of an accepted group finds a node, all stay, as if bound */
 	/**
 	 * Called while the members that found a node are reserved there, also if the group is not
 	 * accepted; the engine may be asked about other pods meanwhile. NULL: nobody looks.

@@ -7,7 +7,9 @@
 #include "cli/capacity/capacity_private.h"
 #include "cli/output.h"
 #include "cli/pod_claims.h"
+#include "cluster/printable.h"
 #include "framework/node_statuses.h"
+#include "state/pod_groups.h"
 
 /** --- copies take their places one by one --- */
 
@@ -219,6 +221,155 @@ static bool attempt(struct bt_capacity_session *session, struct bt_capacity_runn
 	return true;
 }
 
+/** The pods of one more group, known to it; the group is in the state. */
+static const struct bt_pod **make_group(
+	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
+{
+	struct bt_state *state = session->engine->state;
+	struct bt_arena *arena = &session->copy_arena;
+	const struct bt_capacity_spec *spec = runner->member->spec;
+	struct bt_pod_group group =
+		*(const struct bt_pod_group *)bt_object_value(spec->group, BT_KIND_POD_GROUP);
+	struct bt_pod_scheduling_group *reference =
+		BT_ARENA_NEW(arena, struct bt_pod_scheduling_group);
+	const struct bt_pod **pods =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_pod *, runner->pods.count);
+	do {
+		group.metadata.name = numbered(arena, spec->name, runner->next_number++);
+	} while (bt_pod_groups_find(state, spec->namespace_, group.metadata.name) != NULL ||
+		bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, spec->namespace_,
+			group.metadata.name) != NULL);
+	group.metadata.namespace_ = spec->namespace_;
+	group.metadata.uid = group.metadata.name;
+	group.status = (struct bt_pod_group_status){0};
+	reference->pod_group_name = group.metadata.name;
+	bt_object_store_put(&state->objects, bt_object_create(BT_KIND_POD_GROUP, &group));
+	struct bt_str uid_front = numbered(arena, runner->uid_front, runner->next_number);
+	for (uint32_t i = 0; i < runner->pods.count; i++) {
+		struct bt_pod *pod = BT_ARENA_NEW(arena, struct bt_pod);
+		struct bt_str missing;
+		uint32_t number = i;
+		*pod = *runner->pods.items[i];
+		pod->metadata.name = numbered(arena, group.metadata.name, i);
+		pod->metadata.owner_references = spec->object->meta->owner_references;
+		do {
+			pod->metadata.uid = numbered(arena, uid_front, number);
+			number += runner->pods.count;
+		} while (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE);
+		pod->spec.scheduling_group = reference;
+		(void)bt_pod_claims_make(&session->cluster, state, pod, arena, &missing);
+		bt_pod_groups_add_pending(state, pod);
+		pods[i] = pod;
+	}
+	return pods;
+}
+
+static void unmake_group(struct bt_capacity_session *session, const struct bt_pod *const *pods,
+	uint32_t count)
+{
+	struct bt_state *state = session->engine->state;
+	for (uint32_t i = 0; i < count; i++) {
+		bt_pod_groups_remove_pending(state, pods[i]);
+		bt_pod_claims_unmake(state, pods[i]);
+	}
+	(void)bt_object_store_delete(&state->objects, BT_KIND_POD_GROUP,
+		pods[0]->metadata.namespace_, pods[0]->spec.scheduling_group->pod_group_name);
+}
+
+static void count_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
+	const struct bt_tried_group *tried)
+{
+	struct bt_capacity_member *member = runner->member;
+	struct bt_str placement = tried->placements[tried->closest].name;
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < tried->member_count; i++) {
+		uint32_t slot = bt_node_table_find(
+			&session->engine->state->nodes, tried->members[i].node_name);
+		member->on_nodes[session->node_of_slot[slot]]++;
+	}
+	member->copies++;
+	session->answer->copies++;
+	runner->is_passed_over = false;
+	while (at < member->placements.count &&
+		!bt_str_equal(member->placements.items[at].name, placement)) {
+		at++;
+	}
+	if (at == member->placements.count && placement.length != 0) {
+		struct bt_capacity_placement entry = {
+			.name = bt_arena_str(&session->answer->arena, placement)};
+		bt_vec_push(&member->placements, entry);
+	}
+	if (placement.length != 0) {
+		member->placements.items[at].copies++;
+	}
+}
+
+/** "4 of 6 pods of the next find a node in rack-1; the others: 0/2 nodes are available: ..." */
+static void stop_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
+	const struct bt_tried_group *tried)
+{
+	struct bt_capacity_stop *stop = &runner->member->stop;
+	struct bt_strbuf text = {0};
+	const struct bt_tried_placement *closest =
+		tried->placement_count != 0 ? &tried->placements[tried->closest] : NULL;
+	stop_member(session, runner,
+		bt_fate_name(tried->code == BT_STATUS_ERROR ? BT_FATE_SCHEDULER_ERROR
+							    : BT_FATE_UNSCHEDULABLE),
+		tried->message.length != 0 ? tried->message
+					   : BT_STR("not every pod of the group finds a node"));
+	if (closest != NULL) {
+		bt_strbuf_printf(&text, "%u of %u pods of the next group find a node",
+			closest->placed_count, tried->member_count);
+		if (closest->name.length != 0) {
+			bt_strbuf_append_c(&text, " in ");
+			bt_strbuf_append_str(&text, closest->name);
+		}
+	}
+	for (uint32_t i = 0; closest != NULL && i < tried->member_count; i++) {
+		if (tried->members[i].message.length != 0) {
+			bt_strbuf_append_c(&text, "; the others: ");
+			bt_strbuf_append_str(&text, tried->members[i].message);
+			break;
+		}
+	}
+	stop->hint = bt_arena_str(&runner->member->stop_arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+/** One more group, all of its pods or none; false: there is no room. */
+static bool place_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
+{
+	const struct bt_pod **pods = make_group(session, runner);
+	struct bt_pod_info info;
+	struct bt_plugin *gate;
+	bool is_placed = false;
+	bt_pod_info_init_pending(session->engine->state, pods[0], &info);
+	struct bt_status status =
+		bt_run_pre_enqueue(runner->framework, &info, &session->copy_arena, &gate);
+	if (bt_status_is_success(&status)) {
+		const struct bt_group_question question = {
+			.pods = pods, .count = runner->pods.count, .keeps = true};
+		struct bt_tried_group tried;
+		bt_scheduler_try_group(session->simulation.scheduler, &question, &tried);
+		is_placed = tried.is_kept;
+		if (is_placed) {
+			count_group(session, runner, &tried);
+		} else {
+			stop_group(session, runner, &tried);
+		}
+	} else {
+		stop_member(session, runner, bt_fate_name(BT_FATE_SCHEDULING_GATED),
+			bt_status_message_str(&status, &session->copy_arena));
+		runner->is_out = true;
+	}
+	bt_pod_info_finish_pending(session->engine->state, &info);
+	if (!is_placed) {
+		unmake_group(session, pods, runner->pods.count);
+	}
+	bt_arena_reset(&session->copy_arena);
+	return is_placed;
+}
+
 /** One more copy; false: there is none. */
 static bool place_one(struct bt_capacity_session *session, uint32_t index)
 {
@@ -234,6 +385,9 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 		runner->is_out = true;
 		bt_strbuf_finish(&text);
 		return false;
+	}
+	if (runner->member->spec->group != NULL) {
+		return place_group(session, runner);
 	}
 	if (!bt_capacity_next_copy(session, index, &copy)) {
 		session->ran_dry = true;
@@ -349,17 +503,17 @@ static bool *objects_left_out(const struct bt_capacity_question *question)
 }
 
 /** The pod without what its controller would count it by, under a name that is free. */
-static struct bt_object *stand_in(
-	struct bt_capacity_session *session, const struct bt_capacity_spec *spec)
+static struct bt_object *stand_in(struct bt_capacity_session *session,
+	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
-	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(spec->object, BT_KIND_POD);
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
 	pod.metadata.owner_references.items = NULL;
 	pod.metadata.owner_references.count = 0;
 	for (uint32_t i = 0; bt_manifests_find(&session->cluster, BT_KIND_POD, spec->namespace_,
 				     pod.metadata.name) != BT_MANIFESTS_NONE;
 		i++) {
 		pod.metadata.name = bt_arena_printf(&session->copy_arena, "%.*s-copy-%u",
-			BT_STR_ARG(bt_str_sub(spec->name, 0, NAME_PART_BYTES)), i);
+			BT_STR_ARG(bt_str_sub(object->meta->name, 0, NAME_PART_BYTES)), i);
 	}
 	return bt_object_create(BT_KIND_POD, &pod);
 }
@@ -377,12 +531,21 @@ static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runn
 			bt_kind_info(spec->object->kind)->name);
 	}
 	struct bt_object *object = spec->object->kind == BT_KIND_POD
-		? stand_in(session, spec)
+		? stand_in(session, spec, spec->object)
 		: bt_object_share(spec->object);
 	int result = bt_manifests_put(cluster, "", object, &runner->object, err);
 	if (result == 0) {
 		cluster->objects.items[runner->object].origin = spec->origin;
 		cluster->objects.items[runner->object].pods_exist |= spec->pods_exist;
+	}
+	runner->object_count = 1;
+	while (result == 0 && runner->object_count < spec->members.count) {
+		uint32_t index;
+		result = bt_manifests_put(cluster, "",
+			stand_in(session, spec, spec->members.items[runner->object_count]), &index,
+			err);
+		BT_ASSERT(result < 0 || index == runner->object + runner->object_count);
+		runner->object_count++;
 	}
 	return result;
 }
@@ -407,7 +570,9 @@ static int make_cluster(
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		struct bt_capacity_runner *runner = &session->runners[i];
 		runner->has_own_pods = bt_capacity_spec_has_own_claims(runner->member->spec);
-		session->extras[runner->object] = runner->has_own_pods ? own_pods : 1;
+		for (uint32_t k = 0; k < runner->object_count; k++) {
+			session->extras[runner->object + k] = runner->has_own_pods ? own_pods : 1;
+		}
 	}
 	return 0;
 }
@@ -422,6 +587,20 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"the cluster has no nodes%s: name files that have some with -f",
 			session->question->left_out != NULL ? " that are not excluded" : "");
+	}
+	for (uint32_t i = 0; i < session->question->spec_count; i++) {
+		const struct bt_capacity_spec *spec = &session->question->specs[i];
+		if (spec->group != NULL && session->engine->state->pod_groups == NULL) {
+			struct bt_strbuf shown = {0};
+			bt_printable_append_name(&shown, spec->namespace_, spec->name);
+			int result = bt_error_set(err, BERTH_ERR_INVALID,
+				"PodGroup %s: its pods are scheduled one by one while the feature "
+				"gate GenericWorkload is off: add --feature-gates "
+				"GenericWorkload=true,GangScheduling=true",
+				bt_strbuf_c(&shown));
+			bt_strbuf_finish(&shown);
+			return result;
+		}
 	}
 	if (session->question->after_queue) {
 		struct bt_simulation *simulation = &session->simulation;
@@ -451,7 +630,7 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 		for (uint32_t k = 0; k < session->simulation.extras.count; k++) {
 			const struct bt_simulated_extra *extra =
 				&session->simulation.extras.items[k];
-			if (extra->owner == runner->object) {
+			if (extra->owner - runner->object < runner->object_count) {
 				bt_vec_push(&runner->pods, extra->pod);
 			}
 		}
@@ -553,6 +732,7 @@ void bt_capacity_answer_finish(struct bt_capacity_answer *answer)
 {
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		bt_arena_finish(&answer->members[i].stop_arena);
+		bt_vec_finish(&answer->members[i].placements);
 	}
 	bt_arena_finish(&answer->arena);
 	*answer = (struct bt_capacity_answer){0};

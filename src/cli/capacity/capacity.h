@@ -34,7 +34,13 @@ struct bt_capacity_spec {
 	 */
 	struct bt_object *object;
 	struct bt_origin origin;
-	int64_t weight;  /* copies a round, in a mix */
+	/**
+	 * A PodGroup whose pods are members: a copy is the whole group, placed as its cycle places
+	 * it. NULL: no group. Owned.
+	 */
+	struct bt_object *group;
+	BT_VEC(struct bt_object *) members; /* pods, the first one is object; owned */
+	int64_t weight;                     /* copies a round, in a mix */
 	bool pods_exist; /* of a live cluster or its snapshot, see bt_manifests_object */
 };
 
@@ -101,6 +107,12 @@ struct bt_capacity_stop {
 	uint32_t total; /* copies of all members when it was first passed over */
 };
 
+/** Whole groups in a placement. */
+struct bt_capacity_placement {
+	struct bt_str name; /* value of the topology key */
+	uint32_t copies;
+};
+
 /** What a copy requests; only what is above 0. */
 struct bt_capacity_request {
 	struct bt_str resource;
@@ -110,7 +122,8 @@ struct bt_capacity_request {
 struct bt_capacity_member {
 	const struct bt_capacity_spec *spec; /* borrowed */
 	uint32_t copies;
-	uint32_t *on_nodes; /* by index in the answer's nodes */
+	uint32_t *on_nodes; /* pods, by index in the answer's nodes */
+	BT_VEC(struct bt_capacity_placement) placements; /* of groups with a topology constraint */
 	BT_LIST(struct bt_capacity_request) requests;
 	struct bt_str_map node_selector;
 	struct bt_capacity_stop stop;

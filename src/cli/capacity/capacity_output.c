@@ -72,7 +72,8 @@ static void add_change(struct bt_table *table, struct bt_str resource, int64_t b
 static void write_distribution(const struct bt_capacity_answer *answer,
 	const struct bt_capacity_member *member, bool wide, struct bt_strbuf *out)
 {
-	static const char *const headings[] = {"NODE", "COPIES", "PODS", "CPU", "MEMORY"};
+	const char *const headings[] = {"NODE",
+		member->spec->group != NULL ? "PODS OF IT" : "COPIES", "PODS", "CPU", "MEMORY"};
 	struct bt_table table = {.column_count = wide ? 5 : 2};
 	struct share *shares = BT_NEW_ARRAY(struct share, answer->node_count);
 	uint32_t count = 0;
@@ -179,12 +180,16 @@ static void capacity_write_table(
 		bt_strbuf_append_char(out, ' ');
 		bt_printable_append_name(out, spec->namespace_, spec->name);
 		append_requests(out, member);
+		if (spec->group != NULL) {
+			bt_strbuf_append_c(out, ", ");
+			append_counted(out, spec->members.count, "pod each", "pods each");
+		}
 		bt_strbuf_append_c(out, ".\n");
 		bt_strbuf_printf(out, "Termination reason: %s: ", member->stop.type);
 		bt_printable_append(out, member->stop.message);
 		bt_strbuf_append_char(out, '\n');
 		if (member->stop.hint.length != 0) {
-			bt_strbuf_append_c(out, "Tightest: ");
+			bt_strbuf_append_c(out, spec->group != NULL ? "The next: " : "Tightest: ");
 			bt_printable_append(out, member->stop.hint);
 			bt_strbuf_append_char(out, '\n');
 		}
@@ -195,6 +200,20 @@ static void capacity_write_table(
 			bt_amount_append_count(out, answer->copies - member->stop.total);
 			bt_strbuf_append_c(out, " of others came after.\n");
 		}
+		for (uint32_t k = 0; k < member->placements.count && k < BT_CAPACITY_ROWS; k++) {
+			const struct bt_capacity_placement *placement =
+				&member->placements.items[k];
+			bt_strbuf_append_c(out, k == 0 ? "Placements: " : ", ");
+			bt_printable_append(out, placement->name);
+			bt_strbuf_append_c(out, " takes ");
+			bt_amount_append_count(out, placement->copies);
+		}
+		if (member->placements.count > BT_CAPACITY_ROWS) {
+			bt_strbuf_append_c(out, " and ");
+			append_counted(out, member->placements.count - BT_CAPACITY_ROWS,
+				"more takes some", "more take some");
+		}
+		bt_strbuf_append_c(out, member->placements.count != 0 ? "\n" : "");
 		if (member->copies != 0) {
 			bt_strbuf_append_char(out, '\n');
 			write_distribution(answer, member, wide, out);
@@ -336,6 +355,20 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 			}
 		}
 		bt_json_end_array(writer);
+		if (member->spec->group != NULL) {
+			bt_json_write_member_int64(
+				writer, "podsPerReplica", member->spec->members.count);
+			bt_json_begin_member_array(writer, "placements");
+			for (uint32_t j = 0; j < member->placements.count; j++) {
+				bt_json_begin_object(writer);
+				bt_json_write_member(
+					writer, "name", member->placements.items[j].name);
+				bt_json_write_member_int64(
+					writer, "replicas", member->placements.items[j].copies);
+				bt_json_end_object(writer);
+			}
+			bt_json_end_array(writer);
+		}
 		bt_json_begin_member_array(writer, "summary");
 		for (uint32_t j = 0; j < member->stop.reasons.count; j++) {
 			bt_json_begin_object(writer);

@@ -8,7 +8,8 @@
 /** A member while copies of it are placed. */
 struct bt_capacity_runner {
 	struct bt_capacity_member *member;
-	uint32_t object; /* index in the session's cluster */
+	uint32_t object;       /* index in the session's cluster */
+	uint32_t object_count; /* a group's pods are so many, in a row */
 	struct bt_framework *framework;
 	struct bt_pod prototype;
 	/** Pods that are each their own (BT_CAPACITY: own claims); otherwise all are the

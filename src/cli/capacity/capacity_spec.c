@@ -5,7 +5,9 @@
 #include "api/types.h"
 #include "cli/suggest.h"
 #include "cli/reference.h"
+#include "cli/workload.h"
 #include "cluster/printable.h"
+#include "state/pod_groups.h"
 
 #define KINDS_SENTENCE \
 	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \
@@ -20,7 +22,15 @@ void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
 {
 	for (uint32_t i = 0; i < specs->list.count; i++) {
-		bt_object_release(specs->list.items[i].object);
+		struct bt_capacity_spec *spec = &specs->list.items[i];
+		if (spec->group != NULL) {
+			bt_object_release(spec->group);
+		}
+		for (uint32_t k = 0; k < spec->members.count; k++) {
+			bt_object_release(spec->members.items[k]);
+		}
+		bt_vec_finish(&spec->members);
+		bt_object_release(spec->object);
 	}
 	bt_vec_finish(&specs->list);
 	bt_strbuf_finish(&specs->skipped);
@@ -283,6 +293,50 @@ static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_po
 	return index;
 }
 
+/** A group with pods like those that name it now, running or not. */
+static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_object *entry,
+	struct berth_error *err)
+{
+	const struct bt_manifests *cluster = specs->cluster;
+	struct bt_capacity_spec spec = {
+		.namespace_ = bt_arena_str(&specs->arena, entry->namespace_),
+		.name = bt_arena_str(&specs->arena, entry->name),
+		.kind = BT_KIND_POD_GROUP,
+		.origin = entry->origin,
+		.weight = 1,
+	};
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		const struct bt_pod *pod = object->kind == BT_KIND_POD
+			? (const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD)
+			: NULL;
+		const struct bt_str *group = pod != NULL ? bt_pod_group_name_of(pod) : NULL;
+		if (group != NULL && bt_str_equal(*group, entry->name) &&
+			bt_str_equal(object->namespace_, entry->namespace_) &&
+			bt_pod_is_active(pod)) {
+			struct bt_capacity_spec named = spec;
+			named.name = bt_arena_printf(&specs->arena, "%.*s-%u",
+				BT_STR_ARG(bt_str_sub(spec.name, 0, BT_MANIFESTS_NAME_BYTES_MAX - 11)),
+				spec.members.count);
+			bt_vec_push(&spec.members, make_pod(&named, &pod->metadata, &pod->spec));
+		}
+	}
+	if (spec.members.count == 0) {
+		struct bt_strbuf shown = {0};
+		bt_printable_append_name(&shown, spec.namespace_, spec.name);
+		int result = bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"PodGroup %s has no pods in the input that another group could be like",
+			bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+		return result;
+	}
+	struct bt_object *group = entry->object;
+	spec.group = bt_object_share(group);
+	spec.object = bt_object_share(spec.members.items[0]);
+	bt_vec_push(&specs->list, spec);
+	return 0;
+}
+
 int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 	const char *namespace_, struct berth_error *err)
 {
@@ -298,6 +352,10 @@ int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 		return bt_error_wrap(err, result, "--like");
 	}
 	const struct bt_manifests_object *entry = &specs->cluster->objects.items[index];
+	if (entry->kind == BT_KIND_POD_GROUP) {
+		result = add_group(specs, entry, err);
+		return result < 0 ? bt_error_wrap(err, result, "--like") : 0;
+	}
 	result = add(
 		specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
 	if (result == 0) {

@@ -395,6 +395,9 @@ static void tell_tightest(struct bt_capacity_session *session, struct bt_capacit
 {
 	struct bt_capacity_member *member = runner->member;
 	struct bt_strbuf text = {0};
+	if (member->spec->group != NULL) {
+		return; /* the hint is there */
+	}
 	/*
 	 * The shortage that stops most nodes; node_count 0: none does. What the scheduler found
 	 * short on more nodes than the requests explain (nominated pods hold room as well) is left

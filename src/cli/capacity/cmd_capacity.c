@@ -291,7 +291,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		{"pod", 0, BT_FLAG_STRINGS, &options.pods, "FILE|DIR|-",
 			"pods and workloads whose copies are counted; may be given several times"},
 		{"like", 0, BT_FLAG_STRINGS, &options.likes, "KIND/NAME",
-			"count more of a pod or workload that the cluster has"},
+			"count more of a pod, workload or podgroup that the cluster has"},
 		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
 			"where --like looks"},
 		{"mix", 0, BT_FLAG_SETTER, &mix, "NAME=N,...",
@@ -345,6 +345,9 @@ const struct bt_command bt_command_capacity = {
 		"CronJob or ReplicationController, of which the pods are copied. Of several specs\n"
 		"each is answered on its own from the same start; with --mix they share the\n"
 		"cluster: they take turns, and whose next copy does not fit is passed over.\n"
+		"\n"
+		"Of a PodGroup (--like podgroup/train) whole groups are counted, with as many pods\n"
+		"as it has, each of them placed as the scheduler's cycle of a group places it.\n"
 		"\n"
 		"Pending pods of the input take no room unless --after-queue places them first.\n",
 	.examples =
