@@ -51,6 +51,8 @@ struct bt_simulated_pod {
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* all others */
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
+	struct bt_str group_name;    /* of the PodGroup it is scheduled with; "": by itself */
+	struct bt_str group_message; /* of the group's status in its last cycle */
 	int64_t score; /* of the chosen node; 0 when it was the only one that fits */
 	uint32_t feasible_count;
 	uint32_t attempts;
@@ -77,6 +79,18 @@ struct bt_simulated_change {
 struct bt_simulated_extra {
 	const struct bt_pod *pod;
 	uint32_t owner; /* index of its workload, or its own, in the cluster */
+};
+
+/** Pods of one PodGroup among those of a simulation. */
+struct bt_simulated_group {
+	struct bt_str namespace_;
+	struct bt_str name;
+	uint32_t placed_count;
+	uint32_t pending_count;
+	uint32_t first_pending; /* index in bt_simulation.pods; of several the first */
+	struct bt_str message;  /* of the group; "": it was never tried, or accepted */
+	struct bt_str reason;   /* of the first pending pod that has one of its own */
+	uint32_t stopped;       /* index of that pod; UINT32_MAX: none has */
 };
 
 struct bt_simulation {
@@ -126,6 +140,12 @@ BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct bert
 void bt_simulation_loaded(struct bt_simulation *simulation);
 /** Pods that stay pending, once all are decided. */
 uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
+/**
+ * The groups of pods that were decided, in the order of their first pods; owned: bt_free. group_of:
+ * by pod, set to the index of its group for pods that have one; NULL: not asked for.
+ */
+struct bt_simulated_group *bt_simulation_groups(
+	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count);
 /** Decide every pod. */
 void bt_simulation_run(struct bt_simulation *simulation);
 /** Decide the first count pods only: what an attempt of the next one would find. */

@@ -233,6 +233,9 @@ void bt_simulation_loaded(struct bt_simulation *simulation)
 	}
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
+		const struct bt_str *group = bt_pod_group_name_of(pod);
+		bool is_grouped = group != NULL && simulation->engine->state->pod_groups != NULL;
+		simulation->pods.items[i].group_name = is_grouped ? *group : BT_STR("");
 		bt_map_insert(&simulation->by_uid, bt_str_hash(pod->metadata.uid), i);
 		if (bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL) {
 			bt_pod_groups_add_pending(simulation->engine->state, pod);
@@ -305,10 +308,16 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 	bool rejected = bt_str_equal_c(attempt->reason, "Unschedulable");
 	entry->fate = rejected ? BT_FATE_UNSCHEDULABLE : BT_FATE_SCHEDULER_ERROR;
 	entry->message = keep_message(simulation, attempt->message, last);
+	if (attempt->group_name.length != 0) {
+		entry->group_message = bt_arena_str(&simulation->arena,
+			bt_scheduler_group_attempt(simulation->scheduler)->message);
+	}
 	const struct bt_queue_entry *queued = bt_queue_find(
 		bt_scheduler_queue(simulation->scheduler), attempt->namespace_, attempt->name);
-	if (queued == NULL || queued->place == BT_QUEUE_ERROR_BACKOFF || attempt->has_waited ||
-		entry->attempts >= ATTEMPTS_MAX) {
+	/* A member that waits for its group backs off like an error. */
+	bool is_error = queued != NULL && queued->place == BT_QUEUE_ERROR_BACKOFF &&
+		(attempt->group_name.length == 0 || !rejected);
+	if (queued == NULL || is_error || attempt->has_waited || entry->attempts >= ATTEMPTS_MAX) {
 		/* The queue would try an error again and again. A gang that was given up would only
 		 * take the room again that it left to others. */
 		entry->nominated_node_name = nominated_node(simulation, entry);
@@ -442,6 +451,71 @@ static void run(struct bt_simulation *simulation, uint32_t count)
 		}
 		simulation->counts[entry->fate]++;
 	}
+}
+
+static uint64_t group_hash(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
+}
+
+struct groups {
+	BT_VEC(struct bt_simulated_group) list;
+	struct bt_map map;
+};
+
+static struct bt_simulated_group *find_group(
+	struct groups *groups, const struct bt_simulated_pod *entry)
+{
+	struct bt_str namespace_ = entry->pod->metadata.namespace_;
+	uint64_t hash = group_hash(namespace_, entry->group_name);
+	BT_MAP_EACH (&groups->map, hash, index) {
+		struct bt_simulated_group *group = &groups->list.items[index];
+		if (bt_str_equal(group->name, entry->group_name) &&
+			bt_str_equal(group->namespace_, namespace_)) {
+			return group;
+		}
+	}
+	struct bt_simulated_group group = {.namespace_ = namespace_,
+		.name = entry->group_name,
+		.message = BT_STR(""),
+		.reason = BT_STR(""),
+		.stopped = UINT32_MAX};
+	bt_vec_push(&groups->list, group);
+	bt_map_insert(&groups->map, hash, groups->list.count - 1);
+	return &groups->list.items[groups->list.count - 1];
+}
+
+struct bt_simulated_group *bt_simulation_groups(
+	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count)
+{
+	struct groups groups = {0};
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->group_name.length == 0) {
+			continue;
+		}
+		struct bt_simulated_group *group = find_group(&groups, entry);
+		if (group_of != NULL) {
+			group_of[i] = (uint32_t)(group - groups.list.items);
+		}
+		group->placed_count += entry->fate == BT_FATE_SCHEDULED;
+		if (!bt_fate_is_pending(entry->fate)) {
+			continue;
+		}
+		if (group->pending_count++ == 0) {
+			group->first_pending = i;
+			group->message = entry->group_message;
+		}
+		/* What waits for the others says only that. */
+		if (group->stopped == UINT32_MAX && entry->message.length != 0 &&
+			!bt_str_has_prefix(entry->message, BT_STR("pod group is unschedulable"))) {
+			group->stopped = i;
+			group->reason = entry->message;
+		}
+	}
+	bt_map_finish(&groups.map);
+	*out_count = groups.list.count;
+	return groups.list.items;
 }
 
 void bt_simulation_run(struct bt_simulation *simulation)

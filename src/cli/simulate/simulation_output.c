@@ -6,6 +6,9 @@
 #include "cli/pod_claims.h"
 #include "cluster/printable.h"
 
+/** Pods of a group that waits, by name. */
+#define GROUP_NAMES 3
+
 static void append_share(struct bt_strbuf *out, int64_t requested, int64_t allocatable)
 {
 	if (allocatable > 0) {
@@ -80,8 +83,60 @@ static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t ind
 	return count;
 }
 
+/** "Unschedulable: pod group is unschedulable; 6 pods wait: a, b, c and 3 more; b: 0/4 nodes ..." */
+static void append_group_status(const struct bt_simulation *simulation,
+	const struct bt_simulated_group *group, struct bt_strbuf *out)
+{
+	uint32_t shown = 0;
+	bt_strbuf_append_c(
+		out, bt_fate_name(simulation->pods.items[group->first_pending].fate));
+	bt_strbuf_append_c(out, ": ");
+	bt_strbuf_append_str(out, group->message);
+	bt_strbuf_printf(out, "%s%u pod%s", group->message.length != 0 ? "; " : "",
+		group->pending_count, group->pending_count == 1 ? " waits: " : "s wait: ");
+	for (uint32_t i = group->first_pending; shown < group->pending_count && shown < GROUP_NAMES;
+		i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (bt_fate_is_pending(entry->fate) &&
+			bt_str_equal(entry->group_name, group->name) &&
+			bt_str_equal(entry->pod->metadata.namespace_, group->namespace_)) {
+			bt_strbuf_append_c(out, shown++ != 0 ? ", " : "");
+			bt_strbuf_append_str(out, entry->pod->metadata.name);
+		}
+	}
+	if (shown < group->pending_count) {
+		bt_strbuf_printf(out, " and %u more", group->pending_count - shown);
+	}
+	if (group->stopped != UINT32_MAX) {
+		bt_strbuf_append_c(out, "; ");
+		bt_strbuf_append_str(
+			out, simulation->pods.items[group->stopped].pod->metadata.name);
+		bt_strbuf_append_c(out, ": ");
+		bt_strbuf_append_str(out, group->reason);
+	}
+}
+
+/** The row of all pods of a group that wait. */
+static void add_group(struct bt_table *table, const struct bt_simulation *simulation,
+	const struct bt_simulated_group *group)
+{
+	struct bt_strbuf status = {0};
+	bt_strbuf_append_c(&table->text, "podgroup/");
+	bt_printable_append_name(&table->text, group->namespace_, group->name);
+	bt_table_end_cell(table);
+	for (uint32_t i = 2; i < table->column_count; i++) {
+		bt_table_add_c(table, "-");
+	}
+	append_group_status(simulation, group, &status);
+	bt_table_add(table, bt_strbuf_str(&status));
+	bt_strbuf_finish(&status);
+}
+
 static void write_pods(const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
 {
+	uint32_t group_count;
+	struct bt_simulated_group *groups = bt_simulation_groups(simulation, NULL, &group_count);
+	uint32_t *group_at = BT_NEW_ARRAY(uint32_t, simulation->pods.count);
 	static const char *const headings[] = {
 		"POD", "NODE", "PRIORITY", "CPU", "MEMORY", "SCORE", "FITTING", "STATUS"};
 	struct bt_table table = {.column_count = wide ? 8 : 3};
@@ -90,9 +145,20 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 			bt_table_add_c(&table, headings[i]);
 		}
 	}
+	for (uint32_t i = 0; i < group_count; i++) {
+		if (groups[i].pending_count != 0) {
+			group_at[groups[i].first_pending] = i + 1;
+		}
+	}
 	bool folds = !wide && bt_output_columns() != 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->group_name.length != 0 && bt_fate_is_pending(entry->fate)) {
+			if (group_at[i] != 0) {
+				add_group(&table, simulation, &groups[group_at[i] - 1]);
+			}
+			continue;
+		}
 		uint32_t more = folds ? count_alike(simulation, i) : 0;
 		bt_printable_append_name(
 			&table.text, entry->pod->metadata.namespace_, entry->pod->metadata.name);
@@ -122,6 +188,8 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 	}
 	bt_table_write(&table, out);
 	bt_table_finish(&table);
+	bt_free(group_at);
+	bt_free(groups);
 }
 
 /** --- devices --- */
@@ -362,6 +430,9 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member(writer, "node", entry->node_name);
 		bt_json_write_member(writer, "nominatedNode", entry->nominated_node_name);
 		bt_json_write_member(writer, "message", entry->message);
+		if (entry->group_name.length != 0) {
+			bt_json_write_member(writer, "podGroup", entry->group_name);
+		}
 		bt_json_write_member_int64(writer, "priority", bt_pod_priority(entry->pod));
 		bt_json_write_member_int64(writer, "score", entry->score);
 		bt_json_write_member_int64(writer, "feasibleNodes", entry->feasible_count);
@@ -377,6 +448,23 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
+	uint32_t group_count;
+	struct bt_simulated_group *groups = bt_simulation_groups(simulation, NULL, &group_count);
+	if (group_count != 0) {
+		bt_json_begin_member_array(writer, "podGroups");
+		for (uint32_t i = 0; i < group_count; i++) {
+			bt_json_begin_object(writer);
+			bt_json_write_member(writer, "namespace", groups[i].namespace_);
+			bt_json_write_member(writer, "name", groups[i].name);
+			bt_json_write_member_int64(writer, "placed", groups[i].placed_count);
+			bt_json_write_member_int64(writer, "pending", groups[i].pending_count);
+			bt_json_write_member(writer, "message", groups[i].message);
+			bt_json_write_member(writer, "reason", groups[i].reason);
+			bt_json_end_object(writer);
+		}
+		bt_json_end_array(writer);
+	}
+	bt_free(groups);
 	bt_json_begin_member_array(writer, "evictions");
 	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
 		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];

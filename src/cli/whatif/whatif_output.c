@@ -117,7 +117,8 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		rows++) {
 		const struct bt_whatif_difference *first = &report->pods.items[end];
 		uint32_t i = end++;
-		while (grouped && end < report->pods.count &&
+		bool joins = grouped || pod_of(first)->is_grouped;
+		while (joins && end < report->pods.count &&
 			same_group(first, &report->pods.items[end])) {
 			end++;
 		}

@@ -152,6 +152,22 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 	simulation->progress_context = &progress;
 	bt_simulation_run(simulation);
 	bt_progress_end(&progress);
+	uint32_t group_count;
+	uint32_t *group_of = BT_NEW_ARRAY(uint32_t, simulation->pods.count);
+	struct bt_simulated_group *groups =
+		bt_simulation_groups(simulation, group_of, &group_count);
+	struct bt_str *waits = BT_NEW_ARRAY(struct bt_str, group_count);
+	for (uint32_t i = 0; i < group_count; i++) {
+		const struct bt_simulated_group *group = &groups[i];
+		waits[i] = group->stopped == UINT32_MAX
+			? bt_arena_str(&side->arena, group->message)
+			: bt_arena_printf(&side->arena, "%.*s%s%.*s: %.*s",
+				  BT_STR_ARG(group->message),
+				  group->message.length != 0 ? "; " : "",
+				  BT_STR_ARG(simulation->pods.items[group->stopped]
+						     .pod->metadata.name),
+				  BT_STR_ARG(group->reason));
+	}
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *decided = &simulation->pods.items[i];
 		const struct bt_pod *pod = decided->pod;
@@ -166,12 +182,23 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 				source, BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name),
 		};
 		name_owner(&entry, pod);
+		if (decided->group_name.length != 0) {
+			entry.owner_kind = BT_STR("PodGroup");
+			entry.owner_name = decided->group_name;
+		}
+		if (decided->group_name.length != 0 && bt_fate_is_pending(decided->fate)) {
+			entry.message = waits[group_of[i]];
+			entry.is_grouped = true;
+		}
 		if (entry.object == BT_MANIFESTS_NONE) {
 			entry.place = daemon_place(&entry, pod);
 		}
 		side->pending_count += bt_fate_is_pending(decided->fate);
 		add(side, &entry);
 	}
+	bt_free(waits);
+	bt_free(group_of);
+	bt_free(groups);
 	for (uint32_t i = 0; i < side->simulation.evictions.count; i++) {
 		const struct bt_simulated_eviction *eviction = &side->simulation.evictions.items[i];
 		const struct bt_object_meta *preemptor =

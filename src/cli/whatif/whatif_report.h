@@ -19,6 +19,7 @@ struct bt_whatif_pod {
 	struct bt_str preemptor_name;
 	enum bt_fate fate;
 	int32_t priority;
+	bool is_grouped; /* waits with its PodGroup, which is the owner; all say the same */
 	bool running;    /* had its node before anything was simulated */
 	bool preempted;  /* node_name is where it was */
 	uint32_t object; /* in the cluster that the side was made from; BT_MANIFESTS_NONE: expanded
