@@ -51,8 +51,8 @@ struct bt_simulated_pod {
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* all others */
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
-	struct bt_str group_name;    /* of the PodGroup it is scheduled with; "": by itself */
-	struct bt_str group_message; /* of the group's status in its last cycle */
+	struct bt_str group_name;          /* of the PodGroup it is scheduled with; "": by itself */
+	struct bt_str group_message;       /* of the group's status in its last cycle */
 	int64_t score; /* of the chosen node; 0 when it was the only one that fits */
 	uint32_t feasible_count;
 	uint32_t attempts;

@@ -52,6 +52,7 @@ struct bt_expansion {
 	 * StatefulSet makes beyond those it should have, also when it is paused or its pods exist.
 	 * NULL: none. Borrowed. */
 	const uint32_t *extras;
+	const struct bt_gates *gates; /* of the controllers; NULL: the defaults. Borrowed. */
 };
 
 void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster);

@@ -880,6 +880,9 @@ static int run(struct bt_expansion_work *work, struct berth_error *err)
 	if (result == 0) {
 		result = collect_made(work, BT_KIND_PERSISTENT_VOLUME_CLAIM, err);
 	}
+	if (result == 0) { /* of Jobs, with gate WorkloadWithJob */
+		result = collect_made(work, BT_KIND_POD_GROUP, err);
+	}
 	return result;
 }
 
@@ -936,6 +939,7 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 	const struct bt_cluster_options options = {
 		.start_ns = START_NS,
 		.skip_validation = true,
+		.gates = expansion->gates,
 		.controllers =
 			{
 				.names = controllers,

@@ -317,5 +317,122 @@ def test_pending(program):
     assert all(item["owner"]["kind"] == "" for item in answer.json()["groups"])
 
 
+# --- capacity ---
+
+
+def capacity(program, objects, *arguments, gates=GANG, status=0):
+    answer = program.run("capacity", "--like", "podgroup/g", "-f", "-", "-o", "json", *gates,
+                         *arguments, stdin=lines(*objects)).expect(status)
+    return answer.json()["status"]
+
+
+def test_capacity(program):
+    objects = [node("n%d" % i, cpu="8", labels={"rack": "r%d" % (i % 2)}) for i in range(7)]
+    objects += [pod_group("g", 3)] + members("g", 3)
+    status = capacity(program, objects)
+    # 14 pods fit, which is four groups; the two that are left are not told as a part of one.
+    assert status["replicas"] == 4 and status["pods"][0]["podsPerReplica"] == 3
+    assert sum(item["replicas"] for item in status["pods"][0]["replicasOnNodes"]) == 12
+    assert status["pods"][0]["placements"] == []
+    stopped = status["pods"][0]["stopped"]
+    assert stopped["type"] == "Unschedulable" and stopped["message"] == "pod group is unschedulable"
+    assert stopped["tightest"].startswith("2 of 3 pods of the next group find a node; the others: ")
+    # Four nodes of one rack take eight pods, three of the other take six.
+    objects[7] = pod_group("g", 3, "rack")
+    status = capacity(program, objects, gates=RACKS)
+    assert status["replicas"] == 4
+    assert {item["name"]: item["replicas"] for item in status["pods"][0]["placements"]} == \
+        {"r0": 2, "r1": 2}
+    assert capacity(program, objects, "--after-queue", gates=RACKS)["replicas"] == 3
+    assert capacity(program, objects, "--max", "2", gates=RACKS)["replicas"] == 2
+    assert capacity(program, objects, "--need", "5", gates=RACKS, status=1)["replicas"] == 4
+    # As many as come one after the other in simulate.
+    more = []
+    for i in range(5):
+        more += [dict(pod_group("h%d" % i, 3, "rack"))] + members("h%d" % i, 3)
+    placed = simulated(program, objects[:7] + more, gates=RACKS, status=1)["summary"]["placed"]
+    assert placed == 12
+    # Pods of several sizes; running ones are copied, too.
+    objects = [node("n0", cpu="8"), pod_group("g", 2)] + members("g", 1, "1")
+    objects += [pod("g-big", "5", node_name="n9", schedulingGroup={"podGroupName": "g"})]
+    assert capacity(program, objects)["replicas"] == 1
+    # All pods of a group, not only its quorum.
+    objects = [node("n0", cpu="4"), pod_group("g", 1)] + members("g", 3, "1")
+    assert capacity(program, objects)["replicas"] == 1
+
+
+def test_capacity_refusals(program):
+    objects = [node("n0"), pod_group("g", 3)]
+    run = ["capacity", "--like", "podgroup/g", "-f", "-"]
+    answer = program.run(*run, *GANG, stdin=lines(*objects)).expect(2)
+    assert "PodGroup default/g has no pods in the input" in answer.err
+    objects += members("g", 2)
+    answer = program.run(*run, stdin=lines(*objects)).expect(2)
+    assert "gate GenericWorkload is off" in answer.err
+    status = capacity(program, objects)
+    assert status["replicas"] == 0 and status["failReason"]["failType"] == "SchedulingGated"
+
+
+# --- simulate, whatif ---
+
+
+def test_simulate(program):
+    objects = [node("n%d" % i) for i in range(4)] + [pod_group("g", 6)] + members("g", 6)
+    objects += [pod_group("small", 1)] + members("small", 1, "1")
+    answer = simulated(program, objects, status=1)
+    groups = {item["name"]: item for item in answer["podGroups"]}
+    assert groups["small"]["placed"] == 1 and groups["small"]["pending"] == 0
+    assert groups["g"] == {
+        "namespace": "default", "name": "g", "placed": 0, "pending": 6,
+        "message": "pod group is unschedulable",
+        "reason": "0/4 nodes are available: 4 Insufficient cpu. no new claims to deallocate, "
+                  "preemption: 0/4 nodes are available: 4 No preemption victims found for "
+                  "incoming pod."}
+    assert all(entry["podGroup"] for entry in answer["pods"])
+    text = program.run("simulate", "-f", "-", *GANG, stdin=lines(*objects)).expect(1).out
+    assert text.count("podgroup/default/g") == 1 and "default/g-" not in text, text
+    assert "6 pods wait: g-0, g-1, g-2 and 3 more; g-4: 0/4 nodes are available" in text, text
+    wide = program.run("simulate", "-f", "-", "-o", "wide", *GANG, stdin=lines(*objects))
+    assert wide.expect(1).out.count("podgroup/default/g") == 1
+    # Gates off: no groups.
+    assert "podGroups" not in simulated(program, objects[:-2], status=1, gates=[])
+    # Pods of a template: one Deployment, one group.
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+           "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}},
+                    "template": {"metadata": {"labels": {"app": "web"}},
+                                 "spec": members("g", 1)[0]["spec"]}}}
+    answer = simulated(program, objects[:4] + [pod_group("g", 3), web])
+    assert answer["podGroups"][0]["placed"] == 3
+    # An indexed Job becomes a gang where the Job controller makes gangs.
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "work"},
+           "spec": {"completionMode": "Indexed", "completions": 3, "parallelism": 3,
+                    "template": {"spec": dict(pod("x", "3")["spec"], restartPolicy="Never")}}}
+    with_job = ["--feature-gates", GANG[1] + ",WorkloadWithJob=true"]
+    answer = simulated(program, objects[:2] + [job], status=1, gates=with_job)
+    assert (answer["podGroups"][0]["placed"], answer["podGroups"][0]["pending"]) == (0, 3)
+    assert simulated(program, objects[:3] + [job], gates=with_job)["summary"]["placed"] == 3
+
+
+def test_whatif(program):
+    objects = [node("n%d" % i) for i in range(4)] + [pod_group("g", 4)] + members("g", 4)
+    answer = program.run("whatif", "-f", "-", "--remove", "n3", *GANG, stdin=lines(*objects))
+    assert answer.expect(1).out.count("default/g (4 pods of PodGroup)") == 1, answer.out
+    assert "pod group is unschedulable; g-3: 0/3 nodes are available" in answer.out
+
+
+# --- hostile input ---
+
+
+def test_many_pods(program):
+    """Of a group that is far too large the quorum that fits is told."""
+    text = lines(*[node("n%d" % i, cpu="64") for i in range(50)], pod_group("g", 2000))
+    text += lines(*members("g", 2000, "1"))
+    answer = program.run("explain", "podgroup/g", "-f", "-", "-o", "json", *GANG, stdin=text)
+    told = answer.expect(1).json()
+    assert told["placed"] == 500 and told["pending"] == 2000
+    assert simulated(program, [node("n0"), pod_group("g", 2)] + members("h", 3, "1"),
+                     status=1)["podGroups"][0]["name"] == "h"
+
+
 if __name__ == "__main__":
     scenario.main(globals())

@@ -264,8 +264,8 @@ static const struct bt_pod **make_group(
 	return pods;
 }
 
-static void unmake_group(struct bt_capacity_session *session, const struct bt_pod *const *pods,
-	uint32_t count)
+static void unmake_group(
+	struct bt_capacity_session *session, const struct bt_pod *const *pods, uint32_t count)
 {
 	struct bt_state *state = session->engine->state;
 	for (uint32_t i = 0; i < count; i++) {

@@ -122,7 +122,7 @@ struct bt_capacity_request {
 struct bt_capacity_member {
 	const struct bt_capacity_spec *spec; /* borrowed */
 	uint32_t copies;
-	uint32_t *on_nodes; /* pods, by index in the answer's nodes */
+	uint32_t *on_nodes;                              /* pods, by index in the answer's nodes */
 	BT_VEC(struct bt_capacity_placement) placements; /* of groups with a topology constraint */
 	BT_LIST(struct bt_capacity_request) requests;
 	struct bt_str_map node_selector;

@@ -316,7 +316,8 @@ static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_
 			bt_pod_is_active(pod)) {
 			struct bt_capacity_spec named = spec;
 			named.name = bt_arena_printf(&specs->arena, "%.*s-%u",
-				BT_STR_ARG(bt_str_sub(spec.name, 0, BT_MANIFESTS_NAME_BYTES_MAX - 11)),
+				BT_STR_ARG(
+					bt_str_sub(spec.name, 0, BT_MANIFESTS_NAME_BYTES_MAX - 11)),
 				spec.members.count);
 			bt_vec_push(&spec.members, make_pod(&named, &pod->metadata, &pod->spec));
 		}

@@ -346,7 +346,8 @@ const struct bt_command bt_command_capacity = {
 		"each is answered on its own from the same start; with --mix they share the\n"
 		"cluster: they take turns, and whose next copy does not fit is passed over.\n"
 		"\n"
-		"Of a PodGroup (--like podgroup/train) whole groups are counted, with as many pods\n"
+		"Of a PodGroup (--like podgroup/train) whole groups are counted, with as many "
+                "pods\n"
 		"as it has, each of them placed as the scheduler's cycle of a group places it.\n"
 		"\n"
 		"Pending pods of the input take no room unless --after-queue places them first.\n",

@@ -83,13 +83,13 @@ static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t ind
 	return count;
 }
 
-/** "Unschedulable: pod group is unschedulable; 6 pods wait: a, b, c and 3 more; b: 0/4 nodes ..." */
+/** "Unschedulable: pod group is unschedulable; 6 pods wait: a, b, c and 3 more; b: 0/4 nodes ..."
+ */
 static void append_group_status(const struct bt_simulation *simulation,
 	const struct bt_simulated_group *group, struct bt_strbuf *out)
 {
 	uint32_t shown = 0;
-	bt_strbuf_append_c(
-		out, bt_fate_name(simulation->pods.items[group->first_pending].fate));
+	bt_strbuf_append_c(out, bt_fate_name(simulation->pods.items[group->first_pending].fate));
 	bt_strbuf_append_c(out, ": ");
 	bt_strbuf_append_str(out, group->message);
 	bt_strbuf_printf(out, "%s%u pod%s", group->message.length != 0 ? "; " : "",
