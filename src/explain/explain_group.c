@@ -622,8 +622,9 @@ static void put_min_count(struct group_run *run, int32_t min_count)
 	gang.min_count = min_count;
 	changed.spec.scheduling_policy.gang = &gang;
 	bt_object_store_put(objects, bt_object_create(BT_KIND_POD_GROUP, &changed));
-	run->group = bt_object_store_find(
-		objects, BT_KIND_POD_GROUP, changed.metadata.namespace_, changed.metadata.name);
+	/* The texts of the former object may be gone. */
+	run->group = bt_object_store_find(objects, BT_KIND_POD_GROUP,
+		run->pods[0]->metadata.namespace_, *bt_pod_group_name_of(run->pods[0]));
 }
 
 /** 0: none that helps. */
