@@ -72,7 +72,19 @@ static bool is_torn(const struct bt_sim *sim, struct bt_str namespace_, struct b
 	return false;
 }
 
-/** A group that lost a member, or has one that ends, may keep fewer than it needed. */
+void bt_sim_group_lost_member(struct bt_sim *sim, const struct bt_pod *pod)
+{
+	if (pod->spec.scheduling_group == NULL) {
+		return;
+	}
+	struct bt_str name = pod->spec.scheduling_group->pod_group_name;
+	if (!is_torn(sim, pod->metadata.namespace_, name)) {
+		struct bt_sim_group_key key = {bt_arena_str(&sim->texts, pod->metadata.namespace_),
+			bt_arena_str(&sim->texts, name)};
+		bt_vec_push(&sim->torn_groups, key);
+	}
+}
+
 void bt_sim_group_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object)
 {
@@ -81,16 +93,9 @@ void bt_sim_group_changed(
 		return;
 	}
 	const struct bt_pod *pod = object->value;
-	if (pod->spec.scheduling_group == NULL ||
-		(new_object != NULL && pod->metadata.deletion_timestamp == NULL &&
-			!bt_pod_is_terminal(pod))) {
-		return;
-	}
-	struct bt_str name = pod->spec.scheduling_group->pod_group_name;
-	if (!is_torn(sim, pod->metadata.namespace_, name)) {
-		struct bt_sim_group_key key = {bt_arena_str(&sim->texts, pod->metadata.namespace_),
-			bt_arena_str(&sim->texts, name)};
-		bt_vec_push(&sim->torn_groups, key);
+	if (new_object == NULL || pod->metadata.deletion_timestamp != NULL ||
+		bt_pod_is_terminal(pod)) {
+		bt_sim_group_lost_member(sim, pod);
 	}
 }
 

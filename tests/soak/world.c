@@ -143,6 +143,12 @@ static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 		}
 	}
 	if (found != UINT32_MAX) {
+		/* PreBind comes after Permit: the others of its gang are on their way. */
+		if (attempt->outcome == BT_ATTEMPT_FAILED &&
+			bt_str_equal_c(attempt->reason, "SchedulerError")) {
+			bt_sim_group_lost_member(
+				sim, bt_object_value(sim->bindings.items[found].pod, BT_KIND_POD));
+		}
 		bt_object_release(sim->bindings.items[found].pod);
 		bt_vec_remove_ordered(&sim->bindings, found);
 	}

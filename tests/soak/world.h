@@ -223,7 +223,9 @@ const char *bt_sim_group_gates(uint64_t seed);
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app);
 /** Create the app's group, unless it is there. */
 void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app);
-/** A pod has changed in the store. */
+/** A group that lost a member may keep fewer than it needed. */
+void bt_sim_group_lost_member(struct bt_sim *sim, const struct bt_pod *pod);
+/** A pod has changed in the store: it may be gone, or end. */
 void bt_sim_group_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
 /** No gang is bound in part: false with a complaint. */
