@@ -11,7 +11,7 @@ packages_of() {
 		;;
 	test)
 		echo check libjansson-dev python3-yaml python3-kubernetes openssl doxygen scdoc \
-			mandoc bash-completion zsh fish
+			mandoc bash-completion zsh fish chromium
 		;;
 	install) echo scdoc ;;
 	dev) echo clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;

@@ -62,6 +62,7 @@ struct bt_command {
 extern const struct bt_command bt_command_simulate;
 extern const struct bt_command bt_command_capacity;
 extern const struct bt_command bt_command_snapshot;
+extern const struct bt_command bt_command_compare;
 extern const struct bt_command bt_command_completion;
 /** In bench/. */
 extern const struct bt_command bt_command_bench;

@@ -47,6 +47,7 @@ static const struct bt_command version_command = {
 static const struct bt_command *const commands[] = {
 	&bt_command_bench,
 	&bt_command_capacity,
+	&bt_command_compare,
 	&bt_command_completion,
 	&bt_command_explain,
 	&bt_command_import,

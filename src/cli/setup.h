@@ -31,6 +31,10 @@ struct bt_setup {
 #define BT_SETUP_FLAGS(setup) \
 	{"config", 0, BT_FLAG_STRING, &(setup)->config_path, "FILE", \
 		"KubeSchedulerConfiguration, YAML or JSON (default: upstream's defaults)"}, \
+		BT_SETUP_OTHER_FLAGS(setup)
+
+/** All of them but --config. */
+#define BT_SETUP_OTHER_FLAGS(setup) \
 		{"ignore-extenders", 0, BT_FLAG_BOOL, &(setup)->ignore_extenders, NULL, \
 			"schedule as if the configuration had no extenders"}, \
 		{"feature-gates", 0, BT_FLAG_STRINGS, &(setup)->feature_gates, "NAME=BOOL,...", \

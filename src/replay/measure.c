@@ -11,6 +11,12 @@
 #include "base/nanoseconds.h"
 #include "state/state.h"
 
+/** cpu and memory: the columns before the scalar ones. */
+#define FIXED_COLUMNS 2
+#define TYPICAL_AMOUNTS_MAX 8
+#define INSTANCE_TYPE_LABEL "node.kubernetes.io/instance-type"
+#define NS_PER_HOUR (3600.0 * (double)BT_NS_PER_SECOND)
+
 /** --- waiting times --- */
 
 /** Of each power of two. */
@@ -132,6 +138,58 @@ static void add_wait(
 
 /** --- the sink --- */
 
+/** The record of pods with this request; NULL: there are too many kinds. */
+static struct bt_measured_request *find_request(
+	struct bt_measure *measure, const struct bt_resource *request)
+{
+	uint64_t hash = bt_hash_u64((uint64_t)request->cpu_milli, (uint64_t)request->memory_bytes);
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		hash = bt_hash_u64(hash, bt_str_hash(request->scalars[i].name));
+		hash = bt_hash_u64(hash, (uint64_t)request->scalars[i].value);
+	}
+	BT_MAP_EACH (&measure->request_map, hash, index) {
+		struct bt_measured_request *known = &measure->requests.items[index];
+		bool is_same = known->request.cpu_milli == request->cpu_milli &&
+			known->request.memory_bytes == request->memory_bytes &&
+			known->request.scalar_count == request->scalar_count;
+		for (uint32_t i = 0; i < request->scalar_count && is_same; i++) {
+			is_same = known->request.scalars[i].value == request->scalars[i].value &&
+				bt_str_equal(known->request.scalars[i].name,
+					request->scalars[i].name);
+		}
+		if (is_same) {
+			return known;
+		}
+	}
+	if (measure->requests.count == BT_MEASURE_REQUESTS_MAX) {
+		return NULL;
+	}
+	struct bt_measured_request entry = {.request = *request};
+	entry.request.scalars = BT_ARENA_NEW_ARRAY(
+		&measure->arena, struct bt_scalar_resource, request->scalar_count);
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		entry.request.scalars[i] = (struct bt_scalar_resource){
+			bt_arena_str(&measure->arena, request->scalars[i].name),
+			request->scalars[i].value};
+	}
+	bt_vec_push(&measure->requests, entry);
+	bt_map_insert(&measure->request_map, hash, measure->requests.count - 1);
+	return &measure->requests.items[measure->requests.count - 1];
+}
+
+static void take_created(
+	void *context, const struct bt_pod *pod, int64_t time_ns BT_UNUSED)
+{
+	const struct bt_resource_gates gates = {.pod_level_resources = true};
+	struct bt_measure *measure = context;
+	struct bt_resource request = bt_pod_fit_request(pod, &gates, &measure->scratch);
+	struct bt_measured_request *kind = find_request(measure, &request);
+	if (kind != NULL) {
+		kind->count++;
+	}
+	bt_arena_reset(&measure->scratch);
+}
+
 static void take_bound(void *context, const struct bt_replay_binding *binding)
 {
 	add_wait(context, binding->pod, binding->time_ns - binding->created_ns, false);
@@ -191,22 +249,142 @@ static bool is_used(const struct bt_state *state, uint32_t slot)
 	return false;
 }
 
-struct sums {
-	double used;
-	double capacity;
+/** A resource's columns. */
+struct column {
+	struct bt_str name;
+	const int64_t *allocatable;
+	const int64_t *requested;
 };
 
-static struct sums sum_columns(const struct bt_state *state, const int64_t *allocatable,
-	const int64_t *requested)
+/** cpu, memory, then the scalar resources in the order in which they became known. */
+static struct column column_at(const struct bt_node_table *nodes, uint32_t index)
 {
-	struct sums sums = {0, 0};
-	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-		if (state->nodes.rows[slot].has_node) {
-			sums.used += (double)requested[slot];
-			sums.capacity += (double)allocatable[slot];
+	if (index == 0) {
+		return (struct column){
+			BT_STR("cpu"), nodes->allocatable_cpu_milli, nodes->requested_cpu_milli};
+	}
+	if (index == 1) {
+		return (struct column){BT_STR("memory"), nodes->allocatable_memory_bytes,
+			nodes->requested_memory_bytes};
+	}
+	const struct bt_scalar_column *scalar = &nodes->scalars.items[index - FIXED_COLUMNS];
+	return (struct column){bt_symbol_text(nodes->symbols, scalar->name), scalar->allocatable,
+		scalar->requested};
+}
+
+/** A kind of pods that is typical, by the node table's columns. */
+struct typical {
+	double share; /* of all typical pods */
+	uint32_t amount_count;
+	struct {
+		uint32_t column;
+		int64_t amount;
+	} amounts[TYPICAL_AMOUNTS_MAX];
+};
+
+static void add_amount(struct typical *typical, uint32_t column, int64_t amount)
+{
+	if (amount > 0 && typical->amount_count < TYPICAL_AMOUNTS_MAX) {
+		typical->amounts[typical->amount_count].column = column;
+		typical->amounts[typical->amount_count++].amount = amount;
+	}
+}
+
+static int compare_requests(const void *a, const void *b)
+{
+	const struct bt_measured_request *first = *(const struct bt_measured_request *const *)a;
+	const struct bt_measured_request *second = *(const struct bt_measured_request *const *)b;
+	if (first->count != second->count) {
+		return first->count > second->count ? -1 : 1;
+	}
+	return first < second ? -1 : 1; /* the one that was seen first */
+}
+
+static uint32_t find_typical(const struct bt_measure *measure, const struct bt_node_table *nodes,
+	struct typical typical[BT_MEASURE_TYPICAL_MAX])
+{
+	const struct bt_measured_request *requests[BT_MEASURE_REQUESTS_MAX];
+	uint32_t count = measure->requests.count;
+	double total = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		requests[i] = &measure->requests.items[i];
+	}
+	qsort(requests, count, sizeof(requests[0]), compare_requests);
+	count = count < BT_MEASURE_TYPICAL_MAX ? count : BT_MEASURE_TYPICAL_MAX;
+	for (uint32_t i = 0; i < count; i++) {
+		total += (double)requests[i]->count;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_resource *request = &requests[i]->request;
+		typical[i] = (struct typical){.share = (double)requests[i]->count / total};
+		add_amount(&typical[i], 0, request->cpu_milli);
+		add_amount(&typical[i], 1, request->memory_bytes);
+		for (uint32_t k = 0; k < request->scalar_count; k++) {
+			uint32_t scalar =
+				bt_node_table_find_scalar(nodes, request->scalars[k].name);
+			if (scalar != UINT32_MAX) {
+				add_amount(&typical[i], FIXED_COLUMNS + scalar,
+					request->scalars[k].value);
+			}
 		}
 	}
-	return sums;
+	return count;
+}
+
+/** The share of typical pods that do not fit on the node. */
+static double find_misfits(const struct column *columns, uint32_t slot,
+	const struct typical *typical, uint32_t typical_count)
+{
+	double share = 0;
+	for (uint32_t i = 0; i < typical_count; i++) {
+		for (uint32_t k = 0; k < typical[i].amount_count; k++) {
+			const struct column *column = &columns[typical[i].amounts[k].column];
+			if (column->allocatable[slot] - column->requested[slot] <
+				typical[i].amounts[k].amount) {
+				share += typical[i].share;
+				break;
+			}
+		}
+	}
+	return share;
+}
+
+static double find_price(const struct bt_measure *measure, const struct bt_node_row *row)
+{
+	const struct bt_str *type = bt_str_map_find(&row->labels, BT_STR(INSTANCE_TYPE_LABEL));
+	for (uint32_t i = 0; type != NULL && i < measure->price_count; i++) {
+		if (bt_str_equal(measure->prices[i].instance_type, *type)) {
+			return measure->prices[i].per_hour;
+		}
+	}
+	return 0;
+}
+
+/** Sums over the nodes at one instant. */
+struct totals {
+	double used;
+	double capacity;
+	double fragmented;
+};
+
+/** Adds a node to the totals of each resource. Returns the highest share in use. */
+static double add_node(const struct column *columns, uint32_t column_count, uint32_t slot,
+	double misfits, struct totals *totals)
+{
+	double highest = 0;
+	for (uint32_t i = 0; i < column_count; i++) {
+		double allocatable = (double)columns[i].allocatable[slot];
+		double requested = (double)columns[i].requested[slot];
+		totals[i].used += requested;
+		totals[i].capacity += allocatable;
+		if (allocatable > requested) {
+			totals[i].fragmented += (allocatable - requested) * misfits;
+		}
+		if (allocatable > 0 && requested / allocatable > highest) {
+			highest = requested / allocatable;
+		}
+	}
+	return highest;
 }
 
 static void raise_to(uint32_t *most, uint32_t value)
@@ -219,54 +397,87 @@ static void take_sample(
 {
 	struct bt_measure *measure = context;
 	const struct bt_node_table *nodes = &state->nodes;
-	struct bt_measured_sample sample = {.time_ns = time_ns, .pending = pending_count};
-	const struct {
-		const char *name;
-		const int64_t *allocatable;
-		const int64_t *requested;
-	} columns[] = {{"cpu", nodes->allocatable_cpu_milli, nodes->requested_cpu_milli},
-		{"memory", nodes->allocatable_memory_bytes, nodes->requested_memory_bytes}};
-	const uint32_t fixed = (uint32_t)BT_ARRAY_LENGTH(columns);
+	struct typical typical[BT_MEASURE_TYPICAL_MAX];
+	struct bt_measured_sample sample = {.time_ns = time_ns,
+		.pending = pending_count,
+		.share_count = FIXED_COLUMNS + nodes->scalars.count};
 	/* The time since the sample before counts as it is now. */
-	const struct bt_measured_sample *last = measure->samples.count != 0
-		? &measure->samples.items[measure->samples.count - 1]
-		: NULL;
-	double elapsed_ns = last != NULL ? (double)(time_ns - last->time_ns) : 0;
-	for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
-		if (nodes->rows[slot].has_node) {
-			sample.nodes++;
-			sample.used_nodes += is_used(state, slot);
-		}
-	}
-	sample.share_count = fixed + nodes->scalars.count;
+	double elapsed_ns = measure->samples.count != 0
+		? (double)(time_ns - measure->samples.items[measure->samples.count - 1].time_ns)
+		: 0;
+	uint32_t typical_count = find_typical(measure, nodes, typical);
+	struct column *columns =
+		BT_ARENA_NEW_ARRAY(&measure->scratch, struct column, sample.share_count);
+	struct totals *totals =
+		BT_ARENA_NEW_ARRAY(&measure->scratch, struct totals, sample.share_count);
 	double *shares = BT_ARENA_NEW_ARRAY(&measure->arena, double, sample.share_count);
+	uint8_t *heat = BT_ARENA_NEW_ARRAY(&measure->arena, uint8_t, BT_MEASURE_HEAT_ROWS);
+	double heat_sums[BT_MEASURE_HEAT_ROWS] = {0};
+	uint32_t heat_counts[BT_MEASURE_HEAT_ROWS] = {0};
+	uint32_t never_used = 0;
+	if (measure->slots_per_row == 0 && nodes->slot_count != 0) {
+		measure->slots_per_row = (nodes->slot_count - 1) / BT_MEASURE_HEAT_ROWS + 1;
+	}
+	if (measure->ever_used.bit_count < nodes->slot_count) {
+		bt_bitset_resize(&measure->ever_used, nodes->slot_capacity);
+	}
 	for (uint32_t i = 0; i < sample.share_count; i++) {
-		const struct bt_scalar_column *scalar =
-			i < fixed ? NULL : &nodes->scalars.items[i - fixed];
-		struct sums sums = scalar == NULL
-			? sum_columns(state, columns[i].allocatable, columns[i].requested)
-			: sum_columns(state, scalar->allocatable, scalar->requested);
-		struct bt_measured_resource *resource = find_resource(measure, i,
-			scalar == NULL ? bt_str_from(columns[i].name)
-				       : bt_symbol_text(nodes->symbols, scalar->name));
-		shares[i] = sums.capacity > 0 ? sums.used / sums.capacity : 0;
-		resource->used_ns += sums.used * elapsed_ns;
-		resource->capacity_ns += sums.capacity * elapsed_ns;
+		columns[i] = column_at(nodes, i);
+		totals[i] = (struct totals){0, 0, 0};
+	}
+	for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
+		if (!nodes->rows[slot].has_node) {
+			continue;
+		}
+		bool used = is_used(state, slot);
+		double misfits = find_misfits(columns, slot, typical, typical_count);
+		double highest =
+			add_node(columns, sample.share_count, slot, misfits, totals);
+		double cost = find_price(measure, &nodes->rows[slot]) * elapsed_ns / NS_PER_HOUR;
+		uint32_t row = slot / measure->slots_per_row;
+		row = row < BT_MEASURE_HEAT_ROWS ? row : BT_MEASURE_HEAT_ROWS - 1;
+		heat_sums[row] += highest < 1 ? highest : 1;
+		heat_counts[row]++;
+		sample.nodes++;
+		sample.used_nodes += used;
+		measure->full_cost += cost;
+		measure->cost += used ? cost : 0;
+		if (used) {
+			bt_bitset_assign(&measure->ever_used, slot, true);
+		}
+		never_used += !bt_bitset_get(&measure->ever_used, slot);
+	}
+	for (uint32_t i = 0; i < sample.share_count; i++) {
+		struct bt_measured_resource *resource =
+			find_resource(measure, i, columns[i].name);
+		shares[i] = totals[i].capacity > 0 ? totals[i].used / totals[i].capacity : 0;
+		resource->used_ns += totals[i].used * elapsed_ns;
+		resource->capacity_ns += totals[i].capacity * elapsed_ns;
+		resource->fragmented_ns += totals[i].fragmented * elapsed_ns;
 		resource->peak = shares[i] > resource->peak ? shares[i] : resource->peak;
 	}
+	for (uint32_t i = 0; i < BT_MEASURE_HEAT_ROWS; i++) {
+		heat[i] = heat_counts[i] != 0
+			? (uint8_t)(heat_sums[i] / heat_counts[i] * 100 + 0.5)
+			: UINT8_MAX;
+	}
 	sample.shares = shares;
+	sample.heat = heat;
 	measure->node_ns += (double)sample.nodes * elapsed_ns;
 	measure->used_node_ns += (double)sample.used_nodes * elapsed_ns;
+	measure->never_used = never_used;
 	raise_to(&measure->most_nodes, sample.nodes);
 	raise_to(&measure->most_used_nodes, sample.used_nodes);
 	raise_to(&measure->most_pending, pending_count);
 	bt_vec_push(&measure->samples, sample);
+	bt_arena_reset(&measure->scratch);
 }
 
 void bt_measure_init(struct bt_measure *measure)
 {
 	*measure = (struct bt_measure){0};
 	bt_arena_init(&measure->arena, 0);
+	bt_arena_init(&measure->scratch, 0);
 }
 
 void bt_measure_finish(struct bt_measure *measure)
@@ -276,16 +487,21 @@ void bt_measure_finish(struct bt_measure *measure)
 	bt_map_finish(&measure->owner_map);
 	bt_vec_finish(&measure->resources);
 	bt_vec_finish(&measure->samples);
+	bt_vec_finish(&measure->requests);
+	bt_map_finish(&measure->request_map);
+	bt_bitset_finish(&measure->ever_used);
+	bt_arena_finish(&measure->scratch);
 	bt_arena_finish(&measure->arena);
 }
 
-void bt_measure_follow(struct bt_measure *measure, struct bt_replay_sink *out_sink)
+struct bt_replay_sink bt_measure_sink(struct bt_measure *measure)
 {
-	*out_sink = (struct bt_replay_sink){.context = measure};
-	out_sink->bound = take_bound;
-	out_sink->departed = take_departed;
-	out_sink->waiting = take_waiting;
-	out_sink->sampled = take_sample;
+	return (struct bt_replay_sink){.context = measure,
+		.created = take_created,
+		.bound = take_bound,
+		.departed = take_departed,
+		.waiting = take_waiting,
+		.sampled = take_sample};
 }
 
 static int compare_priorities(const void *a, const void *b)

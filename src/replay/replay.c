@@ -21,6 +21,15 @@
  * in virtual time takes no time for its work. */
 #define SAME_BINDING_NS BT_NS_PER_SECOND
 
+/** Calls a function of every sink that has it. */
+#define TELL_SINKS(options, function, ...) \
+	for (uint32_t sink_ = 0; sink_ < (options)->sink_count; sink_++) { \
+		const struct bt_replay_sink *told_ = &(options)->sinks[sink_]; \
+		if (told_->function != NULL) { \
+			told_->function(told_->context, __VA_ARGS__); \
+		} \
+	}
+
 /** A pod of the recording, and what became of it here. */
 struct pod {
 	struct bt_object *object; /* as the scheduler knows it; NULL: the record is free */
@@ -157,14 +166,11 @@ static int wait_for_node(struct replay *replay, uint32_t id, const struct bt_pod
 	struct berth_error *err)
 {
 	struct pod *pod = &replay->pods.items[id];
-	const struct bt_replay_sink *sink = &replay->options->sink;
 	pod->created_ns = replay->now_ns;
 	pod->bound_ns = -1;
 	replay->pending_count++;
 	replay->counts->created++;
-	if (sink->created != NULL) {
-		sink->created(sink->context, value, replay->now_ns);
-	}
+	TELL_SINKS (replay->options, created, value, replay->now_ns)
 	return set_pod(replay, id, value, err);
 }
 
@@ -194,7 +200,6 @@ static int depart(
 	struct pod *pod = &replay->pods.items[id];
 	struct bt_object *object = bt_object_share(pod->object);
 	const struct bt_pod *value = bt_object_value(object, BT_KIND_POD);
-	const struct bt_replay_sink *sink = &replay->options->sink;
 	struct bt_replay_departure departure = {replay->now_ns, pod->created_ns, pod->bound_ns,
 		value, end, end != BT_REPLAY_SUCCEEDED && end != BT_REPLAY_DELETED &&
 			comes_back(value)};
@@ -204,9 +209,7 @@ static int depart(
 		[BT_REPLAY_LOST] = &replay->counts->lost};
 	(*counters[end])++;
 	replay->pending_count -= pod->bound_ns < 0;
-	if (sink->departed != NULL) {
-		sink->departed(sink->context, &departure);
-	}
+	TELL_SINKS (replay->options, departed, &departure)
 	if (bt_heap_has(&replay->ends, id)) {
 		bt_heap_remove(&replay->ends, id);
 	}
@@ -379,7 +382,6 @@ static int take_binding(
 	uint32_t id = find_by_uid(replay, attempt->uid);
 	BT_ASSERT(id != BT_MAP_NONE); /* the queue has no other pods */
 	struct pod *pod = &replay->pods.items[id];
-	const struct bt_replay_sink *sink = &replay->options->sink;
 	struct bt_pod value = *pod_value(pod);
 	bool has_recorded = pod->returns == 0 && pod->life.node != BT_LIFE_NODE_NONE;
 	struct bt_replay_binding binding = {
@@ -406,9 +408,7 @@ static int take_binding(
 	replay->pending_count--;
 	value.spec.node_name = binding.node_name;
 	value.status.nominated_node_name = BT_STR("");
-	if (sink->bound != NULL) {
-		sink->bound(sink->context, &binding);
-	}
+	TELL_SINKS (replay->options, bound, &binding)
 	set_end(replay, id);
 	return set_pod(replay, id, &value, err);
 }
@@ -836,12 +836,9 @@ static int apply_line(
 
 static void take_samples(struct replay *replay, int64_t until_ns)
 {
-	const struct bt_replay_sink *sink = &replay->options->sink;
 	while (replay->next_sample_ns <= until_ns) {
-		if (sink->sampled != NULL) {
-			sink->sampled(sink->context, replay->engine->state, replay->pending_count,
-				replay->next_sample_ns);
-		}
+		TELL_SINKS (replay->options, sampled, replay->engine->state,
+			replay->pending_count, replay->next_sample_ns)
 		replay->next_sample_ns += replay->options->interval_ns;
 	}
 }
@@ -891,7 +888,7 @@ static int run_until(struct replay *replay, int64_t until_ns, struct berth_error
 
 static int run(struct replay *replay, struct berth_error *err)
 {
-	const struct bt_replay_sink *sink = &replay->options->sink;
+	const struct bt_replay_options *options = replay->options;
 	struct bt_recording_line line;
 	int64_t first_ns = bt_lives_start_ns(replay->lives);
 	uint32_t total = (uint32_t)((replay->to_ns - first_ns) / BT_NS_PER_SECOND);
@@ -903,8 +900,8 @@ static int run(struct replay *replay, struct berth_error *err)
 				replay->now_ns = replay->from_ns;
 			}
 			result = run_until(replay, line.time_ns, err);
-			if (sink->progress != NULL) {
-				sink->progress(sink->progress_context,
+			if (options->progress != NULL) {
+				options->progress(options->progress_context,
 					(uint32_t)((replay->now_ns - first_ns) / BT_NS_PER_SECOND),
 					total);
 			}
@@ -932,10 +929,7 @@ static int run(struct replay *replay, struct berth_error *err)
 	if (result >= 0) {
 		result = decide(replay, &next_ns, err);
 	}
-	if (result >= 0 && sink->sampled != NULL) {
-		sink->sampled(sink->context, replay->engine->state, replay->pending_count,
-			replay->now_ns);
-	}
+	TELL_SINKS (options, sampled, replay->engine->state, replay->pending_count, replay->now_ns)
 	return result;
 }
 
@@ -981,9 +975,9 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 		struct pod *pod = &replay.pods.items[i];
 		bool is_pending = pod->object != NULL && pod->bound_ns < 0;
 		out_counts->running += pod->object != NULL && !is_pending;
-		if (is_pending && options->sink.waiting != NULL) {
-			options->sink.waiting(options->sink.context, pod_value(pod),
-				pod->created_ns, replay.now_ns);
+		if (is_pending) {
+			TELL_SINKS (options, waiting, pod_value(pod), pod->created_ns,
+				replay.now_ns)
 		}
 		bt_object_release(pod->object);
 		bt_free(pod->key);

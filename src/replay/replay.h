@@ -74,9 +74,6 @@ struct bt_replay_sink {
 	/** The world as it is at time_ns, each interval_ns, and at the end. */
 	void (*sampled)(void *context, const struct bt_state *state, uint32_t pending_count,
 		int64_t time_ns);
-	/** How far it has come, in seconds of the recording. */
-	void (*progress)(void *context, uint32_t done, uint32_t total);
-	void *progress_context;
 };
 
 struct bt_replay_options {
@@ -92,7 +89,11 @@ struct bt_replay_options {
 	/** The reasons of so many differences from the recording are looked for. */
 	uint32_t reasons_max;
 	bool pod_level_resources; /* gate PodLevelResources */
-	struct bt_replay_sink sink;
+	const struct bt_replay_sink *sinks;
+	uint32_t sink_count;
+	/** How far it has come, in seconds of the recording; may be NULL. */
+	void (*progress)(void *context, uint32_t done, uint32_t total);
+	void *progress_context;
 };
 
 struct bt_replay_counts {

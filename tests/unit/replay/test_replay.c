@@ -95,9 +95,10 @@ static struct bt_strbuf replay(const char *recording, struct bt_replay_options o
 		options.path_count = 1;
 		options.interval_ns = BT_NS_PER_SECOND;
 		options.to_ns = options.to_ns != 0 ? options.to_ns : INT64_MAX;
-		options.sink.context = &story;
-		options.sink.bound = tell_bound;
-		options.sink.departed = tell_departed;
+		const struct bt_replay_sink sink = {
+			.context = &story, .bound = tell_bound, .departed = tell_departed};
+		options.sinks = &sink;
+		options.sink_count = 1;
 		int result = bt_lives_read(paths, 1, never_warn, NULL, &lives, &err);
 		if (result == 0) {
 			result = bt_replay_run(&options, lives, make_scheduler, config,

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/duration.h"
+#include "base/nanoseconds.h"
+#include "cli/replay/replay_run.h"
+#include "cluster/printable.h"
+
+#define ALTERNATIVES_MAX 64
+#define CHUNK_BYTES 65536
+/** Of the columns of the table: a name and the alternatives. */
+#define SHOWN_MAX (BT_TABLE_COLUMNS_MAX - 1)
+
+/** The page of --report; the data go where DATA_MARK is. */
+static const char report_page[] = {
+#include "cli/replay/report_page.inc"
+};
+#define DATA_MARK "\"DATA\""
+
+struct options {
+	struct bt_setup setup;
+	struct bt_replay_request request;
+	struct bt_arguments configs;
+	const char *report_path;
+	int64_t jobs; /* alternatives replayed at the same time; 0: one for each processor */
+	const char *format_name;
+	enum bt_output_format format;
+};
+
+/** A configuration; its replay runs in a process of its own. */
+struct alternative {
+	const char *config_path; /* NULL: the default configuration */
+	struct bt_str name;
+	pid_t process;         /* 0: not started, or over */
+	int pipe;              /* its answer comes from here; -1 */
+	struct bt_strbuf json; /* the answer */
+	struct bt_json_value *answer;
+};
+
+struct comparison {
+	struct alternative *alternatives;
+	uint32_t count;
+	struct bt_arena arena;
+};
+
+/** --- the replays --- */
+
+/** In the process of an alternative. Never returns. */
+static void replay_alternative(const struct bt_command *command, const struct options *options,
+	const struct alternative *alternative, int pipe)
+{
+	struct bt_setup setup = options->setup;
+	struct bt_replay_request request = options->request;
+	struct bt_warnings warnings = {.command = command};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_replay_answer answer;
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	setup.config_path = alternative->config_path;
+	int result = bt_setup_start(command, &setup, &err);
+	if (result == 0) {
+		result = bt_replay_answer_find(&request, &setup, &warnings, &answer, &err);
+	}
+	if (result < 0) {
+		result = bt_error_wrap(&err, result, "%.*s", BT_STR_ARG(alternative->name));
+		_exit(bt_command_fail(command, &err));
+	}
+	bt_json_writer_init(&writer, &text, 0);
+	bt_replay_answer_write_json(&answer, &writer);
+	for (size_t sent = 0; sent < text.length;) {
+		ssize_t length = write(pipe, text.data + sent, text.length - sent);
+		if (length < 0 && errno != EINTR) {
+			_exit(BT_EXIT_BAD_INPUT); /* nobody reads it any more */
+		}
+		sent += length > 0 ? (size_t)length : 0;
+	}
+	_exit(BT_EXIT_OK);
+}
+
+static int start(const struct bt_command *command, const struct options *options,
+	struct alternative *alternative, struct berth_error *err)
+{
+	int ends[2];
+	if (pipe(ends) != 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
+	}
+	(void)fflush(NULL); /* what is buffered is printed once */
+	pid_t process = fork();
+	if (process < 0) {
+		(void)close(ends[0]); /* nothing was written */
+		(void)close(ends[1]);
+		return bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
+	}
+	if (process == 0) {
+		(void)close(ends[0]); /* the reader's */
+		replay_alternative(command, options, alternative, ends[1]);
+	}
+	(void)close(ends[1]); /* the writer's */
+	alternative->process = process;
+	alternative->pipe = ends[0];
+	return 0;
+}
+
+/** The answer is complete, or its process failed and has said why. */
+static int finish(
+	struct comparison *comparison, struct alternative *alternative, struct berth_error *err)
+{
+	int status = 0;
+	(void)close(alternative->pipe); /* read to its end */
+	alternative->pipe = -1;
+	while (waitpid(alternative->process, &status, 0) < 0 && errno == EINTR) {
+	}
+	alternative->process = 0;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != BT_EXIT_OK) {
+		return WIFSIGNALED(status)
+			? bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s: ended by signal %d",
+				  BT_STR_ARG(alternative->name), WTERMSIG(status))
+			: bt_error_set(err, BERTH_ERR_INVALID, "%.*s: was not replayed",
+				  BT_STR_ARG(alternative->name));
+	}
+	return bt_json_parse(&comparison->arena, bt_strbuf_str(&alternative->json), false,
+		&alternative->answer, err);
+}
+
+static int read_answers(struct comparison *comparison, struct berth_error *err)
+{
+	struct pollfd polls[ALTERNATIVES_MAX];
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		polls[i] = (struct pollfd){
+			.fd = comparison->alternatives[i].pipe, .events = POLLIN};
+	}
+	if (poll(polls, comparison->count, -1) < 0 && errno != EINTR) {
+		return bt_error_set(err, BERTH_ERR_IO, "poll: %s", strerror(errno));
+	}
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		struct alternative *alternative = &comparison->alternatives[i];
+		if (polls[i].fd < 0 || polls[i].revents == 0) {
+			continue;
+		}
+		bt_strbuf_reserve(&alternative->json, CHUNK_BYTES);
+		ssize_t length = read(alternative->pipe,
+			alternative->json.data + alternative->json.length, CHUNK_BYTES);
+		if (length > 0) {
+			alternative->json.length += (size_t)length;
+		} else if (length == 0) {
+			return finish(comparison, alternative, err);
+		} else if (errno != EINTR) {
+			return bt_error_set(err, BERTH_ERR_IO, "%.*s: %s",
+				BT_STR_ARG(alternative->name), strerror(errno));
+		}
+	}
+	return 0;
+}
+
+static int replay_all(const struct bt_command *command, const struct options *options,
+	struct comparison *comparison, struct berth_error *err)
+{
+	struct bt_progress progress;
+	uint32_t started = 0;
+	uint32_t ended = 0;
+	int result = 0;
+	bt_progress_start(&progress, "replaying alternatives", true);
+	while (result == 0 && ended < comparison->count) {
+		while (result == 0 && started < comparison->count &&
+			started - ended < options->jobs) {
+			result = start(
+				command, options, &comparison->alternatives[started++], err);
+		}
+		if (result == 0) {
+			result = read_answers(comparison, err);
+		}
+		ended = 0;
+		for (uint32_t i = 0; i < started; i++) {
+			ended += comparison->alternatives[i].process == 0;
+		}
+		bt_progress_show(&progress, ended, comparison->count);
+	}
+	bt_progress_end(&progress);
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		struct alternative *alternative = &comparison->alternatives[i];
+		if (alternative->process != 0) {
+			(void)kill(alternative->process, SIGTERM); /* its answer is not needed */
+			(void)waitpid(alternative->process, NULL, 0);
+			(void)close(alternative->pipe);
+		}
+	}
+	return result;
+}
+
+/** --- the table --- */
+
+enum format {
+	FORMAT_COUNT,
+	FORMAT_SECONDS,
+	FORMAT_SHARE,
+	FORMAT_AMOUNT,
+};
+
+static void add_cell(struct bt_table *table, const struct bt_json_value *value, enum format format)
+{
+	double number = value != NULL && value->type == BT_JSON_NUMBER
+		? strtod(value->text.data, NULL)
+		: 0;
+	switch (value != NULL ? format : FORMAT_COUNT) {
+	case FORMAT_COUNT:
+		bt_strbuf_append_str(
+			&table->text, value != NULL ? value->text : BT_STR("-"));
+		break;
+	case FORMAT_SECONDS:
+		bt_duration_format(
+			(int64_t)(number * 1e3) * (BT_NS_PER_SECOND / 1000), &table->text);
+		break;
+	case FORMAT_SHARE:
+		bt_strbuf_printf(&table->text, "%.1f%%", number * 100);
+		break;
+	case FORMAT_AMOUNT:
+		bt_strbuf_printf(&table->text, "%.1f", number);
+		break;
+	}
+	bt_table_end_cell(table);
+}
+
+static void write_row(struct bt_table *table, const struct comparison *comparison,
+	const char *label, const char *path, enum format format)
+{
+	bt_table_add_c(table, label);
+	for (uint32_t i = 0; i < comparison->count && i < SHOWN_MAX; i++) {
+		add_cell(table,
+			bt_json_find_path(comparison->alternatives[i].answer, path), format);
+	}
+}
+
+/** The element of a list whose name is this; NULL: there is none. */
+static const struct bt_json_value *find_named(
+	const struct bt_json_value *list, struct bt_str name)
+{
+	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+		if (bt_str_equal(bt_json_find_str(list->elements[i], "name"), name)) {
+			return list->elements[i];
+		}
+	}
+	return NULL;
+}
+
+/** One row for each element of the first alternative's list; its name stands between two texts. */
+static void write_rows(struct bt_table *table, const struct comparison *comparison,
+	const char *list, const char *before, const char *behind, const char *path,
+	enum format format)
+{
+	const struct bt_json_value *first =
+		bt_json_find(comparison->alternatives[0].answer, list);
+	for (uint32_t i = 0; first != NULL && i < first->count; i++) {
+		struct bt_str name = bt_json_find_str(first->elements[i], "name");
+		bt_strbuf_append_c(&table->text, before);
+		bt_printable_append(&table->text, name);
+		bt_strbuf_append_c(&table->text, behind);
+		bt_table_end_cell(table);
+		for (uint32_t k = 0; k < comparison->count && k < SHOWN_MAX; k++) {
+			const struct bt_json_value *element = find_named(
+				bt_json_find(comparison->alternatives[k].answer, list), name);
+			add_cell(table, bt_json_find_path(element, path), format);
+		}
+	}
+}
+
+static void write_table(
+	const struct options *options, const struct comparison *comparison, struct bt_strbuf *out)
+{
+	uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
+	struct bt_table table = {.column_count = 1 + shown};
+	bt_table_add_c(&table, "");
+	for (uint32_t i = 0; i < comparison->count && i < SHOWN_MAX; i++) {
+		bt_table_add(&table, comparison->alternatives[i].name);
+	}
+	write_row(&table, comparison, "pods that asked for a node", "pods.created", FORMAT_COUNT);
+	write_row(&table, comparison, "bound", "pods.bound", FORMAT_COUNT);
+	write_row(&table, comparison, "pending at the end", "pods.pending", FORMAT_COUNT);
+	write_row(&table, comparison, "preempted", "pods.preempted", FORMAT_COUNT);
+	write_row(&table, comparison, "hours of work lost", "lostHours", FORMAT_AMOUNT);
+	write_rows(&table, comparison, "priorities", "priority ", ": waited p50",
+		"waitedSeconds.p50", FORMAT_SECONDS);
+	write_rows(&table, comparison, "priorities", "priority ", ": waited p95",
+		"waitedSeconds.p95", FORMAT_SECONDS);
+	write_rows(&table, comparison, "priorities", "priority ", ": waited p99",
+		"waitedSeconds.p99", FORMAT_SECONDS);
+	write_rows(&table, comparison, "priorities", "priority ", ": waited at most",
+		"waitedSeconds.max", FORMAT_SECONDS);
+	write_rows(&table, comparison, "resources", "", " in use", "inUse", FORMAT_SHARE);
+	write_rows(&table, comparison, "resources", "",
+		" free, but of no use to typical pods", "fragmented", FORMAT_SHARE);
+	write_row(&table, comparison, "node-hours in use", "nodes.usedHours", FORMAT_AMOUNT);
+	write_row(&table, comparison, "nodes in use at most", "nodes.mostUsed", FORMAT_COUNT);
+	write_row(&table, comparison, "nodes that stayed empty", "nodes.neverUsed", FORMAT_COUNT);
+	if (options->request.prices_path != NULL) {
+		write_row(&table, comparison, "cost of nodes in use", "nodes.usedCost",
+			FORMAT_AMOUNT);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+	if (comparison->count > SHOWN_MAX) {
+		bt_strbuf_printf(out, "and %u alternatives more: -o json has all\n",
+			comparison->count - SHOWN_MAX);
+	}
+}
+
+/** --- JSON and the report --- */
+
+static void write_json(const void *context, struct bt_json_writer *writer)
+{
+	const struct comparison *comparison = context;
+	bt_json_begin_object(writer);
+	bt_json_write_member_c(writer, "apiVersion", "berth.dev/v1");
+	bt_json_write_member_c(writer, "kind", "Comparison");
+	bt_json_begin_member_array(writer, "alternatives");
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "name", comparison->alternatives[i].name);
+		bt_json_write_name_c(writer, "replay");
+		bt_json_write_value(writer, comparison->alternatives[i].answer);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+/** One file without anything beside it; names are hostile, so no "<" gets into the data. */
+static int write_report(
+	const struct comparison *comparison, const char *path, struct berth_error *err)
+{
+	struct bt_str page = {report_page, sizeof(report_page)};
+	struct bt_strbuf out = {0};
+	struct bt_json_writer writer;
+	int64_t mark = bt_str_find(page, BT_STR(DATA_MARK));
+	BT_ASSERT(mark >= 0);
+	bt_strbuf_append_str(&out, bt_str_sub(page, 0, (uint32_t)mark));
+	bt_json_writer_init(&writer, &out, 0);
+	writer.escape_html = true;
+	write_json(comparison, &writer);
+	bt_strbuf_append_str(&out,
+		bt_str_sub(page, (uint32_t)mark + (uint32_t)sizeof(DATA_MARK) - 1, page.length));
+	FILE *file = fopen(path, "we");
+	bool is_written = file != NULL && fwrite(out.data, 1, out.length, file) == out.length;
+	if (file != NULL && fclose(file) != 0) {
+		is_written = false;
+	}
+	bt_strbuf_finish(&out);
+	return is_written
+		? 0
+		: bt_error_set(err, BERTH_ERR_IO, "--report: %s: %s", path, strerror(errno));
+}
+
+/** --- the command --- */
+
+static int run_with_options(const struct bt_command *command, const struct options *options,
+	struct comparison *comparison)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_strbuf out = {0};
+	int result = replay_all(command, options, comparison, &err);
+	if (result == 0 && options->report_path != NULL) {
+		result = write_report(comparison, options->report_path, &err);
+	}
+	if (result == 0 && options->format == BT_OUTPUT_TABLE) {
+		write_table(options, comparison, &out);
+	} else if (result == 0) {
+		result = bt_output_document(options->format, write_json, comparison, &out, &err);
+	}
+	if (result == 0) {
+		bt_output_print(&out);
+	}
+	bt_strbuf_finish(&out);
+	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+}
+
+/** The file's name without folder and extension. */
+static struct bt_str name_of(const char *path)
+{
+	struct bt_str name = bt_str_from(path);
+	int64_t slash = bt_str_find_last_char(name, '/');
+	name = bt_str_sub(name, (uint32_t)(slash + 1), name.length);
+	int64_t dot = bt_str_find_last_char(name, '.');
+	return dot > 0 ? bt_str_sub(name, 0, (uint32_t)dot) : name;
+}
+
+static int list_alternatives(
+	const struct options *options, struct comparison *comparison, struct berth_error *err)
+{
+	uint32_t config_count = options->configs.list.count;
+	if (config_count + 1 > ALTERNATIVES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--config: at most %d may be compared",
+			ALTERNATIVES_MAX - 1);
+	}
+	comparison->count = config_count > 1 ? config_count : config_count + 1;
+	comparison->alternatives = BT_ARENA_NEW_ARRAY(
+		&comparison->arena, struct alternative, comparison->count);
+	uint32_t first = comparison->count - config_count;
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		bool is_default = i < first ||
+			strcmp(options->configs.list.items[i - first], "default") == 0;
+		const char *path = is_default ? NULL : options->configs.list.items[i - first];
+		comparison->alternatives[i] = (struct alternative){.config_path = path,
+			.name = is_default ? BT_STR("default") : name_of(path),
+			.pipe = -1};
+	}
+	return 0;
+}
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	int result = bt_replay_request_check(&options->request, arguments, err);
+	if (result < 0) {
+		return result;
+	}
+	if (options->configs.list.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"nothing to compare with: name a configuration with --config");
+	}
+	if (options->jobs < 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--jobs: must not be negative");
+	}
+	if (options->jobs == 0) {
+		options->jobs = sysconf(_SC_NPROCESSORS_ONLN);
+		options->jobs = options->jobs > 0 ? options->jobs : 1;
+	}
+	return bt_output_format_parse(options->format_name, false, &options->format, err);
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table"};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"config", 0, BT_FLAG_STRINGS, &options.configs, "FILE|default",
+			"KubeSchedulerConfiguration, YAML or JSON; may be given several times (one "
+			"alone is compared with upstream's defaults)"},
+		BT_REPLAY_FLAGS(&options.request),
+		{"report", 0, BT_FLAG_STRING, &options.report_path, "FILE",
+			"write a page with charts there: one HTML file that needs no network"},
+		{"jobs", 'j', BT_FLAG_INT, &options.jobs, "N",
+			"replay N alternatives at the same time (default: one for each processor)"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|json|yaml",
+			"how the answer is written (default table)"},
+		BT_SETUP_OTHER_FLAGS(&options.setup),
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct comparison comparison = {0};
+		struct berth_error err = BERTH_ERROR_INIT;
+		bt_arena_init(&comparison.arena, 0);
+		options.setup.verify = bt_command_verify();
+		exit_status = check_usage(&options, &arguments, &err) < 0 ||
+				list_alternatives(&options, &comparison, &err) < 0
+			? bt_command_fail(command, &err)
+			: run_with_options(command, &options, &comparison);
+		for (uint32_t i = 0; i < comparison.count; i++) {
+			bt_strbuf_finish(&comparison.alternatives[i].json);
+		}
+		bt_arena_finish(&comparison.arena);
+	}
+	bt_setup_finish(&options.setup);
+	bt_vec_finish(&options.configs.list);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_compare = {
+	.name = "compare",
+	.group = BT_COMMAND_ASK,
+	.summary = "Replay a recording with several configurations, and set them side by side.",
+	.usage = "berth compare FILE... --config FILE [--config FILE ...] [FLAGS]",
+	.arguments = "FILE...",
+	.help = "Replays a recording (see \"berth help replay\") once for each configuration,\n"
+		"each in a process of its own, and compares: pods bound and pending, how long\n"
+		"they waited, how much of the cluster was in use, free resources that no\n"
+		"typical pod could have used, preemptions and the work lost by them, the\n"
+		"nodes that were needed, and what they cost. With --report the same as a page\n"
+		"with charts.\n",
+	.examples =
+		"  # The default configuration and one that packs nodes tightly\n"
+		"  berth compare week.berthrec --config most-allocated.yaml\n"
+		"\n"
+		"  # Three alternatives, with prices, as a page to show\n"
+		"  berth compare week.berthrec --config default --config a.yaml \\\n"
+		"    --config b.yaml --prices prices.yaml --report week.html\n",
+	.exit_status = "  0  all alternatives were replayed\n"
+		       "  2  a recording, a configuration or the flags are wrong\n",
+	.run = run,
+};

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/replay/replay_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/nanoseconds.h"
+#include "cluster/file.h"
+#include "codec/yaml.h"
+
+/** Points of the curves over the whole replay; their distance is a whole number of seconds. */
+#define SAMPLES 1000
+#define PRICES_BYTES_MAX ((size_t)1 << 20)
+
+const char *bt_difference_name(enum bt_difference difference)
+{
+	static const char *const names[] = {
+		[BT_DIFFERENCE_NO_NODE] = "NodeMissing",
+		[BT_DIFFERENCE_NO_ROOM] = "NodeRejected",
+		[BT_DIFFERENCE_SCORE] = "Score",
+		[BT_DIFFERENCE_TIE] = "EqualScore",
+		[BT_DIFFERENCE__COUNT] = "NotExamined",
+	};
+	return names[difference];
+}
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / (double)BT_NS_PER_SECOND;
+}
+
+static double hours(double ns)
+{
+	return ns / (3600.0 * (double)BT_NS_PER_SECOND);
+}
+
+static double share(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+void bt_replay_append_time(struct bt_strbuf *out, int64_t time_ns)
+{
+	const struct bt_time time = {.seconds = time_ns / BT_NS_PER_SECOND,
+		.nanoseconds = (int32_t)(time_ns % BT_NS_PER_SECOND),
+		.set = true};
+	bt_micro_time_format(&time, out);
+}
+
+
+static void write_member_double(struct bt_json_writer *writer, const char *name, double value)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_write_double(writer, value);
+}
+
+static void write_member_time_ns(struct bt_json_writer *writer, const char *name, int64_t time_ns)
+{
+	struct bt_strbuf text = {0};
+	bt_replay_append_time(&text, time_ns);
+	bt_json_write_member(writer, name, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+/** How many pods waited no longer than so many seconds: the points of a curve. */
+static void write_distribution(struct bt_json_writer *writer, const struct bt_waits *waits)
+{
+	bt_json_begin_member_array(writer, "waited");
+	for (uint32_t percent = 1; percent <= 100 && waits->count != 0; percent++) {
+		bt_json_write_double(
+			writer, seconds(bt_waits_quantile(waits, (double)percent / 100)));
+	}
+	bt_json_end_array(writer);
+}
+
+static void write_group(struct bt_json_writer *writer, const struct bt_measured_group *group)
+{
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "name", group->name);
+	bt_json_write_member_int64(writer, "pods", (int64_t)group->waits.count);
+	bt_json_write_member_int64(writer, "pending", (int64_t)group->pending);
+	const struct {
+		const char *name;
+		double share;
+	} quantiles[] = {{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}};
+	bt_json_begin_member_object(writer, "waitedSeconds");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(quantiles); i++) {
+		write_member_double(writer, quantiles[i].name,
+			seconds(bt_waits_quantile(&group->waits, quantiles[i].share)));
+	}
+	write_member_double(writer, "max", seconds(group->waits.max_ns));
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
+}
+
+/** Columns of the heat map. */
+#define HEAT_COLUMNS 200
+
+/** By sample, a number of per cent for each group of nodes; null: there is none. */
+static void write_heat(struct bt_json_writer *writer, const struct bt_measure *measure)
+{
+	uint32_t step = measure->samples.count / HEAT_COLUMNS + 1;
+	bt_json_begin_member_object(writer, "heat");
+	bt_json_write_member_int64(writer, "nodesPerRow", measure->slots_per_row);
+	bt_json_write_member_int64(writer, "samplesPerColumn", step);
+	bt_json_begin_member_array(writer, "columns");
+	for (uint32_t i = 0; i < measure->samples.count; i += step) {
+		bt_json_begin_array(writer);
+		for (uint32_t row = 0; row < BT_MEASURE_HEAT_ROWS; row++) {
+			uint8_t heat = measure->samples.items[i].heat[row];
+			if (heat == UINT8_MAX) {
+				bt_json_write_null(writer);
+			} else {
+				bt_json_write_uint64(writer, heat);
+			}
+		}
+		bt_json_end_array(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+static void write_samples(struct bt_json_writer *writer, const struct bt_measure *measure)
+{
+	bt_json_begin_member_array(writer, "samples");
+	for (uint32_t i = 0; i < measure->samples.count; i++) {
+		const struct bt_measured_sample *sample = &measure->samples.items[i];
+		bt_json_begin_object(writer);
+		write_member_time_ns(writer, "time", sample->time_ns);
+		bt_json_write_member_int64(writer, "pending", sample->pending);
+		bt_json_write_member_int64(writer, "nodes", sample->nodes);
+		bt_json_write_member_int64(writer, "usedNodes", sample->used_nodes);
+		bt_json_begin_member_object(writer, "inUse");
+		for (uint32_t k = 0; k < sample->share_count; k++) {
+			bt_json_write_name(writer, measure->resources.items[k].name);
+			bt_json_write_double(writer, sample->shares[k]);
+		}
+		bt_json_end_object(writer);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+}
+
+static void write_json_differences(
+	struct bt_json_writer *writer, const struct bt_replay_answer *answer)
+{
+	bt_json_begin_member_object(writer, "comparison");
+	bt_json_write_member_int64(writer, "bindings", (int64_t)answer->counts.recorded);
+	bt_json_write_member_int64(writer, "same", (int64_t)answer->counts.same);
+	bt_json_begin_member_object(writer, "reasons");
+	for (int i = 0; i <= BT_DIFFERENCE__COUNT; i++) {
+		bt_json_write_member_int64(writer, bt_difference_name((enum bt_difference)i),
+			(int64_t)answer->difference_counts[i]);
+	}
+	bt_json_end_object(writer);
+	bt_json_begin_member_array(writer, "differences");
+	for (uint32_t i = 0; i < answer->differences.count; i++) {
+		const struct bt_replay_difference *difference = &answer->differences.items[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "namespace", difference->namespace_);
+		bt_json_write_member(writer, "name", difference->name);
+		write_member_time_ns(writer, "time", difference->time_ns);
+		write_member_time_ns(writer, "recordedTime", difference->recorded_ns);
+		bt_json_write_member(writer, "node", difference->node_name);
+		bt_json_write_member(writer, "recordedNode", difference->recorded_node);
+		bt_json_write_member_c(writer, "why", bt_difference_name(difference->difference));
+		bt_json_write_member(writer, "reason", difference->reason);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+void bt_replay_answer_write_json(const void *context, struct bt_json_writer *writer)
+{
+	const struct bt_replay_answer *answer = context;
+	const struct bt_replay_counts *counts = &answer->counts;
+	const struct bt_measure *measure = &answer->measure;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {{"created", counts->created}, {"bound", counts->bound},
+		{"pending", counts->pending}, {"running", counts->running},
+		{"succeeded", counts->succeeded}, {"deleted", counts->deleted},
+		{"preempted", counts->preempted}, {"lost", counts->lost},
+		{"attempts", counts->attempts}};
+	bt_json_begin_object(writer);
+	bt_json_write_member_c(writer, "apiVersion", "berth.dev/v1");
+	bt_json_write_member_c(writer, "kind", "Replay");
+	write_member_time_ns(writer, "start", counts->start_ns);
+	write_member_time_ns(writer, "end", counts->end_ns);
+	bt_json_begin_member_object(writer, "pods");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(numbers); i++) {
+		bt_json_write_member_int64(writer, numbers[i].name, (int64_t)numbers[i].value);
+	}
+	bt_json_end_object(writer);
+	write_member_double(writer, "lostHours", hours(measure->lost_ns));
+	bt_json_begin_member_object(writer, "nodes");
+	bt_json_write_member_int64(writer, "most", measure->most_nodes);
+	bt_json_write_member_int64(writer, "mostUsed", measure->most_used_nodes);
+	write_member_double(writer, "hours", hours(measure->node_ns));
+	write_member_double(writer, "usedHours", hours(measure->used_node_ns));
+	bt_json_write_member_int64(writer, "neverUsed", measure->never_used);
+	if (answer->has_prices) {
+		write_member_double(writer, "cost", measure->full_cost);
+		write_member_double(writer, "usedCost", measure->cost);
+	}
+	bt_json_end_object(writer);
+	bt_json_begin_member_array(writer, "resources");
+	for (uint32_t i = 0; i < measure->resources.count; i++) {
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "name", measure->resources.items[i].name);
+		const struct bt_measured_resource *resource = &measure->resources.items[i];
+		write_member_double(writer, "inUse",
+			share(resource->used_ns, resource->capacity_ns));
+		write_member_double(writer, "peak", resource->peak);
+		write_member_double(writer, "fragmented",
+			share(resource->fragmented_ns, resource->capacity_ns));
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_begin_member_array(writer, "priorities");
+	for (uint32_t i = 0; i < measure->priorities.count; i++) {
+		write_group(writer, measure->priorities.items[i]);
+	}
+	bt_json_end_array(writer);
+	bt_json_begin_member_array(writer, "owners");
+	for (uint32_t i = 0; i < measure->owners.count; i++) {
+		write_group(writer, measure->owners.items[i]);
+	}
+	bt_json_end_array(writer);
+	if (answer->is_compared) {
+		write_json_differences(writer, answer);
+	}
+	write_distribution(writer, &measure->waits);
+	write_samples(writer, measure);
+	write_heat(writer, measure);
+	bt_json_end_object(writer);
+}
+
+
+/** --- the run --- */
+
+struct noting {
+	struct bt_replay_answer *answer;
+	FILE *bindings; /* NULL: not asked for */
+};
+
+static void note_binding(void *context, const struct bt_replay_binding *binding)
+{
+	struct noting *noting = context;
+	struct bt_replay_answer *answer = noting->answer;
+	if (noting->bindings != NULL) {
+		(void)fprintf(noting->bindings, "%lld.%09lld %.*s/%.*s %.*s\n",
+			(long long)(binding->time_ns / BT_NS_PER_SECOND),
+			(long long)(binding->time_ns % BT_NS_PER_SECOND),
+			BT_STR_ARG(binding->pod->metadata.namespace_),
+			BT_STR_ARG(binding->pod->metadata.name), BT_STR_ARG(binding->node_name));
+	}
+	if (!answer->is_compared || binding->recorded_node.length == 0 ||
+		bt_str_equal(binding->recorded_node, binding->node_name)) {
+		return;
+	}
+	answer->difference_counts[binding->difference]++;
+	if (answer->differences.count < BT_REPLAY_DIFFERENCES_MAX) {
+		struct bt_arena *arena = &answer->arena;
+		struct bt_replay_difference difference = {
+			.time_ns = binding->time_ns,
+			.namespace_ = bt_arena_str(arena, binding->pod->metadata.namespace_),
+			.name = bt_arena_str(arena, binding->pod->metadata.name),
+			.node_name = bt_arena_str(arena, binding->node_name),
+			.recorded_node = bt_arena_str(arena, binding->recorded_node),
+			.recorded_ns = binding->recorded_ns,
+			.difference = binding->difference,
+			.reason = bt_arena_str(arena, binding->reason),
+		};
+		bt_vec_push(&answer->differences, difference);
+	}
+}
+
+static int make_scheduler(void *context, const struct bt_scheduler_writer *writer,
+	struct bt_scheduler **out_scheduler, struct berth_error *err)
+{
+	return bt_setup_scheduler(context, writer, out_scheduler, err);
+}
+
+/** Instance types and what an hour of them costs. prices: in the answer's arena. */
+static int read_prices(
+	struct bt_replay_answer *answer, const char *path, struct berth_error *err)
+{
+	struct bt_file file;
+	struct bt_strbuf json = {0};
+	struct bt_json_value *document = NULL;
+	bool more = false;
+	int result = bt_file_read(path, PRICES_BYTES_MAX, &file, err);
+	if (result < 0) {
+		return bt_error_wrap(err, result, "--prices: %s", path);
+	}
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(
+		(struct bt_str){file.data, (uint32_t)file.length}, NULL);
+	result = bt_yaml_next_document(reader, &json, &more, NULL, err);
+	if (result == 0 && more) {
+		result = bt_json_parse(
+			&answer->arena, bt_strbuf_str(&json), true, &document, err);
+	}
+	if (result == 0 && (document == NULL || document->type != BT_JSON_OBJECT)) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"must be an object: instance types and what an hour of them costs");
+	}
+	uint32_t count = result == 0 ? document->count : 0;
+	struct bt_price *prices = BT_ARENA_NEW_ARRAY(&answer->arena, struct bt_price, count);
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		const struct bt_json_member *member = &document->members[i];
+		char number[64];
+		(void)snprintf(number, sizeof(number), "%.*s", BT_STR_ARG(member->value->text));
+		double price =
+			member->value->type == BT_JSON_NUMBER ? strtod(number, NULL) : -1;
+		prices[i] = (struct bt_price){member->name, price};
+		if (!(price >= 0 && price < 1e9)) {
+			result = bt_error_set(err, BERTH_ERR_INVALID,
+				"%.*s: must be a number that is not negative",
+				BT_STR_ARG(member->name));
+		}
+	}
+	answer->measure.prices = prices;
+	answer->measure.price_count = count;
+	answer->has_prices = true;
+	bt_yaml_reader_destroy(reader);
+	bt_strbuf_finish(&json);
+	bt_file_finish(&file);
+	return result < 0 ? bt_error_wrap(err, result, "--prices: %s", path) : 0;
+}
+
+static int replay(const struct bt_replay_request *request, const struct bt_setup *setup,
+	struct bt_warnings *warnings, struct bt_replay_answer *answer, FILE *bindings,
+	struct berth_error *err)
+{
+	struct noting noting = {answer, bindings};
+	const struct bt_replay_sink sinks[] = {bt_measure_sink(&answer->measure),
+		{.context = &noting, .bound = note_binding}};
+	struct bt_progress progress;
+	struct bt_lives *lives;
+	int result = bt_lives_read(request->files.list.items, request->files.list.count,
+		bt_warnings_take, warnings, &lives, err);
+	if (result < 0) {
+		return result;
+	}
+	int64_t length_ns = bt_lives_end_ns(lives) - bt_lives_start_ns(lives);
+	int64_t end_ns = request->to_ns < length_ns ? request->to_ns : length_ns;
+	bt_progress_start(&progress, "replaying seconds", true);
+	const struct bt_replay_options options = {
+		.paths = request->files.list.items,
+		.path_count = request->files.list.count,
+		.from_ns = request->from_ns,
+		.to_ns = request->to_ns,
+		.interval_ns = ((end_ns - request->from_ns) / SAMPLES / BT_NS_PER_SECOND + 1) *
+			BT_NS_PER_SECOND,
+		.prefers_recorded = answer->is_compared,
+		.reasons_max = answer->is_compared ? BT_REPLAY_DIFFERENCES_MAX : 0,
+		.pod_level_resources = true,
+		.sinks = sinks,
+		.sink_count = BT_ARRAY_LENGTH(sinks),
+		.progress = bt_progress_show,
+		.progress_context = &progress,
+	};
+	result = bt_replay_run(&options, lives, make_scheduler, (void *)(uintptr_t)setup,
+		&answer->counts, err);
+	bt_progress_end(&progress);
+	bt_measure_end(&answer->measure);
+	bt_lives_destroy(lives);
+	return result;
+}
+
+int bt_replay_answer_find(const struct bt_replay_request *request, const struct bt_setup *setup,
+	struct bt_warnings *warnings, struct bt_replay_answer *out_answer, struct berth_error *err)
+{
+	FILE *bindings = NULL;
+	int result = 0;
+	*out_answer = (struct bt_replay_answer){.is_compared = request->is_compared};
+	bt_arena_init(&out_answer->arena, 0);
+	bt_measure_init(&out_answer->measure);
+	if (request->prices_path != NULL) {
+		result = read_prices(out_answer, request->prices_path, err);
+	}
+	if (result == 0 && request->bindings_path != NULL) {
+		bindings = fopen(request->bindings_path, "we");
+		result = bindings == NULL ? bt_error_set(err, BERTH_ERR_IO, "--bindings: %s: %s",
+						    request->bindings_path, strerror(errno))
+					  : 0;
+	}
+	if (result == 0) {
+		result = replay(request, setup, warnings, out_answer, bindings, err);
+	}
+	if (bindings != NULL && fclose(bindings) != 0 && result == 0) {
+		result = bt_error_set(err, BERTH_ERR_IO, "--bindings: %s: %s",
+			request->bindings_path, strerror(errno));
+	}
+	return result;
+}
+
+void bt_replay_answer_finish(struct bt_replay_answer *answer)
+{
+	bt_vec_finish(&answer->differences);
+	bt_measure_finish(&answer->measure);
+	bt_arena_finish(&answer->arena);
+}
+
+/** --- the command line --- */
+
+static int parse_time(const char *text, const char *flag, int64_t *out_ns, struct berth_error *err)
+{
+	if (text == NULL) {
+		return 0;
+	}
+	int result = bt_duration_parse(bt_str_from(text), out_ns, err);
+	if (result < 0) {
+		return bt_error_wrap(err, result, "%s", flag);
+	}
+	return *out_ns >= 0 ? 0
+			    : bt_error_set(err, BERTH_ERR_INVALID,
+				      "%s: must not be before the start of the recording", flag);
+}
+
+int bt_replay_request_check(struct bt_replay_request *request,
+	const struct bt_arguments *arguments, struct berth_error *err)
+{
+	request->files.list = arguments->list;
+	request->to_ns = INT64_MAX;
+	if (arguments->list.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no recording: name a file that \"berth record\" or \"berth import\" "
+			"wrote");
+	}
+	int result = parse_time(request->from, "--from", &request->from_ns, err);
+	if (result == 0) {
+		result = parse_time(request->to, "--to", &request->to_ns, err);
+	}
+	return result == 0 && request->to_ns < request->from_ns
+		? bt_error_set(err, BERTH_ERR_INVALID, "--to: must not be before --from")
+		: result;
+}

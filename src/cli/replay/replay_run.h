@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_REPLAY_RUN_H
+#define BT_CLI_REPLAY_RUN_H
+/** One replay with one configuration, and its answer: what "berth replay" and "berth compare"
+ * share. */
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "replay/measure.h"
+#include "replay/replay.h"
+
+/** Differences from the recording that are kept one by one, with their reasons. */
+#define BT_REPLAY_DIFFERENCES_MAX 1000
+
+/** What to replay. All-zero memory with the defaults of BT_REPLAY_FLAGS. */
+struct bt_replay_request {
+	struct bt_arguments files;
+	const char *from;
+	const char *to;
+	const char *prices_path;
+	const char *bindings_path; /* where each binding is written; NULL: nowhere */
+	bool is_compared;          /* with what really happened */
+	int64_t from_ns;
+	int64_t to_ns;
+};
+
+/** The rows of a command's flag table for the fields above. */
+#define BT_REPLAY_FLAGS(request) \
+	{"from", 0, BT_FLAG_STRING, &(request)->from, "DURATION", \
+		"decide from this time of the recording on (2h30m); before, pods are where the " \
+		"recording has them"}, \
+		{"to", 0, BT_FLAG_STRING, &(request)->to, "DURATION", \
+			"end at this time of the recording"}, \
+	{ \
+		"prices", 0, BT_FLAG_STRING, &(request)->prices_path, "FILE", \
+			"what an hour of a node costs, by instance type: a YAML or JSON object" \
+	}
+
+/** A pod that is bound elsewhere than in the recording. Texts are in the answer's arena. */
+struct bt_replay_difference {
+	int64_t time_ns;
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str node_name;
+	struct bt_str recorded_node;
+	int64_t recorded_ns;
+	enum bt_difference difference;
+	struct bt_str reason;
+};
+
+struct bt_replay_answer {
+	struct bt_arena arena;
+	struct bt_replay_counts counts;
+	struct bt_measure measure;
+	bool is_compared;
+	bool has_prices;
+	BT_VEC(struct bt_replay_difference) differences; /* the first ones */
+	uint64_t difference_counts[BT_DIFFERENCE__COUNT + 1]; /* the last: not looked at */
+};
+
+/** Read the times; there must be a file. Messages name the flag. */
+BT_MUST_USE int bt_replay_request_check(struct bt_replay_request *request,
+	const struct bt_arguments *arguments, struct berth_error *err);
+/** out_answer is to be finished in any case. */
+BT_MUST_USE int bt_replay_answer_find(const struct bt_replay_request *request,
+	const struct bt_setup *setup, struct bt_warnings *warnings,
+	struct bt_replay_answer *out_answer, struct berth_error *err);
+void bt_replay_answer_finish(struct bt_replay_answer *answer);
+/** "NodeRejected": as in the answer. */
+const char *bt_difference_name(enum bt_difference difference);
+/** answer: struct bt_replay_answer. */
+void bt_replay_answer_write_json(const void *answer, struct bt_json_writer *writer);
+/** "2026-11-23T05:00:00.000000Z" */
+void bt_replay_append_time(struct bt_strbuf *out, int64_t time_ns);
+#endif

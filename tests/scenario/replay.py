@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""berth replay and berth compare: a made-up day, the page with charts in a browser, bad input."""
+import gzip
+import heapq
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import scenario
+
+MOST_ALLOCATED = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args:
+      scoringStrategy:
+        type: MostAllocated
+        resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]
+"""
+NODES = 20
+PODS = 800
+SPAN = 14400
+SIZES = [(250, 512, 600), (1000, 1024, 3600), (4000, 8192, 5000), (8000, 16384, 9000)]
+
+
+def pod(name, cpu, memory, owner):
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"namespace": "batch", "name": name, "uid": "uid-" + name,
+                         "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job",
+                                              "name": owner, "uid": owner, "controller": True}]},
+            "spec": {"priority": 100 if owner.endswith("7") else 0,
+                     "containers": [{"name": "c", "image": "i", "resources": {"requests": {
+                         "cpu": "%dm" % cpu, "memory": "%dMi" % memory}}}]}}
+
+
+def made_up_day():
+    """Lines of a recording: nodes, pods that come, run for a while and go, a node that goes."""
+    choice = random.Random(7)
+    lines = [{"berthrec": 1, "start": "2026-01-01T00:00:00Z", "objects": NODES, "source": "test"}]
+    for i in range(NODES):
+        lines.append({"t": 0, "add": {
+            "apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": "node-%02d" % i,
+                         "labels": {"node.kubernetes.io/instance-type": "large"}},
+            "status": {"allocatable": {"cpu": "16", "memory": "64Gi", "pods": "110"}}}})
+    ends = []
+
+    def end_until(time):
+        while ends and ends[0][0] <= time:
+            at, name = heapq.heappop(ends)
+            lines.append({"t": at, "change": "Pod", "name": "batch/" + name,
+                          "patch": {"status": {"phase": "Succeeded"}}})
+            lines.append({"t": at, "delete": "Pod", "name": "batch/" + name})
+
+    for i in range(PODS):
+        time = round(SPAN * i / PODS, 3)
+        end_until(time)
+        cpu, memory, length = choice.choices(SIZES, [5, 3, 2, 1])[0]
+        name = "pod-%d" % i
+        lines.append({"t": time, "add": pod(name, cpu, memory, "job-%d" % (i // 40))})
+        lines.append({"t": time, "change": "Pod", "name": "batch/" + name,
+                      "patch": {"spec": {"nodeName": "node-%02d" % choice.randrange(NODES)}}})
+        heapq.heappush(ends, (round(time + choice.expovariate(1 / length), 3), name))
+        if i == PODS // 2:
+            lines.append({"t": time, "delete": "Node", "name": "node-03"})
+    end_until(SPAN)
+    lines.append({"t": SPAN, "end": True})
+    return lines
+
+
+def write(path, lines):
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    return path
+
+
+def day(program):
+    return write(os.path.join(program.folder, "day.berthrec"), made_up_day())
+
+
+def text(program, name, content):
+    path = os.path.join(program.folder, name)
+    with open(path, "w") as file:
+        file.write(content)
+    return path
+
+
+def test_a_replay_says_what_became_of_the_pods(program):
+    path = day(program)
+    answer = program.run("replay", path, "-o", "json").expect(0)
+    replay = json.loads(answer.out)
+    pods = replay["pods"]
+    assert pods["created"] - pods["preempted"] - pods["lost"] == PODS, pods
+    assert pods["created"] == (pods["pending"] + pods["running"] + pods["succeeded"] +
+                               pods["deleted"] + pods["preempted"] + pods["lost"]), pods
+    assert sum(group["pods"] for group in replay["priorities"]) == pods["bound"] + pods["pending"]
+    assert [group["name"] for group in replay["priorities"]] == ["100", "0"]
+    assert replay["comparison"]["bindings"] > 0
+    assert len(replay["comparison"]["differences"]) == (
+        replay["comparison"]["bindings"] - replay["comparison"]["same"])
+    assert all(difference["reason"] for difference in replay["comparison"]["differences"])
+    table = program.run("replay", path).expect(0).out
+    assert "%d were bound" % pods["bound"] in table
+
+
+def test_the_answer_does_not_depend_on_threads_or_chance(program):
+    path = day(program)
+    answers = [program.run("replay", path, "-o", "json", *more).expect(0).out
+               for more in ([], [], ["--threads", "2"])]
+    assert answers[0] == answers[1] == answers[2]
+    config = text(program, "most.yaml", MOST_ALLOCATED)
+    answers = [program.run("compare", path, "--config", config, "--jobs", jobs, "-o",
+                           "json").expect(0).out for jobs in "12"]
+    assert answers[0] == answers[1]
+
+
+def test_bindings_are_written_and_fit(program):
+    path = day(program)
+    bindings = os.path.join(program.folder, "bindings")
+    program.run("replay", path, "--bindings", bindings).expect(0)
+    requests = {line["add"]["metadata"]["name"]: line["add"]["spec"]["containers"][0]["resources"]
+                ["requests"]["cpu"] for line in made_up_day() if
+                line.get("add", {}).get("kind") == "Pod"}
+    with open(bindings) as file:
+        rows = [line.split() for line in file]
+    assert len(rows) >= PODS * 0.9
+    times = [float(row[0]) for row in rows]
+    assert times == sorted(times)
+    for _, name, node in rows:
+        assert name.split("/")[1].split(".")[0] in requests and re.match(r"node-\d\d$", node)
+    assert not [row for row in rows if row[2] == "node-03" and
+                float(row[0]) - times[0] > SPAN / 2 + 1]
+
+
+def test_from_and_to_cut_the_recording(program):
+    path = day(program)
+    whole = json.loads(program.run("replay", path, "-o", "json").expect(0).out)
+    half = json.loads(program.run(
+        "replay", path, "--from", "1h", "--to", "2h", "-o", "json").expect(0).out)
+    assert half["start"] == "2026-01-01T01:00:00.000000Z"
+    assert half["end"] == "2026-01-01T02:00:00.000000Z"
+    assert 0 < half["pods"]["bound"] < whole["pods"]["bound"] / 2
+
+
+def test_alternatives_side_by_side(program):
+    path = day(program)
+    config = text(program, "most.yaml", MOST_ALLOCATED)
+    prices = text(program, "prices.yaml", "large: 0.5\n")
+    table = program.run("compare", path, "--config", config, "--prices", prices).expect(0).out
+    assert re.search(r"^ +default +most$", table, re.M)
+    used = re.search(r"^node-hours in use +([\d.]+) +([\d.]+)$", table, re.M)
+    assert float(used[1]) > float(used[2]), "packing tightly must need fewer nodes"
+    cost = re.search(r"^cost of nodes in use +([\d.]+) +([\d.]+)$", table, re.M)
+    assert abs(float(cost[1]) - float(used[1]) / 2) < 0.1
+    alone = program.run("replay", path, "--config", config, "-o", "json").expect(0).out
+    both = json.loads(program.run("compare", path, "--config", "default", "--config", config,
+                                  "-o", "json").expect(0).out)
+    assert [a["name"] for a in both["alternatives"]] == ["default", "most"]
+    assert both["alternatives"][1]["replay"] == json.loads(alone)
+
+
+# --- the page ---
+
+PROBE = """
+<script>
+const chart = document.querySelector("svg.chart");
+chart.focus();
+for (const key of ["Home", "ArrowRight", "ArrowRight"]) {
+	chart.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+}
+document.documentElement.dataset.keyboard = chart.parentNode.querySelector("output").textContent;
+document.documentElement.dataset.wide = document.documentElement.scrollWidth;
+document.documentElement.dataset.back = getComputedStyle(document.body).backgroundColor;
+document.documentElement.dataset.unnamed = [...document.querySelectorAll("[role=img], table")]
+	.filter((e) => !e.getAttribute("aria-label"))
+	.filter((e) => !e.closest("section").querySelector("h2")).length;
+</script>
+"""
+
+
+def browse(program, page, *flags):
+    """The document as a browser has it after its scripts, and what it logged."""
+    browser = shutil.which("chromium")
+    assert browser, "chromium is missing: tools/install-deps.sh build test"
+    done = subprocess.run(
+        [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         "--user-data-dir=" + os.path.join(program.folder, "profile"),
+         "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--dump-dom",
+         "--virtual-time-budget=5000", *flags, "file://" + page],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=True)
+    log = done.stderr.decode(errors="replace")
+    return done.stdout.decode(), [line for line in log.split("\n") if "CONSOLE" in line]
+
+
+def test_the_page_works_in_a_browser(program):
+    lines = made_up_day()
+    for line in lines:  # names are hostile
+        owners = line.get("add", {}).get("metadata", {}).get("ownerReferences")
+        if owners and owners[0]["name"] == "job-3":
+            owners[0]["name"] = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    path = write(os.path.join(program.folder, "hostile.berthrec"), lines)
+    config = text(program, "most.yaml", MOST_ALLOCATED)
+    page = os.path.join(program.folder, "report.html")
+    program.run("compare", path, "--config", config, "--report", page).expect(0)
+    with open(page) as file:
+        source = file.read()
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", source), "the page is to stand alone"
+    assert source.count("</script>") == 2, "a name got out of the data"
+    probed = text(program, "probed.html", source.replace("</html>", PROBE + "</html>"))
+    document, complaints = browse(program, probed, "--window-size=1280,900")
+    assert not complaints, complaints
+    assert document.count('class="chart"') == 5 and document.count("<canvas") == 2
+    assert document.count("<path d=\"M") >= 10
+    assert re.search(r'data-keyboard="2026-01-01 00:00: default [\d,]+, most [\d,]+"', document)
+    assert 'data-unnamed="0"' in document
+    assert "&lt;img src=x onerror=alert(1)&gt;" in document
+    narrow, complaints = browse(program, probed, "--window-size=500,900")
+    assert not complaints and int(re.search(r'data-wide="(\d+)"', narrow)[1]) <= 500
+    dark, _ = browse(program, probed, "--blink-settings=preferredColorScheme=0")
+    assert 'data-back="rgb(18, 21, 27)"' in dark, re.search(r'data-back="[^"]*"', dark)[0]
+    assert 'data-back="rgb(251, 251, 253)"' in document
+
+
+# --- bad input ---
+
+def test_wrong_recordings_are_refused(program):
+    lines = made_up_day()
+    shuffled = lines[:60] + [lines[70], lines[60]]
+    newer = [dict(lines[0], berthrec=9)] + lines[1:]
+    missing = lines[:1] + [{"t": 1, "change": "Node", "name": "n", "patch": {}}]
+    no_pod = lines[:30] + [{"t": 99, "add": {"apiVersion": "v1", "kind": "Pod",
+                                           "spec": {"priority": "high"}}}]
+    for content, message in ((shuffled, "line 62: t: the time goes back"),
+                             (newer, "has format 9; this berth reads recordings up to format 1"),
+                             (missing, "line 2: Node n: changes, but is not there"),
+                             (no_pod, "line 31: Pod: spec.priority: ")):
+        path = write(os.path.join(program.folder, "wrong.berthrec"), content)
+        answer = program.run("replay", path).expect(2)
+        assert message in answer.err and not answer.out, answer.err
+    config = text(program, "wrong.yaml", "apiVersion: v1\n")
+    answer = program.run("compare", day(program), "--config", config).expect(2)
+    assert "wrong.yaml" in answer.err and not answer.out
+    for arguments, message in (
+            (["replay"], "no recording: name a file"), (["replay", "-"], "read twice"),
+            (["replay", "nothing.berthrec"], "nothing.berthrec: No such file"),
+            (["replay", "x", "--from", "2h", "--to", "1h"], "--to: must not be before --from"),
+            (["replay", "x", "--from", "soon"], "--from: "),
+            (["compare", "x"], "nothing to compare with")):
+        answer = program.run(*arguments).expect(2)
+        assert message in answer.err, (message, answer.err)
+
+
+def test_a_cut_recording_is_replayed_as_far_as_it_goes(program):
+    path = day(program)
+    with open(path, "rb") as file:
+        data = file.read()
+    whole = json.loads(program.run("replay", path, "-o", "json").expect(0).out)
+    with open(path, "wb") as file:
+        file.write(data[:len(data) // 2])
+    answer = program.run("replay", path, "-o", "json").expect(0)
+    assert "warning: the recording was cut off" in answer.err
+    assert 0 < json.loads(answer.out)["pods"]["bound"] < whole["pods"]["bound"]
+
+
+if __name__ == "__main__":
+    scenario.main(globals())
