@@ -200,7 +200,7 @@ START_TEST(test_simulation__unknown_class_names_the_workload)
 		BERTH_ERR_INVALID);
 	ck_assert_str_eq(berth_error_message(&err),
 		"test: document 1: Deployment default/w: spec.template: pods "
-		"\"w-5rrpwj4xgj-qbp75\" is forbidden: no PriorityClass with name c was found");
+		"\"w-fwjrgv7m55-9bl5n\" is forbidden: no PriorityClass with name c was found");
 	berth_error_finish(&err);
 	test_run_finish(&run);
 }

@@ -45,7 +45,7 @@ static const struct row replica_rows[] = {
 	{"deployment whose labels no selector can name",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n"
 		"    metadata: {labels: {app: 'x y'}}\n    spec: {containers: [{name: c}]}\n",
-		"a-v4mq26k8qd-* "},
+		"a-hb6f8p2bj6-* "},
 	{"paused deployment",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  paused: "
 		"true\n" TEMPLATE,
