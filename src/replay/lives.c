@@ -37,8 +37,7 @@ static int open_part(struct bt_recording_parts *parts, struct berth_error *err)
 			path, parts->paths[parts->next_path - 1]);
 	}
 	if (!is_first && header->start_ns < parts->time_ns) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"%s: starts before the end of %s", path,
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: starts before the end of %s", path,
 			parts->paths[parts->next_path - 1]);
 	}
 	bt_strbuf_reset(&parts->recording);
@@ -68,8 +67,7 @@ int bt_recording_parts_next(struct bt_recording_parts *parts, struct bt_recordin
 			return result;
 		}
 		if (result == 0) {
-			parts->has_cut =
-				parts->has_cut || !bt_recording_is_complete(parts->reader);
+			parts->has_cut = parts->has_cut || !bt_recording_is_complete(parts->reader);
 			bt_recording_close(parts->reader);
 			parts->reader = NULL;
 		} else if (!(out_line->is_start && parts->is_followed)) {

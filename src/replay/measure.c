@@ -154,8 +154,8 @@ static struct bt_measured_request *find_request(
 			known->request.scalar_count == request->scalar_count;
 		for (uint32_t i = 0; i < request->scalar_count && is_same; i++) {
 			is_same = known->request.scalars[i].value == request->scalars[i].value &&
-				bt_str_equal(known->request.scalars[i].name,
-					request->scalars[i].name);
+				bt_str_equal(
+					known->request.scalars[i].name, request->scalars[i].name);
 		}
 		if (is_same) {
 			return known;
@@ -177,8 +177,7 @@ static struct bt_measured_request *find_request(
 	return &measure->requests.items[measure->requests.count - 1];
 }
 
-static void take_created(
-	void *context, const struct bt_pod *pod, int64_t time_ns BT_UNUSED)
+static void take_created(void *context, const struct bt_pod *pod, int64_t time_ns BT_UNUSED)
 {
 	const struct bt_resource_gates gates = {.pod_level_resources = true};
 	struct bt_measure *measure = context;
@@ -431,8 +430,7 @@ static void take_sample(
 		}
 		bool used = is_used(state, slot);
 		double misfits = find_misfits(columns, slot, typical, typical_count);
-		double highest =
-			add_node(columns, sample.share_count, slot, misfits, totals);
+		double highest = add_node(columns, sample.share_count, slot, misfits, totals);
 		double cost = find_price(measure, &nodes->rows[slot]) * elapsed_ns / NS_PER_HOUR;
 		uint32_t row = slot / measure->slots_per_row;
 		row = row < BT_MEASURE_HEAT_ROWS ? row : BT_MEASURE_HEAT_ROWS - 1;
@@ -448,8 +446,7 @@ static void take_sample(
 		never_used += !bt_bitset_get(&measure->ever_used, slot);
 	}
 	for (uint32_t i = 0; i < sample.share_count; i++) {
-		struct bt_measured_resource *resource =
-			find_resource(measure, i, columns[i].name);
+		struct bt_measured_resource *resource = find_resource(measure, i, columns[i].name);
 		shares[i] = totals[i].capacity > 0 ? totals[i].used / totals[i].capacity : 0;
 		resource->used_ns += totals[i].used * elapsed_ns;
 		resource->capacity_ns += totals[i].capacity * elapsed_ns;
@@ -457,9 +454,8 @@ static void take_sample(
 		resource->peak = shares[i] > resource->peak ? shares[i] : resource->peak;
 	}
 	for (uint32_t i = 0; i < BT_MEASURE_HEAT_ROWS; i++) {
-		heat[i] = heat_counts[i] != 0
-			? (uint8_t)(heat_sums[i] / heat_counts[i] * 100 + 0.5)
-			: UINT8_MAX;
+		heat[i] = heat_counts[i] != 0 ? (uint8_t)(heat_sums[i] / heat_counts[i] * 100 + 0.5)
+					      : UINT8_MAX;
 	}
 	sample.shares = shares;
 	sample.heat = heat;

@@ -68,7 +68,7 @@ struct bt_measured_sample {
 	int64_t time_ns;
 	uint32_t pending;
 	uint32_t nodes;
-	uint32_t used_nodes; /* with a pod of no DaemonSet */
+	uint32_t used_nodes;  /* with a pod of no DaemonSet */
 	const double *shares; /* in use, by resource; resources seen later: 0 */
 	uint32_t share_count;
 	/** In use of the scarcest resource, per cent, by row of the heat map; 255: no node. */
@@ -77,8 +77,8 @@ struct bt_measured_sample {
 
 struct bt_measure {
 	struct bt_arena arena;
-	struct bt_arena scratch; /* of one call */
-	struct bt_waits waits;   /* of all pods */
+	struct bt_arena scratch;                       /* of one call */
+	struct bt_waits waits;                         /* of all pods */
 	BT_VEC(struct bt_measured_group *) priorities; /* the highest first, once ended */
 	BT_VEC(struct bt_measured_group *) owners;
 	struct bt_map owner_map;
@@ -97,7 +97,7 @@ struct bt_measure {
 	uint32_t most_used_nodes;
 	uint32_t most_pending;
 	struct bt_bitset ever_used; /* slots */
-	uint32_t never_used; /* of the last sample's nodes: empty in all samples */
+	uint32_t never_used;        /* of the last sample's nodes: empty in all samples */
 	uint32_t slots_per_row;     /* of the heat map */
 };
 

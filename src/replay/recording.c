@@ -23,9 +23,9 @@ struct bt_recording_reader {
 	struct bt_line_reader *lines;
 	struct bt_recording_header header;
 	struct bt_arena header_arena;
-	struct bt_arena arena; /* of one line */
-	int64_t time_ns;       /* of the line before */
-	uint32_t start_count;  /* lines of the start still to come */
+	struct bt_arena arena;     /* of one line */
+	int64_t time_ns;           /* of the line before */
+	uint32_t start_count;      /* lines of the start still to come */
 	unsigned long line_number; /* of the line returned last */
 	bool is_complete;
 	bool is_cut; /* the file ends without the line that says so */
@@ -69,8 +69,7 @@ static void append_seconds(struct bt_strbuf *out, int64_t ns)
 
 /** --- reading --- */
 
-static int line_error(
-	const struct bt_recording_reader *reader, int result, struct berth_error *err)
+static int line_error(const struct bt_recording_reader *reader, int result, struct berth_error *err)
 {
 	return bt_error_wrap(err, result, "%s: line %lu", reader->path, reader->line_number);
 }
@@ -83,8 +82,8 @@ static bool is_last_line(const struct bt_recording_reader *reader)
 	return bt_line_reader_next(reader->lines, &text, &more, NULL) == 0 && !more;
 }
 
-static int read_seconds(struct bt_json_reader *json, const char *member, int64_t *out_ns,
-	struct berth_error *err)
+static int read_seconds(
+	struct bt_json_reader *json, const char *member, int64_t *out_ns, struct berth_error *err)
 {
 	struct bt_str text;
 	int result = bt_json_read_number(json, &text, err);
@@ -108,8 +107,7 @@ static int split_name(struct bt_recording_line *line, struct bt_str name, struct
 	}
 	if (line->name.length == 0 ||
 		(bt_kind_info(line->kind)->namespaced && line->namespace_.length == 0)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"name: must be %s for a %s",
+		return bt_error_set(err, BERTH_ERR_INVALID, "name: must be %s for a %s",
 			bt_kind_info(line->kind)->namespaced ? "namespace/name" : "the name",
 			bt_kind_info(line->kind)->name);
 	}
@@ -261,8 +259,8 @@ static int make_line(struct bt_recording_reader *reader, const struct members *m
 		line.event = BT_RECORDING_ADD;
 		line.json = members->add;
 		line.duration_ns = members->has_runs ? members->runs_ns : -1;
-		int result = find_object_kind(
-			members->add, &reader->arena, &known, &line.kind, err);
+		int result =
+			find_object_kind(members->add, &reader->arena, &known, &line.kind, err);
 		if (result < 0) {
 			return bt_error_wrap(err, result, "add");
 		}
@@ -452,7 +450,7 @@ void bt_recording_describe(const struct bt_recording_reader *reader, struct bt_s
 
 struct bt_recording_writer {
 	char *path;
-	gzFile file; /* NULL after an error */
+	gzFile file;           /* NULL after an error */
 	struct bt_strbuf text; /* lines that zlib does not have yet */
 	int64_t time_ns;
 };
@@ -572,9 +570,8 @@ static void write_header(
 	bt_arena_finish(&arena);
 }
 
-int bt_recording_create(const char *path, bool is_gzipped,
-	const struct bt_recording_header *header, struct bt_recording_writer **out_writer,
-	struct berth_error *err)
+int bt_recording_create(const char *path, bool is_gzipped, const struct bt_recording_header *header,
+	struct bt_recording_writer **out_writer, struct berth_error *err)
 {
 	int descriptor = strcmp(path, "-") == 0
 		? dup(STDOUT_FILENO)

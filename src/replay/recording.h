@@ -18,11 +18,11 @@
 #define BT_RECORDING_SECONDS_MAX INT64_C(9000000000)
 
 struct bt_recording_header {
-	int64_t start_ns;         /* since 1970 */
-	uint32_t object_count;    /* lines that follow and are the cluster at the start */
-	struct bt_str source;     /* "" */
-	struct bt_str recording;  /* what its parts have in common; "" */
-	uint32_t part;            /* from 1 */
+	int64_t start_ns;        /* since 1970 */
+	uint32_t object_count;   /* lines that follow and are the cluster at the start */
+	struct bt_str source;    /* "" */
+	struct bt_str recording; /* what its parts have in common; "" */
+	uint32_t part;           /* from 1 */
 };
 
 enum bt_recording_event {
@@ -35,8 +35,8 @@ enum bt_recording_event {
 
 struct bt_recording_line {
 	enum bt_recording_event event;
-	int64_t time_ns; /* since the start of the recording */
-	enum bt_kind kind; /* all but END */
+	int64_t time_ns;          /* since the start of the recording */
+	enum bt_kind kind;        /* all but END */
 	struct bt_str namespace_; /* CHANGE, DELETE; "" for kinds without namespaces */
 	struct bt_str name;       /* CHANGE, DELETE */
 	struct bt_str json;       /* ADD: the object; CHANGE: the merge patch */

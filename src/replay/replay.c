@@ -156,21 +156,26 @@ static void free_pod(struct replay *replay, uint32_t id)
 	bt_vec_push(&replay->free_ids, id);
 }
 
-static bool comes_back(const struct bt_pod *pod)
+/** A controller makes another pod in its place; a DaemonSet does not where the node has gone. */
+static bool comes_back(const struct bt_pod *pod, enum bt_replay_end end)
 {
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
-	return owner != NULL && !bt_str_equal_c(owner->kind, "Node");
+	if (owner == NULL || bt_str_equal_c(owner->kind, "Node")) {
+		return false;
+	}
+	return end == BT_REPLAY_PREEMPTED ||
+		(end == BT_REPLAY_LOST && !bt_str_equal_c(owner->kind, "DaemonSet"));
 }
 
-static int wait_for_node(struct replay *replay, uint32_t id, const struct bt_pod *value,
-	struct berth_error *err)
+static int wait_for_node(
+	struct replay *replay, uint32_t id, const struct bt_pod *value, struct berth_error *err)
 {
 	struct pod *pod = &replay->pods.items[id];
 	pod->created_ns = replay->now_ns;
 	pod->bound_ns = -1;
 	replay->pending_count++;
 	replay->counts->created++;
-	TELL_SINKS (replay->options, created, value, replay->now_ns)
+	TELL_SINKS(replay->options, created, value, replay->now_ns)
 	return set_pod(replay, id, value, err);
 }
 
@@ -185,11 +190,11 @@ static int bring_back(
 	value.spec.node_name = BT_STR("");
 	value.status = (struct bt_pod_status){0};
 	value.metadata.deletion_timestamp = NULL;
-	value.metadata.uid = bt_arena_printf(&replay->arena, "%.*s.%u",
-		BT_STR_ARG(gone->metadata.uid), pod->returns);
+	value.metadata.uid = bt_arena_printf(
+		&replay->arena, "%.*s.%u", BT_STR_ARG(gone->metadata.uid), pod->returns);
 	if (!bt_str_equal_c(owner->kind, "StatefulSet")) {
-		value.metadata.name = bt_arena_printf(&replay->arena, "%.*s.%u",
-			BT_STR_ARG(gone->metadata.name), pod->returns);
+		value.metadata.name = bt_arena_printf(
+			&replay->arena, "%.*s.%u", BT_STR_ARG(gone->metadata.name), pod->returns);
 	}
 	return wait_for_node(replay, id, &value, err);
 }
@@ -200,16 +205,19 @@ static int depart(
 	struct pod *pod = &replay->pods.items[id];
 	struct bt_object *object = bt_object_share(pod->object);
 	const struct bt_pod *value = bt_object_value(object, BT_KIND_POD);
-	struct bt_replay_departure departure = {replay->now_ns, pod->created_ns, pod->bound_ns,
-		value, end, end != BT_REPLAY_SUCCEEDED && end != BT_REPLAY_DELETED &&
-			comes_back(value)};
+	struct bt_replay_departure departure = {.time_ns = replay->now_ns,
+		.created_ns = pod->created_ns,
+		.bound_ns = pod->bound_ns,
+		.pod = value,
+		.end = end,
+		.comes_back = comes_back(value, end)};
 	uint64_t *const counters[] = {[BT_REPLAY_SUCCEEDED] = &replay->counts->succeeded,
 		[BT_REPLAY_DELETED] = &replay->counts->deleted,
 		[BT_REPLAY_PREEMPTED] = &replay->counts->preempted,
 		[BT_REPLAY_LOST] = &replay->counts->lost};
 	(*counters[end])++;
 	replay->pending_count -= pod->bound_ns < 0;
-	TELL_SINKS (replay->options, departed, &departure)
+	TELL_SINKS(replay->options, departed, &departure)
 	if (bt_heap_has(&replay->ends, id)) {
 		bt_heap_remove(&replay->ends, id);
 	}
@@ -263,8 +271,8 @@ static struct bt_str rejection(struct replay *replay, const struct bt_evaluation
 					&evaluation->nodes[i].filter, evaluation->cycle->arena)));
 		}
 	}
-	return bt_arena_printf(&replay->step_arena, "%.*s: PreFilter leaves it out",
-		BT_STR_ARG(node_name));
+	return bt_arena_printf(
+		&replay->step_arena, "%.*s: PreFilter leaves it out", BT_STR_ARG(node_name));
 }
 
 /**
@@ -298,17 +306,15 @@ static void find_reason(
 	uint32_t chosen_index = feasible_index(&evaluation, chosen);
 	if (recorded_index == UINT32_MAX) {
 		binding->difference = BT_DIFFERENCE_NO_ROOM;
-		binding->reason =
-			rejection(replay, &evaluation, binding->recorded_node, recorded);
+		binding->reason = rejection(replay, &evaluation, binding->recorded_node, recorded);
 	} else if (chosen_index != UINT32_MAX) {
 		int64_t recorded_score = evaluation.scores.totals[recorded_index];
 		int64_t chosen_score = evaluation.scores.totals[chosen_index];
-		binding->difference = recorded_score == chosen_score ? BT_DIFFERENCE_TIE
-								     : BT_DIFFERENCE_SCORE;
+		binding->difference =
+			recorded_score == chosen_score ? BT_DIFFERENCE_TIE : BT_DIFFERENCE_SCORE;
 		binding->reason = bt_arena_printf(&replay->step_arena,
-			"%.*s: scores %" PRId64 ", %.*s %" PRId64,
-			BT_STR_ARG(binding->node_name), chosen_score,
-			BT_STR_ARG(binding->recorded_node), recorded_score);
+			"%.*s: scores %" PRId64 ", %.*s %" PRId64, BT_STR_ARG(binding->node_name),
+			chosen_score, BT_STR_ARG(binding->recorded_node), recorded_score);
 	}
 	bt_pod_info_finish_pending(state, &info);
 	int result = bt_state_assume_pod(state, &bound, NULL);
@@ -327,8 +333,8 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		nomination->mode == BT_NOMINATING_OVERRIDE &&
 		!bt_str_equal(pod_value(&replay->pods.items[id])->status.nominated_node_name,
 			nomination->nominated_node_name)) {
-		struct nomination entry = {id,
-			bt_arena_str(&replay->step_arena, nomination->nominated_node_name)};
+		struct nomination entry = {
+			id, bt_arena_str(&replay->step_arena, nomination->nominated_node_name)};
 		bt_vec_push(&replay->nominations, entry);
 	}
 	return 0;
@@ -390,8 +396,8 @@ static int take_binding(
 		.pod = &value,
 		.node_name = bt_arena_str(&replay->step_arena, attempt->node_name),
 		.score = attempt->score,
-		.recorded_node = has_recorded ? bt_lives_node(replay->lives, pod->life.node)
-					      : BT_STR(""),
+		.recorded_node =
+			has_recorded ? bt_lives_node(replay->lives, pod->life.node) : BT_STR(""),
 		.recorded_ns = has_recorded ? pod->life.bound_ns : -1,
 		.difference = BT_DIFFERENCE__COUNT,
 		.reason = BT_STR(""),
@@ -408,7 +414,7 @@ static int take_binding(
 	replay->pending_count--;
 	value.spec.node_name = binding.node_name;
 	value.status.nominated_node_name = BT_STR("");
-	TELL_SINKS (replay->options, bound, &binding)
+	TELL_SINKS(replay->options, bound, &binding)
 	set_end(replay, id);
 	return set_pod(replay, id, &value, err);
 }
@@ -454,8 +460,7 @@ static int decide(struct replay *replay, int64_t *out_next_ns, struct berth_erro
 		if (attempt.outcome == BT_ATTEMPT_BOUND) {
 			result = take_binding(replay, &attempt, err);
 		}
-		bool has_written =
-			replay->nominations.count != 0 || replay->preempted.count != 0;
+		bool has_written = replay->nominations.count != 0 || replay->preempted.count != 0;
 		if (result == 0) {
 			result = apply_writes(replay, err);
 		}
@@ -471,11 +476,10 @@ static int decide(struct replay *replay, int64_t *out_next_ns, struct berth_erro
 
 /** --- lines of the recording: pods --- */
 
-static struct bt_str make_key(
-	struct replay *replay, struct bt_str namespace_, struct bt_str name)
+static struct bt_str make_key(struct replay *replay, struct bt_str namespace_, struct bt_str name)
 {
-	return bt_arena_printf(&replay->arena, "%.*s/%.*s", BT_STR_ARG(namespace_),
-		BT_STR_ARG(name));
+	return bt_arena_printf(
+		&replay->arena, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
 }
 
 static uint32_t new_pod(struct replay *replay, struct bt_str key, const struct bt_pod_life *life)
@@ -678,12 +682,9 @@ static int remove_pod(
 	struct pod *pod = &replay->pods.items[id];
 	bool is_decided = replay->now_ns >= replay->from_ns;
 	if (is_decided && pod->is_orphan) {
-		if (comes_back(pod_value(pod))) {
-			set_key(replay, id, BT_STR(""));
-			bt_vec_push(&replay->orphans, id);
-			return 0;
-		}
-		set_key(replay, id, BT_STR("")); /* nobody ends it here: it stays */
+		/* Without a controller nothing takes its place, and nothing ends it. */
+		set_key(replay, id, BT_STR(""));
+		bt_vec_push(&replay->orphans, id);
 		return 0;
 	}
 	if (is_decided && pod->life.runs_ns >= 0) {
@@ -702,8 +703,7 @@ static int lose_pods(struct replay *replay, struct bt_str node_name, struct bert
 	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
 	BT_VEC(uint32_t) ids = {0};
 	int result = 0;
-	for (uint32_t i = 0;
-		slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
+	for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
 		struct bt_pod_info info;
 		bt_pod_info_from_record(state, state->nodes.rows[slot].pods.items[i], &info);
 		uint32_t id = find_by_uid(replay, info.uid);
@@ -769,8 +769,7 @@ static int remove_object(
 		result = lose_pods(replay, line->name, err);
 	}
 	if (result == 0) {
-		result = bt_scheduler_observe(
-			replay->scheduler, old, NULL, replay->now_ns, err);
+		result = bt_scheduler_observe(replay->scheduler, old, NULL, replay->now_ns, err);
 	}
 	if (line->kind == BT_KIND_NODE) {
 		(void)bt_object_store_delete(
@@ -790,8 +789,7 @@ static int change_object(
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: changes, but is not there",
 			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));
 	}
-	int result =
-		patch_object(replay, line->kind, old->value, line->json, &patched, err);
+	int result = patch_object(replay, line->kind, old->value, line->json, &patched, err);
 	if (result == 0) {
 		result = set_object(replay, patched, err);
 		bt_object_release(patched);
@@ -837,8 +835,8 @@ static int apply_line(
 static void take_samples(struct replay *replay, int64_t until_ns)
 {
 	while (replay->next_sample_ns <= until_ns) {
-		TELL_SINKS (replay->options, sampled, replay->engine->state,
-			replay->pending_count, replay->next_sample_ns)
+		TELL_SINKS(replay->options, sampled, replay->engine->state, replay->pending_count,
+			replay->next_sample_ns)
 		replay->next_sample_ns += replay->options->interval_ns;
 	}
 }
@@ -929,7 +927,7 @@ static int run(struct replay *replay, struct berth_error *err)
 	if (result >= 0) {
 		result = decide(replay, &next_ns, err);
 	}
-	TELL_SINKS (options, sampled, replay->engine->state, replay->pending_count, replay->now_ns)
+	TELL_SINKS(options, sampled, replay->engine->state, replay->pending_count, replay->now_ns)
 	return result;
 }
 
@@ -976,8 +974,7 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 		bool is_pending = pod->object != NULL && pod->bound_ns < 0;
 		out_counts->running += pod->object != NULL && !is_pending;
 		if (is_pending) {
-			TELL_SINKS (options, waiting, pod_value(pod), pod->created_ns,
-				replay.now_ns)
+			TELL_SINKS(options, waiting, pod_value(pod), pod->created_ns, replay.now_ns)
 		}
 		bt_object_release(pod->object);
 		bt_free(pod->key);

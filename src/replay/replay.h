@@ -22,10 +22,10 @@
 
 /** Why a pod is on another node than in the recording. */
 enum bt_difference {
-	BT_DIFFERENCE_NO_NODE,   /* the recorded node is not there at this time */
-	BT_DIFFERENCE_NO_ROOM,   /* the recorded node rejects the pod: others took its place */
-	BT_DIFFERENCE_SCORE,     /* the recorded node fits, and its score is lower */
-	BT_DIFFERENCE_TIE,       /* equal scores: the choice among them is free */
+	BT_DIFFERENCE_NO_NODE, /* the recorded node is not there at this time */
+	BT_DIFFERENCE_NO_ROOM, /* the recorded node rejects the pod: others took its place */
+	BT_DIFFERENCE_SCORE,   /* the recorded node fits, and its score is lower */
+	BT_DIFFERENCE_TIE,     /* equal scores: the choice among them is free */
 	BT_DIFFERENCE__COUNT,
 };
 
@@ -69,8 +69,8 @@ struct bt_replay_sink {
 	void (*bound)(void *context, const struct bt_replay_binding *binding);
 	void (*departed)(void *context, const struct bt_replay_departure *departure);
 	/** At the end: a pod that still waits. */
-	void (*waiting)(void *context, const struct bt_pod *pod, int64_t created_ns,
-		int64_t time_ns);
+	void (*waiting)(
+		void *context, const struct bt_pod *pod, int64_t created_ns, int64_t time_ns);
 	/** The world as it is at time_ns, each interval_ns, and at the end. */
 	void (*sampled)(void *context, const struct bt_state *state, uint32_t pending_count,
 		int64_t time_ns);
@@ -82,7 +82,7 @@ struct bt_replay_options {
 	/** The scheduler decides from here on, and ends there; since the start of the recording.
 	 * Before from_ns pods are where the recording has them. */
 	int64_t from_ns;
-	int64_t to_ns; /* INT64_MAX: the end of the recording */
+	int64_t to_ns;       /* INT64_MAX: the end of the recording */
 	int64_t interval_ns; /* between samples */
 	/** Follow the recording: among nodes of equal score the recorded one is taken. */
 	bool prefers_recorded;
@@ -104,11 +104,11 @@ struct bt_replay_counts {
 	uint64_t deleted;
 	uint64_t preempted;
 	uint64_t lost;
-	uint64_t pending;     /* at the end */
-	uint64_t running;     /* at the end */
-	uint64_t same;        /* bindings to the recorded node */
-	uint64_t recorded;    /* bindings that the recording has, too */
-	int64_t start_ns;     /* since 1970: of the time that was decided */
+	uint64_t pending;  /* at the end */
+	uint64_t running;  /* at the end */
+	uint64_t same;     /* bindings to the recorded node */
+	uint64_t recorded; /* bindings that the recording has, too */
+	int64_t start_ns;  /* since 1970: of the time that was decided */
 	int64_t end_ns;
 };
 

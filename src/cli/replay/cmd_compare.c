@@ -134,8 +134,8 @@ static int read_answers(struct comparison *comparison, struct berth_error *err)
 {
 	struct pollfd polls[ALTERNATIVES_MAX];
 	for (uint32_t i = 0; i < comparison->count; i++) {
-		polls[i] = (struct pollfd){
-			.fd = comparison->alternatives[i].pipe, .events = POLLIN};
+		polls[i] =
+			(struct pollfd){.fd = comparison->alternatives[i].pipe, .events = POLLIN};
 	}
 	if (poll(polls, comparison->count, -1) < 0 && errno != EINTR) {
 		return bt_error_set(err, BERTH_ERR_IO, "poll: %s", strerror(errno));
@@ -171,8 +171,7 @@ static int replay_all(const struct bt_command *command, const struct options *op
 	while (result == 0 && ended < comparison->count) {
 		while (result == 0 && started < comparison->count &&
 			started - ended < options->jobs) {
-			result = start(
-				command, options, &comparison->alternatives[started++], err);
+			result = start(command, options, &comparison->alternatives[started++], err);
 		}
 		if (result == 0) {
 			result = read_answers(comparison, err);
@@ -206,13 +205,11 @@ enum format {
 
 static void add_cell(struct bt_table *table, const struct bt_json_value *value, enum format format)
 {
-	double number = value != NULL && value->type == BT_JSON_NUMBER
-		? strtod(value->text.data, NULL)
-		: 0;
+	double number =
+		value != NULL && value->type == BT_JSON_NUMBER ? strtod(value->text.data, NULL) : 0;
 	switch (value != NULL ? format : FORMAT_COUNT) {
 	case FORMAT_COUNT:
-		bt_strbuf_append_str(
-			&table->text, value != NULL ? value->text : BT_STR("-"));
+		bt_strbuf_append_str(&table->text, value != NULL ? value->text : BT_STR("-"));
 		break;
 	case FORMAT_SECONDS:
 		bt_duration_format(
@@ -233,14 +230,13 @@ static void write_row(struct bt_table *table, const struct comparison *compariso
 {
 	bt_table_add_c(table, label);
 	for (uint32_t i = 0; i < comparison->count && i < SHOWN_MAX; i++) {
-		add_cell(table,
-			bt_json_find_path(comparison->alternatives[i].answer, path), format);
+		add_cell(
+			table, bt_json_find_path(comparison->alternatives[i].answer, path), format);
 	}
 }
 
 /** The element of a list whose name is this; NULL: there is none. */
-static const struct bt_json_value *find_named(
-	const struct bt_json_value *list, struct bt_str name)
+static const struct bt_json_value *find_named(const struct bt_json_value *list, struct bt_str name)
 {
 	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
 		if (bt_str_equal(bt_json_find_str(list->elements[i], "name"), name)) {
@@ -255,8 +251,7 @@ static void write_rows(struct bt_table *table, const struct comparison *comparis
 	const char *list, const char *before, const char *behind, const char *path,
 	enum format format)
 {
-	const struct bt_json_value *first =
-		bt_json_find(comparison->alternatives[0].answer, list);
+	const struct bt_json_value *first = bt_json_find(comparison->alternatives[0].answer, list);
 	for (uint32_t i = 0; first != NULL && i < first->count; i++) {
 		struct bt_str name = bt_json_find_str(first->elements[i], "name");
 		bt_strbuf_append_c(&table->text, before);
@@ -294,8 +289,8 @@ static void write_table(
 	write_rows(&table, comparison, "priorities", "priority ", ": waited at most",
 		"waitedSeconds.max", FORMAT_SECONDS);
 	write_rows(&table, comparison, "resources", "", " in use", "inUse", FORMAT_SHARE);
-	write_rows(&table, comparison, "resources", "",
-		" free, but of no use to typical pods", "fragmented", FORMAT_SHARE);
+	write_rows(&table, comparison, "resources", "", " free, but of no use to typical pods",
+		"fragmented", FORMAT_SHARE);
 	write_row(&table, comparison, "node-hours in use", "nodes.usedHours", FORMAT_AMOUNT);
 	write_row(&table, comparison, "nodes in use at most", "nodes.mostUsed", FORMAT_COUNT);
 	write_row(&table, comparison, "nodes that stayed empty", "nodes.neverUsed", FORMAT_COUNT);
@@ -399,12 +394,12 @@ static int list_alternatives(
 			ALTERNATIVES_MAX - 1);
 	}
 	comparison->count = config_count > 1 ? config_count : config_count + 1;
-	comparison->alternatives = BT_ARENA_NEW_ARRAY(
-		&comparison->arena, struct alternative, comparison->count);
+	comparison->alternatives =
+		BT_ARENA_NEW_ARRAY(&comparison->arena, struct alternative, comparison->count);
 	uint32_t first = comparison->count - config_count;
 	for (uint32_t i = 0; i < comparison->count; i++) {
-		bool is_default = i < first ||
-			strcmp(options->configs.list.items[i - first], "default") == 0;
+		bool is_default =
+			i < first || strcmp(options->configs.list.items[i - first], "default") == 0;
 		const char *path = is_default ? NULL : options->configs.list.items[i - first];
 		comparison->alternatives[i] = (struct alternative){.config_path = path,
 			.name = is_default ? BT_STR("default") : name_of(path),
@@ -485,13 +480,12 @@ const struct bt_command bt_command_compare = {
 		"typical pod could have used, preemptions and the work lost by them, the\n"
 		"nodes that were needed, and what they cost. With --report the same as a page\n"
 		"with charts.\n",
-	.examples =
-		"  # The default configuration and one that packs nodes tightly\n"
-		"  berth compare week.berthrec --config most-allocated.yaml\n"
-		"\n"
-		"  # Three alternatives, with prices, as a page to show\n"
-		"  berth compare week.berthrec --config default --config a.yaml \\\n"
-		"    --config b.yaml --prices prices.yaml --report week.html\n",
+	.examples = "  # The default configuration and one that packs nodes tightly\n"
+		    "  berth compare week.berthrec --config most-allocated.yaml\n"
+		    "\n"
+		    "  # Three alternatives, with prices, as a page to show\n"
+		    "  berth compare week.berthrec --config default --config a.yaml \\\n"
+		    "    --config b.yaml --prices prices.yaml --report week.html\n",
 	.exit_status = "  0  all alternatives were replayed\n"
 		       "  2  a recording, a configuration or the flags are wrong\n",
 	.run = run,

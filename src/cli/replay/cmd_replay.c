@@ -38,16 +38,15 @@ static void write_summary(const struct bt_replay_answer *answer, struct bt_strbu
 	bt_strbuf_append_c(out, " to ");
 	bt_replay_append_time(out, counts->end_ns);
 	bt_strbuf_append_c(out, " (");
-	bt_duration_format((counts->end_ns - counts->start_ns) / BT_NS_PER_SECOND *
-			BT_NS_PER_SECOND,
-		out);
+	bt_duration_format(
+		(counts->end_ns - counts->start_ns) / BT_NS_PER_SECOND * BT_NS_PER_SECOND, out);
 	bt_strbuf_printf(out,
 		").\n%" PRIu64 " pods asked for a node, %" PRIu64 " were bound; %" PRIu64
 		" wait at the end.\n%" PRIu64 " ran to their end, %" PRIu64
 		" were deleted, %" PRIu64 " preempted, %" PRIu64
 		" lost with their node (%.1f hours of running time lost).\n",
-		counts->created, counts->bound, counts->pending, counts->succeeded,
-		counts->deleted, counts->preempted, counts->lost, hours(measure->lost_ns));
+		counts->created, counts->bound, counts->pending, counts->succeeded, counts->deleted,
+		counts->preempted, counts->lost, hours(measure->lost_ns));
 	bt_strbuf_printf(out,
 		"At most %u nodes, %u of them in use; %.1f node-hours, %.1f of them in use. At "
 		"most %u pods waited at a time.\n",
@@ -164,8 +163,8 @@ static int run_with_options(const struct bt_command *command, struct options *op
 	struct bt_replay_answer answer;
 	struct bt_strbuf out = {0};
 	options->request.is_compared = options->setup.config_path == NULL;
-	int result = bt_replay_answer_find(
-		&options->request, &options->setup, &warnings, &answer, &err);
+	int result =
+		bt_replay_answer_find(&options->request, &options->setup, &warnings, &answer, &err);
 	if (result == 0) {
 		result = write_answer(&answer, options->format, &out, &err);
 	}
@@ -195,14 +194,12 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		options.setup.verify = bt_command_verify();
-		bool is_wrong =
-			bt_replay_request_check(&options.request, &arguments, &err) < 0 ||
-			bt_output_format_parse(
-				options.format_name, false, &options.format, &err) < 0 ||
+		bool is_wrong = bt_replay_request_check(&options.request, &arguments, &err) < 0 ||
+			bt_output_format_parse(options.format_name, false, &options.format, &err) <
+				0 ||
 			bt_setup_start(command, &options.setup, &err) < 0;
-		exit_status = is_wrong
-			? bt_command_fail(command, &err)
-			: run_with_options(command, &options);
+		exit_status = is_wrong ? bt_command_fail(command, &err)
+				       : run_with_options(command, &options);
 	}
 	bt_setup_finish(&options.setup);
 	bt_vec_finish(&arguments.list);
@@ -226,15 +223,14 @@ const struct bt_command bt_command_replay = {
 		"equally good it takes the recorded one, and the answer lists the decisions\n"
 		"that differ, with the reason. FILE may be several parts of one recording, in\n"
 		"order.\n",
-	.examples =
-		"  # Does the default configuration decide as it did last week?\n"
-		"  berth replay week.berthrec\n"
-		"\n"
-		"  # How long would pods have waited with nodes packed tightly?\n"
-		"  berth replay week.berthrec --config most-allocated.yaml\n"
-		"\n"
-		"  # The second day alone, as JSON\n"
-		"  berth replay week.berthrec --from 24h --to 48h -o json\n",
+	.examples = "  # Does the default configuration decide as it did last week?\n"
+		    "  berth replay week.berthrec\n"
+		    "\n"
+		    "  # How long would pods have waited with nodes packed tightly?\n"
+		    "  berth replay week.berthrec --config most-allocated.yaml\n"
+		    "\n"
+		    "  # The second day alone, as JSON\n"
+		    "  berth replay week.berthrec --from 24h --to 48h -o json\n",
 	.exit_status = "  0  the recording was replayed\n"
 		       "  2  a recording or the flags are wrong\n",
 	.run = run,

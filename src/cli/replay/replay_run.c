@@ -50,7 +50,6 @@ void bt_replay_append_time(struct bt_strbuf *out, int64_t time_ns)
 	bt_micro_time_format(&time, out);
 }
 
-
 static void write_member_double(struct bt_json_writer *writer, const char *name, double value)
 {
 	bt_json_write_name_c(writer, name);
@@ -214,8 +213,8 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "name", measure->resources.items[i].name);
 		const struct bt_measured_resource *resource = &measure->resources.items[i];
-		write_member_double(writer, "inUse",
-			share(resource->used_ns, resource->capacity_ns));
+		write_member_double(
+			writer, "inUse", share(resource->used_ns, resource->capacity_ns));
 		write_member_double(writer, "peak", resource->peak);
 		write_member_double(writer, "fragmented",
 			share(resource->fragmented_ns, resource->capacity_ns));
@@ -240,7 +239,6 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 	write_heat(writer, measure);
 	bt_json_end_object(writer);
 }
-
 
 /** --- the run --- */
 
@@ -288,8 +286,7 @@ static int make_scheduler(void *context, const struct bt_scheduler_writer *write
 }
 
 /** Instance types and what an hour of them costs. prices: in the answer's arena. */
-static int read_prices(
-	struct bt_replay_answer *answer, const char *path, struct berth_error *err)
+static int read_prices(struct bt_replay_answer *answer, const char *path, struct berth_error *err)
 {
 	struct bt_file file;
 	struct bt_strbuf json = {0};
@@ -299,12 +296,11 @@ static int read_prices(
 	if (result < 0) {
 		return bt_error_wrap(err, result, "--prices: %s", path);
 	}
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(
-		(struct bt_str){file.data, (uint32_t)file.length}, NULL);
+	struct bt_yaml_reader *reader =
+		bt_yaml_reader_create((struct bt_str){file.data, (uint32_t)file.length}, NULL);
 	result = bt_yaml_next_document(reader, &json, &more, NULL, err);
 	if (result == 0 && more) {
-		result = bt_json_parse(
-			&answer->arena, bt_strbuf_str(&json), true, &document, err);
+		result = bt_json_parse(&answer->arena, bt_strbuf_str(&json), true, &document, err);
 	}
 	if (result == 0 && (document == NULL || document->type != BT_JSON_OBJECT)) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
@@ -316,8 +312,7 @@ static int read_prices(
 		const struct bt_json_member *member = &document->members[i];
 		char number[64];
 		(void)snprintf(number, sizeof(number), "%.*s", BT_STR_ARG(member->value->text));
-		double price =
-			member->value->type == BT_JSON_NUMBER ? strtod(number, NULL) : -1;
+		double price = member->value->type == BT_JSON_NUMBER ? strtod(number, NULL) : -1;
 		prices[i] = (struct bt_price){member->name, price};
 		if (!(price >= 0 && price < 1e9)) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,
@@ -339,8 +334,8 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 	struct berth_error *err)
 {
 	struct noting noting = {answer, bindings};
-	const struct bt_replay_sink sinks[] = {bt_measure_sink(&answer->measure),
-		{.context = &noting, .bound = note_binding}};
+	const struct bt_replay_sink sinks[] = {
+		bt_measure_sink(&answer->measure), {.context = &noting, .bound = note_binding}};
 	struct bt_progress progress;
 	struct bt_lives *lives;
 	int result = bt_lives_read(request->files.list.items, request->files.list.count,
@@ -366,8 +361,8 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 		.progress = bt_progress_show,
 		.progress_context = &progress,
 	};
-	result = bt_replay_run(&options, lives, make_scheduler, (void *)(uintptr_t)setup,
-		&answer->counts, err);
+	result = bt_replay_run(
+		&options, lives, make_scheduler, (void *)(uintptr_t)setup, &answer->counts, err);
 	bt_progress_end(&progress);
 	bt_measure_end(&answer->measure);
 	bt_lives_destroy(lives);
@@ -424,8 +419,8 @@ static int parse_time(const char *text, const char *flag, int64_t *out_ns, struc
 				      "%s: must not be before the start of the recording", flag);
 }
 
-int bt_replay_request_check(struct bt_replay_request *request,
-	const struct bt_arguments *arguments, struct berth_error *err)
+int bt_replay_request_check(struct bt_replay_request *request, const struct bt_arguments *arguments,
+	struct berth_error *err)
 {
 	request->files.list = arguments->list;
 	request->to_ns = INT64_MAX;

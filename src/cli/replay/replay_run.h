@@ -54,7 +54,7 @@ struct bt_replay_answer {
 	struct bt_measure measure;
 	bool is_compared;
 	bool has_prices;
-	BT_VEC(struct bt_replay_difference) differences; /* the first ones */
+	BT_VEC(struct bt_replay_difference) differences;      /* the first ones */
 	uint64_t difference_counts[BT_DIFFERENCE__COUNT + 1]; /* the last: not looked at */
 };
 

@@ -49,22 +49,36 @@ static const char *read_all(uint32_t *out_count)
 #define HEADER "{\"berthrec\":1,\"start\":\"2026-11-23T05:00:00Z\"}\n"
 
 static const struct bt_recording_line lines[] = {
-	{.event = BT_RECORDING_ADD, .kind = BT_KIND_POD, .duration_ns = 3600000000001,
-		.json = BT_STR_INIT("{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}"), .is_start = true},
-	{.event = BT_RECORDING_CHANGE, .time_ns = 1500000000, .kind = BT_KIND_POD,
-		.namespace_ = BT_STR_INIT("shop"), .name = BT_STR_INIT("web"), .duration_ns = -1,
+	{.event = BT_RECORDING_ADD,
+		.kind = BT_KIND_POD,
+		.duration_ns = 3600000000001,
+		.json = BT_STR_INIT("{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}"),
+		.is_start = true},
+	{.event = BT_RECORDING_CHANGE,
+		.time_ns = 1500000000,
+		.kind = BT_KIND_POD,
+		.namespace_ = BT_STR_INIT("shop"),
+		.name = BT_STR_INIT("web"),
+		.duration_ns = -1,
 		.json = BT_STR_INIT("{\"spec\":{\"nodeName\":\"n1\"}}")},
-	{.event = BT_RECORDING_GAP, .time_ns = 1500000000, .kind = BT_KIND_NODE,
+	{.event = BT_RECORDING_GAP,
+		.time_ns = 1500000000,
+		.kind = BT_KIND_NODE,
 		.duration_ns = 30000000000},
-	{.event = BT_RECORDING_DELETE, .time_ns = 86400000000001, .kind = BT_KIND_NODE,
-		.name = BT_STR_INIT("n1"), .duration_ns = -1},
+	{.event = BT_RECORDING_DELETE,
+		.time_ns = 86400000000001,
+		.kind = BT_KIND_NODE,
+		.name = BT_STR_INIT("n1"),
+		.duration_ns = -1},
 };
 
 static void write_lines(bool is_gzipped, bool is_complete)
 {
 	choose_path();
 	const struct bt_recording_header header = {.start_ns = 1795410000123456000,
-		.object_count = 1, .source = BT_STR_INIT("test"), .recording = BT_STR_INIT("a"),
+		.object_count = 1,
+		.source = BT_STR_INIT("test"),
+		.recording = BT_STR_INIT("a"),
 		.part = 2};
 	struct bt_recording_writer *writer;
 	ck_assert_int_eq(bt_recording_create(path, is_gzipped, &header, &writer, NULL), 0);
@@ -205,8 +219,7 @@ START_TEST(test_recording__a_file_that_is_there_is_not_overwritten)
 	const struct bt_recording_header header = {0};
 	struct bt_recording_writer *writer;
 	write_file("mine");
-	ck_assert_int_eq(
-		bt_recording_create(path, true, &header, &writer, NULL), BERTH_ERR_EXISTS);
+	ck_assert_int_eq(bt_recording_create(path, true, &header, &writer, NULL), BERTH_ERR_EXISTS);
 	(void)unlink(path);
 }
 END_TEST

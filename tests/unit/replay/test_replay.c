@@ -101,8 +101,8 @@ static struct bt_strbuf replay(const char *recording, struct bt_replay_options o
 		options.sink_count = 1;
 		int result = bt_lives_read(paths, 1, never_warn, NULL, &lives, &err);
 		if (result == 0) {
-			result = bt_replay_run(&options, lives, make_scheduler, config,
-				&story.counts, &err);
+			result = bt_replay_run(
+				&options, lives, make_scheduler, config, &story.counts, &err);
 			bt_lives_destroy(lives);
 		}
 		if (result < 0) {
@@ -113,8 +113,7 @@ static struct bt_strbuf replay(const char *recording, struct bt_replay_options o
 		if (i == 0) {
 			first = story.text;
 		} else {
-			ck_assert(bt_str_equal(
-				bt_strbuf_str(&first), bt_strbuf_str(&story.text)));
+			ck_assert(bt_str_equal(bt_strbuf_str(&first), bt_strbuf_str(&story.text)));
 			bt_strbuf_finish(&story.text);
 		}
 	}
@@ -138,10 +137,9 @@ static void check(const char *recording, const char *expected)
 START_TEST(test_replay__a_pod_runs_as_long_as_it_did)
 {
 	/* The recording binds b when a has ended, after 60 s; here n2 takes it at once. */
-	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", "", "", "1")
-			BOUND("1.5", "a", "n1") POD("2", "b", "", "", "1") SUCCEEDED("60", "a")
-				BOUND("61", "b", "n1") SUCCEEDED("71", "b") DELETED("80", "a")
-					DELETED("80", "b") END("100"),
+	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", "", "", "1") BOUND("1.5", "a",
+		      "n1") POD("2", "b", "", "", "1") SUCCEEDED("60", "a") BOUND("61", "b", "n1")
+			SUCCEEDED("71", "b") DELETED("80", "a") DELETED("80", "b") END("100"),
 		"1 a on n1; 2 b on n2; 12 b succeeded; 60 a succeeded; ");
 }
 END_TEST
@@ -188,14 +186,13 @@ END_TEST
 START_TEST(test_replay__a_preemption_that_does_not_happen_here)
 {
 	/* There was one node, here are two: c, made in the place of a, is a. */
-	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", OWNED, "", "1")
-			BOUND("1", "a", "n1") POD("5", "b", "", "\"priority\":10,", "1") CHANGE("5",
-				"a",
-				"{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"},"
-				"\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
-				"\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}]}}")
-				DELETED("6", "a") POD("6.5", "c", OWNED, "", "1") BOUND("7", "b",
-					"n1") BOUND("30", "c", "n1") DELETED("40", "c") END("50"),
+	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", OWNED, "", "1") BOUND(
+		      "1", "a", "n1") POD("5", "b", "", "\"priority\":10,", "1") CHANGE("5", "a",
+		      "{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"},"
+		      "\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
+		      "\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}]}}")
+			DELETED("6", "a") POD("6.5", "c", OWNED, "", "1") BOUND("7", "b", "n1")
+				BOUND("30", "c", "n1") DELETED("40", "c") END("50"),
 		"1 a on n1; 5 b on n2; 40 a deleted; ");
 }
 END_TEST
@@ -203,19 +200,26 @@ END_TEST
 START_TEST(test_replay__pods_are_lost_with_their_node)
 {
 	/* a was on n1 in the recording; here it is on n2, which goes. */
-	check(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", OWNED, "", "1")
-			BOUND("1", "a", "n1") "{\"t\":5,\"delete\":\"Node\",\"name\":\"n2\"}\n"
-				DELETED("40", "a") END("50"),
+	check(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", OWNED, "", "1") BOUND("1", "a",
+		      "n1") "{\"t\":5,\"delete\":\"Node\",\"name\":\"n2\"}\n" DELETED("40", "a")
+			END("50"),
 		"1 a on n2; 5 a lost; 5 a.1 on n1; 40 a.1 deleted; ");
+	/* A DaemonSet makes no other. */
+	check(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a",
+		      ",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"DaemonSet\","
+		      "\"name\":\"d\",\"uid\":\"d-1\",\"controller\":true}]",
+		      "", "1") BOUND("1", "a",
+		      "n1") "{\"t\":5,\"delete\":\"Node\",\"name\":\"n2\"}\n" END("50"),
+		"1 a on n2; 5 a lost; ");
 }
 END_TEST
 
 START_TEST(test_replay__before_the_start_pods_are_where_they_were)
 {
 	struct bt_replay_options options = {.from_ns = 4 * BT_NS_PER_SECOND};
-	check_options(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", "", "", "1")
-			BOUND("2", "a", "n2") POD("3", "b", "", "", "2") POD("5", "c", "", "", "1")
-				DELETED("6", "a") DELETED("7", "c") END("9"),
+	check_options(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", "", "", "1") BOUND(
+			      "2", "a", "n2") POD("3", "b", "", "", "2") POD("5", "c", "", "", "1")
+			      DELETED("6", "a") DELETED("7", "c") END("9"),
 		options, "5 c on n2; 6 a deleted; 7 c deleted; 7 b on n2; ");
 	options.to_ns = 5500000000;
 	check_options(HEADER NODE("n1", "1") POD("5", "c", "", "", "1") DELETED("7", "c") END("9"),
@@ -227,11 +231,11 @@ START_TEST(test_replay__the_recorded_node_wins_a_tie)
 {
 	const struct bt_replay_options options = {.prefers_recorded = true, .reasons_max = 10};
 	check_options(HEADER NODE("n1", "1") NODE("n2", "1") NODE("n3", "1")
-				POD("1", "a", "", "", "1") BOUND("1", "a", "n3") END("9"),
+			      POD("1", "a", "", "", "1") BOUND("1", "a", "n3") END("9"),
 		options, "1 a on n3; ");
 	check_options(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", "", "", "1")
-			BOUND("1", "a", "n1") POD("2", "b", "", "", "2") BOUND("2", "b", "n2")
-				POD("3", "c", "", "", "0") BOUND("3", "c", "n3") END("9"),
+			      BOUND("1", "a", "n1") POD("2", "b", "", "", "2") BOUND("2", "b", "n2")
+				      POD("3", "c", "", "", "0") BOUND("3", "c", "n3") END("9"),
 		options,
 		"1 a on n2; (n2: scores 435, n1 398) 3 c on n1; (n3: is not there at this time) ");
 }
@@ -278,6 +282,5 @@ BT_TEST_MAIN("replay", test_replay__a_pod_runs_as_long_as_it_did,
 	test_replay__a_preemption_that_does_not_happen_here,
 	test_replay__pods_are_lost_with_their_node,
 	test_replay__before_the_start_pods_are_where_they_were,
-	test_replay__the_recorded_node_wins_a_tie,
-	test_replay__other_objects_follow_the_recording,
+	test_replay__the_recorded_node_wins_a_tie, test_replay__other_objects_follow_the_recording,
 	test_measure__quantiles_of_waiting_times)
