@@ -399,7 +399,8 @@ def check_role(cluster):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     rules = re.findall(r"- apiGroups: \[(.*)\]\n  resources: \[(.*)\]\n  verbs: \[(.*)\]\n", text)
-    assert len(rules) == text.count("apiGroups") and {verbs for *_, verbs in rules} == {"list"}
+    assert len(rules) == text.count("apiGroups")
+    assert {verbs for *_, verbs in rules} == {"list, watch"}  # berth record watches
     allowed = {(group.strip('"'), name) for group, names, _ in rules for name in names.split(", ")}
     cluster.run("explain", "waiting").expect(1)
     asked = set()
