@@ -205,10 +205,10 @@ def test_what_was_seen_is_kept(program):
                         for _ in range(2)]
             for thread in threads:
                 thread.start()
-            deadline = time.monotonic() + 60
+            before, deadline = len(acknowledged), time.monotonic() + 60
             time.sleep(0.7 + 0.4 * i)
-            while min(len(seen), len(acknowledged)) <= 100 and time.monotonic() < deadline:
-                time.sleep(0.05)
+            while len(acknowledged) <= before + 1000 and time.monotonic() < deadline:
+                time.sleep(0.05)  # a slow machine has answered little so far
             os.kill(cluster.process.pid, signal.SIGKILL)
             cluster.process.wait()
             for thread in threads:
