@@ -251,12 +251,12 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	return result;
 }
 
-static int answer_group(const void *context, struct bt_simulation *simulation,
-	struct bt_strbuf *out, struct berth_error *err)
+/** Load the simulation and answer about many of its pods: a group, or all. */
+static int answer_many(const struct options *options, struct bt_simulation *simulation,
+	bool is_group, struct bt_strbuf *out, struct berth_error *err)
 {
-	const struct options *options = context;
 	struct node_objects objects = {.cluster = simulation->cluster};
-	const struct bt_explain_options explain_options = {
+	struct bt_explain_options explain_options = {
 		.proposals_max = (uint32_t)options->proposals,
 		.objects = {.node = node_object, .context = &objects},
 	};
@@ -264,35 +264,29 @@ static int answer_group(const void *context, struct bt_simulation *simulation,
 	int result = bt_simulation_load(simulation, err);
 	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, simulation->cluster->objects.count);
 	bt_arena_init(&objects.arena, 0);
-	if (result == 0) {
+	if (result == 0 && is_group) {
 		result = bt_explain_pod_group_write(simulation, &options->reference,
 			&explain_options, options->format, out, err);
-	}
-	bt_arena_finish(&objects.arena);
-	bt_free(objects.nodes);
-	return result;
-}
-
-static int answer_all(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
-	struct berth_error *err)
-{
-	const struct options *options = context;
-	struct node_objects objects = {.cluster = simulation->cluster};
-	const struct bt_explain_options explain_options = {
-		.proposals_max = options->proposals != 0 ? 1 : 0,
-		.objects = {.node = node_object, .context = &objects},
-	};
-	simulation->keep_bound = true;
-	int result = bt_simulation_load(simulation, err);
-	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, simulation->cluster->objects.count);
-	bt_arena_init(&objects.arena, 0);
-	if (result == 0) {
+	} else if (result == 0) {
+		explain_options.proposals_max = options->proposals != 0 ? 1 : 0;
 		result = bt_explain_all_write(simulation, options->namespace_, &explain_options,
 			options->format, out, err);
 	}
 	bt_arena_finish(&objects.arena);
 	bt_free(objects.nodes);
 	return result;
+}
+
+static int answer_group(const void *context, struct bt_simulation *simulation,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	return answer_many(context, simulation, true, out, err);
+}
+
+static int answer_all(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
+	struct berth_error *err)
+{
+	return answer_many(context, simulation, false, out, err);
 }
 
 /** --- the command line --- */
