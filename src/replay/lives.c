@@ -104,9 +104,7 @@ struct bt_lives {
 	BT_VEC(struct open_life) open;
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map by_key;
-	BT_VEC(struct bt_str) nodes;
-	struct bt_map node_map; /* index in nodes */
-	struct bt_arena arena;  /* of the names of nodes */
+	struct bt_symbol_table nodes; /* their names */
 	int64_t start_ns;
 	int64_t end_ns;
 };
@@ -167,26 +165,13 @@ static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *e
 	return result;
 }
 
-static uint32_t node_id(struct bt_lives *lives, struct bt_str name)
-{
-	uint64_t hash = bt_str_hash(name);
-	BT_MAP_EACH (&lives->node_map, hash, id) {
-		if (bt_str_equal(lives->nodes.items[id], name)) {
-			return id;
-		}
-	}
-	bt_vec_push(&lives->nodes, bt_arena_str(&lives->arena, name));
-	bt_map_insert(&lives->node_map, hash, lives->nodes.count - 1);
-	return lives->nodes.count - 1;
-}
-
 /** What a line tells of a pod's binding and end. */
 static void take_facts(struct bt_lives *lives, struct bt_pod_life *life,
 	const struct bt_pod_facts *facts, int64_t time_ns)
 {
 	if (facts->node_name.length != 0 && life->bound_ns < 0) {
 		life->bound_ns = time_ns;
-		life->node = node_id(lives, facts->node_name);
+		life->node = bt_symbol_ref_str(&lives->nodes, facts->node_name);
 	}
 	if (facts->is_terminal && life->bound_ns >= 0 && life->runs_ns < 0) {
 		life->runs_ns = time_ns - life->bound_ns;
@@ -219,14 +204,8 @@ static int take_line(struct bt_lives *lives, const struct bt_recording_line *lin
 			.ordinal = lives->count++,
 			.life = {.bound_ns = -1,
 				.runs_ns = line->duration_ns,
-				.node = BT_LIFE_NODE_NONE}};
-		if (lives->free_ids.count != 0) {
-			id = lives->free_ids.items[--lives->free_ids.count];
-			lives->open.items[id] = open;
-		} else {
-			id = lives->open.count;
-			bt_vec_push(&lives->open, open);
-		}
+				.node = BT_SYM_EMPTY}};
+		bt_vec_store(&lives->open, &lives->free_ids, open, id);
 		bt_map_insert(&lives->by_key, bt_str_hash(bt_strbuf_str(key)), id);
 	}
 	if (result == 0 && line->event != BT_RECORDING_DELETE && id != BT_MAP_NONE) {
@@ -285,7 +264,7 @@ int bt_lives_read(const char *const *paths, uint32_t path_count, bt_replay_warn_
 {
 	struct bt_recording_parts parts = {.paths = paths, .path_count = path_count};
 	struct bt_lives *lives = BT_NEW(struct bt_lives);
-	bt_arena_init(&lives->arena, 0);
+	bt_symbol_table_init(&lives->nodes);
 	int result = open_file(&lives->file, err);
 	if (result == 0) {
 		result = read_lives(lives, &parts, warn, context, err);
@@ -313,9 +292,7 @@ void bt_lives_destroy(struct bt_lives *lives)
 	bt_vec_finish(&lives->open);
 	bt_vec_finish(&lives->free_ids);
 	bt_map_finish(&lives->by_key);
-	bt_map_finish(&lives->node_map);
-	bt_vec_finish(&lives->nodes);
-	bt_arena_finish(&lives->arena);
+	bt_symbol_table_finish(&lives->nodes);
 	bt_free(lives);
 }
 
@@ -346,7 +323,7 @@ int bt_lives_next(struct bt_lives *lives, struct bt_pod_life *out_life, struct b
 	return 0;
 }
 
-struct bt_str bt_lives_node(const struct bt_lives *lives, uint32_t node)
+struct bt_str bt_lives_node(const struct bt_lives *lives, bt_sym node)
 {
-	return node == BT_LIFE_NODE_NONE ? BT_STR("") : lives->nodes.items[node];
+	return bt_symbol_text(&lives->nodes, node);
 }

@@ -9,15 +9,14 @@
  */
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "base/symbol.h"
 #include "base/vec.h"
 #include "replay/recording.h"
-
-#define BT_LIFE_NODE_NONE UINT32_MAX
 
 struct bt_pod_life {
 	int64_t bound_ns; /* when the recording binds it, since 1970; -1: never */
 	int64_t runs_ns;  /* from its binding to its end; -1: it is deleted or outlives it */
-	uint32_t node;    /* where the recording binds it: bt_lives_node; BT_LIFE_NODE_NONE */
+	bt_sym node;      /* where the recording binds it: bt_lives_node; BT_SYM_EMPTY: nowhere */
 };
 
 struct bt_lives;
@@ -40,7 +39,8 @@ int64_t bt_lives_end_ns(const struct bt_lives *lives);
 /** The life of the next pod that the recording creates; those of the start count. */
 BT_MUST_USE int bt_lives_next(
 	struct bt_lives *lives, struct bt_pod_life *out_life, struct berth_error *err);
-struct bt_str bt_lives_node(const struct bt_lives *lives, uint32_t node);
+/** The name of a node; "" for BT_SYM_EMPTY. */
+struct bt_str bt_lives_node(const struct bt_lives *lives, bt_sym node);
 
 /** --- lines of all parts, one after another --- */
 

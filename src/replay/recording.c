@@ -473,21 +473,10 @@ static int write_text(struct bt_recording_writer *writer, struct berth_error *er
 	return 0;
 }
 
-static void begin_line(struct bt_json_writer *json, struct bt_strbuf *text, int64_t time_ns)
-{
-	bt_json_writer_init(json, text, 0);
-	bt_json_begin_object(json);
-	bt_json_write_name_c(json, "t");
-	struct bt_strbuf seconds = {0};
-	append_seconds(&seconds, time_ns);
-	bt_json_write_raw(json, bt_strbuf_str(&seconds));
-	bt_strbuf_finish(&seconds);
-}
-
-static void write_duration(struct bt_json_writer *json, const char *member, int64_t duration_ns)
+static void write_seconds(struct bt_json_writer *json, const char *member, int64_t ns)
 {
 	struct bt_strbuf seconds = {0};
-	append_seconds(&seconds, duration_ns);
+	append_seconds(&seconds, ns);
 	bt_json_write_name_c(json, member);
 	bt_json_write_raw(json, bt_strbuf_str(&seconds));
 	bt_strbuf_finish(&seconds);
@@ -513,13 +502,15 @@ int bt_recording_append(struct bt_recording_writer *writer, const struct bt_reco
 	struct bt_json_writer json;
 	BT_ASSERT(line->time_ns >= writer->time_ns);
 	writer->time_ns = line->time_ns;
-	begin_line(&json, &writer->text, line->time_ns);
+	bt_json_writer_init(&json, &writer->text, 0);
+	bt_json_begin_object(&json);
+	write_seconds(&json, "t", line->time_ns);
 	switch (line->event) {
 	case BT_RECORDING_ADD:
 		bt_json_write_name_c(&json, "add");
 		bt_json_write_raw(&json, line->json);
 		if (line->duration_ns >= 0) {
-			write_duration(&json, "runs", line->duration_ns);
+			write_seconds(&json, "runs", line->duration_ns);
 		}
 		break;
 	case BT_RECORDING_CHANGE:
@@ -533,7 +524,7 @@ int bt_recording_append(struct bt_recording_writer *writer, const struct bt_reco
 		write_name(&json, line);
 		break;
 	case BT_RECORDING_GAP:
-		write_duration(&json, "gap", line->duration_ns);
+		write_seconds(&json, "gap", line->duration_ns);
 		bt_json_write_member_c(&json, "kind", bt_kind_info(line->kind)->name);
 		break;
 	case BT_RECORDING_END:

@@ -78,6 +78,12 @@ struct replay {
 	struct bt_arena step_arena;
 };
 
+/** From here on the scheduler decides; before, the recording does. */
+static bool is_decided(const struct replay *replay)
+{
+	return replay->now_ns >= replay->from_ns;
+}
+
 /** --- pods --- */
 
 static const struct bt_pod *pod_value(const struct pod *pod)
@@ -389,7 +395,7 @@ static int take_binding(
 	BT_ASSERT(id != BT_MAP_NONE); /* the queue has no other pods */
 	struct pod *pod = &replay->pods.items[id];
 	struct bt_pod value = *pod_value(pod);
-	bool has_recorded = pod->returns == 0 && pod->life.node != BT_LIFE_NODE_NONE;
+	bool has_recorded = pod->returns == 0 && !bt_sym_equal(pod->life.node, BT_SYM_EMPTY);
 	struct bt_replay_binding binding = {
 		.time_ns = replay->now_ns,
 		.created_ns = pod->created_ns,
@@ -486,13 +492,7 @@ static uint32_t new_pod(struct replay *replay, struct bt_str key, const struct b
 {
 	struct pod pod = {.life = *life, .created_ns = replay->now_ns, .bound_ns = -1};
 	uint32_t id;
-	if (replay->free_ids.count != 0) {
-		id = replay->free_ids.items[--replay->free_ids.count];
-		replay->pods.items[id] = pod;
-	} else {
-		id = replay->pods.count;
-		bt_vec_push(&replay->pods, pod);
-	}
+	bt_vec_store(&replay->pods, &replay->free_ids, pod, id);
 	set_key(replay, id, key);
 	return id;
 }
@@ -558,8 +558,8 @@ static int add_pod(struct replay *replay, struct bt_object *object, struct berth
 	if (result < 0) {
 		return result;
 	}
-	bool is_decided = replay->now_ns >= replay->from_ns;
-	if (bt_pod_is_assigned(&value) && (!is_decided || replay->gap_ns != replay->now_ns)) {
+	bool decided = is_decided(replay);
+	if (bt_pod_is_assigned(&value) && (!decided || replay->gap_ns != replay->now_ns)) {
 		complete_pod(replay, &value);
 		uint32_t id = new_pod(replay, key, &life);
 		replay->pods.items[id].bound_ns = replay->now_ns;
@@ -631,18 +631,18 @@ static int change_pod(
 		return result; /* it has ended here */
 	}
 	struct pod *pod = &replay->pods.items[id];
-	bool is_decided = replay->now_ns >= replay->from_ns;
-	if (is_decided && facts.disruption.length != 0) {
+	bool decided = is_decided(replay);
+	if (decided && facts.disruption.length != 0) {
 		pod->is_orphan = is_taken_back(replay, pod, facts.disruption);
 	}
-	if (!is_decided && facts.is_terminal) {
+	if (!decided && facts.is_terminal) {
 		return depart(replay, id, BT_REPLAY_SUCCEEDED, err);
 	}
-	if (is_decided && facts.is_terminal && pod->life.runs_ns < 0 && !pod->is_orphan) {
+	if (decided && facts.is_terminal && pod->life.runs_ns < 0 && !pod->is_orphan) {
 		return depart(replay, id, BT_REPLAY_SUCCEEDED, err); /* it never had a node there */
 	}
 	bool is_deleted = facts.is_deleting && !pod->is_orphan && pod->life.runs_ns < 0;
-	bool is_bound = !is_decided && facts.node_name.length != 0 && pod->bound_ns < 0;
+	bool is_bound = !decided && facts.node_name.length != 0 && pod->bound_ns < 0;
 	if (!facts.has_more && !is_deleted && !is_bound) {
 		return 0;
 	}
@@ -680,14 +680,14 @@ static int remove_pod(
 		return 0; /* it has ended here */
 	}
 	struct pod *pod = &replay->pods.items[id];
-	bool is_decided = replay->now_ns >= replay->from_ns;
-	if (is_decided && pod->is_orphan) {
+	bool decided = is_decided(replay);
+	if (decided && pod->is_orphan) {
 		/* Without a controller nothing takes its place, and nothing ends it. */
 		set_key(replay, id, BT_STR(""));
 		bt_vec_push(&replay->orphans, id);
 		return 0;
 	}
-	if (is_decided && pod->life.runs_ns >= 0) {
+	if (decided && pod->life.runs_ns >= 0) {
 		set_key(replay, id, BT_STR("")); /* it was tidied up; here it runs on */
 		return 0;
 	}
@@ -723,34 +723,28 @@ static int lose_pods(struct replay *replay, struct bt_str node_name, struct bert
 	return result;
 }
 
-static int set_node(struct replay *replay, struct bt_object *object, struct berth_error *err)
-{
-	struct bt_node value = *(const struct bt_node *)bt_object_value(object, BT_KIND_NODE);
-	bt_node_default(&value, &replay->arena);
-	struct bt_object *node = bt_object_create(BT_KIND_NODE, &value);
-	struct bt_object *old = bt_object_store_find_object(
-		&replay->nodes, BT_KIND_NODE, BT_STR(""), node->meta->name);
-	old = old != NULL ? bt_object_share(old) : NULL;
-	int result = bt_scheduler_observe(replay->scheduler, old, node, replay->now_ns, err);
-	bt_object_store_put(&replay->nodes, node);
-	bt_object_release(old);
-	return result;
-}
-
 static struct bt_object_store *store_of(struct replay *replay, enum bt_kind kind)
 {
 	return kind == BT_KIND_NODE ? &replay->nodes : &replay->engine->state->objects;
 }
 
+/** A node, or an object that the scheduler keeps whole: new, or another version. */
 static int set_object(struct replay *replay, struct bt_object *object, struct berth_error *err)
 {
-	if (object->kind == BT_KIND_NODE) {
-		return set_node(replay, object, err);
-	}
-	struct bt_object *old = bt_object_store_find_object(&replay->engine->state->objects,
+	struct bt_object *old = bt_object_store_find_object(store_of(replay, object->kind),
 		object->kind, object->meta->namespace_, object->meta->name);
 	old = old != NULL ? bt_object_share(old) : NULL;
-	int result = bt_scheduler_observe(replay->scheduler, old, object, replay->now_ns, err);
+	struct bt_object *new_object = bt_object_share(object);
+	if (object->kind == BT_KIND_NODE) {
+		struct bt_node value =
+			*(const struct bt_node *)bt_object_value(object, BT_KIND_NODE);
+		bt_node_default(&value, &replay->arena);
+		bt_object_release(new_object);
+		new_object = bt_object_create(BT_KIND_NODE, &value);
+		bt_object_store_put(&replay->nodes, bt_object_share(new_object));
+	}
+	int result = bt_scheduler_observe(replay->scheduler, old, new_object, replay->now_ns, err);
+	bt_object_release(new_object);
 	bt_object_release(old);
 	return result;
 }
@@ -765,7 +759,7 @@ static int remove_object(
 	}
 	old = bt_object_share(old);
 	int result = 0;
-	if (line->kind == BT_KIND_NODE && replay->now_ns >= replay->from_ns) {
+	if (line->kind == BT_KIND_NODE && is_decided(replay)) {
 		result = lose_pods(replay, line->name, err);
 	}
 	if (result == 0) {
@@ -855,10 +849,10 @@ static int end_pods(struct replay *replay, struct berth_error *err)
 static int run_until(struct replay *replay, int64_t until_ns, struct berth_error *err)
 {
 	int result = 0;
-	bool is_decided = replay->now_ns >= replay->from_ns;
+	bool decided = is_decided(replay);
 	while (result == 0) {
 		int64_t next_ns = INT64_MAX;
-		if (is_decided) {
+		if (decided) {
 			result = decide(replay, &next_ns, err);
 		}
 		if (replay->pending_count == 0) {
@@ -867,7 +861,7 @@ static int run_until(struct replay *replay, int64_t until_ns, struct berth_error
 		if (replay->ends.slots.count != 0 && replay->ends.slots.items[0].major < next_ns) {
 			next_ns = replay->ends.slots.items[0].major;
 		}
-		if (!is_decided && next_ns < until_ns && until_ns <= replay->from_ns) {
+		if (!decided && next_ns < until_ns && until_ns <= replay->from_ns) {
 			next_ns = until_ns; /* pods end when the recording says so */
 		}
 		if (result < 0 || next_ns >= until_ns) {
