@@ -385,7 +385,7 @@ static struct outcome try_remedies(
 	return outcome;
 }
 
-/** The pods ask for less, or a node would have to be larger: nobody's leaving frees as much. */
+/** The pods ask for less, or a node would have to be larger: removing its pods is not enough. */
 static bool is_last_resort(const struct group_run *run)
 {
 	const struct bt_node_table *nodes = &run->engine->state->nodes;

@@ -119,7 +119,7 @@ struct bt_plan {
 	uint32_t block_slots; /* slots the columns have room for */
 	uint32_t *verdict;
 	int32_t *local;
-	uint32_t *room; /* NULL: nobody asked yet */
+	uint32_t *room; /* pods of the shape that fit, by slot; NULL: not computed yet */
 	uint64_t room_log_sequence;
 	uint64_t room_list_version;
 	bool scored; /* local and raws are valid */

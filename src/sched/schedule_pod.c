@@ -523,7 +523,7 @@ static void begin_run(struct bt_engine *engine, struct bt_framework *framework,
 	}
 }
 
-/** Nobody but the columns has a say in where the pod fits, or would do something about it. */
+/** The columns alone decide where the pod fits, and no other plugin acts on the result. */
 static bool columns_decide(const struct bt_cycle_run *run)
 {
 	const struct bt_framework *framework = run->framework;

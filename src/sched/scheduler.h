@@ -187,7 +187,7 @@ struct bt_group_question {
 	bool keeps; /* if each member of an accepted group finds a node, all stay, as if bound */
 	/**
 	 * Called while the members that found a node are reserved there, also if the group is not
-	 * accepted; the engine may be asked about other pods meanwhile. NULL: nobody looks.
+	 * accepted; the engine may be asked about other pods meanwhile. NULL: not called.
 	 */
 	void (*look)(void *context, const struct bt_tried_group *tried);
 	void *context;

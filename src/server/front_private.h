@@ -3,9 +3,9 @@
 #define BT_SERVER_FRONT_PRIVATE_H
 /**
  * Parts of the HTTP side shared by its files: front.c (the server, held answers), front_call.c
- * (requests for resources), front_connect.c (logs, exec and attach), front_user.c (who asks, and
- * may they), front_body.c (request bodies), front_page.c (everything else), front_answer.c
- * (answers).
+ * (requests for resources), front_connect.c (logs, exec and attach), front_user.c (authentication
+ * and authorization), front_body.c (request bodies), front_page.c (everything else),
+ * front_answer.c (answers).
  */
 #include "base/prng.h"
 #include "metrics/metrics.h"

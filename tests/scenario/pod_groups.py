@@ -158,7 +158,7 @@ def test_explain_placements(program):
         item["metadata"].pop("labels", None)
     answer = explained(program, objects, gates=RACKS)
     assert answer["message"] == "no feasible placements found" and answer["placements"] == []
-    # The second placement is closer, and is the one that is told.
+    # The second placement is closer, and is the one that the answer shows.
     objects = [node("a0", labels={"rack": "a"})]
     objects += [node("b%d" % i, labels={"rack": "b"}) for i in range(2)]
     objects += [pod_group("g", 3, "rack")] + members("g", 3)

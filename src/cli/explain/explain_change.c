@@ -14,7 +14,7 @@ static void append_word(struct bt_strbuf *out, const char *before, struct bt_str
 	bt_printable_append(out, word);
 }
 
-/** Nobody's leaving would free as much; *out_wanted: a node as full would have to have so much. */
+/** More than the node's pods request; *out_wanted: what a node with the same pods would need. */
 static bool is_too_large(const struct bt_remedy *change, const struct bt_node_table *nodes,
 	struct bt_node_amounts *out_stock, int64_t *out_wanted)
 {

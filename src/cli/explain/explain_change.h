@@ -8,9 +8,9 @@
 
 /**
  * "uncordon node-7, and free 250m cpu on node-7"; hostile bytes are shown escaped. nodes: may be
- * NULL; what nobody could free on a node of that size is told as "add a node like node-7 with 12
- * cpu", or, when the other changes or the pod are about that node, as "replace node-7 by a node
- * with 16 cpu". Returns whether a node is to be added.
+ * NULL. An amount beyond what the node's pods request becomes "add a node like node-7 with 12 cpu",
+ * or, when the other changes or the pod are about that node, "replace node-7 by a node with 16
+ * cpu". Returns whether a node is to be added.
  */
 bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
 	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out);

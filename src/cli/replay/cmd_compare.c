@@ -78,7 +78,7 @@ static void replay_alternative(const struct bt_command *command, const struct op
 	for (size_t sent = 0; sent < text.length;) {
 		ssize_t length = write(pipe, text.data + sent, text.length - sent);
 		if (length < 0 && errno != EINTR) {
-			_exit(BT_EXIT_BAD_INPUT); /* nobody reads it any more */
+			_exit(BT_EXIT_BAD_INPUT); /* the reader has gone */
 		}
 		sent += length > 0 ? (size_t)length : 0;
 	}
