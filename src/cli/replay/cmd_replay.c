@@ -16,11 +16,6 @@ struct options {
 	enum bt_output_format format;
 };
 
-static double hours(double ns)
-{
-	return ns / (3600.0 * (double)BT_NS_PER_SECOND);
-}
-
 static void add_duration(struct bt_table *table, int64_t ns)
 {
 	/* To the millisecond: quantiles are not known better. */
@@ -46,12 +41,12 @@ static void write_summary(const struct bt_replay_answer *answer, struct bt_strbu
 		" were deleted, %" PRIu64 " preempted, %" PRIu64
 		" lost with their node (%.1f hours of running time lost).\n",
 		counts->created, counts->bound, counts->pending, counts->succeeded, counts->deleted,
-		counts->preempted, counts->lost, hours(measure->lost_ns));
+		counts->preempted, counts->lost, bt_replay_hours(measure->lost_ns));
 	bt_strbuf_printf(out,
 		"At most %u nodes, %u of them in use; %.1f node-hours, %.1f of them in use. At "
 		"most %u pods waited at a time.\n",
-		measure->most_nodes, measure->most_used_nodes, hours(measure->node_ns),
-		hours(measure->used_node_ns), measure->most_pending);
+		measure->most_nodes, measure->most_used_nodes, bt_replay_hours(measure->node_ns),
+		bt_replay_hours(measure->used_node_ns), measure->most_pending);
 	if (answer->has_prices) {
 		bt_strbuf_printf(out, "The nodes cost %.2f, %.2f of it while in use.\n",
 			measure->full_cost, measure->cost);

@@ -32,7 +32,7 @@ static double seconds(int64_t ns)
 	return (double)ns / (double)BT_NS_PER_SECOND;
 }
 
-static double hours(double ns)
+double bt_replay_hours(double ns)
 {
 	return ns / (3600.0 * (double)BT_NS_PER_SECOND);
 }
@@ -196,12 +196,12 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 		bt_json_write_member_int64(writer, numbers[i].name, (int64_t)numbers[i].value);
 	}
 	bt_json_end_object(writer);
-	write_member_double(writer, "lostHours", hours(measure->lost_ns));
+	write_member_double(writer, "lostHours", bt_replay_hours(measure->lost_ns));
 	bt_json_begin_member_object(writer, "nodes");
 	bt_json_write_member_int64(writer, "most", measure->most_nodes);
 	bt_json_write_member_int64(writer, "mostUsed", measure->most_used_nodes);
-	write_member_double(writer, "hours", hours(measure->node_ns));
-	write_member_double(writer, "usedHours", hours(measure->used_node_ns));
+	write_member_double(writer, "hours", bt_replay_hours(measure->node_ns));
+	write_member_double(writer, "usedHours", bt_replay_hours(measure->used_node_ns));
 	bt_json_write_member_int64(writer, "neverUsed", measure->never_used);
 	if (answer->has_prices) {
 		write_member_double(writer, "cost", measure->full_cost);

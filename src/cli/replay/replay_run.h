@@ -70,6 +70,8 @@ void bt_replay_answer_finish(struct bt_replay_answer *answer);
 const char *bt_difference_name(enum bt_difference difference);
 /** answer: struct bt_replay_answer. */
 void bt_replay_answer_write_json(const void *answer, struct bt_json_writer *writer);
+/** Of nanoseconds. */
+double bt_replay_hours(double ns);
 /** "2026-11-23T05:00:00.000000Z" */
 void bt_replay_append_time(struct bt_strbuf *out, int64_t time_ns);
 #endif
