@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "api/time.h"
-#include "cluster/cron.h"
 #include "cluster/owners.h"
 #include "cluster/tree.h"
 #include "server/condition.h"
+#include "server/cron.h"
 
 struct cron_jobs {
 	struct bt_groups owned; /* keys of Jobs by their owner's uid */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
+#include "server/cron.h"
 #include "server/kinds/common.h"
 
 /* Job and CronJob. Spec: 14b sections 2.2, 2.3, 3.3. */
@@ -240,6 +241,11 @@ void bt_rule_cron_job(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct bt_str schedule = bt_kinds_text(spec, "schedule");
+	const struct bt_json_value *zone = bt_json_find(spec, "timeZone");
+	const struct bt_path schedule_place = *BT_PATH_NAME(place, "schedule");
+	const struct bt_path zone_place = *BT_PATH_NAME(place, "timeZone");
+	const struct bt_json_value *given = bt_json_find(spec, "schedule");
+	struct bt_cron cron;
 	uint32_t words = 0;
 	bool in_word = false;
 	for (uint32_t i = 0; i < schedule.length; i++) {
@@ -247,10 +253,32 @@ void bt_rule_cron_job(
 		words += !blank && !in_word ? 1U : 0U;
 		in_word = !blank;
 	}
-	if (schedule.length != 0 && schedule.data[0] != '@' && words != 5) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "schedule"),
-			bt_json_find(spec, "schedule"),
+	if (bt_str_find(schedule, BT_STR("TZ")) >= 0) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, &schedule_place, given,
+			"cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+	} else if (schedule.length != 0 && schedule.data[0] != '@' && words != 5) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, &schedule_place, given,
 			"expected exactly 5 fields, found %u: [%.*s]", words, BT_STR_ARG(schedule));
+	} else if (schedule.length != 0 && !bt_cron_parse(schedule, &cron)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, &schedule_place, given,
+			schedule.data[0] == '@' ? "unrecognized descriptor: %.*s"
+						: "failed to parse: %.*s",
+			BT_STR_ARG(schedule));
+	}
+	if (zone == NULL || zone->type != BT_JSON_STRING) {
+		return;
+	}
+	if (zone->text.length == 0) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, &zone_place, zone,
+			"timeZone must be nil or non-empty string");
+	} else if (bt_str_equal_c(zone->text, "Local") ||
+		bt_str_equal_c(zone->text, "local")) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, &zone_place, zone,
+			"timeZone must be an explicit time zone as defined in "
+			"https://www.iana.org/time-zones");
+	} else if (!bt_cron_zone_exists(zone->text)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, &zone_place, zone,
+			"unknown time zone %.*s", BT_STR_ARG(zone->text));
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test_main.h"
 
-#include "cluster/cron.h"
 #include "cluster/tree.h"
+#include "server/cron.h"
 #include "workload_world.h"
 
 #define KEY "default/work"

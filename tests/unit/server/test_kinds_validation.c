@@ -19,6 +19,9 @@
 	NODE_AFFINITY(REQUIRED ":{'nodeSelectorTerms':[{'matchFields':[{" text "}]}]}")
 #define SPREAD(text) POD(CONTAINER ",'topologySpreadConstraints':[{" text "}]")
 #define TOLERATION(text) POD(CONTAINER ",'tolerations':[{" text "}]")
+#define CRON_JOB(text) \
+	"{'metadata':{'name':'p'},'spec':{" text ",'jobTemplate':{'spec':{'template':{'spec':{" \
+	"'restartPolicy':'Never'," CONTAINER "}}}}}}"
 #define NODE_PATH \
 	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution." \
 	"nodeSelectorTerms"
@@ -346,6 +349,26 @@ static const struct refusal_row other_rows[] = {
 		422,
 		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not "
 		"match template `labels`"},
+	{"zone", "cronjobs.batch", "default/",
+		CRON_JOB("'schedule':'* * * * *','timeZone':'Nowhere/Land'"), 422,
+		"spec.timeZone: Invalid value: \"Nowhere/Land\": unknown time zone Nowhere/Land"},
+	{"zone outside", "cronjobs.batch", "default/",
+		CRON_JOB("'schedule':'* * * * *','timeZone':'../passwd'"), 422,
+		"spec.timeZone: Invalid value: \"../passwd\": unknown time zone ../passwd"},
+	{"empty zone", "cronjobs.batch", "default/",
+		CRON_JOB("'schedule':'* * * * *','timeZone':''"), 422,
+		"spec.timeZone: Invalid value: \"\": timeZone must be nil or non-empty string"},
+	{"local zone", "cronjobs.batch", "default/",
+		CRON_JOB("'schedule':'* * * * *','timeZone':'Local'"), 422,
+		"timeZone must be an explicit time zone as defined in "
+		"https://www.iana.org/time-zones"},
+	{"zone in schedule", "cronjobs.batch", "default/",
+		CRON_JOB("'schedule':'CRON_TZ=UTC * * * * *'"), 422,
+		"spec.schedule: Invalid value: \"CRON_TZ=UTC * * * * *\": cannot use TZ or CRON_TZ "
+		"in schedule, use timeZone field instead"},
+	{"schedule", "cronjobs.batch", "default/",
+		CRON_JOB("'schedule':'61 * * * *'"), 422,
+		"spec.schedule: Invalid value: \"61 * * * *\": failed to parse: 61 * * * *"},
 	{"job policy", "jobs.batch", "default/",
 		"{'metadata':{'name':'w'},'spec':{'template':{'spec':{" CONTAINER "}}}}", 422,
 		"spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", "

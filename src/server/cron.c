@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/cron.h"
+#include "server/cron.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/time.h"
 #include "base/alloc.h"
@@ -337,6 +338,10 @@ bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone)
 	if (name.length == 0 || name.length > 100) {
 		return false;
 	}
+	if (bt_str_equal_c(name, "UTC")) {
+		*out_zone = (struct bt_cron_zone){0};
+		return true;
+	}
 	bt_strbuf_printf(&path, ZONE_FOLDER "%.*s", BT_STR_ARG(name));
 	file = fopen(bt_strbuf_c(&path), "rbe");
 	bt_strbuf_finish(&path);
@@ -349,6 +354,17 @@ bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone)
 	(void)fclose(file);
 	bt_free(bytes);
 	return is_read;
+}
+
+bool bt_cron_zone_exists(struct bt_str name)
+{
+	struct bt_cron_zone zone;
+
+	if (bt_cron_zone_read(name, &zone)) {
+		bt_cron_zone_finish(&zone);
+		return true;
+	}
+	return access(ZONE_FOLDER, R_OK) != 0;
 }
 
 void bt_cron_zone_finish(struct bt_cron_zone *zone)

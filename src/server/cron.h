@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLUSTER_CRON_H
-#define BT_CLUSTER_CRON_H
+#ifndef BT_SERVER_CRON_H
+#define BT_SERVER_CRON_H
 /**
  * Schedules as CronJobs write them: five fields (minute, hour, day of month, month, day of week)
  * with lists, ranges, steps and names, or @hourly and its like, or "@every 1h30m". Times are UTC,
@@ -33,6 +33,8 @@ struct bt_cron_zone {
 
 /** false: no zone of that name, or its file is not readable. */
 bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone);
+/** Also true if the machine has no time zone database: then no name can be told to be wrong. */
+bool bt_cron_zone_exists(struct bt_str name);
 void bt_cron_zone_finish(struct bt_cron_zone *zone);
 
 /** false: not a schedule. */
