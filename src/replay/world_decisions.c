@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the scheduler of a replay decides and writes, and how that differs from the recording. */
+#include <inttypes.h>
+
+#include "base/assert.h"
+#include "replay/world.h"
+
+/** Pods that wake each other at one instant would never come to rest. */
+#define STEPS_AT_ONE_INSTANT_MAX 100000000
+/** --- differences from the recording --- */
+
+static uint32_t feasible_index(const struct bt_evaluation *evaluation, uint32_t slot)
+{
+	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
+		if (evaluation->feasible[i] == slot) {
+			return i;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static struct bt_str rejection(struct bt_replay *replay, const struct bt_evaluation *evaluation,
+	struct bt_str node_name, uint32_t slot)
+{
+	for (uint32_t i = 0; i < evaluation->node_count; i++) {
+		if (evaluation->nodes[i].slot == slot) {
+			return bt_arena_printf(&replay->step_arena, "%.*s: %.*s",
+				BT_STR_ARG(node_name),
+				BT_STR_ARG(bt_status_message_str(
+					&evaluation->nodes[i].filter, evaluation->cycle->arena)));
+		}
+	}
+	return bt_arena_printf(
+		&replay->step_arena, "%.*s: PreFilter leaves it out", BT_STR_ARG(node_name));
+}
+
+/**
+ * The pod as if it were still to be bound, on all nodes. The scheduler has assumed it, which is
+ * taken back for that long.
+ */
+static void find_reason(
+	struct bt_replay *replay, const struct bt_pod *pending, struct bt_replay_binding *binding)
+{
+	struct bt_state *state = replay->engine->state;
+	struct bt_framework *framework =
+		bt_engine_profile(replay->engine, pending->spec.scheduler_name);
+	uint32_t recorded = bt_node_table_find(&state->nodes, binding->recorded_node);
+	uint32_t chosen = bt_node_table_find(&state->nodes, binding->node_name);
+	struct bt_pod bound = *pending;
+	struct bt_evaluation evaluation;
+	struct bt_pod_info info;
+	bound.spec.node_name = binding->node_name;
+	if (recorded == BT_SLOT_NONE || !state->nodes.rows[recorded].has_node) {
+		binding->difference = BT_DIFFERENCE_NO_NODE;
+		binding->reason = bt_arena_printf(&replay->step_arena,
+			"%.*s: is not there at this time", BT_STR_ARG(binding->recorded_node));
+		return;
+	}
+	if (bt_state_forget_pod(state, &bound, NULL) < 0) {
+		return; /* it is not assumed: nothing to compare with */
+	}
+	bt_pod_info_init_pending(state, pending, &info);
+	bt_engine_evaluate(replay->engine, framework, &info, &evaluation);
+	uint32_t recorded_index = feasible_index(&evaluation, recorded);
+	uint32_t chosen_index = feasible_index(&evaluation, chosen);
+	if (recorded_index == UINT32_MAX) {
+		binding->difference = BT_DIFFERENCE_NO_ROOM;
+		binding->reason = rejection(replay, &evaluation, binding->recorded_node, recorded);
+	} else if (chosen_index != UINT32_MAX) {
+		int64_t recorded_score = evaluation.scores.totals[recorded_index];
+		int64_t chosen_score = evaluation.scores.totals[chosen_index];
+		binding->difference =
+			recorded_score == chosen_score ? BT_DIFFERENCE_TIE : BT_DIFFERENCE_SCORE;
+		binding->reason = bt_arena_printf(&replay->step_arena,
+			"%.*s: scores %" PRId64 ", %.*s %" PRId64, BT_STR_ARG(binding->node_name),
+			chosen_score, BT_STR_ARG(binding->recorded_node), recorded_score);
+	}
+	bt_pod_info_finish_pending(state, &info);
+	int result = bt_state_assume_pod(state, &bound, NULL);
+	BT_ASSERT(result == 0); /* it was assumed a moment ago */
+}
+
+/** --- what the scheduler writes --- */
+
+static int patch_status(void *context, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition BT_UNUSED,
+	const struct bt_post_filter_result *nomination, struct berth_error *err BT_UNUSED)
+{
+	struct bt_replay *replay = context;
+	uint32_t id = bt_replay_find_by_uid(replay, pod->metadata.uid);
+	if (id != BT_MAP_NONE && nomination->present &&
+		nomination->mode == BT_NOMINATING_OVERRIDE &&
+		!bt_str_equal(
+			bt_replay_pod_value(&replay->pods.items[id])->status.nominated_node_name,
+			nomination->nominated_node_name)) {
+		struct bt_replay_nomination entry = {
+			id, bt_arena_str(&replay->step_arena, nomination->nominated_node_name)};
+		bt_vec_push(&replay->nominations, entry);
+	}
+	return 0;
+}
+
+/** The pod leaves its node at once: kubelets take no time here. */
+static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
+	const struct bt_preemption_pod *victim, struct berth_error *err)
+{
+	struct bt_replay *replay = context;
+	uint32_t id = bt_replay_find_by_uid(replay, victim->uid);
+	if (id == BT_MAP_NONE) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "pod not found");
+	}
+	for (uint32_t i = 0; i < replay->preempted.count; i++) {
+		if (replay->preempted.items[i] == id) {
+			return 0;
+		}
+	}
+	bt_vec_push(&replay->preempted, id);
+	return 0;
+}
+
+/** The scheduler observes what it wrote. */
+static int apply_writes(struct bt_replay *replay, struct berth_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < replay->nominations.count && result == 0; i++) {
+		const struct bt_replay_nomination *nomination = &replay->nominations.items[i];
+		const struct bt_replay_pod *pod = &replay->pods.items[nomination->pod];
+		if (pod->object != NULL && pod->bound_ns < 0) {
+			struct bt_pod value = *bt_replay_pod_value(pod);
+			value.status.nominated_node_name = nomination->node_name;
+			result = bt_replay_set_pod(replay, nomination->pod, &value, err);
+		}
+	}
+	for (uint32_t i = 0; i < replay->preempted.count && result == 0; i++) {
+		result = bt_replay_depart(
+			replay, replay->preempted.items[i], BT_REPLAY_PREEMPTED, err);
+		bt_arena_reset(&replay->arena);
+	}
+	replay->nominations.count = 0;
+	replay->preempted.count = 0;
+	return result;
+}
+
+/** --- decisions --- */
+
+static int take_binding(
+	struct bt_replay *replay, const struct bt_attempt *attempt, struct berth_error *err)
+{
+	uint32_t id = bt_replay_find_by_uid(replay, attempt->uid);
+	BT_ASSERT(id != BT_MAP_NONE); /* the queue has no other pods */
+	struct bt_replay_pod *pod = &replay->pods.items[id];
+	struct bt_pod value = *bt_replay_pod_value(pod);
+	bool has_recorded = pod->returns == 0 && !bt_sym_equal(pod->life.node, BT_SYM_EMPTY);
+	struct bt_replay_binding binding = {
+		.time_ns = replay->now_ns,
+		.created_ns = pod->created_ns,
+		.pod = &value,
+		.node_name = bt_arena_str(&replay->step_arena, attempt->node_name),
+		.score = attempt->score,
+		.recorded_node =
+			has_recorded ? bt_lives_node(replay->lives, pod->life.node) : BT_STR(""),
+		.recorded_ns = has_recorded ? pod->life.bound_ns : -1,
+		.difference = BT_DIFFERENCE__COUNT,
+		.reason = BT_STR(""),
+	};
+	bool is_same = bt_str_equal(binding.recorded_node, binding.node_name);
+	replay->counts->bound++;
+	replay->counts->recorded += has_recorded;
+	replay->counts->same += has_recorded && is_same;
+	if (has_recorded && !is_same && replay->reason_count < replay->options->reasons_max) {
+		replay->reason_count++;
+		find_reason(replay, &value, &binding);
+	}
+	pod->bound_ns = replay->now_ns;
+	replay->pending_count--;
+	value.spec.node_name = binding.node_name;
+	value.status.nominated_node_name = BT_STR("");
+	BT_REPLAY_TELL(replay->options, bound, &binding)
+	bt_replay_set_end(replay, id);
+	return bt_replay_set_pod(replay, id, &value, err);
+}
+
+static bool take_first(void *context, const struct bt_queue_entry *entry)
+{
+	*(const struct bt_queue_entry **)context = entry;
+	return false;
+}
+
+/** The node that the recording has for the pod that comes next. */
+static void prefer_recorded(struct bt_replay *replay)
+{
+	struct bt_queue *queue = bt_scheduler_queue(replay->scheduler);
+	const struct bt_queue_entry *next = NULL;
+	struct bt_str node_name = BT_STR("");
+	bt_queue_tick(queue, replay->now_ns);
+	bt_queue_for_each(queue, BT_QUEUE_ACTIVE, take_first, &next);
+	if (next == NULL) {
+		bt_queue_for_each(queue, BT_QUEUE_BACKOFF, take_first, &next);
+	}
+	if (next != NULL) {
+		uint32_t id = bt_replay_find_by_uid(replay, next->pod.uid);
+		if (id != BT_MAP_NONE && replay->pods.items[id].returns == 0) {
+			node_name = bt_lives_node(replay->lives, replay->pods.items[id].life.node);
+		}
+	}
+	bt_scheduler_prefer_node(replay->scheduler, node_name);
+}
+
+int bt_replay_decide(struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err)
+{
+	struct bt_attempt attempt;
+	int result = 0;
+	for (uint32_t i = 0; i < STEPS_AT_ONE_INSTANT_MAX && result == 0; i++) {
+		if (replay->options->prefers_recorded) {
+			prefer_recorded(replay);
+		}
+		*out_next_ns = bt_scheduler_step(replay->scheduler, replay->now_ns, &attempt);
+		replay->counts->attempts +=
+			attempt.outcome != BT_ATTEMPT_IDLE && !attempt.has_waited;
+		if (attempt.outcome == BT_ATTEMPT_BOUND) {
+			result = take_binding(replay, &attempt, err);
+		}
+		bool has_written = replay->nominations.count != 0 || replay->preempted.count != 0;
+		if (result == 0) {
+			result = apply_writes(replay, err);
+		}
+		bt_arena_reset(&replay->step_arena);
+		if (attempt.outcome == BT_ATTEMPT_IDLE && !has_written) {
+			return result;
+		}
+	}
+	return result < 0 ? result
+			  : bt_error_set(err, BERTH_ERR_INTERNAL,
+				    "the scheduler does not come to rest: pods wake each other");
+}
+
+struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay)
+{
+	return (struct bt_scheduler_writer){
+		.context = replay, .patch_status = patch_status, .delete_pod = delete_pod};
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the lines of a recording change in the world of its replay. */
+#include <inttypes.h>
+
+#include "api/defaulting.h"
+#include "api/identity.h"
+#include "api/node.h"
+#include "codec/json_patch.h"
+#include "replay/pod_facts.h"
+#include "replay/world.h"
+
+/** --- pods --- */
+
+static struct bt_str make_key(
+	struct bt_replay *replay, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_arena_printf(
+		&replay->arena, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
+}
+
+static uint32_t new_pod(struct bt_replay *replay, struct bt_str key, const struct bt_pod_life *life)
+{
+	struct bt_replay_pod pod = {.life = *life, .created_ns = replay->now_ns, .bound_ns = -1};
+	uint32_t id;
+	bt_vec_store(&replay->pods, &replay->free_ids, pod, id);
+	bt_replay_set_key(replay, id, key);
+	return id;
+}
+
+/** The pod that stays here while the recording replaces it by one of the same owner. */
+static uint32_t take_orphan(struct bt_replay *replay, const struct bt_pod *pod)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
+	for (uint32_t i = 0; i < replay->orphans.count && owner != NULL; i++) {
+		uint32_t id = replay->orphans.items[i];
+		const struct bt_replay_pod *orphan = &replay->pods.items[id];
+		const struct bt_owner_reference *other = orphan->object != NULL && orphan->is_orphan
+			? bt_object_controller(orphan->object->meta)
+			: NULL;
+		if (other == NULL || bt_str_equal(other->uid, owner->uid)) {
+			memmove(&replay->orphans.items[i], &replay->orphans.items[i + 1],
+				(replay->orphans.count - i - 1) * sizeof(id));
+			replay->orphans.count--;
+			if (other != NULL) {
+				return id;
+			}
+			i--; /* it has gone since: the next one moved here */
+		}
+	}
+	return BT_MAP_NONE;
+}
+
+/** What an API server and admission would have given the pod, if the recording is not of one. */
+static void complete_pod(struct bt_replay *replay, struct bt_pod *pod)
+{
+	struct bt_object_meta *meta = &pod->metadata;
+	bt_pod_spec_default(&pod->spec, replay->options->pod_level_resources, &replay->arena);
+	bt_pod_default_affinity(pod, &replay->arena);
+	if (meta->uid.length == 0) {
+		meta->uid = bt_arena_printf(
+			&replay->arena, "pod-%" PRIu64, replay->counts->created + replay->version);
+	}
+	while (bt_replay_find_by_uid(replay, meta->uid) != BT_MAP_NONE) {
+		meta->uid = bt_arena_printf(&replay->arena, "%.*s.0", BT_STR_ARG(meta->uid));
+	}
+	if (bt_scheduler_find_pod(replay->scheduler, meta->namespace_, meta->name) != NULL) {
+		/* The pod before it of this name runs longer here than in the recording. */
+		meta->name = bt_arena_printf(&replay->arena, "%.*s.%" PRIu64,
+			BT_STR_ARG(meta->name), replay->version + 1);
+	}
+}
+
+static int add_pod(struct bt_replay *replay, struct bt_object *object, struct berth_error *err)
+{
+	struct bt_pod value = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
+	struct bt_str key = make_key(replay, value.metadata.namespace_, value.metadata.name);
+	struct bt_pod_life life;
+	int result = bt_lives_next(replay->lives, &life, err);
+	if (result < 0 || bt_pod_is_terminal(&value)) {
+		return result;
+	}
+	uint32_t old = bt_replay_find_by_key(replay, key);
+	if (old != BT_MAP_NONE && replay->pods.items[old].life.runs_ns < 0) {
+		result =
+			bt_replay_depart(replay, old, BT_REPLAY_DELETED, err); /* that was missed */
+	} else if (old != BT_MAP_NONE) {
+		bt_replay_set_key(replay, old, BT_STR(""));
+	}
+	if (result < 0) {
+		return result;
+	}
+	bool decided = bt_replay_is_decided(replay);
+	if (bt_pod_is_assigned(&value) && (!decided || replay->gap_ns != replay->now_ns)) {
+		complete_pod(replay, &value);
+		uint32_t id = new_pod(replay, key, &life);
+		replay->pods.items[id].bound_ns = replay->now_ns;
+		bt_replay_set_end(replay, id);
+		return bt_replay_set_pod(replay, id, &value, err);
+	}
+	value.spec.node_name = BT_STR("");
+	value.status.nominated_node_name = BT_STR("");
+	uint32_t orphan = take_orphan(replay, &value);
+	if (orphan != BT_MAP_NONE) {
+		struct bt_replay_pod *pod = &replay->pods.items[orphan];
+		pod->is_orphan = false;
+		pod->life = life;
+		bt_replay_set_key(replay, orphan, key);
+		bt_replay_set_end(replay, orphan);
+		return 0;
+	}
+	complete_pod(replay, &value);
+	return bt_replay_wait_for_node(replay, new_pod(replay, key, &life), &value, err);
+}
+
+/** Decode what a merge patch makes of an object. *out_object is owned. */
+static int patch_object(struct bt_replay *replay, enum bt_kind kind, const void *value,
+	struct bt_str patch, struct bt_object **out_object, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	struct bt_json_reader reader;
+	struct bt_json_value *document;
+	struct bt_json_value *changes;
+	bt_json_writer_init(&writer, &text, 0);
+	bt_object_encode_json(kind, value, &writer);
+	int result = bt_json_parse(&replay->arena, bt_strbuf_str(&text), true, &document, err);
+	if (result == 0) {
+		result = bt_json_parse(&replay->arena, patch, true, &changes, err);
+	}
+	if (result == 0) {
+		document = bt_json_merge_patch(&replay->arena, document, changes);
+		bt_strbuf_reset(&text);
+		bt_json_writer_init(&writer, &text, 0);
+		bt_json_write_value(&writer, document);
+		bt_json_reader_init(&reader, bt_strbuf_str(&text));
+		result = bt_object_decode_as(kind, &reader, out_object, err);
+	}
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+/** The recording's scheduler took the pod away, or it had to leave a node that this one is not on:
+ * that is decided anew here. */
+static bool is_taken_back(
+	const struct bt_replay *replay, const struct bt_replay_pod *pod, struct bt_str disruption)
+{
+	if (bt_str_equal_c(disruption, "PreemptionByScheduler")) {
+		return true;
+	}
+	return disruption.length != 0 && pod->bound_ns >= 0 &&
+		!bt_str_equal(bt_replay_pod_value(pod)->spec.node_name,
+			bt_lives_node(replay->lives, pod->life.node));
+}
+
+static int change_pod(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	uint32_t id = bt_replay_find_by_key(replay, make_key(replay, line->namespace_, line->name));
+	struct bt_pod_facts facts;
+	int result = bt_pod_facts_read(line->json, &replay->arena, &facts, err);
+	if (result < 0 || id == BT_MAP_NONE) {
+		return result; /* it has ended here */
+	}
+	struct bt_replay_pod *pod = &replay->pods.items[id];
+	bool decided = bt_replay_is_decided(replay);
+	if (decided && facts.disruption.length != 0) {
+		pod->is_orphan = is_taken_back(replay, pod, facts.disruption);
+	}
+	if (!decided && facts.is_terminal) {
+		return bt_replay_depart(replay, id, BT_REPLAY_SUCCEEDED, err);
+	}
+	if (decided && facts.is_terminal && pod->life.runs_ns < 0 && !pod->is_orphan) {
+		return bt_replay_depart(
+			replay, id, BT_REPLAY_SUCCEEDED, err); /* it never had a node there */
+	}
+	bool is_deleted = facts.is_deleting && !pod->is_orphan && pod->life.runs_ns < 0;
+	bool is_bound = !decided && facts.node_name.length != 0 && pod->bound_ns < 0;
+	if (!facts.has_more && !is_deleted && !is_bound) {
+		return 0;
+	}
+	struct bt_object *patched;
+	result = patch_object(
+		replay, BT_KIND_POD, bt_replay_pod_value(pod), line->json, &patched, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_pod value = *(const struct bt_pod *)bt_object_value(patched, BT_KIND_POD);
+	const struct bt_pod *known = bt_replay_pod_value(pod);
+	if (is_bound) {
+		pod->bound_ns = replay->now_ns;
+		replay->pending_count--;
+		bt_replay_set_end(replay, id);
+	} else {
+		value.spec.node_name = known->spec.node_name;
+	}
+	value.metadata.uid = known->metadata.uid;
+	value.metadata.name = known->metadata.name;
+	value.status.phase = known->status.phase;
+	value.status.nominated_node_name = known->status.nominated_node_name;
+	if (!is_deleted) {
+		value.metadata.deletion_timestamp = known->metadata.deletion_timestamp;
+	}
+	result = bt_replay_set_pod(replay, id, &value, err);
+	bt_object_release(patched);
+	return result;
+}
+
+static int remove_pod(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	uint32_t id = bt_replay_find_by_key(replay, make_key(replay, line->namespace_, line->name));
+	if (id == BT_MAP_NONE) {
+		return 0; /* it has ended here */
+	}
+	struct bt_replay_pod *pod = &replay->pods.items[id];
+	bool decided = bt_replay_is_decided(replay);
+	if (decided && pod->is_orphan) {
+		/* Without a controller nothing takes its place, and nothing ends it. */
+		bt_replay_set_key(replay, id, BT_STR(""));
+		bt_vec_push(&replay->orphans, id);
+		return 0;
+	}
+	if (decided && pod->life.runs_ns >= 0) {
+		bt_replay_set_key(replay, id, BT_STR("")); /* it was tidied up; here it runs on */
+		return 0;
+	}
+	return bt_replay_depart(replay, id, BT_REPLAY_DELETED, err);
+}
+
+/** --- nodes and other objects --- */
+
+/** Pods on a node that goes. Those of DaemonSets and the node's own go with it. */
+static int lose_pods(struct bt_replay *replay, struct bt_str node_name, struct berth_error *err)
+{
+	const struct bt_state *state = replay->engine->state;
+	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
+	BT_VEC(uint32_t) ids = {0};
+	int result = 0;
+	for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
+		struct bt_pod_info info;
+		bt_pod_info_from_record(state, state->nodes.rows[slot].pods.items[i], &info);
+		uint32_t id = bt_replay_find_by_uid(replay, info.uid);
+		/* A pod that the recording has on this node goes there when it goes here. */
+		if (id != BT_MAP_NONE &&
+			!(replay->pods.items[id].key != NULL &&
+				bt_str_equal(node_name,
+					bt_lives_node(replay->lives,
+						replay->pods.items[id].life.node)))) {
+			bt_vec_push(&ids, id);
+		}
+	}
+	for (uint32_t i = 0; i < ids.count && result == 0; i++) {
+		result = bt_replay_depart(replay, ids.items[i], BT_REPLAY_LOST, err);
+	}
+	bt_vec_finish(&ids);
+	return result;
+}
+
+static struct bt_object_store *store_of(struct bt_replay *replay, enum bt_kind kind)
+{
+	return kind == BT_KIND_NODE ? &replay->nodes : &replay->engine->state->objects;
+}
+
+/** A node, or an object that the scheduler keeps whole: new, or another version. */
+static int set_object(struct bt_replay *replay, struct bt_object *object, struct berth_error *err)
+{
+	struct bt_object *old = bt_object_store_find_object(store_of(replay, object->kind),
+		object->kind, object->meta->namespace_, object->meta->name);
+	old = old != NULL ? bt_object_share(old) : NULL;
+	struct bt_object *new_object = bt_object_share(object);
+	if (object->kind == BT_KIND_NODE) {
+		struct bt_node value =
+			*(const struct bt_node *)bt_object_value(object, BT_KIND_NODE);
+		bt_node_default(&value, &replay->arena);
+		bt_object_release(new_object);
+		new_object = bt_object_create(BT_KIND_NODE, &value);
+		bt_object_store_put(&replay->nodes, bt_object_share(new_object));
+	}
+	int result = bt_scheduler_observe(replay->scheduler, old, new_object, replay->now_ns, err);
+	bt_object_release(new_object);
+	bt_object_release(old);
+	return result;
+}
+
+static int remove_object(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	struct bt_object *old = bt_object_store_find_object(
+		store_of(replay, line->kind), line->kind, line->namespace_, line->name);
+	if (old == NULL) {
+		return 0;
+	}
+	old = bt_object_share(old);
+	int result = 0;
+	if (line->kind == BT_KIND_NODE && bt_replay_is_decided(replay)) {
+		result = lose_pods(replay, line->name, err);
+	}
+	if (result == 0) {
+		result = bt_scheduler_observe(replay->scheduler, old, NULL, replay->now_ns, err);
+	}
+	if (line->kind == BT_KIND_NODE) {
+		(void)bt_object_store_delete(
+			&replay->nodes, BT_KIND_NODE, BT_STR(""), line->name); /* it is there */
+	}
+	bt_object_release(old);
+	return result;
+}
+
+static int change_object(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	struct bt_object *patched;
+	const struct bt_object *old = bt_object_store_find_object(
+		store_of(replay, line->kind), line->kind, line->namespace_, line->name);
+	if (old == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: changes, but is not there",
+			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));
+	}
+	int result = patch_object(replay, line->kind, old->value, line->json, &patched, err);
+	if (result == 0) {
+		result = set_object(replay, patched, err);
+		bt_object_release(patched);
+	}
+	return result;
+}
+
+int bt_replay_apply_line(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	bool is_pod = line->kind == BT_KIND_POD;
+	struct bt_json_reader reader;
+	struct bt_object *object;
+	int result = 0;
+	switch (line->event) {
+	case BT_RECORDING_ADD:
+		bt_json_reader_init(&reader, line->json);
+		result = bt_object_decode_as(line->kind, &reader, &object, err);
+		if (result == 0) {
+			result = is_pod ? add_pod(replay, object, err)
+					: set_object(replay, object, err);
+			bt_object_release(object);
+		}
+		break;
+	case BT_RECORDING_CHANGE:
+		result = is_pod ? change_pod(replay, line, err) : change_object(replay, line, err);
+		break;
+	case BT_RECORDING_DELETE:
+		result = is_pod ? remove_pod(replay, line, err) : remove_object(replay, line, err);
+		break;
+	case BT_RECORDING_GAP:
+		replay->gap_ns = is_pod ? replay->now_ns : replay->gap_ns;
+		break;
+	case BT_RECORDING_END:
+		break;
+	}
+	bt_arena_reset(&replay->arena);
+	return result;
+}
