@@ -18,7 +18,8 @@ import re
 import sys
 
 # Layers outside of src, and their folders.
-OUTSIDE = {"bench": "bench", "soak": "tests/soak", "conformance": "tests/conformance"}
+OUTSIDE = {"bench": "bench", "validate": "tests/validate", "soak": "tests/soak",
+           "conformance": "tests/conformance"}
 
 # The layer of the scheduler's older names: libberth-compat. It has public headers of its own, in
 # the folder berth/ below COMPAT_HEADERS; other layers may use neither.
@@ -62,7 +63,8 @@ LAYERS = {
             "config", "api", "codec", "base"],
 }
 LAYERS["bench"] = ["cli"] + LAYERS["cli"]
-LAYERS["soak"] = ["cli"] + LAYERS["cli"]
+LAYERS["validate"] = ["queue"] + LAYERS["queue"]
+LAYERS["soak"] = ["validate", "cli"] + LAYERS["cli"]
 LAYERS["conformance"] = ["cli"] + LAYERS["cli"]
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -408,7 +408,4 @@ void bt_queue_for_each_label(const struct bt_queue *queue,
 /** Per profile: the same plugin and label may come more than once. */
 void bt_queue_for_each_hint(const struct bt_queue *queue,
 	void (*visit)(void *context, const struct bt_queue_hint_counters *counters), void *context);
-
-/** false: *out_reason names the invariant that does not hold. For tests. */
-bool bt_queue_validate(struct bt_queue *queue, const char **out_reason);
 #endif

@@ -315,8 +315,6 @@ uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_
 BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
 	uint32_t *out_slot, struct berth_error *err);
 
-/** Whole-structure check for tests: sums against pods, maps, lists. false with a reason. */
-bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
 /** Bytes of heap memory held, by a walk over all structures. */
 size_t bt_state_memory_bytes(const struct bt_state *state);
 

@@ -4,6 +4,7 @@
 #include "soak/check.h"
 #include "state/domain_counter.h"
 #include "state/pod_groups.h"
+#include "validate/validate.h"
 
 static const struct bt_str everywhere = {NULL, 0};
 

@@ -5,6 +5,7 @@
 #include "state/state.h"
 #include "test_main.h"
 #include "town.h"
+#include "validate/validate.h"
 
 static const char *node_json(struct town *town, struct bt_prng *prng, uint32_t number)
 {

@@ -4,6 +4,7 @@
 #include <check.h>
 
 #include "base/error.h"
+#include "validate/validate.h"
 
 static const struct bt_engine_options verifying = {
 	.verify = true, .tie_policy = BT_TIE_FIRST_BY_NAME, .percentage_of_nodes_to_score = -1};

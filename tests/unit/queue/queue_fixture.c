@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plugins/registry.h"
+#include "validate/validate.h"
 
 #define START_NS (100 * QUEUE_SECOND)
 

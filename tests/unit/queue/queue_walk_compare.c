@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue_walk.h"
 
+#include "validate/validate.h"
+
 static uint32_t mask_of(
 	struct world *world, const struct bt_queue_entry *entry, const struct bt_rejectors *set)
 {

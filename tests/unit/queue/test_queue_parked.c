@@ -6,6 +6,7 @@
 #include "queue/queue_private.h"
 #include "queue_fixture.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define PODS (BT_QUEUE_AWAKE_MAX + 200)
 

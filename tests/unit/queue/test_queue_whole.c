@@ -4,6 +4,7 @@
 #include "queue/queue_private.h"
 #include "queue_fixture.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define POD(name) "{'metadata':{'name':'" name "','uid':'" name "'}}"
 #define CHANGED(name, version) \

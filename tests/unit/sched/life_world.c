@@ -4,6 +4,7 @@
 #include <check.h>
 
 #include "sched/api_calls.h"
+#include "validate/validate.h"
 
 /* --- what the scheduler writes --- */
 

@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "sched_world.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define STEPS 300
 #define PODS_MAX 400

@@ -2,6 +2,7 @@
 /** From the choice to the binding: spec 03 sections 4 and 6. */
 #include "sched_world.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define ROLES \
 	(FAKE_ROLE(FAKE_FILTER) | FAKE_ROLE(FAKE_RESERVE) | FAKE_ROLE(FAKE_UNRESERVE) | \

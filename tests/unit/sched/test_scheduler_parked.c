@@ -6,6 +6,7 @@
 #include "api/pod_common.h"
 #include "sched/scheduler.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define PODS 12
 #define SHAPES 2

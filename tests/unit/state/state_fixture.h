@@ -12,6 +12,7 @@
 #include "state/node_info.h"
 #include "state/pod_info.h"
 #include "state/state.h"
+#include "validate/validate.h"
 
 struct fixture {
 	struct bt_state *state;
