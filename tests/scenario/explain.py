@@ -81,10 +81,11 @@ def test_all_of_them(program):
                  in_namespace("shop", pod("d", cpu="8")))
     path = program.write("all.yaml", text)
     answer = program.run("pending", "-f", path).expect(1).out
-    assert answer.startswith("7 pods wait for a node, 4 groups, 2 nodes.\nWhat would help "), answer
+    assert answer.startswith("7 pods wait for a node, 1 of them fits, 4 groups, 2 nodes.\n"
+                             "What would help each of 5 of them: "), answer
     groups = re.findall(r"^(\d+) pods?: (.*)$", answer, re.MULTILINE)
     assert groups == [("3", "deployment/web in default"), ("2", "pod/a and 1 more in default"),
-                      ("1", "pod/c in default"), ("1", "pod/d in shop")], groups
+                      ("1", "pod/d in shop"), ("1", "pod/c in default")], groups
     assert answer.count("  why:  Insufficient cpu (2 nodes)") == 3, answer
     assert "it fits: the scheduler has not come to it yet" in answer
     assert program.run("explain", "--all", "-f", path).expect(1).out == answer
@@ -158,11 +159,62 @@ def test_first_pending_pod_of_a_workload(program):
             {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7f", "controller": True}]
         item["metadata"]["creationTimestamp"] = "2026-01-01T00:00:0%dZ" % i
         objects.append(item)
+    objects[0] = node("n1", cpu="4")
     answer = told(program, lines(*objects), "deploy/web", status=0)
     assert answer["pod"]["name"] == "web-7f-2", answer["pod"]
     assert (answer["pod"]["workload"]["pods"], answer["pod"]["workload"]["pendingPods"]) == (3, 2)
     table = explain(program, lines(*objects), "deploy/web", output="table").expect(0).out
     assert "(of Deployment web, 2 of 3 pods pending)" in table, table
+    # One of the two fits: the other one is explained.
+    objects[0] = node("n1", cpu="2")
+    answer = told(program, lines(*objects), "deploy/web")
+    assert answer["pod"]["name"] != "web-7f-2" and answer["fate"] == "Unschedulable", answer["pod"]
+    assert answer["pod"]["workload"]["fits"] == 1, answer["pod"]
+    assert answer["queue"]["afterQueue"] and answer["queue"]["placedBefore"] == 1
+    # Asked for by name, it is explained in the cluster as it is.
+    assert told(program, lines(*objects), "web-7f-2", status=0)["fate"] == "Fits"
+
+
+def test_counts_of_a_workload_agree_with_simulate(program):
+    objects = [node("n1", cpu="4"), node("n2", cpu="4"), deployment("web", 100, cpu="500m"),
+               deployment("later", 3, cpu="500m"), deployment("tiny", 2, cpu="0")]
+    placed = program.run("simulate", "-f", "-", "-o", "json", stdin=lines(*objects)).expect(1).json()
+    by_owner = {}
+    for item in placed["pods"]:
+        counts = by_owner.setdefault(item["owner"]["name"], {"fits": 0, "stays": 0})
+        counts["fits" if item["reason"] == "Scheduled" else "stays"] += 1
+    assert by_owner == {"web": {"fits": 16, "stays": 84}, "later": {"fits": 0, "stays": 3},
+                        "tiny": {"fits": 2, "stays": 0}}, by_owner
+    answer = program.run("pending", "-f", "-", "-o", "json", stdin=lines(*objects)).expect(1).json()
+    assert {item["owner"]["name"]: {key: item[key] for key in ("fits", "stays")}
+            for item in answer["groups"]} == by_owner, answer
+    assert [item["owner"]["name"] for item in answer["groups"]] == ["web", "later", "tiny"]
+    assert (answer["summary"]["fits"], answer["summary"]["stays"]) == (18, 87)
+    assert answer["summary"]["helpedByChange"] == 87, answer["summary"]
+    text = program.run("pending", "-f", "-", stdin=lines(*objects)).expect(1).out
+    assert "\n84 of 100 pods: deployment/web in default\n  why:  Insufficient cpu (2 nodes)\n" \
+        "        the other 16 fit\n" in text, text
+    assert "\n2 pods: deployment/tiny in default\n" \
+        "  why:  all of them fit: the scheduler has not come to them yet\n" in text, text
+    text = explain(program, lines(*objects), "web", output="table").expect(1).out
+    assert "(of Deployment web, 100 of 100 pods pending, of which 16 fit) fits on none of 2 " \
+        "nodes: " in text, text
+    # The pods that come first take the room.
+    text = explain(program, lines(*objects), "deployment", "later", output="table").expect(1).out
+    assert "(of Deployment later, 3 of 3 pods pending) fits on none" in text, text
+    assert "fits on 2 of 2 nodes" in explain(
+        program, lines(*objects), "tiny", output="table").expect(0).out
+
+
+def test_pending_pods_that_preempt_or_leave(program):
+    gone = pod("gone")
+    gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    text = lines(node("n1", cpu="1"), pod("low", node_name="n1"), pod("high", priority=10), gone)
+    answer = program.run("pending", "-f", "-", "-o", "json", stdin=text).expect(1).json()
+    assert [(item["firstPod"], item["nominatedNode"]) for item in answer["groups"]] == \
+        [("high", "n1")], answer
+    assert "preemption would make room on n1\n" in program.run(
+        "pending", "-f", "-", stdin=text).expect(1).out
 
 
 # --- fates ---

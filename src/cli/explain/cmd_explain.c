@@ -174,12 +174,7 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	}
 	report->ahead_count = count;
 	if (options->after_queue) {
-		struct bt_progress progress;
-		bt_progress_start(&progress, "placing the pods before it", true);
-		simulation->progress = bt_progress_show;
-		simulation->progress_context = &progress;
-		bt_simulation_run_first(simulation, position);
-		bt_progress_end(&progress);
+		bt_explain_place_pods(simulation, position, "placing the pods before it");
 		report->after_queue = true;
 		report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
 	}
@@ -217,6 +212,36 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 	return result;
 }
 
+/**
+ * The first pod of a workload fits, but all of its pods may not: place them, and explain the first
+ * one that stays pending instead.
+ */
+static int explain_staying(const struct options *options, struct bt_simulation *simulation,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_pod_choice choice;
+	struct bt_explain_report report = {0};
+	struct bt_pod unused;
+	bt_explain_place_pods(simulation, simulation->pods.count, "placing the pods that fit");
+	int result =
+		bt_pod_choose(simulation, &options->reference, options->namespace_, &choice, err);
+	if (result < 0 || choice.workload_fits == choice.workload_pending) {
+		return result;
+	}
+	bt_strbuf_reset(out);
+	result = prepare(options, simulation, &choice, &unused, &report, err);
+	report.after_queue = true;
+	report.placed_count = simulation->counts[BT_FATE_SCHEDULED];
+	if (result == 0 && report.in_input) {
+		read_events(&report.events, &options->source, &report.pod->metadata);
+	}
+	if (result == 0) {
+		result = explain(options, simulation, &report, out, err);
+	}
+	finish_events(&report.events);
+	return result == BT_EXIT_OK ? BT_EXIT_FINDING : result;
+}
+
 static int answer(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
 	struct berth_error *err)
 {
@@ -241,6 +266,10 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 		result = explain(options, simulation, &report, out, err);
 	}
 	finish_events(&report.events);
+	if (result == BT_EXIT_OK && choice.pending != UINT32_MAX && choice.workload_pending > 1 &&
+		!options->after_queue) {
+		return explain_staying(options, simulation, out, err);
+	}
 	if (result == BT_EXIT_FINDING && report.running_on.length != 0) {
 		return BT_EXIT_OK;
 	}
@@ -385,7 +414,8 @@ const struct bt_command bt_command_explain = {
 	.arguments = "POD",
 	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. Of a\n"
 		"workload (deployment/web, sts shop/db, or web alone when no pod has that name)\n"
-		"the first pending pod is taken.\n"
+		"the first pending pod is taken; when it fits but others of the workload do not,\n"
+		"the first one that stays pending.\n"
 		"Without POD: the only pod that is pending. podgroup/NAME is the whole group.\n"
 		"\n"
 		"Prints what the scheduler would say; the nodes by what is in the way there, the\n"
@@ -426,11 +456,12 @@ const struct bt_command bt_command_pending = {
 	.group = BT_COMMAND_ASK,
 	.summary = "List the pods that wait for a node, by owner and reason, with what would help.",
 	.usage = "berth pending [-n NAMESPACE] [-f FILE|DIR|- ... | --kubeconfig FILE] [FLAGS]",
-	.help = "The pending pods of each workload are one group, the largest first; pods without\n"
-		"controller are together when the same is true for them. One pod of each group is\n"
-		"explained as \"berth explain\" does, with the smallest change that lets it in; "
-		"in\n"
-		"front stands the change that helps most pods.\n",
+	.help = "The pods that fit are placed first, as \"berth simulate\" does; the others stay\n"
+		"pending. The pods of each workload are one group, the one of which most stay\n"
+		"first; pods without controller are together when the same is true for them. One\n"
+		"pod of each group that stays is explained as \"berth explain\" does, with the\n"
+		"smallest change that lets it in; in front stands the change that helps most "
+		"pods.\n",
 	.examples = "  # Of the cluster that kubectl talks to\n"
 		    "  berth pending\n"
 		    "\n"

@@ -2,6 +2,7 @@
 #include "cli/explain/explain_all.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/meta.h"
 #include "base/alloc.h"
@@ -17,13 +18,16 @@ struct group {
 	struct bt_pod_owner owner;
 	bool is_pod_group; /* owner is a PodGroup, which is explained as a whole */
 	struct bt_str namespace_;
-	const struct bt_pod *first;
-	uint32_t count;
+	const struct bt_pod *first; /* of those that stay pending, if any does */
+	uint32_t first_index;       /* of it in bt_simulation.pods */
+	uint32_t count;             /* pods that wait for a node */
+	uint32_t fit_count;         /* those that find one now; the others stay pending */
 	uint32_t others;  /* owners beside the first one */
 	const char *fate; /* NULL: not explained */
 	struct bt_str message;
 	struct bt_str reasons; /* "Insufficient cpu (5 nodes)"; "" when no node was asked */
 	struct bt_str change;  /* "" when none was found */
+	struct bt_str nominated_node; /* of first, where preemption would make room; or "" */
 };
 
 struct answer {
@@ -31,8 +35,9 @@ struct answer {
 	struct group *groups;
 	uint32_t group_count;
 	uint32_t pod_count;
+	uint32_t fit_count;
 	uint32_t node_count;
-	struct bt_str best_change; /* that of most pods */
+	struct bt_str best_change; /* that of most pods that stay pending */
 	uint32_t best_count;
 };
 
@@ -55,6 +60,28 @@ struct bt_pod_owner bt_pod_owner_of(const struct bt_pod *pod)
 		}
 	}
 	return owner;
+}
+
+void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, const char *what)
+{
+	struct bt_progress progress;
+	bt_progress_start(&progress, what, true);
+	simulation->progress = bt_progress_show;
+	simulation->progress_context = &progress;
+	bt_simulation_run_first(simulation, count);
+	bt_progress_end(&progress);
+	simulation->progress = NULL;
+}
+
+/** Pods that the simulation has given up still belong to their groups. */
+static void join_groups_again(struct bt_simulation *simulation)
+{
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->group_name.length != 0 && entry->given_up) {
+			bt_pod_groups_add_pending(simulation->engine->state, entry->pod);
+		}
+	}
 }
 
 /** --- groups by owner --- */
@@ -95,7 +122,10 @@ static void group_by_owner(
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
-		if (namespace_ == NULL || bt_str_equal_c(pod->metadata.namespace_, namespace_)) {
+		bool is_deleting = simulation->pods.items[i].fate == BT_FATE_DELETING;
+		if (!is_deleting &&
+			(namespace_ == NULL ||
+				bt_str_equal_c(pod->metadata.namespace_, namespace_))) {
 			const struct bt_str *name = has_groups ? bt_pod_group_name_of(pod) : NULL;
 			members[count++] = name != NULL
 				? (struct member){{BT_STR("PodGroup"), *name}, true, pod, i}
@@ -111,16 +141,33 @@ static void group_by_owner(
 				(struct group){.owner = members[i].owner,
 					.is_pod_group = members[i].is_pod_group,
 					.namespace_ = members[i].pod->metadata.namespace_,
-					.first = members[i].pod};
+					.first = members[i].pod,
+					.first_index = members[i].position};
 		}
-		answer->groups[answer->group_count - 1].count++;
+		struct group *group = &answer->groups[answer->group_count - 1];
+		bool fits = simulation->pods.items[members[i].position].fate == BT_FATE_SCHEDULED;
+		if (!fits && group->count == group->fit_count) {
+			group->first = members[i].pod;
+			group->first_index = members[i].position;
+		}
+		group->count++;
+		group->fit_count += fits;
+		answer->fit_count += fits;
 	}
+}
+
+static uint32_t staying_count(const struct group *group)
+{
+	return group->count - group->fit_count;
 }
 
 static int compare_groups(const void *left, const void *right)
 {
 	const struct group *a = left;
 	const struct group *b = right;
+	if (staying_count(a) != staying_count(b)) {
+		return staying_count(a) < staying_count(b) ? 1 : -1;
+	}
 	if (a->count != b->count) {
 		return a->count < b->count ? 1 : -1;
 	}
@@ -187,13 +234,23 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 {
 	struct bt_explanation explanation;
 	struct bt_strbuf text = {0};
+	const struct bt_simulated_pod *entry = &simulation->pods.items[group->first_index];
+	if (staying_count(group) == 0) {
+		group->fate = bt_explained_fate_name(BT_EXPLAINED_FITS);
+		return 0;
+	}
 	if (group->is_pod_group) {
 		return explain_pod_group(simulation, options, answer, group, err);
 	}
 	int result = bt_explain(simulation->engine, group->first, options, &explanation, err);
-	if (result == 0) {
+	if (result == 0 && explanation.fate == BT_EXPLAINED_FITS) {
+		/* A plugin refused it after a node was found, so only the attempt says why. */
+		group->fate = bt_fate_name(entry->fate);
+		group->message = entry->message;
+	} else if (result == 0) {
 		group->fate = bt_explained_fate_name(explanation.fate);
 		group->message = bt_arena_str(&answer->arena, explanation.message);
+		group->nominated_node = entry->nominated_node_name;
 		append_reasons(&explanation, &text);
 		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
 		bt_strbuf_reset(&text);
@@ -221,8 +278,10 @@ static void join_alike(struct answer *answer)
 			if (other->fate != NULL && group->owner.kind.length == 0 &&
 				other->owner.kind.length == 0 &&
 				bt_str_equal(other->namespace_, group->namespace_) &&
+				strcmp(other->fate, group->fate) == 0 &&
 				bt_str_equal(other->message, group->message) &&
-				bt_str_equal(other->change, group->change)) {
+				bt_str_equal(other->change, group->change) &&
+				bt_str_equal(other->nominated_node, group->nominated_node)) {
 				same = other;
 			}
 		}
@@ -230,6 +289,7 @@ static void join_alike(struct answer *answer)
 			answer->groups[kept++] = *group;
 		} else {
 			same->count += group->count;
+			same->fit_count += group->fit_count;
 			same->others += 1;
 		}
 	}
@@ -242,7 +302,7 @@ static void find_best_change(struct answer *answer)
 		uint32_t count = 0;
 		for (uint32_t k = 0; k < answer->group_count; k++) {
 			count += bt_str_equal(answer->groups[k].change, answer->groups[i].change)
-				? answer->groups[k].count
+				? staying_count(&answer->groups[k])
 				: 0;
 		}
 		if (answer->groups[i].change.length != 0 && count > answer->best_count) {
@@ -279,12 +339,18 @@ static void write_text(const struct answer *answer, struct bt_strbuf *out)
 	}
 	bt_explain_append_counted(out, answer->pod_count, "pod waits", "pods wait");
 	bt_strbuf_append_c(out, " for a node, ");
+	if (answer->fit_count != 0) {
+		bt_explain_append_count(out, answer->fit_count);
+		bt_strbuf_append_c(
+			out, answer->fit_count == 1 ? " of them fits, " : " of them fit, ");
+	}
 	bt_explain_append_counted(out, answer->group_count, "group", "groups");
 	bt_strbuf_append_c(out, ", ");
 	bt_explain_append_counted(out, answer->node_count, "node", "nodes");
 	bt_strbuf_append_c(out, ".\n");
 	if (answer->best_count != 0) {
-		bt_strbuf_append_c(out, "What would help ");
+		bt_strbuf_append_c(out,
+			answer->best_count > 1 ? "What would help each of " : "What would help ");
 		bt_explain_append_counted(out, answer->best_count, "of them", "of them");
 		bt_strbuf_append_c(out, ": ");
 		bt_strbuf_append_str(out, answer->best_change);
@@ -293,6 +359,10 @@ static void write_text(const struct answer *answer, struct bt_strbuf *out)
 	for (uint32_t i = 0; i < answer->group_count; i++) {
 		const struct group *group = &answer->groups[i];
 		bt_strbuf_append_char(out, '\n');
+		if (staying_count(group) != 0 && group->fit_count != 0) {
+			bt_explain_append_count(out, staying_count(group));
+			bt_strbuf_append_c(out, " of ");
+		}
 		bt_explain_append_counted(out, group->count, "pod", "pods");
 		bt_strbuf_append_c(out, ": ");
 		append_who(group, out);
@@ -302,17 +372,30 @@ static void write_text(const struct answer *answer, struct bt_strbuf *out)
 			continue;
 		}
 		bt_strbuf_append_c(out, "  why:  ");
-		if (bt_str_equal_c(bt_str_from(group->fate), "Fits")) {
+		if (staying_count(group) == 0) {
 			bt_strbuf_append_c(out,
 				group->is_pod_group
 					? "all of it fits: the scheduler has not come to it yet"
-					: "it fits: the scheduler has not come to it yet");
+					: group->count == 1
+					? "it fits: the scheduler has not come to it yet"
+					: "all of them fit: the scheduler has not come to them "
+					  "yet");
 		} else if (group->reasons.length != 0) {
 			bt_strbuf_append_str(out, group->reasons);
 		} else {
 			bt_printable_append(out, group->message);
 		}
 		bt_strbuf_append_char(out, '\n');
+		if (staying_count(group) != 0 && group->fit_count != 0) {
+			bt_strbuf_append_c(out, "        the other ");
+			bt_explain_append_count(out, group->fit_count);
+			bt_strbuf_append_c(out, group->fit_count == 1 ? " fits\n" : " fit\n");
+		}
+		if (group->nominated_node.length != 0) {
+			bt_strbuf_append_c(out, "        preemption would make room on ");
+			bt_printable_append(out, group->nominated_node);
+			bt_strbuf_append_char(out, '\n');
+		}
 		if (group->change.length != 0) {
 			bt_strbuf_append_c(out, "  help: ");
 			bt_strbuf_append_str(out, group->change);
@@ -329,6 +412,8 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	bt_json_write_member(writer, "kind", BT_STR("PendingPods"));
 	bt_json_begin_member_object(writer, "summary");
 	bt_json_write_member_int64(writer, "pending", answer->pod_count);
+	bt_json_write_member_int64(writer, "fits", answer->fit_count);
+	bt_json_write_member_int64(writer, "stays", answer->pod_count - answer->fit_count);
 	bt_json_write_member_int64(writer, "nodes", answer->node_count);
 	bt_json_write_member(writer, "change", answer->best_change);
 	bt_json_write_member_int64(writer, "helpedByChange", answer->best_count);
@@ -338,6 +423,8 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 		const struct group *group = &answer->groups[i];
 		bt_json_begin_object(writer);
 		bt_json_write_member_int64(writer, "count", group->count);
+		bt_json_write_member_int64(writer, "fits", group->fit_count);
+		bt_json_write_member_int64(writer, "stays", staying_count(group));
 		bt_json_write_member(writer, "namespace", group->namespace_);
 		bt_json_begin_member_object(writer, "owner");
 		bt_json_write_member(writer, "kind", group->owner.kind);
@@ -347,6 +434,7 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 		bt_json_write_member(
 			writer, "fate", bt_str_from(group->fate != NULL ? group->fate : ""));
 		bt_json_write_member(writer, "message", group->message);
+		bt_json_write_member(writer, "nominatedNode", group->nominated_node);
 		bt_json_write_member(writer, "change", group->change);
 		bt_json_end_object(writer);
 	}
@@ -360,6 +448,8 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 {
 	struct answer answer = {.node_count = simulation->node_count, .best_change = BT_STR("")};
 	int result = 0;
+	bt_explain_place_pods(simulation, simulation->pods.count, "placing the pods that fit");
+	join_groups_again(simulation);
 	group_by_owner(simulation, namespace_, &answer);
 	qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
 	for (uint32_t i = 0; i < answer.group_count && i < GROUPS_MAX && result == 0; i++) {

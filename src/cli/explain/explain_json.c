@@ -258,6 +258,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member(writer, "name", report->choice->workload_name);
 		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
 		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
+		bt_json_write_member_int64(writer, "fits", report->choice->workload_fits);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);

@@ -19,6 +19,7 @@ struct candidate {
 	struct bt_str name;
 	uint32_t pending; /* UINT32_MAX: it is bound, or over */
 	uint32_t object;
+	bool placed; /* by the simulation */
 	bool over;
 	bool leaving;
 };
@@ -131,7 +132,8 @@ static void look(struct search *search)
 		consider(search, pod,
 			(struct candidate){.namespace_ = pod->metadata.namespace_,
 				.name = pod->metadata.name,
-				.pending = i});
+				.pending = i,
+				.placed = simulation->pods.items[i].fate == BT_FATE_SCHEDULED});
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
@@ -331,7 +333,8 @@ static const struct candidate *best_of(const struct search *search)
 	uint32_t best_rank = UINT32_MAX;
 	for (uint32_t i = 0; i < search->found.count; i++) {
 		const struct candidate *candidate = &search->found.items[i];
-		uint32_t rank = candidate->over ? 3 : 0;
+		uint32_t rank = candidate->over ? 4 : 0;
+		rank += candidate->placed ? 3 : 0;
 		rank += candidate->leaving ? 2 : 0;
 		rank += candidate->pending == UINT32_MAX ? 1 : 0;
 		if (rank < best_rank) {
@@ -408,10 +411,10 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 		for (uint32_t i = 0; i < search->found.count; i++) {
 			out->workload_pods += !search->found.items[i].over;
 			out->workload_pending += search->found.items[i].pending != UINT32_MAX;
+			out->workload_fits += search->found.items[i].placed;
 		}
 		take(&best, out);
-		/* Of the only pod, or of nobody's: which namespaces the pods are in, each once,
-		 * stays in found. */
+		/* Keep one pod of each namespace in found. */
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < search->found.count; i++) {
 			bool seen = false;

@@ -53,7 +53,8 @@ int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespa
 	*out = (struct bt_group_explanation){0};
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
-		if (is_member(pod, namespace_, name) && !bt_pod_is_terminating(pod)) {
+		bool is_placed = simulation->pods.items[i].fate == BT_FATE_SCHEDULED;
+		if (!is_placed && is_member(pod, namespace_, name) && !bt_pod_is_terminating(pod)) {
 			bt_vec_push(&pods, pod);
 		}
 	}

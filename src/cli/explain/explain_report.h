@@ -19,8 +19,8 @@ struct bt_explain_events {
 };
 
 /**
- * Which pod is meant. Of a workload the first pending pod in the order of the queue counts, else
- * its first one. Nothing given: the only pending pod.
+ * Which pod is meant. Of a workload the first pending pod in the order of the queue counts that the
+ * simulation has not placed, else its first one. Nothing given: the only pending pod.
  */
 
 struct bt_pod_choice {
@@ -31,8 +31,9 @@ struct bt_pod_choice {
 	enum bt_kind workload_kind;
 	struct bt_str workload_namespace;
 	struct bt_str workload_name;
-	uint32_t workload_pods; /* all but those that are over */
-	uint32_t workload_pending;
+	uint32_t workload_pods;    /* all but those that are over */
+	uint32_t workload_pending; /* those without a node in the input */
+	uint32_t workload_fits;    /* those that the simulation has placed so far */
 };
 
 /**
@@ -64,6 +65,9 @@ struct bt_explain_report {
 
 /** "Fits", "Unschedulable", "NoNodes", "Gated", "NotHandled", "Error" */
 const char *bt_explained_fate_name(enum bt_explained_fate fate);
+
+/** Let the scheduler place the first count pods, with a line of progress that begins with what. */
+void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, const char *what);
 
 /** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without it. */
 BT_MUST_USE int bt_explain_report_write(const struct bt_explain_report *report,

@@ -280,7 +280,13 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 		bt_explain_append_count(out, choice->workload_pending);
 		bt_strbuf_append_c(out, " of ");
 		bt_explain_append_counted(out, choice->workload_pods, "pod", "pods");
-		bt_strbuf_append_c(out, " pending)");
+		bt_strbuf_append_c(out, " pending");
+		if (choice->workload_fits != 0) {
+			bt_strbuf_append_c(out, ", of which ");
+			bt_explain_append_count(out, choice->workload_fits);
+			bt_strbuf_append_c(out, choice->workload_fits == 1 ? " fits" : " fit");
+		}
+		bt_strbuf_append_char(out, ')');
 	}
 	if (report->running_on.length != 0) {
 		bt_strbuf_append_c(out, " runs on ");
