@@ -178,14 +178,15 @@ def test_first_pending_pod_of_a_workload(program):
 def test_counts_of_a_workload_agree_with_simulate(program):
     objects = [node("n1", cpu="4"), node("n2", cpu="4"), deployment("web", 100, cpu="500m"),
                deployment("later", 3, cpu="500m"), deployment("tiny", 2, cpu="0")]
-    placed = program.run("simulate", "-f", "-", "-o", "json", stdin=lines(*objects)).expect(1).json()
+    text = lines(*objects)
+    placed = program.run("simulate", "-f", "-", "-o", "json", stdin=text).expect(1).json()
     by_owner = {}
     for item in placed["pods"]:
         counts = by_owner.setdefault(item["owner"]["name"], {"fits": 0, "stays": 0})
         counts["fits" if item["reason"] == "Scheduled" else "stays"] += 1
     assert by_owner == {"web": {"fits": 16, "stays": 84}, "later": {"fits": 0, "stays": 3},
                         "tiny": {"fits": 2, "stays": 0}}, by_owner
-    answer = program.run("pending", "-f", "-", "-o", "json", stdin=lines(*objects)).expect(1).json()
+    answer = program.run("pending", "-f", "-", "-o", "json", stdin=text).expect(1).json()
     assert {item["owner"]["name"]: {key: item[key] for key in ("fits", "stays")}
             for item in answer["groups"]} == by_owner, answer
     assert [item["owner"]["name"] for item in answer["groups"]] == ["web", "later", "tiny"]
