@@ -109,3 +109,34 @@ void bt_taint_format(const struct bt_taint *taint, struct bt_strbuf *out)
 		bt_strbuf_append_char(out, ':');
 	}
 }
+
+int64_t bt_tolerated_seconds(
+	const bt_taint_list *taints, const bt_toleration_list *tolerations)
+{
+	int64_t least = INT64_MAX;
+
+	for (uint32_t i = 0; i < taints->count; i++) {
+		const struct bt_taint *taint = &taints->items[i];
+		bool tolerated = false;
+
+		if (!bt_str_equal_c(taint->effect, "NoExecute")) {
+			continue;
+		}
+		/* All tolerations that fit count, as upstream counts them: the shortest wins. */
+		for (uint32_t j = 0; j < tolerations->count; j++) {
+			const struct bt_toleration *toleration = &tolerations->items[j];
+			if (!bt_toleration_tolerates(toleration, taint, true)) {
+				continue;
+			}
+			tolerated = true;
+			if (toleration->toleration_seconds.present &&
+				toleration->toleration_seconds.value < least) {
+				least = toleration->toleration_seconds.value;
+			}
+		}
+		if (!tolerated) {
+			return 0;
+		}
+	}
+	return least < 0 ? 0 : least;
+}

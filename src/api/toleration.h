@@ -13,6 +13,13 @@ bool bt_toleration_tolerates(const struct bt_toleration *toleration, const struc
 bool bt_tolerations_tolerate(
 	const bt_toleration_list *tolerations, const struct bt_taint *taint, bool allow_comparison);
 
+/**
+ * How many seconds a pod with these tolerations stays on a node with these taints: 0: not at all,
+ * INT64_MAX: for ever. Only taints with effect NoExecute count. Spec: 14b section 6.6.
+ */
+int64_t bt_tolerated_seconds(
+	const bt_taint_list *taints, const bt_toleration_list *tolerations);
+
 enum bt_taint_filter {
 	BT_TAINT_HARD, /* NoSchedule, NoExecute */
 	BT_TAINT_SOFT, /* PreferNoSchedule */

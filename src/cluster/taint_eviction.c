@@ -49,37 +49,6 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-/** How long the pod tolerates the taints of its node: 0 not at all, INT64_MAX for ever. */
-static int64_t tolerated_seconds(const struct bt_node *node, const struct bt_pod *pod)
-{
-	int64_t least = INT64_MAX;
-
-	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
-		const struct bt_taint *taint = &node->spec.taints.items[i];
-		bool tolerated = false;
-
-		if (!bt_str_equal_c(taint->effect, "NoExecute")) {
-			continue;
-		}
-		/* All tolerations that fit count, as upstream counts them: the shortest wins. */
-		for (uint32_t j = 0; j < pod->spec.tolerations.count; j++) {
-			const struct bt_toleration *toleration = &pod->spec.tolerations.items[j];
-			if (!bt_toleration_tolerates(toleration, taint, true)) {
-				continue;
-			}
-			tolerated = true;
-			if (toleration->toleration_seconds.present &&
-				toleration->toleration_seconds.value < least) {
-				least = toleration->toleration_seconds.value;
-			}
-		}
-		if (!tolerated) {
-			return 0;
-		}
-	}
-	return least < 0 ? 0 : least;
-}
-
 static bool sync(struct bt_sync *sync)
 {
 	struct eviction *self = sync->data;
@@ -102,7 +71,7 @@ static bool sync(struct bt_sync *sync)
 		!bt_tree_decode(sync->arena, sync->object, &bt_pod_message, &pod)) {
 		return true;
 	}
-	seconds = tolerated_seconds(&node, &pod);
+	seconds = bt_tolerated_seconds(&node.spec.taints, &pod.spec.tolerations);
 	if (seconds > INT64_MAX / BT_NS_PER_SECOND / 4) {
 		return true;
 	}

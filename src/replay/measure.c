@@ -177,11 +177,12 @@ static struct bt_measured_request *find_request(
 	return &measure->requests.items[measure->requests.count - 1];
 }
 
-static void take_created(void *context, const struct bt_pod *pod, int64_t time_ns BT_UNUSED)
+static void take_created(void *context, const struct bt_state *state, const struct bt_pod *pod,
+	int64_t time_ns BT_UNUSED)
 {
-	const struct bt_resource_gates gates = {.pod_level_resources = true};
 	struct bt_measure *measure = context;
-	struct bt_resource request = bt_pod_fit_request(pod, &gates, &measure->scratch);
+	struct bt_resource request =
+		bt_pod_fit_request(pod, &state->gates, &measure->scratch);
 	struct bt_measured_request *kind = find_request(measure, &request);
 	if (kind != NULL) {
 		kind->count++;
@@ -197,7 +198,8 @@ static void take_bound(void *context, const struct bt_replay_binding *binding)
 static void take_departed(void *context, const struct bt_replay_departure *departure)
 {
 	struct bt_measure *measure = context;
-	bool is_lost = departure->end == BT_REPLAY_PREEMPTED || departure->end == BT_REPLAY_LOST;
+	bool is_lost = departure->end == BT_REPLAY_PREEMPTED ||
+		departure->end == BT_REPLAY_LOST || departure->end == BT_REPLAY_EVICTED;
 	if (is_lost && departure->bound_ns >= 0) {
 		measure->lost_ns += (double)(departure->time_ns - departure->bound_ns);
 	}

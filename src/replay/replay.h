@@ -8,10 +8,11 @@
  * preempted. What follows from it, follows:
  *
  * - a pod that ran to its end runs as long as it did, from its new binding on
- * - a pod that is preempted, or whose node goes, comes back under a new name if a controller owns
- *   it; the deletion that the recording has for the old pod then ends the new one
- * - if the recording preempts a pod, or deletes it because its node goes, and here it stays where
- *   it is, then the pod that the recording creates in its place is that pod
+ * - a pod that is preempted or evicted, or whose node goes, comes back under a new name if a
+ *   controller owns it; the deletion that the recording has for the old pod then ends the new one
+ * - if the recording preempts or evicts a pod, or deletes it because its node goes, and here it
+ *   stays where it is, then the pod that the recording creates in its place is that pod
+ * - claims are allocated, reserved and given back as pods are bound and end here
  *
  * The guide (docs/guide/recording-and-replaying.md) has this as a table. One thread; no clock but
  * the recording's.
@@ -49,6 +50,7 @@ enum bt_replay_end {
 	BT_REPLAY_DELETED,   /* the recording deletes it */
 	BT_REPLAY_PREEMPTED, /* the scheduler took it away */
 	BT_REPLAY_LOST,      /* its node went */
+	BT_REPLAY_EVICTED,   /* it did not tolerate a taint of its node, or not for so long */
 };
 
 /** A pod went. */
@@ -65,7 +67,8 @@ struct bt_replay_departure {
 struct bt_replay_sink {
 	void *context;
 	/** A pod waits for a node: it is new, or came back. */
-	void (*created)(void *context, const struct bt_pod *pod, int64_t time_ns);
+	void (*created)(void *context, const struct bt_state *state, const struct bt_pod *pod,
+		int64_t time_ns);
 	void (*bound)(void *context, const struct bt_replay_binding *binding);
 	void (*departed)(void *context, const struct bt_replay_departure *departure);
 	/** At the end: a pod that still waits. */
@@ -88,7 +91,6 @@ struct bt_replay_options {
 	bool prefers_recorded;
 	/** The reasons of so many differences from the recording are looked for. */
 	uint32_t reasons_max;
-	bool pod_level_resources; /* gate PodLevelResources */
 	const struct bt_replay_sink *sinks;
 	uint32_t sink_count;
 	/** How far it has come, in seconds of the recording; may be NULL. */
@@ -104,6 +106,7 @@ struct bt_replay_counts {
 	uint64_t deleted;
 	uint64_t preempted;
 	uint64_t lost;
+	uint64_t evicted;
 	uint64_t pending;  /* at the end */
 	uint64_t running;  /* at the end */
 	uint64_t same;     /* bindings to the recorded node */

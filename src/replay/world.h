@@ -4,10 +4,11 @@
 /**
  * The world of a replay: the pods and nodes that are there, and what the recording says of them.
  * world_time.c has the clock, world_decisions.c the scheduler's work, world_lines.c the lines of
- * the recording, world_pods.c what happens to pods.
+ * the recording, world_pods.c what happens to pods, world_claims.c to their claims and groups.
  */
 #include "api/pod_common.h"
 #include "base/heap.h"
+#include "base/nanoseconds.h"
 #include "replay/replay.h"
 
 /** Calls a function of every sink that has it. */
@@ -26,15 +27,26 @@ struct bt_replay_pod {
 	struct bt_pod_life life;
 	int64_t created_ns; /* when it came, or came back */
 	int64_t bound_ns;   /* -1: it waits */
+	int64_t evicted_ns; /* its node's taints are tolerated until then; INT64_MAX: for ever */
 	uint32_t returns;   /* how often it came back */
 	/** The recording took its pod away: the next pod that it creates for the same owner is this
 	 * one. */
 	bool is_orphan;
+	/** Orphans of one owner: a ring, the first in replay->orphans; BT_MAP_NONE: in none. */
+	uint32_t next_orphan;
+	uint32_t last_orphan;
 };
 
 struct bt_replay_nomination {
 	uint32_t pod;
 	struct bt_str node_name; /* in the step's arena */
+};
+
+/** A condition of a PodGroup; texts are in the step's arena. */
+struct bt_replay_group_write {
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_condition condition;
 };
 
 struct bt_replay {
@@ -53,9 +65,10 @@ struct bt_replay {
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map by_key;
 	struct bt_map by_uid;
-	BT_VEC(uint32_t) orphans; /* in the order in which they became so */
-	struct bt_heap ends;      /* pods by the time at which they end */
+	struct bt_map orphans; /* by the owner's uid: the one that became so first */
+	struct bt_heap ends;   /* pods by the time at which they end or are evicted */
 	struct bt_object_store nodes;
+	uint32_t evicting_nodes; /* so many have taints with effect NoExecute */
 	struct bt_pod_commons commons;
 	uint64_t version;
 	uint32_t pending_count;
@@ -63,6 +76,7 @@ struct bt_replay {
 	struct bt_arena arena; /* of one line */
 	/* What the scheduler wrote in the running step. */
 	BT_VEC(struct bt_replay_nomination) nominations;
+	BT_VEC(struct bt_replay_group_write) group_writes;
 	BT_VEC(uint32_t) preempted;
 	struct bt_arena step_arena;
 };
@@ -71,6 +85,11 @@ struct bt_replay {
 static inline bool bt_replay_is_decided(const struct bt_replay *replay)
 {
 	return replay->now_ns >= replay->from_ns;
+}
+
+static inline struct bt_time bt_replay_time(const struct bt_replay *replay)
+{
+	return (struct bt_time){.seconds = replay->now_ns / BT_NS_PER_SECOND, .set = true};
 }
 
 static inline const struct bt_pod *bt_replay_pod_value(const struct bt_replay_pod *pod)
@@ -96,6 +115,18 @@ BT_MUST_USE int bt_replay_depart(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /** The time of its end, once the pod runs and that is known. */
 void bt_replay_set_end(struct bt_replay *replay, uint32_t id);
+/** The pod is on this node now. */
+void bt_replay_start_pod(struct bt_replay *replay, uint32_t id, struct bt_str node_name);
+/** That time has come. */
+BT_MUST_USE int bt_replay_end_pod(struct bt_replay *replay, uint32_t id, struct berth_error *err);
+/** The taints of a node are these now: its pods may have to leave. */
+void bt_replay_follow_taints(
+	struct bt_replay *replay, const struct bt_node *old_node, const struct bt_node *new_node);
+/** The recording replaces the pod, which stays here: the next pod that it has for the same
+ * controller is this one. */
+void bt_replay_add_orphan(struct bt_replay *replay, uint32_t id);
+/** The orphan that this pod is; BT_MAP_NONE: there is none. */
+uint32_t bt_replay_take_orphan(struct bt_replay *replay, const struct bt_pod *pod);
 
 /** --- world_decisions.c --- */
 
@@ -110,4 +141,37 @@ BT_MUST_USE int bt_replay_decide(
 /** What happens in a line of the recording happens here. */
 BT_MUST_USE int bt_replay_apply_line(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
+/** Decode what a merge patch makes of an object. *out_object is owned. */
+BT_MUST_USE int bt_replay_patch_object(struct bt_replay *replay, enum bt_kind kind,
+	const void *value, struct bt_str patch, struct bt_object **out_object,
+	struct berth_error *err);
+
+/** --- world_claims.c --- */
+
+/** Lines of the recording about claims. is_start: the claim is part of the cluster at the start. */
+BT_MUST_USE int bt_replay_add_claim(struct bt_replay *replay, const struct bt_object *object,
+	bool is_start, struct berth_error *err);
+BT_MUST_USE int bt_replay_change_claim(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
+BT_MUST_USE int bt_replay_remove_claim(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
+/**
+ * A pod has gone: claims that were made for it go, others are not reserved for it any more. next:
+ * the pod that comes in its place gets such claims and names them in its status, in the arena of
+ * the line; NULL: none comes.
+ */
+BT_MUST_USE int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone,
+	struct bt_pod *next, uint32_t returns, struct berth_error *err);
+
+/** The recorded group with the scheduler's condition as it is here. known NULL: with none. */
+void bt_replay_keep_group_condition(
+	struct bt_replay *replay, const struct bt_object *known, struct bt_pod_group *group);
+/** The scheduler has written the group's condition. */
+BT_MUST_USE int bt_replay_set_group_condition(struct bt_replay *replay, struct bt_str namespace_,
+	struct bt_str name, const struct bt_condition *condition, struct berth_error *err);
+/** The recording deletes the group: it goes with its last pod here. */
+BT_MUST_USE int bt_replay_remove_group(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
+BT_MUST_USE int bt_replay_leave_group(
+	struct bt_replay *replay, const struct bt_pod *gone, struct berth_error *err);
 #endif

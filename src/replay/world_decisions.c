@@ -100,6 +100,22 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	return 0;
 }
 
+static int patch_pod_group(void *context, const struct bt_pod_group *group,
+	const struct bt_condition *condition, struct berth_error *err BT_UNUSED)
+{
+	struct bt_replay *replay = context;
+	struct bt_arena *arena = &replay->step_arena;
+	struct bt_replay_group_write write = {bt_arena_str(arena, group->metadata.namespace_),
+		bt_arena_str(arena, group->metadata.name),
+		{.type = bt_arena_str(arena, condition->type),
+			.status = bt_arena_str(arena, condition->status),
+			.observed_generation = condition->observed_generation,
+			.reason = bt_arena_str(arena, condition->reason),
+			.message = bt_arena_str(arena, condition->message)}};
+	bt_vec_push(&replay->group_writes, write);
+	return 0;
+}
+
 /** The pod leaves its node at once: kubelets take no time here. */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
@@ -131,12 +147,18 @@ static int apply_writes(struct bt_replay *replay, struct berth_error *err)
 			result = bt_replay_set_pod(replay, nomination->pod, &value, err);
 		}
 	}
+	for (uint32_t i = 0; i < replay->group_writes.count && result == 0; i++) {
+		const struct bt_replay_group_write *write = &replay->group_writes.items[i];
+		result = bt_replay_set_group_condition(
+			replay, write->namespace_, write->name, &write->condition, err);
+	}
 	for (uint32_t i = 0; i < replay->preempted.count && result == 0; i++) {
 		result = bt_replay_depart(
 			replay, replay->preempted.items[i], BT_REPLAY_PREEMPTED, err);
 		bt_arena_reset(&replay->arena);
 	}
 	replay->nominations.count = 0;
+	replay->group_writes.count = 0;
 	replay->preempted.count = 0;
 	return result;
 }
@@ -171,12 +193,11 @@ static int take_binding(
 		replay->reason_count++;
 		find_reason(replay, &value, &binding);
 	}
-	pod->bound_ns = replay->now_ns;
 	replay->pending_count--;
 	value.spec.node_name = binding.node_name;
 	value.status.nominated_node_name = BT_STR("");
 	BT_REPLAY_TELL(replay->options, bound, &binding)
-	bt_replay_set_end(replay, id);
+	bt_replay_start_pod(replay, id, binding.node_name);
 	return bt_replay_set_pod(replay, id, &value, err);
 }
 
@@ -220,7 +241,8 @@ int bt_replay_decide(struct bt_replay *replay, int64_t *out_next_ns, struct bert
 		if (attempt.outcome == BT_ATTEMPT_BOUND) {
 			result = take_binding(replay, &attempt, err);
 		}
-		bool has_written = replay->nominations.count != 0 || replay->preempted.count != 0;
+		bool has_written = replay->nominations.count != 0 ||
+			replay->group_writes.count != 0 || replay->preempted.count != 0;
 		if (result == 0) {
 			result = apply_writes(replay, err);
 		}
@@ -236,6 +258,8 @@ int bt_replay_decide(struct bt_replay *replay, int64_t *out_next_ns, struct bert
 
 struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay)
 {
-	return (struct bt_scheduler_writer){
-		.context = replay, .patch_status = patch_status, .delete_pod = delete_pod};
+	return (struct bt_scheduler_writer){.context = replay,
+		.patch_status = patch_status,
+		.patch_pod_group = patch_pod_group,
+		.delete_pod = delete_pod};
 }

@@ -20,41 +20,23 @@ static struct bt_str make_key(
 
 static uint32_t new_pod(struct bt_replay *replay, struct bt_str key, const struct bt_pod_life *life)
 {
-	struct bt_replay_pod pod = {.life = *life, .created_ns = replay->now_ns, .bound_ns = -1};
+	struct bt_replay_pod pod = {.life = *life,
+		.created_ns = replay->now_ns,
+		.bound_ns = -1,
+		.evicted_ns = INT64_MAX,
+		.next_orphan = BT_MAP_NONE};
 	uint32_t id;
 	bt_vec_store(&replay->pods, &replay->free_ids, pod, id);
 	bt_replay_set_key(replay, id, key);
 	return id;
 }
 
-/** The pod that stays here while the recording replaces it by one of the same owner. */
-static uint32_t take_orphan(struct bt_replay *replay, const struct bt_pod *pod)
-{
-	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
-	for (uint32_t i = 0; i < replay->orphans.count && owner != NULL; i++) {
-		uint32_t id = replay->orphans.items[i];
-		const struct bt_replay_pod *orphan = &replay->pods.items[id];
-		const struct bt_owner_reference *other = orphan->object != NULL && orphan->is_orphan
-			? bt_object_controller(orphan->object->meta)
-			: NULL;
-		if (other == NULL || bt_str_equal(other->uid, owner->uid)) {
-			memmove(&replay->orphans.items[i], &replay->orphans.items[i + 1],
-				(replay->orphans.count - i - 1) * sizeof(id));
-			replay->orphans.count--;
-			if (other != NULL) {
-				return id;
-			}
-			i--; /* it has gone since: the next one moved here */
-		}
-	}
-	return BT_MAP_NONE;
-}
-
 /** What an API server and admission would have given the pod, if the recording is not of one. */
 static void complete_pod(struct bt_replay *replay, struct bt_pod *pod)
 {
 	struct bt_object_meta *meta = &pod->metadata;
-	bt_pod_spec_default(&pod->spec, replay->options->pod_level_resources, &replay->arena);
+	bt_pod_spec_default(
+		&pod->spec, replay->engine->state->gates.pod_level_resources, &replay->arena);
 	bt_pod_default_affinity(pod, &replay->arena);
 	if (meta->uid.length == 0) {
 		meta->uid = bt_arena_printf(
@@ -93,13 +75,13 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	if (bt_pod_is_assigned(&value) && (!decided || replay->gap_ns != replay->now_ns)) {
 		complete_pod(replay, &value);
 		uint32_t id = new_pod(replay, key, &life);
-		replay->pods.items[id].bound_ns = replay->now_ns;
-		bt_replay_set_end(replay, id);
-		return bt_replay_set_pod(replay, id, &value, err);
+		result = bt_replay_set_pod(replay, id, &value, err);
+		bt_replay_start_pod(replay, id, value.spec.node_name);
+		return result;
 	}
 	value.spec.node_name = BT_STR("");
 	value.status.nominated_node_name = BT_STR("");
-	uint32_t orphan = take_orphan(replay, &value);
+	uint32_t orphan = bt_replay_take_orphan(replay, &value);
 	if (orphan != BT_MAP_NONE) {
 		struct bt_replay_pod *pod = &replay->pods.items[orphan];
 		pod->is_orphan = false;
@@ -112,8 +94,7 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	return bt_replay_wait_for_node(replay, new_pod(replay, key, &life), &value, err);
 }
 
-/** Decode what a merge patch makes of an object. *out_object is owned. */
-static int patch_object(struct bt_replay *replay, enum bt_kind kind, const void *value,
+int bt_replay_patch_object(struct bt_replay *replay, enum bt_kind kind, const void *value,
 	struct bt_str patch, struct bt_object **out_object, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
@@ -139,17 +120,30 @@ static int patch_object(struct bt_replay *replay, enum bt_kind kind, const void 
 	return result;
 }
 
-/** The recording's scheduler took the pod away, or it had to leave a node that this one is not on:
- * that is decided anew here. */
+/** The recording's scheduler took the pod away, or a taint, or it had to leave a node that this one
+ * is not on: that is decided anew here. */
 static bool is_taken_back(
 	const struct bt_replay *replay, const struct bt_replay_pod *pod, struct bt_str disruption)
 {
-	if (bt_str_equal_c(disruption, "PreemptionByScheduler")) {
+	if (bt_str_equal_c(disruption, "PreemptionByScheduler") ||
+		bt_str_equal_c(disruption, "DeletionByTaintManager")) {
 		return true;
 	}
 	return disruption.length != 0 && pod->bound_ns >= 0 &&
 		!bt_str_equal(bt_replay_pod_value(pod)->spec.node_name,
 			bt_lives_node(replay->lives, pod->life.node));
+}
+
+/** The names of claims that were made for the pod, if it has them: another pod's are recorded when
+ * this one came back. What the scheduler makes for a pod is recorded in any case. */
+static void keep_claims(struct bt_pod_status *status, const struct bt_pod_status *known)
+{
+	if (known->resource_claim_statuses.count != 0) {
+		status->resource_claim_statuses = known->resource_claim_statuses;
+	}
+	status->extended_resource_claim_status = known->extended_resource_claim_status;
+	status->node_allocatable_resource_claim_statuses =
+		known->node_allocatable_resource_claim_statuses;
 }
 
 static int change_pod(
@@ -179,7 +173,7 @@ static int change_pod(
 		return 0;
 	}
 	struct bt_object *patched;
-	result = patch_object(
+	result = bt_replay_patch_object(
 		replay, BT_KIND_POD, bt_replay_pod_value(pod), line->json, &patched, err);
 	if (result < 0) {
 		return result;
@@ -187,9 +181,8 @@ static int change_pod(
 	struct bt_pod value = *(const struct bt_pod *)bt_object_value(patched, BT_KIND_POD);
 	const struct bt_pod *known = bt_replay_pod_value(pod);
 	if (is_bound) {
-		pod->bound_ns = replay->now_ns;
 		replay->pending_count--;
-		bt_replay_set_end(replay, id);
+		bt_replay_start_pod(replay, id, value.spec.node_name);
 	} else {
 		value.spec.node_name = known->spec.node_name;
 	}
@@ -197,6 +190,9 @@ static int change_pod(
 	value.metadata.name = known->metadata.name;
 	value.status.phase = known->status.phase;
 	value.status.nominated_node_name = known->status.nominated_node_name;
+	if (decided) {
+		keep_claims(&value.status, &known->status);
+	}
 	if (!is_deleted) {
 		value.metadata.deletion_timestamp = known->metadata.deletion_timestamp;
 	}
@@ -217,7 +213,7 @@ static int remove_pod(
 	if (decided && pod->is_orphan) {
 		/* Without a controller nothing takes its place, and nothing ends it. */
 		bt_replay_set_key(replay, id, BT_STR(""));
-		bt_vec_push(&replay->orphans, id);
+		bt_replay_add_orphan(replay, id);
 		return 0;
 	}
 	if (decided && pod->life.runs_ns >= 0) {
@@ -262,7 +258,8 @@ static struct bt_object_store *store_of(struct bt_replay *replay, enum bt_kind k
 }
 
 /** A node, or an object that the scheduler keeps whole: new, or another version. */
-static int set_object(struct bt_replay *replay, struct bt_object *object, struct berth_error *err)
+static int set_object(
+	struct bt_replay *replay, struct bt_object *object, bool is_start, struct berth_error *err)
 {
 	struct bt_object *old = bt_object_store_find_object(store_of(replay, object->kind),
 		object->kind, object->meta->namespace_, object->meta->name);
@@ -275,8 +272,17 @@ static int set_object(struct bt_replay *replay, struct bt_object *object, struct
 		bt_object_release(new_object);
 		new_object = bt_object_create(BT_KIND_NODE, &value);
 		bt_object_store_put(&replay->nodes, bt_object_share(new_object));
+	} else if (object->kind == BT_KIND_POD_GROUP && !is_start && bt_replay_is_decided(replay)) {
+		struct bt_pod_group value =
+			*(const struct bt_pod_group *)bt_object_value(object, BT_KIND_POD_GROUP);
+		bt_replay_keep_group_condition(replay, old, &value);
+		bt_object_release(new_object);
+		new_object = bt_object_create(BT_KIND_POD_GROUP, &value);
 	}
 	int result = bt_scheduler_observe(replay->scheduler, old, new_object, replay->now_ns, err);
+	if (result == 0 && object->kind == BT_KIND_NODE) {
+		bt_replay_follow_taints(replay, old != NULL ? old->value : NULL, new_object->value);
+	}
 	bt_object_release(new_object);
 	bt_object_release(old);
 	return result;
@@ -299,6 +305,7 @@ static int remove_object(
 		result = bt_scheduler_observe(replay->scheduler, old, NULL, replay->now_ns, err);
 	}
 	if (line->kind == BT_KIND_NODE) {
+		bt_replay_follow_taints(replay, old->value, NULL);
 		(void)bt_object_store_delete(
 			&replay->nodes, BT_KIND_NODE, BT_STR(""), line->name); /* it is there */
 	}
@@ -316,9 +323,10 @@ static int change_object(
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: changes, but is not there",
 			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));
 	}
-	int result = patch_object(replay, line->kind, old->value, line->json, &patched, err);
+	int result =
+		bt_replay_patch_object(replay, line->kind, old->value, line->json, &patched, err);
 	if (result == 0) {
-		result = set_object(replay, patched, err);
+		result = set_object(replay, patched, false, err);
 		bt_object_release(patched);
 	}
 	return result;
@@ -328,6 +336,7 @@ int bt_replay_apply_line(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
 {
 	bool is_pod = line->kind == BT_KIND_POD;
+	bool is_claim = line->kind == BT_KIND_RESOURCE_CLAIM;
 	struct bt_json_reader reader;
 	struct bt_object *object;
 	int result = 0;
@@ -337,15 +346,23 @@ int bt_replay_apply_line(
 		result = bt_object_decode_as(line->kind, &reader, &object, err);
 		if (result == 0) {
 			result = is_pod ? add_pod(replay, object, err)
-					: set_object(replay, object, err);
+				: is_claim
+				? bt_replay_add_claim(replay, object, line->is_start, err)
+				: set_object(replay, object, line->is_start, err);
 			bt_object_release(object);
 		}
 		break;
 	case BT_RECORDING_CHANGE:
-		result = is_pod ? change_pod(replay, line, err) : change_object(replay, line, err);
+		result = is_pod    ? change_pod(replay, line, err)
+			: is_claim ? bt_replay_change_claim(replay, line, err)
+				   : change_object(replay, line, err);
 		break;
 	case BT_RECORDING_DELETE:
-		result = is_pod ? remove_pod(replay, line, err) : remove_object(replay, line, err);
+		result = is_pod    ? remove_pod(replay, line, err)
+			: is_claim ? bt_replay_remove_claim(replay, line, err)
+			: line->kind == BT_KIND_POD_GROUP
+			? bt_replay_remove_group(replay, line, err)
+			: remove_object(replay, line, err);
 		break;
 	case BT_RECORDING_GAP:
 		replay->gap_ns = is_pod ? replay->now_ns : replay->gap_ns;

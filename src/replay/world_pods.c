@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/identity.h"
+#include "api/toleration.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "replay/world.h"
@@ -73,16 +74,88 @@ int bt_replay_set_pod(
 	return result;
 }
 
-static void free_pod(struct bt_replay *replay, uint32_t id)
+/** --- orphans --- */
+
+static uint64_t owner_hash(const struct bt_owner_reference *owner)
+{
+	return bt_str_hash(owner->uid);
+}
+
+/** The first orphan of this owner; BT_MAP_NONE: there is none. */
+static uint32_t find_orphan(const struct bt_replay *replay, const struct bt_owner_reference *owner)
+{
+	BT_MAP_EACH (&replay->orphans, owner_hash(owner), id) {
+		/* It has an owner: only such pods become orphans. */
+		if (bt_str_equal(bt_object_controller(replay->pods.items[id].object->meta)->uid,
+			    owner->uid)) {
+			return id;
+		}
+	}
+	return BT_MAP_NONE;
+}
+
+void bt_replay_add_orphan(struct bt_replay *replay, uint32_t id)
+{
+	struct bt_replay_pod *pods = replay->pods.items;
+	const struct bt_owner_reference *owner = bt_object_controller(pods[id].object->meta);
+	if (owner == NULL) {
+		return; /* nothing takes its place */
+	}
+	uint32_t first = find_orphan(replay, owner);
+	pods[id].next_orphan = id;
+	pods[id].last_orphan = id;
+	if (first == BT_MAP_NONE) {
+		bt_map_insert(&replay->orphans, owner_hash(owner), id);
+		return;
+	}
+	pods[id].next_orphan = first;
+	pods[id].last_orphan = pods[first].last_orphan;
+	pods[pods[first].last_orphan].next_orphan = id;
+	pods[first].last_orphan = id;
+}
+
+/** object: of the pod, which is known to the scheduler no longer perhaps. */
+static void remove_orphan(struct bt_replay *replay, uint32_t id, const struct bt_object *object)
+{
+	struct bt_replay_pod *pods = replay->pods.items;
+	uint32_t next = pods[id].next_orphan;
+	if (next == BT_MAP_NONE) {
+		return;
+	}
+	uint64_t hash = owner_hash(bt_object_controller(object->meta));
+	/* Only the first one is in the map. */
+	if (bt_map_remove(&replay->orphans, hash, id) && next != id) {
+		bt_map_insert(&replay->orphans, hash, next);
+	}
+	pods[pods[id].last_orphan].next_orphan = next;
+	pods[next].last_orphan = pods[id].last_orphan;
+	pods[id].next_orphan = BT_MAP_NONE;
+}
+
+uint32_t bt_replay_take_orphan(struct bt_replay *replay, const struct bt_pod *pod)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
+	uint32_t id = owner != NULL ? find_orphan(replay, owner) : BT_MAP_NONE;
+	if (id != BT_MAP_NONE) {
+		remove_orphan(replay, id, replay->pods.items[id].object);
+	}
+	return id;
+}
+
+/** --- pods --- */
+
+static void free_pod(struct bt_replay *replay, uint32_t id, const struct bt_object *object)
 {
 	bt_replay_set_key(replay, id, BT_STR(""));
 	if (bt_heap_has(&replay->ends, id)) {
 		bt_heap_remove(&replay->ends, id);
 	}
+	remove_orphan(replay, id, object);
 	bt_vec_push(&replay->free_ids, id);
 }
 
-/** A controller makes another pod in its place; a DaemonSet does not where the node has gone. */
+/** A controller makes another pod in its place; a DaemonSet does not where the node
+ * has gone, or has taints. */
 static bool comes_back(const struct bt_pod *pod, enum bt_replay_end end)
 {
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
@@ -90,7 +163,8 @@ static bool comes_back(const struct bt_pod *pod, enum bt_replay_end end)
 		return false;
 	}
 	return end == BT_REPLAY_PREEMPTED ||
-		(end == BT_REPLAY_LOST && !bt_str_equal_c(owner->kind, "DaemonSet"));
+		((end == BT_REPLAY_LOST || end == BT_REPLAY_EVICTED) &&
+			!bt_str_equal_c(owner->kind, "DaemonSet"));
 }
 
 int bt_replay_wait_for_node(
@@ -99,9 +173,10 @@ int bt_replay_wait_for_node(
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	pod->created_ns = replay->now_ns;
 	pod->bound_ns = -1;
+	pod->evicted_ns = INT64_MAX;
 	replay->pending_count++;
 	replay->counts->created++;
-	BT_REPLAY_TELL(replay->options, created, value, replay->now_ns)
+	BT_REPLAY_TELL(replay->options, created, replay->engine->state, value, replay->now_ns)
 	return bt_replay_set_pod(replay, id, value, err);
 }
 
@@ -122,7 +197,8 @@ static int bring_back(
 		value.metadata.name = bt_arena_printf(
 			&replay->arena, "%.*s.%u", BT_STR_ARG(gone->metadata.name), pod->returns);
 	}
-	return bt_replay_wait_for_node(replay, id, &value, err);
+	int result = bt_replay_release_claims(replay, gone, &value, pod->returns, err);
+	return result == 0 ? bt_replay_wait_for_node(replay, id, &value, err) : result;
 }
 
 int bt_replay_depart(
@@ -140,7 +216,8 @@ int bt_replay_depart(
 	uint64_t *const counters[] = {[BT_REPLAY_SUCCEEDED] = &replay->counts->succeeded,
 		[BT_REPLAY_DELETED] = &replay->counts->deleted,
 		[BT_REPLAY_PREEMPTED] = &replay->counts->preempted,
-		[BT_REPLAY_LOST] = &replay->counts->lost};
+		[BT_REPLAY_LOST] = &replay->counts->lost,
+		[BT_REPLAY_EVICTED] = &replay->counts->evicted};
 	(*counters[end])++;
 	replay->pending_count -= pod->bound_ns < 0;
 	BT_REPLAY_TELL(replay->options, departed, &departure)
@@ -151,10 +228,28 @@ int bt_replay_depart(
 	if (result == 0 && departure.comes_back) {
 		result = bring_back(replay, id, value, err);
 	} else if (result == 0) {
-		free_pod(replay, id);
+		result = bt_replay_release_claims(replay, value, NULL, 0, err);
+		free_pod(replay, id, object);
+	}
+	if (result == 0) {
+		result = bt_replay_leave_group(replay, value, err);
 	}
 	bt_object_release(object);
 	return result;
+}
+
+/** --- ends --- */
+
+/** When it ends by itself; INT64_MAX: that is not known. */
+static int64_t natural_end_ns(const struct bt_replay_pod *pod)
+{
+	if (pod->life.runs_ns < 0) {
+		return INT64_MAX;
+	}
+	int64_t late_ns = pod->bound_ns - pod->life.bound_ns;
+	bool is_same = pod->returns == 0 && pod->life.bound_ns >= 0 &&
+		late_ns >= -SAME_BINDING_NS && late_ns <= SAME_BINDING_NS;
+	return (is_same ? pod->life.bound_ns : pod->bound_ns) + pod->life.runs_ns;
 }
 
 void bt_replay_set_end(struct bt_replay *replay, uint32_t id)
@@ -163,12 +258,89 @@ void bt_replay_set_end(struct bt_replay *replay, uint32_t id)
 	if (bt_heap_has(&replay->ends, id)) {
 		bt_heap_remove(&replay->ends, id);
 	}
-	if (pod->bound_ns < 0 || pod->life.runs_ns < 0) {
+	if (pod->bound_ns < 0) {
 		return;
 	}
-	int64_t late_ns = pod->bound_ns - pod->life.bound_ns;
-	bool is_same = pod->returns == 0 && pod->life.bound_ns >= 0 &&
-		late_ns >= -SAME_BINDING_NS && late_ns <= SAME_BINDING_NS;
-	bt_heap_push(&replay->ends, id,
-		(is_same ? pod->life.bound_ns : pod->bound_ns) + pod->life.runs_ns, 0);
+	int64_t end_ns = natural_end_ns(pod);
+	end_ns = pod->evicted_ns < end_ns ? pod->evicted_ns : end_ns;
+	if (end_ns != INT64_MAX) {
+		bt_heap_push(&replay->ends, id, end_ns, 0);
+	}
+}
+
+int bt_replay_end_pod(struct bt_replay *replay, uint32_t id, struct berth_error *err)
+{
+	const struct bt_replay_pod *pod = &replay->pods.items[id];
+	bool is_evicted = pod->evicted_ns < natural_end_ns(pod);
+	return bt_replay_depart(
+		replay, id, is_evicted ? BT_REPLAY_EVICTED : BT_REPLAY_SUCCEEDED, err);
+}
+
+/** --- taints --- */
+
+static bool is_evicting(const struct bt_node *node)
+{
+	for (uint32_t i = 0; node != NULL && i < node->spec.taints.count; i++) {
+		if (bt_str_equal_c(node->spec.taints.items[i].effect, "NoExecute")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_equal_taints(const struct bt_node *a, const struct bt_node *b)
+{
+	bool is_equal = a->spec.taints.count == b->spec.taints.count;
+	for (uint32_t i = 0; is_equal && i < a->spec.taints.count; i++) {
+		is_equal = bt_message_equal(
+			&bt_taint_message, &a->spec.taints.items[i], &b->spec.taints.items[i]);
+	}
+	return is_equal;
+}
+
+/** From now on the pod is on a node with these taints. */
+static void set_eviction(struct bt_replay *replay, uint32_t id, const bt_taint_list *taints)
+{
+	struct bt_replay_pod *pod = &replay->pods.items[id];
+	int64_t seconds = bt_tolerated_seconds(taints, &bt_replay_pod_value(pod)->spec.tolerations);
+	pod->evicted_ns = seconds < (INT64_MAX - replay->now_ns) / BT_NS_PER_SECOND
+		? replay->now_ns + seconds * BT_NS_PER_SECOND
+		: INT64_MAX;
+	bt_replay_set_end(replay, id);
+}
+
+void bt_replay_follow_taints(
+	struct bt_replay *replay, const struct bt_node *old_node, const struct bt_node *new_node)
+{
+	const struct bt_state *state = replay->engine->state;
+	bool was_evicting = is_evicting(old_node);
+	bool is_evicting_now = is_evicting(new_node);
+	replay->evicting_nodes += (uint32_t)is_evicting_now - (uint32_t)was_evicting;
+	if (new_node == NULL || !(was_evicting || is_evicting_now) ||
+		(old_node != NULL && has_equal_taints(old_node, new_node))) {
+		return;
+	}
+	uint32_t slot = bt_node_table_find(&state->nodes, new_node->metadata.name);
+	for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
+		struct bt_pod_info info;
+		bt_pod_info_from_record(state, state->nodes.rows[slot].pods.items[i], &info);
+		uint32_t id = bt_replay_find_by_uid(replay, info.uid);
+		if (id != BT_MAP_NONE) {
+			set_eviction(replay, id, &new_node->spec.taints);
+		}
+	}
+}
+
+void bt_replay_start_pod(struct bt_replay *replay, uint32_t id, struct bt_str node_name)
+{
+	struct bt_replay_pod *pod = &replay->pods.items[id];
+	pod->bound_ns = replay->now_ns;
+	const struct bt_node *node = replay->evicting_nodes != 0
+		? bt_object_store_find(&replay->nodes, BT_KIND_NODE, BT_STR(""), node_name)
+		: NULL;
+	if (node != NULL && is_evicting(node)) {
+		set_eviction(replay, id, &node->spec.taints);
+	} else {
+		bt_replay_set_end(replay, id);
+	}
 }

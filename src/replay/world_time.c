@@ -20,8 +20,7 @@ static int end_pods(struct bt_replay *replay, struct berth_error *err)
 	int result = 0;
 	while (result == 0 && replay->ends.slots.count != 0 &&
 		replay->ends.slots.items[0].major <= replay->now_ns) {
-		result = bt_replay_depart(
-			replay, bt_heap_top(&replay->ends), BT_REPLAY_SUCCEEDED, err);
+		result = bt_replay_end_pod(replay, bt_heap_top(&replay->ends), err);
 	}
 	return result;
 }
@@ -162,9 +161,10 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 	bt_vec_finish(&replay.free_ids);
 	bt_map_finish(&replay.by_key);
 	bt_map_finish(&replay.by_uid);
-	bt_vec_finish(&replay.orphans);
+	bt_map_finish(&replay.orphans);
 	bt_heap_finish(&replay.ends);
 	bt_vec_finish(&replay.nominations);
+	bt_vec_finish(&replay.group_writes);
 	bt_vec_finish(&replay.preempted);
 	bt_pod_commons_finish(&replay.commons);
 	bt_arena_finish(&replay.arena);

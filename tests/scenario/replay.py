@@ -98,7 +98,8 @@ def test_a_replay_says_what_became_of_the_pods(program):
     pods = replay["pods"]
     assert pods["created"] - pods["preempted"] - pods["lost"] == PODS, pods
     assert pods["created"] == (pods["pending"] + pods["running"] + pods["succeeded"] +
-                               pods["deleted"] + pods["preempted"] + pods["lost"]), pods
+                               pods["deleted"] + pods["preempted"] + pods["lost"] +
+                               pods["evicted"]), pods
     assert sum(group["pods"] for group in replay["priorities"]) == pods["bound"] + pods["pending"]
     assert [group["name"] for group in replay["priorities"]] == ["100", "0"]
     assert replay["comparison"]["bindings"] > 0

@@ -279,6 +279,7 @@ static void write_table(
 	write_row(&table, comparison, "bound", "pods.bound", FORMAT_COUNT);
 	write_row(&table, comparison, "pending at the end", "pods.pending", FORMAT_COUNT);
 	write_row(&table, comparison, "preempted", "pods.preempted", FORMAT_COUNT);
+	write_row(&table, comparison, "evicted by taints", "pods.evicted", FORMAT_COUNT);
 	write_row(&table, comparison, "hours of work lost", "lostHours", FORMAT_AMOUNT);
 	write_rows(&table, comparison, "priorities", "priority ", ": waited p50",
 		"waitedSeconds.p50", FORMAT_SECONDS);

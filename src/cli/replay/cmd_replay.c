@@ -38,10 +38,11 @@ static void write_summary(const struct bt_replay_answer *answer, struct bt_strbu
 	bt_strbuf_printf(out,
 		").\n%" PRIu64 " pods asked for a node, %" PRIu64 " were bound; %" PRIu64
 		" wait at the end.\n%" PRIu64 " ran to their end, %" PRIu64
-		" were deleted, %" PRIu64 " preempted, %" PRIu64
+		" were deleted, %" PRIu64 " preempted, %" PRIu64 " evicted, %" PRIu64
 		" lost with their node (%.1f hours of running time lost).\n",
 		counts->created, counts->bound, counts->pending, counts->succeeded, counts->deleted,
-		counts->preempted, counts->lost, bt_replay_hours(measure->lost_ns));
+		counts->preempted, counts->evicted, counts->lost,
+		bt_replay_hours(measure->lost_ns));
 	bt_strbuf_printf(out,
 		"At most %u nodes, %u of them in use; %.1f node-hours, %.1f of them in use. At "
 		"most %u pods waited at a time.\n",
@@ -212,7 +213,8 @@ const struct bt_command bt_command_replay = {
 		"time. What users and machines did is kept: pods that were created and deleted,\n"
 		"nodes that came, changed and went. What the scheduler did is decided anew. A\n"
 		"pod that ran to its end runs as long as it did, from its new start; a pod that\n"
-		"is preempted, or whose node goes, comes back if a controller owns it.\n"
+		"is preempted or evicted, or whose node goes, comes back if a controller owns\n"
+		"it.\n"
 		"\n"
 		"Without --config the replay follows the recording: where several nodes are\n"
 		"equally good it takes the recorded one, and the answer lists the decisions\n"

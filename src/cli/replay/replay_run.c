@@ -185,6 +185,7 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 		{"pending", counts->pending}, {"running", counts->running},
 		{"succeeded", counts->succeeded}, {"deleted", counts->deleted},
 		{"preempted", counts->preempted}, {"lost", counts->lost},
+		{"evicted", counts->evicted},
 		{"attempts", counts->attempts}};
 	bt_json_begin_object(writer);
 	bt_json_write_member_c(writer, "apiVersion", "berth.dev/v1");
@@ -355,7 +356,6 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 			BT_NS_PER_SECOND,
 		.prefers_recorded = answer->is_compared,
 		.reasons_max = answer->is_compared ? BT_REPLAY_DIFFERENCES_MAX : 0,
-		.pod_level_resources = true,
 		.sinks = sinks,
 		.sink_count = BT_ARRAY_LENGTH(sinks),
 		.progress = bt_progress_show,

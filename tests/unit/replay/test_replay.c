@@ -11,15 +11,22 @@
 #include "test_main.h"
 
 #define HEADER "{\"berthrec\":1,\"start\":\"2026-01-01T00:00:00Z\"}\n"
-#define NODE(name, cpu) \
-	"{\"t\":0,\"add\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"" name \
-	"\"},\"status\":{\"allocatable\":{\"cpu\":\"" cpu \
-	"\",\"memory\":\"8Gi\",\"pods\":\"110\"}}}}\n"
 #define POD(t, name, more_metadata, more_spec, cpu) \
 	"{\"t\":" t ",\"add\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{" \
 	"\"namespace\":\"a\",\"name\":\"" name "\",\"uid\":\"uid-" name "\"" more_metadata \
 	"},\"spec\":{" more_spec "\"containers\":[{\"name\":\"c\",\"image\":\"i\"," \
 	"\"resources\":{\"requests\":{\"cpu\":\"" cpu "\"}}}]}}}\n"
+#define NODE_LATER(t, name, cpu) \
+	"{\"t\":" t \
+	",\"add\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"" name \
+	"\"},\"status\":{\"allocatable\":{\"cpu\":\"" cpu \
+	"\",\"memory\":\"8Gi\",\"pods\":\"110\"}}}}\n"
+#define NODE(name, cpu) NODE_LATER("0", name, cpu)
+#define EVICTED \
+	"{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"},\"status\":{" \
+	"\"conditions\":[{" \
+	"\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"DeletionByTaintManager\"}" \
+	"]}}"
 #define OWNED \
 	",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\"," \
 	"\"name\":\"web\",\"uid\":\"web-1\",\"controller\":true}]"
@@ -29,6 +36,9 @@
 #define SUCCEEDED(t, name) CHANGE(t, name, "{\"status\":{\"phase\":\"Succeeded\"}}")
 #define DELETED(t, name) "{\"t\":" t ",\"delete\":\"Pod\",\"name\":\"a/" name "\"}\n"
 #define END(t) "{\"t\":" t ",\"end\":true}\n"
+
+/** Feature gates that differ from their defaults; NULL: none. */
+static const char *gates;
 
 /** What happened, as text: "0 p on n1; 10 p succeeded; ". */
 struct story {
@@ -56,7 +66,8 @@ static void tell_departed(void *context, const struct bt_replay_departure *depar
 	static const char *const ends[] = {[BT_REPLAY_SUCCEEDED] = "succeeded",
 		[BT_REPLAY_DELETED] = "deleted",
 		[BT_REPLAY_PREEMPTED] = "preempted",
-		[BT_REPLAY_LOST] = "lost"};
+		[BT_REPLAY_LOST] = "lost",
+		[BT_REPLAY_EVICTED] = "evicted"};
 	struct story *story = context;
 	bt_strbuf_printf(&story->text, "%g %.*s %s; ", story_seconds(departure->time_ns),
 		BT_STR_ARG(departure->pod->metadata.name), ends[departure->end]);
@@ -90,7 +101,9 @@ static struct bt_strbuf replay(const char *recording, struct bt_replay_options o
 		struct story story = {0};
 		struct bt_lives *lives;
 		struct berth_error err = BERTH_ERROR_INIT;
-		struct bt_config *config = bt_config_create_default(NULL);
+		struct bt_gates some = bt_gates_default();
+		ck_assert(gates == NULL || bt_gates_set(&some, bt_str_from(gates), NULL) == 0);
+		struct bt_config *config = bt_config_create_default(&some);
 		options.paths = paths;
 		options.path_count = 1;
 		options.interval_ns = BT_NS_PER_SECOND;
@@ -255,6 +268,156 @@ START_TEST(test_replay__other_objects_follow_the_recording)
 }
 END_TEST
 
+#define OBJECT(t, api_version, kind, name, more) \
+	"{\"t\":" t ",\"add\":{\"apiVersion\":\"" api_version "\",\"kind\":\"" kind \
+	"\",\"metadata\":{" name "}" more "}}\n"
+#define DEVICE_CLASS OBJECT("0", "resource.k8s.io/v1", "DeviceClass", "\"name\":\"gpu\"", "")
+/** One device on a node. */
+#define SLICE(node) \
+	OBJECT("0", "resource.k8s.io/v1", "ResourceSlice", "\"name\":\"slice-" node "\"", \
+		",\"spec\":{\"driver\":\"d\",\"nodeName\":\"" node "\",\"pool\":{\"name\":\"" node \
+		"\",\"generation\":1,\"resourceSliceCount\":1},\"devices\":[{\"name\":\"g0\"}]}")
+#define CLAIM_SPEC \
+	",\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{" \
+	"\"deviceClassName\":\"gpu\",\"allocationMode\":\"ExactCount\",\"count\":1}}]}}"
+#define CLAIM(t, name, more) \
+	OBJECT(t, "resource.k8s.io/v1", "ResourceClaim", \
+		"\"namespace\":\"a\",\"name\":\"" name "\",\"uid\":\"uid-" name "\"" more, \
+		CLAIM_SPEC)
+#define MADE_FOR(pod) \
+	",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"" pod \
+	"\",\"uid\":\"uid-" pod "\",\"controller\":true}]"
+#define CLAIM_GONE(t, name) "{\"t\":" t ",\"delete\":\"ResourceClaim\",\"name\":\"a/" name "\"}\n"
+/** What the recorded scheduler and controllers wrote into a claim. */
+#define ALLOCATED(t, name, node, pod) \
+	"{\"t\":" t ",\"change\":\"ResourceClaim\",\"name\":\"a/" name "\",\"patch\":{" \
+	"\"metadata\":{\"finalizers\":[\"resource.kubernetes.io/delete-protection\"]}," \
+	"\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\"," \
+	"\"driver\":\"d\",\"pool\":\"" node "\",\"device\":\"g0\"}]}}," \
+	"\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"" pod "\",\"uid\":\"uid-" pod \
+	"\"}]}}}\n"
+#define FREED(t, name) \
+	"{\"t\":" t ",\"change\":\"ResourceClaim\",\"name\":\"a/" name "\",\"patch\":{" \
+	"\"metadata\":{\"finalizers\":null},\"status\":null}}\n"
+#define USES(claim) "\"resourceClaims\":[{\"name\":\"x\",\"resourceClaimName\":\"" claim "\"}],"
+#define USES_TEMPLATE "\"resourceClaims\":[{\"name\":\"x\",\"resourceClaimTemplateName\":\"t\"}],"
+#define HAS_CLAIM(t, pod, claim) \
+	CHANGE(t, pod, \
+		"{\"status\":{\"resourceClaimStatuses\":[{\"name\":\"x\"," \
+		"\"resourceClaimName\":\"" claim "\"}]}}")
+
+START_TEST(test_replay__devices_are_allocated_anew)
+{
+	/* The recording has b on n2, which is not here: it waits for the device of a. */
+	check(HEADER NODE("n1", "4") DEVICE_CLASS SLICE("n1") CLAIM("0", "ca", "") CLAIM("0", "cb",
+		      "") POD("1", "a", "", USES("ca"), "1") ALLOCATED("1", "ca", "n1", "a")
+			BOUND("1", "a", "n1") POD("2", "b", "", USES("cb"), "1") ALLOCATED(
+				"2", "cb", "n2", "b") BOUND("2", "b", "n2") SUCCEEDED("12", "b")
+				FREED("12", "cb") SUCCEEDED("60", "a") FREED("61", "ca") END("100"),
+		"1 a on n1; 60 a succeeded; 60 b on n1; 70 b succeeded; ");
+	/* Two pods share a claim: the last one gives the device back, and the claim, deleted in
+	 * the recording once both had ended there, stays until then. */
+	check(HEADER NODE("n1", "2") DEVICE_CLASS SLICE("n1") CLAIM("0", "c", "") CLAIM("0", "cz",
+		      "") POD("1", "a", "", USES("c"), "1") BOUND("1", "a", "n1") POD("2", "x", "",
+		      "", "1") BOUND("2", "x", "n0") POD("3", "b", "", USES("c"), "1")
+			BOUND("3", "b", "n2") SUCCEEDED("5", "a") SUCCEEDED("7", "b") CLAIM_GONE(
+				"8", "c") SUCCEEDED("8", "x") POD("8.5", "z", "", USES("cz"), "1")
+				BOUND("8.5", "z", "n2") SUCCEEDED("18.5", "z") END("100"),
+		"1 a on n1; 2 x on n1; 5 a succeeded; 5 b on n1; 8 x succeeded; 9 b succeeded; "
+		"9 z on n1; 18.5 z succeeded; ");
+}
+END_TEST
+
+START_TEST(test_replay__claims_made_for_pods_come_and_go_with_them)
+{
+	/* a is preempted here. Its claim goes, and a.1 has another one for the same device. */
+	check(HEADER NODE("n1", "4") DEVICE_CLASS SLICE("n1") POD("1", "a", OWNED, USES_TEMPLATE,
+		      "1") CLAIM("1", "ca", MADE_FOR("a")) HAS_CLAIM("1", "a", "ca") ALLOCATED("1",
+		      "ca", "n1", "a") BOUND("1", "a", "n1") POD("5", "b", "", "\"priority\":10,",
+		      "4") BOUND("5", "b", "n2") SUCCEEDED("15", "b") DELETED("40", "a")
+			CLAIM_GONE("40", "ca") POD("41", "c", "", USES_TEMPLATE, "1") CLAIM(
+				"41", "cc", MADE_FOR("c")) HAS_CLAIM("41", "c", "cc") END("50"),
+		"1 a on n1; 5 a preempted; 5 b on n1; 15 b succeeded; 15 a.1 on n1; "
+		"40 a.1 deleted; 41 c on n1; ");
+	/* The recording preempts a, here it stays: neither the end of its claim nor the claim of
+	 * the pod in its place mean anything. The device is free when a ends. */
+	check(HEADER NODE("n1", "1") NODE("n2", "1") DEVICE_CLASS SLICE("n1") POD("1", "a", OWNED,
+		      USES_TEMPLATE,
+		      "1") CLAIM("1", "ca", MADE_FOR("a")) HAS_CLAIM("1", "a", "ca") BOUND("1", "a",
+		      "n1") POD("5", "b", "", "\"priority\":10,", "1") CHANGE("5", "a",
+		      "{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"},"
+		      "\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
+		      "\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}]}}")
+			DELETED("6", "a") FREED("6", "ca") CLAIM_GONE("6", "ca") POD("6.5", "c",
+				OWNED, USES_TEMPLATE,
+				"1") CLAIM("6.5", "cc", MADE_FOR("c")) HAS_CLAIM("6.5", "c", "cc")
+				BOUND("7", "b", "n1") POD("20", "d", "", USES_TEMPLATE, "0")
+					CLAIM("20", "cd", MADE_FOR("d")) HAS_CLAIM("20", "d", "cd")
+						DELETED("40", "c") CLAIM_GONE("40", "cc") END("50"),
+		"1 a on n1; 5 b on n2; 40 a deleted; 40 d on n1; ");
+}
+END_TEST
+
+#define TAINTED(t, node, taints) \
+	"{\"t\":" t ",\"change\":\"Node\",\"name\":\"" node \
+	"\",\"patch\":{\"spec\":{\"taints\":" taints "}}}\n"
+#define BROKEN "[{\"key\":\"broken\",\"effect\":\"NoExecute\"}]"
+#define TOLERATES(seconds) \
+	"\"tolerations\":[{\"key\":\"broken\",\"operator\":\"Exists\"," \
+	"\"tolerationSeconds\":" seconds "}],"
+
+START_TEST(test_replay__taints_evict)
+{
+	/* a leaves at once, b after 10 s; c would after 100, but the taint goes before. The
+	 * recording's own evictions are not done again: d is a, and e is b. */
+	check(HEADER NODE("n1", "3") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1") POD(
+		      "2", "b", OWNED, TOLERATES("10"), "1") BOUND("2", "b", "n1") POD("3", "c",
+		      OWNED, TOLERATES("100"),
+		      "1") BOUND("3", "c", "n1") TAINTED("5", "n1", BROKEN) NODE_LATER("6", "n2",
+		      "3") CHANGE("6", "a", EVICTED) DELETED("7", "a") POD("8", "d", OWNED, "", "1")
+			BOUND("8", "d", "n2") CHANGE("16", "b", EVICTED) DELETED("17", "b")
+				POD("18", "e", OWNED, TOLERATES("10"), "1") BOUND("18", "e", "n2")
+					TAINTED("20", "n1", "null") DELETED("40", "d")
+						DELETED("41", "e") DELETED("42", "c") END("200"),
+		"1 a on n1; 2 b on n1; 3 c on n1; 5 a evicted; 6 a.1 on n2; 15 b evicted; "
+		"15 b.1 on n1; 40 a.1 deleted; 41 b.1 deleted; 42 c deleted; ");
+	/* The pod is bound to a node that has the taint, and ends before it would be evicted, or
+	 * is evicted before it would end. */
+	check(HEADER NODE("n1", "1") TAINTED("0", "n1", BROKEN)
+			POD("1", "a", "", TOLERATES("10"), "1") BOUND("1", "a", "n1")
+				SUCCEEDED("10", "a") POD("11", "b", "", TOLERATES("10"), "1")
+					BOUND("11", "b", "n0") SUCCEEDED("30", "b") END("50"),
+		"1 a on n1; 10 a succeeded; 11 b on n1; 21 b evicted; ");
+}
+END_TEST
+
+#define GROUP(t) \
+	OBJECT(t, "scheduling.k8s.io/v1alpha2", "PodGroup", "\"namespace\":\"a\",\"name\":\"g\"", \
+		",\"spec\":{\"schedulingPolicy\":{\"gang\":{\"minCount\":2}}}," \
+		"\"status\":{\"conditions\":[{\"type\":\"PodGroupScheduled\"," \
+		"\"status\":\"True\",\"reason\":\"Scheduled\"}]}")
+#define IN_GROUP "\"schedulingGroup\":{\"podGroupName\":\"g\"},"
+
+START_TEST(test_replay__gangs_are_decided_anew)
+{
+	/* Recorded on two nodes, here is one: the gang waits for both places, and its group stays
+	 * until then, although the recording deletes it at 20. */
+	const struct bt_replay_options options = {0};
+	gates = "GenericWorkload=true,GangScheduling=true";
+	check_options(
+		HEADER NODE("n1", "2") POD("1", "a", "", "", "1") BOUND("1", "a", "n1") GROUP(
+			"2") POD("3", "b", "", IN_GROUP, "1") POD("3", "c", "", IN_GROUP,
+			"1") BOUND("4", "b", "n1") BOUND("4", "c", "n2") SUCCEEDED("14",
+			"b") SUCCEEDED("14",
+			"c") "{\"t\":20,\"delete\":\"PodGroup\",\"name\":\"a/g\"}\n" SUCCEEDED("30",
+			"a") END("50"),
+		options,
+		"1 a on n1; 30 a succeeded; 30 b on n1; 30 c on n1; 40 b succeeded; "
+		"40 c succeeded; ");
+	gates = NULL;
+}
+END_TEST
+
 START_TEST(test_measure__quantiles_of_waiting_times)
 {
 	static struct bt_waits waits;
@@ -283,4 +446,6 @@ BT_TEST_MAIN("replay", test_replay__a_pod_runs_as_long_as_it_did,
 	test_replay__pods_are_lost_with_their_node,
 	test_replay__before_the_start_pods_are_where_they_were,
 	test_replay__the_recorded_node_wins_a_tie, test_replay__other_objects_follow_the_recording,
-	test_measure__quantiles_of_waiting_times)
+	test_replay__devices_are_allocated_anew,
+	test_replay__claims_made_for_pods_come_and_go_with_them, test_replay__taints_evict,
+	test_replay__gangs_are_decided_anew, test_measure__quantiles_of_waiting_times)

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * ResourceClaims and PodGroups of a replay. Allocation, reservations and the condition of a group
+ * are the scheduler's work and are decided anew; the controllers' part of them (claims of pods that
+ * went, made for pods that come back, groups that pods still use) is done here, at once. Spec: 14b
+ * sections 6.8 and 6.9.
+ */
+#include "api/identity.h"
+#include "api/resource_claim.h"
+#include "base/nanoseconds.h"
+#include "dra/dra.h"
+#include "replay/world.h"
+#include "state/pod_groups.h"
+
+/** --- claims --- */
+
+/** As the scheduler knows the claim, with what it has written itself; NULL: there is none. */
+static struct bt_object *find_claim(
+	const struct bt_replay *replay, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_state *state = replay->engine->state;
+	return state->dra != NULL ? bt_claim_cache_find(&state->dra->claims, namespace_, name)
+				  : bt_object_store_find_object(&state->objects,
+					    BT_KIND_RESOURCE_CLAIM, namespace_, name);
+}
+
+static const struct bt_resource_claim *claim_value(const struct bt_object *claim)
+{
+	return bt_object_value(claim, BT_KIND_RESOURCE_CLAIM);
+}
+
+/** The uid of the pod that the claim was made for; "": it was made by somebody. */
+static struct bt_str owner_uid(const struct bt_object_meta *claim)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(claim);
+	return owner != NULL && bt_str_equal_c(owner->kind, "Pod") ? owner->uid : BT_STR("");
+}
+
+static bool is_owner_here(const struct bt_replay *replay, const struct bt_object_meta *claim)
+{
+	struct bt_str uid = owner_uid(claim);
+	return uid.length != 0 && bt_replay_find_by_uid(replay, uid) != BT_MAP_NONE;
+}
+
+static bool is_used_here(const struct bt_replay *replay, const struct bt_resource_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
+		struct bt_str uid = claim->status.reserved_for.items[i].uid;
+		if (bt_replay_find_by_uid(replay, uid) != BT_MAP_NONE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The scheduler observes the claim. old NULL: it is new; value NULL: it is deleted. */
+static int set_claim(struct bt_replay *replay, struct bt_object *old,
+	const struct bt_resource_claim *value, struct berth_error *err)
+{
+	struct bt_object *object = NULL;
+	if (value != NULL) {
+		struct bt_resource_claim copy = *value;
+		copy.metadata.resource_version = BT_STR(""); /* newer than what is known */
+		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &copy);
+	}
+	old = old != NULL ? bt_object_share(old) : NULL;
+	int result = bt_scheduler_observe(replay->scheduler, old, object, replay->now_ns, err);
+	bt_object_release(old);
+	bt_object_release(object);
+	return result;
+}
+
+/** The devices are given back before the claim goes: pods wait for that, not for the end. */
+static int remove_claim(struct bt_replay *replay, struct bt_object *claim, struct berth_error *err)
+{
+	struct bt_resource_claim freed = *claim_value(claim);
+	int result = 0;
+	claim = bt_object_share(claim);
+	if (freed.status.allocation != NULL) {
+		freed.status = (struct bt_resource_claim_status){0};
+		bt_resource_claim_drop_finalizer(&freed, &replay->arena);
+		result = set_claim(replay, claim, &freed, err);
+	}
+	if (result == 0) {
+		result = set_claim(replay, claim, NULL, err);
+	}
+	bt_object_release(claim);
+	return result;
+}
+
+int bt_replay_add_claim(struct bt_replay *replay, const struct bt_object *object, bool is_start,
+	struct berth_error *err)
+{
+	struct bt_resource_claim value = *claim_value(object);
+	struct bt_str special = BT_SPECIAL_CLAIM_ANNOTATION;
+	struct bt_object *old = find_claim(replay, value.metadata.namespace_, value.metadata.name);
+	if (bt_replay_is_decided(replay) && !is_start) {
+		/* Made by the scheduler itself, or for a pod that is not here. */
+		if (bt_str_map_find(&value.metadata.annotations, special) != NULL ||
+			(owner_uid(&value.metadata).length != 0 &&
+				!is_owner_here(replay, &value.metadata))) {
+			return 0;
+		}
+		value.status = (struct bt_resource_claim_status){0};
+		bt_resource_claim_drop_finalizer(&value, &replay->arena);
+	}
+	return set_claim(replay, old, &value, err);
+}
+
+int bt_replay_change_claim(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	struct bt_object *old = find_claim(replay, line->namespace_, line->name);
+	struct bt_object *patched;
+	if (old == NULL) {
+		return 0; /* it is not here, or has gone */
+	}
+	const struct bt_resource_claim *known = claim_value(old);
+	int result = bt_replay_patch_object(
+		replay, BT_KIND_RESOURCE_CLAIM, known, line->json, &patched, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_resource_claim value = *claim_value(patched);
+	if (bt_replay_is_decided(replay)) {
+		value.metadata.finalizers = known->metadata.finalizers;
+		value.status.allocation = known->status.allocation;
+		value.status.reserved_for = known->status.reserved_for;
+		if (is_owner_here(replay, &known->metadata)) {
+			value.metadata.deletion_timestamp = known->metadata.deletion_timestamp;
+		}
+	}
+	value.metadata.resource_version = known->metadata.resource_version;
+	if (!bt_message_equal(&bt_resource_claim_message, &value, known)) {
+		result = set_claim(replay, old, &value, err);
+	}
+	bt_object_release(patched);
+	return result;
+}
+
+int bt_replay_remove_claim(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	struct bt_object *old = find_claim(replay, line->namespace_, line->name);
+	if (old == NULL) {
+		return 0; /* it is not here, or has gone */
+	}
+	if (!bt_replay_is_decided(replay)) {
+		return set_claim(replay, old, NULL, err);
+	}
+	if (is_owner_here(replay, old->meta)) {
+		return 0; /* it goes with its pod */
+	}
+	if (is_used_here(replay, claim_value(old))) {
+		/* Its finalizer keeps it for pods that run longer here. */
+		struct bt_resource_claim value = *claim_value(old);
+		const struct bt_time now = bt_replay_time(replay);
+		value.metadata.deletion_timestamp = &now;
+		return set_claim(replay, old, &value, err);
+	}
+	return remove_claim(replay, old, err);
+}
+
+/** The pod does not use the claim any more: its last user gives the devices back. */
+static int release_claim(struct bt_replay *replay, struct bt_object *claim, struct bt_str pod_uid,
+	struct berth_error *err)
+{
+	struct bt_resource_claim value;
+	if (!bt_claim_without_pod(claim_value(claim), pod_uid, &replay->arena, &value)) {
+		return 0;
+	}
+	if (value.status.reserved_for.count == 0) {
+		if (value.metadata.deletion_timestamp != NULL) {
+			return remove_claim(replay, claim, err);
+		}
+		bt_resource_claim_drop_finalizer(&value, &replay->arena);
+	}
+	return set_claim(replay, claim, &value, err);
+}
+
+/** A claim like the one of the pod before, for the pod that a controller made in its place. */
+static int remake_claim(struct bt_replay *replay, const struct bt_object *claim,
+	const struct bt_pod *pod, uint32_t returns, struct bt_str *out_name,
+	struct berth_error *err)
+{
+	struct bt_resource_claim value = *claim_value(claim);
+	struct bt_owner_reference owner = *bt_object_controller(&value.metadata);
+	owner.name = pod->metadata.name;
+	owner.uid = pod->metadata.uid;
+	value.metadata.name =
+		bt_arena_printf(&replay->arena, "%.*s.%u", BT_STR_ARG(claim->meta->name), returns);
+	value.metadata.uid =
+		bt_arena_printf(&replay->arena, "%.*s.%u", BT_STR_ARG(claim->meta->uid), returns);
+	value.metadata.owner_references.items = &owner;
+	value.metadata.owner_references.count = 1;
+	value.metadata.deletion_timestamp = NULL;
+	value.status = (struct bt_resource_claim_status){0};
+	bt_resource_claim_drop_finalizer(&value, &replay->arena);
+	*out_name = value.metadata.name;
+	return set_claim(replay, NULL, &value, err);
+}
+
+static struct bt_str claim_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
+{
+	if (entry->resource_claim_name.length != 0) {
+		return entry->resource_claim_name;
+	}
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&pod->status.resource_claim_statuses.items[i];
+		if (bt_str_equal(status->name, entry->name)) {
+			return status->resource_claim_name;
+		}
+	}
+	return BT_STR("");
+}
+
+int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone,
+	struct bt_pod *next, uint32_t returns, struct berth_error *err)
+{
+	const struct bt_object_meta *meta = &gone->metadata;
+	uint32_t count = gone->spec.resource_claims.count;
+	struct bt_state *state = replay->engine->state;
+	struct bt_pod_resource_claim_status *statuses =
+		BT_ARENA_NEW_ARRAY(&replay->arena, struct bt_pod_resource_claim_status, count);
+	uint32_t status_count = 0;
+	int result = 0;
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		const struct bt_pod_resource_claim *entry = &gone->spec.resource_claims.items[i];
+		struct bt_object *claim =
+			find_claim(replay, meta->namespace_, claim_name(gone, entry));
+		if (claim == NULL) {
+			continue;
+		}
+		if (!bt_str_equal(owner_uid(claim->meta), meta->uid)) {
+			result = release_claim(replay, claim, meta->uid, err);
+			continue;
+		}
+		claim = bt_object_share(claim);
+		result = remove_claim(replay, claim, err);
+		if (result == 0 && next != NULL) {
+			statuses[status_count].name = entry->name;
+			result = remake_claim(replay, claim, next, returns,
+				&statuses[status_count++].resource_claim_name, err);
+		}
+		bt_object_release(claim);
+	}
+	struct bt_object *special = state->dra != NULL
+		? bt_claim_cache_find_special(&state->dra->claims, meta->name, meta->uid)
+		: NULL;
+	if (result == 0 && special != NULL) {
+		result = remove_claim(replay, special, err);
+	}
+	if (next != NULL && status_count != 0) {
+		next->status.resource_claim_statuses =
+			(bt_pod_resource_claim_status_list){statuses, status_count, true};
+	}
+	return result;
+}
+
+/** --- pod groups --- */
+
+#define SCHEDULED_CONDITION "PodGroupScheduled"
+
+static const struct bt_condition *find_condition(const bt_condition_list *conditions)
+{
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		if (bt_str_equal_c(conditions->items[i].type, SCHEDULED_CONDITION)) {
+			return &conditions->items[i];
+		}
+	}
+	return NULL;
+}
+
+/** The conditions with this one in the place of the recorded one. condition NULL: without. */
+static bt_condition_list exchange_condition(struct bt_replay *replay,
+	const bt_condition_list *conditions, const struct bt_condition *condition)
+{
+	uint32_t count = 0;
+	struct bt_condition *items = BT_ARENA_NEW_ARRAY(
+		&replay->arena, struct bt_condition, (size_t)conditions->count + 1);
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		if (!bt_str_equal_c(conditions->items[i].type, SCHEDULED_CONDITION)) {
+			items[count++] = conditions->items[i];
+		}
+	}
+	if (condition != NULL) {
+		items[count++] = *condition;
+	}
+	return (bt_condition_list){items, count, count != 0};
+}
+
+void bt_replay_keep_group_condition(
+	struct bt_replay *replay, const struct bt_object *known, struct bt_pod_group *group)
+{
+	const struct bt_pod_group *value =
+		known != NULL ? bt_object_value(known, BT_KIND_POD_GROUP) : NULL;
+	group->status.conditions = exchange_condition(replay, &group->status.conditions,
+		value != NULL ? find_condition(&value->status.conditions) : NULL);
+}
+
+static struct bt_object *find_group(
+	const struct bt_replay *replay, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_object_store_find_object(
+		&replay->engine->state->objects, BT_KIND_POD_GROUP, namespace_, name);
+}
+
+static int set_group(struct bt_replay *replay, struct bt_object *old,
+	const struct bt_pod_group *value, struct berth_error *err)
+{
+	struct bt_object *object =
+		value != NULL ? bt_object_create(BT_KIND_POD_GROUP, value) : NULL;
+	old = bt_object_share(old);
+	int result = bt_scheduler_observe(replay->scheduler, old, object, replay->now_ns, err);
+	bt_object_release(old);
+	bt_object_release(object);
+	return result;
+}
+
+int bt_replay_set_group_condition(struct bt_replay *replay, struct bt_str namespace_,
+	struct bt_str name, const struct bt_condition *condition, struct berth_error *err)
+{
+	struct bt_object *old = find_group(replay, namespace_, name);
+	if (old == NULL) {
+		return 0;
+	}
+	struct bt_pod_group value =
+		*(const struct bt_pod_group *)bt_object_value(old, BT_KIND_POD_GROUP);
+	const struct bt_condition *known = find_condition(&value.status.conditions);
+	struct bt_condition changed = *condition;
+	changed.last_transition_time =
+		known != NULL && bt_str_equal(known->status, condition->status)
+		? known->last_transition_time
+		: bt_replay_time(replay);
+	value.status.conditions = exchange_condition(replay, &value.status.conditions, &changed);
+	return set_group(replay, old, &value, err);
+}
+
+static bool has_members(
+	const struct bt_replay *replay, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_group_members *members =
+		bt_pod_groups_find(replay->engine->state, namespace_, name);
+	return members != NULL && members->items.count != 0;
+}
+
+int bt_replay_remove_group(
+	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
+{
+	struct bt_object *old = find_group(replay, line->namespace_, line->name);
+	if (old == NULL) {
+		return 0;
+	}
+	if (!bt_replay_is_decided(replay) || !has_members(replay, line->namespace_, line->name)) {
+		return set_group(replay, old, NULL, err);
+	}
+	/* Its finalizer keeps it for pods that wait or run longer here. */
+	struct bt_pod_group value =
+		*(const struct bt_pod_group *)bt_object_value(old, BT_KIND_POD_GROUP);
+	const struct bt_time now = bt_replay_time(replay);
+	value.metadata.deletion_timestamp = &now;
+	return set_group(replay, old, &value, err);
+}
+
+int bt_replay_leave_group(
+	struct bt_replay *replay, const struct bt_pod *gone, struct berth_error *err)
+{
+	const struct bt_str *name = bt_pod_group_name_of(gone);
+	struct bt_object *group =
+		name != NULL ? find_group(replay, gone->metadata.namespace_, *name) : NULL;
+	if (group == NULL || group->meta->deletion_timestamp == NULL ||
+		has_members(replay, gone->metadata.namespace_, *name)) {
+		return 0;
+	}
+	return set_group(replay, group, NULL, err);
+}
