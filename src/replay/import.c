@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/heap.h"
 #include "base/strbuf.h"
-#include "replay/recording.h"
 
 /** A pod that will be deleted. */
 struct departure {
@@ -22,6 +21,7 @@ struct bt_import {
 	bool is_gzipped;
 	int64_t start_ns;
 	int64_t time_ns;                    /* of the line written last */
+	int64_t end_ns;                     /* of the recording, unless lines come later */
 	struct bt_recording_writer *writer; /* NULL before the beginning and after the end */
 	BT_VEC(char *) objects;             /* owned; until the beginning */
 	BT_VEC(struct departure) departures;
@@ -73,25 +73,39 @@ int64_t bt_import_start_ns(const struct bt_import *import)
 	return import->start_ns;
 }
 
-void bt_import_add_defect(
-	struct bt_import *import, const char *path, unsigned long line, const char *what)
+static void add_defect(
+	struct bt_import *import, const struct bt_import_defect *wanted, unsigned long line)
 {
 	struct bt_import_defect *found = NULL;
 	for (uint32_t i = 0; i < import->defects.count; i++) {
 		struct bt_import_defect *defect = &import->defects.items[i];
-		if (strcmp(defect->what, what) == 0 && strcmp(defect->path, path) == 0) {
+		if (strcmp(defect->what, wanted->what) == 0 &&
+			strcmp(defect->path, wanted->path) == 0) {
 			found = defect;
 		}
 	}
 	if (found == NULL) {
-		struct bt_import_defect defect = {.path = path, .what = what};
-		bt_vec_push(&import->defects, defect);
+		bt_vec_push(&import->defects, *wanted);
 		found = &import->defects.items[import->defects.count - 1];
 	}
 	if (found->count < BT_IMPORT_LINES_SHOWN) {
 		found->lines[found->count] = line;
 	}
 	found->count++;
+}
+
+void bt_import_add_defect(
+	struct bt_import *import, const char *path, unsigned long line, const char *what)
+{
+	const struct bt_import_defect defect = {.path = path, .what = what};
+	add_defect(import, &defect, line);
+}
+
+void bt_import_add_loss(
+	struct bt_import *import, const char *path, unsigned long line, const char *what)
+{
+	const struct bt_import_defect defect = {.path = path, .what = what, .is_row_kept = true};
+	add_defect(import, &defect, line);
 }
 
 const struct bt_import_defect *bt_import_defects(
@@ -157,14 +171,22 @@ static int write_departures(struct bt_import *import, int64_t until_ns, struct b
 	return result;
 }
 
-int bt_import_add_pod(
-	struct bt_import *import, const struct bt_import_pod *pod, struct berth_error *err)
+int bt_import_append(
+	struct bt_import *import, const struct bt_recording_line *line, struct berth_error *err)
 {
-	BT_ASSERT(pod->time_ns >= import->time_ns);
-	int result = write_departures(import, pod->time_ns, err);
+	BT_ASSERT(line->time_ns >= import->time_ns);
+	int result = write_departures(import, line->time_ns, err);
 	if (result < 0) {
 		return result;
 	}
+	import->time_ns = line->time_ns;
+	import->counts.pods += line->event == BT_RECORDING_ADD && line->kind == BT_KIND_POD;
+	return bt_recording_append(import->writer, line, err);
+}
+
+int bt_import_add_pod(
+	struct bt_import *import, const struct bt_import_pod *pod, struct berth_error *err)
+{
 	const struct bt_recording_line line = {
 		.event = BT_RECORDING_ADD,
 		.kind = BT_KIND_POD,
@@ -172,9 +194,8 @@ int bt_import_add_pod(
 		.json = pod->json,
 		.duration_ns = pod->runs_ns,
 	};
-	import->time_ns = pod->time_ns;
-	import->counts.pods++;
-	if (pod->leaves_ns >= 0) {
+	int result = bt_import_append(import, &line, err);
+	if (result == 0 && pod->leaves_ns >= 0) {
 		struct departure departure = {
 			.time_ns = pod->leaves_ns, .namespace_length = pod->namespace_.length};
 		uint32_t index;
@@ -184,12 +205,19 @@ int bt_import_add_pod(
 		bt_vec_store(&import->departures, &import->free_departures, departure, index);
 		bt_heap_push(&import->due, index, pod->leaves_ns, import->departure_count++);
 	}
-	return bt_recording_append(import->writer, &line, err);
+	import->end_ns = pod->ends_ns > import->end_ns ? pod->ends_ns : import->end_ns;
+	return result;
 }
 
 int bt_import_end(struct bt_import *import, struct berth_error *err)
 {
 	int result = write_departures(import, INT64_MAX, err);
+	const struct bt_recording_line end = {.event = BT_RECORDING_END,
+		.time_ns = import->end_ns > import->time_ns ? import->end_ns : import->time_ns,
+		.duration_ns = -1};
+	if (result == 0) {
+		result = bt_recording_append(import->writer, &end, err);
+	}
 	if (result == 0) {
 		result = bt_recording_flush(import->writer, err);
 	}
@@ -197,7 +225,7 @@ int bt_import_end(struct bt_import *import, struct berth_error *err)
 		struct bt_recording_writer *writer = import->writer;
 		import->counts.bytes = bt_recording_size(writer);
 		import->writer = NULL;
-		result = bt_recording_finish(writer, true, err);
+		result = bt_recording_finish(writer, false, err);
 	}
 	return result;
 }

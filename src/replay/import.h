@@ -8,12 +8,14 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "replay/recording.h"
 
 #define BT_IMPORT_LINES_SHOWN 5
 
 struct bt_import_defect {
 	const char *path; /* as the caller named it; borrowed */
 	const char *what; /* "creation_time is before that of the row above" */
+	bool is_row_kept; /* only a part of it is left out */
 	uint64_t count;
 	unsigned long lines[BT_IMPORT_LINES_SHOWN]; /* the first ones */
 };
@@ -35,6 +37,9 @@ int64_t bt_import_start_ns(const struct bt_import *import);
 /** A row is left out. path and what: literals, or as long as the import. */
 void bt_import_add_defect(
 	struct bt_import *import, const char *path, unsigned long line, const char *what);
+/** A row is used without a part of it. path and what: as above. */
+void bt_import_add_loss(
+	struct bt_import *import, const char *path, unsigned long line, const char *what);
 /** By file and kind, in the order in which they were found. */
 const struct bt_import_defect *bt_import_defects(
 	const struct bt_import *import, uint32_t *out_count);
@@ -51,19 +56,48 @@ struct bt_import_pod {
 	struct bt_str json;
 	int64_t runs_ns;   /* from its binding to its end; -1: not known */
 	int64_t leaves_ns; /* when it is deleted, since the start; -1: not known */
+	/** When its source has its end, since the start; -1: not known. The recording lasts until
+	 * then at least. */
+	int64_t ends_ns;
 };
 
 /** Deletions that come before it are written first. */
 BT_MUST_USE int bt_import_add_pod(
 	struct bt_import *import, const struct bt_import_pod *pod, struct berth_error *err);
+/** Any other line, not before the one that was written last; also a pod whose binding and end are
+ * lines of their own. */
+BT_MUST_USE int bt_import_append(
+	struct bt_import *import, const struct bt_recording_line *line, struct berth_error *err);
 /** Write the deletions that are left, and the end. */
 BT_MUST_USE int bt_import_end(struct bt_import *import, struct berth_error *err);
 struct bt_import_counts bt_import_count(const struct bt_import *import);
+
+/** --- sources --- */
+
+struct bt_import_request {
+	const char *const *paths;
+	uint32_t path_count;
+	int64_t machine_cpu_milli; /* of a machine with 1.0, where amounts are fractions of one */
+	int64_t machine_memory_bytes;
+	uint32_t machine_count; /* where the source has none; 0: not said */
+	const char *workload;   /* of scheduler_perf: "TEST/WORKLOAD"; NULL: not said */
+	const char *arrivals;   /* of manifests: "poisson:5/s"; NULL: at the start */
+	int64_t seed;           /* of the arrivals */
+	void (*warn)(void *context, const char *line);
+	void *warn_context;
+};
 
 /**
  * Alibaba's GPU cluster trace of 2023, two tables: one of nodes, one of pods, in any order, told
  * apart by their columns.
  */
-BT_MUST_USE int bt_import_alibaba_gpu_2023(struct bt_import *import, const char *const *paths,
-	uint32_t path_count, struct berth_error *err);
+BT_MUST_USE int bt_import_alibaba_gpu_2023(
+	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
+/**
+ * Google's cluster data of 2019, files of the tables machine_events, machine_attributes,
+ * collection_events and instance_events in any order, told apart by their columns. Memory depends
+ * on what is alive at a time.
+ */
+BT_MUST_USE int bt_import_google_2019(
+	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
 #endif

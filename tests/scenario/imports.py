@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth import manifests`: what is there at the start, what arrives, and when."""
+"""`berth import`: what becomes of manifests and of the rows of traces, and when."""
+import gzip
 import json
 import os
 
@@ -39,15 +40,51 @@ spec:
 """
 
 
-def recorded(program, name, *flags, cluster=CLUSTER):
+def read_recording(path):
     """(the first line, the others, the text)"""
-    path = os.path.join(program.folder, name)
-    program.run("import", "manifests", program.write("cluster.yaml", cluster), "-o", path,
-                "--no-gzip", *flags).expect(0)
     with open(path, encoding="utf-8") as file:
         text = file.read()
     lines = [json.loads(line) for line in text.splitlines()]
     return lines[0], lines[1:], text
+
+
+def recorded(program, name, *flags, cluster=CLUSTER):
+    path = os.path.join(program.folder, name)
+    program.run("import", "manifests", program.write("cluster.yaml", cluster), "-o", path,
+                "--no-gzip", *flags).expect(0)
+    return read_recording(path)
+
+
+def imported(program, kind, *arguments):
+    """(the first line, the others, what was said)"""
+    path = os.path.join(program.folder, "out.berthrec")
+    if os.path.exists(path):
+        os.remove(path)
+    done = program.run("import", kind, *arguments, "-o", path, "--no-gzip").expect(0)
+    header, lines, _ = read_recording(path)
+    return header, lines, done.out + done.err
+
+
+def brief(line):
+    """A line in a few words: "t add Kind/name" and so on."""
+    name = line.get("name")
+    if "add" in line:
+        item = line["add"]
+        node = item.get("spec", {}).get("nodeName")
+        text = "add %s/%s%s" % (item["kind"], item["metadata"]["name"],
+                                " on " + node if node else "")
+    elif "change" in line:
+        patch = line["patch"]
+        status, spec = patch.get("status", {}), patch.get("spec", {})
+        text = "change %s %s" % (
+            name, spec.get("nodeName") or status.get("phase") or
+            "".join(item["reason"] for item in status.get("conditions", [])) or
+            "".join(sorted(status) + sorted(spec) + sorted(patch.get("metadata", {}))))
+    elif "delete" in line:
+        text = "delete " + name
+    else:
+        text = "end"
+    return "%g %s" % (line["t"], text)
 
 
 def test_pods_with_a_node_are_there_and_others_arrive(program):
@@ -80,6 +117,142 @@ def test_without_arrivals_all_come_at_once(program):
     header, lines, _ = recorded(program, "a.berthrec")
     times = {line["t"] for line in lines[header["objects"]:-1]}
     assert times == {0, 90}, times
+
+
+MACHINES = """\
+{"time":"0","machine_id":"1","type":"1","switch_id":"s+/1=","capacity":{"cpus":0.5,"memory":0.25}}
+{"time":"0","machine_id":"2","type":"1","capacity":{"cpus":1,"memory":1},"platform_id":"p"}
+{"time":"700000000","machine_id":"3","type":"ADD","capacity":{"cpus":1,"memory":1}}
+{"time":"800000000","machine_id":"1","type":"2"}
+{"time":"810000000","machine_id":"9","type":"2"}
+{"time":"820000000","machine_id":"2","type":"3","capacity":{"cpus":0.75,"memory":1}}
+"""
+ATTRIBUTES = """\
+time,machine_id,name,value,deleted
+0,2,a/b,3,false
+820000000,2,a/b,,true
+"""
+COLLECTIONS = """\
+{"time":"600000000","type":"0","collection_id":"11","max_per_machine":"1"}
+{"time":"600000000","type":"0","collection_id":"14","max_per_machine":"2"}
+"""
+COLUMNS = ("time,type,collection_id,priority,instance_index,machine_id,resource_request_cpus,"
+           "resource_request_memory,constraint,collection_type,alloc_collection_id\n")
+# The two halves are files of their own, which are merged by time.
+INSTANCES = [COLUMNS + """\
+0,0,10,200,0,,0.1,0.1,,0,0
+0,3,10,200,0,1,0.1,0.1,,0,0
+0,0,10,200,1,,0.1,0.1,,0,0
+800000000,4,10,200,0,1,0.1,0.1,,0,0
+801000000,0,10,200,0,,0.1,0.1,,0,0
+802000000,3,10,200,0,3,0.1,0.1,,0,0
+802000000,7,10,200,1,,0.1,0.1,,0,0
+900000000,5,10,200,0,3,0.1,0.1,,0,0
+""", COLUMNS + """\
+600000000,SUBMIT,11,25,0,,0.5,0.05,"[{""name"":""a/b"",""value"":""2"",""relation"":""5""}]",0,0
+600000000,QUEUE,11,25,0,,0.5,0.05,,0,0
+610000000,ENABLE,11,25,0,,0.5,0.05,,0,0
+611000000,SCHEDULE,11,25,0,2,0.5,0.05,,0,0
+650000000,UPDATE_RUNNING,11,25,0,2,0.25,0.05,,0,0
+660000000,EVICT,11,25,0,2,0.25,0.05,,0,0
+661000000,SUBMIT,11,25,0,,0.25,0.05,,0,0
+662000000,SCHEDULE,11,25,0,2,0.25,0.05,,0,0
+670000000,FINISH,11,25,0,2,0.25,0.05,,0,0
+671000000,0,12,110,0,,0.25,0.05,,1,0
+672000000,0,13,25,0,,0.25,0.05,,0,12
+600000000,5,10,200,0,3,0.1,0.1,,0,0
+900000000,99,10,200,0,3,0.1,0.1,,0,0
+"""]
+GOOGLE_LINES = """\
+0 add Node/m-1
+0 add Node/m-2
+0 add Pod/10-0 on m-1
+0 add Pod/10-1
+610 add Pod/11-0
+611 change default/11-0 m-2
+650 change default/11-0 containers
+660 change default/11-0 PreemptionByScheduler
+660 delete default/11-0
+661 add Pod/11-0
+662 change default/11-0 m-2
+670 change default/11-0 Succeeded
+670 delete default/11-0
+671 add Pod/12-0
+700 add Node/m-3
+800 delete m-1
+800 change default/10-0 DeletionByPodGC
+800 delete default/10-0
+801 add Pod/10-0
+802 change default/10-0 m-3
+802 delete default/10-1
+820 change m-2 allocatablecapacity
+820 change m-2 labels
+900 change default/10-0 Failed
+900 delete default/10-0
+900 end
+"""
+
+
+def google_files(program):
+    """Compressed or not, in any order."""
+    paths = [program.write("machines.json", MACHINES), program.write("x.csv", ATTRIBUTES),
+             program.write("collections", COLLECTIONS)]
+    for number, text in enumerate(INSTANCES):
+        paths.insert(number, os.path.join(program.folder, "%d.csv.gz" % number))
+        with gzip.open(paths[number], "wt", encoding="utf-8") as file:
+            file.write(text)
+    return paths
+
+
+def test_google(program):
+    header, lines, said = imported(program, "google-2019", *google_files(program))
+    assert "\n".join(map(brief, lines)) + "\n" == GOOGLE_LINES, "\n".join(map(brief, lines))
+    assert header["objects"] == 3 and header["start"] == "2019-05-01T06:50:00.000000Z", header
+    node = lines[0]["add"]
+    assert node["status"]["capacity"] == {
+        "cpu": "32000m", "memory": "68719476736", "pods": "1000"}, node
+    assert node["metadata"]["labels"]["google-2019/switch"] == "xs_2b_2f1_3dx", node
+    pod = lines[4]["add"]
+    assert pod["spec"]["priority"] == 25 and pod["metadata"]["labels"] == {
+        "google-2019/collection": "11", "google-2019/tier": "free", "google-2019/type": "task"}
+    affinity = pod["spec"]["affinity"]
+    terms = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert terms["nodeSelectorTerms"][0]["matchExpressions"] == [
+        {"key": "google-2019/xa_2fbx", "operator": "Gt", "values": ["1"]}], affinity
+    apart = affinity["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert [term["topologyKey"] for term in apart] == ["kubernetes.io/hostname"], affinity
+    assert lines[13]["add"]["metadata"]["labels"]["google-2019/type"] == "alloc"
+    for part in ["rows left out 4,",
+                 "1 row used in part: max_per_machine and max_per_switch count only if they are 1",
+                 "1.csv.gz: 1 row left out: the instance runs inside an alloc set, whose own pods "
+                 "stand for it (line 12)",
+                 "1.csv.gz: 1 row left out: time is before that of a row above: the file must be "
+                 "sorted by it (line 13)",
+                 "1 row left out: type is no event of an instance (line 14)",
+                 "1 row left out: REMOVE or UPDATE of a machine that is not there (line 5)"]:
+        assert part in said, (part, said)
+
+
+def test_google_machines_are_as_large_as_the_flags_say(program):
+    flags = ["--machine-cpu", "10", "--machine-memory", "1Gi"]
+    _, lines, _ = imported(program, "google-2019", *google_files(program), *flags)
+    assert lines[0]["add"]["status"]["capacity"]["cpu"] == "5000m", lines[0]
+    assert lines[0]["add"]["status"]["capacity"]["memory"] == str(1 << 28), lines[0]
+    for flags, part in [(["--machine-cpu", "x"], "--machine-cpu: "),
+                        (["--machine-cpu", "0"], "--machine-cpu: must be above 0"),
+                        (["--machine-memory", "2Pi"], "--machine-memory: must be above 0")]:
+        done = program.run("import", "google-2019", *google_files(program), *flags, "-o", "x")
+        assert part in done.expect(2).err, done.err
+
+
+def test_google_tables_that_are_missing(program):
+    paths = google_files(program)
+    for chosen, part in [
+            (paths[:2], "the table machine_events is missing"),
+            (paths[2:], "the table instance_events is missing"),
+            ([program.write("y.csv", "a,b\n")], "is none of the tables machine_events, ")]:
+        done = program.run("import", "google-2019", *chosen, "-o", "x").expect(2)
+        assert part in done.err, done.err
 
 
 def test_mistakes(program):

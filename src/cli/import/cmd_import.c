@@ -3,26 +3,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/quantity.h"
 #include "api/time.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/import/manifests_import.h"
 
-/** NULL: bt_import_manifests. */
+/** Whole numbers of them stay exact in doubles. */
+#define MACHINE_AMOUNT_MAX (INT64_C(1) << 50)
+
 static const struct source {
 	const char *name;
 	const char *start; /* when its times begin, as far as anybody knows */
-	int (*import)(struct bt_import *import, const char *const *paths, uint32_t path_count,
+	int (*import)(struct bt_import *import, const struct bt_import_request *request,
 		struct berth_error *err);
 } sources[] = {
 	{"alibaba-gpu-2023", "2023-01-01T00:00:00Z", bt_import_alibaba_gpu_2023},
-	{"manifests", "2026-01-01T00:00:00Z", NULL},
+	/* Times count from 600 s before 1 May, midnight in California. */
+	{"google-2019", "2019-05-01T06:50:00Z", bt_import_google_2019},
+	{"manifests", "2026-01-01T00:00:00Z", bt_import_manifests},
 };
 
 struct options {
 	const char *output_path;
-	const char *arrivals_text;
-	int64_t seed;
+	const char *machine_cpu;
+	const char *machine_memory;
+	struct bt_import_request request;
 	bool no_gzip;
 };
 
@@ -50,11 +56,11 @@ static uint64_t print_defects(const struct bt_command *command, const struct bt_
 	const struct bt_import_defect *defects = bt_import_defects(import, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_import_defect *defect = &defects[i];
-		rows += defect->count;
-		(void)fprintf(stderr,
-			"berth %s: warning: %s: %" PRIu64 " row%s left out: %s (line%s ",
+		rows += defect->is_row_kept ? 0 : defect->count;
+		(void)fprintf(stderr, "berth %s: warning: %s: %" PRIu64 " row%s %s: %s (line%s ",
 			command->name, defect->path, defect->count, defect->count == 1 ? "" : "s",
-			defect->what, defect->count == 1 ? "" : "s");
+			defect->is_row_kept ? "used in part" : "left out", defect->what,
+			defect->count == 1 ? "" : "s");
 		for (uint32_t n = 0; n < defect->count && n < BT_IMPORT_LINES_SHOWN; n++) {
 			(void)fprintf(stderr, "%s%lu", n == 0 ? "" : ", ", defect->lines[n]);
 		}
@@ -64,32 +70,64 @@ static uint64_t print_defects(const struct bt_command *command, const struct bt_
 	return rows;
 }
 
+static int parse_amount(const char *flag, const char *text,
+	int64_t (*convert)(const struct bt_quantity *quantity), int64_t *out_amount,
+	struct berth_error *err)
+{
+	struct bt_quantity quantity;
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	int result = bt_quantity_parse(bt_str_from(text), &arena, &quantity, err);
+	if (result < 0) {
+		result = bt_error_wrap(err, result, "%s", flag);
+	} else {
+		*out_amount = convert(&quantity);
+	}
+	bt_arena_finish(&arena);
+	if (result == 0 && (*out_amount <= 0 || *out_amount > MACHINE_AMOUNT_MAX)) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: must be above 0 and at most 1Pi, not %s", flag, text);
+	}
+	return result;
+}
+
+static int check(const struct source *source, struct options *options, struct berth_error *err)
+{
+	struct bt_import_request *request = &options->request;
+	if (request->arrivals != NULL && source->import != bt_import_manifests) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--arrivals: only manifests have no times of their own");
+	}
+	int result = parse_amount("--machine-cpu", options->machine_cpu, bt_quantity_milli,
+		&request->machine_cpu_milli, err);
+	return result < 0 ? result
+			  : parse_amount("--machine-memory", options->machine_memory,
+				    bt_quantity_value, &request->machine_memory_bytes, err);
+}
+
 static int run_import(const struct bt_command *command, const struct bt_arguments *arguments,
-	const struct options *options, struct berth_error *err)
+	struct options *options, struct berth_error *err)
 {
 	const char *output_path = options->output_path;
-	const char *const *paths = arguments->list.items + 1;
-	uint32_t path_count = arguments->list.count - 1;
-	struct bt_arrivals arrivals = {.seed = (uint64_t)options->seed};
+	struct bt_import_request *request = &options->request;
+	struct bt_warnings warnings = {.command = command};
 	struct bt_time start = {0};
 	const struct source *source = find_source(arguments->list.items[0], err);
 	int result = source == NULL ? BERTH_ERR_INVALID
 				    : bt_time_parse(bt_str_from(source->start), &start, err);
-	if (result == 0 && options->arrivals_text != NULL) {
-		result = source->import != NULL
-			? bt_error_set(err, BERTH_ERR_INVALID,
-				  "--arrivals: only manifests have no times of their own")
-			: bt_arrivals_parse(options->arrivals_text, &arrivals, err);
+	if (result == 0) {
+		result = check(source, options, err);
 	}
 	if (result < 0) {
 		return result;
 	}
+	request->paths = arguments->list.items + 1;
+	request->path_count = arguments->list.count - 1;
+	request->warn = bt_warnings_take;
+	request->warn_context = &warnings;
 	struct bt_import *import = bt_import_create(
 		output_path, !options->no_gzip, "berth import", start.seconds * BT_NS_PER_SECOND);
-	struct bt_warnings warnings = {.command = command};
-	result = source->import != NULL
-		? source->import(import, paths, path_count, err)
-		: bt_import_manifests(import, paths, path_count, &arrivals, &warnings, err);
+	result = source->import(import, request, err);
 	bt_warnings_end(&warnings);
 	if (result == 0) {
 		result = bt_import_end(import, err);
@@ -110,15 +148,19 @@ static int run_import(const struct bt_command *command, const struct bt_argument
 
 static int run(const struct bt_command *command, int argc, char **argv)
 {
-	struct options options = {0};
+	struct options options = {.machine_cpu = "64", .machine_memory = "256Gi"};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
 		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
 			"the recording; the file must not exist"},
-		{"arrivals", 0, BT_FLAG_STRING, &options.arrivals_text, "poisson:RATE",
+		{"arrivals", 0, BT_FLAG_STRING, &options.request.arrivals, "poisson:RATE",
 			"when pods of manifests arrive: poisson:5/s, or /m, /h (default: at once)"},
-		{"seed", 0, BT_FLAG_INT, &options.seed, "N",
+		{"seed", 0, BT_FLAG_INT, &options.request.seed, "N",
 			"another draw of arrivals (default 0)"},
+		{"machine-cpu", 0, BT_FLAG_STRING, &options.machine_cpu, "CPUS",
+			"what 1.0 cpus of a trace in fractions of machines are (default 64)"},
+		{"machine-memory", 0, BT_FLAG_STRING, &options.machine_memory, "BYTES",
+			"what 1.0 memory of such a trace is (default 256Gi)"},
 		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON lines"},
 	};
 	int exit_status;
@@ -145,13 +187,16 @@ const struct bt_command bt_command_import = {
 	.name = "import",
 	.group = BT_COMMAND_ASK,
 	.summary = "Make a recording of a public trace, or of manifests.",
-	.usage = "berth import alibaba-gpu-2023|manifests FILE... -o FILE.berthrec [FLAGS]",
+	.usage = "berth import KIND FILE... -o FILE.berthrec [FLAGS]",
 	.arguments = "FILE",
 	.help = "Reads a trace of a real cluster as it was published, or manifests, and writes a\n"
 		"recording. The kinds of sources:\n"
 		"\n"
 		"  alibaba-gpu-2023  Alibaba's GPU cluster trace of 2023: the table of nodes and\n"
 		"                    one of pods, CSV, gzipped or not\n"
+		"  google-2019       Google's cluster data of 2019: files of machine_events and\n"
+		"                    instance_events, and of machine_attributes and\n"
+		"                    collection_events as far as wanted; JSON lines or CSV\n"
 		"  manifests         YAML, JSON, snapshots: pods without a node arrive one after "
 		"the\n"
 		"                    other, the rest is there at the start\n"

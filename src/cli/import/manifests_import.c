@@ -28,7 +28,7 @@ struct arrival {
 
 struct manifests_import {
 	struct bt_import *import;
-	const struct bt_arrivals *arrivals;
+	double per_second; /* of a Poisson process; 0: pods are there at once */
 	struct bt_manifests cluster;
 	struct bt_expansion expansion;
 	const struct bt_pod_spec **specs; /* by object, as admitted; NULL: no pod, or refused */
@@ -39,7 +39,7 @@ struct manifests_import {
 	struct bt_strbuf text;
 };
 
-int bt_arrivals_parse(const char *text, struct bt_arrivals *out_arrivals, struct berth_error *err)
+int bt_arrivals_parse(const char *text, double *out_per_second, struct berth_error *err)
 {
 	static const struct {
 		const char *suffix;
@@ -47,13 +47,17 @@ int bt_arrivals_parse(const char *text, struct bt_arrivals *out_arrivals, struct
 	} units[] = {{"/s", 1}, {"/m", SECONDS_PER_MINUTE}, {"/h", SECONDS_PER_HOUR}};
 	const struct bt_str prefix = BT_STR("poisson:");
 	struct bt_str rest = bt_str_from(text);
+	*out_per_second = 0;
+	if (text == NULL) {
+		return 0;
+	}
 	if (bt_str_has_prefix(rest, prefix)) {
 		char *end;
 		const char *number = text + prefix.length;
 		double rate = bt_is_digit(number[0]) ? strtod(number, &end) : 0;
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(units) && rate > 0 && rate <= 1e6; i++) {
 			if (strcmp(end, units[i].suffix) == 0) {
-				out_arrivals->per_second = rate / units[i].seconds;
+				*out_per_second = rate / units[i].seconds;
 				return 0;
 			}
 		}
@@ -91,10 +95,10 @@ static int choose_time(struct manifests_import *manifests, const struct bt_pod *
 	if (result < 0 || is_there) {
 		return result;
 	}
-	if (manifests->arrivals->per_second > 0) {
+	if (manifests->per_second > 0) {
 		/* In (0, 1]: 53 bits, as many as a double has. */
 		double uniform = ((double)(bt_prng_next(&manifests->prng) >> 11) + 1) * 0x1p-53;
-		double seconds = -log(uniform) / manifests->arrivals->per_second;
+		double seconds = -log(uniform) / manifests->per_second;
 		double left = (double)BT_RECORDING_SECONDS_MAX -
 			(double)manifests->last_ns / BT_NS_PER_SECOND;
 		if (seconds >= left) {
@@ -261,6 +265,7 @@ static int write_pods(struct manifests_import *manifests, struct berth_error *er
 			.json = bt_strbuf_str(&manifests->text),
 			.runs_ns = runs_ns,
 			.leaves_ns = -1,
+			.ends_ns = runs_ns >= 0 ? arrival->time_ns + runs_ns : -1,
 		};
 		if (result == 0) {
 			result = bt_import_add_pod(manifests->import, &line, err);
@@ -269,19 +274,19 @@ static int write_pods(struct manifests_import *manifests, struct berth_error *er
 	return result;
 }
 
-int bt_import_manifests(struct bt_import *import, const char *const *paths, uint32_t path_count,
-	const struct bt_arrivals *arrivals, struct bt_warnings *warnings, struct berth_error *err)
+int bt_import_manifests(struct bt_import *import, const struct bt_import_request *request,
+	struct berth_error *err)
 {
-	struct manifests_import manifests = {.import = import, .arrivals = arrivals};
-	int result = 0;
+	struct manifests_import manifests = {.import = import};
+	int result = bt_arrivals_parse(request->arrivals, &manifests.per_second, err);
 	bt_manifests_init(&manifests.cluster);
-	manifests.cluster.warn = bt_warnings_take;
-	manifests.cluster.warn_context = warnings;
+	manifests.cluster.warn = request->warn;
+	manifests.cluster.warn_context = request->warn_context;
 	bt_expansion_init(&manifests.expansion, &manifests.cluster);
 	bt_arena_init(&manifests.arena, 0);
-	bt_prng_init(&manifests.prng, arrivals->seed);
-	for (uint32_t i = 0; i < path_count && result == 0; i++) {
-		result = bt_manifests_read(&manifests.cluster, paths[i], err);
+	bt_prng_init(&manifests.prng, (uint64_t)request->seed);
+	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
+		result = bt_manifests_read(&manifests.cluster, request->paths[i], err);
 	}
 	if (result == 0) {
 		manifests.specs =

@@ -4,8 +4,7 @@
 
 #include <unistd.h>
 
-#include "replay/csv.h"
-#include "replay/recording.h"
+#include "replay/rows.h"
 #include "test_main.h"
 
 static char node_path[64];
@@ -48,7 +47,8 @@ static int import_rows(
 	(void)unlink(output_path);
 	const char *const paths[] = {pod_path, node_path}; /* in any order */
 	struct bt_import *import = bt_import_create(output_path, true, "test", 0);
-	int result = bt_import_alibaba_gpu_2023(import, paths, 2, err);
+	const struct bt_import_request request = {.paths = paths, .path_count = 2};
+	int result = bt_import_alibaba_gpu_2023(import, &request, err);
 	if (result == 0) {
 		result = bt_import_end(import, err);
 	}
@@ -94,8 +94,8 @@ START_TEST(test_import__alibaba_rows)
 	const char *text = bt_strbuf_c(&lines);
 	ck_assert_msg(strstr(text,
 			      "\"allocatable\":{\"cpu\":\"8000m\",\"memory\":\"1024Mi\","
-			      "\"pods\":\"1000\",\"nvidia.com/gpu\":\"2\","
-			      "\"berth.dev/gpu-milli\":\"2000\"}") != NULL,
+			      "\"nvidia.com/gpu\":\"2\",\"berth.dev/gpu-milli\":\"2000\","
+			      "\"pods\":\"1000\"}") != NULL,
 		"%s", text);
 	ck_assert_ptr_nonnull(strstr(text, "\"nvidia.com/gpu.product\":\"V100\""));
 	ck_assert_ptr_nonnull(strstr(text,
@@ -106,6 +106,8 @@ START_TEST(test_import__alibaba_rows)
 		strstr(text, "\"nvidia.com/gpu\":\"2\",\"berth.dev/gpu-milli\":\"2000\"}}}]"));
 	/* b runs for 80 s from its binding; a is deleted before c comes at the same time. */
 	ck_assert_ptr_nonnull(strstr(text, " 80\n9 2 a  0\n9 0 "));
+	/* The recording lasts until the last pod had ended. */
+	ck_assert_ptr_nonnull(strstr(text, "\n100 4   0\n"));
 	bt_strbuf_finish(&defects);
 	bt_strbuf_finish(&lines);
 	remove_files();
@@ -163,10 +165,12 @@ START_TEST(test_import__wrong_tables_are_refused)
 	(void)unlink(output_path);
 	struct bt_import *import = bt_import_create(output_path, true, "test", 0);
 	const char *const twice[] = {pod_path, pod_path};
-	ck_assert_int_eq(bt_import_alibaba_gpu_2023(import, twice, 2, &err), BERTH_ERR_INVALID);
+	struct bt_import_request request = {.paths = twice, .path_count = 2};
+	ck_assert_int_eq(bt_import_alibaba_gpu_2023(import, &request, &err), BERTH_ERR_INVALID);
 	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "are both tables of pods"));
 	berth_error_finish(&err);
-	ck_assert_int_eq(bt_import_alibaba_gpu_2023(import, twice, 1, &err), BERTH_ERR_INVALID);
+	request.path_count = 1;
+	ck_assert_int_eq(bt_import_alibaba_gpu_2023(import, &request, &err), BERTH_ERR_INVALID);
 	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "the table of nodes is missing"));
 	berth_error_finish(&err);
 	bt_import_destroy(import);
@@ -175,30 +179,72 @@ START_TEST(test_import__wrong_tables_are_refused)
 }
 END_TEST
 
-START_TEST(test_import__csv_values)
+/** The next row, as "a|b|", absent values as "-"; "?" if it is malformed, "" at the end. */
+static const char *next_row(struct bt_rows *rows, uint32_t count)
 {
-	struct bt_csv *csv;
-	const struct bt_str *fields;
+	static char text[128];
+	const struct bt_str *values;
+	text[0] = '\0';
+	int result = bt_rows_next(rows, &values, NULL);
+	ck_assert_int_ge(result, 0);
+	for (uint32_t i = 0; result == 1 && values != NULL && i < count; i++) {
+		size_t length = strlen(text);
+		(void)snprintf(text + length, sizeof(text) - length, "%.*s|",
+			values[i].data != NULL ? (int)values[i].length : 1,
+			values[i].data != NULL ? values[i].data : "-");
+	}
+	return result == 1 && values == NULL ? "?" : text;
+}
+
+START_TEST(test_import__csv_rows)
+{
+	static const char *const names[] = {"b.c", "a", "z"};
+	struct bt_rows *rows;
 	write_file(pod_path, sizeof(pod_path), "csv",
-		"a,b\r\n\"x,\"\"y\"\"\",\n\n1,2,3\n\"x\"y,2\n,\"\"\n");
-	ck_assert_int_eq(bt_csv_open(pod_path, &csv, NULL), 0);
-	ck_assert_int_eq(bt_csv_column(csv, "b"), 1);
-	ck_assert_int_eq(bt_csv_column(csv, "c"), -1);
-	ck_assert_int_eq(bt_csv_next(csv, &fields, NULL), 1);
-	ck_assert(bt_str_equal_c(fields[0], "x,\"y\"") && fields[1].length == 0);
-	ck_assert_int_eq(bt_csv_next(csv, &fields, NULL), 1);
-	ck_assert_ptr_null(fields);
-	ck_assert_uint_eq(bt_csv_line(csv), 4);
-	ck_assert_int_eq(bt_csv_next(csv, &fields, NULL), 1);
-	ck_assert_ptr_null(fields);
-	ck_assert_int_eq(bt_csv_next(csv, &fields, NULL), 1);
-	ck_assert(fields[0].length == 0 && fields[1].length == 0);
-	ck_assert_int_eq(bt_csv_next(csv, &fields, NULL), 0);
-	bt_csv_close(csv);
+		"a,b_c\r\n\"x,\"\"y\"\"\",\n\n1,2,3\n\"x\"y,2\n,\"\"\n");
+	ck_assert_int_eq(bt_rows_open(pod_path, &rows, NULL), 0);
+	ck_assert(bt_rows_has(rows, "b_c") && bt_rows_has(rows, "b.c"));
+	ck_assert(!bt_rows_has(rows, "z") && !bt_rows_has(rows, "b") && !bt_rows_has(rows, "a.b"));
+	bt_rows_select(rows, names, 3);
+	ck_assert_str_eq(next_row(rows, 3), "-|x,\"y\"|-|");
+	ck_assert_str_eq(next_row(rows, 3), "?");
+	ck_assert_uint_eq(bt_rows_line(rows), 4);
+	ck_assert_str_eq(next_row(rows, 3), "?");
+	ck_assert_str_eq(next_row(rows, 3), "-|-|-|");
+	ck_assert_str_eq(next_row(rows, 3), "");
+	bt_rows_close(rows);
+	(void)unlink(pod_path);
+}
+END_TEST
+
+START_TEST(test_import__json_rows)
+{
+	static const char *const names[] = {"a", "b.c", "list", "d"};
+	struct bt_rows *rows;
+	write_file(pod_path, sizeof(pod_path), "json",
+		"{\"a\":\"x\\u0041\",\"b\":{\"c\":0.5,\"e\":1},\"list\":[1,{\"n\":2}]}\n"
+		"{\"a\":null,\"b\":7,\"b.c\":3,\"d\":true}\n"
+		"{\"a\":1} x\n"
+		"[1]\n"
+		"{\"b\":{\"c\":[\n"
+		"{\"a\":{\"x\":1}}\n");
+	ck_assert_int_eq(bt_rows_open(pod_path, &rows, NULL), 0);
+	ck_assert(bt_rows_has(rows, "b.c") && !bt_rows_has(rows, "d"));
+	bt_rows_select(rows, names, 4);
+	ck_assert_str_eq(next_row(rows, 4), "xA|0.5|[1,{\"n\":2}]|-|");
+	ck_assert_uint_eq(bt_rows_line(rows), 1);
+	ck_assert_str_eq(next_row(rows, 4), "-|3|-|true|");
+	for (int i = 0; i < 3; i++) {
+		ck_assert_str_eq(next_row(rows, 4), "?");
+	}
+	ck_assert_str_eq(next_row(rows, 4), "{\"x\":1}|-|-|-|");
+	ck_assert_uint_eq(bt_rows_line(rows), 6);
+	ck_assert_str_eq(next_row(rows, 4), "");
+	bt_rows_close(rows);
 	(void)unlink(pod_path);
 }
 END_TEST
 
 BT_TEST_MAIN("import", test_import__alibaba_rows,
 	test_import__bad_rows_are_counted_with_their_lines, test_import__wrong_tables_are_refused,
-	test_import__csv_values)
+	test_import__csv_rows, test_import__json_rows)

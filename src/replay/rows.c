@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/rows.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/strbuf.h"
+#include "cluster/file.h"
+#include "codec/json.h"
+
+struct bt_rows {
+	const char *path; /* borrowed */
+	struct bt_line_reader *lines;
+	struct bt_arena header_arena;
+	struct bt_arena arena; /* of one row */
+	struct bt_str columns[BT_ROWS_COLUMNS_MAX];
+	struct bt_str fields[BT_ROWS_COLUMNS_MAX];
+	uint32_t column_count;
+	const char *const *names; /* chosen ones; borrowed */
+	struct bt_str values[BT_ROWS_COLUMNS_MAX];
+	uint32_t sources[BT_ROWS_COLUMNS_MAX]; /* columns of the values; column_count: none */
+	uint32_t name_count;
+	bool is_json;
+	struct bt_str
+		first; /* JSON: the first row, until it was handed out; data NULL afterwards */
+};
+
+/** A value in quotes; *line: what follows them. false: they do not end. */
+static bool read_quoted(struct bt_str *line, struct bt_arena *arena, struct bt_str *out_field)
+{
+	struct bt_strbuf text = {0};
+	uint32_t at = 1;
+	for (; at < line->length; at++) {
+		if (line->data[at] == '"') {
+			if (at + 1 == line->length || line->data[at + 1] != '"') {
+				break;
+			}
+			at++;
+		}
+		bt_strbuf_append_char(&text, line->data[at]);
+	}
+	bool is_closed = at < line->length;
+	*out_field = bt_arena_str(arena, bt_strbuf_str(&text));
+	*line = bt_str_sub(*line, at + 1, line->length);
+	bt_strbuf_finish(&text);
+	return is_closed;
+}
+
+/** Number of values, 0 if the row is malformed. */
+static uint32_t split(struct bt_str line, struct bt_arena *arena, struct bt_str *fields)
+{
+	uint32_t count = 0;
+	if (line.length != 0 && line.data[line.length - 1] == '\r') {
+		line.length--;
+	}
+	for (;;) {
+		int64_t comma;
+		if (count == BT_ROWS_COLUMNS_MAX) {
+			return 0;
+		}
+		if (line.length != 0 && line.data[0] == '"') {
+			if (!read_quoted(&line, arena, &fields[count])) {
+				return 0;
+			}
+			comma = line.length == 0 ? -1 : 0;
+			if (comma == 0 && line.data[0] != ',') {
+				return 0;
+			}
+		} else {
+			comma = bt_str_find_char(line, ',');
+			fields[count] = comma < 0 ? line : bt_str_sub(line, 0, (uint32_t)comma);
+		}
+		count++;
+		if (comma < 0) {
+			return count;
+		}
+		line = bt_str_sub(line, (uint32_t)comma + 1, line.length);
+	}
+}
+
+/** --- JSON --- */
+
+/** A member is the value of this name, or an object which has it further in. */
+static bool is_prefix(struct bt_str path, const char *name)
+{
+	struct bt_str text = bt_str_from(name);
+	return path.length < text.length && text.data[path.length] == '.' &&
+		bt_str_has_prefix(text, path);
+}
+
+static uint32_t find_name(const struct bt_rows *rows, struct bt_str path)
+{
+	uint32_t i = 0;
+	while (i < rows->name_count && !bt_str_equal_c(path, rows->names[i])) {
+		i++;
+	}
+	return i;
+}
+
+static int read_value(struct bt_rows *rows, struct bt_json_reader *json, struct bt_str *out_value)
+{
+	enum bt_json_type type;
+	int result = bt_json_peek(json, &type, NULL);
+	if (result < 0) {
+		return result;
+	}
+	if (type == BT_JSON_STRING) {
+		return bt_json_read_string(json, &rows->arena, out_value, NULL, NULL);
+	}
+	result = bt_json_skip(json, out_value, NULL);
+	if (type == BT_JSON_NULL) {
+		*out_value = (struct bt_str){NULL, 0};
+	}
+	return result;
+}
+
+/** The members of an object; path: the names of the objects around it. */
+static int read_members(
+	struct bt_rows *rows, struct bt_json_reader *json, struct bt_str path, bool is_inner)
+{
+	struct bt_str name;
+	bool first = true;
+	bool more = true;
+	int result = bt_json_enter_object(json, NULL);
+	while (result == 0) {
+		enum bt_json_type type = BT_JSON_NULL;
+		bool leads_on = false;
+		result = bt_json_next_member(json, &first, &rows->arena, &more, &name, NULL);
+		if (result < 0 || !more) {
+			break;
+		}
+		if (is_inner) {
+			name = bt_arena_printf(
+				&rows->arena, "%.*s.%.*s", BT_STR_ARG(path), BT_STR_ARG(name));
+		}
+		uint32_t index = find_name(rows, name);
+		result = bt_json_peek(json, &type, NULL);
+		for (uint32_t i = 0; i < rows->name_count; i++) {
+			leads_on = leads_on || is_prefix(name, rows->names[i]);
+		}
+		if (result < 0) {
+			break;
+		}
+		if (index < rows->name_count) {
+			result = read_value(rows, json, &rows->values[index]);
+		} else if (leads_on && !is_inner && type == BT_JSON_OBJECT) {
+			result = read_members(rows, json, name, true);
+		} else {
+			result = bt_json_skip(json, NULL, NULL);
+		}
+	}
+	return result;
+}
+
+static bool read_object(struct bt_rows *rows, struct bt_str line)
+{
+	struct bt_json_reader json;
+	bt_json_reader_init(&json, line);
+	for (uint32_t i = 0; i < rows->name_count; i++) {
+		rows->values[i] = (struct bt_str){NULL, 0};
+	}
+	return read_members(rows, &json, BT_STR(""), false) == 0 &&
+		bt_json_expect_end(&json, NULL) == 0;
+}
+
+/** --- both --- */
+
+int bt_rows_open(const char *path, struct bt_rows **out_rows, struct berth_error *err)
+{
+	struct bt_line_reader *lines;
+	struct bt_str line = {0};
+	bool more = false;
+	int result = bt_line_reader_open(path, &lines, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_rows *rows = BT_NEW(struct bt_rows);
+	rows->path = path;
+	rows->lines = lines;
+	bt_arena_init(&rows->header_arena, 0);
+	bt_arena_init(&rows->arena, 0);
+	result = bt_line_reader_next(lines, &line, &more, err);
+	if (result == 0 && more) {
+		line = bt_arena_str(&rows->header_arena, line);
+		rows->is_json = line.length != 0 && line.data[0] == '{';
+		if (rows->is_json) {
+			rows->first = line;
+		} else {
+			rows->column_count = split(line, &rows->header_arena, rows->columns);
+		}
+	}
+	if (result == 0 && !rows->is_json && rows->column_count == 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: is no table: its first line must name the columns, with commas "
+			"between them, or be a JSON object",
+			path);
+	}
+	if (result < 0) {
+		bt_rows_close(rows);
+		return result;
+	}
+	*out_rows = rows;
+	return 0;
+}
+
+void bt_rows_close(struct bt_rows *rows)
+{
+	if (rows != NULL) {
+		bt_line_reader_close(rows->lines);
+		bt_arena_finish(&rows->header_arena);
+		bt_arena_finish(&rows->arena);
+		bt_free(rows);
+	}
+}
+
+const char *bt_rows_path(const struct bt_rows *rows)
+{
+	return rows->path;
+}
+
+/** "capacity.cpus" is the column capacity_cpus, too: many databases allow no dots. */
+static bool is_column(struct bt_str column, struct bt_str name)
+{
+	bool is_equal = column.length == name.length;
+	for (uint32_t i = 0; is_equal && i < column.length; i++) {
+		is_equal = column.data[i] == name.data[i] ||
+			(column.data[i] == '_' && name.data[i] == '.');
+	}
+	return is_equal;
+}
+
+static uint32_t find_column(const struct bt_rows *rows, const char *name)
+{
+	uint32_t i = 0;
+	while (i < rows->column_count && !is_column(rows->columns[i], bt_str_from(name))) {
+		i++;
+	}
+	return i;
+}
+
+bool bt_rows_has(const struct bt_rows *rows, const char *name)
+{
+	if (!rows->is_json) {
+		return find_column(rows, name) < rows->column_count;
+	}
+	struct bt_arena arena;
+	struct bt_json_value *value = NULL;
+	bt_arena_init(&arena, 0);
+	bool has = bt_json_parse(&arena, rows->first, false, &value, NULL) == 0 &&
+		bt_json_find_path(value, name) != NULL;
+	bt_arena_finish(&arena);
+	return has;
+}
+
+void bt_rows_select(struct bt_rows *rows, const char *const *names, uint32_t count)
+{
+	BT_ASSERT(count <= BT_ROWS_COLUMNS_MAX);
+	rows->names = names;
+	rows->name_count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		rows->sources[i] = find_column(rows, names[i]);
+	}
+}
+
+int bt_rows_next(struct bt_rows *rows, const struct bt_str **out_values, struct berth_error *err)
+{
+	struct bt_str line = rows->first;
+	bool more = true;
+	rows->first = (struct bt_str){NULL, 0};
+	int result = line.data != NULL ? 0 : bt_line_reader_next(rows->lines, &line, &more, err);
+	if (result < 0 || !more) {
+		return result;
+	}
+	bt_arena_reset(&rows->arena);
+	*out_values = rows->values;
+	if (rows->is_json) {
+		*out_values = read_object(rows, line) ? rows->values : NULL;
+		return 1;
+	}
+	if (split(line, &rows->arena, rows->fields) != rows->column_count) {
+		*out_values = NULL;
+		return 1;
+	}
+	for (uint32_t i = 0; i < rows->name_count; i++) {
+		struct bt_str value = rows->sources[i] < rows->column_count
+			? rows->fields[rows->sources[i]]
+			: BT_STR("");
+		rows->values[i] = value.length != 0 ? value : (struct bt_str){NULL, 0};
+	}
+	return 1;
+}
+
+const char *bt_rows_flaw(const struct bt_rows *rows)
+{
+	return rows->is_json ? "the line is no JSON object"
+			     : "the row has more or fewer values than there are columns";
+}
+
+unsigned long bt_rows_line(const struct bt_rows *rows)
+{
+	return bt_line_reader_number(rows->lines);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/trace_objects.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/json.h"
+
+/** Traces know no limit. */
+#define PODS_OF_NODE "1000"
+#define FRACTION_MAX 1000
+#define NAME_BYTES_MAX 63
+
+static void write_amounts(struct bt_json_writer *json, const char *member,
+	const struct bt_trace_amount *amounts, uint32_t count, bool is_node)
+{
+	struct bt_strbuf text = {0};
+	bt_json_begin_member_object(json, member);
+	for (uint32_t i = 0; i < count; i++) {
+		if (amounts[i].amount != 0 || !amounts[i].if_any) {
+			bt_strbuf_reset(&text);
+			bt_strbuf_printf(
+				&text, "%lld%s", (long long)amounts[i].amount, amounts[i].unit);
+			bt_json_write_member(json, amounts[i].name, bt_strbuf_str(&text));
+		}
+	}
+	if (is_node) {
+		bt_json_write_member_c(json, "pods", PODS_OF_NODE);
+	}
+	bt_json_end_object(json);
+	bt_strbuf_finish(&text);
+}
+
+static void write_labels(
+	struct bt_json_writer *json, const struct bt_trace_label *labels, uint32_t count)
+{
+	bool has_labels = false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (labels[i].value.length == 0) {
+			continue;
+		}
+		if (!has_labels) {
+			bt_json_begin_member_object(json, "labels");
+			has_labels = true;
+		}
+		bt_json_write_name(json, labels[i].key);
+		bt_json_write_str(json, labels[i].value);
+	}
+	if (has_labels) {
+		bt_json_end_object(json);
+	}
+}
+
+/** apiVersion, kind, and the beginning of metadata. */
+static void begin_object(struct bt_json_writer *json, struct bt_strbuf *out, const char *kind,
+	struct bt_str name, struct bt_str time)
+{
+	bt_strbuf_reset(out);
+	bt_json_writer_init(json, out, 0);
+	bt_json_begin_object(json);
+	bt_json_write_member_c(json, "apiVersion", "v1");
+	bt_json_write_member_c(json, "kind", kind);
+	bt_json_begin_member_object(json, "metadata");
+	bt_json_write_member(json, "name", name);
+	bt_json_write_member(json, "uid", name);
+	bt_json_write_member(json, "creationTimestamp", time);
+}
+
+/** --- nodes --- */
+
+static void write_status(struct bt_json_writer *json, const struct bt_trace_node *node)
+{
+	bt_json_begin_member_object(json, "status");
+	write_amounts(json, "capacity", node->amounts, node->amount_count, true);
+	write_amounts(json, "allocatable", node->amounts, node->amount_count, true);
+	bt_json_end_object(json);
+}
+
+void bt_trace_write_node(const struct bt_trace_node *node, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	begin_object(&json, out, "Node", node->name, node->time);
+	write_labels(&json, node->labels, node->label_count);
+	bt_json_end_object(&json);
+	write_status(&json, node);
+	bt_json_end_object(&json);
+}
+
+void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	bt_strbuf_reset(out);
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	write_status(&json, node);
+	bt_json_end_object(&json);
+}
+
+/** --- pods --- */
+
+static void write_owner(struct bt_json_writer *json, struct bt_str owner)
+{
+	bt_json_begin_member_array(json, "ownerReferences");
+	bt_json_begin_object(json);
+	bt_json_write_member_c(json, "apiVersion", "batch/v1");
+	bt_json_write_member_c(json, "kind", "Job");
+	bt_json_write_member(json, "name", owner);
+	bt_json_write_member(json, "uid", owner);
+	bt_json_write_name_c(json, "controller");
+	bt_json_write_bool(json, true);
+	bt_json_end_object(json);
+	bt_json_end_array(json);
+}
+
+static void write_node_affinity(struct bt_json_writer *json, const struct bt_trace_pod *pod)
+{
+	bt_json_begin_member_object(json, "nodeAffinity");
+	bt_json_begin_member_object(json, "requiredDuringSchedulingIgnoredDuringExecution");
+	bt_json_begin_member_array(json, "nodeSelectorTerms");
+	bt_json_begin_object(json);
+	bt_json_begin_member_array(json, "matchExpressions");
+	for (uint32_t i = 0; i < pod->expression_count; i++) {
+		const struct bt_trace_expression *expression = &pod->expressions[i];
+		bt_json_begin_object(json);
+		bt_json_write_member(json, "key", expression->key);
+		bt_json_write_member_c(json, "operator", expression->operator);
+		if (expression->value_count != 0) {
+			bt_json_begin_member_array(json, "values");
+			for (uint32_t k = 0; k < expression->value_count; k++) {
+				bt_json_write_str(json, expression->values[k]);
+			}
+			bt_json_end_array(json);
+		}
+		bt_json_end_object(json);
+	}
+	bt_json_end_array(json);
+	bt_json_end_object(json);
+	bt_json_end_array(json);
+	bt_json_end_object(json);
+	bt_json_end_object(json);
+}
+
+static void write_anti_affinity(struct bt_json_writer *json, const struct bt_trace_pod *pod)
+{
+	bt_json_begin_member_object(json, "podAntiAffinity");
+	bt_json_begin_member_array(json, "requiredDuringSchedulingIgnoredDuringExecution");
+	for (uint32_t i = 0; i < pod->apart_count; i++) {
+		bt_json_begin_object(json);
+		bt_json_write_member_c(json, "topologyKey", pod->apart_keys[i]);
+		bt_json_begin_member_object(json, "labelSelector");
+		bt_json_begin_member_object(json, "matchLabels");
+		bt_json_write_name(json, pod->apart_label.key);
+		bt_json_write_str(json, pod->apart_label.value);
+		bt_json_end_object(json);
+		bt_json_end_object(json);
+		bt_json_end_object(json);
+	}
+	bt_json_end_array(json);
+	bt_json_end_object(json);
+}
+
+static void write_containers(struct bt_json_writer *json, const struct bt_trace_pod *pod)
+{
+	bt_json_begin_member_array(json, "containers");
+	bt_json_begin_object(json);
+	bt_json_write_member_c(json, "name", "main");
+	bt_json_begin_member_object(json, "resources");
+	write_amounts(json, "requests", pod->amounts, pod->amount_count, false);
+	bt_json_end_object(json);
+	bt_json_end_object(json);
+	bt_json_end_array(json);
+}
+
+void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	begin_object(&json, out, "Pod", pod->name, pod->time);
+	bt_json_write_member_c(&json, "namespace", "default");
+	write_labels(&json, pod->labels, pod->label_count);
+	if (pod->owner.length != 0) {
+		write_owner(&json, pod->owner);
+	}
+	bt_json_end_object(&json);
+	bt_json_begin_member_object(&json, "spec");
+	write_containers(&json, pod);
+	if (pod->expression_count != 0 || pod->apart_count != 0) {
+		bt_json_begin_member_object(&json, "affinity");
+		if (pod->expression_count != 0) {
+			write_node_affinity(&json, pod);
+		}
+		if (pod->apart_count != 0) {
+			write_anti_affinity(&json, pod);
+		}
+		bt_json_end_object(&json);
+	}
+	if (pod->priority >= 0) {
+		bt_json_write_name_c(&json, "priority");
+		bt_json_write_int64(&json, pod->priority);
+	}
+	if (pod->node_name.length != 0) {
+		bt_json_write_member(&json, "nodeName", pod->node_name);
+	}
+	bt_json_write_member_c(&json, "schedulerName", "default-scheduler");
+	bt_json_end_object(&json);
+	bt_json_end_object(&json);
+}
+
+void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	bt_strbuf_reset(out);
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	bt_json_begin_member_object(&json, "spec");
+	write_containers(&json, pod);
+	bt_json_end_object(&json);
+	bt_json_end_object(&json);
+}
+
+/** --- values --- */
+
+bool bt_trace_is_name(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		bool is_inner = byte == '-' && i != 0 && i + 1 != text.length;
+		if (!bt_is_digit(byte) && (byte < 'a' || byte > 'z') && !is_inner) {
+			return false;
+		}
+	}
+	return text.length != 0 && text.length <= NAME_BYTES_MAX;
+}
+
+bool bt_trace_read_fraction(struct bt_str text, double *out_fraction)
+{
+	char number[64];
+	char *end;
+	*out_fraction = 0;
+	if (text.length == 0) {
+		return true;
+	}
+	if (text.length >= sizeof(number) || (!bt_is_digit(text.data[0]) && text.data[0] != '.')) {
+		return false;
+	}
+	memcpy(number, text.data, text.length);
+	number[text.length] = '\0';
+	*out_fraction = strtod(number, &end);
+	return end == number + text.length && *out_fraction >= 0 && *out_fraction <= FRACTION_MAX;
+}
+
+int64_t bt_trace_scale(double fraction, int64_t whole)
+{
+	return (int64_t)llround(fraction * (double)whole);
+}
