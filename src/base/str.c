@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* memmem */
+#define _GNU_SOURCE
 #include "base/str.h"
 
 /* Odd constants without structure (fractional digits of roots), so that no input bit is lost. */
@@ -55,23 +57,13 @@ bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix)
 
 int64_t bt_str_find(struct bt_str text, struct bt_str needle)
 {
-	uint32_t position = 0;
+	const char *found;
 
-	if (needle.length == 0) {
-		return 0;
+	if (needle.length == 0 || text.length < needle.length) {
+		return needle.length == 0 ? 0 : -1;
 	}
-	while (text.length - position >= needle.length) {
-		const char *found = memchr(text.data + position, needle.data[0],
-			text.length - position - needle.length + 1);
-		if (found == NULL) {
-			return -1;
-		}
-		if (memcmp(found, needle.data, needle.length) == 0) {
-			return found - text.data;
-		}
-		position = (uint32_t)(found - text.data) + 1;
-	}
-	return -1;
+	found = memmem(text.data, text.length, needle.data, needle.length);
+	return found != NULL ? found - text.data : -1;
 }
 
 int64_t bt_str_find_char(struct bt_str text, char needle)

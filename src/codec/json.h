@@ -128,7 +128,12 @@ struct bt_json_value {
 BT_MUST_USE int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct bt_json_value **out_value, struct berth_error *err);
 /** Member by name (last one wins), or NULL (also when value is NULL or no object). */
-struct bt_json_value *bt_json_find(const struct bt_json_value *value, const char *name);
+struct bt_json_value *bt_json_get(const struct bt_json_value *value, struct bt_str name);
+static inline struct bt_json_value *bt_json_find(
+	const struct bt_json_value *value, const char *name)
+{
+	return bt_json_get(value, bt_str_from(name));
+}
 /** bt_json_find along a dotted path of names, e.g. "metadata.name". */
 struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path);
 /** The member's text if it is a string, else absent. */

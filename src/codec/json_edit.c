@@ -223,19 +223,6 @@ void bt_json_remove_text(struct bt_json_value *array, struct bt_str text)
 	array->count = kept;
 }
 
-struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name)
-{
-	if (object == NULL || object->type != BT_JSON_OBJECT) {
-		return NULL;
-	}
-	for (uint32_t i = object->count; i > 0; i--) {
-		if (bt_str_equal(object->members[i - 1].name, name)) {
-			return object->members[i - 1].value;
-		}
-	}
-	return NULL;
-}
-
 static const struct bt_json_value *typed_at(
 	const struct bt_json_value *value, const char *dotted_path, enum bt_json_type type)
 {

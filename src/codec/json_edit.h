@@ -48,8 +48,6 @@ bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
 /** Take a text out of an array, wherever it stands. */
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 
-/** Member by name, any text; NULL when absent or object is none. The last of repeated ones. */
-struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name);
 /** Along a dotted path of names; "" for absent. */
 struct bt_str bt_json_text_at(const struct bt_json_value *value, const char *dotted_path);
 int64_t bt_json_int64_at(

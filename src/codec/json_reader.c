@@ -457,20 +457,20 @@ int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err)
 
 bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max)
 {
+	const char *end = text.data + text.length;
 	uint32_t depth = 0;
-	bool in_string = false;
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		if (in_string) {
-			i += byte == '\\';
-			in_string = byte != '"';
-		} else if (byte == '"') {
-			in_string = true;
-		} else if (byte == '{' || byte == '[') {
+	for (const char *p = text.data; p < end; p++) {
+		if (*p == '"') {
+			p = bt_json_scan(p + 1, end, BT_JSON_ATTENTION_SYNTAX);
+			while (p < end && *p != '"') {
+				p += *p == '\\' && end - p > 1 ? 2 : 1;
+				p = bt_json_scan(p, end, BT_JSON_ATTENTION_SYNTAX);
+			}
+		} else if (*p == '{' || *p == '[') {
 			if (++depth > depth_max) {
 				return true;
 			}
-		} else if ((byte == '}' || byte == ']') && depth > 0) {
+		} else if ((*p == '}' || *p == ']') && depth > 0) {
 			depth--;
 		}
 	}

@@ -6,7 +6,11 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/vec.h"
+#include "codec/json_scan.h"
 
+/** Values that are allocated at once. */
+#define FIRST_VALUES 8
+#define VALUES_AT_ONCE_MAX 64
 /** Objects of more members are sorted to be compared. */
 #define UNSORTED_MEMBERS_MAX 16
 
@@ -27,6 +31,9 @@ struct parser {
 	struct bt_arena *arena;
 	bool copy_strings;
 	uint32_t value_count;
+	struct bt_json_value *values; /* allocated ahead */
+	uint32_t values_left;
+	uint32_t values_at_once;
 	BT_VEC(struct level) levels;
 	BT_VEC(struct bt_json_member) items;
 };
@@ -34,6 +41,53 @@ struct parser {
 static struct bt_str own_text(struct parser *parser, struct bt_str text, bool borrowed)
 {
 	return parser->copy_strings && borrowed ? bt_arena_str(parser->arena, text) : text;
+}
+
+static struct bt_json_value *new_value(struct parser *parser)
+{
+	if (parser->values_left == 0) {
+		parser->values = BT_ARENA_NEW_ARRAY(
+			parser->arena, struct bt_json_value, parser->values_at_once);
+		parser->values_left = parser->values_at_once;
+		if (parser->values_at_once < VALUES_AT_ONCE_MAX) {
+			parser->values_at_once *= 2;
+		}
+	}
+	parser->values_left--;
+	return parser->values++;
+}
+
+/**
+ * Read the string at p if its value is its source, as nearly always; the result is behind it. NULL:
+ * bt_json_read_string decides.
+ */
+BT_ALWAYS_INLINE const char *read_plain_string(
+	const char *p, const char *end, struct bt_str *out_text)
+{
+	const char *start = p + 1;
+	const char *stop = bt_json_scan(start, end, BT_JSON_ATTENTION_HIGH);
+	if (stop == end || *stop != '"' || stop - start > BT_JSON_STRING_BYTES_MAX) {
+		return NULL;
+	}
+	*out_text = (struct bt_str){start, (uint32_t)(stop - start)};
+	return stop + 1;
+}
+
+static int read_string(struct parser *parser, struct bt_str *out_text, struct berth_error *err)
+{
+	struct bt_json_reader *reader = &parser->reader;
+	bool borrowed = true;
+	int result = 0;
+	const char *p = read_plain_string(reader->position, reader->end, out_text);
+	if (p != NULL) {
+		reader->position = p;
+	} else {
+		result = bt_json_read_string(reader, parser->arena, out_text, &borrowed, err);
+	}
+	if (result == 0) {
+		*out_text = own_text(parser, *out_text, borrowed);
+	}
+	return result;
 }
 
 /** Read a scalar, or enter a container (then a level is pushed). */
@@ -51,8 +105,7 @@ static int begin_value(
 			err, BERTH_ERR_TOO_LARGE, "more than %u values", BT_JSON_VALUES_MAX);
 	}
 	parser->value_count++;
-	struct bt_json_value *value = BT_ARENA_NEW(parser->arena, struct bt_json_value);
-	bool borrowed = true;
+	struct bt_json_value *value = new_value(parser);
 	value->type = type;
 	switch (type) {
 	case BT_JSON_NULL:
@@ -63,9 +116,12 @@ static int begin_value(
 		break;
 	case BT_JSON_NUMBER:
 		result = bt_json_read_number(reader, &value->text, err);
+		if (result == 0) {
+			value->text = own_text(parser, value->text, true);
+		}
 		break;
 	case BT_JSON_STRING:
-		result = bt_json_read_string(reader, parser->arena, &value->text, &borrowed, err);
+		result = read_string(parser, &value->text, err);
 		break;
 	case BT_JSON_ARRAY:
 		result = bt_json_enter_array(reader, err);
@@ -80,9 +136,7 @@ static int begin_value(
 	if (result != 0) {
 		return result;
 	}
-	if (type == BT_JSON_NUMBER || type == BT_JSON_STRING) {
-		value->text = own_text(parser, value->text, borrowed);
-	} else if (type == BT_JSON_ARRAY || type == BT_JSON_OBJECT) {
+	if (type == BT_JSON_ARRAY || type == BT_JSON_OBJECT) {
 		struct level level = {.is_object = type == BT_JSON_OBJECT,
 			.first = true,
 			.first_item = parser->items.count,
@@ -115,6 +169,31 @@ static void end_container(struct parser *parser)
 	parser->items.count = level.first_item;
 }
 
+/** As bt_json_next_member, which reads the members that are not plain. */
+static int next_member(struct parser *parser, struct level *level, bool *out_more,
+	struct bt_str *out_name, struct berth_error *err)
+{
+	struct bt_json_reader *reader = &parser->reader;
+	const char *end = reader->end;
+	const char *p = bt_json_skip_space(reader->position, end);
+	if (!level->first && p != end && *p == ',') {
+		p = bt_json_skip_space(p + 1, end);
+	} else if (!level->first) {
+		p = end;
+	}
+	p = p != end && *p == '"' ? read_plain_string(p, end, out_name) : NULL;
+	if (p != NULL) {
+		p = bt_json_skip_space(p, end);
+	}
+	if (p != NULL && p != end && *p == ':') {
+		reader->position = p + 1;
+		level->first = false;
+		*out_more = true;
+		return 0;
+	}
+	return bt_json_next_member(reader, &level->first, parser->arena, out_more, out_name, err);
+}
+
 /** One step inside the innermost container: close it or read its next item. */
 static int next_item(struct parser *parser, struct berth_error *err)
 {
@@ -123,8 +202,7 @@ static int next_item(struct parser *parser, struct berth_error *err)
 	bool more;
 	int result;
 	if (level->is_object) {
-		result = bt_json_next_member(
-			&parser->reader, &level->first, parser->arena, &more, &item.name, err);
+		result = next_member(parser, level, &more, &item.name, err);
 	} else {
 		result = bt_json_next_element(&parser->reader, &level->first, &more, err);
 	}
@@ -153,7 +231,8 @@ static int next_item(struct parser *parser, struct berth_error *err)
 int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
-	struct parser parser = {.arena = arena, .copy_strings = copy_strings};
+	struct parser parser = {
+		.arena = arena, .copy_strings = copy_strings, .values_at_once = FIRST_VALUES};
 	bt_json_reader_init(&parser.reader, text);
 	struct bt_json_value *value = NULL;
 	int result = begin_value(&parser, &value, err);
@@ -171,22 +250,17 @@ int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	return result;
 }
 
-static struct bt_json_value *find_str(const struct bt_json_value *value, struct bt_str name)
+struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name)
 {
-	if (value == NULL || value->type != BT_JSON_OBJECT) {
+	if (object == NULL || object->type != BT_JSON_OBJECT) {
 		return NULL;
 	}
-	for (uint32_t i = value->count; i-- > 0;) {
-		if (bt_str_equal(value->members[i].name, name)) {
-			return value->members[i].value;
+	for (uint32_t i = object->count; i > 0; i--) {
+		if (bt_str_equal(object->members[i - 1].name, name)) {
+			return object->members[i - 1].value;
 		}
 	}
 	return NULL;
-}
-
-struct bt_json_value *bt_json_find(const struct bt_json_value *value, const char *name)
-{
-	return find_str(value, bt_str_from(name));
 }
 
 struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path)
@@ -196,7 +270,7 @@ struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const
 		if (dot == NULL) {
 			return bt_json_find(value, dotted_path);
 		}
-		value = find_str(
+		value = bt_json_get(
 			value, (struct bt_str){dotted_path, (uint32_t)(dot - dotted_path)});
 		dotted_path = dot + 1;
 	}

@@ -16,8 +16,6 @@
 
 /* A request may take so many idle timeouts to arrive, however busily its bytes drip. */
 #define ARRIVAL_TIMEOUTS 4
-/* What a chunk of a stream holds at least, besides the request's headers. */
-#define STREAM_BUFFER_BYTES 49152
 #define KEEPALIVE_IDLE_SECONDS 30
 /* Nobody needs as many. */
 #define PARAMETERS_MAX 512
@@ -422,8 +420,9 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	/* Not MHD_USE_TURBO: it polls without rest for a client that is slow to shake hands. */
 	unsigned int flags =
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG;
-	/* libmicrohttpd parses headers in one half of a connection's memory */
-	size_t memory = 2 * (size_t)limits->header_bytes_max + STREAM_BUFFER_BYTES;
+	/* libmicrohttpd parses headers in one half of a connection's memory, and clears all of it
+	 * for each request: more would only cost time */
+	size_t memory = 2 * (size_t)limits->header_bytes_max;
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_LISTEN_SOCKET, fd, NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory, NULL},

@@ -127,12 +127,13 @@ bool bt_kinds_keeps_spec(const struct bt_write *write)
 void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, const char *const *texts)
 {
-	struct bt_strbuf supported = {0};
 	for (uint32_t i = 0; texts[i] != NULL; i++) {
 		if (bt_str_equal_c(value->text, texts[i])) {
-			bt_strbuf_finish(&supported);
 			return;
 		}
+	}
+	struct bt_strbuf supported = {0};
+	for (uint32_t i = 0; texts[i] != NULL; i++) {
 		bt_strbuf_append_c(&supported, i == 0 ? "" : ", ");
 		bt_strbuf_append_quoted(&supported, bt_str_from(texts[i]));
 	}

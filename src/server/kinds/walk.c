@@ -211,11 +211,6 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 		/* a volume's source comes before its name */
 		const struct bt_schema_field *field =
 			&message->fields[is_volume ? message->field_count - 1 - i : i];
-		const struct bt_path at =
-			*BT_PATH_NAME(is_node && strcmp(field->name, "taints") == 0
-					? BT_PATH_NAME(NULL, "metadata")
-					: place,
-				field->name);
 		const struct bt_json_value *value;
 		bool has_parts = field->message != NULL && field->message->has_checks &&
 			(field->flags & BT_SCHEMA_UNCHECKED) == 0;
@@ -237,13 +232,21 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 							field->checks->immutable))))) {
 			continue;
 		}
-		value = bt_json_find(object, field->name);
-		if (strcmp(field->name, "selector") == 0 &&
+		value = bt_json_get(object, (struct bt_str){field->name, field->name_length});
+		if (field->name[0] == 's' && strcmp(field->name, "selector") == 0 &&
 			strcmp(message->name, "StatefulSetSpec") == 0 && !check->is_update) {
 			check_claim_templates(check, place, object);
-		} else if (strcmp(field->name, "template") == 0) {
+		} else if (field->name[0] == 't' && strcmp(field->name, "template") == 0) {
 			value = bt_kinds_enter_template(check, place, message, object);
 		}
+		if (value == NULL && (field->checks == NULL || !field->checks->given)) {
+			continue;
+		}
+		const struct bt_path at =
+			*BT_PATH_NAME(is_node && strcmp(field->name, "taints") == 0
+					? BT_PATH_NAME(NULL, "metadata")
+					: place,
+				field->name);
 		if ((field->checks == NULL || check_field(check->errors, field, &at, value)) &&
 			has_parts && value != NULL) {
 			walk_parts(check, &at, field, value);
