@@ -5,6 +5,7 @@
 
 #include "api/defaulting.h"
 #include "api/identity.h"
+#include "api/types.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/pod_claims.h"
@@ -60,23 +61,32 @@ struct loading {
 	struct bt_text_set missing_templates;
 };
 
-static void load_nodes(struct loading *loading)
+/** With the name and uid that it has in the cluster, and defaults. */
+static struct bt_node input_node(
+	const struct bt_manifests *cluster, uint32_t index, struct bt_arena *scratch)
 {
-	struct bt_simulation *simulation = loading->simulation;
+	const struct bt_manifests_object *object = &cluster->objects.items[index];
+	struct bt_node node =
+		*(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
+	node.metadata.name = object->name;
+	node.metadata.uid = object->uid;
+	bt_node_default(&node, scratch);
+	return node;
+}
+
+/** left_out: by object index; NULL: all are loaded. */
+static void load_nodes(
+	struct bt_simulation *simulation, const bool *left_out, struct bt_arena *scratch)
+{
 	const struct bt_manifests *cluster = simulation->cluster;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		if (object->kind != BT_KIND_NODE) {
-			continue;
+		if (cluster->objects.items[i].kind == BT_KIND_NODE &&
+			(left_out == NULL || !left_out[i])) {
+			struct bt_node node = input_node(cluster, i, scratch);
+			bt_state_add_node(simulation->engine->state, &node);
+			bt_arena_reset(scratch);
+			simulation->node_count++;
 		}
-		struct bt_node node =
-			*(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
-		node.metadata.name = object->name;
-		node.metadata.uid = object->uid;
-		bt_node_default(&node, &loading->scratch);
-		bt_state_add_node(simulation->engine->state, &node);
-		bt_arena_reset(&loading->scratch);
-		simulation->node_count++;
 	}
 }
 
@@ -156,10 +166,9 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	return result;
 }
 
-/** pod: a shallow copy whose name, namespace and uid are set. extra_of: BT_MANIFESTS_NONE, or whose
- * extra it is. */
-static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t extra_of,
-	struct berth_error *err)
+/** pod: a shallow copy whose name, namespace and uid are set. index: of it, or of its workload. */
+static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t index,
+	bool is_extra, struct berth_error *err)
 {
 	struct bt_simulation *simulation = loading->simulation;
 	if (bt_pod_is_terminal(pod)) {
@@ -175,13 +184,14 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 	}
 	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
 	*copy = *pod;
-	if (extra_of != BT_MANIFESTS_NONE) {
-		struct bt_simulated_extra extra = {.pod = copy, .owner = extra_of};
+	if (is_extra) {
+		struct bt_simulated_extra extra = {.pod = copy, .owner = index};
 		bt_vec_push(&simulation->extras, extra);
 		return 0;
 	}
-	struct bt_simulated_pod entry = {
-		.pod = copy, .sequence = simulation->pods.count, .fate = BT_FATE_UNDECIDED};
+	struct bt_simulated_pod entry = {.pod = copy,
+		.sequence = (uint64_t)index << 32 | simulation->pods.count,
+		.fate = BT_FATE_UNDECIDED};
 	bt_vec_push(&simulation->pods, entry);
 	return make_claims(loading, copy, err);
 }
@@ -244,7 +254,7 @@ static int load_input_pod(struct loading *loading, uint32_t index, struct berth_
 	pod.spec.node_name = node_name;
 	const uint32_t *extras = loading->simulation->extras_wanted;
 	bool is_extra = extras != NULL && extras[index] != 0;
-	int result = load_pod(loading, &pod, is_extra ? index : BT_MANIFESTS_NONE, err);
+	int result = load_pod(loading, &pod, index, is_extra, err);
 	if (result < 0) {
 		return bt_manifests_wrap(cluster, index, result, err);
 	}
@@ -262,8 +272,7 @@ static int load_expanded_pods(struct loading *loading, uint32_t owner, struct be
 		expansion->pods.items[loading->next_expanded].owner == owner) {
 		const struct bt_workload_pod *entry =
 			&expansion->pods.items[loading->next_expanded++];
-		int result = load_pod(
-			loading, entry->pod, entry->is_extra ? owner : BT_MANIFESTS_NONE, err);
+		int result = load_pod(loading, entry->pod, owner, entry->is_extra, err);
 		if (result < 0) {
 			result = bt_error_wrap(err, result, "spec.template");
 			return bt_manifests_wrap(loading->simulation->cluster, owner, result, err);
@@ -369,7 +378,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 		result = bt_expansion_run(&simulation->expansion, err);
 	}
 	if (result == 0) {
-		load_nodes(&loading);
+		load_nodes(simulation, NULL, &loading.scratch);
 		bt_surroundings_load(
 			simulation->cluster, &simulation->expansion, simulation->engine->state);
 		result = load_pods(&loading, err);
@@ -380,15 +389,110 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	bt_arena_finish(&loading.scratch);
 	bt_text_set_finish(&loading.missing_templates);
 	bt_free(loading.specs);
-	if (result == 0 && simulation->pods.count > 1) {
+	if (result == 0 && !simulation->stays_open) {
+		bt_simulation_close(simulation);
+	}
+	return result;
+}
+
+void bt_simulation_close(struct bt_simulation *simulation)
+{
+	if (simulation->pods.count > 1) {
 		/* Moves entries, so it must come before anybody keeps a pointer to one. */
 		qsort(simulation->pods.items, simulation->pods.count,
 			sizeof(simulation->pods.items[0]), compare_pods);
 	}
-	if (result == 0) {
-		bt_simulation_loaded(simulation);
+	bt_simulation_loaded(simulation);
+}
+
+/** --- changes of an open simulation --- */
+
+static bool is_removed(const struct bt_simulation *simulation, const bool *removed, uint32_t slot)
+{
+	struct bt_str name = bt_node_table_name(&simulation->engine->state->nodes, slot);
+	uint32_t index = bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), name);
+	return index != BT_MANIFESTS_NONE && removed[index];
+}
+
+/** Zones stand in the order of their first nodes: one of those goes, and its zone stays. */
+static bool changes_zones(const struct bt_simulation *simulation, const bool *removed)
+{
+	const struct bt_node_order *order = &simulation->engine->state->order;
+	for (uint32_t i = 0; i < order->zones.count && order->zones.count > 1; i++) {
+		const struct bt_zone *zone = &order->zones.items[i];
+		bool stays = false;
+		if (!is_removed(simulation, removed, zone->slots.items[0])) {
+			continue;
+		}
+		for (uint32_t k = 1; k < zone->slots.count && !stays; k++) {
+			stays = !is_removed(simulation, removed, zone->slots.items[k]);
+		}
+		if (stays) {
+			return true;
+		}
 	}
+	return false;
+}
+
+int bt_simulation_remove_nodes(
+	struct bt_simulation *simulation, const bool *removed, struct berth_error *err)
+{
+	const struct bt_manifests *cluster = simulation->cluster;
+	struct bt_state *state = simulation->engine->state;
+	struct bt_arena scratch;
+	bool loads_anew = changes_zones(simulation, removed);
+	int result = 0;
+	bt_arena_init(&scratch, 0);
+	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind == BT_KIND_NODE && (removed[i] || loads_anew)) {
+			struct bt_node node = input_node(cluster, i, &scratch);
+			result = bt_state_remove_node(state, &node, err);
+			bt_arena_reset(&scratch);
+			simulation->node_count--;
+		} else if (object->kind == BT_KIND_RESOURCE_SLICE) {
+			const struct bt_resource_slice *slice =
+				bt_object_value(object->object, BT_KIND_RESOURCE_SLICE);
+			uint32_t node = bt_manifests_find(
+				cluster, BT_KIND_NODE, BT_STR(""), slice->spec.node_name);
+			if (node != BT_MANIFESTS_NONE && removed[node]) {
+				/* The devices go with the node. */
+				(void)bt_object_store_delete(&state->objects,
+					BT_KIND_RESOURCE_SLICE, BT_STR(""), object->name);
+			}
+		}
+	}
+	if (result == 0 && loads_anew) {
+		load_nodes(simulation, removed, &scratch);
+	}
+	bt_arena_finish(&scratch);
 	return result;
+}
+
+struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index)
+{
+	const struct bt_manifests_object *object = &simulation->cluster->objects.items[index];
+	struct bt_object *known = bt_scheduler_find_pod(
+		simulation->scheduler, object->namespace_, object->name);
+	if (known == NULL) {
+		return NULL;
+	}
+	known = bt_object_share(known);
+	int result = bt_scheduler_observe(
+		simulation->scheduler, known, NULL, simulation->now_ns, NULL);
+	BT_ASSERT(result == 0); /* it is what the cache has */
+	bt_pod_claims_release(simulation->engine->state, known->meta->uid);
+	simulation->running_count--;
+	return known;
+}
+
+int bt_simulation_add_pod(struct bt_simulation *simulation, const struct bt_pod *pod,
+	uint32_t index, struct berth_error *err)
+{
+	struct loading loading = {.simulation = simulation};
+	int result = load_pod(&loading, pod, index, false, err);
+	bt_text_set_finish(&loading.missing_templates);
+	return result < 0 ? bt_manifests_wrap(simulation->cluster, index, result, err) : 0;
 }
 
 int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *setup,

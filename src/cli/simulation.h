@@ -46,7 +46,7 @@ bool bt_fate_is_pending(enum bt_fate fate);
 struct bt_simulated_pod {
 	const struct bt_pod *pod;
 	struct bt_object *object; /* as the scheduler knows it; NULL: not told */
-	uint32_t sequence;        /* input order */
+	uint64_t sequence;        /* input order */
 	enum bt_fate fate;
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* all others */
@@ -110,6 +110,7 @@ struct bt_simulation {
 	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
 	bool preempt;                             /* carry preemption out; set before loading */
 	bool keep_bound;                          /* bound pods stay in the cluster after loading */
+	bool stays_open; /* loading ends with bt_simulation_close; set before loading */
 	struct bt_map by_uid;                     /* pods */
 	struct bt_pod_commons commons;
 	BT_VEC(struct bt_simulated_change) changes; /* not told to the scheduler yet */
@@ -136,6 +137,21 @@ void bt_simulation_finish(struct bt_simulation *simulation);
  * name file, document and object.
  */
 BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
+/**
+ * Of a simulation that stays open, between loading and closing: take nodes away, with their
+ * devices. removed: by object index. Node by node as if they had never been loaded, once
+ * bt_simulation_take_running has taken what runs on them.
+ */
+BT_MUST_USE int bt_simulation_remove_nodes(
+	struct bt_simulation *simulation, const bool *removed, struct berth_error *err);
+/** The same for the running pod at index, with preempt. Returns the pod, a reference; NULL: it was
+ * not loaded. */
+struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index);
+/** The same for a new pod, without node, that stands at index in the input. Texts are borrowed. */
+BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const struct bt_pod *pod,
+	uint32_t index, struct berth_error *err);
+/** Pods come into their order. */
+void bt_simulation_close(struct bt_simulation *simulation);
 /** In simulation_run.c: the pods are there and in order. */
 void bt_simulation_loaded(struct bt_simulation *simulation);
 /** Pods that stay pending, once all are decided. */

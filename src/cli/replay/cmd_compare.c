@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
+#include "cli/processes.h"
 #include "cli/replay/replay_run.h"
 #include "cluster/printable.h"
 
 #define ALTERNATIVES_MAX 64
-#define CHUNK_BYTES 65536
 /** Of the columns of the table: a name and the alternatives. */
 #define SHOWN_MAX (BT_TABLE_COLUMNS_MAX - 1)
 
@@ -39,9 +35,6 @@ struct options {
 struct alternative {
 	const char *config_path; /* NULL: the default configuration */
 	struct bt_str name;
-	pid_t process;         /* 0: not started, or over */
-	int pipe;              /* its answer comes from here; -1 */
-	struct bt_strbuf json; /* the answer */
 	struct bt_json_value *answer;
 };
 
@@ -53,145 +46,49 @@ struct comparison {
 
 /** --- the replays --- */
 
-/** In the process of an alternative. Never returns. */
-static void replay_alternative(const struct bt_command *command, const struct options *options,
-	const struct alternative *alternative, int pipe)
+/** What the replays read. */
+struct replaying {
+	const struct bt_command *command;
+	const struct options *options;
+	struct comparison *comparison;
+};
+
+static struct bt_str name_alternative(const void *context, uint32_t index)
 {
-	struct bt_setup setup = options->setup;
-	struct bt_replay_request request = options->request;
-	struct bt_warnings warnings = {.command = command};
+	const struct replaying *replaying = context;
+	return replaying->comparison->alternatives[index].name;
+}
+
+static int replay_alternative(void *context, uint32_t index, struct bt_strbuf *out)
+{
+	const struct replaying *replaying = context;
+	const struct alternative *alternative = &replaying->comparison->alternatives[index];
+	struct bt_setup setup = replaying->options->setup;
+	struct bt_warnings warnings = {.command = replaying->command};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_replay_answer answer;
-	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
 	setup.config_path = alternative->config_path;
-	int result = bt_setup_start(command, &setup, &err);
+	int result = bt_setup_start(replaying->command, &setup, &err);
 	if (result == 0) {
-		result = bt_replay_answer_find(&request, &setup, &warnings, &answer, &err);
+		result = bt_replay_answer_find(
+			&replaying->options->request, &setup, &warnings, &answer, &err);
 	}
 	if (result < 0) {
 		result = bt_error_wrap(&err, result, "%.*s", BT_STR_ARG(alternative->name));
-		_exit(bt_command_fail(command, &err));
+		return bt_command_fail(replaying->command, &err);
 	}
-	bt_json_writer_init(&writer, &text, 0);
+	bt_json_writer_init(&writer, out, 0);
 	bt_replay_answer_write_json(&answer, &writer);
-	for (size_t sent = 0; sent < text.length;) {
-		ssize_t length = write(pipe, text.data + sent, text.length - sent);
-		if (length < 0 && errno != EINTR) {
-			_exit(BT_EXIT_BAD_INPUT); /* the reader has gone */
-		}
-		sent += length > 0 ? (size_t)length : 0;
-	}
-	_exit(BT_EXIT_OK);
+	return BT_EXIT_OK;
 }
 
-static int start(const struct bt_command *command, const struct options *options,
-	struct alternative *alternative, struct berth_error *err)
+static int take_answer(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
 {
-	int ends[2];
-	if (pipe(ends) != 0) {
-		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
-	}
-	(void)fflush(NULL); /* what is buffered is printed once */
-	pid_t process = fork();
-	if (process < 0) {
-		(void)close(ends[0]); /* nothing was written */
-		(void)close(ends[1]);
-		return bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
-	}
-	if (process == 0) {
-		(void)close(ends[0]); /* the reader's */
-		replay_alternative(command, options, alternative, ends[1]);
-	}
-	(void)close(ends[1]); /* the writer's */
-	alternative->process = process;
-	alternative->pipe = ends[0];
-	return 0;
-}
-
-/** The answer is complete, or its process failed and has said why. */
-static int finish(
-	struct comparison *comparison, struct alternative *alternative, struct berth_error *err)
-{
-	int status = 0;
-	(void)close(alternative->pipe); /* read to its end */
-	alternative->pipe = -1;
-	while (waitpid(alternative->process, &status, 0) < 0 && errno == EINTR) {
-	}
-	alternative->process = 0;
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != BT_EXIT_OK) {
-		return WIFSIGNALED(status)
-			? bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s: ended by signal %d",
-				  BT_STR_ARG(alternative->name), WTERMSIG(status))
-			: bt_error_set(err, BERTH_ERR_INVALID, "%.*s: was not replayed",
-				  BT_STR_ARG(alternative->name));
-	}
-	return bt_json_parse(&comparison->arena, bt_strbuf_str(&alternative->json), false,
-		&alternative->answer, err);
-}
-
-static int read_answers(struct comparison *comparison, struct berth_error *err)
-{
-	struct pollfd polls[ALTERNATIVES_MAX];
-	for (uint32_t i = 0; i < comparison->count; i++) {
-		polls[i] =
-			(struct pollfd){.fd = comparison->alternatives[i].pipe, .events = POLLIN};
-	}
-	if (poll(polls, comparison->count, -1) < 0 && errno != EINTR) {
-		return bt_error_set(err, BERTH_ERR_IO, "poll: %s", strerror(errno));
-	}
-	for (uint32_t i = 0; i < comparison->count; i++) {
-		struct alternative *alternative = &comparison->alternatives[i];
-		if (polls[i].fd < 0 || polls[i].revents == 0) {
-			continue;
-		}
-		bt_strbuf_reserve(&alternative->json, CHUNK_BYTES);
-		ssize_t length = read(alternative->pipe,
-			alternative->json.data + alternative->json.length, CHUNK_BYTES);
-		if (length > 0) {
-			alternative->json.length += (size_t)length;
-		} else if (length == 0) {
-			return finish(comparison, alternative, err);
-		} else if (errno != EINTR) {
-			return bt_error_set(err, BERTH_ERR_IO, "%.*s: %s",
-				BT_STR_ARG(alternative->name), strerror(errno));
-		}
-	}
-	return 0;
-}
-
-static int replay_all(const struct bt_command *command, const struct options *options,
-	struct comparison *comparison, struct berth_error *err)
-{
-	struct bt_progress progress;
-	uint32_t started = 0;
-	uint32_t ended = 0;
-	int result = 0;
-	bt_progress_start(&progress, "replaying alternatives", true);
-	while (result == 0 && ended < comparison->count) {
-		while (result == 0 && started < comparison->count &&
-			started - ended < options->jobs) {
-			result = start(command, options, &comparison->alternatives[started++], err);
-		}
-		if (result == 0) {
-			result = read_answers(comparison, err);
-		}
-		ended = 0;
-		for (uint32_t i = 0; i < started; i++) {
-			ended += comparison->alternatives[i].process == 0;
-		}
-		bt_progress_show(&progress, ended, comparison->count);
-	}
-	bt_progress_end(&progress);
-	for (uint32_t i = 0; i < comparison->count; i++) {
-		struct alternative *alternative = &comparison->alternatives[i];
-		if (alternative->process != 0) {
-			(void)kill(alternative->process, SIGTERM); /* its answer is not needed */
-			(void)waitpid(alternative->process, NULL, 0);
-			(void)close(alternative->pipe);
-		}
-	}
-	return result;
+	const struct replaying *replaying = context;
+	struct comparison *comparison = replaying->comparison;
+	return bt_json_parse(&comparison->arena, bt_arena_str(&comparison->arena, json), false,
+		&comparison->alternatives[index].answer, err);
 }
 
 /** --- the table --- */
@@ -360,7 +257,17 @@ static int run_with_options(const struct bt_command *command, const struct optio
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_strbuf out = {0};
-	int result = replay_all(command, options, comparison, &err);
+	struct replaying replaying = {command, options, comparison};
+	const struct bt_processes processes = {
+		.context = &replaying,
+		.work = replay_alternative,
+		.take = take_answer,
+		.name = name_alternative,
+		.failed = "was not replayed",
+		.progress = "replaying alternatives",
+		.jobs = options->jobs,
+	};
+	int result = bt_processes_run(&processes, comparison->count, &err);
 	if (result == 0 && options->report_path != NULL) {
 		result = write_report(comparison, options->report_path, &err);
 	}
@@ -403,8 +310,7 @@ static int list_alternatives(
 			i < first || strcmp(options->configs.list.items[i - first], "default") == 0;
 		const char *path = is_default ? NULL : options->configs.list.items[i - first];
 		comparison->alternatives[i] = (struct alternative){.config_path = path,
-			.name = is_default ? BT_STR("default") : name_of(path),
-			.pipe = -1};
+			.name = is_default ? BT_STR("default") : name_of(path)};
 	}
 	return 0;
 }
@@ -420,14 +326,10 @@ static int check_usage(
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"nothing to compare with: name a configuration with --config");
 	}
-	if (options->jobs < 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--jobs: must not be negative");
-	}
-	if (options->jobs == 0) {
-		options->jobs = sysconf(_SC_NPROCESSORS_ONLN);
-		options->jobs = options->jobs > 0 ? options->jobs : 1;
-	}
-	return bt_output_format_parse(options->format_name, false, &options->format, err);
+	result = bt_processes_check_jobs(options->jobs, err);
+	return result < 0
+		? result
+		: bt_output_format_parse(options->format_name, false, &options->format, err);
 }
 
 static int run(const struct bt_command *command, int argc, char **argv)
@@ -458,9 +360,6 @@ static int run(const struct bt_command *command, int argc, char **argv)
 				list_alternatives(&options, &comparison, &err) < 0
 			? bt_command_fail(command, &err)
 			: run_with_options(command, &options, &comparison);
-		for (uint32_t i = 0; i < comparison.count; i++) {
-			bt_strbuf_finish(&comparison.alternatives[i].json);
-		}
 		bt_arena_finish(&comparison.arena);
 	}
 	bt_setup_finish(&options.setup);

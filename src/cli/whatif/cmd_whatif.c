@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/processes.h"
 #include "cli/setup.h"
 #include "cli/source.h"
 #include "cli/whatif/whatif_report.h"
@@ -15,6 +16,9 @@ struct options {
 	struct bt_source source;
 	struct bt_whatif_changes changes;
 	const char *new_config; /* NULL: that of the before side */
+	const char *lose;       /* NULL: nothing */
+	bool each;
+	int64_t jobs;
 	bool from_scratch;
 	bool recreate_bare;
 	bool preempt;
@@ -24,9 +28,9 @@ struct options {
 
 /** --- the run --- */
 
-static int make_sides(const struct options *options, const struct bt_manifests *input,
-	struct bt_whatif *whatif, struct bt_whatif_side *before, struct bt_whatif_side *after,
-	struct berth_error *err)
+/** The changes, made into the cluster of the after side. */
+static int make_after(const struct options *options, struct bt_whatif *whatif,
+	struct bt_whatif_side *after, struct berth_error *err)
 {
 	const struct bt_gates *gates = bt_config_gates(after->engine->config);
 	whatif->recreate_bare = options->recreate_bare;
@@ -39,11 +43,22 @@ static int make_sides(const struct options *options, const struct bt_manifests *
 			return result;
 		}
 	}
-	bt_manifests_copy(input, NULL, &before->cluster);
 	bt_whatif_result(whatif, &after->cluster);
+	return 0;
+}
+
+static int make_sides(const struct options *options, const struct bt_manifests *input,
+	struct bt_whatif *whatif, struct bt_whatif_side *before, struct bt_whatif_side *after,
+	struct berth_error *err)
+{
+	int result = make_after(options, whatif, after, err);
+	if (result < 0) {
+		return result;
+	}
+	bt_manifests_copy(input, NULL, &before->cluster);
 	/* What is wrong with both sides is told once. */
 	after->cluster.warn = NULL;
-	int result = bt_whatif_side_run(
+	result = bt_whatif_side_run(
 		before, input, NULL, options->preempt, "before: placing pods", err);
 	return result < 0 ? result
 			  : bt_whatif_side_run(after, &whatif->work, whatif->marks.items,
@@ -96,6 +111,54 @@ static int run_on_sides(const struct options *options, struct bt_manifests *inpu
 	return result;
 }
 
+static int lose_on_side(const struct bt_lose_options *lose, const struct options *options,
+	struct bt_manifests *input, struct bt_whatif_side *side, struct berth_error *err)
+{
+	struct bt_whatif whatif;
+	struct bt_strbuf out = {0};
+	int result = bt_source_read(&options->source, input, err);
+	if (result < 0) {
+		return result;
+	}
+	bt_whatif_expand_daemon_sets(input);
+	bt_whatif_init(&whatif, input);
+	result = make_after(options, &whatif, side, err);
+	if (result == 0) {
+		result = bt_whatif_lose_each(lose, side, &out, err);
+	}
+	if (result >= 0) {
+		bt_output_print(&out);
+	}
+	bt_strbuf_finish(&out);
+	bt_whatif_finish(&whatif);
+	return result;
+}
+
+/** One side: what is lost, is lost from the cluster after the changes. */
+static int run_losses(
+	const struct bt_command *command, const struct options *options, struct bt_manifests *input)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_whatif_side side;
+	struct bt_setup setup = options->setup;
+	const struct bt_lose_options lose = {
+		.what = options->lose,
+		.command = command,
+		.changes = &options->changes,
+		.recreate_bare = options->recreate_bare,
+		.jobs = options->jobs,
+		.format = options->format,
+	};
+	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
+	setup.pool = NULL; /* a copy of the process has no threads; nothing depends on them */
+	int result = bt_whatif_side_init(&side, &setup, &err);
+	if (result == 0) {
+		result = lose_on_side(&lose, options, input, &side, &err);
+		bt_whatif_side_finish(&side);
+	}
+	return result < 0 ? bt_command_fail(command, &err) : result;
+}
+
 static int run_on_cluster(
 	const struct bt_command *command, const struct options *options, struct bt_manifests *input)
 {
@@ -144,6 +207,27 @@ static int check_usage(
 	if (result < 0) {
 		return result;
 	}
+	if (options->each != (options->lose != NULL)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			options->each ? "--each: what? Name it with --lose node or --lose zone"
+				      : "--lose: takes --each, to lose one after the other; "
+					"--remove NODE shows one loss");
+	}
+	if (options->lose != NULL) {
+		const struct bt_lose_options lose = {.what = options->lose};
+		result = bt_lose_check(&lose, err);
+		if (result == 0 && options->from_scratch) {
+			result = bt_error_set(err, BERTH_ERR_INVALID,
+				"--from-scratch: cannot be combined with --lose: pods that run "
+				"stay where they are");
+		}
+		if (result == 0) {
+			result = bt_processes_check_jobs(options->jobs, err);
+		}
+		return result < 0 ? result
+				  : bt_output_format_parse(options->format_name, false,
+					    &options->format, err);
+	}
 	if (options->changes.list.count == 0 && options->new_config == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"no change is given: name one, such as --drain NODE (see \"berth whatif "
@@ -166,7 +250,8 @@ static int start(const struct bt_command *command, struct options *options,
 	bt_manifests_init(&input);
 	input.warn = bt_warnings_take;
 	input.warn_context = &warnings;
-	int exit_status = run_on_cluster(command, options, &input);
+	int exit_status = options->lose != NULL ? run_losses(command, options, &input)
+						: run_on_cluster(command, options, &input);
 	bt_warnings_end(&warnings);
 	bt_manifests_finish(&input);
 	return exit_status;
@@ -202,6 +287,10 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"give a workload N replicas"},
 		{"with", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_WITH], "FILE|DIR|-",
 			"apply manifests: new objects, and others in place of old ones"},
+		{"lose", 0, BT_FLAG_STRING, &options.lose, "node|zone|LABEL",
+			"with --each: lose one node, zone or value of a label after the other"},
+		{"each", 0, BT_FLAG_BOOL, &options.each, NULL,
+			"report every loss of --lose, the worst first"},
 		{"new-config", 0, BT_FLAG_STRING, &options.new_config, "FILE",
 			"schedule with another KubeSchedulerConfiguration"},
 		{"from-scratch", 0, BT_FLAG_BOOL, &options.from_scratch, NULL,
@@ -210,6 +299,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"evicted pods without a controller come back, too"},
 		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
 			"evict running pods of lower priority where that makes room"},
+		{"jobs", 'j', BT_FLAG_INT, &options.jobs, "N",
+			"try N losses at the same time (default: one for each processor)"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
 			"how the answer is written (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
@@ -240,7 +331,10 @@ const struct bt_command bt_command_whatif = {
 		"\n"
 		"Pods that have to leave a node come back as pending pods when a controller would\n"
 		"recreate them, and are lost otherwise. A drain leaves DaemonSets' pods, and says\n"
-		"which evictions a PodDisruptionBudget refuses or holds up.\n",
+		"which evictions a PodDisruptionBudget refuses or holds up.\n"
+		"\n"
+		"--lose node --each answers another question: for each node, lost with all that\n"
+		"runs on it, which pods stay pending, are lost or preempted. Changes come first.\n",
 	.examples = "  # Can node-a1 be drained?\n"
 		    "  kubectl get nodes,pods,deployments,pdb,pc -A -o yaml > cluster.yaml\n"
 		    "  berth whatif -f cluster.yaml --drain node-a1\n"
@@ -255,6 +349,10 @@ const struct bt_command bt_command_whatif = {
 		    "\n"
 		    "  # Keep nodes for one team; what has to go?\n"
 		    "  berth whatif -f cluster.yaml --taint 'node-c*=team=research:NoExecute'\n"
+		    "\n"
+		    "  # Which nodes, which zones can be lost?\n"
+		    "  berth whatif -f cluster.yaml --lose node --each\n"
+		    "  berth whatif -f cluster.yaml --lose zone --each\n"
 		    "\n"
 		    "  # How would another configuration have placed everything?\n"
 		    "  berth whatif -f cluster.yaml --new-config packed.yaml --from-scratch\n",

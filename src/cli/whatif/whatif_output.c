@@ -403,20 +403,21 @@ static void write_nodes_table(
 
 /** --- all of it --- */
 
-static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_report *report)
+void bt_whatif_write_changes(struct bt_json_writer *writer,
+	const struct bt_whatif_changes *changes, const char *new_config)
 {
 	bt_json_begin_member_array(writer, "changes");
-	for (uint32_t i = 0; i < report->changes->list.count; i++) {
-		const struct bt_whatif_change *change = &report->changes->list.items[i];
+	for (uint32_t i = 0; i < changes->list.count; i++) {
+		const struct bt_whatif_change *change = &changes->list.items[i];
 		bt_json_begin_object(writer);
 		bt_json_write_member_c(writer, "type", bt_whatif_kind_name(change->kind));
 		bt_json_write_member_c(writer, "value", change->text);
 		bt_json_end_object(writer);
 	}
-	if (report->new_config != NULL) {
+	if (new_config != NULL) {
 		bt_json_begin_object(writer);
 		bt_json_write_member_c(writer, "type", "new-config");
-		bt_json_write_member_c(writer, "value", report->new_config);
+		bt_json_write_member_c(writer, "value", new_config);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -519,7 +520,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 {
 	const struct bt_whatif_report *report = answer;
 	bt_json_begin_object(writer);
-	write_changes(writer, report);
+	bt_whatif_write_changes(writer, report->changes, report->new_config);
 	bt_json_begin_member_object(writer, "summary");
 	bt_json_write_member_bool(writer, "worse", bt_whatif_is_worse(report));
 	bt_json_write_member_bool(writer, "fromScratch", report->from_scratch);

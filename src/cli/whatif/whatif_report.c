@@ -73,8 +73,7 @@ static void add(struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 
 /** --- who it is --- */
 
-/** What people call the owner: the Deployment behind a ReplicaSet. */
-static void name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod)
+void bt_whatif_pod_name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod)
 {
 	const struct bt_owner_reference *controller = bt_object_controller(&pod->metadata);
 	if (controller == NULL) {
@@ -92,8 +91,8 @@ static void name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod)
 	}
 }
 
-/** A DaemonSet's pods for nodes are told apart by the node: their names are drawn in its order. */
-static struct bt_str daemon_place(const struct bt_whatif_pod *entry, const struct bt_pod *pod)
+struct bt_str bt_whatif_daemon_place(
+	const struct bt_whatif_pod *entry, const struct bt_pod *pod)
 {
 	const struct bt_affinity *affinity = pod->spec.affinity;
 	if (!bt_str_equal_c(entry->owner_kind, "DaemonSet") || affinity == NULL ||
@@ -126,7 +125,7 @@ static void add_running(
 		.running = true,
 		.object = index,
 	};
-	name_owner(&entry, pod);
+	bt_whatif_pod_name_owner(&entry, pod);
 	add(side, &entry);
 }
 
@@ -181,7 +180,7 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 			.object = bt_manifests_find(
 				source, BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name),
 		};
-		name_owner(&entry, pod);
+		bt_whatif_pod_name_owner(&entry, pod);
 		if (decided->group_name.length != 0) {
 			entry.owner_kind = BT_STR("PodGroup");
 			entry.owner_name = decided->group_name;
@@ -191,7 +190,7 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 			entry.is_grouped = true;
 		}
 		if (entry.object == BT_MANIFESTS_NONE) {
-			entry.place = daemon_place(&entry, pod);
+			entry.place = bt_whatif_daemon_place(&entry, pod);
 		}
 		side->pending_count += bt_fate_is_pending(decided->fate);
 		add(side, &entry);

@@ -26,6 +26,14 @@ struct bt_whatif_pod {
 	                  */
 };
 
+/** What people call the owner: the Deployment behind a ReplicaSet. */
+void bt_whatif_pod_name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod);
+/**
+ * The node that a DaemonSet made the pod for, "" for others: names of such pods are drawn in the
+ * order of nodes. The owner is set.
+ */
+struct bt_str bt_whatif_daemon_place(const struct bt_whatif_pod *entry, const struct bt_pod *pod);
+
 /** A side is made from a cluster that outlives it. Does not move. */
 struct bt_whatif_side {
 	struct bt_manifests cluster; /* a copy, which the simulation uses up */
@@ -132,7 +140,35 @@ bool bt_whatif_is_worse(const struct bt_whatif_report *report);
 BT_MUST_USE int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err);
 
+/** The member "changes". new_config: NULL: none. */
+void bt_whatif_write_changes(struct bt_json_writer *writer,
+	const struct bt_whatif_changes *changes, const char *new_config);
+
 struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot);
 /** column may be NULL, slot BT_SLOT_NONE: then nothing. */
 struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *column, uint32_t slot);
+
+/**
+ * N-1: each node, each zone, or the nodes of each value of a label is lost in turn, and the pods
+ * that ran there are scheduled anew. A loss is tried in a copy of the process that has loaded the
+ * cluster once (cli/processes.h), and the answer is that of a simulation without these nodes.
+ */
+
+struct bt_lose_options {
+	const char *what; /* "node", "zone", or the key of a label */
+	const struct bt_command *command;
+	const struct bt_whatif_changes *changes; /* made before anything is lost */
+	bool recreate_bare;
+	int64_t jobs; /* losses tried at the same time; 0: one for each processor */
+	enum bt_output_format format;
+};
+
+/** options->what is none that can be lost: say so. */
+BT_MUST_USE int bt_lose_check(const struct bt_lose_options *options, struct berth_error *err);
+/**
+ * Load the side, whose cluster is there, try every loss, and append the report. Returns an exit
+ * status: BT_EXIT_FINDING if some loss makes something worse; or an error.
+ */
+BT_MUST_USE int bt_whatif_lose_each(const struct bt_lose_options *options,
+	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err);
 #endif

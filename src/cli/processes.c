@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/processes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "cli/command.h"
+
+#define CHUNK_BYTES 65536
+
+struct copy {
+	uint32_t index;
+	pid_t process;
+	int pipe; /* the answer comes from here */
+	struct bt_strbuf answer;
+};
+
+struct running {
+	struct copy copies[BT_PROCESSES_MAX];
+	uint32_t count;
+};
+
+/** In the copy. Never returns. */
+static void work(const struct bt_processes *processes, uint32_t index, int pipe)
+{
+	struct bt_strbuf answer = {0};
+	int exit_status = processes->work(processes->context, index, &answer);
+	for (size_t sent = 0; exit_status == BT_EXIT_OK && sent < answer.length;) {
+		ssize_t length = write(pipe, answer.data + sent, answer.length - sent);
+		if (length < 0 && errno != EINTR) {
+			exit_status = BT_EXIT_BAD_INPUT; /* the reader has gone */
+		}
+		sent += length > 0 ? (size_t)length : 0;
+	}
+	_exit(exit_status);
+}
+
+static int start(const struct bt_processes *processes, struct running *running, uint32_t index,
+	struct berth_error *err)
+{
+	int ends[2];
+	if (pipe(ends) != 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
+	}
+	(void)fflush(NULL); /* what is buffered is printed once */
+	pid_t process = fork();
+	if (process < 0) {
+		(void)close(ends[0]); /* nothing was written */
+		(void)close(ends[1]);
+		return bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
+	}
+	if (process == 0) {
+		(void)close(ends[0]); /* the reader's */
+		work(processes, index, ends[1]);
+	}
+	(void)close(ends[1]); /* the writer's */
+	running->copies[running->count++] =
+		(struct copy){.index = index, .process = process, .pipe = ends[0]};
+	return 0;
+}
+
+/** The answer is complete, or the copy failed and has said why. */
+static int finish(
+	const struct bt_processes *processes, const struct copy *copy, struct berth_error *err)
+{
+	int status = 0;
+	(void)close(copy->pipe); /* read to its end */
+	while (waitpid(copy->process, &status, 0) < 0 && errno == EINTR) {
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == BT_EXIT_OK) {
+		return processes->take(
+			processes->context, copy->index, bt_strbuf_str(&copy->answer), err);
+	}
+	struct bt_str name = processes->name(processes->context, copy->index);
+	return WIFSIGNALED(status)
+		? bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s: ended by signal %d",
+			  BT_STR_ARG(name), WTERMSIG(status))
+		: bt_error_set(
+			  err, BERTH_ERR_INVALID, "%.*s: %s", BT_STR_ARG(name), processes->failed);
+}
+
+/** Wait until some copy says something. */
+static int read_answers(
+	const struct bt_processes *processes, struct running *running, struct berth_error *err)
+{
+	struct pollfd polls[BT_PROCESSES_MAX];
+	int result = 0;
+	for (uint32_t i = 0; i < running->count; i++) {
+		polls[i] = (struct pollfd){.fd = running->copies[i].pipe, .events = POLLIN};
+	}
+	if (poll(polls, running->count, -1) < 0) {
+		return errno == EINTR
+			? 0
+			: bt_error_set(err, BERTH_ERR_IO, "poll: %s", strerror(errno));
+	}
+	/* The last one takes the place of one that has ended, so from behind. */
+	for (uint32_t i = running->count; i-- > 0 && result == 0;) {
+		struct copy *copy = &running->copies[i];
+		if (polls[i].revents == 0) {
+			continue;
+		}
+		bt_strbuf_reserve(&copy->answer, CHUNK_BYTES);
+		ssize_t length =
+			read(copy->pipe, copy->answer.data + copy->answer.length, CHUNK_BYTES);
+		if (length > 0) {
+			copy->answer.length += (size_t)length;
+		} else if (length == 0) {
+			struct copy ended = *copy;
+			*copy = running->copies[--running->count];
+			result = finish(processes, &ended, err);
+			bt_strbuf_finish(&ended.answer);
+		} else if (errno != EINTR) {
+			struct bt_str name = processes->name(processes->context, copy->index);
+			result = bt_error_set(
+				err, BERTH_ERR_IO, "%.*s: %s", BT_STR_ARG(name), strerror(errno));
+		}
+	}
+	return result;
+}
+
+int bt_processes_run(const struct bt_processes *processes, uint32_t count, struct berth_error *err)
+{
+	struct bt_progress progress;
+	struct running running = {.count = 0};
+	uint32_t started = 0;
+	int result = 0;
+	int64_t jobs = processes->jobs != 0 ? processes->jobs : sysconf(_SC_NPROCESSORS_ONLN);
+	jobs = jobs < 1 ? 1 : jobs > BT_PROCESSES_MAX ? BT_PROCESSES_MAX : jobs;
+	if (processes->progress != NULL) {
+		bt_progress_start(&progress, processes->progress, true);
+	}
+	while (result == 0 && (started < count || running.count != 0)) {
+		while (result == 0 && started < count && running.count < jobs) {
+			result = start(processes, &running, started++, err);
+		}
+		if (result == 0) {
+			result = read_answers(processes, &running, err);
+		}
+		if (processes->progress != NULL) {
+			bt_progress_show(&progress, started - running.count, count);
+		}
+	}
+	if (processes->progress != NULL) {
+		bt_progress_end(&progress);
+	}
+	for (uint32_t i = 0; i < running.count; i++) {
+		(void)kill(running.copies[i].process, SIGTERM); /* its answer is not needed */
+		(void)waitpid(running.copies[i].process, NULL, 0);
+		(void)close(running.copies[i].pipe);
+		bt_strbuf_finish(&running.copies[i].answer);
+	}
+	return result;
+}
+
+int bt_processes_check_jobs(int64_t jobs, struct berth_error *err)
+{
+	return jobs >= 0 ? 0 : bt_error_set(err, BERTH_ERR_INVALID, "--jobs: must not be negative");
+}

@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the loss of nodes does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/identity.h"
+#include "api/selector.h"
+#include "cli/command.h"
+#include "cli/pod_claims.h"
+#include "cli/processes.h"
+#include "cli/whatif/whatif_private.h"
+#include "cli/whatif/whatif_report.h"
+#include "cluster/printable.h"
+#include "config/text_set.h"
+
+#define LABEL_ZONE "topology.kubernetes.io/zone"
+/** More losses and pods than these are counted: -o wide shows all. */
+#define LOSS_ROWS_MAX 40
+#define POD_ROWS_MAX 20
+
+struct loss {
+	struct bt_str name; /* of the node, or the label's value */
+	BT_VEC(uint32_t) nodes;
+	BT_VEC(uint32_t) pods; /* that run there */
+	bool places_pods;      /* some pod has to be placed, so a copy has to try */
+	struct bt_json_value *answer;
+	int64_t pending; /* of the answer */
+	int64_t lost;
+	int64_t preempted;
+	int64_t left;
+	int64_t moved;
+};
+
+struct losing {
+	const struct bt_lose_options *options;
+	struct bt_whatif_side *side;
+	BT_VEC(struct loss) losses; /* in the order of the first nodes; at the end worst first */
+	BT_VEC(uint32_t) tried;     /* the losses that need a copy */
+	uint32_t *loss_of;          /* by object index of a node: its loss plus 1; 0: none */
+	uint32_t unlabelled;        /* nodes without the label */
+	/* Without a loss: uids of pending pods, names of preempted ones. */
+	struct bt_text_set pending_before;
+	struct bt_text_set preempted_before;
+	struct bt_arena arena;
+};
+
+static bool is_about_nodes(const struct bt_lose_options *options)
+{
+	return strcmp(options->what, "node") == 0;
+}
+
+static bool is_about_zones(const struct bt_lose_options *options)
+{
+	return strcmp(options->what, "zone") == 0;
+}
+
+static const char *heading(const struct bt_lose_options *options)
+{
+	return is_about_nodes(options) ? "NODE" : is_about_zones(options) ? "ZONE" : "VALUE";
+}
+
+static const char *label_key(const struct bt_lose_options *options)
+{
+	return is_about_zones(options) ? LABEL_ZONE : options->what;
+}
+
+int bt_lose_check(const struct bt_lose_options *options, struct berth_error *err)
+{
+	return bt_label_key_is_valid(bt_str_from(label_key(options)))
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "--lose: must be node, zone, or the key of a label of nodes; --remove "
+			  "NODE "
+			  "shows one loss");
+}
+
+/** --- what is lost --- */
+
+static struct loss *find_loss(struct losing *losing, struct bt_map *names, struct bt_str name)
+{
+	uint64_t hash = bt_str_hash(name);
+	BT_MAP_EACH (names, hash, index) {
+		if (bt_str_equal(losing->losses.items[index].name, name)) {
+			return &losing->losses.items[index];
+		}
+	}
+	struct loss loss = {.name = name};
+	bt_vec_push(&losing->losses, loss);
+	bt_map_insert(names, hash, losing->losses.count - 1);
+	return &losing->losses.items[losing->losses.count - 1];
+}
+
+static void list_losses(struct losing *losing)
+{
+	const struct bt_manifests *cluster = &losing->side->cluster;
+	struct bt_map names = {0};
+	struct bt_str key = bt_str_from(label_key(losing->options));
+	losing->loss_of = BT_NEW_ARRAY(uint32_t, cluster->objects.count);
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		const struct bt_str *name = &object->name;
+		if (object->kind != BT_KIND_NODE) {
+			continue;
+		}
+		if (!is_about_nodes(losing->options)) {
+			name = bt_str_map_find(&object->object->meta->labels, key);
+		}
+		if (name == NULL) {
+			losing->unlabelled++;
+			continue;
+		}
+		struct loss *loss = find_loss(losing, &names, *name);
+		bt_vec_push(&loss->nodes, i);
+		losing->loss_of[i] = 1 + (uint32_t)(loss - losing->losses.items);
+	}
+	bt_map_finish(&names);
+}
+
+/** The loss that takes this node away, or NULL. */
+static struct loss *loss_of_node(const struct losing *losing, struct bt_str node_name)
+{
+	uint32_t node =
+		bt_manifests_find(&losing->side->cluster, BT_KIND_NODE, BT_STR(""), node_name);
+	uint32_t loss = node != BT_MANIFESTS_NONE ? losing->loss_of[node] : 0;
+	return loss != 0 ? &losing->losses.items[loss - 1] : NULL;
+}
+
+/** Does its controller make the pod again? */
+static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
+{
+	enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
+	return !bt_pod_is_terminating(pod) &&
+		(keeper == BT_KEEPER_CONTROLLER ||
+			(keeper == BT_KEEPER_NOBODY && losing->options->recreate_bare));
+}
+
+/** It goes, and that is a loss: not with its node, and not because it was going anyway. */
+static bool is_lost(const struct losing *losing, const struct bt_pod *pod)
+{
+	return !bt_pod_is_terminating(pod) && !losing->options->recreate_bare &&
+		bt_pod_keeper_of(pod) == BT_KEEPER_NOBODY;
+}
+
+static void list_pods(struct losing *losing)
+{
+	const struct bt_manifests *cluster = &losing->side->cluster;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_POD || object->object == NULL) {
+			continue;
+		}
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+		struct loss *loss = bt_pod_is_assigned(pod) && !bt_pod_is_terminal(pod)
+			? loss_of_node(losing, pod->spec.node_name)
+			: NULL;
+		if (loss != NULL) {
+			bt_vec_push(&loss->pods, i);
+			loss->places_pods = loss->places_pods || comes_back(losing, pod);
+		}
+	}
+}
+
+/** --- one loss, in a copy of the process --- */
+
+static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
+{
+	struct bt_whatif_pod entry = {0};
+	bt_whatif_pod_name_owner(&entry, pod);
+	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
+	bt_json_write_member(writer, "name", pod->metadata.name);
+	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
+	bt_json_begin_member_object(writer, "owner");
+	bt_json_write_member(writer, "kind", entry.owner_kind);
+	bt_json_write_member(writer, "name", entry.owner_name);
+	bt_json_end_object(writer);
+}
+
+/** Pods that a DaemonSet wants on a lost node are not made. */
+static void drop_daemon_pods(const struct losing *losing, const struct loss *loss)
+{
+	struct bt_simulation *simulation = &losing->side->simulation;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		struct bt_whatif_pod named = {0};
+		bt_whatif_pod_name_owner(&named, entry->pod);
+		struct bt_str place = bt_whatif_daemon_place(&named, entry->pod);
+		if (place.length != 0 && loss_of_node(losing, place) == loss) {
+			bt_pod_claims_unmake(simulation->engine->state, entry->pod);
+		} else {
+			simulation->pods.items[kept++] = *entry;
+		}
+	}
+	simulation->pods.count = kept;
+}
+
+/** The pods leave, and those that come back are pending. */
+static int lose(const struct losing *losing, const struct loss *loss, struct berth_error *err)
+{
+	struct bt_simulation *simulation = &losing->side->simulation;
+	bool *removed = BT_NEW_ARRAY(bool, simulation->cluster->objects.count);
+	int result = 0;
+	drop_daemon_pods(losing, loss);
+	for (uint32_t i = 0; i < loss->pods.count && result == 0; i++) {
+		/* Not released: texts of the pod are borrowed from it until the copy ends. */
+		struct bt_object *object =
+			bt_simulation_take_running(simulation, loss->pods.items[i]);
+		const struct bt_pod *pod =
+			object != NULL ? bt_object_value(object, BT_KIND_POD) : NULL;
+		if (pod != NULL && comes_back(losing, pod)) {
+			struct bt_pod copy = bt_pod_recreated(pod);
+			result = bt_simulation_add_pod(simulation, &copy, loss->pods.items[i], err);
+		}
+	}
+	for (uint32_t i = 0; i < loss->nodes.count; i++) {
+		removed[loss->nodes.items[i]] = true;
+	}
+	if (result == 0) {
+		result = bt_simulation_remove_nodes(simulation, removed, err);
+	}
+	bt_free(removed);
+	return result;
+}
+
+static struct bt_str key_of(struct bt_arena *arena, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
+}
+
+static void list_victims(struct losing *losing, struct bt_text_set *victims)
+{
+	const struct bt_simulation *simulation = &losing->side->simulation;
+	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
+		/* A pod that is evicted has gone, so each comes once. */
+		(void)bt_text_set_add(
+			victims, key_of(&losing->arena, eviction->namespace_, eviction->name));
+	}
+}
+
+static bool is_pending(struct losing *losing, const struct bt_text_set *victims,
+	const struct bt_simulated_pod *entry)
+{
+	const struct bt_object_meta *meta = &entry->pod->metadata;
+	return bt_fate_is_pending(entry->fate) &&
+		!bt_text_set_has(victims, key_of(&losing->arena, meta->namespace_, meta->name));
+}
+
+static void write_baseline(struct losing *losing, struct bt_json_writer *writer)
+{
+	const struct bt_simulation *simulation = &losing->side->simulation;
+	struct bt_text_set victims = {0};
+	list_victims(losing, &victims);
+	bt_json_begin_object(writer);
+	bt_json_begin_member_array(writer, "pending");
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (is_pending(losing, &victims, entry)) {
+			bt_json_write_str(writer, entry->pod->metadata.uid);
+		}
+	}
+	bt_json_end_array(writer);
+	bt_json_begin_member_array(writer, "preempted");
+	for (uint32_t i = 0; i < victims.items.count; i++) {
+		bt_json_write_str(writer, victims.items.items[i]);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+	bt_text_set_finish(&victims);
+}
+
+static void write_preempted(struct losing *losing, struct bt_json_writer *writer)
+{
+	const struct bt_simulation *simulation = &losing->side->simulation;
+	bt_json_begin_member_array(writer, "preempted");
+	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
+		struct bt_str key = key_of(&losing->arena, eviction->namespace_, eviction->name);
+		if (bt_text_set_has(&losing->preempted_before, key)) {
+			continue;
+		}
+		const struct bt_object_meta *preemptor =
+			&simulation->pods.items[eviction->preemptor].pod->metadata;
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "namespace", eviction->namespace_);
+		bt_json_write_member(writer, "name", eviction->name);
+		bt_json_write_member_int64(writer, "priority", eviction->priority);
+		bt_json_write_member(writer, "node", eviction->node_name);
+		bt_json_begin_member_object(writer, "preemptor");
+		bt_json_write_member(writer, "namespace", preemptor->namespace_);
+		bt_json_write_member(writer, "name", preemptor->name);
+		bt_json_end_object(writer);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+}
+
+static void write_loss(
+	struct losing *losing, const struct loss *loss, struct bt_json_writer *writer)
+{
+	const struct bt_simulation *simulation = &losing->side->simulation;
+	const struct bt_manifests *cluster = &losing->side->cluster;
+	struct bt_text_set victims = {0};
+	struct bt_text_set left = {0};
+	list_victims(losing, &victims);
+	bt_json_begin_object(writer);
+	bt_json_begin_member_array(writer, "lost");
+	for (uint32_t i = 0; i < loss->pods.count; i++) {
+		const struct bt_manifests_object *object =
+			&cluster->objects.items[loss->pods.items[i]];
+		struct bt_pod pod = *(const struct bt_pod *)object->object->value;
+		pod.metadata.namespace_ = object->namespace_;
+		if (is_lost(losing, &pod)) {
+			bt_json_begin_object(writer);
+			write_pod(writer, &pod);
+			bt_json_end_object(writer);
+		} else if (comes_back(losing, &pod)) {
+			(void)bt_text_set_add(&left, object->uid); /* all have their own */
+		}
+	}
+	bt_json_end_array(writer);
+	bt_json_begin_member_array(writer, "pending");
+	for (uint32_t i = 0; i < simulation->pods.count && loss->places_pods; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		struct bt_str uid = entry->pod->metadata.uid;
+		bool has_left = bt_text_set_has(&left, uid);
+		if (is_pending(losing, &victims, entry) &&
+			!bt_text_set_has(&losing->pending_before, uid)) {
+			bt_json_begin_object(writer);
+			write_pod(writer, entry->pod);
+			bt_json_write_member_bool(writer, "ranThere", has_left);
+			bt_json_write_member_c(writer, "reason", bt_fate_name(entry->fate));
+			bt_json_write_member(writer, "message",
+				entry->message.length != 0 ? entry->message : entry->group_message);
+			bt_json_end_object(writer);
+		}
+	}
+	bt_json_end_array(writer);
+	write_preempted(losing, writer);
+	bt_json_write_member_int64(writer, "left", left.items.count);
+	bt_json_begin_member_array(writer, "moved");
+	for (uint32_t i = 0; i < simulation->pods.count && left.items.count != 0; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		const struct bt_object_meta *meta = &entry->pod->metadata;
+		if (entry->fate == BT_FATE_SCHEDULED && bt_text_set_has(&left, meta->uid)) {
+			bt_json_begin_object(writer);
+			bt_json_write_member(writer, "namespace", meta->namespace_);
+			bt_json_write_member(writer, "name", meta->name);
+			bt_json_write_member(writer, "node", entry->node_name);
+			bt_json_end_object(writer);
+		}
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+	bt_text_set_finish(&left);
+	bt_text_set_finish(&victims);
+}
+
+/** --- all of them --- */
+
+static struct bt_str name_loss(const void *context, uint32_t index)
+{
+	const struct losing *losing = context;
+	return losing->losses.items[losing->tried.items[index]].name;
+}
+
+static int try_loss(void *context, uint32_t index, struct bt_strbuf *out)
+{
+	struct losing *losing = context;
+	const struct loss *loss = &losing->losses.items[losing->tried.items[index]];
+	struct bt_simulation *simulation = &losing->side->simulation;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_writer writer;
+	int result = lose(losing, loss, &err);
+	if (result < 0) {
+		return bt_command_fail(losing->options->command, &err);
+	}
+	bt_simulation_close(simulation);
+	bt_simulation_run(simulation);
+	bt_json_writer_init(&writer, out, 0);
+	write_loss(losing, loss, &writer);
+	return BT_EXIT_OK;
+}
+
+static void count_loss(struct loss *loss)
+{
+	const struct bt_json_value *answer = loss->answer;
+	loss->pending = bt_json_find(answer, "pending")->count;
+	loss->lost = bt_json_find(answer, "lost")->count;
+	loss->preempted = bt_json_find(answer, "preempted")->count;
+	loss->moved = bt_json_find(answer, "moved")->count;
+	/* A number that this program wrote. */
+	(void)bt_str_parse_int64(bt_json_find(answer, "left")->text, &loss->left);
+	loss->left += loss->lost;
+}
+
+static int take_json(
+	struct losing *losing, struct loss *loss, struct bt_str json, struct berth_error *err)
+{
+	int result = bt_json_parse(&losing->arena, json, true, &loss->answer, err);
+	if (result == 0) {
+		count_loss(loss);
+	}
+	return result;
+}
+
+static int take_loss(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
+{
+	struct losing *losing = context;
+	return take_json(losing, &losing->losses.items[losing->tried.items[index]], json, err);
+}
+
+static struct bt_str name_baseline(const void *context BT_UNUSED, uint32_t index BT_UNUSED)
+{
+	return BT_STR("before: placing pods");
+}
+
+static int try_baseline(void *context, uint32_t index BT_UNUSED, struct bt_strbuf *out)
+{
+	struct losing *losing = context;
+	struct bt_json_writer writer;
+	bt_simulation_close(&losing->side->simulation);
+	bt_simulation_run(&losing->side->simulation);
+	bt_json_writer_init(&writer, out, 0);
+	write_baseline(losing, &writer);
+	return BT_EXIT_OK;
+}
+
+static void take_texts(struct bt_text_set *set, const struct bt_json_value *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		(void)bt_text_set_add(set, list->elements[i]->text); /* each comes once */
+	}
+}
+
+static int take_baseline(
+	void *context, uint32_t index BT_UNUSED, struct bt_str json, struct berth_error *err)
+{
+	struct losing *losing = context;
+	struct bt_json_value *answer;
+	int result = bt_json_parse(&losing->arena, json, true, &answer, err);
+	if (result == 0) {
+		take_texts(&losing->pending_before, bt_json_find(answer, "pending"));
+		take_texts(&losing->preempted_before, bt_json_find(answer, "preempted"));
+	}
+	return result;
+}
+
+/** Nothing has to be placed, with this loss or without: there is nothing to simulate. */
+static int answer_at_once(struct losing *losing, struct loss *loss, struct berth_error *err)
+{
+	struct bt_strbuf json = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &json, 0);
+	write_loss(losing, loss, &writer);
+	int result = take_json(losing, loss, bt_strbuf_str(&json), err);
+	bt_strbuf_finish(&json);
+	return result;
+}
+
+static int try_all(struct losing *losing, struct berth_error *err)
+{
+	bool has_pending = losing->side->simulation.pods.count != 0;
+	const struct bt_processes baseline = {
+		.context = losing,
+		.work = try_baseline,
+		.take = take_baseline,
+		.name = name_baseline,
+		.failed = "failed",
+		.jobs = 1,
+	};
+	const struct bt_processes losses = {
+		.context = losing,
+		.work = try_loss,
+		.take = take_loss,
+		.name = name_loss,
+		.failed = "its loss could not be tried",
+		.progress = "trying losses",
+		.jobs = losing->options->jobs,
+	};
+	int result = has_pending ? bt_processes_run(&baseline, 1, err) : 0;
+	for (uint32_t i = 0; i < losing->losses.count && result == 0; i++) {
+		struct loss *loss = &losing->losses.items[i];
+		loss->places_pods = loss->places_pods || has_pending;
+		if (loss->places_pods) {
+			bt_vec_push(&losing->tried, i);
+		} else {
+			result = answer_at_once(losing, loss, err);
+		}
+	}
+	return result == 0 ? bt_processes_run(&losses, losing->tried.count, err) : result;
+}
+
+/** --- the report --- */
+
+static bool is_harmful(const struct loss *loss)
+{
+	return loss->pending != 0 || loss->lost != 0 || loss->preempted != 0;
+}
+
+/** More is worse. */
+static int compare_counts(int64_t a, int64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_losses(const void *left, const void *right)
+{
+	const struct loss *a = left;
+	const struct loss *b = right;
+	int order = compare_counts(a->pending + a->lost, b->pending + b->lost);
+	if (order == 0) {
+		order = compare_counts(a->pending, b->pending);
+	}
+	if (order == 0) {
+		order = compare_counts(a->preempted, b->preempted);
+	}
+	if (order == 0) {
+		order = compare_counts(a->left, b->left);
+	}
+	return order != 0 ? order : bt_str_compare(a->name, b->name);
+}
+
+static uint32_t count_harmful(const struct losing *losing)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < losing->losses.count; i++) {
+		count += is_harmful(&losing->losses.items[i]);
+	}
+	return count;
+}
+
+static void write_json(const void *context, struct bt_json_writer *writer)
+{
+	const struct losing *losing = context;
+	const struct bt_manifests *cluster = &losing->side->cluster;
+	static const char *const members[] = {"pending", "lost", "preempted", "moved"};
+	bt_json_begin_object(writer);
+	bt_whatif_write_changes(writer, losing->options->changes, NULL);
+	bt_json_write_member_c(writer, "lose",
+		is_about_nodes(losing->options) ? "node" : label_key(losing->options));
+	bt_json_begin_member_object(writer, "summary");
+	bt_json_write_member_bool(writer, "worse", count_harmful(losing) != 0);
+	bt_json_write_member_int64(writer, "losses", losing->losses.count);
+	bt_json_write_member_int64(writer, "harmful", count_harmful(losing));
+	bt_json_write_member_int64(writer, "pendingBefore", losing->pending_before.items.count);
+	bt_json_write_member_int64(writer, "nodesWithoutLabel", losing->unlabelled);
+	bt_json_end_object(writer);
+	bt_json_begin_member_array(writer, "losses");
+	for (uint32_t i = 0; i < losing->losses.count; i++) {
+		const struct loss *loss = &losing->losses.items[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "name", loss->name);
+		bt_json_begin_member_array(writer, "nodes");
+		for (uint32_t k = 0; k < loss->nodes.count; k++) {
+			bt_json_write_str(
+				writer, cluster->objects.items[loss->nodes.items[k]].name);
+		}
+		bt_json_end_array(writer);
+		bt_json_write_member_int64(writer, "left", loss->left);
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(members); k++) {
+			bt_json_write_name_c(writer, members[k]);
+			bt_json_write_value(writer, bt_json_find(loss->answer, members[k]));
+		}
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+static void add_number(struct bt_table *table, int64_t number)
+{
+	bt_strbuf_printf(&table->text, "%lld", (long long)number);
+	bt_table_end_cell(table);
+}
+
+static void write_losses_table(const struct losing *losing, bool wide, struct bt_strbuf *out)
+{
+	bool has_nodes = !is_about_nodes(losing->options);
+	const char *const headings[] = {
+		heading(losing->options), "NODES", "PODS", "PENDING", "LOST", "PREEMPTED", "MOVED"};
+	struct bt_table table = {.column_count = has_nodes ? 7 : 6};
+	uint32_t shown = wide || losing->losses.count <= LOSS_ROWS_MAX ? losing->losses.count
+								       : LOSS_ROWS_MAX;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+		if (has_nodes || i != 1) {
+			bt_table_add_c(&table, headings[i]);
+		}
+	}
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct loss *loss = &losing->losses.items[i];
+		bt_table_add(&table, loss->name);
+		if (has_nodes) {
+			add_number(&table, loss->nodes.count);
+		}
+		add_number(&table, loss->left);
+		add_number(&table, loss->pending);
+		add_number(&table, loss->lost);
+		add_number(&table, loss->preempted);
+		add_number(&table, loss->moved);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+	if (shown < losing->losses.count) {
+		bt_strbuf_printf(out, "%u more losses, none of them worse: -o wide lists them\n",
+			losing->losses.count - shown);
+	}
+}
+
+struct pod_rows {
+	struct bt_table table;
+	uint32_t count;
+	uint32_t max;
+};
+
+static void add_pod_rows(
+	struct pod_rows *rows, const struct loss *loss, const char *member, bool wide)
+{
+	const struct bt_json_value *list = bt_json_find(loss->answer, member);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *pod = list->elements[i];
+		struct bt_strbuf cell = {0};
+		if (rows->count++ >= rows->max) {
+			continue;
+		}
+		if (wide) {
+			bt_table_add(&rows->table, loss->name);
+		}
+		bt_table_add_c(&rows->table, member);
+		bt_printable_append_name(
+			&cell, bt_json_find_str(pod, "namespace"), bt_json_find_str(pod, "name"));
+		bt_table_add(&rows->table, bt_strbuf_str(&cell));
+		bt_strbuf_reset(&cell);
+		const struct bt_json_value *preemptor = bt_json_find(pod, "preemptor");
+		if (preemptor != NULL) {
+			bt_strbuf_append_c(&cell, "for ");
+			bt_printable_append_name(&cell, bt_json_find_str(preemptor, "namespace"),
+				bt_json_find_str(preemptor, "name"));
+			bt_strbuf_append_c(&cell, ", on ");
+			bt_strbuf_append_str(&cell, bt_json_find_str(pod, "node"));
+		} else if (strcmp(member, "pending") == 0) {
+			bt_strbuf_append_str(&cell, bt_json_find_str(pod, "reason"));
+			bt_strbuf_append_c(&cell, ": ");
+			bt_strbuf_append_str(&cell, bt_json_find_str(pod, "message"));
+		} else {
+			bt_strbuf_append_c(&cell, "no controller recreates it");
+		}
+		bt_table_add(&rows->table, bt_strbuf_str(&cell));
+		bt_strbuf_finish(&cell);
+	}
+}
+
+/** Pods of the worst loss; wide: of all. */
+static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf *out)
+{
+	struct pod_rows rows = {
+		.table = {.column_count = wide ? 4 : 3}, .max = wide ? UINT32_MAX : POD_ROWS_MAX};
+	if (count_harmful(losing) == 0) {
+		return;
+	}
+	bt_strbuf_append_char(out, '\n');
+	if (wide) {
+		bt_table_add_c(&rows.table, heading(losing->options));
+	} else {
+		bt_strbuf_append_c(out, "The worst, without ");
+		bt_printable_append(out, losing->losses.items[0].name);
+		bt_strbuf_append_c(out, ":\n");
+	}
+	bt_table_add_c(&rows.table, "CHANGE");
+	bt_table_add_c(&rows.table, "POD");
+	bt_table_add_c(&rows.table, "WHY");
+	for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
+		const struct loss *loss = &losing->losses.items[i];
+		add_pod_rows(&rows, loss, "pending", wide);
+		add_pod_rows(&rows, loss, "lost", wide);
+		add_pod_rows(&rows, loss, "preempted", wide);
+	}
+	bt_table_write(&rows.table, out);
+	bt_table_finish(&rows.table);
+	if (rows.count > rows.max) {
+		bt_strbuf_printf(out, "%u more pods: -o wide lists them\n", rows.count - rows.max);
+	}
+}
+
+static int write_report(const struct losing *losing, struct bt_strbuf *out, struct berth_error *err)
+{
+	enum bt_output_format format = losing->options->format;
+	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
+		return bt_output_document(format, write_json, losing, out, err);
+	}
+	bool wide = format == BT_OUTPUT_WIDE;
+	write_losses_table(losing, wide, out);
+	write_pods(losing, wide, out);
+	uint32_t harmful = count_harmful(losing);
+	const char *what = is_about_nodes(losing->options)   ? "nodes"
+		: strcmp(losing->options->what, "zone") == 0 ? "zones"
+							     : "values of the label";
+	bt_strbuf_printf(out,
+		"\n%u of %u %s can be lost without pods pending, lost or preempted; %u pods "
+		"pending before\n",
+		losing->losses.count - harmful, losing->losses.count, what,
+		losing->pending_before.items.count);
+	bt_output_fit(out);
+	return 0;
+}
+
+static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error *err)
+{
+	list_losses(losing);
+	if (losing->losses.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--lose %s: %s%s",
+			losing->options->what,
+			losing->unlabelled != 0 ? "no node has the label "
+						: "there is no node in the input",
+			losing->unlabelled != 0 ? label_key(losing->options) : "");
+	}
+	if (losing->unlabelled != 0) {
+		bt_manifests_warn(&losing->side->cluster,
+			"--lose %s: %u nodes do not have the label %s: they are not lost",
+			losing->options->what, losing->unlabelled, label_key(losing->options));
+	}
+	list_pods(losing);
+	int result = bt_simulation_load(&losing->side->simulation, err);
+	if (result == 0) {
+		result = try_all(losing, err);
+	}
+	if (result == 0) {
+		qsort(losing->losses.items, losing->losses.count, sizeof(losing->losses.items[0]),
+			compare_losses);
+		result = write_report(losing, out, err);
+	}
+	return result;
+}
+
+int bt_whatif_lose_each(const struct bt_lose_options *options, struct bt_whatif_side *side,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	struct losing losing = {.options = options, .side = side};
+	bt_arena_init(&losing.arena, 0);
+	/* The scheduler of a cluster evicts pods for those that lost their node. */
+	side->simulation.preempt = true;
+	side->simulation.keep_bound = true;
+	side->simulation.stays_open = true;
+	int result = run(&losing, out, err);
+	if (result == 0 && count_harmful(&losing) != 0) {
+		result = BT_EXIT_FINDING;
+	}
+	for (uint32_t i = 0; i < losing.losses.count; i++) {
+		bt_vec_finish(&losing.losses.items[i].nodes);
+		bt_vec_finish(&losing.losses.items[i].pods);
+	}
+	bt_vec_finish(&losing.losses);
+	bt_vec_finish(&losing.tried);
+	bt_free(losing.loss_of);
+	bt_text_set_finish(&losing.pending_before);
+	bt_text_set_finish(&losing.preempted_before);
+	bt_arena_finish(&losing.arena);
+	return result;
+}
