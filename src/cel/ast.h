@@ -132,6 +132,8 @@ struct bt_cel_node {
 			struct bt_cel_node **values;
 			bool *is_optional;
 			uint32_t count;
+			/** Of `Name{field: value}`, whose keys are texts; absent: a map. */
+			struct bt_str type_name;
 		} map;
 		struct {
 			enum bt_cel_macro macro;

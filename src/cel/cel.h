@@ -26,6 +26,13 @@
 #define BT_CEL_SIZE_MAX 100000
 #define BT_CEL_DEPTH_MAX 250
 
+/** The objects that an expression of a MutatingAdmissionPolicy makes. */
+enum bt_cel_mutation {
+	BT_CEL_MUTATION_NONE,    /* there are no such objects */
+	BT_CEL_MUTATION_APPLY,   /* the result is an Object */
+	BT_CEL_MUTATION_PATCHES, /* the result is a list of JSONPatch */
+};
+
 /** What an expression is checked against. Borrowed for the life of the programs made with it. */
 struct bt_cel_environment {
 	const struct bt_cel_variable *variables;
@@ -36,6 +43,9 @@ struct bt_cel_environment {
 	/** Gate DRAListTypeAttributes: attributes of devices are dyn instead of any, and with
 	 * wants_bool a dyn result will do. */
 	bool accepts_dyn;
+	/** Not NONE: `Object{...}`, `Object.spec{...}`, `JSONPatch{...}` and jsonpatch.escapeKey
+	 * are known, and the result is what it says. */
+	enum bt_cel_mutation mutation;
 };
 
 struct bt_cel_program;

@@ -15,10 +15,17 @@ static bool is_named(const struct bt_cel_overload *row, struct bt_str function)
 		row->function[function.length] == '\0';
 }
 
-static bool is_function(struct bt_str name)
+/** What makes patches is known only where they are made. */
+static bool is_known(const struct bt_cel_checker *checker, struct bt_str function)
+{
+	return checker->environment->mutation != BT_CEL_MUTATION_NONE ||
+		!bt_str_has_prefix(function, BT_STR("jsonpatch."));
+}
+
+static bool is_function(const struct bt_cel_checker *checker, struct bt_str name)
 {
 	for (uint32_t i = 0; i < bt_cel_overload_count; i++) {
-		if (is_named(&bt_cel_overloads[i], name)) {
+		if (is_named(&bt_cel_overloads[i], name) && is_known(checker, name)) {
 			return true;
 		}
 	}
@@ -45,7 +52,8 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 		const struct bt_cel_overload *row = &bt_cel_overloads[i];
 		struct bt_cel_signature signature;
 
-		if (!is_named(row, application->function)) {
+		if (!is_named(row, application->function) ||
+			!is_known(checker, application->function)) {
 			continue;
 		}
 		is_declared = true;
@@ -152,7 +160,7 @@ static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_n
 	}
 	name = bt_arena_printf(
 		checker->arena, "%.*s.%.*s", BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
-	if (is_function(name)) {
+	if (is_function(checker, name)) {
 		node->call.target = NULL;
 		node->call.function = name;
 		node->call.is_rooted = is_rooted;
@@ -332,6 +340,21 @@ static const struct bt_cel_type *find_identifier(
 	return type;
 }
 
+static const struct bt_cel_type *object_field_type(struct bt_cel_checker *checker,
+	uint32_t position, const struct bt_cel_object *object, struct bt_str name)
+{
+	for (uint32_t i = 0; i < object->field_count; i++) {
+		if (bt_str_equal(name, object->fields[i].name)) {
+			return object->fields[i].type;
+		}
+	}
+	if (object->has_any_field) {
+		return &bt_cel_types[BT_CEL_DYN];
+	}
+	bt_cel_issue_add(checker->issues, position, "undefined field '%.*s'", BT_STR_ARG(name));
+	return &bt_cel_types[BT_CEL_ERROR];
+}
+
 static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, const struct bt_cel_type *operand)
 {
@@ -355,14 +378,8 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 		return &bt_cel_types[BT_CEL_ERROR];
 	}
 	if (operand->kind == BT_CEL_OBJECT) {
-		for (uint32_t i = 0; i < operand->object->field_count; i++) {
-			if (bt_str_equal(node->select.field, operand->object->fields[i].name)) {
-				return operand->object->fields[i].type;
-			}
-		}
-		bt_cel_issue_add(checker->issues, node->position, "undefined field '%.*s'",
-			BT_STR_ARG(node->select.field));
-		return &bt_cel_types[BT_CEL_ERROR];
+		return object_field_type(
+			checker, node->position, operand->object, node->select.field);
 	}
 	if (operand->kind == BT_CEL_PARAMETER) {
 		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1); /* it was free */
@@ -456,6 +473,79 @@ static const struct bt_cel_type *check_list(
 	return bt_cel_type_make(&checker->inference, BT_CEL_LIST, element, NULL);
 }
 
+static const struct bt_cel_variable patch_fields[] = {
+	{BT_STR_INIT("op"), &bt_cel_types[BT_CEL_STRING]},
+	{BT_STR_INIT("path"), &bt_cel_types[BT_CEL_STRING]},
+	{BT_STR_INIT("from"), &bt_cel_types[BT_CEL_STRING]},
+	{BT_STR_INIT("value"), &bt_cel_types[BT_CEL_DYN]},
+};
+static const struct bt_cel_object patch_object = {
+	BT_STR_INIT("JSONPatch"), patch_fields, BT_ARRAY_LENGTH(patch_fields), false};
+static const struct bt_cel_type patch_type = {.kind = BT_CEL_OBJECT, .object = &patch_object};
+
+/** NULL: no type of objects. */
+static const struct bt_cel_type *find_object_type(
+	struct bt_cel_checker *checker, struct bt_str name)
+{
+	struct bt_arena *arena = checker->inference.arena;
+
+	if (checker->environment->mutation == BT_CEL_MUTATION_NONE) {
+		return NULL;
+	}
+	if (bt_str_equal_c(name, "JSONPatch")) {
+		return &patch_type;
+	}
+	if (!bt_str_equal_c(name, "Object") && !bt_str_has_prefix(name, BT_STR("Object."))) {
+		return NULL;
+	}
+	for (uint32_t i = 0; i < checker->objects.count; i++) {
+		if (bt_str_equal(checker->objects.items[i]->object->name, name)) {
+			return checker->objects.items[i];
+		}
+	}
+	struct bt_cel_object *object = BT_ARENA_NEW(arena, struct bt_cel_object);
+	struct bt_cel_type *type = BT_ARENA_NEW(arena, struct bt_cel_type);
+	*object = (struct bt_cel_object){.name = name, .has_any_field = true};
+	*type = (struct bt_cel_type){.kind = BT_CEL_OBJECT, .object = object};
+	bt_vec_push(&checker->objects, type);
+	return type;
+}
+
+static const struct bt_cel_type *check_object(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	const struct bt_cel_type *type = find_object_type(checker, node->map.type_name);
+
+	if (type == NULL) {
+		bt_cel_issue_add(checker->issues, node->position,
+			"undeclared reference to '%.*s' (in container '')",
+			BT_STR_ARG(node->map.type_name));
+		return &bt_cel_types[BT_CEL_ERROR];
+	}
+	for (uint32_t i = 0; i < node->map.count; i++) {
+		struct bt_cel_node *key = node->map.keys[i];
+		bool is_optional = node->map.is_optional != NULL && node->map.is_optional[i];
+		const struct bt_cel_type *field =
+			object_field_type(checker, key->position, type->object, key->literal.text);
+		const struct bt_cel_type *given =
+			check_element(checker, node->map.values[i], is_optional);
+
+		key->type = &bt_cel_types[BT_CEL_STRING];
+		if (!bt_cel_assign(&checker->inference, &given, &field, 1)) {
+			bt_strbuf_reset(&checker->text);
+			bt_cel_type_print(field, &checker->text);
+			struct bt_str wanted =
+				bt_arena_str(checker->arena, bt_strbuf_str(&checker->text));
+			bt_cel_issue_add(checker->issues, key->position,
+				"expected type of field '%.*s' is '%.*s' but provided type is "
+				"'%.*s'",
+				BT_STR_ARG(key->literal.text), BT_STR_ARG(wanted),
+				BT_STR_ARG(type_text(checker, given)));
+		}
+	}
+	return type;
+}
+
 static const struct bt_cel_type *check_map(struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
 	const struct bt_cel_type *key = NULL;
@@ -504,7 +594,8 @@ static const struct bt_cel_type *check_by_kind(
 	case BT_CEL_NODE_LIST:
 		return check_list(checker, node);
 	case BT_CEL_NODE_MAP:
-		return check_map(checker, node);
+		return node->map.type_name.data != NULL ? check_object(checker, node)
+							: check_map(checker, node);
 	case BT_CEL_NODE_MACRO:
 		return bt_cel_check_macro(checker, node);
 	}
@@ -554,6 +645,7 @@ bool bt_cel_check(struct bt_cel_node *root, const struct bt_cel_environment *env
 	*out_local_count = checker.slot_count;
 	bt_cel_inference_finish(&checker.inference);
 	bt_vec_finish(&checker.scopes);
+	bt_vec_finish(&checker.objects);
 	bt_strbuf_finish(&checker.text);
 	return issues->items.count == 0;
 }

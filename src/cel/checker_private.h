@@ -90,7 +90,8 @@ struct bt_cel_checker {
 	struct bt_cel_issues *issues;
 	BT_VEC(struct bt_cel_scope) scopes; /* innermost last */
 	uint32_t slot_count;
-	struct bt_strbuf text; /* of a type, for messages */
+	BT_VEC(const struct bt_cel_type *) objects; /* `Object.spec` ..., as far as they are used */
+	struct bt_strbuf text;                      /* of a type, for messages */
 };
 
 /** A function and the types that it is called with, the target of a member call first. */

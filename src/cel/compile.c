@@ -176,7 +176,8 @@ static void validate(struct validator *validator, const struct bt_cel_node *node
 	} else if (node->kind == BT_CEL_NODE_LIST && validator->format_depth == 0) {
 		validate_elements(validator, node->list.items, node->list.is_optional,
 			node->list.count, false);
-	} else if (node->kind == BT_CEL_NODE_MAP && validator->format_depth == 0) {
+	} else if (node->kind == BT_CEL_NODE_MAP && node->map.type_name.data == NULL &&
+		validator->format_depth == 0) {
 		validate_elements(validator, node->map.keys, NULL, node->map.count, true);
 		validate_elements(
 			validator, node->map.values, node->map.is_optional, node->map.count, true);
@@ -326,7 +327,8 @@ static int prepare(
 		return 0;
 	case BT_CEL_NODE_LIST:
 	case BT_CEL_NODE_MAP:
-		if (has_free_children(node)) {
+		if (has_free_children(node) &&
+			(node->kind == BT_CEL_NODE_LIST || node->map.type_name.data == NULL)) {
 			uint32_t cost;
 			struct bt_cel_value value = evaluate_constant(program, node, &cost);
 
@@ -359,6 +361,22 @@ static void forget_types(struct bt_cel_node *node)
 	for (uint32_t i = 0; (child = bt_cel_node_child(node, i)) != NULL; i++) {
 		forget_types(child);
 	}
+}
+
+/** The type is that of what such an expression makes. */
+static bool is_mutation(enum bt_cel_mutation mutation, const struct bt_cel_type *type)
+{
+	const struct bt_cel_type *made = type;
+
+	if (mutation == BT_CEL_MUTATION_NONE || type->kind == BT_CEL_ANY) {
+		return true;
+	}
+	if (mutation == BT_CEL_MUTATION_PATCHES) {
+		made = type->kind == BT_CEL_LIST ? type->of[0] : NULL;
+	}
+	return made != NULL && made->kind == BT_CEL_OBJECT &&
+		bt_str_equal_c(made->object->name,
+			mutation == BT_CEL_MUTATION_APPLY ? "Object" : "JSONPatch");
 }
 
 int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *environment,
@@ -397,6 +415,11 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 			code = bt_error_set(err, BERTH_ERR_INVALID,
 				"must evaluate to bool or the unknown type, not %s",
 				bt_strbuf_c(&text));
+		}
+		if (code == 0 && !is_mutation(environment->mutation, type)) {
+			code = bt_error_set(err, BERTH_ERR_INVALID, "must evaluate to %s",
+				environment->mutation == BT_CEL_MUTATION_APPLY ? "Object"
+									       : "list(JSONPatch)");
 		}
 		program->result = type->kind;
 		forget_types(program->root);

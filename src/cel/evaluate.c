@@ -391,6 +391,7 @@ static struct bt_cel_value lookup_test(
 /** Units of making a list or a map that is not constant. Spec: 12b section 10. */
 #define LIST_UNITS 10
 #define MAP_UNITS 30
+#define OBJECT_UNITS 40
 /** Levels of the tree that are evaluated one within another, beside those of the tree itself. */
 #define NESTING_MAX 1000
 
@@ -497,6 +498,12 @@ static bool evaluate_entry(struct bt_cel_evaluation *evaluation, const struct bt
 		return false;
 	}
 	if (node->map.is_optional != NULL && node->map.is_optional[index]) {
+		if (out_value->kind == BT_CEL_OPTIONAL && out_value->optional == NULL &&
+			bt_str_has_prefix(node->map.type_name, BT_STR("Object"))) {
+			/* The field is taken out of the object that this one is applied to. */
+			*out_value = (struct bt_cel_value){.kind = BT_CEL_NULL};
+			return true;
+		}
 		return unwrap(evaluation,
 			BT_STR("cannot initialize optional entry from non-optional value "),
 			out_value);
@@ -510,7 +517,8 @@ static struct bt_cel_value evaluate_map(
 	struct bt_cel_map *map;
 	struct bt_cel_entry *entries;
 
-	if (!bt_cel_charge(evaluation, MAP_UNITS)) {
+	bool is_object = node->map.type_name.data != NULL;
+	if (!bt_cel_charge(evaluation, is_object ? OBJECT_UNITS : MAP_UNITS)) {
 		return evaluation->stop;
 	}
 	map = bt_cel_alloc(evaluation, 1, sizeof(*map));
@@ -518,7 +526,8 @@ static struct bt_cel_value evaluate_map(
 	if (map == NULL || entries == NULL) {
 		return evaluation->stop;
 	}
-	*map = (struct bt_cel_map){.entries = entries};
+	*map = (struct bt_cel_map){
+		.entries = entries, .type_name = is_object ? &node->map.type_name : NULL};
 	for (uint32_t i = 0; i < node->map.count; i++) {
 		struct bt_cel_value key;
 		struct bt_cel_value value;

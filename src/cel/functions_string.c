@@ -373,6 +373,28 @@ struct bt_cel_value bt_cel_fn_quote(const struct bt_cel_call *call)
 	return bt_cel_string((struct bt_str){bytes, length});
 }
 
+/** A name as a path of a JSON patch has it (RFC 6901). */
+struct bt_cel_value bt_cel_fn_escape_key(const struct bt_cel_call *call)
+{
+	struct bt_str text = call->arguments[0].text;
+	uint32_t length = 0;
+	char *bytes = bt_cel_alloc(call->evaluation, (uint64_t)text.length * 2, 1);
+
+	if (bytes == NULL) {
+		return call->evaluation->stop;
+	}
+	for (uint32_t i = 0; i < text.length; i++) {
+		char c = text.data[i];
+
+		if (c == '~' || c == '/') {
+			bytes[length++] = '~';
+			c = c == '~' ? '0' : '1';
+		}
+		bytes[length++] = c;
+	}
+	return bt_cel_string((struct bt_str){bytes, length});
+}
+
 /* Regular expressions. Spec: 12b sections 9.1, 9.6 and 13. */
 
 /**

@@ -276,20 +276,30 @@ static bool parse_entry(struct bt_cel_parser *parser)
 	return parse_value(parser, is_optional);
 }
 
-/** Of a message literal. */
+/** Of an object. */
 static bool parse_field(struct bt_cel_parser *parser)
 {
-	(void)take_if(parser, BT_CEL_TOKEN_QUESTION);
-	return expect(parser, BT_CEL_TOKEN_IDENTIFIER) && parse_value(parser, false);
+	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+	struct bt_cel_token name = parser->token;
+	struct bt_cel_node *key = new_node(parser, BT_CEL_NODE_LITERAL, name.position, 0);
+
+	if (!expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
+		return false;
+	}
+	key->literal = bt_cel_string(name.text);
+	push_element(parser, key, is_optional);
+	return parse_value(parser, is_optional);
 }
 
-static struct bt_cel_node *parse_map(struct bt_cel_parser *parser)
+/** The entries of a map or the fields of an object; the brace is the next token. */
+static struct bt_cel_node *parse_entries(
+	struct bt_cel_parser *parser, bool (*parse_element)(struct bt_cel_parser *parser))
 {
 	uint32_t position = take_token(parser).position;
 	uint32_t mark = parser->elements.count;
 	struct bt_cel_node *map;
 
-	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACE, parse_entry)) {
+	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACE, parse_element)) {
 		return NULL;
 	}
 	map = new_node(parser, BT_CEL_NODE_MAP, position, highest_behind(parser, mark));
@@ -359,7 +369,7 @@ static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
 		return list;
 	}
 	case BT_CEL_TOKEN_OPEN_BRACE:
-		return parse_map(parser);
+		return parse_entries(parser, parse_entry);
 	case BT_CEL_TOKEN_INT:
 	case BT_CEL_TOKEN_UINT:
 	case BT_CEL_TOKEN_DOUBLE:
@@ -378,22 +388,16 @@ static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
 	}
 }
 
-/** Name{field: value}, the brace being the next token: refused, since no type of that name
- * exists. */
-static struct bt_cel_node *parse_message(struct bt_cel_parser *parser, const char *name)
+/** Name{field: value}, the brace being the next token. The checker knows which names are types. */
+static struct bt_cel_node *parse_object(struct bt_cel_parser *parser, const char *name)
 {
 	uint32_t end = (uint32_t)(parser->token.text.data - name);
-	uint32_t position = take_token(parser).position;
-	uint32_t mark = parser->elements.count;
+	struct bt_cel_node *object = parse_entries(parser, parse_field);
 
-	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACE, parse_field)) {
-		return NULL;
+	if (object != NULL) {
+		object->map.type_name = bt_str_trim((struct bt_str){name, end}, BT_STR_SPACE);
 	}
-	parser->elements.count = mark;
-	bt_cel_issue_add(parser->issues, position,
-		"undeclared reference to '%.*s' (in container '')",
-		BT_STR_ARG(bt_str_trim((struct bt_str){name, end}, BT_STR_SPACE)));
-	return new_node(parser, BT_CEL_NODE_LITERAL, position, 0);
+	return object;
 }
 
 /** The dot stands here: a field, an optional one, or a call. */
@@ -455,7 +459,7 @@ static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
 			node = parse_index(parser, node);
 			is_name = false;
 		} else if (is_name && parser->token.kind == BT_CEL_TOKEN_OPEN_BRACE) {
-			node = parse_message(parser, start);
+			node = parse_object(parser, start);
 			is_name = false;
 		} else {
 			break;

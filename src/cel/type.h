@@ -65,6 +65,7 @@ struct bt_cel_object {
 	struct bt_str name; /* in messages */
 	const struct bt_cel_variable *fields;
 	uint32_t field_count;
+	bool has_any_field; /* of type dyn */
 };
 
 /** The types without parts, by kind: bt_cel_types[BT_CEL_STRING]; list, map, type and optional are

@@ -26,6 +26,8 @@ struct bt_cel_map {
 	/** Not NULL: what indexing and selecting (not `in`, size, ==, macros) find for a missing
 	 * key: the rule of unknown domains, spec 12b section 4. */
 	const struct bt_cel_value *missing;
+	/** Of an object that the expression made: `Object.spec`. NULL: a map. */
+	const struct bt_str *type_name;
 };
 
 /** A version that was parsed (spec 12b section 9.8); texts point into the source. */

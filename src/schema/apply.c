@@ -299,6 +299,62 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 	return result;
 }
 
+/** --- admission policies --- */
+
+/** The place of a value that has no parts of its own is appended to path. */
+static bool find_atomic(
+	const struct bt_spot *spot, const struct bt_json_value *value, struct bt_strbuf *path)
+{
+	bool is_list = value->type == BT_JSON_ARRAY;
+	size_t length = path->length;
+	if (!is_list && value->type != BT_JSON_OBJECT) {
+		return false;
+	}
+	if (bt_spot_has(spot, BT_SCHEMA_ATOMIC) ||
+		(is_list &&
+			(spot->list == NULL ||
+				(spot->list->list_keys == NULL &&
+					!bt_spot_has(spot, BT_SCHEMA_LIST_SET))))) {
+		return true;
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		struct bt_spot at;
+		if (is_list) {
+			at = bt_spot_element(spot);
+			bt_strbuf_printf(path, "[%u]", i);
+		} else {
+			at = bt_spot_member(spot, value->members[i].name);
+			bt_strbuf_printf(path, ".%.*s", BT_STR_ARG(value->members[i].name));
+		}
+		if (find_atomic(
+			    &at, is_list ? value->elements[i] : value->members[i].value, path)) {
+			return true;
+		}
+		path->length = length;
+	}
+	return false;
+}
+
+int bt_apply_mutation(struct bt_arena *arena, const struct bt_schema_message *message,
+	const struct bt_schema_message *parts, struct bt_json_value *object,
+	const struct bt_json_value *applied, struct bt_json_value **out_object,
+	struct berth_error *err)
+{
+	struct bt_spot root = bt_spot_root(message, parts);
+	struct bt_strbuf path = {0};
+	int result = bt_apply_check(message, applied, err);
+	if (result == 0 && find_atomic(&root, applied, &path)) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"invalid ApplyConfiguration: may not mutate atomic arrays, maps or "
+		        "structs: "
+			"%s",
+			bt_strbuf_c(&path));
+	}
+	bt_strbuf_finish(&path);
+	return result == 0 ? bt_apply_merge(arena, &root, object, applied, out_object, err)
+			   : result;
+}
+
 /** --- other writes --- */
 
 void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer *writer,

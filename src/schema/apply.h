@@ -64,6 +64,16 @@ BT_MUST_USE int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *w
 BT_MUST_USE int bt_apply_check(const struct bt_schema_message *message,
 	const struct bt_json_value *applied, struct berth_error *err);
 
+/**
+ * Merge what an admission policy applies into an object, which is changed; nobody comes to own it.
+ * BERTH_ERR_INVALID: it does not fit the schema, or names a list, map or object that is only
+ * replaced as a whole.
+ */
+BT_MUST_USE int bt_apply_mutation(struct bt_arena *arena, const struct bt_schema_message *message,
+	const struct bt_schema_message *parts, struct bt_json_value *object,
+	const struct bt_json_value *applied, struct bt_json_value **out_object,
+	struct berth_error *err);
+
 /** Whether the object has managedFields: cheap. */
 bool bt_apply_is_tracked(const struct bt_json_value *object);
 

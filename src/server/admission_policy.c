@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * ValidatingAdmissionPolicy: the policies that bindings put in force, compiled once, and what they
- * say of a request. Controllers and the scheduler are subject to them, too.
+ * MutatingAdmissionPolicy and ValidatingAdmissionPolicy: the policies that bindings put in force,
+ * compiled once, what the ones make of an object, and what the others say of a request. Controllers
+ * and the scheduler are subject to them, too.
  *
  * Fields of the object are of type dyn in every expression, so that what is wrong with them shows
  * when they are evaluated.
  */
 #include "base/alloc.h"
 #include "base/vec.h"
+#include "codec/json_same.h"
 #include "codec/path.h"
 #include "server/expression.h"
 #include "server/kinds/common.h"
@@ -49,8 +51,14 @@ static const struct bt_cel_variable request_fields[] = {
 	{BT_STR_INIT("options"), &bt_cel_types[BT_CEL_DYN]},
 };
 static const struct bt_cel_object request_object = {BT_STR_INIT("kubernetes.AdmissionRequest"),
-	request_fields, BT_ARRAY_LENGTH(request_fields)};
+	request_fields, BT_ARRAY_LENGTH(request_fields), false};
 static const struct bt_cel_type request_type = {.kind = BT_CEL_OBJECT, .object = &request_object};
+
+enum policy_kind {
+	POLICY_MUTATING,
+	POLICY_VALIDATING,
+	POLICY_KIND_COUNT,
+};
 
 /** An expression of a policy, and what it belongs to. */
 struct expression {
@@ -58,6 +66,7 @@ struct expression {
 	struct bt_str text;
 	struct bt_cel_program *program;
 	struct bt_cel_program *message; /* of a validation's messageExpression; NULL: none */
+	enum bt_cel_mutation mutation;
 };
 
 struct expressions {
@@ -66,6 +75,7 @@ struct expressions {
 };
 
 struct policy {
+	enum policy_kind kind;
 	struct bt_arena arena;
 	struct bt_str name;
 	const struct bt_json_value *spec;
@@ -73,15 +83,21 @@ struct policy {
 	struct expressions variables;
 	struct expressions validations;
 	struct expressions annotations;
+	struct expressions mutations;
 	struct bt_cel_variable declared[VARIABLE__COUNT];
-	struct bt_cel_environment environment;
+	struct bt_cel_environment environments[BT_CEL_MUTATION_PATCHES + 1]; /* by mutation */
 	size_t bytes;
+};
+
+/** The policies of one kind. */
+struct policy_set {
+	BT_VEC(struct policy *) policies;
+	BT_VEC(const struct bt_json_value *) bindings;
 };
 
 struct bt_policies {
 	struct bt_arena arena; /* of the bindings */
-	BT_VEC(struct policy *) policies;
-	BT_VEC(const struct bt_json_value *) bindings;
+	struct policy_set sets[POLICY_KIND_COUNT];
 };
 
 /** --- compilation --- */
@@ -93,7 +109,7 @@ struct build {
 };
 
 static struct bt_cel_program *compile(struct build *build, const struct bt_path *place,
-	const struct bt_json_value *value, enum bt_cel_kind wanted)
+	const struct bt_json_value *value, enum bt_cel_kind wanted, enum bt_cel_mutation mutation)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_program *program = NULL;
@@ -104,7 +120,8 @@ static struct bt_cel_program *compile(struct build *build, const struct bt_path 
 	}
 	if (policy->bytes > PROGRAM_BYTES_MAX) {
 		refusal = "the expressions of the policy take too much memory";
-	} else if (bt_cel_compile(value->text, &policy->environment, &program, &err) < 0) {
+	} else if (bt_cel_compile(value->text, &policy->environments[mutation], &program, &err) <
+		0) {
 		refusal = berth_error_message(&err);
 		policy->bytes += REFUSED_BYTES;
 	} else {
@@ -146,12 +163,13 @@ static void compile_list(struct build *build, const char *name, const char *memb
 			bt_kinds_error(build->errors, BT_FIELD_REQUIRED, BT_PATH_NAME(&at, member),
 				NULL, "%s is not specified", member);
 		}
-		expression->program = compile(
-			build, BT_PATH_NAME(&at, member), bt_json_find(source, member), wanted);
+		expression->program = compile(build, BT_PATH_NAME(&at, member),
+			bt_json_find(source, member), wanted, BT_CEL_MUTATION_NONE);
 		expression->message = wanted != BT_CEL_BOOL
 			? NULL
 			: compile(build, BT_PATH_NAME(&at, "messageExpression"),
-				  bt_json_find(source, "messageExpression"), BT_CEL_STRING);
+				  bt_json_find(source, "messageExpression"), BT_CEL_STRING,
+				  BT_CEL_MUTATION_NONE);
 	}
 }
 
@@ -176,9 +194,9 @@ static void compile_variables(struct build *build)
 		enum bt_cel_kind kind = BT_CEL_DYN;
 		variable->source = source;
 		variable->text = bt_kinds_text(source, "expression");
-		variable->program =
-			compile(build, BT_PATH_NAME(BT_PATH_INDEX(place, i), "expression"),
-				bt_json_find(source, "expression"), BT_CEL_ANY);
+		variable->program = compile(build,
+			BT_PATH_NAME(BT_PATH_INDEX(place, i), "expression"),
+			bt_json_find(source, "expression"), BT_CEL_ANY, BT_CEL_MUTATION_NONE);
 		if (variable->program != NULL) {
 			kind = bt_cel_program_result(variable->program);
 		}
@@ -191,10 +209,63 @@ static void compile_variables(struct build *build)
 	}
 }
 
+static void compile_mutations(struct build *build)
+{
+	static const struct {
+		const char *type;
+		const char *member;
+	} types[] = {[BT_CEL_MUTATION_APPLY] = {"ApplyConfiguration", "applyConfiguration"},
+		[BT_CEL_MUTATION_PATCHES] = {"JSONPatch", "jsonPatch"}};
+	struct policy *policy = build->policy;
+	const struct bt_json_value *list = bt_json_array_at(policy->spec, "mutations");
+	const struct bt_path *place = BT_PATH_NAME(build->place, "mutations");
+	policy->mutations.items =
+		BT_ARENA_NEW_ARRAY(&policy->arena, struct expression, list->count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *source = list->elements[i];
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
+		struct bt_str given = bt_kinds_text(source, "patchType");
+		struct expression *mutation = &policy->mutations.items[policy->mutations.count++];
+		mutation->source = source;
+		mutation->text = BT_STR("");
+		for (int type = BT_CEL_MUTATION_APPLY; type <= BT_CEL_MUTATION_PATCHES; type++) {
+			const struct bt_path part = *BT_PATH_NAME(&at, types[type].member);
+			const struct bt_json_value *object =
+				bt_kinds_object(source, types[type].member);
+			if (bt_str_equal_c(given, types[type].type)) {
+				mutation->mutation = (enum bt_cel_mutation)type;
+				mutation->text = bt_kinds_text(object, "expression");
+				mutation->program =
+					compile(build, BT_PATH_NAME(&part, "expression"),
+						bt_json_find(object, "expression"), BT_CEL_ANY,
+						mutation->mutation);
+			}
+			if (build->errors == NULL || given.length == 0) {
+				continue;
+			}
+			if (!bt_str_equal_c(given, types[type].type)) {
+				if (object != NULL) {
+					bt_kinds_error(build->errors, BT_FIELD_FORBIDDEN, &part,
+						NULL,
+						"must not be specified when patchType is %.*s",
+						BT_STR_ARG(given));
+				}
+			} else if (object == NULL) {
+				bt_kinds_error(build->errors, BT_FIELD_REQUIRED, &part, NULL,
+					"must be specified when patchType is %.*s",
+					BT_STR_ARG(given));
+			} else if (mutation->text.length == 0) {
+				bt_kinds_error_required(
+					build->errors, BT_PATH_NAME(&part, "expression"));
+			}
+		}
+	}
+}
+
 static void policy_destroy(struct policy *policy)
 {
 	struct expressions *all[] = {&policy->conditions, &policy->variables, &policy->validations,
-		&policy->annotations};
+		&policy->annotations, &policy->mutations};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
 		for (uint32_t k = 0; k < all[i]->count; k++) {
 			bt_cel_program_destroy(all[i]->items[k].program);
@@ -205,7 +276,8 @@ static void policy_destroy(struct policy *policy)
 	bt_free(policy);
 }
 
-static struct policy *policy_new(struct bt_str name, const struct bt_json_value *spec)
+static struct policy *policy_new(
+	struct bt_str name, const struct bt_json_value *spec, uint32_t variable_count)
 {
 	struct policy *policy = BT_NEW(struct policy);
 	bt_arena_init(&policy->arena, 1024);
@@ -216,29 +288,54 @@ static struct policy *policy_new(struct bt_str name, const struct bt_json_value 
 			&bt_cel_types[i == VARIABLE_AUTHORIZER ? BT_CEL_AUTHORIZER : BT_CEL_DYN]};
 	}
 	policy->declared[VARIABLE_REQUEST].type = &request_type;
-	policy->environment.variables = policy->declared;
+	for (int i = 0; i <= BT_CEL_MUTATION_PATCHES; i++) {
+		policy->environments[i] = (struct bt_cel_environment){.variables = policy->declared,
+			.variable_count = variable_count,
+			.mutation = (enum bt_cel_mutation)i};
+	}
 	return policy;
 }
 
-static struct policy *policy_create(
-	struct bt_str name, const struct bt_json_value *spec, struct bt_field_errors *errors)
+static struct policy *policy_create(enum policy_kind kind, struct bt_str name,
+	const struct bt_json_value *spec, struct bt_field_errors *errors)
 {
-	struct policy *policy = policy_new(name, spec);
-	struct build build = {policy, errors, BT_PATH_NAME(NULL, "spec")};
 	bool has_params = bt_kinds_object(spec, "paramKind") != NULL;
-	policy->environment.variable_count = has_params ? VARIABLE__COUNT : VARIABLE_PARAMS;
+	struct policy *policy =
+		policy_new(name, spec, has_params ? VARIABLE__COUNT : VARIABLE_PARAMS);
+	struct build build = {policy, errors, BT_PATH_NAME(NULL, "spec")};
+	policy->kind = kind;
 	compile_variables(&build);
 	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
+	if (kind == POLICY_MUTATING) {
+		compile_mutations(&build);
+		return policy;
+	}
 	compile_list(&build, "validations", "expression", BT_CEL_BOOL, &policy->validations);
 	compile_list(
 		&build, "auditAnnotations", "valueExpression", BT_CEL_NULL, &policy->annotations);
 	return policy;
 }
 
+static void check_policy(struct bt_check *check, const struct bt_path *place,
+	const struct bt_json_value *spec, enum policy_kind kind)
+{
+	const struct bt_json_value *constraints = bt_kinds_object(spec, "matchConstraints");
+	if (constraints != NULL && bt_json_array_at(constraints, "resourceRules")->count == 0) {
+		bt_kinds_error_required(check->errors,
+			BT_PATH_NAME(BT_PATH_NAME(place, "matchConstraints"), "resourceRules"));
+	}
+	policy_destroy(policy_create(kind, BT_STR(""), spec, check->errors));
+}
+
+void bt_rule_mutating_policy(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	check_policy(check, place, spec, POLICY_MUTATING);
+}
+
 void bt_rule_validating_policy(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	const struct bt_json_value *constraints = bt_kinds_object(spec, "matchConstraints");
 	if (bt_json_array_at(spec, "validations")->count == 0 &&
 		bt_json_array_at(spec, "auditAnnotations")->count == 0) {
 		static const char *const names[] = {"validations", "auditAnnotations"};
@@ -248,19 +345,14 @@ void bt_rule_validating_policy(
 				"validations or auditAnnotations must be non-empty");
 		}
 	}
-	if (constraints != NULL && bt_json_array_at(constraints, "resourceRules")->count == 0) {
-		bt_kinds_error_required(check->errors,
-			BT_PATH_NAME(BT_PATH_NAME(place, "matchConstraints"), "resourceRules"));
-	}
-	policy_destroy(policy_create(BT_STR(""), spec, check->errors));
+	check_policy(check, place, spec, POLICY_VALIDATING);
 }
 
 void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *webhook)
 {
-	struct policy *policy = policy_new(BT_STR(""), webhook);
+	struct policy *policy = policy_new(BT_STR(""), webhook, VARIABLE_AUTHORIZER + 1);
 	struct build build = {policy, errors, place};
-	policy->environment.variable_count = VARIABLE_AUTHORIZER + 1;
 	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
 	policy_destroy(policy);
 }
@@ -274,11 +366,14 @@ void bt_policies_destroy(struct bt_policies *policies)
 	if (policies == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < policies->policies.count; i++) {
-		policy_destroy(policies->policies.items[i]);
+	for (int kind = 0; kind < POLICY_KIND_COUNT; kind++) {
+		struct policy_set *set = &policies->sets[kind];
+		for (uint32_t i = 0; i < set->policies.count; i++) {
+			policy_destroy(set->policies.items[i]);
+		}
+		bt_vec_finish(&set->policies);
+		bt_vec_finish(&set->bindings);
 	}
-	bt_vec_finish(&policies->policies);
-	bt_vec_finish(&policies->bindings);
 	bt_arena_finish(&policies->arena);
 	bt_free(policies);
 }
@@ -291,48 +386,70 @@ void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resou
 	}
 }
 
-static struct policy *find_policy(const struct bt_policies *policies, struct bt_str name)
+static struct policy *find_policy(const struct policy_set *set, struct bt_str name)
 {
-	for (uint32_t i = 0; i < policies->policies.count; i++) {
-		if (bt_str_equal(policies->policies.items[i]->name, name)) {
-			return policies->policies.items[i];
+	for (uint32_t i = 0; i < set->policies.count; i++) {
+		if (bt_str_equal(set->policies.items[i]->name, name)) {
+			return set->policies.items[i];
 		}
 	}
 	return NULL;
 }
 
-/** Read bindings, and the policies that they name. */
-static struct bt_policies *load(struct bt_api *api)
+/** Read bindings of a kind, and the policies that they name. */
+static void load_kind(struct bt_api *api, enum policy_kind kind, struct bt_policies *policies)
 {
-	const struct bt_api_resource *bindings = bt_resources_builtin(
-		api->resources, admission_group, "validatingadmissionpolicybindings");
-	const struct bt_api_resource *resource = bt_resources_builtin(
-		api->resources, admission_group, "validatingadmissionpolicies");
-	struct bt_policies *policies = BT_NEW(struct bt_policies);
+	static const char *const names[][2] = {[POLICY_MUTATING] = {"mutatingadmissionpolicies",
+						       "mutatingadmissionpolicybindings"},
+		[POLICY_VALIDATING] = {
+			"validatingadmissionpolicies", "validatingadmissionpolicybindings"}};
+	const struct bt_api_resource *bindings =
+		bt_resources_builtin(api->resources, admission_group, names[kind][1]);
+	const struct bt_api_resource *resource =
+		bt_resources_builtin(api->resources, admission_group, names[kind][0]);
+	struct policy_set *set = &policies->sets[kind];
 	struct bt_store_walk walk;
 	struct bt_stored *stored;
-	bt_arena_init(&policies->arena, 1024);
 	if (bt_store_walk_begin(api->options.store, bindings->collection, 0, BT_STR(""), BT_STR(""),
 		    &walk, NULL) != 0) {
-		return policies;
+		return;
 	}
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_json_value *binding = bt_json_clone(
 			&policies->arena, bt_api_parse_stored(stored, &policies->arena), true);
 		struct bt_str name = bt_json_text_at(binding, "spec.policyName");
-		bt_vec_push(&policies->bindings, binding);
-		if (find_policy(policies, name) == NULL) {
+		bt_vec_push(&set->bindings, binding);
+		if (find_policy(set, name) == NULL) {
 			const struct bt_json_value *policy =
 				bt_api_read(api, resource, name, &policies->arena);
 			if (policy != NULL) {
-				bt_vec_push(&policies->policies,
-					policy_create(
-						name, bt_json_object_at(policy, "spec"), NULL));
+				bt_vec_push(&set->policies,
+					policy_create(kind, name, bt_json_object_at(policy, "spec"),
+						NULL));
 			}
 		}
 	}
 	bt_store_walk_end(&walk);
-	return policies;
+}
+
+/** NULL: no policy of the kind is in force. */
+static const struct policy_set *find_policies(struct bt_api *api, enum policy_kind kind)
+{
+	if (api->policies == NULL) {
+		api->policies = BT_NEW(struct bt_policies);
+		bt_arena_init(&api->policies->arena, 1024);
+		for (int i = 0; i < POLICY_KIND_COUNT; i++) {
+			load_kind(api, (enum policy_kind)i, api->policies);
+		}
+	}
+	const struct policy_set *set = &api->policies->sets[kind];
+	return set->bindings.count != 0 ? set : NULL;
+}
+
+bool bt_policies_exist(struct bt_api *api)
+{
+	return find_policies(api, POLICY_MUTATING) != NULL ||
+		find_policies(api, POLICY_VALIDATING) != NULL;
 }
 
 /** --- matching --- */
@@ -343,6 +460,8 @@ struct request {
 	const struct bt_json_value *old;
 	const struct bt_json_value *object;
 	const struct bt_json_value *namespace_; /* NULL: cluster scope */
+	struct bt_json_value *target;           /* object, as mutations change it; or NULL */
+	uint32_t change_count;                  /* of mutations that changed it */
 };
 
 static bool has_word(const struct bt_json_value *list, struct bt_str word)
@@ -461,7 +580,7 @@ static bool ask_authorizer(void *context, const struct bt_cel_access *asked, str
 }
 
 struct evaluation {
-	const struct request *request;
+	struct request *request;
 	const struct policy *policy;
 	const struct bt_json_value *binding;
 	struct bt_cel_value values[VARIABLE__COUNT];
@@ -564,11 +683,13 @@ static void deny(struct evaluation *evaluation, struct bt_str reason, struct bt_
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
 		found = bt_str_equal_c(reason, reasons[i].reason) ? i : found;
 	}
-	struct bt_str text = bt_arena_printf(call->arena,
-		"ValidatingAdmissionPolicy '%.*s' with binding '%.*s' denied request: %.*s",
-		BT_STR_ARG(evaluation->policy->name),
-		BT_STR_ARG(bt_json_text_at(evaluation->binding, "metadata.name")),
-		BT_STR_ARG(message));
+	struct bt_str text =
+		bt_arena_printf(call->arena, "%s '%.*s' with binding '%.*s' denied request: %.*s",
+			evaluation->policy->kind == POLICY_MUTATING ? "policy"
+								    : "ValidatingAdmissionPolicy",
+			BT_STR_ARG(evaluation->policy->name),
+			BT_STR_ARG(bt_json_text_at(evaluation->binding, "metadata.name")),
+			BT_STR_ARG(message));
 	(void)bt_fail_forbidden(failure, call->arena, call->write.resource, call->write.name, text);
 	failure->code = reasons[found].code;
 	failure->reason = reasons[found].reason;
@@ -581,7 +702,8 @@ static void act(struct evaluation *evaluation, struct bt_str reason, struct bt_s
 {
 	const struct bt_json_value *actions =
 		bt_json_array_at(evaluation->binding, "spec.validationActions");
-	if (bt_json_has_text(actions, BT_STR("Deny"))) {
+	if (evaluation->policy->kind == POLICY_MUTATING ||
+		bt_json_has_text(actions, BT_STR("Deny"))) {
 		deny(evaluation, reason, message);
 	}
 	if (bt_json_has_text(actions, BT_STR("Warn"))) {
@@ -594,14 +716,18 @@ static void act(struct evaluation *evaluation, struct bt_str reason, struct bt_s
 	}
 }
 
-/** An expression that failed: what the policy says about failures. */
+/** What failed counts unless the policy ignores failures. */
+static void act_on_failure(struct evaluation *evaluation, struct bt_str text)
+{
+	if (!bt_str_equal_c(bt_kinds_text(evaluation->policy->spec, "failurePolicy"), "Ignore")) {
+		act(evaluation, BT_STR("Invalid"), text);
+	}
+}
+
 static void act_on_error(struct evaluation *evaluation, const struct expression *expression,
 	const struct bt_cel_value *error)
 {
-	if (bt_str_equal_c(bt_kinds_text(evaluation->policy->spec, "failurePolicy"), "Ignore")) {
-		return;
-	}
-	act(evaluation, BT_STR("Invalid"),
+	act_on_failure(evaluation,
 		bt_arena_printf(evaluation->request->call->arena,
 			"expression '%.*s' resulted in error: %.*s", BT_STR_ARG(expression->text),
 			BT_STR_ARG(error->text)));
@@ -648,6 +774,35 @@ static bool conditions_hold(struct evaluation *evaluation)
 	return failed == NULL;
 }
 
+/** Each sees the object as the one before left it. */
+static void mutate(struct evaluation *evaluation)
+{
+	const struct expressions *mutations = &evaluation->policy->mutations;
+	struct request *request = evaluation->request;
+	for (uint32_t i = 0; i < mutations->count && !evaluation->denied; i++) {
+		const struct expression *mutation = &mutations->items[i];
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct bt_cel_value value = evaluate(evaluation, mutation->program);
+		if (bt_cel_is_error(&value)) {
+			act_on_error(evaluation, mutation, &value);
+			continue;
+		}
+		const struct bt_json_value before = *request->target;
+		if (bt_mutation_apply(request->call, mutation->mutation, &value, request->target,
+			    &err) != 0) {
+			act_on_failure(evaluation,
+				bt_arena_printf(
+					request->call->arena, "%s", berth_error_message(&err)));
+		} else if (!bt_json_same(&before, request->target)) {
+			request->change_count++;
+			evaluation->values[VARIABLE_OBJECT] =
+				object_value(request, request->target);
+			set_variables(evaluation);
+		}
+		berth_error_finish(&err);
+	}
+}
+
 static void evaluate_policy(struct evaluation *evaluation, const struct bt_json_value *params)
 {
 	const struct policy *policy = evaluation->policy;
@@ -656,6 +811,10 @@ static void evaluate_policy(struct evaluation *evaluation, const struct bt_json_
 	evaluation->values[VARIABLE_PARAMS] = bt_expression_value(NULL, params, arena);
 	set_variables(evaluation);
 	if (!conditions_hold(evaluation)) {
+		return;
+	}
+	if (policy->kind == POLICY_MUTATING) {
+		mutate(evaluation);
 		return;
 	}
 	for (uint32_t i = 0; i < policy->validations.count; i++) {
@@ -745,71 +904,126 @@ static void evaluate_with_params(struct evaluation *evaluation)
 			bt_store_walk_end(&walk);
 		}
 	}
-	if (found == 0 && !bt_str_equal_c(bt_kinds_text(ref, "parameterNotFoundAction"), "Allow") &&
-		!bt_str_equal_c(
-			bt_kinds_text(evaluation->policy->spec, "failurePolicy"), "Ignore")) {
-		act(evaluation, BT_STR("Invalid"),
+	if (found == 0 && !bt_str_equal_c(bt_kinds_text(ref, "parameterNotFoundAction"), "Allow")) {
+		act_on_failure(evaluation,
 			BT_STR("no params found for policy binding with `Deny` "
 			       "parameterNotFoundAction"));
 	}
 }
 
-bool bt_policies_exist(struct bt_api *api)
+/** One request on its way through the policies of a kind. */
+struct run {
+	struct request request;
+	struct bt_cel_authorizer authorizer;
+	struct bt_cel_access access;
+	struct bt_cel_value values[VARIABLE__COUNT]; /* request is null until a policy needs them */
+	uint32_t change_count;                       /* of the object that is among them */
+};
+
+/** Policies do not apply to what puts them in force. */
+static bool is_exempt(const struct bt_call *call)
 {
-	if (api->policies == NULL) {
-		api->policies = load(api);
-	}
-	return api->policies->bindings.count != 0;
+	return call->write.restoring || strcmp(call->write.resource->group, admission_group) == 0;
 }
 
-bool bt_policies_admit(struct bt_call *call, const char *operation, const struct bt_json_value *old,
-	const struct bt_json_value *object)
+static void run_init(struct run *run, struct bt_call *call, const char *operation,
+	const struct bt_json_value *old, const struct bt_json_value *object)
 {
-	const struct bt_api_resource *resource = call->write.resource;
-	struct request request = {call, operation, old, object, NULL};
-	struct bt_api *api = call->api;
-	struct bt_cel_value values[VARIABLE__COUNT] = {{.kind = BT_CEL_NULL}};
-	struct bt_cel_authorizer authorizer = {&request, ask_authorizer};
-	struct bt_cel_access access = {.authorizer = &authorizer,
-		.group = BT_STR(""),
-		.resource = BT_STR(""),
-		.subresource = BT_STR(""),
-		.namespace_ = BT_STR(""),
-		.name = BT_STR(""),
-		.path = BT_STR("")};
-	/* Policies do not apply to what puts them in force. */
-	if (!bt_policies_exist(api) || call->write.restoring ||
-		strcmp(resource->group, admission_group) == 0) {
+	*run = (struct run){.request = {call, operation, old, object, NULL, NULL, 0},
+		.authorizer = {&run->request, ask_authorizer},
+		.access = {.authorizer = &run->authorizer,
+			.group = BT_STR(""),
+			.resource = BT_STR(""),
+			.subresource = BT_STR(""),
+			.namespace_ = BT_STR(""),
+			.name = BT_STR(""),
+			.path = BT_STR("")}};
+	if (call->write.namespace_.length != 0) {
+		run->request.namespace_ = bt_api_read(
+			call->api, call->api->namespaces, call->write.namespace_, call->arena);
+	}
+}
+
+/** false: the policy of the binding is not there, or the request is not one for it. */
+static bool run_policy(
+	struct run *run, const struct policy_set *set, const struct bt_json_value *binding)
+{
+	struct request *request = &run->request;
+	const struct policy *policy = find_policy(set, bt_json_text_at(binding, "spec.policyName"));
+	if (policy == NULL ||
+		!is_matched(request, bt_kinds_object(policy->spec, "matchConstraints"), true) ||
+		!is_matched(request, bt_json_find_path(binding, "spec.matchResources"), false)) {
+		return false;
+	}
+	if (run->values[VARIABLE_REQUEST].kind == BT_CEL_NULL) {
+		run->values[VARIABLE_OLD_OBJECT] = object_value(request, request->old);
+		run->values[VARIABLE_REQUEST] = request_value(request);
+		run->values[VARIABLE_NAMESPACE_OBJECT] =
+			bt_expression_value(NULL, request->namespace_, request->call->arena);
+		run->values[VARIABLE_AUTHORIZER] =
+			(struct bt_cel_value){.kind = BT_CEL_AUTHORIZER, .access = &run->access};
+		run->change_count = UINT32_MAX;
+	}
+	if (run->change_count != request->change_count) {
+		run->values[VARIABLE_OBJECT] = object_value(request, request->object);
+		run->change_count = request->change_count;
+	}
+	struct evaluation evaluation = {request, policy, binding, {{0}}, POLICY_COST_MAX, false};
+	memcpy(evaluation.values, run->values, sizeof(run->values));
+	evaluate_with_params(&evaluation);
+	return true;
+}
+
+bool bt_policies_validate(struct bt_call *call, const char *operation,
+	const struct bt_json_value *old, const struct bt_json_value *object)
+{
+	const struct policy_set *set = find_policies(call->api, POLICY_VALIDATING);
+	struct run run;
+	if (set == NULL || is_exempt(call)) {
 		return true;
 	}
-	if (call->write.namespace_.length != 0) {
-		request.namespace_ =
-			bt_api_read(api, api->namespaces, call->write.namespace_, call->arena);
-	}
-	for (uint32_t i = 0; i < api->policies->bindings.count; i++) {
-		const struct bt_json_value *binding = api->policies->bindings.items[i];
-		const struct policy *policy =
-			find_policy(api->policies, bt_json_text_at(binding, "spec.policyName"));
-		if (policy == NULL ||
-			!is_matched(&request, bt_kinds_object(policy->spec, "matchConstraints"),
-				true) ||
-			!is_matched(&request, bt_json_find_path(binding, "spec.matchResources"),
-				false)) {
-			continue;
-		}
-		if (values[VARIABLE_REQUEST].kind == BT_CEL_NULL) {
-			values[VARIABLE_OBJECT] = object_value(&request, object);
-			values[VARIABLE_OLD_OBJECT] = object_value(&request, old);
-			values[VARIABLE_REQUEST] = request_value(&request);
-			values[VARIABLE_NAMESPACE_OBJECT] =
-				bt_expression_value(NULL, request.namespace_, call->arena);
-			values[VARIABLE_AUTHORIZER] =
-				(struct bt_cel_value){.kind = BT_CEL_AUTHORIZER, .access = &access};
-		}
-		struct evaluation evaluation = {
-			&request, policy, binding, {{0}}, POLICY_COST_MAX, false};
-		memcpy(evaluation.values, values, sizeof(values));
-		evaluate_with_params(&evaluation);
+	run_init(&run, call, operation, old, object);
+	for (uint32_t i = 0; i < set->bindings.count; i++) {
+		(void)run_policy(&run, set, set->bindings.items[i]);
 	}
 	return call->answer->failure.code == 0;
+}
+
+bool bt_policies_mutate(
+	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	const struct policy_set *set = find_policies(call->api, POLICY_MUTATING);
+	const struct bt_failure *failure = &call->answer->failure;
+	struct run run;
+	if (set == NULL || is_exempt(call)) {
+		return true;
+	}
+	run_init(&run, call, old != NULL ? "UPDATE" : "CREATE", old, object);
+	run.request.target = object;
+	/* Changes that a policy knows of, and one; 0: it is not for this request. */
+	uint32_t *seen = BT_ARENA_NEW_ARRAY(call->arena, uint32_t, set->bindings.count);
+	for (uint32_t i = 0; i < set->bindings.count && failure->code == 0; i++) {
+		if (run_policy(&run, set, set->bindings.items[i])) {
+			seen[i] = run.request.change_count + 1;
+		}
+	}
+	if (run.request.change_count == 0 || failure->code != 0) {
+		return failure->code == 0;
+	}
+	const struct bt_json_value *before = bt_json_clone(call->arena, object, false);
+	bt_admit(&call->write, old, object, &call->answer->failure);
+	if (!bt_json_same(before, object)) {
+		run.request.change_count++;
+	}
+	for (uint32_t i = 0; i < set->bindings.count && failure->code == 0; i++) {
+		const struct bt_json_value *binding = set->bindings.items[i];
+		const struct policy *policy =
+			find_policy(set, bt_json_text_at(binding, "spec.policyName"));
+		if (seen[i] != 0 && seen[i] != run.request.change_count + 1 &&
+			bt_str_equal_c(
+				bt_kinds_text(policy->spec, "reinvocationPolicy"), "IfNeeded")) {
+			(void)run_policy(&run, set, binding);
+		}
+	}
+	return failure->code == 0;
 }

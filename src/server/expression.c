@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/expression.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/time.h"
 #include "base/duration.h"
+#include "base/shortest.h"
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 
@@ -80,7 +82,7 @@ static const struct bt_cel_type *object_of(struct bt_str name, const struct bt_c
 {
 	struct bt_cel_object *object = BT_ARENA_NEW(arena, struct bt_cel_object);
 	struct bt_cel_type *type = BT_ARENA_NEW(arena, struct bt_cel_type);
-	*object = (struct bt_cel_object){name, fields, count};
+	*object = (struct bt_cel_object){name, fields, count, false};
 	type->kind = BT_CEL_OBJECT;
 	type->object = object;
 	return type;
@@ -305,4 +307,157 @@ struct bt_cel_value bt_expression_object(const char *const *names,
 	}
 	*map = (struct bt_cel_map){.entries = entries, .count = count};
 	return (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map};
+}
+
+/** --- documents of values --- */
+
+/** Bytes, about, and levels of a document. Values may hold the same part many times. */
+#define DOCUMENT_BYTES_MAX (3 << 20)
+#define DOCUMENT_DEPTH_MAX 200
+
+struct document {
+	struct bt_arena *arena;
+	struct berth_error *err;
+	size_t bytes;
+	uint32_t depth;
+	struct bt_strbuf type_name; /* that an object at this place must have; "": any */
+};
+
+static struct bt_json_value *make_document(
+	struct document *document, const struct bt_cel_value *value);
+
+static struct bt_json_value *make_object(struct document *document, const struct bt_cel_map *map)
+{
+	struct bt_json_value *object = bt_json_new(document->arena, BT_JSON_OBJECT);
+	struct bt_strbuf *type_name = &document->type_name;
+	size_t length = type_name->length;
+	bool is_typed =
+		map->type_name != NULL && bt_str_has_prefix(*map->type_name, BT_STR("Object"));
+	if (is_typed && length != 0 && !bt_str_equal(*map->type_name, bt_strbuf_str(type_name))) {
+		(void)bt_error_set(document->err, BERTH_ERR_INVALID,
+			"type mismatch: unexpected type name \"%.*s\", expected \"%s\", which "
+		        "matches "
+			"field name path from root Object type",
+			BT_STR_ARG(*map->type_name), bt_strbuf_c(type_name));
+		return NULL;
+	}
+	if (is_typed && length == 0) {
+		bt_strbuf_append_str(type_name, *map->type_name);
+	}
+	struct bt_str base =
+		is_typed ? bt_arena_str(document->arena, bt_strbuf_str(type_name)) : BT_STR("");
+	for (uint32_t i = 0; i < map->count && object != NULL; i++) {
+		const struct bt_cel_entry *entry = &map->entries[i];
+		struct bt_json_value *value = NULL;
+		bt_strbuf_reset(type_name);
+		if (is_typed) {
+			bt_strbuf_append_str(type_name, base);
+			bt_strbuf_append_char(type_name, '.');
+			bt_strbuf_append_str(type_name, entry->key.text);
+		}
+		if (entry->key.kind != BT_CEL_STRING) {
+			(void)bt_error_set(document->err, BERTH_ERR_INVALID,
+				"keys of maps must be strings, not %s",
+				bt_cel_kind_name(entry->key.kind));
+		} else {
+			document->bytes += entry->key.text.length;
+			value = make_document(document, &entry->value);
+		}
+		if (value != NULL) {
+			bt_json_set(document->arena, object, entry->key.text, value);
+		} else {
+			object = NULL;
+		}
+	}
+	return object;
+}
+
+static struct bt_json_value *make_array(struct document *document, const struct bt_cel_list *list)
+{
+	struct bt_json_value *array = bt_json_new(document->arena, BT_JSON_ARRAY);
+	struct bt_str type_name =
+		bt_arena_str(document->arena, bt_strbuf_str(&document->type_name));
+	for (uint32_t i = 0; i < list->count; i++) {
+		bt_strbuf_reset(&document->type_name);
+		bt_strbuf_append_str(&document->type_name, type_name);
+		struct bt_json_value *element = make_document(document, &list->items[i]);
+		if (element == NULL) {
+			return NULL;
+		}
+		bt_json_append(document->arena, array, element);
+	}
+	return array;
+}
+
+static struct bt_json_value *make_scalar(
+	struct document *document, const struct bt_cel_value *value)
+{
+	struct bt_arena *arena = document->arena;
+	struct bt_json_value *number = bt_json_new(arena, BT_JSON_NUMBER);
+	struct bt_strbuf text = {0};
+	switch ((int)value->kind) {
+	case BT_CEL_NULL:
+		return bt_json_new(arena, BT_JSON_NULL);
+	case BT_CEL_BOOL:
+		return bt_json_new_bool(arena, value->boolean);
+	case BT_CEL_INT:
+		return bt_json_new_int64(arena, value->integer);
+	case BT_CEL_UINT:
+		number->text = bt_arena_printf(arena, "%" PRIu64, value->uinteger);
+		return number;
+	case BT_CEL_DOUBLE:
+		if (!isfinite(value->real)) {
+			break;
+		}
+		bt_shortest_append_general(&text, value->real);
+		number->text = bt_arena_str(arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		return number;
+	case BT_CEL_STRING:
+		document->bytes += value->text.length;
+		return bt_json_new_str(arena, value->text);
+	case BT_CEL_BYTES:
+		document->bytes += value->text.length;
+		bt_base64_encode(value->text, &text);
+		number = bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text)));
+		bt_strbuf_finish(&text);
+		return number;
+	default:
+		break;
+	}
+	(void)bt_error_set(document->err, BERTH_ERR_INVALID,
+		"a value of type %s has no form in JSON", bt_cel_kind_name(value->kind));
+	return NULL;
+}
+
+/** Recursion ends at DOCUMENT_DEPTH_MAX. */
+static struct bt_json_value *make_document(
+	struct document *document, const struct bt_cel_value *value)
+{
+	struct bt_json_value *made;
+	document->bytes += sizeof(*made);
+	if (document->bytes > DOCUMENT_BYTES_MAX || document->depth == DOCUMENT_DEPTH_MAX) {
+		(void)bt_error_set(document->err, BERTH_ERR_TOO_LARGE,
+			"the expression makes an object that is too large");
+		return NULL;
+	}
+	document->depth++;
+	if (value->kind == BT_CEL_MAP) {
+		made = make_object(document, value->map);
+	} else if (value->kind == BT_CEL_LIST) {
+		made = make_array(document, &value->list);
+	} else {
+		made = make_scalar(document, value);
+	}
+	document->depth--;
+	return made;
+}
+
+struct bt_json_value *bt_expression_json(
+	const struct bt_cel_value *value, struct bt_arena *arena, struct berth_error *err)
+{
+	struct document document = {.arena = arena, .err = err};
+	struct bt_json_value *made = make_document(&document, value);
+	bt_strbuf_finish(&document.type_name);
+	return made;
 }

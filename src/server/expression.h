@@ -22,4 +22,10 @@ struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,
 /** A map with these names; values has as many. */
 struct bt_cel_value bt_expression_object(const char *const *names,
 	const struct bt_cel_value *values, uint32_t count, struct bt_arena *arena);
+/**
+ * What an expression made, as a document; texts are borrowed from the value. NULL: it is none, it
+ * is too large, or the name of an object's type does not follow the field that it stands in.
+ */
+struct bt_json_value *bt_expression_json(
+	const struct bt_cel_value *value, struct bt_arena *arena, struct berth_error *err);
 #endif

@@ -6,6 +6,7 @@
 #include "base/prng.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "cel/cel.h"
 #include "codec/json_edit.h"
 #include "schema/apply.h"
 #include "server/api.h"
@@ -147,10 +148,23 @@ bool bt_policies_exist(struct bt_api *api);
 void bt_policies_destroy(struct bt_policies *policies);
 /** After a commit of an object of this resource. */
 void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resource);
+/**
+ * Change the object as the mutating policies in force say; old NULL: it is created. If it changed,
+ * the mutating plugins of admission.c run again, and policies that want to. false: the answer says
+ * why not.
+ */
+bool bt_policies_mutate(
+	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object);
 /** operation: "CREATE", "UPDATE", "DELETE"; old or object NULL: there is none. false: the answer
  * says why not. */
-bool bt_policies_admit(struct bt_call *call, const char *operation, const struct bt_json_value *old,
-	const struct bt_json_value *object);
+bool bt_policies_validate(struct bt_call *call, const char *operation,
+	const struct bt_json_value *old, const struct bt_json_value *object);
+
+/** --- admission_mutation.c --- */
+
+/** Apply an Object, or JSONPatches, that an expression made; on failure object stays as it is. */
+BT_MUST_USE int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
+	const struct bt_cel_value *made, struct bt_json_value *object, struct berth_error *err);
 
 /** --- objects of the server itself --- */
 

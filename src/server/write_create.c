@@ -110,7 +110,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	}
 	bt_kinds_drop_disabled(&call->write, NULL, object);
 	bt_admit(&call->write, NULL, object, &call->answer->failure);
-	if (call->answer->failure.code != 0) {
+	if (call->answer->failure.code != 0 || !bt_policies_mutate(call, NULL, object)) {
 		return;
 	}
 	const struct bt_api_resource *resource = call->write.resource;

@@ -289,7 +289,7 @@ bool bt_call_validate(
 	}
 	bt_admit_validate(&call->write, old, object, &call->answer->failure);
 	return call->answer->failure.code == 0 &&
-		bt_policies_admit(call, old != NULL ? "UPDATE" : "CREATE", old, object);
+		bt_policies_validate(call, old != NULL ? "UPDATE" : "CREATE", old, object);
 }
 
 /** --- the new state --- */
@@ -319,7 +319,7 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 		bt_apply_record_update(call->arena, &writer, old, object);
 	}
 	bt_admit(&call->write, old, object, &call->answer->failure);
-	if (call->answer->failure.code != 0) {
+	if (call->answer->failure.code != 0 || !bt_policies_mutate(call, old, object)) {
 		return;
 	}
 	if (strategy->prepare_update != NULL) {

@@ -140,6 +140,55 @@ def test_policies_ask_the_authorizer(cluster):
     assert status == 422 and "denied request: no: " in found["message"], found
 
 
+def test_policies_add_labels_and_sidecars(cluster):
+    """Pods of a Deployment get what a policy adds, with defaults, once a binding says so."""
+    admission = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
+    make(cluster, "/api/v1/namespaces", {"metadata": {"name": "meshed"}})
+    up.wait_for("an account", lambda: cluster.get(accounts("meshed") + "/default")[0] == 200)
+    make(cluster, "/api/v1/namespaces/meshed/configmaps",
+         {"metadata": {"name": "mesh"}, "data": {"image": "mesh/proxy:2"}})
+    make(cluster, admission + "ies", {"metadata": {"name": "mesh"}, "spec": {
+        "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "meshed"}},
+            "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                               "operations": ["CREATE"], "resources": ["pods"]}]},
+        "matchConditions": [{"name": "once", "expression":
+                             "!object.spec.containers.exists(c, c.name == 'proxy')"}],
+        "reinvocationPolicy": "IfNeeded",
+        "mutations": [
+            {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": """
+                Object{
+                  metadata: Object.metadata{labels: Object.metadata.labels{mesh: "on"}},
+                  spec: Object.spec{containers: [
+                    Object.spec.containers{name: "proxy", image: params.data.image}]}
+                }"""}},
+            {"patchType": "JSONPatch", "jsonPatch": {"expression": """
+                [JSONPatch{op: "add", path: "/metadata/annotations", value: {
+                  "containers": string(size(object.spec.containers))}}]"""}}]}})
+    make(cluster, admission + "ybindings", {"metadata": {"name": "mesh"}, "spec": {
+        "policyName": "mesh",
+        "paramRef": {"name": "mesh", "parameterNotFoundAction": "Deny"}}})
+    labels = {"app": "shop"}
+    make(cluster, "/apis/apps/v1/namespaces/meshed/deployments", {
+        "metadata": {"name": "shop"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "shop", "image": "shop:1"}]}}}})
+    pods = up.wait_for("two pods", lambda: [
+        pod for pod in cluster.json("GET", "/api/v1/namespaces/meshed/pods")[1]["items"]
+        if pod["spec"].get("nodeName")][1:] and
+        cluster.json("GET", "/api/v1/namespaces/meshed/pods")[1]["items"])
+    for pod in pods:
+        assert sorted(each["name"] for each in pod["spec"]["containers"]) == ["proxy", "shop"]
+        proxy = [each for each in pod["spec"]["containers"] if each["name"] == "proxy"][0]
+        assert proxy["image"] == "mesh/proxy:2" and proxy["imagePullPolicy"] == "IfNotPresent"
+        # the token that every container gets, since the plugins of admission ran again
+        assert proxy["volumeMounts"], proxy
+        assert pod["metadata"]["labels"]["mesh"] == "on"
+        assert pod["metadata"]["annotations"]["containers"] == "2"
+
+
 # --- certificates ---
 
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"

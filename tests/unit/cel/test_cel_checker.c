@@ -402,5 +402,65 @@ START_TEST(test_cel_checker__types_are_bounded)
 }
 END_TEST
 
-BT_TEST_MAIN("cel_checker", test_cel_checker__types_are_bounded, test_cel_checker__list_attributes,
-	test_cel_checker__rules, test_cel_checker__whole_texts)
+static const struct row object_rows[] = {
+	{"elsewhere", "Foo{a: 1}", "1:4: undeclared reference to 'Foo' (in container '')"},
+	{"elsewhere", "a.B {}", "1:5: undeclared reference to 'a.B' (in container '')"},
+	{"elsewhere", ".a.B{c: 1, ?d: 2,}", "1:5: undeclared reference to '.a.B' (in container"},
+	{"elsewhere", "1 + A{}.b", "1:6: undeclared reference to 'A' (in container '')"},
+	{"elsewhere", "Object{}.x", "1:7: undeclared reference to 'Object' (in container '')"},
+	{"elsewhere", "jsonpatch.escapeKey('a') == 'a'", "undeclared reference to 'jsonpatch'"},
+};
+
+static const struct row apply_rows[] = {
+	{"empty", "Object{}", NULL},
+	{"any field", "Object{spec: Object.spec{replicas: 1, ?x: optional.none()}}", NULL},
+	{"lists", "Object{spec: Object.spec{a: [Object.spec.a{b: 1}, Object.spec.a{c: 'd'}]}}",
+		NULL},
+	{"either", "true ? Object{a: 1} : Object{}", NULL},
+	{"select", "Object{a: Object.b{c: 1}.c}", NULL},
+	{"another", "Object.spec{}", "must evaluate to Object"},
+	{"a map", "{'spec': 1}", "must evaluate to Object"},
+	{"unknown", "Thing{}", "undeclared reference to 'Thing'"},
+	{"no optional", "Object{?a: 1}", "expected type 'optional_type(int)' but found 'int'"},
+	{"syntax", "Object{a 1}", "Syntax error: "},
+	{"inner", "Object{a: nope}", "undeclared reference to 'nope'"},
+};
+
+static const struct row patch_rows[] = {
+	{"one", "[JSONPatch{op: 'add', path: '/a', value: Object.a{b: 1}}]", NULL},
+	{"none or one", "true ? [] : [JSONPatch{op: 'remove', path: '/a'}]", NULL},
+	{"sum", "[JSONPatch{op: 'test'}] + [JSONPatch{}]", NULL},
+	{"key", "[JSONPatch{op: 'remove', path: '/a/' + jsonpatch.escapeKey('b/c')}]", NULL},
+	{"map", "[1, 2].map(i, JSONPatch{op: 'remove', path: '/' + string(i)})", NULL},
+	{"single", "JSONPatch{}", "must evaluate to list(JSONPatch)"},
+	{"field", "[JSONPatch{operation: 'add'}]", "1:12: undefined field 'operation'"},
+	{"type", "[JSONPatch{op: 1}]",
+		"expected type of field 'op' is 'string' but provided type is 'int'"},
+};
+
+START_TEST(test_cel_checker__objects)
+{
+	static const struct {
+		enum bt_cel_mutation mutation;
+		const struct row *rows;
+		size_t count;
+	} tables[] = {
+		{BT_CEL_MUTATION_NONE, object_rows, BT_ARRAY_LENGTH(object_rows)},
+		{BT_CEL_MUTATION_APPLY, apply_rows, BT_ARRAY_LENGTH(apply_rows)},
+		{BT_CEL_MUTATION_PATCHES, patch_rows, BT_ARRAY_LENGTH(patch_rows)},
+	};
+	uint32_t wrong = 0;
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
+		const struct bt_cel_environment environment = {.mutation = tables[i].mutation};
+
+		for (size_t k = 0; k < tables[i].count; k++) {
+			wrong += !check_row(&tables[i].rows[k], &environment);
+		}
+	}
+	ck_assert_msg(wrong == 0, "%u rows", wrong);
+}
+END_TEST
+
+BT_TEST_MAIN("cel_checker", test_cel_checker__objects, test_cel_checker__types_are_bounded,
+	test_cel_checker__list_attributes, test_cel_checker__rules, test_cel_checker__whole_texts)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What an expression of a MutatingAdmissionPolicy made, put into the object of the request. */
+#include "codec/json_patch.h"
+#include "schema/apply.h"
+#include "server/expression.h"
+#include "server/write.h"
+
+/** after[name] := before[name], or absent. */
+static void restore_member(struct bt_arena *arena, struct bt_json_value *after,
+	const struct bt_json_value *before, const char *name)
+{
+	struct bt_json_value *value = bt_json_find(before, name);
+	if (value != NULL) {
+		bt_json_set_value(arena, after, name, value);
+	} else {
+		(void)bt_json_remove_c(after, name);
+	}
+}
+
+/** Put back what no request can change, and what this one does not write. */
+static void restore_fixed_parts(
+	struct bt_call *call, const struct bt_json_value *before, struct bt_json_value *after)
+{
+	static const char *const fixed[] = {"name", "generateName", "namespace", "uid",
+		"resourceVersion", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "generation", "managedFields"};
+	const struct bt_json_value *metadata = bt_json_object_at(before, "metadata");
+	enum bt_subresource subresource = call->write.subresource;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(fixed); i++) {
+		restore_member(call->arena, bt_call_metadata(call, after), metadata, fixed[i]);
+	}
+	if (subresource == BT_SUBRESOURCE_NONE &&
+		(call->write.resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
+		restore_member(call->arena, after, before, "status");
+	} else if (subresource == BT_SUBRESOURCE_STATUS || subresource == BT_SUBRESOURCE_APPROVAL) {
+		struct bt_json_value *whole = bt_json_clone(call->arena, before, false);
+		restore_member(call->arena, whole, after, "metadata");
+		restore_member(call->arena, whole, after, "status");
+		*after = *whole;
+	}
+}
+
+/**
+ * A field that is applied without value (`?field: optional.none()`) is taken out. In lists it is
+ * not known which elements were applied to.
+ */
+static void remove_nulls(struct bt_json_value *object, const struct bt_json_value *applied)
+{
+	if (object->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < object->count; i++) {
+			remove_nulls(object->elements[i], NULL);
+		}
+		return;
+	}
+	for (uint32_t i = object->type == BT_JSON_OBJECT ? object->count : 0; i > 0; i--) {
+		const struct bt_json_member *member = &object->members[i - 1];
+		const struct bt_json_value *given =
+			applied != NULL ? bt_json_get(applied, member->name) : member->value;
+		if (given != NULL && member->value->type == BT_JSON_NULL) {
+			(void)bt_json_remove(object, member->name);
+		} else if (given != NULL) {
+			remove_nulls(member->value, applied != NULL ? given : NULL);
+		}
+	}
+}
+
+/** As a body that is patched: fields that the schema does not know go, defaults come. */
+static int decode(struct bt_call *call, struct bt_json_value *object, struct berth_error *err)
+{
+	struct bt_api_request request = *call->request;
+	struct bt_api_answer answer = {.code = 0};
+	struct bt_call inner = *call;
+	int result = 0;
+	request.field_validation = BT_FIELD_VALIDATION_IGNORE;
+	request.patch_type = BT_PATCH_JSON;
+	inner.request = &request;
+	inner.answer = &answer;
+	if (!bt_call_decode(&inner, object, BT_BODY_PATCHED)) {
+		result = bt_error_set(
+			err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(answer.failure.message));
+	}
+	bt_api_answer_finish(&answer);
+	return result;
+}
+
+int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
+	const struct bt_cel_value *made, struct bt_json_value *object, struct berth_error *err)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	struct bt_json_value *document = bt_expression_json(made, call->arena, err);
+	struct bt_json_value *changed = bt_json_clone(call->arena, object, false);
+	int result;
+	if (document == NULL) {
+		return BERTH_ERR_INVALID;
+	}
+	bt_json_set_c(call->arena, changed, "kind", resource->kind);
+	bt_json_set_str(
+		call->arena, changed, "apiVersion", bt_resource_api_version(resource, call->arena));
+	if (mutation == BT_CEL_MUTATION_APPLY) {
+		result = bt_apply_mutation(call->arena, resource->message, resource->parts, changed,
+			document, &changed, err);
+		if (result == 0) {
+			remove_nulls(changed, document);
+		}
+	} else {
+		result = bt_json_patch(call->arena, changed, document, &changed, err);
+	}
+	if (result == 0) {
+		result = decode(call, changed, err);
+	}
+	if (result != 0) {
+		return bt_error_wrap(err, result, "error applying patch");
+	}
+	restore_fixed_parts(call, object, changed);
+	*object = *changed;
+	return 0;
+}
