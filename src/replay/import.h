@@ -79,6 +79,7 @@ struct bt_import_request {
 	uint32_t path_count;
 	int64_t machine_cpu_milli; /* of a machine with 1.0, where amounts are fractions of one */
 	int64_t machine_memory_bytes;
+	int64_t machine_type;   /* of Azure's; -1: not said */
 	uint32_t machine_count; /* where the source has none; 0: not said */
 	const char *workload;   /* of scheduler_perf: "TEST/WORKLOAD"; NULL: not said */
 	const char *arrivals;   /* of manifests: "poisson:5/s"; NULL: at the start */
@@ -92,6 +93,9 @@ struct bt_import_request {
  * apart by their columns.
  */
 BT_MUST_USE int bt_import_alibaba_gpu_2023(
+	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
+/** Azure's packing trace of 2020: a SQLite database. Its rows are counted by rowid. */
+BT_MUST_USE int bt_import_azure_packing_2020(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
 /**
  * Google's cluster data of 2019, files of the tables machine_events, machine_attributes,

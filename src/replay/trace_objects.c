@@ -251,5 +251,6 @@ bool bt_trace_read_fraction(struct bt_str text, double *out_fraction)
 
 int64_t bt_trace_scale(double fraction, int64_t whole)
 {
-	return (int64_t)llround(fraction * (double)whole);
+	/* A sixth is not written exactly, and the rest of the division is no part of it. */
+	return (int64_t)floor(fraction * (double)whole + 1e-3);
 }

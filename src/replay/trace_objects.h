@@ -69,6 +69,6 @@ void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbu
 bool bt_trace_is_name(struct bt_str text);
 /** A fraction of a machine, "0.25": not negative, not above 1000. Absent: 0. */
 bool bt_trace_read_fraction(struct bt_str text, double *out_fraction);
-/** So much of an amount, to the next whole number. */
+/** So much of an amount, rounded down: six times a sixth fits. */
 int64_t bt_trace_scale(double fraction, int64_t whole);
 #endif

@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import sqlite3
 
 import scenario
 
@@ -253,6 +254,82 @@ def test_google_tables_that_are_missing(program):
             ([program.write("y.csv", "a,b\n")], "is none of the tables machine_events, ")]:
         done = program.run("import", "google-2019", *chosen, "-o", "x").expect(2)
         assert part in done.err, done.err
+
+
+VM_TYPES = [  # id, vmTypeId, machineId, core, memory, hdd, ssd, nic
+    (1, 5, 0, 0.5, 0.25, None, 0.125, 0.1), (2, 5, 1, 1 / 6, 0.25, None, 0.125, 0.1),
+    (3, 6, 1, 0.5, 0.5, 0.5, 0, 0), (4, 7, 0, 1, 1, 0, 0, 0), (5, 8, 1, 2, 1, 0, 0, 0)]
+VMS = [  # vmId, tenantId, vmTypeId, priority, starttime, endtime
+    (0, 3, 5, 0, -1.5, 0.5), (1, 3, 6, 1, 0.25, None), (2, 4, 5, 0, 0.125, 2.5),
+    (3, 4, 7, 0, 0.5, 0.75), (4, 4, 6, 0, 0.5, 0.25), (5, 4, 6, 2, 0.5, 0.75),
+    (6, 4, 6, 0, "soon", 0.75), (7, 4, 6, 0, -3, -1), ("A b", 4, 6, 0, 0.5, 0.75),
+    (9, 4, 8, 0, 0.5, 0.75)]
+
+
+def azure_file(program, tables=("vm", "vmType")):
+    path = os.path.join(program.folder, "trace.sqlite")
+    if os.path.exists(path):
+        os.remove(path)
+    database = sqlite3.connect(path)
+    if "vm" in tables:
+        database.execute("CREATE TABLE vm (vmId, tenantId, vmTypeId, priority, starttime, endtime)")
+        database.executemany("INSERT INTO vm VALUES (?, ?, ?, ?, ?, ?)", VMS)
+    if "vmType" in tables:
+        database.execute(
+            "CREATE TABLE vmType (id, vmTypeId, machineId, core, memory, hdd, ssd, nic)")
+        database.executemany("INSERT INTO vmType VALUES (?, ?, ?, ?, ?, ?, ?, ?)", VM_TYPES)
+    database.commit()
+    database.close()
+    return path
+
+
+def test_azure(program):
+    _, lines, said = imported(program, "azure-packing-2020", azure_file(program),
+                              "--machines", "2", "--machine-cpu", "60")
+    assert [brief(line) for line in lines] == [
+        "0 add Node/m-0", "0 add Node/m-1", "0 add Pod/vm-0", "10800 add Pod/vm-2",
+        "21600 add Pod/vm-1", "216000 end"], lines
+    node, pods = lines[0]["add"], [line["add"] for line in lines[2:5]]
+    assert node["metadata"]["labels"]["azure-2020/machine-type"] == "1", node
+    assert node["status"]["allocatable"] == {
+        "cpu": "60000m", "memory": str(256 << 30), "azure-2020/hdd": "1000000",
+        "azure-2020/ssd": "1000000", "azure-2020/nic": "1000000", "pods": "1000"}, node
+    # A sixth of 60 cores.
+    assert pods[0]["spec"]["containers"][0]["resources"]["requests"] == {
+        "cpu": "10000m", "memory": str(64 << 30), "azure-2020/ssd": "125000",
+        "azure-2020/nic": "100000"}, pods[0]
+    assert [pod["spec"]["priority"] for pod in pods] == [1000, 1000, 0], pods
+    assert [line.get("runs") for line in lines[2:5]] == [43200, 205200, None], lines
+    for part in ["rows left out 7,",
+                 "its VM type cannot run on the machine type (--machine-type) (line 4)",
+                 "endtime is before starttime (line 5)", "priority is neither 0 nor 1 (line 6)",
+                 "starttime is no number of days (line 7)",
+                 "endtime is before the start of the trace (line 8)",
+                 "vmId makes no name of a pod (lower case letters, digits, -) (line 9)",
+                 "its VM type's core, memory, hdd, ssd or nic is not from 0 to 1 (line 10)"]:
+        assert part in said, (part, said)
+
+
+def test_azure_machine_types_and_mistakes(program):
+    path = azure_file(program)
+    _, lines, _ = imported(program, "azure-packing-2020", path, "--machines", "1",
+                           "--machine-type", "0")
+    assert "43200 add Pod/vm-3" in map(brief, lines), lines
+    for flags, part in [
+            ([path], "the trace has no machines: say how many there are with --machines N"),
+            ([path, "--machines", "0"], "--machines N"),
+            ([path, "--machines", "1000001"], "--machines: must be from 1 to 1000000"),
+            ([path, "--machines", "1", "--machine-type", "9"],
+             "no VM can run on a machine of type 9"),
+            ([path, path, "--machines", "1"], "name one file"),
+            (["nothing.sqlite", "--machines", "1"], "unable to open database file"),
+            ([program.write("x", "a,b\n" * 100), "--machines", "1"],
+             "file is not a database")]:
+        done = program.run("import", "azure-packing-2020", *flags, "-o", "x.berthrec").expect(2)
+        assert part in done.err, (flags, done.err)
+    path = azure_file(program, ["vm"])
+    done = program.run("import", "azure-packing-2020", path, "--machines", "1", "-o", "x.berthrec")
+    assert "Azure's packing trace of 2020? no such table: vmType" in done.expect(2).err, done.err
 
 
 def test_mistakes(program):

@@ -11,6 +11,7 @@
 
 /** Whole numbers of them stay exact in doubles. */
 #define MACHINE_AMOUNT_MAX (INT64_C(1) << 50)
+#define MACHINES_MAX 1000000
 
 static const struct source {
 	const char *name;
@@ -19,6 +20,7 @@ static const struct source {
 		struct berth_error *err);
 } sources[] = {
 	{"alibaba-gpu-2023", "2023-01-01T00:00:00Z", bt_import_alibaba_gpu_2023},
+	{"azure-packing-2020", "2020-01-01T00:00:00Z", bt_import_azure_packing_2020},
 	/* Times count from 600 s before 1 May, midnight in California. */
 	{"google-2019", "2019-05-01T06:50:00Z", bt_import_google_2019},
 	{"manifests", "2026-01-01T00:00:00Z", bt_import_manifests},
@@ -28,6 +30,7 @@ struct options {
 	const char *output_path;
 	const char *machine_cpu;
 	const char *machine_memory;
+	int64_t machine_count;
 	struct bt_import_request request;
 	bool no_gzip;
 };
@@ -98,6 +101,11 @@ static int check(const struct source *source, struct options *options, struct be
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--arrivals: only manifests have no times of their own");
 	}
+	if (options->machine_count < 0 || options->machine_count > MACHINES_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--machines: must be from 1 to %d", MACHINES_MAX);
+	}
+	request->machine_count = (uint32_t)options->machine_count;
 	int result = parse_amount("--machine-cpu", options->machine_cpu, bt_quantity_milli,
 		&request->machine_cpu_milli, err);
 	return result < 0 ? result
@@ -148,7 +156,8 @@ static int run_import(const struct bt_command *command, const struct bt_argument
 
 static int run(const struct bt_command *command, int argc, char **argv)
 {
-	struct options options = {.machine_cpu = "64", .machine_memory = "256Gi"};
+	struct options options = {
+		.machine_cpu = "64", .machine_memory = "256Gi", .request = {.machine_type = -1}};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
 		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
@@ -161,6 +170,10 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"what 1.0 cpus of a trace in fractions of machines are (default 64)"},
 		{"machine-memory", 0, BT_FLAG_STRING, &options.machine_memory, "BYTES",
 			"what 1.0 memory of such a trace is (default 256Gi)"},
+		{"machines", 0, BT_FLAG_INT, &options.machine_count, "N",
+			"how many machines there are, of azure-packing-2020"},
+		{"machine-type", 0, BT_FLAG_INT, &options.request.machine_type, "ID",
+			"which they are (default: the one on which most VMs can run)"},
 		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON lines"},
 	};
 	int exit_status;
@@ -192,14 +205,14 @@ const struct bt_command bt_command_import = {
 	.help = "Reads a trace of a real cluster as it was published, or manifests, and writes a\n"
 		"recording. The kinds of sources:\n"
 		"\n"
-		"  alibaba-gpu-2023  Alibaba's GPU cluster trace of 2023: the table of nodes and\n"
-		"                    one of pods, CSV, gzipped or not\n"
-		"  google-2019       Google's cluster data of 2019: files of machine_events and\n"
-		"                    instance_events, and of machine_attributes and\n"
-		"                    collection_events as far as wanted; JSON lines or CSV\n"
-		"  manifests         YAML, JSON, snapshots: pods without a node arrive one after "
-		"the\n"
-		"                    other, the rest is there at the start\n"
+		"  alibaba-gpu-2023    Alibaba's GPU cluster trace of 2023: the table of nodes\n"
+		"                      and one of pods, CSV\n"
+		"  azure-packing-2020  Azure's packing trace of 2020: its SQLite database\n"
+		"  google-2019         Google's cluster data of 2019: files of machine_events and\n"
+		"                      instance_events, and of machine_attributes and\n"
+		"                      collection_events as far as wanted; JSON lines or CSV\n"
+		"  manifests           YAML, JSON, snapshots: pods without a node arrive one\n"
+		"                      after the other, the rest is there at the start\n"
 		"\n"
 		"Rows that cannot be used are left out, and listed by what is wrong with them.\n",
 	.examples = "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
