@@ -11,6 +11,7 @@
 #include "api/types.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "codec/json_patch.h"
 #include "codec/wire.h"
 
 /* Objects are kept in great numbers: their memory is made to fit. */
@@ -159,6 +160,36 @@ void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_
 	bt_message_encode_json_members(bt_kind_info(kind)->message, writer, value);
 	bt_json_end_object(writer);
 	bt_strbuf_finish(&api_version);
+}
+
+int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str patch,
+	struct bt_object **out_object, struct berth_error *err)
+{
+	struct bt_arena arena;
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	struct bt_json_reader reader;
+	struct bt_json_value *document;
+	struct bt_json_value *changes;
+
+	bt_arena_init(&arena, 0);
+	bt_json_writer_init(&writer, &text, 0);
+	bt_object_encode_json(kind, value, &writer);
+	int result = bt_json_parse(&arena, bt_strbuf_str(&text), true, &document, err);
+	if (result == 0) {
+		result = bt_json_parse(&arena, patch, true, &changes, err);
+	}
+	if (result == 0) {
+		document = bt_json_merge_patch(&arena, document, changes);
+		bt_strbuf_reset(&text);
+		bt_json_writer_init(&writer, &text, 0);
+		bt_json_write_value(&writer, document);
+		bt_json_reader_init(&reader, bt_strbuf_str(&text));
+		result = bt_object_decode_as(kind, &reader, out_object, err);
+	}
+	bt_strbuf_finish(&text);
+	bt_arena_finish(&arena);
+	return result;
 }
 
 /** Bytes of a hostile name that a message shows. */

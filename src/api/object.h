@@ -136,6 +136,9 @@ BT_MUST_USE int bt_object_decode_reader(
 
 /** As one JSON object with apiVersion and kind. */
 void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_writer *writer);
+/** Decode what a merge patch (RFC 7396, JSON text) makes of a structure. *out_object is owned. */
+BT_MUST_USE int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str patch,
+	struct bt_object **out_object, struct berth_error *err);
 /** The template of a workload's pods; NULL: the kind makes no pods, or (ReplicationController)
  * has no template. */
 const struct bt_pod_template *bt_workload_template(const struct bt_object *object);

@@ -141,10 +141,6 @@ BT_MUST_USE int bt_replay_decide(
 /** What happens in a line of the recording happens here. */
 BT_MUST_USE int bt_replay_apply_line(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
-/** Decode what a merge patch makes of an object. *out_object is owned. */
-BT_MUST_USE int bt_replay_patch_object(struct bt_replay *replay, enum bt_kind kind,
-	const void *value, struct bt_str patch, struct bt_object **out_object,
-	struct berth_error *err);
 
 /** --- world_claims.c --- */
 

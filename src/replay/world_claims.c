@@ -116,8 +116,8 @@ int bt_replay_change_claim(
 		return 0; /* it is not here, or has gone */
 	}
 	const struct bt_resource_claim *known = claim_value(old);
-	int result = bt_replay_patch_object(
-		replay, BT_KIND_RESOURCE_CLAIM, known, line->json, &patched, err);
+	int result = bt_object_merge_patch(
+		BT_KIND_RESOURCE_CLAIM, known, line->json, &patched, err);
 	if (result < 0) {
 		return result;
 	}

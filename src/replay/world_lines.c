@@ -94,32 +94,6 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	return bt_replay_wait_for_node(replay, new_pod(replay, key, &life), &value, err);
 }
 
-int bt_replay_patch_object(struct bt_replay *replay, enum bt_kind kind, const void *value,
-	struct bt_str patch, struct bt_object **out_object, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
-	struct bt_json_reader reader;
-	struct bt_json_value *document;
-	struct bt_json_value *changes;
-	bt_json_writer_init(&writer, &text, 0);
-	bt_object_encode_json(kind, value, &writer);
-	int result = bt_json_parse(&replay->arena, bt_strbuf_str(&text), true, &document, err);
-	if (result == 0) {
-		result = bt_json_parse(&replay->arena, patch, true, &changes, err);
-	}
-	if (result == 0) {
-		document = bt_json_merge_patch(&replay->arena, document, changes);
-		bt_strbuf_reset(&text);
-		bt_json_writer_init(&writer, &text, 0);
-		bt_json_write_value(&writer, document);
-		bt_json_reader_init(&reader, bt_strbuf_str(&text));
-		result = bt_object_decode_as(kind, &reader, out_object, err);
-	}
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 /** The recording's scheduler took the pod away, or a taint, or it had to leave a node that this one
  * is not on: that is decided anew here. */
 static bool is_taken_back(
@@ -173,8 +147,8 @@ static int change_pod(
 		return 0;
 	}
 	struct bt_object *patched;
-	result = bt_replay_patch_object(
-		replay, BT_KIND_POD, bt_replay_pod_value(pod), line->json, &patched, err);
+	result = bt_object_merge_patch(
+		BT_KIND_POD, bt_replay_pod_value(pod), line->json, &patched, err);
 	if (result < 0) {
 		return result;
 	}
@@ -323,8 +297,7 @@ static int change_object(
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: changes, but is not there",
 			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));
 	}
-	int result =
-		bt_replay_patch_object(replay, line->kind, old->value, line->json, &patched, err);
+	int result = bt_object_merge_patch(line->kind, old->value, line->json, &patched, err);
 	if (result == 0) {
 		result = set_object(replay, patched, false, err);
 		bt_object_release(patched);
