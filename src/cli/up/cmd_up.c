@@ -12,6 +12,7 @@
 #include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
+#include "cli/listen.h"
 #include "cli/setup.h"
 #include "cli/up/up_identity.h"
 #include "cluster/cluster.h"
@@ -51,8 +52,7 @@ struct options {
 	bool no_scheduler;
 	struct bt_setup setup;
 	/* Read from the texts above. */
-	char address[64];
-	uint16_t port;
+	struct bt_listen address;
 	double time_scale;
 };
 
@@ -78,39 +78,6 @@ static bool parse_scale(const char *text, double *out_scale)
 		*out_scale <= TIME_SCALE_MAX;
 }
 
-/** "127.0.0.1:6443", "[::1]:6443", ":6443" (every address), "127.0.0.1". */
-static int parse_listen(struct options *options, struct berth_error *err)
-{
-	struct bt_str text = bt_str_from(options->listen);
-	struct bt_str host = text;
-	int64_t port = DEFAULT_PORT;
-	int64_t colon = bt_str_find_last_char(text, ':');
-	bool is_bare_v6 = colon >= 0 && text.data[0] != '[' && bt_str_find_char(text, ':') != colon;
-	if (colon >= 0 && !is_bare_v6 && text.data[text.length - 1] != ']') {
-		struct bt_str digits = bt_str_sub(text, (uint32_t)colon + 1, UINT32_MAX);
-		host = bt_str_sub(text, 0, (uint32_t)colon);
-		if (!bt_str_parse_int64(digits, &port) || port < 0 || port > UINT16_MAX) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"--listen: %s: the port must be 0 to 65535", options->listen);
-		}
-	}
-	if (host.length >= 2 && host.data[0] == '[' && host.data[host.length - 1] == ']') {
-		host = bt_str_sub(host, 1, host.length - 2);
-	}
-	if (host.length == 0) {
-		host = BT_STR("0.0.0.0");
-	} else if (bt_str_equal_c(host, "localhost")) {
-		host = BT_STR("127.0.0.1");
-	}
-	if (host.length >= sizeof(options->address)) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--listen: %s: expected ADDRESS:PORT",
-			options->listen);
-	}
-	(void)snprintf(options->address, sizeof(options->address), "%.*s", BT_STR_ARG(host));
-	options->port = (uint16_t)port;
-	return 0;
-}
-
 static bool is_plain(const struct options *options)
 {
 	return strcmp(options->tls, "off") == 0;
@@ -121,13 +88,11 @@ static int check_tls(const struct options *options, struct berth_error *err)
 	if (strcmp(options->tls, "on") != 0 && !is_plain(options)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--tls: must be on or off");
 	}
-	if (is_plain(options) &&
-		!(strncmp(options->address, "127.", 4) == 0 ||
-			strcmp(options->address, "::1") == 0)) {
+	if (is_plain(options) && !bt_listen_is_loopback(&options->address)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--tls=off: everybody who reaches the server is its admin then, so it must "
 			"listen on loopback, not on %s",
-			options->address);
+			options->address.address);
 	}
 	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -164,7 +129,7 @@ static int check_usage(
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
 	}
-	int result = parse_listen(options, err);
+	int result = bt_listen_parse(options->listen, DEFAULT_PORT, &options->address, err);
 	result = result < 0 ? result : check_pod_usage("pod-cpu-usage", options->cpu_usage, err);
 	result = result < 0 ? result
 			    : check_pod_usage("pod-memory-usage", options->memory_usage, err);
@@ -302,7 +267,7 @@ static int create_front(struct up *up, struct berth_error *err)
 		.certificate_path = options->certificate_path,
 		.key_path = options->key_path,
 		.data_dir = options->data_dir,
-		.address = options->address,
+		.address = options->address.address,
 		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
 	};
 	int result = bt_up_identity_create(&identity, &up->identity, err);
@@ -315,8 +280,8 @@ static int create_front(struct up *up, struct berth_error *err)
 	};
 	struct bt_front_options front = {
 		.api = bt_cluster_api(up->cluster),
-		.address = options->address,
-		.port = options->port,
+		.address = options->address.address,
+		.port = options->address.port,
 		.certificate_pem =
 			identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.certificate),
 		.key_pem = identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.key),
@@ -385,12 +350,8 @@ static int tell_where(struct up *up, struct berth_error *err)
 {
 	const char *path = up->options.kubeconfig;
 	struct bt_strbuf url = {0};
-	const char *address = up->options.address;
-	bool is_any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
-	const char *host = is_any ? "127.0.0.1" : address;
-	bool is_v6 = strchr(host, ':') != NULL;
-	bt_strbuf_printf(&url, "%s://%s%s%s:%u", is_plain(&up->options) ? "http" : "https",
-		is_v6 ? "[" : "", host, is_v6 ? "]" : "", bt_front_port(up->front));
+	bt_listen_append_url(
+		&up->options.address, is_plain(&up->options), bt_front_port(up->front), &url);
 	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
 	if (result == 0) {
 		double seconds = (double)(bt_clock_steady_ns() - up->started_ns) / 1e9;
@@ -442,14 +403,13 @@ static int serve(struct up *up, struct berth_error *err)
 	if (result == 0) {
 		/* Pods on simulated nodes reach nothing, so any address but loopback will do for
 		 * Endpoints, which allow no loopback. */
-		bool is_local = strncmp(up->options.address, "127.", 4) == 0 ||
-			strcmp(up->options.address, "::1") == 0 ||
-			strcmp(up->options.address, "0.0.0.0") == 0 ||
-			strcmp(up->options.address, "::") == 0;
+		const char *address = up->options.address.address;
+		bool is_local = bt_listen_is_loopback(&up->options.address) ||
+			strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
 		bool has_ca = up->identity.ca.certificate.length != 0;
 
 		bt_cluster_set_api_server(up->cluster,
-			is_local ? "172.16.0.1" : up->options.address, bt_front_port(up->front),
+			is_local ? "172.16.0.1" : address, bt_front_port(up->front),
 			has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "",
 			up->identity.ca.key.length != 0 ? bt_strbuf_c(&up->identity.ca.key) : NULL);
 		result = bt_cluster_start(up->cluster, err);
