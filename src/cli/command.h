@@ -74,6 +74,7 @@ extern const struct bt_command bt_command_replay;
 extern const struct bt_command bt_command_record;
 extern const struct bt_command bt_command_scheduler;
 extern const struct bt_command bt_command_up;
+extern const struct bt_command bt_command_view;
 extern const struct bt_command bt_command_whatif;
 
 /**

@@ -63,6 +63,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_snapshot,
 	&bt_command_up,
 	&version_command,
+	&bt_command_view,
 	&bt_command_whatif,
 };
 

@@ -11,9 +11,19 @@
 #include "cli/command.h"
 #endif
 
+static struct bt_source_provider provided;
+
+void bt_source_provide(const struct bt_source_provider *provider)
+{
+	provided = *provider;
+}
+
 int bt_source_check(
 	struct bt_source *source, const struct bt_command *command, struct berth_error *err)
 {
+	if (provided.fill != NULL) {
+		return 0;
+	}
 #if BT_HAVE_DAEMON
 	(void)command;
 	if (source->context != NULL && source->kubeconfig == NULL) {
@@ -102,8 +112,11 @@ int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err)
 {
 	int result = 0;
+	if (provided.fill != NULL) {
+		result = provided.fill(provided.context, cluster, err);
+	}
 #if BT_HAVE_DAEMON
-	if (source->kubeconfig != NULL) {
+	else if (source->kubeconfig != NULL) {
 		result = read_server(source, cluster, err);
 	}
 #endif

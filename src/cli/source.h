@@ -48,4 +48,13 @@ BT_MUST_USE int bt_source_check(
 BT_MUST_USE int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err);
 void bt_source_finish(struct bt_source *source);
+
+/** A cluster that is in memory already. */
+struct bt_source_provider {
+	int (*fill)(const void *context, struct bt_manifests *cluster, struct berth_error *err);
+	const void *context;
+};
+/** From now on bt_source_read takes this cluster in place of the server's; for a process that runs
+ * commands in children of its own. Copied. */
+void bt_source_provide(const struct bt_source_provider *provider);
 #endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/nanoseconds.h"
+#include "cli/command.h"
+#include "cli/listen.h"
+#include "cli/setup.h"
+#include "cli/source.h"
+#include "cli/up/up_identity.h"
+#include "cli/view/view.h"
+#include "net/clock.h"
+#include "net/loop.h"
+#if BT_HAVE_DAEMON
+#include "cli/live.h"
+#endif
+
+#define FORGET_INTERVAL_NS (60 * BT_NS_PER_SECOND)
+#define TOKEN_BYTES 16
+
+struct options {
+	const struct bt_command *command;
+	struct bt_source source;
+	struct bt_setup setup;
+	struct bt_arguments recordings;
+	const char *listen_text;
+	const char *history_text;
+	const char *certificate_path;
+	const char *key_path;
+	struct bt_listen listen;
+	int64_t history_ns;
+};
+
+struct run {
+	const struct options *options;
+	struct bt_loop *loop;
+	struct bt_history history;
+	struct bt_manifests cluster; /* of files */
+	struct bt_questions *questions;
+	struct bt_view_server *server;
+	struct bt_up_identity identity;
+	struct bt_strbuf source;
+	struct bt_warnings warnings;
+	struct bt_arguments flags; /* for the commands that are asked */
+	struct bt_strbuf percentage;
+	struct bt_strbuf threads;
+	struct bt_arguments source_flags; /* what a person gives them instead of the history */
+#if BT_HAVE_DAEMON
+	struct bt_live *live; /* NULL: files */
+	struct bt_live_watch *watch;
+#endif
+	bool stop;
+};
+
+static void take_signal(void *context, int number BT_UNUSED)
+{
+	struct run *run = context;
+	run->stop = true;
+	bt_loop_stop(run->loop);
+}
+
+static int64_t forget(void *context, int64_t now_ns)
+{
+	struct run *run = context;
+	bt_history_forget(&run->history, bt_clock_wall_ns() - run->options->history_ns);
+	return now_ns + FORGET_INTERVAL_NS;
+}
+
+/** --- where the objects come from --- */
+
+#if BT_HAVE_DAEMON
+static void take_change(void *context, struct bt_object *old_object, struct bt_object *new_object)
+{
+	struct run *run = context;
+	bt_history_take(&run->history, bt_clock_wall_ns(), old_object, new_object);
+}
+
+/** The list that follows a gap brings what was missed. */
+static void ignore_gap(BT_UNUSED void *context, BT_UNUSED enum bt_kind kind,
+	BT_UNUSED int64_t length_ns, BT_UNUSED bool is_list)
+{
+}
+
+static void warn(void *context, const char *line)
+{
+	struct run *run = context;
+	bt_warnings_take(&run->warnings, line);
+}
+
+static int open_server(struct run *run, struct berth_error *err)
+{
+	const struct bt_source *source = &run->options->source;
+	int result = bt_live_open(source->kubeconfig, source->context, &run->live, err);
+	if (result == 0) {
+		run->loop = bt_live_loop(run->live);
+		bt_strbuf_printf(&run->source, "%s%s%s", bt_live_context(run->live),
+			bt_live_context(run->live)[0] != '\0' ? ", " : "",
+			bt_live_server(run->live));
+	}
+	return result;
+}
+
+static int read_server(struct run *run, struct berth_error *err)
+{
+	const struct bt_live_watch_sink sink = {run, take_change, ignore_gap, warn};
+	run->watch = bt_live_watch_create(run->live, &sink);
+	int result = bt_live_watch_sync(run->watch, &run->stop, err);
+	run->history.from_ns = bt_clock_wall_ns();
+	bt_loop_add_worker(run->loop, forget, run);
+	return result;
+}
+#endif
+
+static int read_files(struct run *run, struct berth_error *err)
+{
+	const struct bt_arguments *files = &run->options->source.files;
+	run->cluster.warn = bt_warnings_take;
+	run->cluster.warn_context = &run->warnings;
+	int result = bt_source_read(&run->options->source, &run->cluster, err);
+	if (result == 0) {
+		bt_history_take_files(&run->history, &run->cluster);
+		bt_strbuf_append_c(
+			&run->source, files->list.count != 0 ? files->list.items[0] : "");
+		if (files->list.count > 1) {
+			bt_strbuf_printf(&run->source, " and %u more", files->list.count - 1);
+		}
+	}
+	return result;
+}
+
+static int read_recordings(struct run *run, struct berth_error *err)
+{
+	const struct bt_arguments *recordings = &run->options->recordings;
+	bt_strbuf_append_c(&run->source, recordings->list.items[0]);
+	return bt_history_read_recordings(&run->history, recordings, err);
+}
+
+static bool is_live(const struct options *options)
+{
+	return options->recordings.list.count == 0 &&
+		options->source.files.list.count + options->source.kustomizations.list.count == 0;
+}
+
+static int read_kept(struct run *run, struct berth_error *err)
+{
+	return run->options->recordings.list.count != 0 ? read_recordings(run, err)
+							: read_files(run, err);
+}
+
+/** --- serving --- */
+
+static void add_flags(struct bt_arguments *out, const char *name, const struct bt_arguments *values)
+{
+	for (uint32_t i = 0; i < values->list.count; i++) {
+		bt_vec_push(&out->list, name);
+		bt_vec_push(&out->list, values->list.items[i]);
+	}
+}
+
+/** What the commands need to see the same cluster, with the same scheduler. */
+static void collect_flags(struct run *run)
+{
+	const struct options *options = run->options;
+	const struct bt_setup *setup = &options->setup;
+	add_flags(&run->flags, "--feature-gates", &setup->feature_gates);
+	add_flags(&run->flags, "--plugin", &setup->plugins);
+	add_flags(&run->flags, "--plugin-dir", &setup->plugin_folders);
+	add_flags(&run->source_flags, "-f", &options->source.files);
+	add_flags(&run->source_flags, "-k", &options->source.kustomizations);
+	if (setup->config_path != NULL) {
+		bt_vec_push(&run->flags.list, "--config");
+		bt_vec_push(&run->flags.list, setup->config_path);
+	}
+	if (setup->ignore_extenders) {
+		bt_vec_push(&run->flags.list, "--ignore-extenders");
+	}
+	if (setup->strict_feature_gates) {
+		bt_vec_push(&run->flags.list, "--strict-feature-gates");
+	}
+	if (setup->percentage >= 0) {
+		bt_strbuf_printf(&run->percentage, "--percentage-of-nodes-to-score=%" PRId64,
+			setup->percentage);
+		bt_vec_push(&run->flags.list, bt_strbuf_c(&run->percentage));
+	}
+	if (setup->threads != 1) {
+		bt_strbuf_printf(&run->threads, "--threads=%" PRId64, setup->threads);
+		bt_vec_push(&run->flags.list, bt_strbuf_c(&run->threads));
+	}
+	if (is_live(options) && options->source.kubeconfig != NULL &&
+		options->source.kubeconfig[0] != '\0') {
+		bt_vec_push(&run->flags.list, "--kubeconfig");
+		bt_vec_push(&run->flags.list, options->source.kubeconfig);
+	}
+	if (options->source.context != NULL) {
+		bt_vec_push(&run->flags.list, "--context");
+		bt_vec_push(&run->flags.list, options->source.context);
+	}
+}
+
+static int start_server(struct run *run, struct berth_error *err)
+{
+	const struct options *options = run->options;
+	const struct bt_listen *listen = &options->listen;
+	bool is_plain = bt_listen_is_loopback(listen) && options->certificate_path == NULL;
+	const struct bt_up_identity_options identity = {
+		.is_plain = is_plain,
+		.certificate_path = options->certificate_path,
+		.key_path = options->key_path,
+		.address = listen->address,
+		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
+	};
+	struct bt_questions_options questions = {.loop = run->loop, .history = &run->history};
+	collect_flags(run);
+	questions.flags = run->flags.list.items;
+	questions.flag_count = run->flags.list.count;
+	questions.source_flags = run->source_flags.list.items;
+	questions.source_flag_count = run->source_flags.list.count;
+	run->questions = bt_questions_create(&questions);
+	int result = bt_up_identity_create(&identity, &run->identity, err);
+	if (result == 0 && is_plain) {
+		result = bt_random_hex(TOKEN_BYTES, &run->identity.token, err);
+	}
+	if (result < 0) {
+		return result;
+	}
+	const struct bt_view_server_options server = {
+		.loop = run->loop,
+		.history = &run->history,
+		.questions = run->questions,
+		.address = listen->address,
+		.port = listen->port,
+		.certificate_pem = is_plain ? NULL : bt_strbuf_c(&run->identity.server.certificate),
+		.key_pem = is_plain ? NULL : bt_strbuf_c(&run->identity.server.key),
+		.token = bt_strbuf_c(&run->identity.token),
+		.source = bt_strbuf_c(&run->source),
+		.state = is_live(options)                     ? "live"
+			: options->recordings.list.count != 0 ? "a recording"
+							      : "from files",
+	};
+	result = bt_view_server_create(&server, &run->server, err);
+	if (result == 0) {
+		struct bt_strbuf url = {0};
+		bt_listen_append_url(listen, is_plain, bt_view_server_port(run->server), &url);
+		(void)printf("berth view: %s\n"
+			     "\n"
+			     "  %s/#token=%s\n"
+			     "\n"
+			     "Ctrl-C ends it; nothing is written to the cluster.\n",
+			bt_strbuf_c(&run->source), bt_strbuf_c(&url),
+			bt_strbuf_c(&run->identity.token));
+		(void)fflush(stdout);
+		bt_strbuf_finish(&url);
+	}
+	return result < 0 ? bt_error_wrap(err, result, "--listen") : 0;
+}
+
+static int serve(struct run *run, struct berth_error *err)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
+	bool live = is_live(run->options);
+	int result = 0;
+	bt_history_init(&run->history, bt_clock_wall_ns());
+	bt_manifests_init(&run->cluster);
+	if (live) {
+#if BT_HAVE_DAEMON
+		result = open_server(run, err);
+#endif
+	} else {
+		result = bt_loop_create(&run->loop, err);
+	}
+	if (result == 0) {
+		result = bt_loop_on_signals(run->loop, signals, take_signal, run, err);
+	}
+	if (result == 0) {
+#if BT_HAVE_DAEMON
+		result = live ? read_server(run, err) : read_kept(run, err);
+#else
+		result = read_kept(run, err);
+#endif
+	}
+	if (result == 0 && !run->stop) {
+		result = start_server(run, err);
+	}
+	if (result == 0 && !run->stop) {
+		result = bt_loop_run(run->loop, err);
+	}
+	return result;
+}
+
+static void finish(struct run *run)
+{
+	bool live = is_live(run->options);
+	bt_view_server_destroy(run->server);
+	bt_questions_destroy(run->questions);
+	bt_history_finish(&run->history);
+	bt_up_identity_finish(&run->identity);
+	bt_strbuf_finish(&run->source);
+	bt_vec_finish(&run->flags.list);
+	bt_vec_finish(&run->source_flags.list);
+	bt_strbuf_finish(&run->percentage);
+	bt_strbuf_finish(&run->threads);
+	if (live) {
+#if BT_HAVE_DAEMON
+		bt_live_watch_destroy(run->watch);
+		bt_live_close(run->live);
+#endif
+	} else {
+		bt_loop_destroy(run->loop);
+	}
+	bt_manifests_finish(&run->cluster);
+}
+
+/** --- the command line --- */
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	options->recordings = *arguments;
+	if (arguments->list.count != 0 &&
+		(options->source.files.list.count != 0 ||
+			options->source.kustomizations.list.count != 0 ||
+			options->source.kubeconfig != NULL || options->source.context != NULL)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"either recordings, or a cluster with -f, -k or --kubeconfig");
+	}
+	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--tls-cert-file and --tls-private-key-file come together");
+	}
+	int result = bt_listen_parse(options->listen_text, 0, &options->listen, err);
+	if (result == 0) {
+		result = bt_duration_parse(
+			bt_str_from(options->history_text), &options->history_ns, err);
+		if (result == 0 && options->history_ns <= 0) {
+			result =
+				bt_error_set(err, BERTH_ERR_INVALID, "must be longer than nothing");
+		}
+		result = result < 0 ? bt_error_wrap(err, result, "--history") : 0;
+	}
+	return result == 0 && arguments->list.count == 0
+		? bt_source_check(&options->source, options->command, err)
+		: result;
+}
+
+static int run_view(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {.command = command,
+		.setup = BT_SETUP_INIT,
+		.listen_text = "127.0.0.1:0",
+		.history_text = "1h"};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		BT_SOURCE_FLAGS(&options.source),
+		{"listen", 0, BT_FLAG_STRING, &options.listen_text, "ADDRESS:PORT",
+			"where to serve; other addresses than loopback are served with TLS only "
+			"(default 127.0.0.1, any free port)"},
+		{"tls-cert-file", 0, BT_FLAG_STRING, &options.certificate_path, "FILE",
+			"serving certificate, PEM (default: made, where TLS is needed)"},
+		{"tls-private-key-file", 0, BT_FLAG_STRING, &options.key_path, "FILE", "its key"},
+		{"history", 0, BT_FLAG_STRING, &options.history_text, "DURATION",
+			"how far the page can look back in a live cluster (default 1h)"},
+		BT_SETUP_FLAGS(&options.setup),
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct run run = {.options = &options, .warnings = {.command = command}};
+		int result = check_usage(&options, &arguments, &err);
+		if (result == 0) {
+			result = serve(&run, &err);
+			bt_warnings_end(&run.warnings);
+			finish(&run);
+		}
+		exit_status = result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+	}
+	bt_setup_finish(&options.setup);
+	bt_source_finish(&options.source);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_view = {
+	.name = "view",
+	.group = BT_COMMAND_ASK,
+	.summary = "Show a cluster on a page in the browser.",
+	.usage = "berth view [RECORDING... | -f FILE|DIR|- ... | --kubeconfig FILE] [FLAGS]",
+	.arguments = "FILE",
+	.help = "Serves one page on this machine and prints its link: the nodes as tiles, "
+		"coloured\n"
+		"by what is used of them; the pods that wait, and why; what a change would do; "
+		"how\n"
+		"many more pods fit; the last hour, or all of a recording. A live cluster is\n"
+		"followed with lists and watches; nothing is written to it.\n"
+		"\n"
+		"The link holds a token without which nothing about the cluster is shown.\n",
+	.examples = "  # The cluster that kubectl talks to\n"
+		    "  berth view\n"
+		    "\n"
+		    "  berth view -f dump.yaml --listen 127.0.0.1:8080\n"
+		    "\n"
+		    "  # What happened on Monday\n"
+		    "  berth view monday.berthrec\n",
+	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
+		       "  2  the input or the flags are wrong, or the address is taken\n",
+	.run = run_view,
+};

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/node.h"
+#include "api/pod.h"
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "cli/view/view.h"
+#include "replay/recording.h"
+
+static const char *const fixed_resources[BT_HISTORY_RESOURCES_FIXED] = {
+	[BT_HISTORY_CPU] = "cpu",
+	[BT_HISTORY_MEMORY] = "memory",
+	[BT_HISTORY_EPHEMERAL_STORAGE] = "ephemeral-storage",
+	[BT_HISTORY_PODS] = "pods",
+};
+
+void bt_history_init(struct bt_history *history, int64_t now_ns)
+{
+	*history = (struct bt_history){.from_ns = now_ns, .to_ns = INT64_MAX, .revision = 1};
+	bt_arena_init(&history->names, 0);
+	for (uint32_t i = 0; i < BT_HISTORY_RESOURCES_FIXED; i++) {
+		bt_vec_push(&history->resources, bt_str_from(fixed_resources[i]));
+	}
+}
+
+static void release_object(struct bt_object *object)
+{
+	if (object->kind == BT_KIND_POD) {
+		bt_object_release_resting(object);
+	} else {
+		bt_object_release(object);
+	}
+}
+
+void bt_history_finish(struct bt_history *history)
+{
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		release_object(history->versions.items[i].object);
+	}
+	for (uint32_t i = 0; i < history->nodes.count; i++) {
+		bt_free(history->nodes.items[i].allocatable.items);
+	}
+	for (uint32_t i = 0; i < history->requests.count; i++) {
+		bt_free(history->requests.items[i].items);
+	}
+	bt_vec_finish(&history->versions);
+	bt_vec_finish(&history->nodes);
+	bt_vec_finish(&history->requests);
+	bt_vec_finish(&history->resources);
+	bt_map_finish(&history->current);
+	bt_map_finish(&history->node_names);
+	bt_map_finish(&history->request_map);
+	bt_arena_finish(&history->names);
+}
+
+/** --- amounts --- */
+
+static uint32_t find_resource(struct bt_history *history, struct bt_str name)
+{
+	for (uint32_t i = 0; i < history->resources.count; i++) {
+		if (bt_str_equal(history->resources.items[i], name)) {
+			return i;
+		}
+	}
+	bt_vec_push(&history->resources, bt_arena_str(&history->names, name));
+	return history->resources.count - 1;
+}
+
+/** Owned by the caller. */
+static struct bt_amounts read_amounts(
+	struct bt_history *history, const struct bt_resource *resource, int64_t pods)
+{
+	for (uint32_t i = 0; i < resource->scalar_count; i++) {
+		(void)find_resource(
+			history, resource->scalars[i].name); /* so that all have a place */
+	}
+	struct bt_amounts amounts = {
+		BT_NEW_ARRAY(int64_t, history->resources.count), history->resources.count};
+	amounts.items[BT_HISTORY_CPU] = resource->cpu_milli;
+	amounts.items[BT_HISTORY_MEMORY] = resource->memory_bytes;
+	amounts.items[BT_HISTORY_EPHEMERAL_STORAGE] = resource->ephemeral_storage_bytes;
+	amounts.items[BT_HISTORY_PODS] = pods;
+	for (uint32_t i = 0; i < resource->scalar_count; i++) {
+		const struct bt_scalar_resource *scalar = &resource->scalars[i];
+		amounts.items[find_resource(history, scalar->name)] = scalar->value;
+	}
+	return amounts;
+}
+
+/** amounts: consumed. Pods ask for few different amounts. */
+static uint32_t share_request(struct bt_history *history, struct bt_amounts amounts)
+{
+	while (amounts.count > 0 && amounts.items[amounts.count - 1] == 0) {
+		amounts.count--;
+	}
+	size_t bytes = amounts.count * sizeof(amounts.items[0]);
+	uint64_t hash = bt_hash_bytes(amounts.items, bytes, 0);
+	BT_MAP_EACH (&history->request_map, hash, id) {
+		const struct bt_amounts *known = &history->requests.items[id];
+		if (known->count == amounts.count &&
+			memcmp(known->items, amounts.items, bytes) == 0) {
+			bt_free(amounts.items);
+			return id;
+		}
+	}
+	bt_vec_push(&history->requests, amounts);
+	bt_map_insert(&history->request_map, hash, history->requests.count - 1);
+	return history->requests.count - 1;
+}
+
+/** --- nodes and pods --- */
+
+static uint32_t find_node(struct bt_history *history, struct bt_str name)
+{
+	uint64_t hash = bt_str_hash(name);
+	BT_MAP_EACH (&history->node_names, hash, id) {
+		if (bt_str_equal(history->nodes.items[id].name, name)) {
+			return id;
+		}
+	}
+	const struct bt_history_node node = {
+		.name = bt_arena_str(&history->names, name), .version = BT_HISTORY_NONE};
+	bt_vec_push(&history->nodes, node);
+	bt_map_insert(&history->node_names, hash, history->nodes.count - 1);
+	return history->nodes.count - 1;
+}
+
+static void read_node(struct bt_history *history, const struct bt_node *node, uint32_t version)
+{
+	uint32_t id = find_node(history, node->metadata.name); /* may move the nodes */
+	struct bt_history_node *entry = &history->nodes.items[id];
+	struct bt_resource allocatable = {0};
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	bt_resource_add(&allocatable,
+		node->status.allocatable.count != 0 ? &node->status.allocatable
+						    : &node->status.capacity,
+		&arena);
+	bt_free(entry->allocatable.items);
+	entry->allocatable = read_amounts(history, &allocatable, allocatable.allowed_pod_number);
+	entry->version = version;
+	bt_arena_finish(&arena);
+}
+
+static int64_t time_ns(const struct bt_time *time)
+{
+	return time->seconds * BT_NS_PER_SECOND + time->nanoseconds;
+}
+
+static void read_pod(
+	struct bt_history *history, const struct bt_pod *pod, struct bt_version *version)
+{
+	static const struct bt_resource_gates gates = {
+		.pod_level_resources = true, .in_place_pod_level_resources = true};
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	struct bt_pod_resources resources = bt_pod_resources_compute(pod, &gates, &arena);
+	version->request = share_request(history, read_amounts(history, &resources.requested, 1));
+	version->node = pod->spec.node_name.length != 0 ? find_node(history, pod->spec.node_name)
+							: BT_HISTORY_NONE;
+	version->is_over = bt_str_equal_c(pod->status.phase, "Succeeded") ||
+		bt_str_equal_c(pod->status.phase, "Failed");
+	version->is_gated = pod->spec.scheduling_gates.count != 0;
+	version->created_ns = pod->metadata.creation_timestamp.set
+		? time_ns(&pod->metadata.creation_timestamp)
+		: version->from_ns;
+	bt_arena_finish(&arena);
+}
+
+/** --- versions --- */
+
+static uint64_t key_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_u64(bt_hash_name(namespace_, name), (uint64_t)kind);
+}
+
+/** The present version of an object, BT_HISTORY_NONE without. */
+static uint32_t find_current(const struct bt_history *history, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
+{
+	BT_MAP_EACH (&history->current, key_hash(kind, namespace_, name), id) {
+		const struct bt_object *object = history->versions.items[id].object;
+		if (object->kind == kind && bt_str_equal(bt_object_name(object), name) &&
+			bt_str_equal(bt_object_namespace(object), namespace_)) {
+			return id;
+		}
+	}
+	return BT_HISTORY_NONE;
+}
+
+/** Returns the version that ended, BT_HISTORY_NONE when there was none. */
+static uint32_t end_version(
+	struct bt_history *history, int64_t now_ns, const struct bt_object *object)
+{
+	struct bt_str namespace_ = bt_object_namespace(object);
+	struct bt_str name = bt_object_name(object);
+	uint32_t id = find_current(history, object->kind, namespace_, name);
+	if (id != BT_HISTORY_NONE) {
+		(void)bt_map_remove(
+			&history->current, key_hash(object->kind, namespace_, name), id);
+		history->versions.items[id].to_ns = now_ns;
+		history->ended_count++;
+		if (object->kind == BT_KIND_NODE) {
+			history->nodes.items[find_node(history, name)].version = BT_HISTORY_NONE;
+		}
+	}
+	return id;
+}
+
+static void begin_version(
+	struct bt_history *history, int64_t now_ns, struct bt_object *object, uint32_t before)
+{
+	struct bt_version version = {.object = bt_object_share(object),
+		.from_ns = now_ns,
+		.to_ns = INT64_MAX,
+		.node = BT_HISTORY_NONE,
+		.request = BT_HISTORY_NONE};
+	uint32_t id = history->versions.count;
+	if (object->kind == BT_KIND_POD) {
+		read_pod(history, bt_object_value(object, BT_KIND_POD), &version);
+		version.is_first = version.node != BT_HISTORY_NONE &&
+			(before == BT_HISTORY_NONE ||
+				history->versions.items[before].node == BT_HISTORY_NONE);
+		bt_object_rest(version.object);
+	} else if (object->kind == BT_KIND_NODE) {
+		read_node(history, bt_object_value(object, BT_KIND_NODE), id);
+	}
+	bt_vec_push(&history->versions, version);
+	bt_map_insert(&history->current,
+		key_hash(object->kind, bt_object_namespace(object), bt_object_name(object)), id);
+}
+
+void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt_object *old_object,
+	struct bt_object *new_object)
+{
+	uint32_t before = BT_HISTORY_NONE;
+	history->revision++;
+	if (old_object != NULL) {
+		before = end_version(history, now_ns, old_object);
+	}
+	if (new_object != NULL) {
+		if (before == BT_HISTORY_NONE) {
+			(void)end_version(history, now_ns, new_object);
+		}
+		begin_version(history, now_ns, new_object, before);
+	}
+	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
+	if (kind == BT_KIND_NODE) {
+		history->nodes_revision = history->revision;
+	}
+}
+
+void bt_history_take_files(struct bt_history *history, const struct bt_manifests *manifests)
+{
+	history->files = manifests;
+	history->to_ns = history->from_ns;
+	for (uint32_t i = 0; i < manifests->objects.count; i++) {
+		bt_history_take(
+			history, history->from_ns, NULL, manifests->objects.items[i].object);
+	}
+}
+
+/** --- recordings --- */
+
+static int apply_line(struct bt_history *history, int64_t now_ns,
+	const struct bt_recording_line *line, struct berth_error *err)
+{
+	struct bt_object *object = NULL;
+	uint32_t id = find_current(history, line->kind, line->namespace_, line->name);
+	struct bt_object *old = id != BT_HISTORY_NONE ? history->versions.items[id].object : NULL;
+	int result = 0;
+	if (line->event == BT_RECORDING_ADD) {
+		result = bt_object_decode(line->json, &object, err);
+	} else if (old == NULL) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: is not there",
+			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));
+	} else if (line->event == BT_RECORDING_CHANGE) {
+		bool is_pod = line->kind == BT_KIND_POD;
+		result = bt_object_merge_patch(line->kind,
+			is_pod ? bt_object_wake(old)->value : old->value, line->json, &object, err);
+		if (is_pod) {
+			bt_object_rest(old);
+		}
+	}
+	if (result == 0) {
+		bt_history_take(history, now_ns, old, object);
+	}
+	bt_object_release(object);
+	return result;
+}
+
+static int read_recording(
+	struct bt_history *history, const char *path, bool is_first, struct berth_error *err)
+{
+	struct bt_recording_reader *reader;
+	struct bt_recording_line line;
+	int result = bt_recording_open(path, &reader, err);
+	if (result < 0) {
+		return result;
+	}
+	int64_t start_ns = bt_recording_header(reader)->start_ns;
+	if (is_first) {
+		history->from_ns = start_ns;
+	}
+	while ((result = bt_recording_next(reader, &line, err)) > 0) {
+		/* A later part starts with what the one before it ended with. */
+		bool is_known = line.is_start && !is_first;
+		history->to_ns = start_ns + line.time_ns;
+		if (line.event <= BT_RECORDING_DELETE && !is_known) {
+			result = apply_line(history, history->to_ns, &line, err);
+			if (result < 0) {
+				struct bt_strbuf place = {0};
+				bt_recording_describe(reader, &place);
+				result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
+				bt_strbuf_finish(&place);
+				break;
+			}
+		}
+	}
+	bt_recording_close(reader);
+	return result;
+}
+
+int bt_history_read_recordings(
+	struct bt_history *history, const struct bt_arguments *paths, struct berth_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < paths->list.count && result == 0; i++) {
+		result = read_recording(history, paths->list.items[i], i == 0, err);
+	}
+	return result;
+}
+
+void bt_history_forget(struct bt_history *history, int64_t before_ns)
+{
+	uint32_t kept = 0;
+	if (history->from_ns < before_ns) {
+		history->from_ns = before_ns;
+	}
+	/* Each pass looks at all versions, so it has to be worth it. */
+	if (history->ended_count < history->versions.count / 4 + 1000) {
+		return;
+	}
+	bt_map_reset(&history->current);
+	history->ended_count = 0;
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		struct bt_version *version = &history->versions.items[i];
+		if (version->to_ns < before_ns) {
+			release_object(version->object);
+			continue;
+		}
+		struct bt_str name = bt_object_name(version->object);
+		if (version->to_ns != INT64_MAX) {
+			history->ended_count++;
+		} else {
+			bt_map_insert(&history->current,
+				key_hash(version->object->kind,
+					bt_object_namespace(version->object), name),
+				kept);
+			if (version->object->kind == BT_KIND_NODE) {
+				history->nodes.items[find_node(history, name)].version = kept;
+			}
+		}
+		history->versions.items[kept++] = *version;
+	}
+	history->versions.count = kept;
+}
+
+bool bt_version_holds(const struct bt_version *version, int64_t at_ns)
+{
+	return version->from_ns <= at_ns && at_ns < version->to_ns;
+}
+
+int bt_history_fill(const struct bt_history *history, int64_t at_ns, struct bt_manifests *cluster,
+	struct berth_error *err)
+{
+	int result = 0;
+	if (history->files != NULL) {
+		bt_manifests_copy(history->files, NULL, cluster);
+		return 0;
+	}
+	uint32_t source = bt_manifests_add_source(cluster, "the cluster");
+	for (uint32_t i = 0; i < history->versions.count && result == 0; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (bt_version_holds(version, at_ns)) {
+			bool is_pod = version->object->kind == BT_KIND_POD;
+			struct bt_object *object = bt_object_share(
+				is_pod ? bt_object_wake(version->object) : version->object);
+			if (is_pod) {
+				bt_object_rest(version->object);
+			}
+			result = bt_manifests_take_live(cluster, source, object, err);
+		}
+	}
+	return result;
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/meta.h"
+#include "api/node.h"
+#include "api/pod.h"
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "cli/output.h"
+#include "cli/view/view.h"
+
+#define NS_PER_MS INT64_C(1000000)
+
+static struct bt_str shown_namespace(const struct bt_object *object)
+{
+	struct bt_str namespace_ = bt_object_namespace(object);
+	return namespace_.length != 0 ? namespace_ : BT_STR("default");
+}
+
+static bool is_pod_at(const struct bt_version *version, int64_t at_ns)
+{
+	return version->object->kind == BT_KIND_POD && !version->is_over &&
+		bt_version_holds(version, at_ns);
+}
+
+static void write_amounts(
+	struct bt_json_writer *json, const int64_t *amounts, uint32_t amount_count, uint32_t count)
+{
+	bt_json_begin_array(json);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_json_write_int64(json, i < amount_count ? amounts[i] : 0);
+	}
+	bt_json_end_array(json);
+}
+
+static void write_resources(const struct bt_history *history, struct bt_json_writer *json)
+{
+	bt_json_begin_member_array(json, "resources");
+	for (uint32_t i = 0; i < history->resources.count; i++) {
+		bt_json_write_str(json, history->resources.items[i]);
+	}
+	bt_json_end_array(json);
+}
+
+/** --- nodes --- */
+
+/** Versions of nodes that hold at a time, by name of the node. */
+struct node_row {
+	const struct bt_node *node;
+	uint32_t id;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct node_row *first = a;
+	const struct node_row *second = b;
+	return bt_str_compare(first->node->metadata.name, second->node->metadata.name);
+}
+
+static uint32_t find_node_id(const struct bt_history *history, struct bt_str name)
+{
+	BT_MAP_EACH (&history->node_names, bt_str_hash(name), id) {
+		if (bt_str_equal(history->nodes.items[id].name, name)) {
+			return id;
+		}
+	}
+	return BT_HISTORY_NONE;
+}
+
+/** Owned: bt_free. */
+static struct node_row *list_nodes(
+	const struct bt_history *history, int64_t at_ns, uint32_t *out_count)
+{
+	struct node_row *rows = BT_NEW_ARRAY(struct node_row, history->nodes.count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns)) {
+			const struct bt_node *node = bt_object_value(version->object, BT_KIND_NODE);
+			rows[count++] =
+				(struct node_row){node, find_node_id(history, node->metadata.name)};
+		}
+	}
+	qsort(rows, count, sizeof(rows[0]), compare_rows);
+	*out_count = count;
+	return rows;
+}
+
+static void write_map(struct bt_json_writer *json, const char *name, const struct bt_str_map *map)
+{
+	bt_json_begin_member_object(json, name);
+	for (uint32_t i = 0; i < map->count; i++) {
+		bt_json_write_name(json, map->items[i].key);
+		bt_json_write_str(json, map->items[i].value);
+	}
+	bt_json_end_object(json);
+}
+
+static void write_node(
+	const struct bt_history *history, struct bt_json_writer *json, const struct node_row *row)
+{
+	const struct bt_node *node = row->node;
+	const struct bt_amounts *allocatable = &history->nodes.items[row->id].allocatable;
+	bt_json_begin_object(json);
+	bt_json_write_member(json, "name", node->metadata.name);
+	write_map(json, "labels", &node->metadata.labels);
+	bt_json_begin_member_array(json, "taints");
+	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
+		const struct bt_taint *taint = &node->spec.taints.items[i];
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_str(&text, taint->key);
+		if (taint->value.length != 0) {
+			bt_strbuf_append_char(&text, '=');
+			bt_strbuf_append_str(&text, taint->value);
+		}
+		bt_strbuf_append_char(&text, ':');
+		bt_strbuf_append_str(&text, taint->effect);
+		bt_json_write_str(json, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+	}
+	bt_json_end_array(json);
+	bt_json_begin_member_object(json, "conditions");
+	for (uint32_t i = 0; i < node->status.conditions.count; i++) {
+		bt_json_write_name(json, node->status.conditions.items[i].type);
+		bt_json_write_str(json, node->status.conditions.items[i].status);
+	}
+	bt_json_end_object(json);
+	bt_json_write_member_bool(json, "unschedulable", node->spec.unschedulable);
+	bt_json_write_name_c(json, "allocatable");
+	write_amounts(json, allocatable->items, allocatable->count, history->resources.count);
+	bt_json_end_object(json);
+}
+
+/** --- the cluster --- */
+
+void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t known_revision,
+	struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	uint32_t resource_count = history->resources.count;
+	uint32_t row_count;
+	uint32_t pending_count = 0;
+	uint32_t gated_count = 0;
+	uint32_t running_count = 0;
+	struct node_row *rows = list_nodes(history, at_ns, &row_count);
+	int64_t *use = BT_NEW_ARRAY(int64_t, (size_t)history->nodes.count * resource_count);
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (!is_pod_at(version, at_ns)) {
+			continue;
+		}
+		if (version->node == BT_HISTORY_NONE) {
+			pending_count++;
+			gated_count += version->is_gated;
+			continue;
+		}
+		const struct bt_amounts *request = &history->requests.items[version->request];
+		int64_t *amounts = &use[(size_t)version->node * resource_count];
+		running_count++;
+		for (uint32_t r = 0; r < request->count; r++) {
+			amounts[r] += request->items[r];
+		}
+	}
+
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member_int64(&json, "revision", (int64_t)history->revision);
+	bt_json_write_member_int64(&json, "nodesRevision", (int64_t)history->nodes_revision);
+	bt_json_write_member_int64(&json, "from", history->from_ns / NS_PER_MS);
+	bt_json_write_member_int64(&json, "at", at_ns / NS_PER_MS);
+	bt_json_write_member_bool(&json, "hasHistory", history->files == NULL);
+	bt_json_write_member_int64(&json, "running", running_count);
+	bt_json_write_member_int64(&json, "pending", pending_count);
+	bt_json_write_member_int64(&json, "gated", gated_count);
+	write_resources(history, &json);
+	if (known_revision != history->nodes_revision) {
+		bt_json_begin_member_array(&json, "nodes");
+		for (uint32_t i = 0; i < row_count; i++) {
+			write_node(history, &json, &rows[i]);
+		}
+		bt_json_end_array(&json);
+	}
+	bt_json_begin_member_array(&json, "use");
+	for (uint32_t i = 0; i < row_count; i++) {
+		write_amounts(&json, &use[(size_t)rows[i].id * resource_count], resource_count,
+			resource_count);
+	}
+	bt_json_end_array(&json);
+	bt_json_end_object(&json);
+	bt_free(use);
+	bt_free(rows);
+}
+
+/** --- one node --- */
+
+static void write_pod(const struct bt_history *history, struct bt_json_writer *json,
+	const struct bt_version *version)
+{
+	const struct bt_pod *pod = bt_object_value(bt_object_wake(version->object), BT_KIND_POD);
+	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
+	const struct bt_amounts *request = &history->requests.items[version->request];
+	bt_json_begin_object(json);
+	bt_json_write_member(json, "namespace", shown_namespace(version->object));
+	bt_json_write_member(json, "name", pod->metadata.name);
+	bt_json_write_member(json, "ownerKind", owner != NULL ? owner->kind : BT_STR(""));
+	bt_json_write_member(json, "ownerName", owner != NULL ? owner->name : BT_STR(""));
+	bt_json_write_member_int64(
+		json, "priority", pod->spec.priority.present ? pod->spec.priority.value : 0);
+	bt_json_write_member_int64(json, "created", version->created_ns / NS_PER_MS);
+	bt_json_write_member_bool(json, "deleting", pod->metadata.deletion_timestamp != NULL);
+	bt_json_write_name_c(json, "request");
+	write_amounts(json, request->items, request->count, history->resources.count);
+	bt_json_end_object(json);
+	bt_object_rest(version->object);
+}
+
+bool bt_overview_write_node(
+	const struct bt_history *history, struct bt_str name, int64_t at_ns, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	uint32_t id = find_node_id(history, name);
+	const struct bt_node *node = NULL;
+	for (uint32_t i = 0; i < history->versions.count && id != BT_HISTORY_NONE; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns) &&
+			bt_str_equal(bt_object_name(version->object), name)) {
+			node = bt_object_value(version->object, BT_KIND_NODE);
+		}
+	}
+	if (node == NULL) {
+		return false;
+	}
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	write_resources(history, &json);
+	bt_json_write_name_c(&json, "node");
+	write_node(history, &json, &(struct node_row){node, id});
+	bt_json_begin_member_array(&json, "pods");
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (is_pod_at(version, at_ns) && version->node == id) {
+			write_pod(history, &json, version);
+		}
+	}
+	bt_json_end_array(&json);
+	bt_json_end_object(&json);
+	return true;
+}
+
+/** --- search --- */
+
+static bool is_searched(enum bt_kind kind)
+{
+	return kind == BT_KIND_NODE || kind == BT_KIND_POD || kind == BT_KIND_DEPLOYMENT ||
+		kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB ||
+		kind == BT_KIND_REPLICA_SET;
+}
+
+void bt_overview_write_search(const struct bt_history *history, struct bt_str text, int64_t at_ns,
+	uint32_t limit, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	uint32_t count = 0;
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_array(&json);
+	for (uint32_t i = 0; i < history->versions.count && count < limit; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		const struct bt_object *object = version->object;
+		if (!is_searched(object->kind) || !bt_version_holds(version, at_ns) ||
+			bt_str_find(bt_object_name(object), text) < 0) {
+			continue;
+		}
+		count++;
+		bt_json_begin_object(&json);
+		bt_json_write_member_c(&json, "kind", bt_kind_info(object->kind)->name);
+		bt_json_write_member(&json, "namespace",
+			object->kind == BT_KIND_NODE ? BT_STR("") : shown_namespace(object));
+		bt_json_write_member(&json, "name", bt_object_name(object));
+		bt_json_write_member(&json, "node",
+			version->node != BT_HISTORY_NONE ? history->nodes.items[version->node].name
+							 : BT_STR(""));
+		bt_json_end_object(&json);
+	}
+	bt_json_end_array(&json);
+}
+
+/** --- numbers over time --- */
+
+/** Sums at each step, kept as differences until they are all known. */
+struct samples {
+	int64_t from_ns;
+	int64_t step_ns;
+	uint32_t steps;
+	int64_t *pending;
+	int64_t *running;
+	int64_t *bound;
+	int64_t *use;         /* [resource][step] */
+	int64_t *allocatable; /* [resource][step] */
+	BT_VEC(double) waits; /* of one step */
+};
+
+/** The first step whose time is not before; steps: none. */
+static uint32_t step_of(const struct samples *samples, int64_t time_ns)
+{
+	if (time_ns <= samples->from_ns) {
+		return 0;
+	}
+	int64_t past = time_ns - samples->from_ns;
+	int64_t step = past / samples->step_ns + (past % samples->step_ns != 0);
+	return step < samples->steps ? (uint32_t)step : samples->steps;
+}
+
+static void add_span(const struct samples *samples, int64_t *sums, const struct bt_version *version,
+	int64_t amount)
+{
+	uint32_t begin = step_of(samples, version->from_ns);
+	uint32_t end =
+		version->to_ns == INT64_MAX ? samples->steps : step_of(samples, version->to_ns);
+	if (begin < end) {
+		sums[begin] += amount;
+		sums[end] -= amount;
+	}
+}
+
+static void add_amounts(const struct samples *samples, int64_t *sums,
+	const struct bt_version *version, const struct bt_amounts *amounts)
+{
+	for (uint32_t r = 0; r < amounts->count; r++) {
+		add_span(samples, &sums[(size_t)r * (samples->steps + 1)], version,
+			amounts->items[r]);
+	}
+}
+
+static void write_sums(const struct samples *samples, struct bt_json_writer *json, const char *name,
+	const int64_t *sums)
+{
+	int64_t sum = 0;
+	bt_json_begin_member_array(json, name);
+	for (uint32_t i = 0; i < samples->steps; i++) {
+		sum += sums[i];
+		bt_json_write_int64(json, sum);
+	}
+	bt_json_end_array(json);
+}
+
+static void write_fractions(const struct samples *samples, struct bt_json_writer *json,
+	const int64_t *use, const int64_t *allocatable)
+{
+	int64_t used = 0;
+	int64_t all = 0;
+	bt_json_begin_array(json);
+	for (uint32_t i = 0; i < samples->steps; i++) {
+		used += use[i];
+		all += allocatable[i];
+		bt_json_write_double(json, all > 0 ? (double)used / (double)all : 0);
+	}
+	bt_json_end_array(json);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double first = *(const double *)a;
+	double second = *(const double *)b;
+	return (first > second) - (first < second);
+}
+
+/** Of the bindings within the span: seconds from creation to binding. */
+static void write_waits(
+	const struct bt_history *history, struct samples *samples, struct bt_json_writer *json)
+{
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (version->is_first && version->from_ns > samples->from_ns) {
+			/* Creation is told in whole seconds. */
+			int64_t wait_ns = version->from_ns - version->created_ns;
+			bt_vec_push(&samples->waits,
+				(double)(wait_ns > 0 ? wait_ns : 0) / (double)BT_NS_PER_SECOND);
+		}
+	}
+	uint32_t count = samples->waits.count;
+	static const struct {
+		const char *name;
+		double share;
+	} quantiles[] = {{"p50", 0.5}, {"p95", 0.95}, {"max", 1}};
+	if (count != 0) {
+		qsort(samples->waits.items, count, sizeof(double), compare_doubles);
+	}
+	bt_json_begin_member_object(json, "waitSeconds");
+	bt_json_write_member_int64(json, "count", count);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(quantiles) && count != 0; i++) {
+		bt_json_write_name_c(json, quantiles[i].name);
+		bt_json_write_double(
+			json, samples->waits.items[(uint32_t)((count - 1) * quantiles[i].share)]);
+	}
+	bt_json_end_object(json);
+}
+
+void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns, int64_t to_ns,
+	uint32_t steps, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	uint32_t resource_count = history->resources.count;
+	size_t row = (size_t)steps + 1;
+	struct samples samples = {.from_ns = from_ns,
+		.step_ns = to_ns - from_ns > steps ? (to_ns - from_ns) / (steps - 1) : 1,
+		.steps = steps};
+	samples.pending = BT_NEW_ARRAY(int64_t, row * 3);
+	samples.running = samples.pending + row;
+	samples.bound = samples.running + row;
+	samples.use = BT_NEW_ARRAY(int64_t, row * 2 * resource_count);
+	samples.allocatable = samples.use + row * resource_count;
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (version->object->kind == BT_KIND_NODE) {
+			uint32_t id = find_node_id(history, bt_object_name(version->object));
+			add_amounts(&samples, samples.allocatable, version,
+				&history->nodes.items[id].allocatable);
+		} else if (version->object->kind == BT_KIND_POD && !version->is_over) {
+			bool has_node = version->node != BT_HISTORY_NONE;
+			add_span(
+				&samples, has_node ? samples.running : samples.pending, version, 1);
+			if (has_node) {
+				add_amounts(&samples, samples.use, version,
+					&history->requests.items[version->request]);
+			}
+		}
+		uint32_t step = version->is_first ? step_of(&samples, version->from_ns) : steps;
+		if (version->from_ns > from_ns && step < steps) {
+			samples.bound[step]++;
+			samples.bound[step + 1]--;
+		}
+	}
+
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member_int64(&json, "from", from_ns / NS_PER_MS);
+	bt_json_write_name_c(&json, "step");
+	bt_json_write_double(&json, (double)samples.step_ns / (double)NS_PER_MS);
+	write_sums(&samples, &json, "pending", samples.pending);
+	write_sums(&samples, &json, "running", samples.running);
+	write_sums(&samples, &json, "bound", samples.bound);
+	write_waits(history, &samples, &json);
+	write_resources(history, &json);
+	bt_json_begin_member_array(&json, "use");
+	for (uint32_t r = 0; r < resource_count; r++) {
+		write_fractions(
+			&samples, &json, &samples.use[r * row], &samples.allocatable[r * row]);
+	}
+	bt_json_end_array(&json);
+	bt_json_end_object(&json);
+	bt_free(samples.pending);
+	bt_free(samples.use);
+	bt_vec_finish(&samples.waits);
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/source.h"
+#include "cli/view/view.h"
+#include "net/loop.h"
+
+/** The command runs in a child, which has the history as of the fork: neither a slow answer nor a
+ * large one holds up the server, and what the command allocates goes with it. */
+
+#define RUNNING_MAX 2
+#define WAITING_MAX 32
+#define SECONDS_MAX 60
+#define ARGUMENTS_MAX 64
+#define FILES_MAX 8
+#define NS_PER_MS INT64_C(1000000)
+
+/** Flags that a page may give, by command. */
+struct asked_command {
+	const struct bt_command *command;
+	/** Words. Alone: the next argument is the value. With "=": a switch. With "<": the value is
+	 * one of the request's texts, which the command reads as a file. */
+	const char *flags;
+};
+
+static const struct asked_command asked_commands[] = {
+	{&bt_command_explain, "--namespace --proposals --after-queue="},
+	{&bt_command_pending, "--namespace --proposals"},
+	{&bt_command_whatif,
+		"--drain --remove --add --cordon --uncordon --taint --label --scale --with< "
+		"--new-config< --from-scratch= --recreate-bare-pods= --preempt="},
+	{&bt_command_capacity, "--like --namespace --max --exclude-nodes --after-queue= --pod<"},
+};
+
+/** A text that the command reads as a file. */
+struct asked_file {
+	const char *flag;
+	struct bt_str text;
+};
+
+struct question {
+	uint32_t number;
+	bt_question_answered *answered; /* NULL: cancelled */
+	void *context;
+	struct bt_arena arena;
+	const struct asked_command *asked;
+	const char *arguments[ARGUMENTS_MAX];
+	uint32_t argument_count;
+	struct asked_file files[FILES_MAX];
+	uint32_t file_count;
+	int64_t at_ns;
+	/* once it runs */
+	pid_t pid;
+	int output;
+	FILE *messages;
+	struct bt_loop_source *source;
+	struct bt_strbuf text;
+	struct bt_questions *questions;
+};
+
+struct bt_questions {
+	struct bt_questions_options options;
+	BT_VEC(struct question *) list; /* in the order they came; the first ones run */
+	uint32_t next_number;
+};
+
+struct bt_questions *bt_questions_create(const struct bt_questions_options *options)
+{
+	struct bt_questions *questions = BT_NEW(struct bt_questions);
+	questions->options = *options;
+	questions->next_number = 1;
+	return questions;
+}
+
+static void end_process(struct question *question, int *out_status)
+{
+	*out_status = 0;
+	if (question->pid != 0) {
+		bt_loop_remove_fd(question->questions->options.loop, question->source);
+		(void)close(question->output);
+		while (waitpid(question->pid, out_status, 0) < 0 && errno == EINTR) {
+		}
+		question->pid = 0;
+	}
+}
+
+static void destroy(struct question *question)
+{
+	int status;
+	if (question->pid != 0) {
+		(void)kill(question->pid, SIGKILL);
+	}
+	end_process(question, &status);
+	if (question->messages != NULL) {
+		(void)fclose(question->messages);
+	}
+	bt_strbuf_finish(&question->text);
+	bt_arena_finish(&question->arena);
+	bt_free(question);
+}
+
+void bt_questions_destroy(struct bt_questions *questions)
+{
+	if (questions == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < questions->list.count; i++) {
+		destroy(questions->list.items[i]);
+	}
+	bt_vec_finish(&questions->list);
+	bt_free(questions);
+}
+
+/** --- what is asked --- */
+
+/** What follows the flag in its command's list: ' ', '=' or '<'; 0: it is not there. */
+static char find_flag(const struct asked_command *asked, struct bt_str name)
+{
+	struct bt_str rest = bt_str_from(asked->flags);
+	while (rest.length != 0) {
+		struct bt_str word = bt_str_cut(&rest, ' ');
+		char last = word.data[word.length - 1];
+		bool is_marked = last == '=' || last == '<';
+		if (bt_str_equal(bt_str_sub(word, 0, word.length - is_marked), name)) {
+			return is_marked ? last : ' ';
+		}
+	}
+	return 0;
+}
+
+/** The command, then its flags and what they take. Nothing that reads or writes files passes. */
+static int read_arguments(
+	struct question *question, const struct bt_json_value *list, struct berth_error *err)
+{
+	bool is_value = false;
+	if (list == NULL || list->type != BT_JSON_ARRAY || list->count == 0 ||
+		list->count > ARGUMENTS_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"arguments: a list of 1 to %d texts is needed", ARGUMENTS_MAX);
+	}
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_str text = list->elements[i]->text;
+		if (list->elements[i]->type != BT_JSON_STRING || text.length == 0 ||
+			memchr(text.data, 0, text.length) != NULL) {
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "arguments[%u]: must be a text", i);
+		}
+		for (uint32_t c = 0; c < BT_ARRAY_LENGTH(asked_commands) && i == 0; c++) {
+			if (bt_str_equal_c(text, asked_commands[c].command->name)) {
+				question->asked = &asked_commands[c];
+			}
+		}
+		if (question->asked == NULL) {
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "%.*s cannot be asked", BT_STR_ARG(text));
+		}
+		bool is_flag = i != 0 && !is_value && bt_str_has_prefix(text, BT_STR("-"));
+		char type = is_flag ? find_flag(question->asked, text) : ' ';
+		if (is_flag && type != ' ' && type != '=') {
+			return bt_error_set(err, BERTH_ERR_INVALID, "%s: %.*s cannot be asked",
+				question->asked->command->name, BT_STR_ARG(text));
+		}
+		is_value = is_flag && type == ' ';
+		question->arguments[question->argument_count++] =
+			bt_arena_printf(&question->arena, "%.*s", BT_STR_ARG(text)).data;
+	}
+	return 0;
+}
+
+static int read_files(
+	struct question *question, const struct bt_json_value *list, struct berth_error *err)
+{
+	uint32_t count = list != NULL && list->type == BT_JSON_ARRAY ? list->count : 0;
+	if (count > FILES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "files: at most %d", FILES_MAX);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str flag = bt_json_find_str(list->elements[i], "flag");
+		struct bt_str text = bt_json_find_str(list->elements[i], "text");
+		if (find_flag(question->asked, flag) != '<') {
+			return bt_error_set(err, BERTH_ERR_INVALID, "files: %.*s takes no text",
+				BT_STR_ARG(flag));
+		}
+		question->files[question->file_count++] = (struct asked_file){
+			bt_arena_printf(&question->arena, "%.*s", BT_STR_ARG(flag)).data,
+			bt_arena_str(&question->arena, text)};
+	}
+	return 0;
+}
+
+static int read_question(struct question *question, struct bt_str request, struct berth_error *err)
+{
+	struct bt_json_value *root;
+	int result = bt_json_parse(&question->arena, request, false, &root, err);
+	if (result < 0) {
+		return result;
+	}
+	const struct bt_json_value *at = bt_json_find(root, "at");
+	int64_t at_ms = 0;
+	if (at != NULL &&
+		(at->type != BT_JSON_NUMBER || !bt_json_number_int64(at->text, &at_ms) ||
+			at_ms < 0 || at_ms > INT64_MAX / NS_PER_MS)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "at: not a time in milliseconds");
+	}
+	question->at_ns = at != NULL ? at_ms * NS_PER_MS : INT64_MAX - 1;
+	result = read_arguments(question, bt_json_find(root, "arguments"), err);
+	return result == 0 ? read_files(question, bt_json_find(root, "files"), err) : result;
+}
+
+/** --- the child --- */
+
+static int fill(const void *context, struct bt_manifests *cluster, struct berth_error *err)
+{
+	const struct question *question = context;
+	return bt_history_fill(question->questions->options.history, question->at_ns, cluster, err);
+}
+
+static BT_NORETURN void run_child(struct question *question, int output)
+{
+	char *argv[ARGUMENTS_MAX + 2 * FILES_MAX + 256];
+	int argc = 0;
+	const struct bt_questions_options *options = &question->questions->options;
+	struct bt_source_provider provider = {fill, question};
+	(void)alarm(SECONDS_MAX);
+	(void)dup2(output, STDOUT_FILENO);
+	(void)dup2(fileno(question->messages), STDERR_FILENO);
+	for (uint32_t i = 1; i < question->argument_count; i++) {
+		argv[argc++] = (char *)question->arguments[i];
+	}
+	argv[argc++] = (char *)"--output=json";
+	for (uint32_t i = 0; i < options->flag_count && argc < 256; i++) {
+		argv[argc++] = (char *)options->flags[i];
+	}
+	for (uint32_t i = 0; i < question->file_count; i++) {
+		const struct asked_file *asked = &question->files[i];
+		FILE *file = tmpfile();
+		if (file == NULL ||
+			fwrite(asked->text.data, 1, asked->text.length, file) !=
+				asked->text.length ||
+			fflush(file) != 0) {
+			(void)fprintf(stderr, "berth: no room for a temporary file: %s\n",
+				strerror(errno));
+			_exit(BT_EXIT_BAD_INPUT);
+		}
+		rewind(file);
+		argv[argc++] = (char *)asked->flag;
+		argv[argc++] =
+			(char *)bt_arena_printf(&question->arena, "/proc/self/fd/%d", fileno(file))
+				.data;
+	}
+	argv[argc] = NULL;
+	bt_source_provide(&provider);
+	int status = question->asked->command->run(question->asked->command, argc, argv);
+	if (fflush(stdout) != 0 || fflush(stderr) != 0) {
+		status = BT_EXIT_BAD_INPUT;
+	}
+	_exit(status);
+}
+
+/** --- answers --- */
+
+static void answer_error(
+	bt_question_answered *answered, void *context, uint16_t code, const char *message)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer json;
+	bt_json_writer_init(&json, &text, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member_c(&json, "error", message);
+	bt_json_end_object(&json);
+	answered(context, code, &text);
+	bt_strbuf_finish(&text);
+}
+
+/** For a shell: in single quotes where it has to be. */
+static void append_word(struct bt_strbuf *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_./:=,@%+";
+	bt_strbuf_append_char(out, ' ');
+	if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
+		bt_strbuf_append_c(out, word);
+		return;
+	}
+	bt_strbuf_append_char(out, '\'');
+	for (; *word != '\0'; word++) {
+		if (*word == '\'') {
+			bt_strbuf_append_c(out, "'\\''");
+		} else {
+			bt_strbuf_append_char(out, *word);
+		}
+	}
+	bt_strbuf_append_char(out, '\'');
+}
+
+static void write_answer(struct question *question, int status, struct bt_strbuf *out)
+{
+	const struct bt_questions_options *options = &question->questions->options;
+	struct bt_strbuf line = {0};
+	struct bt_strbuf messages = {0};
+	struct bt_json_writer json;
+	char buffer[4096];
+	size_t length;
+	bool is_exited = WIFEXITED(status);
+	bt_strbuf_printf(&line, "berth %s", question->asked->command->name);
+	for (uint32_t i = 1; i < question->argument_count; i++) {
+		append_word(&line, question->arguments[i]);
+	}
+	for (uint32_t i = 0; i < question->file_count; i++) {
+		bt_strbuf_printf(&line, " %s FILE", question->files[i].flag);
+	}
+	for (uint32_t i = 0; i < options->source_flag_count; i++) {
+		append_word(&line, options->source_flags[i]);
+	}
+	for (uint32_t i = 0; i < options->flag_count; i++) {
+		append_word(&line, options->flags[i]);
+	}
+	rewind(question->messages);
+	while ((length = fread(buffer, 1, sizeof(buffer), question->messages)) != 0) {
+		bt_strbuf_append(&messages, buffer, length);
+	}
+	if (!is_exited) {
+		bt_strbuf_printf(&messages, "no answer within %d seconds\n", SECONDS_MAX);
+	}
+
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member_int64(
+		&json, "exitStatus", is_exited ? WEXITSTATUS(status) : BT_EXIT_BAD_INPUT);
+	bt_json_write_member(&json, "commandLine", bt_strbuf_str(&line));
+	bt_json_write_member(&json, "messages", bt_strbuf_str(&messages));
+	bool has_output =
+		is_exited && WEXITSTATUS(status) <= BT_EXIT_FINDING && question->text.length != 0;
+	if (has_output) {
+		bt_json_write_name_c(&json, "output");
+		bt_json_write_raw(&json, bt_strbuf_str(&question->text));
+	}
+	bt_json_end_object(&json);
+	bt_strbuf_finish(&line);
+	bt_strbuf_finish(&messages);
+}
+
+static void start_waiting(struct bt_questions *questions);
+
+static void take_output(void *context)
+{
+	struct question *question = context;
+	struct bt_questions *questions = question->questions;
+	char buffer[65536];
+	ssize_t length = read(question->output, buffer, sizeof(buffer));
+	if (length > 0) {
+		bt_strbuf_append(&question->text, buffer, (size_t)length);
+		return;
+	}
+	if (length < 0 && (errno == EINTR || errno == EAGAIN)) {
+		return;
+	}
+	int status;
+	struct bt_strbuf answer = {0};
+	end_process(question, &status);
+	for (uint32_t i = 0; i < questions->list.count; i++) {
+		if (questions->list.items[i] == question) {
+			bt_vec_remove_ordered(&questions->list, i);
+			break;
+		}
+	}
+	if (question->answered != NULL) {
+		write_answer(question, status, &answer);
+		question->answered(question->context, 200, &answer);
+	}
+	bt_strbuf_finish(&answer);
+	destroy(question);
+	start_waiting(questions);
+}
+
+static int start(struct question *question, struct berth_error *err)
+{
+	int ends[2];
+	question->messages = tmpfile();
+	if (question->messages == NULL || pipe(ends) != 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "%s", strerror(errno));
+	}
+	(void)fflush(NULL); /* nothing of ours is written twice */
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)close(ends[0]);
+		run_child(question, ends[1]);
+	}
+	(void)close(ends[1]);
+	if (pid < 0) {
+		(void)close(ends[0]);
+		return bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
+	}
+	question->pid = pid;
+	question->output = ends[0];
+	(void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+	return bt_loop_add_fd(question->questions->options.loop, ends[0], take_output, question,
+		&question->source, err);
+}
+
+static void start_waiting(struct bt_questions *questions)
+{
+	for (uint32_t i = 0; i < questions->list.count && i < RUNNING_MAX;) {
+		struct question *question = questions->list.items[i];
+		struct berth_error err = BERTH_ERROR_INIT;
+		if (question->pid == 0 && start(question, &err) < 0) {
+			bt_vec_remove_ordered(&questions->list, i);
+			if (question->answered != NULL) {
+				answer_error(question->answered, question->context, 500,
+					berth_error_message(&err));
+			}
+			destroy(question);
+			berth_error_finish(&err);
+			continue;
+		}
+		i++;
+	}
+}
+
+uint32_t bt_question_ask(struct bt_questions *questions, struct bt_str request,
+	bt_question_answered *answered, void *context)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (questions->list.count >= WAITING_MAX) {
+		answer_error(answered, context, 503, "too many questions wait already: ask again");
+		return 0;
+	}
+	struct question *question = BT_NEW(struct question);
+	question->number = questions->next_number++;
+	question->answered = answered;
+	question->context = context;
+	question->questions = questions;
+	bt_arena_init(&question->arena, 0);
+	if (read_question(question, request, &err) < 0) {
+		answer_error(answered, context, 400, berth_error_message(&err));
+		berth_error_finish(&err);
+		destroy(question);
+		return 0;
+	}
+	uint32_t number = question->number;
+	bt_vec_push(&questions->list, question);
+	start_waiting(questions);
+	return number;
+}
+
+void bt_question_cancel(struct bt_questions *questions, uint32_t number)
+{
+	for (uint32_t i = 0; i < questions->list.count; i++) {
+		struct question *question = questions->list.items[i];
+		if (question->number != number) {
+			continue;
+		}
+		question->answered = NULL;
+		if (question->pid != 0) {
+			(void)kill(question->pid, SIGKILL); /* its end comes as an end of output */
+		} else {
+			bt_vec_remove_ordered(&questions->list, i);
+			destroy(question);
+		}
+		return;
+	}
+}

@@ -1,0 +1,876 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The page of "berth view". It draws what the server says; what would be decided is always asked
+ * there (POST /api/question), which runs the command that the page shows. Everything that comes
+ * from a cluster is put in as text.
+ */
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const svgSpace = "http://www.w3.org/2000/svg";
+
+/* --- state: what the address bar holds --- */
+
+const defaults = {tab: "pending", group: "topology.kubernetes.io/zone", color: "cpu", pod: "", node: "",
+	at: "", what: "", like: "", table: ""};
+let state = {...defaults};
+let cluster = null;      /* of /api/cluster, nodes included */
+let samples = null;
+let pending = null;      /* of "berth pending" */
+let lit = null;          /* Map of node name -> weight: others are dimmed */
+let sourceState = "";    /* "live", "a recording" */
+let focused = -1;        /* index of the tile that keys are on */
+
+function readAddress() {
+	const address = new URLSearchParams(location.hash.slice(1));
+	state = {...defaults};
+	for (const key of Object.keys(defaults)) if (address.has(key)) state[key] = address.get(key);
+}
+function writeAddress(isStep) {
+	const address = new URLSearchParams();
+	for (const [key, value] of Object.entries(state)) if (value !== defaults[key]) address.set(key, value);
+	const hash = "#" + address.toString();
+	if (hash === location.hash || (hash === "#" && location.hash === "")) return;
+	history[isStep ? "pushState" : "replaceState"](null, "", hash === "#" ? location.pathname : hash);
+}
+/** Every change of what is shown goes through here. */
+function go(changes, isStep = true) {
+	Object.assign(state, changes);
+	writeAddress(isStep);
+	show();
+}
+
+/* --- elements --- */
+
+function make(name, attributes = {}, ...children) {
+	const element = document.createElement(name);
+	for (const [key, value] of Object.entries(attributes)) {
+		if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+		else if (value !== false && value !== null) element.setAttribute(key, value === true ? "" : value);
+	}
+	element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+	return element;
+}
+function draw(name, attributes = {}) {
+	const element = document.createElementNS(svgSpace, name);
+	for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+	return element;
+}
+const text = (tag, content, name = null) => make(tag, name ? {class: name} : {}, content);
+const nameOf = (content) => make("bdi", {class: "name"}, content);
+const nodeLink = (name) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", node: name, pod: ""}),
+	onmouseenter: () => light(new Map([[name, 1]])), onmouseleave: () => light(null)}, name);
+const podLink = (pod) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", pod, node: ""})}, pod);
+
+/* --- numbers --- */
+
+const count = (value) => Math.round(value).toLocaleString("en");
+const percent = (value) => `${(value * 100).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
+const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+function amount(value, resource) {
+	if (resource === "cpu") return value % 1000 === 0 ? count(value / 1000) : (value / 1000).toLocaleString("en", {maximumFractionDigits: 2});
+	if (resource === "memory" || resource === "ephemeral-storage" || resource.startsWith("hugepages-")) {
+		const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+		let unit = 0;
+		while (value >= 1024 && unit < units.length - 1) { value /= 1024; unit++; }
+		return `${value.toLocaleString("en", {maximumFractionDigits: value < 10 ? 1 : 0})} ${units[unit]}`;
+	}
+	return count(value);
+}
+function duration(seconds) {
+	if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+	if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+	if (seconds < 7200) return `${(seconds / 60).toFixed(0)} min`;
+	return `${(seconds / 3600).toFixed(1)} h`;
+}
+const clock = (ms) => new Date(ms).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit", second: "2-digit"});
+
+/* --- the server --- */
+
+let problemTimer = 0;
+function showProblem(message) {
+	byId("problem").textContent = message;
+	byId("problem").hidden = false;
+	clearTimeout(problemTimer);
+	problemTimer = setTimeout(() => { byId("problem").hidden = true; }, 8000);
+}
+async function get(path, options = {}) {
+	const response = await fetch(path, {...options, credentials: "same-origin", cache: "no-store"});
+	const answer = await response.json();
+	if (!response.ok) throw new Error(answer.error || `status ${response.status}`);
+	return answer;
+}
+const at = () => state.at === "" ? null : Number(state.at);
+const withTime = (path) => at() === null ? path : `${path}${path.includes("?") ? "&" : "?"}at=${at()}`;
+
+/** Run a command over what the page shows: {exitStatus, output, messages, commandLine}. */
+function ask(commandArguments, files = [], signal = undefined) {
+	const request = {arguments: commandArguments, files};
+	if (at() !== null) request.at = at();
+	return get("/api/question", {method: "POST", body: JSON.stringify(request), signal});
+}
+
+/* --- colours: one ramp by lightness, so that it reads without telling hues apart --- */
+
+const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+const lightRamp = [[224, 234, 245], [158, 196, 226], [84, 148, 200], [26, 93, 164], [8, 34, 84]];
+const darkRamp = [[38, 48, 64], [35, 84, 132], [42, 134, 180], [110, 194, 196], [250, 231, 140]];
+const kinds = ["#1a63d8", "#e0892b", "#0b8a6a", "#a04bc0", "#c0392b", "#7a6a00", "#4b5a70", "#2aa5c0"];
+
+function rampColor(value) {
+	const ramp = isDark() ? darkRamp : lightRamp;
+	const place = Math.max(0, Math.min(1, value)) * (ramp.length - 1);
+	const index = Math.min(ramp.length - 2, Math.floor(place));
+	const part = place - index;
+	return `rgb(${ramp[index].map((low, i) => Math.round(low + (ramp[index + 1][i] - low) * part)).join()})`;
+}
+
+/* --- what a node looks like --- */
+
+const notReady = (node) => node.conditions.Ready !== undefined && node.conditions.Ready !== "True";
+const pressures = (node) => Object.entries(node.conditions)
+	.filter(([type, status]) => type !== "Ready" && status === "True").map(([type]) => type);
+
+function useOf(index, resource) {
+	const at = cluster.resources.indexOf(resource);
+	const all = cluster.nodes[index].allocatable[at] || 0;
+	return {used: cluster.use[index][at] || 0, all, part: all > 0 ? cluster.use[index][at] / all : 0};
+}
+function categoryOf(node) {
+	if (state.color === "taints") return node.taints.length === 0 ? "no taints" : node.taints.join(", ");
+	if (notReady(node)) return "not ready";
+	if (node.unschedulable) return "cordoned";
+	return pressures(node).join(", ") || "ready";
+}
+let categories = [];
+function colorOf(index) {
+	const node = cluster.nodes[index];
+	if (state.color === "taints" || state.color === "conditions") {
+		const place = categories.indexOf(categoryOf(node));
+		return place === 0 ? (isDark() ? "#3a4656" : "#c5d0dd") : kinds[(place - 1) % kinds.length];
+	}
+	const use = useOf(index, state.color);
+	return use.all > 0 ? rampColor(use.part) : "transparent";
+}
+function describe(index) {
+	const node = cluster.nodes[index];
+	const lines = [node.name];
+	for (const resource of new Set(["cpu", "memory", "pods", state.color])) {
+		const use = cluster.resources.includes(resource) ? useOf(index, resource) : {all: 0};
+		if (use.all > 0) lines.push(`${resource}: ${amount(use.used, resource)} of ${amount(use.all, resource)} (${percent(use.part)})`);
+	}
+	const notes = [notReady(node) && "not ready", node.unschedulable && "cordoned", ...pressures(node), ...node.taints].filter(Boolean);
+	if (notes.length !== 0) lines.push(notes.join(", "));
+	return lines;
+}
+
+/* --- tiles --- */
+
+let prefix = "";         /* what all names begin with: left out on tiles */
+let tiles = [];          /* {index, x, y}: in the order of the groups */
+let tileSize = 10;
+let groupTitles = [];
+let columns = 1;
+
+function groupNodes() {
+	const groups = new Map();
+	cluster.nodes.forEach((node, index) => {
+		const key = state.group === "" ? "" : node.labels[state.group] ?? "";
+		if (!groups.has(key)) groups.set(key, []);
+		groups.get(key).push(index);
+	});
+	const compare = new Intl.Collator("en", {numeric: true}).compare;
+	for (const list of groups.values()) list.sort((a, b) => compare(cluster.nodes[a].name, cluster.nodes[b].name));
+	return [...groups].sort((a, b) => a[0].localeCompare(b[0], "en", {numeric: true}));
+}
+
+function commonPrefix(names) {
+	let common = names.length > 1 ? names[0] : "";
+	for (const name of names) while (!name.startsWith(common)) common = common.slice(0, -1);
+	return common.slice(0, Math.max(common.lastIndexOf("-"), common.lastIndexOf(".")) + 1);
+}
+function layOut() {
+	const box = byId("canvas-box");
+	const canvas = byId("tiles");
+	const width = Math.max(200, box.clientWidth);
+	const height = Math.max(240, box.clientHeight);
+	const groups = groupNodes();
+	prefix = commonPrefix(cluster.nodes.map((node) => node.name));
+	const titleHeight = groups.length > 1 || state.group !== "" ? 22 : 0;
+	const heightFor = (size) => groups.reduce((sum, [, list]) =>
+		sum + titleHeight + Math.ceil(list.length / Math.floor(width / size)) * size + 8, 0);
+	tileSize = 120;
+	while (tileSize > 4 && heightFor(tileSize) > height) tileSize--;
+	columns = Math.max(1, Math.floor(width / tileSize));
+	tiles = [];
+	groupTitles = [];
+	let y = 0;
+	for (const [key, list] of groups) {
+		if (titleHeight !== 0) groupTitles.push({text: key === "" ? "without this label" : key, count: list.length, y: y + 15});
+		y += titleHeight;
+		list.forEach((index, i) => tiles.push({index, x: (i % columns) * tileSize, y: y + Math.floor(i / columns) * tileSize}));
+		y += Math.ceil(list.length / columns) * tileSize + 8;
+	}
+	const scale = devicePixelRatio || 1;
+	canvas.width = Math.round(width * scale);
+	canvas.height = Math.round(Math.max(y, 40) * scale);
+	canvas.style.width = `${width}px`;
+	canvas.style.height = `${Math.max(y, 40)}px`;
+}
+
+let drawWanted = false;
+function requestDraw() {
+	if (drawWanted) return;
+	drawWanted = true;
+	requestAnimationFrame(() => { drawWanted = false; drawTiles(); });
+}
+
+function drawTiles() {
+	if (cluster === null || state.table !== "") return;
+	const canvas = byId("tiles");
+	const pen = canvas.getContext("2d");
+	const scale = devicePixelRatio || 1;
+	const style = getComputedStyle(document.body);
+	const ink = style.color;
+	const soft = getComputedStyle(byId("tile-text")).color;
+	const gap = tileSize >= 12 ? 2 : tileSize >= 6 ? 1 : 0;
+	const size = tileSize - gap;
+	pen.setTransform(scale, 0, 0, scale, 0, 0);
+	pen.clearRect(0, 0, canvas.width, canvas.height);
+	pen.font = `600 13px ${style.fontFamily}`;
+	pen.textBaseline = "alphabetic";
+	for (const title of groupTitles) {
+		pen.fillStyle = ink;
+		pen.fillText(title.text, 0, title.y);
+		const after = pen.measureText(title.text).width + 8;
+		pen.fillStyle = soft;
+		pen.fillText(count(title.count), after, title.y);
+	}
+	for (const tile of tiles) {
+		const node = cluster.nodes[tile.index];
+		const isDim = lit !== null && !lit.has(node.name);
+		pen.globalAlpha = isDim ? 0.16 : 1;
+		const color = colorOf(tile.index);
+		if (color === "transparent") {
+			pen.strokeStyle = soft;
+			pen.lineWidth = 1;
+			pen.globalAlpha *= 0.5;
+			pen.strokeRect(tile.x + 0.5, tile.y + 0.5, size - 1, size - 1);
+		} else {
+			pen.fillStyle = color;
+			pen.fillRect(tile.x, tile.y, size, size);
+		}
+		if (size >= 7 && (node.unschedulable || notReady(node))) {
+			/* A stroke, so that no colour is needed to see it. */
+			pen.strokeStyle = notReady(node) ? (isDark() ? "#ff9a90" : "#b3261e") : ink;
+			pen.lineWidth = Math.max(1, Math.min(3, size / 14));
+			pen.beginPath();
+			pen.moveTo(tile.x + 2, tile.y + size - 2);
+			pen.lineTo(tile.x + size - 2, tile.y + 2);
+			if (notReady(node)) { pen.moveTo(tile.x + 2, tile.y + 2); pen.lineTo(tile.x + size - 2, tile.y + size - 2); }
+			pen.stroke();
+		}
+		if (size >= 44 && color !== "transparent") drawName(pen, tile, node.name, size, style.fontFamily);
+	}
+	pen.globalAlpha = 1;
+	if (focused >= 0 && focused < tiles.length) {
+		pen.strokeStyle = ink;
+		pen.lineWidth = 2;
+		pen.strokeRect(tiles[focused].x + 1, tiles[focused].y + 1, Math.max(2, size - 2), Math.max(2, size - 2));
+	}
+}
+function drawName(pen, tile, name, size, family) {
+	const use = state.color === "taints" || state.color === "conditions" ? 0 : useOf(tile.index, state.color).part;
+	const isLightTile = isDark() ? use > 0.6 : use < 0.45;
+	pen.fillStyle = isLightTile ? "#10202f" : "#ffffff";
+	pen.font = `11px ${family}`;
+	let shown = pen.measureText(name).width <= size - 8 ? name : name.slice(prefix.length);
+	while (shown.length > 1 && pen.measureText(shown).width > size - 8) shown = shown.slice(0, -1);
+	pen.fillText(shown, tile.x + 5, tile.y + size - 7);
+	if (size >= 60 && !["taints", "conditions"].includes(state.color)) {
+		pen.font = `600 ${size >= 90 ? 20 : 15}px ${family}`;
+		pen.fillText(percent(use), tile.x + 5, tile.y + (size >= 90 ? 25 : 20));
+	}
+}
+
+function tileAt(event) {
+	const box = byId("tiles").getBoundingClientRect();
+	const x = event.clientX - box.left;
+	const y = event.clientY - box.top;
+	return tiles.findIndex((tile) => x >= tile.x && x < tile.x + tileSize && y >= tile.y && y < tile.y + tileSize);
+}
+function focusTile(place, event = null) {
+	const tip = byId("tip");
+	focused = place;
+	if (place < 0) {
+		tip.hidden = true;
+	} else {
+		const tile = tiles[place];
+		const lines = describe(tile.index);
+		tip.textContent = lines.join("\n");
+		tip.hidden = false;
+		const width = byId("canvas-box").clientWidth;
+		tip.style.left = `${Math.max(0, Math.min(tile.x + tileSize + 6, width - tip.offsetWidth - 4))}px`;
+		tip.style.top = `${tile.y + tileSize + 6}px`;
+		if (event === null) byId("tile-text").textContent = lines.join(", ");
+	}
+	requestDraw();
+}
+/** Dim all nodes but these; null: none. */
+function light(nodes) {
+	lit = nodes;
+	requestDraw();
+}
+
+function writeLegend() {
+	const legend = byId("legend");
+	if (state.color === "taints" || state.color === "conditions") {
+		const counts = new Map();
+		for (const node of cluster.nodes) counts.set(categoryOf(node), (counts.get(categoryOf(node)) || 0) + 1);
+		const first = state.color === "taints" ? "no taints" : "ready";
+		categories = [first, ...[...counts.keys()].filter((key) => key !== first).sort()];
+		legend.replaceChildren(...categories.slice(0, 9).filter((key) => counts.has(key)).map((key) => {
+			const mark = make("i");
+			const place = categories.indexOf(key);
+			mark.style.background = place === 0 ? (isDark() ? "#3a4656" : "#c5d0dd") : kinds[(place - 1) % kinds.length];
+			return make("span", {}, mark, `${key} (${count(counts.get(key))})`);
+		}));
+		return;
+	}
+	const ramp = make("i", {class: "ramp"});
+	ramp.style.background = `linear-gradient(to right, ${[0, 0.25, 0.5, 0.75, 1].map(rampColor).join()})`;
+	legend.replaceChildren(make("span", {}, "0 %", ramp, `100 % of ${state.color} requested`));
+}
+
+function writeTable() {
+	const isTable = state.table !== "";
+	byId("as-table").setAttribute("aria-pressed", String(isTable));
+	byId("canvas-box").hidden = isTable;
+	byId("tile-text").hidden = isTable;
+	byId("table-box").hidden = !isTable;
+	if (!isTable) return;
+	const shown = cluster.nodes.slice(0, 500);
+	const columns = ["cpu", "memory", "pods"].concat(cluster.resources.slice(4, 7));
+	byId("table-box").replaceChildren(make("table", {},
+		make("thead", {}, make("tr", {}, text("th", "Node"), ...columns.map((resource) => text("th", resource, "number")), text("th", "Remarks"))),
+		make("tbody", {}, ...shown.map((node, index) => make("tr", {}, make("td", {}, nodeLink(node.name)),
+			...columns.map((resource) => text("td", useOf(index, resource).all > 0 ? percent(useOf(index, resource).part) : "", "number")),
+			text("td", [notReady(node) && "not ready", node.unschedulable && "cordoned", ...node.taints].filter(Boolean).join(", ")))))),
+	shown.length < cluster.nodes.length ? text("p", `and ${count(cluster.nodes.length - shown.length)} more: search for them`, "note") : "");
+}
+
+/* --- choices --- */
+
+function fillSelect(select, options, value) {
+	const known = [...select.options].map((option) => option.value).join("\n");
+	if (known !== options.map(([key]) => key).join("\n")) {
+		select.replaceChildren(...options.map(([key, label]) => make("option", {value: key}, label)));
+	}
+	select.value = value;
+}
+function writeChoices() {
+	const labels = new Map();
+	for (const node of cluster.nodes) for (const key of Object.keys(node.labels)) labels.set(key, (labels.get(key) || 0) + 1);
+	labels.delete("kubernetes.io/hostname");
+	if (state.group !== "" && !labels.has(state.group)) labels.set(state.group, 0);
+	fillSelect(byId("group"), [["", "nothing"], ...[...labels.keys()].sort().map((key) => [key, key])], state.group);
+	const resources = cluster.resources.filter((resource, at) => cluster.nodes.some((node) => node.allocatable[at] > 0));
+	if (!["taints", "conditions"].includes(state.color) && !resources.includes(state.color)) resources.push(state.color);
+	fillSelect(byId("color"), [...resources.map((name) => [name, name]), ["conditions", "conditions"], ["taints", "taints"]], state.color);
+}
+
+/* --- the right side --- */
+
+let body = null;
+let bodyKey = "";
+let asking = null;
+function setBody(...children) {
+	body.replaceChildren(...children.filter((child) => child !== null && child !== false));
+}
+/** Ask, and show the answer if the page still wants it. */
+async function answerInto(key, question, write) {
+	asking?.abort();
+	asking = new AbortController();
+	const {signal} = asking;
+	if (body.childElementCount === 0 || bodyKey !== key) setBody(text("p", "Asking…", "wait"));
+	bodyKey = key;
+	try {
+		const answer = await ask(question.arguments, question.files, signal);
+		if (signal.aborted) return;
+		if (answer.output === undefined) setBody(text("p", answer.messages.trim() || "There was no answer.", "message bad"), commandLine(answer));
+		else write(answer);
+	} catch (error) {
+		if (error.name !== "AbortError") setBody(text("p", error.message, "message bad"));
+	}
+}
+function commandLine(answer) {
+	const line = answer.commandLine;
+	return make("details", {}, text("summary", "The same on the command line"), text("pre", line),
+		make("button", {type: "button", onclick: () => navigator.clipboard?.writeText(line)}, "Copy"));
+}
+function selectTab() {
+	for (const name of ["pending", "whatif", "capacity", "details"]) {
+		const isOn = state.tab === name;
+		byId(`tab-${name}`).setAttribute("aria-selected", String(isOn));
+		byId(`tab-${name}`).tabIndex = isOn ? 0 : -1;
+		if (isOn) body.setAttribute("aria-labelledby", `tab-${name}`);
+	}
+}
+
+/* Pending */
+
+const fates = {Unschedulable: "no node fits", Gated: "held by a scheduling gate", Fits: "fits, not placed yet",
+	NotHandled: "no scheduler of this name", Deleting: "is being deleted"};
+
+function showPending() {
+	answerInto("pending", {arguments: ["pending"]}, (answer) => {
+		pending = answer.output;
+		byId("n-pending").textContent = count(pending.summary.pending);
+		const {summary, groups} = pending;
+		setBody(
+			text("p", summary.pending === 0 ? "No pod waits for a node." : `${plural(summary.pending, "pod")} wait${summary.pending === 1 ? "s" : ""} for a node.`),
+			summary.change !== "" && make("p", {class: "good"}, `Most would help: ${summary.change} (${plural(summary.helpedByChange, "pod")})`),
+			make("ul", {class: "list"}, ...groups.map((group) => make("li", {}, make("button", {class: "group", type: "button",
+				onclick: () => go({tab: "details", pod: `${group.namespace}/${group.firstPod}`, node: ""})},
+			text("b", count(group.count)), nameOf(group.owner.name !== "" ? `${group.owner.kind} ${group.namespace}/${group.owner.name}` : `${group.namespace}/${group.firstPod}`),
+			text("span", group.message !== "" ? group.message : fates[group.fate] || group.fate),
+			group.change !== "" && text("span", `→ ${group.change}`, "help"))))),
+			commandLine(answer));
+	});
+}
+
+/* Details: a pod */
+
+const nodeMap = (names) => new Map(names.map((name) => [name, 1]));
+
+function reasonButton(group) {
+	const reasons = group.reasons.join(", ");
+	return make("button", {class: "group", type: "button",
+		onmouseenter: () => light(nodeMap(group.nodes)), onmouseleave: () => light(null),
+		onfocus: () => light(nodeMap(group.nodes)), onblur: () => light(null)},
+	text("b", count(group.count)), reasons, text("span", `${group.plugin}: ${group.nodes.slice(0, 6).join(", ")}${group.nodes.length > 6 ? ", …" : ""}`));
+}
+function scoreTable(nodes) {
+	const plugins = [...new Set(nodes.flatMap((node) => Object.keys(node.scores || {})))];
+	return make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Scores by plugin"}, make("table", {},
+		make("thead", {}, make("tr", {}, text("th", "Node"), text("th", "Total", "number"), ...plugins.map((plugin) => text("th", plugin, "number")))),
+		make("tbody", {}, ...nodes.map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)), text("td", count(node.total ?? 0), "number"),
+			...plugins.map((plugin) => text("td", String(node.scores?.[plugin] ?? ""), "number")))))));
+}
+function writePod(answer) {
+	const found = answer.output;
+	const {pod} = found;
+	const fitting = found.nodes.filter((node) => node.fits).sort((a, b) => (b.total ?? 0) - (a.total ?? 0));
+	const near = found.nodes.filter((node) => !node.fits)
+		.sort((a, b) => a.final - b.final || a.obstacles.length - b.obstacles.length || a.changes.length - b.changes.length).slice(0, 10);
+	const victims = found.preemption?.candidates?.find((candidate) => candidate.selected)?.victims ?? [];
+	setBody(
+		make("h3", {}, nameOf(`${pod.namespace}/${pod.name}`)),
+		make("p", {class: "quiet"}, `priority ${pod.priority}`, pod.node !== "" ? ", runs on " : "", pod.node !== "" ? nodeLink(pod.node) : ""),
+		text("p", found.message !== "" ? found.message : `${fates[found.fate] || found.fate}: ${plural(found.feasibleCount, "node")} of ${count(found.nodeCount)}${found.bestNode !== "" ? `, best ${found.bestNode}` : ""}`, "message"),
+		found.groups.length !== 0 && text("h3", "What is in the way"),
+		make("ul", {class: "list"}, ...found.groups.map((group) => make("li", {}, reasonButton(group)))),
+		found.proposals?.length > 0 && text("h3", "What would help"),
+		make("ul", {class: "list"}, ...(found.proposals || []).map((proposal) => make("li", {class: "good"},
+			`→ ${proposal.changes.map((change) => change.text).join("; ")}`, proposal.node ? make("span", {class: "quiet"}, ` (opens ${proposal.node})`) : ""))),
+		victims.length !== 0 && text("h3", `Preemption on ${found.preemption.node} would evict`),
+		victims.length !== 0 && make("ul", {class: "list"}, ...victims.map((victim) => make("li", {}, podLink(`${victim.namespace}/${victim.name}`), make("span", {class: "quiet"}, ` priority ${victim.priority}`)))),
+		fitting.length !== 0 && text("h3", "Nodes that fit, best first"),
+		fitting.length !== 0 && scoreTable(fitting.slice(0, 20)),
+		near.length !== 0 && text("h3", "Nearest nodes"),
+		near.length !== 0 && make("table", {}, make("tbody", {}, ...near.map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)),
+			text("td", node.obstacles.map((obstacle) => obstacle.hint || obstacle.reasons).join("; ")))))),
+		commandLine(answer));
+}
+
+/* Details: a node */
+
+async function showNode() {
+	bodyKey = `node ${state.node}`;
+	let answer;
+	try {
+		answer = await get(withTime(`/api/node?name=${encodeURIComponent(state.node)}`));
+	} catch (error) {
+		setBody(text("p", error.message, "message bad"));
+		return;
+	}
+	if (state.tab !== "details" || answer.node.name !== state.node) return;
+	const {node, pods, resources} = answer;
+	const meters = resources.map((resource, at) => {
+		const all = node.allocatable[at];
+		const used = pods.reduce((sum, pod) => sum + pod.request[at], 0);
+		if (all === 0 && used === 0) return null;
+		const blocks = make("div", {class: "blocks"});
+		if (resource !== "pods") {
+			[...pods].filter((pod) => pod.request[at] > 0).sort((a, b) => b.request[at] - a.request[at]).slice(0, 150).forEach((pod, i) => {
+				const block = make("button", {type: "button", title: `${pod.namespace}/${pod.name}: ${amount(pod.request[at], resource)}`,
+					"aria-label": `${pod.namespace}/${pod.name}, ${amount(pod.request[at], resource)} ${resource}`,
+					onclick: () => go({tab: "details", pod: `${pod.namespace}/${pod.name}`, node: ""})});
+				block.style.width = `${100 * pod.request[at] / Math.max(all, used)}%`;
+				block.style.background = rampColor(0.35 + 0.5 * ((i % 2) / 1));
+				blocks.append(block);
+			});
+		} else {
+			const block = make("div");
+			block.style.width = `${100 * used / Math.max(all, 1)}%`;
+			block.style.background = rampColor(0.6);
+			blocks.append(block);
+		}
+		return make("div", {class: "meter"}, make("p", {}, text("span", resource),
+			text("span", `${amount(used, resource)} of ${amount(all, resource)}, ${amount(Math.max(0, all - used), resource)} left`)), blocks);
+	});
+	const remarks = [notReady(node) && "not ready", node.unschedulable && "cordoned", ...pressures(node), ...node.taints].filter(Boolean);
+	setBody(make("h3", {}, nameOf(node.name)),
+		remarks.length !== 0 && text("p", remarks.join(", "), "warn"),
+		make("div", {class: "row"},
+			make("button", {type: "button", onclick: () => addChange(`drain ${node.name}`)}, "What if it is drained?"),
+			make("button", {type: "button", onclick: () => addChange(`add 1=${node.name}`)}, "What if there is one more?")),
+		...meters,
+		text("h3", plural(pods.length, "pod")),
+		pods.length !== 0 && make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Pods of the node"}, make("table", {},
+			make("thead", {}, make("tr", {}, text("th", "Pod"), text("th", "cpu", "number"), text("th", "memory", "number"), text("th", "Priority", "number"))),
+			make("tbody", {}, ...pods.slice(0, 300).map((pod) => make("tr", {}, make("td", {}, podLink(`${pod.namespace}/${pod.name}`), pod.deleting ? text("span", " is being deleted", "warn") : ""),
+				text("td", amount(pod.request[0], "cpu"), "number"), text("td", amount(pod.request[1], "memory"), "number"), text("td", String(pod.priority), "number")))))),
+		make("details", {}, text("summary", "Labels"), make("table", {}, make("tbody", {}, ...Object.entries(node.labels).map(([key, value]) => make("tr", {}, text("td", key), text("td", value)))))));
+}
+function showDetails() {
+	if (state.node !== "") { light(new Map([[state.node, 1]])); showNode(); return; }
+	if (state.pod !== "") { answerInto(`pod ${state.pod}`, {arguments: ["explain", state.pod]}, writePod); return; }
+	bodyKey = "";
+	setBody(text("p", "Choose a node on the left, a pending pod, or search for either.", "wait"));
+}
+
+/* What if */
+
+const actions = [["drain", "drain", "NODE"], ["remove", "remove", "NODE"], ["add", "add", "N=NODE"], ["cordon", "cordon", "NODE"],
+	["uncordon", "uncordon", "NODE"], ["scale", "scale", "KIND/[NAMESPACE/]NAME=N"], ["taint", "taint", "NODE=KEY=VALUE:EFFECT"],
+	["label", "label", "NODE=KEY=VALUE"]];
+const changes = () => state.what === "" ? [] : state.what.split("\n");
+function addChange(change) {
+	go({tab: "whatif", what: [...changes(), change].join("\n")});
+}
+let newConfig = "";
+function whatIfForm() {
+	const action = make("select", {"aria-label": "What to do"}, ...actions.map(([key, label]) => make("option", {value: key}, label)));
+	const value = make("input", {"aria-label": "To what", placeholder: actions[0][2], autocomplete: "off", list: "node-names"});
+	action.addEventListener("change", () => { value.placeholder = actions.find(([key]) => key === action.value)[2]; });
+	const names = make("datalist", {id: "node-names"}, ...(cluster?.nodes ?? []).slice(0, 200).map((node) => make("option", {value: node.name})));
+	const config = make("textarea", {"aria-label": "Another KubeSchedulerConfiguration", placeholder: "Another KubeSchedulerConfiguration (YAML)", spellcheck: "false"});
+	config.value = newConfig;
+	return [make("form", {class: "row", onsubmit: (event) => {
+		event.preventDefault();
+		if (value.value.trim() !== "") addChange(`${action.value} ${value.value.trim()}`);
+	}}, action, value, names, make("button", {class: "main"}, "Add")),
+	make("ul", {class: "chips", "aria-label": "Changes"}, ...changes().map((change, i) => make("li", {}, nameOf(change),
+		make("button", {type: "button", "aria-label": `Undo ${change}`, onclick: () => go({what: changes().filter((_, j) => j !== i).join("\n")})}, "×")))),
+	make("details", newConfig !== "" ? {open: true} : {}, text("summary", "Schedule with another configuration"), config,
+		make("button", {type: "button", onclick: () => { newConfig = config.value; show(); }}, "Use it"))];
+}
+function miniTiles(nodes, side) {
+	const canvas = make("canvas", {role: "img", "aria-label": `Use of cpu ${side}`, width: 480, height: 256});
+	const pen = canvas.getContext("2d");
+	const step = Math.min(120, Math.max(3, Math.floor(Math.sqrt(480 * 256 / Math.max(1, nodes.length)) * 0.92)));
+	const perRow = Math.max(1, Math.floor(480 / step));
+	nodes.forEach((node, i) => {
+		const use = node[side];
+		if (!use || use.cpuMilli.allocatable === 0) return;
+		pen.fillStyle = rampColor(use.cpuMilli.requested / use.cpuMilli.allocatable);
+		pen.fillRect((i % perRow) * step, Math.floor(i / perRow) * step, Math.max(1, step - 2), Math.max(1, step - 2));
+	});
+	return make("figure", {}, canvas, text("figcaption", side === "before" ? "Before" : "After"));
+}
+function writeWhatIf(answer) {
+	const found = answer.output;
+	const {summary} = found;
+	const worse = [];
+	if (summary.pending > 0) worse.push(`${plural(summary.pending, "pod")} newly pending`);
+	if (summary.lost > 0) worse.push(`${plural(summary.lost, "pod")} lost`);
+	if (summary.preempted > 0) worse.push(`${plural(summary.preempted, "pod")} preempted`);
+	const line = (name, key, resource) => {
+		const before = found.cluster.before[key];
+		const after = found.cluster.after[key];
+		const part = (use) => use.allocatable > 0 ? `${amount(use.requested, resource)} of ${amount(use.allocatable, resource)} (${percent(use.requested / use.allocatable)})` : "–";
+		return make("tr", {}, text("th", name), text("td", part(before), "number"), text("td", part(after), "number"));
+	};
+	const moves = found.pods.filter((pod) => pod.change !== "none");
+	setBody(...whatIfForm(),
+		text("p", worse.length !== 0 ? `Worse: ${worse.join(", ")}.` : "Nothing gets worse.", worse.length !== 0 ? "message bad" : "message good"),
+		make("div", {class: "pair"}, miniTiles(found.nodes, "before"), miniTiles(found.nodes, "after")),
+		make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Before and after"}, make("table", {}, make("thead", {}, make("tr", {}, text("th", ""), text("th", "Before", "number"), text("th", "After", "number"))),
+			make("tbody", {},
+				make("tr", {}, text("th", "nodes"), text("td", count(summary.nodesBefore), "number"), text("td", count(summary.nodesAfter), "number")),
+				make("tr", {}, text("th", "pending"), text("td", count(summary.pendingBefore), "number"), text("td", count(summary.pendingAfter), "number")),
+				line("pods", "pods", "pods"), line("cpu", "cpuMilli", "cpu"), line("memory", "memoryBytes", "memory")))),
+		moves.length !== 0 && text("h3", plural(moves.length, "pod") + " with another fate"),
+		moves.length !== 0 && make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Pods"}, make("table", {}, make("tbody", {}, ...moves.slice(0, 200).map((pod) => make("tr", {},
+			make("td", {}, nameOf(`${pod.namespace}/${pod.name}`)), text("td", pod.change, ["lost", "pending", "preempted"].includes(pod.change) ? "bad" : ""),
+			text("td", pod.nodeAfter !== "" ? `${pod.nodeBefore} → ${pod.nodeAfter}` : pod.cause || pod.message || pod.nodeBefore)))))),
+		commandLine(answer));
+}
+function showWhatIf() {
+	const question = {arguments: ["whatif"], files: []};
+	for (const change of changes()) {
+		const [action, ...rest] = change.split(" ");
+		question.arguments.push(`--${action}`, rest.join(" "));
+	}
+	if (newConfig.trim() !== "") question.files.push({flag: "--new-config", text: newConfig});
+	if (question.arguments.length === 1 && question.files.length === 0) {
+		bodyKey = "whatif";
+		setBody(...whatIfForm(), text("p", "Add a change: what would move, stay pending or be lost is simulated. Nothing is changed in the cluster.", "wait"));
+		return;
+	}
+	answerInto(`whatif ${state.what} ${newConfig}`, question, writeWhatIf);
+}
+
+/* Capacity */
+
+function capacityForm() {
+	const like = make("input", {"aria-label": "Workload or pod", placeholder: "deployment/NAMESPACE/NAME or NAMESPACE/POD", autocomplete: "off", value: state.like});
+	return make("form", {class: "row", onsubmit: (event) => { event.preventDefault(); go({like: like.value.trim()}); }},
+		like, make("button", {class: "main"}, "How many more fit?"));
+}
+function writeCapacity(answer) {
+	const item = answer.output.items ? answer.output.items[0] : answer.output;
+	const found = item.status;
+	const places = new Map((found.pods?.[0]?.replicasOnNodes ?? []).map((place) => [place.nodeName, place.replicas]));
+	light(places.size !== 0 ? places : null);
+	setBody(capacityForm(),
+		text("p", count(found.replicas), "big"), text("p", `more of ${state.like} fit`),
+		text("p", found.pods?.[0]?.stopped?.tightest || found.failReason?.failMessage || "", "message"),
+		make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Where"}, make("table", {}, make("thead", {}, make("tr", {}, text("th", "Node"), text("th", "More", "number"))),
+			make("tbody", {}, ...[...places].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([name, replicas]) => make("tr", {}, make("td", {}, nodeLink(name)), text("td", count(replicas), "number")))))),
+		commandLine(answer));
+}
+function showCapacity() {
+	if (state.like === "") {
+		bodyKey = "capacity";
+		setBody(capacityForm(), text("p", "Name a workload or pod of the cluster: copies of it are scheduled one by one until the next finds no node.", "wait"));
+		return;
+	}
+	/* deployment/shop/web: the namespace is a flag of its own */
+	const parts = state.like.split("/");
+	const question = parts.length === 3 ? ["capacity", "--like", `${parts[0]}/${parts[2]}`, "--namespace", parts[1]]
+		: ["capacity", "--like", state.like];
+	answerInto(`capacity ${state.like}`, {arguments: question}, writeCapacity);
+}
+
+/* --- time --- */
+
+function chart(title, values, unit, format) {
+	const top = Math.max(...values, 1e-9);
+	const points = values.map((value, i) => `${(i / Math.max(1, values.length - 1) * 100).toFixed(2)},${(30 - value / top * 28).toFixed(2)}`);
+	const svg = draw("svg", {viewBox: "0 0 100 30", preserveAspectRatio: "none", "aria-hidden": "true"});
+	svg.append(draw("path", {class: "area", d: `M0,30 L${points.join(" L")} L100,30 Z`}), draw("path", {d: `M${points.join(" L")}`}));
+	if (at() !== null) {
+		const x = 100 * (at() - samples.from) / (samples.step * (values.length - 1));
+		svg.append(draw("line", {x1: x, x2: x, y1: 0, y2: 30}));
+	}
+	const shown = at() === null ? values[values.length - 1]
+		: values[Math.max(0, Math.min(values.length - 1, Math.round((at() - samples.from) / samples.step)))];
+	return make("figure", {}, make("figcaption", {}, text("span", title), text("span", `${format(shown)}${unit}`)), svg);
+}
+function writeTime() {
+	const has = cluster !== null && cluster.hasHistory && samples !== null;
+	byId("time").hidden = !has;
+	if (!has) return;
+	const stepSeconds = samples.step / 1000;
+	const color = samples.resources.includes(state.color) ? state.color : "cpu";
+	byId("charts").replaceChildren(
+		chart("Pending", samples.pending, "", count),
+		chart("Running", samples.running, "", count),
+		chart("Bound a second", samples.bound.map((value) => value / stepSeconds), "", (value) => value.toFixed(value < 10 ? 1 : 0)),
+		chart(`${color} requested`, samples.use[samples.resources.indexOf(color)], "", percent));
+	const waits = samples.waitSeconds;
+	byId("waits").textContent = waits.count === 0 ? "" : `Waited for a node: half at most ${duration(waits.p50)}, 95 % at most ${duration(waits.p95)}, the longest ${duration(waits.max)}`;
+	byId("time-text").textContent = at() === null ? (sourceState === "live" ? "now" : "the end") : clock(at());
+	byId("now").hidden = at() === null;
+	const end = samples.from + samples.step * (samples.pending.length - 1);
+	byId("slider").value = at() === null ? 1000 : Math.round(1000 * (at() - samples.from) / Math.max(1, end - samples.from));
+	byId("slider").setAttribute("aria-valuetext", byId("time-text").textContent);
+}
+
+/* --- all of it --- */
+
+function showMap() {
+	if (cluster === null) return;
+	writeChoices();
+	writeLegend();
+	writeTable();
+	if (state.table === "") { layOut(); requestDraw(); }
+	byId("n-nodes").textContent = count(cluster.nodes.length);
+	byId("n-running").textContent = count(cluster.running);
+	if (pending === null) byId("n-pending").textContent = count(cluster.pending);
+	byId("tiles").setAttribute("aria-label", `${plural(cluster.nodes.length, "node")} as tiles, coloured by ${state.color}`);
+}
+function showPanel() {
+	light(null);
+	selectTab();
+	if (state.tab === "pending") showPending();
+	else if (state.tab === "whatif") showWhatIf();
+	else if (state.tab === "capacity") showCapacity();
+	else showDetails();
+}
+let shownAt = null;
+function show() {
+	if (shownAt !== state.at) { shownAt = state.at; load().then(showPanel); return; }
+	showMap();
+	showPanel();
+	writeTime();
+}
+
+async function load() {
+	try {
+		const wanted = state.at;
+		const known = cluster !== null && at() === null && cluster.isNow ? `?known=${cluster.nodesRevision}` : "";
+		const answer = await get(withTime(`/api/cluster${known}`));
+		if (wanted !== state.at) return;
+		if (answer.nodes === undefined) answer.nodes = cluster.nodes;
+		answer.isNow = at() === null;
+		cluster = answer;
+		if (cluster.hasHistory) samples = await get("/api/samples");
+		showMap();
+		writeTime();
+	} catch (error) {
+		showProblem(error.message);
+	}
+}
+
+let refreshTimer = 0;
+let refreshing = false;
+let panelAt = 0;
+/** Changes come in bursts; a slow server is not asked again before it has answered. */
+function changed() {
+	if (refreshTimer !== 0 || state.at !== "") return;
+	refreshTimer = setTimeout(async () => {
+		refreshTimer = 0;
+		if (refreshing) { changed(); return; }
+		refreshing = true;
+		await load();
+		if (performance.now() - panelAt > 2000 && !body.contains(document.activeElement)) {
+			panelAt = performance.now();
+			if (state.tab === "pending") showPending();
+			else if (state.tab === "details" && state.node !== "") await showNode();
+		}
+		refreshing = false;
+	}, 300);
+}
+function follow() {
+	const changes = new EventSource("/api/changes");
+	changes.onopen = () => { byId("state").className = "live"; byId("state").textContent = sourceState; };
+	changes.onmessage = changed;
+	changes.onerror = () => { byId("state").className = "lost"; byId("state").textContent = "connection lost, trying again"; };
+}
+
+/* --- search --- */
+
+let foundAt = -1;
+let searchTimer = 0;
+function choose(item) {
+	byId("found").hidden = true;
+	byId("search").setAttribute("aria-expanded", "false");
+	byId("search").blur();
+	if (item.kind === "Node") go({tab: "details", node: item.name, pod: ""});
+	else if (item.kind === "Pod") go({tab: "details", pod: `${item.namespace}/${item.name}`, node: ""});
+	else go({tab: "capacity", like: `${item.kind.toLowerCase()}/${item.namespace}/${item.name}`});
+}
+function markFound(place) {
+	const items = [...byId("found").children];
+	foundAt = items.length === 0 ? -1 : (place + items.length) % items.length;
+	items.forEach((item, i) => item.setAttribute("aria-selected", String(i === foundAt)));
+	if (foundAt >= 0) { byId("search").setAttribute("aria-activedescendant", items[foundAt].id); items[foundAt].scrollIntoView({block: "nearest"}); }
+}
+async function search() {
+	const wanted = byId("search").value.trim();
+	const list = byId("found");
+	if (wanted === "") { list.hidden = true; byId("search").setAttribute("aria-expanded", "false"); return; }
+	const items = await get(withTime(`/api/search?text=${encodeURIComponent(wanted)}`));
+	if (wanted !== byId("search").value.trim()) return;
+	list.replaceChildren(...items.map((item, i) => make("li", {role: "option", id: `found-${i}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); choose(item); }},
+		text("small", item.kind), nameOf(item.namespace !== "" ? `${item.namespace}/${item.name}` : item.name))));
+	if (items.length === 0) list.replaceChildren(make("li", {role: "option", "aria-disabled": "true"}, "Nothing has this in its name"));
+	list.items = items;
+	list.hidden = false;
+	byId("search").setAttribute("aria-expanded", "true");
+	markFound(0);
+}
+
+/* --- keys, mouse, start --- */
+
+function listen() {
+	const tilesElement = byId("tiles");
+	tilesElement.addEventListener("mousemove", (event) => focusTile(tileAt(event), event));
+	tilesElement.addEventListener("mouseleave", () => focusTile(-1));
+	tilesElement.addEventListener("click", (event) => { const place = tileAt(event); if (place >= 0) go({tab: "details", node: cluster.nodes[tiles[place].index].name, pod: ""}); });
+	tilesElement.addEventListener("focus", () => { if (focused < 0 && tiles.length !== 0) focusTile(0); });
+	tilesElement.addEventListener("blur", () => focusTile(-1));
+	tilesElement.addEventListener("keydown", (event) => {
+		const steps = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, Home: -tiles.length, End: tiles.length};
+		if (event.key === "Enter" && focused >= 0) go({tab: "details", node: cluster.nodes[tiles[focused].index].name, pod: ""});
+		else if (event.key in steps) { event.preventDefault(); focusTile(Math.max(0, Math.min(tiles.length - 1, focused + steps[event.key]))); }
+	});
+	byId("group").addEventListener("change", (event) => go({group: event.target.value}, false));
+	byId("color").addEventListener("change", (event) => go({color: event.target.value}, false));
+	byId("as-table").addEventListener("click", () => go({table: state.table === "" ? "yes" : ""}));
+	const names = ["pending", "whatif", "capacity", "details"];
+	for (const name of names) {
+		byId(`tab-${name}`).addEventListener("click", () => go({tab: name}));
+		byId(`tab-${name}`).addEventListener("keydown", (event) => {
+			const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+			if (step === undefined) return;
+			const next = names[(names.indexOf(name) + step + names.length) % names.length];
+			go({tab: next});
+			byId(`tab-${next}`).focus();
+		});
+	}
+	byId("slider").addEventListener("input", (event) => {
+		const end = samples.from + samples.step * (samples.pending.length - 1);
+		const part = Number(event.target.value) / 1000;
+		go({at: part >= 1 ? "" : String(Math.round(samples.from + part * (end - samples.from)))}, false);
+	});
+	byId("now").addEventListener("click", () => go({at: ""}));
+	byId("search").addEventListener("input", () => { clearTimeout(searchTimer); searchTimer = setTimeout(() => search().catch((error) => showProblem(error.message)), 120); });
+	byId("search").addEventListener("blur", () => { byId("found").hidden = true; });
+	byId("search").addEventListener("keydown", (event) => {
+		if (event.key === "ArrowDown") { event.preventDefault(); markFound(foundAt + 1); }
+		else if (event.key === "ArrowUp") { event.preventDefault(); markFound(foundAt - 1); }
+		else if (event.key === "Escape") { byId("search").value = ""; byId("search").blur(); }
+	});
+	byId("search-form").addEventListener("submit", (event) => { event.preventDefault(); const item = byId("found").items?.[foundAt]; if (item) choose(item); });
+	document.addEventListener("keydown", (event) => {
+		if (event.key === "/" && !["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement.tagName)) { event.preventDefault(); byId("search").focus(); }
+	});
+	addEventListener("popstate", () => { readAddress(); show(); });
+	addEventListener("resize", showMap);
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showMap);
+}
+
+async function start() {
+	body = byId("body");
+	const address = new URLSearchParams(location.hash.slice(1));
+	const token = address.get("token");
+	if (token !== null) {
+		address.delete("token");
+		history.replaceState(null, "", `${location.pathname}${address.toString() !== "" ? `#${address}` : ""}`);
+		const response = await fetch("/session", {method: "POST", headers: {Authorization: `Bearer ${token}`}});
+		if (!response.ok) { showProblem((await response.json()).error); return; }
+	}
+	readAddress();
+	listen();
+	try {
+		const {source, state: kind} = await get("/api/source");
+		sourceState = kind;
+		byId("source").textContent = source;
+		document.title = `${source} – berth`;
+	} catch (error) {
+		byId("problem").textContent = error.message;
+		byId("problem").hidden = false;
+		setBody(text("p", error.message, "message bad"));
+		return;
+	}
+	shownAt = state.at;
+	await load();
+	document.documentElement.dataset.ready = "yes";
+	showPanel();
+	follow();
+}
+start();

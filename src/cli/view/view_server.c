@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "cli/view/view.h"
+#include "net/clock.h"
+#include "net/loop.h"
+
+/**
+ * The page and what it asks for. The page itself is no secret; everything about the cluster wants
+ * the token, which the printed link carries in its fragment, so that it is in no request line, log
+ * or Referer. The page turns it into a cookie that scripts cannot read (/session).
+ */
+
+#define NS_PER_MS INT64_C(1000000)
+#define CHANGES_INTERVAL_NS (500 * NS_PER_MS)
+#define HEARTBEAT_NS (15 * BT_NS_PER_SECOND)
+#define STREAMS_MAX 64
+#define SEARCH_MAX 20
+#define STEPS_MAX 2000
+#define STEPS_DEFAULT 240
+
+static const char page_html[] = {
+#include "cli/view/view_html.inc"
+};
+static const char page_css[] = {
+#include "cli/view/view_css.inc"
+};
+static const char page_js[] = {
+#include "cli/view/view_js.inc"
+};
+
+static const struct page_file {
+	const char *path;
+	const char *type;
+	const char *data;
+	uint32_t length;
+} page_files[] = {
+	{"/", "text/html; charset=utf-8", page_html, sizeof(page_html)},
+	{"/view.css", "text/css; charset=utf-8", page_css, sizeof(page_css)},
+	{"/view.js", "text/javascript; charset=utf-8", page_js, sizeof(page_js)},
+};
+
+/** A request from its arrival to its end. */
+struct call {
+	struct bt_view_server *server;
+	struct bt_http_exchange *exchange;
+	struct bt_arena arena;
+	uint32_t question; /* 0: none */
+	/* of a stream of changes */
+	bool is_stream;
+	uint64_t told_revision;
+	int64_t told_ns;
+};
+
+struct bt_view_server {
+	struct bt_view_server_options options;
+	struct bt_http_server *http;
+	struct bt_strbuf cookie; /* its name */
+	BT_VEC(struct call *) streams;
+};
+
+/** --- who asks --- */
+
+/** Takes as long wherever the difference is. */
+static bool is_token(const struct bt_view_server *server, struct bt_str text)
+{
+	struct bt_str token = bt_str_from(server->options.token);
+	uint32_t difference = text.length ^ token.length;
+	for (uint32_t i = 0; i < text.length && i < token.length; i++) {
+		difference |= (uint32_t)(unsigned char)(text.data[i] ^ token.data[i]);
+	}
+	return difference == 0;
+}
+
+static bool has_bearer_token(const struct call *call)
+{
+	struct bt_str header = bt_http_header(call->exchange, "Authorization");
+	return bt_str_has_prefix(header, BT_STR("Bearer ")) &&
+		is_token(call->server, bt_str_sub(header, 7, UINT32_MAX));
+}
+
+static bool has_cookie(const struct call *call)
+{
+	struct bt_str rest = bt_http_header(call->exchange, "Cookie");
+	struct bt_str wanted = bt_strbuf_str(&call->server->cookie);
+	while (rest.length != 0) {
+		struct bt_str pair = bt_str_trim(bt_str_cut(&rest, ';'), " ");
+		struct bt_str name = bt_str_cut(&pair, '=');
+		if (bt_str_equal(name, wanted) && is_token(call->server, pair)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** A page of another site may point its own name at this address (DNS rebinding): its requests
+ * have that name as their Host. */
+static bool is_host_ours(const struct call *call)
+{
+	const struct bt_view_server_options *options = &call->server->options;
+	const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]", options->address};
+	struct bt_str host = bt_http_header(call->exchange, "Host");
+	struct bt_strbuf text = {0};
+	bool is_ours = false;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(hosts) && !is_ours; i++) {
+		bool is_bare_v6 = strchr(hosts[i], ':') != NULL && hosts[i][0] != '[';
+		bt_strbuf_reset(&text);
+		bt_strbuf_printf(&text, "%s%s%s:%u", is_bare_v6 ? "[" : "", hosts[i],
+			is_bare_v6 ? "]" : "", bt_http_server_port(call->server->http));
+		is_ours = bt_str_equal_without_case(host, bt_strbuf_str(&text));
+	}
+	bt_strbuf_finish(&text);
+	return is_ours || (options->certificate_pem != NULL && host.length != 0);
+}
+
+/** A browser says so when another site's page sends a request. */
+static bool is_other_site(const struct call *call)
+{
+	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
+	return site.length != 0 && !bt_str_equal_c(site, "same-origin") &&
+		!bt_str_equal_c(site, "none");
+}
+
+/** --- answers --- */
+
+static void add_header(struct call *call, const char *name, const char *value)
+{
+	bt_http_add_header(call->exchange, name, bt_str_from(value));
+}
+
+static void add_headers(struct call *call, const char *type)
+{
+	add_header(call, "Content-Type", type);
+	add_header(call, "Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+		"img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+		"frame-ancestors 'none'");
+	add_header(call, "X-Content-Type-Options", "nosniff");
+	add_header(call, "Referrer-Policy", "no-referrer");
+	add_header(call, "Cross-Origin-Opener-Policy", "same-origin");
+	add_header(call, "Cross-Origin-Resource-Policy", "same-origin");
+	add_header(call, "Cache-Control", "no-store");
+}
+
+static void answer_json(struct call *call, uint16_t code, struct bt_strbuf *body)
+{
+	add_headers(call, "application/json");
+	bt_http_answer(call->exchange, code, body);
+}
+
+static void answer_error(struct call *call, uint16_t code, const char *message)
+{
+	struct bt_strbuf body = {0};
+	struct bt_json_writer json;
+	bt_json_writer_init(&json, &body, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member_c(&json, "error", message);
+	bt_json_end_object(&json);
+	answer_json(call, code, &body);
+}
+
+static void answer_page(struct call *call, const struct page_file *file)
+{
+	struct bt_strbuf body = {0};
+	bt_strbuf_append(&body, file->data, file->length);
+	add_headers(call, file->type);
+	bt_http_answer(call->exchange, 200, &body);
+}
+
+static void answer_session(struct call *call)
+{
+	struct bt_view_server *server = call->server;
+	struct bt_strbuf cookie = {0};
+	struct bt_strbuf body = {0};
+	bt_strbuf_printf(&cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s",
+		bt_strbuf_c(&server->cookie), server->options.token,
+		server->options.certificate_pem != NULL ? "; Secure" : "");
+	bt_http_add_header(call->exchange, "Set-Cookie", bt_strbuf_str(&cookie));
+	bt_strbuf_finish(&cookie);
+	bt_strbuf_append_c(&body, "{}");
+	answer_json(call, 200, &body);
+}
+
+/** --- what is asked for --- */
+
+/** Decoded, in the arena; absent when there is none. */
+static struct bt_str find_parameter(struct call *call, const char *name)
+{
+	struct bt_str rest = bt_http_query(call->exchange);
+	struct bt_str found = {NULL, 0};
+	while (rest.length != 0 && found.data == NULL) {
+		struct bt_str value = bt_str_cut(&rest, '&');
+		struct bt_str key = bt_str_cut(&value, '=');
+		struct bt_strbuf text = {0};
+		if (bt_str_equal_c(key, name) && bt_http_percent_decode(value, true, &text)) {
+			found = bt_arena_str(&call->arena, bt_strbuf_str(&text));
+			found.data = found.data != NULL ? found.data : "";
+		}
+		bt_strbuf_finish(&text);
+	}
+	return found;
+}
+
+static int64_t find_number(struct call *call, const char *name, int64_t otherwise)
+{
+	int64_t number;
+	struct bt_str text = find_parameter(call, name);
+	return bt_str_parse_int64(text, &number) ? number : otherwise;
+}
+
+/** The end of the history: now, unless it is over. */
+static int64_t end_ns(const struct bt_history *history)
+{
+	return history->to_ns != INT64_MAX ? history->to_ns : bt_clock_wall_ns();
+}
+
+static int64_t find_time(struct call *call, const char *name, int64_t otherwise_ns)
+{
+	int64_t ms = find_number(call, name, -1);
+	return ms >= 0 && ms <= INT64_MAX / NS_PER_MS ? ms * NS_PER_MS : otherwise_ns;
+}
+
+static void get_cluster(struct call *call)
+{
+	const struct bt_history *history = call->server->options.history;
+	struct bt_strbuf body = {0};
+	int64_t at_ns = find_time(call, "at", -1);
+	uint64_t known = at_ns < 0 ? (uint64_t)find_number(call, "known", 0) : 0;
+	bt_overview_write(history, at_ns < 0 ? end_ns(history) : at_ns, known, &body);
+	answer_json(call, 200, &body);
+}
+
+static void get_node(struct call *call)
+{
+	const struct bt_history *history = call->server->options.history;
+	struct bt_strbuf body = {0};
+	if (bt_overview_write_node(history, find_parameter(call, "name"),
+		    find_time(call, "at", end_ns(history)), &body)) {
+		answer_json(call, 200, &body);
+	} else {
+		answer_error(call, 404, "there is no such node at that time");
+	}
+}
+
+static void get_search(struct call *call)
+{
+	const struct bt_history *history = call->server->options.history;
+	struct bt_strbuf body = {0};
+	bt_overview_write_search(history, find_parameter(call, "text"),
+		find_time(call, "at", end_ns(history)), SEARCH_MAX, &body);
+	answer_json(call, 200, &body);
+}
+
+static void get_samples(struct call *call)
+{
+	const struct bt_history *history = call->server->options.history;
+	int64_t steps = find_number(call, "steps", STEPS_DEFAULT);
+	struct bt_strbuf body = {0};
+	if (steps < 2 || steps > STEPS_MAX) {
+		answer_error(call, 400, "steps: 2 to 2000");
+		return;
+	}
+	bt_overview_write_samples(
+		history, history->from_ns, end_ns(history), (uint32_t)steps, &body);
+	answer_json(call, 200, &body);
+}
+
+static void get_source(struct call *call)
+{
+	struct bt_strbuf body = {0};
+	struct bt_json_writer json;
+	bt_json_writer_init(&json, &body, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member_c(&json, "source", call->server->options.source);
+	bt_json_write_member_c(&json, "state", call->server->options.state);
+	bt_json_write_member_c(&json, "version", BT_VERSION);
+	bt_json_end_object(&json);
+	answer_json(call, 200, &body);
+}
+
+static void take_answer(void *context, uint16_t code, struct bt_strbuf *answer)
+{
+	struct call *call = context;
+	call->question = 0;
+	answer_json(call, code, answer);
+}
+
+static void ask(struct call *call)
+{
+	uint32_t number = bt_question_ask(
+		call->server->options.questions, bt_http_body(call->exchange), take_answer, call);
+	call->question = number;
+}
+
+/** --- changes, as they come --- */
+
+static int64_t read_change(void *context, char *buffer, size_t capacity)
+{
+	struct call *call = context;
+	const struct bt_history *history = call->server->options.history;
+	int64_t now_ns = bt_loop_now_ns(call->server->options.loop);
+	struct bt_strbuf text = {0};
+	if (history->revision != call->told_revision &&
+		now_ns - call->told_ns >= CHANGES_INTERVAL_NS) {
+		bt_strbuf_printf(&text, "data: %llu\n\n", (unsigned long long)history->revision);
+	} else if (now_ns - call->told_ns >= HEARTBEAT_NS) {
+		bt_strbuf_append_c(&text, ":\n\n"); /* so that a lost client is noticed */
+	} else {
+		return BT_HTTP_STREAM_WAIT;
+	}
+	call->told_revision = history->revision;
+	call->told_ns = now_ns;
+	size_t length = text.length < capacity ? text.length : capacity;
+	memcpy(buffer, bt_strbuf_c(&text), length);
+	bt_strbuf_finish(&text);
+	return (int64_t)length;
+}
+
+static void finish_changes(void *context)
+{
+	struct call *call = context;
+	struct bt_view_server *server = call->server;
+	for (uint32_t i = 0; i < server->streams.count; i++) {
+		if (server->streams.items[i] == call) {
+			bt_vec_remove_swap(&server->streams, i);
+			return;
+		}
+	}
+}
+
+static void get_changes(struct call *call)
+{
+	const struct bt_http_stream stream = {call, read_change, finish_changes};
+	if (call->server->streams.count >= STREAMS_MAX) {
+		answer_error(call, 503, "too many pages are open");
+		return;
+	}
+	add_headers(call, "text/event-stream");
+	call->is_stream = true;
+	bt_vec_push(&call->server->streams, call);
+	bt_http_answer_stream(call->exchange, 200, &stream);
+}
+
+static int64_t wake_streams(void *context, int64_t now_ns)
+{
+	struct bt_view_server *server = context;
+	for (uint32_t i = 0; i < server->streams.count; i++) {
+		bt_http_stream_wake(server->streams.items[i]->exchange);
+	}
+	return server->streams.count != 0 ? now_ns + CHANGES_INTERVAL_NS : INT64_MAX;
+}
+
+/** --- requests --- */
+
+static const struct route {
+	const char *method;
+	const char *path;
+	void (*serve)(struct call *call);
+} routes[] = {
+	{"GET", "/api/source", get_source},
+	{"GET", "/api/cluster", get_cluster},
+	{"GET", "/api/node", get_node},
+	{"GET", "/api/search", get_search},
+	{"GET", "/api/samples", get_samples},
+	{"GET", "/api/changes", get_changes},
+	{"POST", "/api/question", ask},
+};
+
+static void serve_request(void *context, struct bt_http_exchange *exchange)
+{
+	struct call *call = BT_NEW(struct call);
+	struct bt_str method = bt_http_method(exchange);
+	struct bt_str path = bt_http_path(exchange);
+	call->server = context;
+	call->exchange = exchange;
+	bt_arena_init(&call->arena, 0);
+	bt_http_set_data(exchange, call);
+	if (!is_host_ours(call)) {
+		answer_error(call, 421, "this server does not have the name that was asked for");
+		return;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(page_files); i++) {
+		if (bt_str_equal_c(method, "GET") && bt_str_equal_c(path, page_files[i].path)) {
+			answer_page(call, &page_files[i]);
+			return;
+		}
+	}
+	if (is_other_site(call)) {
+		answer_error(call, 403, "requests of other sites are not answered");
+		return;
+	}
+	if (bt_str_equal_c(method, "POST") && bt_str_equal_c(path, "/session")) {
+		if (has_bearer_token(call)) {
+			answer_session(call);
+		} else {
+			answer_error(call, 401, "the token of the link is not this server's");
+		}
+		return;
+	}
+	if (!has_bearer_token(call) && !has_cookie(call)) {
+		answer_error(call, 401, "open the link that \"berth view\" printed");
+		return;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(routes); i++) {
+		if (bt_str_equal_c(path, routes[i].path)) {
+			if (bt_str_equal_c(method, routes[i].method)) {
+				routes[i].serve(call);
+			} else {
+				add_header(call, "Allow", routes[i].method);
+				answer_error(call, 405, "not with this method");
+			}
+			return;
+		}
+	}
+	answer_error(call, 404, "there is nothing of that name");
+}
+
+static void refuse_body(void *context, struct bt_http_exchange *exchange)
+{
+	struct call call = {.server = context, .exchange = exchange};
+	answer_error(&call, 413, "the request is too large");
+}
+
+static void end_call(void *context BT_UNUSED, struct bt_http_exchange *exchange)
+{
+	struct call *call = bt_http_data(exchange);
+	if (call == NULL) {
+		return;
+	}
+	if (call->question != 0) {
+		bt_question_cancel(call->server->options.questions, call->question);
+	}
+	finish_changes(call);
+	bt_arena_finish(&call->arena);
+	bt_free(call);
+}
+
+int bt_view_server_create(const struct bt_view_server_options *options,
+	struct bt_view_server **out_server, struct berth_error *err)
+{
+	struct bt_view_server *server = BT_NEW(struct bt_view_server);
+	const struct bt_http_server_options http = {
+		.address = options->address,
+		.port = options->port,
+		.certificate_pem = options->certificate_pem,
+		.key_pem = options->key_pem,
+		.limits = bt_http_default_limits,
+		.handler = {server, serve_request, refuse_body, end_call},
+	};
+	server->options = *options;
+	int result = bt_http_server_create(options->loop, &http, &server->http, err);
+	if (result < 0) {
+		bt_free(server);
+		return result;
+	}
+	/* Cookies do not tell ports apart. */
+	bt_strbuf_printf(&server->cookie, "berth-view-%u", bt_http_server_port(server->http));
+	bt_loop_add_worker(options->loop, wake_streams, server);
+	*out_server = server;
+	return 0;
+}
+
+void bt_view_server_destroy(struct bt_view_server *server)
+{
+	if (server == NULL) {
+		return;
+	}
+	bt_loop_remove_worker(server->options.loop, server);
+	bt_http_server_destroy(server->http);
+	bt_vec_finish(&server->streams);
+	bt_strbuf_finish(&server->cookie);
+	bt_free(server);
+}
+
+uint16_t bt_view_server_port(const struct bt_view_server *server)
+{
+	return bt_http_server_port(server->http);
+}

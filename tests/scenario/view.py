@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`berth view` in a real browser: what the page shows is what the commands answer."""
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+
+import browser
+import scenario
+
+CLUSTER = os.path.join(scenario.EXAMPLES, "cluster.yaml")
+
+
+class Page:
+    """A server, and its link."""
+
+    def __init__(self, url, process):
+        self.url, self.token = re.fullmatch(r"(http://\S+)/#token=(\w+)", url).groups()
+        self.link = url
+        self.process = process
+
+    def request(self, path, body=None, **headers):
+        """Status, headers and body of an answer."""
+        headers.setdefault("Authorization", "Bearer " + self.token)
+        request = urllib.request.Request(self.url + path, data=body,
+                                         headers={name.replace("_", "-"): value
+                                                  for name, value in headers.items() if value})
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return answer.status, answer.headers, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read().decode()
+
+    def get(self, path):
+        status, _, body = self.request(path)
+        assert status == 200, (status, body)
+        return json.loads(body)
+
+    def ask(self, *arguments, **more):
+        status, _, body = self.request(
+            "/api/question", json.dumps({"arguments": arguments, **more}).encode())
+        return status, json.loads(body)
+
+
+@contextlib.contextmanager
+def serving(program, *arguments):
+    with subprocess.Popen([program.path, "view", *arguments], stdout=subprocess.PIPE,
+                          env=dict(os.environ, BERTH_VERIFY="1"), text=True) as process:
+        try:
+            link = None
+            while link is None:
+                line = process.stdout.readline()
+                assert line, "the server ended: %s" % process.wait()
+                link = re.search(r"http\S+token=\w+", line)
+            yield Page(link[0], process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+
+
+@contextlib.contextmanager
+def looking(program, page, state="", **size):
+    """The page in a browser, once it has drawn something; at the end its console is empty."""
+    with browser.Browser(program.folder, **size) as window:
+        window.open(page.link + ("&" + state if state else ""))
+        window.wait_for("document.documentElement.dataset.ready")
+        yield window
+        assert not window.complaints, window.complaints
+        for url in window.requests:
+            assert url.startswith((page.url, "data:", "about:", "blob:")), url
+
+
+def text_of(window, selector="body"):
+    return window.evaluate("document.querySelector(%s).innerText" % json.dumps(selector))
+
+
+# --- the server ---
+
+def test_nothing_is_shown_without_the_token(program):
+    with serving(program, "-f", CLUSTER) as page:
+        for path in ("/api/cluster", "/api/node?name=node-a1", "/api/changes", "/api/samples"):
+            for header in (None, "Bearer ", "Bearer " + page.token[:-1], page.token):
+                status, _, body = page.request(path, Authorization=header)
+                assert status == 401 and "node-a1" not in body, (path, header, status)
+        status, _, _ = page.request("/api/question", b'{"arguments":["pending"]}',
+                                    Authorization=None)
+        assert status == 401
+        status, headers, _ = page.request("/session", b"")
+        cookie = headers["Set-Cookie"]
+        assert status == 200 and "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        pair = cookie.split(";")[0]
+        assert page.request("/api/cluster", Authorization=None, Cookie=pair)[0] == 200
+        assert page.request("/api/cluster", Authorization=None, Cookie="x=y; " + pair)[0] == 200
+        assert page.request("/api/cluster", Authorization=None, Cookie=pair + "0")[0] == 401
+        assert page.request("/session", b"", Authorization="Bearer x")[0] == 401
+
+
+def test_other_names_and_other_sites_are_refused(program):
+    with serving(program, "-f", CLUSTER) as page:
+        port = page.url.rpartition(":")[2]
+        for host in ("evil.example:" + port, "127.0.0.1", "127.0.0.1:1", "localhost.evil:" + port):
+            status, _, body = page.request("/", Host=host)
+            assert status == 421 and "<script" not in body, (host, status)
+        assert page.request("/api/cluster", Host="localhost:" + port)[0] == 200
+        for site in ("cross-site", "same-site"):
+            assert page.request("/api/cluster", Sec_Fetch_Site=site)[0] == 403
+        _, headers, _ = page.request("/", Authorization=None)
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cache-Control"] == "no-store"
+
+
+def test_answers_are_those_of_the_commands(program):
+    with serving(program, "-f", CLUSTER) as page:
+        for arguments in (["pending"], ["explain", "research/gpu-without-toleration"],
+                          ["explain", "deployment/web"], ["whatif", "--drain", "node-a1"],
+                          ["whatif", "--add", "3=node-b1", "--from-scratch"],
+                          ["capacity", "--like", "deployment/web"]):
+            status, answer = page.ask(*arguments)
+            expected = program.run(*arguments, "-f", CLUSTER, "-o", "json")
+            assert status == 200 and answer["exitStatus"] == expected.status, answer
+            assert answer["output"] == json.loads(expected.out), arguments
+            words = answer["commandLine"].split(" ")
+            assert words[:2] == ["berth", arguments[0]] and CLUSTER in words, words
+        spec = ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"
+                "spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}\n")
+        _, answer = page.ask("capacity", files=[{"flag": "--pod", "text": spec}])
+        expected = program.run("capacity", "--pod", program.write("x.yaml", spec), "-f", CLUSTER,
+                               "-o", "json")
+        assert answer["output"] == expected.json()
+
+
+def test_only_what_reads_is_asked(program):
+    with serving(program, "-f", CLUSTER) as page:
+        for arguments, message in (
+                (["up"], "up cannot be asked"), (["simulate"], "simulate cannot be asked"),
+                (["pending", "-f", "/etc/passwd"], "-f cannot be asked"),
+                (["pending", "--kubeconfig=/x"], "--kubeconfig=/x cannot be asked"),
+                (["whatif", "--with", "/etc/passwd"], "--with cannot be asked"),
+                (["whatif", "--plugin", "/x.so"], "--plugin cannot be asked"),
+                (["explain", "-ofoo"], "-ofoo cannot be asked"),
+                ([], "arguments"), (["explain", 1], "arguments[1]"),
+                (["explain", "a\0b"], "arguments[1]"), (["explain"] + ["x"] * 99, "arguments")):
+            status, answer = page.ask(*arguments)
+            assert status == 400 and message in answer["error"], (arguments, answer)
+        status, answer = page.ask("pending", files=[{"flag": "--output", "text": "x"}])
+        assert status == 400 and "--output takes no text" in answer["error"]
+        status, answer = page.ask("pending", at=-5)
+        assert status == 400 and "at: " in answer["error"]
+        for body in (b"", b"{", b"[]", b"null", b"\xff" * 100):
+            assert page.request("/api/question", body)[0] == 400, body
+        _, answer = page.ask("explain", "no-such-pod")
+        assert answer["exitStatus"] == 2 and "no-such-pod" in answer["messages"]
+        assert page.request("/api/node?name=nothing")[0] == 404
+        assert page.request("/api/samples?steps=1")[0] == 400
+        assert page.request("/etc/passwd")[0] == 404
+        assert page.request("/api/cluster", b"x")[0] == 405
+        assert page.request("/api/question", b"x" * 4000000)[0] == 413
+
+
+# --- the page ---
+
+def test_the_page_shows_nodes_and_pending_pods(program):
+    pending = program.run("pending", "-f", CLUSTER, "-o", "json").json()
+    with serving(program, "-f", CLUSTER) as page, looking(program, page) as window:
+        assert window.evaluate("location.href").rstrip("/") == page.url, "the token stays there"
+        window.wait_for("document.querySelectorAll('#body .group').length == %d"
+                        % len(pending["groups"]))
+        assert text_of(window, "#n-nodes") == "6"
+        assert text_of(window, "#n-pending") == str(pending["summary"]["pending"])
+        shown = text_of(window, "#body")
+        for group in pending["groups"]:
+            assert group["message"] in shown and group["change"] in shown
+        # A tile has the colour of its use, and the keyboard goes from tile to tile.
+        window.evaluate("byId('tiles').focus()")
+        window.press("ArrowRight")
+        assert text_of(window, "#tile-text").startswith("node-a2, cpu:")
+        window.press("Enter")
+        window.wait_for("byId('body').innerText.includes('What if it is drained?')")
+        assert "node=node-a2" in window.evaluate("location.hash")
+        window.evaluate("history.back()")
+        window.wait_for("document.querySelectorAll('#body .group').length > 3")
+        # Choosing a group explains its pod; a reason lights up its nodes.
+        window.evaluate("[...document.querySelectorAll('#body .group')]"
+                        ".find((e) => e.innerText.includes('gpu-without-tol')).click()")
+        answer = program.run("explain", "research/gpu-without-toleration", "-f", CLUSTER,
+                             "-o", "json").json()
+        window.wait_for("byId('body').innerText.includes('What is in the way')")
+        shown = text_of(window, "#body")
+        assert answer["message"] in shown
+        for group in answer["groups"]:
+            assert ", ".join(group["reasons"]) in shown
+        window.evaluate("document.querySelector('#body .group').focus()")
+        assert window.evaluate("[...lit.keys()]") == answer["groups"][0]["nodes"]
+
+
+def test_questions_are_asked_from_the_page(program):
+    with serving(program, "-f", CLUSTER) as page, \
+            looking(program, page, "tab=whatif") as window:
+        window.wait_for("document.querySelector('#body form')")
+        window.evaluate("document.querySelector('#body form input').focus()")
+        window.type("node-a1")
+        window.press("Enter")
+        window.wait_for("byId('body').innerText.includes('Worse: 1 pod lost.')")
+        assert "berth whatif --drain node-a1" in window.evaluate(
+            "document.querySelector('#body pre').textContent")
+        window.evaluate("document.querySelector('.chips button').click()")
+        window.wait_for("byId('body').innerText.includes('Add a change')")
+        window.click("#tab-capacity")
+        window.wait_for("document.querySelector('#body form input')")
+        window.evaluate("document.querySelector('#body form input').focus()")
+        window.type("deployment/shop/web")
+        window.press("Enter")
+        replicas = program.run("capacity", "--like", "deployment/web", "-n", "shop", "-f", CLUSTER,
+                               "-o", "json").json()
+        replicas = (replicas["items"][0] if "items" in replicas else replicas)["status"]["replicas"]
+        window.wait_for("document.querySelector('#body .big')?.innerText == '%d'" % replicas)
+        # The address holds all of it: another window shows the same.
+        state = window.evaluate("location.hash").lstrip("#")
+        with looking(program, page, state) as other:
+            other.wait_for("document.querySelector('#body .big')?.innerText == '%d'" % replicas)
+        window.evaluate("byId('search').focus()")
+        window.type("node-c")
+        window.wait_for("byId('found').children.length == 2")
+        window.press("ArrowDown")
+        window.press("Enter")
+        window.wait_for("byId('body').querySelector('h3')?.innerText == 'node-c2-gpu'")
+
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def test_hostile_texts_stay_texts(program):
+    labels = {"topology.kubernetes.io/zone": HOSTILE, "emoji": "\U0001f4a3" * 63,
+              "right": "\u202etxt.exe\u202c\u05d0"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n\u202e<b>x</b>",
+                                                             "labels": labels},
+            "spec": {"taints": [{"key": HOSTILE, "value": "'\"", "effect": "NoSchedule"}]},
+            "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
+    pod = {"apiVersion": "v1", "kind": "Pod",
+           "metadata": {"name": "</script><script>alert(1)</script>", "namespace": HOSTILE},
+           "spec": {"containers": [{"name": "c"}], "schedulingGates": [{"name": HOSTILE}]}}
+    path = program.write("hostile.json", json.dumps(node) + json.dumps(pod))
+    with serving(program, "-f", path) as page, looking(program, page) as window:
+        window.wait_for("document.querySelector('#body .group')")
+        assert HOSTILE in text_of(window, "#body")
+        for state in ("color=taints", "table=yes", "tab=details&node=n%E2%80%AE%3Cb%3Ex%3C/b%3E"):
+            window.evaluate("location.hash = %s; readAddress(); show()" % json.dumps("#" + state))
+            window.wait_for("!document.querySelector('#body .wait')")
+        assert HOSTILE in text_of(window, "#body")
+        assert not window.evaluate(
+            "document.querySelectorAll('img, script:not([src]), b.x').length")
+
+
+def test_everything_has_a_name_and_fits_narrow_and_dark(program):
+    unnamed = ("[...document.querySelectorAll('button, input, select, textarea, canvas, a')]"
+               ".filter((e) => e.offsetParent !== null && !e.textContent.trim()"
+               " && !e.getAttribute('aria-label') && !e.getAttribute('aria-labelledby')"
+               " && !(e.labels && e.labels.length))"
+               ".map((e) => e.outerHTML.slice(0, 200))")
+    with serving(program, "-f", CLUSTER) as page, looking(program, page) as window:
+        for state in ("tab=pending", "tab=whatif&what=drain+node-a1", "tab=details&node=node-a1",
+                      "tab=capacity&like=deployment/shop/web",
+                      "tab=details&pod=research/gpu-without-toleration", "table=yes"):
+            window.evaluate("location.hash = %s; readAddress(); show()" % json.dumps("#" + state))
+            window.wait_for("!document.querySelector('#body .wait')")
+            nameless = window.evaluate(unnamed)
+            assert not nameless, (state, nameless)
+            window.resize(400, 800)
+            window.wait_for("innerWidth == 400")
+            assert window.evaluate("document.documentElement.scrollWidth") <= 400, state
+            window.resize(1400, 900)
+            window.wait_for("innerWidth == 1400")
+        window.set_media(prefers_color_scheme="dark")
+        window.wait_for("getComputedStyle(document.body).backgroundColor == 'rgb(15, 19, 25)'")
+
+
+def test_the_page_is_small(program):
+    with serving(program, "-f", CLUSTER) as page:
+        total = sum(len(page.request(path, Authorization=None)[2].encode())
+                    for path in ("/", "/view.css", "/view.js"))
+    assert total <= 200000, total
+
+
+def test_wrong_use_is_refused(program):
+    for arguments, message in (
+            (["-f", CLUSTER, "--listen", "127.0.0.1:70000"], "--listen: 127.0.0.1:70000: the port"),
+            (["-f", CLUSTER, "--history", "0s"], "--history: must be longer"),
+            (["-f", CLUSTER, "--tls-cert-file", "x"], "come together"),
+            (["-f", CLUSTER, "x.berthrec"], "either recordings, or a cluster"),
+            (["nothing.berthrec"], "nothing.berthrec"),
+            (["-f", "nothing.yaml"], "nothing.yaml")):
+        answer = program.run("view", *arguments).expect(2)
+        assert message in answer.err and not answer.out, (message, answer.err)
+
+
+if __name__ == "__main__":
+    scenario.main(globals())
