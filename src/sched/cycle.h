@@ -40,6 +40,9 @@ struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 /** AddPluginStatus of spec 03 section 3.4. */
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status);
 
+/** Slot of the node that is taken among equally good ones (bt_scheduler_prefer_node); BT_SLOT_NONE:
+ * there is none. */
+uint32_t bt_find_preferred_slot(const struct bt_engine *engine);
 /** Position in `slots` of the node that the tie policy picks; totals by position, count > 0.
  * numbers: random ones that extenders' scores bring along; NULL: none. */
 uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,

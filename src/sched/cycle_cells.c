@@ -39,9 +39,34 @@ static uint32_t choose_by_name(
 	return first;
 }
 
+/** The position of the preferred node if it is one of the ties, else BT_POSITION_NONE. */
+static uint32_t find_preferred(const struct bt_engine *engine, const struct bt_cells *tree,
+	const struct bt_cells_choice *choice)
+{
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	uint32_t slot = bt_find_preferred_slot(engine);
+	if (slot == BT_SLOT_NONE) {
+		return BT_POSITION_NONE;
+	}
+	uint32_t position = snapshot->position[slot];
+	uint32_t cell = bt_cells_cell_of(tree, position);
+	for (uint32_t i = 0; i < choice->best_count; i++) {
+		if (choice->best[i] == cell) {
+			return bt_cells_local_of(tree, position) == bt_cells_best(tree, cell)
+				? position
+				: BT_POSITION_NONE;
+		}
+	}
+	return BT_POSITION_NONE;
+}
+
 static uint32_t choose(
 	struct bt_engine *engine, struct bt_cells *tree, const struct bt_cells_choice *choice)
 {
+	uint32_t preferred = find_preferred(engine, tree, choice);
+	if (preferred != BT_POSITION_NONE) {
+		return preferred;
+	}
 	switch (engine->options.tie_policy) {
 	case BT_TIE_HEAP:
 		break;
@@ -211,7 +236,7 @@ static bool whole_list_counts(const struct bt_cycle_run *run)
 		!run->plan->has_plain_scores && !snapshot->has_placement &&
 		!run->pre_filter.result.restricted &&
 		bt_search_limit(engine, run->framework, snapshot->count) >= snapshot->count &&
-		engine->preferred_node.length == 0 &&
+		!engine->options.searches_list &&
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
 }
 

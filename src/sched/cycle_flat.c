@@ -249,6 +249,10 @@ static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t nod
 	if (tie_count == 1) {
 		return ties[0];
 	}
+	uint32_t preferred = bt_find_preferred_slot(flat->run->engine);
+	if (preferred != BT_SLOT_NONE && flat->cache->totals[preferred] == best_total) {
+		return preferred;
+	}
 	switch (flat->run->engine->options.tie_policy) {
 	case BT_TIE_HEAP:
 		break;

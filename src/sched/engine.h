@@ -29,6 +29,8 @@ struct bt_engine_options {
 	uint64_t seed;
 	/** Recompute every decision the plain way and abort on a difference (BERTH_VERIFY=1). */
 	bool verify;
+	/** Each decision makes the list of the nodes that fit: for tests. */
+	bool searches_list;
 	/** Memory that cached plans may hold; 0 = default. */
 	size_t plan_bytes_max;
 	/** What KUBE_MAX_PD_VOLS is to upstream's legacy volume counts; 0 = not given. */

@@ -58,16 +58,23 @@ uint32_t bt_heap_choose(const int64_t *totals, uint32_t count)
 	return best;
 }
 
-/** Position of the preferred node if it is among the best, else UINT32_MAX. */
+uint32_t bt_find_preferred_slot(const struct bt_engine *engine)
+{
+	if (engine->preferred_node.length == 0) {
+		return BT_SLOT_NONE;
+	}
+	const struct bt_node_table *nodes = &engine->state->nodes;
+	uint32_t slot = bt_node_table_find(nodes, engine->preferred_node);
+	return slot != BT_SLOT_NONE && nodes->rows[slot].has_node ? slot : BT_SLOT_NONE;
+}
+
+/** Index of the preferred node if it is among the best, else UINT32_MAX. */
 static uint32_t find_preferred(const struct bt_engine *engine, const uint32_t *slots,
 	const int64_t *totals, uint32_t count)
 {
+	uint32_t wanted = bt_find_preferred_slot(engine);
 	uint32_t found = UINT32_MAX;
-	if (engine->preferred_node.length == 0) {
-		return found;
-	}
-	uint32_t wanted = bt_node_table_find(&engine->state->nodes, engine->preferred_node);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; wanted != BT_SLOT_NONE && i < count; i++) {
 		found = slots[i] == wanted ? i : found;
 	}
 	for (uint32_t i = 0; found != UINT32_MAX && i < count; i++) {

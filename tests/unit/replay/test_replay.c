@@ -246,6 +246,17 @@ START_TEST(test_replay__the_recorded_node_wins_a_tie)
 	check_options(HEADER NODE("n1", "1") NODE("n2", "1") NODE("n3", "1")
 			      POD("1", "a", "", "", "1") BOUND("1", "a", "n3") END("9"),
 		options, "1 a on n3; ");
+	/* Also where cells decide, because pods of this shape came before. */
+	check_options(HEADER NODE("n1", "4") NODE("n2", "4") NODE("n3", "4") POD("1", "a", "", "",
+			      "1") BOUND("1", "a", "n3") POD("2", "b", "", "", "1")
+			      BOUND("2", "b", "n2") POD("3", "c", "", "", "1") BOUND("3", "c", "n1")
+				      POD("4", "d", "", "", "1") BOUND("4", "d", "n2")
+					      POD("5", "e", "", "", "1") BOUND("5", "e", "n2")
+						      POD("6", "f", "", "", "1")
+							      BOUND("6", "f", "n3") END("9"),
+		options,
+		"1 a on n3; 2 b on n2; 3 c on n1; 4 d on n2; "
+		"5 e on n1; (n1: scores 441, n2 426) 6 f on n3; ");
 	check_options(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", "", "", "1")
 			      BOUND("1", "a", "n1") POD("2", "b", "", "", "2") BOUND("2", "b", "n2")
 				      POD("3", "c", "", "", "0") BOUND("3", "c", "n3") END("9"),

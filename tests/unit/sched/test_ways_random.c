@@ -487,9 +487,16 @@ static void schedule(struct history *history)
 			below(history, history->node_limit))
 				 .data;
 	}
+	/* Among equally good nodes this one; it need not be there, nor fit. */
+	struct bt_str preferred = BT_STR("");
+	if (below(history, 3) == 0) {
+		preferred = bt_arena_printf(
+			&history->arena, "n%u", below(history, history->node_limit));
+	}
 	for (uint32_t i = 0; i < ENGINES; i++) {
 		struct world *world = &history->worlds[i];
 
+		world->engine->preferred_node = preferred;
 		pods[i] = world_pending(world, pending_json(history, pod, number, node, status));
 		world->framework = world->engine->profiles.frameworks.items[profile];
 		bt_engine_schedule(world->engine, world->framework, pods[i], &results[i]);
@@ -622,13 +629,12 @@ static void init(struct history *history, uint64_t seed)
 		options.seed = seed;
 		options.tie_policy = seed % 3 == 0 ? BT_TIE_FIRST_BY_NAME : BT_TIE_HEAP;
 		options.verify = i == CELLS && options.metrics == NULL;
+		options.searches_list = i == LIST;
 		options.plan_bytes_max = i == SMALL ? 1 : 0;
 		options.workers = i == SMALL ? &own_hands : NULL;
 		options.part_slots = i == SMALL ? 3 : 0;
 		world_init(&history->worlds[i], bt_strbuf_c(&config), &options, NULL, 0);
 	}
-	/* A name that no node has: the list is searched, and nothing else differs. */
-	history->worlds[LIST].engine->preferred_node = BT_STR("nobody");
 	bt_strbuf_finish(&config);
 	for (uint32_t i = 0; i < history->node_limit; i++) {
 		history->nodes[i] = draw_node(history, i);
