@@ -1,12 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The schemas of a CustomResourceDefinition: whether they are structural, and whether patterns and
- * rules compile. Recursion follows the schema, whose depth is limited.
+ * The schemas of a CustomResourceDefinition: which of their fields are kept, whether they are
+ * structural, and whether patterns and rules compile. Recursion follows the schema, whose depth is
+ * limited.
  */
 #include "codec/path.h"
 #include "server/custom_rules.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
+
+/** Fields of a schema that are absent when they are empty, as Go's omitempty leaves them out. */
+static const char *const omitted_if_empty[] = {"$schema", "allOf", "anyOf", "definitions",
+	"dependencies", "description", "enum", "exclusiveMaximum", "exclusiveMinimum", "format",
+	"id", "nullable", "oneOf", "patternProperties", "properties", "required", "title", "type",
+	"uniqueItems", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
+	"x-kubernetes-list-map-keys", "x-kubernetes-validations"};
+
+static bool is_omitted_if_empty(struct bt_str name)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(omitted_if_empty); i++) {
+		if (bt_str_equal_c(name, omitted_if_empty[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void drop_empty(struct bt_json_value *schema);
+
+/** value: a schema, or an array of them, or a bool in place of a schema. */
+static void drop_empty_in(struct bt_json_value *value)
+{
+	if (value != NULL && value->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < value->count; i++) {
+			drop_empty(value->elements[i]);
+		}
+	} else if (value != NULL) {
+		drop_empty(value);
+	}
+}
+
+static void drop_empty(struct bt_json_value *schema)
+{
+	static const char *const parts[] = {"items", "additionalItems", "additionalProperties",
+		"allOf", "anyOf", "oneOf", "not"};
+	static const char *const maps[] = {"properties", "patternProperties", "definitions"};
+	if (schema->type != BT_JSON_OBJECT) {
+		return;
+	}
+	for (uint32_t i = schema->count; i > 0; i--) {
+		struct bt_str name = schema->members[i - 1].name;
+		if (bt_json_is_zero(schema->members[i - 1].value) && is_omitted_if_empty(name)) {
+			(void)bt_json_remove(schema, name);
+		}
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
+		drop_empty_in(bt_json_find(schema, parts[i]));
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(maps); i++) {
+		const struct bt_json_value *map = bt_json_object_at(schema, maps[i]);
+		for (uint32_t k = 0; k < map->count; k++) {
+			drop_empty_in(map->members[k].value);
+		}
+	}
+}
+
+void bt_definition_drop_empty(const struct bt_json_value *definition)
+{
+	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
+	for (uint32_t i = 0; i < versions->count; i++) {
+		drop_empty_in(bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
+	}
+}
 
 static const struct bt_json_value *flag(const struct bt_json_value *schema, const char *name)
 {

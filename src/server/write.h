@@ -253,6 +253,9 @@ void bt_rbac_bootstrap(struct bt_api *api);
 void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition);
 void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
+/** Remove the fields of its schemas that are empty and have no meaning then, e.g. `properties: {}`.
+ */
+void bt_definition_drop_empty(const struct bt_json_value *definition);
 /** The schemas of its versions; those that old has, too, are not looked at again. */
 void bt_definition_check_schemas(const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);

@@ -182,6 +182,29 @@ START_TEST(test_api__custom_schemas)
 }
 END_TEST
 
+START_TEST(test_api__empty_fields_of_schemas_are_dropped)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, CRDS, "",
+			"{'metadata':{'name':'as.b.c'},'spec':{'group':'b.c','scope':'Namespaced',"
+			"'names':{'plural':'as','kind':'A'},'versions':[{'name':'v1','served':true,"
+			"'storage':true,'schema':{'openAPIV3Schema':{'type':'object','required':[],"
+			"'nullable':false,'properties':{'a':{'type':'object','properties':{},"
+			"'description':''},'enum':{'type':'array','items':{'type':'integer',"
+			"'minimum':0,'default':0,'enum':[]}}},'oneOf':[{'properties':{'a':{}},"
+			"'required':[]}]}}}]}}"),
+		201);
+	ck_assert_str_eq(api_json(&f, "spec.versions"),
+		"[{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{"
+		"'type':'object','properties':{'a':{'type':'object'},'enum':{'type':'array',"
+		"'items':{'type':'integer','minimum':0,'default':0}}},'oneOf':[{'properties':{"
+		"'a':{}}}]}}}]");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 /** A custom object of server-side apply, by a manager. */
 static uint16_t apply_shelf(struct api_fixture *f, const char *manager, const char *spec)
 {
@@ -331,5 +354,6 @@ END_TEST
 
 BT_TEST_MAIN("api_definition", test_api__edge_14_36_what_is_served,
 	test_api__definition_is_established, test_api__custom_objects, test_api__custom_schemas,
+	test_api__empty_fields_of_schemas_are_dropped,
 	test_api__lists_of_custom_objects_are_applied_by_their_types, test_api__definition_deleted,
 	test_api__definition_refusals, test_api__definitions_are_read_at_start)
