@@ -266,8 +266,8 @@ bool bt_front_identify(struct bt_front_call *call)
 
 /** --- authorization --- */
 
-/** The value of a field selector's metadata.name=..., by which rules with names allow a list. */
-static struct bt_str selected_name(struct bt_str selector)
+/** The value of `name=value` in a field selector; "": there is none. */
+static struct bt_str selected_value(struct bt_str selector, const char *name)
 {
 	if (bt_str_find_char(selector, '\\') >= 0) {
 		return BT_STR(""); /* values with commas: not names */
@@ -275,7 +275,7 @@ static struct bt_str selected_name(struct bt_str selector)
 	while (selector.length != 0) {
 		struct bt_str term = bt_str_cut(&selector, ',');
 		struct bt_str key = bt_str_cut(&term, '=');
-		if (bt_str_equal_c(key, "metadata.name")) {
+		if (bt_str_equal_c(key, name)) {
 			return bt_str_has_prefix(term, BT_STR("="))
 				? bt_str_sub(term, 1, BT_STR_MAX)
 				: term;
@@ -325,7 +325,11 @@ bool bt_front_authorize(struct bt_front_call *call)
 		access.namespace_ = route->namespace_;
 		access.name = route->name;
 		if (route->name.length == 0) {
-			access.name = selected_name(call->query.list.field_selector);
+			/* rules with names allow such a list */
+			access.name =
+				selected_value(call->query.list.field_selector, "metadata.name");
+			access.selected_node =
+				selected_value(call->query.list.field_selector, "spec.nodeName");
 		} else if (access.group.length == 0 &&
 			bt_str_equal_c(access.resource, "namespaces")) {
 			access.namespace_ = route->name; /* a namespace is in itself */

@@ -495,6 +495,9 @@ bool bt_api_authorize(struct bt_api *api, const struct bt_access *access, struct
 	if (rbac == NULL || bt_user_has_group(access->user, "system:masters")) {
 		return true;
 	}
+	if (bt_node_authorize(api, access, arena, out_reason)) {
+		return true;
+	}
 	struct matches matches = find_matches(rbac, access->user,
 		access->is_path ? BT_STR("") : access->namespace_, out_reason != NULL, arena);
 	for (uint32_t i = 0; i < matches.count; i++) {
@@ -510,7 +513,7 @@ bool bt_api_authorize(struct bt_api *api, const struct bt_access *access, struct
 	}
 	if (out_reason != NULL) {
 		struct bt_str missing = missing_roles(&matches, arena);
-		if (missing.length != 0) {
+		if (missing.length != 0 && out_reason->length == 0) {
 			*out_reason = bt_arena_printf(arena, "RBAC: %.*s", BT_STR_ARG(missing));
 		}
 	}

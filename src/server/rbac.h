@@ -20,6 +20,7 @@ struct bt_access {
 	struct bt_str subresource; /* "": none */
 	struct bt_str name;        /* "": none, or not known yet */
 	struct bt_str path;
+	struct bt_str selected_node; /* of the field selector: spec.nodeName; "": none */
 };
 
 bool bt_user_has_group(const struct bt_user *user, const char *group);
@@ -28,7 +29,8 @@ struct bt_str bt_account_user_name(
 	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name);
 
 /**
- * The authorizer's answer. Without RBAC everything is allowed, and to system:masters always.
+ * The authorizers' answer. Without RBAC everything is allowed, and to system:masters always; what
+ * the Node authorizer does not allow a node RBAC may.
  * out_reason (may be NULL, in the arena): what allows it, or which missing roles may be why it is
  * refused; "" if there is nothing to say.
  */

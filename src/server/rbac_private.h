@@ -31,4 +31,8 @@ struct bt_policy_rule *bt_rbac_rules_of(struct bt_rbac *rbac, const struct bt_us
 bool bt_rbac_role_rules(struct bt_rbac *rbac, struct bt_str namespace_, bool is_cluster_role,
 	struct bt_str name, struct bt_arena *arena, const struct bt_policy_rule **out_rules,
 	uint32_t *out_count);
+/** What access->user may do as a node; false: nothing more than others. out_reason: of
+ * bt_api_authorize, set only if there is something to say. */
+BT_MUST_USE bool bt_node_authorize(struct bt_api *api, const struct bt_access *access,
+	struct bt_arena *arena, struct bt_str *out_reason);
 #endif

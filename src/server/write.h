@@ -238,6 +238,15 @@ BT_MUST_USE struct bt_tokens *bt_tokens_create(void);
 /** NULL accepted. */
 void bt_tokens_destroy(struct bt_tokens *tokens);
 
+/** --- NodeRestriction: node_authorizer.c --- */
+
+/** What a node may write of an object that it has access to; old or object NULL: there is none.
+ * false: the answer says why not. */
+bool bt_node_restrict(struct bt_call *call, const struct bt_json_value *old,
+	const struct bt_json_value *object);
+/** The same of a token; reference: the object that it is bound to, or NULL. */
+bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference);
+
 /** --- rbac.c --- */
 
 /** Reads the store, and follows it. api: borrowed. */

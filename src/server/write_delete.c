@@ -188,7 +188,8 @@ void bt_call_delete(struct bt_call *call)
 				BT_STR_ARG(wanted_rv), BT_STR_ARG(rv)));
 		return;
 	}
-	if (!bt_policies_validate(call, "DELETE", object, NULL)) {
+	if (!bt_node_restrict(call, object, NULL) ||
+		!bt_policies_validate(call, "DELETE", object, NULL)) {
 		return;
 	}
 	if (bt_json_text_at(object, "metadata.deletionTimestamp").length != 0) {

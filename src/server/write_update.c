@@ -288,7 +288,7 @@ bool bt_call_validate(
 		bt_call_warn(call, "no webhook is called: this API server does not run containers");
 	}
 	bt_admit_validate(&call->write, old, object, &call->answer->failure);
-	return call->answer->failure.code == 0 &&
+	return call->answer->failure.code == 0 && bt_node_restrict(call, old, object) &&
 		bt_policies_validate(call, old != NULL ? "UPDATE" : "CREATE", old, object);
 }
 

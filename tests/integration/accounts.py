@@ -274,6 +274,42 @@ def test_signed_certificates_authenticate(cluster):
         assert who(cluster, own, key)[0] in (401, 403)
 
 
+def test_a_node_reaches_what_is_its_own(cluster):
+    """With a kubelet's certificate; which requests: tests/unit/server/test_rbac.c."""
+    kubelet = {"signerName": "kubernetes.io/kube-apiserver-client-kubelet",
+               "usages": ["digital signature", "client auth"]}
+    names = [cluster.json("GET", "/api/v1/nodes")[1]["items"][0]["metadata"]["name"], "other"]
+    for name in "mine", "other":
+        make(cluster, "/api/v1/namespaces/default/secrets", {"metadata": {"name": name}})
+    up.wait_for("an account", lambda: cluster.get(accounts() + "/default")[0] == 200)
+    make(cluster, "/api/v1/namespaces/default/pods", {
+        "metadata": {"name": "reader"}, "spec": {
+            "nodeName": names[0],
+            "containers": [{"name": "c", "image": "i"}],
+            "volumes": [{"name": "v", "secret": {"secretName": "mine"}}]}})
+    with tempfile.TemporaryDirectory() as folder:
+        key = Key(folder)
+        found = key.request(cluster, "node", "/O=system:nodes/CN=system:node:" + names[0],
+                            **kubelet)
+        context = ssl.create_default_context(cadata=cluster.ca())
+        context.load_cert_chain(key.certificate(found), key.path)
+
+        def status_of(path):
+            try:
+                with urllib.request.urlopen(cluster.server + path, context=context,
+                                            timeout=60) as answer:
+                    return answer.status
+            except urllib.error.HTTPError as error:
+                with error:
+                    return error.code
+        assert status_of("/api/v1/namespaces/default/secrets/mine") == 200
+        assert status_of("/api/v1/namespaces/default/secrets/other") == 403
+        assert status_of("/api/v1/nodes/" + names[0]) == 200
+        assert status_of("/api/v1/nodes/" + names[1]) == 403
+        assert status_of("/api/v1/pods?fieldSelector=spec.nodeName%3D" + names[0]) == 200
+        assert status_of("/api/v1/pods") == 403
+
+
 def test_what_is_not_signed(cluster):
     kubelet = {"signerName": "kubernetes.io/kube-apiserver-client-kubelet",
                "usages": ["digital signature", "client auth"]}

@@ -107,6 +107,13 @@ static int check_pod_usage(const char *flag, const char *text, struct berth_erro
 	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
 }
 
+/** Node is a part of RBAC here: without a client that is a node it changes nothing. */
+static bool has_rbac(const struct options *options)
+{
+	return strcmp(options->authorization, "Node,RBAC") == 0 ||
+		strcmp(options->authorization, "RBAC") == 0;
+}
+
 static int check_usage(
 	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
 {
@@ -120,10 +127,9 @@ static int check_usage(
 	if (options->zones < 0 || options->zones > NODES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--zones: must be 0 to %d", NODES_MAX);
 	}
-	if (strcmp(options->authorization, "RBAC") != 0 &&
-		strcmp(options->authorization, "AlwaysAllow") != 0) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "--authorization: must be RBAC or AlwaysAllow");
+	if (!has_rbac(options) && strcmp(options->authorization, "AlwaysAllow") != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--authorization: must be Node,RBAC, RBAC or AlwaysAllow");
 	}
 	if (!parse_scale(options->time_scale_text, &options->time_scale)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -230,7 +236,7 @@ static int create_cluster(struct up *up, struct berth_error *err)
 			.pods = options->node_pods,
 			.name_prefix = "node-"},
 		.admit_token_volumes = true,
-		.has_rbac = strcmp(options->authorization, "RBAC") == 0,
+		.has_rbac = has_rbac(options),
 		.seed = draw_seed(),
 		.cpu_usage = options->cpu_usage,
 		.memory_usage = options->memory_usage,
@@ -457,7 +463,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		.options = {.listen = "127.0.0.1:6443",
 			.kubeconfig = DEFAULT_KUBECONFIG,
 			.tls = "on",
-			.authorization = "RBAC",
+			.authorization = "Node,RBAC",
 			.node_cpu = "8",
 			.node_memory = "32Gi",
 			.node_pods = "110",
@@ -491,9 +497,10 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"write a kubeconfig (default " DEFAULT_KUBECONFIG ")"},
 		{"tls", 0, BT_FLAG_STRING, &options->tls, "on|off",
 			"off: plain HTTP without token, on loopback only (default on)"},
-		{"authorization", 0, BT_FLAG_STRING, &options->authorization, "RBAC|AlwaysAllow",
+		{"authorization", 0, BT_FLAG_STRING, &options->authorization,
+			"Node,RBAC|AlwaysAllow",
 			"who decides what users may do; the kubeconfig's user may do everything "
-			"(default RBAC)"},
+			"(default Node,RBAC)"},
 		{"tls-cert-file", 0, BT_FLAG_STRING, &options->certificate_path, "FILE",
 			"serving certificate, PEM (default: made, with a CA)"},
 		{"tls-private-key-file", 0, BT_FLAG_STRING, &options->key_path, "FILE", "its key"},

@@ -11,7 +11,10 @@
 /** Requests go out as a user by a token; groups are the users' own. */
 static const struct bt_str group_masters[] = {BT_STR_INIT("system:masters")};
 static const struct bt_str group_staff[] = {BT_STR_INIT("staff")};
+static const struct bt_str group_nodes[] = {BT_STR_INIT("system:nodes")};
 static const struct bt_front_token tokens[] = {
+	{"n1", {.name = BT_STR_INIT("system:node:n1"), .group_count = 1, .groups = group_nodes}},
+	{"false", {.name = BT_STR_INIT("system:node:n1"), .group_count = 1, .groups = group_staff}},
 	{"admin", {.name = BT_STR_INIT("admin"), .group_count = 1, .groups = group_masters}},
 	{"bob", {.name = BT_STR_INIT("bob"), .group_count = 1, .groups = group_staff}},
 	{"eve", {.name = BT_STR_INIT("eve"), .group_count = 0}},
@@ -372,6 +375,200 @@ END_TEST
 #define ACCESS "/apis/authorization.k8s.io/v1/"
 #define SELF ACCESS "selfsubjectaccessreviews"
 
+#define NODES "/api/v1/nodes"
+#define PODS "/api/v1/namespaces/a/pods"
+#define ACCOUNTS "/api/v1/namespaces/a/serviceaccounts"
+#define SECRETS "/api/v1/namespaces/a/secrets"
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+#define CSI_NODES "/apis/storage.k8s.io/v1/csinodes"
+#define SLICES "/apis/resource.k8s.io/v1/resourceslices"
+#define CONTAINERS "'containers':[{'name':'c','image':'i'}]"
+#define MIRROR(spec) \
+	"{'metadata':{'name':'mirror','annotations':{'kubernetes.io/" \
+	"config.mirror':'x'}},'spec':{" spec CONTAINERS "}}"
+
+/** Node n1 runs pod a/mine, n2 pod a/other. */
+static void make_nodes(struct front_fixture *f)
+{
+	static const char *const secrets[] = {
+		"volume", "projected", "variable", "all", "pull", "csi", "disk", "other", "free"};
+	must(f, "POST", "/api/v1/namespaces", "{'metadata':{'name':'a'}}");
+	must(f, "POST", NODES, "{'metadata':{'name':'n1','labels':{'x':'y'}}}");
+	must(f, "POST", NODES, "{'metadata':{'name':'n2'}}");
+	must(f, "POST", LEASES, "{'metadata':{'name':'n2'}}");
+	must(f, "POST", ACCOUNTS, "{'metadata':{'name':'default'}}");
+	must(f, "POST", ACCOUNTS, "{'metadata':{'name':'robot'}}");
+	must(f, "POST", ACCOUNTS, "{'metadata':{'name':'free'}}");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(secrets); i++) {
+		char body[64];
+		(void)snprintf(body, sizeof(body), "{'metadata':{'name':'%s'}}", secrets[i]);
+		must(f, "POST", SECRETS, body);
+	}
+	must(f, "POST", PODS,
+		"{'metadata':{'name':'mine'},'spec':{'nodeName':'n1','serviceAccountName':'robot',"
+		"'imagePullSecrets':[{'name':'pull'}],'containers':[{'name':'c','image':'i','env':["
+	        "{"
+		"'name':'A','valueFrom':{'secretKeyRef':{'name':'variable','key':'k'}}}],"
+		"'envFrom':[{'secretRef':{'name':'all'}},{'configMapRef':{'name':'settings'}}]}],"
+		"'volumes':[{'name':'v','secret':{'secretName':'volume'}},"
+		"{'name':'w','projected':{'sources':[{'secret':{'name':'projected'}}]}},"
+		"{'name':'x','csi':{'driver':'d','nodePublishSecretRef':{'name':'csi'}}},"
+		"{'name':'y','persistentVolumeClaim':{'claimName':'data'}},"
+		"{'name':'z','ephemeral':{'volumeClaimTemplate':{'spec':{'accessModes':["
+		"'ReadWriteOnce'],'resources':{'requests':{'storage':'1'}}}}}}]}}");
+	must(f, "POST", PODS,
+		"{'metadata':{'name':'other'},'spec':{'nodeName':'n2'," CONTAINERS
+		",'volumes':[{'name':'v','secret':{'secretName':'other'}}]}}");
+	must(f, "POST", "/api/v1/namespaces/a/configmaps", "{'metadata':{'name':'settings'}}");
+	must(f, "POST", "/api/v1/namespaces/a/configmaps", "{'metadata':{'name':'free'}}");
+	must(f, "POST", "/api/v1/persistentvolumes",
+		"{'metadata':{'name':'disk'},'spec':{'capacity':{'storage':'1'},'accessModes':["
+		"'ReadWriteOnce'],'claimRef':{'namespace':'a','name':'data'},'csi':{'driver':'d',"
+		"'volumeHandle':'h','nodeStageSecretRef':{'namespace':'a','name':'disk'}}}}");
+	must(f, "POST", "/api/v1/persistentvolumes",
+		"{'metadata':{'name':'free'},'spec':{'capacity':{'storage':'1'},'accessModes':["
+		"'ReadWriteOnce'],'csi':{'driver':'d','volumeHandle':'i'}}}");
+	must(f, "POST", SLICES,
+		"{'metadata':{'name':'s2'},'spec':{'driver':'d','nodeName':'n2','pool':{'name':'p',"
+		"'generation':1,'resourceSliceCount':1}}}");
+}
+
+static const struct row node_rows[] = {
+	/* what its pods refer to */
+	{"n1", "GET", SECRETS "/volume", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "/projected", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "/variable", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "/all", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "/pull", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "/csi", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "/disk", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "?fieldSelector=metadata.name%3Dvolume", NULL, 200, NULL},
+	{"n1", "GET", SECRETS "/other", NULL, 403,
+		"secrets 'other' is forbidden: User 'system:node:n1' cannot get resource 'secrets' "
+		"in API group '' in the namespace 'a'"},
+	{"n1", "GET", SECRETS "/free", NULL, 403,
+		"in the namespace 'a': no relationship found between node "},
+	{"n1", "GET", SECRETS "/settings", NULL, 403, NULL},
+	{"n1", "GET", SECRETS, NULL, 403, NULL},
+	{"n1", "GET", "/api/v1/secrets", NULL, 403, NULL},
+	{"n1", "GET", "/api/v1/namespaces/default/secrets/volume", NULL, 403, NULL},
+	{"n1", "PATCH", SECRETS "/volume", "{}", 403, NULL},
+	{"n1", "GET", "/api/v1/namespaces/a/configmaps/settings", NULL, 200, NULL},
+	{"n1", "GET", "/api/v1/namespaces/a/configmaps/free", NULL, 403, NULL},
+	{"n1", "GET", "/api/v1/namespaces/a/persistentvolumeclaims/data", NULL, 404, NULL},
+	{"n1", "GET", "/api/v1/namespaces/a/persistentvolumeclaims/mine-z", NULL, 404, NULL},
+	{"n1", "GET", "/api/v1/namespaces/a/persistentvolumeclaims/mine-v", NULL, 403, NULL},
+	{"n1", "GET", "/api/v1/persistentvolumes/disk", NULL, 200, NULL},
+	{"n1", "GET", "/api/v1/persistentvolumes/free", NULL, 403, NULL},
+	/* a name without the group is no node */
+	{"false", "GET", SECRETS "/volume", NULL, 403, NULL},
+	{"false", "GET", NODES "/n1", NULL, 403, NULL},
+	/* nodes and pods */
+	{"n1", "GET", NODES "/n1", NULL, 200, NULL},
+	{"n1", "GET", NODES "/n2", NULL, 403, "only its own Node object"},
+	{"n1", "GET", NODES, NULL, 403, NULL},
+	{"n1", "GET", NODES "?fieldSelector=metadata.name%3Dn1", NULL, 200, NULL},
+	{"n1", "GET", PODS "/mine", NULL, 200, NULL},
+	{"n1", "GET", PODS "/other", NULL, 403, NULL},
+	{"n1", "GET", "/api/v1/pods", NULL, 403,
+		"can only list/watch pods with spec.nodeName field selector"},
+	{"n1", "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", NULL, 200, NULL},
+	{"n1", "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn2", NULL, 403, NULL},
+	{"n1", "GET", "/api/v1/services", NULL, 200, NULL},
+	{"n1", "GET", "/apis/apps/v1/deployments", NULL, 403, NULL},
+	/* NodeRestriction */
+	{"n1", "PATCH", NODES "/n1", "{'metadata':{'labels':{'team':'a','x':'z'}}}", 200, NULL},
+	{"n1", "PATCH", NODES "/n1",
+		"{'metadata':{'labels':{'node.kubernetes.io/a':'b',"
+		"'topology.kubernetes.io/zone':'z'}}}",
+		200, NULL},
+	{"n1", "PATCH", NODES "/n1",
+		"{'metadata':{'labels':{'node-restriction.kubernetes.io/a':'b'}}}", 403,
+		"nodes 'n1' is forbidden: is not allowed to modify labels: "
+		"node-restriction.kubernetes.io/a"},
+	{"n1", "PATCH", NODES "/n1", "{'metadata':{'labels':{'node-role.kubernetes.io/x':''}}}",
+		403, NULL},
+	{"n1", "PATCH", NODES "/n1/status", "{'metadata':{'labels':{'k8s.io/x':''}}}", 403, NULL},
+	{"n1", "PATCH", NODES "/n1/status", "{'status':{'phase':'Running'}}", 200, NULL},
+	{"n1", "PATCH", NODES "/n1", "{'spec':{'taints':[{'key':'a','effect':'NoSchedule'}]}}", 403,
+		"node 'n1' is not allowed to modify taints"},
+	{"n1", "PATCH", NODES "/n2", "{'metadata':{'labels':{'team':'a'}}}", 403,
+		"node 'n1' is not allowed to modify node 'n2'"},
+	{"n1", "POST", NODES, "{'metadata':{'name':'n3'}}", 403,
+		"nodes 'n3' is forbidden: node 'n1' is not allowed to modify node 'n3'"},
+	{"n1", "DELETE", NODES "/n1", NULL, 403, NULL},
+	{"n1", "PATCH", PODS "/mine/status", "{'status':{'message':'m'}}", 200, NULL},
+	{"n1", "PATCH", PODS "/mine/status", "{'metadata':{'labels':{'a':'b'}}}", 403,
+		"cannot update labels through pod status"},
+	{"n1", "PATCH", PODS "/other/status", "{'status':{'message':'m'}}", 403, NULL},
+	{"n1", "PATCH", PODS "/mine", "{'metadata':{'labels':{'a':'b'}}}", 403, NULL},
+	{"n1", "POST", PODS, "{'metadata':{'name':'q'},'spec':{'nodeName':'n1'," CONTAINERS "}}",
+		403, "node 'n1' can only create mirror pods"},
+	{"n1", "POST", PODS, MIRROR("'nodeName':'n2',"), 403,
+		"can only create pods with spec.nodeName set to itself"},
+	{"n1", "POST", PODS,
+		MIRROR("'nodeName':'n1','volumes':[{'name':'v','secret':{'secretName':'free'}}],"),
+		403, "node 'n1' can not create pods that reference secrets"},
+	{"n1", "POST", PODS, MIRROR("'nodeName':'n1','imagePullSecrets':[{'name':'free'}],"), 403,
+		"can not create pods that reference secrets"},
+	{"n1", "POST", PODS, MIRROR("'nodeName':'n1','serviceAccountName':'free',"), 403,
+		"can not create pods that reference a service account"},
+	{"n1", "POST", PODS, MIRROR("'nodeName':'n1',"), 201, NULL},
+	{"n1", "DELETE", PODS "/other", NULL, 403, NULL},
+	{"n1", "DELETE", PODS "/mirror", NULL, 200, NULL},
+	/* objects of the node's name */
+	{"n1", "POST", LEASES, "{'metadata':{'name':'n1'}}", 201, NULL},
+	{"n1", "POST", LEASES, "{'metadata':{'name':'n3'}}", 403,
+		"can only access node lease with the same name as the requesting node"},
+	{"n1", "GET", LEASES "/n1", NULL, 200, NULL},
+	{"n1", "PATCH", LEASES "/n2", "{}", 403, NULL},
+	{"n1", "GET", "/apis/coordination.k8s.io/v1/namespaces/a/leases/n1", NULL, 403,
+		"can only access leases in the"},
+	{"n1", "POST", CSI_NODES, "{'metadata':{'name':'n2'},'spec':{'drivers':[]}}", 403, NULL},
+	{"n1", "POST", CSI_NODES, "{'metadata':{'name':'n1'},'spec':{'drivers':[]}}", 201, NULL},
+	{"n1", "GET", CSI_NODES "/n2", NULL, 403, NULL},
+	{"n1", "GET", SLICES "/s2", NULL, 403, NULL},
+	{"n1", "GET", SLICES, NULL, 403, NULL},
+	{"n1", "GET", SLICES "?fieldSelector=spec.nodeName%3Dn1", NULL, 200, NULL},
+	{"n1", "POST", SLICES,
+		"{'metadata':{'name':'s3'},'spec':{'driver':'d','nodeName':'n2','pool':{'name':'p',"
+		"'generation':1,'resourceSliceCount':1}}}",
+		403, "can only write a ResourceSlice"},
+	/* tokens */
+	{"n1", "POST", ACCOUNTS "/free/token", "{}", 403, NULL},
+	{"n1", "POST", ACCOUNTS "/robot/token", "{}", 403,
+		"node requested token not bound to a pod"},
+	{"n1", "POST", ACCOUNTS "/robot/token",
+		"{'spec':{'boundObjectRef':{'apiVersion':'v1','kind':'Pod','name':'other','uid':'x'"
+                "}"
+		"}}",
+		403, "node requested token bound to a pod scheduled on a different node"},
+};
+
+START_TEST(test_rbac__nodes)
+{
+	struct front_fixture f;
+	setup(&f);
+	make_nodes(&f);
+	check_rows(&f, node_rows, BT_ARRAY_LENGTH(node_rows));
+	/* what RBAC allows a node comes on top; a pod that goes takes its Secrets along */
+	must(&f, "POST", RBAC "/clusterroles",
+		"{'metadata':{'name':'view-apps'},'rules':[{'verbs':['list'],'apiGroups':['apps'],"
+		"'resources':['deployments']}]}");
+	must(&f, "POST", RBAC "/clusterrolebindings",
+		"{'metadata':{'name':'nodes'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io',"
+		"'kind':'ClusterRole','name':'view-apps'},'subjects':[{'kind':'Group','apiGroup':"
+		"'rbac.authorization.k8s.io','name':'system:nodes'}]}");
+	must(&f, "DELETE", PODS "/mine?gracePeriodSeconds=0", NULL);
+	static const struct row rows[] = {
+		{"n1", "GET", "/apis/apps/v1/deployments", NULL, 200, NULL},
+		{"n1", "GET", SECRETS "/volume", NULL, 403, NULL},
+	};
+	check_rows(&f, rows, BT_ARRAY_LENGTH(rows));
+	front_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_rbac__reviews)
 {
 	struct front_fixture f;
@@ -444,5 +641,6 @@ START_TEST(test_rbac__reviews)
 }
 END_TEST
 
-BT_TEST_MAIN("rbac", test_rbac__table, test_rbac__nobody_grants_more_than_they_have,
-	test_rbac__creating_by_other_verbs, test_rbac__impersonation, test_rbac__reviews)
+BT_TEST_MAIN("rbac", test_rbac__nodes, test_rbac__table,
+	test_rbac__nobody_grants_more_than_they_have, test_rbac__creating_by_other_verbs,
+	test_rbac__impersonation, test_rbac__reviews)

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What nodes may do. The authorizer allows the user `system:node:NAME` of the group system:nodes
+ * what the role system:node says, and narrows it to the node itself and to what its pods refer to;
+ * NodeRestriction looks at what a node writes. Spec: 14 section 4.
+ */
+#include "server/kinds/common.h"
+#include "server/rbac_private.h"
+
+#define NODE_USER_PREFIX BT_STR("system:node:")
+
+/** The name of the node that the user is; absent: no node. */
+static struct bt_str node_of_user(const struct bt_user *user)
+{
+	if (!bt_str_has_prefix(user->name, NODE_USER_PREFIX) ||
+		!bt_user_has_group(user, "system:nodes")) {
+		return (struct bt_str){NULL, 0};
+	}
+	return bt_str_sub(user->name, NODE_USER_PREFIX.length, BT_STR_MAX);
+}
+
+/** --- what pods refer to --- */
+
+enum reference_kind {
+	REFERENCE_SECRET,
+	REFERENCE_CONFIG_MAP,
+	REFERENCE_CLAIM,
+	REFERENCE_ACCOUNT,
+	REFERENCE_DEVICES,
+	REFERENCE_KIND_COUNT,
+};
+
+/** Members of a pod's spec that name such an object: texts, and objects with a name. */
+static const struct {
+	const char *texts[3];
+	const char *objects[6];
+} references[REFERENCE_KIND_COUNT] = {
+	[REFERENCE_SECRET] = {{"secretName"},
+		{"secretRef", "secretKeyRef", "nodePublishSecretRef", "imagePullSecrets",
+			"secret"}},
+	[REFERENCE_CONFIG_MAP] = {{NULL}, {"configMap", "configMapRef", "configMapKeyRef"}},
+	[REFERENCE_CLAIM] = {{"claimName"}, {NULL}},
+	[REFERENCE_ACCOUNT] = {{"serviceAccountName"}, {NULL}},
+	[REFERENCE_DEVICES] = {{"resourceClaimName"}, {NULL}},
+};
+
+static bool is_named_in(const char *const *names, size_t count, struct bt_str name)
+{
+	for (size_t i = 0; i < count && names[i] != NULL; i++) {
+		if (bt_str_equal_c(name, names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_name(const struct bt_json_value *value, const char *member, struct bt_str wanted)
+{
+	struct bt_str given =
+		value->type == BT_JSON_STRING ? value->text : bt_json_text_at(value, member);
+	return given.length != 0 && (wanted.data == NULL || bt_str_equal(given, wanted));
+}
+
+/** wanted absent: any object of the kind. Recursion follows the pod, whose depth is limited. */
+static bool refers(
+	const struct bt_json_value *value, enum reference_kind kind, struct bt_str wanted)
+{
+	if (value->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < value->count; i++) {
+			if (refers(value->elements[i], kind, wanted)) {
+				return true;
+			}
+		}
+	}
+	for (uint32_t i = 0; value->type == BT_JSON_OBJECT && i < value->count; i++) {
+		const struct bt_json_value *inner = value->members[i].value;
+		struct bt_str name = value->members[i].name;
+		bool is_list = inner->type == BT_JSON_ARRAY;
+		if (is_named_in(references[kind].texts, BT_ARRAY_LENGTH(references[kind].texts),
+			    name) &&
+			inner->type == BT_JSON_STRING && has_name(inner, "", wanted)) {
+			return true;
+		}
+		if (is_named_in(references[kind].objects, BT_ARRAY_LENGTH(references[kind].objects),
+			    name)) {
+			for (uint32_t k = 0; k < (is_list ? inner->count : 1); k++) {
+				const struct bt_json_value *object =
+					is_list ? inner->elements[k] : inner;
+				if (object->type == BT_JSON_OBJECT &&
+					has_name(object, "name", wanted)) {
+					return true;
+				}
+			}
+		}
+		if (refers(inner, kind, wanted)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** An ephemeral volume's claim has the names of the pod and of the volume. */
+static bool has_ephemeral_claim(const struct bt_json_value *pod, struct bt_str claim)
+{
+	const struct bt_json_value *volumes = bt_json_array_at(pod, "spec.volumes");
+	struct bt_str name = bt_json_text_at(pod, "metadata.name");
+	for (uint32_t i = 0; i < volumes->count; i++) {
+		struct bt_str volume = bt_json_text_at(volumes->elements[i], "name");
+		if (bt_json_find(volumes->elements[i], "ephemeral") != NULL &&
+			claim.length == name.length + 1 + volume.length &&
+			bt_str_has_prefix(claim, name) && bt_str_has_suffix(claim, volume) &&
+			claim.data[name.length] == '-') {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool pod_refers(
+	const struct bt_json_value *pod, enum reference_kind kind, struct bt_str name)
+{
+	const struct bt_json_value *statuses =
+		bt_json_array_at(pod, "status.resourceClaimStatuses");
+	return refers(bt_json_object_at(pod, "spec"), kind, name) ||
+		(kind == REFERENCE_CLAIM && has_ephemeral_claim(pod, name)) ||
+		(kind == REFERENCE_DEVICES && refers(statuses, kind, name));
+}
+
+/** A question of a node, on its way through the authorizer. */
+struct question {
+	struct bt_api *api;
+	const struct bt_access *access;
+	struct bt_str node;
+	struct bt_arena *arena;
+};
+
+static const struct bt_json_value *read_object(const struct question *question, const char *group,
+	const char *resource, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_api_read(question->api,
+		bt_resources_builtin(bt_api_resources(question->api), group, resource),
+		bt_api_key(question->arena, namespace_, name), question->arena);
+}
+
+static bool is_on_node(const struct bt_json_value *pod, struct bt_str node)
+{
+	return pod != NULL && bt_str_equal(bt_json_text_at(pod, "spec.nodeName"), node);
+}
+
+/**
+ * Some pod of the node refers to the object. Only pods whose text has the node's name are parsed:
+ * the others cost a search.
+ */
+static bool is_referred_to(const struct question *question, enum reference_kind kind,
+	struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_store *store = bt_api_store(question->api);
+	uint32_t pods =
+		bt_resources_builtin(bt_api_resources(question->api), "", "pods")->collection;
+	struct bt_str needle = bt_arena_printf(
+		question->arena, "\"nodeName\":\"%.*s\"", BT_STR_ARG(question->node));
+	struct bt_store_walk walk;
+	struct bt_stored *stored;
+	bool found = false;
+	if (name.length == 0 ||
+		bt_store_walk_begin(store, pods, 0,
+			bt_api_key(question->arena, namespace_, BT_STR("")), BT_STR(""), &walk,
+			NULL) != 0) {
+		return false;
+	}
+	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		if (bt_str_find(bt_stored_text(stored), needle) >= 0) {
+			const struct bt_json_value *pod =
+				bt_api_parse_stored(stored, question->arena);
+			found = is_on_node(pod, question->node) && pod_refers(pod, kind, name);
+		}
+	}
+	bt_store_walk_end(&walk);
+	return found;
+}
+
+static bool is_volume_of_pods(const struct question *question, const struct bt_json_value *volume)
+{
+	return is_referred_to(question, REFERENCE_CLAIM,
+		bt_json_text_at(volume, "spec.claimRef.namespace"),
+		bt_json_text_at(volume, "spec.claimRef.name"));
+}
+
+/** A volume that a pod of the node uses names the Secret. */
+static bool is_secret_of_volumes(const struct question *question)
+{
+	struct bt_store *store = bt_api_store(question->api);
+	const struct bt_access *access = question->access;
+	const struct bt_api_resource *volumes =
+		bt_resources_builtin(bt_api_resources(question->api), "", "persistentvolumes");
+	struct bt_store_walk walk;
+	struct bt_stored *stored;
+	bool found = false;
+	if (bt_store_walk_begin(
+		    store, volumes->collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
+		return false;
+	}
+	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		if (bt_str_find(bt_stored_text(stored), access->name) < 0) {
+			continue;
+		}
+		const struct bt_json_value *volume = bt_api_parse_stored(stored, question->arena);
+		const struct bt_json_value *csi = bt_json_object_at(volume, "spec.csi");
+		for (uint32_t i = 0; i < csi->count && !found; i++) {
+			const struct bt_json_value *reference = csi->members[i].value;
+			found = bt_str_has_suffix(csi->members[i].name, BT_STR("SecretRef")) &&
+				bt_str_equal(bt_json_text_at(reference, "name"), access->name) &&
+				bt_str_equal(bt_json_text_at(reference, "namespace"),
+					access->namespace_) &&
+				is_volume_of_pods(question, volume);
+		}
+	}
+	bt_store_walk_end(&walk);
+	return found;
+}
+
+/** --- the authorizer --- */
+
+static const char unrelated[] = "no relationship found between node '%.*s' and this object";
+
+/** The access is to objects that have a node's name, and not of the node itself. NULL: it is not.
+ */
+static const char *refuse_by_name(const struct question *question)
+{
+	const struct bt_access *access = question->access;
+	bool creates = bt_str_equal_c(access->verb, "create");
+	bool is_own = bt_str_equal(access->name, question->node);
+	if (bt_str_equal_c(access->resource, "nodes") && access->group.length == 0) {
+		bool reads = bt_str_equal_c(access->verb, "get") ||
+			bt_str_equal_c(access->verb, "list") ||
+			bt_str_equal_c(access->verb, "watch");
+		return reads && !is_own
+			? "node '%.*s' cannot read other nodes, only its own Node object"
+			: NULL;
+	}
+	if (bt_str_equal_c(access->resource, "leases")) {
+		if (!bt_str_equal_c(access->namespace_, "kube-node-lease")) {
+			return "can only access leases in the \"kube-node-lease\" system namespace";
+		}
+		return creates || is_own ? NULL
+					 : "can only access node lease with the same name as the "
+					   "requesting node";
+	}
+	if (bt_str_equal_c(access->resource, "csinodes")) {
+		return creates || is_own
+			? NULL
+			: "can only access CSINode with the same name as the requesting node";
+	}
+	return NULL;
+}
+
+/** Why objects that belong to nodes or to their pods are refused; NULL: they are not. */
+static const char *refuse_by_relation(const struct question *question)
+{
+	const struct bt_access *access = question->access;
+	bool is_core = access->group.length == 0;
+	bool creates = bt_str_equal_c(access->verb, "create");
+	bool is_many = bt_str_equal_c(access->verb, "list") ||
+		bt_str_equal_c(access->verb, "watch") ||
+		bt_str_equal_c(access->verb, "deletecollection");
+	struct bt_str resource = access->resource;
+	const char *text = unrelated;
+	bool allowed = true;
+	if (is_core && bt_str_equal_c(resource, "secrets")) {
+		allowed = is_referred_to(
+				  question, REFERENCE_SECRET, access->namespace_, access->name) ||
+			(access->name.length != 0 && is_secret_of_volumes(question));
+	} else if (is_core && bt_str_equal_c(resource, "configmaps")) {
+		allowed = is_referred_to(
+			question, REFERENCE_CONFIG_MAP, access->namespace_, access->name);
+	} else if (is_core && bt_str_equal_c(resource, "persistentvolumeclaims")) {
+		allowed =
+			is_referred_to(question, REFERENCE_CLAIM, access->namespace_, access->name);
+	} else if (is_core && bt_str_equal_c(resource, "serviceaccounts")) {
+		allowed = is_referred_to(
+			question, REFERENCE_ACCOUNT, access->namespace_, access->name);
+	} else if (bt_str_equal_c(resource, "resourceclaims")) {
+		allowed = is_referred_to(
+			question, REFERENCE_DEVICES, access->namespace_, access->name);
+	} else if (is_core && bt_str_equal_c(resource, "persistentvolumes")) {
+		const struct bt_json_value *volume =
+			read_object(question, "", "persistentvolumes", BT_STR(""), access->name);
+		allowed = volume != NULL && is_volume_of_pods(question, volume);
+	} else if (is_core && bt_str_equal_c(resource, "pods") && is_many) {
+		text = "can only list/watch pods with spec.nodeName field selector";
+		allowed = bt_str_equal(access->selected_node, question->node);
+	} else if (is_core && bt_str_equal_c(resource, "pods") && !creates) {
+		allowed = is_on_node(
+			read_object(question, "", "pods", access->namespace_, access->name),
+			question->node);
+	} else if (bt_str_equal_c(resource, "resourceslices") && is_many) {
+		text = "can only list/watch/deletecollection resourceslices with spec.nodeName "
+		       "field selector";
+		allowed = bt_str_equal(access->selected_node, question->node);
+	} else if ((bt_str_equal_c(resource, "resourceslices") && !creates) ||
+		bt_str_equal_c(resource, "volumeattachments")) {
+		bool is_slice = bt_str_equal_c(resource, "resourceslices");
+		const struct bt_json_value *object =
+			read_object(question, is_slice ? "resource.k8s.io" : "storage.k8s.io",
+				is_slice ? "resourceslices" : "volumeattachments", BT_STR(""),
+				access->name);
+		allowed = is_on_node(object, question->node);
+	}
+	return allowed ? NULL : text;
+}
+
+bool bt_node_authorize(struct bt_api *api, const struct bt_access *access, struct bt_arena *arena,
+	struct bt_str *out_reason)
+{
+	struct question question = {api, access, node_of_user(access->user), arena};
+	const struct bt_policy_rule *rules;
+	uint32_t count = 0;
+	bool allowed = false;
+	if (question.node.length == 0 || access->is_path ||
+		!bt_rbac_role_rules(api->rbac, BT_STR(""), true, BT_STR("system:node"), arena,
+			&rules, &count)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < count && !allowed; i++) {
+		allowed = bt_policy_rule_allows(&rules[i], access);
+	}
+	const char *refusal = NULL;
+	if (allowed) {
+		refusal = refuse_by_name(&question);
+		refusal = refusal != NULL ? refusal : refuse_by_relation(&question);
+	}
+	if (refusal != NULL && out_reason != NULL) {
+		const char *place = strstr(refusal, "%.*s");
+		*out_reason = place == NULL
+			? bt_str_from(refusal)
+			: bt_arena_printf(arena, "%.*s%.*s%s", (int)(place - refusal), refusal,
+				  BT_STR_ARG(question.node), place + strlen("%.*s"));
+	}
+	return allowed && refusal == NULL;
+}
+
+/** --- NodeRestriction --- */
+
+static bool is_allowed_label(struct bt_str key)
+{
+	static const char *const names[] = {"kubernetes.io/hostname", "kubernetes.io/arch",
+		"kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os",
+		"beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type",
+		"failure-domain.beta.kubernetes.io/zone",
+		"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/zone",
+		"topology.kubernetes.io/region", NULL};
+	struct bt_str rest = key;
+	struct bt_str domain = bt_str_cut(&rest, '/');
+	if (rest.data == NULL) {
+		return true;
+	}
+	if (bt_str_equal_c(domain, "node-restriction.kubernetes.io") ||
+		bt_str_has_suffix(domain, BT_STR(".node-restriction.kubernetes.io"))) {
+		return false;
+	}
+	bool is_reserved = bt_str_equal_c(domain, "kubernetes.io") ||
+		bt_str_equal_c(domain, "k8s.io") ||
+		bt_str_has_suffix(domain, BT_STR(".kubernetes.io")) ||
+		bt_str_has_suffix(domain, BT_STR(".k8s.io"));
+	static const char *const domains[] = {"kubelet.kubernetes.io", "node.kubernetes.io"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(domains) && is_reserved; i++) {
+		struct bt_str wanted = bt_str_from(domains[i]);
+		uint32_t cut = domain.length - wanted.length;
+		is_reserved = !bt_str_equal(domain, wanted) &&
+			!(bt_str_has_suffix(domain, wanted) && domain.length > wanted.length &&
+				domain.data[cut - 1] == '.');
+	}
+	return !is_reserved || is_named_in(names, BT_ARRAY_LENGTH(names), key);
+}
+
+/** Labels of a that b lacks or has with another value, and that no node may change, are appended.
+ */
+static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
+	bool known, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < a->count; i++) {
+		struct bt_str name = a->members[i].name;
+		const struct bt_json_value *other = bt_json_get(b, name);
+		bool is_changed = other == NULL ||
+			(!known && !bt_str_equal(other->text, a->members[i].value->text));
+		if (is_changed && !is_allowed_label(name)) {
+			bt_strbuf_append_c(out, out->length != 0 ? ", " : "");
+			bt_strbuf_append_str(out, name);
+		}
+	}
+}
+
+/** A write of a node, and why it is refused. */
+struct restriction {
+	struct bt_call *call;
+	struct bt_str node;
+	const struct bt_json_value *old;
+	const struct bt_json_value *object;
+};
+
+BT_PRINTF(2, 3)
+static bool refuse(const struct restriction *restriction, const char *format, ...)
+{
+	struct bt_call *call = restriction->call;
+	struct bt_strbuf text = {0};
+	va_list arguments;
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&text, format, arguments);
+	va_end(arguments);
+	struct bt_str copy = bt_arena_str(call->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	(void)bt_fail_forbidden(
+		&call->answer->failure, call->arena, call->write.resource, call->write.name, copy);
+	return false;
+}
+
+static bool restrict_node(const struct restriction *restriction)
+{
+	static const struct bt_json_value none = {.type = BT_JSON_OBJECT};
+	const struct bt_json_value *old = restriction->old;
+	const struct bt_json_value *object = restriction->object;
+	struct bt_str name = restriction->call->write.name;
+	if (!bt_str_equal(name, restriction->node)) {
+		return refuse(restriction, "node \"%.*s\" is not allowed to modify node \"%.*s\"",
+			BT_STR_ARG(restriction->node), BT_STR_ARG(name));
+	}
+	if (object == NULL) {
+		return true;
+	}
+	const struct bt_json_value *before =
+		old != NULL ? bt_json_object_at(old, "metadata.labels") : &none;
+	const struct bt_json_value *after = bt_json_object_at(object, "metadata.labels");
+	struct bt_strbuf labels = {0};
+	append_forbidden_labels(after, before, false, &labels);
+	append_forbidden_labels(before, after, true, &labels);
+	bool is_refused = labels.length != 0;
+	if (is_refused) {
+		(void)refuse(restriction,
+			old != NULL ? "is not allowed to modify labels: %s"
+				    : "is not allowed to set the following labels: %s",
+			bt_strbuf_c(&labels));
+	}
+	bt_strbuf_finish(&labels);
+	if (is_refused || old == NULL) {
+		return !is_refused;
+	}
+	if (!bt_kinds_same(bt_json_find_path(old, "spec.taints"),
+		    bt_json_find_path(object, "spec.taints"))) {
+		return refuse(restriction, "node \"%.*s\" is not allowed to modify taints",
+			BT_STR_ARG(restriction->node));
+	}
+	if (!bt_kinds_same(bt_json_find_path(old, "metadata.ownerReferences"),
+		    bt_json_find_path(object, "metadata.ownerReferences"))) {
+		return refuse(restriction,
+			"node \"%.*s\" is not allowed to modify owner references",
+			BT_STR_ARG(restriction->node));
+	}
+	return true;
+}
+
+/** A mirror pod shows a pod that the node has from a file; it may not open doors to other objects.
+ */
+static bool restrict_mirror_pod(const struct restriction *restriction)
+{
+	static const struct {
+		enum reference_kind kind;
+		const char *text;
+	} kinds[] = {{REFERENCE_ACCOUNT, "a service account"}, {REFERENCE_SECRET, "secrets"},
+		{REFERENCE_CONFIG_MAP, "configmaps"}, {REFERENCE_CLAIM, "persistentvolumeclaims"},
+		{REFERENCE_DEVICES, "resourceclaims"}};
+	const struct bt_json_value *pod = restriction->object;
+	const struct bt_json_value *owners = bt_json_array_at(pod, "metadata.ownerReferences");
+	struct bt_str node = restriction->node;
+	if (bt_json_find(bt_json_object_at(pod, "metadata.annotations"),
+		    "kubernetes.io/config.mirror") == NULL) {
+		return refuse(restriction,
+			"pod does not have \"kubernetes.io/config.mirror\" annotation, node "
+			"\"%.*s\" can only create mirror pods",
+			BT_STR_ARG(node));
+	}
+	if (!is_on_node(pod, node)) {
+		return refuse(restriction,
+			"node \"%.*s\" can only create pods with spec.nodeName set to itself",
+			BT_STR_ARG(node));
+	}
+	for (uint32_t i = 0; i < owners->count; i++) {
+		const struct bt_json_value *owner = owners->elements[i];
+		if (owners->count != 1 || !bt_str_equal_c(bt_json_text_at(owner, "kind"), "Node") ||
+			!bt_str_equal(bt_json_text_at(owner, "name"), node)) {
+			return refuse(restriction,
+				"node \"%.*s\" can only create pods with an owner reference set to "
+				"itself",
+				BT_STR_ARG(node));
+		}
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
+		if (pod_refers(pod, kinds[i].kind, (struct bt_str){NULL, 0})) {
+			return refuse(restriction,
+				"node \"%.*s\" can not create pods that reference %s",
+				BT_STR_ARG(node), kinds[i].text);
+		}
+	}
+	return true;
+}
+
+static bool restrict_pod(const struct restriction *restriction)
+{
+	struct bt_str node = restriction->node;
+	if (restriction->old == NULL) {
+		return restrict_mirror_pod(restriction);
+	}
+	bool is_own = is_on_node(restriction->old, node);
+	if (restriction->object == NULL) {
+		return is_own ||
+			refuse(restriction,
+				"node \"%.*s\" can only delete pods with spec.nodeName set to "
+				"itself",
+				BT_STR_ARG(node));
+	}
+	if (restriction->call->write.subresource != BT_SUBRESOURCE_STATUS) {
+		return refuse(restriction,
+			"unexpected operation \"UPDATE\", node \"%.*s\" can only create and delete "
+			"mirror pods",
+			BT_STR_ARG(node));
+	}
+	if (!is_own) {
+		return refuse(restriction,
+			"node \"%.*s\" can only update pod status for pods with spec.nodeName set "
+			"to itself",
+			BT_STR_ARG(node));
+	}
+	if (!bt_kinds_same(bt_json_find_path(restriction->old, "metadata.labels"),
+		    bt_json_find_path(restriction->object, "metadata.labels"))) {
+		return refuse(restriction, "node \"%.*s\" cannot update labels through pod status",
+			BT_STR_ARG(node));
+	}
+	if (!bt_kinds_same(bt_json_find_path(restriction->old, "status.resourceClaimStatuses"),
+		    bt_json_find_path(restriction->object, "status.resourceClaimStatuses"))) {
+		return refuse(restriction, "node \"%.*s\" cannot update resource claim statuses",
+			BT_STR_ARG(node));
+	}
+	return true;
+}
+
+bool bt_node_restrict(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
+{
+	struct restriction restriction = {call, node_of_user(call->write.user), old, object};
+	const struct bt_api_resource *resource = call->write.resource;
+	struct bt_str node = restriction.node;
+	if (call->api->rbac == NULL || node.length == 0) {
+		return true;
+	}
+	if (resource == call->api->nodes) {
+		return restrict_node(&restriction);
+	}
+	if (resource == call->api->pods) {
+		return restrict_pod(&restriction);
+	}
+	bool is_own = bt_str_equal(call->write.name, node);
+	if (strcmp(resource->name, "leases") == 0 && !is_own) {
+		return refuse(&restriction,
+			"can only access node lease with the same name as the requesting node");
+	}
+	if (strcmp(resource->name, "csinodes") == 0 && !is_own) {
+		return refuse(&restriction,
+			"can only access CSINode with the same name as the requesting node");
+	}
+	if (strcmp(resource->name, "resourceslices") == 0 &&
+		!((old == NULL || is_on_node(old, node)) &&
+			(object == NULL || is_on_node(object, node)))) {
+		return refuse(&restriction,
+			"can only write a ResourceSlice with the same NodeName as the requesting "
+			"node");
+	}
+	return true;
+}
+
+bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference)
+{
+	struct restriction restriction = {call, node_of_user(call->write.user), NULL, NULL};
+	struct question question = {call->api, NULL, restriction.node, call->arena};
+	if (call->api->rbac == NULL || restriction.node.length == 0) {
+		return true;
+	}
+	if (!bt_str_equal_c(bt_json_text_at(reference, "kind"), "Pod") ||
+		bt_json_text_at(reference, "uid").length == 0) {
+		return refuse(&restriction, "node requested token not bound to a pod");
+	}
+	const struct bt_json_value *pod = read_object(
+		&question, "", "pods", call->write.namespace_, bt_json_text_at(reference, "name"));
+	if (pod != NULL && !is_on_node(pod, restriction.node)) {
+		return refuse(&restriction,
+			"node requested token bound to a pod scheduled on a different node");
+	}
+	return true;
+}
