@@ -6,7 +6,6 @@
 #include "api/types.h"
 #include "base/alloc.h"
 #include "bench/bench_perf_private.h"
-#include "cli/pod_claims.h"
 
 /** Where an operation names none. */
 static const char default_node[] =
@@ -507,8 +506,11 @@ static int add_pod(
 			"pod %.*s is there already: templates need a generateName or {{.Index}}",
 			BT_STR_ARG(pod->metadata.name));
 	}
-	(void)bt_pod_claims_make(&perf->uids, bt_scheduler_engine(perf->living.scheduler)->state,
-		pod, arena, &missing);
+	size_t bytes;
+	int result = bt_claim_maker_make(perf->claims, pod, arena, &missing, &bytes, err);
+	if (result < 0) {
+		return result;
+	}
 	if (missing.length != 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"pod %.*s/%.*s: there is no ResourceClaimTemplate %.*s",

@@ -8,7 +8,7 @@
 #include "bench/bench_living.h"
 #include "bench/bench_perf.h"
 #include "bench/bench_template.h"
-#include "cli/manifests.h"
+#include "cluster/claim_maker.h"
 
 /** What creates and deletes objects while pods are placed. */
 struct bt_perf_churn {
@@ -54,9 +54,9 @@ struct bt_perf {
 	BT_VEC(struct bt_object *) nodes; /* owned; without those of churn */
 	BT_VEC(struct bt_perf_churn) churns;
 	BT_VEC(struct bt_perf_removal) removals;
-	struct bt_manifests uids; /* of claims made from templates; without objects */
-	uint64_t serial;          /* of objects */
-	uint32_t next_node;       /* where the next claim is allocated, if it fits */
+	struct bt_claim_maker *claims; /* NULL before the scheduler is made */
+	uint64_t serial;               /* of objects */
+	uint32_t next_node;            /* where the next claim is allocated, if it fits */
 	struct bt_bench_watch watch;
 	bool is_timed;
 	bool is_collecting; /* between startCollectingMetrics and stopCollectingMetrics */

@@ -536,7 +536,7 @@ static void finish(struct bt_perf *perf)
 	bt_vec_finish(&perf->removals);
 	bt_map_finish(&perf->pods_by_name);
 	bt_vec_finish(&perf->pods);
-	bt_manifests_finish(&perf->uids);
+	bt_claim_maker_destroy(perf->claims);
 	bt_arena_finish(&perf->arena);
 	bt_living_finish(&perf->living);
 }
@@ -576,12 +576,12 @@ int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test
 		.file = file, .test = test, .workload = workload, .result = out_result};
 	double start = bt_bench_now_seconds();
 	*out_result = (struct bt_perf_result){0};
-	bt_manifests_init(&perf.uids);
-	perf.uids.uid_count = UINT32_C(1) << 31; /* apart from those of templates */
 	struct bt_setup own = setup_of(&perf, setup);
 	int result = bt_living_init(&perf.living, &own, err);
 	bt_vec_finish(&own.feature_gates.list);
 	if (result == 0) {
+		const struct bt_engine *engine = bt_scheduler_engine(perf.living.scheduler);
+		perf.claims = bt_claim_maker_create(engine->state, bt_config_gates(engine->config));
 		result = run_ops(&perf, err);
 	}
 	out_result->bound_count = perf.living.bound_count;

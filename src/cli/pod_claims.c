@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/pod_claims.h"
 
-#include "api/defaulting.h"
 #include "cluster/printable.h"
-#include "cli/workload.h"
 #include "dra/dra.h"
-
-/** Of a name, where an ending is made up for it: as an API server does it. */
-#define NAME_FRONT_BYTES 58
 
 /** --- claims of a pod --- */
 
@@ -15,16 +10,6 @@ static bool names_template(const struct bt_pod_resource_claim *entry)
 {
 	return entry->resource_claim_name.data == NULL &&
 		entry->resource_claim_template_name.data != NULL;
-}
-
-bool bt_pod_claims_has_templates(const struct bt_pod_spec *spec)
-{
-	for (uint32_t i = 0; i < spec->resource_claims.count; i++) {
-		if (names_template(&spec->resource_claims.items[i])) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /** What the pod's status says of an entry; NULL: nothing. */
@@ -50,145 +35,6 @@ static struct bt_str claim_name_of(
 	}
 	const struct bt_pod_resource_claim_status *status = find_status(pod, entry->name);
 	return status != NULL ? status->resource_claim_name : BT_STR("");
-}
-
-/** --- made from a template --- */
-
-static bool claim_exists(const struct bt_state *state, struct bt_str namespace_, struct bt_str name)
-{
-	return bt_object_store_find(&state->objects, BT_KIND_RESOURCE_CLAIM, namespace_, name) !=
-		NULL;
-}
-
-static struct bt_str free_name(const struct bt_state *state, const struct bt_pod *pod,
-	struct bt_str entry_name, struct bt_arena *arena)
-{
-	struct bt_str prefix = bt_arena_printf(
-		arena, "%.*s-%.*s-", BT_STR_ARG(pod->metadata.name), BT_STR_ARG(entry_name));
-	struct bt_str name;
-	uint32_t index = 0;
-	do {
-		char suffix[BT_SUFFIX_LENGTH + 1];
-		bt_suffix_make(prefix, index++, suffix);
-		name = bt_arena_printf(arena, "%.*s%s",
-			BT_STR_ARG(bt_str_sub(prefix, 0, NAME_FRONT_BYTES)), suffix);
-	} while (claim_exists(state, pod->metadata.namespace_, name));
-	return name;
-}
-
-/** The template's, and which of the pod's entries it is for. */
-static struct bt_str_map annotations_of(const struct bt_resource_claim_template *template_,
-	struct bt_str entry_name, struct bt_arena *arena)
-{
-	const struct bt_str_map *given = &template_->spec.metadata.annotations;
-	struct bt_str_pair *pairs =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)given->count + 1);
-	uint32_t count = 0;
-	bool is_added = false;
-	for (uint32_t i = 0; i < given->count; i++) {
-		int order =
-			bt_str_compare(given->items[i].key, BT_STR(BT_POD_CLAIM_NAME_ANNOTATION));
-		if (order > 0 && !is_added) {
-			pairs[count++] = (struct bt_str_pair){
-				BT_STR(BT_POD_CLAIM_NAME_ANNOTATION), entry_name};
-			is_added = true;
-		}
-		if (order != 0) {
-			pairs[count++] = given->items[i];
-		}
-	}
-	if (!is_added) {
-		pairs[count++] =
-			(struct bt_str_pair){BT_STR(BT_POD_CLAIM_NAME_ANNOTATION), entry_name};
-	}
-	return (struct bt_str_map){pairs, count, true};
-}
-
-static struct bt_object *claim_from(const struct bt_resource_claim_template *template_,
-	const struct bt_pod *pod, struct bt_str entry_name, struct bt_str name, struct bt_str uid)
-{
-	struct bt_arena arena = {0};
-	struct bt_owner_reference owner = {
-		.api_version = BT_STR("v1"),
-		.kind = BT_STR("Pod"),
-		.name = pod->metadata.name,
-		.uid = pod->metadata.uid,
-		.controller = {true, true},
-	};
-	struct bt_resource_claim claim = {
-		.metadata =
-			{
-				.name = name,
-				.namespace_ = pod->metadata.namespace_,
-				.uid = uid,
-				.labels = template_->spec.metadata.labels,
-				.annotations = annotations_of(template_, entry_name, &arena),
-			},
-		.spec = template_->spec.spec,
-	};
-	claim.metadata.owner_references.items = &owner;
-	claim.metadata.owner_references.count = 1;
-	claim.metadata.owner_references.present = true;
-	bt_device_claim_default(&claim.spec.devices, &arena);
-	struct bt_object *object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &claim);
-	bt_arena_finish(&arena);
-	return object;
-}
-
-/** One entry. *out_status: what the pod's status is to say of it; false: nothing. */
-static bool make_claim(struct bt_manifests *cluster, struct bt_state *state,
-	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry, struct bt_arena *arena,
-	struct bt_pod_resource_claim_status *out_status, size_t *out_bytes,
-	struct bt_str *out_missing)
-{
-	const struct bt_pod_resource_claim_status *known = find_status(pod, entry->name);
-	if (known != NULL &&
-		(known->resource_claim_name.data == NULL ||
-			claim_exists(
-				state, pod->metadata.namespace_, known->resource_claim_name))) {
-		*out_status = *known;
-		return true;
-	}
-	const struct bt_resource_claim_template *template_ =
-		bt_object_store_find(&state->objects, BT_KIND_RESOURCE_CLAIM_TEMPLATE,
-			pod->metadata.namespace_, entry->resource_claim_template_name);
-	if (template_ == NULL) {
-		*out_missing = entry->resource_claim_template_name;
-		return false;
-	}
-	struct bt_str name = free_name(state, pod, entry->name, arena);
-	struct bt_object *claim =
-		claim_from(template_, pod, entry->name, name, bt_manifests_make_uid(cluster));
-	*out_bytes += claim->arena.total_bytes;
-	bt_object_store_put(&state->objects, claim);
-	out_status->name = entry->name;
-	out_status->resource_claim_name = name;
-	return true;
-}
-
-size_t bt_pod_claims_make(struct bt_manifests *cluster, struct bt_state *state, struct bt_pod *pod,
-	struct bt_arena *arena, struct bt_str *out_missing)
-{
-	size_t bytes = 0;
-	uint32_t count = 0;
-	*out_missing = BT_STR("");
-	if (!bt_pod_claims_has_templates(&pod->spec)) {
-		return 0;
-	}
-	struct bt_pod_resource_claim_status *statuses = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_pod_resource_claim_status, pod->spec.resource_claims.count);
-	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
-		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
-		if (names_template(entry) &&
-			make_claim(cluster, state, pod, entry, arena, &statuses[count], &bytes,
-				out_missing)) {
-			count++;
-		}
-	}
-	pod->status.resource_claim_statuses.items = statuses;
-	pod->status.resource_claim_statuses.count = count;
-	pod->status.resource_claim_statuses.present = count != 0;
-	return bytes;
 }
 
 void bt_pod_claims_warn_missing(
@@ -235,19 +81,6 @@ void bt_pod_claims_warn_unallocated(
 			bt_strbuf_c(&shown));
 		bt_strbuf_finish(&shown);
 		return;
-	}
-}
-
-void bt_pod_claims_unmake(struct bt_state *state, const struct bt_pod *pod)
-{
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		const struct bt_pod_resource_claim_status *status =
-			&pod->status.resource_claim_statuses.items[i];
-		if (status->resource_claim_name.data != NULL) {
-			/* It was made from a template that is there, so it is there. */
-			(void)bt_object_store_delete(&state->objects, BT_KIND_RESOURCE_CLAIM,
-				pod->metadata.namespace_, status->resource_claim_name);
-		}
 	}
 }
 

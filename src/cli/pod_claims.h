@@ -2,33 +2,21 @@
 #ifndef BT_CLI_POD_CLAIMS_H
 #define BT_CLI_POD_CLAIMS_H
 /**
- * The ResourceClaims of pods, as the controllers of a cluster look after them: made from templates
- * when a pod comes, given back when it has gone. On a state that nobody else changes, at once. What
- * src/cluster/resource_claim_controller.c does with the objects of an API server over time is
- * the same. Spec: 12 section 3, 14b section 6.8.
+ * The ResourceClaims of pods that leave a simulation are given back here, at once; those of pods
+ * that come are made by cluster/claim_maker.h. Spec: 12 section 3, 14b section 6.8.
  */
-#include "cli/manifests.h"
 #include "api/pod.h"
 #include "api/resource_claim.h"
+#include "cli/manifests.h"
 #include "config/text_set.h"
 #include "state/state.h"
 
-/**
- * A claim for each entry of the pod that names a template and has none yet; the pod's status then
- * names it. pod: a shallow copy that may be changed, with name, namespace and uid; what is new of
- * it is in arena. cluster: of the uids. Returns the bytes of memory that the claims take.
- * *out_missing: a template that is not there ("": all are); the pod stays without that claim.
- */
-size_t bt_pod_claims_make(struct bt_manifests *cluster, struct bt_state *state, struct bt_pod *pod,
-	struct bt_arena *arena, struct bt_str *out_missing);
-/** Say what that means. template_name: *out_missing of this pod. */
+/** Pods go without a claim of this ResourceClaimTemplate (bt_claim_maker_make): say so. */
 void bt_pod_claims_warn_missing(
 	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name);
 /** A pod on a node has claims whose devices nothing tells, so that they count as free: say so. */
 void bt_pod_claims_warn_unallocated(
 	const struct bt_manifests *cluster, const struct bt_state *state, const struct bt_pod *pod);
-/** Nobody placed the pod after all: the claims that were made for it go. */
-void bt_pod_claims_unmake(struct bt_state *state, const struct bt_pod *pod);
 /**
  * The pod has gone: claims made for it are deleted, others are not reserved for it any more, and
  * lose their devices with their last user.
@@ -57,6 +45,4 @@ void bt_pod_claims_for_devices(const struct bt_state *state, const struct bt_pod
  * tried again, as it would be once the claim's change is heard of.
  */
 uint64_t bt_pod_claims_version(const struct bt_state *state);
-/** Some entry of the pod names a template. */
-bool bt_pod_claims_has_templates(const struct bt_pod_spec *spec);
 #endif

@@ -116,11 +116,16 @@ static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth
 {
 	struct bt_simulation *simulation = loading->simulation;
 	struct bt_str missing;
+	size_t bytes;
 	if (bt_pod_is_terminating(pod)) {
 		return 0;
 	}
-	loading->claim_bytes += bt_pod_claims_make(
-		simulation->cluster, simulation->engine->state, pod, &simulation->arena, &missing);
+	int result = bt_claim_maker_make(
+		simulation->claims, pod, &simulation->arena, &missing, &bytes, err);
+	if (result < 0) {
+		return result;
+	}
+	loading->claim_bytes += bytes;
 	if (missing.length != 0) {
 		/* Once for each template. */
 		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",

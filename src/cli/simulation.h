@@ -19,6 +19,7 @@
 #include "cli/setup.h"
 #include "cli/source.h"
 #include "cli/workload.h"
+#include "cluster/claim_maker.h"
 #include "sched/scheduler.h"
 #include "state/state.h"
 
@@ -98,6 +99,7 @@ struct bt_simulation {
 	struct bt_scheduler *scheduler;
 	struct bt_engine *engine; /* the scheduler's */
 	struct bt_expansion expansion;
+	struct bt_claim_maker *claims; /* of pods to be placed */
 	struct bt_arena arena;
 	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
 	BT_VEC(struct bt_simulated_eviction) evictions; /* in the order they happened */

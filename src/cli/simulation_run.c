@@ -206,6 +206,8 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 	}
 	bt_arena_init(&simulation->arena, 0);
 	bt_expansion_init(&simulation->expansion, cluster);
+	simulation->claims = bt_claim_maker_create(
+		simulation->engine->state, bt_config_gates(simulation->engine->config));
 	return 0;
 }
 
@@ -214,6 +216,7 @@ void bt_simulation_finish(struct bt_simulation *simulation)
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		bt_object_release(simulation->pods.items[i].object);
 	}
+	bt_claim_maker_destroy(simulation->claims);
 	bt_scheduler_destroy(simulation->scheduler);
 	bt_pod_commons_finish(&simulation->commons);
 	bt_map_finish(&simulation->by_uid);

@@ -7,6 +7,7 @@
 #include "base/nanoseconds.h"
 #include "cli/workload.h"
 #include "cluster/cluster.h"
+#include "cluster/typed.h"
 #include "codec/json_edit.h"
 
 /** Expansions begin at the same time in every run. */
@@ -183,9 +184,7 @@ static void add_owner(struct bt_expansion_work *work, struct bt_str uid, uint32_
 static const struct bt_api_resource *resource_of(
 	const struct bt_expansion_work *work, enum bt_kind kind)
 {
-	const struct bt_kind_info *info = bt_kind_info(kind);
-	return bt_resources_builtin(
-		bt_api_resources(bt_cluster_api(work->cluster)), info->group, info->resource);
+	return bt_typed_resource(bt_cluster_api(work->cluster), kind);
 }
 
 /** --- pods that controllers create --- */
@@ -404,9 +403,6 @@ static struct bt_json_value *tree_of(struct bt_expansion_work *work, uint32_t in
 	const struct bt_manifests_object *object = &work->expansion->cluster->objects.items[index];
 	size_t size = bt_kind_info(object->kind)->size;
 	struct bt_object_meta *copy = bt_arena_alloc(&work->scratch, size);
-	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
-	struct bt_json_value *tree;
 	memcpy(copy, object->object->value, size); /* every kind starts with its metadata */
 	*copy = (struct bt_object_meta){
 		.name = object->name,
@@ -415,12 +411,7 @@ static struct bt_json_value *tree_of(struct bt_expansion_work *work, uint32_t in
 		.labels = object->object->meta->labels,
 		.annotations = object->object->meta->annotations,
 	};
-	bt_json_writer_init(&writer, &text, 0);
-	bt_object_encode_json(object->kind, copy, &writer);
-	int result = bt_json_parse(&work->scratch,
-		bt_arena_str(&work->scratch, bt_strbuf_str(&text)), false, &tree, NULL);
-	BT_ASSERT(result == 0); /* it was just written */
-	bt_strbuf_finish(&text);
+	struct bt_json_value *tree = bt_typed_tree(object->kind, copy, &work->scratch);
 	if (object->kind != BT_KIND_JOB) {
 		(void)bt_json_remove_c(tree, "status");
 	}
@@ -793,11 +784,9 @@ static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struc
 		return result;
 	}
 	while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		struct bt_json_reader reader;
-		struct bt_object *object;
-		bt_json_reader_init(&reader, bt_stored_text(stored));
-		result = bt_object_decode_as(kind, &reader, &object, err);
-		if (result < 0) {
+		struct bt_object *object = bt_typed_decode(kind, stored, err);
+		if (object == NULL) {
+			result = BERTH_ERR_INVALID;
 			break;
 		}
 		if (bt_manifests_find(expansion->cluster, kind, object->meta->namespace_,

@@ -14,6 +14,7 @@
 #include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "cluster/file.h"
+#include "cluster/typed.h"
 #include "cluster/writes.h"
 #include "net/file_replace.h"
 #include "net/jwt.h"
@@ -102,15 +103,12 @@ static void release_change(struct bt_store_change *change)
 /** NULL: the stored text is not readable as its kind; the scheduler must do without. */
 static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *stored)
 {
-	struct bt_json_reader reader;
-	struct bt_object *object = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
-	bt_json_reader_init(&reader, bt_stored_text(stored));
-	if (bt_object_decode_as(kind, &reader, &object, &err) < 0) {
+	struct bt_object *object = bt_typed_decode(kind, stored, &err);
+	if (object == NULL) {
 		(void)fprintf(stderr, "berth up: the scheduler cannot read an object: %s\n",
 			berth_error_message(&err));
 		berth_error_finish(&err);
-		return NULL;
 	}
 	return object;
 }
@@ -142,16 +140,13 @@ static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 {
 	const struct bt_cluster_options *options = &cluster->options;
-	struct bt_resources *resources = bt_api_resources(cluster->api);
 	int64_t now_ns = bt_api_now_ns(cluster->api);
 	bt_cluster_writes_init(&cluster->writes, cluster->api);
 	int result = bt_scheduler_create(options->config, &options->engine, &cluster->writes.writer,
 		&cluster->scheduler, err);
 	cluster->writes.scheduler = cluster->scheduler;
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched) && result == 0; i++) {
-		const struct bt_kind_info *info = bt_kind_info(watched[i]);
-		uint32_t collection =
-			bt_resources_builtin(resources, info->group, info->resource)->collection;
+		uint32_t collection = bt_typed_resource(cluster->api, watched[i])->collection;
 		struct bt_store_walk walk;
 		while (cluster->kinds.count <= collection) {
 			bt_vec_push(&cluster->kinds, KIND_NONE);
@@ -486,6 +481,6 @@ struct bt_cluster_clock *bt_cluster_get_clock(struct bt_cluster *cluster)
 
 uint64_t bt_cluster_node_count(const struct bt_cluster *cluster)
 {
-	return bt_store_count(cluster->store,
-		bt_resources_builtin(bt_api_resources(cluster->api), "", "nodes")->collection);
+	return bt_store_count(
+		cluster->store, bt_typed_resource(cluster->api, BT_KIND_NODE)->collection);
 }

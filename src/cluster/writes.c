@@ -9,6 +9,7 @@
 #include "api/storage.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "cluster/typed.h"
 #include "codec/json.h"
 #include "codec/json_edit.h"
 #include "daemon/write_documents.h"
@@ -350,13 +351,10 @@ static struct bt_api_request request_for(const struct bt_cluster_writes *writes,
 /** As a claim with all of its text; NULL with err. */
 static struct bt_object *decode(const struct bt_stored *stored, struct berth_error *err)
 {
-	struct bt_json_reader reader;
-	struct bt_object *object = NULL;
-	bt_json_reader_init(&reader, bt_stored_text(stored));
-	if (bt_object_decode_as(BT_KIND_RESOURCE_CLAIM, &reader, &object, err) < 0) {
-		return NULL;
+	struct bt_object *object = bt_typed_decode(BT_KIND_RESOURCE_CLAIM, stored, err);
+	if (object != NULL) {
+		object->json = bt_arena_str(&object->arena, bt_stored_text(stored));
 	}
-	object->json = bt_arena_str(&object->arena, bt_stored_text(stored));
 	return object;
 }
 

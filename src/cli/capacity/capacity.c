@@ -221,6 +221,19 @@ static bool attempt(struct bt_capacity_session *session, struct bt_capacity_runn
 	return true;
 }
 
+struct bt_str bt_capacity_make_claims(
+	struct bt_capacity_session *session, struct bt_pod *pod, struct bt_arena *arena)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_str missing;
+	size_t bytes;
+	if (bt_claim_maker_make(
+		    session->simulation.claims, pod, arena, &missing, &bytes, &err) < 0) {
+		berth_error_finish(&err); /* the attempt will name the claim that is missing */
+	}
+	return missing;
+}
+
 /** The pods of one more group, known to it; the group is in the state. */
 static const struct bt_pod **make_group(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
@@ -247,7 +260,6 @@ static const struct bt_pod **make_group(
 	struct bt_str uid_front = numbered(arena, runner->uid_front, runner->next_number);
 	for (uint32_t i = 0; i < runner->pods.count; i++) {
 		struct bt_pod *pod = BT_ARENA_NEW(arena, struct bt_pod);
-		struct bt_str missing;
 		uint32_t number = i;
 		*pod = *runner->pods.items[i];
 		pod->metadata.name = numbered(arena, group.metadata.name, i);
@@ -257,7 +269,7 @@ static const struct bt_pod **make_group(
 			number += runner->pods.count;
 		} while (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE);
 		pod->spec.scheduling_group = reference;
-		(void)bt_pod_claims_make(&session->cluster, state, pod, arena, &missing);
+		(void)bt_capacity_make_claims(session, pod, arena);
 		bt_pod_groups_add_pending(state, pod);
 		pods[i] = pod;
 	}
@@ -270,7 +282,7 @@ static void unmake_group(
 	struct bt_state *state = session->engine->state;
 	for (uint32_t i = 0; i < count; i++) {
 		bt_pod_groups_remove_pending(state, pods[i]);
-		bt_pod_claims_unmake(state, pods[i]);
+		bt_claim_maker_unmake(session->simulation.claims, pods[i]);
 	}
 	(void)bt_object_store_delete(&state->objects, BT_KIND_POD_GROUP,
 		pods[0]->metadata.namespace_, pods[0]->spec.scheduling_group->pod_group_name);
@@ -393,10 +405,7 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 		session->ran_dry = true;
 		return false;
 	}
-	/* Of its own, where its spec names templates. */
-	struct bt_str missing;
-	(void)bt_pod_claims_make(
-		&session->cluster, session->engine->state, &copy, &session->copy_arena, &missing);
+	struct bt_str missing = bt_capacity_make_claims(session, &copy, &session->copy_arena);
 	if (missing.length != 0 && !runner->warned_of_template) {
 		runner->warned_of_template = true;
 		bt_pod_claims_warn_missing(&session->cluster, &copy, missing);
@@ -405,7 +414,7 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 	bool placed = attempt(session, runner, &info);
 	bt_pod_info_finish_pending(session->engine->state, &info);
 	if (!placed) {
-		bt_pod_claims_unmake(session->engine->state, &copy);
+		bt_claim_maker_unmake(session->simulation.claims, &copy);
 	}
 	bt_arena_reset(&session->copy_arena);
 	if (!placed) {

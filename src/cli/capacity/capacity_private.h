@@ -45,6 +45,12 @@ void bt_capacity_describe_requests(
 /** The pod of one more copy, in copy_arena; false: the workload was not asked for that many. */
 bool bt_capacity_next_copy(
 	struct bt_capacity_session *session, uint32_t index, struct bt_pod *out_copy);
+/**
+ * What bt_claim_maker_make does for a copy. Returns the template that is not there; "": all are.
+ * bt_claim_maker_unmake of session->simulation.claims takes the claims back.
+ */
+struct bt_str bt_capacity_make_claims(
+	struct bt_capacity_session *session, struct bt_pod *pod, struct bt_arena *arena);
 /** What stops most nodes, for people, kept with each member's stop; after the last copy. */
 void bt_capacity_tell_tightest(struct bt_capacity_session *session);
 /** Use of nodes and cluster, before the first copy or after the last one. */

@@ -193,8 +193,7 @@ static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	}
 	bt_arena_init(&arena, 0);
 	struct measuring measuring = {.session = session, .arena = &arena};
-	struct bt_str missing;
-	(void)bt_pod_claims_make(&session->cluster, state, &copy, &arena, &missing);
+	(void)bt_capacity_make_claims(session, &copy, &arena);
 	collect_claims(&measuring, runner->member, &copy);
 	measure_nodes(&measuring);
 	/* The request that is short on most nodes; NULL: none is. */
@@ -215,7 +214,7 @@ static void capacity_append_device_shortage(struct bt_capacity_session *session,
 			"together,");
 		append_nodes(measuring.session, measuring.joint_count, text);
 	}
-	bt_pod_claims_unmake(state, &copy);
+	bt_claim_maker_unmake(session->simulation.claims, &copy);
 	bt_vec_finish(&measuring.shortages);
 	bt_arena_finish(&arena);
 }

@@ -6,7 +6,6 @@
 #include "api/identity.h"
 #include "api/selector.h"
 #include "cli/command.h"
-#include "cli/pod_claims.h"
 #include "cli/processes.h"
 #include "cli/whatif/whatif_private.h"
 #include "cli/whatif/whatif_report.h"
@@ -186,7 +185,7 @@ static void drop_daemon_pods(const struct losing *losing, const struct loss *los
 		bt_whatif_pod_name_owner(&named, entry->pod);
 		struct bt_str place = bt_whatif_daemon_place(&named, entry->pod);
 		if (place.length != 0 && loss_of_node(losing, place) == loss) {
-			bt_pod_claims_unmake(simulation->engine->state, entry->pod);
+			bt_claim_maker_unmake(simulation->claims, entry->pod);
 		} else {
 			simulation->pods.items[kept++] = *entry;
 		}

@@ -167,6 +167,74 @@ START_TEST(test_simulation__missing_templates_are_told_once)
 }
 END_TEST
 
+#define TEMPLATE(name) \
+	"---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n" \
+	"metadata: {name: " name ", namespace: default}\n" \
+	"spec: {metadata: {labels: {team: a}}, spec: {devices: {requests: [{name: r, exactly: " \
+	"{deviceClassName: c}}]}}}\n"
+
+#define ENTRY(name) "{name: " name ", resourceClaimTemplateName: t}"
+
+/* Those that the pods have already stay theirs. */
+START_TEST(test_simulation__claims_are_made_from_templates)
+{
+	struct test_run run;
+	run_text(&run,
+		NODE("n1", "2") TEMPLATE("t") CLAIM("old", "")
+		POD("fresh", "", ", resourceClaims: [" ENTRY("g") "]", "")
+		POD("known", "", ", resourceClaims: [" ENTRY("g") ", " ENTRY("h") "]",
+			"resourceClaimStatuses: [{name: g, resourceClaimName: old}]"));
+	const struct bt_object_store *objects = &run.simulation.engine->state->objects;
+	const struct bt_pod *fresh = find(&run, "fresh")->pod;
+	ck_assert_uint_eq(fresh->status.resource_claim_statuses.count, 1);
+	struct bt_str name = fresh->status.resource_claim_statuses.items[0].resource_claim_name;
+	ck_assert(bt_str_has_prefix(name, BT_STR("fresh-g-")));
+	ck_assert_uint_eq(name.length, 13);
+	const struct bt_resource_claim *claim = bt_object_store_find(
+		objects, BT_KIND_RESOURCE_CLAIM, BT_STR("default"), name);
+	ck_assert(claim != NULL);
+	ck_assert(bt_str_equal(
+		bt_object_controller(&claim->metadata)->uid, fresh->metadata.uid));
+	ck_assert_uint_eq(claim->metadata.labels.count, 1);
+	ck_assert(bt_str_equal_c(claim->spec.devices.requests.items[0].exactly->allocation_mode,
+		"ExactCount"));
+	const struct bt_pod *known = find(&run, "known")->pod;
+	const struct bt_pod_resource_claim_status *statuses =
+		known->status.resource_claim_statuses.items;
+	ck_assert_uint_eq(known->status.resource_claim_statuses.count, 2);
+	ck_assert(bt_str_equal_c(statuses[0].resource_claim_name, "old"));
+	ck_assert(bt_str_has_prefix(statuses[1].resource_claim_name, BT_STR("known-h-")));
+	test_run_finish(&run);
+}
+END_TEST
+
+/* A claim of the same name that another object owns is not replaced. */
+START_TEST(test_simulation__ephemeral_volumes_get_their_claims)
+{
+#define SCRATCH \
+	", volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {metadata: {labels: {a: " \
+	"b}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]"
+	struct test_run run;
+	run_text(&run,
+		NODE("n1", "2") POD("a", "", SCRATCH, "") POD("b", "", SCRATCH, "")
+		"---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: s, "
+		"annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}\n"
+		"provisioner: p.example.com\nvolumeBindingMode: WaitForFirstConsumer\n"
+		"---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: b-scratch}\n"
+		"spec: {accessModes: [ReadWriteOnce]}\n");
+	const struct bt_persistent_volume_claim *claim =
+		bt_object_store_find(&run.simulation.engine->state->objects,
+			BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_STR("default"), BT_STR("a-scratch"));
+	ck_assert(claim != NULL);
+	ck_assert(bt_str_equal_c(claim->spec.storage_class_name, "s"));
+	ck_assert_int_eq(find(&run, "a")->fate, BT_FATE_SCHEDULED);
+	ck_assert_int_eq(find(&run, "b")->fate, BT_FATE_UNSCHEDULABLE);
+	ck_assert(bt_str_find(find(&run, "b")->message,
+			  BT_STR("PVC default/b-scratch was not created for pod default/b")) >= 0);
+	test_run_finish(&run);
+}
+END_TEST
+
 START_TEST(test_simulation__one_uid_for_two_pods)
 {
 	static const char *const texts[] = {
@@ -244,5 +312,7 @@ BT_TEST_MAIN("simulation", test_simulation__queue_order,
 	test_simulation__no_nodes, test_simulation__nominated_pod_keeps_its_node,
 	test_simulation__unknown_node,
 	test_simulation__running_pod_whose_devices_are_not_in_the_input,
-	test_simulation__missing_templates_are_told_once, test_simulation__one_uid_for_two_pods,
+	test_simulation__missing_templates_are_told_once,
+	test_simulation__claims_are_made_from_templates,
+	test_simulation__ephemeral_volumes_get_their_claims, test_simulation__one_uid_for_two_pods,
 	test_simulation__unknown_class_names_the_workload, test_simulation__output_formats)

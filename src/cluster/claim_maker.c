@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/claim_maker.h"
+
+#include "api/resource_claim.h"
+#include "base/nanoseconds.h"
+#include "cluster/cluster.h"
+#include "cluster/typed.h"
+
+/** The clock stands still: nothing here takes time. */
+#define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
+
+struct bt_claim_maker {
+	struct bt_state *state;
+	const struct bt_gates *gates;
+	struct bt_cluster *cluster; /* NULL before the first pod that needs a claim */
+	struct bt_arena scratch;    /* of one pod */
+};
+
+struct bt_claim_maker *bt_claim_maker_create(struct bt_state *state, const struct bt_gates *gates)
+{
+	struct bt_claim_maker *maker = BT_NEW(struct bt_claim_maker);
+	*maker = (struct bt_claim_maker){.state = state, .gates = gates};
+	bt_arena_init(&maker->scratch, 0);
+	return maker;
+}
+
+void bt_claim_maker_destroy(struct bt_claim_maker *maker)
+{
+	if (maker != NULL) {
+		bt_cluster_destroy(maker->cluster);
+		bt_arena_finish(&maker->scratch);
+		bt_free(maker);
+	}
+}
+
+static bool is_known(const struct bt_claim_maker *maker, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
+{
+	return bt_object_store_find(&maker->state->objects, kind, namespace_, name) != NULL;
+}
+
+static const struct bt_stored *find_stored(struct bt_claim_maker *maker, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_api *api = bt_cluster_api(maker->cluster);
+	return bt_store_find(bt_cluster_store(maker->cluster),
+		bt_typed_resource(api, kind)->collection,
+		bt_api_key(&maker->scratch, namespace_, name));
+}
+
+static int restore(
+	struct bt_claim_maker *maker, enum bt_kind kind, const void *value, struct berth_error *err)
+{
+	struct bt_api *api = bt_cluster_api(maker->cluster);
+	struct bt_api_answer answer;
+	int result = bt_cluster_restore(api, bt_typed_resource(api, kind),
+		bt_typed_tree(kind, value, &maker->scratch), &maker->scratch, &answer, NULL, err);
+	bt_api_answer_finish(&answer);
+	return result;
+}
+
+static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
+{
+	static const char *const controllers[] = {
+		"ephemeral-volume-controller", "resourceclaim-controller"};
+	const struct bt_cluster_options options = {
+		.start_ns = START_NS,
+		.skip_validation = true,
+		.gates = maker->gates,
+		.controllers = {.names = controllers, .name_count = BT_ARRAY_LENGTH(controllers)},
+	};
+	const struct bt_storage_class *class;
+	uint32_t cursor = 0;
+	int result = bt_cluster_create(&options, &maker->cluster, err);
+	/* One of them is the default of the claims. */
+	while (result == 0 &&
+		(class = bt_object_store_next(&maker->state->objects, BT_KIND_STORAGE_CLASS,
+			 (struct bt_str){0}, &cursor)) != NULL) {
+		result = restore(maker, BT_KIND_STORAGE_CLASS, class, err);
+	}
+	return result == 0 ? bt_cluster_start(maker->cluster, err) : result;
+}
+
+/** --- what a pod lacks --- */
+
+static bool names_template(const struct bt_pod_resource_claim *entry)
+{
+	return entry->resource_claim_name.data == NULL &&
+		entry->resource_claim_template_name.data != NULL;
+}
+
+/** The entry needs no claim, or has one. */
+static bool has_claim(const struct bt_claim_maker *maker, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&pod->status.resource_claim_statuses.items[i];
+		if (bt_str_equal(status->name, entry->name)) {
+			return status->resource_claim_name.data == NULL ||
+				is_known(maker, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_,
+					status->resource_claim_name);
+		}
+	}
+	return !names_template(entry);
+}
+
+static struct bt_str volume_claim_name(
+	const struct bt_pod *pod, const struct bt_volume *volume, struct bt_arena *arena)
+{
+	return bt_arena_printf(
+		arena, "%.*s-%.*s", BT_STR_ARG(pod->metadata.name), BT_STR_ARG(volume->name));
+}
+
+/**
+ * The part of the pod that the controllers look at: entries and volumes whose claims are missing.
+ * An entry is left out if its template is not there. false: nothing is missing.
+ */
+static bool reduce_pod(const struct bt_claim_maker *maker, const struct bt_pod *pod,
+	struct bt_arena *arena, struct bt_pod *out_part, struct bt_str *out_missing)
+{
+	const struct bt_pod_spec *spec = &pod->spec;
+	struct bt_str namespace_ = pod->metadata.namespace_;
+	struct bt_pod_resource_claim *entries = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_pod_resource_claim, spec->resource_claims.count);
+	struct bt_volume *volumes =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_volume, spec->volumes.count);
+	uint32_t entry_count = 0;
+	uint32_t volume_count = 0;
+	for (uint32_t i = 0; i < spec->resource_claims.count; i++) {
+		const struct bt_pod_resource_claim *entry = &spec->resource_claims.items[i];
+		if (has_claim(maker, pod, entry)) {
+			continue;
+		}
+		if (!is_known(maker, BT_KIND_RESOURCE_CLAIM_TEMPLATE, namespace_,
+			    entry->resource_claim_template_name)) {
+			*out_missing = entry->resource_claim_template_name;
+			continue;
+		}
+		entries[entry_count++] = *entry;
+	}
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_volume *volume = &spec->volumes.items[i];
+		if (volume->ephemeral != NULL &&
+			!is_known(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+				volume_claim_name(pod, volume, arena))) {
+			volumes[volume_count++] = *volume;
+		}
+	}
+	*out_part = (struct bt_pod){
+		.metadata = {.name = pod->metadata.name,
+			.namespace_ = namespace_,
+			.uid = pod->metadata.uid},
+		.spec.resource_claims = {.items = entries, .count = entry_count, .present = true},
+		.spec.volumes = {.items = volumes, .count = volume_count, .present = true},
+	};
+	return entry_count + volume_count != 0;
+}
+
+/** --- what the controllers made --- */
+
+/** The scheduler observes the claim as a new one: its resourceVersion belongs to another store. */
+static size_t put_claim(struct bt_claim_maker *maker, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name)
+{
+	const struct bt_stored *stored = find_stored(maker, kind, namespace_, name);
+	struct bt_object *object = stored != NULL ? bt_typed_decode(kind, stored, NULL) : NULL;
+	if (object == NULL) {
+		return 0; /* the API server refused the claim: the pod stays without */
+	}
+	struct bt_object_meta *copy = bt_arena_alloc(&maker->scratch, bt_kind_info(kind)->size);
+	memcpy(copy, object->value, bt_kind_info(kind)->size); /* metadata comes first */
+	copy->resource_version = BT_STR("");
+	struct bt_object *claim = bt_object_create(kind, copy);
+	size_t bytes = claim->arena.total_bytes;
+	bt_object_store_put(&maker->state->objects, claim);
+	bt_object_release(object);
+	return bytes;
+}
+
+/** The statuses that the pod has, and those of its new claims. */
+static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
+	const struct bt_pod *part, struct bt_arena *arena)
+{
+	struct bt_str namespace_ = pod->metadata.namespace_;
+	const struct bt_stored *stored =
+		find_stored(maker, BT_KIND_POD, namespace_, pod->metadata.name);
+	struct bt_object *object = bt_typed_decode(BT_KIND_POD, stored, NULL);
+	size_t bytes = 0;
+	BT_ASSERT(object != NULL); /* it was just written */
+	const struct bt_pod *changed = bt_object_value(object, BT_KIND_POD);
+	struct bt_pod_resource_claim_status *statuses = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_pod_resource_claim_status, pod->spec.resource_claims.count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&pod->status.resource_claim_statuses.items[i];
+		bool is_there = status->resource_claim_name.data == NULL ||
+			is_known(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
+				status->resource_claim_name);
+		if (is_there && count < pod->spec.resource_claims.count) {
+			statuses[count++] = *status;
+		}
+	}
+	for (uint32_t i = 0; i < changed->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&changed->status.resource_claim_statuses.items[i];
+		if (count < pod->spec.resource_claims.count) {
+			statuses[count++] = (struct bt_pod_resource_claim_status){
+				.name = bt_arena_str(arena, status->name),
+				.resource_claim_name =
+					bt_arena_str(arena, status->resource_claim_name),
+			};
+			bytes += put_claim(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
+				status->resource_claim_name);
+		}
+	}
+	for (uint32_t i = 0; i < part->spec.volumes.count; i++) {
+		bytes += put_claim(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+			volume_claim_name(pod, &part->spec.volumes.items[i], &maker->scratch));
+	}
+	pod->status.resource_claim_statuses.items = statuses;
+	pod->status.resource_claim_statuses.count = count;
+	pod->status.resource_claim_statuses.present = count != 0;
+	bt_object_release(object);
+	return bytes;
+}
+
+static int make(struct bt_claim_maker *maker, struct bt_pod *pod, const struct bt_pod *part,
+	struct bt_arena *arena, size_t *out_bytes, struct berth_error *err)
+{
+	struct bt_str namespace_ = pod->metadata.namespace_;
+	int result = maker->cluster == NULL ? open_cluster(maker, err) : 0;
+	for (uint32_t i = 0; i < part->spec.resource_claims.count && result == 0; i++) {
+		struct bt_str name =
+			part->spec.resource_claims.items[i].resource_claim_template_name;
+		if (find_stored(maker, BT_KIND_RESOURCE_CLAIM_TEMPLATE, namespace_, name) == NULL) {
+			result = restore(maker, BT_KIND_RESOURCE_CLAIM_TEMPLATE,
+				bt_object_store_find(&maker->state->objects,
+					BT_KIND_RESOURCE_CLAIM_TEMPLATE, namespace_, name),
+				err);
+		}
+	}
+	if (result == 0) {
+		result = restore(maker, BT_KIND_POD, part, err);
+	}
+	if (result == 0) {
+		result = bt_cluster_run_until(maker->cluster, START_NS, err);
+	}
+	if (result == 0) {
+		*out_bytes = take_claims(maker, pod, part, arena);
+	}
+	return result;
+}
+
+int bt_claim_maker_make(struct bt_claim_maker *maker, struct bt_pod *pod, struct bt_arena *arena,
+	struct bt_str *out_missing, size_t *out_bytes, struct berth_error *err)
+{
+	struct bt_pod part;
+	int result = 0;
+	*out_missing = BT_STR("");
+	*out_bytes = 0;
+	if (pod->spec.resource_claims.count + pod->spec.volumes.count == 0) {
+		return 0;
+	}
+	if (reduce_pod(maker, pod, &maker->scratch, &part, out_missing)) {
+		result = make(maker, pod, &part, arena, out_bytes, err);
+	}
+	bt_arena_reset(&maker->scratch);
+	return result;
+}
+
+void bt_claim_maker_unmake(struct bt_claim_maker *maker, const struct bt_pod *pod)
+{
+	struct bt_object_store *objects = &maker->state->objects;
+	struct bt_str namespace_ = pod->metadata.namespace_;
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&pod->status.resource_claim_statuses.items[i];
+		if (status->resource_claim_name.data != NULL) {
+			(void)bt_object_store_delete(objects, BT_KIND_RESOURCE_CLAIM, namespace_,
+				status->resource_claim_name);
+		}
+	}
+	for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+		const struct bt_volume *volume = &pod->spec.volumes.items[i];
+		struct bt_str name = volume_claim_name(pod, volume, &maker->scratch);
+		const struct bt_object *claim = volume->ephemeral != NULL
+			? bt_object_store_find_object(
+				  objects, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_, name)
+			: NULL;
+		const struct bt_owner_reference *owner =
+			claim != NULL ? bt_object_controller(claim->meta) : NULL;
+		if (owner != NULL && bt_str_equal(owner->uid, pod->metadata.uid)) {
+			(void)bt_object_store_delete(
+				objects, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_, name);
+		}
+	}
+	bt_arena_reset(&maker->scratch);
+}
