@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """berth replay and berth compare: a made-up day, the page with charts in a browser, bad input."""
+import collections
+import datetime
 import gzip
 import heapq
 import json
+import math
 import os
 import random
 import re
@@ -26,6 +29,7 @@ profiles:
 NODES = 20
 PODS = 800
 SPAN = 14400
+START = 1767225600  # 2026-01-01
 SIZES = [(250, 512, 600), (1000, 1024, 3600), (4000, 8192, 5000), (8000, 16384, 9000)]
 
 
@@ -121,22 +125,129 @@ def test_the_answer_does_not_depend_on_threads_or_chance(program):
     assert answers[0] == answers[1]
 
 
-def test_bindings_are_written_and_fit(program):
-    path = day(program)
-    bindings = os.path.join(program.folder, "bindings")
-    program.run("replay", path, "--bindings", bindings).expect(0)
-    requests = {line["add"]["metadata"]["name"]: line["add"]["spec"]["containers"][0]["resources"]
-                ["requests"]["cpu"] for line in made_up_day() if
-                line.get("add", {}).get("kind") == "Pod"}
-    with open(bindings) as file:
-        rows = [line.split() for line in file]
-    assert len(rows) >= PODS * 0.9
-    times = [float(row[0]) for row in rows]
-    assert times == sorted(times)
-    for _, name, node in rows:
-        assert name.split("/")[1].split(".")[0] in requests and re.match(r"node-\d\d$", node)
-    assert not [row for row in rows if row[2] == "node-03" and
-                float(row[0]) - times[0] > SPAN / 2 + 1]
+def events_of(program, path, *flags):
+    """What became of the pods, and the answer."""
+    events = os.path.join(program.folder, "events")
+    answer = json.loads(program.run(
+        "replay", path, "--events", events, "-o", "json", *flags).expect(0).out)
+    with open(events) as file:
+        lines = [json.loads(line) for line in file]
+    for line in lines:
+        line["at"] = datetime.datetime.strptime(
+            line["time"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(
+                tzinfo=datetime.timezone.utc).timestamp() - START
+    return lines, answer
+
+
+def busy_day():
+    """A day that has too little room at times, with a node that evicts its pods for a while."""
+    lines = [line for line in made_up_day() if not (
+        line.get("add", {}).get("kind") == "Node" and line["add"]["metadata"]["name"] > "node-11")]
+    lines[0]["objects"] = 12
+    taint = {"key": "broken", "effect": "NoExecute"}
+    for time, taints in [(SPAN * 0.6, [taint]), (SPAN * 0.7, None)]:
+        at = next(i for i, line in enumerate(lines) if line.get("t", 0) >= time)
+        lines.insert(at, {"t": time, "change": "Node", "name": "node-05",
+                          "patch": {"spec": {"taints": taints}}})
+    return lines
+
+
+def test_events_are_written_and_fit(program):
+    lines = busy_day()
+    events, _ = events_of(program, write(os.path.join(program.folder, "day.berthrec"), lines))
+    requests = {line["add"]["metadata"]["name"]: int(line["add"]["spec"]["containers"][0][
+        "resources"]["requests"]["cpu"][:-1])
+        for line in lines if line.get("add", {}).get("kind") == "Pod"}
+    assert [event["at"] for event in events] == sorted(event["at"] for event in events)
+    used = {}
+    for event in events:
+        cpu = requests[event["name"].split(".")[0]]
+        node = event.get("node")
+        if event["event"] == "bound":
+            assert node != "node-03" or event["at"] <= SPAN / 2 + 1, event
+            assert node != "node-05" or not SPAN * 0.6 <= event["at"] < SPAN * 0.7, event
+            used[node] = used.get(node, 0) + cpu
+            assert used[node] <= 16000, event
+        elif node is not None:
+            used[node] -= cpu
+    assert {"created", "bound", "succeeded", "preempted", "lost", "evicted"} <= {
+        event["event"] for event in events}
+
+
+def quantile(values, part):
+    return sorted(values)[max(math.ceil(part * len(values)), 1) - 1]
+
+
+def test_the_numbers_are_what_the_events_say(program):
+    """The answer's sums, calculated from the events and the recording alone."""
+    lines = busy_day()
+    path = write(os.path.join(program.folder, "day.berthrec"), lines)
+    prices = text(program, "prices.yaml", "large: 0.5\n")
+    config = text(program, "most.yaml", MOST_ALLOCATED)
+    for flags in ([], ["--config", config]):
+        events, answer = events_of(program, path, "--prices", prices, *flags)
+        check_numbers(lines, events, answer)
+
+
+def check_numbers(lines, events, answer):
+    pods = {line["add"]["metadata"]["name"]: line["add"]["spec"]
+            for line in lines if line.get("add", {}).get("kind") == "Pod"}
+    counts = collections.Counter(event["event"] for event in events)
+    for name in ("created", "bound", "succeeded", "deleted", "preempted", "lost", "evicted"):
+        assert answer["pods"][name] == counts[name], (name, answer["pods"], counts)
+    created, bound, waits, lost, uses = {}, {}, collections.defaultdict(list), 0, []
+    for event in events:
+        name = event["name"]
+        if event["event"] == "created":
+            created[name] = event["at"]
+        elif event["event"] == "bound":
+            waits[pods[name.split(".")[0]]["priority"]].append(event["at"] - created.pop(name))
+            bound[name] = event
+        elif name in bound:
+            began = bound.pop(name)
+            assert began["node"] == event["node"]
+            uses.append((event["node"], began["at"], event["at"], name))
+            if event["event"] in ("preempted", "lost", "evicted"):
+                lost += event["at"] - began["at"]
+        else:
+            created.pop(name)  # it never had a node
+    assert answer["pods"]["pending"] == len(created)
+    assert answer["pods"]["running"] == len(bound)
+    for name, at in created.items():
+        waits[pods[name.split(".")[0]]["priority"]].append(SPAN - at)
+    uses += [(event["node"], event["at"], SPAN, name) for name, event in bound.items()]
+    assert abs(answer["lostHours"] * 3600 - lost) < 1e-3 * (1 + lost), (answer["lostHours"], lost)
+    for group in answer["priorities"]:
+        values = waits[int(group["name"])]
+        assert group["pods"] == len(values)
+        assert abs(group["waitedSeconds"]["max"] - max(values)) < 1e-3
+        for name, part in (("p50", .5), ("p95", .95), ("p99", .99)):
+            exact = quantile(values, part)
+            assert abs(group["waitedSeconds"][name] - exact) <= exact / 16 + 0.002, (
+                group, name, exact)
+    # Sums over time are sampled: 1,000 points, the state at each counts for the time before it.
+    step = (SPAN / 1000)
+    node_hours = (12 - 0.5) * SPAN / 3600  # node-03 is there for half of the time
+    assert abs(answer["nodes"]["hours"] - node_hours) < 2 * step / 3600
+    # Pods that the recording leaves on node-03 for ever have no place in the sums.
+    uses = [(node, began, min(ended, SPAN / 2) if node == "node-03" else ended, name)
+            for node, began, ended, name in uses]
+    used, cpu = 0, 0
+    for node in {use[0] for use in uses}:
+        spans = sorted((began, ended) for where, began, ended, _ in uses if where == node)
+        until = 0
+        for began, ended in spans:
+            used += max(0, ended - max(began, until))
+            until = max(until, ended)
+    for _, began, ended, name in uses:
+        milli = int(pods[name.split(".")[0]]["containers"][0]["resources"]["requests"]["cpu"][:-1])
+        cpu += (ended - began) * milli / 1000
+    assert abs(answer["nodes"]["usedHours"] * 3600 - used) < 0.01 * used, (answer["nodes"], used)
+    assert abs(answer["nodes"]["usedCost"] - used / 3600 / 2) < 0.01 * used / 3600
+    assert abs(answer["nodes"]["cost"] - answer["nodes"]["hours"] / 2) < 1e-6
+    share = next(item["inUse"] for item in answer["resources"] if item["name"] == "cpu")
+    assert abs(share - cpu / (node_hours * 3600 * 16)) < 0.01, (share, cpu)
+    assert answer["nodes"]["neverUsed"] == 0 and answer["nodes"]["most"] == 12
 
 
 def test_from_and_to_cut_the_recording(program):

@@ -179,8 +179,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
 		BT_REPLAY_FLAGS(&options.request),
-		{"bindings", 0, BT_FLAG_STRING, &options.request.bindings_path, "FILE",
-			"write each binding there: time, pod and node on a line"},
+		{"events", 0, BT_FLAG_STRING, &options.request.events_path, "FILE",
+			"write there what becomes of each pod, one JSON object on a line"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|json|yaml",
 			"how the answer is written (default table)"},
 		BT_SETUP_FLAGS(&options.setup),

@@ -185,8 +185,7 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 		{"pending", counts->pending}, {"running", counts->running},
 		{"succeeded", counts->succeeded}, {"deleted", counts->deleted},
 		{"preempted", counts->preempted}, {"lost", counts->lost},
-		{"evicted", counts->evicted},
-		{"attempts", counts->attempts}};
+		{"evicted", counts->evicted}, {"attempts", counts->attempts}};
 	bt_json_begin_object(writer);
 	bt_json_write_member_c(writer, "apiVersion", "berth.dev/v1");
 	bt_json_write_member_c(writer, "kind", "Replay");
@@ -245,20 +244,54 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 
 struct noting {
 	struct bt_replay_answer *answer;
-	FILE *bindings; /* NULL: not asked for */
+	FILE *events; /* NULL: not asked for */
 };
+
+/** What became of a pod, as a line of JSON. node_name "": the pod has no node. */
+static void note_event(const struct noting *noting, int64_t time_ns, const char *event,
+	const struct bt_pod *pod, struct bt_str node_name)
+{
+	if (noting->events == NULL) {
+		return;
+	}
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_begin_object(&writer);
+	write_member_time_ns(&writer, "time", time_ns);
+	bt_json_write_member_c(&writer, "event", event);
+	bt_json_write_member(&writer, "namespace", pod->metadata.namespace_);
+	bt_json_write_member(&writer, "name", pod->metadata.name);
+	if (node_name.length != 0) {
+		bt_json_write_member(&writer, "node", node_name);
+	}
+	bt_json_end_object(&writer);
+	(void)fprintf(noting->events, "%s\n", bt_strbuf_c(&text)); /* looked at in the end */
+	bt_strbuf_finish(&text);
+}
+
+static void note_created(void *context, const struct bt_state *state BT_UNUSED,
+	const struct bt_pod *pod, int64_t time_ns)
+{
+	note_event(context, time_ns, "created", pod, BT_STR(""));
+}
+
+static void note_departure(void *context, const struct bt_replay_departure *departure)
+{
+	static const char *const names[] = {[BT_REPLAY_SUCCEEDED] = "succeeded",
+		[BT_REPLAY_DELETED] = "deleted",
+		[BT_REPLAY_PREEMPTED] = "preempted",
+		[BT_REPLAY_LOST] = "lost",
+		[BT_REPLAY_EVICTED] = "evicted"};
+	note_event(context, departure->time_ns, names[departure->end], departure->pod,
+		departure->pod->spec.node_name);
+}
 
 static void note_binding(void *context, const struct bt_replay_binding *binding)
 {
 	struct noting *noting = context;
 	struct bt_replay_answer *answer = noting->answer;
-	if (noting->bindings != NULL) {
-		(void)fprintf(noting->bindings, "%lld.%09lld %.*s/%.*s %.*s\n",
-			(long long)(binding->time_ns / BT_NS_PER_SECOND),
-			(long long)(binding->time_ns % BT_NS_PER_SECOND),
-			BT_STR_ARG(binding->pod->metadata.namespace_),
-			BT_STR_ARG(binding->pod->metadata.name), BT_STR_ARG(binding->node_name));
-	}
+	note_event(noting, binding->time_ns, "bound", binding->pod, binding->node_name);
 	if (!answer->is_compared || binding->recorded_node.length == 0 ||
 		bt_str_equal(binding->recorded_node, binding->node_name)) {
 		return;
@@ -331,12 +364,15 @@ static int read_prices(struct bt_replay_answer *answer, const char *path, struct
 }
 
 static int replay(const struct bt_replay_request *request, const struct bt_setup *setup,
-	struct bt_warnings *warnings, struct bt_replay_answer *answer, FILE *bindings,
+	struct bt_warnings *warnings, struct bt_replay_answer *answer, FILE *events,
 	struct berth_error *err)
 {
-	struct noting noting = {answer, bindings};
-	const struct bt_replay_sink sinks[] = {
-		bt_measure_sink(&answer->measure), {.context = &noting, .bound = note_binding}};
+	struct noting noting = {answer, events};
+	const struct bt_replay_sink sinks[] = {bt_measure_sink(&answer->measure),
+		{.context = &noting,
+			.created = note_created,
+			.bound = note_binding,
+			.departed = note_departure}};
 	struct bt_progress progress;
 	struct bt_lives *lives;
 	int result = bt_lives_read(request->files.list.items, request->files.list.count,
@@ -372,7 +408,7 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 int bt_replay_answer_find(const struct bt_replay_request *request, const struct bt_setup *setup,
 	struct bt_warnings *warnings, struct bt_replay_answer *out_answer, struct berth_error *err)
 {
-	FILE *bindings = NULL;
+	FILE *events = NULL;
 	int result = 0;
 	*out_answer = (struct bt_replay_answer){.is_compared = request->is_compared};
 	bt_arena_init(&out_answer->arena, 0);
@@ -380,18 +416,19 @@ int bt_replay_answer_find(const struct bt_replay_request *request, const struct 
 	if (request->prices_path != NULL) {
 		result = read_prices(out_answer, request->prices_path, err);
 	}
-	if (result == 0 && request->bindings_path != NULL) {
-		bindings = fopen(request->bindings_path, "we");
-		result = bindings == NULL ? bt_error_set(err, BERTH_ERR_IO, "--bindings: %s: %s",
-						    request->bindings_path, strerror(errno))
-					  : 0;
+	if (result == 0 && request->events_path != NULL) {
+		events = fopen(request->events_path, "we");
+		result = events == NULL ? bt_error_set(err, BERTH_ERR_IO, "--events: %s: %s",
+						  request->events_path, strerror(errno))
+					: 0;
 	}
 	if (result == 0) {
-		result = replay(request, setup, warnings, out_answer, bindings, err);
+		result = replay(request, setup, warnings, out_answer, events, err);
 	}
-	if (bindings != NULL && fclose(bindings) != 0 && result == 0) {
-		result = bt_error_set(err, BERTH_ERR_IO, "--bindings: %s: %s",
-			request->bindings_path, strerror(errno));
+	bool has_failed = events != NULL && ferror(events) != 0;
+	if (events != NULL && (fclose(events) != 0 || has_failed) && result == 0) {
+		result = bt_error_set(err, BERTH_ERR_IO, "--events: %s: %s", request->events_path,
+			strerror(errno));
 	}
 	return result;
 }

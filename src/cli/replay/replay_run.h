@@ -18,7 +18,7 @@ struct bt_replay_request {
 	const char *from;
 	const char *to;
 	const char *prices_path;
-	const char *bindings_path; /* where each binding is written; NULL: nowhere */
+	const char *events_path;   /* where is written what becomes of pods; NULL: nowhere */
 	bool is_compared;          /* with what really happened */
 	int64_t from_ns;
 	int64_t to_ns;
