@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * HorizontalPodAutoscalers: the number of replicas that brings the pods' use of a resource to its
- * target. Spec: 14b section 6.9. Metrics of pods, objects and external sources are not there, as in
- * a cluster without an adapter for them.
+ * HorizontalPodAutoscalers: the number of replicas that brings metrics to their targets. Spec: 14b
+ * section 6.9.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -10,6 +9,8 @@
 #include "api/time.h"
 #include "cluster/owners.h"
 #include "cluster/tree.h"
+#include "server/condition.h"
+#include "server/custom_metrics.h"
 #include "server/usage.h"
 
 #define TOLERANCE 0.1
@@ -35,15 +36,24 @@ struct autoscalers {
 	BT_VEC(struct memory) memories;
 };
 
+/** A metric that is no resource. */
+struct metric {
+	struct bt_str name;
+	struct bt_selector selector;
+	struct bt_str selector_text;
+};
+
 /** The pods of the target, for one metric. */
 struct measured {
 	struct bt_sync *sync;
+	const struct metric *metric; /* NULL: a resource */
 	bool is_cpu;
 	struct bt_str resource;
 	struct bt_str container; /* "": all */
-	int64_t ready;
-	int64_t unready;
-	double usage;          /* of ready ones; cores or bytes */
+	int64_t ready;           /* those that have a value */
+	int64_t unready;         /* idle, if pods are to be added */
+	int64_t missing;         /* they run, and have no value */
+	double usage;            /* of ready ones; cores, bytes, or in the metric's unit */
 	double requests;       /* likewise */
 	struct bt_str lacking; /* "" or: a pod whose container has no request */
 };
@@ -116,22 +126,23 @@ static void set_condition(struct pass *pass, const char *type, const char *statu
 {
 	struct bt_tree_condition condition = {type, status, reason, message};
 
-	(void)bt_tree_set_condition(
-		pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns);
+	if (!bt_tree_set_condition(
+		    pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns)) {
+		/* Another metric may be what is valid, or fails, now. */
+		bt_json_set_str(pass->sync->arena, bt_condition_find(pass->conditions, type),
+			"message", message);
+	}
 }
 
 /* --- metrics --- */
 
-static void measure_pod(
-	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
+/** The resource metrics of a pod's containers; unready ones count as idle. */
+static void measure_resource(struct measured *measured, const struct bt_indexed_pod *record,
+	const struct bt_json_value *pod)
 {
-	struct measured *measured = context;
 	const struct bt_json_value *containers = bt_json_array_at(pod, "spec.containers");
 	struct bt_arena *arena = measured->sync->arena;
 
-	if (record->deleting || bt_pod_is_over(record)) {
-		return;
-	}
 	if (!bt_usage_is_known(pod) || (measured->is_cpu && !record->ready)) {
 		measured->unready++;
 		return;
@@ -165,144 +176,474 @@ static void measure_pod(
 	}
 }
 
-/** The replicas that the use of the ready pods, at this ratio to its target, asks for. */
-static int64_t replicas_for(const struct pass *pass, const struct measured *measured, double ratio)
+static void measure_pod(
+	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
 {
-	double all = (double)(measured->ready + measured->unready);
-	double wanted = ratio * (double)measured->ready;
+	struct measured *measured = context;
+	double value = 0;
 
-	if (fabs(ratio - 1) <= TOLERANCE) {
-		return pass->current;
+	if (record->deleting || bt_pod_is_over(record)) {
+		return;
 	}
-	if (ratio > 1 && measured->unready != 0) {
-		/* Pods that are not ready yet count as idle: they may be what is missing. */
-		double spread = wanted / all;
-
-		if (spread <= 1 + TOLERANCE) {
-			return pass->current;
-		}
+	if (measured->metric == NULL) {
+		measure_resource(measured, record, pod);
+	} else if (!bt_usage_is_known(pod)) {
+		measured->unready++;
+	} else if (!bt_custom_metric_sum(measured->sync->hub->api, pod, BT_ANNOTATION_METRICS,
+			   measured->metric->name, &measured->metric->selector,
+			   measured->sync->arena, &value)) {
+		measured->missing++;
+	} else {
+		measured->ready++;
+		measured->usage += value;
 	}
-	wanted = ceil(wanted);
-	return wanted < INT32_MAX ? (int64_t)wanted : INT32_MAX;
 }
 
-/** false: *out_why, in the arena. */
-static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metric,
-	int64_t *out_replicas, struct bt_str *out_why)
+static void count_ready_pod(void *context, const struct bt_indexed_pod *record,
+	const struct bt_json_value *pod BT_UNUSED)
+{
+	int64_t *count = context;
+
+	*count += !record->deleting && !bt_pod_is_over(record) && record->ready;
+}
+
+/** A ratio of use to target this near to 1 changes nothing. */
+static bool is_tolerated(const struct pass *pass, double ratio)
+{
+	const char *path =
+		ratio > 1 ? "behavior.scaleUp.tolerance" : "behavior.scaleDown.tolerance";
+	struct bt_str text = bt_json_text_at(pass->spec, path);
+	struct bt_quantity quantity;
+	double tolerance = TOLERANCE;
+
+	if (text.length != 0 && bt_quantity_parse(text, pass->sync->arena, &quantity, NULL) == 0) {
+		tolerance = (double)bt_quantity_milli(&quantity) / 1000;
+	}
+	return fabs(ratio - 1) <= tolerance + 1e-9;
+}
+
+static int64_t round_up(double replicas)
+{
+	return replicas < INT32_MAX ? (int64_t)ceil(replicas - 1e-9) : INT32_MAX;
+}
+
+/** The replicas that the use of the measured pods, at this ratio to its target, asks for. */
+static int64_t replicas_for(const struct pass *pass, const struct measured *measured, double ratio)
+{
+	double wanted = ratio * (double)measured->ready;
+	double all = (double)(measured->ready + measured->missing);
+
+	if (is_tolerated(pass, ratio)) {
+		return pass->current;
+	}
+	if (ratio > 1) {
+		/* Pods without a value count as idle: they may be what is missing. */
+		all += (double)measured->unready;
+	} else {
+		/* Running pods without a value count as if they were at the target. */
+		wanted += (double)measured->missing;
+	}
+	if (is_tolerated(pass, wanted / all) || (wanted / all > 1) != (ratio > 1)) {
+		return pass->current;
+	}
+	return round_up(wanted);
+}
+
+/** What a metric of one type has to say of its target's pods. */
+struct evaluation {
+	const struct bt_json_value *source; /* metric.resource, .pods, ... */
+	const struct bt_json_value *target;
+	struct bt_json_value *value;   /* of the status */
+	struct bt_json_value *current; /* value.current */
+	int64_t replicas;
+	struct bt_str name; /* in conditions and events */
+	struct bt_str why;  /* of a failure */
+};
+
+/** A positive amount of the target. false: evaluation->why. */
+static bool read_target_amount(const struct pass *pass, struct evaluation *evaluation,
+	const char *name, double *out_amount)
+{
+	struct bt_quantity quantity;
+
+	if (bt_quantity_parse(bt_json_text_at(evaluation->target, name), pass->sync->arena,
+		    &quantity, NULL) != 0) {
+		evaluation->why = BT_STR("invalid metric source: neither a utilization target "
+					 "nor a value target was set");
+		return false;
+	}
+	int64_t value = bt_quantity_value(&quantity);
+	*out_amount = value < INT64_C(1000000000) ? (double)bt_quantity_milli(&quantity) / 1000
+						  : (double)value;
+	if (*out_amount <= 0) {
+		evaluation->why = BT_STR("invalid metric source: the target is not positive");
+		return false;
+	}
+	return true;
+}
+
+static bool evaluate_resource(struct pass *pass, struct evaluation *evaluation, bool of_container)
 {
 	struct bt_arena *arena = pass->sync->arena;
-	struct bt_str type = bt_json_text_at(metric, "type");
-	bool of_container = bt_str_equal_c(type, "ContainerResource");
-	const char *member = of_container ? "containerResource" : "resource";
-	const struct bt_json_value *source = bt_json_object_at(metric, member);
-	const struct bt_json_value *target = bt_json_object_at(source, "target");
-	int64_t percent = bt_json_int64_at(target, "averageUtilization", 0);
+	const struct bt_json_value *source = evaluation->source;
+	int64_t percent = bt_json_int64_at(evaluation->target, "averageUtilization", 0);
 	struct measured measured = {.sync = pass->sync,
 		.resource = bt_json_text_at(source, "name"),
 		.container = bt_json_text_at(source, "container")};
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *value = bt_json_ensure_object(arena, status, member);
-	struct bt_json_value *current;
-	struct bt_quantity wanted;
 	double ratio;
+	double each;
 
-	if (!bt_str_equal_c(type, "Resource") && !of_container) {
-		*out_why = bt_arena_printf(
-			arena, "no API serves metrics of type %.*s", BT_STR_ARG(type));
-		return false;
-	}
 	measured.is_cpu = bt_str_equal_c(measured.resource, "cpu");
 	if (!measured.is_cpu && !bt_str_equal_c(measured.resource, "memory")) {
-		*out_why = bt_arena_printf(
+		evaluation->why = bt_arena_printf(
 			arena, "no metrics known for resource %.*s", BT_STR_ARG(measured.resource));
 		return false;
 	}
 	bt_owners_visit_selected(pass->sync, &pass->selector, 0, measure_pod, &measured);
 	if (measured.ready == 0) {
-		*out_why = bt_arena_printf(arena,
+		evaluation->why = bt_arena_printf(arena,
 			"failed to get %.*s utilization: did not receive metrics for targeted pods "
 			"(pods might be unready)",
 			BT_STR_ARG(measured.resource));
 		return false;
 	}
-	bt_json_set_str(arena, status, "type", type);
-	bt_json_set_str(arena, value, "name", measured.resource);
+	bt_json_set_str(arena, evaluation->value, "name", measured.resource);
 	if (of_container) {
-		bt_json_set_str(arena, value, "container", measured.container);
+		bt_json_set_str(arena, evaluation->value, "container", measured.container);
 	}
-	current = bt_json_ensure_object(arena, value, "current");
-	bt_json_set_str(arena, current, "averageValue",
+	bt_json_set_str(arena, evaluation->current, "averageValue",
 		measured.is_cpu
 			? bt_arena_printf(
 				  arena, "%.0fm", measured.usage * 1000 / (double)measured.ready)
 			: bt_arena_printf(arena, "%.0f", measured.usage / (double)measured.ready));
 	if (percent > 0) {
 		if (measured.lacking.length != 0 || measured.requests <= 0) {
-			*out_why = bt_arena_printf(arena, "failed to get %.*s utilization: %.*s",
+			evaluation->why = bt_arena_printf(arena,
+				"failed to get %.*s utilization: %.*s",
 				BT_STR_ARG(measured.resource), BT_STR_ARG(measured.lacking));
 			return false;
 		}
 		ratio = measured.usage / measured.requests;
-		bt_json_set_int64(arena, current, "averageUtilization",
+		bt_json_set_int64(arena, evaluation->current, "averageUtilization",
 			ratio < 1e6 ? (int64_t)(ratio * 100 + 1e-6) : 100000000);
 		ratio = ratio * 100 / (double)percent;
-	} else {
-		double each;
-
-		if (bt_quantity_parse(
-			    bt_json_text_at(target, "averageValue"), arena, &wanted, NULL) != 0) {
-			*out_why = BT_STR("invalid metric source: neither a utilization target "
-					  "nor a value target was set");
-			return false;
-		}
-		each = measured.is_cpu ? (double)bt_quantity_milli(&wanted) / 1000
-				       : (double)bt_quantity_value(&wanted);
-		if (each <= 0) {
-			*out_why = BT_STR("invalid metric source: the target is not positive");
-			return false;
-		}
+	} else if (read_target_amount(pass, evaluation, "averageValue", &each)) {
 		ratio = measured.usage / (double)measured.ready / each;
+	} else {
+		return false;
 	}
-	bt_json_append(arena, pass->current_metrics, status);
-	*out_replicas = replicas_for(pass, &measured, ratio);
-	pass->reason = bt_arena_printf(arena, "%.*s %sresource%s", BT_STR_ARG(measured.resource),
-		of_container ? "container " : "",
+	evaluation->replicas = replicas_for(pass, &measured, ratio);
+	evaluation->name = bt_arena_printf(arena, "%.*s %sresource%s",
+		BT_STR_ARG(measured.resource), of_container ? "container " : "",
 		percent > 0 ? " utilization (percentage of request)" : "");
 	return true;
+}
+
+/** As conditions and events show a LabelSelector. */
+static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
+{
+	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");
+	const struct bt_json_value *rules = bt_json_array_at(selector, "matchExpressions");
+	struct bt_strbuf text = {0};
+
+	if (selector == NULL) {
+		return BT_STR("nil");
+	}
+	bt_strbuf_append_c(&text, "&LabelSelector{MatchLabels:map[string]string{");
+	for (uint32_t i = 0; i < labels->count; i++) {
+		bt_strbuf_printf(&text, "%.*s: %.*s,", BT_STR_ARG(labels->members[i].name),
+			BT_STR_ARG(labels->members[i].value->text));
+	}
+	bt_strbuf_append_c(&text, "},MatchExpressions:[]LabelSelectorRequirement{");
+	for (uint32_t i = 0; i < rules->count; i++) {
+		const struct bt_json_value *values = bt_json_array_at(rules->elements[i], "values");
+		bt_strbuf_printf(&text, "LabelSelectorRequirement{Key:%.*s,Operator:%.*s,Values:[",
+			BT_STR_ARG(bt_json_text_at(rules->elements[i], "key")),
+			BT_STR_ARG(bt_json_text_at(rules->elements[i], "operator")));
+		for (uint32_t k = 0; k < values->count; k++) {
+			bt_strbuf_append_c(&text, k != 0 ? " " : "");
+			bt_strbuf_append_str(&text, values->elements[k]->text);
+		}
+		bt_strbuf_append_c(&text, "],},");
+	}
+	bt_strbuf_append_c(&text, "},}");
+	struct bt_str kept = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return kept;
+}
+
+/** Name and selector of a metric that is no resource; also into the status. */
+static void read_metric(struct pass *pass, struct evaluation *evaluation, struct metric *out_metric)
+{
+	struct bt_arena *arena = pass->sync->arena;
+	const struct bt_json_value *identifier = bt_json_object_at(evaluation->source, "metric");
+	const struct bt_json_value *selector = bt_json_find(identifier, "selector");
+
+	*out_metric = (struct metric){.name = bt_json_text_at(identifier, "name")};
+	if (selector != NULL) {
+		/* One that is malformed or empty selects everything. */
+		(void)bt_tree_selector(arena, selector, false, &out_metric->selector);
+	}
+	out_metric->selector_text = selector_text(arena, selector);
+	bt_json_set_value(
+		arena, evaluation->value, "metric", bt_json_clone(arena, identifier, false));
+}
+
+static bool evaluate_pods(struct pass *pass, struct evaluation *evaluation)
+{
+	struct bt_arena *arena = pass->sync->arena;
+	struct metric metric;
+	struct measured measured = {.sync = pass->sync, .metric = &metric};
+	double each;
+
+	read_metric(pass, evaluation, &metric);
+	if (!read_target_amount(pass, evaluation, "averageValue", &each)) {
+		return false;
+	}
+	bt_owners_visit_selected(pass->sync, &pass->selector, 0, measure_pod, &measured);
+	if (measured.ready == 0) {
+		evaluation->why = bt_arena_printf(arena,
+			"unable to get metric %.*s: no metrics returned from custom metrics API",
+			BT_STR_ARG(metric.name));
+		return false;
+	}
+	double average = measured.usage / (double)measured.ready;
+	bt_json_set_str(arena, evaluation->current, "averageValue",
+		bt_custom_metric_quantity(arena, average));
+	evaluation->replicas = replicas_for(pass, &measured, average / each);
+	evaluation->name = bt_arena_printf(arena, "pods metric %.*s", BT_STR_ARG(metric.name));
+	return true;
+}
+
+/** The replicas for one value that all pods share. */
+static bool evaluate_value(struct pass *pass, struct evaluation *evaluation, double value)
+{
+	struct bt_arena *arena = pass->sync->arena;
+	struct bt_str type = bt_json_text_at(evaluation->target, "type");
+	bool is_average = bt_str_equal_c(type, "AverageValue");
+	int64_t ready = 0;
+	double wanted;
+
+	if (!read_target_amount(pass, evaluation, is_average ? "averageValue" : "value", &wanted)) {
+		return false;
+	}
+	if (is_average) {
+		bt_json_set_str(arena, evaluation->current, "averageValue",
+			bt_custom_metric_quantity(arena, value / (double)pass->current));
+		evaluation->replicas = is_tolerated(pass, value / (wanted * (double)pass->current))
+			? pass->current
+			: round_up(value / wanted);
+		return true;
+	}
+	bt_json_set_str(
+		arena, evaluation->current, "value", bt_custom_metric_quantity(arena, value));
+	bt_owners_visit_selected(pass->sync, &pass->selector, 0, count_ready_pod, &ready);
+	evaluation->replicas = is_tolerated(pass, value / wanted)
+		? pass->current
+		: round_up(value / wanted * (double)ready);
+	return true;
+}
+
+static bool evaluate_object(struct pass *pass, struct evaluation *evaluation)
+{
+	struct bt_sync *sync = pass->sync;
+	struct bt_arena *arena = sync->arena;
+	const struct bt_json_value *described =
+		bt_json_object_at(evaluation->source, "describedObject");
+	struct bt_str kind = bt_json_text_at(described, "kind");
+	struct bt_str name = bt_json_text_at(described, "name");
+	struct bt_str namespace_ = bt_key_namespace(sync->key);
+	const struct bt_api_resource *resource = bt_resources_find_kind(
+		bt_api_resources(sync->hub->api), bt_json_text_at(described, "apiVersion"), kind);
+	const struct bt_json_value *object = NULL;
+	struct metric metric;
+	double value;
+
+	read_metric(pass, evaluation, &metric);
+	bt_json_set_value(arena, evaluation->value, "describedObject",
+		bt_json_clone(arena, described, false));
+	if (resource != NULL) {
+		object = bt_api_read(sync->hub->api, resource,
+			bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""), name),
+			arena);
+	}
+	if (!bt_custom_metric_sum(sync->hub->api, object, BT_ANNOTATION_METRICS, metric.name,
+		    &metric.selector, arena, &value)) {
+		evaluation->why = bt_arena_printf(arena,
+			"unable to get metric %.*s: %.*s on %.*s %.*s/unable to fetch metrics from "
+			"custom metrics API: the server could not find the metric %.*s for %s %.*s",
+			BT_STR_ARG(metric.name), BT_STR_ARG(kind), BT_STR_ARG(namespace_),
+			BT_STR_ARG(name), BT_STR_ARG(metric.name),
+			resource != NULL ? resource->name : "an unknown kind", BT_STR_ARG(name));
+		return false;
+	}
+	evaluation->name = bt_arena_printf(
+		arena, "%.*s metric %.*s", BT_STR_ARG(kind), BT_STR_ARG(metric.name));
+	return evaluate_value(pass, evaluation, value);
+}
+
+static bool evaluate_external(struct pass *pass, struct evaluation *evaluation)
+{
+	struct bt_api *api = pass->sync->hub->api;
+	struct bt_arena *arena = pass->sync->arena;
+	struct bt_str namespace_ = bt_key_namespace(pass->sync->key);
+	const struct bt_json_value *object = bt_api_read(api,
+		bt_resources_builtin(bt_api_resources(api), "", "namespaces"), namespace_, arena);
+	struct metric metric;
+	double value;
+
+	read_metric(pass, evaluation, &metric);
+	if (!bt_custom_metric_sum(api, object, BT_ANNOTATION_EXTERNAL_METRICS, metric.name,
+		    &metric.selector, arena, &value)) {
+		evaluation->why = bt_arena_printf(arena,
+			"unable to get external metric %.*s/%.*s/%.*s: no metrics returned from "
+			"external metrics API",
+			BT_STR_ARG(namespace_), BT_STR_ARG(metric.name),
+			BT_STR_ARG(metric.selector_text));
+		return false;
+	}
+	evaluation->name = bt_arena_printf(arena, "external metric %.*s(%.*s)",
+		BT_STR_ARG(metric.name), BT_STR_ARG(metric.selector_text));
+	return evaluate_value(pass, evaluation, value);
+}
+
+static const struct metric_type {
+	const char *type;
+	const char *member;
+	const char *failure;    /* of condition and event */
+	const char *value_name; /* "failed to get ... metric value", behind the metric's name */
+	bool has_name;
+} metric_types[] = {
+	{"Resource", "resource", "FailedGetResourceMetric", "resource", true},
+	{"ContainerResource", "containerResource", "FailedGetContainerResourceMetric", "container",
+		true},
+	{"Pods", "pods", "FailedGetPodsMetric", "pods", false},
+	{"Object", "object", "FailedGetObjectMetric", "object", false},
+	{"External", "external", "FailedGetExternalMetric", "external", true},
+};
+
+/** NULL: admission knows no other types, but an object of a file may have one. */
+static const struct metric_type *find_metric_type(const struct bt_json_value *metric)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(metric_types); i++) {
+		if (bt_str_equal_c(bt_json_text_at(metric, "type"), metric_types[i].type)) {
+			return &metric_types[i];
+		}
+	}
+	return NULL;
+}
+
+/** false: out->why. */
+static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metric,
+	const struct metric_type *type, struct evaluation *out)
+{
+	struct bt_arena *arena = pass->sync->arena;
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	bool is_known;
+
+	*out = (struct evaluation){
+		.source = bt_json_object_at(metric, type->member),
+		.value = bt_json_ensure_object(arena, status, type->member),
+	};
+	out->target = bt_json_object_at(out->source, "target");
+	out->current = bt_json_new(arena, BT_JSON_OBJECT);
+	switch (type - metric_types) {
+	case 0:
+	case 1:
+		is_known = evaluate_resource(pass, out, type != metric_types);
+		break;
+	case 2:
+		is_known = evaluate_pods(pass, out);
+		break;
+	case 3:
+		is_known = evaluate_object(pass, out);
+		break;
+	default:
+		is_known = evaluate_external(pass, out);
+		break;
+	}
+	if (is_known) {
+		bt_json_set_c(arena, status, "type", type->type);
+		bt_json_set_value(arena, out->value, "current", out->current);
+		bt_json_append(arena, pass->current_metrics, status);
+	}
+	return is_known;
+}
+
+/** The first metric that failed, of so many. */
+struct metric_failures {
+	uint32_t count;
+	struct bt_str reason;
+	struct bt_str value_name;
+	struct bt_str why;
+};
+
+static void note_failure(struct pass *pass, const struct bt_json_value *metric,
+	const struct metric_type *type, struct bt_str why, struct metric_failures *failures)
+{
+	struct bt_arena *arena = pass->sync->arena;
+	const char *reason = type != NULL ? type->failure : "InvalidMetricSourceType";
+
+	bt_sync_event(pass->sync, "Warning", reason, "%.*s", BT_STR_ARG(why));
+	if (failures->count++ != 0) {
+		return;
+	}
+	failures->why = why;
+	failures->reason = bt_str_from(reason);
+	if (type == NULL) {
+		failures->value_name = BT_STR("unknown");
+		return;
+	}
+	const struct bt_json_value *source = bt_json_object_at(metric, type->member);
+	struct bt_str name = bt_json_text_at(source, "name");
+	name = name.length != 0 ? name : bt_json_text_at(source, "metric.name");
+	failures->value_name = type->has_name
+		? bt_arena_printf(arena, "%.*s %s", BT_STR_ARG(name), type->value_name)
+		: bt_str_from(type->value_name);
 }
 
 /** The highest of what the metrics ask for. false: none could be evaluated. */
 static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 {
 	const struct bt_json_value *metrics = bt_json_array_at(pass->spec, "metrics");
+	struct bt_arena *arena = pass->sync->arena;
+	struct metric_failures failures = {.count = 0};
 	struct bt_str best_reason = BT_STR("");
-	struct bt_str why = BT_STR("");
 	int64_t best = -1;
-	bool failed = false;
 
 	for (uint32_t i = 0; i < metrics->count; i++) {
-		int64_t replicas = 0;
+		const struct bt_json_value *metric = metrics->elements[i];
+		const struct metric_type *type = find_metric_type(metric);
+		struct evaluation evaluation;
 
-		if (!evaluate_metric(pass, metrics->elements[i], &replicas, &why)) {
-			failed = true;
-		} else if (replicas > best) {
-			best = replicas;
-			best_reason = pass->reason;
+		if (type == NULL) {
+			note_failure(pass, metric, NULL,
+				bt_arena_printf(arena, "unknown metric source type \"%.*s\"",
+					BT_STR_ARG(bt_json_text_at(metric, "type"))),
+				&failures);
+		} else if (!evaluate_metric(pass, metric, type, &evaluation)) {
+			note_failure(pass, metric, type, evaluation.why, &failures);
+		} else if (evaluation.replicas > best) {
+			best = evaluation.replicas;
+			best_reason = evaluation.name;
 		}
 	}
-	if (best < 0 || (failed && best < pass->current)) {
+	if (best < 0 || (failures.count != 0 && best < pass->current)) {
 		/* Without all metrics the target does not shrink. */
-		set_condition(pass, "ScalingActive", "False", "FailedGetResourceMetric",
-			bt_arena_printf(pass->sync->arena,
+		set_condition(pass, "ScalingActive", "False", failures.reason.data,
+			bt_arena_printf(arena,
 				"the HPA was unable to compute the replica count: %.*s",
-				BT_STR_ARG(why)));
-		bt_sync_event(
-			pass->sync, "Warning", "FailedGetResourceMetric", "%.*s", BT_STR_ARG(why));
+				BT_STR_ARG(failures.why)));
+		bt_sync_event(pass->sync, "Warning", "FailedComputeMetricsReplicas",
+			"invalid metrics (%" PRIu32 " invalid out of %" PRIu32
+			"), first error is: failed to get %.*s metric value: %.*s",
+			failures.count, metrics->count, BT_STR_ARG(failures.value_name),
+			BT_STR_ARG(failures.why));
 		return false;
 	}
 	pass->reason = best_reason;
 	set_condition(pass, "ScalingActive", "True", "ValidMetricFound",
-		bt_arena_printf(pass->sync->arena,
+		bt_arena_printf(arena,
 			"the HPA was able to successfully calculate a replica count from %.*s",
 			BT_STR_ARG(best_reason)));
 	*out_replicas = best;

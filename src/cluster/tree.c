@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/tree.h"
 
-#include <stdlib.h>
-
 #include "api/int_or_string.h"
 #include "api/time.h"
 #include "codec/json_edit.h"
+#include "codec/message.h"
 #include "server/condition.h"
 
 struct bt_str bt_tree_key(struct bt_arena *arena, const struct bt_json_value *object)
@@ -45,29 +44,6 @@ struct bt_str bt_tree_annotation(const struct bt_json_value *object, const char 
 
 /* --- selectors --- */
 
-static int compare_pairs(const void *a, const void *b)
-{
-	const struct bt_str_pair *left = a;
-	const struct bt_str_pair *right = b;
-	return bt_str_compare(left->key, right->key);
-}
-
-static struct bt_str_map tree_map(struct bt_arena *arena, const struct bt_json_value *texts)
-{
-	struct bt_str_map map = {.present = texts != NULL};
-
-	if (texts == NULL || texts->type != BT_JSON_OBJECT || texts->count == 0) {
-		return map;
-	}
-	map.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, texts->count);
-	for (uint32_t i = 0; i < texts->count; i++) {
-		map.items[map.count++] =
-			(struct bt_str_pair){texts->members[i].name, texts->members[i].value->text};
-	}
-	qsort(map.items, map.count, sizeof(*map.items), compare_pairs);
-	return map;
-}
-
 bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 	const struct bt_message *message, void *out)
 {
@@ -94,7 +70,7 @@ bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *select
 	}
 	if (is_map) {
 		struct bt_str_map *map = BT_ARENA_NEW(arena, struct bt_str_map);
-		*map = tree_map(arena, selector);
+		*map = bt_str_map_from_json(arena, selector);
 		*out_selector = bt_selector_from_map(map, arena);
 	} else if (!bt_tree_decode(arena, selector, &bt_label_selector_message, &decoded) ||
 		bt_selector_from_label_selector(&decoded, arena, out_selector, NULL) != 0) {
@@ -106,7 +82,7 @@ bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *select
 bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 	const struct bt_json_value *labels)
 {
-	struct bt_str_map map = tree_map(arena, labels);
+	struct bt_str_map map = bt_str_map_from_json(arena, labels);
 	return bt_selector_matches(selector, &map);
 }
 

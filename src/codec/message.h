@@ -77,6 +77,8 @@ struct bt_str_map {
 
 /** Value of key, or NULL. O(log n). */
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
+/** The members of an object of texts, in the arena; texts are borrowed. */
+struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts);
 /** Every pair of wanted is in map. */
 bool bt_str_map_contains(const struct bt_str_map *map, const struct bt_str_map *wanted);
 bool bt_str_list_has(const bt_str_list *list, struct bt_str text);

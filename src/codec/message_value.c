@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/message.h"
 
+#include <stdlib.h>
+
 #include "codec/message_layout.h"
 
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key)
@@ -20,6 +22,29 @@ const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str
 		}
 	}
 	return NULL;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct bt_str_pair *left = a;
+	const struct bt_str_pair *right = b;
+	return bt_str_compare(left->key, right->key);
+}
+
+struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts)
+{
+	struct bt_str_map map = {.present = texts != NULL};
+
+	if (texts == NULL || texts->type != BT_JSON_OBJECT || texts->count == 0) {
+		return map;
+	}
+	map.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, texts->count);
+	for (uint32_t i = 0; i < texts->count; i++) {
+		map.items[map.count++] =
+			(struct bt_str_pair){texts->members[i].name, texts->members[i].value->text};
+	}
+	qsort(map.items, map.count, sizeof(*map.items), compare_pairs);
+	return map;
 }
 
 static struct bt_str copy_str(struct bt_str text, struct bt_arena *arena)

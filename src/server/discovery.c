@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "codec/json_edit.h"
+#include "server/custom_metrics.h"
 
 struct bt_discovery_kind bt_discovery_kind_of(
 	const struct bt_api_resource *resource, enum bt_subresource subresource)
@@ -103,6 +104,30 @@ static void fill_group(const struct bt_resources *resources, uint32_t index,
 	bt_json_set_value(arena, object, "preferredVersion", version_entry(first, arena));
 }
 
+static struct bt_json_value *custom_metrics_version(
+	const char *group, const char *version, struct bt_arena *arena)
+{
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(
+		arena, entry, "groupVersion", bt_arena_printf(arena, "%s/%s", group, version));
+	bt_json_set_c(arena, entry, "version", version);
+	return entry;
+}
+
+/* The same of a group of custom metrics, which has no resources of its own. */
+static void fill_custom_metrics(
+	const char *group, struct bt_json_value *object, struct bt_arena *arena)
+{
+	const char *const *versions = bt_custom_metrics_versions(bt_str_from(group));
+	bt_json_set_c(arena, object, "name", group);
+	bt_json_set_value(arena, object, "preferredVersion",
+		custom_metrics_version(group, versions[0], arena));
+	for (uint32_t i = 0; versions[i] != NULL; i++) {
+		bt_json_append(arena, bt_json_ensure_array(arena, object, "versions"),
+			custom_metrics_version(group, versions[i], arena));
+	}
+}
+
 struct bt_json_value *bt_discovery_groups(
 	const struct bt_resources *resources, struct bt_arena *arena)
 {
@@ -117,6 +142,11 @@ struct bt_json_value *bt_discovery_groups(
 			bt_json_append(arena, groups, group);
 		}
 	}
+	for (uint32_t i = 0; bt_custom_metrics_groups[i] != NULL; i++) {
+		struct bt_json_value *group = bt_json_new(arena, BT_JSON_OBJECT);
+		fill_custom_metrics(bt_custom_metrics_groups[i], group, arena);
+		bt_json_append(arena, groups, group);
+	}
 	return object;
 }
 
@@ -128,9 +158,10 @@ struct bt_json_value *bt_discovery_group(
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (is_listed(resource) && bt_str_equal_c(group, resource->group)) {
 			fill_group(resources, i, object, arena);
-			break;
+			return object;
 		}
 	}
+	fill_custom_metrics(bt_arena_printf(arena, "%.*s", BT_STR_ARG(group)).data, object, arena);
 	return object;
 }
 
@@ -316,6 +347,20 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 				bt_json_set_c(arena, version, "freshness", "Current");
 				bt_json_append(arena, versions, version);
 			}
+		}
+		bt_json_append(arena, items, item);
+	}
+	for (uint32_t i = 0; !is_core && bt_custom_metrics_groups[i] != NULL; i++) {
+		const char *name = bt_custom_metrics_groups[i];
+		const char *const *names = bt_custom_metrics_versions(bt_str_from(name));
+		struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, bt_json_ensure_object(arena, item, "metadata"), "name", name);
+		for (uint32_t k = 0; names[k] != NULL; k++) {
+			struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
+			bt_json_set_c(arena, version, "version", names[k]);
+			bt_json_set_c(arena, version, "freshness", "Current");
+			bt_json_append(
+				arena, bt_json_ensure_array(arena, item, "versions"), version);
 		}
 		bt_json_append(arena, items, item);
 	}

@@ -133,6 +133,7 @@ static void send_discovery(struct bt_front_call *call)
 	case BT_ROUTE_OPENAPI_V2:
 	case BT_ROUTE_OPENAPI_V3:
 	case BT_ROUTE_RESOURCE:
+	case BT_ROUTE_CUSTOM_METRICS:
 		break;
 	}
 	bt_front_send_text(call, 404, "404 page not found\n");
@@ -191,6 +192,7 @@ void bt_front_page(struct bt_front_call *call)
 	case BT_ROUTE_OPENAPI_V2:
 	case BT_ROUTE_OPENAPI_V3:
 	case BT_ROUTE_RESOURCE:
+	case BT_ROUTE_CUSTOM_METRICS:
 		break;
 	}
 	if (!bt_str_equal_c(method, "GET") && !bt_str_equal_c(method, "HEAD")) {
@@ -201,6 +203,8 @@ void bt_front_page(struct bt_front_call *call)
 		send_health(call);
 	} else if (call->route.kind == BT_ROUTE_METRICS) {
 		bt_front_send_metrics(call);
+	} else if (call->route.kind == BT_ROUTE_CUSTOM_METRICS) {
+		bt_front_custom_metrics(call);
 	} else if (call->route.kind == BT_ROUTE_CORE || call->route.kind == BT_ROUTE_GROUPS) {
 		send_groups(call, call->route.kind == BT_ROUTE_CORE);
 	} else if (call->route.kind == BT_ROUTE_OPENID_CONFIGURATION ||

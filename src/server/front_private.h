@@ -140,6 +140,9 @@ void bt_front_openapi(struct bt_front_call *call);
 BT_MUST_USE bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash);
 void bt_front_cached_finish(struct bt_front_cached *cached);
 
+/** A metric of custom.metrics.k8s.io or external.metrics.k8s.io; front_custom_metrics.c */
+void bt_front_custom_metrics(struct bt_front_call *call);
+
 /** --- front_metrics.c --- */
 
 void bt_front_metrics_init(struct bt_front *front);

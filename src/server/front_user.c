@@ -334,6 +334,14 @@ bool bt_front_authorize(struct bt_front_call *call)
 			bt_str_equal_c(access.resource, "namespaces")) {
 			access.namespace_ = route->name; /* a namespace is in itself */
 		}
+	} else if (route->kind == BT_ROUTE_CUSTOM_METRICS) {
+		bool is_external = route->name.length == 0;
+		access.verb = bt_str_from(verb_of(call));
+		access.group = route->group;
+		access.resource = route->described;
+		access.subresource = is_external ? BT_STR("") : route->text;
+		access.namespace_ = route->namespace_;
+		access.name = route->name;
 	} else {
 		struct bt_strbuf verb = {0};
 		bt_strbuf_append_lower(&verb, bt_str_sub(call->request.method, 0, 16));

@@ -37,6 +37,7 @@ static struct bt_str *text_parameter(struct bt_query *query, struct bt_str name)
 		{"limitBytes", &query->connect.limit_bytes},
 		{"verbose", &query->verbose},
 		{"hash", &query->hash},
+		{"metricLabelSelector", &query->metric_label_selector},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		if (bt_str_equal_c(name, rows[i].name)) {

@@ -28,6 +28,7 @@ struct bt_query {
 	struct bt_connect_options connect;
 	struct bt_str verbose;
 	struct bt_str hash;
+	struct bt_str metric_label_selector; /* of custom.metrics.k8s.io */
 };
 
 /** Texts live in the arena. Pairs with broken escapes, and unknown names, are passed over. */

@@ -2,6 +2,7 @@
 #include "server/routes.h"
 
 #include "net/http_server.h"
+#include "server/custom_metrics.h"
 
 /* Longer paths name nothing. */
 #define SEGMENTS_MAX 16
@@ -136,6 +137,69 @@ static enum bt_route_kind parse_core(
 				    : parse_resource(resources, segments, 2, out);
 }
 
+/* "pods", "ingresses.networking.k8s.io" */
+static const struct bt_api_resource *find_described(
+	const struct bt_resources *resources, struct bt_str name)
+{
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (resource != NULL && bt_str_has_prefix(name, bt_str_from(resource->name))) {
+			struct bt_str rest =
+				bt_str_sub(name, (uint32_t)strlen(resource->name), BT_STR_MAX);
+			if (rest.length == 0 ||
+				(rest.data[0] == '.' &&
+					bt_str_equal_c(bt_str_sub(rest, 1, BT_STR_MAX),
+						resource->group))) {
+				return resource;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Behind the version: "namespaces/<ns>/<metric>" of external metrics, else
+ * "[namespaces/<ns>/]<resource>/<name>/<metric>" or "namespaces/<ns>/metrics/<metric>". */
+static enum bt_route_kind parse_custom_metrics(
+	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
+{
+	bool is_external = bt_str_equal_c(out->group, bt_custom_metrics_groups[1]);
+	uint32_t count = segments->count - 3;
+	const struct bt_str *items = segments->items + 3;
+	bool is_scoped = is(segments, 3, "namespaces");
+	out->text = items[count - 1];
+	if (is_external) {
+		out->described = out->text;
+		out->namespace_ = count == 3 && is_scoped ? items[1] : BT_STR("");
+		return out->namespace_.length != 0 ? BT_ROUTE_CUSTOM_METRICS : BT_ROUTE_UNKNOWN;
+	}
+	if (count == 4 && is_scoped && bt_str_equal_c(items[2], "metrics")) {
+		out->described = BT_STR("namespaces");
+		out->name = items[1];
+	} else if (count == 3 || (count == 5 && is_scoped)) {
+		out->described = items[count - 3];
+		out->name = items[count - 2];
+		out->namespace_ = count == 5 ? items[1] : BT_STR("");
+	} else {
+		return BT_ROUTE_UNKNOWN;
+	}
+	out->resource = find_described(resources, out->described);
+	if (out->resource == NULL || out->resource->namespaced != (out->namespace_.length != 0)) {
+		out->text = out->described;
+		return BT_ROUTE_MISSING;
+	}
+	return BT_ROUTE_CUSTOM_METRICS;
+}
+
+static bool has_text(const char *const *list, struct bt_str text)
+{
+	for (; *list != NULL; list++) {
+		if (bt_str_equal_c(text, *list)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static enum bt_route_kind parse_groups(
 	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
 {
@@ -147,9 +211,17 @@ static enum bt_route_kind parse_groups(
 	if (out->group.length == 0) {
 		return BT_ROUTE_UNKNOWN;
 	}
+	const char *const *versions = bt_custom_metrics_versions(out->group);
+	if (versions != NULL && segments->count >= 3) {
+		out->version = segments->items[2];
+		return !has_text(versions, out->version) ? BT_ROUTE_UNKNOWN
+			: segments->count == 3           ? BT_ROUTE_RESOURCES
+					       : parse_custom_metrics(resources, segments, out);
+	}
 	if (segments->count == 2) {
-		return version_is_served(resources, out->group, any) ? BT_ROUTE_GROUP
-								     : BT_ROUTE_UNKNOWN;
+		return versions != NULL || version_is_served(resources, out->group, any)
+			? BT_ROUTE_GROUP
+			: BT_ROUTE_UNKNOWN;
 	}
 	out->version = segments->items[2];
 	if (!version_is_served(resources, out->group, out->version)) {
@@ -205,8 +277,10 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 {
 	struct bt_strbuf decoded = {0};
 	struct segments segments;
-	*out_route =
-		(struct bt_route){.text = BT_STR(""), .namespace_ = BT_STR(""), .name = BT_STR("")};
+	*out_route = (struct bt_route){.text = BT_STR(""),
+		.namespace_ = BT_STR(""),
+		.name = BT_STR(""),
+		.described = BT_STR("")};
 	if (bt_str_find_char(path, '%') >= 0) {
 		if (!bt_http_percent_decode(path, false, &decoded)) {
 			bt_strbuf_finish(&decoded);

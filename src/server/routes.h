@@ -24,6 +24,8 @@ enum bt_route_kind {
 	BT_ROUTE_OPENAPI_V2,
 	BT_ROUTE_OPENAPI_V3, /* text: what follows, "" for the index */
 	BT_ROUTE_RESOURCE,
+	BT_ROUTE_CUSTOM_METRICS, /* a metric of custom.metrics or external.metrics; text: its name
+	                          */
 };
 
 struct bt_route {
@@ -36,6 +38,7 @@ struct bt_route {
 	struct bt_str namespace_; /* "": cluster scope, or all namespaces */
 	struct bt_str name;       /* "": a collection */
 	bool is_watch;            /* /api/v1/watch/... */
+	struct bt_str described;  /* of custom metrics: the resource, as the path names it */
 };
 
 /** path: as sent, percent-encoded. Texts live in the arena. */

@@ -81,6 +81,26 @@ int bt_usage_check(const char *text, struct berth_error *err)
 			  text);
 }
 
+static double level_of(const struct bt_api *api, const struct curve *curve)
+{
+	if (curve->period_ns == 0) {
+		return curve->low;
+	}
+	double part = (double)(bt_api_now_ns(api) % curve->period_ns) / (double)curve->period_ns;
+	return curve->low + (curve->high - curve->low) * (part < 0.5 ? part * 2 : 2 - part * 2);
+}
+
+bool bt_usage_level(const struct bt_api *api, struct bt_str text, double *out_level)
+{
+	struct curve curve;
+
+	if (!parse_curve(text, &curve) || curve.is_share) {
+		return false;
+	}
+	*out_level = level_of(api, &curve);
+	return true;
+}
+
 bool bt_usage_is_known(const struct bt_json_value *pod)
 {
 	return bt_str_equal_c(bt_json_text_at(pod, "status.phase"), "Running");
@@ -105,13 +125,7 @@ static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 		(void)parse_curve(
 			bt_str_from(otherwise != NULL ? otherwise : DEFAULT_USAGE), &curve);
 	}
-	level = curve.low;
-	if (curve.period_ns != 0) {
-		double part =
-			(double)(bt_api_now_ns(api) % curve.period_ns) / (double)curve.period_ns;
-
-		level += (curve.high - curve.low) * (part < 0.5 ? part * 2 : 2 - part * 2);
-	}
+	level = level_of(api, &curve);
 	if (!curve.is_share) {
 		return level / (container_count != 0 ? container_count : 1);
 	}

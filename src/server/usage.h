@@ -26,6 +26,8 @@ struct bt_usage {
 
 /** An error names what is wrong with a text of the form above. */
 BT_MUST_USE int bt_usage_check(const char *text, struct berth_error *err);
+/** The level of an amount or a curve now; false: the text is a share or malformed. */
+bool bt_usage_level(const struct bt_api *api, struct bt_str text, double *out_level);
 /** The pod runs, so that its use can be measured. */
 bool bt_usage_is_known(const struct bt_json_value *pod);
 /** Of one of spec.containers. */

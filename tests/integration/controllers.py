@@ -796,6 +796,119 @@ def test_autoscaler(program):
             read(cluster, path), "AbleToScale").get("reason") == "FailedGetScale")
 
 
+def test_custom_metrics(program):
+    with program.up("--nodes", "3", "--time-scale", "30") as cluster:
+        name = namespace(cluster, "custom")
+        web = APPS % name + "deployments/web"
+        path = "/apis/autoscaling/v2/namespaces/custom/horizontalpodautoscalers/web"
+        root = "/apis/custom.metrics.k8s.io/v1beta2/"
+        call(cluster, "POST", APPS % name + "deployments", {"metadata": {"name": "web"}, "spec": {
+            "replicas": 2, "selector": {"matchLabels": {"app": "web"}},
+            "template": template({"app": "web"}, containers=[{"name": "c", "image": "i:1"}])}})
+        up.wait_for("the pods", lambda: read(cluster, web)["status"].get("readyReplicas") == 2)
+
+        def active():
+            return condition(read(cluster, path), "ScalingActive")
+
+        def replicas(count):
+            return lambda: read(cluster, web)["spec"]["replicas"] == count
+
+        # Of pods: none says a value, then all of them do.
+        autoscaler(cluster, name, metrics=[{"type": "Pods", "pods": {
+            "metric": {"name": "requests"},
+            "target": {"type": "AverageValue", "averageValue": "10"}}}],
+            behavior={"scaleDown": {"stabilizationWindowSeconds": 0}})
+        up.wait_for("the failure", lambda: active().get("reason") == "FailedGetPodsMetric")
+        assert active()["message"] == (
+            "the HPA was unable to compute the replica count: unable to get metric requests: no "
+            "metrics returned from custom metrics API"), active()
+        up.wait_for("the event", lambda: [
+            each for each in items(cluster, CORE % name + "events")
+            if each["reason"] == "FailedComputeMetricsReplicas" and each["message"] ==
+            "invalid metrics (1 invalid out of 1), first error is: failed to get pods metric "
+            "value: unable to get metric requests: no metrics returned from custom metrics API"])
+        patch(cluster, web, {"spec": {"template": {"metadata": {"annotations": {
+            "berth.dev/metrics": "errors=1, requests{verb=get}=12, requests{verb=put}=2500m"}}}}})
+        # 14.5 of each pod, however many there are.
+        up.wait_for("the maximum", replicas(8))
+        found = read(cluster, path)["status"]["currentMetrics"][0]
+        assert found == {"type": "Pods", "pods": {"metric": {"name": "requests"}, "current": {
+            "averageValue": "14500m"}}}, found
+        assert active()["message"].endswith("a replica count from pods metric requests"), active()
+        values = read(cluster, root + "namespaces/custom/pods/*/requests?labelSelector=app%3Dweb")
+        assert values["kind"] == "MetricValueList" and len(values["items"]) >= 8, values
+        first = values["items"][0]
+        assert first["describedObject"] == {
+            "kind": "Pod", "namespace": "custom", "apiVersion": "/v1",
+            "name": first["describedObject"]["name"]}, first
+        assert first["value"] == "14500m" and first["metric"] == {"name": "requests"}, first
+        one = root + "namespaces/custom/pods/" + first["describedObject"]["name"]
+        assert [each["value"] for each in items(
+            cluster, one + "/requests?metricLabelSelector=verb%21%3Dput")] == ["12"]
+        old = items(cluster, one.replace("v1beta2", "v1beta1") + "/errors")
+        assert [(each["metricName"], each["value"]) for each in old] == [("errors", "1")], old
+        failed = call(cluster, "GET", one + "/nothing", None, 404)
+        assert failed["message"].startswith("the server could not find the metric nothing for "
+                                            "pods web-"), failed
+        assert not items(cluster, root + "namespaces/custom/pods/*/requests?labelSelector=app%3Dx")
+        call(cluster, "GET", root + "namespaces/custom/nothings/a/requests", None, 404)
+        call(cluster, "GET", one + "/requests?metricLabelSelector=%2B%2B", None, 400)
+        call(cluster, "POST", one + "/requests", {}, 405)
+
+        # Of an object, for all pods together; the tolerance is the autoscaler's.
+        call(cluster, "POST", CORE % name + "services", {
+            "metadata": {"name": "front", "annotations": {"berth.dev/metrics": "hits=95"}},
+            "spec": {"ports": [{"port": 80}]}})
+        source = {"metric": {"name": "hits"}, "target": {"type": "Value", "value": "100"},
+                  "describedObject": {"apiVersion": "v1", "kind": "Service", "name": "front"}}
+        metric = [{"type": "Object", "object": source}]
+        up.wait_for("eight ready", lambda: read(cluster, web)["status"].get("readyReplicas") == 8)
+        patch(cluster, path, {"spec": {"metrics": metric}})
+        up.wait_for("the object", lambda: active()["message"].endswith("Service metric hits"))
+        assert replicas(8)()
+        patch(cluster, CORE % name + "services/front", {
+            "metadata": {"annotations": {"berth.dev/metrics": "hits=85"}}})
+        up.wait_for("0.85 of eight", replicas(7))
+        patch(cluster, CORE % name + "services/front", {
+            "metadata": {"annotations": {"berth.dev/metrics": "hits=20"}}})
+        patch(cluster, path, {"spec": {"behavior": {"scaleDown": {"tolerance": "0.9"}}}})
+        up.wait_for("the value", lambda: read(cluster, path)["status"]["currentMetrics"][0][
+            "object"]["current"] == {"value": "20"})
+        assert replicas(7)()
+        patch(cluster, path, {"spec": {"behavior": {"scaleDown": {"tolerance": "0.01"}}}})
+        up.wait_for("the minimum", replicas(2))
+
+        # External: the value and its labels stand on the namespace.
+        patch(cluster, "/api/v1/namespaces/custom", {"metadata": {"annotations": {
+            "berth.dev/external-metrics": "queue{name=mail}=7, queue{name=jobs}=30"}}})
+        external = "/apis/external.metrics.k8s.io/v1beta1/namespaces/custom/queue"
+        assert [(each["metricLabels"], each["value"]) for each in items(cluster, external)] == [
+            ({"name": "mail"}, "7"), ({"name": "jobs"}, "30")]
+        assert len(items(cluster, external + "?labelSelector=name%3Djobs")) == 1
+        patch(cluster, path, {"spec": {"metrics": [{"type": "External", "external": {
+            "metric": {"name": "queue", "selector": {"matchLabels": {"name": "jobs"}}},
+            "target": {"type": "AverageValue", "averageValue": "6"}}}]}})
+        up.wait_for("five", replicas(5))
+        assert active()["message"].endswith(
+            "external metric queue(&LabelSelector{MatchLabels:map[string]string{name: jobs,},"
+            "MatchExpressions:[]LabelSelectorRequirement{},})"), active()
+        patch(cluster, path, {"spec": {"metrics": [{"type": "External", "external": {
+            "metric": {"name": "other"}, "target": {"type": "Value", "value": "6"}}}]}})
+        up.wait_for("no value", lambda: active()["message"].endswith(
+            "unable to get external metric custom/other/nil: no metrics returned from external "
+            "metrics API"))
+
+        # Discovery.
+        groups = {each["name"]: [version["version"] for version in each["versions"]]
+                  for each in read(cluster, "/apis")["groups"]}
+        assert groups["custom.metrics.k8s.io"] == ["v1beta2", "v1beta1"], groups
+        assert groups["external.metrics.k8s.io"] == ["v1beta1"], groups
+        assert read(cluster, "/apis/custom.metrics.k8s.io")["preferredVersion"]["version"] == \
+            "v1beta2"
+        assert read(cluster, "/apis/external.metrics.k8s.io/v1beta1")["resources"] == []
+        assert cluster.get("/apis/external.metrics.k8s.io/v1beta2")[0] == 404
+
+
 # --- deletion with dependents ---
 
 def owned(name, *owners, block=True, **more):

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/custom_metrics.h"
+
+#include <math.h>
+
+#include "codec/json_edit.h"
+#include "server/usage.h"
+
+const char *const bt_custom_metrics_groups[] = {
+	"custom.metrics.k8s.io", "external.metrics.k8s.io", NULL};
+
+const char *const *bt_custom_metrics_versions(struct bt_str group)
+{
+	static const char *const custom[] = {"v1beta2", "v1beta1", NULL};
+
+	return bt_str_equal_c(group, bt_custom_metrics_groups[0]) ? custom
+		: bt_str_equal_c(group, bt_custom_metrics_groups[1])
+		? custom + 1 /* v1beta1 alone */
+		: NULL;
+}
+
+/** Up to the separator, without blanks around it. false: there is no separator. */
+static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
+{
+	int64_t at = bt_str_find_char(*rest, separator);
+
+	if (at < 0) {
+		return false;
+	}
+	*out = bt_str_trim(bt_str_sub(*rest, 0, (uint32_t)at), BT_STR_SPACE);
+	*rest = bt_str_sub(*rest, (uint32_t)at + 1, BT_STR_MAX);
+	return true;
+}
+
+/** "queue=mail,kind=slow" */
+static bool parse_labels(struct bt_str text, struct bt_arena *arena, struct bt_str_map *out)
+{
+	struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
+
+	while (text.length != 0) {
+		struct bt_str pair;
+		struct bt_str name;
+		if (!cut(&text, ',', &pair)) {
+			pair = bt_str_trim(text, BT_STR_SPACE);
+			text = BT_STR("");
+		}
+		if (!cut(&pair, '=', &name) || name.length == 0) {
+			return false;
+		}
+		bt_json_set(arena, labels, name,
+			bt_json_new_str(arena, bt_str_trim(pair, BT_STR_SPACE)));
+	}
+	*out = bt_str_map_from_json(arena, labels);
+	return true;
+}
+
+static bool parse_entry(const struct bt_api *api, struct bt_str *rest, struct bt_arena *arena,
+	struct bt_custom_metric *out)
+{
+	int64_t brace = bt_str_find_char(*rest, '{');
+	int64_t equals = bt_str_find_char(*rest, '=');
+	struct bt_str labels = BT_STR("");
+	struct bt_str between;
+	struct bt_str level;
+
+	*out = (struct bt_custom_metric){.value = 0};
+	if (brace >= 0 && brace < equals) {
+		if (!cut(rest, '{', &out->name) || !cut(rest, '}', &labels) ||
+			!cut(rest, '=', &between) || between.length != 0) {
+			return false;
+		}
+	} else if (!cut(rest, '=', &out->name)) {
+		return false;
+	}
+	if (!cut(rest, ',', &level)) {
+		level = bt_str_trim(*rest, BT_STR_SPACE);
+		*rest = BT_STR("");
+	}
+	return out->name.length != 0 && parse_labels(labels, arena, &out->labels) &&
+		bt_usage_level(api, level, &out->value);
+}
+
+struct bt_custom_metric_walk bt_custom_metrics_of(
+	const struct bt_json_value *object, const char *annotation)
+{
+	const struct bt_json_value *text =
+		bt_json_find(bt_json_object_at(object, "metadata.annotations"), annotation);
+
+	return (struct bt_custom_metric_walk){text != NULL ? text->text : BT_STR("")};
+}
+
+bool bt_custom_metric_next(const struct bt_api *api, struct bt_custom_metric_walk *walk,
+	struct bt_str name, const struct bt_selector *selector, struct bt_arena *arena,
+	struct bt_custom_metric *out_metric)
+{
+	while (parse_entry(api, &walk->rest, arena, out_metric)) {
+		if (bt_str_equal(out_metric->name, name) &&
+			bt_selector_matches(selector, &out_metric->labels)) {
+			return true;
+		}
+	}
+	walk->rest = BT_STR("");
+	return false;
+}
+
+bool bt_custom_metric_sum(const struct bt_api *api, const struct bt_json_value *object,
+	const char *annotation, struct bt_str name, const struct bt_selector *selector,
+	struct bt_arena *arena, double *out_sum)
+{
+	struct bt_custom_metric_walk walk = bt_custom_metrics_of(object, annotation);
+	struct bt_custom_metric metric;
+	bool is_found = false;
+
+	*out_sum = 0;
+	while (bt_custom_metric_next(api, &walk, name, selector, arena, &metric)) {
+		*out_sum += metric.value;
+		is_found = true;
+	}
+	return is_found;
+}
+
+struct bt_str bt_custom_metric_quantity(struct bt_arena *arena, double value)
+{
+	return value >= 1e15 || fabs(value - round(value)) < 0.0005
+		? bt_arena_printf(arena, "%.0f", value)
+		: bt_arena_printf(arena, "%.0fm", value * 1000);
+}
