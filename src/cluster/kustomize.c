@@ -23,6 +23,7 @@
 #define OUTPUT_BYTES_MAX ((size_t)256 << 20)
 /** Of all kustomizations together. */
 #define RESOURCES_MAX 10000
+#define FOLDERS_MAX 10000
 /** Of a target; longer ones, and counted repetitions, could take long. */
 #define PATTERN_BYTES_MAX 256
 
@@ -34,7 +35,9 @@ struct folder {
 	const char *path;
 	const struct bt_json_value *file; /* its kustomization */
 	resource_vec resources;
+	bool is_component; /* it changes the objects of the folder that names it */
 	uint32_t depth;
+	uint32_t *folder_count; /* read so far */
 	struct berth_error *err;
 };
 
@@ -156,6 +159,7 @@ static int add_folder(struct folder *folder, struct bt_str path)
 	struct folder inner = {.arena = folder->arena,
 		.path = path.data,
 		.depth = folder->depth + 1,
+		.folder_count = folder->folder_count,
 		.err = folder->err};
 	int result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
 		? fail(folder, "resources", "folders name each other too deeply, or in a circle")
@@ -164,6 +168,22 @@ static int add_folder(struct folder *folder, struct bt_str path)
 		bt_vec_push(&folder->resources, inner.resources.items[i]);
 	}
 	bt_vec_finish(&inner.resources);
+	return result;
+}
+
+static int add_component(struct folder *folder, struct bt_str name)
+{
+	struct folder inner = {.arena = folder->arena,
+		.path = path_of(folder, name).data,
+		.resources = folder->resources,
+		.is_component = true,
+		.depth = folder->depth + 1,
+		.folder_count = folder->folder_count,
+		.err = folder->err};
+	int result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
+		? fail(folder, "components", "folders name each other too deeply, or in a circle")
+		: read_folder(&inner);
+	folder->resources = inner.resources;
 	return result;
 }
 
@@ -487,6 +507,49 @@ static int fill_data(struct folder *folder, const char *field, const struct bt_j
 	return result;
 }
 
+/** Change what a generator of another folder has made: behavior merge or replace. */
+static int regenerate(
+	struct folder *folder, const char *field, const struct bt_kustomized *resource, bool merges)
+{
+	static const char *const parts[] = {"labels", "annotations"};
+	struct bt_arena *arena = folder->arena;
+	const struct bt_json_value *metadata = bt_json_find(resource->object, "metadata");
+	const struct bt_json_value *data = bt_json_object_at(resource->object, "data");
+	struct bt_str name = bt_json_text_at(metadata, "name");
+	struct bt_kustomized *found = NULL;
+	for (uint32_t i = 0; i < folder->resources.count && found == NULL; i++) {
+		struct bt_kustomized *other = &folder->resources.items[i];
+		bool is_named = false;
+		for (uint32_t n = 0; n < other->name_count; n++) {
+			is_named = is_named ||
+				(bt_str_equal(other->names[n].name, name) &&
+					bt_kustomize_is_namespace(other->names[n].namespace_,
+						bt_json_text_at(metadata, "namespace")));
+		}
+		found = is_named &&
+				bt_str_equal(bt_json_text_at(other->object, "kind"),
+					bt_json_text_at(resource->object, "kind"))
+			? other
+			: NULL;
+	}
+	if (found == NULL) {
+		return bt_error_set(folder->err, BERTH_ERR_INVALID,
+			"-k %s: %s: there is no %.*s to be %s", folder->path, field,
+			BT_STR_ARG(name), merges ? "merged with" : "replaced");
+	}
+	struct bt_json_value *object = found->object;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
+		bt_kustomize_add_texts(arena, bt_json_ensure_object(arena, object, "metadata"),
+			parts[i], bt_json_object_at(metadata, parts[i]));
+	}
+	if (!merges) {
+		(void)bt_json_remove_c(object, "data");
+	}
+	bt_kustomize_add_texts(arena, object, "data", data);
+	found->hashed = found->hashed && resource->hashed;
+	return 0;
+}
+
 static int generate(struct folder *folder, const char *field, bool is_secret)
 {
 	static const char *const options[] = {"generatorOptions", "options"};
@@ -501,8 +564,11 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 		struct bt_str type = bt_json_text_at(entry, "type");
 		struct bt_str namespace_ = bt_json_text_at(entry, "namespace");
 		struct bt_kustomized resource = {.object = object, .hashed = true};
-		if (behavior.length != 0 && !bt_str_equal_c(behavior, "create")) {
-			return fail(folder, field, "behavior is not read here");
+		bool merges = bt_str_equal_c(behavior, "merge");
+		bool replaces = bt_str_equal_c(behavior, "replace");
+		if (behavior.length != 0 && !merges && !replaces &&
+			!bt_str_equal_c(behavior, "create")) {
+			return fail(folder, field, "behavior is create, merge or replace");
 		}
 		bt_json_set_c(arena, object, "apiVersion", "v1");
 		bt_json_set_c(arena, object, "kind", is_secret ? "Secret" : "ConfigMap");
@@ -538,6 +604,13 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 		if (bt_json_text_at(metadata, "name").length == 0) {
 			return fail(folder, field, "an entry needs a name");
 		}
+		if (merges || replaces) {
+			result = regenerate(folder, field, &resource, merges);
+			if (result < 0) {
+				return result;
+			}
+			continue;
+		}
 		bt_kustomized_note_name(&resource);
 		bt_vec_push(&folder->resources, resource);
 	}
@@ -549,7 +622,7 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 static const char *const known_fields[] = {"apiVersion", "kind", "metadata", "resources", "bases",
 	"namespace", "namePrefix", "nameSuffix", "labels", "commonLabels", "commonAnnotations",
 	"images", "replicas", "patches", "patchesStrategicMerge", "patchesJson6902",
-	"configMapGenerator", "secretGenerator", "generatorOptions"};
+	"configMapGenerator", "secretGenerator", "generatorOptions", "components", "replacements"};
 
 static int read_kustomization(struct folder *folder)
 {
@@ -589,8 +662,11 @@ static int read_kustomization(struct folder *folder)
 				BT_STR_ARG(folder->file->members[i].name));
 		}
 	}
-	if (bt_str_equal_c(bt_json_text_at(folder->file, "kind"), "Component")) {
-		return fail(folder, name, "components are not read here");
+	bool is_component = bt_str_equal_c(bt_json_text_at(folder->file, "kind"), "Component");
+	if (is_component != folder->is_component) {
+		return fail(folder, name,
+			is_component ? "a Component is named in components, not in resources"
+				     : "kind Component is expected of what components names");
 	}
 	return 0;
 }
@@ -655,12 +731,49 @@ static int add_labels(struct folder *folder)
 	return 0;
 }
 
+/** Entries {source, targets}, or {path} of files with such. */
+static int replace_fields(struct folder *folder)
+{
+	const char *field = "replacements";
+	const struct bt_json_value *list = bt_json_array_at(folder->file, field);
+	struct berth_error why = BERTH_ERROR_INIT;
+	int result = 0;
+	for (uint32_t i = 0; i < list->count && result == 0; i++) {
+		struct bt_str path = bt_json_text_at(list->elements[i], "path");
+		struct bt_json_value *entries = bt_json_new(folder->arena, BT_JSON_ARRAY);
+		struct bt_str text;
+		if (path.length == 0) {
+			bt_json_append(folder->arena, entries, list->elements[i]);
+		} else {
+			result = read_text(folder, field, path, &text);
+			if (result == 0) {
+				result = parse_documents(folder, path.data, text, &entries);
+			}
+			if (result == 0 && entries->count == 1 &&
+				entries->elements[0]->type == BT_JSON_ARRAY) {
+				entries = entries->elements[0];
+			}
+		}
+		for (uint32_t k = 0; result == 0 && k < entries->count; k++) {
+			result = bt_kustomize_replace(folder->arena, folder->resources.items,
+				folder->resources.count, entries->elements[k], &why);
+			if (result < 0) {
+				result = fail(folder, field, berth_error_message(&why));
+				berth_error_finish(&why);
+			}
+		}
+	}
+	return result;
+}
+
 /** In the order in which kustomize makes the changes. */
 static int read_folder(struct folder *folder)
 {
 	static const char *const lists[] = {"resources", "bases"};
 	struct bt_arena *arena = folder->arena;
-	int result = read_kustomization(folder);
+	int result = ++*folder->folder_count > FOLDERS_MAX
+		? fail(folder, "", "there are too many folders")
+		: read_kustomization(folder);
 	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
 		const struct bt_json_value *list =
 			result == 0 ? bt_json_array_at(folder->file, lists[n]) : NULL;
@@ -670,6 +783,10 @@ static int read_folder(struct folder *folder)
 	}
 	result = result < 0 ? result : generate(folder, "configMapGenerator", false);
 	result = result < 0 ? result : generate(folder, "secretGenerator", true);
+	const struct bt_json_value *components = bt_json_array_at(folder->file, "components");
+	for (uint32_t i = 0; result == 0 && i < components->count; i++) {
+		result = add_component(folder, components->elements[i]->text);
+	}
 	result = result < 0 ? result : apply_strategic_patches(folder);
 	result = result < 0 ? result : apply_patch_list(folder, "patches");
 	if (result < 0) {
@@ -688,6 +805,7 @@ static int read_folder(struct folder *folder)
 		bt_kustomize_set_images(arena, folder->resources.items[i].object,
 			bt_json_array_at(folder->file, "images"));
 	}
+	result = result < 0 ? result : replace_fields(folder);
 	if (result == 0) {
 		bt_kustomize_follow_names(
 			arena, folder->resources.items, folder->resources.count, namespace_);
@@ -698,7 +816,9 @@ static int read_folder(struct folder *folder)
 int bt_kustomize_here(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_arena arena = {0};
-	struct folder folder = {.arena = &arena, .path = path, .err = err};
+	uint32_t folder_count = 0;
+	struct folder folder = {
+		.arena = &arena, .path = path, .folder_count = &folder_count, .err = err};
 	int result = read_folder(&folder);
 	if (result == 0) {
 		bt_kustomize_finish_names(&arena, folder.resources.items, folder.resources.count);

@@ -5,7 +5,8 @@
  * Kustomizations: "kubectl kustomize" reads them where kubectl is on the PATH. Without it the usual
  * fields are read here: resources and bases, namespace, namePrefix, nameSuffix, labels,
  * commonLabels, commonAnnotations, images, replicas, patches (strategic merge and JSON 6902),
- * configMapGenerator and secretGenerator. Names that change are changed in what refers to them.
+ * components, replacements, configMapGenerator and secretGenerator. Names that change are changed
+ * in what refers to them.
  */
 #include "base/strbuf.h"
 #include "berth/error.h"
@@ -41,7 +42,7 @@ struct bt_kustomized {
 
 /** "" and "default" are one. */
 bool bt_kustomize_is_namespace(struct bt_str a, struct bt_str b);
-/** Remember the present name. */
+/** Remember the present name, in place of the last one if there are too many. */
 void bt_kustomized_note_name(struct bt_kustomized *resource);
 /** Members of texts, in the object's member of this name; those that are there are replaced. */
 void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object,
@@ -61,6 +62,10 @@ void bt_kustomize_annotate(struct bt_arena *arena, struct bt_json_value *object,
 /** Containers whose image has a name of the list {name, newName, newTag, digest}. */
 void bt_kustomize_set_images(
 	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *images);
+/** An entry of replacements, {source, targets}; kustomize_replace.c. An error names what is not
+ * there. */
+BT_MUST_USE int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomized *resources,
+	uint32_t count, const struct bt_json_value *replacement, struct berth_error *err);
 /** Change references to names that are no longer the last one noted, then note the present ones.
  * namespace_: all objects were moved there; "": they were not. */
 void bt_kustomize_follow_names(struct bt_arena *arena, struct bt_kustomized *resources,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "cluster/kustomize.h"
 #include "codec/base64.h"
 
@@ -17,7 +16,15 @@ void bt_kustomized_note_name(struct bt_kustomized *resource)
 {
 	struct bt_kustomize_name name = {bt_json_text_at(resource->object, "metadata.name"),
 		bt_json_text_at(resource->object, "metadata.namespace")};
-	BT_ASSERT(resource->name_count < BT_ARRAY_LENGTH(resource->names));
+	const struct bt_kustomize_name *last =
+		resource->name_count != 0 ? &resource->names[resource->name_count - 1] : NULL;
+	if (last != NULL && bt_str_equal(last->name, name.name) &&
+		bt_str_equal(last->namespace_, name.namespace_)) {
+		return;
+	}
+	if (resource->name_count == BT_ARRAY_LENGTH(resource->names)) {
+		resource->name_count--;
+	}
 	resource->names[resource->name_count++] = name;
 }
 

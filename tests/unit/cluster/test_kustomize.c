@@ -250,6 +250,102 @@ static const struct row rows[] = {
 		"\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"envFrom\":[{\"configMapRef\":{"
 		"\"name\":\"o-c-hgm758h2k2\"}},{\"secretRef\":{\"name\":\"o-s-95c94ttgmf\"}}]}]}}"
 		"\n"},
+	{"components and replacements",
+		{{"kustomization.yaml",
+			 "resources: [base]\n"
+			 "components: [comp]\n"
+			 "namePrefix: o-\n"
+			 "configMapGenerator: [{name: g, behavior: merge, literals: [k=2]}]\n"
+			 "replacements:\n"
+			 "- source: {kind: Service, fieldPath: 'spec.ports.[name=http].port'}\n"
+			 "  targets:\n"
+			 "  - select: {kind: Pod}\n"
+			 "    fieldPaths: ['spec.containers.*.env.[name=PORT].value', "
+			 "'spec.containers.0.ports.0.containerPort']\n"
+			 "- source: {kind: Service}\n"
+			 "  targets:\n"
+			 "  - select: {kind: Pod}\n"
+			 "    fieldPaths: ['metadata.labels.[a.io/svc]', "
+			 "'metadata.annotations.b\\.io/svc']\n"
+			 "    options: {create: true}\n"
+			 "- source: {kind: Service, fieldPath: metadata.annotations.host, options: "
+			 "{delimiter: ., index: 1}}\n"
+			 "  targets:\n"
+			 "  - select: {name: p}\n"
+			 "    reject: [{kind: Service}]\n"
+			 "    fieldPaths: ['spec.containers.[name=c].image']\n"
+			 "    options: {delimiter: ':', index: 1}\n"},
+			{"base/kustomization.yaml",
+				"resources: [all.yaml]\n"
+				"configMapGenerator: [{name: g, literals: [k=1, j=1], options: "
+				"{disableNameSuffixHash: true}}]\n"},
+			{"base/all.yaml",
+				"apiVersion: v1\n"
+				"kind: Pod\n"
+				"metadata: {name: p}\n"
+				"spec: {containers: [{name: c, image: 'i:1', env: [{name: PORT, "
+                                "value: "
+				"'1'}], ports: [{containerPort: 1}]}]}\n"
+				"---\n"
+				"apiVersion: v1\n"
+				"kind: Service\n"
+				"metadata: {name: s, annotations: {host: a.example.com}}\n"
+				"spec: {ports: [{name: http, port: 8080}]}\n"},
+			{"comp/kustomization.yaml",
+				"apiVersion: kustomize.config.k8s.io/v1alpha1\n"
+				"kind: Component\n"
+				"nameSuffix: -c\n"
+				"patches: [{patch: '{apiVersion: v1, kind: Pod, metadata: {name: "
+                                "p}, "
+				"spec: {priority: 5}}'}]\n"}},
+		"{\"metadata\":{\"name\":\"o-g-c\"},\"apiVersion\":\"v1\",\"kind\":\"Confi"
+		"gMap\",\"data\":{\"k\":\"2\",\"j\":\"1\"}}\n"
+		"{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"o-s-"
+		"c\",\"annotations\":{\"host\":\"a.example.com\"}},\"spec\":{\"ports\":["
+		"{\"name\":\"http\",\"port\":8080}]}}\n"
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"o-p-c\",\""
+		"labels\":{\"a.io/svc\":\"o-s-c\"},\"annotations\":{\"b.io/svc\":\"o-s-"
+		"c\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i:example\",\""
+		"env\":[{\"name\":\"PORT\",\"value\":\"8080\"}],\"ports\":[{\"containerPo"
+		"rt\":8080}]}],\"priority\":5}}\n"},
+	{"a component among the resources",
+		{{"kustomization.yaml", "resources: [comp]\n"},
+			{"comp/kustomization.yaml", "kind: Component\n"}},
+		"-k DIR/comp: kustomization.yaml: a Component is named in components, not in "
+		"resources"},
+	{"a folder that is no component",
+		{{"kustomization.yaml", "components: [base]\n"},
+			{"base/kustomization.yaml", "resources: []\n"}},
+		"-k DIR/base: kustomization.yaml: kind Component is expected of what components "
+		"names"},
+	{"components in a circle",
+		{{"kustomization.yaml", "components: [a]\n"},
+			{"a/kustomization.yaml", "kind: Component\ncomponents: [../a, ../a]\n"}},
+		"-k "
+                "DIR/a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a: "
+		"components: folders name each other too deeply, or in a circle"},
+	{"a replacement of a field that is not there",
+		{{"kustomization.yaml",
+			 "resources: [pod.yaml]\n"
+			 "replacements: [{source: {kind: Pod}, targets: [{select: {kind: Pod}, "
+			 "fieldPaths: [spec.nothing]}]}]\n"},
+			{"pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}}\n"}},
+		"-k DIR: replacements: unable to find field \"spec.nothing\" in replacement "
+                "target"},
+	{"a replacement of a number by a text",
+		{{"kustomization.yaml",
+			 "resources: [pod.yaml]\n"
+			 "replacements: [{source: {kind: Pod}, targets: [{select: {kind: Pod}, "
+			 "fieldPaths: [spec.priority]}]}]\n"},
+			{"pod.yaml",
+				"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {priority: "
+				"1}}\n"}},
+		"-k DIR: replacements: spec.priority is a number: it cannot become \"p\""},
+	{"a replacement without a source that is there",
+		{{"kustomization.yaml",
+			"replacements: [{source: {kind: Pod, name: x}, targets: [{select: {kind: "
+			"Pod}}]}]\n"}},
+		"-k DIR: replacements: nothing selected by Pod.[noVer].[noGrp]/x.[noNs]"},
 	{"a field that is not read", {{"kustomization.yaml", "helmCharts: []\n"}},
 		"-k DIR: kustomization.yaml: the field helmCharts is not read here"},
 	{"no kustomization", {{"values.yaml", "a: b\n"}},
@@ -285,6 +381,8 @@ static const struct row rows[] = {
 			"namePrefix: [1]\n"
 			"labels: [1, {pairs: [2]}]\n"
 			"images: 3\n"
+			"components: {}\n"
+			"replacements: {}\n"
 			"replicas: {}\n"
 			"patches: x\n"
 			"configMapGenerator: 1\n"}},
