@@ -83,7 +83,10 @@ struct bt_import_request {
 	uint32_t machine_count; /* where the source has none; 0: not said */
 	const char *workload;   /* of scheduler_perf: "TEST/WORKLOAD"; NULL: not said */
 	const char *arrivals;   /* of manifests: "poisson:5/s"; NULL: at the start */
-	int64_t seed;           /* of the arrivals */
+	int64_t seed;           /* of the arrivals, or of the draw */
+	/** alibaba-gpu-2023: draw pods until they ask for so many thousandths of all GPUs; 0: no
+	 * draw. */
+	int64_t inflate_milli;
 	void (*warn)(void *context, const char *line);
 	void *warn_context;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/time.h"
 #include "base/nanoseconds.h"
+#include "base/prng.h"
 #include "replay/import.h"
 #include "replay/rows.h"
 #include "replay/trace_objects.h"
@@ -13,6 +14,9 @@
 #define MILLI_PER_GPU 1000
 #define GPUS_MAX 1000
 #define MODELS_MAX 32
+/** Of drawn pods. */
+#define ARRIVAL_INTERVAL_NS (BT_NS_PER_SECOND / 10)
+#define DRAWN_MAX 10000000
 
 enum node_column { SN, NODE_CPU, NODE_MEMORY, NODE_GPU, MODEL, NODE_COLUMN__COUNT };
 static const char *const node_columns[NODE_COLUMN__COUNT] = {
@@ -116,7 +120,9 @@ static const char *find_node_flaw(const struct bt_str *values, int64_t *out_amou
 		: "gpu is no number of GPUs";
 }
 
-static int import_nodes(struct bt_import *import, struct bt_rows *rows, struct berth_error *err)
+/** *out_gpus: of all nodes. */
+static int import_nodes(
+	struct bt_import *import, struct bt_rows *rows, int64_t *out_gpus, struct berth_error *err)
 {
 	const struct bt_str *values;
 	struct bt_strbuf text = {0};
@@ -133,6 +139,7 @@ static int import_nodes(struct bt_import *import, struct bt_rows *rows, struct b
 			continue;
 		}
 		write_node(&text, values, amounts, time);
+		*out_gpus += amounts[NODE_GPU];
 		bt_import_add_object(import, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&text);
@@ -236,7 +243,86 @@ static const char *find_pod_flaw(
 		: NULL;
 }
 
-static int import_pods(struct bt_import *import, struct bt_rows *rows, struct berth_error *err)
+/** A row of the table that pods are drawn from. Texts are in the arena. */
+struct drawn_row {
+	struct bt_str values[POD_COLUMN__COUNT];
+	int64_t amounts[POD_COLUMN__COUNT];
+};
+
+struct drawing {
+	BT_VEC(struct drawn_row) rows;
+	struct bt_arena arena;
+};
+
+static void keep_row(
+	struct drawing *drawing, const struct bt_str *values, const int64_t *amounts)
+{
+	struct drawn_row row;
+	for (uint32_t i = 0; i < POD_COLUMN__COUNT; i++) {
+		row.values[i] = bt_arena_str(&drawing->arena, values[i]);
+		row.amounts[i] = amounts[i];
+	}
+	bt_vec_push(&drawing->rows, row);
+}
+
+/**
+ * Pods like those of the table, drawn at random, until they ask for so much of all GPUs: they
+ * arrive one after the other, and stay. So a cluster fills up, and what counts is how much finds a
+ * place.
+ */
+static int draw_pods(struct bt_import *import, const struct drawing *drawing,
+	const struct bt_import_request *request, int64_t gpus, struct berth_error *err)
+{
+	struct bt_prng prng;
+	struct bt_arena arena;
+	struct bt_strbuf text = {0};
+	int64_t wanted_milli = gpus * request->inflate_milli;
+	int64_t asked_milli = 0;
+	int64_t table_milli = 0;
+	int result = 0;
+	for (uint32_t i = 0; i < drawing->rows.count; i++) {
+		const int64_t *amounts = drawing->rows.items[i].amounts;
+		table_milli += amounts[NUM_GPU] * amounts[SHARE];
+	}
+	if (gpus == 0 || table_milli == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--inflate: %s",
+			gpus == 0 ? "no node has a GPU" : "no pod asks for a GPU");
+	}
+	bt_prng_init(&prng, (uint64_t)request->seed);
+	bt_arena_init(&arena, 0);
+	for (uint32_t i = 0; asked_milli < wanted_milli && result == 0; i++) {
+		struct drawn_row row =
+			drawing->rows.items[bt_prng_below(&prng, drawing->rows.count)];
+		int64_t time_ns = (int64_t)i * ARRIVAL_INTERVAL_NS;
+		if (i == DRAWN_MAX) {
+			result = bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"--inflate: more than %d pods would be drawn", DRAWN_MAX);
+			break;
+		}
+		bt_arena_reset(&arena);
+		row.values[NAME] = bt_arena_printf(&arena, "drawn-%07u", i);
+		write_pod(&text, row.values, row.amounts,
+			bt_time_text(&arena, bt_import_start_ns(import) + time_ns));
+		asked_milli += row.amounts[NUM_GPU] * row.amounts[SHARE];
+		const struct bt_import_pod pod = {
+			.time_ns = time_ns,
+			.namespace_ = BT_STR("default"),
+			.name = row.values[NAME],
+			.json = bt_strbuf_str(&text),
+			.runs_ns = -1,
+			.leaves_ns = -1,
+			.ends_ns = time_ns + ARRIVAL_INTERVAL_NS,
+		};
+		result = bt_import_add_pod(import, &pod, err);
+	}
+	bt_strbuf_finish(&text);
+	bt_arena_finish(&arena);
+	return result;
+}
+
+/** drawing: NULL, or where the rows are kept instead. */
+static int import_pods(struct bt_import *import, struct bt_rows *rows, struct drawing *drawing,
+	struct berth_error *err)
 {
 	const struct bt_str *values;
 	struct bt_strbuf text = {0};
@@ -253,6 +339,10 @@ static int import_pods(struct bt_import *import, struct bt_rows *rows, struct be
 			continue;
 		}
 		last_seconds = amounts[CREATION_TIME];
+		if (drawing != NULL) {
+			keep_row(drawing, values, amounts);
+			continue;
+		}
 		int64_t time_ns = last_seconds * BT_NS_PER_SECOND;
 		bool was_bound = amounts[SCHEDULED_TIME] >= 0;
 		bt_arena_reset(&arena);
@@ -283,7 +373,10 @@ int bt_import_alibaba_gpu_2023(
 {
 	struct bt_rows *nodes = NULL;
 	struct bt_rows *pods = NULL;
+	struct drawing drawing = {0};
+	int64_t gpus = 0;
 	int result = 0;
+	bt_arena_init(&drawing.arena, 0);
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
 		struct bt_rows *rows = NULL;
 		result = bt_rows_open(request->paths[i], &rows, err);
@@ -307,14 +400,20 @@ int bt_import_alibaba_gpu_2023(
 			nodes == NULL ? "nodes" : "pods");
 	}
 	if (result == 0) {
-		result = import_nodes(import, nodes, err);
+		result = import_nodes(import, nodes, &gpus, err);
 	}
 	if (result == 0) {
 		result = bt_import_begin(import, err);
 	}
 	if (result == 0) {
-		result = import_pods(import, pods, err);
+		bool draws = request->inflate_milli != 0;
+		result = import_pods(import, pods, draws ? &drawing : NULL, err);
+		if (result == 0 && draws) {
+			result = draw_pods(import, &drawing, request, gpus, err);
+		}
 	}
+	bt_vec_finish(&drawing.rows);
+	bt_arena_finish(&drawing.arena);
 	bt_rows_close(nodes);
 	bt_rows_close(pods);
 	return result;

@@ -12,6 +12,7 @@
 /** Whole numbers of them stay exact in doubles. */
 #define MACHINE_AMOUNT_MAX (INT64_C(1) << 50)
 #define MACHINES_MAX 1000000
+#define INFLATE_MILLI_MAX 100000
 
 static const struct source {
 	const char *name;
@@ -31,6 +32,7 @@ struct options {
 	const char *machine_cpu;
 	const char *machine_memory;
 	int64_t machine_count;
+	const char *inflate;
 	struct bt_import_request request;
 	bool no_gzip;
 };
@@ -106,6 +108,22 @@ static int check(const struct source *source, struct options *options, struct be
 			err, BERTH_ERR_INVALID, "--machines: must be from 1 to %d", MACHINES_MAX);
 	}
 	request->machine_count = (uint32_t)options->machine_count;
+	if (options->inflate != NULL) {
+		if (source->import != bt_import_alibaba_gpu_2023) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"--inflate: only pods of alibaba-gpu-2023 can be drawn");
+		}
+		int drawn = parse_amount("--inflate", options->inflate, bt_quantity_milli,
+			&request->inflate_milli, err);
+		if (drawn == 0 && request->inflate_milli > INFLATE_MILLI_MAX) {
+			drawn = bt_error_set(err, BERTH_ERR_INVALID,
+				"--inflate: must be at most %d, not %s", INFLATE_MILLI_MAX / 1000,
+				options->inflate);
+		}
+		if (drawn < 0) {
+			return drawn;
+		}
+	}
 	int result = parse_amount("--machine-cpu", options->machine_cpu, bt_quantity_milli,
 		&request->machine_cpu_milli, err);
 	return result < 0 ? result
@@ -165,7 +183,10 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		{"arrivals", 0, BT_FLAG_STRING, &options.request.arrivals, "poisson:RATE",
 			"when pods of manifests arrive: poisson:5/s, or /m, /h (default: at once)"},
 		{"seed", 0, BT_FLAG_INT, &options.request.seed, "N",
-			"another draw of arrivals (default 0)"},
+			"another draw of arrivals, or of pods (default 0)"},
+		{"inflate", 0, BT_FLAG_STRING, &options.inflate, "FACTOR",
+			"draw pods from alibaba-gpu-2023 until they ask for FACTOR times all GPUs; "
+			"they stay"},
 		{"machine-cpu", 0, BT_FLAG_STRING, &options.machine_cpu, "CPUS",
 			"what 1.0 cpus of a trace in fractions of machines are (default 64)"},
 		{"machine-memory", 0, BT_FLAG_STRING, &options.machine_memory, "BYTES",
@@ -217,6 +238,10 @@ const struct bt_command bt_command_import = {
 		"Rows that cannot be used are left out, and listed by what is wrong with them.\n",
 	.examples = "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
 		    "    openb_pod_list_default.csv -o openb.berthrec\n"
+		    "\n"
+		    "  # Pods of the trace until the GPUs would have to be a third more\n"
+		    "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
+		    "    openb_pod_list_default.csv --inflate 1.3 --seed 7 -o full.berthrec\n"
 		    "\n"
 		    "  berth import manifests cluster.yaml load.yaml --arrivals poisson:5/s \\\n"
 		    "    -o load.berthrec\n",

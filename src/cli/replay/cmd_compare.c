@@ -187,6 +187,7 @@ static void write_table(
 	write_rows(&table, comparison, "priorities", "priority ", ": waited at most",
 		"waitedSeconds.max", FORMAT_SECONDS);
 	write_rows(&table, comparison, "resources", "", " in use", "inUse", FORMAT_SHARE);
+	write_rows(&table, comparison, "resources", "", " in use at most", "peak", FORMAT_SHARE);
 	write_rows(&table, comparison, "resources", "", " free, but of no use to typical pods",
 		"fragmented", FORMAT_SHARE);
 	write_row(&table, comparison, "node-hours in use", "nodes.usedHours", FORMAT_AMOUNT);
