@@ -45,6 +45,18 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
+/** The status is merged: names that the quota no longer limits must be removed. */
+static void remove_others(struct bt_arena *arena, const struct bt_json_value *stored,
+	struct bt_json_value *amounts)
+{
+	for (uint32_t i = 0; i < stored->count; i++) {
+		if (bt_json_get(amounts, stored->members[i].name) == NULL) {
+			bt_json_set(arena, amounts, stored->members[i].name,
+				bt_json_new(arena, BT_JSON_NULL));
+		}
+	}
+}
+
 static bool sync(struct bt_sync *sync)
 {
 	const struct bt_json_value *hard = bt_json_object_at(sync->object, "spec.hard");
@@ -54,6 +66,9 @@ static bool sync(struct bt_sync *sync)
 
 	bt_json_set_value(sync->arena, status, "hard", bt_json_clone(sync->arena, hard, false));
 	bt_json_set_value(sync->arena, status, "used", used);
+	remove_others(sync->arena, bt_json_object_at(sync->object, "status.hard"),
+		bt_json_ensure_object(sync->arena, status, "hard"));
+	remove_others(sync->arena, bt_json_object_at(sync->object, "status.used"), used);
 	bt_sync_write_status(sync, status);
 	return true;
 }

@@ -687,6 +687,23 @@ def test_quota_scopes_that_no_pod_has(cluster):
         assert [each["field"] for each in found["details"]["causes"]] == [field], found
 
 
+def test_quota_follows_its_hard_limits(cluster):
+    path = "/api/v1/namespaces/default/resourcequotas"
+    cluster.json("POST", path, {"metadata": {"name": "narrowed"}, "spec": {
+        "hard": {"configmaps": "50", "secrets": "50"}}})
+
+    def status():
+        return cluster.json("GET", path + "/narrowed")[1].get("status", {})
+
+    up.wait_for("both", lambda: set(status().get("used", {})) == {"configmaps", "secrets"})
+    quota = cluster.json("GET", path + "/narrowed")[1]
+    quota["spec"]["hard"] = {"secrets": "60"}
+    assert cluster.json("PUT", path + "/narrowed", quota)[0] == 200
+    up.wait_for("one", lambda: status()["hard"] == {"secrets": "60"} and
+                set(status()["used"]) == {"secrets"})
+    cluster.json("DELETE", path + "/narrowed")
+
+
 def test_quotas_of_services(cluster):
     name = namespace(cluster, "quota-services")
     used = quota(cluster, name, "services", {

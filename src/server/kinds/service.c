@@ -5,9 +5,12 @@
 
 #define CLUSTER_NETWORK 0x0a600000u /* 10.96.0.0/12 */
 #define CLUSTER_HOSTS 0x00100000u
-#define ADDRESS_TRIES 16
+/** Random choices of an address or a port that is free. */
+#define CHOICES_MAX 16
 /** Beyond so many services the chance of a collision is taken. */
 #define CHECKED_SERVICES_MAX 20000
+/** Ports of one service whose node ports are compared with those of all others. */
+#define CHECKED_PORTS_MAX 100
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
 
@@ -42,36 +45,66 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	}
 }
 
-/** An address that no service names in its text. */
-static struct bt_str new_address(const struct bt_write *write)
+static bool needs_node_ports(const struct bt_json_value *spec)
+{
+	return has_type(spec, "NodePort") ||
+		(has_type(spec, "LoadBalancer") &&
+			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
+}
+
+/** Whether the text of another service than the written one has member. */
+static bool is_used(const struct bt_write *write, struct bt_str member)
 {
 	struct bt_store *store = bt_api_store(write->api);
 	uint32_t collection = write->resource->collection;
-	struct bt_str address = BT_STR("");
-	bool is_used = true;
-	for (uint32_t i = 0; is_used && i < ADDRESS_TRIES; i++) {
+	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	bool found = false;
+	if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX ||
+		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) !=
+			0) {
+		return false;
+	}
+	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		found = bt_str_find(bt_stored_text(stored), member) >= 0 &&
+			!bt_str_equal(bt_stored_key(stored), key);
+	}
+	bt_store_walk_end(&walk);
+	return found;
+}
+
+/** An address that no service names in its text. */
+static struct bt_str new_address(const struct bt_write *write)
+{
+	struct bt_str member;
+	int tries = CHOICES_MAX;
+	do {
 		/* The first few addresses are left to senders that choose one. */
 		uint32_t host =
 			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
 		uint32_t ip = CLUSTER_NETWORK + host;
-		struct bt_str needle =
-			bt_arena_printf(write->arena, "\"clusterIP\":\"%u.%u.%u.%u\"", ip >> 24,
-				ip >> 16 & 255, ip >> 8 & 255, ip & 255);
-		struct bt_store_walk walk;
-		const struct bt_stored *stored;
-		address = bt_str_sub(needle, 13, needle.length - 14);
-		if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX ||
-			bt_store_walk_begin(
-				store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
-			break;
-		}
-		is_used = false;
-		while (!is_used && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			is_used = bt_str_find(bt_stored_text(stored), needle) >= 0;
-		}
-		bt_store_walk_end(&walk);
-	}
-	return address;
+		member = bt_arena_printf(write->arena, "\"clusterIP\":\"%u.%u.%u.%u\"", ip >> 24,
+			ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+	} while (is_used(write, member) && --tries != 0);
+	return bt_str_sub(member, 13, member.length - 14);
+}
+
+/** All ports have five digits: none is the beginning of another one. */
+static bool is_node_port_used(const struct bt_write *write, int64_t port)
+{
+	return is_used(write, bt_arena_printf(write->arena, "\"nodePort\":%lld", (long long)port));
+}
+
+static int64_t new_node_port(const struct bt_write *write)
+{
+	int64_t port;
+	int tries = CHOICES_MAX;
+	do {
+		port = NODE_PORT_FIRST +
+			(int64_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
+	} while (is_node_port_used(write, port) && --tries != 0);
+	return port;
 }
 
 static struct bt_json_value *list_of(struct bt_arena *arena, struct bt_str text)
@@ -85,9 +118,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 {
 	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
-	bool on_nodes = has_type(spec, "NodePort") ||
-		(has_type(spec, "LoadBalancer") &&
-			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
+	bool on_nodes = needs_node_ports(spec);
 	if (has_type(spec, "ExternalName")) {
 		return;
 	}
@@ -122,10 +153,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		if (bt_json_int64_at(port, "nodePort", 0) == 0) {
-			bt_json_set_int64(arena, port, "nodePort",
-				NODE_PORT_FIRST +
-					(int64_t)bt_prng_below(
-						bt_api_prng(write->api), NODE_PORT_COUNT));
+			bt_json_set_int64(arena, port, "nodePort", new_node_port(write));
 		}
 	}
 }
@@ -135,7 +163,61 @@ static void prepare_create(const struct bt_write *write, struct bt_json_value *o
 	set_addresses(write, bt_json_ensure_object(write->arena, object, "spec"));
 }
 
-/** Keep the addresses that a client leaves out. */
+static void drop_unchanged(
+	const struct bt_json_value *before, struct bt_json_value *spec, const char *name)
+{
+	const struct bt_json_value *old = bt_json_find(before, name);
+	const struct bt_json_value *value = bt_json_find(spec, name);
+	if (old != NULL && value != NULL && bt_json_equal(old, value)) {
+		(void)bt_json_remove_c(spec, name);
+	}
+}
+
+/** The port of before with the same number and protocol, or NULL. */
+static const struct bt_json_value *find_port(
+	const struct bt_json_value *before, const struct bt_json_value *port)
+{
+	const struct bt_json_value *ports = bt_json_array_at(before, "ports");
+	for (uint32_t i = 0; i < ports->count; i++) {
+		const struct bt_json_value *old = ports->elements[i];
+		if (bt_json_int64_at(old, "port", 0) == bt_json_int64_at(port, "port", 0) &&
+			bt_str_equal(
+				bt_kinds_text(old, "protocol"), bt_kinds_text(port, "protocol"))) {
+			return old;
+		}
+	}
+	return NULL;
+}
+
+/** Drop what only the old type has, unless the client sent other values for it. */
+static void drop_fields_of_type(const struct bt_json_value *before, struct bt_json_value *spec)
+{
+	static const char *const addresses[] = {
+		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"};
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	bool was_external = has_type(before, "NodePort") || has_type(before, "LoadBalancer");
+	for (uint32_t i = 0; has_type(spec, "ExternalName") && i < BT_ARRAY_LENGTH(addresses);
+		i++) {
+		drop_unchanged(before, spec, addresses[i]);
+	}
+	for (uint32_t i = 0;
+		needs_node_ports(before) && !needs_node_ports(spec) && i < ports->count; i++) {
+		const struct bt_json_value *old = find_port(before, ports->elements[i]);
+		if (old != NULL) {
+			drop_unchanged(old, ports->elements[i], "nodePort");
+		}
+	}
+	if (was_external && !has_type(spec, "NodePort") && !has_type(spec, "LoadBalancer")) {
+		drop_unchanged(before, spec, "externalTrafficPolicy");
+	}
+	if (has_type(before, "LoadBalancer") && !has_type(spec, "LoadBalancer")) {
+		drop_unchanged(before, spec, "allocateLoadBalancerNodePorts");
+		drop_unchanged(before, spec, "healthCheckNodePort");
+		drop_unchanged(before, spec, "loadBalancerClass");
+	}
+}
+
+/** Keep the addresses and ports that a client leaves out. */
 static void prepare_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
@@ -143,16 +225,53 @@ static void prepare_update(
 		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"};
 	const struct bt_json_value *before = bt_json_object_at(old, "spec");
 	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	if (bt_kinds_keeps_spec(write) || has_type(spec, "ExternalName")) {
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	if (bt_kinds_keeps_spec(write)) {
+		return;
+	}
+	drop_fields_of_type(before, spec);
+	if (has_type(spec, "ExternalName")) {
 		return;
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
 		struct bt_json_value *value = bt_json_find(before, kept[i]);
-		if (value != NULL && bt_json_find(spec, kept[i]) == NULL) {
+		bool is_of_type = !bt_str_equal_c(bt_str_from(kept[i]), "healthCheckNodePort") ||
+			has_type(spec, "LoadBalancer");
+		if (value != NULL && is_of_type && bt_json_find(spec, kept[i]) == NULL) {
 			bt_json_set_value(write->arena, spec, kept[i], value);
 		}
 	}
+	for (uint32_t i = 0; needs_node_ports(spec) && i < ports->count; i++) {
+		int64_t number =
+			bt_json_int64_at(find_port(before, ports->elements[i]), "nodePort", 0);
+		if (number != 0 && bt_json_int64_at(ports->elements[i], "nodePort", 0) == 0) {
+			bt_json_set_int64(write->arena, ports->elements[i], "nodePort", number);
+		}
+	}
 	set_addresses(write, spec);
+}
+
+/** The port on nodes was chosen by the client, and is not the one that it was. */
+static void check_node_port(struct bt_check *check, const struct bt_path *place,
+	const struct bt_json_value *spec, const struct bt_json_value *port)
+{
+	const struct bt_json_value *value = bt_json_find(port, "nodePort");
+	int64_t number = bt_json_int64_at(port, "nodePort", 0);
+	if (number == 0 || check->write->restoring) {
+		return;
+	}
+	if (has_type(spec, "ClusterIP")) {
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
+			"may not be used when `type` is 'ClusterIP'");
+	} else if (number < NODE_PORT_FIRST || number >= NODE_PORT_FIRST + NODE_PORT_COUNT) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
+			"provided port is not in the valid range. The range of valid ports is "
+			"%d-%d",
+			NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
+	} else if (is_node_port_used(check->write, number)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
+			"provided port is already allocated");
+	}
 }
 
 void bt_rule_service_port(
@@ -175,6 +294,10 @@ void bt_rule_service(
 	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
 		(void)bt_kinds_check_given(
 			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
+	}
+	for (uint32_t i = 0; i < ports->count && i < CHECKED_PORTS_MAX; i++) {
+		check_node_port(check, BT_PATH_NAME(BT_PATH_INDEX(list, i), "nodePort"), spec,
+			ports->elements[i]);
 	}
 	if (has_type(spec, "ExternalName")) {
 		(void)bt_kinds_check_given(errors, place, spec, "externalName");
