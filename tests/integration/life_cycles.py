@@ -273,10 +273,11 @@ def live(cluster, version, resource, namespaced, spec, status):
             answer["status"]["conditions"][0]["message"] = "updated"
             answer = call(cluster, "PUT", one + "/status", answer)
             assert contains(answer["status"], {"conditions": [{"message": "updated"}]}), answer
-        watch.until("MODIFIED", lambda seen: contains(seen.get("status", {}), answer.get("status", {})))
+        written = answer.get("status", {})
+        watch.until("MODIFIED", lambda seen: contains(seen.get("status", {}), written))
         # the main resource leaves the status alone
         call(cluster, "PATCH", one, {"status": None}, patch="merge")
-        assert contains(call(cluster, "GET", one).get("status", {}), answer.get("status", {}))
+        assert contains(call(cluster, "GET", one).get("status", {}), written)
     else:
         call(cluster, "GET", one + "/status", code=404)
     if resource in SCALED:
