@@ -72,8 +72,16 @@ static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UN
 int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	struct bt_object *new_object, struct berth_error *err)
 {
-	int result = bt_scheduler_observe(
-		living->scheduler, old_object, new_object, living->now_ns, err);
+	const struct bt_living_change change = {
+		living->now_ns, old_object, new_object, living->is_preempting};
+	living->is_preempting = false; /* the victim's claims are deleted after it */
+	int result = living->observer != NULL
+		? living->observer->observe(living->observer->context, &change, err)
+		: 0;
+	if (result == 0) {
+		result = bt_scheduler_observe(
+			living->scheduler, old_object, new_object, living->now_ns, err);
+	}
 	bt_object_release(old_object);
 	bt_object_release(new_object);
 	return result;
@@ -90,19 +98,44 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 	return bt_living_change(living, NULL, object, err);
 }
 
+/** NULL: there is none, or it was not made for the pod. */
+static struct bt_object *find_own_claim(const struct bt_living *living, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_object *claim = bt_pod_claims_find(
+		bt_scheduler_engine(living->scheduler)->state, pod, entry);
+	const struct bt_owner_reference *owner =
+		claim != NULL ? bt_object_controller(claim->meta) : NULL;
+	return owner != NULL && bt_str_equal(owner->uid, pod->metadata.uid) ? claim : NULL;
+}
+
+int bt_living_note_claims(
+	struct bt_living *living, const struct bt_pod *pod, struct berth_error *err)
+{
+	const struct bt_living_observer *observer = living->observer;
+	int result = 0;
+	for (uint32_t i = 0;
+		observer != NULL && i < pod->spec.resource_claims.count && result == 0; i++) {
+		const struct bt_living_change change = {.now_ns = living->now_ns,
+			.new_object =
+				find_own_claim(living, pod, &pod->spec.resource_claims.items[i])};
+		if (change.new_object != NULL) {
+			result = observer->observe(observer->context, &change, err);
+		}
+	}
+	return result;
+}
+
 /** Claims made for the pod from templates. *out_others: it may have others, too. */
 static int delete_claims(struct bt_living *living, const struct bt_pod *pod, bool *out_others,
 	struct berth_error *err)
 {
-	const struct bt_state *state = bt_scheduler_engine(living->scheduler)->state;
 	int result = 0;
 	*out_others = pod->spec.resource_claims.count == 0;
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count && result == 0; i++) {
 		struct bt_object *claim =
-			bt_pod_claims_find(state, pod, &pod->spec.resource_claims.items[i]);
-		const struct bt_owner_reference *owner =
-			claim != NULL ? bt_object_controller(claim->meta) : NULL;
-		if (owner != NULL && bt_str_equal(owner->uid, pod->metadata.uid)) {
+			find_own_claim(living, pod, &pod->spec.resource_claims.items[i]);
+		if (claim != NULL) {
 			result = bt_living_change(living, bt_object_share(claim), NULL, err);
 		} else {
 			*out_others = true;
@@ -153,6 +186,7 @@ static int tell_back(
 	now = bt_object_share(now); /* there may have been another write before */
 	bt_object_release(write->pod);
 	if (write->deleted) {
+		living->is_preempting = true;
 		return bt_living_delete_pod(living, now, err);
 	}
 	struct bt_pod changed = *(const struct bt_pod *)now->value;

@@ -18,6 +18,21 @@ struct bt_living_write {
 	bool deleted;
 };
 
+/** A change that the scheduler observes. */
+struct bt_living_change {
+	int64_t now_ns;
+	const struct bt_object *old_object; /* NULL: added */
+	const struct bt_object *new_object; /* NULL: deleted */
+	bool is_preempted;                  /* the pod is the scheduler's victim */
+};
+
+/** Who follows the changes. */
+struct bt_living_observer {
+	int (*observe)(
+		void *context, const struct bt_living_change *change, struct berth_error *err);
+	void *context;
+};
+
 struct bt_living {
 	struct bt_scheduler *scheduler;
 	int64_t now_ns;
@@ -28,6 +43,8 @@ struct bt_living {
 	uint32_t bound_count;  /* pods that got a node */
 	uint32_t failed_count; /* attempts that did not */
 	uint32_t victim_count;
+	const struct bt_living_observer *observer; /* borrowed; NULL: nobody follows */
+	bool is_preempting;
 };
 
 /** living must not move afterwards. */
@@ -40,6 +57,9 @@ BT_MUST_USE int bt_living_add(
 /** Both are consumed; new_object NULL: deleted. */
 BT_MUST_USE int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	struct bt_object *new_object, struct berth_error *err);
+/** The scheduler knows the claims that were made for the pod; the observer does not. */
+BT_MUST_USE int bt_living_note_claims(
+	struct bt_living *living, const struct bt_pod *pod, struct berth_error *err);
 /** object, consumed, is gone: its claims are deleted, or have one user less. */
 BT_MUST_USE int bt_living_delete_pod(
 	struct bt_living *living, struct bt_object *object, struct berth_error *err);

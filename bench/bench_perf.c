@@ -68,7 +68,7 @@ static int check(const struct bt_perf_options *options, const struct bt_perf_fil
 	struct bt_setup setup = *options->setup;
 	struct bt_perf_result result;
 	setup.verify = true;
-	int code = bt_perf_run(file, test, workload, &setup, &result, err);
+	int code = bt_perf_run(file, test, workload, &setup, NULL, &result, err);
 	if (code == 0 && result.decisions != timed->decisions) {
 		return bt_error_set(err, BERTH_ERR_STATE, "the verifying run decided otherwise");
 	}
@@ -81,7 +81,8 @@ static int run_workload(const struct bt_perf_options *options, const struct bt_p
 {
 	for (int64_t i = 0; i < options->repeat; i++) {
 		struct bt_perf_result measured;
-		int result = bt_perf_run(file, test, workload, options->setup, &measured, err);
+		int result = bt_perf_run(
+			file, test, workload, options->setup, NULL, &measured, err);
 		if (result == 0 && options->check) {
 			result = check(options, file, test, workload, &measured, err);
 		}

@@ -9,6 +9,7 @@
  * of it, churn goes by it, and waiting costs nothing. The same file therefore gives the same
  * decisions.
  */
+#include "bench/bench_living.h"
 #include "bench/bench_run.h"
 #include "codec/json.h"
 #include "codec/message.h"
@@ -133,12 +134,15 @@ struct bt_perf_result {
 	double cpu_seconds;
 	double load_seconds; /* everything else */
 	uint64_t decisions;  /* digest of all placements, in order */
+	int64_t end_ns;      /* virtual time, since 1970 */
 };
 
-/** Run one workload on a fresh scheduler. setup: flags; the test's configuration goes before. */
+/** Run one workload on a fresh scheduler. setup: flags; the test's configuration goes before.
+ * observer: NULL accepted. */
 BT_MUST_USE int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload, const struct bt_setup *setup,
-	struct bt_perf_result *out_result, struct berth_error *err);
+	const struct bt_living_observer *observer, struct bt_perf_result *out_result,
+	struct berth_error *err);
 
 struct bt_perf_options {
 	const struct bt_setup *setup;

@@ -517,7 +517,8 @@ static int add_pod(
 			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(pod->metadata.name),
 			BT_STR_ARG(missing));
 	}
-	return bt_living_add(&perf->living, bt_object_create(BT_KIND_POD, pod), err);
+	result = bt_living_add(&perf->living, bt_object_create(BT_KIND_POD, pod), err);
+	return result < 0 ? result : bt_living_note_claims(&perf->living, pod, err);
 }
 
 static int create_pod(struct bt_perf *perf, const struct bt_perf_op *op,

@@ -570,7 +570,8 @@ static struct bt_setup setup_of(struct bt_perf *perf, const struct bt_setup *fla
 
 int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload, const struct bt_setup *setup,
-	struct bt_perf_result *out_result, struct berth_error *err)
+	const struct bt_living_observer *observer, struct bt_perf_result *out_result,
+	struct berth_error *err)
 {
 	struct bt_perf perf = {
 		.file = file, .test = test, .workload = workload, .result = out_result};
@@ -579,6 +580,7 @@ int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test
 	struct bt_setup own = setup_of(&perf, setup);
 	int result = bt_living_init(&perf.living, &own, err);
 	bt_vec_finish(&own.feature_gates.list);
+	perf.living.observer = observer;
 	if (result == 0) {
 		const struct bt_engine *engine = bt_scheduler_engine(perf.living.scheduler);
 		perf.claims = bt_claim_maker_create(engine->state, bt_config_gates(engine->config));
@@ -587,6 +589,7 @@ int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test
 	out_result->bound_count = perf.living.bound_count;
 	out_result->failed_count = perf.living.failed_count;
 	out_result->victim_count = perf.living.victim_count;
+	out_result->end_ns = perf.living.now_ns;
 	out_result->load_seconds = bt_bench_now_seconds() - start - out_result->seconds;
 	finish(&perf);
 	return result;

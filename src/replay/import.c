@@ -115,6 +115,17 @@ const struct bt_import_defect *bt_import_defects(
 	return import->defects.items;
 }
 
+void bt_import_set_start(struct bt_import *import, int64_t start_ns)
+{
+	BT_ASSERT(import->writer == NULL);
+	import->start_ns = start_ns;
+}
+
+void bt_import_extend(struct bt_import *import, int64_t end_ns)
+{
+	import->end_ns = end_ns > import->end_ns ? end_ns : import->end_ns;
+}
+
 void bt_import_add_object(struct bt_import *import, struct bt_str json)
 {
 	BT_ASSERT(import->writer == NULL);
@@ -205,7 +216,7 @@ int bt_import_add_pod(
 		bt_vec_store(&import->departures, &import->free_departures, departure, index);
 		bt_heap_push(&import->due, index, pod->leaves_ns, import->departure_count++);
 	}
-	import->end_ns = pod->ends_ns > import->end_ns ? pod->ends_ns : import->end_ns;
+	bt_import_extend(import, pod->ends_ns);
 	return result;
 }
 

@@ -34,6 +34,10 @@ BT_MUST_USE struct bt_import *bt_import_create(
 /** NULL accepted. */
 void bt_import_destroy(struct bt_import *import);
 int64_t bt_import_start_ns(const struct bt_import *import);
+/** Before the beginning: its source has a start of its own. */
+void bt_import_set_start(struct bt_import *import, int64_t start_ns);
+/** The recording lasts until then at least, since its start. */
+void bt_import_extend(struct bt_import *import, int64_t end_ns);
 /** A row is left out. path and what: literals, or as long as the import. */
 void bt_import_add_defect(
 	struct bt_import *import, const char *path, unsigned long line, const char *what);

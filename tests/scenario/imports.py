@@ -332,6 +332,128 @@ def test_azure_machine_types_and_mistakes(program):
     assert "Azure's packing trace of 2020? no such table: vmType" in done.expect(2).err, done.err
 
 
+def record(time, event, kind, name, **spec):
+    metadata = {"name": name, "uid": name}
+    if kind == "Pod":
+        metadata["namespace"] = "x"
+        spec["containers"] = [{"name": "c", "image": "i", "env": [{"name": "A", "value": "b"}]}]
+    return {"time": "2026-01-01T00:00:%sZ" % time, "event": event, "resource": {
+        "apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec}}
+
+
+RECORDS = [
+    record("00.5", "Add", "Node", "n1"),
+    record("00.5", "Add", "Pod", "a", nodeName="n1"),
+    record("01.5", "Add", "Pod", "b"),
+    record("01", "Update", "Pod", "b", nodeName="n1"),  # it was noted too late
+    record("02", "Update", "Pod", "b", nodeName="n1"),  # a heartbeat
+    record("02.25", "MODIFIED", "Node", "n2"),
+    record("02.5", "Delete", "Pod", "c"),
+    record("02.5", "Grow", "Pod", "c"),
+    record("02.5", "Add", "Gadget", "c"),
+    record("soon", "Add", "Pod", "c"),
+    record("03", "Delete", "Pod", "b"),
+]
+SIMULATOR_LINES = ["0 add Node/n1", "0 add Pod/a on n1", "1 add Pod/b", "1 change x/b n1",
+                   "1.75 add Node/n2", "2.5 delete x/b", "2.5 end"]
+
+
+def test_simulator(program):
+    """JSON lines, or an array; no value of an environment variable is kept."""
+    line_text = "".join(json.dumps(item) + "\n" for item in RECORDS)
+    for name, text, moved in [("a.jsonl", line_text, 0), ("a.json", json.dumps(RECORDS), None),
+                              ("b.jsonl", line_text.replace("\n", "\nnonsense\n", 1), 1)]:
+        header, lines, said = imported(program, "simulator", program.write(name, text))
+        assert [brief(line) for line in lines] == SIMULATOR_LINES, (name, lines)
+        assert header["start"] == "2026-01-01T00:00:00.500000Z", header
+        assert "env" not in json.dumps(lines), lines
+        for number, what in [
+                (4, "used in part: time is before that of the record above, whose time it gets"),
+                (7, "left out: Delete of an object that is not there"),
+                (8, "left out: event is none of Add, Update, Delete"),
+                (9, "left out: resource is of a kind that no scheduler reads"),
+                (10, "left out: time is no RFC 3339 time since 1970")]:
+            line = 1 if moved is None else number + moved
+            assert "%s (line %d)" % (what, line) in said, (name, what, said)
+        assert ("(line 2)" in said) == (moved == 1), said
+
+
+def test_simulator_mistakes(program):
+    for text, part in [("", "has no record of kube-scheduler-simulator"),
+                       ("[%s, 5]" % json.dumps(RECORDS[0]), "line 1: expected object, got number"),
+                       ("[%s" % json.dumps(RECORDS[0]), "unexpected end of JSON input")]:
+        done = program.run("import", "simulator", program.write("x", text), "-o",
+                           os.path.join(program.folder, "y" + str(len(text)))).expect(2)
+        assert part in done.err, (text, done.err)
+
+
+PERF = os.path.join(scenario.ROOT, "examples", "scheduler-perf", "performance-config.yaml")
+
+
+def test_scheduler_perf(program):
+    """Every workload but the large one; the replay binds as the workload's run did."""
+    for workload, objects, arriving, exact in [
+            ("SchedulingBasic/100Nodes", 101, 500, True),
+            ("SchedulingWhileThingsChange", 101, None, True),
+            ("SchedulingInManyNamespaces", 110, 100, True),
+            ("SchedulingWithVolumes", 103, 200, True),
+            ("PodsMakeRoomForOthers", 11, 55, True),
+            ("SchedulingWithDevices", 44, 510, False),
+            ("PodsWaitForNodesToGrow", 21, 60, False)]:
+        header, lines, said = imported(program, "scheduler-perf", PERF, "--workload", workload)
+        assert header["objects"] == objects, (workload, header)
+        pods = [line for line in lines if line.get("add", {}).get("kind") == "Pod"]
+        assert arriving in (None, len(pods)), (workload, len(pods))
+        times = [line["t"] for line in lines]
+        assert times == sorted(times), workload
+        bound = [line for line in lines if line.get("patch", {}).get("spec", {}).get("nodeName")]
+        done = program.run("replay", os.path.join(program.folder, "out.berthrec"), "-o", "json")
+        answer = json.loads(done.expect(0).out)
+        assert answer["pods"]["created"] == len(pods), (workload, answer["pods"])
+        if exact:
+            assert answer["comparison"]["same"] == len(bound), (workload, len(bound))
+        assert answer["comparison"]["bindings"] > 0, workload
+
+
+def test_scheduler_perf_times(program):
+    """Operations that wait take virtual time, to the end; victims are told from deleted pods."""
+    node = "metadata: {name: n1}\nstatus: {capacity: {cpu: 4, memory: 8Gi, pods: 10}}\n"
+    pod = ("metadata: {generateName: p-}\nspec:\n  priority: %d\n  containers: [{name: c, "
+           "image: i, resources: {requests: {cpu: 3}}}]\n")
+    program.write("node.yaml", "apiVersion: v1\nkind: Node\n" + node)
+    program.write("low.yaml", "apiVersion: v1\nkind: Pod\n" + pod % 0)
+    program.write("high.yaml", "apiVersion: v1\nkind: Pod\n" + pod % 100)
+    path = program.write("perf.yaml", """
+- name: t
+  workloadTemplate:
+  - {opcode: createNodes, count: 1, nodeTemplatePath: node.yaml}
+  - {opcode: createPods, count: 1, podTemplatePath: low.yaml, namespace: a}
+  - {opcode: sleep, duration: 10s}
+  - {opcode: createPods, countParam: $high, podTemplatePath: high.yaml, namespace: b}
+  - {opcode: barrier}
+  - {opcode: sleep, duration: 30s}
+  workloads: [{name: w, params: {high: 1}}]
+""")
+    _, lines, _ = imported(program, "scheduler-perf", path)
+    texts = [brief(line).split("/")[0] for line in lines]
+    assert "add Node" in texts[0] and texts[-1].endswith(" end"), texts
+    assert [line["t"] for line in lines if "PreemptionByScheduler" in json.dumps(line)][0] > 10
+    assert lines[-1]["t"] > 40, lines[-1]
+
+
+def test_scheduler_perf_mistakes(program):
+    for flags, part in [
+            ([PERF], "name one of its workloads with --workload: SchedulingBasic/100Nodes, "),
+            ([PERF, "--workload", "SchedulingBasic"],
+             "2 workloads are called SchedulingBasic; there is SchedulingBasic/100Nodes, "),
+            ([PERF, "--workload", "a/b"], "0 workloads are called a/b"),
+            ([PERF, PERF], "name one file"),
+            ([program.write("x.yaml", "- name: a\n  workloadTemplate: [{opcode: x}]\n"),
+              "--workload", "a"], "test case a: op 1: opcode: x is unknown")]:
+        done = program.run("import", "scheduler-perf", *flags, "-o", "x.berthrec").expect(2)
+        assert part in done.err, (flags, done.err)
+
+
 def test_mistakes(program):
     path = program.write("cluster.yaml", CLUSTER.replace("90s", "soon"))
     done = program.run("import", "manifests", path, "-o", os.path.join(program.folder, "x"))

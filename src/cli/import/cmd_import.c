@@ -7,6 +7,7 @@
 #include "api/time.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
+#include "cli/import/change_import.h"
 #include "cli/import/manifests_import.h"
 
 /** Whole numbers of them stay exact in doubles. */
@@ -25,6 +26,9 @@ static const struct source {
 	/* Times count from 600 s before 1 May, midnight in California. */
 	{"google-2019", "2019-05-01T06:50:00Z", bt_import_google_2019},
 	{"manifests", "2026-01-01T00:00:00Z", bt_import_manifests},
+	/* That of the virtual clock. */
+	{"scheduler-perf", "2026-01-01T00:00:00Z", bt_import_scheduler_perf},
+	{"simulator", "1970-01-01T00:00:00Z", bt_import_simulator},
 };
 
 struct options {
@@ -191,6 +195,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"what 1.0 cpus of a trace in fractions of machines are (default 64)"},
 		{"machine-memory", 0, BT_FLAG_STRING, &options.machine_memory, "BYTES",
 			"what 1.0 memory of such a trace is (default 256Gi)"},
+		{"workload", 0, BT_FLAG_STRING, &options.request.workload, "TEST/WORKLOAD",
+			"which one of a scheduler-perf file"},
 		{"machines", 0, BT_FLAG_INT, &options.machine_count, "N",
 			"how many machines there are, of azure-packing-2020"},
 		{"machine-type", 0, BT_FLAG_INT, &options.request.machine_type, "ID",
@@ -234,6 +240,9 @@ const struct bt_command bt_command_import = {
 		"                      collection_events as far as wanted; JSON lines or CSV\n"
 		"  manifests           YAML, JSON, snapshots: pods without a node arrive one\n"
 		"                      after the other, the rest is there at the start\n"
+		"  scheduler-perf      a workload (--workload) of a performance-config file of\n"
+		"                      upstream's benchmarks scheduler_perf\n"
+		"  simulator           files that kube-scheduler-simulator's recorder wrote\n"
 		"\n"
 		"Rows that cannot be used are left out, and listed by what is wrong with them.\n",
 	.examples = "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"

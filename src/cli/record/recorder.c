@@ -6,9 +6,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "cli/snapshot/snapshot.h"
-#include "codec/json_patch.h"
-#include "replay/recording.h"
+#include "cli/record/change_lines.h"
 
 #define NS_PER_MICROSECOND 1000
 
@@ -35,9 +33,8 @@ struct bt_recorder {
 	BT_VEC(struct waiting) waiting; /* by order */
 	int64_t last_order[BT_KIND__COUNT];
 	struct bt_recorder_counts counts; /* bytes: of the parts before */
-	struct bt_strbuf old_json;
-	struct bt_strbuf new_json;
-	struct bt_arena arena;        /* of one change */
+	struct bt_change_lines lines;
+	struct bt_strbuf json;        /* of an object at the start of a part */
 	struct berth_error visit_err; /* while the start of a part is written */
 	int visit_result;
 };
@@ -81,13 +78,13 @@ static void write_object(void *context, const struct bt_object *object)
 	if (recorder->visit_result < 0) {
 		return;
 	}
-	bt_strbuf_reset(&recorder->new_json);
+	bt_strbuf_reset(&recorder->json);
 	(void)bt_snapshot_stream_append(
-		recorder->forms, object, &recorder->new_json); /* its metadata is in it */
+		recorder->forms, object, &recorder->json); /* its metadata is in it */
 	const struct bt_recording_line line = {
 		.event = BT_RECORDING_ADD,
 		.kind = object->kind,
-		.json = bt_strbuf_str(&recorder->new_json),
+		.json = bt_strbuf_str(&recorder->json),
 		.duration_ns = -1,
 		.is_start = true,
 	};
@@ -166,8 +163,8 @@ int bt_recorder_create(const struct bt_recorder_options *options, int64_t now_ns
 	struct bt_recorder *recorder = BT_NEW(struct bt_recorder);
 	recorder->options = *options;
 	recorder->visit_err = (struct berth_error)BERTH_ERROR_INIT;
-	bt_arena_init(&recorder->arena, 0);
 	recorder->forms = bt_snapshot_stream_create(options->strip_names);
+	recorder->lines.forms = recorder->forms;
 	options->for_each_object(options->cluster, learn_object, recorder->forms);
 	bt_snapshot_stream_settle(recorder->forms);
 	result = begin_part(recorder, now_ns, err);
@@ -194,125 +191,71 @@ void bt_recorder_destroy(struct bt_recorder *recorder)
 	}
 	bt_vec_finish(&recorder->waiting);
 	bt_snapshot_stream_destroy(recorder->forms);
-	bt_strbuf_finish(&recorder->old_json);
-	bt_strbuf_finish(&recorder->new_json);
-	bt_arena_finish(&recorder->arena);
+	bt_change_lines_finish(&recorder->lines);
+	bt_strbuf_finish(&recorder->json);
 	berth_error_finish(&recorder->visit_err);
 	bt_free(recorder);
 }
 
 /** --- what comes --- */
 
-/** A line behind all of its kind; meta and json: what it says, as far as it does. */
-static void push(struct bt_recorder *recorder, int64_t now_ns, enum bt_recording_event event,
-	enum bt_kind kind, struct bt_str version, const struct bt_object_meta *meta,
-	struct bt_str json, int64_t duration_ns)
+/** A line behind all of its kind. */
+static void push(struct bt_recorder *recorder, int64_t now_ns, const struct bt_recording_line *line,
+	struct bt_str version)
 {
-	struct waiting line = {.event = event,
-		.kind = kind,
+	struct waiting waiting = {.event = line->event,
+		.kind = line->kind,
 		.arrival_ns = now_ns,
-		.order = recorder->last_order[kind],
-		.duration_ns = duration_ns};
+		.order = recorder->last_order[line->kind],
+		.duration_ns = line->duration_ns,
+		.namespace_length = line->namespace_.length,
+		.name_length = line->name.length};
 	int64_t number;
-	if (bt_str_parse_int64(version, &number) && number > line.order) {
-		line.order = number;
+	if (bt_str_parse_int64(version, &number) && number > waiting.order) {
+		waiting.order = number;
 	}
-	recorder->last_order[kind] = line.order;
-	if (meta != NULL) {
-		bt_strbuf_append_str(&line.text, meta->namespace_);
-		bt_strbuf_append_str(&line.text, meta->name);
-		line.namespace_length = meta->namespace_.length;
-		line.name_length = meta->name.length;
-	}
-	bt_strbuf_append_str(&line.text, json);
+	recorder->last_order[line->kind] = waiting.order;
+	bt_strbuf_append_str(&waiting.text, line->namespace_);
+	bt_strbuf_append_str(&waiting.text, line->name);
+	bt_strbuf_append_str(&waiting.text, line->json);
 
-	bt_vec_push(&recorder->waiting, line);
+	bt_vec_push(&recorder->waiting, waiting);
 	uint32_t at = recorder->waiting.count - 1;
-	while (at > 0 && recorder->waiting.items[at - 1].order > line.order) {
+	while (at > 0 && recorder->waiting.items[at - 1].order > waiting.order) {
 		recorder->waiting.items[at] = recorder->waiting.items[at - 1];
 		at--;
 	}
-	recorder->waiting.items[at] = line;
+	recorder->waiting.items[at] = waiting;
 }
 
-static void push_deletion(
-	struct bt_recorder *recorder, int64_t now_ns, const struct bt_object *object)
-{
-	bt_strbuf_reset(&recorder->old_json);
-	const struct bt_object_meta *meta =
-		bt_snapshot_stream_append(recorder->forms, object, &recorder->old_json);
-	push(recorder, now_ns, BT_RECORDING_DELETE, object->kind, object->meta->resource_version,
-		meta, BT_STR(""), -1);
-}
+/** A change while it is taken. */
+struct taking {
+	struct bt_recorder *recorder;
+	int64_t now_ns;
+};
 
-static void push_addition(
-	struct bt_recorder *recorder, int64_t now_ns, const struct bt_object *object)
+static void push_line(void *context, const struct bt_recording_line *line, struct bt_str version)
 {
-	bt_strbuf_reset(&recorder->new_json);
-	(void)bt_snapshot_stream_append(
-		recorder->forms, object, &recorder->new_json); /* its metadata is in it */
-	push(recorder, now_ns, BT_RECORDING_ADD, object->kind, object->meta->resource_version, NULL,
-		bt_strbuf_str(&recorder->new_json), -1);
-}
-
-static void push_change(struct bt_recorder *recorder, int64_t now_ns,
-	const struct bt_object *old_object, const struct bt_object *new_object)
-{
-	struct bt_json_value *from = NULL;
-	struct bt_json_value *to = NULL;
-	bt_strbuf_reset(&recorder->old_json);
-	bt_strbuf_reset(&recorder->new_json);
-	(void)bt_snapshot_stream_append(
-		recorder->forms, old_object, &recorder->old_json); /* that of the new one serves */
-	const struct bt_object_meta *meta =
-		bt_snapshot_stream_append(recorder->forms, new_object, &recorder->new_json);
-	struct bt_str old_text = bt_strbuf_str(&recorder->old_json);
-	struct bt_str new_text = bt_strbuf_str(&recorder->new_json);
-	if (bt_str_equal(old_text, new_text)) {
-		return; /* a heartbeat, most often */
-	}
-	bt_arena_reset(&recorder->arena);
-	if (bt_json_parse(&recorder->arena, old_text, false, &from, NULL) < 0 ||
-		bt_json_parse(&recorder->arena, new_text, false, &to, NULL) < 0) {
-		/* Deeper or larger than trees may be: the object anew. */
-		push_deletion(recorder, now_ns, old_object);
-		push_addition(recorder, now_ns, new_object);
-		return;
-	}
-	const struct bt_json_value *patch = bt_json_merge_diff(&recorder->arena, from, to);
-	if (patch->count != 0) {
-		struct bt_json_writer json;
-		bt_strbuf_reset(&recorder->old_json);
-		bt_json_writer_init(&json, &recorder->old_json, 0);
-		bt_json_write_value(&json, patch);
-		push(recorder, now_ns, BT_RECORDING_CHANGE, new_object->kind,
-			new_object->meta->resource_version, meta,
-			bt_strbuf_str(&recorder->old_json), -1);
-	}
+	const struct taking *taking = context;
+	push(taking->recorder, taking->now_ns, line, version);
 }
 
 void bt_recorder_take(struct bt_recorder *recorder, int64_t now_ns,
 	const struct bt_object *old_object, const struct bt_object *new_object)
 {
-	if (old_object != NULL && new_object != NULL &&
-		bt_str_equal(old_object->meta->uid, new_object->meta->uid)) {
-		push_change(recorder, now_ns, old_object, new_object);
-		return;
-	}
-	/* Another object of the same name may have followed unseen. */
-	if (old_object != NULL) {
-		push_deletion(recorder, now_ns, old_object);
-	}
-	if (new_object != NULL) {
-		push_addition(recorder, now_ns, new_object);
-	}
+	struct taking taking = {recorder, now_ns};
+	bt_change_lines_make(&recorder->lines, old_object, new_object, push_line, &taking);
 }
 
 void bt_recorder_take_gap(
 	struct bt_recorder *recorder, int64_t now_ns, enum bt_kind kind, int64_t length_ns)
 {
-	push(recorder, now_ns, BT_RECORDING_GAP, kind, BT_STR(""), NULL, BT_STR(""),
-		length_ns / NS_PER_MICROSECOND * NS_PER_MICROSECOND);
+	const struct bt_recording_line line = {
+		.event = BT_RECORDING_GAP,
+		.kind = kind,
+		.duration_ns = length_ns / NS_PER_MICROSECOND * NS_PER_MICROSECOND,
+	};
+	push(recorder, now_ns, &line, BT_STR(""));
 }
 
 /** --- what is written --- */
