@@ -148,8 +148,12 @@ int bt_setup_engine_options(const struct bt_setup *setup, struct bt_engine_optio
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--percentage-of-nodes-to-score: must be from 0 to 100");
 	}
+	if (setup->tie_seed < -1) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--seed: must not be negative");
+	}
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
-	options.tie_policy = BT_TIE_HEAP;
+	options.tie_policy = setup->tie_seed < 0 ? BT_TIE_HEAP : BT_TIE_RANDOM;
+	options.seed = (uint64_t)setup->tie_seed;
 	options.verify = setup->verify;
 	options.max_pd_volumes = bt_command_max_pd_volumes();
 	options.percentage_of_nodes_to_score = (int32_t)setup->percentage;

@@ -13,6 +13,7 @@ struct bt_setup {
 	struct bt_arguments feature_gates; /* each "A=true,B=false" */
 	bool strict_feature_gates;         /* an unknown gate is an error, not a warning */
 	int64_t percentage;                /* of nodes to score; -1: as configured */
+	int64_t tie_seed;                  /* of draws among equal nodes; -1: upstream's order */
 	bool ignore_extenders;             /* the configuration may have some: they are not asked */
 	bool verify;
 	struct bt_arguments plugins;        /* shared objects to load */
@@ -24,7 +25,7 @@ struct bt_setup {
 
 #define BT_SETUP_INIT \
 	{ \
-		.percentage = -1, .threads = 1 \
+		.percentage = -1, .tie_seed = -1, .threads = 1 \
 	}
 
 /** The rows of a command's flag table for the fields above, verify left out. */

@@ -293,6 +293,13 @@ int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line, 
 	return 0;
 }
 
+bool bt_line_reader_is_cut(const struct bt_line_reader *reader)
+{
+	int code;
+	(void)gzerror(reader->file, &code); /* the text says no more */
+	return code == Z_BUF_ERROR;
+}
+
 unsigned long bt_line_reader_number(const struct bt_line_reader *reader)
 {
 	return reader->number;

@@ -44,6 +44,8 @@ void bt_line_reader_close(struct bt_line_reader *reader);
  */
 BT_MUST_USE int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line,
 	bool *out_more, struct berth_error *err);
+/** At the end: gzipped data ended too early. */
+bool bt_line_reader_is_cut(const struct bt_line_reader *reader);
 /** 1-based number of the line returned last. */
 unsigned long bt_line_reader_number(const struct bt_line_reader *reader);
 #endif

@@ -267,6 +267,10 @@ int bt_rows_next(struct bt_rows *rows, const struct bt_str **out_values, struct 
 	bool more = true;
 	rows->first = (struct bt_str){NULL, 0};
 	int result = line.data != NULL ? 0 : bt_line_reader_next(rows->lines, &line, &more, err);
+	if (result == 0 && !more && bt_line_reader_is_cut(rows->lines)) {
+		result = bt_error_set(
+			err, BERTH_ERR_IO, "%s: gzipped data ends too early", rows->path);
+	}
 	if (result < 0 || !more) {
 		return result;
 	}

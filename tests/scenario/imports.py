@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import sqlite3
+import subprocess
 
 import scenario
 
@@ -452,6 +453,43 @@ def test_scheduler_perf_mistakes(program):
               "--workload", "a"], "test case a: op 1: opcode: x is unknown")]:
         done = program.run("import", "scheduler-perf", *flags, "-o", "x.berthrec").expect(2)
         assert part in done.err, (flags, done.err)
+
+
+def test_a_full_disk_and_a_cut_table(program):
+    paths = google_files(program)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([program.path, "import", "google-2019", *paths, "-o", "-"],
+                              stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2 and b"No space left on device" in done.stderr, done
+    with open(paths[1], "rb") as file:
+        content = file.read()
+    with open(paths[1], "wb") as file:
+        file.write(content[:-10])
+    output = os.path.join(program.folder, "kept")
+    done = program.run("import", "google-2019", *paths, "-o", output, "--no-gzip").expect(2)
+    assert "1.csv.gz: gzipped data ends too early" in done.err, done.err
+    done = program.run("replay", output).expect(0)  # what was imported before is kept
+    assert "the recording was cut off" in done.err, done.err
+
+
+def test_google_memory_does_not_grow_with_the_tables(program):
+    """Twenty times as many events of as many instances at a time."""
+    peaks = []
+    rows = os.path.join(program.folder, "rows.csv")
+    machines = program.write("machines.json", MACHINES.split("\n", maxsplit=1)[0] + "\n")
+    for count in 5000, 100000:
+        with open(rows, "w", encoding="utf-8") as file:  # the peak of a run has this program's, too
+            file.write(COLUMNS)
+            for i in range(count):
+                for event in 0, 3, 6:
+                    file.write("%d,%d,%d,100,%d,1,0.01,0.01,,0,0\n" % (
+                        600000000 + i * 1000000 + event, event, 1 + i // 1000, i % 1000))
+        paths = [machines, rows]
+        path = os.path.join(program.folder, "%d.berthrec" % count)
+        done = program.run("import", "google-2019", *paths, "-o", path).expect(0)
+        assert "arriving pods %d, rows left out 0" % count in done.out, done.out
+        peaks.append(done.peak_rss_mb)
+    assert program.sanitized or peaks[1] < peaks[0] + 2, peaks
 
 
 def test_mistakes(program):

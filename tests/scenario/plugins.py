@@ -54,6 +54,22 @@ def test_custom_score(program):
     assert web["score"] >= 10 * 100, web
 
 
+def test_custom_score_in_a_replay(program):
+    folder = os.path.join(PLUGINS, "custom_score")
+    flags = ["--config", os.path.join(folder, "scheduler-config.yaml"), "--plugin",
+             example_object(program, "custom_score")]
+    path, events = (os.path.join(program.folder, name) for name in ("a.berthrec", "events"))
+    program.run("import", "manifests", os.path.join(folder, "cluster.yaml"), "-o", path).expect(0)
+    program.run("replay", path, "--events", events, *flags).expect(0)
+    with open(events, encoding="utf-8") as file:
+        assert [event["node"] for event in map(json.loads, file)
+                if event["event"] == "bound"] == ["fast"]
+    answer = json.loads(program.run("compare", path, "-o", "json", *flags).expect(0).out)
+    assert "scheduler-config" in json.dumps(answer), answer
+    answer = program.run("replay", path, "--config", flags[1]).expect(2)
+    assert "CustomScore" in answer.err, answer.err
+
+
 def test_custom_score_arguments(program):
     assert node_of_web(program, CUSTOM_ARGS % "{}") == "fast"
     assert node_of_web(program, CUSTOM_ARGS % "{smallerIsBetter: true}") == "unknown"

@@ -114,15 +114,43 @@ def test_a_replay_says_what_became_of_the_pods(program):
     assert "%d were bound" % pods["bound"] in table
 
 
+def answers_on_processors(program, count, *arguments):
+    """The answer, where the program may use so many processors. Each run hashes with a secret of
+    its own."""
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(processors)[:count])
+    try:
+        return program.run(*arguments).expect(0).out
+    finally:
+        os.sched_setaffinity(0, processors)
+
+
 def test_the_answer_does_not_depend_on_threads_or_chance(program):
     path = day(program)
-    answers = [program.run("replay", path, "-o", "json", *more).expect(0).out
-               for more in ([], [], ["--threads", "2"])]
-    assert answers[0] == answers[1] == answers[2]
     config = text(program, "most.yaml", MOST_ALLOCATED)
-    answers = [program.run("compare", path, "--config", config, "--jobs", jobs, "-o",
-                           "json").expect(0).out for jobs in "12"]
-    assert answers[0] == answers[1]
+    for command, more in (
+            (["replay", path], ["--threads"]), (["replay", path, "--seed", "3"], ["--threads"]),
+            (["compare", path, "--config", config], ["--jobs"]),
+            (["compare", path, "--config", config, "--seed", "3"], ["--jobs"])):
+        answers = {answers_on_processors(program, count, *command, "-o", "json", *flags)
+                   for count, flags in ((1, []), (64, []), (64, more + ["2"]), (1, more + ["2"]))}
+        assert len(answers) == 1, command
+
+
+def test_the_seed_draws_among_equal_nodes(program):
+    path = os.path.join(program.folder, "equal.berthrec")
+    lines = made_up_day()[:NODES + 1]
+    lines += [{"t": i, "add": pod("pod-%d" % i, 500, 1024, "job")} for i in range(NODES)]
+    write(path, lines)
+    nodes = []
+    for flags in [], ["--seed", "0"], ["--seed", "1"], ["--seed", "1"]:
+        events, _ = events_of(program, path, *flags)
+        nodes.append([event["node"] for event in events if event["event"] == "bound"])
+    assert nodes[2] == nodes[3] and nodes[0] != nodes[1] != nodes[2] != nodes[0]
+    for chosen in nodes:  # all draws are among the best nodes: each gets one pod
+        assert len(chosen) == len(set(chosen)) == NODES, chosen
+    answer = program.run("replay", path, "--seed", "-2").expect(2)
+    assert "--seed: must not be negative" in answer.err, answer.err
 
 
 def events_of(program, path, *flags):
@@ -378,6 +406,21 @@ def test_a_cut_recording_is_replayed_as_far_as_it_goes(program):
     answer = program.run("replay", path, "-o", "json").expect(0)
     assert "warning: the recording was cut off" in answer.err
     assert 0 < json.loads(answer.out)["pods"]["bound"] < whole["pods"]["bound"]
+
+
+def test_files_that_cannot_be_written(program):
+    path = day(program)
+    answer = program.run("replay", path, "--events", "/dev/full").expect(2)
+    assert "--events: /dev/full: No space left on device" in answer.err, answer.err
+    folder = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = os.path.join(program.folder, "nowhere")
+    try:
+        answer = program.run("replay", path).expect(2)
+    finally:
+        del os.environ["TMPDIR"]
+        if folder is not None:
+            os.environ["TMPDIR"] = folder
+    assert "the temporary file for the lives of pods: No such file" in answer.err, answer.err
 
 
 if __name__ == "__main__":

@@ -342,6 +342,9 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"KubeSchedulerConfiguration, YAML or JSON; may be given several times (one "
 			"alone is compared with upstream's defaults)"},
 		BT_REPLAY_FLAGS(&options.request),
+		{"seed", 0, BT_FLAG_INT, &options.setup.tie_seed, "N",
+			"draw among equally good nodes, with this seed (default: take the one that "
+			"upstream's order yields)"},
 		{"report", 0, BT_FLAG_STRING, &options.report_path, "FILE",
 			"write a page with charts there: one HTML file that needs no network"},
 		{"jobs", 'j', BT_FLAG_INT, &options.jobs, "N",

@@ -179,6 +179,9 @@ static int run(const struct bt_command *command, int argc, char **argv)
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
 		BT_REPLAY_FLAGS(&options.request),
+		{"seed", 0, BT_FLAG_INT, &options.setup.tie_seed, "N",
+			"draw among equally good nodes, with this seed (default: take the one that "
+			"upstream's order yields)"},
 		{"events", 0, BT_FLAG_STRING, &options.request.events_path, "FILE",
 			"write there what becomes of each pod, one JSON object on a line"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|json|yaml",
