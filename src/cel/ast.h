@@ -180,6 +180,8 @@ void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out);
  */
 struct bt_cel_node *bt_cel_parse(
 	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues);
+/** estimate.c: units of a checked tree, at worst. */
+uint64_t bt_cel_estimate(const struct bt_cel_node *node);
 /** macros.c: a call that is a macro becomes one, in its place; any other stays what it is. */
 void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues);
 /**

@@ -62,6 +62,8 @@ void bt_cel_program_destroy(struct bt_cel_program *program);
 size_t bt_cel_program_bytes(const struct bt_cel_program *program);
 /** Kind of the static type of the result. */
 enum bt_cel_kind bt_cel_program_result(const struct bt_cel_program *program);
+/** Units that an evaluation uses at most, as far as types say how large values are. */
+uint64_t bt_cel_program_estimate(const struct bt_cel_program *program);
 
 /** Bounds of one evaluation. */
 struct bt_cel_limits {

@@ -422,6 +422,7 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 									       : "list(JSONPatch)");
 		}
 		program->result = type->kind;
+		program->estimate = bt_cel_estimate(program->root);
 		forget_types(program->root);
 	}
 	bt_strbuf_finish(&text);
@@ -457,6 +458,11 @@ void bt_cel_program_destroy(struct bt_cel_program *program)
 enum bt_cel_kind bt_cel_program_result(const struct bt_cel_program *program)
 {
 	return program->result;
+}
+
+uint64_t bt_cel_program_estimate(const struct bt_cel_program *program)
+{
+	return program->estimate;
 }
 
 size_t bt_cel_program_bytes(const struct bt_cel_program *program)

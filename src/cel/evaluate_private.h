@@ -57,6 +57,7 @@ struct bt_cel_program {
 	const struct bt_cel_environment *environment;
 	uint32_t local_count;
 	enum bt_cel_kind result;
+	uint64_t estimate; /* units */
 	BT_VEC(struct bt_cel_regex *) regexes; /* of constant patterns; owned */
 	size_t pattern_bytes;                  /* that it took to compile those and others */
 };

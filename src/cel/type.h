@@ -53,6 +53,9 @@ struct bt_cel_type {
 	/** list(T), optional(T), type(T): [0]; map(K, V): both. */
 	const struct bt_cel_type *of[2];
 	const struct bt_cel_object *object; /* of BT_CEL_OBJECT */
+	/** At most so many bytes of a text, or elements of a list or map; 0: not known. For the
+	 * estimate of costs only: types of different sizes are the same. */
+	uint64_t size_max;
 };
 
 struct bt_cel_variable {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/custom_rules.h"
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -12,6 +14,10 @@
 /** A rule that is refused counts for this many, since it took time, too. */
 #define REFUSED_BYTES 4096
 #define MESSAGE_BYTES_MAX 2048
+/** Units that a rule, and all rules of a schema, may be estimated to cost for one object. */
+#define RULE_COST_MAX UINT64_C(10000000)
+#define SCHEMA_COST_MAX UINT64_C(100000000)
+#define COST_BYTES_MAX 256
 
 struct bt_custom_rules {
 	struct bt_arena arena;
@@ -43,6 +49,7 @@ struct build {
 	struct bt_custom_rules *rules;
 	bt_custom_complain_fn *complain; /* or NULL */
 	void *context;
+	uint64_t cost; /* of all rules */
 };
 
 static uint64_t schema_hash(const struct bt_json_value *schema)
@@ -54,7 +61,47 @@ static void add_complaint(struct build *build, const struct bt_path *place,
 	const struct bt_json_value *value, const char *text)
 {
 	if (build->complain != NULL) {
-		build->complain(build->context, place, value, text);
+		build->complain(build->context, place, value, false, text);
+	}
+}
+
+/** Refuse what is estimated to cost too much. */
+static void check_cost(struct build *build, const struct bt_path *place, const char *what,
+	uint64_t cost, uint64_t cost_max)
+{
+	char text[COST_BYTES_MAX];
+	char factor[32] = "more than 100";
+	double exceeds = (double)cost / (double)cost_max;
+	if (cost <= cost_max || build->complain == NULL) {
+		return;
+	}
+	if (exceeds <= 100) {
+		snprintf(factor, sizeof(factor), exceeds < 1.5 ? "%f" : "%.1f", exceeds);
+	}
+	snprintf(text, sizeof(text),
+		"%s exceeds budget by factor of %sx (try simplifying the rule, or adding maxItems, "
+		"maxProperties, and maxLength where arrays, maps, and strings are declared)",
+		what, factor);
+	build->complain(build->context, place, NULL, true, text);
+}
+
+/** count: how often the rule runs for one object, at most. */
+static void check_rule_cost(struct build *build, const struct bt_path *place,
+	const struct bt_custom_rule *rule, uint64_t count)
+{
+	const struct bt_cel_program *programs[] = {rule->program, rule->message};
+	static const char *const names[][2] = {{"rule", "estimated rule cost"},
+		{"messageExpression", "estimated messageExpression cost"}};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(programs); i++) {
+		uint64_t cost = programs[i] != NULL ? bt_cel_program_estimate(programs[i]) : 0;
+		if (BT_MUL_OVERFLOW(cost, count, &cost)) {
+			cost = UINT64_MAX;
+		}
+		check_cost(
+			build, BT_PATH_NAME(place, names[i][0]), names[i][1], cost, RULE_COST_MAX);
+		if (BT_ADD_OVERFLOW(build->cost, cost, &build->cost)) {
+			build->cost = UINT64_MAX;
+		}
 	}
 }
 
@@ -147,7 +194,7 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 }
 
 static void compile_rules(struct build *build, struct bt_custom_node *node, bool is_root,
-	const struct bt_json_value *sources, const struct bt_path *place)
+	const struct bt_json_value *sources, const struct bt_path *place, uint64_t count)
 {
 	struct bt_arena *arena = &build->rules->arena;
 	const struct bt_cel_type *self = bt_expression_type(node->schema, is_root, arena);
@@ -167,14 +214,19 @@ static void compile_rules(struct build *build, struct bt_custom_node *node, bool
 	node->rule_count = sources->count;
 	for (uint32_t i = 0; i < sources->count; i++) {
 		node->rules[i].source = sources->elements[i];
-		compile_rule(build, node, &node->rules[i],
-			BT_PATH_INDEX(BT_PATH_NAME(place, "x-kubernetes-validations"), i));
+		const struct bt_path at =
+			*BT_PATH_INDEX(BT_PATH_NAME(place, "x-kubernetes-validations"), i);
+		compile_rule(build, node, &node->rules[i], &at);
+		check_rule_cost(build, &at, &node->rules[i], count);
 	}
 }
 
-/** Returns whether a rule stands in it. Recursion follows the schema, whose depth is limited. */
+/**
+ * Returns whether a rule stands in it. count: values of the schema in one object, at most.
+ * Recursion follows the schema, whose depth is limited.
+ */
 static bool visit(struct build *build, const struct bt_json_value *schema, bool is_root,
-	const struct bt_path *place)
+	const struct bt_path *place, uint64_t count)
 {
 	static const char *const single[] = {"items", "additionalProperties", "not"};
 	static const char *const many[] = {"allOf", "anyOf", "oneOf"};
@@ -190,19 +242,23 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 	for (uint32_t i = 0; i < properties->count; i++) {
 		const struct bt_json_member *property = &properties->members[i];
 		bool below = visit(build, property->value, false,
-			BT_PATH_KEY(BT_PATH_NAME(place, "properties"), property->name));
+			BT_PATH_KEY(BT_PATH_NAME(place, "properties"), property->name), count);
 		has_rules = has_rules || below;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(single); i++) {
+		uint64_t below_count = i < 2 ? count * bt_expression_max_count(schema) : count;
+		if (below_count > BT_EXPRESSION_COUNT_MAX) {
+			below_count = BT_EXPRESSION_COUNT_MAX;
+		}
 		bool below = visit(build, bt_json_find(schema, single[i]), false,
-			BT_PATH_NAME(place, single[i]));
+			BT_PATH_NAME(place, single[i]), below_count);
 		has_rules = has_rules || below;
 	}
 	for (size_t k = 0; k < BT_ARRAY_LENGTH(many); k++) {
 		const struct bt_json_value *list = bt_json_array_at(schema, many[k]);
 		for (uint32_t i = 0; i < list->count; i++) {
 			(void)visit(build, list->elements[i], false,
-				BT_PATH_INDEX(BT_PATH_NAME(place, many[k]), i));
+				BT_PATH_INDEX(BT_PATH_NAME(place, many[k]), i), count);
 		}
 	}
 	if (!has_rules && format.length == 0 && bt_json_find(schema, "pattern") == NULL) {
@@ -220,7 +276,7 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 		}
 	}
 	if (sources->count != 0) {
-		compile_rules(build, node, is_root, sources, place);
+		compile_rules(build, node, is_root, sources, place, count);
 	}
 	bt_vec_push(&rules->nodes, node);
 	bt_map_insert(&rules->by_schema, schema_hash(schema), rules->nodes.count - 1);
@@ -231,9 +287,12 @@ struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
 	const struct bt_path *place, bt_custom_complain_fn *complain, void *context)
 {
 	struct bt_custom_rules *rules = BT_NEW(struct bt_custom_rules);
-	struct build build = {rules, complain, context};
+	struct build build = {rules, complain, context, 0};
 	bt_arena_init(&rules->arena, 512);
-	(void)visit(&build, root, true, place);
+	(void)visit(&build, root, true, place, 1);
+	check_cost(&build, place,
+		"x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema",
+		build.cost, SCHEMA_COST_MAX);
 	return rules;
 }
 

@@ -33,9 +33,9 @@ struct bt_custom_node {
 
 struct bt_custom_rules;
 
-/** Told what is wrong at a place, and the value there (or NULL). */
+/** Told what is wrong at a place, and the value there (or NULL). is_forbidden: too costly. */
 typedef void bt_custom_complain_fn(void *context, const struct bt_path *place,
-	const struct bt_json_value *value, const char *text);
+	const struct bt_json_value *value, bool is_forbidden, const char *text);
 
 /** root: openAPIV3Schema, borrowed; place: where it stands. Never NULL: what does not compile is
  * left out. complain may be NULL. */

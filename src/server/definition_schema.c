@@ -217,9 +217,25 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 }
 
 static void add_error(void *context, const struct bt_path *place, const struct bt_json_value *value,
-	const char *text)
+	bool is_forbidden, const char *text)
 {
-	bt_kinds_error(context, BT_FIELD_INVALID, place, value, "%s", text);
+	bt_kinds_error(context, is_forbidden ? BT_FIELD_FORBIDDEN : BT_FIELD_INVALID, place, value,
+		"%s", text);
+}
+
+/** The schema that all versions have, which upstream calls spec.validation; NULL: they differ. */
+static const struct bt_json_value *common_schema(const struct bt_json_value *versions)
+{
+	const struct bt_json_value *first = NULL;
+	for (uint32_t i = 0; i < versions->count; i++) {
+		const struct bt_json_value *schema =
+			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
+		if (schema == NULL || (first != NULL && !bt_json_equal(first, schema))) {
+			return NULL;
+		}
+		first = first != NULL ? first : schema;
+	}
+	return first;
 }
 
 void bt_definition_check_schemas(const struct bt_json_value *old,
@@ -234,13 +250,16 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
 			"spec.versions[*].schema instead");
 	}
-	for (uint32_t i = 0; i < versions->count; i++) {
+	const struct bt_json_value *common = common_schema(versions);
+	for (uint32_t i = 0; i < (common != NULL ? 1 : versions->count); i++) {
 		const struct bt_json_value *schema =
 			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
 		const struct bt_path version =
 			*BT_PATH_INDEX(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "versions"), i);
-		const struct bt_path place =
-			*BT_PATH_NAME(BT_PATH_NAME(&version, "schema"), "openAPIV3Schema");
+		const struct bt_path place = common != NULL
+			? *BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "validation"),
+				  "openAPIV3Schema")
+			: *BT_PATH_NAME(BT_PATH_NAME(&version, "schema"), "openAPIV3Schema");
 		if (schema == NULL || schema->type != BT_JSON_OBJECT) {
 			bt_kinds_error(
 				errors, BT_FIELD_REQUIRED, &place, NULL, "schemas are required");

@@ -65,8 +65,90 @@ static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 
 /** --- types --- */
 
-static const struct bt_cel_type *list_of(
-	enum bt_cel_kind kind, const struct bt_cel_type *item, struct bt_arena *arena)
+/** Bytes of a request, which bound what a schema leaves open. */
+#define REQUEST_BYTES_MAX UINT64_C(3145728)
+
+/** Names of a schema that are looked at: more of them make no difference. */
+#define REQUIRED_MAX 256
+
+/** Bytes that a value of the schema takes at least in a request. */
+static uint64_t min_bytes(const struct bt_json_value *schema)
+{
+	struct bt_str type = bt_json_text_at(schema, "type");
+	const struct bt_json_value *required = bt_json_array_at(schema, "required");
+	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	uint64_t bytes = 2;
+	if (bt_str_equal_c(type, "boolean")) {
+		return 4;
+	}
+	if (bt_str_equal_c(type, "integer") || bt_str_equal_c(type, "number")) {
+		return 1;
+	}
+	for (uint32_t i = 0; i < required->count && i < REQUIRED_MAX; i++) {
+		struct bt_str name = required->elements[i]->text;
+		const struct bt_json_value *property = bt_json_get(properties, name);
+		bool is_repeated = false;
+		for (uint32_t k = 0; k < i && !is_repeated; k++) {
+			is_repeated = bt_str_equal(required->elements[k]->text, name);
+		}
+		if (property != NULL && !is_repeated && bt_json_find(property, "default") == NULL) {
+			bytes += name.length + 4 + min_bytes(property);
+		}
+	}
+	return bytes;
+}
+
+/** Elements or bytes that a value of the schema has at most. */
+static uint64_t max_size(const struct bt_json_value *schema)
+{
+	struct bt_str type = bt_json_text_at(schema, "type");
+	const struct bt_json_value *values = bt_json_array_at(schema, "enum");
+	bool is_array = bt_str_equal_c(type, "array");
+	if (bt_str_equal_c(type, "string")) {
+		uint64_t longest = 0;
+		int64_t length = bt_json_int64_at(schema, "maxLength", -1);
+		for (uint32_t i = 0; i < values->count; i++) {
+			longest = values->elements[i]->text.length > longest
+				? values->elements[i]->text.length
+				: longest;
+		}
+		return values->count != 0 ? longest
+			: length >= 0     ? (uint64_t)length * 4 /* bytes of UTF-8 */
+					  : REQUEST_BYTES_MAX - 2;
+	}
+	int64_t given = bt_json_int64_at(schema, is_array ? "maxItems" : "maxProperties", -1);
+	const struct bt_json_value *item =
+		bt_json_find(schema, is_array ? "items" : "additionalProperties");
+	/* a comma behind each; a map's name, quotes and colon */
+	return given >= 0 ? (uint64_t)given
+			  : REQUEST_BYTES_MAX / (min_bytes(item) + (is_array ? 1 : 6));
+}
+
+uint64_t bt_expression_max_count(const struct bt_json_value *schema)
+{
+	bool is_array = bt_str_equal_c(bt_json_text_at(schema, "type"), "array");
+	const struct bt_json_value *item =
+		bt_json_find(schema, is_array ? "items" : "additionalProperties");
+	/* `{},` or `"":{},`, `true,` or `"":true,`; required members do not count */
+	uint64_t bytes = (is_array ? 3U : 6U) +
+		(bt_str_equal_c(bt_json_text_at(item, "type"), "boolean") ? 2U : 0U);
+	uint64_t count = bt_json_find(schema, is_array ? "maxItems" : "maxProperties") != NULL
+		? max_size(schema)
+		: REQUEST_BYTES_MAX / bytes;
+	return count < BT_EXPRESSION_COUNT_MAX ? count : BT_EXPRESSION_COUNT_MAX;
+}
+
+static const struct bt_cel_type *sized(enum bt_cel_kind kind,
+	const struct bt_json_value *schema, struct bt_arena *arena)
+{
+	struct bt_cel_type *type = BT_ARENA_NEW(arena, struct bt_cel_type);
+	*type = bt_cel_types[kind];
+	type->size_max = max_size(schema);
+	return type;
+}
+
+static const struct bt_cel_type *list_of(enum bt_cel_kind kind, const struct bt_cel_type *item,
+	const struct bt_json_value *schema, struct bt_arena *arena)
 {
 	struct bt_cel_type *type = BT_ARENA_NEW(arena, struct bt_cel_type);
 	type->kind = kind;
@@ -74,6 +156,7 @@ static const struct bt_cel_type *list_of(
 	type->of[1] = kind == BT_CEL_MAP ? item : NULL;
 	uint32_t parts = item->parts != 0 ? item->parts : 1;
 	type->parts = parts + (kind == BT_CEL_MAP ? 2 : 1);
+	type->size_max = max_size(schema);
 	return type;
 }
 
@@ -88,18 +171,18 @@ static const struct bt_cel_type *object_of(struct bt_str name, const struct bt_c
 	return type;
 }
 
-static const struct bt_cel_type *string_type(const struct bt_json_value *schema)
+static enum bt_cel_kind string_kind(const struct bt_json_value *schema)
 {
 	struct bt_str format = bt_json_text_at(schema, "format");
-	enum bt_cel_kind kind = BT_CEL_STRING;
 	if (bt_str_equal_c(format, "byte")) {
-		kind = BT_CEL_BYTES;
-	} else if (bt_str_equal_c(format, "duration")) {
-		kind = BT_CEL_DURATION;
-	} else if (bt_str_equal_c(format, "date") || bt_str_equal_c(format, "date-time")) {
-		kind = BT_CEL_TIMESTAMP;
+		return BT_CEL_BYTES;
 	}
-	return &bt_cel_types[kind];
+	if (bt_str_equal_c(format, "duration")) {
+		return BT_CEL_DURATION;
+	}
+	return bt_str_equal_c(format, "date") || bt_str_equal_c(format, "date-time")
+		? BT_CEL_TIMESTAMP
+		: BT_CEL_STRING;
 }
 
 /** Recursion follows the schema, whose depth is limited. */
@@ -115,7 +198,9 @@ const struct bt_cel_type *bt_expression_type(
 	is_resource =
 		is_resource || bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false);
 	if (bt_str_equal_c(type, "string")) {
-		return string_type(schema);
+		enum bt_cel_kind kind = string_kind(schema);
+		return kind == BT_CEL_STRING || kind == BT_CEL_BYTES ? sized(kind, schema, arena)
+								     : &bt_cel_types[kind];
 	}
 	if (bt_str_equal_c(type, "boolean")) {
 		return &bt_cel_types[BT_CEL_BOOL];
@@ -128,14 +213,16 @@ const struct bt_cel_type *bt_expression_type(
 	}
 	if (bt_str_equal_c(type, "array")) {
 		return list_of(BT_CEL_LIST,
-			bt_expression_type(bt_json_find(schema, "items"), false, arena), arena);
+			bt_expression_type(bt_json_find(schema, "items"), false, arena), schema,
+			arena);
 	}
 	if (!bt_str_equal_c(type, "object") ||
 		bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)) {
 		return &bt_cel_types[BT_CEL_DYN];
 	}
 	if (additional != NULL && additional->type == BT_JSON_OBJECT) {
-		return list_of(BT_CEL_MAP, bt_expression_type(additional, false, arena), arena);
+		return list_of(BT_CEL_MAP, bt_expression_type(additional, false, arena), schema,
+			arena);
 	}
 	struct bt_cel_variable *fields = BT_ARENA_NEW_ARRAY(
 		arena, struct bt_cel_variable, (size_t)properties->count * 2 + 3);
@@ -213,7 +300,7 @@ static struct bt_cel_value text_value(
 	if (schema == NULL || !bt_str_equal_c(bt_json_text_at(schema, "type"), "string")) {
 		return value;
 	}
-	enum bt_cel_kind kind = string_type(schema)->kind;
+	enum bt_cel_kind kind = string_kind(schema);
 	if (kind == BT_CEL_BYTES) {
 		if (bt_base64_decode(text, arena, &value.text, NULL) == 0) {
 			value.kind = BT_CEL_BYTES;

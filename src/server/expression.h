@@ -15,6 +15,11 @@
  */
 const struct bt_cel_type *bt_expression_type(
 	const struct bt_json_value *schema, bool is_resource, struct bt_arena *arena);
+/** Values of a kind that fit into a request, however deep they are nested. */
+#define BT_EXPRESSION_COUNT_MAX UINT64_C(1048576)
+/** How many elements or members an array or map may have, at most BT_EXPRESSION_COUNT_MAX: for
+ * costs. */
+uint64_t bt_expression_max_count(const struct bt_json_value *schema);
 /** schema NULL: numbers without fraction are int, others double, all else as in JSON. Borrows from
  * the document. */
 struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,

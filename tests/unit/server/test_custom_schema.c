@@ -136,7 +136,7 @@ struct definition {
 	const char *message; /* behind the path of the schema of spec */
 };
 
-#define SPEC "spec.versions[0].schema.openAPIV3Schema.properties[spec]"
+#define SPEC "spec.validation.openAPIV3Schema.properties[spec]"
 
 static const struct definition definitions[] = {
 	{"{}", ".type: Required value: must not be empty for specified object fields"},
@@ -248,11 +248,11 @@ START_TEST(test_custom_schema__cost)
 	struct bt_strbuf spec = {0};
 	api_fixture_init(&f);
 	ck_assert_uint_eq(define(&f,
-				  "{'type':'array','items':{'type':'integer'},"
+				  "{'type':'array','maxItems':100,'items':{'type':'integer'},"
 				  "'x-kubernetes-validations':[{'rule':'self.all(a, self.all(b, "
 				  "self.all(c, a + b + c > 0)))'}]}"),
 		201);
-	for (int i = 1; i < 400; i++) {
+	for (int i = 1; i < 100; i++) {
 		bt_strbuf_printf(&spec, "%s%d", i == 1 ? "[" : ",", i);
 	}
 	bt_strbuf_append_c(&spec, "]");
@@ -263,6 +263,90 @@ START_TEST(test_custom_schema__cost)
 }
 END_TEST
 
+#define HINT \
+	" (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where " \
+	"arrays, maps, and strings are declared)"
+#define ITEMS "spec.validation.openAPIV3Schema.properties[spec].items.x-kubernetes-validations[0]."
+#define RULE(text) "'x-kubernetes-validations':[{'rule':'" text "'}]"
+#define MEMBERS \
+	"'type':'object','properties':{'a':{'type':'object'},'b':{'type':'object'},'c':{" \
+	"'type':'object'},'d':{'type':'object'}}"
+#define ONE_OF "(has(self.a) && !has(self.b)) || (!has(self.a) && has(self.b))"
+#define NINE_UNITS "{'rule':'has(self.a) && has(self.b) && !has(self.c) && has(self.d)'}"
+
+START_TEST(test_custom_schema__estimated_cost)
+{
+	static const struct {
+		const char *schema;
+		const char *message; /* behind the name; NULL: accepted */
+	} rows[] = {
+		{"{'type':'array','items':{" MEMBERS "," RULE(ONE_OF) "}}",
+			ITEMS "rule: Forbidden: estimated rule cost exceeds budget by factor of "
+			      "1.048576x" HINT},
+		{"{'type':'array','maxItems':1000,'items':{" MEMBERS "," RULE(ONE_OF) "}}", NULL},
+		{"{'type':'array','items':{'type':'string'," RULE(
+			 "self.contains(\\\"a string\\\")") "}}",
+			ITEMS
+			"rule: Forbidden: estimated rule cost exceeds budget by factor of more "
+			"than 100x" HINT},
+		{"{'type':'array','maxItems':25,'items':{'type':'string','maxLength':10," RULE(
+			 "self.contains(\\\"a string\\\")") "}}",
+			NULL},
+		{"{'type':'array','items':{'type':'integer'}," RULE(
+			 "self.all(x, self.exists_one(y, x == y))") "}",
+			"rule: Forbidden: estimated rule cost exceeds budget by factor of more "
+	                "than "
+			"100x"},
+		{"{'type':'array','maxItems':500,'items':{'type':'integer'}," RULE(
+			 "self.all(x, self.exists_one(y, x == y))") "}",
+			NULL},
+		{"{'type':'array','items':{'type':'integer'}," RULE("self.all(x, x > 0)") "}",
+			NULL},
+		{"{'type':'object','properties':{'a':{'type':'string'},'b':{'type':'string'}}"
+	         "," RULE("self.a == self.b && self.a.startsWith(\\\"x\\\")") "}",
+			NULL},
+		{"{'type':'string'," RULE("self.matches(\\\"^[a-z]+$\\\")") "}", NULL},
+		{"{'type':'object','additionalProperties':{'type':'string'}," RULE(
+			 "self.all(k, self[k].contains(self[k]))") "}",
+			"rule: Forbidden: estimated rule cost exceeds budget by factor of more "
+	                "than "
+			"100x"},
+		{"{'type':'array','maxItems':10,'items':{'type':'string','enum':['a','b']," RULE(
+			 "self.matches(\\\"a\\\")") "}}",
+			NULL},
+		/* lists in lists hold no more values than fit into a request */
+		{"{'type':'array','items':{'type':'array','items':{" MEMBERS
+		 "," RULE("!has(self.a) || has(self.b)") "}}}",
+			NULL},
+		{"{'type':'array','items':{" MEMBERS ",'x-kubernetes-validations':[{'rule':'true',"
+		 "'messageExpression':'[1, 2].map(x, string(x)).exists(x, x == \\\"3\\\") ? "
+	         "\\\"\\\" "
+		 ": \\\"a\\\"'}]}}",
+			ITEMS
+			"messageExpression: Forbidden: estimated messageExpression cost exceeds "
+			"budget by factor of"},
+		{"{'type':'array','items':{" MEMBERS ",'x-kubernetes-validations':[" NINE_UNITS
+		 "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS
+		 "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS
+		 "," NINE_UNITS "]}}",
+			"invalid: spec.validation.openAPIV3Schema: Forbidden: "
+	                "x-kubernetes-validations "
+			"estimated rule cost total for entire OpenAPIv3 schema exceeds budget by "
+			"factor of 1.132462x" HINT},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct api_fixture f;
+		api_fixture_init(&f);
+		uint16_t code = define(&f, rows[i].schema);
+		bool is_right = rows[i].message == NULL
+			? code == 201
+			: code == 422 && strstr(api_message(&f), rows[i].message) != NULL;
+		ck_assert_msg(is_right, "row %zu: %u %s", i, code, api_message(&f));
+		api_fixture_finish(&f);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("custom_schema", test_custom_schema__refusals, test_custom_schema__definitions_refused,
 	test_custom_schema__pruning_and_defaults, test_custom_schema__transitions,
-	test_custom_schema__cost)
+	test_custom_schema__cost, test_custom_schema__estimated_cost)
