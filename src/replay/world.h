@@ -60,7 +60,7 @@ struct bt_replay {
 	int64_t from_ns;
 	int64_t to_ns;
 	int64_t next_sample_ns;
-	int64_t gap_ns; /* when the last gap in the watch of pods ended; -1: there was none */
+	int64_t gap_ns; /* when the last gap in the watch of pods ended; INT64_MIN / 2: never */
 	BT_VEC(struct bt_replay_pod) pods;
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map by_key;

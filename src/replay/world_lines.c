@@ -11,6 +11,10 @@
 
 /** --- pods --- */
 
+/** Pods that are first seen with a node so soon after a gap were created and bound within it:
+ * what a new list has comes over some time. */
+#define AFTER_GAP_NS (10 * BT_NS_PER_SECOND)
+
 static struct bt_str make_key(
 	struct bt_replay *replay, struct bt_str namespace_, struct bt_str name)
 {
@@ -72,7 +76,8 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 		return result;
 	}
 	bool decided = bt_replay_is_decided(replay);
-	if (bt_pod_is_assigned(&value) && (!decided || replay->gap_ns != replay->now_ns)) {
+	if (bt_pod_is_assigned(&value) &&
+		(!decided || replay->now_ns - replay->gap_ns > AFTER_GAP_NS)) {
 		complete_pod(replay, &value);
 		uint32_t id = new_pod(replay, key, &life);
 		result = bt_replay_set_pod(replay, id, &value, err);

@@ -122,7 +122,7 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 		.now_ns = start_ns,
 		.from_ns = start_ns + options->from_ns,
 		.to_ns = has_end ? start_ns + options->to_ns : end_ns,
-		.gap_ns = -1,
+		.gap_ns = INT64_MIN / 2,
 	};
 	const struct bt_scheduler_writer writer = bt_replay_writer(&replay);
 	*out_counts = (struct bt_replay_counts){.start_ns = replay.from_ns, .end_ns = replay.to_ns};

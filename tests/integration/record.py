@@ -145,10 +145,10 @@ class Recording:
 
 
 @contextlib.contextmanager
-def scene(program, policy=None):
+def scene(program, policy=None, *flags):
     """(server, folder, kubeconfig); with a policy through a proxy with faults."""
-    with program.up("--nodes", "3", "--pod-start-delay", "200ms", "--pod-stop-delay", "200ms") \
-            as api, tempfile.TemporaryDirectory() as folder:
+    with program.up("--nodes", "3", "--pod-start-delay", "200ms", "--pod-stop-delay", "200ms",
+                    *flags) as api, tempfile.TemporaryDirectory() as folder:
         if policy is None:
             yield api, folder, write_direct(api, folder)
             return
