@@ -94,13 +94,32 @@ uint32_t bt_output_columns(void)
 	return columns < COLUMNS_MIN ? 0 : columns > COLUMNS_MAX ? COLUMNS_MAX : (uint32_t)columns;
 }
 
+/** Of the program's one answer. */
+static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+
+int bt_output_set_color(const char *text, struct berth_error *err)
+{
+	if (text == NULL || strcmp(text, "auto") == 0) {
+		color = COLOR_AUTO;
+	} else if (strcmp(text, "always") == 0) {
+		color = COLOR_ALWAYS;
+	} else if (strcmp(text, "never") == 0) {
+		color = COLOR_NEVER;
+	} else {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--color: %s is none of auto, always, never", text);
+	}
+	return 0;
+}
+
 void bt_output_fit(struct bt_strbuf *text)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *terminal = getenv("TERM");
-	bool coloured = isatty(STDOUT_FILENO) == 1 && (no_color == NULL || no_color[0] == '\0') &&
+	bool is_fit = isatty(STDOUT_FILENO) == 1 && (no_color == NULL || no_color[0] == '\0') &&
 		terminal != NULL && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
-	bt_output_lay_out(text, bt_output_columns(), coloured);
+	bt_output_lay_out(text, bt_output_columns(),
+		color == COLOR_ALWAYS || (color == COLOR_AUTO && is_fit));
 }
 
 static uint32_t count_blanks(struct bt_str line, uint32_t from)

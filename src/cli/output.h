@@ -27,10 +27,19 @@ BT_MUST_USE int bt_output_format_parse(const char *text, bool has_names,
 	enum bt_output_format *out_format, struct berth_error *err);
 /** --- texts for people --- */
 
+/** The row of a command's flag table for text, a const char * that is NULL at first. */
+#define BT_OUTPUT_COLOR_FLAG(text) \
+	{ \
+		"color", 0, BT_FLAG_STRING, (text), "auto|always|never", \
+			"colour the answer (default auto: on terminals without NO_COLOR)" \
+	}
+/** What that flag says, for every bt_output_fit. BERTH_ERR_INVALID: none of its values. */
+BT_MUST_USE int bt_output_set_color(const char *text, struct berth_error *err);
 /** Columns of the terminal that standard output is; 0: it is none, or does not say. COLUMNS goes
  * before what the terminal says. */
 uint32_t bt_output_columns(void);
-/** Lay out a text for standard output: nothing changes unless it is a terminal. */
+/** Lay out a text for standard output: nothing changes unless it is a terminal, or colours are
+ * always wanted. */
 void bt_output_fit(struct bt_strbuf *text);
 /**
  * Wrap lines that are wider than columns (0: none) at blanks, their continuation under the last

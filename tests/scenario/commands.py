@@ -4,13 +4,14 @@
 import fcntl
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
 import termios
 
 import scenario
-from objects import deployment, lines, node
+from objects import deployment, lines, node, pod
 
 BENCH_ORIGIN = ["threads", "commit", "compiler", "machine"]
 COMMANDS = ["bench", "simulate", "version"]
@@ -44,6 +45,23 @@ def test_unknown_words(program):
     assert "read only once" in program.run(
         "simulate", "-f", "-", "-f", "-", stdin='{"apiVersion":"v1","kind":"Node",'
         '"metadata":{"name":"n"}}').expect(2).err
+
+
+def test_colors(program):
+    text = lines(node("n1"), pod("p"))
+    for arguments in (["simulate"], ["explain"], ["pending"], ["whatif", "--drain", "n1"],
+                      ["capacity", "--like", "p"]):
+        plain = program.run(*arguments, "-f", "-", stdin=text)
+        for choice, has_color in (("always", True), ("never", False), ("auto", False)):
+            told = program.run(*arguments, "-f", "-", "--color", choice, stdin=text)
+            assert told.status == plain.status and told.err == plain.err, (arguments, told.err)
+            if not has_color or arguments[0] in ("simulate", "explain"):
+                assert ("\033[" in told.out) == has_color, (arguments, choice, told.out)
+            assert re.sub(r"\033\[\d+m", "", told.out) == plain.out, (arguments, told.out)
+        wrong = program.run(*arguments, "-f", "-", "--color", "red", stdin=text).expect(2).err
+        assert "--color: red is none of auto, always, never" in wrong, wrong
+        document = program.run(*arguments, "-f", "-", "--color=always", "-o", "json", stdin=text)
+        assert "\033" not in document.out, arguments
 
 
 def test_version(program):

@@ -22,6 +22,7 @@ struct options {
 	int64_t need;
 	bool after_queue;
 	const char *format_name;
+	const char *color;
 	enum bt_output_format format;
 };
 
@@ -279,6 +280,7 @@ static int check_usage(
 		return result;
 	}
 	result = bt_output_format_parse(options->format_name, false, &options->format, err);
+	result = result < 0 ? result : bt_output_set_color(options->color, err);
 	return result < 0 ? result : check_numbers(options, err);
 }
 
@@ -306,6 +308,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"count without these nodes and their pods: names, patterns, '[key=value]'"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
 			"how the answer is written (default table)"},
+		BT_OUTPUT_COLOR_FLAG(&options.color),
 		BT_SOURCE_FLAGS(&options.source),
 		BT_SETUP_FLAGS(&options.setup),
 	};

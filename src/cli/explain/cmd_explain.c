@@ -65,6 +65,7 @@ struct options {
 	bool all;
 	int64_t proposals;
 	const char *format_name;
+	const char *color;
 	enum bt_output_format format;
 };
 
@@ -353,6 +354,7 @@ static int check_usage(
 			"--proposals: from 0 to %d can be asked for", PROPOSALS_MAX);
 	}
 	int result = bt_output_format_parse(options->format_name, false, &options->format, err);
+	result = result < 0 ? result : bt_output_set_color(options->color, err);
 	if (result < 0) {
 		return result;
 	}
@@ -380,6 +382,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"seek so many changes that let it in (default 3, 0: none)"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
 			"how the answer is written (default table)"},
+		BT_OUTPUT_COLOR_FLAG(&options.color),
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	uint32_t first = is_pending ? 2 : 0; /* it is about all of them anyway */

@@ -448,6 +448,7 @@ int bt_explain_pod_group_write(struct bt_simulation *simulation,
 		result = bt_output_document(format, write_json, &report, out, err);
 	} else if (result == 0) {
 		write_text(&report, format == BT_OUTPUT_WIDE, out);
+		bt_output_fit(out);
 	}
 	if (result == 0 && explanation.fate != BT_GROUP_FITS) {
 		result = BT_EXIT_FINDING;

@@ -10,6 +10,7 @@ struct options {
 	struct bt_source source;
 	bool preempt;
 	const char *format_name;
+	const char *color;
 	enum bt_output_format format;
 };
 
@@ -47,6 +48,7 @@ static int check_usage(
 			arguments->list.items[0]);
 	}
 	int result = bt_source_check(&options->source, &bt_command_simulate, err);
+	result = result < 0 ? result : bt_output_set_color(options->color, err);
 	if (result < 0) {
 		return result;
 	}
@@ -63,6 +65,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"evict running pods of lower priority where that makes room"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml|name",
 			"how the answer is written (default table)"},
+		BT_OUTPUT_COLOR_FLAG(&options.color),
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;

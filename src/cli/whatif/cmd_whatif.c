@@ -23,6 +23,7 @@ struct options {
 	bool recreate_bare;
 	bool preempt;
 	const char *format_name;
+	const char *color;
 	enum bt_output_format format;
 };
 
@@ -224,6 +225,7 @@ static int check_usage(
 		if (result == 0) {
 			result = bt_processes_check_jobs(options->jobs, err);
 		}
+		result = result < 0 ? result : bt_output_set_color(options->color, err);
 		return result < 0 ? result
 				  : bt_output_format_parse(options->format_name, false,
 					    &options->format, err);
@@ -233,7 +235,10 @@ static int check_usage(
 			"no change is given: name one, such as --drain NODE (see \"berth whatif "
 			"--help\")");
 	}
-	return bt_output_format_parse(options->format_name, false, &options->format, err);
+	result = bt_output_set_color(options->color, err);
+	return result < 0
+		? result
+		: bt_output_format_parse(options->format_name, false, &options->format, err);
 }
 
 static int start(const struct bt_command *command, struct options *options,
@@ -303,6 +308,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"try N losses at the same time (default: one for each processor)"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
 			"how the answer is written (default table)"},
+		BT_OUTPUT_COLOR_FLAG(&options.color),
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;
