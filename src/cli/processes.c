@@ -144,7 +144,9 @@ int bt_processes_run(const struct bt_processes *processes, uint32_t count, struc
 			result = read_answers(processes, &running, err);
 		}
 		if (processes->progress != NULL) {
-			bt_progress_show(&progress, started - running.count, count);
+			uint32_t items = processes->items != 0 ? processes->items : count;
+			uint64_t ended = started - running.count;
+			bt_progress_show(&progress, (uint32_t)(ended * items / count), items);
 		}
 	}
 	if (processes->progress != NULL) {

@@ -25,6 +25,7 @@ struct bt_processes {
 	struct bt_str (*name)(const void *context, uint32_t index);
 	const char *failed;   /* what to say of a copy that failed: "was not replayed" */
 	const char *progress; /* NULL: none is shown */
+	uint32_t items;       /* what progress counts, equal parts for each index; 0: the indexes */
 	int64_t jobs;         /* copies at the same time; 0: one for each processor */
 };
 

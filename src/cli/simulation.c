@@ -474,6 +474,74 @@ int bt_simulation_remove_nodes(
 	return result;
 }
 
+/** Where the zone lists the slot of the node at index; the zone's count: it does not. */
+static uint32_t place_in_zone(
+	const struct bt_simulation *simulation, const struct bt_zone *zone, uint32_t index)
+{
+	uint32_t slot = bt_node_table_find(&simulation->engine->state->nodes,
+		simulation->cluster->objects.items[index].name);
+	uint32_t at = 0;
+	while (at < zone->slots.count && zone->slots.items[at] != slot) {
+		at++;
+	}
+	return at;
+}
+
+bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint32_t index)
+{
+	const struct bt_node_order *order = &simulation->engine->state->order;
+	for (uint32_t i = 0; i < order->zones.count; i++) {
+		const struct bt_zone *zone = &order->zones.items[i];
+		uint32_t at = place_in_zone(simulation, zone, index);
+		if (at < zone->slots.count) {
+			return zone->slots.count > 1 && (at > 0 || order->zones.count == 1);
+		}
+	}
+	return false;
+}
+
+/** Index of the node in the input. */
+static uint32_t index_of_slot(const struct bt_simulation *simulation, uint32_t slot)
+{
+	return bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""),
+		bt_node_table_name(&simulation->engine->state->nodes, slot));
+}
+
+void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
+{
+	struct bt_state *state = simulation->engine->state;
+	struct bt_arena scratch;
+	bt_arena_init(&scratch, 0);
+	struct bt_node node = input_node(simulation->cluster, index, &scratch);
+	bt_state_add_node(state, &node);
+	bt_arena_finish(&scratch);
+	simulation->node_count++;
+	for (uint32_t i = 0; i < state->order.zones.count; i++) {
+		struct bt_zone *zone = &state->order.zones.items[i];
+		uint32_t last = zone->slots.count - 1;
+		uint32_t slot = zone->slots.items[last];
+		if (place_in_zone(simulation, zone, index) != last) {
+			continue;
+		}
+		/* Its zone lists it last; it goes back to its place, in the order of the input. */
+		for (; last > 0 && index_of_slot(simulation, zone->slots.items[last - 1]) > index;
+			last--) {
+			zone->slots.items[last] = zone->slots.items[last - 1];
+		}
+		zone->slots.items[last] = slot;
+		return;
+	}
+}
+
+void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object)
+{
+	int result = bt_scheduler_observe(
+		simulation->scheduler, NULL, object, simulation->now_ns, NULL);
+	BT_ASSERT(result == 0); /* it was there before */
+	bt_object_release(object);
+	simulation->running_count++;
+}
+
 struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index)
 {
 	const struct bt_manifests_object *object = &simulation->cluster->objects.items[index];

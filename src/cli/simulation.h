@@ -118,6 +118,7 @@ struct bt_simulation {
 	BT_VEC(struct bt_simulated_change) changes; /* not told to the scheduler yet */
 	uint64_t version;                           /* of the last object that changed */
 	int64_t now_ns;
+	int64_t start_ns; /* when the first pod enters the queue */
 	uint32_t waiting_count;
 	uint32_t tried_count; /* pods that had their first attempt */
 	uint32_t try_limit;   /* no pod is popped once so many had it */
@@ -152,6 +153,20 @@ struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, u
 /** The same for a new pod, without node, that stands at index in the input. Texts are borrowed. */
 BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const struct bt_pod *pod,
 	uint32_t index, struct berth_error *err);
+/**
+ * After bt_simulation_run, to lose something else: the pods that were decided go, so there must be
+ * none that bt_simulation_add_pod did not add, and the simulation is open again. What was taken is
+ * then returned, the node first, then its pods in the order of the input. Everything that a decision
+ * depends on is as before if all pods were bound, and had no volumes, claims or group.
+ */
+void bt_simulation_reopen(struct bt_simulation *simulation);
+/** The node at index, whose removal left other nodes in its zone, and not the first of several
+ * zones. */
+void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index);
+/** false: bt_simulation_return_node could not return the node at index. */
+bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint32_t index);
+/** object: of bt_simulation_take_running; consumed. */
+void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object);
 /** Pods come into their order. */
 void bt_simulation_close(struct bt_simulation *simulation);
 /** In simulation_run.c: the pods are there and in order. */

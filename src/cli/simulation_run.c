@@ -43,7 +43,7 @@ static void tell(struct bt_simulation *simulation, uint32_t index)
 	entry->object = bt_object_create_pod(entry->pod, &simulation->commons);
 	/* One after another in time, so that the queue keeps their order. */
 	int result = bt_scheduler_observe(
-		simulation->scheduler, NULL, entry->object, START_NS + index, NULL);
+		simulation->scheduler, NULL, entry->object, simulation->start_ns + index, NULL);
 	BT_ASSERT(result == 0); /* a new pod does not contradict the cache */
 }
 
@@ -193,7 +193,8 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 		.delete_pod = delete_pod,
 		.may_schedule = may_schedule,
 	};
-	*simulation = (struct bt_simulation){.cluster = cluster, .now_ns = START_NS};
+	*simulation = (struct bt_simulation){
+		.cluster = cluster, .now_ns = START_NS, .start_ns = START_NS};
 	int result = bt_setup_scheduler(setup, &writer, &simulation->scheduler, err);
 	if (result < 0) {
 		return result;
@@ -226,6 +227,28 @@ void bt_simulation_finish(struct bt_simulation *simulation)
 	bt_vec_finish(&simulation->pods);
 	bt_expansion_finish(&simulation->expansion);
 	bt_arena_finish(&simulation->arena);
+}
+
+void bt_simulation_reopen(struct bt_simulation *simulation)
+{
+	BT_ASSERT(simulation->evictions.count == 0);
+	/* The last one first: so the lists of pods on nodes become what they were. */
+	for (uint32_t i = simulation->pods.count; i-- > 0;) {
+		struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		struct bt_object *known = bt_scheduler_find_pod(simulation->scheduler,
+			entry->pod->metadata.namespace_, entry->pod->metadata.name);
+		if (known != NULL) {
+			change(simulation, known, NULL);
+			apply_changes(simulation);
+		}
+		bt_object_release(entry->object);
+	}
+	simulation->pods.count = 0;
+	bt_map_reset(&simulation->by_uid);
+	memset(simulation->counts, 0, sizeof(simulation->counts));
+	simulation->tried_count = 0;
+	simulation->waiting_count = 0;
+	simulation->start_ns = ++simulation->now_ns;
 }
 
 void bt_simulation_loaded(struct bt_simulation *simulation)

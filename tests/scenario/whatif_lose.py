@@ -152,6 +152,47 @@ def test_random_clusters(program):
     assert text != SEEDS or {"pending", "lost", "preempted", "moved"} <= seen, seen
 
 
+def roomy_cluster(source):
+    """No pod is pending, and most losses are borne, so that one process tries many."""
+    nodes = ["n%d" % i for i in range(source.randint(6, 12))]
+    objects = []
+    for i, name in enumerate(nodes):
+        labels = {"kubernetes.io/hostname": name, ZONE: "abc"[source.randrange(3)]}
+        objects.append(node(name, cpu=str(source.choice([3, 4])), labels=labels))
+        for k in range(source.randint(0, 4)):
+            item = running("p-%d-%d" % (i, k), "%dm" % source.choice([200, 500, 900, 1500]), name)
+            item["metadata"]["labels"] = {"app": "app%d" % source.randrange(3)}
+            if source.random() < 0.4:
+                item["spec"]["topologySpreadConstraints"] = [
+                    {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway",
+                     "labelSelector": {"matchLabels": item["metadata"]["labels"]}}]
+            if source.random() < 0.3:
+                item["spec"]["affinity"] = {"podAntiAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": [
+                        {"topologyKey": "kubernetes.io/hostname", "labelSelector": {
+                            "matchLabels": item["metadata"]["labels"]}}]}}
+            if source.random() < 0.1:
+                item["spec"]["priority"] = 100
+            objects.append(item)
+    if source.random() < 0.5:
+        objects.append(pod("bare", "100m", source.choice(nodes)))
+    source.shuffle(objects)
+    return objects
+
+
+def test_one_process_tries_many_losses(program):
+    """What one loss leaves behind in the process makes no difference for the next."""
+    text = os.environ.get("BERTH_WHATIF_SEEDS", SEEDS)
+    first, count = map(int, text.split(":"))
+    seen = set()
+    for seed in range(first, first + count):
+        objects = roomy_cluster(random.Random(seed))
+        report = losses(program, objects, "--lose", "node", "--jobs", "1")
+        assert report["summary"]["pendingBefore"] == 0
+        seen |= judge(program, objects, report)
+    assert text != SEEDS or {"pending", "moved", "lost"} <= seen, seen
+
+
 def small_cluster():
     """What runs on a fits on b only if low goes; c is empty."""
     return [node("a", "2", labels={ZONE: "east", "rack": "r1"}),

@@ -147,6 +147,7 @@ static int run_losses(
 		.command = command,
 		.changes = &options->changes,
 		.recreate_bare = options->recreate_bare,
+		.has_plugins = setup.registry != NULL,
 		.jobs = options->jobs,
 		.format = options->format,
 	};

@@ -11,6 +11,7 @@
 #include "cli/whatif/whatif_report.h"
 #include "cluster/printable.h"
 #include "config/text_set.h"
+#include "state/pod_groups.h"
 
 #define LABEL_ZONE "topology.kubernetes.io/zone"
 /** More losses and pods than these are counted: -o wide shows all. */
@@ -194,19 +195,26 @@ static void drop_daemon_pods(const struct losing *losing, const struct loss *los
 }
 
 /** The pods leave, and those that come back are pending. */
-static int lose(const struct losing *losing, const struct loss *loss, struct berth_error *err)
+struct taken_pods {
+	BT_VEC(struct bt_object *) list; /* references; texts of pods are borrowed from them */
+};
+
+static int lose(const struct losing *losing, const struct loss *loss, struct taken_pods *taken,
+	struct berth_error *err)
 {
 	struct bt_simulation *simulation = &losing->side->simulation;
 	bool *removed = BT_NEW_ARRAY(bool, simulation->cluster->objects.count);
 	int result = 0;
 	drop_daemon_pods(losing, loss);
 	for (uint32_t i = 0; i < loss->pods.count && result == 0; i++) {
-		/* Not released: texts of the pod are borrowed from it until the copy ends. */
 		struct bt_object *object =
 			bt_simulation_take_running(simulation, loss->pods.items[i]);
-		const struct bt_pod *pod =
-			object != NULL ? bt_object_value(object, BT_KIND_POD) : NULL;
-		if (pod != NULL && comes_back(losing, pod)) {
+		if (object == NULL) {
+			continue;
+		}
+		bt_vec_push(&taken->list, object);
+		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+		if (comes_back(losing, pod)) {
 			struct bt_pod copy = bt_pod_recreated(pod);
 			result = bt_simulation_add_pod(simulation, &copy, loss->pods.items[i], err);
 		}
@@ -370,7 +378,8 @@ static int try_loss(void *context, uint32_t index, struct bt_strbuf *out)
 	struct bt_simulation *simulation = &losing->side->simulation;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_json_writer writer;
-	int result = lose(losing, loss, &err);
+	struct taken_pods taken = {0}; /* until the copy ends */
+	int result = lose(losing, loss, &taken, &err);
 	if (result < 0) {
 		return bt_command_fail(losing->options->command, &err);
 	}
@@ -400,6 +409,155 @@ static int take_json(
 	if (result == 0) {
 		count_loss(loss);
 	}
+	return result;
+}
+
+/** --- many losses in one copy --- */
+
+/** In one copy: what it finds out for one loss, such as scores of its pods, helps with the next. */
+#define PART_MAX 256
+
+static uint32_t part_size(const struct losing *losing)
+{
+	int64_t jobs = losing->options->jobs != 0 ? losing->options->jobs : 4;
+	int64_t size = losing->tried.count / jobs + 1;
+	return size < PART_MAX ? (uint32_t)size : PART_MAX;
+}
+
+/** Once its pods are bound, all can be put back exactly as it was. */
+static bool can_be_returned(const struct losing *losing, const struct loss *loss)
+{
+	const struct bt_simulation *simulation = &losing->side->simulation;
+	for (uint32_t i = 0; i < loss->pods.count; i++) {
+		const struct bt_pod *pod = bt_object_value(
+			losing->side->cluster.objects.items[loss->pods.items[i]].object,
+			BT_KIND_POD);
+		if (pod->spec.resource_claims.count != 0 || bt_pod_group_name_of(pod) != NULL) {
+			return false;
+		}
+		for (uint32_t k = 0; k < pod->spec.volumes.count; k++) {
+			const struct bt_volume *volume = &pod->spec.volumes.items[k];
+			if (volume->persistent_volume_claim != NULL || volume->ephemeral != NULL) {
+				return false;
+			}
+		}
+	}
+	return loss->nodes.count == 1 &&
+		bt_simulation_can_return_node(simulation, loss->nodes.items[0]);
+}
+
+static bool all_bound_at_once(const struct bt_simulation *simulation)
+{
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->fate != BT_FATE_SCHEDULED || entry->attempts != 1) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** null for a loss after which some pod is not bound at once: it wants a copy without leftovers. */
+static int try_and_return(struct losing *losing, const struct loss *loss,
+	struct bt_json_writer *writer, struct berth_error *err)
+{
+	struct bt_simulation *simulation = &losing->side->simulation;
+	struct taken_pods taken = {0};
+	uint32_t next_start = simulation->engine->next_start_node_index;
+	int result = lose(losing, loss, &taken, err);
+	if (result < 0) {
+		return result;
+	}
+	bt_simulation_close(simulation);
+	bt_simulation_run(simulation);
+	if (all_bound_at_once(simulation)) {
+		write_loss(losing, loss, writer);
+	} else {
+		bt_json_write_null(writer);
+	}
+	bt_simulation_reopen(simulation);
+	bt_simulation_return_node(simulation, loss->nodes.items[0]);
+	for (uint32_t i = 0; i < taken.list.count; i++) {
+		bt_simulation_return_running(simulation, taken.list.items[i]);
+	}
+	simulation->engine->next_start_node_index = next_start;
+	bt_vec_finish(&taken.list);
+	return 0;
+}
+
+static int try_part(void *context, uint32_t index, struct bt_strbuf *out)
+{
+	struct losing *losing = context;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_writer writer;
+	uint32_t size = part_size(losing);
+	int result = 0;
+	/* A pod that would preempt is not bound at once; what it would evict stays. */
+	losing->side->simulation.preempt = false;
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_begin_array(&writer);
+	for (uint32_t i = index * size;
+		i < losing->tried.count && i < (index + 1) * size && result == 0; i++) {
+		const struct loss *loss = &losing->losses.items[losing->tried.items[i]];
+		if (can_be_returned(losing, loss)) {
+			result = try_and_return(losing, loss, &writer, &err);
+		} else {
+			bt_json_write_null(&writer);
+		}
+	}
+	bt_json_end_array(&writer);
+	return result < 0 ? bt_command_fail(losing->options->command, &err) : BT_EXIT_OK;
+}
+
+static int take_part(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
+{
+	struct losing *losing = context;
+	struct bt_json_value *answers;
+	uint32_t first = index * part_size(losing);
+	int result = bt_json_parse(&losing->arena, json, true, &answers, err);
+	for (uint32_t i = 0; result == 0 && i < answers->count; i++) {
+		struct loss *loss = &losing->losses.items[losing->tried.items[first + i]];
+		if (answers->elements[i]->type == BT_JSON_OBJECT) {
+			loss->answer = answers->elements[i];
+			count_loss(loss);
+		}
+	}
+	return result;
+}
+
+static struct bt_str name_part(const void *context, uint32_t index)
+{
+	return name_loss(context, index * part_size(context));
+}
+
+/** Those that have no answer afterwards are left in losing->tried. */
+static int try_parts(struct losing *losing, struct berth_error *err)
+{
+	const struct bt_simulation *simulation = &losing->side->simulation;
+	uint32_t size = part_size(losing);
+	const struct bt_processes parts = {
+		.context = losing,
+		.work = try_part,
+		.take = take_part,
+		.name = name_part,
+		.failed = "its loss could not be tried",
+		.progress = "trying losses",
+		.items = losing->tried.count,
+		.jobs = losing->options->jobs,
+	};
+	if (simulation->pods.count != 0 || losing->options->has_plugins || size < 2 ||
+		bt_object_store_count(
+			&simulation->engine->state->objects, BT_KIND_RESOURCE_SLICE) != 0) {
+		return 0;
+	}
+	int result = bt_processes_run(&parts, (losing->tried.count + size - 1) / size, err);
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < losing->tried.count; i++) {
+		if (losing->losses.items[losing->tried.items[i]].answer == NULL) {
+			losing->tried.items[left++] = losing->tried.items[i];
+		}
+	}
+	losing->tried.count = left;
 	return result;
 }
 
@@ -486,6 +644,9 @@ static int try_all(struct losing *losing, struct berth_error *err)
 		} else {
 			result = answer_at_once(losing, loss, err);
 		}
+	}
+	if (result == 0) {
+		result = try_parts(losing, err);
 	}
 	return result == 0 ? bt_processes_run(&losses, losing->tried.count, err) : result;
 }

@@ -159,7 +159,8 @@ struct bt_lose_options {
 	const struct bt_command *command;
 	const struct bt_whatif_changes *changes; /* made before anything is lost */
 	bool recreate_bare;
-	int64_t jobs; /* losses tried at the same time; 0: one for each processor */
+	bool has_plugins; /* of others, which may remember what they saw */
+	int64_t jobs;     /* losses tried at the same time; 0: one for each processor */
 	enum bt_output_format format;
 };
 
