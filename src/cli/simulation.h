@@ -156,8 +156,8 @@ BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const st
 /**
  * After bt_simulation_run, to lose something else: the pods that were decided go, so there must be
  * none that bt_simulation_add_pod did not add, and the simulation is open again. What was taken is
- * then returned, the node first, then its pods in the order of the input. Everything that a decision
- * depends on is as before if all pods were bound, and had no volumes, claims or group.
+ * then returned, the node first, then its pods in the order of the input. Everything that a
+ * decision depends on is as before if all pods were bound, and had no volumes, claims or group.
  */
 void bt_simulation_reopen(struct bt_simulation *simulation);
 /** The node at index, whose removal left other nodes in its zone, and not the first of several
