@@ -46,6 +46,7 @@ static int connect(struct bt_live *live, struct berth_error *err)
 		.transport = live->transport,
 		.loop = live->loop,
 		.user_agent = "berth/" BT_VERSION,
+		.accept_content_types = BT_STR(BT_MEDIA_PROTOBUF "," BT_MEDIA_JSON),
 		.qps = -1,
 		.may_wait = may_wait,
 		.may_wait_context = live,
@@ -93,6 +94,11 @@ void bt_live_close(struct bt_live *live)
 struct bt_loop *bt_live_loop(const struct bt_live *live)
 {
 	return live->loop;
+}
+
+struct bt_rest_client *bt_live_client(const struct bt_live *live)
+{
+	return live->client;
 }
 
 const char *bt_live_server(const struct bt_live *live)

@@ -11,7 +11,6 @@
 #define RESTARTS_MAX 5
 /** Pages may be smaller than asked for, but not without end. */
 #define PAGES_MAX 100000
-#define ACCEPT BT_MEDIA_PROTOBUF "," BT_MEDIA_JSON
 
 static void ask_page(struct bt_live_list *list);
 
@@ -240,7 +239,6 @@ static void ask_page(struct bt_live_list *list)
 		.resource = bt_strbuf_str(&list->resource),
 		.name = BT_STR(""),
 		.content_type = BT_STR(""),
-		.accept = BT_STR(ACCEPT),
 		.body = {NULL, 0},
 		.handler = {list, on_opened, on_data, on_done},
 	};
