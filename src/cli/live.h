@@ -15,6 +15,7 @@
 #include "api/time.h"
 
 struct bt_live;
+struct bt_rest_client;
 
 /**
  * kubeconfig "": where kubectl would look (KUBECONFIG, ~/.kube/config, then the files a pod has).
@@ -27,6 +28,8 @@ BT_MUST_USE int bt_live_open(const char *kubeconfig, const char *context, struct
 void bt_live_close(struct bt_live *live);
 /** For signals and timers beside. */
 struct bt_loop *bt_live_loop(const struct bt_live *live);
+/** For other requests to the same server, which may then be changed. */
+struct bt_rest_client *bt_live_client(const struct bt_live *live);
 /** The server's URL, as the kubeconfig has it; borrowed, safe to print. */
 const char *bt_live_server(const struct bt_live *live);
 /** The kubeconfig's context; "" in a pod. Borrowed, safe to print. */

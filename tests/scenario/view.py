@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """`berth view` in a real browser: what the page shows is what the commands answer."""
 import contextlib
@@ -73,6 +73,44 @@ def looking(program, page, state="", **size):
         assert not window.complaints, window.complaints
         for url in window.requests:
             assert url.startswith((page.url, "data:", "about:", "blob:")), url
+
+
+@contextlib.contextmanager
+def cluster_with_page(program, *flags, manifests=""):
+    """`berth up --view`: its kubeconfig, and the page."""
+    kubeconfig = os.path.join(program.folder, "kubeconfig")
+    path = program.write("load.yaml", manifests or "[]")
+    arguments = ["up", "--view", "--listen", "127.0.0.1:0", "--kubeconfig-out", kubeconfig,
+                 "--pod-start-delay", "0s", *flags] + (["-f", path] if manifests else [])
+    with subprocess.Popen([program.path, *arguments], stdout=subprocess.PIPE,
+                          env=dict(os.environ, BERTH_VERIFY="1"), text=True) as process:
+        try:
+            link = None
+            while link is None:
+                line = process.stdout.readline()
+                assert line, "the server ended: %s" % process.wait()
+                link = re.search(r"http\S+token=\w+", line)
+            yield kubeconfig, Page(link[0], process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %s, namespace: default}
+spec:
+  replicas: %d
+  selector: {matchLabels: {app: %s}}
+  template:
+    metadata: {labels: {app: %s}}
+    spec: {containers: [{name: c, image: x, resources: {requests: {cpu: %s}}}]}
+"""
+
+
+def deployment(name, replicas, cpu):
+    return DEPLOYMENT % (name, replicas, name, name, cpu)
 
 
 def text_of(window, selector="body"):
@@ -279,6 +317,140 @@ def test_everything_has_a_name_and_fits_narrow_and_dark(program):
             window.wait_for("innerWidth == 1400")
         window.set_media(prefers_color_scheme="dark")
         window.wait_for("getComputedStyle(document.body).backgroundColor == 'rgb(15, 19, 25)'")
+
+
+# --- a live cluster ---
+
+def test_the_page_follows_a_cluster_and_changes_it(program):
+    load = deployment("web", 20, "500m") + "---\n" + deployment("huge", 3, "50")
+    with cluster_with_page(program, "--nodes", "10", "--zones", "2", manifests=load) as \
+            (kubeconfig, page), looking(program, page) as window:
+        window.wait_for("byId('n-running').innerText == '20' && byId('n-pending').innerText == '3'")
+        window.wait_for("byId('state').innerText == 'live'")
+        pending = program.run("pending", "--kubeconfig", kubeconfig, "-o", "json").json()
+        group = pending["groups"][0]
+        window.wait_for("byId('body').innerText.includes(%s)" % json.dumps(group["message"]))
+        # A deployment made in the text box shows up by itself.
+        window.click("#tab-change")
+        window.wait_for("document.querySelector('#body textarea')")
+        window.evaluate("(() => { const box = document.querySelector('#body textarea');"
+                        " box.value = %s; box.dispatchEvent(new Event('input')); })()"
+                        % json.dumps(deployment("more", 5, "100m")))
+        window.click("#body form button.main")
+        window.wait_for("byId('body').innerText.includes('Deployment default/more done')")
+        window.wait_for("byId('n-running').innerText == '25'")
+        status, _, body = page.request("/api/change", json.dumps(
+            {"type": "scale", "kind": "Deployment", "namespace": "default", "name": "web",
+             "replicas": 2}).encode())
+        assert status == 200 and json.loads(body)["results"][0]["ok"], body
+        window.wait_for("byId('n-running').innerText == '7'")
+        # Draining: the pods go elsewhere, and the node is crossed out.
+        node = page.get("/api/search?text=more-")[1]["node"]
+        window.evaluate("go({tab: 'details', node: %s})" % json.dumps(node))
+        window.wait_for("[...document.querySelectorAll('#body button')]"
+                        ".find((e) => e.innerText == 'Drain')")
+        window.evaluate("[...document.querySelectorAll('#body button')]"
+                        ".find((e) => e.innerText == 'Drain').click()")
+        window.wait_for("get('/api/node?name=%s').then((a) => a.pods.length == 0"
+                        " && a.node.unschedulable)" % node)
+        window.wait_for("byId('n-running').innerText == '7'")
+        for change, message in (({"type": "apply", "text": "kind: X\napiVersion: v1"}, "X: "),
+                                ({"type": "apply", "text": "{"}, "the text"),
+                                ({"type": "scale", "replicas": -1}, "replicas: "),
+                                ({"type": "boil", "node": "x"}, "type: "), ({}, "node: ")):
+            status, _, body = page.request("/api/change", json.dumps(change).encode())
+            assert status == 400 and message in body, (change, body)
+        _, _, body = page.request("/api/change", b'{"type": "cordon", "node": "../secrets"}')
+        result = json.loads(body)["results"][0]
+        assert not result["ok"] and "could not find" in result["message"], result
+        # The past is still there: with the pods of then, on the nodes of then.
+        samples = page.get("/api/samples")
+        place = samples["running"].index(max(samples["running"]))
+        at = int(samples["from"] + (place + 0.5) * samples["step"])
+        then = page.get("/api/cluster?at=%d" % at)
+        assert then["running"] > 7, then["running"]
+        window.evaluate("go({tab: 'pending', at: '%d', node: ''})" % at)
+        window.wait_for("byId('n-running').innerText == '%d'" % then["running"])
+        assert window.evaluate("byId('now').hidden") is False
+        _, answer = page.ask("pending", at=at)
+        assert answer["output"]["summary"]["pending"] >= 3
+
+
+def test_a_page_that_looks_cannot_change(program):
+    with serving(program, "-f", CLUSTER) as page:
+        status, _, body = page.request("/api/change", b'{"type": "cordon", "node": "node-a1"}')
+        assert status == 403 and "--allow-changes" in body
+    answer = program.run("view", "-f", CLUSTER, "--allow-changes").expect(2)
+    assert "only a live cluster can be changed" in answer.err
+
+
+def test_a_recording_is_looked_at(program):
+    lines = [{"berthrec": 1, "start": "2026-01-01T00:00:00Z", "objects": 1},
+             {"t": 0, "add": {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"},
+                      "status": {"allocatable": {"cpu": "4", "pods": "10"}}}},
+             {"t": 10, "add": {"apiVersion": "v1", "kind": "Pod",
+                               "metadata": {"name": "p", "namespace": "d",
+                                            "creationTimestamp": "2026-01-01T00:00:10Z"},
+                               "spec": {"containers": [{"name": "c", "resources": {
+                                   "requests": {"cpu": "1"}}}]}}},
+             {"t": 30, "change": "Pod", "name": "d/p",
+              "patch": {"spec": {"nodeName": "n1"}}},
+             {"t": 90, "delete": "Pod", "name": "d/p"},
+             {"t": 100, "end": True}]
+    path = program.write("day.berthrec", "\n".join(json.dumps(line) for line in lines) + "\n")
+    with serving(program, path) as page:
+        start = page.get("/api/cluster")["from"]
+        assert start == 1767225600000
+        for seconds, running, waiting, cpu in ((5, 0, 0, 0), (20, 0, 1, 0), (60, 1, 0, 1000),
+                                               (95, 0, 0, 0)):
+            then = page.get("/api/cluster?at=%d" % (start + seconds * 1000))
+            assert (then["running"], then["pending"], then["use"][0][0]) == (
+                running, waiting, cpu), (seconds, then)
+        samples = page.get("/api/samples?steps=11")
+        assert samples["pending"] == [0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], samples
+        assert samples["running"] == [0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0]
+        assert sum(samples["bound"]) == 1 and samples["waitSeconds"]["p50"] == 20
+        _, answer = page.ask("explain", "d/p", at=start + 20000)
+        assert answer["output"]["fate"] == "Fits", answer
+        with looking(program, page, "at=%d" % (start + 60000)) as window:
+            window.wait_for("byId('n-running').innerText == '1'")
+            window.wait_for("byId('state').innerText == 'a recording'")
+            assert window.evaluate("document.querySelectorAll('#charts svg').length") == 4
+    bad = lines[:2] + [{"t": 1, "change": "Node", "name": "x", "patch": {}}]
+    path = program.write("bad.berthrec", "\n".join(json.dumps(line) for line in bad))
+    answer = program.run("view", path).expect(2)
+    assert "line 3" in answer.err and "Node x" in answer.err, answer.err
+
+
+def test_many_nodes_stay_smooth(program):
+    nodes, pods = (500, 2000) if program.sanitized else (10000, 20000)
+    lines = []
+    for i in range(nodes):
+        lines.append({"apiVersion": "v1", "kind": "Node", "metadata": {
+            "name": "node-%05d" % i,
+            "labels": {"topology.kubernetes.io/zone": "zone-%d" % (i % 7)}},
+            "status": {"allocatable": {"cpu": "16", "memory": "64Gi", "pods": "110"}}})
+    for i in range(pods):
+        lines.append({"apiVersion": "v1", "kind": "Pod", "metadata": {
+            "name": "pod-%06d" % i, "namespace": "d"}, "spec": {
+                "nodeName": "node-%05d" % (i * 7919 % nodes), "containers": [
+                    {"name": "c", "resources": {"requests": {"cpu": "%dm" % (i % 40 * 100)}}}]}})
+    path = program.write("big.json", "".join(json.dumps(line) for line in lines))
+    with serving(program, "-f", path) as page, looking(program, page) as window:
+        assert text_of(window, "#n-nodes") == "{:,}".format(nodes)
+        frames = window.evaluate("""new Promise((resolve) => {
+            let number = 0, busy = 0;
+            const step = () => {
+                const start = performance.now();
+                focusTile(number * 37 % tiles.length);
+                drawTiles();
+                busy += performance.now() - start;
+                if (++number < 60) requestAnimationFrame(step); else resolve(busy / 60);
+            };
+            requestAnimationFrame(step);
+        })""")
+        # 30 frames a second leave 33 ms; other programs may be at work beside this one.
+        assert frames < 20, "%.1f ms of work a frame" % frames
 
 
 def test_the_page_is_small(program):

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/duration.h"
@@ -50,6 +52,7 @@ struct options {
 	const char *memory_usage;
 	struct bt_arguments controllers;
 	bool no_scheduler;
+	bool view;
 	struct bt_setup setup;
 	/* Read from the texts above. */
 	struct bt_listen address;
@@ -62,6 +65,7 @@ struct up {
 	struct bt_cluster *cluster;
 	struct bt_up_identity identity;
 	struct bt_front *front;
+	pid_t view; /* the process that serves the page; 0: none */
 	int64_t started_ns;
 	int result; /* why the loop was stopped: 0, or BERTH_ERR_* with err */
 	struct berth_error err;
@@ -377,10 +381,34 @@ static int tell_where(struct up *up, struct berth_error *err)
 	return result < 0 ? bt_error_wrap(err, result, "--kubeconfig-out") : 0;
 }
 
+/** --- the page --- */
+
+/** A process of its own: neither its memory nor slow browsers are the server's concern. */
+static int start_view(struct up *up, struct berth_error *err)
+{
+	char *arguments[] = {(char *)"berth", (char *)"view", (char *)"--kubeconfig",
+		(char *)up->options.kubeconfig, (char *)"--allow-changes", NULL};
+	sigset_t none;
+	(void)sigemptyset(&none);
+	up->view = fork();
+	if (up->view == 0) {
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+		(void)execv("/proc/self/exe", arguments);
+		_exit(BT_EXIT_BAD_INPUT);
+	}
+	return up->view > 0 ? 0
+			    : bt_error_set(err, BERTH_ERR_IO, "--view: %s", strerror(errno));
+}
+
 /** --- life --- */
 
 static void finish(struct up *up)
 {
+	if (up->view > 0) {
+		(void)kill(up->view, SIGTERM);
+		(void)waitpid(up->view, NULL, 0);
+	}
 	bt_front_destroy(up->front);
 	bt_cluster_destroy(up->cluster);
 	bt_up_identity_finish(&up->identity);
@@ -438,6 +466,9 @@ static int serve(struct up *up, struct berth_error *err)
 		bt_loop_add_worker(up->loop, settle, up);
 		bt_front_set_ready(up->front);
 		result = tell_where(up, err);
+	}
+	if (result == 0 && up->options.view) {
+		result = start_view(up, err);
 	}
 	if (result == 0) {
 		result = bt_loop_run(up->loop, err);
@@ -506,6 +537,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		{"tls-private-key-file", 0, BT_FLAG_STRING, &options->key_path, "FILE", "its key"},
 		{"no-scheduler", 0, BT_FLAG_BOOL, &options->no_scheduler, NULL,
 			"leave scheduling to somebody else"},
+		{"view", 0, BT_FLAG_BOOL, &options->view, NULL,
+			"serve a page about the cluster as well, as \"berth view\" does"},
 		{"controllers", 0, BT_FLAG_STRINGS, &options->controllers, "NAME,...",
 			"as kube-controller-manager's: \"*\" all, \"-foo\" all but foo"},
 		{"time-scale", 0, BT_FLAG_STRING, &options->time_scale_text, "X",

@@ -32,6 +32,7 @@ struct options {
 	const char *key_path;
 	struct bt_listen listen;
 	int64_t history_ns;
+	bool allow_changes;
 };
 
 struct run {
@@ -40,6 +41,7 @@ struct run {
 	struct bt_history history;
 	struct bt_manifests cluster; /* of files */
 	struct bt_questions *questions;
+	struct bt_view_changes *changes;
 	struct bt_view_server *server;
 	struct bt_up_identity identity;
 	struct bt_strbuf source;
@@ -226,7 +228,7 @@ static int start_server(struct run *run, struct berth_error *err)
 	if (result < 0) {
 		return result;
 	}
-	const struct bt_view_server_options server = {
+	struct bt_view_server_options server = {
 		.loop = run->loop,
 		.history = &run->history,
 		.questions = run->questions,
@@ -240,6 +242,12 @@ static int start_server(struct run *run, struct berth_error *err)
 			: options->recordings.list.count != 0 ? "a recording"
 							      : "from files",
 	};
+#if BT_HAVE_DAEMON
+	if (options->allow_changes) {
+		run->changes = bt_view_changes_create(bt_live_client(run->live), &run->history);
+		server.changes = run->changes;
+	}
+#endif
 	result = bt_view_server_create(&server, &run->server, err);
 	if (result == 0) {
 		struct bt_strbuf url = {0};
@@ -248,9 +256,11 @@ static int start_server(struct run *run, struct berth_error *err)
 			     "\n"
 			     "  %s/#token=%s\n"
 			     "\n"
-			     "Ctrl-C ends it; nothing is written to the cluster.\n",
+			     "Ctrl-C ends it; %s.\n",
 			bt_strbuf_c(&run->source), bt_strbuf_c(&url),
-			bt_strbuf_c(&run->identity.token));
+			bt_strbuf_c(&run->identity.token),
+			options->allow_changes ? "whoever has the link can change the cluster"
+					       : "nothing is written to the cluster");
 		(void)fflush(stdout);
 		bt_strbuf_finish(&url);
 	}
@@ -295,6 +305,9 @@ static void finish(struct run *run)
 	bool live = is_live(run->options);
 	bt_view_server_destroy(run->server);
 	bt_questions_destroy(run->questions);
+#if BT_HAVE_DAEMON
+	bt_view_changes_destroy(run->changes);
+#endif
 	bt_history_finish(&run->history);
 	bt_up_identity_finish(&run->identity);
 	bt_strbuf_finish(&run->source);
@@ -325,6 +338,10 @@ static int check_usage(
 			options->source.kubeconfig != NULL || options->source.context != NULL)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"either recordings, or a cluster with -f, -k or --kubeconfig");
+	}
+	if (options->allow_changes && !is_live(options)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--allow-changes: only a live cluster can be changed");
 	}
 	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -360,6 +377,8 @@ static int run_view(const struct bt_command *command, int argc, char **argv)
 		{"tls-cert-file", 0, BT_FLAG_STRING, &options.certificate_path, "FILE",
 			"serving certificate, PEM (default: made, where TLS is needed)"},
 		{"tls-private-key-file", 0, BT_FLAG_STRING, &options.key_path, "FILE", "its key"},
+		{"allow-changes", 0, BT_FLAG_BOOL, &options.allow_changes, NULL,
+			"let the page scale, drain and create, with the kubeconfig's rights"},
 		{"history", 0, BT_FLAG_STRING, &options.history_text, "DURATION",
 			"how far the page can look back in a live cluster (default 1h)"},
 		BT_SETUP_FLAGS(&options.setup),
@@ -394,7 +413,8 @@ const struct bt_command bt_command_view = {
 		"by what is used of them; the pods that wait, and why; what a change would do; "
 		"how\n"
 		"many more pods fit; the last hour, or all of a recording. A live cluster is\n"
-		"followed with lists and watches; nothing is written to it.\n"
+		"followed with lists and watches; nothing is written to it without "
+		"--allow-changes.\n"
 		"\n"
 		"The link holds a token without which nothing about the cluster is shown.\n",
 	.examples = "  # The cluster that kubectl talks to\n"

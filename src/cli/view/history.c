@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/change.h"
+#include "api/defaulting.h"
 #include "api/node.h"
 #include "api/pod.h"
 #include "base/alloc.h"
@@ -229,10 +231,51 @@ static void begin_version(
 		key_hash(object->kind, bt_object_namespace(object), bt_object_name(object)), id);
 }
 
+/** Nothing changes that the page shows of a pod in the past; most changes are of its status. */
+static bool is_same_pod(
+	const struct bt_version *version, const struct bt_version *next, const struct bt_pod *pod)
+{
+	const struct bt_pod *known = bt_object_value(bt_object_wake(version->object), BT_KIND_POD);
+	bool is_same = version->node == next->node && version->request == next->request &&
+		version->is_over == next->is_over && version->is_gated == next->is_gated &&
+		version->created_ns == next->created_ns &&
+		(known->metadata.deletion_timestamp == NULL) ==
+			(pod->metadata.deletion_timestamp == NULL) &&
+		bt_str_map_equal(&known->metadata.labels, &pod->metadata.labels);
+	bt_object_rest(version->object);
+	return is_same;
+}
+
+/** Put the newer object into a pod's present version, if that is all there is to do. */
+static bool renew_version(struct bt_history *history, struct bt_object *object)
+{
+	struct bt_version next = {.object = object};
+	uint32_t id = object->kind == BT_KIND_POD
+		? find_current(
+			  history, BT_KIND_POD, bt_object_namespace(object), bt_object_name(object))
+		: BT_HISTORY_NONE;
+	if (id == BT_HISTORY_NONE) {
+		return false;
+	}
+	next.from_ns = history->versions.items[id].from_ns;
+	read_pod(history, bt_object_value(object, BT_KIND_POD), &next);
+	struct bt_version *version = &history->versions.items[id];
+	if (!is_same_pod(version, &next, bt_object_value(object, BT_KIND_POD))) {
+		return false;
+	}
+	bt_object_release_resting(version->object);
+	version->object = bt_object_share(object);
+	bt_object_rest(version->object);
+	return true;
+}
+
 void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt_object *old_object,
 	struct bt_object *new_object)
 {
 	uint32_t before = BT_HISTORY_NONE;
+	if (old_object != NULL && new_object != NULL && renew_version(history, new_object)) {
+		return;
+	}
 	history->revision++;
 	if (old_object != NULL) {
 		before = end_version(history, now_ns, old_object);
@@ -261,6 +304,21 @@ void bt_history_take_files(struct bt_history *history, const struct bt_manifests
 
 /** --- recordings --- */
 
+/** Fill in what an API server would have; recordings of other programs may lack it. object:
+ * consumed. */
+static struct bt_object *complete_pod(struct bt_object *object)
+{
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	bt_pod_spec_default(&pod.spec, true, &arena);
+	bt_pod_default_affinity(&pod, &arena);
+	struct bt_object *completed = bt_object_create(BT_KIND_POD, &pod);
+	bt_object_release(object);
+	bt_arena_finish(&arena);
+	return completed;
+}
+
 static int apply_line(struct bt_history *history, int64_t now_ns,
 	const struct bt_recording_line *line, struct berth_error *err)
 {
@@ -270,6 +328,9 @@ static int apply_line(struct bt_history *history, int64_t now_ns,
 	int result = 0;
 	if (line->event == BT_RECORDING_ADD) {
 		result = bt_object_decode(line->json, &object, err);
+		if (result == 0 && line->kind == BT_KIND_POD) {
+			object = complete_pod(object);
+		}
 	} else if (old == NULL) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: is not there",
 			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));

@@ -138,6 +138,28 @@ uint32_t bt_question_ask(struct bt_questions *questions, struct bt_str request,
 	bt_question_answered *answered, void *context);
 void bt_question_cancel(struct bt_questions *questions, uint32_t number);
 
+/** --- changes: requests to the API server that somebody asks for on the page --- */
+
+struct bt_view_changes;
+struct bt_view_change;
+struct bt_rest_client;
+
+/** Both are borrowed. */
+BT_MUST_USE struct bt_view_changes *bt_view_changes_create(
+	struct bt_rest_client *client, const struct bt_history *history);
+/** Those under way are cancelled. NULL accepted. */
+void bt_view_changes_destroy(struct bt_view_changes *changes);
+/**
+ * request: {"type": "cordon|uncordon|drain", "node"}, {"type": "scale", "kind", "namespace",
+ * "name", "replicas"} or {"type": "apply", "text": manifests}. The answer, {"results": [{"object",
+ * "ok", "message"}]}, comes later, and with it the change ends. NULL: err says what is wrong.
+ */
+BT_MUST_USE struct bt_view_change *bt_view_change_start(struct bt_view_changes *changes,
+	struct bt_str request, bt_question_answered *answered, void *context,
+	struct berth_error *err);
+/** No answer comes; a request that was sent may still be done. */
+void bt_view_change_cancel(struct bt_view_change *change);
+
 /** --- the web server --- */
 
 struct bt_view_server;
@@ -146,6 +168,7 @@ struct bt_view_server_options {
 	struct bt_loop *loop; /* borrowed */
 	const struct bt_history *history;
 	struct bt_questions *questions;
+	struct bt_view_changes *changes; /* NULL: the page may only look */
 	const char *address;
 	uint16_t port;               /* 0: any */
 	const char *certificate_pem; /* NULL: plain HTTP */

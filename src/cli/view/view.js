@@ -13,12 +13,14 @@ const svgSpace = "http://www.w3.org/2000/svg";
 
 const defaults = {tab: "pending", group: "topology.kubernetes.io/zone", color: "cpu", pod: "", node: "",
 	at: "", what: "", like: "", table: ""};
+const tabs = ["pending", "whatif", "capacity", "details", "change"];
 let state = {...defaults};
 let cluster = null;      /* of /api/cluster, nodes included */
 let samples = null;
 let pending = null;      /* of "berth pending" */
 let lit = null;          /* Map of node name -> weight: others are dimmed */
 let sourceState = "";    /* "live", "a recording" */
+let mayChange = false;
 let focused = -1;        /* index of the tile that keys are on */
 
 function readAddress() {
@@ -112,17 +114,23 @@ function ask(commandArguments, files = [], signal = undefined) {
 
 /* --- colours: one ramp by lightness, so that it reads without telling hues apart --- */
 
-const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+const darkScheme = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => darkScheme.matches;
 const lightRamp = [[224, 234, 245], [158, 196, 226], [84, 148, 200], [26, 93, 164], [8, 34, 84]];
 const darkRamp = [[38, 48, 64], [35, 84, 132], [42, 134, 180], [110, 194, 196], [250, 231, 140]];
 const kinds = ["#1a63d8", "#e0892b", "#0b8a6a", "#a04bc0", "#c0392b", "#7a6a00", "#4b5a70", "#2aa5c0"];
 
+const rampSteps = 64;
+function mixRamp(ramp) {
+	return Array.from({length: rampSteps + 1}, (_, step) => {
+		const place = step / rampSteps * (ramp.length - 1);
+		const index = Math.min(ramp.length - 2, Math.floor(place));
+		return `rgb(${ramp[index].map((low, i) => Math.round(low + (ramp[index + 1][i] - low) * (place - index))).join()})`;
+	});
+}
+const ramps = {dark: mixRamp(darkRamp), light: mixRamp(lightRamp)};
 function rampColor(value) {
-	const ramp = isDark() ? darkRamp : lightRamp;
-	const place = Math.max(0, Math.min(1, value)) * (ramp.length - 1);
-	const index = Math.min(ramp.length - 2, Math.floor(place));
-	const part = place - index;
-	return `rgb(${ramp[index].map((low, i) => Math.round(low + (ramp[index + 1][i] - low) * part)).join()})`;
+	return ramps[isDark() ? "dark" : "light"][Math.round(Math.max(0, Math.min(1, value)) * rampSteps)];
 }
 
 /* --- what a node looks like --- */
@@ -219,26 +227,24 @@ function layOut() {
 }
 
 let drawWanted = false;
-function requestDraw() {
+let layer = null;        /* the tiles without the focus, drawn when they change */
+function requestDraw(isChanged = true) {
+	if (isChanged) layer = null;
 	if (drawWanted) return;
 	drawWanted = true;
 	requestAnimationFrame(() => { drawWanted = false; drawTiles(); });
 }
 
-function drawTiles() {
-	if (cluster === null || state.table !== "") return;
-	const canvas = byId("tiles");
+function tileSide() {
+	return tileSize - (tileSize >= 12 ? 2 : tileSize >= 6 ? 1 : 0);
+}
+function drawLayer(canvas) {
 	const pen = canvas.getContext("2d");
-	const scale = devicePixelRatio || 1;
 	const style = getComputedStyle(document.body);
 	const ink = style.color;
 	const soft = getComputedStyle(byId("tile-text")).color;
-	const gap = tileSize >= 12 ? 2 : tileSize >= 6 ? 1 : 0;
-	const size = tileSize - gap;
-	pen.setTransform(scale, 0, 0, scale, 0, 0);
-	pen.clearRect(0, 0, canvas.width, canvas.height);
+	const size = tileSide();
 	pen.font = `600 13px ${style.fontFamily}`;
-	pen.textBaseline = "alphabetic";
 	for (const title of groupTitles) {
 		pen.fillStyle = ink;
 		pen.fillText(title.text, 0, title.y);
@@ -246,35 +252,62 @@ function drawTiles() {
 		pen.fillStyle = soft;
 		pen.fillText(count(title.count), after, title.y);
 	}
+	/* By colour, as changing it costs more than a tile. */
+	const byColor = new Map();
 	for (const tile of tiles) {
-		const node = cluster.nodes[tile.index];
-		const isDim = lit !== null && !lit.has(node.name);
-		pen.globalAlpha = isDim ? 0.16 : 1;
-		const color = colorOf(tile.index);
+		const isDim = lit !== null && !lit.has(cluster.nodes[tile.index].name);
+		const key = `${isDim ? "dim" : ""} ${colorOf(tile.index)}`;
+		if (!byColor.has(key)) byColor.set(key, []);
+		byColor.get(key).push(tile);
+	}
+	for (const [key, list] of byColor) {
+		const [dim, color] = [key.startsWith("dim"), key.slice(key.indexOf(" ") + 1)];
+		pen.globalAlpha = dim ? 0.16 : 1;
 		if (color === "transparent") {
+			pen.globalAlpha *= 0.5;
 			pen.strokeStyle = soft;
 			pen.lineWidth = 1;
-			pen.globalAlpha *= 0.5;
-			pen.strokeRect(tile.x + 0.5, tile.y + 0.5, size - 1, size - 1);
-		} else {
-			pen.fillStyle = color;
-			pen.fillRect(tile.x, tile.y, size, size);
+			for (const tile of list) pen.strokeRect(tile.x + 0.5, tile.y + 0.5, size - 1, size - 1);
+			continue;
 		}
-		if (size >= 7 && (node.unschedulable || notReady(node))) {
-			/* A stroke, so that no colour is needed to see it. */
-			pen.strokeStyle = notReady(node) ? (isDark() ? "#ff9a90" : "#b3261e") : ink;
-			pen.lineWidth = Math.max(1, Math.min(3, size / 14));
-			pen.beginPath();
-			pen.moveTo(tile.x + 2, tile.y + size - 2);
-			pen.lineTo(tile.x + size - 2, tile.y + 2);
-			if (notReady(node)) { pen.moveTo(tile.x + 2, tile.y + 2); pen.lineTo(tile.x + size - 2, tile.y + size - 2); }
-			pen.stroke();
-		}
-		if (size >= 44 && color !== "transparent") drawName(pen, tile, node.name, size, style.fontFamily);
+		pen.fillStyle = color;
+		for (const tile of list) pen.fillRect(tile.x, tile.y, size, size);
+		if (size >= 44) for (const tile of list) drawName(pen, tile, cluster.nodes[tile.index].name, size, style.fontFamily);
 	}
 	pen.globalAlpha = 1;
+	if (size < 7) return;
+	pen.lineWidth = Math.max(1, Math.min(3, size / 14));
+	for (const tile of tiles) {
+		const node = cluster.nodes[tile.index];
+		if (!node.unschedulable && !notReady(node)) continue;
+		/* Strokes, so that no colour is needed to see it. */
+		pen.strokeStyle = notReady(node) ? (isDark() ? "#ff9a90" : "#b3261e") : ink;
+		pen.beginPath();
+		pen.moveTo(tile.x + 2, tile.y + size - 2);
+		pen.lineTo(tile.x + size - 2, tile.y + 2);
+		if (notReady(node)) { pen.moveTo(tile.x + 2, tile.y + 2); pen.lineTo(tile.x + size - 2, tile.y + size - 2); }
+		pen.stroke();
+	}
+}
+function drawTiles() {
+	if (cluster === null || state.table !== "") return;
+	const canvas = byId("tiles");
+	const pen = canvas.getContext("2d");
+	const scale = devicePixelRatio || 1;
+	if (layer === null) {
+		layer = document.createElement("canvas");
+		layer.width = canvas.width;
+		layer.height = canvas.height;
+		layer.getContext("2d").setTransform(scale, 0, 0, scale, 0, 0);
+		drawLayer(layer);
+	}
+	pen.setTransform(1, 0, 0, 1, 0, 0);
+	pen.clearRect(0, 0, canvas.width, canvas.height);
+	pen.drawImage(layer, 0, 0);
 	if (focused >= 0 && focused < tiles.length) {
-		pen.strokeStyle = ink;
+		const size = tileSide();
+		pen.setTransform(scale, 0, 0, scale, 0, 0);
+		pen.strokeStyle = getComputedStyle(document.body).color;
 		pen.lineWidth = 2;
 		pen.strokeRect(tiles[focused].x + 1, tiles[focused].y + 1, Math.max(2, size - 2), Math.max(2, size - 2));
 	}
@@ -301,6 +334,7 @@ function tileAt(event) {
 }
 function focusTile(place, event = null) {
 	const tip = byId("tip");
+	if (place === focused) return;
 	focused = place;
 	if (place < 0) {
 		tip.hidden = true;
@@ -314,7 +348,7 @@ function focusTile(place, event = null) {
 		tip.style.top = `${tile.y + tileSize + 6}px`;
 		if (event === null) byId("tile-text").textContent = lines.join(", ");
 	}
-	requestDraw();
+	requestDraw(false);
 }
 /** Dim all nodes but these; null: none. */
 function light(nodes) {
@@ -409,7 +443,7 @@ function commandLine(answer) {
 		make("button", {type: "button", onclick: () => navigator.clipboard?.writeText(line)}, "Copy"));
 }
 function selectTab() {
-	for (const name of ["pending", "whatif", "capacity", "details"]) {
+	for (const name of tabs) {
 		const isOn = state.tab === name;
 		byId(`tab-${name}`).setAttribute("aria-selected", String(isOn));
 		byId(`tab-${name}`).tabIndex = isOn ? 0 : -1;
@@ -525,6 +559,7 @@ async function showNode() {
 		make("div", {class: "row"},
 			make("button", {type: "button", onclick: () => addChange(`drain ${node.name}`)}, "What if it is drained?"),
 			make("button", {type: "button", onclick: () => addChange(`add 1=${node.name}`)}, "What if there is one more?")),
+		nodeChanges(node),
 		...meters,
 		text("h3", plural(pods.length, "pod")),
 		pods.length !== 0 && make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Pods of the node"}, make("table", {},
@@ -654,6 +689,59 @@ function showCapacity() {
 	answerInto(`capacity ${state.like}`, {arguments: question}, writeCapacity);
 }
 
+/* Change: requests to the API server */
+
+/** What became of it, in list. */
+async function change(request, list) {
+	list.replaceChildren(text("li", "Sending…", "wait"));
+	try {
+		const answer = await get("/api/change", {method: "POST", body: JSON.stringify(request)});
+		list.replaceChildren(...answer.results.map((result) => make("li", {class: result.ok ? "good" : "bad"},
+			nameOf(result.object), result.ok ? " done" : `: ${result.message}`)));
+	} catch (error) {
+		list.replaceChildren(text("li", error.message, "bad"));
+	}
+}
+const resultList = () => make("ul", {class: "list", role: "status"});
+const example = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: nginx, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}
+`;
+let manifest = example;
+function showChange() {
+	if (bodyKey === "change" && body.childElementCount !== 0) return;
+	bodyKey = "change";
+	const results = resultList();
+	const manifests = make("textarea", {"aria-label": "Manifests", spellcheck: "false", rows: 12, oninput: () => { manifest = manifests.value; }});
+	manifests.value = manifest;
+	const kind = make("select", {"aria-label": "Kind"}, ...["Deployment", "StatefulSet", "ReplicaSet"].map((name) => make("option", {}, name)));
+	const name = make("input", {"aria-label": "Namespace and name", placeholder: "NAMESPACE/NAME", autocomplete: "off"});
+	const replicas = make("input", {"aria-label": "Replicas", type: "number", min: 0, placeholder: "replicas"});
+	setBody(text("p", "These are requests to the API server: the cluster changes.", "message warn"),
+		text("h3", "Create or apply"),
+		make("form", {onsubmit: (event) => { event.preventDefault(); change({type: "apply", text: manifests.value}, results); }},
+			manifests, make("div", {class: "row"}, make("button", {class: "main"}, "Apply"))),
+		text("h3", "Scale"),
+		make("form", {class: "row", onsubmit: (event) => {
+			event.preventDefault();
+			const parts = name.value.trim().split("/");
+			change({type: "scale", kind: kind.value, namespace: parts.length > 1 ? parts[0] : "default", name: parts[parts.length - 1], replicas: Number(replicas.value)}, results);
+		}}, kind, name, replicas, make("button", {class: "main"}, "Scale")),
+		results);
+}
+function nodeChanges(node) {
+	if (!mayChange || at() !== null) return null;
+	const results = resultList();
+	const button = (label, type) => make("button", {type: "button", onclick: () => change({type, node: node.name}, results)}, label);
+	return make("div", {}, make("div", {class: "row"}, node.unschedulable ? button("Uncordon", "uncordon") : button("Cordon", "cordon"), button("Drain", "drain")), results);
+}
+
 /* --- time --- */
 
 function chart(title, values, unit, format) {
@@ -708,6 +796,7 @@ function showPanel() {
 	if (state.tab === "pending") showPending();
 	else if (state.tab === "whatif") showWhatIf();
 	else if (state.tab === "capacity") showCapacity();
+	else if (state.tab === "change" && mayChange) showChange();
 	else showDetails();
 }
 let shownAt = null;
@@ -811,12 +900,12 @@ function listen() {
 	byId("group").addEventListener("change", (event) => go({group: event.target.value}, false));
 	byId("color").addEventListener("change", (event) => go({color: event.target.value}, false));
 	byId("as-table").addEventListener("click", () => go({table: state.table === "" ? "yes" : ""}));
-	const names = ["pending", "whatif", "capacity", "details"];
-	for (const name of names) {
+	for (const name of tabs) {
 		byId(`tab-${name}`).addEventListener("click", () => go({tab: name}));
 		byId(`tab-${name}`).addEventListener("keydown", (event) => {
 			const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
 			if (step === undefined) return;
+			const names = tabs.filter((tab) => !byId(`tab-${tab}`).hidden);
 			const next = names[(names.indexOf(name) + step + names.length) % names.length];
 			go({tab: next});
 			byId(`tab-${next}`).focus();
@@ -841,7 +930,7 @@ function listen() {
 	});
 	addEventListener("popstate", () => { readAddress(); show(); });
 	addEventListener("resize", showMap);
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showMap);
+	darkScheme.addEventListener("change", showMap);
 }
 
 async function start() {
@@ -857,8 +946,11 @@ async function start() {
 	readAddress();
 	listen();
 	try {
-		const {source, state: kind} = await get("/api/source");
-		sourceState = kind;
+		const answer = await get("/api/source");
+		const {source} = answer;
+		sourceState = answer.state;
+		mayChange = answer.mayChange;
+		byId("tab-change").hidden = !mayChange;
 		byId("source").textContent = source;
 		document.title = `${source} – berth`;
 	} catch (error) {

@@ -48,6 +48,7 @@ struct call {
 	struct bt_http_exchange *exchange;
 	struct bt_arena arena;
 	uint32_t question; /* 0: none */
+	struct bt_view_change *change;
 	/* of a stream of changes */
 	bool is_stream;
 	uint64_t told_revision;
@@ -275,6 +276,8 @@ static void get_source(struct call *call)
 	bt_json_begin_object(&json);
 	bt_json_write_member_c(&json, "source", call->server->options.source);
 	bt_json_write_member_c(&json, "state", call->server->options.state);
+	bt_json_write_name_c(&json, "mayChange");
+	bt_json_write_bool(&json, call->server->options.changes != NULL);
 	bt_json_write_member_c(&json, "version", BT_VERSION);
 	bt_json_end_object(&json);
 	answer_json(call, 200, &body);
@@ -293,6 +296,31 @@ static void ask(struct call *call)
 		call->server->options.questions, bt_http_body(call->exchange), take_answer, call);
 	call->question = number;
 }
+
+#if BT_HAVE_DAEMON
+static void take_results(void *context, uint16_t code, struct bt_strbuf *answer)
+{
+	struct call *call = context;
+	call->change = NULL;
+	answer_json(call, code, answer);
+}
+
+static void change_cluster(struct call *call)
+{
+	struct bt_view_changes *changes = call->server->options.changes;
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (changes == NULL) {
+		answer_error(call, 403, "this page only looks: berth view --allow-changes");
+		return;
+	}
+	call->change = bt_view_change_start(
+		changes, bt_http_body(call->exchange), take_results, call, &err);
+	if (call->change == NULL) {
+		answer_error(call, 400, berth_error_message(&err));
+		berth_error_finish(&err);
+	}
+}
+#endif
 
 /** --- changes, as they come --- */
 
@@ -366,6 +394,9 @@ static const struct route {
 	{"GET", "/api/samples", get_samples},
 	{"GET", "/api/changes", get_changes},
 	{"POST", "/api/question", ask},
+#if BT_HAVE_DAEMON
+	{"POST", "/api/change", change_cluster},
+#endif
 };
 
 static void serve_request(void *context, struct bt_http_exchange *exchange)
@@ -432,6 +463,11 @@ static void end_call(void *context BT_UNUSED, struct bt_http_exchange *exchange)
 	if (call->question != 0) {
 		bt_question_cancel(call->server->options.questions, call->question);
 	}
+#if BT_HAVE_DAEMON
+	if (call->change != NULL) {
+		bt_view_change_cancel(call->change);
+	}
+#endif
 	finish_changes(call);
 	bt_arena_finish(&call->arena);
 	bt_free(call);

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/meta.h"
+#include "api/pod.h"
+#include "base/alloc.h"
+#include "cli/output.h"
+#include "cli/view/view.h"
+#include "client/rest.h"
+
+/**
+ * Changes that people ask for on the page, as ordinary requests to the API server: one after
+ * another, so that a namespace is there before what is in it.
+ */
+
+#define STEPS_MAX 1000
+
+struct step {
+	struct bt_str what; /* "Deployment shop/web", in the answer */
+	const char *method;
+	struct bt_str path;
+	const char *query;
+	const char *content_type;
+	struct bt_str body;
+};
+
+struct bt_view_change {
+	struct bt_view_changes *changes;
+	bt_question_answered *answered; /* NULL: nobody waits any more */
+	void *context;
+	struct bt_arena arena;
+	BT_VEC(struct step) steps;
+	uint32_t next;
+	struct bt_rest_call *call;
+	struct bt_strbuf answer;
+	struct bt_json_writer json;
+};
+
+struct bt_view_changes {
+	struct bt_rest_client *client; /* borrowed */
+	const struct bt_history *history;
+	BT_VEC(struct bt_view_change *) list;
+};
+
+struct bt_view_changes *bt_view_changes_create(
+	struct bt_rest_client *client, const struct bt_history *history)
+{
+	struct bt_view_changes *changes = BT_NEW(struct bt_view_changes);
+	changes->client = client;
+	changes->history = history;
+	return changes;
+}
+
+static void destroy(struct bt_view_change *change)
+{
+	struct bt_view_changes *changes = change->changes;
+	for (uint32_t i = 0; i < changes->list.count; i++) {
+		if (changes->list.items[i] == change) {
+			bt_vec_remove_swap(&changes->list, i);
+			break;
+		}
+	}
+	if (change->call != NULL) {
+		bt_rest_cancel(change->call);
+	}
+	bt_vec_finish(&change->steps);
+	bt_strbuf_finish(&change->answer);
+	bt_arena_finish(&change->arena);
+	bt_free(change);
+}
+
+void bt_view_changes_destroy(struct bt_view_changes *changes)
+{
+	if (changes == NULL) {
+		return;
+	}
+	while (changes->list.count != 0) {
+		destroy(changes->list.items[0]);
+	}
+	bt_vec_finish(&changes->list);
+	bt_free(changes);
+}
+
+/** --- what is to be done --- */
+
+/** "/apis/apps/v1/namespaces/shop/deployments/web", in the arena; name "": without. */
+static struct bt_str path_of(struct bt_view_change *change, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name, const char *subresource)
+{
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	struct bt_strbuf path = {0};
+	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
+	if (info->namespaced) {
+		bt_strbuf_append_c(&path, "/namespaces/");
+		bt_rest_append_segment(&path, namespace_);
+	}
+	bt_strbuf_printf(&path, "/%s", info->resource);
+	if (name.length != 0) {
+		bt_strbuf_append_char(&path, '/');
+		bt_rest_append_segment(&path, name);
+	}
+	bt_strbuf_append_c(&path, subresource);
+	struct bt_str kept = bt_arena_str(&change->arena, bt_strbuf_str(&path));
+	bt_strbuf_finish(&path);
+	return kept;
+}
+
+static struct bt_str name_object(struct bt_view_change *change, const char *kind,
+	struct bt_str namespace_, struct bt_str name)
+{
+	return bt_arena_printf(&change->arena, "%s %.*s%s%.*s", kind, BT_STR_ARG(namespace_),
+		namespace_.length != 0 ? "/" : "", BT_STR_ARG(name));
+}
+
+static void add_step(struct bt_view_change *change, struct bt_str what, const char *method,
+	struct bt_str path, const char *content_type, struct bt_str body)
+{
+	const struct step step = {what, method, path, "", content_type, body};
+	bt_vec_push(&change->steps, step);
+}
+
+static void add_cordon(struct bt_view_change *change, struct bt_str node, bool is_cordoned)
+{
+	add_step(change, name_object(change, "Node", BT_STR(""), node), "PATCH",
+		path_of(change, BT_KIND_NODE, BT_STR(""), node, ""), "application/merge-patch+json",
+		is_cordoned ? BT_STR("{\"spec\":{\"unschedulable\":true}}")
+			    : BT_STR("{\"spec\":{\"unschedulable\":null}}"));
+}
+
+static struct bt_str write_eviction(
+	struct bt_view_change *change, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer json;
+	bt_json_writer_init(&json, &text, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member_c(&json, "apiVersion", "policy/v1");
+	bt_json_write_member_c(&json, "kind", "Eviction");
+	bt_json_begin_member_object(&json, "metadata");
+	bt_json_write_member(&json, "namespace", namespace_);
+	bt_json_write_member(&json, "name", name);
+	bt_json_end_object(&json);
+	bt_json_end_object(&json);
+	struct bt_str kept = bt_arena_str(&change->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return kept;
+}
+
+/** As kubectl drain --ignore-daemonsets --delete-emptydir-data --force. */
+static int add_drain(struct bt_view_change *change, struct bt_str node, struct berth_error *err)
+{
+	const struct bt_history *history = change->changes->history;
+	add_cordon(change, node, true);
+	for (uint32_t i = 0; i < history->versions.count; i++) {
+		const struct bt_version *version = &history->versions.items[i];
+		if (version->to_ns != INT64_MAX || version->object->kind != BT_KIND_POD ||
+			version->is_over || version->node == BT_HISTORY_NONE ||
+			!bt_str_equal(history->nodes.items[version->node].name, node)) {
+			continue;
+		}
+		const struct bt_pod *pod =
+			bt_object_value(bt_object_wake(version->object), BT_KIND_POD);
+		const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
+		struct bt_str namespace_ = bt_arena_str(&change->arena, pod->metadata.namespace_);
+		struct bt_str name = bt_arena_str(&change->arena, pod->metadata.name);
+		bool stays = owner != NULL && bt_str_equal_c(owner->kind, "DaemonSet");
+		bt_object_rest(version->object);
+		if (stays) {
+			continue;
+		}
+		if (change->steps.count > STEPS_MAX) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"the node has more than %d pods: drain it with kubectl", STEPS_MAX);
+		}
+		add_step(change, name_object(change, "Pod", namespace_, name), "POST",
+			path_of(change, BT_KIND_POD, namespace_, name, "/eviction"), BT_MEDIA_JSON,
+			write_eviction(change, namespace_, name));
+	}
+	return 0;
+}
+
+static int add_scale(
+	struct bt_view_change *change, const struct bt_json_value *request, struct berth_error *err)
+{
+	static const enum bt_kind kinds[] = {
+		BT_KIND_DEPLOYMENT, BT_KIND_STATEFUL_SET, BT_KIND_REPLICA_SET};
+	struct bt_str kind = bt_json_find_str(request, "kind");
+	struct bt_str namespace_ = bt_json_find_str(request, "namespace");
+	struct bt_str name = bt_json_find_str(request, "name");
+	const struct bt_json_value *replicas = bt_json_find(request, "replicas");
+	int64_t count;
+	if (replicas == NULL || replicas->type != BT_JSON_NUMBER ||
+		!bt_json_number_int64(replicas->text, &count) || count < 0 || count > INT32_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "replicas: must be a number from 0");
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
+		const char *kind_name = bt_kind_info(kinds[i])->name;
+		if (bt_str_equal_without_case(kind, bt_str_from(kind_name)) && name.length != 0) {
+			add_step(change, name_object(change, kind_name, namespace_, name), "PATCH",
+				path_of(change, kinds[i], namespace_, name, "/scale"),
+				"application/merge-patch+json",
+				bt_arena_printf(&change->arena, "{\"spec\":{\"replicas\":%d}}",
+					(int)count));
+			return 0;
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"kind, name: a Deployment, StatefulSet or ReplicaSet is needed");
+}
+
+/** One document of the text box, for server-side apply. */
+static int take_document(void *context, BT_UNUSED struct bt_origin origin,
+	struct bt_json_reader *reader, struct berth_error *err)
+{
+	struct bt_view_change *change = context;
+	struct bt_str text;
+	struct bt_json_value *document;
+	enum bt_kind kind;
+	int result = bt_json_skip(reader, &text, err);
+	if (result == 0) {
+		result = bt_json_parse(&change->arena, text, true, &document, err);
+	}
+	if (result < 0 || document->type == BT_JSON_NULL) {
+		return result;
+	}
+	struct bt_str kind_name = bt_json_find_str(document, "kind");
+	struct bt_str namespace_ =
+		bt_json_find_str(bt_json_find(document, "metadata"), "namespace");
+	struct bt_str name = bt_json_find_str(bt_json_find(document, "metadata"), "name");
+	if (!bt_kind_find(bt_json_find_str(document, "apiVersion"), kind_name, &kind)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%.*s: this page does not create objects of this kind, kubectl does",
+			BT_STR_ARG(kind_name));
+	}
+	if (name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%.*s: metadata.name: Required value",
+			BT_STR_ARG(kind_name));
+	}
+	namespace_ = namespace_.length != 0 || !bt_kind_info(kind)->namespaced ? namespace_
+									       : BT_STR("default");
+	add_step(change, name_object(change, bt_kind_info(kind)->name, namespace_, name), "PATCH",
+		path_of(change, kind, namespace_, name, ""), "application/apply-patch+yaml",
+		bt_arena_str(&change->arena, text));
+	change->steps.items[change->steps.count - 1].query = "fieldManager=berth-view";
+	return 0;
+}
+
+static int add_apply(
+	struct bt_view_change *change, const struct bt_json_value *request, struct berth_error *err)
+{
+	struct bt_input input = {.sink = {.context = change, .take_value = take_document}};
+	int result = bt_input_read_text(&input, "the text", bt_json_find_str(request, "text"), err);
+	bt_input_finish(&input);
+	if (result == 0 && change->steps.count == 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "the text has no object");
+	}
+	return result;
+}
+
+static int read_change(struct bt_view_change *change, struct bt_str text, struct berth_error *err)
+{
+	struct bt_json_value *request;
+	int result = bt_json_parse(&change->arena, text, false, &request, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_str type = bt_json_find_str(request, "type");
+	struct bt_str node = bt_json_find_str(request, "node");
+	if (bt_str_equal_c(type, "apply")) {
+		return add_apply(change, request, err);
+	}
+	if (bt_str_equal_c(type, "scale")) {
+		return add_scale(change, request, err);
+	}
+	if (node.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "node: Required value");
+	}
+	if (bt_str_equal_c(type, "drain")) {
+		return add_drain(change, node, err);
+	}
+	bool is_cordon = bt_str_equal_c(type, "cordon");
+	if (!is_cordon && !bt_str_equal_c(type, "uncordon")) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"type: must be apply, scale, cordon, uncordon or drain");
+	}
+	add_cordon(change, node, is_cordon);
+	return 0;
+}
+
+/** --- doing it --- */
+
+static void start_step(struct bt_view_change *change);
+
+static void end_change(struct bt_view_change *change)
+{
+	bt_json_end_array(&change->json);
+	bt_json_end_object(&change->json);
+	change->answered(change->context, 200, &change->answer);
+	destroy(change);
+}
+
+static void take_step(
+	void *context, BT_UNUSED struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	struct bt_view_change *change = context;
+	const struct step *step = &change->steps.items[change->next++];
+	change->call = NULL;
+	bt_json_begin_object(&change->json);
+	bt_json_write_member(&change->json, "object", step->what);
+	bt_json_write_member_bool(&change->json, "ok", answer->class_ == BT_REST_OK);
+	bt_json_write_member(&change->json, "message",
+		answer->class_ == BT_REST_OK ? BT_STR("") : answer->message);
+	bt_json_end_object(&change->json);
+	if (change->next == change->steps.count) {
+		end_change(change);
+	} else {
+		start_step(change);
+	}
+}
+
+static void start_step(struct bt_view_change *change)
+{
+	const struct step *step = &change->steps.items[change->next];
+	const struct bt_rest_request request = {
+		.method = step->method,
+		.path = step->path,
+		.query = bt_str_from(step->query),
+		.content_type = bt_str_from(step->content_type),
+		.accept = BT_STR(BT_MEDIA_JSON),
+		.body = step->body,
+		.handler = {.context = change, .done = take_step},
+	};
+	change->call = bt_rest_start(change->changes->client, &request);
+}
+
+struct bt_view_change *bt_view_change_start(struct bt_view_changes *changes, struct bt_str request,
+	bt_question_answered *answered, void *context, struct berth_error *err)
+{
+	struct bt_view_change *change = BT_NEW(struct bt_view_change);
+	change->changes = changes;
+	change->answered = answered;
+	change->context = context;
+	bt_arena_init(&change->arena, 0);
+	bt_vec_push(&changes->list, change);
+	if (read_change(change, request, err) < 0) {
+		destroy(change);
+		return NULL;
+	}
+	bt_json_writer_init(&change->json, &change->answer, 0);
+	bt_json_begin_object(&change->json);
+	bt_json_begin_member_array(&change->json, "results");
+	start_step(change);
+	return change;
+}
+
+void bt_view_change_cancel(struct bt_view_change *change)
+{
+	destroy(change);
+}
