@@ -95,7 +95,7 @@ static int run_workload(struct bt_import *import, const struct bt_perf_file *fil
 	struct bt_setup setup = BT_SETUP_INIT;
 	struct bt_perf_result ran;
 	bt_change_import_init(&perf.changes, import);
-	int result = bt_setup_start(&bt_command_import, &setup, err);
+	int result = bt_setup_start("import", &setup, err);
 	if (result == 0) {
 		result = bt_perf_run(file, test, workload, &setup, &observer, &ran, err);
 	}

@@ -13,7 +13,7 @@
 #define NOT_GIVEN INT64_MIN
 
 struct options {
-	struct bt_setup setup;
+	struct bt_command_line line;
 	const char *workload;
 	int64_t nodes;
 	int64_t bound;
@@ -28,7 +28,6 @@ struct options {
 	bool suite;
 	bool quick;
 	struct bt_arguments only;
-	const char *output;
 	const char *scheduler_perf;
 };
 
@@ -95,7 +94,7 @@ static struct bt_bench_run run_of(
 	const struct options *options, const struct bt_bench_workload *workload)
 {
 	return (struct bt_bench_run){
-		.setup = &options->setup,
+		.setup = &options->line.setup,
 		.source = {.workload = workload,
 			.node_count = (uint32_t)options->nodes,
 			.bound_count = (uint32_t)options->bound,
@@ -208,11 +207,11 @@ static int run_suite(
 		return bt_error_set(err, BERTH_ERR_INVALID, "--suite: takes no file, got %s",
 			arguments->list.items[0]);
 	}
-	if (options->setup.percentage < 0) {
-		options->setup.percentage = 100;
+	if (options->line.setup.percentage < 0) {
+		options->line.setup.percentage = 100;
 	}
 	struct bt_bench_suite_options suite = {
-		.setup = &options->setup,
+		.setup = &options->line.setup,
 		.only = &options->only,
 		.repeat = options->repeat != NOT_GIVEN ? options->repeat : 0,
 		.seed = options->seed,
@@ -220,7 +219,7 @@ static int run_suite(
 		.check_pods = options->verify_pods,
 		.check = options->verify || options->verify_pods != 0,
 		.quick = options->quick,
-		.json = strcmp(options->output, "json") == 0,
+		.json = options->line.format == BT_OUTPUT_JSON,
 	};
 	return bt_bench_suite(&suite, err);
 }
@@ -233,7 +232,7 @@ static int run_scheduler_perf(const struct options *options, const struct bt_arg
 			"--scheduler-perf: takes no other file, got %s", arguments->list.items[0]);
 	}
 	struct bt_perf_options perf = {
-		.setup = &options->setup,
+		.setup = &options->line.setup,
 		.path = options->scheduler_perf,
 		.only = &options->only,
 		.repeat = options->repeat != NOT_GIVEN ? options->repeat : 1,
@@ -243,8 +242,9 @@ static int run_scheduler_perf(const struct options *options, const struct bt_arg
 }
 
 /** Flags that mean something in one way of measuring only. */
-static int check_way(const struct options *options, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
+	const struct options *options = context;
 	const char *flag = options->quick                                          ? "quick"
 		: options->only.list.count != 0 && options->scheduler_perf == NULL ? "only"
 										   : NULL;
@@ -255,105 +255,77 @@ static int check_way(const struct options *options, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--suite, --workload and --scheduler-perf exclude each other");
 	}
-	if (options->suite && options->setup.threads != 1) {
+	if (options->suite && options->line.setup.threads != 1) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--threads: --suite measures one thread");
 	}
-	if (strcmp(options->output, "json") != 0 && strcmp(options->output, "table") != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--output: %s is none of table, json",
-			options->output);
-	}
-	return 0;
+	return check_counts(options, err);
 }
 
-static int run_parsed(const struct bt_command *command, struct options *options,
-	const struct bt_arguments *arguments, bool *out_below, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
-	int result = check_way(options, err);
-	if (result == 0) {
-		result = check_counts(options, err);
-	}
-	options->setup.verify = bt_command_verify();
-	if (result == 0) {
-		result = bt_setup_start(command, &options->setup, err);
-	}
-	if (result < 0) {
-		return result;
-	}
+	struct options *options = context;
+	bool below = false;
+	const struct bt_arguments *arguments = &options->line.arguments;
+	int result;
 	if (options->suite) {
-		return run_suite(options, arguments, err);
+		result = run_suite(options, arguments, err);
+	} else if (options->scheduler_perf != NULL) {
+		result = run_scheduler_perf(options, arguments, &below, err);
+	} else {
+		result = options->workload != NULL ? run_workload(options, arguments, err)
+						   : run_files(options, arguments, err);
 	}
-	if (options->scheduler_perf != NULL) {
-		return run_scheduler_perf(options, arguments, out_below, err);
-	}
-	return options->workload != NULL ? run_workload(options, arguments, err)
-					 : run_files(options, arguments, err);
+	return result < 0 ? result : below ? BT_EXIT_FINDING : BT_EXIT_OK;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
-{
-	struct options options = {.setup = BT_SETUP_INIT,
-		.nodes = 5000,
-		.bound = 5000,
-		.pending = 2000,
-		.seed = 7,
-		.changes = 2,
-		.repeat = NOT_GIVEN,
-		.output = "table"};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		{"workload", 'w', BT_FLAG_STRING, &options.workload, "WORKLOAD",
-			"a built-in workload instead of a file"},
-		{"nodes", 0, BT_FLAG_INT, &options.nodes, "N", "its nodes (default 5000)"},
-		{"bound", 0, BT_FLAG_INT, &options.bound, "N",
-			"its pods that have a node from the start (default 5000)"},
-		{"pending", 0, BT_FLAG_INT, &options.pending, "N",
-			"its pods to be scheduled (default 2000)"},
-		{"seed", 0, BT_FLAG_INT, &options.seed, "N",
-			"of what is drawn at random in it (default 7)"},
-		{"changes", 0, BT_FLAG_INT, &options.changes, "N",
-			"churn: changes of the cluster before each pod (default 2)"},
-		{"write", 0, BT_FLAG_STRING, &options.write, "FILE",
-			"write the workload as JSON lines (-: standard output) and measure "
-			"nothing"},
-		{"repeat", 0, BT_FLAG_INT, &options.repeat, "N",
-			"measure N times, each on a freshly loaded cluster"},
-		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
-			"remove the victims of pods that do not fit, and try those pods again"},
-		{"verify", 0, BT_FLAG_BOOL, &options.verify, NULL,
-			"then a second run that makes every decision the plain way, too, and must "
-			"agree"},
-		{"verify-pods", 0, BT_FLAG_INT, &options.verify_pods, "N",
-			"the same with the first N pending pods only"},
-		{"suite", 0, BT_FLAG_BOOL, &options.suite, NULL,
-			"measure a fixed list of workloads and print a report"},
-		{"quick", 0, BT_FLAG_BOOL, &options.quick, NULL,
-			"with --suite: a tenth of everything, once"},
-		{"scheduler-perf", 0, BT_FLAG_STRING, &options.scheduler_perf, "FILE",
-			"run the workloads of a scheduler_perf file"},
-		{"only", 0, BT_FLAG_STRINGS, &options.only, "NAME,...",
-			"with --suite: only these measurements or workloads; with "
-			"--scheduler-perf: "
-			"TEST or TEST/WORKLOAD"},
-		{"output", 'o', BT_FLAG_STRING, &options.output, "table|json",
-			"with --suite: how the report is written (default table)"},
-		BT_SETUP_FLAGS(&options.setup),
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		bool below = false;
-		exit_status = run_parsed(command, &options, &arguments, &below, &err) < 0
-			? bt_command_fail(command, &err)
-			: below ? BT_EXIT_FINDING
-				: BT_EXIT_OK;
-	}
-	bt_setup_finish(&options.setup);
-	bt_vec_finish(&options.only.list);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
-}
+static const struct bt_flag flags[] = {
+	{"workload", 'w', BT_FLAG_STRING, offsetof(struct options, workload), "WORKLOAD",
+		"a built-in workload instead of a file"},
+	{"nodes", 0, BT_FLAG_INT, offsetof(struct options, nodes), "N", "its nodes (default 5000)"},
+	{"bound", 0, BT_FLAG_INT, offsetof(struct options, bound), "N",
+		"its pods that have a node from the start (default 5000)"},
+	{"pending", 0, BT_FLAG_INT, offsetof(struct options, pending), "N",
+		"its pods to be scheduled (default 2000)"},
+	{"seed", 0, BT_FLAG_INT, offsetof(struct options, seed), "N",
+		"of what is drawn at random in it (default 7)"},
+	{"changes", 0, BT_FLAG_INT, offsetof(struct options, changes), "N",
+		"churn: changes of the cluster before each pod (default 2)"},
+	{"write", 0, BT_FLAG_STRING, offsetof(struct options, write), "FILE",
+		"write the workload as JSON lines (-: standard output) and measure "
+		"nothing"},
+	{"repeat", 0, BT_FLAG_INT, offsetof(struct options, repeat), "N",
+		"measure N times, each on a freshly loaded cluster"},
+	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
+		"remove the victims of pods that do not fit, and try those pods again"},
+	{"verify", 0, BT_FLAG_BOOL, offsetof(struct options, verify), NULL,
+		"then a second run that makes every decision the plain way, too, and must "
+		"agree"},
+	{"verify-pods", 0, BT_FLAG_INT, offsetof(struct options, verify_pods), "N",
+		"the same with the first N pending pods only"},
+	{"suite", 0, BT_FLAG_BOOL, offsetof(struct options, suite), NULL,
+		"measure a fixed list of workloads and print a report"},
+	{"quick", 0, BT_FLAG_BOOL, offsetof(struct options, quick), NULL,
+		"with --suite: a tenth of everything, once"},
+	{"scheduler-perf", 0, BT_FLAG_STRING, offsetof(struct options, scheduler_perf), "FILE",
+		"run the workloads of a scheduler_perf file"},
+	{"only", 0, BT_FLAG_STRINGS, offsetof(struct options, only), "NAME,...",
+		"with --suite: only these measurements or workloads; with "
+		"--scheduler-perf: "
+		"TEST or TEST/WORKLOAD"},
+	{"output", 'o', BT_FLAG_STRING, offsetof(struct bt_command_line, format_name), "table|json",
+		"with --suite: how the report is written (default table)"},
+	BT_SETUP_FLAGS,
+};
+
+static const struct options defaults = {
+	.nodes = 5000,
+	.bound = 5000,
+	.pending = 2000,
+	.seed = 7,
+	.changes = 2,
+	.repeat = NOT_GIVEN,
+};
 
 static const char *workload_at(uint32_t index, const char **out_summary)
 {
@@ -426,6 +398,12 @@ const struct bt_command bt_command_bench = {
 		       "  1  a workload of a scheduler_perf file is below its threshold\n"
 		       "  2  the flags or files are wrong, a workload of a scheduler_perf file\n"
 		       "     failed, or a check of --verify did\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.has_setup = true,
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run,
 	.workload_at = workload_at,
 };

@@ -8,6 +8,7 @@
 struct parse {
 	const struct bt_flag *flags;
 	uint32_t flag_count;
+	void *options;
 	int argc;
 	char **argv;
 	int next;
@@ -61,33 +62,36 @@ static int refuse(const struct parse *parse, const struct bt_flag *flag, const c
 	return code;
 }
 
+/** value NULL: --name alone. */
 static int store(const struct parse *parse, const struct bt_flag *flag, const char *value)
 {
+	void *target = (char *)parse->options + flag->offset;
 	int64_t number;
 	switch (flag->type) {
 	case BT_FLAG_BOOL:
-		if (!parse_bool(value, flag->target)) {
+		if (!parse_bool(value != NULL ? value : "true", target)) {
 			return refuse(parse, flag, value, "must be true or false");
 		}
 		return 0;
 	case BT_FLAG_STRING:
-		*(const char **)flag->target = value;
+		*(const char **)target = value;
 		return 0;
 	case BT_FLAG_INT:
 		if (!bt_str_parse_int64(bt_str_from(value), &number)) {
 			return refuse(parse, flag, value, "must be an integer");
 		}
-		*(int64_t *)flag->target = number;
+		*(int64_t *)target = number;
 		return 0;
 	case BT_FLAG_STRINGS:
-		bt_vec_push(&((struct bt_arguments *)flag->target)->list, value);
+		bt_vec_push(&((struct bt_arguments *)target)->list, value);
 		return 0;
-	case BT_FLAG_SETTER: {
-		const struct bt_flag_setter *setter = flag->target;
+	case BT_FLAG_SETTER:
+	case BT_FLAG_OPTIONAL: {
 		struct berth_error reason = BERTH_ERROR_INIT;
-		int code = setter->set(setter->context, value, &reason);
+		int code = (*(bt_flag_set_fn **)target)(parse->options, flag, value, &reason);
 		if (code < 0) {
-			code = refuse(parse, flag, value, berth_error_message(&reason));
+			code = refuse(parse, flag, value != NULL ? value : "",
+				berth_error_message(&reason));
 			berth_error_finish(&reason);
 		}
 		return code;
@@ -96,42 +100,31 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 	return 0;
 }
 
-/** What --name alone means, or NULL. */
-static const char *bare_value(const struct bt_flag *flag)
+bool bt_flag_is_complete(const struct bt_flag *flag)
 {
-	switch (flag->type) {
-	case BT_FLAG_BOOL:
-		return "true";
-	case BT_FLAG_SETTER:
-		return ((const struct bt_flag_setter *)flag->target)->bare;
-	case BT_FLAG_STRING:
-	case BT_FLAG_INT:
-	case BT_FLAG_STRINGS:
-		break;
-	}
-	return NULL;
+	return flag->type == BT_FLAG_BOOL || flag->type == BT_FLAG_OPTIONAL;
 }
 
-/** The value behind a flag: inline, or the one it has without, or the next argument (NULL: none).
- */
-static const char *take_value(
-	struct parse *parse, const struct bt_flag *flag, const char *inline_value)
+/** Store the value behind a flag: inline, or none, or the next argument. False: it is missing. */
+static bool take_value(
+	struct parse *parse, const struct bt_flag *flag, const char *inline_value, int *out_result)
 {
-	if (inline_value != NULL) {
-		return inline_value;
+	if (inline_value == NULL && !bt_flag_is_complete(flag)) {
+		if (parse->next == parse->argc) {
+			return false;
+		}
+		inline_value = parse->argv[parse->next++];
 	}
-	if (bare_value(flag) != NULL) {
-		return bare_value(flag);
-	}
-	return parse->next < parse->argc ? parse->argv[parse->next++] : NULL;
+	*out_result = store(parse, flag, inline_value);
+	return true;
 }
 
 static int set_long(struct parse *parse, const struct bt_flag *flag, const char *inline_value,
 	const char *shown)
 {
-	const char *value = take_value(parse, flag, inline_value);
-	return value != NULL
-		? store(parse, flag, value)
+	int result;
+	return take_value(parse, flag, inline_value, &result)
+		? result
 		: bt_error_set(parse->err, BERTH_ERR_INVALID, "flag needs an argument: %s", shown);
 }
 
@@ -174,7 +167,7 @@ static int parse_letter(struct parse *parse, const char *argument, const char *l
 {
 	const struct bt_flag *flag = find_short(parse, *letter);
 	const char *rest = letter[1] == '=' ? letter + 2 : letter[1] != '\0' ? letter + 1 : NULL;
-	const char *value;
+	int result;
 	*out_done = false;
 	if (flag == NULL && *letter == 'h') {
 		*out_help = true;
@@ -184,14 +177,14 @@ static int parse_letter(struct parse *parse, const char *argument, const char *l
 		return bt_error_set(parse->err, BERTH_ERR_INVALID,
 			"unknown shorthand flag: '%c' in %s", *letter, argument);
 	}
-	if (bare_value(flag) != NULL && letter[1] != '=') {
-		return store(parse, flag, bare_value(flag));
+	if (bt_flag_is_complete(flag) && letter[1] != '=') {
+		return store(parse, flag, NULL);
 	}
 	*out_done = true;
-	value = take_value(parse, flag, rest);
-	return value != NULL ? store(parse, flag, value)
-			     : bt_error_set(parse->err, BERTH_ERR_INVALID,
-				       "flag needs an argument: '%c' in %s", *letter, argument);
+	return take_value(parse, flag, rest, &result)
+		? result
+		: bt_error_set(parse->err, BERTH_ERR_INVALID, "flag needs an argument: '%c' in %s",
+			  *letter, argument);
 }
 
 static int parse_short(struct parse *parse, const char *argument, bool *out_help)
@@ -204,10 +197,10 @@ static int parse_short(struct parse *parse, const char *argument, bool *out_help
 	return result;
 }
 
-int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc, char **argv,
-	struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err)
+int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, void *options, int argc,
+	char **argv, struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err)
 {
-	struct parse parse = {flags, flag_count, argc, argv, 0, err};
+	struct parse parse = {flags, flag_count, options, argc, argv, 0, err};
 	bool only_arguments = false;
 	*out_help = false;
 	while (parse.next < argc) {
@@ -229,9 +222,15 @@ int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc, c
 	return 0;
 }
 
-bool bt_flag_is_complete(const struct bt_flag *flag)
+void bt_flags_finish(const struct bt_flag *flags, uint32_t flag_count, void *options)
 {
-	return bare_value(flag) != NULL;
+	for (uint32_t i = 0; i < flag_count; i++) {
+		if (flags[i].type == BT_FLAG_STRINGS) {
+			struct bt_arguments *arguments =
+				(void *)((char *)options + flags[i].offset);
+			bt_vec_finish(&arguments->list);
+		}
+	}
 }
 
 void bt_flags_help_row(

@@ -7,6 +7,7 @@
  * the flags; "-" is an argument.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -14,20 +15,19 @@
 #include "base/vec.h"
 
 enum bt_flag_type {
-	BT_FLAG_BOOL,    /* bool */
-	BT_FLAG_STRING,  /* const char *: borrowed from argv */
-	BT_FLAG_INT,     /* int64_t */
-	BT_FLAG_STRINGS, /* struct bt_arguments: repeated flag */
-	BT_FLAG_SETTER,  /* struct bt_flag_setter: any other kind of value */
+	BT_FLAG_BOOL,     /* bool */
+	BT_FLAG_STRING,   /* const char *: borrowed from argv */
+	BT_FLAG_INT,      /* int64_t */
+	BT_FLAG_STRINGS,  /* struct bt_arguments: repeated flag */
+	BT_FLAG_SETTER,   /* bt_flag_set_fn *: any other kind of value */
+	BT_FLAG_OPTIONAL, /* the same; --name alone is allowed, and sets NULL */
 };
 
-/** A value that its owner reads. */
-struct bt_flag_setter {
-	/** Called for each occurrence. text is borrowed from argv. err: what is wrong with it. */
-	int (*set)(void *context, const char *text, struct berth_error *err);
-	void *context;
-	const char *bare; /* the value of --name alone; NULL: --name needs one */
-};
+struct bt_flag;
+
+/** Called for each occurrence. text is borrowed from argv. err: what is wrong with it. */
+typedef int bt_flag_set_fn(
+	void *options, const struct bt_flag *flag, const char *text, struct berth_error *err);
 
 /** Repeated values. */
 struct bt_arguments {
@@ -38,7 +38,7 @@ struct bt_flag {
 	const char *name; /* without dashes */
 	char shorthand;   /* 0: none */
 	enum bt_flag_type type;
-	void *target;
+	size_t offset; /* of the value in the options */
 	/**
 	 * For help and completion; NULL for booleans. Alternatives are parted by "|": words in
 	 * capitals stand for something (FILE, DIR, N), others are typed as they stand ("on|off").
@@ -48,13 +48,16 @@ struct bt_flag {
 };
 
 /**
- * Parse argv[0..argc). Arguments that are no flags go to out_arguments. BERTH_ERR_INVALID with
- * pflag's messages
+ * Parse argv[0..argc) into options, whose type the table knows. Arguments that are no flags go to
+ * out_arguments. BERTH_ERR_INVALID with pflag's messages
  * (`unknown flag: --x`, `flag needs an argument: --x`, ...). --help sets *out_help (never an
  * error).
  */
-BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc,
-	char **argv, struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err);
+BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, void *options,
+	int argc, char **argv, struct bt_arguments *out_arguments, bool *out_help,
+	struct berth_error *err);
+/** Release the lists of repeated flags. */
+void bt_flags_finish(const struct bt_flag *flags, uint32_t flag_count, void *options);
 /** --name alone means something: it takes a value behind "=" only. */
 bool bt_flag_is_complete(const struct bt_flag *flag);
 /** Help is written for windows of this width. */

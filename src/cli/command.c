@@ -5,12 +5,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cli/suggest.h"
@@ -37,55 +36,127 @@ static char separator(const struct bt_command *command)
 	return command->is_program ? '-' : ' ';
 }
 
-bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags,
-	uint32_t flag_count, int argc, char **argv, struct bt_arguments *out_arguments,
-	int *out_exit)
+static int refuse_flags(const struct bt_command *command, struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	bool help;
-	if (command->visitor != NULL) {
-		command->visitor->visit(command->visitor->context, flags, flag_count);
-		*out_exit = BT_EXIT_OK;
-		return false;
+	const char *meant =
+		suggest_flag(command->flags, command->flag_count, berth_error_message(err));
+	int exit_status = bt_command_fail(command, err);
+	if (meant != NULL) {
+		(void)fprintf(stderr, "Did you mean --%s? ", meant);
 	}
-	if (bt_flags_parse(flags, flag_count, argc, argv, out_arguments, &help, &err) < 0) {
-		const char *meant = suggest_flag(flags, flag_count, berth_error_message(&err));
-		int status = bt_command_fail(command, &err);
-		if (meant != NULL) {
-			(void)fprintf(stderr, "Did you mean --%s? ", meant);
-		}
-		(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n",
-			separator(command), command->name);
-		*out_exit = status;
-		return false;
-	}
-	if (help) {
-		static const char no_finding[] = "  0  success\n"
-						 "  2  the flags or what they name are wrong\n";
-		struct bt_strbuf text = {0};
-		bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
-			command->usage, command->help);
-		bt_flags_help(flags, flag_count, &text);
-		bt_flags_help_row("  -h, --help", BT_HELP_TEXT_COLUMN, "show this text", &text);
-		if (command->examples != NULL) {
-			bt_strbuf_printf(&text, "\nExamples:\n%s", command->examples);
-		}
-		bt_strbuf_printf(&text, "\nExit status:\n%s",
-			command->exit_status != NULL ? command->exit_status : no_finding);
-		(void)fputs(bt_strbuf_c(&text), stdout);
-		bt_strbuf_finish(&text);
-		*out_exit = BT_EXIT_OK;
-		return false;
-	}
-	return true;
+	(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n", separator(command),
+		command->name);
+	return exit_status;
 }
 
-void bt_command_visit_flags(
-	const struct bt_command *command, const struct bt_command_visitor *visitor)
+static void print_help(const struct bt_command *command)
 {
-	struct bt_command visited = *command;
-	visited.visitor = visitor;
-	(void)visited.run(&visited, 0, NULL); /* bt_command_parse has nothing else to tell */
+	static const char no_finding[] = "  0  success\n"
+					 "  2  the flags or what they name are wrong\n";
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
+		command->usage, command->help);
+	bt_flags_help(command->flags, command->flag_count, &text);
+	bt_flags_help_row("  -h, --help", BT_HELP_TEXT_COLUMN, "show this text", &text);
+	if (command->examples != NULL) {
+		bt_strbuf_printf(&text, "\nExamples:\n%s", command->examples);
+	}
+	bt_strbuf_printf(&text, "\nExit status:\n%s",
+		command->exit_status != NULL ? command->exit_status : no_finding);
+	bt_output_print(&text);
+	bt_strbuf_finish(&text);
+}
+
+/** The formats that the command's --output has; NULL: it has no such flag. */
+static const char *formats_of(const struct bt_command *command)
+{
+	for (uint32_t i = 0; i < command->flag_count; i++) {
+		if (command->flags[i].offset == offsetof(struct bt_command_line, format_name)) {
+			return command->flags[i].value_name;
+		}
+	}
+	return NULL;
+}
+
+static int check(struct bt_command_line *line, struct berth_error *err)
+{
+	const struct bt_command *command = line->command;
+	const char *formats = formats_of(command);
+	int result = 0;
+	if (command->no_arguments != NULL && line->arguments.list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "unexpected argument %s: %s",
+			line->arguments.list.items[0], command->no_arguments);
+	}
+	if (command->check != NULL) {
+		result = command->check(line, err);
+	}
+	if (result == 0) {
+		result = bt_output_set_color(line->color, err);
+	}
+	if (result == 0 && formats != NULL) {
+		result = bt_output_format_parse(line->format_name, formats, &line->format, err);
+	}
+	if (result == 0 && command->has_source) {
+		result = bt_source_check(&line->source, command->name, err);
+	}
+	return result == 0 && command->has_setup ? bt_setup_start(command->name, &line->setup, err)
+						 : result;
+}
+
+static int check_and_run(struct bt_command_line *line)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_strbuf out = {0};
+	int result = check(line, &err);
+	if (result == 0) {
+		result = line->command->run(line, &out, &err);
+	}
+	if (result >= 0) {
+		bt_output_print(&out);
+	}
+	bt_strbuf_finish(&out);
+	bt_warnings_end(&line->warnings);
+	return result < 0 ? bt_command_fail(line->command, &err) : result;
+}
+
+int bt_command_run(const struct bt_command *command, int argc, char **argv)
+{
+	if (command->main != NULL) {
+		return command->main(argc, argv);
+	}
+	struct berth_error err = BERTH_ERROR_INIT;
+	size_t bytes = command->options_bytes != 0 ? command->options_bytes
+						   : sizeof(struct bt_command_line);
+	struct bt_command_line *line = bt_calloc(1, bytes);
+	bool help = false;
+	int exit_status = BT_EXIT_OK;
+	if (command->defaults != NULL) {
+		memcpy(line, command->defaults, bytes);
+	}
+	line->command = command;
+	line->setup = (struct bt_setup)BT_SETUP_INIT;
+	line->setup.verify = bt_setup_verify();
+	line->warnings.command = command->name;
+	bt_manifests_init(&line->cluster);
+	line->cluster.warn = bt_warnings_take;
+	line->cluster.warn_context = &line->warnings;
+	if (bt_flags_parse(command->flags, command->flag_count, line, argc, argv, &line->arguments,
+		    &help, &err) < 0) {
+		exit_status = refuse_flags(command, &err);
+	} else if (help) {
+		print_help(command);
+	} else {
+		exit_status = check_and_run(line);
+	}
+	if (command->finish != NULL) {
+		command->finish(line);
+	}
+	bt_flags_finish(command->flags, command->flag_count, line);
+	bt_vec_finish(&line->arguments.list);
+	bt_manifests_finish(&line->cluster);
+	bt_setup_finish(&line->setup);
+	bt_free(line);
+	return exit_status;
 }
 
 int bt_command_fail(const struct bt_command *command, struct berth_error *err)
@@ -123,88 +194,4 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 		return BT_EXIT_BAD_INPUT;
 	}
 	return exit_status;
-}
-
-bool bt_command_verify(void)
-{
-	const char *value = getenv("BERTH_VERIFY");
-	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
-}
-
-int64_t bt_command_max_pd_volumes(void)
-{
-	const char *value = getenv("KUBE_MAX_PD_VOLS");
-	int64_t number;
-	if (value == NULL || value[0] == '\0') {
-		return 0;
-	}
-	if (!bt_str_parse_int64(bt_str_from(value), &number) || number <= 0) {
-		(void)fprintf(
-			stderr, "berth: KUBE_MAX_PD_VOLS is ignored: not a positive number\n");
-		return 0;
-	}
-	return number;
-}
-
-#define PROGRESS_DELAY_MS 300
-#define PROGRESS_INTERVAL_MS 200
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal)
-{
-	*progress = (struct bt_progress){
-		.what = what,
-		.wanted = !only_terminal || isatty(STDERR_FILENO) == 1,
-		.next_ms = now_ms() + PROGRESS_DELAY_MS,
-	};
-}
-
-void bt_progress_show(void *context, uint32_t done, uint32_t total)
-{
-	struct bt_progress *progress = context;
-	if (!progress->wanted) {
-		return;
-	}
-	int64_t now = now_ms();
-	if (now < progress->next_ms) {
-		return;
-	}
-	if (total == 0) {
-		(void)fprintf(stderr, "\r%s: %u", progress->what, done);
-	} else {
-		(void)fprintf(stderr, "\r%s: %u of %u (%u%%)", progress->what, done, total,
-			(uint32_t)((uint64_t)done * 100 / total));
-	}
-	progress->next_ms = now + PROGRESS_INTERVAL_MS;
-	progress->shown = true;
-}
-
-void bt_progress_end(struct bt_progress *progress)
-{
-	if (progress->shown) {
-		(void)fputs("\r\033[K", stderr);
-		progress->shown = false;
-	}
-}
-
-void bt_warnings_take(void *context, const char *line)
-{
-	struct bt_warnings *warnings = context;
-	if (++warnings->count <= BT_WARNINGS_SHOWN) {
-		(void)fprintf(stderr, "berth %s: warning: %s\n", warnings->command->name, line);
-	}
-}
-
-void bt_warnings_end(const struct bt_warnings *warnings)
-{
-	if (warnings->count > BT_WARNINGS_SHOWN) {
-		(void)fprintf(stderr, "berth %s: and %u more warnings\n", warnings->command->name,
-			warnings->count - BT_WARNINGS_SHOWN);
-	}
 }

@@ -2,14 +2,20 @@
 #ifndef BT_CLI_COMMAND_H
 #define BT_CLI_COMMAND_H
 /**
- * Subcommands: one folder each, listed in main.c. A test program that takes flags as they do
- * ("berth-soak") is a command, too: is_program.
+ * Subcommands: one folder each, listed in main.c. A command is a description; bt_command_run does
+ * what all have in common. A test program that takes flags as they do ("berth-soak") is a command,
+ * too: is_program.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "base/flags.h"
+#include "cli/console.h"
+#include "cli/manifests.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "cli/source.h"
 
 /** Exit statuses. */
 enum bt_exit {
@@ -28,11 +34,40 @@ enum bt_command_group {
 	BT_COMMAND_GROUP__COUNT,
 };
 
-/** Gets the flags of a command, which are borrowed for the call. */
-struct bt_command_visitor {
-	void (*visit)(void *context, const struct bt_flag *flags, uint32_t flag_count);
-	void *context;
+/**
+ * What is read for every command and handed to it: the first member of its options.
+ * bt_command_run makes and releases it.
+ */
+struct bt_command_line {
+	const struct bt_command *command;
+	struct bt_arguments arguments; /* what is no flag */
+	struct bt_setup setup;         /* BT_SETUP_FLAGS */
+	struct bt_source source;       /* BT_SOURCE_FLAGS */
+	struct bt_manifests cluster;   /* empty, for bt_source_read; its warnings are printed */
+	const char *format_name;       /* BT_OUTPUT_FLAG */
+	enum bt_output_format format;
+	const char *color; /* BT_COLOR_FLAG */
+	struct bt_warnings warnings;
 };
+
+/** The rows of a command's flag table for the fields above. */
+#define BT_SOURCE_FLAGS BT_SOURCE_FLAGS_AT(offsetof(struct bt_command_line, source))
+#define BT_SETUP_FLAGS BT_SETUP_FLAGS_AT(offsetof(struct bt_command_line, setup))
+/** All of them but --config. */
+#define BT_SETUP_OTHER_FLAGS BT_SETUP_OTHER_FLAGS_AT(offsetof(struct bt_command_line, setup))
+/** formats: "table|wide|json|yaml", the first one is the default. */
+#define BT_OUTPUT_FLAG(formats) \
+	{ \
+		"output", 'o', BT_FLAG_STRING, offsetof(struct bt_command_line, format_name), \
+			formats, "how the answer is written (default table)" \
+	}
+
+#define BT_COLOR_FLAG \
+	{ \
+		"color", 0, BT_FLAG_STRING, offsetof(struct bt_command_line, color), \
+			"auto|always|never", \
+			"colour the answer (default auto: on terminals without NO_COLOR)" \
+	}
 
 /**
  * Help is made of it in this order: summary, usage, help, flags, examples, exit status; its lines
@@ -45,18 +80,31 @@ struct bt_command {
 	const char *summary;     /* one line */
 	const char *usage;       /* "berth NAME ..." */
 	const char *arguments;   /* what is no flag, as bt_flag.value_name; NULL: takes none */
-	const char *help;        /* paragraphs, each line with its newline; for bt_command_parse */
+	const char *help;        /* paragraphs, each line with its newline */
 	const char *examples;    /* indented by two; "#" lines say what the next ones do */
 	const char *exit_status; /* lines "  0  everything was placed"; NULL: 0 and 2 */
-	int (*run)(const struct bt_command *command, int argc, char **argv);
+	const struct bt_flag *flags;
+	uint32_t flag_count;
+	/** What is said behind "unexpected argument X: ". NULL: check looks at the arguments. */
+	const char *no_arguments;
+	bool has_source; /* bt_source_check is called before run */
+	bool has_setup;  /* bt_setup_start is called before run */
+	/** Of its options, which begin with struct bt_command_line; 0: they are that alone. */
+	size_t options_bytes;
+	const void *defaults; /* its options before flags are read; NULL: all zero */
+	/** What is wrong with the values of flags and arguments; NULL: nothing can be. */
+	int (*check)(void *options, struct berth_error *err);
+	/** Returns the exit status, or a negative error; out is printed in the first case. */
+	int (*run)(void *options, struct bt_strbuf *out, struct berth_error *err);
+	/** Called in any case; NULL: there is nothing to release but lists of repeated flags. */
+	void (*finish)(void *options);
+	/** Reads its flags itself, and does everything else, too; NULL: it does not. */
+	int (*main)(int argc, char **argv);
 	/**
 	 * Completion of flags whose value_name is WORKLOAD: the name at index, NULL behind the last
 	 * one. NULL: the command has no such flag.
 	 */
 	const char *(*workload_at)(uint32_t index, const char **out_summary);
-	/** NULL in every command of the program. In a copy made by bt_command_visit_flags:
-	 * bt_command_parse hands the flags to it instead of reading any. */
-	const struct bt_command_visitor *visitor;
 };
 
 extern const struct bt_command bt_command_simulate;
@@ -77,16 +125,8 @@ extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_view;
 extern const struct bt_command bt_command_whatif;
 
-/**
- * Parse flags for a command. true: go on. false: *out_exit is what to return (help was printed, or
- * the flags are wrong and a message was).
- */
-bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags,
-	uint32_t flag_count, int argc, char **argv, struct bt_arguments *out_arguments,
-	int *out_exit);
-/** Hand the flags of a command to a visitor; the command does nothing else. */
-void bt_command_visit_flags(
-	const struct bt_command *command, const struct bt_command_visitor *visitor);
+/** Read the flags, check, run, print the answer or the error. Returns the exit status. */
+int bt_command_run(const struct bt_command *command, int argc, char **argv);
 /** "berth NAME: message" on standard error, "berth-NAME: " for is_program; the error is finished.
  * Returns BT_EXIT_BAD_INPUT. */
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);
@@ -96,40 +136,4 @@ int bt_command_fail(const struct bt_command *command, struct berth_error *err);
  * output could not be written.
  */
 int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv));
-/** BERTH_VERIFY=1 is set. */
-bool bt_command_verify(void);
-/** KUBE_MAX_PD_VOLS, 0 when it is not set; what is no positive number is ignored with a warning. */
-int64_t bt_command_max_pd_volumes(void);
-
-/**
- * One line on standard error that tells how far long work has come: it appears after a moment, is
- * renewed in place, and goes when the work is done.
- */
-
-struct bt_progress {
-	const char *what; /* "placing pods" */
-	bool wanted;
-	bool shown;
-	int64_t next_ms;
-};
-
-/** only_terminal: nothing is shown where standard error is no terminal. */
-void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal);
-/** "placing pods: 1200 of 5000 (24%)"; cheap enough for every step. total 0: not known. context:
- * struct bt_progress. */
-void bt_progress_show(void *context, uint32_t done, uint32_t total);
-void bt_progress_end(struct bt_progress *progress);
-
-/** Warnings of a command on standard error: the first ones as lines, of the rest their number. */
-
-#define BT_WARNINGS_SHOWN 20
-
-struct bt_warnings {
-	const struct bt_command *command;
-	uint32_t count;
-};
-
-/** "berth NAME: warning: LINE". context: struct bt_warnings; fits struct bt_manifests's warn. */
-void bt_warnings_take(void *context, const char *line);
-void bt_warnings_end(const struct bt_warnings *warnings);
 #endif

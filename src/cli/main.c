@@ -7,32 +7,21 @@
 #include "cli/completion/complete.h"
 #include "cli/suggest.h"
 
-static int print_version(const struct bt_command *command, int argc, char **argv)
+static int print_version(void *options, struct bt_strbuf *out, struct berth_error *err BT_UNUSED)
 {
-	const char *format = "text";
-	const struct bt_flag flags[] = {{"output", 'o', BT_FLAG_STRING, &format, "text|json",
-		"how the version is written (default text)"}};
-	struct bt_arguments arguments = {0};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		bool is_json = strcmp(format, "json") == 0;
-		exit_status = BT_EXIT_OK;
-		if (arguments.list.count != 0 || (!is_json && strcmp(format, "text") != 0)) {
-			(void)fprintf(stderr, "berth version: %s\n",
-				arguments.list.count != 0 ? "takes no arguments"
-							  : "--output: must be text or json");
-			exit_status = BT_EXIT_BAD_INPUT;
-		} else if (is_json) {
-			(void)printf("{\"version\":\"%s\",\"kubernetesVersion\":\"v1.36\"}\n",
-				BT_VERSION);
-		} else {
-			(void)printf("berth %s (decides as kube-scheduler v1.36)\n", BT_VERSION);
-		}
-	}
-	bt_vec_finish(&arguments.list);
-	return exit_status;
+	const struct bt_command_line *line = options;
+	bt_strbuf_printf(out,
+		line->format == BT_OUTPUT_JSON
+			? "{\"version\":\"%s\",\"kubernetesVersion\":\"v1.36\"}\n"
+			: "berth %s (decides as kube-scheduler v1.36)\n",
+		BT_VERSION);
+	return BT_EXIT_OK;
 }
+
+static const struct bt_flag version_flags[] = {
+	{"output", 'o', BT_FLAG_STRING, offsetof(struct bt_command_line, format_name), "text|json",
+		"how the version is written (default text)"},
+};
 
 static const struct bt_command version_command = {
 	.name = "version",
@@ -41,6 +30,9 @@ static const struct bt_command version_command = {
 	.usage = "berth version [-o json]",
 	.help = "Prints the version of berth and the Kubernetes version whose decisions it "
 		"makes.\n",
+	.flags = version_flags,
+	.flag_count = BT_ARRAY_LENGTH(version_flags),
+	.no_arguments = "the command takes none",
 	.run = print_version,
 };
 
@@ -165,7 +157,7 @@ static int run_help(int argc, char **argv)
 	}
 	char help_flag[] = "--help";
 	char *help[] = {help_flag, NULL};
-	return command->run(command, 1, help);
+	return bt_command_run(command, 1, help);
 }
 
 #if BT_HAVE_DAEMON
@@ -188,20 +180,21 @@ static int run_named(int argc, char **argv)
 		return BT_EXIT_OK;
 	}
 	if (strcmp(name, "--version") == 0) {
-		return version_command.run(&version_command, 0, NULL);
+		return bt_command_run(&version_command, 0, NULL);
 	}
 	if (strcmp(name, "__complete") == 0) {
 		return bt_complete_run(commands, BT_ARRAY_LENGTH(commands), argc - 1, argv + 1);
 	}
 	const struct bt_command *command = find_command(name);
-	return command != NULL ? command->run(command, argc - 1, argv + 1) : unknown_command(name);
+	return command != NULL ? bt_command_run(command, argc - 1, argv + 1)
+			       : unknown_command(name);
 }
 
 static int run_program(int argc, char **argv)
 {
 #if BT_HAVE_DAEMON
 	if (argc > 0 && is_called(argv[0], "kube-scheduler")) {
-		return bt_command_scheduler.run(&bt_command_scheduler, argc - 1, argv + 1);
+		return bt_command_run(&bt_command_scheduler, argc - 1, argv + 1);
 	}
 #endif
 	if (argc < 2) {

@@ -14,29 +14,40 @@
 
 #define JSON_INDENT 2
 
-int bt_output_format_parse(const char *text, bool has_names, enum bt_output_format *out_format,
+int bt_output_format_parse(const char *text, const char *formats, enum bt_output_format *out_format,
 	struct berth_error *err)
 {
 	static const struct {
 		const char *name;
 		enum bt_output_format format;
-	} formats[] = {
+	} known[] = {
 		{"table", BT_OUTPUT_TABLE},
+		{"text", BT_OUTPUT_TABLE},
 		{"wide", BT_OUTPUT_WIDE},
 		{"json", BT_OUTPUT_JSON},
 		{"yaml", BT_OUTPUT_YAML},
 		{"name", BT_OUTPUT_NAME},
 	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(formats); i++) {
-		if (strcmp(formats[i].name, text) == 0 &&
-			(has_names || formats[i].format != BT_OUTPUT_NAME)) {
-			*out_format = formats[i].format;
-			return 0;
+	struct bt_strbuf names = {0};
+	while (*formats != '\0') {
+		size_t length = strcspn(formats, "|");
+		bool is_it = text == NULL ||
+			(strlen(text) == length && memcmp(text, formats, length) == 0);
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(known) && is_it; i++) {
+			if (strncmp(known[i].name, formats, length) == 0) {
+				*out_format = known[i].format;
+				bt_strbuf_finish(&names);
+				return 0;
+			}
 		}
+		bt_strbuf_append_c(&names, names.length != 0 ? ", " : "");
+		bt_strbuf_append(&names, formats, length);
+		formats += length + (formats[length] == '|');
 	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"--output: %s is none of table, wide, json, yaml%s", text,
-		has_names ? ", name" : "");
+	int result = bt_error_set(
+		err, BERTH_ERR_INVALID, "--output: %s is none of %s", text, bt_strbuf_c(&names));
+	bt_strbuf_finish(&names);
+	return result;
 }
 
 void bt_output_print(const struct bt_strbuf *text)

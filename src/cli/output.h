@@ -20,20 +20,15 @@ enum bt_output_format {
 };
 
 /**
- * What the flag --output says. has_names: the command has BT_OUTPUT_NAME, too. BERTH_ERR_INVALID
- * names those there are.
+ * What the flag --output says. text NULL: it was not given. formats: those of the command, as in
+ * "table|json", the first one is the default. BERTH_ERR_INVALID names them.
  */
-BT_MUST_USE int bt_output_format_parse(const char *text, bool has_names,
+BT_MUST_USE int bt_output_format_parse(const char *text, const char *formats,
 	enum bt_output_format *out_format, struct berth_error *err);
 /** --- texts for people --- */
 
-/** The row of a command's flag table for text, a const char * that is NULL at first. */
-#define BT_OUTPUT_COLOR_FLAG(text) \
-	{ \
-		"color", 0, BT_FLAG_STRING, (text), "auto|always|never", \
-			"colour the answer (default auto: on terminals without NO_COLOR)" \
-	}
-/** What that flag says, for every bt_output_fit. BERTH_ERR_INVALID: none of its values. */
+/** What --color says, for every bt_output_fit. text NULL: auto.
+ * BERTH_ERR_INVALID: none of its values. */
 BT_MUST_USE int bt_output_set_color(const char *text, struct berth_error *err);
 /** Columns of the terminal that standard output is; 0: it is none, or does not say. COLUMNS goes
  * before what the terminal says. */

@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/setup.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/thread_pool.h"
-#include "cli/command.h"
+#include "cli/console.h"
 #include "cluster/file.h"
 #include "lib/document.h"
 #include "lib/registry.h"
+
+bool bt_setup_verify(void)
+{
+	const char *value = getenv("BERTH_VERIFY");
+	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+int64_t bt_setup_max_pd_volumes(void)
+{
+	const char *value = getenv("KUBE_MAX_PD_VOLS");
+	int64_t number;
+	if (value == NULL || value[0] == '\0') {
+		return 0;
+	}
+	if (!bt_str_parse_int64(bt_str_from(value), &number) || number <= 0) {
+		(void)fprintf(
+			stderr, "berth: KUBE_MAX_PD_VOLS is ignored: not a positive number\n");
+		return 0;
+	}
+	return number;
+}
 
 /** out_warnings: in arena. */
 static int read_gates(const struct bt_setup *setup, struct bt_gates *out_gates,
@@ -72,12 +97,12 @@ static int start_threads(struct bt_setup *setup, struct berth_error *err)
 		: bt_thread_pool_create((uint32_t)setup->threads, &setup->pool, err);
 }
 
-int bt_setup_check_gates(const struct bt_command *command, const struct bt_setup *setup,
+int bt_setup_check_gates(const char *command_name, const struct bt_setup *setup,
 	struct bt_gates *out_gates, struct berth_error *err)
 {
 	struct bt_arena arena = {0};
 	bt_gate_warning_list found = {0};
-	struct bt_warnings warnings = {.command = command};
+	struct bt_warnings warnings = {.command = command_name};
 	int result = read_gates(setup, out_gates, &found, &arena, err);
 	for (uint32_t i = 0; i < found.count; i++) {
 		const struct bt_gate_warning *item = &found.items[i];
@@ -94,11 +119,10 @@ int bt_setup_check_gates(const struct bt_command *command, const struct bt_setup
 	return result;
 }
 
-int bt_setup_start(
-	const struct bt_command *command, struct bt_setup *setup, struct berth_error *err)
+int bt_setup_start(const char *command_name, struct bt_setup *setup, struct berth_error *err)
 {
 	struct bt_gates gates;
-	int result = bt_setup_check_gates(command, setup, &gates, err);
+	int result = bt_setup_check_gates(command_name, setup, &gates, err);
 	if (result == 0) {
 		result = load_plugins(setup, err);
 	}
@@ -155,7 +179,7 @@ int bt_setup_engine_options(const struct bt_setup *setup, struct bt_engine_optio
 	options.tie_policy = setup->tie_seed < 0 ? BT_TIE_HEAP : BT_TIE_RANDOM;
 	options.seed = (uint64_t)setup->tie_seed;
 	options.verify = setup->verify;
-	options.max_pd_volumes = bt_command_max_pd_volumes();
+	options.max_pd_volumes = bt_setup_max_pd_volumes();
 	options.percentage_of_nodes_to_score = (int32_t)setup->percentage;
 	options.extra_plugins = setup->registry != NULL ? &setup->registry->inside : NULL;
 	options.workers = setup->pool != NULL ? bt_thread_pool_workers(setup->pool) : NULL;
@@ -198,9 +222,6 @@ int bt_setup_scheduler(const struct bt_setup *setup, const struct bt_scheduler_w
 
 void bt_setup_finish(struct bt_setup *setup)
 {
-	bt_vec_finish(&setup->feature_gates.list);
-	bt_vec_finish(&setup->plugins.list);
-	bt_vec_finish(&setup->plugin_folders.list);
 	bt_thread_pool_destroy(setup->pool);
 	setup->pool = NULL;
 	berth_registry_destroy(setup->registry);

@@ -4,8 +4,9 @@
 /** From flags to an engine or a scheduler: what commands that schedule have in common. */
 #include "berth/registry.h"
 
+#include <stddef.h>
+
 #include "base/flags.h"
-#include "cli/command.h"
 #include "sched/scheduler.h"
 
 struct bt_setup {
@@ -28,41 +29,45 @@ struct bt_setup {
 		.percentage = -1, .tie_seed = -1, .threads = 1 \
 	}
 
-/** The rows of a command's flag table for the fields above, verify left out. */
-#define BT_SETUP_FLAGS(setup) \
-	{"config", 0, BT_FLAG_STRING, &(setup)->config_path, "FILE", \
+/** The rows of a flag table for the fields of a struct bt_setup at an offset of the options. */
+#define BT_SETUP_FLAGS_AT(at) \
+	{"config", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_setup, config_path), "FILE", \
 		"KubeSchedulerConfiguration, YAML or JSON (default: upstream's defaults)"}, \
-		BT_SETUP_OTHER_FLAGS(setup)
+		BT_SETUP_OTHER_FLAGS_AT(at)
 
 /** All of them but --config. */
-#define BT_SETUP_OTHER_FLAGS(setup) \
-		{"ignore-extenders", 0, BT_FLAG_BOOL, &(setup)->ignore_extenders, NULL, \
-			"schedule as if the configuration had no extenders"}, \
-		{"feature-gates", 0, BT_FLAG_STRINGS, &(setup)->feature_gates, "NAME=BOOL,...", \
+#define BT_SETUP_OTHER_FLAGS_AT(at) \
+	{"ignore-extenders", 0, BT_FLAG_BOOL, (at) + offsetof(struct bt_setup, ignore_extenders), \
+		NULL, "schedule as if the configuration had no extenders"}, \
+		{"feature-gates", 0, BT_FLAG_STRINGS, \
+			(at) + offsetof(struct bt_setup, feature_gates), "NAME=BOOL,...", \
 			"feature gates that differ from the defaults of v1.36"}, \
-		{"strict-feature-gates", 0, BT_FLAG_BOOL, &(setup)->strict_feature_gates, NULL, \
+		{"strict-feature-gates", 0, BT_FLAG_BOOL, \
+			(at) + offsetof(struct bt_setup, strict_feature_gates), NULL, \
 			"refuse unknown feature gates instead of warning of them"}, \
-		{"plugin", 0, BT_FLAG_STRINGS, &(setup)->plugins, "FILE", \
+		{"plugin", 0, BT_FLAG_STRINGS, (at) + offsetof(struct bt_setup, plugins), "FILE", \
 			"shared object with plugins for the configuration to enable"}, \
-		{"plugin-dir", 0, BT_FLAG_STRINGS, &(setup)->plugin_folders, "DIR", \
+		{"plugin-dir", 0, BT_FLAG_STRINGS, \
+			(at) + offsetof(struct bt_setup, plugin_folders), "DIR", \
 			"load every *.so of a folder, in the order of names"}, \
-		{"threads", 0, BT_FLAG_INT, &(setup)->threads, "N", \
+		{"threads", 0, BT_FLAG_INT, (at) + offsetof(struct bt_setup, threads), "N", \
 			"share passes over many nodes among N threads (default 1)"}, \
 	{ \
-		"percentage-of-nodes-to-score", 0, BT_FLAG_INT, &(setup)->percentage, "P", \
+		"percentage-of-nodes-to-score", 0, BT_FLAG_INT, \
+			(at) + offsetof(struct bt_setup, percentage), "P", \
 			"search until P % of the nodes fit; 100 scores every node" \
 	}
 
 /** The gates alone; those that are ignored or without effect are warnings on standard error.
  * Gates that go away do not matter before a daemon is upgraded. */
-BT_MUST_USE int bt_setup_check_gates(const struct bt_command *command, const struct bt_setup *setup,
+BT_MUST_USE int bt_setup_check_gates(const char *command_name, const struct bt_setup *setup,
 	struct bt_gates *out_gates, struct berth_error *err);
 /**
  * Check the gates, load plugins, start threads: before any engine is made. Messages name the flag
  * or the file; gates that are ignored or without effect are warnings on standard error.
  */
 BT_MUST_USE int bt_setup_start(
-	const struct bt_command *command, struct bt_setup *setup, struct berth_error *err);
+	const char *command_name, struct bt_setup *setup, struct berth_error *err);
 /** The configuration with its gates; owned: release with bt_config_unref. */
 BT_MUST_USE int bt_setup_load_config(
 	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err);
@@ -75,6 +80,10 @@ BT_MUST_USE int bt_setup_engine(
 BT_MUST_USE int bt_setup_scheduler(const struct bt_setup *setup,
 	const struct bt_scheduler_writer *writer, struct bt_scheduler **out_scheduler,
 	struct berth_error *err);
-/** Release the flag lists, unload plugins, end threads: the engine must be gone. */
+/** BERTH_VERIFY=1 is set. */
+bool bt_setup_verify(void);
+/** KUBE_MAX_PD_VOLS, 0 when it is not set; what is no positive number is ignored with a warning. */
+int64_t bt_setup_max_pd_volumes(void);
+/** Unload plugins, end threads: the engine must be gone. */
 void bt_setup_finish(struct bt_setup *setup);
 #endif

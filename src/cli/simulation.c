@@ -568,33 +568,19 @@ int bt_simulation_add_pod(struct bt_simulation *simulation, const struct bt_pod 
 	return result < 0 ? bt_manifests_wrap(simulation->cluster, index, result, err) : 0;
 }
 
-int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *setup,
-	const struct bt_source *source, bt_simulation_answer_fn *answer, const void *context)
+int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
+	struct bt_strbuf *out, struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_warnings warnings = {.command = command};
-	struct bt_manifests cluster;
 	struct bt_simulation simulation;
-	bt_manifests_init(&cluster);
-	cluster.warn = bt_warnings_take;
-	cluster.warn_context = &warnings;
-	int result = bt_simulation_init(&simulation, &cluster, setup, &err);
+	int result = bt_simulation_init(&simulation, &line->cluster, &line->setup, err);
 	if (result == 0) {
-		result = bt_source_read(source, &cluster, &err);
+		result = bt_source_read(&line->source, &line->cluster, err);
 		if (result == 0) {
-			struct bt_strbuf out = {0};
-			result = answer(context, &simulation, &out, &err);
-			if (result >= 0) {
-				bt_output_print(&out);
-			}
-			bt_strbuf_finish(&out);
+			result = answer(line, &simulation, out, err);
 		}
 		bt_simulation_finish(&simulation);
 	}
-	int exit_status = result < 0 ? bt_command_fail(command, &err) : result;
-	bt_warnings_end(&warnings);
-	bt_manifests_finish(&cluster);
-	return exit_status;
+	return result;
 }
 
 /** --- nodes --- */

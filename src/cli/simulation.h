@@ -191,18 +191,15 @@ uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation);
 /** --- the run of a command that asks one simulation of one cluster --- */
 
 /**
- * Load the simulation, which has its cluster already, and append the answer to out.
- * Returns the exit status, or a negative error: then nothing is printed but that.
+ * Load the simulation, which has its cluster already, and append the answer to out. options: of the
+ * command. Returns the exit status, or a negative error.
  */
-typedef int bt_simulation_answer_fn(const void *context, struct bt_simulation *simulation,
+typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err);
 
-/**
- * Make the scheduler, read the cluster, let answer find out, print. Warnings and errors go to
- * standard error. Returns the exit status.
- */
-int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *setup,
-	const struct bt_source *source, bt_simulation_answer_fn *answer, const void *context);
+/** Make the scheduler, read the cluster, let answer find out. line: options that begin with it. */
+BT_MUST_USE int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
+	struct bt_strbuf *out, struct berth_error *err);
 
 /**
  * Everything but pods and nodes that plugins look up: services, volumes, claims, classes, owners of

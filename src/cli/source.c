@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "cluster/kustomize.h"
+#include "cli/console.h"
 #if BT_HAVE_DAEMON
 #include <stdio.h>
 
 #include "cli/live.h"
-#include "cli/command.h"
 #endif
 
 static struct bt_source_provider provided;
@@ -18,14 +18,13 @@ void bt_source_provide(const struct bt_source_provider *provider)
 	provided = *provider;
 }
 
-int bt_source_check(
-	struct bt_source *source, const struct bt_command *command, struct berth_error *err)
+int bt_source_check(struct bt_source *source, const char *command_name, struct berth_error *err)
 {
 	if (provided.fill != NULL) {
 		return 0;
 	}
 #if BT_HAVE_DAEMON
-	(void)command;
+	(void)command_name;
 	if (source->context != NULL && source->kubeconfig == NULL) {
 		source->kubeconfig = "";
 	}
@@ -44,7 +43,7 @@ int bt_source_check(
 	return source->files.list.count + source->kustomizations.list.count != 0
 		? 0
 		: bt_error_set(err, BERTH_ERR_INVALID,
-			  "no input: name files with -f (see \"berth %s --help\")", command->name);
+			  "no input: name files with -f (see \"berth %s --help\")", command_name);
 #endif
 }
 
@@ -141,10 +140,4 @@ int bt_source_read(
 			strcmp(only, "-") == 0 ? "standard input" : only);
 	}
 	return result;
-}
-
-void bt_source_finish(struct bt_source *source)
-{
-	bt_vec_finish(&source->files.list);
-	bt_vec_finish(&source->kustomizations.list);
 }

@@ -6,9 +6,10 @@
  * either the one that kubectl would ask), or both;
  * files come on top of what the server has, so that "-f new.yaml" asks about a change.
  */
+#include <stddef.h>
+
 #include "base/flags.h"
 #include "cli/manifests.h"
-#include "cli/command.h"
 
 struct bt_source {
 	struct bt_arguments files;
@@ -19,27 +20,29 @@ struct bt_source {
 	bool is_default;        /* neither files nor a server were named */
 };
 
-/** The rows of a command's flag table for the fields above. Without the client in the program,
- * --kubeconfig is known and refused. */
-#define BT_SOURCE_FLAGS(source) \
-	{"filename", 'f', BT_FLAG_STRINGS, &(source)->files, "FILE|DIR|-", \
+/** The rows of a flag table for the fields of a struct bt_source at an offset of the options.
+ * Without the client in the program, --kubeconfig is known and refused. */
+#define BT_SOURCE_FLAGS_AT(at) \
+	{"filename", 'f', BT_FLAG_STRINGS, (at) + offsetof(struct bt_source, files), "FILE|DIR|-", \
 		"what to read: manifests, lists, snapshots; may be given several times"}, \
-		{"kustomize", 'k', BT_FLAG_STRINGS, &(source)->kustomizations, "DIR", \
+		{"kustomize", 'k', BT_FLAG_STRINGS, \
+			(at) + offsetof(struct bt_source, kustomizations), "DIR", \
 			"what \"kubectl kustomize DIR\" prints; may be given several times"}, \
-		{"recursive", 'R', BT_FLAG_BOOL, &(source)->recursive, NULL, \
-			"read the folders within a directory, too"}, \
-		{"kubeconfig", 0, BT_FLAG_STRING, &(source)->kubeconfig, "FILE", \
+		{"recursive", 'R', BT_FLAG_BOOL, (at) + offsetof(struct bt_source, recursive), \
+			NULL, "read the folders within a directory, too"}, \
+		{"kubeconfig", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_source, kubeconfig), \
+			"FILE", \
 			"read the cluster that this kubeconfig points to; nothing is written " \
 			"there (without -f the default: $KUBECONFIG, ~/.kube/config)"}, \
 	{ \
-		"context", 0, BT_FLAG_STRING, &(source)->context, "NAME", \
+		"context", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_source, context), "NAME", \
 			"context of the kubeconfig (default: its current one)" \
 	}
 
 /** Without files and kubeconfig, the one that kubectl would use; without a client in the program a
  * message that says what to do. */
 BT_MUST_USE int bt_source_check(
-	struct bt_source *source, const struct bt_command *command, struct berth_error *err);
+	struct bt_source *source, const char *command_name, struct berth_error *err);
 /**
  * Server first, then the files in order. Kinds that the caller of the server may not list are left
  * out with a warning; without nodes or pods it is an error (BERTH_ERR_IO, one sentence that names
@@ -47,7 +50,6 @@ BT_MUST_USE int bt_source_check(
  */
 BT_MUST_USE int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err);
-void bt_source_finish(struct bt_source *source);
 
 /** A cluster that is in memory already. */
 struct bt_source_provider {

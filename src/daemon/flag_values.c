@@ -86,7 +86,7 @@ static int csv_split(struct bt_str line, void (*take)(void *context, struct bt_s
 }
 
 const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT] = {
-#define BT_DAEMON_FLAG(upper, flag_name, letter, flag_section, flag_kind, value, text) \
+#define BT_DAEMON_FLAG(upper, flag_name, letter, flag_section, flag_kind, value_name, value, text) \
 	[BT_DAEMON_FLAG_##upper] = {flag_name, letter, BT_FLAG_SECTION_##flag_section, \
 		BT_FLAG_KIND_##flag_kind, value, text},
 #include "daemon/flags.def"

@@ -14,7 +14,8 @@
 #include "base/vec.h"
 
 enum bt_daemon_flag {
-#define BT_DAEMON_FLAG(upper, name, shorthand, section, kind, value, help) BT_DAEMON_FLAG_##upper,
+#define BT_DAEMON_FLAG(upper, name, shorthand, section, kind, value_name, value, help) \
+	BT_DAEMON_FLAG_##upper,
 #include "daemon/flags.def"
 	BT_DAEMON_FLAG__COUNT,
 };

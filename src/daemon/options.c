@@ -328,7 +328,7 @@ int bt_daemon_options_write_config(const struct bt_daemon_options *options,
 
 struct command_line {
 	struct bt_daemon_flag_value values[BT_DAEMON_FLAG__COUNT];
-	struct bt_flag_setter setters[BT_DAEMON_FLAG__COUNT];
+	bt_flag_set_fn *set;
 	struct bt_flag flags[BT_DAEMON_FLAG__COUNT];
 	struct bt_arguments arguments;
 };
@@ -338,9 +338,12 @@ static bool is_given(const struct command_line *line, enum bt_daemon_flag flag)
 	return line->values[flag].number != 0;
 }
 
-static int set_value(void *context, const char *text, struct berth_error *err)
+static int set_value(
+	void *options, const struct bt_flag *flag, const char *text, struct berth_error *err)
 {
-	return bt_flag_value_set(context, text, err);
+	struct command_line *line = options;
+	return bt_flag_value_set(
+		&line->values[flag - line->flags], text != NULL ? text : "true", err);
 }
 
 static void print_help(bool with_intro, FILE *stream)
@@ -374,8 +377,8 @@ static enum bt_options_next read_line(struct command_line *line, int argc, char 
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	bool help; /* never set: the table has a flag of this name */
-	if (bt_flags_parse(line->flags, BT_DAEMON_FLAG__COUNT, argc, argv, &line->arguments, &help,
-		    &err) < 0) {
+	if (bt_flags_parse(line->flags, BT_DAEMON_FLAG__COUNT, line, argc, argv, &line->arguments,
+		    &help, &err) < 0) {
 		print_help(false, stderr);
 		(void)fprintf(stderr, "\nError: %s\n", berth_error_message(&err));
 		berth_error_finish(&err);
@@ -493,17 +496,15 @@ enum bt_options_next bt_daemon_options_parse(
 	struct command_line line;
 	enum bt_options_next next;
 	*out_options = (struct bt_daemon_options){0};
-	line = (struct command_line){0};
+	line = (struct command_line){.set = set_value};
 	bt_flag_values_init(line.values, &out_options->arena);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
 		const struct bt_flag_row *row = &bt_flag_rows[i];
 		bool bare = row->kind == BT_FLAG_KIND_BOOL || row->kind == BT_FLAG_KIND_VERSION;
-		line.setters[i] =
-			(struct bt_flag_setter){set_value, &line.values[i], bare ? "true" : NULL};
 		line.flags[i] = (struct bt_flag){.name = row->name,
 			.shorthand = row->shorthand,
-			.type = BT_FLAG_SETTER,
-			.target = &line.setters[i]};
+			.type = bare ? BT_FLAG_OPTIONAL : BT_FLAG_SETTER,
+			.offset = offsetof(struct command_line, set)};
 	}
 	next = read_line(&line, argc, argv);
 	if (next == BT_OPTIONS_GO_ON) {

@@ -14,6 +14,7 @@
 #define SHOWN_DEFAULT 5
 
 struct options {
+	struct bt_command_line line;
 	const char *skip_text;
 	int64_t show;
 	bool answer;
@@ -109,11 +110,11 @@ static int run_case(const struct options *options, struct bt_str case_json,
 	int result =
 		options->answer ? 0 : bt_json_parse(&arena, expected_json, true, &expected, err);
 	if (result == 0 && options->explain) {
-		result = bt_conformance_explain(case_json, expected, bt_command_verify(),
+		result = bt_conformance_explain(case_json, expected, bt_setup_verify(),
 			&tally->explained, &complaints, &answer, err);
 	} else if (result == 0) {
 		result = bt_conformance_answer(
-			case_json, expected, bt_command_verify(), &complaints, &answer, err);
+			case_json, expected, bt_setup_verify(), &complaints, &answer, err);
 	}
 	if (result == 0 && options->answer) {
 		(void)printf("%s\n", bt_strbuf_c(&answer));
@@ -228,74 +229,72 @@ static int run_cases(const struct options *options, struct bt_line_reader *cases
 	}
 }
 
-static int run_files(const struct bt_command *command, const struct options *options,
-	const struct bt_arguments *arguments)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
+	struct options *options = context;
+	const struct bt_arguments *arguments = &options->line.arguments;
 	struct bt_line_reader *cases = NULL;
 	struct bt_line_reader *expected = NULL;
 	struct tally tally = {.passed = 0};
-	int result = bt_line_reader_open(arguments->list.items[0], &cases, &err);
+	split_skip(options);
+	int result = bt_line_reader_open(arguments->list.items[0], &cases, err);
 	if (result == 0 && !options->answer) {
-		result = bt_line_reader_open(arguments->list.items[1], &expected, &err);
+		result = bt_line_reader_open(arguments->list.items[1], &expected, err);
 	}
 	if (result == 0) {
-		result = run_cases(options, cases, expected, &tally, &err);
+		result = run_cases(options, cases, expected, &tally, err);
 	}
 	bt_line_reader_close(cases);
 	bt_line_reader_close(expected);
 	if (result < 0) {
-		return bt_command_fail(command, &err);
+		return result;
 	}
 	if (options->explain) {
-		(void)printf("%" PRIu64 " pods explained, %" PRIu64 " proposals, none for %" PRIu64
-			     " pods\n",
+		bt_strbuf_printf(out,
+			"%" PRIu64 " pods explained, %" PRIu64 " proposals, none for %" PRIu64
+			" pods\n",
 			tally.explained.pods, tally.explained.proposals,
 			tally.explained.without_proposal);
 	}
 	if (!options->answer) {
-		(void)printf("%lu passed, %lu failed\n", tally.passed, tally.failed);
+		bt_strbuf_printf(out, "%lu passed, %lu failed\n", tally.passed, tally.failed);
 	}
 	return tally.failed == 0 ? BT_EXIT_OK : BT_EXIT_FINDING;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
+static int check(void *context, struct berth_error *err)
 {
-	struct options options = {.skip_text = "", .show = SHOWN_DEFAULT};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		{"skip", 0, BT_FLAG_STRING, &options.skip_text, "FIELD,...",
-			"members of a result that are not compared"},
-		{"show", 0, BT_FLAG_INT, &options.show, "N", "differences to print (default 5)"},
-		{"answer", 0, BT_FLAG_BOOL, &options.answer, NULL,
-			"print our answers as JSON lines instead of comparing; takes CASES only"},
-		{"explain", 0, BT_FLAG_BOOL, &options.explain, NULL,
-			"explain every pod too, and try out every change that is proposed"},
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		if (options.answer && options.explain) {
-			(void)fprintf(stderr,
-				"berth-conformance: --explain compares with EXPECTED and cannot be "
-				"combined with --answer\nUsage: %s\n",
-				command->usage);
-			exit_status = BT_EXIT_BAD_INPUT;
-		} else if (arguments.list.count != (options.answer ? 1U : 2U)) {
-			(void)fprintf(stderr, "berth-conformance: needs %s\nUsage: %s\n",
-				options.answer ? "the file CASES" : "two files, CASES and EXPECTED",
-				command->usage);
-			exit_status = BT_EXIT_BAD_INPUT;
-		} else {
-			bt_arena_init(&options.arena, 0);
-			split_skip(&options);
-			exit_status = run_files(command, &options, &arguments);
-			bt_arena_finish(&options.arena);
-		}
+	const struct options *options = context;
+	if (options->answer && options->explain) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--explain compares with EXPECTED and cannot be combined with --answer\n"
+			"Usage: %s",
+			options->line.command->usage);
 	}
-	bt_vec_finish(&arguments.list);
-	return exit_status;
+	return options->line.arguments.list.count == (options->answer ? 1U : 2U)
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID, "needs %s\nUsage: %s",
+			  options->answer ? "the file CASES" : "two files, CASES and EXPECTED",
+			  options->line.command->usage);
 }
+
+static void finish(void *context)
+{
+	bt_arena_finish(&((struct options *)context)->arena);
+}
+
+static const struct bt_flag flags[] = {
+	{"skip", 0, BT_FLAG_STRING, offsetof(struct options, skip_text), "FIELD,...",
+		"members of a result that are not compared"},
+	{"show", 0, BT_FLAG_INT, offsetof(struct options, show), "N",
+		"differences to print (default 5)"},
+	{"answer", 0, BT_FLAG_BOOL, offsetof(struct options, answer), NULL,
+		"print our answers as JSON lines instead of comparing; takes CASES only"},
+	{"explain", 0, BT_FLAG_BOOL, offsetof(struct options, explain), NULL,
+		"explain every pod too, and try out every change that is proposed"},
+};
+
+static const struct options defaults = {.skip_text = "", .show = SHOWN_DEFAULT};
 
 static const struct bt_command command_conformance = {
 	.name = "conformance",
@@ -314,12 +313,18 @@ static const struct bt_command command_conformance = {
 	.exit_status = "  0  all cases passed\n"
 		       "  1  some failed, or with --answer: verification found a difference\n"
 		       "  2  the flags are wrong or a file cannot be read\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run,
+	.finish = finish,
 };
 
 static int run_program(int argc, char **argv)
 {
-	return run(&command_conformance, argc - 1, argv + 1);
+	return bt_command_run(&command_conformance, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -67,7 +67,7 @@ def test_wrong_usage(program):
     assert "none, some or all" in program.run("--faults", "few").expect(2).err
     assert "--minutes" in program.run("--minutes", "0").expect(2).err
     assert "--seeds" in program.run("--seeds", "0").expect(2).err
-    assert "no arguments" in program.run("x").expect(2).err
+    assert "unexpected argument x" in program.run("x").expect(2).err
     assert "no/such" in program.run("--log", "/no/such/folder/log").expect(2).err
 
 

@@ -11,12 +11,14 @@
 #define SEEDS_MAX INT64_C(1000000000)
 
 struct options {
+	struct bt_command_line line;
 	int64_t seeds;
 	int64_t first_seed;
 	int64_t minutes;
 	const char *faults;
 	const char *log_path;
 	bool verify;
+	enum bt_sim_faults fault_level;
 };
 
 struct totals {
@@ -81,13 +83,10 @@ static bool parse_faults(const char *text, enum bt_sim_faults *out_faults)
 	return false;
 }
 
-static int check_usage(const struct options *options, const struct bt_arguments *arguments,
-	enum bt_sim_faults *out_faults, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
-	if (arguments->list.count != 0) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "takes no arguments (see \"berth-soak --help\")");
-	}
+	struct options *options = context;
+	options->verify = options->verify || options->line.setup.verify;
 	if (options->seeds < 1 || options->seeds > SEEDS_MAX || options->first_seed < 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--seeds: must be at least 1; --first-seed: must not be negative");
@@ -96,7 +95,7 @@ static int check_usage(const struct options *options, const struct bt_arguments 
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--minutes: must be 1 to %d", BT_SIM_MINUTES_MAX);
 	}
-	if (!parse_faults(options->faults, out_faults)) {
+	if (!parse_faults(options->faults, &options->fault_level)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--faults: must be none, some or all");
 	}
 	return 0;
@@ -124,8 +123,8 @@ static void tell_failure(
 	(void)fflush(stdout); /* failures show at the end of the program */
 }
 
-static int run_seeds(const struct options *options, enum bt_sim_faults faults, FILE *log,
-	struct totals *totals, struct berth_error *err)
+static int run_seeds(
+	const struct options *options, FILE *log, struct totals *totals, struct berth_error *err)
 {
 	listen_for_crashes();
 	bool shows_progress = isatty(STDERR_FILENO) != 0;
@@ -133,7 +132,7 @@ static int run_seeds(const struct options *options, enum bt_sim_faults faults, F
 		struct bt_sim_options sim = {
 			.seed = (uint64_t)(options->first_seed + i),
 			.minutes = options->minutes,
-			.faults = faults,
+			.faults = options->fault_level,
 			.verify = options->verify,
 			.log = log != NULL ? write_line : NULL,
 			.log_context = log,
@@ -167,75 +166,59 @@ static int run_seeds(const struct options *options, enum bt_sim_faults faults, F
 	return 0;
 }
 
-static int run_all(
-	const struct bt_command *command, const struct options *options, enum bt_sim_faults faults)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
+	const struct options *options = context;
 	struct totals totals = {0};
 	FILE *log = NULL;
 	int result = 0;
 	if (options->log_path != NULL) {
 		log = fopen(options->log_path, "w");
 		if (log == NULL) {
-			(void)bt_error_set(
-				&err, BERTH_ERR_IO, "%s: %s", options->log_path, strerror(errno));
-			return bt_command_fail(command, &err);
+			return bt_error_set(
+				err, BERTH_ERR_IO, "%s: %s", options->log_path, strerror(errno));
 		}
 	}
-	result = run_seeds(options, faults, log, &totals, &err);
+	result = run_seeds(options, log, &totals, err);
 	if (log != NULL) {
 		bool broken = ferror(log) != 0;
 		if ((fclose(log) != 0 || broken) && result == 0) {
 			result = bt_error_set(
-				&err, BERTH_ERR_IO, "%s: cannot be written", options->log_path);
+				err, BERTH_ERR_IO, "%s: cannot be written", options->log_path);
 		}
 	}
 	if (result < 0) {
-		return bt_command_fail(command, &err);
+		return result;
 	}
-	(void)printf("%llu attempts, %llu bindings, %llu device allocations, %llu evictions, %llu "
-		     "failed writes, %llu relists, %llu quiet moments, %llu whole groups\n",
+	bt_strbuf_printf(out,
+		"%llu attempts, %llu bindings, %llu device allocations, %llu evictions, %llu "
+		"failed writes, %llu relists, %llu quiet moments, %llu whole groups\n",
 		(unsigned long long)totals.attempts, (unsigned long long)totals.bound,
 		(unsigned long long)totals.allocations, (unsigned long long)totals.evictions,
 		(unsigned long long)totals.failed_writes, (unsigned long long)totals.relists,
 		(unsigned long long)totals.checks, (unsigned long long)totals.whole_groups);
-	(void)printf(
-		"%lld passed, %lld failed\n", (long long)totals.passed, (long long)totals.failed);
+	bt_strbuf_printf(out, "%lld passed, %lld failed\n", (long long)totals.passed,
+		(long long)totals.failed);
 	return totals.failed == 0 ? BT_EXIT_OK : BT_EXIT_FINDING;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
-{
-	struct options options = {.seeds = 20, .first_seed = 1, .minutes = 10, .faults = "some"};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		{"seeds", 0, BT_FLAG_INT, &options.seeds, "N", "how many histories (default 20)"},
-		{"first-seed", 0, BT_FLAG_INT, &options.first_seed, "S",
-			"the seed of the first one; the others count up from it (default 1)"},
-		{"minutes", 0, BT_FLAG_INT, &options.minutes, "M",
-			"simulated minutes of changes in each (default 10)"},
-		{"faults", 0, BT_FLAG_STRING, &options.faults, "none|some|all",
-			"writes that fail, watches that break (default some)"},
-		{"log", 0, BT_FLAG_STRING, &options.log_path, "FILE",
-			"write down all that happens; the same for the same seed"},
-		{"verify", 0, BT_FLAG_BOOL, &options.verify, NULL,
-			"recompute every decision the plain way and stop at a difference (slow)"},
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		enum bt_sim_faults faults = BT_SIM_FAULTS_NONE;
-		options.verify = options.verify || bt_command_verify();
-		if (check_usage(&options, &arguments, &faults, &err) < 0) {
-			exit_status = bt_command_fail(command, &err);
-		} else {
-			exit_status = run_all(command, &options, faults);
-		}
-	}
-	bt_vec_finish(&arguments.list);
-	return exit_status;
-}
+static const struct bt_flag flags[] = {
+	{"seeds", 0, BT_FLAG_INT, offsetof(struct options, seeds), "N",
+		"how many histories (default 20)"},
+	{"first-seed", 0, BT_FLAG_INT, offsetof(struct options, first_seed), "S",
+		"the seed of the first one; the others count up from it (default 1)"},
+	{"minutes", 0, BT_FLAG_INT, offsetof(struct options, minutes), "M",
+		"simulated minutes of changes in each (default 10)"},
+	{"faults", 0, BT_FLAG_STRING, offsetof(struct options, faults), "none|some|all",
+		"writes that fail, watches that break (default some)"},
+	{"log", 0, BT_FLAG_STRING, offsetof(struct options, log_path), "FILE",
+		"write down all that happens; the same for the same seed"},
+	{"verify", 0, BT_FLAG_BOOL, offsetof(struct options, verify), NULL,
+		"recompute every decision the plain way and stop at a difference (slow)"},
+};
+
+static const struct options defaults = {
+	.seeds = 20, .first_seed = 1, .minutes = 10, .faults = "some"};
 
 static const struct bt_command command_soak = {
 	.name = "soak",
@@ -252,12 +235,18 @@ static const struct bt_command command_soak = {
 	.exit_status = "  0  nothing was wrong in any history\n"
 		       "  1  something was; the seeds are printed\n"
 		       "  2  the flags are wrong, or the log cannot be written\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.no_arguments = "the program takes none",
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run,
 };
 
 static int run_program(int argc, char **argv)
 {
-	return run(&command_soak, argc - 1, argv + 1);
+	return bt_command_run(&command_soak, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

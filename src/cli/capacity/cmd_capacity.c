@@ -7,30 +7,20 @@
 #include "cli/command.h"
 #include "cli/reference.h"
 #include "cluster/printable.h"
-#include "cli/source.h"
 
 struct options {
-	struct bt_setup setup;
-	struct bt_source source;
+	struct bt_command_line line;
 	struct bt_arguments pods;
 	struct bt_arguments likes;
 	struct bt_arguments excluded;
 	const char *namespace_;
+	bt_flag_set_fn *set_mix;
 	bool is_mix;
-	const char *weights; /* "": all alike */
+	const char *weights; /* NULL: all alike */
 	int64_t max;         /* 0: BT_CAPACITY_COPIES_MAX */
 	int64_t need;
 	bool after_queue;
-	const char *format_name;
-	const char *color;
-	enum bt_output_format format;
-};
-
-/** One run of the command, from the flags to the answers. */
-struct run {
-	const struct bt_command *command;
-	const struct options *options;
-	struct bt_manifests cluster;
+	/* From reading to the answers. */
 	struct bt_capacity_specs specs;
 	bool *left_out; /* by object index */
 	struct bt_capacity_answer *answers;
@@ -39,9 +29,9 @@ struct run {
 
 /** --- nodes that are left out --- */
 
-static int exclude(struct run *run, struct bt_str reference, struct berth_error *err)
+static int exclude(struct options *options, struct bt_str reference, struct berth_error *err)
 {
-	const struct bt_manifests *cluster = &run->cluster;
+	const struct bt_manifests *cluster = &options->line.cluster;
 	if (bt_node_reference_of(reference) == BT_NODE_NAME) {
 		uint32_t index = bt_manifests_find(cluster, BT_KIND_NODE, BT_STR(""), reference);
 		if (index == BT_MANIFESTS_NONE) {
@@ -67,10 +57,11 @@ static int exclude(struct run *run, struct bt_str reference, struct berth_error 
 			bt_arena_finish(&arena);
 			return result;
 		}
-		run->left_out[index] = true;
+		options->left_out[index] = true;
 		return 0;
 	}
-	int64_t count = bt_node_reference_match(cluster, reference, NULL, NULL, run->left_out, err);
+	int64_t count =
+		bt_node_reference_match(cluster, reference, NULL, NULL, options->left_out, err);
 	if (count == 0) {
 		struct bt_strbuf shown = {0};
 		bt_printable_append(&shown, reference);
@@ -82,14 +73,14 @@ static int exclude(struct run *run, struct bt_str reference, struct berth_error 
 }
 
 /** As if the nodes and the pods on them were not there. */
-static int exclude_nodes(struct run *run, struct berth_error *err)
+static int exclude_nodes(struct options *options, struct berth_error *err)
 {
-	const struct bt_arguments *excluded = &run->options->excluded;
-	const struct bt_manifests *cluster = &run->cluster;
+	const struct bt_arguments *excluded = &options->excluded;
+	const struct bt_manifests *cluster = &options->line.cluster;
 	if (excluded->list.count == 0) {
 		return 0;
 	}
-	run->left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
+	options->left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
 	for (uint32_t i = 0; i < excluded->list.count; i++) {
 		struct bt_str list = bt_str_from(excluded->list.items[i]);
 		int result;
@@ -97,7 +88,7 @@ static int exclude_nodes(struct run *run, struct berth_error *err)
 			struct bt_str reference;
 			result = bt_node_reference_cut(&list, ',', &reference, err);
 			if (result == 0) {
-				result = exclude(run, reference, err);
+				result = exclude(options, reference, err);
 			}
 		} while (result == 0 && list.length != 0);
 
@@ -111,7 +102,7 @@ static int exclude_nodes(struct run *run, struct berth_error *err)
 			const struct bt_pod *pod = bt_object_value(entry->object, BT_KIND_POD);
 			uint32_t node = bt_manifests_find(
 				cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
-			run->left_out[i] = node != BT_MANIFESTS_NONE && run->left_out[node];
+			options->left_out[i] = node != BT_MANIFESTS_NONE && options->left_out[node];
 		}
 	}
 	return 0;
@@ -119,37 +110,36 @@ static int exclude_nodes(struct run *run, struct berth_error *err)
 
 /** --- the run --- */
 
-static int read_input(struct run *run, struct berth_error *err)
+static int read_input(struct options *options, struct berth_error *err)
 {
-	const struct options *options = run->options;
-	int result = bt_source_read(&options->source, &run->cluster, err);
+	int result = bt_source_read(&options->line.source, &options->line.cluster, err);
 	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
-		result = bt_capacity_specs_read(&run->specs, options->pods.list.items[i], err);
+		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
 	}
 	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
 		result = bt_capacity_specs_like(
-			&run->specs, options->likes.list.items[i], options->namespace_, err);
+			&options->specs, options->likes.list.items[i], options->namespace_, err);
 	}
 	if (result == 0 && options->is_mix) {
-		result = bt_capacity_specs_weigh(&run->specs, options->weights, err);
+		result = bt_capacity_specs_weigh(
+			&options->specs, options->weights != NULL ? options->weights : "", err);
 	}
-	return result == 0 ? exclude_nodes(run, err) : result;
+	return result == 0 ? exclude_nodes(options, err) : result;
 }
 
-static int ask_all(struct run *run, struct berth_error *err)
+static int ask_all(struct options *options, struct berth_error *err)
 {
-	const struct options *options = run->options;
-	uint32_t spec_count = run->specs.list.count;
+	uint32_t spec_count = options->specs.list.count;
 	uint32_t question_count = options->is_mix ? 1 : spec_count;
 	int result = 0;
-	run->answers = BT_NEW_ARRAY(struct bt_capacity_answer, question_count);
+	options->answers = BT_NEW_ARRAY(struct bt_capacity_answer, question_count);
 	for (uint32_t i = 0; result == 0 && i < question_count; i++) {
 		struct bt_progress progress;
 		struct bt_capacity_question question = {
-			.cluster = &run->cluster,
-			.left_out = run->left_out,
-			.setup = &options->setup,
-			.specs = &run->specs.list.items[i],
+			.cluster = &options->line.cluster,
+			.left_out = options->left_out,
+			.setup = &options->line.setup,
+			.specs = &options->specs.list.items[i],
 			.spec_count = options->is_mix ? spec_count : 1,
 			.max = options->max != 0 ? (uint32_t)options->max : BT_CAPACITY_COPIES_MAX,
 			.after_queue = options->after_queue,
@@ -158,29 +148,29 @@ static int ask_all(struct run *run, struct berth_error *err)
 			.progress_context = &progress,
 		};
 		bt_progress_start(&progress, "placing copies", true);
-		result = bt_capacity_ask(&question, &run->answers[i], err);
+		result = bt_capacity_ask(&question, &options->answers[i], err);
 		bt_progress_end(&progress);
-		run->answer_count += result == 0;
+		options->answer_count += result == 0;
 	}
 	return result;
 }
 
 /** Tell of every pod spec that has fewer copies than are needed. */
-static int judge(const struct run *run)
+static int judge(const struct options *options)
 {
 	int exit_status = BT_EXIT_OK;
-	for (uint32_t a = 0; a < run->answer_count; a++) {
-		for (uint32_t i = 0; i < run->answers[a].member_count; i++) {
-			const struct bt_capacity_member *member = &run->answers[a].members[i];
-			if (member->copies >= run->options->need) {
+	for (uint32_t a = 0; a < options->answer_count; a++) {
+		for (uint32_t i = 0; i < options->answers[a].member_count; i++) {
+			const struct bt_capacity_member *member = &options->answers[a].members[i];
+			if (member->copies >= options->need) {
 				continue;
 			}
 			struct bt_strbuf shown = {0};
 			bt_printable_append_name(
 				&shown, member->spec->namespace_, member->spec->name);
 			(void)fprintf(stderr, "berth %s: %s: %lld copies are needed, %u fit\n",
-				run->command->name, bt_strbuf_c(&shown),
-				(long long)run->options->need, member->copies);
+				options->line.command->name, bt_strbuf_c(&shown),
+				(long long)options->need, member->copies);
 			bt_strbuf_finish(&shown);
 			exit_status = BT_EXIT_FINDING;
 		}
@@ -188,51 +178,39 @@ static int judge(const struct run *run)
 	return exit_status;
 }
 
-static int answer(struct run *run, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct bt_strbuf out = {0};
-	int result = read_input(run, err);
+	struct options *options = context;
+	bt_capacity_specs_init(&options->specs, &options->line.cluster);
+	int result = read_input(options, err);
 	if (result == 0) {
-		result = ask_all(run, err);
+		result = ask_all(options, err);
 	}
 	if (result == 0) {
 		result = bt_capacity_write(
-			run->answers, run->answer_count, run->options->format, &out, err);
+			options->answers, options->answer_count, options->line.format, out, err);
 	}
 	if (result == 0) {
-		bt_output_print(&out);
+		bt_output_print(out);
+		bt_strbuf_reset(out);
+		result = judge(options);
 	}
-	bt_strbuf_finish(&out);
+	for (uint32_t i = 0; i < options->answer_count; i++) {
+		bt_capacity_answer_finish(&options->answers[i]);
+	}
+	bt_free(options->answers);
+	bt_free(options->left_out);
+	bt_capacity_specs_finish(&options->specs);
 	return result;
-}
-
-static int run_with_options(const struct bt_command *command, const struct options *options)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_warnings warnings = {.command = command};
-	struct run run = {.command = command, .options = options};
-	bt_manifests_init(&run.cluster);
-	run.cluster.warn = bt_warnings_take;
-	run.cluster.warn_context = &warnings;
-	bt_capacity_specs_init(&run.specs, &run.cluster);
-	int exit_status = answer(&run, &err) < 0 ? bt_command_fail(command, &err) : judge(&run);
-	bt_warnings_end(&warnings);
-	for (uint32_t i = 0; i < run.answer_count; i++) {
-		bt_capacity_answer_finish(&run.answers[i]);
-	}
-	bt_free(run.answers);
-	bt_free(run.left_out);
-	bt_capacity_specs_finish(&run.specs);
-	bt_manifests_finish(&run.cluster);
-	return exit_status;
 }
 
 /** --- the command line --- */
 
-static int set_mix(void *context, const char *text, struct berth_error *err)
+/** Names are looked at once they are known. */
+static int set_mix(void *context, const struct bt_flag *flag BT_UNUSED, const char *text,
+	struct berth_error *err BT_UNUSED)
 {
 	struct options *options = context;
-	(void)err; /* names are looked at once they are known */
 	options->is_mix = true;
 	options->weights = text;
 	return 0;
@@ -256,82 +234,49 @@ static int check_numbers(const struct options *options, struct berth_error *err)
 	return 0;
 }
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
-	if (arguments->list.count != 0 && options->is_mix && options->weights[0] == '\0') {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"unexpected argument %s: weights follow behind \"=\", as in --mix=web=3",
-			arguments->list.items[0]);
-	}
+	const struct options *options = context;
+	const struct bt_arguments *arguments = &options->line.arguments;
 	if (arguments->list.count != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"unexpected argument %s: pod specs are named with --pod, the cluster with "
-			"-f",
-			arguments->list.items[0]);
+		return bt_error_set(err, BERTH_ERR_INVALID, "unexpected argument %s: %s",
+			arguments->list.items[0],
+			options->is_mix && options->weights == NULL
+				? "weights follow behind \"=\", as in --mix=web=3"
+				: "pod specs are named with --pod, the cluster with -f");
 	}
 	if (options->pods.list.count == 0 && options->likes.list.count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"no pod spec: name a file with --pod, or something of the cluster with "
 			"--like");
 	}
-	int result = bt_source_check(&options->source, &bt_command_capacity, err);
-	if (result < 0) {
-		return result;
-	}
-	result = bt_output_format_parse(options->format_name, false, &options->format, err);
-	result = result < 0 ? result : bt_output_set_color(options->color, err);
-	return result < 0 ? result : check_numbers(options, err);
+	return check_numbers(options, err);
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
-{
-	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table", .weights = ""};
-	struct bt_arguments arguments = {0};
-	struct bt_flag_setter mix = {set_mix, &options, ""};
-	const struct bt_flag flags[] = {
-		{"pod", 0, BT_FLAG_STRINGS, &options.pods, "FILE|DIR|-",
-			"pods and workloads whose copies are counted; may be given several times"},
-		{"like", 0, BT_FLAG_STRINGS, &options.likes, "KIND/NAME",
-			"count more of a pod, workload or podgroup that the cluster has"},
-		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
-			"where --like looks"},
-		{"mix", 0, BT_FLAG_SETTER, &mix, "NAME=N,...",
-			"all pod specs together, taking turns; --mix=web=3: 3 copies of web a "
-			"round"},
-		{"max", 0, BT_FLAG_INT, &options.max, "N", "stop after N copies"},
-		{"need", 0, BT_FLAG_INT, &options.need, "N",
-			"exit with 1 when fewer than N copies of a pod spec fit"},
-		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
-			"place the pending pods of the input first"},
-		{"exclude-nodes", 0, BT_FLAG_STRINGS, &options.excluded, "NODE,...",
-			"count without these nodes and their pods: names, patterns, '[key=value]'"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
-			"how the answer is written (default table)"},
-		BT_OUTPUT_COLOR_FLAG(&options.color),
-		BT_SOURCE_FLAGS(&options.source),
-		BT_SETUP_FLAGS(&options.setup),
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		options.setup.verify = bt_command_verify();
-		if (check_usage(&options, &arguments, &err) < 0 ||
-			bt_setup_start(command, &options.setup, &err) < 0) {
-			exit_status = bt_command_fail(command, &err);
-		} else {
-			exit_status = run_with_options(command, &options);
-		}
-	}
-	bt_setup_finish(&options.setup);
-	bt_source_finish(&options.source);
-	bt_vec_finish(&options.pods.list);
-	bt_vec_finish(&options.likes.list);
-	bt_vec_finish(&options.excluded.list);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
-}
+static const struct bt_flag flags[] = {
+	{"pod", 0, BT_FLAG_STRINGS, offsetof(struct options, pods), "FILE|DIR|-",
+		"pods and workloads whose copies are counted; may be given several times"},
+	{"like", 0, BT_FLAG_STRINGS, offsetof(struct options, likes), "KIND/NAME",
+		"count more of a pod, workload or podgroup that the cluster has"},
+	{"namespace", 'n', BT_FLAG_STRING, offsetof(struct options, namespace_), "NAMESPACE",
+		"where --like looks"},
+	{"mix", 0, BT_FLAG_OPTIONAL, offsetof(struct options, set_mix), "NAME=N,...",
+		"all pod specs together, taking turns; --mix=web=3: 3 copies of web a "
+		"round"},
+	{"max", 0, BT_FLAG_INT, offsetof(struct options, max), "N", "stop after N copies"},
+	{"need", 0, BT_FLAG_INT, offsetof(struct options, need), "N",
+		"exit with 1 when fewer than N copies of a pod spec fit"},
+	{"after-queue", 0, BT_FLAG_BOOL, offsetof(struct options, after_queue), NULL,
+		"place the pending pods of the input first"},
+	{"exclude-nodes", 0, BT_FLAG_STRINGS, offsetof(struct options, excluded), "NODE,...",
+		"count without these nodes and their pods: names, patterns, '[key=value]'"},
+	BT_OUTPUT_FLAG("table|wide|json|yaml"),
+	BT_COLOR_FLAG,
+	BT_SOURCE_FLAGS,
+	BT_SETUP_FLAGS,
+};
+
+static const struct options defaults = {.set_mix = set_mix};
 
 const struct bt_command bt_command_capacity = {
 	.name = "capacity",
@@ -350,7 +295,7 @@ const struct bt_command bt_command_capacity = {
 		"cluster: they take turns, and whose next copy does not fit is passed over.\n"
 		"\n"
 		"Of a PodGroup (--like podgroup/train) whole groups are counted, with as many "
-                "pods\n"
+		"pods\n"
 		"as it has, each of them placed as the scheduler's cycle of a group places it.\n"
 		"\n"
 		"Pending pods of the input take no room unless --after-queue places them first.\n",
@@ -371,5 +316,12 @@ const struct bt_command bt_command_capacity = {
 	.exit_status = "  0  the question was answered\n"
 		       "  1  fewer copies fit than --need asks for\n"
 		       "  2  the input or the flags are wrong\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.has_source = true,
+	.has_setup = true,
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run,
 };

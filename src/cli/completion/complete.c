@@ -425,7 +425,8 @@ static void take_word(
 
 static bool may_come_again(const struct bt_complete *complete, const struct bt_flag *flag)
 {
-	if (flag->type == BT_FLAG_STRINGS || flag->type == BT_FLAG_SETTER) {
+	if (flag->type == BT_FLAG_STRINGS || flag->type == BT_FLAG_SETTER ||
+		flag->type == BT_FLAG_OPTIONAL) {
 		return true;
 	}
 	for (uint32_t i = 0; i < complete->given.count; i++) {
@@ -487,10 +488,9 @@ static bool complete_inline_value(struct bt_complete *complete, const struct fla
 	return true;
 }
 
-static void visit(void *context, const struct bt_flag *flags, uint32_t flag_count)
+static void complete_word(struct bt_complete *complete)
 {
-	struct bt_complete *complete = context;
-	const struct flag_table table = {flags, flag_count};
+	const struct flag_table table = {complete->command->flags, complete->command->flag_count};
 	for (uint32_t i = 0; i < complete->words.list.count; i++) {
 		take_word(complete, &table, complete->words.list.items[i]);
 	}
@@ -537,9 +537,8 @@ static void complete_line(struct bt_complete *complete, int argc, char **argv)
 	}
 	for (size_t i = 0; i < complete->command_count; i++) {
 		if (strcmp(complete->commands[i]->name, argv[0]) == 0) {
-			const struct bt_command_visitor visitor = {visit, complete};
 			complete->command = complete->commands[i];
-			bt_command_visit_flags(complete->command, &visitor);
+			complete_word(complete);
 		}
 	}
 }
@@ -566,8 +565,10 @@ static const struct {
 	{"fish", bt_completion_fish},
 };
 
-static int print_script(const struct bt_arguments *arguments, struct berth_error *err)
+static int print_script(void *options, struct bt_strbuf *out, struct berth_error *err)
 {
+	const struct bt_arguments *arguments =
+		&((const struct bt_command_line *)options)->arguments;
 	if (arguments->list.count != 1) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "needs the name of one shell: bash, zsh or fish");
@@ -576,7 +577,7 @@ static int print_script(const struct bt_arguments *arguments, struct berth_error
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(shells); i++) {
 		if (strcmp(shell, shells[i].name) == 0) {
 			for (const char *const *line = shells[i].lines; *line != NULL; line++) {
-				(void)fputs(*line, stdout); /* main looks at the stream */
+				bt_strbuf_append_c(out, *line);
 			}
 			return 0;
 		}
@@ -587,19 +588,6 @@ static int print_script(const struct bt_arguments *arguments, struct berth_error
 		err, BERTH_ERR_INVALID, "%s is none of bash, zsh, fish", bt_strbuf_c(&quoted));
 	bt_strbuf_finish(&quoted);
 	return result;
-}
-
-static int run_completion(const struct bt_command *command, int argc, char **argv)
-{
-	struct bt_arguments arguments = {0};
-	int exit_status;
-	if (bt_command_parse(command, NULL, 0, argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		exit_status = print_script(&arguments, &err) < 0 ? bt_command_fail(command, &err)
-								 : BT_EXIT_OK;
-	}
-	bt_vec_finish(&arguments.list);
-	return exit_status;
 }
 
 const struct bt_command bt_command_completion = {
@@ -623,5 +611,5 @@ const struct bt_command bt_command_completion = {
 		    "  berth completion fish > ~/.config/fish/completions/berth.fish\n",
 	.exit_status = "  0  the script was printed\n"
 		       "  2  there is none for such a shell\n",
-	.run = run_completion,
+	.run = print_script,
 };

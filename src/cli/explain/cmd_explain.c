@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "api/defaulting.h"
 #include "api/identity.h"
 #include "cli/command.h"
 #include "cli/explain/explain_all.h"
 #include "cli/explain/explain_report.h"
-#include "cli/output.h"
 #include "cli/pod_claims.h"
-#include "cli/setup.h"
 #include "cli/simulation.h"
-#include "cli/source.h"
 #include "cluster/printable.h"
 #include "state/pod_groups.h"
 
@@ -54,9 +49,7 @@ static void finish_events(struct bt_explain_events *events)
 #define PROPOSALS_MAX 100
 
 struct options {
-	const struct bt_command *command;
-	struct bt_setup setup;
-	struct bt_source source;
+	struct bt_command_line line;
 	const char *argument; /* NULL: the only pending pod */
 	struct bt_strbuf joined;
 	const char *namespace_;
@@ -64,9 +57,6 @@ struct options {
 	bool after_queue;
 	bool all;
 	int64_t proposals;
-	const char *format_name;
-	const char *color;
-	enum bt_output_format format;
 };
 
 /** --- nodes as the state has them --- */
@@ -201,7 +191,7 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 		bt_explain(simulation->engine, report->pod, &explain_options, &explanation, err);
 	if (result == 0) {
 		report->explanation = &explanation;
-		result = bt_explain_report_write(report, options->format, out, err);
+		result = bt_explain_report_write(report, options->line.format, out, err);
 		report->explanation = NULL;
 	}
 	if (result == 0 && explanation.fate != BT_EXPLAINED_FITS) {
@@ -234,7 +224,7 @@ static int explain_staying(const struct options *options, struct bt_simulation *
 	report.after_queue = true;
 	report.placed_count = simulation->counts[BT_FATE_SCHEDULED];
 	if (result == 0 && report.in_input) {
-		read_events(&report.events, &options->source, &report.pod->metadata);
+		read_events(&report.events, &options->line.source, &report.pod->metadata);
 	}
 	if (result == 0) {
 		result = explain(options, simulation, &report, out, err);
@@ -262,7 +252,7 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	}
 	if (result == 0) {
 		if (report.in_input) {
-			read_events(&report.events, &options->source, &report.pod->metadata);
+			read_events(&report.events, &options->line.source, &report.pod->metadata);
 		}
 		result = explain(options, simulation, &report, out, err);
 	}
@@ -296,11 +286,11 @@ static int answer_many(const struct options *options, struct bt_simulation *simu
 	bt_arena_init(&objects.arena, 0);
 	if (result == 0 && is_group) {
 		result = bt_explain_pod_group_write(simulation, &options->reference,
-			&explain_options, options->format, out, err);
+			&explain_options, options->line.format, out, err);
 	} else if (result == 0) {
 		explain_options.proposals_max = options->proposals != 0 ? 1 : 0;
 		result = bt_explain_all_write(simulation, options->namespace_, &explain_options,
-			options->format, out, err);
+			options->line.format, out, err);
 	}
 	bt_arena_finish(&objects.arena);
 	bt_free(objects.nodes);
@@ -321,9 +311,10 @@ static int answer_all(const void *context, struct bt_simulation *simulation, str
 
 /** --- the command line --- */
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
+	struct options *options = context;
+	const struct bt_arguments *arguments = &options->line.arguments;
 	enum bt_kind kind;
 	uint32_t count = arguments->list.count;
 	bool has_kind = count == 2 &&
@@ -353,61 +344,44 @@ static int check_usage(
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--proposals: from 0 to %d can be asked for", PROPOSALS_MAX);
 	}
-	int result = bt_output_format_parse(options->format_name, false, &options->format, err);
-	result = result < 0 ? result : bt_output_set_color(options->color, err);
-	if (result < 0) {
-		return result;
-	}
-	return bt_source_check(&options->source, options->command, err);
+	return 0;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	bool is_pending = strcmp(command->name, "pending") == 0;
-	struct options options = {.command = command,
-		.all = is_pending,
-		.setup = BT_SETUP_INIT,
-		.proposals = PROPOSALS_DEFAULT,
-		.format_name = "table"};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		{"all", 'A', BT_FLAG_BOOL, &options.all, NULL,
-			"all pending pods by owner and reason, the largest group first"},
-		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
-			"place the pending pods that come before it first"},
-		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
-			"where the pod is (default: wherever there is one)"},
-		BT_SOURCE_FLAGS(&options.source),
-		{"proposals", 0, BT_FLAG_INT, &options.proposals, "N",
-			"seek so many changes that let it in (default 3, 0: none)"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
-			"how the answer is written (default table)"},
-		BT_OUTPUT_COLOR_FLAG(&options.color),
-		BT_SETUP_FLAGS(&options.setup),
-	};
-	uint32_t first = is_pending ? 2 : 0; /* it is about all of them anyway */
-	int exit_status;
-	if (bt_command_parse(command, flags + first, (uint32_t)BT_ARRAY_LENGTH(flags) - first, argc,
-		    argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		options.setup.verify = bt_command_verify();
-		if (check_usage(&options, &arguments, &err) < 0 ||
-			bt_setup_start(command, &options.setup, &err) < 0) {
-			exit_status = bt_command_fail(command, &err);
-		} else {
-			exit_status = bt_simulation_ask(command, &options.setup, &options.source,
-				options.all                                           ? answer_all
-					: options.reference.kind == BT_KIND_POD_GROUP ? answer_group
-										      : answer,
-				&options);
-		}
-	}
-	bt_setup_finish(&options.setup);
-	bt_source_finish(&options.source);
-	bt_strbuf_finish(&options.joined);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
+	struct options *options = context;
+	return bt_simulation_ask(&options->line,
+		options->all                                           ? answer_all
+			: options->reference.kind == BT_KIND_POD_GROUP ? answer_group
+								       : answer,
+		out, err);
 }
+
+static void finish(void *context)
+{
+	struct options *options = context;
+	bt_strbuf_finish(&options->joined);
+}
+
+static const struct bt_flag flags[] = {
+	{"all", 'A', BT_FLAG_BOOL, offsetof(struct options, all), NULL,
+		"all pending pods by owner and reason, the largest group first"},
+	{"after-queue", 0, BT_FLAG_BOOL, offsetof(struct options, after_queue), NULL,
+		"place the pending pods that come before it first"},
+	{"namespace", 'n', BT_FLAG_STRING, offsetof(struct options, namespace_), "NAMESPACE",
+		"where the pod is (default: wherever there is one)"},
+	BT_SOURCE_FLAGS,
+	{"proposals", 0, BT_FLAG_INT, offsetof(struct options, proposals), "N",
+		"seek so many changes that let it in (default 3, 0: none)"},
+	BT_OUTPUT_FLAG("table|wide|json|yaml"),
+	BT_COLOR_FLAG,
+	BT_SETUP_FLAGS,
+};
+/** "berth pending" is about all pods anyway: it lacks the first flags. */
+#define FLAGS_OF_EXPLAIN_ONLY 2
+
+static const struct options explain_defaults = {.proposals = PROPOSALS_DEFAULT};
+static const struct options pending_defaults = {.all = true, .proposals = PROPOSALS_DEFAULT};
 
 const struct bt_command bt_command_explain = {
 	.name = "explain",
@@ -451,7 +425,15 @@ const struct bt_command bt_command_explain = {
 	.exit_status = "  0  it fits, or runs already\n"
 		       "  1  it does not fit, or nobody will try it\n"
 		       "  2  the input or the flags are wrong\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.has_source = true,
+	.has_setup = true,
+	.options_bytes = sizeof(struct options),
+	.defaults = &explain_defaults,
+	.check = check,
 	.run = run,
+	.finish = finish,
 };
 
 const struct bt_command bt_command_pending = {
@@ -472,5 +454,13 @@ const struct bt_command bt_command_pending = {
 	.exit_status = "  0  no pod is pending\n"
 		       "  1  some are\n"
 		       "  2  the input or the flags are wrong\n",
+	.flags = flags + FLAGS_OF_EXPLAIN_ONLY,
+	.flag_count = BT_ARRAY_LENGTH(flags) - FLAGS_OF_EXPLAIN_ONLY,
+	.has_source = true,
+	.has_setup = true,
+	.options_bytes = sizeof(struct options),
+	.defaults = &pending_defaults,
+	.check = check,
 	.run = run,
+	.finish = finish,
 };

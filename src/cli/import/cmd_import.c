@@ -32,6 +32,7 @@ static const struct source {
 };
 
 struct options {
+	struct bt_command_line line;
 	const char *output_path;
 	const char *machine_cpu;
 	const char *machine_memory;
@@ -100,7 +101,8 @@ static int parse_amount(const char *flag, const char *text,
 	return result;
 }
 
-static int check(const struct source *source, struct options *options, struct berth_error *err)
+static int check_source(
+	const struct source *source, struct options *options, struct berth_error *err)
 {
 	struct bt_import_request *request = &options->request;
 	if (request->arrivals != NULL && source->import != bt_import_manifests) {
@@ -135,18 +137,18 @@ static int check(const struct source *source, struct options *options, struct be
 				    bt_quantity_value, &request->machine_memory_bytes, err);
 }
 
-static int run_import(const struct bt_command *command, const struct bt_arguments *arguments,
-	struct options *options, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_error *err)
 {
+	struct options *options = context;
+	const struct bt_arguments *arguments = &options->line.arguments;
 	const char *output_path = options->output_path;
 	struct bt_import_request *request = &options->request;
-	struct bt_warnings warnings = {.command = command};
 	struct bt_time start = {0};
 	const struct source *source = find_source(arguments->list.items[0], err);
 	int result = source == NULL ? BERTH_ERR_INVALID
 				    : bt_time_parse(bt_str_from(source->start), &start, err);
 	if (result == 0) {
-		result = check(source, options, err);
+		result = check_source(source, options, err);
 	}
 	if (result < 0) {
 		return result;
@@ -154,15 +156,14 @@ static int run_import(const struct bt_command *command, const struct bt_argument
 	request->paths = arguments->list.items + 1;
 	request->path_count = arguments->list.count - 1;
 	request->warn = bt_warnings_take;
-	request->warn_context = &warnings;
+	request->warn_context = &options->line.warnings;
 	struct bt_import *import = bt_import_create(
 		output_path, !options->no_gzip, "berth import", start.seconds * BT_NS_PER_SECOND);
 	result = source->import(import, request, err);
-	bt_warnings_end(&warnings);
 	if (result == 0) {
 		result = bt_import_end(import, err);
 	}
-	uint64_t rows = print_defects(command, import);
+	uint64_t rows = print_defects(options->line.command, import);
 	if (result == 0) {
 		/* Standard output may be the recording. */
 		FILE *out = strcmp(output_path, "-") == 0 ? stderr : stdout;
@@ -176,52 +177,44 @@ static int run_import(const struct bt_command *command, const struct bt_argument
 	return result;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
+static int check(void *context, struct berth_error *err)
 {
-	struct options options = {
-		.machine_cpu = "64", .machine_memory = "256Gi", .request = {.machine_type = -1}};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
-			"the recording; the file must not exist"},
-		{"arrivals", 0, BT_FLAG_STRING, &options.request.arrivals, "poisson:RATE",
-			"when pods of manifests arrive: poisson:5/s, or /m, /h (default: at once)"},
-		{"seed", 0, BT_FLAG_INT, &options.request.seed, "N",
-			"another draw of arrivals, or of pods (default 0)"},
-		{"inflate", 0, BT_FLAG_STRING, &options.inflate, "FACTOR",
-			"draw pods from alibaba-gpu-2023 until they ask for FACTOR times all GPUs; "
-			"they stay"},
-		{"machine-cpu", 0, BT_FLAG_STRING, &options.machine_cpu, "CPUS",
-			"what 1.0 cpus of a trace in fractions of machines are (default 64)"},
-		{"machine-memory", 0, BT_FLAG_STRING, &options.machine_memory, "BYTES",
-			"what 1.0 memory of such a trace is (default 256Gi)"},
-		{"workload", 0, BT_FLAG_STRING, &options.request.workload, "TEST/WORKLOAD",
-			"which one of a scheduler-perf file"},
-		{"machines", 0, BT_FLAG_INT, &options.machine_count, "N",
-			"how many machines there are, of azure-packing-2020"},
-		{"machine-type", 0, BT_FLAG_INT, &options.request.machine_type, "ID",
-			"which they are (default: the one on which most VMs can run)"},
-		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON lines"},
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		int result = 0;
-		if (arguments.list.count < 2) {
-			result = bt_error_set(&err, BERTH_ERR_INVALID,
-				"name the kind of source and its files: %s", command->usage);
-		} else if (options.output_path == NULL) {
-			result = bt_error_set(
-				&err, BERTH_ERR_INVALID, "name the recording: -o FILE.berthrec");
-		} else {
-			result = run_import(command, &arguments, &options, &err);
-		}
-		exit_status = result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+	const struct options *options = context;
+	if (options->line.arguments.list.count < 2) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"name the kind of source and its files: %s", options->line.command->usage);
 	}
-	bt_vec_finish(&arguments.list);
-	return exit_status;
+	return options->output_path != NULL
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID, "name the recording: -o FILE.berthrec");
 }
+
+static const struct bt_flag flags[] = {
+	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
+		"the recording; the file must not exist"},
+	{"arrivals", 0, BT_FLAG_STRING, offsetof(struct options, request.arrivals), "poisson:RATE",
+		"when pods of manifests arrive: poisson:5/s, or /m, /h (default: at once)"},
+	{"seed", 0, BT_FLAG_INT, offsetof(struct options, request.seed), "N",
+		"another draw of arrivals, or of pods (default 0)"},
+	{"inflate", 0, BT_FLAG_STRING, offsetof(struct options, inflate), "FACTOR",
+		"draw pods from alibaba-gpu-2023 until they ask for FACTOR times all GPUs; "
+		"they stay"},
+	{"machine-cpu", 0, BT_FLAG_STRING, offsetof(struct options, machine_cpu), "CPUS",
+		"what 1.0 cpus of a trace in fractions of machines are (default 64)"},
+	{"machine-memory", 0, BT_FLAG_STRING, offsetof(struct options, machine_memory), "BYTES",
+		"what 1.0 memory of such a trace is (default 256Gi)"},
+	{"workload", 0, BT_FLAG_STRING, offsetof(struct options, request.workload), "TEST/WORKLOAD",
+		"which one of a scheduler-perf file"},
+	{"machines", 0, BT_FLAG_INT, offsetof(struct options, machine_count), "N",
+		"how many machines there are, of azure-packing-2020"},
+	{"machine-type", 0, BT_FLAG_INT, offsetof(struct options, request.machine_type), "ID",
+		"which they are (default: the one on which most VMs can run)"},
+	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL,
+		"write plain JSON lines"},
+};
+
+static const struct options defaults = {
+	.machine_cpu = "64", .machine_memory = "256Gi", .request = {.machine_type = -1}};
 
 const struct bt_command bt_command_import = {
 	.name = "import",
@@ -256,5 +249,10 @@ const struct bt_command bt_command_import = {
 		    "    -o load.berthrec\n",
 	.exit_status = "  0  the recording is written, without the rows that were listed\n"
 		       "  2  the flags or files are wrong, or the recording cannot be written\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run,
 };

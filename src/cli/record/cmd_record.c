@@ -22,6 +22,7 @@
 #define RECORDING_NAME_BYTES 4
 
 struct options {
+	struct bt_command_line line;
 	const char *kubeconfig;
 	const char *context;
 	const char *output_path;
@@ -36,12 +37,11 @@ struct options {
 };
 
 struct run {
-	const struct options *options;
+	struct options *options;
 	struct bt_live *live;
 	struct bt_live_watch *watch;
 	struct bt_recorder *recorder; /* NULL: everything is being read for the first time */
 	struct bt_progress progress;
-	struct bt_warnings warnings;
 	struct berth_error err;
 	int result;
 	int64_t due_ns; /* of the next write */
@@ -76,7 +76,7 @@ static void warn(void *context, const char *line)
 {
 	struct run *run = context;
 	bt_progress_end(&run->progress);
-	bt_warnings_take(&run->warnings, line);
+	bt_warnings_take(&run->options->line.warnings, line);
 }
 
 static void visit_objects(
@@ -196,24 +196,22 @@ static int record(struct run *run, struct berth_error *err)
 	return result;
 }
 
-static int run_with_options(const struct bt_command *command, const struct options *options)
+static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
-	struct run run = {
-		.options = options, .warnings = {.command = command}, .err = BERTH_ERROR_INIT};
-	struct berth_error err = BERTH_ERROR_INIT;
+	struct options *options = context;
+	struct run run = {.options = options, .err = BERTH_ERROR_INIT};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	(void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is an error like others */
 	int result = bt_live_open(options->kubeconfig != NULL ? options->kubeconfig : "",
-		options->context, &run.live, &err);
+		options->context, &run.live, err);
 	if (result == 0) {
-		result = record(&run, &err);
+		result = record(&run, err);
 	}
-	bt_warnings_end(&run.warnings);
 	bt_recorder_destroy(run.recorder);
 	bt_live_watch_destroy(run.watch);
 	bt_live_close(run.live);
 	berth_error_finish(&run.err);
-	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+	return result;
 }
 
 /** --- the command line --- */
@@ -247,14 +245,9 @@ static int read_size(struct options *options, struct berth_error *err)
 	return result < 0 ? bt_error_wrap(err, result, "--rotate-size") : 0;
 }
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
-	if (arguments->list.count != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"unexpected argument %s: the output is named with -o",
-			arguments->list.items[0]);
-	}
+	struct options *options = context;
 	if (options->output_path == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "name the recording: -o FILE.berthrec");
 	}
@@ -277,39 +270,25 @@ static int check_usage(
 	return result == 0 ? read_size(options, err) : result;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
-{
-	struct options options = {0};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		{"kubeconfig", 0, BT_FLAG_STRING, &options.kubeconfig, "FILE",
-			"record the cluster that this kubeconfig points to; nothing is written "
-			"there (default: $KUBECONFIG, ~/.kube/config)"},
-		{"context", 0, BT_FLAG_STRING, &options.context, "NAME",
-			"context of the kubeconfig (default: its current one)"},
-		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
-			"the recording; the file must not exist"},
-		{"for", 0, BT_FLAG_STRING, &options.duration_text, "DURATION",
-			"how long, as 30m or 24h (default: until SIGINT or SIGTERM)"},
-		{"rotate-age", 0, BT_FLAG_STRING, &options.rotate_age_text, "DURATION",
-			"begin another file after so long"},
-		{"rotate-size", 0, BT_FLAG_STRING, &options.rotate_size_text, "QUANTITY",
-			"begin another file when one has so many bytes, as 100M"},
-		{"strip-names", 0, BT_FLAG_BOOL, &options.strip_names, NULL,
-			"put neutral names in place of all names"},
-		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON lines"},
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		exit_status = check_usage(&options, &arguments, &err) < 0
-			? bt_command_fail(command, &err)
-			: run_with_options(command, &options);
-	}
-	bt_vec_finish(&arguments.list);
-	return exit_status;
-}
+static const struct bt_flag flags[] = {
+	{"kubeconfig", 0, BT_FLAG_STRING, offsetof(struct options, kubeconfig), "FILE",
+		"record the cluster that this kubeconfig points to; nothing is written "
+		"there (default: $KUBECONFIG, ~/.kube/config)"},
+	{"context", 0, BT_FLAG_STRING, offsetof(struct options, context), "NAME",
+		"context of the kubeconfig (default: its current one)"},
+	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
+		"the recording; the file must not exist"},
+	{"for", 0, BT_FLAG_STRING, offsetof(struct options, duration_text), "DURATION",
+		"how long, as 30m or 24h (default: until SIGINT or SIGTERM)"},
+	{"rotate-age", 0, BT_FLAG_STRING, offsetof(struct options, rotate_age_text), "DURATION",
+		"begin another file after so long"},
+	{"rotate-size", 0, BT_FLAG_STRING, offsetof(struct options, rotate_size_text), "QUANTITY",
+		"begin another file when one has so many bytes, as 100M"},
+	{"strip-names", 0, BT_FLAG_BOOL, offsetof(struct options, strip_names), NULL,
+		"put neutral names in place of all names"},
+	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL,
+		"write plain JSON lines"},
+};
 
 const struct bt_command bt_command_record = {
 	.name = "record",
@@ -322,7 +301,7 @@ const struct bt_command bt_command_record = {
 		"recording says so.\n"
 		"\n"
 		"The file is good at any time: if berth is killed, at most the last second is "
-                "lost.\n",
+		"lost.\n",
 	.examples = "  # A day of the cluster that kubectl uses, in files of an hour\n"
 		    "  berth record --for 24h --rotate-age 1h -o monday.berthrec\n"
 		    "\n"
@@ -330,5 +309,10 @@ const struct bt_command bt_command_record = {
 		    "  berth record --kubeconfig ~/.kube/config --strip-names -o load.berthrec\n",
 	.exit_status = "  0  the recording is complete\n"
 		       "  2  the flags or the server are wrong, or the file cannot be written\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.no_arguments = "the output is named with -o",
+	.options_bytes = sizeof(struct options),
+	.check = check,
 	.run = run,
 };

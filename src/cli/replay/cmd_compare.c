@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
+#include "cli/command.h"
 #include "cli/processes.h"
 #include "cli/replay/replay_run.h"
 #include "cluster/printable.h"
@@ -21,16 +22,6 @@ static const char report_page[] = {
 };
 #define DATA_MARK "\"DATA\""
 
-struct options {
-	struct bt_setup setup;
-	struct bt_replay_request request;
-	struct bt_arguments configs;
-	const char *report_path;
-	int64_t jobs; /* alternatives replayed at the same time; 0: one for each processor */
-	const char *format_name;
-	enum bt_output_format format;
-};
-
 /** A configuration; its replay runs in a process of its own. */
 struct alternative {
 	const char *config_path; /* NULL: the default configuration */
@@ -44,39 +35,41 @@ struct comparison {
 	struct bt_arena arena;
 };
 
-/** --- the replays --- */
-
-/** What the replays read. */
-struct replaying {
-	const struct bt_command *command;
-	const struct options *options;
-	struct comparison *comparison;
+struct options {
+	struct bt_command_line line;
+	struct bt_replay_request request;
+	struct bt_arguments configs;
+	const char *report_path;
+	int64_t jobs; /* alternatives replayed at the same time; 0: one for each processor */
+	struct comparison comparison;
 };
+
+/** --- the replays --- */
 
 static struct bt_str name_alternative(const void *context, uint32_t index)
 {
-	const struct replaying *replaying = context;
-	return replaying->comparison->alternatives[index].name;
+	const struct options *options = context;
+	return options->comparison.alternatives[index].name;
 }
 
 static int replay_alternative(void *context, uint32_t index, struct bt_strbuf *out)
 {
-	const struct replaying *replaying = context;
-	const struct alternative *alternative = &replaying->comparison->alternatives[index];
-	struct bt_setup setup = replaying->options->setup;
-	struct bt_warnings warnings = {.command = replaying->command};
+	const struct options *options = context;
+	const struct bt_command *command = options->line.command;
+	const struct alternative *alternative = &options->comparison.alternatives[index];
+	struct bt_setup setup = options->line.setup;
+	struct bt_warnings warnings = {.command = command->name};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_replay_answer answer;
 	struct bt_json_writer writer;
 	setup.config_path = alternative->config_path;
-	int result = bt_setup_start(replaying->command, &setup, &err);
+	int result = bt_setup_start(command->name, &setup, &err);
 	if (result == 0) {
-		result = bt_replay_answer_find(
-			&replaying->options->request, &setup, &warnings, &answer, &err);
+		result = bt_replay_answer_find(&options->request, &setup, &warnings, &answer, &err);
 	}
 	if (result < 0) {
 		result = bt_error_wrap(&err, result, "%.*s", BT_STR_ARG(alternative->name));
-		return bt_command_fail(replaying->command, &err);
+		return bt_command_fail(command, &err);
 	}
 	bt_json_writer_init(&writer, out, 0);
 	bt_replay_answer_write_json(&answer, &writer);
@@ -85,8 +78,7 @@ static int replay_alternative(void *context, uint32_t index, struct bt_strbuf *o
 
 static int take_answer(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
 {
-	const struct replaying *replaying = context;
-	struct comparison *comparison = replaying->comparison;
+	struct comparison *comparison = &((struct options *)context)->comparison;
 	return bt_json_parse(&comparison->arena, bt_arena_str(&comparison->arena, json), false,
 		&comparison->alternatives[index].answer, err);
 }
@@ -253,14 +245,11 @@ static int write_report(
 
 /** --- the command --- */
 
-static int run_with_options(const struct bt_command *command, const struct options *options,
-	struct comparison *comparison)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_strbuf out = {0};
-	struct replaying replaying = {command, options, comparison};
+	struct options *options = context;
 	const struct bt_processes processes = {
-		.context = &replaying,
+		.context = options,
 		.work = replay_alternative,
 		.take = take_answer,
 		.name = name_alternative,
@@ -268,20 +257,18 @@ static int run_with_options(const struct bt_command *command, const struct optio
 		.progress = "replaying alternatives",
 		.jobs = options->jobs,
 	};
-	int result = bt_processes_run(&processes, comparison->count, &err);
+	int result = bt_processes_run(&processes, options->comparison.count, err);
 	if (result == 0 && options->report_path != NULL) {
-		result = write_report(comparison, options->report_path, &err);
+		result = write_report(&options->comparison, options->report_path, err);
 	}
-	if (result == 0 && options->format == BT_OUTPUT_TABLE) {
-		write_table(options, comparison, &out);
-	} else if (result == 0) {
-		result = bt_output_document(options->format, write_json, comparison, &out, &err);
+	if (result == 0 && options->line.format != BT_OUTPUT_TABLE) {
+		return bt_output_document(
+			options->line.format, write_json, &options->comparison, out, err);
 	}
 	if (result == 0) {
-		bt_output_print(&out);
+		write_table(options, &options->comparison, out);
 	}
-	bt_strbuf_finish(&out);
-	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+	return result;
 }
 
 /** The file's name without folder and extension. */
@@ -294,9 +281,9 @@ static struct bt_str name_of(const char *path)
 	return dot > 0 ? bt_str_sub(name, 0, (uint32_t)dot) : name;
 }
 
-static int list_alternatives(
-	const struct options *options, struct comparison *comparison, struct berth_error *err)
+static int list_alternatives(struct options *options, struct berth_error *err)
 {
+	struct comparison *comparison = &options->comparison;
 	uint32_t config_count = options->configs.list.count;
 	if (config_count + 1 > ALTERNATIVES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--config: at most %d may be compared",
@@ -316,10 +303,10 @@ static int list_alternatives(
 	return 0;
 }
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
-	int result = bt_replay_request_check(&options->request, arguments, err);
+	struct options *options = context;
+	int result = bt_replay_request_check(&options->request, &options->line.arguments, err);
 	if (result < 0) {
 		return result;
 	}
@@ -328,49 +315,29 @@ static int check_usage(
 			"nothing to compare with: name a configuration with --config");
 	}
 	result = bt_processes_check_jobs(options->jobs, err);
-	return result < 0
-		? result
-		: bt_output_format_parse(options->format_name, false, &options->format, err);
+	return result == 0 ? list_alternatives(options, err) : result;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
+static void finish(void *context)
 {
-	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table"};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		{"config", 0, BT_FLAG_STRINGS, &options.configs, "FILE|default",
-			"KubeSchedulerConfiguration, YAML or JSON; may be given several times (one "
-			"alone is compared with upstream's defaults)"},
-		BT_REPLAY_FLAGS(&options.request),
-		{"seed", 0, BT_FLAG_INT, &options.setup.tie_seed, "N",
-			"draw among equally good nodes, with this seed (default: take the one that "
-			"upstream's order yields)"},
-		{"report", 0, BT_FLAG_STRING, &options.report_path, "FILE",
-			"write a page with charts there: one HTML file that needs no network"},
-		{"jobs", 'j', BT_FLAG_INT, &options.jobs, "N",
-			"replay N alternatives at the same time (default: one for each processor)"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|json|yaml",
-			"how the answer is written (default table)"},
-		BT_SETUP_OTHER_FLAGS(&options.setup),
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct comparison comparison = {0};
-		struct berth_error err = BERTH_ERROR_INIT;
-		bt_arena_init(&comparison.arena, 0);
-		options.setup.verify = bt_command_verify();
-		exit_status = check_usage(&options, &arguments, &err) < 0 ||
-				list_alternatives(&options, &comparison, &err) < 0
-			? bt_command_fail(command, &err)
-			: run_with_options(command, &options, &comparison);
-		bt_arena_finish(&comparison.arena);
-	}
-	bt_setup_finish(&options.setup);
-	bt_vec_finish(&options.configs.list);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
+	bt_arena_finish(&((struct options *)context)->comparison.arena);
 }
+
+static const struct bt_flag flags[] = {
+	{"config", 0, BT_FLAG_STRINGS, offsetof(struct options, configs), "FILE|default",
+		"KubeSchedulerConfiguration, YAML or JSON; may be given several times (one "
+		"alone is compared with upstream's defaults)"},
+	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
+	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
+		"draw among equally good nodes, with this seed (default: take the one that "
+		"upstream's order yields)"},
+	{"report", 0, BT_FLAG_STRING, offsetof(struct options, report_path), "FILE",
+		"write a page with charts there: one HTML file that needs no network"},
+	{"jobs", 'j', BT_FLAG_INT, offsetof(struct options, jobs), "N",
+		"replay N alternatives at the same time (default: one for each processor)"},
+	BT_OUTPUT_FLAG("table|json|yaml"),
+	BT_SETUP_OTHER_FLAGS,
+};
 
 const struct bt_command bt_command_compare = {
 	.name = "compare",
@@ -392,5 +359,10 @@ const struct bt_command bt_command_compare = {
 		    "    --config b.yaml --prices prices.yaml --report week.html\n",
 	.exit_status = "  0  all alternatives were replayed\n"
 		       "  2  a recording, a configuration or the flags are wrong\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.options_bytes = sizeof(struct options),
+	.check = check,
 	.run = run,
+	.finish = finish,
 };

@@ -3,6 +3,7 @@
 
 #include "base/duration.h"
 #include "base/nanoseconds.h"
+#include "cli/command.h"
 #include "cli/replay/replay_run.h"
 #include "cluster/printable.h"
 
@@ -10,10 +11,8 @@
 #define ROWS_MAX 20
 
 struct options {
-	struct bt_setup setup;
+	struct bt_command_line line;
 	struct bt_replay_request request;
-	const char *format_name;
-	enum bt_output_format format;
 };
 
 static void add_duration(struct bt_table *table, int64_t ns)
@@ -152,58 +151,36 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 	return 0;
 }
 
-static int run_with_options(const struct bt_command *command, struct options *options)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct bt_warnings warnings = {.command = command};
-	struct berth_error err = BERTH_ERROR_INIT;
+	struct options *options = context;
 	struct bt_replay_answer answer;
-	struct bt_strbuf out = {0};
-	options->request.is_compared = options->setup.config_path == NULL;
-	int result =
-		bt_replay_answer_find(&options->request, &options->setup, &warnings, &answer, &err);
+	options->request.is_compared = options->line.setup.config_path == NULL;
+	int result = bt_replay_answer_find(
+		&options->request, &options->line.setup, &options->line.warnings, &answer, err);
 	if (result == 0) {
-		result = write_answer(&answer, options->format, &out, &err);
+		result = write_answer(&answer, options->line.format, out, err);
 	}
-	bt_warnings_end(&warnings);
-	if (result == 0) {
-		bt_output_print(&out);
-	}
-	bt_strbuf_finish(&out);
 	bt_replay_answer_finish(&answer);
-	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
+	return result;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
+static int check(void *context, struct berth_error *err)
 {
-	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table"};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		BT_REPLAY_FLAGS(&options.request),
-		{"seed", 0, BT_FLAG_INT, &options.setup.tie_seed, "N",
-			"draw among equally good nodes, with this seed (default: take the one that "
-			"upstream's order yields)"},
-		{"events", 0, BT_FLAG_STRING, &options.request.events_path, "FILE",
-			"write there what becomes of each pod, one JSON object on a line"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|json|yaml",
-			"how the answer is written (default table)"},
-		BT_SETUP_FLAGS(&options.setup),
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		options.setup.verify = bt_command_verify();
-		bool is_wrong = bt_replay_request_check(&options.request, &arguments, &err) < 0 ||
-			bt_output_format_parse(options.format_name, false, &options.format, &err) <
-				0 ||
-			bt_setup_start(command, &options.setup, &err) < 0;
-		exit_status = is_wrong ? bt_command_fail(command, &err)
-				       : run_with_options(command, &options);
-	}
-	bt_setup_finish(&options.setup);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
+	struct options *options = context;
+	return bt_replay_request_check(&options->request, &options->line.arguments, err);
 }
+
+static const struct bt_flag flags[] = {
+	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
+	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
+		"draw among equally good nodes, with this seed (default: take the one that "
+		"upstream's order yields)"},
+	{"events", 0, BT_FLAG_STRING, offsetof(struct options, request.events_path), "FILE",
+		"write there what becomes of each pod, one JSON object on a line"},
+	BT_OUTPUT_FLAG("table|json|yaml"),
+	BT_SETUP_FLAGS,
+};
 
 const struct bt_command bt_command_replay = {
 	.name = "replay",
@@ -233,5 +210,10 @@ const struct bt_command bt_command_replay = {
 		    "  berth replay week.berthrec --from 24h --to 48h -o json\n",
 	.exit_status = "  0  the recording was replayed\n"
 		       "  2  a recording or the flags are wrong\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.has_setup = true,
+	.options_bytes = sizeof(struct options),
+	.check = check,
 	.run = run,
 };

@@ -3,7 +3,9 @@
 #define BT_CLI_REPLAY_RUN_H
 /** One replay with one configuration, and its answer: what "berth replay" and "berth compare"
  * share. */
-#include "cli/command.h"
+#include <stddef.h>
+
+#include "cli/console.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "replay/measure.h"
@@ -24,15 +26,17 @@ struct bt_replay_request {
 	int64_t to_ns;
 };
 
-/** The rows of a command's flag table for the fields above. */
-#define BT_REPLAY_FLAGS(request) \
-	{"from", 0, BT_FLAG_STRING, &(request)->from, "DURATION", \
+/** The rows of a flag table for the fields of a struct bt_replay_request at an offset of the
+ * options. */
+#define BT_REPLAY_FLAGS_AT(at) \
+	{"from", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_replay_request, from), "DURATION", \
 		"decide from this time of the recording on (2h30m); before, pods are where the " \
 		"recording has them"}, \
-		{"to", 0, BT_FLAG_STRING, &(request)->to, "DURATION", \
-			"end at this time of the recording"}, \
+		{"to", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_replay_request, to), \
+			"DURATION", "end at this time of the recording"}, \
 	{ \
-		"prices", 0, BT_FLAG_STRING, &(request)->prices_path, "FILE", \
+		"prices", 0, BT_FLAG_STRING, \
+			(at) + offsetof(struct bt_replay_request, prices_path), "FILE", \
 			"what an hour of a node costs, by instance type: a YAML or JSON object" \
 	}
 

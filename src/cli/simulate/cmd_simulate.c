@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/simulate/simulation_output.h"
-#include "cli/setup.h"
 #include "cli/simulation.h"
-#include "cli/source.h"
 
 struct options {
-	struct bt_setup setup;
-	struct bt_source source;
+	struct bt_command_line line;
 	bool preempt;
-	const char *format_name;
-	const char *color;
-	enum bt_output_format format;
 };
-
-/** --- the run --- */
 
 static int simulate(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
 	struct berth_error *err)
@@ -31,61 +23,25 @@ static int simulate(const void *context, struct bt_simulation *simulation, struc
 	simulation->progress_context = &progress;
 	bt_simulation_run(simulation);
 	bt_progress_end(&progress);
-	result = bt_simulation_write(simulation, options->format, out, err);
+	result = bt_simulation_write(simulation, options->line.format, out, err);
 	bool is_complete = bt_simulation_pending_count(simulation) == 0 &&
 		simulation->expansion.refusals.count == 0;
 	return result < 0 ? result : is_complete ? BT_EXIT_OK : BT_EXIT_FINDING;
 }
 
-/** --- the command line --- */
-
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int run(void *options, struct bt_strbuf *out, struct berth_error *err)
 {
-	if (arguments->list.count != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"unexpected argument %s: files are named with -f",
-			arguments->list.items[0]);
-	}
-	int result = bt_source_check(&options->source, &bt_command_simulate, err);
-	result = result < 0 ? result : bt_output_set_color(options->color, err);
-	if (result < 0) {
-		return result;
-	}
-	return bt_output_format_parse(options->format_name, true, &options->format, err);
+	return bt_simulation_ask(options, simulate, out, err);
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
-{
-	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table"};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		BT_SOURCE_FLAGS(&options.source),
-		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
-			"evict running pods of lower priority where that makes room"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml|name",
-			"how the answer is written (default table)"},
-		BT_OUTPUT_COLOR_FLAG(&options.color),
-		BT_SETUP_FLAGS(&options.setup),
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		options.setup.verify = bt_command_verify();
-		if (check_usage(&options, &arguments, &err) < 0 ||
-			bt_setup_start(command, &options.setup, &err) < 0) {
-			exit_status = bt_command_fail(command, &err);
-		} else {
-			exit_status = bt_simulation_ask(
-				command, &options.setup, &options.source, simulate, &options);
-		}
-	}
-	bt_setup_finish(&options.setup);
-	bt_source_finish(&options.source);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
-}
+static const struct bt_flag flags[] = {
+	BT_SOURCE_FLAGS,
+	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
+		"evict running pods of lower priority where that makes room"},
+	BT_OUTPUT_FLAG("table|wide|json|yaml|name"),
+	BT_COLOR_FLAG,
+	BT_SETUP_FLAGS,
+};
 
 const struct bt_command bt_command_simulate = {
 	.name = "simulate",
@@ -127,5 +83,11 @@ const struct bt_command bt_command_simulate = {
 	.exit_status = "  0  all pods were placed\n"
 		       "  1  some stay pending, or a quota refuses them\n"
 		       "  2  the input or the flags are wrong\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.no_arguments = "files are named with -f",
+	.has_source = true,
+	.has_setup = true,
+	.options_bytes = sizeof(struct options),
 	.run = run,
 };

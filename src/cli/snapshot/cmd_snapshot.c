@@ -138,7 +138,7 @@ static void snapshot_file_finish(struct snapshot_file *file)
 }
 
 struct options {
-	struct bt_source source;
+	struct bt_command_line line;
 	const char *output_path; /* NULL: standard output */
 	const char *map_path;    /* NULL: the mapping is not kept */
 	bool strip_names;
@@ -241,18 +241,17 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 	return result;
 }
 
-static int take_snapshot(
-	const struct options *options, struct bt_manifests *cluster, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
+	struct options *options = context;
+	struct bt_manifests *cluster = &options->line.cluster;
 	struct bt_neutral_names names;
-	uint32_t node_count;
-	uint32_t pod_count;
-	int result = bt_source_read(&options->source, cluster, err);
+	uint32_t node_count = 0;
+	uint32_t pod_count = 0;
+	int result = bt_source_read(&options->line.source, cluster, err);
 	if (result < 0) {
 		return result;
 	}
-	node_count = 0;
-	pod_count = 0;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		node_count += cluster->objects.items[i].kind == BT_KIND_NODE;
 		pod_count += cluster->objects.items[i].kind == BT_KIND_POD;
@@ -264,24 +263,10 @@ static int take_snapshot(
 	result = write_snapshot(options, cluster, options->strip_names ? &names : NULL, err);
 	bt_neutral_names_finish(&names);
 	if (result == 0 && options->output_path != NULL) {
-		(void)printf("%s: %u nodes, %u pods, %u objects in all\n", options->output_path,
-			node_count, pod_count, cluster->objects.count);
+		bt_strbuf_printf(out, "%s: %u nodes, %u pods, %u objects in all\n",
+			options->output_path, node_count, pod_count, cluster->objects.count);
 	}
 	return result;
-}
-
-static int run_with_options(const struct bt_command *command, const struct options *options)
-{
-	struct bt_warnings warnings = {.command = command};
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_manifests cluster;
-	bt_manifests_init(&cluster);
-	cluster.warn = bt_warnings_take;
-	cluster.warn_context = &warnings;
-	int result = take_snapshot(options, &cluster, &err);
-	bt_warnings_end(&warnings);
-	bt_manifests_finish(&cluster);
-	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
 }
 
 /** --- the command line --- */
@@ -310,22 +295,17 @@ static int check_map(const struct options *options, struct berth_error *err)
 			"--map: name a file; whoever has it can undo --strip-names");
 	}
 	bool is_taken = options->output_path != NULL && is_same_file(map, options->output_path);
-	for (uint32_t i = 0; i < options->source.files.list.count && !is_taken; i++) {
-		is_taken = is_same_file(map, options->source.files.list.items[i]);
+	for (uint32_t i = 0; i < options->line.source.files.list.count && !is_taken; i++) {
+		is_taken = is_same_file(map, options->line.source.files.list.items[i]);
 	}
 	return is_taken ? bt_error_set(err, BERTH_ERR_INVALID,
 				  "--map: %s is the input or the output; name another file", map)
 			: 0;
 }
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
-	if (arguments->list.count != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"unexpected argument %s: files are named with -f, the output with -o",
-			arguments->list.items[0]);
-	}
+	struct options *options = context;
 	if (check_map(options, err) < 0) {
 		return BERTH_ERR_INVALID;
 	}
@@ -337,36 +317,20 @@ static int check_usage(
 			"a snapshot is gzipped, and standard output is a terminal: add > "
 			"cluster.json.gz, -o FILE or --no-gzip");
 	}
-	return bt_source_check(&options->source, &bt_command_snapshot, err);
+	return 0;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
-{
-	struct options options = {0};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		BT_SOURCE_FLAGS(&options.source),
-		{"output", 'o', BT_FLAG_STRING, &options.output_path, "FILE|-",
-			"where the snapshot goes, gzipped when it ends with .gz (default -, "
-			"gzipped)"},
-		{"no-gzip", 0, BT_FLAG_BOOL, &options.no_gzip, NULL, "write plain JSON"},
-		{"strip-names", 0, BT_FLAG_BOOL, &options.strip_names, NULL,
-			"put neutral names in place of all names"},
-		{"map", 0, BT_FLAG_STRING, &options.map_path, "FILE",
-			"with --strip-names: keep there which neutral word stands for which"},
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		exit_status = check_usage(&options, &arguments, &err) < 0
-			? bt_command_fail(command, &err)
-			: run_with_options(command, &options);
-	}
-	bt_source_finish(&options.source);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
-}
+static const struct bt_flag flags[] = {
+	BT_SOURCE_FLAGS,
+	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
+		"where the snapshot goes, gzipped when it ends with .gz (default -, "
+		"gzipped)"},
+	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL, "write plain JSON"},
+	{"strip-names", 0, BT_FLAG_BOOL, offsetof(struct options, strip_names), NULL,
+		"put neutral names in place of all names"},
+	{"map", 0, BT_FLAG_STRING, offsetof(struct options, map_path), "FILE",
+		"with --strip-names: keep there which neutral word stands for which"},
+};
 
 const struct bt_command bt_command_snapshot = {
 	.name = "snapshot",
@@ -393,5 +357,11 @@ const struct bt_command bt_command_snapshot = {
 		"    -o stripped.json.gz\n",
 	.exit_status = "  0  the snapshot is written\n"
 		       "  2  the input, the server or the flags are wrong\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.no_arguments = "files are named with -f, the output with -o",
+	.has_source = true,
+	.options_bytes = sizeof(struct options),
+	.check = check,
 	.run = run,
 };

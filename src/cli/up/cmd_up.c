@@ -15,7 +15,6 @@
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/listen.h"
-#include "cli/setup.h"
 #include "cli/up/up_identity.h"
 #include "cluster/cluster.h"
 #include "net/clock.h"
@@ -30,6 +29,7 @@
 #define WATCHES_MAX 3000
 
 struct options {
+	struct bt_command_line line;
 	int64_t nodes;
 	int64_t zones;
 	const char *node_cpu;
@@ -53,14 +53,13 @@ struct options {
 	struct bt_arguments controllers;
 	bool no_scheduler;
 	bool view;
-	struct bt_setup setup;
 	/* Read from the texts above. */
 	struct bt_listen address;
 	double time_scale;
 };
 
 struct up {
-	struct options options;
+	struct options *options;
 	struct bt_loop *loop;
 	struct bt_cluster *cluster;
 	struct bt_up_identity identity;
@@ -118,13 +117,9 @@ static bool has_rbac(const struct options *options)
 		strcmp(options->authorization, "RBAC") == 0;
 }
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
-	if (arguments->list.count != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"takes no arguments; files are given with -f (see \"berth up --help\")");
-	}
+	struct options *options = context;
 	if (options->nodes < 0 || options->nodes > NODES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--nodes: must be 0 to %d", NODES_MAX);
 	}
@@ -190,18 +185,18 @@ static uint64_t draw_seed(void)
 
 static int load_objects(struct up *up, struct berth_error *err)
 {
-	if (up->options.files.list.count + up->options.kustomizations.list.count == 0) {
+	if (up->options->files.list.count + up->options->kustomizations.list.count == 0) {
 		return 0;
 	}
 	if (bt_cluster_is_continued(up->cluster)) {
 		(void)fprintf(stderr,
 			"berth up: %s has a cluster already: -f and -k are not read again\n",
-			up->options.data_dir);
+			up->options->data_dir);
 		return 0;
 	}
 	struct bt_cluster_load_report report;
-	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options.files,
-		&up->options.kustomizations, &report, err);
+	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options->files,
+		&up->options->kustomizations, &report, err);
 	if (report.unknown_count != 0) {
 		(void)fprintf(stderr,
 			"berth up: warning: left out %" PRIu64
@@ -229,7 +224,7 @@ static int load_objects(struct up *up, struct berth_error *err)
 
 static int create_cluster(struct up *up, struct berth_error *err)
 {
-	const struct options *options = &up->options;
+	struct options *options = up->options;
 	struct bt_cluster_options cluster = {
 		.data_dir = options->data_dir,
 		.time_scale = options->time_scale,
@@ -249,16 +244,18 @@ static int create_cluster(struct up *up, struct berth_error *err)
 	int result = controllers_options(options, &cluster.controllers, err);
 	cluster.controllers.seed = draw_seed();
 	if (result == 0 && !options->no_scheduler) {
-		result = bt_setup_start(&bt_command_up, &up->options.setup, err);
+		result = bt_setup_start(options->line.command->name, &options->line.setup, err);
 		if (result == 0) {
-			result = bt_setup_engine_options(&options->setup, &cluster.engine, err);
+			result =
+				bt_setup_engine_options(&options->line.setup, &cluster.engine, err);
 		}
 		if (result == 0) {
-			result = bt_setup_load_config(&options->setup, &cluster.config, err);
+			result = bt_setup_load_config(&options->line.setup, &cluster.config, err);
 		}
 		cluster.engine.seed = draw_seed();
 	} else if (result == 0) {
-		result = bt_setup_check_gates(&bt_command_up, &options->setup, &gates, err);
+		result = bt_setup_check_gates(
+			options->line.command->name, &options->line.setup, &gates, err);
 		cluster.gates = &gates;
 	}
 	if (result == 0) {
@@ -271,7 +268,7 @@ static int create_cluster(struct up *up, struct berth_error *err)
 static int create_front(struct up *up, struct berth_error *err)
 {
 	static const struct bt_str masters[] = {BT_STR_INIT("system:masters")};
-	const struct options *options = &up->options;
+	const struct options *options = up->options;
 	struct bt_up_identity_options identity = {
 		.is_plain = is_plain(options),
 		.certificate_path = options->certificate_path,
@@ -358,10 +355,10 @@ static void take_signal(void *context, int number BT_UNUSED)
 
 static int tell_where(struct up *up, struct berth_error *err)
 {
-	const char *path = up->options.kubeconfig;
+	const char *path = up->options->kubeconfig;
 	struct bt_strbuf url = {0};
 	bt_listen_append_url(
-		&up->options.address, is_plain(&up->options), bt_front_port(up->front), &url);
+		&up->options->address, is_plain(up->options), bt_front_port(up->front), &url);
 	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
 	if (result == 0) {
 		double seconds = (double)(bt_clock_steady_ns() - up->started_ns) / 1e9;
@@ -374,7 +371,8 @@ static int tell_where(struct up *up, struct berth_error *err)
 			     "\n"
 			     "Ctrl-C ends it%s.\n",
 			bt_strbuf_c(&url), bt_cluster_node_count(up->cluster), seconds, path,
-			up->options.data_dir != NULL ? "; its state is kept" : "; nothing is kept");
+			up->options->data_dir != NULL ? "; its state is kept"
+						      : "; nothing is kept");
 		(void)fflush(stdout); /* looked at when the program ends */
 	}
 	bt_strbuf_finish(&url);
@@ -387,7 +385,7 @@ static int tell_where(struct up *up, struct berth_error *err)
 static int start_view(struct up *up, struct berth_error *err)
 {
 	char *arguments[] = {(char *)"berth", (char *)"view", (char *)"--kubeconfig",
-		(char *)up->options.kubeconfig, (char *)"--allow-changes", NULL};
+		(char *)up->options->kubeconfig, (char *)"--allow-changes", NULL};
 	sigset_t none;
 	(void)sigemptyset(&none);
 	up->view = fork();
@@ -413,10 +411,7 @@ static void finish(struct up *up)
 	bt_cluster_destroy(up->cluster);
 	bt_up_identity_finish(&up->identity);
 	bt_loop_destroy(up->loop);
-	bt_vec_finish(&up->options.files.list);
-	bt_vec_finish(&up->options.kustomizations.list);
-	bt_vec_finish(&up->options.controllers.list);
-	bt_setup_finish(&up->options.setup);
+	berth_error_finish(&up->err);
 }
 
 static int serve(struct up *up, struct berth_error *err)
@@ -437,8 +432,8 @@ static int serve(struct up *up, struct berth_error *err)
 	if (result == 0) {
 		/* Pods on simulated nodes reach nothing, so any address but loopback will do for
 		 * Endpoints, which allow no loopback. */
-		const char *address = up->options.address.address;
-		bool is_local = bt_listen_is_loopback(&up->options.address) ||
+		const char *address = up->options->address.address;
+		bool is_local = bt_listen_is_loopback(&up->options->address) ||
 			strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
 		bool has_ca = up->identity.ca.certificate.length != 0;
 
@@ -467,7 +462,7 @@ static int serve(struct up *up, struct berth_error *err)
 		bt_front_set_ready(up->front);
 		result = tell_where(up, err);
 	}
-	if (result == 0 && up->options.view) {
+	if (result == 0 && up->options->view) {
 		result = start_view(up, err);
 	}
 	if (result == 0) {
@@ -487,96 +482,80 @@ static int serve(struct up *up, struct berth_error *err)
 	return result;
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
+static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
 	struct up up = {
-		.started_ns = bt_clock_steady_ns(),
-		.options = {.listen = "127.0.0.1:6443",
-			.kubeconfig = DEFAULT_KUBECONFIG,
-			.tls = "on",
-			.authorization = "Node,RBAC",
-			.node_cpu = "8",
-			.node_memory = "32Gi",
-			.node_pods = "110",
-			.time_scale_text = "1",
-			.start_delay_text = "1s",
-			.stop_delay_text = "1s",
-			.job_time_text = "5s",
-			.setup = BT_SETUP_INIT},
-		.err = BERTH_ERROR_INIT,
-	};
-	struct options *options = &up.options;
-	const struct bt_flag flags[] = {
-		{"nodes", 0, BT_FLAG_INT, &options->nodes, "N", "simulated nodes to begin with"},
-		{"zones", 0, BT_FLAG_INT, &options->zones, "N",
-			"spread those nodes over so many zones (default: no zone labels)"},
-		{"node-cpu", 0, BT_FLAG_STRING, &options->node_cpu, "QUANTITY",
-			"cpu of such a node (default 8)"},
-		{"node-memory", 0, BT_FLAG_STRING, &options->node_memory, "QUANTITY",
-			"memory of such a node (default 32Gi)"},
-		{"node-pods", 0, BT_FLAG_STRING, &options->node_pods, "N",
-			"pods of such a node (default 110)"},
-		{"filename", 'f', BT_FLAG_STRINGS, &options->files, "FILE|DIR|-",
-			"objects to begin with: manifests, a dump of a cluster"},
-		{"kustomize", 'k', BT_FLAG_STRINGS, &options->kustomizations, "DIR",
-			"kustomizations of objects to begin with"},
-		{"listen", 0, BT_FLAG_STRING, &options->listen, "ADDRESS:PORT",
-			"where to listen; port 0: any free one (default 127.0.0.1:6443)"},
-		{"data-dir", 0, BT_FLAG_STRING, &options->data_dir, "DIR",
-			"keep everything there; a restart continues where it was"},
-		{"kubeconfig-out", 0, BT_FLAG_STRING, &options->kubeconfig, "FILE",
-			"write a kubeconfig (default " DEFAULT_KUBECONFIG ")"},
-		{"tls", 0, BT_FLAG_STRING, &options->tls, "on|off",
-			"off: plain HTTP without token, on loopback only (default on)"},
-		{"authorization", 0, BT_FLAG_STRING, &options->authorization,
-			"Node,RBAC|AlwaysAllow",
-			"who decides what users may do; the kubeconfig's user may do everything "
-			"(default Node,RBAC)"},
-		{"tls-cert-file", 0, BT_FLAG_STRING, &options->certificate_path, "FILE",
-			"serving certificate, PEM (default: made, with a CA)"},
-		{"tls-private-key-file", 0, BT_FLAG_STRING, &options->key_path, "FILE", "its key"},
-		{"no-scheduler", 0, BT_FLAG_BOOL, &options->no_scheduler, NULL,
-			"leave scheduling to somebody else"},
-		{"view", 0, BT_FLAG_BOOL, &options->view, NULL,
-			"serve a page about the cluster as well, as \"berth view\" does"},
-		{"controllers", 0, BT_FLAG_STRINGS, &options->controllers, "NAME,...",
-			"as kube-controller-manager's: \"*\" all, \"-foo\" all but foo"},
-		{"time-scale", 0, BT_FLAG_STRING, &options->time_scale_text, "X",
-			"the cluster's clock runs X times as fast (default 1)"},
-		{"pod-start-delay", 0, BT_FLAG_STRING, &options->start_delay_text, "DURATION",
-			"from binding to Running (default 1s)"},
-		{"pod-stop-delay", 0, BT_FLAG_STRING, &options->stop_delay_text, "DURATION",
-			"from deletion to gone, within the pod's grace period (default 1s)"},
-		{"job-run-time", 0, BT_FLAG_STRING, &options->job_time_text, "DURATION",
-			"how long pods run that are to end (default 5s)"},
-		{"pod-cpu-usage", 0, BT_FLAG_STRING, &options->cpu_usage, "USAGE",
-			"what a pod uses: 250m, 50% of its request, 20%..90%/10m (default 50%)"},
-		{"pod-memory-usage", 0, BT_FLAG_STRING, &options->memory_usage, "USAGE",
-			"the same of memory (default 50%)"},
-		BT_SETUP_FLAGS(&options->setup),
-	};
-	struct bt_arguments arguments = {0};
-	struct berth_error err = BERTH_ERROR_INIT;
-	int exit_status = BT_EXIT_OK;
-	if (!bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		bt_vec_finish(&arguments.list);
-		finish(&up);
-		return exit_status;
-	}
-	options->setup.verify = bt_command_verify();
-	int result = check_usage(options, &arguments, &err);
-	if (result == 0) {
-		result = serve(&up, &err);
-	}
-	if (result < 0) {
-		exit_status = bt_command_fail(command, &err);
-	}
-	bt_vec_finish(&arguments.list);
+		.started_ns = bt_clock_steady_ns(), .options = context, .err = BERTH_ERROR_INIT};
+	int result = serve(&up, err);
 	finish(&up);
-	berth_error_finish(&up.err);
-	return exit_status;
+	return result;
 }
+
+static const struct bt_flag flags[] = {
+	{"nodes", 0, BT_FLAG_INT, offsetof(struct options, nodes), "N",
+		"simulated nodes to begin with"},
+	{"zones", 0, BT_FLAG_INT, offsetof(struct options, zones), "N",
+		"spread those nodes over so many zones (default: no zone labels)"},
+	{"node-cpu", 0, BT_FLAG_STRING, offsetof(struct options, node_cpu), "QUANTITY",
+		"cpu of such a node (default 8)"},
+	{"node-memory", 0, BT_FLAG_STRING, offsetof(struct options, node_memory), "QUANTITY",
+		"memory of such a node (default 32Gi)"},
+	{"node-pods", 0, BT_FLAG_STRING, offsetof(struct options, node_pods), "N",
+		"pods of such a node (default 110)"},
+	{"filename", 'f', BT_FLAG_STRINGS, offsetof(struct options, files), "FILE|DIR|-",
+		"objects to begin with: manifests, a dump of a cluster"},
+	{"kustomize", 'k', BT_FLAG_STRINGS, offsetof(struct options, kustomizations), "DIR",
+		"kustomizations of objects to begin with"},
+	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen), "ADDRESS:PORT",
+		"where to listen; port 0: any free one (default 127.0.0.1:6443)"},
+	{"data-dir", 0, BT_FLAG_STRING, offsetof(struct options, data_dir), "DIR",
+		"keep everything there; a restart continues where it was"},
+	{"kubeconfig-out", 0, BT_FLAG_STRING, offsetof(struct options, kubeconfig), "FILE",
+		"write a kubeconfig (default " DEFAULT_KUBECONFIG ")"},
+	{"tls", 0, BT_FLAG_STRING, offsetof(struct options, tls), "on|off",
+		"off: plain HTTP without token, on loopback only (default on)"},
+	{"authorization", 0, BT_FLAG_STRING, offsetof(struct options, authorization),
+		"Node,RBAC|AlwaysAllow",
+		"who decides what users may do; the kubeconfig's user may do everything "
+		"(default Node,RBAC)"},
+	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, certificate_path), "FILE",
+		"serving certificate, PEM (default: made, with a CA)"},
+	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
+		"its key"},
+	{"no-scheduler", 0, BT_FLAG_BOOL, offsetof(struct options, no_scheduler), NULL,
+		"leave scheduling to somebody else"},
+	{"view", 0, BT_FLAG_BOOL, offsetof(struct options, view), NULL,
+		"serve a page about the cluster as well, as \"berth view\" does"},
+	{"controllers", 0, BT_FLAG_STRINGS, offsetof(struct options, controllers), "NAME,...",
+		"as kube-controller-manager's: \"*\" all, \"-foo\" all but foo"},
+	{"time-scale", 0, BT_FLAG_STRING, offsetof(struct options, time_scale_text), "X",
+		"the cluster's clock runs X times as fast (default 1)"},
+	{"pod-start-delay", 0, BT_FLAG_STRING, offsetof(struct options, start_delay_text),
+		"DURATION", "from binding to Running (default 1s)"},
+	{"pod-stop-delay", 0, BT_FLAG_STRING, offsetof(struct options, stop_delay_text), "DURATION",
+		"from deletion to gone, within the pod's grace period (default 1s)"},
+	{"job-run-time", 0, BT_FLAG_STRING, offsetof(struct options, job_time_text), "DURATION",
+		"how long pods run that are to end (default 5s)"},
+	{"pod-cpu-usage", 0, BT_FLAG_STRING, offsetof(struct options, cpu_usage), "USAGE",
+		"what a pod uses: 250m, 50% of its request, 20%..90%/10m (default 50%)"},
+	{"pod-memory-usage", 0, BT_FLAG_STRING, offsetof(struct options, memory_usage), "USAGE",
+		"the same of memory (default 50%)"},
+	BT_SETUP_FLAGS,
+};
+
+static const struct options defaults = {
+	.listen = "127.0.0.1:6443",
+	.kubeconfig = DEFAULT_KUBECONFIG,
+	.tls = "on",
+	.authorization = "Node,RBAC",
+	.node_cpu = "8",
+	.node_memory = "32Gi",
+	.node_pods = "110",
+	.time_scale_text = "1",
+	.start_delay_text = "1s",
+	.stop_delay_text = "1s",
+	.job_time_text = "5s",
+};
 
 const struct bt_command bt_command_up = {
 	.name = "up",
@@ -598,5 +577,11 @@ const struct bt_command bt_command_up = {
 		    "  berth up --nodes 100 --data-dir ~/.local/share/berth --listen :6443\n",
 	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
 		       "  2  the flags or files are wrong, or the address is taken\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.no_arguments = "files are named with -f",
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run,
 };

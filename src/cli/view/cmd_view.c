@@ -8,8 +8,6 @@
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/listen.h"
-#include "cli/setup.h"
-#include "cli/source.h"
 #include "cli/up/up_identity.h"
 #include "cli/view/view.h"
 #include "net/clock.h"
@@ -22,10 +20,7 @@
 #define TOKEN_BYTES 16
 
 struct options {
-	const struct bt_command *command;
-	struct bt_source source;
-	struct bt_setup setup;
-	struct bt_arguments recordings;
+	struct bt_command_line line;
 	const char *listen_text;
 	const char *history_text;
 	const char *certificate_path;
@@ -36,16 +31,14 @@ struct options {
 };
 
 struct run {
-	const struct options *options;
+	struct options *options;
 	struct bt_loop *loop;
 	struct bt_history history;
-	struct bt_manifests cluster; /* of files */
 	struct bt_questions *questions;
 	struct bt_view_changes *changes;
 	struct bt_view_server *server;
 	struct bt_up_identity identity;
 	struct bt_strbuf source;
-	struct bt_warnings warnings;
 	struct bt_arguments flags; /* for the commands that are asked */
 	struct bt_strbuf percentage;
 	struct bt_strbuf threads;
@@ -89,12 +82,12 @@ static void ignore_gap(BT_UNUSED void *context, BT_UNUSED enum bt_kind kind,
 static void warn(void *context, const char *line)
 {
 	struct run *run = context;
-	bt_warnings_take(&run->warnings, line);
+	bt_warnings_take(&run->options->line.warnings, line);
 }
 
 static int open_server(struct run *run, struct berth_error *err)
 {
-	const struct bt_source *source = &run->options->source;
+	const struct bt_source *source = &run->options->line.source;
 	int result = bt_live_open(source->kubeconfig, source->context, &run->live, err);
 	if (result == 0) {
 		run->loop = bt_live_loop(run->live);
@@ -118,12 +111,12 @@ static int read_server(struct run *run, struct berth_error *err)
 
 static int read_files(struct run *run, struct berth_error *err)
 {
-	const struct bt_arguments *files = &run->options->source.files;
-	run->cluster.warn = bt_warnings_take;
-	run->cluster.warn_context = &run->warnings;
-	int result = bt_source_read(&run->options->source, &run->cluster, err);
+	const struct bt_arguments *files = &run->options->line.source.files;
+	struct bt_manifests *cluster =
+		&run->options->line.cluster; /* its names are used for long */
+	int result = bt_source_read(&run->options->line.source, cluster, err);
 	if (result == 0) {
-		bt_history_take_files(&run->history, &run->cluster);
+		bt_history_take_files(&run->history, cluster);
 		bt_strbuf_append_c(
 			&run->source, files->list.count != 0 ? files->list.items[0] : "");
 		if (files->list.count > 1) {
@@ -135,21 +128,23 @@ static int read_files(struct run *run, struct berth_error *err)
 
 static int read_recordings(struct run *run, struct berth_error *err)
 {
-	const struct bt_arguments *recordings = &run->options->recordings;
+	const struct bt_arguments *recordings = &run->options->line.arguments;
 	bt_strbuf_append_c(&run->source, recordings->list.items[0]);
 	return bt_history_read_recordings(&run->history, recordings, err);
 }
 
 static bool is_live(const struct options *options)
 {
-	return options->recordings.list.count == 0 &&
-		options->source.files.list.count + options->source.kustomizations.list.count == 0;
+	return options->line.arguments.list.count == 0 &&
+		options->line.source.files.list.count +
+			options->line.source.kustomizations.list.count ==
+		0;
 }
 
 static int read_kept(struct run *run, struct berth_error *err)
 {
-	return run->options->recordings.list.count != 0 ? read_recordings(run, err)
-							: read_files(run, err);
+	return run->options->line.arguments.list.count != 0 ? read_recordings(run, err)
+							    : read_files(run, err);
 }
 
 /** --- serving --- */
@@ -166,12 +161,12 @@ static void add_flags(struct bt_arguments *out, const char *name, const struct b
 static void collect_flags(struct run *run)
 {
 	const struct options *options = run->options;
-	const struct bt_setup *setup = &options->setup;
+	const struct bt_setup *setup = &options->line.setup;
 	add_flags(&run->flags, "--feature-gates", &setup->feature_gates);
 	add_flags(&run->flags, "--plugin", &setup->plugins);
 	add_flags(&run->flags, "--plugin-dir", &setup->plugin_folders);
-	add_flags(&run->source_flags, "-f", &options->source.files);
-	add_flags(&run->source_flags, "-k", &options->source.kustomizations);
+	add_flags(&run->source_flags, "-f", &options->line.source.files);
+	add_flags(&run->source_flags, "-k", &options->line.source.kustomizations);
 	if (setup->config_path != NULL) {
 		bt_vec_push(&run->flags.list, "--config");
 		bt_vec_push(&run->flags.list, setup->config_path);
@@ -191,14 +186,14 @@ static void collect_flags(struct run *run)
 		bt_strbuf_printf(&run->threads, "--threads=%" PRId64, setup->threads);
 		bt_vec_push(&run->flags.list, bt_strbuf_c(&run->threads));
 	}
-	if (is_live(options) && options->source.kubeconfig != NULL &&
-		options->source.kubeconfig[0] != '\0') {
+	if (is_live(options) && options->line.source.kubeconfig != NULL &&
+		options->line.source.kubeconfig[0] != '\0') {
 		bt_vec_push(&run->flags.list, "--kubeconfig");
-		bt_vec_push(&run->flags.list, options->source.kubeconfig);
+		bt_vec_push(&run->flags.list, options->line.source.kubeconfig);
 	}
-	if (options->source.context != NULL) {
+	if (options->line.source.context != NULL) {
 		bt_vec_push(&run->flags.list, "--context");
-		bt_vec_push(&run->flags.list, options->source.context);
+		bt_vec_push(&run->flags.list, options->line.source.context);
 	}
 }
 
@@ -238,9 +233,9 @@ static int start_server(struct run *run, struct berth_error *err)
 		.key_pem = is_plain ? NULL : bt_strbuf_c(&run->identity.server.key),
 		.token = bt_strbuf_c(&run->identity.token),
 		.source = bt_strbuf_c(&run->source),
-		.state = is_live(options)                     ? "live"
-			: options->recordings.list.count != 0 ? "a recording"
-							      : "from files",
+		.state = is_live(options)                         ? "live"
+			: options->line.arguments.list.count != 0 ? "a recording"
+								  : "from files",
 	};
 #if BT_HAVE_DAEMON
 	if (options->allow_changes) {
@@ -273,7 +268,6 @@ static int serve(struct run *run, struct berth_error *err)
 	bool live = is_live(run->options);
 	int result = 0;
 	bt_history_init(&run->history, bt_clock_wall_ns());
-	bt_manifests_init(&run->cluster);
 	if (live) {
 #if BT_HAVE_DAEMON
 		result = open_server(run, err);
@@ -323,19 +317,19 @@ static void finish(struct run *run)
 	} else {
 		bt_loop_destroy(run->loop);
 	}
-	bt_manifests_finish(&run->cluster);
 }
 
 /** --- the command line --- */
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
-	options->recordings = *arguments;
+	struct options *options = context;
+	const struct bt_arguments *arguments = &options->line.arguments;
 	if (arguments->list.count != 0 &&
-		(options->source.files.list.count != 0 ||
-			options->source.kustomizations.list.count != 0 ||
-			options->source.kubeconfig != NULL || options->source.context != NULL)) {
+		(options->line.source.files.list.count != 0 ||
+			options->line.source.kustomizations.list.count != 0 ||
+			options->line.source.kubeconfig != NULL ||
+			options->line.source.context != NULL)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"either recordings, or a cluster with -f, -k or --kubeconfig");
 	}
@@ -358,49 +352,35 @@ static int check_usage(
 		result = result < 0 ? bt_error_wrap(err, result, "--history") : 0;
 	}
 	return result == 0 && arguments->list.count == 0
-		? bt_source_check(&options->source, options->command, err)
+		? bt_source_check(&options->line.source, options->line.command->name, err)
 		: result;
 }
 
-static int run_view(const struct bt_command *command, int argc, char **argv)
+static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
-	struct options options = {.command = command,
-		.setup = BT_SETUP_INIT,
-		.listen_text = "127.0.0.1:0",
-		.history_text = "1h"};
-	struct bt_arguments arguments = {0};
-	const struct bt_flag flags[] = {
-		BT_SOURCE_FLAGS(&options.source),
-		{"listen", 0, BT_FLAG_STRING, &options.listen_text, "ADDRESS:PORT",
-			"where to serve; other addresses than loopback are served with TLS only "
-			"(default 127.0.0.1, any free port)"},
-		{"tls-cert-file", 0, BT_FLAG_STRING, &options.certificate_path, "FILE",
-			"serving certificate, PEM (default: made, where TLS is needed)"},
-		{"tls-private-key-file", 0, BT_FLAG_STRING, &options.key_path, "FILE", "its key"},
-		{"allow-changes", 0, BT_FLAG_BOOL, &options.allow_changes, NULL,
-			"let the page scale, drain and create, with the kubeconfig's rights"},
-		{"history", 0, BT_FLAG_STRING, &options.history_text, "DURATION",
-			"how far the page can look back in a live cluster (default 1h)"},
-		BT_SETUP_FLAGS(&options.setup),
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		struct run run = {.options = &options, .warnings = {.command = command}};
-		int result = check_usage(&options, &arguments, &err);
-		if (result == 0) {
-			result = serve(&run, &err);
-			bt_warnings_end(&run.warnings);
-			finish(&run);
-		}
-		exit_status = result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
-	}
-	bt_setup_finish(&options.setup);
-	bt_source_finish(&options.source);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
+	struct run run = {.options = context};
+	int result = serve(&run, err);
+	finish(&run);
+	return result;
 }
+
+static const struct bt_flag flags[] = {
+	BT_SOURCE_FLAGS,
+	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen_text), "ADDRESS:PORT",
+		"where to serve; other addresses than loopback are served with TLS only "
+		"(default 127.0.0.1, any free port)"},
+	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, certificate_path), "FILE",
+		"serving certificate, PEM (default: made, where TLS is needed)"},
+	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
+		"its key"},
+	{"allow-changes", 0, BT_FLAG_BOOL, offsetof(struct options, allow_changes), NULL,
+		"let the page scale, drain and create, with the kubeconfig's rights"},
+	{"history", 0, BT_FLAG_STRING, offsetof(struct options, history_text), "DURATION",
+		"how far the page can look back in a live cluster (default 1h)"},
+	BT_SETUP_FLAGS,
+};
+
+static const struct options defaults = {.listen_text = "127.0.0.1:0", .history_text = "1h"};
 
 const struct bt_command bt_command_view = {
 	.name = "view",
@@ -426,5 +406,10 @@ const struct bt_command bt_command_view = {
 		    "  berth view monday.berthrec\n",
 	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
 		       "  2  the input or the flags are wrong, or the address is taken\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run_view,
 };

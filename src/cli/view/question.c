@@ -259,7 +259,7 @@ static BT_NORETURN void run_child(struct question *question, int output)
 	}
 	argv[argc] = NULL;
 	bt_source_provide(&provider);
-	int status = question->asked->command->run(question->asked->command, argc, argv);
+	int status = bt_command_run(question->asked->command, argc, argv);
 	if (fflush(stdout) != 0 || fflush(stderr) != 0) {
 		status = BT_EXIT_BAD_INPUT;
 	}

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/processes.h"
-#include "cli/setup.h"
-#include "cli/source.h"
 #include "cli/whatif/whatif_report.h"
 
-/** Where a flag's changes go, and what kind they are. */
-struct collector {
-	struct bt_whatif_changes *changes; /* of all flags, in their order */
-	enum bt_whatif_kind kind;
-};
-
 struct options {
-	struct bt_setup setup;
-	struct bt_source source;
-	struct bt_whatif_changes changes;
+	struct bt_command_line line;
+	struct bt_whatif_changes changes; /* of all flags, in their order */
+	bt_flag_set_fn *add_change;
 	const char *new_config; /* NULL: that of the before side */
 	const char *lose;       /* NULL: nothing */
 	bool each;
@@ -22,9 +16,6 @@ struct options {
 	bool from_scratch;
 	bool recreate_bare;
 	bool preempt;
-	const char *format_name;
-	const char *color;
-	enum bt_output_format format;
 };
 
 /** --- the run --- */
@@ -68,9 +59,8 @@ static int make_sides(const struct options *options, const struct bt_manifests *
 
 static int compare(const struct options *options, struct bt_whatif *whatif,
 	const struct bt_whatif_side *before, const struct bt_whatif_side *after,
-	int *out_exit_status, struct berth_error *err)
+	struct bt_strbuf *out, struct berth_error *err)
 {
-	struct bt_strbuf out = {0};
 	struct bt_whatif_report report = {
 		.whatif = whatif,
 		.before = before,
@@ -80,22 +70,20 @@ static int compare(const struct options *options, struct bt_whatif *whatif,
 		.from_scratch = options->from_scratch,
 	};
 	bt_whatif_compare(&report);
-	int result = bt_whatif_write(&report, options->format, &out, err);
+	int result = bt_whatif_write(&report, options->line.format, out, err);
 	if (result == 0) {
-		bt_output_print(&out);
-		*out_exit_status = bt_whatif_is_worse(&report) ? BT_EXIT_FINDING : BT_EXIT_OK;
+		result = bt_whatif_is_worse(&report) ? BT_EXIT_FINDING : BT_EXIT_OK;
 	}
-	bt_strbuf_finish(&out);
 	bt_whatif_report_finish(&report);
 	return result;
 }
 
-static int run_on_sides(const struct options *options, struct bt_manifests *input,
-	struct bt_whatif_side *before, struct bt_whatif_side *after, int *out_exit_status,
-	struct berth_error *err)
+static int run_on_sides(struct options *options, struct bt_whatif_side *before,
+	struct bt_whatif_side *after, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif whatif;
-	int result = bt_source_read(&options->source, input, err);
+	struct bt_manifests *input = &options->line.cluster;
+	int result = bt_source_read(&options->line.source, input, err);
 	if (result < 0) {
 		return result;
 	}
@@ -106,18 +94,18 @@ static int run_on_sides(const struct options *options, struct bt_manifests *inpu
 	bt_whatif_init(&whatif, input);
 	result = make_sides(options, input, &whatif, before, after, err);
 	if (result == 0) {
-		result = compare(options, &whatif, before, after, out_exit_status, err);
+		result = compare(options, &whatif, before, after, out, err);
 	}
 	bt_whatif_finish(&whatif);
 	return result;
 }
 
-static int lose_on_side(const struct bt_lose_options *lose, const struct options *options,
-	struct bt_manifests *input, struct bt_whatif_side *side, struct berth_error *err)
+static int lose_on_side(struct options *options, const struct bt_lose_options *lose,
+	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif whatif;
-	struct bt_strbuf out = {0};
-	int result = bt_source_read(&options->source, input, err);
+	struct bt_manifests *input = &options->line.cluster;
+	int result = bt_source_read(&options->line.source, input, err);
 	if (result < 0) {
 		return result;
 	}
@@ -125,90 +113,81 @@ static int lose_on_side(const struct bt_lose_options *lose, const struct options
 	bt_whatif_init(&whatif, input);
 	result = make_after(options, &whatif, side, err);
 	if (result == 0) {
-		result = bt_whatif_lose_each(lose, side, &out, err);
+		result = bt_whatif_lose_each(lose, side, out, err);
 	}
-	if (result >= 0) {
-		bt_output_print(&out);
-	}
-	bt_strbuf_finish(&out);
 	bt_whatif_finish(&whatif);
 	return result;
 }
 
 /** One side: what is lost, is lost from the cluster after the changes. */
-static int run_losses(
-	const struct bt_command *command, const struct options *options, struct bt_manifests *input)
+static int run_losses(struct options *options, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_whatif_side side;
-	struct bt_setup setup = options->setup;
+	struct bt_setup setup = options->line.setup;
 	const struct bt_lose_options lose = {
 		.what = options->lose,
-		.command = command,
+		.command = options->line.command,
 		.changes = &options->changes,
 		.recreate_bare = options->recreate_bare,
 		.has_plugins = setup.registry != NULL,
 		.jobs = options->jobs,
-		.format = options->format,
+		.format = options->line.format,
 	};
 	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
 	setup.pool = NULL; /* a copy of the process has no threads; nothing depends on them */
-	int result = bt_whatif_side_init(&side, &setup, &err);
+	int result = bt_whatif_side_init(&side, &setup, err);
 	if (result == 0) {
-		result = lose_on_side(&lose, options, input, &side, &err);
+		result = lose_on_side(options, &lose, &side, out, err);
 		bt_whatif_side_finish(&side);
-	}
-	return result < 0 ? bt_command_fail(command, &err) : result;
-}
-
-static int run_on_cluster(
-	const struct bt_command *command, const struct options *options, struct bt_manifests *input)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_whatif_side before;
-	struct bt_whatif_side after;
-	struct bt_setup after_setup = options->setup;
-	int exit_status = BT_EXIT_BAD_INPUT;
-	if (options->new_config != NULL) {
-		after_setup.config_path = options->new_config;
-	}
-	int result = bt_whatif_side_init(&before, &options->setup, &err);
-	if (result == 0) {
-		result = bt_whatif_side_init(&after, &after_setup, &err);
-		if (result == 0) {
-			result = run_on_sides(options, input, &before, &after, &exit_status, &err);
-			bt_whatif_side_finish(&after);
-		}
-		bt_whatif_side_finish(&before);
-	}
-	return result < 0 ? bt_command_fail(command, &err) : exit_status;
-}
-
-/** --- the command line --- */
-
-static int collect(void *context, const char *text, struct berth_error *err)
-{
-	const struct collector *collector = context;
-	struct bt_whatif_change change;
-	int result = bt_whatif_change_parse(collector->kind, text, &change, err);
-	if (result == 0) {
-		bt_vec_push(&collector->changes->list, change);
 	}
 	return result;
 }
 
-static int check_usage(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	if (arguments->list.count != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"unexpected argument %s: changes are flags, such as --drain NODE",
-			arguments->list.items[0]);
+	struct options *options = context;
+	struct bt_whatif_side before;
+	struct bt_whatif_side after;
+	struct bt_setup after_setup = options->line.setup;
+	if (options->lose != NULL) {
+		return run_losses(options, out, err);
 	}
-	int result = bt_source_check(&options->source, &bt_command_whatif, err);
-	if (result < 0) {
-		return result;
+	if (options->new_config != NULL) {
+		after_setup.config_path = options->new_config;
 	}
+	int result = bt_whatif_side_init(&before, &options->line.setup, err);
+	if (result == 0) {
+		result = bt_whatif_side_init(&after, &after_setup, err);
+		if (result == 0) {
+			result = run_on_sides(options, &before, &after, out, err);
+			bt_whatif_side_finish(&after);
+		}
+		bt_whatif_side_finish(&before);
+	}
+	return result;
+}
+
+/** --- the command line --- */
+
+static int add_change(
+	void *context, const struct bt_flag *flag, const char *text, struct berth_error *err)
+{
+	struct options *options = context;
+	struct bt_whatif_change change;
+	enum bt_whatif_kind kind = BT_WHATIF_DRAIN;
+	while (strcmp(bt_whatif_kind_name(kind), flag->name) != 0) {
+		kind++;
+	}
+	int result = bt_whatif_change_parse(kind, text, &change, err);
+	if (result == 0) {
+		bt_vec_push(&options->changes.list, change);
+	}
+	return result;
+}
+
+static int check(void *context, struct berth_error *err)
+{
+	const struct options *options = context;
 	if (options->each != (options->lose != NULL)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			options->each ? "--each: what? Name it with --lose node or --lose zone"
@@ -217,112 +196,67 @@ static int check_usage(
 	}
 	if (options->lose != NULL) {
 		const struct bt_lose_options lose = {.what = options->lose};
-		result = bt_lose_check(&lose, err);
+		int result = bt_lose_check(&lose, err);
 		if (result == 0 && options->from_scratch) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,
 				"--from-scratch: cannot be combined with --lose: pods that run "
 				"stay where they are");
 		}
-		if (result == 0) {
-			result = bt_processes_check_jobs(options->jobs, err);
-		}
-		result = result < 0 ? result : bt_output_set_color(options->color, err);
-		return result < 0 ? result
-				  : bt_output_format_parse(options->format_name, false,
-					    &options->format, err);
+		return result == 0 ? bt_processes_check_jobs(options->jobs, err) : result;
 	}
-	if (options->changes.list.count == 0 && options->new_config == NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no change is given: name one, such as --drain NODE (see \"berth whatif "
-			"--help\")");
-	}
-	result = bt_output_set_color(options->color, err);
-	return result < 0
-		? result
-		: bt_output_format_parse(options->format_name, false, &options->format, err);
+	return options->changes.list.count != 0 || options->new_config != NULL
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "no change is given: name one, such as --drain NODE (see \"berth whatif "
+			  "--help\")");
 }
 
-static int start(const struct bt_command *command, struct options *options,
-	const struct bt_arguments *arguments)
+static void finish(void *context)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	options->setup.verify = bt_command_verify();
-	if (check_usage(options, arguments, &err) < 0 ||
-		bt_setup_start(command, &options->setup, &err) < 0) {
-		return bt_command_fail(command, &err);
-	}
-	struct bt_warnings warnings = {.command = command};
-	struct bt_manifests input;
-	bt_manifests_init(&input);
-	input.warn = bt_warnings_take;
-	input.warn_context = &warnings;
-	int exit_status = options->lose != NULL ? run_losses(command, options, &input)
-						: run_on_cluster(command, options, &input);
-	bt_warnings_end(&warnings);
-	bt_manifests_finish(&input);
-	return exit_status;
+	struct options *options = context;
+	bt_vec_finish(&options->changes.list);
 }
 
-static int run(const struct bt_command *command, int argc, char **argv)
-{
-	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table"};
-	struct bt_arguments arguments = {0};
-	struct collector collectors[BT_WHATIF__COUNT];
-	struct bt_flag_setter setters[BT_WHATIF__COUNT];
-	for (uint32_t i = 0; i < BT_WHATIF__COUNT; i++) {
-		collectors[i] = (struct collector){&options.changes, (enum bt_whatif_kind)i};
-		setters[i] = (struct bt_flag_setter){.set = collect, .context = &collectors[i]};
-	}
-	const struct bt_flag flags[] = {
-		BT_SOURCE_FLAGS(&options.source),
-		{"drain", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_DRAIN], "NODE",
-			"cordon nodes and evict their pods, as kubectl drain does"},
-		{"remove", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_REMOVE], "NODE",
-			"take nodes away, with all that runs on them"},
-		{"add", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_ADD], "N=NODE",
-			"add N empty nodes like NODE, named NODE-1, NODE-2, ..."},
-		{"cordon", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_CORDON], "NODE",
-			"let nodes take no new pods"},
-		{"uncordon", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_UNCORDON], "NODE",
-			"let nodes take pods again"},
-		{"taint", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_TAINT], "NODE=TAINT",
-			"set KEY=VALUE:EFFECT; with a - at the end remove it"},
-		{"label", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_LABEL], "NODE=LABEL",
-			"set KEY=VALUE, or remove KEY-"},
-		{"scale", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_SCALE], "KIND/[NAMESPACE/]NAME=N",
-			"give a workload N replicas"},
-		{"with", 0, BT_FLAG_SETTER, &setters[BT_WHATIF_WITH], "FILE|DIR|-",
-			"apply manifests: new objects, and others in place of old ones"},
-		{"lose", 0, BT_FLAG_STRING, &options.lose, "node|zone|LABEL",
-			"with --each: lose one node, zone or value of a label after the other"},
-		{"each", 0, BT_FLAG_BOOL, &options.each, NULL,
-			"report every loss of --lose, the worst first"},
-		{"new-config", 0, BT_FLAG_STRING, &options.new_config, "FILE",
-			"schedule with another KubeSchedulerConfiguration"},
-		{"from-scratch", 0, BT_FLAG_BOOL, &options.from_scratch, NULL,
-			"place running pods anew, before and after the changes"},
-		{"recreate-bare-pods", 0, BT_FLAG_BOOL, &options.recreate_bare, NULL,
-			"evicted pods without a controller come back, too"},
-		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
-			"evict running pods of lower priority where that makes room"},
-		{"jobs", 'j', BT_FLAG_INT, &options.jobs, "N",
-			"try N losses at the same time (default: one for each processor)"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
-			"how the answer is written (default table)"},
-		BT_OUTPUT_COLOR_FLAG(&options.color),
-		BT_SETUP_FLAGS(&options.setup),
-	};
-	int exit_status;
-	if (bt_command_parse(
-		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		exit_status = start(command, &options, &arguments);
-	}
-	bt_setup_finish(&options.setup);
-	bt_source_finish(&options.source);
-	bt_vec_finish(&options.changes.list);
-	bt_vec_finish(&arguments.list);
-	return exit_status;
-}
+static const struct bt_flag flags[] = {
+	BT_SOURCE_FLAGS,
+	{"drain", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+		"cordon nodes and evict their pods, as kubectl drain does"},
+	{"remove", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+		"take nodes away, with all that runs on them"},
+	{"add", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "N=NODE",
+		"add N empty nodes like NODE, named NODE-1, NODE-2, ..."},
+	{"cordon", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+		"let nodes take no new pods"},
+	{"uncordon", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+		"let nodes take pods again"},
+	{"taint", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE=TAINT",
+		"set KEY=VALUE:EFFECT; with a - at the end remove it"},
+	{"label", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE=LABEL",
+		"set KEY=VALUE, or remove KEY-"},
+	{"scale", 0, BT_FLAG_SETTER, offsetof(struct options, add_change),
+		"KIND/[NAMESPACE/]NAME=N", "give a workload N replicas"},
+	{"with", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "FILE|DIR|-",
+		"apply manifests: new objects, and others in place of old ones"},
+	{"lose", 0, BT_FLAG_STRING, offsetof(struct options, lose), "node|zone|LABEL",
+		"with --each: lose one node, zone or value of a label after the other"},
+	{"each", 0, BT_FLAG_BOOL, offsetof(struct options, each), NULL,
+		"report every loss of --lose, the worst first"},
+	{"new-config", 0, BT_FLAG_STRING, offsetof(struct options, new_config), "FILE",
+		"schedule with another KubeSchedulerConfiguration"},
+	{"from-scratch", 0, BT_FLAG_BOOL, offsetof(struct options, from_scratch), NULL,
+		"place running pods anew, before and after the changes"},
+	{"recreate-bare-pods", 0, BT_FLAG_BOOL, offsetof(struct options, recreate_bare), NULL,
+		"evicted pods without a controller come back, too"},
+	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
+		"evict running pods of lower priority where that makes room"},
+	{"jobs", 'j', BT_FLAG_INT, offsetof(struct options, jobs), "N",
+		"try N losses at the same time (default: one for each processor)"},
+	BT_OUTPUT_FLAG("table|wide|json|yaml"),
+	BT_COLOR_FLAG,
+	BT_SETUP_FLAGS,
+};
+
+static const struct options defaults = {.add_change = add_change};
 
 const struct bt_command bt_command_whatif = {
 	.name = "whatif",
@@ -366,5 +300,14 @@ const struct bt_command bt_command_whatif = {
 	.exit_status = "  0  nothing gets worse\n"
 		       "  1  some pods are newly pending, lost or preempted\n"
 		       "  2  the input or the flags are wrong\n",
+	.flags = flags,
+	.flag_count = BT_ARRAY_LENGTH(flags),
+	.no_arguments = "changes are flags, such as --drain NODE",
+	.has_source = true,
+	.has_setup = true,
+	.options_bytes = sizeof(struct options),
+	.defaults = &defaults,
+	.check = check,
 	.run = run,
+	.finish = finish,
 };

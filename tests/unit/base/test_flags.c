@@ -11,25 +11,27 @@ struct values {
 	bool help;
 };
 
+static const struct bt_flag value_flags[] = {
+	{"verbose", 'v', BT_FLAG_BOOL, offsetof(struct values, verbose), NULL, "say more"},
+	{"the-name", 'n', BT_FLAG_STRING, offsetof(struct values, name), "NAME", "a name"},
+	{"count", 0, BT_FLAG_INT, offsetof(struct values, count), "N", "a number"},
+	{"filename", 'f', BT_FLAG_STRINGS, offsetof(struct values, files), "FILE", "a file"},
+};
+
 static int parse(struct values *values, char **argv, struct berth_error *err)
 {
-	const struct bt_flag flags[] = {
-		{"verbose", 'v', BT_FLAG_BOOL, &values->verbose, NULL, "say more"},
-		{"the-name", 'n', BT_FLAG_STRING, &values->name, "NAME", "a name"},
-		{"count", 0, BT_FLAG_INT, &values->count, "N", "a number"},
-		{"filename", 'f', BT_FLAG_STRINGS, &values->files, "FILE", "a file"},
-	};
 	int argc = 0;
 	while (argv[argc] != NULL) {
 		argc++;
 	}
-	return bt_flags_parse(
-		flags, BT_ARRAY_LENGTH(flags), argc, argv, &values->rest, &values->help, err);
+	return bt_flags_parse(value_flags, BT_ARRAY_LENGTH(value_flags), values, argc, argv,
+		&values->rest, &values->help, err);
 }
 
 static void finish(struct values *values)
 {
-	bt_vec_finish(&values->files.list);
+	bt_flags_finish(value_flags, BT_ARRAY_LENGTH(value_flags), values);
+	ck_assert_ptr_null(values->files.list.items);
 	bt_vec_finish(&values->rest.list);
 }
 
@@ -108,24 +110,31 @@ START_TEST(test_flags__help)
 }
 END_TEST
 
-static int set_even(void *context, const char *text, struct berth_error *err)
+struct sum {
+	int64_t value;
+	bt_flag_set_fn *set;
+};
+
+/** --bare alone is 100. */
+static int add_even(
+	void *options, const struct bt_flag *flag, const char *text, struct berth_error *err)
 {
-	int64_t number;
-	if (!bt_str_parse_int64(bt_str_from(text), &number) || number % 2 != 0) {
+	struct sum *sum = options;
+	int64_t number = 100;
+	ck_assert_int_eq(text == NULL, text == NULL && strcmp(flag->name, "bare") == 0);
+	if (text != NULL && (!bt_str_parse_int64(bt_str_from(text), &number) || number % 2 != 0)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "not even");
 	}
-	*(int64_t *)context += number;
+	sum->value += number;
 	return 0;
 }
 
 START_TEST(test_flags__setter)
 {
-	int64_t sum = 0;
-	struct bt_flag_setter twice = {set_even, &sum, NULL};
-	struct bt_flag_setter bare = {set_even, &sum, "100"};
+	struct sum sum = {.set = add_even};
 	const struct bt_flag flags[] = {
-		{"even", 'e', BT_FLAG_SETTER, &twice, "N", "a number"},
-		{"bare", 'b', BT_FLAG_SETTER, &bare, "N", "a number"},
+		{"even", 'e', BT_FLAG_SETTER, offsetof(struct sum, set), "N", "a number"},
+		{"bare", 'b', BT_FLAG_OPTIONAL, offsetof(struct sum, set), "N", "a number"},
 	};
 	char *good[] = {(char[]){"--even=2"}, (char[]){"-e"}, (char[]){"4"}, (char[]){"-be6"},
 		(char[]){"--bare"}, (char[]){"8"}, (char[]){"-b=10"}};
@@ -133,11 +142,12 @@ START_TEST(test_flags__setter)
 	struct bt_arguments rest = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	bool help;
-	ck_assert_int_eq(bt_flags_parse(flags, 2, 7, good, &rest, &help, NULL), 0);
-	ck_assert_int_eq(sum, 2 + 4 + 100 + 6 + 100 + 10);
+	ck_assert_int_eq(bt_flags_parse(flags, 2, &sum, 7, good, &rest, &help, NULL), 0);
+	ck_assert_int_eq(sum.value, 2 + 4 + 100 + 6 + 100 + 10);
 	ck_assert_uint_eq(rest.list.count, 1); /* a flag that has a bare value takes no other */
 	ck_assert_str_eq(rest.list.items[0], "8");
-	ck_assert_int_eq(bt_flags_parse(flags, 2, 1, odd, &rest, &help, &err), BERTH_ERR_INVALID);
+	ck_assert_int_eq(
+		bt_flags_parse(flags, 2, &sum, 1, odd, &rest, &help, &err), BERTH_ERR_INVALID);
 	ck_assert_str_eq(berth_error_message(&err),
 		"invalid argument \"3\" for \"-e, --even\" flag: not even");
 	berth_error_finish(&err);
@@ -147,12 +157,11 @@ END_TEST
 
 START_TEST(test_flags__help_is_aligned_and_broken)
 {
-	struct bt_flag_setter bare = {set_even, NULL, "2"};
 	const struct bt_flag flags[] = {
-		{"all", 'a', BT_FLAG_BOOL, NULL, NULL, "everything"},
-		{"even", 0, BT_FLAG_SETTER, &bare, "N", "a number"},
-		{"how", 0, BT_FLAG_STRING, NULL, "one|another|the-third-of-them|x", "a way"},
-		{"name", 0, BT_FLAG_STRING, NULL, "NAME",
+		{"all", 'a', BT_FLAG_BOOL, 0, NULL, "everything"},
+		{"even", 0, BT_FLAG_OPTIONAL, 0, "N", "a number"},
+		{"how", 0, BT_FLAG_STRING, 0, "one|another|the-third-of-them|x", "a way"},
+		{"name", 0, BT_FLAG_STRING, 0, "NAME",
 			"a text of many words that is longer than what is left of its line is "
 			"broken between two of them"},
 	};

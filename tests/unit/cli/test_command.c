@@ -2,7 +2,7 @@
 /* What commands take from the environment. */
 /* setenv, unsetenv */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/command.h"
+#include "cli/setup.h"
 
 #include <stdlib.h>
 
@@ -26,11 +26,10 @@ START_TEST(test_command__edge_05b_18_max_pd_volumes)
 	};
 
 	(void)unsetenv("KUBE_MAX_PD_VOLS");
-	ck_assert_int_eq(bt_command_max_pd_volumes(), 0);
+	ck_assert_int_eq(bt_setup_max_pd_volumes(), 0);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		(void)setenv("KUBE_MAX_PD_VOLS", rows[i].value, 1);
-		ck_assert_msg(
-			bt_command_max_pd_volumes() == rows[i].expected, "<%s>", rows[i].value);
+		ck_assert_msg(bt_setup_max_pd_volumes() == rows[i].expected, "<%s>", rows[i].value);
 	}
 	(void)unsetenv("KUBE_MAX_PD_VOLS");
 }
@@ -44,10 +43,10 @@ START_TEST(test_command__verify)
 	} rows[] = {{"1", true}, {"yes", true}, {"0", false}, {"", false}};
 
 	(void)unsetenv("BERTH_VERIFY");
-	ck_assert(!bt_command_verify());
+	ck_assert(!bt_setup_verify());
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		(void)setenv("BERTH_VERIFY", rows[i].value, 1);
-		ck_assert_msg(bt_command_verify() == rows[i].expected, "<%s>", rows[i].value);
+		ck_assert_msg(bt_setup_verify() == rows[i].expected, "<%s>", rows[i].value);
 	}
 	(void)unsetenv("BERTH_VERIFY");
 }

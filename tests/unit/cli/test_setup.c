@@ -149,7 +149,7 @@ START_TEST(test_setup__threads)
 		struct bt_engine_options options;
 		struct berth_error err = BERTH_ERROR_INIT;
 		setup.threads = rows[i].threads;
-		int result = bt_setup_start(&bt_command_simulate, &setup, &err);
+		int result = bt_setup_start("simulate", &setup, &err);
 		ck_assert_int_eq(result, rows[i].fits ? 0 : BERTH_ERR_INVALID);
 		if (rows[i].fits) {
 			ck_assert_int_eq(bt_setup_engine_options(&setup, &options, &err), 0);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_CONSOLE_H
+#define BT_CLI_CONSOLE_H
+/** What commands write to standard error while they work: progress and warnings. */
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * One line on standard error that tells how far long work has come: it appears after a moment, is
+ * renewed in place, and goes when the work is done.
+ */
+struct bt_progress {
+	const char *what; /* "placing pods" */
+	bool wanted;
+	bool shown;
+	int64_t next_ms;
+};
+
+/** only_terminal: nothing is shown where standard error is no terminal. */
+void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal);
+/** "placing pods: 1200 of 5000 (24%)"; cheap enough for every step. total 0: not known. context:
+ * struct bt_progress. */
+void bt_progress_show(void *context, uint32_t done, uint32_t total);
+void bt_progress_end(struct bt_progress *progress);
+
+/** Warnings of a command: the first ones as lines, of the rest their number. */
+
+#define BT_WARNINGS_SHOWN 20
+
+struct bt_warnings {
+	const char *command; /* its name */
+	uint32_t count;
+};
+
+/** "berth NAME: warning: LINE". context: struct bt_warnings; fits struct bt_manifests's warn. */
+void bt_warnings_take(void *context, const char *line);
+void bt_warnings_end(const struct bt_warnings *warnings);
+#endif
