@@ -88,6 +88,9 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 /** Messages of a key that is no qualified name, at place. */
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
+/** Operator, number of values and key of a requirement; compares: operators Gt and Lt count. */
+void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *requirement, bool compares);
 /** A label selector matches these labels (selector NULL: nothing; empty: everything). */
 bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
 	const struct bt_json_value *labels);

@@ -4,41 +4,6 @@
 
 /* Rules of the fields that the scheduler reads. Spec: 14b section 5. */
 
-static void check_node_expression(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *expression)
-{
-	struct bt_str operator_ = bt_kinds_text(expression, "operator");
-	const struct bt_json_value *values = bt_json_array_at(expression, "values");
-	const struct bt_path *values_place = BT_PATH_NAME(place, "values");
-	int64_t number;
-	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
-		if (values->count == 0) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, values_place, NULL,
-				"must be specified when `operator` is 'In' or 'NotIn'");
-		}
-	} else if (bt_str_equal_c(operator_, "Exists") ||
-		bt_str_equal_c(operator_, "DoesNotExist")) {
-		if (values->count != 0) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, values_place, NULL,
-				"may not be specified when `operator` is 'Exists' or "
-				"'DoesNotExist'");
-		}
-	} else if (bt_str_equal_c(operator_, "Gt") || bt_str_equal_c(operator_, "Lt")) {
-		if (values->count != 1) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, values_place, NULL,
-				"must be specified single value when `operator` is 'Lt' or 'Gt'");
-		} else if (!bt_str_parse_int64(values->elements[0]->text, &number)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_INDEX(values_place, 0),
-				values->elements[0], "must be an integer");
-		}
-	} else {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "operator"),
-			bt_kinds_text_value(errors, operator_), "not a valid selector operator");
-	}
-	bt_kinds_check_label_key(
-		errors, BT_PATH_NAME(place, "key"), bt_kinds_text(expression, "key"));
-}
-
 static void check_node_field(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *field)
 {
@@ -70,9 +35,9 @@ void bt_rule_node_selector_term(
 	const struct bt_json_value *expressions = bt_json_array_at(term, "matchExpressions");
 	const struct bt_json_value *fields = bt_json_array_at(term, "matchFields");
 	for (uint32_t i = 0; i < expressions->count; i++) {
-		check_node_expression(check->errors,
+		bt_kinds_check_requirement(check->errors,
 			BT_PATH_INDEX(BT_PATH_NAME(place, "matchExpressions"), i),
-			expressions->elements[i]);
+			expressions->elements[i], true);
 	}
 	for (uint32_t i = 0; i < fields->count; i++) {
 		check_node_field(check->errors,
