@@ -22,34 +22,6 @@ bool bt_api_version_split(
 	return true;
 }
 
-struct bt_time bt_pod_start_time(const struct bt_pod *pod, const struct bt_time *now)
-{
-	return pod->status.start_time != NULL ? *pod->status.start_time : *now;
-}
-
-static void tick(struct bt_time *clock)
-{
-	if (++clock->nanoseconds == 1000000000) {
-		clock->nanoseconds = 0;
-		clock->seconds++;
-	}
-}
-
-bool bt_pod_is_more_important(const struct bt_pod *a, const struct bt_pod *b, struct bt_time *clock)
-{
-	struct bt_time a_start;
-	struct bt_time b_start;
-
-	if (bt_pod_priority(a) != bt_pod_priority(b)) {
-		return bt_pod_priority(a) > bt_pod_priority(b);
-	}
-	a_start = bt_pod_start_time(a, clock);
-	tick(clock);
-	b_start = bt_pod_start_time(b, clock);
-	tick(clock);
-	return bt_time_compare(&a_start, &b_start) < 0;
-}
-
 bool bt_pod_is_assigned(const struct bt_pod *pod)
 {
 	return pod->spec.node_name.length != 0;

@@ -36,16 +36,6 @@ void bt_bitset_clear(struct bt_bitset *set)
 	}
 }
 
-uint32_t bt_bitset_count(const struct bt_bitset *set)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < set->word_count; i++) {
-		count += BT_POPCOUNT64(set->words[i]);
-	}
-	return count;
-}
-
 uint32_t bt_bitset_next(const struct bt_bitset *set, uint32_t from)
 {
 	uint32_t index = from >> 6;

@@ -21,7 +21,6 @@ struct bt_bitset {
 void bt_bitset_resize(struct bt_bitset *set, uint32_t bit_count);
 void bt_bitset_finish(struct bt_bitset *set);
 void bt_bitset_clear(struct bt_bitset *set);
-uint32_t bt_bitset_count(const struct bt_bitset *set);
 /** First set bit at or after from, or UINT32_MAX. */
 uint32_t bt_bitset_next(const struct bt_bitset *set, uint32_t from);
 

@@ -97,11 +97,6 @@ uint32_t bt_queue_event_index(struct bt_queue *queue, const struct bt_cluster_ev
 	return index;
 }
 
-bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_event *event)
-{
-	return queue->events.items[bt_queue_event_index(queue, event)].is_of_interest;
-}
-
 struct bt_str bt_queue_rejector_name(
 	const struct bt_queue *queue, uint32_t profile, uint32_t rejector)
 {

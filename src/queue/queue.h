@@ -304,9 +304,6 @@ struct bt_queue_check {
 void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	const struct bt_cluster_event *event, struct bt_object *old_object,
 	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns);
-/** Some plugin of some profile registered for it: else bt_queue_move_all_to_active_or_backoff_queue
- * does nothing. Spec 04 (hints) section 4.5. */
-bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_event *event);
 /** Activate one pod: to the active queue whatever its backoff. true when it got there. Spec 04
  * section 8.10. */
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);

@@ -329,15 +329,6 @@ void bt_extender_encode_preemption_result(
 	bt_json_end_object(&writer);
 }
 
-void bt_extender_encode_binding_result(
-	const struct bt_extender_binding_result *result, struct bt_strbuf *out)
-{
-	struct bt_json_writer writer = writer_on(out);
-	bt_json_begin_object(&writer);
-	bt_json_write_member(&writer, "Error", result->error);
-	bt_json_end_object(&writer);
-}
-
 #define DEFAULT_TIMEOUT_NS (INT64_C(5) * 1000 * 1000 * 1000)
 #define STATUS_OK 200
 #define REQUEST_TOO_LARGE "request is longer than 4 GiB"

@@ -58,8 +58,6 @@ void bt_extender_encode_filter_result(
 void bt_extender_encode_priorities(const bt_host_priority_list *priorities, struct bt_strbuf *out);
 void bt_extender_encode_preemption_result(
 	const struct bt_preemption_opinions *answer, struct bt_strbuf *out);
-void bt_extender_encode_binding_result(
-	const struct bt_extender_binding_result *result, struct bt_strbuf *out);
 
 /**
  * Extenders behind a POST: everything of spec 11b section 9.1 but the exchange itself. It makes the

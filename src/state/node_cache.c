@@ -107,16 +107,6 @@ int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone
 	return result;
 }
 
-void bt_node_order_update(
-	struct bt_node_order *order, uint32_t slot, bt_sym old_zone_key, bt_sym new_zone_key)
-{
-	if (bt_sym_equal(old_zone_key, new_zone_key)) {
-		return;
-	}
-	(void)take_out(order, slot, old_zone_key); /* it may be listed elsewhere or nowhere */
-	bt_node_order_add(order, slot, new_zone_key);
-}
-
 void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots)
 {
 	uint32_t zone_count = order->zones.count;

@@ -43,8 +43,6 @@ void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_k
  * (BERTH_ERR_NOT_FOUND). */
 BT_MUST_USE int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
 	struct bt_str node_name, struct berth_error *err);
-void bt_node_order_update(
-	struct bt_node_order *order, uint32_t slot, bt_sym old_zone_key, bt_sym new_zone_key);
 /** Write count slots, round-robin over zones. O(count + zones). */
 void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots);
 

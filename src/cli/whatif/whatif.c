@@ -410,9 +410,6 @@ int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_change *chang
 		&whatif->work, bt_strbuf_c(&source), bt_object_create(kind, value), &index, err);
 	bt_strbuf_finish(&source);
 	bt_whatif_sync_marks(whatif);
-	if (result == 0) {
-		whatif->marks.items[index].is_added = true;
-	}
 	return result;
 }
 

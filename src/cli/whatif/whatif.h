@@ -87,7 +87,6 @@ struct bt_whatif_mark {
 	bool lost;      /* a pod that is gone though nobody wanted that */
 	bool drained;   /* a node */
 	bool scaled;    /* a workload */
-	bool is_added;  /* by --add */
 	bool is_shared; /* several budgets cover the evicted pod */
 	uint8_t departure;
 	/** 1 + index of the first budget that covers the evicted pod, or of the one that this

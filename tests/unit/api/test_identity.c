@@ -74,27 +74,6 @@ START_TEST(test_identity__edge_01_43_absent_priority)
 }
 END_TEST
 
-START_TEST(test_identity__edge_01_44_unstarted_pod_starts_now)
-{
-	const struct bt_pod *started =
-		api_pod(&arena, "{'status':{'startTime':'2026-01-01T00:00:00Z'}}");
-	const struct bt_pod *later =
-		api_pod(&arena, "{'status':{'startTime':'2026-01-02T00:00:00Z'}}");
-	const struct bt_pod *unstarted = api_pod(&arena, "{}");
-	const struct bt_pod *higher = api_pod(&arena, "{'spec':{'priority':1}}");
-	struct bt_time now = {.seconds = 1800000000, .nanoseconds = 999999999, .set = true};
-
-	ck_assert(bt_pod_is_more_important(started, unstarted, &now));
-	ck_assert(!bt_pod_is_more_important(unstarted, started, &now));
-	ck_assert(bt_pod_is_more_important(started, later, &now));
-	ck_assert(!bt_pod_is_more_important(later, started, &now));
-	ck_assert(!bt_pod_is_more_important(started, started, &now));
-	ck_assert(bt_pod_is_more_important(higher, started, &now));
-	/* Of two unstarted pods the one asked first wins. */
-	ck_assert(bt_pod_is_more_important(unstarted, unstarted, &now));
-}
-END_TEST
-
 START_TEST(test_identity__edge_01_45_empty_scheduler_name)
 {
 	/* No default is filled in on reading, so no profile can have this name. */
@@ -169,6 +148,5 @@ BT_TEST_MAIN("identity", test_identity__edge_01_39_second_owner_controls,
 	test_identity__edge_01_40_controller_false,
 	test_identity__edge_01_41_api_version_with_two_slashes,
 	test_identity__edge_01_42_terminal_phases, test_identity__edge_01_43_absent_priority,
-	test_identity__edge_01_44_unstarted_pod_starts_now,
 	test_identity__edge_01_45_empty_scheduler_name, test_identity__object_reference_text,
 	test_identity__pod_states, test_identity__set_condition)

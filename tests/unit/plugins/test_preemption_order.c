@@ -6,7 +6,7 @@
 
 #define UNSTARTED INT64_MIN
 
-START_TEST(test_preemption_order__more_important)
+START_TEST(test_preemption_order__edge_01_44_unstarted_pods_come_last)
 {
 	static const struct {
 		const char *row;
@@ -89,5 +89,5 @@ START_TEST(test_preemption_order__is_that_of_insertion)
 }
 END_TEST
 
-BT_TEST_MAIN("preemption_order", test_preemption_order__more_important,
+BT_TEST_MAIN("preemption_order", test_preemption_order__edge_01_44_unstarted_pods_come_last,
 	test_preemption_order__is_that_of_insertion)

@@ -327,13 +327,11 @@ END_TEST
 START_TEST(test_extender_wire__binding_result)
 {
 	struct bt_extender_binding_result result;
-	struct bt_strbuf json = {0};
 
 	ck_assert_int_eq(
 		bt_extender_decode_binding_result(unquoted("{'error':'x'}"), &arena, &result, NULL),
 		0);
-	bt_extender_encode_binding_result(&result, &json);
-	expect_json(&json, "{'Error':'x'}");
+	ck_assert(bt_str_equal_c(result.error, "x"));
 	ck_assert_int_lt(bt_extender_decode_binding_result(unquoted(""), &arena, &result, NULL), 0);
 }
 END_TEST

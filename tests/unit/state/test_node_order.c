@@ -133,28 +133,7 @@ START_TEST(test_node_order__remove_unknown)
 }
 END_TEST
 
-START_TEST(test_node_order__update)
-{
-	struct tree t;
-
-	tree_init(&t);
-	bt_node_order_add(&t.order, 1, t.a);
-	bt_node_order_add(&t.order, 2, t.a);
-	bt_node_order_add(&t.order, 3, t.b);
-	/* Equal zones: nothing, not even for a node that is nowhere. */
-	bt_node_order_update(&t.order, 9, t.a, t.a);
-	check_order(&t, 1, 3, 2);
-	bt_node_order_update(&t.order, 1, t.a, t.b);
-	check_order(&t, 2, 3, 1);
-	/* The old zone is not where it was: added all the same. */
-	bt_node_order_update(&t.order, 9, t.c, t.a);
-	check_order(&t, 2, 3, 9, 1);
-	tree_finish(&t);
-}
-END_TEST
-
 BT_TEST_MAIN("node_order", test_node_order__round_robin,
 	test_node_order__edge_03b_23_long_zone_first,
 	test_node_order__edge_03b_25_empty_zone_goes_to_the_end,
-	test_node_order__remove_keeps_the_order_of_the_rest, test_node_order__remove_unknown,
-	test_node_order__update)
+	test_node_order__remove_keeps_the_order_of_the_rest, test_node_order__remove_unknown)
