@@ -117,8 +117,8 @@ int bt_import_scheduler_perf(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err)
 {
 	struct bt_perf_file file;
-	struct bt_perf_test *test;
-	const struct bt_perf_workload *workload;
+	struct bt_perf_test *test = NULL;
+	const struct bt_perf_workload *workload = NULL;
 	if (request->path_count != 1) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"name one file: a workload is a recording of its own");

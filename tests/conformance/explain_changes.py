@@ -240,8 +240,27 @@ def explain(berth, objects, config, pod, folder):
     return json.loads(done.stdout)
 
 
+def missing_claims(objects, pod):
+    """What the ephemeral volume controller makes, as berth does for pods of files."""
+    namespace = pod["metadata"].get("namespace", "default")
+    known = {o["metadata"]["name"] for o in objects if o["kind"] == "PersistentVolumeClaim"
+             and o["metadata"].get("namespace", "default") == namespace}
+    for volume in pod["spec"].get("volumes") or []:
+        name = "%s-%s" % (pod["metadata"]["name"], volume["name"])
+        if "ephemeral" in volume and name not in known:
+            template = volume["ephemeral"]["volumeClaimTemplate"]
+            yield {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                   "metadata": dict(template.get("metadata") or {}, name=name, namespace=namespace,
+                                    ownerReferences=[{
+                                        "apiVersion": "v1", "kind": "Pod", "controller": True,
+                                        "name": pod["metadata"]["name"],
+                                        "uid": pod["metadata"].get("uid", "")}]),
+                   "spec": template["spec"]}
+
+
 def check_pod(berth, objects, config, pod, folder):
     """Number of proposals."""
+    objects = objects + list(missing_claims(objects, pod))
     before = ask_model(objects, config, pod)
     got = explain(berth, objects, config, pod, folder)
     if got["fate"] == "Gated":  # by PreEnqueue, which the model does not ask
