@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`berth view` in a real browser: what the page shows is what the commands answer."""
 import contextlib
+import datetime
 import json
 import os
+import random
 import re
 import signal
 import subprocess
+import sys
+import tempfile
 import urllib.error
 import urllib.request
 
@@ -472,5 +476,123 @@ def test_wrong_use_is_refused(program):
         assert message in answer.err and not answer.out, (message, answer.err)
 
 
+# --- the pictures of the guide ---
+
+def made_up_hour():
+    """A recording of a shop's hour: 48 nodes in three zones, and some pods that do not fit."""
+    chance = random.Random(22)
+    start = datetime.datetime(2026, 3, 2, 9, tzinfo=datetime.timezone.utc)
+
+    def stamp(seconds):
+        return (start + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def node(name, zone, cpu, memory, taints=(), **resources):
+        return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {
+            "topology.kubernetes.io/zone": zone, "kubernetes.io/os": "linux",
+            "pool": name.split("-")[0]}}, "spec": {"taints": list(taints)},
+                "status": {"allocatable": {"cpu": str(cpu), "memory": "%dGi" % memory,
+                                           "pods": "110", **resources},
+                           "conditions": [{"type": "Ready", "status": "True"}]}}
+
+    gpu_taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+    nodes = [node("worker-%02d" % i, "zone-%s" % "abc"[i % 3], 16, 64) for i in range(1, 43)]
+    nodes += [node("gpu-%d" % i, "zone-%s" % "abc"[i % 3], 32, 128, [gpu_taint],
+                   **{"nvidia.com/gpu": "4"}) for i in range(1, 7)]
+    kinds = [("web", "shop", 110, "1500m", 3), ("api", "shop", 70, "2", 4),
+             ("cart", "shop", 24, "1", 6), ("search", "shop", 18, "4", 14),
+             ("batch", "reports", 30, "3", 5)]
+    objects = list(nodes)
+    events = []
+    room = {one["metadata"]["name"]: [16000, 64] for one in nodes[:42]}
+
+    def pod(name, namespace, owner, seconds, cpu, memory, **more):
+        requests = {"cpu": cpu, "memory": "%dGi" % memory, **more.pop("requests", {})}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {
+            "name": name, "namespace": namespace, "uid": "uid-" + name,
+            "creationTimestamp": stamp(seconds), "labels": {"app": owner},
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": owner,
+                                 "uid": "uid-" + owner, "controller": True}]},
+                "spec": {"containers": [{"name": "c", "resources": {"requests": requests}}],
+                         **more}}
+
+    for owner, namespace, replicas, cpu, memory in kinds + [("trainer", "ml", 3, "8", 32),
+                                                             ("warehouse", "reports", 2, "24", 96)]:
+        template = pod("x", namespace, owner, 0, cpu, memory)["spec"]
+        objects.append({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {
+            "name": owner, "namespace": namespace, "uid": "uid-" + owner}, "spec": {
+                "replicas": replicas, "selector": {"matchLabels": {"app": owner}},
+                "template": {"metadata": {"labels": {"app": owner}}, "spec": template}}})
+    for owner, namespace, replicas, cpu, memory in kinds:
+        milli = int(cpu[:-1]) if cpu.endswith("m") else int(cpu) * 1000
+        for i in range(replicas):
+            seconds = chance.uniform(60, 2400) if owner != "batch" else chance.uniform(1500, 1700)
+            name = "%s-%s" % (owner, "%05x" % chance.getrandbits(20))
+            target = chance.choice([one for one, left in room.items()
+                                    if left[0] >= milli and left[1] >= memory])
+            room[target][0] -= milli
+            room[target][1] -= memory
+            wait = chance.expovariate(2) + (8 if owner == "batch" else 0)
+            events.append((seconds, {"add": pod(name, namespace, owner, seconds, cpu, memory)}))
+            events.append((seconds + wait, {"change": "Pod", "name": namespace + "/" + name,
+                                            "patch": {"spec": {"nodeName": target}}}))
+            if owner == "batch":
+                end = seconds + chance.uniform(600, 1500)
+                events.append((end, {"delete": "Pod", "name": namespace + "/" + name}))
+    for i in range(3):
+        events.append((3000 + i, {"add": pod(
+            "trainer-%d" % i, "ml", "trainer", 3000 + i, "8", 32,
+            requests={"nvidia.com/gpu": "1"})}))
+    for i in range(2):
+        events.append((3100 + i, {"add": pod(
+            "warehouse-%d" % i, "reports", "warehouse", 3100 + i, "24", 96)}))
+    events.append((3300, {"change": "Node", "name": "worker-17",
+                          "patch": {"spec": {"unschedulable": True}}}))
+    lines = [{"berthrec": 1, "start": stamp(0), "objects": len(objects)}]
+    lines += [{"t": 0, "add": one} for one in objects]
+    lines += [{"t": round(seconds, 3), **event}
+              for seconds, event in sorted(events, key=lambda one: one[0])]
+    lines.append({"t": 3600, "end": True})
+    return "\n".join(json.dumps(line) for line in lines) + "\n"
+
+
+PICTURES = (
+    ("view-pending", "", "document.querySelector('#body .group')"),
+    ("view-pod", "tab=details&pod=ml/trainer-0",
+     "byId('body').innerText.includes('What would help')"),
+    ("view-node", "tab=details&node=worker-03", "byId('body').innerText.includes('pods')"),
+    ("view-whatif", "tab=whatif&what=drain+worker-03%0Aadd+2%3Dgpu-1",
+     "byId('body').innerText.includes('Before')"),
+    ("view-capacity", "tab=capacity&like=deployment/shop/search",
+     "document.querySelector('#body .big')"),
+    ("view-time", "at=1772443640000&color=memory", "document.querySelector('#body > *')"),
+)
+
+
+def save_pictures(program, folder):
+    """What docs/guide/looking-at-a-cluster.md shows: view.py BERTH pictures DIR."""
+    path = program.write("shop.berthrec", made_up_hour())
+    with serving(program, path) as page, \
+            looking(program, page, width=1280, height=800) as window:
+        for name, state, is_there in PICTURES:
+            dark = name == "view-time"
+            window.set_media(prefers_color_scheme="dark" if dark else "light")
+            window.evaluate("location.hash = %s; readAddress(); show()" % json.dumps("#" + state))
+            window.wait_for("!document.querySelector('#body .wait')")
+            window.wait_for(is_there)
+            window.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
+            window.save_screenshot(os.path.join(folder, name + ".png"))
+
+
+def test_the_pictures_of_the_guide_can_be_made(program):
+    save_pictures(program, program.folder)
+    for name, _, _ in PICTURES:
+        with open(os.path.join(program.folder, name + ".png"), "rb") as file:
+            assert len(file.read()) > 20000, name + " is empty"
+
+
 if __name__ == "__main__":
-    scenario.main(globals())
+    if sys.argv[2] == "pictures":
+        with tempfile.TemporaryDirectory() as temporary:
+            save_pictures(scenario.Program(sys.argv[1], False, temporary), sys.argv[3])
+    else:
+        scenario.main(globals())

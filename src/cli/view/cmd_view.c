@@ -109,6 +109,13 @@ static int read_server(struct run *run, struct berth_error *err)
 }
 #endif
 
+/** The last part of a path. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
 static int read_files(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *files = &run->options->line.source.files;
@@ -117,8 +124,8 @@ static int read_files(struct run *run, struct berth_error *err)
 	int result = bt_source_read(&run->options->line.source, cluster, err);
 	if (result == 0) {
 		bt_history_take_files(&run->history, cluster);
-		bt_strbuf_append_c(
-			&run->source, files->list.count != 0 ? files->list.items[0] : "");
+		bt_strbuf_append_c(&run->source,
+			files->list.count != 0 ? base_name(files->list.items[0]) : "");
 		if (files->list.count > 1) {
 			bt_strbuf_printf(&run->source, " and %u more", files->list.count - 1);
 		}
@@ -129,7 +136,7 @@ static int read_files(struct run *run, struct berth_error *err)
 static int read_recordings(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *recordings = &run->options->line.arguments;
-	bt_strbuf_append_c(&run->source, recordings->list.items[0]);
+	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
 	return bt_history_read_recordings(&run->history, recordings, err);
 }
 

@@ -67,7 +67,7 @@ const podLink = (pod) => make("button", {class: "link", type: "button", onclick:
 /* --- numbers --- */
 
 const count = (value) => Math.round(value).toLocaleString("en");
-const percent = (value) => `${(value * 100).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
+const percent = (value) => `${(value * 100).toFixed(value > 0 && value < 0.1 ? 1 : 0)}\u00a0%`;
 const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 function amount(value, resource) {
 	if (resource === "cpu") return value % 1000 === 0 ? count(value / 1000) : (value / 1000).toLocaleString("en", {maximumFractionDigits: 2});
@@ -286,6 +286,13 @@ function drawLayer(canvas) {
 		pen.moveTo(tile.x + 2, tile.y + size - 2);
 		pen.lineTo(tile.x + size - 2, tile.y + 2);
 		if (notReady(node)) { pen.moveTo(tile.x + 2, tile.y + 2); pen.lineTo(tile.x + size - 2, tile.y + size - 2); }
+		const width = pen.lineWidth;
+		const color = pen.strokeStyle;
+		pen.lineWidth = width + 2;
+		pen.strokeStyle = isDark() ? "#171c24" : "#ffffff";
+		pen.stroke();
+		pen.lineWidth = width;
+		pen.strokeStyle = color;
 		pen.stroke();
 	}
 }
@@ -317,8 +324,11 @@ function drawName(pen, tile, name, size, family) {
 	const isLightTile = isDark() ? use > 0.6 : use < 0.45;
 	pen.fillStyle = isLightTile ? "#10202f" : "#ffffff";
 	pen.font = `11px ${family}`;
-	let shown = pen.measureText(name).width <= size - 8 ? name : name.slice(prefix.length);
-	while (shown.length > 1 && pen.measureText(shown).width > size - 8) shown = shown.slice(0, -1);
+	const fits = (part) => pen.measureText(part).width <= size - 8;
+	let shown = fits(name) ? name : name.slice(prefix.length);
+	/* What tells nodes apart is at the end: worker-03. */
+	while (!fits(shown) && /[-.]./.test(shown)) shown = shown.slice(shown.search(/[-.]/) + 1);
+	while (shown.length > 1 && !fits(shown)) shown = shown.slice(0, -1);
 	pen.fillText(shown, tile.x + 5, tile.y + size - 7);
 	if (size >= 60 && !["taints", "conditions"].includes(state.color)) {
 		pen.font = `600 ${size >= 90 ? 20 : 15}px ${family}`;
@@ -624,7 +634,7 @@ function writeWhatIf(answer) {
 	const line = (name, key, resource) => {
 		const before = found.cluster.before[key];
 		const after = found.cluster.after[key];
-		const part = (use) => use.allocatable > 0 ? `${amount(use.requested, resource)} of ${amount(use.allocatable, resource)} (${percent(use.requested / use.allocatable)})` : "–";
+		const part = (use) => use.allocatable > 0 ? `${amount(use.requested, resource)} (${percent(use.requested / use.allocatable)})` : "–";
 		return make("tr", {}, text("th", name), text("td", part(before), "number"), text("td", part(after), "number"));
 	};
 	const moves = found.pods.filter((pod) => pod.change !== "none");
@@ -772,6 +782,7 @@ function writeTime() {
 	byId("waits").textContent = waits.count === 0 ? "" : `Waited for a node: half at most ${duration(waits.p50)}, 95 % at most ${duration(waits.p95)}, the longest ${duration(waits.max)}`;
 	byId("time-text").textContent = at() === null ? (sourceState === "live" ? "now" : "the end") : clock(at());
 	byId("now").hidden = at() === null;
+	byId("now").textContent = sourceState === "live" ? "Now" : "End";
 	const end = samples.from + samples.step * (samples.pending.length - 1);
 	byId("slider").value = at() === null ? 1000 : Math.round(1000 * (at() - samples.from) / Math.max(1, end - samples.from));
 	byId("slider").setAttribute("aria-valuetext", byId("time-text").textContent);
