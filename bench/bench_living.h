@@ -43,7 +43,7 @@ struct bt_living {
 	uint32_t bound_count;  /* pods that got a node */
 	uint32_t failed_count; /* attempts that did not */
 	uint32_t victim_count;
-	const struct bt_living_observer *observer; /* borrowed; NULL: nobody follows */
+	const struct bt_living_observer *observer; /* borrowed; NULL: none */
 	bool is_preempting;
 };
 

@@ -122,7 +122,7 @@ struct bt_questions_options {
 };
 
 BT_MUST_USE struct bt_questions *bt_questions_create(const struct bt_questions_options *options);
-/** Children that are at work are ended; nobody is answered. NULL accepted. */
+/** Ends children that are at work, without an answer. NULL accepted. */
 void bt_questions_destroy(struct bt_questions *questions);
 
 /** answer: JSON, consumed; left empty. */

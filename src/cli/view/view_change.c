@@ -24,7 +24,7 @@ struct step {
 
 struct bt_view_change {
 	struct bt_view_changes *changes;
-	bt_question_answered *answered; /* NULL: nobody waits any more */
+	bt_question_answered *answered; /* NULL: cancelled */
 	void *context;
 	struct bt_arena arena;
 	BT_VEC(struct step) steps;
