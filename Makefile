@@ -2,6 +2,7 @@
 # Thin: every target installs what is missing, then lets meson do the work. See HACKING.md.
 
 PREFIX ?= /usr/local
+VERSION = $(shell sed -n "s/^\tversion: '\(.*\)',/\1/p" meson.build)
 DESTDIR ?=
 FUZZ_SECONDS ?= 300
 BENCH_FLAGS ?=
@@ -14,7 +15,7 @@ SANITIZE = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db
 C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]' -o -name '*.cc')
 
 .PHONY: build run check test test-long test-asan test-clang bench fuzz format tidy doc clean \
-	install deb deps-build deps-test deps-install deps-dev deps-deb configure
+	install deb dist deps-build deps-test deps-install deps-dev deps-deb configure
 
 build: configure
 	ninja -C build berth example-plugins check_layers.stamp
@@ -101,9 +102,17 @@ deb: deps-deb
 	ninja -C build-deb installable
 	rm -rf build-deb/root
 	DESTDIR=$(CURDIR)/build-deb/root meson install -C build-deb --no-rebuild
-	packaging/debian/build.sh $(CURDIR)/build-deb/root \
-		"$$(meson introspect build-deb --projectinfo | python3 -c \
-			'import json, sys; print(json.load(sys.stdin)["version"])')" build
+	packaging/debian/build.sh $(CURDIR)/build-deb/root $(VERSION) build
+
+# What a release consists of: the sources of the commit, the Debian package, and their checksums.
+dist: deb
+	@git diff --quiet HEAD || { echo "make dist: commit your changes first" >&2; exit 1; }
+	@grep -q "^## $(VERSION) " CHANGELOG.md || \
+		{ echo "make dist: CHANGELOG.md has no section $(VERSION)" >&2; exit 1; }
+	rm -rf build/dist && mkdir -p build/dist
+	git archive --prefix=berth-$(VERSION)/ -o build/dist/berth-$(VERSION).tar.gz HEAD
+	cp build/berth_$(VERSION)_*.deb build/dist/
+	cd build/dist && sha256sum berth* >SHA256SUMS && cat SHA256SUMS
 
 configure: deps-build
 	@test -f build/build.ninja || $(SETUP) --buildtype=release --prefix=$(PREFIX) build
