@@ -27,7 +27,7 @@ static void append_status(struct bt_strbuf *out, const struct bt_whatif_differen
 		return;
 	case BT_EFFECT_LOST:
 		bt_strbuf_append_c(out, difference->reason);
-		bt_strbuf_append_c(out, ", and nobody recreates it");
+		bt_strbuf_append_c(out, ", and no controller recreates it");
 		return;
 	case BT_EFFECT_PREEMPTED:
 		bt_strbuf_append_c(out, "for ");

@@ -60,7 +60,7 @@ BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_
 /** How a pod differs, worst first. */
 enum bt_whatif_effect {
 	BT_EFFECT_PENDING,   /* no node, but had one (or did not exist) before */
-	BT_EFFECT_LOST,      /* evicted, and nobody recreates it */
+	BT_EFFECT_LOST,      /* evicted, and no controller recreates it */
 	BT_EFFECT_PREEMPTED, /* evicted for a pod of higher priority */
 	BT_EFFECT_MOVED,     /* runs on another node */
 	BT_EFFECT_PLACED,    /* has a node, and had none before */
