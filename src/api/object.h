@@ -90,6 +90,11 @@ void bt_object_release_resting(struct bt_object *object);
 /** Also of a packed object. */
 struct bt_str bt_object_name(const struct bt_object *object);
 struct bt_str bt_object_namespace(const struct bt_object *object);
+/** Hash of what identifies an object, for maps. */
+uint64_t bt_object_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
+/** It has this kind, namespace and name; also of a packed object. */
+bool bt_object_is(const struct bt_object *object, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name);
 
 /** The structure of an object known to be of that kind (asserted). */
 const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);

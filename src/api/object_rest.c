@@ -35,6 +35,18 @@ struct bt_str bt_object_namespace(const struct bt_object *object)
 				    : bt_pod_common_namespace(object->common);
 }
 
+uint64_t bt_object_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_u64(bt_hash_name(namespace_, name), (uint64_t)kind);
+}
+
+bool bt_object_is(const struct bt_object *object, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name)
+{
+	return object->kind == kind && bt_str_equal(bt_object_name(object), name) &&
+		bt_str_equal(bt_object_namespace(object), namespace_);
+}
+
 /** Of one condition to another: when it was set. */
 static void move_times(struct bt_pod_condition *to, struct bt_pod_condition *from)
 {

@@ -7,16 +7,9 @@
 #include "cluster/printable.h"
 #include "cli/workload.h"
 
-static uint64_t name_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
-{
-	uint64_t hash = bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
-	return bt_hash_u64(hash, (uint64_t)kind);
-}
-
 static uint64_t owner_hash(struct bt_str namespace_, struct bt_str kind, struct bt_str name)
 {
-	uint64_t hash = bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
-	return bt_hash_u64(hash, bt_str_hash(kind));
+	return bt_hash_u64(bt_hash_name(namespace_, name), bt_str_hash(kind));
 }
 
 void bt_manifests_init(struct bt_manifests *cluster)
@@ -200,7 +193,7 @@ struct bt_str bt_manifests_make_uid(struct bt_manifests *cluster)
 uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = name_hash(kind, namespace_, name);
+	uint64_t hash = bt_object_hash(kind, namespace_, name);
 	BT_MAP_EACH (&cluster->names, hash, index) {
 		const struct bt_manifests_object *object = &cluster->objects.items[index];
 		if (object->kind == kind && bt_str_equal(object->namespace_, namespace_) &&
@@ -311,7 +304,7 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 		return;
 	}
 	bt_vec_push(&cluster->objects, entry);
-	bt_map_insert(&cluster->names, name_hash(entry.kind, entry.namespace_, entry.name),
+	bt_map_insert(&cluster->names, bt_object_hash(entry.kind, entry.namespace_, entry.name),
 		cluster->objects.count - 1);
 }
 
@@ -475,7 +468,8 @@ void bt_manifests_copy(
 		entry.uid = bt_arena_str(&out_copy->arena, entry.uid);
 		entry.next_owned = BT_MANIFESTS_NONE;
 		bt_vec_push(&out_copy->objects, entry);
-		bt_map_insert(&out_copy->names, name_hash(entry.kind, entry.namespace_, entry.name),
+		bt_map_insert(&out_copy->names,
+			bt_object_hash(entry.kind, entry.namespace_, entry.name),
 			out_copy->objects.count - 1);
 	}
 }

@@ -26,17 +26,14 @@ void bt_change_import_finish(struct bt_change_import *changes)
 
 static uint64_t hash_name(const struct bt_object *object)
 {
-	return bt_hash_u64(
-		bt_hash_name(object->meta->namespace_, object->meta->name), object->kind);
+	return bt_object_hash(object->kind, object->meta->namespace_, object->meta->name);
 }
 
 static uint32_t find_start(const struct bt_change_import *changes, const struct bt_object *object)
 {
 	BT_MAP_EACH (&changes->start_by_name, hash_name(object), id) {
-		const struct bt_object *other = changes->start.items[id];
-		if (other->kind == object->kind &&
-			bt_str_equal(other->meta->name, object->meta->name) &&
-			bt_str_equal(other->meta->namespace_, object->meta->namespace_)) {
+		if (bt_object_is(changes->start.items[id], object->kind, object->meta->namespace_,
+			    object->meta->name)) {
 			return id;
 		}
 	}

@@ -36,17 +36,14 @@ struct record {
 
 static uint64_t hash_object(const struct bt_object *object)
 {
-	return bt_hash_u64(
-		bt_hash_name(object->meta->namespace_, object->meta->name), object->kind);
+	return bt_object_hash(object->kind, object->meta->namespace_, object->meta->name);
 }
 
 static uint32_t find_object(const struct simulator *simulator, const struct bt_object *object)
 {
 	BT_MAP_EACH (&simulator->by_name, hash_object(object), id) {
-		const struct bt_object *other = simulator->objects.items[id];
-		if (other->kind == object->kind &&
-			bt_str_equal(other->meta->name, object->meta->name) &&
-			bt_str_equal(other->meta->namespace_, object->meta->namespace_)) {
+		if (bt_object_is(simulator->objects.items[id], object->kind,
+			    object->meta->namespace_, object->meta->name)) {
 			return id;
 		}
 	}

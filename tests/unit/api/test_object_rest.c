@@ -78,6 +78,9 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 	ck_assert_ptr_null(case_.object->meta);
 	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
 	ck_assert(bt_str_equal_c(bt_object_namespace(case_.object), "team"));
+	ck_assert(bt_object_is(case_.object, BT_KIND_POD, BT_STR("team"), BT_STR("app-3")));
+	ck_assert(!bt_object_is(case_.object, BT_KIND_NODE, BT_STR("team"), BT_STR("app-3")));
+	ck_assert(!bt_object_is(case_.object, BT_KIND_POD, BT_STR("app-3"), BT_STR("team")));
 	ck_assert_ptr_eq(bt_object_wake(case_.object), case_.object);
 	assert_same(&case_);
 	/* Thousands may be awake: no memory to spare, where there are no red zones. */
