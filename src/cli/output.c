@@ -353,6 +353,32 @@ void bt_table_finish(struct bt_table *table)
 	bt_strbuf_finish(&table->text);
 }
 
+/** --- shells --- */
+
+void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-_./:=@%+,";
+	uint32_t plain_length = 0;
+	while (plain_length < word.length &&
+		memchr(plain, word.data[plain_length], sizeof(plain) - 1) != NULL) {
+		plain_length++;
+	}
+	if (word.length != 0 && plain_length == word.length) {
+		bt_strbuf_append_str(out, word);
+		return;
+	}
+	bt_strbuf_append_char(out, '\'');
+	for (uint32_t i = 0; i < word.length; i++) {
+		if (word.data[i] == '\'') {
+			bt_strbuf_append_c(out, "'\\''");
+		} else {
+			bt_strbuf_append_char(out, word.data[i]);
+		}
+	}
+	bt_strbuf_append_char(out, '\'');
+}
+
 /** --- members of JSON objects --- */
 
 void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value)

@@ -42,6 +42,8 @@ void bt_output_fit(struct bt_strbuf *text);
  * they can be copied. coloured: paint headings and what became of pods.
  */
 void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured);
+/** Append a word of a command line for a shell: in single quotes unless it is plain. */
+void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word);
 /** To standard output; that it could be written is looked at by main. */
 void bt_output_print(const struct bt_strbuf *text);
 /** Write the answer as one JSON value. */

@@ -283,36 +283,6 @@ bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
 
 /** --- commands --- */
 
-static bool is_plain(struct bt_str word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-_./:=@%+,";
-	for (uint32_t i = 0; i < word.length; i++) {
-		if (word.data[i] == '\0' || strchr(plain, word.data[i]) == NULL) {
-			return false;
-		}
-	}
-	return word.length != 0;
-}
-
-/** A word of a command. Names of an API server are plain; files may hold anything. */
-static void append_quoted(struct bt_strbuf *out, struct bt_str word)
-{
-	if (is_plain(word)) {
-		bt_strbuf_append_str(out, word);
-		return;
-	}
-	bt_strbuf_append_char(out, '\'');
-	for (uint32_t i = 0; i < word.length; i++) {
-		if (word.data[i] == '\'') {
-			bt_strbuf_append_c(out, "'\\''");
-		} else {
-			bt_strbuf_append_char(out, word.data[i]);
-		}
-	}
-	bt_strbuf_append_char(out, '\'');
-}
-
 /** Nobody could copy it from a terminal, or kubectl would take it for a flag. */
 static bool is_fit_for_commands(struct bt_str word)
 {
@@ -340,12 +310,12 @@ static void append_patch(struct bt_strbuf *out, const struct bt_pod *pod, const 
 	const struct bt_strbuf *patch)
 {
 	bt_strbuf_append_c(out, "kubectl patch pod ");
-	append_quoted(out, pod->metadata.name);
+	bt_output_append_quoted(out, pod->metadata.name);
 	bt_strbuf_append_c(out, " -n ");
-	append_quoted(out, pod->metadata.namespace_);
+	bt_output_append_quoted(out, pod->metadata.namespace_);
 	bt_strbuf_append_c(out, type);
 	bt_strbuf_append_c(out, " -p ");
-	append_quoted(out, bt_strbuf_str(patch));
+	bt_output_append_quoted(out, bt_strbuf_str(patch));
 }
 
 /** lacks: there is no list yet that one could be appended to. */
@@ -394,11 +364,11 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 	}
 	if (change->kind == BT_REMEDY_UNCORDON) {
 		bt_strbuf_append_c(out, "kubectl uncordon ");
-		append_quoted(out, change->node);
+		bt_output_append_quoted(out, change->node);
 	} else if (change->kind == BT_REMEDY_SET_LABEL || change->kind == BT_REMEDY_REMOVE_LABEL) {
 		struct bt_strbuf word = {0};
 		bt_strbuf_append_c(out, "kubectl label node ");
-		append_quoted(out, change->node);
+		bt_output_append_quoted(out, change->node);
 		bt_strbuf_append_char(out, ' ');
 		bt_strbuf_append_str(&word, change->key);
 		if (change->kind == BT_REMEDY_SET_LABEL) {
@@ -407,16 +377,16 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 		} else {
 			bt_strbuf_append_char(&word, '-');
 		}
-		append_quoted(out, bt_strbuf_str(&word));
+		bt_output_append_quoted(out, bt_strbuf_str(&word));
 		if (change->kind == BT_REMEDY_SET_LABEL) {
 			bt_strbuf_append_c(out, " --overwrite");
 		}
 		bt_strbuf_finish(&word);
 	} else if (change->kind == BT_REMEDY_REMOVE_POD) {
 		bt_strbuf_append_c(out, "kubectl delete pod ");
-		append_quoted(out, change->pod_name);
+		bt_output_append_quoted(out, change->pod_name);
 		bt_strbuf_append_c(out, " -n ");
-		append_quoted(out, change->pod_namespace);
+		bt_output_append_quoted(out, change->pod_namespace);
 	} else if (change->kind == BT_REMEDY_TOLERATE && in_input) {
 		append_toleration_patch(change, pod, lacks_tolerations, out);
 	} else if (change->kind == BT_REMEDY_REMOVE_GATE && in_input) {
@@ -448,7 +418,7 @@ bool bt_change_append_alternative(
 		return false;
 	}
 	bt_strbuf_append_c(out, "kubectl taint node ");
-	append_quoted(out, node);
+	bt_output_append_quoted(out, node);
 	bt_strbuf_append_char(out, ' ');
 	bt_strbuf_append_str(&word, change->key);
 	if (change->effect.length != 0) {
@@ -456,7 +426,7 @@ bool bt_change_append_alternative(
 		bt_strbuf_append_str(&word, change->effect);
 	}
 	bt_strbuf_append_char(&word, '-');
-	append_quoted(out, bt_strbuf_str(&word));
+	bt_output_append_quoted(out, bt_strbuf_str(&word));
 	bt_strbuf_finish(&word);
 	return true;
 }

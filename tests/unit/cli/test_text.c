@@ -34,6 +34,25 @@ START_TEST(test_table__aligns)
 }
 END_TEST
 
+START_TEST(test_output__quotes_words_for_a_shell)
+{
+	static const char *const words[][2] = {
+		{"a-Z_0.9/:=@%+,", "a-Z_0.9/:=@%+,"},
+		{"", "''"},
+		{"two words", "'two words'"},
+		{"it's", "'it'\\''s'"},
+		{"$(x)", "'$(x)'"},
+		{"caf\xc3\xa9", "'caf\xc3\xa9'"},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		struct bt_strbuf out = {0};
+		bt_output_append_quoted(&out, bt_str_from(words[i][0]));
+		ck_assert_str_eq(bt_strbuf_c(&out), words[i][1]);
+		bt_strbuf_finish(&out);
+	}
+}
+END_TEST
+
 START_TEST(test_output__lays_out)
 {
 	static const struct {
@@ -108,5 +127,6 @@ START_TEST(test_suffix__indexes_are_distinct)
 }
 END_TEST
 
-BT_TEST_MAIN("text", test_printable__escapes, test_table__aligns, test_output__lays_out,
+BT_TEST_MAIN("text", test_printable__escapes, test_table__aligns,
+	test_output__quotes_words_for_a_shell, test_output__lays_out,
 	test_suffix__is_the_same_everywhere, test_suffix__indexes_are_distinct)
