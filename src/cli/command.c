@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cli/suggest.h"
@@ -157,6 +158,25 @@ int bt_command_run(const struct bt_command *command, int argc, char **argv)
 	bt_setup_finish(&line->setup);
 	bt_free(line);
 	return exit_status;
+}
+
+int bt_command_read_duration(const char *flag, const char *text, bool may_be_zero, int64_t *out_ns,
+	struct berth_error *err)
+{
+	int64_t duration_ns = 0;
+	if (text == NULL) {
+		return 0;
+	}
+	int result = bt_duration_parse(bt_str_from(text), &duration_ns, err);
+	if (result == 0 && (duration_ns < 0 || (duration_ns == 0 && !may_be_zero))) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			may_be_zero ? "must not be negative" : "must be longer than nothing");
+	}
+	if (result < 0) {
+		return bt_error_wrap(err, result, "--%s", flag);
+	}
+	*out_ns = duration_ns;
+	return 0;
 }
 
 int bt_command_fail(const struct bt_command *command, struct berth_error *err)

@@ -125,6 +125,10 @@ extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_view;
 extern const struct bt_command bt_command_whatif;
 
+/** Read the duration that a flag ("for", without dashes) was given; text NULL: it was not, and
+ * *out_ns stays. Negative durations are refused, 0 unless may_be_zero. */
+BT_MUST_USE int bt_command_read_duration(const char *flag, const char *text, bool may_be_zero,
+	int64_t *out_ns, struct berth_error *err);
 /** Read the flags, check, run, print the answer or the error. Returns the exit status. */
 int bt_command_run(const struct bt_command *command, int argc, char **argv);
 /** "berth NAME: message" on standard error, "berth-NAME: " for is_program; the error is finished.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "api/quantity.h"
-#include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/live.h"
@@ -216,16 +215,6 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 
 /** --- the command line --- */
 
-static int read_duration(
-	const char *flag, const char *text, int64_t *out_ns, struct berth_error *err)
-{
-	int result = text != NULL ? bt_duration_parse(bt_str_from(text), out_ns, err) : 0;
-	if (result == 0 && text != NULL && *out_ns <= 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID, "must be longer than nothing");
-	}
-	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
-}
-
 static int read_size(struct options *options, struct berth_error *err)
 {
 	struct bt_arena arena;
@@ -262,10 +251,11 @@ static int check(void *context, struct berth_error *err)
 			"--rotate-age, --rotate-size: standard output has no parts; name a file "
 			"with -o");
 	}
-	int result = read_duration("for", options->duration_text, &options->duration_ns, err);
+	int result = bt_command_read_duration(
+		"for", options->duration_text, false, &options->duration_ns, err);
 	if (result == 0) {
-		result = read_duration(
-			"rotate-age", options->rotate_age_text, &options->rotate_age_ns, err);
+		result = bt_command_read_duration("rotate-age", options->rotate_age_text, false,
+			&options->rotate_age_ns, err);
 	}
 	return result == 0 ? read_size(options, err) : result;
 }

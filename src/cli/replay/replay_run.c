@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
 #include "base/nanoseconds.h"
+#include "cli/command.h"
 #include "cluster/file.h"
 #include "codec/yaml.h"
 
@@ -442,20 +442,6 @@ void bt_replay_answer_finish(struct bt_replay_answer *answer)
 
 /** --- the command line --- */
 
-static int parse_time(const char *text, const char *flag, int64_t *out_ns, struct berth_error *err)
-{
-	if (text == NULL) {
-		return 0;
-	}
-	int result = bt_duration_parse(bt_str_from(text), out_ns, err);
-	if (result < 0) {
-		return bt_error_wrap(err, result, "%s", flag);
-	}
-	return *out_ns >= 0 ? 0
-			    : bt_error_set(err, BERTH_ERR_INVALID,
-				      "%s: must not be before the start of the recording", flag);
-}
-
 int bt_replay_request_check(struct bt_replay_request *request, const struct bt_arguments *arguments,
 	struct berth_error *err)
 {
@@ -466,9 +452,9 @@ int bt_replay_request_check(struct bt_replay_request *request, const struct bt_a
 			"no recording: name a file that \"berth record\" or \"berth import\" "
 			"wrote");
 	}
-	int result = parse_time(request->from, "--from", &request->from_ns, err);
+	int result = bt_command_read_duration("from", request->from, true, &request->from_ns, err);
 	if (result == 0) {
-		result = parse_time(request->to, "--to", &request->to_ns, err);
+		result = bt_command_read_duration("to", request->to, true, &request->to_ns, err);
 	}
 	return result == 0 && request->to_ns < request->from_ns
 		? bt_error_set(err, BERTH_ERR_INVALID, "--to: must not be before --from")

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/listen.h"
@@ -141,16 +140,6 @@ static int check(void *context, struct berth_error *err)
 	return result < 0 ? result : check_tls(options, err);
 }
 
-static int read_duration(
-	const char *flag, const char *text, int64_t *out_ns, struct berth_error *err)
-{
-	int result = bt_duration_parse(bt_str_from(text), out_ns, err);
-	if (result == 0 && *out_ns < 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID, "must not be negative");
-	}
-	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
-}
-
 static int controllers_options(const struct options *options,
 	struct bt_controllers_options *out_options, struct berth_error *err)
 {
@@ -159,15 +148,15 @@ static int controllers_options(const struct options *options,
 		out_options->names = options->controllers.list.items;
 		out_options->name_count = options->controllers.list.count;
 	}
-	int result = read_duration("pod-start-delay", options->start_delay_text,
+	int result = bt_command_read_duration("pod-start-delay", options->start_delay_text, true,
 		&out_options->pod_start_delay_ns, err);
 	if (result == 0) {
-		result = read_duration("pod-stop-delay", options->stop_delay_text,
+		result = bt_command_read_duration("pod-stop-delay", options->stop_delay_text, true,
 			&out_options->pod_stop_delay_ns, err);
 	}
 	if (result == 0) {
-		result = read_duration(
-			"job-run-time", options->job_time_text, &out_options->job_run_time_ns, err);
+		result = bt_command_read_duration("job-run-time", options->job_time_text, true,
+			&out_options->job_run_time_ns, err);
 	}
 	return result;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/listen.h"
@@ -350,13 +349,8 @@ static int check(void *context, struct berth_error *err)
 	}
 	int result = bt_listen_parse(options->listen_text, 0, &options->listen, err);
 	if (result == 0) {
-		result = bt_duration_parse(
-			bt_str_from(options->history_text), &options->history_ns, err);
-		if (result == 0 && options->history_ns <= 0) {
-			result =
-				bt_error_set(err, BERTH_ERR_INVALID, "must be longer than nothing");
-		}
-		result = result < 0 ? bt_error_wrap(err, result, "--history") : 0;
+		result = bt_command_read_duration(
+			"history", options->history_text, false, &options->history_ns, err);
 	}
 	return result == 0 && arguments->list.count == 0
 		? bt_source_check(&options->line.source, options->line.command->name, err)
