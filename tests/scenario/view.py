@@ -52,8 +52,8 @@ class Page:
 
 
 @contextlib.contextmanager
-def serving(program, *arguments):
-    with subprocess.Popen([program.path, "view", *arguments], stdout=subprocess.PIPE,
+def serving(program, *arguments, command="view"):
+    with subprocess.Popen([program.path, command, *arguments], stdout=subprocess.PIPE,
                           env=dict(os.environ, BERTH_VERIFY="1"), text=True) as process:
         try:
             link = None
@@ -84,20 +84,10 @@ def cluster_with_page(program, *flags, manifests=""):
     """`berth up --view`: its kubeconfig, and the page."""
     kubeconfig = os.path.join(program.folder, "kubeconfig")
     path = program.write("load.yaml", manifests or "[]")
-    arguments = ["up", "--view", "--listen", "127.0.0.1:0", "--kubeconfig-out", kubeconfig,
-                 "--pod-start-delay", "0s", *flags] + (["-f", path] if manifests else [])
-    with subprocess.Popen([program.path, *arguments], stdout=subprocess.PIPE,
-                          env=dict(os.environ, BERTH_VERIFY="1"), text=True) as process:
-        try:
-            link = None
-            while link is None:
-                line = process.stdout.readline()
-                assert line, "the server ended: %s" % process.wait()
-                link = re.search(r"http\S+token=\w+", line)
-            yield kubeconfig, Page(link[0], process)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0
+    with serving(program, "--view", "--listen", "127.0.0.1:0", "--kubeconfig-out", kubeconfig,
+                 "--pod-start-delay", "0s", *flags, *(["-f", path] if manifests else []),
+                 command="up") as page:
+        yield kubeconfig, page
 
 
 DEPLOYMENT = """\

@@ -24,13 +24,23 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 	}
 }
 
-static void release_object(struct bt_object *object)
+/** Pods of versions rest. */
+
+static struct bt_object *wake(struct bt_object *object)
+{
+	return object->kind == BT_KIND_POD ? bt_object_wake(object) : object;
+}
+
+static void rest(struct bt_object *object)
 {
 	if (object->kind == BT_KIND_POD) {
-		bt_object_release_resting(object);
-	} else {
-		bt_object_release(object);
+		bt_object_rest(object);
 	}
+}
+
+static void release_object(struct bt_object *object)
+{
+	bt_object_release(wake(object));
 }
 
 void bt_history_finish(struct bt_history *history)
@@ -111,24 +121,34 @@ static uint32_t share_request(struct bt_history *history, struct bt_amounts amou
 
 /** --- nodes and pods --- */
 
-static uint32_t find_node(struct bt_history *history, struct bt_str name)
+uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str name)
 {
-	uint64_t hash = bt_str_hash(name);
-	BT_MAP_EACH (&history->node_names, hash, id) {
+	BT_MAP_EACH (&history->node_names, bt_str_hash(name), id) {
 		if (bt_str_equal(history->nodes.items[id].name, name)) {
 			return id;
 		}
 	}
-	const struct bt_history_node node = {
-		.name = bt_arena_str(&history->names, name), .version = BT_HISTORY_NONE};
-	bt_vec_push(&history->nodes, node);
-	bt_map_insert(&history->node_names, hash, history->nodes.count - 1);
-	return history->nodes.count - 1;
+	return BT_HISTORY_NONE;
 }
 
-static void read_node(struct bt_history *history, const struct bt_node *node, uint32_t version)
+/** May move the nodes. */
+static uint32_t find_or_add_node(struct bt_history *history, struct bt_str name)
 {
-	uint32_t id = find_node(history, node->metadata.name); /* may move the nodes */
+	uint32_t id = bt_history_find_node(history, name);
+	if (id == BT_HISTORY_NONE) {
+		const struct bt_history_node node = {
+			.name = bt_arena_str(&history->names, name), .version = BT_HISTORY_NONE};
+		id = history->nodes.count;
+		bt_vec_push(&history->nodes, node);
+		bt_map_insert(&history->node_names, bt_str_hash(name), id);
+	}
+	return id;
+}
+
+/** Returns the node's index. */
+static uint32_t read_node(struct bt_history *history, const struct bt_node *node, uint32_t version)
+{
+	uint32_t id = find_or_add_node(history, node->metadata.name);
 	struct bt_history_node *entry = &history->nodes.items[id];
 	struct bt_resource allocatable = {0};
 	struct bt_arena arena;
@@ -141,6 +161,7 @@ static void read_node(struct bt_history *history, const struct bt_node *node, ui
 	entry->allocatable = read_amounts(history, &allocatable, allocatable.allowed_pod_number);
 	entry->version = version;
 	bt_arena_finish(&arena);
+	return id;
 }
 
 static int64_t time_ns(const struct bt_time *time)
@@ -157,8 +178,9 @@ static void read_pod(
 	bt_arena_init(&arena, 0);
 	struct bt_pod_resources resources = bt_pod_resources_compute(pod, &gates, &arena);
 	version->request = share_request(history, read_amounts(history, &resources.requested, 1));
-	version->node = pod->spec.node_name.length != 0 ? find_node(history, pod->spec.node_name)
-							: BT_HISTORY_NONE;
+	version->node = pod->spec.node_name.length != 0
+		? find_or_add_node(history, pod->spec.node_name)
+		: BT_HISTORY_NONE;
 	version->is_over = bt_str_equal_c(pod->status.phase, "Succeeded") ||
 		bt_str_equal_c(pod->status.phase, "Failed");
 	version->is_gated = pod->spec.scheduling_gates.count != 0;
@@ -170,19 +192,12 @@ static void read_pod(
 
 /** --- versions --- */
 
-static uint64_t key_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_u64(bt_hash_name(namespace_, name), (uint64_t)kind);
-}
-
 /** The present version of an object, BT_HISTORY_NONE without. */
 static uint32_t find_current(const struct bt_history *history, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
-	BT_MAP_EACH (&history->current, key_hash(kind, namespace_, name), id) {
-		const struct bt_object *object = history->versions.items[id].object;
-		if (object->kind == kind && bt_str_equal(bt_object_name(object), name) &&
-			bt_str_equal(bt_object_namespace(object), namespace_)) {
+	BT_MAP_EACH (&history->current, bt_object_hash(kind, namespace_, name), id) {
+		if (bt_object_is(history->versions.items[id].object, kind, namespace_, name)) {
 			return id;
 		}
 	}
@@ -198,11 +213,12 @@ static uint32_t end_version(
 	uint32_t id = find_current(history, object->kind, namespace_, name);
 	if (id != BT_HISTORY_NONE) {
 		(void)bt_map_remove(
-			&history->current, key_hash(object->kind, namespace_, name), id);
+			&history->current, bt_object_hash(object->kind, namespace_, name), id);
 		history->versions.items[id].to_ns = now_ns;
 		history->ended_count++;
 		if (object->kind == BT_KIND_NODE) {
-			history->nodes.items[find_node(history, name)].version = BT_HISTORY_NONE;
+			history->nodes.items[history->versions.items[id].node].version =
+				BT_HISTORY_NONE;
 		}
 	}
 	return id;
@@ -222,27 +238,28 @@ static void begin_version(
 		version.is_first = version.node != BT_HISTORY_NONE &&
 			(before == BT_HISTORY_NONE ||
 				history->versions.items[before].node == BT_HISTORY_NONE);
-		bt_object_rest(version.object);
+		rest(version.object);
 	} else if (object->kind == BT_KIND_NODE) {
-		read_node(history, bt_object_value(object, BT_KIND_NODE), id);
+		version.node = read_node(history, bt_object_value(object, BT_KIND_NODE), id);
 	}
 	bt_vec_push(&history->versions, version);
 	bt_map_insert(&history->current,
-		key_hash(object->kind, bt_object_namespace(object), bt_object_name(object)), id);
+		bt_object_hash(object->kind, bt_object_namespace(object), bt_object_name(object)),
+		id);
 }
 
 /** Nothing changes that the page shows of a pod in the past; most changes are of its status. */
 static bool is_same_pod(
 	const struct bt_version *version, const struct bt_version *next, const struct bt_pod *pod)
 {
-	const struct bt_pod *known = bt_object_value(bt_object_wake(version->object), BT_KIND_POD);
+	const struct bt_pod *known = bt_object_value(wake(version->object), BT_KIND_POD);
 	bool is_same = version->node == next->node && version->request == next->request &&
 		version->is_over == next->is_over && version->is_gated == next->is_gated &&
 		version->created_ns == next->created_ns &&
 		(known->metadata.deletion_timestamp == NULL) ==
 			(pod->metadata.deletion_timestamp == NULL) &&
 		bt_str_map_equal(&known->metadata.labels, &pod->metadata.labels);
-	bt_object_rest(version->object);
+	rest(version->object);
 	return is_same;
 }
 
@@ -263,9 +280,9 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	if (!is_same_pod(version, &next, bt_object_value(object, BT_KIND_POD))) {
 		return false;
 	}
-	bt_object_release_resting(version->object);
+	release_object(version->object);
 	version->object = bt_object_share(object);
-	bt_object_rest(version->object);
+	rest(version->object);
 	return true;
 }
 
@@ -335,12 +352,9 @@ static int apply_line(struct bt_history *history, int64_t now_ns,
 		result = bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: is not there",
 			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));
 	} else if (line->event == BT_RECORDING_CHANGE) {
-		bool is_pod = line->kind == BT_KIND_POD;
-		result = bt_object_merge_patch(line->kind,
-			is_pod ? bt_object_wake(old)->value : old->value, line->json, &object, err);
-		if (is_pod) {
-			bt_object_rest(old);
-		}
+		result = bt_object_merge_patch(
+			line->kind, wake(old)->value, line->json, &object, err);
+		rest(old);
 	}
 	if (result == 0) {
 		bt_history_take(history, now_ns, old, object);
@@ -409,16 +423,16 @@ void bt_history_forget(struct bt_history *history, int64_t before_ns)
 			release_object(version->object);
 			continue;
 		}
-		struct bt_str name = bt_object_name(version->object);
 		if (version->to_ns != INT64_MAX) {
 			history->ended_count++;
 		} else {
 			bt_map_insert(&history->current,
-				key_hash(version->object->kind,
-					bt_object_namespace(version->object), name),
+				bt_object_hash(version->object->kind,
+					bt_object_namespace(version->object),
+					bt_object_name(version->object)),
 				kept);
 			if (version->object->kind == BT_KIND_NODE) {
-				history->nodes.items[find_node(history, name)].version = kept;
+				history->nodes.items[version->node].version = kept;
 			}
 		}
 		history->versions.items[kept++] = *version;
@@ -443,12 +457,8 @@ int bt_history_fill(const struct bt_history *history, int64_t at_ns, struct bt_m
 	for (uint32_t i = 0; i < history->versions.count && result == 0; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		if (bt_version_holds(version, at_ns)) {
-			bool is_pod = version->object->kind == BT_KIND_POD;
-			struct bt_object *object = bt_object_share(
-				is_pod ? bt_object_wake(version->object) : version->object);
-			if (is_pod) {
-				bt_object_rest(version->object);
-			}
+			struct bt_object *object = bt_object_share(wake(version->object));
+			rest(version->object);
 			result = bt_manifests_take_live(cluster, source, object, err);
 		}
 	}

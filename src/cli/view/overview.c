@@ -5,6 +5,7 @@
 #include "api/meta.h"
 #include "api/node.h"
 #include "api/pod.h"
+#include "api/toleration.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "cli/output.h"
@@ -58,16 +59,6 @@ static int compare_rows(const void *a, const void *b)
 	return bt_str_compare(first->node->metadata.name, second->node->metadata.name);
 }
 
-static uint32_t find_node_id(const struct bt_history *history, struct bt_str name)
-{
-	BT_MAP_EACH (&history->node_names, bt_str_hash(name), id) {
-		if (bt_str_equal(history->nodes.items[id].name, name)) {
-			return id;
-		}
-	}
-	return BT_HISTORY_NONE;
-}
-
 /** Owned: bt_free. */
 static struct node_row *list_nodes(
 	const struct bt_history *history, int64_t at_ns, uint32_t *out_count)
@@ -78,8 +69,7 @@ static struct node_row *list_nodes(
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns)) {
 			const struct bt_node *node = bt_object_value(version->object, BT_KIND_NODE);
-			rows[count++] =
-				(struct node_row){node, find_node_id(history, node->metadata.name)};
+			rows[count++] = (struct node_row){node, version->node};
 		}
 	}
 	qsort(rows, count, sizeof(rows[0]), compare_rows);
@@ -109,13 +99,7 @@ static void write_node(
 	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
 		const struct bt_taint *taint = &node->spec.taints.items[i];
 		struct bt_strbuf text = {0};
-		bt_strbuf_append_str(&text, taint->key);
-		if (taint->value.length != 0) {
-			bt_strbuf_append_char(&text, '=');
-			bt_strbuf_append_str(&text, taint->value);
-		}
-		bt_strbuf_append_char(&text, ':');
-		bt_strbuf_append_str(&text, taint->effect);
+		bt_taint_format(taint, &text);
 		bt_json_write_str(json, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 	}
@@ -219,12 +203,12 @@ bool bt_overview_write_node(
 	const struct bt_history *history, struct bt_str name, int64_t at_ns, struct bt_strbuf *out)
 {
 	struct bt_json_writer json;
-	uint32_t id = find_node_id(history, name);
+	uint32_t id = bt_history_find_node(history, name);
 	const struct bt_node *node = NULL;
 	for (uint32_t i = 0; i < history->versions.count && id != BT_HISTORY_NONE; i++) {
 		const struct bt_version *version = &history->versions.items[i];
-		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns) &&
-			bt_str_equal(bt_object_name(version->object), name)) {
+		if (version->object->kind == BT_KIND_NODE && version->node == id &&
+			bt_version_holds(version, at_ns)) {
 			node = bt_object_value(version->object, BT_KIND_NODE);
 		}
 	}
@@ -413,9 +397,8 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->object->kind == BT_KIND_NODE) {
-			uint32_t id = find_node_id(history, bt_object_name(version->object));
 			add_amounts(&samples, samples.allocatable, version,
-				&history->nodes.items[id].allocatable);
+				&history->nodes.items[version->node].allocatable);
 		} else if (version->object->kind == BT_KIND_POD && !version->is_over) {
 			bool has_node = version->node != BT_HISTORY_NONE;
 			add_span(

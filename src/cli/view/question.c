@@ -268,38 +268,10 @@ static BT_NORETURN void run_child(struct question *question, int output)
 
 /** --- answers --- */
 
-static void answer_error(
-	bt_question_answered *answered, void *context, uint16_t code, const char *message)
-{
-	struct bt_strbuf text = {0};
-	struct bt_json_writer json;
-	bt_json_writer_init(&json, &text, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member_c(&json, "error", message);
-	bt_json_end_object(&json);
-	answered(context, code, &text);
-	bt_strbuf_finish(&text);
-}
-
-/** For a shell: in single quotes where it has to be. */
 static void append_word(struct bt_strbuf *out, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "-_./:=,@%+";
 	bt_strbuf_append_char(out, ' ');
-	if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
-		bt_strbuf_append_c(out, word);
-		return;
-	}
-	bt_strbuf_append_char(out, '\'');
-	for (; *word != '\0'; word++) {
-		if (*word == '\'') {
-			bt_strbuf_append_c(out, "'\\''");
-		} else {
-			bt_strbuf_append_char(out, *word);
-		}
-	}
-	bt_strbuf_append_char(out, '\'');
+	bt_output_append_quoted(out, bt_str_from(word));
 }
 
 static void write_answer(struct question *question, int status, struct bt_strbuf *out)
@@ -375,7 +347,7 @@ static void take_output(void *context)
 	}
 	if (question->answered != NULL) {
 		write_answer(question, status, &answer);
-		question->answered(question->context, 200, &answer);
+		question->answered(question->context, &answer, NULL);
 	}
 	bt_strbuf_finish(&answer);
 	destroy(question);
@@ -415,8 +387,8 @@ static void start_waiting(struct bt_questions *questions)
 		if (question->pid == 0 && start(question, &err) < 0) {
 			bt_vec_remove_ordered(&questions->list, i);
 			if (question->answered != NULL) {
-				answer_error(question->answered, question->context, 500,
-					berth_error_message(&err));
+				question->answered(
+					question->context, NULL, berth_error_message(&err));
 			}
 			destroy(question);
 			berth_error_finish(&err);
@@ -426,13 +398,13 @@ static void start_waiting(struct bt_questions *questions)
 	}
 }
 
-uint32_t bt_question_ask(struct bt_questions *questions, struct bt_str request,
-	bt_question_answered *answered, void *context)
+int bt_question_ask(struct bt_questions *questions, struct bt_str request,
+	bt_question_answered *answered, void *context, uint32_t *out_number,
+	struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
 	if (questions->list.count >= WAITING_MAX) {
-		answer_error(answered, context, 503, "too many questions wait already: ask again");
-		return 0;
+		return bt_error_set(
+			err, BERTH_ERR_TOO_LARGE, "too many questions wait already: ask again");
 	}
 	struct question *question = BT_NEW(struct question);
 	question->number = questions->next_number++;
@@ -440,16 +412,15 @@ uint32_t bt_question_ask(struct bt_questions *questions, struct bt_str request,
 	question->context = context;
 	question->questions = questions;
 	bt_arena_init(&question->arena, 0);
-	if (read_question(question, request, &err) < 0) {
-		answer_error(answered, context, 400, berth_error_message(&err));
-		berth_error_finish(&err);
+	int result = read_question(question, request, err);
+	if (result < 0) {
 		destroy(question);
-		return 0;
+		return result;
 	}
-	uint32_t number = question->number;
+	*out_number = question->number;
 	bt_vec_push(&questions->list, question);
 	start_waiting(questions);
-	return number;
+	return 0;
 }
 
 void bt_question_cancel(struct bt_questions *questions, uint32_t number)

@@ -29,8 +29,8 @@ struct bt_version {
 	struct bt_object *object; /* owned; pods rest */
 	int64_t from_ns;
 	int64_t to_ns; /* INT64_MAX: it is so now */
+	uint32_t node; /* of a pod or a Node: index in nodes; BT_HISTORY_NONE: it has none */
 	/** of pods */
-	uint32_t node;    /* index in nodes; BT_HISTORY_NONE: it has none */
 	uint32_t request; /* index in requests */
 	bool is_over;     /* Succeeded or Failed: it takes no room */
 	bool is_gated;
@@ -83,6 +83,8 @@ BT_MUST_USE int bt_history_read_recordings(
 	struct bt_history *history, const struct bt_arguments *paths, struct berth_error *err);
 /** Let go of versions that ended before. */
 void bt_history_forget(struct bt_history *history, int64_t before_ns);
+/** Index in nodes, also of one that is gone; BT_HISTORY_NONE: there was none. */
+uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str name);
 /** at_ns within the span, now when it is later. */
 bool bt_version_holds(const struct bt_version *version, int64_t at_ns);
 /** Everything as of a time; for the source of a command (cli/source.h). */
@@ -125,17 +127,19 @@ BT_MUST_USE struct bt_questions *bt_questions_create(const struct bt_questions_o
 /** Ends children that are at work, without an answer. NULL accepted. */
 void bt_questions_destroy(struct bt_questions *questions);
 
-/** answer: JSON, consumed; left empty. */
-typedef void bt_question_answered(void *context, uint16_t code, struct bt_strbuf *answer);
+/** answer: JSON, consumed; left empty. problem: why there is none, or NULL. */
+typedef void bt_question_answered(void *context, struct bt_strbuf *answer, const char *problem);
 
 /**
  * request: {"arguments": ["explain", "shop/web"], "at": 1700000000000, "files": [{"flag": "--with",
  * "text": "..."}]}; at: milliseconds, absent: now. The answer is {"exitStatus", "output": what -o
  * json prints, "messages": standard error, "commandLine"}. Only commands and flags that read are
- * asked. Returns a number for bt_question_cancel; 0: answered already, with what is wrong.
+ * asked. *out_number is for bt_question_cancel, and set before the answer comes.
+ * BERTH_ERR_TOO_LARGE: too many wait; others: what is wrong with the request.
  */
-uint32_t bt_question_ask(struct bt_questions *questions, struct bt_str request,
-	bt_question_answered *answered, void *context);
+BT_MUST_USE int bt_question_ask(struct bt_questions *questions, struct bt_str request,
+	bt_question_answered *answered, void *context, uint32_t *out_number,
+	struct berth_error *err);
 void bt_question_cancel(struct bt_questions *questions, uint32_t number);
 
 /** --- changes: requests to the API server that somebody asks for on the page --- */

@@ -293,7 +293,7 @@ static void end_change(struct bt_view_change *change)
 {
 	bt_json_end_array(&change->json);
 	bt_json_end_object(&change->json);
-	change->answered(change->context, 200, &change->answer);
+	change->answered(change->context, &change->answer, NULL);
 	destroy(change);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include <gnutls/gnutls.h>
+
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "cli/view/view.h"
@@ -68,11 +70,8 @@ struct bt_view_server {
 static bool is_token(const struct bt_view_server *server, struct bt_str text)
 {
 	struct bt_str token = bt_str_from(server->options.token);
-	uint32_t difference = text.length ^ token.length;
-	for (uint32_t i = 0; i < text.length && i < token.length; i++) {
-		difference |= (uint32_t)(unsigned char)(text.data[i] ^ token.data[i]);
-	}
-	return difference == 0;
+	return text.length == token.length &&
+		gnutls_memcmp(text.data, token.data, token.length) == 0;
 }
 
 static bool has_bearer_token(const struct call *call)
@@ -283,27 +282,31 @@ static void get_source(struct call *call)
 	answer_json(call, 200, &body);
 }
 
-static void take_answer(void *context, uint16_t code, struct bt_strbuf *answer)
+static void take_answer(void *context, struct bt_strbuf *answer, const char *problem)
 {
 	struct call *call = context;
 	call->question = 0;
-	answer_json(call, code, answer);
+	call->change = NULL;
+	if (problem != NULL) {
+		answer_error(call, 500, problem);
+	} else {
+		answer_json(call, 200, answer);
+	}
 }
 
 static void ask(struct call *call)
 {
-	uint32_t number = bt_question_ask(
-		call->server->options.questions, bt_http_body(call->exchange), take_answer, call);
-	call->question = number;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = bt_question_ask(call->server->options.questions, bt_http_body(call->exchange),
+		take_answer, call, &call->question, &err);
+	if (result < 0) {
+		answer_error(call, result == BERTH_ERR_TOO_LARGE ? 503 : 400,
+			berth_error_message(&err));
+		berth_error_finish(&err);
+	}
 }
 
 #if BT_HAVE_DAEMON
-static void take_results(void *context, uint16_t code, struct bt_strbuf *answer)
-{
-	struct call *call = context;
-	call->change = NULL;
-	answer_json(call, code, answer);
-}
 
 static void change_cluster(struct call *call)
 {
@@ -314,7 +317,7 @@ static void change_cluster(struct call *call)
 		return;
 	}
 	call->change = bt_view_change_start(
-		changes, bt_http_body(call->exchange), take_results, call, &err);
+		changes, bt_http_body(call->exchange), take_answer, call, &err);
 	if (call->change == NULL) {
 		answer_error(call, 400, berth_error_message(&err));
 		berth_error_finish(&err);
