@@ -3,8 +3,8 @@
 
 #include <time.h>
 
-#include "cli/simulation.h"
 #include "cluster/file.h"
+#include "cluster/simulation.h"
 #include "plugins/default_preemption.h"
 
 /* FNV-1a: the same on every machine, unlike bt_hash_bytes. */

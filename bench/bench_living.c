@@ -5,7 +5,7 @@
 
 #include "api/identity.h"
 #include "base/nanoseconds.h"
-#include "cli/pod_claims.h"
+#include "cluster/pod_claims.h"
 
 /** 2026-01-01T00:00:00Z */
 #define START_NS (INT64_C(1767225600) * BT_NS_PER_SECOND)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a workload of a scheduler_perf file makes, and when, as a recording. */
 #include "bench/bench_perf.h"
-#include "cli/import/change_import.h"
+#include "replay/change_import.h"
 
 struct perf_import {
 	struct bt_change_import changes;

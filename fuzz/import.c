@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "cli/import/change_import.h"
+#include "replay/change_import.h"
 
 #define FILES_MAX 6
 #define PATH_BYTES_MAX 64

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/assert.h"
+#include "cli/setup.h"
 #include "cli/simulate/simulation_output.h"
 
 /** Larger counts only take longer. */
@@ -84,7 +85,7 @@ static void simulate(struct bt_manifests *cluster)
 	struct bt_setup setup = BT_SETUP_INIT;
 	struct bt_simulation simulation;
 	setup.verify = true;
-	int code = bt_simulation_init(&simulation, cluster, &setup, &err);
+	int code = bt_simulation_init(&simulation, cluster, bt_setup_scheduler, &setup, &err);
 	BT_ASSERT(code == 0);
 	code = bt_simulation_load(&simulation, &err);
 	BT_ASSERT((code == 0) == (err.code == 0));

@@ -131,6 +131,9 @@ struct bt_object_sink {
 
 /** Lists within lists end here. */
 #define BT_OBJECT_LIST_DEPTH_MAX 8
+/** Of one cluster that a command reads: objects, and the memory they take once decoded. */
+#define BT_OBJECTS_READ_MAX 1000000
+#define BT_OBJECTS_READ_BYTES_MAX ((size_t)4 << 30)
 
 /**
  * Read one JSON value: an object, a List of objects, a typed list (PodList, ...), or null for

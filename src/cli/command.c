@@ -9,11 +9,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "api/suggest.h"
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "cli/suggest.h"
 
 /** The flag meant by an error's `unknown flag: --NAME`, or NULL. */
 static const char *suggest_flag(
@@ -214,4 +214,20 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 		return BT_EXIT_BAD_INPUT;
 	}
 	return exit_status;
+}
+
+int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_simulation simulation;
+	int result = bt_simulation_init(
+		&simulation, &line->cluster, bt_setup_scheduler, &line->setup, err);
+	if (result == 0) {
+		result = bt_source_read(&line->source, &line->cluster, err);
+		if (result == 0) {
+			result = answer(line, &simulation, out, err);
+		}
+		bt_simulation_finish(&simulation);
+	}
+	return result;
 }

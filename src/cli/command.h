@@ -12,10 +12,11 @@
 #include "base/error.h"
 #include "base/flags.h"
 #include "cli/console.h"
-#include "cli/manifests.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/source.h"
+#include "cluster/manifests.h"
+#include "cluster/simulation.h"
 
 /** Exit statuses. */
 enum bt_exit {
@@ -131,6 +132,15 @@ BT_MUST_USE int bt_command_read_duration(const char *flag, const char *text, boo
 	int64_t *out_ns, struct berth_error *err);
 /** Read the flags, check, run, print the answer or the error. Returns the exit status. */
 int bt_command_run(const struct bt_command *command, int argc, char **argv);
+/**
+ * Load the simulation, which has its cluster already, and append the answer to out. options: of the
+ * command. Returns the exit status, or a negative error.
+ */
+typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *simulation,
+	struct bt_strbuf *out, struct berth_error *err);
+/** Make the scheduler, read the cluster, let answer find out. line: options that begin with it. */
+BT_MUST_USE int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
+	struct bt_strbuf *out, struct berth_error *err);
 /** "berth NAME: message" on standard error, "berth-NAME: " for is_program; the error is finished.
  * Returns BT_EXIT_BAD_INPUT. */
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/suggest.h"
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/completion/complete.h"
-#include "cli/suggest.h"
 
 static int print_version(void *options, struct bt_strbuf *out, struct berth_error *err BT_UNUSED)
 {

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cluster/printable.h"
+#include "base/printable.h"
 #if BT_HAVE_YAML
 #include "codec/yaml.h"
 #endif

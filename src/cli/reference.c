@@ -2,9 +2,9 @@
 #include "cli/reference.h"
 
 #include "api/selector.h"
-#include "cli/manifests.h"
-#include "cli/suggest.h"
-#include "cluster/printable.h"
+#include "api/suggest.h"
+#include "base/printable.h"
+#include "cluster/manifests.h"
 
 enum bt_node_reference bt_node_reference_of(struct bt_str text)
 {

@@ -6,7 +6,7 @@
  * node-1, 'node-a*', '[pool=spot,!gpu]'.
  */
 #include "api/object.h"
-#include "cli/manifests.h"
+#include "cluster/manifests.h"
 
 enum bt_node_reference {
 	BT_NODE_NAME,

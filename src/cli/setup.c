@@ -207,7 +207,7 @@ int bt_setup_engine(
 	return result;
 }
 
-int bt_setup_scheduler(const struct bt_setup *setup, const struct bt_scheduler_writer *writer,
+int bt_setup_scheduler(const void *setup, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err)
 {
 	struct bt_engine_options options;

@@ -76,10 +76,9 @@ BT_MUST_USE int bt_setup_engine_options(const struct bt_setup *setup,
 /** Both, made into an engine. */
 BT_MUST_USE int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
-/** Both, made into a scheduler. writer: as bt_scheduler_create takes it. */
-BT_MUST_USE int bt_setup_scheduler(const struct bt_setup *setup,
-	const struct bt_scheduler_writer *writer, struct bt_scheduler **out_scheduler,
-	struct berth_error *err);
+/** Both, made into a scheduler. A bt_scheduler_create_fn; setup: a struct bt_setup. */
+BT_MUST_USE int bt_setup_scheduler(const void *setup, const struct bt_scheduler_writer *writer,
+	struct bt_scheduler **out_scheduler, struct berth_error *err);
 /** BERTH_VERIFY=1 is set. */
 bool bt_setup_verify(void);
 /** KUBE_MAX_PD_VOLS, 0 when it is not set; what is no positive number is ignored with a warning. */

@@ -8,7 +8,7 @@
 #if BT_HAVE_DAEMON
 #include <stdio.h>
 
-#include "cli/live.h"
+#include "client/live.h"
 #endif
 
 static struct bt_source_provider provided;

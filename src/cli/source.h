@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/flags.h"
-#include "cli/manifests.h"
+#include "cluster/manifests.h"
 
 struct bt_source {
 	struct bt_arguments files;

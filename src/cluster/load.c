@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "base/printable.h"
 #include "base/vec.h"
 #include "cluster/input.h"
 #include "cluster/kustomize.h"
-#include "cluster/printable.h"
 #include "codec/json_edit.h"
 
 /** An object that has owners, to be looked at when all objects are there. */

@@ -120,7 +120,6 @@ struct bt_replay_counts {
  * of the same files, read from its start. Errors name file and line.
  */
 BT_MUST_USE int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *lives,
-	int (*make_scheduler)(void *context, const struct bt_scheduler_writer *writer,
-		struct bt_scheduler **out_scheduler, struct berth_error *err),
-	void *context, struct bt_replay_counts *out_counts, struct berth_error *err);
+	bt_scheduler_create_fn *make_scheduler, const void *context,
+	struct bt_replay_counts *out_counts, struct berth_error *err);
 #endif

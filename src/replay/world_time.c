@@ -107,9 +107,8 @@ static int run(struct bt_replay *replay, struct berth_error *err)
 }
 
 int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *lives,
-	int (*make_scheduler)(void *context, const struct bt_scheduler_writer *writer,
-		struct bt_scheduler **out_scheduler, struct berth_error *err),
-	void *context, struct bt_replay_counts *out_counts, struct berth_error *err)
+	bt_scheduler_create_fn *make_scheduler, const void *context,
+	struct bt_replay_counts *out_counts, struct berth_error *err)
 {
 	int64_t start_ns = bt_lives_start_ns(lives);
 	int64_t end_ns = bt_lives_end_ns(lives);

@@ -75,6 +75,9 @@ struct bt_scheduler;
 BT_MUST_USE int bt_scheduler_create(struct bt_config *config,
 	const struct bt_engine_options *options, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err);
+/** Creates the scheduler of somebody who has the writer, but not the configuration and options. */
+typedef int bt_scheduler_create_fn(const void *context, const struct bt_scheduler_writer *writer,
+	struct bt_scheduler **out_scheduler, struct berth_error *err);
 void bt_scheduler_destroy(struct bt_scheduler *scheduler);
 struct bt_engine *bt_scheduler_engine(const struct bt_scheduler *scheduler);
 struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "cli/capacity/capacity_private.h"
 #include "cli/output.h"
-#include "cli/pod_claims.h"
-#include "cluster/printable.h"
+#include "cluster/pod_claims.h"
 #include "framework/node_statuses.h"
 #include "state/pod_groups.h"
 
@@ -664,8 +664,8 @@ static int run(struct bt_capacity_session *session, uint32_t own_pods, struct be
 {
 	int result = make_cluster(session, own_pods, err);
 	if (result == 0) {
-		result = bt_simulation_init(
-			&session->simulation, &session->cluster, session->question->setup, err);
+		result = bt_simulation_init(&session->simulation, &session->cluster,
+			bt_setup_scheduler, session->question->setup, err);
 	}
 	if (result < 0) {
 		return result;

@@ -11,9 +11,9 @@
  * one of these (or a plugin or extender nobody knows) had rejected is therefore tried again in its
  * next turn, if something was placed since. The mix ends with a round that places nothing.
  */
-#include "cli/manifests.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+#include "cluster/manifests.h"
 
 /**
  * What a question about capacity makes copies of: pods of manifests, the pods of workloads, more of

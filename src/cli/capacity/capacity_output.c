@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "api/amount.h"
+#include "base/printable.h"
 #include "cli/capacity/capacity.h"
 #include "cli/output.h"
-#include "cluster/printable.h"
 
 /** --- answers about capacity for people: few lines, however many nodes there are --- */
 

@@ -3,7 +3,7 @@
 #define BT_CLI_CAPACITY_PRIVATE_H
 /** What the files of the capacity question share. */
 #include "cli/capacity/capacity.h"
-#include "cli/simulation.h"
+#include "cluster/simulation.h"
 
 /** A member while copies of it are placed. */
 struct bt_capacity_runner {

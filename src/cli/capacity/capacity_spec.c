@@ -2,11 +2,11 @@
 #include "cli/capacity/capacity.h"
 
 #include "api/pod.h"
+#include "api/suggest.h"
 #include "api/types.h"
-#include "cli/suggest.h"
+#include "base/printable.h"
 #include "cli/reference.h"
-#include "cli/workload.h"
-#include "cluster/printable.h"
+#include "cluster/workload.h"
 #include "state/pod_groups.h"
 
 #define KINDS_SENTENCE \

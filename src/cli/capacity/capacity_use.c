@@ -3,7 +3,7 @@
 #include "api/amount.h"
 #include "cli/capacity/capacity.h"
 #include "cli/capacity/capacity_private.h"
-#include "cli/pod_claims.h"
+#include "cluster/pod_claims.h"
 #include "dra/allocator.h"
 #include "dra/device_pools.h"
 

@@ -3,10 +3,10 @@
 
 #include "api/node.h"
 #include "api/pod.h"
+#include "base/printable.h"
 #include "cli/capacity/capacity.h"
 #include "cli/command.h"
 #include "cli/reference.h"
-#include "cluster/printable.h"
 
 struct options {
 	struct bt_command_line line;

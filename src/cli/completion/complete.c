@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/completion/completion_scripts.h"
-#include "cli/manifests.h"
+#include "cluster/manifests.h"
 #include "config/gates.h"
 
 /** What of the current word is replaced. Texts are borrowed. */

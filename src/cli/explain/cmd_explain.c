@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/defaulting.h"
 #include "api/identity.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/explain/explain_all.h"
 #include "cli/explain/explain_report.h"
-#include "cli/pod_claims.h"
-#include "cli/simulation.h"
-#include "cluster/printable.h"
+#include "cluster/pod_claims.h"
+#include "cluster/simulation.h"
 #include "state/pod_groups.h"
 
 /** Events that cannot be read are no error: the explanation does not depend on them. */

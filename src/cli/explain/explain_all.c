@@ -6,8 +6,8 @@
 
 #include "api/meta.h"
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "cli/explain/explain_change.h"
-#include "cluster/printable.h"
 #include "state/pod_groups.h"
 
 /** Owners whose pods are explained; more of them are counted only. */

@@ -2,8 +2,8 @@
 #include "api/amount.h"
 #include "cli/explain/explain_change.h"
 
+#include "base/printable.h"
 #include "cli/output.h"
-#include "cluster/printable.h"
 #include "explain/advice.h"
 
 /** --- words --- */

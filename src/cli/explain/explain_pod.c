@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/identity.h"
-#include "cluster/printable.h"
-#include "cli/suggest.h"
+#include "api/suggest.h"
+#include "base/printable.h"
 
 /** Names that one message lists. */
 #define LISTED_MAX 8

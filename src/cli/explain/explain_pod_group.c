@@ -2,9 +2,9 @@
 /** "berth explain podgroup/NAME", for people and for programs. */
 #include "api/identity.h"
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "cli/explain/explain_all.h"
 #include "cli/explain/explain_change.h"
-#include "cluster/printable.h"
 #include "state/pod_groups.h"
 
 /** Members and placements that are listed when not all are asked for. */

@@ -2,11 +2,10 @@
 #ifndef BT_CLI_EXPLAIN_REPORT_H
 #define BT_CLI_EXPLAIN_REPORT_H
 /** The answer of "berth explain", for people and for programs. */
-#include "cli/live.h"
-#include "cli/output.h"
+#include "cli/command.h"
 #include "cli/reference.h"
-#include "cli/simulation.h"
-#include "cli/source.h"
+#include "client/live.h"
+#include "cluster/simulation.h"
 #include "codec/json.h"
 #include "explain/explain.h"
 

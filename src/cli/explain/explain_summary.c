@@ -2,8 +2,8 @@
 /** The first sentence of an explanation, in plain words, and the scheduler's own. */
 #include <stdlib.h>
 
+#include "base/printable.h"
 #include "cli/explain/explain_report.h"
-#include "cluster/printable.h"
 
 /** Groups that the sentence names; one more is not worth "other reasons". */
 #define NAMED_GROUPS_MAX 5

@@ -2,10 +2,10 @@
 /** An explanation for people: sentences first, then nodes. */
 #include <stdlib.h>
 
+#include "base/printable.h"
 #include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
 #include "cli/output.h"
-#include "cluster/printable.h"
 
 /** --- why not: the nodes that reject the pod, alike ones together, nearest first --- */
 

@@ -7,8 +7,8 @@
 #include "api/time.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
-#include "cli/import/change_import.h"
-#include "cli/import/manifests_import.h"
+#include "replay/change_import.h"
+#include "replay/manifests_import.h"
 
 /** Whole numbers of them stay exact in doubles. */
 #define MACHINE_AMOUNT_MAX (INT64_C(1) << 50)

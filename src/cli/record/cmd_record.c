@@ -8,11 +8,11 @@
 #include "api/quantity.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
-#include "cli/live.h"
-#include "cli/record/recorder.h"
+#include "client/live.h"
 #include "net/certificate.h"
 #include "net/clock.h"
 #include "net/loop.h"
+#include "replay/recorder.h"
 
 /** With the window, what kill -9 can lose stays below a second. */
 #define WORK_INTERVAL_NS INT64_C(400000000)

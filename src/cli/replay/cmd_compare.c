@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/processes.h"
 #include "cli/replay/replay_run.h"
-#include "cluster/printable.h"
 
 #define ALTERNATIVES_MAX 64
 /** Of the columns of the table: a name and the alternatives. */

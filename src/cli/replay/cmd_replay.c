@@ -3,9 +3,9 @@
 
 #include "base/duration.h"
 #include "base/nanoseconds.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/replay/replay_run.h"
-#include "cluster/printable.h"
 
 /** Lines of a table that is cut; -o json has all. */
 #define ROWS_MAX 20

@@ -313,12 +313,6 @@ static void note_binding(void *context, const struct bt_replay_binding *binding)
 	}
 }
 
-static int make_scheduler(void *context, const struct bt_scheduler_writer *writer,
-	struct bt_scheduler **out_scheduler, struct berth_error *err)
-{
-	return bt_setup_scheduler(context, writer, out_scheduler, err);
-}
-
 /** Instance types and what an hour of them costs. prices: in the answer's arena. */
 static int read_prices(struct bt_replay_answer *answer, const char *path, struct berth_error *err)
 {
@@ -398,7 +392,7 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 		.progress_context = &progress,
 	};
 	result = bt_replay_run(
-		&options, lives, make_scheduler, (void *)(uintptr_t)setup, &answer->counts, err);
+		&options, lives, bt_setup_scheduler, setup, &answer->counts, err);
 	bt_progress_end(&progress);
 	bt_measure_end(&answer->measure);
 	bt_lives_destroy(lives);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/simulate/simulation_output.h"
-#include "cli/simulation.h"
+#include "cluster/simulation.h"
 
 struct options {
 	struct bt_command_line line;

@@ -2,9 +2,9 @@
 #include "cli/simulate/simulation_output.h"
 
 #include "api/amount.h"
+#include "base/printable.h"
 #include "cli/explain/explain_all.h"
-#include "cli/pod_claims.h"
-#include "cluster/printable.h"
+#include "cluster/pod_claims.h"
 
 /** Pods of a group that waits, by name. */
 #define GROUP_NAMES 3

@@ -3,7 +3,7 @@
 #define BT_CLI_SIMULATION_OUTPUT_H
 /** The answer of a simulation, for people (tables) and programs (JSON, YAML, names). */
 #include "cli/output.h"
-#include "cli/simulation.h"
+#include "cluster/simulation.h"
 
 /** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without it. */
 BT_MUST_USE int bt_simulation_write(const struct bt_simulation *simulation,

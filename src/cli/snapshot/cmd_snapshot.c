@@ -12,8 +12,8 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "cli/command.h"
-#include "cli/snapshot/snapshot.h"
 #include "cli/source.h"
+#include "cluster/snapshot.h"
 
 /** Output that may be gzipped; a file appears whole or not at all. */
 struct snapshot_file {

@@ -12,7 +12,7 @@
 #include "net/clock.h"
 #include "net/loop.h"
 #if BT_HAVE_DAEMON
-#include "cli/live.h"
+#include "client/live.h"
 #endif
 
 #define FORGET_INTERVAL_NS (60 * BT_NS_PER_SECOND)

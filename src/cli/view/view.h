@@ -8,7 +8,7 @@
 #include "api/resources.h"
 #include "base/flags.h"
 #include "base/map.h"
-#include "cli/manifests.h"
+#include "cluster/manifests.h"
 #include "codec/json.h"
 #include "net/http_server.h"
 

@@ -3,12 +3,12 @@
 
 #include "api/identity.h"
 #include "api/selector.h"
-#include "cli/manifests.h"
+#include "api/suggest.h"
+#include "base/printable.h"
 #include "cli/reference.h"
-#include "cli/pod_claims.h"
-#include "cli/suggest.h"
 #include "cli/whatif/whatif_private.h"
-#include "cluster/printable.h"
+#include "cluster/manifests.h"
+#include "cluster/pod_claims.h"
 
 const char *bt_whatif_kind_name(enum bt_whatif_kind kind)
 {

@@ -15,7 +15,7 @@
  */
 #include "api/object.h"
 #include "base/vec.h"
-#include "cli/manifests.h"
+#include "cluster/manifests.h"
 
 /**
  * What `berth whatif` is asked to change, as the command line writes it. Nothing is looked up here:

@@ -5,11 +5,11 @@
 
 #include "api/identity.h"
 #include "api/selector.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/processes.h"
 #include "cli/whatif/whatif_private.h"
 #include "cli/whatif/whatif_report.h"
-#include "cluster/printable.h"
 #include "config/text_set.h"
 #include "state/pod_groups.h"
 

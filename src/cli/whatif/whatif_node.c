@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Changes of nodes. */
 #include "api/identity.h"
-#include "api/types.h"
 #include "api/storage.h"
+#include "api/types.h"
+#include "base/printable.h"
 #include "cli/reference.h"
-#include "cli/pod_claims.h"
 #include "cli/whatif/whatif_private.h"
-#include "cluster/printable.h"
+#include "cluster/pod_claims.h"
 
 /** --- what changes of nodes and pods mean for the devices of nodes and the claims of pods --- */
 

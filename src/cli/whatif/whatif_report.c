@@ -23,7 +23,8 @@ int bt_whatif_side_init(
 	struct bt_whatif_side *side, const struct bt_setup *setup, struct berth_error *err)
 {
 	*side = (struct bt_whatif_side){0};
-	int result = bt_simulation_init(&side->simulation, &side->cluster, setup, err);
+	int result = bt_simulation_init(
+		&side->simulation, &side->cluster, bt_setup_scheduler, setup, err);
 	if (result < 0) {
 		return result;
 	}

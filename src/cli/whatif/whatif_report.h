@@ -2,9 +2,9 @@
 #ifndef BT_CLI_WHATIF_REPORT_H
 #define BT_CLI_WHATIF_REPORT_H
 /** Two simulated sides, and what differs between them. */
-#include "cli/output.h"
-#include "cli/simulation.h"
+#include "cli/command.h"
 #include "cli/whatif/whatif.h"
+#include "cluster/simulation.h"
 
 /** What became of a pod on one side. */
 struct bt_whatif_pod {

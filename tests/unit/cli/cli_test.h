@@ -2,7 +2,8 @@
 #ifndef BT_TESTS_UNIT_CLI_CLI_TEST_H
 #define BT_TESTS_UNIT_CLI_CLI_TEST_H
 /** Clusters from text for the tests of the command line. */
-#include "cli/simulation.h"
+#include "cli/command.h"
+#include "cluster/simulation.h"
 #include "test_main.h"
 
 /** Lines of warnings, one after another. */
@@ -77,7 +78,9 @@ static inline int test_run_init(struct test_run *run, const char *text, struct b
 	bt_manifests_init(&run->cluster);
 	run->cluster.warn = collect_warning;
 	run->cluster.warn_context = &run->warnings;
-	ck_assert_int_eq(bt_simulation_init(&run->simulation, &run->cluster, &setup, err), 0);
+	ck_assert_int_eq(bt_simulation_init(&run->simulation, &run->cluster, bt_setup_scheduler,
+				 &setup, err),
+		0);
 	int result = bt_manifests_read_text(&run->cluster, "test", bt_str_from(text), err);
 	if (result == 0) {
 		result = bt_simulation_load(&run->simulation, err);

@@ -112,8 +112,9 @@ static void load(struct loaded *loaded)
 	struct bt_setup setup = BT_SETUP_INIT;
 	bt_manifests_init(&loaded->cluster);
 	read_text(&loaded->cluster, cluster_text);
-	ck_assert_int_eq(
-		bt_simulation_init(&loaded->simulation, &loaded->cluster, &setup, &err), 0);
+	ck_assert_int_eq(bt_simulation_init(&loaded->simulation, &loaded->cluster,
+				 bt_setup_scheduler, &setup, &err),
+		0);
 	loaded->simulation.keep_bound = true;
 	int result = bt_simulation_load(&loaded->simulation, &err);
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "cluster/printable.h"
-#include "cli/workload.h"
+#include "base/printable.h"
 #include "cli/output.h"
+#include "cluster/workload.h"
 #include "test_main.h"
 
 START_TEST(test_printable__escapes)

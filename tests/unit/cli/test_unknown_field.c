@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/manifests.h"
+#include "cluster/manifests.h"
 
 #include "cli_test.h"
 

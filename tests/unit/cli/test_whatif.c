@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/manifests.h"
 #include "cli/reference.h"
 #include "cli/whatif/whatif.h"
+#include "cluster/manifests.h"
 #include "test_main.h"
 
 /** --- what the command line says --- */

@@ -73,11 +73,12 @@ static void tell_departed(void *context, const struct bt_replay_departure *depar
 		BT_STR_ARG(departure->pod->metadata.name), ends[departure->end]);
 }
 
-static int make_scheduler(void *context, const struct bt_scheduler_writer *writer,
+static int make_scheduler(const void *context, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err)
 {
 	const struct bt_engine_options options = {.verify = true};
-	return bt_scheduler_create(context, &options, writer, out_scheduler, err);
+	struct bt_config *const *config = context;
+	return bt_scheduler_create(*config, &options, writer, out_scheduler, err);
 }
 
 /** So many warnings of a recording are expected. */
@@ -119,7 +120,7 @@ static struct bt_strbuf replay(const char *recording, struct bt_replay_options o
 		int result = bt_lives_read(paths, 1, count_warning, &warnings, &lives, &err);
 		if (result == 0) {
 			result = bt_replay_run(
-				&options, lives, make_scheduler, config, &story.counts, &err);
+				&options, lives, make_scheduler, &config, &story.counts, &err);
 			bt_lives_destroy(lives);
 		}
 		if (result < 0) {

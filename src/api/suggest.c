@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/suggest.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "api/object.h"
+
+/** Longer words are no typing mistakes. */
+#define WORD_BYTES_MAX 32
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+const char *bt_suggest(const char *given, const char *const *words, size_t count)
+{
+	size_t given_length = strlen(given);
+	const char *best = NULL;
+	uint32_t best_distance = UINT32_MAX;
+	if (given_length == 0 || given_length > WORD_BYTES_MAX) {
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(words[i]);
+		if (length > WORD_BYTES_MAX) {
+			continue;
+		}
+		size_t longer = length > given_length ? length : given_length;
+		uint32_t allowed = longer / 3 > 1 ? (uint32_t)(longer / 3) : 1;
+		/* Changes that turn a into b; neighbours that swapped places count as one. */
+		const char *b = words[i];
+		uint32_t rows[3][WORD_BYTES_MAX + 1];
+		uint32_t *before = rows[0];
+		uint32_t *above = rows[1];
+		uint32_t *row = rows[2];
+		for (size_t j = 0; j <= length; j++) {
+			above[j] = (uint32_t)j;
+			before[j] = 0;
+		}
+		for (size_t k = 1; k <= given_length; k++) {
+			row[0] = (uint32_t)k;
+			for (size_t j = 1; j <= length; j++) {
+				uint32_t change = above[j - 1] + (given[k - 1] != b[j - 1]);
+				row[j] = smaller(change, smaller(above[j], row[j - 1]) + 1);
+				if (k > 1 && j > 1 && given[k - 1] == b[j - 2] &&
+					given[k - 2] == b[j - 1]) {
+					row[j] = smaller(row[j], before[j - 2] + 1);
+				}
+			}
+			uint32_t *recycled = before;
+			before = above;
+			above = row;
+			row = recycled;
+		}
+		uint32_t changes = above[length];
+		if (changes <= allowed && changes < best_distance) {
+			best = words[i];
+			best_distance = changes;
+		}
+	}
+	return best;
+}
+
+#define KIND_BYTES_MAX 32
+/** Words whose lengths differ by more are different words: PodTemplate, Pod. */
+#define LENGTH_DIFFERENCE_MAX 2
+
+static struct bt_str group_of(struct bt_str api_version)
+{
+	const char *slash =
+		api_version.length != 0 ? memchr(api_version.data, '/', api_version.length) : NULL;
+	return slash != NULL ? bt_str_sub(api_version, 0, (uint32_t)(slash - api_version.data))
+			     : BT_STR("");
+}
+
+/** Groups of custom resources have dots, and kinds of the same names: Service, Job. */
+static bool is_our_group(struct bt_str group)
+{
+	for (int i = 0; i < BT_KIND__COUNT; i++) {
+		if (bt_str_equal(group, bt_str_from(bt_kind_info((enum bt_kind)i)->group))) {
+			return true;
+		}
+	}
+	return group.length == 0 || memchr(group.data, '.', group.length) == NULL;
+}
+
+static bool differs_little(size_t a, size_t b)
+{
+	return (a > b ? a - b : b - a) <= LENGTH_DIFFERENCE_MAX;
+}
+
+static const char *similar_kind(struct bt_str kind)
+{
+	char given[KIND_BYTES_MAX + 1];
+	const char *words[BT_KIND__COUNT];
+	size_t count = 0;
+	if (kind.length > KIND_BYTES_MAX || memchr(kind.data, '\0', kind.length) != NULL) {
+		return NULL;
+	}
+	memcpy(given, kind.data, kind.length);
+	given[kind.length] = '\0';
+	for (int i = 0; i < BT_KIND__COUNT; i++) {
+		const char *name = bt_kind_info((enum bt_kind)i)->name;
+		if (differs_little(kind.length, strlen(name))) {
+			words[count++] = name;
+		}
+	}
+	return bt_suggest(given, words, count);
+}
+
+bool bt_kind_hint(struct bt_str api_version, struct bt_str kind, struct bt_strbuf *out)
+{
+	if (!is_our_group(group_of(api_version))) {
+		return false;
+	}
+	for (int i = 0; i < BT_KIND__COUNT; i++) {
+		const char *name = bt_kind_info((enum bt_kind)i)->name;
+		if (bt_str_equal(kind, bt_str_from(name))) {
+			bt_strbuf_printf(out, "%s is of ", name);
+			bt_kind_append_api_version((enum bt_kind)i, out);
+			return true;
+		}
+	}
+	const char *meant = similar_kind(kind);
+	if (meant != NULL) {
+		bt_strbuf_printf(out, "did you mean %s?", meant);
+	}
+	return meant != NULL;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/snapshot.h"
+
+#include <stdlib.h>
+
+#include "codec/json.h"
+
+/** Numbers with more digits are somebody's: accounts, dates. */
+#define SHORT_DIGITS 4
+#define FIRST_LONG_NUMBER 10000
+#define UUID_LENGTH 36
+/** "registry:5000" has less. */
+#define COLONS_OF_ADDRESS 2
+
+/** Names and keys that mean something to a scheduler, or are in every cluster. None of them is ever
+ * a part of a name that is made of others. */
+static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
+	"::", "metadata.name", "default-scheduler", "system-cluster-critical",
+	"system-node-critical", "kubernetes.io/aws-ebs", "kubernetes.io/gce-pd",
+	"kubernetes.io/cinder", "kubernetes.io/azure-disk", "kubernetes.io/azure-file",
+	"kubernetes.io/vsphere-volume", "kubernetes.io/portworx-volume",
+	"kubernetes.io/no-provisioner", "pd.csi.storage.gke.io", "topology.gke.io/zone",
+	"ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone", "cinder.csi.openstack.org",
+	"topology.cinder.csi.openstack.org/zone", "disk.csi.azure.com",
+	"topology.disk.csi.azure.com/zone", "pxd.portworx.com", "file.csi.azure.com",
+	"csi.vsphere.vmware.com", "pod-template-hash"};
+
+/** Words of the API where it has words and users may add some, or files hold what a server would
+ * not take. */
+static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", "pods", "storage",
+	"v1", "apps/v1", "batch/v1", "policy/v1", "Pod", "Node", "ReplicaSet", "Deployment",
+	"StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Workload",
+	"PodGroup", "ResourceClaim", "PodScheduled", "DisruptionTarget", "Ready", "ContainersReady",
+	"Initialized", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable",
+	"Complete", "Failed", "Suspended", "FailureTarget", "SuccessCriteriaMet", "Unschedulable",
+	"SchedulingGated", "PodResizePending", "PodResizeInProgress", "Infeasible", "Deferred",
+	"PersistentVolume", "PersistentVolumeClaim",
+	/* values */
+	"True", "False", "Unknown", "true", "false", "yes", "In", "NotIn", "Exists", "DoesNotExist",
+	"Equal", "Gt", "Lt", "NoSchedule", "PreferNoSchedule", "NoExecute", "None", "Always",
+	"IfNotPresent", "Never", "OnFailure", "Restart", "RestartAllContainers", "TCP", "UDP",
+	"SCTP", "PreemptLowerPriority", "DoNotSchedule", "ScheduleAnyway", "Honor", "Ignore",
+	"Pending", "Running", "Succeeded", "Guaranteed", "Burstable", "BestEffort", "Indexed",
+	"NonIndexed", "Recreate", "AlwaysAllow", "IfHealthyBudget", "RollingUpdate", "OnDelete",
+	"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod", "Filesystem", "Block",
+	"Available", "Bound", "Released", "Lost", "Immediate", "WaitForFirstConsumer", "Shared",
+	"Dedicated", "Managed", "ExactCount", "All", "FromClass", "FromClaim",
+	"ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling",
+	"InPlacePodVerticalScalingInitContainers", "RestartAllContainersOnContainerExits",
+	"UserNamespacesHostNetworkSupport", "@hourly", "@daily", "@midnight", "@weekly", "@monthly",
+	"@yearly", "@annually", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MON-FRI",
+	"SAT-SUN"};
+
+/** Domains of keys that Kubernetes defines, and the names that are known in them. */
+static const char *const known_domains[] = {"kubernetes.io/", "beta.kubernetes.io/",
+	"node.kubernetes.io/", "node-role.kubernetes.io/", "topology.kubernetes.io/",
+	"failure-domain.beta.kubernetes.io/", "apps.kubernetes.io/", "batch.kubernetes.io/",
+	"statefulset.kubernetes.io/", "deviceclass.resource.kubernetes.io/", "pv.kubernetes.io/",
+	"volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/",
+	"storage.alpha.kubernetes.io/", "resource.kubernetes.io/", "scheduler.alpha.kubernetes.io/",
+	"node.cloudprovider.kubernetes.io/", "attachable-volumes-csi-", "attachable-volumes-",
+	"hugepages-", "requests.hugepages-", "requests."};
+static const char *const known_rests[] = {"hostname", "os", "arch", "zone", "region",
+	"metadata.name", "instance-type", "not-ready", "unreachable", "unschedulable",
+	"memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable", "out-of-service",
+	"uninitialized", "control-plane", "master", "pod-index", "pod-name", "job-completion-index",
+	"job-name", "controller-uid", "pv-protection", "pvc-protection", "windows-build",
+	"shutdown", "aws-ebs", "gce-pd", "azure-disk"};
+
+/** Words of handles and names that plugins make themselves. */
+static const char *const known_words[] = {
+	"default", "latest", "aws", "vol", "projects", "UNSPECIFIED", "zones", "regions", "disks"};
+
+static bool is_among(struct bt_str text, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bt_str_equal_c(text, list[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_neutral_names_is_term(struct bt_str text)
+{
+	return is_among(text, known_terms, BT_ARRAY_LENGTH(known_terms));
+}
+
+/** --- words --- */
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static bool is_hex_digit(char byte)
+{
+	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
+}
+
+static bool is_word_byte(char byte)
+{
+	return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+		(unsigned char)byte >= 0x80;
+}
+
+static bool ends_at(struct bt_str text, uint32_t at)
+{
+	return at == text.length || !is_word_byte(text.data[at]);
+}
+
+static bool is_uuid_at(struct bt_str text, uint32_t at)
+{
+	if (text.length - at < UUID_LENGTH || !ends_at(text, at + UUID_LENGTH)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < UUID_LENGTH; i++) {
+		char byte = text.data[at + i];
+		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+		if (is_dash ? byte != '-' : !is_hex_digit(byte)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Length of four numbers with the same '.' or '-' between them, or 0. */
+static uint32_t address_length(struct bt_str text, uint32_t at)
+{
+	uint32_t end = at;
+	char separator = '\0';
+	for (int part = 0; part < 4; part++) {
+		uint32_t digits = 0;
+		if (part > 0) {
+			if (end == text.length ||
+				(text.data[end] != '.' && text.data[end] != '-') ||
+				(separator != '\0' && text.data[end] != separator)) {
+				return 0;
+			}
+			separator = text.data[end++];
+		}
+		while (end < text.length && digits <= 3 && is_digit(text.data[end])) {
+			end++;
+			digits++;
+		}
+		if (digits == 0 || digits > 3) {
+			return 0;
+		}
+	}
+	return ends_at(text, end) ? end - at : 0;
+}
+
+/** Length of hexadecimal numbers with colons between them (IPv6, MAC), or 0. */
+static uint32_t colons_length(struct bt_str text, uint32_t at)
+{
+	uint32_t end = at;
+	uint32_t colons = 0;
+	while (end < text.length && (is_hex_digit(text.data[end]) || text.data[end] == ':')) {
+		colons += text.data[end++] == ':';
+	}
+	return colons >= COLONS_OF_ADDRESS && ends_at(text, end) ? end - at : 0;
+}
+
+/** Of the word that begins here. */
+static uint32_t word_length(struct bt_str text, uint32_t at)
+{
+	if (is_uuid_at(text, at)) {
+		return UUID_LENGTH;
+	}
+	uint32_t address = address_length(text, at);
+	if (address == 0) {
+		address = colons_length(text, at);
+	}
+	uint32_t end = at;
+	while (end < text.length && is_word_byte(text.data[end])) {
+		end++;
+	}
+	return address != 0 ? address : end - at;
+}
+
+static bool is_number(struct bt_str word)
+{
+	for (uint32_t i = 0; i < word.length; i++) {
+		if (!is_digit(word.data[i])) {
+			return false;
+		}
+	}
+	return word.length != 0;
+}
+
+static bool is_short_number(struct bt_str word)
+{
+	struct bt_str rest = word;
+	while (rest.length > SHORT_DIGITS && rest.data[0] == '0') {
+		rest = bt_str_sub(rest, 1, rest.length);
+	}
+	return rest.length <= SHORT_DIGITS && is_number(word);
+}
+
+/** The next word at or behind `at` that does not stay. Zeros before a number are none of it, as its
+ * value may count. */
+static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
+{
+	while (at < text.length) {
+		struct bt_str word = bt_str_sub(text, at, 1);
+		if (is_word_byte(text.data[at])) {
+			word.length = word_length(text, at);
+			if (!(is_short_number(word) ||
+				    is_among(word, known_words, BT_ARRAY_LENGTH(known_words)))) {
+				uint32_t zeros = 0;
+				while (is_number(word) && word.data[zeros] == '0') {
+					zeros++; /* not all are: that would stay */
+				}
+				*out_word = bt_str_sub(word, zeros, word.length);
+				return true;
+			}
+		}
+		at += word.length;
+	}
+	return false;
+}
+
+/** "2Mi" */
+static bool is_page_size(struct bt_str text)
+{
+	struct bt_str rest =
+		bt_str_has_suffix(text, BT_STR("i")) ? bt_str_sub(text, 0, text.length - 1) : text;
+	if (rest.length > 1 &&
+		bt_str_find_char(BT_STR("KMGTPE"), rest.data[rest.length - 1]) >= 0) {
+		rest.length--;
+	}
+	return is_short_number(rest);
+}
+
+/** Bytes at the start of a text that stay as they are. */
+static uint32_t known_length(struct bt_str text, bool is_term)
+{
+	if (is_among(text, known_names, BT_ARRAY_LENGTH(known_names)) ||
+		(is_term && bt_neutral_names_is_term(text))) {
+		return text.length;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(known_domains); i++) {
+		struct bt_str domain = bt_str_from(known_domains[i]);
+		if (bt_str_has_prefix(text, domain)) {
+			struct bt_str rest = bt_str_sub(text, domain.length, text.length);
+			return is_among(rest, known_rests, BT_ARRAY_LENGTH(known_rests)) ||
+					(bt_str_has_suffix(domain, BT_STR("hugepages-")) &&
+						is_page_size(rest))
+				? text.length
+				: domain.length;
+		}
+	}
+	return 0;
+}
+
+/** --- collecting --- */
+
+void bt_neutral_names_init(struct bt_neutral_names *names)
+{
+	*names = (struct bt_neutral_names){0};
+	bt_arena_init(&names->arena, 0);
+}
+
+void bt_neutral_names_finish(struct bt_neutral_names *names)
+{
+	bt_vec_finish(&names->words);
+	bt_map_finish(&names->map);
+	bt_arena_finish(&names->arena);
+}
+
+static uint32_t find_word(const struct bt_neutral_names *names, struct bt_str word)
+{
+	uint64_t hash = bt_str_hash(word);
+	BT_MAP_EACH (&names->map, hash, index) {
+		if (bt_str_equal(names->words.items[index].original, word)) {
+			return index;
+		}
+	}
+	return BT_MAP_NONE;
+}
+
+static uint32_t end_of(struct bt_str text, struct bt_str word)
+{
+	return (uint32_t)(word.data - text.data) + word.length;
+}
+
+/** Of a word behind all others of its sort. */
+static uint32_t next_code(const struct bt_neutral_names *names, bool is_number)
+{
+	return is_number ? FIRST_LONG_NUMBER + names->number_count
+			 : names->words.count - names->number_count;
+}
+
+void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term)
+{
+	struct bt_str word;
+	for (uint32_t at = known_length(text, is_term); find_next(text, at, &word);
+		at = end_of(text, word)) {
+		if (find_word(names, word) != BT_MAP_NONE) {
+			continue;
+		}
+		int64_t value; /* beyond it, nobody takes it for a number */
+		struct bt_neutral_word entry = {
+			.original = bt_arena_str(&names->arena, word),
+			.is_number = is_number(word) && bt_str_parse_int64(word, &value),
+		};
+		if (names->prefix.length != 0) {
+			entry.code = next_code(names, entry.is_number);
+		}
+		names->number_count += entry.is_number;
+		bt_vec_push(&names->words, entry);
+		bt_map_insert(&names->map, bt_str_hash(word), names->words.count - 1);
+	}
+}
+
+/** --- settling --- */
+
+/** Numbers by their size, then words by their bytes. */
+static int compare_words(const void *a, const void *b)
+{
+	const struct bt_neutral_word *first = a;
+	const struct bt_neutral_word *second = b;
+	if (first->is_number != second->is_number) {
+		return first->is_number ? -1 : 1;
+	}
+	if (first->is_number && first->original.length != second->original.length) {
+		return first->original.length < second->original.length ? -1 : 1;
+	}
+	return bt_str_compare(first->original, second->original);
+}
+
+/** Does an original word look like a neutral one with this prefix? */
+static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
+{
+	for (uint32_t i = 0; i < names->words.count; i++) {
+		struct bt_str word = names->words.items[i].original;
+		if (bt_str_has_prefix(word, prefix) &&
+			is_number(bt_str_sub(word, prefix.length, word.length))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_neutral_names_settle(struct bt_neutral_names *names)
+{
+	struct bt_strbuf prefix = {0};
+	bt_strbuf_append_c(&prefix, "x");
+	while (is_taken(names, bt_strbuf_str(&prefix))) {
+		bt_strbuf_append_char(&prefix, 'x');
+	}
+	names->prefix = bt_arena_str(&names->arena, bt_strbuf_str(&prefix));
+	bt_strbuf_finish(&prefix);
+	if (names->words.count > 1) {
+		qsort(names->words.items, names->words.count, sizeof(names->words.items[0]),
+			compare_words);
+	}
+	bt_map_reset(&names->map);
+	for (uint32_t i = 0; i < names->words.count; i++) {
+		struct bt_neutral_word *word = &names->words.items[i];
+		/* Numbers come first. */
+		word->code = word->is_number ? FIRST_LONG_NUMBER + i : i - names->number_count;
+		bt_map_insert(&names->map, bt_str_hash(word->original), i);
+	}
+	names->width = 1;
+	for (uint32_t rest = names->words.count; rest >= 10; rest /= 10) {
+		names->width++;
+	}
+}
+
+/** --- renaming --- */
+
+static void append_word(const struct bt_neutral_names *names, const struct bt_neutral_word *word,
+	struct bt_strbuf *out)
+{
+	if (word->is_number) {
+		bt_strbuf_printf(out, "%u", word->code);
+	} else {
+		bt_strbuf_printf(
+			out, "%.*s%0*u", BT_STR_ARG(names->prefix), (int)names->width, word->code);
+	}
+}
+
+struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
+	bool is_term, struct bt_arena *arena)
+{
+	struct bt_strbuf out = {0};
+	struct bt_str word;
+	uint32_t done = 0;
+	for (uint32_t at = known_length(text, is_term); find_next(text, at, &word);
+		at = end_of(text, word)) {
+		uint32_t index = find_word(names, word);
+		BT_ASSERT(index != BT_MAP_NONE);
+		bt_strbuf_append_str(
+			&out, bt_str_sub(text, done, (uint32_t)(word.data - text.data) - done));
+		append_word(names, &names->words.items[index], &out);
+		done = end_of(text, word);
+	}
+	bt_strbuf_append_str(&out, bt_str_sub(text, done, text.length));
+	struct bt_str renamed = bt_arena_str(arena, bt_strbuf_str(&out));
+	bt_strbuf_finish(&out);
+	return renamed;
+}
+
+void bt_neutral_names_append_map(const struct bt_neutral_names *names, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	struct bt_strbuf word = {0};
+	bt_json_writer_init(&writer, out, 1);
+	bt_json_begin_object(&writer);
+	for (uint32_t i = 0; i < names->words.count; i++) {
+		bt_strbuf_reset(&word);
+		append_word(names, &names->words.items[i], &word);
+		bt_json_write_name(&writer, bt_strbuf_str(&word));
+		bt_json_write_str(&writer, names->words.items[i].original);
+	}
+	bt_json_end_object(&writer);
+	bt_strbuf_append_char(out, '\n');
+	bt_strbuf_finish(&word);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/pod_claims.h"
+
+#include "base/printable.h"
+#include "dra/dra.h"
+
+/** --- claims of a pod --- */
+
+static bool names_template(const struct bt_pod_resource_claim *entry)
+{
+	return entry->resource_claim_name.data == NULL &&
+		entry->resource_claim_template_name.data != NULL;
+}
+
+/** What the pod's status says of an entry; NULL: nothing. */
+static const struct bt_pod_resource_claim_status *find_status(
+	const struct bt_pod *pod, struct bt_str entry_name)
+{
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&pod->status.resource_claim_statuses.items[i];
+		if (bt_str_equal(status->name, entry_name)) {
+			return status;
+		}
+	}
+	return NULL;
+}
+
+/** Of the claim of an entry; "" while it has none. */
+static struct bt_str claim_name_of(
+	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
+{
+	if (!names_template(entry)) {
+		return entry->resource_claim_name;
+	}
+	const struct bt_pod_resource_claim_status *status = find_status(pod, entry->name);
+	return status != NULL ? status->resource_claim_name : BT_STR("");
+}
+
+void bt_pod_claims_warn_missing(
+	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name)
+{
+	struct bt_strbuf shown = {0};
+	bt_printable_append_name(&shown, pod->metadata.namespace_,
+		bt_str_sub(template_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	bt_strbuf_append_c(&shown,
+		" is not in the input: pods that name it get no claim and stay pending, as does ");
+	bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
+	bt_manifests_warn(cluster, "ResourceClaimTemplate %s", bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+}
+
+/* An entry may have no claim because its template asked for none: its status then says so. */
+static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = claim_name_of(pod, entry);
+	if (name.length == 0) {
+		return find_status(pod, entry->name) == NULL;
+	}
+	const struct bt_resource_claim *claim = bt_object_store_find(
+		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
+	return claim == NULL || claim->status.allocation == NULL;
+}
+
+void bt_pod_claims_warn_unallocated(
+	const struct bt_manifests *cluster, const struct bt_state *state, const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
+		if (!is_unallocated(state, pod, entry)) {
+			continue;
+		}
+		struct bt_strbuf shown = {0};
+		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
+		bt_strbuf_append_c(&shown, ": no allocation for spec.resourceClaims ");
+		bt_printable_append(
+			&shown, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_manifests_warn(cluster,
+			"Pod %s is in the input: the devices it uses count as free",
+			bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+		return;
+	}
+}
+
+/** --- pods that have gone --- */
+
+static bool was_made_for(const struct bt_object_meta *claim, const struct bt_text_set *pod_uids)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(claim);
+	return owner != NULL && bt_str_equal_c(owner->kind, "Pod") &&
+		bt_text_set_has(pod_uids, owner->uid);
+}
+
+static bool is_gone(const struct bt_resource_claim_consumer_reference *consumer,
+	const struct bt_text_set *pod_uids)
+{
+	return consumer->api_group.length == 0 && bt_str_equal_c(consumer->resource, "pods") &&
+		bt_text_set_has(pod_uids, consumer->uid);
+}
+
+/** The claim without these users; NULL: none of them is one. */
+static struct bt_object *without_users(
+	const struct bt_resource_claim *claim, const struct bt_text_set *pod_uids)
+{
+	struct bt_resource_claim left = *claim;
+	struct bt_arena arena = {0};
+	struct bt_object *object = NULL;
+	uint32_t count = 0;
+	struct bt_resource_claim_consumer_reference *users = BT_ARENA_NEW_ARRAY(&arena,
+		struct bt_resource_claim_consumer_reference, claim->status.reserved_for.count);
+	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
+		if (!is_gone(&claim->status.reserved_for.items[i], pod_uids)) {
+			users[count++] = claim->status.reserved_for.items[i];
+		}
+	}
+	if (count < claim->status.reserved_for.count) {
+		left.status.reserved_for.items = users;
+		left.status.reserved_for.count = count;
+		left.status.reserved_for.present = count != 0;
+		if (count == 0) {
+			left.status = (struct bt_resource_claim_status){0};
+			bt_resource_claim_drop_finalizer(&left, &arena);
+		}
+		/* Newer than what the scheduler has seen. */
+		left.metadata.resource_version = BT_STR("");
+		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
+	}
+	bt_arena_finish(&arena);
+	return object;
+}
+
+/** keeps_made: those made for the pod stay, for nobody. */
+static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made)
+{
+	BT_VEC(struct bt_object *) deleted = {0};
+	BT_VEC(struct bt_object *) changed = {0};
+	struct bt_text_set uids = {0};
+	struct bt_object *claim;
+	uint32_t cursor = 0;
+	if (state->dra == NULL) {
+		return; /* claims were never read */
+	}
+	(void)bt_text_set_add(&uids, pod_uid);
+	while ((claim = bt_claim_cache_next(&state->dra->claims, &cursor)) != NULL) {
+		struct bt_object *left = NULL;
+		if (!keeps_made && was_made_for(claim->meta, &uids)) {
+			bt_vec_push(&deleted, bt_object_share(claim));
+		} else if ((left = without_users(bt_object_value(claim, BT_KIND_RESOURCE_CLAIM),
+				    &uids)) != NULL) {
+			bt_vec_push(&changed, left);
+		}
+	}
+	for (uint32_t i = 0; i < deleted.count; i++) {
+		const struct bt_object_meta *meta = deleted.items[i]->meta;
+		/* What is in the cache is in the store. */
+		(void)bt_object_store_delete(
+			&state->objects, BT_KIND_RESOURCE_CLAIM, meta->namespace_, meta->name);
+		bt_object_release(deleted.items[i]);
+	}
+	for (uint32_t i = 0; i < changed.count; i++) {
+		bt_object_store_put(&state->objects, changed.items[i]);
+	}
+	bt_vec_finish(&deleted);
+	bt_vec_finish(&changed);
+	bt_text_set_finish(&uids);
+}
+
+void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid)
+{
+	release(state, pod_uid, false);
+}
+
+void bt_pod_claims_unplace(struct bt_state *state, struct bt_str pod_uid)
+{
+	release(state, pod_uid, true);
+}
+
+/** A claim of the same name that nobody has. */
+static struct bt_object *orphan(const struct bt_resource_claim *claim)
+{
+	struct bt_resource_claim left = {
+		.metadata = {.name = claim->metadata.name,
+			.namespace_ = claim->metadata.namespace_,
+			.uid = claim->metadata.uid},
+		.spec = claim->spec,
+	};
+	return bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
+}
+
+void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_text_set *pod_uids)
+{
+	for (uint32_t i = 0; i < cluster->objects.count && pod_uids->items.count != 0; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_RESOURCE_CLAIM) {
+			continue;
+		}
+		const struct bt_resource_claim *claim =
+			bt_object_value(object->object, BT_KIND_RESOURCE_CLAIM);
+		struct bt_object *left = was_made_for(&claim->metadata, pod_uids)
+			? orphan(claim)
+			: without_users(claim, pod_uids);
+		if (left != NULL) {
+			bt_manifests_exchange(cluster, i, left);
+		}
+	}
+}
+
+uint64_t bt_pod_claims_version(const struct bt_state *state)
+{
+	return state->dra != NULL ? state->dra->claims.version : 0;
+}
+
+/** --- what a pod has got --- */
+
+static void visit_devices(const struct bt_object *object, const struct bt_pod *pod,
+	bt_pod_claims_visit visit, void *context)
+{
+	const struct bt_resource_claim *claim = bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
+	if (claim->status.allocation == NULL ||
+		!bt_resource_claim_is_reserved_by(claim, pod->metadata.uid)) {
+		return;
+	}
+	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
+		visit(context, claim, &claim->status.allocation->devices.results.items[i]);
+	}
+}
+
+struct bt_object *bt_pod_claims_find(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = claim_name_of(pod, entry);
+	return state->dra != NULL && name.length != 0
+		? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
+		: NULL;
+}
+
+void bt_pod_claims_for_devices(const struct bt_state *state, const struct bt_pod *pod,
+	bt_pod_claims_visit visit, void *context)
+{
+	const struct bt_object *claim;
+	if (state->dra == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		struct bt_str name = claim_name_of(pod, &pod->spec.resource_claims.items[i]);
+		claim = name.length != 0
+			? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
+			: NULL;
+		if (claim != NULL) {
+			visit_devices(claim, pod, visit, context);
+		}
+	}
+	claim = bt_claim_cache_find_special(
+		&state->dra->claims, pod->metadata.name, pod->metadata.uid);
+	if (claim != NULL) {
+		visit_devices(claim, pod, visit, context);
+	}
+}

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/simulation.h"
+
+#include <stdlib.h>
+
+#include "api/defaulting.h"
+#include "api/identity.h"
+#include "api/types.h"
+#include "base/printable.h"
+#include "cluster/pod_claims.h"
+#include "config/text_set.h"
+
+const char *bt_fate_name(enum bt_fate fate)
+{
+	switch (fate) {
+	case BT_FATE_SCHEDULED:
+		return "Scheduled";
+	case BT_FATE_UNSCHEDULABLE:
+		return "Unschedulable";
+	case BT_FATE_SCHEDULER_ERROR:
+		return "SchedulerError";
+	case BT_FATE_SCHEDULING_GATED:
+		return "SchedulingGated";
+	case BT_FATE_NOT_HANDLED:
+		return "NotHandled";
+	case BT_FATE_DELETING:
+		return "Deleting";
+	case BT_FATE__COUNT:
+		break;
+	}
+	return "";
+}
+
+bool bt_fate_is_pending(enum bt_fate fate)
+{
+	return fate != BT_FATE_SCHEDULED && fate != BT_FATE_DELETING;
+}
+
+uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation)
+{
+	uint32_t count = 0;
+	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
+		if (bt_fate_is_pending((enum bt_fate)fate)) {
+			count += simulation->counts[fate];
+		}
+	}
+	return count;
+}
+
+/** --- loading --- */
+
+struct loading {
+	struct bt_simulation *simulation;
+	/** Of the input's pods as they are admitted, by object index; NULL: no pod, or refused. */
+	const struct bt_pod_spec **specs;
+	struct bt_arena scratch; /* of one object */
+	uint32_t next_expanded;
+	size_t claim_bytes; /* made from templates */
+	struct bt_text_set missing_templates;
+};
+
+/** With the name and uid that it has in the cluster, and defaults. */
+static struct bt_node input_node(
+	const struct bt_manifests *cluster, uint32_t index, struct bt_arena *scratch)
+{
+	const struct bt_manifests_object *object = &cluster->objects.items[index];
+	struct bt_node node =
+		*(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
+	node.metadata.name = object->name;
+	node.metadata.uid = object->uid;
+	bt_node_default(&node, scratch);
+	return node;
+}
+
+/** left_out: by object index; NULL: all are loaded. */
+static void load_nodes(
+	struct bt_simulation *simulation, const bool *left_out, struct bt_arena *scratch)
+{
+	const struct bt_manifests *cluster = simulation->cluster;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		if (cluster->objects.items[i].kind == BT_KIND_NODE &&
+			(left_out == NULL || !left_out[i])) {
+			struct bt_node node = input_node(cluster, i, scratch);
+			bt_state_add_node(simulation->engine->state, &node);
+			bt_arena_reset(scratch);
+			simulation->node_count++;
+		}
+	}
+}
+
+/** With the name, namespace and uid that it has in the cluster. */
+static struct bt_pod input_pod(const struct bt_manifests *cluster, uint32_t index)
+{
+	const struct bt_manifests_object *object = &cluster->objects.items[index];
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
+	pod.metadata.name = object->name;
+	pod.metadata.namespace_ = object->namespace_;
+	pod.metadata.uid = object->uid;
+	return pod;
+}
+
+static int same_uid(const struct bt_pod *pod, struct berth_error *err)
+{
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, pod->metadata.uid);
+	int result = bt_error_set(err, BERTH_ERR_INVALID,
+		"metadata.uid: %s belongs to another pod as well", bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
+/** What the controllers of claims do before a scheduler looks at the pod. */
+static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth_error *err)
+{
+	struct bt_simulation *simulation = loading->simulation;
+	struct bt_str missing;
+	size_t bytes;
+	if (bt_pod_is_terminating(pod)) {
+		return 0;
+	}
+	int result = bt_claim_maker_make(
+		simulation->claims, pod, &simulation->arena, &missing, &bytes, err);
+	if (result < 0) {
+		return result;
+	}
+	loading->claim_bytes += bytes;
+	if (missing.length != 0) {
+		/* Once for each template. */
+		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
+			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(missing));
+		if (bt_text_set_add(&loading->missing_templates, key)) {
+			bt_pod_claims_warn_missing(loading->simulation->cluster, pod, missing);
+		}
+	}
+	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
+}
+
+static int load_running(struct loading *loading, const struct bt_pod *pod, struct berth_error *err)
+{
+	struct bt_simulation *simulation = loading->simulation;
+	struct bt_state *state = simulation->engine->state;
+	if (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE) {
+		return same_uid(pod, err);
+	}
+	if (bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name) ==
+		BT_MANIFESTS_NONE) {
+		struct bt_strbuf shown = {0};
+		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
+		bt_strbuf_append_c(&shown, ": its node ");
+		bt_printable_append(
+			&shown, bt_str_sub(pod->spec.node_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_manifests_warn(
+			simulation->cluster, "Pod %s is not in the input", bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+	}
+	bt_pod_claims_warn_unallocated(simulation->cluster, state, pod);
+	simulation->running_count++;
+	if (!simulation->preempt) {
+		return bt_state_add_pod(state, pod, err);
+	}
+	/* It may become a victim: then the scheduler has to know all of it. */
+	struct bt_object *object = bt_object_create_pod(pod, &simulation->commons);
+	int result =
+		bt_scheduler_observe(simulation->scheduler, NULL, object, simulation->now_ns, err);
+	bt_object_release(object);
+	return result;
+}
+
+/** pod: a shallow copy whose name, namespace and uid are set. index: of it, or of its workload. */
+static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t index,
+	bool is_extra, struct berth_error *err)
+{
+	struct bt_simulation *simulation = loading->simulation;
+	if (bt_pod_is_terminal(pod)) {
+		return 0;
+	}
+	if (bt_pod_is_assigned(pod)) {
+		return load_running(loading, pod, err);
+	}
+	if (simulation->arena.total_bytes > BT_SIMULATION_POD_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"the pods to be placed take more than %zu bytes of memory",
+			BT_SIMULATION_POD_BYTES_MAX);
+	}
+	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
+	*copy = *pod;
+	if (is_extra) {
+		struct bt_simulated_extra extra = {.pod = copy, .owner = index};
+		bt_vec_push(&simulation->extras, extra);
+		return 0;
+	}
+	struct bt_simulated_pod entry = {.pod = copy,
+		.sequence = (uint64_t)index << 32 | simulation->pods.count,
+		.fate = BT_FATE_UNDECIDED};
+	bt_vec_push(&simulation->pods, entry);
+	return make_claims(loading, copy, err);
+}
+
+/** It went through an API server. */
+static bool is_complete(const struct bt_manifests_object *object, const struct bt_pod *pod)
+{
+	return object->origin.document == 0 || (object->uid_is_given && pod->spec.priority.present);
+}
+
+/** exists: pods of a cluster, which count against quotas before new ones do. */
+static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)
+{
+	struct bt_manifests *cluster = loading->simulation->cluster;
+	struct bt_expansion *expansion = &loading->simulation->expansion;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_POD) {
+			continue;
+		}
+		struct bt_pod pod = input_pod(cluster, i);
+		bool is_there = object->uid_is_given || bt_pod_is_assigned(&pod);
+		if (is_there != exists) {
+			continue;
+		}
+		if (is_complete(object, &pod) &&
+			!bt_pod_admission_has_quotas(expansion->admission)) {
+			const struct bt_pod *own = bt_object_value(object->object, BT_KIND_POD);
+			loading->specs[i] = &own->spec;
+			continue;
+		}
+		struct berth_error refusal = BERTH_ERROR_INIT;
+		int result = bt_pod_admission_admit(expansion->admission, &pod,
+			object->uid_is_given, &loading->specs[i], &refusal);
+		if (result == BERTH_ERR_STATE) {
+			bt_expansion_refuse(expansion, i, berth_error_message(&refusal));
+			berth_error_finish(&refusal);
+		} else if (result < 0) {
+			result = bt_error_move(err, &refusal);
+			return bt_manifests_wrap(cluster, i, result, err);
+		}
+		if (bt_pod_admission_bytes(expansion->admission) > BT_SIMULATION_POD_BYTES_MAX) {
+			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"the pods take more than %zu bytes of memory",
+				BT_SIMULATION_POD_BYTES_MAX);
+		}
+	}
+	return 0;
+}
+
+static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
+{
+	struct bt_manifests *cluster = loading->simulation->cluster;
+	struct bt_pod pod = input_pod(cluster, index);
+	struct bt_str node_name = pod.spec.node_name;
+	if (loading->specs[index] == NULL) {
+		return 0;
+	}
+	pod.spec = *loading->specs[index];
+	pod.spec.node_name = node_name;
+	const uint32_t *extras = loading->simulation->extras_wanted;
+	bool is_extra = extras != NULL && extras[index] != 0;
+	int result = load_pod(loading, &pod, index, is_extra, err);
+	if (result < 0) {
+		return bt_manifests_wrap(cluster, index, result, err);
+	}
+	if (!loading->simulation->keep_bound &&
+		(bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod))) {
+		bt_manifests_release(cluster, index);
+	}
+	return 0;
+}
+
+static int load_expanded_pods(struct loading *loading, uint32_t owner, struct berth_error *err)
+{
+	const struct bt_expansion *expansion = &loading->simulation->expansion;
+	while (loading->next_expanded < expansion->pods.count &&
+		expansion->pods.items[loading->next_expanded].owner == owner) {
+		const struct bt_workload_pod *entry =
+			&expansion->pods.items[loading->next_expanded++];
+		int result = load_pod(loading, entry->pod, owner, entry->is_extra, err);
+		if (result < 0) {
+			result = bt_error_wrap(err, result, "spec.template");
+			return bt_manifests_wrap(loading->simulation->cluster, owner, result, err);
+		}
+	}
+	return 0;
+}
+
+static int load_pods(struct loading *loading, struct berth_error *err)
+{
+	const struct bt_manifests *cluster = loading->simulation->cluster;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		int result;
+		if (cluster->objects.items[i].kind == BT_KIND_POD) {
+			result = load_input_pod(loading, i, err);
+		} else {
+			result = load_expanded_pods(loading, i, err);
+		}
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+static int check_uids(const struct bt_simulation *simulation, struct berth_error *err)
+{
+	struct bt_text_set uids = {0};
+	int result = 0;
+	for (uint32_t i = 0; i < simulation->pods.count && result == 0; i++) {
+		const struct bt_pod *pod = simulation->pods.items[i].pod;
+		if (!bt_text_set_add(&uids, pod->metadata.uid) ||
+			bt_state_find_pod(simulation->engine->state, pod->metadata.uid) !=
+				BT_POD_NONE) {
+			result = same_uid(pod, err);
+			uint32_t index = bt_manifests_find(simulation->cluster, BT_KIND_POD,
+				pod->metadata.namespace_, pod->metadata.name);
+			if (index != BT_MANIFESTS_NONE) {
+				result = bt_manifests_wrap(simulation->cluster, index, result, err);
+			}
+		}
+	}
+	bt_text_set_finish(&uids);
+	return result;
+}
+
+/** The order of the queue but for the input's; see the header. */
+static int compare_in_queue(const struct bt_pod *first, const struct bt_pod *second)
+{
+	int32_t first_priority = bt_pod_priority(first);
+	int32_t second_priority = bt_pod_priority(second);
+	const struct bt_time *first_time = &first->metadata.creation_timestamp;
+	const struct bt_time *second_time = &second->metadata.creation_timestamp;
+	if (first_priority != second_priority) {
+		return first_priority > second_priority ? -1 : 1;
+	}
+	if (first_time->set != second_time->set) {
+		return first_time->set ? -1 : 1;
+	}
+	return bt_time_compare(first_time, second_time);
+}
+
+static int compare_pods(const void *a, const void *b)
+{
+	const struct bt_simulated_pod *first = a;
+	const struct bt_simulated_pod *second = b;
+	int order = compare_in_queue(first->pod, second->pod);
+	if (order != 0) {
+		return order;
+	}
+	return first->sequence < second->sequence ? -1 : 1;
+}
+
+uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod)
+{
+	uint32_t position = 0;
+	while (position < simulation->pods.count && simulation->pods.items[position].pod != pod &&
+		compare_in_queue(simulation->pods.items[position].pod, pod) <= 0) {
+		position++;
+	}
+	return position;
+}
+
+int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
+{
+	struct loading loading = {
+		.simulation = simulation,
+		.specs = BT_NEW_ARRAY(
+			const struct bt_pod_spec *, simulation->cluster->objects.count),
+	};
+	bt_arena_init(&loading.scratch, 0);
+	bt_manifests_index_owners(simulation->cluster);
+	simulation->expansion.extras = simulation->extras_wanted;
+	simulation->expansion.gates = bt_config_gates(simulation->engine->config);
+	int result = bt_expansion_open(&simulation->expansion, err);
+	if (result == 0) {
+		result = admit_pods(&loading, true, err);
+	}
+	if (result == 0) {
+		result = admit_pods(&loading, false, err);
+	}
+	if (result == 0) {
+		result = bt_expansion_run(&simulation->expansion, err);
+	}
+	if (result == 0) {
+		load_nodes(simulation, NULL, &loading.scratch);
+		bt_surroundings_load(
+			simulation->cluster, &simulation->expansion, simulation->engine->state);
+		result = load_pods(&loading, err);
+	}
+	if (result == 0) {
+		result = check_uids(simulation, err);
+	}
+	bt_arena_finish(&loading.scratch);
+	bt_text_set_finish(&loading.missing_templates);
+	bt_free(loading.specs);
+	if (result == 0 && !simulation->stays_open) {
+		bt_simulation_close(simulation);
+	}
+	return result;
+}
+
+void bt_simulation_close(struct bt_simulation *simulation)
+{
+	if (simulation->pods.count > 1) {
+		/* Moves entries, so it must come before anybody keeps a pointer to one. */
+		qsort(simulation->pods.items, simulation->pods.count,
+			sizeof(simulation->pods.items[0]), compare_pods);
+	}
+	bt_simulation_loaded(simulation);
+}
+
+/** --- changes of an open simulation --- */
+
+static bool is_removed(const struct bt_simulation *simulation, const bool *removed, uint32_t slot)
+{
+	struct bt_str name = bt_node_table_name(&simulation->engine->state->nodes, slot);
+	uint32_t index = bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), name);
+	return index != BT_MANIFESTS_NONE && removed[index];
+}
+
+/** Zones stand in the order of their first nodes: one of those goes, and its zone stays. */
+static bool changes_zones(const struct bt_simulation *simulation, const bool *removed)
+{
+	const struct bt_node_order *order = &simulation->engine->state->order;
+	for (uint32_t i = 0; i < order->zones.count && order->zones.count > 1; i++) {
+		const struct bt_zone *zone = &order->zones.items[i];
+		bool stays = false;
+		if (!is_removed(simulation, removed, zone->slots.items[0])) {
+			continue;
+		}
+		for (uint32_t k = 1; k < zone->slots.count && !stays; k++) {
+			stays = !is_removed(simulation, removed, zone->slots.items[k]);
+		}
+		if (stays) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int bt_simulation_remove_nodes(
+	struct bt_simulation *simulation, const bool *removed, struct berth_error *err)
+{
+	const struct bt_manifests *cluster = simulation->cluster;
+	struct bt_state *state = simulation->engine->state;
+	struct bt_arena scratch;
+	bool loads_anew = changes_zones(simulation, removed);
+	int result = 0;
+	bt_arena_init(&scratch, 0);
+	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind == BT_KIND_NODE && (removed[i] || loads_anew)) {
+			struct bt_node node = input_node(cluster, i, &scratch);
+			result = bt_state_remove_node(state, &node, err);
+			bt_arena_reset(&scratch);
+			simulation->node_count--;
+		} else if (object->kind == BT_KIND_RESOURCE_SLICE) {
+			const struct bt_resource_slice *slice =
+				bt_object_value(object->object, BT_KIND_RESOURCE_SLICE);
+			uint32_t node = bt_manifests_find(
+				cluster, BT_KIND_NODE, BT_STR(""), slice->spec.node_name);
+			if (node != BT_MANIFESTS_NONE && removed[node]) {
+				/* The devices go with the node. */
+				(void)bt_object_store_delete(&state->objects,
+					BT_KIND_RESOURCE_SLICE, BT_STR(""), object->name);
+			}
+		}
+	}
+	if (result == 0 && loads_anew) {
+		load_nodes(simulation, removed, &scratch);
+	}
+	bt_arena_finish(&scratch);
+	return result;
+}
+
+/** Where the zone lists the slot of the node at index; the zone's count: it does not. */
+static uint32_t place_in_zone(
+	const struct bt_simulation *simulation, const struct bt_zone *zone, uint32_t index)
+{
+	uint32_t slot = bt_node_table_find(&simulation->engine->state->nodes,
+		simulation->cluster->objects.items[index].name);
+	uint32_t at = 0;
+	while (at < zone->slots.count && zone->slots.items[at] != slot) {
+		at++;
+	}
+	return at;
+}
+
+bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint32_t index)
+{
+	const struct bt_node_order *order = &simulation->engine->state->order;
+	for (uint32_t i = 0; i < order->zones.count; i++) {
+		const struct bt_zone *zone = &order->zones.items[i];
+		uint32_t at = place_in_zone(simulation, zone, index);
+		if (at < zone->slots.count) {
+			return zone->slots.count > 1 && (at > 0 || order->zones.count == 1);
+		}
+	}
+	return false;
+}
+
+/** Index of the node in the input. */
+static uint32_t index_of_slot(const struct bt_simulation *simulation, uint32_t slot)
+{
+	return bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""),
+		bt_node_table_name(&simulation->engine->state->nodes, slot));
+}
+
+void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
+{
+	struct bt_state *state = simulation->engine->state;
+	struct bt_arena scratch;
+	bt_arena_init(&scratch, 0);
+	struct bt_node node = input_node(simulation->cluster, index, &scratch);
+	bt_state_add_node(state, &node);
+	bt_arena_finish(&scratch);
+	simulation->node_count++;
+	for (uint32_t i = 0; i < state->order.zones.count; i++) {
+		struct bt_zone *zone = &state->order.zones.items[i];
+		uint32_t last = zone->slots.count - 1;
+		uint32_t slot = zone->slots.items[last];
+		if (place_in_zone(simulation, zone, index) != last) {
+			continue;
+		}
+		/* Its zone lists it last; it goes back to its place, in the order of the input. */
+		for (; last > 0 && index_of_slot(simulation, zone->slots.items[last - 1]) > index;
+			last--) {
+			zone->slots.items[last] = zone->slots.items[last - 1];
+		}
+		zone->slots.items[last] = slot;
+		return;
+	}
+}
+
+void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object)
+{
+	int result = bt_scheduler_observe(
+		simulation->scheduler, NULL, object, simulation->now_ns, NULL);
+	BT_ASSERT(result == 0); /* it was there before */
+	bt_object_release(object);
+	simulation->running_count++;
+}
+
+struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index)
+{
+	const struct bt_manifests_object *object = &simulation->cluster->objects.items[index];
+	struct bt_object *known = bt_scheduler_find_pod(
+		simulation->scheduler, object->namespace_, object->name);
+	if (known == NULL) {
+		return NULL;
+	}
+	known = bt_object_share(known);
+	int result = bt_scheduler_observe(
+		simulation->scheduler, known, NULL, simulation->now_ns, NULL);
+	BT_ASSERT(result == 0); /* it is what the cache has */
+	bt_pod_claims_release(simulation->engine->state, known->meta->uid);
+	simulation->running_count--;
+	return known;
+}
+
+int bt_simulation_add_pod(struct bt_simulation *simulation, const struct bt_pod *pod,
+	uint32_t index, struct berth_error *err)
+{
+	struct loading loading = {.simulation = simulation};
+	int result = load_pod(&loading, pod, index, false, err);
+	bt_text_set_finish(&loading.missing_templates);
+	return result < 0 ? bt_manifests_wrap(simulation->cluster, index, result, err) : 0;
+}
+
+/** --- nodes --- */
+
+struct named_slot {
+	struct bt_str name;
+	uint32_t slot;
+};
+
+static int compare_slots(const void *a, const void *b)
+{
+	const struct named_slot *first = a;
+	const struct named_slot *second = b;
+	return bt_str_compare(first->name, second->name);
+}
+
+uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation)
+{
+	const struct bt_node_table *table = &simulation->engine->state->nodes;
+	struct named_slot *named = BT_NEW_ARRAY(struct named_slot, simulation->node_count);
+	uint32_t *slots = BT_NEW_ARRAY(uint32_t, simulation->node_count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < simulation->cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &simulation->cluster->objects.items[i];
+		if (object->kind == BT_KIND_NODE) {
+			named[count++] = (struct named_slot){
+				object->name, bt_node_table_find(table, object->name)};
+		}
+	}
+	BT_ASSERT(count == simulation->node_count);
+	if (count > 1) {
+		qsort(named, count, sizeof(named[0]), compare_slots);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		slots[i] = named[i].slot;
+	}
+	bt_free(named);
+	return slots;
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/snapshot.h"
+
+#include <string.h>
+
+#include "api/int_or_string.h"
+#include "api/types.h"
+#include "cel/rename.h"
+#include "config/text_set.h"
+
+#define PIECE_BYTES 65536
+#define KNOWN_FIELDS 1024
+/** Of a regular expression in the place of a question about parts of texts. */
+#define PATTERN_BYTES_MAX 4096
+
+struct row {
+	const char *message;
+	const char *field;
+	enum bt_snapshot_action action;
+};
+
+static const struct row rows[] = {
+#define BT_SNAPSHOT_FIELD(message, field, what) {message, field, BT_SNAPSHOT_##what},
+#include "cluster/snapshot_fields.def"
+#undef BT_SNAPSHOT_FIELD
+};
+
+/** Annotations that somebody reads; the others may hold anything. */
+enum note {
+	NOTE_NAME, /* its value is a name */
+	NOTE_KEEP, /* its value is a word of the API */
+	NOTE_PRIVATE,
+};
+static const struct {
+	const char *key;
+	enum note note;
+} notes[] = {
+	{BT_ANNOTATION_PODS_EXIST, NOTE_KEEP},
+	{"batch.kubernetes.io/job-completion-index", NOTE_KEEP},
+	{"controller.kubernetes.io/pod-deletion-cost", NOTE_KEEP},
+	{"kubernetes.io/config.mirror", NOTE_NAME},
+	{"pv.kubernetes.io/bind-completed", NOTE_KEEP},
+	{"pv.kubernetes.io/bound-by-controller", NOTE_KEEP},
+	{"scheduler.alpha.kubernetes.io/preferAvoidPods", NOTE_PRIVATE},
+	{"storage.alpha.kubernetes.io/migrated-plugins", NOTE_KEEP},
+	{"storageclass.kubernetes.io/is-default-class", NOTE_KEEP},
+	{"volume.beta.kubernetes.io/storage-class", NOTE_NAME},
+	{"volume.kubernetes.io/selected-node", NOTE_NAME},
+};
+
+/** Their controllers make pods. */
+static const enum bt_kind workloads[] = {BT_KIND_DEPLOYMENT, BT_KIND_REPLICA_SET,
+	BT_KIND_REPLICATION_CONTROLLER, BT_KIND_STATEFUL_SET, BT_KIND_DAEMON_SET, BT_KIND_JOB,
+	BT_KIND_CRON_JOB};
+
+bool bt_snapshot_find_action(
+	const char *message, const char *field, enum bt_snapshot_action *out_action)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (strcmp(rows[i].field, field) == 0 && strcmp(rows[i].message, message) == 0) {
+			*out_action = rows[i].action;
+			return true;
+		}
+	}
+	return false;
+}
+
+/** --- what is kept --- */
+
+/** One of the two is set, or both: then a text is collected and renamed. */
+struct pass {
+	struct bt_neutral_names *collecting;
+	const struct bt_neutral_names *renaming;
+	struct bt_arena *arena;
+	enum note note;    /* of the annotation whose value comes next */
+	uint32_t by_parts; /* expressions that look at parts of texts */
+	/** Strings, names and domains of attributes of devices, and drivers; with renaming. */
+	const struct bt_text_set *device_texts;
+	struct {
+		const struct bt_field *field; /* NULL: free */
+		enum bt_snapshot_action action;
+	} known[KNOWN_FIELDS]; /* found before; by address */
+};
+
+static bool is_plain(const struct pass *pass)
+{
+	return pass->renaming == NULL && pass->collecting == NULL;
+}
+
+static enum bt_snapshot_action look_up(
+	struct pass *pass, const struct bt_message *message, const struct bt_field *field)
+{
+	size_t slot = ((uintptr_t)field / sizeof(*field)) % KNOWN_FIELDS;
+	if (pass->known[slot].field != field) {
+		pass->known[slot].field = field;
+		enum bt_snapshot_action action;
+		pass->known[slot].action =
+			bt_snapshot_find_action(message->name, field->name, &action)
+			? action
+			: BT_SNAPSHOT_DROP;
+	}
+	return pass->known[slot].action;
+}
+
+static bool keeps(void *context, const struct bt_message *message, const struct bt_field *field,
+	struct bt_str text)
+{
+	struct pass *pass = context;
+	enum bt_snapshot_action action = look_up(pass, message, field);
+	if (action == BT_SNAPSHOT_WORDS) {
+		return is_plain(pass) || bt_neutral_names_is_term(text);
+	}
+	if (action != BT_SNAPSHOT_NOTES) {
+		return action != BT_SNAPSHOT_DROP &&
+			(action != BT_SNAPSHOT_PRIVATE || is_plain(pass));
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(notes); i++) {
+		if (bt_str_equal_c(text, notes[i].key)) {
+			pass->note = notes[i].note;
+			return pass->note != NOTE_PRIVATE || is_plain(pass);
+		}
+	}
+	return false;
+}
+
+static void rename_text(struct pass *pass, struct bt_str *text, bool is_term)
+{
+	if (pass->collecting != NULL) {
+		bt_neutral_names_collect(pass->collecting, *text, is_term);
+	}
+	if (pass->renaming != NULL) {
+		*text = bt_neutral_names_rename(pass->renaming, *text, is_term, pass->arena);
+	}
+}
+
+/** Numbers, ranges and patterns of them. */
+static bool is_numeric(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if ((byte < '0' || byte > '9') && byte != '-' && byte != '*' && byte != '/') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Words of the API and numbers, also in a list, stay; whatever else somebody wrote there is a
+ * name. */
+static void rename_value(struct pass *pass, struct bt_str *text)
+{
+	struct bt_strbuf out = {0};
+	uint32_t start = 0;
+	for (uint32_t i = 0; i <= text->length && !is_plain(pass); i++) {
+		if (i < text->length && text->data[i] != ',' && text->data[i] != ' ') {
+			continue;
+		}
+		struct bt_str part = bt_str_sub(*text, start, i - start);
+		if (!is_numeric(part)) {
+			rename_text(pass, &part, true);
+		}
+		bt_strbuf_append_str(&out, part);
+		bt_strbuf_append_str(&out, bt_str_sub(*text, i, 1));
+		start = i + 1;
+	}
+	if (pass->renaming != NULL) {
+		*text = bt_arena_str(pass->arena, bt_strbuf_str(&out));
+	}
+	bt_strbuf_finish(&out);
+}
+
+static struct bt_str rename_in_expression(
+	void *context, struct bt_str name, BT_UNUSED struct bt_arena *arena)
+{
+	rename_text(context, &name, false);
+	return name;
+}
+
+static bool has_part(struct bt_str text, struct bt_str function, struct bt_str part)
+{
+	if (bt_str_equal_c(function, "startsWith")) {
+		return bt_str_has_prefix(text, part);
+	}
+	if (bt_str_equal_c(function, "endsWith")) {
+		return bt_str_has_suffix(text, part);
+	}
+	for (uint32_t i = 0; i <= text.length; i++) {
+		if (bt_str_has_prefix(bt_str_sub(text, i, text.length), part)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Of all texts that devices have; absent when there would be too many. */
+static struct bt_str find_texts(
+	void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena)
+{
+	const struct pass *pass = context;
+	struct bt_strbuf out = {0};
+	struct bt_str pattern = {0};
+	if (pass->renaming == NULL) {
+		return pattern; /* not all are known yet */
+	}
+	for (uint32_t i = 0; i < pass->device_texts->items.count; i++) {
+		struct bt_str text = pass->device_texts->items.items[i];
+		if (out.length <= PATTERN_BYTES_MAX && has_part(text, function, part)) {
+			bt_strbuf_append_c(&out, out.length == 0 ? "^(?:\\Q" : "|\\Q");
+			bt_strbuf_append_str(
+				&out, bt_neutral_names_rename(pass->renaming, text, false, arena));
+			bt_strbuf_append_c(&out, "\\E");
+		}
+	}
+	bt_strbuf_append_c(&out, out.length == 0 ? "^\\b$" /* nothing */ : ")$");
+	if (out.length <= PATTERN_BYTES_MAX) {
+		pattern = bt_arena_str(arena, bt_strbuf_str(&out));
+	}
+	bt_strbuf_finish(&out);
+	return pattern;
+}
+
+/** One that cannot be read is a name like any other: it fails either way. */
+static void rename_expression(struct pass *pass, struct bt_str *text)
+{
+	struct bt_cel_renaming renaming = {
+		.rename = rename_in_expression, .find_texts = find_texts, .context = pass};
+	struct bt_strbuf out = {0};
+	if (is_plain(pass)) {
+		return;
+	}
+	if (!bt_cel_rename(*text, &renaming, pass->arena, &out)) {
+		rename_text(pass, text, false);
+	} else if (pass->renaming != NULL) {
+		*text = bt_arena_str(pass->arena, bt_strbuf_str(&out));
+	}
+	pass->by_parts += renaming.has_parts;
+	bt_strbuf_finish(&out);
+}
+
+static void take_text(void *context, const struct bt_message *message, const struct bt_field *field,
+	bool is_key, struct bt_str *text)
+{
+	struct pass *pass = context;
+	switch (look_up(pass, message, field)) {
+	case BT_SNAPSHOT_NAME:
+		rename_text(pass, text, false);
+		break;
+	case BT_SNAPSHOT_TERM:
+		rename_text(pass, text, true);
+		break;
+	case BT_SNAPSHOT_EXPRESSION:
+		rename_expression(pass, text);
+		break;
+	case BT_SNAPSHOT_WORDS:
+		break; /* those that are left */
+	case BT_SNAPSHOT_KEEP:
+		rename_value(pass, text);
+		break;
+	case BT_SNAPSHOT_PRIVATE:
+		*text = is_plain(pass) ? *text : (struct bt_str){0};
+		break;
+	case BT_SNAPSHOT_DROP:
+		*text = (struct bt_str){0};
+		break;
+	case BT_SNAPSHOT_NOTES:
+		if (!is_key && pass->note == NOTE_NAME) {
+			rename_text(pass, text, false);
+		} else if (!is_key) {
+			rename_value(pass, text);
+		}
+		break;
+	}
+}
+
+static bool is_percentage(struct bt_str text)
+{
+	int64_t value;
+	return bt_str_has_suffix(text, BT_STR("%")) &&
+		bt_str_parse_int64(bt_str_sub(text, 0, text.length - 1), &value);
+}
+
+/** "50%" stays; API servers take nothing else there, files may hold a name. */
+static void take_scalar(void *context, const struct bt_field *field, void *value)
+{
+	struct bt_int_or_string *number = value;
+	if (field->scalar == &bt_int_or_string_scalar && number->is_string &&
+		!is_percentage(number->text)) {
+		rename_text(context, &number->text, false);
+	}
+}
+
+/** --- objects --- */
+
+static bool is_workload(enum bt_kind kind)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(workloads); i++) {
+		if (workloads[i] == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** A copy that may be changed, in the pass's arena. */
+static void *visit_object(const struct bt_object *object, struct bt_str name, struct pass *pass)
+{
+	const struct bt_kind_info *info = bt_kind_info(object->kind);
+	const struct bt_message_visitor visitor = {pass, take_text, take_scalar, keeps};
+	void *copy = bt_arena_alloc(pass->arena, info->size);
+	bt_message_copy(info->message, copy, object->value, pass->arena);
+	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
+	if (meta->name.length == 0) {
+		meta->name = name;
+	}
+	bt_message_visit(info->message, &visitor, copy);
+	return copy;
+}
+
+static void note_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
+{
+	const struct bt_str_map old = meta->annotations;
+	struct bt_str_pair *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)old.count + 1);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < old.count; i++) {
+		if (!bt_str_equal_c(old.items[i].key, BT_ANNOTATION_PODS_EXIST)) {
+			items[count++] = old.items[i];
+		}
+	}
+	items[count++] = (struct bt_str_pair){BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
+	meta->annotations = (struct bt_str_map){items, count, true};
+}
+
+static void add_text(struct bt_text_set *texts, struct bt_str text, struct bt_arena *arena)
+{
+	/* One that would end the quotation in a regular expression is nobody's name. */
+	if (text.data != NULL && bt_str_find_char(text, '\\') < 0 &&
+		!bt_text_set_has(texts, text)) {
+		(void)bt_text_set_add(texts, bt_arena_str(arena, text)); /* it is new */
+	}
+}
+
+/** An expression may walk over domains and names. */
+static void add_key(struct bt_text_set *texts, struct bt_str key, struct bt_arena *arena)
+{
+	struct bt_str name = key;
+	struct bt_str domain = bt_str_cut(&name, '/');
+	add_text(texts, domain, arena);
+	add_text(texts, name, arena);
+}
+
+static void add_device_texts(
+	struct bt_text_set *texts, const struct bt_device *device, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < device->attributes.count; i++) {
+		const struct bt_device_attribute *attribute = &device->attributes.items[i].value;
+		add_key(texts, device->attributes.items[i].key, arena);
+		add_text(texts, attribute->string, arena);
+		for (uint32_t n = 0; n < attribute->strings.count; n++) {
+			add_text(texts, attribute->strings.items[n], arena);
+		}
+	}
+	for (uint32_t i = 0; i < device->capacity.count; i++) {
+		add_key(texts, device->capacity.items[i].key, arena);
+	}
+}
+
+/** Copies, as objects are released while they are written; nothing of other kinds. */
+static void add_slice_texts(
+	struct bt_text_set *texts, const struct bt_object *object, struct bt_arena *arena)
+{
+	if (object->kind != BT_KIND_RESOURCE_SLICE) {
+		return;
+	}
+	const struct bt_resource_slice *slice = bt_object_value(object, BT_KIND_RESOURCE_SLICE);
+	add_text(texts, slice->spec.driver, arena);
+	for (uint32_t i = 0; i < slice->spec.devices.count; i++) {
+		add_device_texts(texts, &slice->spec.devices.items[i], arena);
+	}
+}
+
+static void collect_device_texts(
+	const struct bt_manifests *cluster, struct bt_text_set *texts, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		add_slice_texts(texts, cluster->objects.items[i].object, arena);
+	}
+}
+
+void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neutral_names *names)
+{
+	struct bt_arena arena = {0};
+	struct pass pass = {.collecting = names, .arena = &arena};
+	bt_arena_init(&arena, 0);
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		(void)visit_object(object->object, object->name, &pass); /* for its texts alone */
+		bt_arena_reset(&arena);
+	}
+	struct bt_text_set device_texts = {0};
+	collect_device_texts(cluster, &device_texts, &arena);
+	for (uint32_t i = 0; i < device_texts.items.count; i++) {
+		bt_neutral_names_collect(names, device_texts.items.items[i], false);
+	}
+	bt_text_set_finish(&device_texts);
+	bt_arena_finish(&arena);
+	bt_neutral_names_settle(names);
+}
+
+int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_names *names,
+	int (*write)(void *context, struct bt_str text, struct berth_error *err), void *context,
+	struct berth_error *err)
+{
+	struct bt_arena arena;
+	struct bt_strbuf text = {0};
+	struct bt_text_set device_texts = {0};
+	struct bt_arena text_arena = {0};
+	struct pass pass = {.renaming = names, .arena = &arena, .device_texts = &device_texts};
+	int result = 0;
+	bt_arena_init(&arena, 0);
+	if (names != NULL) {
+		collect_device_texts(cluster, &device_texts, &text_arena);
+	}
+	bt_strbuf_append_c(&text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[");
+	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		struct bt_json_writer writer;
+		void *value = visit_object(object->object, object->name, &pass);
+		if (object->pods_exist && is_workload(object->kind)) {
+			note_pods_exist(value, &arena);
+		}
+		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");
+		bt_json_writer_init(&writer, &text, 0);
+		bt_object_encode_json(object->kind, value, &writer);
+		bt_arena_reset(&arena);
+		bt_manifests_release(cluster, i);
+		if (text.length >= PIECE_BYTES) {
+			result = write(context, bt_strbuf_str(&text), err);
+			bt_strbuf_reset(&text);
+		}
+	}
+	bt_strbuf_append_c(&text, "\n]}\n");
+	if (result == 0) {
+		result = write(context, bt_strbuf_str(&text), err);
+	}
+	if (pass.by_parts != 0) {
+		bt_manifests_warn(cluster,
+			"--strip-names: %u selector expression%s of devices look%s at parts of "
+			"texts "
+			"(matches, substring and the like); with neutral names the answer may be "
+			"another",
+			pass.by_parts, pass.by_parts == 1 ? "" : "s",
+			pass.by_parts == 1 ? "s" : "");
+	}
+	bt_text_set_finish(&device_texts);
+	bt_arena_finish(&text_arena);
+	bt_strbuf_finish(&text);
+	bt_arena_finish(&arena);
+	return result;
+}
+
+struct bt_snapshot_stream {
+	struct pass pass;
+	struct bt_neutral_names names;
+	struct bt_text_set device_texts;
+	struct bt_arena arena; /* of one object */
+	struct bt_arena text_arena;
+	bool strips_names;
+};
+
+struct bt_snapshot_stream *bt_snapshot_stream_create(bool strip_names)
+{
+	struct bt_snapshot_stream *stream = BT_NEW(struct bt_snapshot_stream);
+	bt_arena_init(&stream->arena, 0);
+	bt_arena_init(&stream->text_arena, 0);
+	bt_neutral_names_init(&stream->names);
+	stream->strips_names = strip_names;
+	stream->pass.arena = &stream->arena;
+	stream->pass.device_texts = &stream->device_texts;
+	stream->pass.collecting = strip_names ? &stream->names : NULL;
+	return stream;
+}
+
+void bt_snapshot_stream_learn(struct bt_snapshot_stream *stream, const struct bt_object *object)
+{
+	if (stream->strips_names) {
+		bt_arena_reset(&stream->arena);
+		(void)visit_object(object, object->meta->name, &stream->pass); /* for its texts */
+		add_slice_texts(&stream->device_texts, object, &stream->text_arena);
+	}
+}
+
+void bt_snapshot_stream_settle(struct bt_snapshot_stream *stream)
+{
+	if (!stream->strips_names) {
+		return;
+	}
+	for (uint32_t i = 0; i < stream->device_texts.items.count; i++) {
+		bt_neutral_names_collect(
+			&stream->names, stream->device_texts.items.items[i], false);
+	}
+	bt_neutral_names_settle(&stream->names);
+	stream->pass.renaming = &stream->names;
+	stream->pass.by_parts = 0; /* each counts when it is appended */
+}
+
+const struct bt_object_meta *bt_snapshot_stream_append(
+	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_arena_reset(&stream->arena);
+	struct bt_object_meta *meta = visit_object(object, object->meta->name, &stream->pass);
+	meta->resource_version = (struct bt_str){0};
+	bt_json_writer_init(&writer, out, 0);
+	bt_object_encode_json(object->kind, meta, &writer);
+	return meta;
+}
+
+uint32_t bt_snapshot_stream_by_parts(const struct bt_snapshot_stream *stream)
+{
+	return stream->pass.by_parts;
+}
+
+void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream)
+{
+	if (stream != NULL) {
+		bt_neutral_names_finish(&stream->names);
+		bt_text_set_finish(&stream->device_texts);
+		bt_arena_finish(&stream->arena);
+		bt_arena_finish(&stream->text_arena);
+		bt_free(stream);
+	}
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <string.h>
+
+#include "api/object.h"
+#include "api/suggest.h"
+#include "base/printable.h"
+#include "cluster/manifests.h"
+#include "schema/schema.h"
+
+#define NAME_BYTES_MAX 64
+#define PATH_BYTES_MAX 256
+#define FIELDS_MAX 256
+/** Messages on the way from the root to a field: spec.template.spec.tolerations has three. */
+#define MESSAGES_DEEP_MAX 4
+
+/** The document being looked at. */
+struct checking {
+	const struct bt_unknown_field_sink *sink;
+	const struct bt_schema_message *message; /* its root */
+	struct bt_str api_version;
+	struct bt_str kind;
+	struct bt_str namespace_;
+	struct bt_str name;
+	uint32_t warning_count;
+};
+
+/** --- what was meant --- */
+
+struct words {
+	const char *list[FIELDS_MAX];
+	size_t count;
+};
+
+static void add_words(struct words *words, const struct bt_schema_message *message)
+{
+	for (uint32_t i = 0; i < message->field_count && words->count < FIELDS_MAX; i++) {
+		if ((message->fields[i].flags & BT_SCHEMA_INLINE) == 0) {
+			words->list[words->count++] = message->fields[i].name;
+		}
+	}
+}
+
+/** The field of the same message that is spelt nearly so, or NULL. */
+static const char *near_field(const struct bt_schema_message *message, struct bt_str name)
+{
+	struct words words = {.count = 0};
+	char given[NAME_BYTES_MAX + 1];
+	if (name.length == 0 || name.length > NAME_BYTES_MAX ||
+		memchr(name.data, '\0', name.length) != NULL) {
+		return NULL;
+	}
+	memcpy(given, name.data, name.length);
+	given[name.length] = '\0';
+	add_words(&words, message);
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		if ((message->fields[i].flags & BT_SCHEMA_INLINE) != 0) {
+			add_words(&words, message->fields[i].message);
+		}
+	}
+	return bt_suggest(given, words.list, words.count);
+}
+
+/** Find the way from a message to a field of this name, so many messages down. */
+static bool find_way(const struct bt_schema_message *message, struct bt_str name, uint32_t deep,
+	const struct bt_schema_field **way)
+{
+	if (deep == 0) {
+		return bt_schema_field_find(message, name, NULL) != NULL;
+	}
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if (field->type == BT_SCHEMA_MESSAGE && field->shape == BT_SCHEMA_SINGLE &&
+			(field->flags & BT_SCHEMA_INLINE) == 0 &&
+			strcmp(field->name, "status") != 0) {
+			way[0] = field;
+			if (find_way(field->message, name, deep - 1, way + 1)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/** The nearest field of this name below a message; false, and nothing appended: none. */
+static bool append_below(const struct bt_schema_message *message, struct bt_str path,
+	struct bt_str name, struct bt_strbuf *out)
+{
+	const struct bt_schema_field *way[MESSAGES_DEEP_MAX];
+	for (uint32_t deep = 1; deep <= MESSAGES_DEEP_MAX; deep++) {
+		if (!find_way(message, name, deep, way)) {
+			continue;
+		}
+		bt_printable_append(out, path);
+		for (uint32_t i = 0; i < deep; i++) {
+			bt_strbuf_printf(out, "%s.", way[i]->name);
+		}
+		bt_strbuf_append_str(out, name);
+		return true;
+	}
+	return false;
+}
+
+/** The right name at the wrong level. */
+static bool append_place(const struct checking *checking, const struct bt_schema_problem *problem,
+	struct bt_strbuf *out)
+{
+	struct bt_str parent =
+		bt_str_sub(problem->path, 0, problem->path.length - problem->name.length);
+	return append_below(problem->message, parent, problem->name, out) ||
+		append_below(checking->message, BT_STR(""), problem->name, out);
+}
+
+/** --- warnings --- */
+
+static bool take_problem(void *context, const struct bt_schema_problem *problem)
+{
+	struct checking *checking = context;
+	struct bt_strbuf line = {0};
+	if (++checking->warning_count > BT_UNKNOWN_FIELD_WARNINGS_MAX) {
+		return true;
+	}
+	enum bt_kind kind;
+	bool known = bt_kind_find(checking->api_version, checking->kind, &kind);
+	bt_printable_append(&line, checking->kind);
+	if (checking->name.length != 0) {
+		bt_strbuf_append_char(&line, ' ');
+		if (known && bt_kind_info(kind)->namespaced) {
+			bt_printable_append(&line,
+				checking->namespace_.length != 0 ? checking->namespace_
+								 : BT_STR("default"));
+			bt_strbuf_append_char(&line, '/');
+		}
+		bt_printable_append(&line, checking->name);
+	}
+	bt_strbuf_printf(&line, ": %s ", problem->what);
+	struct bt_str path = problem->path;
+	bt_strbuf_append_char(&line, '"');
+	bt_printable_append(&line, bt_str_sub(path, 0, PATH_BYTES_MAX));
+	bt_strbuf_append_c(&line, path.length > PATH_BYTES_MAX ? "...\"" : "\"");
+	if (problem->message != NULL &&
+		bt_schema_field_find(problem->message, problem->name, NULL) == NULL) {
+		struct bt_strbuf place = {0};
+		const char *near = near_field(problem->message, problem->name);
+		if (near != NULL) {
+			bt_strbuf_printf(&line, "; did you mean \"%s\"?", near);
+		} else if (problem->path.length <= PATH_BYTES_MAX &&
+			append_place(checking, problem, &place)) {
+			bt_strbuf_append_c(&line, "; did you mean \"");
+			bt_strbuf_append_str(&line, bt_strbuf_str(&place));
+			bt_strbuf_append_c(&line, "\"?");
+		}
+		bt_strbuf_finish(&place);
+	}
+	checking->sink->warn(checking->sink->context, bt_strbuf_c(&line));
+	bt_strbuf_finish(&line);
+	return true;
+}
+
+static struct bt_str shortened(struct bt_str text)
+{
+	return bt_str_sub(text, 0, BT_MANIFESTS_NAME_BYTES_MAX);
+}
+
+void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field_sink *sink)
+{
+	struct checking checking = {.sink = sink};
+	struct bt_arena arena = {0};
+	struct bt_json_value *object;
+	if (bt_json_parse(&arena, document, false, &object, NULL) == 0 &&
+		object->type == BT_JSON_OBJECT) {
+		const struct bt_json_value *metadata = bt_json_find(object, "metadata");
+		const struct bt_schema_watcher watcher = {&checking, take_problem};
+		enum bt_kind kind;
+		checking.api_version = bt_json_find_str(object, "apiVersion");
+		checking.kind = bt_json_find_str(object, "kind");
+		checking.message = bt_schema_find(checking.api_version, checking.kind);
+		if (checking.message != NULL &&
+			bt_kind_find(checking.api_version, checking.kind, &kind) &&
+			bt_json_find(metadata, "uid") == NULL &&
+			bt_json_find(metadata, "resourceVersion") == NULL) {
+			checking.namespace_ = shortened(bt_json_find_str(metadata, "namespace"));
+			checking.name = shortened(bt_json_find_str(metadata, "name"));
+			if (checking.name.length == 0) {
+				checking.name =
+					shortened(bt_json_find_str(metadata, "generateName"));
+			}
+			int result =
+				bt_schema_check(checking.message, object, &arena, &watcher, NULL);
+			(void)result; /* a wrong type, of what no scheduler reads, ends the check
+			                 without a word */
+		}
+	}
+	bt_arena_finish(&arena);
+}

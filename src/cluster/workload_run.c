@@ -1,0 +1,975 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "api/identity.h"
+#include "api/selector.h"
+#include "api/types.h"
+#include "base/nanoseconds.h"
+#include "cluster/cluster.h"
+#include "cluster/typed.h"
+#include "cluster/workload.h"
+#include "codec/json_edit.h"
+
+/** Expansions begin at the same time in every run. */
+#define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
+/** Codes of a pod that is taken, or not, as an API server's. */
+#define CODE_CREATED 201
+#define CODE_REFUSED 403
+#define CODE_TOO_LARGE 507
+/** Of selectors that the input lacks. */
+#define OWNER_LABEL "berth.dev/owner"
+#define OWNER_VALUE "expansion"
+
+static uint64_t pod_name_hash(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
+}
+
+void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster)
+{
+	*expansion = (struct bt_expansion){.cluster = cluster};
+	bt_arena_init(&expansion->arena, 0);
+}
+
+static void destroy_work(struct bt_expansion_work *work);
+
+void bt_expansion_finish(struct bt_expansion *expansion)
+{
+	destroy_work(expansion->work);
+	bt_pod_admission_destroy(expansion->admission);
+	bt_vec_finish(&expansion->refusals);
+	for (uint32_t i = 0; i < expansion->made.count; i++) {
+		bt_object_release(expansion->made.items[i]);
+	}
+	bt_vec_finish(&expansion->made);
+	bt_vec_finish(&expansion->pods);
+	bt_map_finish(&expansion->names);
+	bt_arena_finish(&expansion->arena);
+}
+
+static bool has_pod(
+	const struct bt_expansion *expansion, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = pod_name_hash(namespace_, name);
+	if (bt_manifests_find(expansion->cluster, BT_KIND_POD, namespace_, name) !=
+		BT_MANIFESTS_NONE) {
+		return true;
+	}
+	BT_MAP_EACH (&expansion->names, hash, index) {
+		const struct bt_object_meta *meta = &expansion->pods.items[index].pod->metadata;
+		if (bt_str_equal(meta->namespace_, namespace_) && bt_str_equal(meta->name, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t count_active_pods(const struct bt_expansion *expansion, uint32_t owner)
+{
+	uint32_t count = 0;
+	BT_FOR_EACH_OWNED(expansion, owner, index)
+	{
+		const struct bt_pod *pod = bt_expansion_pod_at(expansion, index);
+		count += pod != NULL && bt_pod_is_active(pod);
+	}
+	return count;
+}
+
+static uint32_t extras_of(const struct bt_expansion *expansion, uint32_t owner)
+{
+	return expansion->extras != NULL ? expansion->extras[owner] : 0;
+}
+
+/** The Deployment that makes the pods of this ReplicaSet is in the input. */
+static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
+{
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
+	const struct bt_owner_reference *controller = bt_object_controller(object->object->meta);
+	return controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
+		bt_manifests_find(expansion->cluster, BT_KIND_DEPLOYMENT, object->namespace_,
+			controller->name) != BT_MANIFESTS_NONE;
+}
+
+/** What the input tells about a Deployment's pods. */
+struct rollout {
+	uint32_t active_pods;
+	bool has_set;       /* the rest is of its newest ReplicaSet, else of that of some pod */
+	struct bt_str set;  /* name; "": neither is there */
+	struct bt_str uid;  /* has_set */
+	struct bt_str hash; /* of the template; may be "" */
+};
+
+static struct bt_str template_hash_of(const struct bt_object_meta *meta)
+{
+	const struct bt_str *hash = bt_str_map_find(&meta->labels, BT_STR("pod-template-hash"));
+	return hash != NULL ? *hash : BT_STR("");
+}
+
+static struct rollout survey_deployment(const struct bt_expansion *expansion, uint32_t owner)
+{
+	const struct bt_manifests_object *objects = expansion->cluster->objects.items;
+	uint32_t newest = bt_expansion_newest_set(expansion, owner);
+	struct rollout rollout = {.has_set = newest != BT_MANIFESTS_NONE};
+	BT_FOR_EACH_OWNED(expansion, owner, index)
+	{
+		const struct bt_pod *pod = bt_expansion_pod_at(expansion, index);
+		if (pod != NULL && bt_pod_is_active(pod)) {
+			rollout.active_pods++;
+			rollout.set = bt_object_controller(&pod->metadata)->name;
+			rollout.hash = template_hash_of(&pod->metadata);
+		}
+		if (objects[index].kind == BT_KIND_REPLICA_SET) {
+			rollout.active_pods += count_active_pods(expansion, index);
+		}
+	}
+	if (rollout.has_set) {
+		rollout.set = objects[newest].name;
+		rollout.uid = objects[newest].uid;
+		rollout.hash = template_hash_of(objects[newest].object->meta);
+	}
+	return rollout;
+}
+
+/** --- the cluster that the controllers work in --- */
+
+/** An object that owns pods, or whose ReplicaSet does. */
+struct owner {
+	struct bt_str uid; /* in the cluster */
+	uint32_t index;    /* in the input */
+};
+
+struct bt_expansion_work {
+	struct bt_expansion *expansion;
+	struct bt_cluster *cluster;
+	struct bt_arena scratch; /* of one object */
+	BT_VEC(struct owner) owners;
+	struct bt_map by_uid;
+	uint64_t daemon_checks;
+	bool has_nodes;
+	bool is_too_large;
+	bool is_refused; /* error says why */
+	struct berth_error error;
+
+	/* The last pod that was taken. */
+	struct bt_pod last;      /* its spec as the template has it, */
+	struct bt_pod_spec spec; /* and as it was admitted */
+	bool is_admitted;        /* spec is set */
+	uint32_t last_owner;
+	struct bt_json_value *rest; /* of its spec, in rest_arena; NULL: none was taken */
+	struct bt_arena rest_arena;
+	struct bt_json_value *metadata; /* in metadata_arena; NULL: none was taken */
+	struct bt_arena metadata_arena;
+	struct bt_str prefix; /* of generated names */
+	uint32_t next_suffix;
+};
+
+static uint32_t find_owner(const struct bt_expansion_work *work, struct bt_str uid)
+{
+	uint64_t hash = bt_str_hash(uid);
+	BT_MAP_EACH (&work->by_uid, hash, value) {
+		if (bt_str_equal(work->owners.items[value].uid, uid)) {
+			return work->owners.items[value].index;
+		}
+	}
+	return BT_MANIFESTS_NONE;
+}
+
+static void add_owner(struct bt_expansion_work *work, struct bt_str uid, uint32_t index)
+{
+	struct owner owner = {bt_arena_str(&work->expansion->arena, uid), index};
+	bt_vec_push(&work->owners, owner);
+	bt_map_insert(&work->by_uid, bt_str_hash(uid), work->owners.count - 1);
+}
+
+static const struct bt_api_resource *resource_of(
+	const struct bt_expansion_work *work, enum bt_kind kind)
+{
+	return bt_typed_resource(bt_cluster_api(work->cluster), kind);
+}
+
+/** --- pods that controllers create --- */
+
+static bool decode_pod(
+	struct bt_expansion_work *work, const struct bt_json_value *tree, struct bt_pod *out_pod)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	struct bt_json_reader reader;
+	struct bt_arena *arena = &work->expansion->arena;
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, tree);
+	bt_json_reader_init(&reader, bt_arena_str(arena, bt_strbuf_str(&text)));
+	bool decoded = bt_message_decode_json(&bt_pod_message, &reader, arena, out_pod, NULL) == 0;
+	bt_strbuf_finish(&text);
+	return decoded;
+}
+
+/** The workload whose pod has this owner; a ReplicaSet may be a Deployment's. */
+static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_json_value *reference,
+	struct bt_str namespace_)
+{
+	struct bt_str uid = bt_json_text_at(reference, "uid");
+	uint32_t index = find_owner(work, uid);
+	if (index == BT_MANIFESTS_NONE) {
+		struct bt_arena arena = {0};
+		const struct bt_json_value *set = bt_api_read(bt_cluster_api(work->cluster),
+			resource_of(work, BT_KIND_REPLICA_SET),
+			bt_api_key(&arena, namespace_, bt_json_text_at(reference, "name")), &arena);
+		const struct bt_json_value *owners =
+			bt_json_array_at(set, "metadata.ownerReferences");
+		BT_ASSERT(owners->count == 1); /* the deployment controller made it */
+		index = find_owner(work, bt_json_text_at(owners->elements[0], "uid"));
+		BT_ASSERT(index != BT_MANIFESTS_NONE);
+		add_owner(work, uid, index);
+		bt_arena_finish(&arena);
+	}
+	return index;
+}
+
+/**
+ * Into work->last. Of the pods of a DaemonSet only affinity differs, of those of a StatefulSet
+ * metadata and volumes: what is as before is not decoded again.
+ */
+static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
+{
+	struct bt_arena *arena = &work->scratch;
+	const struct bt_json_value *spec = bt_json_object_at(tree, "spec");
+	struct bt_json_value *own = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *own_spec = bt_json_ensure_object(arena, own, "spec");
+	struct bt_json_value *rest = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *rest_spec = bt_json_ensure_object(arena, rest, "spec");
+	struct bt_pod pod = {0};
+	struct bt_pod rest_pod = {0};
+	struct bt_json_value *metadata = bt_json_find(tree, "metadata");
+	bool is_same_metadata = work->metadata != NULL && bt_json_equal(metadata, work->metadata);
+	if (!is_same_metadata) {
+		bt_json_set_value(arena, own, "metadata", metadata);
+	}
+	for (uint32_t i = 0; i < spec->count; i++) {
+		const struct bt_json_member *member = &spec->members[i];
+		bool is_own = bt_str_equal_c(member->name, "affinity") ||
+			bt_str_equal_c(member->name, "volumes") ||
+			bt_str_equal_c(member->name, "hostname");
+		bt_json_append_member(
+			arena, is_own ? own_spec : rest_spec, member->name, member->value);
+	}
+	bool is_known = work->rest != NULL && bt_json_equal(rest, work->rest);
+	const struct bt_json_value *affinity = bt_json_find_path(tree, "spec.affinity");
+	bool decoded =
+		decode_pod(work, own, &pod) && (is_known || decode_pod(work, rest, &rest_pod));
+	if (decoded && !is_known) {
+		bt_arena_reset(&work->rest_arena);
+		work->rest = bt_json_clone(&work->rest_arena, rest, true);
+		work->last.spec = rest_pod.spec;
+	}
+	if (decoded && !is_same_metadata) {
+		work->is_admitted = work->is_admitted &&
+			bt_str_equal(pod.metadata.namespace_, work->last.metadata.namespace_);
+		work->last.metadata = (struct bt_object_meta){
+			.name = pod.metadata.name,
+			.generate_name = pod.metadata.generate_name,
+			.namespace_ = pod.metadata.namespace_,
+			.labels = pod.metadata.labels,
+			.annotations = pod.metadata.annotations,
+			.owner_references = pod.metadata.owner_references,
+		};
+		bt_arena_reset(&work->metadata_arena);
+		work->metadata = bt_json_clone(&work->metadata_arena, metadata, true);
+	}
+	if (decoded) {
+		/* Admission reads the labels that rules about other pods name. */
+		work->is_admitted = work->is_admitted && is_known &&
+			bt_json_find(affinity, "podAffinity") == NULL &&
+			bt_json_find(affinity, "podAntiAffinity") == NULL &&
+			work->last.spec.topology_spread_constraints.count == 0;
+		work->last_owner = find_workload(work,
+			bt_json_array_at(tree, "metadata.ownerReferences")->elements[0],
+			work->last.metadata.namespace_);
+		work->last.spec.affinity = pod.spec.affinity;
+		work->last.spec.volumes = pod.spec.volumes;
+		work->spec.affinity = pod.spec.affinity;
+		work->spec.volumes = pod.spec.volumes;
+	}
+	bt_arena_reset(arena);
+	return decoded;
+}
+
+/** "PREFIXxxxxx" that no pod has. */
+static struct bt_str next_name(struct bt_expansion_work *work)
+{
+	const struct bt_object_meta *meta = &work->last.metadata;
+	if (!bt_str_equal(work->prefix, meta->generate_name)) {
+		work->prefix = meta->generate_name;
+		work->next_suffix = 0;
+	}
+	for (;;) {
+		char suffix[BT_SUFFIX_LENGTH + 1];
+		bt_suffix_make(work->prefix, work->next_suffix++, suffix);
+		struct bt_str name = bt_arena_printf(
+			&work->expansion->arena, "%.*s%s", BT_STR_ARG(work->prefix), suffix);
+		if (!has_pod(work->expansion, meta->namespace_, name)) {
+			return name;
+		}
+	}
+}
+
+void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message)
+{
+	for (uint32_t i = expansion->refusals.count; i > 0; i--) {
+		if (expansion->refusals.items[i - 1].index == index) {
+			return;
+		}
+	}
+	struct bt_refusal refusal = {index, bt_arena_str(&expansion->arena, bt_str_from(message))};
+	struct bt_strbuf line = {0};
+	bt_vec_push(&expansion->refusals, refusal);
+	bt_manifests_describe(expansion->cluster, index, &line);
+	bt_manifests_warn(expansion->cluster, "%s: %s", bt_strbuf_c(&line), message);
+	bt_strbuf_finish(&line);
+}
+
+/** Give the pod, like work->last, the spec that the API server admits. false: it refuses the pod.
+ */
+static bool admit(struct bt_expansion_work *work, struct bt_pod *pod)
+{
+	struct bt_pod_admission *admission = work->expansion->admission;
+	if (work->is_admitted && !bt_pod_admission_has_quotas(admission)) {
+		pod->spec = work->spec;
+		return true;
+	}
+	struct berth_error err = BERTH_ERROR_INIT;
+	const struct bt_pod_spec *spec;
+	int result = bt_pod_admission_admit(admission, pod, false, &spec, &err);
+	if (result == BERTH_ERR_STATE) {
+		bt_expansion_refuse(work->expansion, work->last_owner, berth_error_message(&err));
+		berth_error_finish(&err);
+		return false;
+	}
+	work->is_admitted = result == 0;
+	if (result == 0) {
+		work->spec = pod->spec = *spec;
+	} else if (!work->is_refused) {
+		work->is_refused = true;
+		result = bt_error_wrap(&err, result, "spec.template");
+		(void)bt_manifests_wrap(work->expansion->cluster, work->last_owner, result, &err);
+		(void)bt_error_move(&work->error, &err);
+	}
+	berth_error_finish(&err);
+	return result == 0;
+}
+
+static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool repeated,
+	struct bt_str *out_name, struct bt_str *out_uid)
+{
+	struct bt_expansion *expansion = context;
+	struct bt_expansion_work *work = expansion->work;
+	const struct bt_object_meta *meta = &work->last.metadata;
+	const struct bt_api_resource *claims = resource_of(work, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+	if (!repeated && !read_pod(work, tree)) {
+		return CODE_TOO_LARGE; /* the template was read before: it nests too deeply now */
+	}
+	if (expansion->pods.count >= BT_WORKLOAD_PODS_MAX ||
+		expansion->arena.total_bytes > BT_WORKLOAD_BYTES_MAX ||
+		bt_store_count(bt_cluster_store(work->cluster), claims->collection) >
+			BT_WORKLOAD_PODS_MAX) {
+		work->is_too_large = true;
+		return CODE_TOO_LARGE;
+	}
+	bool is_generated = meta->generate_name.length != 0;
+	*out_name = is_generated ? next_name(work) : meta->name;
+	*out_uid = bt_manifests_make_uid(expansion->cluster);
+	if (!is_generated && has_pod(expansion, meta->namespace_, meta->name)) {
+		return CODE_CREATED; /* it fills its place */
+	}
+	struct bt_pod *pod = BT_ARENA_NEW(&expansion->arena, struct bt_pod);
+	*pod = work->last;
+	pod->metadata.name = *out_name;
+	pod->metadata.uid = *out_uid;
+	if (!admit(work, pod)) {
+		return CODE_REFUSED;
+	}
+	struct bt_workload_pod entry = {.pod = pod, .owner = work->last_owner};
+	bt_vec_push(&expansion->pods, entry);
+	bt_map_insert(&expansion->names, pod_name_hash(pod->metadata.namespace_, *out_name),
+		expansion->pods.count - 1);
+	return CODE_CREATED;
+}
+
+/** --- what the controllers find --- */
+
+/** The object as a tree in work->scratch, without owners and (but of Jobs) without status. */
+static struct bt_json_value *tree_of(struct bt_expansion_work *work, uint32_t index)
+{
+	const struct bt_manifests_object *object = &work->expansion->cluster->objects.items[index];
+	size_t size = bt_kind_info(object->kind)->size;
+	struct bt_object_meta *copy = bt_arena_alloc(&work->scratch, size);
+	memcpy(copy, object->object->value, size); /* every kind starts with its metadata */
+	*copy = (struct bt_object_meta){
+		.name = object->name,
+		.namespace_ = object->namespace_,
+		.uid = object->uid,
+		.labels = object->object->meta->labels,
+		.annotations = object->object->meta->annotations,
+	};
+	struct bt_json_value *tree = bt_typed_tree(object->kind, copy, &work->scratch);
+	if (object->kind != BT_KIND_JOB) {
+		(void)bt_json_remove_c(tree, "status");
+	}
+	return tree;
+}
+
+static struct bt_json_value *spec_of(struct bt_expansion_work *work, struct bt_json_value *tree)
+{
+	return bt_json_ensure_object(&work->scratch, tree, "spec");
+}
+
+/** index: the workload that the pods are counted for; BT_MANIFESTS_NONE: there are none. */
+static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind kind,
+	struct bt_json_value *tree, struct berth_error *err)
+{
+	struct bt_json_value *metadata = bt_json_ensure_object(&work->scratch, tree, "metadata");
+	struct bt_api_answer answer;
+	if (index != BT_MANIFESTS_NONE) {
+		/* A copied manifest may have the uid of another one. */
+		if (find_owner(work, bt_json_text_at(metadata, "uid")) != BT_MANIFESTS_NONE) {
+			bt_json_set_str(&work->scratch, metadata, "uid",
+				bt_manifests_make_uid(work->expansion->cluster));
+		}
+		add_owner(work, bt_json_text_at(metadata, "uid"), index);
+	}
+	int result = bt_cluster_restore(bt_cluster_api(work->cluster), resource_of(work, kind),
+		tree, &work->scratch, &answer, NULL, err);
+	bt_api_answer_finish(&answer);
+	bt_arena_reset(&work->scratch);
+	return result;
+}
+
+static void set_replicas(
+	struct bt_expansion_work *work, struct bt_json_value *tree, int64_t replicas)
+{
+	bt_json_set_int64(&work->scratch, spec_of(work, tree), "replicas",
+		replicas < INT32_MAX ? replicas : INT32_MAX);
+}
+
+/** Pods of the input are looked up by their owners: no selector decides, and any may be wrong. */
+static void replace_selector(struct bt_expansion_work *work, struct bt_json_value *tree)
+{
+	struct bt_json_value *selector = bt_json_new(&work->scratch, BT_JSON_OBJECT);
+	bt_json_set_c(&work->scratch,
+		bt_json_ensure_object(&work->scratch, selector, "matchLabels"), OWNER_LABEL,
+		OWNER_VALUE);
+	bt_json_set_value(&work->scratch, spec_of(work, tree), "selector", selector);
+}
+
+/** Whether it finds the pods of its own template. */
+static bool is_usable(struct bt_expansion_work *work, const struct bt_label_selector *selector,
+	const struct bt_str_map *labels)
+{
+	struct bt_selector parsed;
+	return selector != NULL &&
+		bt_selector_from_label_selector(selector, &work->scratch, &parsed, NULL) == 0 &&
+		!parsed.nothing && !bt_selector_is_empty(&parsed) &&
+		bt_selector_matches(&parsed, labels);
+}
+
+/** The deployment controller would make ReplicaSets that it does not find again. */
+static void repair_selector(struct bt_expansion_work *work, struct bt_json_value *tree,
+	const struct bt_deployment *deployment)
+{
+	struct bt_arena *arena = &work->scratch;
+	const struct bt_str_map *labels = &deployment->spec.template_.metadata.labels;
+	const struct bt_label_selector own = {.match_labels = *labels};
+	if (is_usable(work, deployment->spec.selector, labels)) {
+		return;
+	}
+	struct bt_json_value *template_ =
+		bt_json_ensure_object(arena, spec_of(work, tree), "template");
+	struct bt_json_value *tree_labels = bt_json_ensure_object(
+		arena, bt_json_ensure_object(arena, template_, "metadata"), "labels");
+	replace_selector(work, tree);
+	if (is_usable(work, &own, labels)) {
+		bt_json_set_value(arena, bt_json_find(spec_of(work, tree), "selector"),
+			"matchLabels", bt_json_clone(arena, tree_labels, false));
+	} else {
+		bt_json_set_c(arena, tree_labels, OWNER_LABEL, OWNER_VALUE);
+	}
+}
+
+/** Pods that a rolling update would replace stay. */
+static void stop_updates(struct bt_expansion_work *work, struct bt_json_value *tree)
+{
+	struct bt_json_value *strategy = bt_json_new(&work->scratch, BT_JSON_OBJECT);
+	bt_json_set_c(&work->scratch, strategy, "type", "OnDelete");
+	bt_json_set_value(&work->scratch, spec_of(work, tree), "updateStrategy", strategy);
+}
+
+/** How many pods are to be made: those that are missing, and extras. */
+static int64_t count_missing(const struct bt_expansion *expansion, uint32_t owner,
+	struct bt_opt_i32 replicas, uint32_t existing)
+{
+	int64_t wanted = replicas.present ? replicas.value : 1;
+	bool none_missing = expansion->cluster->objects.items[owner].pods_exist;
+	int64_t missing = !none_missing && wanted > existing ? wanted - existing : 0;
+	return missing + extras_of(expansion, owner);
+}
+
+/** The ReplicaSet of a Deployment whose pods, or whose set, are in the input. */
+static struct bt_json_value *set_of_deployment(
+	struct bt_expansion_work *work, uint32_t index, const struct rollout *rollout)
+{
+	struct bt_arena *arena = &work->scratch;
+	struct bt_json_value *tree = tree_of(work, index);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, tree, "metadata");
+	struct bt_json_value *spec = spec_of(work, tree);
+	struct bt_json_value *template_ = bt_json_ensure_object(arena, spec, "template");
+	bt_json_set_c(arena, tree, "kind", "ReplicaSet");
+	(void)bt_json_remove_c(spec, "strategy");
+	(void)bt_json_remove_c(spec, "paused");
+	bt_json_set_str(arena, metadata, "name", rollout->set);
+	bt_json_set_str(arena, metadata, "uid",
+		rollout->has_set ? rollout->uid : bt_manifests_make_uid(work->expansion->cluster));
+	if (rollout->hash.length != 0) {
+		struct bt_json_value *labels = bt_json_ensure_object(
+			arena, bt_json_ensure_object(arena, template_, "metadata"), "labels");
+		struct bt_json_value *selector = bt_json_find(spec, "selector");
+		bt_json_set_str(arena, labels, "pod-template-hash", rollout->hash);
+		if (selector != NULL) {
+			bt_json_set_str(arena,
+				bt_json_ensure_object(arena, selector, "matchLabels"),
+				"pod-template-hash", rollout->hash);
+		}
+	}
+	bt_json_set_value(arena, metadata, "labels",
+		bt_json_clone(arena, bt_json_object_at(template_, "metadata.labels"), false));
+	return tree;
+}
+
+static int restore_deployment(
+	struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
+{
+	struct bt_expansion *expansion = work->expansion;
+	const struct bt_deployment *deployment = bt_object_value(
+		expansion->cluster->objects.items[index].object, BT_KIND_DEPLOYMENT);
+	bool is_paused = deployment->spec.paused;
+	if (is_paused && extras_of(expansion, index) == 0) {
+		return 0;
+	}
+	struct rollout rollout = survey_deployment(expansion, index);
+	int64_t count = count_missing(expansion, index, deployment->spec.replicas,
+		is_paused ? UINT32_MAX : rollout.active_pods);
+	if (rollout.has_set && count == 0) {
+		return 0;
+	}
+	bool is_new = rollout.set.length == 0;
+	struct bt_json_value *tree =
+		is_new ? tree_of(work, index) : set_of_deployment(work, index, &rollout);
+	if (is_new) {
+		repair_selector(work, tree, deployment);
+	}
+	(void)bt_json_remove_c(spec_of(work, tree), "paused");
+	set_replicas(work, tree, count);
+	return restore(work, index, is_new ? BT_KIND_DEPLOYMENT : BT_KIND_REPLICA_SET, tree, err);
+}
+
+/** A ReplicaSet or a ReplicationController. */
+static int restore_replicas(struct bt_expansion_work *work, uint32_t index,
+	struct bt_opt_i32 replicas, struct berth_error *err)
+{
+	bool is_made = has_deployment(work->expansion, index);
+	int64_t count = count_missing(work->expansion, index, replicas,
+		is_made ? UINT32_MAX : count_active_pods(work->expansion, index));
+	if (count == 0) {
+		return 0;
+	}
+	struct bt_json_value *tree = tree_of(work, index);
+	set_replicas(work, tree, count);
+	return restore(work, index, work->expansion->cluster->objects.items[index].kind, tree, err);
+}
+
+static int restore_stateful_set(
+	struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
+{
+	struct bt_expansion *expansion = work->expansion;
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
+	const struct bt_stateful_set *set = bt_object_value(object->object, BT_KIND_STATEFUL_SET);
+	struct bt_arena *arena = &work->scratch;
+	struct bt_json_value *tree = tree_of(work, index);
+	int64_t start = set->spec.ordinals != NULL ? set->spec.ordinals->start : 0;
+	int64_t replicas = set->spec.replicas.present ? set->spec.replicas.value : 1;
+	int64_t count = replicas;
+	/* Extras have the first ordinals behind that no pod has. */
+	for (uint32_t left = extras_of(expansion, index); left > 0; count++) {
+		struct bt_str name = bt_arena_printf(
+			arena, "%.*s-%lld", BT_STR_ARG(object->name), (long long)(start + count));
+		left -= !has_pod(expansion, object->namespace_, name);
+	}
+	if (object->pods_exist) {
+		start += replicas;
+		count -= replicas;
+	}
+	bt_json_set_int64(arena, bt_json_ensure_object(arena, spec_of(work, tree), "ordinals"),
+		"start", start);
+	set_replicas(work, tree, count);
+	replace_selector(work, tree);
+	stop_updates(work, tree);
+	bt_json_set_c(arena, spec_of(work, tree), "podManagementPolicy", "Parallel");
+	return restore(work, index, BT_KIND_STATEFUL_SET, tree, err);
+}
+
+static int restore_daemon_set(
+	struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
+{
+	const struct bt_manifests *input = work->expansion->cluster;
+	for (uint32_t i = 0; i < input->objects.count && !work->has_nodes; i++) {
+		if (input->objects.items[i].kind == BT_KIND_NODE) {
+			int result = restore(
+				work, BT_MANIFESTS_NONE, BT_KIND_NODE, tree_of(work, i), err);
+			if (result < 0) {
+				return result;
+			}
+		}
+	}
+	work->has_nodes = true;
+	work->daemon_checks += bt_cluster_node_count(work->cluster);
+	if (work->daemon_checks > BT_WORKLOAD_DAEMON_CHECKS_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"more than %d pairs of DaemonSet and node", BT_WORKLOAD_DAEMON_CHECKS_MAX);
+	}
+	struct bt_json_value *tree = tree_of(work, index);
+	replace_selector(work, tree);
+	stop_updates(work, tree);
+	return restore(work, index, BT_KIND_DAEMON_SET, tree, err);
+}
+
+static bool is_finished(const struct bt_job_status *status)
+{
+	for (uint32_t i = 0; i < status->conditions.count; i++) {
+		const struct bt_job_condition *condition = &status->conditions.items[i];
+		if (bt_str_equal_c(condition->status, "True") &&
+			(bt_str_equal_c(condition->type, "Complete") ||
+				bt_str_equal_c(condition->type, "Failed"))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int restore_job(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
+{
+	const struct bt_job *job =
+		bt_object_value(work->expansion->cluster->objects.items[index].object, BT_KIND_JOB);
+	struct bt_json_value *tree = tree_of(work, index);
+	int64_t succeeded = 0;
+	BT_FOR_EACH_OWNED(work->expansion, index, owned)
+	{
+		const struct bt_pod *pod = bt_expansion_pod_at(work->expansion, owned);
+		succeeded += pod != NULL && bt_str_equal_c(pod->status.phase, "Succeeded");
+	}
+	if (succeeded > job->status.succeeded) {
+		bt_json_set_int64(&work->scratch,
+			bt_json_ensure_object(&work->scratch, tree, "status"), "succeeded",
+			succeeded);
+	}
+	return restore(work, index, BT_KIND_JOB, tree, err);
+}
+
+static bool is_suspended(struct bt_opt_bool suspend)
+{
+	return suspend.present && suspend.value;
+}
+
+/** One run, whatever the schedule says. */
+static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
+{
+	struct bt_manifests *input = work->expansion->cluster;
+	const struct bt_manifests_object *object = &input->objects.items[index];
+	const struct bt_cron_job *value = bt_object_value(object->object, BT_KIND_CRON_JOB);
+	struct bt_arena *arena = &work->scratch;
+	if (is_suspended(value->spec.suspend)) {
+		return 0;
+	}
+	BT_FOR_EACH_OWNED(work->expansion, index, owned)
+	{
+		const struct bt_manifests_object *run = &input->objects.items[owned];
+		if (run->kind == BT_KIND_JOB) {
+			const struct bt_job *job = bt_object_value(run->object, BT_KIND_JOB);
+			if (!is_finished(&job->status)) {
+				return 0; /* that one is the run */
+			}
+		}
+	}
+	struct bt_json_value *tree = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *template_ =
+		bt_json_ensure_object(arena, spec_of(work, tree_of(work, index)), "jobTemplate");
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, tree, "metadata");
+	bt_json_set_str(arena, metadata, "name",
+		bt_arena_printf(arena, "%.*s-00000000", BT_STR_ARG(object->name)));
+	bt_json_set_str(arena, metadata, "namespace", object->namespace_);
+	bt_json_set_str(arena, metadata, "uid", bt_manifests_make_uid(input));
+	bt_json_set_value(arena, tree, "spec", bt_json_ensure_object(arena, template_, "spec"));
+	return restore(work, index, BT_KIND_JOB, tree, err);
+}
+
+static int restore_workload(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
+{
+	const struct bt_manifests_object *entry = &work->expansion->cluster->objects.items[index];
+	const void *value = entry->object->value;
+	if (entry->kind == BT_KIND_DEPLOYMENT) {
+		return restore_deployment(work, index, err);
+	}
+	if (entry->kind == BT_KIND_REPLICA_SET) {
+		return restore_replicas(
+			work, index, ((const struct bt_replica_set *)value)->spec.replicas, err);
+	}
+	if (entry->kind == BT_KIND_REPLICATION_CONTROLLER) {
+		return restore_replicas(work, index,
+			((const struct bt_replication_controller *)value)->spec.replicas, err);
+	}
+	if (entry->kind == BT_KIND_STATEFUL_SET) {
+		return restore_stateful_set(work, index, err);
+	}
+	if (entry->kind == BT_KIND_DAEMON_SET) {
+		return restore_daemon_set(work, index, err);
+	}
+	return entry->kind == BT_KIND_JOB ? restore_job(work, index, err)
+					  : restore_cron_job(work, index, err);
+}
+
+static bool is_expanded(const struct bt_expansion *expansion, uint32_t index)
+{
+	const struct bt_manifests_object *entry = &expansion->cluster->objects.items[index];
+	return bt_workload_template(entry->object) != NULL &&
+		(!entry->pods_exist || extras_of(expansion, index) != 0) &&
+		entry->object->meta->deletion_timestamp == NULL;
+}
+
+/** The controllers of DaemonSets and Jobs look at the pods that exist. */
+static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_index)
+{
+	const struct bt_manifests *input = work->expansion->cluster;
+	struct bt_arena *arena = &work->scratch;
+	struct owner owner = work->owners.items[owner_index];
+	const char *kind = bt_kind_info(input->objects.items[owner.index].kind)->name;
+	BT_FOR_EACH_OWNED(work->expansion, owner.index, index)
+	{
+		const struct bt_pod *pod = bt_expansion_pod_at(work->expansion, index);
+		if (pod == NULL || !bt_pod_is_active(pod)) {
+			continue;
+		}
+		struct bt_json_value *tree = tree_of(work, index);
+		struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, reference, "kind", kind);
+		bt_json_set_str(arena, reference, "name", input->objects.items[owner.index].name);
+		bt_json_set_str(arena, reference, "uid", owner.uid);
+		bt_json_set_bool(arena, reference, "controller", true);
+		bt_json_append(arena,
+			bt_json_ensure_array(arena, bt_json_ensure_object(arena, tree, "metadata"),
+				"ownerReferences"),
+			reference);
+		bt_controllers_add_pod(bt_cluster_controllers(work->cluster), tree);
+		bt_arena_reset(arena);
+	}
+}
+
+/** --- what they made --- */
+
+static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struct berth_error *err)
+{
+	struct bt_expansion *expansion = work->expansion;
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	int result = bt_store_walk_begin(bt_cluster_store(work->cluster),
+		resource_of(work, kind)->collection, 0, BT_STR(""), BT_STR(""), &walk, err);
+	if (result < 0) {
+		return result;
+	}
+	while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		struct bt_object *object = bt_typed_decode(kind, stored, err);
+		if (object == NULL) {
+			result = BERTH_ERR_INVALID;
+			break;
+		}
+		if (bt_manifests_find(expansion->cluster, kind, object->meta->namespace_,
+			    object->meta->name) == BT_MANIFESTS_NONE) {
+			bt_vec_push(&expansion->made, object);
+		} else {
+			bt_object_release(object);
+		}
+	}
+	bt_store_walk_end(&walk);
+	return result;
+}
+
+/** By owner; the last pods of an owner are its extras. */
+static void sort_pods(struct bt_expansion *expansion)
+{
+	uint32_t object_count = expansion->cluster->objects.count;
+	uint32_t *ends = BT_NEW_ARRAY(uint32_t, (size_t)object_count + 1);
+	struct bt_workload_pod *sorted =
+		BT_NEW_ARRAY(struct bt_workload_pod, expansion->pods.count);
+	for (uint32_t i = 0; i < expansion->pods.count; i++) {
+		ends[expansion->pods.items[i].owner + 1]++;
+	}
+	for (uint32_t i = 0; i < object_count; i++) {
+		ends[i + 1] += ends[i];
+	}
+	for (uint32_t i = 0; i < expansion->pods.count; i++) {
+		sorted[ends[expansion->pods.items[i].owner]++] = expansion->pods.items[i];
+	}
+	for (uint32_t i = 0; i < object_count; i++) {
+		uint32_t extras = extras_of(expansion, i);
+		for (uint32_t k = ends[i]; k > 0 && extras > 0 && sorted[k - 1].owner == i; k--) {
+			sorted[k - 1].is_extra = true;
+			extras--;
+		}
+	}
+	if (expansion->pods.count != 0) {
+		memcpy(expansion->pods.items, sorted,
+			expansion->pods.count * sizeof(expansion->pods.items[0]));
+	}
+	bt_free(sorted);
+	bt_free(ends);
+}
+
+static int run(struct bt_expansion_work *work, struct berth_error *err)
+{
+	struct bt_expansion *expansion = work->expansion;
+	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
+		int result = is_expanded(expansion, i) ? restore_workload(work, i, err) : 0;
+		bt_arena_reset(&work->scratch);
+		if (result < 0) {
+			return bt_manifests_wrap(expansion->cluster, i, result, err);
+		}
+	}
+	int result = bt_cluster_start(work->cluster, err);
+	for (uint32_t i = 0; i < work->owners.count && result == 0; i++) {
+		enum bt_kind kind =
+			expansion->cluster->objects.items[work->owners.items[i].index].kind;
+		if (kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB) {
+			add_existing_pods(work, i);
+		}
+	}
+	if (result == 0) {
+		result = bt_cluster_run_until(work->cluster, START_NS, err);
+	}
+	if (work->is_refused) {
+		berth_error_finish(err);
+		return bt_error_move(err, &work->error);
+	}
+	if (result == 0 && work->is_too_large) {
+		result = bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"the workloads make more than %d pods or claims, or pods of more than %zu "
+			"bytes",
+			BT_WORKLOAD_PODS_MAX, BT_WORKLOAD_BYTES_MAX);
+		return bt_manifests_wrap(expansion->cluster, work->last_owner, result, err);
+	}
+	if (result == 0) {
+		result = collect_made(work, BT_KIND_REPLICA_SET, err);
+	}
+	if (result == 0) {
+		result = collect_made(work, BT_KIND_PERSISTENT_VOLUME_CLAIM, err);
+	}
+	if (result == 0) { /* of Jobs, with gate WorkloadWithJob */
+		result = collect_made(work, BT_KIND_POD_GROUP, err);
+	}
+	return result;
+}
+
+int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
+		if (is_expanded(expansion, i)) {
+			int result = run(expansion->work, err);
+			if (result == 0) {
+				sort_pods(expansion);
+			}
+			return result;
+		}
+	}
+	return 0;
+}
+
+static int restore_policy(struct bt_expansion_work *work, const struct bt_manifests_policy *policy,
+	struct berth_error *err)
+{
+	struct bt_api *api = bt_cluster_api(work->cluster);
+	struct bt_json_value *tree;
+	struct bt_api_answer answer;
+	int result = bt_json_parse(&work->scratch, policy->json, false, &tree, err);
+	if (result == 0) {
+		const struct bt_api_resource *resource = bt_resources_find_kind(
+			bt_api_resources(api), bt_json_find_str(tree, "apiVersion"),
+			bt_json_find_str(tree, "kind"));
+		result =
+			bt_cluster_restore(api, resource, tree, &work->scratch, &answer, NULL, err);
+		bt_api_answer_finish(&answer);
+	}
+	bt_arena_reset(&work->scratch);
+	if (result < 0) {
+		struct bt_strbuf place = {0};
+		bt_input_describe(&work->expansion->cluster->input, policy->origin, &place);
+		result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
+		bt_strbuf_finish(&place);
+	}
+	return result;
+}
+
+int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
+{
+	static const char *const controllers[] = {
+		"replicaset-controller",
+		"replicationcontroller-controller",
+		"deployment-controller",
+		"statefulset-controller",
+		"daemonset-controller",
+		"job-controller",
+	};
+	const struct bt_manifests *input = expansion->cluster;
+	const struct bt_cluster_options options = {
+		.start_ns = START_NS,
+		.skip_validation = true,
+		.gates = expansion->gates,
+		.controllers =
+			{
+				.names = controllers,
+				.name_count = BT_ARRAY_LENGTH(controllers),
+				.pods = {expansion, take_pod},
+			},
+	};
+	struct bt_expansion_work *work = BT_NEW(struct bt_expansion_work);
+	work->expansion = expansion;
+	work->error = (struct berth_error)BERTH_ERROR_INIT;
+	bt_arena_init(&work->scratch, 0);
+	bt_arena_init(&work->rest_arena, 0);
+	bt_arena_init(&work->metadata_arena, 0);
+	expansion->work = work;
+	int result = bt_cluster_create(&options, &work->cluster, err);
+	for (uint32_t i = 0; i < input->objects.count && result == 0; i++) {
+		if (input->objects.items[i].kind == BT_KIND_PRIORITY_CLASS) {
+			result = restore(work, BT_MANIFESTS_NONE, BT_KIND_PRIORITY_CLASS,
+				tree_of(work, i), err);
+		}
+	}
+	for (uint32_t i = 0; i < input->policies.count && result == 0; i++) {
+		result = restore_policy(work, &input->policies.items[i], err);
+	}
+	if (result == 0) {
+		expansion->admission = bt_pod_admission_create(
+			bt_cluster_api(work->cluster), input->warn, input->warn_context);
+	}
+	return result;
+}
+
+static void destroy_work(struct bt_expansion_work *work)
+{
+	if (work != NULL) {
+		bt_cluster_destroy(work->cluster);
+		bt_map_finish(&work->by_uid);
+		bt_vec_finish(&work->owners);
+		bt_arena_finish(&work->rest_arena);
+		bt_arena_finish(&work->metadata_arena);
+		bt_arena_finish(&work->scratch);
+		berth_error_finish(&work->error);
+		bt_free(work);
+	}
+}

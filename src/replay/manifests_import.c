@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/manifests_import.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/identity.h"
+#include "base/alloc.h"
+#include "base/duration.h"
+#include "base/nanoseconds.h"
+#include "base/prng.h"
+#include "cluster/controllers.h"
+#include "cluster/pod_admission.h"
+#include "cluster/workload.h"
+#include "replay/recording.h"
+
+#define SECONDS_PER_MINUTE 60
+#define SECONDS_PER_HOUR 3600
+#define NS_PER_MICROSECOND 1000
+#define MICROSECONDS_PER_SECOND 1e6
+
+struct arrival {
+	int64_t time_ns;
+	uint32_t sequence; /* of the input */
+	const struct bt_pod *pod;
+};
+
+struct manifests_import {
+	struct bt_import *import;
+	double per_second; /* of a Poisson process; 0: pods are there at once */
+	struct bt_manifests cluster;
+	struct bt_expansion expansion;
+	const struct bt_pod_spec **specs; /* by object, as admitted; NULL: no pod, or refused */
+	struct bt_prng prng;
+	int64_t last_ns; /* of the Poisson process */
+	BT_VEC(struct arrival) pods;
+	struct bt_arena arena;
+	struct bt_strbuf text;
+};
+
+int bt_arrivals_parse(const char *text, double *out_per_second, struct berth_error *err)
+{
+	static const struct {
+		const char *suffix;
+		double seconds;
+	} units[] = {{"/s", 1}, {"/m", SECONDS_PER_MINUTE}, {"/h", SECONDS_PER_HOUR}};
+	const struct bt_str prefix = BT_STR("poisson:");
+	struct bt_str rest = bt_str_from(text);
+	*out_per_second = 0;
+	if (text == NULL) {
+		return 0;
+	}
+	if (bt_str_has_prefix(rest, prefix)) {
+		char *end;
+		const char *number = text + prefix.length;
+		double rate = bt_is_digit(number[0]) ? strtod(number, &end) : 0;
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(units) && rate > 0 && rate <= 1e6; i++) {
+			if (strcmp(end, units[i].suffix) == 0) {
+				*out_per_second = rate / units[i].seconds;
+				return 0;
+			}
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"--arrivals: must be poisson:N/s, poisson:N/m or poisson:N/h with N above 0 and up "
+		"to "
+		"1000000, not %s",
+		text);
+}
+
+/** --- when --- */
+
+static int read_annotation(const struct bt_pod *pod, const char *annotation, int64_t *out_ns,
+	bool *out_is_there, struct berth_error *err)
+{
+	const struct bt_str *text =
+		bt_str_map_find(&pod->metadata.annotations, bt_str_from(annotation));
+	*out_is_there = text != NULL;
+	int result = text != NULL ? bt_duration_parse(*text, out_ns, err) : 0;
+	if (result == 0 && text != NULL && *out_ns < 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "must not be negative");
+	}
+	return result < 0 ? bt_error_wrap(err, result, "Pod %.*s/%.*s: annotation %s",
+				    BT_STR_ARG(pod->metadata.namespace_),
+				    BT_STR_ARG(pod->metadata.name), annotation)
+			  : 0;
+}
+
+static int choose_time(struct manifests_import *manifests, const struct bt_pod *pod,
+	int64_t *out_ns, struct berth_error *err)
+{
+	bool is_there;
+	int result = read_annotation(pod, BT_ANNOTATION_ARRIVES_AFTER, out_ns, &is_there, err);
+	if (result < 0 || is_there) {
+		return result;
+	}
+	if (manifests->per_second > 0) {
+		/* In (0, 1]: 53 bits, as many as a double has. */
+		double uniform = ((double)(bt_prng_next(&manifests->prng) >> 11) + 1) * 0x1p-53;
+		double seconds = -log(uniform) / manifests->per_second;
+		double left = (double)BT_RECORDING_SECONDS_MAX -
+			(double)manifests->last_ns / BT_NS_PER_SECOND;
+		if (seconds >= left) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"--arrivals: the last pods would come after more than %lld seconds",
+				(long long)BT_RECORDING_SECONDS_MAX);
+		}
+		manifests->last_ns +=
+			(int64_t)(seconds * MICROSECONDS_PER_SECOND) * NS_PER_MICROSECOND;
+	}
+	*out_ns = manifests->last_ns;
+	return 0;
+}
+
+static int compare_arrivals(const void *a, const void *b)
+{
+	const struct arrival *first = a;
+	const struct arrival *second = b;
+	if (first->time_ns != second->time_ns) {
+		return first->time_ns < second->time_ns ? -1 : 1;
+	}
+	return first->sequence < second->sequence ? -1 : 1;
+}
+
+/** --- what --- */
+
+static void add_object(struct manifests_import *manifests, enum bt_kind kind, const void *value)
+{
+	struct bt_json_writer json;
+	bt_strbuf_reset(&manifests->text);
+	bt_json_writer_init(&json, &manifests->text, 0);
+	bt_object_encode_json(kind, value, &json);
+	bt_import_add_object(manifests->import, bt_strbuf_str(&manifests->text));
+}
+
+/** As the API server would have it: with its name, namespace and uid. */
+static void add_input_object(
+	struct manifests_import *manifests, const struct bt_manifests_object *object)
+{
+	const struct bt_kind_info *info = bt_kind_info(object->kind);
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	struct bt_object_meta *meta = bt_arena_alloc(&arena, info->size);
+	bt_message_copy(info->message, meta, object->object->value, &arena);
+	meta->name = object->name;
+	meta->namespace_ = object->namespace_;
+	meta->uid = object->uid;
+	add_object(manifests, object->kind, meta);
+	bt_arena_finish(&arena);
+}
+
+/** With the name, namespace and uid that the API server would give. */
+static struct bt_pod input_pod(const struct bt_manifests_object *object)
+{
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
+	pod.metadata.name = object->name;
+	pod.metadata.namespace_ = object->namespace_;
+	pod.metadata.uid = object->uid;
+	return pod;
+}
+
+/** are_there: pods with a node, which count against quotas before new ones do. */
+static int admit_pods(struct manifests_import *manifests, bool are_there, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < manifests->cluster.objects.count; i++) {
+		const struct bt_manifests_object *object = &manifests->cluster.objects.items[i];
+		struct berth_error refusal = BERTH_ERROR_INIT;
+		if (object->kind != BT_KIND_POD) {
+			continue;
+		}
+		struct bt_pod pod = input_pod(object);
+		if (bt_pod_is_assigned(&pod) != are_there) {
+			continue;
+		}
+		int result = bt_pod_admission_admit(manifests->expansion.admission, &pod,
+			object->uid_is_given, &manifests->specs[i], &refusal);
+		if (result == BERTH_ERR_STATE) {
+			bt_expansion_refuse(
+				&manifests->expansion, i, berth_error_message(&refusal));
+			berth_error_finish(&refusal);
+		} else if (result < 0) {
+			result = bt_error_move(err, &refusal);
+			return bt_manifests_wrap(&manifests->cluster, i, result, err);
+		}
+	}
+	return 0;
+}
+
+/** pod: admitted. */
+static int take_pod(
+	struct manifests_import *manifests, const struct bt_pod *pod, struct berth_error *err)
+{
+	if (bt_pod_is_terminal(pod)) {
+		return 0;
+	}
+	if (bt_pod_is_assigned(pod)) {
+		add_object(manifests, BT_KIND_POD, pod);
+		return 0;
+	}
+	struct bt_pod *copy = BT_ARENA_NEW(&manifests->arena, struct bt_pod);
+	*copy = *pod;
+	struct arrival arrival = {.sequence = manifests->pods.count, .pod = copy};
+	int result = choose_time(manifests, copy, &arrival.time_ns, err);
+	bt_vec_push(&manifests->pods, arrival);
+	return result;
+}
+
+static int take_objects(struct manifests_import *manifests, struct berth_error *err)
+{
+	const struct bt_manifests *cluster = &manifests->cluster;
+	const struct bt_expansion *expansion = &manifests->expansion;
+	uint32_t expanded = 0;
+	int result = 0;
+	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind == BT_KIND_POD && manifests->specs[i] != NULL) {
+			struct bt_pod pod = input_pod(object);
+			struct bt_str node_name = pod.spec.node_name;
+			pod.spec = *manifests->specs[i];
+			pod.spec.node_name = node_name;
+			result = take_pod(manifests, &pod, err);
+		} else if (object->kind != BT_KIND_POD) {
+			add_input_object(manifests, object);
+		}
+		while (result == 0 && expanded < expansion->pods.count &&
+			expansion->pods.items[expanded].owner == i) {
+			result = take_pod(manifests, expansion->pods.items[expanded++].pod, err);
+		}
+		if (result < 0) {
+			return bt_manifests_wrap(cluster, i, result, err);
+		}
+	}
+	for (uint32_t i = 0; i < expansion->made.count; i++) {
+		const struct bt_object *made = expansion->made.items[i];
+		add_object(manifests, made->kind, made->value);
+	}
+	return 0;
+}
+
+static int write_pods(struct manifests_import *manifests, struct berth_error *err)
+{
+	int result = 0;
+	if (manifests->pods.count > 1) {
+		qsort(manifests->pods.items, manifests->pods.count,
+			sizeof(manifests->pods.items[0]), compare_arrivals);
+	}
+	for (uint32_t i = 0; i < manifests->pods.count && result == 0; i++) {
+		const struct arrival *arrival = &manifests->pods.items[i];
+		struct bt_pod pod = *arrival->pod;
+		struct bt_json_writer json;
+		int64_t runs_ns = -1;
+		bool is_there;
+		int64_t created_ns = bt_import_start_ns(manifests->import) + arrival->time_ns;
+		pod.metadata.creation_timestamp =
+			(struct bt_time){.seconds = created_ns / BT_NS_PER_SECOND, .set = true};
+		bt_strbuf_reset(&manifests->text);
+		bt_json_writer_init(&json, &manifests->text, 0);
+		bt_object_encode_json(BT_KIND_POD, &pod, &json);
+		result = read_annotation(&pod, BT_ANNOTATION_RUN_TIME, &runs_ns, &is_there, err);
+		const struct bt_import_pod line = {
+			.time_ns = arrival->time_ns,
+			.namespace_ = pod.metadata.namespace_,
+			.name = pod.metadata.name,
+			.json = bt_strbuf_str(&manifests->text),
+			.runs_ns = runs_ns,
+			.leaves_ns = -1,
+			.ends_ns = runs_ns >= 0 ? arrival->time_ns + runs_ns : -1,
+		};
+		if (result == 0) {
+			result = bt_import_add_pod(manifests->import, &line, err);
+		}
+	}
+	return result;
+}
+
+int bt_import_manifests(struct bt_import *import, const struct bt_import_request *request,
+	struct berth_error *err)
+{
+	struct manifests_import manifests = {.import = import};
+	int result = bt_arrivals_parse(request->arrivals, &manifests.per_second, err);
+	bt_manifests_init(&manifests.cluster);
+	manifests.cluster.warn = request->warn;
+	manifests.cluster.warn_context = request->warn_context;
+	bt_expansion_init(&manifests.expansion, &manifests.cluster);
+	bt_arena_init(&manifests.arena, 0);
+	bt_prng_init(&manifests.prng, (uint64_t)request->seed);
+	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
+		result = bt_manifests_read(&manifests.cluster, request->paths[i], err);
+	}
+	if (result == 0) {
+		manifests.specs =
+			BT_NEW_ARRAY(const struct bt_pod_spec *, manifests.cluster.objects.count);
+		bt_manifests_index_owners(&manifests.cluster);
+		result = bt_expansion_open(&manifests.expansion, err);
+	}
+	if (result == 0) {
+		result = admit_pods(&manifests, true, err);
+	}
+	if (result == 0) {
+		result = admit_pods(&manifests, false, err);
+	}
+	if (result == 0) {
+		result = bt_expansion_run(&manifests.expansion, err);
+	}
+	if (result == 0) {
+		result = take_objects(&manifests, err);
+	}
+	if (result == 0) {
+		result = bt_import_begin(import, err);
+	}
+	if (result == 0) {
+		result = write_pods(&manifests, err);
+	}
+	bt_free(manifests.specs);
+	bt_vec_finish(&manifests.pods);
+	bt_strbuf_finish(&manifests.text);
+	bt_arena_finish(&manifests.arena);
+	bt_expansion_finish(&manifests.expansion);
+	bt_manifests_finish(&manifests.cluster);
+	return result;
+}

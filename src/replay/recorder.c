@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/recorder.h"
+
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "replay/change_lines.h"
+
+#define NS_PER_MICROSECOND 1000
+
+/** A line that waits. */
+struct waiting {
+	enum bt_recording_event event;
+	enum bt_kind kind;
+	int64_t arrival_ns;
+	int64_t order;         /* resource version, at least that of the line before of its kind */
+	int64_t duration_ns;   /* of a gap, else -1 */
+	struct bt_strbuf text; /* namespace, name, JSON, one behind the other */
+	uint32_t namespace_length;
+	uint32_t name_length;
+};
+
+struct bt_recorder {
+	struct bt_recorder_options options;
+	struct bt_snapshot_stream *forms;
+	struct bt_recording_writer *writer; /* NULL after an error while a part began */
+	int64_t part_ns;                    /* when the part began */
+	int64_t time_ns;                    /* of the line written last, since the part began */
+	uint64_t part_start_bytes;
+	bool has_lines;                 /* since the last flush */
+	BT_VEC(struct waiting) waiting; /* by order */
+	int64_t last_order[BT_KIND__COUNT];
+	struct bt_recorder_counts counts; /* bytes: of the parts before */
+	struct bt_change_lines lines;
+	struct bt_strbuf json;        /* of an object at the start of a part */
+	struct berth_error visit_err; /* while the start of a part is written */
+	int visit_result;
+};
+
+/** --- parts --- */
+
+/** FILE, then with the part's number before the suffix: load.berthrec, load.2.berthrec. */
+static void append_path(
+	const struct bt_recorder_options *options, uint32_t part, struct bt_strbuf *out)
+{
+	struct bt_str path = bt_str_from(options->path);
+	uint32_t end = bt_str_has_suffix(path, BT_STR(".gz")) ? path.length - 3 : path.length;
+	uint32_t at = end;
+	while (at > 0 && path.data[at - 1] != '.' && path.data[at - 1] != '/') {
+		at--;
+	}
+	/* A dot at the start of the file's name begins no suffix. */
+	bool has_suffix = at > 1 && path.data[at - 1] == '.' && path.data[at - 2] != '/';
+	uint32_t stem = has_suffix ? at - 1 : end;
+	bt_strbuf_append_str(out, bt_str_sub(path, 0, stem));
+	if (part > 1) {
+		bt_strbuf_printf(out, ".%u", part);
+	}
+	bt_strbuf_append_str(out, bt_str_sub(path, stem, path.length));
+}
+
+static void count_object(void *context, BT_UNUSED const struct bt_object *object)
+{
+	uint32_t *count = context;
+	(*count)++;
+}
+
+static void learn_object(void *context, const struct bt_object *object)
+{
+	bt_snapshot_stream_learn(context, object);
+}
+
+static void write_object(void *context, const struct bt_object *object)
+{
+	struct bt_recorder *recorder = context;
+	if (recorder->visit_result < 0) {
+		return;
+	}
+	bt_strbuf_reset(&recorder->json);
+	(void)bt_snapshot_stream_append(
+		recorder->forms, object, &recorder->json); /* its metadata is in it */
+	const struct bt_recording_line line = {
+		.event = BT_RECORDING_ADD,
+		.kind = object->kind,
+		.json = bt_strbuf_str(&recorder->json),
+		.duration_ns = -1,
+		.is_start = true,
+	};
+	recorder->visit_result = bt_recording_append(recorder->writer, &line, &recorder->visit_err);
+}
+
+static int begin_part(struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err)
+{
+	const struct bt_recorder_options *options = &recorder->options;
+	struct bt_strbuf path = {0};
+	uint32_t object_count = 0;
+	options->for_each_object(options->cluster, count_object, &object_count);
+	recorder->counts.parts++;
+	append_path(options, recorder->counts.parts, &path);
+	const struct bt_recording_header header = {
+		.start_ns = options->wall_ns(),
+		.object_count = object_count,
+		.source = BT_STR("berth record"),
+		.recording = bt_str_from(options->recording),
+		.part = recorder->counts.parts,
+	};
+	int result = bt_recording_create(
+		bt_strbuf_c(&path), options->is_gzipped, &header, &recorder->writer, err);
+	bt_strbuf_finish(&path);
+	if (result < 0) {
+		return result;
+	}
+	recorder->part_ns = now_ns;
+	recorder->time_ns = 0;
+	options->for_each_object(options->cluster, write_object, recorder);
+	if (recorder->visit_result < 0) {
+		(void)bt_error_move(err, &recorder->visit_err);
+		return recorder->visit_result;
+	}
+	result = bt_recording_flush(recorder->writer, err);
+	recorder->part_start_bytes = bt_recording_size(recorder->writer);
+	recorder->counts.start_bytes += recorder->part_start_bytes;
+	if (recorder->counts.parts == 1) {
+		recorder->counts.objects = object_count;
+	}
+	return result;
+}
+
+static int end_part(struct bt_recorder *recorder, struct berth_error *err)
+{
+	struct bt_recording_writer *writer = recorder->writer;
+	recorder->counts.bytes += bt_recording_size(writer);
+	recorder->writer = NULL;
+	return bt_recording_finish(writer, true, err);
+}
+
+/** A part that cannot be created later would end the recording then. */
+static int check_second_part(const struct bt_recorder_options *options, struct berth_error *err)
+{
+	struct bt_strbuf path = {0};
+	int result = 0;
+	append_path(options, 2, &path);
+	if ((options->rotate_bytes != 0 || options->rotate_ns != 0) &&
+		access(bt_strbuf_c(&path), F_OK) == 0) {
+		result = bt_error_set(err, BERTH_ERR_EXISTS,
+			"%s: is there already, and the second part would go there; name another "
+			"file, or remove it",
+			bt_strbuf_c(&path));
+	}
+	bt_strbuf_finish(&path);
+	return result;
+}
+
+int bt_recorder_create(const struct bt_recorder_options *options, int64_t now_ns,
+	struct bt_recorder **out_recorder, struct berth_error *err)
+{
+	int result = check_second_part(options, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_recorder *recorder = BT_NEW(struct bt_recorder);
+	recorder->options = *options;
+	recorder->visit_err = (struct berth_error)BERTH_ERROR_INIT;
+	recorder->forms = bt_snapshot_stream_create(options->strip_names);
+	recorder->lines.forms = recorder->forms;
+	options->for_each_object(options->cluster, learn_object, recorder->forms);
+	bt_snapshot_stream_settle(recorder->forms);
+	result = begin_part(recorder, now_ns, err);
+	if (result < 0) {
+		bt_recorder_destroy(recorder);
+		return result;
+	}
+	*out_recorder = recorder;
+	return 0;
+}
+
+void bt_recorder_destroy(struct bt_recorder *recorder)
+{
+	if (recorder == NULL) {
+		return;
+	}
+	if (recorder->writer != NULL) {
+		/* It is cut off anyway: what went wrong was told. */
+		int ignored = bt_recording_finish(recorder->writer, false, NULL);
+		(void)ignored;
+	}
+	for (uint32_t i = 0; i < recorder->waiting.count; i++) {
+		bt_strbuf_finish(&recorder->waiting.items[i].text);
+	}
+	bt_vec_finish(&recorder->waiting);
+	bt_snapshot_stream_destroy(recorder->forms);
+	bt_change_lines_finish(&recorder->lines);
+	bt_strbuf_finish(&recorder->json);
+	berth_error_finish(&recorder->visit_err);
+	bt_free(recorder);
+}
+
+/** --- what comes --- */
+
+/** A line behind all of its kind. */
+static void push(struct bt_recorder *recorder, int64_t now_ns, const struct bt_recording_line *line,
+	struct bt_str version)
+{
+	struct waiting waiting = {.event = line->event,
+		.kind = line->kind,
+		.arrival_ns = now_ns,
+		.order = recorder->last_order[line->kind],
+		.duration_ns = line->duration_ns,
+		.namespace_length = line->namespace_.length,
+		.name_length = line->name.length};
+	int64_t number;
+	if (bt_str_parse_int64(version, &number) && number > waiting.order) {
+		waiting.order = number;
+	}
+	recorder->last_order[line->kind] = waiting.order;
+	bt_strbuf_append_str(&waiting.text, line->namespace_);
+	bt_strbuf_append_str(&waiting.text, line->name);
+	bt_strbuf_append_str(&waiting.text, line->json);
+
+	bt_vec_push(&recorder->waiting, waiting);
+	uint32_t at = recorder->waiting.count - 1;
+	while (at > 0 && recorder->waiting.items[at - 1].order > waiting.order) {
+		recorder->waiting.items[at] = recorder->waiting.items[at - 1];
+		at--;
+	}
+	recorder->waiting.items[at] = waiting;
+}
+
+/** A change while it is taken. */
+struct taking {
+	struct bt_recorder *recorder;
+	int64_t now_ns;
+};
+
+static void push_line(void *context, const struct bt_recording_line *line, struct bt_str version)
+{
+	const struct taking *taking = context;
+	push(taking->recorder, taking->now_ns, line, version);
+}
+
+void bt_recorder_take(struct bt_recorder *recorder, int64_t now_ns,
+	const struct bt_object *old_object, const struct bt_object *new_object)
+{
+	struct taking taking = {recorder, now_ns};
+	bt_change_lines_make(&recorder->lines, old_object, new_object, push_line, &taking);
+}
+
+void bt_recorder_take_gap(
+	struct bt_recorder *recorder, int64_t now_ns, enum bt_kind kind, int64_t length_ns)
+{
+	const struct bt_recording_line line = {
+		.event = BT_RECORDING_GAP,
+		.kind = kind,
+		.duration_ns = length_ns / NS_PER_MICROSECOND * NS_PER_MICROSECOND,
+	};
+	push(recorder, now_ns, &line, BT_STR(""));
+}
+
+/** --- what is written --- */
+
+static int write_line(struct bt_recorder *recorder, const struct waiting *waiting,
+	int64_t arrival_ns, struct berth_error *err)
+{
+	struct bt_str text = bt_strbuf_str(&waiting->text);
+	uint32_t head = waiting->namespace_length + waiting->name_length;
+	/* More digits cost space and say nothing. */
+	int64_t since_ns =
+		(arrival_ns - recorder->part_ns) / NS_PER_MICROSECOND * NS_PER_MICROSECOND;
+	const struct bt_recording_line line = {
+		.event = waiting->event,
+		.kind = waiting->kind,
+		.time_ns = since_ns > recorder->time_ns ? since_ns : recorder->time_ns,
+		.namespace_ = bt_str_sub(text, 0, waiting->namespace_length),
+		.name = bt_str_sub(text, waiting->namespace_length, waiting->name_length),
+		.json = bt_str_sub(text, head, text.length - head),
+		.duration_ns = waiting->duration_ns,
+	};
+	recorder->time_ns = line.time_ns;
+	recorder->has_lines = true;
+	if (waiting->event == BT_RECORDING_GAP) {
+		recorder->counts.gaps++;
+	} else {
+		recorder->counts.changes++;
+	}
+	return bt_recording_append(recorder->writer, &line, err);
+}
+
+/** Lines up to the last one that came before that time. */
+static int write_until(struct bt_recorder *recorder, int64_t until_ns, struct berth_error *err)
+{
+	struct waiting *items = recorder->waiting.items;
+	uint32_t count = recorder->waiting.count;
+	uint32_t done = 0;
+	int result = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		done = items[i].arrival_ns <= until_ns ? i + 1 : done;
+	}
+	/* What has a lower version happened earlier, even if it came later. */
+	for (uint32_t i = count; i > 1; i--) {
+		if (items[i - 2].arrival_ns > items[i - 1].arrival_ns) {
+			items[i - 2].arrival_ns = items[i - 1].arrival_ns;
+		}
+	}
+	for (uint32_t i = 0; i < done; i++) {
+		if (result == 0) {
+			result = write_line(recorder, &items[i], items[i].arrival_ns, err);
+		}
+		bt_strbuf_finish(&items[i].text);
+	}
+	for (uint32_t i = done; i < count; i++) {
+		items[i - done] = items[i];
+	}
+	recorder->waiting.count = count - done;
+	return result;
+}
+
+int bt_recorder_work(struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err)
+{
+	const struct bt_recorder_options *options = &recorder->options;
+	int result = write_until(recorder, now_ns - BT_RECORDER_WINDOW_NS, err);
+	if (result == 0 && recorder->has_lines) {
+		result = bt_recording_flush(recorder->writer, err);
+		recorder->has_lines = false;
+	}
+	if (result < 0) {
+		return result;
+	}
+	uint64_t size = bt_recording_size(recorder->writer);
+	bool is_large = options->rotate_bytes != 0 && size >= options->rotate_bytes &&
+		size >= 2 * recorder->part_start_bytes;
+	bool is_old = options->rotate_ns != 0 && now_ns - recorder->part_ns >= options->rotate_ns;
+	if (is_large || is_old) {
+		/* The next part starts with all that was taken. */
+		result = write_until(recorder, INT64_MAX, err);
+		if (result == 0) {
+			result = end_part(recorder, err);
+		}
+		if (result == 0) {
+			result = begin_part(recorder, now_ns, err);
+		}
+	}
+	return result;
+}
+
+struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder)
+{
+	struct bt_recorder_counts counts = recorder->counts;
+	counts.bytes += recorder->writer != NULL ? bt_recording_size(recorder->writer) : 0;
+	return counts;
+}
+
+uint32_t bt_recorder_by_parts(const struct bt_recorder *recorder)
+{
+	return bt_snapshot_stream_by_parts(recorder->forms);
+}
+
+int bt_recorder_end(struct bt_recorder *recorder, struct berth_error *err)
+{
+	int result = write_until(recorder, INT64_MAX, err);
+	if (result == 0) {
+		result = bt_recording_flush(recorder->writer, err);
+	}
+	return result == 0 ? end_part(recorder, err) : result;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the recorder of kube-scheduler-simulator writes: records of a time, an event and a whole
+ * object, as a JSON array or one behind the other.
+ */
+#include <string.h>
+
+#include "api/time.h"
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "cluster/file.h"
+#include "replay/change_import.h"
+
+struct simulator {
+	struct bt_import *import;
+	struct bt_change_import changes;
+	const char *path;
+	bool has_begun;                     /* there was a record */
+	int64_t time_ns;                    /* of the record above, since the start */
+	BT_VEC(struct bt_object *) objects; /* as of the records so far; owned; NULL: free */
+	BT_VEC(uint32_t) free_ids;
+	struct bt_map by_name;
+	struct bt_arena arena; /* of one record */
+};
+
+enum event { ADDED, UPDATED, DELETED };
+
+/** A record's members; data NULL: absent. */
+struct record {
+	struct bt_str time;
+	struct bt_str event;
+	struct bt_str object; /* JSON */
+};
+
+/** --- objects --- */
+
+static uint64_t hash_object(const struct bt_object *object)
+{
+	return bt_object_hash(object->kind, object->meta->namespace_, object->meta->name);
+}
+
+static uint32_t find_object(const struct simulator *simulator, const struct bt_object *object)
+{
+	BT_MAP_EACH (&simulator->by_name, hash_object(object), id) {
+		if (bt_object_is(simulator->objects.items[id], object->kind,
+			    object->meta->namespace_, object->meta->name)) {
+			return id;
+		}
+	}
+	return BT_MAP_NONE;
+}
+
+/** object is consumed; NULL: it is gone. */
+static void keep_object(struct simulator *simulator, uint32_t id, struct bt_object *object)
+{
+	struct bt_object *old = id != BT_MAP_NONE ? simulator->objects.items[id] : NULL;
+	if (old != NULL && object != NULL) {
+		simulator->objects.items[id] = object;
+	} else if (object != NULL) {
+		bt_vec_store(&simulator->objects, &simulator->free_ids, object, id);
+		bt_map_insert(&simulator->by_name, hash_object(object), id);
+	} else {
+		(void)bt_map_remove(&simulator->by_name, hash_object(old), id); /* it is there */
+		simulator->objects.items[id] = NULL;
+		bt_vec_push(&simulator->free_ids, id);
+	}
+	bt_object_release(old);
+}
+
+/** --- records --- */
+
+static int read_record(struct simulator *simulator, struct bt_json_reader *json,
+	struct record *out_record, struct berth_error *err)
+{
+	struct bt_str name;
+	bool first = true;
+	bool more = true;
+	*out_record = (struct record){.time = {NULL, 0}};
+	int result = bt_json_enter_object(json, err);
+	while (result == 0) {
+		result = bt_json_next_member(json, &first, &simulator->arena, &more, &name, err);
+		if (result < 0 || !more) {
+			break;
+		}
+		/* As Go decodes: the case of letters makes no difference. */
+		if (bt_str_equal_without_case(name, BT_STR("time"))) {
+			result = bt_json_read_string(
+				json, &simulator->arena, &out_record->time, NULL, err);
+		} else if (bt_str_equal_without_case(name, BT_STR("event"))) {
+			result = bt_json_read_string(
+				json, &simulator->arena, &out_record->event, NULL, err);
+		} else if (bt_str_equal_without_case(name, BT_STR("resource"))) {
+			result = bt_json_skip(json, &out_record->object, err);
+		} else {
+			result = bt_json_skip(json, NULL, err);
+		}
+	}
+	return result;
+}
+
+static bool find_event(struct bt_str text, enum event *out_event)
+{
+	static const struct {
+		const char *name;
+		enum event event;
+	} events[] = {{"add", ADDED}, {"added", ADDED}, {"update", UPDATED}, {"updated", UPDATED},
+		{"modified", UPDATED}, {"delete", DELETED}, {"deleted", DELETED}};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(events); i++) {
+		if (bt_str_equal_without_case(text, bt_str_from(events[i].name))) {
+			*out_event = events[i].event;
+			return true;
+		}
+	}
+	return false;
+}
+
+/** *out_object is owned. A flaw, or NULL. */
+static const char *decode_object(
+	struct simulator *simulator, struct bt_str text, struct bt_object **out_object)
+{
+	struct bt_json_value *value = NULL;
+	struct bt_json_reader reader;
+	enum bt_kind kind;
+	if (bt_json_parse(&simulator->arena, text, false, &value, NULL) < 0 ||
+		value->type != BT_JSON_OBJECT) {
+		return "resource is no object";
+	}
+	if (!bt_kind_find(bt_json_find_str(value, "apiVersion"), bt_json_find_str(value, "kind"),
+		    &kind)) {
+		return "resource is of a kind that no scheduler reads";
+	}
+	bt_json_reader_init(&reader, text);
+	if (bt_object_decode_as(kind, &reader, out_object, NULL) < 0) {
+		return "resource is no object of its kind";
+	}
+	const struct bt_object_meta *meta = (*out_object)->meta;
+	if (meta->name.length == 0 ||
+		(bt_kind_info(kind)->namespaced && meta->namespace_.length == 0)) {
+		bt_object_release(*out_object);
+		return "resource has no name or namespace";
+	}
+	return NULL;
+}
+
+static void take_time(struct simulator *simulator, int64_t time_ns, const char **out_loss)
+{
+	if (!simulator->has_begun) {
+		bt_import_set_start(simulator->import, time_ns);
+		simulator->has_begun = true;
+	}
+	time_ns -= bt_import_start_ns(simulator->import);
+	if (time_ns < simulator->time_ns) {
+		*out_loss = "time is before that of the record above, whose time it gets";
+	} else {
+		simulator->time_ns = time_ns;
+	}
+}
+
+static int take_record(struct simulator *simulator, const struct record *record, unsigned long line,
+	struct berth_error *err)
+{
+	struct bt_object *object = NULL;
+	struct bt_time time;
+	enum event event;
+	const char *flaw = NULL;
+	const char *loss = NULL;
+	if (bt_time_parse(record->time, &time, NULL) < 0 || time.seconds < 0 ||
+		time.seconds > BT_RECORDING_SECONDS_MAX) {
+		flaw = "time is no RFC 3339 time since 1970";
+	} else if (!find_event(record->event, &event)) {
+		flaw = "event is none of Add, Update, Delete";
+	} else {
+		flaw = decode_object(simulator, record->object, &object);
+	}
+	uint32_t id = flaw == NULL ? find_object(simulator, object) : BT_MAP_NONE;
+	if (flaw == NULL && event == DELETED && id == BT_MAP_NONE) {
+		flaw = "Delete of an object that is not there";
+		bt_object_release(object);
+	}
+	if (flaw != NULL) {
+		bt_import_add_defect(simulator->import, simulator->path, line, flaw);
+		return 0;
+	}
+	take_time(simulator, time.seconds * BT_NS_PER_SECOND + time.nanoseconds, &loss);
+	if (loss != NULL) {
+		bt_import_add_loss(simulator->import, simulator->path, line, loss);
+	}
+	if (event == DELETED) {
+		bt_object_release(object);
+		object = NULL;
+	}
+	int result = bt_change_import_take(&simulator->changes, simulator->time_ns,
+		id != BT_MAP_NONE ? simulator->objects.items[id] : NULL, object, err);
+	keep_object(simulator, id, object);
+	return result;
+}
+
+/** --- files --- */
+
+/** The rest of the line is passed over, after a record that is none. */
+static void skip_line(struct bt_json_reader *json)
+{
+	while (json->position < json->end && *json->position != '\n') {
+		json->position++;
+	}
+	json->depth = 0;
+}
+
+static bool is_at_end(struct bt_json_reader *json)
+{
+	while (json->position < json->end && memchr(" \t\r\n", *json->position, 4) != NULL) {
+		json->position++;
+	}
+	return json->position == json->end;
+}
+
+static unsigned long count_lines(const char *from, const char *to)
+{
+	unsigned long count = 0;
+	for (const char *at = from; at < to && (at = memchr(at, '\n', (size_t)(to - at))) != NULL;
+		at++) {
+		count++;
+	}
+	return count;
+}
+
+static int read_text(struct simulator *simulator, struct bt_str text, struct berth_error *err)
+{
+	struct bt_json_reader json;
+	unsigned long line = 1;
+	bool first = true;
+	bool more = true;
+	int result = 0;
+	bt_json_reader_init(&json, text);
+	const char *counted = json.position;
+	bool is_array = !is_at_end(&json) && *json.position == '[';
+	if (is_array) {
+		result = bt_json_enter_array(&json, err);
+	}
+	while (result == 0 && (is_array || !is_at_end(&json))) {
+		struct record record;
+		bt_arena_reset(&simulator->arena);
+		if (is_array) {
+			result = bt_json_next_element(&json, &first, &more, err);
+			if (result < 0 || !more) {
+				break;
+			}
+			(void)is_at_end(&json); /* a record's line is where it begins */
+		}
+		line += count_lines(counted, json.position);
+		counted = json.position;
+		struct berth_error flaw = BERTH_ERROR_INIT;
+		if (read_record(simulator, &json, &record, &flaw) == 0) {
+			result = take_record(simulator, &record, line, err);
+		} else if (is_array) {
+			result = bt_error_set(err, BERTH_ERR_SYNTAX, "line %lu: %s", line,
+				berth_error_message(&flaw));
+		} else {
+			bt_import_add_defect(simulator->import, simulator->path, line,
+				"the line is no JSON object with time, event and resource");
+			skip_line(&json);
+		}
+		berth_error_finish(&flaw);
+	}
+	return result;
+}
+
+static int read_file(struct simulator *simulator, const char *path, struct berth_error *err)
+{
+	struct bt_file file;
+	simulator->path = path;
+	int result = bt_file_read(path, BT_FILE_MAPPED_BYTES_MAX, &file, err);
+	if (result == 0) {
+		result = read_text(
+			simulator, (struct bt_str){file.data, (uint32_t)file.length}, err);
+		bt_file_finish(&file);
+	}
+	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
+}
+
+int bt_import_simulator(
+	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err)
+{
+	struct simulator simulator = {.import = import};
+	int result = 0;
+	bt_change_import_init(&simulator.changes, import);
+	bt_arena_init(&simulator.arena, 0);
+	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
+		result = read_file(&simulator, request->paths[i], err);
+	}
+	if (result == 0 && !simulator.has_begun) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: has no record of kube-scheduler-simulator: an object with time, event "
+			"and resource",
+			request->paths[0]);
+	}
+	if (result == 0) {
+		result = bt_change_import_begin(&simulator.changes, err);
+	}
+	for (uint32_t i = 0; i < simulator.objects.count; i++) {
+		bt_object_release(simulator.objects.items[i]);
+	}
+	bt_vec_finish(&simulator.objects);
+	bt_vec_finish(&simulator.free_ids);
+	bt_map_finish(&simulator.by_name);
+	bt_arena_finish(&simulator.arena);
+	bt_change_import_finish(&simulator.changes);
+	return result;
+}
