@@ -60,6 +60,8 @@ struct bt_indexed_pod {
 
 /** Syncs and writes of one run, so that clients are served in between. */
 #define BT_HUB_WORK_PER_RUN 400
+/** Changes that one run looks at. No key is synced before all of them are seen. */
+#define BT_HUB_NOTES_PER_RUN 2000
 #define BT_HUB_CONTROLLERS_MAX 64
 
 struct bt_controller_ops;
@@ -190,6 +192,7 @@ struct bt_hub {
 	uint32_t turn_left; /* syncs of its turn */
 
 	BT_VEC(struct bt_hub_note) notes;
+	uint32_t next_note; /* earlier ones were looked at and released */
 	BT_VEC(struct bt_hub_interest) interests; /* by collection */
 	uint64_t interests_generation;
 

@@ -14,23 +14,40 @@
 #define BT_DAEMON_BURST 250
 /** A failed pod is replaced at most that often. */
 #define REPLACE_SECONDS 10
+/** Nodes that one sync reads at most: reading one takes some 10 us. */
+#define NODE_READS_PER_SYNC 2000
 
+/** What decides about pods: name, labels, taints. */
 struct bt_daemon_node {
-	struct bt_arena arena;
-	struct bt_str name;
-	struct bt_node node; /* labels and taints only */
+	char *name;            /* owned; NULL: gone */
+	struct bt_arena arena; /* of what follows */
+	uint32_t place;        /* in the sync that runs */
+	bool is_read;          /* else the next sync reads what follows */
+	struct bt_str_map labels;
+	bt_taint_list taints;
+};
+
+/** A node's place among the names. */
+struct bt_daemon_order {
+	const char *name; /* of the node; stale when that is gone */
+	uint32_t slot;
 };
 
 struct bt_daemon_sets {
 	struct bt_selector_table selectors;
 	struct bt_groups revisions;
-	BT_VEC(struct bt_daemon_node *) nodes; /* by name */
-	struct bt_groups targets;              /* unassigned pods by the node they are meant for */
+	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
+	BT_VEC(uint32_t) free_slots;
+	struct bt_map by_name; /* slots */
+	BT_VEC(struct bt_daemon_order) order; /* by name up to ordered_count, then as they came */
+	uint32_t ordered_count;
+	bool has_unread; /* in nodes */
+	struct bt_groups targets; /* unassigned pods by the node they are meant for */
 };
 
 struct bt_daemon_pod {
 	const struct bt_indexed_pod *record;
-	struct bt_str target;
+	uint32_t place; /* of the node that it is on or meant for; BT_MAP_NONE: there is none */
 };
 
 /** A node in one sync. */
@@ -122,7 +139,7 @@ static bool daemon_read_spec(struct bt_daemon_pass *pass)
 	pass->min_ready_seconds = bt_json_int64_at(pass->set, "spec.minReadySeconds", 0);
 	pass->max_surge = bt_tree_scaled(
 		bt_json_find_path(pass->set, "spec.updateStrategy.rollingUpdate.maxSurge"),
-		(int32_t)pass->self->nodes.count, true);
+		(int32_t)pass->self->by_name.count, true);
 	return true;
 }
 
@@ -248,77 +265,159 @@ static void update(struct bt_daemon_pass *pass)
 			/* The new pod comes beside the old one, which goes when the new one is
 			 * available. */
 			both++;
-			make_pod(pass, place->node->name);
+			make_pod(pass, bt_str_from(place->node->name));
 		}
 	}
 }
 
 /* --- nodes --- */
 
-/** The first one that does not come before the name. */
-static uint32_t place_of_node(const struct bt_daemon_sets *self, struct bt_str name)
+/** Its slot, or BT_MAP_NONE. */
+static uint32_t find_node(const struct bt_daemon_sets *self, struct bt_str name)
 {
-	uint32_t low = 0;
+	uint64_t hash = bt_str_hash(name);
 
-	for (uint32_t high = self->nodes.count; low < high;) {
-		uint32_t middle = low + (high - low) / 2;
-		if (bt_str_compare(self->nodes.items[middle]->name, name) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
+	BT_MAP_EACH (&self->by_name, hash, slot) {
+		if (bt_str_equal_c(name, self->nodes.items[slot].name)) {
+			return slot;
 		}
 	}
-	return low;
+	return BT_MAP_NONE;
 }
 
-static bool has_node(const struct bt_daemon_sets *self, struct bt_str name)
-{
-	uint32_t place = place_of_node(self, name);
-	return place < self->nodes.count && bt_str_equal(self->nodes.items[place]->name, name);
-}
-
-static void destroy_node(struct bt_daemon_node *node)
+static void free_node(struct bt_daemon_node *node)
 {
 	bt_arena_finish(&node->arena);
-	bt_free(node);
+	bt_free(node->name);
+	*node = (struct bt_daemon_node){0};
+}
+
+/** Take the nodes that are gone out of the order; their slots are free then. */
+static void drop_gone_nodes(struct bt_daemon_sets *self)
+{
+	struct bt_daemon_order *items = self->order.items;
+	uint32_t kept = 0;
+	uint32_t ordered = 0;
+
+	for (uint32_t i = 0; i < self->order.count; i++) {
+		if (self->nodes.items[items[i].slot].name == NULL) {
+			bt_vec_push(&self->free_slots, items[i].slot);
+			continue;
+		}
+		ordered += i < self->ordered_count;
+		items[kept++] = items[i];
+	}
+	self->order.count = kept;
+	self->ordered_count = ordered;
 }
 
 static void forget_node(struct bt_daemon_sets *self, struct bt_str name)
 {
-	uint32_t place = place_of_node(self, name);
+	uint32_t slot = find_node(self, name);
 
-	if (place < self->nodes.count && bt_str_equal(self->nodes.items[place]->name, name)) {
-		destroy_node(self->nodes.items[place]);
-		bt_vec_remove_ordered(&self->nodes, place);
+	if (slot == BT_MAP_NONE) {
+		return;
+	}
+	(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
+	free_node(&self->nodes.items[slot]);
+	/* A sync does it as well; without DaemonSets there is none. */
+	if (self->order.count > 2 * self->by_name.count) {
+		drop_gone_nodes(self);
 	}
 }
 
-/** Only what decides about pods is kept. */
-static void keep_node(
-	struct bt_daemon_sets *self, struct bt_str name, const struct bt_json_value *object)
+/** The node is new, or its labels or taints changed. Without DaemonSets that is all it costs. */
+static void note_node(struct bt_daemon_sets *self, struct bt_str name)
 {
-	struct bt_daemon_node *node = BT_NEW(struct bt_daemon_node);
-	struct bt_json_value *part = bt_json_new(&node->arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(&node->arena, part, "metadata");
-	uint32_t place;
+	uint32_t slot = find_node(self, name);
 
-	bt_json_set_value(&node->arena, metadata, "labels",
-		bt_json_clone(&node->arena, bt_json_object_at(object, "metadata.labels"), true));
-	bt_json_set_value(&node->arena, bt_json_ensure_object(&node->arena, part, "spec"), "taints",
-		bt_json_clone(&node->arena, bt_json_array_at(object, "spec.taints"), true));
-	node->name = bt_arena_str(&node->arena, name);
-	if (!bt_tree_decode(&node->arena, part, &bt_node_message, &node->node)) {
-		destroy_node(node);
+	self->has_unread = true;
+	if (slot == BT_MAP_NONE) {
+		struct bt_daemon_node node = {.name = bt_strndup(name.data, name.length)};
+		struct bt_daemon_order order = {.name = node.name};
+
+		bt_vec_store(&self->nodes, &self->free_slots, node, slot);
+		order.slot = slot;
+		bt_vec_push(&self->order, order);
+		bt_map_insert(&self->by_name, bt_str_hash(name), slot);
+	}
+	self->nodes.items[slot].is_read = false;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct bt_daemon_order *a = left;
+	const struct bt_daemon_order *b = right;
+	return strcmp(a->name, b->name);
+}
+
+/** Bring the order up to date: a pass over it, and a sort of what is new. */
+static void order_nodes(struct bt_daemon_sets *self, struct bt_arena *arena)
+{
+	if (self->order.count != self->by_name.count) {
+		drop_gone_nodes(self);
+	}
+	struct bt_daemon_order *items = self->order.items;
+	uint32_t left = self->ordered_count;
+	uint32_t right = self->order.count - left;
+
+	if (right == 0) {
 		return;
 	}
-	forget_node(self, name);
-	bt_vec_push(&self->nodes, node);
-	for (place = self->nodes.count - 1;
-		place > 0 && bt_str_compare(self->nodes.items[place - 1]->name, name) > 0;
-		place--) {
-		self->nodes.items[place] = self->nodes.items[place - 1];
+	struct bt_daemon_order *added = BT_ARENA_NEW_ARRAY(arena, struct bt_daemon_order, right);
+
+	memcpy(added, &items[left], right * sizeof(*added));
+	qsort(added, right, sizeof(*added), compare_names);
+	for (uint32_t to = self->order.count; right != 0;) {
+		items[--to] = left != 0 && compare_names(&items[left - 1], &added[right - 1]) > 0
+			? items[--left]
+			: added[--right];
 	}
-	self->nodes.items[place] = node;
+	self->ordered_count = self->order.count;
+}
+
+/** Read the nodes that changed, some of them. false: not all are read. */
+static bool read_nodes(struct bt_daemon_pass *pass)
+{
+	struct bt_daemon_sets *self = pass->self;
+	struct bt_arena arena = {0};
+	uint32_t count = 0;
+	bool is_done = true;
+
+	for (uint32_t i = 0; self->has_unread && i < self->nodes.count; i++) {
+		struct bt_daemon_node *node = &self->nodes.items[i];
+		struct bt_json_value *part;
+		struct bt_node decoded = {.metadata = {.generation = 0}};
+
+		if (node->name == NULL || node->is_read) {
+			continue;
+		}
+		if (count++ == NODE_READS_PER_SYNC) {
+			is_done = false;
+			break;
+		}
+		const struct bt_json_value *object = bt_hub_read(
+			pass->sync->hub, BT_HUB_NODES, bt_str_from(node->name), &arena);
+
+		part = bt_json_new(&arena, BT_JSON_OBJECT);
+		bt_json_set_value(&arena, bt_json_ensure_object(&arena, part, "metadata"), "labels",
+			bt_json_clone(&arena, bt_json_object_at(object, "metadata.labels"), false));
+		bt_json_set_value(&arena, bt_json_ensure_object(&arena, part, "spec"), "taints",
+			bt_json_clone(&arena, bt_json_array_at(object, "spec.taints"), false));
+		bt_arena_finish(&node->arena);
+		bt_arena_init(&node->arena, 512);
+		node->is_read = true;
+		node->labels = (struct bt_str_map){0};
+		node->taints = (bt_taint_list){0};
+		if (bt_tree_decode(&node->arena, part, &bt_node_message, &decoded)) {
+			node->labels = decoded.metadata.labels;
+			node->taints = decoded.spec.taints;
+		}
+		bt_arena_reset(&arena);
+	}
+	bt_arena_finish(&arena);
+	self->has_unread = self->has_unread && !is_done;
+	return is_done;
 }
 
 /** The node named by the term the controller put in; "" without. */
@@ -382,7 +481,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->type == BT_CHANGE_DELETED) {
 		forget_node(self, observed->key);
 	} else {
-		keep_node(self, observed->key, observed->after);
+		note_node(self, observed->key);
 	}
 	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
 		if (self->selectors.entries.items[i] != NULL) {
@@ -396,9 +495,12 @@ static void finish(void *data)
 	struct bt_daemon_sets *self = data;
 
 	for (uint32_t i = 0; i < self->nodes.count; i++) {
-		destroy_node(self->nodes.items[i]);
+		free_node(&self->nodes.items[i]);
 	}
 	bt_vec_finish(&self->nodes);
+	bt_vec_finish(&self->free_slots);
+	bt_vec_finish(&self->order);
+	bt_map_finish(&self->by_name);
 	bt_selector_table_finish(&self->selectors);
 	bt_groups_finish(&self->targets);
 	bt_groups_finish(&self->revisions);
@@ -410,7 +512,7 @@ static int compare_pods(const void *left, const void *right)
 {
 	const struct bt_daemon_pod *a = left;
 	const struct bt_daemon_pod *b = right;
-	int order = bt_str_compare(a->target, b->target);
+	int order = (a->place > b->place) - (a->place < b->place);
 
 	if (order == 0) {
 		order = (a->record->created_seconds > b->record->created_seconds) -
@@ -426,14 +528,14 @@ static void judge_node(struct bt_daemon_pass *pass, const struct bt_daemon_node 
 	bool execute_only = true;
 
 	place->node = node;
-	if ((spec->node_name.length != 0 && !bt_str_equal(spec->node_name, node->name)) ||
-		!bt_required_node_affinity_matches(&pass->affinity, node->name,
-			&node->node.metadata.labels, pass->arena, NULL)) {
+	if ((spec->node_name.length != 0 && !bt_str_equal_c(spec->node_name, node->name)) ||
+		!bt_required_node_affinity_matches(&pass->affinity, bt_str_from(node->name),
+			&node->labels, pass->arena, NULL)) {
 		return;
 	}
 	place->should_run = true;
-	for (uint32_t i = 0; i < node->node.spec.taints.count; i++) {
-		const struct bt_taint *taint = &node->node.spec.taints.items[i];
+	for (uint32_t i = 0; i < node->taints.count; i++) {
+		const struct bt_taint *taint = &node->taints.items[i];
 		if (!bt_taint_in_filter(taint, BT_TAINT_HARD) ||
 			bt_tolerations_tolerate(&spec->tolerations, taint, false)) {
 			continue;
@@ -446,26 +548,41 @@ static void judge_node(struct bt_daemon_pass *pass, const struct bt_daemon_node 
 	place->should_stay = execute_only;
 }
 
-/** Nodes and the pods meant for them. */
-static void collect_places(struct bt_daemon_pass *pass)
+/** Nodes in the order of their names, and the pods meant for each. */
+static void collect_places(struct bt_daemon_pass *pass, const struct bt_indexed_pod *first)
 {
 	struct bt_daemon_sets *self = pass->self;
+	uint32_t count = 0;
 	uint32_t at = 0;
 
-	pass->place_count = self->nodes.count;
+	order_nodes(self, pass->arena);
+	pass->place_count = self->order.count;
 	pass->places = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_place, pass->place_count);
 	for (uint32_t i = 0; i < pass->place_count; i++) {
+		struct bt_daemon_node *node = &self->nodes.items[self->order.items[i].slot];
+
+		node->place = i;
+		judge_node(pass, node, &pass->places[i]);
+	}
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+		count++;
+	}
+	pass->pods = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_pod, count);
+	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+		uint32_t slot = find_node(self,
+			pod->node_name.length != 0 ? pod->node_name
+						   : bt_groups_of(&self->targets, pod->key));
+
+		pass->pods[pass->pod_count++] = (struct bt_daemon_pod){
+			pod, slot != BT_MAP_NONE ? self->nodes.items[slot].place : BT_MAP_NONE};
+	}
+	qsort(pass->pods, pass->pod_count, sizeof(*pass->pods), compare_pods);
+	for (uint32_t i = 0; i < pass->place_count; i++) {
 		struct bt_daemon_place *place = &pass->places[i];
-		judge_node(pass, self->nodes.items[i], place);
-		while (at < pass->pod_count &&
-			bt_str_compare(pass->pods[at].target, place->node->name) < 0) {
-			at++;
-		}
+
 		place->pods = &pass->pods[at];
-		while (at < pass->pod_count &&
-			bt_str_equal(pass->pods[at].target, place->node->name)) {
+		for (; at < pass->pod_count && pass->pods[at].place == i; at++) {
 			place->pod_count++;
-			at++;
 		}
 	}
 }
@@ -500,7 +617,7 @@ static void manage_place(struct bt_daemon_pass *pass, const struct bt_daemon_pla
 		}
 	}
 	if (place->should_run && place->pod_count == 0) {
-		make_pod(pass, place->node->name);
+		make_pod(pass, bt_str_from(place->node->name));
 	}
 }
 
@@ -555,9 +672,7 @@ static bool sync(struct bt_sync *sync)
 	struct bt_daemon_sets *self = sync->data;
 	struct bt_daemon_pass pass = {
 		.self = self, .sync = sync, .arena = sync->arena, .set = sync->object};
-	const struct bt_indexed_pod *record;
 	uint32_t burst = bt_hub_burst(sync->hub, BT_DAEMON_BURST);
-	uint32_t count = 0;
 	bool *is_used;
 
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
@@ -571,25 +686,18 @@ static bool sync(struct bt_sync *sync)
 	if (!daemon_read_spec(&pass)) {
 		return true;
 	}
-	record = bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid"));
-	for (const struct bt_indexed_pod *pod = record; pod != NULL; pod = pod->next_of_owner) {
-		count++;
+	if (!read_nodes(&pass)) {
+		bt_hub_enqueue(sync->hub, sync->key);
+		return true;
 	}
-	pass.pods = BT_ARENA_NEW_ARRAY(sync->arena, struct bt_daemon_pod, count);
-	for (; record != NULL; record = record->next_of_owner) {
-		struct bt_str target = record->node_name.length != 0
-			? record->node_name
-			: bt_groups_of(&self->targets, record->key);
-		pass.pods[pass.pod_count++] = (struct bt_daemon_pod){record, target};
-	}
-	qsort(pass.pods, pass.pod_count, sizeof(*pass.pods), compare_pods);
-	collect_places(&pass);
+	collect_places(&pass,
+		bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid")));
 	if (!bt_tree_is_deleting(pass.set)) {
 		/* Delete unassigned pods of nodes that are gone: no other controller does. */
 		for (uint32_t i = 0; i < pass.pod_count; i++) {
 			const struct bt_daemon_pod *pod = &pass.pods[i];
 			if (pod->record->node_name.length == 0 && !pod->record->deleting &&
-				!has_node(self, pod->target)) {
+				pod->place == BT_MAP_NONE) {
 				remove_pod(&pass, pod->record);
 			}
 		}

@@ -508,12 +508,16 @@ static bool sync_key(struct bt_hub *hub, struct bt_str key)
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 {
 	struct bt_hub *hub = &controllers->hub;
+	uint32_t notes_left = BT_HUB_NOTES_PER_RUN;
 
 	hub->now_ns = now_ns;
 	hub->work = 0;
 	for (;;) {
-		for (uint32_t i = 0; i < hub->notes.count; i++) {
-			struct bt_hub_note note = hub->notes.items[i];
+		for (; hub->next_note < hub->notes.count; hub->next_note++) {
+			struct bt_hub_note note = hub->notes.items[hub->next_note];
+			if (notes_left-- == 0) {
+				return now_ns;
+			}
 			look_at(hub, &note);
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
@@ -523,6 +527,7 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 			bt_vec_finish(&hub->notes);
 		}
 		hub->notes.count = 0;
+		hub->next_note = 0;
 		bt_hub_queue_promote(&hub->queue, now_ns);
 		if (hub->turn_left == 0 && (hub->member_count == 0 || !next_turn(hub))) {
 			return bt_hub_queue_next_due(&hub->queue);
@@ -672,7 +677,7 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 		bt_free(hub->members[i].data);
 		bt_free(hub->members[i].user_name);
 	}
-	for (uint32_t i = 0; i < hub->notes.count; i++) {
+	for (uint32_t i = hub->next_note; i < hub->notes.count; i++) {
 		bt_stored_release(hub->notes.items[i].before);
 		bt_stored_release(hub->notes.items[i].after);
 	}

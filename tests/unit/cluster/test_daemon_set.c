@@ -107,6 +107,56 @@ START_TEST(test_daemon_set__deleted_node_takes_its_waiting_pod_along)
 }
 END_TEST
 
+START_TEST(test_daemon_set__more_nodes_than_one_sync_reads)
+{
+	struct world world;
+	struct bt_str keys[300];
+	char name[16];
+
+	world_init(&world);
+	world.hold_new_pods = true;
+	/* Names come in another order than sorted; every tenth node fits. */
+	for (uint32_t i = 0; i < 2500; i++) {
+		(void)snprintf(name, sizeof(name), "n%u", i * 7 % 2500);
+		add_node(&world, name, i % 10 == 0 ? "yes" : "no", "");
+	}
+	/* Most go again before there is a set, and some of them come back. */
+	for (uint32_t i = 0; i < 2500; i++) {
+		(void)snprintf(name, sizeof(name), "n%u", i * 7 % 2500);
+		if (i >= 2300) {
+			world_delete(&world, "", "nodes", name);
+			world_settle(&world);
+			add_node(&world, name, i % 10 == 0 ? "yes" : "no", "");
+		}
+	}
+	world_create(&world, "apps", "daemonsets", SET, 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 300), 250);
+	ck_assert_int_eq(number(&world, "status.desiredNumberScheduled"), 250);
+	/* A node that goes takes its slot along, the next one gets it. */
+	for (uint32_t i = 0; i < 250; i += 2) {
+		struct bt_str node = target(&world, keys[i]);
+
+		(void)snprintf(name, sizeof(name), "%.*s", BT_STR_ARG(node));
+		world_delete(&world, "", "nodes", name);
+		(void)snprintf(name, sizeof(name), "m%u", i);
+		add_node(&world, name, "yes", "");
+	}
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 300), 250);
+	for (uint32_t i = 0; i < 250; i++) {
+		struct bt_str node = target(&world, keys[i]);
+
+		ck_assert(world_get(&world, "", "nodes", bt_arena_printf(&world.arena, "%.*s",
+			BT_STR_ARG(node)).data) != NULL);
+		for (uint32_t n = 0; n < i; n++) {
+			ck_assert(!bt_str_equal(node, target(&world, keys[n])));
+		}
+	}
+	world_finish(&world);
+}
+END_TEST
+
 static void check_ready(struct world *world)
 {
 	ck_assert_int_ge(world_ready_pods(world), world->least);
@@ -188,5 +238,6 @@ END_TEST
 BT_TEST_MAIN("daemon_set", test_daemon_set__a_pod_for_each_node_that_fits,
 	test_daemon_set__edge_14b_27_cordoned_node_gets_its_pod,
 	test_daemon_set__deleted_node_takes_its_waiting_pod_along,
+	test_daemon_set__more_nodes_than_one_sync_reads,
 	test_daemon_set__updates_one_after_the_other, test_daemon_set__updates_with_surge,
 	test_daemon_set__failed_pod_is_replaced_after_a_while)
