@@ -114,8 +114,8 @@ static bool waited_too_long(
 
 /**
  * No plugin's gate listens to the wildcard event (spec 04 section 8.7). A pod whose attempt failed
- * by an error while its preemption was under way has no rejector but that gate, and nothing else
- * would ever ask it again.
+ * by an error while its preemption was under way has no rejector but that gate, so no other event
+ * would ever requeue it.
  */
 static bool may_be_open(const struct bt_queue *queue, const struct bt_queue_entry *entry)
 {

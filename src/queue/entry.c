@@ -106,7 +106,7 @@ void bt_queue_entry_destroy(struct bt_queue *queue, struct bt_queue_entry *entry
 	bt_free(entry);
 }
 
-/** The same names in another profile; names that it does not know are lost. */
+/** The same plugins by name in another profile, without those that the profile lacks. */
 static struct bt_rejectors translate(const struct bt_queue *queue, const struct bt_rejectors *set,
 	uint32_t from_profile, uint32_t to_profile)
 {
@@ -137,7 +137,7 @@ void bt_queue_entry_set_pod(
 
 	entry->object = bt_object_share(pod);
 	bt_pod_info_init_pending(queue->state, value, &entry->pod);
-	/* The new one may share shape and labels with the old one: only now let go. */
+	/* Only now: the new pod may share shape and labels with the old one. */
 	bt_pod_info_finish_pending(queue->state, &old_pod);
 	bt_object_release(old_object);
 	if (profile != entry->profile) {

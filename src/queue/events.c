@@ -268,7 +268,7 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 	marker->pod = NULL;
 	bt_vec_push(&queue->free_in_flight, id);
 	queue->in_flight_count--;
-	/* Entries that everybody in flight has behind them. */
+	/* Entries before the marker of every pod in flight. */
 	uint64_t needed = queue->first_in_flight == BT_QUEUE_NONE
 		? log_end(queue)
 		: queue->in_flight.items[queue->first_in_flight].log_position;
@@ -286,7 +286,7 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 		queue->log_head = 0;
 		queue->log.count = 0;
 	} else if (queue->log_head >= LOG_COMPACT_MIN && queue->log_head > queue->log.count / 2) {
-		/* At most as much is moved as was dropped since the last time. */
+		/* Amortised: moves at most as many entries as were dropped since the last time. */
 		queue->log.count -= queue->log_head;
 		memmove(queue->log.items, &queue->log.items[queue->log_head],
 			queue->log.count * sizeof(*queue->log.items));

@@ -82,7 +82,7 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 bool bt_queue_backoff_until(
 	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t *out_ns)
 {
-	/* The cached value lies in the entry, which is the queue's to write. */
+	/* The entry caches the value, and only the queue writes entries. */
 	int64_t until = bt_queue_expiration_ns(queue, bt_queue_entry_at(queue, entry->id));
 
 	if (until == BT_BACKOFF_NEVER) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an event is worth to a rejected pod, and the pass that moves those it helps. Spec: 04
- * sections 8.7 to 8.9. Hints are asked before anything moves: they do not look at the queue.
+ * Which rejected pods a cluster event moves, and to which queue. Spec: 04 sections 8.7 to 8.9.
+ * All hints are asked before the first pod moves: hints do not read the queue.
  */
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
 
-/** An event on its way over the unschedulable pods. */
+/** One pass of an event over the unschedulable pods. */
 struct move_pass {
 	struct bt_queue *queue;
 	uint32_t event;
@@ -21,11 +21,11 @@ struct move_pass {
 /** Which hints to ask. */
 enum selection {
 	ASK_ALL,
-	ASK_SHARED, /* whose answer all pods of a group share */
-	ASK_OWN,    /* the others */
+	ASK_SHARED, /* hints with one answer for all pods of a group */
+	ASK_OWN,    /* hints that depend on the single pod */
 };
 
-/** The last answer of a group's own hints; usable while they look at labels only. */
+/** Last answer of the ASK_OWN hints in a group; reusable only if these hints read labels alone. */
 struct label_memo {
 	bool usable;
 	bool filled;
@@ -72,7 +72,7 @@ static void count_hint(const struct move_pass *pass, struct bt_queue_listener *l
 	bt_metric_observe(*cell, bt_metrics_seconds(bt_metrics_now(metrics) - started_ns));
 }
 
-/** One hint; a failing one counts as Queue. */
+/** Asks one hint; an error counts as Queue. */
 static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener *listener,
 	const struct bt_queue_entry *entry)
 {
@@ -100,7 +100,7 @@ static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener 
 	return answer == BT_HINT_QUEUE;
 }
 
-/** Nothing can make the strategy more eager. */
+/** Whether no hint can make the strategy more eager. */
 static bool is_final(const struct bt_rejectors *pending, enum bt_queue_strategy strategy)
 {
 	return strategy == BT_STRATEGY_IMMEDIATELY ||
@@ -136,7 +136,7 @@ static bool is_selected(const struct move_pass *pass, const struct bt_queue_list
 	return true;
 }
 
-/** Ask the hints of the entry's rejectors, as far as they can make `best` more eager. */
+/** Asks the hints of the entry's rejectors until none can make `best` more eager. */
 static enum bt_queue_strategy ask(const struct move_pass *pass, const struct bt_queue_entry *entry,
 	enum selection selection, enum bt_queue_strategy best)
 {
@@ -176,7 +176,7 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 		return BT_STRATEGY_AFTER_BACKOFF;
 	}
 	if (queue->events.items[event].is_wildcard) {
-		/* With an object it is meant for that pod alone. */
+		/* An event with an object concerns that pod alone. */
 		return new_object != NULL &&
 				(new_object->kind != BT_KIND_POD ||
 					!bt_str_equal(new_object->meta->uid, entry->pod.uid))
@@ -220,7 +220,7 @@ static void add_departure(struct bt_queue *queue, const struct bt_queue_entry *e
 	bt_vec_push(&queue->departures, departure);
 }
 
-/** The least that the members of an entry's group share for the hints of their rejectors. */
+/** The weakest hint scope among the rejectors of an entry's group. */
 static enum bt_hint_scope least_scope(
 	const struct move_pass *pass, const struct bt_queue_entry *entry)
 {
@@ -242,8 +242,8 @@ static enum bt_hint_scope least_scope(
 }
 
 /**
- * Members that all get the same answer go as one, if they can. false: they are looked at one by
- * one.
+ * Moves the whole group if all members get the same answer. false: the caller must look at the
+ * members one by one.
  */
 static bool goes_whole(const struct move_pass *pass, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy)
@@ -263,7 +263,7 @@ static bool goes_whole(const struct move_pass *pass, const struct bt_queue_group
 	return true;
 }
 
-/** Whatever the strategy, its gating plugin would reject each member again. */
+/** Whether the gating plugin would reject each member again, whatever the strategy. */
 static bool stays_gated(const struct move_pass *pass, const struct bt_queue_group *group,
 	const struct bt_queue_entry *member)
 {
@@ -307,7 +307,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 		goes_whole(pass, group, shared)) {
 		return;
 	}
-	/* The oldest first: most groups are in order already. */
+	/* Oldest first; most groups are in order already. */
 	for (uint32_t id = group->last; id != BT_QUEUE_NONE;) {
 		uint32_t next = bt_queue_entry_at(queue, id)->previous_in_group;
 		enum bt_queue_strategy strategy = shared;
@@ -319,7 +319,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 		if (bt_queue_entry_at(queue, id) == pass->self) {
 			strategy = ask(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
 		} else if (has_own && !is_final(&pending, strategy)) {
-			/* What a member's own hints make of `best`. */
+			/* `best`, or what the hints of this member raise it to. */
 			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
 
 			if (!memo.usable || !memo.filled || label_set != memo.label_set) {
@@ -340,13 +340,13 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 	}
 }
 
-/** What the event can help at most, in the needs of groups. */
+/** Upper bound of what the event frees, to skip groups that need more. */
 struct limits {
-	struct bt_queue_listener *listener; /* whose they are; NULL: there are none */
+	struct bt_queue_listener *listener; /* plugin with hint_needs; NULL: no limits */
 	int64_t most[BT_HINT_NEEDS];
 };
 
-/** Limits are of use where nobody else is asked. */
+/** Limits apply only if the plugin with hint_needs is the only rejector. */
 static struct limits limits_for(
 	const struct move_pass *pass, uint32_t profile, const struct bt_rejectors *rejectors)
 {
@@ -422,7 +422,7 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 			}
 			continue;
 		}
-		/* Nobody to ask: spec 04 section 8.8. */
+		/* No rejector: spec 04 section 8.8. */
 		for (uint32_t e = group->first; e != BT_QUEUE_NONE;
 			e = bt_queue_entry_at(queue, e)->next_in_group) {
 			if (is_checked(pass, group, e)) {
@@ -433,7 +433,7 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 	}
 }
 
-/** Some registration of the gating plugin, in whatever profile, matches the event. */
+/** Whether any profile's registration of the gating plugin matches the event. */
 static bool gate_listens(const struct move_pass *pass, const struct bt_queue_class *class)
 {
 	const struct bt_queue *queue = pass->queue;
@@ -502,7 +502,7 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 		struct bt_queue_entry *entry;
 
 		if (departure.stays_gated) {
-			/* It is in its place, but comes back as a newcomer. */
+			/* The entry stays in unschedulablePods, but counts as newly arrived. */
 			entry = bt_queue_entry_at(queue, departure.entry);
 			entry->sequence = queue->next_sequence++;
 			queue->events.items[event].incoming[BT_QUEUE_UNSCHEDULABLE]++;
@@ -510,7 +510,7 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 			continue;
 		}
 		entry = bt_queue_wake(queue, departure.entry);
-		/* First out, so that a pod that is still gated comes back as a newcomer. */
+		/* Taken out first: a pod that is still gated counts as newly arrived. */
 		bt_queue_take_out(queue, entry);
 		(void)bt_queue_requeue_with_strategy(
 			queue, entry, departure.strategy, event, now_ns);
@@ -532,14 +532,14 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 		.now_ns = now_ns,
 	};
 
-	/* Its only sources are the leftover flush and Activate. */
+	/* Only the leftover flush and Activate use the wildcard event. */
 	BT_ASSERT(!bt_cluster_event_is_wildcard(event));
 	if (!queue->events.items[pass.event].is_of_interest) {
 		return;
 	}
 	queue->holds_back = false;
 	bt_queue_settle(queue);
-	/* The unschedulable pod that one of the event's objects is, or NULL. */
+	/* The unschedulable pod that the event is about, or NULL. */
 	const struct bt_object *object = new_object != NULL ? new_object : old_object;
 	const struct bt_queue_entry *entry;
 

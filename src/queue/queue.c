@@ -5,7 +5,7 @@
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
 
-/* From place to place, and PreEnqueue in front of two of them. Spec: 04 sections 4 to 7. */
+/* Moves between the queues, with PreEnqueue where it runs. Spec: 04 sections 4 to 7. */
 
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry)
 {
@@ -78,7 +78,7 @@ void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_nominator_set_queued(queue->nominator, entry->pod.uid, NULL);
 }
 
-/** Another record of that name, if there is one. */
+/** The queued record of the same pod name, or NULL. */
 static struct bt_queue_entry *find_other(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	if (entry->place != BT_QUEUE_OUT) {
@@ -92,7 +92,7 @@ static void put_unschedulable(struct bt_queue *queue, struct bt_queue_entry *ent
 	struct bt_queue_entry *other = find_other(queue, entry);
 
 	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
-		/* What rejects or gates it may be new; its turn is not. */
+		/* Its rejectors or gate may have changed; its order of arrival has not. */
 		bt_queue_unlink(queue, entry);
 		bt_queue_link(queue, entry);
 		return;
@@ -238,7 +238,7 @@ enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
 }
 
 #define DEFAULT_MAX_IN_UNSCHEDULABLE_NS (300 * BT_NS_PER_SECOND)
-/** A hundred kinds of pods with fewer members each are moved in some 3 ms. */
+/** 100 groups with fewer members each are moved in about 3 ms. */
 #define WHOLE_GROUP_MIN 32
 
 static const struct bt_str assigned_pod = BT_RESOURCE_ASSIGNED_POD;
@@ -375,7 +375,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_free(queue);
 }
 
-/** A new record into the active queue, or where PreEnqueue wants it. */
+/** Adds a new record to the active queue, or to the place that PreEnqueue decides. */
 static void add_record(
 	struct bt_queue *queue, struct bt_object *pod, uint32_t event, int64_t now_ns)
 {
@@ -432,7 +432,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		event.action = changes.actions[i];
 		events[i] = bt_queue_event_index(queue, &event);
 	}
-	/* Conditions that the scheduler itself wrote help no pod. */
+	/* The scheduler's own status patches help no pod. */
 	queue->holds_back = queue->holds_back && changes.actions[0] == BT_ACTION_UPDATE;
 	if (bt_queue_is_in_flight(queue, new_value->metadata.uid)) {
 		for (uint32_t i = 0; i < changes.count; i++) {
@@ -445,7 +445,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		add_record(queue, new_pod, BT_EVENT_POD_UPDATE, now_ns);
 		return;
 	}
-	/* The record may hold the only reference to it. */
+	/* The record may hold the only reference to the old pod. */
 	old_pod = bt_object_share(old_pod);
 	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
 		/* The group depends on the shape. */
@@ -561,7 +561,7 @@ struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
 		if (queue->active_queue.slots.count > 0) {
 			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->active_queue));
 		} else {
-			/* Idle: rejected pods that an event helps need not sit out their time. */
+			/* Idle: pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
 			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->backoff_queue));
 			queue->events.items[BT_EVENT_POP_FROM_BACKOFF].incoming[BT_QUEUE_ACTIVE]++;
 		}

@@ -61,7 +61,7 @@ static inline bool bt_rejectors_has(const struct bt_rejectors *set, uint32_t rej
 	return (set->words[rejector >> 6] >> (rejector & 63) & 1) != 0;
 }
 
-/** Also when it is a member already. */
+/** Adding a member again changes nothing. */
 static inline void bt_rejectors_add(struct bt_rejectors *set, uint32_t rejector)
 {
 	set->words[rejector >> 6] |= UINT64_C(1) << (rejector & 63);
@@ -141,13 +141,13 @@ enum bt_queue_place {
 /** Spec 04 section 2.2. */
 struct bt_queue_options {
 	int64_t initial_backoff_ns;
-	int64_t max_backoff_ns;          /* 0: nobody backs off */
+	int64_t max_backoff_ns;          /* 0: no backoff */
 	int64_t max_in_unschedulable_ns; /* longer waits end by themselves */
 	const struct bt_gates *gates;    /* borrowed for the life of the queue */
-	/** Lines that upstream logs as errors; NULL: nobody listens. */
+	/** Receives the lines that upstream logs as errors; may be NULL. */
 	void (*warn)(void *context, struct bt_str line);
 	void *warn_context;
-	struct bt_scheduler_metrics *metrics; /* how long hints take; NULL: nobody asks */
+	struct bt_scheduler_metrics *metrics; /* durations of hints; may be NULL */
 	/**
 	 * An event moves so many pods of a kind, or more, as a whole. Fewer go one by one into the
 	 * heap, so that pods of equal priority and time come out as upstream's heap has them. At
@@ -166,7 +166,7 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 #define BT_QUEUE_TIME_UNSET INT64_MIN
 
 /**
- * The queued pod record (spec 04 section 3.1). Readable by everybody, written by the queue only.
+ * The queued pod record (spec 04 section 3.1). Written by the queue only; callers may read it.
  * Its address does not change while it is out of the queue; one that was found in the queue is
  * borrowed until the next change.
  */
@@ -174,7 +174,7 @@ struct bt_queue_entry {
 	struct bt_object *object;      /* behind pod; reference held */
 	int64_t timestamp_ns;          /* creation, or the last failed attempt */
 	int64_t initial_attempt_ns;    /* first entry into the active queue, or unset */
-	int64_t backoff_expiration_ns; /* unset until somebody needed it */
+	int64_t backoff_expiration_ns; /* unset until first needed */
 	uint64_t name_hash;            /* of namespace and name */
 	uint64_t sequence;             /* among unschedulable pods: order of arrival there */
 	uint32_t unschedulable_count;
@@ -264,7 +264,7 @@ void bt_queue_release(struct bt_queue *queue, struct bt_queue_entry *entry);
 /** The pod changed while the entry was out. The signature stays (spec 04 section 13). */
 void bt_queue_refresh(struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod);
 
-/** What the failure handler found; both empty: the attempt failed by an error. */
+/** Plugins that the failure handler found; both empty: the attempt failed by an error. */
 struct bt_queue_rejection {
 	struct bt_rejectors unschedulable_plugins;
 	struct bt_rejectors pending_plugins;
@@ -293,7 +293,7 @@ void bt_queue_nominate(struct bt_queue *queue, const struct bt_queue_entry *entr
 struct bt_queue_check {
 	bool has_priority_max; /* only pods of at most this priority */
 	int32_t priority_max;
-	struct bt_str excluded_uid; /* "": nobody */
+	struct bt_str excluded_uid; /* "": none */
 };
 
 /**
@@ -324,7 +324,7 @@ void bt_queue_start(struct bt_queue *queue, int64_t now_ns);
 /** Do what is due: backoff flush every second, leftover flush every 30 seconds. Spec 04
  * sections 5.5 and 8.9. */
 void bt_queue_tick(struct bt_queue *queue, int64_t now_ns);
-/** When (time, not duration) tick has something to do; while nobody backs off, seconds without work
+/** When (time, not duration) tick has something to do; while no pod backs off, seconds without work
  * are left out. */
 int64_t bt_queue_next_tick_ns(const struct bt_queue *queue);
 /** The two flushes by themselves, for owners with a rhythm of their own. */

@@ -58,7 +58,7 @@ struct bt_queue_event {
 	uint32_t in_flight;
 };
 
-/** What rejected a pod, in which profile, and what gates it. */
+/** The rejectors of a pod, its profile, and its gating plugin. */
 struct bt_queue_class {
 	uint32_t group_count; /* ready ones, too; 0: free */
 	uint32_t first_group; /* of those that are not */
@@ -87,7 +87,7 @@ struct bt_queue_group {
 	int64_t needs[BT_HINT_NEEDS];
 };
 
-/** A pod whose Done has not been called, and from where on it sees the log. */
+/** A pod between pop and Done, and where in the event log it was popped. */
 struct bt_queue_in_flight {
 	struct bt_object *pod; /* as popped; NULL: free */
 	uint64_t log_position;
@@ -179,7 +179,7 @@ struct bt_queue {
 /* entry.c */
 
 void bt_queue_entries_finish(struct bt_queue *queue);
-/** Maybe parked. */
+/** The record may be parked. */
 static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *queue, uint32_t id)
 {
 	return queue->entries.items[id];
@@ -195,11 +195,11 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
  * there. Waking moves it, and lets it leave a group that is active as a whole.
  */
 struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id);
-/** At the start of an operation: nobody holds an unschedulable record any more. */
+/** At the start of an operation: no pointer to an unschedulable record is in use. */
 void bt_queue_settle(struct bt_queue *queue);
-/** In the middle of one: nobody holds any but this. */
+/** In the middle of an operation: only this record is in use. */
 void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *held);
-/** Also of a parked one. */
+/** Valid for parked records, too. */
 bool bt_queue_has_name(
 	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name);
 
@@ -251,11 +251,11 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry);
 
 /* unschedulable.c: groups that are active as a whole */
 
-/** All of the group's pods would become active ones now; nobody is backing off, nobody is gated. */
+/** All of the group's pods would become active ones now; none is backing off or gated. */
 bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy, int64_t now_ns);
 void bt_queue_go_whole(struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
-/** Whoever is to be popped next is on top of the active heap. */
+/** Moves the pod to pop next to the top of the active heap. */
 void bt_queue_call_ready(struct bt_queue *queue);
 void bt_queue_call_all_ready(struct bt_queue *queue);
 

@@ -162,7 +162,7 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_vec_push(&queue->awake, entry->id);
 }
 
-/** No event finds the group any more. */
+/** Removes the group from the class, so that events no longer visit it. */
 static void queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
@@ -253,7 +253,7 @@ bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_g
 		bt_is_backing_off(group->latest_expiration_ns, now_ns, queue->pops_backoff)) {
 		return false;
 	}
-	/* PreEnqueue would let every one of them pass. */
+	/* Whether PreEnqueue would let every member pass. */
 	uint32_t profile = class->profile;
 	const struct bt_shape *shape = shape_of(queue, group);
 	const struct bt_framework *framework = queue->profiles->frameworks.items[profile];
@@ -314,7 +314,7 @@ void bt_queue_call_all_ready(struct bt_queue *queue)
 
 #define PARKED_BYTES offsetof(struct bt_queue_entry, unschedulable_plugins)
 
-/** Not the one that answers for its group, nor those that the nominator points into. */
+/** Excludes the group's representative and entries that the nominator points into. */
 static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	struct bt_str node_name;
@@ -352,7 +352,7 @@ struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
 		entry = unpark(queue, entry);
 	}
 	if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
-		/* A member, awake, becomes one of the active heap. */
+		/* The woken member moves to the active heap. */
 		int64_t since_ns = queue->groups.items[entry->group].ready_since_ns;
 
 		bt_queue_unlink(queue, entry);
