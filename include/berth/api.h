@@ -3,8 +3,8 @@
 #define BERTH_API_H
 /**
  * @file
- * Marks of public functions. The only public header that names compiler extensions; gcc, clang and
- * what imitates them.
+ * Attributes of public functions. The only public header that uses compiler extensions (gcc, clang
+ * and compatible compilers).
  *
  * Rules for all of libberth: no I/O, no threads and no clock inside (the plugin loader of
  * registry.h, an explicit call, opens files); times are parameters in nanoseconds. One thread at a
@@ -22,7 +22,7 @@
 /** The function is exported by the library. Plugin objects use it on what they export, too. */
 #define BERTH_API __attribute__((visibility("default")))
 
-/** Not looking at the result is a mistake. */
+/** The caller must use the result. */
 #define BERTH_MUST_USE __attribute__((warn_unused_result))
 
 /** Arguments are checked against the format as for printf. */
@@ -37,15 +37,15 @@ extern "C" {
 #define BERTH_VERSION_MINOR 1 /**< of the headers */
 #define BERTH_VERSION_PATCH 0 /**< of the headers */
 
-/** "0.1.0": the library that is running, which need not be the one the headers came with. */
+/** "0.1.0": version of the loaded library, which may differ from that of the headers. */
 BERTH_API const char *berth_version(void);
 
-/** "v1.36": the Kubernetes release whose rules it follows. */
+/** "v1.36": the Kubernetes release whose rules the library follows. */
 BERTH_API const char *berth_kubernetes_version(void);
 
 /**
- * Tables are hashed with this; give a random number, before anything else is called, where names
- * may come from somebody who would choose them to collide. Results do not depend on it.
+ * Sets the secret of all hash tables. Call it first, with a random number, if users can choose
+ * names that collide. Results do not depend on the secret.
  */
 BERTH_API void berth_set_hash_secret(uint64_t secret);
 

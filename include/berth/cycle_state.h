@@ -105,18 +105,18 @@ BERTH_API bool berth_cycle_state_should_record_plugin_metrics(
 	const struct berth_cycle_state *state);
 
 /**
- * PreBind and Bind that answer Wait: be called again at @p wake_ns (berth_handle_now_ns()) at the
- * latest. The earliest of several counts.
+ * For PreBind and Bind that return Wait: the latest time of the next call, on the clock of
+ * berth_handle_now_ns(). The earliest of several calls counts.
  */
 BERTH_API void berth_cycle_state_wake_at(struct berth_cycle_state *state, int64_t wake_ns);
 
-/** What a context says that ends (spec 02 section 4). */
+/** Cancellation of a cycle, as by upstream's context (spec 02 section 4). */
 struct berth_cancel {
-	bool canceled;          /**< what is under way should be given up */
-	struct berth_str cause; /**< why; "" while it is not canceled */
+	bool canceled;          /**< the plugin should give up */
+	struct berth_str cause; /**< the reason; "" while not canceled */
 };
 
-/** Whether the binding was called off, for a PreBind that is called again. */
+/** Whether the binding was cancelled, for a PreBind that is called again. */
 BERTH_API struct berth_cancel berth_cycle_state_cancel(const struct berth_cycle_state *state);
 
 /**

@@ -6,11 +6,11 @@
  * The scheduler as a library: object changes go in, decisions and writes come out. Spec 03 and 04,
  * upstream v1.36.
  *
- * The owner tells the engine what it sees of the cluster (berth_engine_put(),
- * berth_engine_delete()), lets it work (berth_engine_step()) until there is nothing to do, carries
- * out what it wants written (berth_engine_take_request()), tells how that ended
- * (berth_engine_answer()), and comes back at berth_engine_next_deadline_ns(). The effects of writes
- * are told as changes, like everything else. A whole scheduler is examples/tiny_sched.c.
+ * The owner passes on changes of the cluster (berth_engine_put(), berth_engine_delete()), calls
+ * berth_engine_step() until it returns false, carries out the writes of the engine
+ * (berth_engine_take_request()), reports their results (berth_engine_answer()), and calls again at
+ * berth_engine_next_deadline_ns(). The effects of a write come back as changes, like all others.
+ * A whole scheduler is examples/tiny_sched.c.
  *
  * Times are nanoseconds on the owner's clock, which must not go back. One thread.
  *
@@ -70,7 +70,7 @@ typedef void (*berth_warn_fn)(void *context, struct berth_str line);
  */
 typedef void (*berth_log_fn)(void *context, int verbosity, struct berth_str line);
 
-/* Extenders: how the questions of a configuration's extenders travel. Spec 11b section 9. */
+/* Extenders: transport of their requests. Spec 11b section 9. */
 
 /** tlsConfig of an extender; data wins over files. */
 struct berth_extender_tls {
@@ -78,13 +78,13 @@ struct berth_extender_tls {
 	struct berth_str server_name; /**< expected of the server; "": the URL's host */
 	struct berth_str cert_file;   /**< client certificate */
 	struct berth_str key_file;    /**< its key */
-	struct berth_str ca_file;     /**< whom to trust */
+	struct berth_str ca_file;     /**< trusted certificate authorities */
 	struct berth_str cert_data;   /**< in place of cert_file */
 	struct berth_str key_data;    /**< in place of key_file */
 	struct berth_str ca_data;     /**< in place of ca_file */
 };
 
-/** A question on its way. Borrowed for the call. */
+/** A request to an extender. Borrowed for the call. */
 struct berth_extender_request {
 	struct berth_str url;                 /**< urlPrefix and verb */
 	struct berth_str body;                /**< JSON */
@@ -93,13 +93,13 @@ struct berth_extender_request {
 	const struct berth_extender_tls *tls; /**< NULL: no tlsConfig */
 };
 
-/** What came back. */
+/** The response of an extender. */
 struct berth_extender_response {
 	int status;            /**< of HTTP; anything but 200 is an error */
 	struct berth_str body; /**< in the arena, or longer lived; JSON when the status is 200 */
 };
 
-/** How questions travel; see berth_engine_options.extender_transport. */
+/** Sends requests to extenders; see berth_engine_options.extender_transport. */
 struct berth_extender_transport {
 	/**
 	 * POST the body as Content-Type application/json and return with the response, whatever its
@@ -114,20 +114,19 @@ struct berth_extender_transport {
 /** Start from BERTH_ENGINE_OPTIONS_INIT. */
 struct berth_engine_options {
 	size_t size;                      /**< sizeof(struct berth_engine_options) */
-	enum berth_tie_policy tie_policy; /**< how ties between nodes end */
-	uint64_t seed;                    /**< of everything that is drawn */
+	enum berth_tie_policy tie_policy; /**< choice among equally good nodes */
+	uint64_t seed;                    /**< of all random choices */
 	/** Compute every decision twice, by two implementations, and abort on a difference. */
 	bool verify;
 	/** Replaces the configured percentageOfNodesToScore when not negative. */
 	int32_t percentage_of_nodes_to_score;
 	/** Plugins outside of the tree; NULL: none. Must outlive the engine. */
 	const struct berth_registry *registry;
-	berth_warn_fn warn; /**< NULL: nobody listens */
+	berth_warn_fn warn; /**< may be NULL */
 	void *warn_context; /**< handed to warn */
-	berth_log_fn log;   /**< NULL: nobody listens */
+	berth_log_fn log;   /**< may be NULL */
 	void *log_context;  /**< handed to log */
-	/** How the configuration's extenders are asked ; NULL: pods are scheduled as if
-	 * there were none. Copied. */
+	/** Calls the configuration's extenders; NULL: extenders are ignored. Copied. */
 	const struct berth_extender_transport *extender_transport;
 };
 
@@ -151,14 +150,14 @@ BERTH_API void berth_engine_destroy(struct berth_engine *engine);
 /* Changes. */
 
 /**
- * An object was added, or this is its newest version: the engine knows the version before. Of any
- * kind; those that concern no scheduler change nothing. Terminal pods count as deleted. The engine
- * takes references of its own. BERTH_ERR_INTERNAL: what the owner told contradicts itself
- * ("Scheduler cache is corrupted ..."); upstream would end the process.
+ * Adds an object, or replaces the version that the engine has. Kinds that no scheduler reads change
+ * nothing. Terminal pods count as deleted. The engine takes references of its own.
+ * BERTH_ERR_INTERNAL: the changes contradict each other ("Scheduler cache is corrupted ...");
+ * upstream would end the process.
  */
 BERTH_API BERTH_MUST_USE int berth_engine_put(struct berth_engine *engine,
 	struct berth_object *object, int64_t now_ns, struct berth_error *err);
-/** The object of this kind, namespace and name is gone; any version will do. Unknown ones are
+/** Removes the object of this kind, namespace and name, whatever the version; unknown objects are
  * ignored. Errors as in berth_engine_put(). */
 BERTH_API BERTH_MUST_USE int berth_engine_delete(struct berth_engine *engine,
 	const struct berth_object *object, int64_t now_ns, struct berth_error *err);
@@ -186,20 +185,21 @@ struct berth_decision {
 };
 
 /**
- * Does what is due at this time and then makes or finishes one attempt. false: there is nothing to
- * do before the next change, answer or deadline; @p out_decision (may be NULL) is then untouched.
+ * Runs what is due at this time, then starts or finishes one scheduling attempt. false: there is
+ * nothing to do before the next change, answer or deadline; @p out_decision (may be NULL) is then
+ * untouched.
  */
 BERTH_API bool berth_engine_step(
 	struct berth_engine *engine, int64_t now_ns, struct berth_decision *out_decision);
-/** When step has something to do again by the clock alone, or earlier; INT64_MAX: never. */
+/** Time at which to call berth_engine_step() again if nothing changes; INT64_MAX: never. */
 BERTH_API int64_t berth_engine_next_deadline_ns(const struct berth_engine *engine);
 
 /*
- * Writes. ResourceClaims are not among them: the engine takes allocations and reservations as made,
- * in its memory, until it is told of a newer version of the claim.
+ * Writes. ResourceClaims are not among them: the engine assumes allocations and reservations in its
+ * memory, until berth_engine_put() passes a newer version of the claim.
  */
 
-/** What the engine wants done. */
+/** A write that the engine asks for. */
 enum berth_request_kind {
 	/** POST pods/NAME/binding with target node_name. */
 	BERTH_REQUEST_BIND,
@@ -250,7 +250,7 @@ struct berth_claim_reference {
 /** Texts are borrowed: until the answer, for events until the next berth_engine_take_request(). */
 struct berth_request {
 	uint64_t id;                          /**< for berth_engine_answer(); never 0 */
-	enum berth_request_kind kind;         /**< which members count */
+	enum berth_request_kind kind;         /**< decides which members are set */
 	struct berth_str object_namespace;    /**< of the object to write; "" for volumes */
 	struct berth_str object_name;         /**< of the object to write */
 	berth_uid uid;                        /**< of the object to write */
@@ -268,8 +268,7 @@ struct berth_request {
 	struct berth_str resource_version;  /**< bind volume, select node */
 };
 
-/** The next write, in the order in which they were wanted; false: none. Take all after each step.
- */
+/** Takes the next write, oldest first; false: none. Take all of them after each step. */
 BERTH_API bool berth_engine_take_request(
 	struct berth_engine *engine, struct berth_request *out_request);
 
@@ -282,20 +281,20 @@ struct berth_answer {
 	struct berth_str resource_version;
 };
 
-/** The answer to a request; events need none. Ids that are not open are ignored. */
+/** Reports the result of a request; events need none. Unknown ids are ignored. */
 BERTH_API void berth_engine_answer(
 	struct berth_engine *engine, uint64_t id, const struct berth_answer *answer);
 
 /* Questions. */
 
-/** Where a pod is on its way to a node. */
+/** State of a pod in the scheduler. */
 enum berth_pod_place {
 	BERTH_PLACE_UNKNOWN,       /**< not known, terminal, or of another scheduler */
-	BERTH_PLACE_ACTIVE,        /**< will be tried as soon as it is its turn */
+	BERTH_PLACE_ACTIVE,        /**< in the active queue */
 	BERTH_PLACE_BACKOFF,       /**< will be tried after its backoff */
 	BERTH_PLACE_UNSCHEDULABLE, /**< rejected; an event its plugins wait for may change that */
 	BERTH_PLACE_GATED,         /**< a PreEnqueue plugin keeps it from being tried */
-	BERTH_PLACE_BINDING,       /**< a node is reserved; something is waited for */
+	BERTH_PLACE_BINDING,       /**< a node is reserved; not bound yet */
 	BERTH_PLACE_BOUND,         /**< on its node */
 };
 

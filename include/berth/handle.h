@@ -3,8 +3,8 @@
 #define BERTH_HANDLE_H
 /**
  * @file
- * What a plugin may use beyond the arguments of its calls: the snapshot, waiting pods, the pods to
- * activate, events. Spec 02 sections 11 and 12, upstream v1.36.
+ * What a plugin can reach besides its arguments: the snapshot, waiting pods, the active queue,
+ * events. Spec 02 sections 11 and 12, upstream v1.36.
  *
  * @code{.c}
  * static uint32_t count_empty_nodes(const struct berth_handle *handle, struct berth_arena *arena)
@@ -104,9 +104,9 @@ BERTH_API const struct berth_pod_info *berth_waiting_pod_get_pod(
 /** Names of the plugins that have not allowed the pod yet; the list is in the arena. */
 BERTH_API const struct berth_str *berth_waiting_pod_get_pending_plugins(
 	const struct berth_waiting_pod *pod, struct berth_arena *arena, uint32_t *out_count);
-/** One plugin allows; the last one lets the pod go on. Names that are not pending are ignored. */
+/** Allows the pod for one plugin; binding starts when all have allowed. Ignores other names. */
 BERTH_API void berth_waiting_pod_allow(struct berth_waiting_pod *pod, const char *plugin_name);
-/** Unschedulable with this reason; false when the pod was decided already. */
+/** Rejects the pod as Unschedulable; false when it was allowed or rejected already. */
 BERTH_API bool berth_waiting_pod_reject(
 	struct berth_waiting_pod *pod, const char *plugin_name, const char *message);
 
@@ -118,7 +118,7 @@ BERTH_API bool berth_handle_activate(const struct berth_handle *handle,
 	struct berth_str pod_namespace, struct berth_str pod_name);
 /**
  * The event recorder: an event about a pod that is being scheduled, e.g. "Warning", "GangTooSmall",
- * "Scheduling", and a note of at most 1024 bytes. Nothing happens where nobody records events.
+ * "Scheduling", and a note of at most 1024 bytes. Without a recorder the event is dropped.
  */
 BERTH_API void berth_handle_event(const struct berth_handle *handle,
 	const struct berth_pod_info *pod, const char *type, const char *reason, const char *action,

@@ -154,7 +154,7 @@ typedef enum berth_queueing_hint (*berth_queueing_hint_fn)(struct berth_plugin *
 /** Events with hints that one plugin may register. */
 #define BERTH_HINTS_MAX 32
 
-/** An event that a plugin wants to hear of. */
+/** An event that can make a pod schedulable that the plugin rejected. */
 struct berth_event_registration {
 	struct berth_cluster_event event; /**< which */
 	berth_queueing_hint_fn hint;      /**< NULL: always QUEUE */
@@ -268,7 +268,7 @@ struct berth_plugin_ops {
 		const struct berth_pod_info *pod, const struct berth_node_info *node);
 	/**
 	 * PostFilter, when no node fits: Success (room was made), Unschedulable (it was not),
-	 * UnschedulableAndUnresolvable (nobody else need try), Error (spec 02 section 5.5).
+	 * UnschedulableAndUnresolvable (no other plugin is tried), Error (spec 02 section 5.5).
 	 */
 	struct berth_status (*post_filter)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,

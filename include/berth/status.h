@@ -48,7 +48,7 @@ enum berth_code {
 struct berth_status {
 	uint8_t code;   /**< enum berth_code */
 	bool has_error; /**< error_text is the text of a wrapped error */
-	/** Whose verdict it is: a number of the framework's, which sets it; 0: nobody's. */
+	/** Number of the plugin that returned the status, set by the framework; 0: none. */
 	uint16_t plugin;
 	uint32_t reason_count;           /**< entries of reasons */
 	const struct berth_str *reasons; /**< without the error's text */

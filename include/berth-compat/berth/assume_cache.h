@@ -72,8 +72,8 @@ BERTH_API bool berth_assume_cache_put(
 BERTH_API void berth_assume_cache_delete(
 	struct berth_assume_cache *cache, struct berth_str object_name);
 /**
- * The handler (copied) is told of every object there is, then of changes. Changes made by a handler
- * are told after the present one, to all handlers in the same order.
+ * Calls the handler (copied) for every stored object, then for each change. Changes made by a
+ * handler are delivered after the current one, to all handlers in the same order.
  */
 BERTH_API void berth_assume_cache_add_event_handler(
 	struct berth_assume_cache *cache, const struct berth_assume_cache_handler *handler);

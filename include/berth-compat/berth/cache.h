@@ -41,7 +41,7 @@ struct berth_cache_options {
 	size_t size; /**< sizeof(struct berth_cache_options), so that members can be added */
 	/** See berth_cache_set_assume_ttl_ns(); 0: assumed pods never expire, as today. */
 	int64_t assume_expiry_ns;
-	/** Receives what upstream logs as errors without failing; NULL: nobody. */
+	/** Receives lines that upstream logs as errors without failing; may be NULL. */
 	void (*warn)(void *context, struct berth_str line);
 	void *warn_context; /**< passed to warn */
 };

@@ -82,9 +82,9 @@ BERTH_API struct berth_str berth_framework_scheduler_name(const struct berth_fra
 /** What its plugins are given. */
 BERTH_API const struct berth_handle *berth_framework_handle(
 	const struct berth_framework *framework);
-/** Sets what berth_handle_now_ns() says; an engine does so itself. */
+/** Sets the time that berth_handle_now_ns() returns; an engine does so itself. */
 BERTH_API void berth_framework_set_now_ns(struct berth_framework *framework, int64_t now_ns);
-/** Name of the plugin whose verdict a status is; "" when it is nobody's. */
+/** Name of the plugin that returned the status; "" if no plugin did. */
 BERTH_API struct berth_str berth_framework_status_plugin(
 	const struct berth_framework *framework, const struct berth_status *status);
 

@@ -100,9 +100,9 @@ BERTH_API BERTH_MUST_USE int berth_engine_find_nodes_that_fit(struct berth_engin
 	struct berth_error *err);
 
 /**
- * numFeasibleNodesToFind: how many feasible nodes are enough in a list of @p num_all_nodes (spec 03
- * section 3.3): percentageOfNodesToScore of the profile or the configuration, 0 being adaptive; 1
- * when nobody scores.
+ * numFeasibleNodesToFind: how many feasible nodes end the search in a list of @p num_all_nodes
+ * (spec 03 section 3.3): percentageOfNodesToScore of the profile or the configuration, 0 being
+ * adaptive; 1 if no plugin scores.
  */
 BERTH_API uint32_t berth_engine_num_feasible_nodes_to_find(const struct berth_engine *engine,
 	const struct berth_framework *framework, uint32_t num_all_nodes);
@@ -160,7 +160,7 @@ BERTH_API const struct berth_pod_info *const *berth_queue_nominated_pods_for_nod
 
 /** Receives the steps of a cycle as they begin. */
 struct berth_trace {
-	/** @p text: e.g. "Computing predicates"; a constant. NULL: nobody listens. */
+	/** @p text: e.g. "Computing predicates"; a constant. step may be NULL. */
 	void (*step)(void *context, const char *text);
 	void *context; /**< handed to step */
 };

@@ -57,7 +57,7 @@ BERTH_API struct berth_str berth_pv_annotation(const struct berth_pv *pv, struct
 BERTH_API struct berth_str berth_pv_class(const struct berth_pv *pv);
 /** spec.capacity.storage in bytes, rounded up; 0 when it names none. */
 BERTH_API int64_t berth_pv_capacity_bytes(const struct berth_pv *pv);
-/** spec.claimRef: whom it is reserved for; "" without one. Out pointers may be NULL. */
+/** spec.claimRef: the claim that reserves the volume; "" without. Out pointers may be NULL. */
 BERTH_API void berth_pv_claim(const struct berth_pv *pv, struct berth_str *out_namespace,
 	struct berth_str *out_name, berth_uid *out_uid);
 /** spec.csi: its driver and its handle; false when the volume has another source. */

@@ -66,8 +66,8 @@ struct berth_volume_binding {
 	/** First: this is a plugin like others, its ops are those of the functions below. */
 	struct berth_plugin base;
 	/**
-	 * Whom it asks; may be replaced between cycles. What berth_volume_binding_create() put here
-	 * is destroyed with the plugin, whatever stands here then; another one is its owner's.
+	 * The binder in use; may be replaced between cycles by a borrowed one. The binder that
+	 * berth_volume_binding_create() made is destroyed with the plugin, also if it was replaced.
 	 */
 	struct berth_volume_binder *binder;
 	/** PVCLister: const struct berth_pvc *, only get is called; the claims that PreFilter sees.
