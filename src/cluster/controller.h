@@ -185,6 +185,7 @@ struct bt_hub {
 	char **names; /* owned copies behind options.names */
 	int64_t now_ns;
 	uint32_t work; /* of this run */
+	bool is_running; /* bt_controllers_run is on the stack */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];

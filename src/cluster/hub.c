@@ -327,20 +327,6 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 
 /* --- changes --- */
 
-/** Inside of the commit: take a note, nothing else. */
-static void take_note(void *context, const struct bt_store_change *change)
-{
-	struct bt_hub *hub = context;
-	struct bt_hub_note note = {
-		.type = change->type,
-		.collection = change->collection,
-		.before = change->before != NULL ? bt_stored_share(change->before) : NULL,
-		.after = bt_stored_share(change->after),
-	};
-
-	bt_vec_push(&hub->notes, note);
-}
-
 static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t collection)
 {
 	const struct bt_resources *resources = bt_api_resources(hub->api);
@@ -391,7 +377,9 @@ static void tell_members(struct bt_hub *hub, uint64_t members, const struct bt_o
 	hub->current = current;
 }
 
-static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
+/** object: what note->after is as a tree; NULL: it is parsed. */
+static void look_at(
+	struct bt_hub *hub, const struct bt_hub_note *note, const struct bt_json_value *object)
 {
 	struct bt_hub_interest interest = *interest_in(hub, note->collection);
 	struct bt_observed observed = {
@@ -404,7 +392,8 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 	if (interest.resource == NULL || (interest.members == 0 && interest.kind != BT_HUB_PODS)) {
 		return;
 	}
-	observed.after = bt_api_parse_stored(note->after, &hub->note_arena);
+	observed.after = object != NULL ? object
+					: bt_api_parse_stored(note->after, &hub->note_arena);
 	if (observed.after == NULL) {
 		return;
 	}
@@ -415,6 +404,31 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 	}
 	tell_members(hub, interest.members, &observed);
 	bt_arena_reset(&hub->note_arena);
+}
+
+/**
+ * Inside of the commit. New objects that clients create are observed at once, because their tree is
+ * at hand: observers only enqueue. During a run, and behind changes that wait, a note is taken: the
+ * index of pods must not change under a sync, and changes are observed in order.
+ */
+static void take_note(void *context, const struct bt_store_change *change)
+{
+	struct bt_hub *hub = context;
+	const struct bt_json_value *object = bt_api_new_object(hub->api);
+	struct bt_hub_note note = {
+		.type = change->type,
+		.collection = change->collection,
+		.before = change->before != NULL ? bt_stored_share(change->before) : NULL,
+		.after = change->after,
+	};
+
+	if (!hub->is_running && hub->notes.count == 0 && object != NULL && note.before == NULL) {
+		hub->now_ns = bt_api_now_ns(hub->api);
+		look_at(hub, &note, object);
+		return;
+	}
+	bt_stored_share(note.after);
+	bt_vec_push(&hub->notes, note);
 }
 
 /* --- pods that are not stored --- */
@@ -512,13 +526,15 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 
 	hub->now_ns = now_ns;
 	hub->work = 0;
+	hub->is_running = true;
 	for (;;) {
 		for (; hub->next_note < hub->notes.count; hub->next_note++) {
 			struct bt_hub_note note = hub->notes.items[hub->next_note];
 			if (notes_left-- == 0) {
+				hub->is_running = false;
 				return now_ns;
 			}
-			look_at(hub, &note);
+			look_at(hub, &note, NULL);
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
 		}
@@ -530,9 +546,11 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 		hub->next_note = 0;
 		bt_hub_queue_promote(&hub->queue, now_ns);
 		if (hub->turn_left == 0 && (hub->member_count == 0 || !next_turn(hub))) {
+			hub->is_running = false;
 			return bt_hub_queue_next_due(&hub->queue);
 		}
 		if (hub->work >= BT_HUB_WORK_PER_RUN) {
+			hub->is_running = false;
 			return now_ns;
 		}
 		uint32_t slot = bt_hub_queue_take(&hub->queue, hub->current);

@@ -265,15 +265,13 @@ struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_
 
 struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path)
 {
-	for (;;) {
-		const char *dot = strchr(dotted_path, '.');
-		if (dot == NULL) {
-			return bt_json_find(value, dotted_path);
-		}
+	const char *dot;
+	while (value != NULL && (dot = strchr(dotted_path, '.')) != NULL) {
 		value = bt_json_get(
 			value, (struct bt_str){dotted_path, (uint32_t)(dot - dotted_path)});
 		dotted_path = dot + 1;
 	}
+	return bt_json_find(value, dotted_path);
 }
 
 struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name)

@@ -135,6 +135,11 @@ struct bt_prng *bt_api_prng(struct bt_api *api)
 
 /** --- objects --- */
 
+const struct bt_json_value *bt_api_new_object(const struct bt_api *api)
+{
+	return api->new_object;
+}
+
 struct bt_json_value *bt_api_parse_stored(const struct bt_stored *stored, struct bt_arena *arena)
 {
 	struct bt_json_value *object;

@@ -198,6 +198,9 @@ BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str container);
 /** {"username", "uid", "groups", "extra"}, as reviews show a user. Texts are borrowed. */
 BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);
+/** While the listeners of the store are called for a new object: its tree, which may have
+ * managedFields that the stored text lacks; borrowed for the call. Else NULL. */
+const struct bt_json_value *bt_api_new_object(const struct bt_api *api);
 /** Its text as a tree that borrows from it. */
 BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
 	const struct bt_stored *stored, struct bt_arena *arena);

@@ -515,6 +515,7 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 	}
 	uint32_t collection = call->write.resource->collection;
 	struct bt_stored *stored;
+	api->new_object = old == NULL ? object : NULL;
 	if (call->owners != NULL) {
 		stored = bt_store_put_owned(api->options.store, collection, call->key, text,
 			call->owners, bt_time_text(call->arena, call->write.now_ns),
@@ -523,6 +524,7 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 		stored = (call->same_owners ? bt_store_put_same_owners : bt_store_put)(
 			api->options.store, collection, call->key, text, call->write.now_ns);
 	}
+	api->new_object = NULL;
 	bt_call_remember_owners(call, stored);
 	bt_call_answer_stored(call, stored, code);
 	after_commit(call, object);

@@ -186,7 +186,7 @@ uint64_t bt_store_window_start(const struct bt_store *store, uint32_t collection
 bool bt_store_next_change(const struct bt_store *store, uint32_t collection, uint64_t rv,
 	struct bt_store_change *out_change);
 
-/** Called inside of each commit, in order; it must only take notes (share what it keeps). */
+/** Called inside of each commit, in order; it must not write (share what it keeps). */
 void bt_store_on_change(struct bt_store *store,
 	void (*changed)(void *context, const struct bt_store_change *change), void *context);
 /** For who goes before the store does: not called any more. */

@@ -37,6 +37,7 @@ struct bt_api {
 	struct bt_rbac *rbac; /* NULL: everything is allowed */
 	struct bt_tokens *tokens;
 	struct bt_strbuf text; /* of the object that is being written */
+	const struct bt_json_value *new_object; /* bt_api_new_object */
 	/** Resources that are treated in their own way. */
 	const struct bt_api_resource *pods;
 	const struct bt_api_resource *nodes;

@@ -23,7 +23,8 @@ static int compare_rules(const void *a, const void *b)
 {
 	const struct rule *left = a;
 	const struct rule *right = b;
-	int order = strcmp(left->package, right->package);
+	/* equal literals are mostly one */
+	int order = left->package != right->package ? strcmp(left->package, right->package) : 0;
 	return order != 0 ? order : strcmp(left->message, right->message);
 }
 
@@ -190,22 +191,38 @@ static void check_claim_templates(
 	}
 }
 
+/** A bit for each name: most members that a message may have are absent, and found so by it. */
+static uint64_t name_bit(const char *name, uint32_t length)
+{
+	return length == 0 ? 1 : UINT64_C(1) << ((length * 7 + (unsigned char)name[0]) & 63);
+}
+
+static bool is_named(const char *name, const char *other)
+{
+	return name[0] == other[0] && strcmp(name, other) == 0;
+}
+
 static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_message *message, const struct bt_json_value *object)
 {
 	const struct rule key = {message->package, message->name, NULL};
 	const struct rule *rule;
 	bool is_node =
-		strcmp(message->name, "NodeSpec") == 0; /* upstream names its taints wrongly */
-	bool is_volume = strcmp(message->name, "Volume") == 0;
-	if (strcmp(message->name, "PodSpec") == 0) {
+		is_named(message->name, "NodeSpec"); /* upstream names its taints wrongly */
+	bool is_volume = is_named(message->name, "Volume");
+	if (is_named(message->name, "PodSpec")) {
 		bt_kinds_enter_pod_spec(check, object);
-	} else if (strcmp(message->name, "PersistentVolumeSpec") == 0) {
+	} else if (is_named(message->name, "PersistentVolumeSpec")) {
 		bt_kinds_enter_volume(check, place, object);
-	} else if (strcmp(message->name, "DeviceClaim") == 0) {
+	} else if (is_named(message->name, "DeviceClaim")) {
 		bt_kinds_enter_device_claim(check, object);
-	} else if (strcmp(message->name, "ResourceSliceSpec") == 0) {
+	} else if (is_named(message->name, "ResourceSliceSpec")) {
 		check->per_device_nodes = bt_json_bool_at(object, "perDeviceNodeSelection", false);
+	}
+	uint64_t names = 0;
+	for (uint32_t i = 0; object->type == BT_JSON_OBJECT && i < object->count; i++) {
+		struct bt_str name = object->members[i].name;
+		names |= name_bit(name.data, name.length);
 	}
 	for (uint32_t i = 0; message->has_checks && i < message->field_count; i++) {
 		/* a volume's source comes before its name */
@@ -223,30 +240,32 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 		}
 		/* metadata has its own checks, a status only what its rules say */
 		if (place == NULL &&
-			(strcmp(field->name, "metadata") == 0 ||
-				strcmp(field->name, "status") == 0 ||
-				(strcmp(field->name, "spec") == 0 &&
+			(is_named(field->name, "metadata") ||
+				is_named(field->name, "status") ||
+				(is_named(field->name, "spec") &&
 					(bt_kinds_keeps_spec(check->write) ||
 						/* it is only compared */
 						(check->is_update && field->checks != NULL &&
 							field->checks->immutable))))) {
 			continue;
 		}
-		value = bt_json_get(object, (struct bt_str){field->name, field->name_length});
-		if (field->name[0] == 's' && strcmp(field->name, "selector") == 0 &&
-			strcmp(message->name, "StatefulSetSpec") == 0 && !check->is_update) {
+		struct bt_str name = {field->name, field->name_length};
+		value = (names & name_bit(name.data, name.length)) != 0 ? bt_json_get(object, name)
+									: NULL;
+		if (is_named(field->name, "selector") &&
+			is_named(message->name, "StatefulSetSpec") && !check->is_update) {
 			check_claim_templates(check, place, object);
-		} else if (field->name[0] == 't' && strcmp(field->name, "template") == 0) {
+		} else if (is_named(field->name, "template")) {
 			value = bt_kinds_enter_template(check, place, message, object);
 		}
 		if (value == NULL && (field->checks == NULL || !field->checks->given)) {
 			continue;
 		}
 		const struct bt_path at =
-			*BT_PATH_NAME(is_node && strcmp(field->name, "taints") == 0
+			*BT_PATH_STR(is_node && is_named(field->name, "taints")
 					? BT_PATH_NAME(NULL, "metadata")
 					: place,
-				field->name);
+				name);
 		if ((field->checks == NULL || check_field(check->errors, field, &at, value)) &&
 			has_parts && value != NULL) {
 			walk_parts(check, &at, field, value);

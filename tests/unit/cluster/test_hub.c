@@ -204,6 +204,31 @@ START_TEST(test_hub__what_exists_at_the_start_is_looked_at)
 }
 END_TEST
 
+/** A new object is observed inside of its commit, unless changes before it still wait. */
+START_TEST(test_hub__creates_are_observed_in_order)
+{
+	static const char pod[] = "{'metadata':{'name':'p'},'spec':{'terminationGracePeriodSeconds'"
+				  ":0,'nodeName':'n1','containers':[{'name':'c','image':'i:1'}]}}";
+	struct world world;
+	const struct bt_hub *hub;
+
+	world_init(&world);
+	world_run(&world);
+	hub = &world.controllers->hub;
+	world_create(&world, "", "pods", pod, 201);
+	ck_assert_uint_eq(hub->notes.count, 0);
+	ck_assert_ptr_nonnull(bt_pod_index_find(hub, BT_STR("default/p")));
+	world_delete(&world, "", "pods", "default/p");
+	world_create(&world, "", "pods", pod, 201);
+	ck_assert_uint_ne(hub->notes.count, 0);
+	world_run(&world);
+	ck_assert(bt_str_equal(bt_pod_index_find(hub, BT_STR("default/p"))->uid,
+		bt_json_text_at(world_get(&world, "", "pods", "default/p"), "metadata.uid")));
+	world_finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("hub", test_hub__names_as_upstream_reads_them, test_hub__unknown_names_are_errors,
 	test_hub__queue_keeps_each_key_once_and_backs_off, test_hub__repeated_events_count_up,
-	test_pod_index__follows_pods, test_hub__what_exists_at_the_start_is_looked_at)
+	test_pod_index__follows_pods, test_hub__what_exists_at_the_start_is_looked_at,
+	test_hub__creates_are_observed_in_order)
