@@ -74,7 +74,7 @@ static void append_requirement(struct bt_strbuf *out, const struct bt_requiremen
 	}
 }
 
-/** Not in the middle of a character. */
+/** Do not cut inside a UTF-8 character. */
 static uint32_t cut_length(struct bt_str text, uint32_t length)
 {
 	while (length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80) {
@@ -180,7 +180,7 @@ struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id)
 		advice->arena, "%.*s/%.*s", BT_STR_ARG(pod.namespace_), BT_STR_ARG(pod.name));
 }
 
-/** false: it is there already. */
+/** Returns false if the remedy is in the list already. */
 static bool add_once(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
 	for (uint32_t i = 0; i < advice->remedies.count; i++) {
@@ -260,9 +260,9 @@ void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible)
 	}
 }
 
-/** A node that needs more changes than this is no answer to anybody. */
+/** Nodes that need more changes than this get no proposal. */
 #define REMEDIES_MAX 12
-/** Of one hint; names are users'. */
+/** Limit of one hint in bytes; names in it come from users. */
 #define HINT_BYTES_MAX 300
 
 static const struct bt_adviser *find_in(const struct bt_adviser *table, struct bt_str name)

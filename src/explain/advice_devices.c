@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * DynamicResources: which claim of the pod is not ready, or which request of it found how many
- * devices on a node and why no others. Spec: 12 sections 6 to 9.
+ * Advice for DynamicResources: which claim of the pod is not ready; or how many devices each
+ * request found on a node, and why the others were refused. Spec: 12 sections 6 to 9.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,7 @@
 #include "explain/advice.h"
 #include "plugins/dynamic_resources.h"
 
-/** Claims that keep a pod from every node: which is not ready, and what to do. Spec: 12 section 6.
- */
+/** Claims that reject every node: which claim is not ready, and the remedy. Spec: 12 section 6. */
 
 static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resource_claim *entry)
 {
@@ -50,7 +49,7 @@ static void hint_missing_class(struct bt_advice *advice, struct bt_str claim, st
 	}
 }
 
-/** generated: made from a template, so that it has to be the pod's own. */
+/** generated: the claim was made from a template, so the pod must own it. */
 static void hint_claim(struct bt_advice *advice, struct bt_str name, bool generated)
 {
 	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(advice->plugin);
@@ -105,10 +104,10 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 	}
 }
 
-/** Pods of a node that are tried one by one. */
+/** Limit of pods of a node that are tried one by one. */
 #define LEAVERS_TRIED_MAX 8
 
-/** Whoever gives devices back by leaving: allocated claims that are one pod's alone. */
+/** Pods whose removal frees devices: allocated claims that are reserved for one pod only. */
 struct reservation {
 	uint64_t hash; /* of the pod's uid */
 	struct bt_object *claim;
@@ -157,7 +156,7 @@ static struct reservations *list_reservations(
 	return list;
 }
 
-/** Found once in a cycle: they are the same for all nodes. */
+/** Reservations are found once in a cycle: they are the same for all nodes. */
 static const struct reservations *reservations_of(const struct bt_advice *advice)
 {
 	struct bt_str key = BT_STR("berth.dev/explain/DynamicResources");
@@ -173,7 +172,7 @@ static const struct reservations *reservations_of(const struct bt_advice *advice
 	return list;
 }
 
-/** The first reservation that may be the pod's, or count. */
+/** Index of the first reservation whose hash is the pod's, or count. */
 static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
 {
 	uint32_t low = 0;
@@ -191,7 +190,7 @@ static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
 	return low < list->count && list->items[low].hash == hash ? low : list->count;
 }
 
-/** The plugin would take the node if the pod left. */
+/** Whether the plugin accepts the node without the pod. */
 static bool helps(const struct bt_advice *advice, struct bt_str pod_uid)
 {
 	const struct reservations *list = reservations_of(advice);
@@ -214,7 +213,7 @@ struct leaver {
 	int32_t priority;
 };
 
-/** Those of the least priority, in the order of the node's pods. */
+/** Pods of the lowest priority first, then in the order of the node's pods. */
 static void note_leaver(struct leaver *leavers, uint32_t *count, const struct bt_pod_info *pod)
 {
 	uint32_t at = *count;
@@ -232,7 +231,7 @@ static void note_leaver(struct leaver *leavers, uint32_t *count, const struct bt
 	leavers[at] = (struct leaver){pod->pod_id, pod->priority};
 }
 
-/** One pod of the node whose leaving is enough, if there is one: it lifts the rejection. */
+/** Finds one pod of the node whose removal alone lifts the rejection. */
 static void advise_leaver(struct bt_advice *advice)
 {
 	const struct reservations *list = reservations_of(advice);
@@ -262,7 +261,7 @@ static void advise_leaver(struct bt_advice *advice)
 	}
 }
 
-/** Of an expression, a name or an error in a report. */
+/** Limit of an expression, a name or an error in a report, in bytes. */
 #define TEXT_BYTES_MAX 120
 
 static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_claim *claim)
@@ -280,7 +279,7 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	}
 	bt_advice_hint(advice, "claim %.*s is allocated elsewhere, where %u other pod%s it",
 		BT_STR_ARG(name), others, others == 1 ? " has" : "s have");
-	/* The same for the one pod that keeps an allocated claim where it is. */
+	/* The same for the single pod that keeps an allocated claim on its node. */
 	struct bt_str uid = claim->status.reserved_for.items[0].uid;
 	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
 
@@ -291,7 +290,7 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	}
 }
 
-/** Conditions that drivers set on devices before they may be used. */
+/** Binding conditions: drivers set them on devices before use. */
 static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_claim *claim)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -314,7 +313,7 @@ static struct bt_str claim_name(const struct bt_request_report *request)
 {
 	struct bt_str name = request->claim;
 
-	(void)bt_str_cut(&name, '/'); /* the namespace */
+	(void)bt_str_cut(&name, '/'); /* cut the namespace */
 	return name;
 }
 
@@ -325,7 +324,7 @@ static struct bt_str base_name(const struct bt_request_report *request)
 	return bt_str_cut(&rest, '/');
 }
 
-/** It, or another alternative of the same request. */
+/** The request itself, or another alternative of the same request. */
 static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 {
 	const struct bt_request_report *wanted = &report->requests[index];
@@ -350,7 +349,7 @@ static void append_count(struct bt_strbuf *out, uint32_t count, const char *one,
 	}
 }
 
-/** 0 to 1: devices that only have to be given back are nearer than those that are not there. */
+/** Share of missing devices, 0 to 1: devices in use are nearer than devices that do not exist. */
 static double distance_of(const struct bt_request_report *request)
 {
 	uint32_t there = request->usable + request->in_use + request->tainted +
@@ -398,7 +397,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 					request->considered == 1 ? "" : "s");
 				append_count(&text, request->in_use, "is in use by another claim",
 					"are in use by other claims");
-				/* The selector behind the last of what it refused. */
+				/* The selector that refused the last device. */
 				append_count(&text, request->class_refused,
 					"is not what the class selects",
 					"are not what the class selects");
@@ -450,7 +449,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 	}
 }
 
-/** Cycles come and go, and expressions may be long. */
+/** Copied: the cycle's memory is released before the report, and expressions may be long. */
 static const struct bt_allocation_report *keep_report(
 	const struct bt_allocation_report *report, struct bt_arena *arena)
 {
@@ -472,7 +471,7 @@ static const struct bt_allocation_report *keep_report(
 	return kept;
 }
 
-/** The claims that Filter would give to the allocator. */
+/** The claims that Filter would pass to the allocator. */
 static uint32_t collect_todo(const struct bt_dynamic_cycle *data,
 	const struct bt_dynamic_node *node, const struct bt_resource_claim **claims)
 {
@@ -524,7 +523,7 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 			(void)bt_extended_for_node(bt_dynamic_resources_of(advice->plugin),
 				data->extended, advice->pod, advice->node, data->user_count != 0,
 				advice->cycle->arena,
-				&node.special); /* it has accepted the node before */
+				&node.special); /* Filter accepted the node earlier */
 		}
 		count = collect_todo(data, &node, claims);
 		bt_allocator_report(data->allocator, advice->node, claims, count, &arena, &report);
@@ -547,8 +546,7 @@ static void advise(struct bt_advice *advice)
 		advice->node != NULL ? bt_dynamic_cycle_of(advice->plugin, advice->cycle) : NULL;
 
 	if (data == NULL) {
-		/* What PreEnqueue or PreFilter has against a claim of the pod; nothing known lifts
-		 * it. */
+		/* Advice for a claim that PreEnqueue or PreFilter rejects; no change is known. */
 		const struct bt_pod *pod = advice->pod->object;
 
 		for (uint32_t i = 0;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Plugins that look at the node alone: its name, whether it is cordoned, taints, features; and the
- * gates before all nodes. Node affinity. */
+/**
+ * Advice for plugins that look at the node alone (name, cordon, taints, features, affinity) and for
+ * scheduling gates.
+ */
 #include <inttypes.h>
 
 #include "api/toleration.h"
 #include "explain/advice.h"
 
 /**
- * NodeAffinity: the fewest labels that would make a node match. Of the terms, which are
- * alternatives, the one with the fewest changes; nodeSelector holds beside each of them. Spec: 01
- * section 5.8, 05 section 9.
+ * NodeAffinity: the fewest label changes that make a node match. Terms are alternatives, so the
+ * term with the fewest changes counts; nodeSelector must hold in addition. Spec: 01 section 5.8, 05
+ * section 9.
  */
 
-/** Work per node: the pod's owner may write as many of each as the API server takes. */
+/** Limits per node: a pod may have as many terms and requirements as the API server accepts. */
 #define TERMS_MAX 16
 #define REQUIREMENTS_MAX 16
 #define VALUES_MAX 8
 #define VALUES_SHOWN 4
 
-/** Labels that tell what a machine is. To change them would be a lie. */
+/** Labels that describe the machine (architecture, hostname, ...): never proposed for a change. */
 static const char *const facts[] = {
 	"kubernetes.io/hostname",
 	"kubernetes.io/arch",
@@ -40,7 +42,7 @@ static bool is_fact(struct bt_str key)
 	return false;
 }
 
-/** All that must hold at once. */
+/** All requirements that must hold together. */
 struct demands {
 	struct bt_requirement items[REQUIREMENTS_MAX];
 	uint32_t count;
@@ -51,10 +53,10 @@ struct label_change {
 	struct bt_str key;
 	bool remove;
 	struct bt_str value;
-	struct bt_requirement first; /* that is not met */
+	struct bt_requirement first; /* the first requirement that is not met */
 };
 
-/** Changes that meet all demands. */
+/** Label changes that meet all requirements. */
 struct plan {
 	struct label_change items[REQUIREMENTS_MAX];
 	uint32_t count;
@@ -80,7 +82,7 @@ static bool meets(const struct demands *demands, struct bt_str key, const struct
 	return true;
 }
 
-/** value: one that the requirement allows, number `index`. */
+/** value: the allowed value number `index` of the requirement. */
 static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 	struct bt_arena *arena, struct bt_str *value)
 {
@@ -114,7 +116,7 @@ static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 	return false;
 }
 
-/** What to do with one label so that every demand on its key is met. */
+/** Finds the change of one label that meets every requirement on its key. */
 static bool solve_key(const struct demands *demands, struct label_change *change,
 	const struct bt_str *now, struct bt_arena *arena)
 {
@@ -148,7 +150,10 @@ static bool has_key(const struct plan *plan, struct bt_str key)
 	return false;
 }
 
-/** false: fewer than `limit` labels cannot help. plan->count 0: nothing is missing. */
+/**
+ * Returns false if fewer than `limit` label changes do not suffice. plan->count 0: the node
+ * matches.
+ */
 static bool solve(const struct demands *demands, const struct bt_str_map *labels, uint32_t limit,
 	struct bt_arena *arena, struct plan *plan)
 {
@@ -251,7 +256,7 @@ static bool fields_match(const struct bt_advice *advice, const struct bt_node_te
 				bt_node_info_labels(advice->node)));
 }
 
-/** The term with the fewest changes, beside the demands that hold anyway. */
+/** The term with the fewest changes, in addition to the requirements that always hold. */
 static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_selector *selector,
 	const struct demands *always, struct plan *best)
 {
@@ -282,7 +287,7 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 /** Parsed once a cycle. */
 struct affinities {
 	struct bt_required_node_affinity own;
-	bool has_added; /* the profile's arguments demand something */
+	bool has_added; /* the profile's arguments have addedAffinity */
 	struct bt_parsed_node_selector added;
 };
 
@@ -310,7 +315,7 @@ static const struct affinities *affinities_of(struct bt_advice *advice)
 	return affinities;
 }
 
-/** Arguments' affinity holds for every pod of the profile: only the node can follow. */
+/** addedAffinity of the arguments holds for every pod of the profile: only the node can change. */
 static bool advise_added(struct bt_advice *advice)
 {
 	const struct affinities *affinities = affinities_of(advice);
@@ -400,7 +405,7 @@ static void advise_node_affinity(struct bt_advice *advice)
 			}
 		}
 		if (!added_is_met) {
-			/* The pod cannot help with the profile's part. */
+			/* Changing the pod cannot satisfy addedAffinity. */
 			advice->pod_remedies.count = 0;
 		}
 	}
@@ -461,15 +466,17 @@ static void advise_taints(struct bt_advice *advice)
 			bt_taint_format(taint, &text);
 			bt_advice_hint(advice, "has taint %s", bt_strbuf_c(&text));
 			bt_strbuf_finish(&text);
-			/* What cordons the node goes with the cordon. */
+			/* Uncordoning also removes the cordon's taint. */
 			if (bt_str_equal_c(taint->key, UNSCHEDULABLE_TAINT) &&
 				bt_node_info_unschedulable(advice->node)) {
 				add_uncordon(advice);
 			} else {
 				bt_advice_add(advice, &remedy);
 				bt_advice_add_of_pod(advice, &remedy);
-				/* These tell that the node is not well: to tolerate them is the
-				 * last thing to do. */
+				/*
+				 * Taints of node conditions: the node is not healthy, so tolerating
+				 * them is the last proposal.
+				 */
 				advice->distance +=
 					bt_str_has_prefix(taint->key, BT_STR("node.kubernetes.io/"))
 					? 1

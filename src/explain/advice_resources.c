@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** NodeResourcesFit and NodePorts: what a node has too little of, and who has taken it. */
+/**
+ * Advice for NodeResourcesFit and NodePorts: which resources are missing, and which pods use them.
+ */
 #include "api/amount.h"
 #include "api/resources.h"
 #include "explain/advice.h"
@@ -12,7 +14,7 @@ struct need {
 	int64_t used;
 };
 
-/** Sums of hostile amounts wrap: what is missing is computed as the filter does it. */
+/** Sums of hostile amounts wrap: the missing amount is computed with the filter's arithmetic. */
 static void advise_need(struct bt_advice *advice, const struct need *need)
 {
 	int64_t free = (int64_t)((uint64_t)need->allocatable - (uint64_t)need->used);
@@ -22,7 +24,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 	if (need->request <= free) {
 		return;
 	}
-	/* No node has more than int64 holds. */
+	/* No node has more than INT64_MAX. */
 	if (BT_SUB_OVERFLOW(need->request, free, &missing) ||
 		BT_ADD_OVERFLOW(need->allocatable, missing, &enlarged)) {
 		advice->is_final = true;
@@ -58,7 +60,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 			.amount = missing});
 	advice->distance += need->allocatable > 0 ? (double)missing / (double)need->allocatable
 						  : 1 + (double)missing / 1e18;
-	/* The pod could ask for less, where it would still ask for some. */
+	/* Whether the pod could request less and still request something. */
 	int64_t requested = bt_remedy_requested_of(advice->pod->object, need->resource);
 
 	if (missing >= requested) {
@@ -71,7 +73,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 	advice->pod_distance += (double)missing / (double)requested;
 }
 
-/** What the pod asks for, computed once a cycle. */
+/** The pod's requests, computed once a cycle. */
 static const struct bt_resource *request_of(struct bt_advice *advice)
 {
 	static const struct bt_str key = BT_STR_INIT("explain/NodeResourcesFit");
@@ -90,7 +92,7 @@ static const struct bt_resource *request_of(struct bt_advice *advice)
 
 static const struct bt_str insufficient = BT_STR_INIT("Insufficient ");
 
-/** The resource that a reason is about; "": none of those that a pod may name. */
+/** The resource that a reason names; "": a resource that pods cannot request. */
 static struct bt_str resource_of(const struct bt_status *status, uint32_t index)
 {
 	struct bt_str reason = bt_status_all_reason_at(status, index);
@@ -121,14 +123,14 @@ static void advise_resources(struct bt_advice *advice)
 			.resource = BT_STR("pods"),
 			.amount = node->pod_count + 1 - node->allocatable_pods};
 		bt_advice_add(advice, &room);
-		/* The pod itself can do nothing about that. */
+		/* Changing the pod cannot help. */
 		bt_advice_add_of_pod(advice, &room);
 		advice->distance += node->allocatable_pods > 0
 			? (double)(node->pod_count + 1 - node->allocatable_pods) /
 				(double)node->allocatable_pods
 			: 1;
 	}
-	/* Amounts of the standard resources; a request of 0 fits everywhere. */
+	/* Adds the missing standard resources; a request of 0 fits everywhere. */
 	const struct need needs[] = {
 		{BT_STR("cpu"), request->cpu_milli, node->allocatable_cpu_milli,
 			node->requested_cpu_milli},
@@ -144,8 +146,8 @@ static void advise_resources(struct bt_advice *advice)
 		}
 	}
 	/*
-	 * The plugin's own words say which of the scalar resources count: some are ignored, some
-	 * are left to others. Both lists are ascending by name.
+	 * The reasons name the scalar resources that count; others are ignored or left to
+	 * extenders. Both lists are sorted by name.
 	 */
 	uint32_t reason_count = bt_status_all_reason_count(advice->status);
 	uint32_t reason = 0;
@@ -168,7 +170,7 @@ static void advise_resources(struct bt_advice *advice)
 					bt_node_info_scalar_requested(advice->node, column)});
 		}
 	}
-	/* Of no use unless it asks for less of all that is missing. */
+	/* Lowering requests helps only if all missing resources are lowered. */
 	bt_advice_close_pod_remedies(advice,
 		advice->pod_distance > 0 && advice->pod_remedies.count == advice->remedies.count);
 }
@@ -183,7 +185,7 @@ static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port 
 	return false;
 }
 
-/** Pods on the node that hold the port; first: one of them. */
+/** Counts the pods on the node that use the port; first: one of these pods. */
 static uint32_t count_holders(const struct bt_node_info *node, const struct bt_host_port *wanted,
 	struct bt_pod_info *out_first)
 {
@@ -228,7 +230,7 @@ static void advise_ports(struct bt_advice *advice)
 				bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods",
 					wanted->port, BT_STR_ARG(wanted->protocol), count);
 			}
-			/* A nominated pod has no place yet that it could leave. */
+			/* A nominated pod does not run here yet, so removing it frees nothing. */
 			if (count == 1 && holder.pod_id != BT_POD_NONE &&
 				bt_advice_may_leave(advice->engine->state, holder.pod_id)) {
 				bt_advice_remove_pod(advice, holder.pod_id);

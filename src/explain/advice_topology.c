@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * PodTopologySpread: which constraint is in the way, and how far. InterPodAffinity: which terms.
- * Spec: 06 section 2.
+ * Advice for PodTopologySpread: which constraint rejects the node, and by how much.
+ * InterPodAffinity: which terms. Spec: 06 section 2.
  */
 #include "explain/advice.h"
 #include "plugins/common_topology.h"
 #include "plugins/pod_topology_spread.h"
 
 /**
- * InterPodAffinity: which term finds no pod near the node, and which pods are in the way. Spec: 06
- * section 3.
+ * InterPodAffinity: which affinity term finds no pod in the node's domain, and which pods violate
+ * anti-affinity. Spec: 06 section 3.
  */
 
-/** Pods in the way that a domain remembers. */
+/** Blocking pods remembered per domain. */
 #define BLOCKERS_MAX 8
-/** And that a hint names. */
+/** Blocking pods named in a hint. */
 #define SHOWN_MAX 3
-/** Terms that a domain remembers by bit. */
+/** Terms that a domain remembers as bits. */
 #define TERMS_MAX 64
-/** Keys that blockers are kept for: memory is keys x values. */
+/** Keys for which blockers are kept: memory is keys x values. */
 #define KEYS_MAX 16
 
-/** Pods of one domain that keep the pod away. */
+/** Pods of one domain that block the pod. */
 struct blocked_domain {
-	uint64_t terms; /* of the pod's own anti-affinity */
+	uint64_t terms; /* bits of the pod's own anti-affinity terms */
 	uint32_t count;
 	uint32_t pods[BLOCKERS_MAX]; /* ids */
 };
 
-/** One key: by domain of its column. */
+/** Blockers of one topology key, by domain of its column. */
 struct blocked_key {
 	const struct bt_label_column *column;
 	struct blocked_domain *domains;
@@ -39,10 +39,10 @@ struct blocked_keys {
 	struct blocked_key items[KEYS_MAX];
 };
 
-/** What is found once in a cycle by a walk over the pods, for all its nodes. */
+/** Blockers, found once in a cycle by a walk over all pods. */
 struct affinity_survey {
-	struct blocked_keys apart;    /* by the pod's own anti-affinity */
-	struct blocked_keys existing; /* by that of others */
+	struct blocked_keys apart;    /* against the pod's own anti-affinity */
+	struct blocked_keys existing; /* pods whose anti-affinity selects the pod */
 };
 
 struct affinity_view {
@@ -81,7 +81,7 @@ static void note_blocker(struct blocked_keys *keys, const struct bt_label_column
 	domain->terms |= term;
 	if (domain->count != 0 && domain->count <= BLOCKERS_MAX &&
 		domain->pods[domain->count - 1] == pod->pod_id) {
-		return; /* another term of the same pod */
+		return; /* counted for another term of the same pod */
 	}
 	if (domain->count < BLOCKERS_MAX) {
 		domain->pods[domain->count] = pod->pod_id;
@@ -171,8 +171,8 @@ static struct bt_str place_text(const struct affinity_view *view, struct bt_str 
 }
 
 /**
- * A value of the key that satisfies the affinity terms with it, for a node that lacks the label; ""
- * when there is none.
+ * For a node without the label: a value of the key that satisfies the affinity terms with that key;
+ * "" if there is none.
  */
 static struct bt_str helpful_value(const struct affinity_view *view, uint32_t table)
 {
@@ -197,7 +197,7 @@ static void drop_term(const struct affinity_view *view, enum bt_remedy_kind kind
 	bt_advice_give_up(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
-/** Where the cluster changes for it: the term goes if the pod is to be changed alone. */
+/** If only the pod may change, the term is dropped. */
 static void drop_instead(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
 	bt_advice_add_of_pod(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
@@ -209,7 +209,7 @@ static void advise_affinity(const struct affinity_view *view)
 	uint32_t slot = view->advice->node->slot;
 	bool first = bt_affinity_is_first_of_its_kind(data);
 
-	/* Who writes terms without end gets no advice, and costs no time. */
+	/* Pods with too many terms get no advice: the work per term is not bounded otherwise. */
 	for (uint32_t i = 0; i < data->affinity.count && !view->advice->is_final; i++) {
 		const struct bt_incoming_term *term = &data->affinity.items[i];
 		const struct bt_label_column *column =
@@ -324,7 +324,7 @@ static void advise_pod_affinity(struct bt_advice *advice)
 			}
 		}
 	}
-	/* false: there are none. */
+	/* Returns false if there are no blockers. */
 	bool found = false;
 
 	for (uint32_t k = 0; k < view.survey->existing.count; k++) {
@@ -346,8 +346,7 @@ static void advise_pod_affinity(struct bt_advice *advice)
 	}
 	existing = found;
 	if (advice->remedies.count == 0) {
-		/* Pods nominated to this node count as if they were there, and cannot be removed
-		 * from it. */
+		/* Pods nominated to this node count as if they ran there, and cannot be removed. */
 		const struct bt_node_info *node = view.advice->node;
 		const struct bt_affinity_filter_data *data = view.data;
 		uint64_t dropped = 0;
@@ -376,14 +375,14 @@ static void advise_pod_affinity(struct bt_advice *advice)
 	bt_advice_close_pod_remedies(advice, !existing);
 }
 
-/** The hard constraints of a pod on one node. */
+/** The hard constraints of a pod and one node. */
 struct spread_view {
 	struct bt_advice *advice;
 	const struct bt_spread_filter_data *data;
-	bool from_defaults; /* the cluster's constraints, not the pod's */
+	bool from_defaults; /* the profile's default constraints */
 };
 
-/** Place of a hard constraint among all of the pod's. */
+/** Index of a hard constraint among all constraints of the pod. */
 static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_pod_spec *spec = &view->advice->pod->object->spec;
@@ -399,7 +398,7 @@ static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 	return UINT32_MAX;
 }
 
-/** Pods nominated to the node count there, also where the cycle does not know of them. */
+/** Pods nominated to the node count, although the cycle's PreFilter data lacks them. */
 static int64_t nominated_matches(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_node_info *node = view->advice->node;
@@ -424,11 +423,13 @@ static struct bt_str domain_text(const struct spread_view *view, uint32_t index,
 	return bt_advice_domain_text(view->advice, view->data->list.items[index].column, domain);
 }
 
-/** false: changing the pod alone does not help. */
+/** Returns false if changing the pod alone does not help. */
 static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 {
-	/* The constraint is the pod's own and may be given up; minDomains is legal with
-	 * DoNotSchedule only. */
+	/*
+	 * Whether the constraint is the pod's own and can become ScheduleAnyway; minDomains is
+	 * legal with DoNotSchedule only.
+	 */
 	bool may_allow = !view->from_defaults &&
 		!view->advice->pod->object->spec.topology_spread_constraints
 			 .items[place_in_spec(view, index)]
@@ -441,8 +442,8 @@ static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 		value = bt_node_info_name(view->advice->node);
 	} else {
 		/*
-		 * The emptiest domain that would take the pod, 0: none does. Whether it still does
-		 * when the node is in it is for a trial to say.
+		 * The emptiest domain that would accept the pod; 0: none. A trial decides whether
+		 * the domain still accepts it with this node in it.
 		 */
 		const struct bt_spread_table *table = &view->data->limits[index].table;
 		int64_t least = bt_spread_highest_count(view->data, index) + 1;
@@ -518,7 +519,7 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 		(long long)least, whose, constraint->max_skew);
 }
 
-/** false: changing the pod alone does not help. */
+/** Returns false if changing the pod alone does not help. */
 static bool advise_constraint(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
@@ -565,7 +566,10 @@ static void advise_spread(struct bt_advice *advice)
 		advice->is_final = true;
 		return;
 	}
-	/* Who writes constraints without end gets no advice, and costs no time. */
+	/*
+	 * Pods with too many constraints get no advice: the work per constraint is not bounded
+	 * otherwise.
+	 */
 	for (uint32_t i = 0; i < view.data->list.count && !advice->is_final; i++) {
 		pod_alone = advise_constraint(&view, i) && pod_alone;
 	}

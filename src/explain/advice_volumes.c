@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Volume plugins: which volumes they object to, found by asking them about the pod with fewer of
- * its volumes, and who holds what it wants. Spec: 07, 07b, 05b B9.
+ * Advice for the volume plugins: which volumes they reject, found by running them for the pod with
+ * fewer volumes, and which pods use an exclusive claim. Spec: 07, 07b, 05b B9.
  */
 #include "explain/advice.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_volume.h"
 
-/** Volumes that are tried one by one; pods with more get no advice. */
+/** Volumes that are tried one by one; pods with more volumes get no advice. */
 #define VOLUMES_MAX 32
-/** Pods of a node that are tried one by one. */
+/** Limit of pods of a node that are tried one by one. */
 #define HOLDERS_TRIED_MAX 256
 #define LEAVERS_TRIED_MAX 8
-/** Holders of exclusive claims that are remembered. */
+/** Limit of pods with exclusive claims that are remembered. */
 #define HOLDERS_MAX 4
 
-/** bt_advice_accepts for the pod with these volumes only. */
+/** bt_advice_accepts for the pod with only these volumes. */
 static bool accepts_volumes(
 	const struct bt_advice *advice, struct bt_volume *volumes, uint32_t count)
 {
@@ -31,7 +31,7 @@ static bool accepts_volumes(
 	return accepted;
 }
 
-/** "zone-a" when the volume is in one zone only; "" when that is not so simple. */
+/** "zone-a" if the volume is in a single zone, else "". */
 static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 {
 	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
@@ -53,7 +53,7 @@ static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 	return label != NULL ? *label : BT_STR("");
 }
 
-/** The volume's claim waits for a StorageClass that does not exist, or for a default one. */
+/** Whether the volume's claim waits for a missing StorageClass, or for a default one. */
 static bool lacks_class(
 	const struct bt_advice *advice, const struct bt_volume *volume, struct bt_str *out_class)
 {
@@ -68,7 +68,7 @@ static bool lacks_class(
 		return false;
 	}
 	*out_class = bt_persistent_volume_claim_class(claim);
-	/* An empty class that is given asks for a volume without class: no default is set there. */
+	/* storageClassName "" asks for a volume without class: no default is set. */
 	return out_class->length == 0
 		? out_class->data == NULL
 		: bt_find_storage_class(advice->engine->state, *out_class) == NULL;
@@ -161,7 +161,7 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 	}
 }
 
-/** Keeps as many volumes as the plugin accepts, in their order; the others go. */
+/** Keeps the volumes that the plugin accepts, in their order. */
 static void drop_volumes(struct bt_advice *advice)
 {
 	uint32_t count = advice->pod->object->spec.volumes.count;
@@ -195,7 +195,7 @@ static void drop_volumes(struct bt_advice *advice)
 	}
 }
 
-/** Pods of the node that alone are reason enough. */
+/** Pods of the node that alone cause the rejection. */
 static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_pods)
 {
 	uint32_t pod_count = bt_node_info_pod_count(advice->node);
@@ -222,7 +222,7 @@ static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_
 	return count;
 }
 
-/** Pods that use a claim of the pod's that one pod at a time may use; of the whole cluster. */
+/** Pods of the whole cluster that use a ReadWriteOncePod claim of this pod. */
 struct claim_holders {
 	uint32_t count;
 	uint32_t pods[HOLDERS_MAX];
@@ -240,7 +240,7 @@ static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names
 	return false;
 }
 
-/** Found once in a cycle: it is the same for all nodes. */
+/** Found once in a cycle: the same for all nodes. */
 static const struct claim_holders *claim_holders_of(const struct bt_advice *advice)
 {
 	struct bt_str key = BT_STR("berth.dev/explain/VolumeRestrictions");
@@ -253,7 +253,7 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 	holders = BT_ARENA_NEW(advice->cycle->arena, struct claim_holders);
 	const struct bt_state *state = advice->engine->state;
 	struct bt_str names[VOLUMES_MAX];
-	/* Names of the pod's claims that are exclusive. */
+	/* Names of the pod's ReadWriteOncePod claims. */
 	struct bt_str *out_names = names;
 	const struct bt_pod_spec *spec = &advice->pod->object->spec;
 	uint32_t name_count = 0;
@@ -313,7 +313,7 @@ static void advise_restrictions(struct bt_advice *advice)
 		bt_advice_remove_pod(advice, holders->pods[0]);
 	}
 	if (bt_advice_has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
-		/* A claim that is in use makes every pod look like a holder. */
+		/* While the claim is in use, every pod seems to cause the rejection. */
 		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
 		if (count == 1 && pods[0] != BT_POD_NONE) {
 			hint_holder(advice, pods[0], "has the same disk attached here");
@@ -327,7 +327,7 @@ static void advise_restrictions(struct bt_advice *advice)
 	}
 }
 
-/** One pod of the node whose leaving is enough, of the first ones that have volumes. */
+/** Finds one pod of the node whose removal is enough, among the first pods with volumes. */
 static uint32_t find_leaver(const struct bt_advice *advice)
 {
 	uint32_t pod_count = bt_node_info_pod_count(advice->node);

@@ -26,7 +26,10 @@ static void unreserve(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_inf
 {
 }
 
-/** The others belong to points that nobody runs here, or follow a conflict, which there is none. */
+/**
+ * The other functions belong to extension points that do not run here, or handle write conflicts,
+ * which cannot happen here.
+ */
 static const struct bt_claim_writer silent = {
 	.update = answer,
 	.update_status = answer,
@@ -34,9 +37,9 @@ static const struct bt_claim_writer silent = {
 	.unreserve = unreserve,
 };
 
-/** More changes than this are no answer to anybody, and every one of them costs a trial. */
+/** Proposals with more changes are not sought: each change costs a trial. */
 #define REMEDIES_MAX 12
-/** Of one obstacle's words: those of plugins may be any length. */
+/** Limit of the words of one obstacle; plugins may return texts of any length. */
 #define REASONS_BYTES_MAX 1024
 
 void bt_needs_reset(struct bt_needs *needs)
@@ -61,14 +64,16 @@ void bt_needs_finish(struct bt_needs *needs)
 	bt_vec_finish(&needs->fewest);
 }
 
-/** Another amount of the same. */
+/** The same change with another amount. */
 static bool unite(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
 	struct bt_remedy same = *remedy;
 
 	if (known->kind == BT_REMEDY_TOLERATE && remedy->kind == BT_REMEDY_TOLERATE) {
-		/* One toleration does for all taints of a key: of any value where values differ,
-		 * likewise of any effect. */
+		/*
+		 * Merges tolerations of one key: any value if the values differ, any effect if the
+		 * effects differ.
+		 */
 		if (!bt_str_equal(known->key, remedy->key)) {
 			return false;
 		}
@@ -115,7 +120,7 @@ bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, ui
 	return true;
 }
 
-/** One more obstacle: its words, hint and remedies. */
+/** Adds an obstacle: its reasons, hint and remedies. */
 static void needs_add(
 	struct bt_needs *needs, const struct bt_plugin *plugin, const struct bt_status *status)
 {
@@ -168,7 +173,7 @@ static void needs_add(
 	needs->fewest_is_too_small = needs->fewest_is_too_small ||
 		(fewest == &of_pod ? pod_is_too_small : advice.is_too_small);
 	needs->distance += advice.distance;
-	/* What changes the pod holds for all nodes: how far this one was does not matter. */
+	/* A change of the pod counts for all nodes: the distance of this node does not matter. */
 	if (!has_pod_side) {
 		needs->of_pod_distance += advice.distance;
 	} else {
@@ -201,7 +206,10 @@ void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot)
 			framework, &view.cycle, needs->pod, &view.node, add_failed, needs);
 		needs->cycle = cycle;
 	}
-	/* Nominated pods may be what helps: then it is their absence that counts. */
+	/*
+	 * A nominated pod may satisfy an affinity: then the evaluation without nominated pods
+	 * counts.
+	 */
 	if (needs->obstacles.count == 0) {
 		needs->node = &node;
 		bt_run_filter_each(framework, cycle, needs->pod, &node, add_failed, needs);
@@ -235,8 +243,7 @@ void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_o
 	}
 }
 
-/** What the engine keeps from one decision to the next, and what the looking around here may not
- * change. */
+/** Parts of the engine that persist between decisions and must not be changed by an explanation. */
 struct engine_memory {
 	struct bt_prng prng;
 	uint32_t next_start_node_index;
@@ -261,7 +268,7 @@ static void add_entry_remedies(
 	out->entry_remedies.present = true;
 }
 
-/** The profile that handles the pod, or the first one in its place. */
+/** The profile of the pod's schedulerName, or the first profile. */
 static void find_profile(struct bt_explain_run *run)
 {
 	struct bt_explanation *out = run->out;
@@ -283,7 +290,7 @@ static void find_profile(struct bt_explain_run *run)
 	out->profile = bt_arena_str(&out->arena, run->framework->scheduler_name);
 }
 
-/** The decision itself, as the scheduler makes it. */
+/** The scheduling decision. */
 static int ask_scheduler(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
 {

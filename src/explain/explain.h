@@ -2,38 +2,37 @@
 #ifndef BT_EXPLAIN_EXPLAIN_H
 #define BT_EXPLAIN_EXPLAIN_H
 /**
- * Why a pod is where it is: for each node the rejection or the scores, alike ones together; what is
- * missing on each node and which are nearest; the smallest changes that let the pod in, each of
- * them tried out; what preemption makes of it. Spec: 03 sections 3 and 8, 08.
+ * Why a pod is where it is: the rejection or the scores of each node, grouped; the missing amounts,
+ * nearest nodes first; the smallest changes that make the pod fit, each of them tried; the outcome
+ * of preemption. Spec: 03 sections 3 and 8, 08.
  *
- * No I/O. While bt_explain runs, changes are applied to the engine's state and taken back; when it
- * returns the state is as it was.
+ * No I/O. bt_explain applies changes to the engine's state and reverts them: when it returns, the
+ * state is unchanged.
  */
 #include "dra/allocator.h"
 #include "explain/remedy.h"
 #include "sched/scheduler.h"
 
 #define BT_EXPLAIN_GROUP_NONE UINT32_MAX
-/** More than this many proposals are not sought. */
+/** Limit of proposals. */
 #define BT_EXPLAIN_PROPOSALS_MAX 100
 
 enum bt_explained_fate {
 	BT_EXPLAINED_FITS,          /* at least one node */
 	BT_EXPLAINED_UNSCHEDULABLE, /* no node */
 	BT_EXPLAINED_NO_NODES,
-	BT_EXPLAINED_GATED, /* a PreEnqueue plugin holds it back; nodes are told all the same */
+	BT_EXPLAINED_GATED, /* PreEnqueue rejects the pod; nodes are evaluated all the same */
 	BT_EXPLAINED_NOT_HANDLED, /* no profile has its schedulerName; nodes: the first profile's */
 	BT_EXPLAINED_ERROR,       /* a plugin failed: message */
 };
 
-/** One of the plugins that reject a node: the first is the scheduler's own answer. */
+/** A plugin that rejects a node; the first one is the scheduler's answer. */
 struct bt_obstacle {
 	struct bt_str plugin;
 	struct bt_str reasons; /* joined with ", " */
 	struct bt_str hint; /* half-sentence for people: "needs 250m more cpu"; "" when unknown */
 	/**
-	 * What each request for devices found on the node, the selectors cut when they are long;
-	 * NULL: none were looked for in vain.
+	 * Devices that each request found on the node, long selectors cut; NULL: no request failed.
 	 */
 	const struct bt_allocation_report *devices;
 };
@@ -46,41 +45,39 @@ struct bt_explained_score {
 struct bt_explained_node {
 	struct bt_str name;
 	uint32_t slot;
-	uint32_t group; /* BT_EXPLAIN_GROUP_NONE: it fits */
-	/** Nodes without PreFilter's consent (narrowed, or rejected as a whole) have their status
-	 * from there. */
+	uint32_t group; /* BT_EXPLAIN_GROUP_NONE: the node fits */
+	/** Nodes that PreFilter excludes or rejects as a whole have PreFilter's status. */
 	bool in_pre_filter;
 	/**
-	 * In the order of the profile's filters. in_pre_filter: what PreFilter says, then what the
-	 * filters would say behind it.
+	 * In the order of the profile's filters. in_pre_filter: PreFilter's rejection, then what
+	 * the filters would return without it.
 	 */
 	BT_LIST(struct bt_obstacle) obstacles;
-	/** All of these together, and entry_remedies, should let the pod in; absent when is_final.
-	 */
+	/** Changes that together with entry_remedies make the pod fit; absent if is_final. */
 	BT_LIST(struct bt_remedy) remedies;
 	bool is_final;
-	bool is_too_small; /* even empty; comes behind those that are not */
+	bool is_too_small; /* even the empty node is too small; such nodes come last */
 	double distance;
-	/* Of nodes that fit. */
+	/* Nodes that fit. */
 	int64_t total_score;
 	BT_LIST(struct bt_explained_score) scores;
 };
 
-/** Nodes with the same status: what the message counts. */
+/** Nodes with the same status: one count of the message. */
 struct bt_explained_group {
 	enum bt_status_code code;
-	struct bt_str plugin;           /* "" when PreFilter rejected in nobody's name */
-	BT_LIST(struct bt_str) reasons; /* each counts once a node in the message */
+	struct bt_str plugin;           /* "" if PreFilter rejected without naming a plugin */
+	BT_LIST(struct bt_str) reasons; /* each reason counts once per node in the message */
 	BT_LIST(uint32_t) nodes;        /* indices in explanation.nodes, nearest first */
-	bool in_pre_filter;             /* the plugin was not asked node by node */
+	bool in_pre_filter;             /* PreFilter rejected; Filter did not run */
 };
 
-/** A change that was applied and made the scheduler accept the pod. */
+/** Changes that were applied and made the scheduler accept the pod. */
 struct bt_proposal {
 	BT_LIST(struct bt_remedy) remedies;
-	struct bt_str node;    /* the nearest node that it opens */
-	uint32_t opened_count; /* nodes on which the pod fits then */
-	uint32_t alike_count;  /* more nodes that ask for the same as the remedies' node */
+	struct bt_str node;    /* nearest node that accepts the pod then */
+	uint32_t opened_count; /* nodes that accept the pod then */
+	uint32_t alike_count;  /* further nodes with the same remedies */
 };
 
 struct bt_explained_victim {
@@ -105,7 +102,7 @@ struct bt_explained_refusal {
 struct bt_explained_preemption {
 	bool ran;              /* no node fits, and the profile preempts */
 	struct bt_str message; /* PostFilter's part of the message */
-	struct bt_str node;    /* nominated; "" none */
+	struct bt_str node;    /* nominated node; "": none */
 	BT_LIST(struct bt_explained_candidate) candidates;
 	BT_LIST(struct bt_explained_refusal) refusals;
 };
@@ -113,7 +110,7 @@ struct bt_explained_preemption {
 struct bt_explanation {
 	struct bt_arena arena;
 	enum bt_explained_fate fate;
-	struct bt_str profile;   /* schedulerName of the profile that was asked */
+	struct bt_str profile;   /* schedulerName of the profile that decides */
 	struct bt_str message;   /* as in the pod's condition; "" when it fits */
 	struct bt_str best_node; /* first by name among the best; "" when none fits */
 	uint32_t node_count;     /* nodes of the cluster */
@@ -121,30 +118,30 @@ struct bt_explanation {
 	BT_LIST(struct bt_explained_node) nodes;   /* ascending by name */
 	BT_LIST(struct bt_explained_group) groups; /* the one with the nearest node first */
 	BT_LIST(struct bt_proposal) proposals;     /* smallest first */
-	/** Nodes that no proposal was sought for, because that many nearer ones were tried. */
+	/** Nodes without a proposal because enough nearer nodes were tried. */
 	uint32_t untried_count;
-	/** Changes before any node is asked: gates, scheduler name. Part of every proposal too. */
+	/** Changes that PreEnqueue needs: gates, scheduler name. Part of every proposal. */
 	BT_LIST(struct bt_remedy) entry_remedies;
 	struct bt_explained_preemption preemption;
 };
 
-/** What the state does not keep. All are asked for objects that are in the state. */
+/** Reads objects that the state does not keep. Called only for objects that are in the state. */
 struct bt_explain_objects {
-	/** The node as it was put into the state. */
+	/** The node as it was added to the state. */
 	const struct bt_node *(*node)(void *context, struct bt_str name);
 	void *context;
 };
 
 struct bt_explain_options {
-	uint32_t proposals_max; /* 0: none are sought */
-	bool preemption;        /* tell its view */
+	uint32_t proposals_max; /* 0: no proposals */
+	bool preemption;        /* report preemption */
 	struct bt_explain_objects objects;
 };
 
 /**
- * Explain a pod that is not in the state (a running one is taken out by the caller). The pod is
- * defaulted and borrowed for the call. Returns 0 also when the pod fits nowhere; BERTH_ERR_INTERNAL
- * when the state contradicts itself. out is initialised; finish it in any case.
+ * Explains a pod that is not in the state (the caller removes a running pod first). The pod is
+ * defaulted and borrowed for the call. Returns 0 also if the pod fits nowhere; BERTH_ERR_INTERNAL
+ * if the state contradicts itself. out is initialised in any case and must be finished.
  */
 BT_MUST_USE int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	const struct bt_explain_options *options, struct bt_explanation *out,
@@ -154,16 +151,16 @@ void bt_explanation_finish(struct bt_explanation *explanation);
 /** --- pod groups: spec 09 --- */
 
 enum bt_explained_group_fate {
-	BT_GROUP_FITS, /* its cycle accepts it */
+	BT_GROUP_FITS, /* the group's cycle accepts it */
 	BT_GROUP_UNSCHEDULABLE,
-	BT_GROUP_GATED, /* PreEnqueue holds all members back */
-	BT_GROUP_ERROR, /* of a plugin, or members that name several schedulers */
+	BT_GROUP_GATED, /* PreEnqueue rejects all members */
+	BT_GROUP_ERROR, /* a plugin failed, or members name several schedulers */
 };
 
 struct bt_explained_member {
 	struct bt_str name;
-	struct bt_str node_name; /* in the closest placement; "": none */
-	struct bt_str message;   /* why; "" when it has a node, or was not tried */
+	struct bt_str node_name; /* node in the closest placement; "": none */
+	struct bt_str message;   /* why the member has no node; "" if it has one or was not tried */
 	bool is_gated;
 };
 
@@ -175,17 +172,17 @@ struct bt_explained_placement {
 };
 
 enum bt_group_change {
-	BT_GROUP_CHANGE_REMEDIES,        /* changes of nodes, and of every member alike */
-	BT_GROUP_CHANGE_ADD_NODES,       /* so many empty nodes like this one */
-	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* the policy is immutable: to make the PodGroup anew */
-	BT_GROUP_CHANGE_ADD_PODS,        /* so many members more, like those there are */
+	BT_GROUP_CHANGE_REMEDIES,        /* changes of nodes, and of all members alike */
+	BT_GROUP_CHANGE_ADD_NODES,       /* empty nodes like `node` */
+	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* the policy is immutable: create the PodGroup again */
+	BT_GROUP_CHANGE_ADD_PODS,        /* more members like the present ones */
 };
 
-/** A change with which the cycle of the group accepted it. */
+/** A change with which the group's cycle accepted the group. */
 struct bt_group_proposal {
 	enum bt_group_change kind;
 	BT_LIST(struct bt_remedy) remedies;
-	uint32_t count;        /* of nodes or pods; the new minCount */
+	uint32_t count;        /* number of nodes or pods; the new minCount */
 	struct bt_str node;    /* ADD_NODES */
 	uint32_t placed_count; /* pending members that find a node then */
 };
@@ -194,26 +191,28 @@ struct bt_group_explanation {
 	struct bt_arena arena;
 	enum bt_explained_group_fate fate;
 	struct bt_str message;
-	bool has_object;            /* there is a PodGroup of the name */
-	int32_t min_count;          /* of a gang; 0: policy basic */
+	bool has_object;            /* a PodGroup of the name exists */
+	int32_t min_count;          /* minCount of a gang; 0: policy basic */
 	struct bt_str topology_key; /* "": no constraint */
-	uint32_t scheduled_count;   /* members that have a node already */
-	uint32_t placed_count;      /* of the others, in the closest placement */
-	uint32_t gated_count;       /* of the others */
+	uint32_t scheduled_count;   /* members with a node */
+	uint32_t placed_count;      /* pending members that find a node in the closest placement */
+	uint32_t gated_count;       /* pending members held by gates */
 	uint32_t closest;           /* index in placements */
 	BT_LIST(struct bt_explained_placement) placements; /* ascending by name */
 	BT_LIST(struct bt_explained_member) members; /* pending ones, in the order of the cycle */
-	/** The first member without a node, explained with those before it on their nodes and as
-	 * if only the nodes of the closest placement were there; NULL: none. */
+	/**
+	 * The first member without a node, explained with the members before it on their nodes and
+	 * restricted to the closest placement; NULL: none.
+	 */
 	const struct bt_pod *stopped;
-	struct bt_explanation stop; /* of stopped; zeros otherwise */
+	struct bt_explanation stop; /* explanation of stopped; zeros if there is none */
 	BT_LIST(struct bt_group_proposal) proposals;
 };
 
 /**
- * Explain the pending members of one group, at least one, which the group knows
- * (state/pod_groups.h); defaulted and borrowed until finish. The scheduler has gate
- * GenericWorkload. options: preemption is not told. Otherwise as bt_explain.
+ * Explains the pending members of one group, at least one. The group knows them
+ * (state/pod_groups.h); they are defaulted, and borrowed until finish. Requires gate
+ * GenericWorkload. options->preemption is ignored. Otherwise as bt_explain.
  */
 BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const *pods,
 	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,
@@ -221,18 +220,18 @@ BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt
 void bt_group_explanation_finish(struct bt_group_explanation *explanation);
 
 /**
- * Trying changes out: applied to the state, the scheduler asked again, the state set back. Used by
- * bt_explain for every proposal it makes, and by tests.
+ * Trials: changes are applied to the state, the scheduler decides, the state is reverted.
+ * bt_explain tries each of its proposals so.
  */
 
-/** How the pod fares after some changes. */
+/** Outcome of a trial. */
 struct bt_trial {
 	uint32_t feasible_count;
-	bool node_fits; /* the node that was asked for */
+	bool node_fits; /* the requested node accepts the pod */
 	bool error;     /* a plugin failed */
 };
 
-/** node "": no particular one. Errors: the state contradicts itself. */
+/** node "": any. Errors: the state contradicts itself. */
 BT_MUST_USE int bt_explain_try(struct bt_engine *engine, const struct bt_pod *pod,
 	const struct bt_remedy *remedies, uint32_t count, struct bt_str node,
 	const struct bt_explain_objects *objects, struct bt_trial *out, struct berth_error *err);

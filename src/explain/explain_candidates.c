@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sets of changes that nodes want, each once, nearest first. */
+/** Candidates: distinct sets of changes that nodes need, nearest first. */
 #include <stdlib.h>
 
 #include "explain/advice.h"
@@ -74,7 +74,10 @@ bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part
 		bool found = false;
 
 		for (uint32_t k = 0; k < whole->count && !found; k++) {
-			/* Does as much as the other: the same, or a larger amount of it. */
+			/*
+			 * Whether a remedy covers another: the same change, or a larger amount of
+			 * it.
+			 */
 			const struct bt_remedy *remedy = &whole->items[k];
 			const struct bt_remedy *other = &part->items[i];
 			struct bt_remedy same = *remedy;
@@ -115,7 +118,7 @@ static uint64_t hash_set(const bt_remedy_list *remedies)
 	return hash;
 }
 
-/** The candidate with this set, made when it is new. */
+/** Finds or adds the candidate with this set. */
 static struct bt_candidate *collect(struct collection *collection, const bt_remedy_list *wanted,
 	double distance, bool is_too_small, uint32_t node)
 {
@@ -160,7 +163,7 @@ static struct bt_candidate *collect(struct collection *collection, const bt_reme
 
 static int compare_candidates(const struct bt_candidate *x, const struct bt_candidate *y)
 {
-	/* What helps on many nodes at once is near. */
+	/* A set that helps on many nodes comes first. */
 	double x_distance = x->distance / (double)x->node_count;
 	double y_distance = y->distance / (double)y->node_count;
 	bool x_lowers = bt_remedies_lower(x->remedies.items, x->remedies.count);
@@ -172,7 +175,7 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	if (x->remedies.count != y->remedies.count) {
 		return x->remedies.count < y->remedies.count ? -1 : 1;
 	}
-	/* What leaves the pod's requests as they are comes first. */
+	/* Sets that keep the pod's requests come first. */
 	if (x_lowers != y_lowers) {
 		return x_lowers ? 1 : -1;
 	}
@@ -182,7 +185,7 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	if (x->node_count != y->node_count) {
 		return x->node_count > y->node_count ? -1 : 1;
 	}
-	/* Nodes are ascending by name. */
+	/* Nodes are sorted by name. */
 	if (x->node != y->node) {
 		return x->node < y->node ? -1 : 1;
 	}
@@ -202,7 +205,7 @@ static int compare_pointers(const void *a, const void *b)
 		*(struct bt_candidate *const *)a, *(struct bt_candidate *const *)b);
 }
 
-/** The same with the volumes left out that a StorageClass could make; empty: there are none. */
+/** The set without volumes that a StorageClass could provision; empty: there are none. */
 static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
 	bt_remedy_list dropped = {.present = true};
@@ -224,7 +227,7 @@ static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_li
 	return dropped;
 }
 
-/** What one node wants, in up to four ways. */
+/** The sets that make one node accept the pod, up to four ways. */
 static void collect_of_node(struct collection *collection, uint32_t index)
 {
 	struct bt_explain_search *search = collection->search;
@@ -251,7 +254,7 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 		}
 		wishes[i] = collect(collection, &wanted[i].remedies, wanted[i].distance,
 			wanted[i].is_too_small, index);
-		/* Twice the same is one wish. */
+		/* A set that is queued already is not added again. */
 		for (uint32_t k = 0; k < i && wishes[i] != NULL; k++) {
 			if (wishes[k] == wishes[i]) {
 				wishes[i]->node_count--;
@@ -291,7 +294,7 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 	uint32_t at = search->next;
 
 	BT_ASSERT(at > 0);
-	/* Its old place, just before `next`, is free. */
+	/* The slot before `next`, its old place, is free. */
 	while (at < search->queue_count && compare_candidates(search->queue[at], candidate) <= 0) {
 		search->queue[at - 1] = search->queue[at];
 		at++;
@@ -301,28 +304,28 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 }
 
 /**
- * One pod that leaves may lift several obstacles at once: it gives back all it has, its ports, and
- * its part in how pods are spread. Advice looks at one obstacle at a time and does not see that.
+ * Removing one pod may lift several obstacles at once: it frees resources, ports, devices, and
+ * counts of spreading. Advisers look at one obstacle at a time and miss such pods.
  */
 
-/** Pods that are tried. */
+/** Limit of pods that are tried. */
 #define REMOVALS_MAX 200
-/** Of all the work there is for trials: what is left is for what advice says. */
+/** Share of the trials' budget; the rest is for the advisers' candidates. */
 #define WORK_MAX 2000000
-/** Clusters of so many nodes: a pod that leaves may open another node than its own. */
+/** Up to this many nodes: removing a pod may make another node than its own accept. */
 #define SMALL_CLUSTER_NODES 64
 
-/** What is found on one node: the pod whose leaving asks for the fewest changes beside it. */
+/** The best removal on one node: the pod that needs the fewest further changes. */
 struct removal {
 	struct bt_explain_search *search;
 	struct bt_candidate *best; /* NULL: none */
-	int32_t priority;          /* of the pod that leaves there */
-	uint32_t limit;            /* only fewer changes than this are of interest */
-	uint32_t left;             /* pods that may still be tried */
+	int32_t priority;          /* priority of that pod */
+	uint32_t limit;            /* only sets with fewer changes count */
+	uint32_t left;             /* remaining budget of pods to try */
 	uint64_t work_end;
 };
 
-/** What the pod's own node still asks for is added. false: nothing known helps there. */
+/** Adds what the pod's own node still needs. Returns false if no known change helps there. */
 static bool add_needs(struct bt_explain_search *search, struct bt_explain_world *world,
 	uint32_t slot, bt_remedy_vec *remedies, bool *out_too_small)
 {
@@ -366,7 +369,7 @@ static void consider(struct removal *removal, const bt_remedy_vec *remedies, int
 	};
 }
 
-/** The cluster without the pod. node: its own. */
+/** Evaluates the cluster without the pod. node: the pod's node. */
 static int try_removal(
 	struct removal *removal, uint32_t pod_id, uint32_t node, struct berth_error *err)
 {
@@ -415,7 +418,7 @@ static int try_removal(
 	return result;
 }
 
-/** One more trial may be made, and leaves time for others. */
+/** Whether the budget allows one more trial. */
 static bool may_try(const struct removal *removal)
 {
 	const struct bt_explain_search *search = removal->search;
@@ -436,7 +439,7 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 	BT_VEC(struct bt_candidate *) found = {0};
 	int result = 0;
 
-	/* The nearest nodes first, then those that nothing is known to help on. */
+	/* Nearest nodes first; nodes without known remedies last. */
 	for (uint32_t i = 0; i < rest + count && may_try(&removal) && result == 0; i++) {
 		uint32_t node = i < rest ? search->queue[search->next + i]->node : i - rest;
 
@@ -448,7 +451,7 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 			&run->engine->state->nodes.rows[run->out->nodes.items[node].slot];
 
 		removal.best = NULL;
-		/* A trial leaves the list as it was. */
+		/* A trial must not change the list. */
 		for (uint32_t k = 0; k < row->pods.count && may_try(&removal) && result == 0; k++) {
 			if (!bt_advice_may_leave(run->engine->state, row->pods.items[k])) {
 				continue;

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Why a pod group is not accepted, and which changes would let all of it in. Spec: 09. */
+/** Why a pod group is not accepted, and which changes make it fit as a whole. Spec: 09. */
 #include "api/change.h"
 #include "explain/explain_private.h"
 #include "plugins/common_pod_group.h"
 #include "state/pod_groups.h"
 
-/** Changes that one proposal may grow to, one explained member after the other. */
+/** Limit of changes in one proposal, which grows by one explained member at a time. */
 #define ROUNDS_MAX 8
-/** Changes that are looked through for one that serves the group. */
+/** Limit of proposals of a member that are checked for the group. */
 #define CHOICES_MAX 8
-/** Nodes that new ones are tried like. */
+/** Limit of nodes that are tried as templates of new nodes. */
 #define MODELS_MAX 3
-/** Members of added groups and new nodes together. */
+/** Limit of added members and nodes together. */
 #define ADDED_MAX 10000
-/** Members that all trials may try together: a few seconds of work. */
+/** Budget of member evaluations in all trials: a few seconds. */
 #define WORK_MAX 1000000
 
 struct group_run {
 	struct bt_scheduler *scheduler;
 	struct bt_engine *engine;
-	const struct bt_pod *const *pods; /* as they were given */
+	const struct bt_pod *const *pods; /* as the caller passed them */
 	uint32_t count;
 	const struct bt_explain_options *options;
 	struct bt_group_explanation *out;
-	struct bt_arena arena;                  /* of pods and nodes that were changed */
-	const struct bt_pod_group *group;       /* NULL: there is none; the store's */
-	bt_remedy_vec remedies;                 /* applied now */
-	BT_VEC(const struct bt_node *) changed; /* nodes as they are now, by remedies */
+	struct bt_arena arena;                  /* memory of changed pods and nodes */
+	const struct bt_pod_group *group;       /* group of the store; NULL: none */
+	bt_remedy_vec remedies;                 /* remedies that are applied now */
+	BT_VEC(const struct bt_node *) changed; /* nodes changed by remedies, as they are now */
 	BT_VEC(struct bt_group_proposal) proposals;
 	uint64_t work;
-	bool is_explained;   /* out->stop is known */
-	bool is_last_resort; /* the first proposal: nodes like those there are are better */
+	bool is_explained;   /* out->stop is filled in */
+	bool is_last_resort; /* proposals[0] needs larger nodes */
 	int result;
 	struct berth_error *err;
 };
@@ -50,7 +50,7 @@ static const struct bt_node *find_changed(const struct group_run *run, struct bt
 	return NULL;
 }
 
-/** The node as the state has it. */
+/** The node as the caller's reader returns it. */
 static const struct bt_node *current_node(void *context, struct bt_str name)
 {
 	const struct group_run *run = context;
@@ -67,7 +67,7 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 	struct bt_pod_info info;
 	struct bt_plugin *gate;
 	if (framework == NULL) {
-		return true; /* the cycle of the group says what is wrong */
+		return true; /* the group's cycle reports the reason */
 	}
 	bt_pod_info_init_pending(run->engine->state, pod, &info);
 	struct bt_status status = bt_run_pre_enqueue(framework, &info, arena, &gate);
@@ -76,7 +76,7 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 	return bt_status_is_success(&status);
 }
 
-/** Members with the changes made that PreEnqueue lets pass, in run->arena. */
+/** Members with the changes applied that pass PreEnqueue, in run->arena. */
 static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, uint32_t more_count,
 	const struct bt_pod ***out_pods)
 {
@@ -101,7 +101,7 @@ static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, u
 	return count;
 }
 
-/** The group with these pods beside its own, and with the changes made. */
+/** Runs the group's cycle with these pods added and the changes applied. */
 static struct outcome try_group(struct group_run *run, const struct bt_pod *const *more,
 	uint32_t more_count, void (*look)(void *context, const struct bt_tried_group *tried))
 {
@@ -133,7 +133,7 @@ static struct bt_group_proposal *propose(
 	return &run->proposals.items[run->proposals.count - 1];
 }
 
-/** --- the member that is in the way --- */
+/** --- the member that stops the group --- */
 
 static bool is_in_placement(
 	struct group_run *run, struct bt_str node_name, struct bt_str key, struct bt_str value)
@@ -144,7 +144,7 @@ static bool is_in_placement(
 	return label != NULL && bt_str_equal(*label, value);
 }
 
-/** Nodes outside of the placement are rejected for that: they are not what people ask about. */
+/** Nodes outside of the placement are left out of the report. */
 static void keep_placement(struct group_run *run, struct bt_explanation *explanation,
 	struct bt_str key, struct bt_str value)
 {
@@ -166,7 +166,7 @@ static void keep_placement(struct group_run *run, struct bt_explanation *explana
 	explanation->groups.count = kept_groups;
 }
 
-/** The pod, on nodes of one placement only. */
+/** The pod, restricted to nodes of one placement. */
 static struct bt_pod *confine(
 	struct group_run *run, const struct bt_pod *pod, struct bt_str key, struct bt_str value)
 {
@@ -181,7 +181,7 @@ static struct bt_pod *confine(
 		pairs[count++] = selector->items[i++];
 	}
 	if (i < selector->count && bt_str_equal(selector->items[i].key, key)) {
-		return confined; /* it asks for one placement by itself */
+		return confined; /* the pod itself names a placement */
 	}
 	pairs[count++] = (struct bt_str_pair){key, value};
 	while (i < selector->count) {
@@ -191,7 +191,7 @@ static struct bt_pod *confine(
 	return confined;
 }
 
-/** What a group cannot be helped with: one pod's leaving, and what changes the placement. */
+/** Whether a proposal can help a group: removing a single pod or changing its placement cannot. */
 static bool is_usable(const struct group_run *run, const struct bt_proposal *proposal)
 {
 	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
@@ -209,8 +209,10 @@ static bool is_usable(const struct group_run *run, const struct bt_proposal *pro
 	return proposal->remedies.count != 0;
 }
 
-/** It has the pod ask for less, or frees what members of the group have just taken: their node
- * would have to be larger. */
+/**
+ * Whether the proposal lowers requests or frees resources that members of the group just took,
+ * which takes a larger node.
+ */
 static bool is_second_choice(const struct bt_tried_group *tried, const struct bt_proposal *proposal)
 {
 	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
@@ -261,8 +263,10 @@ static void copy_members(struct group_run *run, const struct bt_tried_group *tri
 						     : BT_GROUP_UNSCHEDULABLE;
 }
 
-/** While members are on their nodes: explain the first that found none, and take over changes that
- * would let it in. */
+/**
+ * With the members on their nodes, explains the first member without a node and adds remedies that
+ * make it fit.
+ */
 static void look(void *context, const struct bt_tried_group *tried)
 {
 	struct group_run *run = context;
@@ -323,7 +327,7 @@ static void look(void *context, const struct bt_tried_group *tried)
 		copy.value = bt_arena_str(&out->arena, copy.value);
 		copy.effect = bt_arena_str(&out->arena, copy.effect);
 		if (!bt_remedies_unite(&run->remedies, &copy, 1)) {
-			break; /* no more than that many */
+			break; /* limit reached */
 		}
 	}
 	if (is_first) {
@@ -336,7 +340,7 @@ static void look(void *context, const struct bt_tried_group *tried)
 
 /** --- changes of nodes and members --- */
 
-/** Every node that a change names becomes what the changes make of it. */
+/** Applies the remedies to every node that they name. */
 static void show_remedies(struct group_run *run)
 {
 	for (uint32_t i = 0; i < run->remedies.count; i++) {
@@ -364,7 +368,7 @@ static void show_remedies(struct group_run *run)
 	}
 }
 
-/** Back to the nodes as they were. */
+/** Restores the nodes. */
 static void hide_remedies(struct group_run *run)
 {
 	const struct bt_explain_objects *objects = &run->options->objects;
@@ -385,7 +389,7 @@ static struct outcome try_remedies(
 	return outcome;
 }
 
-/** The pods ask for less, or a node would have to be larger: removing its pods is not enough. */
+/** Whether remedies lower requests, or free more than the pods of a node use. */
 static bool is_last_resort(const struct group_run *run)
 {
 	const struct bt_node_table *nodes = &run->engine->state->nodes;
@@ -411,7 +415,7 @@ static bool has_time(const struct group_run *run)
 	return run->work < WORK_MAX && run->result == 0;
 }
 
-/** Members that must find a node beside those that do. */
+/** Members that must find a node in addition to those that do. */
 static uint32_t missing_count(const struct group_run *run, uint32_t placed_count)
 {
 	const struct bt_group_explanation *out = run->out;
@@ -420,8 +424,10 @@ static uint32_t missing_count(const struct group_run *run, uint32_t placed_count
 	return wanted > has ? wanted - has : 0;
 }
 
-/** out->stop has left the first changes in run->remedies; they grow until the group is accepted,
- * then each is left out that is not needed. */
+/**
+ * out->stop left the first changes in run->remedies. Adds changes until the group is accepted, then
+ * drops each change that is not needed.
+ */
 static void propose_remedies(struct group_run *run)
 {
 	struct outcome outcome = {0};
@@ -438,8 +444,10 @@ static void propose_remedies(struct group_run *run)
 			is_same = bt_remedy_equal(&before.items[k], &run->remedies.items[k]);
 		}
 		if (outcome.is_accepted && !is_same) {
-			/* A member beyond the quorum found no node: it asks for more than is
-			 * needed. */
+			/*
+			 * A member beyond minCount found no node: the changes ask for more than
+			 * needed.
+			 */
 			run->remedies.count = 0;
 			for (uint32_t k = 0; k < before.count; k++) {
 				bt_vec_push(&run->remedies, before.items[k]);
@@ -453,7 +461,7 @@ static void propose_remedies(struct group_run *run)
 		if (!outcome.is_accepted &&
 			(is_same ||
 				gain * (ROUNDS_MAX - 1 - i) < missing_count(run, placed_count))) {
-			return; /* no change is known that helps, or too many are needed */
+			return; /* no known change helps, or the limit is exceeded */
 		}
 	}
 	while (outcome.is_accepted && known < run->remedies.count && has_time(run)) {
@@ -486,8 +494,8 @@ static void propose_remedies(struct group_run *run)
 /** --- more nodes --- */
 
 struct added_nodes {
-	const struct bt_node *nodes; /* as many as may be added */
-	uint32_t count;              /* that are there */
+	const struct bt_node *nodes; /* room for the maximum */
+	uint32_t count;              /* present nodes */
 };
 
 static void set_node_count(struct group_run *run, struct added_nodes *added, uint32_t count)
@@ -530,7 +538,7 @@ static struct bt_node *make_nodes(
 	return nodes;
 }
 
-/** How many nodes might do, after `count` of them did not. */
+/** Next number of nodes to try after `count` did not suffice. */
 static uint32_t guess_nodes(const struct group_run *run, uint32_t count, uint32_t placed_count)
 {
 	uint32_t before = run->out->placed_count;
@@ -547,7 +555,7 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 	uint32_t most = run->count < ADDED_MAX ? run->count : ADDED_MAX;
 	struct added_nodes added = {.nodes = make_nodes(run, model, most)};
 	uint32_t placed_count = 0;
-	uint32_t low = 0; /* so many do not do */
+	uint32_t low = 0; /* known not to suffice */
 	uint32_t high = most + 1;
 	uint32_t count = 1;
 	bool has_guessed = false;
@@ -555,7 +563,7 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 		set_node_count(run, &added, count);
 		struct outcome outcome = try_group(run, NULL, 0, NULL);
 		if (outcome.is_accepted) {
-			/* A guess is mostly exact: one less is tried first. */
+			/* The estimate is mostly exact: try one node less first. */
 			high = count;
 			placed_count = outcome.placed_count;
 			count = has_guessed ? low + (high - low) / 2 : high - 1;
@@ -583,7 +591,7 @@ static bool is_like(const struct bt_node *a, const struct bt_node *b)
 		bt_taint_list_equal(&a->spec.taints, &b->spec.taints);
 }
 
-/** Like nodes that would do if they were empty: those nearest to the stopped member first. */
+/** Templates of new nodes: nodes that would accept the stopped member if empty, nearest first. */
 static void propose_nodes(struct group_run *run)
 {
 	const struct bt_explanation *stop = &run->out->stop;
@@ -622,12 +630,12 @@ static void put_min_count(struct group_run *run, int32_t min_count)
 	gang.min_count = min_count;
 	changed.spec.scheduling_policy.gang = &gang;
 	bt_object_store_put(objects, bt_object_create(BT_KIND_POD_GROUP, &changed));
-	/* The texts of the former object may be gone. */
+	/* The texts of the previous object may be released already. */
 	run->group = bt_object_store_find(objects, BT_KIND_POD_GROUP,
 		run->pods[0]->metadata.namespace_, *bt_pod_group_name_of(run->pods[0]));
 }
 
-/** 0: none that helps. */
+/** 0: no number of members helps. */
 static uint32_t find_min_count(
 	struct group_run *run, uint32_t placed_count, struct outcome *out_outcome)
 {
@@ -670,7 +678,7 @@ static void propose_pods(struct group_run *run)
 	}
 }
 
-/** --- all of it --- */
+/** --- the whole explanation --- */
 
 static void describe_group(struct group_run *run)
 {
@@ -715,7 +723,7 @@ static void add_gated(struct group_run *run)
 	}
 }
 
-/** Scheduling gates of members: their removal is the first change. */
+/** Scheduling gates of members: removing them is the first change. */
 static void add_gate_remedies(struct group_run *run)
 {
 	for (uint32_t i = 0; i < run->count; i++) {
@@ -751,7 +759,7 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
 	describe_group(&run);
 	struct outcome outcome = try_group(&run, NULL, 0, look);
-	run.is_explained = true; /* also if no member was admitted */
+	run.is_explained = true; /* even if no member passed PreEnqueue */
 	add_gated(&run);
 	bool proposes = options->proposals_max != 0 && !outcome.is_accepted &&
 		out->fate != BT_GROUP_ERROR && options->objects.node != NULL;
@@ -790,7 +798,7 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 		out->proposals.items[i] = run.proposals.items[i];
 	}
 	if (out->stopped != NULL) {
-		/* It may be a changed copy. */
+		/* The pod may be a changed copy. */
 		for (uint32_t i = 0; i < count; i++) {
 			if (bt_str_equal(pods[i]->metadata.uid, out->stopped->metadata.uid)) {
 				out->stopped = pods[i];

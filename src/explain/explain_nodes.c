@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Each node's scores, or all that rejects the pod there. */
+/** For each node, the scores or all rejections. */
 #include <stdlib.h>
 
 #include "explain/explain_private.h"
@@ -24,7 +24,7 @@ static struct bt_explained_group make_group(
 	return group;
 }
 
-/** The group of a status, made when it is new. */
+/** Finds or adds the group of a status. */
 static uint32_t explain_groups_find(
 	struct bt_explain_groups *groups, const struct bt_status *status, bool in_pre_filter)
 {
@@ -52,13 +52,13 @@ static uint32_t explain_groups_find(
 	return groups->groups.count - 1;
 }
 
-/** qsort passes no context: what is sorted brings it along. */
+/** qsort passes no context, so each element carries a pointer. */
 struct ranked_node {
 	const struct bt_explained_node *node;
 	uint32_t index;
 };
 
-/** How far away they are. */
+/** Distance of the nodes. */
 static int compare_distances(const struct bt_explained_node *x, const struct bt_explained_node *y)
 {
 	if (x->is_final != y->is_final) {
@@ -125,7 +125,7 @@ static int compare_groups(const void *a, const void *b)
 	return order != 0 ? order : (int)x->in_pre_filter - (int)y->in_pre_filter;
 }
 
-/** How often PreFilter is asked again with what kept it from naming nodes out of the way. */
+/** Limit of PreFilter runs, each without the cause of the previous rejection. */
 #define LEVELS_MAX 4
 
 struct named_slot {
@@ -133,7 +133,7 @@ struct named_slot {
 	uint32_t slot;
 };
 
-/** All nodes of the snapshot, ascending by name, without a word about them. */
+/** Adds all nodes of the snapshot, sorted by name, without a verdict. */
 static void list_nodes(struct bt_explain_run *run)
 {
 	struct bt_explanation *out = run->out;
@@ -183,7 +183,7 @@ static bool same_remedies(const bt_remedy_vec *a, const bt_remedy_vec *b)
 	return same;
 }
 
-/** More obstacles behind those that are known. */
+/** Adds further obstacles after the known ones. */
 static void append_obstacles(
 	struct bt_arena *arena, struct bt_explained_node *node, const struct bt_needs *needs)
 {
@@ -202,7 +202,7 @@ static void append_obstacles(
 	node->obstacles.present = true;
 }
 
-/** What the plain evaluation says: the scheduler's own first answers. */
+/** Takes over the scheduler's own verdicts. */
 static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups *groups,
 	const struct bt_evaluation *evaluation)
 {
@@ -214,7 +214,7 @@ static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
 		struct bt_explained_node *node = &out->nodes.items[i];
 
-		/* Both are ascending by name. */
+		/* Both lists are sorted by name. */
 		if (next == evaluation->node_count || evaluation->nodes[next].slot != node->slot) {
 			node->in_pre_filter = true;
 			node->group = explain_groups_find(groups, absent, true);
@@ -232,7 +232,10 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 {
 	bt_needs_reset(needs);
 	bt_needs_of_slot(needs, run->out->nodes.items[index].slot);
-	/* What the filters said; base: what had to be changed before they were asked. */
+	/*
+	 * Adds the filters' verdicts; base: the changes that were needed before the filters could
+	 * run.
+	 */
 	struct bt_arena *arena = &run->out->arena;
 	struct bt_explained_node *node = &run->out->nodes.items[index];
 	struct bt_outlook *outlook = &run->outlooks[index];
@@ -256,7 +259,7 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 		node->is_final = true;
 	}
 	if (!node->is_final) {
-		/* Mostly the same, and there may be many nodes. */
+		/* Copied only if different: mostly the same list, and there may be many nodes. */
 		if (!same_remedies(&remedies, &of_pod)) {
 			outlook->of_pod = keep_remedies(arena, &of_pod);
 		}
@@ -344,7 +347,7 @@ static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
 
 			if (node->group != BT_EXPLAIN_GROUP_NONE && !run->outlooks[k].known) {
 				append_obstacles(&run->out->arena, node, needs);
-				node->is_final = true; /* until its filters are asked */
+				node->is_final = true; /* until the filters have run */
 				any = true;
 			}
 		}
@@ -363,7 +366,7 @@ static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
 		if (world.framework == NULL) {
 			world.framework = run->framework;
 		}
-		/* Filters of nodes that PreFilter names now. */
+		/* Runs the filters of nodes that PreFilter names now. */
 		const uint32_t *slots;
 		uint32_t count;
 
@@ -397,8 +400,10 @@ int bt_explain_nodes(
 
 	groups = (struct bt_explain_groups){.run = run};
 	result = fill(run, pod, &groups, &needs, &base, err);
-	/* Members and order, when every node is complete. node->group becomes an index in
-	 * out->groups. */
+	/*
+	 * Fills in the members and the order of groups once all nodes are complete. node->group
+	 * becomes an index in out->groups.
+	 */
 	struct bt_explanation *out = groups.run->out;
 	uint32_t count = groups.groups.count;
 	struct ranked_group *ranked = BT_NEW_ARRAY(struct ranked_group, count);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What PostFilter made of the pod: candidates, victims, and why other nodes are none. Spec: 08. */
+/**
+ * The outcome of PostFilter: candidates, victims, and why other nodes are no candidates. Spec: 08.
+ */
 #include <stdlib.h>
 
 #include "explain/explain_private.h"
@@ -14,7 +16,7 @@ struct preemption_view {
 	BT_VEC(struct bt_explained_refusal) refusals;
 };
 
-/** The chosen one, then what harms least. */
+/** The chosen candidate first, then by upstream's criteria. */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct bt_explained_candidate *x = a;
@@ -71,7 +73,10 @@ static int compare_refusals(const void *a, const void *b)
 	return bt_str_compare(x->reason, y->reason);
 }
 
-/** The plugin is one of the profile's PostFilters, not only one that holds preemptors back. */
+/**
+ * Whether the plugin is a PostFilter of the profile; a PreEnqueue that gates preemptors does not
+ * count.
+ */
 static bool preempts(const struct bt_framework *framework)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_POST_FILTER];
@@ -155,7 +160,7 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 		uint32_t tried = view.decision->candidate_count;
 
 		if (potential != 0) {
-			/* Without any, nothing was tried, and the statuses are older. */
+			/* Without candidates no dry run took place, and the statuses are older. */
 			const struct bt_node_statuses *dry_statuses = &view.evaluator->statuses;
 			uint32_t dry_count = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_EXPLAIN_EXPLAIN_PRIVATE_H
 #define BT_EXPLAIN_EXPLAIN_PRIVATE_H
-/** Between the files of src/explain that make up bt_explain. */
+/** Shared by the files that implement bt_explain. */
 #include "base/vec.h"
 #include "dra/dra.h"
 #include "explain/explain.h"
@@ -10,40 +10,40 @@
 typedef BT_LIST(struct bt_remedy) bt_remedy_list;
 typedef BT_VEC(struct bt_remedy) bt_remedy_vec;
 
-/** What the search for proposals knows of a node beside the explanation: same index as there. */
+/** Data of a node for the search of proposals; same index as in the explanation. */
 struct bt_outlook {
-	/** As node->remedies, the pod changed wherever that helps, too; absent: the same. */
+	/** Like node->remedies, but changing the pod wherever that helps; absent: the same. */
 	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool of_pod_is_too_small;
-	bt_remedy_list fewest; /* absent: no better than those */
+	bt_remedy_list fewest; /* absent: not fewer than the two lists above */
 	bool fewest_is_too_small;
-	bool known; /* its filters were asked */
+	bool known; /* the filters ran */
 };
 
 /** One call of bt_explain. */
 struct bt_explain_run {
 	struct bt_engine *engine;
-	struct bt_framework *framework; /* the profile that is asked */
-	const struct bt_pod *pod;       /* as given */
+	struct bt_framework *framework; /* the profile that decides */
+	const struct bt_pod *pod;       /* as passed in */
 	const struct bt_explain_options *options;
-	struct bt_explanation *out;  /* texts are copied into its arena: cycles come and go */
+	struct bt_explanation *out;  /* texts are copied into its arena, because cycles end */
 	struct bt_outlook *outlooks; /* by index in out->nodes */
 	uint32_t *node_of_slot;      /* index in out->nodes */
-	bool entry_is_final;         /* nothing known opens the way to the nodes */
+	bool entry_is_final;         /* no known change passes PreFilter */
 };
 
 /* explain_preemption.c */
 
 /**
- * Fill out->preemption. result: of bt_engine_schedule for this pod a moment ago, with a diagnosis
- * (BT_OUTCOME_FIT_ERROR); its memory and cycle are good for the whole call as long as no other
- * cycle begins in the engine. Errors: the state contradicts itself.
+ * Fills out->preemption. result: of the bt_engine_schedule that just ran for this pod, with a
+ * diagnosis (BT_OUTCOME_FIT_ERROR); its memory is valid until the engine's next cycle. Errors: the
+ * state contradicts itself.
  */
 BT_MUST_USE int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct berth_error *err);
 
-/* explain.c: what all plugins say of one node */
+/* explain.c: all rejections of one node */
 
 struct bt_needs {
 	struct bt_explain_run *run;
@@ -52,9 +52,8 @@ struct bt_needs {
 	const struct bt_node_info *node; /* NULL: PreFilter */
 	BT_VEC(struct bt_obstacle) obstacles;
 	bt_remedy_vec remedies;
-	bt_remedy_vec of_pod; /* the pod changed in place of the node where that helps, too */
-	/** Of each obstacle, whichever of the two has fewer changes; of as many, what this node can
-	 * do. */
+	bt_remedy_vec of_pod; /* remedies that change the pod instead of the node where possible */
+	/** For each obstacle, the list with fewer changes; the node's if both are equal. */
 	bt_remedy_vec fewest;
 	double distance;
 	double of_pod_distance;
@@ -66,19 +65,19 @@ struct bt_needs {
 
 void bt_needs_finish(struct bt_needs *needs);
 void bt_needs_reset(struct bt_needs *needs);
-/** All that keeps the pod from a node that rejects it; PreFilter has succeeded in needs->cycle. */
+/** Collects all rejections of the node; PreFilter succeeded in needs->cycle. */
 void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot);
-/** What kept PreFilter from naming some or all nodes. */
+/** Why PreFilter excluded some or all nodes. */
 void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_outcome *outcome);
 /**
- * into += all of these: amounts of one thing become one amount, tolerations of one key one
- * toleration. false: too many.
+ * Merges remedies into `into`: amounts of one resource are added up, tolerations of one key become
+ * one. Returns false if there are too many.
  */
 bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, uint32_t count);
 
 /* explain_nodes.c */
 
-/** Nodes, groups and scores. Errors: the state contradicts itself. */
+/** Fills in nodes, groups and scores. Errors: the state contradicts itself. */
 BT_MUST_USE int bt_explain_nodes(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err);
 
@@ -92,45 +91,45 @@ struct bt_explain_groups {
 	BT_VEC(uint64_t) hashes;
 };
 
-/* explain_world.c: the cluster with some changes */
+/* explain_world.c: the cluster with changes applied */
 
 struct bt_explain_world {
 	struct bt_engine *engine;
 	struct bt_state_trial trial;
-	struct bt_dra_trial claims; /* of the pods that the trial takes away */
+	struct bt_dra_trial claims; /* claims of the pods that the trial removes */
 	struct bt_arena arena;
 	struct bt_pod pod;
 	struct bt_pod_info info;
 	struct bt_framework *framework;          /* NULL: no profile has its schedulerName */
-	bool admitted;                           /* PreEnqueue lets it pass */
-	struct bt_pre_filter_outcome pre_filter; /* of the last cycle */
+	bool admitted;                           /* the pod passes PreEnqueue */
+	struct bt_pre_filter_outcome pre_filter; /* outcome of the last cycle */
 };
 
 /**
- * Apply changes. *out_possible false: one of them concerns what is not there, and the world is not
- * open. Errors: the state contradicts itself; the world is not open.
+ * Applies changes. *out_possible is false if a change concerns an object that does not exist; the
+ * world is then not open. Errors: the state contradicts itself; the world is not open.
  */
 BT_MUST_USE int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
 	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,
 	const struct bt_explain_objects *objects, bool *out_possible, struct berth_error *err);
 BT_MUST_USE int bt_explain_world_close(struct bt_explain_world *world, struct berth_error *err);
-/** A fresh cycle with PreFilter; its slots are those that Filter would see. */
+/** Starts a cycle with PreFilter; its slots are those that Filter runs for. */
 struct bt_cycle_state *bt_explain_world_begin(
 	struct bt_explain_world *world, const uint32_t **out_slots, uint32_t *out_count);
-/** The same for one slot; *out_named: Filter would see it. */
+/** The same for one slot; *out_named: Filter runs for the slot. */
 struct bt_cycle_state *bt_explain_world_begin_on(
 	struct bt_explain_world *world, uint32_t slot, bool *out_named);
 
-/** Answers of Filter. */
+/** Verdicts of Filter. */
 struct bt_scan {
-	uint32_t feasible_count; /* at most 1 when only asked whether there is any */
-	uint32_t first_slot;     /* first by name of those; BT_SLOT_NONE */
+	uint32_t feasible_count; /* at most 1 if only existence was asked */
+	uint32_t first_slot;     /* slot of the first feasible node by name, or BT_SLOT_NONE */
 	bool slot_fits;
 	bool error;
 	uint32_t asked_count;
 };
 
-/** wanted: the slot slot_fits is about, or BT_SLOT_NONE. stop: the first feasible one is enough. */
+/** wanted: the slot of slot_fits, or BT_SLOT_NONE. stop: end at the first feasible node. */
 struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wanted, bool stop);
 /** The same for one node. */
 struct bt_scan bt_explain_world_ask(struct bt_explain_world *world, uint32_t slot);

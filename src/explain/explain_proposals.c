@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The smallest changes that let the pod in: each was tried. */
+/** The smallest changes that make the pod fit; each of them is tried. */
 #include <stdlib.h>
 
 #include "explain/explain_search.h"
 
-/** Up to so many changes every proper part is tried; of more, one after the other is left out. */
+/**
+ * Up to this many changes, every proper subset is tried; beyond, changes are left out one by one.
+ */
 #define ALL_PARTS_MAX 5
-/** Nodes that trials may ask together: a few seconds of work. */
+/** Budget of node evaluations in all trials: a few seconds. */
 #define WORK_MAX 8000000
 
-/** Terms and constraints of a pod that are answered from kept counts; of more, pods are counted. */
+/**
+ * Terms and constraints up to this number are answered from kept counts; beyond, pods are counted.
+ */
 #define COUNTED_TERMS 16
-/** Terms that are as much work as the rest of a node's filters. */
+/** This many terms cost as much as the rest of a node's filters. */
 #define TERMS_OF_A_NODE 32
 
 static uint64_t node_terms(const struct bt_pod_spec *spec)
@@ -22,7 +26,7 @@ static uint64_t node_terms(const struct bt_pod_spec *spec)
 	return affinity != NULL && affinity->required != NULL ? affinity->required->terms.count : 0;
 }
 
-/** What this pod's trials cost: who writes terms without end gets fewer of them. */
+/** Cost of a trial for this pod: pods with many terms get fewer trials. */
 static void search_weigh(struct bt_explain_search *search)
 {
 	const struct bt_explain_run *run = search->run;
@@ -39,7 +43,7 @@ static void search_weigh(struct bt_explain_search *search)
 	}
 
 	search->node_work = 1 + (terms + node_terms(&run->pod->spec)) / TERMS_OF_A_NODE;
-	/* Every cycle has a PreFilter, which may count over the whole cluster. */
+	/* Every cycle runs PreFilter, which may count over the whole cluster. */
 	search->cycle_work = nodes / 4 * search->node_work + 100;
 	if (terms > COUNTED_TERMS) {
 		search->cycle_work += terms * (nodes + pods) / 64;
@@ -52,7 +56,10 @@ void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count)
 	search->exhausted = search->exhausted || search->work > WORK_MAX;
 }
 
-/** What the node has is seen by the filters of that node alone: others need not be asked again. */
+/**
+ * Whether only the filters of the changed node read the change, so that other nodes keep their
+ * verdicts.
+ */
 static bool is_local(const bt_remedy_list *remedies)
 {
 	bool frees = false;
@@ -118,7 +125,7 @@ static bool is_remembered(
 	return false;
 }
 
-/** Without what it frees; "no" for a set that changes nothing else. */
+/** Whether those remedies of the set that change the pod make some node accept it. */
 static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
 {
@@ -142,7 +149,7 @@ static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list
 	return result;
 }
 
-/** Does any node take the pod? *out_fits false also when there is no more time to try. */
+/** Whether any node accepts the pod. *out_fits is false also if the budget is used up. */
 static int search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
 {
@@ -162,7 +169,7 @@ static int search_fits(struct bt_explain_search *search, const bt_remedy_list *r
 	return result;
 }
 
-/** The members whose bits are set. */
+/** The members selected by bits. */
 static bt_remedy_list part_of(
 	struct bt_explain_search *search, const bt_remedy_list *whole, uint32_t bits)
 {
@@ -177,7 +184,7 @@ static bt_remedy_list part_of(
 	return part;
 }
 
-/** The smallest part that helps. The empty one does not: the pod is pending. */
+/** The smallest subset that helps. The empty set does not: the pod is pending. */
 static int find_part(
 	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err)
 {
@@ -217,13 +224,13 @@ static int drop_one_by_one(
 		}
 		if (fits) {
 			*remedies = part;
-			i = part.count; /* what was needed may not be any more */
+			i = part.count; /* changes that were needed before may be superfluous now */
 		}
 	}
 	return 0;
 }
 
-/** As much as makes no difference at all. */
+/** An amount that is large enough never to matter. */
 static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct bt_remedy *remedy)
 {
 	const struct bt_pod_spec *spec = &run->pod->spec;
@@ -235,7 +242,7 @@ static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct 
 	return 0;
 }
 
-/** The advice is mostly exact: one less is tried first. */
+/** The advice is mostly exact: try one less first. */
 static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remedies, uint32_t index,
 	struct berth_error *err)
 {
@@ -268,13 +275,13 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 	return 0;
 }
 
-/** How often a refused candidate may ask for more. */
+/** How often a refused candidate may grow. */
 #define ROUNDS_MAX 4
-/** Candidates for each proposal that is wanted, and some to begin with. */
+/** Candidates for each requested proposal, and a constant for the start. */
 #define CANDIDATES_MIN 24
 #define CANDIDATES_PER_PROPOSAL 6
 
-/** What the node says with the changes made; *out_grew: the candidate has more of them now. */
+/** Evaluates the node with the changes applied; *out_grew: the candidate has more changes now. */
 static void ask_for_more(struct bt_explain_search *search, struct bt_explain_world *world,
 	struct bt_candidate *candidate, bool *out_grew)
 {
@@ -320,7 +327,7 @@ static bool is_known(const struct bt_explain_search *search, const bt_remedy_lis
 	return false;
 }
 
-/** The whole cluster once more with what is left of the changes. */
+/** Evaluates the whole cluster with the remaining changes. */
 static int accept(struct bt_explain_search *search, const struct bt_candidate *candidate,
 	struct berth_error *err)
 {
@@ -339,7 +346,7 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 		}
 	}
 
-	/* Without the time to see that it is the smallest, it is no proposal. */
+	/* Dropped if the budget does not allow to prove that it is the smallest. */
 	if (result < 0 || search->exhausted || is_known(search, &remedies)) {
 		return result;
 	}
@@ -412,7 +419,8 @@ static int try_candidate(
 	return result;
 }
 
-/** They change the same kinds of things: nobody needs three nodes to be told to free some cpu on.
+/**
+ * Whether two sets change the same kinds of things: proposals should differ in more than the node.
  */
 static bool is_alike(const struct bt_proposal *proposal, const bt_remedy_list *remedies)
 {
@@ -440,14 +448,17 @@ static bool has_alike(const struct bt_explain_search *search, const bt_remedy_li
 	return false;
 }
 
-/** By more than the distance. */
+/** Compares by more than the distance. */
 static bool is_further(const struct bt_candidate *a, const struct bt_candidate *b)
 {
 	return a->is_too_small != b->is_too_small ? a->is_too_small
 						  : a->remedies.count > b->remedies.count;
 }
 
-/** The nearest one, but among those of equally many changes first one of each kind. NULL: none. */
+/**
+ * The nearest candidate, but among those with equally many changes first one of each kind. NULL:
+ * none.
+ */
 static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 {
 	while (search->next < search->queue_count) {
@@ -467,7 +478,7 @@ static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 							: NULL;
 }
 
-/** Something was found that leaves nodes the size they are, and the pod's requests. */
+/** Whether a proposal exists that changes neither the size of a node nor the pod's requests. */
 static bool has_found_plain(const struct bt_explain_search *search)
 {
 	bool found = false;
@@ -480,7 +491,7 @@ static bool has_found_plain(const struct bt_explain_search *search)
 	return found;
 }
 
-/** Before several changes are proposed: there may be one pod whose leaving does as much. */
+/** Before a proposal of several changes: removing one pod may suffice. */
 static int look_for_removals(struct bt_explain_search *search, struct berth_error *err)
 {
 	uint32_t one = search->run->out->entry_remedies.count + 1;
@@ -510,12 +521,15 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 			return result;
 		}
 		candidate = next_candidate(search);
-		/* Nobody buys nodes while something else helps but asking for less. */
+		/*
+		 * Propose new nodes only if no cheaper change works; lowering the request does not
+		 * count as one.
+		 */
 		if (candidate == NULL || (candidate->is_too_small && has_found_plain(search))) {
 			break;
 		}
 		if (is_known(search, &candidate->remedies)) {
-			continue; /* a part of it helps already */
+			continue; /* a subset of it helps already */
 		}
 		candidate->tried = true;
 		result = try_candidate(search, candidate, err);
@@ -558,7 +572,7 @@ static int compare_proposals(const void *a, const void *b)
 	return bt_str_compare(x->proposal.node, y->proposal.node);
 }
 
-/** Another node wants what the proposal does, of itself. */
+/** Another node needs the proposal's changes, too. */
 static void note_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
 {
 	const struct bt_remedy *remedies = proposal->remedies.items;

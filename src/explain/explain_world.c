@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The cluster as some remedies would make it, for as long as somebody looks at it. */
+/** The cluster with some remedies applied, until it is closed. */
 #include "explain/explain_private.h"
 #include "explain/explain.h"
 #include "sched/cycle.h"
@@ -25,7 +25,7 @@ static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *r
 	return BT_POD_NONE;
 }
 
-/** All changes of the node that the remedy at `first` names; done once a node. */
+/** Applies all changes of the node that the remedy at `first` names; once per node. */
 static bool change_node(struct bt_explain_world *world, const struct bt_remedy *remedies,
 	uint32_t count, uint32_t first, const struct bt_explain_objects *objects)
 {
@@ -63,7 +63,7 @@ static bool is_repeated(const struct bt_remedy *remedies, uint32_t index)
 	return false;
 }
 
-/** The pod and what it alone had reserved. */
+/** Removes the pod and deallocates claims that only this pod had reserved. */
 static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
 {
 	struct bt_pod_info pod;
@@ -106,7 +106,7 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 	*out_possible = possible;
 	result = bt_state_trial_show(&world->trial, err);
 	if (result < 0 || !*out_possible) {
-		/* The first error is the one that is told. */
+		/* Only the first error is reported. */
 		int ended = bt_state_trial_end(&world->trial, result < 0 ? NULL : err);
 
 		bt_dra_trial_end(&world->claims);
@@ -215,7 +215,7 @@ struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wa
 			break;
 		}
 	}
-	/* An error on one node ends the cycle of the pod, whatever other nodes say. */
+	/* An error on one node ends the pod's cycle, whatever other nodes return. */
 	if (scan.error) {
 		scan = (struct bt_scan){
 			.first_slot = BT_SLOT_NONE, .error = true, .asked_count = scan.asked_count};

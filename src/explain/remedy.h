@@ -2,9 +2,8 @@
 #ifndef BT_EXPLAIN_REMEDY_H
 #define BT_EXPLAIN_REMEDY_H
 /**
- * A change of the cluster or of the pod that takes one obstacle out of the way. What each kind does
- * to objects is written in remedies.def: whoever applies one (the engine's own check, a program
- * that reads our JSON) does just that.
+ * Remedy: a change of the cluster or of the pod that removes one obstacle. remedies.def says what
+ * each kind does to objects; the trial and programs that read our JSON apply exactly that.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +31,7 @@ enum bt_remedy_member {
 	BT_REMEDY_HAS_INDEX = 128,
 };
 
-/** Texts are the explanation's, or borrowed from whoever made it. */
+/** Texts belong to the explanation, or are borrowed from the caller. */
 struct bt_remedy {
 	enum bt_remedy_kind kind;
 	struct bt_str node;
@@ -46,24 +45,24 @@ struct bt_remedy {
 	uint32_t index;
 };
 
-/** "FreeResource", ... */
+/** Name of the kind, such as "FreeResource". */
 const char *bt_remedy_kind_name(enum bt_remedy_kind kind);
 /** Bits of enum bt_remedy_member. */
 uint32_t bt_remedy_members(enum bt_remedy_kind kind);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
-/** Lists that ask the same of different nodes, or of one. */
+/** Compares lists without the nodes' names: the same changes of different nodes are equal. */
 bool bt_remedies_equal_but_node(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
-/** It changes the pod to be scheduled; else a node or another pod. */
+/** Whether it changes the pod to be scheduled; else a node or another pod. */
 bool bt_remedy_is_of_pod(enum bt_remedy_kind kind);
-/** Its amount is as small as it can be; with one less it does not help. */
+/** Whether its amount is minimal: with one unit less it does not help. */
 bool bt_remedy_has_least_amount(enum bt_remedy_kind kind);
-/** What LowerRequest makes less, in units of its amount; 0: the pod is not one that it is for. */
+/** The amount that LowerRequest lowers, in its units; 0: it does not apply to the pod. */
 int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource);
 /**
- * Apply to a shallow copy whose changed parts are made in the arena. What concerns neither the pod
- * nor this node is passed over. Later ones with an index count by the pod as it was given, so all
- * remedies of a proposal are applied in one call.
+ * Applies remedies to a shallow copy whose changed parts are made in the arena. Remedies of other
+ * pods and nodes are skipped. Indices refer to the pod as passed in, so all remedies of a proposal
+ * are applied in one call.
  */
 void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
 	struct bt_arena *arena);
