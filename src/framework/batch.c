@@ -25,7 +25,7 @@ static int compare_fragments(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
-/** Lengths in front make it injective whatever the texts contain. */
+/** Length prefixes make the text injective whatever the fragments contain. */
 static void write_text(struct bt_strbuf *out, struct bt_str text)
 {
 	bt_strbuf_printf(out, "%u:", text.length);
@@ -86,7 +86,7 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 		*out_refusal = BT_STATUS_OK;
 	}
 	if (!framework->signatures_enabled) {
-		/* As if the plugins up to the one that refuses had been called. */
+		/* Counts Sign calls as if the plugins up to the first refusing one had run. */
 		if (framework->metrics != NULL && framework->sign_refusal_count != 0) {
 			for (uint32_t i = 0; i < framework->sign_refusal_count; i++) {
 				bt_profile_evaluated(framework->metrics, framework->sign_plugins[i],
@@ -202,7 +202,7 @@ static void sift(struct bt_batch *batch, uint32_t at, uint32_t count)
 	}
 }
 
-/** The tests that need no node, in upstream's order. */
+/** The checks that need no node, in upstream's order. */
 static enum bt_batch_flush check_list(
 	const struct bt_batch *batch, struct bt_str signature, uint64_t cycle_count, int64_t now_ns)
 {
@@ -291,7 +291,7 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 	if (result->hint.length > 0 && bt_str_equal(result->hint, result->chosen)) {
 		return BT_BATCH_HINT_USED;
 	}
-	/* References first: the old list may hold the only other ones. */
+	/* Take the new references first: the old list may hold the only other ones. */
 	for (uint32_t i = 0; i < result->other_count; i++) {
 		(void)bt_symbol_ref(batch->symbols, result->others[i]);
 	}

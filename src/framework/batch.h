@@ -16,7 +16,7 @@
 /** A stored list is good for 500 ms. */
 #define BT_BATCH_AGE_MAX_NS (INT64_C(500) * 1000 * 1000)
 
-/** Why a stored list was of no use; the label values of scheduler_batch_cache_flushed_total. */
+/** Why a stored list was unusable: label values of scheduler_batch_cache_flushed_total. */
 enum bt_batch_flush {
 	BT_BATCH_FLUSH_NONE,
 	BT_BATCH_FLUSH_POD_SKIPPED,
@@ -50,8 +50,8 @@ struct bt_batch {
 	char *signature; /* owned */
 	uint32_t signature_length;
 	BT_VEC(bt_sym) nodes;   /* best first; references held */
-	BT_VEC(int64_t) totals; /* of nodes that nobody put in order yet: all that were scored */
-	bt_sym ranked_without;  /* then: the one that was chosen */
+	BT_VEC(int64_t) totals; /* totals while the nodes are unordered: all that were scored */
+	bt_sym ranked_without;  /* while unordered: the chosen node */
 	uint32_t next;          /* nodes before it are used up */
 	int64_t created_ns;
 	/* The last cycle that chose a node. */
@@ -64,14 +64,14 @@ void bt_batch_init(struct bt_batch *batch, struct bt_symbol_table *symbols);
 void bt_batch_finish(struct bt_batch *batch);
 
 /**
- * GetNodeHint: the node to try first, "" for none; borrowed until the next store. cycle has gone
- * through PreFilter. signature: data NULL when the pod is not batchable.
+ * GetNodeHint: the node to try first, "" for none; borrowed until the next store. cycle must be
+ * past PreFilter. signature: data NULL if the pod is not batchable.
  */
 struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, struct bt_str signature,
 	uint64_t cycle_count, int64_t now_ns, enum bt_batch_flush *out_flush);
 
-/** What a cycle chose. */
+/** Result of a cycle that chose a node. */
 struct bt_batch_result {
 	struct bt_str signature; /* data NULL: not batchable */
 	struct bt_str hint;      /* "" when there was none */
@@ -79,9 +79,9 @@ struct bt_batch_result {
 	const bt_sym *others; /* names of the other feasible nodes, best first */
 	uint32_t other_count;
 	/**
-	 * When not NULL: others are all feasible nodes in search order, the chosen one among them,
-	 * with their totals. They are ranked as upstream's heap does when a hint is wanted, which
-	 * is rarely.
+	 * If not NULL: others are all feasible nodes in search order, including the chosen one,
+	 * with these totals. They are ranked, as upstream's heap does, only when a hint is needed,
+	 * which is rare.
 	 */
 	const int64_t *totals;
 	uint64_t cycle_count;
@@ -93,13 +93,14 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 
 /**
  * Pod signatures: two pods of a profile with equal signatures get the same verdicts and scores from
- * every plugin, so that one may follow the other's choice (batch.h). Spec: 02 sections 6.1 and 6.2.
+ * every plugin, so the second may use the first one's ranking (batch.h). Spec: 02 sections 6.1 and
+ * 6.2.
  */
 
 /**
- * Append the pod's signature to out; compare for byte equality only. Returns false when the pod is
- * not batchable (out is untouched): signatures are off for the profile, or a plugin refuses, which
- * out_refusal (may be NULL) then tells with the plugin set; Error is worth a log line,
+ * Appends the pod's signature to out; signatures may only be compared for equality. Returns false
+ * if the pod is not batchable (out is untouched): signatures are off for the profile, or a plugin
+ * refuses. out_refusal (may be NULL) is then that plugin's status; Error should be logged,
  * Unschedulable is normal. arena holds the fragments and the refusal's text.
  */
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,

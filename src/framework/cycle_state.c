@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "framework/plugin.h"
 
-/** At the key, or at count when there is none. Keys are few: a scan beats a hash. */
+/** Index of the key, or count if absent. States have few keys: a scan is faster than a hash. */
 static uint32_t find_datum(const struct bt_cycle_state *cycle, struct bt_str key)
 {
 	uint32_t i = 0;

@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_CYCLE_STATE_H
 #define BT_FRAMEWORK_CYCLE_STATE_H
 /**
- * What one pod's cycle remembers between extension points. Spec: 02 section 3. Two stores: data by
- * plugin index (what in-tree plugins use, O(1)) and data by key (CycleState's Read/Write/Delete,
- * for everybody else).
+ * Data of one pod's cycle, shared between extension points. Spec: 02 section 3. Two stores: by
+ * plugin index (in-tree plugins, O(1)) and by key (CycleState's Read/Write/Delete, for other
+ * plugins).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,23 +40,23 @@ struct bt_cycle_datum {
 };
 
 /**
- * Answers a caller knows already because they depend on the pod's shape only: the runners take them
- * instead of asking the plugin. PreScore data is then in the cycle already.
+ * Results that depend on the pod's shape only. The runners use them instead of calling the plugin.
+ * PreScore data is then in the cycle already.
  */
 struct bt_cycle_memo {
 	bool pre_filter_known;
 	bool pre_score_known;
 	struct bt_status pre_filter_status;
 	struct bt_status pre_score_status;
-	bool restricted; /* the narrowing of a PreFilter that succeeded */
+	bool restricted; /* the node names of a PreFilter that succeeded */
 	uint32_t name_count;
 	const struct bt_str *names;
-	void *pre_filter_data; /* put into the cycle when the plugin's turn comes */
+	void *pre_filter_data; /* stored into the cycle when the plugin would have run */
 };
 
 struct bt_object; /* api/object.h */
 
-/** What the cycles of a pod group's pods share; outlives all of them, held ones too. */
+/** Shared by the cycles of a pod group's pods; outlives all of them, including waiting pods. */
 struct bt_group_state {
 	struct bt_arena *arena;
 	void **data; /* by plugin index; NULL = not written */
@@ -67,38 +67,36 @@ struct bt_cycle_state {
 	void **pre_filter_data; /* by plugin index; NULL = not written */
 	void **pre_score_data;
 	uint32_t plugin_count;
-	const struct bt_cycle_memo *memo; /* by plugin index; NULL: ask every plugin */
+	const struct bt_cycle_memo *memo; /* by plugin index; NULL: call every plugin */
 	BT_VEC(struct bt_cycle_datum) data;
 	struct bt_plugin_set skip_filter;
 	struct bt_plugin_set skip_score;
 	struct bt_plugin_set skip_pre_bind;
 	struct bt_plugin_set parallel_pre_bind;
 	bool pre_bind_flights_done; /* the two sets above are meaningful */
-	/** PreBind and Bind: when a plugin that answered Wait wants to be asked again at the
-	 * latest. */
+	/** For PreBind and Bind: the latest time to call a plugin again that returned Wait. */
 	int64_t wake_ns;
 	bool skip_all_post_filter;
 	bool record_plugin_metrics;
-	/** Why the binding was called off; "" while it was not. In the arena. */
+	/** Cause of the cancellation; "" if not canceled. In the arena. */
 	struct bt_str cancel_cause;
-	/** Plugins must compute from the pods themselves, not from counters kept for speed:
-	 * verification twins set it. */
+	/** Set for verification: plugins must compute from the pods, not from counters. */
 	bool plain;
 	/**
-	 * The cycle ends before the state changes: plugins may keep pointers to counters instead of
-	 * copies. Set by the engine while it decides; then the data of plugins with
-	 * columns_per_cycle is forgotten (unless keeps_cycle_data), for those who go on with the
-	 * cycle. Cycles of others may outlive what they looked at.
+	 * Set by the engine if the cycle ends before the state changes: plugins may then keep
+	 * pointers to counters instead of copies. When the decision is made, data of plugins with
+	 * columns_per_cycle is dropped (unless keeps_cycle_data), because later extension points
+	 * run after the state changed.
 	 */
 	bool borrows_counters;
 	/**
-	 * By slot: Score sees the node without its pods (an extender sent it back as an object).
-	 * NULL: no such node.
+	 * By slot: Score sees the node without its pods, because an extender returned it as an
+	 * object. NULL: no such node.
 	 */
 	const uint8_t *without_pods;
-	/** In a pod-group scheduling cycle; NULL: in that of a pod. Borrowed. */
+	/** set in a pod group's scheduling cycle; NULL in that of a pod. Borrowed. */
 	struct bt_group_state *group;
-	/** Objects that plugins go on looking at while the state changes: a reference to each. */
+	/** Objects that plugins still read after the state changed: one reference each. */
 	BT_VEC(struct bt_object *) kept;
 	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02
 	 * section 3). */
@@ -109,10 +107,10 @@ void bt_cycle_state_init(
 	struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count);
 void bt_cycle_state_finish(struct bt_cycle_state *cycle);
 /**
- * Copy for a what-if run: keyed data through their clone functions; flags and sets copied; indexed
- * data shared, since the cycle does not know the plugins: bt_framework_clone_cycle (framework.h) is
- * what runners and plugins call. The clone uses the same arena; its pods_to_activate start empty (a
- * what-if run activates nothing).
+ * Copy for a what-if run. Keyed data is copied by its clone functions, flags and sets too; indexed
+ * data is shared, because the cycle does not know the plugins: runners and plugins call
+ * bt_framework_clone_cycle (framework.h). The clone uses the same arena. Its pods_to_activate start
+ * empty: a what-if run activates nothing.
  */
 void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 

@@ -38,13 +38,14 @@ struct bt_event_hints {
 };
 
 /**
- * Ask every plugin with a PreEnqueue, PreFilter, Filter, Reserve or Permit role, enabled or not.
- * Those that do not say get the default list. All errors joined by newlines.
+ * Collects the events of every plugin with a PreEnqueue, PreFilter, Filter, Reserve or Permit role,
+ * enabled or not. Plugins without EventsToRegister get the default list. Returns all errors joined
+ * by newlines.
  */
 BT_MUST_USE int bt_event_hints_create(const struct bt_framework *framework,
 	struct bt_event_hints *out_hints, struct berth_error *err);
 void bt_event_hints_finish(struct bt_event_hints *hints);
-/** A failing hint counts as Queue. */
+/** An error counts as Queue. */
 enum bt_queueing_hint bt_event_hint_ask(const struct bt_event_hint *hint,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object);
 #endif

@@ -2,17 +2,16 @@
 #ifndef BT_FRAMEWORK_EXTENDER_H
 #define BT_FRAMEWORK_EXTENDER_H
 /**
- * Extenders: outside programs that have a say in a decision. Here is what the engine asks of the
- * one who carries the questions to them, and nothing of the decision: who is asked, in which order
- * and what an answer means is the engine's business (sched/extender.h). Spec: 11b section 9.
+ * Extenders: external programs that take part in a decision. This header declares the transport of
+ * their requests; which extender is called when, and what the answer means, is in sched/extender.h.
+ * Spec: 11b section 9.
  *
- * The engine does no I/O. Its owner passes a table of functions that carry one question each and
- * return with the answer: they may block for as long as the extender may take (httpTimeout), and
- * the engine waits, as upstream's scheduling thread does. filter, prioritize and preempt are called
- * on the scheduling thread, bind on the one that runs the binding cycle, which is the same one
- * here. None of them may touch the engine.
+ * The engine does no I/O. Its owner passes a table of functions; each sends one request and returns
+ * the answer. They may block until httpTimeout, and the engine waits, as upstream's scheduling
+ * thread does. filter, prioritize and preempt run on the scheduling thread, bind on the thread of
+ * the binding cycle, which is the same one here. None of them may touch the engine.
  *
- * sched/extender_wire.h has these functions for extenders that speak JSON over any carrier.
+ * sched/extender_wire.h has these functions for extenders that speak JSON over any transport.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,16 +24,16 @@
 #include "state/pod_info.h"
 #include "state/state.h"
 
-/** A node as it goes to an extender and comes back. */
+/** A node as sent to an extender and returned by it. */
 struct bt_extender_node {
 	struct bt_str name;
-	/** The object as an extender returned it; absent: as the cluster has it. */
+	/** The object as the extender returned it; absent: unchanged. */
 	struct bt_str json;
 };
 
 typedef BT_LIST(struct bt_extender_node) bt_extender_node_list;
 
-/** ExtenderArgs: what filter and prioritize are asked. */
+/** ExtenderArgs: input of filter and prioritize. */
 struct bt_extender_args {
 	const struct bt_state *state;
 	const struct bt_pod_info *pod;
@@ -59,7 +58,7 @@ struct bt_host_priority {
 /** HostPriorityList. */
 typedef BT_LIST(struct bt_host_priority) bt_host_priority_list;
 
-/** ExtenderPreemptionArgs. The answer is a list of opinions as well: preemption.h. */
+/** ExtenderPreemptionArgs. The answer is a list of the same type: preemption.h. */
 struct bt_extender_preemption_args {
 	const struct bt_state *state;
 	const struct bt_pod_info *pod;
@@ -80,9 +79,9 @@ struct bt_extender_binding_result {
 };
 
 /**
- * The carrier of one extender's questions. Only called for verbs that the extender has and pods it
- * is interested in. Memory of answers: the arena, which lives as long as the cycle. Results: 0, or
- * a negative code with err set when no answer came.
+ * Transport of one extender. Called only for verbs that the extender has, and for pods it is
+ * interested in. Answers live in the arena, which lives as long as the cycle. Results: 0, or a
+ * negative code with err set if no answer came.
  */
 struct bt_extender_ops {
 	int (*filter)(void *context, const struct bt_extender_args *args, struct bt_arena *arena,
@@ -91,8 +90,8 @@ struct bt_extender_ops {
 		struct bt_arena *arena, bt_host_priority_list *out_priorities,
 		struct berth_error *err);
 	/**
-	 * prioritize in two steps, so that several extenders are asked at the same time; both or
-	 * neither. Each question that begins is ended, which waits for the answer.
+	 * prioritize in two steps, so that several extenders work at the same time; both or
+	 * neither. Every request that was begun is also ended, which waits for the answer.
 	 */
 	void *(*begin_prioritize)(
 		void *context, const struct bt_extender_args *args, struct bt_arena *arena);
@@ -101,22 +100,22 @@ struct bt_extender_ops {
 	int (*preempt)(void *context, const struct bt_extender_preemption_args *args,
 		struct bt_arena *arena, struct bt_preemption_opinions *out_answer,
 		struct berth_error *err);
-	/** Asked once per attempt; the extender does the binding itself. */
+	/** Called once per attempt; the extender writes the binding itself. */
 	int (*bind)(void *context, const struct bt_extender_binding_args *args,
 		struct bt_arena *arena, struct bt_extender_binding_result *out_result,
 		struct berth_error *err);
-	/** The engine is done with the extender; may be NULL. */
+	/** Releases the transport; may be NULL. */
 	void (*destroy)(void *context);
 };
 
-/** An extender of the configuration and its carrier. */
+/** An extender of the configuration and its transport. */
 struct bt_extender {
 	const struct bt_config_extender *config; /* borrowed from the configuration */
 	const struct bt_extender_ops *ops;
 	void *context;
 };
 
-/** Makes the carriers when an engine is created, in the order of the configuration. */
+/** Makes the transports when an engine is created, in the order of the configuration. */
 struct bt_extender_factory {
 	/** Errors are reported as `couldn't build extenders: <err>`. */
 	int (*create)(void *context, const struct bt_config_extender *config,
@@ -125,8 +124,10 @@ struct bt_extender_factory {
 	void *context;
 };
 
-/** Spec 11b section 9.3. Every pod when the extender manages no resources; else one of which a
- * container or init container names such a resource, whatever the amount. */
+/**
+ * Spec 11b section 9.3. All pods if the extender manages no resources; else pods with a container
+ * or init container that names such a resource, whatever the amount.
+ */
 bool bt_extender_is_interested(
 	const struct bt_config_extender *extender, const struct bt_pod_info *pod);
 #endif

@@ -3,7 +3,7 @@
 #define BT_FRAMEWORK_FRAMEWORK_H
 /**
  * The framework of one profile: plugin instances, the effective list of each extension point, and
- * the runners that call them and interpret what they answer. Spec: 02 sections 5 and 8.
+ * the runners that call the plugins and interpret their statuses. Spec: 02 sections 5 and 8.
  */
 #include "config/config.h"
 #include "framework/nominator.h"
@@ -29,19 +29,29 @@ struct bt_framework {
 	bool signatures_enabled;
 	struct bt_plugin **sign_plugins; /* candidates of spec 02 section 6.1, in order */
 	uint32_t sign_plugin_count;
-	/** So many of these up to the first that refuses every pod (never_signs): signing is then
-	 * counted but not carried out. 0: none does, or signatures are off for another reason. */
+	/**
+	 * Number of sign plugins up to the first one that refuses every pod (never_signs): signing
+	 * is then counted but not run. 0: no plugin refuses all pods, or signatures are off for
+	 * another reason.
+	 */
 	uint32_t sign_refusal_count;
-	/** Gate WorkloadAwarePreemption: DefaultPreemption, if it can; else NULL. */
+	/**
+	 * Gate WorkloadAwarePreemption: DefaultPreemption if it implements PodGroupPostFilter; else
+	 * NULL.
+	 */
 	struct bt_plugin *pod_group_post_filter;
-	/** NodeResourcesFit's arguments with the resources that extenders manage ignored (spec 10
-	 * section 7.2). */
+	/**
+	 * NodeResourcesFit's arguments, with the resources that extenders manage ignored (spec 10
+	 * section 7.2).
+	 */
 	struct bt_plugin_args fit_args;
 	struct bt_str *ignored_resources; /* behind fit_args */
-	/** All filters of a node run, their statuses are merged (spec 02 section 18). For
-	 * frameworks of no engine: plans stop at the first failure. */
+	/**
+	 * Run all filters of a node and merge their statuses (spec 02 section 18). Only for
+	 * frameworks without an engine: plans stop at the first failure.
+	 */
 	bool run_all_filters;
-	/** Borrowed; NULL: nothing is counted. */
+	/** Borrowed; NULL: no metrics. */
 	struct bt_profile_metrics *metrics;
 };
 
@@ -54,9 +64,9 @@ BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct b
 	uint32_t profile_index, struct bt_state *state, struct bt_nominator *nominator,
 	struct bt_framework **out_framework, struct berth_error *err);
 void bt_framework_destroy(struct bt_framework *framework);
-/** By plugin index; what a status holds is index + 1. */
+/** By plugin index; a status stores index + 1. */
 struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uint32_t plugin_index);
-/** Name in status->plugin, "" when not set. */
+/** Name of status->plugin, "" if not set. */
 struct bt_str bt_framework_status_plugin_name(
 	const struct bt_framework *framework, const struct bt_status *status);
 /** `node(s) didn't satisfy plugin(s) [A B]`: the set's plugins in the order of their names. */
@@ -67,13 +77,13 @@ struct bt_plugin *bt_framework_find_plugin(
 	const struct bt_framework *framework, struct bt_str name);
 bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_point point);
 /**
- * bt_cycle_state_clone plus each plugin's clone_pre_filter_data: what AddPod and RemovePod change
- * on the clone leaves the original alone. Finish the clone with bt_cycle_state_finish.
+ * bt_cycle_state_clone plus each plugin's clone_pre_filter_data, so that AddPod and RemovePod on
+ * the clone leave the original unchanged. Finish the clone with bt_cycle_state_finish.
  */
 void bt_framework_clone_cycle(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
-/** What the plugins of a framework count with; NULL: nothing is counted. */
+/** Metrics of a framework's plugins; NULL: none. */
 static inline struct bt_scheduler_metrics *bt_handle_metrics(const struct bt_handle *handle)
 {
 	const struct bt_framework *framework = handle->framework;
@@ -117,19 +127,21 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
-/** Every filter in turn; failed is told of each that does not pass, interpreted as above, until it
- * returns false. */
+/**
+ * Runs every filter in turn. failed is called for each that does not pass, with the status
+ * interpreted as above, until failed returns false.
+ */
 void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	bool (*failed)(
 		void *context, const struct bt_plugin *plugin, const struct bt_status *status),
 	void *context);
-/** One plugin of the Filter list, its answer interpreted as RunFilter does. */
+/** Runs one plugin of the Filter list; the status is interpreted as in RunFilter. */
 struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
 
-/** A node and a cycle with the pods that are nominated on the node. */
+/** A node and a cycle with the pods added that are nominated on the node. */
 struct bt_nominated_view {
 	struct bt_cycle_state cycle; /* bt_cycle_state_finish() when added */
 	struct bt_node_info node;
@@ -137,8 +149,10 @@ struct bt_nominated_view {
 	struct bt_status status; /* AddPod failed */
 };
 
-/** Nominated pods of equal or higher priority, the pod's own nomination left out. Spec 02 section
- * 5.4 step 1. */
+/**
+ * Adds nominated pods of equal or higher priority, without the pod itself. Spec 02 section 5.4 step
+ * 1.
+ */
 void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	struct bt_nominated_view *out_view);
@@ -151,8 +165,10 @@ struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cy
 	struct bt_post_filter_result *out_result);
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
-/** The same by cells (plugin.h, pre_score_cells): one slot for each, and how many nodes it stands
- * for. */
+/**
+ * The same by cells (plugin.h, pre_score_cells): one slot per cell, and the number of nodes of the
+ * cell.
+ */
 struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
 	const uint32_t *counts, uint32_t cell_count);
@@ -196,7 +212,7 @@ struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt
 struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot);
 
-/** What may run at once: spec 02 section 5.11. */
+/** Plugins that may run at once: spec 02 section 5.11. */
 struct bt_pre_bind_group {
 	struct bt_plugin **plugins; /* in the arena of the cycle */
 	uint32_t count;
@@ -206,27 +222,26 @@ struct bt_pre_bind_group {
 uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_pre_bind_group **out_groups);
 /**
- * Groups run one after another, members of a group in order; the first failure ends the run.
- * Nothing is waited for: a plugin that is not finished counts as if it were.
+ * Runs groups one after another, members of a group in order; the first failure ends the run. Does
+ * not wait: a plugin that returns Wait counts as finished.
  */
 struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 
-/** How far a PreBind run got; zero memory: at its start. */
+/** Progress of a PreBind run; zero memory: at its start. */
 struct bt_pre_bind_progress {
 	uint32_t group;
 	struct bt_plugin_set done; /* members of that group, and all before */
 };
 
-/** The same, waiting where plugins wait: Wait means that the call is to be repeated later. */
+/** The same, but returns Wait if a plugin waits: repeat the call later. */
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress);
-/** What a run that is not over ends with when it is canceled: the cause in place of the plugin's
- * error. */
+/** Status of a run that is cancelled before its end: the cause replaces the plugin's error. */
 struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
 	struct bt_str cause);
-/** The first plugin that does not answer Skip decides. Nothing is waited for, as in PreBind. */
+/** The first plugin that does not return Skip decides. Does not wait, as in bt_run_pre_bind. */
 struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 /** The same from the plugin at *next, 0 at first; Wait: repeat the call later. */
@@ -238,12 +253,12 @@ void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cyc
  */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_plugin **out_gating_plugin);
-/** The same, with the plugin that gated the entry before (NULL: none) asked first. */
+/** The same, but first runs the plugin that gated the entry before (NULL: none). */
 struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
 	struct bt_plugin **out_gating_plugin);
 
-/** PreEnqueue of a pod that pre_enqueue_passes: nobody is asked, but counted. */
+/** PreEnqueue of a pod that pre_enqueue_passes: counts the calls without running the plugins. */
 void bt_run_pre_enqueue_known(const struct bt_framework *framework);
 
 /* Placements of a pod group. Spec 02 section 5.15. Memory of results: arena. */
@@ -259,7 +274,7 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 	struct bt_arena *arena, struct bt_str group_namespace, struct bt_str group_name,
 	const uint32_t *slots, uint32_t slot_count);
 
-/** A placement and the pods as they were placed in it (node_name = the node chosen). */
+/** A placement and the pods placed in it (node_name = the chosen node). */
 struct bt_placement_assignments {
 	const struct bt_placement *placement;
 	const struct bt_pod_info *const *pods;
@@ -284,9 +299,8 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 	struct bt_placement_score_table *out_table);
 
 /**
- * PodGroupPostFilter: the pod group makes room for itself (spec 08 section 14). Success: victims
- * are on their way out. Unschedulable without gate WorkloadAwarePreemption or without
- * DefaultPreemption.
+ * PodGroupPostFilter: preemption for the pod group (spec 08 section 14). Success: victims are being
+ * deleted. Unschedulable without gate WorkloadAwarePreemption or without DefaultPreemption.
  */
 struct bt_status bt_run_pod_group_post_filter(struct bt_framework *framework,
 	struct bt_arena *arena, const struct bt_pod_group *group,

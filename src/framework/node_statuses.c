@@ -72,7 +72,9 @@ static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_st
 	uint32_t count = 0;
 
 	for (uint32_t i = from; i < end; i++) {
-		/* Written in any case, kept if it counts: no jump that cannot be foretold. */
+		/*
+		 * Written in any case and kept if it counts, which avoids an unpredictable branch.
+		 */
 		out_slots[count] = list[i];
 		count += groups->statuses[groups->group_of[i]].code == code;
 	}
@@ -98,7 +100,7 @@ uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses
 			list_positions(groups, code, snapshot->list, 0, start, &out_slots[count]);
 	}
 	if (statuses->absent.code == code) {
-		/* Every node of the snapshot but those whose own entry says otherwise. */
+		/* Every node of the snapshot without an entry of its own. */
 		struct bt_bitset excluded = {0};
 		uint32_t kept = 0;
 
@@ -215,7 +217,7 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 		bt_strbuf_append_str(&text, histogram->reasons.items[i].reason);
 		lines[i].length = (uint32_t)(text.length - start);
 	}
-	/* From here on the text does not move. */
+	/* The text does not move from here on. */
 	for (uint32_t i = 0; i < count; i++) {
 		lines[i].data = text.data + at;
 		at += lines[i].length;
@@ -245,8 +247,7 @@ static void fill(
 			count_status(histogram, &groups->statuses[i], groups->sizes[i]);
 		}
 	}
-	/* Runs of nodes with the very same reasons are the rule in big clusters: count them in one
-	 * step. */
+	/* In big clusters, runs of nodes have the very same reasons: count a run in one step. */
 	for (uint32_t i = 0; groups == NULL && i < statuses->entries.count;) {
 		const struct bt_status *status = &statuses->entries.items[i].status;
 		uint32_t end = i + 1;

@@ -2,24 +2,24 @@
 #ifndef BT_FRAMEWORK_NODE_STATUSES_H
 #define BT_FRAMEWORK_NODE_STATUSES_H
 /**
- * Questions to the statuses a failed search left behind. Spec: 02 section 2, NodeToStatus. state:
- * with the snapshot that was searched. Groups answer as the entries they stand for would.
+ * Reads the statuses of a failed search. Spec: 02 section 2, NodeToStatus. state: with the snapshot
+ * that was searched. Groups give the same answers as the entries that they stand for.
  */
 #include <stdint.h>
 
 #include "framework/plugin.h"
 
-/** The node's own entry or its group's, or the status of all absent ones. O(entries). */
+/** Status of the node: of its own entry, of its group, or of all absent nodes. O(entries). */
 struct bt_status bt_node_statuses_get(
 	const struct bt_node_statuses *statuses, const struct bt_state *state, uint32_t slot);
 /**
- * NodesForStatusCode: nodes of the snapshot with this code, in list order when it is the code of
+ * NodesForStatusCode: nodes of the snapshot with this code, in list order if the code is that of
  * the absent nodes, else in the order of the entries. out_slots has room for every node of the
  * snapshot. Returns their number.
  */
 uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state, uint32_t *out_slots);
-/** How many these are; groups tell without a look at the nodes. */
+/** Their number; does not visit the nodes if statuses are grouped. */
 uint32_t bt_node_statuses_count_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state);
 /** Nodes with a status of their own. */
@@ -28,7 +28,7 @@ uint32_t bt_node_statuses_count(const struct bt_node_statuses *statuses);
 struct bt_node_status_entry bt_node_statuses_at(
 	const struct bt_node_statuses *statuses, const struct bt_state *state, uint32_t index);
 
-/** The histogram of reasons in the text a pending pod's owner reads. Spec: 03 section 8. */
+/** The histogram of reasons as in the pod's message. Spec: 03 section 8. */
 
 /**
  * Each reason once, with the number of nodes that give it, in no particular order; otherwise as

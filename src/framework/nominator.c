@@ -121,7 +121,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	struct bt_str node_name, bool queued)
 {
 	struct bt_symbol_table *symbols = &nominator->state->symbols;
-	/* References first: the old nomination may hold the only other ones. */
+	/* Take the new references first: the old nomination may hold the only other ones. */
 	struct bt_nomination nomination = {
 		.uid = bt_symbol_ref_str(symbols, pod->uid),
 		.node_name = bt_symbol_ref_str(symbols, node_name),
@@ -176,7 +176,7 @@ void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_i
 	bool override = info != NULL && info->present && info->mode == BT_NOMINATING_OVERRIDE;
 	struct bt_str node_name = override ? info->nominated_node_name : pod->nominated_node_name;
 
-	/* Spec 04 section 10: the empty name is no node's, and nobody looks for it. */
+	/* Spec 04 section 10: no node has the empty name, so no lookup finds this nomination. */
 	if (node_name.length == 0 || !can_nominate) {
 		bt_nominator_delete(nominator, pod->uid);
 		return;
@@ -194,7 +194,7 @@ void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_inf
 
 	if (index != BT_NOMINATION_NONE && old_pod->nominated_node_name.length == 0 &&
 		new_pod->nominated_node_name.length == 0) {
-		/* Held, since the old nomination ends before the new one begins. */
+		/* Referenced, because the old nomination ends before the new one begins. */
 		node_name = bt_symbol_ref(symbols, at(nominator, index)->node_name);
 		info = (struct bt_post_filter_result){
 			.present = true,

@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_NOMINATOR_H
 #define BT_FRAMEWORK_NOMINATOR_H
 /**
- * Nominated pods: pending pods that preemption (or their status) promises a node. Spec: 02
- * section 12.3. The nominator keeps references in nomination order; the pod behind one is given by
- * whoever queues it.
+ * Nominated pods: pending pods for which preemption (or their status) reserves a node. Spec: 02
+ * section 12.3. The nominator keeps references in nomination order; the queue supplies the pod of a
+ * nomination.
  */
 #include "base/map.h"
 #include "base/vec.h"
@@ -73,13 +73,13 @@ void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
 void bt_nominator_set_queued(
 	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
 /**
- * Calls visit with the name of each node, once, in no order, that other pods of this pod's priority
- * or a higher one are nominated on: their room is not its own.
+ * Calls visit once for each node, in no order, on which other pods of this pod's priority or a
+ * higher one are nominated: their room is not available to this pod.
  */
 void bt_nominator_for_each_rival_node(const struct bt_nominator *nominator,
 	const struct bt_pod_info *pod, void (*visit)(void *context, struct bt_str node_name),
 	void *context);
-/** Whether a pod that is nominated takes room from this one. Spec 02 section 5.4. */
+/** Whether a nominated pod takes room from this one. Spec 02 section 5.4. */
 bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct bt_pod_info *pod);
 bool bt_nominator_is_empty(const struct bt_nominator *nominator);
 /** The node a pod is nominated on ("" when cleared by override); false when it has no nomination.

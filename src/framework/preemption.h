@@ -2,8 +2,8 @@
 #ifndef BT_FRAMEWORK_PREEMPTION_H
 #define BT_FRAMEWORK_PREEMPTION_H
 /**
- * What preemption needs from whoever drives the engine: where its writes go, and the extenders that
- * have a say. Spec: 08 sections 10 and 11. All calls are made on the scheduling thread.
+ * What preemption needs from the engine's driver: a writer, and the extenders with a preempt verb.
+ * Spec: 08 sections 10 and 11. All calls are made on the scheduling thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,9 +26,9 @@ struct bt_preemption_pod {
 };
 
 /**
- * A write that is under way. In the asynchronous form a writer may answer BT_PREEMPTION_PENDING and
- * report the outcome later with bt_preemption_complete(executor, id, ...). executor NULL: the
- * synchronous form, the outcome must be returned.
+ * A write in flight. In the asynchronous form a writer may return BT_PREEMPTION_PENDING and report
+ * the outcome later with bt_preemption_complete(executor, id, ...). executor NULL: the synchronous
+ * form, the outcome must be returned.
  */
 struct bt_preemption_ticket {
 	struct bt_preemption_executor *executor;
@@ -50,8 +50,8 @@ struct bt_preemption_event {
  */
 struct bt_preemption_writer {
 	/**
-	 * Put the condition into the victim's status. condition->last_transition_time is not set
-	 * when it is to be the time of the write. Not called when the victim has the condition.
+	 * Adds the condition to the victim's status. If condition->last_transition_time is not set,
+	 * it is the time of the write. Not called if the victim has the condition.
 	 */
 	int (*patch_condition)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
@@ -64,13 +64,15 @@ struct bt_preemption_writer {
 		const struct bt_preemption_pod *pod, struct berth_error *err);
 	/** May be NULL. */
 	void (*event)(void *context, const struct bt_preemption_event *event);
-	/** The asynchronous form failed: move the preemptor's pods to the active queue. NULL: the
-	 * handle's services do it. */
+	/**
+	 * The asynchronous form failed: moves the preemptor's pods to the active queue. NULL: the
+	 * handle's services do it.
+	 */
 	void (*activate)(void *context, const struct bt_preemption_pod *pods, uint32_t count);
 	void *context;
 };
 
-/** What an extender says about one node; the order of the victims is kept. */
+/** An extender's answer for one node; the order of the victims is kept. */
 struct bt_preemption_opinion {
 	struct bt_str node_name;
 	const struct bt_str *victim_uids; /* none: count 0 */
@@ -83,28 +85,28 @@ struct bt_preemption_opinions {
 	uint32_t count;
 };
 
-/** An extender, as far as preemption asks it. */
+/** An extender, as preemption calls it. */
 struct bt_preemption_extender {
-	/** preemptVerb empty: never asked. urlPrefix names it in messages. */
+	/** preemptVerb empty: never called. urlPrefix names it in messages. */
 	const struct bt_config_extender *config;
 	/**
-	 * Ask which of the candidates it agrees to. Answers are in the arena. Negative with err set
-	 * when the call fails.
+	 * Asks which of the candidates the extender accepts. Answers are in the arena. Negative
+	 * with err set if the call fails.
 	 */
 	int (*process)(void *context, const struct bt_pod_info *pod,
 		const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
 		struct bt_preemption_opinions *out_answer, struct berth_error *err);
-	/** Something of its answer did not count; the line is upstream's. May be NULL. */
+	/** Receives upstream's log line for a part of the answer that is ignored. May be NULL. */
 	void (*ignored)(void *context, const char *line, int verbosity, struct bt_str error);
 	void *context;
 };
 
 /**
- * How the preemption of a pod group tries out removals: on the snapshot of the pod group cycle,
- * which its owner restores afterwards. Spec 08 section 14.
+ * Tries removals for the preemption of a pod group, on the snapshot of its cycle, which the caller
+ * restores afterwards. Spec 08 section 14.
  */
 struct bt_pod_group_trial {
-	/** pod_id: a pod of the state. Negative with err set when the snapshot disagrees. */
+	/** pod_id: a pod of the state. Negative with err set if the snapshot contradicts it. */
 	int (*remove_pod)(void *context, uint32_t pod_id, struct berth_error *err);
 	int (*add_pod)(void *context, uint32_t pod_id, struct berth_error *err);
 	/** Run the pod group's scheduling, PostFilter disabled, on the snapshot as it now is. */

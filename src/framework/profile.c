@@ -79,7 +79,9 @@ static int add_explicit(struct bt_framework *framework, enum bt_extension_point 
 	return BERTH_OK;
 }
 
-/** Plugins that the point's disabled list names. Returns false when it holds "*". */
+/**
+ * Collects the plugins that the point's disabled list names. Returns false if the list holds "*".
+ */
 static bool collect_disabled(const struct bt_framework *framework, enum bt_extension_point point,
 	struct bt_plugin_set *out_disabled)
 {
@@ -208,7 +210,7 @@ static int profile_set_weights(struct bt_framework *framework, enum bt_extension
 	for (uint32_t i = 0; i < list->entries.count; i++) {
 		struct bt_framework_entry *entry = &list->entries.items[i];
 
-		/* Every entry of the list comes from one of the two sets. */
+		/* Whether every entry of the list comes from one of the two sets. */
 		BT_ASSERT(weights[entry->plugin->index] != 0);
 		entry->weight = weights[entry->plugin->index];
 	}
@@ -293,7 +295,7 @@ void bt_framework_clone_cycle(const struct bt_framework *framework,
 	}
 }
 
-/** Names of the resources that extenders want ignored, in the framework's memory; 0: none. */
+/** Resources that extenders ask to ignore, in the framework's memory; 0: none. */
 static uint32_t collect_extender_resources(const struct bt_config *config, struct bt_str *out_names)
 {
 	uint32_t count = 0;
@@ -314,7 +316,10 @@ static uint32_t collect_extender_resources(const struct bt_config *config, struc
 	return count;
 }
 
-/** Arguments of a plugin; extenders may take resources away from NodeResourcesFit (spec 10 7.2). */
+/**
+ * Arguments of a plugin; resources that extenders manage are taken out of NodeResourcesFit's (spec
+ * 10 7.2).
+ */
 static const struct bt_plugin_args *find_args(struct bt_framework *framework, struct bt_str name)
 {
 	const struct bt_plugin_args *args = bt_config_profile_find_args(framework->profile, name);
@@ -584,7 +589,7 @@ static bool has_ignored_resources(const struct bt_config *config)
 	return false;
 }
 
-/** Spec 10 section 7.2: somebody must be told to ignore what extenders manage. */
+/** Spec 10 section 7.2: NodeResourcesFit must ignore resources that extenders manage. */
 static int check_extender_resources(const struct bt_config *config, struct berth_error *err)
 {
 	if (!has_ignored_resources(config)) {
@@ -608,7 +613,7 @@ static const struct bt_plugin *queue_sort_of(const struct bt_framework *framewor
 	return framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
 }
 
-/** Deep equality of a queue sort plugin's arguments; in-tree argument kinds belong to none. */
+/** Deep equality of a queue sort plugin's arguments; no in-tree queue sort plugin has any. */
 static bool args_equal(const struct bt_plugin_args *a, const struct bt_plugin_args *b)
 {
 	if (a == NULL || b == NULL) {
@@ -635,7 +640,7 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 	if (profiles->frameworks.count == 0) {
 		return BERTH_OK;
 	}
-	/* All profiles order the one queue, so they must order it the same way. */
+	/* All profiles share one queue, so they must order it the same way. */
 	const struct bt_framework *first = profiles->frameworks.items[0];
 	struct bt_str name = bt_str_from(queue_sort_of(framework)->ops->name);
 	struct bt_str first_name = bt_str_from(queue_sort_of(first)->ops->name);

@@ -17,7 +17,7 @@ BT_MUST_USE int bt_registry_register(
 /** `no plugin named <name> exists` */
 BT_MUST_USE int bt_registry_unregister(
 	struct bt_registry *registry, struct bt_str name, struct berth_error *err);
-/** Register each of other; the first error is returned, entries registered before it stay. */
+/** Registers each entry of other. Returns the first error; entries registered before it stay. */
 BT_MUST_USE int bt_registry_merge(
 	struct bt_registry *registry, const struct bt_registry *other, struct berth_error *err);
 const struct bt_plugin_ops *bt_registry_find(

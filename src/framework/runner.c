@@ -41,7 +41,7 @@ struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct
 	return bt_run_pre_enqueue_from(framework, pod, arena, NULL, out_gating_plugin);
 }
 
-/** One plugin; timed: as one of a sampled run. */
+/** Runs one plugin; timed: as part of a sampled run. */
 static struct bt_status call_pre_enqueue(const struct bt_framework *framework,
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena, bool timed)
 {
@@ -91,7 +91,7 @@ struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	int64_t started_ns = bt_profile_now(framework->metrics);
 	struct bt_status status = run_pre_enqueue(framework, pod, arena, first, out_gating_plugin);
 
-	/* Upstream quirk, spec 02 section 14: whatever came of it. */
+	/* Upstream quirk, spec 02 section 14: recorded whatever the result. */
 	(void)bt_profile_point_ran(
 		framework->metrics, BT_TIMED_PRE_ENQUEUE, BT_STATUS_SUCCESS, started_ns);
 	return status;
@@ -218,7 +218,7 @@ struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt
 	return outcome;
 }
 
-/** Spec 02 section 5.10: a code that a pre-flight may not give. */
+/** Spec 02 section 5.10: a code that PreBindPreFlight must not return. */
 static struct bt_status unsupported_pre_flight(
 	struct bt_arena *arena, const struct bt_plugin *plugin, const struct bt_status *status)
 {
@@ -342,7 +342,7 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	if (bt_status_is_rejected(&status)) {
 		return bt_runner_with_plugin(status, plugin);
 	}
-	/* A plugin that was stopped reports so; what counts is who stopped it. */
+	/* A cancelled plugin reports an error; the cause of the cancellation replaces it. */
 	if (cycle->cancel_cause.length != 0 && status.has_error &&
 		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
 		status.error_text = cycle->cancel_cause;
@@ -351,7 +351,7 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
 }
 
-/** Asks the members of a group that have not finished. Wait: some of them still have not. */
+/** Runs the unfinished members of a group. Wait: some are still unfinished. */
 static struct bt_status run_pre_bind_group(const struct bt_framework *framework,
 	const struct bt_pre_bind_group *group, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_FRAMEWORK_RUNNER_H
 #define BT_FRAMEWORK_RUNNER_H
-/** Shared by the files of the runners only; what they offer stands in framework.h. */
+/** Shared by the files of the runners; framework.h has their public part. */
 #include "framework/framework.h"
 
 /** Set the status's plugin. */
@@ -29,7 +29,7 @@ static inline int64_t bt_runner_plugin_starts(
 	return BT_UNLIKELY(cycle->record_plugin_metrics) ? bt_profile_now(framework->metrics) : 0;
 }
 
-/** started_ns: what the function above said. */
+/** started_ns: the result of the function above. */
 static inline void bt_runner_plugin_ran(const struct bt_framework *framework,
 	const struct bt_plugin *plugin, enum bt_timed_point point, const struct bt_status *status,
 	int64_t started_ns)

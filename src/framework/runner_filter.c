@@ -81,13 +81,13 @@ static uint32_t only_member(const struct bt_framework *framework, const struct b
 	return found;
 }
 
-/** What the loop of bt_run_pre_filter has gathered. */
+/** Intermediate results of bt_run_pre_filter. */
 struct progress {
 	struct bt_pre_filter_outcome outcome;
 	struct bt_status pending;
 };
 
-/** One plugin's answer. Returns true when it ends the run; outcome is then complete. */
+/** Handles one plugin's status. Returns true if it ends the run; outcome is then complete. */
 static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_plugin *plugin, struct bt_status status,
 	const struct bt_pre_filter_result *result, struct progress *progress)
@@ -155,7 +155,7 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_pre_filter_result result = {0};
-		/* The plugin's answer, or the one the caller knows. */
+		/* The plugin's status, or the one that the caller knows from the shape. */
 		struct bt_status status;
 		const struct bt_cycle_memo *memo =
 			cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
@@ -237,7 +237,7 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 	return BT_STATUS_OK;
 }
 
-/** What RunFilter makes of a plugin's answer that is no success. Spec 02 section 5.3. */
+/** RunFilter's interpretation of a status that is no success. Spec 02 section 5.3. */
 BT_COLD
 static struct bt_status interpret_failure(
 	struct bt_arena *arena, const struct bt_plugin *plugin, struct bt_status status)
@@ -287,13 +287,13 @@ void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *c
 	}
 }
 
-/** What several filters say of one node. */
+/** Merged statuses of several filters for one node. */
 struct merged_failures {
 	struct bt_arena *arena;
-	struct bt_status merged; /* Success: none failed */
+	struct bt_status merged; /* Success: no filter failed */
 };
 
-/** Error, then UnschedulableAndUnresolvable, then Unschedulable, then what came last. */
+/** Error first, then UnschedulableAndUnresolvable, then Unschedulable, then the last one. */
 static int precedence(uint8_t code)
 {
 	switch (code) {
@@ -372,7 +372,7 @@ struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_
 					     : interpret_failure(cycle->arena, plugin, status);
 }
 
-/** Adding the nominated pods of one node to copies of node and cycle. */
+/** Adds the nominated pods of one node to copies of node and cycle. */
 struct nominated_pass {
 	struct bt_framework *framework;
 	const struct bt_cycle_state *cycle;

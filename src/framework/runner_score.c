@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
-/** The nodes PreScore is told of, one by one or by cells. */
+/** The nodes that PreScore gets, one by one or by cells. */
 struct scored_nodes {
 	const uint32_t *slots;
 	uint32_t count;
 	const uint32_t *cell_sizes; /* NULL: each slot stands for itself */
 };
 
-/** The plugin's answer, or the one the caller knows. */
+/** The plugin's status, or the one that the caller knows from the shape. */
 static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct scored_nodes *nodes)

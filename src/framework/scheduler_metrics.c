@@ -9,7 +9,7 @@
 
 _Static_assert(BT_BATCH_REASONS_MAX == BT_BATCH_FLUSH__COUNT, "a cell for each reason");
 
-/** A family and the gate that it comes with. */
+/** A metric family and the gate that enables it. */
 struct gated_family {
 	struct bt_metric_description description;
 	enum bt_gate gate;
@@ -144,7 +144,7 @@ struct bt_metric_cell *bt_scheduler_cell_of(
 	return bt_scheduler_cell(metrics, family, values);
 }
 
-/** The one at *kept, looked up the first time. */
+/** The cell at *kept, looked up the first time. */
 static struct bt_metric_cell *keep(struct bt_metric_cell **kept, struct bt_profile_metrics *profile,
 	enum bt_scheduler_family family, const char *first, const char *second, const char *third)
 {
@@ -329,7 +329,10 @@ void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims
 	}
 	bt_metric_observe(bt_metric_only(metrics->families[BT_FAMILY_PREEMPTION_VICTIMS]), victims);
 	if (beside && metrics->families[BT_FAMILY_PREEMPTION_TASKS] != NULL) {
-		/* Upstream quirk, spec 08 section 16: both are settled before the work begins. */
+		/*
+		 * Upstream quirk, spec 08 section 16: both are recorded before the preemption
+		 * starts.
+		 */
 		cell = bt_scheduler_cell_of(metrics, BT_FAMILY_PREEMPTION_TASKS, "success");
 		bt_metric_add(cell, 1);
 		cell = bt_scheduler_cell_of(metrics, BT_FAMILY_PREEMPTION_TASK_DURATION, "success");

@@ -2,13 +2,12 @@
 #ifndef BT_FRAMEWORK_SCHEDULER_METRICS_H
 #define BT_FRAMEWORK_SCHEDULER_METRICS_H
 /**
- * The scheduler_* metrics, and where the engine counts. Spec: 11 sections 10.2 to 10.4, 02
- * section 14.
+ * The scheduler_* metrics of the engine. Spec: 11 sections 10.2 to 10.4, 02 section 14.
  *
- * Whoever counts holds a pointer that is NULL when nobody wants to know; then a branch is all it
- * costs. Cells are found at their first use and kept, so counting is an addition; only what is
- * sampled (plugin durations) looks its cells up. What can be read off the queue and the cache is
- * read when the metrics are written (bt_scheduler_metrics_set_source).
+ * Callers hold a pointer that is NULL if metrics are off, so that counting costs a branch. Cells
+ * are looked up at first use and kept, so counting is an addition; only sampled values (plugin
+ * durations) are looked up each time. Values that the queue and the cache have are read when the
+ * metrics are written (bt_scheduler_metrics_set_source).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,12 +62,12 @@ enum bt_attempt_result {
 
 #define BT_STATUS_CODES (BT_STATUS_PENDING + 1)
 #define BT_BATCH_REASONS_MAX 9
-/** One cycle in so many has its plugins timed. */
+/** One cycle of this many has its plugins timed. */
 #define BT_METRICS_SAMPLE 10
 
 struct bt_scheduler_metrics;
 
-/** What one profile counts; cells are NULL until their first use. */
+/** Metrics of one profile; cells are NULL until their first use. */
 struct bt_profile_metrics {
 	struct bt_scheduler_metrics *all;
 	char *name; /* owned */
@@ -95,8 +94,8 @@ struct bt_scheduler_metrics {
 };
 
 /**
- * Register the families, gated ones with their gate only. metrics is borrowed and must be written
- * no more once the result is destroyed. clock: monotonic nanoseconds; the engine has none.
+ * Registers the families, gated ones only with their gate. metrics is borrowed and must not be
+ * written after the result is destroyed. clock: monotonic nanoseconds; the engine has no clock.
  */
 BT_MUST_USE struct bt_scheduler_metrics *bt_scheduler_metrics_create(struct bt_metrics *metrics,
 	const struct bt_gates *gates, int64_t (*clock)(void *context), void *clock_context);
@@ -104,7 +103,7 @@ void bt_scheduler_metrics_destroy(struct bt_scheduler_metrics *metrics);
 /** Made at the first call; borrowed until destroy. */
 struct bt_profile_metrics *bt_scheduler_metrics_profile(
 	struct bt_scheduler_metrics *metrics, struct bt_str scheduler_name);
-/** Called before each write; collect NULL ends it. */
+/** Called before each write of the metrics; collect NULL removes it. */
 void bt_scheduler_metrics_set_source(
 	struct bt_scheduler_metrics *metrics, void (*collect)(void *source), void *source);
 
@@ -139,13 +138,13 @@ bool bt_profile_draw_sample(struct bt_profile_metrics *profile);
 int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
 	uint8_t status_code, int64_t started_ns);
 
-/** Should the plugins of this cycle be timed? */
+/** Whether the plugins of this cycle are timed. */
 static inline bool bt_profile_samples(struct bt_profile_metrics *profile)
 {
 	return profile != NULL && bt_profile_draw_sample(profile);
 }
 
-/** A whole extension point ran. started_ns: bt_profile_now before it. Returns the time it ended. */
+/** Records a whole extension point. started_ns: bt_profile_now before it. Returns the end time. */
 static inline int64_t bt_profile_point_ran(struct bt_profile_metrics *profile,
 	enum bt_timed_point point, uint8_t status_code, int64_t started_ns)
 {
@@ -153,23 +152,25 @@ static inline int64_t bt_profile_point_ran(struct bt_profile_metrics *profile,
 			       : 0;
 }
 
-/** One plugin ran in a sampled cycle. */
+/** Records one plugin of a sampled cycle. */
 void bt_profile_plugin_ran(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint8_t status_code, int64_t started_ns);
-/** The plugin was called for so many nodes, or once for the pod. calls 0 makes the series. */
+/** Counts evaluations: the number of nodes, or 1 for the pod. calls 0 creates the series. */
 void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint64_t calls);
 void bt_profile_attempted(
 	struct bt_profile_metrics *profile, enum bt_attempt_result result, int64_t started_ns);
 void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t attempt);
-/** flush 0: nothing was. */
+/** flush 0: the list was not flushed. */
 void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush);
 void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int64_t started_ns);
 void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns);
 
 /* All profiles; NULL is accepted. */
 
-/** A pod is on its node: after so many attempts; waited_ns since it came, negative: unknown. */
+/**
+ * Records a bound pod: its attempts, and waited_ns since it was first queued; negative: unknown.
+ */
 void bt_metrics_pod_bound(
 	struct bt_scheduler_metrics *metrics, uint32_t attempts, int64_t waited_ns, bool flushed);
 void bt_metrics_permit_waited(
@@ -178,14 +179,16 @@ void bt_metrics_event_handled(
 	struct bt_scheduler_metrics *metrics, struct bt_str label, int64_t started_ns);
 void bt_metrics_algorithm_ran(struct bt_scheduler_metrics *metrics, int64_t started_ns);
 void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics);
-/** beside: not while the scheduling waits. */
+/** beside: not while scheduling waits. */
 void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside);
 /** "predicate", "assume", "bind" */
 void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const char *stage);
-/** A claim for extended resources was created, or that failed. */
+/** Counts claims created for extended resources, and failures to create them. */
 void bt_metrics_claim_created(struct bt_scheduler_metrics *metrics, bool succeeded);
-/** A device's binding conditions were waited for; status: success, failure, timeout, error.
- * has_conditions: it has some. */
+/**
+ * Records a wait for a device's binding conditions; status: success, failure, timeout, error.
+ * has_conditions: whether it has any.
+ */
 void bt_metrics_device_waited(struct bt_scheduler_metrics *metrics, struct bt_str profile,
 	struct bt_str driver, const char *status, int64_t waited_ns, bool has_conditions);
 void bt_metrics_api_call_ended(struct bt_scheduler_metrics *metrics, const char *call_type,

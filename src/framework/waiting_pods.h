@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_WAITING_PODS_H
 #define BT_FRAMEWORK_WAITING_PODS_H
 /**
- * Pods that Permit plugins make wait: one map for all profiles, by pod uid. Spec: 02 section 12.1.
- * Nothing blocks and nothing ticks by itself: the owner calls expire with its clock, and asks for
- * results (upstream's WaitOnPermit) when it likes.
+ * Pods that wait in Permit: one map for all profiles, by pod uid. Spec: 02 section 12.1. Nothing
+ * blocks and no timer runs: the owner calls expire with its clock, and polls for results
+ * (upstream's WaitOnPermit).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct bt_waiting_pod {
 	uint32_t uid_length;
 	BT_VEC(struct bt_waiting_timer) pending; /* plugins that have not allowed the pod yet */
 	bool done;
-	/* The one-slot result: the first decision stays. */
+	/* The first decision stays. */
 	bool has_result;
 	uint8_t result_code;    /* Success, Unschedulable or Error */
 	uint16_t result_plugin; /* as in a status: index + 1, 0 = none */
@@ -44,8 +44,8 @@ struct bt_waiting_pods {
 void bt_waiting_pods_init(struct bt_waiting_pods *waiting);
 void bt_waiting_pods_finish(struct bt_waiting_pods *waiting);
 /**
- * AddWaitingPod: replaces an entry with the same uid. A timeout of 0 or less rejects the pod right
- * here (the first such plugin in the order of waits).
+ * AddWaitingPod: replaces an entry with the same uid. A timeout of 0 or less rejects the pod at
+ * once (the first such plugin in the order of waits).
  */
 struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	struct bt_framework *framework, const struct bt_pod_info *pod,
@@ -58,12 +58,12 @@ void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
 	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
 /** Fire the timers whose time has come, in the order of their deadlines. */
 void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns);
-/** When expire has something to do next, or earlier; INT64_MAX: never. */
+/** Time of the next expire, or earlier; INT64_MAX: never. */
 int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
 /** RejectWaitingPod: reason `removed`; false when the pod does not wait or is decided already. */
 bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
 
-/** Unknown names are ignored, but the last pending plugin's absence decides even then. */
+/** Unknown names are ignored; but if no plugin is pending any more, even they allow the pod. */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
 /** Unschedulable with message as reason; false when the pod was decided already. */
 bool bt_waiting_pod_reject(
@@ -79,15 +79,15 @@ enum bt_wait_result {
 };
 
 /**
- * WaitOnPermit without the waiting (spec 02 section 5.14). out_status is Success except after
+ * WaitOnPermit without blocking (spec 02 section 5.14). out_status is Success except after
  * BT_WAIT_DECIDED; its text lives in the arena.
  */
 enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct bt_str uid,
 	struct bt_arena *arena, struct bt_status *out_status);
 
 /**
- * Pods in PreBind: one map for all profiles, by pod uid. Preemption uses it to stop a pod of lower
- * priority that is binding already. Spec: 02 section 12.2.
+ * Pods in PreBind: one map for all profiles, by pod uid. Preemption uses it to cancel the binding
+ * of a pod of lower priority. Spec: 02 section 12.2.
  */
 
 /** Called once per entry at most. cause is borrowed for the call. Must not change the map. */
@@ -114,9 +114,9 @@ void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,
 	bt_binding_cancel cancel, void *context);
 void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid);
 bool bt_binding_pods_has(const struct bt_binding_pods *binding, struct bt_str uid);
-/** false when the pod is not there or its PreBind is over; true also when canceled before. */
+/** false if the pod is not there or past PreBind; true also if canceled before. */
 bool bt_binding_pods_cancel(
 	struct bt_binding_pods *binding, struct bt_str uid, struct bt_str cause);
-/** The point of no return: false when canceled (or not there). */
+/** Ends the time in which the binding can be canceled; false if it was canceled or is not there. */
 bool bt_binding_pods_mark_prebound(struct bt_binding_pods *binding, struct bt_str uid);
 #endif
