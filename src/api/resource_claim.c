@@ -1,6 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resource_claim.h"
 
+#include "api/meta.h"
+
+const struct bt_pod_resource_claim_status *bt_pod_claim_status(
+	const struct bt_pod *pod, struct bt_str entry_name)
+{
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		if (bt_str_equal(pod->status.resource_claim_statuses.items[i].name, entry_name)) {
+			return &pod->status.resource_claim_statuses.items[i];
+		}
+	}
+	return NULL;
+}
+
+struct bt_str bt_pod_claim_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
+{
+	if (entry->resource_claim_name.data != NULL ||
+		entry->resource_claim_template_name.data == NULL) {
+		return entry->resource_claim_name;
+	}
+	const struct bt_pod_resource_claim_status *status = bt_pod_claim_status(pod, entry->name);
+	return status != NULL ? status->resource_claim_name : BT_STR("");
+}
+
+struct bt_str bt_claim_owner_pod_uid(const struct bt_object_meta *claim)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(claim);
+	return owner != NULL && bt_str_equal_c(owner->kind, "Pod") ? owner->uid : BT_STR("");
+}
+
 bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, struct bt_str uid)
 {
 	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {

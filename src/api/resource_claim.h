@@ -9,6 +9,15 @@
 /** Annotation of a claim that was made from a template: the entry of the pod that it is for. */
 #define BT_POD_CLAIM_NAME_ANNOTATION "resource.kubernetes.io/pod-claim-name"
 
+/** What the pod's status says about an entry of its spec.resourceClaims; NULL: nothing. */
+const struct bt_pod_resource_claim_status *bt_pod_claim_status(
+	const struct bt_pod *pod, struct bt_str entry_name);
+/** The name of the claim of an entry; "": it needs none, or has none yet. */
+struct bt_str bt_pod_claim_name(
+	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry);
+/** The uid of the pod that the claim was made for; "": it was not made for a pod. */
+struct bt_str bt_claim_owner_pod_uid(const struct bt_object_meta *claim);
+
 /** Some entry of status.reservedFor has this uid. */
 bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, struct bt_str uid);
 /** Take its entries with this uid away; the new list is in the arena. false: there was none. */

@@ -83,26 +83,16 @@ static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
 
 /** --- what a pod lacks --- */
 
-static bool names_template(const struct bt_pod_resource_claim *entry)
-{
-	return entry->resource_claim_name.data == NULL &&
-		entry->resource_claim_template_name.data != NULL;
-}
-
 /** The entry needs no claim, or has one. */
 static bool has_claim(const struct bt_claim_maker *maker, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		const struct bt_pod_resource_claim_status *status =
-			&pod->status.resource_claim_statuses.items[i];
-		if (bt_str_equal(status->name, entry->name)) {
-			return status->resource_claim_name.data == NULL ||
-				is_known(maker, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_,
-					status->resource_claim_name);
-		}
-	}
-	return !names_template(entry);
+	const struct bt_pod_resource_claim_status *status = bt_pod_claim_status(pod, entry->name);
+	return status == NULL ? entry->resource_claim_name.data != NULL ||
+			entry->resource_claim_template_name.data == NULL
+			      : status->resource_claim_name.data == NULL ||
+			is_known(maker, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_,
+				status->resource_claim_name);
 }
 
 static struct bt_str volume_claim_name(

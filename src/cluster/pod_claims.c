@@ -4,38 +4,7 @@
 #include "base/printable.h"
 #include "dra/dra.h"
 
-/** --- claims of a pod --- */
-
-static bool names_template(const struct bt_pod_resource_claim *entry)
-{
-	return entry->resource_claim_name.data == NULL &&
-		entry->resource_claim_template_name.data != NULL;
-}
-
-/** What the pod's status says of an entry; NULL: nothing. */
-static const struct bt_pod_resource_claim_status *find_status(
-	const struct bt_pod *pod, struct bt_str entry_name)
-{
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		const struct bt_pod_resource_claim_status *status =
-			&pod->status.resource_claim_statuses.items[i];
-		if (bt_str_equal(status->name, entry_name)) {
-			return status;
-		}
-	}
-	return NULL;
-}
-
-/** Of the claim of an entry; "" while it has none. */
-static struct bt_str claim_name_of(
-	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
-{
-	if (!names_template(entry)) {
-		return entry->resource_claim_name;
-	}
-	const struct bt_pod_resource_claim_status *status = find_status(pod, entry->name);
-	return status != NULL ? status->resource_claim_name : BT_STR("");
-}
+/** --- warnings --- */
 
 void bt_pod_claims_warn_missing(
 	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name)
@@ -54,9 +23,9 @@ void bt_pod_claims_warn_missing(
 static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
-	struct bt_str name = claim_name_of(pod, entry);
+	struct bt_str name = bt_pod_claim_name(pod, entry);
 	if (name.length == 0) {
-		return find_status(pod, entry->name) == NULL;
+		return bt_pod_claim_status(pod, entry->name) == NULL;
 	}
 	const struct bt_resource_claim *claim = bt_object_store_find(
 		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
@@ -88,16 +57,8 @@ void bt_pod_claims_warn_unallocated(
 
 static bool was_made_for(const struct bt_object_meta *claim, const struct bt_text_set *pod_uids)
 {
-	const struct bt_owner_reference *owner = bt_object_controller(claim);
-	return owner != NULL && bt_str_equal_c(owner->kind, "Pod") &&
-		bt_text_set_has(pod_uids, owner->uid);
-}
-
-static bool is_gone(const struct bt_resource_claim_consumer_reference *consumer,
-	const struct bt_text_set *pod_uids)
-{
-	return consumer->api_group.length == 0 && bt_str_equal_c(consumer->resource, "pods") &&
-		bt_text_set_has(pod_uids, consumer->uid);
+	struct bt_str uid = bt_claim_owner_pod_uid(claim);
+	return uid.length != 0 && bt_text_set_has(pod_uids, uid);
 }
 
 /** The claim without these users; NULL: none of them is one. */
@@ -107,20 +68,15 @@ static struct bt_object *without_users(
 	struct bt_resource_claim left = *claim;
 	struct bt_arena arena = {0};
 	struct bt_object *object = NULL;
-	uint32_t count = 0;
-	struct bt_resource_claim_consumer_reference *users = BT_ARENA_NEW_ARRAY(&arena,
-		struct bt_resource_claim_consumer_reference, claim->status.reserved_for.count);
+	bool has_changed = false;
 	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
-		if (!is_gone(&claim->status.reserved_for.items[i], pod_uids)) {
-			users[count++] = claim->status.reserved_for.items[i];
-		}
+		struct bt_str uid = claim->status.reserved_for.items[i].uid;
+		struct bt_resource_claim before = left;
+		has_changed |= bt_text_set_has(pod_uids, uid) &&
+			bt_claim_without_pod(&before, uid, &arena, &left);
 	}
-	if (count < claim->status.reserved_for.count) {
-		left.status.reserved_for.items = users;
-		left.status.reserved_for.count = count;
-		left.status.reserved_for.present = count != 0;
-		if (count == 0) {
-			left.status = (struct bt_resource_claim_status){0};
+	if (has_changed) {
+		if (left.status.reserved_for.count == 0) {
 			bt_resource_claim_drop_finalizer(&left, &arena);
 		}
 		/* Newer than what the scheduler has seen. */
@@ -230,7 +186,7 @@ static void visit_devices(const struct bt_object *object, const struct bt_pod *p
 struct bt_object *bt_pod_claims_find(const struct bt_state *state, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
-	struct bt_str name = claim_name_of(pod, entry);
+	struct bt_str name = bt_pod_claim_name(pod, entry);
 	return state->dra != NULL && name.length != 0
 		? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
 		: NULL;
@@ -244,7 +200,7 @@ void bt_pod_claims_for_devices(const struct bt_state *state, const struct bt_pod
 		return;
 	}
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
-		struct bt_str name = claim_name_of(pod, &pod->spec.resource_claims.items[i]);
+		struct bt_str name = bt_pod_claim_name(pod, &pod->spec.resource_claims.items[i]);
 		claim = name.length != 0
 			? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
 			: NULL;

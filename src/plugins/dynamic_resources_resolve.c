@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Which claims a pod has, and whom they are reserved for. Spec: 12 section 6. */
-#include "api/types.h"
+#include "api/resource_claim.h"
 #include "base/error.h"
 #include "plugins/dynamic_resources.h"
 
@@ -11,18 +11,6 @@
 static struct bt_str group_name_of(const struct bt_pod *pod)
 {
 	return bt_plugin_pod_group_name(&pod->spec);
-}
-
-/** Names that belong together in a pod's spec and status. */
-static const struct bt_pod_resource_claim_status *find_status(
-	const struct bt_pod *pod, struct bt_str name)
-{
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		if (bt_str_equal(pod->status.resource_claim_statuses.items[i].name, name)) {
-			return &pod->status.resource_claim_statuses.items[i];
-		}
-	}
-	return NULL;
 }
 
 int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
@@ -41,7 +29,7 @@ int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource
 			"fields are set",
 			NS_NAME_ARG(&pod->metadata), BT_STR_ARG(entry->name));
 	}
-	status = find_status(pod, entry->name);
+	status = bt_pod_claim_status(pod, entry->name);
 	if (status == NULL) {
 		return bt_error_set(err, BERTH_ERR_STATE,
 			"pod \"" NS_NAME "\": ResourceClaim not created yet",

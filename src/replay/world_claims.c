@@ -29,16 +29,9 @@ static const struct bt_resource_claim *claim_value(const struct bt_object *claim
 	return bt_object_value(claim, BT_KIND_RESOURCE_CLAIM);
 }
 
-/** The uid of the pod that the claim was made for; "": it was made by somebody. */
-static struct bt_str owner_uid(const struct bt_object_meta *claim)
-{
-	const struct bt_owner_reference *owner = bt_object_controller(claim);
-	return owner != NULL && bt_str_equal_c(owner->kind, "Pod") ? owner->uid : BT_STR("");
-}
-
 static bool is_owner_here(const struct bt_replay *replay, const struct bt_object_meta *claim)
 {
-	struct bt_str uid = owner_uid(claim);
+	struct bt_str uid = bt_claim_owner_pod_uid(claim);
 	return uid.length != 0 && bt_replay_find_by_uid(replay, uid) != BT_MAP_NONE;
 }
 
@@ -97,7 +90,7 @@ int bt_replay_add_claim(struct bt_replay *replay, const struct bt_object *object
 	if (bt_replay_is_decided(replay) && !is_start) {
 		/* Made by the scheduler itself, or for a pod that is not here. */
 		if (bt_str_map_find(&value.metadata.annotations, special) != NULL ||
-			(owner_uid(&value.metadata).length != 0 &&
+			(bt_claim_owner_pod_uid(&value.metadata).length != 0 &&
 				!is_owner_here(replay, &value.metadata))) {
 			return 0;
 		}
@@ -200,21 +193,6 @@ static int remake_claim(struct bt_replay *replay, const struct bt_object *claim,
 	return set_claim(replay, NULL, &value, err);
 }
 
-static struct bt_str claim_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
-{
-	if (entry->resource_claim_name.length != 0) {
-		return entry->resource_claim_name;
-	}
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		const struct bt_pod_resource_claim_status *status =
-			&pod->status.resource_claim_statuses.items[i];
-		if (bt_str_equal(status->name, entry->name)) {
-			return status->resource_claim_name;
-		}
-	}
-	return BT_STR("");
-}
-
 int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone,
 	struct bt_pod *next, uint32_t returns, struct berth_error *err)
 {
@@ -228,11 +206,11 @@ int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		const struct bt_pod_resource_claim *entry = &gone->spec.resource_claims.items[i];
 		struct bt_object *claim =
-			find_claim(replay, meta->namespace_, claim_name(gone, entry));
+			find_claim(replay, meta->namespace_, bt_pod_claim_name(gone, entry));
 		if (claim == NULL) {
 			continue;
 		}
-		if (!bt_str_equal(owner_uid(claim->meta), meta->uid)) {
+		if (!bt_str_equal(bt_claim_owner_pod_uid(claim->meta), meta->uid)) {
 			result = release_claim(replay, claim, meta->uid, err);
 			continue;
 		}

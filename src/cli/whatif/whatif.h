@@ -3,10 +3,10 @@
 #define BT_CLI_WHATIF_H
 /**
  * "What happens if": one cluster, and the same cluster after some changes. Both are simulated with
- * the same settings (cli/simulation.h), and what differs is reported.
+ * the same settings (cluster/simulation.h), and what differs is reported.
  *
  * Objects are never changed: the two sides share those of the input, and a change makes another
- * object in the place of one (cli/manifests.h). A pod that has to leave its node and has a
+ * object in the place of one (cluster/manifests.h). A pod that has to leave its node and has a
  * controller comes back under its own name as a pod without a node, as if created just now, so that
  * it can be followed; a bare pod is gone, unless recreate_bare is set.
  *
