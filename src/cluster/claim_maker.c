@@ -5,6 +5,7 @@
 #include "base/nanoseconds.h"
 #include "cluster/cluster.h"
 #include "cluster/typed.h"
+#include "server/write.h"
 
 /** The clock stands still: nothing here takes time. */
 #define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
@@ -14,6 +15,14 @@ struct bt_claim_maker {
 	const struct bt_gates *gates;
 	struct bt_cluster *cluster; /* NULL before the first pod that needs a claim */
 	struct bt_arena scratch;    /* of one pod */
+	/**
+	 * The last pod that the controllers made claims for, as they got it and as they left it,
+	 * and the claims: of its statuses, then of its volumes, NULL where the API server refused
+	 * one. A pod with equal entries and volumes gets copies.
+	 */
+	struct bt_object *model_part;
+	struct bt_object *model_pod;
+	BT_VEC(struct bt_object *) model_claims;
 };
 
 struct bt_claim_maker *bt_claim_maker_create(struct bt_state *state, const struct bt_gates *gates)
@@ -24,9 +33,23 @@ struct bt_claim_maker *bt_claim_maker_create(struct bt_state *state, const struc
 	return maker;
 }
 
+static void forget_model(struct bt_claim_maker *maker)
+{
+	for (uint32_t i = 0; i < maker->model_claims.count; i++) {
+		bt_object_release(maker->model_claims.items[i]);
+	}
+	maker->model_claims.count = 0;
+	bt_object_release(maker->model_part);
+	bt_object_release(maker->model_pod);
+	maker->model_part = NULL;
+	maker->model_pod = NULL;
+}
+
 void bt_claim_maker_destroy(struct bt_claim_maker *maker)
 {
 	if (maker != NULL) {
+		forget_model(maker);
+		bt_vec_finish(&maker->model_claims);
 		bt_cluster_destroy(maker->cluster);
 		bt_arena_finish(&maker->scratch);
 		bt_free(maker);
@@ -149,22 +172,71 @@ static bool reduce_pod(const struct bt_claim_maker *maker, const struct bt_pod *
 
 /** --- what the controllers made --- */
 
-/** The scheduler observes the claim as a new one: its resourceVersion belongs to another store. */
-static size_t put_claim(struct bt_claim_maker *maker, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name)
+static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
 {
 	const struct bt_stored *stored = find_stored(maker, kind, namespace_, name);
-	struct bt_object *object = stored != NULL ? bt_typed_decode(kind, stored, NULL) : NULL;
-	if (object == NULL) {
+	struct bt_object *claim = stored != NULL ? bt_typed_decode(kind, stored, NULL) : NULL;
+	bt_vec_push(&maker->model_claims, claim);
+}
+
+/** The controllers have seen the part. */
+static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
+{
+	struct bt_str namespace_ = part->metadata.namespace_;
+	forget_model(maker);
+	maker->model_part = bt_object_create(BT_KIND_POD, part);
+	maker->model_pod = bt_typed_decode(BT_KIND_POD,
+		find_stored(maker, BT_KIND_POD, namespace_, part->metadata.name), NULL);
+	BT_ASSERT(maker->model_pod != NULL); /* it was just written */
+	const struct bt_pod *pod = bt_object_value(maker->model_pod, BT_KIND_POD);
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		add_model_claim(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
+			pod->status.resource_claim_statuses.items[i].resource_claim_name);
+	}
+	for (uint32_t i = 0; i < part->spec.volumes.count; i++) {
+		add_model_claim(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+			volume_claim_name(part, &part->spec.volumes.items[i], &maker->scratch));
+	}
+}
+
+static bool is_like_model(const struct bt_claim_maker *maker, const struct bt_pod *part)
+{
+	const struct bt_pod *model =
+		maker->model_part != NULL ? bt_object_value(maker->model_part, BT_KIND_POD) : NULL;
+	return model != NULL &&
+		bt_str_equal(model->metadata.namespace_, part->metadata.namespace_) &&
+		bt_message_equal(&bt_pod_spec_message, &model->spec, &part->spec);
+}
+
+/**
+ * Give the pod the claim at index, or a copy of this name if it was made for another pod. Returns
+ * the bytes it takes.
+ */
+static size_t put_claim(struct bt_claim_maker *maker, uint32_t index, const struct bt_pod *pod,
+	struct bt_str generate_name, struct bt_str name)
+{
+	const struct bt_object *model = maker->model_claims.items[index];
+	if (model == NULL) {
 		return 0; /* the API server refused the claim: the pod stays without */
 	}
-	struct bt_object_meta *copy = bt_arena_alloc(&maker->scratch, bt_kind_info(kind)->size);
-	memcpy(copy, object->value, bt_kind_info(kind)->size); /* metadata comes first */
+	size_t size = bt_kind_info(model->kind)->size;
+	struct bt_object_meta *copy = bt_arena_alloc(&maker->scratch, size);
+	memcpy(copy, model->value, size); /* metadata comes first */
+	/* The scheduler observes a new claim: the version is of another store. */
 	copy->resource_version = BT_STR("");
-	struct bt_object *claim = bt_object_create(kind, copy);
+	struct bt_owner_reference owner = *bt_object_controller(model->meta);
+	if (!bt_str_equal(owner.uid, pod->metadata.uid)) {
+		owner.name = pod->metadata.name;
+		owner.uid = pod->metadata.uid;
+		copy->generate_name = generate_name;
+		copy->name = name;
+		copy->uid = bt_api_new_uid(bt_cluster_api(maker->cluster), &maker->scratch);
+		copy->owner_references.items = &owner;
+	}
+	struct bt_object *claim = bt_object_create(model->kind, copy);
 	size_t bytes = claim->arena.total_bytes;
 	bt_object_store_put(&maker->state->objects, claim);
-	bt_object_release(object);
 	return bytes;
 }
 
@@ -172,47 +244,48 @@ static size_t put_claim(struct bt_claim_maker *maker, enum bt_kind kind, struct 
 static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
 	const struct bt_pod *part, struct bt_arena *arena)
 {
-	struct bt_str namespace_ = pod->metadata.namespace_;
-	const struct bt_stored *stored =
-		find_stored(maker, BT_KIND_POD, namespace_, pod->metadata.name);
-	struct bt_object *object = bt_typed_decode(BT_KIND_POD, stored, NULL);
-	size_t bytes = 0;
-	BT_ASSERT(object != NULL); /* it was just written */
-	const struct bt_pod *changed = bt_object_value(object, BT_KIND_POD);
+	const struct bt_pod *model = bt_object_value(maker->model_pod, BT_KIND_POD);
+	const bt_pod_resource_claim_status_list *made = &model->status.resource_claim_statuses;
 	struct bt_pod_resource_claim_status *statuses = BT_ARENA_NEW_ARRAY(
 		arena, struct bt_pod_resource_claim_status, pod->spec.resource_claims.count);
+	bool is_copy = !bt_str_equal(model->metadata.uid, pod->metadata.uid);
 	uint32_t count = 0;
+	size_t bytes = 0;
 	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
 		const struct bt_pod_resource_claim_status *status =
 			&pod->status.resource_claim_statuses.items[i];
 		bool is_there = status->resource_claim_name.data == NULL ||
-			is_known(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
+			is_known(maker, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_,
 				status->resource_claim_name);
 		if (is_there && count < pod->spec.resource_claims.count) {
 			statuses[count++] = *status;
 		}
 	}
-	for (uint32_t i = 0; i < changed->status.resource_claim_statuses.count; i++) {
-		const struct bt_pod_resource_claim_status *status =
-			&changed->status.resource_claim_statuses.items[i];
-		if (count < pod->spec.resource_claims.count) {
-			statuses[count++] = (struct bt_pod_resource_claim_status){
-				.name = bt_arena_str(arena, status->name),
-				.resource_claim_name =
-					bt_arena_str(arena, status->resource_claim_name),
-			};
-			bytes += put_claim(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
-				status->resource_claim_name);
+	for (uint32_t i = 0; i < made->count && count < pod->spec.resource_claims.count; i++) {
+		struct bt_str entry_name = made->items[i].name;
+		struct bt_str generate_name = bt_arena_printf(&maker->scratch, "%.*s-%.*s-",
+			BT_STR_ARG(pod->metadata.name), BT_STR_ARG(entry_name));
+		struct bt_str name = made->items[i].resource_claim_name;
+		while (is_copy &&
+			(bt_str_equal(name, made->items[i].resource_claim_name) ||
+				is_known(maker, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_,
+					name))) {
+			name = bt_api_generate_name(
+				bt_cluster_api(maker->cluster), &maker->scratch, generate_name);
 		}
+		statuses[count++] = (struct bt_pod_resource_claim_status){
+			.name = bt_arena_str(arena, entry_name),
+			.resource_claim_name = bt_arena_str(arena, name),
+		};
+		bytes += put_claim(maker, i, pod, generate_name, name);
 	}
 	for (uint32_t i = 0; i < part->spec.volumes.count; i++) {
-		bytes += put_claim(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+		bytes += put_claim(maker, made->count + i, pod, BT_STR(""),
 			volume_claim_name(pod, &part->spec.volumes.items[i], &maker->scratch));
 	}
 	pod->status.resource_claim_statuses.items = statuses;
 	pod->status.resource_claim_statuses.count = count;
 	pod->status.resource_claim_statuses.present = count != 0;
-	bt_object_release(object);
 	return bytes;
 }
 
@@ -220,6 +293,10 @@ static int make(struct bt_claim_maker *maker, struct bt_pod *pod, const struct b
 	struct bt_arena *arena, size_t *out_bytes, struct berth_error *err)
 {
 	struct bt_str namespace_ = pod->metadata.namespace_;
+	if (is_like_model(maker, part)) {
+		*out_bytes = take_claims(maker, pod, part, arena);
+		return 0;
+	}
 	int result = maker->cluster == NULL ? open_cluster(maker, err) : 0;
 	for (uint32_t i = 0; i < part->spec.resource_claims.count && result == 0; i++) {
 		struct bt_str name =
@@ -238,6 +315,7 @@ static int make(struct bt_claim_maker *maker, struct bt_pod *pod, const struct b
 		result = bt_cluster_run_until(maker->cluster, START_NS, err);
 	}
 	if (result == 0) {
+		set_model(maker, part);
 		*out_bytes = take_claims(maker, pod, part, arena);
 	}
 	return result;

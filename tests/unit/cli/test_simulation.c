@@ -235,6 +235,55 @@ START_TEST(test_simulation__ephemeral_volumes_get_their_claims)
 }
 END_TEST
 
+/* The second pod's claims are copies of the first one's; each has its own name, uid and owner. */
+START_TEST(test_simulation__like_pods_get_claims_of_their_own)
+{
+	struct test_run run;
+	run_text(&run,
+		NODE("n1", "4") TEMPLATE("t")
+		POD("a", "", SCRATCH ", resourceClaims: [" ENTRY("g") "]", "")
+		POD("b", "", SCRATCH ", resourceClaims: [" ENTRY("g") "]", "")
+		POD("c", "", ", resourceClaims: [" ENTRY("g") "]", ""));
+	const struct bt_object_store *objects = &run.simulation.engine->state->objects;
+	static const char *const names[] = {"a", "b", "c"};
+	struct bt_str uids[2 * BT_ARRAY_LENGTH(names)] = {{0}};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		const struct bt_pod *pod = find(&run, names[i])->pod;
+		char volume_claim[16];
+		char prefix[16];
+		(void)snprintf(volume_claim, sizeof(volume_claim), "%s-scratch", names[i]);
+		(void)snprintf(prefix, sizeof(prefix), "%s-g-", names[i]);
+		ck_assert_uint_eq(pod->status.resource_claim_statuses.count, 1);
+		struct bt_str name =
+			pod->status.resource_claim_statuses.items[0].resource_claim_name;
+		ck_assert(bt_str_has_prefix(name, bt_str_from(prefix)));
+		ck_assert_uint_eq(name.length, strlen(prefix) + 5);
+		const struct bt_object *made[] = {
+			bt_object_store_find_object(
+				objects, BT_KIND_RESOURCE_CLAIM, BT_STR("default"), name),
+			bt_object_store_find_object(objects, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+				BT_STR("default"), bt_str_from(volume_claim))};
+		ck_assert_ptr_nonnull(made[0]);
+		ck_assert_int_eq(made[1] != NULL, pod->spec.volumes.count != 0);
+		for (size_t k = 0; k < 2 && made[k] != NULL; k++) {
+			const struct bt_owner_reference *owner =
+				bt_object_controller(made[k]->meta);
+			ck_assert(bt_str_equal(owner->uid, pod->metadata.uid));
+			ck_assert(bt_str_equal(owner->name, pod->metadata.name));
+			ck_assert_uint_eq(made[k]->meta->labels.count, 1);
+			uids[2 * i + k] = made[k]->meta->uid;
+		}
+		ck_assert(bt_str_equal_c(made[0]->meta->generate_name, prefix));
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(uids); i++) {
+		for (size_t k = 0; k < i && uids[i].length != 0; k++) {
+			ck_assert(!bt_str_equal(uids[i], uids[k]));
+		}
+	}
+	test_run_finish(&run);
+}
+END_TEST
+
 START_TEST(test_simulation__one_uid_for_two_pods)
 {
 	static const char *const texts[] = {
@@ -314,5 +363,6 @@ BT_TEST_MAIN("simulation", test_simulation__queue_order,
 	test_simulation__running_pod_whose_devices_are_not_in_the_input,
 	test_simulation__missing_templates_are_told_once,
 	test_simulation__claims_are_made_from_templates,
-	test_simulation__ephemeral_volumes_get_their_claims, test_simulation__one_uid_for_two_pods,
+	test_simulation__ephemeral_volumes_get_their_claims,
+	test_simulation__like_pods_get_claims_of_their_own, test_simulation__one_uid_for_two_pods,
 	test_simulation__unknown_class_names_the_workload, test_simulation__output_formats)
