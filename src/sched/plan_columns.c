@@ -14,6 +14,9 @@
 const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void)
 {
 #ifdef BT_HAVE_AVX2_KERNELS
+	if (bt_cpu_has_avx512()) {
+		return &bt_plan_kernels_avx512;
+	}
 	if (bt_cpu_has_avx2()) {
 		return &bt_plan_kernels_avx2;
 	}
