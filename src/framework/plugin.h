@@ -506,7 +506,11 @@ struct bt_plugin_shortcuts {
 	 */
 	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, int32_t *out_score);
-	void (*score_column)(struct bt_plugin *plugin, const void *data,
+	/**
+	 * For every slot in range its raw score, indexed by slot. Returns false when all of them
+	 * are 0; scores need not be written then.
+	 */
+	bool (*score_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
 		struct bt_slot_range range, int32_t *scores);
 

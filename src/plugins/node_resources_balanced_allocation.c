@@ -167,7 +167,7 @@ static bool score_fits_column(
 			instance->handle->state, requests, instance->resources.count);
 }
 
-static void score_column(struct bt_plugin *plugin, const void *data,
+static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
@@ -180,13 +180,14 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 		    resources, requests, state, BT_SCORE_REQUESTED, columns, &count) &&
 		count <= 2) {
 		bt_resource_kernels_for_cpu()->balanced(columns, count, range, scores);
-		return;
+		return true;
 	}
 	for (uint32_t k = 0; k < range.count; k++) {
 		struct bt_node_info node;
 		bt_node_info_init(&node, state, bt_slot_at(range, k));
 		scores[node.slot] = (int32_t)score_of_node(resources, requests, &node);
 	}
+	return true;
 }
 
 static void destroy(struct bt_plugin *plugin)

@@ -526,7 +526,7 @@ static bool score_fits_column(
 			instance->handle->state, requests, instance->scorer.resources.count);
 }
 
-static void score_column(struct bt_plugin *plugin, const void *data,
+static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
@@ -543,10 +543,11 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 			bt_node_info_init(&node, state, bt_slot_at(range, k));
 			scores[node.slot] = (int32_t)fit_score(&instance->scorer, requests, &node);
 		}
-		return;
+		return true;
 	}
 	bt_resource_kernels_for_cpu()->allocation(
 		columns, count, instance->scorer.strategy == BT_FIT_MOST_ALLOCATED, range, scores);
+	return true;
 }
 
 static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_arena *arena,
