@@ -463,6 +463,13 @@ struct bt_plugin_shortcuts {
 	 */
 	bool columns_split;
 
+	/**
+	 * Before column passes over all slots, on the scheduling thread: bring up to date what the
+	 * plugin keeps for them of every slot. Passes over a list of slots come without. May be
+	 * NULL.
+	 */
+	void (*prepare_columns)(struct bt_plugin *plugin, const struct bt_state *state);
+
 	/* Column form of Filter; needs `pure` or `columns_per_cycle`. */
 
 	/** false: this pod does not fit the column form (detail would need more bits). NULL: always

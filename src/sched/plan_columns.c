@@ -24,6 +24,14 @@ const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void)
 	return &bt_plan_kernels_plain;
 }
 
+static void prepare(struct bt_plugin *plugin, const struct bt_state *state)
+{
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+	if (shortcuts->prepare_columns != NULL) {
+		shortcuts->prepare_columns(plugin, state);
+	}
+}
+
 /** What a pass over slots works at. */
 struct column_pass {
 	struct bt_plan *plan;
@@ -227,6 +235,9 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		}
 		struct column_pass pass = {
 			plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
+		for (uint32_t i = 0; i < plan->filter_count; i++) {
+			prepare(plan->filters[i].plugin, state);
+		}
 		/* All slots; filters in list order, neighbours that can be split together. */
 		for (pass.from = 0; pass.from < plan->filter_count; pass.from = pass.to) {
 			pass.to = pass.from;
@@ -300,7 +311,11 @@ void bt_plan_score_columns(
 		}
 		struct column_pass pass = {
 			plan, engine, pod, .parts = bt_parts_of(engine, plan->slot_count)};
+		for (uint32_t i = 0; i < plan->local_score_count; i++) {
+			prepare(plan->local_scores[i].plugin, engine->state);
+		}
 		for (uint32_t i = 0; i < plan->raw_count; i++) {
+			prepare(plan->raws[i].plugin, engine->state);
 			plan->raws[i].has_values = true;
 		}
 		pass.scores = SCORES_THAT_SPLIT;
