@@ -200,7 +200,8 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 			BT_SCORE_REQUESTED, columns, &count)) {
 		return;
 	}
-	if (instance->slot_count != slot_count || !bt_change_log_covers(log, instance->log_sequence) ||
+	if (instance->slot_count != slot_count ||
+		!bt_change_log_covers(log, instance->log_sequence) ||
 		log->sequence - instance->log_sequence > slot_count / 4) {
 		if (slot_count > instance->slot_capacity) {
 			instance->slot_capacity = state->nodes.slot_capacity;

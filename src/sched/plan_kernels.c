@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Compiled once for every processor and, on x86-64, for AVX2 and AVX-512; BT_KERNELS names the table
- * defined. */
+/** Compiled once for every processor and, on x86-64, for AVX2 and AVX-512; BT_KERNELS names the
+ * table defined. */
 #include "sched/plan_kernels.h"
 
 #include "base/compiler.h"
