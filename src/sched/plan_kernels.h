@@ -43,9 +43,7 @@ struct bt_plan_kernels {
 };
 
 extern const struct bt_plan_kernels bt_plan_kernels_plain;
-/* Only with BT_HAVE_AVX2_KERNELS. */
-extern const struct bt_plan_kernels bt_plan_kernels_avx2;
-extern const struct bt_plan_kernels bt_plan_kernels_avx512;
+extern const struct bt_plan_kernels bt_plan_kernels_avx2; /* only with BT_HAVE_AVX2_KERNELS */
 
 /** The fastest table this processor runs. */
 const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void);

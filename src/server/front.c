@@ -65,6 +65,7 @@ struct bt_front_call *bt_front_begin(
 	struct bt_front_call *call = take_call(front);
 	call->exchange = exchange;
 	call->request = *request;
+	call->began_ns = bt_loop_now_ns(front->loop);
 	bt_query_parse(request->query, &call->arena, &call->query);
 	call->encoding.pretty = wants_pretty(call);
 	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);

@@ -25,6 +25,7 @@ void bt_front_add_headers(struct bt_front_call *call, const char *content_type)
 static void put(struct bt_front_call *call)
 {
 	call->answered = true;
+	call->answered_ns = bt_loop_now_ns(call->front->loop);
 	call->front->wire->answer(call->exchange, call->code, &call->body);
 }
 

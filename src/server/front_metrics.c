@@ -34,6 +34,18 @@ void bt_front_metrics_init(struct bt_front *front)
 		.stability = BT_METRIC_STABLE,
 		.labels = {"code", "group", "resource", "scope", "subresource", "verb", "version"},
 	};
+	static const double seconds[] = {0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5,
+		2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60};
+	static const struct bt_metric_description durations = {
+		.name = "apiserver_request_duration_seconds",
+		.help = "Response latency distribution in seconds for each verb, dry run value, "
+			"group, version, resource, subresource, scope and component.",
+		.type = BT_METRIC_HISTOGRAM,
+		.stability = BT_METRIC_STABLE,
+		.labels = {"component", "dry_run", "group", "resource", "scope", "subresource",
+			"verb", "version"},
+		.buckets = {.count = (uint32_t)BT_ARRAY_LENGTH(seconds), .bounds = seconds},
+	};
 	static const struct bt_metric_description objects = {
 		.name = "apiserver_storage_objects",
 		.help = "Number of stored objects split by kind.",
@@ -44,6 +56,7 @@ void bt_front_metrics_init(struct bt_front *front)
 
 	front->metrics = bt_metrics_create();
 	front->requests = bt_metrics_register(front->metrics, &requests);
+	front->durations = bt_metrics_register(front->metrics, &durations);
 	front->stored_objects = bt_metrics_register(front->metrics, &objects);
 	bt_metrics_add_collector(front->metrics, collect_objects, front);
 }
@@ -81,6 +94,15 @@ void bt_front_count(struct bt_front_call *call)
 		bt_str_from(resource->version),
 	};
 	bt_metric_add(bt_metric_cell(call->front->requests, values), 1);
+	/* Streams have no end that says anything about the server. */
+	if (call->answered_ns != 0) {
+		const struct bt_str of_durations[] = {BT_STR("apiserver"),
+			call->api.dry_run ? BT_STR("All") : BT_STR(""), values[1], values[2],
+			values[3], values[4], values[5], values[6]};
+
+		bt_metric_observe(bt_metric_cell(call->front->durations, of_durations),
+			(double)(call->answered_ns - call->began_ns) / 1e9);
+	}
 }
 
 void bt_front_send_metrics(struct bt_front_call *call)

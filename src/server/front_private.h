@@ -57,6 +57,8 @@ struct bt_front_call {
 	struct bt_str repeated_keys;
 	struct bt_strbuf body; /* of the answer */
 	uint16_t code;
+	int64_t began_ns;    /* of the loop's clock */
+	int64_t answered_ns; /* 0: not yet, or by a stream */
 	bool answered;
 	bool is_held; /* in bt_front.held, complete */
 	struct bt_wait *wait;
@@ -91,6 +93,7 @@ struct bt_front {
 	uint32_t spare_count;
 	struct bt_metrics *metrics;
 	struct bt_metric *requests;       /* of metrics */
+	struct bt_metric *durations;      /* likewise */
 	struct bt_metric *stored_objects; /* likewise */
 	struct bt_front_cached openapi_v2;
 	struct bt_front_cached openapi_v2_protobuf;

@@ -54,7 +54,9 @@ static struct bt_owned owned_of(const struct bt_stored *before)
 	struct bt_owned owned = {NULL, BT_STR("")};
 	if (before != NULL && before->owners != NULL) {
 		owned.owners = before->owners;
-		owned.times = bt_stored_times(before);
+		owned.times = (struct bt_str){
+			before->bytes + before->key_length + before->text_length + 1,
+			bt_owners_times_bytes(before->owners)};
 	}
 	return owned;
 }
@@ -234,7 +236,6 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 		struct bt_pending_write write = {
 			.collection = change->collection,
 			.removed = change->type == BT_CHANGE_DELETED,
-			.replaced_rv = change->before != NULL ? change->before->rv : 0,
 			.entry = bt_stored_share(change->after),
 		};
 

@@ -1140,6 +1140,10 @@ def test_metrics_of_the_server(cluster):
     assert any(line.startswith('apiserver_request_total{code="200",group="",resource="nodes",'
                                'scope="cluster",subresource="",verb="LIST",version="v1"} ')
                for line in lines), lines[:20]
+    found = re.search(r'^apiserver_request_duration_seconds_sum\{component="apiserver",dry_run="",'
+                      r'group="",resource="nodes",scope="cluster",subresource="",verb="LIST",'
+                      r'version="v1"\} (\S+)$', body.decode(), re.M)
+    assert 0 < float(found.group(1)) < 60, body.decode()[:2000]
 
 
 # --- CronJobs, in a cluster whose clock runs faster ---

@@ -366,8 +366,7 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 		{.context = &noting,
 			.created = note_created,
 			.bound = note_binding,
-			.departed = note_departure},
-		request->sink};
+			.departed = note_departure}};
 	struct bt_progress progress;
 	struct bt_lives *lives;
 	int result = bt_lives_read(request->files.list.items, request->files.list.count,
