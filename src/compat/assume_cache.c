@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The assume cache that is fed with events, and those of volumes and claims. Spec 07 section 3. */
+/** The assume cache, fed by events, and its variants for volumes and claims. Spec 07 section 3. */
 #include <stddef.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "lib/convert.h"
 #include "plugins/assume_cache.h"
 
-/** Both are references; the same object while nothing is assumed. */
+/** Two references; the same object unless a version is assumed. */
 struct entry {
 	struct bt_str key; /* owned */
 	uint64_t hash;
@@ -18,11 +18,11 @@ struct entry {
 	struct berth_object *latest;
 };
 
-/** A change to be told: references held; NULL: there is none. */
+/** A change to be delivered: references held; NULL: absent. */
 struct event {
 	struct berth_object *before;
 	struct berth_object *after;
-	uint32_t handler; /* only this one: it is new; UINT32_MAX: all */
+	uint32_t handler; /* only for this new handler; UINT32_MAX: all */
 };
 
 struct berth_assume_cache {
@@ -33,7 +33,7 @@ struct berth_assume_cache {
 	struct bt_map by_key;
 	BT_VEC(struct entry) entries;
 	BT_VEC(struct berth_assume_cache_handler) handlers;
-	BT_VEC(struct event) events; /* told are those before `told` */
+	BT_VEC(struct event) events; /* events before `told` were delivered */
 	uint32_t told;
 	bool telling;
 };
@@ -90,7 +90,7 @@ struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *
 	return bt_strbuf_str(&cache->index_name);
 }
 
-/** A handler that changes the cache adds events: they come after those that are there. */
+/** Events that a handler causes are appended to the list that is being delivered. */
 static void tell(struct berth_assume_cache *cache)
 {
 	if (cache->telling) {
@@ -221,7 +221,7 @@ static int parse_version(const struct berth_assume_cache *cache, struct bt_str k
 	return BERTH_OK;
 }
 
-/** Versions of what readers see and of another object of the same name. */
+/** Compares the versions of the object that readers see and of another object of the same name. */
 static int parse_versions(const struct berth_assume_cache *cache, const struct entry *entry,
 	const struct berth_object *object, int64_t *out_stored, int64_t *out_version,
 	struct berth_error *err)
@@ -284,7 +284,7 @@ void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_st
 	}
 	uint32_t index = (uint32_t)(entry - cache->entries.items);
 	add_event(cache, entry->latest, NULL, UINT32_MAX);
-	(void)bt_map_remove(&cache->by_key, entry->hash, index); /* it is there */
+	(void)bt_map_remove(&cache->by_key, entry->hash, index); /* the entry exists */
 	finish_entry(entry);
 	if (index != last) {
 		(void)bt_map_remove(
@@ -528,7 +528,7 @@ void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache)
 	}
 }
 
-/** "namespace/name"; without a slash all of it is the name. */
+/** Splits "namespace/name"; a text without a slash is a name. */
 static void split_key(struct bt_str key, struct bt_str *out_namespace, struct bt_str *out_name)
 {
 	const char *slash = key.length != 0 ? memchr(key.data, '/', key.length) : NULL;

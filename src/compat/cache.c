@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The public cache: the tables of src/state, with whole objects and expiry beside them. */
+/** The public cache: the tables of src/state, plus whole objects and expiry. */
 #include "compat/cache.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "lib/convert.h"
 
 #define HASH_SEED UINT64_C(0x4450)
-/* A server's uids have 36 bytes; longer ones are not worth memory. */
+/* Uids of API servers have 36 bytes; longer ones are not remembered. */
 #define UID_BYTES_MAX 256U
 
 static struct bt_str uid_of(const struct bt_departed *departed)
@@ -182,7 +182,7 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		bt_aggregate_add(copy, cache->pods.items[row->pods.items[i]].pod);
 	}
-	/* Removals have left this list in an order of its own. */
+	/* Removals leave this list in upstream's order. */
 	BT_ASSERT(copy->pods_with_affinity.count == row->pods_with_affinity.count);
 	for (uint32_t i = 0; i < row->pods_with_affinity.count; i++) {
 		uint32_t pod_id = row->pods_with_affinity.items[i];
@@ -192,7 +192,7 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 		bt_aggregate_pod_release(copy->pods_with_affinity.items[i]);
 		copy->pods_with_affinity.items[i] = pod;
 	}
-	/* A set, not a multiset: the ports are what the row says, not what its pods say. */
+	/* Ports are a set: they come from the row, not from its pods one by one. */
 	berth_host_port_info_finish(&copy->ports);
 	for (uint32_t i = 0; i < row->ports.count; i++) {
 		berth_host_port_info_add(&copy->ports,
@@ -204,7 +204,7 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 		bt_aggregate_set_node(copy, node->node);
 		copy_images(copy, cache->state, row);
 	} else if (node->node != NULL) {
-		/* A ghost keeps its allocatable: spec 01b section 9.4. */
+		/* A node without object keeps its allocatable: spec 01b section 9.4. */
 		berth_resource_add(&copy->allocatable,
 			berth_node_allocatable(
 				berth_const_node_of(bt_object_value(node->node, BT_KIND_NODE))));
@@ -235,7 +235,10 @@ struct berth_cache *berth_cache_create(const struct berth_cache_options *options
 	struct berth_cache *cache = BT_NEW(struct berth_cache);
 
 	if (options != NULL) {
-		/* What the caller's version of the structure has; the rest keeps its defaults. */
+		/*
+		 * Reads the members that the caller's version of the structure has; the others keep
+		 * their defaults.
+		 */
 		memcpy(&wanted, options,
 			options->size < sizeof(wanted) ? options->size : sizeof(wanted));
 	}
@@ -268,7 +271,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_free(cache);
 }
 
-/** Where a pod of the cache was before an operation. */
+/** Node of a pod of the cache before an operation. */
 struct place {
 	uint32_t pod_id; /* BT_POD_NONE: unknown */
 	uint32_t slot;
@@ -284,7 +287,7 @@ static struct place find_place(const struct berth_cache *cache, struct bt_str ui
 	return place;
 }
 
-/** The node's object goes when the tables have let go of its entry. */
+/** Releases the node's object after the tables have released its entry. */
 static void sync_slot(struct berth_cache *cache, uint32_t slot)
 {
 	if (slot < cache->nodes.count && !cache->state->nodes.rows[slot].in_cache) {
@@ -293,7 +296,7 @@ static void sync_slot(struct berth_cache *cache, uint32_t slot)
 	}
 }
 
-/** After the tables have dropped the pod that was there. */
+/** Called after the tables have removed the pod. */
 static void drop_pod(
 	struct berth_cache *cache, struct place place, enum berth_cache_pod_state departed_as)
 {
@@ -311,7 +314,7 @@ static void drop_pod(
 	sync_slot(cache, place.slot);
 }
 
-/** After the tables have taken the pod. */
+/** Called after the tables have added the pod. */
 static void keep_pod(struct berth_cache *cache, struct bt_object *object)
 {
 	struct bt_aggregate_pod *pod = bt_aggregate_pod_create(object, &cache->state->gates);
@@ -437,7 +440,7 @@ enum berth_cache_pod_state berth_cache_pod_state(const struct berth_cache *cache
 	uint32_t pod_id = bt_state_find_pod(cache->state, uid);
 
 	if (pod_id == BT_POD_NONE) {
-		/* INITIAL when the uid is not among them. */
+		/* INITIAL if the uid is unknown. */
 		uint32_t place = find(&cache->departed, uid);
 
 		return place != BT_MAP_NONE ? cache->departed.ring.items[place].state
@@ -472,7 +475,7 @@ uint32_t berth_cache_expire_assumed(struct berth_cache *cache, int64_t now_ns)
 		if (pod->pod == NULL || !pod->binding_finished || pod->deadline_ns >= now_ns) {
 			continue;
 		}
-		/* A pod that was confirmed has a fresh entry: this one is assumed. */
+		/* A confirmed pod has a new entry, so this one is assumed. */
 		place = find_place(cache, pod->pod->info.uid);
 		result = bt_state_remove_pod(cache->state, pod->pod->pod, NULL);
 		BT_ASSERT(result == BERTH_OK);
@@ -504,7 +507,7 @@ static int check_node(const struct berth_object *object, struct berth_error *err
 		: bt_error_set(err, BERTH_ERR_INVALID, "not a node");
 }
 
-/** After the tables have taken the node. */
+/** Called after the tables have added the node. */
 static void keep_node(struct berth_cache *cache, struct bt_object *object)
 {
 	uint32_t slot = bt_node_table_find(&cache->state->nodes, object->meta->name);
@@ -605,7 +608,7 @@ struct berth_str berth_node_tree_next(struct berth_node_tree *tree)
 {
 	const struct bt_node_table *nodes = &tree->state->nodes;
 
-	/* Two rounds: the nodes of this one may all be gone. */
+	/* Two rounds: all nodes of the current round may have been removed. */
 	for (int round = 0; round < 2; round++) {
 		if (tree->next >= tree->round.count) {
 			tree->next = 0;

@@ -7,14 +7,14 @@
 #include "lib/aggregate.h"
 #include "compat/predicate.h"
 
-/** What the pods of a class have in common; references in the cache's tables. */
+/** Properties that the pods of a class share; references in the cache's tables. */
 struct pod_class {
 	uint32_t shape;
 	uint32_t label_set;
 	bt_sym scope; /* namespace and QoS class */
 };
 
-/** What a predicate said of a class. */
+/** A cached result of a predicate for a class. */
 struct answer {
 	uint32_t predicate;
 	uint32_t class_id;
@@ -23,7 +23,7 @@ struct answer {
 
 struct berth_equivalence_node_cache {
 	struct bt_str name;           /* owned */
-	const struct bt_state *state; /* what generation counts in; NULL: of aggregates */
+	const struct bt_state *state; /* scope of generation; NULL: aggregates */
 	int64_t generation;
 	struct bt_arena arena;
 	BT_VEC(struct answer) answers;
@@ -69,7 +69,7 @@ static void forget_all(struct berth_equivalence_cache *cache)
 	cache->serial++;
 }
 
-/** What the predicates that are kept read of a pod besides its shape and labels. */
+/** Fields of the pod that cached predicates read besides its shape and labels. */
 static bt_sym scope_of(struct berth_equivalence_cache *cache, const struct bt_pod *pod)
 {
 	struct bt_strbuf text = {0};
@@ -211,7 +211,7 @@ bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *
 		equivalence_class->id < cache->classes.count;
 }
 
-/** The predicate looks at nothing but the pod and its node. */
+/** Whether the predicate reads only the pod and its node. */
 static bool is_local(enum berth_predicate predicate)
 {
 	switch (predicate) {
@@ -244,15 +244,16 @@ static bool is_local(enum berth_predicate predicate)
 	return false;
 }
 
-/** Drops what is out of date. false: the node is not this cache's. */
+/** Drops outdated results. false: the node does not belong to this cache. */
 static bool open_node(
 	struct berth_equivalence_node_cache *node_cache, const struct berth_node_info *node)
 {
 	const struct bt_state *state = bt_const_node_info_of(node)->state;
 	int64_t generation = berth_node_info_generation(node);
 
-	/* The node's own content has a number; a what-if inside the scheduler has only its
-	 * original's. */
+	/*
+	 * A node has a number of its own; a what-if copy inside the scheduler has its original's.
+	 */
 	if (!(bt_aggregate_of(node) != NULL || bt_const_node_info_of(node)->arena == NULL) ||
 		!bt_str_equal(node_cache->name, berth_node_info_name(node))) {
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Questions to one extender of an engine's configuration. */
+/** Calls one extender of an engine's configuration. */
 #include "berth/extender.h"
 
 #include <stddef.h>
@@ -40,7 +40,7 @@ bool berth_extender_is_ignorable(const struct berth_extender *extender)
 	return inside_of(extender)->config->ignorable;
 }
 
-/** Nodes that the extender does not want, as it names them. */
+/** Nodes that the extender rejects, by the names it returned. */
 struct failures {
 	BT_VEC(struct berth_extender_failed_node) nodes;
 	struct bt_arena *arena;
@@ -102,7 +102,7 @@ int berth_extender_filter(const struct berth_extender *extender, const struct be
 {
 	struct bt_arena *arena = bt_arena_of(outside);
 	struct bt_extender_candidates candidates = {0};
-	/* Alone, and in earnest: whether its error counts is for the caller to say. */
+	/* Calls only this extender and returns its error even if it is ignorable. */
 	struct bt_config_extender config = *inside_of(extender)->config;
 	struct bt_extender one = *inside_of(extender);
 	struct bt_extenders alone = {.items = &one,

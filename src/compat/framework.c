@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The public framework: life, questions, runners. */
+/** The public framework: creation, accessors, runners. */
 #include "compat/framework.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "plugins/volume_binding.h"
 #include "sched/engine.h"
 
-/** What an engine would otherwise give a framework. Its address is that of the services. */
+/** Services that an engine would provide. Its address is that of the services. */
 struct own_framework {
 	struct bt_handle_services services;
 	struct bt_state *state; /* NULL: the state is the caller's */
@@ -54,7 +54,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 	struct own_framework *own = BT_NEW(struct own_framework);
 
 	if (options.snapshot_shared_lister != NULL) {
-		/* A view is constant, what it looks at is not: plugins keep counters in it. */
+		/* The view is constant, but plugins keep counters in the state behind it. */
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot_shared_lister)
 				->state;
 	} else {
@@ -173,7 +173,7 @@ const struct berth_plugin_entry *berth_framework_list_plugins(
 	return entries;
 }
 
-/** The framework's comparison behind the public type. */
+/** The framework's comparison with public types. */
 static bool less(struct berth_plugin *plugin, const struct berth_queued_pod *a,
 	const struct berth_queued_pod *b)
 {
@@ -199,7 +199,7 @@ berth_less_fn berth_framework_queue_sort_func(
 	return less;
 }
 
-/** A pod that the caller made; its info comes first. */
+/** A pod info that the caller made; its info is the first member. */
 struct own_pod {
 	struct bt_pod_info info;
 	struct bt_state *state;
@@ -270,7 +270,7 @@ static struct bt_status check_node(const struct bt_framework *framework,
 		arena, BT_STR("the node is not one of the framework's cluster"));
 }
 
-/** Slots of nodes, in the arena; NULL and a status when one is not of the framework's cluster. */
+/** Slots of nodes, in the arena; NULL and a status if a node is not in the framework's cluster. */
 static uint32_t *slots_of(const struct bt_framework *framework,
 	const struct berth_node_info *const *nodes, uint32_t count, struct bt_arena *arena,
 	struct bt_status *out_status)
@@ -342,7 +342,7 @@ struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
 		bt_const_node_info_of(node));
 }
 
-/** Collects what filters say of one node. */
+/** Collects the filters' verdicts for one node. */
 struct collection {
 	struct berth_plugin_to_status map;
 	struct berth_arena *arena;
@@ -495,12 +495,12 @@ struct berth_status berth_framework_run_score_plugins(struct berth_framework *fr
 	return status;
 }
 
-/** What the runners of one pod on one node work with. */
+/** Arguments of the runners for one pod and one node. */
 struct run {
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
-	uint32_t slot; /* BT_SLOT_NONE: status says why not */
+	uint32_t slot; /* BT_SLOT_NONE: see status */
 	struct bt_status status;
 };
 
@@ -626,7 +626,7 @@ struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framew
 		: run.status;
 }
 
-/** How far the binding cycle got, between calls that ended with Wait. */
+/** Progress of the binding cycle between calls that return Wait. */
 struct binding_progress {
 	struct bt_pre_bind_progress pre_bind;
 	uint32_t next_binder;
@@ -645,7 +645,7 @@ static struct binding_progress *progress_of(struct bt_cycle_state *cycle)
 	return progress;
 }
 
-/** PreBind or Bind, from where the call before stopped. */
+/** Continues PreBind or Bind where the previous call stopped. */
 static struct bt_status continue_binding(struct run *run, bool is_pre_bind)
 {
 	struct binding_progress *progress;

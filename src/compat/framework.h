@@ -8,11 +8,11 @@
 
 /**
  * The state as this framework's runners use it: a state that the library made has room for any
- * framework's plugins and belongs to the first one that runs on it.
+ * framework's plugins and belongs to the first framework that runs on it.
  */
 struct bt_cycle_state *bt_lib_adopt_cycle(
 	const struct bt_framework *framework, struct berth_cycle_state *state);
-/** Internal form of a map of statuses: a view's own, or one made in *memory (vector) by name. */
+/** Internal form of a map of statuses: that of a view, or one built in *memory (vector) by name. */
 const struct bt_node_statuses *bt_lib_node_statuses(const struct berth_node_to_status *outside,
 	const struct bt_state *state, struct bt_node_statuses *memory);
 #endif

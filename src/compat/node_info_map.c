@@ -98,7 +98,7 @@ static void collect_reports(struct report_list *list, const struct bt_node *node
 	}
 }
 
-/** Is this the last thing a node says of an image? */
+/** Whether this is the node's last report of an image. */
 static bool is_last_word(const struct report_list *list, uint32_t at)
 {
 	return at + 1 == list->reports.count ||
@@ -150,7 +150,7 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 			find(map, berth_object_name(nodes[i]))->aggregate, bt_object_of(nodes[i]));
 	}
 
-	/* Sizes are each node's own, counts go over the nodes that were given. */
+	/* Sizes are those of each node, counts are over the given nodes. */
 	struct report_list list = {0};
 	uint32_t end;
 
@@ -222,7 +222,7 @@ struct berth_node_info *berth_node_name_to_info_map_at(
 	return berth_node_info_of_aggregate(map->entries.items[index].aggregate);
 }
 
-/** Names of the nodes a snapshot would list, ascending; their number. */
+/** Names of the nodes that a snapshot would list, sorted; returns their number. */
 static uint32_t listed_names(const struct bt_state *state, struct bt_str *out_names)
 {
 	uint32_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The cluster that predicates look at, metadata of pods, and how a predicate is asked. */
+/** The cluster that predicates read, metadata of pods, and the calls of predicates. */
 #include "compat/predicate.h"
 
 #include <stddef.h>
@@ -14,11 +14,11 @@ static void refresh(const struct berth_predicates *predicates)
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = bt_state_refresh_snapshot(predicates->state, &err);
 
-	(void)result; /* a state of its own is in order */
+	(void)result; /* starting with an empty state is fine */
 	berth_error_finish(&err);
 }
 
-/** Puts an aggregate's node into the owned state, or brings it up to date there. Slot. */
+/** Adds or updates an aggregate's node in the owned state. Returns its slot. */
 static uint32_t put_node(struct berth_predicates *predicates, const struct berth_node_info *outside)
 {
 	const struct bt_aggregate *aggregate = bt_alone_of(outside);
@@ -35,8 +35,10 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 		bt_vec_push(&predicates->generations, 0);
 	}
 	if (predicates->generations.items[slot] == 0) {
-		/* Pods as the cluster knows them: those it would refuse are not there for other
-		 * nodes. */
+		/*
+		 * Adds the cluster's pods; pods that the state refuses are invisible to other
+		 * nodes.
+		 */
 		struct bt_state *state = predicates->state;
 		for (uint32_t i = 0; i < aggregate->pods.count; i++) {
 			struct bt_pod pod = *aggregate->pods.items[i]->pod;
@@ -101,7 +103,7 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 			given->size < sizeof(options) ? given->size : sizeof(options));
 	}
 	if (options.snapshot != NULL) {
-		/* A view is constant, what it looks at is not: plugins keep counters in it. */
+		/* The view is constant, but plugins keep counters in the state behind it. */
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot)->state;
 	}
 	struct berth_predicates *predicates = create(state, bt_config_of(options.config));
@@ -123,7 +125,7 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 	return predicates;
 }
 
-/** Predicates over the cluster that a node belongs to, an aggregate's being itself. owned. */
+/** Predicates over the cluster of a node; an aggregate is a cluster of its own. owned. */
 static struct berth_predicates *create_around(const struct berth_node_info *node)
 {
 	struct berth_predicates *predicates;
@@ -218,7 +220,7 @@ static void set_request(
 	}
 }
 
-/** Metadata of a pod whose object the caller keeps. */
+/** Metadata of a pod whose object the caller owns. */
 static struct berth_predicate_metadata *create_metadata(
 	struct berth_predicates *predicates, const struct berth_pod *pod)
 {
@@ -264,7 +266,7 @@ void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata)
 	bt_free(metadata);
 }
 
-/** The node as plugins see it. */
+/** The node in the form that plugins read. */
 struct judged_node {
 	struct bt_node_info memory; /* of an aggregate */
 	const struct bt_node_info *info;
@@ -340,7 +342,7 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	return BERTH_OK;
 }
 
-/** The numbers behind "Insufficient <name>". */
+/** The amounts behind "Insufficient <name>". */
 static struct berth_insufficient_resource numbers_of(struct berth_str name,
 	const struct berth_predicate_metadata *metadata, const struct bt_node_info *node)
 {
@@ -391,7 +393,9 @@ static void set_result(const struct bt_status *status,
 			reasons[i].is_insufficient_resource = true;
 			reasons[i].insufficient = numbers_of(name, metadata, node);
 		}
-		/* A reason that removing pods cannot change; a status has one code for all of them.
+		/*
+		 * Whether the reason persists if pods are removed; a status has one code for all
+		 * its reasons.
 		 */
 		reasons[i].unresolvable =
 			status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE &&
@@ -494,7 +498,7 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 	return result;
 }
 
-/** Spec 05b A1, with what CheckServiceAffinity and its like need arguments for left out. */
+/** Spec 05b A1, without predicates that need arguments, such as CheckServiceAffinity. */
 static bool is_default(uint32_t index)
 {
 	switch ((enum berth_predicate)index) {
@@ -552,7 +556,7 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 	struct berth_predicate_result all = {true, NULL, 0};
 	int result = BERTH_OK;
 
-	/* The names to run, in order. */
+	/* The names of the predicates to run, in order. */
 	for (uint32_t p = 0; p < BERTH_PREDICATE__COUNT; p++) {
 		bool wanted = names == NULL && is_default(p);
 

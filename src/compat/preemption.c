@@ -21,7 +21,7 @@ const struct berth_node_info *const *berth_preemption_potential_nodes(
 		out_count);
 }
 
-/** A walk over a lister of budgets. */
+/** Iteration over a lister of budgets. */
 struct collecting {
 	BT_VEC(const struct berth_pdb *) pdbs;
 };
@@ -51,7 +51,7 @@ const struct berth_pdb *const *berth_preemption_pdbs(
 	return list;
 }
 
-/** A dry run under way. */
+/** A dry run in progress. */
 struct dry_run {
 	struct berth_preemption *preemption;
 	struct bt_cycle_state *cycle;
@@ -105,7 +105,7 @@ static void look_at_node(struct dry_run *run, const struct berth_node_info *node
 	struct berth_plugin_status *entry;
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
-		/* The list of its kind may be full: then it is nothing at all. */
+		/* Whether the list of its kind is full: then the candidate is dropped. */
 		struct berth_preemption_candidate candidate = {
 			.name = berth_node_info_name(node), .victims = victims};
 
@@ -146,7 +146,7 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 		bt_lib_adopt_cycle(bt_lib_evaluator(preemption)->handle->framework,
 			(struct berth_cycle_state *)(uintptr_t)state);
 	struct bt_arena *arena = cycle->arena;
-	/* More candidates than nodes there cannot be. */
+	/* There cannot be more candidates than nodes. */
 	uint32_t room = candidates_num < node_count ? candidates_num : node_count;
 	struct dry_run run = {
 		.preemption = preemption,
@@ -158,7 +158,7 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 		.statuses = BT_ARENA_NEW_ARRAY(arena, struct berth_plugin_status, node_count),
 	};
 
-	/* One array: the clean ones grow from its start, the others wait behind. */
+	/* One array for both: clean candidates from the start, others from the end. */
 	run.clean = BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, (size_t)room * 2);
 	run.violating = run.clean + room;
 	bt_lib_load_budgets(preemption, pdbs, pdb_count);
@@ -363,7 +363,7 @@ static struct bt_status no_candidates(
 	return status;
 }
 
-/** Spec 08 section 10: what they leave of the candidates. */
+/** Spec 08 section 10: the candidates that extenders leave. */
 static struct bt_status ask_extenders(struct attempt *attempt)
 {
 	struct bt_evaluator *evaluator = bt_lib_evaluator(attempt->preemption);
@@ -504,7 +504,7 @@ static struct bt_status pod_not_found(struct bt_str name, struct bt_arena *arena
 	return status;
 }
 
-/** A handle without a scheduler behind it knows no newer versions. */
+/** A handle without a scheduler knows no newer versions. */
 static bool has_pods(const struct berth_preemption *preemption, const struct bt_handle *handle)
 {
 	struct berth_lister handles = berth_handle_lister(preemption->handle, "Pod");
@@ -540,7 +540,7 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 	if (newest == NULL || newest == attempt.pod->object) {
 		return preempt(&attempt);
 	}
-	/* From here on the newest version counts; the cycle still belongs to the queued one. */
+	/* From here on the newest version counts; the cycle still has the queued one. */
 	bt_pod_info_init_pending(handle->state, newest, &info);
 	attempt.pod = &info;
 	struct bt_status status = preempt(&attempt);

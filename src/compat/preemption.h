@@ -8,9 +8,9 @@
 #include "plugins/preemption_evaluator.h"
 
 struct bt_own_preemption {
-	struct berth_preemption outside; /* first: what the caller has */
+	struct berth_preemption outside; /* first: the caller's pointer points here */
 	struct bt_evaluator evaluator;
-	/* The budgets that a dry run has had parsed; NULL: none has. */
+	/* Budgets parsed for a dry run; NULL: none. */
 	const struct berth_pdb *const *loaded;
 	uint32_t loaded_count;
 };
@@ -21,9 +21,9 @@ static inline struct bt_own_preemption *bt_own_preemption_of(
 	return (struct bt_own_preemption *)(uintptr_t)preemption;
 }
 
-/** The evaluator with the handle and the name that the public members have now. */
+/** The evaluator, with the handle and name of the public members. */
 struct bt_evaluator *bt_lib_evaluator(const struct berth_preemption *preemption);
-/** The evaluator counts with these budgets from now on. */
+/** Makes the evaluator use these budgets. */
 void bt_lib_load_budgets(
 	struct berth_preemption *preemption, const struct berth_pdb *const *pdbs, uint32_t count);
 /** Victims in the arena. */
@@ -33,7 +33,7 @@ struct berth_victims bt_lib_victims_of(const struct bt_state *state,
 struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
 	struct bt_str node_name, const struct berth_victims *victims, struct bt_arena *arena);
 
-/* Decisions: the slot, or the default. */
+/* Decisions of the caller's functions, or the defaults. */
 
 struct berth_node_victims *bt_lib_victims_map(struct berth_preemption *preemption,
 	const struct berth_preemption_candidate *candidates, uint32_t count,

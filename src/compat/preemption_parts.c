@@ -259,7 +259,7 @@ static void clear_nominations(struct berth_preemption *preemption, const struct 
 	for (uint32_t i = 0; i < lower.pods.count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 
-		/* As upstream: the preemption goes on without. */
+		/* As upstream: preemption continues without it. */
 		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
 		berth_error_finish(&err);
 	}

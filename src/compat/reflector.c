@@ -16,20 +16,20 @@
 
 struct item {
 	struct bt_object *object; /* reference held */
-	uint64_t seen;            /* number of the last list that had it */
+	uint64_t seen;            /* number of the last list that contained it */
 };
 
 struct berth_reflector {
 	struct berth_cache *cache;
 	enum bt_kind kind;
-	BT_VEC(struct item) items; /* what the server has, as far as told */
+	BT_VEC(struct item) items; /* objects of the server, as far as received */
 	struct bt_map index;       /* hash of namespace and name -> place in items */
 	uint64_t list_count;
 	struct bt_strbuf version; /* last one seen */
 	bool unavailable;         /* the server no longer has that version */
 	bool paginated;           /* the server pages lists at "0" */
-	bool is_watching;         /* a list was taken in: watch next */
-	bool takes_version;       /* of ADDED events, too */
+	bool is_watching;         /* a list was stored: watch next */
+	bool takes_version;       /* ADDED events also update the version */
 	bool had_event;           /* since the watch was opened */
 	int64_t backoff_ns;       /* the next one, 0: the first */
 	int64_t backoff_at_ns;    /* of the last call */
@@ -66,7 +66,7 @@ void berth_reflector_destroy(struct berth_reflector *reflector)
 	bt_free(reflector);
 }
 
-/** Place of a key, or BT_MAP_NONE. */
+/** Index of a key, or BT_MAP_NONE. */
 static uint32_t find(
 	const struct berth_reflector *reflector, struct bt_str namespace_, struct bt_str name)
 {
@@ -91,7 +91,7 @@ static void note(int *result, int fresh, struct berth_error *err, struct berth_e
 	berth_error_finish(fresh_err);
 }
 
-/** The cache counts it: a pod that is assigned and not finished. */
+/** Whether the cache counts the pod: assigned and not finished. */
 static const struct bt_pod *counted_pod(const struct bt_object *object)
 {
 	const struct bt_pod *pod = object != NULL ? object->value : NULL;
@@ -168,7 +168,7 @@ static int put(struct berth_reflector *reflector, struct bt_object *object, stru
 
 static int drop(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
 {
-	/* Out of the store; the object is the caller's. */
+	/* Removes the object from the store; the caller owns it. */
 	struct bt_object *before = reflector->items.items[place].object;
 	uint32_t last = reflector->items.count - 1;
 
@@ -251,7 +251,7 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 	for (uint32_t i = 0; i < count; i++) {
 		note(&result, put(reflector, bt_object_of(objects[i]), &fresh), err, &fresh);
 	}
-	/* From the end: a removal moves the last item, which was looked at, into the gap. */
+	/* From the end: a removal moves the last item, already visited, into the gap. */
 	for (uint32_t i = reflector->items.count; i-- > 0;) {
 		if (reflector->items.items[i].seen != reflector->list_count) {
 			note(&result, drop(reflector, i, &fresh), err, &fresh);
@@ -278,7 +278,7 @@ int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_ev
 	meta = bt_object_of(object)->meta;
 	place = find(reflector, meta->namespace_, meta->name);
 	reflector->had_event = true;
-	/* A watch from any version begins with what there is, in no order of versions. */
+	/* A watch at version "0" begins with the existing objects, in no order of versions. */
 	reflector->takes_version |= type != BERTH_WATCH_ADDED;
 	if (reflector->takes_version) {
 		set_version(reflector, meta->resource_version);
@@ -308,7 +308,7 @@ void berth_reflector_failed(struct berth_reflector *reflector, enum berth_reflec
 {
 	switch (failure) {
 	case BERTH_REFLECTOR_GONE:
-		/* A watch goes back to listing at its version; a list asks for the newest. */
+		/* A watch whose version is gone lists again at it; a list asks for the newest. */
 		reflector->unavailable = !reflector->is_watching;
 		reflector->is_watching = false;
 		break;

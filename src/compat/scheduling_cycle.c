@@ -77,7 +77,7 @@ void berth_error_counts_finish(struct berth_error_counts *counts)
 	*counts = (struct berth_error_counts){0};
 }
 
-/** What the chunks share; nobody writes it while they run. */
+/** Shared by the chunks; read-only while they run. */
 struct work {
 	const struct berth_cancel *cancel;
 	uint32_t pieces;
@@ -184,7 +184,7 @@ struct berth_str berth_fit_error_text(
 	if (map != NULL && map->statuses != NULL) {
 		diagnosis.statuses = *map->statuses;
 	} else if (map != NULL) {
-		/* Only reasons are counted: which node is whose does not matter. */
+		/* Only reasons are counted: the node of each does not matter. */
 		memory.absent = map->absent;
 		for (uint32_t i = 0; i < map->entries.count; i++) {
 			struct bt_node_status_entry entry = {i, map->entries.items[i].status};
@@ -225,7 +225,7 @@ int berth_engine_schedule(struct berth_engine *engine, struct berth_framework *f
 	struct bt_schedule_result result;
 
 	trace_step(engine, "Computing predicates");
-	/* A decision only: nobody is to be evicted for it. */
+	/* A decision only: no pod is evicted. */
 	post_filter->entries.count = 0;
 	bt_engine_schedule(inside, profile, bt_const_pod_info_of(pod), &result);
 	post_filter->entries.count = post_filter_count;
@@ -267,7 +267,7 @@ struct berth_status berth_engine_pod_fits_on_node(struct berth_engine *engine,
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node)
 {
-	(void)engine; /* whose nominations the framework knows */
+	(void)engine; /* the framework has the engine's nominations */
 	return berth_framework_run_filter_plugins_with_nominated_pods(framework, state, pod, node);
 }
 
@@ -303,7 +303,7 @@ struct berth_status berth_engine_check_node(struct berth_engine *engine,
 	return check_slot(profile, cycle, bt_const_pod_info_of(pod), slot);
 }
 
-/** What the steps of one search share. */
+/** Shared by the steps of one search. */
 struct search {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
@@ -338,7 +338,7 @@ static struct bt_status search_slots(struct search *search, const uint32_t *slot
 
 		if (bt_status_is_success(&status)) {
 			if (search->feasible_count == limit) {
-				break; /* one too many: forgotten */
+				break; /* one node too many: dropped */
 			}
 			search->feasible[search->feasible_count++] = slot;
 		} else if (bt_status_is_rejected(&status)) {
@@ -383,7 +383,7 @@ static struct bt_status ask_extenders(struct search *search)
 	return status;
 }
 
-/** The node that the pod's status names goes first and alone (spec 03 section 3.7). */
+/** The nominated node of the pod's status is tried first and alone (spec 03 section 3.7). */
 static bool try_nominated_node(struct search *search)
 {
 	struct bt_str name = search->pod->nominated_node_name;
@@ -495,7 +495,7 @@ void berth_engine_add_nominated_pods(struct berth_engine *engine, struct berth_f
 	const struct bt_cycle_state *cycle = bt_const_cycle_state_of(state);
 	struct bt_nominated_view *view = BT_ARENA_NEW(cycle->arena, struct bt_nominated_view);
 
-	(void)engine; /* whose nominations the framework knows */
+	(void)engine; /* the framework has the engine's nominations */
 	*out_view = (struct berth_nominated_view){0};
 	bt_add_nominated_pods(
 		profile, cycle, bt_const_pod_info_of(pod), bt_const_node_info_of(node), view);
@@ -516,7 +516,7 @@ void berth_nominated_view_finish(struct berth_nominated_view *view)
 
 const struct berth_queue *berth_engine_queue(const struct berth_engine *engine)
 {
-	/* Nominations are the engine's, the queue's pods stand behind them. */
+	/* Nominations belong to the engine, and refer to the queue's pods. */
 	return (const struct berth_queue *)(const void *)engine;
 }
 

@@ -181,7 +181,7 @@ static void each(const void *context, enum bt_kind kind, struct bt_str namespace
 	}
 }
 
-/* A lister's functions are not told the kind: a pair of them for each. */
+/* Lister functions are not passed the kind, so there is a pair of functions for each kind. */
 #define KIND(name, kind) \
 	static const void *get_##name( \
 		void *context, struct berth_str namespace_, struct berth_str object_name) \

@@ -8,8 +8,8 @@
 #include "compat/lister.h"
 
 /**
- * What a binder knows: the objects of the handle's scheduler, or copies of what the caller's
- * listers have. Where it writes: the handle's requests, or the caller's functions.
+ * The binder's objects: those of the handle's scheduler, or copies from the caller's listers. Its
+ * writes go to the handle's requests or to the caller's functions.
  */
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
@@ -60,7 +60,7 @@ static int wait(void *context, const struct bt_pod_info *pod, struct berth_error
 	return behind->wait(behind->context, pod, err);
 }
 
-/** A walk over what a lister has, into the store. */
+/** Copies the objects of a lister into the store. */
 struct copying {
 	struct bt_object_store *store;
 	enum bt_kind kind;
@@ -73,7 +73,7 @@ static bool put_object(void *context, const void *value)
 	const struct bt_object_meta *known =
 		bt_object_store_find(copying->store, copying->kind, meta->namespace_, meta->name);
 
-	/* Without versions nobody can tell whether it changed. */
+	/* Without versions a change cannot be detected. */
 	if (known == NULL || meta->resource_version.length == 0 ||
 		!bt_str_equal(known->resource_version, meta->resource_version) ||
 		!bt_str_equal(known->uid, meta->uid)) {
@@ -132,7 +132,7 @@ static bool has_node(const struct bt_lib_binder *binder, struct bt_str name)
 	return slot != BT_SLOT_NONE && nodes->rows[slot].has_node;
 }
 
-/** The objects of the caller's listers, as they now are. */
+/** Copies the current objects of the caller's listers. */
 static void follow_listers(struct bt_lib_binder *binder)
 {
 	if (binder->own_state == NULL) {
@@ -159,7 +159,7 @@ static void follow_listers(struct bt_lib_binder *binder)
 			struct bt_node node = {.metadata.name = bt_arena_str(&arena, name)};
 			int result = bt_state_remove_node(state, &node, NULL);
 
-			(void)result; /* it is there */
+			(void)result; /* the object exists */
 			bt_arena_finish(&arena);
 		}
 	}
@@ -167,7 +167,9 @@ static void follow_listers(struct bt_lib_binder *binder)
 		berth_lister_list(
 			&binder->listers.nodes, (struct bt_str){NULL, 0}, put_node, state);
 	} else {
-		/* The scheduler keeps no whole nodes; what the binder reads of them is this. */
+		/*
+		 * The scheduler keeps no whole nodes; these are the fields that the binder reads.
+		 */
 		const struct bt_node_table *nodes = &binder->handle->state->nodes;
 
 		for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
@@ -202,7 +204,7 @@ static void follow_handle(struct bt_lib_binder *binder)
 	}
 }
 
-/** handle, listers and capacity are set. */
+/** Sets handle, listers and capacity. */
 static void init_source(struct bt_lib_binder *binder)
 {
 	const struct berth_handle *handle = berth_const_handle_of(binder->handle);
@@ -353,7 +355,7 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	return BERTH_OK;
 }
 
-/** Claims that somebody else put together have no work yet. */
+/** Claims that the caller assembled have no work yet. */
 static struct bt_pod_volume_claims *claims_of(
 	struct berth_pod_volume_claims *claims, struct bt_arena *arena)
 {
@@ -420,7 +422,7 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	return BERTH_OK;
 }
 
-/** Volumes that somebody else put together have no work yet. NULL: nothing is needed. */
+/** Volumes that the caller assembled have no work yet. NULL: nothing is needed. */
 static struct bt_pod_volumes *volumes_of(struct berth_pod_volumes *volumes, struct bt_arena *arena)
 {
 	struct bt_pod_volumes *inside = volumes != NULL ? volumes->work : NULL;
@@ -483,15 +485,17 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	return result;
 }
 
-/** A volume: affinity as it is, and on nodes that list its plugin as migrated.
- * Spec: 07 section 16.2. */
+/**
+ * A volume with its affinity as written, and, for nodes that list its plugin as migrated, the
+ * translated one. Spec: 07 section 16.2.
+ */
 struct narrowing {
-	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: of no interest */
+	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: no driver of interest */
 	struct bt_volume_affinity plain;
 	struct bt_volume_affinity translated;
 };
 
-/** false: nothing can be said of the volume. */
+/** false: the volume cannot be judged. */
 static bool read_narrowing(const struct bt_persistent_volume *volume, struct bt_arena *arena,
 	struct narrowing *out_narrowing)
 {

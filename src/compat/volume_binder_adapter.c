@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Public binders for the in-tree plugin, and what the two kinds of binders say to each other. */
+/** Public binders as the in-tree plugin uses them, and the conversion of their results. */
 #include "base/alloc.h"
 #include "compat/convert_storage.h"
 #include "compat/volume_binder.h"
@@ -94,12 +94,12 @@ const struct bt_node_info *bt_lib_node_view(const struct bt_handle *handle,
 struct outside_binder {
 	struct bt_volume_binder base;
 	struct berth_volume_binder *const *outside;
-	struct berth_volume_binder *owned; /* NULL: somebody else's */
+	struct berth_volume_binder *owned; /* NULL: not owned */
 };
 
-/** What the plugin holds of a public binder's answer. */
+/** The plugin's copy of a public binder's result. */
 struct outside_volumes {
-	struct bt_pod_volumes inside; /* first: what the plugin's pointer points to */
+	struct bt_pod_volumes inside; /* first: the plugin's pointer points here */
 	struct berth_pod_volumes *outside;
 };
 

@@ -10,17 +10,17 @@
 #include "plugins/in_tree.h"
 #include "plugins/volume_binding.h"
 
-/** What bt_volume_binding_events has. */
+/** Number of events of bt_volume_binding_events. */
 #define EVENT_COUNT 7
 
 /** The in-tree plugin behind the public object. */
 struct own_binding {
-	struct berth_volume_binding outside; /* first: what the caller has */
+	struct berth_volume_binding outside; /* first: the caller's pointer points here */
 	const struct bt_handle *handle;      /* the caller's, borrowed */
-	struct bt_handle own_handle;         /* the same with gates of its own; follows it */
+	struct bt_handle own_handle;         /* the same with gates of its own; updated with it */
 	struct bt_gates gates;
 	struct berth_volume_binder *first_binder;
-	struct bt_plugin *inside; /* asks whatever binder `outside` has */
+	struct bt_plugin *inside; /* calls the current binder of `outside` */
 	struct bt_utilization_shape_point *shape;
 	struct berth_event_registration registrations[EVENT_COUNT];
 	struct berth_cluster_event_with_hint events[EVENT_COUNT];
@@ -31,7 +31,7 @@ static struct own_binding *own_of(const struct berth_volume_binding *plugin)
 	return (struct own_binding *)(uintptr_t)plugin;
 }
 
-/** The state with the plugin's datum where the in-tree plugin looks for it: at its index, 0. */
+/** The state with the plugin's datum at index 0, where the in-tree plugin reads it. */
 struct visit {
 	struct bt_cycle_state *cycle;
 	struct bt_cycle_state view;

@@ -10,7 +10,7 @@
 #include "lib/convert.h"
 #include "lib/resource.h"
 
-/** By port, protocol, ip: what a wildcard meets lies together. */
+/** Ordered by port, protocol, ip: the entries that a wildcard conflicts with are adjacent. */
 static int compare(const struct berth_host_port *a, const struct berth_host_port *b)
 {
 	int order = (a->port > b->port) - (a->port < b->port);
@@ -139,7 +139,7 @@ const struct bt_resource_gates bt_aggregate_default_gates = {
 
 int64_t bt_aggregate_next_generation(void)
 {
-	/* One for all threads, which may each have aggregates of their own. */
+	/* Shared by all threads, because aggregates of different threads need distinct numbers. */
 	static atomic_llong last;
 
 	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
@@ -447,7 +447,7 @@ struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node
 		berth_resource_clone(&alone->allocatable, &copy->allocatable);
 		berth_host_port_info_clone(&alone->ports, &copy->ports);
 		for (uint32_t i = 0; i < alone->images.count; i++) {
-			/* A copy of a copy has lost the sets of nodes: spec 01b section 9.5. */
+			/* Copies of copies have lost the sets of nodes: spec 01b section 9.5. */
 			struct berth_image_state state = {
 				.size_bytes = alone->images.items[i].state.size_bytes};
 
@@ -492,7 +492,7 @@ int berth_node_info_add_pod_info(
 {
 	struct bt_aggregate *aggregate = bt_aggregate_of(node);
 
-	/* A pod of an aggregate has no columns for its scalars: see bt_aggregate_pod. */
+	/* Pods of an aggregate have no columns for scalar resources: see bt_aggregate_pod. */
 	if (aggregate == NULL || aggregate->view.state == NULL ||
 		bt_const_pod_info_of(pod)->shape->ref_count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,

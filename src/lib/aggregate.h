@@ -2,9 +2,9 @@
 #ifndef BT_LIB_AGGREGATE_H
 #define BT_LIB_AGGREGATE_H
 /**
- * Node aggregates that stand alone: struct berth_node_info outside of the scheduler's tables. Plain
- * structures with whole objects, exact to upstream's rules (pods counted twice, pods without uid),
- * which the tables of src/state have no room for. Spec 01b sections 9 and 16.1.
+ * Node aggregates: struct berth_node_info outside of the scheduler's tables. Plain structures with
+ * whole objects that follow upstream's rules exactly (pods counted twice, pods without uid), which
+ * the tables of src/state cannot represent. Spec 01b sections 9 and 16.1.
  */
 #include "api/node.h"
 #include "api/object.h"
@@ -13,22 +13,22 @@
 #include "berth/node_info.h"
 #include "state/node_info.h"
 
-/** A pod that aggregates count: computed once, shared by lists, copies and caches. */
+/** A pod of an aggregate: computed once, shared by lists, copies and caches. */
 struct bt_aggregate_pod {
 	uint32_t reference_count;
 	struct bt_object *object; /* reference held */
 	const struct bt_pod *pod; /* of object */
 	struct bt_pod_resources resources;
 	/**
-	 * For the accessors of berth/pod_info.h only: it is in no shape table (ref_count 0), and
-	 * its scalars have no columns. Whoever runs plugins makes a pod info in the state at hand.
+	 * Only for the accessors of berth/pod_info.h: it is in no shape table (ref_count 0), and
+	 * its scalars have no columns. To run plugins, make a pod info in the state in use.
 	 */
 	struct bt_shape shape;
 	struct bt_pod_info info;
 	struct bt_arena arena;
 };
 
-/** Statuses of the pressure conditions, as of the node objects seen. */
+/** Statuses of the pressure conditions, from the node objects seen so far. */
 struct bt_pressures {
 	enum berth_condition_status memory;
 	enum berth_condition_status disk;
@@ -41,8 +41,10 @@ struct bt_aggregate_image {
 };
 
 struct bt_aggregate {
-	/** First: a public pointer is one to this member, whose owner is the aggregate. With state
-	 * NULL nothing else of it is used; otherwise this is the clone of a view. */
+	/**
+	 * First member: a public pointer points here. With state NULL no other part of it is used;
+	 * otherwise the aggregate is the clone of a view.
+	 */
 	struct bt_node_info view;
 	struct bt_arena arena;                                /* of the clone of a view */
 	const struct bt_object *node;                         /* reference held; NULL: none */
@@ -58,12 +60,14 @@ struct bt_aggregate {
 	int64_t generation;
 };
 
-/** A number that this process has not given before. */
+/** Returns a number that this process has not returned before. */
 int64_t bt_aggregate_next_generation(void);
 /** The feature gates of spec 01b section 5 as they are by default. */
 extern const struct bt_resource_gates bt_aggregate_default_gates;
 
-/** The object is one of kind Pod. One reference is the caller's. */
+/**
+ * The object as a pod of an aggregate, with one reference for the caller; it must be of kind Pod.
+ */
 BT_MUST_USE struct bt_aggregate_pod *bt_aggregate_pod_create(
 	struct bt_object *object, const struct bt_resource_gates *gates);
 BT_MUST_USE struct bt_aggregate_pod *bt_aggregate_pod_share(struct bt_aggregate_pod *pod);
@@ -75,10 +79,10 @@ void bt_aggregate_destroy(struct bt_aggregate *aggregate);
 void bt_aggregate_add(struct bt_aggregate *aggregate, struct bt_aggregate_pod *pod);
 /** An object of kind Node, shared. */
 void bt_aggregate_set_node(struct bt_aggregate *aggregate, struct bt_object *node);
-/** A condition that the node does not have keeps the status it had. Spec 01b section 16.1. */
+/** A condition that the node does not list keeps its status. Spec 01b section 16.1. */
 void bt_pressures_take(struct bt_pressures *pressures, const struct bt_node *node);
 extern const struct bt_pressures bt_pressures_unknown;
-/** Images come ascending by name, each once; the name is copied. */
+/** Images must come sorted by name, each once; the name is copied. */
 void bt_aggregate_push_image(
 	struct bt_aggregate *aggregate, struct bt_str name, const struct berth_image_state *state);
 
@@ -95,7 +99,7 @@ static inline struct bt_aggregate *bt_aggregate_of(const struct berth_node_info 
 	return view != NULL ? (struct bt_aggregate *)(uintptr_t)view->owner : NULL;
 }
 
-/** Likewise; NULL for clones of views, too. */
+/** The same, but NULL also for clones of views. */
 static inline struct bt_aggregate *bt_alone_of(const struct berth_node_info *node)
 {
 	struct bt_aggregate *aggregate = bt_aggregate_of(node);
@@ -103,7 +107,7 @@ static inline struct bt_aggregate *bt_alone_of(const struct berth_node_info *nod
 	return aggregate != NULL && aggregate->view.state == NULL ? aggregate : NULL;
 }
 
-/** The node object of an aggregate that stands alone, or NULL. */
+/** The node object of an aggregate outside of a view, or NULL. */
 static inline const struct bt_node *bt_aggregate_node(const struct bt_aggregate *aggregate)
 {
 	return aggregate->node != NULL ? aggregate->node->value : NULL;

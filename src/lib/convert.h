@@ -2,10 +2,10 @@
 #ifndef BT_LIB_CONVERT_H
 #define BT_LIB_CONVERT_H
 /**
- * The one place where public opaque types turn into internal ones and back. A public pointer is the
- * internal pointer; what the library itself creates may have more behind the internal structure,
- * which is then its first member. struct berth_str and struct berth_status are the internal
- * structures by name (base/str.h, framework/status.h).
+ * The only place where public opaque types are converted to internal ones and back. A public
+ * pointer is the internal pointer; objects that the library creates may have more members after the
+ * internal structure, which is then their first member. struct berth_str and struct berth_status
+ * are the internal structures by name (base/str.h, framework/status.h).
  */
 #include "api/object.h"
 #include "base/alloc.h"
@@ -25,7 +25,7 @@
 #include "state/node_info.h"
 #include "state/pod_info.h"
 
-/** bt_<name>_of: inside view; berth_<name>_of: outside view. */
+/** bt_<name>_of: to the internal type; berth_<name>_of: to the public type. */
 #define BT_LIB_CONVERT(name, internal, public_type) \
 	static inline struct internal *bt_##name##_of(struct public_type *outside) \
 	{ \
@@ -46,21 +46,21 @@
 		return (const struct public_type *)(const void *)inside; \
 	}
 
-/** Defines the public function that returns a field of the object inside. */
+/** Defines a public function that returns a field of the internal object. */
 #define BT_LIB_GETTER(type, function, name, field) \
 	type function(const struct berth_##name *outside) \
 	{ \
 		return bt_const_##name##_of(outside)->field; \
 	}
 
-/** Likewise for the value of a key in a map of the object; absent: NULL data. */
+/** The same for the value of a key in a map of the object; absent: NULL data. */
 #define BT_LIB_MAP_GETTER(function, name, map) \
 	struct berth_str function(const struct berth_##name *outside, struct berth_str key) \
 	{ \
 		return bt_lib_map_value(&bt_const_##name##_of(outside)->map, key); \
 	}
 
-/** Likewise for the structure of an object of one kind; NULL for other kinds and for NULL. */
+/** The same for the structure of an object of one kind; NULL for other kinds and for NULL. */
 #define BT_LIB_VALUE_GETTER(function, name, object_kind) \
 	const struct berth_##name *function(const struct berth_object *object) \
 	{ \
@@ -99,7 +99,6 @@ static inline struct bt_str bt_lib_map_value(const struct bt_str_map *map, struc
 	return value != NULL ? *value : (struct bt_str){NULL, 0};
 }
 
-/** Plugin arguments for plugins outside of the tree; args NULL: none. Borrows the configuration's
- * text. */
+/** Arguments of plugins outside of the tree; args NULL: none. Borrows the configuration's text. */
 struct berth_raw_args bt_raw_args_of(const struct bt_plugin_args *args);
 #endif

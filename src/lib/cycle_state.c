@@ -6,13 +6,16 @@
 #include "base/alloc.h"
 #include "lib/convert.h"
 
-/** A state that the engine did not make. */
+/** A cycle state made by berth_cycle_state_create. */
 struct own_cycle {
 	struct bt_cycle_state cycle; /* first: what the public pointer points to */
 	struct bt_arena arena;       /* of a state from create; a clone uses its original's */
 };
 
-/** Room for any framework's plugins: who runs one on this state sets plugin_count. */
+/**
+ * Room for any framework's plugins: the framework that runs a plugin on this state sets
+ * plugin_count.
+ */
 static void make_room(struct bt_cycle_state *cycle)
 {
 	cycle->pre_filter_data = BT_ARENA_NEW_ARRAY(cycle->arena, void *, BT_PLUGINS_MAX);
@@ -72,7 +75,7 @@ int berth_cycle_state_read(const struct berth_cycle_state *state, berth_state_ke
 	return result;
 }
 
-/** The datum says itself how it is cloned. */
+/** Each datum has its own clone function. */
 static void *clone_datum(const void *data, struct bt_arena *arena)
 {
 	const struct berth_state_data *datum = data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_DOCUMENT_H
 #define BT_LIB_DOCUMENT_H
-/** Text that is JSON or YAML: what people hand in. */
+/** Texts of callers that are JSON or YAML. */
 #include <stdbool.h>
 
 #include "base/error.h"

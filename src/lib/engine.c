@@ -42,7 +42,7 @@ static int post(void *context, const struct bt_extender_request *request, struct
 	return result;
 }
 
-/** An error that did not count, as upstream logs it. */
+/** An error that upstream only logs. */
 static void log_ignored(void *context, const struct bt_config_extender *config, const char *message,
 	int verbosity, struct bt_str error)
 {
@@ -107,7 +107,7 @@ static void note_failure(struct berth_engine *engine, const struct bt_attempt *a
 
 	forget_failure(engine, attempt->namespace_, attempt->name);
 	if (bt_scheduler_find_pod(engine->scheduler, attempt->namespace_, attempt->name) == NULL) {
-		return; /* gone meanwhile: nobody would ever forget it */
+		return; /* removed meanwhile; a new entry would never be released */
 	}
 	struct bt_str key = key_of(&buffer, attempt->namespace_, attempt->name);
 	note.key = bt_strndup(key.data, key.length);
@@ -186,7 +186,7 @@ void berth_engine_destroy(struct berth_engine *engine)
 	bt_free(engine);
 }
 
-/** The version before; NULL: the engine has none. Borrowed. */
+/** The previous version; NULL: the engine has none. Borrowed. */
 static struct bt_object *find_known(
 	const struct berth_engine *engine, const struct bt_object *object)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_ENGINE_H
 #define BT_LIB_ENGINE_H
-/** The public engine: the living scheduler with its owner's objects and requests. */
+/** The public engine: the scheduler with its owner's objects and requests. */
 #include "base/fifo.h"
 #include "base/map.h"
 #include "berth/engine.h"
@@ -11,23 +11,26 @@
 #include "sched/scheduler.h"
 
 /*
- * Writes that an engine wants done: those its owner has not taken yet, and those whose answer is
- * open. The scheduler's writers (sched/scheduler.h) put them here.
+ * Requests of an engine: writes that the owner has not taken yet, and writes without an answer. The
+ * scheduler's writers (sched/scheduler.h) add them.
  */
 
-/** One write. */
+/** One request. */
 struct bt_request {
 	struct berth_request request; /* texts in the arena */
 	struct bt_arena arena;
 	uint32_t slot;
-	/** The write can be asked for again: its key, and the pod whose binding asks. "" else. */
+	/**
+	 * Key by which the same write is found again, and the pod that is being bound; ""
+	 * otherwise.
+	 */
 	struct bt_str key;
 	struct bt_str owner_uid;
 	struct bt_preemption_ticket ticket; /* executor NULL: none */
 	bool taken;
 	bool answered;
-	bool abandoned; /* nobody will ask how it ended */
-	bool awaited;   /* the scheduler holds the pod's next write back until it is answered */
+	bool abandoned; /* the scheduler no longer needs the result */
+	bool awaited;   /* the scheduler holds back the pod's next write until the answer */
 	int code;
 	struct bt_str message;          /* in the arena */
 	struct bt_str resource_version; /* likewise */
@@ -41,7 +44,7 @@ struct bt_requests {
 	BT_FIFO(struct bt_request *) untaken;
 	uint32_t serial;           /* of the next id */
 	struct bt_request *event;  /* the last one taken */
-	struct bt_request *result; /* the last one that was over when asked for; holds its texts */
+	struct bt_request *result; /* last one that was answered when looked up; holds its texts */
 	struct bt_scheduler_writer writer;
 	struct bt_volume_writer volumes;
 	berth_warn_fn warn;
@@ -54,7 +57,7 @@ void bt_requests_finish(struct bt_requests *requests);
 bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request);
 void bt_requests_answer(
 	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer);
-/** The pod's binding is over: how its writes end does not matter any more. */
+/** The pod's binding ended: results of its writes are dropped. */
 void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid);
 
 /* The engine. */
@@ -78,12 +81,12 @@ struct berth_engine {
 	BT_VEC(struct bt_failure_note) notes;
 	BT_VEC(uint32_t) free_notes;
 	struct bt_map notes_by_key;
-	/** Receives the steps of a cycle as they begin; NULL: nobody listens. */
+	/** Receives the steps of a cycle as they begin; may be NULL. */
 	void (*trace_step)(void *context, const char *text);
 	void *trace_context;
 	berth_log_fn log;
 	void *log_context;
-	/* How extenders are asked; poster and observer point into the engine. */
+	/* Transport of extenders; poster and observer point into the engine. */
 	struct berth_extender_transport transport;
 	struct bt_extender_poster poster;
 	struct bt_extender_factory extender_factory;

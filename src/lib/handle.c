@@ -36,7 +36,7 @@ const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 {
 	const struct bt_handle *inside = bt_const_handle_of(handle);
 
-	/* Other pods' cycles change the snapshot while this one is being bound. */
+	/* In the binding cycle the snapshot is not available: cycles of other pods change it. */
 	BT_ASSERT_SLOW(inside->binding_calls == 0);
 	return inside->binding_calls == 0 ? berth_const_shared_lister_of(&inside->snapshot) : NULL;
 }
@@ -54,7 +54,7 @@ static void init_info(const struct bt_snapshot_view *view, uint32_t slot, struct
 	bt_node_info_init(info, view->state, slot);
 	if (view->assumed != NULL && view->assumed_slot == slot) {
 		int result = bt_node_info_remove_pod(info, arena, view->assumed, NULL);
-		(void)result; /* not found: it is no longer assumed, which is as good */
+		(void)result; /* not found: no longer assumed, which has the same effect */
 	}
 }
 

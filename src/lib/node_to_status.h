@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_NODE_TO_STATUS_H
 #define BT_LIB_NODE_TO_STATUS_H
-/** NodeToStatus: a map of its own, or a view of what a search left behind (spec 02 section 2). */
+/** NodeToStatus: a map with its own entries, or a view of a failed search (spec 02 section 2). */
 #include "berth/status.h"
 #include "framework/node_statuses.h"
 
@@ -14,7 +14,7 @@ struct berth_node_to_status {
 	/* A view: both are set. */
 	const struct bt_state *state;
 	const struct bt_node_statuses *statuses;
-	/* A map of its own. */
+	/* A map with its own entries. */
 	struct bt_arena arena;
 	BT_VEC(struct bt_named_status) entries;
 	struct bt_status absent;

@@ -12,15 +12,15 @@
 
 /** An instance of a plugin outside of the tree. */
 struct adapted {
-	struct bt_plugin base;       /* what the framework holds */
+	struct bt_plugin base;       /* registered with the framework */
 	struct bt_plugin_ops inside; /* only the slots that the plugin has */
 	struct bt_plugin_shortcuts shortcuts;
 	struct berth_plugin *plugin;
 	struct berth_plugin_ops outside; /* the plugin's table; what it does not know is NULL */
 	const struct bt_handle *handle;
 	struct berth_raw_args args;
-	struct bt_arena column_arena; /* of one call for many nodes */
-	/* What it registered, with functions of the adapter in place of its own. */
+	struct bt_arena column_arena; /* for one call over many nodes */
+	/* The plugin's registrations, with functions of the adapter as hints. */
 	BT_VEC(struct bt_event_registration) events;
 	berth_queueing_hint_fn hints[BERTH_HINTS_MAX];
 	uint32_t hint_count;
@@ -36,7 +36,7 @@ static struct bt_str node_name(const struct adapted *adapted, uint32_t slot)
 	return bt_node_table_name(&adapted->handle->state->nodes, slot);
 }
 
-/** A plugin's answer, made safe: an unknown code becomes an error. */
+/** Checks a plugin's status: an unknown code becomes an error. */
 static struct bt_status checked_status(
 	const struct adapted *adapted, struct bt_status status, struct bt_arena *arena)
 {
@@ -168,7 +168,7 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	return checked_status(adapted, status, cycle->arena);
 }
 
-/** Score of a node that promised to depend on little: no cycle is running. */
+/** Score of a plugin with score_reads: no cycle is running. */
 static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -272,8 +272,7 @@ static enum bt_queueing_hint ask_hint(struct bt_plugin *plugin, uint32_t index,
 		: BT_HINT_QUEUE;
 }
 
-/* The framework's hint functions are not told which registration they are called for: one function
- * each. */
+/* Hint functions are not passed their registration, so there is one function for each. */
 #define HINT(index) \
 	static enum bt_queueing_hint hint_##index(struct bt_plugin *plugin, \
 		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
@@ -570,7 +569,7 @@ const char *berth_plugin_name(const struct berth_plugin *plugin)
 	return plugin->ops->name;
 }
 
-/** The framework's table has the slots that the plugin has. */
+/** Fills the framework's table with the slots that the plugin has. */
 static void fill_slots(struct adapted *adapted)
 {
 	const struct berth_plugin_ops *outside = &adapted->outside;
@@ -591,8 +590,10 @@ static void fill_slots(struct adapted *adapted)
 	FILL(pre_score, pre_score);
 	FILL(score, score);
 	inside->normalize = normalize_kind(outside->normalize);
-	/* The promise of score_reads is of use: nothing runs before Score that depends on the
-	 * cycle. */
+	/*
+	 * Whether score_reads can be used: no function of the plugin that depends on the cycle runs
+	 * before Score.
+	 */
 	if (outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
 		outside->pre_score == NULL && outside->score_extensions == NULL) {
 		adapted->shortcuts.pure = true;
@@ -634,7 +635,7 @@ static void destroy_adapted(struct bt_plugin *plugin)
 	bt_free(adapted);
 }
 
-/** What is wrong with what a factory made; 0: nothing. */
+/** Checks the plugin that a factory made; returns 0 if it is usable. */
 static int check_plugin(
 	const struct berth_plugin *plugin, const char *name, struct berth_error *err)
 {
@@ -673,7 +674,7 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 		bt_free(adapted);
 		return result < 0 ? result : BERTH_ERR_INTERNAL;
 	}
-	/* An older plugin lacks the last slots, a newer one has some that are not known here. */
+	/* An older plugin's table is shorter, a newer one's is longer: copy the common part. */
 	size_t size = adapted->plugin->ops->size;
 
 	memcpy(&adapted->outside, adapted->plugin->ops,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_PLUGIN_ADAPTER_H
 #define BT_LIB_PLUGIN_ADAPTER_H
-/** Plugins outside of the tree, as the framework knows plugins. */
+/** Adapts plugins outside of the tree to the framework's tables. */
 #include "berth/plugin.h"
 #include "framework/plugin.h"
 
-/** A factory in the registry. The table for the framework is its first member. */
+/** A factory in the registry. The framework's table is its first member. */
 struct bt_plugin_registration {
 	struct bt_plugin_ops ops;
 	char *name; /* owned */

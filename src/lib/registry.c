@@ -39,7 +39,7 @@ void berth_registry_destroy(struct berth_registry *registry)
 	}
 	bt_vec_finish(&registry->registrations);
 	for (uint32_t i = registry->objects.count; i-- > 0;) {
-		(void)dlclose(registry->objects.items[i]); /* nothing can be done about a failure */
+		(void)dlclose(registry->objects.items[i]); /* a failure has no remedy */
 	}
 	bt_vec_finish(&registry->objects);
 	bt_free(registry);
@@ -102,7 +102,7 @@ bool berth_registry_has(const struct berth_registry *registry, struct berth_str 
 #define FILES_MAX 1024
 #define PLUGINS_MAX 1024
 
-/** The message of the dynamic linker; it often, not always, begins with the path. */
+/** Message of the dynamic linker, which often begins with the path. */
 static int loader_error(int code, const char *path, struct berth_error *err)
 {
 	const char *text = dlerror();
@@ -165,7 +165,7 @@ static int register_module(struct berth_registry *registry,
 int berth_registry_load_plugin(
 	struct berth_registry *registry, const char *path, struct berth_error *err)
 {
-	/* A path without "/" would be looked for in the system's folders. */
+	/* dlopen searches system folders for a path without "/". */
 	struct bt_strbuf text = {0};
 
 	if (strchr(path, '/') == NULL) {
@@ -193,7 +193,7 @@ int berth_registry_load_plugin(
 	if (result == BERTH_OK) {
 		bt_vec_push(&registry->objects, object);
 	} else {
-		(void)dlclose(object); /* the first failure is the one to tell */
+		(void)dlclose(object); /* the first failure is reported */
 	}
 	bt_free(full);
 	return result;
@@ -241,7 +241,7 @@ static int collect_paths(const char *directory, struct paths *paths, struct bert
 		bt_strbuf_printf(&path, "%s/%s", directory, entry->d_name);
 		bt_vec_push(&paths->items, bt_strbuf_steal(&path));
 	}
-	(void)closedir(folder); /* it was only read */
+	(void)closedir(folder); /* closing after reading cannot lose data */
 	return result;
 }
 

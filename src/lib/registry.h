@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_REGISTRY_H
 #define BT_LIB_REGISTRY_H
-/** The public registry: the framework's, and what stands behind its entries. */
+/** The public registry: the framework's registry and the memory of its entries. */
 #include "berth/registry.h"
 #include "framework/registry.h"
 #include "lib/plugin_adapter.h"

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "plugins/preemption_executor.h"
 
-/** Without a key: nobody can ask for it again. The caller fills it in. */
+/** Adds a request without a key, which is never looked up again. The caller fills it in. */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
 	struct bt_request *request = BT_NEW(struct bt_request);
@@ -67,8 +67,8 @@ static void append_key(struct bt_strbuf *key, char kind, const struct bt_object_
 }
 
 /**
- * The write of this key. NULL: it is new, *out_new is to be filled. A result of
- * BT_WRITE_PENDING: no answer yet; else it is over, and requests->result has the details.
+ * Finds the write with this key. NULL: it is new, and *out_new must be filled in. A result of
+ * BT_WRITE_PENDING: no answer yet; otherwise it is answered, and requests->result has the details.
  */
 static int ask(struct bt_requests *requests, struct bt_strbuf *key, enum berth_request_kind kind,
 	struct bt_request **out_new, struct berth_error *err)
@@ -242,7 +242,7 @@ static void event(void *context, const struct bt_pod *pod, const char *type, con
 	request->request.event_note = copy(request, note);
 }
 
-/** Without a ticket the caller wants to know at once: it counts as done. */
+/** Without a ticket the caller needs the result at once: the write counts as done. */
 static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket)
 {
 	request->ticket = ticket;
@@ -331,7 +331,7 @@ bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_re
 	return true;
 }
 
-/** An open request; NULL: answered already, never handed out, or an event. */
+/** An open request; NULL: answered already, never taken, or an event. */
 static struct bt_request *find_open(const struct bt_requests *requests, uint64_t id)
 {
 	uint64_t slot = (id & UINT32_MAX) - 1;

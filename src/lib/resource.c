@@ -12,7 +12,7 @@
 #include "lib/aggregate.h"
 #include "lib/convert.h"
 
-/* Quantities and lists of them: the exact side of include/berth/resource.h. */
+/* Quantities and lists of quantities, behind include/berth/resource.h. */
 
 static struct bt_quantity inside_of(const berth_quantity *quantity)
 {
@@ -97,7 +97,9 @@ struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena
 	return berth_resource_list_of(list);
 }
 
-/** Room for one entry more. The room of a list follows from its count: the next power of two. */
+/**
+ * Makes room for one more entry. Capacities are powers of two, so the count implies the capacity.
+ */
 static void reserve(struct bt_resource_list *list, struct bt_arena *arena)
 {
 	struct bt_resource_entry *items;
@@ -210,7 +212,7 @@ static const struct berth_scalar_resource *find(
 	return &resource->scalars[at];
 }
 
-/** The entry of name, made as 0 when there is none. */
+/** The entry of the name, added with 0 if absent. */
 static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 {
 	uint32_t at = lower_bound(resource, name);
@@ -231,8 +233,8 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 }
 
 /**
- * Make the entries of all these names, ascending, in one merge: a list with very many names must
- * not cost their square.
+ * Adds entries for all these names, sorted, in one merge: one insertion each would cost the square
+ * of a long list.
  */
 static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
 	uint32_t fresh_count)
@@ -486,7 +488,7 @@ void berth_resource_set_huge_pages(
 	berth_resource_set_scalar(resource, name, value);
 }
 
-/** What a pod asks for, as numbers, and classes of resource names. */
+/** A pod's requests as numbers, and classes of resource names. */
 
 bool berth_resource_is_extended_name(struct berth_str name)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_RESOURCE_H
 #define BT_LIB_RESOURCE_H
-/** Between the public integer record, which owns its memory, and the internal one in an arena. */
+/**
+ * Converts between the public integer record, which owns its memory, and the internal one in an
+ * arena.
+ */
 #include "api/resources.h"
 #include "berth/resource.h"
 
-/** *sum += addend (sign 1) or *sum -= addend (-1), pods left alone. Entries are made, never taken.
- */
+/** sum += addend (sign 1) or sum -= addend (-1), except pods. Entries are added, never removed. */
 void bt_lib_resource_accumulate(
 	struct berth_resource *sum, const struct bt_resource *addend, int64_t sign);
 /** `{MilliCPU:100 Memory:0 EphemeralStorage:0 AllowedPodNumber:0 ScalarResources:map[a:1]}` */
