@@ -463,6 +463,13 @@ struct bt_plugin_shortcuts {
 	 */
 	bool columns_split;
 
+	/**
+	 * Before column passes over all slots, on the scheduling thread: bring up to date what the
+	 * plugin keeps for them of every slot. Passes over a list of slots come without. May be
+	 * NULL.
+	 */
+	void (*prepare_columns)(struct bt_plugin *plugin, const struct bt_state *state);
+
 	/* Column form of Filter; needs `pure` or `columns_per_cycle`. */
 
 	/** false: this pod does not fit the column form (detail would need more bits). NULL: always
@@ -506,7 +513,11 @@ struct bt_plugin_shortcuts {
 	 */
 	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, int32_t *out_score);
-	void (*score_column)(struct bt_plugin *plugin, const void *data,
+	/**
+	 * For every slot in range its raw score, indexed by slot. Returns false when all of them
+	 * are 0; scores need not be written then.
+	 */
+	bool (*score_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
 		struct bt_slot_range range, int32_t *scores);
 

@@ -191,7 +191,7 @@ static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state
 	return (int32_t)(value < highest ? value : highest);
 }
 
-static void score_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+static bool score_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
@@ -206,6 +206,7 @@ static void score_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	}
 	bt_cycle_state_finish(&cycle);
 	bt_arena_reset(&adapted->column_arena);
+	return true;
 }
 
 static enum bt_normalize_kind normalize_kind(enum berth_normalize normalize)

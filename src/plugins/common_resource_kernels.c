@@ -13,6 +13,8 @@
 
 /** Slots per block: the intermediate arrays of a block stay in the first-level cache. */
 #define BLOCK 128
+/** Slots of a list that are gathered at a time: whole vectors, few for those who ask about one. */
+#define GATHERED 32
 
 /**
  * Double of an integer in [0, 2^52) by its bits: 2^52 + value has value as its mantissa. Unlike a
@@ -20,11 +22,15 @@
  */
 BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 {
+#ifdef __AVX512DQ__
+	return (double)value; /* an instruction there */
+#else
 	union {
 		uint64_t bits;
 		double number;
 	} shifted = {.bits = (uint64_t)value | UINT64_C(0x4330000000000000)};
 	return shifted.number - 0x1p52;
+#endif
 }
 
 /**
@@ -91,14 +97,19 @@ BT_ALWAYS_INLINE double truncated(double amount)
 #endif
 }
 
-/** 0 to 100: what is free, or with `most` what is used, of one resource of one node. */
+/**
+ * 0 to 100: what is free, or with `most` what is used, of one resource of one node. Truncated, so
+ * one product will do: half a unit more keeps the exact quotient at least 0.5 / capacity, which is
+ * more than 2^-45, away from both integers around it, and two roundings of a number of at most
+ * 100.5 are off by less than that.
+ */
 BT_ALWAYS_INLINE double allocation_points(
 	double capacity, double used, double inverse, double request, bool most)
 {
 	double wanted = used + request;
 	wanted = wanted < capacity ? wanted : capacity;
 	double counted = most ? wanted : capacity - wanted;
-	return truncated(quotient(counted * 100, capacity, inverse));
+	return truncated((counted * 100 + 0.5) * inverse);
 }
 
 /**
@@ -157,11 +168,11 @@ BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct
 			weight_b *
 				allocation_points(capacity_b, narrow_to_double(used_b[i]),
 					inverse_b[i], request_b, most);
-		double weight = (capacity_a > 0 ? weight_a : 0) + (capacity_b > 0 ? weight_b : 0);
 		double only = capacity_a > 0 ? share_a : share_b;
 		bool both = (capacity_a > 0) & (capacity_b > 0);
 		double inverse = both ? share : only;
-		scores[i] = (int32_t)quotient(sum, weight, inverse);
+		/* As in allocation_points; sums are at most 100 x 200. */
+		scores[i] = (int32_t)((sum + 0.5) * inverse);
 	}
 }
 
@@ -189,14 +200,50 @@ static void allocation_block(const struct bt_resource_column *columns, uint32_t 
 	divide_by_weights(sums, weights, count, scores);
 }
 
+/** Columns of some slots side by side. */
+struct gathered_columns {
+	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
+	int64_t allocatable[BT_RESOURCE_COLUMNS_MAX][GATHERED];
+	int64_t used[BT_RESOURCE_COLUMNS_MAX][GATHERED];
+	double inverse[BT_RESOURCE_COLUMNS_MAX][GATHERED];
+};
+
+static void gather_columns(const struct bt_resource_column *columns, uint32_t column_count,
+	const uint32_t *slots, uint32_t count, struct gathered_columns *out)
+{
+	for (uint32_t c = 0; c < column_count; c++) {
+		const struct bt_resource_column *from = &columns[c];
+		for (uint32_t k = 0; k < count; k++) {
+			out->allocatable[c][k] = from->allocatable[slots[k]];
+			out->used[c][k] = from->used[slots[k]];
+			out->inverse[c][k] =
+				from->inverse != NULL ? from->inverse[slots[k]] : 0;
+		}
+		out->columns[c] = (struct bt_resource_column){
+			.allocatable = out->allocatable[c],
+			.used = out->used[c],
+			.inverse = from->inverse != NULL ? out->inverse[c] : NULL,
+			.request = from->request,
+			.weight = from->weight,
+		};
+	}
+}
+
 static void allocation_score_column(const struct bt_resource_column *columns, uint32_t column_count,
 	bool most, struct bt_slot_range range, int32_t *scores)
 {
-	if (range.slots != NULL) {
-		for (uint32_t k = 0; k < range.count; k++) {
-			uint32_t slot = range.slots[k];
-			allocation_block(columns, column_count, most, slot, 1, &scores[slot]);
+	for (uint32_t first = 0; range.slots != NULL && first < range.count; first += GATHERED) {
+		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
+		const uint32_t *slots = range.slots + first;
+		struct gathered_columns gathered;
+		int32_t found[GATHERED];
+		gather_columns(columns, column_count, slots, count, &gathered);
+		allocation_block(gathered.columns, column_count, most, 0, count, found);
+		for (uint32_t k = 0; k < count; k++) {
+			scores[slots[k]] = found[k];
 		}
+	}
+	if (range.slots != NULL) {
 		return;
 	}
 	for (uint32_t first = 0; first < range.count; first += BLOCK) {
@@ -220,7 +267,7 @@ BT_ALWAYS_INLINE double fraction(double amount, double capacity, double inverse)
 	return exact < 1.0 ? exact : 1.0;
 }
 
-static void balanced_block(const struct block_column *a, const struct block_column *b,
+static void balance_block(const struct block_column *a, const struct block_column *b,
 	uint32_t count, int32_t *restrict scores)
 {
 	const int64_t *allocatable_a = a->allocatable;
@@ -237,28 +284,63 @@ static void balanced_block(const struct block_column *a, const struct block_colu
 		double amount_a = narrow_to_double(used_a[i]);
 		double amount_b = narrow_to_double(used_b[i]);
 		bool both = (capacity_a > 0) & (capacity_b > 0);
-		int32_t after = balance(fraction(amount_a + request_a, capacity_a, inverse_a[i]),
+		scores[i] = balance(fraction(amount_a + request_a, capacity_a, inverse_a[i]),
 			fraction(amount_b + request_b, capacity_b, inverse_b[i]), both);
-		int32_t before = balance(fraction(amount_a, capacity_a, inverse_a[i]),
-			fraction(amount_b, capacity_b, inverse_b[i]), both);
-		scores[i] = 50 + (50 + after - before) / 2;
 	}
 }
 
-static void balanced_slots(const struct bt_resource_column *columns, uint32_t first_slot,
-	uint32_t count, int32_t *scores)
+static void balance_of_slots(const struct bt_resource_column *columns, uint32_t first_slot,
+	uint32_t count, int32_t *balances)
 {
 	double inverses_a[BLOCK];
 	double inverses_b[BLOCK];
 	struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
 	struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
-	balanced_block(&a, &b, count, scores);
+	balance_block(&a, &b, count, balances);
+}
+
+static void balance_column(const struct bt_resource_column columns[2], struct bt_slot_range range,
+	int32_t *balances)
+{
+	for (uint32_t first = 0; range.slots != NULL && first < range.count; first += GATHERED) {
+		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
+		const uint32_t *slots = range.slots + first;
+		struct gathered_columns gathered;
+		int32_t found[GATHERED];
+		gather_columns(columns, 2, slots, count, &gathered);
+		balance_of_slots(gathered.columns, 0, count, found);
+		for (uint32_t k = 0; k < count; k++) {
+			balances[slots[k]] = found[k];
+		}
+	}
+	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
+		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
+		uint32_t slot = range.first + first;
+		balance_of_slots(columns, slot, count, &balances[slot]);
+	}
+}
+
+static void balanced_block(const struct bt_resource_column *columns, uint32_t first_slot,
+	uint32_t count, const int32_t *before, int32_t *restrict scores)
+{
+	int32_t computed[BLOCK];
+	if (before == NULL) {
+		struct bt_resource_column unused[2] = {columns[0], columns[1]};
+		unused[0].request = 0;
+		unused[1].request = 0;
+		balance_of_slots(unused, first_slot, count, computed);
+		before = computed;
+	}
+	balance_of_slots(columns, first_slot, count, scores);
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = 50 + (50 + scores[i] - before[i]) / 2;
+	}
 }
 
 static void balanced_score_column(const struct bt_resource_column *columns, uint32_t column_count,
-	struct bt_slot_range range, int32_t *scores)
+	const int32_t *before, struct bt_slot_range range, int32_t *scores)
 {
-	BT_ASSERT(column_count <= 2);
+	BT_ASSERT(column_count <= 2 && (before == NULL || range.slots == NULL));
 	if (column_count < 2) {
 		/* With fewer than two fractions the balance is always perfect. */
 		for (uint32_t k = 0; k < range.count; k++) {
@@ -266,13 +348,22 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 		}
 		return;
 	}
-	for (uint32_t k = 0; range.slots != NULL && k < range.count; k++) {
-		balanced_slots(columns, range.slots[k], 1, &scores[range.slots[k]]);
+	for (uint32_t first = 0; range.slots != NULL && first < range.count; first += GATHERED) {
+		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
+		const uint32_t *slots = range.slots + first;
+		struct gathered_columns gathered;
+		int32_t found[GATHERED];
+		gather_columns(columns, 2, slots, count, &gathered);
+		balanced_block(gathered.columns, 0, count, NULL, found);
+		for (uint32_t k = 0; k < count; k++) {
+			scores[slots[k]] = found[k];
+		}
 	}
 	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
 		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
 		uint32_t slot = range.first + first;
-		balanced_slots(columns, slot, count, &scores[slot]);
+		balanced_block(columns, slot, count, before != NULL ? before + slot : NULL,
+			&scores[slot]);
 	}
 }
 
@@ -341,4 +432,4 @@ static bool lack_column(const struct bt_lack_column *pods, const struct bt_lack_
 }
 
 const struct bt_resource_kernels BT_KERNELS = {
-	allocation_score_column, balanced_score_column, lack_column};
+	allocation_score_column, balance_column, balanced_score_column, lack_column};

@@ -150,9 +150,15 @@ struct bt_resource_kernels {
 	 * out of its sums. */
 	void (*allocation)(const struct bt_resource_column *columns, uint32_t column_count,
 		bool most, struct bt_slot_range range, int32_t *scores);
-	/** NodeResourcesBalancedAllocation for at most two resources. */
+	/** How balanced the use of two resources is with the requests, 0 to 100. */
+	void (*balance)(const struct bt_resource_column columns[2], struct bt_slot_range range,
+		int32_t *balances);
+	/**
+	 * NodeResourcesBalancedAllocation for at most two resources. before: the balance by slot
+	 * without the requests; NULL: not known, as for a list of slots.
+	 */
 	void (*balanced)(const struct bt_resource_column *columns, uint32_t column_count,
-		struct bt_slot_range range, int32_t *scores);
+		const int32_t *before, struct bt_slot_range range, int32_t *scores);
 	/**
 	 * What the nodes lack; any amounts. pods: numbers of pods (requested) and their limits
 	 * (allocatable). false: nothing on any node.

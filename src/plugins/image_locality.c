@@ -155,7 +155,7 @@ static int64_t sum_of_row(const struct wanted_images *wanted, const struct bt_st
 }
 
 /** Most pods' images are on no node or on nodes without a list: those score as with a sum of 0. */
-static void score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	int32_t *scores)
 {
@@ -164,11 +164,12 @@ static void score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	int64_t containers = (int64_t)spec->init_containers.count + spec->containers.count;
 	struct wanted_images wanted;
 	bool few = find_images(state, names, &wanted);
+	int32_t score_without = (int32_t)scaled_score(0, containers);
 
-	bt_fill_scores(range, scores, (int32_t)scaled_score(0, containers));
-	if (few && wanted.count == 0) {
-		return;
+	if (few && wanted.count == 0 && score_without == 0) {
+		return false;
 	}
+	bt_fill_scores(range, scores, score_without);
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = bt_slot_at(range, k);
 		const struct bt_node_row *row = &state->nodes.rows[slot];
@@ -185,6 +186,7 @@ static void score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 			scores[slot] = (int32_t)score_of_node(names, spec, &node);
 		}
 	}
+	return true;
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,

@@ -528,7 +528,7 @@ static bool score_fits_column(
 		add_weights(&parsed->preferred, &sum);
 }
 
-static void score_column(struct bt_plugin *plugin, const void *data,
+static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
@@ -544,12 +544,13 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 							 &instance->added_preferred, name, labels) +
 				bt_preferred_terms_score(&parsed->preferred, name, labels));
 		}
-		return;
+		return true;
 	}
 	memset(scores, 0, range.count * sizeof(*scores));
 	preferred_terms_column(
 		&instance->added_preferred, instance->handle->state, range.count, scores);
 	preferred_terms_column(&parsed->preferred, instance->handle->state, range.count, scores);
+	return true;
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,

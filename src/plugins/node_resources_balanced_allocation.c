@@ -18,6 +18,12 @@ struct balanced_plugin {
 	struct bt_plugin base;
 	const struct bt_handle *handle;
 	struct bt_scored_resources resources;
+	/* The balance without a pod by slot, as of log_sequence; where it is the same for each pod:
+	 * two resources, neither of them a scalar. */
+	int32_t *balances;
+	uint32_t slot_count;
+	uint32_t slot_capacity;
+	uint64_t log_sequence;
 };
 
 /** Variant B of the request for the configured resources, in their order; not all 0. */
@@ -167,32 +173,87 @@ static bool score_fits_column(
 			instance->handle->state, requests, instance->resources.count);
 }
 
-static void score_column(struct bt_plugin *plugin, const void *data,
+static bool keeps_balances(const struct balanced_plugin *instance)
+{
+	const struct bt_scored_resources *resources = &instance->resources;
+
+	for (uint32_t i = 0; i < resources->count; i++) {
+		if (resources->items[i].kind == BT_SCORED_SCALAR ||
+			resources->items[i].kind == BT_SCORED_UNTRACKED) {
+			return false;
+		}
+	}
+	return resources->count == 2;
+}
+
+static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *state)
+{
+	struct balanced_plugin *instance = instance_of(plugin);
+	const struct bt_change_log *log = &state->log;
+	uint32_t slot_count = state->nodes.slot_count;
+	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
+	static const int64_t no_requests[2];
+	uint32_t count;
+
+	if (!keeps_balances(instance) || state->nodes.has_wide_values ||
+		!bt_resource_columns_collect(&instance->resources, no_requests, state,
+			BT_SCORE_REQUESTED, columns, &count)) {
+		return;
+	}
+	if (instance->slot_count != slot_count ||
+		!bt_change_log_covers(log, instance->log_sequence) ||
+		log->sequence - instance->log_sequence > slot_count / 4) {
+		if (slot_count > instance->slot_capacity) {
+			instance->slot_capacity = state->nodes.slot_capacity;
+			instance->balances = bt_realloc_array(instance->balances,
+				instance->slot_capacity, sizeof(*instance->balances));
+		}
+		instance->slot_count = slot_count;
+		bt_resource_kernels_for_cpu()->balance(columns,
+			(struct bt_slot_range){.count = slot_count}, instance->balances);
+	} else {
+		for (uint64_t i = instance->log_sequence; i < log->sequence; i++) {
+			uint32_t slot = bt_change_log_at(log, i).slot;
+			bt_resource_kernels_for_cpu()->balance(columns,
+				(struct bt_slot_range){.slots = &slot, .count = 1},
+				instance->balances);
+		}
+	}
+	instance->log_sequence = log->sequence;
+}
+
+static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
-	const struct bt_scored_resources *resources = &instance_of(plugin)->resources;
+	const struct balanced_plugin *instance = instance_of(plugin);
+	const struct bt_scored_resources *resources = &instance->resources;
 	const int64_t *requests = ((const struct balanced_pre_score_data *)data)->requests;
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
 	uint32_t count;
+	bool is_kept = range.slots == NULL && instance->log_sequence == state->log.sequence &&
+		instance->slot_count == state->nodes.slot_count && keeps_balances(instance);
 
 	if (bt_resource_columns_collect(
 		    resources, requests, state, BT_SCORE_REQUESTED, columns, &count) &&
 		count <= 2) {
-		bt_resource_kernels_for_cpu()->balanced(columns, count, range, scores);
-		return;
+		bt_resource_kernels_for_cpu()->balanced(
+			columns, count, is_kept ? instance->balances : NULL, range, scores);
+		return true;
 	}
 	for (uint32_t k = 0; k < range.count; k++) {
 		struct bt_node_info node;
 		bt_node_info_init(&node, state, bt_slot_at(range, k));
 		scores[node.slot] = (int32_t)score_of_node(resources, requests, &node);
 	}
+	return true;
 }
 
 static void destroy(struct bt_plugin *plugin)
 {
 	if (plugin != NULL) {
 		bt_scored_resources_finish(&instance_of(plugin)->resources);
+		bt_free(instance_of(plugin)->balances);
 		bt_free(plugin);
 	}
 }
@@ -221,6 +282,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.columns_split = true,
 	.score_fits_column = score_fits_column,
 	.score_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
+	.prepare_columns = prepare_columns,
 	.score_column = score_column,
 };
 

@@ -129,6 +129,28 @@ struct fit_plugin {
 	const struct bt_node_resources_fit_args *args; /* borrowed for the life of the framework */
 	struct bt_resource_gates gates;
 	struct fit_scorer scorer;
+	/**
+	 * The least free amount in each block of FLOOR_SLOTS slots, as of floor_sequence: pods that
+	 * ask for less fit all of its nodes, which then need not be looked at.
+	 */
+	struct fit_floors *floors;
+	uint32_t floor_slot_count; /* slots that they cover */
+	uint64_t floor_sequence;
+};
+
+#define FLOOR_SLOTS 64
+
+enum {
+	FLOOR_PODS,
+	FLOOR_CPU,
+	FLOOR_MEMORY,
+	FLOOR_EPHEMERAL,
+	FLOOR_COUNT,
+};
+
+/** Of one block; slots outside of the snapshot do not count. */
+struct fit_floors {
+	int64_t least[FLOOR_COUNT];
 };
 
 /** A scalar resource of the pod, value not 0. */
@@ -346,8 +368,84 @@ static uint32_t standard_columns(const struct fit_pre_filter_data *request,
 	return count;
 }
 
-static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+/** Free amounts wrap as bt_wrap_sub does. */
+static void lower_floors(struct fit_floors *floors, const struct bt_node_table *nodes,
+	uint32_t first, uint32_t end)
+{
+	const int64_t *allocatable[FLOOR_COUNT] = {nodes->allocatable_pods,
+		nodes->allocatable_cpu_milli, nodes->allocatable_memory_bytes,
+		nodes->allocatable_ephemeral_bytes};
+	const int64_t *requested[FLOOR_COUNT] = {nodes->pod_count, nodes->requested_cpu_milli,
+		nodes->requested_memory_bytes, nodes->requested_ephemeral_bytes};
+
+	for (uint32_t i = 0; i < FLOOR_COUNT; i++) {
+		int64_t least = floors->least[i];
+
+		for (uint32_t slot = first; slot < end; slot++) {
+			int64_t free_amount = bt_wrap_sub(allocatable[i][slot], requested[i][slot]);
+			least = free_amount < least ? free_amount : least;
+		}
+		floors->least[i] = least;
+	}
+}
+
+static void set_floors(
+	struct fit_plugin *instance, const struct bt_node_table *nodes, uint32_t block)
+{
+	static const struct fit_floors highest = {{INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}};
+	struct fit_floors *floors = &instance->floors[block];
+	uint32_t first = block * FLOOR_SLOTS;
+	uint32_t end = nodes->slot_count - first < FLOOR_SLOTS ? nodes->slot_count
+							       : first + FLOOR_SLOTS;
+
+	*floors = highest;
+	lower_floors(floors, nodes, first, end);
+	if (floors->least[FLOOR_PODS] > 0) {
+		return;
+	}
+	/* A full node, or a slot without a node, whose zeros say nothing. */
+	*floors = highest;
+	for (uint32_t slot = first; slot < end; slot++) {
+		if (nodes->rows[slot].in_snapshot) {
+			lower_floors(floors, nodes, slot, slot + 1);
+		}
+	}
+}
+
+static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *state)
+{
+	struct fit_plugin *instance = instance_of(plugin);
+	const struct bt_node_table *nodes = &state->nodes;
+	const struct bt_change_log *log = &state->log;
+	uint32_t block_count = (nodes->slot_count + FLOOR_SLOTS - 1) / FLOOR_SLOTS;
+
+	if (instance->floor_slot_count != nodes->slot_count ||
+		!bt_change_log_covers(log, instance->floor_sequence) ||
+		log->sequence - instance->floor_sequence > block_count) {
+		instance->floors = bt_realloc_array(
+			instance->floors, block_count, sizeof(*instance->floors));
+		instance->floor_slot_count = nodes->slot_count;
+		for (uint32_t block = 0; block < block_count; block++) {
+			set_floors(instance, nodes, block);
+		}
+	} else {
+		for (uint64_t i = instance->floor_sequence; i < log->sequence; i++) {
+			set_floors(instance, nodes, bt_change_log_at(log, i).slot / FLOOR_SLOTS);
+		}
+	}
+	instance->floor_sequence = log->sequence;
+}
+
+/** No node of the block lacks anything. */
+static bool floors_allow(const struct fit_floors *floors, const struct fit_pre_filter_data *request)
+{
+	return request->scalar_count == 0 && floors->least[FLOOR_PODS] > 0 &&
+		request->cpu_milli <= floors->least[FLOOR_CPU] &&
+		request->memory_bytes <= floors->least[FLOOR_MEMORY] &&
+		request->ephemeral_bytes <= floors->least[FLOOR_EPHEMERAL];
+}
+
+static bool filter_slots(const void *data, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
 	const struct fit_pre_filter_data *request = data;
@@ -364,6 +462,43 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 		if (!scalar->ignored) {
 			any |= add_scalar_lack(scalar, &nodes->scalars.items[scalar->column],
 				1U << (DETAIL_SCALAR_SHIFT + i), range, detail);
+		}
+	}
+	return any;
+}
+
+static bool filter_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	const struct fit_plugin *instance = instance_of(plugin);
+	uint32_t end = range.first + range.count;
+	bool any = false;
+
+	if (range.slots != NULL || instance->floor_slot_count != state->nodes.slot_count ||
+		instance->floor_sequence != state->log.sequence) {
+		return filter_slots(data, state, range, detail);
+	}
+	/* Blocks that may lack something are looked at; details of others are written, as 0, once
+	 * some node does. */
+	for (uint32_t first = range.first, next; first < end; first = next) {
+		bool allowed = floors_allow(&instance->floors[first / FLOOR_SLOTS], data);
+
+		next = first;
+		do {
+			next = (next / FLOOR_SLOTS + 1) * FLOOR_SLOTS;
+		} while (next < end &&
+			floors_allow(&instance->floors[next / FLOOR_SLOTS], data) == allowed);
+		next = next < end ? next : end;
+		struct bt_slot_range part = {.first = first, .count = next - first};
+		if (!allowed && filter_slots(data, state, part, detail) && !any) {
+			part = (struct bt_slot_range){
+				.first = range.first, .count = first - range.first};
+			any = true;
+			allowed = true;
+		}
+		if (allowed && any) {
+			bt_fill_slots(part, detail, 0);
 		}
 	}
 	return any;
@@ -526,7 +661,7 @@ static bool score_fits_column(
 			instance->handle->state, requests, instance->scorer.resources.count);
 }
 
-static void score_column(struct bt_plugin *plugin, const void *data,
+static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
@@ -543,10 +678,11 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 			bt_node_info_init(&node, state, bt_slot_at(range, k));
 			scores[node.slot] = (int32_t)fit_score(&instance->scorer, requests, &node);
 		}
-		return;
+		return true;
 	}
 	bt_resource_kernels_for_cpu()->allocation(
 		columns, count, instance->scorer.strategy == BT_FIT_MOST_ALLOCATED, range, scores);
+	return true;
 }
 
 static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_arena *arena,
@@ -859,6 +995,7 @@ static void destroy(struct bt_plugin *plugin)
 		struct fit_scorer *scorer = &instance_of(plugin)->scorer;
 		bt_scored_resources_finish(&scorer->resources);
 		bt_free(scorer->shape);
+		bt_free(instance_of(plugin)->floors);
 		*scorer = (struct fit_scorer){0};
 		bt_free(plugin);
 	}
@@ -912,6 +1049,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_limits = hint_limits,
 	.filter_fits_column = filter_fits_column,
 	.filter_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
+	.prepare_columns = prepare_columns,
 	.filter_column = filter_column,
 	.filter_detail_status = filter_detail_status,
 	.filter_room = filter_room,

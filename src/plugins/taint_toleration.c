@@ -136,7 +136,7 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT);
 }
 
-static void score_column(struct bt_plugin *plugin, const void *data,
+static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
@@ -149,10 +149,12 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	if (range.slots != NULL) {
 		for (uint32_t k = 0; k < range.count; k++) {
 			const bt_taint_list *taints = bt_node_table_taints(nodes, range.slots[k]);
-			scores[range.slots[k]] = (int32_t)count_intolerable_soft_taints(
+			int64_t found = count_intolerable_soft_taints(
 				taints, &prepared->soft, comparison);
+			scores[range.slots[k]] = (int32_t)found;
+			any |= found != 0;
 		}
-		return;
+		return any;
 	}
 	counts = BT_NEW_ARRAY(int32_t, nodes->taint_sets.count);
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
@@ -165,10 +167,9 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 			(scores + range.first)[slot] =
 				counts[(nodes->taint_set + range.first)[slot]];
 		}
-	} else {
-		bt_fill_scores(range, scores, 0);
 	}
 	bt_free(counts);
+	return any;
 }
 
 static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,

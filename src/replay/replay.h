@@ -74,6 +74,10 @@ struct bt_replay_sink {
 	/** At the end: a pod that still waits. */
 	void (*waiting)(
 		void *context, const struct bt_pod *pod, int64_t created_ns, int64_t time_ns);
+	/** Any object changes. old_object NULL: it is new; new_object NULL: it is gone. May be
+	 * shared, not consumed. */
+	void (*changed)(void *context, const struct bt_object *old_object,
+		struct bt_object *new_object, int64_t time_ns);
 	/** The world as it is at time_ns, each interval_ns, and at the end. */
 	void (*sampled)(void *context, const struct bt_state *state, uint32_t pending_count,
 		int64_t time_ns);

@@ -99,6 +99,10 @@ static inline const struct bt_pod *bt_replay_pod_value(const struct bt_replay_po
 
 /** --- world_pods.c; pods are named by their index --- */
 
+/** The scheduler and the sinks observe a change. old_object or new_object may be NULL. */
+BT_MUST_USE int bt_replay_observe(struct bt_replay *replay, struct bt_object *old_object,
+	struct bt_object *new_object, struct berth_error *err);
+
 /** By "namespace/name" in the recording, or by uid; BT_MAP_NONE: it is not there. */
 uint32_t bt_replay_find_by_key(const struct bt_replay *replay, struct bt_str key);
 uint32_t bt_replay_find_by_uid(const struct bt_replay *replay, struct bt_str uid);

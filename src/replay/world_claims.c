@@ -57,7 +57,7 @@ static int set_claim(struct bt_replay *replay, struct bt_object *old,
 		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &copy);
 	}
 	old = old != NULL ? bt_object_share(old) : NULL;
-	int result = bt_scheduler_observe(replay->scheduler, old, object, replay->now_ns, err);
+	int result = bt_replay_observe(replay, old, object, err);
 	bt_object_release(old);
 	bt_object_release(object);
 	return result;
@@ -290,7 +290,7 @@ static int set_group(struct bt_replay *replay, struct bt_object *old,
 	struct bt_object *object =
 		value != NULL ? bt_object_create(BT_KIND_POD_GROUP, value) : NULL;
 	old = bt_object_share(old);
-	int result = bt_scheduler_observe(replay->scheduler, old, object, replay->now_ns, err);
+	int result = bt_replay_observe(replay, old, object, err);
 	bt_object_release(old);
 	bt_object_release(object);
 	return result;

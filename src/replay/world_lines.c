@@ -258,7 +258,7 @@ static int set_object(
 		bt_object_release(new_object);
 		new_object = bt_object_create(BT_KIND_POD_GROUP, &value);
 	}
-	int result = bt_scheduler_observe(replay->scheduler, old, new_object, replay->now_ns, err);
+	int result = bt_replay_observe(replay, old, new_object, err);
 	if (result == 0 && object->kind == BT_KIND_NODE) {
 		bt_replay_follow_taints(replay, old != NULL ? old->value : NULL, new_object->value);
 	}
@@ -281,7 +281,7 @@ static int remove_object(
 		result = lose_pods(replay, line->name, err);
 	}
 	if (result == 0) {
-		result = bt_scheduler_observe(replay->scheduler, old, NULL, replay->now_ns, err);
+		result = bt_replay_observe(replay, old, NULL, err);
 	}
 	if (line->kind == BT_KIND_NODE) {
 		bt_replay_follow_taints(replay, old->value, NULL);

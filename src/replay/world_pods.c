@@ -48,6 +48,17 @@ void bt_replay_set_key(struct bt_replay *replay, uint32_t id, struct bt_str key)
 	}
 }
 
+int bt_replay_observe(struct bt_replay *replay, struct bt_object *old_object,
+	struct bt_object *new_object, struct berth_error *err)
+{
+	int result = bt_scheduler_observe(
+		replay->scheduler, old_object, new_object, replay->now_ns, err);
+	if (result == 0 && (old_object != NULL || new_object != NULL)) {
+		BT_REPLAY_TELL(replay->options, changed, old_object, new_object, replay->now_ns)
+	}
+	return result;
+}
+
 int bt_replay_set_pod(
 	struct bt_replay *replay, uint32_t id, const struct bt_pod *value, struct berth_error *err)
 {
@@ -68,8 +79,7 @@ int bt_replay_set_pod(
 		bt_map_insert(&replay->by_uid, bt_str_hash(new_object->meta->uid), id);
 	}
 	pod->object = new_object;
-	int result = bt_scheduler_observe(
-		replay->scheduler, old_object, new_object, replay->now_ns, err);
+	int result = bt_replay_observe(replay, old_object, new_object, err);
 	bt_object_release(old_object);
 	return result;
 }
@@ -191,6 +201,7 @@ static int bring_back(
 	value.spec.node_name = BT_STR("");
 	value.status = (struct bt_pod_status){0};
 	value.metadata.deletion_timestamp = NULL;
+	value.metadata.creation_timestamp = bt_replay_time(replay);
 	value.metadata.uid = bt_arena_printf(
 		&replay->arena, "%.*s.%u", BT_STR_ARG(gone->metadata.uid), pod->returns);
 	if (!bt_str_equal_c(owner->kind, "StatefulSet")) {

@@ -334,9 +334,14 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 	const struct bt_plan *plan = flat->plan;
 	int32_t *totals = flat->cache->totals;
 	uint32_t slot_count = plan->slot_count;
+	int32_t alike = 0; /* what all nodes score by plugins that have nothing to say of any */
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		const struct bt_plan_raw *raw = &plan->raws[i];
+		alike += raw->has_values ? 0 : raw->weight * bt_plan_normalized(0, 0, raw->reverse);
+	}
 	if (flat->cell_of == NULL) {
-		kernels->start_totals(
-			totals, plan->local, plan->verdict, (int32_t)scores[0], slot_count);
+		kernels->start_totals(totals, plan->local, plan->verdict,
+			(int32_t)scores[0] + alike, slot_count);
 	} else {
 		int32_t *cell_scores = bt_arena_alloc(
 			flat->run->cycle->arena, flat->cell_count * sizeof(*cell_scores));
@@ -344,13 +349,16 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 			cell_scores[cell] = BT_TOTAL_INFEASIBLE;
 		}
 		for (uint32_t i = 0; i < asked->count; i++) {
-			cell_scores[asked->cells[i]] = (int32_t)scores[i];
+			cell_scores[asked->cells[i]] = (int32_t)scores[i] + alike;
 		}
 		kernels->start_cell_totals(
 			totals, plan->local, plan->verdict, flat->cell_of, cell_scores, slot_count);
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		const struct bt_plan_raw *raw = &plan->raws[i];
+		if (!raw->has_values) {
+			continue;
+		}
 		int32_t max = kernels->max_feasible(raw->values, totals, slot_count);
 		/* Nodes that have nothing are all alike. */
 		kernels->add_normalized(totals, raw->values, raw->weight, max != 0 ? max : 1,

@@ -49,8 +49,14 @@ struct bt_plan_raw {
 	struct bt_plugin *plugin;
 	int32_t weight;
 	bool reverse;
-	int32_t *values; /* by slot */
+	int32_t *values; /* by slot; only while has_values */
+	bool has_values; /* otherwise all are 0 */
 };
+
+static inline int32_t bt_plan_raw_at(const struct bt_plan_raw *raw, uint32_t slot)
+{
+	return raw->has_values ? raw->values[slot] : 0;
+}
 
 struct bt_plan_score {
 	struct bt_plugin *plugin;

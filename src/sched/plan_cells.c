@@ -55,7 +55,8 @@ static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key
 	uint64_t *traits = &key[KEY_RAWS + maker->raw_count];
 	key[KEY_VERDICT] = verdict;
 	for (uint32_t i = 0; i < maker->raw_count; i++) {
-		key[KEY_RAWS + i] = verdict == 0 ? (uint32_t)maker->plan->raws[i].values[slot] : 0;
+		const struct bt_plan_raw *raw = &maker->plan->raws[i];
+		key[KEY_RAWS + i] = verdict == 0 ? (uint32_t)bt_plan_raw_at(raw, slot) : 0;
 	}
 	bool decided = verdict == BT_VERDICT_TAKEN_OUT ||
 		(verdict != 0 &&

@@ -14,11 +14,22 @@
 const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void)
 {
 #ifdef BT_HAVE_AVX2_KERNELS
+	if (bt_cpu_has_avx512()) {
+		return &bt_plan_kernels_avx512;
+	}
 	if (bt_cpu_has_avx2()) {
 		return &bt_plan_kernels_avx2;
 	}
 #endif
 	return &bt_plan_kernels_plain;
+}
+
+static void prepare(struct bt_plugin *plugin, const struct bt_state *state)
+{
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+	if (shortcuts->prepare_columns != NULL) {
+		shortcuts->prepare_columns(plugin, state);
+	}
 }
 
 /** What a pass over slots works at. */
@@ -102,6 +113,35 @@ static bool is_scored(const struct column_pass *pass, const struct bt_plugin *pl
 	return true;
 }
 
+/** Raw scores of a pass over all slots (or of one part of them) or of some slots. */
+static void evaluate_raw(
+	const struct column_pass *pass, struct bt_plan_raw *raw, struct bt_slot_range range)
+{
+	const struct bt_plan *plan = pass->plan;
+	int32_t *scores = range.slots == NULL ? raw->values : pass->engine->plans->scores;
+	bool any = bt_shortcuts(raw->plugin)
+			   ->score_column(raw->plugin, bt_plan_score_data(plan, raw->plugin),
+				   pass->pod, pass->engine->state, range, scores);
+	if (range.slots == NULL && range.count == plan->slot_count) {
+		raw->has_values = any;
+		return;
+	}
+	if (range.slots == NULL) {
+		/* One of several parts at a time: values are there in any case. */
+		if (!any) {
+			bt_fill_scores(range, raw->values, 0);
+		}
+		return;
+	}
+	if (any && !raw->has_values) {
+		memset(raw->values, 0, plan->slot_count * sizeof(*raw->values));
+		raw->has_values = true;
+	}
+	for (uint32_t k = 0; raw->has_values && k < range.count; k++) {
+		raw->values[range.slots[k]] = any ? scores[range.slots[k]] : 0;
+	}
+}
+
 /** On top of what local has. */
 static void evaluate_scores(const struct column_pass *pass, struct bt_slot_range range)
 {
@@ -114,8 +154,10 @@ static void evaluate_scores(const struct column_pass *pass, struct bt_slot_range
 		if (!is_scored(pass, plugin)) {
 			continue;
 		}
-		bt_shortcuts(plugin)->score_column(
-			plugin, bt_plan_score_data(plan, plugin), pass->pod, state, range, scores);
+		if (!bt_shortcuts(plugin)->score_column(plugin, bt_plan_score_data(plan, plugin),
+			    pass->pod, state, range, scores)) {
+			continue;
+		}
 		if (range.slots == NULL) {
 			bt_plan_kernels_for_cpu()->add_weighted(plan->local + range.first,
 				scores + range.first, weight, range.count);
@@ -126,10 +168,8 @@ static void evaluate_scores(const struct column_pass *pass, struct bt_slot_range
 		}
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		struct bt_plugin *plugin = plan->raws[i].plugin;
-		if (is_scored(pass, plugin)) {
-			bt_shortcuts(plugin)->score_column(plugin, bt_plan_score_data(plan, plugin),
-				pass->pod, state, range, plan->raws[i].values);
+		if (is_scored(pass, plan->raws[i].plugin)) {
+			evaluate_raw(pass, &plan->raws[i], range);
 		}
 	}
 }
@@ -195,6 +235,9 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		}
 		struct column_pass pass = {
 			plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
+		for (uint32_t i = 0; i < plan->filter_count; i++) {
+			prepare(plan->filters[i].plugin, state);
+		}
 		/* All slots; filters in list order, neighbours that can be split together. */
 		for (pass.from = 0; pass.from < plan->filter_count; pass.from = pass.to) {
 			pass.to = pass.from;
@@ -268,6 +311,13 @@ void bt_plan_score_columns(
 		}
 		struct column_pass pass = {
 			plan, engine, pod, .parts = bt_parts_of(engine, plan->slot_count)};
+		for (uint32_t i = 0; i < plan->local_score_count; i++) {
+			prepare(plan->local_scores[i].plugin, engine->state);
+		}
+		for (uint32_t i = 0; i < plan->raw_count; i++) {
+			prepare(plan->raws[i].plugin, engine->state);
+			plan->raws[i].has_values = true;
+		}
 		pass.scores = SCORES_THAT_SPLIT;
 		bt_parts_run(&pass.parts, score_part, &pass);
 		pass.scores = SCORES_THAT_DO_NOT;
@@ -371,11 +421,12 @@ void bt_plan_add_normalized(
 {
 	int32_t max = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		max = raw->values[slots[i]] > max ? raw->values[slots[i]] : max;
+		int32_t value = bt_plan_raw_at(raw, slots[i]);
+		max = value > max ? value : max;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		totals[i] += (int64_t)raw->weight *
-			bt_plan_normalized(raw->values[slots[i]], max, raw->reverse);
+			bt_plan_normalized(bt_plan_raw_at(raw, slots[i]), max, raw->reverse);
 	}
 }
 
@@ -389,17 +440,18 @@ void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *eng
 	}
 	for (uint32_t i = 0; i < plan->local_score_count; i++) {
 		struct bt_plugin *plugin = plan->local_scores[i].plugin;
-		bt_shortcuts(plugin)->score_column(plugin, bt_plan_score_data(plan, plugin), pod,
-			engine->state, range, scores);
-		for (uint32_t k = 0; k < count; k++) {
+		bool any = bt_shortcuts(plugin)->score_column(plugin,
+			bt_plan_score_data(plan, plugin), pod, engine->state, range, scores);
+		for (uint32_t k = 0; any && k < count; k++) {
 			totals[k] += plan->local_scores[i].weight * scores[slots[k]];
 		}
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		struct bt_plan_raw raw = plan->raws[i];
-		bt_shortcuts(raw.plugin)
-			->score_column(raw.plugin, bt_plan_score_data(plan, raw.plugin), pod,
-				engine->state, range, scores);
+		raw.has_values = bt_shortcuts(raw.plugin)
+					 ->score_column(raw.plugin,
+						 bt_plan_score_data(plan, raw.plugin), pod,
+						 engine->state, range, scores);
 		raw.values = scores;
 		bt_plan_add_normalized(&raw, slots, count, totals);
 	}

@@ -43,7 +43,9 @@ struct bt_plan_kernels {
 };
 
 extern const struct bt_plan_kernels bt_plan_kernels_plain;
-extern const struct bt_plan_kernels bt_plan_kernels_avx2; /* only with BT_HAVE_AVX2_KERNELS */
+/* Only with BT_HAVE_AVX2_KERNELS. */
+extern const struct bt_plan_kernels bt_plan_kernels_avx2;
+extern const struct bt_plan_kernels bt_plan_kernels_avx512;
 
 /** The fastest table this processor runs. */
 const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void);

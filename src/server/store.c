@@ -54,9 +54,7 @@ static struct bt_owned owned_of(const struct bt_stored *before)
 	struct bt_owned owned = {NULL, BT_STR("")};
 	if (before != NULL && before->owners != NULL) {
 		owned.owners = before->owners;
-		owned.times = (struct bt_str){
-			before->bytes + before->key_length + before->text_length + 1,
-			bt_owners_times_bytes(before->owners)};
+		owned.times = bt_stored_times(before);
 	}
 	return owned;
 }
@@ -236,6 +234,7 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 		struct bt_pending_write write = {
 			.collection = change->collection,
 			.removed = change->type == BT_CHANGE_DELETED,
+			.replaced_rv = change->before != NULL ? change->before->rv : 0,
 			.entry = bt_stored_share(change->after),
 		};
 

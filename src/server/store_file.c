@@ -10,7 +10,10 @@
 
 /** "bert": tells our files from other SQLite databases. */
 #define APPLICATION_ID 0x62657274
-#define FILE_VERSION 1
+/** Version 1 had managedFields in the texts, and an index of the keys. */
+#define FILE_VERSION 2
+/** Objects of one to two kilobytes fill it well. */
+#define PAGE_BYTES 8192
 
 struct bt_store_file {
 	sqlite3 *database;
@@ -22,9 +25,11 @@ struct bt_store_file {
 	sqlite3_stmt *remove;
 	sqlite3_stmt *set_rv;
 	sqlite3_stmt *add_collection;
+	sqlite3_stmt *add_owners;
+	sqlite3_stmt *remove_owners;
 	BT_VEC(uint32_t) ids; /* the file's number of a collection of the store; 0: none yet */
 	uint32_t last_id;
-	struct bt_strbuf text; /* of the object that is written */
+	int64_t last_owners; /* the newest number in owners; never used twice in one process */
 };
 
 /* --- errors --- */
@@ -44,6 +49,7 @@ static int failed(const struct bt_store_file *file, const char *action, struct b
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s: not a database of berth (%s)",
 			file->path, text);
 	case SQLITE_CORRUPT:
+	case SQLITE_CONSTRAINT:
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s: the database is damaged (%s)",
 			file->path, text);
 	default:
@@ -128,12 +134,13 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 		{&file->commit, "COMMIT"},
 		{&file->rollback, "ROLLBACK"},
 		{&file->put,
-			"INSERT INTO objects(collection, key, rv, text) VALUES(?1, ?2, ?3, ?4)"
-			" ON CONFLICT(collection, key)"
-			" DO UPDATE SET rv = excluded.rv, text = excluded.text"},
-		{&file->remove, "DELETE FROM objects WHERE collection = ?1 AND key = ?2"},
+			"INSERT INTO objects(rv, collection, key, owners, times, text)"
+			" VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
+		{&file->remove, "DELETE FROM objects WHERE rv = ?1"},
 		{&file->set_rv, "UPDATE meta SET rv = ?1"},
 		{&file->add_collection, "INSERT INTO collections(id, name) VALUES(?1, ?2)"},
+		{&file->add_owners, "INSERT INTO owners(id, text) VALUES(?1, ?2)"},
+		{&file->remove_owners, "DELETE FROM owners WHERE id = ?1"},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -148,25 +155,52 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 
 /* --- opening --- */
 
+/**
+ * A row is one version of one object; the next one has another RV, and goes behind all others. So a
+ * batch of writes fills a few pages at the end, and needs no index: keys are looked up in memory.
+ */
+#define CREATE_OBJECTS \
+	"CREATE TABLE owners(id INTEGER PRIMARY KEY, text TEXT NOT NULL);" \
+	"CREATE TABLE objects(rv INTEGER PRIMARY KEY, collection INTEGER NOT NULL," \
+	" key TEXT NOT NULL, owners INTEGER, times TEXT NOT NULL, text TEXT NOT NULL);"
+
 static int create_tables(const struct bt_store_file *file, struct berth_error *err)
 {
 	struct bt_strbuf sql = {0};
 	int result;
 
-	/* Texts stand in a table of their own order, with the keys in an index: rows of some
-	 * kilobytes are no good in an index. */
 	bt_strbuf_printf(&sql,
+		"PRAGMA page_size = %d;"
 		"BEGIN IMMEDIATE;"
 		"CREATE TABLE meta(rv INTEGER NOT NULL);"
 		"INSERT INTO meta(rv) VALUES(1);"
 		"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-		"CREATE TABLE objects(id INTEGER PRIMARY KEY, collection INTEGER NOT NULL,"
-		" key TEXT NOT NULL, rv INTEGER NOT NULL, text TEXT NOT NULL,"
-		" UNIQUE(collection, key));"
+		CREATE_OBJECTS
 		"PRAGMA application_id = %d;"
 		"PRAGMA user_version = %d;"
 		"COMMIT;",
-		APPLICATION_ID, FILE_VERSION);
+		PAGE_BYTES, APPLICATION_ID, FILE_VERSION);
+	result = execute(file, bt_strbuf_c(&sql), err);
+	bt_strbuf_finish(&sql);
+	return result;
+}
+
+/** From version 1: texts keep their managedFields until they are written again. */
+static int upgrade(const struct bt_store_file *file, struct berth_error *err)
+{
+	struct bt_strbuf sql = {0};
+	int result;
+
+	bt_strbuf_printf(&sql,
+		"BEGIN IMMEDIATE;"
+		"ALTER TABLE objects RENAME TO objects_1;"
+		CREATE_OBJECTS
+		"INSERT INTO objects(rv, collection, key, owners, times, text)"
+		" SELECT rv, collection, key, NULL, '', text FROM objects_1 ORDER BY rv;"
+		"DROP TABLE objects_1;"
+		"PRAGMA user_version = %d;"
+		"COMMIT;",
+		FILE_VERSION);
 	result = execute(file, bt_strbuf_c(&sql), err);
 	bt_strbuf_finish(&sql);
 	return result;
@@ -273,65 +307,130 @@ static int load_collections(
 	return result;
 }
 
-/** One row of objects: id, collection, key, rv, text. */
-static int load_object(struct bt_store *store, const struct bt_store_file *file,
-	sqlite3_stmt *statement, const uint32_t *collections, struct berth_error *err)
+/** Owners of the file, by their number there. */
+struct known_owners {
+	BT_VEC(struct bt_owners *) items; /* shared */
+	struct bt_map by_id;
+};
+
+static struct bt_owners *find_owners(const struct known_owners *known, int64_t id)
 {
-	int64_t id = sqlite3_column_int64(statement, 0);
+	BT_MAP_EACH (&known->by_id, bt_hash_u64(0, (uint64_t)id), index) {
+		if (bt_owners_row(known->items.items[index]) == id) {
+			return known->items.items[index];
+		}
+	}
+	return NULL;
+}
+
+static int load_owners(struct bt_store *store, struct bt_store_file *file,
+	struct known_owners *known, struct berth_error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = prepare(file, "SELECT id, text FROM owners ORDER BY id", &statement, err);
+	int step = SQLITE_DONE;
+
+	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(statement, 0);
+		struct bt_owners *owners =
+			bt_owners_restore(store->owners, column_text(statement, 1), id);
+
+		if (owners == NULL) {
+			result = damaged(file, err, "owners %lld", (long long)id);
+			break;
+		}
+		bt_vec_push(&known->items, owners);
+		bt_map_insert(&known->by_id, bt_hash_u64(0, (uint64_t)id), known->items.count - 1);
+		file->last_owners = id;
+	}
+	if (result == 0 && step != SQLITE_DONE) {
+		result = failed(file, "read it", err);
+	}
+	(void)sqlite3_finalize(statement);
+	return result;
+}
+
+/** One row of objects: rv, collection, key, owners, times, text. */
+static int load_object(struct bt_store *store, const struct bt_store_file *file,
+	sqlite3_stmt *statement, const uint32_t *collections, const struct known_owners *known,
+	struct berth_error *err)
+{
+	int64_t rv = sqlite3_column_int64(statement, 0);
 	int64_t collection = sqlite3_column_int64(statement, 1);
 	struct bt_str key = column_text(statement, 2);
-	int64_t rv = sqlite3_column_int64(statement, 3);
-	struct bt_str text = column_text(statement, 4);
+	struct bt_owned owned = {NULL, column_text(statement, 4)};
+	struct bt_str text = column_text(statement, 5);
 
 	if (collection < 1 || collection > file->last_id || collections[collection] == UINT32_MAX) {
-		return damaged(file, err, "row %lld is of no collection", (long long)id);
+		return damaged(file, err, "row %lld is of no collection", (long long)rv);
 	}
 	if (key.length == 0 || key.length > BT_STORE_KEY_BYTES_MAX || text.length == 0 ||
 		text.length > BT_STORE_TEXT_BYTES_MAX || text.data[0] != '{') {
-		return damaged(file, err, "row %lld is no object", (long long)id);
+		return damaged(file, err, "row %lld is no object", (long long)rv);
 	}
 	if (rv < 1 || (uint64_t)rv > store->rv) {
-		return damaged(file, err, "row %lld is newer than the whole", (long long)id);
+		return damaged(file, err, "row %lld is newer than the whole", (long long)rv);
+	}
+	if (sqlite3_column_type(statement, 3) != SQLITE_NULL) {
+		owned.owners = find_owners(known, sqlite3_column_int64(statement, 3));
+	}
+	if ((sqlite3_column_type(statement, 3) != SQLITE_NULL && owned.owners == NULL) ||
+		!bt_owners_fit(owned.owners, owned.times, text)) {
+		return damaged(file, err, "row %lld has other owners", (long long)rv);
 	}
 	if (!bt_store_restore(store, collections[collection],
-		    bt_stored_new(store, (uint64_t)rv, key, text, (struct bt_owned){0}))) {
-		return damaged(file, err, "row %lld repeats a key", (long long)id);
+		    bt_stored_new(store, (uint64_t)rv, key, text, owned))) {
+		return damaged(file, err, "row %lld repeats a key", (long long)rv);
 	}
 	return 0;
 }
 
 static int load_objects(
-	struct bt_store *store, const struct bt_store_file *file, struct berth_error *err)
+	struct bt_store *store, struct bt_store_file *file, struct berth_error *err)
 {
 	uint32_t *collections = BT_NEW_ARRAY(uint32_t, (size_t)file->last_id + 1);
+	struct known_owners known = {.items = {0}};
 	sqlite3_stmt *statement = NULL;
-	int result;
+	int result = load_owners(store, file, &known, err);
 	int step = SQLITE_DONE;
 
 	memset(collections, 0xff, ((size_t)file->last_id + 1) * sizeof(*collections));
 	for (uint32_t i = 0; i < file->ids.count; i++) {
 		collections[file->ids.items[i]] = i;
 	}
-	/* Ascending keys make a compact order; and the index is seen to fit the rows. */
-	result = prepare(file,
-		"SELECT id, collection, key, rv, text FROM objects ORDER BY collection, key",
-		&statement, err);
+	if (result == 0) {
+		result = prepare(file,
+			"SELECT rv, collection, key, owners, times, text FROM objects ORDER BY rv",
+			&statement, err);
+	}
 	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-		result = load_object(store, file, statement, collections, err);
+		result = load_object(store, file, statement, collections, &known, err);
 	}
 	if (result == 0 && step != SQLITE_DONE) {
 		result = failed(file, "read it", err);
 	}
 	(void)sqlite3_finalize(statement);
 	bt_free(collections);
+	for (uint32_t i = 0; i < known.items.count; i++) {
+		bt_owners_unref(known.items.items[i]); /* the next sync removes what is unused */
+	}
+	bt_vec_finish(&known.items);
+	bt_map_finish(&known.by_id);
 	return result;
 }
 
 static int load(struct bt_store *store, struct bt_store_file *file, struct berth_error *err)
 {
 	int64_t rv = 0;
+	int64_t version = 0;
 	int result = check_pages(file, err);
 
+	if (result == 0) {
+		result = query_number(file, "PRAGMA user_version", &version, err);
+	}
+	if (result == 0 && version == 1) {
+		result = upgrade(file, err);
+	}
 	if (result == 0) {
 		result = query_number(file, "SELECT rv FROM meta", &rv, err);
 	}
@@ -381,8 +480,8 @@ int bt_store_open(struct bt_store *store, const char *path, struct berth_error *
 				       "COMMIT;",
 				       err)
 			     : result;
-	result = result == 0 ? prepare_all(file, err) : result;
 	result = result == 0 ? load(store, file, err) : result;
+	result = result == 0 ? prepare_all(file, err) : result;
 	if (result != 0) {
 		bt_store_file_close(file);
 		return result;
@@ -403,9 +502,10 @@ void bt_store_file_close(struct bt_store_file *file)
 	(void)sqlite3_finalize(file->remove);
 	(void)sqlite3_finalize(file->set_rv);
 	(void)sqlite3_finalize(file->add_collection);
+	(void)sqlite3_finalize(file->add_owners);
+	(void)sqlite3_finalize(file->remove_owners);
 	(void)sqlite3_close(file->database);
 	bt_vec_finish(&file->ids);
-	bt_strbuf_finish(&file->text);
 	bt_free(file->path);
 	bt_free(file);
 }
@@ -436,31 +536,65 @@ static bool write_collection(
 	return true;
 }
 
+static bool write_owners(struct bt_store_file *file, struct bt_owners *owners)
+{
+	if (owners == NULL || bt_owners_row(owners) != 0) {
+		return true;
+	}
+	(void)sqlite3_bind_int64(file->add_owners, 1, ++file->last_owners);
+	bind_text(file->add_owners, 2, bt_owners_text(owners));
+	bt_owners_set_row(owners, file->last_owners);
+	return run(file->add_owners);
+}
+
+static bool write_entry(
+	struct bt_store *store, struct bt_store_file *file, const struct bt_pending_write *write)
+{
+	const struct bt_stored *entry = write->entry;
+
+	if (!write_collection(store, file, write->collection) ||
+		!write_owners(file, entry->owners)) {
+		return false;
+	}
+	(void)sqlite3_bind_int64(file->put, 1, (int64_t)entry->rv);
+	(void)sqlite3_bind_int64(file->put, 2, file->ids.items[write->collection]);
+	bind_text(file->put, 3, bt_stored_key(entry));
+	if (entry->owners != NULL) {
+		(void)sqlite3_bind_int64(file->put, 4, bt_owners_row(entry->owners));
+	} else {
+		(void)sqlite3_bind_null(file->put, 4);
+	}
+	bind_text(file->put, 5, bt_stored_times(entry));
+	bind_text(file->put, 6, bt_stored_text(entry));
+	return run(file->put);
+}
+
 static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 {
 	for (uint32_t i = 0; i < store->pending.count; i++) {
 		const struct bt_pending_write *write = &store->pending.items[i];
 
+		if (write->replaced_rv != 0) {
+			/* it is not there if it was replaced before it was written */
+			(void)sqlite3_bind_int64(file->remove, 1, (int64_t)write->replaced_rv);
+			if (!run(file->remove)) {
+				return false;
+			}
+		}
 		/* Of several states of one key only the present one needs to be written. */
 		if (!write->removed &&
-			bt_store_find(store, write->collection, bt_stored_key(write->entry)) !=
-				write->entry) {
-			continue;
-		}
-		sqlite3_stmt *statement = write->removed ? file->remove : file->put;
-
-		if (!write_collection(store, file, write->collection)) {
+			bt_store_find(store, write->collection, bt_stored_key(write->entry)) ==
+				write->entry &&
+			!write_entry(store, file, write)) {
 			return false;
 		}
-		(void)sqlite3_bind_int64(statement, 1, file->ids.items[write->collection]);
-		bind_text(statement, 2, bt_stored_key(write->entry));
-		if (!write->removed) {
-			(void)sqlite3_bind_int64(statement, 3, (int64_t)write->entry->rv);
-			bt_strbuf_reset(&file->text);
-			bt_stored_append_whole(write->entry, &file->text);
-			bind_text(statement, 4, bt_strbuf_str(&file->text));
-		}
-		if (!run(statement)) {
+	}
+	/* Their rows are replaced by now: an object that is gone holds owners no longer. */
+	uint32_t unused_count;
+	const int64_t *unused = bt_owner_pool_unused(store->owners, &unused_count);
+	for (uint32_t i = 0; i < unused_count; i++) {
+		(void)sqlite3_bind_int64(file->remove_owners, 1, unused[i]);
+		if (!run(file->remove_owners)) {
 			return false;
 		}
 	}
@@ -472,11 +606,13 @@ int bt_store_sync(struct bt_store *store, struct berth_error *err)
 {
 	struct bt_store_file *file = store->file;
 	uint32_t last_id;
+	int64_t last_owners;
 
 	if (store->pending.count == 0) {
 		return 0;
 	}
 	last_id = file->last_id;
+	last_owners = file->last_owners;
 	if (!run(file->begin) || !write_pending(store, file) || !run(file->commit)) {
 		int result = failed(file, "write to it", err);
 
@@ -489,8 +625,10 @@ int bt_store_sync(struct bt_store *store, struct berth_error *err)
 			}
 		}
 		file->last_id = last_id;
+		bt_owner_pool_forget_rows(store->owners, last_owners);
 		return result;
 	}
+	bt_owner_pool_clear_unused(store->owners);
 	for (uint32_t i = 0; i < store->pending.count; i++) {
 		bt_stored_release(store->pending.items[i].entry);
 	}

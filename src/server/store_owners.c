@@ -13,11 +13,14 @@ static const char head[] = "{\"metadata\":{";
 static const char member[] = "\"managedFields\":";
 static const char time_member[] = "\"time\":\"";
 
+/** What is left of a time that was cut out. */
+#define EMPTY_TIME "\"time\":\"\""
 #define LENGTH(text_) ((uint32_t)(sizeof(text_) - 1))
 
 struct bt_owners {
 	struct bt_owner_pool *pool;
 	uint64_t hash;
+	int64_t row;    /* of the file; 0: none */
 	uint32_t index; /* in the pool */
 	uint32_t reference_count;
 	uint32_t length;
@@ -29,6 +32,7 @@ struct bt_owner_pool {
 	BT_VEC(struct bt_owners *) items; /* NULL: free */
 	BT_VEC(uint32_t) free_items;
 	struct bt_map by_text;
+	BT_VEC(int64_t) unused; /* rows of owners that are gone */
 	struct bt_strbuf text;  /* of the list that is looked for */
 	struct bt_strbuf times; /* cut out of it */
 	uint32_t reference_count;
@@ -49,6 +53,7 @@ void bt_owner_pool_release(struct bt_owner_pool *pool)
 	bt_vec_finish(&pool->items);
 	bt_vec_finish(&pool->free_items);
 	bt_map_finish(&pool->by_text);
+	bt_vec_finish(&pool->unused);
 	bt_strbuf_finish(&pool->text);
 	bt_strbuf_finish(&pool->times);
 	bt_free(pool);
@@ -71,6 +76,9 @@ void bt_owners_unref(struct bt_owners *owners)
 	BT_ASSERT(bt_map_remove(&pool->by_text, owners->hash, owners->index));
 	pool->items.items[owners->index] = NULL;
 	bt_vec_push(&pool->free_items, owners->index);
+	if (owners->row != 0) {
+		bt_vec_push(&pool->unused, owners->row);
+	}
 	bt_free(owners);
 	bt_owner_pool_release(pool);
 }
@@ -148,14 +156,94 @@ struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	return find_or_add(pool, time_count);
 }
 
+/** --- the file --- */
+
+struct bt_str bt_owners_text(const struct bt_owners *owners)
+{
+	return (struct bt_str){owners->bytes, owners->length};
+}
+
+int64_t bt_owners_row(const struct bt_owners *owners)
+{
+	return owners->row;
+}
+
+void bt_owners_set_row(struct bt_owners *owners, int64_t row)
+{
+	owners->row = row;
+}
+
+struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row)
+{
+	struct bt_json_reader reader;
+	bt_json_reader_init(&reader, text);
+	if (text.length == 0 || text.data[0] != '[' || bt_json_skip(&reader, NULL, NULL) != 0 ||
+		reader.position != reader.end || row <= 0) {
+		return NULL;
+	}
+	uint32_t time_count = 0;
+	struct bt_str rest = text;
+	for (int64_t at; (at = bt_str_find(rest, BT_STR(EMPTY_TIME))) >= 0;) {
+		rest = bt_str_sub(rest, (uint32_t)at + LENGTH(EMPTY_TIME), BT_STR_MAX);
+		time_count++;
+	}
+	bt_strbuf_reset(&pool->text);
+	bt_strbuf_append_str(&pool->text, text);
+	struct bt_owners *owners = find_or_add(pool, time_count);
+	if (owners->row != 0) {
+		bt_owners_unref(owners);
+		return NULL;
+	}
+	owners->row = row;
+	return owners;
+}
+
+bool bt_owners_fit(const struct bt_owners *owners, struct bt_str times, struct bt_str text)
+{
+	return times.length == bt_owners_times_bytes(owners) &&
+		(owners == NULL ||
+			(bt_str_has_prefix(text, bt_str_from(head)) &&
+				!bt_str_has_prefix(bt_str_sub(text, LENGTH(head), BT_STR_MAX),
+					bt_str_from(member))));
+}
+
+const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count)
+{
+	*out_count = pool->unused.count;
+	return pool->unused.items;
+}
+
+void bt_owner_pool_clear_unused(struct bt_owner_pool *pool)
+{
+	pool->unused.count = 0;
+}
+
+void bt_owner_pool_forget_rows(struct bt_owner_pool *pool, int64_t last)
+{
+	for (uint32_t i = 0; i < pool->items.count; i++) {
+		struct bt_owners *owners = pool->items.items[i];
+		if (owners != NULL && owners->row > last) {
+			owners->row = 0;
+		}
+	}
+}
+
+struct bt_str bt_stored_times(const struct bt_stored *stored)
+{
+	return (struct bt_str){stored->bytes + stored->key_length + stored->text_length + 1,
+		bt_owners_times_bytes(stored->owners)};
+}
+
+/** --- texts --- */
+
 /** The list with its times. */
 static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
 {
-	struct bt_str text = {stored->owners->bytes, stored->owners->length};
-	const char *times = stored->bytes + stored->key_length + stored->text_length + 1;
+	struct bt_str text = bt_owners_text(stored->owners);
+	const char *times = bt_stored_times(stored).data;
 	for (uint32_t i = 0; i < stored->owners->time_count; i++) {
-		static const char cut[] = "\"time\":\"\"";
-		uint32_t value = (uint32_t)bt_str_find(text, bt_str_from(cut)) + LENGTH(cut) - 1;
+		uint32_t value = (uint32_t)bt_str_find(text, BT_STR(EMPTY_TIME)) +
+			LENGTH(EMPTY_TIME) - 1;
 		bt_strbuf_append_str(out, bt_str_sub(text, 0, value));
 		bt_strbuf_append_str(out, (struct bt_str){times, BT_OWNERS_TIME_BYTES});
 		times += BT_OWNERS_TIME_BYTES;

@@ -69,6 +69,7 @@ struct bt_store_listener {
 struct bt_pending_write {
 	uint32_t collection;
 	bool removed;
+	uint64_t replaced_rv;    /* of the state before; 0: there was none */
 	struct bt_stored *entry; /* shared */
 };
 
@@ -128,6 +129,23 @@ void bt_owner_pool_release(struct bt_owner_pool *pool);
  */
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	struct bt_str *out_rest, struct bt_str *out_times);
+/** The text without times, which is kept in the file as this row. */
+struct bt_str bt_owners_text(const struct bt_owners *owners);
+/** 0: it is in no row. */
+int64_t bt_owners_row(const struct bt_owners *owners);
+void bt_owners_set_row(struct bt_owners *owners, int64_t row);
+/** From a text of the file; a reference. NULL: it is none, or there twice. */
+struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row);
+/** Owners (NULL: none), times and text of an object of the file belong together. */
+bool bt_owners_fit(const struct bt_owners *owners, struct bt_str times, struct bt_str text);
+/** Rows of owners that no object has any more, borrowed until the next change. */
+const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count);
+/** They were removed from the file. */
+void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
+/** Rows above this one were not written after all. */
+void bt_owner_pool_forget_rows(struct bt_owner_pool *pool, int64_t last);
+/** Of an object, one behind the other. */
+struct bt_str bt_stored_times(const struct bt_stored *stored);
 
 /** --- store_order.c --- */
 

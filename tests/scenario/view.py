@@ -18,6 +18,9 @@ import browser
 import scenario
 
 CLUSTER = os.path.join(scenario.EXAMPLES, "cluster.yaml")
+# An accessibility checker, from npm.
+AXE = os.environ.get("BERTH_AXE") or os.path.join(
+    scenario.ROOT, "node_modules", "axe-core", "axe.min.js")
 
 
 class Page:
@@ -313,6 +316,43 @@ def test_everything_has_a_name_and_fits_narrow_and_dark(program):
         window.wait_for("getComputedStyle(document.body).backgroundColor == 'rgb(15, 19, 25)'")
 
 
+STATES = ("tab=pending", "tab=whatif&what=drain+node-a1%0Aadd+3%3Dnode-b1",
+          "tab=details&node=node-a1", "tab=capacity&like=deployment/shop/web", "tab=capacity",
+          "tab=details&pod=research/gpu-without-toleration", "tab=details&pod=deployment/web",
+          "table=yes", "color=taints", "tab=details")
+
+
+def show(window, state):
+    """What an address shows, once it is there."""
+    window.evaluate("location.hash = %s; readAddress(); show()" % json.dumps("#" + state))
+    window.wait_for("!document.querySelector('#body .wait[data-asks]')")
+
+
+def test_an_accessibility_checker_finds_nothing(program):
+    if not os.path.exists(AXE):
+        print("skipped: no axe-core (npm install axe-core, or BERTH_AXE=.../axe.min.js)")
+        return
+    with open(AXE, encoding="utf-8") as file:
+        checker = file.read()
+    load = deployment("web", 3, "500m") + "---\n" + deployment("huge", 2, "50")
+    with serving(program, "-f", CLUSTER) as files, \
+            cluster_with_page(program, "--nodes", "4", manifests=load) as (_, live):
+        for page, states in ((files, STATES), (live, ("tab=change", "tab=pending"))):
+            with looking(program, page) as window:
+                window.evaluate(checker + "; null")
+                problems = []
+                # The scheme changes nothing but colours.
+                for scheme, rules in (("light", "{}"), ("dark", "{runOnly: ['color-contrast']}")):
+                    window.set_media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+                    for state in states:
+                        show(window, state)
+                        found = window.evaluate("axe.run(%s).then((a) => a.violations.map((v) =>"
+                                                " [v.impact, v.id, v.help, v.nodes.map((n) =>"
+                                                " n.html.slice(0, 200))]))" % rules)
+                        problems += [(scheme, state, *one) for one in found]
+                assert not problems, "\n".join(map(str, problems))
+
+
 # --- a live cluster ---
 
 def test_the_page_follows_a_cluster_and_changes_it(program):
@@ -403,17 +443,62 @@ def test_a_recording_is_looked_at(program):
         samples = page.get("/api/samples?steps=11")
         assert samples["pending"] == [0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], samples
         assert samples["running"] == [0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0]
-        assert sum(samples["bound"]) == 1 and samples["waitSeconds"]["p50"] == 20
+        assert samples["bound"] == samples["decided"] == [0, 0, 0, 1] + 7 * [0], samples
+        assert samples["waitP50"] == samples["waitP99"] == 3 * [None] + [20] + 7 * [None]
         _, answer = page.ask("explain", "d/p", at=start + 20000)
         assert answer["output"]["fate"] == "Fits", answer
         with looking(program, page, "at=%d" % (start + 60000)) as window:
             window.wait_for("byId('n-running').innerText == '1'")
             window.wait_for("byId('state').innerText == 'a recording'")
             assert window.evaluate("document.querySelectorAll('#charts svg').length") == 4
+    # A replay binds the pod as soon as it comes.
+    with serving(program, path, "--replay") as page:
+        samples = page.get("/api/samples?steps=11")
+        assert samples["running"] == [0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0], samples
+        assert samples["waitP99"] == [None, 0] + 9 * [None]
+        assert page.get("/api/source")["state"] == "a replay"
     bad = lines[:2] + [{"t": 1, "change": "Node", "name": "x", "patch": {}}]
     path = program.write("bad.berthrec", "\n".join(json.dumps(line) for line in bad))
     answer = program.run("view", path).expect(2)
     assert "line 3" in answer.err and "Node x" in answer.err, answer.err
+
+
+PACKED = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - pluginConfig:
+      - name: NodeResourcesFit
+        args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+"""
+
+
+def test_a_replay_is_that_of_the_command(program):
+    path = program.write("shop.berthrec", made_up_hour())
+    config = program.write("packed.yaml", PACKED)
+    replay = program.run("replay", path, "--config", config, "-o", "json").expect(0).json()
+    with serving(program, path, "--replay", "--config", config) as page:
+        end = page.get("/api/cluster")
+        assert end["running"] == replay["pods"]["running"], end["running"]
+        assert end["pending"] == replay["pods"]["pending"], end["pending"]
+        used = sum(1 for use in end["use"] if use[3] > 0)
+        assert used == replay["samples"][-1]["usedNodes"], used
+        samples = page.get("/api/samples?steps=361")
+        assert sum(samples["bound"]) == replay["pods"]["bound"]
+        assert max(samples["pending"]) == max(one["pending"] for one in replay["samples"])
+        with looking(program, page) as window:
+            window.wait_for("byId('state').innerText == 'a replay'")
+            window.wait_for("byId('n-running').innerText == '%d'" % end["running"])
+            # The slider holds the whole hour.
+            length = window.evaluate("samples.step * (samples.pending.length - 1)")
+            assert abs(length - 3600000) < 1, length
+    with serving(program, path) as page:
+        recorded = sum(1 for use in page.get("/api/cluster")["use"] if use[3] > 0)
+    assert used < recorded, (used, recorded)
+    for arguments, message in ((["-f", CLUSTER, "--replay"], "no recording"),
+                               ([path, "--replay", "--config", path], "shop.berthrec")):
+        answer = program.run("view", *arguments).expect(2)
+        assert message in answer.err, answer.err
 
 
 def test_many_nodes_stay_smooth(program):

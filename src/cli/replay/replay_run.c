@@ -366,7 +366,8 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 		{.context = &noting,
 			.created = note_created,
 			.bound = note_binding,
-			.departed = note_departure}};
+			.departed = note_departure},
+		request->sink};
 	struct bt_progress progress;
 	struct bt_lives *lives;
 	int result = bt_lives_read(request->files.list.items, request->files.list.count,

@@ -22,6 +22,7 @@ struct bt_replay_request {
 	const char *prices_path;
 	const char *events_path;   /* where is written what becomes of pods; NULL: nowhere */
 	bool is_compared;          /* with what really happened */
+	struct bt_replay_sink sink; /* follows the replay, too; all-zero: nothing does */
 	int64_t from_ns;
 	int64_t to_ns;
 };

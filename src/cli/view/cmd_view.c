@@ -7,6 +7,7 @@
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/listen.h"
+#include "cli/replay/replay_run.h"
 #include "cli/up/up_identity.h"
 #include "cli/view/view.h"
 #include "net/clock.h"
@@ -27,6 +28,7 @@ struct options {
 	struct bt_listen listen;
 	int64_t history_ns;
 	bool allow_changes;
+	bool replays;
 };
 
 struct run {
@@ -132,11 +134,42 @@ static int read_files(struct run *run, struct berth_error *err)
 	return result;
 }
 
+static void take_replayed(void *context, const struct bt_object *old_object,
+	struct bt_object *new_object, int64_t time_ns)
+{
+	struct run *run = context;
+	bt_history_take(&run->history, time_ns, old_object, new_object);
+}
+
+/** What "berth replay" with the same flags lives through. */
+static int replay_recordings(struct run *run, struct berth_error *err)
+{
+	struct bt_command_line *line = &run->options->line;
+	struct bt_replay_request request = {
+		.is_compared = line->setup.config_path == NULL,
+		.sink = {.context = run, .changed = take_replayed},
+	};
+	struct bt_replay_answer answer;
+	int result = bt_replay_request_check(&request, &line->arguments, err);
+	if (result == 0) {
+		result = bt_setup_start(line->command->name, &line->setup, err);
+	}
+	if (result == 0) {
+		result = bt_replay_answer_find(
+			&request, &line->setup, &line->warnings, &answer, err);
+		run->history.from_ns = answer.counts.start_ns;
+		run->history.to_ns = answer.counts.end_ns;
+		bt_replay_answer_finish(&answer);
+	}
+	return result;
+}
+
 static int read_recordings(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *recordings = &run->options->line.arguments;
 	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
-	return bt_history_read_recordings(&run->history, recordings, err);
+	return run->options->replays ? replay_recordings(run, err)
+				     : bt_history_read_recordings(&run->history, recordings, err);
 }
 
 static bool is_live(const struct options *options)
@@ -240,6 +273,7 @@ static int start_server(struct run *run, struct berth_error *err)
 		.token = bt_strbuf_c(&run->identity.token),
 		.source = bt_strbuf_c(&run->source),
 		.state = is_live(options)                         ? "live"
+			: options->replays                        ? "a replay"
 			: options->line.arguments.list.count != 0 ? "a recording"
 								  : "from files",
 	};
@@ -343,6 +377,10 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--allow-changes: only a live cluster can be changed");
 	}
+	if (options->replays && arguments->list.count == 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--replay: there is no recording to replay");
+	}
 	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--tls-cert-file and --tls-private-key-file come together");
@@ -378,6 +416,9 @@ static const struct bt_flag flags[] = {
 		"let the page scale, drain and create, with the kubeconfig's rights"},
 	{"history", 0, BT_FLAG_STRING, offsetof(struct options, history_text), "DURATION",
 		"how far the page can look back in a live cluster (default 1h)"},
+	{"replay", 0, BT_FLAG_BOOL, offsetof(struct options, replays), NULL,
+		"show what a scheduler (--config) decides instead of what the recorded one did, "
+		"as \"berth replay\" does"},
 	BT_SETUP_FLAGS,
 };
 
@@ -389,13 +430,11 @@ const struct bt_command bt_command_view = {
 	.summary = "Show a cluster on a page in the browser.",
 	.usage = "berth view [RECORDING... | -f FILE|DIR|- ... | --kubeconfig FILE] [FLAGS]",
 	.arguments = "FILE",
-	.help = "Serves one page on this machine and prints its link: the nodes as tiles, "
-		"coloured\n"
-		"by what is used of them; the pods that wait, and why; what a change would do; "
-		"how\n"
-		"many more pods fit; the last hour, or all of a recording. A live cluster is\n"
-		"followed with lists and watches; nothing is written to it without "
-		"--allow-changes.\n"
+	.help = "Serves one page on this machine and prints its link: the nodes as tiles,\n"
+		"coloured by what is used of them; the pods that wait, and why; what a change\n"
+		"would do; how many more pods fit; the last hour, or all of a recording or\n"
+		"replay. A live cluster is followed with lists and watches; nothing is written\n"
+		"to it without --allow-changes.\n"
 		"\n"
 		"The link holds a token without which nothing about the cluster is shown.\n",
 	.examples = "  # The cluster that kubectl talks to\n"
@@ -404,7 +443,10 @@ const struct bt_command bt_command_view = {
 		    "  berth view -f dump.yaml --listen 127.0.0.1:8080\n"
 		    "\n"
 		    "  # What happened on Monday\n"
-		    "  berth view monday.berthrec\n",
+		    "  berth view monday.berthrec\n"
+		    "\n"
+		    "  # What would have happened with nodes packed tightly\n"
+		    "  berth view monday.berthrec --replay --config most-allocated.yaml\n",
 	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
 		       "  2  the input or the flags are wrong, or the address is taken\n",
 	.flags = flags,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "api/change.h"
 #include "api/defaulting.h"
 #include "api/node.h"
@@ -58,6 +60,7 @@ void bt_history_finish(struct bt_history *history)
 	bt_vec_finish(&history->nodes);
 	bt_vec_finish(&history->requests);
 	bt_vec_finish(&history->resources);
+	bt_vec_finish(&history->rejected_ns);
 	bt_map_finish(&history->current);
 	bt_map_finish(&history->node_names);
 	bt_map_finish(&history->request_map);
@@ -184,10 +187,28 @@ static void read_pod(
 	version->is_over = bt_str_equal_c(pod->status.phase, "Succeeded") ||
 		bt_str_equal_c(pod->status.phase, "Failed");
 	version->is_gated = pod->spec.scheduling_gates.count != 0;
-	version->created_ns = pod->metadata.creation_timestamp.set
-		? time_ns(&pod->metadata.creation_timestamp)
-		: version->from_ns;
 	bt_arena_finish(&arena);
+}
+
+/** Creation is known in whole seconds: a pod that is first seen within its second came then. */
+static int64_t created_ns(const struct bt_pod *pod, int64_t seen_ns)
+{
+	int64_t created_ns = time_ns(&pod->metadata.creation_timestamp);
+	bool is_seen_at_once = seen_ns >= created_ns && seen_ns - created_ns < BT_NS_PER_SECOND;
+	return pod->metadata.creation_timestamp.set && !is_seen_at_once ? created_ns : seen_ns;
+}
+
+/** What the scheduler wrote when it last found no node for the pod; NULL: it did not. */
+static const struct bt_pod_condition *find_rejection(const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		const struct bt_pod_condition *condition = &pod->status.conditions.items[i];
+		if (bt_str_equal_c(condition->type, "PodScheduled")) {
+			return bt_str_equal_c(condition->reason, "Unschedulable") ? condition
+										  : NULL;
+		}
+	}
+	return NULL;
 }
 
 /** --- versions --- */
@@ -234,7 +255,11 @@ static void begin_version(
 		.request = BT_HISTORY_NONE};
 	uint32_t id = history->versions.count;
 	if (object->kind == BT_KIND_POD) {
-		read_pod(history, bt_object_value(object, BT_KIND_POD), &version);
+		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+		read_pod(history, pod, &version);
+		version.created_ns = before != BT_HISTORY_NONE
+			? history->versions.items[before].created_ns
+			: created_ns(pod, now_ns);
 		version.is_first = version.node != BT_HISTORY_NONE &&
 			(before == BT_HISTORY_NONE ||
 				history->versions.items[before].node == BT_HISTORY_NONE);
@@ -255,7 +280,7 @@ static bool is_same_pod(
 	const struct bt_pod *known = bt_object_value(wake(version->object), BT_KIND_POD);
 	bool is_same = version->node == next->node && version->request == next->request &&
 		version->is_over == next->is_over && version->is_gated == next->is_gated &&
-		version->created_ns == next->created_ns &&
+		bt_str_equal(known->metadata.uid, pod->metadata.uid) &&
 		(known->metadata.deletion_timestamp == NULL) ==
 			(pod->metadata.deletion_timestamp == NULL) &&
 		bt_str_map_equal(&known->metadata.labels, &pod->metadata.labels);
@@ -274,7 +299,6 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	if (id == BT_HISTORY_NONE) {
 		return false;
 	}
-	next.from_ns = history->versions.items[id].from_ns;
 	read_pod(history, bt_object_value(object, BT_KIND_POD), &next);
 	struct bt_version *version = &history->versions.items[id];
 	if (!is_same_pod(version, &next, bt_object_value(object, BT_KIND_POD))) {
@@ -286,10 +310,31 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	return true;
 }
 
+/** The pod was found unschedulable, again or for the first time. */
+static bool is_rejected(const struct bt_history *history, const struct bt_object *object)
+{
+	const struct bt_pod_condition *is = find_rejection(bt_object_value(object, BT_KIND_POD));
+	uint32_t id = is != NULL ? find_current(history, BT_KIND_POD, bt_object_namespace(object),
+					   bt_object_name(object))
+				 : BT_HISTORY_NONE;
+	if (id == BT_HISTORY_NONE) {
+		return is != NULL;
+	}
+	struct bt_object *known = wake(history->versions.items[id].object);
+	const struct bt_pod_condition *was = find_rejection(bt_object_value(known, BT_KIND_POD));
+	bool differs = was == NULL || !bt_message_equal(&bt_pod_condition_message, was, is);
+	rest(known);
+	return differs;
+}
+
 void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt_object *old_object,
 	struct bt_object *new_object)
 {
 	uint32_t before = BT_HISTORY_NONE;
+	if (new_object != NULL && new_object->kind == BT_KIND_POD && history->files == NULL &&
+		is_rejected(history, new_object)) {
+		bt_vec_push(&history->rejected_ns, now_ns);
+	}
 	if (old_object != NULL && new_object != NULL && renew_version(history, new_object)) {
 		return;
 	}
@@ -408,8 +453,16 @@ int bt_history_read_recordings(
 void bt_history_forget(struct bt_history *history, int64_t before_ns)
 {
 	uint32_t kept = 0;
+	uint32_t past = 0;
 	if (history->from_ns < before_ns) {
 		history->from_ns = before_ns;
+	}
+	BT_LOWER_BOUND(past, history->rejected_ns.count, middle,
+		history->rejected_ns.items[middle] < before_ns);
+	if (past > history->rejected_ns.count / 4 + 1000) {
+		history->rejected_ns.count -= past;
+		memmove(history->rejected_ns.items, &history->rejected_ns.items[past],
+			history->rejected_ns.count * sizeof(history->rejected_ns.items[0]));
 	}
 	/* Each pass looks at all versions, so it has to be worth it. */
 	if (history->ended_count < history->versions.count / 4 + 1000) {

@@ -271,6 +271,12 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 
 /** --- numbers over time --- */
 
+/** From a pod's creation to its binding. */
+struct wait {
+	uint32_t step;
+	double seconds;
+};
+
 /** Sums at each step, kept as differences until they are all known. */
 struct samples {
 	int64_t from_ns;
@@ -279,9 +285,10 @@ struct samples {
 	int64_t *pending;
 	int64_t *running;
 	int64_t *bound;
+	int64_t *decided;     /* bound, or found unschedulable */
 	int64_t *use;         /* [resource][step] */
 	int64_t *allocatable; /* [resource][step] */
-	BT_VEC(double) waits; /* of one step */
+	BT_VEC(struct wait) waits; /* of pods that were bound */
 };
 
 /** The first step whose time is not before; steps: none. */
@@ -316,6 +323,12 @@ static void add_amounts(const struct samples *samples, int64_t *sums,
 	}
 }
 
+static void add_decision(int64_t *sums, uint32_t step)
+{
+	sums[step]++;
+	sums[step + 1]--;
+}
+
 static void write_sums(const struct samples *samples, struct bt_json_writer *json, const char *name,
 	const int64_t *sums)
 {
@@ -342,42 +355,37 @@ static void write_fractions(const struct samples *samples, struct bt_json_writer
 	bt_json_end_array(json);
 }
 
-static int compare_doubles(const void *a, const void *b)
+/** Waiting times in order, those of one step after those of the step before. */
+static int compare_waits(const void *a, const void *b)
 {
-	double first = *(const double *)a;
-	double second = *(const double *)b;
-	return (first > second) - (first < second);
+	const struct wait *first = a;
+	const struct wait *second = b;
+	int order = (first->step > second->step) - (first->step < second->step);
+	return order != 0 ? order
+			  : (first->seconds > second->seconds) - (first->seconds < second->seconds);
 }
 
-/** Of the bindings within the span: seconds from creation to binding. */
+/** By step, the time that this share of the pods bound in it did not exceed; null: none was. */
 static void write_waits(
-	const struct bt_history *history, struct samples *samples, struct bt_json_writer *json)
+	const struct samples *samples, struct bt_json_writer *json, const char *name, double share)
 {
-	for (uint32_t i = 0; i < history->versions.count; i++) {
-		const struct bt_version *version = &history->versions.items[i];
-		if (version->is_first && version->from_ns > samples->from_ns) {
-			/* Creation is told in whole seconds. */
-			int64_t wait_ns = version->from_ns - version->created_ns;
-			bt_vec_push(&samples->waits,
-				(double)(wait_ns > 0 ? wait_ns : 0) / (double)BT_NS_PER_SECOND);
+	uint32_t begin = 0;
+	bt_json_begin_member_array(json, name);
+	for (uint32_t step = 0; step < samples->steps; step++) {
+		uint32_t end = begin;
+		while (end < samples->waits.count && samples->waits.items[end].step == step) {
+			end++;
 		}
+		if (begin == end) {
+			bt_json_write_null(json);
+		} else {
+			bt_json_write_double(json,
+				samples->waits.items[begin + (uint32_t)((end - begin - 1) * share)]
+					.seconds);
+		}
+		begin = end;
 	}
-	uint32_t count = samples->waits.count;
-	static const struct {
-		const char *name;
-		double share;
-	} quantiles[] = {{"p50", 0.5}, {"p95", 0.95}, {"max", 1}};
-	if (count != 0) {
-		qsort(samples->waits.items, count, sizeof(double), compare_doubles);
-	}
-	bt_json_begin_member_object(json, "waitSeconds");
-	bt_json_write_member_int64(json, "count", count);
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(quantiles) && count != 0; i++) {
-		bt_json_write_name_c(json, quantiles[i].name);
-		bt_json_write_double(
-			json, samples->waits.items[(uint32_t)((count - 1) * quantiles[i].share)]);
-	}
-	bt_json_end_object(json);
+	bt_json_end_array(json);
 }
 
 void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns, int64_t to_ns,
@@ -389,9 +397,10 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 	struct samples samples = {.from_ns = from_ns,
 		.step_ns = to_ns - from_ns > steps ? (to_ns - from_ns) / (steps - 1) : 1,
 		.steps = steps};
-	samples.pending = BT_NEW_ARRAY(int64_t, row * 3);
+	samples.pending = BT_NEW_ARRAY(int64_t, row * 4);
 	samples.running = samples.pending + row;
 	samples.bound = samples.running + row;
+	samples.decided = samples.bound + row;
 	samples.use = BT_NEW_ARRAY(int64_t, row * 2 * resource_count);
 	samples.allocatable = samples.use + row * resource_count;
 	for (uint32_t i = 0; i < history->versions.count; i++) {
@@ -410,9 +419,23 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 		}
 		uint32_t step = version->is_first ? step_of(&samples, version->from_ns) : steps;
 		if (version->from_ns > from_ns && step < steps) {
-			samples.bound[step]++;
-			samples.bound[step + 1]--;
+			double wait_ns = (double)(version->from_ns - version->created_ns);
+			const struct wait wait = {
+				step, (wait_ns > 0 ? wait_ns : 0) / (double)BT_NS_PER_SECOND};
+			bt_vec_push(&samples.waits, wait);
+			add_decision(samples.bound, step);
+			add_decision(samples.decided, step);
 		}
+	}
+	for (uint32_t i = 0; i < history->rejected_ns.count; i++) {
+		uint32_t step = step_of(&samples, history->rejected_ns.items[i]);
+		if (history->rejected_ns.items[i] > from_ns && step < steps) {
+			add_decision(samples.decided, step);
+		}
+	}
+	if (samples.waits.count != 0) {
+		qsort(samples.waits.items, samples.waits.count, sizeof(samples.waits.items[0]),
+			compare_waits);
 	}
 
 	bt_json_writer_init(&json, out, 0);
@@ -423,7 +446,9 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 	write_sums(&samples, &json, "pending", samples.pending);
 	write_sums(&samples, &json, "running", samples.running);
 	write_sums(&samples, &json, "bound", samples.bound);
-	write_waits(history, &samples, &json);
+	write_sums(&samples, &json, "decided", samples.decided);
+	write_waits(&samples, &json, "waitP50", 0.5);
+	write_waits(&samples, &json, "waitP99", 0.99);
 	write_resources(history, &json);
 	bt_json_begin_member_array(&json, "use");
 	for (uint32_t r = 0; r < resource_count; r++) {

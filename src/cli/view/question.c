@@ -23,6 +23,8 @@
 #define ARGUMENTS_MAX 64
 #define FILES_MAX 8
 #define NS_PER_MS INT64_C(1000000)
+/** Of here-documents. */
+#define TEXT_END "EOF"
 
 /** Flags that a page may give, by command. */
 struct asked_command {
@@ -274,6 +276,17 @@ static void append_word(struct bt_strbuf *out, const char *word)
 	bt_output_append_quoted(out, bt_str_from(word));
 }
 
+/** No line of it ends a here-document early. */
+static bool can_be_inline(struct bt_str text)
+{
+	while (text.length != 0) {
+		if (bt_str_equal_c(bt_str_cut(&text, '\n'), TEXT_END)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void write_answer(struct question *question, int status, struct bt_strbuf *out)
 {
 	const struct bt_questions_options *options = &question->questions->options;
@@ -287,14 +300,23 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	for (uint32_t i = 1; i < question->argument_count; i++) {
 		append_word(&line, question->arguments[i]);
 	}
+	/* One text can be given on standard input, so that the line can be copied as it is. */
+	bool is_inline = question->file_count == 1 && can_be_inline(question->files[0].text);
 	for (uint32_t i = 0; i < question->file_count; i++) {
-		bt_strbuf_printf(&line, " %s FILE", question->files[i].flag);
+		bt_strbuf_printf(&line, " %s %s", question->files[i].flag,
+			is_inline ? "/dev/stdin" : "FILE");
 	}
 	for (uint32_t i = 0; i < options->source_flag_count; i++) {
 		append_word(&line, options->source_flags[i]);
 	}
 	for (uint32_t i = 0; i < options->flag_count; i++) {
 		append_word(&line, options->flags[i]);
+	}
+	if (is_inline) {
+		struct bt_str text = question->files[0].text;
+		bool is_ended = bt_str_has_suffix(text, BT_STR("\n"));
+		bt_strbuf_printf(&line, " <<'" TEXT_END "'\n%.*s%s" TEXT_END "\n",
+			BT_STR_ARG(text), is_ended ? "" : "\n");
 	}
 	rewind(question->messages);
 	while ((length = fread(buffer, 1, sizeof(buffer), question->messages)) != 0) {

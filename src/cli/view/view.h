@@ -66,6 +66,7 @@ struct bt_history {
 	BT_VEC(struct bt_amounts) requests;
 	struct bt_map request_map;
 	BT_VEC(struct bt_str) resources; /* names */
+	BT_VEC(int64_t) rejected_ns;     /* when pods were found unschedulable, in order */
 	uint32_t ended_count;            /* versions that are no longer current */
 	struct bt_arena names;
 };
@@ -103,8 +104,8 @@ bool bt_overview_write_node(
 /** Names of pods, workloads and nodes that have the text in them, at most so many. */
 void bt_overview_write_search(const struct bt_history *history, struct bt_str text, int64_t at_ns,
 	uint32_t limit, struct bt_strbuf *out);
-/** Numbers over the whole span, in so many steps: pods that wait and run, bindings, waiting times,
- * use by resource. */
+/** Numbers over the whole span, in so many steps: pods that wait and run, decisions, how long bound
+ * pods had waited (median and 99th percentile, in seconds), use by resource. */
 void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns, int64_t to_ns,
 	uint32_t steps, struct bt_strbuf *out);
 

@@ -11,14 +11,15 @@ const svgSpace = "http://www.w3.org/2000/svg";
 
 /* --- state: what the address bar holds --- */
 
-const defaults = {tab: "pending", group: "topology.kubernetes.io/zone", color: "cpu", pod: "", node: "",
-	at: "", what: "", like: "", table: ""};
+const defaults = {tab: "pending", group: "", color: "cpu", pod: "", node: "",
+	at: "", what: "", config: "", like: "", table: ""};
 const tabs = ["pending", "whatif", "capacity", "details", "change"];
 let state = {...defaults};
 let cluster = null;      /* of /api/cluster, nodes included */
 let samples = null;
 let pending = null;      /* of "berth pending" */
-let lit = null;          /* Map of node name -> weight: others are dimmed */
+let lit = null;          /* Map of node name -> what its tile says instead of its use, or null; others are dimmed */
+let litByAnswer = null;  /* the same, when nothing is pointed at */
 let sourceState = "";    /* "live", "a recording" */
 let mayChange = false;
 let focused = -1;        /* index of the tile that keys are on */
@@ -60,8 +61,10 @@ function draw(name, attributes = {}) {
 }
 const text = (tag, content, name = null) => make(tag, name ? {class: name} : {}, content);
 const nameOf = (content) => make("bdi", {class: "name"}, content);
-const nodeLink = (name) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", node: name, pod: ""}),
-	onmouseenter: () => light(new Map([[name, 1]])), onmouseleave: () => light(null)}, name);
+/** Pointing at the element, or the keyboard on it, dims all nodes but these. */
+const pointing = (nodes) => ({onmouseenter: () => point(nodes), onmouseleave: () => point(null),
+	onfocus: () => point(nodes), onblur: () => point(null)});
+const nodeLink = (name) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", node: name, pod: ""}), ...pointing([name])}, name);
 const podLink = (pod) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", pod, node: ""})}, pod);
 
 /* --- numbers --- */
@@ -85,7 +88,7 @@ function duration(seconds) {
 	if (seconds < 7200) return `${(seconds / 60).toFixed(0)} min`;
 	return `${(seconds / 3600).toFixed(1)} h`;
 }
-const clock = (ms) => new Date(ms).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit", second: "2-digit"});
+const clock = (ms) => new Date(ms).toLocaleString("en-GB", {dateStyle: sourceState === "live" ? undefined : "medium", timeStyle: "medium"});
 
 /* --- the server --- */
 
@@ -180,10 +183,28 @@ let tileSize = 10;
 let groupTitles = [];
 let columns = 1;
 
+/* Labels that mean the same everywhere, the first ones found are offered first; [0] and [1] are
+ * what nodes are grouped by unless something else is chosen. */
+const knownLabels = [
+	["pool", ["cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "kubernetes.azure.com/agentpool", "karpenter.sh/nodepool",
+		"doks.digitalocean.com/node-pool", "node-pool", "nodepool", "pool"]],
+	["zone", ["topology.kubernetes.io/zone"]],
+	["region", ["topology.kubernetes.io/region"]],
+	["instance type", ["node.kubernetes.io/instance-type"]],
+];
+const noGroup = "-";
+let nodeLabels = new Map();  /* key -> number of values */
+function groupLabel() {
+	if (state.group === noGroup) return "";
+	if (state.group !== "") return state.group;
+	return [...knownLabels[0][1], ...knownLabels[1][1]].find((key) => nodeLabels.get(key) > 1)
+		?? knownLabels[1][1].find((key) => nodeLabels.has(key)) ?? "";
+}
 function groupNodes() {
 	const groups = new Map();
+	const label = groupLabel();
 	cluster.nodes.forEach((node, index) => {
-		const key = state.group === "" ? "" : node.labels[state.group] ?? "";
+		const key = label === "" ? "" : node.labels[label] ?? "";
 		if (!groups.has(key)) groups.set(key, []);
 		groups.get(key).push(index);
 	});
@@ -204,7 +225,7 @@ function layOut() {
 	const height = Math.max(240, box.clientHeight);
 	const groups = groupNodes();
 	prefix = commonPrefix(cluster.nodes.map((node) => node.name));
-	const titleHeight = groups.length > 1 || state.group !== "" ? 22 : 0;
+	const titleHeight = groups.length > 1 || groupLabel() !== "" ? 22 : 0;
 	const heightFor = (size) => groups.reduce((sum, [, list]) =>
 		sum + titleHeight + Math.ceil(list.length / Math.floor(width / size)) * size + 8, 0);
 	tileSize = 120;
@@ -272,7 +293,7 @@ function drawLayer(canvas) {
 		}
 		pen.fillStyle = color;
 		for (const tile of list) pen.fillRect(tile.x, tile.y, size, size);
-		if (size >= 44) for (const tile of list) drawName(pen, tile, cluster.nodes[tile.index].name, size, style.fontFamily);
+		if (size >= 44 && !dim) for (const tile of list) drawName(pen, tile, cluster.nodes[tile.index].name, size, style.fontFamily);
 	}
 	pen.globalAlpha = 1;
 	if (size < 7) return;
@@ -280,6 +301,7 @@ function drawLayer(canvas) {
 	for (const tile of tiles) {
 		const node = cluster.nodes[tile.index];
 		if (!node.unschedulable && !notReady(node)) continue;
+		pen.globalAlpha = lit !== null && !lit.has(node.name) ? 0.16 : 1;
 		/* Strokes, so that no colour is needed to see it. */
 		pen.strokeStyle = notReady(node) ? (isDark() ? "#ff9a90" : "#b3261e") : ink;
 		pen.beginPath();
@@ -295,6 +317,7 @@ function drawLayer(canvas) {
 		pen.strokeStyle = color;
 		pen.stroke();
 	}
+	pen.globalAlpha = 1;
 }
 function drawTiles() {
 	if (cluster === null || state.table !== "") return;
@@ -319,20 +342,26 @@ function drawTiles() {
 		pen.strokeRect(tiles[focused].x + 1, tiles[focused].y + 1, Math.max(2, size - 2), Math.max(2, size - 2));
 	}
 }
-function drawName(pen, tile, name, size, family) {
-	const use = state.color === "taints" || state.color === "conditions" ? 0 : useOf(tile.index, state.color).part;
-	const isLightTile = isDark() ? use > 0.6 : use < 0.45;
-	pen.fillStyle = isLightTile ? "#10202f" : "#ffffff";
-	pen.font = `11px ${family}`;
-	const fits = (part) => pen.measureText(part).width <= size - 8;
+/** In the pen's font. What tells nodes apart is at the end: worker-03. */
+function shorten(pen, name, width) {
+	const fits = (part) => pen.measureText(part).width <= width;
 	let shown = fits(name) ? name : name.slice(prefix.length);
-	/* What tells nodes apart is at the end: worker-03. */
 	while (!fits(shown) && /[-.]./.test(shown)) shown = shown.slice(shown.search(/[-.]/) + 1);
 	while (shown.length > 1 && !fits(shown)) shown = shown.slice(0, -1);
-	pen.fillText(shown, tile.x + 5, tile.y + size - 7);
-	if (size >= 60 && !["taints", "conditions"].includes(state.color)) {
+	return shown;
+}
+const inkOn = (use) => (isDark() ? use > 0.6 : use < 0.45) ? "#10202f" : "#ffffff";
+function drawName(pen, tile, name, size, family) {
+	const isUse = !["taints", "conditions"].includes(state.color);
+	const place = isUse ? 0 : categories.indexOf(categoryOf(cluster.nodes[tile.index]));
+	const use = isUse ? useOf(tile.index, state.color).part : 0;
+	pen.fillStyle = isUse ? inkOn(use) : place === 0 && !isDark() ? "#10202f" : "#ffffff";
+	pen.font = `11px ${family}`;
+	pen.fillText(shorten(pen, name, size - 8), tile.x + 5, tile.y + size - 7);
+	const note = lit?.get(name) ?? (isUse ? percent(use) : "");
+	if (size >= 60 && note !== "") {
 		pen.font = `600 ${size >= 90 ? 20 : 15}px ${family}`;
-		pen.fillText(percent(use), tile.x + 5, tile.y + (size >= 90 ? 25 : 20));
+		pen.fillText(note, tile.x + 5, tile.y + (size >= 90 ? 25 : 20));
 	}
 }
 
@@ -360,10 +389,15 @@ function focusTile(place, event = null) {
 	}
 	requestDraw(false);
 }
-/** Dim all nodes but these; null: none. */
-function light(nodes) {
-	lit = nodes;
+/** Dim all nodes but these while they are pointed at; null: no longer. */
+function point(nodes) {
+	lit = nodes !== null ? new Map(nodes.map((name) => [name, null])) : litByAnswer;
 	requestDraw();
+}
+/** The same until the next answer. */
+function light(nodes) {
+	litByAnswer = nodes;
+	point(null);
 }
 
 function writeLegend() {
@@ -413,11 +447,20 @@ function fillSelect(select, options, value) {
 	select.value = value;
 }
 function writeChoices() {
-	const labels = new Map();
-	for (const node of cluster.nodes) for (const key of Object.keys(node.labels)) labels.set(key, (labels.get(key) || 0) + 1);
-	labels.delete("kubernetes.io/hostname");
-	if (state.group !== "" && !labels.has(state.group)) labels.set(state.group, 0);
-	fillSelect(byId("group"), [["", "nothing"], ...[...labels.keys()].sort().map((key) => [key, key])], state.group);
+	const values = new Map();
+	for (const node of cluster.nodes) {
+		for (const [key, value] of Object.entries(node.labels)) {
+			if (!values.has(key)) values.set(key, new Set());
+			values.get(key).add(value);
+		}
+	}
+	nodeLabels = new Map([...values].map(([key, set]) => [key, set.size]));
+	nodeLabels.delete("kubernetes.io/hostname");
+	const label = groupLabel();
+	if (label !== "" && !nodeLabels.has(label)) nodeLabels.set(label, 0);
+	const known = knownLabels.flatMap(([name, keys]) => keys.filter((key) => nodeLabels.has(key)).map((key) => [key, key === name ? name : `${name} (${key})`]));
+	const others = [...nodeLabels.keys()].filter((key) => !known.some(([one]) => one === key)).sort().map((key) => [key, key]);
+	fillSelect(byId("group"), [...known, [noGroup, "nothing"], ...others], label === "" ? noGroup : label);
 	const resources = cluster.resources.filter((resource, at) => cluster.nodes.some((node) => node.allocatable[at] > 0));
 	if (!["taints", "conditions"].includes(state.color) && !resources.includes(state.color)) resources.push(state.color);
 	fillSelect(byId("color"), [...resources.map((name) => [name, name]), ["conditions", "conditions"], ["taints", "taints"]], state.color);
@@ -436,7 +479,7 @@ async function answerInto(key, question, write) {
 	asking?.abort();
 	asking = new AbortController();
 	const {signal} = asking;
-	if (body.childElementCount === 0 || bodyKey !== key) setBody(text("p", "Asking…", "wait"));
+	if (body.childElementCount === 0 || bodyKey !== key) setBody(make("p", {class: "wait", "data-asks": true}, "Asking…"));
 	bodyKey = key;
 	try {
 		const answer = await ask(question.arguments, question.files, signal);
@@ -449,8 +492,13 @@ async function answerInto(key, question, write) {
 }
 function commandLine(answer) {
 	const line = answer.commandLine;
-	return make("details", {}, text("summary", "The same on the command line"), text("pre", line),
-		make("button", {type: "button", onclick: () => navigator.clipboard?.writeText(line)}, "Copy"));
+	const copy = async (event) => {
+		await navigator.clipboard.writeText(line);
+		event.target.textContent = "Copied";
+	};
+	return make("details", {}, text("summary", "The same on the command line"),
+		make("pre", {tabindex: 0, role: "region", "aria-label": "Command line"}, line),
+		navigator.clipboard !== undefined && make("button", {type: "button", onclick: copy}, "Copy"));
 }
 function selectTab() {
 	for (const name of tabs) {
@@ -485,21 +533,29 @@ function showPending() {
 
 /* Details: a pod */
 
-const nodeMap = (names) => new Map(names.map((name) => [name, 1]));
-
 function reasonButton(group) {
 	const reasons = group.reasons.join(", ");
-	return make("button", {class: "group", type: "button",
-		onmouseenter: () => light(nodeMap(group.nodes)), onmouseleave: () => light(null),
-		onfocus: () => light(nodeMap(group.nodes)), onblur: () => light(null)},
+	return make("button", {class: "group", type: "button", ...pointing(group.nodes)},
 	text("b", count(group.count)), reasons, text("span", `${group.plugin}: ${group.nodes.slice(0, 6).join(", ")}${group.nodes.length > 6 ? ", …" : ""}`));
 }
-function scoreTable(nodes) {
-	const plugins = [...new Set(nodes.flatMap((node) => Object.keys(node.scores || {})))];
-	return make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Scores by plugin"}, make("table", {},
-		make("thead", {}, make("tr", {}, text("th", "Node"), text("th", "Total", "number"), ...plugins.map((plugin) => text("th", plugin, "number")))),
-		make("tbody", {}, ...nodes.map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)), text("td", count(node.total ?? 0), "number"),
-			...plugins.map((plugin) => text("td", String(node.scores?.[plugin] ?? ""), "number")))))));
+const scoreColumns = 4;
+/** Plugins as rows, as their names are long; the best nodes side by side, the others by their total. */
+function scoreTables(nodes) {
+	const best = nodes.slice(0, scoreColumns);
+	const plugins = [...new Set(best.flatMap((node) => Object.keys(node.scores || {})))];
+	const cell = (plugin, node) => {
+		const values = best.map((one) => one.scores?.[plugin] ?? 0);
+		const isBest = Math.min(...values) < Math.max(...values) && node.scores?.[plugin] === Math.max(...values);
+		return text("td", String(node.scores?.[plugin] ?? ""), isBest ? "number most" : "number");
+	};
+	return [
+		make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Scores by plugin"}, make("table", {id: "scores"},
+			make("thead", {}, make("tr", {}, text("th", "Plugin"), ...best.map((node) => make("th", {class: "number"}, nodeLink(node.name))))),
+			make("tbody", {}, ...plugins.map((plugin) => make("tr", {}, text("td", plugin), ...best.map((node) => cell(plugin, node)))),
+				make("tr", {class: "sum"}, text("td", "Total"), ...best.map((node) => text("td", count(node.total ?? 0), "number")))))),
+		nodes.length > best.length && make("details", {}, text("summary", `${plural(nodes.length - best.length, "more node")} that would do`),
+			make("table", {}, make("tbody", {}, ...nodes.slice(scoreColumns, 100).map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)), text("td", count(node.total ?? 0), "number")))))),
+	];
 }
 function writePod(answer) {
 	const found = answer.output;
@@ -513,23 +569,25 @@ function writePod(answer) {
 		make("p", {class: "quiet"}, `priority ${pod.priority}`, pod.node !== "" ? ", runs on " : "", pod.node !== "" ? nodeLink(pod.node) : ""),
 		text("p", found.message !== "" ? found.message : `${fates[found.fate] || found.fate}: ${plural(found.feasibleCount, "node")} of ${count(found.nodeCount)}${found.bestNode !== "" ? `, best ${found.bestNode}` : ""}`, "message"),
 		found.groups.length !== 0 && text("h3", "What is in the way"),
-		make("ul", {class: "list"}, ...found.groups.map((group) => make("li", {}, reasonButton(group)))),
+		found.groups.length !== 0 && make("ul", {class: "list"}, ...found.groups.map((group) => make("li", {}, reasonButton(group)))),
 		found.proposals?.length > 0 && text("h3", "What would help"),
-		make("ul", {class: "list"}, ...(found.proposals || []).map((proposal) => make("li", {class: "good"},
-			`→ ${proposal.changes.map((change) => change.text).join("; ")}`, proposal.node ? make("span", {class: "quiet"}, ` (opens ${proposal.node})`) : ""))),
+		found.proposals?.length > 0 && make("ul", {class: "list"}, ...found.proposals.map((proposal) => make("li", {class: "help"},
+			`→ ${proposal.changes.map((change) => change.text).join("; ")}`, proposal.node ? make("span", {class: "quiet"}, " opens ", nodeLink(proposal.node)) : ""))),
 		victims.length !== 0 && text("h3", `Preemption on ${found.preemption.node} would evict`),
 		victims.length !== 0 && make("ul", {class: "list"}, ...victims.map((victim) => make("li", {}, podLink(`${victim.namespace}/${victim.name}`), make("span", {class: "quiet"}, ` priority ${victim.priority}`)))),
-		fitting.length !== 0 && text("h3", "Nodes that fit, best first"),
-		fitting.length !== 0 && scoreTable(fitting.slice(0, 20)),
+		fitting.length !== 0 && text("h3", "Scores of the nodes that fit, best first"),
+		...(fitting.length !== 0 ? scoreTables(fitting) : []),
 		near.length !== 0 && text("h3", "Nearest nodes"),
 		near.length !== 0 && make("table", {}, make("tbody", {}, ...near.map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)),
 			text("td", node.obstacles.map((obstacle) => obstacle.hint || obstacle.reasons).join("; ")))))),
+		make("div", {class: "row"}, make("button", {type: "button", onclick: () => go({tab: "capacity", like: `${pod.namespace}/${pod.name}`})}, "How many more like it fit?")),
 		commandLine(answer));
 }
 
 /* Details: a node */
 
 async function showNode() {
+	if (bodyKey !== `node ${state.node}`) setBody(make("p", {class: "wait", "data-asks": true}, "Asking…"));
 	bodyKey = `node ${state.node}`;
 	let answer;
 	try {
@@ -579,7 +637,7 @@ async function showNode() {
 		make("details", {}, text("summary", "Labels"), make("table", {}, make("tbody", {}, ...Object.entries(node.labels).map(([key, value]) => make("tr", {}, text("td", key), text("td", value)))))));
 }
 function showDetails() {
-	if (state.node !== "") { light(new Map([[state.node, 1]])); showNode(); return; }
+	if (state.node !== "") { light(new Map([[state.node, null]])); showNode(); return; }
 	if (state.pod !== "") { answerInto(`pod ${state.pod}`, {arguments: ["explain", state.pod]}, writePod); return; }
 	bodyKey = "";
 	setBody(text("p", "Choose a node on the left, a pending pod, or search for either.", "wait"));
@@ -594,33 +652,56 @@ const changes = () => state.what === "" ? [] : state.what.split("\n");
 function addChange(change) {
 	go({tab: "whatif", what: [...changes(), change].join("\n")});
 }
-let newConfig = "";
 function whatIfForm() {
+	const undo = (index) => go({what: changes().filter((_, i) => i !== index).join("\n")});
 	const action = make("select", {"aria-label": "What to do"}, ...actions.map(([key, label]) => make("option", {value: key}, label)));
 	const value = make("input", {"aria-label": "To what", placeholder: actions[0][2], autocomplete: "off", list: "node-names"});
 	action.addEventListener("change", () => { value.placeholder = actions.find(([key]) => key === action.value)[2]; });
 	const names = make("datalist", {id: "node-names"}, ...(cluster?.nodes ?? []).slice(0, 200).map((node) => make("option", {value: node.name})));
 	const config = make("textarea", {"aria-label": "Another KubeSchedulerConfiguration", placeholder: "Another KubeSchedulerConfiguration (YAML)", spellcheck: "false"});
-	config.value = newConfig;
+	config.value = state.config;
 	return [make("form", {class: "row", onsubmit: (event) => {
 		event.preventDefault();
 		if (value.value.trim() !== "") addChange(`${action.value} ${value.value.trim()}`);
 	}}, action, value, names, make("button", {class: "main"}, "Add")),
-	make("ul", {class: "chips", "aria-label": "Changes"}, ...changes().map((change, i) => make("li", {}, nameOf(change),
-		make("button", {type: "button", "aria-label": `Undo ${change}`, onclick: () => go({what: changes().filter((_, j) => j !== i).join("\n")})}, "×")))),
-	make("details", newConfig !== "" ? {open: true} : {}, text("summary", "Schedule with another configuration"), config,
-		make("button", {type: "button", onclick: () => { newConfig = config.value; show(); }}, "Use it"))];
+	(changes().length !== 0 || state.config !== "") && make("ul", {class: "chips", "aria-label": "Changes"}, ...changes().map((change, i) => make("li", {}, nameOf(change),
+		make("button", {type: "button", "aria-label": `Take back ${change}`, onclick: () => undo(i)}, "×"))),
+	state.config !== "" && make("li", {}, "another configuration", make("button", {type: "button", "aria-label": "Take back the configuration", onclick: () => go({config: ""})}, "×"))),
+	changes().length !== 0 && make("div", {class: "row"},
+		make("button", {type: "button", onclick: () => undo(changes().length - 1)}, "Undo"),
+		make("button", {type: "button", onclick: () => go({what: "", config: ""})}, "Start over")),
+	make("details", {}, text("summary", "Schedule with another configuration"), config,
+		make("div", {class: "row"}, make("button", {type: "button", onclick: () => go({config: config.value.trim() === "" ? "" : config.value})}, "Use it")))];
 }
+/** The nodes that change, as they are before or after; each has the same place on both sides. */
 function miniTiles(nodes, side) {
-	const canvas = make("canvas", {role: "img", "aria-label": `Use of cpu ${side}`, width: 480, height: 256});
+	const width = 480;
+	const {fontFamily} = getComputedStyle(document.body);
+	let perRow = Math.max(3, Math.min(4, nodes.length));
+	while (perRow < width / 3 && Math.ceil(nodes.length / perRow) * (width / perRow) > width) perRow++;
+	const step = Math.floor(width / perRow);
+	const canvas = make("canvas", {role: "img", "aria-label": `Use of cpu ${side}: in the table below`, width,
+		height: Math.max(1, Math.ceil(nodes.length / perRow)) * step});
 	const pen = canvas.getContext("2d");
-	const step = Math.min(120, Math.max(3, Math.floor(Math.sqrt(480 * 256 / Math.max(1, nodes.length)) * 0.92)));
-	const perRow = Math.max(1, Math.floor(480 / step));
+	const size = Math.max(1, step - (step > 20 ? 4 : 1));
 	nodes.forEach((node, i) => {
-		const use = node[side];
-		if (!use || use.cpuMilli.allocatable === 0) return;
-		pen.fillStyle = rampColor(use.cpuMilli.requested / use.cpuMilli.allocatable);
-		pen.fillRect((i % perRow) * step, Math.floor(i / perRow) * step, Math.max(1, step - 2), Math.max(1, step - 2));
+		const use = node[side]?.cpuMilli;
+		const [x, y] = [(i % perRow) * step, Math.floor(i / perRow) * step];
+		if (!use || use.allocatable === 0) {
+			pen.strokeStyle = getComputedStyle(byId("tile-text")).color;
+			pen.setLineDash([6, 6]);
+			pen.strokeRect(x + 1, y + 1, size - 2, size - 2);
+			return;
+		}
+		const part = use.requested / use.allocatable;
+		pen.fillStyle = rampColor(part);
+		pen.fillRect(x, y, size, size);
+		if (step < 110) return;
+		pen.fillStyle = inkOn(part);
+		pen.font = `20px ${fontFamily}`;
+		pen.fillText(shorten(pen, node.name, size - 16), x + 8, y + size - 12);
+		pen.font = `600 28px ${fontFamily}`;
+		pen.fillText(percent(part), x + 8, y + 34);
 	});
 	return make("figure", {}, canvas, text("figcaption", side === "before" ? "Before" : "After"));
 }
@@ -641,7 +722,7 @@ function writeWhatIf(answer) {
 	setBody(...whatIfForm(),
 		text("p", worse.length !== 0 ? `Worse: ${worse.join(", ")}.` : "Nothing gets worse.", worse.length !== 0 ? "message bad" : "message good"),
 		make("div", {class: "pair"}, miniTiles(found.nodes, "before"), miniTiles(found.nodes, "after")),
-		make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Before and after"}, make("table", {}, make("thead", {}, make("tr", {}, text("th", ""), text("th", "Before", "number"), text("th", "After", "number"))),
+		make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Before and after"}, make("table", {}, make("thead", {}, make("tr", {}, text("th", "Cluster"), text("th", "Before", "number"), text("th", "After", "number"))),
 			make("tbody", {},
 				make("tr", {}, text("th", "nodes"), text("td", count(summary.nodesBefore), "number"), text("td", count(summary.nodesAfter), "number")),
 				make("tr", {}, text("th", "pending"), text("td", count(summary.pendingBefore), "number"), text("td", count(summary.pendingAfter), "number")),
@@ -649,7 +730,7 @@ function writeWhatIf(answer) {
 		moves.length !== 0 && text("h3", plural(moves.length, "pod") + " with another fate"),
 		moves.length !== 0 && make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Pods"}, make("table", {}, make("tbody", {}, ...moves.slice(0, 200).map((pod) => make("tr", {},
 			make("td", {}, nameOf(`${pod.namespace}/${pod.name}`)), text("td", pod.change, ["lost", "pending", "preempted"].includes(pod.change) ? "bad" : ""),
-			text("td", pod.nodeAfter !== "" ? `${pod.nodeBefore} → ${pod.nodeAfter}` : pod.cause || pod.message || pod.nodeBefore)))))),
+			text("td", pod.nodeAfter !== "" ? `${pod.nodeBefore !== "" ? `${pod.nodeBefore} ` : ""}→ ${pod.nodeAfter}` : pod.cause || pod.message || pod.nodeBefore)))))),
 		commandLine(answer));
 }
 function showWhatIf() {
@@ -658,13 +739,13 @@ function showWhatIf() {
 		const [action, ...rest] = change.split(" ");
 		question.arguments.push(`--${action}`, rest.join(" "));
 	}
-	if (newConfig.trim() !== "") question.files.push({flag: "--new-config", text: newConfig});
+	if (state.config !== "") question.files.push({flag: "--new-config", text: state.config});
 	if (question.arguments.length === 1 && question.files.length === 0) {
 		bodyKey = "whatif";
 		setBody(...whatIfForm(), text("p", "Add a change: what would move, stay pending or be lost is simulated. Nothing is changed in the cluster.", "wait"));
 		return;
 	}
-	answerInto(`whatif ${state.what} ${newConfig}`, question, writeWhatIf);
+	answerInto(`whatif ${state.what} ${state.config}`, question, writeWhatIf);
 }
 
 /* Capacity */
@@ -678,7 +759,7 @@ function writeCapacity(answer) {
 	const item = answer.output.items ? answer.output.items[0] : answer.output;
 	const found = item.status;
 	const places = new Map((found.pods?.[0]?.replicasOnNodes ?? []).map((place) => [place.nodeName, place.replicas]));
-	light(places.size !== 0 ? places : null);
+	light(places.size !== 0 ? new Map([...places].map(([name, replicas]) => [name, `+${count(replicas)}`])) : null);
 	setBody(capacityForm(),
 		text("p", count(found.replicas), "big"), text("p", `more of ${state.like} fit`),
 		text("p", found.pods?.[0]?.stopped?.tightest || found.failReason?.failMessage || "", "message"),
@@ -712,7 +793,7 @@ async function change(request, list) {
 		list.replaceChildren(text("li", error.message, "bad"));
 	}
 }
-const resultList = () => make("ul", {class: "list", role: "status"});
+const resultList = () => make("ul", {class: "list"});
 const example = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -743,29 +824,37 @@ function showChange() {
 			const parts = name.value.trim().split("/");
 			change({type: "scale", kind: kind.value, namespace: parts.length > 1 ? parts[0] : "default", name: parts[parts.length - 1], replicas: Number(replicas.value)}, results);
 		}}, kind, name, replicas, make("button", {class: "main"}, "Scale")),
-		results);
+		make("div", {role: "status"}, results));
 }
 function nodeChanges(node) {
 	if (!mayChange || at() !== null) return null;
 	const results = resultList();
 	const button = (label, type) => make("button", {type: "button", onclick: () => change({type, node: node.name}, results)}, label);
-	return make("div", {}, make("div", {class: "row"}, node.unschedulable ? button("Uncordon", "uncordon") : button("Cordon", "cordon"), button("Drain", "drain")), results);
+	return make("div", {}, make("div", {class: "row"}, node.unschedulable ? button("Uncordon", "uncordon") : button("Cordon", "cordon"), button("Drain", "drain")), make("div", {role: "status"}, results));
 }
 
 /* --- time --- */
 
-function chart(title, values, unit, format) {
-	const top = Math.max(...values, 1e-9);
-	const points = values.map((value, i) => `${(i / Math.max(1, values.length - 1) * 100).toFixed(2)},${(30 - value / top * 28).toFixed(2)}`);
+/** lines: the main one first; null: nothing happened then. top: the least that the height stands for. shown: what is
+ * exactly so, where the samples are between two. */
+function chart(title, lines, format, {top = 0, shown = null} = {}) {
+	const length = lines[0].length;
+	const most = Math.max(...lines.flat(), 0);
+	const height = Math.max(most, top, 1e-9);
+	const xOf = (i) => (i / Math.max(1, length - 1) * 100).toFixed(2);
 	const svg = draw("svg", {viewBox: "0 0 100 30", preserveAspectRatio: "none", "aria-hidden": "true"});
-	svg.append(draw("path", {class: "area", d: `M0,30 L${points.join(" L")} L100,30 Z`}), draw("path", {d: `M${points.join(" L")}`}));
-	if (at() !== null) {
-		const x = 100 * (at() - samples.from) / (samples.step * (values.length - 1));
-		svg.append(draw("line", {x1: x, x2: x, y1: 0, y2: 30}));
-	}
-	const shown = at() === null ? values[values.length - 1]
-		: values[Math.max(0, Math.min(values.length - 1, Math.round((at() - samples.from) / samples.step)))];
-	return make("figure", {}, make("figcaption", {}, text("span", title), text("span", `${format(shown)}${unit}`)), svg);
+	lines.forEach((values, k) => {
+		const known = values.map((value, i) => [i, value]).filter(([, value]) => value !== null);
+		if (known.length === 0) return;
+		const line = known.map(([i, value]) => `${xOf(i)},${(30 - value / height * 28).toFixed(2)}`).join("L");
+		if (k === 0) svg.append(draw("path", {class: "area", d: `M${xOf(known[0][0])},30L${line}L${xOf(known[known.length - 1][0])},30Z`}));
+		svg.append(draw("path", {d: `M${line}h0`, class: k === 0 ? "" : "second"}));
+	});
+	const place = at() === null ? length - 1 : Math.max(0, Math.min(length - 1, Math.round((at() - samples.from) / samples.step)));
+	if (at() !== null) svg.append(draw("line", {x1: xOf(place), x2: xOf(place), y1: 0, y2: 30}));
+	shown ??= lines.map((values) => values.slice(0, place + 1).findLast((value) => value !== null));
+	return make("figure", {}, make("figcaption", {}, text("span", title),
+		text("b", shown[0] === undefined ? "–" : shown.map(format).join(" / "))), svg, text("p", `at most ${format(most)}`));
 }
 function writeTime() {
 	const has = cluster !== null && cluster.hasHistory && samples !== null;
@@ -774,12 +863,10 @@ function writeTime() {
 	const stepSeconds = samples.step / 1000;
 	const color = samples.resources.includes(state.color) ? state.color : "cpu";
 	byId("charts").replaceChildren(
-		chart("Pending", samples.pending, "", count),
-		chart("Running", samples.running, "", count),
-		chart("Bound a second", samples.bound.map((value) => value / stepSeconds), "", (value) => value.toFixed(value < 10 ? 1 : 0)),
-		chart(`${color} requested`, samples.use[samples.resources.indexOf(color)], "", percent));
-	const waits = samples.waitSeconds;
-	byId("waits").textContent = waits.count === 0 ? "" : `Waited for a node: half at most ${duration(waits.p50)}, 95 % at most ${duration(waits.p95)}, the longest ${duration(waits.max)}`;
+		chart("Pending", [samples.pending], count, {shown: [cluster.pending]}),
+		chart("Decisions a second", [samples.decided.map((value) => value / stepSeconds)], (value) => value === 0 ? "0" : value.toFixed(value < 10 ? 1 : 0)),
+		chart("Waited, p99 / p50", [samples.waitP99, samples.waitP50], duration),
+		chart(`Requested ${color}`, [samples.use[samples.resources.indexOf(color)]], percent, {top: 1}));
 	byId("time-text").textContent = at() === null ? (sourceState === "live" ? "now" : "the end") : clock(at());
 	byId("now").hidden = at() === null;
 	byId("now").textContent = sourceState === "live" ? "Now" : "End";
@@ -827,7 +914,7 @@ async function load() {
 		if (answer.nodes === undefined) answer.nodes = cluster.nodes;
 		answer.isNow = at() === null;
 		cluster = answer;
-		if (cluster.hasHistory) samples = await get("/api/samples");
+		if (cluster.hasHistory) samples = await get("/api/samples?steps=120");
 		showMap();
 		writeTime();
 	} catch (error) {
@@ -972,8 +1059,9 @@ async function start() {
 	}
 	shownAt = state.at;
 	await load();
-	document.documentElement.dataset.ready = "yes";
 	showPanel();
 	follow();
+	/* Behind the first drawing of the tiles. */
+	requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; });
 }
 start();

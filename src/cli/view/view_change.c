@@ -16,7 +16,10 @@
 struct step {
 	struct bt_str what; /* "Deployment shop/web", in the answer */
 	const char *method;
-	struct bt_str path;
+	struct bt_str path; /* of an applied object: of its API version, until its kind is found */
+	struct bt_str kind; /* of an applied object; empty: path is complete */
+	struct bt_str namespace_;
+	struct bt_str name;
 	const char *query;
 	const char *content_type;
 	struct bt_str body;
@@ -81,45 +84,61 @@ void bt_view_changes_destroy(struct bt_view_changes *changes)
 
 /** --- what is to be done --- */
 
-/** "/apis/apps/v1/namespaces/shop/deployments/web", in the arena; name "": without. */
-static struct bt_str path_of(struct bt_view_change *change, enum bt_kind kind,
-	struct bt_str namespace_, struct bt_str name, const char *subresource)
+/** Moves text to the arena. */
+static struct bt_str keep(struct bt_view_change *change, struct bt_strbuf *text)
 {
-	const struct bt_kind_info *info = bt_kind_info(kind);
-	struct bt_strbuf path = {0};
-	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
-	if (info->namespaced) {
-		bt_strbuf_append_c(&path, "/namespaces/");
-		bt_rest_append_segment(&path, namespace_);
-	}
-	bt_strbuf_printf(&path, "/%s", info->resource);
-	if (name.length != 0) {
-		bt_strbuf_append_char(&path, '/');
-		bt_rest_append_segment(&path, name);
-	}
-	bt_strbuf_append_c(&path, subresource);
-	struct bt_str kept = bt_arena_str(&change->arena, bt_strbuf_str(&path));
-	bt_strbuf_finish(&path);
+	struct bt_str kept = bt_arena_str(&change->arena, bt_strbuf_str(text));
+	bt_strbuf_finish(text);
 	return kept;
 }
 
-static struct bt_str name_object(struct bt_view_change *change, const char *kind,
+/** Append "/namespaces/shop/deployments/web"; namespace_ "": without. */
+static void append_object(struct bt_strbuf *path, struct bt_str namespace_, struct bt_str resource,
+	struct bt_str name)
+{
+	if (namespace_.length != 0) {
+		bt_strbuf_append_c(path, "/namespaces/");
+		bt_rest_append_segment(path, namespace_);
+	}
+	bt_strbuf_append_char(path, '/');
+	bt_rest_append_segment(path, resource);
+	bt_strbuf_append_char(path, '/');
+	bt_rest_append_segment(path, name);
+}
+
+/** "/apis/apps/v1/namespaces/shop/deployments/web/scale", in the arena. */
+static struct bt_str path_of(struct bt_view_change *change, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name, const char *subresource)
+{
+	struct bt_strbuf path = {0};
+	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
+	append_object(&path, namespace_, bt_str_from(bt_kind_info(kind)->resource), name);
+	bt_strbuf_append_c(&path, subresource);
+	return keep(change, &path);
+}
+
+static struct bt_str name_object(struct bt_view_change *change, struct bt_str kind,
 	struct bt_str namespace_, struct bt_str name)
 {
-	return bt_arena_printf(&change->arena, "%s %.*s%s%.*s", kind, BT_STR_ARG(namespace_),
-		namespace_.length != 0 ? "/" : "", BT_STR_ARG(name));
+	return bt_arena_printf(&change->arena, "%.*s %.*s%s%.*s", BT_STR_ARG(kind),
+		BT_STR_ARG(namespace_), namespace_.length != 0 ? "/" : "", BT_STR_ARG(name));
 }
 
 static void add_step(struct bt_view_change *change, struct bt_str what, const char *method,
 	struct bt_str path, const char *content_type, struct bt_str body)
 {
-	const struct step step = {what, method, path, "", content_type, body};
+	const struct step step = {.what = what,
+		.method = method,
+		.path = path,
+		.query = "",
+		.content_type = content_type,
+		.body = body};
 	bt_vec_push(&change->steps, step);
 }
 
 static void add_cordon(struct bt_view_change *change, struct bt_str node, bool is_cordoned)
 {
-	add_step(change, name_object(change, "Node", BT_STR(""), node), "PATCH",
+	add_step(change, name_object(change, BT_STR("Node"), BT_STR(""), node), "PATCH",
 		path_of(change, BT_KIND_NODE, BT_STR(""), node, ""), "application/merge-patch+json",
 		is_cordoned ? BT_STR("{\"spec\":{\"unschedulable\":true}}")
 			    : BT_STR("{\"spec\":{\"unschedulable\":null}}"));
@@ -139,9 +158,7 @@ static struct bt_str write_eviction(
 	bt_json_write_member(&json, "name", name);
 	bt_json_end_object(&json);
 	bt_json_end_object(&json);
-	struct bt_str kept = bt_arena_str(&change->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return kept;
+	return keep(change, &text);
 }
 
 /** As kubectl drain --ignore-daemonsets --delete-emptydir-data --force. */
@@ -170,7 +187,7 @@ static int add_drain(struct bt_view_change *change, struct bt_str node, struct b
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"the node has more than %d pods: drain it with kubectl", STEPS_MAX);
 		}
-		add_step(change, name_object(change, "Pod", namespace_, name), "POST",
+		add_step(change, name_object(change, BT_STR("Pod"), namespace_, name), "POST",
 			path_of(change, BT_KIND_POD, namespace_, name, "/eviction"), BT_MEDIA_JSON,
 			write_eviction(change, namespace_, name));
 	}
@@ -192,8 +209,9 @@ static int add_scale(
 		return bt_error_set(err, BERTH_ERR_INVALID, "replicas: must be a number from 0");
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
-		const char *kind_name = bt_kind_info(kinds[i])->name;
-		if (bt_str_equal_without_case(kind, bt_str_from(kind_name)) && name.length != 0) {
+		struct bt_str kind_name = bt_str_from(bt_kind_info(kinds[i])->name);
+		if (bt_str_equal_without_case(kind, kind_name) && namespace_.length != 0 &&
+			name.length != 0) {
 			add_step(change, name_object(change, kind_name, namespace_, name), "PATCH",
 				path_of(change, kinds[i], namespace_, name, "/scale"),
 				"application/merge-patch+json",
@@ -203,7 +221,7 @@ static int add_scale(
 		}
 	}
 	return bt_error_set(err, BERTH_ERR_INVALID,
-		"kind, name: a Deployment, StatefulSet or ReplicaSet is needed");
+		"kind, namespace, name: a Deployment, StatefulSet or ReplicaSet is needed");
 }
 
 /** One document of the text box, for server-side apply. */
@@ -213,7 +231,6 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 	struct bt_view_change *change = context;
 	struct bt_str text;
 	struct bt_json_value *document;
-	enum bt_kind kind;
 	int result = bt_json_skip(reader, &text, err);
 	if (result == 0) {
 		result = bt_json_parse(&change->arena, text, true, &document, err);
@@ -221,25 +238,32 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 	if (result < 0 || document->type == BT_JSON_NULL) {
 		return result;
 	}
-	struct bt_str kind_name = bt_json_find_str(document, "kind");
-	struct bt_str namespace_ =
-		bt_json_find_str(bt_json_find(document, "metadata"), "namespace");
-	struct bt_str name = bt_json_find_str(bt_json_find(document, "metadata"), "name");
-	if (!bt_kind_find(bt_json_find_str(document, "apiVersion"), kind_name, &kind)) {
+	const struct bt_json_value *metadata = bt_json_find(document, "metadata");
+	struct step step = {.method = "PATCH",
+		.kind = bt_json_find_str(document, "kind"),
+		.namespace_ = bt_json_find_str(metadata, "namespace"),
+		.name = bt_json_find_str(metadata, "name"),
+		.query = "fieldManager=berth-view",
+		.content_type = "application/apply-patch+yaml",
+		.body = bt_arena_str(&change->arena, text)};
+	struct bt_str version = bt_json_find_str(document, "apiVersion");
+	if (version.length == 0 || step.kind.length == 0 || step.name.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"%.*s: this page does not create objects of this kind, kubectl does",
-			BT_STR_ARG(kind_name));
+			"%.*s: apiVersion, kind and metadata.name are needed",
+			BT_STR_ARG(step.kind));
 	}
-	if (name.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "%.*s: metadata.name: Required value",
-			BT_STR_ARG(kind_name));
+	struct bt_strbuf path = {0};
+	int64_t slash = bt_str_find_char(version, '/');
+	bt_strbuf_append_c(&path, slash < 0 ? "/api/" : "/apis/");
+	if (slash >= 0) {
+		bt_rest_append_segment(&path, bt_str_sub(version, 0, (uint32_t)slash));
+		bt_strbuf_append_char(&path, '/');
+		version = bt_str_sub(version, (uint32_t)slash + 1, UINT32_MAX);
 	}
-	namespace_ = namespace_.length != 0 || !bt_kind_info(kind)->namespaced ? namespace_
-									       : BT_STR("default");
-	add_step(change, name_object(change, bt_kind_info(kind)->name, namespace_, name), "PATCH",
-		path_of(change, kind, namespace_, name, ""), "application/apply-patch+yaml",
-		bt_arena_str(&change->arena, text));
-	change->steps.items[change->steps.count - 1].query = "fieldManager=berth-view";
+	bt_rest_append_segment(&path, version);
+	step.path = keep(change, &path);
+	step.what = name_object(change, step.kind, step.namespace_, step.name);
+	bt_vec_push(&change->steps, step);
 	return 0;
 }
 
@@ -297,17 +321,14 @@ static void end_change(struct bt_view_change *change)
 	destroy(change);
 }
 
-static void take_step(
-	void *context, BT_UNUSED struct bt_rest_call *call, const struct bt_rest_answer *answer)
+/** The step at hand is over; message "": it worked. */
+static void end_step(struct bt_view_change *change, struct bt_str message)
 {
-	struct bt_view_change *change = context;
 	const struct step *step = &change->steps.items[change->next++];
-	change->call = NULL;
 	bt_json_begin_object(&change->json);
 	bt_json_write_member(&change->json, "object", step->what);
-	bt_json_write_member_bool(&change->json, "ok", answer->class_ == BT_REST_OK);
-	bt_json_write_member(&change->json, "message",
-		answer->class_ == BT_REST_OK ? BT_STR("") : answer->message);
+	bt_json_write_member_bool(&change->json, "ok", message.length == 0);
+	bt_json_write_member(&change->json, "message", message);
 	bt_json_end_object(&change->json);
 	if (change->next == change->steps.count) {
 		end_change(change);
@@ -316,17 +337,78 @@ static void take_step(
 	}
 }
 
+static struct bt_str message_of(const struct bt_rest_answer *answer)
+{
+	return answer->class_ == BT_REST_OK ? BT_STR("")
+		: answer->message.length != 0 ? answer->message
+					      : BT_STR("the server did not answer");
+}
+
+static void take_step(
+	void *context, BT_UNUSED struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	struct bt_view_change *change = context;
+	change->call = NULL;
+	end_step(change, message_of(answer));
+}
+
+/** What an API version serves: complete the path of the step. */
+static void take_resources(
+	void *context, BT_UNUSED struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	struct bt_view_change *change = context;
+	struct step *step = &change->steps.items[change->next];
+	struct bt_json_value *root = NULL;
+	change->call = NULL;
+	if (answer->class_ != BT_REST_OK) {
+		end_step(change, message_of(answer));
+		return;
+	}
+	if (bt_rest_decode_body(answer, &change->arena, &root, NULL) < 0) {
+		end_step(change, BT_STR("the server's list of resources cannot be read"));
+		return;
+	}
+	const struct bt_json_value *list = bt_json_find(root, "resources");
+	for (uint32_t i = 0; list != NULL && list->type == BT_JSON_ARRAY && i < list->count; i++) {
+		const struct bt_json_value *resource = list->elements[i];
+		struct bt_str name = bt_json_find_str(resource, "name");
+		const struct bt_json_value *namespaced = bt_json_find(resource, "namespaced");
+		if (!bt_str_equal(bt_json_find_str(resource, "kind"), step->kind) ||
+			bt_str_find_char(name, '/') >= 0) {
+			continue; /* another one, or a subresource */
+		}
+		bool is_namespaced = namespaced != NULL && namespaced->type == BT_JSON_BOOL &&
+			namespaced->boolean;
+		struct bt_strbuf path = {0};
+		bt_strbuf_append_str(&path, step->path);
+		append_object(&path,
+			!is_namespaced                      ? BT_STR("")
+				: step->namespace_.length != 0 ? step->namespace_
+							       : BT_STR("default"),
+			name, step->name);
+		if (is_namespaced && step->namespace_.length == 0) {
+			step->what = name_object(change, step->kind, BT_STR("default"), step->name);
+		}
+		step->path = keep(change, &path);
+		step->kind = BT_STR("");
+		start_step(change);
+		return;
+	}
+	end_step(change, BT_STR("the server does not serve this kind in this apiVersion"));
+}
+
 static void start_step(struct bt_view_change *change)
 {
 	const struct step *step = &change->steps.items[change->next];
+	bool is_known = step->kind.length == 0;
 	const struct bt_rest_request request = {
-		.method = step->method,
+		.method = is_known ? step->method : "GET",
 		.path = step->path,
-		.query = bt_str_from(step->query),
-		.content_type = bt_str_from(step->content_type),
+		.query = bt_str_from(is_known ? step->query : ""),
+		.content_type = bt_str_from(is_known ? step->content_type : ""),
 		.accept = BT_STR(BT_MEDIA_JSON),
-		.body = step->body,
-		.handler = {.context = change, .done = take_step},
+		.body = is_known ? step->body : BT_STR(""),
+		.handler = {.context = change, .done = is_known ? take_step : take_resources},
 	};
 	change->call = bt_rest_start(change->changes->client, &request);
 }

@@ -383,9 +383,10 @@ static void check_score_column(struct fixture *fixture, const struct bt_cycle_st
 			&fixture->arena, int32_t, fixture->state->nodes.slot_capacity);
 
 		scores[slot] = -77;
-		bt_shortcuts(fixture->plugin)
-			->score_column(fixture->plugin, data, pod, fixture->state,
-				range_of(fixture, &slot, all != 0), scores);
+		if (!shortcuts->score_column(fixture->plugin, data, pod, fixture->state,
+			    range_of(fixture, &slot, all != 0), scores)) {
+			scores[slot] = 0;
+		}
 		ck_assert_msg(scores[slot] == plain, "column form: %d, plain form: %lld",
 			scores[slot], (long long)plain);
 	}

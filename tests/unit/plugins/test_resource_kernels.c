@@ -149,6 +149,9 @@ static void check_scores(const struct bt_resource_kernels *kernels,
 	const struct bt_resource_column *columns, uint32_t count, bool most)
 {
 	static int32_t scores[SLOT_COUNT];
+	static int32_t before[SLOT_COUNT];
+	static uint32_t list[SLOT_COUNT];
+	struct bt_slot_range listed = {.slots = list, .count = SLOT_COUNT};
 	uint32_t slot = SLOT_COUNT / 2;
 	struct bt_slot_range all = {.count = SLOT_COUNT};
 	struct bt_slot_range one = {.slots = &slot, .count = 1};
@@ -163,13 +166,34 @@ static void check_scores(const struct bt_resource_kernels *kernels,
 	if (count != 2) {
 		return;
 	}
-	kernels->balanced(columns, count, all, scores);
+	struct bt_resource_column unused[2] = {columns[0], columns[1]};
+	unused[0].request = 0;
+	unused[1].request = 0;
+	kernels->balance(unused, all, before);
+	before[slot] = -1;
+	kernels->balance(unused, one, before);
+	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
+		ck_assert_int_eq(before[i], balance(columns, i, false));
+	}
+	for (uint32_t known = 0; known < 2; known++) {
+		kernels->balanced(columns, count, known != 0 ? before : NULL, all, scores);
+		for (uint32_t i = 0; i < SLOT_COUNT; i++) {
+			ck_assert_int_eq(scores[i], expected_balance(columns, i));
+		}
+	}
+	/* A list of more slots than are gathered at a time, backwards. */
+	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
+		list[i] = SLOT_COUNT - 1 - i;
+		scores[i] = -1;
+	}
+	kernels->balanced(columns, count, NULL, listed, scores);
 	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
 		ck_assert_int_eq(scores[i], expected_balance(columns, i));
 	}
-	scores[slot] = -1;
-	kernels->balanced(columns, count, one, scores);
-	ck_assert_int_eq(scores[slot], expected_balance(columns, slot));
+	kernels->allocation(columns, count, most, listed, scores);
+	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
+		ck_assert_int_eq(scores[i], expected_allocation(columns, count, most, i));
+	}
 }
 
 static void check_lack(const struct bt_resource_kernels *kernels,

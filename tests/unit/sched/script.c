@@ -155,10 +155,11 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return status_of_answer(&script->fake.answers[FAKE_SCORE], cycle->arena);
 }
 
-static void score_column(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+static bool score_column(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 	const struct bt_state *state, struct bt_slot_range range, int32_t *scores)
 {
 	struct script *script = script_of(plugin);
+	bool any = false;
 
 	(void)data;
 	(void)pod;
@@ -168,7 +169,9 @@ static void score_column(struct bt_plugin *plugin, const void *data, const struc
 
 		scores[slot] = listed ? (int32_t)score_of(script, state, slot) : 0;
 		scores[slot] += script->column_score_error;
+		any |= scores[slot] != 0;
 	}
+	return any;
 }
 
 static void score_slots(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,

@@ -103,7 +103,10 @@ static void check_columns(const struct bt_plan *plan, const struct bt_plan *expe
 	ck_assert(memcmp(plan->local, expected->local, bytes) == 0);
 	ck_assert_uint_eq(plan->raw_count, expected->raw_count);
 	for (uint32_t i = 0; i < expected->raw_count; i++) {
-		ck_assert(memcmp(plan->raws[i].values, expected->raws[i].values, bytes) == 0);
+		for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
+			ck_assert_int_eq(bt_plan_raw_at(&plan->raws[i], slot),
+				bt_plan_raw_at(&expected->raws[i], slot));
+		}
 	}
 }
 

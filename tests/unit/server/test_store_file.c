@@ -6,12 +6,14 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/prng.h"
+#include "base/strbuf.h"
 #include "server/store.h"
 #include "test_main.h"
 
@@ -125,6 +127,151 @@ START_TEST(test_store_file__comes_back_as_it_was)
 }
 END_TEST
 
+#define FIELDS(time_) \
+	"[{\"manager\":\"m\",\"time\":\"" time_ "\",\"fieldsV1\":{\"f:a\":{}}}]"
+#define FIRST_TIME "2026-11-21T00:00:00Z"
+#define SECOND_TIME "2026-11-22T00:00:00Z"
+#define OWNED(time_, name_) \
+	"{\"metadata\":{\"managedFields\":" FIELDS(time_) ",\"name\":\"" name_ "\"}}"
+
+static void expect_whole(struct bt_store *store, const char *key, const char *text)
+{
+	struct bt_strbuf whole = {0};
+
+	bt_stored_append_whole(
+		bt_store_find(store, bt_store_collection(store, BT_STR("pods")), bt_str_from(key)),
+		&whole);
+	ck_assert_str_eq(bt_strbuf_c(&whole), text);
+	bt_strbuf_finish(&whole);
+}
+
+static int64_t query(const char *sql)
+{
+	sqlite3 *database = NULL;
+	sqlite3_stmt *statement = NULL;
+	int64_t number;
+
+	ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+	number = sqlite3_column_int64(statement, 0);
+	ck_assert_int_eq(sqlite3_finalize(statement), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_close(database), SQLITE_OK);
+	return number;
+}
+
+/** Equal managedFields are one row, which goes with the last object that has them. */
+START_TEST(test_store_file__owners_are_shared)
+{
+	struct bt_store *store;
+	uint32_t pods;
+
+	make_folder();
+	store = open_store();
+	pods = bt_store_collection(store, BT_STR("pods"));
+	bt_store_put(store, pods, BT_STR("a/x"), BT_STR(OWNED(FIRST_TIME, "x")), 0);
+	bt_store_put(store, pods, BT_STR("a/y"), BT_STR(OWNED(SECOND_TIME, "y")), 0);
+	bt_store_put(store, pods, BT_STR("a/z"), BT_STR("{\"metadata\":{\"name\":\"z\"}}"), 0);
+	sync_store(store);
+	bt_store_destroy(store);
+	ck_assert_int_eq(query("SELECT count(*) FROM owners"), 1);
+	ck_assert_int_eq(query("SELECT count(*) FROM objects WHERE text LIKE '%managed%'"), 0);
+
+	store = open_store();
+	pods = bt_store_collection(store, BT_STR("pods"));
+	expect_whole(store, "a/x", OWNED(FIRST_TIME, "x"));
+	expect_whole(store, "a/y", OWNED(SECOND_TIME, "y"));
+	expect_whole(store, "a/z", "{\"metadata\":{\"name\":\"z\"}}");
+	bt_store_remove(store, pods, BT_STR("a/x"), BT_STR("{\"metadata\":{}}"), 0);
+	bt_store_put_same_owners(store, pods, BT_STR("a/y"),
+		BT_STR("{\"metadata\":{\"name\":\"new\"}}"), 0);
+	sync_store(store);
+	bt_store_destroy(store);
+	ck_assert_int_eq(query("SELECT count(*) FROM owners"), 1);
+
+	store = open_store();
+	pods = bt_store_collection(store, BT_STR("pods"));
+	expect_whole(store, "a/y", OWNED(SECOND_TIME, "new"));
+	bt_store_remove(store, pods, BT_STR("a/y"), BT_STR("{\"metadata\":{}}"), 0);
+	sync_store(store);
+	bt_store_destroy(store);
+	/* What no object has any more is seen when the file is read, and goes with the next sync.
+	 */
+	store = open_store();
+	pods = bt_store_collection(store, BT_STR("pods"));
+	bt_store_put(store, pods, BT_STR("a/v"), BT_STR("{}"), 0);
+	sync_store(store);
+	bt_store_destroy(store);
+	ck_assert_int_eq(query("SELECT count(*) FROM owners"), 0);
+	ck_assert_int_eq(query("SELECT count(*) FROM objects"), 2);
+	remove_folder();
+}
+END_TEST
+
+/** A sync that failed has written nothing: neither the objects nor their owners. */
+START_TEST(test_store_file__failed_sync_is_repeated)
+{
+	struct bt_store *store;
+	uint32_t pods;
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct rlimit before;
+	struct rlimit none;
+
+	make_folder();
+	store = open_store();
+	pods = bt_store_collection(store, BT_STR("pods"));
+	bt_store_put(store, pods, BT_STR("a/x"), BT_STR(OWNED(FIRST_TIME, "x")), 0);
+	ck_assert_int_eq(sigaction(SIGXFSZ, &ignore, NULL), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = (struct rlimit){0, before.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	ck_assert_int_eq(bt_store_sync(store, NULL), BERTH_ERR_IO);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	ck_assert(bt_store_needs_sync(store));
+	bt_store_put(store, pods, BT_STR("a/y"), BT_STR(OWNED(SECOND_TIME, "y")), 0);
+	sync_store(store);
+	bt_store_destroy(store);
+	store = open_store();
+	expect_whole(store, "a/x", OWNED(FIRST_TIME, "x"));
+	expect_whole(store, "a/y", OWNED(SECOND_TIME, "y"));
+	bt_store_destroy(store);
+	remove_folder();
+}
+END_TEST
+
+START_TEST(test_store_file__reads_version_1)
+{
+	struct bt_store *store;
+	uint32_t pods;
+
+	make_folder();
+	run_sql("CREATE TABLE meta(rv INTEGER NOT NULL); INSERT INTO meta(rv) VALUES(9);"
+		"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+		"CREATE TABLE objects(id INTEGER PRIMARY KEY, collection INTEGER NOT NULL,"
+		" key TEXT NOT NULL, rv INTEGER NOT NULL, text TEXT NOT NULL,"
+		" UNIQUE(collection, key));"
+		"PRAGMA application_id = 1650815604; PRAGMA user_version = 1;"
+		"INSERT INTO collections VALUES(1, 'nodes'), (2, 'pods');"
+		"INSERT INTO objects VALUES(1, 2, 'a/y', 7, '" OWNED(SECOND_TIME, "y") "'),"
+		" (2, 1, 'n', 8, '{}'), (3, 2, 'a/x', 5, '" OWNED(FIRST_TIME, "x") "');");
+	for (int i = 0; i < 2; i++) {
+		store = open_store();
+		pods = bt_store_collection(store, BT_STR("pods"));
+		ck_assert_uint_eq(bt_store_rv(store), 9 + (uint64_t)i);
+		ck_assert_uint_eq(bt_store_count(store, pods), 2);
+		ck_assert_uint_eq(bt_store_find(store, pods, BT_STR("a/y"))->rv, 7);
+		expect_whole(store, "a/x", OWNED(FIRST_TIME, "x"));
+		expect_whole(store, "a/y", OWNED(SECOND_TIME, "y"));
+		bt_store_put(store, pods, BT_STR("a/x"), BT_STR(OWNED(FIRST_TIME, "x")), 0);
+		sync_store(store);
+		bt_store_destroy(store);
+	}
+	ck_assert_int_eq(query("PRAGMA user_version"), 2);
+	ck_assert_int_eq(query("SELECT count(*) FROM objects"), 3);
+	remove_folder();
+}
+END_TEST
+
 START_TEST(test_store_file__only_the_owner_reads_it)
 {
 	static const char *const suffixes[] = {"", "-wal"};
@@ -229,7 +376,7 @@ START_TEST(test_store_file__not_ours)
 	ck_assert_int_eq(unlink(path), 0);
 	run_sql("CREATE TABLE foreign_things(a)");
 	expect_refusal(BERTH_ERR_INVALID, "not a database of berth");
-	run_sql("PRAGMA application_id = 1650815604; PRAGMA user_version = 2");
+	run_sql("PRAGMA application_id = 1650815604; PRAGMA user_version = 3");
 	expect_refusal(BERTH_ERR_INVALID, "a newer berth");
 	run_sql("PRAGMA user_version = 0");
 	expect_refusal(BERTH_ERR_INVALID, "damaged");
@@ -254,6 +401,7 @@ static void fill_store(uint32_t count)
 		(void)snprintf(key, sizeof(key), "a/%u", i);
 		bt_store_put(store, pods, bt_str_from(key), (struct bt_str){text, sizeof(text)}, 0);
 	}
+	bt_store_put(store, pods, BT_STR("b/1"), BT_STR(OWNED(FIRST_TIME, "x")), 0);
 	sync_store(store);
 	bt_store_destroy(store);
 }
@@ -272,6 +420,14 @@ START_TEST(test_store_file__damaged_rows)
 		"UPDATE meta SET rv = 0",
 		"DELETE FROM meta",
 		"UPDATE objects SET key = CAST(X'612f30' AS BLOB) WHERE key = 'a/1'",
+		"UPDATE objects SET owners = 7 WHERE key = 'a/1'",
+		"UPDATE objects SET owners = NULL WHERE key = 'b/1'",
+		"UPDATE objects SET times = '' WHERE key = 'b/1'",
+		"UPDATE objects SET text = '{}' WHERE key = 'b/1'",
+		"UPDATE owners SET text = ''",
+		"UPDATE owners SET text = '[{'",
+		"UPDATE owners SET id = -1",
+		"INSERT INTO owners SELECT 9, text FROM owners",
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(damages); i++) {
@@ -407,6 +563,8 @@ START_TEST(test_store_file__killed_writers_lose_nothing)
 END_TEST
 
 BT_TEST_MAIN("store_file", test_store_file__comes_back_as_it_was,
+	test_store_file__owners_are_shared, test_store_file__failed_sync_is_repeated,
+	test_store_file__reads_version_1,
 	test_store_file__only_the_owner_reads_it, test_store_file__rv_never_goes_back,
 	test_store_file__large_texts, test_store_file__in_use, test_store_file__not_ours,
 	test_store_file__damaged_rows, test_store_file__damaged_bytes,
