@@ -3,8 +3,8 @@
 #define BT_BASE_ALLOC_H
 /**
  * The only users of malloc and free. Running out of memory aborts with a message (see berth.h), so
- * no caller checks for NULL; therefore every size that comes from input has a limit checked before
- * it gets here.
+ * no caller checks for NULL. Every size that comes from input must therefore be limited before it
+ * is allocated.
  */
 #include <stddef.h>
 

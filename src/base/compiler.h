@@ -55,6 +55,6 @@ static inline unsigned long long bt_multiply_fold(unsigned long long a, unsigned
 #define BT_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 
-/** Have this cache line read while something else is done; any address. */
+/** Prefetches the cache line at any address. */
 #define BT_PREFETCH(address) __builtin_prefetch(address)
 #endif

@@ -15,7 +15,7 @@ struct parse {
 	struct berth_error *err;
 };
 
-/** Equal when underscores count as dashes. */
+/** Compares names; underscores equal dashes. */
 static bool name_equals(const char *name, struct bt_str given)
 {
 	if (strlen(name) != given.length) {
@@ -105,7 +105,9 @@ bool bt_flag_is_complete(const struct bt_flag *flag)
 	return flag->type == BT_FLAG_BOOL || flag->type == BT_FLAG_OPTIONAL;
 }
 
-/** Store the value behind a flag: inline, or none, or the next argument. False: it is missing. */
+/**
+ * Stores the value of a flag: inline, none, or the next argument. Returns false if it is missing.
+ */
 static bool take_value(
 	struct parse *parse, const struct bt_flag *flag, const char *inline_value, int *out_result)
 {
@@ -161,7 +163,7 @@ static const struct bt_flag *find_short(const struct parse *parse, char letter)
 	return NULL;
 }
 
-/** One letter of an argument. *out_done: the rest of it was the value. */
+/** Handles one letter of an argument. *out_done: the rest of the argument was its value. */
 static int parse_letter(struct parse *parse, const char *argument, const char *letter,
 	bool *out_help, bool *out_done)
 {

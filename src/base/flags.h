@@ -40,8 +40,8 @@ struct bt_flag {
 	enum bt_flag_type type;
 	size_t offset; /* of the value in the options */
 	/**
-	 * For help and completion; NULL for booleans. Alternatives are parted by "|": words in
-	 * capitals stand for something (FILE, DIR, N), others are typed as they stand ("on|off").
+	 * For help and completion; NULL for booleans. "|" separates alternatives: words in capitals
+	 * are placeholders (FILE, DIR, N), other words are literal ("on|off").
 	 */
 	const char *value_name;
 	const char *help;
@@ -58,17 +58,17 @@ BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count,
 	struct berth_error *err);
 /** Release the lists of repeated flags. */
 void bt_flags_finish(const struct bt_flag *flags, uint32_t flag_count, void *options);
-/** --name alone means something: it takes a value behind "=" only. */
+/** Whether --name alone is valid: the flag then takes a value only after "=". */
 bool bt_flag_is_complete(const struct bt_flag *flag);
-/** Help is written for windows of this width. */
+/** Width of help texts in columns. */
 #define BT_HELP_COLUMNS 100
 /** Column at which the explanations of flags begin. */
 #define BT_HELP_TEXT_COLUMN 41
-/** The flags one below the other, with aligned explanations. */
+/** Appends one line per flag, with aligned explanations. */
 void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_strbuf *out);
 /**
- * Append a head and an explanation that begins at a column, in the next line if the head is longer,
- * and is broken between words; ends with a newline.
+ * Appends a head and an explanation that begins at a column (on the next line if the head is
+ * longer), wrapped between words, with a newline at the end.
  */
 void bt_flags_help_row(
 	const char *head, size_t text_column, const char *text, struct bt_strbuf *out);

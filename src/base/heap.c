@@ -49,7 +49,7 @@ static void sift_up(struct bt_heap *heap, uint32_t position)
 	put(heap, position, moving);
 }
 
-/** false: the slot is where it was. */
+/** Returns false if the slot did not move. */
 static bool sift_down(struct bt_heap *heap, uint32_t start)
 {
 	struct bt_heap_slot moving = heap->slots.items[start];
@@ -57,7 +57,7 @@ static bool sift_down(struct bt_heap *heap, uint32_t start)
 	uint32_t position = start;
 
 	for (;;) {
-		/* 64 bits: twice the position may not fit. */
+		/* 64 bits, because twice the position may exceed 32. */
 		uint64_t left = (uint64_t)position * 2 + 1;
 		uint32_t child;
 
@@ -86,7 +86,7 @@ static void fix(struct bt_heap *heap, uint32_t position)
 	}
 }
 
-/** The item is about to come in. */
+/** Reserves memory for an item that is about to be pushed. */
 static void make_room(struct bt_heap *heap, uint32_t item)
 {
 	BT_ASSERT(item < BT_HEAP_NONE);

@@ -43,7 +43,7 @@ uint32_t bt_heap_pop(struct bt_heap *heap);
 void bt_heap_remove(struct bt_heap *heap, uint32_t item);
 /** New keys for an item in the heap; also when only what tie compares has changed. */
 void bt_heap_update(struct bt_heap *heap, uint32_t item, int64_t major, int64_t minor);
-/** Put another item, not in the heap, where old_item is, with new keys. */
+/** Replaces old_item by an item that is not in the heap, with new keys. */
 void bt_heap_replace(
 	struct bt_heap *heap, uint32_t old_item, uint32_t item, int64_t major, int64_t minor);
 static inline bool bt_heap_has(const struct bt_heap *heap, uint32_t item)

@@ -2,17 +2,16 @@
 #ifndef BT_BASE_LOG_H
 #define BT_BASE_LOG_H
 /**
- * Log lines, as structured facts: a message and pairs of key and value. Whoever runs the process
- * installs a sink that decides what is written and how (daemon/klog.h); without one, as in the
- * library, a log call costs one comparison and does nothing. Messages and keys are upstream's, spec
- * 11 section 7.
+ * Structured log lines: a message and pairs of key and value. The program installs a sink that
+ * decides what is written and how (daemon/klog.h); without a sink, as in the library, a log call
+ * costs one comparison. Messages and keys are upstream's, spec 11 section 7.
  *
  *     BT_LOG_INFO(2, "Successfully bound pod to node", BT_LOG_REF("pod", namespace_, name),
  *             BT_LOG_STR("node", node_name), BT_LOG_INT("feasibleNodes", count));
  *     BT_LOG_ERROR(berth_error_message(&err), "Failed to watch", BT_LOG_STR("type", type));
  *     BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "error creating inClusterConfig, ...: %s", text);
  *
- * Hostile text is only ever a value or an argument. Secrets are never passed here. One thread.
+ * Hostile text may only be a value or an argument. Secrets must never be passed here. One thread.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -62,7 +61,7 @@ struct bt_log_record {
 
 struct bt_log_sink {
 	void *context;
-	/** Is this verbosity on in this source file? Only asked above verbosity 0. */
+	/** Whether this verbosity is on in this source file. Only called above verbosity 0. */
 	bool (*enabled)(void *context, const char *file, int verbosity);
 	void (*write)(void *context, const struct bt_log_record *record);
 };
@@ -82,7 +81,7 @@ BT_PRINTF(5, 6)
 void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file, int line,
 	const char *format, ...);
 
-/** For work that is only done to be logged. */
+/** For code that only prepares a log line. */
 #define BT_LOG_ENABLED(verbosity) \
 	((verbosity) <= bt_log_verbosity_max && bt_log_enabled_in(__FILE__, (verbosity)))
 
@@ -112,7 +111,7 @@ void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file,
 		(uint32_t)(sizeof((const struct bt_log_pair[]){__VA_ARGS__}) / \
 			sizeof(struct bt_log_pair))
 
-/** With pairs behind the message; BT_LOG_INFO_PLAIN has none. */
+/** With pairs after the message; BT_LOG_INFO_PLAIN has none. */
 #define BT_LOG_INFO(verbosity, message, ...) \
 	do { \
 		if (BT_LOG_ENABLED(verbosity)) { \

@@ -16,8 +16,10 @@ static uint32_t tag_of(uint64_t hash)
 	return (uint32_t)(hash >> 32);
 }
 
-/* Where the chain of a tag begins. Its upper bits say so: a larger table has its entries in the
- * same order, so that growing is one walk along both, and nobody is asked for hashes. */
+/*
+ * First slot of a tag's chain, from the upper bits of the tag: a larger table has its entries in
+ * the same order, so growing is one pass over both tables and needs no hash from the owner.
+ */
 static uint32_t home_of(uint32_t capacity, uint32_t tag)
 {
 	return (uint32_t)((uint64_t)tag * capacity >> 32);
@@ -63,8 +65,10 @@ static void rehash(struct bt_map *map, uint32_t capacity)
 	for (uint32_t i = 0; i < map->capacity; i++) {
 		struct bt_map_slot entry = map->slots[i];
 		if (entry.value < SLOT_DELETED) {
-			/* Put an entry into the first empty slot of its chain; there are no deleted
-			 * slots. */
+			/*
+			 * Puts an entry into the first empty slot of its chain; the table has no
+			 * deleted slots.
+			 */
 			uint32_t position = home_of(capacity, entry.tag);
 
 			while (slots[position].value != SLOT_EMPTY) {
@@ -154,7 +158,7 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 	map->count++;
 }
 
-/* Deleted slots just before an empty one end no chain that goes on: make them empty again. */
+/* Deleted slots directly before an empty one end no chain: make them empty again. */
 static void remove_at(struct bt_map *map, uint32_t position)
 {
 	uint32_t mask = map->capacity - 1;

@@ -18,7 +18,7 @@
 #define BT_MAP_NONE UINT32_MAX
 
 struct bt_map_slot {
-	uint32_t tag;   /* upper half of the hash: all that the map knows of it */
+	uint32_t tag;   /* upper half of the hash; the map keeps no more of it */
 	uint32_t value; /* BT_MAP_EMPTY or BT_MAP_DELETED mark free slots */
 };
 
@@ -39,13 +39,15 @@ static inline uint32_t bt_map_value(const struct bt_map *map, uint32_t position)
 {
 	return map->slots[position].value;
 }
-/** Each payload with this hash, or with one of the same upper half, declared as value. The loop may
- * end in a removal, not go on after it. */
+/**
+ * Iterates over the payloads with this hash (or with an equal upper half), declared as value. The
+ * body may remove an entry only if it then leaves the loop.
+ */
 #define BT_MAP_EACH(map, hash, value) \
 	for (uint32_t at_##value = bt_map_first((map), (hash)), value; \
 		at_##value != BT_MAP_NONE && ((value) = bt_map_value((map), at_##value), true); \
 		at_##value = bt_map_next((map), (hash), at_##value))
-/** Add without looking for an equal entry; value must be below UINT32_MAX - 1. */
+/** Adds without a check for an equal entry; value must be below UINT32_MAX - 1. */
 void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value);
 /** Remove the entry with this payload; false when there is none. */
 bool bt_map_remove(struct bt_map *map, uint64_t hash, uint32_t value);

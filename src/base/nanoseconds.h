@@ -9,7 +9,7 @@
 #define BT_NS_PER_MS INT64_C(1000000)
 #define BT_NS_PER_SECOND INT64_C(1000000000)
 
-/** Seconds that users write may be any: what is beyond int64 nanoseconds becomes its end. */
+/** Seconds from users may be any number: results saturate at the limits of int64. */
 static inline int64_t bt_ns_of_seconds(int64_t seconds)
 {
 	int64_t ns;

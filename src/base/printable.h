@@ -5,7 +5,7 @@
  */
 #include "base/strbuf.h"
 
-/** Append text; what does not print appears as \n, \t, \x1b, \u202e ... */
+/** Appends text; bytes that do not print appear as \n, \t, \x1b, \u202e ... */
 void bt_printable_append(struct bt_strbuf *out, struct bt_str text);
 /** "NAMESPACE/NAME". */
 void bt_printable_append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name);

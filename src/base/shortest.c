@@ -15,7 +15,7 @@ static void round_to_digits(double value, int count, struct bt_shortest *out)
 	(void)snprintf(text, sizeof(text), "%.*e", count - 1, value);
 	out->count = 0;
 	for (; *p != 'e'; p++) {
-		/* whatever the locale uses as decimal point is passed over */
+		/* skip the decimal point, whatever the locale uses */
 		if (*p >= '0' && *p <= '9') {
 			out->digits[out->count++] = *p;
 		}
@@ -32,7 +32,7 @@ static bool reads_back(const struct bt_shortest *shortest, double value)
 	return strtod(text, NULL) == value;
 }
 
-/** Add one in the last place; false when that would carry out of the first digit. */
+/** Adds one in the last place; returns false if the carry would leave the first digit. */
 static bool increment(struct bt_shortest *shortest)
 {
 	for (int i = shortest->count - 1; i >= 0; i--) {

@@ -82,7 +82,7 @@ static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 
 /** Equal but for the case of ASCII letters. */
 bool bt_str_equal_without_case(struct bt_str a, struct bt_str b);
-/** Is word one of words, which blanks separate? */
+/** Whether word is one of words, which are separated by blanks. */
 bool bt_str_has_word(struct bt_str words, struct bt_str word);
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix);
 bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix);
@@ -94,11 +94,11 @@ int64_t bt_str_find_last_char(struct bt_str text, char needle);
 struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length);
 /** White space of ASCII, as Go's strings.TrimSpace takes it: for bt_str_trim. */
 #define BT_STR_SPACE " \t\n\v\f\r"
-/** What is left without the bytes of set (zero-terminated) at both ends. */
+/** The text without bytes of set (zero-terminated) at both ends. */
 struct bt_str bt_str_trim(struct bt_str text, const char *set);
 /**
- * What stands in front of the first separator, or all of it. *rest becomes what stands behind it;
- * its data is NULL when there was no separator.
+ * The text before the first separator, or all of it. *rest becomes the text after it; its data is
+ * NULL if there was no separator.
  */
 struct bt_str bt_str_cut(struct bt_str *rest, char separator);
 /** qsort order over struct bt_str elements, or over structures that begin with their key. */
@@ -109,7 +109,7 @@ int bt_str_compare_qsort(const void *a, const void *b);
  * false otherwise.
  */
 bool bt_str_parse_int64(struct bt_str text, int64_t *out_value);
-/** Base-10 digits without terminator; out has room for 20. Returns how many. */
+/** Writes base-10 digits without terminator; out has room for 20. Returns their number. */
 uint32_t bt_str_format_uint64(uint64_t value, char *out);
 
 /**
@@ -126,13 +126,13 @@ static inline uint64_t bt_str_hash(struct bt_str text)
 	return bt_hash_bytes(text.data, text.length, 0);
 }
 
-/** Of an object's key. */
+/** Hash of an object's namespace and name. */
 static inline uint64_t bt_hash_name(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
 }
 
-/** NULL data is another value than the empty text. */
+/** An absent text (NULL data) differs from the empty one. */
 static inline bool bt_str_nullable_equal(struct bt_str a, struct bt_str b)
 {
 	return (a.data == NULL) == (b.data == NULL) && bt_str_equal(a, b);

@@ -95,7 +95,7 @@ void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arg
 	size_t room;
 	int length;
 
-	/* The first try usually fits; it also tells the exact length when it does not. */
+	/* The first try usually fits; if not, it returns the exact length. */
 	bt_strbuf_reserve(buffer, 0);
 	room = buffer->capacity - buffer->length;
 	va_copy(again, arguments);
@@ -111,7 +111,7 @@ void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arg
 	buffer->length += (size_t)length;
 }
 
-/* The letter after the backslash, or 0 when the byte has no short escape. */
+/* The letter after the backslash, or 0 if the byte has no short escape. */
 static char short_escape(unsigned char byte)
 {
 	switch (byte) {

@@ -21,9 +21,9 @@ struct bt_strbuf {
 void bt_strbuf_finish(struct bt_strbuf *buffer);
 /** The same for a secret: its memory is overwritten first. */
 void bt_strbuf_finish_wiped(struct bt_strbuf *buffer);
-/** Empty it, keep the memory. */
+/** Empties the buffer and keeps its memory. */
 void bt_strbuf_reset(struct bt_strbuf *buffer);
-/** bt_strbuf_reserve where there is no room. */
+/** bt_strbuf_reserve if there is no room. */
 void bt_strbuf_grow(struct bt_strbuf *buffer, size_t extra);
 
 /** Room for extra more bytes (and the terminator) without reallocation. */
@@ -54,9 +54,9 @@ static inline void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte)
 
 void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text);
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
-/** ASCII letters small, everything else as it is. */
+/** Appends text with ASCII letters in lower case. */
 void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text);
-/** 122 of these bits as a UUID of version 4, the random ones. */
+/** Appends 122 of these random bits as a UUID of version 4. */
 void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low);
 BT_PRINTF(2, 3)
 void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...);

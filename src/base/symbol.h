@@ -43,7 +43,7 @@ void bt_symbol_table_finish(struct bt_symbol_table *table);
 bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text);
 /** Take another reference. */
 bt_sym bt_symbol_ref(struct bt_symbol_table *table, bt_sym symbol);
-/** Let go; BT_SYM_NONE and BT_SYM_EMPTY are accepted. */
+/** Releases a reference; BT_SYM_NONE and BT_SYM_EMPTY are accepted. */
 void bt_symbol_unref(struct bt_symbol_table *table, bt_sym symbol);
 /** The symbol of text if it is interned, without taking a reference; else BT_SYM_NONE. */
 bt_sym bt_symbol_find(const struct bt_symbol_table *table, struct bt_str text);

@@ -13,14 +13,14 @@ struct bt_thread_pool {
 	struct bt_workers workers;
 	uint32_t thread_count; /* of threads[] */
 	pthread_mutex_t lock;
-	pthread_cond_t has_work; /* there are parts to take, or the end has come */
+	pthread_cond_t has_work; /* parts remain, or the pool ends */
 	pthread_cond_t is_done;  /* unfinished is 0 */
-	/* Guarded by lock. */
+	/* Members protected by lock. */
 	void (*job)(void *argument, uint32_t part);
 	void *argument;
 	uint32_t part_count;
 	uint32_t next_part;
-	uint32_t unfinished; /* parts not taken or under way */
+	uint32_t unfinished; /* parts not taken or in progress */
 	bool ends;
 	pthread_t threads[BT_THREADS_MAX];
 };
@@ -30,7 +30,7 @@ static void check(int result)
 	BT_ASSERT(result == 0);
 }
 
-/** Held: the lock, which is free while a part is worked at. */
+/** Called with the lock held, which is released while a part runs. */
 static void work_locked(struct bt_thread_pool *pool)
 {
 	while (pool->next_part < pool->part_count) {

@@ -2,8 +2,8 @@
 #ifndef BT_BASE_THREAD_POOL_H
 #define BT_BASE_THREAD_POOL_H
 /**
- * Workers that are threads. Idle ones sleep; one thread at a time may give work, and takes part in
- * it. Handing out and waiting costs some ten microseconds.
+ * A pool of worker threads. Idle workers sleep; one thread at a time may submit a job, and works on
+ * it too. Submitting and waiting costs about ten microseconds.
  */
 #include "base/compiler.h"
 #include "base/error.h"
@@ -14,12 +14,12 @@
 struct bt_thread_pool;
 
 /**
- * thread_count: 1 to BT_THREADS_MAX, the caller's thread counted. They take no signals.
- * BERTH_ERR_IO: the system gives no thread.
+ * thread_count: 1 to BT_THREADS_MAX, including the caller's thread. Workers block all signals.
+ * BERTH_ERR_IO: the system cannot create a thread.
  */
 BT_MUST_USE int bt_thread_pool_create(
 	uint32_t thread_count, struct bt_thread_pool **out_pool, struct berth_error *err);
-/** No work is under way. NULL is accepted. */
+/** No job may be running. NULL is accepted. */
 void bt_thread_pool_destroy(struct bt_thread_pool *pool);
 /** Borrowed; lives as long as the pool. */
 const struct bt_workers *bt_thread_pool_workers(const struct bt_thread_pool *pool);

@@ -35,7 +35,10 @@ enum bt_extension_point {
 };
 
 #define BT_CONFIG_PLUGINS_POINTS 12
-/** The fields of upstream's Plugins, in its order, without multiPoint and the placement points. */
+/**
+ * The fields of upstream's Plugins, in upstream's order, without multiPoint and the placement
+ * points.
+ */
 extern const enum bt_extension_point bt_config_plugins_points[BT_CONFIG_PLUGINS_POINTS];
 
 /** "PreFilter", "QueueSort", ...; messages append "Plugin". */
@@ -49,11 +52,11 @@ struct bt_gates; /* config/gates.h */
 
 struct bt_config; /* opaque here so that the daemon's sections can grow; accessors below */
 
-/** A document may have this many bytes, levels of nesting, profiles. */
+/** Limits of a document: bytes, levels of nesting, profiles. */
 #define BT_CONFIG_BYTES_MAX (4U * 1024 * 1024)
 #define BT_CONFIG_DEPTH_MAX 256
 #define BT_CONFIG_PROFILES_MAX 1024
-/** And every list in it this many entries. */
+/** Limit of the entries of each list. */
 #define BT_CONFIG_LIST_MAX 65536
 
 /**
@@ -78,7 +81,10 @@ const struct bt_config_profile *bt_config_profile_at(
 	const struct bt_config *config, uint32_t index);
 /** 0: adaptive. */
 int32_t bt_config_percentage_of_nodes_to_score(const struct bt_config *config);
-/** true when the document said it (an explicit value is honoured exactly, rotation and all). */
+/**
+ * Whether the document sets it (an explicit value is honoured exactly, including the rotating
+ * start).
+ */
 bool bt_config_percentage_is_explicit(const struct bt_config *config);
 int32_t bt_config_parallelism(const struct bt_config *config);
 const struct bt_gates *bt_config_gates(const struct bt_config *config);
@@ -122,7 +128,6 @@ const char *bt_plugin_args_kind_name(enum bt_plugin_args_kind kind);
  * --write-config-to emits once turned into YAML. Appends to out.
  */
 void bt_config_write(const struct bt_config *config, struct bt_strbuf *out);
-/** As /configz shows it: entries for plugins that are not enabled stay, in the order of spec 10
- * section 6.4. */
+/** As /configz shows it: entries of disabled plugins stay, in the order of spec 10 section 6.4. */
 void bt_config_write_stored(const struct bt_config *config, struct bt_strbuf *out);
 #endif

@@ -10,7 +10,7 @@
 #include "codec/base64.h"
 #include "config/text_set.h"
 
-/* A value on its way in: where it is, and the structure Go's messages name. */
+/* A value being decoded: its path, and the structure that Go's messages name. */
 struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;

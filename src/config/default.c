@@ -78,8 +78,10 @@ void bt_plugin_args_default(
 {
 	switch (args->kind) {
 	case BT_ARGS_NODE_RESOURCES_FIT: {
-		/* A strategy that is given keeps its type, even an empty one, which the plugin then
-		 * refuses. */
+		/*
+		 * An explicit strategy keeps its type, even an empty one, which the plugin then
+		 * refuses.
+		 */
 		struct bt_scoring_strategy *strategy =
 			BT_ARENA_NEW(arena, struct bt_scoring_strategy);
 		if (args->node_resources_fit.scoring_strategy != NULL) {
@@ -240,7 +242,7 @@ static void default_profile(struct bt_config_profile *profile, const struct merg
 	if (profile->plugins != NULL) {
 		*plugins = *profile->plugins;
 	}
-	/* The defaults of every other point are empty: what the document says stands. */
+	/* All other points have empty defaults: the document's lists stand. */
 	for (uint32_t point = 0; point < BT_POINT__COUNT; point++) {
 		strip_disabled(&plugins->points[point]);
 	}

@@ -6,18 +6,21 @@
 #include "config/schema.h"
 #include "config/text_set.h"
 
-/** What fields hold that the document does not mention: set before decoding, so that an explicit
- * zero survives. */
+/**
+ * Values of fields that the document does not mention: set before decoding, so that an explicit
+ * zero survives.
+ */
 struct bt_config_document bt_document_initial(void);
 
-/** Leave arguments alone that the document gave, fill in the rest. kind is set. */
+/** Fills in the arguments that the document does not set. kind is set. */
 void bt_plugin_args_default(
 	struct bt_plugin_args *args, const struct bt_gates *gates, struct bt_arena *arena);
 
 /**
- * Everything else, after decoding. Arguments are decoded already (or their source is NULL).
+ * Fills in everything else, after decoding. Arguments are decoded already (or their source is
+ * NULL).
  *
- * @overridden  collects the default plugins that a profile lists again, once per occurrence
+ * @overridden collects the default plugins that a profile lists again, once per occurrence.
  */
 void bt_document_default(struct bt_config_document *document, const struct bt_gates *gates,
 	struct bt_arena *arena, bt_str_list *overridden);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CONFIG_DOCUMENT_H
 #define BT_CONFIG_DOCUMENT_H
-/** Inside of struct bt_config, for the files of this folder. */
+/** Internals of struct bt_config, shared by the files of this folder. */
 #include "config/gates.h"
 #include "config/load.h"
 #include "config/schema.h"

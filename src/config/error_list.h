@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "codec/path.h"
 
-/** Further errors of a document are dropped: it is refused anyway, and the message stays bounded.
- */
+/** Limit of errors: further ones are dropped, so that the message stays bounded. */
 #define BT_CONFIG_ERRORS_MAX 16384
 
 struct bt_config_errors {
@@ -28,7 +27,7 @@ struct bt_config_errors {
 BT_PRINTF(3, 4)
 void bt_config_errors_add(
 	struct bt_config_errors *errors, const struct bt_path *path, const char *format, ...);
-/** A complete message. */
+/** Adds a complete message. */
 void bt_config_errors_add_text(struct bt_config_errors *errors, struct bt_str text);
 /** The text as Go's %q, and as a JSON string (how values of named string types are printed); until
  * finish. */

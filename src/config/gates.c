@@ -253,7 +253,7 @@ static int parse_change(struct gate_change *change, struct bt_str text, struct b
 		text = bt_str_sub(text, (uint32_t)comma + 1, text.length);
 	}
 	if (code == 0) {
-		/* Spec 11 section 5.1 rule 5: gates that were named keep what they were given. */
+		/* Spec 11 section 5.1 rule 5: gates that were set by name keep their value. */
 		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 			struct bt_gate_state state =
 				bt_gate_state_at((enum bt_gate)i, change->release->emulated_minor);

@@ -2,9 +2,8 @@
 #ifndef BT_CONFIG_GATES_H
 #define BT_CONFIG_GATES_H
 /**
- * Feature gates of v1.36, and what they were in the releases that can be emulated: the set, stages,
- * defaults and dependencies stand in gates.def.
- * Spec: 10 section 2, 11 section 5, 05 section 2.4.
+ * Feature gates of v1.36, and their state in the releases that can be emulated: gates.def has the
+ * set, stages, defaults and dependencies. Spec: 10 section 2, 11 section 5, 05 section 2.4.
  */
 #include <stdbool.h>
 
@@ -45,8 +44,8 @@ struct bt_gate_release {
 #define BT_GATE_RELEASE_OLDEST_MINOR 33
 
 enum bt_gate_warning_kind {
-	BT_GATE_WARNING_GA,         /* was set, and will go away */
-	BT_GATE_WARNING_DEPRECATED, /* likewise */
+	BT_GATE_WARNING_GA,         /* the gate was set, and will be removed */
+	BT_GATE_WARNING_DEPRECATED, /* the same */
 	BT_GATE_WARNING_UNKNOWN,    /* is not in gates.def: ignored */
 };
 
@@ -60,7 +59,7 @@ typedef BT_LIST(struct bt_gate_warning) bt_gate_warning_list;
 
 struct bt_gates {
 	bool enabled[BT_GATE__COUNT];
-	/** What AllAlpha and AllBeta were set to. */
+	/** Values of AllAlpha and AllBeta. */
 	bool all_alpha;
 	bool all_beta;
 };

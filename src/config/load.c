@@ -8,14 +8,16 @@
 #include "config/document.h"
 #include "config/validate.h"
 
-/* Upstream's scheme is named after the source line that makes it, and the name is part of the
- * message. */
+/*
+ * Upstream names its scheme after the source line that creates it, and the name is part of the
+ * message.
+ */
 #define SCHEME_NAME "pkg/scheduler/apis/config/scheme/scheme.go:29"
 #define TYPE_META_GO_TYPE \
 	"struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; " \
 	"Kind string \"json:\\\"kind,omitempty\\\"\" }"
 
-/* What is being loaded. Text of values is borrowed from the input until the end of the load. */
+/* A load in progress. Text of values is borrowed from the input until the end of the load. */
 struct loader {
 	const struct bt_config_input *input;
 	struct bt_arena scratch; /* the value tree and messages */
@@ -31,7 +33,7 @@ struct type_meta {
 	struct bt_str kind;
 };
 
-/* Names count in any case, the last one wins. */
+/* Names are compared without case; the last one counts. */
 static int read_type_meta(
 	const struct bt_json_value *value, struct type_meta *out_meta, struct berth_error *err)
 {
@@ -89,7 +91,7 @@ static bool is_registered(const struct type_meta *meta)
 			bt_config_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
 }
 
-/* Where the arguments being decoded stand. Spec: 10 section 4.5. */
+/* Path of the arguments being decoded. Spec: 10 section 4.5. */
 struct args_place {
 	uint32_t profile;
 	uint32_t entry;
@@ -107,8 +109,7 @@ static int fail_args(const struct loader *loader, const struct args_place *place
 	return code;
 }
 
-/* Arguments whose kind exists: expected is what the plugin wants, the value may name another one.
- */
+/* Arguments of a known kind: expected is the plugin's kind, the value may name another one. */
 static int decode_typed_args(struct loader *loader, const struct args_place *place,
 	enum bt_plugin_args_kind expected, const struct bt_json_value *value,
 	struct bt_plugin_args *out_args)
@@ -286,7 +287,7 @@ static int find_kind(
 	return 0;
 }
 
-/* Fail with everything that strict decoding found, if it found anything. */
+/* Fails with all findings of strict decoding, if there are any. */
 static int report_strict(const struct loader *loader)
 {
 	struct bt_strbuf text = {0};
@@ -363,8 +364,10 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 	return report_strict(loader);
 }
 
-/* Resources that an extender wants ignored replace what NodeResourcesFit was told to ignore, in
- * every profile. Spec: 10 section 7.2. */
+/*
+ * Resources that extenders ask to ignore replace NodeResourcesFit's ignored resources, in every
+ * profile. Spec: 10 section 7.2.
+ */
 static int apply_ignored_resources(struct bt_config *config, struct berth_error *err)
 {
 	const struct bt_config_document *document = &config->document;
