@@ -103,7 +103,6 @@ static void take_signal(void *context, int number)
 		bt_leader_election_stop(daemon->election);
 		return;
 	}
-	daemon->has_terminated = true;
 	bt_loop_stop(daemon->loop);
 }
 

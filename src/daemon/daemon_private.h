@@ -74,7 +74,6 @@ struct bt_daemon {
 	bool leads; /* the scheduling loops run */
 	bool election_started;
 	bool stopping;       /* a signal came */
-	bool has_terminated; /* the lease is given back, or there was none */
 	bool lost;           /* the lease */
 	bool failed;
 	struct berth_error err; /* of failed: logged as "command failed" */

@@ -242,7 +242,6 @@ static void stopped_leading(void *context, bool was_leading BT_UNUSED, bool lost
 {
 	struct bt_daemon *daemon = context;
 	daemon->leads = false;
-	daemon->has_terminated = true;
 	daemon->lost = lost && !daemon->stopping;
 	bt_loop_stop(daemon->loop);
 }

@@ -205,7 +205,7 @@ static void tell(
 static void let_go(struct bt_api_calls *calls, struct bt_api_call *call)
 {
 	if (!call->in_flight) {
-		calls->counters[call->type].pending--;
+		calls->pending_counts[call->type]--;
 		destroy(call);
 	}
 }
@@ -282,7 +282,7 @@ int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
 		}
 		return skip(calls, call, text_no_effect);
 	}
-	calls->counters[call->type].pending++;
+	calls->pending_counts[call->type]++;
 	if (entry == NULL) {
 		append(calls, add_entry(calls, call));
 		return 0;
@@ -303,7 +303,7 @@ struct bt_api_call *bt_api_calls_pop(struct bt_api_calls *calls, int64_t now_ns)
 	struct bt_api_call *call = calls->entries.items[id].stored;
 	take_out(calls, id);
 	calls->entries.items[id].in_flight = call;
-	calls->counters[call->type].pending--;
+	calls->pending_counts[call->type]--;
 	call->in_flight = true;
 	call->started_ns = now_ns;
 	return call;
@@ -314,19 +314,8 @@ bool bt_api_calls_can_pop(const struct bt_api_calls *calls)
 	return calls->first != NONE;
 }
 
-static void count(struct bt_api_call_counters *counters, int result, int64_t duration_ns)
-{
-	if (result < 0) {
-		counters->errors++;
-		counters->error_ns += duration_ns;
-	} else {
-		counters->successes++;
-		counters->success_ns += duration_ns;
-	}
-}
-
-void bt_api_calls_done(struct bt_api_calls *calls, struct bt_str uid, int result,
-	struct bt_str message, int64_t now_ns)
+void bt_api_calls_done(
+	struct bt_api_calls *calls, struct bt_str uid, int result, struct bt_str message)
 {
 	uint32_t id = find(calls, uid);
 
@@ -339,7 +328,6 @@ void bt_api_calls_done(struct bt_api_calls *calls, struct bt_str uid, int result
 	} else {
 		append(calls, id);
 	}
-	count(&calls->counters[call->type], result, now_ns - call->started_ns);
 	tell(calls, call, result, message);
 	destroy(call);
 }
@@ -404,7 +392,7 @@ static const char *find_flaw(const struct bt_api_calls *calls, uint32_t *out_wai
 		*out_waiting += entry->is_waiting;
 	}
 	for (uint32_t i = 0; i < BT_API_CALL__COUNT; i++) {
-		if (pending[i] != calls->counters[i].pending) {
+		if (pending[i] != calls->pending_counts[i]) {
 			return "a count of pending calls is wrong";
 		}
 	}

@@ -71,15 +71,6 @@ struct bt_api_calls_observer {
 		void *context, const struct bt_api_call *call, int result, struct bt_str message);
 };
 
-/** What the metrics of spec 03 section 11.2 count, by type. */
-struct bt_api_call_counters {
-	uint64_t successes; /* of calls that were carried out */
-	uint64_t errors;
-	int64_t success_ns; /* time under way, summed up */
-	int64_t error_ns;
-	uint32_t pending; /* stored and not under way */
-};
-
 struct bt_api_calls_entry {
 	struct bt_api_call *stored;
 	struct bt_api_call *in_flight; /* often the same; NULL: none is under way */
@@ -96,7 +87,7 @@ struct bt_api_calls {
 	uint32_t first;
 	uint32_t last;
 	struct bt_api_calls_observer observer;
-	struct bt_api_call_counters counters[BT_API_CALL__COUNT];
+	uint32_t pending_counts[BT_API_CALL__COUNT]; /* stored and not under way */
 };
 
 /** calls must not move. */
@@ -110,8 +101,8 @@ int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call);
 struct bt_api_call *bt_api_calls_pop(struct bt_api_calls *calls, int64_t now_ns);
 bool bt_api_calls_can_pop(const struct bt_api_calls *calls);
 /** The call of this pod that was popped is over. message: of an error. */
-void bt_api_calls_done(struct bt_api_calls *calls, struct bt_str uid, int result,
-	struct bt_str message, int64_t now_ns);
+void bt_api_calls_done(
+	struct bt_api_calls *calls, struct bt_str uid, int result, struct bt_str message);
 /** A pod's newer version is known: a patch that has not begun starts from it. */
 void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod);
 

@@ -135,7 +135,7 @@ static void collect(void *source)
 				BT_FAMILY_PENDING_API_CALLS,
 				bt_api_call_type_name((enum bt_api_call_type)i));
 		}
-		show(value, scheduler->calls.counters[i].pending);
+		show(value, scheduler->calls.pending_counts[i]);
 	}
 }
 

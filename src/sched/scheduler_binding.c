@@ -101,8 +101,7 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 				}
 			}
 			bt_api_calls_done(&scheduler->calls, call->pod->meta->uid, result,
-				bt_str_from(result < 0 ? berth_error_message(&err) : ""),
-				now_of(scheduler));
+				bt_str_from(result < 0 ? berth_error_message(&err) : ""));
 		}
 		berth_error_finish(&err);
 	}
@@ -116,7 +115,7 @@ bool bt_scheduler_patch_answered(
 	if (call == NULL || call->type != BT_API_CALL_POD_STATUS_PATCH) {
 		return false;
 	}
-	bt_api_calls_done(&scheduler->calls, uid, result, message, now_of(scheduler));
+	bt_api_calls_done(&scheduler->calls, uid, result, message);
 	return true;
 }
 
