@@ -21,3 +21,11 @@ const struct bt_owner_reference *bt_object_controller(const struct bt_object_met
 	}
 	return NULL;
 }
+
+void bt_name_letters(uint64_t number, uint32_t count, char *out)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		out[i] = BT_NAME_LETTERS[number % BT_NAME_LETTER_COUNT];
+		number /= BT_NAME_LETTER_COUNT;
+	}
+}

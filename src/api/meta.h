@@ -8,4 +8,12 @@
 void bt_object_ref(const struct bt_object_meta *meta, struct bt_strbuf *out);
 /** First owner reference with controller true, or NULL. Spec 01 section 5.14. */
 const struct bt_owner_reference *bt_object_controller(const struct bt_object_meta *meta);
+/**
+ * Characters that the API server draws generated names from: no vowels and no 0, 1, 3, so that
+ * endings spell no words and look alike to nobody.
+ */
+#define BT_NAME_LETTERS "bcdfghjklmnpqrstvwxz2456789"
+#define BT_NAME_LETTER_COUNT (sizeof(BT_NAME_LETTERS) - 1)
+/** The last count digits of number in these letters, the lowest first. */
+void bt_name_letters(uint64_t number, uint32_t count, char *out);
 #endif

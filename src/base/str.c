@@ -201,6 +201,15 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return bt_multiply_fold(a, b);
 }
 
+uint64_t bt_stable_hash(struct bt_str text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (uint32_t i = 0; i < text.length; i++) {
+		hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+	}
+	return hash;
+}
+
 uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed)
 {
 	const unsigned char *bytes = data;

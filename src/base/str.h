@@ -119,6 +119,8 @@ uint32_t bt_str_format_uint64(uint64_t value, char *out);
  */
 void bt_hash_set_secret(uint64_t secret);
 uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed);
+/** FNV-1a: the same in every run and on every machine. Not for tables of hostile keys. */
+uint64_t bt_stable_hash(struct bt_str text);
 /** Mix one integer into a running hash. */
 uint64_t bt_hash_u64(uint64_t hash, uint64_t value);
 static inline uint64_t bt_str_hash(struct bt_str text)

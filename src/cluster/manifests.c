@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/manifests.h"
 
+#include "api/meta.h"
 #include "api/pod.h"
 #include "api/resources.h"
 #include "api/suggest.h"
@@ -183,33 +184,15 @@ int bt_manifests_check(const struct bt_object *object, struct berth_error *err)
 
 /** --- made up names --- */
 
-/** No vowels and no 0, 1, 3: endings spell no words and look alike to nobody. */
-static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
-
-#define BASE (sizeof(alphabet) - 1)
-_Static_assert(BASE *BASE *BASE *BASE *BASE == BT_SUFFIX_COUNT, "five characters of the alphabet");
-
+_Static_assert(BT_NAME_LETTER_COUNT == 27, "BT_SUFFIX_COUNT");
 /** Not divisible by 3, so multiplying by it visits every residue; neighbours look unlike. */
 #define STRIDE UINT64_C(5754853)
 
-/** FNV-1a: bt_str_hash may differ between machines, names must not. */
-static uint64_t stable_hash(struct bt_str text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (uint32_t i = 0; i < text.length; i++) {
-		hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-	}
-	return hash;
-}
-
 void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out)
 {
-	uint64_t start = stable_hash(prefix) % BT_SUFFIX_COUNT;
+	uint64_t start = bt_stable_hash(prefix) % BT_SUFFIX_COUNT;
 	uint64_t number = (start + index % BT_SUFFIX_COUNT * STRIDE) % BT_SUFFIX_COUNT;
-	for (uint32_t i = 0; i < BT_SUFFIX_LENGTH; i++) {
-		out[i] = alphabet[number % BASE];
-		number /= BASE;
-	}
+	bt_name_letters(number, BT_SUFFIX_LENGTH, out);
 	out[BT_SUFFIX_LENGTH] = '\0';
 }
 

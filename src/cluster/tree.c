@@ -2,6 +2,7 @@
 #include "cluster/tree.h"
 
 #include "api/int_or_string.h"
+#include "api/meta.h"
 #include "api/time.h"
 #include "codec/json_edit.h"
 #include "codec/message.h"
@@ -252,24 +253,15 @@ static struct bt_json_value *without_label(
 struct bt_str bt_tree_template_hash(struct bt_arena *arena, const struct bt_json_value *template_,
 	const char *ignored_label, int64_t collisions)
 {
-	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
-	uint64_t hash = UINT64_C(14695981039346656037);
 	char *name = bt_arena_alloc_bytes(arena, 10);
 
 	bt_json_writer_init(&writer, &text, 0);
 	bt_json_write_value(&writer, without_label(arena, template_, ignored_label));
 	bt_json_write_int64(&writer, collisions);
-	/* FNV-1a: the name must be the same in every run, which bt_hash_bytes does not promise. */
-	for (size_t i = 0; i < text.length; i++) {
-		hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
-	}
+	bt_name_letters(bt_stable_hash(bt_strbuf_str(&text)), 10, name);
 	bt_strbuf_finish(&text);
-	for (int i = 0; i < 10; i++) {
-		name[i] = letters[hash % (sizeof(letters) - 1)];
-		hash /= sizeof(letters) - 1;
-	}
 	return (struct bt_str){name, 10};
 }
 

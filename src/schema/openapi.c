@@ -621,12 +621,8 @@ static const char *const write_options[] = {"dryRun", "fieldManager", "fieldVali
 
 void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES])
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a: the same on every machine */
-
-	for (uint32_t i = 0; i < document.length; i++) {
-		hash = (hash ^ (unsigned char)document.data[i]) * UINT64_C(0x100000001b3);
-	}
-	(void)snprintf(out_hash, BT_OPENAPI_HASH_BYTES, "%016" PRIX64, hash);
+	(void)snprintf(
+		out_hash, BT_OPENAPI_HASH_BYTES, "%016" PRIX64, bt_stable_hash(document));
 }
 
 static bool is_of(

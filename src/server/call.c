@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "api/meta.h"
 #include "api/time.h"
 #include "base/assert.h"
 #include "server/custom_schema.h"
@@ -576,12 +577,12 @@ struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena)
 
 struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base)
 {
-	static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
 	uint32_t length = base.length < 58 ? base.length : 58;
 	char *name = bt_arena_alloc_bytes(arena, length + GENERATED_BYTES + 1);
 	memcpy(name, base.data, length);
 	for (uint32_t i = 0; i < GENERATED_BYTES; i++) {
-		name[length++] = alphabet[bt_prng_below(&api->prng, sizeof(alphabet) - 1)];
+		name[length++] =
+			BT_NAME_LETTERS[bt_prng_below(&api->prng, BT_NAME_LETTER_COUNT)];
 	}
 	name[length] = '\0';
 	return (struct bt_str){name, length};
