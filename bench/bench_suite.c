@@ -352,24 +352,20 @@ static void add_row(struct bt_table *table, const struct outcome *outcome)
 
 static void write_table(const struct outcome *outcomes, uint32_t count, struct bt_strbuf *out)
 {
-	static const char *const titles[] = {"NAME", "NODES", "BOUND", "PENDING", "PODS/S",
-		"MIN-MAX", "/CPU S", "RSS MB", "UPSTREAM", "RATIO", "NOTES"};
 	struct bt_bench_machine machine;
-	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(titles)};
+	struct bt_table table;
 	bt_bench_machine_init(&machine);
 	bt_strbuf_printf(out, "%s, %u cores, %llu MB, %s; commit %s, %s; one thread\n\n",
 		bt_strbuf_c(&machine.cpu), machine.cores,
 		(unsigned long long)(machine.memory_bytes >> 20), machine.system, bt_bench_commit(),
 		bt_bench_compiler());
 	bt_bench_machine_finish(&machine);
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(titles); i++) {
-		bt_table_add_c(&table, titles[i]);
-	}
+	BT_TABLE_BEGIN(&table, "NAME", "NODES", "BOUND", "PENDING", "PODS/S", "MIN-MAX",
+		"/CPU S", "RSS MB", "UPSTREAM", "RATIO", "NOTES");
 	for (uint32_t i = 0; i < count; i++) {
 		add_row(&table, &outcomes[i]);
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 }
 
 int bt_bench_suite(const struct bt_bench_suite_options *options, struct berth_error *err)

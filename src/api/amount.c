@@ -114,3 +114,10 @@ void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t 
 		bt_amount_append_count(out, amount);
 	}
 }
+
+void bt_amount_append_share(struct bt_strbuf *out, int64_t amount, int64_t whole)
+{
+	if (whole > 0) {
+		bt_strbuf_printf(out, " (%.0f%%)", 100.0 * (double)amount / (double)whole);
+	}
+}

@@ -25,4 +25,6 @@ enum bt_amount_rounding {
 /** In the unit of this resource: cpu (milli), memory and the like (bytes), or a count. */
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding);
+/** " (12%)": what amount is of whole; nothing if there is no whole. */
+void bt_amount_append_share(struct bt_strbuf *out, int64_t amount, int64_t whole);
 #endif

@@ -304,6 +304,19 @@ static struct bt_str cell_at(const struct bt_table *table, uint32_t index)
 	return (struct bt_str){bt_strbuf_c(&table->text) + start, (uint32_t)(end - start)};
 }
 
+void bt_table_begin(struct bt_table *table, const char *const *headings, uint32_t count)
+{
+	*table = (struct bt_table){0};
+	for (uint32_t i = 0; i < count; i++) {
+		table->column_count += headings[i] != NULL;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (headings[i] != NULL) {
+			bt_table_add_c(table, headings[i]);
+		}
+	}
+}
+
 void bt_table_end_cell(struct bt_table *table)
 {
 	bt_vec_push(&table->cell_ends, table->text.length);
@@ -326,7 +339,7 @@ void bt_table_add_c(struct bt_table *table, const char *cell)
 	bt_table_add(table, bt_str_from(cell));
 }
 
-void bt_table_write(const struct bt_table *table, struct bt_strbuf *out)
+void bt_table_write(struct bt_table *table, struct bt_strbuf *out)
 {
 	uint32_t pending_blanks = 0;
 	for (uint32_t i = 0; i < table->cell_ends.count; i++) {
@@ -345,6 +358,7 @@ void bt_table_write(const struct bt_table *table, struct bt_strbuf *out)
 			pending_blanks = 0;
 		}
 	}
+	bt_table_finish(table);
 }
 
 void bt_table_finish(struct bt_table *table)
@@ -391,6 +405,16 @@ void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, 
 {
 	bt_json_write_name_c(writer, name);
 	bt_json_write_bool(writer, value);
+}
+
+void bt_json_write_member_usage(
+	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable)
+{
+	bt_json_write_name(writer, name);
+	bt_json_begin_object(writer);
+	bt_json_write_member_int64(writer, "requested", requested);
+	bt_json_write_member_int64(writer, "allocatable", allocatable);
+	bt_json_end_object(writer);
 }
 
 void bt_json_write_member_time(

@@ -59,7 +59,7 @@ BT_MUST_USE int bt_output_document(enum bt_output_format format, bt_output_write
 
 #define BT_TABLE_COLUMNS_MAX 12
 
-/** All-zero memory with column_count set is an empty table. */
+/** All-zero memory with column_count set, or BT_TABLE_BEGIN: an empty table. */
 struct bt_table {
 	uint32_t column_count;
 	uint32_t widths[BT_TABLE_COLUMNS_MAX];
@@ -67,19 +67,27 @@ struct bt_table {
 	struct bt_strbuf text;    /* all cells, one after another */
 };
 
+/** Begin a table with this row of headings; those that are NULL are left out, column included. */
+#define BT_TABLE_BEGIN(table, ...) \
+	bt_table_begin((table), (const char *const[]){__VA_ARGS__}, \
+		(uint32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
+void bt_table_begin(struct bt_table *table, const char *const *headings, uint32_t count);
 /** Append to the present cell through table->text, then end it. */
 void bt_table_end_cell(struct bt_table *table);
 /** A whole cell; hostile bytes are shown escaped. */
 void bt_table_add(struct bt_table *table, struct bt_str cell);
 void bt_table_add_c(struct bt_table *table, const char *cell);
-/** Rows in order, two blanks between columns, none at the end of a line. */
-void bt_table_write(const struct bt_table *table, struct bt_strbuf *out);
+/** Rows in order, two blanks between columns, none at the end of a line. The table is finished. */
+void bt_table_write(struct bt_table *table, struct bt_strbuf *out);
 void bt_table_finish(struct bt_table *table);
 
 /** --- members of JSON objects --- */
 
 void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value);
 void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
+/** {"requested": ..., "allocatable": ...} */
+void bt_json_write_member_usage(
+	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable);
 /** "" when it is not set. */
 void bt_json_write_member_time(
 	struct bt_json_writer *writer, const char *name, const struct bt_time *time);

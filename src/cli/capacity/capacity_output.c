@@ -72,9 +72,7 @@ static void add_change(struct bt_table *table, struct bt_str resource, int64_t b
 static void write_distribution(const struct bt_capacity_answer *answer,
 	const struct bt_capacity_member *member, bool wide, struct bt_strbuf *out)
 {
-	const char *const headings[] = {"NODE",
-		member->spec->group != NULL ? "PODS OF IT" : "COPIES", "PODS", "CPU", "MEMORY"};
-	struct bt_table table = {.column_count = wide ? 5 : 2};
+	struct bt_table table;
 	struct share *shares = BT_NEW_ARRAY(struct share, answer->node_count);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < answer->node_count; i++) {
@@ -86,9 +84,8 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 		qsort(shares, count, sizeof(shares[0]), compare_shares);
 	}
 	uint32_t shown = wide || count <= BT_CAPACITY_ROWS + 1 ? count : BT_CAPACITY_ROWS;
-	for (uint32_t i = 0; i < table.column_count; i++) {
-		bt_table_add_c(&table, headings[i]);
-	}
+	BT_TABLE_BEGIN(&table, "NODE", member->spec->group != NULL ? "PODS OF IT" : "COPIES",
+		wide ? "PODS" : NULL, wide ? "CPU" : NULL, wide ? "MEMORY" : NULL);
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct bt_capacity_node *node = &answer->nodes[shares[i].node];
 		uint32_t copies = shares[i].copies;
@@ -142,10 +139,7 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 static void add_share(struct bt_table *table, const struct bt_capacity_total *total, int64_t amount)
 {
 	bt_amount_append_of(&table->text, total->resource, amount, BT_AMOUNT_NEAREST);
-	if (total->allocatable > 0) {
-		bt_strbuf_printf(&table->text, " (%.0f%%)",
-			100.0 * (double)amount / (double)total->allocatable);
-	}
+	bt_amount_append_share(&table->text, amount, total->allocatable);
 	bt_table_end_cell(table);
 }
 
@@ -219,11 +213,8 @@ static void capacity_write_table(
 			write_distribution(answer, member, wide, out);
 		}
 	}
-	static const char *const headings[] = {"RESOURCE", "BEFORE", "AFTER", "ALLOCATABLE"};
-	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		bt_table_add_c(&table, headings[i]);
-	}
+	struct bt_table table;
+	BT_TABLE_BEGIN(&table, "RESOURCE", "BEFORE", "AFTER", "ALLOCATABLE");
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		const struct bt_capacity_total *total = &answer->totals[i];
 		bt_table_add(&table, total->resource);
@@ -236,7 +227,6 @@ static void capacity_write_table(
 	bt_strbuf_append_c(out, "\nUse of the cluster's ");
 	append_counted(out, answer->node_count, "node:\n", "nodes:\n");
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 }
 
 /** --- what was asked --- */

@@ -254,7 +254,7 @@ static void write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out)
 static void write_placements(const struct report *report, bool wide, struct bt_strbuf *out)
 {
 	const struct bt_group_explanation *explanation = report->explanation;
-	struct bt_table table = {.column_count = 3};
+	struct bt_table table;
 	uint32_t count = explanation->placements.count;
 	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
 	if (explanation->topology_key.length == 0 || count == 0) {
@@ -265,9 +265,7 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 	bt_strbuf_append_c(out,
 		explanation->fate == BT_GROUP_FITS ? ", the chosen one first:\n"
 						   : ", the closest one first:\n");
-	bt_table_add_c(&table, "  PLACEMENT");
-	bt_table_add_c(&table, "NODES");
-	bt_table_add_c(&table, "PODS");
+	BT_TABLE_BEGIN(&table, "  PLACEMENT", "NODES", "PODS");
 	for (uint32_t i = 0; i < shown; i++) {
 		/* The others by name. */
 		uint32_t index = i == 0             ? explanation->closest
@@ -284,20 +282,17 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 		bt_table_end_cell(&table);
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	write_more(shown, count, out);
 }
 
 static void write_members(const struct report *report, bool wide, struct bt_strbuf *out)
 {
 	const struct bt_group_explanation *explanation = report->explanation;
-	struct bt_table table = {.column_count = 3};
+	struct bt_table table;
 	uint32_t count = explanation->members.count;
 	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
 	bt_strbuf_append_c(out, "\nPods, in the order in which they are tried:\n");
-	bt_table_add_c(&table, "  POD");
-	bt_table_add_c(&table, "NODE");
-	bt_table_add_c(&table, "MESSAGE");
+	BT_TABLE_BEGIN(&table, "  POD", "NODE", "MESSAGE");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct bt_explained_member *member = &explanation->members.items[i];
 		bt_strbuf_append_c(&table.text, "  ");
@@ -307,7 +302,6 @@ static void write_members(const struct report *report, bool wide, struct bt_strb
 		bt_table_add(&table, member->message);
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	write_more(shown, count, out);
 }
 

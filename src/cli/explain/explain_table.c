@@ -513,20 +513,18 @@ static void write_scores(const struct ranking *ranking, uint32_t shown, struct b
 		}
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 }
 
 /** --- all nodes that do not --- */
 
 static void write_all_obstacles(const struct bt_explanation *explanation, struct bt_strbuf *out)
 {
-	struct bt_table table = {.column_count = 2};
+	struct bt_table table;
 	if (explanation->groups.count == 0) {
 		return;
 	}
 	bt_strbuf_append_c(out, "\nWhy not, everything that is in the way:\n");
-	bt_table_add_c(&table, "  NODE");
-	bt_table_add_c(&table, "OBSTACLES");
+	BT_TABLE_BEGIN(&table, "  NODE", "OBSTACLES");
 	for (uint32_t g = 0; g < explanation->groups.count; g++) {
 		const struct bt_explained_group *group = &explanation->groups.items[g];
 		for (uint32_t i = 0; i < group->nodes.count; i++) {
@@ -539,7 +537,6 @@ static void write_all_obstacles(const struct bt_explanation *explanation, struct
 		}
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 }
 
 /** The last events, in a table. */

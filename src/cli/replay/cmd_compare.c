@@ -190,7 +190,6 @@ static void write_table(
 			FORMAT_AMOUNT);
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	if (comparison->count > SHOWN_MAX) {
 		bt_strbuf_printf(out, "and %u alternatives more: -o json has all\n",
 			comparison->count - SHOWN_MAX);

@@ -55,12 +55,8 @@ static void write_summary(const struct bt_replay_answer *answer, struct bt_strbu
 
 static void write_waits(const struct bt_replay_answer *answer, struct bt_strbuf *out)
 {
-	static const char *const headings[] = {
-		"PRIORITY", "PODS", "PENDING", "WAITED P50", "P95", "P99", "MAX"};
-	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		bt_table_add_c(&table, headings[i]);
-	}
+	struct bt_table table;
+	BT_TABLE_BEGIN(&table, "PRIORITY", "PODS", "PENDING", "WAITED P50", "P95", "P99", "MAX");
 	for (uint32_t i = 0; i < answer->measure.priorities.count && i < ROWS_MAX; i++) {
 		const struct bt_measured_group *group = answer->measure.priorities.items[i];
 		bt_table_add(&table, group->name);
@@ -75,16 +71,12 @@ static void write_waits(const struct bt_replay_answer *answer, struct bt_strbuf 
 	}
 	bt_strbuf_append_char(out, '\n');
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 }
 
 static void write_resources(const struct bt_replay_answer *answer, struct bt_strbuf *out)
 {
-	static const char *const headings[] = {"RESOURCE", "IN USE", "PEAK", "FRAGMENTED"};
-	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		bt_table_add_c(&table, headings[i]);
-	}
+	struct bt_table table;
+	BT_TABLE_BEGIN(&table, "RESOURCE", "IN USE", "PEAK", "FRAGMENTED");
 	for (uint32_t i = 0; i < answer->measure.resources.count && i < ROWS_MAX; i++) {
 		const struct bt_measured_resource *resource = &answer->measure.resources.items[i];
 		bt_table_add(&table, resource->name);
@@ -98,12 +90,10 @@ static void write_resources(const struct bt_replay_answer *answer, struct bt_str
 	}
 	bt_strbuf_append_char(out, '\n');
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 }
 
 static void write_differences(const struct bt_replay_answer *answer, struct bt_strbuf *out)
 {
-	static const char *const headings[] = {"TIME", "POD", "NODE", "RECORDED", "WHY", "REASON"};
 	const struct bt_replay_counts *counts = &answer->counts;
 	bt_strbuf_printf(out,
 		"\n%" PRIu64 " of the %" PRIu64
@@ -112,10 +102,8 @@ static void write_differences(const struct bt_replay_answer *answer, struct bt_s
 	if (answer->differences.count == 0) {
 		return;
 	}
-	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		bt_table_add_c(&table, headings[i]);
-	}
+	struct bt_table table;
+	BT_TABLE_BEGIN(&table, "TIME", "POD", "NODE", "RECORDED", "WHY", "REASON");
 	for (uint32_t i = 0; i < answer->differences.count && i < ROWS_MAX; i++) {
 		const struct bt_replay_difference *difference = &answer->differences.items[i];
 		bt_replay_append_time(&table.text, difference->time_ns);
@@ -129,7 +117,6 @@ static void write_differences(const struct bt_replay_answer *answer, struct bt_s
 	}
 	bt_strbuf_append_char(out, '\n');
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	if (counts->recorded - counts->same > ROWS_MAX) {
 		bt_strbuf_printf(out, "and %" PRIu64 " more; -o json has the first %u.\n",
 			counts->recorded - counts->same - ROWS_MAX, BT_REPLAY_DIFFERENCES_MAX);

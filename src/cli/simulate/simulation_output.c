@@ -9,13 +9,6 @@
 /** Pods of a group that waits, by name. */
 #define GROUP_NAMES 3
 
-static void append_share(struct bt_strbuf *out, int64_t requested, int64_t allocatable)
-{
-	if (allocatable > 0) {
-		bt_strbuf_printf(out, " (%.0f%%)", 100.0 * (double)requested / (double)allocatable);
-	}
-}
-
 /** --- pods --- */
 
 static void add_pod_name(struct bt_table *table, struct bt_str namespace_, struct bt_str pod_name)
@@ -137,14 +130,9 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 	uint32_t group_count;
 	struct bt_simulated_group *groups = bt_simulation_groups(simulation, NULL, &group_count);
 	uint32_t *group_at = BT_NEW_ARRAY(uint32_t, simulation->pods.count);
-	static const char *const headings[] = {
-		"POD", "NODE", "PRIORITY", "CPU", "MEMORY", "SCORE", "FITTING", "STATUS"};
-	struct bt_table table = {.column_count = wide ? 8 : 3};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		if (wide || i < 2 || i + 1 == BT_ARRAY_LENGTH(headings)) {
-			bt_table_add_c(&table, headings[i]);
-		}
-	}
+	struct bt_table table;
+	BT_TABLE_BEGIN(&table, "POD", "NODE", wide ? "PRIORITY" : NULL, wide ? "CPU" : NULL,
+		wide ? "MEMORY" : NULL, wide ? "SCORE" : NULL, wide ? "FITTING" : NULL, "STATUS");
 	for (uint32_t i = 0; i < group_count; i++) {
 		if (groups[i].pending_count != 0) {
 			group_at[groups[i].first_pending] = i + 1;
@@ -187,7 +175,6 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 		bt_strbuf_finish(&status);
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	bt_free(group_at);
 	bt_free(groups);
 }
@@ -232,12 +219,12 @@ static void add_node(
 	bt_amount_append_cpu(&table->text, cpu);
 	bt_strbuf_append_char(&table->text, '/');
 	bt_amount_append_cpu(&table->text, nodes->allocatable_cpu_milli[slot]);
-	append_share(&table->text, cpu, nodes->allocatable_cpu_milli[slot]);
+	bt_amount_append_share(&table->text, cpu, nodes->allocatable_cpu_milli[slot]);
 	bt_table_end_cell(table);
 	bt_amount_append_bytes(&table->text, memory);
 	bt_strbuf_append_char(&table->text, '/');
 	bt_amount_append_bytes(&table->text, nodes->allocatable_memory_bytes[slot]);
-	append_share(&table->text, memory, nodes->allocatable_memory_bytes[slot]);
+	bt_amount_append_share(&table->text, memory, nodes->allocatable_memory_bytes[slot]);
 	bt_table_end_cell(table);
 	if (wide) {
 		/* Extended and other resources that the node has or that are requested on it:
@@ -269,11 +256,8 @@ static void write_tables(const struct bt_simulation *simulation, bool wide, stru
 	}
 	if (wide) {
 		/* What placed pods got through their claims. */
-		static const char *const headings[] = {"POD", "CLAIM", "REQUEST", "DEVICE"};
-		struct device_rows rows = {.table.column_count = BT_ARRAY_LENGTH(headings)};
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-			bt_table_add_c(&rows.table, headings[i]);
-		}
+		struct device_rows rows = {0};
+		BT_TABLE_BEGIN(&rows.table, "POD", "CLAIM", "REQUEST", "DEVICE");
 		for (uint32_t i = 0; i < simulation->pods.count; i++) {
 			const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 			rows.pod = entry->pod;
@@ -282,20 +266,15 @@ static void write_tables(const struct bt_simulation *simulation, bool wide, stru
 					simulation->engine->state, entry->pod, add_device, &rows);
 			}
 		}
-		if (rows.table.cell_ends.count > BT_ARRAY_LENGTH(headings)) {
+		if (rows.table.cell_ends.count > rows.table.column_count) {
 			bt_table_write(&rows.table, out);
 			bt_strbuf_append_char(out, '\n');
 		}
 		bt_table_finish(&rows.table);
 	}
 	if (simulation->evictions.count != 0) {
-		struct bt_table table = {.column_count = wide ? 4 : 3};
-		bt_table_add_c(&table, "EVICTED");
-		bt_table_add_c(&table, "NODE");
-		if (wide) {
-			bt_table_add_c(&table, "PRIORITY");
-		}
-		bt_table_add_c(&table, "FOR");
+		struct bt_table table;
+		BT_TABLE_BEGIN(&table, "EVICTED", "NODE", wide ? "PRIORITY" : NULL, "FOR");
 		for (uint32_t i = 0; i < simulation->evictions.count; i++) {
 			const struct bt_simulated_eviction *eviction =
 				&simulation->evictions.items[i];
@@ -310,21 +289,16 @@ static void write_tables(const struct bt_simulation *simulation, bool wide, stru
 			add_pod_name(&table, preemptor->namespace_, preemptor->name);
 		}
 		bt_table_write(&table, out);
-		bt_table_finish(&table);
 		bt_strbuf_append_char(out, '\n');
 	}
 	if (simulation->node_count != 0) {
-		static const char *const headings[] = {"NODE", "PODS", "CPU", "MEMORY", "OTHER"};
-		struct bt_table table = {.column_count = wide ? 5 : 4};
+		struct bt_table table;
 		uint32_t *slots = bt_simulation_node_slots(simulation);
-		for (uint32_t i = 0; i < table.column_count; i++) {
-			bt_table_add_c(&table, headings[i]);
-		}
+		BT_TABLE_BEGIN(&table, "NODE", "PODS", "CPU", "MEMORY", wide ? "OTHER" : NULL);
 		for (uint32_t i = 0; i < simulation->node_count; i++) {
 			add_node(&table, &simulation->engine->state->nodes, slots[i], wide);
 		}
 		bt_table_write(&table, out);
-		bt_table_finish(&table);
 		bt_free(slots);
 		bt_strbuf_append_char(out, '\n');
 	}
@@ -368,16 +342,6 @@ static void write_device(void *context, const struct bt_resource_claim *claim,
 	if (device->admin_access.present) {
 		bt_json_write_member_bool(writer, "adminAccess", device->admin_access.value);
 	}
-	bt_json_end_object(writer);
-}
-
-static void write_usage(
-	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable)
-{
-	bt_json_write_name(writer, name);
-	bt_json_begin_object(writer);
-	bt_json_write_member_int64(writer, "requested", requested);
-	bt_json_write_member_int64(writer, "allocatable", allocatable);
 	bt_json_end_object(writer);
 }
 
@@ -489,20 +453,23 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		uint32_t slot = slots[i];
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "name", bt_node_table_name(nodes, slot));
-		write_usage(writer, BT_STR("pods"), nodes->pod_count[slot],
+		bt_json_write_member_usage(writer, BT_STR("pods"), nodes->pod_count[slot],
 			nodes->allocatable_pods[slot]);
-		write_usage(writer, BT_STR("cpuMilli"), nodes->requested_cpu_milli[slot],
+		bt_json_write_member_usage(writer, BT_STR("cpuMilli"),
+			nodes->requested_cpu_milli[slot],
 			nodes->allocatable_cpu_milli[slot]);
-		write_usage(writer, BT_STR("memoryBytes"), nodes->requested_memory_bytes[slot],
+		bt_json_write_member_usage(writer, BT_STR("memoryBytes"),
+			nodes->requested_memory_bytes[slot],
 			nodes->allocatable_memory_bytes[slot]);
-		write_usage(writer, BT_STR("ephemeralStorageBytes"),
+		bt_json_write_member_usage(writer, BT_STR("ephemeralStorageBytes"),
 			nodes->requested_ephemeral_bytes[slot],
 			nodes->allocatable_ephemeral_bytes[slot]);
 		bt_json_begin_member_object(writer, "resources");
 		for (uint32_t j = 0; j < nodes->scalars.count; j++) {
 			const struct bt_scalar_column *column = &nodes->scalars.items[j];
 			if (column->allocatable[slot] != 0 || column->requested[slot] != 0) {
-				write_usage(writer, bt_symbol_text(nodes->symbols, column->name),
+				bt_json_write_member_usage(writer,
+					bt_symbol_text(nodes->symbols, column->name),
 					column->requested[slot], column->allocatable[slot]);
 			}
 		}

@@ -737,16 +737,11 @@ static void add_number(struct bt_table *table, int64_t number)
 static void write_losses_table(const struct losing *losing, bool wide, struct bt_strbuf *out)
 {
 	bool has_nodes = !is_about_nodes(losing->options);
-	const char *const headings[] = {
-		heading(losing->options), "NODES", "PODS", "PENDING", "LOST", "PREEMPTED", "MOVED"};
-	struct bt_table table = {.column_count = has_nodes ? 7 : 6};
+	struct bt_table table;
 	uint32_t shown = wide || losing->losses.count <= LOSS_ROWS_MAX ? losing->losses.count
 								       : LOSS_ROWS_MAX;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		if (has_nodes || i != 1) {
-			bt_table_add_c(&table, headings[i]);
-		}
-	}
+	BT_TABLE_BEGIN(&table, heading(losing->options), has_nodes ? "NODES" : NULL, "PODS",
+		"PENDING", "LOST", "PREEMPTED", "MOVED");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct loss *loss = &losing->losses.items[i];
 		bt_table_add(&table, loss->name);
@@ -760,7 +755,6 @@ static void write_losses_table(const struct losing *losing, bool wide, struct bt
 		add_number(&table, loss->moved);
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	if (shown < losing->losses.count) {
 		bt_strbuf_printf(out, "%u more losses, none of them worse: -o wide lists them\n",
 			losing->losses.count - shown);
@@ -813,22 +807,18 @@ static void add_pod_rows(
 /** Pods of the worst loss; wide: of all. */
 static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf *out)
 {
-	struct pod_rows rows = {
-		.table = {.column_count = wide ? 4 : 3}, .max = wide ? UINT32_MAX : POD_ROWS_MAX};
+	struct pod_rows rows = {.max = wide ? UINT32_MAX : POD_ROWS_MAX};
 	if (count_harmful(losing) == 0) {
 		return;
 	}
 	bt_strbuf_append_char(out, '\n');
-	if (wide) {
-		bt_table_add_c(&rows.table, heading(losing->options));
-	} else {
+	if (!wide) {
 		bt_strbuf_append_c(out, "The worst, without ");
 		bt_printable_append(out, losing->losses.items[0].name);
 		bt_strbuf_append_c(out, ":\n");
 	}
-	bt_table_add_c(&rows.table, "CHANGE");
-	bt_table_add_c(&rows.table, "POD");
-	bt_table_add_c(&rows.table, "WHY");
+	BT_TABLE_BEGIN(
+		&rows.table, wide ? heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
 	for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
 		const struct loss *loss = &losing->losses.items[i];
 		add_pod_rows(&rows, loss, "pending", wide);
@@ -836,7 +826,6 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 		add_pod_rows(&rows, loss, "preempted", wide);
 	}
 	bt_table_write(&rows.table, out);
-	bt_table_finish(&rows.table);
 	if (rows.count > rows.max) {
 		bt_strbuf_printf(out, "%u more pods: -o wide lists them\n", rows.count - rows.max);
 	}

@@ -103,15 +103,10 @@ static void add_nodes(struct bt_table *table, const struct bt_whatif_difference 
 
 static void write_pods(const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
 {
-	static const char *const headings[] = {
-		"CHANGE", "POD", "FROM", "TO", "PRIORITY", "OWNER", "WHY"};
-	struct bt_table table = {.column_count = wide ? 7 : 5};
+	struct bt_table table;
 	bool grouped = !wide && report->pods.count > POD_ROWS_MAX;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		if (wide || i < 4 || i + 1 == BT_ARRAY_LENGTH(headings)) {
-			bt_table_add_c(&table, headings[i]);
-		}
-	}
+	BT_TABLE_BEGIN(&table, "CHANGE", "POD", "FROM", "TO", wide ? "PRIORITY" : NULL,
+		wide ? "OWNER" : NULL, "WHY");
 	uint32_t end = 0;
 	for (uint32_t rows = 0; end < report->pods.count && (!grouped || rows < WORKLOAD_ROWS_MAX);
 		rows++) {
@@ -155,7 +150,6 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		bt_strbuf_finish(&why);
 	}
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	if (end < report->pods.count) {
 		bt_strbuf_printf(out, "%u more pods fare differently: -o wide lists them\n",
 			report->pods.count - end);
@@ -185,12 +179,9 @@ static void append_verdict(struct bt_strbuf *out, const struct bt_whatif_budget 
 
 static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf *out)
 {
-	struct bt_table table = {.column_count = 4};
+	struct bt_table table;
 	bool any = false;
-	bt_table_add_c(&table, "BUDGET");
-	bt_table_add_c(&table, "ALLOWS");
-	bt_table_add_c(&table, "EVICTIONS");
-	bt_table_add_c(&table, "THE DRAIN");
+	BT_TABLE_BEGIN(&table, "BUDGET", "ALLOWS", "EVICTIONS", "THE DRAIN");
 	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
 		const struct bt_whatif_budget *budget = &whatif->budgets.items[i];
 		if (budget->evictions == 0) {
@@ -336,13 +327,10 @@ static void add_total(struct bt_table *table, const struct bt_whatif_report *rep
 static void write_nodes_table(
 	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
 {
-	static const char *const headings[] = {"NODE", "CHANGE", "PODS", "CPU", "MEMORY", "OTHER"};
-	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
+	struct bt_table table;
 	uint32_t rows = 0;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		bool empty = i + 1 == BT_ARRAY_LENGTH(headings) && report->resources.count == 0;
-		bt_table_add_c(&table, empty ? "" : headings[i]);
-	}
+	BT_TABLE_BEGIN(&table, "NODE", "CHANGE", "PODS", "CPU", "MEMORY",
+		report->resources.count != 0 ? "OTHER" : "");
 	/* What was asked for comes first: it is never among the rows left out for others. */
 	for (int told = 1; told >= 0; told--) {
 		for (uint32_t i = 0; i < report->nodes.count; i++) {
@@ -394,7 +382,6 @@ static void write_nodes_table(
 	}
 	add_total(&table, report);
 	bt_table_write(&table, out);
-	bt_table_finish(&table);
 	if (rows < report->nodes.count) {
 		bt_strbuf_printf(out, "%u more nodes differ: -o wide lists them\n",
 			report->nodes.count - rows);
@@ -451,11 +438,7 @@ static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif 
 static void write_amount(
 	struct bt_json_writer *writer, struct bt_str name, struct bt_whatif_amount amount)
 {
-	bt_json_write_name(writer, name);
-	bt_json_begin_object(writer);
-	bt_json_write_member_int64(writer, "requested", amount.requested);
-	bt_json_write_member_int64(writer, "allocatable", amount.allocatable);
-	bt_json_end_object(writer);
+	bt_json_write_member_usage(writer, name, amount.requested, amount.allocatable);
 }
 
 static void begin_usage(struct bt_json_writer *writer, const struct bt_whatif_usage *usage)
