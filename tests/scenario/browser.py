@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 import websocket
@@ -17,10 +18,10 @@ class Browser:
     complaints: what its console was told as an error or a warning, and requests that failed.
     """
 
-    def __init__(self, folder, width=1400, height=900, flags=()):
+    def __init__(self, width=1400, height=900, flags=()):
         browser = shutil.which("chromium")
         assert browser, "chromium is missing: tools/install-deps.sh build test"
-        self.profile = os.path.join(folder, "profile-%d" % time.monotonic_ns())
+        self.profile = tempfile.mkdtemp(prefix="berth-browser-")
         self.process = subprocess.Popen(
             [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--user-data-dir=" + self.profile, "--remote-debugging-port=0",
@@ -50,10 +51,7 @@ class Browser:
                 return found[1].decode()
         raise AssertionError("the browser did not start")
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def close(self):
         self.socket.close()
         self.process.terminate()
         self.process.wait(30)
@@ -88,6 +86,21 @@ class Browser:
 
     def open(self, url):
         self.send("Page.navigate", url=url)
+
+    def reset(self):
+        """As it was in the beginning."""
+        self.open("about:blank")
+        self.wait_for("location.href == 'about:blank'")
+        self.send("Network.clearBrowserCookies")
+        self.set_media()
+        self.complaints.clear()
+        self.requests.clear()
+
+    def cpu_seconds(self):
+        """What the page's thread has taken so far."""
+        self.send("Performance.enable", timeDomain="threadTicks")
+        metrics = self.send("Performance.getMetrics")["metrics"]
+        return next(one["value"] for one in metrics if one["name"] == "ThreadTime")
 
     def evaluate(self, expression):
         """The value of a JavaScript expression; promises are waited for."""
@@ -131,17 +144,20 @@ class Browser:
     def type(self, text):
         self.send("Input.insertText", text=text)
 
-    def click(self, selector):
-        """The middle of the element, with the mouse."""
-        box = self.evaluate("(() => { const e = document.querySelector(%s);"
+    def middle_of(self, selector):
+        """Of the element, which is scrolled into view."""
+        return self.evaluate("(() => { const e = document.querySelector(%s);"
                             " e.scrollIntoView({block: 'nearest'});"
                             " const b = e.getBoundingClientRect();"
                             " return [b.x + b.width / 2, b.y + b.height / 2]; })()"
-                            % json.dumps(selector))
-        self.click_at(*box)
+                             % json.dumps(selector))
 
-    def move_to(self, x, y):
+    def point_at(self, selector):
+        x, y = self.middle_of(selector)
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, selector):
+        self.click_at(*self.middle_of(selector))
 
     def click_at(self, x, y):
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
