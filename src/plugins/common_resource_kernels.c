@@ -267,8 +267,9 @@ BT_ALWAYS_INLINE double fraction(double amount, double capacity, double inverse)
 	return exact < 1.0 ? exact : 1.0;
 }
 
-static void balance_block(const struct block_column *a, const struct block_column *b,
-	uint32_t count, int32_t *restrict scores)
+/** before: the balance without the pod, for the score; NULL: the balance itself is wanted. */
+BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct block_column *b,
+	uint32_t count, const int32_t *before, int32_t *restrict scores)
 {
 	const int64_t *allocatable_a = a->allocatable;
 	const int64_t *allocatable_b = b->allocatable;
@@ -284,8 +285,9 @@ static void balance_block(const struct block_column *a, const struct block_colum
 		double amount_a = narrow_to_double(used_a[i]);
 		double amount_b = narrow_to_double(used_b[i]);
 		bool both = (capacity_a > 0) & (capacity_b > 0);
-		scores[i] = balance(fraction(amount_a + request_a, capacity_a, inverse_a[i]),
+		int32_t after = balance(fraction(amount_a + request_a, capacity_a, inverse_a[i]),
 			fraction(amount_b + request_b, capacity_b, inverse_b[i]), both);
+		scores[i] = before != NULL ? 50 + (50 + after - before[i]) / 2 : after;
 	}
 }
 
@@ -296,7 +298,7 @@ static void balance_of_slots(const struct bt_resource_column *columns, uint32_t 
 	double inverses_b[BLOCK];
 	struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
 	struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
-	balance_block(&a, &b, count, balances);
+	balance_block(&a, &b, count, NULL, balances);
 }
 
 static void balance_column(const struct bt_resource_column columns[2], struct bt_slot_range range,
@@ -331,10 +333,11 @@ static void balanced_block(const struct bt_resource_column *columns, uint32_t fi
 		balance_of_slots(unused, first_slot, count, computed);
 		before = computed;
 	}
-	balance_of_slots(columns, first_slot, count, scores);
-	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = 50 + (50 + scores[i] - before[i]) / 2;
-	}
+	double inverses_a[BLOCK];
+	double inverses_b[BLOCK];
+	struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
+	struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
+	balance_block(&a, &b, count, before, scores);
 }
 
 static void balanced_score_column(const struct bt_resource_column *columns, uint32_t column_count,

@@ -1159,10 +1159,8 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const
 /** What a trait asks of a slot: its domain of a key that no two nodes share. */
 struct trait_source {
 	const struct bt_label_column *column;
-	/* NULL: the key is not in them */
-	const struct bt_affinity_table *near;
-	const struct bt_affinity_table *apart;
-	const struct bt_affinity_table *existing;
+	/* near, apart, existing; NULL: the key is not in them */
+	const struct bt_affinity_table *filters[3];
 	const struct bt_affinity_table *weights;
 	struct bt_arena *arena; /* of the cycle */
 };
@@ -1193,24 +1191,77 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 	if (domain == 0) {
 		return 0;
 	}
-	return 1U +
-		(source->near != NULL && bt_affinity_table_at(source->near, domain) > 0 ? 2U : 0) +
-		(source->apart != NULL && bt_affinity_table_at(source->apart, domain) > 0 ? 4U
-											  : 0) +
-		(source->existing != NULL && bt_affinity_table_at(source->existing, domain) > 0
-				? 8U
-				: 0);
+	uint32_t value = 1;
+	uint32_t bit = 2;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(source->filters); i++) {
+		const struct bt_affinity_table *table = source->filters[i];
+		value |= table != NULL && bt_affinity_table_at(table, domain) > 0 ? bit : 0;
+		bit <<= table != NULL;
+	}
+	return value;
 }
 
-/** values |= bit where the table's number is positive; sums: scratch for the key's domains. */
-static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
-	int64_t *sums, uint32_t bit, uint32_t slot_count, uint32_t *values)
-{
-	const uint32_t *domains = source->column->values;
+/** Domains that are looked for one by one; for more than these all numbers are summed up. */
+#define LISTED_MAX 6
 
-	if (table == NULL) {
+/** The domains whose number may not be 0; 0 may be among them. false: too many, or not known. */
+static bool list_domains(
+	const struct bt_affinity_table *table, uint32_t out[LISTED_MAX], uint32_t *out_count)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < table->source_count; i++) {
+		const struct bt_domain_tally *tally = table->sources[i].tally;
+		const struct bt_sparse_counts *pods = &table->sources[i].pods;
+
+		if (tally != NULL && tally->by_domain != NULL) {
+			return false;
+		}
+		for (uint32_t k = 0; tally != NULL && k < tally->entry_capacity; k++) {
+			if (tally->entries[k].domain != 0 && count == LISTED_MAX) {
+				return false;
+			}
+			if (tally->entries[k].domain != 0) {
+				out[count++] = tally->entries[k].domain;
+			}
+		}
+		for (uint32_t k = 0; tally == NULL && k < pods->page_count; k++) {
+			for (uint32_t at = 0; pods->pages[k] != NULL && at < BT_COUNTS_PAGE; at++) {
+				if (pods->pages[k][at] != 0 && count == LISTED_MAX) {
+					return false;
+				}
+				if (pods->pages[k][at] != 0) {
+					out[count++] = k * BT_COUNTS_PAGE + at;
+				}
+			}
+		}
+	}
+	*out_count = count;
+	return table->own == NULL;
+}
+
+/** values |= bit where the table's number is positive. */
+static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
+	uint32_t bit, uint32_t slot_count, uint32_t *restrict values)
+{
+	const uint32_t *restrict domains = source->column->values;
+	uint32_t listed[LISTED_MAX];
+	uint32_t count;
+
+	if (list_domains(table, listed, &count)) {
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t wanted = listed[i];
+			if (wanted == 0 || bt_affinity_table_at(table, wanted) <= 0) {
+				continue;
+			}
+			for (uint32_t slot = 0; slot < slot_count; slot++) {
+				values[slot] |= domains[slot] == wanted ? bit : 0;
+			}
+		}
 		return;
 	}
+	int64_t *sums =
+		bt_arena_alloc(source->arena, source->column->dictionary.count * sizeof(*sums));
 	sum_table(table, sums);
 	sums[0] = 0;
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
@@ -1219,18 +1270,21 @@ static void add_bit(const struct trait_source *source, const struct bt_affinity_
 }
 
 /** filter_value of all slots. */
-static void filter_values(const void *context, uint32_t slot_count, uint32_t *values)
+static void filter_values(const void *context, uint32_t slot_count, uint32_t *restrict values)
 {
 	const struct trait_source *source = context;
-	int64_t *sums =
-		bt_arena_alloc(source->arena, source->column->dictionary.count * sizeof(*sums));
+	const uint32_t *restrict domains = source->column->values;
+	uint32_t bit = 2;
 
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
-		values[slot] = source->column->values[slot] != 0;
+		values[slot] = domains[slot] != 0;
 	}
-	add_bit(source, source->near, sums, 2, slot_count, values);
-	add_bit(source, source->apart, sums, 4, slot_count, values);
-	add_bit(source, source->existing, sums, 8, slot_count, values);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(source->filters); i++) {
+		if (source->filters[i] != NULL) {
+			add_bit(source, source->filters[i], bit, slot_count, values);
+			bit <<= 1;
+		}
+	}
 }
 
 static uint64_t weight_value(const void *context, uint32_t slot)
@@ -1295,7 +1349,7 @@ static void add_value_trait(struct bt_trait_list *out, const struct trait_source
 	enum trait_kind kind, uint64_t (*value)(const void *, uint32_t))
 {
 	const struct bt_affinity_table *const tables[] = {
-		source->near, source->apart, source->existing, source->weights};
+		source->filters[0], source->filters[1], source->filters[2], source->weights};
 	struct bt_node_trait trait = {
 		.identity = {(uint64_t)kind << 32 | source->column->key.id, 1, 2},
 		.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
@@ -1320,9 +1374,8 @@ static void add_key(struct bt_trait_list *out, const struct bt_label_column *col
 {
 	struct trait_source on_filter = {
 		.column = column,
-		.near = find_table(tables[0], column),
-		.apart = find_table(tables[1], column),
-		.existing = find_table(tables[2], column),
+		.filters = {find_table(tables[0], column), find_table(tables[1], column),
+			find_table(tables[2], column)},
 		.arena = out->arena,
 	};
 	struct trait_source on_weights = {
@@ -1336,7 +1389,8 @@ static void add_key(struct bt_trait_list *out, const struct bt_label_column *col
 		bt_topology_add_domain_trait(out, column);
 		return;
 	}
-	if (on_filter.near != NULL || on_filter.apart != NULL || on_filter.existing != NULL) {
+	if (on_filter.filters[0] != NULL || on_filter.filters[1] != NULL ||
+		on_filter.filters[2] != NULL) {
 		kept = BT_ARENA_NEW(out->arena, struct trait_source);
 		*kept = on_filter;
 		add_value_trait(out, kept, TRAIT_FILTER, filter_value);

@@ -17,6 +17,8 @@
 enum {
 	/** Entries of the table that tells cells by a value; a power of two above BT_CELLS_MAX. */
 	TABLE_SIZE = 4 * BT_CELLS_MAX,
+	/** Cells whose members are counted by comparing all slots with each cell's number. */
+	COMPARED_MAX = 16,
 };
 
 struct flat {
@@ -51,11 +53,11 @@ static struct table_entry *entry_of(struct table_entry *table, uint64_t value, u
 	return &table[i];
 }
 
-/** The trait's values by slot; NULL: they do not fit. */
-static const uint32_t *values_of(const struct flat *flat, const struct bt_node_trait *trait)
+/** The trait's values by slot, its own or written to `values`; NULL: they do not fit. */
+static const uint32_t *values_of(
+	const struct flat *flat, const struct bt_node_trait *trait, uint32_t *values)
 {
 	const struct bt_plan *plan = flat->plan;
-	uint32_t *values = flat->cache->detail;
 	if (trait->values != NULL) {
 		return trait->values;
 	}
@@ -81,7 +83,8 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
 	uint32_t slot_count = flat->plan->slot_count;
 	uint32_t *cells = flat->cache->cells;
-	const uint32_t *values = values_of(flat, trait);
+	bool is_first = flat->cell_of == NULL;
+	const uint32_t *values = values_of(flat, trait, is_first ? cells : flat->cache->detail);
 	uint64_t kinds = values != NULL ? (uint64_t)kernels->max_value(values, slot_count) + 1 : 0;
 	if (values == NULL || kinds > BT_CELLS_MAX / flat->cell_count) {
 		/* Cells of cells so far and any values; values: by slot, NULL: the trait is asked.
@@ -91,9 +94,9 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 		const uint32_t *verdict = flat->plan->verdict;
 		uint32_t count = 0;
 		for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
-			uint32_t before = flat->cell_of != NULL ? flat->cell_of[slot] : 0;
-			flat->cache->cells[slot] = 0;
+			uint32_t before = is_first ? 0 : flat->cell_of[slot];
 			if (verdict[slot] == BT_VERDICT_OUTSIDE) {
+				cells[slot] = 0;
 				continue;
 			}
 			uint64_t value =
@@ -105,18 +108,15 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 				}
 				*entry = (struct table_entry){value, before, ++count};
 			}
-			flat->cache->cells[slot] = entry->cell - 1;
+			cells[slot] = entry->cell - 1;
 		}
 		BT_ASSERT(count != 0); /* the snapshot has nodes */
-		flat->cell_of = flat->cache->cells;
+		flat->cell_of = cells;
 		flat->cell_count = count;
 		return true;
 	}
-	if (flat->cell_of == NULL && values == trait->values) {
+	if (is_first) {
 		flat->cell_of = values;
-	} else if (flat->cell_of == NULL) {
-		memcpy(cells, values, slot_count * sizeof(*cells));
-		flat->cell_of = cells;
 	} else {
 		if (flat->cell_of != cells) {
 			memcpy(cells, flat->cell_of, slot_count * sizeof(*cells));
@@ -407,6 +407,11 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 		}
 		flat.sizes[0] = flat.plan->feasible_count;
 		flat.slots[0] = flat.sizes[0] != 0 ? slot : BT_SLOT_NONE;
+	} else if (count <= COMPARED_MAX) {
+		for (uint32_t cell = 0; cell < count; cell++) {
+			flat.sizes[cell] = bt_plan_kernels_for_cpu()->count_members(flat.cell_of,
+				verdict, cell, flat.plan->slot_count, &flat.slots[cell]);
+		}
 	} else {
 		for (uint32_t slot = 0; slot < flat.plan->slot_count; slot++) {
 			if (verdict[slot] == 0) {

@@ -142,10 +142,15 @@ static void evaluate_raw(
 	}
 }
 
-/** On top of what local has. */
-static void evaluate_scores(const struct column_pass *pass, struct bt_slot_range range)
+/**
+ * On top of what local has, or with is_start in place of it. Local scores start with the constant
+ * ones.
+ */
+static void evaluate_scores(
+	const struct column_pass *pass, struct bt_slot_range range, bool is_start)
 {
 	const struct bt_plan *plan = pass->plan;
+	int32_t base = (int32_t)plan->constant_score;
 	const struct bt_state *state = pass->engine->state;
 	int32_t *scores = pass->engine->plans->scores;
 	for (uint32_t i = 0; i < plan->local_score_count; i++) {
@@ -158,14 +163,21 @@ static void evaluate_scores(const struct column_pass *pass, struct bt_slot_range
 			    pass->pod, state, range, scores)) {
 			continue;
 		}
-		if (range.slots == NULL) {
+		for (uint32_t k = 0; range.slots != NULL && k < range.count; k++) {
+			int32_t *local = &plan->local[range.slots[k]];
+			*local = (is_start ? base : *local) + weight * scores[range.slots[k]];
+		}
+		if (range.slots == NULL && is_start) {
+			bt_plan_kernels_for_cpu()->start_weighted(plan->local + range.first, base,
+				scores + range.first, weight, range.count);
+		} else if (range.slots == NULL) {
 			bt_plan_kernels_for_cpu()->add_weighted(plan->local + range.first,
 				scores + range.first, weight, range.count);
-		} else {
-			for (uint32_t k = 0; k < range.count; k++) {
-				plan->local[range.slots[k]] += weight * scores[range.slots[k]];
-			}
 		}
+		is_start = false;
+	}
+	if (is_start) {
+		bt_fill_scores(range, plan->local, base);
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		if (is_scored(pass, plan->raws[i].plugin)) {
@@ -178,8 +190,7 @@ static void score_part(void *argument, uint32_t part)
 {
 	const struct column_pass *pass = (const struct column_pass *)argument;
 	struct bt_slot_range range = bt_parts_range(&pass->parts, part);
-	bt_fill_scores(range, pass->plan->local, (int32_t)pass->plan->constant_score);
-	evaluate_scores(pass, range);
+	evaluate_scores(pass, range, true);
 }
 
 uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict)
@@ -289,8 +300,7 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 				count_rejection(plan, plan->verdict[slots[i]], 1);
 			}
 			if (plan->scored) {
-				bt_fill_scores(range, plan->local, (int32_t)plan->constant_score);
-				evaluate_scores(&pass, range);
+				evaluate_scores(&pass, range, true);
 			}
 		}
 	}
@@ -321,7 +331,7 @@ void bt_plan_score_columns(
 		pass.scores = SCORES_THAT_SPLIT;
 		bt_parts_run(&pass.parts, score_part, &pass);
 		pass.scores = SCORES_THAT_DO_NOT;
-		evaluate_scores(&pass, (struct bt_slot_range){.count = plan->slot_count});
+		evaluate_scores(&pass, (struct bt_slot_range){.count = plan->slot_count}, false);
 		plan->node_count = engine->state->snapshot.count;
 		plan->scored = true;
 		plan->columns_version++;

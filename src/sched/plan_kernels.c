@@ -42,6 +42,14 @@ static void add_weighted(
 	}
 }
 
+static void start_weighted(int32_t *restrict sums, int32_t base, const int32_t *restrict scores,
+	int32_t weight, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		sums[i] = base + weight * scores[i];
+	}
+}
+
 static void start_totals(int32_t *restrict totals, const int32_t *restrict local,
 	const uint32_t *restrict verdict, int32_t score, uint32_t count)
 {
@@ -129,6 +137,22 @@ static uint32_t find_equal(
 	return found;
 }
 
+static uint32_t count_members(const uint32_t *cell_of, const uint32_t *verdict, uint32_t cell,
+	uint32_t count, uint32_t *out_slot)
+{
+	uint32_t members = 0;
+	uint32_t last = 0; /* + 1 */
+	for (uint32_t i = 0; i < count; i++) {
+		/* By masks: gcc makes no vectors of a choice within a maximum. */
+		uint32_t own = -(uint32_t)(((cell_of[i] ^ cell) | verdict[i]) == 0);
+		uint32_t after = (i + 1) & own;
+		members -= own;
+		last = after > last ? after : last;
+	}
+	*out_slot = last - 1;
+	return members;
+}
+
 static uint32_t max_value(const uint32_t *values, uint32_t count)
 {
 	uint32_t max = 0;
@@ -147,5 +171,5 @@ static void combine_cells(
 }
 
 const struct bt_plan_kernels BT_KERNELS = {merge_verdicts, merge_earlier, count_feasible,
-	add_weighted, start_totals, start_cell_totals, max_feasible, add_normalized, max_total,
-	find_equal, max_value, combine_cells};
+	add_weighted, start_weighted, start_totals, start_cell_totals, max_feasible, add_normalized,
+	max_total, find_equal, count_members, max_value, combine_cells};

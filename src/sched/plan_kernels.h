@@ -18,6 +18,9 @@ struct bt_plan_kernels {
 	uint32_t (*count_feasible)(const uint32_t *verdict, uint32_t count);
 	/** sums += weight x scores */
 	void (*add_weighted)(int32_t *sums, const int32_t *scores, int32_t weight, uint32_t count);
+	/** sums = base + weight x scores */
+	void (*start_weighted)(int32_t *sums, int32_t base, const int32_t *scores, int32_t weight,
+		uint32_t count);
 	/** totals = local + score, BT_TOTAL_INFEASIBLE where not feasible. */
 	void (*start_totals)(int32_t *totals, const int32_t *local, const uint32_t *verdict,
 		int32_t score, uint32_t count);
@@ -35,6 +38,9 @@ struct bt_plan_kernels {
 	/** Where the value is, ascending; out_slots has room for all. Returns how many. */
 	uint32_t (*find_equal)(
 		const int32_t *values, int32_t value, uint32_t count, uint32_t *out_slots);
+	/** Slots of the cell with a verdict of 0; *out_slot: any of them, BT_SLOT_NONE without. */
+	uint32_t (*count_members)(const uint32_t *cell_of, const uint32_t *verdict, uint32_t cell,
+		uint32_t count, uint32_t *out_slot);
 	/** Largest value. */
 	uint32_t (*max_value)(const uint32_t *values, uint32_t count);
 	/** cells = cells x factor + values */
