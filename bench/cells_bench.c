@@ -86,8 +86,11 @@ static uint32_t best_of(const struct world *world, uint32_t feasible, uint32_t *
 static double place(struct world *world, uint32_t feasible, uint32_t operations)
 {
 	uint32_t best[BT_CELLS_MAX];
-	struct bt_cells_choice choice = {
-		.feasible = world->feasible, .feasible_count = feasible, .best = best};
+	struct bt_cells_choice choice = {.feasible = world->feasible,
+		.feasible_count = feasible,
+		.best = best,
+		.node_count = world->nodes,
+		.empty = BT_CELL_NONE};
 	double begin = now_ns();
 	for (uint32_t i = 0; i < operations; i++) {
 		choice.best_count = best_of(world, feasible, best);
@@ -102,8 +105,11 @@ static double choose(struct world *world, uint32_t feasible)
 {
 	enum { CHOICES = 5000 };
 	uint32_t best[BT_CELLS_MAX];
-	struct bt_cells_choice choice = {
-		.feasible = world->feasible, .feasible_count = feasible, .best = best};
+	struct bt_cells_choice choice = {.feasible = world->feasible,
+		.feasible_count = feasible,
+		.best = best,
+		.node_count = world->nodes,
+		.empty = BT_CELL_NONE};
 	choice.best_count = best_of(world, feasible, best);
 	double begin = now_ns();
 	for (uint32_t i = 0; i < CHOICES; i++) {

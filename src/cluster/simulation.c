@@ -527,6 +527,7 @@ void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 			zone->slots.items[last] = zone->slots.items[last - 1];
 		}
 		zone->slots.items[last] = slot;
+		state->order.changes_lost = true;
 		return;
 	}
 }

@@ -295,7 +295,7 @@ struct berth_status berth_engine_check_node(struct berth_engine *engine,
 
 	BT_ASSERT(index < snapshot->count);
 	uint64_t position = (uint64_t)inside->next_start_node_index + index;
-	uint32_t slot = snapshot->list[position % snapshot->count];
+	uint32_t slot = bt_snapshot_list(snapshot)[position % snapshot->count];
 
 	if (out_node_name != NULL) {
 		*out_node_name = bt_node_table_name(&inside->state->nodes, slot);

@@ -558,7 +558,7 @@ static void get_eligible_nodes(struct berth_volume_binder *binder,
 		out_nodes->restricted = true;
 		out_nodes->names = names;
 		for (uint32_t i = 0; i < state->snapshot.count; i++) {
-			uint32_t slot = state->snapshot.list[i];
+			uint32_t slot = bt_snapshot_list(&state->snapshot)[i];
 			struct bt_str name = bt_node_table_name(&state->nodes, slot);
 			const struct bt_csi_node *csi_node =
 				bt_find_csi_node(own->own_handle.state, name);

@@ -105,7 +105,7 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 	struct bt_pod_info pod;
 
 	for (uint32_t n = 0; n < snapshot->count; n++) {
-		uint32_t slot = snapshot->list[n];
+		uint32_t slot = bt_snapshot_list(snapshot)[n];
 		const struct bt_node_row *row = &state->nodes.rows[slot];
 
 		for (uint32_t i = 0; view->data->anti_affinity.count != 0 && i < row->pods.count;

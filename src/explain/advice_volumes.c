@@ -272,7 +272,8 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 	}
 
 	for (uint32_t n = 0; name_count != 0 && n < state->snapshot.count; n++) {
-		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
+		uint32_t slot = bt_snapshot_list(&state->snapshot)[n];
+		const struct bt_node_row *row = &state->nodes.rows[slot];
 
 		for (uint32_t i = 0; i < row->pods.count && holders->count < HOLDERS_MAX; i++) {
 			struct bt_pod_info pod;

@@ -142,7 +142,7 @@ static void list_nodes(struct bt_explain_run *run)
 	struct named_slot *named = BT_NEW_ARRAY(struct named_slot, count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		named[i].slot = state->snapshot.list[i];
+		named[i].slot = bt_snapshot_list(&state->snapshot)[i];
 		named[i].name = bt_node_table_name(&state->nodes, named[i].slot);
 	}
 	qsort(named, count, sizeof(named[0]), bt_str_compare_qsort);

@@ -21,7 +21,7 @@ struct bt_status bt_node_statuses_get(
 
 	if (groups != NULL) {
 		return in_snapshot(state, slot)
-			? groups->statuses[groups->group_of[state->snapshot.position[slot]]]
+			? groups->statuses[groups->group_of[state->snapshot.places.place_of[slot]]]
 			: statuses->absent;
 	}
 	for (uint32_t i = 0; i < statuses->entries.count; i++) {
@@ -59,16 +59,20 @@ struct bt_node_status_entry bt_node_statuses_at(
 	uint32_t before_the_end = state->snapshot.count - groups->start;
 	uint32_t position = index < before_the_end ? groups->start + index : index - before_the_end;
 
+	uint32_t slot = bt_snapshot_list(&state->snapshot)[position];
+
 	return (struct bt_node_status_entry){
-		state->snapshot.list[position], groups->statuses[groups->group_of[position]]};
+		slot, groups->statuses[groups->group_of[state->snapshot.places.place_of[slot]]]};
 }
 
 /** --- all nodes with a code --- */
 
-/** Positions from `from` until `end` whose group has the code. */
+/** Nodes of the list from `from` until `end` whose group has the code. */
 static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_status_code code,
-	const uint32_t *list, uint32_t from, uint32_t end, uint32_t *out_slots)
+	const struct bt_snapshot *snapshot, uint32_t from, uint32_t end, uint32_t *out_slots)
 {
+	const uint32_t *list = bt_snapshot_list(snapshot);
+	const uint32_t *place_of = snapshot->places.place_of;
 	uint32_t count = 0;
 
 	for (uint32_t i = from; i < end; i++) {
@@ -76,7 +80,7 @@ static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_st
 		 * Written in any case and kept if it counts, which avoids an unpredictable branch.
 		 */
 		out_slots[count] = list[i];
-		count += groups->statuses[groups->group_of[i]].code == code;
+		count += groups->statuses[groups->group_of[place_of[list[i]]]].code == code;
 	}
 	return count;
 }
@@ -94,10 +98,8 @@ uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses
 		if (bt_node_statuses_count_for_code(statuses, code, state) == 0) {
 			return 0;
 		}
-		count = list_positions(
-			groups, code, snapshot->list, start, snapshot->count, out_slots);
-		return count +
-			list_positions(groups, code, snapshot->list, 0, start, &out_slots[count]);
+		count = list_positions(groups, code, snapshot, start, snapshot->count, out_slots);
+		return count + list_positions(groups, code, snapshot, 0, start, &out_slots[count]);
 	}
 	if (statuses->absent.code == code) {
 		/* Every node of the snapshot without an entry of its own. */
@@ -113,7 +115,7 @@ uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses
 			}
 		}
 		for (uint32_t i = 0; i < state->snapshot.count; i++) {
-			uint32_t slot = state->snapshot.list[i];
+			uint32_t slot = bt_snapshot_list(&state->snapshot)[i];
 
 			if (!bt_bitset_get(&excluded, slot)) {
 				out_slots[kept++] = slot;

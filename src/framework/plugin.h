@@ -254,7 +254,7 @@ struct bt_status_groups {
 	uint32_t count;
 	const struct bt_status *statuses; /* by group; none of them Success */
 	const uint32_t *sizes;            /* nodes of the group; may be 0 */
-	const uint16_t *group_of;         /* by position in the snapshot's list */
+	const uint16_t *group_of;         /* by place of the snapshot (state/places.h) */
 	uint32_t start;                   /* position where the search began: order of entries */
 };
 
@@ -499,8 +499,13 @@ struct bt_plugin_shortcuts {
 	const void *(*score_column_data)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	uint32_t score_reads;
-	/** The score also depends on the number of nodes in the snapshot. */
-	bool score_reads_node_count;
+	/**
+	 * Whether a node's score may differ when the snapshot has one or the other of these numbers
+	 * of nodes, and nothing else differs. NULL: never.
+	 */
+	bool (*score_reads_node_count)(struct bt_plugin *plugin, const void *data,
+		const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
+		uint32_t other_count);
 	/**
 	 * false: this pod's scores do not fit the column form (negative, or too large); the plain
 	 * form is used. NULL: always true.

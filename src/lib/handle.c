@@ -43,9 +43,7 @@ const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 
 uint32_t berth_shared_lister_count(const struct berth_shared_lister *lister)
 {
-	const uint32_t *slots = NULL;
-
-	return bt_snapshot_placement_slots(bt_const_shared_lister_of(lister)->state, &slots);
+	return bt_snapshot_placement_count(bt_const_shared_lister_of(lister)->state);
 }
 
 static void init_info(const struct bt_snapshot_view *view, uint32_t slot, struct bt_arena *arena,
@@ -86,22 +84,20 @@ const struct berth_node_info *const *berth_shared_lister_have_pods_with_affinity
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
 {
 	const struct bt_snapshot_view *view = bt_const_shared_lister_of(lister);
-	const struct bt_snapshot *snapshot = &view->state->snapshot;
+	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(view->state);
 
-	*out_count = snapshot->affinity_list.count;
-	return bt_lib_node_infos(
-		view, snapshot->affinity_list.items, *out_count, bt_arena_of(arena));
+	*out_count = lists->affinity.count;
+	return bt_lib_node_infos(view, lists->affinity.items, *out_count, bt_arena_of(arena));
 }
 
 const struct berth_node_info *const *berth_shared_lister_have_pods_with_required_anti_affinity_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
 {
 	const struct bt_snapshot_view *view = bt_const_shared_lister_of(lister);
-	const struct bt_snapshot *snapshot = &view->state->snapshot;
+	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(view->state);
 
-	*out_count = snapshot->anti_affinity_list.count;
-	return bt_lib_node_infos(
-		view, snapshot->anti_affinity_list.items, *out_count, bt_arena_of(arena));
+	*out_count = lists->anti_affinity.count;
+	return bt_lib_node_infos(view, lists->anti_affinity.items, *out_count, bt_arena_of(arena));
 }
 
 int berth_shared_lister_get(const struct berth_shared_lister *lister, struct berth_str node_name,

@@ -189,6 +189,27 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
+/** Small images count for nothing, wherever they are. */
+static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
+	uint32_t other_count)
+{
+	struct wanted_images wanted;
+	/* A node's counts of holders are from when it last changed. */
+	double share =
+		(double)state->nodes.slot_count / (count < other_count ? count : other_count);
+	double sum_bytes = 0;
+
+	if (!find_images(state, data, &wanted)) {
+		return true;
+	}
+	for (uint32_t i = 0; i < wanted.count; i++) {
+		int64_t size_bytes = state->images.images.items[wanted.items[i]].size_bytes;
+		sum_bytes += size_bytes > 0 ? (double)size_bytes * share : 0;
+	}
+	return !(sum_bytes < SUM_MIN);
+}
+
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *out)
 {
@@ -211,7 +232,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.columns_split = true,
 	.score_column_data = score_column_data,
 	.score_reads = BT_CHANGE_IMAGES,
-	.score_reads_node_count = true,
+	.score_reads_node_count = score_reads_node_count,
 	.score_column = score_column,
 };
 

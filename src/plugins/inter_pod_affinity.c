@@ -470,8 +470,10 @@ static void count_by_walking(struct bt_affinity_filter_data *data, struct bt_sta
 	struct count_target target = {.state = state, .arena = arena, .delta = 1};
 	struct bt_pod_info other;
 
-	for (uint32_t n = 0; n < snapshot->anti_affinity_list.count; n++) {
-		target.slot = snapshot->anti_affinity_list.items[n];
+	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
+
+	for (uint32_t n = 0; n < lists->anti_affinity.count; n++) {
+		target.slot = lists->anti_affinity.items[n];
 		const struct bt_node_row *row = &state->nodes.rows[target.slot];
 		for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
 			bt_pod_info_from_record(
@@ -483,7 +485,7 @@ static void count_by_walking(struct bt_affinity_filter_data *data, struct bt_sta
 		return;
 	}
 	for (uint32_t n = 0; n < snapshot->count; n++) {
-		target.slot = snapshot->list[n];
+		target.slot = bt_snapshot_list(snapshot)[n];
 		const struct bt_node_row *row = &state->nodes.rows[target.slot];
 		for (uint32_t i = 0; i < row->pods.count; i++) {
 			bt_pod_info_from_record(state, row->pods.items[i], &other);
@@ -969,11 +971,13 @@ static struct score_data *weigh(const struct affinity_plugin *instance,
 		/* Section 3.8 to the letter. */
 		bool has_preferred = terms != NULL && terms->has_preferred;
 		const struct bt_snapshot *snapshot = &run.state->snapshot;
-		uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_list.count;
+		uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_count;
+		const uint32_t *slots = has_preferred
+			? bt_snapshot_list(snapshot)
+			: bt_snapshot_affinity_lists(run.state)->affinity.items;
 
 		for (uint32_t n = 0; n < count; n++) {
-			uint32_t slot = has_preferred ? snapshot->list[n]
-						      : snapshot->affinity_list.items[n];
+			uint32_t slot = slots[n];
 			const struct bt_node_row *row = &run.state->nodes.rows[slot];
 
 			if (has_preferred) {
@@ -1047,7 +1051,7 @@ static bool pre_score_skips(
 	/* Neither the pod nor any other one has a term that could count. */
 	if (never_scores(plugin, pod) ||
 		((terms == NULL || !terms->has_preferred) &&
-			instance->handle->state->snapshot.affinity_list.count == 0)) {
+			instance->handle->state->snapshot.affinity_count == 0)) {
 		return true;
 	}
 	data = prepare_score(plugin, cycle, pod);

@@ -118,7 +118,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
 	for (uint32_t i = 0; i < state->snapshot.count; i++) {
-		uint32_t slot = state->snapshot.list[i];
+		uint32_t slot = bt_snapshot_list(&state->snapshot)[i];
 		const struct bt_node_row *row = &state->nodes.rows[slot];
 
 		for (uint32_t k = 0; k < row->pods.count; k++) {

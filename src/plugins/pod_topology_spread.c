@@ -616,7 +616,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				BT_SPREAD_NO_DOMAIN, cycle->arena);
 		}
 		for (uint32_t n = 0; n < snapshot->count; n++) {
-			uint32_t slot = snapshot->list[n];
+			uint32_t slot = bt_snapshot_list(snapshot)[n];
 
 			if (!slot_has_all_keys(&data->list, slot)) {
 				continue;
@@ -1073,7 +1073,7 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct s
 
 		table_init(&term->table, constraint->column, 0, run->cycle->arena);
 		for (uint32_t n = 0; n < state->snapshot.count; n++) {
-			uint32_t slot = state->snapshot.list[n];
+			uint32_t slot = bt_snapshot_list(&state->snapshot)[n];
 
 			if (!(run->requires_all_keys && !slot_has_all_keys(&run->list, slot)) &&
 				bt_spread_counts_node(&run->list, index, state, slot)) {

@@ -130,7 +130,8 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 	const struct bt_state *state = attempt->evaluator->handle->state;
 
 	for (uint32_t n = 0; n < state->snapshot.count; n++) {
-		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
+		uint32_t slot = bt_snapshot_list(&state->snapshot)[n];
+		const struct bt_node_row *row = &state->nodes.rows[slot];
 
 		for (uint32_t i = 0; i < row->pods.count; i++) {
 			const struct bt_pod_group *group = NULL;

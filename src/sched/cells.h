@@ -7,11 +7,12 @@
  * on the node) is asked once for each cell; the best node of a cell, how many are equally good, and
  * the choice among them are found in a tree of blocks, without visiting the nodes.
  *
- * A member is a position in the snapshot's list. It belongs to one cell and has a local score, the
- * part of its total that is its own. A cell is named by its key: as many 64-bit words as its owner
- * said. Positions are parted in blocks of 64, blocks in blocks of 64 and so on; for each cell, each
- * block knows its members, the best local score among them, and how many have it. Changing a member
- * costs one block on each level, whatever the number of nodes.
+ * A member is a place of the snapshot (state/places.h), here called position: a node's, or an empty
+ * one, which the owner gives a cell that is never feasible. It belongs to one cell and has a local
+ * score, the part of its total that is its own. A cell is named by its key: as many 64-bit words as
+ * its owner said. Positions are parted in blocks of 64, blocks in blocks of 64 and so on; for each
+ * cell, each block knows its members, the best local score among them, and how many have it.
+ * Changing a member costs one block on each level, whatever the number of nodes.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@
 #define BT_POSITION_NONE UINT32_MAX
 
 struct bt_cells;
+struct bt_places; /* state/places.h */
 
 /** No member yet. key_words: 64-bit words of a key, may be 0 (then there is one cell). */
 struct bt_cells *bt_cells_create(uint32_t position_count, uint32_t key_words);
@@ -65,21 +67,26 @@ struct bt_cells_choice {
 	uint32_t feasible_count;
 	const uint32_t *best; /* of these: whose best members have the best total */
 	uint32_t best_count;
-	uint32_t start; /* position where the search began */
+	uint32_t start; /* position in the list of nodes where the search began */
+	uint32_t node_count;
+	uint32_t empty; /* the cell of positions that no node has; BT_CELL_NONE: all have one */
+	/** Not in list order; its detours are added to. NULL: the nodes' positions come first, in
+	 * list order. */
+	struct bt_places *places;
 };
 
 /** Nodes to choose from. */
 uint64_t bt_cells_tie_count(const struct bt_cells *cells, const struct bt_cells_choice *choice);
 /**
- * Upstream's heap choice: the tie whose rank among the feasible nodes, counted from `start` and
- * around, comes first in heap pre-order (sched/select_host.h). Spec 03 section 7.
+ * Upstream's heap choice: the tie whose rank among the feasible nodes of the list, counted from
+ * `start` and around, comes first in heap pre-order (sched/select_host.h). Spec 03 section 7.
  */
 uint32_t bt_cells_choose_by_heap(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice);
 /** The tie with this many ties before it in list order; index < tie count. */
 uint32_t bt_cells_nth_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint64_t index);
-/** The first tie at `from` or later in list order; BT_POSITION_NONE: there is none. */
+/** The first tie at `from` or later by position; BT_POSITION_NONE: there is none. */
 uint32_t bt_cells_next_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint32_t from);
 

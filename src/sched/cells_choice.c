@@ -7,10 +7,13 @@
 #include "sched/cells.h"
 #include "sched/cells_private.h"
 #include "sched/select_host.h"
+#include "state/places.h"
 
 enum {
 	IS_BEST = 1,
 	IS_COUNTED = 2,
+	/* Nodes of the list looked at one after the other for a tie, before the tree is asked. */
+	NEAR = 16,
 	/* A block of positions is scanned for each of this many cells at most; of more cells, by
 	 * the marks, position by position. */
 	SCANS_MAX = 8,
@@ -24,18 +27,23 @@ struct rank_sums {
 	uint32_t before[BT_CELLS_BLOCK];
 };
 
-/* A choice in a form that positions and nodes can be asked by. */
+/*
+ * A choice in a form that positions and nodes can be asked by. The list of nodes is in the order of
+ * points (state/places.h); while that is the order of positions, the point of a position has it as
+ * its row.
+ */
 struct cell_search {
 	const struct bt_cells *cells;
+	struct bt_places *places; /* NULL: positions are in list order */
 	const uint32_t *best;
 	uint32_t best_count;
-	uint32_t start;
+	uint64_t start; /* point */
 	/* Feasible nodes are those of the counted cells, or of all others when `others`. */
 	bool others;
 	const uint32_t *counted;
 	uint32_t counted_count;
 	uint32_t feasible_count; /* positions */
-	uint32_t before_start;   /* feasible positions before start */
+	uint32_t before_start;   /* feasible nodes before start in the list */
 	uint8_t marks[BT_CELLS_MAX];
 	uint32_t infeasible[BT_CELLS_MAX]; /* `counted` when `others` */
 	struct rank_sums sums[SUMS_KEPT];  /* by level and block */
@@ -46,6 +54,7 @@ static void begin_search(struct cell_search *search, const struct bt_cells *cell
 {
 	BT_ASSERT(cells->is_filled && choice->best_count > 0);
 	search->cells = cells;
+	search->places = choice->places;
 	search->best = choice->best;
 	search->best_count = choice->best_count;
 	memset(search->marks, 0, cells->cell_count);
@@ -199,12 +208,29 @@ static uint32_t child_of_nth_tie(
 	return first + child;
 }
 
+static bool is_tie(const struct cell_search *search, uint32_t position)
+{
+	uint32_t cell = search->cells->cell_of[position];
+	return (search->marks[cell] & IS_BEST) != 0 &&
+		search->cells->local_of[position] == search->cells->cells[cell].top_best;
+}
+
 uint32_t bt_cells_nth_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint64_t index)
 {
 	struct cell_search search;
 	begin_search(&search, cells, choice);
 	BT_ASSERT(index < bt_cells_tie_count(cells, choice));
+	if (search.places != NULL) {
+		/* Whoever draws lots waits for a walk. */
+		for (uint64_t point = bt_point(0, 0);;
+			point = bt_places_next(search.places, point)) {
+			uint32_t position = bt_places_at(search.places, point);
+			if (is_tie(&search, position) && index-- == 0) {
+				return position;
+			}
+		}
+	}
 	uint32_t before = (uint32_t)index;
 	uint32_t node = 0;
 	for (uint32_t level = cells->level_count; level > 0; level--) {
@@ -227,17 +253,21 @@ static void begin_ranks(struct cell_search *search, const struct bt_cells_choice
 	}
 	search->counted = choice->feasible;
 	search->counted_count = choice->feasible_count;
-	search->others = search->feasible_count == cells->position_count ||
+	search->others = search->feasible_count == choice->node_count ||
 		choice->feasible_count > cells->cell_count / 2;
 	if (!search->others) {
 		return;
 	}
 	search->counted = search->infeasible;
 	search->counted_count = 0;
-	for (uint32_t i = 0;
-		search->feasible_count < cells->position_count && i < cells->cell_count; i++) {
+	if (search->feasible_count == choice->node_count && search->places == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < cells->cell_count; i++) {
 		search->marks[i] ^= IS_COUNTED;
-		if ((search->marks[i] & IS_COUNTED) != 0 && cells->cells[i].size > 0) {
+		/* Empty positions that come after all others need not be counted. */
+		bool counts = i != choice->empty || search->places != NULL;
+		if ((search->marks[i] & IS_COUNTED) != 0 && counts && cells->cells[i].size > 0) {
 			search->infeasible[search->counted_count++] = i;
 		}
 	}
@@ -294,8 +324,8 @@ static const uint32_t *sums_of(
 	return sums->before;
 }
 
-/* Feasible positions before this one in list order. */
-static uint32_t count_before(struct cell_search *search, uint32_t position)
+/* Feasible positions before this one. */
+static uint32_t count_below(struct cell_search *search, uint32_t position)
 {
 	if (search->counted_count == 0) {
 		return position;
@@ -313,18 +343,9 @@ static uint32_t count_before(struct cell_search *search, uint32_t position)
 	return before;
 }
 
-static uint32_t rank_of(struct cell_search *search, uint32_t position)
+/* The feasible position with this many feasible ones before it. */
+static uint32_t find_below(struct cell_search *search, uint32_t before)
 {
-	uint32_t before = count_before(search, position);
-	return position >= search->start ? before - search->before_start
-					 : search->feasible_count - search->before_start + before;
-}
-
-static uint32_t position_of_rank(struct cell_search *search, uint32_t rank)
-{
-	uint32_t from_start = search->feasible_count - search->before_start;
-	/* The feasible position with `before` feasible ones before it in list order. */
-	uint32_t before = rank < from_start ? rank + search->before_start : rank - from_start;
 	if (search->counted_count == 0) {
 		return before;
 	}
@@ -341,17 +362,153 @@ static uint32_t position_of_rank(struct cell_search *search, uint32_t rank)
 	return node * BT_CELLS_BLOCK + nth_bit(feasible_in_block(search, node), before);
 }
 
-/* First tie at `from` or later in search order, which ends before start. */
-static uint32_t next_tie_around(const struct cell_search *search, uint32_t from)
+/*
+ * Points while positions are not in list order. In each zone they still are, and the positions that
+ * belong before a point of the list differ little from zone to zone. So the tree counts up to a
+ * position among them, and what each zone has between there and its own position is looked up.
+ */
+
+static bool is_feasible(const struct cell_search *search, uint32_t position)
 {
-	uint32_t tie = next_tie(search, from);
+	uint32_t cell = search->cells->cell_of[position];
+	return ((search->marks[cell] & IS_COUNTED) != 0) != search->others;
+}
+
+static uint32_t count_before_apart(struct cell_search *search, uint64_t point)
+{
+	struct bt_places *places = search->places;
+	uint64_t sum = 0;
+	uint32_t zones = 0;
+	for (uint32_t i = 0; i < places->zone_count; i++) {
+		uint32_t cut = bt_places_cut(places, point, i);
+		if (cut < places->zones[i].nodes.count) {
+			sum += places->zones[i].nodes.items[cut];
+			zones++;
+		}
+	}
+	if (zones == 0) {
+		return search->feasible_count;
+	}
+	uint32_t middle = (uint32_t)(sum / zones);
+	uint32_t before = count_below(search, middle);
+	uint32_t steps = 0;
+	for (uint32_t i = 0; i < places->zone_count; i++) {
+		const uint32_t *nodes = places->zones[i].nodes.items;
+		uint32_t cut = bt_places_cut(places, point, i);
+		for (uint32_t k = cut; k > 0 && nodes[k - 1] >= middle; k--, steps++) {
+			before += is_feasible(search, nodes[k - 1]);
+		}
+		for (uint32_t k = cut; k < places->zones[i].nodes.count && nodes[k] < middle;
+			k++, steps++) {
+			before -= is_feasible(search, nodes[k]);
+		}
+	}
+	places->detours += steps;
+	return before;
+}
+
+static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
+{
+	struct bt_places *places = search->places;
+	uint64_t point = bt_places_point_of(places, find_below(search, before));
+	uint32_t found = count_before_apart(search, point);
+	for (; found > before; places->detours++) {
+		point = bt_places_previous(places, point);
+		found -= is_feasible(search, bt_places_at(places, point));
+	}
+	while (found < before || !is_feasible(search, bt_places_at(places, point))) {
+		found += is_feasible(search, bt_places_at(places, point));
+		point = bt_places_next(places, point);
+		places->detours++;
+	}
+	return point;
+}
+
+/* First tie of the list at `from`, a node's point, or later. */
+static uint64_t next_tie_apart(const struct cell_search *search, uint64_t from)
+{
+	struct bt_places *places = search->places;
+	uint64_t point = from;
+	for (uint32_t i = 0; i < NEAR; i++) {
+		if (is_tie(search, bt_places_at(places, point))) {
+			return point;
+		}
+		point = bt_places_next(places, point);
+		if (point == BT_POINT_NONE) {
+			return BT_POINT_NONE;
+		}
+	}
+	/* Ties from here on, by position, until all that may come before the earliest were seen. */
+	uint32_t first = UINT32_MAX;
+	for (uint32_t i = 0; i < places->zone_count; i++) {
+		uint32_t cut = bt_places_cut(places, point, i);
+		if (cut < places->zones[i].nodes.count &&
+			places->zones[i].nodes.items[cut] < first) {
+			first = places->zones[i].nodes.items[cut];
+		}
+	}
+	uint64_t earliest = BT_POINT_NONE;
+	uint32_t end = UINT32_MAX;
+	for (uint32_t tie = next_tie(search, first); tie < end; tie = next_tie(search, tie + 1)) {
+		uint64_t at = bt_places_point_of(places, tie);
+		places->detours += NEAR;
+		if (at < point || at >= earliest) {
+			continue;
+		}
+		earliest = at;
+		end = 0;
+		for (uint32_t i = 0; i < places->zone_count; i++) {
+			uint32_t cut = bt_places_cut(places, at, i);
+			if (cut > 0 && places->zones[i].nodes.items[cut - 1] >= end) {
+				end = places->zones[i].nodes.items[cut - 1] + 1;
+			}
+		}
+	}
+	return earliest;
+}
+
+/* Feasible nodes before this point in the list. */
+BT_ALWAYS_INLINE uint32_t count_before(struct cell_search *search, uint64_t point)
+{
+	return search->places == NULL ? count_below(search, bt_point_row(point))
+				      : count_before_apart(search, point);
+}
+
+BT_ALWAYS_INLINE uint32_t rank_of(struct cell_search *search, uint64_t point)
+{
+	uint32_t before = count_before(search, point);
+	return point >= search->start ? before - search->before_start
+				      : search->feasible_count - search->before_start + before;
+}
+
+BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t rank)
+{
+	uint32_t from_start = search->feasible_count - search->before_start;
+	uint32_t before = rank < from_start ? rank + search->before_start : rank - from_start;
+	return search->places == NULL ? bt_point(find_below(search, before), 0)
+				      : find_before_apart(search, before);
+}
+
+BT_ALWAYS_INLINE uint64_t next_tie_in_list(const struct cell_search *search, uint64_t from)
+{
+	if (search->places != NULL) {
+		return next_tie_apart(search, from);
+	}
+	uint32_t tie = next_tie(search, bt_point_row(from));
+	return tie != BT_POSITION_NONE ? bt_point(tie, 0) : BT_POINT_NONE;
+}
+
+/* First tie at `from` or later in search order, which ends before start. */
+BT_ALWAYS_INLINE uint64_t next_tie_around(const struct cell_search *search, uint64_t from)
+{
+	uint64_t tie = next_tie_in_list(search, from);
 	if (from >= search->start) {
-		if (tie != BT_POSITION_NONE) {
+		if (tie != BT_POINT_NONE) {
 			return tie;
 		}
-		tie = next_tie(search, 0);
+		tie = next_tie_in_list(search, bt_point(0, 0));
 	}
-	return tie < search->start ? tie : BT_POSITION_NONE;
+	return tie < search->start ? tie : BT_POINT_NONE;
 }
 
 /*
@@ -362,12 +519,16 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 {
 	struct cell_search search;
 	begin_search(&search, cells, choice);
+	if (bt_cells_tie_count(cells, choice) == 1) {
+		return next_tie(&search, 0);
+	}
 	begin_ranks(&search, choice);
-	BT_ASSERT(choice->start < cells->position_count);
-	search.start = choice->start;
-	search.before_start = count_before(&search, choice->start);
-	uint32_t chosen = next_tie_around(&search, choice->start);
-	BT_ASSERT(chosen != BT_POSITION_NONE);
+	BT_ASSERT(choice->start < choice->node_count);
+	search.start = search.places == NULL ? bt_point(choice->start, 0)
+					     : bt_places_point_at(search.places, choice->start);
+	search.before_start = count_before(&search, search.start);
+	uint64_t chosen = next_tie_around(&search, search.start);
+	BT_ASSERT(chosen != BT_POINT_NONE);
 	uint32_t chosen_rank = rank_of(&search, chosen);
 	uint32_t rank = chosen_rank;
 	/* Nothing below or right of the leftmost position of a depth comes before it. */
@@ -376,9 +537,9 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		if (next_depth > search.feasible_count) {
 			break;
 		}
-		uint32_t from = position_of_rank(&search, (uint32_t)(next_depth - 1));
-		uint32_t tie = next_tie_around(&search, from);
-		if (tie == BT_POSITION_NONE) {
+		uint64_t from = point_of_rank(&search, (uint32_t)(next_depth - 1));
+		uint64_t tie = next_tie_around(&search, from);
+		if (tie == BT_POINT_NONE) {
 			break;
 		}
 		rank = rank_of(&search, tie);
@@ -387,5 +548,5 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 			chosen_rank = rank;
 		}
 	}
-	return chosen;
+	return search.places == NULL ? bt_point_row(chosen) : bt_places_at(search.places, chosen);
 }

@@ -28,8 +28,6 @@ struct bt_cycle_state *bt_engine_begin_cycle(
 /** Limit of spec 03 section 3.3 with the overriding rule, for a list of this length. */
 uint32_t bt_search_limit(
 	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count);
-/** Nodes of the placement, or of the snapshot without one. */
-uint32_t bt_search_node_count(const struct bt_state *state);
 /** Slots of these that PreFilter's narrowing leaves, in their order; all of them when it does not
  * narrow. */
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,

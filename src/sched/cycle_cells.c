@@ -5,18 +5,22 @@
 #include "sched/cycle_private.h"
 #include "sched/plan_private.h"
 
-/** The cells that have nodes of the plan, with its verdicts. */
-static struct bt_asked_cells list_cells(const struct bt_cycle_run *run, struct bt_cells *tree)
+/** The cells that have nodes of the plan, with its verdicts; *out_empty: that of empty places. */
+static struct bt_asked_cells list_cells(
+	const struct bt_cycle_run *run, struct bt_cells *tree, uint32_t *out_empty)
 {
-	const uint32_t *list = run->engine->state->snapshot.list;
+	const uint32_t *slot_at = run->engine->state->snapshot.places.slot_at;
 	uint32_t count = bt_cells_count(tree);
 	struct bt_asked_cells asked = bt_asked_cells_make(run->cycle->arena, count);
+	*out_empty = BT_CELL_NONE;
 	for (uint32_t cell = 0; cell < count; cell++) {
 		uint32_t size = bt_cells_size(tree, cell);
 		uint32_t verdict = bt_plan_cells_verdict(tree, cell);
-		if (size != 0 && verdict != BT_VERDICT_TAKEN_OUT) {
+		if (verdict == BT_VERDICT_OUTSIDE) {
+			*out_empty = cell;
+		} else if (size != 0 && verdict != BT_VERDICT_TAKEN_OUT) {
 			bt_asked_cells_add(
-				&asked, cell, list[bt_cells_member(tree, cell)], size, verdict);
+				&asked, cell, slot_at[bt_cells_member(tree, cell)], size, verdict);
 		}
 	}
 	return asked;
@@ -26,12 +30,12 @@ static uint32_t choose_by_name(
 	const struct bt_engine *engine, struct bt_cells *tree, const struct bt_cells_choice *choice)
 {
 	const struct bt_node_table *nodes = &engine->state->nodes;
-	const uint32_t *list = engine->state->snapshot.list;
+	const uint32_t *slot_at = engine->state->snapshot.places.slot_at;
 	uint32_t first = bt_cells_next_tie(tree, choice, 0);
 	uint32_t next = bt_cells_next_tie(tree, choice, first + 1);
 	while (next != BT_POSITION_NONE) {
-		if (bt_str_compare(bt_node_table_name(nodes, list[next]),
-			    bt_node_table_name(nodes, list[first])) < 0) {
+		if (bt_str_compare(bt_node_table_name(nodes, slot_at[next]),
+			    bt_node_table_name(nodes, slot_at[first])) < 0) {
 			first = next;
 		}
 		next = bt_cells_next_tie(tree, choice, next + 1);
@@ -43,12 +47,12 @@ static uint32_t choose_by_name(
 static uint32_t find_preferred(const struct bt_engine *engine, const struct bt_cells *tree,
 	const struct bt_cells_choice *choice)
 {
-	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	const struct bt_state *state = engine->state;
 	uint32_t slot = bt_find_preferred_slot(engine);
-	if (slot == BT_SLOT_NONE) {
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
 		return BT_POSITION_NONE;
 	}
-	uint32_t position = snapshot->position[slot];
+	uint32_t position = state->snapshot.places.place_of[slot];
 	uint32_t cell = bt_cells_cell_of(tree, position);
 	for (uint32_t i = 0; i < choice->best_count; i++) {
 		if (choice->best[i] == cell) {
@@ -82,8 +86,9 @@ static uint32_t choose(
 /** Decide by the tree. */
 static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 {
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	struct bt_asked_cells asked = list_cells(run, tree);
+	struct bt_snapshot *snapshot = &run->engine->state->snapshot;
+	uint32_t empty;
+	struct bt_asked_cells asked = list_cells(run, tree, &empty);
 	bt_judge_cells(run, &asked);
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
 	bt_count_verdicts(run, asked.verdicts, asked.sizes, asked.count);
@@ -132,15 +137,18 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		.best = best,
 		.best_count = best_count,
 		.start = run->start_index,
+		.node_count = snapshot->count,
+		.empty = empty,
+		.places = snapshot->places.in_list_order ? NULL : &snapshot->places,
 	};
 	uint32_t position = choose(run->engine, tree, &choice);
 	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
-	bt_cycle_set_scheduled(run->result, snapshot->list[position], best_total, node_count,
-		snapshot->count - node_count);
+	bt_cycle_set_scheduled(run->result, snapshot->places.slot_at[position], best_total,
+		node_count, snapshot->count - node_count);
 	if (bt_cycle_wants_ranking(run)) {
 		/* What a list would have shown: the feasible nodes in search order. */
 		struct bt_arena *arena = run->cycle->arena;
-		const uint16_t *cell_of = bt_cells_by_position(tree);
+		const uint32_t *list = bt_snapshot_list(snapshot);
 		uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
 		int64_t *totals = BT_ARENA_NEW_ARRAY(arena, int64_t, node_count);
 		const int64_t **score_of =
@@ -151,10 +159,11 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		uint32_t at = run->start_index;
 		uint32_t count = 0;
 		for (uint32_t i = 0; i < snapshot->count; i++) {
-			if (score_of[cell_of[at]] != NULL) {
-				ranked[count] = snapshot->list[at];
-				totals[count++] =
-					*score_of[cell_of[at]] + bt_cells_local_of(tree, at);
+			uint32_t place = snapshot->places.place_of[list[at]];
+			const int64_t *score = score_of[bt_cells_cell_of(tree, place)];
+			if (score != NULL) {
+				ranked[count] = list[at];
+				totals[count++] = *score + bt_cells_local_of(tree, place);
 			}
 			at = at + 1 == snapshot->count ? 0 : at + 1;
 		}
@@ -455,15 +464,16 @@ static void add_nominated(
 		return;
 	}
 	uint32_t *sizes = bt_arena_alloc(arena, all * sizeof(*sizes));
-	uint16_t *group_of = bt_arena_alloc(arena, snapshot->count * sizeof(*group_of));
-	memcpy(group_of, groups->group_of, snapshot->count * sizeof(*group_of));
+	uint16_t *group_of = bt_arena_alloc(arena, snapshot->places.used * sizeof(*group_of));
+	memcpy(group_of, groups->group_of, snapshot->places.used * sizeof(*group_of));
 	if (count != 0) {
 		memcpy(sizes, groups->sizes, count * sizeof(*sizes));
 	}
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
 		statuses[count + i] = run->nominated[i].status;
 		sizes[count + i] = 1;
-		group_of[snapshot->position[run->nominated[i].slot]] = (uint16_t)(count + i);
+		uint32_t place = snapshot->places.place_of[run->nominated[i].slot];
+		group_of[place] = (uint16_t)(count + i);
 	}
 	groups->count = all;
 	groups->sizes = sizes;

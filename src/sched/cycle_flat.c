@@ -171,13 +171,18 @@ static bool fail(struct flat *flat)
 	struct table_entry *table = BT_ARENA_NEW_ARRAY(arena, struct table_entry, TABLE_SIZE);
 	uint32_t *verdicts = bt_arena_alloc(arena, BT_CELLS_MAX * sizeof(*verdicts));
 	uint32_t *sizes = BT_ARENA_NEW_ARRAY(arena, uint32_t, BT_CELLS_MAX);
-	uint16_t *group_of = bt_arena_alloc(arena, flat->snapshot->count * sizeof(*group_of));
+	const struct bt_places *places = &flat->snapshot->places;
+	uint16_t *group_of = bt_arena_alloc(arena, places->used * sizeof(*group_of));
 	uint32_t count = 0;
 	uint32_t last = 0;
 	judge_others(flat);
-	for (uint32_t i = 0; i < flat->snapshot->count; i++) {
-		uint32_t verdict = merged_verdict(flat, flat->snapshot->list[i]);
+	for (uint32_t i = 0; i < places->used; i++) {
+		uint32_t slot = places->slot_at[i];
 		group_of[i] = 0;
+		if (slot == BT_SLOT_NONE) {
+			continue;
+		}
+		uint32_t verdict = merged_verdict(flat, slot);
 		if (verdict == BT_VERDICT_TAKEN_OUT) {
 			continue;
 		}
@@ -211,7 +216,7 @@ struct gaps {
 
 static uint32_t distance(const struct flat *flat, uint32_t slot)
 {
-	uint32_t position = flat->snapshot->position[slot];
+	uint32_t position = bt_snapshot_positions(flat->snapshot)[slot];
 	uint32_t start = flat->run->start_index;
 	return position - start + (position < start ? flat->snapshot->count : 0);
 }
@@ -234,7 +239,7 @@ static uint32_t choose_at_random(const struct flat *flat, int32_t best_total, ui
 {
 	uint64_t left = bt_prng_below(&flat->run->engine->prng, tie_count);
 	for (uint32_t i = 0;; i++) {
-		uint32_t slot = flat->snapshot->list[i];
+		uint32_t slot = bt_snapshot_list(flat->snapshot)[i];
 		if (flat->cache->totals[slot] == best_total && left-- == 0) {
 			return slot;
 		}
@@ -311,7 +316,7 @@ static void rank(const struct flat *flat, uint32_t node_count)
 	uint32_t position = run->start_index;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < flat->snapshot->count; i++) {
-		uint32_t slot = flat->snapshot->list[position];
+		uint32_t slot = bt_snapshot_list(flat->snapshot)[position];
 		position = position + 1 == flat->snapshot->count ? 0 : position + 1;
 		if (flat->cache->totals[slot] != BT_TOTAL_INFEASIBLE) {
 			ranked[count] = slot;
@@ -452,8 +457,11 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 		if (!by_plan_alone) {
 			uint32_t *counts = BT_ARENA_NEW_ARRAY(
 				run->cycle->arena, uint32_t, flat.plan->filter_count);
-			for (uint32_t i = 0; i < flat.snapshot->count; i++) {
-				uint32_t merged = merged_verdict(&flat, flat.snapshot->list[i]);
+			const struct bt_places *places = &flat.snapshot->places;
+			for (uint32_t i = 0; i < places->used; i++) {
+				uint32_t slot = places->slot_at[i];
+				uint32_t merged =
+					slot != BT_SLOT_NONE ? merged_verdict(&flat, slot) : 0;
 				if (merged != 0 && merged != BT_VERDICT_TAKEN_OUT) {
 					counts[(merged >> BT_VERDICT_DETAIL_BITS) - 1]++;
 				}

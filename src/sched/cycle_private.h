@@ -25,7 +25,7 @@ struct bt_cycle_extension {
  * Spec 02 section 5.4. */
 struct bt_cycle_nominated {
 	uint32_t slot;
-	uint32_t distance; /* behind the start of the search */
+	uint64_t distance; /* behind the start of the search, in points (state/places.h) */
 	bool is_known;
 	struct bt_status status; /* then */
 	uint32_t verdict;        /* the plan's, while it is taken out of it */

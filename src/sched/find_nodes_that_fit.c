@@ -95,11 +95,11 @@ bool bt_cycle_ask_all_nominated(struct bt_cycle_run *run)
 	if (run->nominated_count > NOMINATED_MAX) {
 		return false;
 	}
-	uint32_t start = run->start_index % snapshot->count;
+	uint64_t start = bt_snapshot_order_at(snapshot, run->start_index % snapshot->count);
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		uint32_t position = snapshot->position[run->nominated[i].slot];
+		/* What comes before the start comes last: the difference wraps. */
 		run->nominated[i].distance =
-			position - start + (position < start ? snapshot->count : 0);
+			bt_snapshot_order(snapshot, run->nominated[i].slot) - start;
 	}
 	if (run->nominated_count > 1) {
 		qsort(run->nominated, run->nominated_count, sizeof(*run->nominated), by_distance);
@@ -189,17 +189,11 @@ uint32_t bt_search_limit(
 	return node_count;
 }
 
-uint32_t bt_search_node_count(const struct bt_state *state)
-{
-	const uint32_t *slots;
-	return bt_snapshot_placement_slots(state, &slots);
-}
-
 /** The same without a walk over the list. */
 static uint32_t *few_candidates(const struct bt_state *state,
 	const struct bt_pre_filter_result *result, struct bt_arena *arena, uint32_t *out_count)
 {
-	const uint32_t *position = state->snapshot.position;
+	const struct bt_snapshot *snapshot = &state->snapshot;
 	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, result->count);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < result->count; i++) {
@@ -208,7 +202,8 @@ static uint32_t *few_candidates(const struct bt_state *state,
 		if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
 			continue;
 		}
-		while (at > 0 && position[slots[at - 1]] > position[slot]) {
+		uint64_t order = bt_snapshot_order(snapshot, slot);
+		while (at > 0 && bt_snapshot_order(snapshot, slots[at - 1]) > order) {
 			at--;
 		}
 		if (at > 0 && slots[at - 1] == slot) {
@@ -225,15 +220,16 @@ static uint32_t *few_candidates(const struct bt_state *state,
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count)
 {
+	if (result->restricted && result->count <= FEW_NAMES &&
+		!engine->state->snapshot.has_placement) {
+		*out_slots = few_candidates(engine->state, result, arena, out_count);
+		return;
+	}
 	const uint32_t *list;
 	uint32_t list_count = bt_snapshot_placement_slots(engine->state, &list);
 	if (!result->restricted) {
 		*out_slots = list;
 		*out_count = list_count;
-		return;
-	}
-	if (result->count <= FEW_NAMES && !engine->state->snapshot.has_placement) {
-		*out_slots = few_candidates(engine->state, result, arena, out_count);
 		return;
 	}
 	struct bt_bitset named = {0};

@@ -164,7 +164,6 @@ static void add_column_score(struct bt_plan *plan, struct bt_plugin *plugin, int
 		return;
 	}
 	plan->reads |= shortcuts->score_reads;
-	plan->reads_node_count |= shortcuts->score_reads_node_count;
 	if (ops->normalize == BT_NORMALIZE_NONE) {
 		plan->local_scores[plan->local_score_count++] =
 			(struct bt_plan_score){plugin, weight};

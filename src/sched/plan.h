@@ -79,6 +79,8 @@ struct bt_plan_cells {
 	uint32_t raw_count; /* 0 while nothing is scored */
 	uint64_t identities[BT_CELL_TRAITS_MAX][3];
 	uint64_t columns_version; /* of the plan */
+	uint64_t places_version;  /* of the snapshot */
+	uint32_t left_seen;       /* places that nodes left */
 	uint64_t log_sequence;
 	uint32_t served;  /* cycles since it was filled */
 	uint32_t pause;   /* cycles to let pass before it is filled again */
@@ -119,7 +121,6 @@ struct bt_plan {
 	 */
 	uint64_t class_version;
 	int64_t constant_score; /* weighted scores that are equal on every node */
-	bool reads_node_count;
 	/* Columns. */
 	uint32_t slot_count;  /* slots the columns cover */
 	uint32_t block_slots; /* slots the columns have room for */
@@ -127,13 +128,11 @@ struct bt_plan {
 	int32_t *local;
 	uint32_t *room; /* pods of the shape that fit, by slot; NULL: not computed yet */
 	uint64_t room_log_sequence;
-	uint64_t room_list_version;
 	bool scored; /* local and raws are valid */
 	uint32_t feasible_count;
 	/** By filter: slots that it is the first to reject. NULL: nobody counts evaluations. */
 	uint32_t *rejected;
 	uint64_t log_sequence;
-	uint64_t list_version;
 	uint32_t node_count; /* snapshot size when scores were computed */
 	/** Grows when a column is computed as a whole: what was made from the columns is stale. */
 	uint64_t columns_version;

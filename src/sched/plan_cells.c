@@ -49,8 +49,14 @@ static struct key_maker key_maker_of(const struct bt_plan *plan, const struct bt
 	};
 }
 
+/** slot: BT_SLOT_NONE for a place that no node has. */
 static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key)
 {
+	if (slot == BT_SLOT_NONE) {
+		memset(key, 0, (KEY_RAWS + maker->raw_count + maker->trait_count) * sizeof(*key));
+		key[KEY_VERDICT] = BT_VERDICT_OUTSIDE;
+		return;
+	}
 	uint32_t verdict = maker->plan->verdict[slot];
 	uint64_t *traits = &key[KEY_RAWS + maker->raw_count];
 	key[KEY_VERDICT] = verdict;
@@ -68,7 +74,8 @@ static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key
 
 static int32_t local_of(const struct bt_plan *plan, uint32_t slot)
 {
-	return plan->scored && plan->verdict[slot] == 0 ? plan->local[slot] : 0;
+	return slot != BT_SLOT_NONE && plan->scored && plan->verdict[slot] == 0 ? plan->local[slot]
+										: 0;
 }
 
 /** The cells do not pay: the plan does without for a while. */
@@ -92,29 +99,32 @@ static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint32_t key_words = KEY_RAWS + cells->raw_count + trait_count;
 	if (cells->tree == NULL) {
-		cells->tree = bt_cells_create(snapshot->count, key_words);
+		cells->tree = bt_cells_create(snapshot->places.count, key_words);
 	} else {
-		bt_cells_reset(cells->tree, snapshot->count, key_words);
+		bt_cells_reset(cells->tree, snapshot->places.count, key_words);
 	}
-	for (uint32_t position = 0; position < snapshot->count; position++) {
-		uint32_t slot = snapshot->list[position];
+	for (uint32_t place = 0; place < snapshot->places.count; place++) {
+		uint32_t slot = snapshot->places.slot_at[place];
 		make_key(&maker, slot, key);
 		uint32_t cell = bt_cells_of_key(cells->tree, key);
 		if (cell == BT_CELL_NONE) {
 			give_up(cells, PAUSE_MAX);
 			return false;
 		}
-		bt_cells_put(cells->tree, position, cell, local_of(plan, slot));
+		bt_cells_put(cells->tree, place, cell, local_of(plan, slot));
 	}
 	bt_cells_filled(cells->tree);
 	cells->columns_version = plan->columns_version;
+	cells->places_version = snapshot->places.version;
+	cells->left_seen = snapshot->places.left.count;
 	cells->filled = true;
 	cells->served = 0;
 	return true;
 }
 
-static bool move_slot(struct bt_plan *plan, const struct bt_snapshot *snapshot,
-	const struct key_maker *maker, uint32_t slot)
+/** slot: the one that has the place, or BT_SLOT_NONE. */
+static bool move_place(
+	struct bt_plan *plan, const struct key_maker *maker, uint32_t place, uint32_t slot)
 {
 	struct bt_cells *tree = plan->cells.tree;
 	uint64_t key[KEY_WORDS_MAX];
@@ -124,7 +134,7 @@ static bool move_slot(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 		give_up(&plan->cells, PAUSE_MAX);
 		return false;
 	}
-	bt_cells_move(tree, snapshot->position[slot], cell, local_of(plan, slot));
+	bt_cells_move(tree, place, cell, local_of(plan, slot));
 	return true;
 }
 
@@ -132,8 +142,15 @@ static bool catch_up(
 	struct bt_plan *plan, const struct bt_engine *engine, const struct bt_node_trait *traits)
 {
 	const struct bt_state *state = engine->state;
+	const struct bt_places *places = &state->snapshot.places;
 	struct key_maker maker = key_maker_of(plan, traits);
-	uint32_t kinds = plan->reads;
+	uint32_t kinds = plan->reads | BT_CHANGE_EXISTENCE;
+	for (; plan->cells.left_seen < places->left.count; plan->cells.left_seen++) {
+		if (!move_place(plan, &maker, places->left.items[plan->cells.left_seen],
+			    BT_SLOT_NONE)) {
+			return false;
+		}
+	}
 	for (uint32_t i = 0; i < maker.trait_count; i++) {
 		kinds |= traits[i].reads;
 	}
@@ -142,19 +159,19 @@ static bool catch_up(
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = engine->plans->changed[i];
 		if (state->nodes.rows[slot].in_snapshot &&
-			!move_slot(plan, &state->snapshot, &maker, slot)) {
+			!move_place(plan, &maker, places->place_of[slot], slot)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool same_question(
-	const struct bt_plan *plan, const struct bt_node_trait *traits, uint32_t trait_count)
+static bool same_question(const struct bt_plan *plan, uint64_t places_version,
+	const struct bt_node_trait *traits, uint32_t trait_count)
 {
 	const struct bt_plan_cells *cells = &plan->cells;
 	bool same = cells->filled && cells->columns_version == plan->columns_version &&
-		cells->trait_count == trait_count &&
+		cells->places_version == places_version && cells->trait_count == trait_count &&
 		cells->raw_count == (plan->scored ? plan->raw_count : 0);
 	for (uint32_t i = 0; same && i < trait_count; i++) {
 		same = memcmp(cells->identities[i], traits[i].identity,
@@ -187,7 +204,7 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	if (!plan->recurring || plan->behind > moves_max || trait_count > BT_CELL_TRAITS_MAX) {
 		return NULL;
 	}
-	bool current = same_question(plan, traits, trait_count) &&
+	bool current = same_question(plan, state->snapshot.places.version, traits, trait_count) &&
 		state->log.sequence - cells->log_sequence <= moves_max &&
 		bt_change_log_covers(&state->log, cells->log_sequence);
 	if (current) {
@@ -207,7 +224,8 @@ bool bt_plan_cells_update(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, uint32_t slot)
 {
 	struct key_maker maker = key_maker_of(plan, traits);
-	return plan->cells.filled && move_slot(plan, &engine->state->snapshot, &maker, slot);
+	uint32_t place = engine->state->snapshot.places.place_of[slot];
+	return plan->cells.filled && move_place(plan, &maker, place, slot);
 }
 
 uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell)
@@ -218,20 +236,23 @@ uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell)
 void bt_plan_cells_check(const struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits)
 {
-	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	const struct bt_places *places = &engine->state->snapshot.places;
 	const struct bt_cells *tree = plan->cells.tree;
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint64_t key[KEY_WORDS_MAX];
 	size_t key_bytes =
 		(KEY_RAWS + plan->cells.raw_count + plan->cells.trait_count) * sizeof(key[0]);
-	for (uint32_t position = 0; position < snapshot->count; position++) {
-		uint32_t slot = snapshot->list[position];
-		uint32_t cell = bt_cells_cell_of(tree, position);
+	for (uint32_t place = 0; place < places->count; place++) {
+		uint32_t slot = places->slot_at[place];
+		uint32_t cell = bt_cells_cell_of(tree, place);
 		make_key(&maker, slot, key);
 		if (memcmp(key, bt_cells_key(tree, cell), key_bytes) != 0 ||
-			bt_cells_local_of(tree, position) != local_of(plan, slot)) {
+			bt_cells_local_of(tree, place) != local_of(plan, slot)) {
+			struct bt_str name = slot == BT_SLOT_NONE
+				? BT_STR("(none)")
+				: bt_node_table_name(&engine->state->nodes, slot);
 			bt_panic("verify: node %.*s is in another cell than its columns say",
-				BT_STR_ARG(bt_node_table_name(&engine->state->nodes, slot)));
+				BT_STR_ARG(name));
 		}
 	}
 	if (!bt_cells_validate(tree)) {

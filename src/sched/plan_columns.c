@@ -223,8 +223,16 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 	const struct bt_state *state = engine->state;
 	const struct bt_change_log *log = &state->log;
 	plan->behind = log->sequence - plan->log_sequence;
+	if (plan->verdict != NULL && plan->block_slots >= state->nodes.slot_count) {
+		/* Slots that are new: nodes that came are in the log. */
+		for (; plan->slot_count < state->nodes.slot_count; plan->slot_count++) {
+			plan->verdict[plan->slot_count] = BT_VERDICT_OUTSIDE;
+			if (plan->room != NULL) {
+				plan->room[plan->slot_count] = 0;
+			}
+		}
+	}
 	if (plan->verdict == NULL || plan->slot_count != state->nodes.slot_count ||
-		plan->list_version != state->snapshot.list_version ||
 		!bt_change_log_covers(log, plan->log_sequence) ||
 		plan->behind > plan->slot_count / REPAIR_SHARE + 16) {
 		const struct bt_snapshot *snapshot = &engine->state->snapshot;
@@ -239,9 +247,12 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		if (snapshot->count == slot_count) {
 			memset(plan->verdict, 0, (size_t)slot_count * sizeof(*plan->verdict));
 		} else {
+			const struct bt_places *places = &snapshot->places;
 			memset(plan->verdict, 0xff, (size_t)slot_count * sizeof(*plan->verdict));
-			for (uint32_t i = 0; i < snapshot->count; i++) {
-				plan->verdict[snapshot->list[i]] = 0;
+			for (uint32_t i = 0; i < places->used; i++) {
+				if (places->slot_at[i] != BT_SLOT_NONE) {
+					plan->verdict[places->slot_at[i]] = 0;
+				}
 			}
 		}
 		struct column_pass pass = {
@@ -305,14 +316,32 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		}
 	}
 	plan->log_sequence = log->sequence;
-	plan->list_version = state->snapshot.list_version;
+}
+
+/** Some score differs because the snapshot has more or fewer nodes than when it was computed. */
+static bool node_count_matters(
+	const struct bt_plan *plan, const struct bt_state *state, const struct bt_pod_info *pod)
+{
+	bool matters = false;
+	uint32_t scores = plan->local_score_count + plan->raw_count;
+	for (uint32_t i = 0; plan->node_count != state->snapshot.count && i < scores; i++) {
+		struct bt_plugin *plugin = i < plan->local_score_count
+			? plan->local_scores[i].plugin
+			: plan->raws[i - plan->local_score_count].plugin;
+		const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+		matters = matters ||
+			(shortcuts->score_reads_node_count != NULL &&
+				shortcuts->score_reads_node_count(plugin,
+					bt_plan_score_data(plan, plugin), pod, state,
+					plan->node_count, state->snapshot.count));
+	}
+	return matters;
 }
 
 void bt_plan_score_columns(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
 {
-	if (!plan->scored ||
-		(plan->reads_node_count && plan->node_count != engine->state->snapshot.count)) {
+	if (!plan->scored || node_count_matters(plan, engine->state, pod)) {
 		if (plan->local == NULL) {
 			plan->local = bt_plan_take_block(engine->plans);
 			for (uint32_t i = 0; i < plan->raw_count; i++) {
@@ -332,10 +361,10 @@ void bt_plan_score_columns(
 		bt_parts_run(&pass.parts, score_part, &pass);
 		pass.scores = SCORES_THAT_DO_NOT;
 		evaluate_scores(&pass, (struct bt_slot_range){.count = plan->slot_count}, false);
-		plan->node_count = engine->state->snapshot.count;
 		plan->scored = true;
 		plan->columns_version++;
 	}
+	plan->node_count = engine->state->snapshot.count;
 }
 
 /** Node changes that pods bring about. */
@@ -380,8 +409,7 @@ const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
 	if (state->nodes.has_wide_values) {
 		return NULL; /* sums may wrap */
 	}
-	if (plan->room == NULL || plan->room_list_version != plan->list_version ||
-		!bt_change_log_covers(&state->log, plan->room_log_sequence)) {
+	if (plan->room == NULL || !bt_change_log_covers(&state->log, plan->room_log_sequence)) {
 		if (plan->room == NULL) {
 			plan->room = bt_plan_take_block(engine->plans);
 		}
@@ -393,7 +421,6 @@ const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
 			(struct bt_slot_range){.slots = engine->plans->changed, .count = count});
 	}
 	plan->room_log_sequence = state->log.sequence;
-	plan->room_list_version = plan->list_version;
 	return plan->room;
 }
 

@@ -600,7 +600,7 @@ static struct bt_placement_outcome generate_placements(struct bt_group_cycle *cy
 {
 	const struct bt_snapshot *snapshot = &cycle->scheduler->engine->state->snapshot;
 	return bt_run_placement_generate(cycle->framework, &cycle->arena, cycle->attempt.namespace_,
-		cycle->attempt.name, snapshot->list, snapshot->count);
+		cycle->attempt.name, bt_snapshot_list(snapshot), snapshot->count);
 }
 
 static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_post_filter)
@@ -676,7 +676,7 @@ static struct bt_status find_feasible(void *context)
 	struct bt_group_cycle *cycle = trial->cycle;
 	struct bt_engine *engine = cycle->scheduler->engine;
 	const struct bt_snapshot *snapshot = &engine->state->snapshot;
-	struct bt_placement all = {.slots = snapshot->list, .count = snapshot->count};
+	struct bt_placement all = {.slots = bt_snapshot_list(snapshot), .count = snapshot->count};
 	if (trial->has_run && trial->is_whole) {
 		/* Only the first answer is read: one for each unit of victims follows. */
 		struct forecast forecast = forecast_members(cycle, &all, 1, true);

@@ -156,7 +156,7 @@ void bt_cycle_fail(struct bt_cycle_run *run)
 {
 	struct bt_schedule_result *result = run->result;
 	result->outcome = BT_OUTCOME_FIT_ERROR;
-	result->diagnosis.node_count = bt_search_node_count(run->engine->state);
+	result->diagnosis.node_count = bt_snapshot_placement_count(run->engine->state);
 	result->evaluated_count = bt_node_statuses_count(&result->diagnosis.statuses);
 	if (run->framework->points[BT_POINT_POST_FILTER].entries.count == 0) {
 		result->nomination =
@@ -328,7 +328,8 @@ static struct bt_node_search_result find_nodes_that_fit(
 			diagnosis, trial_slot, search, found.feasible_count + found.rejected_count);
 	}
 	uint64_t advanced = (uint64_t)run->start_index + found.feasible_count + explicit_count;
-	engine->next_start_node_index = (uint32_t)(advanced % bt_search_node_count(engine->state));
+	engine->next_start_node_index =
+		(uint32_t)(advanced % bt_snapshot_placement_count(engine->state));
 	if (bt_status_is_success(&found.error) && run->extension.active) {
 		uint32_t before = found.feasible_count;
 		found.error = bt_find_nodes_that_pass_extenders(run, &found);
@@ -578,7 +579,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	struct bt_schedule_result *out_result)
 {
 	begin_result(engine, framework, out_result);
-	if (bt_search_node_count(engine->state) == 0) {
+	if (bt_snapshot_placement_count(engine->state) == 0) {
 		struct bt_status status = bt_status_error_text(
 			out_result->cycle->arena, BT_STR("no nodes available to schedule pods"));
 		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;

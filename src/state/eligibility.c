@@ -239,15 +239,19 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	if (!eligibility->filled || rebuild_count != eligibility->rebuild_count ||
 		eligibility->node_sequence < table->lost_before || behind > CHANGES_MAX ||
 		behind > 16 + state->nodes.slot_count / REPAIR_SHARE) {
-		/* Everything anew. The snapshot's list has the slots that can count. */
+		/* Everything anew. The snapshot's nodes are the slots that can count. */
 		memset(eligibility->nodes, 0, eligibility->size * sizeof(*eligibility->nodes));
 		if (eligibility->slot_count != 0) {
 			memset(eligibility->domains, 0xff,
 				eligibility->slot_count * sizeof(*eligibility->domains));
 		}
 		eligibility->eligible_count = 0;
-		for (uint32_t i = 0; i < state->snapshot.count; i++) {
-			uint32_t slot = state->snapshot.list[i];
+		const struct bt_places *places = &state->snapshot.places;
+		for (uint32_t i = 0; i < places->used; i++) {
+			uint32_t slot = places->slot_at[i];
+			if (slot == BT_SLOT_NONE) {
+				continue;
+			}
 			uint32_t domain = domain_of_slot(eligibility, state, columns, slot);
 
 			eligibility->domains[slot] = domain;

@@ -15,6 +15,7 @@ void bt_node_order_finish(struct bt_node_order *order)
 		bt_vec_finish(&order->zones.items[i].slots);
 	}
 	bt_vec_finish(&order->zones);
+	bt_vec_finish(&order->changes);
 	order->count = 0;
 }
 
@@ -31,12 +32,44 @@ static struct bt_zone *find_zone(const struct bt_node_order *order, bt_sym key)
 /* Index of slot in its zone, or the number of slots there. */
 static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
 {
+	enum { BLOCK = 64 };
+	const uint32_t *slots = zone->slots.items;
 	uint32_t i = 0;
 
-	while (i < zone->slots.count && zone->slots.items[i] != slot) {
+	/* Zones are long: a loop without an exit is made of vectors. */
+	for (; i + BLOCK <= zone->slots.count; i += BLOCK) {
+		bool found = false;
+		for (uint32_t k = 0; k < BLOCK; k++) {
+			found |= slots[i + k] == slot;
+		}
+		if (found) {
+			break;
+		}
+	}
+	while (i < zone->slots.count && slots[i] != slot) {
 		i++;
 	}
 	return i;
+}
+
+/* Changes that the snapshot may be behind, with one for so many nodes. */
+#define CHANGES_MAX 64
+#define NODES_PER_CHANGE 32
+
+static void note_change(struct bt_node_order *order, uint32_t slot, const struct bt_zone *zone,
+	uint32_t row, bool joined)
+{
+	struct bt_order_change change = {slot, (uint32_t)(zone - order->zones.items), row, joined};
+
+	/* A zone that came, or is about to go. */
+	if (zone->slots.count == 1 ||
+		order->changes.count == CHANGES_MAX + order->count / NODES_PER_CHANGE) {
+		order->changes_lost = true;
+		order->changes.count = 0;
+	}
+	if (!order->changes_lost) {
+		bt_vec_push(&order->changes, change);
+	}
 }
 
 /** As add, for a slot that is known to be in no zone: O(zones). */
@@ -51,6 +84,7 @@ static void node_order_append(struct bt_node_order *order, uint32_t slot, bt_sym
 	}
 	bt_vec_push(&zone->slots, slot);
 	order->count++;
+	note_change(order, slot, zone, zone->slots.count - 1, true);
 }
 
 void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
@@ -76,6 +110,7 @@ static bool take_out(struct bt_node_order *order, uint32_t slot, bt_sym zone_key
 	if (at == zone->slots.count) {
 		return false;
 	}
+	note_change(order, slot, zone, at, false);
 	bt_vec_remove_ordered(&zone->slots, at);
 	order->count--;
 	if (zone->slots.count == 0) {

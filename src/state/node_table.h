@@ -114,6 +114,7 @@ struct bt_node_row {
 	bool in_snapshot;        /* listed by the snapshot */
 	bool in_order;
 	bool changed;          /* waits in the snapshot's list of changed slots */
+	bool nameless;         /* waits in the snapshot's list of names to drop */
 	bool in_affinity_list; /* of the snapshot */
 	bool in_anti_affinity_list;
 };

@@ -349,15 +349,6 @@ static void account(struct bt_node_table *nodes, uint32_t slot, const struct bt_
 	}
 }
 
-static void note_affinity(struct bt_state *state, uint32_t slot)
-{
-	if (slot >= state->affinity_slots.bit_count) {
-		bt_bitset_resize(&state->affinity_slots, state->nodes.slot_capacity);
-	}
-	bt_bitset_assign(&state->affinity_slots, slot,
-		state->nodes.rows[slot].pods_with_affinity.count != 0);
-}
-
 void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 {
 	struct bt_pod_record *record = &state->pods.records.items[pod_id];
@@ -373,7 +364,6 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 	if (shape->has_affinity) {
 		state->affinity_pod_count++;
 		bt_vec_push(&row->pods_with_affinity, pod_id);
-		note_affinity(state, slot);
 	}
 	if (shape->has_required_anti_affinity) {
 		bt_vec_push(&row->pods_with_required_anti_affinity, pod_id);
@@ -414,7 +404,6 @@ static void leave_lists(struct bt_state *state, const struct bt_pod_record *reco
 		state->affinity_pod_count--;
 		at = find_in(row->pods_with_affinity.items, row->pods_with_affinity.count, pod_id);
 		bt_vec_remove_swap(&row->pods_with_affinity, at);
-		note_affinity(state, record->node);
 	}
 	if (shape->has_required_anti_affinity) {
 		at = find_in(row->pods_with_required_anti_affinity.items,

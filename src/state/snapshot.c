@@ -9,18 +9,46 @@
  * a copy (image node counts).
  */
 
-/** More changed nodes than this, and the affinity lists are computed anew instead of edited. */
-#define EDITS_MAX 64
+/**
+ * Steps of detours for each node of the list (bt_places), after which places are given anew: that
+ * takes some ten times as long as a step for each node, with the trees of the plans that are made
+ * again.
+ */
+#define DETOURS_PER_NODE 16
+
+/** What the lists of nodes with affinity pods should say of the slot. */
+static void note_affinity(struct bt_state *state, uint32_t slot)
+{
+	struct bt_snapshot *snapshot = &state->snapshot;
+	struct bt_node_row *row = &state->nodes.rows[slot];
+	bool affinity = row->in_snapshot && row->pods_with_affinity.count != 0;
+	bool anti_affinity = row->in_snapshot && row->pods_with_required_anti_affinity.count != 0;
+
+	if (affinity == row->in_affinity_list && anti_affinity == row->in_anti_affinity_list) {
+		return;
+	}
+	snapshot->affinity_count += affinity;
+	snapshot->affinity_count -= row->in_affinity_list;
+	row->in_affinity_list = affinity;
+	row->in_anti_affinity_list = anti_affinity;
+	bt_bitset_assign(&snapshot->affinity_slots, slot, affinity);
+	snapshot->lists->affinity_is_written = false;
+	bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
+}
 
 static void enter_list(struct bt_state *state, uint32_t slot)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
 
 	row->in_snapshot = true;
+	bt_bitset_assign(&state->snapshot.listed, slot, true);
 	for (uint32_t i = 0; i < row->claims.count; i++) {
 		bt_used_claims_add(state, row->claims.items[i].claim);
 	}
 	bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
+	if (row->pods_with_affinity.count != 0) {
+		note_affinity(state, slot);
+	}
 }
 
 static void leave_list(struct bt_state *state, uint32_t slot)
@@ -28,126 +56,154 @@ static void leave_list(struct bt_state *state, uint32_t slot)
 	struct bt_node_row *row = &state->nodes.rows[slot];
 
 	row->in_snapshot = false;
-	row->in_affinity_list = false;
-	row->in_anti_affinity_list = false;
+	bt_bitset_assign(&state->snapshot.listed, slot, false);
 	for (uint32_t i = 0; i < row->claims.count; i++) {
 		bt_used_claims_remove(state, row->claims.items[i].claim);
 	}
 	bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
+	note_affinity(state, slot);
 }
 
-static uint32_t position_of(
-	const struct bt_snapshot *snapshot, const uint32_t *items, uint32_t count, uint32_t slot)
+void bt_snapshot_write_list(const struct bt_snapshot *snapshot)
 {
-	uint32_t low;
+	struct bt_snapshot_lists *lists = snapshot->lists;
 
-	BT_LOWER_BOUND(
-		low, count, middle, snapshot->position[items[middle]] < snapshot->position[slot]);
-	return low;
-}
-
-/* Only the rows of slots with such pods are looked at; required anti-affinity is affinity, too. */
-static void rebuild_affinity_lists(struct bt_state *state)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-
-	/* Slots of the old list that have no such pods any more. Those that left the snapshot have
-	 * no flags.
-	 */
-	for (uint32_t j = 0; j < snapshot->affinity_list.count; j++) {
-		uint32_t slot = snapshot->affinity_list.items[j];
-		struct bt_node_row *row = &state->nodes.rows[slot];
-		if (row->in_affinity_list && !bt_bitset_get(&state->affinity_slots, slot)) {
-			row->in_affinity_list = false;
-			row->in_anti_affinity_list = false;
-			bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
-		}
+	if (lists->capacity < snapshot->places.slot_capacity) {
+		lists->capacity = snapshot->places.slot_capacity;
+		lists->slots = bt_realloc_array(lists->slots, lists->capacity, sizeof(uint32_t));
+		lists->positions =
+			bt_realloc_array(lists->positions, lists->capacity, sizeof(uint32_t));
 	}
-	snapshot->affinity_list.count = 0;
-	snapshot->anti_affinity_list.count = 0;
-	snapshot->lists_stale = false;
-	for (uint32_t i = 0; state->affinity_pod_count != 0 && i < snapshot->count; i++) {
-		uint32_t slot = snapshot->list[i];
-		if (!bt_bitset_get(&state->affinity_slots, slot)) {
+	bt_places_list(&snapshot->places, lists->slots);
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		lists->positions[lists->slots[i]] = i;
+	}
+	lists->is_written = true;
+}
+
+const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state *state)
+{
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	struct bt_snapshot_lists *lists = snapshot->lists;
+
+	if (lists->affinity_is_written) {
+		return lists;
+	}
+	const uint32_t *list = bt_snapshot_list(snapshot);
+
+	lists->affinity.count = 0;
+	lists->anti_affinity.count = 0;
+	for (uint32_t i = 0; snapshot->affinity_count != 0 && i < snapshot->count; i++) {
+		if (!bt_bitset_get(&snapshot->affinity_slots, list[i])) {
 			continue;
 		}
-		struct bt_node_row *row = &state->nodes.rows[slot];
-		bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
-		if (!row->in_affinity_list || anti_affinity != row->in_anti_affinity_list) {
-			bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
-		}
-		row->in_affinity_list = true;
-		row->in_anti_affinity_list = anti_affinity;
-		bt_vec_push(&snapshot->affinity_list, slot);
-		if (anti_affinity) {
-			bt_vec_push(&snapshot->anti_affinity_list, slot);
+		bt_vec_push(&lists->affinity, list[i]);
+		/* Required anti-affinity is affinity, too. */
+		if (state->nodes.rows[list[i]].in_anti_affinity_list) {
+			bt_vec_push(&lists->anti_affinity, list[i]);
 		}
 	}
+	lists->affinity_is_written = true;
+	return lists;
 }
 
-/* Slots of one set that the other does not have. */
-static void for_each_missing(struct bt_state *state, const struct bt_bitset *slots,
-	const struct bt_bitset *others, void (*visit)(struct bt_state *state, uint32_t slot))
-{
-	for (uint32_t i = 0; i < slots->word_count; i++) {
-		uint64_t left = slots->words[i] & ~others->words[i];
-		for (; left != 0; left &= left - 1) {
-			visit(state, i * 64 + BT_CTZ64(left));
-		}
-	}
-}
-
-/* The nodes of the tree in order, without names that the snapshot does not have. Returns whether
- * the list is another one now. */
-static bool write_list(struct bt_state *state, struct bt_bitset *out_listed)
+/**
+ * The places follow the order of nodes, change by change. false, and nothing is changed: they must
+ * be given anew.
+ */
+static bool follow_order(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
-	uint32_t *list = snapshot->spare;
-	uint32_t count = 0;
-	bool same = true;
+	struct bt_places *places = &snapshot->places;
+	struct bt_node_order *order = &state->order;
+	uint32_t joined = 0;
 
-	bt_node_order_list(&state->order, list);
-	for (uint32_t i = 0; i < state->order.count; i++) {
-		uint32_t slot = list[i];
-		if (bt_snapshot_has_name(snapshot, slot)) {
-			same = same && count < snapshot->count && snapshot->list[count] == slot;
-			bt_bitset_assign(out_listed, slot, true);
-			snapshot->position[slot] = count;
-			list[count++] = slot;
+	if (!places->can_follow || order->changes_lost ||
+		places->detours > (uint64_t)snapshot->count * DETOURS_PER_NODE) {
+		return false;
+	}
+	for (uint32_t i = 0; i < order->changes.count; i++) {
+		const struct bt_order_change *change = &order->changes.items[i];
+		joined += change->joined;
+		if (change->joined && !bt_snapshot_has_name(snapshot, change->slot)) {
+			return false;
 		}
 	}
-	same = same && count == snapshot->count;
-	snapshot->spare = snapshot->list;
-	snapshot->list = list;
-	snapshot->count = count;
-	return !same;
+	if (joined > places->count - places->used) {
+		return false;
+	}
+	for (uint32_t i = 0; i < order->changes.count; i++) {
+		const struct bt_order_change *change = &order->changes.items[i];
+		if (change->joined) {
+			bt_places_append(places, change->zone, change->slot);
+		} else {
+			bt_places_remove(places, change->zone, change->row);
+		}
+	}
+	for (uint32_t i = 0; i < order->changes.count; i++) {
+		uint32_t slot = order->changes.items[i].slot;
+		bool is_listed = places->place_of[slot] != BT_PLACE_NONE;
+		if (is_listed != state->nodes.rows[slot].in_snapshot) {
+			(is_listed ? enter_list : leave_list)(state, slot);
+		} else {
+			/* It may have another place. */
+			bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
+		}
+	}
+	snapshot->count = order->count;
+	return true;
 }
 
-/* Rows are looked at only where something changes: of many nodes, hardly one is in the cache. */
+/* All places anew: the nodes of the tree in order, without names that the snapshot does not have.
+ * Rows are looked at only where something changes: of many nodes, hardly one is in the cache.
+ */
 static void rebuild_list(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
+	struct bt_node_order *order = &state->order;
 	struct bt_bitset listed = {0};
+	uint32_t *list = bt_realloc_array(NULL, (size_t)order->count + 1, sizeof(uint32_t));
+	uint32_t count = 0;
 
-	uint32_t capacity = state->nodes.slot_capacity;
-
-	if (snapshot->capacity < capacity) {
-		snapshot->capacity = capacity;
-		snapshot->list = bt_realloc_array(snapshot->list, capacity, sizeof(uint32_t));
-		snapshot->spare = bt_realloc_array(snapshot->spare, capacity, sizeof(uint32_t));
-		snapshot->position =
-			bt_realloc_array(snapshot->position, capacity, sizeof(uint32_t));
-	}
 	bt_bitset_resize(&listed, state->nodes.slot_count);
-	bt_bitset_resize(&snapshot->listed, state->nodes.slot_count);
-	if (write_list(state, &listed)) {
-		snapshot->list_version++;
+	bt_node_order_list(order, list);
+	for (uint32_t i = 0; i < order->count; i++) {
+		uint32_t slot = list[i];
+		if (bt_snapshot_has_name(snapshot, slot)) {
+			bt_bitset_assign(&listed, slot, true);
+			list[count++] = slot;
+		}
 	}
-	for_each_missing(state, &snapshot->listed, &listed, leave_list);
-	for_each_missing(state, &listed, &snapshot->listed, enter_list);
-	bt_bitset_finish(&snapshot->listed);
-	snapshot->listed = listed;
-	rebuild_affinity_lists(state);
+	bt_places_give(&snapshot->places, list, count);
+	bt_free(list);
+	snapshot->count = count;
+	if (count == order->count && order->zones.count <= BT_PLACE_ZONES_MAX) {
+		for (uint32_t i = 0; i < order->zones.count; i++) {
+			bt_places_add_zone(&snapshot->places, order->zones.items[i].slots.count);
+		}
+	}
+	for (uint32_t i = 0; i < listed.word_count; i++) {
+		uint64_t left = listed.words[i] ^ snapshot->listed.words[i];
+		for (; left != 0; left &= left - 1) {
+			uint32_t slot = i * 64 + BT_CTZ64(left);
+			(bt_bitset_get(&listed, slot) ? enter_list : leave_list)(state, slot);
+		}
+	}
+	bt_bitset_finish(&listed);
+}
+
+/* The order of nodes, as it is now, becomes that of the snapshot. */
+static void update_list(struct bt_state *state, bool can_follow)
+{
+	struct bt_snapshot *snapshot = &state->snapshot;
+
+	if (!can_follow || !follow_order(state)) {
+		rebuild_list(state);
+	}
+	state->order.changes.count = 0;
+	state->order.changes_lost = false;
+	snapshot->lists->is_written = false;
+	snapshot->lists->affinity_is_written = false;
 }
 
 static void snapshot_forget_leftovers(struct bt_state *state);
@@ -156,26 +212,29 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 	uint32_t list_count;
-	bool rebuild;
+	bool names_added = false;
 	bool names_dropped;
+	bool can_follow = true;
 	int result = 0;
 
 	snapshot->refresh_count++;
 	snapshot_forget_leftovers(state);
-	/* Upstream's copying of newer aggregates; true when a name appears that the snapshot did
-	 * not have.
-	 */
-	bool names_added = false;
-
-	bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
-	bt_bitset_resize(&snapshot->nameless, state->nodes.slot_count);
+	if (snapshot->names.bit_count != state->nodes.slot_count) {
+		bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
+		bt_bitset_resize(&snapshot->listed, state->nodes.slot_count);
+		bt_bitset_resize(&snapshot->affinity_slots, state->nodes.slot_count);
+		bt_places_reserve_slots(&snapshot->places, state->nodes.slot_capacity);
+	}
+	/* Upstream's copying of newer aggregates. */
 	for (uint32_t i = 0; i < snapshot->changed_slots.count; i++) {
 		uint32_t slot = snapshot->changed_slots.items[i];
 		struct bt_node_row *row = &state->nodes.rows[slot];
 		row->changed = false;
 		if (!row->in_cache || !row->has_node) {
-			bt_bitset_assign(
-				&snapshot->nameless, slot, bt_snapshot_has_name(snapshot, slot));
+			if (!row->nameless && bt_snapshot_has_name(snapshot, slot)) {
+				row->nameless = true;
+				bt_vec_push(&snapshot->nameless, slot);
+			}
 			continue;
 		}
 		if (bt_state_capture_images(state, slot)) {
@@ -187,63 +246,26 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			snapshot->name_count++;
 			names_added = true;
 		}
-		bool affinity = row->pods_with_affinity.count != 0;
-		bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
-
-		if (!row->in_snapshot ||
-			(affinity == row->in_affinity_list &&
-				anti_affinity == row->in_anti_affinity_list)) {
-			continue;
-		}
-		if (snapshot->changed_slots.count > EDITS_MAX) {
-			snapshot->lists_stale = true;
-			continue;
-		}
-		if (affinity != row->in_affinity_list) {
-			uint32_t at = position_of(snapshot, snapshot->affinity_list.items,
-				snapshot->affinity_list.count, slot);
-			if (affinity) {
-				bt_vec_insert(&snapshot->affinity_list, at, slot);
-			} else {
-				bt_vec_remove_ordered(&snapshot->affinity_list, at);
-			}
-			row->in_affinity_list = affinity;
-		}
-		if (anti_affinity != row->in_anti_affinity_list) {
-			uint32_t at = position_of(snapshot, snapshot->anti_affinity_list.items,
-				snapshot->anti_affinity_list.count, slot);
-			if (anti_affinity) {
-				bt_vec_insert(&snapshot->anti_affinity_list, at, slot);
-			} else {
-				bt_vec_remove_ordered(&snapshot->anti_affinity_list, at);
-			}
-			row->in_anti_affinity_list = anti_affinity;
-		}
-		bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
+		note_affinity(state, slot);
 	}
 	snapshot->changed_slots.count = 0;
-	rebuild = names_added;
 	names_dropped = snapshot->name_count > state->order.count;
-	if (names_dropped) {
-		uint32_t slot = bt_bitset_next(&snapshot->nameless, 0);
-
-		for (; slot != UINT32_MAX; slot = bt_bitset_next(&snapshot->nameless, slot + 1)) {
-			const struct bt_node_row *row = &state->nodes.rows[slot];
-			/* The node may have come back. */
-			if (!row->in_cache || !row->has_node) {
-				bt_bitset_assign(&snapshot->names, slot, false);
-				snapshot->name_count--;
-			}
+	for (uint32_t i = 0; names_dropped && i < snapshot->nameless.count; i++) {
+		uint32_t slot = snapshot->nameless.items[i];
+		const struct bt_node_row *row = &state->nodes.rows[slot];
+		/* The node may have come back. */
+		if (!row->in_cache || !row->has_node) {
+			bt_bitset_assign(&snapshot->names, slot, false);
+			snapshot->name_count--;
+			can_follow = can_follow && !row->in_order;
 		}
 	}
-	if (rebuild || names_dropped) {
-		rebuild_list(state);
-	} else if (snapshot->lists_stale) {
-		rebuild_affinity_lists(state);
+	if (names_added || names_dropped) {
+		update_list(state, can_follow);
 	}
 	list_count = snapshot->count;
 	if (list_count != state->order.count) {
-		rebuild_list(state);
+		update_list(state, false);
 		result = bt_error_set(err, BERTH_ERR_STATE,
 			"snapshot state is not consistent, length of NodeInfoList=%lu not equal to "
 			"length "
@@ -255,15 +277,12 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			(unsigned long)state->node_entry_count);
 	}
 	if (names_dropped) {
-		/* After drop_removed_names and a new list, which does not have the slots any more
-		 * either. */
-		struct bt_bitset *nameless = &state->snapshot.nameless;
-		uint32_t slot = bt_bitset_next(nameless, 0);
-
-		for (; slot != UINT32_MAX; slot = bt_bitset_next(nameless, slot + 1)) {
-			bt_state_release_if_unknown(state, slot);
+		/* After the list was updated, which does not have the slots any more either. */
+		for (uint32_t i = 0; i < snapshot->nameless.count; i++) {
+			state->nodes.rows[snapshot->nameless.items[i]].nameless = false;
+			bt_state_release_if_unknown(state, snapshot->nameless.items[i]);
 		}
-		bt_bitset_clear(nameless);
+		snapshot->nameless.count = 0;
 	}
 	snapshot->log_sequence = state->log.sequence;
 	return result;
@@ -441,8 +460,9 @@ uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_
 {
 	const struct bt_snapshot *snapshot = &state->snapshot;
 
-	*out_slots = snapshot->has_placement ? snapshot->placement_slots.items : snapshot->list;
-	return snapshot->has_placement ? snapshot->placement_slots.count : snapshot->count;
+	*out_slots = snapshot->has_placement ? snapshot->placement_slots.items
+					     : bt_snapshot_list(snapshot);
+	return bt_snapshot_placement_count(state);
 }
 
 int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,

@@ -48,6 +48,8 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	bt_object_store_init(&state->objects);
 	bt_node_order_init(&state->order, &state->symbols);
 	bt_change_log_init(&state->log, LOG_CAPACITY);
+	state->snapshot.places.in_list_order = true;
+	state->snapshot.lists = BT_NEW(struct bt_snapshot_lists);
 	if (options->pod_groups) {
 		bt_pod_groups_init(state);
 	}
@@ -67,18 +69,19 @@ void bt_state_destroy(struct bt_state *state)
 	bt_pod_index_destroy(state);
 	bt_pod_groups_destroy(state);
 	struct bt_snapshot *snapshot = &state->snapshot;
-	bt_free(snapshot->list);
-	bt_free(snapshot->spare);
+	bt_places_finish(&snapshot->places);
+	bt_free(snapshot->lists->slots);
+	bt_free(snapshot->lists->positions);
+	bt_vec_finish(&snapshot->lists->affinity);
+	bt_vec_finish(&snapshot->lists->anti_affinity);
+	bt_free(snapshot->lists);
 	bt_bitset_finish(&snapshot->listed);
+	bt_bitset_finish(&snapshot->affinity_slots);
 	bt_bitset_finish(&snapshot->names);
-	bt_bitset_finish(&snapshot->nameless);
-	bt_free(snapshot->position);
-	bt_vec_finish(&snapshot->affinity_list);
-	bt_vec_finish(&snapshot->anti_affinity_list);
+	bt_vec_finish(&snapshot->nameless);
 	bt_vec_finish(&snapshot->changed_slots);
 	bt_vec_finish(&snapshot->assumed_pods);
 	bt_vec_finish(&snapshot->placement_slots);
-	bt_bitset_finish(&state->affinity_slots);
 	bt_used_claims_finish(state);
 	bt_node_order_finish(&state->order);
 	bt_image_table_finish(&state->images, &state->symbols);

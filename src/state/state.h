@@ -20,6 +20,7 @@
 #include "state/change_log.h"
 #include "state/node_table.h"
 #include "state/object_store.h"
+#include "state/places.h"
 #include "state/shape.h"
 
 /* The zone tree: nodes listed round-robin over zones. Spec: 03b section 6. */
@@ -29,10 +30,21 @@ struct bt_zone {
 	BT_VEC(uint32_t) slots; /* in order of addition */
 };
 
+/** A node that joined the end of a zone, or left its row there. */
+struct bt_order_change {
+	uint32_t slot;
+	uint32_t zone; /* index */
+	uint32_t row;
+	bool joined;
+};
+
 struct bt_node_order {
 	BT_VEC(struct bt_zone) zones; /* in order of first appearance */
 	uint32_t count;
 	struct bt_symbol_table *symbols;
+	/** What changed since the snapshot's list was last brought up to date, in turn. */
+	BT_VEC(struct bt_order_change) changes;
+	bool changes_lost; /* zones came or went, or there were too many changes */
 };
 
 void bt_node_order_init(struct bt_node_order *order, struct bt_symbol_table *symbols);
@@ -134,28 +146,35 @@ struct bt_placement_node {
 	uint64_t instance;
 };
 
+/** What the snapshot lists, written when somebody asks for it. */
+struct bt_snapshot_lists {
+	bool is_written;          /* slots and positions; not used while places are in list order */
+	bool affinity_is_written; /* affinity and anti_affinity */
+	uint32_t *slots;          /* in list order */
+	uint32_t *positions;      /* by slot; only meaningful for slots in the snapshot */
+	uint32_t capacity;
+	BT_VEC(uint32_t) affinity;      /* slots with in_affinity_list, list order */
+	BT_VEC(uint32_t) anti_affinity; /* slots with in_anti_affinity_list, list order */
+};
+
 /**
  * The snapshot: which slots a cycle sees and in which order. Node aggregates are read from the
  * columns, which do not change during a cycle. Spec 03b section 7.
  */
 struct bt_snapshot {
-	uint32_t *list;          /* slots in list order */
-	uint32_t *spare;         /* memory for the next list */
-	struct bt_bitset listed; /* slots of the list: those with in_snapshot */
-	uint32_t count;
-	uint32_t capacity;
-	uint32_t *position;             /* by slot; only meaningful for slots in the snapshot */
-	BT_VEC(uint32_t) affinity_list; /* slots with pods_with_affinity, list order */
-	BT_VEC(uint32_t) anti_affinity_list; /* slots with pods_with_required_anti_affinity */
-	uint64_t log_sequence;               /* change log position of the last refresh */
-	uint64_t list_version;               /* grows when list content or order changes */
-	uint64_t refresh_count;              /* how often it was refreshed */
-	bool lists_stale;                    /* affinity lists must be recomputed */
-	BT_VEC(uint32_t) changed_slots;      /* touched since the last refresh, each once */
+	struct bt_places places;         /* of the nodes that are listed */
+	uint32_t count;                  /* nodes that are listed */
+	struct bt_snapshot_lists *lists; /* owned; read by bt_snapshot_list and the like */
+	struct bt_bitset listed;         /* slots with in_snapshot */
+	struct bt_bitset affinity_slots; /* those of them with in_affinity_list */
+	uint32_t affinity_count;         /* of affinity_slots */
+	uint64_t log_sequence;           /* change log position of the last refresh */
+	uint64_t refresh_count;          /* how often it was refreshed */
+	BT_VEC(uint32_t) changed_slots;  /* touched since the last refresh, each once */
 	struct bt_bitset names;    /* slots found by name; differs from the list only while caches
 	                              disagree */
 	uint32_t name_count;       /* of names */
-	struct bt_bitset nameless; /* names whose node was seen to be gone, not dropped yet */
+	BT_VEC(uint32_t) nameless; /* slots whose node was seen to be gone, name not dropped yet */
 	uint64_t next_instance;
 	BT_VEC(uint32_t) assumed_pods;    /* pod ids, snapshot_only */
 	BT_VEC(uint32_t) placement_slots; /* in the placement's order */
@@ -187,7 +206,6 @@ struct bt_state {
 	int64_t next_generation;
 	uint32_t node_entry_count;       /* cache entries: real, imaginary, ghost */
 	uint32_t affinity_pod_count;     /* pods in some row's pods_with_affinity */
-	struct bt_bitset affinity_slots; /* slots with pods_with_affinity */
 	struct bt_resource_gates gates;
 	bool gate_declared_features;                     /* NodeDeclaredFeatures */
 	struct bt_arena scratch;                         /* of one operation */
@@ -195,6 +213,47 @@ struct bt_state {
 	void (*warn)(void *context, struct bt_str line); /* NULL: nobody listens */
 	void *warn_context;
 };
+
+/** Brings snapshot->lists up to date. */
+void bt_snapshot_write_list(const struct bt_snapshot *snapshot);
+/** The slots in list order; borrowed until the next refresh. The first call after nodes came or
+ * went writes the list. */
+static inline const uint32_t *bt_snapshot_list(const struct bt_snapshot *snapshot)
+{
+	if (snapshot->places.in_list_order) {
+		return snapshot->places.slot_at;
+	}
+	if (!snapshot->lists->is_written) {
+		bt_snapshot_write_list(snapshot);
+	}
+	return snapshot->lists->slots;
+}
+/** Positions in that list by slot, only meaningful for slots in the snapshot; likewise. */
+static inline const uint32_t *bt_snapshot_positions(const struct bt_snapshot *snapshot)
+{
+	if (snapshot->places.in_list_order) {
+		return snapshot->places.place_of;
+	}
+	if (!snapshot->lists->is_written) {
+		bt_snapshot_write_list(snapshot);
+	}
+	return snapshot->lists->positions;
+}
+/** Orders the snapshot's nodes as its list does, without writing it. */
+static inline uint64_t bt_snapshot_order(const struct bt_snapshot *snapshot, uint32_t slot)
+{
+	uint32_t place = snapshot->places.place_of[slot];
+	return snapshot->places.in_list_order ? bt_point(place, 0)
+					      : bt_places_point_of(&snapshot->places, place);
+}
+/** The same of the node at this position of the list. */
+static inline uint64_t bt_snapshot_order_at(const struct bt_snapshot *snapshot, uint32_t position)
+{
+	return snapshot->places.in_list_order ? bt_point(position, 0)
+					      : bt_places_point_at(&snapshot->places, position);
+}
+/** The lists of nodes with pods that have affinity or required anti-affinity; likewise. */
+const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state *state);
 
 /** Whether the slot's name is one the snapshot knows. */
 static inline bool bt_snapshot_has_name(const struct bt_snapshot *snapshot, uint32_t slot)
@@ -308,6 +367,12 @@ void bt_snapshot_forget_placement(struct bt_state *state);
 /** Slots of the placement, or all of the snapshot's list without one; *out_slots is borrowed until
  * the next change. */
 uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_t **out_slots);
+/** Their number. */
+static inline uint32_t bt_snapshot_placement_count(const struct bt_state *state)
+{
+	return state->snapshot.has_placement ? state->snapshot.placement_slots.count
+					     : state->snapshot.count;
+}
 /** `node "<n>" not found in placement` (BERTH_ERR_NOT_FOUND); without placement every listed node
  * is found. */
 BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,

@@ -20,7 +20,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 	size_t per_slot =
 		13 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
 	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +
-		snapshot->nameless.word_count + state->affinity_slots.word_count;
+		snapshot->affinity_slots.word_count;
 	size_t bytes = sizeof(*state) + bt_domain_counters_memory_bytes(state) +
 		bt_affinity_index_memory_bytes(state) + bt_pod_index_memory_bytes(state) +
 		(state->pod_groups != NULL ? bt_pod_groups_memory_bytes(state->pod_groups) : 0) +
@@ -75,8 +75,11 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 	for (uint32_t i = 0; i < state->order.zones.count; i++) {
 		bytes += vec_bytes(&state->order.zones.items[i].slots);
 	}
-	bytes += 3 * (size_t)snapshot->capacity * sizeof(uint32_t) + words * sizeof(uint64_t) +
-		vec_bytes(&snapshot->affinity_list) + vec_bytes(&snapshot->anti_affinity_list) +
+	bytes += bt_places_memory_bytes(&snapshot->places) +
+		2 * (size_t)snapshot->lists->capacity * sizeof(uint32_t) +
+		vec_bytes(&snapshot->lists->affinity) + vec_bytes(&snapshot->lists->anti_affinity) +
+		words * sizeof(uint64_t) + vec_bytes(&state->order.changes) +
+		vec_bytes(&snapshot->nameless) + sizeof(*snapshot->lists) +
 		vec_bytes(&snapshot->changed_slots) + vec_bytes(&snapshot->assumed_pods) +
 		vec_bytes(&snapshot->placement_slots);
 	return bytes + vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +

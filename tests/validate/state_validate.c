@@ -66,7 +66,7 @@ static bool check_row(
 	uint32_t claims = 0;
 
 	check(row->in_use == known, "slot %u: in use %d, known %d", slot, row->in_use, known);
-	check(bt_bitset_get(&state->affinity_slots, slot) == (row->pods_with_affinity.count != 0),
+	check(bt_bitset_get(&state->snapshot.affinity_slots, slot) == row->in_affinity_list,
 		"slot %u: set of slots with affinity", slot);
 	check(!row->has_node || row->in_cache, "slot %u has a node outside the cache", slot);
 	check(!row->in_use || bt_node_table_find_symbol(nodes, row->name) == slot, "slot %u: name",
@@ -245,16 +245,22 @@ static bool check_snapshot(const struct bt_state *state, struct bt_strbuf *reaso
 	}
 	check(listed == snapshot->count, "%u slots in the snapshot, %u listed", listed,
 		snapshot->count);
+	const uint32_t *list = bt_snapshot_list(snapshot);
+	const uint32_t *positions = bt_snapshot_positions(snapshot);
 	for (uint32_t i = 0; i < snapshot->count; i++) {
-		const struct bt_node_row *row = &state->nodes.rows[snapshot->list[i]];
-		check(row->in_snapshot && bt_snapshot_has_name(snapshot, snapshot->list[i]),
-			"listed slot %u", snapshot->list[i]);
-		check(snapshot->position[snapshot->list[i]] == i, "position of slot %u",
-			snapshot->list[i]);
+		uint32_t place = snapshot->places.place_of[list[i]];
+		check(state->nodes.rows[list[i]].in_snapshot &&
+				bt_snapshot_has_name(snapshot, list[i]),
+			"listed slot %u", list[i]);
+		check(positions[list[i]] == i, "position of slot %u", list[i]);
+		check(place < snapshot->places.used && snapshot->places.slot_at[place] == list[i],
+			"place of slot %u", list[i]);
 	}
-	for (uint32_t i = 1; i < snapshot->affinity_list.count; i++) {
-		check(snapshot->position[snapshot->affinity_list.items[i - 1]] <
-				snapshot->position[snapshot->affinity_list.items[i]],
+	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
+	check(lists->affinity.count == snapshot->affinity_count, "%u nodes in the affinity list",
+		lists->affinity.count);
+	for (uint32_t i = 1; i < lists->affinity.count; i++) {
+		check(positions[lists->affinity.items[i - 1]] < positions[lists->affinity.items[i]],
 			"affinity list at %u", i);
 	}
 	for (uint32_t i = 0; i < state->used_claim_counts.count; i++) {

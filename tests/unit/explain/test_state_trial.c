@@ -89,9 +89,8 @@ static void try_in_snapshot(struct town *town, struct bt_prng *prng, uint64_t se
 	generation = state->next_generation;
 	bt_snapshot_trial_begin(&trial, state);
 	for (uint32_t step = 0; step < 40; step++) {
-		const struct bt_node_row *row =
-			&state->nodes.rows[state->snapshot.list[bt_prng_below(
-				prng, state->snapshot.count)]];
+		const struct bt_node_row *row = &state->nodes.rows[bt_snapshot_list(
+			&state->snapshot)[bt_prng_below(prng, state->snapshot.count)]];
 
 		if (away.count != 0 && bt_prng_below(prng, 2) == 0) {
 			uint32_t at = (uint32_t)bt_prng_below(prng, away.count);

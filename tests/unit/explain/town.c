@@ -112,17 +112,16 @@ const char *town_fingerprint(struct town *town)
 	const struct bt_state *state = town->world.engine->state;
 	struct bt_strbuf text = {0};
 
-	append_ids(&text, "list", state->snapshot.list, state->snapshot.count);
-	append_ids(&text, "affinity", state->snapshot.affinity_list.items,
-		state->snapshot.affinity_list.count);
-	append_ids(&text, "anti", state->snapshot.anti_affinity_list.items,
-		state->snapshot.anti_affinity_list.count);
+	append_ids(&text, "list", bt_snapshot_list(&state->snapshot), state->snapshot.count);
+	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
+	append_ids(&text, "affinity", lists->affinity.items, lists->affinity.count);
+	append_ids(&text, "anti", lists->anti_affinity.items, lists->anti_affinity.count);
 	for (uint32_t i = 0; i < state->order.zones.count; i++) {
 		append_ids(&text, "zone", state->order.zones.items[i].slots.items,
 			state->order.zones.items[i].slots.count);
 	}
 	for (uint32_t i = 0; i < state->snapshot.count; i++) {
-		uint32_t slot = state->snapshot.list[i];
+		uint32_t slot = bt_snapshot_list(&state->snapshot)[i];
 		const struct bt_node_row *row = &state->nodes.rows[slot];
 
 		bt_strbuf_printf(&text, "\n%u cpu %lld/%lld memory %lld/%lld pods %lld/%lld", slot,

@@ -83,8 +83,8 @@ static void make_both(struct world *world, struct bt_prng *prng)
 	world->plain.absent = world->grouped.absent;
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		uint32_t position = (world->groups.start + i) % snapshot->count;
-		struct bt_node_status_entry entry = {
-			snapshot->list[position], world->statuses[world->group_of[position]]};
+		struct bt_node_status_entry entry = {bt_snapshot_list(snapshot)[position],
+			world->statuses[world->group_of[position]]};
 
 		bt_vec_push(&world->plain.entries, entry);
 	}

@@ -336,7 +336,7 @@ static struct bt_status run_pre_score(
 		return BT_STATUS_OK;
 	}
 	return fixture->plugin->ops->pre_score(
-		fixture->plugin, cycle, pod, snapshot->list, snapshot->count);
+		fixture->plugin, cycle, pod, bt_snapshot_list(snapshot), snapshot->count);
 }
 
 const char *fixture_pre_score(struct fixture *fixture, const char *pod)

@@ -350,11 +350,11 @@ static void filter_all(struct preemption_fixture *fixture, const struct bt_pod_i
 		struct bt_node_info node;
 		struct bt_status status;
 
-		bt_node_info_init(&node, fixture->state, snapshot->list[i]);
+		bt_node_info_init(&node, fixture->state, bt_snapshot_list(snapshot)[i]);
 		status = bt_run_filter_with_nominated_pods(
 			fixture->framework, &fixture->cycle, pod, &node);
 		if (!bt_status_is_success(&status)) {
-			add_status(fixture, snapshot->list[i], status);
+			add_status(fixture, bt_snapshot_list(snapshot)[i], status);
 		}
 	}
 }

@@ -267,8 +267,8 @@ static void ask(struct world *w, struct bt_plugin *plugin, const struct bt_pod_i
 	out->cycle.plain = plain;
 	out->cycle.borrows_counters = borrows;
 	out->pre_filter = plugin->ops->pre_filter(plugin, &out->cycle, pod, &result);
-	out->pre_score =
-		plugin->ops->pre_score(plugin, &out->cycle, pod, snapshot->list, snapshot->count);
+	out->pre_score = plugin->ops->pre_score(
+		plugin, &out->cycle, pod, bt_snapshot_list(snapshot), snapshot->count);
 }
 
 static void check_same(struct world *w, const char *what, uint32_t slot, bool same)
@@ -290,7 +290,7 @@ static void check_filters(struct world *w, struct bt_plugin *plugin, const struc
 		plugin, data, pod, w->f.state, (struct bt_slot_range){.count = slot_count}, detail);
 
 	for (uint32_t i = 0; i < snapshot->count; i++) {
-		uint32_t slot = snapshot->list[i];
+		uint32_t slot = bt_snapshot_list(snapshot)[i];
 		struct bt_status column = BT_STATUS_OK;
 		struct bt_node_info node;
 
@@ -317,7 +317,7 @@ static void check_what_if(struct world *w, struct bt_plugin *plugin, const struc
 	if (snapshot->count == 0) {
 		return;
 	}
-	bt_node_info_init(&node, w->f.state, snapshot->list[below(w, snapshot->count)]);
+	bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[below(w, snapshot->count)]);
 	const struct bt_node_row *row = &w->f.state->nodes.rows[node.slot];
 	for (uint32_t i = 0; i < 2 * row->pods.count; i++) {
 		/* Twice around: each pod goes, and some come back. */
@@ -352,13 +352,13 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 	const void *data = counted->cycle.pre_score_data[plugin->index];
 
 	bt_shortcuts(plugin)->score_slots(
-		plugin, data, pod, w->f.state, snapshot->list, count, column);
+		plugin, data, pod, w->f.state, bt_snapshot_list(snapshot), count, column);
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_node_info node;
 		struct bt_status status;
 
-		bt_node_info_init(&node, w->f.state, snapshot->list[i]);
-		scores[i].slot = snapshot->list[i];
+		bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[i]);
+		scores[i].slot = bt_snapshot_list(snapshot)[i];
 		status = plugin->ops->score(plugin, &walked->cycle, pod, &node, &scores[i].score);
 		check_same(w, "Score", scores[i].slot,
 			bt_status_is_success(&status) && scores[i].score == column[i]);
@@ -367,7 +367,7 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 		plugin->ops->normalize_score(plugin, &walked->cycle, pod, scores, count);
 	ck_assert(bt_status_is_success(&status));
 	bt_shortcuts(plugin)->normalize_column(
-		plugin, data, w->f.state, snapshot->list, count, column);
+		plugin, data, w->f.state, bt_snapshot_list(snapshot), count, column);
 	for (uint32_t i = 0; i < count; i++) {
 		check_same(w, "normalised score", scores[i].slot, scores[i].score == column[i]);
 	}
@@ -391,11 +391,12 @@ static void part_cells(struct world *w, const struct bt_trait_list *traits, stru
 		uint32_t cell = 0;
 
 		while (cell < out_cells->count &&
-			!traits_agree(traits, snapshot->list[i], out_cells->slots[cell])) {
+			!traits_agree(
+				traits, bt_snapshot_list(snapshot)[i], out_cells->slots[cell])) {
 			cell++;
 		}
 		if (cell == out_cells->count) {
-			out_cells->slots[out_cells->count++] = snapshot->list[i];
+			out_cells->slots[out_cells->count++] = bt_snapshot_list(snapshot)[i];
 		}
 		out_cells->sizes[cell]++;
 		out_cells->cell_of[i] = cell;
@@ -413,12 +414,12 @@ static void check_cell_verdicts(struct world *w, struct bt_plugin *plugin,
 		uint32_t first = 0;
 		struct bt_node_info node;
 
-		bt_node_info_init(&node, w->f.state, snapshot->list[i]);
+		bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[i]);
 		verdicts[i] = plugin->ops->filter(plugin, &walked->cycle, pod, &node);
 		while (cells->cell_of[first] != cells->cell_of[i]) {
 			first++;
 		}
-		check_same(w, "the verdict of a cell", snapshot->list[i],
+		check_same(w, "the verdict of a cell", bt_snapshot_list(snapshot)[i],
 			bt_status_equal(&verdicts[i], &verdicts[first]));
 	}
 }
@@ -445,8 +446,8 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		struct bt_node_info node;
 
-		bt_node_info_init(&node, w->f.state, snapshot->list[i]);
-		scores[i].slot = snapshot->list[i];
+		bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[i]);
+		scores[i].slot = bt_snapshot_list(snapshot)[i];
 		(void)ops->score(plugin, &walked->cycle, pod, &node,
 			&scores[i].score); /* its status is checked elsewhere */
 	}

@@ -279,7 +279,7 @@ static void expect_scores(
 		names = names_of(fixture, expected);
 	} else {
 		for (uint32_t i = 0; i < fixture->state->snapshot.count; i++) {
-			names.slots[names.count++] = fixture->state->snapshot.list[i];
+			names.slots[names.count++] = bt_snapshot_list(&fixture->state->snapshot)[i];
 		}
 	}
 	bt_cycle_state_init(&cycle, &fixture->arena, 1);

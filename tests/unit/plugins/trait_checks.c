@@ -50,7 +50,7 @@ uint32_t traits_check_kept(
 			k++;
 		}
 		for (uint32_t n = 0; k < kept->count && n < snapshot->count; n++) {
-			uint32_t slot = snapshot->list[n];
+			uint32_t slot = bt_snapshot_list(snapshot)[n];
 
 			if (changed_since(state, kept->log_sequence, slot, trait->reads)) {
 				continue;

@@ -15,7 +15,7 @@
 #define MEASURED 200
 /** Indexes over pods double now and then while pods are placed, and nodes of a kind that was not
  * there before are a new cell. */
-#define GROWTH_MAX 12
+#define GROWTH_MAX 16
 /** Buffers behind "0/60 nodes are available: ..." and its preemption part, per attempt. */
 #define MESSAGE_BUFFERS_MAX 20
 

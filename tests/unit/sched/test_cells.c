@@ -8,6 +8,7 @@
 #include "sched/cells.h"
 #include "sched/cells_private.h"
 #include "sched/select_host.h"
+#include "state/places.h"
 #include "test_main.h"
 
 enum { POSITIONS_MAX = 300000, KEY_WORDS = 2 };
@@ -142,6 +143,8 @@ static bool draw_question(struct model *model, struct question *question)
 	question->choice.feasible = question->feasible;
 	question->choice.best = question->best;
 	question->choice.start = below(model, model->position_count);
+	question->choice.node_count = model->position_count;
+	question->choice.empty = BT_CELL_NONE;
 	return question->choice.best_count > 0;
 }
 
@@ -152,13 +155,17 @@ static bool is_tie(const struct model *model, const struct question *question, u
 		model->local_of[position] == bt_cells_best(model->cells, cell);
 }
 
-static uint32_t heap_choice_of_model(const struct model *model, const struct question *question)
+/* list: positions in list order; NULL: all, ascending. */
+static uint32_t heap_choice_of_model(
+	const struct model *model, const struct question *question, const uint32_t *list)
 {
+	uint32_t count = question->choice.node_count;
 	uint32_t chosen = BT_POSITION_NONE;
 	uint32_t chosen_rank = 0;
 	uint32_t rank = 0;
-	for (uint32_t i = 0; i < model->position_count; i++) {
-		uint32_t position = (question->choice.start + i) % model->position_count;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = (question->choice.start + i) % count;
+		uint32_t position = list != NULL ? list[at] : at;
 		if (!question->is_feasible[bt_cells_cell_of(model->cells, position)]) {
 			continue;
 		}
@@ -191,7 +198,7 @@ static void check_question(struct model *model)
 	}
 	const struct bt_cells_choice *choice = &question.choice;
 	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, choice),
-		heap_choice_of_model(model, &question));
+		heap_choice_of_model(model, &question, NULL));
 	uint64_t ties = bt_cells_tie_count(model->cells, choice);
 	uint64_t wanted = bt_prng_below(&model->prng, ties);
 	uint64_t seen = 0;
@@ -288,6 +295,8 @@ START_TEST(test_cells__heap_choice_of_every_subset)
 		struct question question = {.feasible = {0, 2, 1}, .best = {0, 1, 2}};
 		question.choice.feasible = question.feasible;
 		question.choice.best = question.best;
+		question.choice.node_count = 10;
+		question.choice.empty = BT_CELL_NONE;
 		for (uint32_t start = 0; start < 30; start++) {
 			question.choice.start = start / 3;
 			question.choice.feasible_count = start % 3 == 0 ? 3 : 2;
@@ -297,13 +306,221 @@ START_TEST(test_cells__heap_choice_of_every_subset)
 			question.is_feasible[2] = true;
 			question.is_best[0] = true;
 			if (bt_cells_choose_by_heap(model->cells, &question.choice) !=
-				heap_choice_of_model(model, &question)) {
+				heap_choice_of_model(model, &question, NULL)) {
 				ck_abort_msg("subset %u, start %u", subset, start);
 			}
 		}
 		bt_cells_destroy(model->cells);
 	}
 	bt_free(model);
+}
+END_TEST
+
+/*
+ * Nodes come to zones and go, and keep their positions: the list of nodes is round robin over the
+ * zones.
+ */
+
+enum { TOWN_NODES = 3000, TOWN_ZONES = 12 };
+
+struct town {
+	struct model model;
+	struct bt_places places;
+	BT_VEC(uint32_t) zones[TOWN_ZONES]; /* slots in order of addition */
+	uint32_t zone_count;
+	uint32_t next_slot;
+	uint32_t list[TOWN_NODES]; /* positions */
+	uint32_t count;
+	uint32_t empty;
+	bool drains; /* one zone alone */
+};
+
+static void write_town_list(struct town *town, bool slots)
+{
+	town->count = 0;
+	for (uint32_t row = 0; row < TOWN_NODES; row++) {
+		for (uint32_t zone = 0; zone < town->zone_count; zone++) {
+			if (row < town->zones[zone].count) {
+				uint32_t slot = town->zones[zone].items[row];
+				town->list[town->count++] =
+					slots ? slot : town->places.place_of[slot];
+			}
+		}
+	}
+}
+
+static void put_town_position(struct town *town, uint32_t position, bool is_new)
+{
+	struct model *model = &town->model;
+	bool has_node = town->places.slot_at[position] != UINT32_MAX;
+	draw(model, position);
+	if (!has_node) {
+		model->kind_of[position] = model->kinds;
+		model->local_of[position] = 0;
+	}
+	uint32_t cell = cell_of_kind(model, model->kind_of[position]);
+	town->empty = has_node ? town->empty : cell;
+	if (is_new) {
+		bt_cells_put(model->cells, position, cell, model->local_of[position]);
+	} else {
+		bt_cells_move(model->cells, position, cell, model->local_of[position]);
+	}
+}
+
+/* All positions anew, in list order. */
+static void settle_town(struct town *town)
+{
+	write_town_list(town, true);
+	bt_places_give(&town->places, town->list, town->count);
+	for (uint32_t i = 0; i < town->zone_count; i++) {
+		bt_places_add_zone(&town->places, town->zones[i].count);
+	}
+	write_town_list(town, false);
+	town->model.position_count = town->places.count;
+	bt_cells_reset(town->model.cells, town->places.count, KEY_WORDS);
+	town->empty = BT_CELL_NONE;
+	for (uint32_t i = 0; i < town->places.count; i++) {
+		put_town_position(town, i, true);
+	}
+	bt_cells_filled(town->model.cells);
+}
+
+static void change_town(struct town *town)
+{
+	struct model *model = &town->model;
+	uint32_t zone = town->drains ? 0 : below(model, town->zone_count);
+	bool joins = town->drains ? below(model, 8) == 0 : below(model, 2) == 0;
+	if (joins && town->places.used < town->places.count && town->next_slot < TOWN_NODES * 2) {
+		uint32_t slot = town->next_slot++;
+		bt_vec_push(&town->zones[zone], slot);
+		bt_places_append(&town->places, zone, slot);
+		put_town_position(town, town->places.place_of[slot], false);
+	} else if (!joins && town->zones[zone].count > 1) {
+		uint32_t row = below(model, town->zones[zone].count);
+		uint32_t place = town->places.place_of[town->zones[zone].items[row]];
+		bt_vec_remove_ordered(&town->zones[zone], row);
+		bt_places_remove(&town->places, zone, row);
+		put_town_position(town, place, false);
+	} else {
+		put_town_position(town, town->list[below(model, town->count)], false);
+	}
+	write_town_list(town, false);
+}
+
+static void ask_town(struct town *town)
+{
+	struct model *model = &town->model;
+	struct question question;
+	uint32_t ask = 0;
+	if (!draw_question(model, &question)) {
+		return;
+	}
+	/* No node is at an empty position. */
+	for (uint32_t i = 0; i < question.choice.feasible_count; i++) {
+		if (question.feasible[i] != town->empty) {
+			question.feasible[ask++] = question.feasible[i];
+		}
+	}
+	question.choice.feasible_count = ask;
+	ask = 0;
+	for (uint32_t i = 0; i < question.choice.best_count; i++) {
+		if (question.best[i] != town->empty) {
+			question.best[ask++] = question.best[i];
+		}
+	}
+	question.choice.best_count = ask;
+	if (town->empty != BT_CELL_NONE) {
+		question.is_feasible[town->empty] = false;
+		question.is_best[town->empty] = false;
+	}
+	question.choice.node_count = town->count;
+	question.choice.start = below(model, town->count);
+	question.choice.empty = town->empty;
+	question.choice.places = town->places.in_list_order ? NULL : &town->places;
+	if (ask == 0) {
+		return;
+	}
+	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, &question.choice),
+		heap_choice_of_model(model, &question, town->list));
+	uint64_t wanted =
+		bt_prng_below(&model->prng, bt_cells_tie_count(model->cells, &question.choice));
+	uint32_t chosen = bt_cells_nth_tie(model->cells, &question.choice, wanted);
+	for (uint32_t i = 0; i < town->count; i++) {
+		if (is_tie(model, &question, town->list[i]) && wanted-- == 0) {
+			ck_assert_uint_eq(chosen, town->list[i]);
+		}
+	}
+}
+
+static void check_town_places(struct town *town)
+{
+	const struct bt_places *places = &town->places;
+	uint32_t slots[TOWN_NODES];
+	if (places->in_list_order) {
+		return;
+	}
+	bt_places_list(places, slots);
+	uint64_t before = BT_POINT_NONE;
+	for (uint32_t i = 0; i < town->count; i++) {
+		uint64_t point = bt_places_point_at(places, i);
+		ck_assert_uint_eq(places->place_of[slots[i]], town->list[i]);
+		ck_assert_uint_eq(places->slot_at[town->list[i]], slots[i]);
+		ck_assert(bt_places_point_of(places, town->list[i]) == point);
+		ck_assert_uint_eq(bt_places_at(places, point), town->list[i]);
+		ck_assert(bt_places_previous(places, point) == before);
+		ck_assert(i == 0 || bt_places_next(places, before) == point);
+		before = point;
+	}
+	ck_assert(bt_places_next(places, before) == BT_POINT_NONE);
+}
+
+START_TEST(test_cells__nodes_come_and_go)
+{
+	static const uint32_t node_counts[] = {12, 40, 200, 900, 2000};
+	struct town *town = BT_NEW(struct town);
+	town->model.cells = bt_cells_create(1, KEY_WORDS);
+	bt_places_reserve_slots(&town->places, TOWN_NODES * 2);
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct model *model = &town->model;
+		bt_prng_init(&model->prng, seed);
+		model->kinds = 1 + below(model, seed % 4 == 0 ? 60 : 5);
+		model->locals = 1 + below(model, seed % 3 == 0 ? 200 : 3);
+		town->zone_count = 1 + below(model, TOWN_ZONES);
+		town->drains = seed % 5 == 0;
+		town->next_slot = 0;
+		uint32_t nodes = node_counts[seed % BT_ARRAY_LENGTH(node_counts)];
+		for (uint32_t i = 0; i < TOWN_ZONES; i++) {
+			town->zones[i].count = 0;
+		}
+		for (uint32_t i = 0; i < nodes; i++) {
+			/* The first zones are longer; each has a node. */
+			uint32_t zone = i < town->zone_count
+				? i
+				: below(model, 1 + below(model, town->zone_count));
+			bt_vec_push(&town->zones[zone], town->next_slot);
+			town->next_slot++;
+		}
+		settle_town(town);
+		for (uint32_t round = 0; round < 150; round++) {
+			ask_town(town);
+			for (uint32_t i = below(model, 6); i > 0; i--) {
+				change_town(town);
+			}
+			if (round % 50 == 49) {
+				check_town_places(town);
+				check_cells(model);
+			}
+			if (round == 120 && seed % 2 == 0) {
+				settle_town(town);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < TOWN_ZONES; i++) {
+		bt_vec_finish(&town->zones[i]);
+	}
+	bt_places_finish(&town->places);
+	bt_cells_destroy(town->model.cells);
+	bt_free(town);
 }
 END_TEST
 
@@ -324,8 +541,12 @@ START_TEST(test_cells__one_cell_without_a_key)
 	bt_cells_move(cells, 70, 0, 6);
 	bt_cells_move(cells, 71, 0, -1000);
 	static const uint32_t only = 0;
-	const struct bt_cells_choice choice = {
-		.feasible = &only, .feasible_count = 1, .best = &only, .best_count = 1};
+	const struct bt_cells_choice choice = {.feasible = &only,
+		.feasible_count = 1,
+		.best = &only,
+		.best_count = 1,
+		.node_count = 100,
+		.empty = BT_CELL_NONE};
 	ck_assert_int_eq(bt_cells_best(cells, 0), 6);
 	ck_assert_uint_eq(bt_cells_tie_count(cells, &choice), 1);
 	ck_assert_uint_eq(bt_cells_choose_by_heap(cells, &choice), 70);
@@ -402,7 +623,9 @@ START_TEST(test_cells__a_million_positions)
 		.feasible_count = 2,
 		.best = &best,
 		.best_count = 1,
-		.start = 999999};
+		.start = 999999,
+		.node_count = COUNT,
+		.empty = BT_CELL_NONE};
 	/* Ranks 0 and 1 are of cell 0, then each second one is a tie: so none on the leftmost path,
 	 * and the first in pre-order is its right child in the last depth: rank 2^19. */
 	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, &choice), 3 * (1 << 18) - 1);
@@ -492,7 +715,7 @@ START_TEST(test_cells__kernels_agree)
 }
 END_TEST
 
-BT_TEST_MAIN("cells", test_cells__random_against_model,
+BT_TEST_MAIN("cells", test_cells__random_against_model, test_cells__nodes_come_and_go,
 	test_cells__random_against_model_of_many_positions, test_cells__heap_choice_of_every_subset,
 	test_cells__one_cell_without_a_key, test_cells__numbers_run_out_and_come_back,
 	test_cells__a_new_cell_waits_for_its_node, test_cells__a_million_positions,

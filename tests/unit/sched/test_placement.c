@@ -330,7 +330,7 @@ static void assume_part(struct pair *pair)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < state->snapshot.count; i++) {
-		uint32_t slot = state->snapshot.list[i];
+		uint32_t slot = bt_snapshot_list(&state->snapshot)[i];
 		if (pair->chosen[number_of(state, slot)]) {
 			nodes[count++] = bt_snapshot_placement_node(state, slot);
 		}

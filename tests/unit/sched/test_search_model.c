@@ -89,7 +89,8 @@ static void search(struct model_round *round, struct model_answer *answer)
 	uint32_t limit = enough(round, snapshot->count);
 
 	for (uint32_t i = 0; i < snapshot->count; i++) {
-		uint32_t slot = snapshot->list[(round->start_index + i) % snapshot->count];
+		uint32_t slot =
+			bt_snapshot_list(snapshot)[(round->start_index + i) % snapshot->count];
 
 		if (!fits(round, slot)) {
 			answer->rejected_count++;
@@ -253,7 +254,8 @@ static void change_nodes(struct model_round *round)
 	if (what == 0 && snapshot->count < NODES_MAX) {
 		world_add_nodes(&round->world, round->next_node++, 1);
 	} else if (what == 1 && snapshot->count > 1) {
-		uint32_t slot = snapshot->list[bt_prng_below(&round->prng, snapshot->count)];
+		uint32_t slot =
+			bt_snapshot_list(snapshot)[bt_prng_below(&round->prng, snapshot->count)];
 		struct bt_str name = bt_node_table_name(&round->world.engine->state->nodes, slot);
 
 		world_remove_node(&round->world, bt_arena_str(&round->world.arena, name).data);

@@ -37,7 +37,8 @@ static void tell(const struct lie *lie)
 	ck_assert_int_eq(bt_state_refresh_snapshot(world.engine->state, NULL), 0);
 	if (lie->verdict_of_node != 0) {
 		plugin.column_verdict_lie =
-			world.engine->state->snapshot.list[lie->verdict_of_node - 1] + 1;
+			bt_snapshot_list(&world.engine->state->snapshot)[lie->verdict_of_node - 1] +
+			1;
 	}
 	plugin.column_score_error = lie->score_error;
 	if (lie->evaluate) {

@@ -176,7 +176,7 @@ static inline const char *slot_names(struct fixture *fixture, const uint32_t *sl
 }
 
 #define check_list(fixture, expected) \
-	ck_assert_str_eq(slot_names((fixture), (fixture)->state->snapshot.list, \
+	ck_assert_str_eq(slot_names((fixture), bt_snapshot_list(&(fixture)->state->snapshot), \
 				 (fixture)->state->snapshot.count), \
 		(expected))
 

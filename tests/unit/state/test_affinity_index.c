@@ -218,7 +218,7 @@ static void walk(struct sums *sums, const struct question *question)
 	const struct bt_state *state = sums->state;
 
 	for (uint32_t n = 0; n < state->snapshot.count; n++) {
-		uint32_t slot = state->snapshot.list[n];
+		uint32_t slot = bt_snapshot_list(&state->snapshot)[n];
 		const struct bt_node_row *row = &state->nodes.rows[slot];
 
 		for (uint32_t i = 0; i < row->pods.count; i++) {

@@ -45,7 +45,7 @@ START_TEST(test_snapshot__assume_and_forget)
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));
 	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.count, 1);
 	/* Derived lists and used claims stay as they are. */
-	ck_assert_uint_eq(f.state->snapshot.affinity_list.count, 0);
+	ck_assert_uint_eq(f.state->snapshot.affinity_count, 0);
 	ck_assert(!bt_state_is_claim_used(f.state, BT_STR("ns/c")));
 	check_error(bt_snapshot_assume_pod(f.state, pod, &err), BERTH_ERR_STATE,
 		"pod \"a-uid\" is already assumed in the snapshot");
@@ -101,7 +101,8 @@ START_TEST(test_snapshot__edge_03b_35_placements)
 	add_node(&f, "n3", "", "");
 	check_refresh(&f);
 	for (uint32_t i = 0; i < 3; i++) {
-		nodes[i] = bt_snapshot_placement_node(f.state, f.state->snapshot.list[2 - i]);
+		nodes[i] = bt_snapshot_placement_node(
+			f.state, bt_snapshot_list(&f.state->snapshot)[2 - i]);
 		/* The name is borrowed; these views outlive their nodes. */
 		nodes[i].name = bt_arena_str(&f.arena, nodes[i].name);
 	}

@@ -176,15 +176,15 @@ START_TEST(test_state__edge_03b_26_zone_change_waits_for_a_rebuild)
 	add_node(&f, "b1", zone_labels(&f, "", "B"), "");
 	check_refresh(&f);
 	check_list(&f, "a1,b1,a2");
-	version = f.state->snapshot.list_version;
+	version = f.state->snapshot.places.version;
 	bt_state_update_node(f.state, old, make_node(&f, "a1", zone_labels(&f, "", "B"), ""));
 	check_refresh(&f);
 	check_list(&f, "a1,b1,a2");
-	ck_assert_uint_eq(f.state->snapshot.list_version, version);
+	ck_assert_uint_eq(f.state->snapshot.places.version, version);
 	add_node(&f, "c1", zone_labels(&f, "", "C"), "");
 	check_refresh(&f);
 	check_list(&f, "a2,b1,c1,a1");
-	ck_assert_uint_gt(f.state->snapshot.list_version, version);
+	ck_assert_uint_gt(f.state->snapshot.places.version, version);
 	fixture_finish(&f);
 }
 END_TEST
@@ -238,14 +238,14 @@ END_TEST
 	"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'" \
 	"topologyKey':'z'}]}}"
 
-#define check_affinity_lists(f, affinity, anti_affinity) \
+#define check_affinity_lists(f, expected, expected_anti) \
 	do { \
-		ck_assert_str_eq(slot_names((f), (f)->state->snapshot.affinity_list.items, \
-					 (f)->state->snapshot.affinity_list.count), \
-			(affinity)); \
-		ck_assert_str_eq(slot_names((f), (f)->state->snapshot.anti_affinity_list.items, \
-					 (f)->state->snapshot.anti_affinity_list.count), \
-			(anti_affinity)); \
+		const struct bt_snapshot_lists *lists_ = bt_snapshot_affinity_lists((f)->state); \
+		ck_assert_str_eq(slot_names((f), lists_->affinity.items, lists_->affinity.count), \
+			(expected)); \
+		ck_assert_str_eq( \
+			slot_names((f), lists_->anti_affinity.items, lists_->anti_affinity.count), \
+			(expected_anti)); \
 	} while (0)
 
 START_TEST(test_state__edge_03b_30_affinity_lists)
@@ -292,9 +292,10 @@ START_TEST(test_state__many_affinity_changes_at_once)
 			f.state, make_pod(&f, pod.data, node.data, ANTI_AFFINITY), &err));
 	}
 	check_refresh(&f);
-	ck_assert_uint_eq(f.state->snapshot.affinity_list.count, 200);
-	ck_assert_uint_eq(f.state->snapshot.anti_affinity_list.count, 200);
-	ck_assert(memcmp(f.state->snapshot.affinity_list.items, f.state->snapshot.list,
+	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(f.state);
+	ck_assert_uint_eq(lists->affinity.count, 200);
+	ck_assert_uint_eq(lists->anti_affinity.count, 200);
+	ck_assert(memcmp(lists->affinity.items, bt_snapshot_list(&f.state->snapshot),
 			  200 * sizeof(uint32_t)) == 0);
 	fixture_finish(&f);
 }

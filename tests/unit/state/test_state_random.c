@@ -171,7 +171,7 @@ static void compare_cache(const struct run *run)
 static void compare_listed(const struct run *run, int place)
 {
 	const struct bt_snapshot *snapshot = &run->f.state->snapshot;
-	uint32_t slot = snapshot->list[place];
+	uint32_t slot = bt_snapshot_list(snapshot)[place];
 	int node = run->naive.snapshot.list[place];
 	const struct naive_entry *copy = &run->naive.snapshot.map[node];
 	struct bt_node_info info;
@@ -198,6 +198,7 @@ static void compare_listed(const struct run *run, int place)
 static void compare_snapshot(const struct run *run)
 {
 	const struct bt_snapshot *snapshot = &run->f.state->snapshot;
+	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(run->f.state);
 	const struct naive_snapshot *naive = &run->naive.snapshot;
 	uint32_t affinity = 0;
 	uint32_t anti_affinity = 0;
@@ -218,22 +219,21 @@ static void compare_snapshot(const struct run *run)
 		}
 		agree(run,
 			!has_affinity ||
-				(affinity < snapshot->affinity_list.count &&
-					snapshot->affinity_list.items[affinity] ==
-						snapshot->list[i]),
+				(affinity < lists->affinity.count &&
+					lists->affinity.items[affinity] ==
+						bt_snapshot_list(snapshot)[i]),
 			"affinity list at place %d", i);
 		agree(run,
 			!has_anti_affinity ||
-				(anti_affinity < snapshot->anti_affinity_list.count &&
-					snapshot->anti_affinity_list.items[anti_affinity] ==
-						snapshot->list[i]),
+				(anti_affinity < lists->anti_affinity.count &&
+					lists->anti_affinity.items[anti_affinity] ==
+						bt_snapshot_list(snapshot)[i]),
 			"anti-affinity list at place %d", i);
 		affinity += has_affinity;
 		anti_affinity += has_anti_affinity;
 	}
-	agree(run, snapshot->affinity_list.count == affinity, "length of the affinity list");
-	agree(run, snapshot->anti_affinity_list.count == anti_affinity,
-		"length of the anti-affinity list");
+	agree(run, lists->affinity.count == affinity, "length of the affinity list");
+	agree(run, lists->anti_affinity.count == anti_affinity, "length of the anti-affinity list");
 	agree(run, bt_state_is_claim_used(run->f.state, BT_STR("ns/c0")) == ((claims & 1) != 0),
 		"claim c0");
 	agree(run, bt_state_is_claim_used(run->f.state, BT_STR("ns/c1")) == ((claims & 2) != 0),
