@@ -376,6 +376,8 @@ static int start_view(struct up *up, struct berth_error *err)
 	char *arguments[] = {(char *)"berth", (char *)"view", (char *)"--kubeconfig",
 		(char *)up->options->kubeconfig, (char *)"--allow-changes", NULL};
 	sigset_t none;
+	(void)printf("\n"); /* before the link that the process prints */
+	(void)fflush(stdout);
 	(void)sigemptyset(&none);
 	up->view = fork();
 	if (up->view == 0) {

@@ -302,12 +302,15 @@ function drawLayer(canvas) {
 		const node = cluster.nodes[tile.index];
 		if (!node.unschedulable && !notReady(node)) continue;
 		pen.globalAlpha = lit !== null && !lit.has(node.name) ? 0.16 : 1;
+		/* Between the two lines of text, if there are any. */
+		const side = size >= 44 ? size * 0.3 : size - 4;
+		const [x, y] = size >= 44 ? [tile.x + size - side - 5, tile.y + (size - side) / 2] : [tile.x + 2, tile.y + 2];
 		/* Strokes, so that no colour is needed to see it. */
 		pen.strokeStyle = notReady(node) ? (isDark() ? "#ff9a90" : "#b3261e") : ink;
 		pen.beginPath();
-		pen.moveTo(tile.x + 2, tile.y + size - 2);
-		pen.lineTo(tile.x + size - 2, tile.y + 2);
-		if (notReady(node)) { pen.moveTo(tile.x + 2, tile.y + 2); pen.lineTo(tile.x + size - 2, tile.y + size - 2); }
+		pen.moveTo(x, y + side);
+		pen.lineTo(x + side, y);
+		if (notReady(node)) { pen.moveTo(x, y); pen.lineTo(x + side, y + side); }
 		const width = pen.lineWidth;
 		const color = pen.strokeStyle;
 		pen.lineWidth = width + 2;
@@ -350,12 +353,13 @@ function shorten(pen, name, width) {
 	while (shown.length > 1 && !fits(shown)) shown = shown.slice(0, -1);
 	return shown;
 }
+/** Of "#rrggbb": dark letters are read better on it. */
+const isPale = (color) => [1, 3, 5].reduce((sum, at, i) => sum + parseInt(color.slice(at, at + 2), 16) * [0.3, 0.59, 0.11][i], 0) > 130;
 const inkOn = (use) => (isDark() ? use > 0.6 : use < 0.45) ? "#10202f" : "#ffffff";
 function drawName(pen, tile, name, size, family) {
 	const isUse = !["taints", "conditions"].includes(state.color);
-	const place = isUse ? 0 : categories.indexOf(categoryOf(cluster.nodes[tile.index]));
 	const use = isUse ? useOf(tile.index, state.color).part : 0;
-	pen.fillStyle = isUse ? inkOn(use) : place === 0 && !isDark() ? "#10202f" : "#ffffff";
+	pen.fillStyle = isUse ? inkOn(use) : isPale(colorOf(tile.index)) ? "#10202f" : "#ffffff";
 	pen.font = `11px ${family}`;
 	pen.fillText(shorten(pen, name, size - 8), tile.x + 5, tile.y + size - 7);
 	const note = lit?.get(name) ?? (isUse ? percent(use) : "");
@@ -458,7 +462,7 @@ function writeChoices() {
 	nodeLabels.delete("kubernetes.io/hostname");
 	const label = groupLabel();
 	if (label !== "" && !nodeLabels.has(label)) nodeLabels.set(label, 0);
-	const known = knownLabels.flatMap(([name, keys]) => keys.filter((key) => nodeLabels.has(key)).map((key) => [key, key === name ? name : `${name} (${key})`]));
+	const known = knownLabels.flatMap(([name, keys]) => keys.filter((key) => nodeLabels.has(key)).map((key, _, found) => [key, found.length === 1 ? name : `${name} (${key})`]));
 	const others = [...nodeLabels.keys()].filter((key) => !known.some(([one]) => one === key)).sort().map((key) => [key, key]);
 	fillSelect(byId("group"), [...known, [noGroup, "nothing"], ...others], label === "" ? noGroup : label);
 	const resources = cluster.resources.filter((resource, at) => cluster.nodes.some((node) => node.allocatable[at] > 0));
@@ -521,7 +525,7 @@ function showPending() {
 		const {summary, groups} = pending;
 		setBody(
 			text("p", summary.pending === 0 ? "No pod waits for a node." : `${plural(summary.pending, "pod")} wait${summary.pending === 1 ? "s" : ""} for a node.`),
-			summary.change !== "" && make("p", {class: "good"}, `Most would help: ${summary.change} (${plural(summary.helpedByChange, "pod")})`),
+			summary.helpedByChange > 1 && make("p", {class: "good"}, `Most would help: ${summary.change} (${plural(summary.helpedByChange, "pod")})`),
 			make("ul", {class: "list"}, ...groups.map((group) => make("li", {}, make("button", {class: "group", type: "button",
 				onclick: () => go({tab: "details", pod: `${group.namespace}/${group.firstPod}`, node: ""})},
 			text("b", count(group.count)), nameOf(group.owner.name !== "" ? `${group.owner.kind} ${group.namespace}/${group.owner.name}` : `${group.namespace}/${group.firstPod}`),
@@ -539,6 +543,8 @@ function reasonButton(group) {
 	text("b", count(group.count)), reasons, text("span", `${group.plugin}: ${group.nodes.slice(0, 6).join(", ")}${group.nodes.length > 6 ? ", …" : ""}`));
 }
 const scoreColumns = 4;
+/** NodeResourcesFit, with places where it may be broken. */
+const words = (name) => name.split(/(?=[A-Z][a-z])/).flatMap((word, i) => i === 0 ? [word] : [make("wbr"), word]);
 /** Plugins as rows, as their names are long; the best nodes side by side, the others by their total. */
 function scoreTables(nodes) {
 	const best = nodes.slice(0, scoreColumns);
@@ -551,7 +557,7 @@ function scoreTables(nodes) {
 	return [
 		make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Scores by plugin"}, make("table", {id: "scores"},
 			make("thead", {}, make("tr", {}, text("th", "Plugin"), ...best.map((node) => make("th", {class: "number"}, nodeLink(node.name))))),
-			make("tbody", {}, ...plugins.map((plugin) => make("tr", {}, text("td", plugin), ...best.map((node) => cell(plugin, node)))),
+			make("tbody", {}, ...plugins.map((plugin) => make("tr", {}, make("td", {class: "words"}, ...words(plugin)), ...best.map((node) => cell(plugin, node)))),
 				make("tr", {class: "sum"}, text("td", "Total"), ...best.map((node) => text("td", count(node.total ?? 0), "number")))))),
 		nodes.length > best.length && make("details", {}, text("summary", `${plural(nodes.length - best.length, "more node")} that would do`),
 			make("table", {}, make("tbody", {}, ...nodes.slice(scoreColumns, 100).map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)), text("td", count(node.total ?? 0), "number")))))),
@@ -568,15 +574,15 @@ function writePod(answer) {
 		make("h3", {}, nameOf(`${pod.namespace}/${pod.name}`)),
 		make("p", {class: "quiet"}, `priority ${pod.priority}`, pod.node !== "" ? ", runs on " : "", pod.node !== "" ? nodeLink(pod.node) : ""),
 		text("p", found.message !== "" ? found.message : `${fates[found.fate] || found.fate}: ${plural(found.feasibleCount, "node")} of ${count(found.nodeCount)}${found.bestNode !== "" ? `, best ${found.bestNode}` : ""}`, "message"),
-		found.groups.length !== 0 && text("h3", "What is in the way"),
+		fitting.length !== 0 && text("h3", "Scores of the nodes that fit, best first"),
+		...(fitting.length !== 0 ? scoreTables(fitting) : []),
+		found.groups.length !== 0 && text("h3", fitting.length !== 0 ? "What is in the way on other nodes" : "What is in the way"),
 		found.groups.length !== 0 && make("ul", {class: "list"}, ...found.groups.map((group) => make("li", {}, reasonButton(group)))),
 		found.proposals?.length > 0 && text("h3", "What would help"),
 		found.proposals?.length > 0 && make("ul", {class: "list"}, ...found.proposals.map((proposal) => make("li", {class: "help"},
 			`→ ${proposal.changes.map((change) => change.text).join("; ")}`, proposal.node ? make("span", {class: "quiet"}, " opens ", nodeLink(proposal.node)) : ""))),
 		victims.length !== 0 && text("h3", `Preemption on ${found.preemption.node} would evict`),
 		victims.length !== 0 && make("ul", {class: "list"}, ...victims.map((victim) => make("li", {}, podLink(`${victim.namespace}/${victim.name}`), make("span", {class: "quiet"}, ` priority ${victim.priority}`)))),
-		fitting.length !== 0 && text("h3", "Scores of the nodes that fit, best first"),
-		...(fitting.length !== 0 ? scoreTables(fitting) : []),
 		near.length !== 0 && text("h3", "Nearest nodes"),
 		near.length !== 0 && make("table", {}, make("tbody", {}, ...near.map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)),
 			text("td", node.obstacles.map((obstacle) => obstacle.hint || obstacle.reasons).join("; ")))))),
@@ -802,14 +808,18 @@ spec:
   selector: {matchLabels: {app: web}}
   template:
     metadata: {labels: {app: web}}
-    spec: {containers: [{name: web, image: nginx, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}
+    spec:
+      containers:
+        - name: web
+          image: nginx
+          resources: {requests: {cpu: 500m, memory: 1Gi}}
 `;
 let manifest = example;
 function showChange() {
 	if (bodyKey === "change" && body.childElementCount !== 0) return;
 	bodyKey = "change";
 	const results = resultList();
-	const manifests = make("textarea", {"aria-label": "Manifests", spellcheck: "false", rows: 12, oninput: () => { manifest = manifests.value; }});
+	const manifests = make("textarea", {"aria-label": "Manifests", spellcheck: "false", rows: 16, oninput: () => { manifest = manifests.value; }});
 	manifests.value = manifest;
 	const kind = make("select", {"aria-label": "Kind"}, ...["Deployment", "StatefulSet", "ReplicaSet"].map((name) => make("option", {}, name)));
 	const name = make("input", {"aria-label": "Namespace and name", placeholder: "NAMESPACE/NAME", autocomplete: "off"});
@@ -854,7 +864,7 @@ function chart(title, lines, format, {top = 0, shown = null} = {}) {
 	if (at() !== null) svg.append(draw("line", {x1: xOf(place), x2: xOf(place), y1: 0, y2: 30}));
 	shown ??= lines.map((values) => values.slice(0, place + 1).findLast((value) => value !== null));
 	return make("figure", {}, make("figcaption", {}, text("span", title),
-		text("b", shown[0] === undefined ? "–" : shown.map(format).join(" / "))), svg, text("p", `at most ${format(most)}`));
+		text("b", shown[0] === undefined ? "–" : shown.map(format).join(" / "))), svg, text("p", shown[0] === undefined ? "\u00a0" : `at most ${format(most)}`));
 }
 function writeTime() {
 	const has = cluster !== null && cluster.hasHistory && samples !== null;
