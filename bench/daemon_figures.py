@@ -3,11 +3,13 @@
 """Figures of `berth scheduler` against `berth up --no-scheduler` in another process, over TLS: its
 own CPU time for each pod it binds, its peak memory, pods a second.
 
-Usage: daemon_figures.py BERTH [--nodes N] [--pods N] [--latency MS [--gap US]] [--json]
+Usage: daemon_figures.py BERTH [-w WORKLOAD] [--nodes N] [--bound N] [--pods N]
+                         [--latency MS [--gap US]] [--json]
 
-The pods wait when the daemon starts. BERTH: of a release build. --latency: every byte between the
-two takes so long, either way; bench/delay_line of the same build is needed for it. --gap: and the
-server's answers and events come one by one, so many microseconds apart.
+The pods wait when the daemon starts, and other pods have nodes. BERTH: of a release build.
+WORKLOAD: one of `berth bench`. --latency: every byte between the two takes so long, either way;
+bench/delay_line of the same build is needed for it. --gap: and the server's answers and events
+come one by one, so many microseconds apart.
 """
 import argparse
 import contextlib
@@ -27,17 +29,13 @@ import pipeline  # noqa: E402
 import up  # noqa: E402
 
 
-def make(api, nodes, pods):
-    resources = {"cpu": "8", "memory": "32Gi", "pods": "110"}
-    node_bodies = [{"apiVersion": "v1", "kind": "Node", "metadata": {
-        "name": "n%d" % i, "labels": {"kubernetes.io/hostname": "n%d" % i,
-                                      "topology.kubernetes.io/zone": "z%d" % (i % 3)}},
-        "status": {"allocatable": resources, "capacity": resources}} for i in range(nodes)]
-    pod_bodies = [harness.pod("p%d" % i) for i in range(pods)]
-    with pipeline.Pipeline(api) as connection:
-        for path, documents in (("/api/v1/nodes", node_bodies), (harness.PODS, pod_bodies)):
-            statuses = connection.run([("POST", path, body) for body in documents])
-            assert set(statuses) == {201}, set(statuses)
+def write_workload(options, folder):
+    path = os.path.join(folder, "workload.jsonl")
+    subprocess.run(
+        [options.berth, "bench", "--write", path, "-w", options.workload, "--nodes",
+         str(options.nodes), "--bound", str(options.bound), "--pending", str(options.pods)],
+        check=True, stdout=subprocess.DEVNULL)
+    return path
 
 
 class Line:
@@ -71,18 +69,20 @@ def line_to(berth, api, folder, latency_ms, gap_us):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("berth")
-    parser.add_argument("--nodes", type=int, default=1000)
-    parser.add_argument("--pods", type=int, default=5000)
+    parser.add_argument("-w", "--workload", default="basic")
+    parser.add_argument("--nodes", type=int, default=5000)
+    parser.add_argument("--bound", type=int, default=5000)
+    parser.add_argument("--pods", type=int, default=2000)
     parser.add_argument("--latency", type=int, default=0, metavar="MS")
     parser.add_argument("--gap", type=int, default=0, metavar="US")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     program = up.Program(options.berth, "plain")
     harness.VERIFY["BERTH_VERIFY"] = "0"
-    with program.up("--no-scheduler", harness.NO_CONTROLLERS) as api, \
-            tempfile.TemporaryDirectory() as folder, \
+    with tempfile.TemporaryDirectory() as folder, \
+            program.up("--no-scheduler", harness.NO_CONTROLLERS, "-f",
+                       write_workload(options, folder)) as api, \
             line_to(options.berth, api, folder, options.latency, options.gap) as line:
-        make(api, options.nodes, options.pods)
         daemon = harness.Daemon(program, folder, api, "-v", "0", proxy=line)
         started = time.monotonic()
         path = harness.PODS + "?fieldSelector=spec.nodeName%3D&limit=1"

@@ -88,33 +88,50 @@ void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, bt_kind_version_at(kind, 0));
 }
 
-/** text_bytes: of the text that it is read from, and of what follows; 0: unknown. */
-static struct bt_object *object_new(enum bt_kind kind, size_t text_bytes, void **out_value)
+/** The structure, zeroed, in an arena with room for about this much; 0: unknown. */
+static void *new_value(enum bt_kind kind, size_t bytes, struct bt_arena *arena)
+{
+	bt_arena_init(arena, bytes != 0 ? bytes : FIRST_CHUNK_BYTES);
+	void *value = bt_arena_calloc(arena, 1, bt_kind_info(kind)->size);
+	arena->chunk_bytes = NEXT_CHUNK_BYTES;
+	return value;
+}
+
+/** value: in the arena, whose chunks are consumed. */
+static struct bt_object *object_new(enum bt_kind kind, const void *value, struct bt_arena *arena)
 {
 	struct bt_object *object = BT_NEW(struct bt_object);
-	size_t size = bt_kind_info(kind)->size;
 
-	/* Names of members take a part of the text that the structure does not need. */
-	bt_arena_init(&object->arena,
-		text_bytes != 0 && text_bytes <= GUESSED_TEXT_BYTES_MAX
-			? size + text_bytes / 4 * 3 + 64
-			: FIRST_CHUNK_BYTES);
-	*out_value = bt_arena_calloc(&object->arena, 1, size);
-	object->arena.chunk_bytes = NEXT_CHUNK_BYTES;
 	object->kind = kind;
 	object->reference_count = 1;
-	object->value = *out_value;
-	object->meta = object->value; /* asserted above: metadata comes first */
+	object->value = value;
+	object->memory = arena->chunks;
 	return object;
 }
 
 struct bt_object *bt_object_create(enum bt_kind kind, const void *value)
 {
-	void *copy;
-	struct bt_object *object = object_new(kind, 0, &copy);
+	struct bt_arena arena;
+	void *copy = new_value(kind, 0, &arena);
 
-	bt_message_copy(bt_kind_info(kind)->message, copy, value, &object->arena);
-	return object;
+	bt_message_copy(bt_kind_info(kind)->message, copy, value, &arena);
+	return object_new(kind, copy, &arena);
+}
+
+size_t bt_object_bytes(const struct bt_object *object)
+{
+	return sizeof(*object) + bt_arena_chunk_bytes(object->memory) +
+		bt_packed_object_bytes(object->packed);
+}
+
+void bt_object_keep_json(struct bt_object *object, struct bt_str json)
+{
+	struct bt_arena arena = {
+		.chunks = object->memory, .chunk_bytes = (size_t)json.length + 1};
+
+	BT_ASSERT(object->json.data == NULL && object->value != NULL);
+	object->json = bt_arena_str(&arena, json);
+	object->memory = arena.chunks;
 }
 
 struct bt_object *bt_object_share(struct bt_object *object)
@@ -132,9 +149,9 @@ void bt_object_release(struct bt_object *object)
 	}
 	BT_ASSERT(object->reference_count > 0);
 	if (--object->reference_count == 0) {
-		bt_arena_finish(&object->arena);
+		bt_arena_free_chunks(object->memory);
 		bt_pod_common_release(object->common);
-		bt_packed_pod_destroy(object->packed);
+		bt_packed_object_destroy(object->packed);
 		bt_free(object);
 	} else if (object->resting_count == object->reference_count) {
 		bt_object_settle(object);
@@ -280,11 +297,16 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	struct bt_object **out_object, struct berth_error *err)
 {
 	struct bt_json_reader start = *reader;
-	void *value;
-	struct bt_object *object =
-		object_new(kind, (size_t)(reader->end - reader->position), &value);
-	int code = bt_message_decode_json(
-		bt_kind_info(kind)->message, reader, &object->arena, value, err);
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	size_t text_bytes = (size_t)(reader->end - reader->position); /* and of what follows */
+	struct bt_arena arena;
+	/* Names of members take a part of the text that the structure does not need. */
+	void *value = new_value(kind,
+		text_bytes != 0 && text_bytes <= GUESSED_TEXT_BYTES_MAX
+			? info->size + text_bytes / 4 * 3 + 64
+			: 0,
+		&arena);
+	int code = bt_message_decode_json(info->message, reader, &arena, value, err);
 
 	if (code != 0) {
 		struct bt_strbuf what = {NULL, 0, 0};
@@ -292,10 +314,10 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 		describe(kind, start, &what);
 		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
 		bt_strbuf_finish(&what);
-		bt_object_release(object);
+		bt_arena_finish(&arena);
 		return code;
 	}
-	*out_object = object;
+	*out_object = object_new(kind, value, &arena);
 	return 0;
 }
 
@@ -347,22 +369,16 @@ static struct bt_object *object_fitted(
 	struct bt_pod_common *common = commons != NULL && kind == BT_KIND_POD
 		? bt_pod_commons_take_out(commons, value)
 		: NULL;
-	size_t bytes = bytes_of_copy(info, value, scratch);
-	struct bt_object *object = BT_NEW(struct bt_object);
-	void *copy;
+	struct bt_arena arena;
+	void *copy = new_value(kind, bytes_of_copy(info, value, scratch), &arena);
 
-	object->kind = kind;
-	object->reference_count = 1;
-	object->common = common;
-	bt_arena_init(&object->arena, bytes);
-	copy = bt_arena_alloc(&object->arena, info->size);
-	object->arena.chunk_bytes = NEXT_CHUNK_BYTES;
-	bt_message_copy(info->message, copy, value, &object->arena);
+	bt_message_copy(info->message, copy, value, &arena);
 	if (common != NULL) {
 		bt_pod_common_put_in(common, copy);
 	}
-	object->value = copy;
-	object->meta = copy; /* asserted above: metadata comes first */
+	struct bt_object *object = object_new(kind, copy, &arena);
+	object->common = common;
+	object->packs = commons != NULL;
 	return object;
 }
 

@@ -55,32 +55,42 @@ struct bt_pod_commons; /* pod_common.h */
  * change. Whoever creates an object holds the first reference.
  */
 struct bt_object {
-	enum bt_kind kind;
 	uint32_t reference_count;
-	const void *value;                 /* the kind's structure */
-	const struct bt_object_meta *meta; /* of value */
-	/** All of it as JSON, without kind and apiVersion, in the arena; data NULL: not kept. */
+	uint16_t resting_count; /* of the references; all of them: see bt_object_rest */
+	enum bt_kind kind : 8;
+	bool packs : 1; /* it is packed when all references rest */
+	union {
+		const void *value;                 /* the kind's structure; NULL: it is packed */
+		const struct bt_object_meta *meta; /* of value, which starts with it */
+	};
+	/** All of it as JSON, without kind and apiVersion, in memory; data NULL: not kept. */
 	struct bt_str json;
-	struct bt_pod_common *common; /* what value borrows from; NULL: nothing */
-	uint32_t resting_count;       /* of the references; all of them: see bt_object_rest */
-	struct bt_packed_pod *packed; /* owned; value and meta may be NULL while it is there */
-	struct bt_arena arena;
+	struct bt_pod_common *common;    /* what value borrows from; NULL: nothing */
+	struct bt_packed_object *packed; /* owned; NULL: never packed yet */
+	struct bt_arena_chunk *memory;   /* owned; of value and json */
 };
+
+_Static_assert(sizeof(struct bt_object) == 56, "kept in great numbers: 64 bytes of malloc's");
 
 /** An object from a structure made by other means; deep copy. owned. */
 BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *value);
-/** Of a pod, in exactly the memory it needs; it shares what it has in common with the last ones.
- * owned. commons: borrowed. */
+/** Of a pod, in exactly the memory it needs; it shares what it has in common with the last ones,
+ * and is packed while it rests. owned. commons: borrowed. */
 BT_MUST_USE struct bt_object *bt_object_create_pod(
 	const struct bt_pod *pod, struct bt_pod_commons *commons);
 BT_MUST_USE struct bt_object *bt_object_share(struct bt_object *object);
 /** NULL accepted. */
 void bt_object_release(struct bt_object *object);
 
+/** Bytes of heap memory that the object alone holds. */
+size_t bt_object_bytes(const struct bt_object *object);
+/** Keep a copy of its JSON form with the object, which has none yet. */
+void bt_object_keep_json(struct bt_object *object, struct bt_str json);
+
 /**
  * The holder of a reference will not look at the object before it wakes it: neither at value nor
- * at meta. A pod that shares what it has in common with others, and of which all references rest,
- * is packed: about 300 bytes instead of 1,000. Waking and resting take about a microsecond each.
+ * at meta. An object of which all references rest may be packed: a pod takes 150 to 400 bytes
+ * instead of 1,000 to 1,500. Waking and resting take about a microsecond each.
  */
 void bt_object_rest(struct bt_object *object);
 /** Of a reference that rests; whoever shares the object has woken it. Returns object. */
@@ -108,7 +118,8 @@ BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *re
 /** The same from the protobuf form: the raw bytes of an envelope or of an item of a list. */
 BT_MUST_USE int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes,
 	struct bt_object **out_object, struct berth_error *err);
-/** The same; pods share what they have in common with the last ones. commons: borrowed. */
+/** The same; pods share what they have in common with the last ones. The object is packed while it
+ * rests. commons: borrowed. */
 BT_MUST_USE int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes,
 	struct bt_pod_commons *commons, struct bt_object **out_object, struct berth_error *err);
 /**

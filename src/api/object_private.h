@@ -7,5 +7,6 @@
 /** A reference changed: packed as soon as all of them rest. */
 void bt_object_settle(struct bt_object *object);
 /** NULL accepted. */
-void bt_packed_pod_destroy(struct bt_packed_pod *packed);
+size_t bt_packed_object_bytes(const struct bt_packed_object *packed);
+void bt_packed_object_destroy(struct bt_packed_object *packed);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods that nobody looks at, in a fifth of the memory. */
+/* Objects that are kept and seldom looked at, in a fifth of the memory. */
 #include "api/object.h"
 #include "api/object_private.h"
 #include "api/pod.h"
@@ -8,20 +8,33 @@
 #include "base/assert.h"
 #include "codec/message_pack.h"
 
-/** For the conditions of a pod while it is packed, and for a trial of unpacking it. */
+/** Texts of a message may be padded otherwise when they are unpacked. */
+#define PADDING_BYTES 64
+
+/** For the conditions of a pod while it is packed. */
 #define SCRATCH_BYTES 2048
 
-struct bt_packed_pod {
-	struct bt_packed_common *rest; /* packed: what is likely the same in other pods */
+/**
+ * A pod with a common part is packed in two: what is likely the same in other pods, and what no two
+ * pods have. Any other object is packed as a whole.
+ */
+struct bt_packed_object {
+	struct bt_packed_common *rest; /* NULL: packed as a whole */
 	uint32_t name_length;
+	uint32_t namespace_length; /* 0 with rest: the common part has it */
 	uint32_t packed_bytes;
 	uint32_t unpacked_bytes; /* of an arena */
-	char bytes[];            /* the name, then packed: what no two pods have */
+	char bytes[];            /* name, namespace, packed bytes */
 };
 
-static struct bt_str packed_name(const struct bt_packed_pod *packed)
+static struct bt_str packed_name(const struct bt_packed_object *packed)
 {
 	return (struct bt_str){packed->bytes, packed->name_length};
+}
+
+static struct bt_str packed_namespace(const struct bt_packed_object *packed)
+{
+	return (struct bt_str){packed->bytes + packed->name_length, packed->namespace_length};
 }
 
 struct bt_str bt_object_name(const struct bt_object *object)
@@ -31,8 +44,11 @@ struct bt_str bt_object_name(const struct bt_object *object)
 
 struct bt_str bt_object_namespace(const struct bt_object *object)
 {
-	return object->meta != NULL ? object->meta->namespace_
-				    : bt_pod_common_namespace(object->common);
+	if (object->meta != NULL) {
+		return object->meta->namespace_;
+	}
+	return object->common != NULL ? bt_pod_common_namespace(object->common)
+				      : packed_namespace(object->packed);
 }
 
 uint64_t bt_object_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
@@ -92,49 +108,49 @@ static void split(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *s
 	}
 }
 
-/** The pod without what it has in common with others. */
-static struct bt_pod *unpack_into(const struct bt_packed_pod *packed, struct bt_arena *arena)
+/** The value without what it has in common with others. */
+static void *unpack_into(
+	const struct bt_packed_object *packed, enum bt_kind kind, struct bt_arena *arena)
 {
-	struct bt_str rest = {packed->rest->bytes, packed->rest->length};
-	struct bt_str bytes = {packed->bytes + packed->name_length, packed->packed_bytes};
-	struct bt_pod *pod = bt_arena_alloc(arena, sizeof(*pod));
-	struct bt_pod own;
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	struct bt_str bytes = {packed->bytes + packed->name_length + packed->namespace_length,
+		packed->packed_bytes};
+	void *value = bt_arena_alloc(arena, info->size);
+	struct bt_object_meta *meta = value;
 
-	bt_message_unpack(&bt_pod_message, rest, arena, pod);
-	bt_message_unpack(&bt_pod_message, bytes, arena, &own);
-	/* The reverse. */
-	pod->metadata.uid = own.metadata.uid;
-	pod->metadata.resource_version = own.metadata.resource_version;
-	pod->metadata.creation_timestamp = own.metadata.creation_timestamp;
-	pod->spec.volumes.items = own.spec.volumes.items;
-	pod->spec.volumes.count = own.spec.volumes.count;
-	pod->spec.volumes.present = own.spec.volumes.present;
-	pod->spec.node_name = own.spec.node_name;
-	pod->status.start_time = own.status.start_time;
-	for (uint32_t i = 0; i < own.status.conditions.count; i++) {
-		move_times(&pod->status.conditions.items[i], &own.status.conditions.items[i]);
+	if (packed->rest == NULL) {
+		bt_message_unpack(info->message, bytes, arena, value);
+		if (packed->namespace_length != 0) {
+			meta->namespace_ = bt_arena_str(arena, packed_namespace(packed));
+		}
+	} else {
+		struct bt_str rest = {packed->rest->bytes, packed->rest->length};
+		struct bt_pod *pod = value;
+		struct bt_pod own;
+
+		bt_message_unpack(&bt_pod_message, rest, arena, pod);
+		bt_message_unpack(&bt_pod_message, bytes, arena, &own);
+		/* The reverse of split. */
+		pod->metadata.uid = own.metadata.uid;
+		pod->metadata.resource_version = own.metadata.resource_version;
+		pod->metadata.creation_timestamp = own.metadata.creation_timestamp;
+		pod->spec.volumes.items = own.spec.volumes.items;
+		pod->spec.volumes.count = own.spec.volumes.count;
+		pod->spec.volumes.present = own.spec.volumes.present;
+		pod->spec.node_name = own.spec.node_name;
+		pod->status.start_time = own.status.start_time;
+		for (uint32_t i = 0; i < own.status.conditions.count; i++) {
+			move_times(&pod->status.conditions.items[i],
+				&own.status.conditions.items[i]);
+		}
 	}
-	pod->metadata.name = bt_arena_str(arena, packed_name(packed));
-	return pod;
+	if (packed->name_length != 0) {
+		meta->name = bt_arena_str(arena, packed_name(packed));
+	}
+	return value;
 }
 
-/** The memory that unpacking takes, exactly: thousands of pods may be awake at once. */
-static uint32_t bytes_to_unpack(const struct bt_packed_pod *packed)
-{
-	_Alignas(max_align_t) char memory[SCRATCH_BYTES];
-	uint32_t bytes = SCRATCH_BYTES;
-	struct bt_arena trial;
-
-	bt_arena_init_with(&trial, memory, sizeof(memory));
-	(void)unpack_into(packed, &trial); /* only its size matters */
-	if (trial.chunks == NULL) {
-		bytes = (uint32_t)(trial.next - memory);
-	}
-	bt_arena_finish(&trial);
-	return bytes;
-}
-
-void bt_packed_pod_destroy(struct bt_packed_pod *packed)
+void bt_packed_object_destroy(struct bt_packed_object *packed)
 {
 	if (packed != NULL) {
 		bt_packed_common_release(packed->rest);
@@ -142,53 +158,89 @@ void bt_packed_pod_destroy(struct bt_packed_pod *packed)
 	}
 }
 
-/**
- * What a pod has in common with others is most of it: one that shares nothing stays as it is. What
- * was packed before is still right: objects do not change.
- */
+size_t bt_packed_object_bytes(const struct bt_packed_object *packed)
+{
+	return packed == NULL ? 0
+			      : sizeof(*packed) + packed->name_length +
+			packed->namespace_length + packed->packed_bytes;
+}
+
+static struct bt_packed_object *pack(const struct bt_object *object)
+{
+	const struct bt_kind_info *info = bt_kind_info(object->kind);
+	struct bt_strbuf bytes = {0};
+	struct bt_packed_object *packed;
+	struct bt_arena scratch;
+	struct bt_pod own = {0};
+	_Alignas(max_align_t) char memory[SCRATCH_BYTES];
+
+	bt_arena_init_with(&scratch, memory, sizeof(memory));
+	struct bt_object_meta *meta = bt_arena_alloc(&scratch, info->size);
+	size_t unpacked_bytes = bt_arena_chunk_bytes(object->memory) + PADDING_BYTES;
+
+	memcpy(meta, object->value, info->size);
+	struct bt_str name = meta->name;
+	struct bt_str namespace_ = object->common == NULL ? meta->namespace_ : BT_STR("");
+
+	if (name.length != 0) {
+		meta->name = own.metadata.name;
+	}
+	if (namespace_.length != 0) {
+		meta->namespace_ = own.metadata.namespace_;
+	}
+	if (object->common != NULL) {
+		struct bt_pod *pod = (void *)meta;
+
+		bt_pod_common_leave_out(pod);
+		split(pod, &own, &scratch);
+		unpacked_bytes += own.status.conditions.count * sizeof(struct bt_pod_condition);
+		bt_message_pack(&bt_pod_message, &own, &bytes);
+	} else {
+		bt_message_pack(info->message, meta, &bytes);
+	}
+	packed = bt_malloc(sizeof(*packed) + name.length + namespace_.length + bytes.length);
+	*packed = (struct bt_packed_object){
+		.name_length = name.length,
+		.namespace_length = namespace_.length,
+		.packed_bytes = (uint32_t)bytes.length,
+		.unpacked_bytes = (uint32_t)unpacked_bytes,
+	};
+	if (name.length != 0) {
+		memcpy(packed->bytes, name.data, name.length);
+	}
+	if (namespace_.length != 0) {
+		memcpy(packed->bytes + name.length, namespace_.data, namespace_.length);
+	}
+	memcpy(packed->bytes + name.length + namespace_.length, bytes.data, bytes.length);
+	if (object->common != NULL) {
+		bt_strbuf_reset(&bytes);
+		bt_message_pack(&bt_pod_message, (void *)meta, &bytes);
+		packed->rest = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
+	}
+	bt_strbuf_finish(&bytes);
+	bt_arena_finish(&scratch);
+	return packed;
+}
+
+/** What was packed before is still right: objects do not change. */
 void bt_object_settle(struct bt_object *object)
 {
 	if (object->resting_count != object->reference_count || object->value == NULL ||
-		object->common == NULL || object->json.data != NULL) {
+		!object->packs || object->json.data != NULL) {
 		return;
 	}
 	if (object->packed == NULL) {
-		struct bt_pod rest;
-		struct bt_pod own = {0};
-		struct bt_str name;
-		struct bt_strbuf bytes = {0};
-		struct bt_packed_pod *packed;
-		struct bt_arena scratch;
-
-		_Alignas(max_align_t) char memory[SCRATCH_BYTES];
-		rest = *(const struct bt_pod *)object->value;
-		name = rest.metadata.name;
-		bt_arena_init_with(&scratch, memory, sizeof(memory));
-		bt_pod_common_leave_out(&rest);
-		rest.metadata.name = own.metadata.name;
-		split(&rest, &own, &scratch);
-		bt_message_pack(&bt_pod_message, &own, &bytes);
-		packed = bt_malloc(sizeof(*packed) + name.length + bytes.length);
-		packed->name_length = name.length;
-		packed->packed_bytes = (uint32_t)bytes.length;
-		memcpy(packed->bytes, name.data, name.length);
-		memcpy(packed->bytes + name.length, bytes.data, bytes.length);
-		bt_strbuf_reset(&bytes);
-		bt_message_pack(&bt_pod_message, &rest, &bytes);
-		packed->rest = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
-		packed->unpacked_bytes = bytes_to_unpack(packed);
-		bt_strbuf_finish(&bytes);
-		bt_arena_finish(&scratch);
-		object->packed = packed;
+		object->packed = pack(object);
 	}
-	bt_arena_finish(&object->arena);
+	bt_arena_free_chunks(object->memory);
+	object->memory = NULL;
 	object->value = NULL;
-	object->meta = NULL;
 }
 
 void bt_object_rest(struct bt_object *object)
 {
-	BT_ASSERT(object->resting_count < object->reference_count);
+	BT_ASSERT(object->resting_count < object->reference_count &&
+		object->resting_count < UINT16_MAX);
 	object->resting_count++;
 	bt_object_settle(object);
 }
@@ -198,13 +250,15 @@ struct bt_object *bt_object_wake(struct bt_object *object)
 	BT_ASSERT(object->resting_count > 0);
 	object->resting_count--;
 	if (object->value == NULL) {
-		struct bt_pod *pod;
+		struct bt_arena arena;
 
-		bt_arena_init(&object->arena, object->packed->unpacked_bytes);
-		pod = unpack_into(object->packed, &object->arena);
-		bt_pod_common_put_in(object->common, pod);
-		object->value = pod;
-		object->meta = &pod->metadata;
+		bt_arena_init(&arena, object->packed->unpacked_bytes);
+		void *value = unpack_into(object->packed, object->kind, &arena);
+		if (object->common != NULL) {
+			bt_pod_common_put_in(object->common, value);
+		}
+		object->value = value;
+		object->memory = arena.chunks;
 	}
 	return object;
 }

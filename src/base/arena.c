@@ -67,6 +67,24 @@ void bt_arena_finish(struct bt_arena *arena)
 	*arena = (struct bt_arena){0};
 }
 
+size_t bt_arena_chunk_bytes(const struct bt_arena_chunk *chunks)
+{
+	size_t bytes = 0;
+
+	for (; chunks != NULL; chunks = chunks->next) {
+		bytes += sizeof(*chunks) + chunks->bytes;
+	}
+	return bytes;
+}
+
+void bt_arena_free_chunks(struct bt_arena_chunk *chunks)
+{
+	struct bt_arena arena = {
+		.chunks = chunks, .total_bytes = bt_arena_chunk_bytes(chunks)};
+
+	bt_arena_finish(&arena);
+}
+
 void bt_arena_finish_wiped(struct bt_arena *arena)
 {
 	for (struct bt_arena_chunk *chunk = arena->chunks; chunk != NULL; chunk = chunk->next) {

@@ -35,6 +35,11 @@ void bt_arena_reset(struct bt_arena *arena);
 /** One allocation is at most this; sizes from input are checked before they get here. */
 #define BT_ARENA_ALLOCATION_MAX ((size_t)1 << 30)
 
+/** The memory of an arena that allocates no more: its owner may keep the chunks alone. */
+size_t bt_arena_chunk_bytes(const struct bt_arena_chunk *chunks);
+/** NULL accepted. */
+void bt_arena_free_chunks(struct bt_arena_chunk *chunks);
+
 /** Aligned for any type, not zeroed. Aborts beyond BT_ARENA_ALLOCATION_MAX. */
 BT_MUST_USE void *bt_arena_alloc(struct bt_arena *arena, size_t size);
 BT_MUST_USE void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t size);

@@ -35,8 +35,7 @@ static uint32_t find_id(const struct bt_symbol_table *table, struct bt_str text,
 {
 	BT_MAP_EACH (&table->map, hash, id) {
 		const struct bt_symbol_entry *entry = &table->entries.items[id];
-		if (entry->hash == hash &&
-			bt_str_equal((struct bt_str){entry->text, entry->length}, text)) {
+		if (bt_str_equal((struct bt_str){entry->text, entry->length}, text)) {
 			return id;
 		}
 	}
@@ -61,7 +60,6 @@ bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text)
 		.text = bt_strndup(text.data, text.length),
 		.length = text.length,
 		.ref_count = 1,
-		.hash = hash,
 	};
 	bt_vec_store(&table->entries, &table->free_ids, entry, id);
 	bt_map_insert(&table->map, hash, id);
@@ -94,7 +92,8 @@ void bt_symbol_unref(struct bt_symbol_table *table, bt_sym symbol)
 	if (--entry->ref_count != 0) {
 		return;
 	}
-	removed = bt_map_remove(&table->map, entry->hash, symbol.id);
+	struct bt_str text = {entry->text, entry->length};
+	removed = bt_map_remove(&table->map, bt_str_hash(text), symbol.id);
 	BT_ASSERT(removed);
 	table->text_bytes -= (size_t)entry->length + 1;
 	bt_free(entry->text);

@@ -26,8 +26,9 @@ struct bt_symbol_entry {
 	char *text; /* zero-terminated; NULL when the number is free */
 	uint32_t length;
 	uint32_t ref_count;
-	uint64_t hash;
 };
+
+_Static_assert(sizeof(struct bt_symbol_entry) == 16, "each pod has two");
 
 struct bt_symbol_table {
 	struct bt_map map;

@@ -57,7 +57,7 @@ static int take_item(struct bt_live_list *list, struct bt_str bytes, struct bert
 		return result;
 	}
 	bt_vec_push(&list->objects, object);
-	list->object_bytes += object->arena.total_bytes;
+	list->object_bytes += bt_object_bytes(object);
 	return list->object_bytes > BT_OBJECTS_READ_BYTES_MAX
 		? bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %zu bytes of memory",
 			  BT_OBJECTS_READ_BYTES_MAX)

@@ -52,6 +52,8 @@ struct bt_reflector_codec {
 const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
 /** For pods that share what they have in common (api/pod_common.h). commons: borrowed. */
 struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons);
+/** For nodes that rest. commons: as the pods'. */
+struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons);
 
 struct bt_reflector_sink {
 	void *context;

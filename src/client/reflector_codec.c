@@ -50,16 +50,34 @@ static int decode_pod_json(
 	return decode_json(BT_KIND_POD, json, out_item, err);
 }
 
-static int decode_pod_protobuf(
-	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
+static int decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_pod_commons *commons,
+	void **out_item, struct berth_error *err)
 {
 	struct bt_object *object;
-	int code = bt_object_decode_sharing(BT_KIND_POD, bytes, context, &object, err);
+	int code = bt_object_decode_sharing(kind, bytes, commons, &object, err);
 
 	if (code == 0) {
 		*out_item = object;
 	}
 	return code;
+}
+
+static int decode_pod_protobuf(
+	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
+{
+	return decode_sharing(BT_KIND_POD, bytes, context, out_item, err);
+}
+
+static int decode_node_json(
+	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
+{
+	return decode_json(BT_KIND_NODE, json, out_item, err);
+}
+
+static int decode_node_protobuf(
+	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
+{
+	return decode_sharing(BT_KIND_NODE, bytes, context, out_item, err);
 }
 
 static const struct bt_object_meta *meta(const void *item)
@@ -96,9 +114,10 @@ static void key(const void *item, struct bt_str *out_namespace, struct bt_str *o
 /** A pod without a node is about to be scheduled. */
 static bool is_soon_awake(const void *item)
 {
-	const struct bt_pod *pod = bt_object_value(item, BT_KIND_POD);
+	const struct bt_object *object = item;
+	const struct bt_pod *pod = object->kind == BT_KIND_POD ? object->value : NULL;
 
-	return pod->spec.node_name.length == 0;
+	return pod != NULL && pod->spec.node_name.length == 0;
 }
 
 static const struct bt_reflector_resting resting = {rest, wake, key, is_soon_awake};
@@ -126,6 +145,12 @@ struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons)
 {
 	return (struct bt_reflector_codec){
 		decode_pod_json, decode_pod_protobuf, meta, share, release, commons, &resting};
+}
+
+struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons)
+{
+	return (struct bt_reflector_codec){
+		decode_node_json, decode_node_protobuf, meta, share, release, commons, &resting};
 }
 
 struct bt_json_item *bt_json_item_share(struct bt_json_item *item)

@@ -52,6 +52,14 @@ void bt_reflector_store_init(
 	*store = (struct bt_reflector_store){.codec = codec};
 }
 
+static void release_awake(struct bt_reflector_store *store)
+{
+	for (uint32_t i = 0; i < store->awake.count; i++) {
+		store->codec->release(store->awake.items[i]);
+	}
+	bt_vec_finish(&store->awake);
+}
+
 void bt_reflector_store_finish(struct bt_reflector_store *store)
 {
 	const struct bt_reflector_codec *codec = store->codec;
@@ -59,11 +67,8 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 	for (uint32_t i = 0; i < store->items.count; i++) {
 		codec->release(wake(store, store->items.items[i]));
 	}
-	for (uint32_t i = 0; i < store->awake.count; i++) {
-		codec->release(store->awake.items[i]);
-	}
+	release_awake(store);
 	bt_vec_finish(&store->items);
-	bt_vec_finish(&store->awake);
 	bt_map_finish(&store->map);
 	bt_reflector_store_init(store, codec);
 }
@@ -148,18 +153,25 @@ static void tell(struct bt_reflector *reflector, void *old_item, void *new_item,
 	sink->changed(sink->context, old_item, new_item, is_stale);
 }
 
-/** item: consumed. */
-static void apply_item(struct bt_reflector *reflector, void *item)
+/** old: NULL: none. Both are consumed. */
+static void tell_of_item(struct bt_reflector *reflector, void *old, void *item)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;
-	void *told = codec->share(item); /* the store's reference may rest */
-	void *old = reflector_store_set(&reflector->store, item);
 
-	tell(reflector, old, told, false);
-	codec->release(told);
+	tell(reflector, old, item, false);
+	codec->release(item);
 	if (old != NULL) {
 		codec->release(old);
 	}
+}
+
+/** item: consumed. */
+static void apply_item(struct bt_reflector *reflector, void *item)
+{
+	void *told = reflector->options.codec->share(item); /* the store's reference may rest */
+	void *old = reflector_store_set(&reflector->store, item);
+
+	tell_of_item(reflector, old, told);
 }
 
 /** last: the state that the deletion shows, or NULL for a deletion that was missed. */
@@ -194,9 +206,8 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 {
 	/* What came takes the place of the copy, which is consistent whenever a difference is told.
 	 */
-	const struct bt_reflector_codec *codec = reflector->options.codec;
 	struct bt_reflector_store *incoming = &reflector->incoming;
-	const struct bt_reflector_store *store = &reflector->store;
+	struct bt_reflector_store *store = &reflector->store;
 
 	bt_reflector_resume(reflector, true);
 	for (uint32_t i = store->items.count; i > 0; i--) {
@@ -208,13 +219,22 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 			apply_deletion(reflector, namespace_, name, NULL);
 		}
 	}
-	for (uint32_t i = 0; i < incoming->items.count; i++) {
-		void *item = incoming->items.items[i];
+	if (store->items.count == 0) {
+		/* All are new, as at the start, when there may be a million: no second index. */
+		bt_reflector_store_finish(store);
+		*store = *incoming;
+		bt_reflector_store_init(incoming, store->codec);
+		for (uint32_t i = 0; i < store->items.count; i++) {
+			void *item = wake(store, store->items.items[i]);
+			void *told = store->codec->share(item);
 
-		if (codec->resting != NULL) {
-			codec->resting->wake(item);
+			rest(store, item);
+			tell_of_item(reflector, NULL, told);
 		}
-		apply_item(reflector, item);
+		release_awake(store);
+	}
+	for (uint32_t i = 0; i < incoming->items.count; i++) {
+		apply_item(reflector, wake(incoming, incoming->items.items[i]));
 	}
 	incoming->items.count = 0; /* consumed */
 	bt_reflector_store_finish(incoming);

@@ -235,7 +235,7 @@ static size_t put_claim(struct bt_claim_maker *maker, uint32_t index, const stru
 		copy->owner_references.items = &owner;
 	}
 	struct bt_object *claim = bt_object_create(model->kind, copy);
-	size_t bytes = claim->arena.total_bytes;
+	size_t bytes = bt_object_bytes(claim);
 	bt_object_store_put(&maker->state->objects, claim);
 	return bytes;
 }

@@ -296,7 +296,7 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 	entry.name = bt_arena_str(&cluster->arena, entry.name);
 	entry.uid = entry.uid_is_given ? bt_arena_str(&cluster->arena, entry.uid)
 				       : bt_manifests_make_uid(cluster);
-	cluster->object_bytes += object->arena.total_bytes;
+	cluster->object_bytes += bt_object_bytes(object);
 	uint32_t earlier = bt_manifests_find(cluster, entry.kind, entry.namespace_, entry.name);
 	if (earlier != BT_MANIFESTS_NONE) {
 		struct bt_manifests_object *old = &cluster->objects.items[earlier];
@@ -312,7 +312,7 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 			bt_strbuf_finish(&place);
 			bt_strbuf_finish(&shown);
 		}
-		cluster->object_bytes -= old->object->arena.total_bytes;
+		cluster->object_bytes -= bt_object_bytes(old->object);
 		bt_object_release(old->object);
 		*old = entry;
 		return;
@@ -492,8 +492,8 @@ void bt_manifests_exchange(struct bt_manifests *cluster, uint32_t index, struct 
 {
 	struct bt_manifests_object *entry = &cluster->objects.items[index];
 	BT_ASSERT(object->kind == entry->kind);
-	cluster->object_bytes += object->arena.total_bytes;
-	cluster->object_bytes -= entry->object->arena.total_bytes;
+	cluster->object_bytes += bt_object_bytes(object);
+	cluster->object_bytes -= bt_object_bytes(entry->object);
 	bt_object_release(entry->object);
 	entry->object = object;
 }

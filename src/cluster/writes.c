@@ -353,7 +353,7 @@ static struct bt_object *decode(const struct bt_stored *stored, struct berth_err
 {
 	struct bt_object *object = bt_typed_decode(BT_KIND_RESOURCE_CLAIM, stored, err);
 	if (object != NULL) {
-		object->json = bt_arena_str(&object->arena, bt_stored_text(stored));
+		bt_object_keep_json(object, bt_stored_text(stored));
 	}
 	return object;
 }

@@ -60,6 +60,7 @@ struct bt_cluster_feed {
 	struct source sources[BT_ARRAY_LENGTH(watched)];
 	struct bt_pod_commons commons;
 	struct bt_reflector_codec pod_codec;
+	struct bt_reflector_codec node_codec;
 	uint32_t waiting; /* sources without their first copy */
 	uint32_t held;
 	BT_VEC(struct kept_change) kept;
@@ -153,7 +154,10 @@ static const struct bt_reflector_codec *codec_of(const struct source *source)
 		kind == BT_KIND_RESOURCE_CLAIM) {
 		return bt_whole_object_codec(kind);
 	}
-	return kind == BT_KIND_POD ? &source->feed->pod_codec : bt_reflector_object_codec(kind);
+	if (kind == BT_KIND_POD) {
+		return &source->feed->pod_codec;
+	}
+	return kind == BT_KIND_NODE ? &source->feed->node_codec : bt_reflector_object_codec(kind);
 }
 
 static void start_source(struct source *source)
@@ -188,6 +192,7 @@ struct bt_cluster_feed *bt_cluster_feed_create(const struct bt_cluster_feed_opti
 	struct bt_cluster_feed *feed = BT_NEW(struct bt_cluster_feed);
 	feed->options = *options;
 	feed->pod_codec = bt_reflector_pod_codec(&feed->commons);
+	feed->node_codec = bt_reflector_node_codec(&feed->commons);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
 		feed->sources[i] = (struct source){.feed = feed, .watched = &watched[i]};
 	}

@@ -9,14 +9,14 @@
 
 struct texts {
 	BT_VEC(struct bt_str) list;
-	struct bt_arena arena; /* of those that would not stay */
+	struct bt_arena arena; /* of those of objects that rest */
 };
 
 static bool add_name(void *context, void *item)
 {
 	struct texts *texts = context;
 	const struct bt_object *object = item;
-	bt_vec_push(&texts->list, object->meta->name);
+	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->name));
 	return true;
 }
 

@@ -42,7 +42,7 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	struct bt_object *object = item;
 	result = write_stored_form(kind, json, &stored, err);
 	if (result == 0) {
-		object->json = bt_arena_str(&object->arena, bt_strbuf_str(&stored));
+		bt_object_keep_json(object, bt_strbuf_str(&stored));
 		*out_item = object;
 	} else {
 		bt_object_release(object);

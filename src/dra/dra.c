@@ -119,12 +119,13 @@ static size_t memory_bytes(const struct bt_dra *dra)
 		vec_bytes(&claims->in_flight);
 	for (uint32_t i = 0; i < claims->claims.count; i++) {
 		const struct bt_cached_claim *claim = &claims->claims.items[i];
-		bytes += claim->latest != claim->api ? claim->latest->arena.total_bytes : 0;
+		bytes += claim->latest != claim->api ? bt_object_bytes(claim->latest) : 0;
 	}
 	for (uint32_t i = 0; i < claims->in_flight.count; i++) {
 		const struct bt_in_flight_claim *claim = &claims->in_flight.items[i];
-		bytes += claim->claim != NULL ? claim->claim->arena.total_bytes + claim->uid_length
-					      : 0;
+		if (claim->claim != NULL) {
+			bytes += bt_object_bytes(claim->claim) + claim->uid_length;
+		}
 	}
 	bytes += words * sizeof(uint64_t) + vec_bytes(&allocated->in_flight) +
 		vec_bytes(&allocated->api_results) + map_bytes(&allocated->shared_by_device) +
@@ -140,7 +141,7 @@ static size_t memory_bytes(const struct bt_dra *dra)
 	bytes += map_bytes(&dra->taint_rules.map) + vec_bytes(&dra->taint_rules.patched);
 	for (uint32_t i = 0; i < dra->taint_rules.patched.count; i++) {
 		const struct bt_object *slice = dra->taint_rules.patched.items[i].slice;
-		bytes += slice != NULL ? slice->arena.total_bytes : 0;
+		bytes += slice != NULL ? bt_object_bytes(slice) : 0;
 	}
 	return bytes;
 }

@@ -112,12 +112,15 @@ bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str
 }
 
 #define HASH_SEED UINT64_C(0x5348)
-#define FIRST_CHUNK_BYTES 2048
+#define FIRST_CHUNK_BYTES 1024
+#define FIRST_CHUNK_BYTES_MAX 2048
+#define NEXT_CHUNK_BYTES 256
 
 void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,
 	struct bt_node_table *nodes)
 {
-	*table = (struct bt_shape_table){.gates = *gates, .nodes = nodes};
+	*table = (struct bt_shape_table){
+		.gates = *gates, .nodes = nodes, .first_bytes = FIRST_CHUNK_BYTES};
 }
 
 static void destroy_shape(struct bt_shape *shape)
@@ -236,8 +239,9 @@ static uint32_t ref_canonical(
 		const struct bt_affinity *affinity;
 		struct bt_pod *pod;
 
-		bt_arena_init(&shape->arena, FIRST_CHUNK_BYTES);
+		bt_arena_init(&shape->arena, table->first_bytes);
 		pod = BT_ARENA_NEW(&shape->arena, struct bt_pod);
+		shape->arena.chunk_bytes = NEXT_CHUNK_BYTES;
 		bt_message_copy(&bt_pod_message, pod, canonical, &shape->arena);
 		shape->pod = pod;
 		shape->ref_count = 1;
@@ -294,6 +298,10 @@ static uint32_t ref_canonical(
 		if (shape->has_affinity) {
 			shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
 		}
+		size_t used_bytes = shape->arena.total_bytes -
+			(size_t)(shape->arena.end - shape->arena.next);
+		table->first_bytes = used_bytes < FIRST_CHUNK_BYTES_MAX ? used_bytes
+									: FIRST_CHUNK_BYTES_MAX;
 		bt_vec_store(&table->shapes, &table->free_ids, shape, id);
 		shape->id = id;
 		bt_map_insert(&table->map, hash, id);

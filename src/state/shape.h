@@ -116,6 +116,7 @@ struct bt_shape_table {
 	struct bt_resource_gates gates;
 	struct bt_node_table *nodes; /* scalar columns */
 	uint64_t next_serial;
+	size_t first_bytes; /* for a new shape at first: what the last one needed */
 };
 
 void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,

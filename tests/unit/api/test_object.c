@@ -418,8 +418,8 @@ START_TEST(test_object__memory_fits)
 
 	bt_json_reader_init(&reader, bt_str_from(text));
 	ck_assert_int_eq(bt_object_decode_as(BT_KIND_POD, &reader, &object, NULL), 0);
-	ck_assert_uint_lt(
-		object->arena.total_bytes, bt_kind_info(BT_KIND_POD)->size + sizeof(text) + 768);
+	ck_assert_uint_lt(bt_object_bytes(object),
+		sizeof(*object) + bt_kind_info(BT_KIND_POD)->size + sizeof(text) + 768);
 	bt_object_release(object);
 }
 END_TEST

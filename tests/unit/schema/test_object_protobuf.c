@@ -456,7 +456,7 @@ START_TEST(test_object_protobuf__a_pod_takes_two_kilobytes)
 	object = from_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes));
 	check_same(BT_KIND_POD, json, bt_strbuf_str(&bytes));
 	/* red zones of AddressSanitizer are not counted on */
-	ck_assert(BT_HAVE_ASAN || object->arena.total_bytes < 2000);
+	ck_assert(BT_HAVE_ASAN || bt_object_bytes(object) < 2000);
 	bt_object_release(object);
 	bt_strbuf_finish(&bytes);
 	bt_arena_finish(&arena);
