@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/duration.h"
+#include "base/links.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "client/rest_private.h"
@@ -180,10 +181,7 @@ static void enqueue(struct bt_rest_call *call)
 	struct bt_rest_client *client = call->client;
 
 	call->state = BT_REST_QUEUED;
-	call->prior = client->last;
-	call->next = NULL;
-	*(client->last != NULL ? &client->last->next : &client->first) = call;
-	client->last = call;
+	BT_LIST_APPEND(client->first, client->last, call, prior, next);
 	bt_loop_call_at(client->loop, 0);
 }
 
@@ -191,8 +189,7 @@ static void dequeue(struct bt_rest_call *call)
 {
 	struct bt_rest_client *client = call->client;
 
-	*(call->prior != NULL ? &call->prior->next : &client->first) = call->next;
-	*(call->next != NULL ? &call->next->prior : &client->last) = call->prior;
+	BT_LIST_REMOVE(client->first, client->last, call, prior, next);
 }
 
 static void log_wait_at(const struct bt_rest_call *call, int verbosity, int64_t waited_ns)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/links.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "client/transport_private.h"
@@ -216,16 +217,12 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 
 static void link_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
 {
-	call->previous = calls->last;
-	call->next = NULL;
-	*(calls->last != NULL ? &calls->last->next : &calls->first) = call;
-	calls->last = call;
+	BT_LIST_APPEND(calls->first, calls->last, call, previous, next);
 }
 
 static void unlink_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
 {
-	*(call->previous != NULL ? &call->previous->next : &calls->first) = call->next;
-	*(call->next != NULL ? &call->next->previous : &calls->last) = call->previous;
+	BT_LIST_REMOVE(calls->first, calls->last, call, previous, next);
 }
 
 static void free_call(struct bt_transport_call *call)

@@ -6,6 +6,7 @@
 
 #include "api/time.h"
 #include "base/alloc.h"
+#include "base/links.h"
 #include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
@@ -308,34 +309,6 @@ static struct series *at(struct bt_event_recorder *recorder, uint32_t index)
 	return &recorder->places.items[index];
 }
 
-static void unlink_place(struct bt_event_recorder *recorder, uint32_t index)
-{
-	const struct series *series = at(recorder, index);
-	if (series->older != NONE) {
-		at(recorder, series->older)->newer = series->newer;
-	} else {
-		recorder->oldest = series->newer;
-	}
-	if (series->newer != NONE) {
-		at(recorder, series->newer)->older = series->older;
-	} else {
-		recorder->newest = series->older;
-	}
-}
-
-static void link_newest(struct bt_event_recorder *recorder, uint32_t index)
-{
-	struct series *series = at(recorder, index);
-	series->older = recorder->newest;
-	series->newer = NONE;
-	if (recorder->newest != NONE) {
-		at(recorder, recorder->newest)->newer = index;
-	} else {
-		recorder->oldest = index;
-	}
-	recorder->newest = index;
-}
-
 static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_event_record *record,
 	uint64_t hash)
 {
@@ -363,7 +336,8 @@ static void forget_oldest(struct bt_event_recorder *recorder)
 	}
 	uint32_t index = recorder->oldest;
 	struct series *series = at(recorder, index);
-	unlink_place(recorder, index);
+	BT_INDEX_LIST_REMOVE(
+		recorder->oldest, recorder->newest, recorder->places.items, index, older, newer);
 	(void)bt_map_remove(&recorder->by_key, series->hash, index);
 	bt_event_record_release(series->record);
 	*series = (struct series){.older = recorder->free};
@@ -390,7 +364,8 @@ static void remember(
 		index = recorder->places.count;
 		bt_vec_push(&recorder->places, series);
 	}
-	link_newest(recorder, index);
+	BT_INDEX_LIST_APPEND(
+		recorder->oldest, recorder->newest, recorder->places.items, index, older, newer);
 	bt_map_insert(&recorder->by_key, hash, index);
 }
 
@@ -405,8 +380,12 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 			struct series *series = at(recorder, index);
 			series->count++;
 			series->last_ns = now_ns;
-			unlink_place(recorder, index);
-			link_newest(recorder, index);
+			BT_INDEX_LIST_REMOVE(
+				recorder->oldest, recorder->newest, recorder->places.items, index,
+				older, newer);
+			BT_INDEX_LIST_APPEND(
+				recorder->oldest, recorder->newest, recorder->places.items, index,
+				older, newer);
 			if (series->count == 2) {
 				tell(recorder, series);
 			}

@@ -2,6 +2,7 @@
 #include "daemon/event_sender.h"
 
 #include "base/alloc.h"
+#include "base/links.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/nanoseconds.h"
@@ -79,34 +80,6 @@ static void memory_finish(struct memory *memory)
 	bt_map_finish(&memory->by_key);
 }
 
-static void unlink_entry(struct memory *memory, uint32_t index)
-{
-	const struct entry *entry = &memory->entries.items[index];
-	if (entry->older != NONE) {
-		memory->entries.items[entry->older].newer = entry->newer;
-	} else {
-		memory->oldest = entry->newer;
-	}
-	if (entry->newer != NONE) {
-		memory->entries.items[entry->newer].older = entry->older;
-	} else {
-		memory->newest = entry->older;
-	}
-}
-
-static void link_newest(struct memory *memory, uint32_t index)
-{
-	struct entry *entry = &memory->entries.items[index];
-	entry->older = memory->newest;
-	entry->newer = NONE;
-	if (memory->newest != NONE) {
-		memory->entries.items[memory->newest].newer = index;
-	} else {
-		memory->oldest = index;
-	}
-	memory->newest = index;
-}
-
 static uint32_t find(const struct memory *memory, const struct key *key)
 {
 	BT_MAP_EACH (&memory->by_key, key->hash[0], index) {
@@ -123,14 +96,16 @@ static struct entry *use(struct memory *memory, const struct key *key, bool *out
 	uint32_t index = find(memory, key);
 	*out_is_new = index == NONE;
 	if (index != NONE) {
-		unlink_entry(memory, index);
+		BT_INDEX_LIST_REMOVE(
+			memory->oldest, memory->newest, memory->entries.items, index, older, newer);
 	} else if (memory->entries.count < BT_EVENT_CORRELATOR_MAX) {
 		struct entry entry = {.time_ns = 0};
 		index = memory->entries.count;
 		bt_vec_push(&memory->entries, entry);
 	} else {
 		index = memory->oldest;
-		unlink_entry(memory, index);
+		BT_INDEX_LIST_REMOVE(
+			memory->oldest, memory->newest, memory->entries.items, index, older, newer);
 		(void)bt_map_remove(
 			&memory->by_key, memory->entries.items[index].key.hash[0], index);
 	}
@@ -138,7 +113,8 @@ static struct entry *use(struct memory *memory, const struct key *key, bool *out
 		memory->entries.items[index].key = *key;
 		bt_map_insert(&memory->by_key, key->hash[0], index);
 	}
-	link_newest(memory, index);
+	BT_INDEX_LIST_APPEND(
+		memory->oldest, memory->newest, memory->entries.items, index, older, newer);
 	return &memory->entries.items[index];
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/links.h"
 #include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/prng.h"
@@ -224,12 +225,7 @@ static void make_room(struct bt_reviewer *reviewer, int64_t now_ns)
 static void wait_for(struct bt_review *review, struct bt_review_waiter *waiter)
 {
 	waiter->review = review;
-	waiter->previous = NULL;
-	waiter->next = review->waiters;
-	if (review->waiters != NULL) {
-		review->waiters->previous = waiter;
-	}
-	review->waiters = waiter;
+	BT_CHAIN_ADD(review->waiters, waiter, previous, next);
 }
 
 void bt_review_leave(struct bt_review_waiter *waiter)
@@ -237,14 +233,7 @@ void bt_review_leave(struct bt_review_waiter *waiter)
 	if (waiter->review == NULL) {
 		return;
 	}
-	if (waiter->previous != NULL) {
-		waiter->previous->next = waiter->next;
-	} else {
-		waiter->review->waiters = waiter->next;
-	}
-	if (waiter->next != NULL) {
-		waiter->next->previous = waiter->previous;
-	}
+	BT_CHAIN_REMOVE(waiter->review->waiters, waiter, previous, next);
 	waiter->review = NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/assert.h"
+#include "base/links.h"
 
 static const struct bt_str_map no_labels;
 
@@ -70,18 +71,8 @@ static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 
 	BT_ASSERT(node_index != BT_NOMINATION_NONE);
 	node = &nominator->nodes.items[node_index];
-	if (nomination->previous_on_node != BT_NOMINATION_NONE) {
-		at(nominator, nomination->previous_on_node)->next_on_node =
-			nomination->next_on_node;
-	} else {
-		node->first = nomination->next_on_node;
-	}
-	if (nomination->next_on_node != BT_NOMINATION_NONE) {
-		at(nominator, nomination->next_on_node)->previous_on_node =
-			nomination->previous_on_node;
-	} else {
-		node->last = nomination->previous_on_node;
-	}
+	BT_INDEX_LIST_REMOVE(node->first, node->last, nominator->nominations.items, index,
+		previous_on_node, next_on_node);
 	if (node->first == BT_NOMINATION_NONE) {
 		(void)bt_map_remove(&nominator->by_node, hash_symbol(node->node_name), node_index);
 		node->node_name = BT_SYM_NONE;
@@ -159,14 +150,8 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	}
 	struct bt_nominated_node *node = &nominator->nodes.items[node_index];
 
-	added->previous_on_node = node->last;
-	added->next_on_node = BT_NOMINATION_NONE;
-	if (node->last != BT_NOMINATION_NONE) {
-		at(nominator, node->last)->next_on_node = index;
-	} else {
-		node->first = index;
-	}
-	node->last = index;
+	BT_INDEX_LIST_APPEND(node->first, node->last, nominator->nominations.items, index,
+		previous_on_node, next_on_node);
 	nominator->count++;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "base/nanoseconds.h"
 #include "net/http_client_private.h"
 
@@ -21,8 +22,7 @@
 static void unlink_transfer(struct bt_http_transfer *transfer)
 {
 	struct bt_http_list *list = transfer->list;
-	*(transfer->previous != NULL ? &transfer->previous->next : &list->first) = transfer->next;
-	*(transfer->next != NULL ? &transfer->next->previous : &list->last) = transfer->previous;
+	BT_LIST_REMOVE(list->first, list->last, transfer, previous, next);
 	transfer->client->running_count -= list == &transfer->client->running ? 1 : 0;
 	transfer->list = NULL;
 	transfer->previous = NULL;
@@ -32,9 +32,7 @@ static void unlink_transfer(struct bt_http_transfer *transfer)
 static void append_transfer(struct bt_http_list *list, struct bt_http_transfer *transfer)
 {
 	transfer->list = list;
-	transfer->previous = list->last;
-	*(list->last != NULL ? &list->last->next : &list->first) = transfer;
-	list->last = transfer;
+	BT_LIST_APPEND(list->first, list->last, transfer, previous, next);
 	transfer->client->running_count += list == &transfer->client->running ? 1 : 0;
 }
 
@@ -385,9 +383,7 @@ void bt_http_transfer_requeue(struct bt_http_transfer *transfer)
 	unlink_transfer(transfer);
 	list = &transfer->client->queue;
 	transfer->list = list;
-	transfer->next = list->first;
-	*(list->first != NULL ? &list->first->previous : &list->last) = transfer;
-	list->first = transfer;
+	BT_LIST_APPEND(list->last, list->first, transfer, next, previous);
 	bt_loop_call_at(transfer->client->loop, 0);
 }
 

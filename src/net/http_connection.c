@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "base/nanoseconds.h"
 #include "net/http_client_private.h"
 
@@ -51,14 +52,7 @@ static void close_socket(struct bt_http_client_connection *connection)
 static void unlink_idle(struct bt_http_client_connection *connection)
 {
 	struct bt_http_client *client = connection->client;
-	if (connection->previous != NULL) {
-		connection->previous->next = connection->next;
-	} else {
-		client->idle = connection->next;
-	}
-	if (connection->next != NULL) {
-		connection->next->previous = connection->previous;
-	}
+	BT_CHAIN_REMOVE(client->idle, connection, previous, next);
 	client->idle_count--;
 }
 
@@ -303,14 +297,10 @@ static void take_end(struct bt_http_client_connection *connection, bool is_exact
 	connection->idle_since_ns = transfer->heard_ns;
 	connection->was_without_body = transfer->answer.is_bodiless ||
 		transfer->answer.code == 204 || transfer->answer.code == 304;
-	connection->previous = NULL;
-	connection->next = client->idle;
-	if (client->idle != NULL) {
-		client->idle->previous = connection;
-	} else {
+	if (client->idle == NULL) {
 		bt_http_client_note_due(client, connection->idle_since_ns + IDLE_NS_MAX);
 	}
-	client->idle = connection;
+	BT_CHAIN_ADD(client->idle, connection, previous, next);
 	client->idle_count++;
 	bt_http_connection_close_idle(client,
 		client->connections_max != 0 ? client->connections_max

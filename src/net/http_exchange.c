@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "net/http_server_private.h"
 
 /* Answers above this size can stall for long, and get the timeout that is meant for them. */
@@ -201,12 +202,7 @@ struct bt_http_exchange *bt_http_exchange_begin(
 	exchange->path = mark < 0 ? text : bt_str_sub(text, 0, (uint32_t)mark);
 	exchange->query = mark < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)mark + 1, BT_STR_MAX);
 	server->active_count++;
-	exchange->previous = NULL;
-	exchange->next = server->live;
-	if (server->live != NULL) {
-		server->live->previous = exchange;
-	}
-	server->live = exchange;
+	BT_CHAIN_ADD(server->live, exchange, previous, next);
 	return exchange;
 }
 
@@ -243,14 +239,7 @@ void bt_http_exchange_end(struct bt_http_exchange *exchange)
 	if (exchange->response != NULL) {
 		MHD_destroy_response(exchange->response);
 	}
-	if (exchange->previous != NULL) {
-		exchange->previous->next = exchange->next;
-	} else {
-		server->live = exchange->next;
-	}
-	if (exchange->next != NULL) {
-		exchange->next->previous = exchange->previous;
-	}
+	BT_CHAIN_REMOVE(server->live, exchange, previous, next);
 	reset_buffer(&exchange->target);
 	reset_buffer(&exchange->body);
 	reset_buffer(&exchange->headers);

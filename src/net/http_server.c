@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "base/nanoseconds.h"
 #include "net/http_server_private.h"
 
@@ -42,16 +43,7 @@ static void arriving_remove(struct bt_http_server *server, struct bt_http_connec
 		return;
 	}
 	connection->arriving = false;
-	if (connection->previous != NULL) {
-		connection->previous->next = connection->next;
-	} else {
-		server->arriving_first = connection->next;
-	}
-	if (connection->next != NULL) {
-		connection->next->previous = connection->previous;
-	} else {
-		server->arriving_last = connection->previous;
-	}
+	BT_LIST_REMOVE(server->arriving_first, server->arriving_last, connection, previous, next);
 }
 
 static void arriving_append(struct bt_http_server *server, struct bt_http_connection *connection)
@@ -59,14 +51,7 @@ static void arriving_append(struct bt_http_server *server, struct bt_http_connec
 	BT_ASSERT(!connection->arriving);
 	connection->arriving = true;
 	connection->since_ns = bt_loop_now_ns(server->loop);
-	connection->previous = server->arriving_last;
-	connection->next = NULL;
-	if (server->arriving_last != NULL) {
-		server->arriving_last->next = connection;
-	} else {
-		server->arriving_first = connection;
-	}
-	server->arriving_last = connection;
+	BT_LIST_APPEND(server->arriving_first, server->arriving_last, connection, previous, next);
 }
 
 void bt_http_server_await(struct bt_http_server *server, struct bt_http_connection *connection)

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "net/clock.h"
@@ -113,11 +114,7 @@ static int add_source(struct bt_loop *loop, int fd, uint32_t events,
 		return bt_error_set(
 			err, BERTH_ERR_IO, "adding to an event loop: %s", strerror(errno));
 	}
-	source->next = loop->first;
-	if (loop->first != NULL) {
-		loop->first->previous = source;
-	}
-	loop->first = source;
+	BT_CHAIN_ADD(loop->first, source, previous, next);
 	*out_source = source;
 	return 0;
 }
@@ -190,14 +187,7 @@ void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source)
 	BT_ASSERT(source->fd >= 0);
 	/* fails only for a descriptor that is closed, or left the set before */
 	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
-	if (source->previous != NULL) {
-		source->previous->next = source->next;
-	} else {
-		loop->first = source->next;
-	}
-	if (source->next != NULL) {
-		source->next->previous = source->previous;
-	}
+	BT_CHAIN_REMOVE(loop->first, source, previous, next);
 	/* events of this turn may still name it */
 	source->fd = -1;
 	source->next = loop->removed;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/queue_private.h"
 
+#include "base/links.h"
+
 /* Kinds of events, who listens to them, and what is counted by their labels. Spec: 04 (hints)
  * sections 2 and 3. */
 
@@ -218,8 +220,6 @@ bool bt_queue_take_off(struct bt_queue *queue, struct bt_queue_entry *entry)
 	struct bt_queue_in_flight marker = {
 		.pod = entry->object,
 		.log_position = log_end(queue),
-		.previous = queue->last_in_flight,
-		.next = BT_QUEUE_NONE,
 	};
 	uint32_t id;
 
@@ -229,12 +229,8 @@ bool bt_queue_take_off(struct bt_queue *queue, struct bt_queue_entry *entry)
 	}
 	marker.pod = bt_object_share(marker.pod);
 	bt_vec_store(&queue->in_flight, &queue->free_in_flight, marker, id);
-	if (queue->last_in_flight != BT_QUEUE_NONE) {
-		queue->in_flight.items[queue->last_in_flight].next = id;
-	} else {
-		queue->first_in_flight = id;
-	}
-	queue->last_in_flight = id;
+	BT_INDEX_LIST_APPEND(queue->first_in_flight, queue->last_in_flight, queue->in_flight.items,
+		id, previous, next);
 	bt_map_insert(&queue->in_flight_map, hash_of_in_flight(queue, id), id);
 	queue->in_flight_count++;
 	queue->scheduling_cycle++;
@@ -254,16 +250,8 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 	found = bt_map_remove(&queue->in_flight_map, hash_of_in_flight(queue, id), id);
 	BT_ASSERT(found);
 	marker = &queue->in_flight.items[id];
-	if (marker->previous != BT_QUEUE_NONE) {
-		queue->in_flight.items[marker->previous].next = marker->next;
-	} else {
-		queue->first_in_flight = marker->next;
-	}
-	if (marker->next != BT_QUEUE_NONE) {
-		queue->in_flight.items[marker->next].previous = marker->previous;
-	} else {
-		queue->last_in_flight = marker->previous;
-	}
+	BT_INDEX_LIST_REMOVE(queue->first_in_flight, queue->last_in_flight, queue->in_flight.items,
+		id, previous, next);
 	bt_object_release(marker->pod);
 	marker->pod = NULL;
 	bt_vec_push(&queue->free_in_flight, id);

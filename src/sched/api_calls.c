@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 
 #define NONE UINT32_MAX
 
@@ -160,34 +161,14 @@ static void remove_entry(struct bt_api_calls *calls, uint32_t id)
 
 static void append(struct bt_api_calls *calls, uint32_t id)
 {
-	struct bt_api_calls_entry *entry = &calls->entries.items[id];
-
-	entry->is_waiting = true;
-	entry->previous = calls->last;
-	entry->next = NONE;
-	if (calls->last != NONE) {
-		calls->entries.items[calls->last].next = id;
-	} else {
-		calls->first = id;
-	}
-	calls->last = id;
+	calls->entries.items[id].is_waiting = true;
+	BT_INDEX_LIST_APPEND(calls->first, calls->last, calls->entries.items, id, previous, next);
 }
 
 static void take_out(struct bt_api_calls *calls, uint32_t id)
 {
-	struct bt_api_calls_entry *entry = &calls->entries.items[id];
-
-	entry->is_waiting = false;
-	if (entry->previous != NONE) {
-		calls->entries.items[entry->previous].next = entry->next;
-	} else {
-		calls->first = entry->next;
-	}
-	if (entry->next != NONE) {
-		calls->entries.items[entry->next].previous = entry->previous;
-	} else {
-		calls->last = entry->previous;
-	}
+	calls->entries.items[id].is_waiting = false;
+	BT_INDEX_LIST_REMOVE(calls->first, calls->last, calls->entries.items, id, previous, next);
 }
 
 static void tell(

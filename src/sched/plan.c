@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "sched/plan_private.h"
 
 static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
@@ -306,16 +307,7 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache)
 static void unlink_plan(struct bt_plan *plan)
 {
 	struct plan_queue *queue = plan->queue;
-	if (plan->newer != NULL) {
-		plan->newer->older = plan->older;
-	} else {
-		queue->newest = plan->older;
-	}
-	if (plan->older != NULL) {
-		plan->older->newer = plan->newer;
-	} else {
-		queue->oldest = plan->newer;
-	}
+	BT_LIST_REMOVE(queue->oldest, queue->newest, plan, older, newer);
 	queue->count--;
 	queue->bytes -= plan->bytes;
 }
@@ -485,14 +477,7 @@ struct bt_plan *bt_plan_get(
 	struct plan_queue *queue = seen_before ? &cache->recurring : &cache->once;
 	uint32_t block_slots = cache->block_slots;
 	plan->queue = queue;
-	plan->newer = NULL;
-	plan->older = queue->newest;
-	if (queue->newest != NULL) {
-		queue->newest->newer = plan;
-	} else {
-		queue->oldest = plan;
-	}
-	queue->newest = plan;
+	BT_LIST_APPEND(queue->oldest, queue->newest, plan, older, newer);
 	queue->count++;
 	/* Columns may still be made in this cycle: count them as if they were there. */
 	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +

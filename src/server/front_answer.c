@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Answers, and those that wait until what they say is durable. */
 #include "base/assert.h"
+#include "base/links.h"
 #include "server/front_private.h"
 
 #define PLAIN_TEXT "text/plain; charset=utf-8"
@@ -41,13 +42,7 @@ void bt_front_send(struct bt_front_call *call, uint16_t code, const char *conten
 	}
 	call->is_held = true;
 	call->next = NULL;
-	call->previous = front->held_last;
-	if (front->held_last != NULL) {
-		front->held_last->next = call;
-	} else {
-		front->held = call;
-	}
-	front->held_last = call;
+	BT_LIST_APPEND(front->held, front->held_last, call, previous, next);
 }
 
 void bt_front_drop_held(struct bt_front_call *call)
@@ -57,16 +52,7 @@ void bt_front_drop_held(struct bt_front_call *call)
 		return;
 	}
 	call->is_held = false;
-	if (call->previous != NULL) {
-		call->previous->next = call->next;
-	} else {
-		front->held = call->next;
-	}
-	if (call->next != NULL) {
-		call->next->previous = call->previous;
-	} else {
-		front->held_last = call->previous;
-	}
+	BT_LIST_REMOVE(front->held, front->held_last, call, previous, next);
 }
 
 static void encode_failure(struct bt_front_call *call, enum bt_media *out_media)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "state/domain_counter_private.h"
 #include "state/topology_key.h"
 
@@ -143,27 +144,13 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 	return counter;
 }
 
-static void unlink_counter(struct bt_domain_counters *counters, struct bt_domain_counter *counter)
-{
-	if (counter->newer != NULL) {
-		counter->newer->older = counter->older;
-	} else {
-		counters->newest = counter->older;
-	}
-	if (counter->older != NULL) {
-		counter->older->newer = counter->newer;
-	} else {
-		counters->oldest = counter->newer;
-	}
-}
-
 static void drop_counter(struct bt_state *state, struct bt_domain_counter *counter)
 {
 	struct bt_domain_counters *counters = state->domain_counters;
 	bool removed = bt_map_remove(&counters->map, counter->hash, counter->id);
 
 	BT_ASSERT(removed);
-	unlink_counter(counters, counter);
+	BT_LIST_REMOVE(counters->oldest, counters->newest, counter, older, newer);
 	counters->bytes -= counter->bytes;
 	counters->items.items[counter->id] = NULL;
 	bt_vec_push(&counters->free_ids, counter->id);
@@ -249,16 +236,9 @@ const struct bt_domain_counter *bt_domain_counter_get(
 		bt_vec_store(&counters->items, &counters->free_ids, counter, counter->id);
 		bt_map_insert(&counters->map, counter->hash, counter->id);
 	} else {
-		unlink_counter(counters, counter);
+		BT_LIST_REMOVE(counters->oldest, counters->newest, counter, older, newer);
 	}
-	counter->newer = NULL;
-	counter->older = counters->newest;
-	if (counters->newest != NULL) {
-		counters->newest->newer = counter;
-	} else {
-		counters->oldest = counter;
-	}
-	counters->newest = counter;
+	BT_LIST_APPEND(counters->oldest, counters->newest, counter, older, newer);
 	counter->asked = state->snapshot.refresh_count;
 	bt_domain_counter_catch_up(counters, counter, state);
 	while (bytes_held(counters) > counters->bytes_max &&

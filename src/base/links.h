@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_LINKS_H
+#define BT_BASE_LINKS_H
+/**
+ * Doubly linked lists through two members of their elements. The caller names the members, so an
+ * element can be in several lists, and a list can be read in either direction: to add at the front,
+ * exchange first with last and previous with next.
+ *
+ * Arguments are evaluated several times. The members of an element that is in no list are not read.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+/** Linked by pointers; first and last: lvalues, NULL in an empty list. */
+#define BT_LIST_APPEND(first, last, node, previous, next) \
+	do { \
+		(node)->previous = (last); \
+		(node)->next = NULL; \
+		*((last) != NULL ? &(last)->next : &(first)) = (node); \
+		(last) = (node); \
+	} while (0)
+#define BT_LIST_REMOVE(first, last, node, previous, next) \
+	do { \
+		*((node)->previous != NULL ? &(node)->previous->next : &(first)) = (node)->next; \
+		*((node)->next != NULL ? &(node)->next->previous : &(last)) = (node)->previous; \
+	} while (0)
+
+/** Linked by pointers, without an end to add to. */
+#define BT_CHAIN_ADD(first, node, previous, next) \
+	do { \
+		(node)->previous = NULL; \
+		(node)->next = (first); \
+		if ((first) != NULL) { \
+			(first)->previous = (node); \
+		} \
+		(first) = (node); \
+	} while (0)
+#define BT_CHAIN_REMOVE(first, node, previous, next) \
+	do { \
+		*((node)->previous != NULL ? &(node)->previous->next : &(first)) = (node)->next; \
+		if ((node)->next != NULL) { \
+			(node)->next->previous = (node)->previous; \
+		} \
+	} while (0)
+
+/** Elements of an array, linked by index; UINT32_MAX: none. */
+#define BT_INDEX_LIST_APPEND(first, last, items, index, previous, next) \
+	do { \
+		(items)[index].previous = (last); \
+		(items)[index].next = UINT32_MAX; \
+		*((last) != UINT32_MAX ? &(items)[last].next : &(first)) = (index); \
+		(last) = (index); \
+	} while (0)
+#define BT_INDEX_LIST_REMOVE(first, last, items, index, previous, next) \
+	do { \
+		*((items)[index].previous != UINT32_MAX ? &(items)[(items)[index].previous].next \
+							: &(first)) = (items)[index].next; \
+		*((items)[index].next != UINT32_MAX ? &(items)[(items)[index].next].previous \
+						    : &(last)) = (items)[index].previous; \
+	} while (0)
+#endif
