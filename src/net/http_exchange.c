@@ -6,6 +6,8 @@
 
 /* Answers above this size can stall for long, and get the timeout that is meant for them. */
 #define LONG_ANSWER_BYTES 65536
+/* Fits, with its head, into an empty send buffer of any socket. */
+#define SHORT_ANSWER_BYTES 8192
 
 struct MHD_Response *bt_http_empty_response(void)
 {
@@ -30,6 +32,9 @@ enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange)
 {
 	struct MHD_Response *response = exchange->response;
 	exchange->response = NULL;
+	if (exchange->may_cork && exchange->is_short && !exchange->refused) {
+		bt_http_tls_cork(exchange);
+	}
 	enum MHD_Result result = MHD_queue_response(exchange->handle, exchange->code, response);
 	MHD_destroy_response(response);
 	return result;
@@ -87,6 +92,7 @@ void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_
 {
 	size_t length = body->length;
 	struct MHD_Response *response;
+	exchange->is_short = length <= SHORT_ANSWER_BYTES;
 	if (length == 0) {
 		bt_strbuf_finish(body);
 		response = bt_http_empty_response();
@@ -108,13 +114,12 @@ static void client_left(void *context)
 /* libmicrohttpd does not look at suspended connections, so somebody else must. */
 static void watch_hangup(struct bt_http_exchange *exchange)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_CONNECTION_FD);
-	if (exchange->hangup != NULL || info == NULL) {
+	int fd = bt_http_socket_of(exchange->handle);
+	if (exchange->hangup != NULL || fd < 0) {
 		return;
 	}
-	int result = bt_loop_add_hangup(exchange->server->loop, info->connect_fd, client_left,
-		exchange, &exchange->hangup, NULL);
+	int result = bt_loop_add_hangup(exchange->server->loop, fd, client_left, exchange,
+		&exchange->hangup, NULL);
 	(void)result; /* without it the client's leaving shows at the next write */
 }
 

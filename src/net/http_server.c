@@ -59,7 +59,7 @@ void bt_http_server_await(struct bt_http_server *server, struct bt_http_connecti
 	arriving_append(server, connection);
 }
 
-static int socket_of(struct MHD_Connection *handle)
+int bt_http_socket_of(struct MHD_Connection *handle)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -88,7 +88,7 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		arriving_append(server, connection);
 		/* Peers that vanished without a word are found by the kernel, also while a stream
 		 * waits. */
-		int fd = socket_of(handle);
+		int fd = bt_http_socket_of(handle);
 		int on = 1;
 		int idle = KEEPALIVE_IDLE_SECONDS;
 		unsigned int silent_ms = 2 * server->limits.stalled_timeout_seconds * 1000;
@@ -142,7 +142,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 	end_forgotten_exchange(exchange->connection);
 	exchange->connection->exchange = exchange;
 	if (has_too_many_parameters(target)) {
-		(void)shutdown(socket_of(handle), SHUT_RDWR); /* it may be gone already */
+		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR); /* it may be gone already */
 	}
 	exchange->connection->asked = true;
 	return exchange;
@@ -158,6 +158,7 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 		return;
 	}
 	*request_context = NULL;
+	bt_http_tls_uncork(exchange);
 	struct bt_http_connection *connection = exchange->connection;
 	connection->exchange = NULL;
 	server->ending_count -= exchange->ends_websocket ? 1 : 0;
@@ -170,7 +171,8 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 	arriving_remove(server, connection);
 	arriving_append(server, connection);
 	if (server->is_stopping) {
-		(void)shutdown(socket_of(handle), SHUT_RDWR); /* what was sent still arrives */
+		/* what was sent still arrives */
+		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR);
 	}
 }
 
@@ -234,7 +236,6 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 	struct bt_http_exchange *exchange = *request_context;
 	(void)handle; /* the exchange knows all of these */
 	(void)url;
-	(void)version;
 	server->progress = true;
 	if (exchange == NULL) {
 		return MHD_NO;
@@ -244,6 +245,9 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 		server = exchange->server;
 		exchange->begun = true;
 		exchange->method = bt_str_from(method);
+		exchange->may_cork = exchange->connection->tls_set != NULL &&
+			strcmp(version, MHD_HTTP_VERSION_1_1) == 0 &&
+			bt_http_header(exchange, MHD_HTTP_HEADER_CONNECTION).length == 0;
 		const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 			exchange->handle, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 		if (info != NULL && info->header_size > server->limits.header_bytes_max) {
@@ -325,7 +329,7 @@ static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 	while (connection != NULL && connection->since_ns + allowed_ns <= now_ns) {
 		struct bt_http_connection *next = connection->next;
 		/* it ends like one whose client hung up; once is enough */
-		(void)shutdown(socket_of(connection->handle), SHUT_RDWR);
+		(void)shutdown(bt_http_socket_of(connection->handle), SHUT_RDWR);
 		arriving_remove(server, connection);
 		connection = next;
 	}
@@ -375,8 +379,8 @@ static int64_t work(void *context, int64_t now_ns)
 				}
 				if (!connection->asked) {
 					/* nothing depends on it */
-					(void)setsockopt(socket_of(connection->handle), IPPROTO_TCP,
-						TCP_QUICKACK, &on, sizeof(on));
+					(void)setsockopt(bt_http_socket_of(connection->handle),
+						IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 				}
 				connection = connection->previous;
 			}
@@ -548,7 +552,8 @@ void bt_http_server_stop_listening(struct bt_http_server *server)
 		connection = connection->next) {
 		if (connection->exchange == NULL) {
 			(void)shutdown(
-				socket_of(connection->handle), SHUT_RDWR); /* it may be gone */
+				bt_http_socket_of(connection->handle),
+				SHUT_RDWR); /* it may be gone */
 		}
 	}
 }
@@ -610,5 +615,5 @@ uint16_t bt_http_server_port(const struct bt_http_server *server)
 
 void bt_http_peer_address(const struct bt_http_exchange *exchange, struct bt_strbuf *out)
 {
-	bt_http_append_peer(socket_of(exchange->handle), out);
+	bt_http_append_peer(bt_http_socket_of(exchange->handle), out);
 }

@@ -44,6 +44,9 @@ struct bt_http_exchange {
 	bool refused;   /* answered before the body was read */
 	bool gone;      /* the client hung up while a stream waited */
 	bool streaming;
+	bool may_cork; /* TLS, and the connection stays open behind the answer */
+	bool is_short; /* the answer's body is at most SHORT_ANSWER_BYTES */
+	bool corked;   /* GnuTLS collects head and body of the answer */
 
 	struct bt_strbuf headers; /* name, zero, value, zero, ... */
 	uint16_t code;
@@ -126,12 +129,22 @@ void bt_http_exchange_suspend(struct bt_http_exchange *exchange);
 /** Let libmicrohttpd go on with a suspended exchange. */
 void bt_http_exchange_resume(struct bt_http_exchange *exchange);
 
+/** -1: it has none. */
+int bt_http_socket_of(struct MHD_Connection *handle);
+
 BT_MUST_USE int bt_http_tls_set_create(const struct bt_http_certificates *certificates,
 	const char *client_ca_pem, struct bt_http_tls_set **out_set, struct berth_error *err);
 /** NULL accepted. No session uses it any more. */
 void bt_http_tls_set_free(struct bt_http_tls_set *set);
 /** Before the handshake of a new connection. */
 void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection *connection);
+
+/**
+ * libmicrohttpd sends head and body of an answer apart: under TLS each is a record, a system call
+ * and a packet of its own. Between these two calls GnuTLS makes one of them.
+ */
+void bt_http_tls_cork(struct bt_http_exchange *exchange);
+void bt_http_tls_uncork(struct bt_http_exchange *exchange);
 
 /** A socket that listens as the options say. */
 BT_MUST_USE int bt_http_listen(

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -444,4 +448,31 @@ uint32_t bt_http_peer_certificates(
 		out_chain[i].length = chain[i].size;
 	}
 	return count;
+}
+
+void bt_http_tls_cork(struct bt_http_exchange *exchange)
+{
+	gnutls_session_t session = http_session_of(exchange->handle);
+	int fd = bt_http_socket_of(exchange->handle);
+	int unsent = -1;
+	/* nothing would send the rest of a record that does not fit */
+	if (session != NULL && ioctl(fd, TIOCOUTQ, &unsent) == 0 && unsent == 0) {
+		gnutls_record_cork(session);
+		exchange->corked = true;
+	}
+}
+
+void bt_http_tls_uncork(struct bt_http_exchange *exchange)
+{
+	int fd = bt_http_socket_of(exchange->handle);
+	int off = 0;
+	if (!exchange->corked) {
+		return;
+	}
+	exchange->corked = false;
+	/* libmicrohttpd corks the socket before the head, and pushes behind the body: too early */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &off, sizeof(off));
+	if (gnutls_record_uncork(http_session_of(exchange->handle), 0) < 0) {
+		(void)shutdown(fd, SHUT_RDWR); /* the client may be gone */
+	}
 }

@@ -220,6 +220,134 @@ START_TEST(test_certificate__tls_stream)
 }
 END_TEST
 
+/** What came after a turn of the loop: so many bytes, 0 without any, -1 at the end. */
+static ssize_t tls_receive(
+	struct fixture *fixture, struct tls_client *tls, char *buffer, size_t capacity)
+{
+	ck_assert_int_eq(bt_loop_turn(fixture->loop, 1000000, NULL), 0);
+	ssize_t count = gnutls_record_recv(tls->session, buffer, capacity);
+	return count == GNUTLS_E_AGAIN ? 0 : count > 0 ? count : -1;
+}
+
+START_TEST(test_certificate__short_answers_are_one_record)
+{
+	static const char last[] = "GET /tls? \n";
+	static const char *const closing[] = {
+		"GET /tls HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		"GET /tls HTTP/1.0\r\nHost: h\r\n\r\n"};
+	const char *text = "GET /tls HTTP/1.1\r\nHost: h\r\n\r\n";
+	struct fixture fixture = {0};
+	struct bt_certificate_pair ca = {0};
+	struct bt_certificate_pair pair = {0};
+	struct tls_client tls;
+	char buffer[4096];
+	ssize_t count;
+	int64_t fastest_ns = INT64_MAX;
+	make(&ca, &pair, real_now());
+	fixture.certificate_pem = bt_strbuf_c(&pair.certificate);
+	fixture.key_pem = bt_strbuf_c(&pair.key);
+	fixture_start(&fixture);
+	ck_assert_int_eq(tls_connect(&tls, &fixture, &ca, "localhost", "NORMAL"), 0);
+	for (int i = 0; i < 5; i++) {
+		int64_t start_ns = bt_loop_now_ns(fixture.loop);
+		ck_assert_int_eq(
+			gnutls_record_send(tls.session, text, strlen(text)), (ssize_t)strlen(text));
+		while ((count = tls_receive(&fixture, &tls, buffer, 1)) == 0) {
+		}
+		ck_assert_int_eq(count, 1);
+		int64_t took_ns = bt_loop_now_ns(fixture.loop) - start_ns;
+		fastest_ns = took_ns < fastest_ns ? took_ns : fastest_ns;
+		size_t rest = gnutls_record_check_pending(tls.session);
+		ck_assert_uint_lt(rest, sizeof(buffer) - 1);
+		ck_assert_int_eq(
+			gnutls_record_recv(tls.session, buffer + 1, rest), (ssize_t)rest);
+		buffer[rest + 1] = '\0';
+		ck_assert_int_eq(strncmp(buffer, "HTTP/1.1 200 OK\r\n", 17), 0);
+		ck_assert_ptr_nonnull(strstr(buffer, last));
+	}
+	ck_assert_int_lt(fastest_ns, 100000000); /* the kernel holds nothing back: 200 ms */
+	tls_close(&tls);
+	/* connections that end behind the answer */
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(closing); i++) {
+		size_t received = 0;
+		ck_assert_int_eq(tls_connect(&tls, &fixture, &ca, "localhost", "NORMAL"), 0);
+		ck_assert_int_eq(gnutls_record_send(tls.session, closing[i], strlen(closing[i])),
+			(ssize_t)strlen(closing[i]));
+		while ((count = tls_receive(&fixture, &tls, buffer + received,
+				sizeof(buffer) - 1 - received)) >= 0) {
+			received += (size_t)count;
+		}
+		buffer[received] = '\0';
+		ck_assert_ptr_nonnull(strstr(buffer, last));
+		tls_close(&tls);
+	}
+	fixture_finish(&fixture);
+	bt_certificate_pair_finish(&ca);
+	bt_certificate_pair_finish(&pair);
+}
+END_TEST
+
+/** A client sends requests as long as the server reads them, and only then takes answers. */
+START_TEST(test_certificate__answers_wait_for_a_slow_client)
+{
+	enum { REQUESTS = 20000, PATH_BYTES = 4000 };
+	static const char first[] = "HTTP/1.1 200 OK\r\n";
+	struct fixture fixture = {0};
+	struct bt_certificate_pair ca = {0};
+	struct bt_certificate_pair pair = {0};
+	struct tls_client tls;
+	struct bt_strbuf request = {0};
+	struct bt_strbuf answers = {0};
+	char buffer[16384];
+	uint32_t sent = 0;
+	uint32_t answered = 0;
+	ssize_t count = 1;
+	make(&ca, &pair, real_now());
+	fixture.certificate_pem = bt_strbuf_c(&pair.certificate);
+	fixture.key_pem = bt_strbuf_c(&pair.key);
+	fixture_start(&fixture);
+	/* the answer repeats the path */
+	bt_strbuf_printf(&request, "GET /%0*d HTTP/1.1\r\nHost: h\r\n\r\n", PATH_BYTES, 0);
+	ck_assert_int_eq(tls_connect(&tls, &fixture, &ca, "localhost", "NORMAL"), 0);
+	for (int idle = 0; idle < 50 && sent < REQUESTS;) {
+		count = gnutls_record_send(tls.session, request.data, request.length);
+		ck_assert(count > 0 || count == GNUTLS_E_AGAIN);
+		sent += count > 0 ? 1 : 0;
+		idle = count > 0 ? 0 : idle + 1;
+		ck_assert_int_eq(bt_loop_turn(fixture.loop, count > 0 ? 0 : 1000000, NULL), 0);
+	}
+	ck_assert_uint_lt(sent, REQUESTS);
+	sent++; /* one waits */
+	while (answered < sent) {
+		if (count == GNUTLS_E_AGAIN) {
+			count = gnutls_record_send(tls.session, NULL, 0);
+		}
+		ssize_t length = tls_receive(&fixture, &tls, buffer, sizeof(buffer));
+		while (length > 0) {
+			bt_strbuf_append(&answers, buffer, (size_t)length);
+			length = gnutls_record_recv(tls.session, buffer, sizeof(buffer));
+		}
+		ck_assert(length == 0 || length == GNUTLS_E_AGAIN);
+		struct bt_str rest = bt_strbuf_str(&answers);
+		for (int64_t at; (at = bt_str_find(rest, bt_str_from(first))) >= 0; answered++) {
+			rest = bt_str_sub(rest, (uint32_t)at + sizeof(first) - 1, BT_STR_MAX);
+		}
+		size_t taken = answers.length - rest.length;
+		if (taken != 0) {
+			memmove(answers.data, answers.data + taken, rest.length);
+		}
+		answers.length = rest.length;
+	}
+	tls_close(&tls);
+	fixture_finish(&fixture);
+	ck_assert_uint_eq(fixture.request_count, sent);
+	bt_strbuf_finish(&request);
+	bt_strbuf_finish(&answers);
+	bt_certificate_pair_finish(&ca);
+	bt_certificate_pair_finish(&pair);
+}
+END_TEST
+
 START_TEST(test_certificate__slow_handshake_rests)
 {
 	struct fixture fixture = {0};
@@ -247,4 +375,6 @@ START_TEST(test_certificate__slow_handshake_rests)
 END_TEST
 
 BT_TEST_MAIN("certificate", test_certificate__slow_handshake_rests, test_certificate__pairs,
-	test_certificate__random, test_certificate__handshake, test_certificate__tls_stream)
+	test_certificate__random, test_certificate__handshake, test_certificate__tls_stream,
+	test_certificate__short_answers_are_one_record,
+	test_certificate__answers_wait_for_a_slow_client)
