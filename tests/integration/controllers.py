@@ -4,6 +4,7 @@
 endpoints, workloads, quotas, namespaces, autoscaling. Requests are plain JSON."""
 import json
 import os
+import re
 import socket
 import struct
 
