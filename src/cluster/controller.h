@@ -110,6 +110,7 @@ struct bt_hub_note {
 	uint32_t collection;
 	struct bt_stored *before; /* shared; NULL: added */
 	struct bt_stored *after;  /* shared */
+	struct bt_api_trees trees; /* of pods that a sync patched: in sync_arena */
 };
 
 /** A key that is ready, waits for its time, or has failed before. */
@@ -185,7 +186,8 @@ struct bt_hub {
 	char **names; /* owned copies behind options.names */
 	int64_t now_ns;
 	uint32_t work; /* of this run */
-	bool is_running; /* bt_controllers_run is on the stack */
+	bool is_running;  /* bt_controllers_run is on the stack */
+	bool keeps_trees; /* notes of pods that are taken now get their trees */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];

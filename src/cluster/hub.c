@@ -117,7 +117,11 @@ static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, stru
 		request->user = &member->user;
 		request->field_manager = bt_str_from(member->ops->name);
 	}
+	/* Their arena lives until the changes of this sync are observed. Other verbs may write a
+	 * tree that the caller goes on to change. */
+	hub->keeps_trees = request->verb == BT_VERB_PATCH && arena == &hub->sync_arena;
 	bt_api_perform(hub->api, request, arena, &answer);
+	hub->keeps_trees = false;
 	code = answer.code;
 	if (out_answer != NULL) {
 		*out_answer = answer;
@@ -377,9 +381,7 @@ static void tell_members(struct bt_hub *hub, uint64_t members, const struct bt_o
 	hub->current = current;
 }
 
-/** object: what note->after is as a tree; NULL: it is parsed. */
-static void look_at(
-	struct bt_hub *hub, const struct bt_hub_note *note, const struct bt_json_value *object)
+static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 {
 	struct bt_hub_interest interest = *interest_in(hub, note->collection);
 	struct bt_observed observed = {
@@ -387,45 +389,55 @@ static void look_at(
 		.resource = interest.resource,
 		.type = note->type,
 		.key = bt_stored_key(note->after),
+		.before = note->trees.before,
+		.after = note->trees.after,
 	};
 
 	if (interest.resource == NULL || (interest.members == 0 && interest.kind != BT_HUB_PODS)) {
 		return;
 	}
-	observed.after = object != NULL ? object
-					: bt_api_parse_stored(note->after, &hub->note_arena);
+	if (observed.after == NULL) {
+		observed.after = bt_api_parse_stored(note->after, &hub->note_arena);
+	}
 	if (observed.after == NULL) {
 		return;
 	}
-	if (note->before != NULL && note->type == BT_CHANGE_MODIFIED) {
-		observed.before = bt_api_parse_stored(note->before, &hub->note_arena);
-	} else if (note->type == BT_CHANGE_DELETED) {
+	if (note->type == BT_CHANGE_DELETED) {
 		observed.before = observed.after;
+	} else if (note->before != NULL && observed.before == NULL) {
+		observed.before = bt_api_parse_stored(note->before, &hub->note_arena);
 	}
 	tell_members(hub, interest.members, &observed);
 	bt_arena_reset(&hub->note_arena);
 }
 
 /**
- * Inside of the commit. New objects that clients create are observed at once, because their tree is
- * at hand: observers only enqueue. During a run, and behind changes that wait, a note is taken: the
- * index of pods must not change under a sync, and changes are observed in order.
+ * Inside of the commit. What clients write is observed at once, because the trees are at hand:
+ * observers only enqueue. During a run, and behind changes that wait, a note is taken: the index of
+ * pods must not change under a sync, and changes are observed in order.
  */
 static void take_note(void *context, const struct bt_store_change *change)
 {
 	struct bt_hub *hub = context;
-	const struct bt_json_value *object = bt_api_new_object(hub->api);
+	const struct bt_api_trees *trees = bt_api_trees(hub->api);
 	struct bt_hub_note note = {
 		.type = change->type,
 		.collection = change->collection,
-		.before = change->before != NULL ? bt_stored_share(change->before) : NULL,
+		.before = change->before,
 		.after = change->after,
 	};
 
-	if (!hub->is_running && hub->notes.count == 0 && object != NULL && note.before == NULL) {
+	if (!hub->is_running && hub->notes.count == 0 && trees->after != NULL) {
 		hub->now_ns = bt_api_now_ns(hub->api);
-		look_at(hub, &note, object);
+		note.trees = *trees;
+		look_at(hub, &note);
 		return;
+	}
+	if (hub->keeps_trees && change->collection == hub->kinds[BT_HUB_PODS]->collection) {
+		note.trees = *trees;
+	}
+	if (note.before != NULL) {
+		bt_stored_share(note.before);
 	}
 	bt_stored_share(note.after);
 	bt_vec_push(&hub->notes, note);
@@ -534,7 +546,7 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 				hub->is_running = false;
 				return now_ns;
 			}
-			look_at(hub, &note, NULL);
+			look_at(hub, &note);
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
 		}
@@ -555,9 +567,11 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 		}
 		uint32_t slot = bt_hub_queue_take(&hub->queue, hub->current);
 		const struct bt_hub_item *item = &hub->queue.items.items[slot];
-		bool succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
+		bool succeeded;
 
+		/* No note has trees of the last sync any more. */
 		bt_arena_reset(&hub->sync_arena);
+		succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
 		bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);
 	}
 }

@@ -135,9 +135,9 @@ struct bt_prng *bt_api_prng(struct bt_api *api)
 
 /** --- objects --- */
 
-const struct bt_json_value *bt_api_new_object(const struct bt_api *api)
+const struct bt_api_trees *bt_api_trees(const struct bt_api *api)
 {
-	return api->new_object;
+	return &api->trees;
 }
 
 struct bt_json_value *bt_api_parse_stored(const struct bt_stored *stored, struct bt_arena *arena)

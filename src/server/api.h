@@ -198,9 +198,14 @@ BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str container);
 /** {"username", "uid", "groups", "extra"}, as reviews show a user. Texts are borrowed. */
 BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);
-/** While the listeners of the store are called for a new object: its tree, which may have
- * managedFields that the stored text lacks; borrowed for the call. Else NULL. */
-const struct bt_json_value *bt_api_new_object(const struct bt_api *api);
+/** Trees that a write has at hand; they may have managedFields that stored texts lack. */
+struct bt_api_trees {
+	const struct bt_json_value *before; /* NULL: a new object, or not at hand */
+	const struct bt_json_value *after;  /* NULL: none is at hand */
+};
+/** While the listeners of the store are called for a new or changed object: of this change. They
+ * live in the arena of the request. */
+const struct bt_api_trees *bt_api_trees(const struct bt_api *api);
 /** Its text as a tree that borrows from it. */
 BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
 	const struct bt_stored *stored, struct bt_arena *arena);

@@ -516,7 +516,8 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 	}
 	uint32_t collection = call->write.resource->collection;
 	struct bt_stored *stored;
-	api->new_object = old == NULL ? object : NULL;
+	api->trees = (struct bt_api_trees){
+		call->write.resource->strategy->from_stored == NULL ? call->old : NULL, object};
 	if (call->owners != NULL) {
 		stored = bt_store_put_owned(api->options.store, collection, call->key, text,
 			call->owners, bt_time_text(call->arena, call->write.now_ns),
@@ -525,7 +526,7 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 		stored = (call->same_owners ? bt_store_put_same_owners : bt_store_put)(
 			api->options.store, collection, call->key, text, call->write.now_ns);
 	}
-	api->new_object = NULL;
+	api->trees = (struct bt_api_trees){NULL, NULL};
 	bt_call_remember_owners(call, stored);
 	bt_call_answer_stored(call, stored, code);
 	after_commit(call, object);

@@ -137,6 +137,7 @@ void bt_encoder_finish(struct bt_encoder *encoder)
 	bt_strbuf_finish(&encoder->head);
 	bt_strbuf_finish(&encoder->bytes);
 	bt_strbuf_finish(&encoder->whole);
+	bt_strbuf_finish(&encoder->envelope);
 }
 
 struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored *stored)
@@ -422,23 +423,31 @@ void bt_encode_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes
 	bt_strbuf_append_str(out, bytes);
 }
 
-/** A frame of an envelope: spec 13 section 8.4. */
-static void write_frame(enum bt_event_type type, struct bt_str envelope, struct bt_strbuf *out)
+/** Bytes of bt_encode_field with a number below 16. */
+static size_t field_bytes(size_t length)
 {
-	struct bt_strbuf raw = {0};
-	struct bt_strbuf event = {0};
-	size_t length;
+	size_t bytes = 2 + length;
 
-	bt_encode_field(&raw, 1, envelope);
-	bt_encode_field(&event, 1, bt_str_from(event_names[type]));
-	bt_encode_field(&event, 2, bt_strbuf_str(&raw));
-	length = event.length;
+	for (; length >= 0x80; length >>= 7) {
+		bytes++;
+	}
+	return bytes;
+}
+
+void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_strbuf *out)
+{
+	struct bt_str name = bt_str_from(event_names[type]);
+	size_t raw = field_bytes(envelope.length);
+	size_t length = field_bytes(name.length) + field_bytes(raw);
+
+	bt_strbuf_reserve(out, length + 4);
 	for (int shift = 24; shift >= 0; shift -= 8) {
 		bt_strbuf_append_char(out, (char)(length >> shift & 0xff));
 	}
-	bt_strbuf_append_str(out, bt_strbuf_str(&event));
-	bt_strbuf_finish(&raw);
-	bt_strbuf_finish(&event);
+	bt_encode_field(out, 1, name);
+	bt_encode_varint(out, 2u << 3 | 2);
+	bt_encode_varint(out, raw);
+	bt_encode_field(out, 1, envelope);
 }
 
 static void write_event(struct bt_encoder *encoder, enum bt_event_type type, struct bt_str text,
@@ -469,11 +478,9 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 	}
 	object = bt_encode_parse(encoder, text, rv);
 	if (encoder->encoding.media == BT_MEDIA_PROTOBUF) {
-		struct bt_strbuf envelope = {0};
-
-		write_envelope(encoder, object, &envelope);
-		write_frame(type, bt_strbuf_str(&envelope), out);
-		bt_strbuf_finish(&envelope);
+		bt_strbuf_reset(&encoder->envelope);
+		write_envelope(encoder, object, &encoder->envelope);
+		bt_encode_frame(type, bt_strbuf_str(&encoder->envelope), out);
 		return;
 	}
 	bt_strbuf_printf(out, "{\"type\":\"%s\",\"object\":", event_names[type]);
@@ -511,7 +518,7 @@ void bt_encode_error_event(
 	bt_arena_reset(&encoder->arena);
 	status = bt_failure_document(failure, &encoder->arena);
 	if (encoder->encoding.media == BT_MEDIA_PROTOBUF && write_protobuf(status, &envelope)) {
-		write_frame(BT_EVENT_ERROR, bt_strbuf_str(&envelope), out);
+		bt_encode_frame(BT_EVENT_ERROR, bt_strbuf_str(&envelope), out);
 	} else {
 		bt_strbuf_append_c(out, "{\"type\":\"ERROR\",\"object\":");
 		bt_json_writer_init(&writer, out, 0);

@@ -68,6 +68,7 @@ struct bt_encoder {
 	struct bt_arena arena;        /* of one object */
 	struct bt_strbuf head;        /* {"kind":"Pod","apiVersion":"v1" */
 	struct bt_strbuf whole;       /* of an object with its managedFields */
+	struct bt_strbuf envelope;    /* of a watch event, as protobuf */
 	struct bt_strbuf bytes;       /* of a protobuf message, of JSON that becomes YAML */
 	struct bt_json_writer writer; /* of the list that is being written */
 	bool is_stored_text;          /* JSON of the version that is stored ... */
@@ -123,6 +124,8 @@ enum bt_event_type {
 	BT_EVENT_ERROR,
 };
 
+/** A frame of an event whose object is this envelope: spec 13 section 8.4. */
+void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_strbuf *out);
 /** rv: what the object's metadata says instead of its own; 0: its own. */
 void bt_encode_event(struct bt_encoder *encoder, enum bt_event_type type,
 	const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out);

@@ -4,6 +4,7 @@
 #include "codec/json_edit.h"
 #include "server/front_private.h"
 #include "server/service_account_token.h"
+#include "server/watchers.h"
 
 /* Answers up to this size go out at once; longer lists are written as the client takes them. */
 #define GATHER_BYTES 262144
@@ -85,6 +86,10 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 	bt_encoder_init(&encoder, call->front->api, call->route.resource, &call->encoding);
 	if (answer->object != NULL) {
 		bt_encode_object(&encoder, answer->object, &call->body);
+		if (call->verb == BT_VERB_CREATE && call->encoding.media == BT_MEDIA_PROTOBUF) {
+			bt_watchers_keep_added(call->front->watchers, &encoder, answer->object,
+				bt_strbuf_str(&call->body));
+		}
 	} else {
 		bt_encode_object_tree(&encoder, answer->document, &call->body);
 	}

@@ -13,7 +13,8 @@
 #define TIMEOUT_SECONDS_MIN 1800
 #define TIMEOUT_SECONDS_MAX (INT64_C(1) << 30)
 
-#define CACHE_SLOTS 256
+/** A turn makes some hundred changes, each of which is looked up in the next turn. */
+#define CACHE_SLOTS 2048
 #define CACHED_BYTES_MAX 16384
 
 struct bt_wait {
@@ -279,13 +280,43 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 
 /* --- events that are shared --- */
 
+static struct cached_event *cache_slot(
+	struct bt_watchers *watchers, const struct bt_encoding *encoding, uint64_t rv)
+{
+	return &watchers->cache[(rv * 4 + (uint64_t)encoding->media * 2 +
+					(uint64_t)encoding->view) %
+		CACHE_SLOTS];
+}
+
+/** An empty event in the slot. */
+static void use_slot(struct cached_event *cached, const struct bt_encoder *encoder,
+	enum bt_event_type type, uint64_t rv)
+{
+	cached->rv = rv;
+	cached->type = type;
+	cached->resource = encoder->resource;
+	cached->encoding = encoder->encoding;
+	bt_strbuf_reset(&cached->bytes);
+}
+
+void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encoder *encoder,
+	const struct bt_stored *stored, struct bt_str envelope)
+{
+	uint32_t collection = encoder->resource->collection;
+	struct cached_event *cached = cache_slot(watchers, &encoder->encoding, stored->rv);
+
+	if (collection < watchers->collections.count &&
+		watchers->collections.items[collection] != NULL &&
+		envelope.length <= CACHED_BYTES_MAX) {
+		use_slot(cached, encoder, BT_EVENT_ADDED, stored->rv);
+		bt_encode_frame(BT_EVENT_ADDED, envelope, &cached->bytes);
+	}
+}
+
 void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder,
 	enum bt_event_type type, const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out)
 {
-	struct cached_event *cached =
-		&watchers->cache[(rv * 4 + (uint64_t)encoder->encoding.media * 2 +
-					 (uint64_t)encoder->encoding.view) %
-			CACHE_SLOTS];
+	struct cached_event *cached = cache_slot(watchers, &encoder->encoding, rv);
 	size_t before = out->length;
 	struct bt_str made;
 
@@ -306,10 +337,6 @@ void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder
 	if (made.length > CACHED_BYTES_MAX) {
 		return;
 	}
-	cached->rv = rv;
-	cached->type = type;
-	cached->resource = encoder->resource;
-	cached->encoding = encoder->encoding;
-	bt_strbuf_reset(&cached->bytes);
+	use_slot(cached, encoder, type, rv);
 	bt_strbuf_append_str(&cached->bytes, made);
 }

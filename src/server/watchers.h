@@ -25,6 +25,9 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 void bt_watchers_remove(struct bt_watchers *watchers, struct bt_watch_link *link);
 /** Changes up to here may be seen. */
 uint64_t bt_watchers_visible_rv(const struct bt_watchers *watchers);
+/** The object was created and answered with this protobuf envelope: it is the event's as well. */
+void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encoder *encoder,
+	const struct bt_stored *stored, struct bt_str envelope);
 /** bt_encode_event, remembering what is costly for other watches of the same encoding. */
 void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder,
 	enum bt_event_type type, const struct bt_stored *stored, uint64_t rv,

@@ -37,7 +37,7 @@ struct bt_api {
 	struct bt_rbac *rbac; /* NULL: everything is allowed */
 	struct bt_tokens *tokens;
 	struct bt_strbuf text; /* of the object that is being written */
-	const struct bt_json_value *new_object; /* bt_api_new_object */
+	struct bt_api_trees trees; /* bt_api_trees */
 	/** Resources that are treated in their own way. */
 	const struct bt_api_resource *pods;
 	const struct bt_api_resource *nodes;
@@ -63,6 +63,7 @@ struct bt_call {
 	struct bt_str shape;   /* owner_cache.c: what these will be known by; absent: not at all */
 	struct bt_write write; /* for strategies; its name is the object's, also on create */
 	struct bt_str key;
+	const struct bt_json_value *old; /* what an update changes, as a tree; NULL: none */
 };
 
 /** --- call.c: parts of every request --- */

@@ -309,6 +309,7 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	const struct bt_json_value *old, struct bt_json_value *object)
 {
 	const struct bt_strategy *strategy = call->write.resource->strategy;
+	call->old = old;
 	object = merge_parts(call, old, object);
 	bt_kinds_drop_disabled(&call->write, old, object);
 	if (!call->same_owners &&

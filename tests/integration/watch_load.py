@@ -167,5 +167,32 @@ def test_protobuf_watchers_see_the_same(cluster):
     assert count == 20
 
 
+def test_an_answer_of_protobuf_is_what_watchers_get(cluster):
+    """Some creates are answered as protobuf while a watch is open, others as JSON: the events of
+    both hold what a GET answers."""
+    protobuf = {"Accept": "application/vnd.kubernetes.protobuf"}
+    maps = "/api/v1/namespaces/default/configmaps"
+    version = cluster.json("GET", maps)[1]["metadata"]["resourceVersion"]
+    with socket.create_connection(("127.0.0.1", cluster.port)) as watcher:
+        watcher.sendall(("GET %s?watch=1&timeoutSeconds=2&resourceVersion=%s HTTP/1.1\r\n"
+                         "Host: localhost\r\nConnection: close\r\nAccept: "
+                         "application/vnd.kubernetes.protobuf;stream=watch\r\n\r\n" % (
+                             maps, version)).encode())
+        envelopes = []
+        for i in range(12):
+            path = "%s/answered-%d" % (maps, i)
+            body = {"metadata": {"name": path.rsplit("/", 1)[1]}, "data": {"n": "x" * 100 * i}}
+            status, _, answer = cluster.request("POST", maps, body,
+                                                headers=protobuf if i % 3 else {})
+            assert status == 201
+            envelopes.append(cluster.get(path, headers=protobuf)[1])
+            assert i % 3 == 0 or answer == envelopes[-1]
+        text = b"".join(iter(lambda: watcher.recv(65536), b""))
+    # The length of a chunk stands between two events, not within one.
+    assert text.count(b"ADDED") == 12, text[:3000]
+    for envelope in envelopes:
+        assert text.count(envelope) == 1, envelope
+
+
 if __name__ == "__main__":
     up.main(globals())
