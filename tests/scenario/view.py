@@ -10,6 +10,7 @@ import random
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+import yaml
 
 import browser
 import scenario
@@ -27,11 +30,17 @@ AXE = os.environ.get("BERTH_AXE") or os.path.join(
     scenario.ROOT, "node_modules", "axe-core", "axe.min.js")
 
 
+# Certificates are made by the servers under test.
+UNVERIFIED = ssl.create_default_context()
+UNVERIFIED.check_hostname = False
+UNVERIFIED.verify_mode = ssl.CERT_NONE
+
+
 class Page:
     """A server, and its link."""
 
     def __init__(self, url, process):
-        self.url, self.token = re.fullmatch(r"(http://\S+)/#token=(\w+)", url).groups()
+        self.url, self.token = re.fullmatch(r"(https?://\S+)/#token=(\w+)", url).groups()
         self.link = url
         self.process = process
 
@@ -42,7 +51,7 @@ class Page:
                                          headers={name.replace("_", "-"): value
                                                   for name, value in headers.items() if value})
         try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
+            with urllib.request.urlopen(request, context=UNVERIFIED, timeout=120) as answer:
                 return answer.status, answer.headers, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read().decode()
@@ -221,6 +230,60 @@ def test_only_what_reads_is_asked(program):
         assert page.request("/api/question", b"x" * 4000000)[0] == 413
 
 
+def test_others_reach_the_page_over_tls_only(program):
+    with serving(program, "-f", CLUSTER, "--listen", "0.0.0.0:0") as page:
+        assert page.url.startswith("https://127.0.0.1:"), page.url
+        assert page.request("/api/cluster")[0] == 200
+        assert page.request("/api/cluster", Authorization="Bearer x")[0] == 401
+        _, headers, _ = page.request("/session", b"")
+        assert "; Secure" in headers["Set-Cookie"]
+        try:
+            urllib.request.urlopen(page.url.replace("https", "http"), timeout=60)
+        except OSError:
+            pass
+        else:
+            raise AssertionError("plain HTTP is served")
+
+
+def test_reading_a_cluster_needs_the_reader_role_only(program):
+    with open(os.path.join(scenario.ROOT, "packaging", "kubernetes", "reader.yaml"),
+              encoding="utf-8") as file:
+        role = file.read()
+    load = deployment("web", 3, "500m") + "---\n" + role + """---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: viewer, namespace: default}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: viewer}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: berth-reader}
+subjects: [{kind: ServiceAccount, name: viewer, namespace: default}]
+"""
+    with cluster_with_page(program, "--nodes", "3", manifests=load) as (kubeconfig, _):
+        with open(kubeconfig, encoding="utf-8") as file:
+            config = yaml.safe_load(file)
+        request = urllib.request.Request(
+            config["clusters"][0]["cluster"]["server"]
+            + "/api/v1/namespaces/default/serviceaccounts/viewer/token",
+            data=b'{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}',
+            headers={"Authorization": "Bearer " + config["users"][0]["user"]["token"],
+                     "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, context=UNVERIFIED, timeout=60) as answer:
+            token = json.load(answer)["status"]["token"]
+        config["users"][0]["user"] = {"token": token}
+        reader = program.write("reader.kubeconfig", yaml.safe_dump(config))
+        with serving(program, "--kubeconfig", reader, "--allow-changes") as page:
+            for _ in range(600):
+                if page.get("/api/cluster")["running"] == 3:
+                    break
+                time.sleep(0.1)
+            assert len(page.get("/api/cluster")["nodes"]) == 3
+            assert page.ask("pending")[1]["output"]["summary"]["pending"] == 0
+            # It has no other rights.
+            _, _, body = page.request("/api/change", b'{"type": "cordon", "node": "node-0"}')
+            result = json.loads(body)["results"][0]
+            assert not result["ok"] and "forbidden" in result["message"], result
+
+
 # --- the page ---
 
 def test_the_page_shows_nodes_and_pending_pods(program):
@@ -314,6 +377,8 @@ def test_questions_are_asked_from_the_page(program):
         window.wait_for("document.querySelector('#body form input')")
         window.evaluate("document.querySelector('#body form input').focus()")
         window.type("deployment/shop/web")
+        window.wait_for("[...byId('workloads').options].map((one) => one.value).join()"
+                        " == 'deployment/shop/web'")
         window.press("Enter")
         replicas = program.run("capacity", "--like", "deployment/web", "-n", "shop", "-f", CLUSTER,
                                "-o", "json").json()
@@ -639,6 +704,17 @@ def test_a_replay_is_that_of_the_command(program):
             # The slider holds the whole hour.
             length = window.evaluate("samples.step * (samples.pending.length - 1)")
             assert abs(length - 3600000) < 1, length
+            for part in range(1000, 399, -20):
+                window.evaluate("(() => { byId('slider').value = %d;"
+                                " byId('slider').dispatchEvent(new Event('input')); })()" % part)
+            at = end["from"] + 1440000
+            then = page.get("/api/cluster?at=%d" % at)
+            assert then["running"] != end["running"]
+            window.wait_for("byId('n-running').innerText == '%d'" % then["running"])
+            window.wait_for("location.hash == '#at=%d'" % at)
+            window.wait_for("byId('time-text').innerText.endsWith(':00')")
+            waiting = page.ask("pending", at=at)[1]["output"]["summary"]["pending"]
+            window.wait_for("byId('n-pending').innerText == '%d'" % waiting)
     with serving(program, path) as page:
         recorded = sum(1 for use in page.get("/api/cluster")["use"] if use[3] > 0)
     assert used < recorded, (used, recorded)

@@ -234,15 +234,15 @@ bool bt_overview_write_node(
 
 /** --- search --- */
 
-static bool is_searched(enum bt_kind kind)
+static bool is_workload(const struct bt_object *object)
 {
-	return kind == BT_KIND_NODE || kind == BT_KIND_POD || kind == BT_KIND_DEPLOYMENT ||
-		kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB ||
-		kind == BT_KIND_REPLICA_SET;
+	enum bt_kind kind = object->kind;
+	return kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_STATEFUL_SET ||
+		kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB || kind == BT_KIND_REPLICA_SET;
 }
 
-void bt_overview_write_search(const struct bt_history *history, struct bt_str text, int64_t at_ns,
-	uint32_t limit, struct bt_strbuf *out)
+void bt_overview_write_search(const struct bt_history *history, struct bt_str text,
+	bool only_workloads, int64_t at_ns, uint32_t limit, struct bt_strbuf *out)
 {
 	struct bt_json_writer json;
 	uint32_t count = 0;
@@ -251,7 +251,12 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 	for (uint32_t i = 0; i < history->versions.count && count < limit; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		const struct bt_object *object = version->object;
-		if (!is_searched(object->kind) || !bt_version_holds(version, at_ns) ||
+		/* Whoever looks for a Deployment does not mean its ReplicaSets. */
+		bool is_searched = is_workload(object)
+			? !only_workloads || bt_object_controller(object->meta) == NULL
+			: !only_workloads &&
+				(object->kind == BT_KIND_NODE || object->kind == BT_KIND_POD);
+		if (!is_searched || !bt_version_holds(version, at_ns) ||
 			bt_str_find(bt_object_name(object), text) < 0) {
 			continue;
 		}

@@ -101,9 +101,10 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 /** One node with its pods; false: there is none of that name then. */
 bool bt_overview_write_node(
 	const struct bt_history *history, struct bt_str name, int64_t at_ns, struct bt_strbuf *out);
-/** Names of pods, workloads and nodes that have the text in them, at most so many. */
-void bt_overview_write_search(const struct bt_history *history, struct bt_str text, int64_t at_ns,
-	uint32_t limit, struct bt_strbuf *out);
+/** Names that have the text in them: of pods, workloads and nodes, or of workloads without an owner
+ * alone; at most so many. */
+void bt_overview_write_search(const struct bt_history *history, struct bt_str text,
+	bool only_workloads, int64_t at_ns, uint32_t limit, struct bt_strbuf *out);
 /** Numbers over the whole span, in so many steps: pods that wait and run, decisions, how long bound
  * pods had waited (median and 99th percentile, in seconds), use by resource. */
 void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns, int64_t to_ns,

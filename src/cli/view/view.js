@@ -756,10 +756,23 @@ function showWhatIf() {
 
 /* Capacity */
 
+/** How commands name what a search found. */
+const nameFor = (item) => item.kind === "Pod" ? `${item.namespace}/${item.name}` : `${item.kind.toLowerCase()}/${item.namespace}/${item.name}`;
+/** A field that offers workloads, with the list of what it offers. */
+function workloadField(id, attributes, isOffered) {
+	const offers = make("datalist", {id});
+	const offer = async () => {
+		const wanted = field.value.trim();
+		const items = await get(withTime(`/api/search?workloads=1&text=${encodeURIComponent(wanted.slice(wanted.lastIndexOf("/") + 1))}`));
+		if (wanted === field.value.trim()) offers.replaceChildren(...items.filter(isOffered).map((item) => make("option", {value: nameFor(item)})));
+	};
+	const field = make("input", {...attributes, list: id, autocomplete: "off", onfocus: offer, oninput: offer});
+	return [field, offers];
+}
 function capacityForm() {
-	const like = make("input", {"aria-label": "Workload or pod", placeholder: "deployment/NAMESPACE/NAME or NAMESPACE/POD", autocomplete: "off", value: state.like});
+	const [like, offers] = workloadField("workloads", {"aria-label": "Workload or pod", placeholder: "deployment/NAMESPACE/NAME or NAMESPACE/POD", value: state.like}, () => true);
 	return make("form", {class: "row", onsubmit: (event) => { event.preventDefault(); go({like: like.value.trim()}); }},
-		like, make("button", {class: "main"}, "How many more fit?"));
+		like, offers, make("button", {class: "main"}, "How many more fit?"));
 }
 function writeCapacity(answer) {
 	const item = answer.output.items ? answer.output.items[0] : answer.output;
@@ -821,8 +834,8 @@ function showChange() {
 	const results = resultList();
 	const manifests = make("textarea", {"aria-label": "Manifests", spellcheck: "false", rows: 16, oninput: () => { manifest = manifests.value; }});
 	manifests.value = manifest;
-	const kind = make("select", {"aria-label": "Kind"}, ...["Deployment", "StatefulSet", "ReplicaSet"].map((name) => make("option", {}, name)));
-	const name = make("input", {"aria-label": "Namespace and name", placeholder: "NAMESPACE/NAME", autocomplete: "off"});
+	const scaled = ["Deployment", "StatefulSet", "ReplicaSet"];
+	const [name, offers] = workloadField("scaled", {"aria-label": "Workload", placeholder: "deployment/NAMESPACE/NAME"}, (item) => scaled.includes(item.kind));
 	const replicas = make("input", {"aria-label": "Replicas", type: "number", min: 0, placeholder: "replicas"});
 	setBody(text("p", "These are requests to the API server: the cluster changes.", "message warn"),
 		text("h3", "Create or apply"),
@@ -831,9 +844,9 @@ function showChange() {
 		text("h3", "Scale"),
 		make("form", {class: "row", onsubmit: (event) => {
 			event.preventDefault();
-			const parts = name.value.trim().split("/");
-			change({type: "scale", kind: kind.value, namespace: parts.length > 1 ? parts[0] : "default", name: parts[parts.length - 1], replicas: Number(replicas.value)}, results);
-		}}, kind, name, replicas, make("button", {class: "main"}, "Scale")),
+			const [kind, ...parts] = name.value.trim().split("/");
+			change({type: "scale", kind, namespace: parts.length > 1 ? parts[0] : "default", name: parts[parts.length - 1] ?? "", replicas: Number(replicas.value)}, results);
+		}}, name, offers, replicas, make("button", {class: "main"}, "Scale")),
 		make("div", {role: "status"}, results));
 }
 function nodeChanges(node) {
@@ -920,16 +933,27 @@ async function load() {
 		const wanted = state.at;
 		const known = cluster !== null && at() === null && cluster.isNow ? `?known=${cluster.nodesRevision}` : "";
 		const answer = await get(withTime(`/api/cluster${known}`));
-		if (wanted !== state.at) return;
+		if (wanted !== state.at && !isFollowing) return;
 		if (answer.nodes === undefined) answer.nodes = cluster.nodes;
-		answer.isNow = at() === null;
+		answer.isNow = wanted === "";
 		cluster = answer;
-		if (cluster.hasHistory) samples = await get("/api/samples?steps=120");
+		if (cluster.hasHistory && (samples === null || at() === null)) samples = await get("/api/samples?steps=120");
 		showMap();
 		writeTime();
 	} catch (error) {
 		showProblem(error.message);
 	}
+}
+
+let isFollowing = false;
+let slideTimer = 0;
+/** Dragging is many events: the tiles follow one answer after another, the questions its end. */
+async function followSlider() {
+	if (isFollowing) return;
+	isFollowing = true;
+	let shown;
+	do { shown = state.at; await load(); } while (shown !== state.at);
+	isFollowing = false;
 }
 
 let refreshTimer = 0;
@@ -968,7 +992,7 @@ function choose(item) {
 	byId("search").blur();
 	if (item.kind === "Node") go({tab: "details", node: item.name, pod: ""});
 	else if (item.kind === "Pod") go({tab: "details", pod: `${item.namespace}/${item.name}`, node: ""});
-	else go({tab: "capacity", like: `${item.kind.toLowerCase()}/${item.namespace}/${item.name}`});
+	else go({tab: "capacity", like: nameFor(item)});
 }
 function markFound(place) {
 	const items = [...byId("found").children];
@@ -1022,7 +1046,11 @@ function listen() {
 	byId("slider").addEventListener("input", (event) => {
 		const end = samples.from + samples.step * (samples.pending.length - 1);
 		const part = Number(event.target.value) / 1000;
-		go({at: part >= 1 ? "" : String(Math.round(samples.from + part * (end - samples.from)))}, false);
+		state.at = part >= 1 ? "" : String(Math.round(samples.from + part * (end - samples.from)));
+		writeTime();
+		followSlider();
+		clearTimeout(slideTimer);
+		slideTimer = setTimeout(() => { writeAddress(false); shownAt = state.at; showPanel(); }, 200);
 	});
 	byId("now").addEventListener("click", () => go({at: ""}));
 	byId("search").addEventListener("input", () => { clearTimeout(searchTimer); searchTimer = setTimeout(() => search().catch((error) => showProblem(error.message)), 120); });

@@ -249,6 +249,7 @@ static void get_search(struct call *call)
 	const struct bt_history *history = call->server->options.history;
 	struct bt_strbuf body = {0};
 	bt_overview_write_search(history, find_parameter(call, "text"),
+		find_parameter(call, "workloads").length != 0,
 		find_time(call, "at", end_ns(history)), SEARCH_MAX, &body);
 	answer_json(call, 200, &body);
 }
