@@ -13,11 +13,13 @@ enum {
 	IS_BEST = 1,
 	IS_COUNTED = 2,
 	/* Nodes of the list looked at one after the other for a tie, before the tree is asked. */
-	NEAR = 16,
+	NEAR = 8,
 	/* A block of positions is scanned for each of this many cells at most; of more cells, by
 	 * the marks, position by position. */
 	SCANS_MAX = 8,
-	SUMS_KEPT = 16
+	SUMS_KEPT = 16,
+	/* So few ties are ranked one by one. */
+	TIES_RANKED = 12
 };
 
 /* Feasible positions in a block of nodes: below its nodes before each. */
@@ -377,12 +379,13 @@ static bool is_feasible(const struct cell_search *search, uint32_t position)
 static uint32_t count_before_apart(struct cell_search *search, uint64_t point)
 {
 	struct bt_places *places = search->places;
+	uint32_t cuts[BT_PLACE_ZONES_MAX];
 	uint64_t sum = 0;
 	uint32_t zones = 0;
 	for (uint32_t i = 0; i < places->zone_count; i++) {
-		uint32_t cut = bt_places_cut(places, point, i);
-		if (cut < places->zones[i].nodes.count) {
-			sum += places->zones[i].nodes.items[cut];
+		cuts[i] = bt_places_cut(places, point, i);
+		if (cuts[i] < places->zones[i].nodes.count) {
+			sum += places->zones[i].nodes.items[cuts[i]];
 			zones++;
 		}
 	}
@@ -394,11 +397,10 @@ static uint32_t count_before_apart(struct cell_search *search, uint64_t point)
 	uint32_t steps = 0;
 	for (uint32_t i = 0; i < places->zone_count; i++) {
 		const uint32_t *nodes = places->zones[i].nodes.items;
-		uint32_t cut = bt_places_cut(places, point, i);
-		for (uint32_t k = cut; k > 0 && nodes[k - 1] >= middle; k--, steps++) {
+		for (uint32_t k = cuts[i]; k > 0 && nodes[k - 1] >= middle; k--, steps++) {
 			before += is_feasible(search, nodes[k - 1]);
 		}
-		for (uint32_t k = cut; k < places->zones[i].nodes.count && nodes[k] < middle;
+		for (uint32_t k = cuts[i]; k < places->zones[i].nodes.count && nodes[k] < middle;
 			k++, steps++) {
 			before -= is_feasible(search, nodes[k]);
 		}
@@ -424,45 +426,61 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 	return point;
 }
 
-/* First tie of the list at `from`, a node's point, or later. */
-static uint64_t next_tie_apart(const struct cell_search *search, uint64_t from)
+/* First tie of the list at `from`, a node's point, or later; *out_skipped: feasible nodes in
+ * between, UINT32_MAX if they were not looked at. */
+static uint64_t next_tie_apart(
+	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
 {
 	struct bt_places *places = search->places;
 	uint64_t point = from;
+	uint32_t skipped = 0;
+	*out_skipped = UINT32_MAX;
 	for (uint32_t i = 0; i < NEAR; i++) {
-		if (is_tie(search, bt_places_at(places, point))) {
+		uint32_t position = bt_places_at(places, point);
+		if (is_tie(search, position)) {
+			*out_skipped = skipped;
 			return point;
 		}
+		skipped += is_feasible(search, position);
 		point = bt_places_next(places, point);
 		if (point == BT_POINT_NONE) {
 			return BT_POINT_NONE;
 		}
 	}
 	/* Ties from here on, by position, until all that may come before the earliest were seen. */
+	uint32_t first_of[BT_PLACE_ZONES_MAX];
+	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* what may be earlier comes before */
 	uint32_t first = UINT32_MAX;
 	for (uint32_t i = 0; i < places->zone_count; i++) {
 		uint32_t cut = bt_places_cut(places, point, i);
-		if (cut < places->zones[i].nodes.count &&
-			places->zones[i].nodes.items[cut] < first) {
-			first = places->zones[i].nodes.items[cut];
-		}
+		first_of[i] = cut < places->zones[i].nodes.count ? places->zones[i].nodes.items[cut]
+								 : UINT32_MAX;
+		end_of[i] = UINT32_MAX;
+		first = first_of[i] < first ? first_of[i] : first;
 	}
 	uint64_t earliest = BT_POINT_NONE;
 	uint32_t end = UINT32_MAX;
-	for (uint32_t tie = next_tie(search, first); tie < end; tie = next_tie(search, tie + 1)) {
-		uint64_t at = bt_places_point_of(places, tie);
-		places->detours += NEAR;
-		if (at < point || at >= earliest) {
-			continue;
-		}
-		earliest = at;
-		end = 0;
-		for (uint32_t i = 0; i < places->zone_count; i++) {
-			uint32_t cut = bt_places_cut(places, at, i);
-			if (cut > 0 && places->zones[i].nodes.items[cut - 1] >= end) {
-				end = places->zones[i].nodes.items[cut - 1] + 1;
+	for (uint32_t tie = next_tie(search, first); tie < end;) {
+		uint32_t block = tie / BT_CELLS_BLOCK;
+		uint64_t ties = ties_in_block(search, block) >> tie % BT_CELLS_BLOCK;
+		for (; ties != 0 && tie < end; ties >>= 1, tie++) {
+			uint32_t to_next = BT_CTZ64(ties);
+			ties >>= to_next;
+			tie += to_next;
+			places->detours++;
+			uint32_t zone = places->zone_of[tie];
+			if (tie < first_of[zone] || tie >= end_of[zone]) {
+				continue;
+			}
+			earliest = bt_places_point_of(places, tie);
+			end = 0;
+			for (uint32_t i = 0; i < places->zone_count; i++) {
+				uint32_t cut = bt_places_cut(places, earliest, i);
+				end_of[i] = cut > 0 ? places->zones[i].nodes.items[cut - 1] + 1 : 0;
+				end = end_of[i] > end ? end_of[i] : end;
 			}
 		}
+		tie = next_tie(search, (block + 1) * BT_CELLS_BLOCK);
 	}
 	return earliest;
 }
@@ -481,6 +499,12 @@ BT_ALWAYS_INLINE uint32_t rank_of(struct cell_search *search, uint64_t point)
 				      : search->feasible_count - search->before_start + before;
 }
 
+static uint64_t point_of(const struct cell_search *search, uint32_t position)
+{
+	return search->places == NULL ? bt_point(position, 0)
+				      : bt_places_point_of(search->places, position);
+}
+
 BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t rank)
 {
 	uint32_t from_start = search->feasible_count - search->before_start;
@@ -489,24 +513,28 @@ BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t ran
 				      : find_before_apart(search, before);
 }
 
-BT_ALWAYS_INLINE uint64_t next_tie_in_list(const struct cell_search *search, uint64_t from)
+BT_ALWAYS_INLINE uint64_t next_tie_in_list(
+	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
 {
 	if (search->places != NULL) {
-		return next_tie_apart(search, from);
+		return next_tie_apart(search, from, out_skipped);
 	}
+	*out_skipped = UINT32_MAX;
 	uint32_t tie = next_tie(search, bt_point_row(from));
 	return tie != BT_POSITION_NONE ? bt_point(tie, 0) : BT_POINT_NONE;
 }
 
-/* First tie at `from` or later in search order, which ends before start. */
-BT_ALWAYS_INLINE uint64_t next_tie_around(const struct cell_search *search, uint64_t from)
+/* First tie at `from` or later in search order, which ends before start; *out_skipped as above. */
+BT_ALWAYS_INLINE uint64_t next_tie_around(
+	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
 {
-	uint64_t tie = next_tie_in_list(search, from);
+	uint64_t tie = next_tie_in_list(search, from, out_skipped);
 	if (from >= search->start) {
 		if (tie != BT_POINT_NONE) {
 			return tie;
 		}
-		tie = next_tie_in_list(search, bt_point(0, 0));
+		tie = next_tie_in_list(search, bt_point(0, 0), out_skipped);
+		*out_skipped = UINT32_MAX;
 	}
 	return tie < search->start ? tie : BT_POINT_NONE;
 }
@@ -519,17 +547,32 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 {
 	struct cell_search search;
 	begin_search(&search, cells, choice);
-	if (bt_cells_tie_count(cells, choice) == 1) {
+	uint64_t tie_count = bt_cells_tie_count(cells, choice);
+	if (tie_count == 1) {
 		return next_tie(&search, 0);
 	}
 	begin_ranks(&search, choice);
 	BT_ASSERT(choice->start < choice->node_count);
 	search.start = search.places == NULL ? bt_point(choice->start, 0)
 					     : bt_places_point_at(search.places, choice->start);
-	search.before_start = count_before(&search, search.start);
-	uint64_t chosen = next_tie_around(&search, search.start);
+	search.before_start = choice->start != 0 ? count_before(&search, search.start) : 0;
+	if (tie_count <= TIES_RANKED) {
+		uint32_t first = next_tie(&search, 0);
+		uint32_t first_rank = rank_of(&search, point_of(&search, first));
+		for (uint32_t tie = next_tie(&search, first + 1); tie != BT_POSITION_NONE;
+			tie = next_tie(&search, tie + 1)) {
+			uint32_t rank = rank_of(&search, point_of(&search, tie));
+			if (bt_heap_precedes(rank, first_rank)) {
+				first = tie;
+				first_rank = rank;
+			}
+		}
+		return first;
+	}
+	uint32_t skipped;
+	uint64_t chosen = next_tie_around(&search, search.start, &skipped);
 	BT_ASSERT(chosen != BT_POINT_NONE);
-	uint32_t chosen_rank = rank_of(&search, chosen);
+	uint32_t chosen_rank = skipped != UINT32_MAX ? skipped : rank_of(&search, chosen);
 	uint32_t rank = chosen_rank;
 	/* Nothing below or right of the leftmost position of a depth comes before it. */
 	while ((chosen_rank & (chosen_rank + 1)) != 0) {
@@ -538,11 +581,12 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 			break;
 		}
 		uint64_t from = point_of_rank(&search, (uint32_t)(next_depth - 1));
-		uint64_t tie = next_tie_around(&search, from);
+		uint64_t tie = next_tie_around(&search, from, &skipped);
 		if (tie == BT_POINT_NONE) {
 			break;
 		}
-		rank = rank_of(&search, tie);
+		rank = skipped != UINT32_MAX ? (uint32_t)(next_depth - 1) + skipped
+					     : rank_of(&search, tie);
 		if (bt_heap_precedes(rank, chosen_rank)) {
 			chosen = tie;
 			chosen_rank = rank;

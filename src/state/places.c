@@ -8,7 +8,7 @@
 
 /** Free places for nodes that come, before places are given anew: some, and one for so many. */
 #define SPARE_PLACES 64
-#define NODES_PER_SPARE 32
+#define NODES_PER_SPARE 16
 
 void bt_places_finish(struct bt_places *places)
 {
