@@ -23,6 +23,7 @@ struct bt_pod_admission {
 	struct bt_api *api;
 	const struct bt_api_resource *pods;
 	bool has_quotas;
+	bool has_policies; /* mutating ones, which may look at all of a pod's metadata */
 	BT_VEC(struct admitted) list;
 	struct bt_map by_text;
 	struct bt_arena arena; /* texts and specs of list */
@@ -40,12 +41,15 @@ struct bt_pod_admission *bt_pod_admission_create(
 	struct bt_resources *resources = bt_api_resources(api);
 	const struct bt_api_resource *quotas =
 		bt_resources_builtin(resources, "", "resourcequotas");
+	const struct bt_api_resource *policies = bt_resources_builtin(
+		resources, "admissionregistration.k8s.io", "mutatingadmissionpolicies");
 	*admission = (struct bt_pod_admission){
 		.api = api,
 		.pods = bt_resources_builtin(resources, "", "pods"),
 		.warn = warn,
 		.warn_context = warn_context,
 		.has_quotas = bt_store_count(bt_api_store(api), quotas->collection) != 0,
+		.has_policies = bt_store_count(bt_api_store(api), policies->collection) != 0,
 	};
 	bt_arena_init(&admission->arena, 0);
 	bt_arena_init(&admission->scratch, 0);
@@ -181,7 +185,9 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 		pod->spec.overhead.count != 0 || pod->spec.node_name.length != 0;
 	sent.metadata.namespace_ = pod->metadata.namespace_;
 	sent.spec.node_name = BT_STR("");
-	if (pod->spec.affinity != NULL || pod->spec.topology_spread_constraints.count != 0) {
+	if (admission->has_policies) {
+		sent.metadata = pod->metadata;
+	} else if (pod->spec.affinity != NULL || pod->spec.topology_spread_constraints.count != 0) {
 		/* Their matchLabelKeys become requirements. */
 		sent.metadata.labels = pod->metadata.labels;
 	}

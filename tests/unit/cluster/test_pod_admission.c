@@ -229,5 +229,41 @@ START_TEST(test_pod_admission__quota)
 }
 END_TEST
 
+/** A policy may change pods of one spec in different ways. */
+START_TEST(test_pod_admission__mutating_policy)
+{
+	static const char *const teams[] = {"red", "blue", "red"};
+	struct world world;
+	init(&world,
+		"{'kind':'MutatingAdmissionPolicy','apiVersion':'admissionregistration.k8s.io/v1',"
+		"'metadata':{'name':'m'},'spec':{'failurePolicy':'Fail','reinvocationPolicy':"
+		"'Never','matchConstraints':{'resourceRules':[{'apiGroups':[''],'apiVersions':"
+		"['v1'],'operations':['CREATE'],'resources':['pods']}]},'mutations':[{'patchType':"
+		"'ApplyConfiguration','applyConfiguration':{'expression':'Object{spec: Object.spec{"
+		"schedulerName: object.metadata.labels.team}}'}}]}}\n"
+		"{'kind':'MutatingAdmissionPolicyBinding','apiVersion':"
+		"'admissionregistration.k8s.io/v1','metadata':{'name':'m'},'spec':{'policyName':"
+		"'m'}}\n");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(teams); i++) {
+		struct bt_json_reader reader;
+		struct bt_pod pod = {0};
+		const struct bt_pod_spec *spec;
+		bt_json_reader_init(&reader,
+			bt_arena_printf(&world.arena,
+				"{\"metadata\":{\"name\":\"p%zu\",\"namespace\":\"n\",\"labels\":"
+				"{\"team\":\"%s\"}},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}",
+				i, teams[i]));
+		ck_assert_int_eq(bt_message_decode_json(&bt_pod_message, &reader, &world.arena,
+					 &pod, NULL),
+			0);
+		ck_assert_int_eq(
+			bt_pod_admission_admit(world.admission, &pod, false, &spec, NULL), 0);
+		ck_assert(bt_str_equal_c(spec->scheduler_name, teams[i]));
+	}
+	finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("pod_admission", test_pod_admission__priority, test_pod_admission__refusals,
-	test_pod_admission__limit_range_and_runtime_class, test_pod_admission__quota)
+	test_pod_admission__limit_range_and_runtime_class, test_pod_admission__quota,
+	test_pod_admission__mutating_policy)
