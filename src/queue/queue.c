@@ -551,18 +551,25 @@ bool bt_queue_only_repeats_groups(struct bt_queue *queue)
 	return all;
 }
 
-struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
+const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 {
 	bt_queue_settle(queue);
-	while (bt_queue_can_pop(queue)) {
-		struct bt_queue_entry *entry;
+	if (!bt_queue_can_pop(queue)) {
+		return NULL;
+	}
+	bt_queue_call_ready(queue);
+	/* Idle: pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
+	return bt_queue_entry_at(queue,
+		bt_heap_top(queue->active_queue.slots.count > 0 ? &queue->active_queue
+								: &queue->backoff_queue));
+}
 
-		bt_queue_call_ready(queue);
-		if (queue->active_queue.slots.count > 0) {
-			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->active_queue));
-		} else {
-			/* Idle: pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
-			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->backoff_queue));
+struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
+{
+	const struct bt_queue_entry *next;
+	while ((next = bt_queue_peek(queue)) != NULL) {
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, next->id);
+		if (entry->place == BT_QUEUE_BACKOFF) {
 			queue->events.items[BT_EVENT_POP_FROM_BACKOFF].incoming[BT_QUEUE_ACTIVE]++;
 		}
 		bt_queue_take_out(queue, entry);

@@ -253,6 +253,8 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod);
  * section 8.2.
  */
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue);
+/** The pod that pop would return; NULL: none. Borrowed until the next change. */
+const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue);
 /** This pod, wherever it waits (members of a pod group); NULL: unknown, gated or in flight. Spec 04
  * section 8.3. */
 struct bt_queue_entry *bt_queue_pop_pod(

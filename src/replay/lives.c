@@ -90,6 +90,7 @@ struct open_life {
 	char *key; /* "namespace/name"; NULL: free */
 	uint64_t ordinal;
 	struct bt_pod_life life;
+	bool is_deleting; /* its deletion has begun */
 };
 
 #define READ_LIVES 1024
@@ -166,16 +167,26 @@ static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *e
 }
 
 /** What a line tells of a pod's binding and end. */
-static void take_facts(struct bt_lives *lives, struct bt_pod_life *life,
+static void take_facts(struct bt_lives *lives, struct open_life *open,
 	const struct bt_pod_facts *facts, int64_t time_ns)
 {
+	struct bt_pod_life *life = &open->life;
+	if (facts->is_tried && life->tried_ns < 0) {
+		life->tried_ns = time_ns;
+	}
 	if (facts->node_name.length != 0 && life->bound_ns < 0) {
 		life->bound_ns = time_ns;
 		life->node = bt_symbol_ref_str(&lives->nodes, facts->node_name);
 	}
-	if (facts->is_terminal && life->bound_ns >= 0 && life->runs_ns < 0) {
+	if (bt_pod_facts_is_decided_anew(facts) && life->disrupted_ns < 0) {
+		life->disrupted_ns = time_ns;
+	}
+	/* The end that follows a preemption or a deletion is not the end of the pod's work. */
+	if (facts->is_terminal && life->bound_ns >= 0 && life->runs_ns < 0 &&
+		life->disrupted_ns < 0 && !open->is_deleting) {
 		life->runs_ns = time_ns - life->bound_ns;
 	}
+	open->is_deleting = open->is_deleting || facts->is_deleting;
 }
 
 static int take_line(struct bt_lives *lives, const struct bt_recording_line *line,
@@ -202,14 +213,16 @@ static int take_line(struct bt_lives *lives, const struct bt_recording_line *lin
 	if (result == 0 && is_new) {
 		struct open_life open = {.key = bt_strndup(key->data, key->length),
 			.ordinal = lives->count++,
-			.life = {.bound_ns = -1,
+			.life = {.tried_ns = -1,
+				.bound_ns = -1,
 				.runs_ns = line->duration_ns,
+				.disrupted_ns = -1,
 				.node = BT_SYM_EMPTY}};
 		bt_vec_store(&lives->open, &lives->free_ids, open, id);
 		bt_map_insert(&lives->by_key, bt_str_hash(bt_strbuf_str(key)), id);
 	}
 	if (result == 0 && line->event != BT_RECORDING_DELETE && id != BT_MAP_NONE) {
-		take_facts(lives, &lives->open.items[id].life, &facts, line->time_ns);
+		take_facts(lives, &lives->open.items[id], &facts, line->time_ns);
 	}
 	return result;
 }

@@ -14,9 +14,12 @@
 #include "replay/recording.h"
 
 struct bt_pod_life {
+	int64_t tried_ns; /* when the recording's scheduler first tries it; -1: never */
 	int64_t bound_ns; /* when the recording binds it, since 1970; -1: never */
 	int64_t runs_ns;  /* from its binding to its end; -1: it is deleted or outlives it */
-	bt_sym node;      /* where the recording binds it: bt_lives_node; BT_SYM_EMPTY: nowhere */
+	/** When the scheduler preempts it or a taint evicts it, since 1970; -1: never. */
+	int64_t disrupted_ns;
+	bt_sym node; /* where the recording binds it: bt_lives_node; BT_SYM_EMPTY: nowhere */
 };
 
 struct bt_lives;

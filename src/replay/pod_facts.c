@@ -71,7 +71,9 @@ static int read_spec(struct bt_json_reader *json, struct bt_str name, struct bt_
 {
 	struct bt_pod_facts *facts = context;
 	if (bt_str_equal_c(name, "nodeName")) {
-		return read_text(json, arena, &facts->node_name, err);
+		int result = read_text(json, arena, &facts->node_name, err);
+		facts->is_tried = facts->is_tried || facts->node_name.length != 0;
+		return result;
 	}
 	facts->has_more = true;
 	return bt_json_skip(json, NULL, err);
@@ -122,6 +124,10 @@ static int read_conditions(struct bt_json_reader *json, struct bt_arena *arena,
 			bt_str_equal_c(condition.status, "True")) {
 			facts->disruption = condition.reason;
 		}
+		facts->is_tried = facts->is_tried ||
+			(bt_str_equal_c(condition.type, "PodScheduled") &&
+				bt_str_equal_c(condition.status, "False") &&
+				!bt_str_equal_c(condition.reason, "SchedulingGated"));
 	}
 	return result;
 }
@@ -140,9 +146,14 @@ static int read_status(struct bt_json_reader *json, struct bt_str name, struct b
 	if (bt_str_equal_c(name, "conditions")) {
 		return read_conditions(json, arena, facts, err);
 	}
+	if (bt_str_equal_c(name, "nominatedNodeName")) {
+		struct bt_str node_name;
+		int result = read_text(json, arena, &node_name, err);
+		facts->is_tried = facts->is_tried || node_name.length != 0;
+		return result;
+	}
 	facts->has_more = facts->has_more ||
-		!(bt_str_equal_c(name, "nominatedNodeName") || bt_str_equal_c(name, "startTime") ||
-			bt_str_equal_c(name, "qosClass"));
+		!(bt_str_equal_c(name, "startTime") || bt_str_equal_c(name, "qosClass"));
 	return bt_json_skip(json, NULL, err);
 }
 

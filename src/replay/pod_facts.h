@@ -17,11 +17,20 @@ struct bt_pod_facts {
 	struct bt_str node_name;
 	bool is_terminal; /* status.phase is Succeeded or Failed */
 	bool is_deleting; /* metadata.deletionTimestamp is set */
+	/** The scheduler tried it: it is bound, nominated, or its PodScheduled is False. */
+	bool is_tried;
 	/** The reason of its condition DisruptionTarget, when that is True: who took it away. */
 	struct bt_str disruption;
 	/** Of a patch: it says something else that a scheduler reads. */
 	bool has_more;
 };
+
+/** The scheduler preempts the pod, or a taint of its node evicts it. */
+static inline bool bt_pod_facts_is_decided_anew(const struct bt_pod_facts *facts)
+{
+	return bt_str_equal_c(facts->disruption, "PreemptionByScheduler") ||
+		bt_str_equal_c(facts->disruption, "DeletionByTaintManager");
+}
 
 /** json: borrowed. Texts are borrowed from it or in the arena. */
 BT_MUST_USE int bt_pod_facts_read(struct bt_str json, struct bt_arena *arena,

@@ -91,7 +91,11 @@ struct bt_replay_options {
 	int64_t from_ns;
 	int64_t to_ns;       /* INT64_MAX: the end of the recording */
 	int64_t interval_ns; /* between samples */
-	/** Follow the recording: among nodes of equal score the recorded one is taken. */
+	/**
+	 * Follow the recording: among nodes of equal score the recorded one is taken; pods are
+	 * tried when they are tried there, as far as the queue's order allows; pods that are
+	 * preempted or evicted there, too, go when they go there.
+	 */
 	bool prefers_recorded;
 	/** The reasons of so many differences from the recording are looked for. */
 	uint32_t reasons_max;

@@ -20,6 +20,16 @@
 		} \
 	}
 
+/** What happens so much earlier or later than in the recording is the same there: a scheduler in
+ * virtual time takes no time for its work. */
+#define BT_REPLAY_SAME_NS BT_NS_PER_SECOND
+
+/** Lines so close to each other are one burst: the recording's scheduler may have seen all of them
+ * before it decided. */
+#define BT_REPLAY_BURST_NS BT_NS_PER_MS
+/** Without lines for so long, the recording's scheduler has tried all that it could. */
+#define BT_REPLAY_BUSY_NS (20 * BT_NS_PER_MS)
+
 /** A pod of the recording, and what became of it here. */
 struct bt_replay_pod {
 	struct bt_object *object; /* as the scheduler knows it; NULL: the record is free */
@@ -32,6 +42,10 @@ struct bt_replay_pod {
 	/** The recording took its pod away: the next pod that it creates for the same owner is this
 	 * one. */
 	bool is_orphan;
+	/** It is deleted here and in the recording, which says when it goes and what comes in its
+	 * place. */
+	bool is_leaving;
+	enum bt_replay_end leaves_as;
 	/** Orphans of one owner: a ring, the first in replay->orphans; BT_MAP_NONE: in none. */
 	uint32_t next_orphan;
 	uint32_t last_orphan;
@@ -60,6 +74,7 @@ struct bt_replay {
 	int64_t from_ns;
 	int64_t to_ns;
 	int64_t next_sample_ns;
+	bool may_be_busy; /* the recording's scheduler: the next line follows soon */
 	int64_t gap_ns; /* when the last gap in the watch of pods ended; INT64_MIN / 2: never */
 	BT_VEC(struct bt_replay_pod) pods;
 	BT_VEC(uint32_t) free_ids;
@@ -85,6 +100,12 @@ struct bt_replay {
 static inline bool bt_replay_is_decided(const struct bt_replay *replay)
 {
 	return replay->now_ns >= replay->from_ns;
+}
+
+/** What is decided follows the recording in time and order. */
+static inline bool bt_replay_follows(const struct bt_replay *replay)
+{
+	return replay->options->prefers_recorded && bt_replay_is_decided(replay);
 }
 
 static inline struct bt_time bt_replay_time(const struct bt_replay *replay)
@@ -117,6 +138,14 @@ BT_MUST_USE int bt_replay_wait_for_node(
 /** The pod goes; if a controller makes another one in its place, that one waits for a node. */
 BT_MUST_USE int bt_replay_depart(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
+/**
+ * The scheduler preempts the pod, or a taint evicts it: it departs, or if the replay follows the
+ * recording, which does the same to the pod at this time, its deletion begins.
+ */
+BT_MUST_USE int bt_replay_take_away(
+	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
+/** The pod ends by itself now. */
+bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id);
 /** The time of its end, once the pod runs and that is known. */
 void bt_replay_set_end(struct bt_replay *replay, uint32_t id);
 /** The pod is on this node now. */
@@ -136,9 +165,16 @@ uint32_t bt_replay_take_orphan(struct bt_replay *replay, const struct bt_pod *po
 
 /** What the scheduler writes comes to the replay. */
 struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay);
-/** Everything the scheduler can do now. *out_next_ns: when it can do more. */
+/**
+ * Everything the scheduler can do now. *out_next_ns: when it can do more. If the replay follows the
+ * recording, pods that are tried there within BT_REPLAY_SAME_NS wait until then.
+ */
 BT_MUST_USE int bt_replay_decide(
 	struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err);
+/** If the replay follows the recording: the scheduler there has just tried this pod. Tries it here,
+ * and all that the queue has before it. */
+BT_MUST_USE int bt_replay_decide_pod(
+	struct bt_replay *replay, uint32_t id, struct berth_error *err);
 
 /** --- world_lines.c --- */
 

@@ -153,7 +153,7 @@ static int apply_writes(struct bt_replay *replay, struct berth_error *err)
 			replay, write->namespace_, write->name, &write->condition, err);
 	}
 	for (uint32_t i = 0; i < replay->preempted.count && result == 0; i++) {
-		result = bt_replay_depart(
+		result = bt_replay_take_away(
 			replay, replay->preempted.items[i], BT_REPLAY_PREEMPTED, err);
 		bt_arena_reset(&replay->arena);
 	}
@@ -201,59 +201,144 @@ static int take_binding(
 	return bt_replay_set_pod(replay, id, &value, err);
 }
 
-static bool take_first(void *context, const struct bt_queue_entry *entry)
-{
-	*(const struct bt_queue_entry **)context = entry;
-	return false;
-}
-
-/** The node that the recording has for the pod that comes next. */
-static void prefer_recorded(struct bt_replay *replay)
+/** The pod that the queue has next; NULL: there is none. */
+static const struct bt_queue_entry *find_next(struct bt_replay *replay)
 {
 	struct bt_queue *queue = bt_scheduler_queue(replay->scheduler);
-	const struct bt_queue_entry *next = NULL;
-	struct bt_str node_name = BT_STR("");
 	bt_queue_tick(queue, replay->now_ns);
-	bt_queue_for_each(queue, BT_QUEUE_ACTIVE, take_first, &next);
-	if (next == NULL) {
-		bt_queue_for_each(queue, BT_QUEUE_BACKOFF, take_first, &next);
+	return bt_queue_peek(queue);
+}
+
+/** A node fits the queued pod now. */
+static bool has_feasible_node(struct bt_replay *replay, const struct bt_queue_entry *entry)
+{
+	struct bt_framework *framework =
+		bt_engine_profile(replay->engine, entry->pod.object->spec.scheduler_name);
+	struct bt_evaluation evaluation;
+	if (framework == NULL) {
+		return false;
 	}
-	if (next != NULL) {
-		uint32_t id = bt_replay_find_by_uid(replay, next->pod.uid);
-		if (id != BT_MAP_NONE && replay->pods.items[id].returns == 0) {
-			node_name = bt_lives_node(replay->lives, replay->pods.items[id].life.node);
-		}
+	bt_engine_evaluate(replay->engine, framework, &entry->pod, &evaluation);
+	return evaluation.feasible_count != 0;
+}
+
+/**
+ * Until when the queued pod waits because the recording's scheduler had not come to it; -1: it does
+ * not wait. Attempts that fail as the one before leave no trace in the recording: they are made.
+ */
+static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entry *entry)
+{
+	uint32_t id = bt_replay_find_by_uid(replay, entry->pod.uid);
+	const struct bt_pod_life *life = id != BT_MAP_NONE && replay->pods.items[id].returns == 0
+		? &replay->pods.items[id].life
+		: NULL;
+	int64_t soon_ns = replay->now_ns + BT_REPLAY_SAME_NS;
+	if (life != NULL && life->tried_ns > replay->now_ns && life->tried_ns <= soon_ns) {
+		return life->tried_ns;
 	}
-	bt_scheduler_prefer_node(replay->scheduler, node_name);
+	bool is_bound_soon =
+		life != NULL && life->bound_ns > replay->now_ns && life->bound_ns <= soon_ns;
+	if ((is_bound_soon || replay->may_be_busy) && has_feasible_node(replay, entry)) {
+		return is_bound_soon ? life->bound_ns : INT64_MAX;
+	}
+	return -1;
+}
+
+/** Among equally good nodes the one that the recording has for the pod. */
+static void prefer_recorded(struct bt_replay *replay, const struct bt_queue_entry *entry)
+{
+	uint32_t id = bt_replay_find_by_uid(replay, entry->pod.uid);
+	bool has_recorded = id != BT_MAP_NONE && replay->pods.items[id].returns == 0;
+	bt_scheduler_prefer_node(replay->scheduler,
+		has_recorded ? bt_lives_node(replay->lives, replay->pods.items[id].life.node)
+			     : BT_STR(""));
+}
+
+/** One step of the scheduler, and what it wrote. *out_is_idle: nothing was left to do. */
+static int step(struct bt_replay *replay, struct bt_attempt *out_attempt, int64_t *out_next_ns,
+	bool *out_is_idle, struct berth_error *err)
+{
+	int result = 0;
+	*out_next_ns = bt_scheduler_step(replay->scheduler, replay->now_ns, out_attempt);
+	replay->counts->attempts +=
+		out_attempt->outcome != BT_ATTEMPT_IDLE && !out_attempt->has_waited;
+	if (out_attempt->outcome == BT_ATTEMPT_BOUND) {
+		result = take_binding(replay, out_attempt, err);
+	}
+	*out_is_idle = out_attempt->outcome == BT_ATTEMPT_IDLE && replay->nominations.count == 0 &&
+		replay->group_writes.count == 0 && replay->preempted.count == 0;
+	if (result == 0) {
+		result = apply_writes(replay, err);
+	}
+	bt_arena_reset(&replay->step_arena);
+	return result;
+}
+
+static int not_at_rest(struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_INTERNAL,
+		"the scheduler does not come to rest: pods wake each other");
 }
 
 int bt_replay_decide(struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err)
 {
 	struct bt_attempt attempt;
-	int result = 0;
-	for (uint32_t i = 0; i < STEPS_AT_ONE_INSTANT_MAX && result == 0; i++) {
-		if (replay->options->prefers_recorded) {
-			prefer_recorded(replay);
+	bool is_idle = false;
+	for (uint32_t i = 0; i < STEPS_AT_ONE_INSTANT_MAX; i++) {
+		const struct bt_queue_entry *next =
+			bt_replay_follows(replay) ? find_next(replay) : NULL;
+		if (next != NULL) {
+			*out_next_ns = find_wait_ns(replay, next);
+			if (*out_next_ns >= 0) {
+				return 0;
+			}
+			prefer_recorded(replay, next);
 		}
-		*out_next_ns = bt_scheduler_step(replay->scheduler, replay->now_ns, &attempt);
-		replay->counts->attempts +=
-			attempt.outcome != BT_ATTEMPT_IDLE && !attempt.has_waited;
-		if (attempt.outcome == BT_ATTEMPT_BOUND) {
-			result = take_binding(replay, &attempt, err);
-		}
-		bool has_written = replay->nominations.count != 0 ||
-			replay->group_writes.count != 0 || replay->preempted.count != 0;
-		if (result == 0) {
-			result = apply_writes(replay, err);
-		}
-		bt_arena_reset(&replay->step_arena);
-		if (attempt.outcome == BT_ATTEMPT_IDLE && !has_written) {
+		int result = step(replay, &attempt, out_next_ns, &is_idle, err);
+		if (result < 0 || is_idle) {
 			return result;
 		}
 	}
-	return result < 0 ? result
-			  : bt_error_set(err, BERTH_ERR_INTERNAL,
-				    "the scheduler does not come to rest: pods wake each other");
+	return not_at_rest(err);
+}
+
+/** The queue's order between them says nothing: they came or were tried at the same time. */
+static bool is_tie(const struct bt_queue_entry *a, const struct bt_queue_entry *b)
+{
+	int64_t apart_ns = a->timestamp_ns - b->timestamp_ns;
+	return a->place == b->place &&
+		bt_pod_priority(a->pod.object) == bt_pod_priority(b->pod.object) &&
+		apart_ns <= BT_REPLAY_BURST_NS && apart_ns >= -BT_REPLAY_BURST_NS;
+}
+
+int bt_replay_decide_pod(struct bt_replay *replay, uint32_t id, struct berth_error *err)
+{
+	struct bt_queue *queue = bt_scheduler_queue(replay->scheduler);
+	struct bt_object *object = bt_object_share(replay->pods.items[id].object);
+	struct bt_attempt attempt;
+	int64_t next_ns;
+	bool is_idle = false;
+	bool is_done = !bt_replay_follows(replay) || replay->pods.items[id].bound_ns >= 0;
+	int result = 0;
+	for (uint32_t i = 0; i < STEPS_AT_ONE_INSTANT_MAX && result == 0 && !is_done; i++) {
+		const struct bt_queue_entry *next = find_next(replay);
+		const struct bt_queue_entry *wanted =
+			bt_queue_find(queue, object->meta->namespace_, object->meta->name);
+		if (next == NULL || wanted == NULL || wanted->place == BT_QUEUE_UNSCHEDULABLE) {
+			break;
+		}
+		if (is_tie(next, wanted)) {
+			next = wanted;
+			bt_scheduler_prefer_pod(
+				replay->scheduler, object->meta->namespace_, object->meta->name);
+		}
+		is_done = next == wanted;
+		prefer_recorded(replay, next);
+		result = step(replay, &attempt, &next_ns, &is_idle, err);
+	}
+	bt_scheduler_prefer_pod(replay->scheduler, BT_STR(""), BT_STR(""));
+	bt_object_release(object);
+	return result;
 }
 
 struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay)

@@ -101,16 +101,13 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 
 /** The recording's scheduler took the pod away, or a taint, or it had to leave a node that this one
  * is not on: that is decided anew here. */
-static bool is_taken_back(
-	const struct bt_replay *replay, const struct bt_replay_pod *pod, struct bt_str disruption)
+static bool is_taken_back(const struct bt_replay *replay, const struct bt_replay_pod *pod,
+	const struct bt_pod_facts *facts)
 {
-	if (bt_str_equal_c(disruption, "PreemptionByScheduler") ||
-		bt_str_equal_c(disruption, "DeletionByTaintManager")) {
-		return true;
-	}
-	return disruption.length != 0 && pod->bound_ns >= 0 &&
-		!bt_str_equal(bt_replay_pod_value(pod)->spec.node_name,
-			bt_lives_node(replay->lives, pod->life.node));
+	return bt_pod_facts_is_decided_anew(facts) ||
+		(pod->bound_ns >= 0 &&
+			!bt_str_equal(bt_replay_pod_value(pod)->spec.node_name,
+				bt_lives_node(replay->lives, pod->life.node)));
 }
 
 /** The names of claims that were made for the pod, if it has them: another pod's are recorded when
@@ -134,17 +131,27 @@ static int change_pod(
 	if (result < 0 || id == BT_MAP_NONE) {
 		return result; /* it has ended here */
 	}
+	if (facts.is_tried) {
+		result = bt_replay_decide_pod(replay, id, err);
+		if (result < 0) {
+			return result;
+		}
+	}
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	bool decided = bt_replay_is_decided(replay);
-	if (decided && facts.disruption.length != 0) {
-		pod->is_orphan = is_taken_back(replay, pod, facts.disruption);
+	if (decided && facts.disruption.length != 0 && !pod->is_leaving) {
+		pod->is_orphan = is_taken_back(replay, pod, &facts);
 	}
-	if (!decided && facts.is_terminal) {
-		return bt_replay_depart(replay, id, BT_REPLAY_SUCCEEDED, err);
+	if (facts.is_terminal && (!decided || pod->is_leaving || bt_replay_is_due(replay, id))) {
+		return bt_replay_depart(replay, id,
+			pod->is_leaving ? pod->leaves_as : BT_REPLAY_SUCCEEDED, err);
 	}
 	if (decided && facts.is_terminal && pod->life.runs_ns < 0 && !pod->is_orphan) {
-		return bt_replay_depart(
-			replay, id, BT_REPLAY_SUCCEEDED, err); /* it never had a node there */
+		/* It never had a node there, or its deletion ended it. */
+		bool is_deleting =
+			bt_replay_pod_value(pod)->metadata.deletion_timestamp != NULL;
+		return bt_replay_depart(replay, id,
+			is_deleting ? BT_REPLAY_DELETED : BT_REPLAY_SUCCEEDED, err);
 	}
 	bool is_deleted = facts.is_deleting && !pod->is_orphan && pod->life.runs_ns < 0;
 	bool is_bound = !decided && facts.node_name.length != 0 && pod->bound_ns < 0;
@@ -189,6 +196,9 @@ static int remove_pod(
 	}
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	bool decided = bt_replay_is_decided(replay);
+	if (pod->is_leaving) {
+		return bt_replay_depart(replay, id, pod->leaves_as, err);
+	}
 	if (decided && pod->is_orphan) {
 		/* Without a controller nothing takes its place, and nothing ends it. */
 		bt_replay_set_key(replay, id, BT_STR(""));

@@ -9,10 +9,6 @@
 #include "base/nanoseconds.h"
 #include "replay/world.h"
 
-/** A binding that comes so much earlier or later than the recorded one is the same one: a scheduler
- * in virtual time takes no time for its work. */
-#define SAME_BINDING_NS BT_NS_PER_SECOND
-
 uint32_t bt_replay_find_by_key(const struct bt_replay *replay, struct bt_str key)
 {
 	BT_MAP_EACH (&replay->by_key, bt_str_hash(key), id) {
@@ -223,7 +219,7 @@ int bt_replay_depart(
 		.bound_ns = pod->bound_ns,
 		.pod = value,
 		.end = end,
-		.comes_back = comes_back(value, end)};
+		.comes_back = !pod->is_leaving && comes_back(value, end)};
 	uint64_t *const counters[] = {[BT_REPLAY_SUCCEEDED] = &replay->counts->succeeded,
 		[BT_REPLAY_DELETED] = &replay->counts->deleted,
 		[BT_REPLAY_PREEMPTED] = &replay->counts->preempted,
@@ -259,7 +255,7 @@ static int64_t natural_end_ns(const struct bt_replay_pod *pod)
 	}
 	int64_t late_ns = pod->bound_ns - pod->life.bound_ns;
 	bool is_same = pod->returns == 0 && pod->life.bound_ns >= 0 &&
-		late_ns >= -SAME_BINDING_NS && late_ns <= SAME_BINDING_NS;
+		late_ns >= -BT_REPLAY_SAME_NS && late_ns <= BT_REPLAY_SAME_NS;
 	return (is_same ? pod->life.bound_ns : pod->bound_ns) + pod->life.runs_ns;
 }
 
@@ -269,7 +265,7 @@ void bt_replay_set_end(struct bt_replay *replay, uint32_t id)
 	if (bt_heap_has(&replay->ends, id)) {
 		bt_heap_remove(&replay->ends, id);
 	}
-	if (pod->bound_ns < 0) {
+	if (pod->bound_ns < 0 || pod->is_leaving) {
 		return;
 	}
 	int64_t end_ns = natural_end_ns(pod);
@@ -282,9 +278,45 @@ void bt_replay_set_end(struct bt_replay *replay, uint32_t id)
 int bt_replay_end_pod(struct bt_replay *replay, uint32_t id, struct berth_error *err)
 {
 	const struct bt_replay_pod *pod = &replay->pods.items[id];
-	bool is_evicted = pod->evicted_ns < natural_end_ns(pod);
-	return bt_replay_depart(
-		replay, id, is_evicted ? BT_REPLAY_EVICTED : BT_REPLAY_SUCCEEDED, err);
+	return pod->evicted_ns < natural_end_ns(pod)
+		? bt_replay_take_away(replay, id, BT_REPLAY_EVICTED, err)
+		: bt_replay_depart(replay, id, BT_REPLAY_SUCCEEDED, err);
+}
+
+bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id)
+{
+	const struct bt_replay_pod *pod = &replay->pods.items[id];
+	return pod->bound_ns >= 0 && natural_end_ns(pod) <= replay->now_ns;
+}
+
+int bt_replay_take_away(
+	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err)
+{
+	struct bt_replay_pod *pod = &replay->pods.items[id];
+	int64_t late_ns = replay->now_ns - pod->life.disrupted_ns;
+	if (pod->is_leaving) {
+		return 0;
+	}
+	if (!bt_replay_follows(replay) || pod->key == NULL || pod->life.disrupted_ns < 0 ||
+		late_ns < -BT_REPLAY_SAME_NS || late_ns > BT_REPLAY_SAME_NS) {
+		return bt_replay_depart(replay, id, end, err);
+	}
+	const struct bt_time now = bt_replay_time(replay);
+	struct bt_pod value = *bt_replay_pod_value(pod);
+	pod->is_leaving = true;
+	pod->leaves_as = end;
+	pod->is_orphan = false;
+	bt_replay_set_end(replay, id);
+	value.metadata.deletion_timestamp = &now;
+	/* Its preemptor, and no other, preempts nothing more until the pod has gone. */
+	const struct bt_pod_condition condition = {.type = BT_STR("DisruptionTarget"),
+		.status = BT_STR("True"),
+		.reason = end == BT_REPLAY_PREEMPTED ? BT_STR("PreemptionByScheduler")
+						     : BT_STR("DeletionByTaintManager")};
+	bool ignored;
+	value.status.conditions = bt_pod_conditions_set(
+		&value.status, &condition, &now, &replay->arena, &ignored);
+	return bt_replay_set_pod(replay, id, &value, err);
 }
 
 /** --- taints --- */

@@ -30,9 +30,13 @@ static int run_until(struct bt_replay *replay, int64_t until_ns, struct berth_er
 {
 	int result = 0;
 	bool decided = bt_replay_is_decided(replay);
+	bool is_burst =
+		bt_replay_follows(replay) && until_ns - replay->now_ns <= BT_REPLAY_BURST_NS;
+	replay->may_be_busy =
+		bt_replay_follows(replay) && until_ns - replay->now_ns <= BT_REPLAY_BUSY_NS;
 	while (result == 0) {
 		int64_t next_ns = INT64_MAX;
-		if (decided) {
+		if (decided && !is_burst) {
 			result = bt_replay_decide(replay, &next_ns, err);
 		}
 		if (replay->pending_count == 0) {

@@ -495,6 +495,13 @@ void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node
 	}
 }
 
+void bt_scheduler_prefer_pod(
+	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name)
+{
+	scheduler->preferred_namespace = namespace_;
+	scheduler->preferred_name = name;
+}
+
 void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_attempt *out_attempt)
 {
@@ -514,7 +521,15 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 static void schedule_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	struct bt_queue_entry *entry = bt_queue_pop(scheduler->queue);
+	struct bt_queue_entry *entry = NULL;
+	if (scheduler->preferred_name.length != 0) {
+		entry = bt_queue_pop_pod(scheduler->queue, scheduler->preferred_namespace,
+			scheduler->preferred_name, now_ns);
+		scheduler->preferred_name = BT_STR("");
+	}
+	if (entry == NULL) {
+		entry = bt_queue_pop(scheduler->queue);
+	}
 	if (entry == NULL) {
 		return;
 	}

@@ -205,6 +205,10 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 
 /** Replays: this node is taken where several are equally good; "" ends it. Borrowed until then. */
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name);
+/** Replays: this pod is popped next, wherever the queue has it; name "" ends it. Borrowed until
+ * then, or until the pod was popped. */
+void bt_scheduler_prefer_pod(
+	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);
 
 /**
  * Do the next thing there is to do: flush what is due in the queue, then finish one binding cycle

@@ -58,6 +58,8 @@ struct bt_collected {
 
 struct bt_scheduler {
 	bool has_started;                     /* the queue's clock */
+	struct bt_str preferred_namespace;    /* bt_scheduler_prefer_pod */
+	struct bt_str preferred_name;
 	struct bt_scheduler_metrics *metrics; /* NULL: nothing is counted */
 	struct bt_collected collected;
 	struct bt_engine *engine;

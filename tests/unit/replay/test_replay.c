@@ -34,6 +34,15 @@
 	"{\"t\":" t ",\"change\":\"Pod\",\"name\":\"a/" name "\",\"patch\":" patch "}\n"
 #define BOUND(t, name, node) CHANGE(t, name, "{\"spec\":{\"nodeName\":\"" node "\"}}")
 #define SUCCEEDED(t, name) CHANGE(t, name, "{\"status\":{\"phase\":\"Succeeded\"}}")
+#define REFUSED(t, name) \
+	CHANGE(t, name, \
+		"{\"status\":{\"conditions\":[{\"type\":\"PodScheduled\"," \
+		"\"status\":\"False\",\"reason\":\"Unschedulable\"}]}}")
+#define PREEMPTED(t, name) \
+	CHANGE(t, name, \
+		"{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"}," \
+		"\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\"," \
+		"\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}]}}")
 #define DELETED(t, name) "{\"t\":" t ",\"delete\":\"Pod\",\"name\":\"a/" name "\"}\n"
 #define END(t) "{\"t\":" t ",\"end\":true}\n"
 
@@ -205,10 +214,7 @@ START_TEST(test_replay__a_preemption_that_does_not_happen_here)
 {
 	/* There was one node, here are two: c, made in the place of a, is a. */
 	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", OWNED, "", "1") BOUND(
-		      "1", "a", "n1") POD("5", "b", "", "\"priority\":10,", "1") CHANGE("5", "a",
-		      "{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"},"
-		      "\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
-		      "\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}]}}")
+		      "1", "a", "n1") POD("5", "b", "", "\"priority\":10,", "1") PREEMPTED("5", "a")
 			DELETED("6", "a") POD("6.5", "c", OWNED, "", "1") BOUND("7", "b", "n1")
 				BOUND("30", "c", "n1") DELETED("40", "c") END("50"),
 		"1 a on n1; 5 b on n2; 40 a deleted; ");
@@ -267,6 +273,59 @@ START_TEST(test_replay__the_recorded_node_wins_a_tie)
 				      POD("3", "c", "", "", "0") BOUND("3", "c", "n3") END("9"),
 		options,
 		"1 a on n2; (n2: scores 435, n1 398) 3 c on n1; (n3: is not there at this time) ");
+}
+END_TEST
+
+START_TEST(test_replay__pods_of_a_burst_are_decided_in_the_recorded_order)
+{
+	const struct bt_replay_options options = {.prefers_recorded = true, .reasons_max = 10};
+	/* As far as the queue is concerned both came at the same time. */
+	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") POD("1.0001", "b", "", "",
+			      "1") BOUND("1.0002", "b", "n1") REFUSED("1.0003", "a") END("9"),
+		options, "1.0002 b on n1; ");
+	/* A moment later it is not the same time any more. */
+	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") POD("1.002", "b", "", "",
+			      "1") BOUND("1.003", "b", "n1") REFUSED("1.004", "a") END("9"),
+		options, "1.003 a on n1; ");
+	/* The scheduler saw b before it had come to a. */
+	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1")
+			      POD("1.4", "b", "", "\"priority\":1,", "1") BOUND("1.5", "b", "n1")
+				      REFUSED("1.6", "a") END("9"),
+		options, "1.5 b on n1; ");
+	/* A later attempt leaves no trace in the recording if it fails like the one before. */
+	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "2") REFUSED("1.1", "a")
+			      NODE_LATER("3", "n2", "2") POD("3.1", "b", "", "", "2")
+				      REFUSED("3.2", "b") END("9"),
+		options, "3 a on n2; ");
+	/* Lines may follow before the scheduler comes to a. */
+	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "2") REFUSED("1.1", "a")
+			      NODE_LATER("3", "n2", "2")
+				      POD("3.01", "b", "", "\"priority\":1,", "2")
+					      BOUND("3.02", "b", "n2") END("9"),
+		options, "3.02 b on n2; ");
+}
+END_TEST
+
+START_TEST(test_replay__a_pod_taken_away_here_and_there_goes_when_it_did)
+{
+	const struct bt_replay_options options = {.prefers_recorded = true, .reasons_max = 10};
+	check_options(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1") BOUND("1.1", "a", "n1")
+			      POD("5", "b", "", "\"priority\":10,", "1") REFUSED("5.1", "b")
+				      PREEMPTED("5.1001", "a") POD("5.2", "c", OWNED, "", "1")
+					      REFUSED("5.3", "c") DELETED("6", "a")
+						      BOUND("6.1", "b", "n1") DELETED("20", "b")
+							      BOUND("20.5", "c", "n1") END("50"),
+		options,
+		"1.1 a on n1; 6 a preempted; 6.1 b on n1; 20 b deleted; 20.5 c on n1; ");
+	/* A taint evicts it. */
+	check_options(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1")
+			      BOUND("1.1", "a", "n1") "{\"t\":5,\"change\":\"Node\",\"name\":"
+						      "\"n1\",\"patch\":{\"spec\":{"
+						      "\"taints\":[{\"key\":\"k\","
+						      "\"effect\":\"NoExecute\"}]}}}\n"
+				      CHANGE("5.1", "a", EVICTED) POD("5.2", "c", OWNED, "", "1")
+					      DELETED("6", "a") END("50"),
+		options, "1.1 a on n1; 6 a evicted; ");
 }
 END_TEST
 
@@ -360,10 +419,7 @@ START_TEST(test_replay__claims_made_for_pods_come_and_go_with_them)
 	check(HEADER NODE("n1", "1") NODE("n2", "1") DEVICE_CLASS SLICE("n1") POD("1", "a", OWNED,
 		      USES_TEMPLATE,
 		      "1") CLAIM("1", "ca", MADE_FOR("a")) HAS_CLAIM("1", "a", "ca") BOUND("1", "a",
-		      "n1") POD("5", "b", "", "\"priority\":10,", "1") CHANGE("5", "a",
-		      "{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:35Z\"},"
-		      "\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
-		      "\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}]}}")
+		      "n1") POD("5", "b", "", "\"priority\":10,", "1") PREEMPTED("5", "a")
 			DELETED("6", "a") FREED("6", "ca") CLAIM_GONE("6", "ca") POD("6.5", "c",
 				OWNED, USES_TEMPLATE,
 				"1") CLAIM("6.5", "cc", MADE_FOR("c")) HAS_CLAIM("6.5", "c", "cc")
@@ -477,7 +533,10 @@ BT_TEST_MAIN("replay", test_replay__a_pod_runs_as_long_as_it_did,
 	test_replay__a_preemption_that_does_not_happen_here,
 	test_replay__pods_are_lost_with_their_node,
 	test_replay__before_the_start_pods_are_where_they_were,
-	test_replay__the_recorded_node_wins_a_tie, test_replay__other_objects_follow_the_recording,
+	test_replay__the_recorded_node_wins_a_tie,
+	test_replay__pods_of_a_burst_are_decided_in_the_recorded_order,
+	test_replay__a_pod_taken_away_here_and_there_goes_when_it_did,
+	test_replay__other_objects_follow_the_recording,
 	test_replay__devices_are_allocated_anew,
 	test_replay__claims_made_for_pods_come_and_go_with_them, test_replay__taints_evict,
 	test_replay__gangs_are_decided_anew, test_replay__pods_of_a_gap_are_decided_anew,
