@@ -259,6 +259,12 @@ static struct bt_str text_of(struct bt_arena *arena, int64_t time_ns,
 	return text;
 }
 
+int64_t bt_time_ns(const struct bt_time *time)
+{
+	int64_t ns = bt_ns_of_seconds(time->seconds);
+	return BT_ADD_OVERFLOW(ns, time->nanoseconds, &ns) ? INT64_MAX : ns;
+}
+
 struct bt_str bt_time_text(struct bt_arena *arena, int64_t time_ns)
 {
 	return text_of(arena, time_ns, bt_time_format);

@@ -30,6 +30,8 @@ void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out);
  * rounded. */
 struct bt_str bt_time_text(struct bt_arena *arena, int64_t time_ns);
 struct bt_str bt_micro_time_text(struct bt_arena *arena, int64_t time_ns);
+/** Nanoseconds since 1970; what is beyond int64 becomes its end. */
+int64_t bt_time_ns(const struct bt_time *time);
 /** Negative, 0, positive as a is before, at, after b; the zero time is before every other. */
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b);
 

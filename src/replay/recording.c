@@ -323,6 +323,10 @@ static int read_header(struct bt_recording_reader *reader, struct berth_error *e
 	if (result < 0) {
 		return bt_error_wrap(err, result, "%s: line 1: start", reader->path);
 	}
+	if (start.seconds < 0 || start.seconds > BT_RECORDING_SECONDS_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: line 1: start: must be a time from 1970 to 2065", reader->path);
+	}
 	const struct {
 		const char *name;
 		int64_t *value;
@@ -341,7 +345,7 @@ static int read_header(struct bt_recording_reader *reader, struct berth_error *e
 		}
 	}
 	reader->header = (struct bt_recording_header){
-		.start_ns = start.seconds * BT_NS_PER_SECOND + start.nanoseconds,
+		.start_ns = bt_time_ns(&start),
 		.object_count = (uint32_t)object_count,
 		.source = bt_json_find_str(document, "source"),
 		.recording = bt_json_find_str(document, "recording"),

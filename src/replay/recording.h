@@ -14,8 +14,9 @@
 
 #define BT_RECORDING_VERSION 1
 #define BT_RECORDING_LINE_BYTES_MAX ((uint32_t)64 << 20)
-/** Of times and durations: about 280 years. */
-#define BT_RECORDING_SECONDS_MAX INT64_C(9000000000)
+/** Of the start since 1970, of times and of durations, about 95 years: the sum of all three fits
+ * int64 nanoseconds. */
+#define BT_RECORDING_SECONDS_MAX INT64_C(3000000000)
 
 struct bt_recording_header {
 	int64_t start_ns;        /* since 1970 */

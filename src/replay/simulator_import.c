@@ -181,7 +181,7 @@ static int take_record(struct simulator *simulator, const struct record *record,
 		bt_import_add_defect(simulator->import, simulator->path, line, flaw);
 		return 0;
 	}
-	take_time(simulator, time.seconds * BT_NS_PER_SECOND + time.nanoseconds, &loss);
+	take_time(simulator, bt_time_ns(&time), &loss);
 	if (loss != NULL) {
 		bt_import_add_loss(simulator->import, simulator->path, line, loss);
 	}

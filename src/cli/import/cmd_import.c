@@ -158,7 +158,7 @@ static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_e
 	request->warn = bt_warnings_take;
 	request->warn_context = &options->line.warnings;
 	struct bt_import *import = bt_import_create(
-		output_path, !options->no_gzip, "berth import", start.seconds * BT_NS_PER_SECOND);
+		output_path, !options->no_gzip, "berth import", bt_time_ns(&start));
 	result = source->import(import, request, err);
 	if (result == 0) {
 		result = bt_import_end(import, err);

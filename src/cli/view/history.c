@@ -167,11 +167,6 @@ static uint32_t read_node(struct bt_history *history, const struct bt_node *node
 	return id;
 }
 
-static int64_t time_ns(const struct bt_time *time)
-{
-	return time->seconds * BT_NS_PER_SECOND + time->nanoseconds;
-}
-
 static void read_pod(
 	struct bt_history *history, const struct bt_pod *pod, struct bt_version *version)
 {
@@ -193,7 +188,7 @@ static void read_pod(
 /** Creation is known in whole seconds: a pod that is first seen within its second came then. */
 static int64_t created_ns(const struct bt_pod *pod, int64_t seen_ns)
 {
-	int64_t created_ns = time_ns(&pod->metadata.creation_timestamp);
+	int64_t created_ns = bt_time_ns(&pod->metadata.creation_timestamp);
 	bool is_seen_at_once = seen_ns >= created_ns && seen_ns - created_ns < BT_NS_PER_SECOND;
 	return pod->metadata.creation_timestamp.set && !is_seen_at_once ? created_ns : seen_ns;
 }

@@ -173,12 +173,14 @@ START_TEST(test_recording__what_is_no_recording_is_refused)
 			"of berth that wrote it, or a newer one"},
 		{"{\"berthrec\":1,\"start\":\"2026-11-23T05:00:00Z\",\"objects\":-1}\n",
 			"line 1: objects: must be a whole number from 0 to 4294967295"},
+		{"{\"berthrec\":1,\"start\":\"2070-01-01T00:00:00Z\"}\n",
+			"line 1: start: must be a time from 1970 to 2065"},
 		{HEADER "{\"end\":true}\n", "line 2: t: is missing"},
 		{HEADER "{\"t\":-1,\"end\":true}\n",
-			"line 2: t: must be seconds from 0 to 9000000000 with at most nine "
+			"line 2: t: must be seconds from 0 to 3000000000 with at most nine "
 			"decimals, not -1"},
 		{HEADER "{\"t\":1e3,\"end\":true}\n",
-			"line 2: t: must be seconds from 0 to 9000000000 with at most nine "
+			"line 2: t: must be seconds from 0 to 3000000000 with at most nine "
 			"decimals, not 1e3"},
 		{HEADER "{\"t\":2,\"gap\":1,\"kind\":\"Pod\"}\n{\"t\":1.5,\"end\":true}\n",
 			"line 3: t: the time goes back, from 2.000 s in the line before to 1.500 "
