@@ -13,8 +13,9 @@
 
 /** Slots per block: the intermediate arrays of a block stay in the first-level cache. */
 #define BLOCK 128
-/** Slots of a list that are gathered at a time: whole vectors, few for those who ask about one. */
+/** Slots of a list that are gathered at a time; shorter lists are not worth it. */
 #define GATHERED 32
+#define GATHERED_MIN 4
 
 /**
  * Double of an integer in [0, 2^52) by its bits: 2^52 + value has value as its mantissa. Unlike a
@@ -232,6 +233,13 @@ static void gather_columns(const struct bt_resource_column *columns, uint32_t co
 static void allocation_score_column(const struct bt_resource_column *columns, uint32_t column_count,
 	bool most, struct bt_slot_range range, int32_t *scores)
 {
+	if (range.slots != NULL && range.count < GATHERED_MIN) {
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t slot = range.slots[k];
+			allocation_block(columns, column_count, most, slot, 1, &scores[slot]);
+		}
+		return;
+	}
 	for (uint32_t first = 0; range.slots != NULL && first < range.count; first += GATHERED) {
 		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
 		const uint32_t *slots = range.slots + first;
@@ -291,52 +299,37 @@ BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct b
 	}
 }
 
-static void balance_of_slots(const struct bt_resource_column *columns, uint32_t first_slot,
-	uint32_t count, int32_t *balances)
-{
-	double inverses_a[BLOCK];
-	double inverses_b[BLOCK];
-	struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
-	struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
-	balance_block(&a, &b, count, NULL, balances);
-}
-
 static void balance_column(const struct bt_resource_column columns[2], struct bt_slot_range range,
 	int32_t *balances)
 {
-	for (uint32_t first = 0; range.slots != NULL && first < range.count; first += GATHERED) {
-		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
-		const uint32_t *slots = range.slots + first;
-		struct gathered_columns gathered;
-		int32_t found[GATHERED];
-		gather_columns(columns, 2, slots, count, &gathered);
-		balance_of_slots(gathered.columns, 0, count, found);
-		for (uint32_t k = 0; k < count; k++) {
-			balances[slots[k]] = found[k];
-		}
-	}
-	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
+	double inverses_a[BLOCK];
+	double inverses_b[BLOCK];
+	BT_ASSERT(range.slots == NULL);
+	for (uint32_t first = 0; first < range.count; first += BLOCK) {
 		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
 		uint32_t slot = range.first + first;
-		balance_of_slots(columns, slot, count, &balances[slot]);
+		struct block_column a = block_of(&columns[0], slot, count, inverses_a);
+		struct block_column b = block_of(&columns[1], slot, count, inverses_b);
+		balance_block(&a, &b, count, NULL, &balances[slot]);
 	}
 }
 
 static void balanced_block(const struct bt_resource_column *columns, uint32_t first_slot,
-	uint32_t count, const int32_t *before, int32_t *restrict scores)
+	uint32_t count, const int32_t *before, int32_t *scores)
 {
-	int32_t computed[BLOCK];
-	if (before == NULL) {
-		struct bt_resource_column unused[2] = {columns[0], columns[1]};
-		unused[0].request = 0;
-		unused[1].request = 0;
-		balance_of_slots(unused, first_slot, count, computed);
-		before = computed;
-	}
 	double inverses_a[BLOCK];
 	double inverses_b[BLOCK];
+	int32_t computed[BLOCK];
 	struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
 	struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
+	if (before == NULL) {
+		struct block_column unused_a = a;
+		struct block_column unused_b = b;
+		unused_a.request = 0;
+		unused_b.request = 0;
+		balance_block(&unused_a, &unused_b, count, NULL, computed);
+		before = computed;
+	}
 	balance_block(&a, &b, count, before, scores);
 }
 
@@ -348,6 +341,13 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 		/* With fewer than two fractions the balance is always perfect. */
 		for (uint32_t k = 0; k < range.count; k++) {
 			scores[range.slots == NULL ? range.first + k : range.slots[k]] = 75;
+		}
+		return;
+	}
+	if (range.slots != NULL && range.count < GATHERED_MIN) {
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t slot = range.slots[k];
+			balanced_block(columns, slot, 1, NULL, &scores[slot]);
 		}
 		return;
 	}

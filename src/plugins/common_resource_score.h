@@ -150,7 +150,8 @@ struct bt_resource_kernels {
 	 * out of its sums. */
 	void (*allocation)(const struct bt_resource_column *columns, uint32_t column_count,
 		bool most, struct bt_slot_range range, int32_t *scores);
-	/** How balanced the use of two resources is with the requests, 0 to 100. */
+	/** How balanced the use of two resources is with the requests, 0 to 100. No list of slots.
+	 */
 	void (*balance)(const struct bt_resource_column columns[2], struct bt_slot_range range,
 		int32_t *balances);
 	/**

@@ -186,6 +186,8 @@ static bool keeps_balances(const struct balanced_plugin *instance)
 	return resources->count == 2;
 }
 
+#define AMOUNT_CHANGES (BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE | BT_CHANGE_EXISTENCE)
+
 static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *state)
 {
 	struct balanced_plugin *instance = instance_of(plugin);
@@ -202,7 +204,7 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 	}
 	if (instance->slot_count != slot_count ||
 		!bt_change_log_covers(log, instance->log_sequence) ||
-		log->sequence - instance->log_sequence > slot_count / 4) {
+		bt_change_log_count(log, instance->log_sequence, AMOUNT_CHANGES) > slot_count / 4) {
 		if (slot_count > instance->slot_capacity) {
 			instance->slot_capacity = state->nodes.slot_capacity;
 			instance->balances = bt_realloc_array(instance->balances,
@@ -213,10 +215,12 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 			(struct bt_slot_range){.count = slot_count}, instance->balances);
 	} else {
 		for (uint64_t i = instance->log_sequence; i < log->sequence; i++) {
-			uint32_t slot = bt_change_log_at(log, i).slot;
-			bt_resource_kernels_for_cpu()->balance(columns,
-				(struct bt_slot_range){.slots = &slot, .count = 1},
-				instance->balances);
+			struct bt_change change = bt_change_log_at(log, i);
+			if ((change.kinds & AMOUNT_CHANGES) != 0) {
+				bt_resource_kernels_for_cpu()->balance(columns,
+					(struct bt_slot_range){.first = change.slot, .count = 1},
+					instance->balances);
+			}
 		}
 	}
 	instance->log_sequence = log->sequence;

@@ -412,6 +412,8 @@ static void set_floors(
 	}
 }
 
+#define FLOOR_CHANGES (BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE | BT_CHANGE_EXISTENCE)
+
 static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *state)
 {
 	struct fit_plugin *instance = instance_of(plugin);
@@ -421,7 +423,7 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 
 	if (instance->floor_slot_count != nodes->slot_count ||
 		!bt_change_log_covers(log, instance->floor_sequence) ||
-		log->sequence - instance->floor_sequence > block_count) {
+		bt_change_log_count(log, instance->floor_sequence, FLOOR_CHANGES) > block_count) {
 		instance->floors = bt_realloc_array(
 			instance->floors, block_count, sizeof(*instance->floors));
 		instance->floor_slot_count = nodes->slot_count;
@@ -430,7 +432,10 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 		}
 	} else {
 		for (uint64_t i = instance->floor_sequence; i < log->sequence; i++) {
-			set_floors(instance, nodes, bt_change_log_at(log, i).slot / FLOOR_SLOTS);
+			struct bt_change change = bt_change_log_at(log, i);
+			if ((change.kinds & FLOOR_CHANGES) != 0) {
+				set_floors(instance, nodes, change.slot / FLOOR_SLOTS);
+			}
 		}
 	}
 	instance->floor_sequence = log->sequence;

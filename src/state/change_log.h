@@ -49,4 +49,14 @@ static inline struct bt_change bt_change_log_at(const struct bt_change_log *log,
 {
 	return log->ring[index & (log->capacity - 1)];
 }
+/** Changes of these kinds after `seen`, which the log covers. */
+static inline uint64_t bt_change_log_count(
+	const struct bt_change_log *log, uint64_t seen, uint32_t kinds)
+{
+	uint64_t count = 0;
+	for (uint64_t i = seen; i < log->sequence; i++) {
+		count += (bt_change_log_at(log, i).kinds & kinds) != 0;
+	}
+	return count;
+}
 #endif

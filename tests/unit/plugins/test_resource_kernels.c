@@ -169,9 +169,9 @@ static void check_scores(const struct bt_resource_kernels *kernels,
 	struct bt_resource_column unused[2] = {columns[0], columns[1]};
 	unused[0].request = 0;
 	unused[1].request = 0;
-	kernels->balance(unused, all, before);
-	before[slot] = -1;
-	kernels->balance(unused, one, before);
+	kernels->balance(unused, (struct bt_slot_range){.count = slot}, before);
+	kernels->balance(unused,
+		(struct bt_slot_range){.first = slot, .count = SLOT_COUNT - slot}, before);
 	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
 		ck_assert_int_eq(before[i], balance(columns, i, false));
 	}
@@ -181,6 +181,9 @@ static void check_scores(const struct bt_resource_kernels *kernels,
 			ck_assert_int_eq(scores[i], expected_balance(columns, i));
 		}
 	}
+	scores[slot] = -1;
+	kernels->balanced(columns, count, NULL, one, scores);
+	ck_assert_int_eq(scores[slot], expected_balance(columns, slot));
 	/* A list of more slots than are gathered at a time, backwards. */
 	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
 		list[i] = SLOT_COUNT - 1 - i;
