@@ -2,7 +2,11 @@
 /** Plans: when they are made, kept, repaired and not used at all (sched/plan.h). */
 #include <string.h>
 
+#include "base/cpu.h"
+#include "base/prng.h"
 #include "framework/node_statuses.h"
+#include "sched/plan.h"
+#include "sched/plan_kernels.h"
 #include "sched_world.h"
 #include "test_main.h"
 
@@ -202,6 +206,33 @@ START_TEST(test_plan__node_changes_between_cycles)
 	expect_choice(&world, pod, "b");
 	world_remove_node(&world, "b");
 	expect_choice(&world, pod, "a");
+	world_finish(&world);
+}
+END_TEST
+
+/* The first node with a soft taint: TaintToleration had nothing to say of any node before, and has
+ * no column yet. */
+START_TEST(test_plan__first_soft_taint)
+{
+	static const char a[] = NODE("a", "", "", "");
+	static const char a_tainted[] =
+		NODE("a", "", "'taints':[{'key':'k','effect':'PreferNoSchedule'}]", "");
+	struct bt_engine_options options = verifying;
+	struct world world;
+
+	options.tie_policy = BT_TIE_FIRST_BY_NAME;
+	world_init(&world, "{}", &options, NULL, 0);
+	world_add_node(&world, a);
+	world_add_node(&world, NODE("b", "", "", ""));
+	world_add_node(&world, NODE("c", "", "", ""));
+	for (uint32_t i = 0; i < 3; i++) {
+		expect_choice(&world, "{}", "a");
+		update(&world, a, a_tainted);
+		expect_choice(&world, "{}", "b");
+		expect_choice(&world, "{}", "b");
+		update(&world, a_tainted, a);
+	}
+	expect_choice(&world, "{}", "a");
 	world_finish(&world);
 }
 END_TEST
@@ -570,13 +601,89 @@ START_TEST(test_plan__evaluation_of_an_empty_cluster)
 }
 END_TEST
 
+/* --- the loops of every instruction set this machine has --- */
+
+#define KERNEL_SLOTS 301
+
+static void check_kernels(const struct bt_plan_kernels *kernels, struct bt_prng *prng)
+{
+	static int32_t values[KERNEL_SLOTS];
+	static int32_t totals[KERNEL_SLOTS];
+	static int32_t before[KERNEL_SLOTS];
+	static uint32_t cells[KERNEL_SLOTS];
+	static uint32_t verdict[KERNEL_SLOTS];
+	static uint32_t found[KERNEL_SLOTS];
+	int32_t max = 1 + (int32_t)bt_prng_below(prng, INT32_MAX - 1);
+	uint32_t members = 0;
+	uint32_t equal = 0;
+	uint32_t slot;
+
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		uint64_t draw = bt_prng_below(prng, 4);
+		/* Multiples of a hundredth of max, and neighbours of them. */
+		values[i] = draw < 2 ? (int32_t)bt_prng_below(prng, (uint64_t)max + 1)
+				     : max / 100 * (int32_t)bt_prng_below(prng, 100);
+		values[i] -= draw == 3 && values[i] > 0;
+		before[i] = draw == 0 ? BT_TOTAL_INFEASIBLE : (int32_t)bt_prng_below(prng, 50);
+		totals[i] = before[i];
+		cells[i] = (uint32_t)bt_prng_below(prng, 5);
+		verdict[i] = bt_prng_below(prng, 3) == 0 ? BT_VERDICT_OUTSIDE : 0;
+		members += cells[i] == 2 && verdict[i] == 0;
+	}
+	for (int reverse = 0; reverse < 2; reverse++) {
+		memcpy(totals, before, sizeof(totals));
+		kernels->add_normalized(totals, values, 3, max, reverse != 0, KERNEL_SLOTS);
+		for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+			int32_t score = 3 * bt_plan_normalized(values[i], max, reverse != 0);
+			ck_assert_int_eq(totals[i],
+				before[i] == BT_TOTAL_INFEASIBLE ? before[i] : before[i] + score);
+		}
+	}
+	uint32_t count = kernels->find_equal(before, 7, KERNEL_SLOTS, found);
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		ck_assert(before[i] != 7 || (equal < count && found[equal] == i));
+		equal += before[i] == 7;
+	}
+	ck_assert_uint_eq(count, equal);
+	ck_assert_uint_eq(
+		kernels->count_members(cells, verdict, 2, KERNEL_SLOTS, &slot), members);
+	ck_assert(slot < KERNEL_SLOTS && cells[slot] == 2 && verdict[slot] == 0);
+	ck_assert_uint_eq(kernels->count_members(cells, verdict, 9, KERNEL_SLOTS, &slot), 0);
+	ck_assert_uint_eq(slot, BT_SLOT_NONE);
+	kernels->start_weighted(totals, 5, (const int32_t *)cells, 11, KERNEL_SLOTS);
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		ck_assert_int_eq(totals[i], 5 + 11 * (int32_t)cells[i]);
+	}
+}
+
+START_TEST(test_plan__kernels)
+{
+	struct bt_prng prng;
+
+	bt_prng_init(&prng, 11);
+	for (uint32_t round = 0; round < 200; round++) {
+		check_kernels(&bt_plan_kernels_plain, &prng);
+#ifdef BT_HAVE_AVX2_KERNELS
+		if (bt_cpu_has_avx2()) {
+			check_kernels(&bt_plan_kernels_avx2, &prng);
+		}
+		if (bt_cpu_has_avx512()) {
+			check_kernels(&bt_plan_kernels_avx512, &prng);
+		}
+#endif
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("plan", test_plan__kept_for_recurring_shapes, test_plan__evicted_and_made_again,
 	test_plan__decisions_survive_eviction, test_plan__id_of_a_dead_shape,
 	test_plan__profiles_have_their_own, test_plan__node_changes_between_cycles,
+	test_plan__first_soft_taint,
 	test_plan__wide_amounts_switch_the_form, test_plan__more_resources_than_a_verdict_holds,
 	test_plan__first_filter_in_list_order_is_named,
 	test_plan__error_of_a_plain_filter_between_columns,
 	test_plan__custom_normalization_takes_the_plain_form, test_plan__weights_beyond_the_columns,
 	test_plan__invalid_scores, test_plan__pre_score_alone_sees_the_feasible_nodes,
 	test_plan__data_only_of_pre_filters_that_ran, test_plan__data_by_key_of_a_pure_plugin,
-	test_plan__columns_without_the_earlier_point, test_plan__evaluation_of_an_empty_cluster)
+	test_plan__columns_without_the_earlier_point, test_plan__evaluation_of_an_empty_cluster,
+	test_plan__kernels)
