@@ -606,6 +606,13 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
                                 ({"type": "boil", "node": "x"}, "type: "), ({}, "node: ")):
             status, _, body = page.request("/api/change", json.dumps(change).encode())
             assert status == 400 and message in body, (change, body)
+        # The page counts pending pods on every tab, and what was found unschedulable.
+        page.request("/api/change", json.dumps(
+            {"type": "scale", "kind": "Deployment", "namespace": "default", "name": "huge",
+             "replicas": 5}).encode())
+        window.wait_for("byId('n-pending').innerText == '5'")
+        window.wait_for("get('/api/samples').then((a) => a.decided.reduce((x, y) => x + y)"
+                        " >= a.bound.reduce((x, y) => x + y) + 2)")
         # Every kind that the server knows, also one that the same text defines.
         _, _, body = page.request("/api/change", json.dumps(
             {"type": "apply", "text": ANY_KINDS}).encode())

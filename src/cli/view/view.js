@@ -521,7 +521,7 @@ const fates = {Unschedulable: "no node fits", Gated: "held by a scheduling gate"
 function showPending() {
 	answerInto("pending", {arguments: ["pending"]}, (answer) => {
 		pending = answer.output;
-		byId("n-pending").textContent = count(pending.summary.pending);
+		if (!cluster.hasHistory) byId("n-pending").textContent = count(pending.summary.pending);
 		const {summary, groups} = pending;
 		setBody(
 			text("p", summary.pending === 0 ? "No pod waits for a node." : `${plural(summary.pending, "pod")} wait${summary.pending === 1 ? "s" : ""} for a node.`),
@@ -908,7 +908,8 @@ function showMap() {
 	if (state.table === "") { layOut(); requestDraw(); }
 	byId("n-nodes").textContent = count(cluster.nodes.length);
 	byId("n-running").textContent = count(cluster.running);
-	if (pending === null) byId("n-pending").textContent = count(cluster.pending);
+	/* Files have workloads without pods, which only the command expands. */
+	byId("n-pending").textContent = count(cluster.hasHistory || pending === null ? cluster.pending : pending.summary.pending);
 	byId("tiles").setAttribute("aria-label", `${plural(cluster.nodes.length, "node")} as tiles, coloured by ${state.color}`);
 }
 function showPanel() {
