@@ -181,60 +181,53 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 	return progress.outcome;
 }
 
-struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
+/** AddPod of the PreFilter plugins, or RemovePod. */
+static struct bt_status run_pre_filter_extension(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node)
+	const struct bt_pod_info *other, const struct bt_node_info *node, bool is_removal)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
 
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status;
-		int64_t started_ns;
+		struct bt_status (*run)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+			const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other,
+			const struct bt_node_info *node) = is_removal
+			? plugin->ops->pre_filter_remove_pod
+			: plugin->ops->pre_filter_add_pod;
 
-		if (plugin->ops->pre_filter_add_pod == NULL ||
-			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+		if (run == NULL || bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
-		started_ns = bt_runner_plugin_starts(framework, cycle);
-		status = plugin->ops->pre_filter_add_pod(
-			plugin, cycle, pod_to_schedule, pod_to_add, node);
-		bt_runner_plugin_ran(
-			framework, plugin, BT_TIMED_PRE_FILTER_ADD_POD, &status, started_ns);
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+		struct bt_status status = run(plugin, cycle, pod_to_schedule, other, node);
+		bt_runner_plugin_ran(framework, plugin,
+			is_removal ? BT_TIMED_PRE_FILTER_REMOVE_POD : BT_TIMED_PRE_FILTER_ADD_POD,
+			&status, started_ns);
 		if (!bt_status_is_success(&status)) {
-			return bt_runner_wrap(cycle->arena, "running AddPod on PreFilter plugin ",
+			return bt_runner_wrap(cycle->arena,
+				is_removal ? "running RemovePod on PreFilter plugin "
+					   : "running AddPod on PreFilter plugin ",
 				plugin, ": ", &status);
 		}
 	}
 	return BT_STATUS_OK;
 }
 
+struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node)
+{
+	return run_pre_filter_extension(
+		framework, cycle, pod_to_schedule, pod_to_add, node, false);
+}
+
 struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
 	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node)
 {
-	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
-
-	for (uint32_t i = 0; i < point->entries.count; i++) {
-		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status;
-		int64_t started_ns;
-
-		if (plugin->ops->pre_filter_remove_pod == NULL ||
-			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
-			continue;
-		}
-		started_ns = bt_runner_plugin_starts(framework, cycle);
-		status = plugin->ops->pre_filter_remove_pod(
-			plugin, cycle, pod_to_schedule, pod_to_remove, node);
-		bt_runner_plugin_ran(
-			framework, plugin, BT_TIMED_PRE_FILTER_REMOVE_POD, &status, started_ns);
-		if (!bt_status_is_success(&status)) {
-			return bt_runner_wrap(cycle->arena,
-				"running RemovePod on PreFilter plugin ", plugin, ": ", &status);
-		}
-	}
-	return BT_STATUS_OK;
+	return run_pre_filter_extension(
+		framework, cycle, pod_to_schedule, pod_to_remove, node, true);
 }
 
 /** RunFilter's interpretation of a status that is no success. Spec 02 section 5.3. */
