@@ -5,23 +5,6 @@
 
 #include "base/assert.h"
 
-bool bt_api_version_split(
-	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version)
-{
-	int64_t slash = bt_str_find_char(api_version, '/');
-	struct bt_str version = api_version;
-
-	if (slash >= 0) {
-		version = bt_str_sub(api_version, (uint32_t)slash + 1, api_version.length);
-		if (bt_str_find_char(version, '/') >= 0) {
-			return false;
-		}
-	}
-	*out_group = slash < 0 ? BT_STR("") : bt_str_sub(api_version, 0, (uint32_t)slash);
-	*out_version = version;
-	return true;
-}
-
 bool bt_pod_is_assigned(const struct bt_pod *pod)
 {
 	return pod->spec.node_name.length != 0;

@@ -8,13 +8,6 @@
 #include "api/pod.h"
 #include "base/error.h"
 
-/**
- * Group and version of "v1", "apps/v1"; both empty for "" and "/". false when there is more than
- * one "/". The results are borrowed from api_version.
- */
-bool bt_api_version_split(
-	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version);
-
 bool bt_pod_is_assigned(const struct bt_pod *pod);
 bool bt_pod_is_terminating(const struct bt_pod *pod);
 /**

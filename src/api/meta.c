@@ -22,6 +22,16 @@ const struct bt_owner_reference *bt_object_controller(const struct bt_object_met
 	return NULL;
 }
 
+bool bt_api_version_split(
+	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version)
+{
+	int64_t slash = bt_str_find_char(api_version, '/');
+
+	*out_group = slash < 0 ? BT_STR("") : bt_str_sub(api_version, 0, (uint32_t)slash);
+	*out_version = bt_str_sub(api_version, (uint32_t)(slash + 1), BT_STR_MAX);
+	return bt_str_find_char(*out_version, '/') < 0;
+}
+
 void bt_name_letters(uint64_t number, uint32_t count, char *out)
 {
 	for (uint32_t i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 #include "api/object.h"
 
 #include "api/event.h"
+#include "api/meta.h"
 #include "api/node.h"
 #include "api/object_private.h"
 #include "api/pod.h"
@@ -42,12 +43,10 @@ const struct bt_kind_info *bt_kind_info(enum bt_kind kind)
 
 bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *out_kind)
 {
-	int64_t slash = bt_str_find_char(api_version, '/');
-	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(api_version, 0, (uint32_t)slash);
-	struct bt_str version = slash < 0
-		? api_version
-		: bt_str_sub(api_version, (uint32_t)slash + 1, api_version.length);
+	struct bt_str group;
+	struct bt_str version;
 
+	(void)bt_api_version_split(api_version, &group, &version);
 	for (int i = 0; i < BT_KIND__COUNT; i++) {
 		if (bt_str_equal_c(name, infos[i].name) && bt_str_equal_c(group, infos[i].group) &&
 			bt_str_has_word(bt_str_from(infos[i].versions), version)) {

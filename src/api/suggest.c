@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "api/meta.h"
 #include "api/object.h"
 
 /** Longer words are no typing mistakes. */
@@ -67,14 +68,6 @@ const char *bt_suggest(const char *given, const char *const *words, size_t count
 /** Words whose lengths differ by more are different words: PodTemplate, Pod. */
 #define LENGTH_DIFFERENCE_MAX 2
 
-static struct bt_str group_of(struct bt_str api_version)
-{
-	const char *slash =
-		api_version.length != 0 ? memchr(api_version.data, '/', api_version.length) : NULL;
-	return slash != NULL ? bt_str_sub(api_version, 0, (uint32_t)(slash - api_version.data))
-			     : BT_STR("");
-}
-
 /** Groups of custom resources have dots, and kinds of the same names: Service, Job. */
 static bool is_our_group(struct bt_str group)
 {
@@ -112,7 +105,10 @@ static const char *similar_kind(struct bt_str kind)
 
 bool bt_kind_hint(struct bt_str api_version, struct bt_str kind, struct bt_strbuf *out)
 {
-	if (!is_our_group(group_of(api_version))) {
+	struct bt_str group;
+	struct bt_str version;
+	(void)bt_api_version_split(api_version, &group, &version);
+	if (!is_our_group(group)) {
 		return false;
 	}
 	for (int i = 0; i < BT_KIND__COUNT; i++) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/meta.h"
 #include "base/vec.h"
 #include "cluster/file.h"
 #include "cluster/tree.h"
@@ -247,11 +248,10 @@ static bool is_target(struct folder *folder, const struct bt_json_value *target,
 	const struct bt_kustomized *resource)
 {
 	const struct bt_json_value *object = resource->object;
-	struct bt_str version = bt_json_text_at(object, "apiVersion");
-	int64_t slash = bt_str_find_char(version, '/');
-	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(version, 0, (uint32_t)slash);
+	struct bt_str group;
+	struct bt_str version;
 	bool named = false;
-	version = bt_str_sub(version, (uint32_t)(slash + 1), BT_STR_MAX);
+	(void)bt_api_version_split(bt_json_text_at(object, "apiVersion"), &group, &version);
 	for (uint32_t i = 0; i < resource->name_count; i++) {
 		named = named ||
 			(matches(target, "name", resource->names[i].name) &&

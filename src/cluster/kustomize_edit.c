@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/meta.h"
 #include "cluster/kustomize.h"
 #include "codec/base64.h"
 
@@ -67,9 +68,9 @@ static bool is_namespaced(const struct bt_json_value *object)
 #include "server/resources.def"
 #undef BT_RESOURCE
 	};
-	struct bt_str version = bt_json_text_at(object, "apiVersion");
-	int64_t slash = bt_str_find_char(version, '/');
-	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(version, 0, (uint32_t)slash);
+	struct bt_str group;
+	struct bt_str version;
+	(void)bt_api_version_split(bt_json_text_at(object, "apiVersion"), &group, &version);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(builtins); i++) {
 		if (bt_str_equal_c(group, builtins[i].group) && is_kind(object, builtins[i].kind)) {
 			return builtins[i].namespaced;

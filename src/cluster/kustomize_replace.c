@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** replacements of kustomizations: a field of one object is copied into fields of others. */
+#include "api/meta.h"
 #include "base/vec.h"
 #include "cluster/kustomize.h"
 
@@ -292,9 +293,9 @@ static bool allows(const struct bt_json_value *selector, const char *member, str
 static bool is_selected(const struct bt_json_value *selector, struct bt_kustomized *resource)
 {
 	const struct bt_json_value *object = resource->object;
-	struct bt_str version = bt_json_text_at(object, "apiVersion");
-	int64_t slash = bt_str_find_char(version, '/');
-	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(version, 0, (uint32_t)slash);
+	struct bt_str group;
+	struct bt_str version;
+	(void)bt_api_version_split(bt_json_text_at(object, "apiVersion"), &group, &version);
 	bool is_named = allows(selector, "name", bt_json_text_at(object, "metadata.name")) &&
 		allows(selector, "namespace", bt_json_text_at(object, "metadata.namespace"));
 	for (uint32_t i = 0; i < resource->name_count && !is_named; i++) {
@@ -303,7 +304,7 @@ static bool is_selected(const struct bt_json_value *selector, struct bt_kustomiz
 	}
 	return is_named && allows(selector, "kind", bt_json_text_at(object, "kind")) &&
 		allows(selector, "group", group) &&
-		allows(selector, "version", bt_str_sub(version, (uint32_t)(slash + 1), BT_STR_MAX));
+		allows(selector, "version", version);
 }
 
 /** "Service.[noVer].[noGrp]/web.[noNs]", as kustomize names what a selector selects. */

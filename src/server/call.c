@@ -179,11 +179,10 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	struct bt_str given_kind = bt_json_find_str(object, "kind");
 	struct bt_str given_version = bt_json_find_str(object, "apiVersion");
 	if (given_kind.length != 0 && !bt_str_equal(given_kind, kind)) {
-		int64_t slash = bt_str_find_char(given_version, '/');
-		struct bt_str version = slash < 0
-			? given_version
-			: bt_str_sub(given_version, (uint32_t)slash + 1, BT_STR_MAX);
+		struct bt_str given_group;
+		struct bt_str version;
 		struct bt_str group = internal_group(api_version);
+		(void)bt_api_version_split(given_version, &given_group, &version);
 		struct bt_str text = bt_arena_printf(call->arena,
 			"converting (%.*s.%.*s) to (%.*s.%.*s): unknown conversion",
 			BT_STR_ARG(version), BT_STR_ARG(given_kind), BT_STR_ARG(group),
