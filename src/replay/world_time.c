@@ -102,6 +102,7 @@ static int run(struct bt_replay *replay, struct berth_error *err)
 	if (result >= 0) {
 		result = end_pods(replay, err);
 	}
+	replay->may_be_busy = false; /* no line follows */
 	if (result >= 0) {
 		result = bt_replay_decide(replay, &next_ns, err);
 	}
