@@ -52,9 +52,9 @@ static const enum bt_kind watched[] = {
 	BT_KIND_POD,
 };
 
-/** Runs at one virtual time, 400 writes each at most: more than any cluster needs that comes to
+/** Runs at one virtual time, 64 writes each at most: more than any cluster needs that comes to
  * rest. */
-#define RUNS_PER_TIME_MAX 100000
+#define RUNS_PER_TIME_MAX 1000000
 
 struct bt_cluster {
 	struct bt_cluster_options options;

@@ -58,10 +58,11 @@ struct bt_indexed_pod {
 
 /** --- the hub --- */
 
-/** Syncs and writes of one run, so that clients are served in between. */
-#define BT_HUB_WORK_PER_RUN 400
+/** Syncs and writes of one run, some 2 ms: clients are served in between, one request of each
+ * connection. */
+#define BT_HUB_WORK_PER_RUN 64
 /** Changes that one run looks at. No key is synced before all of them are seen. */
-#define BT_HUB_NOTES_PER_RUN 2000
+#define BT_HUB_NOTES_PER_RUN 512
 #define BT_HUB_CONTROLLERS_MAX 64
 
 struct bt_controller_ops;

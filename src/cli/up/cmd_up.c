@@ -20,7 +20,7 @@
 #include "server/front.h"
 #include "server/usage.h"
 
-#define NODES_MAX 100000
+#define NODES_MAX 1000000
 #define TIME_SCALE_MAX 100000
 #define DEFAULT_PORT 6443
 #define DEFAULT_KUBECONFIG "berth.kubeconfig"
