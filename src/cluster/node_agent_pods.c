@@ -339,6 +339,27 @@ static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 
 /* --- start --- */
 
+/** When spec.activeDeadlineSeconds is over; INT64_MAX: never. */
+static int64_t deadline_of(const struct bt_sync *sync, const struct bt_agent_pod *record)
+{
+	int64_t seconds = bt_json_int64_at(sync->object, "spec.activeDeadlineSeconds", 0);
+	int64_t started = bt_tree_seconds(sync->object, "status.startTime");
+	int64_t started_ns = started != 0 ? started * BT_NS_PER_SECOND : record->accepted_ns;
+
+	return seconds <= 0 || seconds > (INT64_MAX - started_ns) / BT_NS_PER_SECOND
+		? INT64_MAX
+		: started_ns + seconds * BT_NS_PER_SECOND;
+}
+
+static void wait_for_deadline(struct bt_sync *sync, const struct bt_agent_pod *record)
+{
+	int64_t deadline_ns = deadline_of(sync, record);
+
+	if (deadline_ns != INT64_MAX) {
+		bt_hub_enqueue_at(sync->hub, sync->key, deadline_ns);
+	}
+}
+
 static void start_clock(struct bt_sync *sync, struct bt_agent_pod *record, int64_t started_ns)
 {
 	int64_t run_time;
@@ -350,6 +371,7 @@ static void start_clock(struct bt_sync *sync, struct bt_agent_pod *record, int64
 		wait_until(sync, record,
 			run_time > INT64_MAX - started_ns ? INT64_MAX : started_ns + run_time);
 	}
+	wait_for_deadline(sync, record);
 }
 
 /**
@@ -456,6 +478,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 	}
 	if (runs) {
 		/* It ran before this process did. */
+		record->accepted_ns = sync->now_ns;
 		start_clock(sync, record, started != 0 ? started * BT_NS_PER_SECOND : sync->now_ns);
 		return true;
 	}
@@ -477,6 +500,16 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 	struct bt_str code_text = bt_tree_annotation(sync->object, BT_ANNOTATION_EXIT_CODE);
 	struct bt_json_value *status;
 
+	if (sync->now_ns >= deadline_of(sync, record)) {
+		static const char message[] =
+			"Pod was active on the node longer than the specified deadline";
+		status = bt_agent_ended_status(sync, EXIT_CODE_STOPPED);
+		bt_json_set_c(sync->arena, status, "reason", "DeadlineExceeded");
+		bt_json_set_c(sync->arena, status, "message", message);
+		bt_sync_event(sync, "Normal", "DeadlineExceeded", "%s", message);
+		return write_status(sync, status);
+	}
+	wait_for_deadline(sync, record);
 	if (record->completes && sync->now_ns >= record->due_ns) {
 		int64_t exit_code = 0;
 		int64_t run_time = 0;

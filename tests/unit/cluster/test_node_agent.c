@@ -495,7 +495,48 @@ START_TEST(test_node_agent__completes_what_files_say)
 }
 END_TEST
 
-BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_per_started_pod,
+START_TEST(test_node_agent__active_deadline)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "", "}],'nodeName':'n','activeDeadlineSeconds':5");
+	make_pod(&cluster, "quick", ",'annotations':{'berth.dev/run-time':'2s'}",
+		"}],'nodeName':'n','restartPolicy':'Never','activeDeadlineSeconds':5");
+	make_pod(&cluster, "later", "", "}],'nodeName':'n'");
+	make_pod(&cluster, "again",
+		",'annotations':{'berth.dev/run-time':'2s','berth.dev/exit-code':'1'}",
+		"}],'nodeName':'n','restartPolicy':'OnFailure','activeDeadlineSeconds':5");
+	cluster_run(&cluster, 4999);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/quick", "status.phase"), "Succeeded");
+	cluster_run(&cluster, 1);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Failed");
+	ck_assert_str_eq(api_text(&cluster.api, "status.reason"), "DeadlineExceeded");
+	ck_assert_str_eq(api_text(&cluster.api, "status.message"),
+		"Pod was active on the node longer than the specified deadline");
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"),
+		"False/PodFailed");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/again", "status.reason"),
+		"DeadlineExceeded");
+	ck_assert_uint_eq(cluster_events(&cluster, "DeadlineExceeded"), 2);
+	/* A deadline may come later: it counts from the start, too. */
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/later", "status.phase"), "Running");
+	cluster_patch(&cluster, "pods", "default/later", "{'spec':{'activeDeadlineSeconds':6}}");
+	cluster_run(&cluster, 999);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/later", "status.phase"), "Running");
+	cluster_run(&cluster, 1);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/later", "status.reason"),
+		"DeadlineExceeded");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+BT_TEST_MAIN("node_agent", test_node_agent__active_deadline,
+	test_node_agent__phases, test_node_agent__one_write_per_started_pod,
 	test_node_agent__edge_14b_38_out_of_cpu, test_node_agent__node_affinity,
 	test_node_agent__taints_that_keep_pods_away,
 	test_node_agent__edge_14b_39_deleted_before_it_started,
