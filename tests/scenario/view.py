@@ -5,6 +5,7 @@ import atexit
 import contextlib
 import datetime
 import json
+import math
 import os
 import random
 import re
@@ -629,7 +630,7 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
         # The past is still there: with the pods of then, on the nodes of then.
         samples = page.get("/api/samples")
         place = samples["running"].index(max(samples["running"]))
-        at = int(samples["from"] + (place + 0.5) * samples["step"])
+        at = math.ceil(samples["from"] + place * samples["step"])
         then = page.get("/api/cluster?at=%d" % at)
         assert then["running"] > 7, then["running"]
         window.evaluate("go({tab: 'pending', at: '%d', node: ''})" % at)
