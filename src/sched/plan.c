@@ -214,6 +214,11 @@ static void collect_scores(
  * different: 12,000 pods/s against 4,200 with one queue of 64 MiB).
  */
 #define NEW_PLANS_MAX 12
+/**
+ * Beyond this part of the plans that may be kept, those are whose columns can still be repaired:
+ * 20,000 pods of 20,000 kinds on 5,000 nodes, 85 in place of 136 MB.
+ */
+#define STALE_SHARE 16
 /** Free column blocks kept for the next plan. */
 #define FREE_BLOCKS_MAX 64
 /** Weighted scores must stay far from INT32_MIN. */
@@ -487,7 +492,11 @@ struct bt_plan *bt_plan_get(
 	while (cache->once.count > NEW_PLANS_MAX) {
 		cache_remove(cache, cache->once.oldest);
 	}
-	while (cache->recurring.bytes > cache->bytes_max && cache->recurring.count > 1) {
+	while (cache->recurring.count > 1 &&
+		(cache->recurring.bytes > cache->bytes_max ||
+			(cache->recurring.bytes > cache->bytes_max / STALE_SHARE &&
+				bt_plan_is_far_behind(
+					cache->recurring.oldest, &engine->state->log)))) {
 		cache_remove(cache, cache->recurring.oldest);
 	}
 	return plan;

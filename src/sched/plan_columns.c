@@ -218,6 +218,12 @@ uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_chan
 	return count;
 }
 
+bool bt_plan_is_far_behind(const struct bt_plan *plan, const struct bt_change_log *log)
+{
+	return !bt_change_log_covers(log, plan->log_sequence) ||
+		log->sequence - plan->log_sequence > plan->slot_count / REPAIR_SHARE + 16;
+}
+
 void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
 {
 	const struct bt_state *state = engine->state;
@@ -233,8 +239,7 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		}
 	}
 	if (plan->verdict == NULL || plan->slot_count != state->nodes.slot_count ||
-		!bt_change_log_covers(log, plan->log_sequence) ||
-		plan->behind > plan->slot_count / REPAIR_SHARE + 16) {
+		bt_plan_is_far_behind(plan, log)) {
 		const struct bt_snapshot *snapshot = &engine->state->snapshot;
 		uint32_t slot_count = engine->state->nodes.slot_count;
 		struct bt_plan_cache *cache = engine->plans;

@@ -54,6 +54,8 @@ const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugi
  */
 uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
 	uint64_t since, uint32_t kinds);
+/** A refresh computes all columns anew: too much has changed since the last one. */
+bool bt_plan_is_far_behind(const struct bt_plan *plan, const struct bt_change_log *log);
 /** A column of uninitialised 4-byte entries for block_slots slots. */
 void *bt_plan_take_block(struct bt_plan_cache *cache);
 /** Give all columns back to the cache. */

@@ -66,6 +66,33 @@ START_TEST(test_plan__evicted_and_made_again)
 }
 END_TEST
 
+/* 40 plans are more than a sixteenth of a MiB: those that would compute their columns anew go. */
+START_TEST(test_plan__let_go_when_far_behind)
+{
+	struct script plugin = script_make("F", PRE_FILTER | FILTER | SCORE, SCRIPT_COLUMN);
+	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
+	struct world world;
+	uint32_t made;
+
+	ck_assert_uint_eq(plans_made(1 << 20, 40, 10), 40 + 28);
+	options.plan_bytes_max = 1 << 20;
+	world_init(&world, "F", &options, SCRIPTS(&plugin), 1);
+	world_add_nodes(&world, 1, 5);
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		schedule_priorities(&world, 0, 40);
+	}
+	world_add_nodes(&world, 10, 70);
+	schedule_priorities(&world, 100, 1);
+	schedule_priorities(&world, 100, 1);
+	made = plugin.fake.calls[FAKE_PRE_FILTER];
+	schedule_priorities(&world, 100, 1);
+	ck_assert_uint_eq(plugin.fake.calls[FAKE_PRE_FILTER], made); /* up to date: kept */
+	schedule_priorities(&world, 0, 1);
+	ck_assert_uint_eq(plugin.fake.calls[FAKE_PRE_FILTER], made + 1); /* the oldest went */
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_plan__decisions_survive_eviction)
 {
 	struct script plugin = script_make("F", PRE_FILTER | FILTER | SCORE, SCRIPT_COLUMN);
@@ -676,6 +703,7 @@ START_TEST(test_plan__kernels)
 END_TEST
 
 BT_TEST_MAIN("plan", test_plan__kept_for_recurring_shapes, test_plan__evicted_and_made_again,
+	test_plan__let_go_when_far_behind,
 	test_plan__decisions_survive_eviction, test_plan__id_of_a_dead_shape,
 	test_plan__profiles_have_their_own, test_plan__node_changes_between_cycles,
 	test_plan__first_soft_taint,
