@@ -7,25 +7,26 @@ Usage: daemon_figures.py BERTH [-w WORKLOAD] [--nodes N] [--bound N] [--pods N]
                          [--latency MS [--gap US]] [--json]
 
 The pods wait when the daemon starts, and other pods have nodes. BERTH: of a release build.
-WORKLOAD: one of `berth bench`. --latency: every byte between the two takes so long, either way;
-bench/delay_line of the same build is needed for it. --gap: and the server's answers and events
-come one by one, so many microseconds apart.
+--pods 0: until the daemon is ready. WORKLOAD: one of `berth bench`. --latency: every byte between
+the two takes so long, either way; bench/delay_line of the same build is needed for it. --gap: and
+the server's answers and events come one by one, so many microseconds apart.
 """
 import argparse
 import contextlib
 import json
 import os
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.parse
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "integration"))
 
 import daemon_harness as harness  # noqa: E402: the path above is needed first
-import pipeline  # noqa: E402
 import up  # noqa: E402
 
 
@@ -66,6 +67,16 @@ def line_to(berth, api, folder, latency_ms, gap_us):
         line.wait()
 
 
+def is_ready(daemon):
+    """It has taken in the cluster."""
+    try:
+        with urllib.request.urlopen("https://127.0.0.1:%d/readyz" % daemon.port, timeout=5,
+                                    context=ssl._create_unverified_context()) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("berth")
@@ -87,7 +98,7 @@ def main():
         started = time.monotonic()
         path = harness.PODS + "?fieldSelector=spec.nodeName%3D&limit=1"
         descriptors = 0
-        while api.json("GET", path)[1]["items"]:
+        while api.json("GET", path)[1]["items"] if options.pods else not is_ready(daemon):
             descriptors = max(descriptors, len(os.listdir("/proc/%d/fd" % daemon.process.pid)))
             assert daemon.is_running(), daemon.ended()
             assert time.monotonic() - started < 300, daemon.output()[-3000:]
@@ -97,10 +108,12 @@ def main():
         cpu = harness.cpu_seconds(daemon.process)
         peak = harness.memory_bytes(daemon.process)
         daemon.stop()
-    figures = {"nodes": options.nodes, "pods": options.pods, "latency_ms": options.latency,
+    figures = {"workload": options.workload, "nodes": options.nodes, "bound": options.bound,
+               "pods": options.pods, "latency_ms": options.latency,
                "gap_us": options.gap,
                "seconds": round(seconds, 2), "pods_per_s": round(options.pods / seconds),
-               "cpu_ms_per_pod": round(cpu / options.pods * 1000, 4),
+               "cpu_seconds": round(cpu, 2),
+               "cpu_ms_per_pod": round(cpu / max(options.pods, 1) * 1000, 4),
                "peak_rss_mb": round(peak / 1e6, 1), "descriptors": descriptors}
     if options.json:
         print(json.dumps(figures))
