@@ -8,11 +8,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "tools")
 sys.dont_write_bytecode = True
 sys.path.insert(0, TOOLS)
+sys.path.insert(0, os.path.join(TOOLS, "..", "bench"))
 
+import chart  # noqa: E402
 import check_doc  # noqa: E402
 import check_edge_cases  # noqa: E402
 import check_exports  # noqa: E402
@@ -230,6 +233,25 @@ class Tidy(Tree):
                                 capture_output=True, text=True, check=False)
         self.assertEqual(1, result.returncode)
         self.assertEqual("1 passed, 1 failed", result.stdout.splitlines()[-1])
+
+
+class Chart(unittest.TestCase):
+    ROW = {"name": "basic-2k <&>", "pods_per_s": 1000, "upstream_pods_per_s": 10}
+    REPORT = {"commit": "abc", "machine": {"cpu": "x86"}, "measurements": [
+        ROW, {"name": "million", "pods_per_s": 100000}, {"name": "failed", "pods_per_s": 0}]}
+
+    def test_bars_are_as_long_as_the_logarithms(self):
+        root = ElementTree.fromstring(chart.draw(self.REPORT))
+        widths = [float(bar.get("width")) for bar in root.iter() if bar.tag.endswith("rect")]
+        self.assertEqual(3, len(widths))  # berth and upstream; berth
+        full = chart.WIDTH - chart.LEFT - chart.RIGHT
+        for width, share in zip(widths, (0.5, 0.0, 1.0)):
+            self.assertAlmostEqual(max(1, full * share), width, delta=0.1)
+        self.assertIn("basic-2k <&>", [text.text for text in root.iter()])
+
+    def test_nothing_to_draw_is_an_error(self):
+        with self.assertRaises(ValueError):
+            chart.draw({"measurements": []})
 
 
 class Headers(Tree):
