@@ -238,7 +238,9 @@ static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entr
 	}
 	bool is_bound_soon =
 		life != NULL && life->bound_ns > replay->now_ns && life->bound_ns <= soon_ns;
-	if ((is_bound_soon || replay->may_be_busy) && has_feasible_node(replay, entry)) {
+	/* Of a pod that the recording never tries, as in imported traces, it says nothing. */
+	bool may_wait = replay->may_be_busy && life != NULL && life->tried_ns >= 0;
+	if ((is_bound_soon || may_wait) && has_feasible_node(replay, entry)) {
 		return is_bound_soon ? life->bound_ns : INT64_MAX;
 	}
 	return -1;
