@@ -32,7 +32,7 @@ static int fail(struct berth_error *err, const char *what, int code)
 	return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s", what, gnutls_strerror(code));
 }
 
-/** A certificate under construction, or one read back. */
+/** A certificate under construction, or a parsed one. */
 struct work {
 	gnutls_x509_crt_t certificate;
 	gnutls_x509_privkey_t key;
@@ -80,7 +80,7 @@ static int work_read(
 	return code == 0 ? 0 : fail(err, "reading the key", code);
 }
 
-/** When a certificate is valid. */
+/** Validity period of a certificate. */
 struct span {
 	int64_t from_seconds;
 	int64_t until_seconds;
@@ -103,7 +103,7 @@ static int set_serial_and_span(gnutls_x509_crt_t certificate, const struct span 
 		: gnutls_x509_crt_set_expiration_time(certificate, (time_t)span->until_seconds);
 }
 
-/* What all certificates have that are made with a key. */
+/* Generates the key and sets the fields that all certificates with a new key have. */
 static int fill(struct work *work, const char *common_name, const struct span *span)
 {
 	unsigned char id[32];
@@ -187,7 +187,7 @@ static int add_name(gnutls_x509_crt_t certificate, const char *name)
 		(unsigned int)strlen(name), GNUTLS_FSAN_APPEND);
 }
 
-/** A server certificate to be made. */
+/** Inputs of a server certificate. */
 struct server_plan {
 	const char *common_name;
 	const char *const *names;
@@ -324,10 +324,10 @@ int bt_random_hex(uint32_t count, struct bt_strbuf *out, struct berth_error *err
 	return 0;
 }
 
-/* What a client may show; more is not looked at. */
+/* Longer chains of clients are refused. */
 #define CHAIN_MAX 16
 #define OID_UID "1.3.6.1.4.1.57683.2"
-/* Of ASN.1's kinds of texts. */
+/* ASN.1 tags of string types. */
 #define TAG_UTF8 12
 #define TAG_PRINTABLE 19
 #define TAG_IA5 22
@@ -351,7 +351,10 @@ int bt_certificate_authorities_create(struct bt_str pem,
 	struct bt_certificate_authorities *authorities = BT_NEW(struct bt_certificate_authorities);
 	code = gnutls_x509_trust_list_init(&authorities->list, count);
 	for (unsigned int i = 0; i < count; i++) {
-		/* the list owns what it takes; a copy of one that it has goes at once */
+		/*
+		 * the list takes ownership; a rejected certificate (a duplicate, or after an error)
+		 * is freed
+		 */
 		if (code < 0 ||
 			gnutls_x509_trust_list_add_cas(authorities->list, &certificates[i], 1, 0) !=
 				1) {
@@ -376,7 +379,7 @@ void bt_certificate_authorities_destroy(struct bt_certificate_authorities *autho
 	}
 }
 
-/** Certificates that were read. */
+/** Parsed certificates of a chain. */
 struct chain {
 	gnutls_x509_crt_t items[CHAIN_MAX];
 	unsigned int count;
@@ -425,7 +428,7 @@ static int check_chain(const struct bt_certificate_authorities *authorities, str
 	char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
 	gnutls_typed_vdata_st data = {
 		.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)purpose};
-	/* times are checked against the caller's clock */
+	/* the caller checks validity times itself, against now_seconds */
 	int code = gnutls_x509_trust_list_verify_crt2(authorities->list, chain->items, chain->count,
 		&data, 1, GNUTLS_VERIFY_DISABLE_TIME_CHECKS, &status, NULL);
 	if (code == 0 && status == 0) {
@@ -437,14 +440,14 @@ static int check_chain(const struct bt_certificate_authorities *authorities, str
 			: "x509: certificate signed by unknown authority");
 }
 
-/** What is wanted of a subject. */
+/** State while the subject's attributes are read. */
 struct reading {
 	struct bt_arena *arena;
 	struct bt_certificate_subject subject;
 	uint32_t organizations_max;
 };
 
-/* GnuTLS counts the zero byte behind the text. */
+/* GnuTLS counts the terminating zero byte in the size. */
 static bool has_oid(const gnutls_x509_ava_st *part, const char *oid)
 {
 	size_t length = strnlen((const char *)part->oid.data, part->oid.size);
@@ -463,14 +466,16 @@ static struct bt_str copy_text(struct reading *reading, const gnutls_x509_ava_st
 static void take_part(struct reading *reading, const gnutls_x509_ava_st *part)
 {
 	struct bt_certificate_subject *subject = &reading->subject;
-	/* Texts of one byte a character, or UTF-8; nobody uses the others. */
+	/*
+	 * Accept UTF-8 and the one-byte string types; other string types are not used in practice.
+	 */
 	if (part->value.size == 0 ||
 		!((part->value_tag == TAG_UTF8 || part->value_tag == TAG_PRINTABLE ||
 			  part->value_tag == TAG_IA5) &&
 			memchr(part->value.data, '\0', part->value.size) == NULL)) {
 		return;
 	}
-	/* the last one counts where there should be one */
+	/* if an attribute occurs twice that should be single, the last one counts */
 	if (has_oid(part, GNUTLS_OID_X520_COMMON_NAME)) {
 		subject->common_name = copy_text(reading, part);
 	} else if (has_oid(part, OID_UID)) {
@@ -482,7 +487,7 @@ static void take_part(struct reading *reading, const gnutls_x509_ava_st *part)
 	}
 }
 
-/* Every part of the subject; reading NULL: they are only counted. */
+/* Visits all attributes of the subject and returns their number; reading NULL: only counts. */
 static uint32_t walk_subject(gnutls_x509_dn_t subject, struct reading *reading)
 {
 	gnutls_x509_ava_st part;
@@ -507,7 +512,7 @@ static struct bt_certificate_subject read_subject(gnutls_x509_dn_t name, struct 
 	};
 	reading.subject.organizations.items =
 		bt_arena_alloc(arena, (reading.organizations_max + 1) * sizeof(struct bt_str));
-	(void)walk_subject(name, &reading); /* their number is known */
+	(void)walk_subject(name, &reading); /* second walk: fills the array */
 	return reading.subject;
 }
 
@@ -571,7 +576,7 @@ int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	if (result != 0) {
 		return result;
 	}
-	/* GnuTLS shows the parts of a subject of certificates only. */
+	/* GnuTLS lists subject attributes of certificates only, so copy the subject into one. */
 	result = work_init(&work, err);
 	if (result != 0) {
 		return result;

@@ -2,8 +2,8 @@
 #ifndef BT_NET_CERTIFICATE_H
 #define BT_NET_CERTIFICATE_H
 /**
- * Keys and certificates made for a server that has none: a CA, and a server pair signed by it. And
- * who a client is by the certificate it shows. Times are seconds since 1970.
+ * Creates keys and certificates for a server that has none (a CA, and a server pair signed by it),
+ * and verifies client certificates. Times are seconds since 1970.
  */
 #include <stdint.h>
 
@@ -19,33 +19,39 @@ struct bt_certificate_pair {
 };
 
 void bt_certificate_pair_finish(struct bt_certificate_pair *pair);
-/** A self-signed CA (EC P-256), valid from a day before now for ten years. */
+/** Creates a self-signed CA (EC P-256), valid from one day before now for ten years. */
 BT_MUST_USE int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
-/** names: DNS names and IP addresses for subjectAltName; valid from a day before now for a year. */
+/**
+ * Creates a server pair signed by the CA. names: DNS names and IP addresses for subjectAltName;
+ * valid from one day before now for one year.
+ */
 BT_MUST_USE int bt_certificate_make_server(const struct bt_certificate_pair *ca,
 	const char *const *names, uint32_t name_count, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
 /**
- * The pair of a daemon that was given none, spec 11 section 4.3: for localhost, 127.0.0.1 and
- * address (NULL: no other one), valid from an hour before now for a year, and behind it the CA that
- * signed it, whose key is forgotten.
+ * Creates the pair of a daemon without --tls-cert-file, spec 11 section 4.3: for localhost,
+ * 127.0.0.1 and address (NULL: no further one), valid from one hour before now for one year. The CA
+ * certificate follows the leaf; the CA's key is discarded.
  */
 BT_MUST_USE int bt_certificate_make_serving(const char *address, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
-/** The pair is readable, fits together, and is valid for one more day at least. */
+/**
+ * Returns true if the pair parses, key and certificate match, and it is valid for at least one more
+ * day.
+ */
 BT_MUST_USE int bt_certificate_check(
 	const struct bt_certificate_pair *pair, int64_t now_seconds, struct berth_error *err);
-/** CA certificates that client certificates are verified with. */
+/** CA certificates that verify client certificates. */
 struct bt_certificate_authorities;
 
-/** BERTH_ERR_INVALID: no certificate in the text, or one that is unreadable. */
+/** BERTH_ERR_INVALID: the text has no certificate, or an unreadable one. */
 BT_MUST_USE int bt_certificate_authorities_create(struct bt_str pem,
 	struct bt_certificate_authorities **out_authorities, struct berth_error *err);
 /** NULL accepted. */
 void bt_certificate_authorities_destroy(struct bt_certificate_authorities *authorities);
 
-/** Absent parts are "". In the arena given. */
+/** Subject of a client certificate. Missing attributes are "". Allocated in the arena. */
 struct bt_certificate_subject {
 	struct bt_str common_name;
 	bt_str_list organizations; /* the O values, in order */
@@ -53,38 +59,41 @@ struct bt_certificate_subject {
 };
 
 /**
- * chain: DER, leaf first (bt_http_peer_certificates). The leaf leads to one of the authorities, all
- * are valid at that time, and it is for client authentication. BERTH_ERR_INVALID, as
- * `x509: certificate signed by unknown authority`.
+ * chain: DER, leaf first (bt_http_peer_certificates). Succeeds if the leaf chains to one of the
+ * authorities, all certificates are valid at now_seconds, and the leaf allows client
+ * authentication; else BERTH_ERR_INVALID with a text such as `x509: certificate signed by unknown
+ * authority`.
  */
 BT_MUST_USE int bt_certificate_verify_client(const struct bt_certificate_authorities *authorities,
 	const struct bt_str *chain, uint32_t count, int64_t now_seconds, struct bt_arena *arena,
 	struct bt_certificate_subject *out_subject, struct berth_error *err);
 
-/** What a certificate request asks for. */
+/** Content of a certificate signing request. */
 struct bt_certificate_request {
 	struct bt_certificate_subject subject;
 	uint32_t host_count;  /* DNS names and IP addresses in subjectAltName */
 	uint32_t other_count; /* e-mail addresses and URIs there */
 };
 
-/** pem: PKCS #10, signed by its own key. BERTH_ERR_INVALID: it is not. */
+/** pem: PKCS #10. BERTH_ERR_INVALID: unreadable, or not signed by the key it contains. */
 BT_MUST_USE int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	struct bt_certificate_request *out_request, struct berth_error *err);
 
 struct bt_certificate_terms {
 	int64_t from_seconds;
-	int64_t until_seconds; /* no longer than the CA's own */
+	int64_t until_seconds; /* cut to the end of the CA's validity */
 	bool for_clients;
 	bool for_servers;
 	bool key_encipherment;
 };
 
-/** The certificate that a request asks for, with its subject and subjectAltName; PEM. */
+/**
+ * Signs the certificate for a request, with the request's subject and subjectAltName; out is PEM.
+ */
 BT_MUST_USE int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_str pem,
 	const struct bt_certificate_terms *terms, struct bt_strbuf *out_certificate,
 	struct berth_error *err);
 
-/** count random bytes, in hexadecimal. */
+/** Appends count random bytes in hexadecimal. */
 BT_MUST_USE int bt_random_hex(uint32_t count, struct bt_strbuf *out, struct berth_error *err);
 #endif

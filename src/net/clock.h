@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_NET_CLOCK_H
 #define BT_NET_CLOCK_H
-/**
- * The clocks of the machine, in nanoseconds. What is below this folder takes time as a parameter.
- */
+/** The machine's clocks, in nanoseconds. Code in lower folders takes the time as a parameter. */
 #include <stdint.h>
 
-/** Since 1970. It may be set, back as well. */
+/** Time since 1970 (CLOCK_REALTIME); may jump forward and back when the clock is set. */
 int64_t bt_clock_wall_ns(void);
-/** Steady; it stands while the machine sleeps. That of loops. */
+/** Monotonic clock of event loops; stops while the machine is suspended. */
 int64_t bt_clock_steady_ns(void);
-/** Steady, and it goes on while the machine sleeps. */
+/** Monotonic clock that also runs while the machine is suspended. */
 int64_t bt_clock_boot_ns(void);
 #endif

@@ -38,7 +38,7 @@ int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
 			number = errno;
 		}
 		if (number != 0) {
-			(void)unlink(temporary); /* it is of no use to anybody */
+			(void)unlink(temporary); /* best effort: remove the unfinished file */
 		}
 	}
 	bt_strbuf_finish(&beside);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_NET_FILE_REPLACE_H
 #define BT_NET_FILE_REPLACE_H
-/** Files with keys and certificates, written so that a reader never sees half of one. */
+/** Replaces files with keys and certificates atomically: a reader never sees a partial file. */
 #include "base/compiler.h"
 #include "base/str.h"
 
 /**
- * Written beside it, made durable, then renamed. mode: of the new file, as chmod takes it. Returns
- * 0 or an errno.
+ * Writes a temporary file beside path, syncs it, then renames it. mode: permissions of the new
+ * file, as for chmod. Returns 0 or an errno.
  */
 BT_MUST_USE int bt_file_replace(const char *path, unsigned int mode, struct bt_str content);
 #endif

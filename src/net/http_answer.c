@@ -6,10 +6,10 @@
 #define MALFORMED "net/http: HTTP/1.x transport connection broken: malformed HTTP response"
 #define MALFORMED_CHUNK "malformed chunked encoding"
 #define BLANKS " \t"
-/* The size of a chunk with its extensions. */
+/* Maximum length of a chunk-size line with its extensions. */
 #define CHUNK_LINE_BYTES_MAX 4096
 #define INFORMATIONAL_MAX 5
-/* 15 hexadecimal digits: far below overflow. */
+/* At most 15 hexadecimal digits, so that the size cannot overflow. */
 #define CHUNK_DIGITS_MAX 15
 
 static enum bt_http_step fail(struct bt_http_answer *answer, const char *failure)
@@ -18,7 +18,7 @@ static enum bt_http_step fail(struct bt_http_answer *answer, const char *failure
 	return BT_HTTP_STEP_FAILED;
 }
 
-/* "HTTP/1.1 200 OK": no other version, three digits. */
+/* Accepts "HTTP/1.0" and "HTTP/1.1" with a code of three digits. */
 static bool parse_status(struct bt_http_answer *answer, struct bt_str line)
 {
 	uint32_t code = 0;
@@ -52,7 +52,7 @@ static bool is_token(struct bt_str text)
 	return text.length != 0;
 }
 
-/* The header's line lies at the end of `head`; leaves "Name:value" there. */
+/* Parses the header line at the end of `head` and replaces it by "Name:value". */
 static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 {
 	int64_t colon = bt_str_find_char(line, ':');
@@ -66,7 +66,10 @@ static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 		uint64_t length = 0;
 		bool is_number;
 
-		/* Several equal lengths are one length; different ones are an attack. */
+		/*
+		 * Repeated Content-Length headers with the same value are accepted; different
+		 * values are an attack (response splitting).
+		 */
 		is_number = value.length != 0 && value.length <= 18;
 		for (uint32_t i = 0; i < value.length && is_number; i++) {
 			is_number = bt_is_digit(value.data[i]);
@@ -78,7 +81,7 @@ static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 		answer->has_length = true;
 		answer->left = length;
 	} else if (bt_str_equal_without_case(name, BT_STR("Transfer-Encoding"))) {
-		/* once, and no other encoding than chunks */
+		/* only a single "chunked" is supported */
 		if (answer->is_chunked || !bt_str_equal_without_case(value, BT_STR("chunked"))) {
 			return false;
 		}
@@ -101,7 +104,7 @@ static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 	return true;
 }
 
-/* How the body ends: RFC 9112 section 6.3. */
+/* Selects how the body's end is found: RFC 9112 section 6.3. */
 static enum bt_http_step end_head(struct bt_http_answer *answer)
 {
 	if (answer->code < 200 && answer->code != 101) {
@@ -119,7 +122,10 @@ static enum bt_http_step end_head(struct bt_http_answer *answer)
 		answer->keeps = answer->keeps && answer->code != 101;
 		answer->state = BT_HTTP_ANSWER_ENDED;
 	} else if (answer->is_chunked) {
-		/* both: whoever sent it, the next answer may be somebody else's */
+		/*
+		 * chunked and Content-Length together: do not reuse the connection, because the
+		 * next answer on it may be forged (response splitting)
+		 */
 		answer->keeps = answer->keeps && !answer->has_length;
 		answer->state = BT_HTTP_ANSWER_CHUNK_SIZE;
 	} else if (answer->is_bad_length) {
@@ -133,7 +139,7 @@ static enum bt_http_step end_head(struct bt_http_answer *answer)
 	return BT_HTTP_STEP_HEAD;
 }
 
-/* "1a", ";" and extensions, which mean nothing. */
+/* "1a", optionally followed by ";" and extensions, which are ignored. */
 static bool parse_chunk_size(struct bt_http_answer *answer, struct bt_str line)
 {
 	struct bt_str rest = line;
@@ -153,7 +159,7 @@ static bool parse_chunk_size(struct bt_http_answer *answer, struct bt_str line)
 	return true;
 }
 
-/* A line is complete, and lies at the end of `head`. */
+/* Processes the complete line at the end of `head`. */
 static enum bt_http_step take_line(struct bt_http_answer *answer)
 {
 	struct bt_str line = {answer->head.data + answer->line_at,
@@ -175,7 +181,7 @@ static enum bt_http_step take_line(struct bt_http_answer *answer)
 			return end_head(answer);
 		}
 		is_chunk_line = false;
-		/* the continuation of a header is dropped */
+		/* a folded header's continuation line is dropped */
 		if (line.data[0] != ' ' && line.data[0] != '\t') {
 			is_good = take_header(answer, line);
 		}
@@ -191,7 +197,7 @@ static enum bt_http_step take_line(struct bt_http_answer *answer)
 		answer->state = line.length == 0 ? BT_HTTP_ANSWER_ENDED : BT_HTTP_ANSWER_TRAILERS;
 		break;
 	default:
-		break; /* the body has no lines */
+		break; /* the body is not read by lines */
 	}
 	answer->head.length = answer->line_at;
 	if (!is_good) {
@@ -218,7 +224,7 @@ static enum bt_http_step read_line(struct bt_http_answer *answer, struct bt_str 
 	*input = bt_str_sub(*input, length + (end != NULL ? 1 : 0), BT_STR_MAX);
 	if (answer->state == BT_HTTP_ANSWER_STATUS && answer->head.length >= 5 &&
 		memcmp(answer->head.data, "HTTP/", 5) != 0) {
-		return fail(answer, MALFORMED); /* there may never be a line */
+		return fail(answer, MALFORMED); /* not HTTP: do not wait for a line end */
 	}
 	return end != NULL ? take_line(answer) : BT_HTTP_STEP_MORE;
 }

@@ -2,21 +2,21 @@
 #ifndef BT_NET_HTTP_ANSWER_H
 #define BT_NET_HTTP_ANSWER_H
 /**
- * Parser of one HTTP/1.x answer: head, chunks, length, end. Takes bytes as they come, in pieces of
- * any size, and buffers nothing but the head.
+ * Incremental parser of one HTTP/1.x answer: head, fixed length or chunks, end. Accepts input in
+ * pieces of any size and buffers only the head.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strbuf.h"
 
-/** Heads and trailers beyond this many bytes are refused. */
+/** Larger heads and trailers are refused. */
 #define BT_HTTP_HEAD_BYTES_MAX 262144
 
 enum bt_http_answer_state {
 	BT_HTTP_ANSWER_STATUS, /* expects a status line */
 	BT_HTTP_ANSWER_HEADERS,
-	BT_HTTP_ANSWER_LENGTH, /* `left` bytes of the body are missing */
+	BT_HTTP_ANSWER_LENGTH, /* `left` bytes of the body are still to come */
 	BT_HTTP_ANSWER_CHUNK_SIZE,
 	BT_HTTP_ANSWER_CHUNK,
 	BT_HTTP_ANSWER_CHUNK_END,
@@ -25,39 +25,42 @@ enum bt_http_answer_state {
 	BT_HTTP_ANSWER_ENDED,
 };
 
-/** Zero memory expects a status line. */
+/** All-zero memory is a parser at the status line. */
 struct bt_http_answer {
 	enum bt_http_answer_state state;
-	bool is_bodiless; /* set by the caller: the answer of HEAD has no body */
-	bool is_started;  /* a byte has come */
-	bool keeps;       /* with the head: the connection can carry another request */
+	bool is_bodiless; /* set by the caller: no body follows (HEAD) */
+	bool is_started;  /* a byte was received */
+	bool keeps;       /* valid after the head: the connection can be reused */
 	bool is_chunked;
 	bool has_length;
 	bool is_bad_length;
 	uint8_t informational_count; /* 1xx answers so far */
 	uint16_t code;
-	uint32_t line_at;      /* the incomplete line lies in `head` from here on */
-	uint32_t head_bytes;   /* of this head, or of chunk lines since the last chunk */
-	uint64_t left;         /* of the body, or of the chunk */
-	const char *failure;   /* as upstream words it, after BT_HTTP_STEP_FAILED */
+	uint32_t line_at;      /* start of the incomplete line in `head` */
+	uint32_t head_bytes;   /* bytes of this head, or of chunk lines since the last chunk */
+	uint64_t left;         /* bytes left of the body, or of the chunk */
+	const char *failure;   /* upstream's text, set with BT_HTTP_STEP_FAILED */
 	struct bt_strbuf head; /* "Name:value", zero, ...; values are trimmed */
 };
 
 enum bt_http_step {
-	BT_HTTP_STEP_MORE, /* all bytes are taken */
+	BT_HTTP_STEP_MORE, /* all input is consumed, more is needed */
 	BT_HTTP_STEP_HEAD, /* code and headers of the final answer are complete */
 	BT_HTTP_STEP_DATA, /* bytes of the body, borrowed from the input */
-	BT_HTTP_STEP_END,  /* complete; what is left of the input belongs to no answer */
+	BT_HTTP_STEP_END,  /* complete; the remaining input does not belong to this answer */
 	BT_HTTP_STEP_FAILED,
 };
 
-/** Take bytes from the front of input until something is complete. */
+/** Consumes bytes from the front of input until a step is complete. */
 enum bt_http_step bt_http_answer_step(
 	struct bt_http_answer *answer, struct bt_str *input, struct bt_str *out_data);
-/** For another answer; keeps the memory. */
+/** Prepares the parser for the next answer; keeps allocated memory. */
 void bt_http_answer_reset(struct bt_http_answer *answer);
 void bt_http_answer_finish(struct bt_http_answer *answer);
-/** The next value of the header from *at on (0 at first), names without case; false: none. */
+/**
+ * Finds the next value of the header from *at on (start with 0); names compare case-insensitively.
+ * false: no further value.
+ */
 bool bt_http_answer_next_header(const struct bt_http_answer *answer, struct bt_str name, size_t *at,
 	struct bt_str *out_value);
 #endif

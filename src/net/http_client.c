@@ -16,7 +16,10 @@
 #define SPARE_TRANSFERS_MAX 16
 /* A spare transfer keeps buffers up to this size. */
 #define SPARE_BUFFER_BYTES_MAX 16384
-/* A look that comes this late: the process was stopped, and the answers may be there by now. */
+/*
+ * If the timeout check runs this late, the process was stopped (SIGSTOP, suspend), and answers may
+ * be in the socket already: restart the silence timeouts.
+ */
 #define AWAY_NS (5 * BT_NS_PER_SECOND)
 
 static void unlink_transfer(struct bt_http_transfer *transfer)
@@ -46,7 +49,7 @@ static void finish_transfer(struct bt_http_transfer *transfer)
 	bt_free(transfer);
 }
 
-/* Requests have credentials. */
+/* Wipe buffers: requests contain credentials. */
 static void wipe(struct bt_strbuf *buffer)
 {
 	if (buffer->length != 0) {
@@ -98,7 +101,7 @@ static struct bt_http_transfer *new_transfer(struct bt_http_client *client)
 	return transfer;
 }
 
-/* Bytes that would end a header or the request line. */
+/* Rejects bytes that would end a header or the request line. */
 static bool is_safe(struct bt_str text, bool allows_blanks)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -111,7 +114,7 @@ static bool is_safe(struct bt_str text, bool allows_blanks)
 	return true;
 }
 
-/* The parts of url_text, and its proxy. */
+/* Splits url_text into its parts and selects the proxy. */
 static bool set_url(struct bt_http_transfer *transfer)
 {
 	struct bt_str text = bt_strbuf_str(&transfer->url_text);
@@ -130,7 +133,10 @@ static void append_header(struct bt_strbuf *out, const char *name, struct bt_str
 	bt_strbuf_append_c(out, "\r\n");
 }
 
-/* Request line and the headers that depend on the URL; callers' headers say what they need not. */
+/*
+ * Appends the request line and the headers derived from the URL; has_host and has_user: the
+ * caller's headers already contain Host and Authorization.
+ */
 static void append_head(
 	struct bt_http_transfer *transfer, struct bt_str method, bool has_host, bool has_user)
 {
@@ -182,7 +188,10 @@ static bool is_header(const char *name, const char *wanted)
 	return bt_str_equal_without_case(bt_str_from(name), bt_str_from(wanted));
 }
 
-/* Fails the transfer when a header cannot be sent. */
+/*
+ * Appends the request with the caller's headers; the transfer fails if a header has forbidden
+ * bytes.
+ */
 static void append_request(
 	struct bt_http_transfer *transfer, const struct bt_http_client_request *request)
 {
@@ -254,7 +263,7 @@ struct bt_http_transfer *bt_http_client_start(
 	return transfer;
 }
 
-/* The URL that Location means, seen from the transfer's own. */
+/* Resolves the Location header against the transfer's URL. */
 static void append_target(
 	const struct bt_http_transfer *transfer, struct bt_str location, struct bt_strbuf *out)
 {
@@ -267,7 +276,7 @@ static void append_target(
 	} else if (bt_str_has_prefix(location, BT_STR("//"))) {
 		root = url->scheme.length + 1;
 	} else if (!bt_str_has_prefix(location, BT_STR("/"))) {
-		/* relative to the folder of the path, or to the path itself */
+		/* relative to the path's folder, or to the path itself */
 		uint32_t end = 0;
 		while (end < url->rest.length && url->rest.data[end] != '?' &&
 			url->rest.data[end] != '#') {
@@ -288,7 +297,10 @@ static void append_target(
 	bt_strbuf_append_str(out, location);
 }
 
-/* The caller's headers, without those that belong to the body or to another host. */
+/*
+ * Copies the caller's headers for a redirect, without body headers, and without credentials if the
+ * host changes.
+ */
 static void copy_headers(
 	struct bt_http_transfer *transfer, struct bt_str headers, bool has_body, bool is_same_host)
 {
@@ -414,13 +426,13 @@ void bt_http_client_deliver(struct bt_http_client *client)
 void bt_http_transfer_cancel(struct bt_http_transfer *transfer)
 {
 	if (transfer->list == NULL) {
-		return; /* within its last callback */
+		return; /* called within its `done` callback: freed afterwards */
 	}
 	unlink_transfer(transfer);
 	if (transfer->connection != NULL) {
 		bt_http_connection_close(transfer->connection);
 	}
-	bt_loop_call_at(transfer->client->loop, 0); /* for those that wait for its connection */
+	bt_loop_call_at(transfer->client->loop, 0); /* queued transfers can now use the slot */
 	free_transfer(transfer);
 }
 
@@ -458,7 +470,7 @@ static void fail_late(struct bt_http_transfer *transfer, const char *message)
 	}
 }
 
-/* Ends the transfer if one of its timeouts is over, else notes when the next one ends. */
+/* Ends the transfer if one of its timeouts has passed, else notes when the next one ends. */
 static void check_transfer(struct bt_http_transfer *transfer, int64_t now_ns, bool was_away)
 {
 	struct bt_http_client *client = transfer->client;
@@ -621,5 +633,5 @@ int bt_http_client_set_tls(struct bt_http_client *client, const struct bt_http_c
 void bt_http_client_set_connections_max(struct bt_http_client *client, uint32_t connections_max)
 {
 	client->connections_max = connections_max;
-	bt_loop_call_at(client->loop, 0); /* for those that wait */
+	bt_loop_call_at(client->loop, 0); /* queued transfers may now start */
 }

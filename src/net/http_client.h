@@ -2,15 +2,16 @@
 #ifndef BT_NET_HTTP_CLIENT_H
 #define BT_NET_HTTP_CLIENT_H
 /**
- * An HTTP/1.1 client on an event loop: a pool of kept-alive connections, many transfers at a time,
- * TLS, proxies, bodies whole or as they come. Knows nothing of Kubernetes. Stands on GnuTLS.
+ * An HTTP/1.1 client on an event loop: a pool of kept-alive connections, concurrent transfers, TLS,
+ * proxies, bodies collected or streamed. Independent of Kubernetes. Uses GnuTLS.
  *
- * Nothing is retried but what a kept connection that has ended asks for (spec 13 section 7.2): a
- * request goes to another connection when nothing of it was written, and a GET, HEAD, OPTIONS or
- * TRACE also when no byte of an answer has come.
+ * A transfer is retried only if its reused connection has ended (spec 13 section 7.2): on another
+ * connection if no byte of the request was written, and for GET, HEAD, OPTIONS and TRACE also if no
+ * byte of the answer was received.
  *
  * Callbacks run in the loop's turns, never within bt_http_client_start. They may start and cancel
- * transfers, also their own, but not destroy the client; only `done` may turn the loop.
+ * transfers, including the current one, but not destroy the client; only `done` may run the loop
+ * (nested turns).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,55 +23,59 @@
 struct bt_http_client;
 struct bt_http_transfer;
 
-/** PEM texts, zero-terminated where they are; borrowed for the call. */
+/** PEM texts, not necessarily zero-terminated; borrowed for the call. */
 struct bt_http_client_tls {
-	bool insecure;             /* the server is not verified at all */
-	struct bt_str ca;          /* the only roots; data NULL: those of the system */
-	struct bt_str certificate; /* data NULL: none. May carry intermediates. */
+	bool insecure;             /* do not verify the server */
+	struct bt_str ca;          /* the only trusted roots; data NULL: the system's roots */
+	struct bt_str certificate; /* data NULL: none. May contain intermediates. */
 	struct bt_str key;
 	struct bt_str
-		server_name; /* SNI and name to verify instead of the URL's; data NULL: that */
+		server_name; /* for SNI and verification; data NULL: host of the URL */
 };
 
 struct bt_http_client_options {
 	struct bt_http_client_tls tls;
-	/** NULL: HTTPS_PROXY, HTTP_PROXY, NO_PROXY of the environment (spec 13 section 4.6). */
+	/**
+	 * NULL: taken from the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY (spec 13 section
+	 * 4.6).
+	 */
 	const char *proxy_url;
-	uint32_t connections_max; /* 0: no limit. Further transfers wait. */
+	uint32_t connections_max; /* 0: no limit. Further transfers are queued. */
 	uint32_t idle_connections_max;
-	int64_t connect_timeout_ns; /* TCP, and TLS handshake */
-	bool follow_redirects;      /* as a browser would: 301, 302, 303 of a POST become GET */
+	int64_t connect_timeout_ns; /* for TCP and TLS handshake together */
+	bool follow_redirects;      /* as browsers do: a POST becomes GET after 301, 302, 303 */
 };
 
-/** Spec 13 section 7.1: 30 s to connect, 25 idle connections. */
+/** Defaults of spec 13 section 7.1: 30 s to connect, 25 idle connections. */
 #define BT_HTTP_CLIENT_OPTIONS_INIT \
 	{ \
 		.idle_connections_max = 25, .connect_timeout_ns = INT64_C(30000000000) \
 	}
 
-/** How a transfer ended when there is no complete response. */
+/** Why a transfer ended without a complete response. */
 enum bt_http_failure {
 	BT_HTTP_FAILURE_NONE,
 	BT_HTTP_FAILURE_REFUSED, /* connection refused */
 	BT_HTTP_FAILURE_RESOLVE,
 	BT_HTTP_FAILURE_TLS,
 	BT_HTTP_FAILURE_TIMEOUT,
-	BT_HTTP_FAILURE_RESET, /* connection reset, end of file, closed: before or within the answer
-	                        */
+	BT_HTTP_FAILURE_RESET, /* reset, end of file or close, before or within the answer */
 	BT_HTTP_FAILURE_OTHER,
 };
 
 struct bt_http_outcome {
 	enum bt_http_failure failure;
-	bool answered;      /* the status line and headers had come */
-	bool sent;          /* something of the request may have reached the server */
-	uint16_t code;      /* with answered */
-	int64_t latency_ns; /* with answered: from the request's first byte to the answer's */
-	struct bt_str body; /* what was not given to `data`; empty with it */
-	/** For people, as upstream's HTTP library words it where it can: "dial tcp 127.0.0.1:1:
+	bool answered;      /* status line and headers were received */
+	bool sent;          /* part of the request may have reached the server */
+	uint16_t code;      /* valid if answered */
+	int64_t latency_ns; /* valid if answered: from the request's first byte to the answer's */
+	struct bt_str body; /* collected body; empty if the handler has `data` */
+	/**
+	 * Error text, worded as upstream's HTTP library does where possible: "dial tcp 127.0.0.1:1:
 	 * connect: connection refused", "EOF", "x509: certificate signed by unknown authority",
-	 * "context deadline exceeded ...". What upstream puts before it (`Get "https://...": `) is
-	 * the caller's. "" without failure. */
+	 * "context deadline exceeded ...". The caller adds upstream's prefix (`Get "https://...":
+	 * `). "" without failure.
+	 */
 	const char *message;
 };
 
@@ -81,16 +86,22 @@ struct bt_http_header {
 
 struct bt_http_client_handler {
 	void *context;
-	/** Status and headers have come (bt_http_transfer_header). May be NULL. */
+	/** Called when status and headers were received (bt_http_transfer_header). May be NULL. */
 	void (*head)(void *context, struct bt_http_transfer *transfer, uint16_t code);
-	/** Bytes of the body as they come, decoded of chunks. NULL: collected for the outcome. */
+	/**
+	 * Called with body bytes as they arrive, after chunk decoding. NULL: the body is collected
+	 * for the outcome.
+	 */
 	void (*data)(void *context, struct bt_http_transfer *transfer, struct bt_str bytes);
-	/** The end; exactly once, unless cancelled. The transfer is freed after it. */
+	/**
+	 * Called at the end, exactly once, unless the transfer is cancelled. The transfer is freed
+	 * afterwards.
+	 */
 	void (*done)(void *context, struct bt_http_transfer *transfer,
 		const struct bt_http_outcome *outcome);
 };
 
-/** Everything is copied. */
+/** A request; bt_http_client_start copies all fields. */
 struct bt_http_client_request {
 	const char *method; /* "GET" */
 	const char *url;
@@ -99,38 +110,50 @@ struct bt_http_client_request {
 	struct bt_str body; /* data NULL: none */
 	int64_t timeout_ns; /* for the whole exchange; 0: none */
 	/**
-	 * A server that says nothing for this long is given up: before its headers have come, and
-	 * within its body. Counted from when the transfer has its turn. 0: for ever.
+	 * Maximum time without a byte from the server, before the headers and within the body.
+	 * Counted from when the transfer leaves the queue. 0: unlimited.
 	 */
 	int64_t head_silence_ns;
 	int64_t body_silence_ns;
-	/** Collected bodies larger than this end the transfer as BT_HTTP_FAILURE_OTHER; 0: none. */
+	/**
+	 * A collected body larger than this fails the transfer with BT_HTTP_FAILURE_OTHER; 0: no
+	 * limit.
+	 */
 	uint64_t body_bytes_max;
 	struct bt_http_client_handler handler;
 };
 
-/** BERTH_ERR_INVALID: a certificate or key is unusable, CA together with insecure, a bad proxy. */
+/**
+ * BERTH_ERR_INVALID: a certificate or key is unusable, CA together with insecure, or a bad proxy
+ * URL.
+ */
 BT_MUST_USE int bt_http_client_create(struct bt_loop *loop,
 	const struct bt_http_client_options *options, struct bt_http_client **out_client,
 	struct berth_error *err);
-/** Transfers under way are cancelled. NULL accepted. */
+/** Cancels running transfers. NULL accepted. */
 void bt_http_client_destroy(struct bt_http_client *client);
 /**
- * New connections use this from now on, idle ones are closed. cut: running transfers fail with
- * BT_HTTP_FAILURE_RESET as well.
+ * Applies to new connections; idle connections are closed. cut: running transfers also fail, with
+ * BT_HTTP_FAILURE_RESET.
  */
 BT_MUST_USE int bt_http_client_set_tls(struct bt_http_client *client,
 	const struct bt_http_client_tls *tls, bool cut, struct berth_error *err);
 
-/** From now on; 0: no limit. What is under way goes on. As many idle ones may stay open. */
+/**
+ * Applies from now on; 0: no limit. Running transfers are not cut. A limit above 0 also replaces
+ * the limit of idle connections.
+ */
 void bt_http_client_set_connections_max(struct bt_http_client *client, uint32_t connections_max);
 
-/** Never fails at once: a bad URL is an outcome too. */
+/** Errors, including a bad URL, are reported only through the handler's `done`. */
 BT_MUST_USE struct bt_http_transfer *bt_http_client_start(
 	struct bt_http_client *client, const struct bt_http_client_request *request);
-/** No callback comes any more. */
+/** Cancels the transfer; none of its callbacks is called afterwards. */
 void bt_http_transfer_cancel(struct bt_http_transfer *transfer);
-/** First value of a response header, names without case; data NULL: none. Borrowed until done. */
+/**
+ * First value of a response header, names compare case-insensitively; data NULL: absent. Valid
+ * until `done` returns.
+ */
 struct bt_str bt_http_transfer_header(const struct bt_http_transfer *transfer, const char *name);
 void bt_http_transfer_each_header(const struct bt_http_transfer *transfer, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context);

@@ -2,9 +2,9 @@
 #ifndef BT_NET_HTTP_CLIENT_PRIVATE_H
 #define BT_NET_HTTP_CLIENT_PRIVATE_H
 /**
- * Parts of the HTTP client shared by its files: http_client.c (transfers from start to end),
- * http_connection.c (sockets, TLS, requests and answers on them), http_tunnel.c (what is said to a
- * proxy before the request), http_trust.c (TLS material, sessions and their failures).
+ * Shared by the files of the HTTP client: http_client.c (life cycle of transfers),
+ * http_connection.c (sockets, requests and answers), http_tunnel.c (CONNECT and SOCKS handshakes
+ * with proxies), http_trust.c (TLS credentials, sessions and their errors).
  */
 #include <gnutls/gnutls.h>
 #include <sys/types.h>
@@ -14,18 +14,18 @@
 #include "net/http_lookup.h"
 #include "net/http_proxy.h"
 
-/** TLS material, shared by the connections that were made with it. */
+/** TLS credentials, shared by the connections that were created with them. */
 struct bt_http_trust {
-	uint32_t holders; /* connections, and the client whose current one it is */
+	uint32_t holders; /* reference count: connections, and the client for its current one */
 	gnutls_certificate_credentials_t credentials;
 	gnutls_priority_t priorities;
 	bool is_insecure;
-	bool needs_system_roots; /* not loaded yet: read before the first handshake */
+	bool needs_system_roots; /* the system's roots are loaded before the first handshake */
 	char *server_name;       /* NULL: the host */
 	BT_VEC(struct bt_http_ticket) tickets;
 };
 
-/** For the next handshake with the same host. */
+/** Session data that shortens the next handshake with the same host. */
 struct bt_http_ticket {
 	char *host; /* "host:port" */
 	gnutls_datum_t session;
@@ -39,10 +39,10 @@ enum bt_http_phase {
 	BT_HTTP_TUNNEL,
 	BT_HTTP_HANDSHAKE,
 	BT_HTTP_OPEN,
-	BT_HTTP_CLOSED, /* freed at the end of its event */
+	BT_HTTP_CLOSED, /* freed when the processing of its event ends */
 };
 
-/** One read of a socket: TLS takes its records from here. */
+/** Bytes of one socket read, from which TLS takes its records. */
 struct bt_http_intake {
 	const char *data;
 	size_t length;
@@ -50,11 +50,11 @@ struct bt_http_intake {
 	int error; /* errno; 0: none */
 };
 
-/** A tunnel that is being made. */
+/** State while a proxy tunnel is set up. */
 struct bt_http_tunnel {
-	uint32_t step;        /* of SOCKS */
+	uint32_t step;        /* step of the SOCKS handshake */
 	struct bt_strbuf out; /* not written yet */
-	struct bt_strbuf in;  /* not understood yet */
+	struct bt_strbuf in;  /* not parsed yet */
 	struct bt_http_answer answer;
 };
 
@@ -67,32 +67,32 @@ struct bt_http_client_connection {
 	enum bt_http_phase phase;
 	int fd; /* -1: none */
 	struct bt_loop_source *source;
-	uint32_t directions; /* watched */
+	uint32_t directions; /* watched BT_LOOP_* directions */
 
 	bool is_https;
 	uint16_t port;
 	struct bt_strbuf host;
-	const char *proxy;             /* of bt_http_client.proxies; NULL: none */
+	const char *proxy;             /* borrowed from bt_http_client.proxies; NULL: none */
 	struct bt_http_url proxy_url;  /* parts of proxy */
-	gnutls_session_t sessions[2];  /* with an https proxy; with the server. NULL: none */
-	struct bt_http_intake *intake; /* while readable bytes are processed */
+	gnutls_session_t sessions[2];  /* with the https proxy, and the server. NULL: none */
+	struct bt_http_intake *intake; /* set while received bytes are processed */
 	struct bt_http_addresses addresses;
 	uint32_t address_at;
-	struct bt_http_tunnel *tunnel; /* NULL: none is being made */
+	struct bt_http_tunnel *tunnel; /* set while the tunnel is set up */
 
-	int64_t due_ns;         /* while it is made: a connect timeout */
-	int64_t attempt_due_ns; /* while one of several addresses is dialed */
+	int64_t due_ns;         /* connect timeout; INT64_MAX once connected */
+	int64_t attempt_due_ns; /* timeout for the current one of several addresses */
 	int64_t idle_since_ns;
 	int64_t verified_ns;   /* when the server's certificate was verified */
-	bool was_without_body; /* the last answer: bytes that follow it would be the next one's */
-	bool is_event;  /* an event of it is processed: it is not freed */
-	bool is_kept;   /* it carried an answer before this transfer */
+	bool was_without_body; /* the last answer had no body, so no bytes may follow */
+	bool is_event;  /* an event is being processed: do not free */
+	bool is_kept;   /* reused: it carried an answer before this transfer */
 	int dial_error; /* errno of the first address */
 	uint32_t dial_error_at;
-	int write_error;   /* errno; the answer may have come nevertheless */
+	int write_error;   /* errno; the server may have answered before it closed */
 	int tls_error;     /* the last fatal code of GnuTLS */
-	bool is_truncated; /* it ended without TLS's end */
-	bool speaks_http;  /* instead of TLS */
+	bool is_truncated; /* end of file without TLS close_notify */
+	bool speaks_http;  /* the server answered in plain HTTP instead of TLS */
 };
 
 struct bt_http_list {
@@ -103,9 +103,9 @@ struct bt_http_list {
 struct bt_http_transfer {
 	struct bt_http_client *client;
 	struct bt_http_client_connection *connection; /* while running */
-	struct bt_http_list *list; /* queue, running or ended; NULL: within done */
+	struct bt_http_list *list; /* queue, running or ended; NULL: its `done` is being called */
 	struct bt_http_transfer *previous;
-	struct bt_http_transfer *next; /* also of bt_http_client.spare */
+	struct bt_http_transfer *next; /* in `list`, or in bt_http_client.spare */
 
 	struct bt_http_client_handler handler;
 	struct bt_strbuf url_text;
@@ -113,22 +113,22 @@ struct bt_http_transfer {
 	const char *proxy;
 	struct bt_strbuf out; /* the request, head and body */
 	uint32_t method_bytes;
-	uint32_t headers_at; /* of the caller, within out */
+	uint32_t headers_at; /* start of the caller's headers in out */
 	uint32_t body_at;
-	size_t out_at;           /* written on this connection */
+	size_t out_at;           /* bytes written on this connection */
 	int64_t deadline_ns;     /* INT64_MAX: none */
 	int64_t head_silence_ns; /* 0: none */
 	int64_t body_silence_ns;
-	int64_t heard_ns; /* from the server; at first: when it left the queue */
+	int64_t heard_ns; /* last byte from the server, initially when it left the queue */
 	int64_t sent_ns;
 	int64_t answered_ns;
 	uint64_t body_bytes_max;
 
 	bool has_body;
-	bool is_repeatable; /* has the same result when it is made twice */
+	bool is_repeatable; /* idempotent method: safe to send twice */
 	bool is_sent;
 	bool is_answered;
-	bool is_redirect; /* the answer that is coming will be followed */
+	bool is_redirect; /* the answer being received is a redirect to follow */
 	uint32_t redirects;
 	struct bt_http_answer answer;
 	struct bt_strbuf body; /* of the answer */
@@ -138,7 +138,7 @@ struct bt_http_transfer {
 
 struct bt_http_client {
 	struct bt_loop *loop;
-	struct bt_http_trust *trust; /* of new connections */
+	struct bt_http_trust *trust; /* for new connections */
 	struct bt_http_proxies proxies;
 	uint32_t connections_max;
 	uint32_t idle_connections_max;
@@ -146,62 +146,67 @@ struct bt_http_client {
 	bool follow_redirects;
 	struct bt_http_list queue;
 	struct bt_http_list running;
-	struct bt_http_list ended; /* done is still to be called */
+	struct bt_http_list ended; /* their `done` is not called yet */
 	uint32_t running_count;
-	int64_t due_ns;                         /* no timeout ends before */
-	struct bt_http_client_connection *idle; /* the last used one first */
+	int64_t due_ns;                         /* no timeout ends earlier */
+	struct bt_http_client_connection *idle; /* most recently used first */
 	uint32_t idle_count;
 	BT_VEC(struct bt_http_lookup *) lookups;
 	struct bt_http_transfer *spare;
 	uint32_t spare_count;
 };
 
-/** Its end: moves it to `ended`. Its connection is not touched. */
+/** Ends a transfer: moves it to `ended`. Does not touch its connection. */
 BT_PRINTF(3, 4)
 void bt_http_transfer_fail(
 	struct bt_http_transfer *transfer, enum bt_http_failure failure, const char *format, ...);
-/** The answer is complete. */
+/** Ends the transfer with its complete answer. */
 void bt_http_transfer_complete(struct bt_http_transfer *transfer);
-/** Back to the front of the queue, for another connection. */
+/** Puts the transfer at the front of the queue, to be sent on another connection. */
 void bt_http_transfer_requeue(struct bt_http_transfer *transfer);
-/** Calls the handlers' done. */
+/** Calls `done` of all ended transfers. */
 void bt_http_client_deliver(struct bt_http_client *client);
-/** Look at the timeouts at this time. */
+/** Makes the loop check timeouts at this time. */
 void bt_http_client_note_due(struct bt_http_client *client, int64_t due_ns);
 
-/** Give the transfer an idle connection or a new one. It may fail at once. */
+/** Gives the transfer an idle connection or opens a new one. The transfer may fail at once. */
 void bt_http_connection_run(struct bt_http_transfer *transfer);
-/** Its transfer, if it has one, must have ended. */
+/** Closes the connection; its transfer, if any, must have ended. */
 void bt_http_connection_close(struct bt_http_client_connection *connection);
 void bt_http_connection_close_idle(struct bt_http_client *client, uint32_t keep);
-/** Closes what was idle for too long, and notes when to look again. */
+/** Closes connections that were idle too long, and notes when to check again. */
 void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_ns);
-/** Ends the connection's transfer as the connection's own timeout, if it is over. */
+/** Fails the connection's transfer if the connect timeout has passed. */
 void bt_http_connection_check_due(struct bt_http_client_connection *connection, int64_t now_ns);
-/** -1 with errno: EAGAIN, or it is broken. */
+/** Returns -1 with errno: EAGAIN, or the connection is broken. */
 ssize_t bt_http_connection_send(
 	struct bt_http_client_connection *connection, const void *data, size_t length);
-/** As recv. */
+/** Returns as recv does. */
 ssize_t bt_http_connection_receive(
 	struct bt_http_client_connection *connection, void *data, size_t capacity);
-/** The connection is of no use: ends its transfer with a text for that. */
+/**
+ * Handles a broken connection: closes it, and retries its transfer or fails it with a text for the
+ * cause.
+ */
 void bt_http_connection_lose(struct bt_http_client_connection *connection);
 
 void bt_http_tunnel_start(struct bt_http_client_connection *connection);
-/** Write and read what can be; true: the tunnel is there. It may close the connection. */
+/**
+ * Writes and reads as much as possible; true: the tunnel is established. May close the connection.
+ */
 bool bt_http_tunnel_advance(struct bt_http_client_connection *connection);
 void bt_http_tunnel_free(struct bt_http_client_connection *connection);
 
 BT_MUST_USE int bt_http_trust_create(const struct bt_http_client_tls *tls,
 	struct bt_http_trust **out_trust, struct berth_error *err);
 void bt_http_trust_release(struct bt_http_trust *trust);
-/** A session with the host that lies on the connection; level as in sessions. */
+/** Starts a TLS session on the connection; level: index in `sessions`. */
 BT_MUST_USE bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t level);
 /**
- * Go on with the handshake: 1 when it is complete and the server's certificate is good, 0 when
- * more bytes are needed; -1: it failed, and the connection is closed.
+ * Continues the handshake. Returns 1 if it is complete and the server's certificate is verified, 0
+ * if more bytes are needed, -1 if it failed and the connection is closed.
  */
 int bt_http_trust_handshake(struct bt_http_client_connection *connection, uint32_t level);
-/** Before a connection is closed: keep what makes the next handshake short. */
+/** Saves session data for a resumption, before the connection is closed. */
 void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection);
 #endif

@@ -11,18 +11,24 @@
 #include "base/nanoseconds.h"
 #include "net/http_client_private.h"
 
-/* One read of a socket: two TLS records of the largest size. */
+/* Bytes per socket read: two TLS records of maximum size. */
 #define RAW_BYTES 32768
 #define RECORD_BYTES 16384
-/* A peer that died is noticed 45 s later, as by upstream's pings. */
+/* A dead peer is detected after 45 s, as with upstream's HTTP/2 pings. */
 #define KEEPALIVE_SECONDS 30
 #define KEEPALIVE_AGAIN_SECONDS 15
 #define UNACKNOWLEDGED_MS_MAX 45000
-/* Servers close after 90 s; a write must not meet that. */
+/*
+ * Servers close idle connections after 90 s; close earlier, so that no request is written to a
+ * connection that is being closed.
+ */
 #define IDLE_NS_MAX (80 * BT_NS_PER_SECOND)
-/* Within this time the event loop has heard of a close, or is about to. */
+/*
+ * A connection idle for less than this is used without probing: its close would be reported by the
+ * event loop.
+ */
 #define TRUSTED_IDLE_NS (BT_NS_PER_SECOND / 2)
-/* Of several addresses each gets its share of the connect timeout, but no less than this. */
+/* Minimum time per address, when the connect timeout is divided among several addresses. */
 #define ATTEMPT_NS_MIN (2 * BT_NS_PER_SECOND)
 
 static void on_event(void *context, uint32_t directions);
@@ -30,7 +36,7 @@ static void on_event(void *context, uint32_t directions);
 static void watch(struct bt_http_client_connection *connection, uint32_t directions)
 {
 	if (connection->source == NULL) {
-		/* without it the transfer ends by its timeout: descriptors have run out */
+		/* if the watch fails (out of descriptors), the transfer ends by its timeout */
 		(void)(bt_loop_watch_fd(connection->client->loop, connection->fd, directions,
 			       on_event, connection, &connection->source, NULL) == 0);
 	} else if (connection->directions != directions) {
@@ -44,7 +50,7 @@ static void close_socket(struct bt_http_client_connection *connection)
 	bt_loop_remove_fd(connection->client->loop, connection->source);
 	connection->source = NULL;
 	if (connection->fd >= 0) {
-		(void)close(connection->fd); /* what was written is acknowledged by answers only */
+		(void)close(connection->fd); /* only answers confirm what was written */
 		connection->fd = -1;
 	}
 }
@@ -84,7 +90,7 @@ void bt_http_connection_close(struct bt_http_client_connection *connection)
 			continue;
 		}
 		if (connection->phase == BT_HTTP_OPEN && connection->tls_error == 0) {
-			/* the end is closed anyway */
+			/* best effort: the connection is closed in any case */
 			(void)gnutls_bye(connection->sessions[level], GNUTLS_SHUT_WR);
 		}
 		gnutls_deinit(connection->sessions[level]);
@@ -122,7 +128,7 @@ void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_n
 	}
 }
 
-/* As Go prints them: the C library's words, small. */
+/* Error text as Go prints it: the C library's text in lower case. */
 static const char *word_errno(int code)
 {
 	switch (code) {
@@ -156,7 +162,9 @@ static struct bt_str peer_host(const struct bt_http_client_connection *connectio
 					 : bt_strbuf_str(&connection->host);
 }
 
-/* Ends the transfer: "dial tcp " of the address, or of the name without one, and the reason. */
+/*
+ * Fails the transfer with "dial tcp ADDRESS: REASON", or with the host name if there is no address.
+ */
 static void fail_dial(struct bt_http_client_connection *connection, enum bt_http_failure failure,
 	uint32_t address_at, const char *reason)
 {
@@ -204,7 +212,7 @@ void bt_http_connection_lose(struct bt_http_client_connection *connection)
 		bt_http_connection_close(connection);
 		return;
 	}
-	/* spec 13 section 7.2 */
+	/* retry conditions: spec 13 section 7.2 */
 	if (connection->is_kept && !transfer->answer.is_started &&
 		(!transfer->is_sent || transfer->is_repeatable)) {
 		bt_http_connection_close(connection);
@@ -231,7 +239,7 @@ static bool is_redirect(uint16_t code)
 	return code == 301 || code == 302 || code == 303 || code == 307 || code == 308;
 }
 
-/* The head of the final answer; false: the connection is closed. */
+/* Processes the head of the final answer; false: the connection is closed. */
 static bool take_head(struct bt_http_client_connection *connection)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
@@ -251,7 +259,7 @@ static bool take_head(struct bt_http_client_connection *connection)
 	if (transfer->handler.head != NULL) {
 		transfer->handler.head(transfer->handler.context, transfer, transfer->answer.code);
 	}
-	return connection->transfer != NULL; /* it may have been cancelled */
+	return connection->transfer != NULL; /* the callback may have cancelled it */
 }
 
 static bool take_data(struct bt_http_client_connection *connection, struct bt_str data)
@@ -276,7 +284,7 @@ static bool take_data(struct bt_http_client_connection *connection, struct bt_st
 	return true;
 }
 
-/* The answer is complete. The connection may carry another request. */
+/* Ends the transfer with its complete answer. The connection may be reused. */
 static void take_end(struct bt_http_client_connection *connection, bool is_exact)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
@@ -307,12 +315,12 @@ static void take_end(struct bt_http_client_connection *connection, bool is_exact
 					     : client->idle_connections_max);
 }
 
-/* false: the connection is closed, or idle. */
+/* Parses received bytes; false: the connection is closed, or idle. */
 static bool take_bytes(struct bt_http_client_connection *connection, struct bt_str input)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
 	if (transfer == NULL) {
-		bt_http_connection_close(connection); /* nothing was asked */
+		bt_http_connection_close(connection); /* bytes without a request */
 		return false;
 	}
 	if (!transfer->answer.is_started) {
@@ -348,7 +356,7 @@ static bool take_bytes(struct bt_http_client_connection *connection, struct bt_s
 static void read_answer(struct bt_http_client_connection *connection)
 {
 	char data[RECORD_BYTES];
-	/* to the end of what was read: TLS's own words may stand behind the answer */
+	/* read on until EAGAIN: a close_notify or session ticket may follow the answer */
 	for (;;) {
 		ssize_t length = bt_http_connection_receive(connection, data, sizeof(data));
 		if (length > 0) {
@@ -388,12 +396,12 @@ static void write_request(struct bt_http_client_connection *connection)
 			continue;
 		}
 		if (errno == EAGAIN) {
-			/* TLS may have written a part */
+			/* GnuTLS may have written a part of the record */
 			transfer->is_sent = true;
 			watch(connection, BT_LOOP_READABLE | BT_LOOP_WRITABLE);
 			return;
 		}
-		/* the server may have answered before it closed */
+		/* do not fail yet: the server may have answered before it closed */
 		connection->write_error = errno == EPROTO ? EPIPE : errno;
 		if (transfer->out_at == 0) {
 			bt_http_connection_lose(connection);
@@ -410,7 +418,7 @@ static bool needs_tunnel(const struct bt_http_client_connection *connection)
 			bt_str_equal(connection->proxy_url.scheme, BT_STR("socks5h")));
 }
 
-/* From the phase after `done` on: the first that this connection needs. */
+/* Enters the first phase after `done` that this connection needs. */
 static void enter_next(struct bt_http_client_connection *connection, enum bt_http_phase done)
 {
 	if (done < BT_HTTP_PROXY_HANDSHAKE && connection->proxy != NULL &&
@@ -436,7 +444,7 @@ static void enter_next(struct bt_http_client_connection *connection, enum bt_htt
 	}
 }
 
-/* Do what the bytes at hand allow. */
+/* Continues the current phase as far as the received bytes allow. */
 static void advance(struct bt_http_client_connection *connection)
 {
 	while (connection->phase > BT_HTTP_DIALING && connection->phase < BT_HTTP_OPEN) {
@@ -474,13 +482,13 @@ static void set_options(int fd)
 		{IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS_MAX},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(options); i++) {
-		/* without one the kernel's own patience counts */
+		/* best effort: without an option the kernel's default timeout applies */
 		(void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
 			sizeof(options[i].value));
 	}
 }
 
-/* From address_at on, until one does not fail at once. */
+/* Tries the addresses from address_at on until a connect does not fail immediately. */
 static void dial(struct bt_http_client_connection *connection)
 {
 	uint32_t count = connection->addresses.list.count;
@@ -490,7 +498,7 @@ static void dial(struct bt_http_client_connection *connection)
 			&connection->addresses.list.items[connection->address_at];
 		address->v6.sin6_port = htons(connection->proxy != NULL
 				? connection->proxy_url.port
-				: connection->port); /* at the same place in v4 */
+				: connection->port); /* sin_port has the same offset */
 		int code = 0;
 		connection->fd = socket(
 			address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -534,7 +542,7 @@ static void dial(struct bt_http_client_connection *connection)
 	bt_strbuf_finish(&reason);
 }
 
-/* This address does not answer: the next one. */
+/* Connecting to this address failed: try the next one. */
 static void dial_next(struct bt_http_client_connection *connection, int code)
 {
 	if (connection->dial_error == 0) {
@@ -564,7 +572,7 @@ static void end_dial(struct bt_http_client_connection *connection)
 	}
 }
 
-/* What has come: read once, so that a busy server does not hold the loop. */
+/* Processes received bytes; reads once only, so that a busy server does not block the loop. */
 static void take_in(struct bt_http_client_connection *connection)
 {
 	char raw[RAW_BYTES];
@@ -642,7 +650,7 @@ static void resolve(struct bt_http_client_connection *connection)
 	}
 	for (uint32_t i = 0; i < client->lookups.count; i++) {
 		if (bt_str_equal(bt_http_lookup_host(client->lookups.items[i]), host)) {
-			return; /* it waits with the others */
+			return; /* a running lookup will serve this connection too */
 		}
 	}
 	struct bt_http_lookup *lookup = bt_http_lookup_start(client->loop, host, on_lookup, client);
@@ -653,13 +661,13 @@ static void resolve(struct bt_http_client_connection *connection)
 	bt_vec_push(&client->lookups, lookup);
 }
 
-/* Plain HTTP through an HTTP proxy: one connection for all hosts. */
+/* Plain HTTP through an HTTP proxy: the connection can serve any host. */
 static bool is_for_any_host(const struct bt_http_client_connection *connection)
 {
 	return connection->proxy != NULL && !needs_tunnel(connection);
 }
 
-/* Not even the end of TLS stands behind a complete answer. */
+/* Any readable byte or end of file means that the server has closed the idle connection. */
 static bool is_ended(const struct bt_http_client_connection *connection)
 {
 	char byte;
@@ -718,7 +726,7 @@ void bt_http_connection_run(struct bt_http_transfer *transfer)
 	if (connection->proxy != NULL) {
 		bool is_url = bt_http_url_split_proxy(
 			bt_str_from(connection->proxy), &connection->proxy_url);
-		BT_ASSERT(is_url); /* it was, when it was read */
+		BT_ASSERT(is_url); /* proxies are validated when they are configured */
 	}
 	connection->due_ns = bt_loop_now_ns(client->loop) + client->connect_timeout_ns;
 	bt_http_client_note_due(client, connection->due_ns);

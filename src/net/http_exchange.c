@@ -4,9 +4,9 @@
 #include "base/links.h"
 #include "net/http_server_private.h"
 
-/* Answers above this size can stall for long, and get the timeout that is meant for them. */
+/* Larger answers may stall for long, so they get stalled_timeout_seconds. */
 #define LONG_ANSWER_BYTES 65536
-/* Fits, with its head, into an empty send buffer of any socket. */
+/* An answer up to this size fits with its head into an empty socket send buffer. */
 #define SHORT_ANSWER_BYTES 8192
 
 struct MHD_Response *bt_http_empty_response(void)
@@ -21,7 +21,7 @@ void bt_http_add_header(struct bt_http_exchange *exchange, const char *name, str
 	bt_strbuf_append(&exchange->headers, name, strlen(name) + 1);
 	for (uint32_t i = 0; i < value.length; i++) {
 		unsigned char byte = (unsigned char)value.data[i];
-		/* texts of clients must not end the line, or make another header */
+		/* replace control characters: a line break would start another header */
 		bool control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
 		bt_strbuf_append_char(&exchange->headers, control ? ' ' : value.data[i]);
 	}
@@ -46,7 +46,7 @@ void bt_http_exchange_resume(struct bt_http_exchange *exchange)
 		exchange->suspended = false;
 		exchange->server->active_count++;
 		exchange->server->resumed = true;
-		/* libmicrohttpd's descriptor does not tell of it */
+		/* libmicrohttpd's descriptor does not become readable for a resume */
 		bt_loop_call_at(exchange->server->loop, 0);
 		MHD_resume_connection(exchange->handle);
 	}
@@ -71,14 +71,14 @@ void bt_http_answer_response(struct bt_http_exchange *exchange, uint16_t code,
 		const char *name = exchange->headers.data + next;
 		const char *value = name + strlen(name) + 1;
 		next += strlen(name) + strlen(value) + 2;
-		/* refused only for lengths that we set, or an empty value: nothing to say then */
+		/* fails only for length headers, which libmicrohttpd sets, and for empty values */
 		(void)MHD_add_response_header(exchange->response, name, value);
 	}
 	exchange->answered = true;
 	if (is_long && limits->stalled_timeout_seconds != limits->idle_timeout_seconds) {
 		exchange->connection->long_timeout = true;
 		(void)MHD_set_connection_option(exchange->handle, MHD_CONNECTION_OPTION_TIMEOUT,
-			(unsigned int)limits->stalled_timeout_seconds); /* known option */
+			(unsigned int)limits->stalled_timeout_seconds); /* cannot fail */
 	}
 	bt_http_exchange_resume(exchange);
 }
@@ -111,7 +111,7 @@ static void client_left(void *context)
 	bt_http_exchange_resume(exchange);
 }
 
-/* libmicrohttpd does not look at suspended connections, so somebody else must. */
+/* libmicrohttpd does not poll suspended connections, so the loop watches for the hangup. */
 static void watch_hangup(struct bt_http_exchange *exchange)
 {
 	int fd = bt_http_socket_of(exchange->handle);
@@ -120,13 +120,13 @@ static void watch_hangup(struct bt_http_exchange *exchange)
 	}
 	int result = bt_loop_add_hangup(exchange->server->loop, fd, client_left, exchange,
 		&exchange->hangup, NULL);
-	(void)result; /* without it the client's leaving shows at the next write */
+	(void)result; /* if it fails, the next write detects the hangup */
 }
 
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t capacity)
 {
 	struct bt_http_exchange *exchange = context;
-	(void)position; /* streams know it */
+	(void)position; /* streams track their position */
 	exchange->server->progress = true;
 	if (exchange->gone) {
 		return MHD_CONTENT_READER_END_WITH_ERROR;
@@ -167,13 +167,13 @@ void bt_http_stream_wake(struct bt_http_exchange *exchange)
 	}
 }
 
-/* Buffers of a finished exchange above this size go back to the system. */
+/* Larger buffers of finished exchanges are freed instead of reused. */
 #define SPARE_BUFFER_BYTES_MAX 16384
 #define SPARE_COUNT_MAX 64
-/* Of a body whose length is announced, so much is reserved before its bytes come. */
+/* Maximum memory reserved for an announced Content-Length before the body arrives. */
 #define BODY_RESERVE_BYTES_MAX 65536
 
-/* "http://host/path?query" is for proxies; what counts for us is the part from the path on. */
+/* Clients of proxies send "http://host/path?query"; returns the part from the path on. */
 static struct bt_str origin_form(struct bt_str target)
 {
 	int64_t scheme = bt_str_find(target, BT_STR("://"));
@@ -293,8 +293,10 @@ bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, 
 		bt_strbuf_append(&exchange->body, data, length);
 		return true;
 	}
-	/* Read on for a while without keeping it: a client that still writes would miss the
-	 * answer, which the reset of a connection with unread data can overtake. */
+	/*
+	 * Read and drop a limited amount of further data: closing with unread data resets the
+	 * connection, and the reset can overtake the answer while the client still writes.
+	 */
 	bt_strbuf_finish(&exchange->body);
 	return exchange->body_bytes <= 4 * max;
 }
@@ -329,7 +331,7 @@ static enum MHD_Result take_header(
 	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	struct header_walk *walk = context;
-	(void)kind; /* only headers are walked */
+	(void)kind; /* always a header */
 	if (bt_str_equal_without_case(bt_str_from(name), walk->name)) {
 		walk->take(walk->context, bt_str_from(value != NULL ? value : ""));
 	}
@@ -341,7 +343,7 @@ void bt_http_each_header(const struct bt_http_exchange *exchange, const char *na
 {
 	struct header_walk walk = {bt_str_from(name), take, context};
 	(void)MHD_get_connection_values(
-		exchange->handle, MHD_HEADER_KIND, take_header, &walk); /* their number */
+		exchange->handle, MHD_HEADER_KIND, take_header, &walk); /* count unused */
 }
 
 struct prefix_walk {
@@ -355,7 +357,7 @@ static enum MHD_Result take_prefixed(
 {
 	const struct prefix_walk *walk = context;
 	struct bt_str text = bt_str_from(name);
-	(void)kind; /* only headers were asked for */
+	(void)kind; /* always a header */
 	if (bt_str_equal_without_case(bt_str_sub(text, 0, walk->prefix.length), walk->prefix)) {
 		walk->take(walk->context, text, bt_str_from(value != NULL ? value : ""));
 	}
@@ -366,7 +368,7 @@ void bt_http_each_header_prefixed(const struct bt_http_exchange *exchange, struc
 	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
 {
 	struct prefix_walk walk = {prefix, take, context};
-	(void)MHD_get_connection_values(/* their number */
+	(void)MHD_get_connection_values(/* the count is not needed */
 		exchange->handle, MHD_HEADER_KIND, take_prefixed, &walk);
 }
 

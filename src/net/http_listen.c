@@ -9,13 +9,13 @@
 
 #include "net/http_server_private.h"
 
-/* As Go says it: "listen tcp 0.0.0.0:10259: bind: address already in use". */
+/* Error text as Go words it: "listen tcp 0.0.0.0:10259: bind: address already in use". */
 static int fail_listen(const struct bt_http_server_options *options, const char *call, int code,
 	struct berth_error *err)
 {
 	char words[128];
 	bool is_v6 = strchr(options->address, ':') != NULL;
-	(void)snprintf(words, sizeof(words), "%s", strerror(code)); /* may be cut */
+	(void)snprintf(words, sizeof(words), "%s", strerror(code)); /* truncation is acceptable */
 	words[0] = (char)tolower((unsigned char)words[0]);
 	return bt_error_set(err, BERTH_ERR_IO,
 		is_v6 ? "listen tcp [%s]:%u: %s: %s" : "listen tcp %s:%u: %s: %s", options->address,
@@ -26,7 +26,7 @@ struct endpoint {
 	struct sockaddr_storage address;
 	socklen_t length;
 	bool is_v6;
-	bool takes_v4; /* a v6 socket for both */
+	bool takes_v4; /* dual-stack: an IPv6 socket that also accepts IPv4 */
 };
 
 static void fill_v6(struct endpoint *endpoint, const struct in6_addr *address, uint16_t port)
@@ -59,7 +59,7 @@ static int try_listen(const struct bt_http_server_options *options, const struct
 	if (fd < 0) {
 		return errno;
 	}
-	/* bind tells when one of them was needed */
+	/* a missing option that matters makes bind fail */
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (options->share_port) {
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
@@ -75,7 +75,7 @@ static int try_listen(const struct bt_http_server_options *options, const struct
 	}
 	if (result != 0) {
 		int code = errno;
-		(void)close(fd); /* nothing was written to it */
+		(void)close(fd); /* no data to lose */
 		return code;
 	}
 	*out_fd = fd;
@@ -103,7 +103,7 @@ int bt_http_listen(
 	}
 	int code = try_listen(options, &endpoint, out_fd, &call);
 	if (code != 0 && endpoint.takes_v4 && code != EADDRINUSE && code != EACCES) {
-		/* a machine without IPv6 */
+		/* the machine has no IPv6: listen on IPv4 only */
 		v4.s_addr = htonl(INADDR_ANY);
 		fill_v4(&endpoint, &v4, options->port);
 		code = try_listen(options, &endpoint, out_fd, &call);

@@ -13,17 +13,17 @@
 #include "base/assert.h"
 #include "net/http_proxy.h"
 
-/* Modules of the C library's name service run on it. */
+/* The C library loads name service modules that run on this stack. */
 #define STACK_BYTES 262144
 #define HOST_BYTES_MAX 255
 
-/* Freed by whichever of loop and thread is the last to leave. */
+/* Shared by loop and thread; the last of the two frees the lookup. */
 struct bt_http_lookup {
 	atomic_int holders;
 	int event_fd;
-	struct addrinfo *found; /* by the thread, before it writes to event_fd */
+	struct addrinfo *found; /* written by the thread before it signals event_fd */
 	char host[HOST_BYTES_MAX + 1];
-	/* The rest is the loop's. */
+	/* The fields below are used by the loop's thread only. */
 	struct bt_loop *loop;
 	struct bt_loop_source *source;
 	void (*ready)(void *context, struct bt_http_lookup *lookup,
@@ -39,7 +39,7 @@ static void release(struct bt_http_lookup *lookup)
 	if (lookup->found != NULL) {
 		freeaddrinfo(lookup->found);
 	}
-	(void)close(lookup->event_fd); /* nothing to lose */
+	(void)close(lookup->event_fd); /* no data to lose */
 	bt_free(lookup);
 }
 
@@ -100,7 +100,7 @@ static void on_event(void *context)
 {
 	struct bt_http_lookup *lookup = context;
 	struct bt_http_addresses addresses = {0};
-	/* `ready` may turn the loop: the event must not come again. */
+	/* `ready` may run nested loop turns, which must not report the event again. */
 	bt_loop_remove_fd(lookup->loop, lookup->source);
 	lookup->source = NULL;
 	append_found(lookup->found, &addresses);
@@ -115,7 +115,7 @@ void bt_http_lookup_cancel(struct bt_http_lookup *lookup)
 	release(lookup);
 }
 
-/* Signals are the loop's: the thread has all of them blocked. */
+/* Starts the thread with all signals blocked, because the loop's thread handles them. */
 static bool start_thread(struct bt_http_lookup *lookup)
 {
 	pthread_t thread;
@@ -125,7 +125,7 @@ static bool start_thread(struct bt_http_lookup *lookup)
 	if (pthread_attr_init(&attributes) != 0) {
 		return false;
 	}
-	(void)sigfillset(&all); /* these cannot fail: valid arguments */
+	(void)sigfillset(&all); /* none of these calls can fail with valid arguments */
 	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -166,10 +166,10 @@ struct bt_http_lookup *bt_http_lookup_start(struct bt_loop *loop, struct bt_str 
 
 void bt_http_address_append(const union bt_http_address *address, struct bt_strbuf *out)
 {
-	char host[INET6_ADDRSTRLEN + 32]; /* with a scope */
+	char host[INET6_ADDRSTRLEN + 32]; /* room for a scope id */
 	if (getnameinfo(&address->any, sizeof(*address), host, sizeof(host), NULL, 0,
 		    NI_NUMERICHOST) == 0) {
-		/* the port lies at the same place in both */
+		/* the port has the same offset in both address types */
 		bt_http_url_append_address(out, bt_str_from(host), ntohs(address->v6.sin6_port));
 	}
 }

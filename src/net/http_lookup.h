@@ -2,8 +2,8 @@
 #ifndef BT_NET_HTTP_LOOKUP_H
 #define BT_NET_HTTP_LOOKUP_H
 /**
- * Addresses of host names. Addresses written as numbers, and localhost, are known at once; each
- * other name is asked for in a thread, so that the event loop goes on.
+ * Resolves host names. Numeric addresses and localhost are resolved at once; for other names
+ * getaddrinfo runs in a thread, so that the event loop is not blocked.
  */
 #include <netinet/in.h>
 
@@ -18,23 +18,23 @@ union bt_http_address {
 };
 
 struct bt_http_addresses {
-	BT_VEC(union bt_http_address) list; /* in the order in which they are tried */
+	BT_VEC(union bt_http_address) list; /* in the order of connection attempts */
 };
 
 struct bt_http_lookup;
 
-/** The host needs no lookup: its addresses, with port 0, are appended. */
+/** Returns true if the host needs no lookup, and appends its addresses with port 0. */
 bool bt_http_lookup_literal(struct bt_str host, struct bt_http_addresses *out);
 /**
- * Calls ready once within a later turn, with no address when there is none; the lookup ends when
- * ready returns. NULL: threads or descriptors have run out.
+ * Starts a lookup and calls ready once, in a later turn, with no addresses if the lookup failed;
+ * the lookup is freed when ready returns. NULL: threads or descriptors have run out.
  */
 struct bt_http_lookup *bt_http_lookup_start(struct bt_loop *loop, struct bt_str host,
 	void (*ready)(void *context, struct bt_http_lookup *lookup,
 		const struct bt_http_addresses *addresses),
 	void *context);
 struct bt_str bt_http_lookup_host(const struct bt_http_lookup *lookup);
-/** Not within ready. */
+/** Must not be called within ready. */
 void bt_http_lookup_cancel(struct bt_http_lookup *lookup);
 
 /** Appends "10.0.0.1:80" or "[::1]:80". */

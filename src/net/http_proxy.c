@@ -8,7 +8,7 @@
 #include "codec/base64.h"
 #include "net/http_server.h"
 
-/* Longer hosts are no names. */
+/* Longer texts are not valid host names. */
 #define HOST_BYTES_MAX 255
 
 static bool parse_port(struct bt_str text, uint16_t *out_port)
@@ -22,7 +22,10 @@ static bool parse_port(struct bt_str text, uint16_t *out_port)
 	return true;
 }
 
-/* "host", "host:port", "[v6]:port"; an address without brackets is all host. */
+/*
+ * Splits "host", "host:port" or "[v6]:port"; an IPv6 address without brackets is taken as a host
+ * without port.
+ */
 static bool split_host(struct bt_str text, uint16_t default_port, struct bt_http_url *out_url)
 {
 	struct bt_str port = BT_STR("");
@@ -53,7 +56,7 @@ static bool split_host(struct bt_str text, uint16_t default_port, struct bt_http
 	return port.length == 0 || parse_port(port, &out_url->port);
 }
 
-/* scheme "://" [user "@"], and what follows; out_authority: the user's part included. */
+/* Splits scheme "://" [user "@"] and the rest; out_authority includes the user's part. */
 static bool split_authority(
 	struct bt_str url, struct bt_http_url *out_url, struct bt_str *out_authority)
 {
@@ -73,7 +76,7 @@ static bool split_authority(
 	return true;
 }
 
-/* Leaves host and port in *authority. */
+/* Removes the user info from *authority and returns it. */
 static struct bt_str cut_user(struct bt_str *authority)
 {
 	int64_t at = bt_str_find_last_char(*authority, '@');
@@ -85,7 +88,7 @@ static struct bt_str cut_user(struct bt_str *authority)
 struct scheme {
 	const char *name;
 	uint16_t port;
-	const char *proxy_name; /* names are resolved at SOCKS proxies */
+	const char *proxy_name; /* normalized scheme; socks5h: the proxy resolves names */
 };
 
 static const struct scheme schemes[] = {
@@ -156,7 +159,7 @@ void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint1
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 {
 	struct bt_http_url parts = {0};
-	struct bt_str authority = url; /* without a scheme */
+	struct bt_str authority = url; /* the URL has no scheme */
 	(void)split_authority(url, &parts, &authority);
 	struct bt_str user = cut_user(&authority);
 	int64_t colon = bt_str_find_char(user, ':');
@@ -171,7 +174,7 @@ void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 		out, bt_str_sub(url, (uint32_t)(user.data - url.data) + user.length, BT_STR_MAX));
 }
 
-/* A proxy's URL with scheme, user info, host and port, and nothing else. */
+/* Normalizes a proxy URL to scheme, user info, host and port. */
 static int complete(struct bt_str url, char **out_url, struct berth_error *err)
 {
 	struct bt_http_url parts = {0};
@@ -258,7 +261,7 @@ void bt_http_proxies_finish(struct bt_http_proxies *proxies)
 	*proxies = none;
 }
 
-/** An IP address in sixteen bytes, v4 ones mapped into v6. */
+/** An IP address in sixteen bytes, IPv4 mapped into IPv6. */
 struct address {
 	unsigned char bytes[16];
 };
@@ -300,7 +303,7 @@ static bool is_loopback(const struct address *address, bool is_v4)
 	return is_v4 ? address->bytes[12] == 127 : memcmp(address, &v6, sizeof(v6)) == 0;
 }
 
-/* "10.0.0.0/8" against the host; false also when the entry is none. */
+/* Matches "10.0.0.0/8" against the host; false also if the entry is no CIDR. */
 static bool matches_network(struct bt_str entry, const struct address *host, bool host_is_v4)
 {
 	struct address network;
@@ -322,7 +325,7 @@ static bool has_suffix_without_case(struct bt_str text, struct bt_str suffix)
 			bt_str_sub(text, text.length - suffix.length, BT_STR_MAX), suffix);
 }
 
-/* "example.org" covers itself and what is below it, ".example.org" only the latter. */
+/* "example.org" matches itself and its subdomains, ".example.org" only subdomains. */
 static bool matches_domain(struct bt_str entry, struct bt_str host)
 {
 	if (bt_str_has_prefix(entry, BT_STR("*."))) {

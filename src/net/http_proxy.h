@@ -2,8 +2,7 @@
 #ifndef BT_NET_HTTP_PROXY_H
 #define BT_NET_HTTP_PROXY_H
 /**
- * Which proxy a URL is fetched through, as Go's HTTP library decides by the environment. Spec: 13
- * section 4.6.
+ * Selects the proxy of a URL as Go's HTTP library does from the environment. Spec: 13 section 4.6.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,42 +16,45 @@ struct bt_http_url {
 	struct bt_str user; /* "name:password" as written, or "" */
 	struct bt_str host; /* without brackets */
 	bool is_v6;         /* it had brackets */
-	uint16_t port;      /* of the scheme where the URL has none */
-	struct bt_str rest; /* from the path on, or "" */
+	uint16_t port;      /* the scheme's default if the URL has none */
+	struct bt_str rest; /* path, query and fragment, or "" */
 };
 
-/** false: not http or https, no host, or a bad port. */
+/** Returns false if the URL is not http or https, has no host, or has a bad port. */
 BT_MUST_USE bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url);
-/** The same for what bt_http_proxies_find returns: its schemes are http, https and socks5h. */
+/** As bt_http_url_split, for proxy URLs (bt_http_proxies_find): http, https and socks5h. */
 BT_MUST_USE bool bt_http_url_split_proxy(struct bt_str url, struct bt_http_url *out_url);
-/** Appends "host:port", with brackets where they are needed. */
+/** Appends "host:port", with brackets around IPv6 addresses. */
 void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port);
 
-/** Appends "Basic ..." for the user info of a URL. */
+/** Appends "Basic ..." from the user info of a URL. */
 void bt_http_url_append_basic(struct bt_strbuf *out, struct bt_str user);
 
-/** Append a URL, or what was taken for one, as Go shows it: xxxxx for its password. */
+/** Appends a URL, or an invalid one, as Go prints it: with xxxxx for the password. */
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url);
 
-/** Zero memory: no proxy for anything. */
+/** Proxy configuration. All-zero memory: no proxies. */
 struct bt_http_proxies {
 	char *http; /* "scheme://[user@]host:port", may hold a password; NULL: none */
 	char *https;
 	char *no_proxy;
-	bool is_fixed; /* for every URL; no exceptions */
+	bool is_fixed; /* applies to every URL, without exceptions */
 };
 
 /**
- * One proxy for all URLs. BERTH_ERR_INVALID: `unsupported scheme "ftp", must be http, https, or
- * socks5`, or no URL.
+ * Uses one proxy for all URLs. BERTH_ERR_INVALID: `unsupported scheme "ftp", must be http, https,
+ * or socks5`, or not a URL.
  */
 BT_MUST_USE int bt_http_proxies_fix(
 	struct bt_http_proxies *proxies, const char *url, struct berth_error *err);
-/** From the environment's three texts; NULL and "" are none. Unusable URLs are an error. */
+/**
+ * Parses the values of the three environment variables; NULL and "" mean unset. Unusable URLs are
+ * an error.
+ */
 BT_MUST_USE int bt_http_proxies_read(struct bt_http_proxies *proxies, const char *http,
 	const char *https, const char *no_proxy, struct berth_error *err);
 void bt_http_proxies_finish(struct bt_http_proxies *proxies);
-/** NULL: fetched without one. */
+/** Returns the URL's proxy; NULL: connect directly. */
 const char *bt_http_proxies_find(
 	const struct bt_http_proxies *proxies, const struct bt_http_url *url);
 #endif

@@ -15,17 +15,22 @@
 #include "base/nanoseconds.h"
 #include "net/http_server_private.h"
 
-/* A request may take so many idle timeouts to arrive, however busily its bytes drip. */
+/*
+ * A request must be complete within this many idle timeouts, even if its bytes trickle in steadily.
+ */
 #define ARRIVAL_TIMEOUTS 4
 #define KEEPALIVE_IDLE_SECONDS 30
-/* Nobody needs as many. */
+/* The connection of a request with more parameters is closed. */
 #define PARAMETERS_MAX 512
-/* Runs of libmicrohttpd for nothing, and the rest behind them: without requests, and with. */
+/*
+ * After this many consecutive runs of libmicrohttpd without progress the next run is delayed by
+ * REST_NS. The _ACTIVE_ values apply while requests are active.
+ */
 #define IDLE_RUNS_MAX 4
 #define IDLE_RUNS_ACTIVE_MAX 256
 #define REST_NS (20 * BT_NS_PER_MS)
 #define REST_ACTIVE_NS BT_NS_PER_MS
-/* Of the youngest connections, in each turn. */
+/* Newest connections per turn that get TCP_QUICKACK. */
 #define HANDSHAKES_SEEN_MAX 16
 
 const struct bt_http_limits bt_http_default_limits = {
@@ -66,8 +71,10 @@ int bt_http_socket_of(struct MHD_Connection *handle)
 	return info != NULL ? info->connect_fd : -1;
 }
 
-/* libmicrohttpd does not tell the end of requests that it gave up before their headers were
- * complete. */
+/*
+ * libmicrohttpd does not report completion of requests that it dropped before their headers were
+ * complete, so end their exchange here.
+ */
 static void end_forgotten_exchange(struct bt_http_connection *connection)
 {
 	if (connection->exchange != NULL) {
@@ -86,14 +93,12 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		connection->handle = handle;
 		server->connection_count++;
 		arriving_append(server, connection);
-		/* Peers that vanished without a word are found by the kernel, also while a stream
-		 * waits. */
+		/* Keepalives let the kernel detect dead peers, also while a stream is idle. */
 		int fd = bt_http_socket_of(handle);
 		int on = 1;
 		int idle = KEEPALIVE_IDLE_SECONDS;
 		unsigned int silent_ms = 2 * server->limits.stalled_timeout_seconds * 1000;
-		/* nothing depends on them; without the first one handshakes wait for delayed
-		 * acknowledgements */
+		/* best effort; without TCP_NODELAY handshakes wait for delayed acknowledgements */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
@@ -109,8 +114,10 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		if (connection->tls_set != NULL) {
 			connection->tls_set->connection_count--;
 		}
-		/* only another run takes the listening socket back into the set, which left it at
-		 * the limit of connections, or when descriptors ran out */
+		/*
+		 * libmicrohttpd removes the listening socket from its epoll set at the connection
+		 * limit, or when descriptors run out; only another run adds it again
+		 */
 		server->resumed = true;
 		server->connection_count--;
 		arriving_remove(server, *socket_context);
@@ -119,8 +126,10 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 	}
 }
 
-/* libmicrohttpd keeps parameters apart in the connection's memory. When that is full it neither
- * answers nor hangs up. */
+/*
+ * libmicrohttpd stores parameters in the connection's memory. When that memory is full, it neither
+ * answers nor closes.
+ */
 static bool has_too_many_parameters(const char *target)
 {
 	uint32_t count = 0;
@@ -142,7 +151,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 	end_forgotten_exchange(exchange->connection);
 	exchange->connection->exchange = exchange;
 	if (has_too_many_parameters(target)) {
-		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR); /* it may be gone already */
+		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR); /* may be closed already */
 	}
 	exchange->connection->asked = true;
 	return exchange;
@@ -153,7 +162,7 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 {
 	struct bt_http_server *server = context;
 	struct bt_http_exchange *exchange = *request_context;
-	(void)code; /* answered or not: the handler knows what it did */
+	(void)code; /* the handler knows whether it has answered */
 	if (exchange == NULL) {
 		return;
 	}
@@ -165,18 +174,18 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 	if (connection->long_timeout) {
 		connection->long_timeout = false;
 		(void)MHD_set_connection_option(handle, MHD_CONNECTION_OPTION_TIMEOUT,
-			(unsigned int)server->limits.idle_timeout_seconds); /* known option */
+			(unsigned int)server->limits.idle_timeout_seconds); /* cannot fail */
 	}
 	bt_http_exchange_end(exchange);
 	arriving_remove(server, connection);
 	arriving_append(server, connection);
 	if (server->is_stopping) {
-		/* what was sent still arrives */
+		/* data already sent still reaches the client */
 		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR);
 	}
 }
 
-/* Unescaping is the handler's: only it knows what a segment of a path is. */
+/* Disables unescaping: the handler unescapes, because only it splits the path into segments. */
 static size_t keep_escapes(void *context, struct MHD_Connection *handle, char *text)
 {
 	(void)context;
@@ -191,7 +200,7 @@ static enum MHD_Result answer_refusal(struct bt_http_exchange *exchange, uint16_
 	exchange->code = code;
 	exchange->response = bt_http_empty_response();
 	BT_ASSERT(exchange->response != NULL);
-	(void)MHD_add_response_header(/* valid */
+	(void)MHD_add_response_header(/* cannot fail: valid header */
 		exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
 	return bt_http_answer_queue(exchange);
 }
@@ -205,7 +214,7 @@ struct framing {
 static void take_length(void *context, struct bt_str value)
 {
 	struct framing *framing = context;
-	(void)value; /* libmicrohttpd understood it */
+	(void)value; /* libmicrohttpd has parsed the value */
 	framing->length_count++;
 }
 
@@ -216,8 +225,10 @@ static void take_coding(void *context, struct bt_str value)
 	framing->is_chunked = value.length == 7 && strncasecmp(value.data, "chunked", 7) == 0;
 }
 
-/* A proxy before us must not see the end of a body elsewhere: what follows would be a request of
- * somebody else then. */
+/*
+ * Checks that the body's length is unambiguous. If a proxy in front of the server found another
+ * end, it would take the bytes behind it for the next client's request (request smuggling).
+ */
 static bool has_clear_end(const struct bt_http_exchange *exchange)
 {
 	struct framing framing = {0};
@@ -234,14 +245,14 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 {
 	struct bt_http_server *server = context;
 	struct bt_http_exchange *exchange = *request_context;
-	(void)handle; /* the exchange knows all of these */
+	(void)handle; /* the exchange has these values */
 	(void)url;
 	server->progress = true;
 	if (exchange == NULL) {
 		return MHD_NO;
 	}
 	if (!exchange->begun) {
-		/* Headers are complete: refuse now what need not be read. */
+		/* Headers are complete: refuse now if the body need not be read. */
 		server = exchange->server;
 		exchange->begun = true;
 		exchange->method = bt_str_from(method);
@@ -291,7 +302,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 			return MHD_YES;
 		}
 	}
-	/* resumed without an answer: the server is being destroyed */
+	/* resumed without an answer: the server is shutting down */
 	return exchange->answered ? bt_http_answer_queue(exchange) : MHD_NO;
 }
 
@@ -299,7 +310,7 @@ BT_PRINTF(2, 0)
 static void on_log(void *context, const char *format, va_list arguments)
 {
 	struct bt_http_server *server = context;
-	/* clients' mistakes come here as well, once it runs */
+	/* keep only the first message of a failed start; later messages report clients' errors */
 	if (server->daemon == NULL && server->log.length == 0) {
 		bt_strbuf_vprintf(&server->log, format, arguments);
 	}
@@ -311,7 +322,7 @@ static void on_ready(void *context)
 	server->ready = true;
 }
 
-/* MHD_get_timeout as an instant. */
+/* Returns the time at which libmicrohttpd must run (MHD_get_timeout). */
 static int64_t daemon_due_ns(struct bt_http_server *server, int64_t now_ns)
 {
 	MHD_UNSIGNED_LONG_LONG ms = 0;
@@ -328,7 +339,7 @@ static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 	struct bt_http_connection *connection = server->arriving_first;
 	while (connection != NULL && connection->since_ns + allowed_ns <= now_ns) {
 		struct bt_http_connection *next = connection->next;
-		/* it ends like one whose client hung up; once is enough */
+		/* libmicrohttpd then ends the connection as after a client's hangup */
 		(void)shutdown(bt_http_socket_of(connection->handle), SHUT_RDWR);
 		arriving_remove(server, connection);
 		connection = next;
@@ -337,9 +348,9 @@ static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 }
 
 /*
- * While a TLS handshake is under way libmicrohttpd wants to be run again at once, whether there is
- * something to read or not. Events come by its descriptor, so when such runs achieve nothing, the
- * next one can wait a little.
+ * During a TLS handshake libmicrohttpd reports a timeout of 0 even if there is nothing to read. Its
+ * descriptor reports events in any case, so after several runs without progress the next run can
+ * wait a little.
  */
 static int64_t rest_ns(const struct bt_http_server *server)
 {
@@ -362,14 +373,14 @@ static int64_t work(void *context, int64_t now_ns)
 		server->ready = false;
 		server->resumed = false;
 		server->progress = false;
-		(void)MHD_run(server->daemon); /* fails only when it is shut down */
+		(void)MHD_run(server->daemon); /* fails only after shutdown */
 		server->idle_runs = is_idle && !server->progress ? server->idle_runs + 1 : 0;
 		if (server->ticket_key.data != NULL) {
 			/*
-			 * A TLS client has the last word of the handshake, and its first request
-			 * may wait until that is acknowledged: 40 ms, if the kernel hopes for
-			 * something to send along. Clients that come for one request each would
-			 * feel it.
+			 * The client sends the last message of a TLS handshake, and its first
+			 * request may wait until the kernel acknowledges that message: 40 ms with
+			 * delayed acknowledgements. Request quick acknowledgements, because clients
+			 * with one request per connection would be slow.
 			 */
 			struct bt_http_connection *connection = server->arriving_last;
 			int on = 1;
@@ -378,7 +389,7 @@ static int64_t work(void *context, int64_t now_ns)
 					break;
 				}
 				if (!connection->asked) {
-					/* nothing depends on it */
+					/* best effort */
 					(void)setsockopt(bt_http_socket_of(connection->handle),
 						IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 				}
@@ -397,7 +408,7 @@ static int64_t work(void *context, int64_t now_ns)
 		server->run_at_ns = now_ns + rest_ns(server);
 	}
 	if (server->ending_count != 0 && server->run_at_ns > now_ns + REST_NS) {
-		server->run_at_ns = now_ns + REST_NS; /* no event tells that the rest is sent */
+		server->run_at_ns = now_ns + REST_NS; /* poll: no event at the end of sending */
 	}
 	return server->run_at_ns < cut_ns ? server->run_at_ns : cut_ns;
 }
@@ -406,11 +417,13 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	int fd, struct berth_error *err)
 {
 	const struct bt_http_limits *limits = &server->limits;
-	/* Not MHD_USE_TURBO: it polls without rest for a client that is slow to shake hands. */
+	/* Not MHD_USE_TURBO: it polls in a busy loop for clients with slow handshakes. */
 	unsigned int flags =
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG;
-	/* libmicrohttpd parses headers in one half of a connection's memory, and clears all of it
-	 * for each request: more would only cost time */
+	/*
+	 * libmicrohttpd parses headers in one half of a connection's memory, and clears all memory
+	 * for each request: more memory would only cost time
+	 */
 	size_t memory = 2 * (size_t)limits->header_bytes_max;
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_LISTEN_SOCKET, fd, NULL},
@@ -437,7 +450,7 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 		int result = bt_tls_priorities(&options->tls, &priorities, err);
 		if (result != 0) {
 			bt_strbuf_finish(&priorities);
-			(void)close(fd); /* nothing was written to it */
+			(void)close(fd); /* no data to lose */
 			return result;
 		}
 		flags |= MHD_USE_TLS;
@@ -459,7 +472,10 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	bt_free(key);
 	bt_strbuf_finish(&priorities);
 	if (server->daemon == NULL) {
-		/* whether the socket was closed is not told; a second close could hit another */
+		/*
+		 * do not close fd: libmicrohttpd may have closed it, and the number may be in use
+		 * again
+		 */
 		struct bt_str text = bt_strbuf_str(&server->log);
 		while (text.length != 0 && text.data[text.length - 1] == '\n') {
 			text.length--;
@@ -493,7 +509,7 @@ static int prepare_tls(struct bt_http_server *server, const struct bt_http_serve
 		return 0;
 	}
 	server->asks_certificate = options->ask_client_certificate;
-	/* without it there are no tickets */
+	/* if it fails, there are no session tickets */
 	(void)gnutls_session_ticket_key_generate(&server->ticket_key);
 	return bt_http_tls_set_create(
 		&certificates, options->client_ca_pem, &server->tls_sets, err);
@@ -504,7 +520,7 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 {
 	int fd = -1;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	(void)sigaction(SIGPIPE, &ignore, NULL); /* arguments are valid */
+	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail: valid arguments */
 	struct bt_http_server *server = BT_NEW(struct bt_http_server);
 	server->loop = loop;
 	server->limits = options->limits;
@@ -534,7 +550,7 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 void bt_http_server_serve(struct bt_http_server *server)
 {
 	server->is_serving = true;
-	server->ready = true; /* its first run puts the listening socket into its set */
+	server->ready = true; /* the first run adds the listening socket to the epoll set */
 	bt_loop_call_at(server->loop, 0);
 }
 
@@ -546,14 +562,14 @@ void bt_http_server_stop_listening(struct bt_http_server *server)
 	server->is_stopping = true;
 	int fd = MHD_quiesce_daemon(server->daemon);
 	if (fd >= 0) {
-		(void)close(fd); /* nothing was written to it */
+		(void)close(fd); /* no data to lose */
 	}
 	for (struct bt_http_connection *connection = server->arriving_first; connection != NULL;
 		connection = connection->next) {
 		if (connection->exchange == NULL) {
 			(void)shutdown(
 				bt_http_socket_of(connection->handle),
-				SHUT_RDWR); /* it may be gone */
+				SHUT_RDWR); /* the socket may be closed */
 		}
 	}
 }
@@ -578,7 +594,7 @@ void bt_http_server_destroy(struct bt_http_server *server)
 		bt_loop_remove_worker(server->loop, server);
 	}
 	if (server->daemon != NULL) {
-		/* libmicrohttpd gives up on suspended connections */
+		/* resume suspended connections first: libmicrohttpd cannot stop with them */
 		for (struct bt_http_exchange *exchange = server->live; exchange != NULL;
 			exchange = exchange->next) {
 			if (exchange->websocket != NULL) {

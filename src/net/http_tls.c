@@ -13,15 +13,17 @@
 #include "net/http_server.h"
 #include "net/http_server_private.h"
 
-/* Forward secrecy, TLS 1.2 and later. The client's order of groups counts: another one than it
- * guessed costs a round trip. */
+/*
+ * Forward secrecy, TLS 1.2 and later. The client's order of groups is used: choosing a group
+ * without a key share from the client costs a round trip.
+ */
 #define DEFAULT_BASE "SECURE128:-VERS-ALL:-RSA"
 #define EMPTY_BASE "NONE:+COMP-NULL:+CTYPE-X509:+SIGN-ALL"
 
-/** A suite in GnuTLS's words. */
+/** A cipher suite in GnuTLS's names. */
 struct suite {
 	const char *name;
-	const char *key_exchange; /* NULL: of TLS 1.3, which has none in its suites */
+	const char *key_exchange; /* NULL: a TLS 1.3 suite, which does not include one */
 	const char *cipher;
 	const char *mac;
 	bool is_insecure;
@@ -60,7 +62,7 @@ static const struct suite suites[] = {
 	{"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256", "ECDHE-RSA", "AES-128-CBC", "SHA256", true},
 };
 
-/** IANA's registry of supported groups, as far as GnuTLS has them. */
+/** IANA's registry of supported groups, as far as GnuTLS supports them. */
 static const struct {
 	uint32_t id;
 	const char *name;
@@ -123,7 +125,7 @@ bool bt_tls_cipher_suite_is_known(const char *name, bool *out_is_insecure)
 	return true;
 }
 
-/* ":+WORD", once. */
+/* Appends ":+WORD" unless the text contains it. */
 static void add_word(struct bt_strbuf *out, size_t start, const char *prefix, const char *word)
 {
 	struct bt_strbuf item = {0};
@@ -157,7 +159,7 @@ static int add_suites(const struct bt_tls_options *options, struct bt_strbuf *ou
 		has_new = has_new || strcmp(suite->mac, "AEAD") == 0;
 	}
 	if (!has_new) {
-		/* for TLS 1.3, which the flag does not speak of */
+		/* TLS 1.3, to which the flag does not apply, still needs ciphers */
 		add_word(out, start, "", "AES-128-GCM");
 		add_word(out, start, "", "AES-256-GCM");
 		add_word(out, start, "", "AEAD");
@@ -221,7 +223,7 @@ int bt_tls_priorities(
 	return result;
 }
 
-/* Longer ones are no host names. */
+/* Longer names are not valid host names. */
 #define NAME_BYTES_MAX 256
 
 void bt_http_tls_set_free(struct bt_http_tls_set *set)
@@ -289,7 +291,7 @@ static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pai
 	if (code < 0) {
 		return fail(code, err);
 	}
-	(void)gnutls_certificate_set_known_dh_params(/* known parameters */
+	(void)gnutls_certificate_set_known_dh_params(/* cannot fail: known parameters */
 		pair->credentials, GNUTLS_SEC_PARAM_MEDIUM);
 	if (client_ca_pem != NULL) {
 		gnutls_datum_t ca = datum_of(client_ca_pem);
@@ -326,7 +328,7 @@ int bt_http_tls_set_create(const struct bt_http_certificates *certificates,
 	return 0;
 }
 
-/* "*.example.org" covers one label. */
+/* The "*" of "*.example.org" matches one label. */
 static bool matches(const char *pattern, const char *name)
 {
 	if (strncmp(pattern, "*.", 2) == 0) {
@@ -349,7 +351,7 @@ static bool has_name(const struct bt_http_tls_pair *pair, const char *name)
 	return false;
 }
 
-/* The client has said hello: which certificate it sees. */
+/* Selects the certificate after the ClientHello, by its SNI name. */
 static int choose_pair(gnutls_session_t session)
 {
 	const struct bt_http_tls_set *set = gnutls_db_get_ptr(session);
@@ -370,7 +372,7 @@ static int choose_pair(gnutls_session_t session)
 	return 0;
 }
 
-/** NULL: no TLS. */
+/** Returns NULL without TLS. */
 static gnutls_session_t http_session_of(struct MHD_Connection *handle)
 {
 	const union MHD_ConnectionInfo *info =
@@ -387,7 +389,7 @@ void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection 
 	}
 	connection->tls_set = set;
 	set->connection_count++;
-	/* refused only for want of memory, which is fatal anyhow */
+	/* fails only if memory runs out, which is fatal */
 	(void)gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, set->pairs[0].credentials);
 	if (set->pair_count > 1) {
 		gnutls_db_set_ptr(session, set);
@@ -396,12 +398,12 @@ void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection 
 	if (server->asks_certificate) {
 		gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
 	} else if (server->ticket_key.data != NULL) {
-		/* clients may resume sessions; without it they are only slower */
+		/* best effort: without session resumption clients are only slower */
 		(void)gnutls_session_ticket_enable_server(session, &server->ticket_key);
 	}
 }
 
-/* Sets that nobody uses any more; the sessions that used them are gone by then. */
+/* Frees replaced sets without open connections. */
 static void free_old_sets(struct bt_http_server *server)
 {
 	struct bt_http_tls_set **link = &server->tls_sets->next;
@@ -455,7 +457,10 @@ void bt_http_tls_cork(struct bt_http_exchange *exchange)
 	gnutls_session_t session = http_session_of(exchange->handle);
 	int fd = bt_http_socket_of(exchange->handle);
 	int unsent = -1;
-	/* nothing would send the rest of a record that does not fit */
+	/*
+	 * cork only if the send buffer is empty: nothing would send the rest of a record that does
+	 * not fit
+	 */
 	if (session != NULL && ioctl(fd, TIOCOUTQ, &unsent) == 0 && unsent == 0) {
 		gnutls_record_cork(session);
 		exchange->corked = true;
@@ -470,9 +475,12 @@ void bt_http_tls_uncork(struct bt_http_exchange *exchange)
 		return;
 	}
 	exchange->corked = false;
-	/* libmicrohttpd corks the socket before the head, and pushes behind the body: too early */
+	/*
+	 * libmicrohttpd has corked and uncorked the socket before the record is written: uncork the
+	 * socket once more
+	 */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &off, sizeof(off));
 	if (gnutls_record_uncork(http_session_of(exchange->handle), 0) < 0) {
-		(void)shutdown(fd, SHUT_RDWR); /* the client may be gone */
+		(void)shutdown(fd, SHUT_RDWR); /* best effort */
 	}
 }

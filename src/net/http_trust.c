@@ -13,11 +13,11 @@
 #include "net/http_lookup.h"
 
 #define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
-/* A resumed session stands for the certificate that was verified when the ticket was issued. */
+/* A resumed session skips verification: the certificate was verified when the ticket was issued. */
 #define TICKET_NS_MAX (3600 * BT_NS_PER_SECOND)
 #define NOT_VERIFIED "tls: failed to verify certificate: x509: "
 
-/* Where the roots of the system may be, as Go looks for them. */
+/* Files with the system's roots, in Go's order. */
 static const char *const root_files[] = {
 	"/etc/ssl/certs/ca-certificates.crt",
 	"/etc/pki/tls/certs/ca-bundle.crt",
@@ -95,7 +95,7 @@ int bt_http_trust_create(const struct bt_http_client_tls *tls, struct bt_http_tr
 		gnutls_priority_init(&trust->priorities, PRIORITIES, NULL) != 0) {
 		result = bt_error_set(err, BERTH_ERR_INTERNAL, "TLS does not start");
 	} else {
-		/* as upstream: a root is trusted whatever it says of itself */
+		/* as upstream: a configured root is trusted even without CA constraints */
 		gnutls_certificate_set_verify_flags(
 			trust->credentials, GNUTLS_VERIFY_ALLOW_X509_V1_CA_CRT);
 		result = set_material(trust, tls, err);
@@ -153,7 +153,10 @@ static ssize_t push_socket(gnutls_transport_ptr_t context, const void *data, siz
 	return send(connection->fd, data, length, MSG_NOSIGNAL);
 }
 
-/* As recv and send; errno EPROTO when TLS itself fails, whose code lies in tls_error then. */
+/*
+ * Converts GnuTLS's result to that of recv and send; errno EPROTO: TLS itself failed, with the code
+ * in tls_error.
+ */
 static ssize_t session_result(
 	struct bt_http_client_connection *connection, ssize_t code, bool is_read)
 {
@@ -168,7 +171,7 @@ static ssize_t session_result(
 		connection->is_truncated = true;
 		return 0;
 	}
-	/* the socket's own failure is in errno still */
+	/* after a socket failure errno is still the socket's */
 	if ((code != GNUTLS_E_PULL_ERROR && code != GNUTLS_E_PUSH_ERROR) || errno == 0 ||
 		errno == EAGAIN) {
 		connection->tls_error = (int)code;
@@ -177,7 +180,7 @@ static ssize_t session_result(
 	return -1;
 }
 
-/* Bytes that came and are not processed yet. */
+/* Received bytes that are not processed yet. */
 static size_t pending(const struct bt_http_client_connection *connection, uint32_t level)
 {
 	return (connection->intake != NULL ? connection->intake->length : 0) +
@@ -186,7 +189,9 @@ static size_t pending(const struct bt_http_client_connection *connection, uint32
 				: 0);
 }
 
-/* GnuTLS asks for another call after a ticket or a warning, though more records may be there. */
+/*
+ * GnuTLS returns early after a session ticket or a warning, although more records may be available.
+ */
 static bool is_interrupted(const struct bt_http_client_connection *connection, uint32_t level,
 	ssize_t code, size_t before)
 {
@@ -282,7 +287,7 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 	if (trust->needs_system_roots) {
 		const char *file = system_roots();
 		trust->needs_system_roots = false;
-		/* without any root no server is trusted, which the handshake tells */
+		/* best effort: without roots every handshake fails and reports it */
 		(void)(file == NULL ? 0
 				    : gnutls_certificate_set_x509_trust_file(
 					      trust->credentials, file, GNUTLS_X509_FMT_PEM));
@@ -291,7 +296,7 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 		0) {
 		return false;
 	}
-	/* these fail only without memory */
+	/* these calls fail only if memory runs out */
 	(void)gnutls_priority_set(session, trust->priorities);
 	(void)gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, trust->credentials);
 	(void)gnutls_alpn_set_protocols(session, &protocol, 1, 0);
@@ -373,7 +378,7 @@ int bt_http_trust_handshake(struct bt_http_client_connection *connection, uint32
 		fail(connection, "http: server gave HTTP response to HTTPS client", "");
 		return -1;
 	}
-	/* a refused client certificate may be told as the end */
+	/* a server may just close the connection if it refuses the client certificate */
 	if (session_result(connection, code, true) == 0 || errno != EPROTO) {
 		connection->write_error = connection->is_truncated ? 0 : errno;
 		bt_http_connection_lose(connection);
@@ -392,7 +397,7 @@ void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection)
 {
 	gnutls_session_t session = connection->sessions[1];
 	gnutls_datum_t data = {NULL, 0};
-	/* without a ticket GnuTLS would wait for one */
+	/* without a ticket gnutls_session_get_data2 would wait for one */
 	if (session == NULL ||
 		(gnutls_protocol_get_version(session) == GNUTLS_TLS1_3 &&
 			(gnutls_session_get_flags(session) & GNUTLS_SFLAGS_SESSION_TICKET) == 0) ||

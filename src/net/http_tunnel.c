@@ -8,7 +8,7 @@
 #include "net/http_server.h"
 
 #define READ_BYTES 4096
-/* Of RFC 1928 and RFC 1929. */
+/* Constants of RFC 1928 and RFC 1929. */
 #define SOCKS_VERSION 5
 #define SOCKS_NO_METHOD 0
 #define SOCKS_PASSWORD_METHOD 2
@@ -21,7 +21,7 @@ static void append_bytes(struct bt_strbuf *out, const char *bytes, size_t length
 	bt_strbuf_append(out, bytes, length);
 }
 
-/* Returns -1, as the readers do for a tunnel that is not made. */
+/* Fails the transfer, closes the connection and returns -1. */
 static int fail(struct bt_http_client_connection *connection, const char *what, unsigned int code)
 {
 	struct bt_strbuf text = {0};
@@ -80,7 +80,10 @@ void bt_http_tunnel_free(struct bt_http_client_connection *connection)
 	}
 }
 
-/* 1: the tunnel is there; 0: more is needed; -1: closed. */
+/*
+ * Returns 1 if the tunnel is established, 0 if more bytes are needed, -1 if the connection is
+ * closed.
+ */
 static int read_connect(struct bt_http_client_connection *connection, struct bt_str input)
 {
 	struct bt_http_answer *answer = &connection->tunnel->answer;
@@ -104,7 +107,7 @@ static void append_short(struct bt_strbuf *out, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
-/* The name, or the password behind the colon. */
+/* Appends user name and password, each with a length byte; false: they cannot be sent. */
 static bool append_login(struct bt_strbuf *out, struct bt_str user)
 {
 	struct bt_str name = bt_str_cut(&user, ':');
@@ -124,7 +127,7 @@ static bool append_login(struct bt_strbuf *out, struct bt_str user)
 	return true;
 }
 
-/* The proxy resolves names. */
+/* The host name is sent as it is: the proxy resolves it. */
 static void ask_socks(struct bt_http_client_connection *connection)
 {
 	struct bt_strbuf *out = &connection->tunnel->out;
@@ -175,7 +178,7 @@ static int read_socks(struct bt_http_client_connection *connection, struct bt_st
 		}
 		return 0;
 	}
-	/* version, code, zero, and the address that it connected from */
+	/* reply: version, code, zero, and the address the proxy connects from */
 	if (in->length < 5) {
 		return 0;
 	}
@@ -194,7 +197,7 @@ bool bt_http_tunnel_advance(struct bt_http_client_connection *connection)
 	struct bt_http_tunnel *tunnel = connection->tunnel;
 	char data[READ_BYTES];
 	for (;;) {
-		/* it is small: what does not fit into the socket's buffer at once never will */
+		/* small enough for an empty send buffer: a partial write is an error */
 		if (tunnel->out.length != 0) {
 			ssize_t sent = bt_http_connection_send(
 				connection, tunnel->out.data, tunnel->out.length);

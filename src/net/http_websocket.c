@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Streams over WebSocket (RFC 6455): each read of the stream is one binary message. Messages of the
- * client are read and dropped; pings and the closing handshake are answered.
+ * Streams over WebSocket (RFC 6455): each read of the stream is sent as one binary message.
+ * Messages of the client are read and dropped; pings and the closing handshake are answered.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 /* A frame's header of at most 14 bytes, and the payload of a control frame. */
 #define HEADER_BYTES_MAX 14
 #define CONTROL_BYTES_MAX 125
-/* Answers to pings wait for a slow client up to this size; then the connection ends. */
+/* Limit of unsent pongs for a slow client; beyond it the connection ends. */
 #define PENDING_BYTES_MAX (4 * MESSAGE_BYTES_MAX)
 
 enum opcode {
@@ -30,21 +30,23 @@ enum opcode {
 struct bt_http_websocket {
 	struct bt_http_exchange *exchange;
 	struct MHD_UpgradeResponseHandle *handle;
-	int fd; /* with TLS one end of a pair of sockets */
+	int fd; /* with TLS: one end of a socket pair */
 	struct bt_loop_source *source;
-	/* libmicrohttpd forwards what comes by TLS a few bytes at a time, which is too slow for
-	 * what is sent: that goes out by the session. */
+	/*
+	 * libmicrohttpd forwards data of upgraded TLS connections a few bytes at a time, which is
+	 * too slow for sending; data is therefore sent directly through the session.
+	 */
 	gnutls_session_t session; /* NULL: no TLS */
 	struct bt_loop_source *session_source;
-	bool repeats;         /* the session must send its last record again */
+	bool repeats;         /* the session must repeat its last record */
 	struct bt_strbuf out; /* not sent yet */
 	size_t sent;
 	bool is_closing; /* a close frame is in out, or was sent */
-	bool is_closed;  /* the client has sent its own */
-	bool is_awaited; /* the client has some time for that */
-	unsigned char frame[HEADER_BYTES_MAX + CONTROL_BYTES_MAX]; /* that begins */
+	bool is_closed;  /* the client has sent its close frame */
+	bool is_awaited; /* a deadline for the client's close frame is set */
+	unsigned char frame[HEADER_BYTES_MAX + CONTROL_BYTES_MAX]; /* the frame being read */
 	uint32_t frame_length;
-	uint64_t skip; /* bytes of a data frame that are still to come */
+	uint64_t skip; /* remaining bytes of a data frame to drop */
 };
 
 bool bt_http_wants_websocket(struct bt_str connection, struct bt_str upgrade)
@@ -77,7 +79,7 @@ static void close_websocket(struct bt_http_websocket *websocket, uint16_t code)
 	}
 }
 
-/* libmicrohttpd ends the exchange in its next run. */
+/* Closes the WebSocket; libmicrohttpd ends the exchange in its next run. */
 static void end(struct bt_http_websocket *websocket)
 {
 	struct bt_http_server *server = websocket->exchange->server;
@@ -94,7 +96,10 @@ static void end(struct bt_http_websocket *websocket)
 	bt_loop_call_at(server->loop, 0);
 }
 
-/* The frame that begins has as many bytes as its header needs. false: the client is to go. */
+/*
+ * Processes the frame whose header bytes are collected so far. false: too many unsent pongs, close
+ * the connection.
+ */
 static bool take_frame(struct bt_http_websocket *websocket)
 {
 	const unsigned char *frame = websocket->frame;
@@ -107,7 +112,7 @@ static bool take_frame(struct bt_http_websocket *websocket)
 		return true;
 	}
 	if ((frame[1] & 0x80u) == 0) {
-		close_websocket(websocket, 1002); /* clients must mask */
+		close_websocket(websocket, 1002); /* RFC 6455: clients must mask */
 		return true;
 	}
 	if (websocket->frame_length < header) {
@@ -155,7 +160,7 @@ static bool take_input(struct bt_http_websocket *websocket, const char *data, si
 			continue;
 		}
 		if (websocket->frame_length == sizeof(websocket->frame)) {
-			return true; /* broken: the connection is closing, nothing counts */
+			return true; /* protocol error: the connection is closing */
 		}
 		websocket->frame[websocket->frame_length++] = (unsigned char)*data++;
 		length--;
@@ -176,7 +181,7 @@ static void await_room(struct bt_http_websocket *websocket, bool waits)
 	}
 }
 
-/* As send. */
+/* Returns as send does. */
 static ssize_t send_some(struct bt_http_websocket *websocket)
 {
 	const char *data = websocket->out.data + websocket->sent;
@@ -193,7 +198,7 @@ static ssize_t send_some(struct bt_http_websocket *websocket)
 	return count;
 }
 
-/* Ends the connection when it is of no more use. */
+/* Sends buffered data and more of the stream; ends the connection on errors. */
 static void pump(struct bt_http_websocket *websocket)
 {
 	struct bt_http_exchange *exchange = websocket->exchange;
@@ -218,7 +223,10 @@ static void pump(struct bt_http_websocket *websocket)
 		websocket->sent = 0;
 		await_room(websocket, false);
 		if (websocket->is_closing) {
-			/* What the client still sends must be read, or it may miss the end. */
+			/*
+			 * Keep reading until the client's close frame: closing with unread data
+			 * could reset the connection before the client reads our frame.
+			 */
 			if (websocket->is_closed) {
 				end(websocket);
 			} else if (!websocket->is_awaited) {
@@ -262,11 +270,11 @@ static void on_event(void *context, uint32_t directions)
 
 static void on_room(void *context, uint32_t directions)
 {
-	(void)directions; /* only one was asked for */
+	(void)directions; /* only one direction is watched */
 	pump(context);
 }
 
-/* false: the connection cannot be watched. */
+/* Returns false if the connection cannot be watched. */
 static bool watch_websocket(struct bt_http_websocket *websocket)
 {
 	struct bt_http_exchange *exchange = websocket->exchange;
@@ -290,18 +298,18 @@ static bool watch_websocket(struct bt_http_websocket *websocket)
 		       &websocket->session_source, NULL) == 0;
 }
 
-/* The headers are sent: the socket is ours. */
+/* Called by libmicrohttpd after the headers are sent: the socket is ours now. */
 static void on_upgraded(void *context, struct MHD_Connection *connection, void *request_context,
 	const char *extra, size_t extra_length, MHD_socket fd,
 	struct MHD_UpgradeResponseHandle *handle)
 {
 	struct bt_http_exchange *exchange = context;
 	struct bt_http_websocket *websocket = BT_NEW(struct bt_http_websocket);
-	(void)connection; /* the exchange knows both */
+	(void)connection; /* the exchange has both */
 	(void)request_context;
 	*websocket = (struct bt_http_websocket){.exchange = exchange, .handle = handle, .fd = fd};
 	exchange->websocket = websocket;
-	exchange->suspended = true; /* libmicrohttpd has no turns with it */
+	exchange->suspended = true; /* libmicrohttpd does not run it any more */
 	exchange->server->active_count--;
 	if (!watch_websocket(websocket) || !take_input(websocket, extra, extra_length)) {
 		end(websocket);

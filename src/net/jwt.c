@@ -11,9 +11,9 @@
 #include "codec/base64.h"
 #include "codec/json.h"
 
-/** Of a coordinate, and of each half of a signature. */
+/** Bytes of a coordinate, and of each half of a signature. */
 #define NUMBER_BYTES 32
-/** Longer ones are not ours. */
+/** Longer tokens are refused: not signed by us. */
 #define TOKEN_BYTES_MAX 16384
 
 struct bt_jwt_key {
@@ -31,7 +31,7 @@ static int fail(struct berth_error *err, int code)
 		err, BERTH_ERR_INVALID, "a key to sign tokens with: %s", gnutls_strerror(code));
 }
 
-/** A number without leading zeros, or with one too many, becomes exactly 32 bytes. */
+/** Converts a number to exactly 32 bytes: adds missing leading zeros, drops an extra one. */
 static bool fix_number(const gnutls_datum_t *number, unsigned char *out)
 {
 	const unsigned char *bytes = number->data;
@@ -51,11 +51,11 @@ static bool fix_number(const gnutls_datum_t *number, unsigned char *out)
 static void append_number(struct bt_strbuf *out, const gnutls_datum_t *number)
 {
 	unsigned char bytes[NUMBER_BYTES] = {0};
-	(void)fix_number(number, bytes); /* a coordinate of this curve */
+	(void)fix_number(number, bytes); /* cannot fail: coordinates of P-256 fit */
 	bt_base64_url_encode((struct bt_str){(const char *)bytes, NUMBER_BYTES}, out);
 }
 
-/** Coordinates, and as id the hash of the public key. */
+/** Sets the coordinates, and as key id the hash of the public key. */
 static int describe(struct bt_jwt_key *key)
 {
 	gnutls_ecc_curve_t curve;

@@ -2,8 +2,8 @@
 #ifndef BT_NET_JWT_H
 #define BT_NET_JWT_H
 /**
- * JSON Web Tokens signed with ES256 (RFC 7519, 7518 section 3.4): a key that makes them, and knows
- * its own again. What a token claims is for the caller to judge.
+ * JSON Web Tokens signed with ES256 (RFC 7519, RFC 7518 section 3.4): creates and verifies tokens
+ * of one key. The caller checks the claims.
  */
 #include <stdbool.h>
 
@@ -13,17 +13,19 @@
 
 struct bt_jwt_key;
 
-/** pem: PKCS#8; "": a new key (EC P-256). BERTH_ERR_INVALID: no such key in the text. */
+/** pem: PKCS#8; "": creates a new key (EC P-256). BERTH_ERR_INVALID: the text has no such key. */
 BT_MUST_USE int bt_jwt_key_create(
 	struct bt_str pem, struct bt_jwt_key **out_key, struct berth_error *err);
 /** NULL accepted. */
 void bt_jwt_key_destroy(struct bt_jwt_key *key);
-/** As bt_jwt_key_create reads it; finish out with bt_strbuf_finish_wiped. */
+/** Appends the private key as PEM; finish out with bt_strbuf_finish_wiped. */
 BT_MUST_USE int bt_jwt_key_write(
 	const struct bt_jwt_key *key, struct bt_strbuf *out, struct berth_error *err);
 
-/** The public part as JSON Web Key has it: id, and the point's coordinates in base64url. Borrowed
- * from the key. */
+/**
+ * The public key as in a JSON Web Key: id, and the point's coordinates in base64url. Borrowed from
+ * the key.
+ */
 struct bt_jwt_public {
 	struct bt_str id;
 	struct bt_str x;
@@ -31,10 +33,13 @@ struct bt_jwt_public {
 };
 struct bt_jwt_public bt_jwt_key_public(const struct bt_jwt_key *key);
 
-/** header.payload.signature; payload is the JSON text of the claims. */
+/** Appends header.payload.signature; payload is the JSON text of the claims. */
 BT_MUST_USE int bt_jwt_sign(const struct bt_jwt_key *key, struct bt_str payload,
 	struct bt_strbuf *out, struct berth_error *err);
-/** The token is of this key: its payload, in the arena. false: it is not. */
+/**
+ * Verifies the signature with this key and returns the payload, in the arena. false: not a valid
+ * token of this key.
+ */
 BT_MUST_USE bool bt_jwt_verify(const struct bt_jwt_key *key, struct bt_str token,
 	struct bt_arena *arena, struct bt_str *out_payload);
 #endif

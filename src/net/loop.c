@@ -19,21 +19,21 @@
 #define EVENTS_PER_TURN 64
 
 struct bt_loop_source {
-	int fd;                       /* -1: removed, freed when no turn holds its events */
-	void (*ready)(void *context); /* either this */
-	void (*watcher)(void *context, uint32_t directions); /* or that */
+	int fd;                       /* -1: removed; freed when no turn holds its events */
+	void (*ready)(void *context); /* NULL: watcher is set */
+	void (*watcher)(void *context, uint32_t directions); /* NULL: ready is set */
 	void *context;
 	struct bt_loop_source *previous; /* bt_loop.first */
 	struct bt_loop_source *next;
 	struct bt_loop *loop;
-	uint32_t directions; /* of a watched one */
+	uint32_t directions; /* watched, with watcher */
 };
 
 struct worker {
 	int64_t (*work)(void *context, int64_t now_ns);
 	void *context;
-	bool at_work; /* in an outer turn */
-	bool removed; /* left where it is until no turn walks over it */
+	bool at_work; /* being called by an outer turn */
+	bool removed; /* freed when no turn iterates over the workers */
 };
 
 struct bt_loop {
@@ -45,16 +45,16 @@ struct bt_loop {
 	struct bt_loop_source *first;
 	struct bt_loop_source *removed; /* linked by next */
 	BT_VEC(struct worker) workers;
-	int64_t due_ns;       /* of the earliest worker */
-	int64_t kept_due_ns;  /* the same, for those that are at work while turns are made */
-	uint32_t dispatching; /* turns that hold events */
-	uint32_t working;     /* turns that walk over the workers */
+	int64_t due_ns;       /* earliest due time of the workers */
+	int64_t kept_due_ns;  /* of workers called by an outer turn, in nested turns */
+	uint32_t dispatching; /* number of (nested) turns that hold events */
+	uint32_t working;     /* number of (nested) turns that iterate over workers */
 	bool stopping;
 };
 
 int64_t bt_loop_now_ns(const struct bt_loop *loop)
 {
-	(void)loop; /* all loops share the clock of the machine */
+	(void)loop; /* all loops use the machine's clock */
 	return bt_clock_steady_ns();
 }
 
@@ -91,15 +91,15 @@ void bt_loop_destroy(struct bt_loop *loop)
 	}
 	free_removed(loop);
 	if (loop->signal_fd >= 0) {
-		(void)close(loop->signal_fd);                             /* only read from */
-		(void)sigprocmask(SIG_SETMASK, &loop->mask_before, NULL); /* arguments are valid */
+		(void)close(loop->signal_fd);                             /* no data to lose */
+		(void)sigprocmask(SIG_SETMASK, &loop->mask_before, NULL); /* cannot fail */
 	}
-	(void)close(loop->epoll_fd); /* nothing to lose */
+	(void)close(loop->epoll_fd); /* no data to lose */
 	bt_vec_finish(&loop->workers);
 	bt_free(loop);
 }
 
-/* What source says, filled in for fd. */
+/* Registers fd with epoll and returns a copy of source for it. */
 static int add_source(struct bt_loop *loop, int fd, uint32_t events,
 	const struct bt_loop_source *wanted, struct bt_loop_source **out_source,
 	struct berth_error *err)
@@ -163,7 +163,7 @@ void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions)
 	if (source->directions == directions) {
 		return;
 	}
-	/* with nothing to wait for it must leave the set: hangups would be told without end */
+	/* without directions remove it from the epoll set, which would report hangups endlessly */
 	int operation = source->directions == 0 ? EPOLL_CTL_ADD
 		: directions == 0               ? EPOLL_CTL_DEL
 						: EPOLL_CTL_MOD;
@@ -185,10 +185,10 @@ void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source)
 		return;
 	}
 	BT_ASSERT(source->fd >= 0);
-	/* fails only for a descriptor that is closed, or left the set before */
+	/* fails only for a descriptor that is closed, or not in the set any more */
 	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
 	BT_CHAIN_REMOVE(loop->first, source, previous, next);
-	/* events of this turn may still name it */
+	/* events of the current turn may still point to it */
 	source->fd = -1;
 	source->next = loop->removed;
 	loop->removed = source;
@@ -211,7 +211,7 @@ int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
 	BT_ASSERT(loop->signal_fd < 0);
 	(void)sigemptyset(&set); /* cannot fail */
 	for (; *signals != 0; signals++) {
-		(void)sigaddset(&set, *signals); /* the caller names existing signals */
+		(void)sigaddset(&set, *signals); /* cannot fail: existing signals */
 	}
 	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0) {
@@ -219,10 +219,10 @@ int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
 	}
 	int result = bt_loop_add_fd(loop, fd, read_signals, loop, &source, err);
 	if (result != 0) {
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* read-only: no data to lose */
 		return result;
 	}
-	(void)sigprocmask(SIG_BLOCK, &set, &loop->mask_before); /* arguments are valid */
+	(void)sigprocmask(SIG_BLOCK, &set, &loop->mask_before); /* cannot fail: valid arguments */
 	loop->signal_fd = fd;
 	loop->signal_received = received;
 	loop->signal_context = context;
@@ -269,7 +269,7 @@ void bt_loop_remove_worker(struct bt_loop *loop, const void *context)
 	}
 }
 
-/* Rounded up: a worker that is called too early would only ask for another turn. */
+/* Rounds up: a worker called too early would only request another turn. */
 static int wait_ms(int64_t due_ns, int64_t now_ns)
 {
 	if (due_ns == INT64_MAX) {
@@ -282,7 +282,10 @@ static int wait_ms(int64_t due_ns, int64_t now_ns)
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-/* Workers that an outer turn is calling still have to hear of what is due. */
+/*
+ * Saves the due time for workers that an outer turn is calling: they are skipped in this turn and
+ * must still be called in time.
+ */
 static void keep_due(struct bt_loop *loop)
 {
 	if (loop->working != 0 && loop->due_ns < loop->kept_due_ns) {
@@ -295,7 +298,7 @@ static void call_workers(struct bt_loop *loop)
 {
 	int64_t now_ns = bt_clock_steady_ns();
 	if (loop->due_ns <= now_ns) {
-		keep_due(loop); /* met by the calls below */
+		keep_due(loop); /* the calls below satisfy it */
 	}
 	loop->working++;
 	for (uint32_t i = 0; i < loop->workers.count; i++) {
@@ -342,7 +345,7 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 			source->ready(source->context);
 			continue;
 		}
-		/* an earlier callback of this turn may have changed its mind */
+		/* an earlier callback of this turn may have changed the directions */
 		uint32_t directions = directions_of(events[i].events) & source->directions;
 		if (directions != 0) {
 			source->watcher(source->context, directions);
