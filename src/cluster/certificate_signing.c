@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Signs approved CertificateSigningRequests of the signers that Kubernetes has built in. Spec: 14b
- * section 6.9.
+ * Signs approved CertificateSigningRequests of Kubernetes' built-in signers. Spec: 14b section 6.9.
  */
 #include "base/nanoseconds.h"
 #include "cluster/tree.h"
@@ -9,9 +8,9 @@
 #include "net/certificate.h"
 #include "server/condition.h"
 
-/** As kube-controller-manager's --cluster-signing-duration. */
+/** The default of kube-controller-manager's --cluster-signing-duration: one year. */
 #define DURATION_SECONDS INT64_C(31536000)
-/** Clocks of clients may be slow. */
+/** Certificates are valid from some minutes ago, because clients' clocks may be slow. */
 #define BACKDATE_SECONDS 300
 
 static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)
@@ -34,7 +33,7 @@ static bool usages_are(const struct bt_json_value *usages, const char *purpose)
 	return bt_json_has_text(usages, bt_str_from(purpose));
 }
 
-/** Why the signer does not sign; NULL: it does. */
+/** Returns why the signer must refuse the request, or NULL if it may sign. */
 static const char *find_fault(const struct bt_certificate_request *request,
 	const struct bt_json_value *usages, bool is_client, bool is_kubelet)
 {
@@ -77,7 +76,7 @@ static bool write_status(struct bt_sync *sync, struct bt_json_value *status)
 		sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch, sync->arena));
 }
 
-/** Condition Failed, for ever: nothing in the request can change. */
+/** Sets condition Failed, which is final: nothing in the request can change. */
 static bool write_failure(struct bt_sync *sync, const char *text)
 {
 	struct bt_arena *arena = sync->arena;

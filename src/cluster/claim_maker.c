@@ -7,18 +7,19 @@
 #include "cluster/typed.h"
 #include "server/write.h"
 
-/** The clock stands still: nothing here takes time. */
+/** The maker's cluster never moves its virtual clock: making claims takes no time. */
 #define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
 
 struct bt_claim_maker {
 	struct bt_state *state;
 	const struct bt_gates *gates;
 	struct bt_cluster *cluster; /* NULL before the first pod that needs a claim */
-	struct bt_arena scratch;    /* of one pod */
+	struct bt_arena scratch;    /* reset for each pod */
 	/**
-	 * The last pod that the controllers made claims for, as they got it and as they left it,
-	 * and the claims: of its statuses, then of its volumes, NULL where the API server refused
-	 * one. A pod with equal entries and volumes gets copies.
+	 * The last pod that the controllers made claims for, before (model_part) and after
+	 * (model_pod), and its claims: first those of its statuses, then those of its volumes; NULL
+	 * where the API server refused the claim. A pod with equal entries and volumes gets copies
+	 * of them.
 	 */
 	struct bt_object *model_part;
 	struct bt_object *model_pod;
@@ -95,7 +96,7 @@ static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
 	const struct bt_storage_class *class;
 	uint32_t cursor = 0;
 	int result = bt_cluster_create(&options, &maker->cluster, err);
-	/* One of them is the default of the claims. */
+	/* A PersistentVolumeClaim without a class gets the default one of these classes. */
 	while (result == 0 &&
 		(class = bt_object_store_next(&maker->state->objects, BT_KIND_STORAGE_CLASS,
 			 (struct bt_str){0}, &cursor)) != NULL) {
@@ -104,9 +105,9 @@ static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
 	return result == 0 ? bt_cluster_start(maker->cluster, err) : result;
 }
 
-/** --- what a pod lacks --- */
+/** --- claims that a pod lacks --- */
 
-/** The entry needs no claim, or has one. */
+/** Returns whether the entry needs no claim or has one. */
 static bool has_claim(const struct bt_claim_maker *maker, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
@@ -126,8 +127,8 @@ static struct bt_str volume_claim_name(
 }
 
 /**
- * The part of the pod that the controllers look at: entries and volumes whose claims are missing.
- * An entry is left out if its template is not there. false: nothing is missing.
+ * Returns the part of the pod that the controllers read: entries and volumes whose claims are
+ * missing. An entry whose template does not exist is left out. false: no claim is missing.
  */
 static bool reduce_pod(const struct bt_claim_maker *maker, const struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_pod *out_part, struct bt_str *out_missing)
@@ -170,7 +171,7 @@ static bool reduce_pod(const struct bt_claim_maker *maker, const struct bt_pod *
 	return entry_count + volume_count != 0;
 }
 
-/** --- what the controllers made --- */
+/** --- claims that the controllers made --- */
 
 static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
@@ -180,7 +181,7 @@ static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
 	bt_vec_push(&maker->model_claims, claim);
 }
 
-/** The controllers have seen the part. */
+/** Called after the controllers have handled the part. */
 static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
 {
 	struct bt_str namespace_ = part->metadata.namespace_;
@@ -188,7 +189,7 @@ static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
 	maker->model_part = bt_object_create(BT_KIND_POD, part);
 	maker->model_pod = bt_typed_decode(BT_KIND_POD,
 		find_stored(maker, BT_KIND_POD, namespace_, part->metadata.name), NULL);
-	BT_ASSERT(maker->model_pod != NULL); /* it was just written */
+	BT_ASSERT(maker->model_pod != NULL); /* the controllers just wrote the pod */
 	const struct bt_pod *pod = bt_object_value(maker->model_pod, BT_KIND_POD);
 	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
 		add_model_claim(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
@@ -210,20 +211,20 @@ static bool is_like_model(const struct bt_claim_maker *maker, const struct bt_po
 }
 
 /**
- * Give the pod the claim at index, or a copy of this name if it was made for another pod. Returns
- * the bytes it takes.
+ * Gives the pod the model's claim at index, or a copy with this name if the claim was made for
+ * another pod. Returns the bytes that the claim takes.
  */
 static size_t put_claim(struct bt_claim_maker *maker, uint32_t index, const struct bt_pod *pod,
 	struct bt_str generate_name, struct bt_str name)
 {
 	const struct bt_object *model = maker->model_claims.items[index];
 	if (model == NULL) {
-		return 0; /* the API server refused the claim: the pod stays without */
+		return 0; /* the API server refused the claim: the pod has none */
 	}
 	size_t size = bt_kind_info(model->kind)->size;
 	struct bt_object_meta *copy = bt_arena_alloc(&maker->scratch, size);
-	memcpy(copy, model->value, size); /* metadata comes first */
-	/* The scheduler observes a new claim: the version is of another store. */
+	memcpy(copy, model->value, size); /* the metadata is the first member */
+	/* Drop the version, which is of another store: the scheduler must see the claim as new. */
 	copy->resource_version = BT_STR("");
 	struct bt_owner_reference owner = *bt_object_controller(model->meta);
 	if (!bt_str_equal(owner.uid, pod->metadata.uid)) {
@@ -240,7 +241,7 @@ static size_t put_claim(struct bt_claim_maker *maker, uint32_t index, const stru
 	return bytes;
 }
 
-/** The statuses that the pod has, and those of its new claims. */
+/** Returns the pod's statuses and those of its new claims. */
 static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
 	const struct bt_pod *part, struct bt_arena *arena)
 {

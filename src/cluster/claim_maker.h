@@ -2,9 +2,10 @@
 #ifndef BT_CLUSTER_CLAIM_MAKER_H
 #define BT_CLUSTER_CLAIM_MAKER_H
 /**
- * What the controllers of a cluster make for a pod before it is scheduled, for pods that are not
- * stored there: ResourceClaims from templates, PersistentVolumeClaims of ephemeral volumes. The
- * controllers see these pods only, in an API server of their own. Spec: 14b sections 6.4 and 6.8.
+ * Makes the objects that a cluster's controllers make for a pod before it is scheduled:
+ * ResourceClaims from templates, PersistentVolumeClaims of ephemeral volumes. For pods that no API
+ * server stores: the controllers run against an API server of the maker's, which holds only these
+ * pods. Spec: 14b sections 6.4 and 6.8.
  */
 #include "api/pod.h"
 #include "config/gates.h"
@@ -13,7 +14,7 @@
 struct bt_claim_maker;
 
 /**
- * Templates, storage classes and claims are looked up in the state, and new claims are put there.
+ * The maker looks up templates, storage classes and claims in the state and adds new claims to it.
  * state, gates: borrowed.
  */
 BT_MUST_USE struct bt_claim_maker *bt_claim_maker_create(
@@ -21,15 +22,15 @@ BT_MUST_USE struct bt_claim_maker *bt_claim_maker_create(
 /** NULL accepted. */
 void bt_claim_maker_destroy(struct bt_claim_maker *maker);
 /**
- * Make the claims that the pod lacks; its status then names those from templates. pod: a shallow
- * copy that may be changed, with name, namespace and uid; what is new of it is in arena.
- * *out_missing: a ResourceClaimTemplate that is not there ("": all are); the pod stays without that
- * claim. *out_bytes: memory that the new claims take. An error names the object that the API server
- * refuses.
+ * Makes the claims that the pod lacks; the pod's status then names the ResourceClaims made from
+ * templates. pod: a shallow copy that may be changed, with name, namespace and uid; new members are
+ * in arena. *out_missing: a ResourceClaimTemplate that does not exist ("": all exist); the pod
+ * stays without that claim. *out_bytes: memory that the new claims take. An error names the object
+ * that the API server refuses.
  */
 BT_MUST_USE int bt_claim_maker_make(struct bt_claim_maker *maker, struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_str *out_missing, size_t *out_bytes,
 	struct berth_error *err);
-/** The pod does not come after all: the claims that were made for it go. */
+/** Removes the claims that were made for a pod that is not added after all. */
 void bt_claim_maker_unmake(struct bt_claim_maker *maker, const struct bt_pod *pod);
 #endif

@@ -14,12 +14,12 @@
 #include "net/clock.h"
 
 #define SAVE_EVERY_NS BT_NS_PER_SECOND
-/** Digits and a newline; always as many, so that a write replaces the whole. */
+/** Digits and a newline; always the same length, so that a write replaces the whole text. */
 #define TEXT_LENGTH 20
-/** A time beyond the year 2200 is nothing that was saved. */
+/** A saved time beyond the year 2200 is damaged and ignored. */
 #define LATEST_NS INT64_C(7258118400000000000)
 
-/** 0: there is none. */
+/** Returns 0 if no valid time is saved. */
 static int64_t read_saved(int file)
 {
 	char text[TEXT_LENGTH];
@@ -92,8 +92,10 @@ int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int6
 	return clock->start_monotonic_ns + (int64_t)ahead_ns + 1;
 }
 
-/** What is kept is the time at which it is kept again: a process that is killed before that has
- * shown nothing later. */
+/**
+ * Saves the time of the next save but one: a process that is killed before the next save has never
+ * shown a later time.
+ */
 int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock)
 {
 	char text[TEXT_LENGTH + 1];
@@ -108,10 +110,10 @@ int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock)
 	int64_t kept_ns = cluster_time(clock, is_last ? now_ns : now_ns + 2 * SAVE_EVERY_NS);
 	clock->next_save_ns = now_ns + SAVE_EVERY_NS;
 	if (!is_last && kept_ns <= bt_clock_wall_ns() + 2 * SAVE_EVERY_NS) {
-		return clock->next_save_ns; /* a restart reads it from the machine's clock */
+		return clock->next_save_ns; /* after a restart the machine's clock is later */
 	}
 	(void)snprintf(text, sizeof(text), "%019" PRId64 "\n", kept_ns);
-	/* Without it a restart begins with the machine's time, which is no reason to stop. */
+	/* A failed write is no reason to stop: a restart then begins with the machine's time. */
 	ssize_t written = pwrite(clock->file, text, TEXT_LENGTH, 0);
 	(void)written;
 	return clock->next_save_ns;

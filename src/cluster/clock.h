@@ -2,9 +2,9 @@
 #ifndef BT_CLUSTER_CLOCK_H
 #define BT_CLUSTER_CLOCK_H
 /**
- * The cluster's time: real time, real time times a factor from the start on, or virtual time, which
- * only bt_cluster_clock_advance moves. It never goes back, neither when the machine's clock is set
- * nor by a restart: the time reached is saved beside the store, because objects carry it.
+ * The cluster's time: real time, real time multiplied by a factor since the start, or virtual time,
+ * which only bt_cluster_clock_advance moves. The time never goes back, neither when the machine's
+ * clock is set nor by a restart: it is saved beside the store, because objects carry times.
  */
 #include <stdint.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 struct bt_cluster_clock {
-	int64_t start_ns; /* of the cluster, since 1970 */
+	int64_t start_ns; /* the cluster's time at the start, since 1970 */
 	int64_t start_monotonic_ns;
 	double scale; /* 0: virtual time, which is start_ns */
 	int file;     /* -1: none */
@@ -24,17 +24,22 @@ struct bt_cluster_clock {
 		.file = -1, .scale = 1 \
 	}
 
-/** scale 0: virtual time, which begins at virtual_start_ns. path: where the time is saved, and
- * continued from when the saved time is later than the start; NULL: not saved. */
+/**
+ * scale 0: virtual time, which begins at virtual_start_ns. path: file that the time is saved in; a
+ * saved time later than the start continues from there. NULL: not saved.
+ */
 BT_MUST_USE int bt_cluster_clock_start(struct bt_cluster_clock *clock, double scale,
 	int64_t virtual_start_ns, const char *path, struct berth_error *err);
 void bt_cluster_clock_finish(struct bt_cluster_clock *clock);
-/** clock: struct bt_cluster_clock *, as the API asks for it. */
+/** clock: struct bt_cluster_clock *; void * because the API calls this through a pointer. */
 int64_t bt_cluster_clock_now_ns(void *clock);
 /** Move virtual time to now_ns; an earlier time changes nothing. */
 void bt_cluster_clock_advance(struct bt_cluster_clock *clock, int64_t now_ns);
-/** When the monotonic clock shows a time of the cluster; INT64_MAX: never. Not in virtual time. */
+/**
+ * Returns when the monotonic clock reaches a time of the cluster; INT64_MAX: never. Not for virtual
+ * time.
+ */
 int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int64_t cluster_ns);
-/** Keep the time when that is due. Returns when to be called again, on the monotonic clock. */
+/** Saves the time if that is due. Returns when to call again, on the monotonic clock. */
 int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock);
 #endif

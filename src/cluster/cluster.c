@@ -22,13 +22,13 @@
 #include "server/api.h"
 #include "server/event_expiry.h"
 
-/** Attempts of one run: then others have their turn. */
+/** Scheduling attempts of one run; after them controllers and clients get a turn. */
 #define ATTEMPTS_PER_RUN 64
 #define TOKEN_KEY_BYTES_MAX 65536
 #define TICK_NS BT_NS_PER_SECOND
 #define KIND_NONE UINT8_MAX
 
-/** What the scheduler watches, in the order of its first look (spec 11b section 2). */
+/** The kinds that the scheduler watches, in the order of its first list (spec 11b section 2). */
 static const enum bt_kind watched[] = {
 	BT_KIND_NAMESPACE,
 	BT_KIND_NODE,
@@ -52,8 +52,7 @@ static const enum bt_kind watched[] = {
 	BT_KIND_POD,
 };
 
-/** Runs at one virtual time, 64 writes each at most: more than any cluster needs that comes to
- * rest. */
+/** Runs at one virtual time, each of at most 64 writes. A cluster that needs more never rests. */
 #define RUNS_PER_TIME_MAX 1000000
 
 struct bt_cluster {
@@ -67,18 +66,21 @@ struct bt_cluster {
 
 	struct bt_scheduler *scheduler; /* NULL: none, and what follows is empty */
 	struct bt_cluster_writes writes;
-	BT_VEC(uint8_t) kinds;                  /* by collection: enum bt_kind, or KIND_NONE */
+	BT_VEC(uint8_t) kinds;                  /* enum bt_kind, or KIND_NONE, by collection */
 	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
 	struct bt_pod_commons commons;
 	int64_t next_tick_ns;
-	/** Of the tokens of ServiceAccounts, as the data folder keeps it; else empty. */
+	/**
+	 * Signs the tokens of ServiceAccounts, read from the data folder; empty without such a
+	 * folder.
+	 */
 	struct bt_strbuf token_key;
 };
 
 /** --- the scheduler: the store's changes go in, decisions are written through the API, under the
  * same rules as the writes of other clients --- */
 
-/** Inside of a commit: only note it. */
+/** Called inside a commit: only records the change. */
 static void note_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_cluster *cluster = context;
@@ -100,7 +102,9 @@ static void release_change(struct bt_store_change *change)
 	bt_stored_release(change->after);
 }
 
-/** NULL: the stored text is not readable as its kind; the scheduler must do without. */
+/**
+ * Returns NULL if the stored text is not readable as its kind; the scheduler then never sees it.
+ */
 static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *stored)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -117,12 +121,12 @@ static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 	const struct bt_store_change *change, int64_t now_ns, struct berth_error *err)
 {
 	struct bt_object *before = change->before != NULL ? decode(kind, change->before) : NULL;
-	/* A deletion is observed with the last state as the old one. */
+	/* The scheduler observes a deletion with the last stored state as the old object. */
 	struct bt_object *after =
 		change->type != BT_CHANGE_DELETED ? decode(kind, change->after) : NULL;
 	int result = 0;
 	if (after != NULL && kind == BT_KIND_POD) {
-		/* A pod shares its common parts with others. */
+		/* Pods share their equal parts through commons, which saves memory. */
 		struct bt_object *kept = bt_object_create_pod(
 			bt_object_value(after, BT_KIND_POD), &cluster->commons);
 		bt_object_release(after);
@@ -136,7 +140,7 @@ static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 	return result;
 }
 
-/** Everything in the store is observed first. */
+/** Before the start, the scheduler observes every object in the store. */
 static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 {
 	const struct bt_cluster_options *options = &cluster->options;
@@ -171,8 +175,8 @@ static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 }
 
 /**
- * Observe what changed and try pods, a bounded number of them. *out_next_ns: when to be called
- * again at the latest, in the cluster's time.
+ * Observes changes and tries a bounded number of pods. *out_next_ns: when to call again at the
+ * latest, in the cluster's time.
  */
 static int run_scheduler(
 	struct bt_cluster *cluster, int64_t now_ns, int64_t *out_next_ns, struct berth_error *err)
@@ -207,9 +211,9 @@ static int run_scheduler(
 	return 0;
 }
 
-/** --- life --- */
+/** --- start and end --- */
 
-/** Tokens outlive the process that made them: clients and Secrets keep them. */
+/** The key is stored, because clients and Secrets keep tokens longer than the process lives. */
 static int open_token_key(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
 	if (access(path, F_OK) == 0) {
@@ -272,8 +276,8 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 }
 
 /**
- * Finalizers of claims and volumes need the controllers that remove them. Without any controller of
- * volumes the API does what a kube-apiserver alone does.
+ * Returns whether claims and volumes get their protection finalizers. Only controllers remove
+ * these; without any controller of volumes the API does what a kube-apiserver alone does.
  */
 static bool protects_storage(const struct bt_controllers_options *controllers)
 {
@@ -410,14 +414,14 @@ int bt_cluster_run(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 	return result;
 }
 
-/** Everything that is due now; *out_next_ns is later. */
+/** Does everything that is due now; *out_next_ns is later. */
 static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct berth_error *err)
 {
 	int64_t now_ns = bt_cluster_clock_now_ns(&cluster->clock);
 	for (uint32_t i = 0; i < RUNS_PER_TIME_MAX; i++) {
 		uint64_t rv = bt_store_rv(cluster->store);
 		int result = bt_cluster_run(cluster, out_next_ns, err);
-		/* The scheduler's writes are changes for the controllers, and they come first. */
+		/* The controllers handle the scheduler's writes before its next attempts. */
 		if (result < 0 || (*out_next_ns > now_ns && bt_store_rv(cluster->store) == rv)) {
 			return result;
 		}

@@ -26,22 +26,24 @@ struct bt_cluster_options {
 	/** Cluster seconds per second of the machine; 0: virtual time, which moves only by
 	 * bt_cluster_run_until_idle and bt_cluster_run_until. */
 	double time_scale;
-	/** Virtual time begins here, nanoseconds since 1970. */
+	/** Start of virtual time, nanoseconds since 1970. */
 	int64_t start_ns;
 	/** Names are borrowed until bt_cluster_start. */
 	struct bt_controllers_options controllers;
 	struct bt_node_template nodes;
-	/** NULL: no scheduler. A reference is taken. */
+	/** The cluster takes a reference. NULL: no scheduler. */
 	struct bt_config *config;
-	/** Of the API and the controllers, borrowed for bt_cluster_create. NULL: the gates of
-	 * config, or the defaults without one. */
+	/**
+	 * Gates of the API and the controllers, borrowed for bt_cluster_create. NULL: the gates of
+	 * config, or the defaults without config.
+	 */
 	const struct bt_gates *gates;
 	struct bt_engine_options engine;
 	/** Pods need their ServiceAccount and mount its token, as on a real API server. */
 	bool admit_token_volumes;
-	/** RBAC decides what clients may do; false: every user may do everything. */
+	/** Authorize clients with RBAC; false: every user may do everything. */
 	bool has_rbac;
-	/** Of uids, generated names and the choices of controllers. */
+	/** Seed of uids, generated names and the controllers' random choices. */
 	uint64_t seed;
 	/** As in struct bt_api_options. Borrowed. */
 	const char *cpu_usage;
@@ -55,9 +57,11 @@ BT_MUST_USE int bt_cluster_create(const struct bt_cluster_options *options,
 	struct bt_cluster **out_cluster, struct berth_error *err);
 /** NULL accepted. */
 void bt_cluster_destroy(struct bt_cluster *cluster);
-/** The data folder had objects already: bt_cluster_load would mix two clusters. */
+/** Returns whether the data folder had objects already: bt_cluster_load would mix two clusters. */
 bool bt_cluster_is_continued(const struct bt_cluster *cluster);
-/** Before bt_cluster_start: where clients find the API server, as in struct bt_controllers_options.
+/**
+ * Sets where clients find the API server, as in struct bt_controllers_options. Call it before
+ * bt_cluster_start.
  */
 void bt_cluster_set_api_server(
 	struct bt_cluster *cluster, const char *address, uint16_t port, const char *root_ca,
@@ -66,21 +70,24 @@ void bt_cluster_set_api_server(
  * object. An error names the option that is wrong. */
 BT_MUST_USE int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err);
 /**
- * Let controllers, event expiry and scheduler do what is due, a bounded amount of it.
- * *out_next_ns: when to call again at the latest, cluster time; now or earlier: there is more to
- * do. An error: the scheduler's cache is corrupted, the process must end.
+ * Let controllers, event expiry and scheduler do a bounded amount of what is due. *out_next_ns:
+ * when to call again at the latest, cluster time; if not later than now, more is due. An error: the
+ * scheduler's cache is corrupted, the process must end.
  */
 BT_MUST_USE int bt_cluster_run(
 	struct bt_cluster *cluster, int64_t *out_next_ns, struct berth_error *err);
 /**
  * In virtual time: run, and move the clock from one due time to the next, until only periodic work
  * is left: leases, event expiry, schedules of CronJobs, flushes of unschedulable pods, retries of
- * controllers at their longest delay. Returns 0 then, 1 when the next due time is after limit_ns,
- * where the clock then stands. BERTH_ERR_*: as of bt_cluster_run, or the cluster never rests.
+ * controllers at their longest delay. Returns 0 then, or 1 when the next due time is after
+ * limit_ns; the clock then stands at limit_ns. BERTH_ERR_*: an error of bt_cluster_run, or the
+ * cluster never rests.
  */
 BT_MUST_USE int bt_cluster_run_until_idle(
 	struct bt_cluster *cluster, int64_t limit_ns, struct berth_error *err);
-/** In virtual time: do everything that is due up to end_ns, where the clock stands afterwards. */
+/**
+ * In virtual time: do everything that is due up to end_ns. Afterwards the clock stands at end_ns.
+ */
 BT_MUST_USE int bt_cluster_run_until(
 	struct bt_cluster *cluster, int64_t end_ns, struct berth_error *err);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A ClusterRole with an aggregationRule has the rules of the ClusterRoles whose labels one of its
- * selectors matches. Spec: 14b section 6.9.
+ * Gives a ClusterRole with an aggregationRule the rules of the ClusterRoles whose labels match one
+ * of its selectors. Spec: 14b section 6.9.
  */
 #include "cluster/tree.h"
 #include "codec/json_same.h"
 
-/** Keys of the roles that aggregate, all in the group ALL. */
+/** Keys of the roles with an aggregationRule, all in the group ALL. */
 struct aggregation {
 	struct bt_groups roles;
 };

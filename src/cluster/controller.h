@@ -2,15 +2,16 @@
 #ifndef BT_CLUSTER_CONTROLLER_H
 #define BT_CLUSTER_CONTROLLER_H
 /**
- * What a controller is: it names the resources it watches, enqueues keys when they change, and
- * brings one key in order at a time. The hub calls it, keeps its keys in a queue without
- * repetitions, and delays those that failed (5 ms doubling to 1000 s, as upstream's): hub.c
- * (changes, turns, writes, events), hub_queue.c (what is due), pod_index.c, sync.c (what several
- * controllers do with objects).
+ * The interface of controllers. A controller names the resources it watches, enqueues keys when
+ * they change, and syncs one key at a time. The hub calls the controllers, keeps a queue without
+ * repetitions for each, and delays keys whose sync failed (5 ms doubling to 1000 s, as upstream):
+ * hub.c (changes, turns, writes, events), hub_queue.c (which keys are due), pod_index.c, sync.c
+ * (operations that several controllers use).
  *
  * A run is made of turns: each controller with keys that are due gets, in the order of
- * controllers.def, one sync for each key that waited when its turn began. So whatever one
- * controller does to many objects is looked at by the others once, not once per object.
+ * controllers.def, one sync for each key that waited when its turn began. When one controller
+ * writes many dependents of an object, the others therefore sync that object once, not once per
+ * dependent.
  */
 #include "base/heap.h"
 #include "base/map.h"
@@ -21,9 +22,9 @@
 /** --- pods --- */
 
 /**
- * What controllers ask about pods again and again, kept for every pod in a small record, found by
- * key, controller, node and namespace, so that no object is parsed to count replicas. The hub keeps
- * it current before it calls controllers.
+ * The properties of pods that controllers read often, in a small record for every pod, found by
+ * key, controller, node and namespace. So no object is parsed to count replicas. The hub updates
+ * the records before it calls controllers.
  */
 enum bt_pod_phase {
 	BT_POD_PENDING,
@@ -49,7 +50,7 @@ struct bt_indexed_pod {
 	uint64_t label_bits; /* bt_label_bits of the labels */
 	bool job_tracking;   /* has the finalizer batch.kubernetes.io/job-tracking */
 
-	struct bt_indexed_pod *next_of_owner; /* lists of the index */
+	struct bt_indexed_pod *next_of_owner; /* links of the index's lists */
 	struct bt_indexed_pod *previous_of_owner;
 	struct bt_indexed_pod *next_on_node;
 	struct bt_indexed_pod *previous_on_node;
@@ -58,10 +59,12 @@ struct bt_indexed_pod {
 
 /** --- the hub --- */
 
-/** Syncs and writes of one run, some 2 ms: clients are served in between, one request of each
- * connection. */
+/**
+ * Syncs and writes of one run, some 2 ms. Between runs the server handles one request of each
+ * connection.
+ */
 #define BT_HUB_WORK_PER_RUN 64
-/** Changes that one run looks at. No key is synced before all of them are seen. */
+/** Changes that one run handles. No key is synced before all changes are handled. */
 #define BT_HUB_NOTES_PER_RUN 512
 #define BT_HUB_CONTROLLERS_MAX 64
 
@@ -105,21 +108,21 @@ enum bt_hub_kind {
 	BT_HUB_KIND_COUNT,
 };
 
-/** A change that was committed and not yet looked at. */
+/** A committed change that the controllers have not observed yet. */
 struct bt_hub_note {
 	enum bt_change_type type;
 	uint32_t collection;
 	struct bt_stored *before; /* shared; NULL: added */
 	struct bt_stored *after;  /* shared */
-	struct bt_api_trees trees; /* of pods that a sync patched: in sync_arena */
+	struct bt_api_trees trees; /* of pods that a sync patched; in sync_arena */
 };
 
-/** A key that is ready, waits for its time, or has failed before. */
+/** A key that is ready, is delayed, or has failed before. */
 struct bt_hub_item {
 	char *key; /* owned; NULL: a free slot */
 	uint32_t key_length;
 	uint32_t controller;
-	uint32_t next; /* in the controller's ready list, or of the free slots */
+	uint32_t next; /* in the controller's ready list, or in the list of free slots */
 	uint32_t failures;
 	bool ready;
 	bool running;
@@ -138,7 +141,7 @@ struct bt_hub_queue {
 	uint32_t ready_count[BT_HUB_CONTROLLERS_MAX];
 };
 
-/** A controller that is switched on. */
+/** An enabled controller. */
 struct bt_hub_member {
 	const struct bt_controller_ops *ops;
 	void *data; /* owned; NULL: it has none */
@@ -150,7 +153,7 @@ struct bt_hub_member {
 struct bt_hub_interest {
 	bool known;
 	enum bt_hub_kind kind;
-	uint64_t members; /* a bit each */
+	uint64_t members; /* one bit for each */
 	const struct bt_api_resource *resource;
 };
 
@@ -162,7 +165,10 @@ struct bt_pod_index {
 	struct bt_map by_node;
 };
 
-/** Events told before, so that repeated ones count up. A ring: the oldest is forgotten. */
+/**
+ * Recent events, so that a repeated one increases the count of the stored Event. A ring: a new
+ * event replaces the oldest.
+ */
 #define BT_HUB_EVENTS_REMEMBERED 1024
 #define BT_HUB_EVENT_SOURCES 4096
 
@@ -172,7 +178,7 @@ struct bt_hub_event_memory {
 	int64_t count;
 };
 
-/** How many events one object has left: 25 at once, then one in five minutes, as upstream. */
+/** Rate limit of one object's events: 25 at once, then one in five minutes, as upstream. */
 struct bt_hub_event_source {
 	uint64_t hash;
 	int64_t tokens_milli;
@@ -186,17 +192,17 @@ struct bt_hub {
 	struct bt_controllers_options options;
 	char **names; /* owned copies behind options.names */
 	int64_t now_ns;
-	uint32_t work; /* of this run */
+	uint32_t work; /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
-	bool keeps_trees; /* notes of pods that are taken now get their trees */
+	bool keeps_trees; /* pods' changes recorded now get their trees */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];
-	uint32_t current;   /* the member that is being called */
-	uint32_t turn_left; /* syncs of its turn */
+	uint32_t current;   /* the member whose turn it is */
+	uint32_t turn_left; /* syncs left of its turn */
 
 	BT_VEC(struct bt_hub_note) notes;
-	uint32_t next_note; /* earlier ones were looked at and released */
+	uint32_t next_note; /* earlier notes were observed and released */
 	BT_VEC(struct bt_hub_interest) interests; /* by collection */
 	uint64_t interests_generation;
 
@@ -204,7 +210,7 @@ struct bt_hub {
 	struct bt_pod_index pods;
 	struct bt_hub_event_memory *events;
 	uint32_t next_event;
-	struct bt_hub_event_source *event_sources; /* by hash, the later one wins */
+	struct bt_hub_event_source *event_sources; /* by hash; the newest stays */
 	int64_t last_event_stamp;
 
 	struct bt_arena note_arena;
@@ -223,7 +229,7 @@ struct bt_controller_row {
 	const struct bt_controller_ops *ops;
 };
 
-/** The rows of controllers.def; a name of NULL ends them. */
+/** The rows of controllers.def. The last row's name is NULL. */
 extern const struct bt_controller_row bt_controller_rows[];
 BT_MUST_USE int bt_controllers_check_names(
 	const struct bt_controllers_options *options, struct berth_error *err);
@@ -237,17 +243,23 @@ void bt_hub_queue_add_at(
 	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
 void bt_hub_queue_add_periodic(
 	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
-/** The key is being synced: bt_hub_queue_done forgets it if it is not added again. */
+/** Marks the key as being synced: bt_hub_queue_done removes it unless it was added again. */
 void bt_hub_queue_cancel_delay(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key);
-/** A key is ready or delayed that is neither periodic nor retried at the longest delay. */
+/**
+ * Returns whether a key is ready or delayed that is neither periodic nor retried at the longest
+ * delay.
+ */
 bool bt_hub_queue_has_work(const struct bt_hub_queue *queue);
-/** Make ready what is due. */
+/** Makes the delayed items ready that are due. */
 void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns);
-/** Take the first ready item of the controller, which must have one; it is running until done. */
+/**
+ * Takes the first ready item of the controller, which must have one; the item is running until
+ * bt_hub_queue_done.
+ */
 uint32_t bt_hub_queue_take(struct bt_hub_queue *queue, uint32_t controller);
-/** Its sync has ended. */
+/** Call it after the key's sync. */
 void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t item, bool succeeded, int64_t now_ns);
-/** When the first delayed item is due; INT64_MAX: there is none. */
+/** Returns when the first delayed item is due; INT64_MAX: no item is delayed. */
 int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue);
 
 /** --- pod_index.c --- */
@@ -258,7 +270,7 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 
 /** --- controllers --- */
 
-/** One change, parsed once for all controllers. Everything is borrowed for the call. */
+/** One change, parsed once for all controllers. Every pointer is borrowed for the call. */
 struct bt_observed {
 	enum bt_hub_kind kind;
 	const struct bt_api_resource *resource;
@@ -268,40 +280,44 @@ struct bt_observed {
 	const struct bt_json_value *after;  /* of a deletion: the last state */
 };
 
-/** One look at one key. */
+/** One sync of one key. */
 struct bt_sync {
 	struct bt_hub *hub;
-	void *data;             /* the controller's */
+	void *data;             /* the controller's data */
 	struct bt_arena *arena; /* reset afterwards */
 	struct bt_str key;
-	const struct bt_api_resource *resource; /* of object; NULL: keys name no objects */
+	const struct bt_api_resource *resource; /* of object; NULL: keys do not name objects */
 	struct bt_json_value *object;
 	int64_t now_ns;
 	int64_t now_seconds;
-	/** The hub enqueues the key for this time; INT64_MAX: it does not. */
+	/** The hub enqueues the key for this time; INT64_MAX: no time. */
 	int64_t wait_until_seconds;
-	bool failed; /* a write did not succeed: the key is tried again */
+	bool failed; /* a write failed: the key is tried again */
 };
 
 struct bt_controller_ops {
 	const char *name;      /* "replicaset-controller" */
 	const char *component; /* of events; NULL: name */
-	/** A bit for each enum bt_hub_kind that observe gets, BT_WATCH_ALL for every resource. */
+	/** A bit for each enum bt_hub_kind that observe is called for, or BT_WATCH_ALL. */
 	uint64_t watches;
-	/** What keys name: sync gets the object, and is not called when there is none.
-	 * BT_HUB_OTHER: keys are something else. */
+	/**
+	 * The kind of the objects that keys name: sync gets the object, and is not called if none
+	 * is stored. BT_HUB_OTHER: keys do not name objects of one kind.
+	 */
 	enum bt_hub_kind object;
-	bool syncs_gone; /* sync is called without object, too */
-	/** Of the controller's data, which is zeroed; 0: it has none. */
+	bool syncs_gone; /* sync is called without an object, too */
+	/** Size of the controller's data, which begins zeroed; 0: no data. */
 	size_t data_bytes;
-	/** NULL: zeros will do. */
+	/** NULL: zeroed data needs no more. */
 	void (*init)(void *data, struct bt_hub *hub);
-	/** Free what data refers to; NULL: nothing. */
+	/** Frees what data refers to. NULL: there is nothing to free. */
 	void (*finish)(void *data);
-	/** A change of a resource that is watched (what exists at the start comes as added): call
-	 * bt_hub_enqueue for the keys that need a look. */
+	/**
+	 * Handles a change of a watched resource (objects that exist at the start come as added):
+	 * calls bt_hub_enqueue for each key to sync.
+	 */
 	void (*observe)(void *data, struct bt_hub *hub, const struct bt_observed *observed);
-	/** Bring one key in order. false, or sync->failed: try again later. */
+	/** Syncs one key. false, or sync->failed: try again later. */
 	bool (*sync)(struct bt_sync *sync);
 };
 
@@ -310,19 +326,20 @@ struct bt_controller_ops {
 
 /** --- the queue of the controller that is being called --- */
 
-/** Sync the key (copied) now. Repetitions are one. */
+/** Enqueues the key (copied) for now. A key that is queued already is synced once. */
 void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key);
-/** Not before that time; an earlier one wins. */
+/** Enqueues the key for that time. Of two times the earlier counts. */
 void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns);
-/** The same for work that comes back while nothing changes: bt_controllers_have_work leaves it
- * out. */
+/** As bt_hub_enqueue_at, for periodic work, which bt_controllers_have_work does not count. */
 void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_ns);
-/** Cancel the delay of the key. A sync that computes the next time from the object calls this
- * first, so that a deadline that no longer applies does not wake the key. */
+/**
+ * Cancels the delay of the key. A sync that computes the next time from the object calls this
+ * first, so that a deadline that no longer applies does not start a sync.
+ */
 void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key);
-/** Sync all keys of the group. */
+/** Enqueues all keys of the group. */
 void bt_hub_enqueue_group(struct bt_hub *hub, const struct bt_groups *groups, struct bt_str group);
-/** Sync "<namespace of key>/<name of owner>" if the owner is of this kind. */
+/** Enqueues "<namespace of key>/<name of owner>" if the owner is of this kind. */
 void bt_hub_enqueue_owner(
 	struct bt_hub *hub, struct bt_str key, const struct bt_json_value *owner, const char *kind);
 
@@ -335,80 +352,90 @@ bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 
 /** --- writes; each returns the answer's code --- */
 
-/** out_answer may be NULL; its object is NULL for a pod that went to options.pods. */
+/** out_answer may be NULL. Its object is NULL for a pod that went to options.pods. */
 uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str namespace_,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer);
-/** Hand a pod to options.pods, and let the controllers observe it. repeated: as of bt_pod_taker. */
+/**
+ * Hands a pod to options.pods and lets the controllers observe it. repeated: as in bt_pod_taker.
+ */
 uint16_t bt_hub_hand_over_pod(struct bt_hub *hub, struct bt_str namespace_,
 	struct bt_json_value *pod, bool repeated, struct bt_arena *arena);
-/** Pods that one sync creates at most. */
+/** Returns how many pods one sync may create. */
 static inline uint32_t bt_hub_burst(const struct bt_hub *hub, uint32_t burst)
 {
 	return hub->options.pods.take != NULL ? UINT32_MAX : burst;
 }
-/** A merge patch of the object, or of its subresource. */
+/** Applies a merge patch to the object, or to its subresource. */
 uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *patch,
 	struct bt_arena *arena);
 uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena);
-/** As bt_hub_delete with the object's own grace and another propagation. */
+/** As bt_hub_delete with the object's default grace period, but another propagation policy. */
 uint16_t bt_hub_delete_dependent(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, enum bt_propagation propagation, struct bt_str uid,
 	struct bt_arena *arena);
-/** grace_seconds -1: the object's own. uid: precondition, absent: none. */
+/** grace_seconds -1: the object's default. uid: a precondition; absent: none. */
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena);
-/** The write succeeded, or its object is gone. */
+/** Returns whether the write succeeded or its object is gone. */
 static inline bool bt_hub_is_done(uint16_t code)
 {
 	return code == 200 || code == 404;
 }
-/** Take the finalizer out of the object, if it is there. */
+/** Removes the finalizer from the object, if it has it. */
 bool bt_hub_drop_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena);
-/** A core/v1 Event about an object; a repeated one counts up. Texts are copied. */
+/**
+ * Writes a core/v1 Event about an object; a repeated one increases the count of the stored Event.
+ * Texts are copied.
+ */
 void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *type, const char *reason,
 	struct bt_str message);
 
-/** --- the object that is synced --- */
+/** --- functions for the object that is synced --- */
 
-/** An event about it. */
+/** Writes an Event about the object. */
 BT_PRINTF(4, 5)
 void bt_sync_event(
 	struct bt_sync *sync, const char *type, const char *reason, const char *format, ...);
-/** Patch its status with these members, unless they are there. */
+/** Patches the object's status with these members, unless it has them already. */
 void bt_sync_write_status(struct bt_sync *sync, struct bt_json_value *status);
 /** As bt_controller_owner_reference, in the arena. */
 struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena);
-/** Create count pods in its namespace, with events. false: *out_failure, in sync->arena, says why
- * not all; it may be NULL. */
+/**
+ * Creates count pods in the object's namespace, with events. false: not all were created;
+ * *out_failure (may be NULL) is the reason, in sync->arena.
+ */
 bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count,
 	struct bt_str *out_failure);
-/** Delete one of its pods, with an event. false: it failed, as sync->failed says. */
+/**
+ * Deletes one of the object's pods, with an event. false: the delete failed, and sync->failed is
+ * set.
+ */
 bool bt_sync_delete_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod);
 
-/** --- parts of objects --- */
+/** --- members of objects --- */
 
-/** metadata.ownerReferences' entry with controller true, or NULL. */
+/** Returns the entry of metadata.ownerReferences with controller true, or NULL. */
 const struct bt_json_value *bt_controller_owner_of(const struct bt_json_value *object);
-/** {apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true} */
+/** Returns {apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true}. */
 struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
 	const struct bt_api_resource *resource, const struct bt_json_value *owner);
-/** {kind, namespace, name, uid, apiVersion, resourceVersion} */
+/** Returns {kind, namespace, name, uid, apiVersion, resourceVersion}. */
 struct bt_json_value *bt_controller_reference(struct bt_arena *arena,
 	const struct bt_api_resource *resource, const struct bt_json_value *object);
-/** The object at a dotted path below value, made as far as it is absent. */
+/** Returns the object at a dotted path below value; missing objects on the path are added. */
 struct bt_json_value *bt_tree_ensure(
 	struct bt_arena *arena, struct bt_json_value *value, const char *dotted_path);
-/** A copy of the array at the path, which may be changed. */
+/** Returns a copy of the array at the path, which may be changed. */
 struct bt_json_value *bt_tree_copy_array(
 	struct bt_arena *arena, const struct bt_json_value *value, const char *dotted_path);
-/** The pod has succeeded or failed. */
+/** Returns whether the pod has succeeded or failed. */
 bool bt_tree_is_over(const struct bt_json_value *pod);
-/** The entry of an array of objects whose member has this text, or NULL. */
+/** Returns the entry of an array of objects whose member has this text, or NULL. */
 struct bt_json_value *bt_tree_find(
 	const struct bt_json_value *array, const char *member, struct bt_str text);
 
@@ -420,50 +447,52 @@ static inline bool bt_pod_is_over(const struct bt_indexed_pod *record)
 	return record->phase == BT_POD_SUCCEEDED || record->phase == BT_POD_FAILED;
 }
 
-/** Not deleting, neither succeeded nor failed. */
+/** Returns whether the pod is neither deleting nor over. */
 static inline bool bt_pod_is_active(const struct bt_indexed_pod *record)
 {
 	return !record->deleting && !bt_pod_is_over(record);
 }
 
 /**
- * A few bits for each label (an object of texts): when an object has all labels of a selector, it
- * has all of the selector's bits. So most objects are told apart without parsing them.
+ * Returns a few bits for each label. An object that has all labels of a selector has all of the
+ * selector's bits, so a missing bit proves that it does not match, without parsing the object.
  */
 uint64_t bt_label_bits(const struct bt_json_value *labels);
 
-/** NULL: no such pod. Borrowed until the hub observes the next change. */
+/** Returns NULL if there is no such pod. Borrowed until the hub observes the next change. */
 const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key);
-/** First of the pods whose controller has this uid; go on with next_of_owner. */
+/** Returns the first pod whose controller has this uid; next_of_owner continues the list. */
 const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid);
-/** The active pods whose controller has this uid. */
+/** Returns the active pods whose controller has this uid. */
 const struct bt_indexed_pod **bt_pod_index_active(
 	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count);
-/** First of the namespace's pods that no controller owns; go on with next_of_owner. */
+/**
+ * Returns the first of the namespace's pods without a controller; next_of_owner continues the list.
+ */
 const struct bt_indexed_pod *bt_pod_index_orphans(
 	const struct bt_hub *hub, struct bt_str namespace_);
-/** First of the pods assigned to the node; go on with next_on_node. */
+/** Returns the first pod assigned to the node; next_on_node continues the list. */
 const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node);
 
 /** --- job_workload.c --- */
 
 struct bt_job_groups {
 	struct bt_groups workloads;  /* by "ns/name" of spec.controllerRef */
-	struct bt_groups pod_groups; /* by "ns/name" of the Workload they refer to */
+	struct bt_groups pod_groups; /* by "ns/name" of the Workload that they refer to */
 };
 
-/** A Workload or a PodGroup changed. */
+/** Call it when a Workload or a PodGroup changed. */
 void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observed *observed);
 
 /**
- * Gate WorkloadWithJob: the PodGroup of the Job that is synced, if its pods are a gang; made, with
- * its Workload, as long as the Job has no pods. *out_name "": its pods are scheduled one by one.
- * false: it could not be made, try again.
+ * Gate WorkloadWithJob: finds the PodGroup of the synced Job, if its pods are a gang. While the Job
+ * has no pods, a missing PodGroup and its Workload are created. *out_name "": the pods are
+ * scheduled one by one. false: the PodGroup could not be created, try again.
  */
 bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *groups,
 	bool has_pods, struct bt_str *out_name);
 
-/** --- all of them --- */
+/** --- the rows of controllers.def --- */
 
 #define BT_CONTROLLER(name, ops) extern const struct bt_controller_ops ops;
 #include "cluster/controllers.def"

@@ -2,9 +2,10 @@
 #ifndef BT_CLUSTER_CONTROLLERS_H
 #define BT_CLUSTER_CONTROLLERS_H
 /**
- * The simulated world around the API: the controllers of kube-controller-manager and an agent for
- * each node in place of kubelets. They see changes as watches tell them and write as every client
- * does, never inside of a request. Spec: 14b sections 6 to 10.
+ * The simulated part of a cluster beside the API server: the controllers of
+ * kube-controller-manager, and an agent for each node in place of kubelets. They observe changes
+ * after the commit, as a watch would show them, and write as every client does, never inside a
+ * request. Spec: 14b sections 6 to 10.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,15 +16,16 @@
 struct bt_controllers;
 
 /**
- * Where pods of controllers go if nothing is to run them: they are not stored, so many pods of one
- * template cost little. Controllers count them as pending pods. No Events are written then, and one
- * sync creates all pods.
+ * Takes the pods that controllers create if nothing is to run them. Such pods are not stored, so
+ * many pods of one template cost little. Controllers count them as pending pods. No Events are
+ * written then, and one sync creates all pods.
  */
 struct bt_pod_taker {
 	void *context; /* borrowed */
 	/**
-	 * pod: a tree with metadata.namespace, borrowed for the call. repeated: the pod of the call
-	 * before but for its name. Returns 201 with its name and uid, or the code of a failure.
+	 * pod: a tree with metadata.namespace, borrowed for the call. repeated: equal to the pod of
+	 * the previous call except for its name. Returns 201 with its name and uid, or the code of
+	 * a failure.
 	 */
 	uint16_t (*take)(void *context, const struct bt_json_value *pod, bool repeated,
 		struct bt_str *out_name, struct bt_str *out_uid);
@@ -33,56 +35,69 @@ struct bt_pod_taker {
 #define BT_ANNOTATION_RUN_TIME "berth.dev/run-time"
 
 struct bt_controllers_options {
-	/** Names, or several joined by commas, as in kube-controller-manager's --controllers: "*"
-	 * all,
-	 * "-foo" all but foo. NULL:
-	 * all. Turning persistent volume, node life cycle or protection controllers off is told by
-	 * bt_controllers_has, so that admission adds nothing nobody takes away. */
+	/**
+	 * Names, or several joined by commas, as in kube-controller-manager's --controllers: "*"
+	 * all, "-foo" all but foo. NULL: all. Callers check bt_controllers_has for the controllers
+	 * of persistent volumes, node life cycle and protection: without them, admission must not
+	 * add finalizers and taints that nothing would remove.
+	 */
 	const char *const *names;
 	uint32_t name_count;
-	/** Of the agents, in the cluster's time. */
+	/** Delay of the agents, in the cluster's time. */
 	int64_t pod_start_delay_ns;
 	int64_t pod_stop_delay_ns;
 	int64_t provision_delay_ns;
-	/** Pods of Jobs end after this; a pod's annotation "berth.dev/run-time" (a duration) says
-	 * otherwise. 0: at once when started. */
+	/**
+	 * Pods of Jobs end after this time, unless their annotation "berth.dev/run-time" (a
+	 * duration) overrides it. 0: at once when started.
+	 */
 	int64_t job_run_time_ns;
 	uint64_t seed;
-	/** Where clients find the API server, for Service `kubernetes`; NULL: there is no such
-	 * Service. Borrowed. */
+	/**
+	 * Where clients find the API server, for Service `kubernetes`; NULL: no such Service.
+	 * Borrowed.
+	 */
 	const char *api_address;
 	uint16_t api_port;
 	/** Certificates to verify the API server with, PEM, for kube-root-ca.crt; NULL: none.
 	 * Borrowed. */
 	const char *root_ca;
-	/** Its key, PEM: certificates that are asked for are signed with it. NULL: they are not.
-	 * Borrowed. */
+	/**
+	 * The key of root_ca, PEM, which signs the certificates of CertificateSigningRequests.
+	 * NULL: none are signed. Borrowed.
+	 */
 	const char *root_ca_key;
 	struct bt_pod_taker pods; /* take NULL: pods are created through the API */
 };
 
 extern const struct bt_controllers_options bt_controllers_default_options;
 
-/** Subscribes to the store's changes and looks at everything there is. api: borrowed. An unknown
- * name is an error. */
+/**
+ * Subscribes to the store's changes and enqueues every stored object. api: borrowed. An unknown
+ * name is an error.
+ */
 BT_MUST_USE int bt_controllers_create(struct bt_api *api,
 	const struct bt_controllers_options *options, struct bt_controllers **out_controllers,
 	struct berth_error *err);
-/** The store must not change any more: it would call what is gone. */
+/** After this call the store must not change any more: it would call freed observers. */
 void bt_controllers_destroy(struct bt_controllers *controllers);
 bool bt_controllers_has(const struct bt_controllers_options *options, const char *name);
-/** Do what is due, a bounded amount of it. Returns when to be called again at the latest, in the
- * cluster's time: now or earlier when more is due, INT64_MAX: when something changes. */
+/**
+ * Does a bounded amount of what is due. Returns when to call again at the latest, in the cluster's
+ * time: now or earlier if more is due, INT64_MAX if nothing is due before the next change.
+ */
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns);
-/** After a run: something is due, now or later, besides periodic work (leases, schedules of
- * CronJobs) and keys whose retries have reached the longest delay. */
+/**
+ * After a run: returns whether anything is due, now or later, besides periodic work (leases,
+ * schedules of CronJobs) and keys whose retries have reached the longest delay.
+ */
 bool bt_controllers_have_work(const struct bt_controllers *controllers);
-/** With a pod taker: a pod that exists, for controllers to count. */
+/** With a pod taker: adds an existing pod, so that controllers count it. */
 void bt_controllers_add_pod(struct bt_controllers *controllers, const struct bt_json_value *pod);
 
 /** --- nodes --- */
 
-/** What --nodes makes. */
+/** The nodes that --nodes makes. */
 struct bt_node_template {
 	uint32_t count;
 	uint32_t zone_count;     /* topology.kubernetes.io/zone "zone-a", ...; 0: no label */
@@ -92,7 +107,7 @@ struct bt_node_template {
 	const char *name_prefix; /* "node-" */
 };
 
-/** Create the nodes that are missing, ready, with their leases. */
+/** Creates the nodes that are missing, ready, with their leases. */
 BT_MUST_USE int bt_controllers_add_nodes(struct bt_controllers *controllers,
 	const struct bt_node_template *template_, struct berth_error *err);
 #endif

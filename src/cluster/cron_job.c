@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CronJobs: a Job at each time of a schedule. Spec: 14b section 6.3. */
+/** CronJobs: creates a Job at each time of a schedule. Spec: 14b section 6.3. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ struct pass {
 	struct bt_sync *sync;
 	struct run *runs; /* oldest first */
 	uint32_t run_count;
-	struct bt_json_value *active; /* of the status to be written */
+	struct bt_json_value *active; /* status.active as it will be written */
 	struct bt_str last_schedule;
 	struct bt_str last_success;
 };
@@ -50,7 +50,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-/* --- its jobs --- */
+/* --- existing jobs --- */
 
 static int compare_runs(const void *left, const void *right)
 {
@@ -117,7 +117,7 @@ static void remove_job(struct pass *pass, const struct run *run)
 	}
 }
 
-/** Oldest first, until as many are left as the limit says. */
+/** Deletes the oldest Jobs beyond the history limit. */
 static void clean_history(struct pass *pass, bool complete, int64_t limit)
 {
 	int64_t count = 0;
@@ -133,7 +133,7 @@ static void clean_history(struct pass *pass, bool complete, int64_t limit)
 	}
 }
 
-/* --- the next one --- */
+/* --- the next job --- */
 
 static void start(struct pass *pass, int64_t time)
 {
@@ -159,7 +159,7 @@ static void start(struct pass *pass, int64_t time)
 			bt_controller_reference(arena, sync->hub->kinds[BT_HUB_JOBS], job));
 		pass->last_schedule = time_text;
 	} else if (answer.code == 409) {
-		/* The name tells the time: it was made already. */
+		/* The name contains the scheduled time, so the Job of this time exists already. */
 		pass->last_schedule = time_text;
 	} else {
 		sync->failed = true;
@@ -244,7 +244,7 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	collect_runs(&pass);
-	/* Jobs that ended, or are gone, are no longer active. */
+	/* Remove Jobs from status.active that ended or are gone. */
 	for (uint32_t i = pass.active->count; i > 0; i--) {
 		const struct bt_json_value *reference = pass.active->elements[i - 1];
 		struct bt_str name = bt_json_text_at(reference, "name");
@@ -265,7 +265,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	for (uint32_t i = 0; i < pass.run_count; i++) {
 		struct bt_str ended = bt_json_text_at(pass.runs[i].job, "status.completionTime");
-		/* Texts of one form compare as the times do. */
+		/* The texts have one format, so they compare as their times do. */
 		if (pass.runs[i].complete && bt_str_compare(ended, pass.last_success) > 0) {
 			pass.last_success = ended;
 		}

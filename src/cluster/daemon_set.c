@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** DaemonSets: a pod for each node that fits. Spec: 14b section 6.3. */
+/** DaemonSets: a pod on each node that fits. Spec: 14b section 6.3. */
 #include <stdlib.h>
 
 #include "api/node.h"
@@ -17,19 +17,19 @@
 /** Nodes that one sync reads at most: reading one takes some 10 us. */
 #define NODE_READS_PER_SYNC 2000
 
-/** What decides about pods: name, labels, taints. */
+/** The node's properties that decide about daemon pods: name, labels, taints. */
 struct bt_daemon_node {
 	char *name;            /* owned; NULL: gone */
-	struct bt_arena arena; /* of what follows */
-	uint32_t place;        /* in the sync that runs */
-	bool is_read;          /* else the next sync reads what follows */
+	struct bt_arena arena; /* of labels and taints */
+	uint32_t place;        /* index in places of the current sync */
+	bool is_read;          /* else the next sync reads labels and taints */
 	struct bt_str_map labels;
 	bt_taint_list taints;
 };
 
-/** A node's place among the names. */
+/** An entry of the list of nodes in the order of their names. */
 struct bt_daemon_order {
-	const char *name; /* of the node; stale when that is gone */
+	const char *name; /* of the node; stale once the node is gone */
 	uint32_t slot;
 };
 
@@ -39,15 +39,15 @@ struct bt_daemon_sets {
 	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_name; /* slots */
-	BT_VEC(struct bt_daemon_order) order; /* by name up to ordered_count, then as they came */
+	BT_VEC(struct bt_daemon_order) order; /* sorted up to ordered_count, then new */
 	uint32_t ordered_count;
-	bool has_unread; /* in nodes */
-	struct bt_groups targets; /* unassigned pods by the node they are meant for */
+	bool has_unread; /* some node has is_read false */
+	struct bt_groups targets; /* unassigned pods by the node of their node affinity */
 };
 
 struct bt_daemon_pod {
 	const struct bt_indexed_pod *record;
-	uint32_t place; /* of the node that it is on or meant for; BT_MAP_NONE: there is none */
+	uint32_t place; /* index in places of its node, or of its target; else BT_MAP_NONE */
 };
 
 /** A node in one sync. */
@@ -65,12 +65,12 @@ struct bt_daemon_pass {
 	struct bt_sync *sync;
 	struct bt_arena *arena;          /* of sync */
 	const struct bt_json_value *set; /* sync->object */
-	struct bt_json_value *template_; /* with the tolerations every daemon has */
+	struct bt_json_value *template_; /* with the tolerations of every daemon pod */
 	struct bt_revisions revisions;
 	struct bt_str hash;
 	struct bt_pod_spec spec; /* of template_ */
 	struct bt_required_node_affinity affinity;
-	struct bt_daemon_pod *pods; /* by target, then age */
+	struct bt_daemon_pod *pods; /* by node (assigned or target), then age */
 	uint32_t pod_count;
 	struct bt_daemon_place *places; /* by node name */
 	uint32_t place_count;
@@ -104,7 +104,7 @@ static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerat
 	bt_json_append(arena, tolerations, toleration);
 }
 
-/** false: the template makes no pod. */
+/** Returns false if no pod can be made from the template. */
 static bool daemon_read_spec(struct bt_daemon_pass *pass)
 {
 	static const struct tolerated all[] = {
@@ -162,7 +162,7 @@ static void make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 	bt_json_set_str(&scratch, labels, "controller-revision-hash", pass->hash);
 	bt_json_set_str(&scratch, labels, "pod-template-generation",
 		generation.length != 0 ? generation : BT_STR("1"));
-	/* One term, which names the node, replaces the required terms. */
+	/* Replace the required terms by a single one, which names the node. */
 	bt_json_set_c(&scratch, field, "key", "metadata.name");
 	bt_json_set_c(&scratch, field, "operator", "In");
 	bt_json_append(&scratch, bt_json_ensure_array(&scratch, field, "values"),
@@ -176,7 +176,7 @@ static void make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 		"nodeSelectorTerms", terms);
 	pass->writes++;
 	if (!bt_sync_create_pods(pass->sync, pod, 1, NULL)) {
-		/* The others would fail as well. */
+		/* Further creates in this sync would fail as well. */
 		pass->writes = UINT32_MAX;
 	}
 	bt_arena_finish(&scratch);
@@ -197,7 +197,7 @@ static bool is_available(struct bt_daemon_pass *pass, const struct bt_indexed_po
 			&pass->sync->wait_until_seconds);
 }
 
-/** The node's pods of the present and of an older template; deleting ones do not count. */
+/** Finds the node's pods of the current and of an older template; deleting pods do not count. */
 static void find_pods(const struct bt_daemon_pass *pass, const struct bt_daemon_place *place,
 	const struct bt_indexed_pod **out_new, const struct bt_indexed_pod **out_old)
 {
@@ -216,7 +216,7 @@ static void find_pods(const struct bt_daemon_pass *pass, const struct bt_daemon_
 	}
 }
 
-/** Bring pods of an older template to the present one, as many as the strategy allows. */
+/** Replaces pods of an older template, as many as the strategy allows. */
 static void update(struct bt_daemon_pass *pass)
 {
 	const struct bt_json_value *rolling =
@@ -251,8 +251,10 @@ static void update(struct bt_daemon_pass *pass)
 			continue;
 		}
 		if (pass->max_surge == 0) {
-			/* Old pods that are of no use go at once, others as long as enough are
-			 * left. */
+			/*
+			 * Unavailable old pods go at once, available ones while enough pods stay
+			 * available.
+			 */
 			bool available = is_available(pass, old_pod);
 			if (!available || unavailable < max_unavailable) {
 				unavailable += available;
@@ -262,8 +264,10 @@ static void update(struct bt_daemon_pass *pass)
 			remove_pod(pass, old_pod);
 		} else if (new_pod == NULL &&
 			(!is_available(pass, old_pod) || both < pass->max_surge)) {
-			/* The new pod comes beside the old one, which goes when the new one is
-			 * available. */
+			/*
+			 * With maxSurge the old pod stays until a new pod on the same node is
+			 * available.
+			 */
 			both++;
 			make_pod(pass, bt_str_from(place->node->name));
 		}
@@ -272,7 +276,7 @@ static void update(struct bt_daemon_pass *pass)
 
 /* --- nodes --- */
 
-/** Its slot, or BT_MAP_NONE. */
+/** Returns the node's slot, or BT_MAP_NONE. */
 static uint32_t find_node(const struct bt_daemon_sets *self, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
@@ -292,7 +296,7 @@ static void free_node(struct bt_daemon_node *node)
 	*node = (struct bt_daemon_node){0};
 }
 
-/** Take the nodes that are gone out of the order; their slots are free then. */
+/** Removes nodes that are gone from the order and frees their slots. */
 static void drop_gone_nodes(struct bt_daemon_sets *self)
 {
 	struct bt_daemon_order *items = self->order.items;
@@ -320,13 +324,16 @@ static void forget_node(struct bt_daemon_sets *self, struct bt_str name)
 	}
 	(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
 	free_node(&self->nodes.items[slot]);
-	/* A sync does it as well; without DaemonSets there is none. */
+	/* A sync drops gone nodes as well, but without DaemonSets no sync runs. */
 	if (self->order.count > 2 * self->by_name.count) {
 		drop_gone_nodes(self);
 	}
 }
 
-/** The node is new, or its labels or taints changed. Without DaemonSets that is all it costs. */
+/**
+ * Called for a new node, or when its labels or taints changed. The node is read in the next sync,
+ * so without DaemonSets changes of nodes cost little.
+ */
 static void note_node(struct bt_daemon_sets *self, struct bt_str name)
 {
 	uint32_t slot = find_node(self, name);
@@ -351,7 +358,7 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/** Bring the order up to date: a pass over it, and a sort of what is new. */
+/** Brings the order up to date: drops gone nodes, then sorts the new ones in. */
 static void order_nodes(struct bt_daemon_sets *self, struct bt_arena *arena)
 {
 	if (self->order.count != self->by_name.count) {
@@ -376,7 +383,7 @@ static void order_nodes(struct bt_daemon_sets *self, struct bt_arena *arena)
 	self->ordered_count = self->order.count;
 }
 
-/** Read the nodes that changed, some of them. false: not all are read. */
+/** Reads changed nodes, at most NODE_READS_PER_SYNC. Returns whether all are read. */
 static bool read_nodes(struct bt_daemon_pass *pass)
 {
 	struct bt_daemon_sets *self = pass->self;
@@ -420,7 +427,7 @@ static bool read_nodes(struct bt_daemon_pass *pass)
 	return is_done;
 }
 
-/** The node named by the term the controller put in; "" without. */
+/** Returns the node named by the affinity term that the controller added, or "". */
 static struct bt_str target_of(const struct bt_json_value *pod)
 {
 	const struct bt_json_value *terms = bt_json_array_at(pod,
@@ -462,7 +469,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "DaemonSet")) {
 			return;
 		}
-		/* The index knows where assigned pods are. */
+		/* Assigned pods are found by node in the pod index. */
 		if (observed->type == BT_CHANGE_DELETED ||
 			bt_json_text_at(observed->after, "spec.nodeName").length != 0) {
 			bt_groups_remove(&self->targets, observed->key);
@@ -506,7 +513,7 @@ static void finish(void *data)
 	bt_groups_finish(&self->revisions);
 }
 
-/* --- one set --- */
+/* --- sync of one DaemonSet --- */
 
 static int compare_pods(const void *left, const void *right)
 {
@@ -548,7 +555,7 @@ static void judge_node(struct bt_daemon_pass *pass, const struct bt_daemon_node 
 	place->should_stay = execute_only;
 }
 
-/** Nodes in the order of their names, and the pods meant for each. */
+/** Fills places with the nodes in the order of their names, and with each node's pods. */
 static void collect_places(struct bt_daemon_pass *pass, const struct bt_indexed_pod *first)
 {
 	struct bt_daemon_sets *self = pass->self;
@@ -612,7 +619,7 @@ static void manage_place(struct bt_daemon_pass *pass, const struct bt_daemon_pla
 		} else if (kept == NULL) {
 			kept = pod;
 		} else if (bt_str_equal(kept->hash, pod->hash) || pass->max_surge == 0) {
-			/* The oldest stays. */
+			/* Keep the oldest pod. */
 			remove_pod(pass, pod);
 		}
 	}
@@ -693,7 +700,10 @@ static bool sync(struct bt_sync *sync)
 	collect_places(&pass,
 		bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid")));
 	if (!bt_tree_is_deleting(pass.set)) {
-		/* Delete unassigned pods of nodes that are gone: no other controller does. */
+		/*
+		 * Deletes unassigned pods whose target node is gone: no other controller deletes
+		 * them.
+		 */
 		for (uint32_t i = 0; i < pass.pod_count; i++) {
 			const struct bt_daemon_pod *pod = &pass.pods[i];
 			if (pod->record->node_name.length == 0 && !pod->record->deleting &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Deployments: the ReplicaSet of the present template, its revision, the way from old sets to the
- * new one, old sets beyond the limit, the status. Spec: 14b section 6.2.
+ * Deployments: find or create the ReplicaSet of the current template, set its revision, scale old
+ * and new ReplicaSets, delete old ReplicaSets beyond the limit, write the status. Spec: 14b section
+ * 6.2.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #define ANNOTATION_DESIRED "deployment.kubernetes.io/desired-replicas"
 #define ANNOTATION_MAX "deployment.kubernetes.io/max-replicas"
 
-/** A ReplicaSet of the deployment, as far as the rollout reads it. Numbers follow our writes. */
+/** The fields of a ReplicaSet that the rollout reads, updated by our writes. */
 struct rollout_set {
 	struct bt_json_value *object;
 	struct bt_str key;
@@ -27,7 +28,7 @@ struct rollout_set {
 	struct bt_str uid;
 	int64_t created_seconds;
 	int64_t revision;
-	int64_t replicas; /* spec */
+	int64_t replicas; /* spec.replicas */
 	int64_t status_replicas;
 	int64_t ready;
 	int64_t available;
@@ -42,7 +43,7 @@ struct rollout {
 	int64_t collision_count;
 	int64_t replicas;    /* spec.replicas */
 	int64_t surge;       /* 0 with Recreate */
-	int64_t unavailable; /* likewise */
+	int64_t unavailable; /* 0 with Recreate */
 	bool recreate;
 	struct rollout_set *new_set;  /* NULL: not made yet */
 	struct rollout_set *old_sets; /* oldest first */
@@ -54,7 +55,7 @@ struct counters {
 	int64_t updated;
 	int64_t ready;
 	int64_t available;
-	int64_t wanted; /* by the specs of all sets */
+	int64_t wanted; /* sum of spec.replicas */
 };
 
 /** The sets of the rollout: the old ones, then the new one if it exists. */
@@ -92,7 +93,7 @@ static bool is_complete(const struct rollout *rollout)
 		counters.available == rollout->replicas;
 }
 
-/** Condition Progressing: True, or of paused and resumed Unknown. */
+/** Sets condition Progressing: True, or Unknown for a paused or resumed Deployment. */
 BT_PRINTF(4, 5)
 static void set_progressing(
 	struct rollout *rollout, const char *status, const char *reason, const char *format, ...)
@@ -110,7 +111,7 @@ static void set_progressing(
 	if (!bt_tree_set_condition(
 		    rollout->arena, rollout->conditions, &condition, true, rollout->sync->now_ns) &&
 		strcmp(status, "True") == 0) {
-		/* Once more the same progress: the deadline counts from now. */
+		/* Repeated progress restarts the deadline. */
 		entry = bt_condition_find(rollout->conditions, "Progressing");
 		bt_json_set_str(rollout->arena, entry, "lastUpdateTime",
 			bt_time_text(rollout->arena, rollout->sync->now_ns));
@@ -118,7 +119,7 @@ static void set_progressing(
 	}
 }
 
-/** Something moved since the status that is stored. */
+/** Returns whether the counters show progress since the stored status. */
 static bool has_progressed(const struct rollout *rollout, const struct counters *counters)
 {
 	const struct bt_json_value *old = bt_json_object_at(rollout->deployment, "status");
@@ -192,7 +193,7 @@ static void write_status(struct rollout *rollout)
 	(void)bt_tree_set_condition(
 		arena, rollout->conditions, &condition, true, rollout->sync->now_ns);
 	watch_progress(rollout, &counters);
-	/* The failure of a set, the new one first, is the deployment's as well. */
+	/* Copies condition ReplicaFailure from the new set, or else from an old one. */
 	for (uint32_t i = 0; i <= rollout->old_count && failure == NULL; i++) {
 		const struct rollout_set *set =
 			i == 0 ? rollout->new_set : &rollout->old_sets[i - 1];
@@ -247,7 +248,7 @@ static void read_set(struct rollout *rollout, struct rollout_set *set, struct bt
 	};
 }
 
-/* What belongs to the one object only. */
+/* Annotations that are not copied between the Deployment and its ReplicaSets. */
 static const char *const own_annotations[] = {
 	"kubectl.kubernetes.io/last-applied-configuration",
 	"deprecated.deployment.rollback.to",
@@ -293,7 +294,7 @@ static void set_number(struct rollout *rollout, struct bt_json_value *annotation
 		bt_arena_printf(rollout->arena, "%" PRId64, number));
 }
 
-/** Merge patch of a ReplicaSet, or of the deployment. */
+/** Applies a merge patch to a ReplicaSet or to the Deployment. */
 static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str key,
 	struct bt_json_value *document)
 {
@@ -307,7 +308,7 @@ static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str 
 	return true;
 }
 
-/** The deployment names the revision of its new set. */
+/** Copies the new set's revision to the Deployment's annotation. */
 static void tell_revision(struct rollout *rollout)
 {
 	struct bt_json_value *document = bt_json_new(rollout->arena, BT_JSON_OBJECT);
@@ -321,7 +322,7 @@ static void tell_revision(struct rollout *rollout)
 	}
 }
 
-/** An old set that is wanted again (or was never old) carries the newest revision. */
+/** If an older set becomes the new set again, it gets a revision above all others. */
 static void refresh_new_set(struct rollout *rollout)
 {
 	struct rollout_set *set = rollout->new_set;
@@ -409,13 +410,13 @@ static int64_t max_int64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/** What the specs of all sets ask for. */
+/** Returns the sum of all sets' spec.replicas. */
 static int64_t total_of(const struct rollout *rollout)
 {
 	return count(rollout).wanted;
 }
 
-/** The most there may be of a new set now. */
+/** Returns the largest size of the new set that the strategy allows now. */
 static int64_t new_set_size(const struct rollout *rollout)
 {
 	int64_t size = rollout->new_set != NULL ? rollout->new_set->replicas : 0;
@@ -446,8 +447,10 @@ static void make_new_set(struct rollout *rollout)
 
 		sync->failed = true;
 		if (answer.code == 409) {
-			/* The name is taken: by ours when a set was made and not yet seen, else try
-			 * another hash. */
+			/*
+			 * The name is taken, either by a ReplicaSet of ours that was not observed
+			 * yet, or by another one; the next sync then tries another hash.
+			 */
 			rollout->collision_count++;
 		} else {
 			set_progressing(rollout, "False", "ReplicaSetCreateError",
@@ -474,7 +477,7 @@ static void make_new_set(struct rollout *rollout)
 	tell_revision(rollout);
 }
 
-/** Pick the new set out of old_sets; with create make it when there is none. */
+/** Removes the new set from old_sets; with create, creates the new set if it does not exist. */
 static void find_new_set(struct rollout *rollout, bool create)
 {
 	const struct bt_json_value *template_ =
@@ -547,7 +550,7 @@ static void clean_up(struct rollout *rollout)
 	}
 }
 
-/** Bring one set to a size; returns whether its size changed. */
+/** Scales one set; returns whether its size changed. */
 static bool scale_set(struct rollout *rollout, struct rollout_set *set, int64_t size)
 {
 	struct bt_arena *arena = rollout->arena;
@@ -615,8 +618,10 @@ static void recreate(struct rollout *rollout)
 
 /* --- RollingUpdate --- */
 
-/** Pods of old sets that are not available anyway go first, then of those that are available as
- * many as may be missing. */
+/**
+ * Scales old sets down: first removes their unavailable pods, then as many available pods as
+ * maxUnavailable allows.
+ */
 static bool shrink_old_sets(struct rollout *rollout)
 {
 	const struct rollout_set *new_set = rollout->new_set;
@@ -667,7 +672,7 @@ static void roll(struct rollout *rollout)
 	}
 }
 
-/* --- a new number while a rollout is under way --- */
+/* --- spec.replicas changed during a rollout --- */
 
 static bool annotation_differs(const struct rollout *rollout, const struct rollout_set *set)
 {
@@ -688,7 +693,7 @@ static bool needs_scale(const struct rollout *rollout)
 	return false;
 }
 
-/** The only set with replicas, or the newest when none has any; NULL: several have. */
+/** Returns the only set with replicas, or the newest if none has any; NULL if several have. */
 static struct rollout_set *single_set(struct rollout *rollout)
 {
 	struct rollout_set *active = NULL;
@@ -707,7 +712,7 @@ static struct rollout_set *single_set(struct rollout *rollout)
 	return active;
 }
 
-/** The set's share of what is added (or, negative, taken away). */
+/** Returns the set's share of the added (positive) or removed (negative) replicas. */
 static int64_t share_of(const struct rollout *rollout, const struct rollout_set *set, int64_t left)
 {
 	int64_t most = rollout->replicas + rollout->surge;
@@ -726,7 +731,10 @@ static int64_t share_of(const struct rollout *rollout, const struct rollout_set 
 		annotated =
 			max_int64(bt_json_int64_at(rollout->deployment, "status.replicas", 1), 1);
 	}
-	/* Rounded to the nearest; the product need not fit an integer. */
+	/*
+	 * Rounds to the nearest integer, in floating point, because the product may overflow an
+	 * integer.
+	 */
 	size = (double)set->replicas * (double)most / (double)annotated + 0.5;
 	share = (int64_t)(size < (double)INT32_MAX ? size : (double)INT32_MAX) - set->replicas;
 	return left > 0 ? min_int64(share, left) : max_int64(share, left);
@@ -742,8 +750,10 @@ static void scale_in_proportion(struct rollout *rollout)
 	int64_t left = allowed - total_of(rollout);
 	bool newer_first = left > 0;
 
-	/* Larger sets first; of equal ones the newer when there is something to add, else the
-	 * older. */
+	/*
+	 * Order: larger sets first; of equal sets the newer one when replicas are added, else the
+	 * older one.
+	 */
 	for (uint32_t i = 0; i < set_count(rollout); i++) {
 		struct rollout_set *set = set_at(rollout, i);
 		uint32_t place = count;
@@ -777,7 +787,9 @@ static void scale_in_proportion(struct rollout *rollout)
 	}
 }
 
-/** The number in spec changed while sets of several revisions have pods: in proportion. */
+/**
+ * If spec.replicas changed while several sets have pods, scale them in proportion to their sizes.
+ */
 static void scale(struct rollout *rollout)
 {
 	struct rollout_set *single = single_set(rollout);
@@ -802,8 +814,7 @@ static void scale(struct rollout *rollout)
 /* --- the controller --- */
 
 struct deployments {
-	/** Keys of ReplicaSets by the uid of their owner, those without one by "/" and namespace.
-	 */
+	/** Keys of ReplicaSets by their owner's uid; by "/<namespace>" if they have no owner. */
 	struct bt_groups owned;
 	struct bt_selector_table selectors;
 };
@@ -837,7 +848,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		}
 	} else if (observed->type == BT_CHANGE_DELETED &&
 		bt_str_equal_c(bt_json_text_at(owner, "kind"), "ReplicaSet")) {
-		/* Recreate waits for the last pod of the old sets to go. */
+		/* A Recreate rollout continues when the last pod of the old sets is gone. */
 		struct bt_str set = bt_api_key(&arena, namespace_, bt_json_text_at(owner, "name"));
 
 		bt_hub_enqueue_owner(hub, set,
@@ -858,8 +869,7 @@ static int compare_age(const void *left, const void *right)
 	return bt_str_compare(a->name, b->name);
 }
 
-/** Sets that are no longer selected lose their owner, those without owner that are selected get
- * one. */
+/** Releases sets that the selector no longer matches; adopts matching sets without an owner. */
 static void adopt(struct deployments *self, struct bt_sync *sync)
 {
 	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
@@ -899,7 +909,7 @@ static void read_strategy(struct rollout *rollout)
 		bt_json_find_path(deployment, "spec.strategy.rollingUpdate.maxUnavailable"), total,
 		false);
 	if (rollout->surge == 0 && rollout->unavailable == 0) {
-		/* Else nothing would ever move. */
+		/* With both at 0 the rollout could never proceed. */
 		rollout->unavailable = 1;
 	}
 	if (rollout->unavailable > rollout->replicas) {
@@ -907,7 +917,10 @@ static void read_strategy(struct rollout *rollout)
 	}
 }
 
-/** Paused and resumed are told by the condition, so that the deadline does not run meanwhile. */
+/**
+ * Sets condition Progressing when the Deployment is paused or resumed, so that the pause does not
+ * count towards the deadline.
+ */
 static void note_pause(struct rollout *rollout, bool paused)
 {
 	struct bt_str reason =
@@ -953,7 +966,7 @@ static bool sync(struct bt_sync *sync)
 	BT_GROUPS_EACH (&self->owned, uid, at) {
 		count++;
 	}
-	/* One more, should the new set be made. */
+	/* One more, for a new set that this sync may create. */
 	rollout.old_sets = BT_ARENA_NEW_ARRAY(arena, struct rollout_set, count + 1);
 	BT_GROUPS_EACH (&self->owned, uid, at) {
 		struct bt_json_value *set = bt_hub_read(

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What budgets allow to be disrupted. Spec: 14b section 6.7. */
+/** PodDisruptionBudgets: computes how many disruptions are allowed. Spec: 14b section 6.7. */
 #include "cluster/owners.h"
 #include "cluster/tree.h"
 #include "server/condition.h"
 
-/** A pod that is meant to go counts as gone for so long. */
+/** An entry of status.disruptedPods makes its pod count as gone for this long. */
 #define DISRUPTED_SECONDS 120
 
 struct disruption {
 	struct bt_selector_table selectors;
 };
 
-/** One look at one budget. */
+/** One sync of one budget. */
 struct pass {
 	struct bt_sync *sync;
 	int32_t pods;                    /* that match */
-	int32_t healthy;                 /* of them */
-	int32_t scale;                   /* of their controllers */
-	BT_VEC(struct bt_str) owners;    /* uids of controllers that are counted */
+	int32_t healthy;                 /* matching pods that are healthy */
+	int32_t scale;                   /* sum over their controllers */
+	BT_VEC(struct bt_str) owners;    /* uids of counted controllers */
 	struct bt_json_value *forgotten; /* entries of disruptedPods to drop */
 };
 
@@ -45,14 +45,14 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	} else if (observed->type != BT_CHANGE_MODIFIED ||
 		bt_json_int64_at(observed->before, "spec.replicas", 0) !=
 			bt_json_int64_at(observed->after, "spec.replicas", 0)) {
-		/* All budgets of a namespace: the scale of a controller has changed. */
+		/* A controller's scale has changed: enqueue all budgets of its namespace. */
 		bt_hub_enqueue_group(hub, &self->selectors.namespaces, namespace_);
 	}
 }
 
 /* --- scales --- */
 
-/** Note that the controller is counted. false: it was counted before. */
+/** Records that the controller is counted. Returns false if it was counted before. */
 static bool note_owner(struct pass *pass, struct bt_str uid)
 {
 	for (uint32_t i = 0; i < pass->owners.count; i++) {
@@ -85,7 +85,10 @@ static const struct bt_json_value *read_owner(struct pass *pass,
 		: NULL;
 }
 
-/** Add the scale of the pod's controller, a ReplicaSet's Deployment in its place; each once. */
+/**
+ * Adds the scale of the pod's controller, or of the Deployment that owns its ReplicaSet. Each
+ * controller counts once.
+ */
 static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 {
 	const struct bt_json_value *reference = bt_controller_owner_of(pod);
@@ -112,7 +115,7 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 
 /* --- pods --- */
 
-/** Drop entries of status.disruptedPods whose pod is gone or goes, or that are too old. */
+/** Drops entries of status.disruptedPods whose pod is gone or deleting, or that are too old. */
 static void forget_disrupted(struct pass *pass)
 {
 	struct bt_sync *sync = pass->sync;

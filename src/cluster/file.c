@@ -15,13 +15,16 @@
 
 #define CHUNK_BYTES (1024 * 1024)
 
-/** Somebody cut a mapped file short: there is nothing to go on with, but it is no crash either. */
+/**
+ * SIGBUS: another process truncated a mapped file. Reading cannot continue, so the program ends
+ * with an error message instead of a crash.
+ */
 static void report_shrunk_file(int signal_number)
 {
 	static const char text[] = "berth: an input file became shorter while it was read\n";
 	(void)signal_number;
 	ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
-	(void)written; /* nobody is left to be told */
+	(void)written; /* the process ends anyway */
 	_exit(2);
 }
 
@@ -49,7 +52,7 @@ static int map_file(
 	return 0;
 }
 
-/** 0 when the stream simply ended. */
+/** Returns 0 if the stream ended without an error. */
 static int stream_error(gzFile stream, int length, struct berth_error *err)
 {
 	int code = Z_OK;
@@ -63,13 +66,13 @@ static int stream_error(gzFile stream, int length, struct berth_error *err)
 	if (code == Z_BUF_ERROR) {
 		return bt_error_set(err, BERTH_ERR_IO, "gzipped data ends too early");
 	}
-	/* zlib puts the name it knows in front: "<fd:3>: ...". */
+	/* zlib's message begins with the file name it was given: "<fd:3>: ...". */
 	const char *colon = strstr(text, ">: ");
 	return bt_error_set(
 		err, BERTH_ERR_IO, "damaged gzipped data: %s", colon != NULL ? colon + 3 : text);
 }
 
-/** zlib passes through what is not gzipped. Takes over the descriptor. */
+/** Reads gzipped or plain data (zlib passes plain data through). Takes over the descriptor. */
 static int read_stream(
 	int descriptor, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
 {
@@ -115,8 +118,10 @@ int bt_file_read(
 {
 	int descriptor;
 	if (strcmp(path, "-") == 0) {
-		/* A copy, because closing the stream would close the number, which the next open
-		 * would get. */
+		/*
+		 * Use a copy: closing the stream closes its descriptor, and the next open would get
+		 * that number.
+		 */
 		descriptor = dup(STDIN_FILENO);
 	} else {
 		descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -134,7 +139,7 @@ int bt_file_read(
 	} else if (S_ISDIR(status.st_mode)) {
 		result = bt_error_set(err, BERTH_ERR_IO, "is a directory");
 	} else if (!S_ISREG(status.st_mode) || is_gzipped(descriptor) || status.st_size == 0) {
-		/* Files of size 0 may have content all the same (/proc). */
+		/* Files whose size is 0 may still have content (/proc). */
 		return read_stream(descriptor, read_max, out_file, err);
 	} else if ((uintmax_t)status.st_size > mapped_max) {
 		result = too_large(mapped_max, err);
@@ -233,7 +238,7 @@ static int fill_chunk(struct bt_line_reader *reader, struct berth_error *err)
 	return 0;
 }
 
-/** One line, blank or not; false in *out_more at the end. */
+/** Reads one line, which may be blank; *out_more is false at the end. */
 static int read_line(struct bt_line_reader *reader, bool *out_more, struct berth_error *err)
 {
 	bt_strbuf_reset(&reader->line);
@@ -296,7 +301,7 @@ int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line, 
 bool bt_line_reader_is_cut(const struct bt_line_reader *reader)
 {
 	int code;
-	(void)gzerror(reader->file, &code); /* the text says no more */
+	(void)gzerror(reader->file, &code); /* only the code is needed */
 	return code == Z_BUF_ERROR;
 }
 

@@ -10,11 +10,13 @@
 
 /** Most bytes of a mapped file. */
 #define BT_FILE_MAPPED_BYTES_MAX ((size_t)UINT32_MAX)
-/** Most bytes of what must be held in memory: pipes, and gzipped files once unpacked. */
+/** Most bytes of a pipe or of an unpacked gzipped file, which must be held in memory. */
 #define BT_FILE_READ_BYTES_MAX ((size_t)2 << 30)
 
-/** A whole file: regular files are mapped, pipes and gzipped files are read. No zero follows the
- * bytes. */
+/**
+ * A whole file: regular files are mapped, pipes and gzipped files are read. The bytes are not
+ * zero-terminated.
+ */
 struct bt_file {
 	const char *data; /* never NULL */
 	size_t length;
@@ -22,13 +24,15 @@ struct bt_file {
 };
 
 /**
- * path "-" reads standard input. Messages carry no path: "no such file or directory". Returns 0,
- * BERTH_ERR_IO or BERTH_ERR_TOO_LARGE (more than bytes_max, or than the limits above).
+ * path "-" reads standard input. Messages do not contain the path: "no such file or directory".
+ * Returns 0, BERTH_ERR_IO or BERTH_ERR_TOO_LARGE (more than bytes_max, or than the limits above).
  */
 BT_MUST_USE int bt_file_read(
 	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err);
 void bt_file_finish(struct bt_file *file);
-/** The first byte that is not white space opens a JSON value; a byte order mark does not count. */
+/**
+ * Returns whether the first byte opens a JSON value; white space and a byte order mark are skipped.
+ */
 bool bt_file_is_json(const struct bt_file *file);
 
 /** Lines of a text file. */
@@ -39,13 +43,13 @@ BT_MUST_USE int bt_line_reader_open(
 	const char *path, struct bt_line_reader **out_reader, struct berth_error *err);
 void bt_line_reader_close(struct bt_line_reader *reader);
 /**
- * Next line that is not blank, without its end. *out_line is borrowed until the next call;
- * *out_more false at the end. Lines longer than 1 GiB are refused (BERTH_ERR_TOO_LARGE).
+ * Reads the next line that is not blank, without its end. *out_line is borrowed until the next
+ * call; *out_more is false at the end. Lines longer than 1 GiB are refused (BERTH_ERR_TOO_LARGE).
  */
 BT_MUST_USE int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line,
 	bool *out_more, struct berth_error *err);
-/** At the end: gzipped data ended too early. */
+/** At the end: returns whether gzipped data ended too early. */
 bool bt_line_reader_is_cut(const struct bt_line_reader *reader);
-/** 1-based number of the line returned last. */
+/** Returns the 1-based number of the line returned last. */
 unsigned long bt_line_reader_number(const struct bt_line_reader *reader);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What becomes of objects whose owners go. Spec: 14b section 8. */
+/** Deletes or orphans the dependents of deleted owners. Spec: 14b section 8. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -11,20 +11,22 @@
 
 #define BT_LINK_NONE UINT32_MAX
 
-/** One owner of one object. The owner's uid is only known by its hash: who acts on a link looks
- * at the object again. */
+/**
+ * One owner of one object. Only the hash of the owner's uid is stored, so callers must read the
+ * object to be sure.
+ */
 struct bt_garbage_link {
-	char *key; /* of the dependent, owned; NULL: a free link */
+	char *key; /* of the dependent, owned; NULL: a free slot */
 	uint64_t owner_hash;
 	uint32_t collection;
-	uint32_t next; /* of the same owner, or of the free links */
+	uint32_t next; /* in the list of the owner, or of the free slots */
 	uint32_t previous;
 };
 
 struct bt_garbage_links {
 	BT_VEC(struct bt_garbage_link) links;
 	uint32_t first_free;
-	struct bt_map by_owner; /* first link of the owner */
+	struct bt_map by_owner; /* first link of each owner */
 	struct bt_map by_object;
 };
 
@@ -66,7 +68,7 @@ static void garbage_links_add(struct bt_garbage_links *links, uint32_t collectio
 	if (first == BT_LINK_NONE) {
 		bt_map_insert(&links->by_owner, link.owner_hash, index);
 	} else {
-		/* Behind the first one, so that the map's value stays. */
+		/* Insert after the first link, so that the map's value stays valid. */
 		struct bt_garbage_link *items = links->links.items;
 		items[index].previous = first;
 		items[index].next = items[first].next;
@@ -100,7 +102,7 @@ static void remove_link(struct bt_garbage_links *links, uint32_t index, uint64_t
 	links->first_free = index;
 }
 
-/** All links of an object. */
+/** Returns all links of an object. */
 static void garbage_links_remove(
 	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
 {
@@ -125,12 +127,12 @@ static void garbage_links_remove(
 
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
-/** Owners of owners that are looked at for a circle. */
+/** Owners of owners that are searched for a cycle. */
 #define CIRCLE_MAX 100
 
 struct collector {
 	struct bt_garbage_links links;
-	/** Owners that wait for their dependents: queue keys, by uid. */
+	/** Owners in foreground deletion, which wait for their dependents: queue keys, by uid. */
 	struct bt_groups waiting;
 };
 
@@ -154,7 +156,7 @@ static void finish(void *data)
 	bt_groups_finish(&self->waiting);
 }
 
-/* --- keys of the queue: "collection:key" --- */
+/* --- queue keys: "collection:key" --- */
 
 static void enqueue_object(struct bt_hub *hub, uint32_t collection, struct bt_str key)
 {
@@ -173,8 +175,8 @@ static bool has_finalizer(const struct bt_json_value *object, const char *name)
 }
 
 /**
- * metadata.uid, read from the text: parsing every owner of every pod would cost more than all the
- * rest. "" when it has none.
+ * Returns metadata.uid, found in the text without parsing: parsing every owner of every pod would
+ * dominate the run time. "" if the object has none.
  */
 static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
 {
@@ -207,8 +209,8 @@ static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
 }
 
 enum owner_state {
-	OWNER_LIVES, /* also one that cannot be looked up */
-	OWNER_WAITS, /* is being deleted after its dependents */
+	OWNER_LIVES, /* or cannot be looked up */
+	OWNER_WAITS, /* in foreground deletion */
 	OWNER_IS_GONE,
 };
 
@@ -252,7 +254,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	bool gone = false;
 
 	if (observed->type == BT_CHANGE_DELETED) {
-		/* Those that waited for the end of this dependent, and those that depend on it. */
+		/*
+		 * Enqueue the owners that waited for this dependent, and the dependents of the
+		 * deleted object.
+		 */
 		struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
 
 		garbage_links_remove(&self->links, collection, observed->key);
@@ -292,7 +297,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- dependents --- */
 
-/** list: of metadata. */
+/** Patches one list of metadata. */
 static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *name, struct bt_json_value *list,
 	struct bt_arena *arena)
@@ -306,11 +311,14 @@ static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *r
 		arena, metadata, name, list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL));
 	code = bt_hub_patch(
 		sync->hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch, arena);
-	/* Another object of that name is not concerned. */
+	/*
+	 * A conflict (409, 422) means that the object was replaced or changed; its own change
+	 * enqueues it.
+	 */
 	return bt_hub_is_done(code) || code == 409 || code == 422;
 }
 
-/** Has dependents of its own. */
+/** Returns whether the object is an owner itself. */
 static bool has_dependents(const struct collector *self, const struct bt_json_value *object)
 {
 	return first_of(&self->links, bt_str_hash(bt_json_text_at(object, "metadata.uid"))) !=
@@ -318,9 +326,9 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
 }
 
 /**
- * While an owner lives, drop the references to those that are gone or wait for their dependents.
- * Else delete the object: after its own dependents if an owner waits, as its finalizers say if they
- * do.
+ * While some owner lives, drop the references to owners that are gone or in foreground deletion.
+ * Otherwise delete the object: in the foreground if an owner waits for it and it has dependents
+ * itself, else as its finalizers say.
  */
 static bool judge(struct bt_sync *sync, const struct bt_api_resource *resource, struct bt_str key,
 	const struct bt_json_value *object, struct bt_arena *arena)
@@ -360,9 +368,12 @@ static bool judge(struct bt_sync *sync, const struct bt_api_resource *resource, 
 	return bt_hub_is_done(code) || code == 202 || code == 409 || code == 405;
 }
 
-/* --- owners that wait --- */
+/* --- owners in foreground deletion or with finalizer orphan --- */
 
-/** The object depends on that uid. *left: owners that are still looked at. */
+/**
+ * Returns whether the object depends on that uid, directly or not. *left: how many owners may still
+ * be read.
+ */
 static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 	struct bt_str namespace_, struct bt_str uid, uint32_t *left, struct bt_arena *arena)
 {
@@ -394,8 +405,8 @@ static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 }
 
 /**
- * Spec 14b section 8: with orphan dependents lose their reference; else they are deleted, and those
- * that block are waited for. Then the owner loses its finalizer.
+ * Spec 14b section 8: with orphan, dependents lose their reference. Otherwise they are deleted, and
+ * the owner waits for those with blockOwnerDeletion. Then the owner loses its finalizer.
  */
 static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 {
@@ -424,7 +435,7 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 			bt_json_array_at(dependent, "metadata.ownerReferences"), "uid", uid);
 
 		if (reference == NULL) {
-			/* The link knows only the hash of the owner's uid. */
+			/* No dependent after all: another owner's uid has the same hash. */
 		} else if (orphan) {
 			succeeded = bt_tree_release(
 					    sync->hub, resource, dependent, uid, NULL, &scratch) &&
@@ -436,7 +447,10 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 			reference = bt_tree_find(
 				bt_json_array_at(dependent, "metadata.ownerReferences"), "uid",
 				uid);
-			/* In a circle none can be the first to go. */
+			/*
+			 * A dependent in a cycle does not block its owner: no object of the cycle
+			 * could go first.
+			 */
 			blocked = blocked ||
 				(bt_json_bool_at(reference, "blockOwnerDeletion", false) &&
 					!depends_on(sync, sync->object, bt_key_namespace(key),
@@ -446,7 +460,7 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 		bt_arena_reset(&scratch);
 	}
 	bt_arena_finish(&scratch);
-	/* The end of each dependent brings a blocked owner back. */
+	/* The deletion of each dependent enqueues a blocked owner again. */
 	if (blocked || (orphan && !succeeded)) {
 		return succeeded;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * HorizontalPodAutoscalers: the number of replicas that brings metrics to their targets. Spec: 14b
- * section 6.9.
+ * HorizontalPodAutoscalers: set the number of replicas that brings metrics to their targets. Spec:
+ * 14b section 6.9.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,16 +16,18 @@
 #define TOLERANCE 0.1
 #define UP_WINDOW_SECONDS 0
 #define DOWN_WINDOW_SECONDS 300
-/** Of policies and stabilization windows. */
+/** The longest period of a policy or stabilization window. */
 #define REMEMBERED_SECONDS 3600
 
-/** A recommendation, or (of a change) how many replicas were added or, below 0, removed. */
+/**
+ * A recommended number of replicas, or a change: replicas added (positive) or removed (negative).
+ */
 struct sample {
 	int64_t time_seconds;
 	int64_t replicas;
 };
 
-/** What is remembered of one autoscaler. */
+/** Past recommendations and changes of one autoscaler. */
 struct memory {
 	char *key; /* owned */
 	BT_VEC(struct sample) recommended;
@@ -36,26 +38,26 @@ struct autoscalers {
 	BT_VEC(struct memory) memories;
 };
 
-/** A metric that is no resource. */
+/** Name and selector of a Pods, Object or External metric. */
 struct metric {
 	struct bt_str name;
 	struct bt_selector selector;
 	struct bt_str selector_text;
 };
 
-/** The pods of the target, for one metric. */
+/** Sums over the target's pods, for one metric. */
 struct measured {
 	struct bt_sync *sync;
-	const struct metric *metric; /* NULL: a resource */
+	const struct metric *metric; /* NULL: a resource metric */
 	bool is_cpu;
 	struct bt_str resource;
 	struct bt_str container; /* "": all */
-	int64_t ready;           /* those that have a value */
-	int64_t unready;         /* idle, if pods are to be added */
-	int64_t missing;         /* they run, and have no value */
-	double usage;            /* of ready ones; cores, bytes, or in the metric's unit */
-	double requests;       /* likewise */
-	struct bt_str lacking; /* "" or: a pod whose container has no request */
+	int64_t ready;           /* pods with a value */
+	int64_t unready;         /* unready pods; idle when scaling up */
+	int64_t missing;         /* running pods without a value */
+	double usage;            /* of ready pods; cores, bytes, or in the metric's unit */
+	double requests;       /* of ready pods, in the same unit */
+	struct bt_str lacking; /* a pod with a container without a request; "": none */
 };
 
 /** One sync. */
@@ -69,7 +71,7 @@ struct pass {
 	int64_t current;
 	int64_t least;
 	int64_t most;
-	struct bt_str reason; /* of a change: which metric wants it */
+	struct bt_str reason; /* why current changes: the metric that decided */
 };
 
 static void free_memory(struct memory *memory)
@@ -128,7 +130,10 @@ static void set_condition(struct pass *pass, const char *type, const char *statu
 
 	if (!bt_tree_set_condition(
 		    pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns)) {
-		/* Another metric may be what is valid, or fails, now. */
+		/*
+		 * The status stays the same, but another metric may now be the cause: update the
+		 * message.
+		 */
 		bt_json_set_str(pass->sync->arena, bt_condition_find(pass->conditions, type),
 			"message", message);
 	}
@@ -136,7 +141,7 @@ static void set_condition(struct pass *pass, const char *type, const char *statu
 
 /* --- metrics --- */
 
-/** The resource metrics of a pod's containers; unready ones count as idle. */
+/** Adds the resource usage of a pod's containers. Unready pods count as idle. */
 static void measure_resource(struct measured *measured, const struct bt_indexed_pod *record,
 	const struct bt_json_value *pod)
 {
@@ -207,7 +212,7 @@ static void count_ready_pod(void *context, const struct bt_indexed_pod *record,
 	*count += !record->deleting && !bt_pod_is_over(record) && record->ready;
 }
 
-/** A ratio of use to target this near to 1 changes nothing. */
+/** Returns whether the ratio of usage to target is so near to 1 that nothing changes. */
 static bool is_tolerated(const struct pass *pass, double ratio)
 {
 	const char *path =
@@ -227,7 +232,7 @@ static int64_t round_up(double replicas)
 	return replicas < INT32_MAX ? (int64_t)ceil(replicas - 1e-9) : INT32_MAX;
 }
 
-/** The replicas that the use of the measured pods, at this ratio to its target, asks for. */
+/** Returns the desired replicas for this ratio of the measured pods' usage to its target. */
 static int64_t replicas_for(const struct pass *pass, const struct measured *measured, double ratio)
 {
 	double wanted = ratio * (double)measured->ready;
@@ -237,10 +242,15 @@ static int64_t replicas_for(const struct pass *pass, const struct measured *meas
 		return pass->current;
 	}
 	if (ratio > 1) {
-		/* Pods without a value count as idle: they may be what is missing. */
+		/*
+		 * When scaling up, unready pods count as idle, because their usage is unknown yet.
+		 */
 		all += (double)measured->unready;
 	} else {
-		/* Running pods without a value count as if they were at the target. */
+		/*
+		 * When scaling down, running pods without a value count as if they were at the
+		 * target.
+		 */
 		wanted += (double)measured->missing;
 	}
 	if (is_tolerated(pass, wanted / all) || (wanted / all > 1) != (ratio > 1)) {
@@ -249,18 +259,18 @@ static int64_t replicas_for(const struct pass *pass, const struct measured *meas
 	return round_up(wanted);
 }
 
-/** What a metric of one type has to say of its target's pods. */
+/** The evaluation of one metric. */
 struct evaluation {
 	const struct bt_json_value *source; /* metric.resource, .pods, ... */
 	const struct bt_json_value *target;
-	struct bt_json_value *value;   /* of the status */
+	struct bt_json_value *value;   /* the metric's entry in the status */
 	struct bt_json_value *current; /* value.current */
 	int64_t replicas;
-	struct bt_str name; /* in conditions and events */
-	struct bt_str why;  /* of a failure */
+	struct bt_str name; /* as conditions and events show it */
+	struct bt_str why;  /* why the evaluation failed */
 };
 
-/** A positive amount of the target. false: evaluation->why. */
+/** Reads a positive target amount. false: evaluation->why is set. */
 static bool read_target_amount(const struct pass *pass, struct evaluation *evaluation,
 	const char *name, double *out_amount)
 {
@@ -339,7 +349,7 @@ static bool evaluate_resource(struct pass *pass, struct evaluation *evaluation, 
 	return true;
 }
 
-/** As conditions and events show a LabelSelector. */
+/** Appends a LabelSelector as conditions and events show it. */
 static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
 {
 	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");
@@ -372,7 +382,7 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 	return kept;
 }
 
-/** Name and selector of a metric that is no resource; also into the status. */
+/** Reads name and selector of a Pods, Object or External metric, and copies them to the status. */
 static void read_metric(struct pass *pass, struct evaluation *evaluation, struct metric *out_metric)
 {
 	struct bt_arena *arena = pass->sync->arena;
@@ -381,7 +391,7 @@ static void read_metric(struct pass *pass, struct evaluation *evaluation, struct
 
 	*out_metric = (struct metric){.name = bt_json_text_at(identifier, "name")};
 	if (selector != NULL) {
-		/* One that is malformed or empty selects everything. */
+		/* A malformed or empty selector selects everything. */
 		(void)bt_tree_selector(arena, selector, false, &out_metric->selector);
 	}
 	out_metric->selector_text = selector_text(arena, selector);
@@ -415,7 +425,7 @@ static bool evaluate_pods(struct pass *pass, struct evaluation *evaluation)
 	return true;
 }
 
-/** The replicas for one value that all pods share. */
+/** Returns the replicas for a value that belongs to all pods together. */
 static bool evaluate_value(struct pass *pass, struct evaluation *evaluation, double value)
 {
 	struct bt_arena *arena = pass->sync->arena;
@@ -510,8 +520,8 @@ static bool evaluate_external(struct pass *pass, struct evaluation *evaluation)
 static const struct metric_type {
 	const char *type;
 	const char *member;
-	const char *failure;    /* of condition and event */
-	const char *value_name; /* "failed to get ... metric value", behind the metric's name */
+	const char *failure;    /* reason in condition and event */
+	const char *value_name; /* follows the metric's name in "failed to get ... metric value" */
 	bool has_name;
 } metric_types[] = {
 	{"Resource", "resource", "FailedGetResourceMetric", "resource", true},
@@ -522,7 +532,7 @@ static const struct metric_type {
 	{"External", "external", "FailedGetExternalMetric", "external", true},
 };
 
-/** NULL: admission knows no other types, but an object of a file may have one. */
+/** Admission refuses unknown types, but an object loaded from a file may have one: then NULL. */
 static const struct metric_type *find_metric_type(const struct bt_json_value *metric)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(metric_types); i++) {
@@ -533,7 +543,7 @@ static const struct metric_type *find_metric_type(const struct bt_json_value *me
 	return NULL;
 }
 
-/** false: out->why. */
+/** false: out->why is set. */
 static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metric,
 	const struct metric_type *type, struct evaluation *out)
 {
@@ -570,7 +580,7 @@ static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metri
 	return is_known;
 }
 
-/** The first metric that failed, of so many. */
+/** How many metrics failed, and the failure of the first. */
 struct metric_failures {
 	uint32_t count;
 	struct bt_str reason;
@@ -602,7 +612,7 @@ static void note_failure(struct pass *pass, const struct bt_json_value *metric,
 		: bt_str_from(type->value_name);
 }
 
-/** The highest of what the metrics ask for. false: none could be evaluated. */
+/** Returns the highest recommendation of all metrics. false: no metric could be evaluated. */
 static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 {
 	const struct bt_json_value *metrics = bt_json_array_at(pass->spec, "metrics");
@@ -629,7 +639,7 @@ static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 		}
 	}
 	if (best < 0 || (failures.count != 0 && best < pass->current)) {
-		/* Without all metrics the target does not shrink. */
+		/* While a metric fails, the target is not scaled down. */
 		set_condition(pass, "ScalingActive", "False", failures.reason.data,
 			bt_arena_printf(arena,
 				"the HPA was unable to compute the replica count: %.*s",
@@ -652,7 +662,7 @@ static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 
 /* --- behaviour --- */
 
-/** The recommendation, held for the stabilization windows. */
+/** Applies the stabilization windows to the recommendation. */
 static int64_t stabilize(struct pass *pass, int64_t wanted)
 {
 	struct memory *memory = pass->memory;
@@ -698,7 +708,7 @@ static int64_t stabilize(struct pass *pass, int64_t wanted)
 	return held;
 }
 
-/** What one policy allows; changes of its period count. */
+/** Returns the replicas that one policy allows, given the changes within its period. */
 static int64_t policy_limit(
 	const struct pass *pass, struct bt_str type, int64_t value, int64_t period, bool up)
 {
@@ -720,7 +730,7 @@ static int64_t policy_limit(
 	return limit < 0 ? 0 : limit < INT32_MAX ? (int64_t)limit : INT32_MAX;
 }
 
-/** The most (up) or fewest replicas that the policies allow now. */
+/** Returns the most (up) or fewest (down) replicas that the policies allow now. */
 static int64_t behavior_limit(const struct pass *pass, bool up)
 {
 	const struct bt_json_value *rules =
@@ -753,7 +763,7 @@ static int64_t behavior_limit(const struct pass *pass, bool up)
 	return best;
 }
 
-/** Within the policies and the autoscaler's bounds. */
+/** Limits the recommendation by the policies and by minReplicas and maxReplicas. */
 static int64_t limit_replicas(struct pass *pass, int64_t wanted)
 {
 	int64_t limited = wanted;
@@ -789,9 +799,9 @@ static int64_t limit_replicas(struct pass *pass, int64_t wanted)
 	return limited;
 }
 
-/* --- one autoscaler --- */
+/* --- sync of one autoscaler --- */
 
-/** false: the condition says why. */
+/** false: a condition has the reason. */
 static bool read_target(
 	struct pass *pass, const struct bt_api_resource *resource, struct bt_str key)
 {
@@ -834,7 +844,7 @@ static bool read_target(
 	return is_read;
 }
 
-/** Returns the replicas that the target is to have. */
+/** Returns the desired replicas of the target. */
 static int64_t decide(struct pass *pass)
 {
 	int64_t wanted;

@@ -76,7 +76,7 @@ bool bt_controllers_has(const struct bt_controllers_options *options, const char
 			has_names = has_names || !is_off;
 		}
 	}
-	/* Only names that switch something on leave the unnamed ones off. */
+	/* If every name starts with "-", the controllers not named are on. */
 	return has_all || !has_names;
 }
 
@@ -117,8 +117,10 @@ static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, stru
 		request->user = &member->user;
 		request->field_manager = bt_str_from(member->ops->name);
 	}
-	/* Their arena lives until the changes of this sync are observed. Other verbs may write a
-	 * tree that the caller goes on to change. */
+	/*
+	 * Keep the patched trees: their arena lives until the changes of this sync are observed.
+	 * The trees of other verbs are not kept, because the caller may change them later.
+	 */
 	hub->keeps_trees = request->verb == BT_VERB_PATCH && arena == &hub->sync_arena;
 	bt_api_perform(hub->api, request, arena, &answer);
 	hub->keeps_trees = false;
@@ -212,10 +214,10 @@ uint16_t bt_hub_delete_dependent(struct bt_hub *hub, const struct bt_api_resourc
 /** One event in 300 s, in thousandths of an event. */
 #define NS_PER_MILLI_TOKEN (INT64_C(300) * BT_NS_PER_SECOND / 1000)
 #define MESSAGE_BYTES_MAX 1024
-/** Longest object name in an Event's name: with the stamp it must stay a name. */
+/** Longest object name in an Event's name, which must stay a valid name with the stamp added. */
 #define NAME_BYTES_MAX 230
 
-/** false: this object has told enough for now. */
+/** Returns false if the object has used up its rate limit of events. */
 static bool take_token(struct bt_hub *hub, uint64_t hash)
 {
 	struct bt_hub_event_source *source;
@@ -286,7 +288,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 			bt_arena_reset(arena);
 			return;
 		}
-		/* The event is gone: create another one. */
+		/* The stored Event is gone: create a new one. */
 		bt_free(memory->key);
 		*memory = (struct bt_hub_event_memory){0};
 		break;
@@ -298,7 +300,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 		(uint64_t)hub->last_event_stamp);
 	namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
 	if (length > MESSAGE_BYTES_MAX) {
-		/* No piece of a character stays. */
+		/* Cut before a UTF-8 character, not inside of it. */
 		for (length = MESSAGE_BYTES_MAX;
 			length > 0 && ((unsigned char)message.data[length] & 0xc0) == 0x80;) {
 			length--;
@@ -412,9 +414,9 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 }
 
 /**
- * Inside of the commit. What clients write is observed at once, because the trees are at hand:
- * observers only enqueue. During a run, and behind changes that wait, a note is taken: the index of
- * pods must not change under a sync, and changes are observed in order.
+ * Called inside the commit. Changes by clients are observed at once, while their trees exist,
+ * because observing only enqueues. During a run, or while earlier changes wait, the change is only
+ * recorded: the pod index must not change during a sync, and changes are observed in order.
  */
 static void take_note(void *context, const struct bt_store_change *change)
 {
@@ -443,7 +445,7 @@ static void take_note(void *context, const struct bt_store_change *change)
 	bt_vec_push(&hub->notes, note);
 }
 
-/* --- pods that are not stored --- */
+/* --- pods that go to options.pods --- */
 
 static void observe_pod(struct bt_hub *hub, const struct bt_json_value *pod, struct bt_arena *arena)
 {
@@ -486,7 +488,7 @@ void bt_controllers_add_pod(struct bt_controllers *controllers, const struct bt_
 
 /* --- turns --- */
 
-/** The next controller that has something to do; false: none has. */
+/** Starts the turn of the next controller with ready keys; false: none has any. */
 static bool next_turn(struct bt_hub *hub)
 {
 	for (uint32_t i = 1; i <= hub->member_count; i++) {
@@ -550,7 +552,7 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
 		}
-		/* A burst (or the start) must not keep its memory forever. */
+		/* Free the memory of a burst (or of the start). */
 		if (hub->notes.capacity > 65536) {
 			bt_vec_finish(&hub->notes);
 		}
@@ -569,7 +571,9 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 		const struct bt_hub_item *item = &hub->queue.items.items[slot];
 		bool succeeded;
 
-		/* No note has trees of the last sync any more. */
+		/*
+		 * All notes with trees of the last sync were observed, so its arena can be reset.
+		 */
 		bt_arena_reset(&hub->sync_arena);
 		succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
 		bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);
@@ -605,7 +609,7 @@ void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key)
 	bt_hub_queue_cancel_delay(&hub->queue, hub->current, key);
 }
 
-/* --- switching on --- */
+/* --- enabling controllers --- */
 
 static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
 {
@@ -665,9 +669,9 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 			add_member(hub, row->ops);
 		}
 	}
-	/* The first turn is the first member's. */
+	/* Begin at the last member, so that the first turn is the first member's. */
 	hub->current = hub->member_count != 0 ? hub->member_count - 1 : 0;
-	/* What there is already comes as added. */
+	/* Existing objects come as added. */
 	uint32_t count = bt_store_collection_count(hub->store);
 
 	for (uint32_t collection = 0; collection < count; collection++) {
